@@ -1,0 +1,57 @@
+/* map.c - open addressing with linear probing; grows at three quarters. */
+#include "base/map.h"
+
+#include <stdlib.h>
+
+static struct td_map_slot *
+find(struct td_map_slot *slot, size_t cap, td_hash key)
+{
+    size_t i = key.a & (cap - 1);
+
+    while (slot[i].val && (slot[i].key.a != key.a || slot[i].key.b != key.b))
+        i = (i + 1) & (cap - 1);
+    return &slot[i];
+}
+
+void *
+td_map_get(const td_map *m, td_hash key)
+{
+    return m->cap ? find(m->slot, m->cap, key)->val : NULL;
+}
+
+static td_status
+grow(td_map *m)
+{
+    size_t cap = m->cap ? 2 * m->cap : 64;
+    struct td_map_slot *slot = calloc(cap, sizeof *slot);
+
+    if (!slot)
+        return td_fail(TD_ERR_NOMEM, "map: %zu slots", cap);
+    for (size_t i = 0; i < m->cap; i++)
+        if (m->slot[i].val)
+            *find(slot, cap, m->slot[i].key) = m->slot[i];
+    free(m->slot);
+    m->slot = slot;
+    m->cap = cap;
+    return TD_OK;
+}
+
+td_status
+td_map_set(td_map *m, td_hash key, void *val)
+{
+    struct td_map_slot *s;
+
+    if (4 * m->n >= 3 * m->cap)
+        TD_TRY(grow(m));
+    s = find(m->slot, m->cap, key);
+    m->n += !s->val;
+    *s = (struct td_map_slot){key, val};
+    return TD_OK;
+}
+
+void
+td_map_free(td_map *m)
+{
+    free(m->slot);
+    *m = (td_map){0};
+}

@@ -1,0 +1,48 @@
+/* opts.c - the options, read from the environment once. */
+#include "base/opts.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static td_opts opts;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static const char *
+text_of(const char *name)
+{
+    const char *v = getenv(name);
+
+    return v ? strdup(v) : NULL; /* lives as long as the process */
+}
+
+static void
+read_env(void)
+{
+    const char *threads = getenv("TREADLE_THREADS");
+    const char *sync = getenv("TREADLE_SYNC");
+
+    opts.device = text_of("TREADLE_DEVICE");
+    opts.dump = text_of("TREADLE_DUMP");
+    opts.cache_dir = text_of("TREADLE_CACHE_DIR");
+    opts.threads = threads ? atoi(threads) : 0;
+    opts.sync = sync && strcmp(sync, "0") != 0;
+}
+
+const td_opts *
+td_options(void)
+{
+    pthread_once(&once, read_env);
+    return &opts;
+}
+
+bool
+td_dump_wants(const char *stage)
+{
+    size_t n = strlen(stage);
+
+    for (const char *p = td_options()->dump; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        if (strncmp(p, stage, n) == 0 && (p[n] == ',' || p[n] == 0))
+            return true;
+    return false;
+}

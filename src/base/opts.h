@@ -1,0 +1,17 @@
+/* opts.h - the options, read from the environment once, at the first call. */
+#ifndef TD_BASE_OPTS_H
+#define TD_BASE_OPTS_H
+#include <stdbool.h>
+
+typedef struct td_opts {
+    const char *device;    /* TREADLE_DEVICE: "cpu", "cuda:1", "null"; NULL: the best there is */
+    const char *dump;      /* TREADLE_DUMP: comma-separated stages of ir, llvm, ptx, asm; NULL: none */
+    const char *cache_dir; /* TREADLE_CACHE_DIR; NULL: ~/.cache/treadle; "" : no disk cache */
+    int         threads;   /* TREADLE_THREADS; 0: all the process may use */
+    bool        sync;      /* TREADLE_SYNC: wait after every launch */
+} td_opts;
+
+const td_opts *td_options(void);            /* borrowed; constant after the first call */
+bool           td_dump_wants(const char *stage);
+
+#endif

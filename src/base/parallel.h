@@ -1,0 +1,16 @@
+/* parallel.h - one thread pool for the process.
+ *
+ * Threads are started at the first call that needs them and sleep between calls.  A call made from
+ * inside a task runs its tasks on the calling thread.  After fork() the child runs everything on
+ * its own thread.
+ */
+#ifndef TD_BASE_PARALLEL_H
+#define TD_BASE_PARALLEL_H
+#include <stdint.h>
+
+typedef void td_task(void *ctx, int64_t i);
+
+int  td_parallel_width(void);                               /* threads that td_parallel uses, >= 1 */
+void td_parallel(int64_t n, td_task *task, void *ctx);      /* task(ctx, i), i in [0, n); returns when all ran */
+
+#endif

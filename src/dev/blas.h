@@ -1,0 +1,26 @@
+/* blas.h - matrix products through a vendor's library, opened at first use.
+ *
+ * c[m, n] = a[m, k] @ b[k, n], row-major; lda, ldb, ldc are row strides in elements; ta (tb) says that
+ * a (b) is stored transposed.  `batch` products whose operands lie stride_* elements apart.
+ * Float32 and float64 on a GPU (cuBLAS).  TD_ERR_LIBRARY names the package to install;
+ * TD_SKIP where the device has no library (CPU, null).
+ */
+#ifndef TD_DEV_BLAS_H
+#define TD_DEV_BLAS_H
+#include "dev/dev.h"
+
+typedef struct td_gemm {
+    int       size; /* bytes of an element: 2 (half), 4 or 8 */
+    bool      ta, tb;
+    int64_t   m, n, k;
+    uintptr_t a, b, c;
+    int64_t   lda, ldb, ldc;
+    int64_t   batch, stride_a, stride_b, stride_c;
+} td_gemm;
+
+td_status td_blas_gemm(td_stream *s, const td_gemm *g);
+
+/* Text for `python -m treadle info`: path and version of cuBLAS, or what is missing; borrowed. */
+const char *td_blas_info(td_dev *d);
+
+#endif

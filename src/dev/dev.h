@@ -1,0 +1,143 @@
+/* dev.h - devices: memory, streams, events, modules, launches.  Knows nothing of IR or arrays.
+ *
+ * A device is found by name: "cpu", "cuda" or "cuda:N", "null" (cuda.c over a driver that the host
+ * plays).  Devices live as long as the process.  Any thread may call; each function leaves the
+ * calling thread's current CUDA context as it found it.  Device addresses are uintptr_t: on the CPU
+ * they are pointers.  The CPU's streams run everything before they return.
+ */
+#ifndef TD_DEV_DEV_H
+#define TD_DEV_DEV_H
+#include "base/err.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct td_dev td_dev;
+typedef struct td_stream td_stream;
+typedef struct td_event td_event;
+typedef struct td_module td_module;
+typedef struct td_func td_func;
+
+typedef enum td_devkind { TD_DEV_CPU, TD_DEV_CUDA, TD_DEV_NULL } td_devkind;
+
+typedef struct td_devinfo {
+    td_devkind kind;
+    int        index;
+    char       name[16];   /* "cpu", "cuda:0", "null" */
+    char       model[128]; /* "NVIDIA H200", "AMD EPYC …" */
+    char       arch[16];   /* "sm_90"; on the CPU "x86-64" */
+    int        units;      /* multiprocessors; cores */
+    int        warp;       /* lanes of a warp; 1 on the CPU */
+    int        max_threads; /* of a block; 1 on the CPU */
+    size_t     max_shared; /* bytes of static shared memory in a block */
+    size_t     memory;     /* bytes, in all */
+    int        driver;     /* CUDA driver version, 13000 for 13.0; 0 on the CPU */
+} td_devinfo;
+
+/* ---- devices ---- */
+td_status td_dev_get(const char *name, td_dev **out); /* borrowed.  TD_ERR_VALUE: unknown name; TD_ERR_DEVICE: not there, says why */
+int       td_dev_count(td_devkind kind);              /* never fails: 0 without a driver or a device */
+td_status td_dev_default(td_dev **out);               /* the thread's (td_dev_use), else TREADLE_DEVICE, else cuda:0 where there is one, else cpu */
+void      td_dev_use(td_dev *d);                      /* the calling thread's default; NULL: back to the process's */
+const td_devinfo *td_dev_info(const td_dev *d);       /* borrowed */
+td_status td_dev_sync(td_dev *d);                     /* waits for all work on d */
+td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
+const char *td_dev_cuda_missing(void);                /* why there is no CUDA device; "" when there is one; borrowed */
+
+/* ---- memory ---- */
+enum { TD_BUF_SHARED = 1 }; /* others can write or read it: exported or imported without a copy */
+
+/* td_buf - bytes on one device.  Refcounted; the last unref returns it to the device's pool (or calls
+ * `release` for a wrapped one).  Memory freed on a stream is handed out again on that stream only. */
+typedef struct td_buf {
+    atomic_int refs;
+    atomic_int flags;
+    td_dev    *dev;    /* borrowed */
+    td_stream *stream; /* borrowed: the stream that allocated it */
+    uintptr_t  ptr;
+    size_t     nbytes;   /* as asked */
+    size_t     capacity; /* as the pool gave */
+    void     (*release)(void *owner); /* wrapped memory only */
+    void      *owner;
+} td_buf;
+
+/* Uninitialised; 512-byte aligned on a GPU, 64 on the CPU.  TD_ERR_OOM says asked, held and free. */
+td_status td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out); /* owned; s NULL: default stream */
+/* Memory of others; release(owner) is called at the last unref.  On failure release is not called. */
+td_status td_buf_wrap(td_dev *d, void *ptr, size_t nbytes, void (*release)(void *), void *owner, td_buf **out);
+td_buf   *td_buf_ref(td_buf *b);   /* returns b */
+void      td_buf_unref(td_buf *b); /* ok on NULL */
+
+typedef struct td_memstat {
+    size_t   used;     /* bytes in live buffers */
+    size_t   cached;   /* bytes that the pool keeps */
+    size_t   peak;     /* most that `used` has been */
+    uint64_t allocs;   /* buffers handed out */
+    uint64_t driver_allocs; /* of those, taken from the driver or the system */
+} td_memstat;
+
+td_memstat td_mem_stats(td_dev *d);
+td_status  td_mem_trim(td_dev *d); /* gives cached memory back */
+
+/* ---- copies; each returns when the host memory may be used again ---- */
+td_status td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+td_status td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes); /* dst is filled on return */
+td_status td_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes); /* within the device; asynchronous; ranges do not overlap */
+td_status td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes);      /* asynchronous */
+
+/* Host memory for results: page-aligned, huge pages asked for when large, kept for reuse. */
+void *td_host_alloc(size_t nbytes); /* NULL when memory is out; td_host_free */
+void  td_host_free(void *p, size_t nbytes);
+
+/* ---- streams and events ---- */
+td_stream *td_dev_stream(td_dev *d);              /* borrowed: the default (legacy) stream */
+td_dev    *td_stream_dev(const td_stream *s);     /* borrowed */
+void      *td_stream_handle(const td_stream *s);  /* CUstream; NULL for the legacy stream and on the CPU */
+td_status  td_stream_new(td_dev *d, td_stream **out); /* owned */
+void       td_stream_free(td_stream *s);          /* ok on NULL and on default streams */
+td_status  td_stream_sync(td_stream *s);
+td_status  td_stream_wait(td_stream *s, td_event *e); /* work given to s later waits for e */
+td_status  td_event_new(td_dev *d, bool timing, td_event **out); /* owned */
+void       td_event_free(td_event *e);            /* ok on NULL */
+td_status  td_event_record(td_event *e, td_stream *s);
+td_status  td_event_sync(td_event *e);
+td_status  td_event_done(td_event *e, bool *out);
+td_status  td_event_elapsed(td_event *from, td_event *to, double *ms);
+
+/* ---- code ---- */
+typedef struct td_dims {
+    uint32_t grid[3], block[3];
+    uint32_t shared; /* dynamic shared memory, bytes */
+} td_dims;
+
+/* A CPU kernel: runs block `bid` of `nblock`, of one thread each. */
+typedef void td_cpu_entry(const uint64_t *args, int64_t bid, int64_t nblock);
+
+/* GPU: a cubin or NUL-terminated PTX.  TD_ERR_DEVICE carries the driver's log. */
+td_status td_module_load(td_dev *d, const void *image, td_module **out); /* owned */
+void      td_module_free(td_module *m);                                  /* ok on NULL */
+/* PTX to a cubin by the driver's compiler; *out is owned (free). */
+td_status td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes);
+td_status td_module_func(td_module *m, const char *name, td_func **out); /* owned by m; td_func_free not needed */
+/* CPU: a compiled entry; `name` is borrowed for the function's life. */
+td_status td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out); /* owned; td_func_free */
+void      td_func_free(td_func *f);                                      /* ok on NULL */
+
+/* args: one 8-byte word an argument, low bytes first.  Errors name the kernel and the dims. */
+td_status td_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
+
+/* ---- the null device ---- */
+
+/* Runs a launch on the null device: set by jit/, which interprets the kernel of that name. */
+typedef td_status td_null_launch(const char *name, const td_dims *dims, const uint64_t *args, int narg);
+void td_null_on_launch(td_null_launch *hook);
+
+/* The n-th call from now of the named driver function fails with `code`; n = 0 clears. */
+void td_null_fail(const char *call, int n, int code);
+
+/* How many bytes from `ptr` on belong to its live allocation; 0 when it lies in none. */
+size_t td_null_extent(uintptr_t ptr);
+
+#endif

@@ -1,0 +1,103 @@
+/* ir.h - the kernel IR: a typed program that one thread of a kernel runs.
+ *
+ * A kernel is a flat array of fixed-size instructions.  Control is structured: `if`/`else`/`end`,
+ * `for`/`end`, `loop`/`break_if`/`end`; variables that change are slots.  A value is visible from its
+ * instruction to the end of the region that holds it.  An instruction has 1 lane or several: lanes
+ * are neighbouring elements that one thread handles together, vector registers on a CPU and 16-byte
+ * accesses on a GPU.  Every instruction is total: no operand makes it undefined.
+ *
+ */
+#ifndef TD_IR_IR_H
+#define TD_IR_IR_H
+#include "base/arena.h"
+#include "base/text.h"
+#include "base/hash.h"
+#include "ir/op.h"
+
+typedef struct td_val {
+    uint32_t i; /* index of the defining instruction; TD_NONE.i: no value */
+} td_val;
+
+#define TD_NONE ((td_val){UINT32_MAX})
+
+enum { TD_INST_PTR = 1 };
+
+typedef struct td_inst {
+    uint16_t op;
+    uint8_t  dt;
+    uint8_t  lanes; /* 1..64 */
+    uint16_t flags; /* TD_INST_PTR */
+    uint16_t pad;   /* 0: instructions are hashed as bytes */
+    td_val   arg[TD_MAXARG];
+    uint64_t imm;
+    uint32_t line; /* source line; 0: none */
+    uint32_t jump; /* if, else, for, loop, end: the matching instruction, set by td_fn_finish */
+} td_inst;
+
+_Static_assert(sizeof(td_inst) == 40, "td_inst is hashed as bytes: no padding");
+
+enum { TD_TARGET_CPU, TD_TARGET_GPU };
+
+typedef struct td_fn {
+    td_arena   *mem; /* borrowed */
+    const char *name;
+    td_inst    *ins;
+    uint32_t    n, cap, nparam;
+    uint32_t    line; /* given to the instructions that are emitted */
+    td_status   st;   /* first failure; later calls are no-ops */
+} td_fn;
+
+td_fn  td_fn_new(td_arena *mem, const char *name); /* name: borrowed, a C identifier */
+
+/* Builder.  All calls do nothing on a failed td_fn and return value 0. */
+td_val td_param(td_fn *f, td_dtype dt);            /* one 8-byte argument word holding dt's bits */
+td_val td_param_ptr(td_fn *f, td_dtype dt);
+td_val td_const(td_fn *f, td_dtype dt, double val);     /* floats and small integers */
+td_val td_const_int(td_fn *f, td_dtype dt, int64_t val);
+td_val td_emit(td_fn *f, td_op op, const td_val *arg);  /* an elementwise row, expanded when it is spelled with others;
+                                                           one-lane operands are splat to the widest */
+td_val td_emit_raw(td_fn *f, td_op op, const td_val *arg); /* the same, never expanded */
+td_val td_cast(td_fn *f, td_val v, td_dtype dt);        /* v itself when it has that dtype */
+td_val td_bitcast(td_fn *f, td_val v, td_dtype dt);
+td_val td_splat(td_fn *f, td_val v, int lanes);         /* v itself when it has them */
+td_val td_iota(td_fn *f, td_dtype dt, int lanes);
+td_val td_rotate(td_fn *f, td_val v, int k);
+td_val td_extract(td_fn *f, td_val v, int lane);
+td_val td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align);
+void   td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align);
+td_val td_slot(td_fn *f, td_dtype dt, int lanes);
+td_val td_get(td_fn *f, td_val slot);
+void   td_set(td_fn *f, td_val slot, td_val val);
+void   td_if(td_fn *f, td_val cond);
+void   td_else(td_fn *f);
+td_val td_for(td_fn *f, td_val lo, td_val hi, td_val step);
+void   td_loop(td_fn *f);
+void   td_break_if(td_fn *f, td_val cond);
+void   td_end(td_fn *f);
+td_val td_index(td_fn *f, td_op which, int axis);       /* OP_tid, OP_bid, OP_bdim, OP_gdim; int32 */
+td_val td_shared(td_fn *f, td_dtype dt, uint64_t count);
+void   td_barrier(td_fn *f);
+td_val td_shuffle_xor(td_fn *f, td_val v, int mask);
+
+#define TD_E1(f, op, a)       td_emit(f, OP_##op, (td_val[]){a})
+#define TD_E2(f, op, a, b)    td_emit(f, OP_##op, (td_val[]){a, b})
+#define TD_E3(f, op, a, b, c) td_emit(f, OP_##op, (td_val[]){a, b, c})
+
+/* Matches the regions, then verifies.  Called once, when the last instruction is in. */
+td_status td_fn_finish(td_fn *f);
+
+/* dtypes, lanes, scopes, regions, and that every (operation, dtype) is admitted. */
+td_status td_fn_verify(const td_fn *f);
+
+void      td_fn_print(const td_fn *f, td_text *out);
+td_status td_fn_parse(const char *text, td_arena *mem, td_fn *out); /* what td_fn_print writes; errors give the line */
+td_hash   td_fn_hash(const td_fn *f);                               /* of everything but source lines */
+
+static inline const td_inst *
+td_at(const td_fn *f, td_val v)
+{
+    TD_ASSERT(v.i < f->n);
+    return &f->ins[v.i];
+}
+
+#endif

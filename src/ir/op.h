@@ -1,0 +1,36 @@
+/* op.h - the instruction table, read from ops.def and core.def. */
+#ifndef TD_IR_OP_H
+#define TD_IR_OP_H
+#include "type/dtype.h"
+
+#include <stdint.h>
+
+typedef enum td_op {
+#define OP(name, ...) OP_##name,
+#include "ir/ops.def"
+#define CORE(name, ...) OP_##name,
+#include "ir/core.def"
+    OP_COUNT
+} td_op;
+
+enum { TD_OPS = OP_param }; /* elementwise operations are [0, TD_OPS) */
+
+enum { TD_MAXARG = 4 };
+enum { TD_RES_SAME, TD_RES_BOOL };
+enum { TD_OPF_COMM = 1, TD_OPF_WIDE = 2, TD_OPF_KEEP = 4 };
+
+typedef struct td_opinfo {
+    const char *name, *meaning; /* meaning: elementwise operations only */
+    const char *kinds;          /* elementwise: dtype kinds; structural: operand letters */
+    const char *slot;           /* "NONE" or Python's operator */
+    uint8_t     arity;          /* structural: the most operands */
+    uint8_t     result, flags;
+    uint8_t     value;          /* defines a value */
+} td_opinfo;
+
+extern const td_opinfo td_optab[OP_COUNT];
+
+bool td_op_admits(td_op op, td_dtype dt);           /* elementwise operations, on IR level */
+td_status td_op_find(const char *name, td_op *out); /* TD_ERR_VALUE when unknown */
+
+#endif
