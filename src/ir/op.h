@@ -13,7 +13,7 @@ typedef enum td_op {
     OP_COUNT
 } td_op;
 
-enum { TD_OPS = OP_param }; /* elementwise operations are [0, TD_OPS) */
+#define TD_OPS OP_param /* elementwise operations are [0, TD_OPS) */
 
 enum { TD_MAXARG = 4 };
 enum { TD_RES_SAME, TD_RES_BOOL };
