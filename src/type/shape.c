@@ -64,17 +64,12 @@ td_shape_text(const td_shape *s, char *buf, size_t n)
 td_status
 td_broadcast(const char *op, const td_shape *a, const td_shape *b, td_shape *out)
 {
+    const td_shape *wide = a->ndim >= b->ndim ? a : b, *slim = wide == a ? b : a;
     char ta[256], tb[256];
 
-    if (a->ndim < b->ndim) {
-        const td_shape *t = a;
-
-        a = b;
-        b = t;
-    }
-    *out = *a;
-    for (int i = 0; i < b->ndim; i++) {
-        int64_t *d = &out->dim[a->ndim - b->ndim + i], e = b->dim[i];
+    *out = *wide;
+    for (int i = 0; i < slim->ndim; i++) {
+        int64_t *d = &out->dim[wide->ndim - slim->ndim + i], e = slim->dim[i];
 
         if (*d == 1)
             *d = e;
