@@ -32,7 +32,7 @@ lint: ## layout, checkers, layers
 
 format: ## lays the C sources out as `make lint` wants them
 	@tools/setup.sh build lint
-	@clang-format -i $$(find src tests -name '*.c')
+	@clang-format-19 -i $$(find src tests -name '*.c')
 
 wheel: ## dist/treadle-*.whl
 	@tools/setup.sh build

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 packages_of() {
     case $1 in
     build) echo gcc g++ make python3-dev python3-venv llvm-19-dev llvm-19 libzstd-dev zlib1g-dev ;;
-    lint) echo clang-format clang-tidy cppcheck ;;
+    lint) echo clang-format-19 clang-tidy-19 cppcheck ;;
     esac
 }
 
@@ -74,4 +74,4 @@ make_venv
 for group; do
     install_requirements "$group"
 done
-[ -n "$(.venv/bin/python tools/libdevice.py find)" ] || install_requirements libdevice
+[ -n "$(.venv/bin/python tools/find_libdevice.py)" ] || install_requirements libdevice
