@@ -21,7 +21,7 @@ import numpy
 from . import programs
 from .png import write_png
 
-BUDGET = 2.5  # seconds of repetition for each side, beyond the first runs
+BUDGET = 2.5  # seconds of repetition for each side, beyond the first call
 REPEATS = 7  # at most; a median of more does not change
 
 
@@ -46,12 +46,12 @@ def once(module, program, args):
     return time.perf_counter() - start, results
 
 
-def steady(module, program, args, first):
-    """The median time of several calls. A first call that used the budget up is the answer."""
+def steady(module, program, args):
+    """The median time of several calls, at least one; the caller has made the first."""
     times = []
-    while len(times) < REPEATS and first + sum(times) < BUDGET:
+    while not times or (len(times) < REPEATS and sum(times) < BUDGET):
         times.append(once(module, program, args)[0])
-    return statistics.median(times) if times else first
+    return statistics.median(times)
 
 
 def on_host(module, results):
@@ -79,9 +79,7 @@ def measure(name, module_name, size):
         del found  # so that the repetitions do not hold two sets of results
         if side == "treadle":
             say("first", seconds=first)
-            # The first call compiled; the second says whether there is time for more of them.
-            first = once(module, program, args)[0]
-        say(side, seconds=steady(module, program, args, first))
+        say(side, seconds=steady(module, program, args))
     return results["treadle"], results["numpy"], program
 
 

@@ -21,6 +21,12 @@ def escape(text):
     return html.escape(str(text), quote=True)
 
 
+def prose(text):
+    """Escaped text in which `backticks` mark code."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
+
+
 def data_uri(path):
     data = base64.b64encode(pathlib.Path(path).read_bytes()).decode("ascii")
     return f"data:image/png;base64,{data}"
@@ -109,7 +115,7 @@ def picture(item):
 
 def section(row):
     """One program: what it does, its size, how it was checked, its pictures."""
-    story = "".join(f"<p>{escape(p)}</p>" for p in row.story)
+    story = "".join(f"<p>{prose(p)}</p>" for p in row.story)
     size = ", ".join(f"{escape(k)} = {v:,}" for k, v in row.size.items())
     check = ""
     if row.error is not None:
