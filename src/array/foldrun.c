@@ -238,6 +238,7 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
         td_node_unref(n);
     }
     if (!st) {
+        j.d.p = &p;
         j.d.merging = j.d.final = true;
         j.d.masked = false;
         j.d.team = j.d.block = 0;
