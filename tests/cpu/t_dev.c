@@ -1,5 +1,7 @@
 /* t_dev.c - the CPU as a device: memory and its pool, copies, streams, events, launches. */
+#include "dev/blas.h"
 #include "dev/dev.h"
+#include "dev/library.h"
 
 #include "check.h"
 
@@ -103,7 +105,7 @@ test_oom(void)
 {
     td_buf *b = NULL;
 
-    CHECK_FAILS(td_buf_new(cpu, NULL, td_dev_info(cpu)->memory + (1 << 20), &b), TD_ERR_OOM, "asked for");
+    CHECK_FAILS(td_buf_new(cpu, NULL, (size_t)1 << 48, &b), TD_ERR_OOM, "asked for 256.00 TiB");
     CHECK_FAILS(td_buf_new(cpu, NULL, SIZE_MAX, &b), TD_ERR_OOM, "18446744073709551615 bytes");
     CHECK_FAILS(td_buf_new(cpu, NULL, (size_t)1 << 62, &b), TD_ERR_OOM, "free");
 }
@@ -324,6 +326,26 @@ test_threads(void)
 }
 
 static void
+test_libraries(void)
+{
+    static const char *const math[] = {"libnothing.so.9", "libm.so.6", NULL}, *const none[] = {"libnothing.so.9", "libnothing.so.8", NULL};
+    td_gemm g = {.size = 4, .m = 1, .n = 1, .k = 1, .batch = 1};
+    unsigned n = td_lib_changes();
+    char path[512];
+    void *lib = NULL, *f = NULL;
+
+    td_lib_search("/nowhere::/usr/lib:");
+    CHECK(td_lib_changes() == n + 1);
+    CHECK_OK(td_lib_open(math, "math", &lib));
+    CHECK_OK(td_lib_symbol(lib, "cos", &f));
+    CHECK(strstr(td_lib_path(lib, path, sizeof path), "libm.so.6"));
+    CHECK_FAILS(td_lib_symbol(lib, "cosinus", &f), TD_ERR_LIBRARY, "has no cosinus");
+    CHECK_FAILS(td_lib_open(none, "nothing-at-all", &lib), TD_ERR_LIBRARY, "libnothing.so.9 was not found: pip install nothing-at-all");
+    td_lib_search(NULL);
+    CHECK(td_blas_gemm(td_dev_stream(cpu), &g) == TD_SKIP && td_blas_info(cpu)[0]);
+}
+
+static void
 show_speed(void)
 {
     struct timespec a, b;
@@ -352,6 +374,7 @@ main(void)
     test_streams();
     test_launch();
     test_threads();
+    test_libraries();
     show_speed();
     return check_failures != 0;
 }

@@ -541,6 +541,33 @@ test_open_fails(void)
     CHECK_FAILS(td_dev_get("null", &null), TD_ERR_OOM, "CUDA_ERROR_OUT_OF_MEMORY");
 }
 
+/* In a child, since the environment is read once. */
+static void
+test_environment(void)
+{
+    pid_t p = fork();
+    int st;
+
+    if (p == 0) {
+        td_dims dims = {{8, 1, 1}, {128, 1, 1}, 0};
+        td_module *m;
+        td_func *f;
+
+        setenv("TREADLE_SYNC", "1", 1);
+        setenv("TREADLE_DEVICE", "null", 1);
+        CHECK_OK(td_dev_default(&null));
+        CHECK(strcmp(td_dev_info(null)->name, "null") == 0);
+        td_null_on_launch(play);
+        CHECK_OK(td_module_load(null, ptx, &m));
+        CHECK_OK(td_module_func(m, "idle", &f));
+        CHECK_OK(td_launch(f, NULL, &dims, NULL, 0));
+        td_null_fail("cuStreamSynchronize", 1, FAILED);
+        CHECK_FAILS(td_launch(f, NULL, &dims, NULL, 0), TD_ERR_DEVICE, "launch of idle: grid (8, 1, 1), block (128, 1, 1)");
+        _exit(check_failures != 0);
+    }
+    CHECK(waitpid(p, &st, 0) == p && WIFEXITED(st) && WEXITSTATUS(st) == 0);
+}
+
 static void
 test_fork(void)
 {
@@ -562,6 +589,7 @@ test_fork(void)
 int
 main(void)
 {
+    test_environment();
     test_open_fails();
     CHECK_OK(td_dev_get("null", &null));
     test_device();
