@@ -87,19 +87,21 @@ def run_program(name, module, size, pictures, env, show):
     row = Row(name)
     command = [sys.executable, "-m", "treadle.demo.child", name, module, size, str(pictures)]
     with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
+        with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8", env=env
-        )
-        # A child that hangs is silent: a timer ends it, and with it the loop below.
-        timer = threading.Timer(TIME_LIMIT, process.kill)
-        timer.start()
-        try:
-            for line in process.stdout:
-                show(row, row.take(json.loads(line)))
-        finally:
-            late = not timer.is_alive()
-            timer.cancel()
-            process.kill() if sys.exc_info()[0] else process.wait()
+        ) as process:
+            # A child that hangs is silent: a timer ends it, and with it the loop below.
+            timer = threading.Timer(TIME_LIMIT, process.kill)
+            timer.start()
+            try:
+                for line in process.stdout:
+                    show(row, row.take(json.loads(line)))
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                late = not timer.is_alive()
+                timer.cancel()
         errors.seek(0)
         row.traceback = errors.read().strip()
     if process.returncode:
