@@ -17,7 +17,8 @@ BIG = {CPU: 1 << 24, GPU: 1 << 27}  # elements of the rows that have a target
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """An array of random values: `layout` is "C", "T" (transposed) or "step2" (every second)."""
+    """An array of random values: `layout` is "C", "T" (transposed) or "step2" (every second of
+    a vector)."""
 
     name: str
     dtype: str
@@ -37,7 +38,7 @@ class Input:
         if self.layout == "T":
             shape = shape[::-1]
         elif self.layout == "step2":
-            shape = (*shape[:-1], 2 * shape[-1])
+            shape = (2 * shape[0],)
         rng = numpy.random.default_rng(sum(map(ord, self.name)))
         count = min(math.prod(shape), (1 << 22) + 1)
         if numpy.dtype(self.dtype).kind == "i":
@@ -50,7 +51,7 @@ class Input:
         """The operand: a view of the base, by the slicing of the library it belongs to."""
         if self.layout == "T":
             return base.T
-        return base[..., ::2] if self.layout == "step2" else base
+        return base[::2] if self.layout == "step2" else base
 
 
 @dataclasses.dataclass(frozen=True)
