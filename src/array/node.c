@@ -1,0 +1,151 @@
+/* node.c - making, sharing and releasing graph nodes. */
+#include "array/node.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *(*unlock_hook)(void);
+static void (*lock_hook)(void *);
+
+void
+td_graph_hooks(void *(*unlock)(void), void (*lock)(void *))
+{
+    unlock_hook = unlock;
+    lock_hook = lock;
+}
+
+void *
+td_graph_unlock(void)
+{
+    return unlock_hook ? unlock_hook() : NULL;
+}
+
+void
+td_graph_lock(void *token)
+{
+    if (lock_hook)
+        lock_hook(token);
+}
+
+td_status
+td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **out)
+{
+    td_node *n = malloc(sizeof *n);
+
+    if (!n)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory for a graph node");
+    memset(n, 0, offsetof(td_node, view));
+    n->refs = 1;
+    n->kind = (uint8_t)kind;
+    n->dt = (uint8_t)dt;
+    n->dev = d;
+    n->weight = 1;
+    n->view.offset = 0;
+    n->view.shape.ndim = s->ndim;
+    memcpy(n->view.shape.dim, s->dim, (size_t)s->ndim * sizeof *s->dim);
+    *out = n;
+    return TD_OK;
+}
+
+static bool
+seen_before(const td_node *n, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (n->src[k] == n->src[i])
+            return true;
+    return false;
+}
+
+void
+td_node_add_src(td_node *n, td_node *src)
+{
+    TD_ASSERT(n->nsrc < TD_MAXSRC);
+    n->src[n->nsrc] = td_node_ref(src);
+    src->uses += !seen_before(n, n->nsrc++);
+}
+
+void
+td_node_seal(td_node *n)
+{
+    uint64_t own = (uint64_t)n->kind << 32 | (uint64_t)n->dt << 24 | (uint64_t)n->view.shape.ndim << 16 | n->op;
+
+    for (int i = 0; i < n->nsrc; i++)
+        if (td_node_pending(n->src[i]) && !seen_before(n, i))
+            n->weight += n->src[i]->weight;
+    n->sig[0] = (uint32_t)td_mix64(own);
+    for (int k = 1; k < TD_SIGDEPTH; k++) {
+        uint64_t h = own;
+
+        for (int i = 0; i < n->nsrc; i++)
+            h = td_mix64(h + n->src[i]->sig[k - 1]);
+        n->sig[k] = (uint32_t)td_mix64(h);
+    }
+}
+
+td_status
+td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out)
+{
+    TD_TRY(td_node_new(TD_N_LEAF, b->dev, dt, &v->shape, out));
+    (*out)->buf = td_buf_ref(b);
+    (*out)->view = *v;
+    (*out)->weight = 0;
+    return TD_OK;
+}
+
+td_status
+td_node_scalar(td_dev *d, td_scalar s, td_node **out)
+{
+    TD_TRY(td_node_new(TD_N_SCALAR, d, s.dt, &(td_shape){0}, out));
+    (*out)->par[0] = s;
+    (*out)->weight = 0;
+    return TD_OK;
+}
+
+td_node *
+td_node_ref(td_node *n)
+{
+    n->refs++;
+    return n;
+}
+
+/* A lazy graph is as deep as the user's loop: the dead are chained, not recursed into. */
+void
+td_node_unref(td_node *n)
+{
+    td_node *dead;
+
+    if (!n || --n->refs > 0)
+        return;
+    n->dead = NULL;
+    for (dead = n; dead; free(n)) {
+        n = dead;
+        dead = n->dead;
+        for (int i = 0; i < n->nsrc; i++) {
+            n->src[i]->uses -= !seen_before(n, i);
+            if (--n->src[i]->refs == 0) {
+                n->src[i]->dead = dead;
+                dead = n->src[i];
+            }
+        }
+        td_buf_unref(n->buf);
+    }
+}
+
+void
+td_node_settle(td_node *n, td_buf *buf, const td_view *view)
+{
+    int nsrc = n->nsrc;
+
+    TD_ASSERT(!n->buf);
+    n->buf = buf;
+    n->view = *view;
+    n->kind = TD_N_LEAF;
+    n->weight = 0;
+    n->nsrc = 0;
+    for (int i = 0; i < nsrc; i++)
+        n->src[i]->uses -= !seen_before(n, i);
+    for (int i = 0; i < nsrc; i++)
+        td_node_unref(n->src[i]);
+}

@@ -1,0 +1,81 @@
+/* node.h - the lazy graph: one node a value.
+ *
+ * td_node - an immutable array value.  Refcounted; holds its sources until it has been evaluated,
+ * then only its buffer.  Recording checks dtypes and shapes; nothing runs.  Nodes are touched by one
+ * thread at a time: the caller's lock (under Python the GIL) guards the graph, and evaluation gives
+ * it up only while it compiles, runs or waits (td_graph_unlock).
+ */
+#ifndef TD_ARRAY_NODE_H
+#define TD_ARRAY_NODE_H
+#include "dev/dev.h"
+#include "ir/op.h"
+#include "type/shape.h"
+
+typedef enum td_kind {
+    TD_N_LEAF,   /* evaluated: buf and view */
+    TD_N_SCALAR, /* one number, a kernel argument */
+    TD_N_OP,     /* an elementwise row of ops.def over src, which broadcast */
+    TD_N_CAST,   /* src[0] in another dtype */
+    TD_N_IOTA,   /* start + step * linear index (par[0], par[1]) */
+    TD_N_RANDOM, /* a draw: dist, key and offset in par */
+    TD_N_REDUCE, /* red over `axes` of src[0] */
+    TD_N_GATHER, /* src[0] (evaluated) taken along axis par[0].i; src[1]: int64 indices in range,
+                    shaped to broadcast to the result; par[1].i: their rank */
+} td_kind;
+
+typedef enum td_red {
+#define RED(name, ...) TD_RED_##name,
+#include "array/reduce.def"
+    TD_RED_COUNT
+} td_red;
+
+typedef enum td_dist { TD_DIST_UNIFORM, TD_DIST_NORMAL, TD_DIST_INTEGERS } td_dist;
+
+enum { TD_MAXSRC = 3, TD_NPAR = 4, TD_SIGDEPTH = 4 };
+
+typedef struct td_node {
+    int32_t         refs;
+    int32_t         named; /* storages that hold it: values that Python can see */
+    int32_t         uses;  /* nodes that have it as a source (one that has it twice counts once) */
+    uint8_t         kind;  /* td_kind */
+    uint8_t         dt;    /* td_dtype */
+    uint8_t         nsrc;
+    uint8_t         computed; /* kernels that have computed it without writing it out */
+    bool            busy; /* a thread is evaluating it, the graph's lock given up */
+    uint16_t        op;   /* td_op, td_red or td_dist */
+    uint16_t        slot; /* scratch of one planning: its step + 1; 0 between */
+    uint32_t        weight; /* pending nodes under it, itself included; an upper bound */
+    uint32_t        axes;   /* reduce: bit mask of the source's axes */
+    uint32_t        sig[TD_SIGDEPTH]; /* hash of the expression, to depth 1, 2, … */
+    struct td_node *src[TD_MAXSRC], *dead;
+    td_dev         *dev;
+    td_buf         *buf;  /* NULL: pending */
+    td_view         view; /* view.shape always; offset and strides once evaluated */
+    td_scalar       par[TD_NPAR];
+} td_node;
+
+/* All makers give an owned node and take references of their own on sources. */
+td_status td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **out);
+void      td_node_add_src(td_node *n, td_node *src);
+void      td_node_seal(td_node *n); /* after the last source: weight and signature */
+td_status td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out); /* refs b */
+td_status td_node_scalar(td_dev *d, td_scalar s, td_node **out); /* 0-d, of dtype s.dt */
+
+td_node *td_node_ref(td_node *n);   /* returns n */
+void     td_node_unref(td_node *n); /* ok on NULL; long chains die in a loop */
+
+/* n has been computed: sources go, buf is moved in (the node owns the caller's reference). */
+void td_node_settle(td_node *n, td_buf *buf, const td_view *view);
+
+static inline bool
+td_node_pending(const td_node *n)
+{
+    return !n->buf && n->kind != TD_N_SCALAR;
+}
+
+/* Given up and taken back around compiling, running and waiting; NULL hooks: nothing to do. */
+void  td_graph_hooks(void *(*unlock)(void), void (*lock)(void *));
+void *td_graph_unlock(void);
+void  td_graph_lock(void *token);
+
+#endif

@@ -1,0 +1,250 @@
+/* verify.c - what must hold of a finished kernel before any engine sees it.
+ *
+ * One walk over the instructions with the stack of open regions.  A value may be used from its
+ * instruction to the end of the region that holds it: visible[i] is the depth-stamp of that region.
+ */
+#include "ir/ir.h"
+
+#include <string.h>
+
+enum { MAXDEPTH = 64 };
+
+typedef struct check {
+    const td_fn *f;
+    uint32_t    *region; /* of each instruction: the id of the innermost region that holds it */
+    uint32_t     open[MAXDEPTH + 1], opener[MAXDEPTH + 1], depth, next;
+} check;
+
+static td_status
+bad(const check *c, uint32_t i, const char *why)
+{
+    return td_fail(TD_ERR_JIT, "kernel %s: %%%u (%s, line %u): %s", c->f->name, i,
+                   td_optab[c->f->ins[i].op].name, c->f->ins[i].line, why);
+}
+
+static bool
+visible(const check *c, uint32_t v)
+{
+    for (uint32_t d = 0; d <= c->depth; d++)
+        if (c->open[d] == c->region[v])
+            return true;
+    return false;
+}
+
+static td_status
+check_operand(const check *c, uint32_t i, td_val v)
+{
+    if (v.i >= i)
+        return bad(c, i, "uses a value before it is defined");
+    if (!td_optab[c->f->ins[v.i].op].value)
+        return bad(c, i, "uses an instruction that defines no value");
+    if (!visible(c, v.i))
+        return bad(c, i, "uses a value outside the region that defines it");
+    return TD_OK;
+}
+
+static td_status
+check_elementwise(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i];
+    const td_opinfo *o = &td_optab[s->op];
+    td_dtype dt = (td_dtype)td_at(c->f, s->arg[o->arity - 1])->dt;
+
+    if (!td_op_admits((td_op)s->op, dt))
+        return bad(c, i, "dtype is not admitted");
+    if (s->dt != (o->result == TD_RES_BOOL ? TD_BOOL : dt))
+        return bad(c, i, "result dtype does not follow from its operands");
+    for (int a = 0; a < o->arity; a++) {
+        const td_inst *v = td_at(c->f, s->arg[a]);
+
+        if (v->dt != (s->op == OP_select && a == 0 ? TD_BOOL : dt) || v->op == OP_slot)
+            return bad(c, i, "operand dtypes differ");
+        if (v->lanes != s->lanes || (v->flags & TD_INST_PTR))
+            return bad(c, i, "operand lanes differ, or an operand is a pointer");
+    }
+    return TD_OK;
+}
+
+/* What an engine takes for granted of every instruction: which are pointers, which have one lane. */
+static td_status
+check_form(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i];
+    bool ptr = (s->flags & TD_INST_PTR) != 0;
+
+    if (s->op == OP_shared ? !ptr : ptr && s->op != OP_param)
+        return bad(c, i, "is a pointer and must not be, or the reverse");
+    if (s->op == OP_param && s->imm >= c->f->nparam)
+        return bad(c, i, "no such parameter");
+    switch (s->op) {
+    case OP_param:
+    case OP_const:
+    case OP_extract:
+    case OP_for:
+    case OP_tid:
+    case OP_bid:
+    case OP_bdim:
+    case OP_gdim:
+    case OP_shared:
+        if (s->lanes != 1)
+            return bad(c, i, "has one lane");
+    }
+    return TD_OK;
+}
+
+/* One letter of core.def's args column. */
+static td_status
+check_letter(const check *c, uint32_t i, char letter, td_val v)
+{
+    const td_inst *s = &c->f->ins[i], *a;
+    bool ptr;
+
+    if (letter == '?' && v.i == UINT32_MAX)
+        return TD_OK;
+    TD_TRY(check_operand(c, i, v));
+    a = td_at(c->f, v);
+    ptr = (a->flags & TD_INST_PTR) != 0;
+    if (letter == 'p' ? !ptr : ptr)
+        return bad(c, i, "a pointer stands where none may, or the reverse");
+    if ((letter == 's') != (a->op == OP_slot))
+        return bad(c, i, "a slot stands where none may, or the reverse");
+    if (letter == 'i' && a->dt != TD_I64 && a->dt != TD_I32)
+        return bad(c, i, "index is not int32 or int64");
+    if (letter == 'c' && (a->dt != TD_BOOL || a->lanes != 1))
+        return bad(c, i, "condition is not one bool");
+    if (letter == '?' && (a->dt != TD_BOOL || a->lanes != s->lanes))
+        return bad(c, i, "mask does not fit");
+    return TD_OK;
+}
+
+static td_status
+check_memory(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i], *idx = td_at(c->f, s->arg[1]);
+
+    if (idx->lanes != 1 && idx->lanes != s->lanes)
+        return bad(c, i, "index lanes do not fit");
+    if (td_at(c->f, s->arg[0])->dt != s->dt)
+        return bad(c, i, "dtype is not the pointer's");
+    if (s->op == OP_store && (td_at(c->f, s->arg[2])->dt != s->dt || td_at(c->f, s->arg[2])->lanes != s->lanes))
+        return bad(c, i, "stored value does not fit");
+    if (s->imm & (s->imm - 1))
+        return bad(c, i, "alignment is not a power of two");
+    return TD_OK;
+}
+
+static td_status
+check_move(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i], *a = s->arg[0].i < i ? td_at(c->f, s->arg[0]) : s;
+    bool same = a->dt == s->dt && a->lanes == s->lanes;
+
+    switch (s->op) {
+    case OP_cast:
+        return a->lanes == s->lanes && !td_dtype_is_complex((td_dtype)s->dt) &&
+                       !td_dtype_is_complex((td_dtype)a->dt)
+                   ? TD_OK
+                   : bad(c, i, "lanes differ, or the dtype is complex");
+    case OP_bitcast:
+        return a->lanes == s->lanes && td_dtype_size((td_dtype)a->dt) == td_dtype_size((td_dtype)s->dt)
+                   ? TD_OK
+                   : bad(c, i, "sizes differ");
+    case OP_splat:   return a->lanes == 1 && a->dt == s->dt ? TD_OK : bad(c, i, "operand is not one lane");
+    case OP_extract: return s->imm < a->lanes && a->dt == s->dt ? TD_OK : bad(c, i, "no such lane");
+    case OP_set:
+        return same && td_at(c->f, s->arg[1])->dt == s->dt && td_at(c->f, s->arg[1])->lanes == s->lanes
+                   ? TD_OK
+                   : bad(c, i, "value does not fit the slot");
+    case OP_shuffle_xor: return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
+    case OP_get:
+    case OP_rotate: return same ? TD_OK : bad(c, i, "dtype or lanes differ");
+    }
+    return TD_OK;
+}
+
+static td_status
+check_core(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i];
+    const char *letters = td_optab[s->op].kinds;
+
+    for (int a = 0; letters[a]; a++)
+        TD_TRY(check_letter(c, i, letters[a], s->arg[a]));
+    switch (s->op) {
+    case OP_load:
+    case OP_store: return check_memory(c, i);
+    case OP_iota:  return td_dtype_is_int((td_dtype)s->dt) ? TD_OK : bad(c, i, "not an integer");
+    case OP_for:
+        for (int a = 0; a < 3; a++)
+            if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)
+                return bad(c, i, "bounds are not one integer type");
+        return TD_OK;
+    case OP_tid:
+    case OP_bid:
+    case OP_bdim:
+    case OP_gdim: return s->imm < 3 && s->dt == TD_I32 ? TD_OK : bad(c, i, "no such axis");
+    }
+    return letters[0] == 'v' || letters[0] == 's' ? check_move(c, i) : TD_OK;
+}
+
+static td_status
+check_break(const check *c, uint32_t i)
+{
+    for (uint32_t d = c->depth; d > 0; d--)
+        if (c->f->ins[c->opener[d]].op != OP_if && c->f->ins[c->opener[d]].op != OP_else)
+            return TD_OK;
+    return bad(c, i, "stands in no loop");
+}
+
+/* Opens and closes regions; called before the operands for a closer, after them for an opener. */
+static void
+enter(check *c, uint32_t i)
+{
+    c->depth++;
+    TD_ASSERT(c->depth <= MAXDEPTH); /* match_regions has refused deeper ones */
+    c->open[c->depth] = ++c->next;
+    c->opener[c->depth] = i;
+}
+
+static td_status
+check_one(check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i];
+
+    if (s->op >= OP_COUNT || s->dt >= TD_DTYPE_COUNT || !s->lanes || s->lanes > 64 || s->pad)
+        return td_fail(TD_ERR_JIT, "kernel %s: %%%u is malformed", c->f->name, i);
+    if (s->op == OP_else && c->f->ins[c->opener[c->depth]].op != OP_if)
+        return bad(c, i, "belongs to no if");
+    if (s->op == OP_else || s->op == OP_end)
+        c->depth--;
+    c->region[i] = c->open[c->depth];
+    TD_TRY(check_form(c, i));
+    if (s->op < TD_OPS) {
+        for (int a = 0; a < td_optab[s->op].arity; a++)
+            TD_TRY(check_operand(c, i, s->arg[a]));
+        return check_elementwise(c, i);
+    }
+    TD_TRY(check_core(c, i));
+    if (s->op == OP_break_if)
+        return check_break(c, i);
+    if (s->op == OP_if || s->op == OP_else || s->op == OP_for || s->op == OP_loop)
+        enter(c, i);
+    if (s->op == OP_for)
+        c->region[i] = c->open[c->depth]; /* the counter belongs to the body */
+    return TD_OK;
+}
+
+td_status
+td_fn_verify(const td_fn *f)
+{
+    check c = {.f = f};
+
+    if (f->st)
+        return f->st;
+    c.region = td_alloc_big(f->mem, (f->n + 1) * sizeof *c.region);
+    if (!c.region)
+        return td_fail(TD_ERR_NOMEM, "kernel %s: verifier", f->name);
+    for (uint32_t i = 0; i < f->n; i++)
+        TD_TRY(check_one(&c, i));
+    return TD_OK;
+}

@@ -1,0 +1,98 @@
+/* half.c - IEEE 754 binary16 and bfloat16, to and from float, round to nearest even. */
+#include "type/dtype.h"
+
+#include <string.h>
+
+static uint32_t
+bits_of(float f)
+{
+    uint32_t u;
+
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+static float
+float_of(uint32_t u)
+{
+    float f;
+
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+float
+td_half_to_float(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, e = h >> 10 & 31, m = h & 0x3ffu;
+
+    if (e == 31)
+        return float_of(sign | 0x7f800000u | m << 13);
+    if (e)
+        return float_of(sign | (e + 112) << 23 | m << 13);
+    return float_of(sign | bits_of((float)m * 0x1p-24f)); /* zero and subnormals: exact */
+}
+
+/* d's bits rounded once: the significand is cut to what the half's exponent leaves. */
+uint16_t
+td_double_to_half(double d)
+{
+    uint64_t u, m, half, rest;
+    uint16_t sign;
+    int e, cut;
+
+    memcpy(&u, &d, sizeof u);
+    sign = (uint16_t)(u >> 48 & 0x8000u);
+    e = (int)(u >> 52 & 2047) - 1023;
+    m = u & 0xfffffffffffffu;
+    if (e == 1024)
+        return (uint16_t)(sign | 0x7c00u | (m ? 0x200u | (uint16_t)(m >> 42) : 0));
+    if (e > 15)
+        return (uint16_t)(sign | 0x7c00u);
+    if (e < -25)
+        return sign;
+    m |= (uint64_t)1 << 52;
+    cut = e >= -14 ? 42 : 42 + (-14 - e); /* bits below the half's last place */
+    half = m >> cut;
+    rest = m & (((uint64_t)1 << cut) - 1);
+    if (rest > (uint64_t)1 << (cut - 1) || (rest == (uint64_t)1 << (cut - 1) && (half & 1)))
+        half++;
+    if (e >= -14) /* the hidden bit carries into the exponent */
+        half += (uint64_t)(e + 14) << 10;
+    return (uint16_t)(sign | half);
+}
+
+uint16_t
+td_float_to_half(float f)
+{
+    return td_double_to_half((double)f);
+}
+
+float
+td_bfloat_to_float(uint16_t h)
+{
+    return float_of((uint32_t)h << 16);
+}
+
+uint16_t
+td_float_to_bfloat(float f)
+{
+    uint32_t u = bits_of(f);
+
+    if (f != f)
+        return (uint16_t)(u >> 16 | 0x40u);
+    return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
+}
+
+/* Through a float rounded to odd: what is cut off stays visible in the last place, so that the
+ * second rounding is the only one. */
+uint16_t
+td_double_to_bfloat(double d)
+{
+    float f = (float)d;
+    uint32_t u = bits_of(f);
+
+    if (d == d && (double)f != d && !(u & 1))
+        u += (double)float_of(u & 0x7fffffffu) > (d < 0 ? -d : d) ? UINT32_MAX : 1;
+    return td_float_to_bfloat(float_of(u));
+}
