@@ -118,7 +118,8 @@ td_limit_group(void)
 size_t
 td_limit_memory(void)
 {
-    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), group = td_limit_group();
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE),
+           group = td_limit_group();
 
     return group < bytes ? group : bytes;
 }

@@ -20,18 +20,19 @@ typedef struct blas_table {
     int (*set_stream)(blas_handle h, cu_stream s);
     int (*property)(int which, int *value); /* 0 major, 1 minor, 2 patch: needs no handle */
     const char *(*status_name)(int code);
-    int (*gemm)(blas_handle h, int ta, int tb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int at,
-                int64_t lda, const void *b, int bt, int64_t ldb, const void *beta, void *c, int ct, int64_t ldc, int compute,
-                int algo);
-    int (*gemm_batched)(blas_handle h, int ta, int tb, int64_t m, int64_t n, int64_t k, const void *alpha, const void *a, int at,
-                        int64_t lda, long long stride_a, const void *b, int bt, int64_t ldb, long long stride_b,
-                        const void *beta, void *c, int ct, int64_t ldc, long long stride_c, int64_t batch, int compute,
-                        int algo);
+    int (*gemm)(blas_handle h, int ta, int tb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                const void *a, int at, int64_t lda, const void *b, int bt, int64_t ldb,
+                const void *beta, void *c, int ct, int64_t ldc, int compute, int algo);
+    int (*gemm_batched)(blas_handle h, int ta, int tb, int64_t m, int64_t n, int64_t k,
+                        const void *alpha, const void *a, int at, int64_t lda, long long stride_a,
+                        const void *b, int bt, int64_t ldb, long long stride_b, const void *beta,
+                        void *c, int ct, int64_t ldc, long long stride_c, int64_t batch,
+                        int compute, int algo);
 } blas_table;
 
 static const struct symbol {
     const char *name;
-    size_t      slot;
+    size_t slot;
 } symbols[] = {
     {"cublasCreate_v2", offsetof(blas_table, create)},
     {"cublasSetStream_v2", offsetof(blas_table, set_stream)},
@@ -54,12 +55,12 @@ enum { ALGO_DEFAULT = -1 };
 
 static struct {
     pthread_mutex_t mu;
-    blas_table      call;
-    bool            there;
-    bool            missing;  /* looked for in vain */
-    unsigned        looked;   /* td_lib_changes then */
-    char            why[512]; /* it is missing */
-    char            path[512];
+    blas_table call;
+    bool there;
+    bool missing;    /* looked for in vain */
+    unsigned looked; /* td_lib_changes then */
+    char why[512];   /* it is missing */
+    char path[512];
 } blas = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- the library ---- */
@@ -105,7 +106,8 @@ status_of(const td_cuda *c, int code, const char *call)
 
     if (!code)
         return TD_OK;
-    return td_fail(code == ALLOC_FAILED ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s", c->dev.info.name, call, blas.call.status_name(code));
+    return td_fail(code == ALLOC_FAILED ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s",
+                   c->dev.info.name, call, blas.call.status_name(code));
 }
 
 /* The device's handle, under blas_mu and in the context. */
@@ -129,11 +131,15 @@ check(const td_gemm *g)
     int64_t wa = g->ta ? g->m : g->k, wb = g->tb ? g->k : g->n;
 
     if (g->size != 2 && g->size != 4 && g->size != 8)
-        return td_fail(TD_ERR_TYPE, "matmul: elements of %d bytes; there are products for 2, 4 and 8", g->size);
-    if (g->m < 0 || g->n < 0 || g->k < 0 || g->batch < 0 || g->lda < wa || g->ldb < wb || g->ldc < g->n)
-        return td_fail(TD_ERR_VALUE, "matmul: %lld products of (%lld, %lld) by (%lld, %lld) with row strides %lld, %lld, %lld", (long long)g->batch,
-                       (long long)g->m, (long long)g->k, (long long)g->k, (long long)g->n, (long long)g->lda, (long long)g->ldb,
-                       (long long)g->ldc);
+        return td_fail(TD_ERR_TYPE,
+                       "matmul: elements of %d bytes; there are products for 2, 4 and 8", g->size);
+    if (g->m < 0 || g->n < 0 || g->k < 0 || g->batch < 0 || g->lda < wa || g->ldb < wb ||
+        g->ldc < g->n)
+        return td_fail(TD_ERR_VALUE,
+                       "matmul: %lld products of (%lld, %lld) by (%lld, %lld) with row strides "
+                       "%lld, %lld, %lld",
+                       (long long)g->batch, (long long)g->m, (long long)g->k, (long long)g->k,
+                       (long long)g->n, (long long)g->lda, (long long)g->ldb, (long long)g->ldc);
     return TD_OK;
 }
 
@@ -143,7 +149,8 @@ fill_zero(td_stream *s, const td_gemm *g)
 {
     for (int64_t b = 0; b < g->batch; b++)
         for (int64_t i = 0; i < g->m; i++)
-            TD_TRY(td_fill(s, g->c + (size_t)((b * g->stride_c + i * g->ldc) * g->size), 0, (size_t)(g->n * g->size)));
+            TD_TRY(td_fill(s, g->c + (size_t)((b * g->stride_c + i * g->ldc) * g->size), 0,
+                           (size_t)(g->n * g->size)));
     return TD_OK;
 }
 
@@ -153,17 +160,19 @@ call_gemm(blas_handle h, const td_gemm *g)
     static const float one32 = 1, zero32 = 0;
     static const double one64 = 1, zero64 = 0;
     const struct element *e = elements;
-    const void *one = g->size == 8 ? (const void *)&one64 : &one32, *zero = g->size == 8 ? (const void *)&zero64 : &zero32;
+    const void *one = g->size == 8 ? (const void *)&one64 : &one32,
+               *zero = g->size == 8 ? (const void *)&zero64 : &zero32;
     const void *a = (const void *)g->a, *b = (const void *)g->b;
     void *c = (void *)g->c;
 
     while (e->size != g->size)
         e++;
     if (g->batch == 1)
-        return blas.call.gemm(h, g->tb, g->ta, g->n, g->m, g->k, one, b, e->type, g->ldb, a, e->type, g->lda, zero, c, e->type,
-                              g->ldc, e->compute, ALGO_DEFAULT);
-    return blas.call.gemm_batched(h, g->tb, g->ta, g->n, g->m, g->k, one, b, e->type, g->ldb, g->stride_b, a, e->type, g->lda,
-                                  g->stride_a, zero, c, e->type, g->ldc, g->stride_c, g->batch, e->compute, ALGO_DEFAULT);
+        return blas.call.gemm(h, g->tb, g->ta, g->n, g->m, g->k, one, b, e->type, g->ldb, a,
+                              e->type, g->lda, zero, c, e->type, g->ldc, e->compute, ALGO_DEFAULT);
+    return blas.call.gemm_batched(h, g->tb, g->ta, g->n, g->m, g->k, one, b, e->type, g->ldb,
+                                  g->stride_b, a, e->type, g->lda, g->stride_a, zero, c, e->type,
+                                  g->ldc, g->stride_c, g->batch, e->compute, ALGO_DEFAULT);
 }
 
 /* One thread at a time: a handle has one stream. */
@@ -178,7 +187,8 @@ run(td_cuda *c, td_stream *s, const td_gemm *g)
     if (!st)
         st = status_of(c, blas.call.set_stream(h, s->handle), "cublasSetStream");
     if (!st)
-        st = status_of(c, call_gemm(h, g), g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
+        st = status_of(c, call_gemm(h, g),
+                       g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
     pthread_mutex_unlock(&c->blas_mu);
     return st;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE ((size_t)1 << 20)    /* of a copy that several threads make */
+#define PIECE    ((size_t)1 << 20) /* of a copy that several threads make */
 #define PARALLEL ((size_t)4 << 20) /* shorter copies are done before a second thread is awake */
 
 static td_dev cpu;
@@ -64,10 +64,10 @@ sync_nothing(td_dev *d)
 /* ---- copies ---- */
 
 typedef struct move {
-    char       *dst;
+    char *dst;
     const char *src; /* NULL: fill with byte */
-    int         byte;
-    size_t      nbytes;
+    int byte;
+    size_t nbytes;
 } move;
 
 static void
@@ -125,9 +125,9 @@ fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
 /* ---- launches ---- */
 
 typedef struct run {
-    td_cpu_entry   *entry;
+    td_cpu_entry *entry;
     const uint64_t *args;
-    int64_t         nblock;
+    int64_t nblock;
 } run;
 
 static void
@@ -148,7 +148,8 @@ launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int 
     (void)narg;
     if (__builtin_mul_overflow(r.nblock, (int64_t)dims->grid[2], &r.nblock) ||
         (uint64_t)dims->block[0] * dims->block[1] * dims->block[2] != 1)
-        return td_fail(TD_ERR_VALUE, "%s: a block on the CPU has one thread, a grid fewer than 2^63 blocks",
+        return td_fail(TD_ERR_VALUE,
+                       "%s: a block on the CPU has one thread, a grid fewer than 2^63 blocks",
                        td_launch_text(f, dims, text, sizeof text));
     td_parallel(r.nblock, run_block, &r);
     return TD_OK;

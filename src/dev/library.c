@@ -11,8 +11,8 @@
 
 static struct {
     pthread_mutex_t mu;
-    char           *dirs; /* NULL: none */
-    unsigned        changes;
+    char *dirs; /* NULL: none */
+    unsigned changes;
 } search = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 void
@@ -87,7 +87,8 @@ td_lib_open(const char *const names[], const char *package, void **out)
     void *lib = NULL;
 
     for (const char *const *n = names; *n && !lib; n++)
-        lib = dlopen(*n, RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
+        lib =
+            dlopen(*n, RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
     for (const char *const *n = names; *n && !lib; n++)
         lib = open_in_dirs(*n);
     for (const char *const *n = names; *n && !lib; n++)
@@ -95,7 +96,9 @@ td_lib_open(const char *const names[], const char *package, void **out)
     for (const char *const *n = names; *n && !lib; n++)
         lib = open_in_toolkit(*n);
     if (!lib)
-        return td_fail(TD_ERR_LIBRARY, "%s was not found: pip install %s, or put it on the loader's path", names[0], package);
+        return td_fail(TD_ERR_LIBRARY,
+                       "%s was not found: pip install %s, or put it on the loader's path", names[0],
+                       package);
     *out = lib;
     return TD_OK;
 }
@@ -107,7 +110,8 @@ td_lib_symbol(void *lib, const char *name, void **out)
 
     *out = dlsym(lib, name);
     if (!*out)
-        return td_fail(TD_ERR_LIBRARY, "%s has no %s: it is too old", td_lib_path(lib, path, sizeof path), name);
+        return td_fail(TD_ERR_LIBRARY, "%s has no %s: it is too old",
+                       td_lib_path(lib, path, sizeof path), name);
     return TD_OK;
 }
 

@@ -22,7 +22,8 @@ static const char ptx[] =
     ".visible .entry scale(.param .u64 p0, .param .f32 p1, .param .u32 p2)\n{\n"
     " .reg .b64 %rd<4>; .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .pred %p;\n"
     " ld.param.u64 %rd0, [p0]; ld.param.f32 %f0, [p1]; ld.param.u32 %r0, [p2];\n"
-    " mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+    " mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, "
+    "%r3;\n"
     " setp.ge.u32 %p, %r4, %r0; @%p bra done;\n"
     " cvta.to.global.u64 %rd1, %rd0; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd1, %rd1, %rd2;\n"
     " ld.global.f32 %f1, [%rd1]; mul.f32 %f1, %f1, %f0; st.global.f32 [%rd1], %f1;\n"
@@ -48,9 +49,10 @@ test_device(double start)
     size_t free_bytes = 0, total = 0;
     td_dev *d;
 
-    printf("t_dev_gpu: %s, %s, %s, %d units, driver %d, opened in %.0f ms\n", i->name, i->model, i->arch, i->units, i->driver,
-           (now_us() - start) / 1e3);
-    CHECK(i->kind == TD_DEV_CUDA && i->warp == 32 && i->max_threads == 1024 && i->max_shared >= 48 << 10);
+    printf("t_dev_gpu: %s, %s, %s, %d units, driver %d, opened in %.0f ms\n", i->name, i->model,
+           i->arch, i->units, i->driver, (now_us() - start) / 1e3);
+    CHECK(i->kind == TD_DEV_CUDA && i->warp == 32 && i->max_threads == 1024 &&
+          i->max_shared >= 48 << 10);
     CHECK_OK(td_dev_memory(gpu, &free_bytes, &total));
     CHECK(free_bytes > 0 && free_bytes <= total && total <= i->memory);
     CHECK_OK(td_dev_get("cuda", &d));
@@ -67,9 +69,10 @@ round_trip(td_stream *s, size_t n)
 
     for (size_t k = 0; k < n; k++)
         in[k] = (unsigned char)(k * 7 + k / 253 + k / 65537);
-    ok = CHECK_OK(td_buf_new(gpu, s, n, &a)) && CHECK_OK(td_buf_new(gpu, s, n, &b)) && CHECK(a->ptr % 512 == 0) &&
-         CHECK_OK(td_copy_in(s, a->ptr, in, n)) && CHECK_OK(td_copy(s, b->ptr, a->ptr, n)) &&
-         CHECK_OK(td_copy_out(s, out, b->ptr, n)) && CHECK(memcmp(in, out, n) == 0) && CHECK_OK(td_fill(s, b->ptr, 9, n)) &&
+    ok = CHECK_OK(td_buf_new(gpu, s, n, &a)) && CHECK_OK(td_buf_new(gpu, s, n, &b)) &&
+         CHECK(a->ptr % 512 == 0) && CHECK_OK(td_copy_in(s, a->ptr, in, n)) &&
+         CHECK_OK(td_copy(s, b->ptr, a->ptr, n)) && CHECK_OK(td_copy_out(s, out, b->ptr, n)) &&
+         CHECK(memcmp(in, out, n) == 0) && CHECK_OK(td_fill(s, b->ptr, 9, n)) &&
          CHECK_OK(td_copy_out(s, out, b->ptr, n)) && CHECK(out[0] == 9 && out[n - 1] == 9);
     td_buf_unref(a);
     td_buf_unref(b);
@@ -81,7 +84,8 @@ round_trip(td_stream *s, size_t n)
 static void
 test_copies(void)
 {
-    static const size_t sizes[] = {1, 1000, 1 << 20, (3 << 20) + 5, (40 << 20) + 1, (5 << 20) + 77, 200 << 20};
+    static const size_t sizes[] = {
+        1, 1000, 1 << 20, (3 << 20) + 5, (40 << 20) + 1, (5 << 20) + 77, 200 << 20};
     td_stream *s;
 
     CHECK_OK(td_stream_new(gpu, &s));
@@ -193,11 +197,15 @@ test_code(void)
     show_launch(idle, 0, NULL, "no arguments");
     show_launch(scale, 3, args, "three arguments");
     td_buf_unref(b);
-    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){{1, 1, 1}, {1, 1, 1}, 0}, args, 2), TD_ERR_VALUE, "2 arguments for 3 parameters");
-    CHECK_FAILS(td_launch(idle, NULL, &(td_dims){{1, 1, 1}, {2048, 1, 1}, 0}, NULL, 0), TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
+    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){{1, 1, 1}, {1, 1, 1}, 0}, args, 2), TD_ERR_VALUE,
+                "2 arguments for 3 parameters");
+    CHECK_FAILS(td_launch(idle, NULL, &(td_dims){{1, 1, 1}, {2048, 1, 1}, 0}, NULL, 0),
+                TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
     CHECK_OK(td_launch(idle, NULL, &(td_dims){{1, 1, 1}, {32, 1, 1}, 100 << 10}, NULL, 0));
     CHECK_OK(td_dev_sync(gpu));
-    CHECK_FAILS(td_dev_assemble(gpu, ".version 7.0\n.target sm_70\n.address_size 64\nnonsense", &cubin, &n), TD_ERR_DEVICE, "nonsense");
+    CHECK_FAILS(
+        td_dev_assemble(gpu, ".version 7.0\n.target sm_70\n.address_size 64\nnonsense", &cubin, &n),
+        TD_ERR_DEVICE, "nonsense");
     CHECK_FAILS(td_module_func(m, "none", &idle), TD_ERR_DEVICE, "no kernel \"none\"");
     td_module_free(m);
 }
@@ -230,7 +238,8 @@ show_bandwidth(void)
     t = now_us() - t;
     CHECK(fresh[n - 1] == 1);
     munmap(fresh, n);
-    printf("t_dev_gpu: 1 GiB in %.1f GB/s, out %.1f, out to new memory %.1f", (double)n / best_in / 1e3, (double)n / best_out / 1e3, (double)n / t / 1e3);
+    printf("t_dev_gpu: 1 GiB in %.1f GB/s, out %.1f, out to new memory %.1f",
+           (double)n / best_in / 1e3, (double)n / best_out / 1e3, (double)n / t / 1e3);
     fresh = td_host_alloc(n / 2);
     t = now_us();
     CHECK_OK(td_copy_out(s, fresh, b->ptr, n / 2));
@@ -281,7 +290,8 @@ test_gemm(int size, bool ta, bool tb, int64_t batch)
     enum { M = 37, NN = 29, K = 53, LDA = 64, LDB = 60, LDC = 31 };
     int64_t rows_a = ta ? K : M, rows_b = tb ? NN : K;
     int64_t na = rows_a * LDA, nb = rows_b * LDB, nc = M * LDC;
-    size_t bytes[3] = {(size_t)(na * batch * size), (size_t)(nb * batch * size), (size_t)(nc * batch * size)};
+    size_t bytes[3] = {(size_t)(na * batch * size), (size_t)(nb * batch * size),
+                       (size_t)(nc * batch * size)};
     void *a = calloc(1, bytes[0]), *b = calloc(1, bytes[1]), *c = calloc(1, bytes[2]);
     td_stream *s = td_dev_stream(gpu);
     td_buf *da, *db, *dc;
@@ -297,7 +307,8 @@ test_gemm(int size, bool ta, bool tb, int64_t batch)
     CHECK_OK(td_copy_in(s, da->ptr, a, bytes[0]));
     CHECK_OK(td_copy_in(s, db->ptr, b, bytes[1]));
     CHECK_OK(td_fill(s, dc->ptr, 0, bytes[2]));
-    td_gemm g = {size, ta, tb, M, NN, K, da->ptr, db->ptr, dc->ptr, LDA, LDB, LDC, batch, na, nb, nc};
+    td_gemm g = {size,    ta,  tb,  M,   NN,    K,  da->ptr, db->ptr,
+                 dc->ptr, LDA, LDB, LDC, batch, na, nb,      nc};
     CHECK_OK(td_blas_gemm(s, &g));
     CHECK_OK(td_copy_out(s, c, dc->ptr, bytes[2]));
     for (int64_t z = 0; z < batch; z++)
@@ -306,7 +317,8 @@ test_gemm(int size, bool ta, bool tb, int64_t batch)
                 double sum = 0;
 
                 for (int64_t k = 0; k < K; k++)
-                    sum += element(a, size, z * na + (ta ? k * LDA + i : i * LDA + k)) * element(b, size, z * nb + (tb ? j * LDB + k : k * LDB + j));
+                    sum += element(a, size, z * na + (ta ? k * LDA + i : i * LDA + k)) *
+                           element(b, size, z * nb + (tb ? j * LDB + k : k * LDB + j));
                 worst = fmax(worst, fabs(sum - element(c, size, z * nc + i * LDC + j)));
             }
     if (!CHECK(worst < (size == 8 ? 1e-13 : 1e-5)))
@@ -329,7 +341,11 @@ test_products(void)
     double t;
 
     printf("t_dev_gpu: %s\n", td_blas_info(gpu));
-    if (td_blas_gemm(s, &(td_gemm){.size = 4, .m = 1, .n = 1, .k = 1, .lda = 0, .ldb = 1, .ldc = 1, .batch = 1}) != TD_ERR_VALUE)
+    if (td_blas_gemm(
+            s,
+            &(td_gemm){
+                .size = 4, .m = 1, .n = 1, .k = 1, .lda = 0, .ldb = 1, .ldc = 1, .batch = 1}) !=
+        TD_ERR_VALUE)
         CHECK(!"a row stride of 0 was taken");
     if (strncmp(td_blas_info(gpu), "cuBLAS", 6) != 0)
         return;
@@ -343,7 +359,9 @@ test_products(void)
     CHECK_OK(td_copy_out(s, &x, b->ptr, 4));
     CHECK(x == 0);
     for (int size = 2; size <= 4; size += 2) {
-        g = (td_gemm){size, false, false, 8192, 8192, 8192, b->ptr, b->ptr + (1u << 28), b->ptr + (2u << 28), 8192, 8192, 8192, 1, 0, 0, 0};
+        g = (td_gemm){
+            size, false, false, 8192, 8192, 8192, b->ptr, b->ptr + (1u << 28), b->ptr + (2u << 28),
+            8192, 8192,  8192,  1,    0,    0,    0};
         CHECK_OK(td_fill(s, b->ptr, 0x3c, (size_t)3 << 28));
         CHECK_OK(td_blas_gemm(s, &g));
         CHECK_OK(td_stream_sync(s));
@@ -352,7 +370,8 @@ test_products(void)
             CHECK_OK(td_blas_gemm(s, &g));
         CHECK_OK(td_stream_sync(s));
         t = (now_us() - t) / 3;
-        printf("t_dev_gpu: 8192 cubed in elements of %d bytes: %.1f TFLOP/s\n", size, 2.0 * 8192 * 8192 * 8192 / t / 1e6);
+        printf("t_dev_gpu: 8192 cubed in elements of %d bytes: %.1f TFLOP/s\n", size,
+               2.0 * 8192 * 8192 * 8192 / t / 1e6);
     }
     td_buf_unref(b);
 }
