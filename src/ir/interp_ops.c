@@ -134,17 +134,14 @@ td_interp_elt(td_op op, td_dtype dt)
 }
 
 td_word
-td_interp_word(td_dtype dt, const void *p)
+td_interp_word(td_dtype dt, const void *element)
 {
     td_word w = {0};
+    size_t size = td_dtype_size(dt);
+    unsigned up = 64 - 8 * (unsigned)size;
 
-    memcpy(&w, p, td_dtype_size(dt));
-    switch (dt) {
-    case TD_BOOL: w.u = w.u != 0; break;
-    case TD_I8:   w.i = (int8_t)w.u; break;
-    case TD_I16:  w.i = (int16_t)w.u; break;
-    case TD_I32:  w.i = (int32_t)w.u; break;
-    default:      break;
-    }
-    return w;
+    memcpy(&w, element, size);
+    if (dt == TD_BOOL)
+        return (td_word){.u = w.u != 0};
+    return td_dtype_kind(dt) == 'i' ? (td_word){.i = (int64_t)(w.u << up) >> up} : w;
 }
