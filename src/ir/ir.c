@@ -196,7 +196,7 @@ td_splat(td_fn *f, td_val v, int lanes)
 td_val
 td_iota(td_fn *f, td_dtype dt, int lanes)
 {
-    return td_push(f, inst(OP_iota, dt, lanes));
+    return lanes == 1 ? td_const_int(f, dt, 0) : td_push(f, inst(OP_iota, dt, lanes));
 }
 
 td_val

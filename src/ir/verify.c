@@ -136,7 +136,7 @@ check_memory(const check *c, uint32_t i)
 static td_status
 check_move(const check *c, uint32_t i)
 {
-    const td_inst *s = &c->f->ins[i], *a = td_at(c->f, s->arg[0]);
+    const td_inst *s = &c->f->ins[i], *a = s->arg[0].i < i ? td_at(c->f, s->arg[0]) : s;
     bool same = a->dt == s->dt && a->lanes == s->lanes;
 
     switch (s->op) {
