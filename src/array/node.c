@@ -49,12 +49,21 @@ td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **o
     return TD_OK;
 }
 
+static bool
+seen_before(const td_node *n, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (n->src[k] == n->src[i])
+            return true;
+    return false;
+}
+
 void
 td_node_add_src(td_node *n, td_node *src)
 {
     TD_ASSERT(n->nsrc < TD_MAXSRC);
-    n->src[n->nsrc++] = td_node_ref(src);
-    src->uses++;
+    n->src[n->nsrc] = td_node_ref(src);
+    src->uses += !seen_before(n, n->nsrc++);
 }
 
 void
@@ -63,7 +72,7 @@ td_node_seal(td_node *n)
     uint64_t own = (uint64_t)n->kind << 32 | (uint64_t)n->dt << 24 | (uint64_t)n->view.shape.ndim << 16 | n->op;
 
     for (int i = 0; i < n->nsrc; i++)
-        if (td_node_pending(n->src[i]))
+        if (td_node_pending(n->src[i]) && !seen_before(n, i))
             n->weight += n->src[i]->weight;
     n->sig[0] = (uint32_t)td_mix64(own);
     for (int k = 1; k < TD_SIGDEPTH; k++) {
@@ -114,7 +123,7 @@ td_node_unref(td_node *n)
         n = dead;
         dead = n->dead;
         for (int i = 0; i < n->nsrc; i++) {
-            n->src[i]->uses--;
+            n->src[i]->uses -= !seen_before(n, i);
             if (--n->src[i]->refs == 0) {
                 n->src[i]->dead = dead;
                 dead = n->src[i];
@@ -135,8 +144,8 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
     n->kind = TD_N_LEAF;
     n->weight = 0;
     n->nsrc = 0;
-    for (int i = 0; i < nsrc; i++) {
-        n->src[i]->uses--;
+    for (int i = 0; i < nsrc; i++)
+        n->src[i]->uses -= !seen_before(n, i);
+    for (int i = 0; i < nsrc; i++)
         td_node_unref(n->src[i]);
-    }
 }

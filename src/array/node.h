@@ -19,7 +19,8 @@ typedef enum td_kind {
     TD_N_IOTA,   /* start + step * linear index (par[0], par[1]) */
     TD_N_RANDOM, /* a draw: dist, key and offset in par */
     TD_N_REDUCE, /* red over `axes` of src[0] */
-    TD_N_GATHER, /* src[0] (evaluated, any rank) taken along axis par[0].i by the int64 indices src[1] */
+    TD_N_GATHER, /* src[0] (evaluated) taken along axis par[0].i; src[1]: int64 indices in range,
+                    shaped to broadcast to the result; par[1].i: their rank */
 } td_kind;
 
 typedef enum td_red {
@@ -35,13 +36,14 @@ enum { TD_MAXSRC = 3, TD_NPAR = 4, TD_SIGDEPTH = 4 };
 typedef struct td_node {
     int32_t         refs;
     int32_t         named; /* storages that hold it: values that Python can see */
-    int32_t         uses;  /* nodes that have it as a source */
+    int32_t         uses;  /* nodes that have it as a source (one that has it twice counts once) */
     uint8_t         kind;  /* td_kind */
     uint8_t         dt;    /* td_dtype */
     uint8_t         nsrc;
-    uint8_t         mark; /* scratch of one planning; 0 between */
+    uint8_t         computed; /* kernels that have computed it without writing it out */
+    bool            busy; /* a thread is evaluating it, the graph's lock given up */
     uint16_t        op;   /* td_op, td_red or td_dist */
-    uint16_t        slot; /* scratch: index in a plan */
+    uint16_t        slot; /* scratch of one planning: its step + 1; 0 between */
     uint32_t        weight; /* pending nodes under it, itself included; an upper bound */
     uint32_t        axes;   /* reduce: bit mask of the source's axes */
     uint32_t        sig[TD_SIGDEPTH]; /* hash of the expression, to depth 1, 2, … */

@@ -152,7 +152,7 @@ expr_square(td_fn *f, const td_val *x)
 static td_val
 expr_reciprocal(td_fn *f, const td_val *x)
 {
-    return E2(divide, K(1), x[0]);
+    return kind(f, x) == 'f' ? E2(divide, K(1), x[0]) : E2(truncate_divide, K(1), x[0]);
 }
 
 static td_val

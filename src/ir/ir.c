@@ -14,8 +14,8 @@ td_fn_new(td_arena *mem, const char *name)
     return (td_fn){.mem = mem, .name = name};
 }
 
-static td_val
-push(td_fn *f, td_inst s)
+td_val
+td_push(td_fn *f, td_inst s)
 {
     if (f->st)
         return (td_val){0};
@@ -65,7 +65,7 @@ param(td_fn *f, td_dtype dt, uint16_t flags)
 
     s.flags = flags;
     s.imm = f->nparam++;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 td_val
@@ -89,7 +89,7 @@ td_const(td_fn *f, td_dtype dt, double val)
         memcpy(&s.imm, &val, sizeof val);
     else
         s.imm = (uint64_t)(int64_t)val;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 td_val
@@ -100,7 +100,7 @@ td_const_int(td_fn *f, td_dtype dt, int64_t val)
     if (td_dtype_is_float(dt))
         return td_const(f, dt, (double)val);
     s.imm = dt == TD_BOOL ? val != 0 : (uint64_t)val;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 static int
@@ -148,7 +148,7 @@ td_emit_raw(td_fn *f, td_op op, const td_val *arg)
     dt = prepare(f, op, arg, x);
     s = inst(op, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, lanes_of(f, x[0]));
     memcpy(s.arg, x, td_optab[op].arity * sizeof *x);
-    return push(f, s);
+    return td_push(f, s);
 }
 
 td_val
@@ -172,7 +172,7 @@ unary(td_fn *f, td_op op, td_val v, td_dtype dt, int lanes, uint64_t imm)
 
     s.arg[0] = v;
     s.imm = imm;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 td_val
@@ -196,7 +196,7 @@ td_splat(td_fn *f, td_val v, int lanes)
 td_val
 td_iota(td_fn *f, td_dtype dt, int lanes)
 {
-    return push(f, inst(OP_iota, dt, lanes));
+    return lanes == 1 ? td_const_int(f, dt, 0) : td_push(f, inst(OP_iota, dt, lanes));
 }
 
 td_val
@@ -220,7 +220,7 @@ td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align)
     s.arg[1] = index;
     s.arg[2] = mask;
     s.imm = (uint64_t)align;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 void
@@ -233,13 +233,13 @@ td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align)
     s.arg[2] = val;
     s.arg[3] = mask;
     s.imm = (uint64_t)align;
-    push(f, s);
+    td_push(f, s);
 }
 
 td_val
 td_slot(td_fn *f, td_dtype dt, int lanes)
 {
-    return push(f, inst(OP_slot, dt, lanes));
+    return td_push(f, inst(OP_slot, dt, lanes));
 }
 
 td_val
@@ -255,7 +255,7 @@ td_set(td_fn *f, td_val slot, td_val val)
 
     s.arg[0] = slot;
     s.arg[1] = td_splat(f, val, s.lanes);
-    push(f, s);
+    td_push(f, s);
 }
 
 static void
@@ -264,7 +264,7 @@ control(td_fn *f, td_op op, td_val arg)
     td_inst s = inst(op, TD_BOOL, 1);
 
     s.arg[0] = arg;
-    push(f, s);
+    td_push(f, s);
 }
 
 void
@@ -287,7 +287,7 @@ td_for(td_fn *f, td_val lo, td_val hi, td_val step)
     s.arg[0] = lo;
     s.arg[1] = hi;
     s.arg[2] = step;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 void
@@ -315,7 +315,7 @@ td_index(td_fn *f, td_op which, int axis)
 
     TD_ASSERT(which >= OP_tid && which <= OP_gdim);
     s.imm = (uint64_t)axis;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 td_val
@@ -325,7 +325,7 @@ td_shared(td_fn *f, td_dtype dt, uint64_t count)
 
     s.flags = TD_INST_PTR;
     s.imm = count;
-    return push(f, s);
+    return td_push(f, s);
 }
 
 void

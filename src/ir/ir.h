@@ -49,6 +49,8 @@ typedef struct td_fn {
 
 td_fn  td_fn_new(td_arena *mem, const char *name); /* name: borrowed, a C identifier */
 
+td_val td_push(td_fn *f, td_inst s);   /* appends s as it stands, with f->line; for passes and the parser */
+
 /* Builder.  All calls do nothing on a failed td_fn and return value 0. */
 td_val td_param(td_fn *f, td_dtype dt);            /* one 8-byte argument word holding dt's bits */
 td_val td_param_ptr(td_fn *f, td_dtype dt);

@@ -13,8 +13,9 @@ const td_opinfo td_optab[OP_COUNT] = {
     .name = #n, .meaning = mean, .kinds = k, .slot = #sl, .arity = ar,                             \
     .result = TD_RES_##r, .flags = F_##fl, .value = 1 },
 #include "ir/ops.def"
-#define CORE(n, args, val) [OP_##n] = {                                                            \
-    .name = #n, .kinds = args, .slot = "NONE", .arity = sizeof(args) - 1, .value = val },
+#define CORE(n, args, val, im) [OP_##n] = {                                                            \
+    .name = #n, .kinds = args, .slot = "NONE", .arity = sizeof(args) - 1, .value = val,   \
+    .imm = TD_IMM_##im },
 #include "ir/core.def"
 };
 

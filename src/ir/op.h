@@ -17,6 +17,7 @@ typedef enum td_op {
 
 enum { TD_MAXARG = 4 };
 enum { TD_RES_SAME, TD_RES_BOOL };
+enum { TD_IMM_NONE, TD_IMM_NUMBER, TD_IMM_BITS, TD_IMM_AXIS, TD_IMM_ALIGN }; /* core.def's imm column */
 enum { TD_OPF_COMM = 1, TD_OPF_WIDE = 2, TD_OPF_KEEP = 4 };
 
 typedef struct td_opinfo {
@@ -26,6 +27,7 @@ typedef struct td_opinfo {
     uint8_t     arity;          /* structural: the most operands */
     uint8_t     result, flags;
     uint8_t     value;          /* defines a value */
+    uint8_t     imm;            /* TD_IMM_* */
 } td_opinfo;
 
 extern const td_opinfo td_optab[OP_COUNT];

@@ -65,6 +65,33 @@ check_elementwise(const check *c, uint32_t i)
     return TD_OK;
 }
 
+/* What an engine takes for granted of every instruction: which are pointers, which have one lane. */
+static td_status
+check_form(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i];
+    bool ptr = (s->flags & TD_INST_PTR) != 0;
+
+    if (s->op == OP_shared ? !ptr : ptr && s->op != OP_param)
+        return bad(c, i, "is a pointer and must not be, or the reverse");
+    if (s->op == OP_param && s->imm >= c->f->nparam)
+        return bad(c, i, "no such parameter");
+    switch (s->op) {
+    case OP_param:
+    case OP_const:
+    case OP_extract:
+    case OP_for:
+    case OP_tid:
+    case OP_bid:
+    case OP_bdim:
+    case OP_gdim:
+    case OP_shared:
+        if (s->lanes != 1)
+            return bad(c, i, "has one lane");
+    }
+    return TD_OK;
+}
+
 /* One letter of core.def's args column. */
 static td_status
 check_letter(const check *c, uint32_t i, char letter, td_val v)
@@ -109,7 +136,7 @@ check_memory(const check *c, uint32_t i)
 static td_status
 check_move(const check *c, uint32_t i)
 {
-    const td_inst *s = &c->f->ins[i], *a = td_at(c->f, s->arg[0]);
+    const td_inst *s = &c->f->ins[i], *a = s->arg[0].i < i ? td_at(c->f, s->arg[0]) : s;
     bool same = a->dt == s->dt && a->lanes == s->lanes;
 
     switch (s->op) {
@@ -157,7 +184,7 @@ check_core(const check *c, uint32_t i)
     case OP_bdim:
     case OP_gdim: return s->imm < 3 && s->dt == TD_I32 ? TD_OK : bad(c, i, "no such axis");
     }
-    return check_move(c, i);
+    return letters[0] == 'v' || letters[0] == 's' ? check_move(c, i) : TD_OK;
 }
 
 static td_status
@@ -186,9 +213,12 @@ check_one(check *c, uint32_t i)
 
     if (s->op >= OP_COUNT || s->dt >= TD_DTYPE_COUNT || !s->lanes || s->lanes > 64 || s->pad)
         return td_fail(TD_ERR_JIT, "kernel %s: %%%u is malformed", c->f->name, i);
+    if (s->op == OP_else && c->f->ins[c->opener[c->depth]].op != OP_if)
+        return bad(c, i, "belongs to no if");
     if (s->op == OP_else || s->op == OP_end)
         c->depth--;
     c->region[i] = c->open[c->depth];
+    TD_TRY(check_form(c, i));
     if (s->op < TD_OPS) {
         for (int a = 0; a < td_optab[s->op].arity; a++)
             TD_TRY(check_operand(c, i, s->arg[a]));

@@ -16,6 +16,9 @@ typedef struct td_lower {
     td_status (*object)(const td_fn *f, void **out, size_t *nbytes);
     /* NUL-terminated PTX for arch ("sm_90"); *out is owned (free). */
     td_status (*ptx)(const td_fn *f, const char *arch, char **out);
+    /* For reading: "llvm" (arch given: as for that GPU; NULL: as for the CPU), "asm" (CPU) or "ptx" (arch
+     * NULL: "sm_90"); *out is owned (free).  TD_ERR_VALUE: no such stage. */
+    td_status (*text)(const td_fn *f, const char *stage, const char *arch, char **out);
     /* Links an object into the process; the code stays for the process's life. */
     td_status (*link)(const void *object, size_t nbytes, const char *name, void **entry);
     /* Everything that CPU code depends on: LLVM's version, CPU features, libmvec's functions. */

@@ -169,7 +169,7 @@ float_bits(td_dtype dt, double v)
 
     switch (dt) {
     case TD_F16:  return td_double_to_half(v);
-    case TD_BF16: return td_float_to_bfloat(f);
+    case TD_BF16: return td_double_to_bfloat(v);
     case TD_F32:
     case TD_C64:  memcpy(&out, &f, sizeof f); break;
     default:      memcpy(&out, &v, sizeof v);

@@ -69,6 +69,7 @@ uint16_t td_float_to_half(float f);
 uint16_t td_double_to_half(double d); /* one rounding */
 float    td_bfloat_to_float(uint16_t h);
 uint16_t td_float_to_bfloat(float f);
+uint16_t td_double_to_bfloat(double d); /* one rounding */
 
 /* C's conversion made total, NumPy's values on x86-64: out of range and NaN give the minimum. */
 int64_t  td_f64_to_i64(double x);

@@ -83,3 +83,16 @@ td_float_to_bfloat(float f)
         return (uint16_t)(u >> 16 | 0x40u);
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
+
+/* Through a float rounded to odd: what is cut off stays visible in the last place, so that the
+ * second rounding is the only one. */
+uint16_t
+td_double_to_bfloat(double d)
+{
+    float f = (float)d;
+    uint32_t u = bits_of(f);
+
+    if (d == d && (double)f != d && !(u & 1))
+        u += (double)float_of(u & 0x7fffffffu) > (d < 0 ? -d : d) ? UINT32_MAX : 1;
+    return td_float_to_bfloat(float_of(u));
+}

@@ -1,0 +1,47 @@
+# Every target sets up what it needs; what is done already is not done again.
+PY := .venv/bin/python
+
+.PHONY: build setup demo test bench lint format wheel sanitize clean
+
+build: ## the libraries and the package, importable with PYTHONPATH=build/tree
+	@tools/setup.sh build
+	@tools/build.sh build
+
+setup: ## Debian packages and .venv for all targets
+	@tools/setup.sh build test demo lint
+
+demo: ## the programs in examples/, compared with NumPy; writes demo/report.html
+	@tools/setup.sh build demo
+	@tools/build.sh build
+	@PYTHONPATH=build/tree $(PY) -m treadle.demo
+
+test: ## C tests, then the Python tests
+	@tools/setup.sh build test demo
+	@tools/build.sh build
+	@tools/test.sh build
+
+bench: ## treadle beside its peers; writes benchmarks/results
+	@tools/setup.sh build bench
+	@tools/build.sh build
+	@PYTHONPATH=build/tree $(PY) benchmarks/run.py
+
+lint: ## layout, checkers, layers
+	@tools/setup.sh build lint
+	@tools/build.sh build
+	@tools/lint.sh build
+
+format: ## lays the C sources out as `make lint` wants them
+	@tools/setup.sh build lint
+	@clang-format-19 -i $$(find src tests -name '*.c')
+
+wheel: ## dist/treadle-*.whl
+	@tools/setup.sh build
+	@tools/wheel.sh
+
+sanitize: ## C tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/setup.sh build
+	@tools/build.sh build-sanitize -Dbuildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dpython=false
+	@tools/ctest.sh build-sanitize
+
+clean:
+	rm -rf build build-sanitize dist

@@ -1,0 +1,143 @@
+"""One library's rows, in a process of their own.
+
+    python child.py DEVICE LIBRARY OURS SCALE ROW…
+
+Prints one JSON object a line: first {"version": …}, then for each row {"row": name, "seconds": …,
+"value": …} or {"row": name, "missing": reason}. `value` is the mean of the result: the parent
+compares it among the libraries, so that nobody is timed for a wrong answer. OURS is the module
+that stands for treadle. SCALE divides the repetitions (1 for a measurement).
+"""
+
+import json
+import random
+import statistics
+import sys
+import time
+
+import numpy
+
+import libraries
+import rows as table
+
+BUDGET = 1.0  # seconds of repetition for a row
+BATCH = 0.02  # seconds of work that are put in flight between two waits on a GPU
+SMALL_CALLS = 5000  # calls of a latency row in one measurement
+UNARY = ("m.sqrt(m.abs({0}))", "m.exp(-m.abs({0}))", "m.sin({0})", "m.tanh({0})", "m.cos({0})")
+BINARY = ("({0} + {1})", "({0} - {1})", "({0} * {1})")
+
+
+def library_of(device, name, ours):
+    if device == table.GPU:
+        import gpu_libraries
+
+        known = gpu_libraries.GPU
+    else:
+        known = libraries.CPU
+    return known[name](ours) if name == "treadle" else known[name]()
+
+
+class Timer:
+    """Times calls of one library on one device."""
+
+    def __init__(self, library, device, scale):
+        self.library, self.gpu, self.scale = library, device == table.GPU, scale
+
+    def batch(self, call, count):
+        """Seconds a call of `count` calls put in flight together, then waited for."""
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        self.library.sync()
+        return (time.perf_counter() - start) / count
+
+    def throughput(self, call):
+        """Median seconds of a call, after two that compile and warm up.
+
+        A GPU gets several calls in a row, since one alone would be timed with the wait; the CPU
+        gets one, or as many as a millisecond holds.
+        """
+        self.batch(call, 1)
+        once = self.batch(call, 1)
+        count = max(1, int((BATCH if self.gpu else 1e-3) / max(once, 1e-7)))
+        budget, times = BUDGET / self.scale, []
+        while len(times) < 5 or (sum(times) * count < budget and len(times) < 200):
+            times.append(self.batch(call, count))
+            if self.scale > 1 and len(times) >= 2:
+                break
+        return statistics.median(times)
+
+    def latency(self, call):
+        """Median seconds a call of thousands in a row, the wait at their end included."""
+        self.batch(call, 100)
+        return statistics.median(self.batch(call, SMALL_CALLS // self.scale) for _ in range(7))
+
+    def compiling(self, row, arrays):
+        """Median seconds by which the first call of a new expression exceeds the third."""
+        repeats = max(2, self.library.compile_repeats // self.scale)
+        texts = [new_expression(seed, list(arrays)) for seed in range(repeats + 1)]
+        costs = []
+        for text in texts:
+            if self.library.name == "numexpr":
+                text = text.replace("m.", "")
+            call = self.library.call(text, arrays)
+            first = self.batch(call, 1)
+            self.batch(call, 1)
+            costs.append(first - self.batch(call, 1))
+        # The first of them also opened the compiler.
+        return statistics.median(costs[1:])
+
+
+def new_expression(seed, names):
+    """An expression of nine operations whose structure no other seed gives."""
+    rng = random.Random(seed)
+    text = rng.choice(names)
+    for i in range(9):
+        if i % 2:
+            text = rng.choice(UNARY).format(text)
+        else:
+            text = rng.choice(BINARY).format(text, rng.choice(names))
+    return text
+
+
+def measure(library, timer, row, cache):
+    """(seconds, value) of a row. Arrays are kept in `cache` for other rows that want the same."""
+    text = row.expression(library.name)[0]
+    arrays = {}
+    for item in row.inputs:
+        key = (item.name, item.dtype, item.shape, item.layout)
+        if key not in cache:
+            cache[key] = item.view(library.array(item.base()))
+        arrays[item.name] = cache[key]
+    library.sync()
+    if row.kind == "compile":
+        return timer.compiling(row, arrays), None
+    if row.kind == "record":
+        return timer.latency(library.record(text, arrays)), None
+    call = library.call(text, arrays)
+    value = float(numpy.mean(library.host(call()), dtype=numpy.float64))
+    seconds = timer.latency(call) if row.kind == "latency" else timer.throughput(call)
+    return seconds, value
+
+
+def main(device, name, ours, scale, *wanted):
+    library = library_of(device, name, ours)
+    print(json.dumps({"version": library.version()}), flush=True)
+    timer, cache = Timer(library, device, int(scale)), {}
+    by_name = {row.name: row for row in table.rows(device)}
+    for row_name in wanted:
+        row = by_name[row_name]
+        entry = {"row": row_name}
+        reason = row.expression(name)[1]
+        if reason:
+            entry["missing"] = reason
+        else:
+            try:
+                entry["seconds"], entry["value"] = measure(library, timer, row, cache)
+            except Exception as problem:  # a peer's failure is an empty cell, not the end
+                lines = str(problem).strip().splitlines() or [""]
+                entry["missing"] = f"{type(problem).__name__}: {lines[0][:160]}"
+        print(json.dumps(entry), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,127 @@
+"""How each library of the GPU is asked for a row: CuPy, PyTorch, Numba, JAX. See libraries.py.
+
+All of them work on the device's default stream.
+"""
+
+import importlib
+import re
+
+import numpy
+
+from libraries import Library, Ours, Torch, TorchCompile, function
+
+
+class Cupy(Library):
+    name = module = "cupy"
+
+    def host(self, result):
+        return self.m.asnumpy(result)
+
+    def sync(self):
+        self.m.cuda.Device().synchronize()
+
+
+class CupyFuse(Cupy):
+    name = "cupy.fuse"
+
+    def compiled(self, text, names):
+        return self.m.fuse()(function(text, names, self.m))
+
+
+class TorchCuda(Torch):
+    device = "cuda"
+
+    def sync(self):
+        self.m.cuda.synchronize()
+
+
+class TorchCompileCuda(TorchCompile, TorchCuda):
+    pass
+
+
+class NumbaCuda(Library):
+    """A kernel with one thread an element, for one- and two-dimensional arrays."""
+
+    name = "numba.cuda"
+    compile_repeats = 4
+    THREADS = 256
+
+    def __init__(self):
+        if not hasattr(numpy, "row_stack"):  # older numba-cuda looks it up in NumPy 2
+            numpy.row_stack = numpy.vstack
+        self.m = importlib.import_module("numba.cuda")
+
+    def version(self):
+        return importlib.import_module("numba").__version__
+
+    def array(self, host):
+        return self.m.to_device(host)
+
+    def host(self, result):
+        return result.copy_to_host() if hasattr(result, "copy_to_host") else numpy.asarray(result)
+
+    def sync(self):
+        self.m.synchronize()
+
+    def kernel(self, text, names, ndim):
+        """The expression on scalars, surrounded by the index arithmetic of a kernel."""
+        body = re.sub(r"\bm\.", "math.", text)
+        index = ", ".join("ij"[:ndim])
+        inside = " and ".join(f"{x} < out_.shape[{d}]" for d, x in enumerate("ij"[:ndim]))
+        loads = "".join(f"        {x} = {x}_[{index}]\n" for x in names)
+        # The fast thread index runs along the last axis.
+        order = "i = cuda.grid(1)" if ndim == 1 else "j, i = cuda.grid(2)"
+        scope = {"cuda": self.m, "math": importlib.import_module("math"), "abs": abs}
+        exec(
+            f"def kernel(out_, {', '.join(x + '_' for x in names)}):\n    {order}\n"
+            f"    if {inside}:\n{loads}        out_[{index}] = {body.replace('math.abs', 'abs')}\n",
+            scope,
+        )
+        return self.m.jit(scope["kernel"])
+
+    def compiled(self, text, names):
+        if text == "reduce":
+            return self.m.reduce(lambda x, y: x + y)
+        kernels = {}
+
+        def run(*arrays):
+            shape = arrays[0].shape
+            if len(shape) not in kernels:
+                kernels[len(shape)] = self.kernel(text, names, len(shape))
+            out = self.m.device_array(shape, arrays[0].dtype)
+            block = (self.THREADS,) if len(shape) == 1 else (32, 8)
+            grid = tuple(-(-n // b) for n, b in zip(shape[::-1], block, strict=True))
+            kernels[len(shape)][grid, block](out, *arrays)
+            return out
+
+        return run
+
+
+class Jax(Library):
+    name = module = "jax"
+
+    def __init__(self):
+        super().__init__()
+        self.m.config.update("jax_enable_x64", True)
+        self.numpy = importlib.import_module("jax.numpy")
+        self.last = None
+
+    def array(self, host):
+        return self.m.device_put(host, self.m.devices("gpu")[0])
+
+    def sync(self):
+        if self.last is not None:
+            self.last.block_until_ready()
+
+    def compiled(self, text, names):
+        f = self.m.jit(function(text, names, self.numpy))
+
+        def run(*arrays):
+            self.last = f(*arrays)
+            return self.last
+
+        return run
+
+
+GPU = {"treadle": Ours, "cupy": Cupy, "cupy.fuse": CupyFuse, "torch": TorchCuda,
+       "torch.compile": TorchCompileCuda, "numba.cuda": NumbaCuda, "jax": Jax}

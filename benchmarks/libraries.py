@@ -1,0 +1,152 @@
+"""How each library of the CPU is asked for a row: ours, NumPy, numexpr, Numba, PyTorch.
+
+A Library makes its arrays from the host's, turns a row's expression into a call without
+arguments, and can wait for what it has in flight. Importing this file imports none of them.
+"""
+
+import importlib
+import os
+
+import numpy
+
+
+def function(text, names, module):
+    """A Python function of the named arrays whose body is the expression, `m` being the module."""
+    scope = {"m": module}
+    exec(f"def expression({', '.join(names)}):\n    return {text}\n", scope)
+    return scope["expression"]
+
+
+class Library:
+    """What they share: an eager NumPy-like module. `name` is the key in `Row.text`."""
+
+    name = "numpy"
+    module = "numpy"
+    compile_repeats = 12
+
+    def __init__(self):
+        self.m = importlib.import_module(self.module)
+
+    def version(self):
+        return getattr(self.m, "__version__", "")
+
+    def array(self, host):
+        """The library's own array on the row's device."""
+        return self.m.asarray(host)
+
+    def host(self, result):
+        """The result as a NumPy array or number."""
+        return numpy.asarray(result)
+
+    def sync(self):
+        """Wait for everything in flight."""
+
+    def compiled(self, text, names):
+        """The function to be called with the arrays."""
+        return function(text, names, self.m)
+
+    def call(self, text, arrays):
+        """A call without arguments that computes the expression (or puts it in flight)."""
+        names, values = list(arrays), list(arrays.values())
+        f = self.compiled(text, names)
+        return lambda: f(*values)
+
+    def record(self, text, arrays):
+        """As call(), where the library can put evaluation off."""
+        return self.call(text, arrays)
+
+
+class Ours(Library):
+    """treadle: expressions are recorded, evaluate() starts them, synchronize() waits."""
+
+    name = "treadle"
+
+    def __init__(self, module="treadle"):
+        self.module = module
+        super().__init__()
+
+    def host(self, result):
+        return numpy.asarray(self.m.asnumpy(result))
+
+    def sync(self):
+        self.m.synchronize()
+
+    def compiled(self, text, names):
+        f, evaluate = function(text, names, self.m), self.m.evaluate
+
+        def run(*arrays):
+            result = f(*arrays)
+            evaluate(result)
+            return result
+
+        return run
+
+    def record(self, text, arrays):
+        return Library.call(_Recording(self.m), text, arrays)
+
+
+class _Recording(Library):
+    """treadle without evaluation."""
+
+    def __init__(self, module):
+        self.m = module
+
+
+class Numexpr(Library):
+    name = module = "numexpr"
+
+    def array(self, host):
+        return host
+
+    def compiled(self, text, names):
+        text = text.replace("m.", "")
+        evaluate, out = self.m.evaluate, {}
+
+        def run(*arrays):
+            out.update(zip(names, arrays, strict=True))
+            return evaluate(text, local_dict=out, global_dict={})
+
+        return run
+
+
+class Numba(Library):
+    """An @njit(parallel=True) function of the array expression: its way to fuse and thread."""
+
+    name = module = "numba"
+    compile_repeats = 4
+
+    def array(self, host):
+        return host
+
+    def compiled(self, text, names):
+        return self.m.njit(parallel=True)(function(text, names, numpy))
+
+
+class Torch(Library):
+    name = module = "torch"
+    device = "cpu"
+
+    def array(self, host):
+        return self.m.from_numpy(host).to(self.device)
+
+    def host(self, result):
+        return result.cpu().numpy()
+
+
+class TorchCompile(Torch):
+    name = "torch.compile"
+    compile_repeats = 3
+
+    def compiled(self, text, names):
+        return self.m.compile(function(text, names, self.m), dynamic=False)
+
+
+CPU = {"treadle": Ours, "numpy": Library, "numexpr": Numexpr, "numba": Numba, "torch": Torch,
+       "torch.compile": TorchCompile}
+
+
+def environment(threads=None):
+    """Settings of the children: every library may use all cores."""
+    count = str(threads or len(os.sched_getaffinity(0)))
+    names = ("OMP_NUM_THREADS", "NUMEXPR_MAX_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS")
+    return {**dict.fromkeys(names, count), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}

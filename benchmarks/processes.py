@@ -1,0 +1,102 @@
+"""Rows that time whole processes: from their start to a first result, and imports.
+
+Each repetition has an empty folder for every cache that a library or the driver keeps, so that a
+first result is a first one.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import rows as table
+
+CACHES = ("TREADLE_CACHE_DIR", "CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "CUDA_CACHE_PATH",
+          "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME")
+
+NUMBA_CPU = """
+import numba, numpy
+@numba.njit
+def f(a):
+    return (a + 1).sum()
+print(f(numpy.arange(10)))
+"""
+NUMBA_GPU = """
+import numpy
+if not hasattr(numpy, "row_stack"): numpy.row_stack = numpy.vstack
+from numba import cuda
+@cuda.jit
+def f(a, out):
+    i = cuda.grid(1)
+    if i < a.size: cuda.atomic.add(out, 0, a[i] + 1)
+out = cuda.to_device(numpy.zeros(1, "i8"))
+f[1, 32](cuda.to_device(numpy.arange(10)), out)
+print(out.copy_to_host()[0])
+"""
+FIRST_RESULT = {
+    table.CPU: {
+        "treadle": "import {ours} as td\nprint((td.arange(10) + 1).sum())",
+        "numpy": "import numpy as np\nprint((np.arange(10) + 1).sum())",
+        "numexpr": "import numexpr, numpy\na = numpy.arange(10)\n"
+                   "print(numexpr.evaluate('sum(a + 1)'))",
+        "numba": NUMBA_CPU,
+        "torch": "import torch\nprint((torch.arange(10) + 1).sum())",
+    },
+    table.GPU: {
+        "treadle": "import {ours} as td\nprint((td.arange(10) + 1).sum())",
+        "cupy": "import cupy as cp\nprint((cp.arange(10) + 1).sum())",
+        "torch": "import torch\nprint((torch.arange(10, device='cuda') + 1).sum())",
+        "numba.cuda": NUMBA_GPU,
+        "jax": "import jax.numpy as jnp\nprint((jnp.arange(10) + 1).sum())",
+    },
+}
+IMPORTS = {"treadle": "import {ours}", "numpy": "import numpy", "numexpr": "import numexpr",
+           "numba": "import numba", "torch": "import torch"}
+
+
+def first_line(code, env):
+    """Seconds from the start of a Python process to its first line of output (or its end)."""
+    with tempfile.TemporaryDirectory(prefix="treadle-bench-") as empty:
+        env = {**env, **dict.fromkeys(CACHES, empty)}
+        start = time.perf_counter()
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=env, text=True) as process:
+            process.stdout.readline()
+            seconds = time.perf_counter() - start
+            errors = process.communicate()[1]
+    if process.returncode:
+        last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+        raise RuntimeError(last[0][:160])
+    return seconds
+
+
+def startup(code, env, repeats):
+    """Median, the first run left out: it reads the library's files from the disk."""
+    first_line(code, env)
+    return statistics.median(first_line(code, env) for _ in range(repeats))
+
+
+def importing(code, env, repeats):
+    """Median over that of `python -c pass`, the two taken in turn."""
+    first_line(code, env)
+    bare, full = [], []
+    for _ in range(repeats):
+        bare.append(first_line("pass", env))
+        full.append(first_line(code, env))
+    return statistics.median(full) - statistics.median(bare)
+
+
+def measure(row, library, ours, scale):
+    """{"seconds": …} or {"missing": reason} of a row of kind "startup" or "import"."""
+    programs = IMPORTS if row.kind == "import" else FIRST_RESULT[row.device]
+    if library not in programs:
+        return {"missing": f"as {library.split('.')[0]}"}
+    code = programs[library].format(ours=ours) if library == "treadle" else programs[library]
+    take = importing if row.kind == "import" else startup
+    repeats = max(2, (15 if row.kind == "import" else 5) // scale)
+    try:
+        return {"seconds": take(code, dict(os.environ), repeats)}
+    except RuntimeError as problem:
+        return {"missing": str(problem)}

@@ -1,0 +1,231 @@
+"""Run treadle and its peers side by side and write `results/{cpu,cuda}.json` and `.md`.
+
+    python benchmarks/run.py [--device cpu|cuda] [--rows chain,sum] [--libraries numpy,torch]
+                             [--quick] [--output FOLDER]
+
+Every library computes each group of rows in a process of its own, one process at a time, so that
+none disturbs another. A library that is missing, fails, crashes or hangs leaves empty cells with
+the reason; the exit code is nonzero only if treadle itself did.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import libraries  # noqa: E402
+import processes  # noqa: E402
+import rows as table  # noqa: E402
+import tables  # noqa: E402
+
+SILENCE = 240  # seconds without a line after which a child is ended
+TOLERANCE = 1e-3  # relative difference of results' means that is called a difference
+
+PEERS = {
+    table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile"),
+    table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax"),
+}
+
+
+def lines_of(command, env):
+    """Yield the child's lines; last, the text of its end: "" where that was orderly."""
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=env,
+                                   text=True)
+        timer = None
+        try:
+            while True:
+                timer = threading.Timer(SILENCE, process.kill)
+                timer.start()
+                line = process.stdout.readline()
+                timer.cancel()
+                if not line:
+                    break
+                yield line
+            process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+            process.wait()
+        errors.seek(0)
+        last = errors.read().strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+    if process.returncode:
+        yield f"ended: {last[0][:160]}"
+
+
+def run_group(device, library, names, options, env):
+    """({row: cell}, version) of a library's rows. A crash costs the row in which it happened."""
+    cells, version = {}, None
+    waiting = list(names)
+    while waiting:
+        end = ""
+        command = [sys.executable, str(HERE / "child.py"), device, library, options.ours,
+                   str(options.scale), *waiting]
+        for line in lines_of(command, env):
+            if not line.startswith("{"):
+                end = line if line.startswith("ended: ") else end
+                continue
+            entry = json.loads(line)
+            if "version" in entry:
+                version = entry["version"]
+            else:
+                cells[entry.pop("row")] = entry
+                waiting.pop(0)
+        if not end:
+            break
+        if version is None:  # the library itself could not be had
+            cells.update((name, {"missing": end.removeprefix("ended: ")}) for name in waiting)
+            break
+        if waiting:
+            cells[waiting.pop(0)] = {"missing": end.removeprefix("ended: ")}
+    return cells, version
+
+
+def measure(device, options, env):
+    """({row: {library: cell}}, {library: version})."""
+    chosen = [row for row in table.rows(device) if not options.rows or row.name in options.rows]
+    cells = {row.name: {} for row in chosen}
+    versions = {}
+    groups = list(dict.fromkeys(row.group for row in chosen))
+    for group in groups:
+        members = [row for row in chosen if row.group == group]
+        for library in ("treadle", *options.libraries):
+            print(f"{group}: {library}", flush=True)
+            inside = [row.name for row in members if row.kind not in ("startup", "import")]
+            if inside:
+                found, version = run_group(device, library, inside, options, env)
+                versions[library] = version or versions.get(library)
+                for name, entry in found.items():
+                    cells[name][library] = entry
+            for row in members:
+                if row.kind in ("startup", "import"):
+                    cells[row.name][library] = processes.measure(
+                        row, library, options.ours, options.scale)
+            for row in members:
+                entry = cells[row.name].get(library, {})
+                print(f"    {row.name:32} {tables.cell(entry):>10} {entry.get('missing', '')}")
+    return cells, versions
+
+
+def differing(cells):
+    """A sentence where treadle's mean differs from the median of the peers', else ""."""
+    ours = cells.get("treadle", {}).get("value")
+    others = [e["value"] for k, e in cells.items() if k != "treadle" and e.get("value") is not None]
+    if ours is None or not others:
+        return ""
+    middle = statistics.median(others)
+    near = abs(ours - middle) <= TOLERANCE * max(abs(middle), 1e-30)
+    return "" if near else f"mean {ours!r}, the peers' {middle!r}"
+
+
+def judged(row, cells, copy, reasons):
+    """The row of the results: cells, ratio, floor, target and whether that is met."""
+    ours = cells.get("treadle", {}).get("seconds")
+    peers = {k: e["seconds"] for k, e in cells.items()
+             if k != "treadle" and e.get("seconds") is not None}
+    best = min(peers.values()) if peers else None
+    limit = row.target.limit(best, peers.get("numpy")) if row.target else None
+    floor = row.moved / copy if row.moved else None
+    return {
+        "name": row.name,
+        "group": row.group,
+        "kind": row.kind,
+        "cells": cells,
+        "best": min(peers, key=peers.get) if peers else None,
+        "ratio": best / ours if best and ours else None,
+        "floor": floor,
+        "share": floor / ours if floor and ours else None,
+        "limit": limit,
+        "met": None if limit is None or not ours else ours <= limit,
+        "reason": reasons.get(row.name, ""),
+        "differs": differing(cells),
+    }
+
+
+def machine(device):
+    """What the run ran on."""
+    facts = {"Processor": platform.processor() or platform.machine()}
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            facts["Processor"] = line.split(":", 1)[1].strip()
+            break
+    facts["Cores"] = len(os.sched_getaffinity(0))
+    facts["Python"] = platform.python_version()
+    if device == table.GPU:
+        query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+        asked = subprocess.run(query, capture_output=True, text=True, check=False)
+        facts["GPU"] = (asked.stdout.strip().splitlines() or ["unknown"])[0]
+    return facts
+
+
+def copy_bandwidth(device, env):
+    command = [sys.executable, str(HERE / "bandwidth.py"), device]
+    asked = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+    return json.loads(asked.stdout.splitlines()[-1])
+
+
+def arguments(argv):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=table.DEVICES, default=table.CPU)
+    parser.add_argument("--rows", type=lambda s: s.split(","), help="names, with commas between")
+    parser.add_argument("--libraries", type=lambda s: s.split(","), help="peers; default: all")
+    parser.add_argument("--quick", action="store_true", help="few repetitions: only to try it")
+    parser.add_argument("--output", default=str(HERE / "results"))
+    parser.add_argument("--ours", default="treadle", help="the module measured as treadle")
+    options = parser.parse_args(argv)
+    options.libraries = options.libraries or list(PEERS[options.device])
+    options.scale = 10 if options.quick else 1
+    names = {row.name for row in table.rows(options.device)}
+    unknown = sorted(set(options.rows or ()) - names)
+    if unknown:
+        parser.error(f"no row {', '.join(unknown)}; there are {', '.join(sorted(names))}")
+    return options
+
+
+def main(argv=None):
+    options = arguments(argv)
+    device = options.device
+    reasons = tomllib.loads((HERE / "reasons.toml").read_text(encoding="utf-8"))[device]
+    with tempfile.TemporaryDirectory(prefix="treadle-bench-") as empty:
+        env = {**os.environ, **libraries.environment(), "TREADLE_DEVICE": device,
+               **dict.fromkeys(processes.CACHES, empty)}
+        os.environ["TREADLE_DEVICE"] = device  # for the rows that start processes themselves
+        copy = copy_bandwidth(device, env)
+        cells, versions = measure(device, options, env)
+    result = {
+        "device": device,
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="minutes"),
+        "machine": machine(device),
+        "versions": versions,
+        "copy": copy,
+        "peers": options.libraries,
+        "rows": [judged(row, cells[row.name], copy["bytes_per_second"], reasons)
+                 for row in table.rows(device) if row.name in cells],
+    }
+    folder = pathlib.Path(options.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(result, indent=1, ensure_ascii=False)
+    (folder / f"{device}.json").write_text(text + "\n", encoding="utf-8")
+    page = tables.markdown(result)
+    (folder / f"{device}.md").write_text(page, encoding="utf-8")
+    print(f"\n{page}")
+    bad = [row["name"] for row in result["rows"]
+           if row["differs"] or row["cells"].get("treadle", {}).get("seconds") is None]
+    if bad:
+        print(f"treadle gave no or another result: {', '.join(bad)}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The demonstration: the programs of `examples/` under NumPy and under treadle, side by side."""

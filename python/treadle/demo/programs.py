@@ -1,0 +1,99 @@
+"""Finding the programs of `examples/` and loading one text on either side.
+
+A program is an ordinary NumPy file that says `import treadle as np` and defines
+
+    docstring      a title, an empty line, what there is to see
+    SIZES          keyword arguments of setup, for "cpu", "cuda" and "small" (the tests)
+    TOLERANCE, WHY the largest error that is accepted, and the reason for it
+    setup(**size)  the arguments of main; not timed; random input is drawn by NumPy itself here
+    main(*args)    a dict of results, arrays or numbers; timed
+    error(ours, numpys)    optional: one number from two results; default `largest_error`
+    pictures(result)       optional: a dict of uint8 pictures, or lists of frames
+
+All results reach `error` and `pictures` as NumPy arrays.
+"""
+
+import ast
+import pathlib
+import types
+
+import numpy
+
+# In the order in which the demonstration runs them.
+NAMES = (
+    "matmul",
+    "vector_addition",
+    "black_scholes",
+    "kmeans",
+    "mandelbrot",
+    "heat",
+    "monte_carlo_pi",
+    "image_filters",
+)
+
+# Modules that only some programs want, and the package that brings each.
+PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image"}
+
+
+def folder():
+    """`treadle/examples` where installed, `examples` of the repository otherwise."""
+    here = pathlib.Path(__file__).resolve()
+    for place in (here.parents[1] / "examples", here.parents[3] / "examples"):
+        if (place / f"{NAMES[0]}.py").exists():
+            return place
+    raise FileNotFoundError(f"no examples beside {here.parents[1]}: reinstall treadle")
+
+
+class _Rebind(ast.NodeTransformer):
+    """Every `import treadle` becomes an import of another module under the same name."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            if alias.name == "treadle":
+                alias.asname = alias.asname or "treadle"
+                alias.name = self.module
+        return node
+
+
+def load(name, module="treadle"):
+    """The program as a module object whose `import treadle as np` has imported `module`."""
+    path = folder() / f"{name}.py"
+    tree = _Rebind(module).visit(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    program = types.ModuleType(f"treadle.examples.{name}")
+    program.__file__ = str(path)
+    exec(compile(tree, str(path), "exec"), vars(program))
+    return program
+
+
+def title(program):
+    """The docstring's first line."""
+    return program.__doc__.strip().splitlines()[0]
+
+
+def story(program):
+    """The docstring's paragraphs after the title, each on one line."""
+    paragraphs = program.__doc__.strip().split("\n\n")[1:]
+    return [" ".join(p.split()) for p in paragraphs]
+
+
+def largest_error(ours, numpys):
+    """The largest difference of any element, over the largest magnitude of its array.
+
+    Infinite where names, shapes or kinds of dtype differ or either result is not finite.
+    """
+    if ours.keys() != numpys.keys():
+        return float("inf")
+    worst = 0.0
+    for key, right in numpys.items():
+        left, right = numpy.asarray(ours[key]), numpy.asarray(right)
+        if left.shape != right.shape or left.dtype.kind != right.dtype.kind:
+            return float("inf")
+        if not (numpy.isfinite(left).all() and numpy.isfinite(right).all()):
+            return float("inf")
+        if right.size:
+            difference = numpy.abs(left.astype(numpy.float64) - right).max()
+            worst = max(worst, float(difference / (numpy.abs(right).max() or 1)))
+    return worst

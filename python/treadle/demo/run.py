@@ -1,0 +1,184 @@
+"""Running the programs one after the other, with progress on the terminal and a table at the end.
+
+Each program has a process of its own (`child.py`), so that none leaves threads, memory or a
+damaged state to the next, and an empty kernel cache, so that treadle's first call really compiles.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+
+from . import machine
+
+TIME_LIMIT = 300  # seconds for one program, far above what any takes
+
+
+class Row:
+    """What became of one program: the child's events, put together."""
+
+    def __init__(self, name):
+        self.name = name
+        self.title = name
+        self.story, self.size = [], {}
+        self.tolerance, self.why = 0.0, ""
+        self.numpy = self.first = self.treadle = None  # seconds
+        self.error, self.pictures = None, []
+        self.state = "failed"  # or "ok", "wrong", "missing"
+        self.note = self.traceback = ""
+
+    @property
+    def ratio(self):
+        """How many times faster than NumPy; None where either is not known."""
+        return self.numpy / self.treadle if self.numpy and self.treadle else None
+
+    def take(self, event):
+        """Enter one event of the child."""
+        kind = event.pop("event")
+        if kind in ("numpy", "first", "treadle"):
+            setattr(self, kind, event["seconds"])
+        elif kind == "missing":
+            self.state = "missing"
+            self.note = f"not run: pip install {event['package']}"
+        else:
+            ok = event.pop("ok", None)
+            vars(self).update(event)
+            if ok is not None:
+                self.state = "ok" if ok else "wrong"
+                self.note = "" if ok else "the results differ"
+        return kind
+
+
+def duration(seconds):
+    """A time with three digits and a unit that suits it."""
+    if seconds is None:
+        return "–"
+    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
+        value = seconds * factor
+        if value >= 1:
+            break
+    return f"{value:.{max(0, 2 - len(str(int(value))) + 1)}f} {unit}"
+
+
+def times_faster(ratio):
+    """The ratio with two significant digits, or a dash."""
+    if ratio is None:
+        return "–"
+    return f"{ratio:.2f}×" if ratio < 1 else f"{ratio:.1f}×" if ratio < 10 else f"{ratio:.0f}×"
+
+
+def scientific(value):
+    """An error, short: 0, 1.2e-07, 0.83; a dash for none, ∞ told by the caller."""
+    return "–" if value is None else "0" if value == 0 else f"{value:.2g}"
+
+
+def child_environment(device, cache):
+    """The child keeps its kernels in `cache` and computes on `device`, if one is given."""
+    env = dict(os.environ, TREADLE_CACHE_DIR=cache)
+    if device:
+        env["TREADLE_DEVICE"] = device
+    return env
+
+
+def run_program(name, module, size, pictures, env, show):
+    """The row of one program; `show(row, stage)` is called as stages end."""
+    row = Row(name)
+    command = [sys.executable, "-m", "treadle.demo.child", name, module, size, str(pictures)]
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8", env=env
+        )
+        # A child that hangs is silent: a timer ends it, and with it the loop below.
+        timer = threading.Timer(TIME_LIMIT, process.kill)
+        timer.start()
+        try:
+            for line in process.stdout:
+                show(row, row.take(json.loads(line)))
+        finally:
+            late = not timer.is_alive()
+            timer.cancel()
+            process.kill() if sys.exc_info()[0] else process.wait()
+        errors.seek(0)
+        row.traceback = errors.read().strip()
+    if process.returncode:
+        row.state = "failed"
+        last = row.traceback.splitlines()[-1:] or [f"ended with code {process.returncode}"]
+        row.note = f"gave up after {TIME_LIMIT} s" if late else last[0]
+    return row
+
+
+class Progress:
+    """One line a program, completed as its stages end."""
+
+    def __init__(self, total, out=None):
+        self.total, self.out = total, out or sys.stdout
+        self.count = 0
+
+    def begin(self):
+        self.count += 1
+
+    def show(self, row, stage):
+        texts = {
+            "start": f"[{self.count}/{self.total}] {row.title}\n      ",
+            "numpy": f"NumPy {duration(row.numpy)}",
+            "first": f"   treadle first {duration(row.first)}",
+            "treadle": f", then {duration(row.treadle)}   {times_faster(row.ratio)}",
+            "done": f"   error {scientific(row.error)} of {scientific(row.tolerance)} allowed",
+        }
+        print(texts.get(stage, ""), end="", flush=True, file=self.out)
+
+    def end(self, row):
+        mark = {"ok": "ok", "missing": "skipped", "wrong": "WRONG", "failed": "FAILED"}[row.state]
+        print(f"   {mark}" + (f": {row.note}" if row.note else ""), file=self.out, flush=True)
+
+
+HEADINGS = ("program", "NumPy", "first call", "treadle", "faster", "max error", "allowed", "")
+
+
+def table(rows):
+    """The table as text, in columns."""
+    lines = [HEADINGS]
+    for row in rows:
+        cells = (row.title, duration(row.numpy), duration(row.first), duration(row.treadle),
+                 times_faster(row.ratio), scientific(row.error), scientific(row.tolerance),
+                 row.state if not row.note else f"{row.state}: {row.note}")
+        lines.append(cells)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
+    out = []
+    for line in lines:
+        cells = [line[0].ljust(widths[0])]
+        cells += [c.rjust(w) for c, w in zip(line[1:-1], widths[1:-1], strict=True)]
+        out.append("  ".join([*cells, line[-1]]).rstrip())
+    out.insert(1, "─" * len(out[0]))
+    return "\n".join(out)
+
+
+def run(names, module="treadle", device=None, size=None, folder="demo"):
+    """Run the named programs; the rows and the machine's description.
+
+    `size` is a key of the programs' SIZES; by default what suits the device. Pictures are left in
+    `folder`.
+    """
+    if device:
+        os.environ["TREADLE_DEVICE"] = device
+    facts = machine.describe(module)
+    size = size or ("cuda" if facts["Computed on"].startswith("cuda") else "cpu")
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    progress = Progress(len(names))
+    rows = []
+    for name in names:
+        progress.begin()
+        with tempfile.TemporaryDirectory(prefix="treadle-demo-") as cache:
+            env = child_environment(device, cache)
+            row = run_program(name, module, size, folder, env, progress.show)
+        progress.end(row)
+        rows.append(row)
+    return rows, facts
+
+
+def failed(rows):
+    """Whether a program crashed or gave a wrong result; a missing package is not a failure."""
+    return any(row.state in ("wrong", "failed") for row in rows)

@@ -1,0 +1,344 @@
+/* array.c - storages and views on them. */
+#include "array/array.h"
+
+#include "array/eval.h"
+#include "array/internal.h"
+
+#include <stdlib.h>
+
+/* All storages whose node may be pending, oldest first. */
+static struct {
+    td_storage *first, *last;
+    int64_t     count;
+    size_t      orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
+} pending;
+
+static void
+unlist(td_storage *s)
+{
+    if (!s->listed)
+        return;
+    *(s->prev ? &s->prev->next : &pending.first) = s->next;
+    *(s->next ? &s->next->prev : &pending.last) = s->prev;
+    s->prev = s->next = NULL;
+    s->listed = false;
+    pending.count--;
+}
+
+static void
+list(td_storage *s)
+{
+    if (s->listed)
+        return;
+    s->prev = pending.last;
+    *(pending.last ? &pending.last->next : &pending.first) = s;
+    pending.last = s;
+    s->listed = true;
+    pending.count++;
+}
+
+td_status
+td_eval_all(void)
+{
+    td_storage *s;
+
+    while ((s = pending.first)) {
+        td_node *n = td_node_ref(s->node);
+        td_status st;
+
+        unlist(s);
+        st = td_eval_node(n);
+        td_node_unref(n);
+        TD_TRY(st);
+    }
+    pending.orphaned = 0;
+    return TD_OK;
+}
+
+/* Keeps what waits bounded, oldest first. */
+static td_status
+bound_pending(td_dev *d)
+{
+    if (pending.orphaned > td_dev_info(d)->memory / 8)
+        return td_eval_all();
+    while (pending.count > TD_PENDING_MAX) {
+        td_storage *s = pending.first;
+        td_node *n = td_node_ref(s->node);
+        td_status st;
+
+        unlist(s);
+        st = td_eval_node(n);
+        td_node_unref(n);
+        TD_TRY(st);
+    }
+    return TD_OK;
+}
+
+/* A named node loses a name; memory that only pending nodes still hold is counted. */
+static void
+drop_node(td_node *n)
+{
+    n->named--;
+    if (n->kind == TD_N_LEAF && n->refs > 1 && !n->named)
+        pending.orphaned += n->buf->nbytes;
+    td_node_unref(n);
+}
+
+void
+td_storage_set(td_storage *s, td_node *n)
+{
+    td_node *old = s->node;
+
+    n->named++;
+    s->node = n;
+    if (td_node_pending(n))
+        list(s);
+    else
+        unlist(s);
+    if (old)
+        drop_node(old);
+}
+
+static td_status
+storage_new(td_node *n, td_storage **out)
+{
+    td_storage *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        td_node_unref(n);
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    }
+    s->refs = 1;
+    s->dt = n->dt;
+    s->dev = n->dev;
+    td_storage_set(s, n);
+    *out = s;
+    return TD_OK;
+}
+
+static void
+storage_unref(td_storage *s)
+{
+    if (!s || --s->refs)
+        return;
+    unlist(s);
+    drop_node(s->node);
+    free(s);
+}
+
+td_status
+td_array_of_node(td_node *n, td_array *out)
+{
+    out->view = td_view_contiguous(&n->view.shape);
+    out->whole = true;
+    return storage_new(n, &out->store);
+}
+
+td_array
+td_array_ref(const td_array *a)
+{
+    a->store->refs++;
+    return *a;
+}
+
+void
+td_array_unref(td_array *a)
+{
+    storage_unref(a->store);
+    a->store = NULL;
+}
+
+td_array
+td_array_view(const td_array *a, const td_view *v)
+{
+    td_array r = {.store = a->store, .view = *v};
+
+    r.store->refs++;
+    r.whole = v->offset == 0 && td_view_is_contiguous(v) && td_shape_eq(&v->shape, &a->store->node->view.shape);
+    return r;
+}
+
+bool
+td_node_shared(const td_node *n)
+{
+    return n->buf && atomic_load(&n->buf->flags) & TD_BUF_SHARED;
+}
+
+/* ---- growth ---- */
+
+static uint32_t recent_cuts[16];
+static unsigned next_cut;
+
+static bool
+cut_before(const td_node *n)
+{
+    for (unsigned i = 0; i < 16; i++)
+        if (recent_cuts[i] == n->sig[TD_SIGDEPTH - 1])
+            return true;
+    return false;
+}
+
+/* The heaviest value below n that Python holds; one where an earlier cut fell wins, so that cuts
+ * repeat with the user's loop and so do kernels. */
+static void
+find_cut(td_node *n, td_node **best, bool *best_seen)
+{
+    bool seen;
+
+    if (!td_node_pending(n))
+        return;
+    seen = n->weight * 4 >= TD_WEIGHT_MAX && cut_before(n);
+    if (n->named && (!*best || seen > *best_seen || (seen == *best_seen && n->weight > (*best)->weight))) {
+        *best = n;
+        *best_seen = seen;
+    }
+    for (int i = 0; i < n->nsrc; i++)
+        find_cut(n->src[i], best, best_seen);
+}
+
+static uint32_t
+reweigh(td_node *n)
+{
+    if (!td_node_pending(n))
+        return 0;
+    n->weight = 1;
+    for (int i = 0; i < n->nsrc; i++)
+        if (i == 0 || n->src[i] != n->src[i - 1])
+            n->weight += reweigh(n->src[i]);
+    return n->weight;
+}
+
+static uint32_t
+weigh(td_node *const *src, int n)
+{
+    uint32_t w = 1;
+
+    for (int i = 0; i < n; i++)
+        w += reweigh(src[i]);
+    return w;
+}
+
+td_status
+td_cut(td_node *const *src, int n)
+{
+    uint32_t w = 1;
+
+    for (int i = 0; i < n; i++)
+        if (td_node_pending(src[i]))
+            w += src[i]->weight;
+    if (w <= TD_WEIGHT_MAX || (w = weigh(src, n)) <= TD_WEIGHT_MAX)
+        return TD_OK;
+    while (w > TD_WEIGHT_MAX) {
+        td_node *best = NULL;
+        bool seen = false;
+
+        for (int i = 0; i < n; i++)
+            find_cut(src[i], &best, &seen);
+        for (int i = 0; i < n && !best; i++)
+            if (td_node_pending(src[i]) && (i + 1 == n || !td_node_pending(src[i + 1]) ||
+                                            src[i]->weight >= src[i + 1]->weight))
+                best = src[i];
+        TD_ASSERT(best);
+        if (!cut_before(best))
+            recent_cuts[next_cut++ % 16] = best->sig[TD_SIGDEPTH - 1];
+        TD_TRY(td_eval_node(best));
+        w = weigh(src, n);
+    }
+    return TD_OK;
+}
+
+td_status
+td_record(td_node *n, td_array *out)
+{
+    bool now = false;
+    td_status st;
+
+    td_node_seal(n);
+    td_eval_count_recorded();
+    for (int i = 0; i < n->nsrc; i++)
+        now |= td_node_shared(n->src[i]);
+    st = bound_pending(n->dev);
+    if (!st && now)
+        st = td_eval_node(n);
+    if (st) {
+        td_node_unref(n);
+        return st;
+    }
+    return td_array_of_node(n, out);
+}
+
+/* ---- values and memory ---- */
+
+td_status
+td_storage_eval(td_storage *s)
+{
+    while (!s->node->buf) /* again when another thread has written meanwhile */
+        TD_TRY(td_eval_node(s->node));
+    return TD_OK;
+}
+
+td_status
+td_array_node(const td_array *a, td_node **out)
+{
+    td_storage *s = a->store;
+
+    if (a->whole) {
+        *out = td_node_ref(s->node);
+        return TD_OK;
+    }
+    TD_TRY(td_storage_eval(s));
+    return td_node_leaf(s->node->buf, (td_dtype)s->dt, &a->view, out);
+}
+
+td_status
+td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view)
+{
+    td_storage *s = a->store;
+
+    TD_TRY(td_storage_eval(s));
+    if (share && !td_node_shared(s->node)) {
+        TD_TRY(td_storage_own(s, NULL));
+        atomic_fetch_or(&s->node->buf->flags, TD_BUF_SHARED);
+    }
+    *buf = s->node->buf;
+    *view = a->view;
+    return TD_OK;
+}
+
+td_status
+td_array_eval(const td_array *const *a, int n)
+{
+    for (int i = 0; i < n; i++)
+        TD_TRY(td_storage_eval(a[i]->store));
+    return TD_OK;
+}
+
+td_status
+td_array_get(const td_array *a, void *out)
+{
+    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
+    td_node *n, *flat;
+    td_status st;
+    void *token;
+
+    TD_TRY(td_array_node(a, &n));
+    st = td_eval_node(n);
+    if (!st && !td_view_is_contiguous(&n->view)) {
+        st = td_node_new(TD_N_CAST, n->dev, (td_dtype)n->dt, &n->view.shape, &flat);
+        if (!st) {
+            td_node_add_src(flat, n);
+            td_node_seal(flat);
+            td_node_unref(n);
+            n = flat;
+            st = td_eval_node(n);
+        }
+    }
+    if (!st && nbytes) {
+        token = td_graph_unlock();
+        st = td_copy_out(td_dev_stream(n->dev), out,
+                         n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt), nbytes);
+        td_graph_lock(token);
+    }
+    td_node_unref(n);
+    return st;
+}

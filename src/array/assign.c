@@ -1,0 +1,220 @@
+/* assign.c - writing: whole values by exchanging nodes, parts by kernels that write in place. */
+#include "array/array.h"
+
+#include "array/eval.h"
+#include "array/internal.h"
+
+/* The nodes under a value about to be written, each with how often the value itself refers to it. */
+typedef struct walk {
+    td_node *node[512];
+    int32_t  edges[512];
+    int      n;
+    bool     full;
+} walk;
+
+static void
+visit(walk *w, td_node *n)
+{
+    if (n->slot) {
+        w->edges[n->slot - 1]++;
+        return;
+    }
+    if (w->n == 512) {
+        w->full = true;
+        return;
+    }
+    w->node[w->n] = n;
+    w->edges[w->n] = 1;
+    n->slot = (uint16_t)++w->n;
+    for (int i = 0; i < n->nsrc; i++)
+        visit(w, n->src[i]);
+}
+
+/* Is s's memory read by nothing but s and, through nodes of its own, the writer? */
+static bool
+exclusive(const td_storage *s, td_node *writer)
+{
+    const td_node *home = s->node;
+    int32_t home_refs = 1, buf_refs = 1;
+    bool ok = true;
+    walk w;
+
+    w.n = 0;
+    w.full = false;
+    if (writer)
+        visit(&w, writer);
+    for (int i = 0; i < w.n; i++) {
+        td_node *n = w.node[i];
+
+        n->slot = 0;
+        if (n == home)
+            home_refs += w.edges[i];
+        else if (td_node_pending(n))
+            ok &= n->refs == w.edges[i];
+        else if (n->buf == home->buf) {
+            ok &= n->refs == w.edges[i];
+            buf_refs++;
+        }
+    }
+    return ok && !w.full && home->refs == home_refs && atomic_load(&home->buf->refs) == buf_refs;
+}
+
+td_status
+td_storage_own(td_storage *s, td_node *writer)
+{
+    td_node *copy;
+
+    TD_TRY(td_storage_eval(s));
+    if (td_node_shared(s->node) || exclusive(s, writer))
+        return TD_OK;
+    TD_TRY(td_eval_all());
+    TD_TRY(td_storage_eval(s));
+    if (exclusive(s, writer))
+        return TD_OK;
+    TD_TRY(td_node_copy(s->node, (td_dtype)s->dt, NULL, &copy));
+    td_storage_set(s, copy);
+    return td_storage_eval(s);
+}
+
+/* NumPy drops leading axes of extent 1 from what is assigned. */
+static td_status
+fit(td_node *n, const td_shape *to, td_node **out)
+{
+    td_view v = n->view;
+    int extra = v.shape.ndim - to->ndim, i;
+    td_shape s = {.ndim = to->ndim};
+
+    for (i = 0; i < extra; i++)
+        if (v.shape.dim[i] != 1)
+            break;
+    if (extra <= 0 || i < extra) {
+        *out = td_node_ref(n);
+        return TD_OK;
+    }
+    TD_TRY(td_eval_node(n));
+    for (i = 0; i < to->ndim; i++)
+        s.dim[i] = n->view.shape.dim[i + extra];
+    TD_TRY(td_view_reshape(&n->view, &s, &v));
+    return td_node_leaf(n->buf, (td_dtype)n->dt, &v, out);
+}
+
+static td_status
+write_part(const td_array *a, td_node *value)
+{
+    td_storage *s = a->store;
+    td_node *tmp = NULL;
+    td_status st;
+
+    TD_TRY(td_storage_own(s, value));
+    if (td_eval_conflicts(value, s->node->buf, &a->view)) {
+        TD_TRY(td_node_copy(value, (td_dtype)s->dt, NULL, &tmp));
+        value = tmp;
+    }
+    st = tmp ? td_eval_node(tmp) : TD_OK;
+    if (!st)
+        st = td_eval_into(value, (td_dtype)s->dt, s->node->buf, &a->view);
+    td_node_unref(tmp);
+    return st;
+}
+
+static td_status
+assign_node(const td_array *a, td_node *value)
+{
+    td_storage *s = a->store;
+    td_view unused;
+    td_node *n;
+
+    if (s->readonly)
+        return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
+    TD_TRY(td_view_broadcast(&value->view, &a->view.shape, &unused));
+    if (!a->whole || td_node_shared(s->node))
+        return write_part(a, value);
+    if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
+        td_shape_eq(&value->view.shape, &a->view.shape))
+        n = td_node_ref(value);
+    else
+        TD_TRY(td_node_copy(value, (td_dtype)s->dt, &a->view.shape, &n));
+    td_storage_set(s, n);
+    return td_node_shared(value) ? td_storage_eval(s) : TD_OK;
+}
+
+td_status
+td_array_assign(const td_array *a, const td_operand *value)
+{
+    td_node *n, *fitted;
+    td_status st;
+
+    if (value->array && td_array_dev(value->array) != td_array_dev(a))
+        return td_fail(TD_ERR_VALUE, "assignment: the value is on %s, the array on %s",
+                       td_dev_info(td_array_dev(value->array))->name, td_dev_info(td_array_dev(a))->name);
+    if (!value->array && value->weak == 'i')
+        TD_TRY(td_operand_fits(value, td_array_dtype(a)));
+    TD_TRY(td_operand_node(value, td_array_dev(a), td_array_dtype(a), &n));
+    st = fit(n, &a->view.shape, &fitted);
+    td_node_unref(n);
+    TD_TRY(st);
+    st = assign_node(a, fitted);
+    td_node_unref(fitted);
+    return st;
+}
+
+td_status
+td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a)
+{
+    char want[256], have[256];
+    td_node *value;
+    td_array r;
+    td_status st;
+
+    if (a->store->readonly)
+        return td_fail(TD_ERR_VALUE, "output array is read-only");
+    TD_TRY(td_array_apply(op, x, n, &r));
+    if (!td_can_cast(td_array_dtype(&r), td_array_dtype(a), 'k'))
+        st = td_fail(TD_ERR_TYPE,
+                     "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule 'same_kind'",
+                     td_optab[op].name, td_dtype_name(td_array_dtype(&r)), td_dtype_name(td_array_dtype(a)));
+    else if (!td_shape_eq(&r.view.shape, &a->view.shape))
+        st = td_fail(TD_ERR_VALUE,
+                     "non-broadcastable output operand with shape %s doesn't match the broadcast shape %s",
+                     td_shape_text(&a->view.shape, have, sizeof have),
+                     td_shape_text(&r.view.shape, want, sizeof want));
+    else
+        st = td_array_node(&r, &value);
+    td_array_unref(&r); /* the value is now nobody's but ours */
+    TD_TRY(st);
+    st = assign_node(a, value);
+    td_node_unref(value);
+    return st;
+}
+
+td_status
+td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value)
+{
+    td_operand x[3] = {{.array = mask}, *value, {.array = a}};
+    td_operand r = {0};
+    td_array picked, cast;
+    td_status st;
+
+    if (!value->array && value->weak == 'i')
+        TD_TRY(td_operand_fits(value, td_array_dtype(a)));
+    if (value->array && td_array_dtype(value->array) != td_array_dtype(a)) {
+        TD_TRY(td_array_cast(value->array, td_array_dtype(a), &cast));
+        x[1].array = &cast;
+        st = td_array_apply(OP_select, x, 3, &picked);
+        td_array_unref(&cast);
+    } else {
+        if (!value->array) { /* as a's dtype, not promoting */
+            uint64_t bits[2];
+
+            td_scalar_bits(value->scalar, td_array_dtype(a), bits);
+            x[1].scalar = td_scalar_load(td_array_dtype(a), bits);
+            x[1].weak = 0;
+        }
+        st = td_array_apply(OP_select, x, 3, &picked);
+    }
+    TD_TRY(st);
+    r.array = &picked;
+    st = td_array_assign(a, &r);
+    td_array_unref(&picked);
+    return st;
+}

@@ -1,0 +1,204 @@
+/* eval.c - from pending nodes to launched kernels. */
+#include "array/eval.h"
+
+#include "array/internal.h"
+
+#include <sched.h>
+
+static td_evalstat stats;
+
+td_evalstat
+td_eval_stats(void)
+{
+    return stats;
+}
+
+void
+td_eval_count_recorded(void)
+{
+    stats.recorded++;
+}
+
+/* Inside a bigger space a small node would be computed again and again: is that dearer than memory? */
+static bool
+worth_memory(const td_node *n, int64_t total)
+{
+    return n->weight > 4 && td_shape_size(&n->view.shape) * 4 <= total;
+}
+
+/* Evaluates what a kernel over `total` elements cannot or should not hold inside: reductions, the
+ * sources of gathers, small expressions that would be repeated.  Bounded by the weight limit. */
+static td_status
+settle_inner(td_node *n, int64_t total, bool root)
+{
+    if (!td_node_pending(n))
+        return TD_OK;
+    if (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total)))
+        return td_eval_node(n);
+    if (n->kind == TD_N_GATHER)
+        TD_TRY(td_eval_node(n->src[0]));
+    for (int i = 0; i < n->nsrc; i++)
+        TD_TRY(settle_inner(n->src[i], total, false));
+    return TD_OK;
+}
+
+/* The kernel was too big: all that feeds n gets memory of its own. */
+static td_status
+settle_sources(td_node *n)
+{
+    for (int i = 0; i < n->nsrc; i++) {
+        td_node *src = td_node_ref(n->src[i]);
+        td_status st = td_eval_node(src);
+
+        td_node_unref(src);
+        TD_TRY(st);
+    }
+    return TD_OK;
+}
+
+/* An input that nobody else holds and that is read just where it would be written can be written. */
+static td_buf *
+donated(const td_plan *p, const td_node *n, const td_view *out)
+{
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        const td_node *s = p->seen[i];
+        const td_opnd *o = &p->opnd[p->step[i].opnd];
+
+        /* references: the plan's on the node, the consumer's; the node's and the operand's on the buffer */
+        if (s->kind == TD_N_LEAF && s->refs == 2 && s->uses == 1 && !s->named &&
+            atomic_load(&s->buf->refs) == 2 && td_dtype_size((td_dtype)s->dt) == td_dtype_size((td_dtype)n->dt) &&
+            !s->buf->release && !atomic_load(&s->buf->flags) && td_view_eq(&o->view, out) &&
+            td_view_is_contiguous(out) && out->offset == 0 &&
+            s->buf->nbytes == (size_t)p->total * td_dtype_size((td_dtype)s->dt))
+            return td_buf_ref(s->buf);
+    }
+    return NULL;
+}
+
+static td_status
+map_new(td_node *n, td_plan *p)
+{
+    td_view v = td_view_contiguous(&n->view.shape);
+    td_status st = TD_OK;
+    td_buf *out;
+    uint16_t step;
+
+    TD_TRY(td_plan_add(p, n, &step));
+    out = donated(p, n, &v);
+    if (!out)
+        TD_TRY(td_buf_new(n->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &out));
+    st = td_plan_store(p, step, (td_dtype)n->dt, out, &v, n);
+    td_buf_unref(out);
+    TD_TRY(st);
+    TD_TRY(td_plan_keep(p, n));
+    TD_TRY(td_eval_map(p));
+    td_plan_settle(p);
+    return TD_OK;
+}
+
+static td_status
+eval_once(td_node *n)
+{
+    td_plan p;
+    td_status st;
+
+    if (n->kind == TD_N_REDUCE)
+        return td_eval_reduce(n);
+    td_plan_begin(&p, n->dev, &n->view.shape);
+    st = map_new(n, &p);
+    td_plan_end(&p);
+    return st;
+}
+
+td_status
+td_eval_node(td_node *n)
+{
+    td_status st;
+
+    while (n->busy) { /* by another thread, which cannot need what this one evaluates */
+        void *token = td_graph_unlock();
+
+        sched_yield();
+        td_graph_lock(token);
+    }
+    if (n->buf)
+        return TD_OK;
+    if (n->kind == TD_N_REDUCE)
+        TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape), true));
+    else if (n->kind != TD_N_SCALAR)
+        TD_TRY(settle_inner(n, td_shape_size(&n->view.shape), true));
+    if (n->kind == TD_N_REDUCE && n->src[0]->kind == TD_N_REDUCE)
+        TD_TRY(td_eval_node(n->src[0]));
+    if (n->busy || n->buf) /* meanwhile, while something under it was waited for */
+        return td_eval_node(n);
+    td_node_ref(n);
+    n->busy = true;
+    st = eval_once(n);
+    if (st == TD_SKIP && !(st = settle_sources(n)))
+        st = eval_once(n);
+    TD_ASSERT(st != TD_SKIP); /* one node over leaves always fits */
+    stats.evals++;
+    n->busy = false;
+    td_node_unref(n);
+    return st;
+}
+
+td_status
+td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
+{
+    td_plan p;
+    td_status st;
+    uint16_t step;
+
+    if (n->kind == TD_N_REDUCE)
+        TD_TRY(td_eval_node(n));
+    TD_TRY(settle_inner(n, td_shape_size(&view->shape), true));
+    for (int again = 0;; again++) {
+        td_plan_begin(&p, n->dev, &view->shape);
+        st = td_plan_add(&p, n, &step);
+        if (!st)
+            st = td_plan_store(&p, step, dt, buf, view, NULL);
+        if (!st)
+            st = td_eval_map(&p);
+        td_plan_end(&p);
+        if (st != TD_SKIP || again)
+            break;
+        TD_TRY(td_eval_node(n));
+    }
+    stats.evals++;
+    return st;
+}
+
+td_status
+td_eval_fill(td_buf *out, td_scalar value, int64_t count)
+{
+    td_shape shape = {.ndim = 1, .dim = {count}};
+    td_view v = td_view_contiguous(&shape);
+    td_node *n;
+    td_status st;
+
+    TD_TRY(td_node_scalar(out->dev, value, &n));
+    st = td_eval_into(n, value.dt, out, &v);
+    td_node_unref(n);
+    return st;
+}
+
+/* Bounded by the weight limit, as settle_inner. */
+bool
+td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view)
+{
+    if (n->kind == TD_N_LEAF) {
+        int64_t lo, hi, from, to;
+
+        if (n->buf != buf || td_view_eq(&n->view, view))
+            return false;
+        td_view_extent(view, &lo, &hi);
+        td_view_extent(&n->view, &from, &to);
+        return lo < to && from < hi;
+    }
+    for (int i = 0; i < n->nsrc; i++)
+        if (n->kind == TD_N_GATHER && i == 0 ? n->src[0]->buf == buf || td_node_pending(n->src[0])
+                                             : td_eval_conflicts(n->src[i], buf, view))
+            return true;
+    return false;
+}

@@ -1,0 +1,25 @@
+/* eval.h - evaluation of nodes, inside the array layer. */
+#ifndef TD_ARRAY_EVAL_H
+#define TD_ARRAY_EVAL_H
+#include "array/array.h"
+#include "array/plan.h"
+
+/* n becomes a leaf: its kernels, and those of what it needs, are launched. */
+td_status td_eval_node(td_node *n);
+
+/* n, evaluated straight into memory seen through `view` (of n's shape): for writes. */
+td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
+
+/* Does evaluating n read buf, other than element by element through `view`? */
+bool td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view);
+
+/* Launches the plan of a map. */
+td_status td_eval_map(td_plan *p);
+
+/* n elements of value.dt at the start of out. */
+td_status td_eval_fill(td_buf *out, td_scalar value, int64_t n);
+
+/* n, a pending reduction whose source may be pending.  TD_SKIP: its source does not fit one kernel. */
+td_status td_eval_reduce(td_node *n);
+
+#endif

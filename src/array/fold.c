@@ -1,0 +1,377 @@
+/* fold.c - kernels that reduce: loops, launch shapes, the second pass.
+ *
+ * A unit is one row of results times one segment of what is reduced.  Two forms:
+ *   along: the last dim is reduced; lanes run along it and are merged at the end.  On a GPU a thread, a
+ *          warp or a block takes a unit.
+ *   across: the last dim is kept; each lane owns a result and walks over the reduced dims.
+ * When there are too few results to fill the machine, the reduced range is cut into segments whose
+ * accumulators go to memory and are merged by a second kernel of the same form.  Segment bounds depend
+ * on sizes and the device only, so results are the same from run to run.
+ */
+#include "array/fold.h"
+
+#include "array/gen.h"
+
+static td_val
+as_i64(td_gen *g, td_op which)
+{
+    return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
+}
+
+/* The accumulators that the elements at g->j stand for. */
+static void
+lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
+{
+    if (d->merging)
+        for (int i = 0; i < d->nacc; i++)
+            out[i] = g->val[d->value[i]];
+    else
+        td_red_lift(g->f, d->red, d->acc, g->val[d->value[0]], index, out);
+    for (int i = 0; i < d->nacc; i++)
+        out[i] = td_splat(g->f, out[i], g->lanes);
+}
+
+static void
+start(td_gen *g, const td_fold *d, int lanes, td_val slot[])
+{
+    td_val init[TD_MAXACC];
+
+    td_red_init(g->f, d->red, d->acc, init);
+    for (int i = 0; i < d->nacc; i++) {
+        slot[i] = td_slot(g->f, d->acc[i], lanes);
+        td_set(g->f, slot[i], init[i]);
+    }
+}
+
+static void
+get_all(td_gen *g, const td_fold *d, const td_val slot[], td_val out[])
+{
+    for (int i = 0; i < d->nacc; i++)
+        out[i] = td_get(g->f, slot[i]);
+}
+
+/* slot = merge(slot, elements at g->j), lanes under the mask only. */
+static void
+accumulate(td_gen *g, const td_fold *d, const td_val slot[], td_val index)
+{
+    td_val old[TD_MAXACC], x[TD_MAXACC], sum[TD_MAXACC];
+
+    td_gen_body(g);
+    lifted(g, d, index, x);
+    get_all(g, d, slot, old);
+    td_red_merge(g->f, d->red, old, x, sum);
+    for (int i = 0; i < d->nacc; i++) {
+        if (g->mask.i != UINT32_MAX)
+            sum[i] = TD_E3(g->f, select, g->mask, sum[i], old[i]);
+        td_set(g->f, slot[i], sum[i]);
+    }
+}
+
+/* Accumulators to results or to the segments' memory at element `at`. */
+static void
+finish(td_gen *g, const td_fold *d, const td_val acc[], td_val at)
+{
+    if (!d->final) {
+        for (int i = 0; i < d->nacc; i++)
+            td_store(g->f, d->out_ptr[i], at, acc[i], g->mask, 0);
+        return;
+    }
+    td_store(g->f, d->out_ptr[0], at,
+             td_cast(g->f, td_red_finish(g->f, d->red, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out), d->out),
+             g->mask, 0);
+}
+
+static void
+declare(td_gen *g, td_fold *d)
+{
+    td_gen_params(g, TD_FOLD_EXTRAS);
+    d->ddof_param = td_param(g->f, TD_F64);
+    for (int i = 0; i < (d->final ? 1 : d->nacc); i++)
+        d->out_ptr[i] = td_param_ptr(g->f, d->final ? d->out : d->acc[i]);
+}
+
+/* Lane 0 of each slot merged with all other lanes. */
+static void
+merge_lanes(td_gen *g, const td_fold *d, const td_val slot[], int lanes, td_val out[])
+{
+    td_val other[TD_MAXACC];
+
+    get_all(g, d, slot, out);
+    for (int k = lanes / 2; k > 0; k /= 2) {
+        for (int i = 0; i < d->nacc; i++)
+            other[i] = td_rotate(g->f, out[i], k);
+        td_red_merge(g->f, d->red, out, other, out);
+    }
+    for (int i = 0; i < d->nacc; i++)
+        out[i] = td_extract(g->f, out[i], 0);
+}
+
+/* Unit number to row and segment; *lo and *hi bound the segment in [0, extent). */
+static td_val
+split_unit(td_gen *g, td_val unit, td_val extent, td_val *seg, td_val *lo, td_val *hi)
+{
+    td_val row = TD_G2(g, truncate_divide, unit, g->extra[TD_FOLD_SEGS]);
+
+    *seg = TD_G2(g, subtract, unit, TD_G2(g, multiply, row, g->extra[TD_FOLD_SEGS]));
+    *lo = TD_G2(g, multiply, *seg, g->extra[TD_FOLD_SEGLEN]);
+    *hi = TD_G2(g, minimum, TD_G2(g, add, *lo, g->extra[TD_FOLD_SEGLEN]), extent);
+    return row;
+}
+
+/* ---- along, CPU ---- */
+
+static void
+along_run(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, td_val first)
+{
+    td_fn *f = g->f;
+    td_val lanes = td_gen_int(g, g->lanes), full, tail, iota = td_iota(f, TD_I64, g->lanes);
+
+    td_gen_uniform(g);
+    g->mask = TD_NONE;
+    g->j = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, g->lanes - 1)), lanes);
+    accumulate(g, d, slot, TD_G2(g, add, TD_G2(g, add, first, g->j), iota));
+    td_end(f);
+    if (g->lanes == 1)
+        return;
+    full = TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    tail = TD_G2(g, add, lo, full);
+    td_if(f, TD_G2(g, less, tail, hi));
+    g->j = tail;
+    g->mask = TD_G2(g, less, iota, TD_G2(g, subtract, hi, tail));
+    accumulate(g, d, slot, TD_G2(g, add, TD_G2(g, add, first, g->j), iota));
+    td_end(f);
+    g->mask = TD_NONE;
+}
+
+/* Segments count rows of the reduced dims, or elements where there is one reduced dim. */
+static void
+along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
+{
+    const td_plan *p = g->p;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, row, zero = td_gen_int(g, 0);
+    bool rows = p->nd - p->nk > 1;
+
+    row = split_unit(g, unit, g->extra[TD_FOLD_EXTENT], &seg, &lo, &hi);
+    td_gen_row(g, row, 0, p->nk, false);
+    start(g, d, g->lanes, slot);
+    if (rows) {
+        td_gen kept = *g;
+        td_val r = td_for(g->f, lo, hi, td_gen_int(g, 1)), n = g->dim[p->nd - 1];
+
+        td_gen_row(g, r, p->nk, p->nd - 1, true);
+        along_run(g, d, slot, zero, n, TD_G2(g, multiply, r, n));
+        td_end(g->f);
+        *g = kept;
+    } else if (p->nd > p->nk) {
+        along_run(g, d, slot, lo, hi, zero);
+    } else { /* nothing is reduced: one element */
+        td_gen_uniform(g);
+        g->lanes = 1;
+        accumulate(g, d, slot, zero);
+    }
+    merge_lanes(g, d, slot, d->lanes, acc);
+    g->lanes = 1;
+    finish(g, d, acc, unit);
+    g->lanes = d->lanes;
+}
+
+/* ---- across, both ---- */
+
+static void
+across_unit(td_gen *g, td_fold *d, td_val unit)
+{
+    const td_plan *p = g->p;
+    td_fn *f = g->f;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], r, j;
+    td_val one = td_gen_int(g, 1);
+
+    at = split_unit(g, unit, g->extra[TD_FOLD_EXTENT], &seg, &lo, &hi);
+    row = TD_G2(g, truncate_divide, at, g->extra[TD_FOLD_STRIPS]);
+    strip = TD_G2(g, subtract, at, TD_G2(g, multiply, row, g->extra[TD_FOLD_STRIPS]));
+    td_gen_row(g, row, 0, p->nk, false);
+    j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
+    g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j)) : TD_NONE;
+    start(g, d, g->lanes, slot);
+    {
+        td_gen kept = *g;
+
+        r = td_for(f, lo, hi, one);
+        g->j = j;
+        td_gen_row(g, r, p->nk, p->nd - 1, true);
+        td_gen_uniform(g);
+        accumulate(g, d, slot, r);
+        td_end(f);
+        *g = kept;
+    }
+    get_all(g, d, slot, acc);
+    at = TD_G2(g, add, TD_G2(g, multiply, row, n), j);
+    finish(g, d, acc, TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), at));
+    g->mask = TD_NONE;
+}
+
+td_status
+td_fold_build_cpu(void *ctx, td_fn *f)
+{
+    td_fold *d = ctx;
+    td_gen g = {.f = f, .p = d->p, .narrow = d->narrow};
+    td_val lo, hi, unit;
+
+    declare(&g, d);
+    g.lanes = d->lanes;
+    lo = TD_G2(&g, multiply, as_i64(&g, OP_bid), g.extra[TD_FOLD_PER]);
+    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[TD_FOLD_PER]), g.extra[TD_FOLD_UNITS]);
+    unit = td_for(f, lo, hi, td_gen_int(&g, 1));
+    if (d->p->tail_kept)
+        across_unit(&g, d, unit);
+    else
+        along_cpu_unit(&g, d, unit);
+    td_end(f);
+    return f->st;
+}
+
+/* ---- along, GPU ---- */
+
+/* Elements first, first + step, … below hi, `lanes` at a time where they fit whole. */
+static void
+along_thread(td_gen *g, const td_fold *d, const td_val slot[], const td_val slot1[], td_val lo, td_val hi, td_val lane)
+{
+    td_fn *f = g->f;
+    td_val v = td_gen_int(g, d->lanes), team = td_gen_int(g, d->team), zero = td_gen_int(g, 0), from;
+
+    g->lanes = d->lanes;
+    td_gen_uniform(g);
+    from = TD_G2(g, add, lo, TD_G2(g, multiply, lane, v));
+    g->j = td_for(f, from, TD_G2(g, subtract, hi, td_gen_int(g, d->lanes - 1)), TD_G2(g, multiply, team, v));
+    accumulate(g, d, slot, TD_G2(g, add, g->j, td_iota(f, TD_I64, d->lanes)));
+    td_end(f);
+    if (d->lanes == 1)
+        return;
+    from = TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(d->lanes - 1)));
+    from = TD_G2(g, add, TD_G2(g, add, lo, TD_G2(g, maximum, from, zero)), lane);
+    g->lanes = 1;
+    td_gen_uniform(g);
+    g->j = td_for(f, from, hi, team);
+    accumulate(g, d, slot1, g->j);
+    td_end(f);
+    g->lanes = d->lanes;
+}
+
+/* Several reduced dims: every element's place is worked out. */
+static void
+along_scattered(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, td_val lane)
+{
+    const td_plan *p = g->p;
+    td_gen kept = *g;
+    td_val r = td_for(g->f, TD_G2(g, add, lo, lane), hi, td_gen_int(g, d->team));
+    td_val n, q;
+
+    g->lanes = 1;
+    if (p->nd > p->nk) {
+        n = g->dim[p->nd - 1];
+        q = TD_G2(g, truncate_divide, r, n);
+        g->j = TD_G2(g, subtract, r, TD_G2(g, multiply, q, n));
+        td_gen_row(g, q, p->nk, p->nd - 1, true);
+    }
+    td_gen_uniform(g);
+    accumulate(g, d, slot, r);
+    td_end(g->f);
+    *g = kept;
+}
+
+/* acc of all threads of a warp, or of the team when that is smaller. */
+static void
+merge_warp(td_gen *g, const td_fold *d, td_val acc[], int width)
+{
+    td_val other[TD_MAXACC];
+
+    for (int k = width / 2; k > 0; k /= 2) {
+        for (int i = 0; i < d->nacc; i++)
+            other[i] = td_shuffle_xor(g->f, acc[i], k);
+        td_red_merge(g->f, d->red, acc, other, acc);
+    }
+}
+
+/* Warps of a block through shared memory; the first warp holds the result. */
+static void
+merge_block(td_gen *g, const td_fold *d, td_val acc[], td_val tid)
+{
+    int warps = d->team / 32;
+    td_val mem[TD_MAXACC], init[TD_MAXACC], slot[TD_MAXACC], lane, warp;
+    td_fn *f = g->f;
+
+    lane = TD_G2(g, bitwise_and, tid, td_gen_int(g, 31));
+    warp = TD_G2(g, right_shift, tid, td_gen_int(g, 5));
+    td_red_init(f, d->red, d->acc, init);
+    for (int i = 0; i < d->nacc; i++) {
+        mem[i] = td_shared(f, d->acc[i], (uint64_t)warps);
+        slot[i] = td_slot(f, d->acc[i], 1);
+    }
+    td_if(f, TD_G2(g, equal, lane, td_gen_int(g, 0)));
+    for (int i = 0; i < d->nacc; i++)
+        td_store(f, mem[i], warp, acc[i], TD_NONE, 0);
+    td_end(f);
+    td_barrier(f);
+    for (int i = 0; i < d->nacc; i++)
+        td_set(f, slot[i], init[i]);
+    td_if(f, TD_G2(g, less, tid, td_gen_int(g, warps)));
+    for (int i = 0; i < d->nacc; i++)
+        td_set(f, slot[i], td_load(f, mem[i], tid, TD_NONE, 1, 0));
+    td_end(f);
+    get_all(g, d, slot, acc);
+    merge_warp(g, d, acc, 32);
+}
+
+static void
+along_gpu(td_gen *g, td_fold *d)
+{
+    const td_plan *p = g->p;
+    td_fn *f = g->f;
+    int teams = d->block / d->team;
+    td_val tid = as_i64(g, OP_tid), team, lane, unit, seg, lo, hi, row, slot[TD_MAXACC], slot1[TD_MAXACC];
+    td_val acc[TD_MAXACC], acc1[TD_MAXACC];
+
+    team = TD_G2(g, truncate_divide, tid, td_gen_int(g, d->team));
+    lane = TD_G2(g, subtract, tid, TD_G2(g, multiply, team, td_gen_int(g, d->team)));
+    unit = TD_G2(g, add, TD_G2(g, multiply, as_i64(g, OP_bid), td_gen_int(g, teams)), team);
+    start(g, d, d->lanes, slot);
+    start(g, d, 1, slot1);
+    td_if(f, TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS]));
+    row = split_unit(g, unit, g->extra[TD_FOLD_EXTENT], &seg, &lo, &hi);
+    td_gen_row(g, row, 0, p->nk, false);
+    if (p->nd - p->nk == 1)
+        along_thread(g, d, slot, slot1, lo, hi, lane);
+    else
+        along_scattered(g, d, slot, lo, hi, lane);
+    td_end(f);
+    merge_lanes(g, d, slot, d->lanes, acc);
+    get_all(g, d, slot1, acc1);
+    td_red_merge(f, d->red, acc, acc1, acc);
+    merge_warp(g, d, acc, d->team < 32 ? d->team : 32);
+    if (d->team > 32)
+        merge_block(g, d, acc, tid);
+    td_if(f, TD_G2(g, logical_and, TD_G2(g, equal, lane, td_gen_int(g, 0)),
+                   TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS])));
+    g->lanes = 1;
+    finish(g, d, acc, unit);
+    td_end(f);
+}
+
+td_status
+td_fold_build_gpu(void *ctx, td_fn *f)
+{
+    td_fold *d = ctx;
+    td_gen g = {.f = f, .p = d->p, .narrow = d->narrow, .aligned = d->lanes > 1};
+    td_val unit;
+
+    declare(&g, d);
+    g.lanes = d->lanes;
+    if (!d->p->tail_kept) {
+        along_gpu(&g, d);
+        return f->st;
+    }
+    unit = TD_G2(&g, add, TD_G2(&g, multiply, as_i64(&g, OP_bid), as_i64(&g, OP_bdim)), as_i64(&g, OP_tid));
+    td_if(f, TD_G2(&g, less, unit, g.extra[TD_FOLD_UNITS]));
+    across_unit(&g, d, unit);
+    td_end(f);
+    return f->st;
+}

@@ -1,0 +1,37 @@
+/* fold.h - one reducing kernel: its form, its code, its launch. */
+#ifndef TD_ARRAY_FOLD_H
+#define TD_ARRAY_FOLD_H
+#include "array/plan.h"
+#include "array/reduce.h"
+
+/* int64 arguments after the plan's own. */
+enum {
+    TD_FOLD_COUNT,  /* elements behind one result */
+    TD_FOLD_SEGS,   /* segments a result */
+    TD_FOLD_SEGLEN, /* reduced positions a segment */
+    TD_FOLD_EXTENT, /* reduced positions in all: elements, or rows of several reduced dims (CPU, along) */
+    TD_FOLD_UNITS,  /* units in all */
+    TD_FOLD_PER,    /* units a block (CPU) */
+    TD_FOLD_STRIPS, /* across: strips of `lanes` results in the last dim */
+    TD_FOLD_ROWS,   /* across: results in all, the distance between segments */
+    TD_FOLD_EXTRAS
+};
+
+typedef struct td_fold {
+    const td_plan *p;
+    td_red         red;
+    td_dtype       out, acc[TD_MAXACC];
+    int            nacc;
+    uint16_t       value[TD_MAXACC]; /* steps: the element, or the accumulators when merging */
+    bool           merging;          /* elements are accumulators of an earlier kernel */
+    bool           final;            /* writes results, not accumulators */
+    bool           masked, narrow;
+    int            lanes;
+    int            team, block; /* GPU, along: threads a unit, threads a block */
+    td_val         ddof_param, out_ptr[TD_MAXACC]; /* while building */
+} td_fold;
+
+td_status td_fold_build_cpu(void *ctx, td_fn *f);
+td_status td_fold_build_gpu(void *ctx, td_fn *f);
+
+#endif

@@ -1,0 +1,184 @@
+/* gen.c - kernel IR for a plan. */
+#include "array/gen.h"
+
+td_val
+td_gen_int(td_gen *g, int64_t v)
+{
+    return td_const_int(g->f, TD_I64, v);
+}
+
+td_dtype
+td_gen_compute(td_dtype dt)
+{
+    return td_dtype_is_half(dt) ? TD_F32 : dt;
+}
+
+void
+td_gen_params(td_gen *g, int n)
+{
+    const td_plan *p = g->p;
+
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].role != TD_ROLE_INDEX)
+            g->ptr[k] = td_param_ptr(g->f, (td_dtype)p->opnd[k].dt);
+    for (int d = 0; d < p->nd; d++)
+        g->dim[d] = td_param(g->f, TD_I64);
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        for (int d = 0; d + 1 < p->nd; d++)
+            g->stride[k][d] = td_param(g->f, TD_I64);
+        if (p->opnd[k].inner == 2)
+            g->stride[k][p->nd - 1] = td_param(g->f, TD_I64);
+    }
+    for (uint16_t i = 0; i < p->nscalar; i++)
+        g->scalar[i] = td_param(g->f, (td_dtype)p->scalar_dt[i]);
+    for (int i = 0; i < n; i++)
+        g->extra[i] = td_param(g->f, TD_I64);
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        g->base[k] = td_gen_int(g, 0);
+    g->j = g->base[0];
+    g->mask = TD_NONE;
+    g->lanes = 1;
+}
+
+void
+td_gen_row(td_gen *g, td_val at, int from, int to, bool to_be_added)
+{
+    const td_plan *p = g->p;
+    td_dtype dt = g->narrow ? TD_U32 : TD_I64;
+    td_val coord[TD_MAXDIM];
+
+    at = td_cast(g->f, at, dt);
+    for (int d = to - 1; d >= from; d--) {
+        td_val q, n = td_cast(g->f, g->dim[d], dt);
+
+        coord[d] = td_cast(g->f, at, TD_I64);
+        if (d == from)
+            break;
+        q = TD_G2(g, truncate_divide, at, n);
+        coord[d] = td_cast(g->f, TD_G2(g, subtract, at, TD_G2(g, multiply, q, n)), TD_I64);
+        at = q;
+    }
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        if (!to_be_added)
+            g->base[k] = td_gen_int(g, 0);
+        for (int d = from; d < to; d++)
+            g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, coord[d], g->stride[k][d]));
+    }
+}
+
+/* Element index of operand k at j: one lane when the elements are consecutive. */
+static td_val
+index_of(td_gen *g, int k, bool spread)
+{
+    const td_opnd *o = &g->p->opnd[k];
+    td_val j = g->j;
+
+    if (o->inner == 0)
+        return g->base[k];
+    if (g->lanes > 1 && (o->inner == 2 || spread))
+        j = TD_G2(g, add, j, td_iota(g->f, TD_I64, g->lanes));
+    if (o->inner == 2)
+        j = TD_G2(g, multiply, j, g->stride[k][g->p->nd - 1]);
+    return TD_G2(g, add, g->base[k], j);
+}
+
+static int
+align_of(const td_gen *g, const td_opnd *o)
+{
+    int n = g->lanes * (int)td_dtype_size((td_dtype)o->dt);
+
+    return g->aligned && o->inner == 1 && g->lanes > 1 ? (n < 16 ? n : 16) : 0;
+}
+
+static td_val
+load(td_gen *g, int k, td_val index, int lanes)
+{
+    const td_opnd *o = &g->p->opnd[k];
+    td_val v = td_load(g->f, g->ptr[k], index, lanes > 1 ? g->mask : TD_NONE, lanes, align_of(g, o));
+
+    return td_cast(g->f, v, td_gen_compute((td_dtype)o->dt));
+}
+
+/* Values of a half dtype are rounded to it after every operation, as NumPy does. */
+static td_val
+rounded(td_gen *g, td_val v, td_dtype dt)
+{
+    return td_dtype_is_half(dt) ? td_cast(g->f, td_cast(g->f, v, dt), TD_F32)
+                                : td_cast(g->f, v, td_gen_compute(dt));
+}
+
+static td_val
+iota(td_gen *g, const td_step *s)
+{
+    td_val i = index_of(g, s->opnd, true), start = g->scalar[s->scalar], step = g->scalar[s->scalar + 1];
+    td_dtype dt = (td_dtype)g->p->scalar_dt[s->scalar];
+
+    return rounded(g, TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step)), (td_dtype)s->dt);
+}
+
+static td_val
+gather(td_gen *g, const td_step *s)
+{
+    td_val i = TD_G2(g, multiply, g->val[s->src[0]], g->scalar[s->scalar]);
+    int lanes;
+
+    i = TD_G2(g, add, i, index_of(g, s->opnd, true));
+    lanes = g->f->st ? 1 : td_at(g->f, i)->lanes;
+    return td_cast(g->f, td_load(g->f, g->ptr[s->opnd], i, lanes > 1 ? g->mask : TD_NONE, lanes, 0),
+                   td_gen_compute((td_dtype)s->dt));
+}
+
+static td_val
+compute(td_gen *g, const td_step *s)
+{
+    td_val x[TD_MAXSRC];
+    td_dtype dt = (td_dtype)s->dt;
+
+    for (int i = 0; i < s->nsrc; i++)
+        x[i] = g->val[s->src[i]];
+    switch ((td_kind)s->kind) {
+    case TD_N_SCALAR: return td_cast(g->f, g->scalar[s->scalar], td_gen_compute(dt));
+    case TD_N_LEAF:   return load(g, s->opnd, index_of(g, s->opnd, false), g->p->opnd[s->opnd].inner ? g->lanes : 1);
+    case TD_N_OP:     return rounded(g, td_emit(g->f, (td_op)s->op, x), dt);
+    case TD_N_CAST:   return rounded(g, x[0], dt);
+    case TD_N_IOTA:   return iota(g, s);
+    case TD_N_RANDOM: return td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64));
+    case TD_N_GATHER: return gather(g, s);
+    case TD_N_REDUCE: break;
+    }
+    td_bug(__FILE__, __LINE__, "step kind");
+}
+
+void
+td_gen_uniform(td_gen *g)
+{
+    int lanes = g->lanes;
+
+    g->lanes = 1;
+    for (uint16_t i = 0; i < g->p->nstep; i++)
+        if (g->p->step[i].uniform)
+            g->val[i] = compute(g, &g->p->step[i]);
+    g->lanes = lanes;
+}
+
+void
+td_gen_body(td_gen *g)
+{
+    for (uint16_t i = 0; i < g->p->nstep; i++)
+        if (!g->p->step[i].uniform)
+            g->val[i] = compute(g, &g->p->step[i]);
+}
+
+void
+td_gen_stores(td_gen *g)
+{
+    for (uint16_t k = 0; k < g->p->nopnd; k++) {
+        const td_opnd *o = &g->p->opnd[k];
+        td_val v;
+
+        if (o->role != TD_ROLE_STORE)
+            continue;
+        v = td_splat(g->f, td_cast(g->f, g->val[g->p->store_step[k]], (td_dtype)o->dt), g->lanes);
+        td_store(g->f, g->ptr[k], index_of(g, k, false), v, g->mask, align_of(g, o));
+    }
+}

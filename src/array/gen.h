@@ -1,0 +1,52 @@
+/* gen.h - kernel IR for a plan: arguments, addresses, and the fused expression at one position.
+ *
+ * td_gen - the state of one generation.  Arena of the compilation; no free.  The kernel's loops are
+ * built by the callers (map.c, fold.c); they say where in the iteration space the next elements lie.
+ */
+#ifndef TD_ARRAY_GEN_H
+#define TD_ARRAY_GEN_H
+#include "array/plan.h"
+#include "ir/ir.h"
+
+typedef struct td_gen {
+    td_fn         *f;
+    const td_plan *p;
+    int            lanes; /* neighbouring elements that td_gen_body computes */
+    bool           narrow;  /* row numbers fit uint32: cheaper divisions */
+    bool           aligned; /* their memory is aligned to lanes elements */
+    td_val         mask;  /* lanes that exist; TD_NONE: all */
+    td_val         ptr[TD_PLAN_OPNDS], scalar[TD_PLAN_SCALARS];
+    td_val         dim[TD_MAXDIM], stride[TD_PLAN_OPNDS][TD_MAXDIM]; /* int64 */
+    td_val         extra[TD_PLAN_EXTRAS];
+    td_val         base[TD_PLAN_OPNDS]; /* int64 offset of the row */
+    td_val         j;                   /* int64: position in the last dim, of lane 0 */
+    td_val         val[TD_PLAN_STEPS];  /* half types as float32 */
+} td_gen;
+
+/* Declares the parameters in the order of td_plan_words, then n extra int64 ones in extra[]. */
+void td_gen_params(td_gen *g, int n);
+
+/* Sets base[] for the row at position `at` of dims [from, to), at being an int64 row number;
+ * to_be_added: on top of what base[] holds. */
+void td_gen_row(td_gen *g, td_val at, int from, int to, bool to_be_added);
+
+/* Computes what is the same for all lanes of the row. */
+void td_gen_uniform(td_gen *g);
+
+/* Computes every other step at j for g->lanes elements under g->mask. */
+void td_gen_body(td_gen *g);
+
+/* Writes the stores of the plan at j. */
+void td_gen_stores(td_gen *g);
+
+/* A step's value as its own dtype's compute type, and the reverse for memory. */
+td_dtype td_gen_compute(td_dtype dt);
+
+/* Constants and small arithmetic on int64. */
+td_val td_gen_int(td_gen *g, int64_t v);
+#define TD_G2(g, op, a, b) TD_E2((g)->f, op, a, b)
+
+/* The draw of step s at the linear indices `index` (uint64, any lanes). */
+td_val td_gen_random(td_gen *g, const td_step *s, td_val index);
+
+#endif

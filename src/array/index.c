@@ -1,0 +1,167 @@
+/* index.c - views by shape, and reading by integer arrays. */
+#include "array/array.h"
+
+#include "array/eval.h"
+#include "array/internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+td_status
+td_array_reshape(const td_array *a, const td_shape *s, td_array *out)
+{
+    td_array flat;
+    td_view v;
+    td_status st = td_view_reshape(&a->view, s, &v);
+
+    if (!st) {
+        *out = td_array_view(a, &v);
+        return TD_OK;
+    }
+    if (st != TD_SKIP)
+        return st;
+    TD_TRY(td_array_copy(a, &flat));
+    st = td_view_reshape(&flat.view, s, &v);
+    if (!st)
+        *out = td_array_view(&flat, &v);
+    td_array_unref(&flat);
+    return st;
+}
+
+td_status
+td_array_transpose(const td_array *a, const int *axes, td_array *out)
+{
+    td_view v;
+
+    TD_TRY(td_view_transpose(&a->view, axes, &v));
+    *out = td_array_view(a, &v);
+    return TD_OK;
+}
+
+td_status
+td_array_broadcast(const td_array *a, const td_shape *s, td_array *out)
+{
+    td_view v;
+
+    TD_TRY(td_view_broadcast(&a->view, s, &v));
+    *out = td_array_view(a, &v);
+    return TD_OK;
+}
+
+static td_status
+extreme(td_red red, const td_array *index, int64_t *out)
+{
+    td_redargs all = {.axes = (1u << index->view.shape.ndim) - 1, .dtype = -1};
+    td_array r;
+    td_status st;
+
+    TD_TRY(td_array_reduce(red, index, &all, &r));
+    st = td_array_get(&r, out);
+    td_array_unref(&r);
+    return st;
+}
+
+static td_status
+check_range(const td_array *index, int axis, int64_t extent, bool *negative)
+{
+    int64_t lo, hi;
+
+    *negative = false;
+    if (td_array_size(index) == 0)
+        return TD_OK;
+    TD_TRY(extreme(TD_RED_min, index, &lo));
+    TD_TRY(extreme(TD_RED_max, index, &hi));
+    if (lo < -extent || hi >= extent)
+        return td_fail(TD_ERR_INDEX, "index %" PRId64 " is out of bounds for axis %d with size %" PRId64,
+                       hi >= extent ? hi : lo, axis, extent);
+    *negative = lo < 0;
+    return TD_OK;
+}
+
+/* Negative indices count from the end. */
+static td_status
+wrapped(const td_array *index, int64_t extent, td_array *out)
+{
+    td_operand i = {.array = index}, n = {.scalar = {.dt = TD_I64, .i = extent}};
+    td_operand zero = {.scalar = {.dt = TD_I64, .i = 0}};
+    td_array below, up;
+    td_status st;
+
+    TD_TRY(td_array_apply(OP_less, (td_operand[]){i, zero}, 2, &below));
+    st = td_array_apply(OP_add, (td_operand[]){i, n}, 2, &up);
+    if (!st) {
+        st = td_array_apply(OP_select, (td_operand[]){{.array = &below}, {.array = &up}, i}, 3, out);
+        td_array_unref(&up);
+    }
+    td_array_unref(&below);
+    return st;
+}
+
+/* src's shape with `axis` replaced by the index's; the index's shape with the later axes as ones. */
+static td_status
+gather_shapes(const td_array *a, const td_array *index, int axis, td_shape *result, td_shape *spread)
+{
+    int rank = index->view.shape.ndim, after = a->view.shape.ndim - axis - 1;
+    int64_t dim[2 * TD_MAXDIM];
+    int n = 0;
+
+    for (int i = 0; i < axis; i++)
+        dim[n++] = a->view.shape.dim[i];
+    for (int i = 0; i < rank; i++)
+        dim[n++] = spread->dim[i] = index->view.shape.dim[i];
+    for (int i = 0; i < after; i++)
+        dim[n++] = a->view.shape.dim[axis + 1 + i];
+    TD_TRY(td_shape_make(n, dim, result));
+    for (int i = 0; i < after; i++)
+        spread->dim[rank + i] = 1;
+    spread->ndim = rank + after;
+    return TD_OK;
+}
+
+static td_status
+record_gather(const td_array *a, const td_array *index, int axis, td_array *out)
+{
+    td_node *src = NULL, *at = NULL, *n = NULL;
+    td_shape result, spread;
+    td_array shaped;
+    td_status st;
+
+    TD_TRY(gather_shapes(a, index, axis, &result, &spread));
+    TD_TRY(td_array_reshape(index, &spread, &shaped));
+    st = td_array_node(a, &src);
+    if (!st)
+        st = td_array_node(&shaped, &at);
+    if (!st)
+        st = td_cut((td_node *[]){src, at}, 2);
+    if (!st)
+        st = td_node_new(TD_N_GATHER, td_array_dev(a), td_array_dtype(a), &result, &n);
+    if (!st) {
+        n->par[0] = (td_scalar){.dt = TD_I64, .i = axis};
+        n->par[1] = (td_scalar){.dt = TD_I64, .i = index->view.shape.ndim};
+        td_node_add_src(n, src);
+        td_node_add_src(n, at);
+    }
+    td_array_unref(&shaped);
+    td_node_unref(src);
+    td_node_unref(at);
+    return st ? st : td_record(n, out);
+}
+
+td_status
+td_array_take(const td_array *a, const td_array *index, int axis, td_array *out)
+{
+    bool negative;
+    td_array up;
+    td_status st;
+
+    TD_ASSERT(td_array_dtype(index) == TD_I64 && axis >= 0 && axis < a->view.shape.ndim);
+    if (td_dtype_is_complex(td_array_dtype(a)))
+        return td_fail(TD_ERR_TYPE, "take: complex kernels are not available yet");
+    TD_TRY(check_range(index, axis, a->view.shape.dim[axis], &negative));
+    if (!negative)
+        return record_gather(a, index, axis, out);
+    TD_TRY(wrapped(index, a->view.shape.dim[axis], &up));
+    st = record_gather(a, &up, axis, out);
+    td_array_unref(&up);
+    return st;
+}

@@ -1,0 +1,40 @@
+/* internal.h - what the files of this folder share about storages and recording. */
+#ifndef TD_ARRAY_INTERNAL_H
+#define TD_ARRAY_INTERNAL_H
+#include "array/array.h"
+
+enum {
+    TD_WEIGHT_MAX = 64,   /* pending nodes in one graph */
+    TD_PENDING_MAX = 512, /* pending storages in all; beyond, the oldest are evaluated */
+};
+
+/* Wraps a freshly recorded node: cuts a graph that has grown too large, runs what may not wait.
+ * Takes over the reference on n, also on failure. */
+td_status td_record(td_node *n, td_array *out);
+
+/* Cuts the graphs under the sources of a node about to be recorded, if together they are too large. */
+td_status td_cut(td_node *const *src, int n);
+
+/* A storage's value changes to n (reference taken over). */
+void td_storage_set(td_storage *s, td_node *n);
+
+td_status td_storage_eval(td_storage *s); /* its node is a leaf on return */
+bool      td_node_shared(const td_node *n);
+
+/* The storage's contents in memory that nobody but `writer` reads: other pending readers are run, values
+ * held elsewhere copied.  writer: the pending value about to be written over them, or NULL. */
+td_status td_storage_own(td_storage *s, td_node *writer);
+
+void td_eval_count_recorded(void);
+
+/* n in another dtype and, broadcast, shape (NULL: its own): a new node that owns its value.  n's
+ * reference stays with the caller. */
+td_status td_node_copy(td_node *n, td_dtype dt, const td_shape *shape, td_node **out);
+
+/* A Python integer beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
+td_status td_operand_fits(const td_operand *x, td_dtype dt);
+
+/* The node of an operand (an owned reference): arrays' values; scalars as 0-d of dtype dt. */
+td_status td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out);
+
+#endif

@@ -1,0 +1,215 @@
+/* map.c - kernels that compute every element of a space: loops, launch shapes.
+ *
+ * On a CPU a block runs a share of the items, an item being a piece of one row (the last dim); lanes
+ * run along it, the tail under a mask.  On a GPU a thread computes one 16-byte vector of a row.
+ */
+#include "array/eval.h"
+#include "array/gen.h"
+#include "jit/jit.h"
+
+enum {
+    GPU_BLOCK = 256,
+    CHUNK = 1 << 15,   /* elements of a row that one item takes at least */
+    PARALLEL = 100000, /* elements times steps below which one thread is quicker */
+    OVERSPLIT = 4,     /* blocks a thread, so that uneven progress evens out */
+};
+
+typedef struct shape_of {
+    const td_plan *p;
+    int            lanes;
+    bool           narrow;
+} map_shape;
+
+/* ---- CPU ---- */
+
+static void
+cpu_item(td_gen *g, td_val lo, td_val hi)
+{
+    td_val lanes = td_gen_int(g, g->lanes), last = td_gen_int(g, g->lanes - 1), full, tail;
+    td_fn *f = g->f;
+
+    td_gen_uniform(g);
+    g->j = td_for(f, lo, TD_G2(g, subtract, hi, last), lanes);
+    g->mask = TD_NONE;
+    td_gen_body(g);
+    td_gen_stores(g);
+    td_end(f);
+    if (g->lanes == 1)
+        return;
+    full = TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    tail = TD_G2(g, add, lo, full);
+    td_if(f, TD_G2(g, less, tail, hi));
+    g->j = tail;
+    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, hi, tail));
+    td_gen_body(g);
+    td_gen_stores(g);
+    td_end(f);
+}
+
+/* extra: chunk, chunks a row, items, items a block */
+static td_status
+build_cpu(void *ctx, td_fn *f)
+{
+    const map_shape *m = ctx;
+    td_gen g = {.f = f, .p = m->p, .narrow = m->narrow};
+    td_val bid, first, last, item, lo, hi, n, one;
+
+    td_gen_params(&g, 4);
+    g.lanes = m->lanes;
+    one = td_gen_int(&g, 1);
+    n = m->p->nd ? g.dim[m->p->nd - 1] : one;
+    bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64);
+    first = TD_G2(&g, multiply, bid, g.extra[3]);
+    last = TD_G2(&g, minimum, TD_G2(&g, add, first, g.extra[3]), g.extra[2]);
+    item = td_for(f, first, last, one);
+    if (m->p->nd > 1) {
+        td_val row = TD_G2(&g, truncate_divide, item, g.extra[1]);
+
+        item = TD_G2(&g, subtract, item, TD_G2(&g, multiply, row, g.extra[1]));
+        td_gen_row(&g, row, 0, m->p->nd - 1, false);
+    }
+    lo = TD_G2(&g, multiply, item, g.extra[0]);
+    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[0]), n);
+    cpu_item(&g, lo, hi);
+    td_end(f);
+    return f->st;
+}
+
+static td_status
+launch_cpu(td_plan *p, td_kernel *k, int lanes)
+{
+    int64_t n = p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
+    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
+    int nw = td_plan_words(p, words);
+
+    if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1)
+        blocks = (int64_t)td_dev_info(p->dev)->units * OVERSPLIT;
+    if (rows < blocks && n > CHUNK / OVERSPLIT) {
+        chunk = (n * rows + blocks - 1) / blocks;
+        chunk = (chunk + lanes - 1) / lanes * lanes;
+    }
+    chunks = (n + chunk - 1) / chunk;
+    items = rows * chunks;
+    blocks = items < blocks ? items : blocks;
+    per = (items + blocks - 1) / blocks;
+    blocks = (items + per - 1) / per;
+    words[nw++] = (uint64_t)chunk;
+    words[nw++] = (uint64_t)chunks;
+    words[nw++] = (uint64_t)items;
+    words[nw++] = (uint64_t)per;
+    return td_jit_launch(k, p->stream, &(td_dims){.grid = {(uint32_t)blocks, 1, 1}, .block = {1, 1, 1}}, words, nw);
+}
+
+/* ---- GPU ---- */
+
+/* extra: elements in all */
+static td_status
+build_gpu(void *ctx, td_fn *f)
+{
+    const map_shape *m = ctx;
+    const td_plan *p = m->p;
+    td_gen g = {.f = f, .p = p, .narrow = m->narrow, .aligned = true};
+    td_val e, lanes;
+
+    td_gen_params(&g, 1);
+    lanes = td_gen_int(&g, m->lanes);
+    e = TD_G2(&g, multiply, td_cast(f, td_index(f, OP_bid, 0), TD_I64), td_cast(f, td_index(f, OP_bdim, 0), TD_I64));
+    e = TD_G2(&g, multiply, TD_G2(&g, add, e, td_cast(f, td_index(f, OP_tid, 0), TD_I64)), lanes);
+    g.lanes = m->lanes;
+    g.j = e;
+    td_if(f, TD_G2(&g, less_equal, TD_G2(&g, add, e, lanes), g.extra[0]));
+    if (p->nd > 1) {
+        td_dtype dt = g.narrow ? TD_U32 : TD_I64;
+        td_val n = td_cast(f, g.dim[p->nd - 1], dt), row = TD_G2(&g, truncate_divide, td_cast(f, e, dt), n);
+
+        g.j = TD_G2(&g, subtract, e, td_cast(f, TD_G2(&g, multiply, row, n), TD_I64));
+        td_gen_row(&g, row, 0, p->nd - 1, false);
+    }
+    td_gen_uniform(&g);
+    td_gen_body(&g);
+    td_gen_stores(&g);
+    if (m->lanes > 1 && p->nd == 1) { /* the last thread's elements, one by one */
+        td_else(f);
+        g.lanes = 1;
+        g.j = td_for(f, e, g.extra[0], td_gen_int(&g, 1));
+        td_gen_uniform(&g);
+        td_gen_body(&g);
+        td_gen_stores(&g);
+        td_end(f);
+    }
+    td_end(f);
+    return f->st;
+}
+
+/* Lanes of one 16-byte access, if every row starts aligned for every operand. */
+static int
+gpu_lanes(const td_plan *p)
+{
+    int lanes = 16 / td_plan_widest(p);
+
+    if (p->nd == 0)
+        return 1;
+    if (p->nd > 1)
+        while (lanes > 1 && p->dim[p->nd - 1] % lanes)
+            lanes /= 2;
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        const td_opnd *o = &p->opnd[k];
+        uintptr_t size = td_dtype_size((td_dtype)o->dt);
+
+        if (o->inner != 1 || o->role == TD_ROLE_INDEX)
+            continue;
+        while (lanes > 1 && o->ptr % (size * (uintptr_t)lanes))
+            lanes /= 2;
+        for (int d = 0; d + 1 < p->nd; d++)
+            while (lanes > 1 && o->stride[d] % lanes)
+                lanes /= 2;
+    }
+    return lanes;
+}
+
+static td_status
+launch_gpu(td_plan *p, td_kernel *k, int lanes)
+{
+    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
+    int nw = td_plan_words(p, words);
+    int64_t threads = (p->total + lanes - 1) / lanes;
+    uint32_t block = threads < GPU_BLOCK ? (uint32_t)((threads + 31) / 32 * 32) : GPU_BLOCK;
+    td_dims dims = {.grid = {(uint32_t)((threads + block - 1) / block), 1, 1}, .block = {block, 1, 1}};
+
+    words[nw++] = (uint64_t)p->total;
+    return td_jit_launch(k, p->stream, &dims, words, nw);
+}
+
+/* ---- both ---- */
+
+/* Does the kernel's last operand limit hold?  Strides of many dims times many operands may not fit. */
+static bool
+fits(const td_plan *p)
+{
+    return p->nopnd * (p->nd + 1) + p->nscalar + p->nd <= TD_PLAN_WORDS;
+}
+
+td_status
+td_eval_map(td_plan *p)
+{
+    bool gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
+    map_shape m = {.p = p, .narrow = p->total < (int64_t)1 << 32};
+    td_kernel *k;
+    td_status st;
+    td_hash key;
+    void *token;
+
+    if (p->total == 0 || p->nstore == 0)
+        return TD_OK;
+    td_plan_collapse(p, 0);
+    if (!fits(p))
+        return TD_SKIP;
+    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
+    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | (uint64_t)m.narrow << 1 | gpu);
+    token = td_graph_unlock();
+    st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);
+    if (!st)
+        st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(p, k, m.lanes);
+    td_graph_lock(token);
+    return st;
+}

@@ -1,0 +1,245 @@
+/* plan.c - collecting a fused kernel out of the graph. */
+#include "array/plan.h"
+
+#include <string.h>
+
+void
+td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
+{
+    p->dev = d;
+    p->stream = td_dev_stream(d);
+    p->nstep = p->nopnd = p->nscalar = p->nstore = 0;
+    p->shape = *shape;
+    p->tail_kept = false;
+    p->open = true;
+    p->total = td_shape_size(shape);
+}
+
+static td_status
+new_opnd(td_plan *p, td_role role, td_dtype dt, uint16_t *out)
+{
+    if (p->nopnd == TD_PLAN_OPNDS)
+        return TD_SKIP;
+    p->opnd[p->nopnd] = (td_opnd){.role = (uint8_t)role, .dt = (uint8_t)dt};
+    *out = p->nopnd++;
+    return TD_OK;
+}
+
+static td_status
+add_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
+{
+    uint64_t bits[2];
+
+    if (p->nscalar == TD_PLAN_SCALARS)
+        return TD_SKIP;
+    td_scalar_bits(s, dt, bits);
+    p->scalar_dt[p->nscalar] = (uint8_t)dt;
+    p->scalar[p->nscalar] = bits[0];
+    *out = p->nscalar++;
+    return TD_OK;
+}
+
+/* Strides of `view` along the plan's shape; full-rank, before collapsing. */
+static td_status
+set_strides(td_plan *p, td_opnd *o, const td_view *view)
+{
+    td_view wide;
+
+    TD_TRY(td_view_broadcast(view, &p->shape, &wide));
+    memcpy(o->stride, wide.stride, (size_t)p->shape.ndim * sizeof *o->stride);
+    return TD_OK;
+}
+
+static td_status
+add_load(td_plan *p, td_buf *buf, td_dtype dt, const td_view *view, uint16_t *out)
+{
+    td_opnd *o;
+
+    for (uint16_t i = 0; i < p->nopnd; i++) {
+        o = &p->opnd[i];
+        if (o->role == TD_ROLE_LOAD && o->buf == buf && o->dt == dt && td_view_eq(&o->view, view)) {
+            *out = i;
+            return TD_OK;
+        }
+    }
+    TD_TRY(new_opnd(p, TD_ROLE_LOAD, dt, out));
+    o = &p->opnd[*out];
+    TD_TRY(set_strides(p, o, view));
+    o->buf = td_buf_ref(buf);
+    o->view = *view;
+    o->ptr = buf->ptr + (uintptr_t)(view->offset * (int64_t)td_dtype_size(dt));
+    return TD_OK;
+}
+
+static td_status
+add_index(td_plan *p, const td_shape *own, uint16_t *out)
+{
+    td_view v = td_view_contiguous(own);
+
+    TD_TRY(new_opnd(p, TD_ROLE_INDEX, TD_I64, out));
+    return set_strides(p, &p->opnd[*out], &v);
+}
+
+/* The source of a gather along the result's dims: the taken axis gives way to the indices' axes,
+ * along which it stands still. */
+static td_status
+add_gathered(td_plan *p, const td_node *n, uint16_t *out)
+{
+    const td_node *src = n->src[0];
+    int axis = (int)n->par[0].i, rank = (int)n->par[1].i;
+    td_view v = {.shape = n->view.shape, .offset = src->view.offset};
+
+    for (int i = 0; i < n->view.shape.ndim; i++)
+        v.stride[i] = i < axis ? src->view.stride[i] : i < axis + rank ? 0 : src->view.stride[i - rank + 1];
+    return add_load(p, src->buf, (td_dtype)src->dt, &v, out);
+}
+
+static td_status add_node(td_plan *p, td_node *n, uint16_t *out);
+
+static td_status
+add_pending(td_plan *p, td_node *n, td_step *s)
+{
+    switch ((td_kind)n->kind) {
+    case TD_N_IOTA:
+        TD_TRY(add_index(p, &n->view.shape, &s->opnd));
+        TD_TRY(add_scalar(p, n->par[0], (td_dtype)n->par[0].dt, &s->scalar));
+        return add_scalar(p, n->par[1], (td_dtype)n->par[1].dt, &(uint16_t){0});
+    case TD_N_RANDOM:
+        TD_TRY(add_index(p, &n->view.shape, &s->opnd));
+        for (int i = 0; i < TD_NPAR; i++) {
+            uint16_t at;
+
+            TD_TRY(add_scalar(p, n->par[i], n->par[i].dt, &at));
+            s->scalar = i ? s->scalar : at;
+        }
+        return TD_OK;
+    case TD_N_GATHER:
+        TD_TRY(add_gathered(p, n, &s->opnd));
+        TD_TRY(add_scalar(p, (td_scalar){.dt = TD_I64, .i = n->src[0]->view.stride[n->par[0].i]}, TD_I64, &s->scalar));
+        s->nsrc = 1;
+        return add_node(p, n->src[1], &s->src[0]);
+    case TD_N_OP:
+    case TD_N_CAST:
+        s->nsrc = n->nsrc;
+        for (int i = 0; i < n->nsrc; i++)
+            TD_TRY(add_node(p, n->src[i], &s->src[i]));
+        return TD_OK;
+    case TD_N_LEAF:
+    case TD_N_SCALAR:
+    case TD_N_REDUCE: break;
+    }
+    td_bug(__FILE__, __LINE__, "node kind");
+}
+
+static td_status
+add_node(td_plan *p, td_node *n, uint16_t *out)
+{
+    td_step s = {.dt = n->dt, .op = n->op};
+
+    if (n->slot) {
+        *out = (uint16_t)(n->slot - 1);
+        return TD_OK;
+    }
+    s.kind = n->kind;
+    if (n->kind == TD_N_SCALAR)
+        TD_TRY(add_scalar(p, n->par[0], (td_dtype)n->dt, &s.scalar));
+    else if (n->kind == TD_N_LEAF)
+        TD_TRY(add_load(p, n->buf, (td_dtype)n->dt, &n->view, &s.opnd));
+    else
+        TD_TRY(add_pending(p, n, &s));
+    if (p->nstep == TD_PLAN_STEPS)
+        return TD_SKIP;
+    p->seen[p->nstep] = td_node_ref(n);
+    p->step[p->nstep] = s;
+    n->slot = ++p->nstep;
+    *out = (uint16_t)(p->nstep - 1);
+    return TD_OK;
+}
+
+td_status
+td_plan_add(td_plan *p, td_node *root, uint16_t *step)
+{
+    return add_node(p, root, step);
+}
+
+td_status
+td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view *view, td_node *node)
+{
+    uint16_t at;
+    td_opnd *o;
+
+    TD_TRY(new_opnd(p, TD_ROLE_STORE, dt, &at));
+    o = &p->opnd[at];
+    o->buf = td_buf_ref(buf);
+    o->ptr = buf->ptr + (uintptr_t)(view->offset * (int64_t)td_dtype_size(dt));
+    o->view = *view;
+    o->node = node ? td_node_ref(node) : NULL;
+    p->store_step[at] = step;
+    p->nstore++;
+    return set_strides(p, o, view);
+}
+
+/* What Python still holds and several nodes read is worth its memory; so is what an earlier kernel
+ * had to compute already: nothing is computed more than twice. */
+static bool
+worth_keeping(const td_plan *p, const td_node *n)
+{
+    if (n->buf || (n->kind != TD_N_OP && n->kind != TD_N_CAST && n->kind != TD_N_GATHER))
+        return false;
+    return td_shape_eq(&n->view.shape, &p->shape) && (n->computed || (n->named && n->uses > 1));
+}
+
+td_status
+td_plan_keep(td_plan *p, const td_node *root)
+{
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        td_node *n = p->seen[i];
+        td_view v = td_view_contiguous(&n->view.shape);
+        td_buf *b;
+
+        if (n == root || n->buf)
+            continue;
+        if (!worth_keeping(p, n)) {
+            n->computed = 1;
+            continue;
+        }
+        if (p->nopnd == TD_PLAN_OPNDS)
+            return TD_OK; /* it stays pending */
+        TD_TRY(td_buf_new(p->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &b));
+        TD_TRY(td_plan_store(p, i, (td_dtype)n->dt, b, &v, n));
+        td_buf_unref(b);
+    }
+    return TD_OK;
+}
+
+void
+td_plan_settle(td_plan *p)
+{
+    for (uint16_t i = 0; i < p->nopnd; i++) {
+        td_opnd *o = &p->opnd[i];
+
+        if (o->role == TD_ROLE_STORE && o->node && !o->node->buf)
+            td_node_settle(o->node, td_buf_ref(o->buf), &o->view);
+    }
+}
+
+void
+td_plan_close(td_plan *p)
+{
+    for (uint16_t i = 0; i < p->nstep && p->open; i++)
+        p->seen[i]->slot = 0;
+    p->open = false;
+}
+
+void
+td_plan_end(td_plan *p)
+{
+    td_plan_close(p);
+    for (uint16_t i = 0; i < p->nstep; i++)
+        td_node_unref(p->seen[i]);
+    for (uint16_t i = 0; i < p->nopnd; i++) {
+        td_buf_unref(p->opnd[i].buf);
+        td_node_unref(p->opnd[i].node);
+    }
+    p->nstep = p->nopnd = 0;
+}

@@ -1,0 +1,84 @@
+/* plan.h - one kernel to be: which nodes it computes, over what iteration space, from which memory.
+ *
+ * td_plan - on the stack of one evaluation; holds references on the buffers that its operands name.
+ * A plan is plain data copied out of the graph, so that code can be generated from it while other
+ * threads change the graph.
+ *
+ * The iteration space has nd dims in three groups: [0, nk) kept, [nk, nd) reduced, and for a reduction
+ * over leading axes one more kept dim at the very end (tail_kept).  The last dim is the one that
+ * lanes run along.  A map has nk == nd.
+ */
+#ifndef TD_ARRAY_PLAN_H
+#define TD_ARRAY_PLAN_H
+#include "array/node.h"
+#include "base/hash.h"
+
+enum { TD_PLAN_STEPS = 224, TD_PLAN_OPNDS = 96, TD_PLAN_SCALARS = 128, TD_PLAN_WORDS = 400, TD_PLAN_EXTRAS = 8 };
+
+typedef enum td_role { TD_ROLE_LOAD, TD_ROLE_INDEX, TD_ROLE_STORE } td_role;
+
+/* What memory (or, for an index, which linear numbering) an element of the iteration space names. */
+typedef struct td_opnd {
+    uint8_t   role, dt;
+    uint8_t   inner; /* class of the last dim's stride: 0, 1, or 2 for any other */
+    uint8_t   slack; /* store: the buffer is an input's, given away */
+    uintptr_t ptr;   /* of element 0; an index has none */
+    td_buf   *buf;   /* a reference of the plan's */
+    td_node  *node;  /* store: what to settle; a reference of the plan's */
+    td_view   view;  /* load: as in the graph, for comparing */
+    int64_t   stride[TD_MAXDIM]; /* in elements, along the plan's dims */
+} td_opnd;
+
+typedef struct td_step {
+    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, LEAF */
+    uint8_t  nsrc;
+    uint8_t  uniform;   /* the same for all lanes of a row */
+    uint16_t op;
+    uint16_t opnd;      /* LEAF, GATHER: what it loads; IOTA, RANDOM: its index */
+    uint16_t scalar;    /* first of its kernel-argument scalars */
+    uint16_t src[TD_MAXSRC];
+} td_step;
+
+typedef struct td_plan {
+    td_dev    *dev;
+    td_stream *stream;
+    uint16_t   nstep, nopnd, nscalar, nstore;
+    td_step    step[TD_PLAN_STEPS];
+    td_opnd    opnd[TD_PLAN_OPNDS];
+    uint16_t   store_step[TD_PLAN_OPNDS]; /* of a store operand: the step that it writes */
+    uint8_t    scalar_dt[TD_PLAN_SCALARS];
+    uint64_t   scalar[TD_PLAN_SCALARS];
+    td_shape   shape; /* before collapsing */
+    td_node   *seen[TD_PLAN_STEPS];       /* node of each step */
+    bool       open; /* nodes' slots are in use: nobody else plans */
+    int        nd, nk;
+    bool       tail_kept;
+    int64_t    dim[TD_MAXDIM];
+    int64_t    total; /* elements of the iteration space */
+} td_plan;
+
+/* Starts a plan over `shape`. */
+void      td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape);
+/* Adds root and all that it fuses with; *step is root's.  Pending reductions and the sources of gathers
+ * have been evaluated.  TD_SKIP: the plan is full; the caller evaluates root's sources and starts again. */
+td_status td_plan_add(td_plan *p, td_node *root, uint16_t *step);
+/* The step is written to memory seen through `view` (broadcast to the shape already); refs buf; node NULL or
+ * settled by td_plan_settle. */
+td_status td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view *view, td_node *node);
+/* Nodes inside the plan that should be kept are given stores of their own, in new memory. */
+td_status td_plan_keep(td_plan *p, const td_node *root);
+/* The last call before code is looked for, after which other threads may plan.  Fixes dims: `axes` (a
+ * mask over shape) are reduced; merges neighbouring dims. */
+void      td_plan_collapse(td_plan *p, uint32_t axes);
+td_hash   td_plan_key(const td_plan *p); /* of all that code generation reads */
+void      td_plan_settle(td_plan *p);    /* the stores' nodes have been computed */
+void      td_plan_close(td_plan *p);     /* no node is added any more */
+void      td_plan_end(td_plan *p);       /* releases; also after failures */
+
+/* Kernel arguments in the order of td_gen_params; returns how many words. */
+int       td_plan_words(const td_plan *p, uint64_t *words);
+
+/* Largest element among operands and steps, in bytes. */
+int       td_plan_widest(const td_plan *p);
+
+#endif

@@ -1,0 +1,386 @@
+/* record.c - recording elementwise operations, casts and reductions: NumPy's rules of dtype and shape,
+ * checked where the user's line stands. */
+#include "array/array.h"
+
+#include "array/internal.h"
+#include "array/reduce.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+td_status
+td_node_copy(td_node *n, td_dtype dt, const td_shape *shape, td_node **out)
+{
+    if (td_dtype_is_complex(dt) || td_dtype_is_complex((td_dtype)n->dt))
+        return td_fail(TD_ERR_TYPE, "%s to %s: complex kernels are not available yet",
+                       td_dtype_name((td_dtype)n->dt), td_dtype_name(dt));
+    TD_TRY(td_node_new(TD_N_CAST, n->dev, dt, shape ? shape : &n->view.shape, out));
+    td_node_add_src(*out, n);
+    td_node_seal(*out);
+    return TD_OK;
+}
+
+td_status
+td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out)
+{
+    td_scalar s = x->scalar;
+    uint64_t bits[2];
+
+    if (x->array)
+        return td_array_node(x->array, out);
+    td_scalar_bits(s, dt, bits);
+    return td_node_scalar(d, td_scalar_load(dt, bits), out);
+}
+
+td_status
+td_operand_fits(const td_operand *x, td_dtype dt)
+{
+    int bits = 8 * (int)td_dtype_size(dt);
+    bool negative = x->scalar.dt != TD_U64 && x->scalar.i < 0;
+    bool fits = true;
+
+    if (td_dtype_kind(dt) == 'u')
+        fits = !negative && (bits == 64 || x->scalar.u >> bits == 0);
+    else if (td_dtype_kind(dt) == 'i')
+        fits = negative ? bits == 64 || x->scalar.i >= -((int64_t)1 << (bits - 1))
+                        : x->scalar.u >> (bits - 1) == 0;
+    if (fits)
+        return TD_OK;
+    if (x->scalar.dt == TD_U64)
+        return td_fail(TD_ERR_OVERFLOW, "Python integer %" PRIu64 " out of bounds for %s", x->scalar.u,
+                       td_dtype_name(dt));
+    return td_fail(TD_ERR_OVERFLOW, "Python integer %" PRId64 " out of bounds for %s", x->scalar.i,
+                   td_dtype_name(dt));
+}
+
+static bool
+is_comparison(td_op op)
+{
+    return op >= OP_less && op <= OP_not_equal;
+}
+
+/* The dtype that all operands from x[from] on take. */
+static td_status
+common_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
+{
+    int dt = -1;
+
+    for (int i = from; i < n; i++) {
+        td_dtype di = x[i].array ? td_array_dtype(x[i].array) : x[i].scalar.dt;
+
+        if (x[i].array || !x[i].weak)
+            dt = dt < 0 ? (int)di : (int)td_promote((td_dtype)dt, di);
+    }
+    for (int i = from; i < n; i++) {
+        if (x[i].array || !x[i].weak)
+            continue;
+        dt = dt < 0 ? (int)td_promote_weak(TD_BOOL, x[i].weak) : (int)td_promote_weak((td_dtype)dt, x[i].weak);
+    }
+    for (int i = from; i < n; i++)
+        if (!x[i].array && x[i].weak == 'i' && td_dtype_is_int((td_dtype)dt) &&
+            td_operand_fits(&x[i], (td_dtype)dt)) {
+            if (!is_comparison(op))
+                return TD_ERR_OVERFLOW;
+            dt = x[i].scalar.dt == TD_U64 ? TD_F64 : TD_I64; /* compared by value, as NumPy 2 */
+        }
+    *out = (td_dtype)dt;
+    return TD_OK;
+}
+
+/* Over bool NumPy has loops of its own for some rows, and int8's for others. */
+static td_status
+bool_loop(td_op *op, td_dtype *dt)
+{
+    switch (*op) {
+    case OP_add:
+    case OP_maximum:
+    case OP_fmax: *op = OP_logical_or; return TD_OK;
+    case OP_multiply:
+    case OP_minimum:
+    case OP_fmin: *op = OP_logical_and; return TD_OK;
+    default: break;
+    }
+    if (td_optab[*op].flags & TD_OPF_KEEP)
+        return td_fail(TD_ERR_TYPE, "%s: not defined for bool; use ^, ~ or logical_* instead", td_optab[*op].name);
+    *dt = TD_I8;
+    return TD_OK;
+}
+
+/* The dtype of the loop that runs, and the row that it runs. */
+static td_status
+choose_loop(td_op *op, td_dtype *dt)
+{
+    const char *kinds = td_optab[*op].kinds;
+
+    if (td_dtype_is_complex(*dt))
+        return td_fail(TD_ERR_TYPE, "%s: %s arithmetic is not available yet", td_optab[*op].name, td_dtype_name(*dt));
+    if (*op >= OP_logical_and && *op <= OP_logical_not) {
+        *dt = TD_BOOL;
+        return TD_OK;
+    }
+    if (*dt == TD_BOOL && !strchr(kinds, 'b') && strchr(kinds, 'i'))
+        TD_TRY(bool_loop(op, dt));
+    if (strchr(td_optab[*op].kinds, td_dtype_kind(*dt)))
+        return TD_OK;
+    if (td_dtype_is_float(*dt) || !strchr(kinds, 'f'))
+        return td_fail(TD_ERR_TYPE, "%s: not defined for %s", td_optab[*op].name, td_dtype_name(*dt));
+    *dt = td_optab[*op].flags & TD_OPF_WIDE ? TD_F64 : td_dtype_float_of(*dt);
+    return TD_OK;
+}
+
+/* x ** small constants, as NumPy's fast paths; 3 and 4 too, for floats.  TD_SKIP: none applies. */
+static td_status
+simple_power(const td_operand *x, td_array *out)
+{
+    const td_operand *e = &x[1];
+    td_operand sq[2];
+    td_array a;
+    td_status st;
+    double v;
+    bool is_float;
+
+    if (e->array || !e->weak || !x[0].array || td_array_dtype(x[0].array) == TD_BOOL)
+        return TD_SKIP;
+    is_float = td_dtype_is_float(td_array_dtype(x[0].array));
+    if (e->weak != 'i' && !is_float)
+        return TD_SKIP;
+    v = e->weak == 'f' ? e->scalar.f[0] : (double)e->scalar.i;
+    if (v == 2)
+        return td_array_apply(OP_square, x, 1, out);
+    if (v == 1)
+        return td_array_copy(x[0].array, out);
+    if (is_float && v == 0.5)
+        return td_array_apply(OP_sqrt, x, 1, out);
+    if (is_float && v == -1)
+        return td_array_apply(OP_reciprocal, x, 1, out);
+    if (!is_float || (v != 3 && v != 4))
+        return TD_SKIP;
+    TD_TRY(td_array_apply(OP_square, x, 1, &a));
+    sq[0] = (td_operand){.array = &a};
+    sq[1] = v == 3 ? x[0] : sq[0];
+    st = td_array_apply(OP_multiply, sq, 2, out);
+    td_array_unref(&a);
+    return st;
+}
+
+static td_status
+check_exponent(const td_operand *e)
+{
+    td_array least;
+    int64_t v = 0;
+    td_status st;
+
+    if (!e->array)
+        v = e->scalar.dt == TD_U64 ? 0 : e->scalar.i;
+    else if (td_dtype_kind(td_array_dtype(e->array)) == 'i' && td_array_size(e->array)) {
+        td_array wide;
+
+        TD_TRY(td_array_cast(e->array, TD_I64, &wide));
+        st = td_array_reduce(TD_RED_min, &wide,
+                             &(td_redargs){.axes = (1u << wide.view.shape.ndim) - 1, .dtype = -1}, &least);
+        td_array_unref(&wide);
+        TD_TRY(st);
+        st = td_array_get(&least, &v);
+        td_array_unref(&least);
+        TD_TRY(st);
+    }
+    return v < 0 ? td_fail(TD_ERR_VALUE, "Integers to negative integer powers are not allowed.") : TD_OK;
+}
+
+static td_status
+device_of(td_op op, const td_operand *x, int n, td_dev **out)
+{
+    *out = NULL;
+    for (int i = 0; i < n; i++) {
+        td_dev *d = x[i].array ? td_array_dev(x[i].array) : *out;
+
+        if (*out && d != *out)
+            return td_fail(TD_ERR_VALUE, "%s: operands are on %s and on %s; move one with td.asarray(x, device=…)",
+                           td_optab[op].name, td_dev_info(*out)->name, td_dev_info(d)->name);
+        *out = d;
+    }
+    return TD_OK;
+}
+
+/* Sources in the loop's dtype: src[i] are owned references. */
+static td_status
+make_sources(td_op op, const td_operand *x, int n, td_dev *d, td_dtype dt, td_node **src)
+{
+    for (int i = 0; i < n; i++) {
+        td_dtype want = op == OP_select && i == 0 ? TD_BOOL : dt;
+        td_node *v;
+        td_status st = TD_OK;
+
+        TD_TRY(td_operand_node(&x[i], d, want, &v));
+        src[i] = v;
+        if (v->dt != want) {
+            st = td_node_copy(v, want, NULL, &src[i]);
+            td_node_unref(v);
+            if (st)
+                src[i] = NULL;
+        }
+        TD_TRY(st);
+    }
+    return TD_OK;
+}
+
+static td_status
+emit(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, int n, td_array *out)
+{
+    td_node *r;
+
+    TD_TRY(td_cut(src, n));
+    TD_TRY(td_node_new(TD_N_OP, d, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, s, &r));
+    r->op = (uint16_t)op;
+    for (int i = 0; i < n; i++)
+        td_node_add_src(r, src[i]);
+    return td_record(r, out);
+}
+
+td_status
+td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
+{
+    td_node *src[TD_MAXSRC] = {NULL};
+    td_shape s = {0};
+    td_dtype dt;
+    td_status st;
+    td_dev *d;
+
+    if (op == OP_power && (st = simple_power(x, out)) != TD_SKIP)
+        return st;
+    TD_TRY(device_of(op, x, n, &d));
+    TD_TRY(common_dtype(op, x, op == OP_select, n, &dt));
+    TD_TRY(choose_loop(&op, &dt));
+    if (op == OP_power && td_dtype_is_int(dt))
+        TD_TRY(check_exponent(&x[1]));
+    for (int i = 0; i < n; i++)
+        if (x[i].array)
+            TD_TRY(td_broadcast(td_optab[op].name, &s, &x[i].array->view.shape, &s));
+    st = make_sources(op, x, n, d, dt, src);
+    if (!st)
+        st = emit(op, d, dt, &s, src, n, out);
+    for (int i = 0; i < n; i++)
+        td_node_unref(src[i]);
+    return st;
+}
+
+td_status
+td_array_cast(const td_array *a, td_dtype dt, td_array *out)
+{
+    td_node *n, *r;
+    td_status st;
+
+    TD_TRY(td_array_node(a, &n));
+    st = td_node_copy(n, dt, NULL, &r);
+    td_node_unref(n);
+    TD_TRY(st);
+    return td_record(r, out);
+}
+
+td_status
+td_array_copy(const td_array *a, td_array *out)
+{
+    return td_array_cast(a, td_array_dtype(a), out);
+}
+
+/* ---- reductions ---- */
+
+static td_status
+reduced_shape(const td_array *a, const td_redargs *args, td_shape *out)
+{
+    out->ndim = 0;
+    for (int i = 0; i < a->view.shape.ndim; i++) {
+        bool gone = args->axes >> i & 1;
+
+        if (!gone || args->keepdims)
+            out->dim[out->ndim++] = gone ? 1 : a->view.shape.dim[i];
+    }
+    return TD_OK;
+}
+
+/* float64 and integer variance in two passes: mean first, then the mean of squared differences. */
+static td_status
+two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt, td_array *out)
+{
+    td_redargs keep = {.axes = args->axes, .keepdims = true, .dtype = TD_F64};
+    td_redargs sum = {.axes = args->axes, .keepdims = args->keepdims, .dtype = TD_F64};
+    td_array m = {0}, d = {0}, q = {0}, s = {0}, v = {0};
+    int64_t count = 1;
+    td_status st;
+
+    for (int i = 0; i < a->view.shape.ndim; i++)
+        if (args->axes >> i & 1)
+            count *= a->view.shape.dim[i];
+    st = td_array_reduce(TD_RED_mean, a, &keep, &m);
+    if (!st)
+        st = td_array_apply(OP_subtract, (td_operand[]){{.array = a}, {.array = &m}}, 2, &d);
+    if (!st)
+        st = td_array_apply(OP_square, (td_operand[]){{.array = &d}}, 1, &q);
+    if (!st)
+        st = td_array_reduce(TD_RED_sum, &q, &sum, &s);
+    if (!st) {
+        double n = (double)count - args->ddof;
+        td_operand by = {.scalar = {.dt = TD_F64, .f = {n > 0 ? n : 0}}};
+
+        st = td_array_apply(OP_divide, (td_operand[]){{.array = &s}, by}, 2, &v);
+    }
+    if (!st && red == TD_RED_std) {
+        td_array r;
+
+        st = td_array_apply(OP_sqrt, (td_operand[]){{.array = &v}}, 1, &r);
+        td_array_unref(&v);
+        v = st ? (td_array){0} : r;
+    }
+    if (!st)
+        st = td_array_cast(&v, out_dt, out);
+    td_array_unref(&m);
+    td_array_unref(&d);
+    td_array_unref(&q);
+    td_array_unref(&s);
+    td_array_unref(&v);
+    return st;
+}
+
+static td_status
+check_reduction(td_red red, const td_array *a, const td_redargs *args)
+{
+    char text[256];
+    int64_t n = 1;
+
+    for (int i = 0; i < a->view.shape.ndim; i++)
+        if (args->axes >> i & 1)
+            n *= a->view.shape.dim[i];
+    if (n || td_redtab[red].identity)
+        return TD_OK;
+    return td_fail(TD_ERR_VALUE, "%s: zero-size array of shape %s has no identity for this reduction",
+                   td_redtab[red].name, td_shape_text(&a->view.shape, text, sizeof text));
+}
+
+td_status
+td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array *out)
+{
+    td_dtype in = td_array_dtype(a), dt;
+    td_node *src, *n;
+    td_shape s = {0};
+    td_status st;
+
+    TD_TRY(td_red_result(red, in, args->dtype, &dt));
+    TD_TRY(check_reduction(red, a, args));
+    if ((red == TD_RED_var || red == TD_RED_std) && in != TD_F32 && !td_dtype_is_half(in))
+        return two_pass(red, a, args, dt, out);
+    TD_TRY(reduced_shape(a, args, &s));
+    TD_TRY(td_array_node(a, &src));
+    st = td_cut(&src, 1);
+    if (!st)
+        st = td_node_new(TD_N_REDUCE, td_array_dev(a), dt, &s, &n);
+    if (st) {
+        td_node_unref(src);
+        return st;
+    }
+    n->op = (uint16_t)red;
+    n->axes = args->axes;
+    n->par[0] = (td_scalar){.dt = TD_F64, .f = {args->ddof}};
+    td_node_add_src(n, src);
+    td_node_unref(src);
+    return td_record(n, out);
+}

@@ -1,0 +1,144 @@
+/* space.c - the plan's iteration space: order of dims, merging, keys, arguments. */
+#include "array/plan.h"
+
+#include <string.h>
+
+typedef struct order {
+    int     n, nk, axis[TD_MAXDIM]; /* shape axes in the plan's order */
+    bool    tail;
+} order;
+
+/* Kept axes, then reduced ones; when the last axis of all is kept but others are reduced, that axis
+ * goes to the end, so that lanes run along memory. */
+static order
+arrange(const td_plan *p, uint32_t axes)
+{
+    const td_shape *s = &p->shape;
+    order r = {0};
+    int last = -1;
+
+    for (int i = 0; i < s->ndim; i++)
+        if (s->dim[i] != 1)
+            last = i;
+    r.tail = axes && last >= 0 && !(axes >> last & 1);
+    for (int i = 0; i < s->ndim; i++)
+        if (s->dim[i] != 1 && !(axes >> i & 1) && !(r.tail && i == last))
+            r.axis[r.n++] = i;
+    r.nk = r.n;
+    for (int i = 0; i < s->ndim; i++)
+        if (s->dim[i] != 1 && (axes >> i & 1))
+            r.axis[r.n++] = i;
+    if (r.tail)
+        r.axis[r.n++] = last;
+    return r;
+}
+
+static bool
+mergeable(const td_plan *p, int outer, int inner_axis)
+{
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        const td_opnd *o = &p->opnd[k];
+
+        if (o->stride[outer] != o->stride[inner_axis] * p->shape.dim[inner_axis])
+            return false;
+    }
+    return true;
+}
+
+void
+td_plan_collapse(td_plan *p, uint32_t axes)
+{
+    order r = arrange(p, axes);
+    int64_t stride[TD_MAXDIM];
+    int from[TD_MAXDIM], nd = 0, nk = 0;
+
+    td_plan_close(p);
+    for (int i = 0; i < r.n; i++) {
+        bool edge = i == r.nk || (r.tail && i == r.n - 1);
+
+        if (nd && !edge && mergeable(p, from[nd - 1], r.axis[i])) {
+            p->dim[nd - 1] *= p->shape.dim[r.axis[i]];
+            from[nd - 1] = r.axis[i]; /* a merged dim steps as its innermost axis */
+        } else {
+            p->dim[nd] = p->shape.dim[r.axis[i]];
+            from[nd++] = r.axis[i];
+        }
+        if (i < r.nk)
+            nk = nd;
+    }
+    p->nd = nd;
+    p->nk = nk;
+    p->tail_kept = r.tail;
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        td_opnd *o = &p->opnd[k];
+
+        for (int d = 0; d < nd; d++)
+            stride[d] = o->stride[from[d]];
+        memcpy(o->stride, stride, (size_t)nd * sizeof *stride);
+        o->inner = nd == 0 || stride[nd - 1] == 0 ? 0 : stride[nd - 1] == 1 ? 1 : 2;
+        if (nd && o->role == TD_ROLE_STORE && o->inner == 0 && p->dim[nd - 1] > 1 && !axes)
+            o->inner = 2;
+    }
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        td_step *s = &p->step[i];
+
+        s->uniform = s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST || p->opnd[s->opnd].inner == 0;
+        for (int j = 0; j < s->nsrc; j++)
+            s->uniform &= p->step[s->src[j]].uniform;
+    }
+}
+
+td_hash
+td_plan_key(const td_plan *p)
+{
+    td_hash h = td_hash_u64(TD_HASH_INIT, (uint64_t)p->nd << 32 | (uint64_t)p->nk << 16 | p->tail_kept);
+
+    h = td_hash_u64(h, (uint64_t)p->nstep << 48 | (uint64_t)p->nopnd << 32 | p->nscalar);
+    h = td_hash_add(h, p->step, p->nstep * sizeof *p->step);
+    h = td_hash_add(h, p->scalar_dt, p->nscalar);
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        const td_opnd *o = &p->opnd[k];
+
+        h = td_hash_u64(h, (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 | (uint64_t)o->inner << 32 |
+                               (o->role == TD_ROLE_STORE ? p->store_step[k] : 0));
+    }
+    return h;
+}
+
+int
+td_plan_words(const td_plan *p, uint64_t *words)
+{
+    int n = 0;
+
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].role != TD_ROLE_INDEX)
+            words[n++] = p->opnd[k].ptr;
+    for (int d = 0; d < p->nd; d++)
+        words[n++] = (uint64_t)p->dim[d];
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        for (int d = 0; d + 1 < p->nd; d++)
+            words[n++] = (uint64_t)p->opnd[k].stride[d];
+        if (p->opnd[k].inner == 2)
+            words[n++] = (uint64_t)p->opnd[k].stride[p->nd - 1];
+    }
+    for (uint16_t i = 0; i < p->nscalar; i++)
+        words[n++] = p->scalar[i];
+    return n;
+}
+
+int
+td_plan_widest(const td_plan *p)
+{
+    size_t w = 1;
+
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].role != TD_ROLE_INDEX && td_dtype_size((td_dtype)p->opnd[k].dt) > w)
+            w = td_dtype_size((td_dtype)p->opnd[k].dt);
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        size_t s = td_dtype_is_half((td_dtype)p->step[i].dt) ? 4 : td_dtype_size((td_dtype)p->step[i].dt);
+
+        if (p->step[i].kind != TD_N_SCALAR && s > w)
+            w = s;
+    }
+    return (int)w;
+}

@@ -1,0 +1,116 @@
+/* limits.c - how much of the machine this process may use.
+ *
+ * A container or a batch system limits a process by a control group rather than by hiding
+ * processors: version 2 names the group in /proc/self/cgroup, and every group up to the root may set
+ * a limit.  Version 1 is read at the place where containers mount their own group.
+ */
+#include "base/limits.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first line of a file; false when it cannot be read. */
+static bool
+line_of(const char *path, char *line, int n)
+{
+    FILE *f = fopen(path, "re");
+    bool ok = f && fgets(line, n, f);
+
+    if (f)
+        fclose(f);
+    return ok;
+}
+
+/* The process's version 2 group, "" for the root. */
+static void
+group_of_self(char *group, size_t n)
+{
+    char line[512];
+    FILE *f = fopen("/proc/self/cgroup", "re");
+
+    group[0] = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "0::", 3) == 0) {
+            line[strcspn(line, "\n")] = 0;
+            snprintf(group, n, "%s", strcmp(line + 3, "/") == 0 ? "" : line + 3);
+        }
+    if (f)
+        fclose(f);
+}
+
+/* Calls see(line) with the text of `file` in the process's group and in each group above it. */
+static void
+each_group(const char *file, void (*see)(const char *line, void *ctx), void *ctx)
+{
+    char group[512], path[640], line[128];
+
+    group_of_self(group, sizeof group);
+    for (;;) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", group, file);
+        if (line_of(path, line, sizeof line))
+            see(line, ctx);
+        if (!group[0])
+            return;
+        *strrchr(group, '/') = 0;
+    }
+}
+
+static void
+see_cpu_max(const char *line, void *ctx)
+{
+    int64_t quota, period;
+    int *cpus = ctx, n;
+
+    if (sscanf(line, "%" SCNd64 " %" SCNd64, &quota, &period) != 2 || quota <= 0 || period <= 0)
+        return; /* "max 100000" */
+    n = (int)((quota + period - 1) / period);
+    if (n < *cpus)
+        *cpus = n;
+}
+
+int
+td_limit_cpus(void)
+{
+    char quota[64], period[64], both[160];
+    cpu_set_t set;
+    int cpus;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        cpus = CPU_COUNT(&set);
+    else
+        cpus = (int)sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+    each_group("cpu.max", see_cpu_max, &cpus);
+    if (line_of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota, sizeof quota) &&
+        line_of("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, sizeof period)) {
+        snprintf(both, sizeof both, "%s %s", quota, period);
+        see_cpu_max(both, &cpus);
+    }
+    return cpus < 1 ? 1 : cpus;
+}
+
+static void
+see_memory_max(const char *line, void *ctx)
+{
+    uint64_t n;
+    size_t *bytes = ctx;
+
+    if (sscanf(line, "%" SCNu64, &n) == 1 && n > 0 && n < *bytes)
+        *bytes = n;
+}
+
+size_t
+td_limit_memory(void)
+{
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    char line[64];
+
+    each_group("memory.max", see_memory_max, &bytes);
+    if (line_of("/sys/fs/cgroup/memory/memory.limit_in_bytes", line, sizeof line))
+        see_memory_max(line, &bytes);
+    return bytes;
+}

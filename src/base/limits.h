@@ -1,0 +1,9 @@
+/* limits.h - how much of the machine this process may use: its affinity and its control group. */
+#ifndef TD_BASE_LIMITS_H
+#define TD_BASE_LIMITS_H
+#include <stddef.h>
+
+int    td_limit_cpus(void);   /* >= 1; read anew at each call */
+size_t td_limit_memory(void); /* bytes of main memory that the process may hold */
+
+#endif

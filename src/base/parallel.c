@@ -1,0 +1,268 @@
+/* parallel.c - one thread pool for the process.
+ *
+ * One job runs at a time; who calls while another thread's job runs does its own work alone.  The
+ * caller opens the gate, rings the bell, takes indices like every worker, closes the gate and waits
+ * until nobody is inside.  A worker counts itself in before it reads the job and out when no index
+ * is left, so a job's fields stand still as long as somebody may read them, and nobody waits for a
+ * worker that was still asleep.  Workers look at the bell for a while before they sleep: kernels
+ * come in rows, and a wake-up costs more than a small kernel.
+ */
+#include "base/parallel.h"
+
+#include "base/limits.h"
+#include "base/opts.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SPIN_NS = 30000,    /* a futex wake-up takes 5-50 us */
+    SPIN_BATCH = 32,    /* looks at the bell between looks at the clock */
+    PIECES = 16,        /* a thread's share of the indices is taken in about so many pieces */
+    WIDTH_MAX = 1024,
+};
+
+#define GATE_CLOSED  0x80000000u
+#define GATE_WAITING 0x40000000u /* the caller sleeps until the last worker has left */
+#define GATE_COUNT   0x3fffffffu /* workers inside */
+
+static struct {
+    pthread_mutex_t busy; /* held by the thread whose job runs */
+    int             workers;
+    td_task        *task;
+    void           *ctx;
+    int64_t         n, piece;
+    _Alignas(64) _Atomic uint32_t gate;
+    _Alignas(64) _Atomic uint32_t bell;
+    _Atomic uint32_t              asleep;
+    _Alignas(64) _Atomic int64_t  next;
+} pool = {.busy = PTHREAD_MUTEX_INITIALIZER, .gate = GATE_CLOSED};
+
+static int width = 1;
+static atomic_bool forked;
+static _Thread_local bool inside; /* a task of this thread's is running, or it is a worker */
+
+static void
+pause_cpu(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int64_t
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void
+futex_wait(_Atomic uint32_t *word, uint32_t seen)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void
+futex_wake(_Atomic uint32_t *word, int n)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+}
+
+static void
+take_indices(void)
+{
+    for (;;) {
+        int64_t i = atomic_fetch_add_explicit(&pool.next, pool.piece, memory_order_relaxed);
+        int64_t end = i + pool.piece < pool.n ? i + pool.piece : pool.n;
+
+        if (i >= pool.n)
+            return;
+        for (; i < end; i++)
+            pool.task(pool.ctx, i);
+    }
+}
+
+static bool
+gate_enter(void)
+{
+    uint32_t g = atomic_load(&pool.gate);
+
+    while (!(g & GATE_CLOSED))
+        if (atomic_compare_exchange_weak(&pool.gate, &g, g + 1))
+            return true;
+    return false;
+}
+
+static void
+gate_leave(void)
+{
+    if (atomic_fetch_sub(&pool.gate, 1) == (GATE_CLOSED | GATE_WAITING | 1))
+        futex_wake(&pool.gate, 1);
+}
+
+/* Returns when the bell differs from `seen`. */
+static void
+bell_wait(uint32_t seen)
+{
+    int64_t end = now_ns() + SPIN_NS;
+
+    do {
+        for (int k = 0; k < SPIN_BATCH; k++) {
+            if (atomic_load_explicit(&pool.bell, memory_order_acquire) != seen)
+                return;
+            pause_cpu();
+        }
+    } while (now_ns() < end);
+    atomic_fetch_add(&pool.asleep, 1);
+    while (atomic_load(&pool.bell) == seen)
+        futex_wait(&pool.bell, seen);
+    atomic_fetch_sub(&pool.asleep, 1);
+}
+
+static void *
+worker(void *arg)
+{
+    uint32_t seen = (uint32_t)(uintptr_t)arg;
+
+    inside = true;
+    for (;;) {
+        bell_wait(seen);
+        seen = atomic_load(&pool.bell);
+        if (gate_enter()) {
+            take_indices();
+            gate_leave();
+        }
+    }
+    return NULL;
+}
+
+static void
+in_child(void)
+{
+    atomic_store(&forked, true);
+}
+
+/* Starts the workers, with all signals blocked: those are for the program's own threads. */
+static void
+start(void)
+{
+    sigset_t all, old;
+    pthread_attr_t attr;
+    pthread_t t;
+    uintptr_t bell = atomic_load(&pool.bell);
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    while (pool.workers < width - 1 && pthread_create(&t, &attr, worker, (void *)bell) == 0)
+        pool.workers++;
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void
+set_width(void)
+{
+    int cap = td_options()->threads;
+
+    width = td_limit_cpus();
+    if (width > WIDTH_MAX)
+        width = WIDTH_MAX;
+    if (cap > 0 && cap < width)
+        width = cap;
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+int
+td_parallel_width(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, set_width);
+    return atomic_load_explicit(&forked, memory_order_relaxed) ? 1 : width;
+}
+
+/* The job's fields are written: let the workers in and wake as many as there is work for. */
+static void
+open_gate(void)
+{
+    int64_t want = pool.n - 1 < pool.workers ? pool.n - 1 : pool.workers;
+    int64_t awake;
+
+    atomic_store(&pool.gate, 0);
+    atomic_fetch_add(&pool.bell, 1);
+    awake = pool.workers - (int64_t)atomic_load(&pool.asleep);
+    if (want > awake)
+        futex_wake(&pool.bell, (int)(want - awake));
+}
+
+static void
+close_gate(void)
+{
+    uint32_t g = atomic_fetch_or(&pool.gate, GATE_CLOSED) | GATE_CLOSED;
+    int64_t end;
+
+    if (!(g & GATE_COUNT))
+        return;
+    end = now_ns() + SPIN_NS;
+    do {
+        for (int k = 0; k < SPIN_BATCH; k++) {
+            if (!(atomic_load(&pool.gate) & GATE_COUNT))
+                return;
+            pause_cpu();
+        }
+    } while (now_ns() < end);
+    g = atomic_fetch_or(&pool.gate, GATE_WAITING) | GATE_WAITING;
+    while (g & GATE_COUNT) {
+        futex_wait(&pool.gate, g);
+        g = atomic_load(&pool.gate);
+    }
+}
+
+static void
+run_here(int64_t n, td_task *task, void *ctx)
+{
+    for (int64_t i = 0; i < n; i++)
+        task(ctx, i);
+}
+
+void
+td_parallel(int64_t n, td_task *task, void *ctx)
+{
+    int wide = td_parallel_width();
+    int saved = errno;
+
+    if (n < 2 || wide < 2 || inside || pthread_mutex_trylock(&pool.busy) != 0) {
+        run_here(n, task, ctx);
+        return;
+    }
+    if (!pool.workers)
+        start();
+    pool.task = task;
+    pool.ctx = ctx;
+    pool.n = n;
+    pool.piece = n / ((int64_t)wide * PIECES);
+    if (pool.piece < 1)
+        pool.piece = 1;
+    atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+    inside = true;
+    open_gate();
+    take_indices();
+    close_gate();
+    inside = false;
+    pthread_mutex_unlock(&pool.busy);
+    errno = saved; /* futex calls are not the caller's business */
+}

@@ -1,0 +1,194 @@
+/* code.c - modules, the driver's PTX compiler and launches on NVIDIA devices. */
+#include "dev/cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOG_MAX = 8192,       /* bytes of the compiler's log that are kept */
+    ARGS_MAX = 4096 / 8,  /* cuLaunchKernel takes 4096 bytes before CUDA 12.1 */
+    SHARED_PLAIN = 48 << 10, /* more dynamic shared memory must be asked for */
+};
+
+/* td_jit_log - the compiler's errors.  On the stack of one call. */
+typedef struct jit_log {
+    char  text[LOG_MAX];
+    int   opt[2];
+    void *value[2];
+} jit_log;
+
+static void
+log_init(jit_log *l)
+{
+    l->text[0] = 0;
+    l->opt[0] = CU_JIT_ERROR_LOG;
+    l->value[0] = l->text;
+    l->opt[1] = CU_JIT_ERROR_LOG_BYTES;
+    l->value[1] = (void *)(uintptr_t)(LOG_MAX - 1);
+}
+
+/* The status of a call, with the compiler's log behind it. */
+static td_status
+with_log(const td_cuda *c, int code, const char *call, jit_log *l)
+{
+    td_status st = td_cuda_status(c, code, call);
+
+    l->text[LOG_MAX - 1] = 0;
+    if (st && l->text[0])
+        return td_fail(st, "%s\n%s", td_error(), l->text);
+    return st;
+}
+
+td_status
+td_cuda_module_load(td_module *m, const void *image)
+{
+    td_cuda *c = td_cuda_of(m->dev);
+    cu_module h = NULL;
+    jit_log log;
+    bool pushed;
+    td_status st;
+
+    log_init(&log);
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = with_log(c, c->drv->cuModuleLoadDataEx(&h, image, 2, log.opt, log.value), "cuModuleLoadDataEx", &log);
+    td_cuda_leave(c, pushed);
+    m->handle = h;
+    return st;
+}
+
+void
+td_cuda_module_free(td_module *m)
+{
+    td_cuda *c = td_cuda_of(m->dev);
+    bool pushed;
+
+    if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
+        return;
+    (void)c->drv->cuCtxSynchronize(); /* its kernels may be running */
+    (void)c->drv->cuModuleUnload(m->handle);
+    td_cuda_leave(c, pushed);
+}
+
+td_status
+td_cuda_module_func(td_func *f)
+{
+    td_cuda *c = td_cuda_of(f->dev);
+    cu_func h = NULL;
+    size_t offset, nbytes;
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = td_cuda_status(c, c->drv->cuModuleGetFunction(&h, f->module->handle, f->name), "cuModuleGetFunction");
+    f->nparam = -1;
+    if (!st && c->drv->cuFuncGetParamInfo)
+        for (f->nparam = 0; c->drv->cuFuncGetParamInfo(h, (size_t)f->nparam, &offset, &nbytes) == 0;)
+            f->nparam++;
+    td_cuda_leave(c, pushed);
+    f->handle = h;
+    return st ? td_fail(st, "%s: no kernel \"%s\" in the module", td_error(), f->name) : TD_OK;
+}
+
+/* ---- PTX to a cubin ---- */
+
+static td_status
+link_ptx(td_cuda *c, const char *ptx, void **out, size_t *nbytes)
+{
+    cu_link link = NULL;
+    void *cubin = NULL; /* the link's */
+    jit_log log;
+    td_status st;
+
+    log_init(&log);
+    TD_TRY(CU_TRY(c, cuLinkCreate, 2, log.opt, log.value, &link));
+    st = with_log(c, c->drv->cuLinkAddData(link, CU_INPUT_PTX, (void *)(uintptr_t)ptx, strlen(ptx) + 1, "kernel.ptx", 0, NULL, NULL),
+                  "cuLinkAddData", &log);
+    if (!st)
+        st = with_log(c, c->drv->cuLinkComplete(link, &cubin, nbytes), "cuLinkComplete", &log);
+    if (!st) {
+        *out = malloc(*nbytes);
+        if (*out)
+            memcpy(*out, cubin, *nbytes);
+        else
+            st = td_fail(TD_ERR_NOMEM, "%s: no host memory for a cubin of %zu bytes", c->dev.info.name, *nbytes);
+    }
+    (void)c->drv->cuLinkDestroy(link);
+    return st;
+}
+
+td_status
+td_cuda_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes)
+{
+    td_cuda *c = td_cuda_of(d);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = link_ptx(c, ptx, out, nbytes);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+/* ---- launches ---- */
+
+static td_status
+launch_failed(const td_func *f, const td_dims *dims, td_status st)
+{
+    char text[256];
+
+    return td_fail(st, "%s: %s", td_launch_text(f, dims, text, sizeof text), td_error());
+}
+
+/* Asks for the dynamic shared memory, once for each larger amount. */
+static td_status
+allow_shared(td_cuda *c, td_func *f, const td_dims *dims)
+{
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuFuncSetAttribute, f->handle, CU_FUNC_MAX_DYNAMIC_SHARED, (int)dims->shared);
+    td_cuda_leave(c, pushed);
+    if (st)
+        return launch_failed(f, dims, st);
+    f->shared = dims->shared;
+    return TD_OK;
+}
+
+static td_status
+check_args(const td_func *f, const td_dims *dims, int narg)
+{
+    char text[256];
+
+    if (narg < 0 || narg > ARGS_MAX)
+        return td_fail(TD_ERR_VALUE, "%s: %d arguments, at most %d are possible", td_launch_text(f, dims, text, sizeof text), narg, ARGS_MAX);
+    return td_fail(TD_ERR_VALUE, "%s: %d arguments for %d parameters", td_launch_text(f, dims, text, sizeof text), narg, f->nparam);
+}
+
+td_status
+td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
+{
+    td_cuda *c = td_cuda_of(f->dev);
+    void *param[ARGS_MAX];
+    bool pushed;
+    td_status st;
+    int r;
+
+    if (narg != f->nparam && (f->nparam >= 0 || narg < 0 || narg > ARGS_MAX))
+        return check_args(f, dims, narg);
+    if (dims->shared > SHARED_PLAIN && dims->shared > f->shared)
+        TD_TRY(allow_shared(c, f, dims));
+    for (int i = 0; i < narg; i++)
+        param[i] = (void *)(uintptr_t)&args[i];
+    st = td_cuda_enter(c, &pushed);
+    if (st)
+        return launch_failed(f, dims, st);
+    r = c->drv->cuLaunchKernel(f->handle, dims->grid[0], dims->grid[1], dims->grid[2], dims->block[0], dims->block[1],
+                               dims->block[2], dims->shared, s->handle, param, NULL);
+    if (r)
+        st = td_cuda_status(c, r, "cuLaunchKernel");
+    else if (c->dev.sync)
+        st = CU_TRY(c, cuStreamSynchronize, s->handle);
+    td_cuda_leave(c, pushed);
+    return st ? launch_failed(f, dims, st) : TD_OK;
+}

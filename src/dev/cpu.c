@@ -1,0 +1,217 @@
+/* cpu.c - the host as a device: one stream that runs everything at once, blocks over the thread pool. */
+#include "base/limits.h"
+#include "base/parallel.h"
+#include "dev/devops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE ((size_t)1 << 20)    /* of a copy that several threads make */
+#define PARALLEL ((size_t)4 << 20) /* shorter copies are done before a second thread is awake */
+
+static td_dev cpu;
+
+/* ---- memory ---- */
+
+static td_status
+mem_get(td_dev *d, size_t nbytes, uintptr_t *out)
+{
+    void *p;
+
+    /* The system would promise more than there is and end the process when it is touched. */
+    if (nbytes > d->info.memory || d->pool.held > d->info.memory - nbytes)
+        return TD_ERR_OOM;
+    p = td_host_map(nbytes);
+    *out = (uintptr_t)p;
+    return p ? TD_OK : TD_ERR_OOM;
+}
+
+static td_status
+mem_put(td_dev *d, uintptr_t ptr, size_t nbytes)
+{
+    (void)d;
+    td_host_unmap((void *)ptr, nbytes);
+    return TD_OK;
+}
+
+static td_status
+memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
+{
+    char line[128];
+    size_t kb;
+    FILE *f = fopen("/proc/meminfo", "re");
+
+    *total_bytes = *free_bytes = d->info.memory;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %zu", &kb) == 1 && kb * 1024 < *free_bytes)
+            *free_bytes = kb * 1024;
+    if (f)
+        fclose(f);
+    return TD_OK;
+}
+
+static td_status
+sync_nothing(td_dev *d)
+{
+    (void)d;
+    return TD_OK;
+}
+
+/* ---- copies ---- */
+
+typedef struct move {
+    char       *dst;
+    const char *src; /* NULL: fill with byte */
+    int         byte;
+    size_t      nbytes;
+} move;
+
+static void
+move_piece(void *ctx, int64_t i)
+{
+    const move *m = ctx;
+    size_t at = (size_t)i * PIECE, n = m->nbytes - at < PIECE ? m->nbytes - at : PIECE;
+
+    if (m->src)
+        memcpy(m->dst + at, m->src + at, n);
+    else
+        memset(m->dst + at, m->byte, n);
+}
+
+static td_status
+run_move(move m)
+{
+    if (m.nbytes >= PARALLEL)
+        td_parallel((int64_t)((m.nbytes + PIECE - 1) / PIECE), move_piece, &m);
+    else if (m.src)
+        memcpy(m.dst, m.src, m.nbytes);
+    else
+        memset(m.dst, m.byte, m.nbytes);
+    return TD_OK;
+}
+
+static td_status
+copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
+{
+    (void)s;
+    return run_move((move){.dst = (char *)dst, .src = src, .nbytes = nbytes});
+}
+
+static td_status
+copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
+{
+    (void)s;
+    return run_move((move){.dst = dst, .src = (const char *)src, .nbytes = nbytes});
+}
+
+static td_status
+copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
+{
+    (void)s;
+    return run_move((move){.dst = (char *)dst, .src = (const char *)src, .nbytes = nbytes});
+}
+
+static td_status
+fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
+{
+    (void)s;
+    return run_move((move){.dst = (char *)dst, .byte = byte, .nbytes = nbytes});
+}
+
+/* ---- launches ---- */
+
+typedef struct run {
+    td_cpu_entry   *entry;
+    const uint64_t *args;
+    int64_t         nblock;
+} run;
+
+static void
+run_block(void *ctx, int64_t i)
+{
+    const run *r = ctx;
+
+    r->entry(r->args, i, r->nblock);
+}
+
+static td_status
+launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
+{
+    run r = {f->entry, args, (int64_t)dims->grid[0] * dims->grid[1]};
+    char text[256];
+
+    (void)s;
+    (void)narg;
+    if (__builtin_mul_overflow(r.nblock, (int64_t)dims->grid[2], &r.nblock) ||
+        (uint64_t)dims->block[0] * dims->block[1] * dims->block[2] != 1)
+        return td_fail(TD_ERR_VALUE, "%s: a block on the CPU has one thread, a grid fewer than 2^63 blocks",
+                       td_launch_text(f, dims, text, sizeof text));
+    td_parallel(r.nblock, run_block, &r);
+    return TD_OK;
+}
+
+static const td_devops cpu_ops = {
+    .align = 64,
+    .entries = true,
+    .mem_get = mem_get,
+    .mem_put = mem_put,
+    .memory = memory,
+    .trim = td_host_trim,
+    .sync = sync_nothing,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .copy = copy,
+    .fill = fill,
+    .launch = launch,
+};
+
+/* ---- the device ---- */
+
+static void
+model_name(char *out, size_t n)
+{
+    char line[256], *at;
+    FILE *f = fopen("/proc/cpuinfo", "re");
+
+    snprintf(out, n, "CPU");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "model name", 10) == 0 && (at = strchr(line, ':'))) {
+            at[strcspn(at, "\n")] = 0;
+            snprintf(out, n, "%s", at + 2);
+            break;
+        }
+    if (f)
+        fclose(f);
+}
+
+static void
+make(void)
+{
+    td_devinfo *i = &cpu.info;
+
+    td_dev_init(&cpu, &cpu_ops);
+    i->kind = TD_DEV_CPU;
+    snprintf(i->name, sizeof i->name, "cpu");
+    model_name(i->model, sizeof i->model);
+#if defined(__x86_64__)
+    snprintf(i->arch, sizeof i->arch, "x86-64");
+#elif defined(__aarch64__)
+    snprintf(i->arch, sizeof i->arch, "aarch64");
+#endif
+    i->units = td_parallel_width();
+    i->warp = 1;
+    i->max_threads = 1;
+    i->max_shared = (size_t)48 << 10; /* it lies on the stack */
+    i->memory = td_limit_memory();
+    cpu.pool.keep = i->memory / 4;
+}
+
+td_dev *
+td_cpu_dev(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make);
+    return &cpu;
+}

@@ -1,0 +1,431 @@
+/* cuda.c - NVIDIA devices through the driver's table: contexts, memory, streams, events.
+ *
+ * Streams are made as CuPy, Numba and PyCUDA make them: they wait for the legacy default stream and
+ * it for them.  Nothing here runs after main() has returned, when the driver may be gone.
+ */
+#include "dev/cuda.h"
+
+#include "base/opts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+atomic_bool td_cuda_forked;
+
+/* ---- errors and contexts ---- */
+
+td_status
+td_cuda_status(const td_cuda *c, int code, const char *call)
+{
+    const char *name = "unknown error", *text = "";
+
+    if (code == 0)
+        return TD_OK;
+    c->drv->cuGetErrorName(code, &name);
+    c->drv->cuGetErrorString(code, &text);
+    return td_fail(code == CU_OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s (%s)", c->dev.info.name, call,
+                   name ? name : "unknown error", text ? text : "");
+}
+
+td_status
+td_cuda_enter_slow(td_cuda *c, bool *pushed)
+{
+    if (atomic_load(&td_cuda_forked))
+        return td_fail(TD_ERR_DEVICE,
+                       "%s: this process was forked after CUDA was initialised, which CUDA cannot follow; "
+                       "start workers with the \"spawn\" method",
+                       c->dev.info.name);
+    TD_TRY(CU_TRY(c, cuCtxPushCurrent, c->ctx));
+    *pushed = true;
+    return TD_OK;
+}
+
+void
+td_cuda_leave_slow(td_cuda *c)
+{
+    cu_ctx old;
+
+    (void)c->drv->cuCtxPopCurrent(&old); /* fails only where the context is broken: its next use says so */
+}
+
+static void
+in_child(void)
+{
+    atomic_store(&td_cuda_forked, true);
+}
+
+/* ---- memory ---- */
+
+static td_status
+mem_get(td_dev *d, size_t nbytes, uintptr_t *out)
+{
+    td_cuda *c = td_cuda_of(d);
+    cu_ptr p = 0;
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuMemAlloc, &p, nbytes);
+    td_cuda_leave(c, pushed);
+    *out = (uintptr_t)p;
+    return st;
+}
+
+static td_status
+mem_put(td_dev *d, uintptr_t ptr, size_t nbytes)
+{
+    td_cuda *c = td_cuda_of(d);
+    bool pushed;
+    td_status st;
+
+    (void)nbytes;
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuMemFree, ptr);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+static td_status
+memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
+{
+    td_cuda *c = td_cuda_of(d);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuMemGetInfo, free_bytes, total_bytes);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+static td_status
+sync_all(td_dev *d)
+{
+    td_cuda *c = td_cuda_of(d);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = td_cuda_status(c, c->drv->cuCtxSynchronize(), "cuCtxSynchronize");
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+static td_status
+copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuMemcpyDtoDAsync, dst, src, nbytes, s->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+static td_status
+fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuMemsetD8Async, dst, (unsigned char)byte, nbytes, s->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+/* ---- streams ---- */
+
+static td_status
+stream_new(td_stream *s)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    cu_stream h = NULL;
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuStreamCreate, &h, 0);
+    td_cuda_leave(c, pushed);
+    s->handle = h;
+    return st;
+}
+
+/* The default stream takes over the stream's memory, so it must come after the stream's work.  An
+ * event says so without waiting here: this may run in a finaliser. */
+static void
+stream_free(td_stream *s)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    cu_event e = NULL;
+    bool pushed;
+    int r;
+
+    if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
+        return;
+    r = c->drv->cuEventCreate(&e, CU_EVENT_NO_TIMING);
+    r = r ? r : c->drv->cuEventRecord(e, s->handle);
+    r = r ? r : c->drv->cuStreamWaitEvent(NULL, e, 0);
+    if (r)
+        (void)c->drv->cuStreamSynchronize(s->handle);
+    if (e)
+        (void)c->drv->cuEventDestroy(e);
+    (void)c->drv->cuStreamDestroy(s->handle);
+    td_cuda_leave(c, pushed);
+}
+
+static td_status
+stream_sync(td_stream *s)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuStreamSynchronize, s->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+static td_status
+stream_wait(td_stream *s, td_event *e)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuStreamWaitEvent, s->handle, e->handle, 0);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+/* ---- events ---- */
+
+static td_status
+event_new(td_event *e)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    cu_event h = NULL;
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuEventCreate, &h, e->timing ? 0 : CU_EVENT_NO_TIMING);
+    td_cuda_leave(c, pushed);
+    e->handle = h;
+    return st;
+}
+
+static void
+event_free(td_event *e)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    bool pushed;
+
+    if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
+        return;
+    (void)c->drv->cuEventDestroy(e->handle);
+    td_cuda_leave(c, pushed);
+}
+
+static td_status
+event_record(td_event *e, td_stream *s)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuEventRecord, e->handle, s->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+static td_status
+event_sync(td_event *e)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuEventSynchronize, e->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+static td_status
+event_done(td_event *e, bool *out)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    bool pushed;
+    int r;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    r = c->drv->cuEventQuery(e->handle);
+    td_cuda_leave(c, pushed);
+    *out = r == 0;
+    return r == CU_NOT_READY ? TD_OK : td_cuda_status(c, r, "cuEventQuery");
+}
+
+static td_status
+event_elapsed(td_event *from, td_event *to, double *ms)
+{
+    td_cuda *c = td_cuda_of(from->dev);
+    float x = 0;
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuEventElapsedTime, &x, from->handle, to->handle);
+    td_cuda_leave(c, pushed);
+    *ms = (double)x;
+    return st;
+}
+
+static const td_devops cuda_ops = {
+    .align = 512,
+    .mem_get = mem_get,
+    .mem_put = mem_put,
+    .memory = memory,
+    .sync = sync_all,
+    .copy_in = td_cuda_copy_in,
+    .copy_out = td_cuda_copy_out,
+    .copy = copy,
+    .fill = fill,
+    .stream_new = stream_new,
+    .stream_free = stream_free,
+    .stream_sync = stream_sync,
+    .stream_wait = stream_wait,
+    .event_new = event_new,
+    .event_free = event_free,
+    .event_record = event_record,
+    .event_sync = event_sync,
+    .event_done = event_done,
+    .event_elapsed = event_elapsed,
+    .module_load = td_cuda_module_load,
+    .module_free = td_cuda_module_free,
+    .module_func = td_cuda_module_func,
+    .assemble = td_cuda_assemble,
+    .launch = td_cuda_launch,
+};
+
+/* ---- devices ---- */
+
+/* Fills info and the context in. */
+static td_status
+describe(td_cuda *c)
+{
+    td_devinfo *i = &c->dev.info;
+    int dev, major, minor, shared;
+
+    TD_TRY(CU_TRY(c, cuDeviceGet, &dev, c->ordinal));
+    TD_TRY(CU_TRY(c, cuDeviceGetName, i->model, (int)sizeof i->model, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &major, CU_ATTR_MAJOR, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &minor, CU_ATTR_MINOR, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->units, CU_ATTR_UNITS, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->warp, CU_ATTR_WARP, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->max_threads, CU_ATTR_MAX_THREADS, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &shared, CU_ATTR_MAX_SHARED, dev));
+    TD_TRY(CU_TRY(c, cuDeviceTotalMem, &i->memory, dev));
+    TD_TRY(CU_TRY(c, cuDriverGetVersion, &i->driver));
+    i->max_shared = (size_t)shared;
+    snprintf(i->arch, sizeof i->arch, "sm_%d%d", major, minor);
+    return CU_TRY(c, cuDevicePrimaryCtxRetain, &c->ctx, dev);
+}
+
+static void
+watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+td_status
+td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *name, td_cuda **out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    td_cuda *c;
+    td_status st;
+
+    if (atomic_load(&td_cuda_forked))
+        return td_fail(TD_ERR_DEVICE, "%s: this process was forked after CUDA was initialised; start workers with the \"spawn\" method", name);
+    pthread_once(&once, watch_forks);
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return td_fail(TD_ERR_NOMEM, "%s: no host memory for the device's record", name);
+    c->drv = drv;
+    c->ordinal = ordinal;
+    c->dev.info.kind = kind;
+    c->dev.info.index = ordinal;
+    snprintf(c->dev.info.name, sizeof c->dev.info.name, "%s", name);
+    st = describe(c);
+    if (st) {
+        free(c);
+        return st;
+    }
+    pthread_mutex_init(&c->stage_mu, NULL);
+    pthread_mutex_init(&c->blas_mu, NULL);
+    td_dev_init(&c->dev, &cuda_ops);
+    *out = c;
+    return TD_OK;
+}
+
+/* The driver, if it has devices; else NULL and the reason. */
+static const td_driver *
+driver_with_devices(int *count, const char **why)
+{
+    const td_driver *drv = td_driver_open(why);
+
+    *count = 0;
+    if (!drv)
+        return NULL;
+    if (drv->cuDeviceGetCount(count) != 0 || *count < 1) {
+        *count = 0;
+        *why = "the NVIDIA driver finds no device";
+        return NULL;
+    }
+    return drv;
+}
+
+int
+td_cuda_count(void)
+{
+    const char *why;
+    int n;
+
+    (void)driver_with_devices(&n, &why);
+    return n;
+}
+
+const char *
+td_cuda_missing(void)
+{
+    const char *why;
+    int n;
+
+    return driver_with_devices(&n, &why) ? "" : why;
+}
+
+td_status
+td_cuda_open(int index, td_dev **out)
+{
+    const char *why;
+    char name[24];
+    int n;
+    const td_driver *drv = driver_with_devices(&n, &why);
+    td_cuda *c;
+
+    if (!drv)
+        return td_fail(TD_ERR_DEVICE, "cuda:%d: %s", index, why);
+    if (index >= n)
+        return td_fail(TD_ERR_DEVICE, "cuda:%d: there %s %d CUDA device%s", index, n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+    snprintf(name, sizeof name, "cuda:%d", index);
+    TD_TRY(td_cuda_make(drv, index, TD_DEV_CUDA, name, &c));
+    *out = &c->dev;
+    return TD_OK;
+}

@@ -1,0 +1,74 @@
+/* cuda.h - a CUDA device's insides, shared by cuda.c, code.c, copy.c, blas.c and null.c.
+ *
+ * Other libraries change a thread's current context at any time, so every entry asks the driver
+ * which one is current (20 ns), and only where it is not ours pushes it and pops it again.
+ */
+#ifndef TD_DEV_CUDA_H
+#define TD_DEV_CUDA_H
+#include "dev/devops.h"
+#include "dev/driver.h"
+
+typedef struct td_stage td_stage;
+
+/* td_cuda - a device reached through a driver's table.  Lives as long as the process. */
+typedef struct td_cuda {
+    td_dev           dev; /* first: a td_dev * is a td_cuda * */
+    const td_driver *drv;
+    int              ordinal;
+    cu_ctx           ctx; /* the primary one; never released */
+    pthread_mutex_t  stage_mu;
+    td_stage        *stage;  /* pinned buffers (copy.c); NULL until they are needed */
+    size_t           copied; /* bytes, before there was a stage */
+    void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */
+    pthread_mutex_t  blas_mu;
+} td_cuda;
+
+extern atomic_bool td_cuda_forked; /* this process is a child of one that had CUDA running */
+
+td_status td_cuda_status(const td_cuda *c, int code, const char *call); /* 0: TD_OK */
+#define CU_TRY(c, call, ...) td_cuda_status((c), (c)->drv->call(__VA_ARGS__), #call)
+
+td_status td_cuda_enter_slow(td_cuda *c, bool *pushed);
+void      td_cuda_leave_slow(td_cuda *c);
+
+static inline td_cuda *
+td_cuda_of(td_dev *d)
+{
+    return (td_cuda *)d;
+}
+
+/* Makes the device's context current; each success is paired with a td_cuda_leave. */
+static inline td_status
+td_cuda_enter(td_cuda *c, bool *pushed)
+{
+    cu_ctx now = NULL;
+
+    *pushed = false;
+    if (!atomic_load_explicit(&td_cuda_forked, memory_order_relaxed) && c->drv->cuCtxGetCurrent(&now) == 0 &&
+        now == c->ctx)
+        return TD_OK;
+    return td_cuda_enter_slow(c, pushed);
+}
+
+static inline void
+td_cuda_leave(td_cuda *c, bool pushed)
+{
+    if (pushed)
+        td_cuda_leave_slow(c);
+}
+
+/* ---- copy.c ---- */
+td_status td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+td_status td_cuda_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
+
+/* ---- code.c ---- */
+td_status td_cuda_module_load(td_module *m, const void *image);
+void      td_cuda_module_free(td_module *m);
+td_status td_cuda_module_func(td_func *f);
+td_status td_cuda_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes);
+td_status td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
+
+/* ---- cuda.c, for null.c ---- */
+td_status td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *name, td_cuda **out);
+
+#endif

@@ -1,0 +1,359 @@
+/* dev.c - finds devices, checks arguments, dispatches to a device's table. */
+#include "base/opts.h"
+#include "dev/devops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CUDA_MAX = 64 };
+
+/* The devices made so far; each lives as long as the process. */
+static struct {
+    pthread_mutex_t  mu; /* held while a device is made: its first user waits for it, as do others */
+    _Atomic(td_dev *) cpu, null, cuda[CUDA_MAX];
+} all = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local td_dev *in_use; /* td_dev_use */
+
+/* ---- fork ---- */
+
+/* The child must not inherit a pool's lock that another thread, which it lacks, was holding.  all.mu
+ * is not waited for: its holder may be in cuInit, which forks a helper of the driver's. */
+static struct {
+    pthread_mutex_t mu;
+    td_dev         *dev[CUDA_MAX + 2]; /* those that were locked */
+    size_t          n;
+} held = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static void
+hold(td_dev *d)
+{
+    if (!d)
+        return;
+    td_pool_lock(d, true);
+    held.dev[held.n++] = d;
+}
+
+static void
+before_fork(void)
+{
+    pthread_mutex_lock(&held.mu);
+    held.n = 0;
+    hold(atomic_load(&all.cpu));
+    hold(atomic_load(&all.null));
+    for (int i = 0; i < CUDA_MAX; i++)
+        hold(atomic_load(&all.cuda[i]));
+    td_host_lock(true);
+}
+
+static void
+after_fork(void)
+{
+    td_host_lock(false);
+    while (held.n > 0)
+        td_pool_lock(held.dev[--held.n], false);
+    pthread_mutex_unlock(&held.mu);
+}
+
+static void
+in_child(void)
+{
+    after_fork();
+    pthread_mutex_init(&all.mu, NULL);
+}
+
+static void
+watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+/* ---- finding a device ---- */
+
+static td_status
+open_cpu(int index, td_dev **out)
+{
+    (void)index;
+    *out = td_cpu_dev();
+    return TD_OK;
+}
+
+static td_status
+open_null(int index, td_dev **out)
+{
+    (void)index;
+    return td_null_open(out);
+}
+
+/* The device in `slot`, made by open() at the first call. */
+static td_status
+find(_Atomic(td_dev *) *slot, td_status (*open)(int index, td_dev **out), int index, td_dev **out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    td_status st = TD_OK;
+
+    *out = atomic_load_explicit(slot, memory_order_acquire);
+    if (*out)
+        return TD_OK;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&all.mu);
+    *out = atomic_load(slot);
+    if (!*out) {
+        st = open(index, out);
+        if (!st)
+            atomic_store(slot, *out);
+    }
+    pthread_mutex_unlock(&all.mu);
+    return st;
+}
+
+td_status
+td_dev_get(const char *name, td_dev **out)
+{
+    char *end = NULL;
+    long index = 0;
+
+    if (strcmp(name, "cpu") == 0)
+        return find(&all.cpu, open_cpu, 0, out);
+    if (strcmp(name, "null") == 0)
+        return find(&all.null, open_null, 0, out);
+    if (strncmp(name, "cuda:", 5) == 0 && name[5] >= '0' && name[5] <= '9')
+        index = strtol(name + 5, &end, 10);
+    if (strcmp(name, "cuda") != 0 && !(end && *end == 0))
+        return td_fail(TD_ERR_VALUE, "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"", name);
+    if (index >= CUDA_MAX)
+        return td_fail(TD_ERR_DEVICE, "%s: devices are counted from 0 to %d", name, CUDA_MAX - 1);
+    return find(&all.cuda[index], td_cuda_open, (int)index, out);
+}
+
+int
+td_dev_count(td_devkind kind)
+{
+    switch (kind) {
+    case TD_DEV_CPU:
+    case TD_DEV_NULL: return 1;
+    case TD_DEV_CUDA: return td_cuda_count();
+    }
+    return 0;
+}
+
+td_status
+td_dev_default(td_dev **out)
+{
+    const char *name = td_options()->device;
+
+    if (in_use) {
+        *out = in_use;
+        return TD_OK;
+    }
+    if (name && *name)
+        return td_dev_get(name, out);
+    return td_dev_get(td_cuda_count() > 0 ? "cuda:0" : "cpu", out);
+}
+
+void
+td_dev_use(td_dev *d)
+{
+    in_use = d;
+}
+
+const td_devinfo *
+td_dev_info(const td_dev *d)
+{
+    return &d->info;
+}
+
+const char *
+td_dev_cuda_missing(void)
+{
+    return td_cuda_missing();
+}
+
+void
+td_dev_init(td_dev *d, const td_devops *ops)
+{
+    d->ops = ops;
+    d->def.dev = d;
+    d->sync = td_options()->sync;
+    td_pool_init(d);
+}
+
+td_status
+td_dev_sync(td_dev *d)
+{
+    return d->ops->sync(d);
+}
+
+td_status
+td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
+{
+    return d->ops->memory(d, free_bytes, total_bytes);
+}
+
+/* ---- copies ---- */
+
+td_status
+td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
+{
+    return nbytes ? s->dev->ops->copy_in(s, dst, src, nbytes) : TD_OK;
+}
+
+td_status
+td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
+{
+    return nbytes ? s->dev->ops->copy_out(s, dst, src, nbytes) : TD_OK;
+}
+
+td_status
+td_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
+{
+    return nbytes ? s->dev->ops->copy(s, dst, src, nbytes) : TD_OK;
+}
+
+td_status
+td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
+{
+    return nbytes ? s->dev->ops->fill(s, dst, byte, nbytes) : TD_OK;
+}
+
+/* ---- streams ---- */
+
+td_stream *
+td_dev_stream(td_dev *d)
+{
+    return &d->def;
+}
+
+td_dev *
+td_stream_dev(const td_stream *s)
+{
+    return s->dev;
+}
+
+void *
+td_stream_handle(const td_stream *s)
+{
+    return s->handle;
+}
+
+static td_status
+no_record(const td_dev *d, const char *what)
+{
+    return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
+}
+
+td_status
+td_stream_new(td_dev *d, td_stream **out)
+{
+    td_stream *s = calloc(1, sizeof *s);
+    td_status st;
+
+    if (!s)
+        return no_record(d, "a stream");
+    s->dev = d;
+    st = d->ops->stream_new ? d->ops->stream_new(s) : TD_OK;
+    if (st) {
+        free(s);
+        return st;
+    }
+    td_pool_stream(s);
+    *out = s;
+    return TD_OK;
+}
+
+void
+td_stream_free(td_stream *s)
+{
+    if (!s || s == &s->dev->def)
+        return;
+    if (s->dev->ops->stream_free)
+        s->dev->ops->stream_free(s);
+    td_pool_stream_gone(s);
+}
+
+td_status
+td_stream_sync(td_stream *s)
+{
+    return s->dev->ops->stream_sync ? s->dev->ops->stream_sync(s) : TD_OK;
+}
+
+td_status
+td_stream_wait(td_stream *s, td_event *e)
+{
+    return s->dev->ops->stream_wait ? s->dev->ops->stream_wait(s, e) : TD_OK;
+}
+
+/* ---- events ---- */
+
+td_status
+td_event_new(td_dev *d, bool timing, td_event **out)
+{
+    td_event *e = calloc(1, sizeof *e);
+    td_status st;
+
+    if (!e)
+        return no_record(d, "an event");
+    e->dev = d;
+    e->timing = timing;
+    st = d->ops->event_new ? d->ops->event_new(e) : TD_OK;
+    if (st) {
+        free(e);
+        return st;
+    }
+    *out = e;
+    return TD_OK;
+}
+
+void
+td_event_free(td_event *e)
+{
+    if (e && e->dev->ops->event_free)
+        e->dev->ops->event_free(e);
+    free(e);
+}
+
+static int64_t
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+td_status
+td_event_record(td_event *e, td_stream *s)
+{
+    if (e->dev != s->dev)
+        return td_fail(TD_ERR_VALUE, "event: it belongs to %s, the stream to %s", e->dev->info.name, s->dev->info.name);
+    e->ns = now_ns();
+    return e->dev->ops->event_record ? e->dev->ops->event_record(e, s) : TD_OK;
+}
+
+td_status
+td_event_sync(td_event *e)
+{
+    return e->dev->ops->event_sync ? e->dev->ops->event_sync(e) : TD_OK;
+}
+
+td_status
+td_event_done(td_event *e, bool *out)
+{
+    *out = true;
+    return e->dev->ops->event_done ? e->dev->ops->event_done(e, out) : TD_OK;
+}
+
+td_status
+td_event_elapsed(td_event *from, td_event *to, double *ms)
+{
+    if (from->dev != to->dev || !from->timing || !to->timing)
+        return td_fail(TD_ERR_VALUE, "elapsed time: both events must be made with timing, on one device");
+    if (!from->ns || !to->ns)
+        return td_fail(TD_ERR_VALUE, "elapsed time: both events must have been recorded");
+    if (from->dev->ops->event_elapsed)
+        return from->dev->ops->event_elapsed(from, to, ms);
+    *ms = (double)(to->ns - from->ns) / 1e6;
+    return TD_OK;
+}

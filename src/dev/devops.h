@@ -1,0 +1,146 @@
+/* devops.h - what a device is made of; internal to dev/.
+ *
+ * A device is its data and one const table of functions.  dev.c checks arguments, finds devices and
+ * dispatches; pool.c keeps the memory of every kind; cpu.c and cuda.c hold the tables.  The null
+ * device has cuda.c's table over null.c's driver.
+ */
+#ifndef TD_DEV_DEVOPS_H
+#define TD_DEV_DEVOPS_H
+#include "dev/dev.h"
+
+#include <pthread.h>
+
+typedef struct td_block td_block;
+typedef struct td_slab td_slab;
+
+enum { TD_BINS = 416 }; /* size classes: pool.c */
+
+/* td_stream - the device's default stream (a member of td_dev), or one owned by whoever made it.  It
+ * outlives td_stream_free until the last buffer that was allocated on it is gone. */
+struct td_stream {
+    td_dev    *dev;
+    void      *handle; /* CUstream; NULL: legacy, or a CPU stream */
+    /* under the pool's lock: */
+    td_stream *next;          /* the device's other streams */
+    td_slab   *slab;          /* small blocks are cut from it; borrowed */
+    size_t     live;          /* blocks handed out that name this stream */
+    bool       dead;          /* freed by its owner */
+    td_block  *bin[TD_BINS];  /* free blocks */
+};
+
+/* td_pool - a device's memory (pool.c). */
+typedef struct td_pool {
+    pthread_mutex_t mu;      /* never held while the driver or the system is called */
+    td_stream      *streams; /* all, the default one too */
+    td_slab        *slabs;
+    td_block       *shared;  /* freed blocks that others could still be using: see pool.c */
+    size_t          held;    /* bytes taken from the driver or the system */
+    size_t          used;    /* of those, in live buffers */
+    size_t          peak;
+    size_t          keep;    /* most bytes to keep for reuse */
+    uint64_t        allocs, driver_allocs;
+} td_pool;
+
+typedef struct td_devops td_devops;
+
+/* td_dev - lives as long as the process. */
+struct td_dev {
+    const td_devops *ops;
+    td_devinfo       info;
+    td_stream        def; /* the default stream */
+    td_pool          pool;
+    bool             sync; /* TREADLE_SYNC: wait after every launch */
+    void (*live)(uintptr_t ptr, size_t nbytes, bool on); /* optional: is told of every buffer */
+};
+
+struct td_event {
+    td_dev *dev;
+    void   *handle; /* CUevent */
+    int64_t ns;     /* the CPU's: when it was recorded */
+    bool    timing;
+};
+
+/* td_func - one owner: its module, or the caller of td_func_of_entry. */
+struct td_func {
+    td_dev       *dev;
+    const char   *name;   /* a module's function owns it */
+    td_func      *next;   /* the module's other functions */
+    td_module    *module; /* NULL: owned by the caller */
+    void         *handle; /* CUfunction */
+    td_cpu_entry *entry;  /* the CPU's */
+    int           nparam; /* -1: the driver does not tell */
+    uint32_t      shared; /* most dynamic shared memory that was asked for so far */
+};
+
+struct td_module {
+    td_dev         *dev;
+    void           *handle; /* CUmodule */
+    pthread_mutex_t mu;     /* guards funcs */
+    td_func        *funcs;
+};
+
+/* Sizes are checked and not 0; streams belong to the device; events and streams have `dev` set. */
+struct td_devops {
+    size_t align; /* of every block */
+    bool   entries; /* takes compiled entries (td_func_of_entry) */
+
+    /* memory from the driver or the system; TD_ERR_OOM needs no text */
+    td_status (*mem_get)(td_dev *d, size_t nbytes, uintptr_t *out);
+    td_status (*mem_put)(td_dev *d, uintptr_t ptr, size_t nbytes);
+    td_status (*memory)(td_dev *d, size_t *free_bytes, size_t *total_bytes);
+    void (*trim)(void); /* optional: gives back what the device keeps besides the pool; NULL: nothing */
+
+    td_status (*sync)(td_dev *d);
+    td_status (*copy_in)(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+    td_status (*copy_out)(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
+    td_status (*copy)(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes);
+    td_status (*fill)(td_stream *s, uintptr_t dst, int byte, size_t nbytes);
+
+    /* streams and events run in no time where these are NULL (all of them or none) */
+    td_status (*stream_new)(td_stream *s);
+    void (*stream_free)(td_stream *s); /* later work on the default stream comes after all work on s */
+    td_status (*stream_sync)(td_stream *s);
+    td_status (*stream_wait)(td_stream *s, td_event *e);
+    td_status (*event_new)(td_event *e);
+    void (*event_free)(td_event *e);
+    td_status (*event_record)(td_event *e, td_stream *s);
+    td_status (*event_sync)(td_event *e);
+    td_status (*event_done)(td_event *e, bool *out);
+    td_status (*event_elapsed)(td_event *from, td_event *to, double *ms);
+
+    /* code from images; optional, all or none: NULL, the device takes compiled entries only */
+    td_status (*module_load)(td_module *m, const void *image);
+    void (*module_free)(td_module *m);
+    td_status (*module_func)(td_func *f); /* f->module, f->name are set */
+    td_status (*assemble)(td_dev *d, const char *ptx, void **out, size_t *nbytes);
+
+    td_status (*launch)(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
+};
+
+/* ---- dev.c ---- */
+void td_dev_init(td_dev *d, const td_devops *ops); /* pool and default stream; info is the caller's */
+
+/* ---- func.c ---- */
+/* "launch of k: grid (4, 1, 1), block (128, 1, 1), 0 bytes of shared memory", for messages. */
+const char *td_launch_text(const td_func *f, const td_dims *dims, char *buf, size_t n); /* returns buf */
+
+/* ---- pool.c ---- */
+void td_pool_init(td_dev *d);
+void td_pool_stream(td_stream *s);      /* s takes part from now on */
+void td_pool_stream_gone(td_stream *s); /* its owner freed it; frees s now or with its last buffer */
+void td_pool_lock(td_dev *d, bool lock);      /* round fork() */
+
+/* ---- host.c ---- */
+void *td_host_map(size_t nbytes); /* zeroed pages; huge ones when large; NULL when there are none */
+void  td_host_unmap(void *p, size_t nbytes);
+void  td_host_trim(void);          /* what td_host_alloc kept goes back to the system */
+void  td_host_lock(bool lock);     /* round fork() */
+
+/* ---- cpu.c, cuda.c ---- */
+td_dev   *td_cpu_dev(void); /* made at the first call; NULL never */
+int       td_cuda_count(void);
+const char *td_cuda_missing(void); /* "" when there is a device */
+td_status td_cuda_open(int index, td_dev **out); /* makes the device: called once an index */
+td_status td_null_open(td_dev **out);            /* the same for the null device */
+
+#endif

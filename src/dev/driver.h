@@ -1,0 +1,59 @@
+/* driver.h - the CUDA driver as a table of functions; the real one and the one that the host plays. */
+#ifndef TD_DEV_DRIVER_H
+#define TD_DEV_DRIVER_H
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t cu_ptr;
+typedef struct cu_ctx_ *cu_ctx;
+typedef struct cu_stream_ *cu_stream;
+typedef struct cu_event_ *cu_event;
+typedef struct cu_module_ *cu_module;
+typedef struct cu_func_ *cu_func;
+typedef struct cu_link_ *cu_link;
+
+typedef struct td_driver {
+#define CU(name, symbol, need, params) int(*name) params;
+#include "dev/driver.def"
+} td_driver;
+
+/* Constants of cuda.h that we use; the numbers are the driver's interface. */
+enum {
+    CU_OUT_OF_MEMORY = 2,
+    CU_INVALID_VALUE = 1,
+    CU_NO_DEVICE = 100,
+    CU_INVALID_DEVICE = 101,
+    CU_INVALID_IMAGE = 200,
+    CU_INVALID_CONTEXT = 201,
+    CU_INVALID_PTX = 218,
+    CU_INVALID_HANDLE = 400,
+    CU_NOT_FOUND = 500,
+    CU_NOT_READY = 600,
+    CU_LAUNCH_FAILED = 719,
+    CU_NOT_SUPPORTED = 801,
+
+    CU_ATTR_MAX_THREADS = 1,
+    CU_ATTR_MAX_SHARED = 8,
+    CU_ATTR_WARP = 10,
+    CU_ATTR_UNITS = 16,
+    CU_ATTR_MAJOR = 75,
+    CU_ATTR_MINOR = 76,
+    CU_POINTER_MEMORY_TYPE = 2,
+    CU_MEMORY_HOST = 1,
+    CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+
+    CU_STREAM_NON_BLOCKING = 1,
+    CU_EVENT_NO_TIMING = 2,
+    CU_JIT_ERROR_LOG = 5,
+    CU_JIT_ERROR_LOG_BYTES = 6,
+    CU_INPUT_PTX = 1,
+};
+
+/* libcuda.so.1, opened and cuInit'ed at the first call; NULL: *why says why not.  Both live as long
+ * as the process. */
+const td_driver *td_driver_open(const char **why);
+
+#endif

@@ -1,0 +1,157 @@
+/* func.c - modules, functions and launches on any device: records, checks, dispatch. */
+#include "dev/devops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static td_status
+no_record(const td_dev *d, const char *what)
+{
+    return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
+}
+
+static td_status
+entries_only(const td_dev *d)
+{
+    return td_fail(TD_ERR_DEVICE, "%s: takes compiled entries, not modules", d->info.name);
+}
+
+/* ---- modules ---- */
+
+td_status
+td_module_load(td_dev *d, const void *image, td_module **out)
+{
+    td_module *m;
+    td_status st;
+
+    if (!d->ops->module_load)
+        return entries_only(d);
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return no_record(d, "a module");
+    m->dev = d;
+    st = d->ops->module_load(m, image);
+    if (st) {
+        free(m);
+        return st;
+    }
+    pthread_mutex_init(&m->mu, NULL);
+    *out = m;
+    return TD_OK;
+}
+
+void
+td_module_free(td_module *m)
+{
+    if (!m)
+        return;
+    m->dev->ops->module_free(m);
+    for (td_func *f; (f = m->funcs); free(f)) {
+        m->funcs = f->next;
+        free((char *)(uintptr_t)f->name); /* a module's functions own their names */
+    }
+    pthread_mutex_destroy(&m->mu);
+    free(m);
+}
+
+td_status
+td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes)
+{
+    return d->ops->assemble ? d->ops->assemble(d, ptx, out, nbytes) : entries_only(d);
+}
+
+/* Under the module's lock. */
+static td_status
+new_func(td_module *m, const char *name, td_func **out)
+{
+    td_func *f = calloc(1, sizeof *f);
+    char *copy = strdup(name);
+    td_status st;
+
+    if (f && copy) {
+        *f = (td_func){.dev = m->dev, .name = copy, .module = m};
+        st = m->dev->ops->module_func(f);
+    } else {
+        st = no_record(m->dev, "a kernel");
+    }
+    if (st) {
+        free(copy);
+        free(f);
+        return st;
+    }
+    f->next = m->funcs;
+    m->funcs = f;
+    *out = f;
+    return TD_OK;
+}
+
+td_status
+td_module_func(td_module *m, const char *name, td_func **out)
+{
+    td_status st = TD_OK;
+    td_func *f;
+
+    pthread_mutex_lock(&m->mu);
+    for (f = m->funcs; f && strcmp(f->name, name) != 0;)
+        f = f->next;
+    if (f)
+        *out = f;
+    else
+        st = new_func(m, name, out);
+    pthread_mutex_unlock(&m->mu);
+    return st;
+}
+
+td_status
+td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out)
+{
+    td_func *f;
+
+    if (!d->ops->entries)
+        return td_fail(TD_ERR_DEVICE, "%s: takes modules, not the compiled entry \"%s\"", d->info.name, name);
+    f = calloc(1, sizeof *f);
+    if (!f)
+        return no_record(d, "a kernel");
+    *f = (td_func){.dev = d, .name = name, .entry = entry, .nparam = -1};
+    *out = f;
+    return TD_OK;
+}
+
+void
+td_func_free(td_func *f)
+{
+    if (f && !f->module)
+        free(f);
+}
+
+/* ---- launches ---- */
+
+const char *
+td_launch_text(const td_func *f, const td_dims *d, char *buf, size_t n)
+{
+    snprintf(buf, n, "launch of %s: grid (%u, %u, %u), block (%u, %u, %u), %u bytes of shared memory", f->name, d->grid[0],
+             d->grid[1], d->grid[2], d->block[0], d->block[1], d->block[2], d->shared);
+    return buf;
+}
+
+/* A launch that cannot be: says why. */
+static td_status
+refuse(const td_func *f, const td_stream *s, const td_dims *d)
+{
+    char text[256];
+
+    td_launch_text(f, d, text, sizeof text);
+    if (s->dev != f->dev)
+        return td_fail(TD_ERR_VALUE, "%s: the kernel belongs to %s, the stream to %s", text, f->dev->info.name, s->dev->info.name);
+    return td_fail(TD_ERR_VALUE, "%s: an extent is 0", text);
+}
+
+td_status
+td_launch(td_func *f, td_stream *s, const td_dims *d, const uint64_t *args, int narg)
+{
+    s = s ? s : &f->dev->def;
+    if (s->dev != f->dev || !d->grid[0] || !d->grid[1] || !d->grid[2] || !d->block[0] || !d->block[1] || !d->block[2])
+        return refuse(f, s, d);
+    return f->dev->ops->launch(f, s, d, args, narg);
+}

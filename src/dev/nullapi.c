@@ -1,0 +1,379 @@
+/* nullapi.c - the host-played driver's functions for devices, contexts, memory, streams and events. */
+#include "dev/nulldrv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static char context; /* its address is the one context */
+
+/* ---- the driver and its device ---- */
+
+int
+td_null_cuInit(unsigned flags)
+{
+    (void)flags;
+    return td_null_due(NULL_cuInit);
+}
+
+int
+td_null_cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return td_null_due(NULL_cuDriverGetVersion);
+}
+
+static const struct error {
+    int         code;
+    const char *name, *text;
+} errors[] = {
+    {CU_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CU_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CU_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {CU_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {CU_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {CU_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {CU_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {CU_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CU_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", NULL}, /* the launch hook's own words */
+    {CU_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+};
+
+static const struct error *
+error_of(int code)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].code == code)
+            return &errors[i];
+    return NULL;
+}
+
+int
+td_null_cuGetErrorName(int code, const char **name)
+{
+    const struct error *e = error_of(code);
+
+    *name = e ? e->name : "unknown error";
+    return td_null_due(NULL_cuGetErrorName);
+}
+
+int
+td_null_cuGetErrorString(int code, const char **text)
+{
+    const struct error *e = error_of(code);
+
+    *text = !e ? "" : e->text ? e->text : td_null_hook_error();
+    return td_null_due(NULL_cuGetErrorString);
+}
+
+int
+td_null_cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return td_null_due(NULL_cuDeviceGetCount);
+}
+
+int
+td_null_cuDeviceGet(int *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal ? CU_INVALID_DEVICE : td_null_due(NULL_cuDeviceGet);
+}
+
+int
+td_null_cuDeviceGetName(char *name, int len, int device)
+{
+    (void)device;
+    snprintf(name, (size_t)len, "a GPU that the host plays");
+    return td_null_due(NULL_cuDeviceGetName);
+}
+
+int
+td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    static const int known[][2] = {
+        {CU_ATTR_MAX_THREADS, 1024}, {CU_ATTR_MAX_SHARED, 48 << 10}, {CU_ATTR_WARP, 32},
+        {CU_ATTR_UNITS, 4},          {CU_ATTR_MAJOR, 8},             {CU_ATTR_MINOR, 0},
+    };
+
+    (void)device;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i][0] == attribute) {
+            *value = known[i][1];
+            return td_null_due(NULL_cuDeviceGetAttribute);
+        }
+    return CU_INVALID_VALUE;
+}
+
+int
+td_null_cuDeviceTotalMem(size_t *nbytes, int device)
+{
+    (void)device;
+    *nbytes = NULL_MEMORY;
+    return td_null_due(NULL_cuDeviceTotalMem);
+}
+
+/* ---- contexts ---- */
+
+int
+td_null_cuDevicePrimaryCtxRetain(cu_ctx *ctx, int device)
+{
+    (void)device;
+    *ctx = (cu_ctx)(void *)&context;
+    return td_null_due(NULL_cuDevicePrimaryCtxRetain);
+}
+
+int
+td_null_cuCtxGetCurrent(cu_ctx *ctx)
+{
+    *ctx = td_null_current();
+    return td_null_due(NULL_cuCtxGetCurrent);
+}
+
+int
+td_null_cuCtxPushCurrent(cu_ctx ctx)
+{
+    int r = td_null_due(NULL_cuCtxPushCurrent);
+
+    return r ? r : td_null_push(ctx);
+}
+
+int
+td_null_cuCtxPopCurrent(cu_ctx *ctx)
+{
+    int r = td_null_due(NULL_cuCtxPopCurrent);
+
+    return r ? r : td_null_pop(ctx);
+}
+
+int
+td_null_cuCtxSynchronize(void)
+{
+    return td_null_due_ctx(NULL_cuCtxSynchronize);
+}
+
+/* ---- memory ---- */
+
+int
+td_null_cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    *total_bytes = NULL_MEMORY;
+    *free_bytes = NULL_MEMORY - td_null_live().bytes;
+    return td_null_due_ctx(NULL_cuMemGetInfo);
+}
+
+int
+td_null_cuMemAlloc(cu_ptr *ptr, size_t nbytes)
+{
+    int r = td_null_due_ctx(NULL_cuMemAlloc);
+
+    return r ? r : td_null_mem_get(ptr, nbytes);
+}
+
+int
+td_null_cuMemFree(cu_ptr ptr)
+{
+    int r = td_null_due_ctx(NULL_cuMemFree);
+
+    return r ? r : td_null_mem_put(ptr);
+}
+
+int
+td_null_cuMemHostAlloc(void **ptr, size_t nbytes, unsigned flags)
+{
+    int r = td_null_due_ctx(NULL_cuMemHostAlloc);
+    null_object *o;
+
+    (void)flags;
+    if (r)
+        return r;
+    o = td_null_object_new(NULL_PINNED);
+    if (!o)
+        return CU_OUT_OF_MEMORY;
+    o->data = malloc(nbytes);
+    if (!o->data) {
+        (void)td_null_object_free(o, NULL_PINNED);
+        return CU_OUT_OF_MEMORY;
+    }
+    *ptr = o->data;
+    return 0;
+}
+
+int
+td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
+{
+    int r = td_null_due_ctx(NULL_cuPointerGetAttribute);
+
+    if (r || attribute != CU_POINTER_MEMORY_TYPE || td_null_mem_check(ptr, 1))
+        return r ? r : CU_INVALID_VALUE; /* as for pageable host memory */
+    *(int *)value = 2; /* CU_MEMORYTYPE_DEVICE */
+    return 0;
+}
+
+static int
+stream_ok(cu_stream s)
+{
+    return s && !td_null_object_is(s, NULL_STREAM) ? CU_INVALID_HANDLE : 0;
+}
+
+int
+td_null_cuMemcpyHtoDAsync(cu_ptr dst, const void *src, size_t nbytes, cu_stream stream)
+{
+    int r = td_null_due_ctx(NULL_cuMemcpyHtoDAsync);
+
+    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_mem_check(dst, nbytes);
+    if (!r)
+        memcpy((void *)(uintptr_t)dst, src, nbytes);
+    return r;
+}
+
+int
+td_null_cuMemcpyDtoHAsync(void *dst, cu_ptr src, size_t nbytes, cu_stream stream)
+{
+    int r = td_null_due_ctx(NULL_cuMemcpyDtoHAsync);
+
+    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_mem_check(src, nbytes);
+    if (!r)
+        memcpy(dst, (const void *)(uintptr_t)src, nbytes);
+    return r;
+}
+
+int
+td_null_cuMemcpyDtoDAsync(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream stream)
+{
+    int r = td_null_due_ctx(NULL_cuMemcpyDtoDAsync);
+
+    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_mem_check(dst, nbytes);
+    r = r ? r : td_null_mem_check(src, nbytes);
+    if (!r)
+        memmove((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, nbytes);
+    return r;
+}
+
+int
+td_null_cuMemsetD8Async(cu_ptr dst, unsigned char byte, size_t nbytes, cu_stream stream)
+{
+    int r = td_null_due_ctx(NULL_cuMemsetD8Async);
+
+    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_mem_check(dst, nbytes);
+    if (!r)
+        memset((void *)(uintptr_t)dst, byte, nbytes);
+    return r;
+}
+
+/* ---- streams and events ---- */
+
+static int
+new_handle(int r, null_kind kind, void *out)
+{
+    null_object *o = r ? NULL : td_null_object_new(kind);
+
+    if (o)
+        memcpy(out, &o, sizeof o);
+    return r ? r : o ? 0 : CU_OUT_OF_MEMORY;
+}
+
+static int
+free_handle(int r, null_kind kind, void *handle)
+{
+    return r ? r : td_null_object_free(handle, kind) ? 0 : CU_INVALID_HANDLE;
+}
+
+static int
+event_ok(cu_event e)
+{
+    return td_null_object_is(e, NULL_EVENT) ? 0 : CU_INVALID_HANDLE;
+}
+
+int
+td_null_cuStreamCreate(cu_stream *stream, unsigned flags)
+{
+    (void)flags;
+    return new_handle(td_null_due_ctx(NULL_cuStreamCreate), NULL_STREAM, stream);
+}
+
+int
+td_null_cuStreamDestroy(cu_stream stream)
+{
+    return free_handle(td_null_due_ctx(NULL_cuStreamDestroy), NULL_STREAM, stream);
+}
+
+int
+td_null_cuStreamSynchronize(cu_stream stream)
+{
+    int r = td_null_due_ctx(NULL_cuStreamSynchronize);
+
+    return r ? r : stream_ok(stream);
+}
+
+int
+td_null_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
+{
+    int r = td_null_due_ctx(NULL_cuStreamWaitEvent);
+
+    (void)flags;
+    r = r ? r : stream_ok(stream);
+    return r ? r : event_ok(event);
+}
+
+int
+td_null_cuEventCreate(cu_event *event, unsigned flags)
+{
+    (void)flags;
+    return new_handle(td_null_due_ctx(NULL_cuEventCreate), NULL_EVENT, event);
+}
+
+int
+td_null_cuEventDestroy(cu_event event)
+{
+    return free_handle(td_null_due_ctx(NULL_cuEventDestroy), NULL_EVENT, event);
+}
+
+int
+td_null_cuEventRecord(cu_event event, cu_stream stream)
+{
+    int r = td_null_due_ctx(NULL_cuEventRecord);
+    struct timespec t;
+
+    r = r ? r : event_ok(event);
+    r = r ? r : stream_ok(stream);
+    if (r)
+        return r;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    ((null_object *)(void *)event)->ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return 0;
+}
+
+int
+td_null_cuEventSynchronize(cu_event event)
+{
+    int r = td_null_due_ctx(NULL_cuEventSynchronize);
+
+    return r ? r : event_ok(event);
+}
+
+int
+td_null_cuEventQuery(cu_event event)
+{
+    int r = td_null_due_ctx(NULL_cuEventQuery);
+
+    return r ? r : event_ok(event);
+}
+
+int
+td_null_cuEventElapsedTime(float *ms, cu_event from, cu_event to)
+{
+    int r = td_null_due_ctx(NULL_cuEventElapsedTime);
+
+    r = r ? r : event_ok(from);
+    r = r ? r : event_ok(to);
+    if (!r)
+        *ms = (float)((double)(((null_object *)(void *)to)->ns - ((null_object *)(void *)from)->ns) / 1e6);
+    return r;
+}

@@ -1,0 +1,323 @@
+/* nullcode.c - modules, linking and launches of the host-played driver.
+ *
+ * A module is its PTX, of which only entry names and parameter sizes are read.  A launch gathers the
+ * parameters into 8-byte words and calls the hook (td_null_on_launch), which knows what the kernel
+ * of that name does.
+ */
+#include "dev/nulldrv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARAM_MAX = 512 };
+
+/* null_code - an entry.  In its module's list; dies with it. */
+typedef struct null_code {
+    struct null_code *next;
+    char              name[256];
+    int               nparam;
+    uint8_t           nbytes[PARAM_MAX]; /* of each parameter */
+} null_code;
+
+static _Atomic(td_null_launch *) hook;
+static _Thread_local char hook_error[1024];
+
+void
+td_null_on_launch(td_null_launch *h)
+{
+    atomic_store(&hook, h);
+}
+
+const char *
+td_null_hook_error(void)
+{
+    return hook_error[0] ? hook_error : "unspecified launch failure";
+}
+
+/* ---- reading PTX ---- */
+
+static const char *
+skip_space(const char *p)
+{
+    while (isspace((unsigned char)*p))
+        p++;
+    return p;
+}
+
+/* ".u64", ".f32", ".b8", ".pred": bytes of the type; 0 when it is none. */
+static uint8_t
+type_bytes(const char *p)
+{
+    int bits = 0;
+
+    if (strchr("usbf", p[0]) && isdigit((unsigned char)p[1]))
+        bits = atoi(p + 1);
+    return (uint8_t)(bits / 8);
+}
+
+/* One parameter's words up to the comma: ".param .align 8 .b8 name[24]", ".param .u64 .ptr .global a". */
+static uint8_t
+param_bytes(const char *p, const char *stop)
+{
+    int count = 1, bytes = 0;
+
+    for (; p < stop; p++) {
+        if (*p == '.' && !bytes)
+            bytes = type_bytes(p + 1);
+        if (*p == '[')
+            count = atoi(p + 1);
+    }
+    return (uint8_t)(bytes * count > 8 ? 8 : bytes * count); /* an argument is one word */
+}
+
+/* The parameters between an entry's parentheses. */
+static void
+read_params(null_code *k, const char *p, const char *end)
+{
+    while ((p = strstr(p, ".param")) && p < end && k->nparam < PARAM_MAX) {
+        const char *stop = memchr(p, ',', (size_t)(end - p));
+
+        stop = stop ? stop : end;
+        k->nbytes[k->nparam++] = param_bytes(p + 6, stop);
+        p = stop;
+    }
+}
+
+static null_code *
+read_entry(const char *p)
+{
+    null_code *k = calloc(1, sizeof *k);
+    const char *end;
+    size_t n;
+
+    if (!k)
+        return NULL;
+    p = skip_space(p);
+    n = strcspn(p, " \t\r\n(");
+    if (n >= sizeof k->name)
+        n = sizeof k->name - 1;
+    memcpy(k->name, p, n);
+    p = skip_space(p + n);
+    end = *p == '(' ? strchr(p, ')') : NULL;
+    if (end)
+        read_params(k, p, end);
+    return k;
+}
+
+static bool
+is_ptx(const char *text)
+{
+    return strstr(text, ".version") && strstr(text, ".target");
+}
+
+/* ---- modules ---- */
+
+static void
+free_codes(null_code *k)
+{
+    for (null_code *next; k; k = next) {
+        next = k->next;
+        free(k);
+    }
+}
+
+/* Says why in the caller's log buffer, as the driver does. */
+static void
+write_log(unsigned nopt, const int *opt, void **value, const char *text)
+{
+    char *log = NULL;
+    size_t n = 0;
+
+    for (unsigned i = 0; i < nopt; i++) {
+        if (opt[i] == CU_JIT_ERROR_LOG)
+            log = value[i];
+        if (opt[i] == CU_JIT_ERROR_LOG_BYTES)
+            n = (size_t)(uintptr_t)value[i];
+    }
+    if (log && n)
+        snprintf(log, n, "%s", text);
+}
+
+int
+td_null_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned nopt, int *opt, void **value)
+{
+    static const char entry[] = ".entry";
+    int r = td_null_due_ctx(NULL_cuModuleLoadDataEx);
+    null_object *o;
+
+    if (r)
+        return r;
+    if (!is_ptx(image)) {
+        write_log(nopt, opt, value, "the host-played driver takes PTX only");
+        return CU_INVALID_IMAGE;
+    }
+    o = td_null_object_new(NULL_MODULE);
+    if (!o)
+        return CU_OUT_OF_MEMORY;
+    for (const char *p = image; (p = strstr(p, entry)); p += sizeof entry - 1) {
+        null_code *k = isspace((unsigned char)p[sizeof entry - 1]) ? read_entry(p + sizeof entry - 1) : NULL;
+
+        if (k) {
+            k->next = o->data;
+            o->data = k;
+        }
+    }
+    *module = (cu_module)(void *)o;
+    return 0;
+}
+
+int
+td_null_cuModuleUnload(cu_module module)
+{
+    int r = td_null_due_ctx(NULL_cuModuleUnload);
+    null_object *o = (null_object *)(void *)module;
+
+    if (r)
+        return r;
+    if (!td_null_object_is(o, NULL_MODULE))
+        return CU_INVALID_HANDLE;
+    free_codes(o->data);
+    o->data = NULL;
+    (void)td_null_object_free(o, NULL_MODULE);
+    return 0;
+}
+
+int
+td_null_cuModuleGetFunction(cu_func *func, cu_module module, const char *name)
+{
+    int r = td_null_due_ctx(NULL_cuModuleGetFunction);
+    null_object *o = (null_object *)(void *)module;
+
+    if (r)
+        return r;
+    if (!td_null_object_is(o, NULL_MODULE))
+        return CU_INVALID_HANDLE;
+    for (null_code *k = o->data; k; k = k->next)
+        if (strcmp(k->name, name) == 0) {
+            *func = (cu_func)(void *)k;
+            return 0;
+        }
+    return CU_NOT_FOUND;
+}
+
+int
+td_null_cuFuncSetAttribute(cu_func func, int attribute, int value)
+{
+    int r = td_null_due_ctx(NULL_cuFuncSetAttribute);
+
+    (void)func;
+    if (r)
+        return r;
+    return attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value > 160 << 10 ? CU_INVALID_VALUE : 0;
+}
+
+int
+td_null_cuFuncGetParamInfo(cu_func func, size_t i, size_t *offset, size_t *nbytes)
+{
+    int r = td_null_due_ctx(NULL_cuFuncGetParamInfo);
+    const null_code *k = (const null_code *)(void *)func;
+
+    if (r)
+        return r;
+    if (i >= (size_t)k->nparam)
+        return CU_INVALID_VALUE;
+    *offset = 8 * i;
+    *nbytes = k->nbytes[i];
+    return 0;
+}
+
+/* ---- launches ---- */
+
+int
+td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                       cu_stream stream, void **param, void **extra)
+{
+    int r = td_null_due_ctx(NULL_cuLaunchKernel);
+    const null_code *k = (const null_code *)(void *)func;
+    td_dims dims = {{gx, gy, gz}, {bx, by, bz}, shared};
+    td_null_launch *h = atomic_load(&hook);
+    uint64_t args[PARAM_MAX];
+
+    (void)extra;
+    if (r)
+        return r;
+    if (stream && !td_null_object_is(stream, NULL_STREAM))
+        return CU_INVALID_HANDLE;
+    if ((uint64_t)bx * by * bz > 1024)
+        return CU_INVALID_VALUE;
+    if (!h)
+        return CU_NOT_SUPPORTED; /* nobody can run kernels */
+    for (int i = 0; i < k->nparam; i++) {
+        args[i] = 0;
+        memcpy(&args[i], param[i], k->nbytes[i]);
+    }
+    hook_error[0] = 0;
+    if (h(k->name, &dims, args, k->nparam) == TD_OK)
+        return 0;
+    snprintf(hook_error, sizeof hook_error, "%s", td_error());
+    return CU_LAUNCH_FAILED;
+}
+
+/* ---- PTX to a "cubin", which is the PTX ---- */
+
+int
+td_null_cuLinkCreate(unsigned nopt, int *opt, void **value, cu_link *link)
+{
+    int r = td_null_due_ctx(NULL_cuLinkCreate);
+    null_object *o = r ? NULL : td_null_object_new(NULL_LINK);
+
+    (void)nopt;
+    (void)opt;
+    (void)value;
+    *link = (cu_link)(void *)o;
+    return r ? r : o ? 0 : CU_OUT_OF_MEMORY;
+}
+
+int
+td_null_cuLinkAddData(cu_link link, int type, void *data, size_t nbytes, const char *name, unsigned nopt, int *opt, void **value)
+{
+    int r = td_null_due_ctx(NULL_cuLinkAddData);
+    null_object *o = (null_object *)(void *)link;
+
+    (void)name;
+    (void)nopt;
+    (void)opt;
+    (void)value;
+    if (r)
+        return r;
+    if (!td_null_object_is(o, NULL_LINK) || type != CU_INPUT_PTX)
+        return CU_INVALID_HANDLE;
+    if (!is_ptx(data))
+        return CU_INVALID_PTX;
+    o->data = malloc(nbytes);
+    if (!o->data)
+        return CU_OUT_OF_MEMORY;
+    memcpy(o->data, data, nbytes);
+    o->nbytes = nbytes;
+    return 0;
+}
+
+int
+td_null_cuLinkComplete(cu_link link, void **cubin, size_t *nbytes)
+{
+    int r = td_null_due_ctx(NULL_cuLinkComplete);
+    const null_object *o = (const null_object *)(void *)link;
+
+    if (r)
+        return r;
+    if (!td_null_object_is(o, NULL_LINK) || !o->data)
+        return CU_INVALID_HANDLE;
+    *cubin = o->data;
+    *nbytes = o->nbytes;
+    return 0;
+}
+
+int
+td_null_cuLinkDestroy(cu_link link)
+{
+    int r = td_null_due_ctx(NULL_cuLinkDestroy);
+
+    return r ? r : td_null_object_free((void *)link, NULL_LINK) ? 0 : CU_INVALID_HANDLE;
+}

@@ -1,0 +1,247 @@
+/* interp_code.c - decodes a kernel for the interpreter: operands become offsets, regions jumps. */
+#include "ir/interp_code.h"
+
+#include <string.h>
+
+enum { MAXDEPTH = 64, SHARED_ALIGN = 128 };
+
+typedef struct decoder {
+    const td_fn    *f;
+    const uint64_t *args;
+    td_arena       *mem;
+    td_prog        *p;
+    uint32_t       *word; /* of each instruction: offset of its value, or index of its pointer */
+    uint32_t       *pc;   /* of each instruction: the first code at or after it */
+    uint32_t        loop[MAXDEPTH], depth; /* open for and loop instructions */
+} decoder;
+
+static td_status
+bad(const decoder *d, uint32_t i, td_status st, const char *why)
+{
+    const td_inst *s = &d->f->ins[i];
+
+    return td_fail(st, "kernel %s: %%%u (%s, line %u): %s", d->f->name, i, td_optab[s->op].name, s->line, why);
+}
+
+static td_code *
+emit(decoder *d, uint32_t i, td_code_kind kind)
+{
+    const td_inst *s = &d->f->ins[i];
+    td_code *c = &d->p->code[d->p->ncode++];
+    uint32_t *operand[TD_MAXARG] = {&c->a, &c->b, &c->c, &c->d};
+
+    *c = (td_code){.kind = kind, .out = d->word[i], .at = i, .lanes = s->lanes, .step = 1, .dt = (td_dtype)s->dt};
+    for (int k = 0; k < TD_MAXARG; k++)
+        *operand[k] = s->arg[k].i < i ? d->word[s->arg[k].i] : UINT32_MAX;
+    return c;
+}
+
+static void
+fill(decoder *d, uint32_t i, td_word w)
+{
+    for (int l = 0; l < d->f->ins[i].lanes; l++)
+        d->p->init[d->word[i] + (uint32_t)l] = w;
+}
+
+/* A constant's word: floats are kept as double's bits, integers as the element's. */
+static td_word
+constant(const td_inst *s)
+{
+    td_word w = {.u = s->imm};
+    float f;
+    uint16_t h;
+
+    switch (s->dt) {
+    case TD_F64: return w;
+    case TD_F32:
+        f = (float)w.d;
+        return td_interp_word(TD_F32, &f);
+    case TD_F16:
+    case TD_BF16:
+        h = s->dt == TD_F16 ? td_double_to_half(w.d) : td_double_to_bfloat(w.d);
+        return td_interp_word((td_dtype)s->dt, &h);
+    }
+    return td_interp_word((td_dtype)s->dt, &s->imm);
+}
+
+static td_status
+new_pointer(decoder *d, uint32_t i)
+{
+    const td_inst *s = &d->f->ins[i];
+    size_t size = td_dtype_size((td_dtype)s->dt), nbytes;
+    td_code_ptr *p = &d->p->ptr[d->p->nptr];
+    char *mem;
+
+    d->word[i] = d->p->nptr++;
+    if (s->op == OP_param) {
+        *p = (td_code_ptr){.base = (uintptr_t)d->args[s->imm], .at = i};
+        return TD_OK;
+    }
+    if (__builtin_mul_overflow(s->imm, size, &nbytes) || nbytes > SIZE_MAX / 2)
+        return bad(d, i, TD_ERR_VALUE, "the array's size does not fit");
+    mem = td_alloc_big(d->mem, nbytes + SHARED_ALIGN);
+    if (!mem)
+        return bad(d, i, TD_ERR_NOMEM, "no memory for the array");
+    *p = (td_code_ptr){.base = ((uintptr_t)mem + SHARED_ALIGN - 1) & ~(uintptr_t)(SHARED_ALIGN - 1),
+                       .nbytes = nbytes, .shared = true, .at = i};
+    return TD_OK;
+}
+
+/* What is known before a thread runs goes to init; true when i needs no code. */
+static bool
+preset(decoder *d, uint32_t i)
+{
+    const td_inst *s = &d->f->ins[i];
+
+    switch (s->op) {
+    case OP_param: fill(d, i, td_interp_word((td_dtype)s->dt, &d->args[s->imm])); return true;
+    case OP_const: fill(d, i, constant(s)); return true;
+    case OP_slot:  return true;
+    case OP_iota:
+        for (int l = 0; l < s->lanes; l++)
+            d->p->init[d->word[i] + (uint32_t)l].i = l;
+        return true;
+    }
+    return false;
+}
+
+static td_status
+decode_value(decoder *d, uint32_t i)
+{
+    const td_inst *s = &d->f->ins[i];
+    td_code *c;
+
+    if (s->op < TD_OPS || s->op == OP_cast) {
+        td_dtype dt = (td_dtype)td_at(d->f, s->arg[td_optab[s->op].arity - 1])->dt;
+
+        c = emit(d, i, CODE_RUN);
+        c->run = s->op == OP_cast ? td_interp_cast(dt, (td_dtype)s->dt) : td_interp_elt((td_op)s->op, dt);
+        return c->run ? TD_OK : bad(d, i, TD_ERR_JIT, "is spelled with other operations, and was not expanded");
+    }
+    switch (s->op) {
+    case OP_bitcast: emit(d, i, CODE_BITCAST); break;
+    case OP_splat:   emit(d, i, CODE_SPLAT); break;
+    case OP_rotate:
+        c = emit(d, i, CODE_ROTATE);
+        c->imm = ((int64_t)s->imm % s->lanes + s->lanes) % s->lanes;
+        break;
+    case OP_extract: emit(d, i, CODE_SPLAT)->a += (uint32_t)s->imm; break;
+    case OP_get:     emit(d, i, CODE_COPY); break;
+    case OP_tid:
+    case OP_bid:
+    case OP_bdim:
+    case OP_gdim: emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm; break;
+    case OP_shuffle_xor:
+        emit(d, i, CODE_WAIT)->imm = (int64_t)s->imm;
+        d->p->waits = true;
+        break;
+    case OP_load:
+        c = emit(d, i, CODE_LOAD);
+        c->d = c->c;
+        c->c = UINT32_MAX;
+        c->step = td_at(d->f, s->arg[1])->lanes > 1;
+        c->imm = (int64_t)s->imm;
+        break;
+    }
+    return TD_OK;
+}
+
+static void
+decode_end(decoder *d, uint32_t i)
+{
+    const td_inst *opener = &d->f->ins[d->f->ins[i].jump];
+    td_code *c;
+
+    if (opener->op == OP_for) {
+        c = emit(d, (uint32_t)(opener - d->f->ins), CODE_NEXT);
+        c->jump = c->at + 1;
+        d->depth--;
+    } else if (opener->op == OP_loop) {
+        emit(d, i, CODE_JUMP)->jump = d->f->ins[i].jump + 1;
+        d->depth--;
+    }
+}
+
+/* Jumps name instructions here; td_prog_new turns them into places in the code. */
+static void
+decode_control(decoder *d, uint32_t i)
+{
+    const td_inst *s = &d->f->ins[i];
+    td_code *c;
+
+    switch (s->op) {
+    case OP_store:
+        c = emit(d, i, CODE_STORE);
+        c->step = td_at(d->f, s->arg[1])->lanes > 1;
+        c->imm = (int64_t)s->imm;
+        break;
+    case OP_set:
+        c = emit(d, i, CODE_COPY);
+        c->out = c->a;
+        c->a = c->b;
+        break;
+    case OP_if:       emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
+    case OP_else:     emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
+    case OP_break_if: emit(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1]].jump + 1; break;
+    case OP_for:      emit(d, i, CODE_FOR)->jump = s->jump + 1; d->loop[d->depth++] = i; break;
+    case OP_loop:     d->loop[d->depth++] = i; break;
+    case OP_end:      decode_end(d, i); break;
+    case OP_barrier:
+        emit(d, i, CODE_WAIT);
+        d->p->waits = true;
+        break;
+    }
+}
+
+/* Gives every value its words and every pointer its place. */
+static td_status
+place(decoder *d)
+{
+    td_prog *p = d->p;
+
+    for (uint32_t i = 0; i < d->f->n; i++) {
+        const td_inst *s = &d->f->ins[i];
+
+        if (s->flags & TD_INST_PTR) {
+            TD_TRY(new_pointer(d, i));
+            continue;
+        }
+        if (td_dtype_is_complex((td_dtype)s->dt))
+            return bad(d, i, TD_ERR_TYPE, "complex values are not interpreted");
+        d->word[i] = (uint32_t)p->nwords;
+        p->nwords += td_optab[s->op].value ? s->lanes : 0;
+    }
+    return TD_OK;
+}
+
+td_status
+td_prog_new(const td_fn *f, const uint64_t *args, td_arena *mem, td_prog *out)
+{
+    decoder d = {.f = f, .args = args, .mem = mem, .p = out};
+
+    *out = (td_prog){.fn = f};
+    d.word = td_alloc_big(mem, (f->n + 1) * sizeof *d.word);
+    d.pc = td_alloc_big(mem, (f->n + 1) * sizeof *d.pc);
+    out->code = td_alloc_big(mem, (f->n + 1) * sizeof *out->code);
+    out->ptr = td_alloc_big(mem, (f->n + 1) * sizeof *out->ptr);
+    if (mem->failed)
+        return td_fail(TD_ERR_NOMEM, "kernel %s: interpreter, %u instructions", f->name, f->n);
+    TD_TRY(place(&d));
+    out->init = td_alloc_big(mem, (out->nwords + 1) * sizeof *out->init);
+    if (!out->init)
+        return td_fail(TD_ERR_NOMEM, "kernel %s: interpreter, %zu words", f->name, out->nwords);
+    for (uint32_t i = 0; i < f->n; i++) {
+        d.pc[i] = out->ncode;
+        if ((f->ins[i].flags & TD_INST_PTR) || preset(&d, i))
+            continue;
+        if (!td_optab[f->ins[i].op].value || f->ins[i].op == OP_for)
+            decode_control(&d, i);
+        else
+            TD_TRY(decode_value(&d, i));
+    }
+    d.pc[f->n] = out->ncode;
+    for (uint32_t k = 0; k < out->ncode; k++)
+        out->code[k].jump = d.pc[out->code[k].jump];
+    out->code[out->ncode++] = (td_code){.kind = CODE_DONE};
+    return TD_OK;
+}

@@ -1,0 +1,52 @@
+/* interp_special.c - one table of functions for each SPECIAL row of ops.def.
+ *
+ * What C leaves undefined has a value here: division by zero gives 0, MIN / -1 is MIN, and a shift
+ * by a negative count or by the width or more shifts every bit out.
+ */
+#include "ir/interp_ops.h"
+
+#include <math.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+enum { BITS_OF_BYTE = 8 };
+
+#define WIDTH (BITS_OF_BYTE * sizeof x)
+
+TD_EACH_I(TD_DEFINE, fmod, y == 0 || y == -1 ? 0 : x % y)
+TD_EACH_U(TD_DEFINE, fmod, y == 0 ? 0 : x % y)
+TD_LANES(fmod_F32, float, f, float, f, fmodf(x, y))
+TD_LANES(fmod_F64, double, d, double, d, fmod(x, y))
+td_elt *const td_special_fmod[TD_DTYPE_COUNT] = {
+    TD_EACH_IU(TD_ENTRY, fmod, 0) TD_EACH_F(TD_ENTRY, fmod, 0)
+};
+
+TD_EACH_I(TD_DEFINE, truncate_divide, y == 0 ? 0 : y == -1 ? 0 - (uint64_t)x : (uint64_t)(x / y))
+TD_EACH_U(TD_DEFINE, truncate_divide, y == 0 ? 0 : x / y)
+td_elt *const td_special_truncate_divide[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, truncate_divide, 0)};
+
+/* As unsigned, a negative count is beyond every width. */
+TD_EACH_IU(TD_DEFINE, left_shift, (uint64_t)y >= WIDTH ? 0 : (uint64_t)x << y)
+td_elt *const td_special_left_shift[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, left_shift, 0)};
+
+TD_EACH_I(TD_DEFINE, right_shift, x >> ((uint64_t)y >= WIDTH ? WIDTH - 1 : (uint64_t)y))
+TD_EACH_U(TD_DEFINE, right_shift, y >= WIDTH ? 0 : x >> y)
+td_elt *const td_special_right_shift[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, right_shift, 0)};
+
+TD_EACH_U(TD_DEFINE, mulhi, (u128)x * y >> WIDTH)
+td_elt *const td_special_mulhi[TD_DTYPE_COUNT] = {TD_EACH_U(TD_ENTRY, mulhi, 0)};
+
+TD_EACH_F(TD_DEFINE_BOOL, signbit, signbit(x) != 0)
+td_elt *const td_special_signbit[TD_DTYPE_COUNT] = {TD_EACH_F(TD_ENTRY, signbit, 0)};
+
+static void
+choose(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)
+{
+    for (int l = 0; l < n; l++)
+        out[l] = a[l].u ? b[l] : c[l];
+}
+
+#define CHOOSE(e, T, m, stem, unused) [TD_##e] = choose,
+td_elt *const td_special_select[TD_DTYPE_COUNT] = {
+    TD_EACH_BIU(CHOOSE, 0, 0) TD_EACH_F(CHOOSE, 0, 0)
+};

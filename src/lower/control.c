@@ -1,0 +1,125 @@
+/* control.c - structured regions to basic blocks.
+ *
+ * Loops are emitted with their test at the end, so that no pass has to rotate them.
+ */
+#include "lower/emit.h"
+
+static low_region *
+push(lowering *L, td_op op)
+{
+    low_region *r;
+
+    TD_ASSERT(L->depth < LOW_DEPTH);
+    r = &L->open[L->depth++];
+    *r = (low_region){.op = op};
+    return r;
+}
+
+static void
+move_to(lowering *L, LLVMBasicBlockRef b)
+{
+    LLVMPositionBuilderAtEnd(L->b, b);
+}
+
+LLVMValueRef
+low_if(lowering *L, const td_inst *s)
+{
+    low_region *r = push(L, OP_if);
+
+    r->body = low_block(L, "then");
+    r->next = low_block(L, "else");
+    LLVMBuildCondBr(L->b, L->val[s->arg[0].i], r->body, r->next);
+    move_to(L, r->body);
+    return NULL;
+}
+
+LLVMValueRef
+low_else(lowering *L, const td_inst *s)
+{
+    low_region *r = &L->open[L->depth - 1];
+    LLVMBasicBlockRef join = low_block(L, "join");
+
+    (void)s;
+    LLVMBuildBr(L->b, join);
+    move_to(L, r->next);
+    r->next = join;
+    return NULL;
+}
+
+LLVMValueRef
+low_for(lowering *L, const td_inst *s)
+{
+    low_region *r = push(L, OP_for);
+    LLVMValueRef lo = L->val[s->arg[0].i];
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(L->b);
+
+    r->hi = L->val[s->arg[1].i];
+    r->step = L->val[s->arg[2].i];
+    r->body = low_block(L, "for");
+    r->next = low_block(L, "done");
+    LLVMBuildCondBr(L->b, low_icmp(L, LLVMIntSLT, lo, r->hi), r->body, r->next);
+    move_to(L, r->body);
+    r->counter = LLVMBuildPhi(L->b, LLVMTypeOf(lo), "i");
+    LLVMAddIncoming(r->counter, &lo, &before, 1);
+    return r->counter;
+}
+
+LLVMValueRef
+low_loop(lowering *L, const td_inst *s)
+{
+    low_region *r = push(L, OP_loop);
+
+    (void)s;
+    r->body = low_block(L, "loop");
+    r->next = low_block(L, "done");
+    LLVMBuildBr(L->b, r->body);
+    move_to(L, r->body);
+    return NULL;
+}
+
+LLVMValueRef
+low_break_if(lowering *L, const td_inst *s)
+{
+    LLVMBasicBlockRef go = low_block(L, "go");
+    uint32_t d = L->depth;
+
+    while (d > 0 && L->open[d - 1].op == OP_if)
+        d--;
+    TD_ASSERT(d > 0); /* the verifier has seen to it */
+    LLVMBuildCondBr(L->b, L->val[s->arg[0].i], L->open[d - 1].next, go);
+    move_to(L, go);
+    return NULL;
+}
+
+/* counter + step < hi, without overflow: with a step of 1 the sum is at most hi, else the distance
+ * that is left, which fits an unsigned number, must exceed the step. */
+static void
+end_for(lowering *L, low_region *r)
+{
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(L->b);
+    LLVMValueRef next, more;
+
+    if (LLVMIsAConstantInt(r->step) && LLVMConstIntGetZExtValue(r->step) == 1) {
+        next = LLVMBuildNSWAdd(L->b, r->counter, r->step, "");
+        more = low_icmp(L, LLVMIntSLT, next, r->hi);
+    } else {
+        next = LLVMBuildAdd(L->b, r->counter, r->step, "");
+        more = low_icmp(L, LLVMIntUGT, LLVMBuildSub(L->b, r->hi, r->counter, ""), r->step);
+    }
+    LLVMAddIncoming(r->counter, &next, &latch, 1);
+    LLVMBuildCondBr(L->b, more, r->body, r->next);
+}
+
+LLVMValueRef
+low_end(lowering *L, const td_inst *s)
+{
+    low_region *r = &L->open[--L->depth];
+
+    (void)s;
+    if (r->op == OP_for)
+        end_for(L, r);
+    else
+        LLVMBuildBr(L->b, r->op == OP_if ? r->next : r->body);
+    move_to(L, r->next);
+    return NULL;
+}

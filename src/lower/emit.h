@@ -1,0 +1,96 @@
+/* emit.h - what the files of this folder share: one kernel on its way to LLVM IR.
+ *
+ * A value of dt with n lanes is an LLVM value of low_type(dt, n): <n x T>, or T when n is 1.  bool is
+ * i1 in values and a byte in memory; half types are their bits, i16, in both: arithmetic never
+ * happens on them.  A pointer is an LLVM pointer in the address space that holds its elements.
+ */
+#ifndef TD_LOWER_EMIT_H
+#define TD_LOWER_EMIT_H
+#include "lower/lower.h"
+
+#include <llvm-c/Core.h>
+
+enum { LOW_DEPTH = 64 }; /* td_fn_finish refuses deeper regions */
+
+/* An open region.  `next`: where control goes behind it; of an `if`, the else branch until `else`. */
+typedef struct low_region {
+    td_op             op; /* if, for, loop */
+    LLVMBasicBlockRef next, body;
+    LLVMValueRef      counter, hi, step; /* for */
+} low_region;
+
+/* One lowering.  On the compiling thread's stack; `val` comes from the kernel's arena. */
+typedef struct lowering {
+    const td_fn      *f;
+    int               target; /* TD_TARGET_CPU or _GPU */
+    LLVMContextRef    cx;
+    LLVMModuleRef     mod;
+    LLVMBuilderRef    b;
+    LLVMValueRef      fn;
+    LLVMBasicBlockRef entry; /* parameters and slots; open until the end */
+    LLVMValueRef     *val;   /* of each instruction; NULL where it defines none */
+    low_region        open[LOW_DEPTH];
+    uint32_t          depth;
+    td_status         st; /* first failure */
+} lowering;
+
+/* types.c: types, constants, and small things that are said often */
+LLVMTypeRef  low_elem(const lowering *L, td_dtype dt);           /* of a value's lane */
+LLVMTypeRef  low_mem(const lowering *L, td_dtype dt, int lanes); /* in memory: bool is i8 */
+LLVMTypeRef  low_type(const lowering *L, td_dtype dt, int lanes);
+LLVMTypeRef  low_int(const lowering *L, unsigned bits, int lanes);
+LLVMTypeRef  low_ptr(const lowering *L, unsigned space);
+LLVMValueRef low_cint(const lowering *L, unsigned bits, int lanes, uint64_t v);
+LLVMValueRef low_cfp(const lowering *L, td_dtype dt, int lanes, double v);
+LLVMValueRef low_zero(LLVMTypeRef t);
+LLVMValueRef low_splat(lowering *L, LLVMValueRef v, int lanes);
+LLVMValueRef low_lane(lowering *L, LLVMValueRef v, int lanes, int lane); /* v itself when lanes is 1 */
+LLVMValueRef low_with_lane(lowering *L, LLVMValueRef v, LLVMValueRef x, int lanes, int lane);
+/* Lanes first, first + 1, … of v, `count` of them; those beyond v's repeat its last. */
+LLVMValueRef low_part(lowering *L, LLVMValueRef v, int lanes, int first, int count);
+LLVMValueRef low_intrin(lowering *L, const char *name, LLVMTypeRef *over, unsigned nover,
+                        LLVMValueRef *arg, unsigned narg);
+LLVMValueRef low_icmp(lowering *L, LLVMIntPredicate p, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef low_fcmp(lowering *L, LLVMRealPredicate p, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef low_select(lowering *L, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b);
+LLVMBasicBlockRef low_block(lowering *L, const char *name);
+void low_attr(const lowering *L, LLVMValueRef fn, const char *name, uint64_t v);
+void low_attr_text(const lowering *L, LLVMValueRef fn, const char *name, const char *v);
+
+/* One function a kind of instruction; they set L->val of the instruction at index i. */
+typedef LLVMValueRef low_inst(lowering *L, const td_inst *s);
+low_inst low_load, low_store, low_shared;                             /* memory.c */
+low_inst low_slot, low_get, low_set;                                  /* memory.c */
+low_inst low_if, low_else, low_for, low_loop, low_break_if, low_end;  /* control.c */
+low_inst low_tid, low_bid, low_bdim, low_gdim;                        /* thread.c */
+low_inst low_barrier, low_shuffle_xor;                                /* thread.c */
+
+/* An elementwise row that is written by hand: operands in x, their dtype dt. */
+typedef LLVMValueRef low_row(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x);
+#define BIN(s, u, f)
+#define CMP(s, u, f)
+#define INTRIN(n)
+#define MATH(n)
+#define EXPR(n)
+#define SPECIAL(n) low_row low_special_##n;
+#define OP(n, ar, k, r, fl, mean, low, sl) low
+#include "ir/ops.def"
+#undef BIN
+#undef CMP
+#undef INTRIN
+#undef MATH
+#undef EXPR
+#undef SPECIAL
+
+LLVMValueRef low_cast(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int lanes); /* cast.c */
+LLVMValueRef low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes,
+                      const LLVMValueRef *x); /* math.c */
+/* A call of a scalar C function for each lane. */
+LLVMValueRef low_call_lanes(lowering *L, const char *name, int arity, td_dtype dt, int lanes,
+                            const LLVMValueRef *x);
+
+/* emit.c: fills L->mod from L->f; L->cx and L->target are set.  On failure L->mod may be half made. */
+td_status low_module(lowering *L);
+void      low_free(lowering *L); /* module, builder, context; ok on a half-made one */
+
+#endif

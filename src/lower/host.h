@@ -1,0 +1,19 @@
+/* host.h - the CPU that code is made for: found once, constant afterwards. */
+#ifndef TD_LOWER_HOST_H
+#define TD_LOWER_HOST_H
+#include <stdbool.h>
+
+typedef struct low_cpu {
+    const char *triple, *name, *features; /* LLVM's words */
+    int         vector_bytes;             /* 64: AVX-512 F, BW, DQ, VL; 32: AVX2; 16 */
+    char        isa;                      /* libmvec's letter for those registers: e, d, b */
+    bool        f16c, fma;
+} low_cpu;
+
+const low_cpu *low_host(void); /* x86.c; borrowed */
+
+/* link.c: the address of a C function that code may call, by name: libmvec, libm, the process.
+ * NULL: there is none. */
+void *low_symbol(const char *name);
+
+#endif

@@ -1,0 +1,10 @@
+/* link.h - td_lower's `link`. */
+#ifndef TD_LOWER_LINK_H
+#define TD_LOWER_LINK_H
+#include "base/err.h"
+
+#include <stddef.h>
+
+td_status low_link(const void *object, size_t nbytes, const char *name, void **entry);
+
+#endif

@@ -1,0 +1,87 @@
+/* math.c - the MATH rows.
+ *
+ * On a CPU libmvec's vector functions are called directly.  A vector that is wider than the register
+ * is cut, one that is narrower is padded by repeating its last lane, so that an element's value does
+ * not depend on where it stands.  A function that libmvec lacks is called lane by lane from libm.
+ * On a GPU libdevice's functions are called; ptx.c links their bitcode in.
+ */
+#include "lower/emit.h"
+#include "lower/host.h"
+
+#include <stdio.h>
+
+static LLVMValueRef
+declare(lowering *L, const char *name, LLVMTypeRef t, int arity)
+{
+    LLVMTypeRef arg[2] = {t, t};
+    LLVMValueRef fn = LLVMGetNamedFunction(L->mod, name);
+
+    if (fn)
+        return fn;
+    fn = LLVMAddFunction(L->mod, name, LLVMFunctionType(t, arg, (unsigned)arity, 0));
+    low_attr(L, fn, "nounwind", 0);
+    if (L->target == TD_TARGET_CPU) { /* a GPU's gets them with its body */
+        low_attr(L, fn, "willreturn", 0);
+        low_attr(L, fn, "memory", 0);
+    }
+    return fn;
+}
+
+static LLVMValueRef
+call(lowering *L, const char *name, LLVMTypeRef t, int arity, LLVMValueRef *x)
+{
+    LLVMValueRef fn = declare(L, name, t, arity);
+
+    return LLVMBuildCall2(L->b, LLVMGlobalGetValueType(fn), fn, x, (unsigned)arity, "");
+}
+
+LLVMValueRef
+low_call_lanes(lowering *L, const char *name, int arity, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMValueRef v = LLVMGetPoison(low_type(L, dt, lanes)), arg[2];
+
+    for (int i = 0; i < lanes; i++) {
+        for (int a = 0; a < arity; a++)
+            arg[a] = low_lane(L, x[a], lanes, i);
+        v = low_with_lane(L, v, call(L, name, low_elem(L, dt), arity, arg), lanes, i);
+    }
+    return v;
+}
+
+static LLVMValueRef
+call_vector(lowering *L, const char *name, int arity, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    int w = low_host()->vector_bytes / (int)td_dtype_size(dt);
+    LLVMTypeRef t = low_type(L, dt, w);
+    LLVMValueRef v = LLVMGetPoison(low_type(L, dt, lanes)), arg[2], r;
+
+    if (lanes == w)
+        return call(L, name, t, arity, (LLVMValueRef[]){x[0], x[arity - 1]});
+    for (int first = 0; first < lanes; first += w) {
+        for (int a = 0; a < arity; a++)
+            arg[a] = low_part(L, x[a], lanes, first, w);
+        r = call(L, name, t, arity, arg);
+        for (int i = 0; i < w && first + i < lanes; i++)
+            v = low_with_lane(L, v, low_lane(L, r, w, i), lanes, first + i);
+    }
+    return v;
+}
+
+LLVMValueRef
+low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    const char *suffix = dt == TD_F32 ? "f" : "";
+    const low_cpu *host = low_host();
+    char name[48];
+
+    if (L->target == TD_TARGET_GPU) {
+        snprintf(name, sizeof name, "__nv_%s%s", stem, suffix);
+        return low_call_lanes(L, name, arity, dt, lanes, x);
+    }
+    snprintf(name, sizeof name, "_ZGV%cN%d%s_%s%s", host->isa, host->vector_bytes / (int)td_dtype_size(dt),
+             arity == 2 ? "vv" : "v", stem, suffix);
+    if (low_symbol(name))
+        return call_vector(L, name, arity, dt, lanes, x);
+    snprintf(name, sizeof name, "%s%s", stem, suffix);
+    return low_call_lanes(L, name, arity, dt, lanes, x);
+}

@@ -1,0 +1,291 @@
+/* memory.c - loads, stores, slots, shared arrays.
+ *
+ * A one-lane index names consecutive elements: one vector access.  An index with lanes is a gather
+ * or scatter.  A CPU has masked instructions for both; a GPU does masked and scattered accesses lane
+ * by lane, each behind a branch.
+ */
+#include "lower/emit.h"
+
+typedef struct access {
+    const td_inst *s;
+    int            lanes, align; /* align: of one lane when scattered */
+    LLVMTypeRef    elem, all;    /* in memory */
+    LLVMValueRef   base, index, mask;
+    bool           scattered;
+} access;
+
+static access
+access_of(const lowering *L, const td_inst *s, td_val mask)
+{
+    int size = (int)td_dtype_size((td_dtype)s->dt);
+    access a = {.s = s, .lanes = s->lanes};
+
+    a.elem = low_mem(L, (td_dtype)s->dt, 1);
+    a.all = low_mem(L, (td_dtype)s->dt, s->lanes);
+    a.base = L->val[s->arg[0].i];
+    a.index = L->val[s->arg[1].i];
+    a.mask = mask.i == UINT32_MAX ? NULL : L->val[mask.i];
+    a.scattered = td_at(L->f, s->arg[1])->lanes > 1;
+    a.align = s->imm ? (int)s->imm : size;
+    if (a.scattered && a.align > size)
+        a.align = size;
+    return a;
+}
+
+static LLVMValueRef
+address(lowering *L, const access *a, LLVMValueRef index)
+{
+    return LLVMBuildGEP2(L->b, a->elem, a->base, &index, 1, "");
+}
+
+static LLVMValueRef
+load_at(lowering *L, LLVMTypeRef t, LLVMValueRef p, int align)
+{
+    LLVMValueRef v = LLVMBuildLoad2(L->b, t, p, "");
+
+    LLVMSetAlignment(v, (unsigned)align);
+    return v;
+}
+
+static void
+store_at(lowering *L, LLVMValueRef v, LLVMValueRef p, int align)
+{
+    LLVMSetAlignment(LLVMBuildStore(L->b, v, p), (unsigned)align);
+}
+
+/* A lane's address: of its own index, or `lane` elements behind the first. */
+static LLVMValueRef
+lane_address(lowering *L, const access *a, int lane)
+{
+    LLVMValueRef i;
+
+    if (a->scattered)
+        return address(L, a, low_lane(L, a->index, a->lanes, lane));
+    i = low_cint(L, 64, 1, (unsigned)lane);
+    return LLVMBuildGEP2(L->b, a->elem, address(L, a, a->index), &i, 1, "");
+}
+
+static int
+lane_align(const access *a)
+{
+    int size = (int)td_dtype_size((td_dtype)a->s->dt);
+
+    return a->align < size ? a->align : size;
+}
+
+/* The block that runs when cond holds; the builder moves into it.  *join gets what follows. */
+static void
+open_guard(lowering *L, LLVMValueRef cond, LLVMBasicBlockRef *join)
+{
+    LLVMBasicBlockRef then = low_block(L, "lane");
+
+    *join = low_block(L, "next");
+    LLVMBuildCondBr(L->b, cond, then, *join);
+    LLVMPositionBuilderAtEnd(L->b, then);
+}
+
+static LLVMValueRef
+load_guarded(lowering *L, const access *a, int lane, LLVMValueRef cond)
+{
+    LLVMBasicBlockRef from[2], join;
+    LLVMValueRef v[2], phi;
+
+    from[0] = LLVMGetInsertBlock(L->b);
+    v[0] = low_zero(a->elem);
+    open_guard(L, cond, &join);
+    v[1] = load_at(L, a->elem, lane_address(L, a, lane), lane_align(a));
+    from[1] = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, join);
+    phi = LLVMBuildPhi(L->b, a->elem, "");
+    LLVMAddIncoming(phi, v, from, 2);
+    return phi;
+}
+
+static LLVMValueRef
+load_lanes(lowering *L, const access *a)
+{
+    LLVMValueRef v = LLVMGetPoison(a->all), x;
+
+    for (int i = 0; i < a->lanes; i++) {
+        x = a->mask ? load_guarded(L, a, i, low_lane(L, a->mask, a->lanes, i))
+                    : load_at(L, a->elem, lane_address(L, a, i), lane_align(a));
+        v = low_with_lane(L, v, x, a->lanes, i);
+    }
+    return v;
+}
+
+static void
+store_lanes(lowering *L, const access *a, LLVMValueRef v)
+{
+    LLVMBasicBlockRef join = NULL;
+
+    for (int i = 0; i < a->lanes; i++) {
+        LLVMValueRef x = low_lane(L, v, a->lanes, i);
+
+        if (a->mask)
+            open_guard(L, low_lane(L, a->mask, a->lanes, i), &join);
+        store_at(L, x, lane_address(L, a, i), lane_align(a));
+        if (a->mask) {
+            LLVMBuildBr(L->b, join);
+            LLVMPositionBuilderAtEnd(L->b, join);
+        }
+    }
+}
+
+/* A GPU thread whose lanes are all on, which is the rule, takes the vector access. */
+static LLVMValueRef
+load_gpu(lowering *L, const access *a)
+{
+    LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"), join = low_block(L, "join");
+    LLVMTypeRef m = low_int(L, 1, a->lanes);
+    LLVMBasicBlockRef from[2];
+    LLVMValueRef v[2], phi, mask = a->mask;
+
+    LLVMBuildCondBr(L->b, low_intrin(L, "llvm.vector.reduce.and", &m, 1, &mask, 1), whole, part);
+    LLVMPositionBuilderAtEnd(L->b, whole);
+    v[0] = load_at(L, a->all, address(L, a, a->index), a->align);
+    from[0] = whole;
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, part);
+    v[1] = load_lanes(L, a);
+    from[1] = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, join);
+    phi = LLVMBuildPhi(L->b, a->all, "");
+    LLVMAddIncoming(phi, v, from, 2);
+    return phi;
+}
+
+static void
+store_gpu(lowering *L, const access *a, LLVMValueRef v)
+{
+    LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"), join = low_block(L, "join");
+    LLVMTypeRef m = low_int(L, 1, a->lanes);
+    LLVMValueRef mask = a->mask;
+
+    LLVMBuildCondBr(L->b, low_intrin(L, "llvm.vector.reduce.and", &m, 1, &mask, 1), whole, part);
+    LLVMPositionBuilderAtEnd(L->b, whole);
+    store_at(L, v, address(L, a, a->index), a->align);
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, part);
+    store_lanes(L, a, v);
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, join);
+}
+
+static LLVMValueRef
+all_on(lowering *L, const access *a)
+{
+    return a->mask ? a->mask : low_cint(L, 1, a->lanes, 1);
+}
+
+static LLVMValueRef
+load_cpu(lowering *L, const access *a)
+{
+    LLVMValueRef p = address(L, a, a->index), align = low_cint(L, 32, 1, (unsigned)a->align);
+    LLVMTypeRef over[2] = {a->all, LLVMTypeOf(p)};
+
+    return low_intrin(L, a->scattered ? "llvm.masked.gather" : "llvm.masked.load", over, 2,
+                      (LLVMValueRef[]){p, align, all_on(L, a), low_zero(a->all)}, 4);
+}
+
+static void
+store_cpu(lowering *L, const access *a, LLVMValueRef v)
+{
+    LLVMValueRef p = address(L, a, a->index), align = low_cint(L, 32, 1, (unsigned)a->align);
+    LLVMTypeRef over[2] = {a->all, LLVMTypeOf(p)};
+
+    low_intrin(L, a->scattered ? "llvm.masked.scatter" : "llvm.masked.store", over, 2,
+               (LLVMValueRef[]){v, p, align, all_on(L, a)}, 4);
+}
+
+LLVMValueRef
+low_load(lowering *L, const td_inst *s)
+{
+    access a = access_of(L, s, s->arg[2]);
+    LLVMValueRef v;
+
+    if (!a.scattered && !a.mask)
+        v = load_at(L, a.all, address(L, &a, a.index), a.align);
+    else if (a.lanes == 1)
+        v = load_lanes(L, &a);
+    else if (L->target == TD_TARGET_CPU)
+        v = load_cpu(L, &a);
+    else
+        v = a.scattered ? load_lanes(L, &a) : load_gpu(L, &a);
+    return s->dt == TD_BOOL ? low_icmp(L, LLVMIntNE, v, low_zero(a.all)) : v;
+}
+
+LLVMValueRef
+low_store(lowering *L, const td_inst *s)
+{
+    access a = access_of(L, s, s->arg[3]);
+    LLVMValueRef v = L->val[s->arg[2].i];
+
+    if (s->dt == TD_BOOL)
+        v = LLVMBuildZExt(L->b, v, a.all, "");
+    if (!a.scattered && !a.mask)
+        store_at(L, v, address(L, &a, a.index), a.align);
+    else if (a.lanes == 1)
+        store_lanes(L, &a, v);
+    else if (L->target == TD_TARGET_CPU)
+        store_cpu(L, &a, v);
+    else if (a.scattered)
+        store_lanes(L, &a, v);
+    else
+        store_gpu(L, &a, v);
+    return NULL;
+}
+
+/* In the entry block, so that SROA makes registers of it. */
+static LLVMValueRef
+at_entry(lowering *L, LLVMTypeRef t, bool zeroed)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(L->b);
+    LLVMValueRef p;
+
+    LLVMPositionBuilderAtEnd(L->b, L->entry);
+    p = LLVMBuildAlloca(L->b, t, "");
+    if (zeroed)
+        LLVMBuildStore(L->b, low_zero(t), p);
+    LLVMPositionBuilderAtEnd(L->b, here);
+    return p;
+}
+
+LLVMValueRef
+low_slot(lowering *L, const td_inst *s)
+{
+    return at_entry(L, low_type(L, (td_dtype)s->dt, s->lanes), true);
+}
+
+LLVMValueRef
+low_get(lowering *L, const td_inst *s)
+{
+    return LLVMBuildLoad2(L->b, low_type(L, (td_dtype)s->dt, s->lanes), L->val[s->arg[0].i], "");
+}
+
+LLVMValueRef
+low_set(lowering *L, const td_inst *s)
+{
+    LLVMBuildStore(L->b, L->val[s->arg[1].i], L->val[s->arg[0].i]);
+    return NULL;
+}
+
+LLVMValueRef
+low_shared(lowering *L, const td_inst *s)
+{
+    LLVMTypeRef t = LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm);
+    LLVMValueRef g;
+
+    if (L->target == TD_TARGET_CPU) {
+        g = at_entry(L, t, false);
+        LLVMSetAlignment(g, 64);
+        return g;
+    }
+    g = LLVMAddGlobalInAddressSpace(L->mod, t, "shared", 3);
+    LLVMSetLinkage(g, LLVMInternalLinkage);
+    LLVMSetInitializer(g, LLVMGetUndef(t));
+    LLVMSetAlignment(g, 16);
+    return g;
+}

@@ -1,0 +1,188 @@
+/* special.c - the SPECIAL rows: operations whose total meaning takes more than one instruction.
+ *
+ * LLVM leaves a division by zero, MIN / -1 and oversize shifts undefined or poison, so operands are
+ * made harmless first; a `select` drops the poison of the side it does not take.
+ */
+#include "lower/emit.h"
+#include "lower/host.h"
+
+static unsigned
+width(td_dtype dt)
+{
+    return 8 * (unsigned)td_dtype_size(dt);
+}
+
+static bool
+is_signed(td_dtype dt)
+{
+    return td_dtype_kind(dt) == 'i';
+}
+
+/* ---- integer division ---- */
+
+/* 1 where the divisor is 0 or, for signed numbers, -1: then the remainder is 0 for both, as it
+ * should be, and the quotient is put right by the caller. */
+static LLVMValueRef
+harmless(lowering *L, td_dtype dt, int lanes, LLVMValueRef y)
+{
+    LLVMValueRef one = low_cint(L, width(dt), lanes, 1), bad;
+
+    if (!is_signed(dt))
+        return low_select(L, low_icmp(L, LLVMIntEQ, y, low_zero(LLVMTypeOf(y))), one, y);
+    bad = low_icmp(L, LLVMIntULT, LLVMBuildAdd(L->b, y, one, ""), low_cint(L, width(dt), lanes, 2));
+    return low_select(L, bad, one, y);
+}
+
+/* No CPU divides integer vectors.  A quotient that is no integer differs from the next one by at least
+ * 1 / (x + y) of it, so the rounded float quotient truncates right when the float has two bits more
+ * than the integers: float32 for 8 and 16 bits, float64 for 32. */
+static bool
+divides_in_float(const lowering *L, td_dtype dt, int lanes)
+{
+    return L->target == TD_TARGET_CPU && lanes > 1 && width(dt) <= 32;
+}
+
+static LLVMValueRef
+quotient(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef d)
+{
+    td_dtype via = width(dt) < 32 ? TD_F32 : TD_F64;
+    LLVMTypeRef own = LLVMTypeOf(x);
+
+    if (divides_in_float(L, dt, lanes)) {
+        x = LLVMBuildFDiv(L->b, low_cast(L, x, dt, via, lanes), low_cast(L, d, dt, via, lanes), "");
+        return is_signed(dt) ? LLVMBuildFPToSI(L->b, x, own, "") : LLVMBuildFPToUI(L->b, x, own, "");
+    }
+    return is_signed(dt) ? LLVMBuildSDiv(L->b, x, d, "") : LLVMBuildUDiv(L->b, x, d, "");
+}
+
+LLVMValueRef
+low_special_truncate_divide(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMValueRef zero = low_zero(LLVMTypeOf(x[0])), q, d = harmless(L, dt, lanes, x[1]);
+
+    q = quotient(L, dt, lanes, x[0], d);
+    if (is_signed(dt)) {
+        LLVMValueRef minus = low_cint(L, width(dt), lanes, UINT64_MAX);
+
+        q = low_select(L, low_icmp(L, LLVMIntEQ, x[1], minus), LLVMBuildNeg(L->b, x[0], ""), q);
+    }
+    return low_select(L, low_icmp(L, LLVMIntEQ, x[1], zero), zero, q);
+}
+
+static LLVMValueRef
+int_fmod(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMValueRef d = harmless(L, dt, lanes, x[1]);
+
+    if (divides_in_float(L, dt, lanes))
+        return LLVMBuildSub(L->b, x[0], LLVMBuildMul(L->b, quotient(L, dt, lanes, x[0], d), d, ""), "");
+    return is_signed(dt) ? LLVMBuildSRem(L->b, x[0], d, "") : LLVMBuildURem(L->b, x[0], d, "");
+}
+
+/* ---- fmod ---- */
+
+static LLVMValueRef
+float_fn(lowering *L, const char *name, td_dtype dt, int lanes, LLVMValueRef *x, unsigned n)
+{
+    LLVMTypeRef t = low_type(L, dt, lanes);
+
+    return low_intrin(L, name, &t, 1, x, n);
+}
+
+/* q = trunc(x / y) is the true quotient n or, when the division rounded up to an integer, n + 1.
+ * x - q y is then a multiple of y's last bit that is no larger than y, so the fused operation
+ * gives it exactly, and so is the sum with y that puts n + 1 right.  *ok: where that holds. */
+static LLVMValueRef
+quick_fmod(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef y, LLVMValueRef *ok)
+{
+    LLVMValueRef ax = float_fn(L, "llvm.fabs", dt, lanes, &x, 1), ay = float_fn(L, "llvm.fabs", dt, lanes, &y, 1);
+    LLVMValueRef q = LLVMBuildFDiv(L->b, ax, ay, ""), zero = low_zero(LLVMTypeOf(x)), r;
+
+    /* Up to half of the range in which n + 1 is a float.  An infinite y, a zero y and NaN go the slow way. */
+    *ok = LLVMBuildAnd(L->b, low_fcmp(L, LLVMRealOLT, q, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p23 : 0x1p52)),
+                       low_fcmp(L, LLVMRealOLT, ay, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p127 : 0x1p1023)), "");
+    q = float_fn(L, "llvm.trunc", dt, lanes, &q, 1);
+    r = float_fn(L, "llvm.fma", dt, lanes, (LLVMValueRef[]){LLVMBuildFNeg(L->b, q, ""), ay, ax}, 3);
+    r = low_select(L, low_fcmp(L, LLVMRealOLT, r, zero), LLVMBuildFAdd(L->b, r, ay, ""), r);
+    return float_fn(L, "llvm.copysign", dt, lanes, (LLVMValueRef[]){r, x}, 2);
+}
+
+static LLVMValueRef
+host_fmod(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    const char *name = dt == TD_F32 ? "fmodf" : "fmod";
+    LLVMBasicBlockRef slow, join, from[2];
+    LLVMTypeRef m = low_int(L, 1, lanes);
+    LLVMValueRef v[2], ok, phi;
+
+    if (lanes == 1 || !low_host()->fma)
+        return low_call_lanes(L, name, 2, dt, lanes, x);
+    v[0] = quick_fmod(L, dt, lanes, x[0], x[1], &ok);
+    slow = low_block(L, "fmod");
+    join = low_block(L, "join");
+    from[0] = LLVMGetInsertBlock(L->b);
+    LLVMBuildCondBr(L->b, low_intrin(L, "llvm.vector.reduce.and", &m, 1, &ok, 1), join, slow);
+    LLVMPositionBuilderAtEnd(L->b, slow);
+    v[1] = low_call_lanes(L, name, 2, dt, lanes, x);
+    from[1] = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, join);
+    phi = LLVMBuildPhi(L->b, LLVMTypeOf(x[0]), "");
+    LLVMAddIncoming(phi, v, from, 2);
+    return phi;
+}
+
+LLVMValueRef
+low_special_fmod(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    if (!td_dtype_is_float(dt))
+        return int_fmod(L, dt, lanes, x);
+    return L->target == TD_TARGET_CPU ? host_fmod(L, dt, lanes, x)
+                                      : low_call_lanes(L, dt == TD_F32 ? "__nv_fmodf" : "__nv_fmod", 2, dt, lanes, x);
+}
+
+/* ---- bits ---- */
+
+LLVMValueRef
+low_special_signbit(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMTypeRef t = low_int(L, width(dt), lanes);
+
+    return low_icmp(L, LLVMIntSLT, LLVMBuildBitCast(L->b, x[0], t, ""), low_zero(t));
+}
+
+LLVMValueRef
+low_special_left_shift(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMValueRef fits = low_icmp(L, LLVMIntULT, x[1], low_cint(L, width(dt), lanes, width(dt)));
+
+    return low_select(L, fits, LLVMBuildShl(L->b, x[0], x[1], ""), low_zero(LLVMTypeOf(x[0])));
+}
+
+LLVMValueRef
+low_special_right_shift(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMValueRef fits = low_icmp(L, LLVMIntULT, x[1], low_cint(L, width(dt), lanes, width(dt)));
+
+    if (!is_signed(dt))
+        return low_select(L, fits, LLVMBuildLShr(L->b, x[0], x[1], ""), low_zero(LLVMTypeOf(x[0])));
+    return LLVMBuildAShr(L->b, x[0], low_select(L, fits, x[1], low_cint(L, width(dt), lanes, width(dt) - 1)), "");
+}
+
+LLVMValueRef
+low_special_mulhi(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    unsigned w = width(dt);
+    LLVMTypeRef wide = low_int(L, 2 * w, lanes);
+    LLVMValueRef p = LLVMBuildMul(L->b, LLVMBuildZExt(L->b, x[0], wide, ""), LLVMBuildZExt(L->b, x[1], wide, ""), "");
+
+    return LLVMBuildTrunc(L->b, LLVMBuildLShr(L->b, p, low_cint(L, 2 * w, lanes, w), ""), LLVMTypeOf(x[0]), "");
+}
+
+LLVMValueRef
+low_special_select(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    (void)dt;
+    (void)lanes;
+    return low_select(L, x[0], x[1], x[2]);
+}

@@ -1,0 +1,357 @@
+/* t_dev.c - the CPU as a device: memory and its pool, copies, streams, events, launches. */
+#include "dev/dev.h"
+
+#include "check.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static td_dev *cpu;
+
+static void
+test_devices(void)
+{
+    td_dev *d = NULL;
+    const td_devinfo *i;
+
+    CHECK_OK(td_dev_get("cpu", &cpu));
+    CHECK_OK(td_dev_get("cpu", &d));
+    CHECK(d == cpu);
+    i = td_dev_info(cpu);
+    CHECK(i->kind == TD_DEV_CPU && strcmp(i->name, "cpu") == 0 && i->model[0] && i->arch[0] && i->units >= 1);
+    CHECK(i->warp == 1 && i->max_threads == 1 && i->memory > 0 && i->driver == 0);
+    CHECK(td_dev_count(TD_DEV_CPU) == 1 && td_dev_count(TD_DEV_NULL) == 1);
+    CHECK_FAILS(td_dev_get("tpu", &d), TD_ERR_VALUE, "tpu");
+    CHECK_FAILS(td_dev_get("cuda:", &d), TD_ERR_VALUE, "cuda:");
+    CHECK_FAILS(td_dev_get("cuda:1x", &d), TD_ERR_VALUE, "cuda:1x");
+    CHECK_FAILS(td_dev_get("cuda:63", &d), TD_ERR_DEVICE, "cuda:63");
+    CHECK_FAILS(td_dev_get("cuda:99999999999999999999", &d), TD_ERR_DEVICE, "cuda:9999");
+    td_dev_use(cpu);
+    CHECK_OK(td_dev_default(&d));
+    CHECK(d == cpu);
+    td_dev_use(NULL);
+    CHECK((td_dev_count(TD_DEV_CUDA) > 0) == (td_dev_cuda_missing()[0] == 0));
+}
+
+static void
+test_reuse(void)
+{
+    static const size_t sizes[] = {0, 1, 511, 512, 513, 4096, 5000, 70000, 1 << 20, (1 << 20) + 1, 3 << 20, 40 << 20};
+    td_buf *b[12], *again;
+    td_memstat before = td_mem_stats(cpu), after;
+
+    for (int i = 0; i < 12; i++) {
+        CHECK_OK(td_buf_new(cpu, NULL, sizes[i], &b[i]));
+        CHECK(b[i]->nbytes == sizes[i] && b[i]->capacity >= sizes[i] && b[i]->ptr % 64 == 0 && b[i]->refs == 1);
+        memset((void *)b[i]->ptr, i, b[i]->capacity);
+    }
+    for (int i = 0; i < 12; i++)
+        CHECK(((unsigned char *)b[i]->ptr)[b[i]->capacity - 1] == i && ((unsigned char *)b[i]->ptr)[0] == i);
+    after = td_mem_stats(cpu);
+    CHECK(after.used >= before.used + (45 << 20) && after.peak >= after.used && after.allocs == before.allocs + 12);
+    for (int i = 0; i < 12; i++) {
+        uintptr_t p = b[i]->ptr;
+
+        td_buf_unref(b[i]);
+        CHECK_OK(td_buf_new(cpu, NULL, sizes[i], &again));
+        CHECK(again->ptr == p);
+        td_buf_unref(again);
+    }
+    before = td_mem_stats(cpu);
+    CHECK(before.used == 0 && before.cached >= (45 << 20) && before.driver_allocs == after.driver_allocs);
+    CHECK_OK(td_buf_new(cpu, NULL, 36 << 20, &again)); /* nine tenths of a kept block */
+    CHECK(td_mem_stats(cpu).driver_allocs == before.driver_allocs);
+    td_buf_unref(again);
+    CHECK_OK(td_buf_new(cpu, NULL, 20 << 20, &again)); /* half of it would waste too much */
+    CHECK(td_mem_stats(cpu).driver_allocs == before.driver_allocs + 1);
+    td_buf_unref(again);
+    CHECK_OK(td_mem_trim(cpu));
+    CHECK(td_mem_stats(cpu).cached == 0 && td_mem_stats(cpu).used == 0);
+}
+
+/* Trimming leaves the slab of a live small buffer alone. */
+static void
+test_trim(void)
+{
+    td_buf *keep, *other[100];
+
+    CHECK_OK(td_buf_new(cpu, NULL, 100, &keep));
+    for (int i = 0; i < 100; i++)
+        CHECK_OK(td_buf_new(cpu, NULL, 60000, &other[i])); /* three slabs */
+    memset((void *)keep->ptr, 7, 100);
+    for (int i = 0; i < 100; i++)
+        td_buf_unref(other[i]);
+    CHECK_OK(td_mem_trim(cpu));
+    CHECK(((char *)keep->ptr)[99] == 7);
+    CHECK(td_mem_stats(cpu).cached < 2 << 20);
+    for (int i = 0; i < 100; i++)
+        CHECK_OK(td_buf_new(cpu, NULL, 60000, &other[i]));
+    for (int i = 0; i < 100; i++)
+        td_buf_unref(other[i]);
+    td_buf_unref(keep);
+    CHECK_OK(td_mem_trim(cpu));
+    CHECK(td_mem_stats(cpu).cached == 0);
+}
+
+static void
+test_oom(void)
+{
+    td_buf *b = NULL;
+
+    CHECK_FAILS(td_buf_new(cpu, NULL, td_dev_info(cpu)->memory + (1 << 20), &b), TD_ERR_OOM, "asked for");
+    CHECK_FAILS(td_buf_new(cpu, NULL, SIZE_MAX, &b), TD_ERR_OOM, "18446744073709551615 bytes");
+    CHECK_FAILS(td_buf_new(cpu, NULL, (size_t)1 << 62, &b), TD_ERR_OOM, "free");
+}
+
+static void
+count(void *owner)
+{
+    ++*(int *)owner;
+}
+
+static void
+test_wrap(void)
+{
+    char mine[64];
+    int released = 0;
+    td_memstat m = td_mem_stats(cpu);
+    td_buf *b;
+
+    CHECK_OK(td_buf_wrap(cpu, mine, sizeof mine, count, &released, &b));
+    CHECK(b->ptr == (uintptr_t)mine && td_mem_stats(cpu).used == m.used);
+    CHECK(td_buf_ref(b) == b);
+    td_buf_unref(b);
+    CHECK(released == 0);
+    td_buf_unref(b);
+    CHECK(released == 1);
+    td_buf_unref(NULL);
+    CHECK_OK(td_buf_wrap(cpu, mine, sizeof mine, NULL, NULL, &b));
+    td_buf_unref(b);
+}
+
+static void
+test_copies(void)
+{
+    static const size_t sizes[] = {0, 1, 1000, (4 << 20) - 1, (9 << 20) + 3};
+    td_stream *s = td_dev_stream(cpu);
+
+    for (int i = 0; i < 5; i++) {
+        size_t n = sizes[i];
+        char *in = malloc(n + 1), *out = calloc(n + 1, 1);
+        td_buf *a, *b;
+
+        for (size_t k = 0; k < n; k++)
+            in[k] = (char)(k * 7 + k / 251);
+        CHECK_OK(td_buf_new(cpu, s, n, &a));
+        CHECK_OK(td_buf_new(cpu, s, n, &b));
+        CHECK_OK(td_fill(s, b->ptr, 0x5a, n));
+        CHECK(n == 0 || ((char *)b->ptr)[n - 1] == 0x5a);
+        CHECK_OK(td_copy_in(s, a->ptr, in, n));
+        CHECK_OK(td_copy(s, b->ptr, a->ptr, n));
+        CHECK_OK(td_copy_out(s, out, b->ptr, n));
+        CHECK(memcmp(in, out, n) == 0 && out[n] == 0);
+        td_buf_unref(a);
+        td_buf_unref(b);
+        free(in);
+        free(out);
+    }
+}
+
+static void
+test_host(void)
+{
+    static const size_t sizes[] = {0, 1, 5000, 200 << 10, 3 << 20};
+    void *p, *q;
+
+    for (int i = 0; i < 5; i++) {
+        p = td_host_alloc(sizes[i]);
+        CHECK(p && (uintptr_t)p % 64 == 0);
+        memset(p, 1, sizes[i]);
+        td_host_free(p, sizes[i]);
+    }
+    p = td_host_alloc(3 << 20);
+    td_host_free(p, 3 << 20);
+    q = td_host_alloc(3 << 20);
+    CHECK(p == q);
+    td_host_free(q, 3 << 20);
+    for (size_t i = 0; i < 100; i++) /* more than are kept */
+        td_host_free(td_host_alloc((200 + i) << 10), (200 + i) << 10);
+    CHECK(!td_host_alloc(SIZE_MAX));
+    td_host_free(NULL, 3 << 20);
+    CHECK_OK(td_mem_trim(cpu));
+}
+
+static void
+test_streams(void)
+{
+    td_stream *s;
+    td_event *e, *f, *plain;
+    td_buf *b, *c;
+    bool done = false;
+    double ms = -1;
+    uintptr_t p;
+
+    CHECK_OK(td_stream_new(cpu, &s));
+    CHECK(td_stream_dev(s) == cpu && !td_stream_handle(s) && s != td_dev_stream(cpu));
+    CHECK_OK(td_event_new(cpu, true, &e));
+    CHECK_OK(td_event_new(cpu, true, &f));
+    CHECK_OK(td_event_new(cpu, false, &plain));
+    CHECK_FAILS(td_event_elapsed(e, f, &ms), TD_ERR_VALUE, "recorded");
+    CHECK_OK(td_event_record(e, s));
+    usleep(2000);
+    CHECK_OK(td_event_record(f, s));
+    CHECK_OK(td_stream_wait(td_dev_stream(cpu), f));
+    CHECK_OK(td_event_sync(f));
+    CHECK_OK(td_event_done(f, &done));
+    CHECK_OK(td_event_elapsed(e, f, &ms));
+    CHECK(done && ms >= 2 && ms < 2000);
+    CHECK_FAILS(td_event_elapsed(e, plain, &ms), TD_ERR_VALUE, "timing");
+    CHECK_OK(td_stream_sync(s));
+    CHECK_OK(td_dev_sync(cpu));
+
+    CHECK_OK(td_buf_new(cpu, s, 5 << 20, &b)); /* a buffer outlives its stream; its memory does not get lost */
+    CHECK_OK(td_buf_new(cpu, s, 100, &c));
+    p = b->ptr;
+    td_stream_free(s);
+    td_buf_unref(b);
+    td_buf_unref(c);
+    CHECK_OK(td_buf_new(cpu, NULL, 5 << 20, &b));
+    CHECK(b->ptr == p);
+    td_buf_unref(b);
+    td_stream_free(NULL);
+    td_stream_free(td_dev_stream(cpu));
+    td_event_free(e);
+    td_event_free(f);
+    td_event_free(plain);
+    td_event_free(NULL);
+}
+
+/* out[i] = in[i] * scale, a block an eighth of the elements. */
+static void
+scale(const uint64_t *args, int64_t bid, int64_t nblock)
+{
+    double *out = (double *)args[0], factor;
+    const double *in = (const double *)args[1];
+    int64_t n = (int64_t)args[3] / nblock;
+
+    memcpy(&factor, &args[2], sizeof factor);
+    for (int64_t i = bid * n; i < (bid + 1) * n; i++)
+        out[i] = in[i] * factor;
+}
+
+static void
+test_launch(void)
+{
+    enum { N = 8000 };
+    td_func *f;
+    td_module *m;
+    td_buf *in, *out;
+    td_dims dims = {{2, 4, 1}, {1, 1, 1}, 0};
+    uint64_t args[4] = {0, 0, 0, N};
+    double factor = 2.5;
+    void *cubin;
+    size_t n;
+
+    CHECK_OK(td_buf_new(cpu, NULL, N * sizeof(double), &in));
+    CHECK_OK(td_buf_new(cpu, NULL, N * sizeof(double), &out));
+    for (int i = 0; i < N; i++)
+        ((double *)in->ptr)[i] = i;
+    args[0] = out->ptr;
+    args[1] = in->ptr;
+    memcpy(&args[2], &factor, sizeof factor);
+    CHECK_OK(td_func_of_entry(cpu, "scale", scale, &f));
+    CHECK_OK(td_launch(f, td_dev_stream(cpu), &dims, args, 4));
+    for (int i = 0; i < N; i++)
+        if (!CHECK(((double *)out->ptr)[i] == i * 2.5))
+            break;
+    dims.block[0] = 2;
+    CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE, "launch of scale: grid (2, 4, 1), block (2, 1, 1)");
+    dims = (td_dims){{2, 0, 1}, {1, 1, 1}, 0};
+    CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE, "grid (2, 0, 1)");
+    CHECK_FAILS(td_module_load(cpu, ".version 8.0", &m), TD_ERR_DEVICE, "cpu");
+    CHECK_FAILS(td_dev_assemble(cpu, ".version 8.0", &cubin, &n), TD_ERR_DEVICE, "cpu");
+    td_func_free(f);
+    td_func_free(NULL);
+    td_buf_unref(in);
+    td_buf_unref(out);
+}
+
+static void *
+churn(void *arg)
+{
+    td_buf *b[20] = {NULL};
+    unsigned seed = (unsigned)(uintptr_t)arg;
+
+    for (int i = 0; i < 4000; i++) {
+        int k = rand_r(&seed) % 20;
+        size_t n = (size_t)1 << rand_r(&seed) % 20;
+
+        td_buf_unref(b[k]);
+        b[k] = NULL;
+        if (td_buf_new(cpu, NULL, n, &b[k]))
+            return (void *)1;
+        memset((void *)b[k]->ptr, k, n < 64 ? n : 64);
+    }
+    for (int k = 0; k < 20; k++)
+        td_buf_unref(b[k]);
+    return NULL;
+}
+
+static void
+test_threads(void)
+{
+    pthread_t t[4];
+    void *bad;
+    pid_t p;
+    int st;
+
+    for (uintptr_t i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, churn, (void *)(i + 1));
+    p = fork(); /* no lock is left behind in the child */
+    if (p == 0)
+        _exit(churn((void *)9) ? 1 : 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(t[i], &bad);
+        CHECK(!bad);
+    }
+    CHECK(waitpid(p, &st, 0) == p && WIFEXITED(st) && WEXITSTATUS(st) == 0);
+    CHECK(td_mem_stats(cpu).used == 0);
+}
+
+static void
+show_speed(void)
+{
+    struct timespec a, b;
+    td_buf *x;
+
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < 100000; i++) {
+        (void)td_buf_new(cpu, NULL, 4096, &x);
+        td_buf_unref(x);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    printf("t_dev: a kept block taken and given back in %.3f us\n",
+           ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / 1e8);
+}
+
+int
+main(void)
+{
+    test_devices();
+    test_reuse();
+    test_trim();
+    test_oom();
+    test_wrap();
+    test_copies();
+    test_host();
+    test_streams();
+    test_launch();
+    test_threads();
+    show_speed();
+    return check_failures != 0;
+}

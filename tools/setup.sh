@@ -1,0 +1,77 @@
+#!/bin/sh
+# setup.sh GROUP... - installs what the groups need and lacks here: Debian packages, .venv and the
+# pinned requirements.  Says nothing when there is nothing to do.
+# Groups: build test demo lint bench.
+set -eu
+cd "$(dirname "$0")/.."
+
+packages_of() {
+    case $1 in
+    build) echo gcc g++ make python3-dev python3-venv llvm-19-dev llvm-19 libzstd-dev zlib1g-dev ;;
+    lint) echo clang-format-19 clang-tidy-19 cppcheck ;;
+    esac
+}
+
+missing_packages() {
+    for group; do
+        for p in $(packages_of "$group"); do
+            dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"
+        done
+    done
+}
+
+install_packages() {
+    command -v dpkg-query >/dev/null || return 0 # not Debian: meson names what it does not find
+    missing=$(missing_packages "$@" | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        echo "treadle needs these Debian packages: $missing" >&2
+        echo "install them with: sudo apt-get install $missing" >&2
+        exit 1
+    fi
+    echo "installing $missing"
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null
+}
+
+usable_python() {
+    "$1" - 2>/dev/null <<'PY'
+import os, sys, sysconfig
+import ensurepip
+header = os.path.join(sysconfig.get_path("include"), "Python.h")
+sys.exit(not (sys.version_info >= (3, 11) and os.path.exists(header)))
+PY
+}
+
+make_venv() {
+    ! .venv/bin/python -c '' 2>/dev/null || return 0
+    for python in /usr/bin/python3 python3; do
+        if usable_python "$python"; then
+            echo "making .venv with $("$python" --version)"
+            rm -rf .venv
+            "$python" -m venv .venv
+            return 0
+        fi
+    done
+    echo "treadle needs Python 3.11 or later with its headers and venv (Debian: python3-dev python3-venv)" >&2
+    exit 1
+}
+
+# Installed once for each content of the requirements file.
+install_requirements() {
+    file=tools/requirements/$1.txt
+    [ -f "$file" ] || return 0
+    stamp=.venv/.installed-$1
+    cmp -s "$file" "$stamp" && return 0
+    echo "installing into .venv: $(tr '\n' ' ' <"$file")"
+    .venv/bin/python -m pip install -q --disable-pip-version-check -r "$file"
+    cp "$file" "$stamp"
+}
+
+install_packages "$@"
+make_venv
+for group; do
+    install_requirements "$group"
+done
+[ -n "$(.venv/bin/python tools/find_libdevice.py)" ] || install_requirements libdevice
