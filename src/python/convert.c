@@ -247,13 +247,12 @@ static bool
 one_number(td_scalar s, char weak, int dt, td_dev *dev, td_array *out)
 {
     td_dtype want = dt < 0 ? s.dt : (td_dtype)dt;
-    td_operand pair[2] = {{.scalar = s, .weak = weak}, {.scalar = {.dt = want}}};
 
     if (weak == 'i' && dt < 0 && s.dt == TD_F64) {
         PyErr_SetString(PyExc_OverflowError, "Python integer too large for 64 bits");
         return false;
     }
-    return py_weak_fits(OP_positive, pair, 2) && py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
+    return (weak != 'i' || py_int_fits(s, want)) && py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
 }
 
 bool

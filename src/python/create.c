@@ -205,6 +205,22 @@ full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 
 /* ---- arange ---- */
 
+/* The core counts in int64 or in float64. */
+static void
+align(td_scalar *start, td_scalar *step)
+{
+    bool floats = td_dtype_is_float(start->dt) || td_dtype_is_float(step->dt);
+    td_scalar *const s[2] = {start, step};
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t bits[2];
+        td_dtype dt = floats ? TD_F64 : TD_I64;
+
+        td_scalar_bits(*s[i], dt, bits);
+        *s[i] = td_scalar_load(dt, bits);
+    }
+}
+
 /* A number of arange's; *dt is promoted to hold it. */
 static bool
 bound(PyObject *o, td_scalar *s, int *dt)
@@ -280,6 +296,7 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             return NULL;
     if (!count_steps(s, &n) || !py_dtype_or(arg[3], own, &dt) || !py_device(arg[4], &dev))
         return NULL;
+    align(&s[0], &s[2]);
     r = py_new();
     return r ? py_done(r, td_array_iota(dev, (td_dtype)dt, n, s[0], s[2], &r->a)) : NULL;
 }

@@ -19,6 +19,7 @@ py_raise(td_status st)
     case TD_ERR_OOM:     type = py.oom; break;
     case TD_ERR_TYPE:    type = PyExc_TypeError; break;
     case TD_ERR_VALUE:   type = PyExc_ValueError; break;
+    case TD_ERR_OVERFLOW: type = PyExc_OverflowError; break;
     case TD_ERR_INDEX:   type = PyExc_IndexError; break;
     case TD_ERR_DEVICE:  type = py.device_error; break;
     case TD_ERR_JIT:     type = py.compile; break;

@@ -1,8 +1,6 @@
 /* operand.c - what stands beside an array in an operation. */
 #include "python/py.h"
 
-#include <math.h>
-
 /* The dtype that Python's integers must fit beside the others; TD_DTYPE_COUNT: none but weak ones. */
 static td_dtype
 strong_dtype(td_op op, const td_operand *x, int n)
@@ -42,28 +40,32 @@ out_of_bounds(td_scalar s, td_dtype dt)
 }
 
 bool
-py_weak_fits(td_op op, td_operand *x, int n)
+py_int_fits(td_scalar s, td_dtype dt)
 {
-    const td_opinfo *row = &td_optab[op];
+    if (!td_dtype_is_int(dt) || in_range(s, dt))
+        return true;
+    out_of_bounds(s, dt);
+    return false;
+}
+
+/* Python integers beyond 64 bits travel as doubles: fine beside floats, and for comparing. */
+static bool
+settle_wide(td_op op, td_operand *x, int n)
+{
     td_dtype dt = strong_dtype(op, x, n);
-    bool ints = dt == TD_DTYPE_COUNT || td_dtype_is_int(dt) || dt == TD_BOOL;
+    bool floats = dt != TD_DTYPE_COUNT && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
 
     for (int i = 0; i < n; i++) {
-        td_scalar *s = &x[i].scalar;
-
-        if (x[i].array || x[i].weak != 'i')
+        if (x[i].array || x[i].weak != 'i' || x[i].scalar.dt != TD_F64)
             continue;
-        if (s->dt == TD_F64 && !ints)
+        if (floats)
             x[i].weak = 'f';
-        if (!ints || (s->dt != TD_F64 && (!td_dtype_is_int(dt) || in_range(*s, dt))))
-            continue;
-        if (row->result == TD_RES_BOOL) /* compared by value, whatever the dtypes */
+        else if (td_optab[op].result == TD_RES_BOOL)
             x[i].weak = 0;
-        else if (!(row->flags & TD_OPF_WIDE) && dt != TD_DTYPE_COUNT && row->kinds[0] != 'f') {
-            out_of_bounds(*s, dt);
+        else {
+            out_of_bounds(x[i].scalar, dt == TD_DTYPE_COUNT || dt == TD_BOOL ? TD_I64 : dt);
             return false;
-        } else if (s->dt == TD_F64)
-            x[i].weak = 'f';
+        }
     }
     return true;
 }
@@ -99,7 +101,7 @@ device_of(PyObject *const *o, int n)
 int
 py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
 {
-    bool check = false;
+    bool wide = false;
     int r = 1;
 
     g->n = 0;
@@ -116,14 +118,14 @@ py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
         }
         r = py_number(o[i], &x->scalar, &x->weak);
         if (r > 0)
-            check |= x->weak == 'i' && (x->scalar.dt != TD_I64 || (uint64_t)x->scalar.i > 127);
+            wide |= x->weak == 'i' && x->scalar.dt == TD_F64;
         else if (r == 0) {
             r = array_like(o[i], device_of(o, n), &g->own[i]);
             x->array = &g->own[i];
             x->weak = 0;
         }
     }
-    if (r > 0 && check && !py_weak_fits(op, g->x, n))
+    if (r > 0 && wide && !settle_wide(op, g->x, n))
         r = -1;
     if (r <= 0)
         py_args_free(g);
@@ -154,12 +156,10 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
         r = py_number(o, &x->scalar, &x->weak);
         if (r < 0)
             return false;
-        if (r && x->weak == 'i' && td_dtype_is_int(dst) && !in_range(x->scalar, dst)) {
-            out_of_bounds(x->scalar, dst);
-            return false;
-        }
+        if (r && x->weak == 'i' && x->scalar.dt == TD_F64)
+            x->weak = 'f';
         if (r)
-            return true;
+            return x->weak != 'i' || py_int_fits(x->scalar, dst);
     }
     x->weak = 0;
     x->array = own;

@@ -119,10 +119,8 @@ static PyObject *
 store(PyObject *value, PyObject *out)
 {
     td_operand x = {.array = py_array_of(value)};
-    td_op copy = OP_select;
     td_status st;
 
-    (void)copy;
     if (!td_can_cast(td_array_dtype(x.array), td_array_dtype(py_array_of(out)), 'k')) {
         PyErr_Format(PyExc_TypeError, "Cannot cast ufunc output from %s to %s with casting rule 'same_kind'",
                      td_dtype_name(td_array_dtype(x.array)), td_dtype_name(td_array_dtype(py_array_of(out))));
