@@ -14,9 +14,8 @@ import statistics
 import sys
 import time
 
-import numpy
-
 import libraries
+import numpy
 import rows as table
 
 BUDGET = 1.0  # seconds of repetition for a row
@@ -92,10 +91,7 @@ def new_expression(seed, names):
     rng = random.Random(seed)
     text = rng.choice(names)
     for i in range(9):
-        if i % 2:
-            text = rng.choice(UNARY).format(text)
-        else:
-            text = rng.choice(BINARY).format(text, rng.choice(names))
+        text = rng.choice(UNARY if i % 2 else BINARY).format(text, rng.choice(names))
     return text
 
 

@@ -7,7 +7,6 @@ import importlib
 import re
 
 import numpy
-
 from libraries import Library, Ours, Torch, TorchCompile, function
 
 

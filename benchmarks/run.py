@@ -41,23 +41,21 @@ PEERS = {
 def lines_of(command, env):
     """Yield the child's lines; last, the text of its end: "" where that was orderly."""
     with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=env,
-                                   text=True)
-        timer = None
-        try:
-            while True:
-                timer = threading.Timer(SILENCE, process.kill)
-                timer.start()
-                line = process.stdout.readline()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=env,
+                              text=True) as process:
+            try:
+                while True:
+                    timer = threading.Timer(SILENCE, process.kill)
+                    timer.start()
+                    line = process.stdout.readline()
+                    timer.cancel()
+                    if not line:
+                        break
+                    yield line
+            finally:
                 timer.cancel()
-                if not line:
-                    break
-                yield line
-            process.wait()
-        finally:
-            timer.cancel()
-            process.kill()
-            process.wait()
+                if sys.exc_info()[0]:
+                    process.kill()
         errors.seek(0)
         last = errors.read().strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
     if process.returncode:

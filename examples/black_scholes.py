@@ -6,7 +6,6 @@ makes them one kernel.
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {"cpu": {"n": 10_000_000}, "cuda": {"n": 10_000_000}, "small": {"n": 1000}}

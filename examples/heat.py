@@ -6,7 +6,6 @@ of it with slices of one array.
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {

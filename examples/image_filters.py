@@ -5,7 +5,6 @@ edges by Sobel's two differences, and a tone curve with warm shadows: slices and
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {"cpu": {"enlarge": 2}, "cuda": {"enlarge": 8}, "small": {"enlarge": 1}}

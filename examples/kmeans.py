@@ -6,7 +6,6 @@ among 1797 scans of 8 by 8 pixels, without having been told what a digit is.
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {

@@ -5,7 +5,6 @@ while the others go on. Each frame looks closer at the valley of the seahorses.
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {
@@ -62,12 +61,13 @@ def error(ours, numpys):
 
 def colours(count, size, limit):
     """Red, green and blue in 0…1: bands that run through the palette, black inside the set."""
-    with numpy.errstate(all="ignore"):
-        smooth = count + 1 - numpy.log2(numpy.log2(size) / numpy.log2(FAR))
-        phase = 0.9 * numpy.log(numpy.maximum(smooth, 1))
+    inside = (count >= limit) | ~(size >= FAR)
+    size = numpy.where(inside, FAR, size)
+    smooth = count + 1 - numpy.log2(numpy.log2(size) / numpy.log2(FAR))
+    phase = 0.9 * numpy.log(numpy.maximum(smooth, 1))
     waves = [0.5 - 0.5 * numpy.cos(2 * phase - shift) for shift in (0.2, 0.7, 1.5)]
     rgb = numpy.stack(waves, axis=-1)
-    rgb[(count >= limit) | ~numpy.isfinite(smooth)] = 0
+    rgb[inside] = 0
     return rgb
 
 

@@ -6,7 +6,6 @@ the array itself.
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {"cpu": {"n": 2000}, "cuda": {"n": 10000}, "small": {"n": 40}}

@@ -5,7 +5,6 @@ treadle the points are drawn, tested and counted in one kernel and never stand i
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {"cpu": {"n": 20_000_000}, "cuda": {"n": 200_000_000}, "small": {"n": 100_000}}

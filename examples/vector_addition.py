@@ -6,7 +6,6 @@ is worth knowing. Bring data to the device once, then work on it there.
 """
 
 import numpy
-
 import treadle as np
 
 SIZES = {"cpu": {"n": 1_000_000}, "cuda": {"n": 1_000_000}, "small": {"n": 1000}}

@@ -106,16 +106,22 @@ merge_lanes(td_gen *g, const td_fold *d, const td_val slot[], int lanes, td_val 
         out[i] = td_extract(g->f, out[i], 0);
 }
 
-/* Unit number to row and segment; *lo and *hi bound the segment in [0, extent). */
+/* Quotient by extra argument `by`, and the remainder. */
 static td_val
-split_unit(td_gen *g, td_val unit, td_val extent, td_val *seg, td_val *lo, td_val *hi)
+split(td_gen *g, td_val a, int by, td_val *rest)
 {
-    td_val row = TD_G2(g, truncate_divide, unit, g->extra[TD_FOLD_SEGS]);
+    td_val q = TD_G2(g, truncate_divide, a, g->extra[by]);
 
-    *seg = TD_G2(g, subtract, unit, TD_G2(g, multiply, row, g->extra[TD_FOLD_SEGS]));
-    *lo = TD_G2(g, multiply, *seg, g->extra[TD_FOLD_SEGLEN]);
-    *hi = TD_G2(g, minimum, TD_G2(g, add, *lo, g->extra[TD_FOLD_SEGLEN]), extent);
-    return row;
+    *rest = TD_G2(g, subtract, a, TD_G2(g, multiply, q, g->extra[by]));
+    return q;
+}
+
+/* Bounds of a segment. */
+static void
+bounds(td_gen *g, td_val seg, td_val *lo, td_val *hi)
+{
+    *lo = TD_G2(g, multiply, seg, g->extra[TD_FOLD_SEGLEN]);
+    *hi = TD_G2(g, minimum, TD_G2(g, add, *lo, g->extra[TD_FOLD_SEGLEN]), g->extra[TD_FOLD_EXTENT]);
 }
 
 /* ---- along, CPU ---- */
@@ -151,7 +157,8 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
     td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, row, zero = td_gen_int(g, 0);
     bool rows = p->nd - p->nk > 1;
 
-    row = split_unit(g, unit, g->extra[TD_FOLD_EXTENT], &seg, &lo, &hi);
+    row = split(g, unit, TD_FOLD_SEGS, &seg);
+    bounds(g, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
     start(g, d, g->lanes, slot);
     if (rows) {
@@ -175,7 +182,7 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
     g->lanes = d->lanes;
 }
 
-/* ---- across, both ---- */
+/* ---- across, both: neighbouring units are neighbouring strips of one segment ---- */
 
 static void
 across_unit(td_gen *g, td_fold *d, td_val unit)
@@ -185,9 +192,9 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], r, j;
     td_val one = td_gen_int(g, 1);
 
-    at = split_unit(g, unit, g->extra[TD_FOLD_EXTENT], &seg, &lo, &hi);
-    row = TD_G2(g, truncate_divide, at, g->extra[TD_FOLD_STRIPS]);
-    strip = TD_G2(g, subtract, at, TD_G2(g, multiply, row, g->extra[TD_FOLD_STRIPS]));
+    seg = split(g, unit, TD_FOLD_OWN, &at);
+    bounds(g, seg, &lo, &hi);
+    row = split(g, at, TD_FOLD_STRIPS, &strip);
     td_gen_row(g, row, 0, p->nk, false);
     j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
     g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j)) : TD_NONE;
@@ -336,7 +343,8 @@ along_gpu(td_gen *g, td_fold *d)
     start(g, d, d->lanes, slot);
     start(g, d, 1, slot1);
     td_if(f, TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS]));
-    row = split_unit(g, unit, g->extra[TD_FOLD_EXTENT], &seg, &lo, &hi);
+    row = split(g, unit, TD_FOLD_SEGS, &seg);
+    bounds(g, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
     if (p->nd - p->nk == 1)
         along_thread(g, d, slot, slot1, lo, hi, lane);

@@ -11,6 +11,7 @@ enum {
     TD_FOLD_SEGLEN, /* reduced positions a segment */
     TD_FOLD_EXTENT, /* reduced positions in all: elements, or rows of several reduced dims (CPU, along) */
     TD_FOLD_UNITS,  /* units in all */
+    TD_FOLD_OWN,    /* units a segment */
     TD_FOLD_PER,    /* units a block (CPU) */
     TD_FOLD_STRIPS, /* across: strips of `lanes` results in the last dim */
     TD_FOLD_ROWS,   /* across: results in all, the distance between segments */

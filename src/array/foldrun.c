@@ -113,6 +113,8 @@ form_cpu(job *j)
 
     if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
         lanes = 1;
+    if (p->tail_kept && lanes > 1)
+        lanes = 64; /* long runs of every row */
     j->d.lanes = lanes;
     if (p->tail_kept) {
         j->d.masked = lanes > 1;
@@ -155,6 +157,7 @@ launch(job *j, td_kernel *k, td_buf *const *out)
     extra[TD_FOLD_SEGLEN] = j->seglen;
     extra[TD_FOLD_EXTENT] = j->extent;
     extra[TD_FOLD_UNITS] = j->units;
+    extra[TD_FOLD_OWN] = j->units / j->segs;
     extra[TD_FOLD_STRIPS] = j->strips;
     extra[TD_FOLD_ROWS] = j->rows;
     for (int i = 0; i < TD_FOLD_EXTRAS; i++)
@@ -238,6 +241,7 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
         td_node_unref(n);
     }
     if (!st) {
+        j.d.p = &p;
         j.d.merging = j.d.final = true;
         j.d.masked = false;
         j.d.team = j.d.block = 0;

@@ -13,7 +13,7 @@
 #include "array/node.h"
 #include "base/hash.h"
 
-enum { TD_PLAN_STEPS = 224, TD_PLAN_OPNDS = 96, TD_PLAN_SCALARS = 128, TD_PLAN_WORDS = 400, TD_PLAN_EXTRAS = 8 };
+enum { TD_PLAN_STEPS = 224, TD_PLAN_OPNDS = 96, TD_PLAN_SCALARS = 128, TD_PLAN_WORDS = 400, TD_PLAN_EXTRAS = 12 };
 
 typedef enum td_role { TD_ROLE_LOAD, TD_ROLE_INDEX, TD_ROLE_STORE } td_role;
 

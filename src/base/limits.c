@@ -104,13 +104,22 @@ see_memory_max(const char *line, void *ctx)
 }
 
 size_t
-td_limit_memory(void)
+td_limit_group(void)
 {
-    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = SIZE_MAX;
     char line[64];
 
     each_group("memory.max", see_memory_max, &bytes);
     if (line_of("/sys/fs/cgroup/memory/memory.limit_in_bytes", line, sizeof line))
         see_memory_max(line, &bytes);
     return bytes;
+}
+
+size_t
+td_limit_memory(void)
+{
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE),
+           group = td_limit_group();
+
+    return group < bytes ? group : bytes;
 }

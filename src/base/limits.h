@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 int    td_limit_cpus(void);   /* >= 1; read anew at each call */
-size_t td_limit_memory(void); /* bytes of main memory that the process may hold */
+size_t td_limit_memory(void); /* bytes of main memory that the process may hold, as far as is known */
+size_t td_limit_group(void);  /* bytes above which its control group ends it; SIZE_MAX: no limit is set */
 
 #endif

@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 enum {
-    SPIN_NS = 30000,    /* a futex wake-up takes 5-50 us */
-    SPIN_BATCH = 32,    /* looks at the bell between looks at the clock */
-    PIECES = 16,        /* a thread's share of the indices is taken in about so many pieces */
+    SPIN_NS = 30000, /* a futex wake-up takes 5-50 us */
+    SPIN_BATCH = 32, /* looks at the bell between looks at the clock */
+    PIECES = 16,     /* a thread's share of the indices is taken in about so many pieces */
     WIDTH_MAX = 1024,
 };
 
@@ -35,14 +35,14 @@ enum {
 
 static struct {
     pthread_mutex_t busy; /* held by the thread whose job runs */
-    int             workers;
-    td_task        *task;
-    void           *ctx;
-    int64_t         n, piece;
+    int workers;
+    td_task *task;
+    void *ctx;
+    int64_t n, piece;
     _Alignas(64) _Atomic uint32_t gate;
     _Alignas(64) _Atomic uint32_t bell;
-    _Atomic uint32_t              asleep;
-    _Alignas(64) _Atomic int64_t  next;
+    _Atomic uint32_t asleep;
+    _Alignas(64) _Atomic int64_t next;
 } pool = {.busy = PTHREAD_MUTEX_INITIALIZER, .gate = GATE_CLOSED};
 
 static int width = 1;

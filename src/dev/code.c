@@ -5,15 +5,15 @@
 #include <string.h>
 
 enum {
-    LOG_MAX = 8192,       /* bytes of the compiler's log that are kept */
-    ARGS_MAX = 4096 / 8,  /* cuLaunchKernel takes 4096 bytes before CUDA 12.1 */
+    LOG_MAX = 8192,          /* bytes of the compiler's log that are kept */
+    ARGS_MAX = 4096 / 8,     /* cuLaunchKernel takes 4096 bytes before CUDA 12.1 */
     SHARED_PLAIN = 48 << 10, /* more dynamic shared memory must be asked for */
 };
 
-/* td_jit_log - the compiler's errors.  On the stack of one call. */
+/* jit_log - the compiler's errors.  On the stack of one call. */
 typedef struct jit_log {
-    char  text[LOG_MAX];
-    int   opt[2];
+    char text[LOG_MAX];
+    int opt[2];
     void *value[2];
 } jit_log;
 
@@ -50,7 +50,8 @@ td_cuda_module_load(td_module *m, const void *image)
 
     log_init(&log);
     TD_TRY(td_cuda_enter(c, &pushed));
-    st = with_log(c, c->drv->cuModuleLoadDataEx(&h, image, 2, log.opt, log.value), "cuModuleLoadDataEx", &log);
+    st = with_log(c, c->drv->cuModuleLoadDataEx(&h, image, 2, log.opt, log.value),
+                  "cuModuleLoadDataEx", &log);
     td_cuda_leave(c, pushed);
     m->handle = h;
     return st;
@@ -79,10 +80,12 @@ td_cuda_module_func(td_func *f)
     td_status st;
 
     TD_TRY(td_cuda_enter(c, &pushed));
-    st = td_cuda_status(c, c->drv->cuModuleGetFunction(&h, f->module->handle, f->name), "cuModuleGetFunction");
+    st = td_cuda_status(c, c->drv->cuModuleGetFunction(&h, f->module->handle, f->name),
+                        "cuModuleGetFunction");
     f->nparam = -1;
     if (!st && c->drv->cuFuncGetParamInfo)
-        for (f->nparam = 0; c->drv->cuFuncGetParamInfo(h, (size_t)f->nparam, &offset, &nbytes) == 0;)
+        for (f->nparam = 0;
+             c->drv->cuFuncGetParamInfo(h, (size_t)f->nparam, &offset, &nbytes) == 0;)
             f->nparam++;
     td_cuda_leave(c, pushed);
     f->handle = h;
@@ -101,7 +104,9 @@ link_ptx(td_cuda *c, const char *ptx, void **out, size_t *nbytes)
 
     log_init(&log);
     TD_TRY(CU_TRY(c, cuLinkCreate, 2, log.opt, log.value, &link));
-    st = with_log(c, c->drv->cuLinkAddData(link, CU_INPUT_PTX, (void *)(uintptr_t)ptx, strlen(ptx) + 1, "kernel.ptx", 0, NULL, NULL),
+    st = with_log(c,
+                  c->drv->cuLinkAddData(link, CU_INPUT_PTX, (void *)(uintptr_t)ptx, strlen(ptx) + 1,
+                                        "kernel.ptx", 0, NULL, NULL),
                   "cuLinkAddData", &log);
     if (!st)
         st = with_log(c, c->drv->cuLinkComplete(link, &cubin, nbytes), "cuLinkComplete", &log);
@@ -110,7 +115,8 @@ link_ptx(td_cuda *c, const char *ptx, void **out, size_t *nbytes)
         if (*out)
             memcpy(*out, cubin, *nbytes);
         else
-            st = td_fail(TD_ERR_NOMEM, "%s: no host memory for a cubin of %zu bytes", c->dev.info.name, *nbytes);
+            st = td_fail(TD_ERR_NOMEM, "%s: no host memory for a cubin of %zu bytes",
+                         c->dev.info.name, *nbytes);
     }
     (void)c->drv->cuLinkDestroy(link);
     return st;
@@ -161,8 +167,10 @@ check_args(const td_func *f, const td_dims *dims, int narg)
     char text[256];
 
     if (narg < 0 || narg > ARGS_MAX)
-        return td_fail(TD_ERR_VALUE, "%s: %d arguments, at most %d are possible", td_launch_text(f, dims, text, sizeof text), narg, ARGS_MAX);
-    return td_fail(TD_ERR_VALUE, "%s: %d arguments for %d parameters", td_launch_text(f, dims, text, sizeof text), narg, f->nparam);
+        return td_fail(TD_ERR_VALUE, "%s: %d arguments, at most %d are possible",
+                       td_launch_text(f, dims, text, sizeof text), narg, ARGS_MAX);
+    return td_fail(TD_ERR_VALUE, "%s: %d arguments for %d parameters",
+                   td_launch_text(f, dims, text, sizeof text), narg, f->nparam);
 }
 
 td_status
@@ -183,8 +191,9 @@ td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *ar
     st = td_cuda_enter(c, &pushed);
     if (st)
         return launch_failed(f, dims, st);
-    r = c->drv->cuLaunchKernel(f->handle, dims->grid[0], dims->grid[1], dims->grid[2], dims->block[0], dims->block[1],
-                               dims->block[2], dims->shared, s->handle, param, NULL);
+    r = c->drv->cuLaunchKernel(f->handle, dims->grid[0], dims->grid[1], dims->grid[2],
+                               dims->block[0], dims->block[1], dims->block[2], dims->shared,
+                               s->handle, param, NULL);
     if (r)
         st = td_cuda_status(c, r, "cuLaunchKernel");
     else if (c->dev.sync)

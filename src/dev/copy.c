@@ -16,43 +16,43 @@
 
 enum { LANES = 8, SLOTS = 3 };
 
-#define CHUNK ((size_t)4 << 20)       /* a slot's size; larger ones gain nothing */
+#define CHUNK     ((size_t)4 << 20)   /* a slot's size; larger ones gain nothing */
 #define CHUNK_MIN ((size_t)256 << 10) /* shorter transfers cost more than they carry */
-#define STAGED ((size_t)1 << 20)      /* shorter copies are the driver's */
-#define WARM ((size_t)32 << 20)       /* bytes copied before pinning memory (1 ms a slot) can pay */
+#define STAGED    ((size_t)1 << 20)   /* shorter copies are the driver's */
+#define WARM      ((size_t)32 << 20)  /* bytes copied before pinning memory (1 ms a slot) can pay */
 
 /* slot - a pinned buffer and the event after its last transfer. */
 typedef struct slot {
-    void    *pin;
+    void *pin;
     cu_event done;
-    bool     busy; /* a transfer was given that nobody has waited for */
+    bool busy; /* a transfer was given that nobody has waited for */
 } slot;
 
 typedef struct lane {
     cu_stream stream;
-    slot      slot[SLOTS];
-    int       turn; /* the slot to use next */
-    cu_event  last; /* after this copy's last transfer; NULL: it made none */
+    slot slot[SLOTS];
+    int turn;      /* the slot to use next */
+    cu_event last; /* after this copy's last transfer; NULL: it made none */
 } lane;
 
 /* td_stage - a device's lanes.  Made at its first large copy, lives as long as the process. */
 struct td_stage {
     cu_event before; /* the caller's stream when the copy began */
-    lane     lane[LANES];
+    lane lane[LANES];
 };
 
 /* job - one large copy.  On its caller's stack. */
 typedef struct job {
-    td_cuda        *c;
-    td_stage       *stage;
-    bool            out; /* from the device */
-    char           *host;
-    cu_ptr          dev;
-    size_t          nbytes, chunk;
-    atomic_size_t   next; /* bytes given to lanes */
+    td_cuda *c;
+    td_stage *stage;
+    bool out; /* from the device */
+    char *host;
+    cu_ptr dev;
+    size_t nbytes, chunk;
+    atomic_size_t next; /* bytes given to lanes */
     pthread_mutex_t mu;
-    td_status       st; /* the first failure and its text */
-    char            text[512];
+    td_status st; /* the first failure and its text */
+    char text[512];
 } job;
 
 /* ---- through the driver ---- */
@@ -75,7 +75,9 @@ is_pinned(const td_cuda *c, const void *p)
 {
     int type = 0; /* pageable memory is unknown to the driver: the call fails */
 
-    return c->drv->cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE, (cu_ptr)(uintptr_t)p) == 0 && type == CU_MEMORY_HOST;
+    return c->drv->cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE, (cu_ptr)(uintptr_t)p) ==
+               0 &&
+           type == CU_MEMORY_HOST;
 }
 
 /* ---- a lane's work ---- */
@@ -276,7 +278,13 @@ static td_status
 staged(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
 {
     int lanes = lane_count();
-    job j = {.c = c, .stage = c->stage, .out = out, .host = host, .dev = dev, .nbytes = nbytes, .chunk = chunk_for(nbytes, lanes)};
+    job j = {.c = c,
+             .stage = c->stage,
+             .out = out,
+             .host = host,
+             .dev = dev,
+             .nbytes = nbytes,
+             .chunk = chunk_for(nbytes, lanes)};
     size_t done;
     td_status st;
 
@@ -325,7 +333,8 @@ transfer(td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
         st = plain(c, s, out, host, dev, nbytes);
     } else {
         pthread_mutex_lock(&c->stage_mu);
-        st = stage_get(c, nbytes) ? staged(c, s, out, host, dev, nbytes) : plain(c, s, out, host, dev, nbytes);
+        st = stage_get(c, nbytes) ? staged(c, s, out, host, dev, nbytes)
+                                  : plain(c, s, out, host, dev, nbytes);
         pthread_mutex_unlock(&c->stage_mu);
     }
     td_cuda_leave(c, pushed);

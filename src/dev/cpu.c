@@ -7,20 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE ((size_t)1 << 20)    /* of a copy that several threads make */
+#define PIECE    ((size_t)1 << 20) /* of a copy that several threads make */
 #define PARALLEL ((size_t)4 << 20) /* shorter copies are done before a second thread is awake */
 
 static td_dev cpu;
+static size_t memory_max; /* td_limit_group */
 
 /* ---- memory ---- */
 
 static td_status
 mem_get(td_dev *d, size_t nbytes, uintptr_t *out)
 {
+    td_memstat m = td_mem_stats(d);
     void *p;
 
-    /* The system would promise more than there is and end the process when it is touched. */
-    if (nbytes > d->info.memory || d->pool.held > d->info.memory - nbytes)
+    /* The system would promise more than the group may hold and end the process when it is touched.
+     * Main memory itself is no limit: on a virtual machine it can grow as it is used. */
+    if (nbytes > memory_max || m.used + m.cached > memory_max - nbytes)
         return TD_ERR_OOM;
     p = td_host_map(nbytes);
     *out = (uintptr_t)p;
@@ -61,10 +64,10 @@ sync_nothing(td_dev *d)
 /* ---- copies ---- */
 
 typedef struct move {
-    char       *dst;
+    char *dst;
     const char *src; /* NULL: fill with byte */
-    int         byte;
-    size_t      nbytes;
+    int byte;
+    size_t nbytes;
 } move;
 
 static void
@@ -122,9 +125,9 @@ fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
 /* ---- launches ---- */
 
 typedef struct run {
-    td_cpu_entry   *entry;
+    td_cpu_entry *entry;
     const uint64_t *args;
-    int64_t         nblock;
+    int64_t nblock;
 } run;
 
 static void
@@ -145,7 +148,8 @@ launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int 
     (void)narg;
     if (__builtin_mul_overflow(r.nblock, (int64_t)dims->grid[2], &r.nblock) ||
         (uint64_t)dims->block[0] * dims->block[1] * dims->block[2] != 1)
-        return td_fail(TD_ERR_VALUE, "%s: a block on the CPU has one thread, a grid fewer than 2^63 blocks",
+        return td_fail(TD_ERR_VALUE,
+                       "%s: a block on the CPU has one thread, a grid fewer than 2^63 blocks",
                        td_launch_text(f, dims, text, sizeof text));
     td_parallel(r.nblock, run_block, &r);
     return TD_OK;
@@ -204,6 +208,7 @@ make(void)
     i->max_threads = 1;
     i->max_shared = (size_t)48 << 10; /* it lies on the stack */
     i->memory = td_limit_memory();
+    memory_max = td_limit_group();
     cpu.pool.keep = i->memory / 4;
 }
 

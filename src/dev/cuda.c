@@ -24,18 +24,19 @@ td_cuda_status(const td_cuda *c, int code, const char *call)
         return TD_OK;
     c->drv->cuGetErrorName(code, &name);
     c->drv->cuGetErrorString(code, &text);
-    return td_fail(code == CU_OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s (%s)", c->dev.info.name, call,
-                   name ? name : "unknown error", text ? text : "");
+    return td_fail(code == CU_OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s (%s)",
+                   c->dev.info.name, call, name ? name : "unknown error", text ? text : "");
 }
 
 td_status
 td_cuda_enter_slow(td_cuda *c, bool *pushed)
 {
     if (atomic_load(&td_cuda_forked))
-        return td_fail(TD_ERR_DEVICE,
-                       "%s: this process was forked after CUDA was initialised, which CUDA cannot follow; "
-                       "start workers with the \"spawn\" method",
-                       c->dev.info.name);
+        return td_fail(
+            TD_ERR_DEVICE,
+            "%s: this process was forked after CUDA was initialised, which CUDA cannot follow; "
+            "start workers with the \"spawn\" method",
+            c->dev.info.name);
     TD_TRY(CU_TRY(c, cuCtxPushCurrent, c->ctx));
     *pushed = true;
     return TD_OK;
@@ -46,7 +47,8 @@ td_cuda_leave_slow(td_cuda *c)
 {
     cu_ctx old;
 
-    (void)c->drv->cuCtxPopCurrent(&old); /* fails only where the context is broken: its next use says so */
+    (void)c->drv->cuCtxPopCurrent(
+        &old); /* fails only where the context is broken: its next use says so */
 }
 
 static void
@@ -353,7 +355,10 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     td_status st;
 
     if (atomic_load(&td_cuda_forked))
-        return td_fail(TD_ERR_DEVICE, "%s: this process was forked after CUDA was initialised; start workers with the \"spawn\" method", name);
+        return td_fail(TD_ERR_DEVICE,
+                       "%s: this process was forked after CUDA was initialised; start workers with "
+                       "the \"spawn\" method",
+                       name);
     pthread_once(&once, watch_forks);
     c = calloc(1, sizeof *c);
     if (!c)
@@ -418,12 +423,13 @@ td_cuda_open(int index, td_dev **out)
     char name[24];
     int n;
     const td_driver *drv = driver_with_devices(&n, &why);
-    td_cuda *c;
+    td_cuda *c = NULL;
 
     if (!drv)
         return td_fail(TD_ERR_DEVICE, "cuda:%d: %s", index, why);
     if (index >= n)
-        return td_fail(TD_ERR_DEVICE, "cuda:%d: there %s %d CUDA device%s", index, n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+        return td_fail(TD_ERR_DEVICE, "cuda:%d: there %s %d CUDA device%s", index,
+                       n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
     snprintf(name, sizeof name, "cuda:%d", index);
     TD_TRY(td_cuda_make(drv, index, TD_DEV_CUDA, name, &c));
     *out = &c->dev;

@@ -11,7 +11,7 @@ enum { CUDA_MAX = 64 };
 
 /* The devices made so far; each lives as long as the process. */
 static struct {
-    pthread_mutex_t  mu; /* held while a device is made: its first user waits for it, as do others */
+    pthread_mutex_t mu; /* held while a device is made: its first user waits for it, as do others */
     _Atomic(td_dev *) cpu, null, cuda[CUDA_MAX];
 } all = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
@@ -23,8 +23,8 @@ static _Thread_local td_dev *in_use; /* td_dev_use */
  * is not waited for: its holder may be in cuInit, which forks a helper of the driver's. */
 static struct {
     pthread_mutex_t mu;
-    td_dev         *dev[CUDA_MAX + 2]; /* those that were locked */
-    size_t          n;
+    td_dev *dev[CUDA_MAX + 2]; /* those that were locked */
+    size_t n;
 } held = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static void
@@ -122,7 +122,9 @@ td_dev_get(const char *name, td_dev **out)
     if (strncmp(name, "cuda:", 5) == 0 && name[5] >= '0' && name[5] <= '9')
         index = strtol(name + 5, &end, 10);
     if (strcmp(name, "cuda") != 0 && !(end && *end == 0))
-        return td_fail(TD_ERR_VALUE, "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"", name);
+        return td_fail(
+            TD_ERR_VALUE,
+            "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"", name);
     if (index >= CUDA_MAX)
         return td_fail(TD_ERR_DEVICE, "%s: devices are counted from 0 to %d", name, CUDA_MAX - 1);
     return find(&all.cuda[index], td_cuda_open, (int)index, out);
@@ -327,7 +329,8 @@ td_status
 td_event_record(td_event *e, td_stream *s)
 {
     if (e->dev != s->dev)
-        return td_fail(TD_ERR_VALUE, "event: it belongs to %s, the stream to %s", e->dev->info.name, s->dev->info.name);
+        return td_fail(TD_ERR_VALUE, "event: it belongs to %s, the stream to %s", e->dev->info.name,
+                       s->dev->info.name);
     e->ns = now_ns();
     return e->dev->ops->event_record ? e->dev->ops->event_record(e, s) : TD_OK;
 }
@@ -349,7 +352,8 @@ td_status
 td_event_elapsed(td_event *from, td_event *to, double *ms)
 {
     if (from->dev != to->dev || !from->timing || !to->timing)
-        return td_fail(TD_ERR_VALUE, "elapsed time: both events must be made with timing, on one device");
+        return td_fail(TD_ERR_VALUE,
+                       "elapsed time: both events must be made with timing, on one device");
     if (!from->ns || !to->ns)
         return td_fail(TD_ERR_VALUE, "elapsed time: both events must have been recorded");
     if (from->dev->ops->event_elapsed)

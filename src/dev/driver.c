@@ -13,8 +13,8 @@ enum { MAY, MUST };
 
 static const struct row {
     const char *symbol;
-    size_t      slot; /* where in td_driver */
-    int         need;
+    size_t slot; /* where in td_driver */
+    int need;
 } rows[] = {
 #define CU(name, symbol, need, params) {#symbol, offsetof(td_driver, name), need},
 #include "dev/driver.def"
@@ -35,7 +35,8 @@ open_once(void)
         void *f = dlsym(lib, rows[i].symbol);
 
         if (!f && rows[i].need == MUST) {
-            snprintf(missing, sizeof missing, "the NVIDIA driver is too old: libcuda.so.1 has no %s", rows[i].symbol);
+            snprintf(missing, sizeof missing,
+                     "the NVIDIA driver is too old: libcuda.so.1 has no %s", rows[i].symbol);
             return;
         }
         memcpy((char *)&table + rows[i].slot, &f, sizeof f);

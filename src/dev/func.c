@@ -69,12 +69,13 @@ new_func(td_module *m, const char *name, td_func **out)
     char *copy = strdup(name);
     td_status st;
 
-    if (f && copy) {
-        *f = (td_func){.dev = m->dev, .name = copy, .module = m};
-        st = m->dev->ops->module_func(f);
-    } else {
-        st = no_record(m->dev, "a kernel");
+    if (!f || !copy) {
+        free(copy);
+        free(f);
+        return no_record(m->dev, "a kernel");
     }
+    *f = (td_func){.dev = m->dev, .name = copy, .module = m};
+    st = m->dev->ops->module_func(f);
     if (st) {
         free(copy);
         free(f);
@@ -109,7 +110,8 @@ td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out
     td_func *f;
 
     if (!d->ops->entries)
-        return td_fail(TD_ERR_DEVICE, "%s: takes modules, not the compiled entry \"%s\"", d->info.name, name);
+        return td_fail(TD_ERR_DEVICE, "%s: takes modules, not the compiled entry \"%s\"",
+                       d->info.name, name);
     f = calloc(1, sizeof *f);
     if (!f)
         return no_record(d, "a kernel");
@@ -130,8 +132,10 @@ td_func_free(td_func *f)
 const char *
 td_launch_text(const td_func *f, const td_dims *d, char *buf, size_t n)
 {
-    snprintf(buf, n, "launch of %s: grid (%u, %u, %u), block (%u, %u, %u), %u bytes of shared memory", f->name, d->grid[0],
-             d->grid[1], d->grid[2], d->block[0], d->block[1], d->block[2], d->shared);
+    snprintf(buf, n,
+             "launch of %s: grid (%u, %u, %u), block (%u, %u, %u), %u bytes of shared memory",
+             f->name, d->grid[0], d->grid[1], d->grid[2], d->block[0], d->block[1], d->block[2],
+             d->shared);
     return buf;
 }
 
@@ -143,7 +147,8 @@ refuse(const td_func *f, const td_stream *s, const td_dims *d)
 
     td_launch_text(f, d, text, sizeof text);
     if (s->dev != f->dev)
-        return td_fail(TD_ERR_VALUE, "%s: the kernel belongs to %s, the stream to %s", text, f->dev->info.name, s->dev->info.name);
+        return td_fail(TD_ERR_VALUE, "%s: the kernel belongs to %s, the stream to %s", text,
+                       f->dev->info.name, s->dev->info.name);
     return td_fail(TD_ERR_VALUE, "%s: an extent is 0", text);
 }
 
@@ -151,7 +156,8 @@ td_status
 td_launch(td_func *f, td_stream *s, const td_dims *d, const uint64_t *args, int narg)
 {
     s = s ? s : &f->dev->def;
-    if (s->dev != f->dev || !d->grid[0] || !d->grid[1] || !d->grid[2] || !d->block[0] || !d->block[1] || !d->block[2])
+    if (s->dev != f->dev || !d->grid[0] || !d->grid[1] || !d->grid[2] || !d->block[0] ||
+        !d->block[1] || !d->block[2])
         return refuse(f, s, d);
     return f->dev->ops->launch(f, s, d, args, narg);
 }

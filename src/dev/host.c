@@ -16,9 +16,9 @@ enum { KEPT_MAX = 32 }; /* mappings kept for reuse, newest first */
 
 static struct {
     pthread_mutex_t mu;
-    size_t          n, nbytes;
+    size_t n, nbytes;
     struct kept {
-        void  *p;
+        void *p;
         size_t nbytes;
     } kept[KEPT_MAX];
 } host = {.mu = PTHREAD_MUTEX_INITIALIZER};

@@ -13,10 +13,10 @@ enum { CTX_MAX = 16 };
 
 static struct {
     pthread_mutex_t mu; /* guards everything here */
-    null_ranges     mem;  /* what the driver gave */
-    null_ranges     bufs; /* the buffers that live in it */
-    null_object    *objects;
-    td_null_counts  live;
+    null_ranges mem;    /* what the driver gave */
+    null_ranges bufs;   /* the buffers that live in it */
+    null_object *objects;
+    td_null_counts live;
     struct fault {
         int in, code; /* fails at the in-th call from now; 0: not */
     } fault[NULL_CALLS];
@@ -24,7 +24,7 @@ static struct {
 
 static _Thread_local struct {
     cu_ctx at[CTX_MAX];
-    int    n;
+    int n;
 } stack; /* the thread's contexts */
 
 static const char *const call_name[NULL_CALLS] = {
@@ -51,8 +51,9 @@ td_null_due(null_call call)
     int code = 0;
 
     pthread_mutex_lock(&drv.mu);
-    if (f->in > 0 && --f->in == 0)
+    if (f->in == 1)
         code = f->code;
+    f->in -= f->in > 0;
     pthread_mutex_unlock(&drv.mu);
     return code;
 }
@@ -157,7 +158,8 @@ note_buffer(uintptr_t ptr, size_t nbytes, bool on)
 int
 td_null_mem_get(cu_ptr *out, size_t nbytes)
 {
-    void *p = nbytes && nbytes <= NULL_MEMORY ? aligned_alloc(512, (nbytes + 511) / 512 * 512) : NULL;
+    void *p =
+        nbytes && nbytes <= NULL_MEMORY ? aligned_alloc(512, (nbytes + 511) / 512 * 512) : NULL;
     bool ok;
 
     if (!p)
@@ -213,9 +215,9 @@ counter_of(null_kind kind)
 {
     switch (kind) {
     case NULL_STREAM: return &drv.live.streams;
-    case NULL_EVENT: return &drv.live.events;
+    case NULL_EVENT:  return &drv.live.events;
     case NULL_MODULE: return &drv.live.modules;
-    case NULL_LINK: return &drv.live.links;
+    case NULL_LINK:   return &drv.live.links;
     case NULL_PINNED: return &drv.live.pinned;
     }
     return NULL;

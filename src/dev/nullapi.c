@@ -25,7 +25,7 @@ td_null_cuDriverGetVersion(int *version)
 }
 
 static const struct error {
-    int         code;
+    int code;
     const char *name, *text;
 } errors[] = {
     {CU_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
@@ -94,8 +94,9 @@ int
 td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     static const int known[][2] = {
-        {CU_ATTR_MAX_THREADS, 1024}, {CU_ATTR_MAX_SHARED, 48 << 10}, {CU_ATTR_WARP, 32},
-        {CU_ATTR_UNITS, 4},          {CU_ATTR_MAJOR, 8},             {CU_ATTR_MINOR, 0},
+        {CU_ATTR_MAX_THREADS, 1024}, {CU_ATTR_MAX_SHARED, 48 << 10},
+        {CU_ATTR_WARP, 32},          {CU_ATTR_UNITS, 4},
+        {CU_ATTR_MAJOR, 8},          {CU_ATTR_MINOR, 0},
     };
 
     (void)device;
@@ -121,7 +122,7 @@ int
 td_null_cuDevicePrimaryCtxRetain(cu_ctx *ctx, int device)
 {
     (void)device;
-    *ctx = (cu_ctx)(void *)&context;
+    *ctx = (cu_ctx)&context;
     return td_null_due(NULL_cuDevicePrimaryCtxRetain);
 }
 
@@ -208,7 +209,7 @@ td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
 
     if (r || attribute != CU_POINTER_MEMORY_TYPE || td_null_mem_check(ptr, 1))
         return r ? r : CU_INVALID_VALUE; /* as for pageable host memory */
-    *(int *)value = 2; /* CU_MEMORYTYPE_DEVICE */
+    *(int *)value = 2;                   /* CU_MEMORYTYPE_DEVICE */
     return 0;
 }
 
@@ -346,7 +347,7 @@ td_null_cuEventRecord(cu_event event, cu_stream stream)
     if (r)
         return r;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    ((null_object *)(void *)event)->ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    ((null_object *)event)->ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
     return 0;
 }
 
@@ -374,6 +375,6 @@ td_null_cuEventElapsedTime(float *ms, cu_event from, cu_event to)
     r = r ? r : event_ok(from);
     r = r ? r : event_ok(to);
     if (!r)
-        *ms = (float)((double)(((null_object *)(void *)to)->ns - ((null_object *)(void *)from)->ns) / 1e6);
+        *ms = (float)((double)(((null_object *)to)->ns - ((null_object *)from)->ns) / 1e6);
     return r;
 }

@@ -16,9 +16,9 @@ enum { PARAM_MAX = 512 };
 /* null_code - an entry.  In its module's list; dies with it. */
 typedef struct null_code {
     struct null_code *next;
-    char              name[256];
-    int               nparam;
-    uint8_t           nbytes[PARAM_MAX]; /* of each parameter */
+    char name[256];
+    int nparam;
+    uint8_t nbytes[PARAM_MAX]; /* of each parameter */
 } null_code;
 
 static _Atomic(td_null_launch *) hook;
@@ -141,7 +141,8 @@ write_log(unsigned nopt, const int *opt, void **value, const char *text)
 }
 
 int
-td_null_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned nopt, int *opt, void **value)
+td_null_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned nopt, const int *opt,
+                           void **value)
 {
     static const char entry[] = ".entry";
     int r = td_null_due_ctx(NULL_cuModuleLoadDataEx);
@@ -157,14 +158,15 @@ td_null_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned nopt, 
     if (!o)
         return CU_OUT_OF_MEMORY;
     for (const char *p = image; (p = strstr(p, entry)); p += sizeof entry - 1) {
-        null_code *k = isspace((unsigned char)p[sizeof entry - 1]) ? read_entry(p + sizeof entry - 1) : NULL;
+        null_code *k =
+            isspace((unsigned char)p[sizeof entry - 1]) ? read_entry(p + sizeof entry - 1) : NULL;
 
         if (k) {
             k->next = o->data;
             o->data = k;
         }
     }
-    *module = (cu_module)(void *)o;
+    *module = (cu_module)o;
     return 0;
 }
 
@@ -172,7 +174,7 @@ int
 td_null_cuModuleUnload(cu_module module)
 {
     int r = td_null_due_ctx(NULL_cuModuleUnload);
-    null_object *o = (null_object *)(void *)module;
+    null_object *o = (null_object *)module;
 
     if (r)
         return r;
@@ -188,7 +190,7 @@ int
 td_null_cuModuleGetFunction(cu_func *func, cu_module module, const char *name)
 {
     int r = td_null_due_ctx(NULL_cuModuleGetFunction);
-    null_object *o = (null_object *)(void *)module;
+    null_object *o = (null_object *)module;
 
     if (r)
         return r;
@@ -196,7 +198,7 @@ td_null_cuModuleGetFunction(cu_func *func, cu_module module, const char *name)
         return CU_INVALID_HANDLE;
     for (null_code *k = o->data; k; k = k->next)
         if (strcmp(k->name, name) == 0) {
-            *func = (cu_func)(void *)k;
+            *func = (cu_func)k;
             return 0;
         }
     return CU_NOT_FOUND;
@@ -217,7 +219,7 @@ int
 td_null_cuFuncGetParamInfo(cu_func func, size_t i, size_t *offset, size_t *nbytes)
 {
     int r = td_null_due_ctx(NULL_cuFuncGetParamInfo);
-    const null_code *k = (const null_code *)(void *)func;
+    const null_code *k = (const null_code *)func;
 
     if (r)
         return r;
@@ -231,11 +233,12 @@ td_null_cuFuncGetParamInfo(cu_func func, size_t i, size_t *offset, size_t *nbyte
 /* ---- launches ---- */
 
 int
-td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                       cu_stream stream, void **param, void **extra)
+td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                       unsigned by, unsigned bz, unsigned shared, cu_stream stream, void **param,
+                       void **extra)
 {
     int r = td_null_due_ctx(NULL_cuLaunchKernel);
-    const null_code *k = (const null_code *)(void *)func;
+    const null_code *k = (const null_code *)func;
     td_dims dims = {{gx, gy, gz}, {bx, by, bz}, shared};
     td_null_launch *h = atomic_load(&hook);
     uint64_t args[PARAM_MAX];
@@ -263,7 +266,7 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
 /* ---- PTX to a "cubin", which is the PTX ---- */
 
 int
-td_null_cuLinkCreate(unsigned nopt, int *opt, void **value, cu_link *link)
+td_null_cuLinkCreate(unsigned nopt, const int *opt, void **value, cu_link *link)
 {
     int r = td_null_due_ctx(NULL_cuLinkCreate);
     null_object *o = r ? NULL : td_null_object_new(NULL_LINK);
@@ -271,15 +274,16 @@ td_null_cuLinkCreate(unsigned nopt, int *opt, void **value, cu_link *link)
     (void)nopt;
     (void)opt;
     (void)value;
-    *link = (cu_link)(void *)o;
+    *link = (cu_link)o;
     return r ? r : o ? 0 : CU_OUT_OF_MEMORY;
 }
 
 int
-td_null_cuLinkAddData(cu_link link, int type, void *data, size_t nbytes, const char *name, unsigned nopt, int *opt, void **value)
+td_null_cuLinkAddData(cu_link link, int type, void *data, size_t nbytes, const char *name,
+                      unsigned nopt, const int *opt, void **value)
 {
     int r = td_null_due_ctx(NULL_cuLinkAddData);
-    null_object *o = (null_object *)(void *)link;
+    null_object *o = (null_object *)link;
 
     (void)name;
     (void)nopt;
@@ -303,7 +307,7 @@ int
 td_null_cuLinkComplete(cu_link link, void **cubin, size_t *nbytes)
 {
     int r = td_null_due_ctx(NULL_cuLinkComplete);
-    const null_object *o = (const null_object *)(void *)link;
+    const null_object *o = (const null_object *)link;
 
     if (r)
         return r;

@@ -16,25 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNIT ((size_t)512)
-#define SLAB ((size_t)2 << 20)
+#define UNIT      ((size_t)512)
+#define SLAB      ((size_t)2 << 20)
 #define SLAB_ITEM ((size_t)64 << 10) /* larger blocks are taken from the driver one by one */
-#define LARGE ((size_t)1 << 20)
+#define LARGE     ((size_t)1 << 20)
 
 /* td_slab - memory that small blocks are cut from.  The pool's; lives until it is trimmed. */
 struct td_slab {
-    td_slab  *next;
+    td_slab *next;
     uintptr_t ptr;
-    size_t    cut;  /* bytes given to blocks */
-    size_t    live; /* blocks handed out */
+    size_t cut;  /* bytes given to blocks */
+    size_t live; /* blocks handed out */
 };
 
 /* td_block - a buffer's record and its place in the pool.  Its holder's while live, else the pool's;
  * a wrapped one has capacity 0 and goes when its last reference does. */
 struct td_block {
-    td_buf    buf; /* first: a td_buf * is a td_block * */
+    td_buf buf; /* first: a td_buf * is a td_block * */
     td_block *next;
-    td_slab  *slab; /* NULL: its memory is its own */
+    td_slab *slab; /* NULL: its memory is its own */
 };
 
 static td_block *
@@ -307,7 +307,9 @@ out_of_memory(td_dev *d, size_t nbytes)
     human(m.cached, kept);
     human(free_bytes, left);
     human(total, all);
-    return td_fail(TD_ERR_OOM, "out of memory on %s: asked for %s (%zu bytes); buffers hold %s, the pool keeps %s, %s of %s are free",
+    return td_fail(TD_ERR_OOM,
+                   "out of memory on %s: asked for %s (%zu bytes); buffers hold %s, the pool keeps "
+                   "%s, %s of %s are free",
                    d->info.name, ask, nbytes, used, kept, left, all);
 }
 
@@ -343,8 +345,11 @@ new_slab(td_dev *d, td_stream *s, size_t size, td_block **out)
 {
     td_pool *p = &d->pool;
     td_slab *slab = calloc(1, sizeof *slab);
-    td_status st = slab ? driver_get(d, SLAB, &slab->ptr) : no_record();
+    td_status st;
 
+    if (!slab)
+        return no_record();
+    st = driver_get(d, SLAB, &slab->ptr);
     if (st) {
         free(slab);
         return st;
@@ -369,7 +374,9 @@ new_block(td_dev *d, td_stream *s, size_t size, td_block **out)
     if (size <= SLAB_ITEM)
         return new_slab(d, s, size, out);
     b = calloc(1, sizeof *b);
-    st = b ? driver_get(d, size, &b->buf.ptr) : no_record();
+    if (!b)
+        return no_record();
+    st = driver_get(d, size, &b->buf.ptr);
     if (st) {
         free(b);
         return st;
@@ -428,7 +435,8 @@ td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
 
     s = s ? s : &d->def;
     if (s->dev != d)
-        return td_fail(TD_ERR_VALUE, "buffer: the stream belongs to %s, not to %s", s->dev->info.name, d->info.name);
+        return td_fail(TD_ERR_VALUE, "buffer: the stream belongs to %s, not to %s",
+                       s->dev->info.name, d->info.name);
     st = nbytes > (size_t)PTRDIFF_MAX ? TD_ERR_OOM : get(d, s, nbytes, &b);
     if (st)
         return st == TD_ERR_OOM ? out_of_memory(d, nbytes) : st;
@@ -493,7 +501,8 @@ td_buf_unref(td_buf *b)
     }
     pthread_mutex_lock(&p->mu);
     p->used -= b->capacity;
-    if ((atomic_load_explicit(&b->flags, memory_order_relaxed) & TD_BUF_SHARED) && d->ops->stream_new) {
+    if ((atomic_load_explicit(&b->flags, memory_order_relaxed) & TD_BUF_SHARED) &&
+        d->ops->stream_new) {
         block_of(b)->next = p->shared;
         p->shared = block_of(b);
     } else {
@@ -502,7 +511,8 @@ td_buf_unref(td_buf *b)
             take_kept(p, &blocks, &slabs);
     }
     pthread_mutex_unlock(&p->mu);
-    (void)give_back(d, blocks, slabs); /* only where the pool has a limit: the system takes it back */
+    (void)give_back(d, blocks,
+                    slabs); /* only where the pool has a limit: the system takes it back */
 }
 
 td_memstat

@@ -131,9 +131,31 @@ to_odd_float(lowering *L, LLVMValueRef v, int n)
     return LLVMBuildBitCast(L->b, LLVMBuildOr(L->b, u, lost, ""), f32, "");
 }
 
+/* A 64-bit integer with its low 12 bits gathered into one: float64 holds it, rounded to odd.  Used
+ * from 2^53 on; below, float64 holds the integer itself. */
+static LLVMValueRef
+to_odd_int(lowering *L, LLVMValueRef v, td_dtype from, int n)
+{
+    LLVMValueRef low = and_bits(L, v, 64, n, 0xfff), top = and_bits(L, v, 64, n, ~UINT64_C(0xfff));
+    LLVMValueRef size = v, odd;
+
+    if (from == TD_I64)
+        size = LLVMBuildXor(L->b, v, LLVMBuildAShr(L->b, v, low_cint(L, 64, n, 63), ""), "");
+    odd = low_select(L, low_icmp(L, LLVMIntEQ, low, low_zero(LLVMTypeOf(v))), top,
+                     LLVMBuildOr(L->b, top, low_cint(L, 64, n, 0x1000), ""));
+    return low_select(L, low_icmp(L, LLVMIntULT, size, low_cint(L, 64, n, UINT64_C(1) << 53)), v, odd);
+}
+
+/* float32 holds every integer in float16's range, but not all in bfloat16's. */
 static LLVMValueRef
 to_half(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int n)
 {
+    if (td_dtype_is_int(from) && bits_of(from) >= 32 && to == TD_BF16) {
+        if (bits_of(from) == 64)
+            v = to_odd_int(L, v, from, n);
+        v = low_cast(L, v, from, TD_F64, n);
+        from = TD_F64;
+    }
     if (from != TD_F64)
         return float_to_half(L, low_cast(L, v, from, TD_F32, n), to, n);
     if (to == TD_F16 && L->target == TD_TARGET_GPU)

@@ -100,6 +100,6 @@ const low_target low_nvptx = {
     .triple = "nvptx64-nvidia-cuda",
     .machine = machine,
     .link = link_libdevice,
-    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg)",
+    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
     .id = TD_TARGET_GPU,
 };

@@ -68,6 +68,6 @@ machine(const char *arch, LLVMTargetMachineRef *out)
 const low_target low_x86 = {
     .triple = "x86_64-pc-linux-gnu",
     .machine = machine,
-    .passes = "function(sroa,early-cse,instcombine,simplifycfg)",
+    .passes = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
     .id = TD_TARGET_CPU,
 };

@@ -1,5 +1,7 @@
 /* t_dev.c - the CPU as a device: memory and its pool, copies, streams, events, launches. */
+#include "dev/blas.h"
 #include "dev/dev.h"
+#include "dev/library.h"
 
 #include "check.h"
 
@@ -23,7 +25,8 @@ test_devices(void)
     CHECK_OK(td_dev_get("cpu", &d));
     CHECK(d == cpu);
     i = td_dev_info(cpu);
-    CHECK(i->kind == TD_DEV_CPU && strcmp(i->name, "cpu") == 0 && i->model[0] && i->arch[0] && i->units >= 1);
+    CHECK(i->kind == TD_DEV_CPU && strcmp(i->name, "cpu") == 0 && i->model[0] && i->arch[0] &&
+          i->units >= 1);
     CHECK(i->warp == 1 && i->max_threads == 1 && i->memory > 0 && i->driver == 0);
     CHECK(td_dev_count(TD_DEV_CPU) == 1 && td_dev_count(TD_DEV_NULL) == 1);
     CHECK_FAILS(td_dev_get("tpu", &d), TD_ERR_VALUE, "tpu");
@@ -41,19 +44,23 @@ test_devices(void)
 static void
 test_reuse(void)
 {
-    static const size_t sizes[] = {0, 1, 511, 512, 513, 4096, 5000, 70000, 1 << 20, (1 << 20) + 1, 3 << 20, 40 << 20};
+    static const size_t sizes[] = {0,    1,     511,     512,           513,     4096,
+                                   5000, 70000, 1 << 20, (1 << 20) + 1, 3 << 20, 40 << 20};
     td_buf *b[12], *again;
     td_memstat before = td_mem_stats(cpu), after;
 
     for (int i = 0; i < 12; i++) {
         CHECK_OK(td_buf_new(cpu, NULL, sizes[i], &b[i]));
-        CHECK(b[i]->nbytes == sizes[i] && b[i]->capacity >= sizes[i] && b[i]->ptr % 64 == 0 && b[i]->refs == 1);
+        CHECK(b[i]->nbytes == sizes[i] && b[i]->capacity >= sizes[i] && b[i]->ptr % 64 == 0 &&
+              b[i]->refs == 1);
         memset((void *)b[i]->ptr, i, b[i]->capacity);
     }
     for (int i = 0; i < 12; i++)
-        CHECK(((unsigned char *)b[i]->ptr)[b[i]->capacity - 1] == i && ((unsigned char *)b[i]->ptr)[0] == i);
+        CHECK(((unsigned char *)b[i]->ptr)[b[i]->capacity - 1] == i &&
+              ((unsigned char *)b[i]->ptr)[0] == i);
     after = td_mem_stats(cpu);
-    CHECK(after.used >= before.used + (45 << 20) && after.peak >= after.used && after.allocs == before.allocs + 12);
+    CHECK(after.used >= before.used + (45 << 20) && after.peak >= after.used &&
+          after.allocs == before.allocs + 12);
     for (int i = 0; i < 12; i++) {
         uintptr_t p = b[i]->ptr;
 
@@ -63,7 +70,8 @@ test_reuse(void)
         td_buf_unref(again);
     }
     before = td_mem_stats(cpu);
-    CHECK(before.used == 0 && before.cached >= (45 << 20) && before.driver_allocs == after.driver_allocs);
+    CHECK(before.used == 0 && before.cached >= (45 << 20) &&
+          before.driver_allocs == after.driver_allocs);
     CHECK_OK(td_buf_new(cpu, NULL, 36 << 20, &again)); /* nine tenths of a kept block */
     CHECK(td_mem_stats(cpu).driver_allocs == before.driver_allocs);
     td_buf_unref(again);
@@ -103,7 +111,7 @@ test_oom(void)
 {
     td_buf *b = NULL;
 
-    CHECK_FAILS(td_buf_new(cpu, NULL, td_dev_info(cpu)->memory + (1 << 20), &b), TD_ERR_OOM, "asked for");
+    CHECK_FAILS(td_buf_new(cpu, NULL, (size_t)1 << 48, &b), TD_ERR_OOM, "asked for 256.00 TiB");
     CHECK_FAILS(td_buf_new(cpu, NULL, SIZE_MAX, &b), TD_ERR_OOM, "18446744073709551615 bytes");
     CHECK_FAILS(td_buf_new(cpu, NULL, (size_t)1 << 62, &b), TD_ERR_OOM, "free");
 }
@@ -214,7 +222,8 @@ test_streams(void)
     CHECK_OK(td_stream_sync(s));
     CHECK_OK(td_dev_sync(cpu));
 
-    CHECK_OK(td_buf_new(cpu, s, 5 << 20, &b)); /* a buffer outlives its stream; its memory does not get lost */
+    CHECK_OK(td_buf_new(cpu, s, 5 << 20,
+                        &b)); /* a buffer outlives its stream; its memory does not get lost */
     CHECK_OK(td_buf_new(cpu, s, 100, &c));
     p = b->ptr;
     td_stream_free(s);
@@ -270,7 +279,8 @@ test_launch(void)
         if (!CHECK(((double *)out->ptr)[i] == i * 2.5))
             break;
     dims.block[0] = 2;
-    CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE, "launch of scale: grid (2, 4, 1), block (2, 1, 1)");
+    CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE,
+                "launch of scale: grid (2, 4, 1), block (2, 1, 1)");
     dims = (td_dims){{2, 0, 1}, {1, 1, 1}, 0};
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE, "grid (2, 0, 1)");
     CHECK_FAILS(td_module_load(cpu, ".version 8.0", &m), TD_ERR_DEVICE, "cpu");
@@ -324,6 +334,30 @@ test_threads(void)
 }
 
 static void
+test_libraries(void)
+{
+    static const char *const math[] = {"libnothing.so.9", "libm.so.6", NULL}, *const none[] = {
+                                                                                  "libnothing.so.9",
+                                                                                  "libnothing.so.8",
+                                                                                  NULL};
+    td_gemm g = {.size = 4, .m = 1, .n = 1, .k = 1, .batch = 1};
+    unsigned n = td_lib_changes();
+    char path[512];
+    void *lib = NULL, *f = NULL;
+
+    td_lib_search("/nowhere::/usr/lib:");
+    CHECK(td_lib_changes() == n + 1);
+    CHECK_OK(td_lib_open(math, "math", &lib));
+    CHECK_OK(td_lib_symbol(lib, "cos", &f));
+    CHECK(strstr(td_lib_path(lib, path, sizeof path), "libm.so.6"));
+    CHECK_FAILS(td_lib_symbol(lib, "cosinus", &f), TD_ERR_LIBRARY, "has no cosinus");
+    CHECK_FAILS(td_lib_open(none, "nothing-at-all", &lib), TD_ERR_LIBRARY,
+                "libnothing.so.9 was not found: pip install nothing-at-all");
+    td_lib_search(NULL);
+    CHECK(td_blas_gemm(td_dev_stream(cpu), &g) == TD_SKIP && td_blas_info(cpu)[0]);
+}
+
+static void
 show_speed(void)
 {
     struct timespec a, b;
@@ -352,6 +386,7 @@ main(void)
     test_streams();
     test_launch();
     test_threads();
+    test_libraries();
     show_speed();
     return check_failures != 0;
 }

@@ -90,7 +90,8 @@ test_fork(void)
 
     if (p == 0)
         _exit(runs_each_once(1000) && td_parallel_width() == 1 ? 0 : 1);
-    check(waitpid(p, &st, 0) == p && WIFEXITED(st) && WEXITSTATUS(st) == 0, "fork: the child does not run alone");
+    check(waitpid(p, &st, 0) == p && WIFEXITED(st) && WEXITSTATUS(st) == 0,
+          "fork: the child does not run alone");
     check(runs_each_once(1000), "fork: the parent's pool is broken");
 }
 
@@ -123,7 +124,8 @@ show_latency(void)
         t = (now_us() - t) / 500;
         best = t < best ? t : best;
     }
-    printf("t_parallel: %d threads, an empty td_parallel(2) takes %.2f us\n", td_parallel_width(), best);
+    printf("t_parallel: %d threads, an empty td_parallel(2) takes %.2f us\n", td_parallel_width(),
+           best);
 }
 
 int

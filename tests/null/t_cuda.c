@@ -16,10 +16,11 @@
 
 enum { N = 1000, FAILED = 719 };
 
-static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                          ".visible .entry twice(\n\t.param .u64 .ptr .global .align 4 twice_param_0,\n"
-                          "\t.param .f32 twice_param_1,\n\t.param .u32 twice_param_2\n)\n{\n\tret;\n}\n"
-                          ".visible .entry idle()\n{\n\tret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry twice(\n\t.param .u64 .ptr .global .align 4 twice_param_0,\n"
+    "\t.param .f32 twice_param_1,\n\t.param .u32 twice_param_2\n)\n{\n\tret;\n}\n"
+    ".visible .entry idle()\n{\n\tret;\n}\n";
 
 static td_dev *null;
 
@@ -35,7 +36,8 @@ play(const char *name, const td_dims *dims, const uint64_t *args, int narg)
     if (narg != 3 || args[2] > UINT32_MAX || dims->block[0] != 128)
         return td_fail(TD_ERR_VALUE, "twice: arguments are not as given");
     if (td_null_extent((uintptr_t)x) < args[2] * sizeof *x)
-        return td_fail(TD_ERR_INDEX, "twice: x[%zu] lies beyond its buffer", td_null_extent((uintptr_t)x) / sizeof *x);
+        return td_fail(TD_ERR_INDEX, "twice: x[%zu] lies beyond its buffer",
+                       td_null_extent((uintptr_t)x) / sizeof *x);
     for (uint64_t i = 0; i < args[2]; i++)
         x[i] *= factor;
     return TD_OK;
@@ -44,8 +46,8 @@ play(const char *name, const td_dims *dims, const uint64_t *args, int narg)
 static int
 same_but_memory(td_null_counts a, td_null_counts b)
 {
-    return a.streams == b.streams && a.events == b.events && a.modules == b.modules && a.links == b.links &&
-           a.contexts == b.contexts;
+    return a.streams == b.streams && a.events == b.events && a.modules == b.modules &&
+           a.links == b.links && a.contexts == b.contexts;
 }
 
 /* ---- plain use ---- */
@@ -58,7 +60,8 @@ test_device(void)
     td_dev *d;
 
     CHECK(i->kind == TD_DEV_NULL && strcmp(i->name, "null") == 0 && strcmp(i->arch, "sm_80") == 0);
-    CHECK(i->warp == 32 && i->max_threads == 1024 && i->max_shared == 48 << 10 && i->driver == 13000 && i->memory);
+    CHECK(i->warp == 32 && i->max_threads == 1024 && i->max_shared == 48 << 10 &&
+          i->driver == 13000 && i->memory);
     CHECK_OK(td_dev_memory(null, &free_bytes, &total));
     CHECK(total == i->memory && free_bytes <= total);
     CHECK_OK(td_dev_get("null", &d));
@@ -76,7 +79,8 @@ test_memory(void)
 
     CHECK_OK(td_buf_new(null, NULL, 1000, &a));
     CHECK(a->ptr % 512 == 0);
-    CHECK(td_null_extent(a->ptr) == 1000 && td_null_extent(a->ptr + 999) == 1 && td_null_extent(a->ptr + 1000) == 0);
+    CHECK(td_null_extent(a->ptr) == 1000 && td_null_extent(a->ptr + 999) == 1 &&
+          td_null_extent(a->ptr + 1000) == 0);
     p = a->ptr;
     td_buf_unref(a);
     CHECK(td_null_extent(p) == 0);
@@ -91,7 +95,8 @@ test_memory(void)
     CHECK(a->ptr == p);
     td_buf_unref(a);
     td_stream_free(s);
-    CHECK_OK(td_buf_new(null, NULL, 3 << 20, &a)); /* s is gone: the default stream has its memory */
+    CHECK_OK(
+        td_buf_new(null, NULL, 3 << 20, &a)); /* s is gone: the default stream has its memory */
     CHECK(a->ptr == p);
     td_buf_unref(b);
     n = td_mem_stats(null).driver_allocs;
@@ -113,7 +118,8 @@ test_oom(void)
 
     CHECK_OK(td_buf_new(null, NULL, (size_t)5 << 30, &a));
     CHECK_FAILS(td_buf_new(null, NULL, (size_t)5 << 30, &b), TD_ERR_OOM,
-                "asked for 5.00 GiB (5368709120 bytes); buffers hold 5.00 GiB, the pool keeps 0 bytes, 3.00 GiB of 8.00 GiB are free");
+                "asked for 5.00 GiB (5368709120 bytes); buffers hold 5.00 GiB, the pool keeps 0 "
+                "bytes, 3.00 GiB of 8.00 GiB are free");
     td_buf_unref(a);
     m = td_mem_stats(null);
     CHECK_OK(td_buf_new(null, NULL, (size_t)7 << 30, &a)); /* what is kept makes room */
@@ -133,8 +139,9 @@ round_trip(td_stream *s, size_t n)
         in[k] = (unsigned char)(k * 7 + k / 253 + k / 65537);
     ok = CHECK_OK(td_buf_new(null, s, n, &a)) && CHECK_OK(td_buf_new(null, s, n, &b)) &&
          CHECK_OK(td_copy_in(s, a->ptr, in, n)) && CHECK_OK(td_copy(s, b->ptr, a->ptr, n)) &&
-         CHECK_OK(td_copy_out(s, out, b->ptr, n)) && CHECK(memcmp(in, out, n) == 0) && CHECK_OK(td_fill(s, b->ptr, 9, n)) &&
-         CHECK_OK(td_copy_out(s, out, b->ptr, n)) && CHECK(out[0] == 9 && out[n - 1] == 9);
+         CHECK_OK(td_copy_out(s, out, b->ptr, n)) && CHECK(memcmp(in, out, n) == 0) &&
+         CHECK_OK(td_fill(s, b->ptr, 9, n)) && CHECK_OK(td_copy_out(s, out, b->ptr, n)) &&
+         CHECK(out[0] == 9 && out[n - 1] == 9);
     td_buf_unref(a);
     td_buf_unref(b);
     free(in);
@@ -145,7 +152,8 @@ round_trip(td_stream *s, size_t n)
 static void
 test_copies(void)
 {
-    static const size_t sizes[] = {1, 1000, 1 << 20, (3 << 20) + 5, (40 << 20) + 1, (5 << 20) + 77, 64 << 20};
+    static const size_t sizes[] = {
+        1, 1000, 1 << 20, (3 << 20) + 5, (40 << 20) + 1, (5 << 20) + 77, 64 << 20};
     td_stream *s;
     td_buf *a;
     char c = 0;
@@ -158,7 +166,8 @@ test_copies(void)
     CHECK(td_null_live().pinned > 0); /* the large ones were staged */
     CHECK_OK(td_buf_new(null, s, 0, &a));
     CHECK_OK(td_copy_in(s, a->ptr, &c, 0));
-    CHECK_FAILS(td_copy_in(s, 4096, &c, 1), TD_ERR_DEVICE, "null: cuMemcpyHtoDAsync: CUDA_ERROR_INVALID_VALUE");
+    CHECK_FAILS(td_copy_in(s, 4096, &c, 1), TD_ERR_DEVICE,
+                "null: cuMemcpyHtoDAsync: CUDA_ERROR_INVALID_VALUE");
     td_buf_unref(a);
     td_stream_free(s);
 }
@@ -226,7 +235,8 @@ test_launch(void)
             break;
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 2), TD_ERR_VALUE, "2 arguments for 3 parameters");
     args[2] = N + 1;
-    CHECK_FAILS(td_launch(f, NULL, &dims, args, 3), TD_ERR_DEVICE, "x[1000] lies beyond its buffer");
+    CHECK_FAILS(td_launch(f, NULL, &dims, args, 3), TD_ERR_DEVICE,
+                "x[1000] lies beyond its buffer");
     CHECK(strstr(td_error(), "launch of twice: grid (8, 1, 1), block (128, 1, 1), 0 bytes"));
     dims.block[1] = 100;
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 3), TD_ERR_DEVICE, "cuLaunchKernel");
@@ -234,7 +244,8 @@ test_launch(void)
     args[2] = N;
     CHECK_OK(td_launch(f, NULL, &dims, args, 3));
     dims.shared = 1 << 20;
-    CHECK_FAILS(td_launch(f, NULL, &dims, args, 3), TD_ERR_DEVICE, "1048576 bytes of shared memory");
+    CHECK_FAILS(td_launch(f, NULL, &dims, args, 3), TD_ERR_DEVICE,
+                "1048576 bytes of shared memory");
     td_buf_unref(b);
     td_module_free(m);
     td_module_free(NULL);
@@ -255,7 +266,8 @@ test_assemble(void)
     free(cubin);
     CHECK_OK(td_module_func(m, "twice", &f));
     td_module_free(m);
-    CHECK_FAILS(td_dev_assemble(null, "nonsense", &cubin, &n), TD_ERR_DEVICE, "CUDA_ERROR_INVALID_PTX");
+    CHECK_FAILS(td_dev_assemble(null, "nonsense", &cubin, &n), TD_ERR_DEVICE,
+                "CUDA_ERROR_INVALID_PTX");
     CHECK_FAILS(td_module_load(null, "nonsense", &m), TD_ERR_DEVICE, "takes PTX only");
     CHECK_FAILS(td_func_of_entry(null, "k", NULL, &f), TD_ERR_DEVICE, "null");
     CHECK(same_but_memory(before, td_null_live()));
@@ -273,7 +285,8 @@ static size_t lost; /* allocations whose giving back was made to fail */
 
 enum { BIG = 5 << 20 };
 
-static td_status do_alloc(void)
+static td_status
+do_alloc(void)
 {
     td_buf *b = NULL;
     td_status st = td_buf_new(null, NULL, 200 << 20, &b); /* larger than what is kept */
@@ -282,7 +295,8 @@ static td_status do_alloc(void)
     return st ? st : td_mem_trim(null);
 }
 
-static td_status do_alloc_small(void)
+static td_status
+do_alloc_small(void)
 {
     td_buf *b = NULL;
     td_status st = td_mem_trim(null);
@@ -292,7 +306,8 @@ static td_status do_alloc_small(void)
     return st;
 }
 
-static td_status do_alloc_shared(void)
+static td_status
+do_alloc_shared(void)
 {
     td_buf *b = NULL;
     td_status st = td_buf_new(null, strm, 900 << 10, &b);
@@ -307,14 +322,16 @@ static td_status do_alloc_shared(void)
     return st;
 }
 
-static td_status do_memory(void)
+static td_status
+do_memory(void)
 {
     size_t a, b;
 
     return td_dev_memory(null, &a, &b);
 }
 
-static td_status do_copies(void)
+static td_status
+do_copies(void)
 {
     char c[100] = {0};
 
@@ -324,11 +341,24 @@ static td_status do_copies(void)
     return td_fill(strm, buf->ptr, 1, sizeof c);
 }
 
-static td_status do_big_in(void) { return td_copy_in(strm, big->ptr, big_in, BIG); }
-static td_status do_big_out(void) { return td_copy_out(strm, big_out, big->ptr, BIG); }
-static td_status do_sync(void) { return td_dev_sync(null); }
+static td_status
+do_big_in(void)
+{
+    return td_copy_in(strm, big->ptr, big_in, BIG);
+}
+static td_status
+do_big_out(void)
+{
+    return td_copy_out(strm, big_out, big->ptr, BIG);
+}
+static td_status
+do_sync(void)
+{
+    return td_dev_sync(null);
+}
 
-static td_status do_stream(void)
+static td_status
+do_stream(void)
 {
     td_stream *s = NULL;
 
@@ -337,7 +367,8 @@ static td_status do_stream(void)
     return td_stream_sync(strm);
 }
 
-static td_status do_event(void)
+static td_status
+do_event(void)
 {
     td_event *e = NULL;
     bool done;
@@ -353,7 +384,8 @@ static td_status do_event(void)
     return td_event_elapsed(ev[0], ev[1], &ms);
 }
 
-static td_status do_module(void)
+static td_status
+do_module(void)
 {
     td_module *m = NULL;
     td_func *f;
@@ -364,7 +396,8 @@ static td_status do_module(void)
     return st;
 }
 
-static td_status do_assemble(void)
+static td_status
+do_assemble(void)
 {
     void *cubin = NULL;
     size_t n;
@@ -374,7 +407,8 @@ static td_status do_assemble(void)
     return st;
 }
 
-static td_status do_launch(void)
+static td_status
+do_launch(void)
 {
     static const td_dims dims = {{1, 1, 1}, {128, 1, 1}, 0};
     static uint32_t shared = 49 << 10;
@@ -390,7 +424,7 @@ static td_status do_launch(void)
 static const struct trial {
     td_status (*run)(void);
     const char *what, *call;
-    int         harm;
+    int harm;
 } trials[] = {
     {do_alloc, "alloc", "cuCtxPushCurrent", 1},
     {do_alloc, "alloc", "cuCtxGetCurrent", 0},
@@ -484,12 +518,15 @@ try_one(const struct trial *t)
         td_null_fail(t->call, k, FAILED);
         st = t->run();
         td_null_fail(t->call, 0, 0);
-        if (st && !(st == TD_ERR_DEVICE && strstr(td_error(), t->call) && strstr(td_error(), "CUDA_ERROR_LAUNCH_FAILED")))
-            printf("%s with a failing %s: status %d, \"%s\"\n", t->what, t->call, st, td_error()), check_failures++;
+        if (st && !(st == TD_ERR_DEVICE && strstr(td_error(), t->call) &&
+                    strstr(td_error(), "CUDA_ERROR_LAUNCH_FAILED")))
+            printf("%s with a failing %s: status %d, \"%s\"\n", t->what, t->call, st, td_error()),
+                check_failures++;
         failed += st != TD_OK;
         after = td_null_live();
         if (!same_but_memory(before, after) || td_mem_stats(null).used != used)
-            printf("%s with failing %s number %d: something leaked\n", t->what, t->call, k), check_failures++;
+            printf("%s with failing %s number %d: something leaked\n", t->what, t->call, k),
+                check_failures++;
         before = after;
         if (!st && k > 8)
             break;
@@ -501,7 +538,8 @@ try_one(const struct trial *t)
         printf("%s with a failing %s: memory leaked\n", t->what, t->call), check_failures++;
     if (!failed != !t->harm)
         printf("%s with a failing %s: %d failures\n", t->what, t->call, failed), check_failures++;
-    if (!CHECK_OK(t->run()) || !CHECK_OK(do_big_in()) || !CHECK_OK(do_big_out()) || !CHECK(memcmp(big_in, big_out, BIG) == 0))
+    if (!CHECK_OK(t->run()) || !CHECK_OK(do_big_in()) || !CHECK_OK(do_big_out()) ||
+        !CHECK(memcmp(big_in, big_out, BIG) == 0))
         printf("after %s with a failing %s\n", t->what, t->call);
 }
 
@@ -530,8 +568,9 @@ test_unstaged(void)
 static void
 test_open_fails(void)
 {
-    static const char *const call[] = {"cuDeviceGet",      "cuDeviceGetName",    "cuDeviceGetAttribute",
-                                       "cuDeviceTotalMem", "cuDriverGetVersion", "cuDevicePrimaryCtxRetain"};
+    static const char *const call[] = {"cuDeviceGet",          "cuDeviceGetName",
+                                       "cuDeviceGetAttribute", "cuDeviceTotalMem",
+                                       "cuDriverGetVersion",   "cuDevicePrimaryCtxRetain"};
 
     for (int i = 0; i < 6; i++) {
         td_null_fail(call[i], 1, FAILED);
@@ -539,6 +578,34 @@ test_open_fails(void)
     }
     td_null_fail("cuDevicePrimaryCtxRetain", 1, 2);
     CHECK_FAILS(td_dev_get("null", &null), TD_ERR_OOM, "CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+/* In a child, since the environment is read once. */
+static void
+test_environment(void)
+{
+    pid_t p = fork();
+    int st;
+
+    if (p == 0) {
+        td_dims dims = {{8, 1, 1}, {128, 1, 1}, 0};
+        td_module *m;
+        td_func *f;
+
+        setenv("TREADLE_SYNC", "1", 1);
+        setenv("TREADLE_DEVICE", "null", 1);
+        CHECK_OK(td_dev_default(&null));
+        CHECK(strcmp(td_dev_info(null)->name, "null") == 0);
+        td_null_on_launch(play);
+        CHECK_OK(td_module_load(null, ptx, &m));
+        CHECK_OK(td_module_func(m, "idle", &f));
+        CHECK_OK(td_launch(f, NULL, &dims, NULL, 0));
+        td_null_fail("cuStreamSynchronize", 1, FAILED);
+        CHECK_FAILS(td_launch(f, NULL, &dims, NULL, 0), TD_ERR_DEVICE,
+                    "launch of idle: grid (8, 1, 1), block (128, 1, 1)");
+        _exit(check_failures != 0);
+    }
+    CHECK(waitpid(p, &st, 0) == p && WIFEXITED(st) && WEXITSTATUS(st) == 0);
 }
 
 static void
@@ -551,8 +618,8 @@ test_fork(void)
         td_buf *b;
         td_dev *d;
         int ok = CHECK_FAILS(td_buf_new(null, NULL, 500 << 20, &b), TD_ERR_DEVICE, "spawn") &&
-                 CHECK_FAILS(td_dev_sync(null), TD_ERR_DEVICE, "forked") && CHECK_OK(td_dev_get("cpu", &d)) &&
-                 CHECK_OK(td_buf_new(d, NULL, 5 << 20, &b));
+                 CHECK_FAILS(td_dev_sync(null), TD_ERR_DEVICE, "forked") &&
+                 CHECK_OK(td_dev_get("cpu", &d)) && CHECK_OK(td_buf_new(d, NULL, 5 << 20, &b));
 
         _exit(ok ? 0 : 1);
     }
@@ -562,6 +629,7 @@ test_fork(void)
 int
 main(void)
 {
+    test_environment();
     test_open_fails();
     CHECK_OK(td_dev_get("null", &null));
     test_device();
@@ -579,6 +647,7 @@ main(void)
     failing_end();
     test_fork();
     CHECK_OK(td_mem_trim(null));
-    CHECK(td_null_live().memory == lost && td_null_live().modules == 0 && td_null_live().links == 0 && td_null_live().contexts == 0);
+    CHECK(td_null_live().memory == lost && td_null_live().modules == 0 &&
+          td_null_live().links == 0 && td_null_live().contexts == 0);
     return check_failures != 0;
 }

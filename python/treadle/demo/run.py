@@ -36,7 +36,8 @@ class Row:
         return self.numpy / self.treadle if self.numpy and self.treadle else None
 
     def take(self, event):
-        """Enter one event of the child."""
+        """Enter one event of the child; its kind."""
+        event = dict(event)
         kind = event.pop("event")
         if kind in ("numpy", "first", "treadle"):
             setattr(self, kind, event["seconds"])
@@ -56,11 +57,9 @@ def duration(seconds):
     """A time with three digits and a unit that suits it."""
     if seconds is None:
         return "–"
-    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
-        value = seconds * factor
-        if value >= 1:
-            break
-    return f"{value:.{max(0, 2 - len(str(int(value))) + 1)}f} {unit}"
+    unit, factor = ("s", 1) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
+    value = seconds * factor
+    return f"{value:.{max(0, 3 - len(str(int(value))))}f} {unit}"
 
 
 def times_faster(ratio):
@@ -71,7 +70,7 @@ def times_faster(ratio):
 
 
 def scientific(value):
-    """An error, short: 0, 1.2e-07, 0.83; a dash for none, ∞ told by the caller."""
+    """An error, short: 0, 1.2e-07, 0.83; a dash for none."""
     return "–" if value is None else "0" if value == 0 else f"{value:.2g}"
 
 
@@ -88,19 +87,21 @@ def run_program(name, module, size, pictures, env, show):
     row = Row(name)
     command = [sys.executable, "-m", "treadle.demo.child", name, module, size, str(pictures)]
     with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
+        with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8", env=env
-        )
-        # A child that hangs is silent: a timer ends it, and with it the loop below.
-        timer = threading.Timer(TIME_LIMIT, process.kill)
-        timer.start()
-        try:
-            for line in process.stdout:
-                show(row, row.take(json.loads(line)))
-        finally:
-            late = not timer.is_alive()
-            timer.cancel()
-            process.kill() if sys.exc_info()[0] else process.wait()
+        ) as process:
+            # A child that hangs is silent: a timer ends it, and with it the loop below.
+            timer = threading.Timer(TIME_LIMIT, process.kill)
+            timer.start()
+            try:
+                for line in process.stdout:
+                    show(row, row.take(json.loads(line)))
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                late = not timer.is_alive()
+                timer.cancel()
         errors.seek(0)
         row.traceback = errors.read().strip()
     if process.returncode:

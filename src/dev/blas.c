@@ -1,0 +1,235 @@
+/* blas.c - matrix products through cuBLAS.
+ *
+ * cuBLAS counts by columns; a row-major matrix is its transpose to it, so c = a b becomes
+ * c' = b' a': the operands change places and nothing is moved.  Float32 is computed in float32 (the
+ * library's default; TF32 would have to be asked for), half accumulates in float32.
+ */
+#include "dev/blas.h"
+
+#include "dev/cuda.h"
+#include "dev/library.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct blas_handle_ *blas_handle;
+
+/* cuBLAS's functions.  Filled once. */
+typedef struct blas_table {
+    int (*create)(blas_handle *h);
+    int (*set_stream)(blas_handle h, cu_stream s);
+    int (*property)(int which, int *value); /* 0 major, 1 minor, 2 patch: needs no handle */
+    const char *(*status_name)(int code);
+    int (*gemm)(blas_handle h, int ta, int tb, int64_t m, int64_t n, int64_t k, const void *alpha,
+                const void *a, int at, int64_t lda, const void *b, int bt, int64_t ldb,
+                const void *beta, void *c, int ct, int64_t ldc, int compute, int algo);
+    int (*gemm_batched)(blas_handle h, int ta, int tb, int64_t m, int64_t n, int64_t k,
+                        const void *alpha, const void *a, int at, int64_t lda, long long stride_a,
+                        const void *b, int bt, int64_t ldb, long long stride_b, const void *beta,
+                        void *c, int ct, int64_t ldc, long long stride_c, int64_t batch,
+                        int compute, int algo);
+} blas_table;
+
+static const struct symbol {
+    const char *name;
+    size_t slot;
+} symbols[] = {
+    {"cublasCreate_v2", offsetof(blas_table, create)},
+    {"cublasSetStream_v2", offsetof(blas_table, set_stream)},
+    {"cublasGetProperty", offsetof(blas_table, property)},
+    {"cublasGetStatusName", offsetof(blas_table, status_name)},
+    {"cublasGemmEx_64", offsetof(blas_table, gemm)},
+    {"cublasGemmStridedBatchedEx_64", offsetof(blas_table, gemm_batched)},
+};
+
+/* What cuBLAS calls an element of each size; library_types.h and cublas_api.h give the numbers. */
+static const struct element {
+    int size, type, compute;
+} elements[] = {
+    {2, 2 /* CUDA_R_16F */, 68 /* CUBLAS_COMPUTE_32F */},
+    {4, 0 /* CUDA_R_32F */, 68},
+    {8, 1 /* CUDA_R_64F */, 70 /* CUBLAS_COMPUTE_64F */},
+};
+
+enum { ALGO_DEFAULT = -1 };
+
+static struct {
+    pthread_mutex_t mu;
+    blas_table call;
+    bool there;
+    bool missing;    /* looked for in vain */
+    unsigned looked; /* td_lib_changes then */
+    char why[512];   /* it is missing */
+    char path[512];
+} blas = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- the library ---- */
+
+static td_status
+load(void)
+{
+    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", NULL};
+    void *lib, *f;
+
+    TD_TRY(td_lib_open(names, "nvidia-cublas", &lib));
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        TD_TRY(td_lib_symbol(lib, symbols[i].name, &f));
+        memcpy((char *)&blas.call + symbols[i].slot, &f, sizeof f);
+    }
+    td_lib_path(lib, blas.path, sizeof blas.path);
+    return TD_OK;
+}
+
+static td_status
+library(void)
+{
+    td_status st = TD_OK;
+
+    pthread_mutex_lock(&blas.mu);
+    if (!blas.there && blas.missing && blas.looked == td_lib_changes())
+        st = td_fail(TD_ERR_LIBRARY, "%s", blas.why);
+    else if (!blas.there) {
+        blas.looked = td_lib_changes();
+        st = load();
+        blas.there = st == TD_OK;
+        blas.missing = st != TD_OK;
+        snprintf(blas.why, sizeof blas.why, "%s", st ? td_error() : "");
+    }
+    pthread_mutex_unlock(&blas.mu);
+    return st;
+}
+
+static td_status
+status_of(const td_cuda *c, int code, const char *call)
+{
+    enum { ALLOC_FAILED = 3 };
+
+    if (!code)
+        return TD_OK;
+    return td_fail(code == ALLOC_FAILED ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s",
+                   c->dev.info.name, call, blas.call.status_name(code));
+}
+
+/* The device's handle, under blas_mu and in the context. */
+static td_status
+handle_of(td_cuda *c, blas_handle *out)
+{
+    blas_handle h = c->blas;
+
+    if (!h)
+        TD_TRY(status_of(c, blas.call.create(&h), "cublasCreate"));
+    c->blas = h;
+    *out = h;
+    return TD_OK;
+}
+
+/* ---- the product ---- */
+
+static td_status
+check(const td_gemm *g)
+{
+    int64_t wa = g->ta ? g->m : g->k, wb = g->tb ? g->k : g->n;
+
+    if (g->size != 2 && g->size != 4 && g->size != 8)
+        return td_fail(TD_ERR_TYPE,
+                       "matmul: elements of %d bytes; there are products for 2, 4 and 8", g->size);
+    if (g->m < 0 || g->n < 0 || g->k < 0 || g->batch < 0 || g->lda < wa || g->ldb < wb ||
+        g->ldc < g->n)
+        return td_fail(TD_ERR_VALUE,
+                       "matmul: %lld products of (%lld, %lld) by (%lld, %lld) with row strides "
+                       "%lld, %lld, %lld",
+                       (long long)g->batch, (long long)g->m, (long long)g->k, (long long)g->k,
+                       (long long)g->n, (long long)g->lda, (long long)g->ldb, (long long)g->ldc);
+    return TD_OK;
+}
+
+/* A product over nothing is zero. */
+static td_status
+fill_zero(td_stream *s, const td_gemm *g)
+{
+    for (int64_t b = 0; b < g->batch; b++)
+        for (int64_t i = 0; i < g->m; i++)
+            TD_TRY(td_fill(s, g->c + (size_t)((b * g->stride_c + i * g->ldc) * g->size), 0,
+                           (size_t)(g->n * g->size)));
+    return TD_OK;
+}
+
+static int
+call_gemm(blas_handle h, const td_gemm *g)
+{
+    static const float one32 = 1, zero32 = 0;
+    static const double one64 = 1, zero64 = 0;
+    const struct element *e = elements;
+    const void *one = g->size == 8 ? (const void *)&one64 : &one32,
+               *zero = g->size == 8 ? (const void *)&zero64 : &zero32;
+    const void *a = (const void *)g->a, *b = (const void *)g->b;
+    void *c = (void *)g->c;
+
+    while (e->size != g->size)
+        e++;
+    if (g->batch == 1)
+        return blas.call.gemm(h, g->tb, g->ta, g->n, g->m, g->k, one, b, e->type, g->ldb, a,
+                              e->type, g->lda, zero, c, e->type, g->ldc, e->compute, ALGO_DEFAULT);
+    return blas.call.gemm_batched(h, g->tb, g->ta, g->n, g->m, g->k, one, b, e->type, g->ldb,
+                                  g->stride_b, a, e->type, g->lda, g->stride_a, zero, c, e->type,
+                                  g->ldc, g->stride_c, g->batch, e->compute, ALGO_DEFAULT);
+}
+
+/* One thread at a time: a handle has one stream. */
+static td_status
+run(td_cuda *c, td_stream *s, const td_gemm *g)
+{
+    blas_handle h;
+    td_status st;
+
+    pthread_mutex_lock(&c->blas_mu);
+    st = handle_of(c, &h);
+    if (!st)
+        st = status_of(c, blas.call.set_stream(h, s->handle), "cublasSetStream");
+    if (!st)
+        st = status_of(c, call_gemm(h, g),
+                       g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
+    pthread_mutex_unlock(&c->blas_mu);
+    return st;
+}
+
+td_status
+td_blas_gemm(td_stream *s, const td_gemm *g)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
+    if (s->dev->info.kind != TD_DEV_CUDA)
+        return TD_SKIP;
+    TD_TRY(check(g));
+    if (!g->m || !g->n || !g->batch)
+        return TD_OK;
+    if (!g->k)
+        return fill_zero(s, g);
+    TD_TRY(library());
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = run(c, s, g);
+    if (!st && c->dev.sync)
+        st = CU_TRY(c, cuStreamSynchronize, s->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+const char *
+td_blas_info(td_dev *d)
+{
+    static _Thread_local char text[640];
+    int v[3] = {0};
+
+    if (d->info.kind != TD_DEV_CUDA)
+        return "none: products are computed on the host";
+    if (library()) {
+        snprintf(text, sizeof text, "%s", td_error());
+        return text;
+    }
+    for (int i = 0; i < 3; i++)
+        (void)blas.call.property(i, &v[i]);
+    snprintf(text, sizeof text, "cuBLAS %d.%d.%d, %s", v[0], v[1], v[2], blas.path);
+    return text;
+}

@@ -1,0 +1,23 @@
+/* library.h - foreign libraries, opened when they are first needed. */
+#ifndef TD_DEV_LIBRARY_H
+#define TD_DEV_LIBRARY_H
+#include "base/err.h"
+
+#include <stddef.h>
+
+/* Folders to look into, separated by colons: those of the nvidia-* wheels, which Python knows.
+ * Replaces what was set before. */
+void td_lib_search(const char *colon_separated_dirs);
+/* Changes with every td_lib_search: what was missing before may be there now. */
+unsigned td_lib_changes(void);
+
+/* The first of names[] (NULL-terminated, "libx.so.2", "libx.so.1") that is in the process already, in
+ * the folders of td_lib_search, on the loader's path or in a CUDA toolkit.  Stays open.
+ * TD_ERR_LIBRARY names `package`, which pip installs. */
+td_status td_lib_open(const char *const names[], const char *package, void **out);
+/* TD_ERR_LIBRARY when it has no such symbol. */
+td_status td_lib_symbol(void *lib, const char *name, void **out);
+/* Where it was loaded from, into buf; returns buf. */
+const char *td_lib_path(void *lib, char *buf, size_t n);
+
+#endif

@@ -1,0 +1,24 @@
+/* cache.h - machine code kept on disk between processes.
+ *
+ * A directory (TREADLE_CACHE_DIR, else ~/.cache/treadle) of one file an entry.  The code in it is run, so
+ * an entry counts only when directory and file belong to this user and nobody else may write them, and
+ * when its checksum is right.  Processes share the directory without locks: an entry appears whole, by
+ * rename.  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
+ * reason is kept for td_cache_warning.
+ */
+#ifndef TD_JIT_CACHE_H
+#define TD_JIT_CACHE_H
+#include "base/err.h"
+#include "base/hash.h"
+
+#include <stddef.h>
+
+/* suffix: "o", "cubin".  TD_SKIP: no such entry, or none that may be used.  *code is owned (free) and has
+ * a NUL behind its nbytes. */
+td_status td_cache_get(td_hash key, const char *suffix, void **code, size_t *nbytes);
+void      td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes);
+void      td_cache_drop(td_hash key, const char *suffix);
+
+const char *td_cache_warning(void); /* the first reason why nothing is kept; NULL: none, or taken; borrowed */
+
+#endif

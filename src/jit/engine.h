@@ -1,0 +1,22 @@
+/* engine.h - what differs between kinds of devices on the way from IR to a kernel. */
+#ifndef TD_JIT_ENGINE_H
+#define TD_JIT_ENGINE_H
+#include "dev/dev.h"
+#include "ir/ir.h"
+
+typedef struct td_engine {
+    const char *suffix;      /* of entries on disk */
+    bool        interpreted; /* launches need the IR: it is kept */
+    /* Adds to *key what code for d depends on besides the IR. */
+    td_status (*key)(td_dev *d, td_hash *key);
+    /* IR to what is kept on disk; *code is owned (free). */
+    td_status (*compile)(td_dev *d, const td_fn *f, void **code, size_t *nbytes);
+    /* Code to a function for launches that lives as long as the process; name is borrowed as long. */
+    td_status (*load)(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out);
+    /* Bytes that one thread handles at a time. */
+    int (*width)(void);
+} td_engine;
+
+const td_engine *td_jit_engine(td_dev *d); /* borrowed */
+
+#endif

@@ -1,0 +1,55 @@
+/* library.c - opens libtreadle_jit.so, which lies beside the library that this code is in.
+ *
+ * It is opened for itself (RTLD_LOCAL) and never closed: other LLVMs may live in the process, and
+ * kernels that it linked run until the end.
+ */
+#include "jit/library.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+    pthread_once_t once;
+    const td_lower *lower; /* NULL: `why` says the reason */
+    char why[PATH_MAX + 64];
+} lib = {.once = PTHREAD_ONCE_INIT};
+
+static void
+start(void)
+{
+    char path[PATH_MAX];
+    td_lower_open_fn *open_fn;
+    Dl_info self;
+    const char *slash;
+    void *handle;
+
+    if (!dladdr(&lib, &self) || !(slash = strrchr(self.dli_fname, '/')))
+        slash = self.dli_fname = ""; /* the loader's path is searched */
+    snprintf(path, sizeof path, "%.*s%slibtreadle_jit.so", (int)(slash - self.dli_fname),
+             self.dli_fname, *slash ? "/" : "");
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        snprintf(lib.why, sizeof lib.why, "%s", dlerror());
+        return;
+    }
+    *(void **)&open_fn = dlsym(handle, "td_lower_open");
+    if (open_fn)
+        lib.lower = open_fn();
+    else
+        snprintf(lib.why, sizeof lib.why, "%s: td_lower_open is missing", path);
+}
+
+td_status
+td_jit_library(const td_lower **out)
+{
+    pthread_once(&lib.once, start);
+    if (!lib.lower)
+        return td_fail(TD_ERR_LIBRARY,
+                       "the compiler does not load: %s; it is part of the package treadle",
+                       lib.why);
+    *out = lib.lower;
+    return TD_OK;
+}

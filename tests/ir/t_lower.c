@@ -1,0 +1,197 @@
+/* t_lower.c - machine code against the interpreter: every row, dtype and lane count, all casts,
+ * control flow and memory, on this CPU; and the same kernels as PTX, which ptxas assembles when it is
+ * on PATH.
+ */
+#include "ir/lower_cases.h"
+#include "ir/lower_flow.h"
+
+#include <time.h>
+#include <unistd.h>
+
+static double
+seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static td_status
+run_x86(const test_case *c, const td_lower *lw, const uint64_t *args)
+{
+    void *object = NULL, *entry = NULL;
+    size_t nbytes;
+    td_status st;
+
+    TD_TRY(lw->object(&c->f, &object, &nbytes));
+    st = lw->link(object, nbytes, c->name, &entry);
+    free(object);
+    if (st)
+        return st;
+    for (uint32_t b = 0; b < c->grid; b++)
+        ((void (*)(const uint64_t *, int64_t, int64_t))(uintptr_t)entry)(args, b, c->grid);
+    return TD_OK;
+}
+
+/* ---- PTX ---- */
+
+static struct {
+    char dir[64];
+    int  n;
+    bool have; /* ptxas */
+} ptxas;
+
+static void
+ptxas_start(void)
+{
+    snprintf(ptxas.dir, sizeof ptxas.dir, "/tmp/t_lower.XXXXXX");
+    ptxas.have = system("ptxas --version >/dev/null 2>&1") == 0 && mkdtemp(ptxas.dir);
+}
+
+/* Assembles what has been gathered, in one call. */
+static void
+ptxas_flush(void)
+{
+    char cmd[256];
+
+    if (ptxas.have && ptxas.n) {
+        snprintf(cmd, sizeof cmd, "cd %s && for f in *.ptx; do ptxas -O1 -arch=sm_90 -o /dev/null $f || exit 1; done",
+                 ptxas.dir);
+        CHECK(system(cmd) == 0);
+        snprintf(cmd, sizeof cmd, "rm -r %s", ptxas.dir);
+        CHECK(system(cmd) == 0);
+    }
+    ptxas.n = 0;
+}
+
+static void
+to_ptx(test_case *c, const td_lower *lw)
+{
+    char path[160], *text = NULL;
+    FILE *f;
+
+    if (!CHECK_OK(td_fn_finish(&c->f)) || !CHECK_OK(lw->ptx(&c->f, "sm_90", &text))) {
+        printf("    in %s\n", c->name);
+        return;
+    }
+    if (strstr(text, "nvvm_reflect") || strstr(text, "add.rn.ftz") || strstr(text, "sqrt.approx") ||
+        strstr(text, ".extern")) {
+        printf("ptx %s: flushes, approximates or lacks something\n", c->name);
+        check_failures++;
+    }
+    if (ptxas.have) {
+        snprintf(path, sizeof path, "%s/%03d_%s.ptx", ptxas.dir, ptxas.n++, c->name);
+        f = fopen(path, "w");
+        if (CHECK(f)) {
+            fputs(text, f);
+            fclose(f);
+        }
+    }
+    free(text);
+}
+
+/* ---- the tests ---- */
+
+static void
+each_row(const td_lower *lw, td_dtype dt)
+{
+    int size = (int)td_dtype_size(dt), reg = lw->vector_bytes / size;
+    int lanes[] = {1, reg, reg / 2 ? reg / 2 : 1, 2 * reg > 64 ? 64 : 2 * reg}, gpu[] = {1, 16 / size};
+    test_case c;
+
+    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
+        test_begin(&c, "rows");
+        test_rows(&c, dt, lanes[k], false);
+        test_against_interp(&c, lw, "x86", run_x86);
+        test_end(&c);
+    }
+    for (int k = 0; k < 2; k++) {
+        test_begin(&c, "rows");
+        test_rows(&c, dt, gpu[k], true);
+        to_ptx(&c, lw);
+        test_end(&c);
+    }
+}
+
+static void
+each_cast(const td_lower *lw, td_dtype dt)
+{
+    int size = (int)td_dtype_size(dt), lanes[] = {1, 16, 16 / size};
+    test_case c;
+
+    for (int k = 0; k < 3; k++) {
+        test_begin(&c, "casts");
+        test_casts(&c, dt, lanes[k], k == 2);
+        if (k == 2)
+            to_ptx(&c, lw);
+        else
+            test_against_interp(&c, lw, "x86", run_x86);
+        test_end(&c);
+    }
+}
+
+static void
+flows(const td_lower *lw)
+{
+    test_case c;
+
+    for (int k = 0; k < N_FLOWS; k++)
+        for (int gpu = 0; gpu < 2; gpu++) {
+            if (!gpu && flow_table[k].gpu_only)
+                continue;
+            test_begin(&c, flow_table[k].name);
+            flow_table[k].make(&c, gpu);
+            if (gpu)
+                to_ptx(&c, lw);
+            else
+                test_against_interp(&c, lw, "x86", run_x86);
+            test_end(&c);
+        }
+}
+
+static void
+refusals(const td_lower *lw)
+{
+    char *text = NULL;
+    void *entry;
+    test_case c;
+
+    test_begin(&c, "refused");
+    flow_block_sum(&c, true);
+    CHECK_OK(td_fn_finish(&c.f));
+    CHECK_FAILS(lw->object(&c.f, (void **)&text, &(size_t){0}), TD_ERR_JIT, "shuffle_xor");
+    CHECK_FAILS(lw->ptx(&c.f, "sm_20", &text), TD_ERR_JIT, "sm_20");
+    CHECK_FAILS(lw->text(&c.f, "cubin", NULL, &text), TD_ERR_VALUE, "cubin");
+    CHECK_FAILS(lw->link("no object", 9, "k", &entry), TD_ERR_JIT, "");
+    if (CHECK_OK(lw->ptx(&c.f, "sm_120", &text)))
+        CHECK(strstr(text, ".target sm_90"));
+    free(text);
+    text = NULL;
+    if (CHECK_OK(lw->text(&c.f, "llvm", "sm_80", &text)))
+        CHECK(strstr(text, "define"));
+    free(text);
+    test_end(&c);
+}
+
+int
+main(void)
+{
+    const td_lower *lw = td_lower_open();
+    double t = seconds();
+
+    ptxas_start();
+    for (int dt = 0; dt < TD_DTYPE_COUNT; dt++)
+        if (!td_dtype_is_complex((td_dtype)dt)) {
+            if (!td_dtype_is_half((td_dtype)dt))
+                each_row(lw, (td_dtype)dt);
+            each_cast(lw, (td_dtype)dt);
+        }
+    flows(lw);
+    refusals(lw);
+    printf("lowered and compared in %.1f s\n", seconds() - t);
+    t = seconds();
+    ptxas_flush();
+    printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH (%.1f s)\n", seconds() - t);
+    return check_failures != 0;
+}
