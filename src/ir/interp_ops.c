@@ -142,6 +142,8 @@ td_interp_word(td_dtype dt, const void *element)
 
     memcpy(&w, element, size);
     if (dt == TD_BOOL)
-        return (td_word){.u = w.u != 0};
-    return td_dtype_kind(dt) == 'i' ? (td_word){.i = (int64_t)(w.u << up) >> up} : w;
+        w.u = w.u != 0;
+    else if (td_dtype_kind(dt) == 'i')
+        w.u = (uint64_t)((int64_t)(w.u << up) >> up);
+    return w;
 }
