@@ -219,7 +219,7 @@ static PyObject *
 get_transposed(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyObject_CallMethod(self, "transpose", NULL);
+    return py_transposed(self);
 }
 
 static PyObject *
