@@ -307,7 +307,7 @@ static PyObject *
 text(PyObject *self, const char *function)
 {
     PyObject *np = py_numpy(), *host = np ? py_get(self) : NULL;
-    PyObject *r = host ? PyObject_CallMethod(np, function, "O", host) : NULL;
+    PyObject *r = host ? PyObject_CallMethod(np, function, "(O)", host) : NULL;
 
     Py_XDECREF(host);
     return r;
