@@ -287,6 +287,19 @@ flow_shared(test_case *c, bool gpu)
     td_end(f);
 }
 
+/* So many lanes of a large function that a GPU calls it instead of holding copies. */
+static void
+flow_calls(test_case *c, bool gpu)
+{
+    td_fn *f = &c->f;
+    td_val in = flow_noise(c, TD_F64), out = test_out(c, TD_F64, N_FLOW, "sin", 8), i, v;
+
+    i = test_each(c, N_FLOW, 8, gpu);
+    v = TD_E2(f, multiply, td_load(f, in, i, TD_NONE, 8, 0), td_const(f, TD_F64, 1e10));
+    td_store(f, out, i, TD_E1(f, sin, v), TD_NONE, 0);
+    td_end(f);
+}
+
 static const struct {
     const char *name;
     void (*make)(test_case *c, bool gpu);
@@ -295,7 +308,8 @@ static const struct {
     {"nested", flow_nested, false},       {"edges", flow_edges, false},
     {"lanes", flow_lanes, false},         {"masked", flow_masked, false},
     {"scattered", flow_scattered, false}, {"scalars", flow_scalars, false},
-    {"shared", flow_shared, false},       {"block_sum", flow_block_sum, true},
+    {"shared", flow_shared, false},       {"calls", flow_calls, false},
+       {"block_sum", flow_block_sum, true},
     {"shuffles", flow_shuffles, true},
 };
 enum { N_FLOWS = sizeof flow_table / sizeof *flow_table };
