@@ -34,8 +34,8 @@ look(void)
 {
     char *features = LLVMGetHostCPUFeatures(); /* the strings live as long as the process */
     const char *want = td_options()->cpu;
-    bool wide = has(features, "avx512f") && has(features, "avx512bw") && has(features, "avx512dq") &&
-                has(features, "avx512vl");
+    bool wide = has(features, "avx512f") && has(features, "avx512bw") &&
+                has(features, "avx512dq") && has(features, "avx512vl");
 
     host.name = LLVMGetHostCPUName();
     host.features = features;
@@ -74,8 +74,8 @@ machine(const char *arch, LLVMTargetMachineRef *out)
         LLVMDisposeMessage(why);
         return st;
     }
-    *out = LLVMCreateTargetMachine(t, h->triple, h->name, h->features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
-                                   LLVMCodeModelDefault);
+    *out = LLVMCreateTargetMachine(t, h->triple, h->name, h->features, LLVMCodeGenLevelDefault,
+                                   LLVMRelocPIC, LLVMCodeModelDefault);
     return *out ? TD_OK : td_fail(TD_ERR_JIT, "llvm: no machine for %s", h->name);
 }
 
