@@ -129,7 +129,7 @@ storage_unref(td_storage *s)
 td_status
 td_array_of_node(td_node *n, td_array *out)
 {
-    out->view = td_view_contiguous(&n->view.shape);
+    out->view = n->view;
     out->whole = true;
     return storage_new(n, &out->store);
 }
@@ -154,7 +154,7 @@ td_array_view(const td_array *a, const td_view *v)
     td_array r = {.store = a->store, .view = *v};
 
     r.store->refs++;
-    r.whole = v->offset == 0 && td_view_is_contiguous(v) && td_shape_eq(&v->shape, &a->store->node->view.shape);
+    r.whole = td_view_eq(v, &a->store->node->view);
     return r;
 }
 
@@ -324,10 +324,8 @@ td_array_get(const td_array *a, void *out)
     TD_TRY(td_array_node(a, &n));
     st = td_eval_node(n);
     if (!st && !td_view_is_contiguous(&n->view)) {
-        st = td_node_new(TD_N_CAST, n->dev, (td_dtype)n->dt, &n->view.shape, &flat);
+        st = td_node_copy(n, (td_dtype)n->dt, NULL, &flat);
         if (!st) {
-            td_node_add_src(flat, n);
-            td_node_seal(flat);
             td_node_unref(n);
             n = flat;
             st = td_eval_node(n);

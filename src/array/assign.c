@@ -71,7 +71,7 @@ td_storage_own(td_storage *s, td_node *writer)
     TD_TRY(td_storage_eval(s));
     if (exclusive(s, writer))
         return TD_OK;
-    TD_TRY(td_node_copy(s->node, (td_dtype)s->dt, NULL, &copy));
+    TD_TRY(td_node_copy(s->node, (td_dtype)s->dt, &s->node->view, &copy));
     td_storage_set(s, copy);
     return td_storage_eval(s);
 }
@@ -130,10 +130,12 @@ assign_node(const td_array *a, td_node *value)
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
-        td_shape_eq(&value->view.shape, &a->view.shape))
+        value->kind != TD_N_REDUCE && td_shape_eq(&value->view.shape, &a->view.shape)) {
         n = td_node_ref(value);
-    else
-        TD_TRY(td_node_copy(value, (td_dtype)s->dt, &a->view.shape, &n));
+        n->view = a->view; /* not evaluated yet: it can still take the storage's layout */
+    } else {
+        TD_TRY(td_node_copy(value, (td_dtype)s->dt, &a->view, &n));
+    }
     td_storage_set(s, n);
     return td_node_shared(value) ? td_storage_eval(s) : TD_OK;
 }

@@ -275,7 +275,7 @@ td_status
 td_fold_build_cpu(void *ctx, td_fn *f)
 {
     td_fold *d = ctx;
-    td_gen g = {.f = f, .p = d->p, .narrow = d->narrow};
+    td_gen g = {.f = f, .p = d->p};
     td_val lo, hi, unit;
 
     declare(&g, d);
@@ -327,13 +327,11 @@ along_scattered(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_
     const td_plan *p = g->p;
     td_gen kept = *g;
     td_val r = td_for(g->f, TD_G2(g, add, lo, lane), hi, td_gen_int(g, d->team));
-    td_val n, q;
+    td_val q;
 
     g->lanes = 1;
     if (p->nd > p->nk) {
-        n = g->dim[p->nd - 1];
-        q = TD_G2(g, truncate_divide, r, n);
-        g->j = TD_G2(g, subtract, r, TD_G2(g, multiply, q, n));
+        q = td_gen_divide(g, r, p->nd - 1, &g->j);
         td_gen_row(g, q, p->nk, p->nd - 1, true);
     }
     td_gen_uniform(g);
@@ -425,7 +423,7 @@ td_status
 td_fold_build_gpu(void *ctx, td_fn *f)
 {
     td_fold *d = ctx;
-    td_gen g = {.f = f, .p = d->p, .narrow = d->narrow, .aligned = d->lanes > 1};
+    td_gen g = {.f = f, .p = d->p, .aligned = d->lanes > 1};
     td_val unit;
 
     declare(&g, d);

@@ -180,7 +180,7 @@ key_of(const job *j)
 
     h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
                            (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
-                           (uint64_t)d->narrow << 2 | (uint64_t)j->gpu << 1 | 1);
+                           (uint64_t)j->gpu << 1 | 1);
     h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
     for (int i = 0; i < d->nacc; i++)
         h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);
@@ -206,9 +206,8 @@ size_up(job *j, uint32_t axes)
 {
     td_plan *p = j->p;
 
-    td_plan_collapse(p, axes);
+    td_plan_collapse(p, axes, j->d.red == TD_RED_argmin || j->d.red == TD_RED_argmax);
     j->gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
-    j->d.narrow = p->total < (int64_t)1 << 32;
     j->rows = product(p, 0, p->nk) * (p->tail_kept ? p->dim[p->nd - 1] : 1);
     j->reduced = j->extent = p->total / j->rows;
     j->strips = 0;

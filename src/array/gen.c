@@ -23,6 +23,10 @@ td_gen_params(td_gen *g, int n)
             g->ptr[k] = td_param_ptr(g->f, (td_dtype)p->opnd[k].dt);
     for (int d = 0; d < p->nd; d++)
         g->dim[d] = td_param(g->f, TD_I64);
+    for (int d = 1; d < p->nd && td_plan_narrow(p); d++) {
+        g->magic[d] = td_param(g->f, TD_U32);
+        g->shift[d] = td_param(g->f, TD_U32);
+    }
     for (uint16_t k = 0; k < p->nopnd; k++) {
         for (int d = 0; d + 1 < p->nd; d++)
             g->stride[k][d] = td_param(g->f, TD_I64);
@@ -40,30 +44,62 @@ td_gen_params(td_gen *g, int n)
     g->lanes = 1;
 }
 
+td_val
+td_gen_divide(td_gen *g, td_val at, int d, td_val *rest)
+{
+    bool narrow = td_plan_narrow(g->p);
+    td_dtype dt = narrow ? TD_U32 : TD_I64;
+    td_val n = td_cast(g->f, g->dim[d], dt), q;
+
+    at = td_cast(g->f, at, dt);
+    q = narrow ? TD_G2(g, right_shift, TD_G2(g, mulhi, at, g->magic[d]), g->shift[d])
+               : TD_G2(g, truncate_divide, at, n);
+    if (rest)
+        *rest = td_cast(g->f, TD_G2(g, subtract, at, TD_G2(g, multiply, q, n)), TD_I64);
+    return td_cast(g->f, q, TD_I64);
+}
+
+/* coord[from, to) of an element number. */
+static void
+unravel(td_gen *g, td_val at, int from, int to, td_val coord[])
+{
+    for (int d = to - 1; d > from; d--)
+        at = td_gen_divide(g, at, d, &coord[d]);
+    coord[from] = at;
+}
+
 void
 td_gen_row(td_gen *g, td_val at, int from, int to, bool to_be_added)
 {
     const td_plan *p = g->p;
-    td_dtype dt = g->narrow ? TD_U32 : TD_I64;
     td_val coord[TD_MAXDIM];
 
-    at = td_cast(g->f, at, dt);
-    for (int d = to - 1; d >= from; d--) {
-        td_val q, n = td_cast(g->f, g->dim[d], dt);
-
-        coord[d] = td_cast(g->f, at, TD_I64);
-        if (d == from)
-            break;
-        q = TD_G2(g, truncate_divide, at, n);
-        coord[d] = td_cast(g->f, TD_G2(g, subtract, at, TD_G2(g, multiply, q, n)), TD_I64);
-        at = q;
-    }
+    if (from < to)
+        unravel(g, at, from, to, coord);
     for (uint16_t k = 0; k < p->nopnd; k++) {
         if (!to_be_added)
             g->base[k] = td_gen_int(g, 0);
         for (int d = from; d < to; d++)
             g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, coord[d], g->stride[k][d]));
     }
+}
+
+void
+td_gen_flat(td_gen *g)
+{
+    td_val at = TD_G2(g, add, g->j, td_iota(g->f, TD_I64, g->lanes));
+
+    unravel(g, at, 0, g->p->nd, g->coord);
+}
+
+static td_val
+flat_index(td_gen *g, int k)
+{
+    td_val at = TD_G2(g, multiply, g->coord[0], g->stride[k][0]);
+
+    for (int d = 1; d < g->p->nd; d++)
+        at = TD_G2(g, add, at, TD_G2(g, multiply, g->coord[d], g->stride[k][d]));
+    return at;
 }
 
 /* Element index of operand k at j: one lane when the elements are consecutive. */
@@ -75,6 +111,8 @@ index_of(td_gen *g, int k, bool spread)
 
     if (o->inner == 0)
         return g->base[k];
+    if (o->inner == 2 && g->p->flat)
+        return flat_index(g, k);
     if (g->lanes > 1 && (o->inner == 2 || spread))
         j = TD_G2(g, add, j, td_iota(g->f, TD_I64, g->lanes));
     if (o->inner == 2)

@@ -10,7 +10,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->stream = td_dev_stream(d);
     p->nstep = p->nopnd = p->nscalar = p->nstore = 0;
     p->shape = *shape;
-    p->tail_kept = false;
+    p->tail_kept = p->flat = false;
     p->open = true;
     p->total = td_shape_size(shape);
 }
@@ -194,7 +194,7 @@ td_plan_keep(td_plan *p, const td_node *root)
 {
     for (uint16_t i = 0; i < p->nstep; i++) {
         td_node *n = p->seen[i];
-        td_view v = td_view_contiguous(&n->view.shape);
+        td_view v = n->view;
         td_buf *b;
 
         if (n == root || n->buf)

@@ -9,12 +9,14 @@
 #include <string.h>
 
 td_status
-td_node_copy(td_node *n, td_dtype dt, const td_shape *shape, td_node **out)
+td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out)
 {
     if (td_dtype_is_complex(dt) || td_dtype_is_complex((td_dtype)n->dt))
         return td_fail(TD_ERR_TYPE, "%s to %s: complex kernels are not available yet",
                        td_dtype_name((td_dtype)n->dt), td_dtype_name(dt));
-    TD_TRY(td_node_new(TD_N_CAST, n->dev, dt, shape ? shape : &n->view.shape, out));
+    TD_TRY(td_node_new(TD_N_CAST, n->dev, dt, layout ? &layout->shape : &n->view.shape, out));
+    if (layout)
+        (*out)->view = *layout;
     td_node_add_src(*out, n);
     td_node_seal(*out);
     return TD_OK;
@@ -218,6 +220,8 @@ make_sources(td_op op, const td_operand *x, int n, td_dev *d, td_dtype dt, td_no
             td_node_unref(v);
             if (st)
                 src[i] = NULL;
+            else
+                td_node_follow(src[i]);
         }
         TD_TRY(st);
     }
@@ -234,6 +238,7 @@ emit(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, i
     r->op = (uint16_t)op;
     for (int i = 0; i < n; i++)
         td_node_add_src(r, src[i]);
+    td_node_follow(r);
     return td_record(r, out);
 }
 
@@ -274,13 +279,20 @@ td_array_cast(const td_array *a, td_dtype dt, td_array *out)
     st = td_node_copy(n, dt, NULL, &r);
     td_node_unref(n);
     TD_TRY(st);
+    td_node_follow(r);
     return td_record(r, out);
 }
 
 td_status
 td_array_copy(const td_array *a, td_array *out)
 {
-    return td_array_cast(a, td_array_dtype(a), out);
+    td_node *n, *r;
+    td_status st;
+
+    TD_TRY(td_array_node(a, &n));
+    st = td_node_copy(n, td_array_dtype(a), NULL, &r);
+    td_node_unref(n);
+    return st ? st : td_record(r, out);
 }
 
 /* ---- reductions ---- */
