@@ -29,7 +29,7 @@ flow_noise(test_case *c, td_dtype dt)
         } else {
             test_noise(dt, p + (size_t)k * size);
         }
-    return test_in(c, dt, p);
+    return test_in(c, dt, p, N_FLOW);
 }
 
 /* Nested for, if/else and break_if with slots of one lane: a small collatz with a triangle sum. */
@@ -287,7 +287,7 @@ flow_shared(test_case *c, bool gpu)
     td_fn *f = &c->f;
     td_val in = flow_noise(c, TD_F32), out = test_out(c, TD_F32, N_FLOW, "reversed", 0), sh, k, at;
 
-    c->gpu = gpu;
+    (void)gpu;
     c->grid = N_FLOW / 32;
     at = TD_E2(f, multiply, td_index(f, OP_bid, 0), td_const_int(f, TD_I32, 32));
     sh = td_shared(f, TD_F32, 32);
