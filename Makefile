@@ -13,7 +13,7 @@ setup: ## Debian packages and .venv for all targets
 demo: ## the programs in examples/, compared with NumPy; writes demo/report.html
 	@tools/setup.sh build demo
 	@tools/build.sh build
-	@PYTHONPATH=build/tree $(PY) -m treadle.demo
+	@PYTHONPATH=build/tree $(PY) -m treadle.demo $(ARGS)
 
 test: ## C tests, then the Python tests
 	@tools/setup.sh build test demo
@@ -23,7 +23,7 @@ test: ## C tests, then the Python tests
 bench: ## treadle beside its peers; writes benchmarks/results
 	@tools/setup.sh build bench
 	@tools/build.sh build
-	@PYTHONPATH=build/tree $(PY) benchmarks/run.py
+	@PYTHONPATH=build/tree .bench-venv/bin/python benchmarks/run.py $(ARGS)
 
 lint: ## layout, checkers, layers
 	@tools/setup.sh build lint

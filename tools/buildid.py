@@ -1,4 +1,4 @@
-"""Write a header that names what was built: a hash over a text and files.  Usage: buildid.py OUT TEXT FILE..."""
+"""Write a header that names what was built: a hash.  Usage: buildid.py OUT TEXT FILE..."""
 import hashlib
 import pathlib
 import sys

@@ -34,7 +34,8 @@ def settle(ir):
     def answer(m):
         return f"{m[1]} = add i32 0, {REFLECT[text[m[2]]]}"
 
-    ir = re.sub(r"(%[\w.$]+) = (?:tail )?call i32 @__nvvm_reflect\(ptr (?:noundef )?(@[\w.$]+)\)(?: #\d+)?", answer, ir)
+    call = r"(%[\w.$]+) = (?:tail )?call i32 @__nvvm_reflect\(ptr (?:noundef )?(@[\w.$]+)\)(?: #\d+)?"
+    ir = re.sub(call, answer, ir)
     if re.search(r"call .*@__nvvm_reflect", ir):
         sys.exit("cut_libdevice: a call of __nvvm_reflect is written in an unknown way")
     return ir
@@ -59,7 +60,7 @@ def source(blobs):
         out.append(f"static const unsigned char b{name}[] = {{\n" + ",\n".join(rows) + "\n};\n")
     out.append("const low_blob low_blobs[] = {")
     out += [f'    {{"{name}", b{name}, sizeof b{name}}},' for name, _ in blobs] or ["    {0},"]
-    out.append("};\nconst size_t low_nblob = %d;\n" % len(blobs))
+    out.append(f"}};\nconst size_t low_nblob = {len(blobs)};\n")
     return "\n".join(out)
 
 

@@ -44,13 +44,14 @@ sys.exit(not (sys.version_info >= (3, 11) and os.path.exists(header)))
 PY
 }
 
+# make_venv FOLDER
 make_venv() {
-    ! .venv/bin/python -c '' 2>/dev/null || return 0
+    ! "$1/bin/python" -c '' 2>/dev/null || return 0
     for python in /usr/bin/python3 python3; do
         if usable_python "$python"; then
-            echo "making .venv with $("$python" --version)"
-            rm -rf .venv
-            "$python" -m venv .venv
+            echo "making $1 with $("$python" --version)"
+            rm -rf "$1"
+            "$python" -m venv "$1"
             return 0
         fi
     done
@@ -58,20 +59,24 @@ make_venv() {
     exit 1
 }
 
-# Installed once for each content of the requirements file.
+# install_requirements FOLDER FILE: once for each content of the file.
 install_requirements() {
-    file=tools/requirements/$1.txt
-    [ -f "$file" ] || return 0
-    stamp=.venv/.installed-$1
-    cmp -s "$file" "$stamp" && return 0
-    echo "installing into .venv: $(tr '\n' ' ' <"$file")"
-    .venv/bin/python -m pip install -q --disable-pip-version-check -r "$file"
-    cp "$file" "$stamp"
+    stamp=$1/.installed-$(basename "$2")
+    [ -f "$2" ] || return 0
+    ! cmp -s "$2" "$stamp" || return 0
+    echo "installing into $1: $(grep -v '^#' "$2" | tr '\n' ' ')"
+    "$1/bin/python" -m pip install -q --disable-pip-version-check -r "$2"
+    cp "$2" "$stamp"
 }
 
 install_packages "$@"
-make_venv
+make_venv .venv
 for group; do
-    install_requirements "$group"
+    if [ "$group" = bench ]; then
+        make_venv .bench-venv
+        install_requirements .bench-venv benchmarks/requirements.txt
+    else
+        install_requirements .venv "tools/requirements/$group.txt"
+    fi
 done
-[ -n "$(.venv/bin/python tools/find_libdevice.py)" ] || install_requirements libdevice
+[ -n "$(.venv/bin/python tools/find_libdevice.py)" ] || install_requirements .venv tools/requirements/libdevice.txt

@@ -33,7 +33,9 @@ build_add(void *ctx, td_fn *f)
 
     atomic_fetch_add((atomic_int *)ctx, 1);
     td_if(f, TD_E2(f, less, i, n));
-    td_store(f, out, i, TD_E2(f, add, td_load(f, a, i, TD_NONE, 1, 0), td_load(f, b, i, TD_NONE, 1, 0)), TD_NONE, 0);
+    td_store(f, out, i,
+             TD_E2(f, add, td_load(f, a, i, TD_NONE, 1, 0), td_load(f, b, i, TD_NONE, 1, 0)),
+             TD_NONE, 0);
     td_end(f);
     return TD_OK;
 }
@@ -69,7 +71,8 @@ run_add(td_dev *d, td_kernel *k, int64_t n)
         CHECK_OK(td_buf_new(d, s, sizeof host[i], &buf[i]));
         CHECK_OK(td_copy_in(s, buf[i]->ptr, host[i], sizeof host[i]));
     }
-    CHECK_OK(td_jit_launch(k, s, &dims, (uint64_t[]){buf[0]->ptr, buf[1]->ptr, buf[2]->ptr, (uint64_t)n}, 4));
+    CHECK_OK(td_jit_launch(k, s, &dims,
+                           (uint64_t[]){buf[0]->ptr, buf[1]->ptr, buf[2]->ptr, (uint64_t)n}, 4));
     CHECK_OK(td_copy_out(s, host[2], buf[2]->ptr, sizeof host[2]));
     for (int i = 0; i < N; i++)
         CHECK(host[2][i] == (i < n ? (float)i + 0.5f : 0));
@@ -91,7 +94,8 @@ check_text(td_dev *d)
     CHECK_OK(build_add(&calls, &f));
     CHECK_OK(td_fn_finish(&f));
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
-        CHECK_OK(td_jit_text(&f, stages[i].stage, strcmp(stages[i].stage, "ptx") ? NULL : "sm_90", &text));
+        CHECK_OK(td_jit_text(&f, stages[i].stage, strcmp(stages[i].stage, "ptx") ? NULL : "sm_90",
+                             &text));
         CHECK(text && strstr(text, stages[i].word));
         free(text);
     }
@@ -118,10 +122,10 @@ one_kernel(td_dev *d)
 }
 
 typedef struct asking {
-    td_dev     *d;
+    td_dev *d;
     const char *key;
     atomic_int *calls;
-    td_kernel  *k;
+    td_kernel *k;
 } asking;
 
 static void *
@@ -190,8 +194,8 @@ case_main(const char *what, const char *device, unsigned compiled, unsigned load
         out_of_bounds(d);
     warning = td_jit_warning();
     CHECK(!warned == !warning && !td_jit_warning());
-    check_that(td_jit_stats().compiled == compiled && td_jit_stats().loaded == loaded, device, (int)compiled, what,
-               "compiled or loaded another number of kernels");
+    check_that(td_jit_stats().compiled == compiled && td_jit_stats().loaded == loaded, device,
+               (int)compiled, what, "compiled or loaded another number of kernels");
     return check_failures != 0;
 }
 
@@ -200,7 +204,8 @@ case_main(const char *what, const char *device, unsigned compiled, unsigned load
 static char cache[PATH_MAX];
 
 static pid_t
-begin(const char *what, const char *device, const char *compiled, const char *loaded, const char *warned)
+begin(const char *what, const char *device, const char *compiled, const char *loaded,
+      const char *warned)
 {
     pid_t p = fork();
 
@@ -220,7 +225,8 @@ good(pid_t p)
 }
 
 static bool
-passes(const char *what, const char *device, const char *compiled, const char *loaded, const char *warned)
+passes(const char *what, const char *device, const char *compiled, const char *loaded,
+       const char *warned)
 {
     return good(begin(what, device, compiled, loaded, warned));
 }
@@ -344,7 +350,8 @@ main(int argc, char **argv)
         return check_failures != 0;
     }
     if (argc == 6)
-        return case_main(argv[1], argv[2], (unsigned)atoi(argv[3]), (unsigned)atoi(argv[4]), atoi(argv[5]));
+        return case_main(argv[1], argv[2], (unsigned)atoi(argv[3]), (unsigned)atoi(argv[4]),
+                         atoi(argv[5]));
     if (!mkdtemp(home))
         return 1;
     setenv("HOME", home, 1);
