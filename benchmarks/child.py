@@ -76,8 +76,6 @@ class Timer:
         texts = [new_expression(seed, list(arrays)) for seed in range(repeats + 1)]
         costs = []
         for text in texts:
-            if self.library.name == "numexpr":
-                text = text.replace("m.", "")
             call = self.library.call(text, arrays)
             first = self.batch(call, 1)
             self.batch(call, 1)

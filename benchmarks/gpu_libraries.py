@@ -102,6 +102,8 @@ class Jax(Library):
     def __init__(self):
         super().__init__()
         self.m.config.update("jax_enable_x64", True)
+        # Its default on this hardware is TF32, which no other library here computes in.
+        self.m.config.update("jax_default_matmul_precision", "highest")
         self.numpy = importlib.import_module("jax.numpy")
         self.last = None
 

@@ -17,7 +17,8 @@ BIG = {CPU: 1 << 24, GPU: 1 << 27}  # elements of the rows that have a target
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """An array of random values: `layout` is "C", "T" (transposed) or "step2" (every second)."""
+    """An array of random values: `layout` is "C", "T" (transposed) or "step2" (every second of
+    a vector)."""
 
     name: str
     dtype: str
@@ -37,7 +38,7 @@ class Input:
         if self.layout == "T":
             shape = shape[::-1]
         elif self.layout == "step2":
-            shape = (*shape[:-1], 2 * shape[-1])
+            shape = (2 * shape[0],)
         rng = numpy.random.default_rng(sum(map(ord, self.name)))
         count = min(math.prod(shape), (1 << 22) + 1)
         if numpy.dtype(self.dtype).kind == "i":
@@ -50,7 +51,7 @@ class Input:
         """The operand: a view of the base, by the slicing of the library it belongs to."""
         if self.layout == "T":
             return base.T
-        return base[..., ::2] if self.layout == "step2" else base
+        return base[::2] if self.layout == "step2" else base
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,9 +194,9 @@ def varied(device):
             text={**SUM, "numba.cuda": "reduce"}, out=()),
         Row("sum int32", "dtypes", device, inputs=vectors("a", "i4", n),
             text={**SUM, "numba.cuda": None}, cannot=ONE_KERNEL, out=()),
-        Row("chain, one operand strided", "layouts", device,
+        Row("chain with a strided operand", "layouts", device,
             inputs=vectors("abcd", "f4", n // 2, ["step2"]), text=CHAIN),
-        Row("sum, one operand transposed", "layouts", device,
+        Row("a + b with a transposed", "layouts", device,
             inputs=matrices("ab", "f4", side, ["T"]), text={"": "a + b"}),
         Row("centre and scale columns", "layouts", device,
             inputs=(*matrices("a", "f4", side), Input("b", "f4", (side,)),
@@ -234,14 +235,16 @@ def small(device):
          "jax"), None)
     gpu = device == GPU
     return [
-        Row("a + b of 1024, evaluated", "small", device, "latency", pair, {"": "a + b"},
+        Row("a + b of 1024 evaluated", "small", device, "latency", pair, {"": "a + b"},
             target=Target(seconds=5.0e-6) if gpu else None),
-        Row("a + b of 1024, recorded", "small", device, "record", pair, {"": "a + b", **eager},
+        Row("a + b of 1024 recorded", "small", device, "record", pair, {"": "a + b", **eager},
             dict.fromkeys(eager, "computes at once"),
             target=Target(seconds=0.4e-6) if gpu else None),
         Row("a new fused kernel", "compile", device, "compile", vectors("abc", "f4", 4096),
-            {"": "(a new expression each time)", "numpy": None, "torch": None, "cupy": None},
-            dict.fromkeys(("numpy", "torch", "cupy"), "compiles no fused kernel"),
+            {"": "(a new expression each time)",
+             **dict.fromkeys(("numpy", "numexpr", "torch", "cupy"))},
+            {**dict.fromkeys(("numpy", "torch", "cupy"), "compiles no fused kernel"),
+             "numexpr": "interprets its program"},
             target=None if gpu else Target(seconds=15e-3)),
     ]
 

@@ -1,8 +1,8 @@
 """Heat equation
 
-A plate with hot and cold spots, and edges held at zero, cools down. Each step adds to every inner point the
-difference between its four neighbours and itself (explicit Euler, second-order differences), all
-of it with slices of one array.
+A plate with hot and cold spots, and edges held at zero, cools down. Each step adds to every inner
+point the difference between its four neighbours and itself (explicit Euler, second-order
+differences), all of it with slices of one array.
 """
 
 import numpy

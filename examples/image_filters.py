@@ -1,7 +1,8 @@
 """Filters on a photograph
 
-A Gaussian blur of shifted copies, a sharpened picture (the photograph and what the blur took from it), the
-edges by Sobel's two differences, and a tone curve with warm shadows: slices and arithmetic only.
+A Gaussian blur of shifted copies, a sharpened picture (the photograph and what the blur took from
+it), the edges by Sobel's two differences, and a tone curve with warm shadows: slices and arithmetic
+only.
 """
 
 import numpy

@@ -216,6 +216,61 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     g->mask = TD_NONE;
 }
 
+/* ---- across, CPU, long rows: the rows are streamed, accumulators live in the segment's memory ---- */
+
+enum { STREAM_ROWS = 8 }; /* read side by side, between loading and storing the accumulators */
+
+/* The strip at j: rows [from, to) on top of what earlier rows of the segment left at `home`. */
+static void
+stream_strip(td_gen *g, const td_fold *d, td_val j, td_val home, td_val from, td_val to, td_val fresh)
+{
+    td_fn *f = g->f;
+    td_gen kept = *g;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], r, at = TD_G2(g, add, home, j);
+
+    start(g, d, g->lanes, slot);
+    td_if(f, TD_E1(f, logical_not, fresh));
+    for (int i = 0; i < d->nacc; i++)
+        td_set(f, slot[i], td_load(f, d->out_ptr[i], at, g->mask, g->lanes, 0));
+    td_end(f);
+    r = td_for(f, from, to, td_gen_int(g, 1));
+    g->j = j;
+    td_gen_row(g, r, g->p->nk, g->p->nd - 1, true);
+    td_gen_uniform(g);
+    accumulate(g, d, slot, r);
+    td_end(f);
+    *g = kept;
+    get_all(g, d, slot, acc);
+    finish(g, d, acc, at);
+}
+
+static void
+stream_unit(td_gen *g, td_fold *d, td_val unit)
+{
+    const td_plan *p = g->p;
+    td_fn *f = g->f;
+    td_val seg, row, lo, hi, home, from, to, fresh, j, tail, n = g->dim[p->nd - 1];
+    td_val lanes = td_gen_int(g, g->lanes), rows = td_gen_int(g, STREAM_ROWS);
+
+    seg = split(g, unit, TD_FOLD_OWN, &row);
+    bounds(g, seg, &lo, &hi);
+    td_gen_row(g, row, 0, p->nk, false);
+    home = TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), TD_G2(g, multiply, row, n));
+    from = td_for(f, lo, hi, rows);
+    to = TD_G2(g, minimum, TD_G2(g, add, from, rows), hi);
+    fresh = TD_G2(g, equal, from, lo);
+    j = td_for(f, td_gen_int(g, 0), TD_G2(g, subtract, n, td_gen_int(g, g->lanes - 1)), lanes);
+    stream_strip(g, d, j, home, from, to, fresh);
+    td_end(f);
+    tail = TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    td_if(f, TD_G2(g, less, tail, n));
+    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, tail));
+    stream_strip(g, d, tail, home, from, to, fresh);
+    td_end(f);
+    g->mask = TD_NONE;
+    td_end(f);
+}
+
 td_status
 td_fold_build_cpu(void *ctx, td_fn *f)
 {
@@ -228,7 +283,9 @@ td_fold_build_cpu(void *ctx, td_fn *f)
     lo = TD_G2(&g, multiply, as_i64(&g, OP_bid), g.extra[TD_FOLD_PER]);
     hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[TD_FOLD_PER]), g.extra[TD_FOLD_UNITS]);
     unit = td_for(f, lo, hi, td_gen_int(&g, 1));
-    if (d->p->tail_kept)
+    if (d->streamed)
+        stream_unit(&g, d, unit);
+    else if (d->p->tail_kept)
         across_unit(&g, d, unit);
     else
         along_cpu_unit(&g, d, unit);

@@ -27,6 +27,7 @@ typedef struct td_fold {
     bool           merging;          /* elements are accumulators of an earlier kernel */
     bool           final;            /* writes results, not accumulators */
     bool           masked, narrow;
+    bool           streamed; /* CPU, across: row by row, accumulators in memory; never final */
     int            lanes;
     int            team, block; /* GPU, along: threads a unit, threads a block */
     td_val         ddof_param, out_ptr[TD_MAXACC]; /* while building */

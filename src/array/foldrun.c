@@ -11,6 +11,7 @@ enum {
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
     SEG_MIN = 4096,       /* CPU: reduced elements a segment */
+    STREAM_MIN = 16,      /* CPU: reduced rows that are worth a pass over memory */
 };
 
 /* One reduction as it is carried out: sizes, and where accumulators and results go. */
@@ -62,7 +63,7 @@ aligned(const td_plan *p, int lanes)
 static void
 cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
 {
-    int64_t own = j->strips ? j->rows / j->p->dim[j->p->nd - 1] * j->strips : j->rows;
+    int64_t own = j->p->tail_kept ? j->rows / j->p->dim[j->p->nd - 1] * j->strips : j->rows; /* units a segment */
 
     j->segs = 1;
     if (!j->d.merging && own < want_units)
@@ -119,6 +120,9 @@ form_cpu(job *j)
     if (p->tail_kept) {
         j->d.masked = lanes > 1;
         j->strips = ceil_div(p->dim[p->nd - 1], lanes);
+        j->d.streamed = !j->d.merging && j->strips > 1 && j->extent >= STREAM_MIN;
+        if (j->d.streamed)
+            j->strips = 1;
         cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]) + 1, 1);
         return;
     }
@@ -175,7 +179,7 @@ key_of(const job *j)
     td_hash h = td_plan_key(j->p);
 
     h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
-                           (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
+                           (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
                            (uint64_t)d->narrow << 2 | (uint64_t)j->gpu << 1 | 1);
     h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
     for (int i = 0; i < d->nacc; i++)
@@ -243,7 +247,7 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
     if (!st) {
         j.d.p = &p;
         j.d.merging = j.d.final = true;
-        j.d.masked = false;
+        j.d.masked = j.d.streamed = false;
         j.d.team = j.d.block = 0;
         size_up(&j, first->p->tail_kept ? 1 : 2);
         st = run(&j, &out);
@@ -258,7 +262,7 @@ reduce_plan(job *j, td_buf *out)
     td_buf *part[TD_MAXACC] = {NULL};
     td_status st = TD_OK;
 
-    j->d.final = j->segs == 1;
+    j->d.final = j->segs == 1 && !j->d.streamed;
     if (j->d.final)
         return run(j, &out);
     for (int i = 0; i < j->d.nacc && !st; i++)

@@ -16,17 +16,17 @@ enum { WARP = 32, POISON = 0xa5 };
 
 typedef struct thread {
     const td_code *at; /* where it goes on; at a CODE_WAIT: it waits there */
-    td_word       *val;
-    uint32_t       tid[3];
+    td_word *val;
+    uint32_t tid[3];
 } thread;
 
 typedef struct engine {
-    const td_prog  *p;
+    const td_prog *p;
     const uint32_t *grid, *block;
-    uint32_t        bid[3];
-    td_extent      *extent;
-    uint64_t        nthread; /* of a block */
-    thread         *th;      /* nthread of them, or one when nothing waits */
+    uint32_t bid[3];
+    td_extent *extent;
+    uint64_t nthread; /* of a block */
+    thread *th;       /* nthread of them, or one when nothing waits */
 } engine;
 
 /* "kernel k: block (0,0,0), thread (1,0,0), line 7, %5 (load)", cut to 256 bytes. */
@@ -43,8 +43,10 @@ locate(const engine *e, const thread *t, uint32_t at)
 
     if (s->line)
         snprintf(line, sizeof line, ", line %u", s->line);
-    snprintf(w.text, sizeof w.text, "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s)", e->p->fn->name,
-             e->bid[0], e->bid[1], e->bid[2], t->tid[0], t->tid[1], t->tid[2], line, at, td_optab[s->op].name);
+    snprintf(w.text, sizeof w.text,
+             "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s)", e->p->fn->name,
+             e->bid[0], e->bid[1], e->bid[2], t->tid[0], t->tid[1], t->tid[2], line, at,
+             td_optab[s->op].name);
     return w;
 }
 
@@ -56,10 +58,12 @@ outside(const engine *e, const thread *t, const td_code *c, int64_t index)
     where w = locate(e, t, c->at);
 
     if (p->shared)
-        return td_fail(TD_ERR_INDEX, "%s: index %" PRId64 " is outside the shared array of %" PRIu64 " elements",
+        return td_fail(TD_ERR_INDEX,
+                       "%s: index %" PRId64 " is outside the shared array of %" PRIu64 " elements",
                        w.text, index, s->imm);
-    return td_fail(TD_ERR_INDEX, "%s: index %" PRId64 " is outside the memory of parameter %" PRIu64, w.text, index,
-                   s->imm);
+    return td_fail(TD_ERR_INDEX,
+                   "%s: index %" PRId64 " is outside the memory of parameter %" PRIu64, w.text,
+                   index, s->imm);
 }
 
 /* A negative index may be right: a view can start at its last element.  It must then lie in the
@@ -89,7 +93,8 @@ static td_status
 address(const engine *e, const thread *t, const td_code *c, uint32_t l, char **out)
 {
     const td_code_ptr *p = &e->p->ptr[c->a];
-    size_t size = td_dtype_size(c->dt), align = c->imm && !c->step && l == 0 ? (size_t)c->imm : size;
+    size_t size = td_dtype_size(c->dt),
+           align = c->imm && !c->step && l == 0 ? (size_t)c->imm : size;
     int64_t index = t->val[c->b + l * c->step].i;
     uintptr_t at;
 
@@ -102,8 +107,8 @@ address(const engine *e, const thread *t, const td_code *c, uint32_t l, char **o
         return outside(e, t, c, index);
     at = p->base + (uintptr_t)index * size;
     if ((e->extent || p->shared) && at % align)
-        return td_fail(TD_ERR_INDEX, "%s: index %" PRId64 " is not aligned to %zu bytes", locate(e, t, c->at).text,
-                       index, align);
+        return td_fail(TD_ERR_INDEX, "%s: index %" PRId64 " is not aligned to %zu bytes",
+                       locate(e, t, c->at).text, index, align);
     *out = (char *)at;
     return TD_OK;
 }
@@ -137,7 +142,8 @@ static td_status
 for_start(const engine *e, const thread *t, const td_code *c, bool *more)
 {
     if (t->val[c->c].i <= 0)
-        return td_fail(TD_ERR_VALUE, "%s: step %" PRId64 " is not positive", locate(e, t, c->at).text, t->val[c->c].i);
+        return td_fail(TD_ERR_VALUE, "%s: step %" PRId64 " is not positive",
+                       locate(e, t, c->at).text, t->val[c->c].i);
     t->val[c->out] = t->val[c->a];
     *more = t->val[c->a].i < t->val[c->b].i;
     return TD_OK;
@@ -199,21 +205,21 @@ run(const engine *e, thread *t)
 
     for (;; c++) {
         switch (c->kind) {
-        case CODE_RUN: c->run(v + c->out, v + c->a, v + c->b, v + c->c, (int)c->lanes); continue;
+        case CODE_RUN:     c->run(v + c->out, v + c->a, v + c->b, v + c->c, (int)c->lanes); continue;
         case CODE_COPY:
         case CODE_SPLAT:
         case CODE_ROTATE:
         case CODE_BITCAST:
-        case CODE_INDEX:  move(e, t, c); continue;
-        case CODE_LOAD:   TD_TRY(load(e, t, c)); continue;
-        case CODE_STORE:  TD_TRY(store(e, t, c)); continue;
-        case CODE_JUMP:   more = false; break;
-        case CODE_UNLESS: more = v[c->a].u != 0; break;
-        case CODE_BREAK:  more = v[c->a].u == 0; break;
-        case CODE_FOR:    TD_TRY(for_start(e, t, c, &more)); break;
-        case CODE_NEXT:   more = !for_next(t, c); break;
+        case CODE_INDEX:   move(e, t, c); continue;
+        case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
+        case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
+        case CODE_JUMP:    more = false; break;
+        case CODE_UNLESS:  more = v[c->a].u != 0; break;
+        case CODE_BREAK:   more = v[c->a].u == 0; break;
+        case CODE_FOR:     TD_TRY(for_start(e, t, c, &more)); break;
+        case CODE_NEXT:    more = !for_next(t, c); break;
         case CODE_WAIT:
-        case CODE_DONE:   t->at = c; return TD_OK;
+        case CODE_DONE:    t->at = c; return TD_OK;
         }
         if (!more)
             c = code + c->jump - 1;
@@ -237,8 +243,8 @@ divergent(const engine *e, const thread *t, const thread *other)
     const thread *w = t->at->kind == CODE_WAIT ? t : other, *o = w == t ? other : t;
 
     return td_fail(TD_ERR_VALUE, "%s: divergent %s: thread (%u,%u,%u) does not reach it",
-                   locate(e, w, w->at->at).text, td_optab[e->p->fn->ins[w->at->at].op].name, o->tid[0], o->tid[1],
-                   o->tid[2]);
+                   locate(e, w, w->at->at).text, td_optab[e->p->fn->ins[w->at->at].op].name,
+                   o->tid[0], o->tid[1], o->tid[2]);
 }
 
 static bool
@@ -274,7 +280,8 @@ run_warp(const engine *e, thread *th, uint32_t n)
             TD_TRY(run(e, &th[l]));
         for (uint32_t l = 1; l < n; l++)
             if ((shuffles(e, &th[0]) || shuffles(e, &th[l])) && th[0].at != th[l].at)
-                return divergent(e, shuffles(e, &th[0]) ? &th[0] : &th[l], shuffles(e, &th[0]) ? &th[l] : &th[0]);
+                return divergent(e, shuffles(e, &th[0]) ? &th[0] : &th[l],
+                                 shuffles(e, &th[0]) ? &th[l] : &th[0]);
         if (!shuffles(e, &th[0]))
             return TD_OK;
         exchange(th, n);
@@ -289,7 +296,8 @@ run_together(const engine *e)
         start(e, &e->th[t], t);
     for (;;) {
         for (uint64_t t = 0; t < e->nthread; t += WARP)
-            TD_TRY(run_warp(e, &e->th[t], (uint32_t)(e->nthread - t < WARP ? e->nthread - t : WARP)));
+            TD_TRY(
+                run_warp(e, &e->th[t], (uint32_t)(e->nthread - t < WARP ? e->nthread - t : WARP)));
         for (uint64_t t = 1; t < e->nthread; t++)
             if (e->th[t].at != e->th[0].at)
                 return divergent(e, &e->th[0], &e->th[t]);
@@ -322,10 +330,11 @@ new_threads(engine *e, td_arena *mem)
     td_word *val;
 
     if (__builtin_mul_overflow((uint64_t)e->block[0] * e->block[1], e->block[2], &e->nthread))
-        return td_fail(TD_ERR_VALUE, "kernel %s: a block of %u x %u x %u threads", e->p->fn->name, e->block[0],
-                       e->block[1], e->block[2]);
+        return td_fail(TD_ERR_VALUE, "kernel %s: a block of %u x %u x %u threads", e->p->fn->name,
+                       e->block[0], e->block[1], e->block[2]);
     n = e->p->waits ? e->nthread : 1;
-    if (__builtin_mul_overflow(n, nwords * sizeof *val + sizeof *e->th, &bytes) || bytes > SIZE_MAX / 2)
+    if (__builtin_mul_overflow(n, nwords * sizeof *val + sizeof *e->th, &bytes) ||
+        bytes > SIZE_MAX / 2)
         return td_fail(TD_ERR_NOMEM, "kernel %s: values of %" PRIu64 " threads", e->p->fn->name, n);
     e->th = td_alloc_big(mem, n * sizeof *e->th);
     val = td_alloc_big(mem, n * nwords * sizeof *val);
@@ -348,7 +357,8 @@ run_grid(engine *e, td_arena *mem)
 }
 
 td_status
-td_interp(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const uint64_t *args, td_extent *extent)
+td_interp(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const uint64_t *args,
+          td_extent *extent)
 {
     td_arena mem = {0};
     td_prog p;

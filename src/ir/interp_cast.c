@@ -6,9 +6,18 @@
 
 /* to_DTYPE_i, _u, _f: from int64, uint64, double. */
 #define TO(e, T, m, from_f)                                                                        \
-    static td_word to_##e##_i(int64_t x) { return (td_word){.m = (T)x}; }                          \
-    static td_word to_##e##_u(uint64_t x) { return (td_word){.m = (T)x}; }                         \
-    static td_word to_##e##_f(double x) { return (td_word){.m = (T)(from_f)}; }
+    static td_word to_##e##_i(int64_t x)                                                           \
+    {                                                                                              \
+        return (td_word){.m = (T)x};                                                               \
+    }                                                                                              \
+    static td_word to_##e##_u(uint64_t x)                                                          \
+    {                                                                                              \
+        return (td_word){.m = (T)x};                                                               \
+    }                                                                                              \
+    static td_word to_##e##_f(double x)                                                            \
+    {                                                                                              \
+        return (td_word){.m = (T)(from_f)};                                                        \
+    }
 
 TO(BOOL, _Bool, u, x != 0)
 TO(I8, int8_t, i, td_f64_to_i32(x))
@@ -27,15 +36,26 @@ TO(F64, double, d, x)
 static double
 sticky(uint64_t magnitude, bool negative)
 {
-    uint64_t kept = magnitude >> 53 ? (magnitude & ~(uint64_t)0xfff) | ((magnitude & 0xfff) != 0) << 12 : magnitude;
+    uint64_t kept = magnitude >> 53
+                        ? (magnitude & ~(uint64_t)0xfff) | ((magnitude & 0xfff) != 0) << 12
+                        : magnitude;
 
     return negative ? -(double)kept : (double)kept;
 }
 
 #define TO_HALF(e, from_f)                                                                         \
-    static td_word to_##e##_f(double x) { return (td_word){.u = from_f(x)}; }                      \
-    static td_word to_##e##_u(uint64_t x) { return to_##e##_f(sticky(x, false)); }                 \
-    static td_word to_##e##_i(int64_t x) { return to_##e##_f(sticky(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0)); }
+    static td_word to_##e##_f(double x)                                                            \
+    {                                                                                              \
+        return (td_word){.u = from_f(x)};                                                          \
+    }                                                                                              \
+    static td_word to_##e##_u(uint64_t x)                                                          \
+    {                                                                                              \
+        return to_##e##_f(sticky(x, false));                                                       \
+    }                                                                                              \
+    static td_word to_##e##_i(int64_t x)                                                           \
+    {                                                                                              \
+        return to_##e##_f(sticky(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0));                   \
+    }
 
 TO_HALF(F16, td_double_to_half)
 TO_HALF(BF16, td_double_to_bfloat)
@@ -49,10 +69,12 @@ TO_HALF(BF16, td_double_to_bfloat)
             out[l] = to_##to##_##cls(read);                                                        \
     }
 #define EACH_TO(X, from, read, cls)                                                                \
-    X(from, read, cls, BOOL) X(from, read, cls, I8) X(from, read, cls, I16) X(from, read, cls, I32)\
-    X(from, read, cls, I64) X(from, read, cls, U8) X(from, read, cls, U16) X(from, read, cls, U32) \
-    X(from, read, cls, U64) X(from, read, cls, F16) X(from, read, cls, BF16)                       \
-    X(from, read, cls, F32) X(from, read, cls, F64)
+    X(from, read, cls, BOOL)                                                                       \
+    X(from, read, cls, I8)                                                                         \
+    X(from, read, cls, I16) X(from, read, cls, I32) X(from, read, cls, I64) X(from, read, cls, U8) \
+        X(from, read, cls, U16) X(from, read, cls, U32) X(from, read, cls, U64)                    \
+            X(from, read, cls, F16) X(from, read, cls, BF16) X(from, read, cls, F32)               \
+                X(from, read, cls, F64)
 #define ENTRY(from, read, cls, to) [TD_##to] = from##_to_##to,
 #define SOURCE(from, read, cls)                                                                    \
     EACH_TO(CAST, from, read, cls)                                                                 \
@@ -67,9 +89,10 @@ SOURCE(f64, a[l].d, f)
 
 /* Integers stand extended in their words: all but uint64 read as int64. */
 static td_elt *const *const sources[TD_DTYPE_COUNT] = {
-    [TD_BOOL] = from_int, [TD_I8] = from_int,  [TD_I16] = from_int, [TD_I32] = from_int, [TD_I64] = from_int,
-    [TD_U8] = from_int,   [TD_U16] = from_int, [TD_U32] = from_int, [TD_U64] = from_u64, [TD_F16] = from_f16,
-    [TD_BF16] = from_bf16, [TD_F32] = from_f32, [TD_F64] = from_f64,
+    [TD_BOOL] = from_int, [TD_I8] = from_int,  [TD_I16] = from_int,   [TD_I32] = from_int,
+    [TD_I64] = from_int,  [TD_U8] = from_int,  [TD_U16] = from_int,   [TD_U32] = from_int,
+    [TD_U64] = from_u64,  [TD_F16] = from_f16, [TD_BF16] = from_bf16, [TD_F32] = from_f32,
+    [TD_F64] = from_f64,
 };
 
 td_elt *

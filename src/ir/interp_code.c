@@ -6,13 +6,13 @@
 enum { MAXDEPTH = 64, SHARED_ALIGN = 128 };
 
 typedef struct decoder {
-    const td_fn    *f;
+    const td_fn *f;
     const uint64_t *args;
-    td_arena       *mem;
-    td_prog        *p;
-    uint32_t       *word; /* of each instruction: offset of its value, or index of its pointer */
-    uint32_t       *pc;   /* of each instruction: the first code at or after it */
-    uint32_t        loop[MAXDEPTH], depth; /* open for and loop instructions */
+    td_arena *mem;
+    td_prog *p;
+    uint32_t *word; /* of each instruction: offset of its value, or index of its pointer */
+    uint32_t *pc;   /* of each instruction: the first code at or after it */
+    uint32_t loop[MAXDEPTH], depth; /* open for and loop instructions */
 } decoder;
 
 static td_status
@@ -20,7 +20,8 @@ bad(const decoder *d, uint32_t i, td_status st, const char *why)
 {
     const td_inst *s = &d->f->ins[i];
 
-    return td_fail(st, "kernel %s: %%%u (%s, line %u): %s", d->f->name, i, td_optab[s->op].name, s->line, why);
+    return td_fail(st, "kernel %s: %%%u (%s, line %u): %s", d->f->name, i, td_optab[s->op].name,
+                   s->line, why);
 }
 
 static td_code *
@@ -30,7 +31,12 @@ emit(decoder *d, uint32_t i, td_code_kind kind)
     td_code *c = &d->p->code[d->p->ncode++];
     uint32_t *operand[TD_MAXARG] = {&c->a, &c->b, &c->c, &c->d};
 
-    *c = (td_code){.kind = kind, .out = d->word[i], .at = i, .lanes = s->lanes, .step = 1, .dt = (td_dtype)s->dt};
+    *c = (td_code){.kind = kind,
+                   .out = d->word[i],
+                   .at = i,
+                   .lanes = s->lanes,
+                   .step = 1,
+                   .dt = (td_dtype)s->dt};
     for (int k = 0; k < TD_MAXARG; k++)
         *operand[k] = s->arg[k].i < i ? d->word[s->arg[k].i] : UINT32_MAX;
     return c;
@@ -53,9 +59,7 @@ constant(const td_inst *s)
 
     switch (s->dt) {
     case TD_F64: return w;
-    case TD_F32:
-        f = (float)w.d;
-        return td_interp_word(TD_F32, &f);
+    case TD_F32: f = (float)w.d; return td_interp_word(TD_F32, &f);
     case TD_F16:
     case TD_BF16:
         h = s->dt == TD_F16 ? td_double_to_half(w.d) : td_double_to_bfloat(w.d);
@@ -83,7 +87,9 @@ new_pointer(decoder *d, uint32_t i)
     if (!mem)
         return bad(d, i, TD_ERR_NOMEM, "no memory for the array");
     *p = (td_code_ptr){.base = ((uintptr_t)mem + SHARED_ALIGN - 1) & ~(uintptr_t)(SHARED_ALIGN - 1),
-                       .nbytes = nbytes, .shared = true, .at = i};
+                       .nbytes = nbytes,
+                       .shared = true,
+                       .at = i};
     return TD_OK;
 }
 
@@ -115,8 +121,15 @@ decode_value(decoder *d, uint32_t i)
         td_dtype dt = (td_dtype)td_at(d->f, s->arg[td_optab[s->op].arity - 1])->dt;
 
         c = emit(d, i, CODE_RUN);
-        c->run = s->op == OP_cast ? td_interp_cast(dt, (td_dtype)s->dt) : td_interp_elt((td_op)s->op, dt);
-        return c->run ? TD_OK : bad(d, i, TD_ERR_JIT, "is spelled with other operations, and was not expanded");
+        c->b = c->b == UINT32_MAX
+                   ? c->a
+                   : c->b; /* operands that are not there may be read, and are not used */
+        c->c = c->c == UINT32_MAX ? c->a : c->c;
+        c->run = s->op == OP_cast ? td_interp_cast(dt, (td_dtype)s->dt)
+                                  : td_interp_elt((td_op)s->op, dt);
+        return c->run ? TD_OK
+                      : bad(d, i, TD_ERR_JIT,
+                            "is spelled with other operations, and was not expanded");
     }
     switch (s->op) {
     case OP_bitcast: emit(d, i, CODE_BITCAST); break;
@@ -130,7 +143,9 @@ decode_value(decoder *d, uint32_t i)
     case OP_tid:
     case OP_bid:
     case OP_bdim:
-    case OP_gdim: emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm; break;
+    case OP_gdim:
+        emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm;
+        break;
     case OP_shuffle_xor:
         emit(d, i, CODE_WAIT)->imm = (int64_t)s->imm;
         d->p->waits = true;
@@ -180,12 +195,17 @@ decode_control(decoder *d, uint32_t i)
         c->out = c->a;
         c->a = c->b;
         break;
-    case OP_if:       emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
-    case OP_else:     emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
-    case OP_break_if: emit(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1]].jump + 1; break;
-    case OP_for:      emit(d, i, CODE_FOR)->jump = s->jump + 1; d->loop[d->depth++] = i; break;
-    case OP_loop:     d->loop[d->depth++] = i; break;
-    case OP_end:      decode_end(d, i); break;
+    case OP_if:   emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
+    case OP_else: emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
+    case OP_break_if:
+        emit(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1]].jump + 1;
+        break;
+    case OP_for:
+        emit(d, i, CODE_FOR)->jump = s->jump + 1;
+        d->loop[d->depth++] = i;
+        break;
+    case OP_loop: d->loop[d->depth++] = i; break;
+    case OP_end:  decode_end(d, i); break;
     case OP_barrier:
         emit(d, i, CODE_WAIT);
         d->p->waits = true;

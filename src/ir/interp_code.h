@@ -29,7 +29,7 @@ typedef enum td_code_kind {
 typedef struct td_code {
     td_elt      *run;
     td_code_kind kind;
-    uint32_t     out, a, b, c, d; /* UINT32_MAX: none */
+    uint32_t     out, a, b, c, d; /* UINT32_MAX: none, but not for `run` */
     uint32_t     jump;            /* index of the code to go on with */
     uint32_t     at;              /* the instruction */
     uint32_t     lanes, step;     /* step: 1, or 0 for an index of one lane */

@@ -11,13 +11,13 @@
 
 INSTR(Add, TD_EACH_IU, (uint64_t)x + (uint64_t)y)
 INSTR(Sub, TD_EACH_IU, (uint64_t)x - (uint64_t)y)
-INSTR(Mul, TD_EACH_IU, (uint64_t)x * (uint64_t)y)
-INSTR(And, TD_EACH_BIU, x & y)
+INSTR(Mul, TD_EACH_IU, (uint64_t)x *(uint64_t)y)
+INSTR(And, TD_EACH_BIU, x &y)
 INSTR(Or, TD_EACH_BIU, x | y)
 INSTR(Xor, TD_EACH_BIU, x ^ y)
 INSTR(FAdd, TD_EACH_F, x + y)
 INSTR(FSub, TD_EACH_F, x - y)
-INSTR(FMul, TD_EACH_F, x * y)
+INSTR(FMul, TD_EACH_F, x *y)
 INSTR(FDiv, TD_EACH_F, x / y)
 
 /* CMP: LLVM's predicates. */
@@ -56,19 +56,19 @@ PREDICATE(UNE, TD_EACH_F, x != y)
 #define LIBM(arity, stem)                                                                          \
     LIBM_LANES(libm_##stem##_F32, f, CALL##arity(stem##f, f))                                      \
     LIBM_LANES(libm_##stem##_F64, d, CALL##arity(stem, d))                                         \
-    static td_elt *const libm_##stem[TD_DTYPE_COUNT] = {[TD_F32] = libm_##stem##_F32,              \
-                                                        [TD_F64] = libm_##stem##_F64};
+    static td_elt *const libm_##stem[TD_DTYPE_COUNT] = {                                           \
+        [TD_F32] = libm_##stem##_F32, [TD_F64] = libm_##stem##_F64};
 
-#define BIN(s, u, f)     other, 0
-#define CMP(s, u, f)     other, 0
-#define INTRIN(name)     other, 0
-#define MATH(name)       math, name
-#define SPECIAL(name)    other, 0
-#define EXPR(name)       other, 0
+#define BIN(s, u, f)  other, 0
+#define CMP(s, u, f)  other, 0
+#define INTRIN(name)  other, 0
+#define MATH(name)    math, name
+#define SPECIAL(name) other, 0
+#define EXPR(name)    other, 0
 #define MAKE_other(ar, name)
-#define MAKE_math(ar, name)   LIBM(ar, name)
-#define MAKE_(ar, what, name) MAKE_##what(ar, name)
-#define MAKE(ar, ...)         MAKE_(ar, __VA_ARGS__)
+#define MAKE_math(ar, name)                LIBM(ar, name)
+#define MAKE_(ar, what, name)              MAKE_##what(ar, name)
+#define MAKE(ar, ...)                      MAKE_(ar, __VA_ARGS__)
 #define OP(n, ar, k, r, fl, mean, low, sl) MAKE(ar, low)
 #include "ir/ops.def"
 #undef BIN
@@ -88,17 +88,17 @@ LIBM(2, copysign)
 LIBM(3, fma)
 
 static const struct {
-    const char    *name;
+    const char *name;
     td_elt *const *fn;
 } intrinsics[] = {
-    {"llvm.fabs", libm_fabs}, {"llvm.sqrt", libm_sqrt},   {"llvm.rint", libm_rint},
-    {"llvm.floor", libm_floor}, {"llvm.ceil", libm_ceil}, {"llvm.trunc", libm_trunc},
+    {"llvm.fabs", libm_fabs},         {"llvm.sqrt", libm_sqrt}, {"llvm.rint", libm_rint},
+    {"llvm.floor", libm_floor},       {"llvm.ceil", libm_ceil}, {"llvm.trunc", libm_trunc},
     {"llvm.copysign", libm_copysign}, {"llvm.fma", libm_fma},
 };
 
 typedef struct row {
     td_elt *const *i, *const *u, *const *f; /* by dtype, for each kind; bool goes with unsigned */
-    const char    *intrin;
+    const char *intrin;
 } row;
 
 #define BIN(s, u, f)  {bin_##s, bin_##u, bin_##f, NULL}
@@ -134,17 +134,16 @@ td_interp_elt(td_op op, td_dtype dt)
 }
 
 td_word
-td_interp_word(td_dtype dt, const void *p)
+td_interp_word(td_dtype dt, const void *element)
 {
     td_word w = {0};
+    size_t size = td_dtype_size(dt);
+    unsigned up = 64 - 8 * (unsigned)size;
 
-    memcpy(&w, p, td_dtype_size(dt));
-    switch (dt) {
-    case TD_BOOL: w.u = w.u != 0; break;
-    case TD_I8:   w.i = (int8_t)w.u; break;
-    case TD_I16:  w.i = (int16_t)w.u; break;
-    case TD_I32:  w.i = (int32_t)w.u; break;
-    default:      break;
-    }
+    memcpy(&w, element, size);
+    if (dt == TD_BOOL)
+        w.u = w.u != 0;
+    else if (td_dtype_kind(dt) == 'i')
+        w.u = (uint64_t)((int64_t)(w.u << up) >> up);
     return w;
 }

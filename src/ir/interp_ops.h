@@ -53,7 +53,8 @@ td_word td_interp_word(td_dtype dt, const void *element); /* as it stands in mem
 #define TD_EACH_BU(X, ...)  TD_EACH_B(X, __VA_ARGS__) TD_EACH_U(X, __VA_ARGS__)
 #define TD_EACH_BIU(X, ...) TD_EACH_B(X, __VA_ARGS__) TD_EACH_IU(X, __VA_ARGS__)
 
-/* One function over lanes: `expr` reads x and y, its value is stored as an R in member rm. */
+/* One function over lanes: `expr` reads x and y, its value, cut to an R, widens into
+ * member rm (promoted by + first, so that a signed char is not taken for a character). */
 #define TD_LANES(fname, T, m, R, rm, expr)                                                         \
     static void fname(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)   \
     {                                                                                              \
@@ -62,7 +63,7 @@ td_word td_interp_word(td_dtype dt, const void *element); /* as it stands in mem
             const T x = (T)a[l].m, y = (T)b[l].m;                                                  \
                                                                                                    \
             (void)y;                                                                               \
-            out[l].rm = (R)(expr);                                                                 \
+            out[l].rm = +(R)(expr);                                                                \
         }                                                                                          \
     }
 #define TD_DEFINE(e, T, m, stem, expr)      TD_LANES(stem##_##e, T, m, T, m, expr)

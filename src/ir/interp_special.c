@@ -17,13 +17,13 @@ TD_EACH_I(TD_DEFINE, fmod, y == 0 || y == -1 ? 0 : x % y)
 TD_EACH_U(TD_DEFINE, fmod, y == 0 ? 0 : x % y)
 TD_LANES(fmod_F32, float, f, float, f, fmodf(x, y))
 TD_LANES(fmod_F64, double, d, double, d, fmod(x, y))
-td_elt *const td_special_fmod[TD_DTYPE_COUNT] = {
-    TD_EACH_IU(TD_ENTRY, fmod, 0) TD_EACH_F(TD_ENTRY, fmod, 0)
-};
+td_elt *const td_special_fmod[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, fmod, 0)
+                                                     TD_EACH_F(TD_ENTRY, fmod, 0)};
 
 TD_EACH_I(TD_DEFINE, truncate_divide, y == 0 ? 0 : y == -1 ? 0 - (uint64_t)x : (uint64_t)(x / y))
 TD_EACH_U(TD_DEFINE, truncate_divide, y == 0 ? 0 : x / y)
-td_elt *const td_special_truncate_divide[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, truncate_divide, 0)};
+td_elt *const td_special_truncate_divide[TD_DTYPE_COUNT] = {
+    TD_EACH_IU(TD_ENTRY, truncate_divide, 0)};
 
 /* As unsigned, a negative count is beyond every width. */
 TD_EACH_IU(TD_DEFINE, left_shift, (uint64_t)y >= WIDTH ? 0 : (uint64_t)x << y)
@@ -33,7 +33,7 @@ TD_EACH_I(TD_DEFINE, right_shift, x >> ((uint64_t)y >= WIDTH ? WIDTH - 1 : (uint
 TD_EACH_U(TD_DEFINE, right_shift, y >= WIDTH ? 0 : x >> y)
 td_elt *const td_special_right_shift[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, right_shift, 0)};
 
-TD_EACH_U(TD_DEFINE, mulhi, (u128)x * y >> WIDTH)
+TD_EACH_U(TD_DEFINE, mulhi, (u128)x *y >> WIDTH)
 td_elt *const td_special_mulhi[TD_DTYPE_COUNT] = {TD_EACH_U(TD_ENTRY, mulhi, 0)};
 
 TD_EACH_F(TD_DEFINE_BOOL, signbit, signbit(x) != 0)
@@ -47,6 +47,5 @@ choose(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n
 }
 
 #define CHOOSE(e, T, m, stem, unused) [TD_##e] = choose,
-td_elt *const td_special_select[TD_DTYPE_COUNT] = {
-    TD_EACH_BIU(CHOOSE, 0, 0) TD_EACH_F(CHOOSE, 0, 0)
-};
+td_elt *const td_special_select[TD_DTYPE_COUNT] = {TD_EACH_BIU(CHOOSE, 0, 0)
+                                                       TD_EACH_F(CHOOSE, 0, 0)};

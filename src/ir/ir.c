@@ -365,7 +365,8 @@ match_regions(td_fn *f)
         }
     }
     if (depth)
-        return td_fail(TD_ERR_JIT, "kernel %s: region %%%u is not closed", f->name, open[depth - 1]);
+        return td_fail(TD_ERR_JIT, "kernel %s: region %%%u is not closed", f->name,
+                       open[depth - 1]);
     return TD_OK;
 }
 

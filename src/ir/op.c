@@ -9,13 +9,23 @@
 #define F_KEEP TD_OPF_KEEP
 
 const td_opinfo td_optab[OP_COUNT] = {
-#define OP(n, ar, k, r, fl, mean, low, sl) [OP_##n] = {                                            \
-    .name = #n, .meaning = mean, .kinds = k, .slot = #sl, .arity = ar,                             \
-    .result = TD_RES_##r, .flags = F_##fl, .value = 1 },
+#define OP(n, ar, k, r, fl, mean, low, sl)                                                         \
+    [OP_##n] = {.name = #n,                                                                        \
+                .meaning = mean,                                                                   \
+                .kinds = k,                                                                        \
+                .slot = #sl,                                                                       \
+                .arity = ar,                                                                       \
+                .result = TD_RES_##r,                                                              \
+                .flags = F_##fl,                                                                   \
+                .value = 1},
 #include "ir/ops.def"
-#define CORE(n, args, val, im) [OP_##n] = {                                                            \
-    .name = #n, .kinds = args, .slot = "NONE", .arity = sizeof(args) - 1, .value = val,   \
-    .imm = TD_IMM_##im },
+#define CORE(n, args, val, im)                                                                     \
+    [OP_##n] = {.name = #n,                                                                        \
+                .kinds = args,                                                                     \
+                .slot = "NONE",                                                                    \
+                .arity = sizeof(args) - 1,                                                         \
+                .value = val,                                                                      \
+                .imm = TD_IMM_##im},
 #include "ir/core.def"
 };
 

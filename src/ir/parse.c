@@ -12,23 +12,24 @@
 /* kind: 'w' a word or number, '%' a value's name (s: after the sign), '\n', 0 the end, else the character */
 typedef struct token {
     const char *s;
-    int         n;
-    char        kind;
+    int n;
+    char kind;
 } token;
 
 typedef struct parser {
     const char *p;
-    token       tok; /* the next one, not yet taken */
-    uint32_t    line, depth;
-    td_fn      *f;
-    td_map      names; /* of a value: 1 + its instruction */
-    bool        closed;
+    token tok; /* the next one, not yet taken */
+    uint32_t line, depth;
+    td_fn *f;
+    td_map names; /* of a value: 1 + its instruction */
+    bool closed;
 } parser;
 
 static bool
 is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.+-", c));
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("_.+-", c));
 }
 
 static void
@@ -59,16 +60,17 @@ wanted(const parser *ps, const char *what)
     const token *t = &ps->tok;
 
     if (t->kind == 0 || t->kind == '\n')
-        return td_fail(TD_ERR_VALUE, "kernel text, line %u: %s expected, found the end of the %s", ps->line, what,
-                       t->kind ? "line" : "text");
-    return td_fail(TD_ERR_VALUE, "kernel text, line %u: %s expected, found '%s%.*s'", ps->line, what,
-                   t->kind == '%' ? "%" : "", t->n < 80 ? t->n : 80, t->s);
+        return td_fail(TD_ERR_VALUE, "kernel text, line %u: %s expected, found the end of the %s",
+                       ps->line, what, t->kind ? "line" : "text");
+    return td_fail(TD_ERR_VALUE, "kernel text, line %u: %s expected, found '%s%.*s'", ps->line,
+                   what, t->kind == '%' ? "%" : "", t->n < 80 ? t->n : 80, t->s);
 }
 
 static bool
 at_word(const parser *ps, const char *word)
 {
-    return ps->tok.kind == 'w' && strlen(word) == (size_t)ps->tok.n && memcmp(ps->tok.s, word, (size_t)ps->tok.n) == 0;
+    return ps->tok.kind == 'w' && strlen(word) == (size_t)ps->tok.n &&
+           memcmp(ps->tok.s, word, (size_t)ps->tok.n) == 0;
 }
 
 static bool
@@ -176,9 +178,7 @@ immediate(parser *ps, td_inst *s, token *literal)
         if (td_optab[s->op].arity)
             TD_TRY(expect(ps, ',', "','"));
         return number(ps, "a number", &s->imm);
-    case TD_IMM_BITS:
-        *literal = ps->tok;
-        return expect(ps, 'w', "a constant");
+    case TD_IMM_BITS: *literal = ps->tok; return expect(ps, 'w', "a constant");
     case TD_IMM_AXIS:
         for (s->imm = 0; s->imm < 3; s->imm++)
             if (take_word(ps, (const char *[]){"x", "y", "z"}[s->imm]))
@@ -252,8 +252,8 @@ define(parser *ps, const token *name)
     td_hash h = name_hash(name);
 
     if (!name->n || td_map_get(&ps->names, h))
-        return td_fail(TD_ERR_VALUE, "kernel text, line %u: %%%.*s is %s", ps->line, name->n < 80 ? name->n : 80, name->s,
-                       name->n ? "defined twice" : "no name");
+        return td_fail(TD_ERR_VALUE, "kernel text, line %u: %%%.*s is %s", ps->line,
+                       name->n < 80 ? name->n : 80, name->s, name->n ? "defined twice" : "no name");
     return td_map_set(&ps->names, h, (void *)((uintptr_t)ps->f->n + 1));
 }
 
@@ -300,8 +300,8 @@ static td_status
 check_param(parser *ps, const td_inst *s)
 {
     if (s->imm != ps->f->nparam)
-        return td_fail(TD_ERR_VALUE, "kernel text, line %u: param %u expected, found param %llu", ps->line, ps->f->nparam,
-                       (unsigned long long)s->imm);
+        return td_fail(TD_ERR_VALUE, "kernel text, line %u: param %u expected, found param %llu",
+                       ps->line, ps->f->nparam, (unsigned long long)s->imm);
     ps->f->nparam++;
     return TD_OK;
 }
@@ -321,7 +321,8 @@ instruction(parser *ps)
     if (td_op_find(op_name, &op) || op == OP_else || op == OP_end)
         return wanted(ps, "an operation");
     if (named != (bool)td_optab[op].value)
-        return td_fail(TD_ERR_VALUE, "kernel text, line %u: %s defines %s value", ps->line, op_name, named ? "no" : "a");
+        return td_fail(TD_ERR_VALUE, "kernel text, line %u: %s defines %s value", ps->line, op_name,
+                       named ? "no" : "a");
     advance(ps);
     s = empty(op);
     TD_TRY(operands(ps, &s));
@@ -380,7 +381,8 @@ header(parser *ps, td_arena *mem)
 td_status
 td_fn_parse(const char *text, td_arena *mem, td_fn *out)
 {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), old = c ? uselocale(c) : c; /* no decimal comma */
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0),
+             old = c ? uselocale(c) : c; /* no decimal comma */
     parser ps = {.p = text, .line = 1, .f = out};
     td_status st;
 

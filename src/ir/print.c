@@ -14,8 +14,8 @@
  */
 #include "ir/ir.h"
 
-#include <locale.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,9 @@ static void
 add_imm(td_text *out, const td_inst *s)
 {
     switch (td_optab[s->op].imm) {
-    case TD_IMM_NUMBER: td_text_addf(out, td_optab[s->op].arity ? ", %" PRId64 : " %" PRId64, (int64_t)s->imm); break;
+    case TD_IMM_NUMBER:
+        td_text_addf(out, td_optab[s->op].arity ? ", %" PRId64 : " %" PRId64, (int64_t)s->imm);
+        break;
     case TD_IMM_BITS:
         td_text_add(out, " ", 1);
         add_bits(out, s);
@@ -89,7 +91,8 @@ add_type(td_text *out, const td_inst *s)
 {
     if (!td_optab[s->op].value && s->dt == TD_BOOL && s->lanes == 1)
         return;
-    td_text_addf(out, " : %s%s", s->flags & TD_INST_PTR ? "ptr " : "", td_dtype_name((td_dtype)s->dt));
+    td_text_addf(out, " : %s%s", s->flags & TD_INST_PTR ? "ptr " : "",
+                 td_dtype_name((td_dtype)s->dt));
     if (s->lanes != 1)
         td_text_addf(out, " x%u", s->lanes);
 }
@@ -131,7 +134,8 @@ add_inst(td_text *out, const td_fn *f, uint32_t i)
 void
 td_fn_print(const td_fn *f, td_text *out)
 {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), old = c ? uselocale(c) : c; /* no decimal comma */
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0),
+             old = c ? uselocale(c) : c; /* no decimal comma */
     int depth = 1;
 
     td_text_addf(out, "kernel %s {\n", f->name);

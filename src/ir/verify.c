@@ -11,8 +11,8 @@ enum { MAXDEPTH = 64 };
 
 typedef struct check {
     const td_fn *f;
-    uint32_t    *region; /* of each instruction: the id of the innermost region that holds it */
-    uint32_t     open[MAXDEPTH + 1], opener[MAXDEPTH + 1], depth, next;
+    uint32_t *region; /* of each instruction: the id of the innermost region that holds it */
+    uint32_t open[MAXDEPTH + 1], opener[MAXDEPTH + 1], depth, next;
 } check;
 
 static td_status
@@ -126,7 +126,8 @@ check_memory(const check *c, uint32_t i)
         return bad(c, i, "index lanes do not fit");
     if (td_at(c->f, s->arg[0])->dt != s->dt)
         return bad(c, i, "dtype is not the pointer's");
-    if (s->op == OP_store && (td_at(c->f, s->arg[2])->dt != s->dt || td_at(c->f, s->arg[2])->lanes != s->lanes))
+    if (s->op == OP_store &&
+        (td_at(c->f, s->arg[2])->dt != s->dt || td_at(c->f, s->arg[2])->lanes != s->lanes))
         return bad(c, i, "stored value does not fit");
     if (s->imm & (s->imm - 1))
         return bad(c, i, "alignment is not a power of two");
@@ -146,16 +147,20 @@ check_move(const check *c, uint32_t i)
                    ? TD_OK
                    : bad(c, i, "lanes differ, or the dtype is complex");
     case OP_bitcast:
-        return a->lanes == s->lanes && td_dtype_size((td_dtype)a->dt) == td_dtype_size((td_dtype)s->dt)
+        return a->lanes == s->lanes &&
+                       td_dtype_size((td_dtype)a->dt) == td_dtype_size((td_dtype)s->dt)
                    ? TD_OK
                    : bad(c, i, "sizes differ");
-    case OP_splat:   return a->lanes == 1 && a->dt == s->dt ? TD_OK : bad(c, i, "operand is not one lane");
+    case OP_splat:
+        return a->lanes == 1 && a->dt == s->dt ? TD_OK : bad(c, i, "operand is not one lane");
     case OP_extract: return s->imm < a->lanes && a->dt == s->dt ? TD_OK : bad(c, i, "no such lane");
     case OP_set:
-        return same && td_at(c->f, s->arg[1])->dt == s->dt && td_at(c->f, s->arg[1])->lanes == s->lanes
+        return same && td_at(c->f, s->arg[1])->dt == s->dt &&
+                       td_at(c->f, s->arg[1])->lanes == s->lanes
                    ? TD_OK
                    : bad(c, i, "value does not fit the slot");
-    case OP_shuffle_xor: return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
+    case OP_shuffle_xor:
+        return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
     case OP_get:
     case OP_rotate: return same ? TD_OK : bad(c, i, "dtype or lanes differ");
     }

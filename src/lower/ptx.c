@@ -50,6 +50,24 @@ compare(const void *name, const void *blob)
     return strcmp(name, ((const low_blob *)blob)->name);
 }
 
+/* Bytes of bitcode: what a blob holds besides its function, and how much of a function's copies may
+ * be inlined, about 20 ms of compilation.  Four lanes of float32 `sin` are 7 KB. */
+enum { BLOB_FRAME = 2300, INLINE_MAX = 24000 };
+
+static void
+place(lowering *L, LLVMValueRef fn, size_t nbytes)
+{
+    static const char always[] = "alwaysinline"; /* libdevice's own mark */
+    size_t calls = 0;
+
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    LLVMRemoveEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
+                                   LLVMGetEnumAttributeKindForName(always, sizeof always - 1));
+    for (LLVMUseRef u = LLVMGetFirstUse(fn); u; u = LLVMGetNextUse(u))
+        calls++;
+    low_attr(L, fn, calls * (nbytes - BLOB_FRAME) > INLINE_MAX ? "noinline" : always, 0);
+}
+
 static td_status
 link_blob(lowering *L, const char *name)
 {
@@ -71,11 +89,12 @@ link_blob(lowering *L, const char *name)
     LLVMSetDataLayout(m, LLVMGetDataLayoutStr(L->mod));
     if (LLVMLinkModules2(L->mod, m)) /* consumes m */
         return td_fail(TD_ERR_JIT, "kernel %s: %s does not link", L->f->name, name);
+    place(L, LLVMGetNamedFunction(L->mod, name), b->nbytes);
     return TD_OK;
 }
 
-/* Links what the kernel calls.  Linked functions are private to the kernel's module and inlined; blobs
- * call nothing that is not in them, so the first pass over the declarations sees all. */
+/* Links what the kernel calls.  Blobs call nothing that is not in them, so one walk over the
+ * kernel's declarations sees all. */
 static td_status
 link_libdevice(lowering *L)
 {
@@ -86,12 +105,8 @@ link_libdevice(lowering *L)
 
         snprintf(name, sizeof name, "%s", LLVMGetValueName(fn));
         next = LLVMGetNextFunction(fn);
-        if (strncmp(name, "__nv_", 5) == 0 && LLVMIsDeclaration(fn)) {
+        if (strncmp(name, "__nv_", 5) == 0 && LLVMIsDeclaration(fn))
             TD_TRY(link_blob(L, name));
-            fn = LLVMGetNamedFunction(L->mod, name);
-            LLVMSetLinkage(fn, LLVMInternalLinkage);
-            low_attr(L, fn, "alwaysinline", 0);
-        }
     }
     return TD_OK;
 }

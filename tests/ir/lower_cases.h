@@ -253,6 +253,14 @@ test_casts(test_case *c, td_dtype from, int lanes, bool gpu)
             test_special(from, (int)k, in + (size_t)k * size);
         else
             test_noise(from, in + (size_t)k * size);
+    if (size >= 4 && td_dtype_is_int(from)) /* half a unit of a float, and a little on either side */
+        for (int64_t k = 1024; k < n; k++) {
+            int shift = (int)(test_random() % (8 * size));
+            uint64_t w = (((test_random() & 0x1ff) | 1) << shift) + (uint64_t)(k % 3) - 1;
+
+            w = k & 4 ? 0 - w : w;
+            memcpy(in + (size_t)k * size, &w, size);
+        }
     if (from == TD_F64) /* float32's and the halves' range and ties, not only double's */
         for (int64_t k = 1024; k < n; k++) {
             uint32_t bits = (uint32_t)test_random() & (k & 1 ? 0xffffffff : 0xfffff000);

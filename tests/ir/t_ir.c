@@ -25,18 +25,18 @@ enum { MAXPARAM = 16, MAXVALUE = 4096 };
 
 typedef struct values {
     size_t n;
-    char   text[MAXVALUE][24];
+    char text[MAXVALUE][24];
 } values;
 
 typedef struct kase {
-    char     at[256]; /* file:line */
+    char at[256]; /* file:line */
     uint32_t grid[3], block[3];
-    values  *in[MAXPARAM], *out[MAXPARAM];
-    char    *mem[MAXPARAM];
-    size_t   nbytes[MAXPARAM];
-    double   tol;
-    char     fails[128];
-    bool     must_fail;
+    values *in[MAXPARAM], *out[MAXPARAM];
+    char *mem[MAXPARAM];
+    size_t nbytes[MAXPARAM];
+    double tol;
+    char fails[128];
+    bool must_fail;
 } kase;
 
 static int failures, ran;
@@ -194,7 +194,8 @@ compare(const kase *k, unsigned p, td_dtype dt)
         const char *have = k->mem[p] + j * size;
 
         if (!agree(dt, have, &want, k->tol)) {
-            FAIL(k->at, "%%%u[%zu] is %.17g, not %s", p, j, number_at(dt, have), k->out[p]->text[j]);
+            FAIL(k->at, "%%%u[%zu] is %.17g, not %s", p, j, number_at(dt, have),
+                 k->out[p]->text[j]);
             return;
         }
     }
@@ -360,7 +361,8 @@ round_trip_op(td_op op, td_dtype dt, int lanes)
 static void
 round_trip_core(void)
 {
-    static const double hard[] = {0.1, -0.0, 1e300, 5e-324, 1.0 / 3, INFINITY, -INFINITY, NAN, -NAN, 16777217};
+    static const double hard[] = {0.1,      -0.0,      1e300, 5e-324, 1.0 / 3,
+                                  INFINITY, -INFINITY, NAN,   -NAN,   16777217};
     td_arena mem = {0};
     td_fn f = td_fn_new(&mem, "core");
     td_val k, v, p, s, c, none = TD_NONE;
@@ -380,7 +382,8 @@ round_trip_core(void)
     v = td_rotate(&f, td_bitcast(&f, v, TD_U16), -3);
     s = td_slot(&f, TD_U16, 8);
     td_set(&f, s, v);
-    td_store(&f, p, td_iota(&f, TD_I64, 8), td_cast(&f, td_get(&f, s), TD_F16), td_splat(&f, c, 8), 2);
+    td_store(&f, p, td_iota(&f, TD_I64, 8), td_cast(&f, td_get(&f, s), TD_F16), td_splat(&f, c, 8),
+             2);
     td_store(&f, td_shared(&f, TD_BOOL, 64), td_index(&f, OP_tid, 1), c, none, 0);
     td_if(&f, c);
     td_for(&f, k, td_index(&f, OP_bdim, 2), td_const_int(&f, TD_I32, 3));

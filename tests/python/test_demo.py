@@ -14,7 +14,6 @@ import zlib
 
 import numpy
 import pytest
-
 from treadle.demo import __main__ as command
 from treadle.demo import child, machine, numpy_side, png, programs, report, run
 
@@ -101,7 +100,7 @@ def test_largest_error_refuses_what_cannot_be_compared():
     a = numpy.array([1.0, 2.0])
     infinite = float("inf")
     assert programs.largest_error({"a": a}, {"a": a}) == 0
-    assert programs.largest_error({"a": a + [0, 0.02]}, {"a": a}) == pytest.approx(0.01)
+    assert programs.largest_error({"a": a + numpy.array([0, 0.02])}, {"a": a}) == pytest.approx(0.01)
     assert programs.largest_error({"a": a}, {"b": a}) == infinite
     assert programs.largest_error({"a": a[:1]}, {"a": a}) == infinite
     assert programs.largest_error({"a": a.astype(int)}, {"a": a}) == infinite

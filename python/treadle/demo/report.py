@@ -159,8 +159,8 @@ same text ran under NumPy and under treadle on this machine, and the results wer
 {table(rows)}
 <p class="fine">NumPy and treadle: the median of repeated calls. First call: treadle's, with an
 empty kernel cache, so that it contains compiling. Times end when every result exists in memory.
-Error: the largest difference from NumPy's result, relative, unless the program says otherwise.
-The axis is logarithmic; the line marks NumPy's speed.</p>
+The average is the geometric mean. Error: the largest difference from NumPy's result, relative,
+unless the program says otherwise. The axis is logarithmic; the line marks NumPy's speed.</p>
 {sections}
 <footer><dl>{machine}<dt>Date</dt><dd>{date}</dd></dl></footer>
 </main></body></html>

@@ -1,0 +1,150 @@
+"""Arrays as NumPy's, lazy, compiled for the machine: ``import treadle as np``.
+
+Operations are recorded and run, fused into few kernels, when a value is looked at: on an NVIDIA GPU
+where a driver and a device are found, else on the CPU. ``python -m treadle info`` says what was found.
+"""
+
+from . import _core
+from ._core import (
+    CompileError,
+    DeviceError,
+    Event,
+    MissingLibraryError,
+    OutOfMemoryError,
+    Stream,
+    arange,
+    array,
+    asarray,
+    asnumpy,
+    device,
+    devices,
+    empty,
+    evaluate,
+    full,
+    ndarray,
+    ones,
+    synchronize,
+    ufunc,
+    use,
+    zeros,
+)
+
+# The only place where a second name exists: NumPy's synonyms of rows of ops.def and reduce.def.
+ALIASES = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "amax": "max",
+    "amin": "min",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_not": "invert",
+    "bitwise_right_shift": "right_shift",
+    "deg2rad": "radians",
+    "mod": "remainder",
+    "pow": "power",
+    "rad2deg": "degrees",
+    "true_divide": "divide",
+}
+
+# Rows that serve the compiler and that NumPy calls otherwise, or not at all.
+_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi"}
+
+# Modules and the names that they hold; each is imported when one of its names is first asked for.
+_HOME = {
+    "_create": "asanyarray ascontiguousarray empty_like eye from_dlpack fromfunction full_like geomspace identity "
+    "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
+    "_indexing": "argwhere compress extract flatnonzero nonzero take",
+    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "
+    "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
+    "shape size sinc where",
+    "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
+    "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
+    "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
+    "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
+    "swapaxes tile transpose unstack vsplit vstack",
+}
+_MODULES = {"memory", "random", "demo"}
+
+# NumPy's own: types, constants and questions about dtypes.
+_NUMPY = set(
+    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc longlong ulonglong byte "
+    "ubyte short ushort float16 float32 float64 half single double complex64 complex128 csingle cdouble generic number "
+    "integer signedinteger unsignedinteger inexact floating complexfloating dtype finfo iinfo result_type "
+    "promote_types can_cast issubdtype isdtype min_scalar_type set_printoptions get_printoptions printoptions "
+    "errstate seterr geterr".split()
+)
+_FROM = {name: module for module, names in _HOME.items() for name in names.split()}
+
+newaxis = None
+e = 2.718281828459045
+pi = 3.141592653589793
+euler_gamma = 0.5772156649015329
+inf = float("inf")
+nan = float("nan")
+
+
+def _reduction(name, meaning):
+    method = getattr(ndarray, name)
+
+    def fn(a, /, *args, **kwargs):
+        return method(a if type(a) is ndarray else asarray(a), *args, **kwargs)
+
+    fn.__name__ = fn.__qualname__ = name
+    fn.__doc__ = f"{name}(a, ...): {meaning}, with the parameters of the method of that name."
+    return fn
+
+
+globals().update((k, v) for k, v in _core.ufuncs().items() if k not in _INTERNAL)
+globals().update((row[0], _reduction(row[0], row[2])) for row in _core.reductions())
+globals().update((k, globals()[v]) for k, v in ALIASES.items())
+
+
+def __getattr__(name):
+    if name in _FROM:
+        value = getattr(_load(_FROM[name]), name)
+    elif name in _MODULES:
+        return _load(name)
+    elif name in _NUMPY:
+        import numpy
+
+        value = getattr(numpy, name)
+    elif name == "bool":  # NumPy 1 has it under its other name only
+        value = __getattr__("bool_")
+    elif name == "config":
+        from types import SimpleNamespace
+
+        value = SimpleNamespace(**_core.options())
+    elif name == "__version__":
+        value = _version()
+    else:
+        raise AttributeError(
+            f"module 'treadle' has no attribute '{name}'; what NumPy has and treadle lacks can be "
+            "called on x.get()"
+        )
+    globals()[name] = value
+    return value
+
+
+def _load(module):
+    from importlib import import_module
+
+    return import_module("treadle." + module)
+
+
+def _version():
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("treadle")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def __dir__():
+    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bool", "config"})

@@ -1,0 +1,90 @@
+"""``python -m treadle info``: what was found, what is missing, how to get it."""
+
+import importlib.util
+import platform
+import sys
+from pathlib import Path
+
+from . import _core, config
+
+USAGE = "usage: python -m treadle info\n       python -m treadle.demo"
+
+# What is opened when first needed: library, what it serves, package that brings it.
+LIBRARIES = [
+    ("libcublas.so", "matrix products on the GPU", "nvidia-cublas"),
+]
+
+
+def _size(nbytes):
+    return f"{nbytes / 2**30:.1f} GiB"
+
+
+def _devices():
+    for d in _core.devices():
+        stats = d.memory_stats()
+        yield d.name, f"{d.model}, {d.arch}, {d.units} units, {_size(d.memory)}, {_size(stats['free'])} free"
+    missing = _core.cuda_missing()
+    if missing:
+        yield "cuda", missing
+    else:
+        driver = _core.devices()[0].driver
+        yield "driver", f"CUDA {driver // 1000}.{driver % 1000 // 10}"
+    yield "default", f"{_core.device().name} (TREADLE_DEVICE or treadle.use() change it)"
+
+
+def _beside(name):
+    path = Path(_core.__file__).parent / name
+    return f"{path}, {path.stat().st_size / 2**20:.1f} MB" if path.exists() else "missing: the build is incomplete"
+
+
+def _library(name):
+    stem = name.split(".")[0]
+    for folder in [*sys.path, "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]:
+        root = Path(folder)
+        places = [root] if "lib" in root.name else []
+        places += root.glob("nvidia/*/lib") if folder in sys.path else []
+        for place in places:
+            for found in sorted(place.glob(stem + ".so*")):
+                return str(found)
+    return None
+
+
+def _libraries():
+    yield "compiler", _beside("libtreadle_jit.so")
+    for name, serves, package in LIBRARIES:
+        yield name, _library(name) or f"missing, for {serves}: pip install {package}"
+    for name in ("numpy",):
+        found = importlib.util.find_spec(name)
+        yield name, str(Path(found.origin).parent) if found else f"missing: pip install {name}"
+
+
+def _cache():
+    folder = config.cache_dir
+    if folder == "":
+        yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
+        return
+    path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
+    files = [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else []
+    yield "cache", f"{path}, {len(files)} kernels, {sum(f.stat().st_size for f in files) / 2**20:.1f} MB"
+
+
+def info():
+    """Prints what `python -m treadle info` prints."""
+    print(f"treadle on Python {platform.python_version()}, {platform.platform()}")
+    for section in (_devices(), _libraries(), _cache()):
+        for name, text in section:
+            print(f"  {name:<14} {text}")
+    options = {k: v for k, v in vars(config).items() if v}
+    print(f"  {'options':<14} {options or 'none set'}")
+
+
+def main(arguments):
+    if arguments != ["info"]:
+        print(USAGE)
+        return 0 if arguments in ([], ["-h"], ["--help"]) else 2
+    info()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

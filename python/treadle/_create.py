@@ -1,0 +1,160 @@
+"""Arrays made of numbers, ranges, shapes of others and functions."""
+
+import numpy
+
+from . import _core
+from ._core import arange, asarray, empty, full, ndarray, ones, zeros
+from ._math import where
+
+
+def asanyarray(a, dtype=None, order=None):
+    """As asarray: treadle has no subclasses of its array."""
+    return asarray(a, dtype)
+
+
+def ascontiguousarray(a, dtype=None):
+    """a itself where its elements lie in C order, else a copy; at least one axis."""
+    a = asarray(a, dtype)
+    a = a.reshape(1) if a.ndim == 0 else a
+    return a if a.flags.c_contiguous else a.copy()
+
+
+def copy(a, order="K", subok=False):
+    """An array of its own with a's values."""
+    return _core.array(a)
+
+
+def from_dlpack(x, /):
+    """The memory of x, shared, for producers on the CPU."""
+    return asarray(numpy.from_dlpack(x), copy=False)
+
+
+def _like(make, a, dtype, shape, *value):
+    where = a.device if isinstance(a, ndarray) else None
+    a = asarray(a)
+    return make(a.shape if shape is None else shape, *value, dtype=a.dtype if dtype is None else dtype, device=where)
+
+
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
+    """Uninitialised, with the shape and dtype of another array."""
+    return _like(empty, prototype, dtype, shape)
+
+
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
+    """Zeros with the shape and dtype of another array."""
+    return _like(zeros, a, dtype, shape)
+
+
+def ones_like(a, dtype=None, order="K", subok=True, shape=None):
+    """Ones with the shape and dtype of another array."""
+    return _like(ones, a, dtype, shape)
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+    """One value with the shape and dtype of another array."""
+    return _like(full, a, dtype, shape, fill_value)
+
+
+# ---- ranges ----
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """num values at equal steps from start to stop; with endpoint=False stop is left out."""
+    num = int(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    start, stop = (x if isinstance(x, (int, float)) else asarray(x) * 1.0 for x in (start, stop))
+    delta, gaps = stop - start, num - 1 if endpoint else num
+    rank = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
+    i = arange(num, dtype="float64").reshape([num] + [1] * rank)
+    step = delta / gaps if gaps > 0 else float("nan")
+    y = i * (step if gaps > 0 else delta) + start
+    if endpoint and num > 1:
+        y = where(i == num - 1, stop, y)
+    if dtype is not None and numpy.dtype(dtype).kind in "iu":
+        y = _core.ufuncs()["floor"](y)
+    y = y.astype(dtype or "float64", copy=False)
+    if axis not in (0, -y.ndim):
+        from ._shape import moveaxis
+
+        y = moveaxis(y, 0, axis)
+    return (y, step) if retstep else y
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """base to the powers of linspace(start, stop, num)."""
+    y = _core.ufuncs()["power"](base, linspace(start, stop, num, endpoint, axis=axis))
+    return y if dtype is None else y.astype(dtype)
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """num values at equal ratios from start to stop."""
+    return asarray(numpy.geomspace(_core.asnumpy(start), _core.asnumpy(stop), num, endpoint, dtype, axis))
+
+
+# ---- matrices and grids ----
+
+
+def eye(N, M=None, k=0, dtype=float, order="C", *, device=None):
+    """Ones on the k-th diagonal of an N by M matrix, zeros beside."""
+    i, j = arange(N, device=device), arange(N if M is None else M, device=device)
+    return (j[None, :] - i[:, None] == k).astype(dtype)
+
+
+def identity(n, dtype=float):
+    """The unit matrix."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N, M=None, k=0, dtype=float):
+    """Ones on and below the k-th diagonal."""
+    i, j = arange(N), arange(N if M is None else M)
+    return (j[None, :] - i[:, None] <= k).astype(dtype)
+
+
+def _triangle(m, k, keep):
+    m = asarray(m)
+    i, j = arange(m.shape[-2], device=m.device), arange(m.shape[-1], device=m.device)
+    return where(keep(j[None, :] - i[:, None], k), m, asarray(0, m.dtype, device=m.device))
+
+
+def tril(m, k=0):
+    """m with zeros above the k-th diagonal."""
+    return _triangle(m, k, lambda d, k: d <= k)
+
+
+def triu(m, k=0):
+    """m with zeros below the k-th diagonal."""
+    return _triangle(m, k, lambda d, k: d >= k)
+
+
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    """Coordinate arrays of a grid over the given axes."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    n = len(xi)
+    grids = [asarray(x).reshape([-1 if j == k else 1 for j in range(n)]) for k, x in enumerate(xi)]
+    if indexing == "xy" and n > 1:
+        grids = [g.swapaxes(0, 1) for g in grids]
+    if not sparse:
+        shape = numpy.broadcast_shapes(*(g.shape for g in grids))
+        grids = [_core._broadcast_to(g, shape) for g in grids]
+    return tuple(g.copy() for g in grids) if copy else tuple(grids)
+
+
+def indices(dimensions, dtype=int, sparse=False):
+    """The index of every element along each axis, stacked, or as a tuple of broadcastable arrays."""
+    n = len(dimensions)
+    parts = tuple(
+        arange(d, dtype=dtype).reshape([-1 if j == k else 1 for j in range(n)]) for k, d in enumerate(dimensions)
+    )
+    if sparse:
+        return parts
+    from ._shape import stack
+
+    return stack([_core._broadcast_to(p, tuple(dimensions)) for p in parts])
+
+
+def fromfunction(function, shape, *, dtype=float, **kwargs):
+    """function of the index arrays of every axis."""
+    return function(*indices(shape, dtype), **kwargs)

@@ -1,0 +1,83 @@
+"""What NumPy calls: ``np.exp(a)``, ``np.float64(2) * a``, ``np.concatenate([a, n])``, DLPack."""
+
+import numpy
+
+import treadle
+from treadle import _core
+
+
+class Flags:
+    """Layout of an array, as attributes and as NumPy's keys."""
+
+    __slots__ = ("c_contiguous", "f_contiguous", "owndata", "writeable")
+
+    def __init__(self, c, f, own, writeable):
+        self.c_contiguous, self.f_contiguous = bool(c), bool(f)
+        self.owndata, self.writeable = bool(own), bool(writeable)
+
+    contiguous = property(lambda self: self.c_contiguous)
+    aligned = property(lambda self: True)
+
+    def __getitem__(self, key):
+        return getattr(self, key.lower())
+
+    def __repr__(self):
+        return "\n".join(f"  {k.upper()} : {getattr(self, k)}" for k in self.__slots__)
+
+
+def _ours(name):
+    """The package's function that stands for NumPy's of that name, or None."""
+    known = name in treadle._FROM or isinstance(vars(treadle).get(name), (_core.ufunc, type(_ours)))
+    return getattr(treadle, name, None) if known and not name.startswith("_") else None
+
+
+def _advice(name):
+    return TypeError(f"numpy.{name} is not available for treadle arrays: bring them to the host with .get()")
+
+
+def _fill(out, value):
+    """What an operation gives where NumPy's own array is to receive it."""
+    numpy.copyto(out, value.get() if isinstance(value, _core.ndarray) else value, casting="same_kind")
+    return out
+
+
+def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
+    """The protocol of NumPy's ufuncs; results are treadle arrays, but for out= of NumPy's."""
+    name = ufunc.__name__
+    f = _ours(name)
+    if f is None or method not in ("__call__", "reduce"):
+        raise _advice(name if method == "__call__" else f"{name}.{method}")
+    if method == "reduce":
+        f = getattr(f, "reduce", None)
+        if f is None:
+            raise _advice(f"{name}.reduce")
+    if out is None:
+        return f(*inputs, **kwargs)
+    target = out[0]
+    if isinstance(target, _core.ndarray):
+        return f(*inputs, out=target, **kwargs)
+    return _fill(target, f(*inputs, **kwargs))
+
+
+def array_function(self, func, types, args, kwargs):
+    """The protocol of NumPy's other functions: the one of that name here, if there is one."""
+    f = _ours(func.__name__) if func.__module__ == "numpy" else None
+    if f is None:
+        raise _advice(func.__name__ if func.__module__ == "numpy" else f"{func.__module__[6:]}.{func.__name__}")
+    out = kwargs.get("out")
+    if isinstance(out, numpy.ndarray):
+        return _fill(out, f(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
+    return f(*args, **kwargs)
+
+
+def dlpack(self, **kwargs):
+    """__dlpack__: the memory itself, on the CPU."""
+    if self.device.kind != "cpu":
+        raise BufferError("__dlpack__ of an array on a GPU is not available; use __cuda_array_interface__")
+    return numpy.asarray(self).__dlpack__(**kwargs)
+
+
+def dlpack_device(self):
+    """__dlpack_device__: DLPack's device type (1 CPU, 2 CUDA) and number."""
+    where = self.device
+    return (2 if where.kind == "cuda" else 1, where.index)

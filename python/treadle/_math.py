@@ -1,0 +1,257 @@
+"""Functions spelled with the operations of the table."""
+
+import numpy
+
+from . import _core
+from ._core import asarray, ndarray
+
+_UFUNC = _core.ufuncs()
+_select, _minimum, _maximum, _rint = (_UFUNC[k] for k in ("select", "minimum", "maximum", "rint"))
+_abs, _isnan, _isinf, _isfinite, _signbit = (_UFUNC[k] for k in ("absolute", "isnan", "isinf", "isfinite", "signbit"))
+
+
+def _kind(a):
+    return a.dtype.kind
+
+
+def _into(out, value):
+    if out is None:
+        return value
+    out[...] = value
+    return out
+
+
+def where(condition, x=None, y=None, /):
+    """x where condition is true, else y; with the condition alone, as nonzero."""
+    if x is None and y is None:
+        from ._indexing import nonzero
+
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    return _select(condition, x, y)
+
+
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    """a with values below a_min and above a_max replaced by them; None: no bound."""
+    low, high = a_min if min is None else min, a_max if max is None else max
+    a = asarray(a)
+    if low is not None:
+        a = _maximum(a, low)
+    if high is not None:
+        a = _minimum(a, high)
+    return _into(out, a if low is not None or high is not None else a.copy())
+
+
+def round(a, decimals=0, out=None):
+    """a rounded to decimals, halves to even."""
+    a = asarray(a)
+    if _kind(a) in "iub":
+        if decimals >= 0:
+            return _into(out, a.copy())
+        unit = 10**-decimals
+        return _into(out, (_rint(a / unit) * unit).astype(a.dtype))
+    if decimals == 0:
+        return _into(out, _rint(a))
+    unit = 10.0 ** abs(decimals)
+    return _into(out, _rint(a * unit) / unit if decimals > 0 else _rint(a / unit) * unit)
+
+
+around = round
+
+
+def fix(x, out=None):
+    """x rounded toward zero."""
+    return _UFUNC["trunc"](x, out=out)
+
+
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """|a - b| <= atol + rtol |b|, element by element; infinities equal themselves."""
+    a, b = (x if isinstance(x, ndarray) else asarray(x) for x in (a, b))
+    b = b if _kind(b) in "fc" else b.astype("float64")
+    near = (_abs(a - b) <= atol + rtol * _abs(b)) & _isfinite(b) | (a == b)
+    return near | (_isnan(a) & _isnan(b)) if equal_nan else near
+
+
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Are all elements close, as isclose has it?"""
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+def array_equal(a1, a2, equal_nan=False):
+    """Same shape and elements?"""
+    a, b = asarray(a1), asarray(a2)
+    if a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan and _kind(a) == "f" and _kind(b) == "f":
+        same = same | (_isnan(a) & _isnan(b))
+    return bool(same.all())
+
+
+def array_equiv(a1, a2):
+    """Same elements after broadcasting?"""
+    try:
+        return bool((asarray(a1) == asarray(a2)).all())
+    except ValueError:
+        return False
+
+
+def ptp(a, axis=None, out=None, keepdims=False):
+    """The range, largest minus smallest."""
+    a = asarray(a)
+    return _into(out, a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims))
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """The mean, weighted if weights are given."""
+    a = asarray(a)
+    if weights is None:
+        mean = a.mean(axis, keepdims=keepdims)
+        return (mean, asarray(a.size / mean.size)) if returned else mean
+    w = asarray(weights)
+    if w.shape != a.shape:
+        if axis is None or w.ndim != 1 or w.shape[0] != a.shape[axis]:
+            raise ValueError(f"average: weights of shape {w.shape} do not fit an array of shape {a.shape}")
+        w = w.reshape([-1 if k == axis % a.ndim else 1 for k in range(a.ndim)])
+    w = _core._broadcast_to(w, a.shape)
+    total = w.sum(axis, keepdims=keepdims)
+    mean = (a * w).sum(axis, keepdims=keepdims) / total
+    return (mean, total) if returned else mean
+
+
+def diff(a, n=1, axis=-1):
+    """Differences of neighbours along axis, n times."""
+    a = asarray(a)
+    axis %= a.ndim
+    cut = [slice(None)] * a.ndim
+    for _ in range(n):
+        cut[axis] = slice(1, None)
+        later = a[tuple(cut)]
+        cut[axis] = slice(None, -1)
+        a = later != a[tuple(cut)] if _kind(a) == "b" else later - a[tuple(cut)]
+    return a
+
+
+def float_power(x1, x2, /):
+    """x1 to the power x2, in float64 at least."""
+    return _UFUNC["power"](asarray(x1, "float64"), asarray(x2, "float64"))
+
+
+def isposinf(x):
+    """Is it +inf?"""
+    return asarray(x) == float("inf")
+
+
+def isneginf(x):
+    """Is it -inf?"""
+    return asarray(x) == float("-inf")
+
+
+def isin(element, test_elements, assume_unique=False, invert=False):
+    """Is the element among test_elements?  For short lists: each is compared."""
+    a, tests = asarray(element), asarray(test_elements).ravel()
+    found = (a.reshape((*a.shape, 1)) == tests).any(-1)
+    return ~found if invert else found
+
+
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """x with NaN and infinities replaced by numbers."""
+    x = asarray(x)
+    if _kind(x) != "f":
+        return x.copy()
+    info = numpy.finfo(x.dtype)
+    r = _select(_isnan(x), nan, x)
+    r = _select(isposinf(x), float(info.max) if posinf is None else posinf, r)
+    r = _select(isneginf(x), float(info.min) if neginf is None else neginf, r)
+    return r if copy else _into(x, r)
+
+
+def _without_nan(a, instead):
+    a = asarray(a)
+    return _select(_isnan(a), instead, a) if _kind(a) == "f" else a
+
+
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False):
+    """The sum of what is not NaN."""
+    return _without_nan(a, 0.0).sum(axis, dtype, out, keepdims)
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
+    """The mean of what is not NaN."""
+    a = asarray(a)
+    if _kind(a) != "f":
+        return a.mean(axis, dtype, out, keepdims)
+    return _into(out, nansum(a, axis, dtype, None, keepdims) / (~_isnan(a)).sum(axis, keepdims=keepdims).astype(a.dtype))
+
+
+def _nan_extreme(a, method, instead, axis, out, keepdims):
+    a = asarray(a)
+    r = getattr(_without_nan(a, instead), method)(axis, keepdims=keepdims)
+    if _kind(a) == "f":
+        r = _select(_isnan(a).all(axis, keepdims=keepdims), float("nan"), r)
+    return _into(out, r)
+
+
+def nanmax(a, axis=None, out=None, keepdims=False):
+    """The largest of what is not NaN."""
+    return _nan_extreme(a, "max", float("-inf"), axis, out, keepdims)
+
+
+def nanmin(a, axis=None, out=None, keepdims=False):
+    """The smallest of what is not NaN."""
+    return _nan_extreme(a, "min", float("inf"), axis, out, keepdims)
+
+
+def sinc(x):
+    """sin(pi x) / (pi x), 1 at 0."""
+    y = numpy.pi * asarray(x)
+    y = _select(y == 0, 1.0e-20, y)
+    return _UFUNC["sin"](y) / y
+
+
+def conj(x, /):
+    """The complex conjugate; real arrays come back as they are."""
+    x = asarray(x)
+    if _kind(x) == "c":
+        raise TypeError("conj: complex arithmetic is not available yet")
+    return x
+
+
+conjugate = conj
+
+
+def real(val):
+    """The real part."""
+    return asarray(val).real
+
+
+def isscalar(element):
+    """Is it a number, and not an array?"""
+    return not isinstance(element, ndarray) and numpy.isscalar(element)
+
+
+def iscomplexobj(x):
+    """Is its dtype complex?"""
+    return _kind(asarray(x)) == "c"
+
+
+def isrealobj(x):
+    """Is its dtype not complex?"""
+    return not iscomplexobj(x)
+
+
+def ndim(a):
+    """The number of axes."""
+    return asarray(a).ndim
+
+
+def shape(a):
+    """The extents."""
+    return asarray(a).shape
+
+
+def size(a, axis=None):
+    """The number of elements, or the extent of an axis."""
+    a = asarray(a)
+    return a.size if axis is None else a.shape[axis]

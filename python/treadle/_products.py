@@ -1,0 +1,141 @@
+"""Products of vectors and matrices: NumPy's on the same memory on the CPU, the core's on a GPU."""
+
+from math import prod
+
+import numpy
+
+from . import _core
+from ._core import asarray, empty, ndarray, zeros
+
+_UFUNC = _core.ufuncs()
+
+
+def _pair(a, b):
+    """Both as arrays on one device: that of the first that has one."""
+    where = a.device if isinstance(a, ndarray) else b.device if isinstance(b, ndarray) else None
+    return asarray(a, device=where), asarray(b, device=where)
+
+
+def _matmul_shape(sa, sb):
+    if not sa or not sb:
+        raise ValueError("matmul: operands have no axis to multiply along; use * for scalars")
+    k, rows = sa[-1], sb[-2] if len(sb) > 1 else sb[0]
+    if k != rows:
+        raise ValueError(f"matmul: shapes {sa} and {sb}: inner sizes {k} and {rows} differ")
+    try:
+        batch = numpy.broadcast_shapes(sa[:-2], sb[:-2])
+    except ValueError:
+        raise ValueError(f"matmul: shapes {sa} and {sb}: leading axes do not broadcast") from None
+    return (*batch, *sa[-2:-1], *(sb[-1:] if len(sb) > 1 else ()))
+
+
+def matmul(a, b, /, out=None, *, dtype=None):
+    """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
+    a, b = _pair(a, b)
+    if dtype is not None:
+        a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    shape = _matmul_shape(a.shape, b.shape)
+    if a.device.kind != "cpu":
+        r = _core._matmul(a, b)
+    else:
+        na, nb = _core._host_view(a), _core._host_view(b)
+        r = empty(shape, numpy.result_type(na, nb), device=a.device)
+        numpy.matmul(na, nb, out=_core._host_view(r))
+    if out is None:
+        return r
+    if out.shape != r.shape:
+        raise ValueError(f"matmul: out has shape {out.shape}, the product {r.shape}")
+    out[...] = r
+    return out
+
+
+def dot(a, b, out=None):
+    """Sum of products over the last axis of a and the last but one of b; of scalars the product."""
+    a, b = _pair(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        r = a * b
+    elif a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b, out=out)
+    else:
+        k = b.ndim - 2 if b.ndim > 1 else 0
+        r = tensordot(a, b, ((a.ndim - 1,), (k,)))
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def tensordot(a, b, axes=2):
+    """Sum of products over pairs of axes: the last n of a with the first n of b, or as given."""
+    a, b = _pair(a, b)
+    if isinstance(axes, int):
+        axes = (tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes)))
+    left, right = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes)
+    left, right = [k % a.ndim for k in left], [k % b.ndim for k in right]
+    if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
+        raise ValueError(f"tensordot: shapes {a.shape} and {b.shape} differ along axes {left} and {right}")
+    keep_a = [k for k in range(a.ndim) if k not in left]
+    keep_b = [k for k in range(b.ndim) if k not in right]
+    n = prod(a.shape[k] for k in left)
+    rows, columns = [a.shape[k] for k in keep_a], [b.shape[k] for k in keep_b]
+    m = matmul(
+        a.transpose(keep_a + left).reshape((prod(rows), n)), b.transpose(right + keep_b).reshape((n, prod(columns)))
+    )
+    return m.reshape((*rows, *columns))
+
+
+def vdot(a, b, /):
+    """The scalar product of the flattened arrays."""
+    a, b = _pair(a, b)
+    return matmul(a.ravel(), b.ravel())
+
+
+def inner(a, b, /):
+    """Sum of products over the last axes."""
+    a, b = _pair(a, b)
+    return a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
+
+
+def outer(a, b, out=None):
+    """Every element of a times every element of b."""
+    a, b = _pair(a, b)
+    return _UFUNC["multiply"](a.ravel()[:, None], b.ravel()[None, :], out=out)
+
+
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """The diagonal of two axes, as the last axis."""
+    a = asarray(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    one, two = axis1 % a.ndim, axis2 % a.ndim
+    rest = [k for k in range(a.ndim) if k not in (one, two)]
+    a = a.transpose([*rest, one, two])
+    m, n = a.shape[-2:]
+    count = max(0, min(m, n - offset) if offset >= 0 else min(m + offset, n))
+    start = offset if offset >= 0 else -offset * n
+    flat = a.reshape((*a.shape[:-2], m * n))
+    return flat[..., start : start + count * (n + 1) : n + 1][..., :count]
+
+
+def diag(v, k=0):
+    """The k-th diagonal of a matrix, or the matrix that has v there."""
+    v = asarray(v)
+    if v.ndim == 2:
+        return diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = v.shape[0] + abs(k)
+    r = zeros((n, n), v.dtype, device=v.device)
+    first = k if k >= 0 else -k * n
+    r.reshape(-1)[first : first + v.shape[0] * (n + 1) : n + 1][: v.shape[0]] = v
+    return r
+
+
+def diagflat(v, k=0):
+    """The matrix that has the flattened v as its k-th diagonal."""
+    return diag(asarray(v).ravel(), k)
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """The sum along a diagonal."""
+    return diagonal(a, offset, axis1, axis2).sum(-1, dtype=dtype, out=out)

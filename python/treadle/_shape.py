@@ -1,0 +1,365 @@
+"""The same elements under another shape, and arrays put together and taken apart."""
+
+from math import prod
+
+import numpy
+
+from . import _core
+from ._core import asarray, empty, full, ndarray
+
+
+def _axis(axis, ndim, what):
+    if not -ndim <= axis < ndim:
+        raise IndexError(f"{what}: axis {axis} is out of bounds for array of dimension {ndim}")
+    return axis % ndim
+
+
+def _axes(axis, ndim, what):
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return [_axis(k, ndim, what) for k in axes]
+
+
+def _cut(ndim, axis, piece):
+    return (slice(None),) * axis + (piece,) + (slice(None),) * (ndim - axis - 1)
+
+
+# ---- one array ----
+
+
+def reshape(a, /, shape, order="C", *, copy=None):
+    """a with another shape: a view where its layout allows, else a copy. One extent may be -1."""
+    return asarray(a).reshape(shape, order=order, copy=copy)
+
+
+def ravel(a, order="C"):
+    """a with one axis, a view where possible."""
+    return asarray(a).ravel(order)
+
+
+def transpose(a, axes=None):
+    """a with its axes permuted (None: reversed), a view."""
+    return asarray(a).transpose(axes) if axes is not None else asarray(a).transpose()
+
+
+permute_dims = transpose
+
+
+def matrix_transpose(x, /):
+    """x with its last two axes exchanged."""
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a, axis1, axis2):
+    """a with two axes exchanged, a view."""
+    return asarray(a).swapaxes(axis1, axis2)
+
+
+def moveaxis(a, source, destination):
+    """a with axes moved to other places, a view."""
+    a = asarray(a)
+    source, destination = _axes(source, a.ndim, "moveaxis"), _axes(destination, a.ndim, "moveaxis")
+    if len(source) != len(destination):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [k for k in range(a.ndim) if k not in source]
+    for to, k in sorted(zip(destination, source, strict=True)):
+        order.insert(to, k)
+    return a.transpose(order)
+
+
+def rollaxis(a, axis, start=0):
+    """a with one axis moved before another, a view."""
+    a = asarray(a)
+    axis = _axis(axis, a.ndim, "rollaxis")
+    start = start + a.ndim if start < 0 else start
+    return moveaxis(a, axis, start - (axis < start))
+
+
+def squeeze(a, axis=None):
+    """a without axes of extent 1, a view."""
+    return asarray(a).squeeze(axis)
+
+
+def expand_dims(a, axis):
+    """a with axes of extent 1 added, a view."""
+    a = asarray(a)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    places = _axes(axes, a.ndim + len(axes), "expand_dims")
+    extents = iter(a.shape)
+    return a.reshape([1 if k in places else next(extents) for k in range(a.ndim + len(places))])
+
+
+def broadcast_to(array, shape, subok=False):
+    """A read-only view of array with that shape."""
+    return _core._broadcast_to(asarray(array), shape)
+
+
+def broadcast_shapes(*shapes):
+    """The shape that arrays of those shapes broadcast to."""
+    return numpy.broadcast_shapes(*shapes)
+
+
+def broadcast_arrays(*args, subok=False):
+    """The arrays, broadcast against one another."""
+    arrays = [asarray(a) for a in args]
+    shape = broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(broadcast_to(a, shape) for a in arrays)
+
+
+def flip(m, axis=None):
+    """m with the order along axes reversed, a view."""
+    m = asarray(m)
+    axes = range(m.ndim) if axis is None else _axes(axis, m.ndim, "flip")
+    return m[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(m.ndim))]
+
+
+def flipud(m):
+    """m with its rows in reverse order, a view."""
+    return flip(m, 0)
+
+
+def fliplr(m):
+    """m with its columns in reverse order, a view."""
+    return flip(m, 1)
+
+
+def rot90(m, k=1, axes=(0, 1)):
+    """m turned by k right angles in the plane of two axes, a view."""
+    m = asarray(m)
+    one, two = _axes(axes, m.ndim, "rot90")
+    k %= 4
+    if k == 0:
+        return m[...]
+    if k == 2:
+        return flip(m, (one, two))
+    return swapaxes(flip(m, two), one, two) if k == 1 else flip(swapaxes(m, one, two), two)
+
+
+def roll(a, shift, axis=None):
+    """a with its elements moved on by shift places along axes (None: of the flat array), round the end."""
+    a = asarray(a)
+    if axis is None:
+        return roll(a.ravel(), shift, 0).reshape(a.shape)
+    axes = _axes(axis, a.ndim, "roll")
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    for by, k in zip(shifts, axes * (1 if len(axes) > 1 else len(shifts)), strict=True):
+        n = a.shape[k]
+        by = int(by) % n if n else 0
+        a = concatenate((a[_cut(a.ndim, k, slice(n - by, None))], a[_cut(a.ndim, k, slice(n - by))]), k)
+    return a
+
+
+def tile(A, reps):
+    """A repeated along axes."""
+    a = asarray(A)
+    reps = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
+    ndim = max(a.ndim, len(reps))
+    shape, reps = (1,) * (ndim - a.ndim) + a.shape, (1,) * (ndim - len(reps)) + reps
+    spread = broadcast_to(
+        a.reshape([x for n in shape for x in (1, n)]), [x for r, n in zip(reps, shape, strict=True) for x in (r, n)]
+    )
+    return spread.reshape([r * n for r, n in zip(reps, shape, strict=True)]).copy()
+
+
+def repeat(a, repeats, axis=None):
+    """Each element of a repeated along axis (None: of the flat array)."""
+    a = asarray(a)
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = _axis(axis, a.ndim, "repeat")
+    index = numpy.repeat(numpy.arange(a.shape[axis]), _core.asnumpy(repeats))
+    return _core._take(a, asarray(index, device=a.device), axis)
+
+
+def resize(a, new_shape):
+    """a's elements in C order, repeated or cut to fill a new shape."""
+    a = asarray(a).ravel()
+    shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
+    n = prod(shape)
+    if n == 0 or a.size == 0:
+        return full(shape, 0, a.dtype, device=a.device)
+    return tile(a, -(-n // a.size))[:n].reshape(shape)
+
+
+def _widths(pad_width, ndim):
+    return [(int(lo), int(hi)) for lo, hi in numpy.broadcast_to(_core.asnumpy(pad_width), (ndim, 2))]
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    """array with borders: constant, or numpy.pad's other modes that repeat elements of the array."""
+    a = asarray(array)
+    widths = _widths(pad_width, a.ndim)
+    if mode == "constant":
+        shape = [n + lo + hi for n, (lo, hi) in zip(a.shape, widths, strict=True)]
+        r = full(shape, kwargs.get("constant_values", 0), a.dtype, device=a.device)
+        r[tuple(slice(lo, lo + n) for n, (lo, hi) in zip(a.shape, widths, strict=True))] = a
+        return r
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise ValueError(f"mode '{mode}' is not supported")
+    for k, (lo, hi) in enumerate(widths):
+        if lo or hi:
+            index = numpy.pad(numpy.arange(a.shape[k]), (lo, hi), mode=mode, **kwargs)
+            a = _core._take(a, asarray(index, device=a.device), k)
+    return a
+
+
+def copyto(dst, src, casting="same_kind", where=True):
+    """Copies src into dst, where `where` is true."""
+    if not isinstance(dst, ndarray):
+        return numpy.copyto(dst, _core.asnumpy(src), casting=casting, where=_core.asnumpy(where))
+    if not numpy.can_cast(getattr(src, "dtype", type(src)), dst.dtype, casting):
+        raise TypeError(f"Cannot cast to {dst.dtype} according to the rule '{casting}'")
+    if where is True:
+        dst[...] = src
+    else:
+        _core._assign_where(dst, broadcast_to(asarray(where, device=dst.device), dst.shape), src)
+
+
+# ---- several arrays ----
+
+
+def _arrays(arrays):
+    if isinstance(arrays, ndarray):
+        return list(arrays)
+    given = list(arrays)
+    where = next((a.device for a in given if isinstance(a, ndarray)), None)
+    return [asarray(a, device=where) for a in given]
+
+
+def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """The arrays one after another along axis (None: flattened)."""
+    arrays = _arrays(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        arrays, axis = [a.ravel() for a in arrays], 0
+    first = arrays[0]
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = _axis(axis, first.ndim, "concatenate")
+    for k, a in enumerate(arrays):
+        if a.ndim != first.ndim or any(
+            a.shape[j] != first.shape[j] for j in range(first.ndim) if j != axis
+        ):
+            raise ValueError(
+                f"concatenate: arrays 0 and {k} of shapes {first.shape} and {a.shape} differ beside axis {axis}"
+            )
+    shape = [*first.shape[:axis], sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :]]
+    if out is None:
+        out = empty(shape, dtype or numpy.result_type(*(a.dtype for a in arrays)), device=first.device)
+    elif list(out.shape) != shape:
+        raise ValueError(f"concatenate: out has shape {out.shape}, the result {tuple(shape)}")
+    at = 0
+    for a in arrays:
+        n = a.shape[axis]
+        if n:
+            out[_cut(first.ndim, axis, slice(at, at + n))] = a
+        at += n
+    return out
+
+
+concat = concatenate
+
+
+def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """The arrays, of one shape, along a new axis."""
+    arrays = _arrays(arrays)
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    if any(a.shape != arrays[0].shape for a in arrays):
+        raise ValueError(f"stack: all input arrays must have the same shape: {[a.shape for a in arrays]}")
+    axis = _axis(axis, arrays[0].ndim + 1, "stack")
+    return concatenate([expand_dims(a, axis) for a in arrays], axis, out, dtype=dtype)
+
+
+def unstack(x, /, *, axis=0):
+    """x cut along axis into arrays without it."""
+    return tuple(moveaxis(x, axis, 0))
+
+
+def append(arr, values, axis=None):
+    """arr with values after it along axis (None: flattened)."""
+    return concatenate((asarray(arr), asarray(values)), axis)
+
+
+def atleast_1d(*arys):
+    """The arrays with one axis at least."""
+    r = tuple(a.reshape(1) if a.ndim == 0 else a for a in map(asarray, arys))
+    return r[0] if len(r) == 1 else r
+
+
+def atleast_2d(*arys):
+    """The arrays with two axes at least."""
+    r = tuple(a.reshape((1,) * (2 - a.ndim) + a.shape) if a.ndim < 2 else a for a in map(asarray, arys))
+    return r[0] if len(r) == 1 else r
+
+
+def atleast_3d(*arys):
+    """The arrays with three axes at least, placed as NumPy does."""
+    shapes = {0: lambda s: (1, 1, 1), 1: lambda s: (1, *s, 1), 2: lambda s: (*s, 1)}
+    r = tuple(a.reshape(shapes[a.ndim](a.shape)) if a.ndim < 3 else a for a in map(asarray, arys))
+    return r[0] if len(r) == 1 else r
+
+
+def _list_of(f, arrays):
+    return [f(a) for a in _arrays(arrays)]
+
+
+def vstack(tup, *, dtype=None, casting="same_kind"):
+    """The arrays one below the other."""
+    return concatenate(_list_of(atleast_2d, tup), 0, dtype=dtype)
+
+
+def hstack(tup, *, dtype=None, casting="same_kind"):
+    """The arrays side by side."""
+    arrays = _list_of(atleast_1d, tup)
+    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype)
+
+
+def dstack(tup):
+    """The arrays one behind the other."""
+    return concatenate(_list_of(atleast_3d, tup), 2)
+
+
+def column_stack(tup):
+    """Vectors as the columns of a matrix."""
+    return concatenate([a if a.ndim >= 2 else a.reshape((a.size, 1)) for a in _arrays(tup)], 1)
+
+
+def array_split(ary, indices_or_sections, axis=0):
+    """Views of ary cut along axis, into parts that may differ by one."""
+    a = asarray(ary)
+    axis = _axis(axis, a.ndim, "array_split")
+    n = a.shape[axis]
+    if isinstance(indices_or_sections, int):
+        if indices_or_sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, more = divmod(n, indices_or_sections)
+        ends = [each * (k + 1) + min(k + 1, more) for k in range(indices_or_sections - 1)]
+    else:
+        ends = [int(k) for k in indices_or_sections]
+    return [
+        a[_cut(a.ndim, axis, slice(lo, hi))] for lo, hi in zip([0, *ends], [*ends, n], strict=True)
+    ]
+
+
+def split(ary, indices_or_sections, axis=0):
+    """Views of ary cut along axis, into equal parts or at the given places."""
+    a = asarray(ary)
+    if isinstance(indices_or_sections, int) and a.shape[_axis(axis, a.ndim, "split")] % indices_or_sections:
+        raise ValueError("array split does not result in an equal division")
+    return array_split(a, indices_or_sections, axis)
+
+
+def hsplit(ary, indices_or_sections):
+    """Views of ary cut along its columns."""
+    return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
+
+
+def vsplit(ary, indices_or_sections):
+    """Views of ary cut along its rows."""
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary, indices_or_sections):
+    """Views of ary cut along its third axis."""
+    return split(ary, indices_or_sections, 2)

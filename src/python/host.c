@@ -1,0 +1,281 @@
+/* host.c - array memory as the host sees it: results for NumPy, the buffer protocol, interfaces.
+ *
+ * treadle._core.memory holds a device buffer or host memory and shows it through the buffer
+ * protocol; a numpy.ndarray made from it keeps it alive.
+ */
+#include "python/py.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOST_POOLED = 1 << 20 }; /* bytes; results from here on take huge pages that are reused */
+
+typedef struct memory {
+    PyObject_HEAD
+    td_buf    *buf;  /* owned; or */
+    void      *host; /* owned, of nbytes */
+    size_t     nbytes;
+    char      *at; /* the first element */
+    td_dtype   dt;
+    int        ndim;
+    bool       readonly;
+    Py_ssize_t shape[TD_MAXDIM], strides[TD_MAXDIM];
+} memory;
+
+static void
+memory_dealloc(PyObject *self)
+{
+    memory *m = (memory *)self;
+    PyTypeObject *type = Py_TYPE(self);
+
+    td_buf_unref(m->buf);
+    if (m->nbytes >= HOST_POOLED)
+        td_host_free(m->host, m->nbytes);
+    else
+        free(m->host);
+    PyObject_Free(self);
+    Py_DECREF(type);
+    py_drain();
+}
+
+static bool
+is_packed(const memory *m)
+{
+    Py_ssize_t step = (Py_ssize_t)td_dtype_size(m->dt);
+
+    for (int i = m->ndim - 1; i >= 0; i--) {
+        if (m->shape[i] > 1 && m->strides[i] != step)
+            return m->shape[i] == 0;
+        step *= m->shape[i];
+    }
+    return true;
+}
+
+static int
+memory_getbuffer(PyObject *self, Py_buffer *b, int flags)
+{
+    memory *m = (memory *)self;
+    bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
+    Py_ssize_t count = 1;
+
+    b->obj = NULL;
+    if (!py_dtype_format(m->dt)) {
+        PyErr_Format(PyExc_BufferError, "%s has no buffer format", td_dtype_name(m->dt));
+        return -1;
+    }
+    if ((flags & PyBUF_WRITABLE) && m->readonly) {
+        PyErr_SetString(PyExc_BufferError, "the array is read-only");
+        return -1;
+    }
+    if ((!strided || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) && !is_packed(m)) {
+        PyErr_SetString(PyExc_BufferError, "the array is not C-contiguous");
+        return -1;
+    }
+    for (int i = 0; i < m->ndim; i++)
+        count *= m->shape[i];
+    *b = (Py_buffer){
+        .buf = m->at,
+        .obj = Py_NewRef(self),
+        .len = count * (Py_ssize_t)td_dtype_size(m->dt),
+        .itemsize = (Py_ssize_t)td_dtype_size(m->dt),
+        .readonly = m->readonly,
+        .ndim = m->ndim,
+        .format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)py_dtype_format(m->dt) : NULL,
+        .shape = flags & PyBUF_ND ? m->shape : NULL,
+        .strides = strided ? m->strides : NULL,
+    };
+    return 0;
+}
+
+static memory *
+memory_new(td_dtype dt, const td_shape *s)
+{
+    memory *m = PyObject_New(memory, py.memory);
+    Py_ssize_t step = (Py_ssize_t)td_dtype_size(dt);
+
+    if (!m)
+        return NULL;
+    m->buf = NULL;
+    m->host = NULL;
+    m->nbytes = 0;
+    m->at = NULL;
+    m->dt = dt;
+    m->ndim = s->ndim;
+    m->readonly = false;
+    for (int i = s->ndim - 1; i >= 0; i--) {
+        m->shape[i] = (Py_ssize_t)s->dim[i];
+        m->strides[i] = step;
+        step *= m->shape[i];
+    }
+    return m;
+}
+
+/* The memory under `a`, evaluated; CPU only. */
+static memory *
+memory_of(const td_array *a, bool share)
+{
+    memory *m;
+    td_buf *buf;
+    td_view v;
+    Py_ssize_t size = (Py_ssize_t)td_dtype_size(td_array_dtype(a));
+
+    if (!py_ok(td_array_memory(a, share, &buf, &v)))
+        return NULL;
+    m = memory_new(td_array_dtype(a), &v.shape);
+    if (!m)
+        return NULL;
+    m->buf = td_buf_ref(buf);
+    m->at = (char *)buf->ptr + v.offset * size; // NOLINT(performance-no-int-to-ptr)
+    m->readonly = a->store->readonly;
+    for (int i = 0; i < v.shape.ndim; i++)
+        m->strides[i] = (Py_ssize_t)v.stride[i] * size;
+    return m;
+}
+
+static PyObject *
+numpy_over(memory *m)
+{
+    PyObject *np = m ? py_numpy() : NULL, *r = np ? PyObject_CallMethod(np, "asarray", "O", (PyObject *)m) : NULL;
+
+    Py_XDECREF((PyObject *)m);
+    return r;
+}
+
+PyObject *
+py_host_view(const td_array *a, bool share)
+{
+    return numpy_over(memory_of(a, share));
+}
+
+/* May the buffer itself become the result?  Only of an array that ends with this call and whose
+ * value nobody else holds.  From 3.14 on a local variable's array looks like that too. */
+static bool
+is_last(PyObject *self)
+{
+    const td_array *a = py_array_of(self);
+
+    return Py_Version < 0x030e0000 && Py_REFCNT(self) == 1 && a->whole && a->store->refs == 1 && !a->store->readonly
+        && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU;
+}
+
+static memory *
+give_away(const td_array *a)
+{
+    td_buf *buf;
+    td_view v;
+
+    if (!py_ok(td_array_memory(a, false, &buf, &v)) || a->store->node->refs != 1 || atomic_load(&buf->refs) != 1
+        || buf->release || !td_view_is_contiguous(&v))
+        return NULL;
+    return memory_of(a, false);
+}
+
+static memory *
+copy_out(const td_array *a)
+{
+    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
+    memory *m = memory_new(td_array_dtype(a), &a->view.shape);
+
+    if (!m)
+        return NULL;
+    m->nbytes = nbytes;
+    m->host = nbytes >= HOST_POOLED ? td_host_alloc(nbytes) : malloc(nbytes + 1);
+    m->at = m->host;
+    if (!m->host)
+        PyErr_Format(PyExc_MemoryError, "get: %zu bytes of host memory", nbytes);
+    if (!m->host || !py_ok(td_array_get(a, m->host)) || !py_warn())
+        Py_CLEAR(m);
+    return m;
+}
+
+PyObject *
+py_get(PyObject *self)
+{
+    memory *m = is_last(self) ? give_away(py_array_of(self)) : NULL;
+
+    if (!m && PyErr_Occurred())
+        return NULL;
+    if (td_array_dtype(py_array_of(self)) == TD_BF16) {
+        Py_XDECREF((PyObject *)m);
+        PyErr_SetString(PyExc_TypeError, "get: NumPy has no bfloat16; use .astype(numpy.float32) before");
+        return NULL;
+    }
+    return numpy_over(m ? m : copy_out(py_array_of(self)));
+}
+
+int
+py_getbuffer(PyObject *self, Py_buffer *b, int flags)
+{
+    memory *m;
+    int r;
+
+    b->obj = NULL;
+    if (td_dev_info(td_array_dev(py_array_of(self)))->kind != TD_DEV_CPU) {
+        PyErr_SetString(PyExc_BufferError, "the array lives on a GPU; use .get()");
+        return -1;
+    }
+    m = memory_of(py_array_of(self), true);
+    if (!m)
+        return -1;
+    m->readonly |= ((py_ndarray *)self)->readonly;
+    r = memory_getbuffer((PyObject *)m, b, flags);
+    Py_DECREF((PyObject *)m);
+    return r;
+}
+
+static PyObject *
+strides_tuple(const td_view *v, size_t size)
+{
+    td_shape bytes = v->shape;
+
+    for (int i = 0; i < bytes.ndim; i++)
+        bytes.dim[i] = v->stride[i] * (int64_t)size;
+    return py_shape_tuple(&bytes);
+}
+
+PyObject *
+py_array_interface(PyObject *self, bool cuda)
+{
+    const td_array *a = py_array_of(self);
+    td_dtype dt = td_array_dtype(a);
+    bool readonly = ((py_ndarray *)self)->readonly || a->store->readonly;
+    PyObject *shape, *strides, *d = NULL;
+    td_buf *buf;
+    td_view v;
+
+    if (td_dev_info(td_array_dev(a))->kind != (cuda ? TD_DEV_CUDA : TD_DEV_CPU)) {
+        PyErr_Format(PyExc_AttributeError, "the array lives on %s", td_dev_info(td_array_dev(a))->name);
+        return NULL;
+    }
+    if (!py_ok(td_array_memory(a, true, &buf, &v)))
+        return NULL;
+    shape = py_shape_tuple(&v.shape);
+    strides = strides_tuple(&v, td_dtype_size(dt));
+    if (shape && strides)
+        d = Py_BuildValue("{s:O,s:s,s:(KO),s:O,s:i}", "shape", shape, "typestr", td_dtab[dt].typestr, "data",
+                          (unsigned long long)(buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt))),
+                          readonly ? Py_True : Py_False, "strides", strides, "version", 3);
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    return d;
+}
+
+bool
+py_memory_init(PyObject *m)
+{
+    static PyType_Slot slots[] = {
+        PY_SLOT(Py_tp_dealloc, memory_dealloc),
+        PY_SLOT(Py_bf_getbuffer, memory_getbuffer),
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "treadle._core.memory",
+        .basicsize = sizeof(memory),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+        .slots = slots,
+    };
+
+    (void)m;
+    py.memory = (PyTypeObject *)PyType_FromSpec(&spec);
+    return py.memory != NULL;
+}

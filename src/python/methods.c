@@ -1,0 +1,261 @@
+/* methods.c - methods of ndarray about its values: copies, conversions, and what NumPy calls. */
+#include "python/py.h"
+
+#include <string.h>
+
+static PyObject *
+astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"dtype", "order", "casting", "subok", "copy", NULL};
+    PyObject *arg[5];
+    td_array *a = py_array_of(self);
+    const char *casting = "unsafe";
+    py_ndarray *r;
+    td_dtype dt;
+    bool copy;
+
+    if (!py_parse("astype", names, 1, 5, args, nargs, kwnames, arg) || !py_dtype(arg[0], &dt)
+        || !py_flag(arg[4], true, &copy))
+        return NULL;
+    if (arg[2] && !(casting = PyUnicode_AsUTF8AndSize(arg[2], NULL)))
+        return NULL;
+    if (!td_can_cast(td_array_dtype(a), dt, strcmp(casting, "same_kind") == 0 ? 'k' : casting[0] == 's' ? 's' : 'u')) {
+        PyErr_Format(PyExc_TypeError, "Cannot cast array data from %s to %s according to the rule '%s'",
+                     td_dtype_name(td_array_dtype(a)), td_dtype_name(dt), casting);
+        return NULL;
+    }
+    if (!copy && dt == td_array_dtype(a))
+        return Py_NewRef(self);
+    r = py_new();
+    return r ? py_done(r, td_array_cast(a, dt, &r->a)) : NULL;
+}
+
+static PyObject *
+copy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"order", NULL};
+    PyObject *arg[1];
+    py_ndarray *r;
+
+    if (!py_parse("copy", names, 0, 1, args, nargs, kwnames, arg))
+        return NULL;
+    r = py_new();
+    return r ? py_done(r, td_array_copy(py_array_of(self), &r->a)) : NULL;
+}
+
+static PyObject *
+deepcopy(PyObject *self, PyObject *memo)
+{
+    (void)memo;
+    return copy(self, NULL, 0, NULL);
+}
+
+static PyObject *
+get(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return py_get(self);
+}
+
+static PyObject *
+fill(PyObject *self, PyObject *value)
+{
+    td_array *a = py_array_of(self), own;
+    td_operand x;
+    td_status st;
+
+    if (!py_writable((py_ndarray *)self) || !py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+        return NULL;
+    st = td_array_assign(a, &x);
+    if (own.store)
+        td_array_unref(&own);
+    return st ? py_raise(st) : Py_NewRef(Py_None);
+}
+
+static PyObject *
+only_element(PyObject *self)
+{
+    td_scalar s;
+
+    if (td_array_size(py_array_of(self)) != 1) {
+        PyErr_SetString(PyExc_ValueError, "can only convert an array of size 1 to a Python scalar");
+        return NULL;
+    }
+    return py_read_scalar(py_array_of(self), &s) ? py_scalar_object(s) : NULL;
+}
+
+static PyObject *
+item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *key, *flat = NULL, *one, *r = NULL;
+
+    if (nargs == 0)
+        return only_element(self);
+    key = nargs == 1 ? Py_NewRef(args[0]) : PyTuple_New(nargs);
+    for (Py_ssize_t i = 0; nargs > 1 && key && i < nargs; i++)
+        PyTuple_SetItem(key, i, Py_NewRef(args[i]));
+    if (key && !PyTuple_Check(key)) /* one number counts in C order */
+        flat = PyObject_CallMethod(self, "reshape", "i", -1);
+    else
+        flat = Py_NewRef(self);
+    one = key && flat ? PyObject_GetItem(flat, key) : NULL;
+    if (one)
+        r = py_is_array(one) ? only_element(one) : NULL;
+    Py_XDECREF(one);
+    Py_XDECREF(flat);
+    Py_XDECREF(key);
+    return r;
+}
+
+static PyObject *
+of_host(PyObject *self, const char *method)
+{
+    PyObject *host = py_get(self), *r = host ? PyObject_CallMethod(host, method, NULL) : NULL;
+
+    Py_XDECREF(host);
+    return r;
+}
+
+static PyObject *
+tolist(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return of_host(self, "tolist");
+}
+
+static PyObject *
+tobytes(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return of_host(self, "tobytes");
+}
+
+static PyObject *
+format(PyObject *self, PyObject *spec)
+{
+    PyObject *n, *r;
+
+    if (PyUnicode_CompareWithASCIIString(spec, "") == 0)
+        return PyObject_Str(self);
+    if (py_array_of(self)->view.shape.ndim) {
+        PyErr_SetString(PyExc_TypeError, "unsupported format string passed to treadle.ndarray.__format__");
+        return NULL;
+    }
+    n = only_element(self);
+    r = n ? PyObject_Format(n, spec) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+
+static PyObject *
+reduce(PyObject *self, PyObject *unused)
+{
+    PyObject *host = py_get(self), *f = host ? py_package("treadle", "asarray") : NULL;
+    PyObject *r = f ? Py_BuildValue("O(O)", f, host) : NULL;
+
+    (void)unused;
+    Py_XDECREF(host);
+    Py_XDECREF(f);
+    return r;
+}
+
+PyMethodDef py_value_methods[] = {
+    {"astype", PY_FAST(astype), METH_FASTCALL | METH_KEYWORDS,
+     "astype(dtype, order='K', casting='unsafe', subok=True, copy=True): a copy in another dtype."},
+    {"copy", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, "copy(order='C'): an array of its own with the same values."},
+    {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__deepcopy__", deepcopy, METH_O, NULL},
+    {"get", get, METH_NOARGS, "get(): the values as a numpy.ndarray of its own."},
+    {"fill", fill, METH_O, "fill(value): every element becomes value."},
+    {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
+    {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
+    {"tobytes", tobytes, METH_NOARGS, "tobytes(): the elements in C order."},
+    {"__format__", format, METH_O, NULL},
+    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- what NumPy calls ---- */
+
+static PyObject *
+array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"dtype", "copy", NULL};
+    PyObject *arg[2], *host, *view, *r;
+    bool cpu = td_dev_info(td_array_dev(py_array_of(self)))->kind == TD_DEV_CPU;
+
+    if (!py_parse("__array__", names, 0, 2, args, nargs, kwnames, arg))
+        return NULL;
+    if (arg[1] == Py_False && !cpu) {
+        PyErr_SetString(PyExc_ValueError, "__array__: an array on a GPU becomes a NumPy array by copying only");
+        return NULL;
+    }
+    if (cpu && arg[1] != Py_True && py_dtype_format(td_array_dtype(py_array_of(self)))) {
+        view = PyMemoryView_FromObject(self);
+        host = view && py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "O", view) : NULL;
+        Py_XDECREF(view);
+    } else
+        host = py_get(self);
+    if (!host || py_is_none(arg[0]))
+        return host;
+    r = PyObject_CallMethod(py.numpy, "asarray", "OO", host, arg[0]);
+    if (r && r != host && arg[1] == Py_False) {
+        PyErr_SetString(PyExc_ValueError, "__array__: another dtype needs a copy");
+        Py_CLEAR(r);
+    }
+    Py_DECREF(host);
+    return r;
+}
+
+static PyObject *
+forward(const char *module, const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+        PyObject *kwnames)
+{
+    PyObject *f = py_package(module, name), *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+/* Methods that a function of the package of the same name carries out. */
+#define FORWARD(module, name)                                                                                  \
+    static PyObject *forward_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) \
+    {                                                                                                           \
+        return forward(module, #name, self, args, nargs, kwnames);                                              \
+    }
+FORWARD("treadle._interop", array_ufunc)
+FORWARD("treadle._interop", array_function)
+FORWARD("treadle._interop", dlpack)
+FORWARD("treadle._interop", dlpack_device)
+FORWARD("treadle", dot)
+FORWARD("treadle", round)
+FORWARD("treadle", clip)
+FORWARD("treadle", take)
+FORWARD("treadle", repeat)
+FORWARD("treadle", nonzero)
+FORWARD("treadle", trace)
+FORWARD("treadle", diagonal)
+FORWARD("treadle", ptp)
+FORWARD("treadle", conj)
+
+#define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
+
+PyMethodDef py_interop_methods[] = {
+    {"__array__", PY_FAST(array_protocol), FAST_KW, "__array__(dtype=None, copy=None)"},
+    {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
+    {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
+    {"__dlpack__", PY_FAST(forward_dlpack), FAST_KW, NULL},
+    {"__dlpack_device__", PY_FAST(forward_dlpack_device), FAST_KW, NULL},
+    {"dot", PY_FAST(forward_dot), FAST_KW, "dot(b): as treadle.dot."},
+    {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
+    {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},
+    {"take", PY_FAST(forward_take), FAST_KW, "take(indices, axis=None): as treadle.take."},
+    {"repeat", PY_FAST(forward_repeat), FAST_KW, "repeat(repeats, axis=None): as treadle.repeat."},
+    {"nonzero", PY_FAST(forward_nonzero), FAST_KW, "nonzero(): as treadle.nonzero."},
+    {"trace", PY_FAST(forward_trace), FAST_KW, "trace(offset=0): as treadle.trace."},
+    {"diagonal", PY_FAST(forward_diagonal), FAST_KW, "diagonal(offset=0): as treadle.diagonal."},
+    {"ptp", PY_FAST(forward_ptp), FAST_KW, "ptp(axis=None): as treadle.ptp."},
+    {"conj", PY_FAST(forward_conj), FAST_KW, "conj(): as treadle.conj."},
+    {"conjugate", PY_FAST(forward_conj), FAST_KW, "conjugate(): as treadle.conj."},
+    {NULL, NULL, 0, NULL},
+};

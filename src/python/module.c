@@ -1,0 +1,197 @@
+/* module.c - treadle._core: set-up, exceptions, argument parsing. */
+#include "python/py.h"
+
+#include "jit/jit.h"
+
+#include <string.h>
+
+py_state py;
+
+PyObject *
+py_raise(td_status st)
+{
+    PyObject *type = PyExc_SystemError;
+
+    switch (st) {
+    case TD_OK:
+    case TD_SKIP:        break;
+    case TD_ERR_NOMEM:   type = PyExc_MemoryError; break;
+    case TD_ERR_OOM:     type = py.oom; break;
+    case TD_ERR_TYPE:    type = PyExc_TypeError; break;
+    case TD_ERR_VALUE:   type = PyExc_ValueError; break;
+    case TD_ERR_OVERFLOW: type = PyExc_OverflowError; break;
+    case TD_ERR_INDEX:   type = PyExc_IndexError; break;
+    case TD_ERR_DEVICE:  type = py.device_error; break;
+    case TD_ERR_JIT:     type = py.compile; break;
+    case TD_ERR_LIBRARY: type = py.missing; break;
+    case TD_ERR_IO:      type = PyExc_OSError; break;
+    }
+    PyErr_SetString(type, td_error());
+    return NULL;
+}
+
+bool
+py_ok(td_status st)
+{
+    if (st)
+        py_raise(st);
+    return !st;
+}
+
+bool
+py_warn(void)
+{
+    const char *w = td_jit_warning();
+
+    return !w || PyErr_WarnEx(PyExc_RuntimeWarning, w, 1) == 0;
+}
+
+bool
+py_is_none(PyObject *o)
+{
+    return !o || o == Py_None;
+}
+
+bool
+py_flag(PyObject *o, bool dflt, bool *out)
+{
+    int t = o ? PyObject_IsTrue(o) : dflt;
+
+    *out = t > 0;
+    return t >= 0;
+}
+
+static bool
+parse_keyword(const char *fn, const char *const *names, PyObject *name, PyObject *value, PyObject **out)
+{
+    for (int i = 0; names[i]; i++)
+        if (PyUnicode_CompareWithASCIIString(name, names[i]) == 0) {
+            if (out[i])
+                PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", fn, name);
+            else
+                out[i] = value;
+            return !PyErr_Occurred();
+        }
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", fn, name);
+    return false;
+}
+
+bool
+py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args, Py_ssize_t nargs,
+         PyObject *kwnames, PyObject **out)
+{
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+
+    for (int i = 0; names[i]; i++)
+        out[i] = i < nargs ? args[i] : NULL;
+    if (nargs > npos) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)", fn, npos, nargs);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < nkw; i++)
+        if (!parse_keyword(fn, names, PyTuple_GetItem(kwnames, i), args[nargs + i], out))
+            return false;
+    for (int i = 0; i < nmin; i++)
+        if (!out[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument '%s'", fn, names[i]);
+            return false;
+        }
+    return true;
+}
+
+PyObject *
+py_package(const char *module, const char *name)
+{
+    PyObject *m = PyImport_ImportModule(module), *f = m ? PyObject_GetAttrString(m, name) : NULL;
+
+    Py_XDECREF(m);
+    return f;
+}
+
+PyObject *
+py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyObject *tuple = PyTuple_New(nargs + 1), *kw = nkw ? PyDict_New() : NULL, *r = NULL;
+
+    if (!tuple || (nkw && !kw))
+        goto out;
+    PyTuple_SetItem(tuple, 0, Py_NewRef(head));
+    for (Py_ssize_t i = 0; i < nargs; i++)
+        PyTuple_SetItem(tuple, i + 1, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; i < nkw; i++)
+        if (PyDict_SetItem(kw, PyTuple_GetItem(kwnames, i), args[nargs + i]) < 0)
+            goto out;
+    r = PyObject_Call(fn, tuple, kw);
+out:
+    Py_XDECREF(tuple);
+    Py_XDECREF(kw);
+    return r;
+}
+
+static void *
+unlock(void)
+{
+    return PyEval_SaveThread();
+}
+
+static void
+lock(void *token)
+{
+    PyEval_RestoreThread(token);
+}
+
+static bool
+add_exception(PyObject *m, const char *name, PyObject *base, const char *doc, PyObject **out)
+{
+    char full[64] = "treadle.";
+
+    strncat(full, name, sizeof full - strlen(full) - 1);
+    *out = PyErr_NewExceptionWithDoc(full, doc, base, NULL);
+    return *out && PyModule_AddObjectRef(m, name, *out) == 0;
+}
+
+static bool
+add_exceptions(PyObject *m)
+{
+    return add_exception(m, "OutOfMemoryError", PyExc_MemoryError,
+                         "Device memory is out; the text says how much was asked, held and free.", &py.oom)
+        && add_exception(m, "CompileError", PyExc_RuntimeError, "A kernel could not be compiled.", &py.compile)
+        && add_exception(m, "DeviceError", PyExc_RuntimeError, "The driver refused, or a kernel failed.",
+                         &py.device_error)
+        && add_exception(m, "MissingLibraryError", PyExc_ImportError,
+                         "An optional library is missing; the text names the package to install.", &py.missing);
+}
+
+static int
+core_exec(PyObject *m)
+{
+    if (py.interp) {
+        PyErr_SetString(PyExc_ImportError, py.interp == PyInterpreterState_Get()
+                                               ? "treadle: the module cannot be loaded twice"
+                                               : "treadle: only one interpreter of a process can use it");
+        return -1;
+    }
+    if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) || !py_device_init(m)
+        || !py_stream_init(m) || !py_random_init(m) || PyModule_AddFunctions(m, py_create_functions) < 0
+        || PyModule_AddFunctions(m, py_device_functions) < 0 || PyModule_AddFunctions(m, py_table_functions) < 0)
+        return -1;
+    py.interp = PyInterpreterState_Get();
+    td_graph_hooks(unlock, lock);
+    return 0;
+}
+
+static PyModuleDef_Slot core_slots[] = {PY_SLOT(Py_mod_exec, core_exec), {0, NULL}};
+
+static PyModuleDef core_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "treadle._core",
+    .m_doc = "The core of treadle: arrays, operations, devices.",
+    .m_slots = core_slots,
+};
+
+PyMODINIT_FUNC
+PyInit__core(void)
+{
+    return PyModuleDef_Init(&core_module);
+}

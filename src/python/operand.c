@@ -1,0 +1,170 @@
+/* operand.c - what stands beside an array in an operation. */
+#include "python/py.h"
+
+/* The dtype that Python's integers must fit beside the others; TD_DTYPE_COUNT: none but weak ones. */
+static td_dtype
+strong_dtype(td_op op, const td_operand *x, int n)
+{
+    td_dtype dt = TD_DTYPE_COUNT;
+
+    for (int i = op == OP_select; i < n; i++) {
+        td_dtype own = x[i].array ? td_array_dtype(x[i].array) : x[i].scalar.dt;
+
+        if (!x[i].array && x[i].weak)
+            continue;
+        dt = dt == TD_DTYPE_COUNT ? own : td_promote(dt, own);
+    }
+    return dt;
+}
+
+static bool
+in_range(td_scalar s, td_dtype dt)
+{
+    int bits = 8 * (int)td_dtype_size(dt);
+
+    if (s.dt == TD_F64)
+        return false;
+    if (td_dtype_kind(dt) == 'u')
+        return s.dt == TD_U64 ? bits == 64 : s.i >= 0 && (bits == 64 || s.i >> bits == 0);
+    return s.dt == TD_I64 && (bits == 64 || (s.i >= -((int64_t)1 << (bits - 1)) && s.i >> (bits - 1) <= 0));
+}
+
+static void
+out_of_bounds(td_scalar s, td_dtype dt)
+{
+    PyObject *n = s.dt == TD_F64 ? PyLong_FromDouble(s.f[0]) : py_scalar_object(s);
+
+    if (n)
+        PyErr_Format(PyExc_OverflowError, "Python integer %S out of bounds for %s", n, td_dtype_name(dt));
+    Py_XDECREF(n);
+}
+
+bool
+py_int_fits(td_scalar s, td_dtype dt)
+{
+    if (!td_dtype_is_int(dt) || in_range(s, dt))
+        return true;
+    out_of_bounds(s, dt);
+    return false;
+}
+
+/* Python integers beyond 64 bits travel as doubles: fine beside floats, and for comparing. */
+static bool
+settle_wide(td_op op, td_operand *x, int n)
+{
+    td_dtype dt = strong_dtype(op, x, n);
+    bool floats = dt != TD_DTYPE_COUNT && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
+
+    for (int i = 0; i < n; i++) {
+        if (x[i].array || x[i].weak != 'i' || x[i].scalar.dt != TD_F64)
+            continue;
+        if (floats)
+            x[i].weak = 'f';
+        else if (td_optab[op].result == TD_RES_BOOL)
+            x[i].weak = 0;
+        else {
+            out_of_bounds(x[i].scalar, dt == TD_DTYPE_COUNT || dt == TD_BOOL ? TD_I64 : dt);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* 1: converted; 0: not ours; -1: exception. */
+static int
+array_like(PyObject *o, td_dev *dev, td_array *out)
+{
+    PyObject *attr;
+
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || o == Py_None)
+        return 0;
+    if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o)) {
+        attr = PyObject_GetAttrString(o, "__array__");
+        if (!attr) {
+            PyErr_Clear();
+            return 0;
+        }
+        Py_DECREF(attr);
+    }
+    return py_asarray(o, -1, dev, out) ? 1 : -1;
+}
+
+static td_dev *
+device_of(PyObject *const *o, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (py_is_array(o[i]))
+            return td_array_dev(py_array_of(o[i]));
+    return NULL;
+}
+
+int
+py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
+{
+    bool wide = false;
+    int r = 1;
+
+    g->n = 0;
+    for (int i = 0; i < n && r > 0; i++) {
+        td_operand *x = &g->x[i];
+
+        g->own[i].store = NULL;
+        g->n = i + 1;
+        x->array = NULL;
+        x->weak = 0;
+        if (py_is_array(o[i])) {
+            x->array = py_array_of(o[i]);
+            continue;
+        }
+        r = py_number(o[i], &x->scalar, &x->weak);
+        if (r > 0)
+            wide |= x->weak == 'i' && x->scalar.dt == TD_F64;
+        else if (r == 0) {
+            r = array_like(o[i], device_of(o, n), &g->own[i]);
+            x->array = &g->own[i];
+            x->weak = 0;
+        }
+    }
+    if (r > 0 && wide && !settle_wide(op, g->x, n))
+        r = -1;
+    if (r <= 0)
+        py_args_free(g);
+    return r;
+}
+
+void
+py_args_free(py_args *g)
+{
+    for (int i = 0; i < g->n; i++)
+        if (g->own[i].store)
+            td_array_unref(&g->own[i]);
+}
+
+bool
+py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
+{
+    int r;
+
+    own->store = NULL;
+    x->array = NULL;
+    x->weak = 0;
+    if (py_is_array(o)) {
+        x->array = py_array_of(o);
+        if (td_array_dev(x->array) == dev)
+            return true;
+    } else {
+        r = py_number(o, &x->scalar, &x->weak);
+        if (r < 0)
+            return false;
+        if (r && x->weak == 'i' && x->scalar.dt == TD_F64)
+            x->weak = 'f';
+        if (r)
+            return x->weak != 'i' || py_int_fits(x->scalar, dst);
+    }
+    x->weak = 0;
+    x->array = own;
+    if (py_asarray(o, -1, dev, own))
+        return true;
+    own->store = NULL;
+    return false;
+}

@@ -1,0 +1,135 @@
+/* py.h - what the files of the extension share.
+ *
+ * The only folder that includes Python.h, in its limited API of 3.11.  A function here parses, calls
+ * one td_ function and wraps what came back.  All run with the GIL held: it is the lock of the lazy
+ * graph, and the core gives it up (td_graph_hooks) while it compiles, runs or waits.
+ * Functions that return an object return a new reference, or NULL with an exception set; functions
+ * that return bool return false with an exception set.
+ */
+#ifndef TD_PYTHON_PY_H
+#define TD_PYTHON_PY_H
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+
+#include "array/array.h"
+
+/* treadle.ndarray - a view on a storage.  Holds no Python object, so it takes no part in collection. */
+typedef struct py_ndarray {
+    PyObject_HEAD
+    td_array  a;
+    bool      readonly; /* broadcast views */
+    PyObject *weak;     /* head of the weak references */
+} py_ndarray;
+
+/* Number slots cannot reach module state in 3.11: what the extension made stands in one static, and
+ * another interpreter gets ImportError. */
+typedef struct py_state {
+    PyInterpreterState *interp;
+    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory;
+    PyObject *oom, *compile, *device_error, *missing; /* exception classes */
+    PyObject *numpy;                 /* the module, once asked for */
+    PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
+} py_state;
+
+extern py_state py;
+
+/* A function's address as the void * that slots want. */
+#define PY_SLOT(id, fn) {id, (void *)(uintptr_t)(fn)}
+#define PY_FAST(fn)     ((PyCFunction)(void (*)(void))(fn))
+
+/* ---- module.c ---- */
+PyObject *py_raise(td_status st); /* the exception for st with the core's text; always NULL */
+bool      py_ok(td_status st);    /* false: raised */
+bool      py_warn(void);          /* gives the warning that jit/ left, if any */
+/* Arguments of a METH_FASTCALL | METH_KEYWORDS call by name: borrowed, NULL where absent.  names ends
+ * with NULL; the first nmin are required, the first npos may be positional. */
+bool py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, PyObject **out);
+PyObject *py_package(const char *module, const char *name); /* an attribute of a module of the package */
+bool      py_is_none(PyObject *o);                          /* NULL or None */
+bool      py_flag(PyObject *o, bool dflt, bool *out);       /* truth; NULL: dflt */
+/* fn(head, *args, **kw) */
+PyObject *py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+/* ---- dtype.c ---- */
+bool      py_dtype(PyObject *o, td_dtype *out);           /* a name, type, numpy.dtype … */
+bool      py_dtype_or(PyObject *o, int dflt, int *out);   /* NULL, None: dflt */
+PyObject *py_dtype_object(td_dtype dt);                   /* numpy.dtype */
+PyObject *py_numpy(void);                                 /* borrowed: the module */
+PyObject *py_scalar_object(td_scalar s);                  /* a Python number */
+const char *py_dtype_format(td_dtype dt);                 /* the buffer protocol's; NULL: none */
+bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *out); /* false, no exception: not ours */
+
+/* ---- convert.c ---- */
+/* Anything array-like to an array on dev (NULL: the default) of dtype dt (-1: its own); reads all of
+ * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
+bool py_asarray(PyObject *obj, int dt, td_dev *dev, td_array *out);
+bool py_share(PyObject *obj, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
+/* A number to a scalar: 1; not a number: 0; exception: -1.  *weak as in td_operand. */
+int  py_number(PyObject *obj, td_scalar *out, char *weak);
+void py_drain(void); /* lets go of foreign owners whose last buffer is gone */
+/* obj's numbers, if it is a list or tuple of Python numbers: 1; else 0; exception: -1 (lists.c). */
+int  py_list(PyObject *obj, int dt, td_dev *dev, td_array *out);
+
+/* Operands of one call; own[i].store is NULL where x[i] needs no array of its own. */
+typedef struct py_args {
+    td_operand x[3];
+    td_array   own[3];
+    int        n;
+} py_args;
+
+int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
+void py_args_free(py_args *g);
+bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
+bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
+
+/* ---- ndarray.c ---- */
+py_ndarray *py_new(void);                             /* empty: a.store is NULL */
+PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
+PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
+bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
+bool        py_shape(PyObject *o, td_shape *out);     /* an int or a sequence of ints; may hold -1 */
+PyObject   *py_shape_tuple(const td_shape *s);
+bool        py_ndarray_init(PyObject *module);
+static inline bool
+py_is_array(PyObject *o)
+{
+    return Py_IS_TYPE(o, py.ndarray);
+}
+static inline td_array *
+py_array_of(PyObject *o)
+{
+    return &((py_ndarray *)o)->a;
+}
+
+/* ---- number.c, methods.c, shape.c, reduce.c: parts of ndarray, each ends with a zero row ---- */
+extern const PyType_Slot py_number_slots[];
+extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[];
+PyObject *py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out, PyObject *keepdims);
+bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
+
+/* ---- index.c ---- */
+PyObject *py_subscript(PyObject *self, PyObject *key);
+int       py_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
+PyObject *py_item(PyObject *self, Py_ssize_t i);
+bool      py_read_scalar(const td_array *a, td_scalar *out); /* the only element */
+
+/* ---- host.c ---- */
+PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of its own */
+PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
+int       py_getbuffer(PyObject *self, Py_buffer *view, int flags);
+PyObject *py_array_interface(PyObject *self, bool cuda);
+bool      py_memory_init(PyObject *module);
+
+/* ---- create.c, device.c, stream.c, random.c, ufunc.c: functions and types of the module ---- */
+extern PyMethodDef py_create_functions[], py_device_functions[], py_table_functions[];
+bool      py_ufunc_init(PyObject *module);
+bool      py_device_init(PyObject *module);
+bool      py_stream_init(PyObject *module);
+bool      py_random_init(PyObject *module);
+bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
+PyObject *py_device_object(td_dev *d);
+#endif

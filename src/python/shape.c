@@ -1,0 +1,241 @@
+/* shape.c - methods of ndarray that give the same elements under another shape. */
+#include "python/py.h"
+
+#include <string.h>
+
+/* A view of self that a core function made; broadcast views stay read-only. */
+static PyObject *
+view_done(PyObject *self, py_ndarray *r, td_status st)
+{
+    if (r && !st)
+        r->readonly = ((py_ndarray *)self)->readonly && r->a.store == py_array_of(self)->store;
+    return r ? py_done(r, st) : NULL;
+}
+
+static bool
+shape_of_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
+{
+    td_shape one;
+
+    if (nargs == 1)
+        return py_shape(args[0], out);
+    if (nargs > TD_MAXDIM) {
+        PyErr_Format(PyExc_ValueError, "at most %d dimensions are supported", TD_MAXDIM);
+        return false;
+    }
+    out->ndim = (int32_t)nargs;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        if (!py_shape(args[i], &one))
+            return false;
+        out->dim[i] = one.dim[0];
+    }
+    return true;
+}
+
+/* order=: 'C' 0, 'F' 1; exception: -1.  'A' and 'K' are C here: storages lie in C order. */
+static int
+order_of(PyObject *o)
+{
+    if (py_is_none(o) || (PyUnicode_Check(o) && PyUnicode_GetLength(o) == 1 && strchr("CAK", (int)PyUnicode_ReadChar(o, 0))))
+        return 0;
+    if (PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "F") == 0)
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K'");
+    return -1;
+}
+
+static void
+reverse(td_shape *s)
+{
+    for (int i = 0, j = s->ndim - 1; i < j; i++, j--) {
+        int64_t t = s->dim[i];
+
+        s->dim[i] = s->dim[j];
+        s->dim[j] = t;
+    }
+}
+
+static td_status
+transpose_all(const td_array *a, td_array *out)
+{
+    int axes[TD_MAXDIM];
+
+    for (int i = 0; i < a->view.shape.ndim; i++)
+        axes[i] = a->view.shape.ndim - 1 - i;
+    return td_array_transpose(a, axes, out);
+}
+
+/* Elements are counted with the first axis fastest: reshape between two reversals of the axes. */
+static td_status
+reshape_fortran(const td_array *a, td_shape s, td_array *out)
+{
+    td_array t, u;
+    td_status st;
+
+    reverse(&s);
+    TD_TRY(transpose_all(a, &t));
+    st = td_array_reshape(&t, &s, &u);
+    td_array_unref(&t);
+    TD_TRY(st);
+    st = transpose_all(&u, out);
+    td_array_unref(&u);
+    return st;
+}
+
+static PyObject *
+reshape_to(PyObject *self, const td_shape *s, int order)
+{
+    td_array *a = py_array_of(self);
+    py_ndarray *r = order < 0 ? NULL : py_new();
+
+    if (!r)
+        return NULL;
+    return view_done(self, r, order ? reshape_fortran(a, *s, &r->a) : td_array_reshape(a, s, &r->a));
+}
+
+static PyObject *
+reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"order", "copy", "shape", NULL};
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyObject *arg[3] = {NULL, NULL, NULL}, *r, *copied;
+    td_shape s;
+
+    if (nkw && !py_parse("reshape", names, 0, 0, args + nargs, 0, kwnames, arg))
+        return NULL;
+    if (arg[2] ? !py_shape(arg[2], &s) : !shape_of_args(args, nargs, &s))
+        return NULL;
+    r = reshape_to(self, &s, order_of(arg[0]));
+    if (!r || py_is_none(arg[1]))
+        return r;
+    if (arg[1] == Py_True) {
+        copied = PyObject_CallMethod(r, "copy", NULL);
+        Py_DECREF(r);
+        return copied;
+    }
+    if (py_array_of(r)->store != py_array_of(self)->store) {
+        PyErr_SetString(PyExc_ValueError, "Unable to avoid creating a copy while reshaping.");
+        Py_CLEAR(r);
+    }
+    return r;
+}
+
+static PyObject *
+ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"order", NULL};
+    static const td_shape flat = {.ndim = 1, .dim = {-1}};
+    td_shape s = flat;
+    PyObject *arg[1];
+
+    if (!py_parse("ravel", names, 0, 1, args, nargs, kwnames, arg))
+        return NULL;
+    s.dim[0] = td_array_size(py_array_of(self));
+    return reshape_to(self, &s, order_of(arg[0]));
+}
+
+static PyObject *
+flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *flat = ravel(self, args, nargs, kwnames), *r;
+
+    if (!flat || py_array_of(flat)->store != py_array_of(self)->store)
+        return flat;
+    r = PyObject_CallMethod(flat, "copy", NULL);
+    Py_DECREF(flat);
+    return r;
+}
+
+static PyObject *
+transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_array *a = py_array_of(self);
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    py_ndarray *r;
+    td_shape s;
+
+    if (nargs == 0 || (nargs == 1 && args[0] == Py_None)) {
+        r = py_new();
+        return view_done(self, r, r ? transpose_all(a, &r->a) : TD_OK);
+    }
+    if (!shape_of_args(args, nargs, &s))
+        return NULL;
+    if (s.ndim != ndim) {
+        PyErr_SetString(PyExc_ValueError, "axes don't match array");
+        return NULL;
+    }
+    for (int i = 0; i < ndim; i++)
+        if (!py_ok(td_axis_normalize("transpose", s.dim[i], ndim, &axes[i])))
+            return NULL;
+    r = py_new();
+    return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
+}
+
+static bool
+axis_arg(const char *fn, PyObject *o, int ndim, int *out)
+{
+    long axis = PyLong_AsLong(o);
+
+    return !(axis == -1 && PyErr_Occurred()) && py_ok(td_axis_normalize(fn, axis, ndim, out));
+}
+
+static PyObject *
+swapaxes(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_array *a = py_array_of(self);
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim, i, j;
+    py_ndarray *r;
+
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "swapaxes(axis1, axis2) takes two axes");
+        return NULL;
+    }
+    if (!axis_arg("swapaxes", args[0], ndim, &i) || !axis_arg("swapaxes", args[1], ndim, &j))
+        return NULL;
+    for (int k = 0; k < ndim; k++)
+        axes[k] = k == i ? j : k == j ? i : k;
+    r = py_new();
+    return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
+}
+
+static PyObject *
+squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"axis", NULL};
+    const td_view *from = &py_array_of(self)->view;
+    td_view v = {.offset = from->offset};
+    PyObject *arg[1];
+    py_ndarray *r;
+    uint32_t axes;
+
+    if (!py_parse("squeeze", names, 0, 1, args, nargs, kwnames, arg)
+        || !py_axes("squeeze", arg[0], from->shape.ndim, &axes))
+        return NULL;
+    for (int i = 0; i < from->shape.ndim; i++) {
+        bool named = axes >> i & 1;
+
+        if (named && !py_is_none(arg[0]) && from->shape.dim[i] != 1) {
+            PyErr_SetString(PyExc_ValueError, "cannot select an axis to squeeze out which has size not equal to one");
+            return NULL;
+        }
+        if (named && from->shape.dim[i] == 1)
+            continue;
+        v.shape.dim[v.shape.ndim] = from->shape.dim[i];
+        v.stride[v.shape.ndim++] = from->stride[i];
+    }
+    r = py_new();
+    if (r)
+        r->a = td_array_view(py_array_of(self), &v);
+    return view_done(self, r, TD_OK);
+}
+
+PyMethodDef py_shape_methods[] = {
+    {"reshape", PY_FAST(reshape), METH_FASTCALL | METH_KEYWORDS,
+     "reshape(*shape, order='C', copy=None): a view where the layout allows it, else a copy.  One extent may be -1."},
+    {"ravel", PY_FAST(ravel), METH_FASTCALL | METH_KEYWORDS, "ravel(order='C'): one axis; a view where possible."},
+    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS, "flatten(order='C'): a copy with one axis."},
+    {"transpose", PY_FAST(transpose), METH_FASTCALL, "transpose(*axes): a view with its axes permuted."},
+    {"swapaxes", PY_FAST(swapaxes), METH_FASTCALL, "swapaxes(axis1, axis2): a view with two axes exchanged."},
+    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS, "squeeze(axis=None): a view without axes of extent 1."},
+    {NULL, NULL, 0, NULL},
+};
