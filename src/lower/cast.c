@@ -32,7 +32,7 @@ has_half(const lowering *L)
     return L->target == TD_TARGET_GPU || low_host()->f16c;
 }
 
-/* The exponent is moved by a multiplication-free trick: subnormals are normalised by subtracting 2^-14. */
+/* The exponent is moved by adding to the bits; subtracting 2^-14 normalises subnormals. */
 static LLVMValueRef
 half_to_float_soft(lowering *L, LLVMValueRef h, int n)
 {
@@ -44,19 +44,22 @@ half_to_float_soft(lowering *L, LLVMValueRef h, int n)
     exp = and_bits(L, o, 32, n, 0x0f800000);
     o = LLVMBuildAdd(L->b, o, low_cint(L, 32, n, (127 - 15) << 23), "");
     sub = LLVMBuildAdd(L->b, o, low_cint(L, 32, n, 1 << 23), "");
-    sub = LLVMBuildFSub(L->b, LLVMBuildBitCast(L->b, sub, f32, ""), low_cfp(L, TD_F32, n, 0x1p-14), "");
+    sub = LLVMBuildFSub(L->b, LLVMBuildBitCast(L->b, sub, f32, ""), low_cfp(L, TD_F32, n, 0x1p-14),
+                        "");
     o = low_select(L, low_icmp(L, LLVMIntEQ, exp, low_cint(L, 32, n, 0x0f800000)),
                    LLVMBuildAdd(L->b, o, low_cint(L, 32, n, (128 - 16) << 23), ""), o);
     o = low_select(L, low_icmp(L, LLVMIntEQ, exp, low_zero(i32)), as_int(L, sub, 32, n), o);
     return LLVMBuildBitCast(L->b, LLVMBuildOr(L->b, o, sign, ""), f32, "");
 }
 
-/* Normal numbers round by adding to the bits; subnormals by a float addition whose last bit is theirs. */
+/* Normal numbers round by adding to the bits; subnormals by a float addition whose last bit is
+ * theirs. */
 static LLVMValueRef
 float_to_half_soft(lowering *L, LLVMValueRef v, int n)
 {
     LLVMTypeRef f32 = low_type(L, TD_F32, n);
-    LLVMValueRef w = as_int(L, v, 32, n), u = and_bits(L, w, 32, n, 0x7fffffff), odd, norm, sub, big, sign;
+    LLVMValueRef w = as_int(L, v, 32, n), u = and_bits(L, w, 32, n, 0x7fffffff), odd, norm, sub,
+                 big, sign;
 
     odd = and_bits(L, LLVMBuildLShr(L->b, u, low_cint(L, 32, n, 13), ""), 32, n, 1);
     norm = LLVMBuildAdd(L->b, u, low_cint(L, 32, n, ((uint32_t)(15 - 127) << 23) + 0xfff), "");
@@ -83,7 +86,8 @@ static LLVMValueRef
 half_to_float(lowering *L, LLVMValueRef v, td_dtype from, int n)
 {
     if (from == TD_BF16) {
-        v = LLVMBuildShl(L->b, LLVMBuildZExt(L->b, v, low_int(L, 32, n), ""), low_cint(L, 32, n, 16), "");
+        v = LLVMBuildShl(L->b, LLVMBuildZExt(L->b, v, low_int(L, 32, n), ""),
+                         low_cint(L, 32, n, 16), "");
         return LLVMBuildBitCast(L->b, v, low_type(L, TD_F32, n), "");
     }
     if (!has_half(L))
@@ -95,7 +99,8 @@ half_to_float(lowering *L, LLVMValueRef v, td_dtype from, int n)
 static LLVMValueRef
 float_to_bfloat(lowering *L, LLVMValueRef v, int n)
 {
-    LLVMValueRef u = as_int(L, v, 32, n), top = LLVMBuildLShr(L->b, u, low_cint(L, 32, n, 16), ""), r;
+    LLVMValueRef u = as_int(L, v, 32, n), top = LLVMBuildLShr(L->b, u, low_cint(L, 32, n, 16), ""),
+                 r;
 
     r = LLVMBuildAdd(L->b, and_bits(L, top, 32, n, 1), low_cint(L, 32, n, 0x7fff), "");
     r = LLVMBuildLShr(L->b, LLVMBuildAdd(L->b, u, r, ""), low_cint(L, 32, n, 16), "");
@@ -114,13 +119,14 @@ float_to_half(lowering *L, LLVMValueRef v, td_dtype to, int n)
     return as_int(L, LLVMBuildFPTrunc(L->b, v, half_type(L, n), ""), 16, n);
 }
 
-/* float64 to a float32 that is rounded to odd: towards zero, with the last bit set when anything was
- * lost.  A second rounding, to fewer bits, is then as if it were the only one. */
+/* float64 to a float32 that is rounded to odd: towards zero, with the last bit set when anything
+ * was lost.  A second rounding, to fewer bits, is then as if it were the only one. */
 static LLVMValueRef
 to_odd_float(lowering *L, LLVMValueRef v, int n)
 {
     LLVMTypeRef f32 = low_type(L, TD_F32, n), f64 = low_type(L, TD_F64, n), i32 = low_int(L, 32, n);
-    LLVMValueRef t = LLVMBuildFPTrunc(L->b, v, f32, ""), back = LLVMBuildFPExt(L->b, t, f64, ""), u, up, lost;
+    LLVMValueRef t = LLVMBuildFPTrunc(L->b, v, f32, ""), back = LLVMBuildFPExt(L->b, t, f64, ""), u,
+                 up, lost;
     LLVMValueRef a, b;
 
     a = low_intrin(L, "llvm.fabs", &f64, 1, &back, 1);
@@ -143,7 +149,8 @@ to_odd_int(lowering *L, LLVMValueRef v, td_dtype from, int n)
         size = LLVMBuildXor(L->b, v, LLVMBuildAShr(L->b, v, low_cint(L, 64, n, 63), ""), "");
     odd = low_select(L, low_icmp(L, LLVMIntEQ, low, low_zero(LLVMTypeOf(v))), top,
                      LLVMBuildOr(L->b, top, low_cint(L, 64, n, 0x1000), ""));
-    return low_select(L, low_icmp(L, LLVMIntULT, size, low_cint(L, 64, n, UINT64_C(1) << 53)), v, odd);
+    return low_select(L, low_icmp(L, LLVMIntULT, size, low_cint(L, 64, n, UINT64_C(1) << 53)), v,
+                      odd);
 }
 
 /* float32 holds every integer in float16's range, but not all in bfloat16's. */
@@ -171,7 +178,8 @@ convert(lowering *L, LLVMValueRef v, td_dtype from, unsigned bits, int n)
 {
     double edge = bits == 32 ? 0x1p31 : 0x1p63;
     bool below = bits == 32 && from == TD_F64; /* -2^31 - 0.5 still truncates to -2^31 */
-    LLVMValueRef lo = low_cfp(L, from, n, below ? -edge - 1 : -edge), hi = low_cfp(L, from, n, edge), ok;
+    LLVMValueRef lo = low_cfp(L, from, n, below ? -edge - 1 : -edge),
+                 hi = low_cfp(L, from, n, edge), ok;
 
     ok = LLVMBuildAnd(L->b, low_fcmp(L, below ? LLVMRealOGT : LLVMRealOGE, v, lo),
                       low_fcmp(L, LLVMRealOLT, v, hi), "");
@@ -186,8 +194,9 @@ to_u64(lowering *L, LLVMValueRef v, td_dtype from, int n)
 
     v = low_select(L, big, LLVMBuildFSub(L->b, v, edge, ""), v);
     r = convert(L, v, from, 64, n);
-    return LLVMBuildXor(L->b, r, low_select(L, big, low_cint(L, 64, n, UINT64_C(1) << 63),
-                                            low_cint(L, 64, n, 0)), "");
+    return LLVMBuildXor(
+        L->b, r, low_select(L, big, low_cint(L, 64, n, UINT64_C(1) << 63), low_cint(L, 64, n, 0)),
+        "");
 }
 
 static LLVMValueRef
@@ -244,5 +253,6 @@ low_cast(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int lanes)
         if (to == TD_F32)
             return v;
     }
-    return td_dtype_is_float(from) ? from_float(L, v, from, to, lanes) : from_int(L, v, from, to, lanes);
+    return td_dtype_is_float(from) ? from_float(L, v, from, to, lanes)
+                                   : from_int(L, v, from, to, lanes);
 }

@@ -12,17 +12,17 @@
 typedef enum row_how { ROW_SPELLED, ROW_BIN, ROW_CMP, ROW_INTRIN, ROW_MATH, ROW_SPECIAL } row_how;
 
 static const struct row {
-    row_how     how;
-    int         s, u, f; /* LLVM's opcode or predicate: signed, unsigned and bool, float */
-    const char *name;    /* intrinsic, or a math function's stem */
-    low_row    *fn;
+    row_how how;
+    int s, u, f;      /* LLVM's opcode or predicate: signed, unsigned and bool, float */
+    const char *name; /* intrinsic, or a math function's stem */
+    low_row *fn;
 } rowtab[TD_OPS] = {
-#define BIN(si, ui, fl) .how = ROW_BIN, .s = LLVM##si, .u = LLVM##ui, .f = LLVM##fl
-#define CMP(si, ui, fl) .how = ROW_CMP, .s = LLVMInt##si, .u = LLVMInt##ui, .f = LLVMReal##fl
-#define INTRIN(n)       .how = ROW_INTRIN, .name = n
-#define MATH(n)         .how = ROW_MATH, .name = #n
-#define SPECIAL(n)      .how = ROW_SPECIAL, .fn = low_special_##n
-#define EXPR(n)         .how = ROW_SPELLED
+#define BIN(si, ui, fl)                    .how = ROW_BIN, .s = LLVM##si, .u = LLVM##ui, .f = LLVM##fl
+#define CMP(si, ui, fl)                    .how = ROW_CMP, .s = LLVMInt##si, .u = LLVMInt##ui, .f = LLVMReal##fl
+#define INTRIN(n)                          .how = ROW_INTRIN, .name = n
+#define MATH(n)                            .how = ROW_MATH, .name = #n
+#define SPECIAL(n)                         .how = ROW_SPECIAL, .fn = low_special_##n
+#define EXPR(n)                            .how = ROW_SPELLED
 #define OP(n, ar, k, r, fl, mean, low, sl) [OP_##n] = {low},
 #include "ir/ops.def"
 };
@@ -40,7 +40,7 @@ lower_row(lowering *L, const td_inst *s)
     int arity = td_optab[s->op].arity;
     td_dtype dt = (td_dtype)td_at(L->f, s->arg[arity - 1])->dt;
     LLVMTypeRef t = low_type(L, dt, s->lanes);
-    LLVMValueRef x[TD_MAXARG];
+    LLVMValueRef x[TD_MAXARG] = {NULL};
 
     for (int i = 0; i < arity; i++)
         x[i] = L->val[s->arg[i].i];
@@ -76,7 +76,8 @@ lower_const(lowering *L, const td_inst *s)
 
     if (td_dtype_is_float(dt)) {
         memcpy(&x, &s->imm, sizeof x);
-        v = td_dtype_is_half(dt) ? low_cast(L, low_cfp(L, TD_F64, 1, x), TD_F64, dt, 1) : low_cfp(L, dt, 1, x);
+        v = td_dtype_is_half(dt) ? low_cast(L, low_cfp(L, TD_F64, 1, x), TD_F64, dt, 1)
+                                 : low_cfp(L, dt, 1, x);
     } else {
         v = LLVMConstInt(low_elem(L, dt), dt == TD_BOOL ? s->imm != 0 : s->imm, 0);
     }
@@ -86,7 +87,8 @@ lower_const(lowering *L, const td_inst *s)
 static LLVMValueRef
 lower_cast(lowering *L, const td_inst *s)
 {
-    return low_cast(L, operand(L, s), (td_dtype)td_at(L->f, s->arg[0])->dt, (td_dtype)s->dt, s->lanes);
+    return low_cast(L, operand(L, s), (td_dtype)td_at(L->f, s->arg[0])->dt, (td_dtype)s->dt,
+                    s->lanes);
 }
 
 /* A bool is 0 or 1 as a byte, and any other byte is true. */
@@ -133,7 +135,8 @@ lower_rotate(lowering *L, const td_inst *s)
         return v;
     for (int i = 0; i < n; i++)
         mask[i] = low_cint(L, 32, 1, (unsigned)((i + k + n) % n));
-    return LLVMBuildShuffleVector(L->b, v, LLVMGetPoison(LLVMTypeOf(v)), LLVMConstVector(mask, (unsigned)n), "");
+    return LLVMBuildShuffleVector(L->b, v, LLVMGetPoison(LLVMTypeOf(v)),
+                                  LLVMConstVector(mask, (unsigned)n), "");
 }
 
 /* On the CPU an argument word; on a GPU the kernel's own parameter. */
@@ -149,7 +152,8 @@ lower_param(lowering *L, const td_inst *s)
     if (L->target == TD_TARGET_GPU) {
         v = LLVMGetParam(L->fn, (unsigned)s->imm);
     } else {
-        v = LLVMBuildLoad2(L->b, t, LLVMBuildGEP2(L->b, word, LLVMGetParam(L->fn, 0), &i, 1, ""), "");
+        v = LLVMBuildLoad2(L->b, t, LLVMBuildGEP2(L->b, word, LLVMGetParam(L->fn, 0), &i, 1, ""),
+                           "");
         LLVMSetAlignment(v, 8);
     }
     if (s->dt == TD_BOOL && !ptr)
@@ -163,8 +167,23 @@ static low_inst *const coretab[OP_COUNT] = {
     [OP_bitcast] = lower_bitcast, [OP_splat] = lower_splat, [OP_iota] = lower_iota,
     [OP_rotate] = lower_rotate, [OP_extract] = lower_extract,
 #define HERE(n) [OP_##n] = low_##n
-    HERE(load), HERE(store), HERE(slot), HERE(get), HERE(set), HERE(if), HERE(else), HERE(for), HERE(loop),
-    HERE(break_if), HERE(end), HERE(tid), HERE(bid), HERE(bdim), HERE(gdim), HERE(shared), HERE(barrier),
+    HERE(load),
+    HERE(store),
+    HERE(slot),
+    HERE(get),
+    HERE(set),
+    HERE(if),
+    HERE(else),
+    HERE(for),
+    HERE(loop),
+    HERE(break_if),
+    HERE(end),
+    HERE(tid),
+    HERE(bid),
+    HERE(bdim),
+    HERE(gdim),
+    HERE(shared),
+    HERE(barrier),
     HERE(shuffle_xor),
 };
 
@@ -175,7 +194,8 @@ declare_host(lowering *L)
 {
     LLVMTypeRef word = low_int(L, 64, 1), par[3] = {low_ptr(L, 0), word, word};
 
-    L->fn = LLVMAddFunction(L->mod, L->f->name, LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, 3, 0));
+    L->fn = LLVMAddFunction(L->mod, L->f->name,
+                            LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, 3, 0));
     if (low_host()->vector_bytes == 64)
         low_attr_text(L, L->fn, "prefer-vector-width", "512");
     return TD_OK;

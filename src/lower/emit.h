@@ -1,8 +1,9 @@
 /* emit.h - what the files of this folder share: one kernel on its way to LLVM IR.
  *
- * A value of dt with n lanes is an LLVM value of low_type(dt, n): <n x T>, or T when n is 1.  bool is
- * i1 in values and a byte in memory; half types are their bits, i16, in both: arithmetic never
- * happens on them.  A pointer is an LLVM pointer in the address space that holds its elements.
+ * A value of dt with n lanes is an LLVM value of low_type(dt, n): <n x T>, or T when n is 1.
+ * bool is i1 in values and a byte in memory; half types are their bits, i16, in both: arithmetic
+ * never happens on them.  A pointer is an LLVM pointer in the address space that holds its
+ * elements.
  */
 #ifndef TD_LOWER_EMIT_H
 #define TD_LOWER_EMIT_H
@@ -12,7 +13,8 @@
 
 enum { LOW_DEPTH = 64 }; /* td_fn_finish refuses deeper regions */
 
-/* An open region.  `next`: where control goes behind it; of an `if`, the else branch until `else`. */
+/* An open region.  `next`: where control goes behind it; of an `if`, the else branch until
+ * `else`. */
 typedef struct low_region {
     td_op             op; /* if, for, loop */
     LLVMBasicBlockRef next, body;
@@ -44,7 +46,7 @@ LLVMValueRef low_cint(const lowering *L, unsigned bits, int lanes, uint64_t v);
 LLVMValueRef low_cfp(const lowering *L, td_dtype dt, int lanes, double v);
 LLVMValueRef low_zero(LLVMTypeRef t);
 LLVMValueRef low_splat(lowering *L, LLVMValueRef v, int lanes);
-LLVMValueRef low_lane(lowering *L, LLVMValueRef v, int lanes, int lane); /* v itself when lanes is 1 */
+LLVMValueRef low_lane(lowering *L, LLVMValueRef v, int lanes, int lane); /* v when lanes is 1 */
 LLVMValueRef low_with_lane(lowering *L, LLVMValueRef v, LLVMValueRef x, int lanes, int lane);
 /* Lanes first, first + 1, … of v, `count` of them; those beyond v's repeat its last. */
 LLVMValueRef low_part(lowering *L, LLVMValueRef v, int lanes, int first, int count);
@@ -82,14 +84,17 @@ typedef LLVMValueRef low_row(lowering *L, td_dtype dt, int lanes, const LLVMValu
 #undef EXPR
 #undef SPECIAL
 
-LLVMValueRef low_cast(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int lanes); /* cast.c */
+/* cast.c */
+LLVMValueRef low_cast(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int lanes);
+/* math.c */
 LLVMValueRef low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes,
-                      const LLVMValueRef *x); /* math.c */
+                      const LLVMValueRef *x);
 /* A call of a scalar C function for each lane. */
 LLVMValueRef low_call_lanes(lowering *L, const char *name, int arity, td_dtype dt, int lanes,
                             const LLVMValueRef *x);
 
-/* emit.c: fills L->mod from L->f; L->cx and L->target are set.  On failure L->mod may be half made. */
+/* emit.c: fills L->mod from L->f; L->cx and L->target are set.  On failure L->mod may be half
+ * made. */
 td_status low_module(lowering *L);
 void      low_free(lowering *L); /* module, builder, context; ok on a half-made one */
 

@@ -12,13 +12,13 @@
 #include <string.h>
 
 typedef struct job {
-    lowering             L;
-    const low_target    *t;
-    const char          *stage;
+    lowering L;
+    const low_target *t;
+    const char *stage;
     LLVMTargetMachineRef tm;
-    char                *out;
-    size_t               nbytes;
-    td_status            seen; /* by the diagnostic handler */
+    char *out;
+    size_t nbytes;
+    td_status seen; /* by the diagnostic handler */
 } job;
 
 static td_status
@@ -124,7 +124,8 @@ run(void *ctx)
 }
 
 td_status
-low_finish(const td_fn *f, const low_target *t, const char *arch, const char *stage, char **out, size_t *nbytes)
+low_finish(const td_fn *f, const low_target *t, const char *arch, const char *stage, char **out,
+           size_t *nbytes)
 {
     job j = {.L = {.f = f, .target = t->id}, .t = t, .stage = stage};
     bool dead = false;

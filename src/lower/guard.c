@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 static _Thread_local jmp_buf *way_out; /* of the guarded call that this thread is in */
-static _Thread_local char     reason[512];
+static _Thread_local char reason[512];
 
 static void
 on_fatal(const char *why)

@@ -1,7 +1,8 @@
 /* link.c - objects into the process.
  *
  * One LLJIT for the process, one dylib for each object, so that kernels of one name do not meet.
- * An object's undefined symbols are looked up by name when it is linked: libmvec, libm, the process.
+ * An object's undefined symbols are looked up by name when it is linked: libmvec, libm, the
+ * process.
  */
 #include "lower/link.h"
 
@@ -19,12 +20,12 @@
 #include <string.h>
 
 static struct {
-    pthread_once_t  libs_once, jit_once;
-    void           *lib[3]; /* libmvec may be missing; the process stands for all that it has loaded */
+    pthread_once_t libs_once, jit_once;
+    void *lib[3]; /* libmvec may be missing; the process stands for all that it has loaded */
     LLVMOrcLLJITRef jit;
-    td_status       st;
-    char            why[256];
-    atomic_uint     linked; /* objects, for the dylibs' names */
+    td_status st;
+    char why[256];
+    atomic_uint linked; /* objects, for the dylibs' names */
 } G = {.libs_once = PTHREAD_ONCE_INIT, .jit_once = PTHREAD_ONCE_INIT};
 
 static void
@@ -65,16 +66,19 @@ started(void)
 
 /* Asked for the names that an object lacks; what is not found, ORC reports by name. */
 static LLVMErrorRef
-find(LLVMOrcDefinitionGeneratorRef self, void *ctx, LLVMOrcLookupStateRef *state, LLVMOrcLookupKind kind,
-     LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags, LLVMOrcCLookupSet set, size_t n)
+find(LLVMOrcDefinitionGeneratorRef self, void *ctx, LLVMOrcLookupStateRef *state,
+     LLVMOrcLookupKind kind, LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags,
+     LLVMOrcCLookupSet set, size_t n)
 {
     (void)self, (void)ctx, (void)state, (void)kind, (void)flags;
     for (size_t i = 0; i < n; i++) {
         LLVMOrcCSymbolMapPair pair = {.Name = set[i].Name};
         LLVMErrorRef e;
 
-        pair.Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)low_symbol(LLVMOrcSymbolStringPoolEntryStr(pair.Name));
-        pair.Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
+        pair.Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)low_symbol(
+            LLVMOrcSymbolStringPoolEntryStr(pair.Name));
+        pair.Sym.Flags.GenericFlags =
+            LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
         if (!pair.Sym.Address)
             continue;
         LLVMOrcRetainSymbolStringPoolEntry(pair.Name); /* the map takes a reference */
@@ -86,7 +90,7 @@ find(LLVMOrcDefinitionGeneratorRef self, void *ctx, LLVMOrcLookupStateRef *state
 
 /* The entry's address within one dylib: LLVMOrcLLJITLookup would search the main one. */
 typedef struct lookup {
-    void       *at;
+    void *at;
     LLVMErrorRef err;
 } lookup;
 
@@ -104,7 +108,8 @@ static td_status
 look_up(LLVMOrcJITDylibRef dylib, const char *name, void **entry)
 {
     LLVMOrcExecutionSessionRef es = LLVMOrcLLJITGetExecutionSession(G.jit);
-    LLVMOrcCJITDylibSearchOrderElement order = {dylib, LLVMOrcJITDylibLookupFlagsMatchExportedSymbolsOnly};
+    LLVMOrcCJITDylibSearchOrderElement order = {dylib,
+                                                LLVMOrcJITDylibLookupFlagsMatchExportedSymbolsOnly};
     LLVMOrcCLookupSetElement want = {LLVMOrcLLJITMangleAndIntern(G.jit, name),
                                      LLVMOrcSymbolLookupFlagsRequiredSymbol};
     lookup l = {0};
@@ -125,8 +130,8 @@ low_link(const void *object, size_t nbytes, const char *name, void **entry)
 
     TD_TRY(started());
     snprintf(unique, sizeof unique, "%.64s.%u", name, atomic_fetch_add(&G.linked, 1));
-    TD_TRY(low_llvm_error(
-        LLVMOrcExecutionSessionCreateJITDylib(LLVMOrcLLJITGetExecutionSession(G.jit), &dylib, unique)));
+    TD_TRY(low_llvm_error(LLVMOrcExecutionSessionCreateJITDylib(
+        LLVMOrcLLJITGetExecutionSession(G.jit), &dylib, unique)));
     gen = LLVMOrcCreateCustomCAPIDefinitionGenerator(find, NULL, NULL);
     LLVMOrcJITDylibAddGenerator(dylib, gen);
     buf = LLVMCreateMemoryBufferWithMemoryRangeCopy(object, nbytes, unique);

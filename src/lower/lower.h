@@ -9,15 +9,15 @@
 
 /* A CPU kernel `name` becomes
  *     void name(const uint64_t *args, int64_t bid, int64_t nblock)
- * (td_cpu_entry in dev/dev.h): parameter i is args[i]; tid is 0, bdim 1; shared memory lies on the stack.
- * On a GPU parameter i is the kernel's i-th, of its dtype's size. */
+ * (td_cpu_entry in dev/dev.h): parameter i is args[i]; tid is 0, bdim 1; shared memory lies on
+ * the stack. On a GPU parameter i is the kernel's i-th, of its dtype's size. */
 typedef struct td_lower {
     /* Symbol f->name in a relocatable ELF object; *out is owned (free). */
     td_status (*object)(const td_fn *f, void **out, size_t *nbytes);
     /* NUL-terminated PTX for arch ("sm_90"); *out is owned (free). */
     td_status (*ptx)(const td_fn *f, const char *arch, char **out);
-    /* For reading: "llvm" (arch given: as for that GPU; NULL: as for the CPU), "asm" (CPU) or "ptx" (arch
-     * NULL: "sm_90"); *out is owned (free).  TD_ERR_VALUE: no such stage. */
+    /* For reading: "llvm" (arch given: as for that GPU; NULL: as for the CPU), "asm" (CPU) or
+     * "ptx" (arch NULL: "sm_90"); *out is owned (free).  TD_ERR_VALUE: no such stage. */
     td_status (*text)(const td_fn *f, const char *stage, const char *arch, char **out);
     /* Links an object into the process; the code stays for the process's life. */
     td_status (*link)(const void *object, size_t nbytes, const char *name, void **entry);

@@ -1,9 +1,10 @@
 /* math.c - the MATH rows.
  *
- * On a CPU libmvec's vector functions are called directly.  A vector that is wider than the register
- * is cut, one that is narrower is padded by repeating its last lane, so that an element's value does
- * not depend on where it stands.  A function that libmvec lacks is called lane by lane from libm.
- * On a GPU libdevice's functions are called; ptx.c links their bitcode in.
+ * On a CPU libmvec's vector functions are called directly.  A vector that is wider than the
+ * register is cut, one that is narrower is padded by repeating its last lane, so that an
+ * element's value does not depend on where it stands.  A function that libmvec lacks is called
+ * lane by lane from libm. On a GPU libdevice's functions are called; ptx.c links their bitcode
+ * in.
  */
 #include "lower/emit.h"
 #include "lower/host.h"
@@ -36,7 +37,8 @@ call(lowering *L, const char *name, LLVMTypeRef t, int arity, LLVMValueRef *x)
 }
 
 LLVMValueRef
-low_call_lanes(lowering *L, const char *name, int arity, td_dtype dt, int lanes, const LLVMValueRef *x)
+low_call_lanes(lowering *L, const char *name, int arity, td_dtype dt, int lanes,
+               const LLVMValueRef *x)
 {
     LLVMValueRef v = LLVMGetPoison(low_type(L, dt, lanes)), arg[2];
 
@@ -78,8 +80,8 @@ low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes, const
         snprintf(name, sizeof name, "__nv_%s%s", stem, suffix);
         return low_call_lanes(L, name, arity, dt, lanes, x);
     }
-    snprintf(name, sizeof name, "_ZGV%cN%d%s_%s%s", host->isa, host->vector_bytes / (int)td_dtype_size(dt),
-             arity == 2 ? "vv" : "v", stem, suffix);
+    snprintf(name, sizeof name, "_ZGV%cN%d%s_%s%s", host->isa,
+             host->vector_bytes / (int)td_dtype_size(dt), arity == 2 ? "vv" : "v", stem, suffix);
     if (low_symbol(name))
         return call_vector(L, name, arity, dt, lanes, x);
     snprintf(name, sizeof name, "%s%s", stem, suffix);

@@ -1,17 +1,17 @@
 /* memory.c - loads, stores, slots, shared arrays.
  *
- * A one-lane index names consecutive elements: one vector access.  An index with lanes is a gather
- * or scatter.  A CPU has masked instructions for both; a GPU does masked and scattered accesses lane
- * by lane, each behind a branch.
+ * A one-lane index names consecutive elements: one vector access.  An index with lanes is a
+ * gather or scatter.  A CPU has masked instructions for both; a GPU does masked and scattered
+ * accesses lane by lane, each behind a branch.
  */
 #include "lower/emit.h"
 
 typedef struct access {
     const td_inst *s;
-    int            lanes, align; /* align: of one lane when scattered */
-    LLVMTypeRef    elem, all;    /* in memory */
-    LLVMValueRef   base, index, mask;
-    bool           scattered;
+    int lanes, align;      /* align: of one lane when scattered */
+    LLVMTypeRef elem, all; /* in memory */
+    LLVMValueRef base, index, mask;
+    bool scattered;
 } access;
 
 static access
@@ -137,7 +137,8 @@ store_lanes(lowering *L, const access *a, LLVMValueRef v)
 static LLVMValueRef
 load_gpu(lowering *L, const access *a)
 {
-    LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"), join = low_block(L, "join");
+    LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"),
+                      join = low_block(L, "join");
     LLVMTypeRef m = low_int(L, 1, a->lanes);
     LLVMBasicBlockRef from[2];
     LLVMValueRef v[2], phi, mask = a->mask;
@@ -160,7 +161,8 @@ load_gpu(lowering *L, const access *a)
 static void
 store_gpu(lowering *L, const access *a, LLVMValueRef v)
 {
-    LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"), join = low_block(L, "join");
+    LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"),
+                      join = low_block(L, "join");
     LLVMTypeRef m = low_int(L, 1, a->lanes);
     LLVMValueRef mask = a->mask;
 

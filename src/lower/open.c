@@ -54,7 +54,8 @@ text(const td_fn *f, const char *stage, const char *arch, char **out)
     return low_finish(f, gpu ? &low_nvptx : &low_x86, arch ? arch : "sm_90", stage, out, &n);
 }
 
-/* A kernel's code depends on which vector functions exist; one stands for each glibc that added some. */
+/* A kernel's code depends on which vector functions exist; one stands for each glibc that added
+ * some. */
 static td_hash
 cpu_key(void)
 {
@@ -90,8 +91,13 @@ start(void)
     LLVMInitializeNVPTXAsmPrinter();
     LLVMGetVersion(&a, &b, &c);
     snprintf(version, sizeof version, "%u.%u.%u", a, b, c);
-    table = (td_lower){.object = object, .ptx = ptx, .link = low_link, .text = text, .cpu_key = cpu_key,
-                       .vector_bytes = low_host()->vector_bytes, .llvm_version = version};
+    table = (td_lower){.object = object,
+                       .ptx = ptx,
+                       .link = low_link,
+                       .text = text,
+                       .cpu_key = cpu_key,
+                       .vector_bytes = low_host()->vector_bytes,
+                       .llvm_version = version};
 }
 
 __attribute__((visibility("default"))) const td_lower *

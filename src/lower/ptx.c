@@ -13,11 +13,11 @@
 /* The architectures that LLVM 19 knows and the oldest PTX version that has each.  PTX runs on newer
  * architectures than it was written for, and older drivers take older PTX. */
 static const struct {
-    int         sm;
+    int sm;
     const char *ptx;
-} archs[] = {{50, "+ptx63"}, {52, "+ptx63"}, {53, "+ptx63"}, {60, "+ptx63"}, {61, "+ptx63"}, {62, "+ptx63"},
-             {70, "+ptx63"}, {72, "+ptx63"}, {75, "+ptx63"}, {80, "+ptx70"}, {86, "+ptx71"}, {87, "+ptx74"},
-             {89, "+ptx78"}, {90, "+ptx78"}};
+} archs[] = {{50, "+ptx63"}, {52, "+ptx63"}, {53, "+ptx63"}, {60, "+ptx63"}, {61, "+ptx63"},
+             {62, "+ptx63"}, {70, "+ptx63"}, {72, "+ptx63"}, {75, "+ptx63"}, {80, "+ptx70"},
+             {86, "+ptx71"}, {87, "+ptx74"}, {89, "+ptx78"}, {90, "+ptx78"}};
 
 static td_status
 machine(const char *arch, LLVMTargetMachineRef *out)
@@ -31,16 +31,16 @@ machine(const char *arch, LLVMTargetMachineRef *out)
     for (size_t i = 0; i < sizeof archs / sizeof *archs && archs[i].sm <= sm; i++)
         best = i;
     if (best == sizeof archs / sizeof *archs)
-        return td_fail(TD_ERR_JIT, "ptx: architecture '%s' is older than sm_%d or none", arch ? arch : "",
-                       archs[0].sm);
+        return td_fail(TD_ERR_JIT, "ptx: architecture '%s' is older than sm_%d or none",
+                       arch ? arch : "", archs[0].sm);
     snprintf(name, sizeof name, "sm_%d", archs[best].sm);
     if (LLVMGetTargetFromTriple(low_nvptx.triple, &t, &why)) {
         st = td_fail(TD_ERR_JIT, "llvm: %s", why);
         LLVMDisposeMessage(why);
         return st;
     }
-    *out = LLVMCreateTargetMachine(t, low_nvptx.triple, name, archs[best].ptx, LLVMCodeGenLevelDefault,
-                                   LLVMRelocDefault, LLVMCodeModelDefault);
+    *out = LLVMCreateTargetMachine(t, low_nvptx.triple, name, archs[best].ptx,
+                                   LLVMCodeGenLevelDefault, LLVMRelocDefault, LLVMCodeModelDefault);
     return *out ? TD_OK : td_fail(TD_ERR_JIT, "llvm: no machine for %s", name);
 }
 
@@ -76,9 +76,10 @@ link_blob(lowering *L, const char *name)
     LLVMModuleRef m;
 
     if (!b)
-        return td_fail(TD_ERR_JIT, "kernel %s: %s is missing: %s", L->f->name, name,
-                       low_nblob ? "libdevice has no such function"
-                                 : "this treadle was built without libdevice (CUDA toolkit or nvidia-nvvm)");
+        return td_fail(
+            TD_ERR_JIT, "kernel %s: %s is missing: %s", L->f->name, name,
+            low_nblob ? "libdevice has no such function"
+                      : "this treadle was built without libdevice (CUDA toolkit or nvidia-nvvm)");
     buf = LLVMCreateMemoryBufferWithMemoryRange((const char *)b->bytes, b->nbytes, name, 0);
     if (LLVMParseBitcodeInContext2(L->cx, buf, &m)) {
         LLVMDisposeMemoryBuffer(buf);
@@ -115,6 +116,7 @@ const low_target low_nvptx = {
     .triple = "nvptx64-nvidia-cuda",
     .machine = machine,
     .link = link_libdevice,
-    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
+    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
+              "simplifycfg)",
     .id = TD_TARGET_GPU,
 };

@@ -33,9 +33,9 @@ harmless(lowering *L, td_dtype dt, int lanes, LLVMValueRef y)
     return low_select(L, bad, one, y);
 }
 
-/* No CPU divides integer vectors.  A quotient that is no integer differs from the next one by at least
- * 1 / (x + y) of it, so the rounded float quotient truncates right when the float has two bits more
- * than the integers: float32 for 8 and 16 bits, float64 for 32. */
+/* No CPU divides integer vectors.  A quotient that is no integer differs from the next one by at
+ * least 1 / (x + y) of it, so the rounded float quotient truncates right when the float has two
+ * bits more than the integers: float32 for 8 and 16 bits, float64 for 32. */
 static bool
 divides_in_float(const lowering *L, td_dtype dt, int lanes)
 {
@@ -50,7 +50,8 @@ quotient(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef d)
 
     if (divides_in_float(L, dt, lanes)) {
         x = LLVMBuildFDiv(L->b, low_cast(L, x, dt, via, lanes), low_cast(L, d, dt, via, lanes), "");
-        return is_signed(dt) ? LLVMBuildFPToSI(L->b, x, own, "") : LLVMBuildFPToUI(L->b, x, own, "");
+        return is_signed(dt) ? LLVMBuildFPToSI(L->b, x, own, "")
+                             : LLVMBuildFPToUI(L->b, x, own, "");
     }
     return is_signed(dt) ? LLVMBuildSDiv(L->b, x, d, "") : LLVMBuildUDiv(L->b, x, d, "");
 }
@@ -75,7 +76,8 @@ int_fmod(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
     LLVMValueRef d = harmless(L, dt, lanes, x[1]);
 
     if (divides_in_float(L, dt, lanes))
-        return LLVMBuildSub(L->b, x[0], LLVMBuildMul(L->b, quotient(L, dt, lanes, x[0], d), d, ""), "");
+        return LLVMBuildSub(L->b, x[0], LLVMBuildMul(L->b, quotient(L, dt, lanes, x[0], d), d, ""),
+                            "");
     return is_signed(dt) ? LLVMBuildSRem(L->b, x[0], d, "") : LLVMBuildURem(L->b, x[0], d, "");
 }
 
@@ -95,12 +97,15 @@ float_fn(lowering *L, const char *name, td_dtype dt, int lanes, LLVMValueRef *x,
 static LLVMValueRef
 quick_fmod(lowering *L, td_dtype dt, int lanes, LLVMValueRef x, LLVMValueRef y, LLVMValueRef *ok)
 {
-    LLVMValueRef ax = float_fn(L, "llvm.fabs", dt, lanes, &x, 1), ay = float_fn(L, "llvm.fabs", dt, lanes, &y, 1);
+    LLVMValueRef ax = float_fn(L, "llvm.fabs", dt, lanes, &x, 1),
+                 ay = float_fn(L, "llvm.fabs", dt, lanes, &y, 1);
     LLVMValueRef q = LLVMBuildFDiv(L->b, ax, ay, ""), zero = low_zero(LLVMTypeOf(x)), r;
 
-    /* Up to half of the range in which n + 1 is a float.  An infinite y, a zero y and NaN go the slow way. */
-    *ok = LLVMBuildAnd(L->b, low_fcmp(L, LLVMRealOLT, q, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p23 : 0x1p52)),
-                       low_fcmp(L, LLVMRealOLT, ay, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p127 : 0x1p1023)), "");
+    /* Up to half of the range in which n + 1 is a float.  An infinite y, a zero y and NaN go the
+     * slow way. */
+    *ok = LLVMBuildAnd(
+        L->b, low_fcmp(L, LLVMRealOLT, q, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p23 : 0x1p52)),
+        low_fcmp(L, LLVMRealOLT, ay, low_cfp(L, dt, lanes, dt == TD_F32 ? 0x1p127 : 0x1p1023)), "");
     q = float_fn(L, "llvm.trunc", dt, lanes, &q, 1);
     r = float_fn(L, "llvm.fma", dt, lanes, (LLVMValueRef[]){LLVMBuildFNeg(L->b, q, ""), ay, ax}, 3);
     r = low_select(L, low_fcmp(L, LLVMRealOLT, r, zero), LLVMBuildFAdd(L->b, r, ay, ""), r);
@@ -137,8 +142,9 @@ low_special_fmod(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
 {
     if (!td_dtype_is_float(dt))
         return int_fmod(L, dt, lanes, x);
-    return L->target == TD_TARGET_CPU ? host_fmod(L, dt, lanes, x)
-                                      : low_call_lanes(L, dt == TD_F32 ? "__nv_fmodf" : "__nv_fmod", 2, dt, lanes, x);
+    return L->target == TD_TARGET_CPU
+               ? host_fmod(L, dt, lanes, x)
+               : low_call_lanes(L, dt == TD_F32 ? "__nv_fmodf" : "__nv_fmod", 2, dt, lanes, x);
 }
 
 /* ---- bits ---- */
@@ -166,7 +172,8 @@ low_special_right_shift(lowering *L, td_dtype dt, int lanes, const LLVMValueRef 
 
     if (!is_signed(dt))
         return low_select(L, fits, LLVMBuildLShr(L->b, x[0], x[1], ""), low_zero(LLVMTypeOf(x[0])));
-    return LLVMBuildAShr(L->b, x[0], low_select(L, fits, x[1], low_cint(L, width(dt), lanes, width(dt) - 1)), "");
+    return LLVMBuildAShr(
+        L->b, x[0], low_select(L, fits, x[1], low_cint(L, width(dt), lanes, width(dt) - 1)), "");
 }
 
 LLVMValueRef
@@ -174,9 +181,11 @@ low_special_mulhi(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
 {
     unsigned w = width(dt);
     LLVMTypeRef wide = low_int(L, 2 * w, lanes);
-    LLVMValueRef p = LLVMBuildMul(L->b, LLVMBuildZExt(L->b, x[0], wide, ""), LLVMBuildZExt(L->b, x[1], wide, ""), "");
+    LLVMValueRef p = LLVMBuildMul(L->b, LLVMBuildZExt(L->b, x[0], wide, ""),
+                                  LLVMBuildZExt(L->b, x[1], wide, ""), "");
 
-    return LLVMBuildTrunc(L->b, LLVMBuildLShr(L->b, p, low_cint(L, 2 * w, lanes, w), ""), LLVMTypeOf(x[0]), "");
+    return LLVMBuildTrunc(L->b, LLVMBuildLShr(L->b, p, low_cint(L, 2 * w, lanes, w), ""),
+                          LLVMTypeOf(x[0]), "");
 }
 
 LLVMValueRef

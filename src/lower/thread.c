@@ -63,18 +63,21 @@ shuffle32(lowering *L, LLVMValueRef v, uint64_t mask)
 {
     return low_intrin(L, "llvm.nvvm.shfl.sync.bfly.i32", NULL, 0,
                       (LLVMValueRef[]){low_cint(L, 32, 1, UINT32_MAX), v, low_cint(L, 32, 1, mask),
-                                       low_cint(L, 32, 1, 31)}, 4);
+                                       low_cint(L, 32, 1, 31)},
+                      4);
 }
 
 LLVMValueRef
 low_shuffle_xor(lowering *L, const td_inst *s)
 {
     unsigned bits = s->dt == TD_BOOL ? 1 : 8 * (unsigned)td_dtype_size((td_dtype)s->dt);
-    LLVMTypeRef own = low_type(L, (td_dtype)s->dt, 1), i32 = low_int(L, 32, 1), i64 = low_int(L, 64, 1);
+    LLVMTypeRef own = low_type(L, (td_dtype)s->dt, 1), i32 = low_int(L, 32, 1),
+                i64 = low_int(L, 64, 1);
     LLVMValueRef v = L->val[s->arg[0].i], lo, hi;
 
     if (L->target == TD_TARGET_CPU) {
-        L->st = td_fail(TD_ERR_JIT, "kernel %s: line %u: shuffle_xor: a block on the CPU has one thread",
+        L->st = td_fail(TD_ERR_JIT,
+                        "kernel %s: line %u: shuffle_xor: a block on the CPU has one thread",
                         L->f->name, s->line);
         return LLVMGetPoison(own);
     }

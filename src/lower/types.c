@@ -7,20 +7,20 @@ LLVMTypeRef
 low_elem(const lowering *L, td_dtype dt)
 {
     switch (dt) { /* no default: -Wswitch must see a new dtype */
-    case TD_BOOL: return LLVMInt1TypeInContext(L->cx);
+    case TD_BOOL:        return LLVMInt1TypeInContext(L->cx);
     case TD_I8:
-    case TD_U8:   return LLVMInt8TypeInContext(L->cx);
+    case TD_U8:          return LLVMInt8TypeInContext(L->cx);
     case TD_I16:
     case TD_U16:
     case TD_F16:
-    case TD_BF16: return LLVMInt16TypeInContext(L->cx);
+    case TD_BF16:        return LLVMInt16TypeInContext(L->cx);
     case TD_I32:
-    case TD_U32:  return LLVMInt32TypeInContext(L->cx);
+    case TD_U32:         return LLVMInt32TypeInContext(L->cx);
     case TD_I64:
-    case TD_U64:  return LLVMInt64TypeInContext(L->cx);
-    case TD_F32:  return LLVMFloatTypeInContext(L->cx);
-    case TD_F64:  return LLVMDoubleTypeInContext(L->cx);
-    case TD_C64: /* the IR handles components */
+    case TD_U64:         return LLVMInt64TypeInContext(L->cx);
+    case TD_F32:         return LLVMFloatTypeInContext(L->cx);
+    case TD_F64:         return LLVMDoubleTypeInContext(L->cx);
+    case TD_C64:         /* the IR handles components */
     case TD_C128:
     case TD_DTYPE_COUNT: break;
     }
@@ -130,17 +130,20 @@ low_part(lowering *L, LLVMValueRef v, int lanes, int first, int count)
 LLVMValueRef
 low_lane(lowering *L, LLVMValueRef v, int lanes, int lane)
 {
-    return lanes == 1 ? v : LLVMBuildExtractElement(L->b, v, low_cint(L, 32, 1, (unsigned)lane), "");
+    return lanes == 1 ? v
+                      : LLVMBuildExtractElement(L->b, v, low_cint(L, 32, 1, (unsigned)lane), "");
 }
 
 LLVMValueRef
 low_with_lane(lowering *L, LLVMValueRef v, LLVMValueRef x, int lanes, int lane)
 {
-    return lanes == 1 ? x : LLVMBuildInsertElement(L->b, v, x, low_cint(L, 32, 1, (unsigned)lane), "");
+    return lanes == 1 ? x
+                      : LLVMBuildInsertElement(L->b, v, x, low_cint(L, 32, 1, (unsigned)lane), "");
 }
 
 LLVMValueRef
-low_intrin(lowering *L, const char *name, LLVMTypeRef *over, unsigned nover, LLVMValueRef *arg, unsigned narg)
+low_intrin(lowering *L, const char *name, LLVMTypeRef *over, unsigned nover, LLVMValueRef *arg,
+           unsigned narg)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef fn;
@@ -180,13 +183,14 @@ low_attr(const lowering *L, LLVMValueRef fn, const char *name, uint64_t v)
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
     TD_ASSERT(kind);
-    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(L->cx, kind, v));
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(L->cx, kind, v));
 }
 
 void
 low_attr_text(const lowering *L, LLVMValueRef fn, const char *name, const char *v)
 {
-    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(L->cx, name, (unsigned)strlen(name), v,
-                                                      (unsigned)strlen(v)));
+    LLVMAddAttributeAtIndex(
+        fn, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(L->cx, name, (unsigned)strlen(name), v, (unsigned)strlen(v)));
 }

@@ -1,4 +1,5 @@
 /* x86.c - the host: what its CPU can do, and objects for it. */
+#include "base/opts.h"
 #include "lower/finish.h"
 #include "lower/host.h"
 
@@ -21,20 +22,33 @@ has(const char *features, const char *want)
     return false;
 }
 
+/* The levels of the x86-64 ABI. */
+static const low_cpu levels[] = {
+    {.name = "x86-64-v2", .vector_bytes = 16, .isa = 'b'},
+    {.name = "x86-64-v3", .vector_bytes = 32, .isa = 'd', .f16c = true, .fma = true},
+    {.name = "x86-64-v4", .vector_bytes = 64, .isa = 'e', .f16c = true, .fma = true},
+};
+
 static void
 look(void)
 {
-    char *features = LLVMGetHostCPUFeatures(); /* the three strings live as long as the process */
-    bool wide = has(features, "avx512f") && has(features, "avx512bw") && has(features, "avx512dq") &&
-                has(features, "avx512vl");
+    char *features = LLVMGetHostCPUFeatures(); /* the strings live as long as the process */
+    const char *want = td_options()->cpu;
+    bool wide = has(features, "avx512f") && has(features, "avx512bw") &&
+                has(features, "avx512dq") && has(features, "avx512vl");
 
-    host.triple = low_x86.triple;
     host.name = LLVMGetHostCPUName();
     host.features = features;
     host.vector_bytes = wide ? 64 : has(features, "avx2") ? 32 : 16;
     host.isa = wide ? 'e' : has(features, "avx2") ? 'd' : 'b';
     host.f16c = has(features, "f16c");
     host.fma = has(features, "fma");
+    for (size_t i = 0; want && i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(want, levels[i].name) == 0 && levels[i].vector_bytes < host.vector_bytes) {
+            host = levels[i];
+            host.features = "";
+        }
+    host.triple = low_x86.triple;
 }
 
 const low_cpu *
@@ -60,8 +74,8 @@ machine(const char *arch, LLVMTargetMachineRef *out)
         LLVMDisposeMessage(why);
         return st;
     }
-    *out = LLVMCreateTargetMachine(t, h->triple, h->name, h->features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
-                                   LLVMCodeModelDefault);
+    *out = LLVMCreateTargetMachine(t, h->triple, h->name, h->features, LLVMCodeGenLevelDefault,
+                                   LLVMRelocPIC, LLVMCodeModelDefault);
     return *out ? TD_OK : td_fail(TD_ERR_JIT, "llvm: no machine for %s", h->name);
 }
 

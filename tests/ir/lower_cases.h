@@ -19,20 +19,20 @@ enum {
 
 /* A kernel, its arguments and what is known of its outputs. */
 typedef struct test_case {
-    char        name[64];
-    td_arena    mem;
-    td_fn       f;
-    uint64_t    args[MAX_ARGS];
-    int         narg, lanes;
-    bool        gpu;  /* a thread for `lanes` elements; else one thread loops */
-    int64_t     n;    /* elements */
-    uint32_t    grid, block;
+    char name[64];
+    td_arena mem;
+    td_fn f;
+    uint64_t args[MAX_ARGS];
+    int narg, lanes;
+    bool gpu;  /* a thread for `lanes` elements; else one thread loops */
+    int64_t n; /* elements */
+    uint32_t grid, block;
     struct {
-        int         arg; /* its position */
-        td_dtype    dt;
-        int64_t     n;
+        int arg; /* its position */
+        td_dtype dt;
+        int64_t n;
         const char *what;
-        int         ulp; /* tolerance; 0: equal bits, but NaN equals NaN */
+        int ulp; /* tolerance; 0: equal bits, but NaN equals NaN */
     } out[MAX_ARGS];
     int nout;
 } test_case;
@@ -48,20 +48,99 @@ test_random(void)
     return td_mix64(test_seed);
 }
 
-static const double test_floats[] = {
-    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.0, 3.14159265358979, 0.1, 1e10, -1e10, 1e-10, 127.5,
-    255.0, 256.0, -128.5, -129.0, 65504.0, 65519.9, 65520.0, 2147483647.0, 2147483648.0, -2147483648.0,
-    -2147483648.5, -2147483649.0, 4294967296.0, 9.2233720368547748e18, 9.3e18, -9.3e18, 1.9e19, -0.75, 88.8, 710.0,
-    -745.0, 1e30, 3.4e38, 1.5e-45, 1e-40, 6.1e-5, 5.9e-8, 2.9e-8, 1.7e308, 4.9e-324, 1e22, INFINITY, -INFINITY, NAN,
-};
+static const double test_floats[] = {0.0,
+                                     -0.0,
+                                     1.0,
+                                     -1.0,
+                                     0.5,
+                                     -0.5,
+                                     1.5,
+                                     2.5,
+                                     -2.5,
+                                     3.0,
+                                     -3.0,
+                                     3.14159265358979,
+                                     0.1,
+                                     1e10,
+                                     -1e10,
+                                     1e-10,
+                                     127.5,
+                                     255.0,
+                                     256.0,
+                                     -128.5,
+                                     -129.0,
+                                     65504.0,
+                                     65519.9,
+                                     65520.0,
+                                     2147483647.0,
+                                     2147483648.0,
+                                     -2147483648.0,
+                                     -2147483648.5,
+                                     -2147483649.0,
+                                     4294967296.0,
+                                     9.2233720368547748e18,
+                                     9.3e18,
+                                     -9.3e18,
+                                     1.9e19,
+                                     -0.75,
+                                     88.8,
+                                     710.0,
+                                     -745.0,
+                                     1e30,
+                                     3.4e38,
+                                     1.5e-45,
+                                     1e-40,
+                                     6.1e-5,
+                                     5.9e-8,
+                                     2.9e-8,
+                                     1.7e308,
+                                     4.9e-324,
+                                     1e22,
+                                     INFINITY,
+                                     -INFINITY,
+                                     NAN};
 enum { N_FLOATS = sizeof test_floats / sizeof *test_floats };
 
-static const uint64_t test_ints[] = {
-    0, 1, 2, 3, 5, 7, 8, 10, 15, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128, 255, 256, 0x7fff, 0x8000, 0xffff,
-    0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, 0x8000000000000001,
-    0xffffffffffffffff, 0xfffffffffffffffe, 0xfffffffffffffffd, 0xffffffffffffff80, 0xffffffffffff8000,
-    0xffffffff80000000, 0xaaaaaaaa55555555, 0x8080808080808080, 0x0080008000800080, 0x4080000040800001,
-};
+static const uint64_t test_ints[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     5,
+                                     7,
+                                     8,
+                                     10,
+                                     15,
+                                     16,
+                                     31,
+                                     32,
+                                     33,
+                                     63,
+                                     64,
+                                     65,
+                                     100,
+                                     127,
+                                     128,
+                                     255,
+                                     256,
+                                     0x7fff,
+                                     0x8000,
+                                     0xffff,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xffffffff,
+                                     0x7fffffffffffffff,
+                                     0x8000000000000000,
+                                     0x8000000000000001,
+                                     0xffffffffffffffff,
+                                     0xfffffffffffffffe,
+                                     0xfffffffffffffffd,
+                                     0xffffffffffffff80,
+                                     0xffffffffffff8000,
+                                     0xffffffff80000000,
+                                     0xaaaaaaaa55555555,
+                                     0x8080808080808080,
+                                     0x0080008000800080,
+                                     0x4080000040800001};
 enum { N_INTS = sizeof test_ints / sizeof *test_ints };
 
 /* The k-th special value of dt into p. */
@@ -146,7 +225,8 @@ test_out(test_case *c, td_dtype dt, int64_t n, const char *what, int ulp)
     return td_param_ptr(&c->f, dt);
 }
 
-/* Opens the region in which the returned index steps over n elements, `lanes` at a time; one td_end closes it. */
+/* Opens the region in which the returned index steps over n elements, `lanes` at a time; one
+ * td_end closes it. */
 static inline td_val
 test_each(test_case *c, int64_t n, int lanes, bool gpu)
 {
@@ -169,12 +249,12 @@ test_each(test_case *c, int64_t n, int lanes, bool gpu)
 
 /* 1 MATH, 2 EXPR, 0 the rest. */
 static const uint8_t test_how[TD_OPS] = {
-#define BIN(s, u, f) 0
-#define CMP(s, u, f) 0
-#define INTRIN(n)    0
-#define MATH(n)      1
-#define SPECIAL(n)   0
-#define EXPR(n)      2
+#define BIN(s, u, f)                       0
+#define CMP(s, u, f)                       0
+#define INTRIN(n)                          0
+#define MATH(n)                            1
+#define SPECIAL(n)                         0
+#define EXPR(n)                            2
 #define OP(n, ar, k, r, fl, mean, low, sl) [OP_##n] = low,
 #include "ir/ops.def"
 #undef BIN
@@ -193,7 +273,8 @@ test_ulp(int op)
     return test_how[op] == 1 ? 8 : 0;
 }
 
-/* Rows [first, first + count) of those that admit dt, all in one kernel over pairs of special values and noise. */
+/* Rows [first, first + count) of those that admit dt, all in one kernel over pairs of special
+ * values and noise. */
 static inline void
 test_rows(test_case *c, td_dtype dt, int lanes, bool gpu)
 {
@@ -209,7 +290,11 @@ test_rows(test_case *c, td_dtype dt, int lanes, bool gpu)
         for (int k = 0; k < n; k++) {
             /* every pair that fits, then noise */
             if (k < 900)
-                test_special(dt, a == 0 ? k % m : a == 1 ? k / m + k % m : k * 7 + 3, in[a] + k * size);
+                test_special(dt,
+                             a == 0   ? k % m
+                             : a == 1 ? k / m + k % m
+                                      : k * 7 + 3,
+                             in[a] + k * size);
             else
                 test_noise(dt, in[a] + k * size);
         }
@@ -220,8 +305,8 @@ test_rows(test_case *c, td_dtype dt, int lanes, bool gpu)
     cv = test_in(c, TD_BOOL, cond);
     for (int op = 0; op < TD_OPS; op++)
         if (td_op_admits((td_op)op, dt))
-            out[op] = test_out(c, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, n, td_optab[op].name,
-                               test_ulp(op));
+            out[op] = test_out(c, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, n,
+                               td_optab[op].name, test_ulp(op));
     i = test_each(c, n, lanes, gpu);
     for (int a = 0; a < 3; a++)
         v[a] = td_load(f, x[a], i, TD_NONE, lanes, (int)size * (gpu ? lanes : 1));
@@ -230,9 +315,25 @@ test_rows(test_case *c, td_dtype dt, int lanes, bool gpu)
         if (td_op_admits((td_op)op, dt)) {
             td_val r = td_emit(f, (td_op)op, op == OP_select ? (td_val[]){cv, v[0], v[1]} : v);
 
-            td_store(f, out[op], i, r, TD_NONE, gpu ? (int)td_dtype_size((td_dtype)td_at(f, r)->dt) * lanes : 0);
+            td_store(f, out[op], i, r, TD_NONE,
+                     gpu ? (int)td_dtype_size((td_dtype)td_at(f, r)->dt) * lanes : 0);
         }
     td_end(f);
+}
+
+/* float32's and the halves' range and ties, which noise of 64 bits would not meet. */
+static inline double
+test_near_float(int k)
+{
+    uint32_t bits = (uint32_t)test_random() & (k & 1 ? 0xffffffff : 0xfffff000);
+    float s;
+
+    memcpy(&s, &bits, sizeof s);
+    if (k & 8)
+        return (int32_t)bits % 70000 / 16.0;
+    if (k & 2)
+        return s;
+    return k & 4 ? nextafter(s, 1) : nextafter(s, -1);
 }
 
 /* Casts of `from` to every dtype; half sources go through all their values. */
@@ -253,7 +354,8 @@ test_casts(test_case *c, td_dtype from, int lanes, bool gpu)
             test_special(from, (int)k, in + (size_t)k * size);
         else
             test_noise(from, in + (size_t)k * size);
-    if (size >= 4 && td_dtype_is_int(from)) /* half a unit of a float, and a little on either side */
+    if (size >= 4 &&
+        td_dtype_is_int(from)) /* half a unit of a float, and a little on either side */
         for (int64_t k = 1024; k < n; k++) {
             int shift = (int)(test_random() % (8 * size));
             uint64_t w = (((test_random() & 0x1ff) | 1) << shift) + (uint64_t)(k % 3) - 1;
@@ -261,15 +363,11 @@ test_casts(test_case *c, td_dtype from, int lanes, bool gpu)
             w = k & 4 ? 0 - w : w;
             memcpy(in + (size_t)k * size, &w, size);
         }
-    if (from == TD_F64) /* float32's and the halves' range and ties, not only double's */
+    if (from == TD_F64)
         for (int64_t k = 1024; k < n; k++) {
-            uint32_t bits = (uint32_t)test_random() & (k & 1 ? 0xffffffff : 0xfffff000);
-            float s;
+            double d = test_near_float((int)k);
 
-            memcpy(&s, &bits, 4);
-            memcpy(in + k * 8, &(double){k & 2 ? s : nextafter(s, k & 4 ? 1 : -1)}, 8);
-            if (k & 8)
-                memcpy(in + k * 8, &(double){(int32_t)bits % 70000 / 16.0}, 8);
+            memcpy(in + (size_t)k * size, &d, size);
         }
     x = test_in(c, from, in);
     for (int to = 0; to < TD_DTYPE_COUNT; to++)
@@ -339,13 +437,15 @@ test_compare(const test_case *c, const char *engine, int k, const char *want, co
             continue;
         if (bad++)
             continue;
-        printf("%s %s: %s[%lld] = %.17g, not %.17g; from", engine, c->name, c->out[k].what, (long long)i,
-               test_number(dt, have + (size_t)i * size), test_number(dt, want + (size_t)i * size));
+        printf("%s %s: %s[%lld] = %.17g, not %.17g; from", engine, c->name, c->out[k].what,
+               (long long)i, test_number(dt, have + (size_t)i * size),
+               test_number(dt, want + (size_t)i * size));
         for (int a = 0; a < c->narg && a < 3; a++) /* inputs come first */
             if (a != c->out[0].arg && (c->f.ins[a].flags & TD_INST_PTR) && a < c->out[0].arg) {
                 td_dtype in = (td_dtype)c->f.ins[a].dt;
 
-                printf(" %.17g", test_number(in, (const char *)(uintptr_t)c->args[a] + (size_t)i * td_dtype_size(in)));
+                printf(" %.17g", test_number(in, (const char *)(uintptr_t)c->args[a] +
+                                                     (size_t)i * td_dtype_size(in)));
             }
         printf("\n");
     }
@@ -373,7 +473,8 @@ test_against_interp(test_case *c, const td_lower *lw, const char *engine, test_e
         have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
     }
     ok = CHECK_OK(td_fn_finish(&c->f));
-    ok = ok && CHECK_OK(td_interp(&c->f, (uint32_t[]){c->grid, 1, 1}, (uint32_t[]){c->block, 1, 1}, want, NULL));
+    ok = ok && CHECK_OK(td_interp(&c->f, (uint32_t[]){c->grid, 1, 1}, (uint32_t[]){c->block, 1, 1},
+                                  want, NULL));
     ok = ok && CHECK_OK(run(c, lw, have));
     if (!ok)
         printf("    in %s\n", c->name);

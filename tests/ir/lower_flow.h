@@ -37,7 +37,8 @@ static void
 flow_nested(test_case *c, bool gpu)
 {
     td_fn *f = &c->f;
-    td_val in = flow_noise(c, TD_U8), out = test_out(c, TD_I64, N_FLOW, "steps", 0), i, x, n, sum, j, k, odd;
+    td_val in = flow_noise(c, TD_U8), out = test_out(c, TD_I64, N_FLOW, "steps", 0), i, x, n, sum,
+           j, k, odd;
 
     i = test_each(c, N_FLOW, 1, gpu);
     n = td_slot(f, TD_I64, 1);
@@ -73,14 +74,16 @@ flow_nested(test_case *c, bool gpu)
 static void
 flow_edges(test_case *c, bool gpu)
 {
-    static const int32_t bounds[][3] = {{INT32_MAX - 5, INT32_MAX, 3}, {INT32_MAX - 2, INT32_MAX, 1}, {5, 5, 1},
-                                        {7, -7, 2}, {INT32_MIN, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN + 4, 3}};
+    static const int32_t bounds[][3] = {
+        {INT32_MAX - 5, INT32_MAX, 3},     {INT32_MAX - 2, INT32_MAX, 1}, {5, 5, 1}, {7, -7, 2},
+        {INT32_MIN, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN + 4, 3}};
     td_fn *f = &c->f;
     td_val out = test_out(c, TD_I32, 64, "count", 0), i, n, last;
 
     i = test_each(c, 1, 1, gpu);
     for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
-        for (int form = 0; form < 2; form++) { /* bounds as constants, and from an argument: unknown */
+        for (int form = 0; form < 2;
+             form++) { /* bounds as constants, and from an argument: unknown */
             td_val zero = td_cast(f, i, TD_I32), b[3];
 
             for (int e = 0; e < 3; e++) {
@@ -95,7 +98,8 @@ flow_edges(test_case *c, bool gpu)
             td_set(f, last, b[0]);
             td_end(f);
             td_store(f, out, flow_int(c, (int64_t)(4 * k) + 2 * form), td_get(f, n), TD_NONE, 0);
-            td_store(f, out, flow_int(c, (int64_t)(4 * k) + 2 * form + 1), td_get(f, last), TD_NONE, 0);
+            td_store(f, out, flow_int(c, (int64_t)(4 * k) + 2 * form + 1), td_get(f, last), TD_NONE,
+                     0);
         }
     td_end(f);
 }
@@ -107,7 +111,8 @@ flow_lanes(test_case *c, bool gpu)
     enum { W = 8 };
     td_fn *f = &c->f;
     td_val in = flow_noise(c, TD_F32), out = test_out(c, TD_F32, N_FLOW, "sums", 0);
-    td_val firsts = test_out(c, TD_F32, N_FLOW, "lane 3", 0), bits = test_out(c, TD_U32, N_FLOW, "bits", 0);
+    td_val firsts = test_out(c, TD_F32, N_FLOW, "lane 3", 0),
+           bits = test_out(c, TD_U32, N_FLOW, "bits", 0);
     td_val flags = test_out(c, TD_BOOL, N_FLOW, "flags", 0), i, acc, any, k, v;
 
     i = test_each(c, N_FLOW, W, gpu);
@@ -116,10 +121,12 @@ flow_lanes(test_case *c, bool gpu)
     v = td_load(f, in, i, TD_NONE, W, 0);
     td_set(f, acc, td_const(f, TD_F32, 0.5));
     td_set(f, any, td_const_int(f, TD_BOOL, 0));
-    k = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 5), td_const_int(f, TD_I32, 2));
+    k = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 5),
+               td_const_int(f, TD_I32, 2));
     v = TD_E2(f, multiply, v, td_cast(f, TD_E2(f, add, td_iota(f, TD_I32, W), k), TD_F32));
     td_set(f, acc, TD_E2(f, add, td_rotate(f, td_get(f, acc), 3), v));
-    td_set(f, any, TD_E2(f, logical_xor, td_get(f, any), TD_E2(f, greater, v, td_const(f, TD_F32, 100))));
+    td_set(f, any,
+           TD_E2(f, logical_xor, td_get(f, any), TD_E2(f, greater, v, td_const(f, TD_F32, 100))));
     td_end(f);
     td_store(f, out, i, td_get(f, acc), TD_NONE, 0);
     td_store(f, firsts, i, td_splat(f, td_extract(f, td_get(f, acc), 3), W), TD_NONE, 0);
@@ -128,7 +135,8 @@ flow_lanes(test_case *c, bool gpu)
     td_end(f);
 }
 
-/* Masked accesses of every size, one-lane ones too; what is masked off is read as 0 and not written. */
+/* Masked accesses of every size, one-lane ones too; what is masked off is read as 0 and not
+ * written. */
 static void
 flow_masked(test_case *c, bool gpu)
 {
@@ -183,7 +191,9 @@ flow_scattered(test_case *c, bool gpu)
         v = td_load(f, in[k], index, TD_NONE, W, 0);
         td_store(f, out[0][k], i, v, TD_NONE, 0);
         td_store(f, out[2][k], index, v, TD_NONE, 0);
-        td_store(f, out[3][k], TD_E2(f, bitwise_or, index, td_const_int(f, (td_dtype)td_at(f, index)->dt, 1)), v, m, 0);
+        td_store(f, out[3][k],
+                 TD_E2(f, bitwise_or, index, td_const_int(f, (td_dtype)td_at(f, index)->dt, 1)), v,
+                 m, 0);
         v = td_load(f, in[k], index, m, W, 0);
         td_store(f, out[1][k], i, v, TD_NONE, 0);
     }
@@ -221,7 +231,8 @@ static void
 flow_block_sum(test_case *c, bool gpu)
 {
     td_fn *f = &c->f;
-    td_val in = flow_noise(c, TD_F64), out = test_out(c, TD_F64, 8, "sums", 0), n, tid, i, v, sh, mine;
+    td_val in = flow_noise(c, TD_F64), out = test_out(c, TD_F64, 8, "sums", 0), n, tid, i, v, sh,
+           mine;
 
     (void)gpu;
     c->block = 64;
@@ -234,13 +245,15 @@ flow_block_sum(test_case *c, bool gpu)
     mine = td_slot(f, TD_F64, 1);
     for (int k = 16; k; k /= 2)
         v = TD_E2(f, add, v, td_shuffle_xor(f, v, k));
-    td_if(f, TD_E2(f, equal, TD_E2(f, bitwise_and, tid, td_const_int(f, TD_I32, 31)), td_const_int(f, TD_I32, 0)));
+    td_if(f, TD_E2(f, equal, TD_E2(f, bitwise_and, tid, td_const_int(f, TD_I32, 31)),
+                   td_const_int(f, TD_I32, 0)));
     td_store(f, sh, TD_E2(f, right_shift, tid, td_const_int(f, TD_I32, 5)), v, TD_NONE, 0);
     td_end(f);
     td_barrier(f);
     td_if(f, TD_E2(f, equal, tid, td_const_int(f, TD_I32, 0)));
-    td_set(f, mine, TD_E2(f, add, td_load(f, sh, td_const_int(f, TD_I32, 0), TD_NONE, 1, 0),
-                          td_load(f, sh, td_const_int(f, TD_I32, 1), TD_NONE, 1, 0)));
+    td_set(f, mine,
+           TD_E2(f, add, td_load(f, sh, td_const_int(f, TD_I32, 0), TD_NONE, 1, 0),
+                 td_load(f, sh, td_const_int(f, TD_I32, 1), TD_NONE, 1, 0)));
     td_store(f, out, td_index(f, OP_bid, 0), td_get(f, mine), TD_NONE, 0);
     td_end(f);
 }
@@ -263,7 +276,8 @@ flow_shuffles(test_case *c, bool gpu)
     tid = td_index(f, OP_tid, 0);
     for (int dt = 0; dt < TD_DTYPE_COUNT; dt++)
         if (!td_dtype_is_complex((td_dtype)dt))
-            td_store(f, out[dt], tid, td_shuffle_xor(f, td_load(f, in[dt], tid, TD_NONE, 1, 0), dt + 3), TD_NONE, 0);
+            td_store(f, out[dt], tid,
+                     td_shuffle_xor(f, td_load(f, in[dt], tid, TD_NONE, 1, 0), dt + 3), TD_NONE, 0);
 }
 
 /* Shared memory on both targets: a block of one thread on the CPU. */
@@ -282,8 +296,22 @@ flow_shared(test_case *c, bool gpu)
              td_load(f, in, TD_E2(f, add, at, k), TD_NONE, 1, 0), TD_NONE, 0);
     td_end(f);
     td_barrier(f);
-    k = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 32), td_const_int(f, TD_I32, 8));
+    k = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 32),
+               td_const_int(f, TD_I32, 8));
     td_store(f, out, TD_E2(f, add, at, k), td_load(f, sh, k, TD_NONE, 8, 16), TD_NONE, 0);
+    td_end(f);
+}
+
+/* So many lanes of a large function that a GPU calls it instead of holding copies. */
+static void
+flow_calls(test_case *c, bool gpu)
+{
+    td_fn *f = &c->f;
+    td_val in = flow_noise(c, TD_F64), out = test_out(c, TD_F64, N_FLOW, "sin", 8), i, v;
+
+    i = test_each(c, N_FLOW, 8, gpu);
+    v = TD_E2(f, multiply, td_load(f, in, i, TD_NONE, 8, 0), td_const(f, TD_F64, 1e10));
+    td_store(f, out, i, TD_E1(f, sin, v), TD_NONE, 0);
     td_end(f);
 }
 
@@ -295,8 +323,8 @@ static const struct {
     {"nested", flow_nested, false},       {"edges", flow_edges, false},
     {"lanes", flow_lanes, false},         {"masked", flow_masked, false},
     {"scattered", flow_scattered, false}, {"scalars", flow_scalars, false},
-    {"shared", flow_shared, false},       {"block_sum", flow_block_sum, true},
-    {"shuffles", flow_shuffles, true},
+    {"shared", flow_shared, false},       {"calls", flow_calls, false},
+    {"block_sum", flow_block_sum, true},  {"shuffles", flow_shuffles, true},
 };
 enum { N_FLOWS = sizeof flow_table / sizeof *flow_table };
 
