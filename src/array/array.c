@@ -9,8 +9,8 @@
 /* All storages whose node may be pending, oldest first. */
 static struct {
     td_storage *first, *last;
-    int64_t     count;
-    size_t      orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
+    int64_t count;
+    size_t orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
 } pending;
 
 static void
@@ -188,7 +188,8 @@ find_cut(td_node *n, td_node **best, bool *best_seen)
     if (!td_node_pending(n))
         return;
     seen = n->weight * 4 >= TD_WEIGHT_MAX && cut_before(n);
-    if (n->named && (!*best || seen > *best_seen || (seen == *best_seen && n->weight > (*best)->weight))) {
+    if (n->named &&
+        (!*best || seen > *best_seen || (seen == *best_seen && n->weight > (*best)->weight))) {
         *best = n;
         *best_seen = seen;
     }
@@ -334,7 +335,8 @@ td_array_get(const td_array *a, void *out)
     if (!st && nbytes) {
         token = td_graph_unlock();
         st = td_copy_out(td_dev_stream(n->dev), out,
-                         n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt), nbytes);
+                         n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt),
+                         nbytes);
         td_graph_lock(token);
     }
     td_node_unref(n);

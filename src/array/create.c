@@ -100,11 +100,12 @@ counters(td_dist dist, td_dtype dt, uint64_t n)
 }
 
 td_status
-td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape *s, const td_scalar par[2],
-                td_array *out)
+td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape *s,
+                const td_scalar par[2], td_array *out)
 {
     td_node *n;
-    bool ok = dist == TD_DIST_INTEGERS ? td_dtype_is_int(dt) || dt == TD_BOOL : dt == TD_F32 || dt == TD_F64;
+    bool ok = dist == TD_DIST_INTEGERS ? td_dtype_is_int(dt) || dt == TD_BOOL
+                                       : dt == TD_F32 || dt == TD_F64;
 
     if (!ok)
         return td_fail(TD_ERR_TYPE, "random: unsupported dtype %s", td_dtype_name(dt));

@@ -132,7 +132,8 @@ static td_val
 load(td_gen *g, int k, td_val index, int lanes)
 {
     const td_opnd *o = &g->p->opnd[k];
-    td_val v = td_load(g->f, g->ptr[k], index, lanes > 1 ? g->mask : TD_NONE, lanes, align_of(g, o));
+    td_val v =
+        td_load(g->f, g->ptr[k], index, lanes > 1 ? g->mask : TD_NONE, lanes, align_of(g, o));
 
     return td_cast(g->f, v, td_gen_compute((td_dtype)o->dt));
 }
@@ -148,10 +149,12 @@ rounded(td_gen *g, td_val v, td_dtype dt)
 static td_val
 iota(td_gen *g, const td_step *s)
 {
-    td_val i = index_of(g, s->opnd, true), start = g->scalar[s->scalar], step = g->scalar[s->scalar + 1];
+    td_val i = index_of(g, s->opnd, true), start = g->scalar[s->scalar],
+           step = g->scalar[s->scalar + 1];
     td_dtype dt = (td_dtype)g->p->scalar_dt[s->scalar];
 
-    return rounded(g, TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step)), (td_dtype)s->dt);
+    return rounded(g, TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step)),
+                   (td_dtype)s->dt);
 }
 
 static td_val
@@ -176,7 +179,9 @@ compute(td_gen *g, const td_step *s)
         x[i] = g->val[s->src[i]];
     switch ((td_kind)s->kind) {
     case TD_N_SCALAR: return td_cast(g->f, g->scalar[s->scalar], td_gen_compute(dt));
-    case TD_N_LEAF:   return load(g, s->opnd, index_of(g, s->opnd, false), g->p->opnd[s->opnd].inner ? g->lanes : 1);
+    case TD_N_LEAF:
+        return load(g, s->opnd, index_of(g, s->opnd, false),
+                    g->p->opnd[s->opnd].inner ? g->lanes : 1);
     case TD_N_OP:     return rounded(g, td_emit(g->f, (td_op)s->op, x), dt);
     case TD_N_CAST:   return rounded(g, x[0], dt);
     case TD_N_IOTA:   return iota(g, s);

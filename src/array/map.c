@@ -16,7 +16,7 @@ enum {
 
 typedef struct shape_of {
     const td_plan *p;
-    int            lanes;
+    int lanes;
 } map_shape;
 
 /* ---- CPU ---- */
@@ -43,7 +43,8 @@ cpu_item(td_gen *g, td_val lo, td_val hi)
     td_end(f);
     if (g->lanes == 1)
         return;
-    full = TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    full =
+        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
     tail = TD_G2(g, add, lo, full);
     td_if(f, TD_G2(g, less, tail, hi));
     g->j = tail;
@@ -84,7 +85,10 @@ build_cpu(void *ctx, td_fn *f)
 static td_status
 launch_cpu(td_plan *p, td_kernel *k, int lanes)
 {
-    int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
+    int64_t n = p->flat ? p->total
+                : p->nd ? p->dim[p->nd - 1]
+                        : 1,
+            rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
     uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
     int nw = td_plan_words(p, words);
 
@@ -104,7 +108,8 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
     words[nw++] = (uint64_t)items;
     words[nw++] = (uint64_t)per;
     words[nw++] = (uint64_t)n;
-    return td_jit_launch(k, p->stream, &(td_dims){.grid = {(uint32_t)blocks, 1, 1}, .block = {1, 1, 1}}, words, nw);
+    return td_jit_launch(
+        k, p->stream, &(td_dims){.grid = {(uint32_t)blocks, 1, 1}, .block = {1, 1, 1}}, words, nw);
 }
 
 /* ---- GPU ---- */
@@ -120,7 +125,8 @@ build_gpu(void *ctx, td_fn *f)
 
     td_gen_params(&g, 1);
     lanes = td_gen_int(&g, m->lanes);
-    e = TD_G2(&g, multiply, td_cast(f, td_index(f, OP_bid, 0), TD_I64), td_cast(f, td_index(f, OP_bdim, 0), TD_I64));
+    e = TD_G2(&g, multiply, td_cast(f, td_index(f, OP_bid, 0), TD_I64),
+              td_cast(f, td_index(f, OP_bdim, 0), TD_I64));
     e = TD_G2(&g, multiply, TD_G2(&g, add, e, td_cast(f, td_index(f, OP_tid, 0), TD_I64)), lanes);
     g.lanes = m->lanes;
     g.j = e;
@@ -179,7 +185,8 @@ launch_gpu(td_plan *p, td_kernel *k, int lanes)
     int nw = td_plan_words(p, words);
     int64_t threads = (p->total + lanes - 1) / lanes;
     uint32_t block = threads < GPU_BLOCK ? (uint32_t)((threads + 31) / 32 * 32) : GPU_BLOCK;
-    td_dims dims = {.grid = {(uint32_t)((threads + block - 1) / block), 1, 1}, .block = {block, 1, 1}};
+    td_dims dims = {.grid = {(uint32_t)((threads + block - 1) / block), 1, 1},
+                    .block = {block, 1, 1}};
 
     words[nw++] = (uint64_t)p->total;
     return td_jit_launch(k, p->stream, &dims, words, nw);

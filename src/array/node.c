@@ -67,7 +67,8 @@ td_node_add_src(td_node *n, td_node *src)
 void
 td_node_seal(td_node *n)
 {
-    uint64_t own = (uint64_t)n->kind << 32 | (uint64_t)n->dt << 24 | (uint64_t)n->view.shape.ndim << 16 | n->op;
+    uint64_t own = (uint64_t)n->kind << 32 | (uint64_t)n->dt << 24 |
+                   (uint64_t)n->view.shape.ndim << 16 | n->op;
 
     for (int i = 0; i < n->nsrc; i++)
         if (td_node_pending(n->src[i]) && !seen_before(n, i))

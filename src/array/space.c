@@ -4,8 +4,8 @@
 #include <string.h>
 
 typedef struct order {
-    int     n, nk, axis[TD_MAXDIM]; /* shape axes in the plan's order */
-    bool    tail;
+    int n, nk, axis[TD_MAXDIM]; /* shape axes in the plan's order */
+    bool tail;
 } order;
 
 /* The operand whose memory is walked in order: what a map writes, what a reduction reads most of. */
@@ -102,7 +102,8 @@ find_uniform(td_plan *p)
     for (uint16_t i = 0; i < p->nstep; i++) {
         td_step *s = &p->step[i];
 
-        s->uniform = s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST || p->opnd[s->opnd].inner == 0;
+        s->uniform = s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST ||
+                     p->opnd[s->opnd].inner == 0;
         for (int j = 0; j < s->nsrc; j++)
             s->uniform &= p->step[s->src[j]].uniform;
     }
@@ -181,7 +182,8 @@ td_hash
 td_plan_key(const td_plan *p)
 {
     td_hash h = td_hash_u64(TD_HASH_INIT, (uint64_t)p->nd << 32 | (uint64_t)p->nk << 16 |
-                                            (uint64_t)td_plan_narrow(p) << 2 | (uint64_t)p->flat << 1 | p->tail_kept);
+                                              (uint64_t)td_plan_narrow(p) << 2 |
+                                              (uint64_t)p->flat << 1 | p->tail_kept);
 
     h = td_hash_u64(h, (uint64_t)p->nstep << 48 | (uint64_t)p->nopnd << 32 | p->nscalar);
     h = td_hash_add(h, p->step, p->nstep * sizeof *p->step);
@@ -189,7 +191,8 @@ td_plan_key(const td_plan *p)
     for (uint16_t k = 0; k < p->nopnd; k++) {
         const td_opnd *o = &p->opnd[k];
 
-        h = td_hash_u64(h, (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 | (uint64_t)o->inner << 32 |
+        h = td_hash_u64(h, (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 |
+                               (uint64_t)o->inner << 32 |
                                (o->role == TD_ROLE_STORE ? p->store_step[k] : 0));
     }
     return h;
@@ -227,7 +230,8 @@ td_plan_widest(const td_plan *p)
         if (p->opnd[k].role != TD_ROLE_INDEX && td_dtype_size((td_dtype)p->opnd[k].dt) > w)
             w = td_dtype_size((td_dtype)p->opnd[k].dt);
     for (uint16_t i = 0; i < p->nstep; i++) {
-        size_t s = td_dtype_is_half((td_dtype)p->step[i].dt) ? 4 : td_dtype_size((td_dtype)p->step[i].dt);
+        size_t s =
+            td_dtype_is_half((td_dtype)p->step[i].dt) ? 4 : td_dtype_size((td_dtype)p->step[i].dt);
 
         if (p->step[i].kind != TD_N_SCALAR && s > w)
             w = s;
