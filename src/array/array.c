@@ -219,9 +219,27 @@ weigh(td_node *const *src, int n)
     return w;
 }
 
+/* A named value below the sources, else the heaviest source; NULL when none is pending. */
+static td_node *
+choose_cut(td_node *const *src, int n)
+{
+    td_node *best = NULL;
+    bool seen = false;
+
+    for (int i = 0; i < n; i++)
+        find_cut(src[i], &best, &seen);
+    if (best)
+        return best;
+    for (int i = 0; i < n; i++)
+        if (td_node_pending(src[i]) && (!best || src[i]->weight > best->weight))
+            best = src[i];
+    return best;
+}
+
 td_status
 td_cut(td_node *const *src, int n)
 {
+    td_node *best;
     uint32_t w = 1;
 
     for (int i = 0; i < n; i++)
@@ -229,17 +247,7 @@ td_cut(td_node *const *src, int n)
             w += src[i]->weight;
     if (w <= TD_WEIGHT_MAX || (w = weigh(src, n)) <= TD_WEIGHT_MAX)
         return TD_OK;
-    while (w > TD_WEIGHT_MAX) {
-        td_node *best = NULL;
-        bool seen = false;
-
-        for (int i = 0; i < n; i++)
-            find_cut(src[i], &best, &seen);
-        for (int i = 0; i < n && !best; i++)
-            if (td_node_pending(src[i]) && (i + 1 == n || !td_node_pending(src[i + 1]) ||
-                                            src[i]->weight >= src[i + 1]->weight))
-                best = src[i];
-        TD_ASSERT(best);
+    while (w > TD_WEIGHT_MAX && (best = choose_cut(src, n))) {
         if (!cut_before(best))
             recent_cuts[next_cut++ % 16] = best->sig[TD_SIGDEPTH - 1];
         TD_TRY(td_eval_node(best));
