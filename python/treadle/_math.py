@@ -182,7 +182,8 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
     a = asarray(a)
     if _kind(a) != "f":
         return a.mean(axis, dtype, out, keepdims)
-    return _into(out, nansum(a, axis, dtype, None, keepdims) / (~_isnan(a)).sum(axis, keepdims=keepdims).astype(a.dtype))
+    count = (~_isnan(a)).sum(axis, keepdims=keepdims).astype(a.dtype)
+    return _into(out, nansum(a, axis, dtype, None, keepdims) / count)
 
 
 def _nan_extreme(a, method, instead, axis, out, keepdims):

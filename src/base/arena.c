@@ -9,8 +9,8 @@ enum { CHUNK = 1 << 14 };
 
 struct td_chunk {
     struct td_chunk *next;
-    size_t           used, size;
-    max_align_t      data[];
+    size_t used, size;
+    max_align_t data[];
 };
 
 static max_align_t sink[4 * CHUNK / sizeof(max_align_t)];

@@ -42,7 +42,8 @@ td_dump_wants(const char *stage)
 {
     size_t n = strlen(stage);
 
-    for (const char *p = td_options()->dump; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+    for (const char *p = td_options()->dump; p && *p;
+         p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
         if (strncmp(p, stage, n) == 0 && (p[n] == ',' || p[n] == 0))
             return true;
     return false;

@@ -182,7 +182,8 @@ static td_val
 expr_logaddexp2(td_fn *f, const td_val *x)
 {
     td_val d = E2(subtract, x[0], x[1]);
-    td_val tail = E2(multiply, E1(log1p, E1(exp2, E1(negative, E1(fabs, d)))), K(1.44269504088896340736));
+    td_val tail =
+        E2(multiply, E1(log1p, E1(exp2, E1(negative, E1(fabs, d)))), K(1.44269504088896340736));
     td_val sum = E2(add, E2(maximum, x[0], x[1]), tail);
 
     return E3(select, E2(equal, x[0], x[1]), E2(add, x[0], K(1)), sum);

@@ -46,6 +46,19 @@ low_else(lowering *L, const td_inst *s)
     return NULL;
 }
 
+/* The least counter that is no more than `step` below hi, within its type. */
+static LLVMValueRef
+last_start(lowering *L, LLVMValueRef hi, LLVMValueRef step)
+{
+    LLVMTypeRef t = LLVMTypeOf(hi);
+    unsigned bits = LLVMGetIntTypeWidth(t);
+    LLVMValueRef least =
+        LLVMBuildAdd(L->b, low_cint(L, bits, 1, UINT64_C(1) << (bits - 1)), step, "");
+
+    return LLVMBuildSub(L->b, low_intrin(L, "llvm.smax", &t, 1, (LLVMValueRef[]){hi, least}, 2),
+                        step, "");
+}
+
 LLVMValueRef
 low_for(lowering *L, const td_inst *s)
 {
@@ -55,6 +68,7 @@ low_for(lowering *L, const td_inst *s)
 
     r->hi = L->val[s->arg[1].i];
     r->step = L->val[s->arg[2].i];
+    r->limit = last_start(L, r->hi, r->step);
     r->body = low_block(L, "for");
     r->next = low_block(L, "done");
     LLVMBuildCondBr(L->b, low_icmp(L, LLVMIntSLT, lo, r->hi), r->body, r->next);
@@ -91,21 +105,19 @@ low_break_if(lowering *L, const td_inst *s)
     return NULL;
 }
 
-/* counter + step < hi, without overflow: with a step of 1 the sum is at most hi, else the distance
- * that is left, which fits an unsigned number, must exceed the step. */
+/* counter + step < hi, without overflow: with a step of 1 the sum is at most hi.  Else counter is
+ * compared with hi - step, or with the least number when that would be less still.  The sum may
+ * overflow in the last round, when nobody looks at it: it can be marked as one that does not. */
 static void
 end_for(lowering *L, low_region *r)
 {
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(L->b);
-    LLVMValueRef next, more;
+    LLVMValueRef next = LLVMBuildNSWAdd(L->b, r->counter, r->step, ""), more;
 
-    if (LLVMIsAConstantInt(r->step) && LLVMConstIntGetZExtValue(r->step) == 1) {
-        next = LLVMBuildNSWAdd(L->b, r->counter, r->step, "");
+    if (LLVMIsAConstantInt(r->step) && LLVMConstIntGetZExtValue(r->step) == 1)
         more = low_icmp(L, LLVMIntSLT, next, r->hi);
-    } else {
-        next = LLVMBuildAdd(L->b, r->counter, r->step, "");
-        more = low_icmp(L, LLVMIntUGT, LLVMBuildSub(L->b, r->hi, r->counter, ""), r->step);
-    }
+    else
+        more = low_icmp(L, LLVMIntSLT, r->counter, r->limit);
     LLVMAddIncoming(r->counter, &next, &latch, 1);
     LLVMBuildCondBr(L->b, more, r->body, r->next);
 }

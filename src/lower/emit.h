@@ -18,7 +18,7 @@ enum { LOW_DEPTH = 64 }; /* td_fn_finish refuses deeper regions */
 typedef struct low_region {
     td_op             op; /* if, for, loop */
     LLVMBasicBlockRef next, body;
-    LLVMValueRef      counter, hi, step; /* for */
+    LLVMValueRef      counter, hi, step, limit; /* for; limit: hi - step */
 } low_region;
 
 /* One lowering.  On the compiling thread's stack; `val` comes from the kernel's arena. */

@@ -78,7 +78,9 @@ td_promote(td_dtype a, td_dtype b)
             return promote_floats(a, b);
         return rank_of(b) == 0 ? a : promote_floats(a, float_for_int(b));
     case 3: {
-        td_dtype r = rank_of(b) == 3 ? td_dtype_real_of(b) : rank_of(b) == 0 ? TD_F32 : td_promote(b, TD_F16);
+        td_dtype r = rank_of(b) == 3   ? td_dtype_real_of(b)
+                     : rank_of(b) == 0 ? TD_F32
+                                       : td_promote(b, TD_F16);
 
         return td_dtype_complex_of(promote_floats(td_dtype_real_of(a), r == TD_F16 ? TD_F32 : r));
     }
@@ -197,9 +199,7 @@ td_scalar_bits(td_scalar s, td_dtype dt, uint64_t out[2])
 
     out[0] = out[1] = 0;
     switch (td_dtype_kind(dt)) {
-    case 'b':
-        out[0] = from == 'f' || from == 'c' ? re != 0 || im != 0 : s.u != 0;
-        break;
+    case 'b': out[0] = from == 'f' || from == 'c' ? re != 0 || im != 0 : s.u != 0; break;
     case 'i':
     case 'u': {
         size_t size = td_dtype_size(dt);
@@ -236,12 +236,25 @@ td_scalar_load(td_dtype dt, const void *p)
     case TD_U16:  s.u = *(const uint16_t *)p; break;
     case TD_U32:  s.u = *(const uint32_t *)p; break;
     case TD_U64:  s.u = *(const uint64_t *)p; break;
-    case TD_F16:  memcpy(&h, p, 2); s.f[0] = (double)td_half_to_float(h); break;
-    case TD_BF16: memcpy(&h, p, 2); s.f[0] = (double)td_bfloat_to_float(h); break;
-    case TD_F32:  memcpy(f, p, 4); s.f[0] = (double)f[0]; break;
-    case TD_F64:  memcpy(s.f, p, 8); break;
-    case TD_C64:  memcpy(f, p, 8); s.f[0] = (double)f[0]; s.f[1] = (double)f[1]; break;
-    case TD_C128: memcpy(s.f, p, 16); break;
+    case TD_F16:
+        memcpy(&h, p, 2);
+        s.f[0] = (double)td_half_to_float(h);
+        break;
+    case TD_BF16:
+        memcpy(&h, p, 2);
+        s.f[0] = (double)td_bfloat_to_float(h);
+        break;
+    case TD_F32:
+        memcpy(f, p, 4);
+        s.f[0] = (double)f[0];
+        break;
+    case TD_F64: memcpy(s.f, p, 8); break;
+    case TD_C64:
+        memcpy(f, p, 8);
+        s.f[0] = (double)f[0];
+        s.f[1] = (double)f[1];
+        break;
+    case TD_C128:        memcpy(s.f, p, 16); break;
     case TD_DTYPE_COUNT: break;
     }
     return s;

@@ -11,11 +11,13 @@ td_shape_make(int ndim, const int64_t *dim, td_shape *out)
     bool empty = false;
 
     if (ndim < 0 || ndim > TD_MAXDIM)
-        return td_fail(TD_ERR_VALUE, "an array of %d dimensions: at most %d are supported", ndim, TD_MAXDIM);
+        return td_fail(TD_ERR_VALUE, "an array of %d dimensions: at most %d are supported", ndim,
+                       TD_MAXDIM);
     out->ndim = ndim;
     for (int i = 0; i < ndim; i++) {
         if (dim[i] < 0)
-            return td_fail(TD_ERR_VALUE, "negative dimensions are not allowed: axis %d has %" PRId64, i, dim[i]);
+            return td_fail(TD_ERR_VALUE,
+                           "negative dimensions are not allowed: axis %d has %" PRId64, i, dim[i]);
         empty |= dim[i] == 0;
         out->dim[i] = dim[i];
     }
@@ -23,7 +25,8 @@ td_shape_make(int ndim, const int64_t *dim, td_shape *out)
         if (__builtin_mul_overflow(n, dim[i], &n) || n > INT64_MAX / 16) {
             char text[256];
 
-            return td_fail(TD_ERR_VALUE, "array is too big: shape %s", td_shape_text(out, text, sizeof text));
+            return td_fail(TD_ERR_VALUE, "array is too big: shape %s",
+                           td_shape_text(out, text, sizeof text));
         }
     return TD_OK;
 }
@@ -74,7 +77,8 @@ td_broadcast(const char *op, const td_shape *a, const td_shape *b, td_shape *out
         if (*d == 1)
             *d = e;
         else if (*d != e && e != 1)
-            return td_fail(TD_ERR_VALUE, "%s: operands could not be broadcast together with shapes %s %s", op,
+            return td_fail(TD_ERR_VALUE,
+                           "%s: operands could not be broadcast together with shapes %s %s", op,
                            td_shape_text(a, ta, sizeof ta), td_shape_text(b, tb, sizeof tb));
     }
     *out = r;
@@ -85,7 +89,8 @@ td_status
 td_axis_normalize(const char *op, int64_t axis, int ndim, int *out)
 {
     if (axis < -ndim || axis >= ndim)
-        return td_fail(TD_ERR_INDEX, "%s: axis %" PRId64 " is out of bounds for array of dimension %d", op, axis,
+        return td_fail(TD_ERR_INDEX,
+                       "%s: axis %" PRId64 " is out of bounds for array of dimension %d", op, axis,
                        ndim);
     *out = (int)(axis < 0 ? axis + ndim : axis);
     return TD_OK;

@@ -60,7 +60,8 @@ td_view_transpose(const td_view *v, const int *axes, td_view *out)
 
     for (int i = 0; i < v->shape.ndim; i++) {
         if (axes[i] < 0 || axes[i] >= v->shape.ndim || seen >> axes[i] & 1)
-            return td_fail(TD_ERR_VALUE, "transpose: axes are not a permutation of %d axes", v->shape.ndim);
+            return td_fail(TD_ERR_VALUE, "transpose: axes are not a permutation of %d axes",
+                           v->shape.ndim);
         seen |= 1u << axes[i];
         r.shape.dim[i] = v->shape.dim[axes[i]];
         r.stride[i] = v->stride[axes[i]];

@@ -23,9 +23,8 @@ typedef struct test_case {
     td_arena mem;
     td_fn f;
     uint64_t args[MAX_ARGS];
-    int narg, lanes;
-    bool gpu;  /* a thread for `lanes` elements; else one thread loops */
-    int64_t n; /* elements */
+    size_t nbytes[MAX_ARGS]; /* of what an input points to; 0: a number or an output */
+    int narg;
     uint32_t grid, block;
     struct {
         int arg; /* its position */
@@ -181,7 +180,7 @@ test_begin(test_case *c, const char *name)
     memset(c, 0, sizeof *c);
     snprintf(c->name, sizeof c->name, "%s", name);
     c->f = td_fn_new(&c->mem, c->name);
-    c->grid = c->block = c->lanes = 1;
+    c->grid = c->block = 1;
 }
 
 static inline void *
@@ -205,8 +204,9 @@ test_word(test_case *c, td_dtype dt, uint64_t bits)
 }
 
 static inline td_val
-test_in(test_case *c, td_dtype dt, const void *data)
+test_in(test_case *c, td_dtype dt, const void *data, int64_t n)
 {
+    c->nbytes[c->narg] = (size_t)n * td_dtype_size(dt);
     c->args[c->narg++] = (uintptr_t)data;
     return td_param_ptr(&c->f, dt);
 }
@@ -226,16 +226,13 @@ test_out(test_case *c, td_dtype dt, int64_t n, const char *what, int ulp)
 }
 
 /* Opens the region in which the returned index steps over n elements, `lanes` at a time; one
- * td_end closes it. */
+ * td_end closes it.  On a GPU a thread has `lanes` elements; else one thread loops. */
 static inline td_val
 test_each(test_case *c, int64_t n, int lanes, bool gpu)
 {
     td_fn *f = &c->f;
     td_val i, count = test_word(c, TD_I64, (uint64_t)n);
 
-    c->n = n;
-    c->lanes = lanes;
-    c->gpu = gpu;
     if (!gpu)
         return td_for(f, td_const_int(f, TD_I64, 0), count, td_const_int(f, TD_I64, lanes));
     c->block = 64;
@@ -273,8 +270,7 @@ test_ulp(int op)
     return test_how[op] == 1 ? 8 : 0;
 }
 
-/* Rows [first, first + count) of those that admit dt, all in one kernel over pairs of special
- * values and noise. */
+/* All rows that admit dt in one kernel, over pairs of special values and noise. */
 static inline void
 test_rows(test_case *c, td_dtype dt, int lanes, bool gpu)
 {
@@ -298,11 +294,11 @@ test_rows(test_case *c, td_dtype dt, int lanes, bool gpu)
             else
                 test_noise(dt, in[a] + k * size);
         }
-        x[a] = test_in(c, dt, in[a]);
+        x[a] = test_in(c, dt, in[a], N_ROWS);
     }
     for (int k = 0; k < n; k++)
         cond[k] = (char)(test_random() & 1);
-    cv = test_in(c, TD_BOOL, cond);
+    cv = test_in(c, TD_BOOL, cond, N_ROWS);
     for (int op = 0; op < TD_OPS; op++)
         if (td_op_admits((td_op)op, dt))
             out[op] = test_out(c, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, n,
@@ -369,7 +365,7 @@ test_casts(test_case *c, td_dtype from, int lanes, bool gpu)
 
             memcpy(in + (size_t)k * size, &d, size);
         }
-    x = test_in(c, from, in);
+    x = test_in(c, from, in, n);
     for (int to = 0; to < TD_DTYPE_COUNT; to++)
         if (!td_dtype_is_complex((td_dtype)to))
             out[to] = test_out(c, (td_dtype)to, n, td_dtype_name((td_dtype)to), 0);

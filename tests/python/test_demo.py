@@ -14,6 +14,7 @@ import zlib
 
 import numpy
 import pytest
+
 from treadle.demo import __main__ as command
 from treadle.demo import child, machine, numpy_side, png, programs, report, run
 
