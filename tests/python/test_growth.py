@@ -72,8 +72,6 @@ def body(a, b, c):
 
 
 def test_a_loop_body_compiles_a_few_times():
-    n0 = _core.ndarray  # the loop is warm from here on
-    assert n0
     a, b, c = (td.asarray(np.linspace(0, 1, 64, dtype="f4") + k) for k in range(3))
     recorded = _core.jit_stats()["recorded"]
     body(a, b, c)
@@ -81,8 +79,9 @@ def test_a_loop_body_compiles_a_few_times():
     before = _core.jit_stats()
     for _ in range(1000):
         a, b, c = body(a, b, c)
-    assert np.isfinite(a.get()).all()
     after = _core.jit_stats()
+    assert np.isfinite(a.get()).all()
+    assert after["launches"] - before["launches"] > 500
     assert after["compiled"] + after["loaded"] - before["compiled"] - before["loaded"] <= 3
 
 

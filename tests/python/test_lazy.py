@@ -276,7 +276,7 @@ def test_threads_evaluate_the_same_array():
         x = td.arange(50_000, dtype="float32") * 2
         y = x + 1
         got = []
-        threads = [threading.Thread(target=lambda v=v: got.append(float(v.max()))) for v in (x, y, y, x)]
+        threads = [threading.Thread(target=lambda v, to: to.append(float(v.max())), args=(v, got)) for v in (x, y, y, x)]
         for t in threads:
             t.start()
         for t in threads:
