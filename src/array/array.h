@@ -49,7 +49,7 @@ td_status td_array_node(const td_array *a, td_node **out);
 /* ---- creation ---- */
 td_status td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar value, td_array *out);
 td_status td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out);
-td_status td_array_iota(td_dev *d, td_dtype dt, int64_t n, td_scalar start, td_scalar step, td_array *out);
+td_status td_array_iota(td_dev *d, td_dtype dt, int64_t count, td_scalar start, td_scalar step, td_array *out);
 td_status td_array_from_host(td_dev *d, td_dtype dt, const td_shape *s, const void *data, td_array *out); /* C order; has been read on return */
 td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared */
 typedef struct td_rng {

@@ -17,7 +17,7 @@ bool td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view);
 td_status td_eval_map(td_plan *p);
 
 /* n elements of value.dt at the start of out. */
-td_status td_eval_fill(td_buf *out, td_scalar value, int64_t n);
+td_status td_eval_fill(td_buf *out, td_scalar value, int64_t count);
 
 /* n, a pending reduction whose source may be pending.  TD_SKIP: its source does not fit one kernel. */
 td_status td_eval_reduce(td_node *n);

@@ -45,7 +45,7 @@ is_packed(const memory *m)
 
     for (int i = m->ndim - 1; i >= 0; i--) {
         if (m->shape[i] > 1 && m->strides[i] != step)
-            return m->shape[i] == 0;
+            return false;
         step *= m->shape[i];
     }
     return true;
