@@ -9,8 +9,8 @@
 /* All storages whose node may be pending, oldest first. */
 static struct {
     td_storage *first, *last;
-    int64_t     count;
-    size_t      orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
+    int64_t count;
+    size_t orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
 } pending;
 
 static void
@@ -129,7 +129,7 @@ storage_unref(td_storage *s)
 td_status
 td_array_of_node(td_node *n, td_array *out)
 {
-    out->view = td_view_contiguous(&n->view.shape);
+    out->view = n->view;
     out->whole = true;
     return storage_new(n, &out->store);
 }
@@ -154,7 +154,7 @@ td_array_view(const td_array *a, const td_view *v)
     td_array r = {.store = a->store, .view = *v};
 
     r.store->refs++;
-    r.whole = v->offset == 0 && td_view_is_contiguous(v) && td_shape_eq(&v->shape, &a->store->node->view.shape);
+    r.whole = td_view_eq(v, &a->store->node->view);
     return r;
 }
 
@@ -188,7 +188,8 @@ find_cut(td_node *n, td_node **best, bool *best_seen)
     if (!td_node_pending(n))
         return;
     seen = n->weight * 4 >= TD_WEIGHT_MAX && cut_before(n);
-    if (n->named && (!*best || seen > *best_seen || (seen == *best_seen && n->weight > (*best)->weight))) {
+    if (n->named &&
+        (!*best || seen > *best_seen || (seen == *best_seen && n->weight > (*best)->weight))) {
         *best = n;
         *best_seen = seen;
     }
@@ -218,9 +219,27 @@ weigh(td_node *const *src, int n)
     return w;
 }
 
+/* A named value below the sources, else the heaviest source; NULL when none is pending. */
+static td_node *
+choose_cut(td_node *const *src, int n)
+{
+    td_node *best = NULL;
+    bool seen = false;
+
+    for (int i = 0; i < n; i++)
+        find_cut(src[i], &best, &seen);
+    if (best)
+        return best;
+    for (int i = 0; i < n; i++)
+        if (td_node_pending(src[i]) && (!best || src[i]->weight > best->weight))
+            best = src[i];
+    return best;
+}
+
 td_status
 td_cut(td_node *const *src, int n)
 {
+    td_node *best;
     uint32_t w = 1;
 
     for (int i = 0; i < n; i++)
@@ -228,17 +247,7 @@ td_cut(td_node *const *src, int n)
             w += src[i]->weight;
     if (w <= TD_WEIGHT_MAX || (w = weigh(src, n)) <= TD_WEIGHT_MAX)
         return TD_OK;
-    while (w > TD_WEIGHT_MAX) {
-        td_node *best = NULL;
-        bool seen = false;
-
-        for (int i = 0; i < n; i++)
-            find_cut(src[i], &best, &seen);
-        for (int i = 0; i < n && !best; i++)
-            if (td_node_pending(src[i]) && (i + 1 == n || !td_node_pending(src[i + 1]) ||
-                                            src[i]->weight >= src[i + 1]->weight))
-                best = src[i];
-        TD_ASSERT(best);
+    while (w > TD_WEIGHT_MAX && (best = choose_cut(src, n))) {
         if (!cut_before(best))
             recent_cuts[next_cut++ % 16] = best->sig[TD_SIGDEPTH - 1];
         TD_TRY(td_eval_node(best));
@@ -324,10 +333,8 @@ td_array_get(const td_array *a, void *out)
     TD_TRY(td_array_node(a, &n));
     st = td_eval_node(n);
     if (!st && !td_view_is_contiguous(&n->view)) {
-        st = td_node_new(TD_N_CAST, n->dev, (td_dtype)n->dt, &n->view.shape, &flat);
+        st = td_node_copy(n, (td_dtype)n->dt, NULL, &flat);
         if (!st) {
-            td_node_add_src(flat, n);
-            td_node_seal(flat);
             td_node_unref(n);
             n = flat;
             st = td_eval_node(n);
@@ -336,7 +343,8 @@ td_array_get(const td_array *a, void *out)
     if (!st && nbytes) {
         token = td_graph_unlock();
         st = td_copy_out(td_dev_stream(n->dev), out,
-                         n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt), nbytes);
+                         n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt),
+                         nbytes);
         td_graph_lock(token);
     }
     td_node_unref(n);

@@ -1,30 +1,32 @@
 /* array.h - arrays as programs see them: storages, views, recording, evaluation.
  *
  * A storage is a box with an identity that holds the current value of one contiguous array; an array
- * (td_array) is a view on a storage.  Reading takes the box's node as it is now, so that what was
+ * (td_array) is a view on a storage.  A storage's layout never changes; whatever is written to it takes that layout.
+ * Reading takes the box's node as it is now, so that what was
  * recorded keeps the old value when the box gets a new one; writing through one view is seen by all.
  */
 #ifndef TD_ARRAY_ARRAY_H
 #define TD_ARRAY_ARRAY_H
 #include "array/node.h"
 
-/* td_storage - refcounted; holds one reference on node. */
+/* td_storage - refcounted; holds one reference on node.  Every node it gets has one and the same view:
+ * dense, offset 0, C order or the order of what it was computed from. */
 typedef struct td_storage {
     int32_t            refs;
     uint8_t            dt;
     bool               readonly;
     td_dev            *dev;
-    td_node           *node; /* the whole contents, in C order */
+    td_node           *node; /* the whole contents */
     struct td_storage *prev, *next; /* all storages whose node is pending, oldest first */
     bool               listed;
 } td_storage;
 
 /* td_array - a view on a storage, by value; holds one reference on store.  view counts elements of
- * the storage's contents in C order. */
+ * the storage's memory. */
 typedef struct td_array {
     td_storage *store;
     td_view     view;
-    bool        whole; /* the view is the storage's node, shape and all */
+    bool        whole; /* the view is the node's */
 } td_array;
 
 /* An operand of an operation: an array, or a Python number with its weak kind. */

@@ -7,9 +7,9 @@
 /* The nodes under a value about to be written, each with how often the value itself refers to it. */
 typedef struct walk {
     td_node *node[512];
-    int32_t  edges[512];
-    int      n;
-    bool     full;
+    int32_t edges[512];
+    int n;
+    bool full;
 } walk;
 
 static void
@@ -71,7 +71,7 @@ td_storage_own(td_storage *s, td_node *writer)
     TD_TRY(td_storage_eval(s));
     if (exclusive(s, writer))
         return TD_OK;
-    TD_TRY(td_node_copy(s->node, (td_dtype)s->dt, NULL, &copy));
+    TD_TRY(td_node_copy(s->node, (td_dtype)s->dt, &s->node->view, &copy));
     td_storage_set(s, copy);
     return td_storage_eval(s);
 }
@@ -130,10 +130,12 @@ assign_node(const td_array *a, td_node *value)
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
-        td_shape_eq(&value->view.shape, &a->view.shape))
+        value->kind != TD_N_REDUCE && td_shape_eq(&value->view.shape, &a->view.shape)) {
         n = td_node_ref(value);
-    else
-        TD_TRY(td_node_copy(value, (td_dtype)s->dt, &a->view.shape, &n));
+        n->view = a->view; /* not evaluated yet: it can still take the storage's layout */
+    } else {
+        TD_TRY(td_node_copy(value, (td_dtype)s->dt, &a->view, &n));
+    }
     td_storage_set(s, n);
     return td_node_shared(value) ? td_storage_eval(s) : TD_OK;
 }
@@ -146,7 +148,8 @@ td_array_assign(const td_array *a, const td_operand *value)
 
     if (value->array && td_array_dev(value->array) != td_array_dev(a))
         return td_fail(TD_ERR_VALUE, "assignment: the value is on %s, the array on %s",
-                       td_dev_info(td_array_dev(value->array))->name, td_dev_info(td_array_dev(a))->name);
+                       td_dev_info(td_array_dev(value->array))->name,
+                       td_dev_info(td_array_dev(a))->name);
     if (!value->array && value->weak == 'i')
         TD_TRY(td_operand_fits(value, td_array_dtype(a)));
     TD_TRY(td_operand_node(value, td_array_dev(a), td_array_dtype(a), &n));
@@ -171,13 +174,16 @@ td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a)
     TD_TRY(td_array_apply(op, x, n, &r));
     if (!td_can_cast(td_array_dtype(&r), td_array_dtype(a), 'k'))
         st = td_fail(TD_ERR_TYPE,
-                     "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule 'same_kind'",
-                     td_optab[op].name, td_dtype_name(td_array_dtype(&r)), td_dtype_name(td_array_dtype(a)));
+                     "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting "
+                     "rule 'same_kind'",
+                     td_optab[op].name, td_dtype_name(td_array_dtype(&r)),
+                     td_dtype_name(td_array_dtype(a)));
     else if (!td_shape_eq(&r.view.shape, &a->view.shape))
-        st = td_fail(TD_ERR_VALUE,
-                     "non-broadcastable output operand with shape %s doesn't match the broadcast shape %s",
-                     td_shape_text(&a->view.shape, have, sizeof have),
-                     td_shape_text(&r.view.shape, want, sizeof want));
+        st = td_fail(
+            TD_ERR_VALUE,
+            "non-broadcastable output operand with shape %s doesn't match the broadcast shape %s",
+            td_shape_text(&a->view.shape, have, sizeof have),
+            td_shape_text(&r.view.shape, want, sizeof want));
     else
         st = td_array_node(&r, &value);
     td_array_unref(&r); /* the value is now nobody's but ours */

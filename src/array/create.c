@@ -8,12 +8,13 @@ td_status
 td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar value, td_array *out)
 {
     td_node *scalar, *n;
+    td_view layout = td_view_contiguous(s);
     uint64_t bits[2];
     td_status st;
 
     td_scalar_bits(value, dt, bits);
     TD_TRY(td_node_scalar(d, td_scalar_load(dt, bits), &scalar));
-    st = td_node_copy(scalar, dt, s, &n);
+    st = td_node_copy(scalar, dt, &layout, &n);
     td_node_unref(scalar);
     TD_TRY(st);
     return td_record(n, out);
@@ -99,11 +100,12 @@ counters(td_dist dist, td_dtype dt, uint64_t n)
 }
 
 td_status
-td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape *s, const td_scalar par[2],
-                td_array *out)
+td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape *s,
+                const td_scalar par[2], td_array *out)
 {
     td_node *n;
-    bool ok = dist == TD_DIST_INTEGERS ? td_dtype_is_int(dt) || dt == TD_BOOL : dt == TD_F32 || dt == TD_F64;
+    bool ok = dist == TD_DIST_INTEGERS ? td_dtype_is_int(dt) || dt == TD_BOOL
+                                       : dt == TD_F32 || dt == TD_F64;
 
     if (!ok)
         return td_fail(TD_ERR_TYPE, "random: unsupported dtype %s", td_dtype_name(dt));

@@ -86,9 +86,9 @@ donated(const td_plan *p, const td_node *n, const td_view *out)
 
         /* references: the plan's on the node, the consumer's; the node's and the operand's on the buffer */
         if (s->kind == TD_N_LEAF && s->refs == 2 && s->uses == 1 && !s->named &&
-            atomic_load(&s->buf->refs) == 2 && td_dtype_size((td_dtype)s->dt) == td_dtype_size((td_dtype)n->dt) &&
-            !s->buf->release && !atomic_load(&s->buf->flags) && td_view_eq(&o->view, out) &&
-            td_view_is_contiguous(out) && out->offset == 0 &&
+            atomic_load(&s->buf->refs) == 2 &&
+            td_dtype_size((td_dtype)s->dt) == td_dtype_size((td_dtype)n->dt) && !s->buf->release &&
+            !atomic_load(&s->buf->flags) && td_view_eq(&o->view, out) &&
             s->buf->nbytes == (size_t)p->total * td_dtype_size((td_dtype)s->dt))
             return td_buf_ref(s->buf);
     }
@@ -98,7 +98,7 @@ donated(const td_plan *p, const td_node *n, const td_view *out)
 static td_status
 map_new(td_node *n, td_plan *p)
 {
-    td_view v = td_view_contiguous(&n->view.shape);
+    td_view v = n->view;
     td_status st = TD_OK;
     td_buf *out;
     uint16_t step;
@@ -106,7 +106,8 @@ map_new(td_node *n, td_plan *p)
     TD_TRY(td_plan_add(p, n, &step));
     out = donated(p, n, &v);
     if (!out)
-        TD_TRY(td_buf_new(n->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &out));
+        TD_TRY(
+            td_buf_new(n->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &out));
     st = td_plan_store(p, step, (td_dtype)n->dt, out, &v, n);
     td_buf_unref(out);
     TD_TRY(st);

@@ -16,7 +16,7 @@ bool td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view);
 /* Launches the plan of a map. */
 td_status td_eval_map(td_plan *p);
 
-/* n elements of value.dt at the start of out. */
+/* count elements of value.dt at the start of out. */
 td_status td_eval_fill(td_buf *out, td_scalar value, int64_t count);
 
 /* n, a pending reduction whose source may be pending.  TD_SKIP: its source does not fit one kernel. */

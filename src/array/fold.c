@@ -76,9 +76,12 @@ finish(td_gen *g, const td_fold *d, const td_val acc[], td_val at)
             td_store(g->f, d->out_ptr[i], at, acc[i], g->mask, 0);
         return;
     }
-    td_store(g->f, d->out_ptr[0], at,
-             td_cast(g->f, td_red_finish(g->f, d->red, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out), d->out),
-             g->mask, 0);
+    td_store(
+        g->f, d->out_ptr[0], at,
+        td_cast(g->f,
+                td_red_finish(g->f, d->red, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out),
+                d->out),
+        g->mask, 0);
 }
 
 static void
@@ -139,7 +142,8 @@ along_run(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi
     td_end(f);
     if (g->lanes == 1)
         return;
-    full = TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    full =
+        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
     tail = TD_G2(g, add, lo, full);
     td_if(f, TD_G2(g, less, tail, hi));
     g->j = tail;
@@ -189,7 +193,8 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
 {
     const td_plan *p = g->p;
     td_fn *f = g->f;
-    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], r, j;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], r,
+                                                                         j;
     td_val one = td_gen_int(g, 1);
 
     seg = split(g, unit, TD_FOLD_OWN, &at);
@@ -197,7 +202,8 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     row = split(g, at, TD_FOLD_STRIPS, &strip);
     td_gen_row(g, row, 0, p->nk, false);
     j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
-    g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j)) : TD_NONE;
+    g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))
+                        : TD_NONE;
     start(g, d, g->lanes, slot);
     {
         td_gen kept = *g;
@@ -222,7 +228,8 @@ enum { STREAM_ROWS = 8 }; /* read side by side, between loading and storing the 
 
 /* The strip at j: rows [from, to) on top of what earlier rows of the segment left at `home`. */
 static void
-stream_strip(td_gen *g, const td_fold *d, td_val j, td_val home, td_val from, td_val to, td_val fresh)
+stream_strip(td_gen *g, const td_fold *d, td_val j, td_val home, td_val from, td_val to,
+             td_val fresh)
 {
     td_fn *f = g->f;
     td_gen kept = *g;
@@ -255,7 +262,8 @@ stream_unit(td_gen *g, td_fold *d, td_val unit)
     seg = split(g, unit, TD_FOLD_OWN, &row);
     bounds(g, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
-    home = TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), TD_G2(g, multiply, row, n));
+    home =
+        TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), TD_G2(g, multiply, row, n));
     from = td_for(f, lo, hi, rows);
     to = TD_G2(g, minimum, TD_G2(g, add, from, rows), hi);
     fresh = TD_G2(g, equal, from, lo);
@@ -275,7 +283,7 @@ td_status
 td_fold_build_cpu(void *ctx, td_fn *f)
 {
     td_fold *d = ctx;
-    td_gen g = {.f = f, .p = d->p, .narrow = d->narrow};
+    td_gen g = {.f = f, .p = d->p};
     td_val lo, hi, unit;
 
     declare(&g, d);
@@ -297,20 +305,24 @@ td_fold_build_cpu(void *ctx, td_fn *f)
 
 /* Elements first, first + step, … below hi, `lanes` at a time where they fit whole. */
 static void
-along_thread(td_gen *g, const td_fold *d, const td_val slot[], const td_val slot1[], td_val lo, td_val hi, td_val lane)
+along_thread(td_gen *g, const td_fold *d, const td_val slot[], const td_val slot1[], td_val lo,
+             td_val hi, td_val lane)
 {
     td_fn *f = g->f;
-    td_val v = td_gen_int(g, d->lanes), team = td_gen_int(g, d->team), zero = td_gen_int(g, 0), from;
+    td_val v = td_gen_int(g, d->lanes), team = td_gen_int(g, d->team), zero = td_gen_int(g, 0),
+           from;
 
     g->lanes = d->lanes;
     td_gen_uniform(g);
     from = TD_G2(g, add, lo, TD_G2(g, multiply, lane, v));
-    g->j = td_for(f, from, TD_G2(g, subtract, hi, td_gen_int(g, d->lanes - 1)), TD_G2(g, multiply, team, v));
+    g->j = td_for(f, from, TD_G2(g, subtract, hi, td_gen_int(g, d->lanes - 1)),
+                  TD_G2(g, multiply, team, v));
     accumulate(g, d, slot, TD_G2(g, add, g->j, td_iota(f, TD_I64, d->lanes)));
     td_end(f);
     if (d->lanes == 1)
         return;
-    from = TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(d->lanes - 1)));
+    from =
+        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(d->lanes - 1)));
     from = TD_G2(g, add, TD_G2(g, add, lo, TD_G2(g, maximum, from, zero)), lane);
     g->lanes = 1;
     td_gen_uniform(g);
@@ -327,13 +339,11 @@ along_scattered(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_
     const td_plan *p = g->p;
     td_gen kept = *g;
     td_val r = td_for(g->f, TD_G2(g, add, lo, lane), hi, td_gen_int(g, d->team));
-    td_val n, q;
+    td_val q;
 
     g->lanes = 1;
     if (p->nd > p->nk) {
-        n = g->dim[p->nd - 1];
-        q = TD_G2(g, truncate_divide, r, n);
-        g->j = TD_G2(g, subtract, r, TD_G2(g, multiply, q, n));
+        q = td_gen_divide(g, r, p->nd - 1, &g->j);
         td_gen_row(g, q, p->nk, p->nd - 1, true);
     }
     td_gen_uniform(g);
@@ -391,7 +401,8 @@ along_gpu(td_gen *g, td_fold *d)
     const td_plan *p = g->p;
     td_fn *f = g->f;
     int teams = d->block / d->team;
-    td_val tid = as_i64(g, OP_tid), team, lane, unit, seg, lo, hi, row, slot[TD_MAXACC], slot1[TD_MAXACC];
+    td_val tid = as_i64(g, OP_tid), team, lane, unit, seg, lo, hi, row, slot[TD_MAXACC],
+           slot1[TD_MAXACC];
     td_val acc[TD_MAXACC], acc1[TD_MAXACC];
 
     team = TD_G2(g, truncate_divide, tid, td_gen_int(g, d->team));
@@ -425,7 +436,7 @@ td_status
 td_fold_build_gpu(void *ctx, td_fn *f)
 {
     td_fold *d = ctx;
-    td_gen g = {.f = f, .p = d->p, .narrow = d->narrow, .aligned = d->lanes > 1};
+    td_gen g = {.f = f, .p = d->p, .aligned = d->lanes > 1};
     td_val unit;
 
     declare(&g, d);
@@ -434,7 +445,8 @@ td_fold_build_gpu(void *ctx, td_fn *f)
         along_gpu(&g, d);
         return f->st;
     }
-    unit = TD_G2(&g, add, TD_G2(&g, multiply, as_i64(&g, OP_bid), as_i64(&g, OP_bdim)), as_i64(&g, OP_tid));
+    unit = TD_G2(&g, add, TD_G2(&g, multiply, as_i64(&g, OP_bid), as_i64(&g, OP_bdim)),
+                 as_i64(&g, OP_tid));
     td_if(f, TD_G2(&g, less, unit, g.extra[TD_FOLD_UNITS]));
     across_unit(&g, d, unit);
     td_end(f);

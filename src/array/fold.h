@@ -26,7 +26,7 @@ typedef struct td_fold {
     uint16_t       value[TD_MAXACC]; /* steps: the element, or the accumulators when merging */
     bool           merging;          /* elements are accumulators of an earlier kernel */
     bool           final;            /* writes results, not accumulators */
-    bool           masked, narrow;
+    bool           masked;
     bool           streamed; /* CPU, across: row by row, accumulators in memory; never final */
     int            lanes;
     int            team, block; /* GPU, along: threads a unit, threads a block */

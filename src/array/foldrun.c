@@ -17,13 +17,13 @@ enum {
 /* One reduction as it is carried out: sizes, and where accumulators and results go. */
 typedef struct job {
     td_plan *p;
-    td_fold  d;
-    bool     gpu;
-    int64_t  rows, reduced; /* results; reduced elements behind each */
-    int64_t  extent;        /* positions that segments divide */
-    int64_t  segs, seglen, strips, units;
-    double   ddof;
-    int64_t  count;
+    td_fold d;
+    bool gpu;
+    int64_t rows, reduced; /* results; reduced elements behind each */
+    int64_t extent;        /* positions that segments divide */
+    int64_t segs, seglen, strips, units;
+    double ddof;
+    int64_t count;
 } job;
 
 static int64_t
@@ -63,7 +63,8 @@ aligned(const td_plan *p, int lanes)
 static void
 cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
 {
-    int64_t own = j->p->tail_kept ? j->rows / j->p->dim[j->p->nd - 1] * j->strips : j->rows; /* units a segment */
+    int64_t own = j->p->tail_kept ? j->rows / j->p->dim[j->p->nd - 1] * j->strips
+                                  : j->rows; /* units a segment */
 
     j->segs = 1;
     if (!j->d.merging && own < want_units)
@@ -99,7 +100,9 @@ form_gpu(job *j)
         return;
     }
     j->d.lanes = p->nd - p->nk == 1 ? lanes : 1;
-    j->d.team = j->reduced >= 1024 || (j->rows < 64 && j->reduced >= 128) ? BLOCK : j->reduced > 16 ? 32 : 1;
+    j->d.team = j->reduced >= 1024 || (j->rows < 64 && j->reduced >= 128) ? BLOCK
+                : j->reduced > 16                                         ? 32
+                                                                          : 1;
     j->d.block = j->d.team == BLOCK ? BLOCK : WARP_ROWS;
     cut(j, fill / j->d.team, (int64_t)j->d.team * lanes * 4, (int64_t)j->d.team * lanes);
 }
@@ -109,7 +112,8 @@ form_cpu(job *j)
 {
     td_plan *p = j->p;
     int units = td_dev_info(p->dev)->units;
-    int64_t want = p->total * p->nstep >= CPU_PARALLEL && units > 1 ? (int64_t)units * OVERSPLIT : 1;
+    int64_t want =
+        p->total * p->nstep >= CPU_PARALLEL && units > 1 ? (int64_t)units * OVERSPLIT : 1;
     int lanes = td_jit_lanes(p->dev, 2);
 
     if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
@@ -179,8 +183,9 @@ key_of(const job *j)
     td_hash h = td_plan_key(j->p);
 
     h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
-                           (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
-                           (uint64_t)d->narrow << 2 | (uint64_t)j->gpu << 1 | 1);
+                           (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 |
+                           (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
+                           (uint64_t)j->gpu << 1 | 1);
     h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
     for (int i = 0; i < d->nacc; i++)
         h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);
@@ -194,7 +199,8 @@ run(job *j, td_buf *const *out)
     td_kernel *k;
     td_status st;
 
-    st = td_jit_get(j->p->dev, key_of(j), j->gpu ? td_fold_build_gpu : td_fold_build_cpu, &j->d, &k);
+    st =
+        td_jit_get(j->p->dev, key_of(j), j->gpu ? td_fold_build_gpu : td_fold_build_cpu, &j->d, &k);
     if (!st)
         st = launch(j, k, out);
     td_graph_lock(token);
@@ -206,9 +212,8 @@ size_up(job *j, uint32_t axes)
 {
     td_plan *p = j->p;
 
-    td_plan_collapse(p, axes);
+    td_plan_collapse(p, axes, j->d.red == TD_RED_argmin || j->d.red == TD_RED_argmax);
     j->gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
-    j->d.narrow = p->total < (int64_t)1 << 32;
     j->rows = product(p, 0, p->nk) * (p->tail_kept ? p->dim[p->nd - 1] : 1);
     j->reduced = j->extent = p->total / j->rows;
     j->strips = 0;
@@ -280,7 +285,9 @@ reduce_plan(job *j, td_buf *out)
 static td_status
 reduce_into(td_node *n, td_plan *p, td_buf *out)
 {
-    job j = {.p = p, .ddof = n->par[0].f[0], .d = {.p = p, .red = (td_red)n->op, .out = (td_dtype)n->dt}};
+    job j = {.p = p,
+             .ddof = n->par[0].f[0],
+             .d = {.p = p, .red = (td_red)n->op, .out = (td_dtype)n->dt}};
     td_dtype in = (td_dtype)n->src[0]->dt;
     int64_t results = td_shape_size(&n->view.shape);
 
@@ -304,7 +311,8 @@ td_eval_reduce(td_node *n)
     td_buf *out;
     td_status st = TD_OK;
 
-    TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), (size_t)results * td_dtype_size((td_dtype)n->dt), &out));
+    TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev),
+                      (size_t)results * td_dtype_size((td_dtype)n->dt), &out));
     td_plan_begin(&p, n->dev, &n->src[0]->view.shape);
     if (results && p.total)
         st = reduce_into(n, &p, out);

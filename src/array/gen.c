@@ -23,6 +23,10 @@ td_gen_params(td_gen *g, int n)
             g->ptr[k] = td_param_ptr(g->f, (td_dtype)p->opnd[k].dt);
     for (int d = 0; d < p->nd; d++)
         g->dim[d] = td_param(g->f, TD_I64);
+    for (int d = 1; d < p->nd && td_plan_narrow(p); d++) {
+        g->magic[d] = td_param(g->f, TD_U32);
+        g->shift[d] = td_param(g->f, TD_U32);
+    }
     for (uint16_t k = 0; k < p->nopnd; k++) {
         for (int d = 0; d + 1 < p->nd; d++)
             g->stride[k][d] = td_param(g->f, TD_I64);
@@ -40,30 +44,62 @@ td_gen_params(td_gen *g, int n)
     g->lanes = 1;
 }
 
+td_val
+td_gen_divide(td_gen *g, td_val at, int d, td_val *rest)
+{
+    bool narrow = td_plan_narrow(g->p);
+    td_dtype dt = narrow ? TD_U32 : TD_I64;
+    td_val n = td_cast(g->f, g->dim[d], dt), q;
+
+    at = td_cast(g->f, at, dt);
+    q = narrow ? TD_G2(g, right_shift, TD_G2(g, mulhi, at, g->magic[d]), g->shift[d])
+               : TD_G2(g, truncate_divide, at, n);
+    if (rest)
+        *rest = td_cast(g->f, TD_G2(g, subtract, at, TD_G2(g, multiply, q, n)), TD_I64);
+    return td_cast(g->f, q, TD_I64);
+}
+
+/* coord[from, to) of an element number. */
+static void
+unravel(td_gen *g, td_val at, int from, int to, td_val coord[])
+{
+    for (int d = to - 1; d > from; d--)
+        at = td_gen_divide(g, at, d, &coord[d]);
+    coord[from] = at;
+}
+
 void
 td_gen_row(td_gen *g, td_val at, int from, int to, bool to_be_added)
 {
     const td_plan *p = g->p;
-    td_dtype dt = g->narrow ? TD_U32 : TD_I64;
     td_val coord[TD_MAXDIM];
 
-    at = td_cast(g->f, at, dt);
-    for (int d = to - 1; d >= from; d--) {
-        td_val q, n = td_cast(g->f, g->dim[d], dt);
-
-        coord[d] = td_cast(g->f, at, TD_I64);
-        if (d == from)
-            break;
-        q = TD_G2(g, truncate_divide, at, n);
-        coord[d] = td_cast(g->f, TD_G2(g, subtract, at, TD_G2(g, multiply, q, n)), TD_I64);
-        at = q;
-    }
+    if (from < to)
+        unravel(g, at, from, to, coord);
     for (uint16_t k = 0; k < p->nopnd; k++) {
         if (!to_be_added)
             g->base[k] = td_gen_int(g, 0);
         for (int d = from; d < to; d++)
             g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, coord[d], g->stride[k][d]));
     }
+}
+
+void
+td_gen_flat(td_gen *g)
+{
+    td_val at = TD_G2(g, add, g->j, td_iota(g->f, TD_I64, g->lanes));
+
+    unravel(g, at, 0, g->p->nd, g->coord);
+}
+
+static td_val
+flat_index(td_gen *g, int k)
+{
+    td_val at = TD_G2(g, multiply, g->coord[0], g->stride[k][0]);
+
+    for (int d = 1; d < g->p->nd; d++)
+        at = TD_G2(g, add, at, TD_G2(g, multiply, g->coord[d], g->stride[k][d]));
+    return at;
 }
 
 /* Element index of operand k at j: one lane when the elements are consecutive. */
@@ -75,6 +111,8 @@ index_of(td_gen *g, int k, bool spread)
 
     if (o->inner == 0)
         return g->base[k];
+    if (o->inner == 2 && g->p->flat)
+        return flat_index(g, k);
     if (g->lanes > 1 && (o->inner == 2 || spread))
         j = TD_G2(g, add, j, td_iota(g->f, TD_I64, g->lanes));
     if (o->inner == 2)
@@ -94,7 +132,8 @@ static td_val
 load(td_gen *g, int k, td_val index, int lanes)
 {
     const td_opnd *o = &g->p->opnd[k];
-    td_val v = td_load(g->f, g->ptr[k], index, lanes > 1 ? g->mask : TD_NONE, lanes, align_of(g, o));
+    td_val v =
+        td_load(g->f, g->ptr[k], index, lanes > 1 ? g->mask : TD_NONE, lanes, align_of(g, o));
 
     return td_cast(g->f, v, td_gen_compute((td_dtype)o->dt));
 }
@@ -110,10 +149,12 @@ rounded(td_gen *g, td_val v, td_dtype dt)
 static td_val
 iota(td_gen *g, const td_step *s)
 {
-    td_val i = index_of(g, s->opnd, true), start = g->scalar[s->scalar], step = g->scalar[s->scalar + 1];
+    td_val i = index_of(g, s->opnd, true), start = g->scalar[s->scalar],
+           step = g->scalar[s->scalar + 1];
     td_dtype dt = (td_dtype)g->p->scalar_dt[s->scalar];
 
-    return rounded(g, TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step)), (td_dtype)s->dt);
+    return rounded(g, TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step)),
+                   (td_dtype)s->dt);
 }
 
 static td_val
@@ -138,7 +179,9 @@ compute(td_gen *g, const td_step *s)
         x[i] = g->val[s->src[i]];
     switch ((td_kind)s->kind) {
     case TD_N_SCALAR: return td_cast(g->f, g->scalar[s->scalar], td_gen_compute(dt));
-    case TD_N_LEAF:   return load(g, s->opnd, index_of(g, s->opnd, false), g->p->opnd[s->opnd].inner ? g->lanes : 1);
+    case TD_N_LEAF:
+        return load(g, s->opnd, index_of(g, s->opnd, false),
+                    g->p->opnd[s->opnd].inner ? g->lanes : 1);
     case TD_N_OP:     return rounded(g, td_emit(g->f, (td_op)s->op, x), dt);
     case TD_N_CAST:   return rounded(g, x[0], dt);
     case TD_N_IOTA:   return iota(g, s);

@@ -12,11 +12,12 @@ typedef struct td_gen {
     td_fn         *f;
     const td_plan *p;
     int            lanes; /* neighbouring elements that td_gen_body computes */
-    bool           narrow;  /* row numbers fit uint32: cheaper divisions */
     bool           aligned; /* their memory is aligned to lanes elements */
     td_val         mask;  /* lanes that exist; TD_NONE: all */
     td_val         ptr[TD_PLAN_OPNDS], scalar[TD_PLAN_SCALARS];
     td_val         dim[TD_MAXDIM], stride[TD_PLAN_OPNDS][TD_MAXDIM]; /* int64 */
+    td_val         magic[TD_MAXDIM], shift[TD_MAXDIM]; /* uint32, where the plan is narrow */
+    td_val         coord[TD_MAXDIM]; /* flat: int64 coordinates of the lanes */
     td_val         extra[TD_PLAN_EXTRAS];
     td_val         base[TD_PLAN_OPNDS]; /* int64 offset of the row */
     td_val         j;                   /* int64: position in the last dim, of lane 0 */
@@ -29,6 +30,12 @@ void td_gen_params(td_gen *g, int n);
 /* Sets base[] for the row at position `at` of dims [from, to), at being an int64 row number;
  * to_be_added: on top of what base[] holds. */
 void td_gen_row(td_gen *g, td_val at, int from, int to, bool to_be_added);
+
+/* The quotient and (unless NULL) the remainder of an int64 element number by dim d, d > 0. */
+td_val td_gen_divide(td_gen *g, td_val at, int d, td_val *rest);
+
+/* Flat: sets coord[] for the lanes from element number j on. */
+void td_gen_flat(td_gen *g);
 
 /* Computes what is the same for all lanes of the row. */
 void td_gen_uniform(td_gen *g);

@@ -72,7 +72,8 @@ check_range(const td_array *index, int axis, int64_t extent, bool *negative)
     TD_TRY(extreme(TD_RED_min, index, &lo));
     TD_TRY(extreme(TD_RED_max, index, &hi));
     if (lo < -extent || hi >= extent)
-        return td_fail(TD_ERR_INDEX, "index %" PRId64 " is out of bounds for axis %d with size %" PRId64,
+        return td_fail(TD_ERR_INDEX,
+                       "index %" PRId64 " is out of bounds for axis %d with size %" PRId64,
                        hi >= extent ? hi : lo, axis, extent);
     *negative = lo < 0;
     return TD_OK;
@@ -90,7 +91,8 @@ wrapped(const td_array *index, int64_t extent, td_array *out)
     TD_TRY(td_array_apply(OP_less, (td_operand[]){i, zero}, 2, &below));
     st = td_array_apply(OP_add, (td_operand[]){i, n}, 2, &up);
     if (!st) {
-        st = td_array_apply(OP_select, (td_operand[]){{.array = &below}, {.array = &up}, i}, 3, out);
+        st =
+            td_array_apply(OP_select, (td_operand[]){{.array = &below}, {.array = &up}, i}, 3, out);
         td_array_unref(&up);
     }
     td_array_unref(&below);
@@ -99,7 +101,8 @@ wrapped(const td_array *index, int64_t extent, td_array *out)
 
 /* src's shape with `axis` replaced by the index's; the index's shape with the later axes as ones. */
 static td_status
-gather_shapes(const td_array *a, const td_array *index, int axis, td_shape *result, td_shape *spread)
+gather_shapes(const td_array *a, const td_array *index, int axis, td_shape *result,
+              td_shape *spread)
 {
     int rank = index->view.shape.ndim, after = a->view.shape.ndim - axis - 1;
     int64_t dim[2 * TD_MAXDIM];

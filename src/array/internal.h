@@ -27,9 +27,9 @@ td_status td_storage_own(td_storage *s, td_node *writer);
 
 void td_eval_count_recorded(void);
 
-/* n in another dtype and, broadcast, shape (NULL: its own): a new node that owns its value.  n's
- * reference stays with the caller. */
-td_status td_node_copy(td_node *n, td_dtype dt, const td_shape *shape, td_node **out);
+/* n in another dtype, broadcast to the layout's shape and laid out so (NULL: its own shape in C order): a
+ * new node that owns its value.  n's reference stays with the caller. */
+td_status td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out);
 
 /* A Python integer beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
 td_status td_operand_fits(const td_operand *x, td_dtype dt);

@@ -16,11 +16,19 @@ enum {
 
 typedef struct shape_of {
     const td_plan *p;
-    int            lanes;
-    bool           narrow;
+    int lanes;
 } map_shape;
 
 /* ---- CPU ---- */
+
+static void
+group(td_gen *g)
+{
+    if (g->p->flat)
+        td_gen_flat(g);
+    td_gen_body(g);
+    td_gen_stores(g);
+}
 
 static void
 cpu_item(td_gen *g, td_val lo, td_val hi)
@@ -31,38 +39,37 @@ cpu_item(td_gen *g, td_val lo, td_val hi)
     td_gen_uniform(g);
     g->j = td_for(f, lo, TD_G2(g, subtract, hi, last), lanes);
     g->mask = TD_NONE;
-    td_gen_body(g);
-    td_gen_stores(g);
+    group(g);
     td_end(f);
     if (g->lanes == 1)
         return;
-    full = TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    full =
+        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
     tail = TD_G2(g, add, lo, full);
     td_if(f, TD_G2(g, less, tail, hi));
     g->j = tail;
     g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, hi, tail));
-    td_gen_body(g);
-    td_gen_stores(g);
+    group(g);
     td_end(f);
 }
 
-/* extra: chunk, chunks a row, items, items a block */
+/* extra: chunk, chunks a row, items, items a block, elements a row */
 static td_status
 build_cpu(void *ctx, td_fn *f)
 {
     const map_shape *m = ctx;
-    td_gen g = {.f = f, .p = m->p, .narrow = m->narrow};
+    td_gen g = {.f = f, .p = m->p};
     td_val bid, first, last, item, lo, hi, n, one;
 
-    td_gen_params(&g, 4);
+    td_gen_params(&g, 5);
     g.lanes = m->lanes;
     one = td_gen_int(&g, 1);
-    n = m->p->nd ? g.dim[m->p->nd - 1] : one;
+    n = g.extra[4];
     bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64);
     first = TD_G2(&g, multiply, bid, g.extra[3]);
     last = TD_G2(&g, minimum, TD_G2(&g, add, first, g.extra[3]), g.extra[2]);
     item = td_for(f, first, last, one);
-    if (m->p->nd > 1) {
+    if (m->p->nd > 1 && !m->p->flat) {
         td_val row = TD_G2(&g, truncate_divide, item, g.extra[1]);
 
         item = TD_G2(&g, subtract, item, TD_G2(&g, multiply, row, g.extra[1]));
@@ -78,7 +85,10 @@ build_cpu(void *ctx, td_fn *f)
 static td_status
 launch_cpu(td_plan *p, td_kernel *k, int lanes)
 {
-    int64_t n = p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
+    int64_t n = p->flat ? p->total
+                : p->nd ? p->dim[p->nd - 1]
+                        : 1,
+            rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
     uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
     int nw = td_plan_words(p, words);
 
@@ -97,7 +107,9 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
     words[nw++] = (uint64_t)chunks;
     words[nw++] = (uint64_t)items;
     words[nw++] = (uint64_t)per;
-    return td_jit_launch(k, p->stream, &(td_dims){.grid = {(uint32_t)blocks, 1, 1}, .block = {1, 1, 1}}, words, nw);
+    words[nw++] = (uint64_t)n;
+    return td_jit_launch(
+        k, p->stream, &(td_dims){.grid = {(uint32_t)blocks, 1, 1}, .block = {1, 1, 1}}, words, nw);
 }
 
 /* ---- GPU ---- */
@@ -108,21 +120,20 @@ build_gpu(void *ctx, td_fn *f)
 {
     const map_shape *m = ctx;
     const td_plan *p = m->p;
-    td_gen g = {.f = f, .p = p, .narrow = m->narrow, .aligned = true};
+    td_gen g = {.f = f, .p = p, .aligned = true};
     td_val e, lanes;
 
     td_gen_params(&g, 1);
     lanes = td_gen_int(&g, m->lanes);
-    e = TD_G2(&g, multiply, td_cast(f, td_index(f, OP_bid, 0), TD_I64), td_cast(f, td_index(f, OP_bdim, 0), TD_I64));
+    e = TD_G2(&g, multiply, td_cast(f, td_index(f, OP_bid, 0), TD_I64),
+              td_cast(f, td_index(f, OP_bdim, 0), TD_I64));
     e = TD_G2(&g, multiply, TD_G2(&g, add, e, td_cast(f, td_index(f, OP_tid, 0), TD_I64)), lanes);
     g.lanes = m->lanes;
     g.j = e;
     td_if(f, TD_G2(&g, less_equal, TD_G2(&g, add, e, lanes), g.extra[0]));
     if (p->nd > 1) {
-        td_dtype dt = g.narrow ? TD_U32 : TD_I64;
-        td_val n = td_cast(f, g.dim[p->nd - 1], dt), row = TD_G2(&g, truncate_divide, td_cast(f, e, dt), n);
+        td_val row = td_gen_divide(&g, e, p->nd - 1, &g.j);
 
-        g.j = TD_G2(&g, subtract, e, td_cast(f, TD_G2(&g, multiply, row, n), TD_I64));
         td_gen_row(&g, row, 0, p->nd - 1, false);
     }
     td_gen_uniform(&g);
@@ -174,7 +185,8 @@ launch_gpu(td_plan *p, td_kernel *k, int lanes)
     int nw = td_plan_words(p, words);
     int64_t threads = (p->total + lanes - 1) / lanes;
     uint32_t block = threads < GPU_BLOCK ? (uint32_t)((threads + 31) / 32 * 32) : GPU_BLOCK;
-    td_dims dims = {.grid = {(uint32_t)((threads + block - 1) / block), 1, 1}, .block = {block, 1, 1}};
+    td_dims dims = {.grid = {(uint32_t)((threads + block - 1) / block), 1, 1},
+                    .block = {block, 1, 1}};
 
     words[nw++] = (uint64_t)p->total;
     return td_jit_launch(k, p->stream, &dims, words, nw);
@@ -186,14 +198,14 @@ launch_gpu(td_plan *p, td_kernel *k, int lanes)
 static bool
 fits(const td_plan *p)
 {
-    return p->nopnd * (p->nd + 1) + p->nscalar + p->nd <= TD_PLAN_WORDS;
+    return p->nopnd * (p->nd + 1) + p->nscalar + 3 * p->nd <= TD_PLAN_WORDS;
 }
 
 td_status
 td_eval_map(td_plan *p)
 {
     bool gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
-    map_shape m = {.p = p, .narrow = p->total < (int64_t)1 << 32};
+    map_shape m = {.p = p};
     td_kernel *k;
     td_status st;
     td_hash key;
@@ -201,11 +213,13 @@ td_eval_map(td_plan *p)
 
     if (p->total == 0 || p->nstore == 0)
         return TD_OK;
-    td_plan_collapse(p, 0);
+    td_plan_collapse(p, 0, false);
     if (!fits(p))
         return TD_SKIP;
     m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
-    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | (uint64_t)m.narrow << 1 | gpu);
+    if (!gpu)
+        td_plan_flatten(p, m.lanes);
+    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
     token = td_graph_unlock();
     st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);
     if (!st)

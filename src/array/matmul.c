@@ -10,7 +10,7 @@
 typedef struct product {
     td_array a, b;
     td_shape batch, result; /* result: batch, m, n */
-    int64_t  m, n, k;
+    int64_t m, n, k;
 } product;
 
 /* a seen with its leading axes broadcast to the batch. */
@@ -82,7 +82,8 @@ static bool
 blas_layout(const td_view *v, bool *transposed, int64_t *ld, int64_t *batch_stride)
 {
     int nd = v->shape.ndim;
-    int64_t r = v->stride[nd - 2], c = v->stride[nd - 1], rows = v->shape.dim[nd - 2], cols = v->shape.dim[nd - 1];
+    int64_t r = v->stride[nd - 2], c = v->stride[nd - 1], rows = v->shape.dim[nd - 2],
+            cols = v->shape.dim[nd - 1];
 
     *transposed = !(c == 1 || cols == 1) || (r == 1 && rows > 1 && c != 1);
     *ld = *transposed ? c : r;
@@ -178,7 +179,8 @@ by_kernel(const product *p, td_array *out)
     td_array a = td_array_view(&p->a, &va), b = td_array_view(&p->b, &vb), ab = {0};
     td_dtype dt = td_array_dtype(&p->a);
     td_redargs sum = {.axes = 1u << (nd - 1), .dtype = dt == TD_BOOL ? -1 : (int)dt};
-    td_status st = td_array_apply(OP_multiply, (td_operand[]){{.array = &a}, {.array = &b}}, 2, &ab);
+    td_status st =
+        td_array_apply(OP_multiply, (td_operand[]){{.array = &a}, {.array = &b}}, 2, &ab);
 
     if (!st)
         st = td_array_reduce(dt == TD_BOOL ? TD_RED_any : TD_RED_sum, &ab, &sum, out);
@@ -212,8 +214,8 @@ td_array_matmul(const td_array *a, const td_array *b, td_array *out)
     if (!na || !nb)
         return td_fail(TD_ERR_VALUE, "matmul: operand %d is a scalar; use multiply", na ? 1 : 0);
     if (td_array_dev(a) != td_array_dev(b))
-        return td_fail(TD_ERR_VALUE, "matmul: operands are on %s and on %s", td_dev_info(td_array_dev(a))->name,
-                       td_dev_info(td_array_dev(b))->name);
+        return td_fail(TD_ERR_VALUE, "matmul: operands are on %s and on %s",
+                       td_dev_info(td_array_dev(a))->name, td_dev_info(td_array_dev(b))->name);
     if (na == 1)
         va = with_axis(&va, 0);
     if (nb == 1)

@@ -42,9 +42,7 @@ td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **o
     n->dt = (uint8_t)dt;
     n->dev = d;
     n->weight = 1;
-    n->view.offset = 0;
-    n->view.shape.ndim = s->ndim;
-    memcpy(n->view.shape.dim, s->dim, (size_t)s->ndim * sizeof *s->dim);
+    n->view = td_view_contiguous(s);
     *out = n;
     return TD_OK;
 }
@@ -69,7 +67,8 @@ td_node_add_src(td_node *n, td_node *src)
 void
 td_node_seal(td_node *n)
 {
-    uint64_t own = (uint64_t)n->kind << 32 | (uint64_t)n->dt << 24 | (uint64_t)n->view.shape.ndim << 16 | n->op;
+    uint64_t own = (uint64_t)n->kind << 32 | (uint64_t)n->dt << 24 |
+                   (uint64_t)n->view.shape.ndim << 16 | n->op;
 
     for (int i = 0; i < n->nsrc; i++)
         if (td_node_pending(n->src[i]) && !seen_before(n, i))
@@ -81,6 +80,49 @@ td_node_seal(td_node *n)
         for (int i = 0; i < n->nsrc; i++)
             h = td_mix64(h + n->src[i]->sig[k - 1]);
         n->sig[k] = (uint32_t)td_mix64(h);
+    }
+}
+
+/* Axes from the longest stride to the shortest; false for a view that says nothing about order. */
+static bool
+axis_order(const td_view *v, const td_shape *s, int order[])
+{
+    if (!td_shape_eq(&v->shape, s))
+        return false;
+    for (int i = 0; i < s->ndim; i++) {
+        int at = i;
+
+        if (v->stride[i] == 0 && s->dim[i] > 1)
+            return false;
+        for (; at > 0 && s->dim[i] > 1; at--) { /* insertion; axes of extent 1 stay */
+            int64_t before = v->stride[order[at - 1]], own = v->stride[i];
+
+            if ((before < 0 ? -before : before) >= (own < 0 ? -own : own))
+                break;
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    return true;
+}
+
+void
+td_node_follow(td_node *n)
+{
+    int order[TD_MAXDIM], other[TD_MAXDIM], nd = n->view.shape.ndim;
+    bool found = false;
+    int64_t step = 1;
+
+    for (int i = 0; i < n->nsrc && nd > 1; i++) {
+        if (!axis_order(&n->src[i]->view, &n->view.shape, found ? other : order))
+            continue;
+        if (found && memcmp(order, other, (size_t)nd * sizeof *order) != 0)
+            return; /* no agreement: C order */
+        found = true;
+    }
+    for (int k = nd - 1; k >= 0 && found; k--) {
+        n->view.stride[order[k]] = step;
+        step *= n->view.shape.dim[order[k]];
     }
 }
 

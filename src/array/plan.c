@@ -10,7 +10,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->stream = td_dev_stream(d);
     p->nstep = p->nopnd = p->nscalar = p->nstore = 0;
     p->shape = *shape;
-    p->tail_kept = false;
+    p->tail_kept = p->flat = false;
     p->open = true;
     p->total = td_shape_size(shape);
 }
@@ -90,7 +90,9 @@ add_gathered(td_plan *p, const td_node *n, uint16_t *out)
     td_view v = {.shape = n->view.shape, .offset = src->view.offset};
 
     for (int i = 0; i < n->view.shape.ndim; i++)
-        v.stride[i] = i < axis ? src->view.stride[i] : i < axis + rank ? 0 : src->view.stride[i - rank + 1];
+        v.stride[i] = i < axis          ? src->view.stride[i]
+                      : i < axis + rank ? 0
+                                        : src->view.stride[i - rank + 1];
     return add_load(p, src->buf, (td_dtype)src->dt, &v, out);
 }
 
@@ -115,7 +117,8 @@ add_pending(td_plan *p, td_node *n, td_step *s)
         return TD_OK;
     case TD_N_GATHER:
         TD_TRY(add_gathered(p, n, &s->opnd));
-        TD_TRY(add_scalar(p, (td_scalar){.dt = TD_I64, .i = n->src[0]->view.stride[n->par[0].i]}, TD_I64, &s->scalar));
+        TD_TRY(add_scalar(p, (td_scalar){.dt = TD_I64, .i = n->src[0]->view.stride[n->par[0].i]},
+                          TD_I64, &s->scalar));
         s->nsrc = 1;
         return add_node(p, n->src[1], &s->src[0]);
     case TD_N_OP:
@@ -163,7 +166,8 @@ td_plan_add(td_plan *p, td_node *root, uint16_t *step)
 }
 
 td_status
-td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view *view, td_node *node)
+td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view *view,
+              td_node *node)
 {
     uint16_t at;
     td_opnd *o;
@@ -194,7 +198,7 @@ td_plan_keep(td_plan *p, const td_node *root)
 {
     for (uint16_t i = 0; i < p->nstep; i++) {
         td_node *n = p->seen[i];
-        td_view v = td_view_contiguous(&n->view.shape);
+        td_view v = n->view;
         td_buf *b;
 
         if (n == root || n->buf)
@@ -205,7 +209,8 @@ td_plan_keep(td_plan *p, const td_node *root)
         }
         if (p->nopnd == TD_PLAN_OPNDS)
             return TD_OK; /* it stays pending */
-        TD_TRY(td_buf_new(p->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &b));
+        TD_TRY(
+            td_buf_new(p->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &b));
         TD_TRY(td_plan_store(p, i, (td_dtype)n->dt, b, &v, n));
         td_buf_unref(b);
     }

@@ -20,7 +20,8 @@ typedef enum td_role { TD_ROLE_LOAD, TD_ROLE_INDEX, TD_ROLE_STORE } td_role;
 /* What memory (or, for an index, which linear numbering) an element of the iteration space names. */
 typedef struct td_opnd {
     uint8_t   role, dt;
-    uint8_t   inner; /* class of the last dim's stride: 0, 1, or 2 for any other */
+    uint8_t   inner; /* class of the last dim's stride: 0, 1, or 2 for any other; of a flat plan, that of
+                        the element's number in the whole space */
     uint8_t   slack; /* store: the buffer is an input's, given away */
     uintptr_t ptr;   /* of element 0; an index has none */
     td_buf   *buf;   /* a reference of the plan's */
@@ -53,6 +54,7 @@ typedef struct td_plan {
     bool       open; /* nodes' slots are in use: nobody else plans */
     int        nd, nk;
     bool       tail_kept;
+    bool       flat; /* a CPU's map with a short last dim: lanes run along the whole space */
     int64_t    dim[TD_MAXDIM];
     int64_t    total; /* elements of the iteration space */
 } td_plan;
@@ -68,8 +70,17 @@ td_status td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, con
 /* Nodes inside the plan that should be kept are given stores of their own, in new memory. */
 td_status td_plan_keep(td_plan *p, const td_node *root);
 /* The last call before code is looked for, after which other threads may plan.  Fixes dims: `axes` (a
- * mask over shape) are reduced; merges neighbouring dims. */
-void      td_plan_collapse(td_plan *p, uint32_t axes);
+ * mask over shape) are reduced, in C order when `places` count; orders dims as memory lies and merges
+ * neighbouring ones. */
+void      td_plan_collapse(td_plan *p, uint32_t axes, bool places);
+/* A map on a CPU whose rows are shorter than `lanes` elements runs along the whole space instead. */
+void      td_plan_flatten(td_plan *p, int lanes);
+/* Element numbers fit 31 bits: rows are found by multiplying with td_plan_magic's numbers. */
+static inline bool
+td_plan_narrow(const td_plan *p)
+{
+    return p->total < (int64_t)1 << 31;
+}
 td_hash   td_plan_key(const td_plan *p); /* of all that code generation reads */
 void      td_plan_settle(td_plan *p);    /* the stores' nodes have been computed */
 void      td_plan_close(td_plan *p);     /* no node is added any more */

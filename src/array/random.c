@@ -78,13 +78,15 @@ uniform(td_gen *g, const td_step *s, td_val i, td_dtype dt)
     td_val w[4], lo, hi;
 
     if (dt == TD_F64)
-        return TD_E2(f, multiply, td_cast(f, TD_E2(f, right_shift, bits64(g, s, i), U64(11)), TD_F64),
+        return TD_E2(f, multiply,
+                     td_cast(f, TD_E2(f, right_shift, bits64(g, s, i), U64(11)), TD_F64),
                      td_const(f, TD_F64, 0x1p-53));
     words_of(g, s, i, 2, w);
     lo = TD_E3(f, select, bit(f, i, 1), w[1], w[0]);
     hi = TD_E3(f, select, bit(f, i, 1), w[3], w[2]);
     lo = TD_E3(f, select, bit(f, i, 2), hi, lo);
-    return TD_E2(f, multiply, td_cast(f, TD_E2(f, right_shift, lo, U32(8)), TD_F32), td_const(f, TD_F32, 0x1p-24));
+    return TD_E2(f, multiply, td_cast(f, TD_E2(f, right_shift, lo, U32(8)), TD_F32),
+                 td_const(f, TD_F32, 0x1p-24));
 }
 
 /* (0, 1] and [0, 1) for a pair of elements. */
@@ -102,8 +104,10 @@ uniform_pair(td_gen *g, const td_step *s, td_val i, td_dtype dt, td_val u[2])
     } else {
         words_of(g, s, i, 2, w);
         unit = td_const(f, dt, 0x1p-24);
-        a = td_cast(f, TD_E2(f, right_shift, TD_E3(f, select, bit(f, i, 2), w[2], w[0]), U32(8)), dt);
-        b = td_cast(f, TD_E2(f, right_shift, TD_E3(f, select, bit(f, i, 2), w[3], w[1]), U32(8)), dt);
+        a = td_cast(f, TD_E2(f, right_shift, TD_E3(f, select, bit(f, i, 2), w[2], w[0]), U32(8)),
+                    dt);
+        b = td_cast(f, TD_E2(f, right_shift, TD_E3(f, select, bit(f, i, 2), w[3], w[1]), U32(8)),
+                    dt);
     }
     u[0] = TD_E2(f, multiply, TD_E2(f, add, a, one), unit);
     u[1] = TD_E2(f, multiply, b, unit);

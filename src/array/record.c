@@ -9,12 +9,14 @@
 #include <string.h>
 
 td_status
-td_node_copy(td_node *n, td_dtype dt, const td_shape *shape, td_node **out)
+td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out)
 {
     if (td_dtype_is_complex(dt) || td_dtype_is_complex((td_dtype)n->dt))
         return td_fail(TD_ERR_TYPE, "%s to %s: complex kernels are not available yet",
                        td_dtype_name((td_dtype)n->dt), td_dtype_name(dt));
-    TD_TRY(td_node_new(TD_N_CAST, n->dev, dt, shape ? shape : &n->view.shape, out));
+    TD_TRY(td_node_new(TD_N_CAST, n->dev, dt, layout ? &layout->shape : &n->view.shape, out));
+    if (layout)
+        (*out)->view = *layout;
     td_node_add_src(*out, n);
     td_node_seal(*out);
     return TD_OK;
@@ -47,8 +49,8 @@ td_operand_fits(const td_operand *x, td_dtype dt)
     if (fits)
         return TD_OK;
     if (x->scalar.dt == TD_U64)
-        return td_fail(TD_ERR_OVERFLOW, "Python integer %" PRIu64 " out of bounds for %s", x->scalar.u,
-                       td_dtype_name(dt));
+        return td_fail(TD_ERR_OVERFLOW, "Python integer %" PRIu64 " out of bounds for %s",
+                       x->scalar.u, td_dtype_name(dt));
     return td_fail(TD_ERR_OVERFLOW, "Python integer %" PRId64 " out of bounds for %s", x->scalar.i,
                    td_dtype_name(dt));
 }
@@ -74,7 +76,8 @@ common_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
     for (int i = from; i < n; i++) {
         if (x[i].array || !x[i].weak)
             continue;
-        dt = dt < 0 ? (int)td_promote_weak(TD_BOOL, x[i].weak) : (int)td_promote_weak((td_dtype)dt, x[i].weak);
+        dt = dt < 0 ? (int)td_promote_weak(TD_BOOL, x[i].weak)
+                    : (int)td_promote_weak((td_dtype)dt, x[i].weak);
     }
     for (int i = from; i < n; i++)
         if (!x[i].array && x[i].weak == 'i' && td_dtype_is_int((td_dtype)dt) &&
@@ -94,14 +97,15 @@ bool_loop(td_op *op, td_dtype *dt)
     switch (*op) {
     case OP_add:
     case OP_maximum:
-    case OP_fmax: *op = OP_logical_or; return TD_OK;
+    case OP_fmax:     *op = OP_logical_or; return TD_OK;
     case OP_multiply:
     case OP_minimum:
-    case OP_fmin: *op = OP_logical_and; return TD_OK;
-    default: break;
+    case OP_fmin:     *op = OP_logical_and; return TD_OK;
+    default:          break;
     }
     if (td_optab[*op].flags & TD_OPF_KEEP)
-        return td_fail(TD_ERR_TYPE, "%s: not defined for bool; use ^, ~ or logical_* instead", td_optab[*op].name);
+        return td_fail(TD_ERR_TYPE, "%s: not defined for bool; use ^, ~ or logical_* instead",
+                       td_optab[*op].name);
     *dt = TD_I8;
     return TD_OK;
 }
@@ -113,7 +117,8 @@ choose_loop(td_op *op, td_dtype *dt)
     const char *kinds = td_optab[*op].kinds;
 
     if (td_dtype_is_complex(*dt))
-        return td_fail(TD_ERR_TYPE, "%s: %s arithmetic is not available yet", td_optab[*op].name, td_dtype_name(*dt));
+        return td_fail(TD_ERR_TYPE, "%s: %s arithmetic is not available yet", td_optab[*op].name,
+                       td_dtype_name(*dt));
     if (*op >= OP_logical_and && *op <= OP_logical_not) {
         *dt = TD_BOOL;
         return TD_OK;
@@ -123,7 +128,8 @@ choose_loop(td_op *op, td_dtype *dt)
     if (strchr(td_optab[*op].kinds, td_dtype_kind(*dt)))
         return TD_OK;
     if (td_dtype_is_float(*dt) || !strchr(kinds, 'f'))
-        return td_fail(TD_ERR_TYPE, "%s: not defined for %s", td_optab[*op].name, td_dtype_name(*dt));
+        return td_fail(TD_ERR_TYPE, "%s: not defined for %s", td_optab[*op].name,
+                       td_dtype_name(*dt));
     *dt = td_optab[*op].flags & TD_OPF_WIDE ? TD_F64 : td_dtype_float_of(*dt);
     return TD_OK;
 }
@@ -177,14 +183,16 @@ check_exponent(const td_operand *e)
 
         TD_TRY(td_array_cast(e->array, TD_I64, &wide));
         st = td_array_reduce(TD_RED_min, &wide,
-                             &(td_redargs){.axes = (1u << wide.view.shape.ndim) - 1, .dtype = -1}, &least);
+                             &(td_redargs){.axes = (1u << wide.view.shape.ndim) - 1, .dtype = -1},
+                             &least);
         td_array_unref(&wide);
         TD_TRY(st);
         st = td_array_get(&least, &v);
         td_array_unref(&least);
         TD_TRY(st);
     }
-    return v < 0 ? td_fail(TD_ERR_VALUE, "Integers to negative integer powers are not allowed.") : TD_OK;
+    return v < 0 ? td_fail(TD_ERR_VALUE, "Integers to negative integer powers are not allowed.")
+                 : TD_OK;
 }
 
 static td_status
@@ -195,8 +203,10 @@ device_of(td_op op, const td_operand *x, int n, td_dev **out)
         td_dev *d = x[i].array ? td_array_dev(x[i].array) : *out;
 
         if (*out && d != *out)
-            return td_fail(TD_ERR_VALUE, "%s: operands are on %s and on %s; move one with td.asarray(x, device=…)",
-                           td_optab[op].name, td_dev_info(*out)->name, td_dev_info(d)->name);
+            return td_fail(
+                TD_ERR_VALUE,
+                "%s: operands are on %s and on %s; move one with td.asarray(x, device=…)",
+                td_optab[op].name, td_dev_info(*out)->name, td_dev_info(d)->name);
         *out = d;
     }
     return TD_OK;
@@ -218,6 +228,8 @@ make_sources(td_op op, const td_operand *x, int n, td_dev *d, td_dtype dt, td_no
             td_node_unref(v);
             if (st)
                 src[i] = NULL;
+            else
+                td_node_follow(src[i]);
         }
         TD_TRY(st);
     }
@@ -234,6 +246,7 @@ emit(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, i
     r->op = (uint16_t)op;
     for (int i = 0; i < n; i++)
         td_node_add_src(r, src[i]);
+    td_node_follow(r);
     return td_record(r, out);
 }
 
@@ -274,13 +287,20 @@ td_array_cast(const td_array *a, td_dtype dt, td_array *out)
     st = td_node_copy(n, dt, NULL, &r);
     td_node_unref(n);
     TD_TRY(st);
+    td_node_follow(r);
     return td_record(r, out);
 }
 
 td_status
 td_array_copy(const td_array *a, td_array *out)
 {
-    return td_array_cast(a, td_array_dtype(a), out);
+    td_node *n, *r;
+    td_status st;
+
+    TD_TRY(td_array_node(a, &n));
+    st = td_node_copy(n, td_array_dtype(a), NULL, &r);
+    td_node_unref(n);
+    return st ? st : td_record(r, out);
 }
 
 /* ---- reductions ---- */
@@ -352,7 +372,8 @@ check_reduction(td_red red, const td_array *a, const td_redargs *args)
             n *= a->view.shape.dim[i];
     if (n || td_redtab[red].identity)
         return TD_OK;
-    return td_fail(TD_ERR_VALUE, "%s: zero-size array of shape %s has no identity for this reduction",
+    return td_fail(TD_ERR_VALUE,
+                   "%s: zero-size array of shape %s has no identity for this reduction",
                    td_redtab[red].name, td_shape_text(&a->view.shape, text, sizeof text));
 }
 

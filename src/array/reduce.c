@@ -4,7 +4,8 @@
 #include <math.h>
 
 const td_redinfo td_redtab[TD_RED_COUNT] = {
-#define RED(n, na, id, mean) [TD_RED_##n] = {.name = #n, .meaning = mean, .nacc = na, .identity = id},
+#define RED(n, na, id, mean)                                                                       \
+    [TD_RED_##n] = {.name = #n, .meaning = mean, .nacc = na, .identity = id},
 #include "array/reduce.def"
 };
 
@@ -24,18 +25,20 @@ td_red_result(td_red red, td_dtype in, int want, td_dtype *out)
                        td_dtype_name(td_dtype_is_complex(in) ? in : (td_dtype)want));
     switch (red) {
     case TD_RED_sum:
-    case TD_RED_prod: *out = want >= 0 ? (td_dtype)want : integral ? wide_int(in) : in; return TD_OK;
+    case TD_RED_prod:
+        *out = want >= 0 ? (td_dtype)want : integral ? wide_int(in) : in;
+        return TD_OK;
     case TD_RED_mean:
     case TD_RED_var:
-    case TD_RED_std: *out = want >= 0 ? (td_dtype)want : integral ? TD_F64 : in; return TD_OK;
+    case TD_RED_std:           *out = want >= 0 ? (td_dtype)want : integral ? TD_F64 : in; return TD_OK;
     case TD_RED_any:
-    case TD_RED_all: *out = TD_BOOL; return TD_OK;
+    case TD_RED_all:           *out = TD_BOOL; return TD_OK;
     case TD_RED_argmin:
     case TD_RED_argmax:
     case TD_RED_count_nonzero: *out = TD_I64; return TD_OK;
     case TD_RED_min:
-    case TD_RED_max: *out = in; return TD_OK;
-    case TD_RED_COUNT: break;
+    case TD_RED_max:           *out = in; return TD_OK;
+    case TD_RED_COUNT:         break;
     }
     td_bug(__FILE__, __LINE__, "reduction");
 }
@@ -46,19 +49,20 @@ td_red_acc(td_red red, int i, td_dtype in, td_dtype out)
     td_dtype value = td_dtype_is_half(in) ? TD_F32 : in;
 
     switch (red) {
-    case TD_RED_sum:  return td_dtype_is_float(out) ? TD_F64 : out == TD_BOOL ? TD_BOOL : wide_int(out);
-    case TD_RED_prod: return td_dtype_is_half(out) ? TD_F32 : out;
+    case TD_RED_sum:
+        return td_dtype_is_float(out) ? TD_F64 : out == TD_BOOL ? TD_BOOL : wide_int(out);
+    case TD_RED_prod:          return td_dtype_is_half(out) ? TD_F32 : out;
     case TD_RED_mean:
     case TD_RED_var:
-    case TD_RED_std: return TD_F64;
+    case TD_RED_std:           return TD_F64;
     case TD_RED_any:
-    case TD_RED_all: return TD_BOOL;
+    case TD_RED_all:           return TD_BOOL;
     case TD_RED_count_nonzero: return TD_I64;
     case TD_RED_min:
-    case TD_RED_max: return value;
+    case TD_RED_max:           return value;
     case TD_RED_argmin:
-    case TD_RED_argmax: return i ? TD_I64 : value;
-    case TD_RED_COUNT: break;
+    case TD_RED_argmax:        return i ? TD_I64 : value;
+    case TD_RED_COUNT:         break;
     }
     td_bug(__FILE__, __LINE__, "reduction");
 }
@@ -93,11 +97,17 @@ td_red_init(td_fn *f, td_red red, const td_dtype acc[], td_val out[])
 {
     switch (red) {
     case TD_RED_prod:
-    case TD_RED_all:    out[0] = td_const_int(f, acc[0], 1); return;
-    case TD_RED_min:    out[0] = highest(f, acc[0]); return;
-    case TD_RED_max:    out[0] = lowest(f, acc[0]); return;
-    case TD_RED_argmin: out[0] = highest(f, acc[0]); out[1] = td_const_int(f, TD_I64, INT64_MAX); return;
-    case TD_RED_argmax: out[0] = lowest(f, acc[0]); out[1] = td_const_int(f, TD_I64, INT64_MAX); return;
+    case TD_RED_all:  out[0] = td_const_int(f, acc[0], 1); return;
+    case TD_RED_min:  out[0] = highest(f, acc[0]); return;
+    case TD_RED_max:  out[0] = lowest(f, acc[0]); return;
+    case TD_RED_argmin:
+        out[0] = highest(f, acc[0]);
+        out[1] = td_const_int(f, TD_I64, INT64_MAX);
+        return;
+    case TD_RED_argmax:
+        out[0] = lowest(f, acc[0]);
+        out[1] = td_const_int(f, TD_I64, INT64_MAX);
+        return;
     default:
         for (int i = 0; i < td_redtab[red].nacc; i++)
             out[i] = td_const_int(f, acc[i], 0);
@@ -119,7 +129,7 @@ td_red_lift(td_fn *f, td_red red, const td_dtype acc[], td_val x, td_val index, 
         out[1] = TD_E2(f, multiply, out[0], out[0]);
         return;
     case TD_RED_count_nonzero: out[0] = td_cast(f, td_cast(f, x, TD_BOOL), TD_I64); return;
-    default: out[0] = td_cast(f, x, acc[0]);
+    default:                   out[0] = td_cast(f, x, acc[0]);
     }
 }
 
@@ -184,7 +194,7 @@ td_red_finish(td_fn *f, td_red red, const td_val acc[], td_val count, td_val ddo
         return td_cast(f, red == TD_RED_std ? TD_E1(f, sqrt, v) : v, out);
     case TD_RED_argmin:
     case TD_RED_argmax: return acc[1];
-    default: return td_cast(f, acc[0], out);
+    default:            return td_cast(f, acc[0], out);
     }
 }
 

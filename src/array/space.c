@@ -4,30 +4,81 @@
 #include <string.h>
 
 typedef struct order {
-    int     n, nk, axis[TD_MAXDIM]; /* shape axes in the plan's order */
-    bool    tail;
+    int n, nk, axis[TD_MAXDIM]; /* shape axes in the plan's order */
+    bool tail;
 } order;
 
-/* Kept axes, then reduced ones; when the last axis of all is kept but others are reduced, that axis
- * goes to the end, so that lanes run along memory. */
+/* The operand whose memory is walked in order: what a map writes, what a reduction reads most of. */
+static const td_opnd *
+guide(const td_plan *p, bool map)
+{
+    const td_opnd *best = NULL;
+    int most = 0;
+
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        const td_opnd *o = &p->opnd[k];
+        int moving = 0;
+
+        for (int i = 0; i < p->shape.ndim; i++)
+            moving += o->stride[i] != 0 && p->shape.dim[i] > 1;
+        if (o->role == (map ? TD_ROLE_STORE : TD_ROLE_LOAD) && moving > most) {
+            best = o;
+            most = moving;
+        }
+    }
+    return best;
+}
+
+static int64_t
+span(const td_opnd *o, int axis)
+{
+    return o->stride[axis] < 0 ? -o->stride[axis] : o->stride[axis];
+}
+
+/* Longest strides first; equal ones keep their order. */
+static void
+sort_axes(const td_opnd *o, int *axis, int n)
+{
+    for (int i = 1; i < n && o; i++) {
+        int own = axis[i], at = i;
+
+        for (; at > 0 && span(o, axis[at - 1]) < span(o, own); at--)
+            axis[at] = axis[at - 1];
+        axis[at] = own;
+    }
+}
+
+/* Kept axes, then reduced ones.  When memory is shortest-strided along the last kept axis, that axis goes
+ * to the very end, so that lanes run along memory.  Kept axes of a reduction keep their order (results
+ * are numbered by it), reduced ones do unless places matter. */
 static order
-arrange(const td_plan *p, uint32_t axes)
+arrange(const td_plan *p, uint32_t axes, bool places)
 {
     const td_shape *s = &p->shape;
+    const td_opnd *o = guide(p, !axes);
     order r = {0};
-    int last = -1;
+    int last = -1, kept = -1;
 
-    for (int i = 0; i < s->ndim; i++)
-        if (s->dim[i] != 1)
+    for (int i = 0; i < s->ndim; i++) {
+        if (s->dim[i] == 1)
+            continue;
+        if (last < 0 || !o || span(o, i) <= span(o, last))
             last = i;
-    r.tail = axes && last >= 0 && !(axes >> last & 1);
+        if (!(axes >> i & 1))
+            kept = i;
+    }
+    r.tail = axes && last >= 0 && last == kept;
     for (int i = 0; i < s->ndim; i++)
         if (s->dim[i] != 1 && !(axes >> i & 1) && !(r.tail && i == last))
             r.axis[r.n++] = i;
     r.nk = r.n;
+    if (!axes)
+        sort_axes(o, r.axis, r.n);
     for (int i = 0; i < s->ndim; i++)
         if (s->dim[i] != 1 && (axes >> i & 1))
             r.axis[r.n++] = i;
+    if (!places)
+        sort_axes(o, r.axis + r.nk, r.n - r.nk);
     if (r.tail)
         r.axis[r.n++] = last;
     return r;
@@ -45,10 +96,23 @@ mergeable(const td_plan *p, int outer, int inner_axis)
     return true;
 }
 
-void
-td_plan_collapse(td_plan *p, uint32_t axes)
+static void
+find_uniform(td_plan *p)
 {
-    order r = arrange(p, axes);
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        td_step *s = &p->step[i];
+
+        s->uniform = s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST ||
+                     p->opnd[s->opnd].inner == 0;
+        for (int j = 0; j < s->nsrc; j++)
+            s->uniform &= p->step[s->src[j]].uniform;
+    }
+}
+
+void
+td_plan_collapse(td_plan *p, uint32_t axes, bool places)
+{
+    order r = arrange(p, axes, places);
     int64_t stride[TD_MAXDIM];
     int from[TD_MAXDIM], nd = 0, nk = 0;
 
@@ -79,19 +143,47 @@ td_plan_collapse(td_plan *p, uint32_t axes)
         if (nd && o->role == TD_ROLE_STORE && o->inner == 0 && p->dim[nd - 1] > 1 && !axes)
             o->inner = 2;
     }
-    for (uint16_t i = 0; i < p->nstep; i++) {
-        td_step *s = &p->step[i];
+    find_uniform(p);
+}
 
-        s->uniform = s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST || p->opnd[s->opnd].inner == 0;
-        for (int j = 0; j < s->nsrc; j++)
-            s->uniform &= p->step[s->src[j]].uniform;
+void
+td_plan_flatten(td_plan *p, int lanes)
+{
+    if (p->nd < 2 || p->dim[p->nd - 1] >= lanes || !td_plan_narrow(p))
+        return;
+    p->flat = true;
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        td_opnd *o = &p->opnd[k];
+        int64_t step = 1;
+        bool dense = true, still = true;
+
+        for (int d = p->nd - 1; d >= 0; d--) {
+            dense &= o->stride[d] == step;
+            still &= o->stride[d] == 0;
+            step *= p->dim[d];
+        }
+        o->inner = still ? 0 : dense ? 1 : 2;
     }
+    find_uniform(p);
+}
+
+/* q = e / d for e < 2^31 and d >= 2 as (e * magic >> 32) >> shift: with 2^s >= d the error of
+ * magic = ceil(2^(31 + s) / d) stays below one part in 2^31 (Granlund and Montgomery, 1994). */
+static void
+magic_of(int64_t d, uint64_t *magic, uint64_t *shift)
+{
+    int s = 64 - __builtin_clzll((uint64_t)d - 1);
+
+    *magic = (((uint64_t)1 << (31 + s)) + (uint64_t)d - 1) / (uint64_t)d;
+    *shift = (uint64_t)s - 1;
 }
 
 td_hash
 td_plan_key(const td_plan *p)
 {
-    td_hash h = td_hash_u64(TD_HASH_INIT, (uint64_t)p->nd << 32 | (uint64_t)p->nk << 16 | p->tail_kept);
+    td_hash h = td_hash_u64(TD_HASH_INIT, (uint64_t)p->nd << 32 | (uint64_t)p->nk << 16 |
+                                              (uint64_t)td_plan_narrow(p) << 2 |
+                                              (uint64_t)p->flat << 1 | p->tail_kept);
 
     h = td_hash_u64(h, (uint64_t)p->nstep << 48 | (uint64_t)p->nopnd << 32 | p->nscalar);
     h = td_hash_add(h, p->step, p->nstep * sizeof *p->step);
@@ -99,7 +191,8 @@ td_plan_key(const td_plan *p)
     for (uint16_t k = 0; k < p->nopnd; k++) {
         const td_opnd *o = &p->opnd[k];
 
-        h = td_hash_u64(h, (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 | (uint64_t)o->inner << 32 |
+        h = td_hash_u64(h, (uint64_t)o->role << 48 | (uint64_t)o->dt << 40 |
+                               (uint64_t)o->inner << 32 |
                                (o->role == TD_ROLE_STORE ? p->store_step[k] : 0));
     }
     return h;
@@ -115,6 +208,8 @@ td_plan_words(const td_plan *p, uint64_t *words)
             words[n++] = p->opnd[k].ptr;
     for (int d = 0; d < p->nd; d++)
         words[n++] = (uint64_t)p->dim[d];
+    for (int d = 1; d < p->nd && td_plan_narrow(p); d++, n += 2)
+        magic_of(p->dim[d], &words[n], &words[n + 1]);
     for (uint16_t k = 0; k < p->nopnd; k++) {
         for (int d = 0; d + 1 < p->nd; d++)
             words[n++] = (uint64_t)p->opnd[k].stride[d];
@@ -135,7 +230,8 @@ td_plan_widest(const td_plan *p)
         if (p->opnd[k].role != TD_ROLE_INDEX && td_dtype_size((td_dtype)p->opnd[k].dt) > w)
             w = td_dtype_size((td_dtype)p->opnd[k].dt);
     for (uint16_t i = 0; i < p->nstep; i++) {
-        size_t s = td_dtype_is_half((td_dtype)p->step[i].dt) ? 4 : td_dtype_size((td_dtype)p->step[i].dt);
+        size_t s =
+            td_dtype_is_half((td_dtype)p->step[i].dt) ? 4 : td_dtype_size((td_dtype)p->step[i].dt);
 
         if (p->step[i].kind != TD_N_SCALAR && s > w)
             w = s;

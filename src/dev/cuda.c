@@ -342,15 +342,23 @@ describe(td_cuda *c)
 }
 
 static void
-watch_forks(void)
+watch_once(void)
 {
     pthread_atfork(NULL, NULL, in_child);
+}
+
+/* From now on a child of this process must not use CUDA. */
+static void
+watch_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_once);
 }
 
 td_status
 td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *name, td_cuda **out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     td_cuda *c;
     td_status st;
 
@@ -359,7 +367,7 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
                        "%s: this process was forked after CUDA was initialised; start workers with "
                        "the \"spawn\" method",
                        name);
-    pthread_once(&once, watch_forks);
+    watch_forks();
     c = calloc(1, sizeof *c);
     if (!c)
         return td_fail(TD_ERR_NOMEM, "%s: no host memory for the device's record", name);
@@ -380,21 +388,38 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     return TD_OK;
 }
 
-/* The driver, if it has devices; else NULL and the reason. */
+/* The driver and its devices, asked for once: a forked child must not ask again. */
+static struct {
+    const td_driver *drv; /* NULL: no device, and why */
+    int count;
+    const char *why;
+} found;
+
+static void
+find_devices(void)
+{
+    const td_driver *drv = td_driver_open(&found.why);
+
+    if (!drv)
+        return;
+    watch_forks();
+    if (drv->cuDeviceGetCount(&found.count) != 0 || found.count < 1) {
+        found.count = 0;
+        found.why = "the NVIDIA driver finds no device";
+        return;
+    }
+    found.drv = drv;
+}
+
 static const td_driver *
 driver_with_devices(int *count, const char **why)
 {
-    const td_driver *drv = td_driver_open(why);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    *count = 0;
-    if (!drv)
-        return NULL;
-    if (drv->cuDeviceGetCount(count) != 0 || *count < 1) {
-        *count = 0;
-        *why = "the NVIDIA driver finds no device";
-        return NULL;
-    }
-    return drv;
+    pthread_once(&once, find_devices);
+    *count = found.count;
+    *why = found.why;
+    return found.drv;
 }
 
 int

@@ -194,10 +194,10 @@ numpy_of(PyObject *o, int dt)
     if (np && list && dt >= 0 && dt != TD_BF16)
         n = PyObject_CallMethod(np, "asarray", "Os", o, td_dtab[dt].typestr);
     else if (np)
-        n = PyObject_CallMethod(np, "asarray", "O", o);
+        n = PyObject_CallMethod(np, "asarray", "(O)", o);
     d = n ? PyObject_GetAttrString(n, "dtype") : NULL;
     native = d ? PyObject_CallMethod(d, "newbyteorder", "s", "=") : NULL;
-    r = native ? PyObject_CallMethod(n, "astype", "O", native) : NULL;
+    r = native ? PyObject_CallMethod(n, "astype", "(O)", native) : NULL;
     Py_XDECREF(n);
     Py_XDECREF(d);
     Py_XDECREF(native);

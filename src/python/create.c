@@ -435,7 +435,7 @@ asnumpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
         return NULL;
     if (py_is_array(arg[0]))
         return py_get(arg[0]);
-    return py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "O", arg[0]) : NULL;
+    return py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", arg[0]) : NULL;
 }
 
 PyMethodDef py_create_functions[] = {

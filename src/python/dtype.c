@@ -62,7 +62,7 @@ dtype_of_attr(PyObject *o, const char *attr, td_dtype *out)
 static bool
 dtype_through_numpy(PyObject *o, td_dtype *out)
 {
-    PyObject *np = py_numpy(), *d = np ? PyObject_CallMethod(np, "dtype", "O", o) : NULL;
+    PyObject *np = py_numpy(), *d = np ? PyObject_CallMethod(np, "dtype", "(O)", o) : NULL;
     int r;
 
     if (!d)

@@ -135,7 +135,7 @@ memory_of(const td_array *a, bool share)
 static PyObject *
 numpy_over(memory *m)
 {
-    PyObject *np = m ? py_numpy() : NULL, *r = np ? PyObject_CallMethod(np, "asarray", "O", (PyObject *)m) : NULL;
+    PyObject *np = m ? py_numpy() : NULL, *r = np ? PyObject_CallMethod(np, "asarray", "(O)", (PyObject *)m) : NULL;
 
     Py_XDECREF((PyObject *)m);
     return r;

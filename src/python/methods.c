@@ -192,7 +192,7 @@ array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
     }
     if (cpu && arg[1] != Py_True && py_dtype_format(td_array_dtype(py_array_of(self)))) {
         view = PyMemoryView_FromObject(self);
-        host = view && py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "O", view) : NULL;
+        host = view && py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", view) : NULL;
         Py_XDECREF(view);
     } else
         host = py_get(self);

@@ -219,7 +219,7 @@ static PyObject *
 get_transposed(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyObject_CallMethod(self, "transpose", NULL);
+    return py_transposed(self);
 }
 
 static PyObject *
@@ -307,7 +307,7 @@ static PyObject *
 text(PyObject *self, const char *function)
 {
     PyObject *np = py_numpy(), *host = np ? py_get(self) : NULL;
-    PyObject *r = host ? PyObject_CallMethod(np, function, "O", host) : NULL;
+    PyObject *r = host ? PyObject_CallMethod(np, function, "(O)", host) : NULL;
 
     Py_XDECREF(host);
     return r;

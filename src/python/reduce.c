@@ -38,6 +38,25 @@ static const char *const red_names[] = {
 #include "array/reduce.def"
 };
 
+/* Over no axes: every element is reduced alone, along an axis of extent 1 that is added for it. */
+static td_status
+each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
+{
+    td_shape s = a->view.shape;
+    td_array tall;
+    td_status st;
+
+    if (s.ndim == TD_MAXDIM)
+        return td_fail(TD_ERR_VALUE, "%s: axis=() of an array of %d dimensions", red_names[red], s.ndim);
+    g.axes = 1u << s.ndim;
+    g.keepdims = false;
+    s.dim[s.ndim++] = 1;
+    TD_TRY(td_array_reshape(a, &s, &tall));
+    st = td_array_reduce(red, &tall, &g, out);
+    td_array_unref(&tall);
+    return st;
+}
+
 static PyObject *
 reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
 {
@@ -47,7 +66,10 @@ reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
 
     if (!r)
         return NULL;
-    st = td_array_reduce(red, py_array_of(self), g, &r->a);
+    if (g->axes || py_array_of(self)->view.shape.ndim == 0)
+        st = td_array_reduce(red, py_array_of(self), g, &r->a);
+    else
+        st = each_alone(red, py_array_of(self), *g, &r->a);
     if (st || py_is_none(out))
         return py_done(r, st);
     if (!py_is_array(out) || !py_writable((py_ndarray *)out)

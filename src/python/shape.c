@@ -65,6 +65,14 @@ transpose_all(const td_array *a, td_array *out)
     return td_array_transpose(a, axes, out);
 }
 
+PyObject *
+py_transposed(PyObject *self)
+{
+    py_ndarray *r = py_new();
+
+    return view_done(self, r, r ? transpose_all(py_array_of(self), &r->a) : TD_OK);
+}
+
 /* Elements are counted with the first axis fastest: reshape between two reversals of the axes. */
 static td_status
 reshape_fortran(const td_array *a, td_shape s, td_array *out)
@@ -154,10 +162,8 @@ transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     py_ndarray *r;
     td_shape s;
 
-    if (nargs == 0 || (nargs == 1 && args[0] == Py_None)) {
-        r = py_new();
-        return view_done(self, r, r ? transpose_all(a, &r->a) : TD_OK);
-    }
+    if (nargs == 0 || (nargs == 1 && args[0] == Py_None))
+        return py_transposed(self);
     if (!shape_of_args(args, nargs, &s))
         return NULL;
     if (s.ndim != ndim) {

@@ -69,10 +69,10 @@ td_broadcast(const char *op, const td_shape *a, const td_shape *b, td_shape *out
 {
     const td_shape *wide = a->ndim >= b->ndim ? a : b, *slim = wide == a ? b : a;
     char ta[256], tb[256];
+    td_shape r = *wide; /* out may be a or b */
 
-    *out = *wide;
     for (int i = 0; i < slim->ndim; i++) {
-        int64_t *d = &out->dim[wide->ndim - slim->ndim + i], e = slim->dim[i];
+        int64_t *d = &r.dim[wide->ndim - slim->ndim + i], e = slim->dim[i];
 
         if (*d == 1)
             *d = e;
@@ -81,6 +81,7 @@ td_broadcast(const char *op, const td_shape *a, const td_shape *b, td_shape *out
                            "%s: operands could not be broadcast together with shapes %s %s", op,
                            td_shape_text(a, ta, sizeof ta), td_shape_text(b, tb, sizeof tb));
     }
+    *out = r;
     return TD_OK;
 }
 

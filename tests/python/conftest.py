@@ -1,0 +1,28 @@
+"""What the Python tests share: devices, dtypes, layouts, comparison with NumPy."""
+
+import os
+
+os.environ.setdefault("TREADLE_DEVICE", "cpu")
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import treadle as td
+
+settings.register_profile("treadle", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("treadle")
+
+DEVICES = ["cpu", "null"] + [d.name for d in td.devices() if d.kind == "cuda"][:1]
+
+
+@pytest.fixture(params=DEVICES)
+def dev(request):
+    """Runs the test on every device; null interprets the kernels that a GPU would run."""
+    with td.device(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
