@@ -252,6 +252,12 @@ one_number(td_scalar s, char weak, int dt, td_dev *dev, td_array *out)
         PyErr_SetString(PyExc_OverflowError, "Python integer too large for 64 bits");
         return false;
     }
+    if (td_dtype_is_complex(want)) { /* no kernel fills with complex numbers */
+        uint64_t bits[2];
+
+        td_scalar_bits(s, want, bits);
+        return py_ok(td_array_from_host(dev, want, &(td_shape){0}, bits, out));
+    }
     return (weak != 'i' || py_int_fits(s, want)) && py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
 }
 

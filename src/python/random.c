@@ -145,20 +145,38 @@ plain(PyObject *o, double dflt, double *out)
     return 0;
 }
 
+/* A parameter that is not a plain number: an array. */
+static PyObject *
+parameter(PyObject *o)
+{
+    td_scalar s;
+    td_array own;
+    char weak;
+
+    if (py_is_array(o) || py_number(o, &s, &weak) > 0)
+        return Py_NewRef(o);
+    return !PyErr_Occurred() && py_asarray(o, -1, NULL, &own) ? py_wrap(&own) : NULL;
+}
+
 /* shift + scale * z with z of `size`, or of the shape that the parameters broadcast to. */
 static PyObject *
 scaled(PyObject *self, td_dist dist, PyObject *shift, PyObject *scale, PyObject *size, int dt)
 {
     PyObject *sum = NULL, *shape = NULL, *z = NULL, *prod = NULL, *r = NULL;
 
-    if (py_is_none(size)) {
-        sum = PyNumber_Add(shift, scale);
-        shape = sum ? PyObject_GetAttrString(sum, "shape") : NULL;
-    } else
+    shift = parameter(shift);
+    scale = shift ? parameter(scale) : NULL;
+    if (scale && !py_is_none(size))
         shape = Py_NewRef(size);
+    else if (scale) {
+        sum = PyNumber_Add(shift, scale);
+        shape = !sum ? NULL : py_is_array(sum) ? py_shape_tuple(&py_array_of(sum)->view.shape) : PyTuple_New(0);
+    }
     z = shape ? draw(self, dist, shape, dt, unit) : NULL;
     prod = z ? PyNumber_Multiply(z, scale) : NULL;
     r = prod ? PyNumber_Add(prod, shift) : NULL;
+    Py_XDECREF(shift);
+    Py_XDECREF(scale);
     Py_XDECREF(sum);
     Py_XDECREF(shape);
     Py_XDECREF(z);
@@ -195,7 +213,7 @@ static PyObject *
 uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"low", "high", "size", "dtype", NULL};
-    PyObject *arg[4], *low, *width, *high, *r = NULL;
+    PyObject *arg[4], *zero, *one, *low, *width, *high, *r;
     double lo, hi;
     int dt;
 
@@ -203,13 +221,14 @@ uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
         return NULL;
     if (plain(arg[0], 0, &lo) && plain(arg[1], 1, &hi) && lo == 0 && hi == 1)
         return draw(self, TD_DIST_UNIFORM, arg[2], dt, unit);
-    low = arg[0] ? Py_NewRef(arg[0]) : PyFloat_FromDouble(0);
-    high = arg[1] ? Py_NewRef(arg[1]) : PyFloat_FromDouble(1);
+    zero = PyFloat_FromDouble(0);
+    one = PyFloat_FromDouble(1);
+    low = zero ? parameter(arg[0] ? arg[0] : zero) : NULL;
+    high = one ? parameter(arg[1] ? arg[1] : one) : NULL;
     width = low && high ? PyNumber_Subtract(high, low) : NULL;
-    if (width && !py_is_array(low) && !py_is_array(width) && py_is_none(arg[2]))
-        r = scaled(self, TD_DIST_UNIFORM, low, width, Py_None, dt);
-    else if (width)
-        r = scaled(self, TD_DIST_UNIFORM, low, width, arg[2], dt);
+    r = width ? scaled(self, TD_DIST_UNIFORM, low, width, arg[2], dt) : NULL;
+    Py_XDECREF(zero);
+    Py_XDECREF(one);
     Py_XDECREF(low);
     Py_XDECREF(high);
     Py_XDECREF(width);
@@ -248,7 +267,7 @@ int_bounds(PyObject *const arg[5], int dt, td_scalar par[2])
             return false;
         }
     }
-    par[0] = (td_scalar){.dt = TD_I64, .i = low};
+    par[0] = (td_scalar){.dt = TD_U64, .u = (uint64_t)low}; /* added modulo 2^64 */
     par[1] = (td_scalar){.dt = TD_U64, .u = (uint64_t)high - (uint64_t)low};
     return true;
 }

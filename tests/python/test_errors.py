@@ -1,0 +1,115 @@
+"""What bad input gets: the exception's type, its words, and that nothing else has changed."""
+
+import numpy as np
+import pytest
+from numpy_side import check
+
+import treadle as td
+
+
+def test_shapes_are_named():
+    a, b = td.zeros((2, 3)), td.zeros((4, 5))
+    for f in (lambda: a + b, lambda: td.maximum(a, b), lambda: a.__iadd__(b), lambda: td.where(a > 0, a, b)):
+        with pytest.raises(ValueError) as e:
+            f()
+        assert "(2, 3)" in str(e.value) and "(4, 5)" in str(e.value)
+    with pytest.raises(ValueError, match=r"size 6 into shape \(4,\)"):
+        a.reshape(4)
+    with pytest.raises(ValueError) as e:
+        a @ b
+    assert "(2, 3)" in str(e.value) and "(4, 5)" in str(e.value)
+    with pytest.raises(ValueError) as e:
+        a[...] = b
+    assert "(2, 3)" in str(e.value) and "(4, 5)" in str(e.value)
+    with pytest.raises(ValueError, match="axis 0"):
+        td.concatenate([a, b], 0)
+    check(a, np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "b - b", "-b", "f & f", "f << 1", "~f", "np.invert(f)", "np.sign(b)", "i.astype('no')", "f + 'text'", "f + None",
+        "f < {}", "np.exp('x')", "np.exp(None)", "np.add(f, object())", "np.zeros(3, dtype='M8[s]')", "np.asarray('text')",
+        "np.asarray([1, 'a'])", "np.asarray(None)", "np.asarray({})", "f.sum(dtype='O')", "np.asarray(np.array(['a']))",
+        "float(f)", "int(i)", "np.zeros('ab')", "np.zeros(2.5)", "np.arange('a')", "range(3)[f]", "np.add(f)", "np.add(1, 2, 3, 4)",
+        "f.sum(bad=1)", "f.sum(0, None, None, False, 9, 9)", "np.zeros()", "f.astype()", "len(np.asarray(1.0))", "iter(np.asarray(1.0))",
+        "hash(f)", "np.asarray(b'ab')", "f.clip(2, bad=3)",
+    ],
+)  # fmt: skip
+def test_type_errors(text):
+    names = {"np": td, "f": td.ones(3), "i": td.arange(3), "b": td.ones(3, bool)}
+    with pytest.raises(TypeError):
+        eval(text, names)
+
+
+@pytest.mark.parametrize(
+    "text,error",
+    [
+        ("np.zeros((2, -1))", ValueError), ("f.sum(3)", IndexError), ("f.sum((0, 0))", ValueError), ("np.zeros((1,) * 20)", ValueError),
+        ("bool(f)", ValueError), ("bool(f[:0])", ValueError), ("f.item()", ValueError), ("f.item(9)", IndexError),
+        ("np.arange(1, 2, 0)", ZeroDivisionError), ("i ** -1", ValueError), ("i ** np.asarray([1, -1, 1])", ValueError),
+        ("i.astype('int8') + 1000", OverflowError), ("i + 2**70", OverflowError), ("i.astype('uint8') * -1", OverflowError),
+        ("np.array([1000], dtype='int8')", OverflowError), ("np.array(300, dtype='uint8')", OverflowError), ("f[:0].min()", ValueError),
+        ("np.stack([f, f[:2]])", ValueError), ("np.concatenate([])", ValueError), ("f.transpose(0, 0)", ValueError),
+        ("f.reshape(2, 2)", ValueError), ("f.squeeze(0)", ValueError), ("f.swapaxes(0, 3)", IndexError), ("np.split(f, 2)", ValueError),
+        ("np.device('cuda:99')", RuntimeError), ("np.device('nonsense')", ValueError), ("np.asarray([[1, 2], [3]])", ValueError),
+        ("np.broadcast_to(f, (2, 2))", ValueError), ("np.zeros((2**40, 2**40))", ValueError), ("np.moveaxis(f, 2, 0)", IndexError),
+        ("np.random.default_rng(-1)", ValueError), ("np.random.default_rng(0).integers(3, 3)", ValueError), ("np.linspace(0, 1, -1)", ValueError),
+        ("f.__array__(copy=False, dtype='f4')", ValueError), ("np.asarray([1.0, 2.0], copy=False)", (ValueError, TypeError)),
+        ("np.matmul(f, 2.0)", ValueError), ("np.where(f > 0, f)", ValueError),
+    ],
+)  # fmt: skip
+def test_other_errors(text, error):
+    names = {"np": td, "f": td.ones(3), "i": td.arange(3)}
+    with pytest.raises(error):
+        eval(text, names)
+
+
+def test_as_numpy_words_overflow():
+    with pytest.raises(OverflowError, match="Python integer 1000 out of bounds for int8"):
+        td.zeros(3, "int8") + 1000
+
+
+def test_out_of_memory_says_how_much(dev):
+    kept = td.arange(10) * 2
+    with pytest.raises(td.OutOfMemoryError) as e:
+        td.empty(2**46, "float64")
+    assert isinstance(e.value, MemoryError)
+    for word in ("asked", "hold", "free"):
+        assert word in str(e.value), str(e.value)
+    check(kept + 1, np.arange(10) * 2 + 1)
+
+
+def test_an_error_leaves_what_was_recorded(dev):
+    x = td.arange(6.0).reshape(2, 3)
+    y = x * 2
+    z = y + 1
+    for bad in (lambda: y + td.zeros(7), lambda: y[9], lambda: y.reshape(5), lambda: y @ y, lambda: y.__setitem__(0, td.zeros(9))):
+        with pytest.raises((ValueError, IndexError)):
+            bad()
+    check(y, np.arange(6.0).reshape(2, 3) * 2)
+    check(z, np.arange(6.0).reshape(2, 3) * 2 + 1)
+
+
+def test_in_place_casts_are_checked():
+    i = td.arange(3)
+    with pytest.raises(TypeError, match="same_kind"):
+        i += 1.5
+    with pytest.raises(ValueError):
+        i += td.ones((2, 3), int)
+    check(i, np.arange(3))
+
+
+def test_exceptions_have_their_places():
+    assert issubclass(td.OutOfMemoryError, MemoryError)
+    assert issubclass(td.CompileError, RuntimeError) and issubclass(td.DeviceError, RuntimeError)
+    assert issubclass(td.MissingLibraryError, ImportError)
+    assert td.DeviceError.__module__ == "treadle"
+
+
+def test_arrays_on_two_devices():
+    a, b = td.asarray([1.0], device="cpu"), td.asarray([1.0], device="null")
+    with pytest.raises(ValueError, match=r"cpu.*null"):
+        a + b
+    check(a + td.asarray(b, device="cpu"), np.array([2.0]))

@@ -1,0 +1,246 @@
+"""NumPy beside treadle: operands of either side, protocols, shared memory."""
+
+import array as stdlib_array
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy_side import REAL, check, values
+
+import treadle as td
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_there_and_back(dtype, dev, rng):
+    x = values((3, 4), dtype, rng)
+    t = td.asarray(x)
+    check(t, x)
+    assert td.asnumpy(t).tolist() == x.tolist()
+    assert type(t.get()) is np.ndarray and t.get().flags.writeable
+    check(td.asarray(x.T), x.T)
+    check(td.asarray(x[::2, ::-1]), x[::2, ::-1])
+
+
+def test_import_has_read_its_source():
+    n = np.arange(5.0)
+    x = td.asarray(n)
+    y = x + 1
+    n[:] = 0
+    check(y, np.arange(5.0) + 1)
+    check(x, np.arange(5.0))
+
+
+def test_get_is_the_callers_own(dev):
+    t = td.arange(5.0) * 2
+    n = t.get()
+    n[:] = -1
+    check(t, np.arange(5.0) * 2)
+    m = (t + 1).get()
+    m[0] = 7
+    check(t + 1, np.arange(5.0) * 2 + 1)
+    u = t + 0
+    v = u
+    w = u.get()
+    w[:] = 3
+    check(v, np.arange(5.0) * 2)
+
+
+def test_get_of_temporaries():
+    big = td.arange(1 << 20)
+    for _ in range(20):
+        n = (big * 2).get()
+        assert n[-1] == 2 * ((1 << 20) - 1)
+        kept = n
+        n = (big + 1).get()
+        assert kept[1] == 2 and n[1] == 2 and kept[2] == 4
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%", "**", "<", "<=", "==", "!=", "@"])
+def test_numpy_on_the_left(op, rng):
+    n, x = values((3, 3), "float32", rng, 1, 5), values((3, 3), "float32", rng, 1, 4)
+    t = td.asarray(x)
+    check(eval(f"n {op} t"), eval(f"n {op} x"), 8)
+    check(eval(f"t {op} n"), eval(f"x {op} n"), 8)
+
+
+def test_numpy_scalars(dev):
+    x = np.arange(3, dtype="float32")
+    t = td.asarray(x)
+    for s in (np.float64(2), np.float32(2), np.int32(2), np.array(2.0), np.bool_(True)):
+        check(s * t, s * x)
+        check(t * s, x * s)
+        check(s - t.astype("float64"), s.astype("float64") - x.astype("float64"))
+    assert (np.float64(2) * t).dtype == np.float64
+
+
+def test_ufuncs_dispatch(rng):
+    x = values((4,), "float32", rng, 1, 4)
+    t = td.asarray(x)
+    for name in ("exp", "sqrt", "add", "arctan2", "rad2deg", "abs", "maximum", "isnan", "less", "true_divide", "square"):
+        f = getattr(np, name)
+        args = (t,) * f.nin
+        check(f(*args), f(*(x,) * f.nin), 4, name)
+    check(np.add(x, t), x + x)
+    check(np.multiply(t, 2, dtype="float64"), np.multiply(x, 2, dtype="float64"))
+    check(np.matmul(t, t), np.matmul(x, x), 4)
+    out = td.zeros(4, "float32")
+    assert np.add(t, 1, out=out) is out
+    check(out, x + 1)
+    check(np.add.reduce(t), np.add.reduce(x), 4)
+    with pytest.raises(TypeError, match="get"):
+        np.gcd(td.arange(3), 2)
+    with pytest.raises(TypeError, match="get"):
+        np.add.accumulate(t)
+
+
+def test_numpy_arrays_receive():
+    n, t = np.ones(3), td.arange(3.0)
+    m = n
+    n += t
+    assert n is m and n.tolist() == [1, 2, 3]
+    np.add(t, t, out=n)
+    assert n.tolist() == [0, 2, 4]
+    n[:] = t
+    assert n.tolist() == [0, 1, 2]
+
+
+def test_functions_dispatch(rng):
+    x = values((3, 4), "float32", rng)
+    t = td.asarray(x)
+    for text in ("np.sum(a)", "np.mean(a, axis=0)", "np.concatenate([a, b])", "np.where(a > 0, a, b)", "np.reshape(a, (2, 6))",
+                 "np.stack([b, a], axis=1)", "np.clip(a, -1, 1)", "np.max(a, 1)", "np.transpose(a)", "np.zeros_like(a)",
+                 "np.dot(a.T, b)", "np.argmax(a)", "np.round(a, 1)", "np.count_nonzero(a, 0)", "np.expand_dims(a, 1)"):  # fmt: skip
+        check(eval(text, {"np": np, "a": t, "b": x}), np.asarray(eval(text, {"np": np, "a": x, "b": x})), 16, text)
+    assert np.allclose(t, x) and np.array_equal(t, x) and np.shape(t) == (3, 4) and np.ndim(t) == 2
+    with pytest.raises(TypeError, match="get"):
+        np.median(t)
+    with pytest.raises(TypeError, match="get"):
+        np.linalg.norm(t)
+
+
+def test_asarray_shares_on_the_cpu():
+    t = td.arange(6.0)
+    n = np.asarray(t)
+    n[0] = 100
+    t[1] = 200
+    assert n[1] == 200
+    y = t + 1
+    n[2] = 300
+    check(t, np.array([100, 200, 300, 3, 4, 5.0]))
+    check(y, np.array([101, 201, 3, 4, 5, 6.0]))
+    t += 1
+    assert n.tolist() == [101, 201, 301, 4, 5, 6]
+    t[:] = 0
+    assert n.tolist() == [0] * 6
+    assert np.array(t) is not n
+    check(td.asarray(n), np.zeros(6))
+
+
+def test_copy_false_shares_both_ways():
+    n = np.arange(6.0)
+    t = td.asarray(n, copy=False)
+    y = t * 2
+    n[0] = 50
+    check(t + 0, n)
+    check(y, np.arange(6.0) * 2)
+    t[1:3] = -1
+    assert n.tolist() == [50, -1, -1, 3, 4, 5]
+    view = td.asarray(n[::-2], copy=False)
+    check(view + 0, n[::-2])
+    view[0] = 77
+    assert n[5] == 77
+    check(t + 0, n)
+    del n
+    check(t * 1, np.array([50, -1, -1, 3, 4, 77.0]))
+    locked = np.arange(3.0)
+    locked.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        td.asarray(locked, copy=False)[0] = 1
+    with pytest.raises(ValueError):
+        td.asarray(np.arange(3), copy=False, dtype="float32")
+
+
+def test_shared_memory_outlives_its_arrays():
+    n = np.asarray(td.arange(1000.0) + 1)
+    junk = [td.full(1000, 5.0) + k for k in range(50)]
+    td.evaluate(*junk)
+    assert n.tolist() == [k + 1 for k in range(1000)]
+
+
+def test_owners_are_released():
+    class Owner(np.ndarray):
+        alive = 0
+
+        def __array_finalize__(self, _):
+            Owner.alive += 1
+
+        def __del__(self):
+            Owner.alive -= 1
+
+    owner = np.arange(1000.0).view(Owner)
+    before = Owner.alive
+    t = td.asarray(owner, copy=False)
+    y = t + 1
+    del owner
+    assert Owner.alive >= before
+    del t
+    td.synchronize()
+    assert Owner.alive == before - 1
+    check(y, np.arange(1000.0) + 1)
+
+
+def test_buffer_protocol():
+    t = td.arange(6, dtype="int32").reshape(2, 3)
+    m = memoryview(t)
+    assert m.shape == (2, 3) and m.format == "i" and m.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert bytes(t) == np.arange(6, dtype="int32").tobytes()
+    assert memoryview(t.T).strides == (4, 12)
+    assert memoryview(td.broadcast_to(t, (2, 2, 3))).readonly
+    check(td.asarray(stdlib_array.array("d", [1, 2, 3])), np.array([1.0, 2, 3]))
+    check(td.asarray(memoryview(b"abc")), np.frombuffer(b"abc", "uint8"))
+    check(td.asarray(np.arange(3, dtype=">i4")), np.arange(3, dtype="int32"))
+
+
+def test_interfaces(dev):
+    t = td.arange(4.0)
+    if dev == "cpu":
+        d = t.__array_interface__
+        assert d["shape"] == (4,) and d["typestr"] == "<f8" and d["strides"] == (8,)
+        assert np.from_dlpack(t).tolist() == [0, 1, 2, 3]
+        assert td.from_dlpack(np.arange(3)).tolist() == [0, 1, 2]
+    else:
+        assert not hasattr(t, "__array_interface__")
+        with pytest.raises(BufferError):
+            memoryview(t)
+        with pytest.raises(ValueError):
+            t.__array__(copy=False)
+    assert np.asarray(t).tolist() == [0, 1, 2, 3]
+    assert np.asarray(t, dtype="float32").dtype == np.float32
+    assert np.array(t, copy=True).tolist() == [0, 1, 2, 3]
+
+
+def test_pickle_and_copy(dev):
+    t = td.arange(6.0).reshape(2, 3) + 1
+    for other in (pickle.loads(pickle.dumps(t)), copy.copy(t), copy.deepcopy(t)):
+        check(other, t.get())
+        other[0] = 0
+    check(t, np.arange(6.0).reshape(2, 3) + 1)
+    assert pickle.loads(pickle.dumps(td.exp)) is td.exp
+
+
+def test_other_objects_may_answer():
+    class Other:
+        def __radd__(self, x):
+            return "radd"
+
+        def __eq__(self, x):
+            return "eq"
+
+        __hash__ = None
+
+    t = td.arange(3)
+    assert t + Other() == "radd" and (t == Other()) == "eq"
+    assert (t == None) is False  # noqa: E711
+    check(t + [1, 2, 3], np.arange(3) + [1, 2, 3])
+    check((1, 2, 3) * t, (1, 2, 3) * np.arange(3))
