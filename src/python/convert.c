@@ -12,7 +12,7 @@
 
 typedef struct owner {
     struct owner *next;
-    Py_buffer     view;
+    Py_buffer view;
 } owner;
 
 static _Atomic(owner *) dead;
@@ -102,7 +102,8 @@ py_number(PyObject *o, td_scalar *out, char *weak)
         return 1;
     }
     if (t == &PyComplex_Type) {
-        *out = (td_scalar){.dt = TD_C128, .f = {PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)}};
+        *out =
+            (td_scalar){.dt = TD_C128, .f = {PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)}};
         *weak = 'c';
         return 1;
     }
@@ -123,7 +124,8 @@ py_number(PyObject *o, td_scalar *out, char *weak)
 static bool
 unsupported(PyObject *o)
 {
-    PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R", (PyObject *)Py_TYPE(o));
+    PyErr_Format(PyExc_TypeError, "treadle arrays hold numbers: cannot convert %R",
+                 (PyObject *)Py_TYPE(o));
     return false;
 }
 
@@ -231,8 +233,9 @@ to_device(const td_array *a, int dt, td_dev *dev, td_array *out)
             PyErr_NoMemory();
             return false;
         }
-        ok = py_ok(td_array_get(a, host))
-          && cast_into(td_array_from_host(dev, td_array_dtype(a), &a->view.shape, host, &raw), &raw, dt, out);
+        ok = py_ok(td_array_get(a, host)) &&
+             cast_into(td_array_from_host(dev, td_array_dtype(a), &a->view.shape, host, &raw), &raw,
+                       dt, out);
         td_host_free(host, nbytes);
         return ok;
     }
@@ -258,7 +261,8 @@ one_number(td_scalar s, char weak, int dt, td_dev *dev, td_array *out)
         td_scalar_bits(s, want, bits);
         return py_ok(td_array_from_host(dev, want, &(td_shape){0}, bits, out));
     }
-    return (weak != 'i' || py_int_fits(s, want)) && py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
+    return (weak != 'i' || py_int_fits(s, want)) &&
+           py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
 }
 
 bool
@@ -275,7 +279,8 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
     r = py_number(o, &s, &weak);
     if (r)
         return r > 0 && one_number(s, weak, dt, dev, out);
-    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || o == Py_None || PyDict_Check(o))
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || o == Py_None ||
+        PyDict_Check(o))
         return unsupported(o);
     r = PyObject_CheckBuffer(o) ? copy_buffer(o, dt, dev, out) : py_list(o, dt, dev, out);
     return r ? r > 0 : through_numpy(o, dt, dev, out);
@@ -318,10 +323,12 @@ py_share(PyObject *obj, td_dev *dev, td_array *out)
         free(o);
         return false;
     }
-    ok = td_dev_info(dev)->kind == TD_DEV_CPU && buffer_view(&o->view, &dt, &v.shape)
-      && element_view(&o->view, &v, &lo, &nbytes);
+    ok = td_dev_info(dev)->kind == TD_DEV_CPU && buffer_view(&o->view, &dt, &v.shape) &&
+         element_view(&o->view, &v, &lo, &nbytes);
     if (!ok)
-        PyErr_SetString(PyExc_ValueError, "asarray: this memory cannot be shared with the device; leave copy=False out");
+        PyErr_SetString(
+            PyExc_ValueError,
+            "asarray: this memory cannot be shared with the device; leave copy=False out");
     else {
         st = td_buf_wrap(dev, (void *)lo, nbytes, release, o, &buf);
         ok = py_ok(st);

@@ -16,8 +16,8 @@ convert(PyObject *obj, PyObject *dtype, PyObject *device)
 
     if (!py_dtype_or(dtype, -1, &dt) || (!py_is_none(device) && !py_device(device, &dev)))
         return NULL;
-    if (py_is_array(obj) && (dt < 0 || (td_dtype)dt == td_array_dtype(py_array_of(obj)))
-        && (!dev || dev == td_array_dev(py_array_of(obj))))
+    if (py_is_array(obj) && (dt < 0 || (td_dtype)dt == td_array_dtype(py_array_of(obj))) &&
+        (!dev || dev == td_array_dev(py_array_of(obj))))
         return Py_NewRef(obj);
     r = py_new();
     if (r && !py_asarray(obj, dt, dev, &r->a)) {
@@ -38,7 +38,8 @@ share(PyObject *obj, PyObject *dtype, PyObject *device)
         PyObject *same = convert(obj, dtype, device);
 
         if (same && same != obj) {
-            PyErr_SetString(PyExc_ValueError, "Unable to avoid copy while creating an array as requested.");
+            PyErr_SetString(PyExc_ValueError,
+                            "Unable to avoid copy while creating an array as requested.");
             Py_CLEAR(same);
         }
         return same;
@@ -50,7 +51,8 @@ share(PyObject *obj, PyObject *dtype, PyObject *device)
         r->a.store = NULL;
         Py_CLEAR(r);
     } else if (r && dt >= 0 && (td_dtype)dt != td_array_dtype(&r->a)) {
-        PyErr_SetString(PyExc_ValueError, "Unable to avoid copy while creating an array as requested.");
+        PyErr_SetString(PyExc_ValueError,
+                        "Unable to avoid copy while creating an array as requested.");
         Py_CLEAR(r);
     }
     return (PyObject *)r;
@@ -93,7 +95,8 @@ pad_axes(PyObject *a, long ndmin)
 static PyObject *
 array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"object", "dtype", "copy", "order", "subok", "ndmin", "device", "like", NULL};
+    static const char *const names[] = {"object", "dtype",  "copy", "order", "subok",
+                                        "ndmin",  "device", "like", NULL};
     PyObject *arg[8], *r;
     long ndmin;
 
@@ -126,8 +129,8 @@ filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *device, const td_sc
     td_dev *dev;
     int dt;
 
-    if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype_or(dtype, dflt, &dt)
-        || !py_device(device, &dev))
+    if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(dtype, dflt, &dt) || !py_device(device, &dev))
         return NULL;
     r = py_new();
     if (!r)
@@ -137,12 +140,15 @@ filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *device, const td_sc
 }
 
 static PyObject *
-filled_function(const char *fn, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, const td_scalar *value)
+filled_function(const char *fn, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                const td_scalar *value)
 {
     static const char *const names[] = {"shape", "dtype", "order", "device", "like", NULL};
     PyObject *arg[5];
 
-    return py_parse(fn, names, 1, 3, args, nargs, kwnames, arg) ? filled(arg[0], arg[1], TD_F64, arg[3], value) : NULL;
+    return py_parse(fn, names, 1, 3, args, nargs, kwnames, arg)
+               ? filled(arg[0], arg[1], TD_F64, arg[3], value)
+               : NULL;
 }
 
 static PyObject *
@@ -169,7 +175,8 @@ ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
 static PyObject *
 full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"shape", "fill_value", "dtype", "order", "device", "like", NULL};
+    static const char *const names[] = {"shape",  "fill_value", "dtype", "order",
+                                        "device", "like",       NULL};
     PyObject *arg[6], *r;
     td_array own;
     td_operand x;
@@ -234,7 +241,8 @@ bound(PyObject *o, td_scalar *s, int *dt)
     } else
         r = py_number(o, s, &weak);
     if (r == 0)
-        PyErr_Format(PyExc_TypeError, "arange: start, stop and step are numbers, not %R", (PyObject *)Py_TYPE(o));
+        PyErr_Format(PyExc_TypeError, "arange: start, stop and step are numbers, not %R",
+                     (PyObject *)Py_TYPE(o));
     if (r > 0 && td_dtype_is_complex(s->dt)) {
         PyErr_SetString(PyExc_TypeError, "arange: complex numbers have no order");
         r = -1;
@@ -247,13 +255,16 @@ bound(PyObject *o, td_scalar *s, int *dt)
 static double
 as_double(td_scalar s)
 {
-    return td_dtype_is_float(s.dt) ? s.f[0] : td_dtype_kind(s.dt) == 'u' ? (double)s.u : (double)s.i;
+    return td_dtype_is_float(s.dt)      ? s.f[0]
+           : td_dtype_kind(s.dt) == 'u' ? (double)s.u
+                                        : (double)s.i;
 }
 
 static bool
 count_steps(const td_scalar s[3], int64_t *n)
 {
-    bool floats = td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[1].dt) || td_dtype_is_float(s[2].dt);
+    bool floats =
+        td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[1].dt) || td_dtype_is_float(s[2].dt);
     double steps;
 
     *n = 0;
@@ -267,7 +278,8 @@ count_steps(const td_scalar s[3], int64_t *n)
         return false;
     }
     if (!floats && steps > 0 && fabs(steps) > 0x1p50) /* beyond doubles: count exactly */
-        *n = s[2].i > 0 ? (s[1].i - s[0].i + s[2].i - 1) / s[2].i : (s[0].i - s[1].i - s[2].i - 1) / -s[2].i;
+        *n = s[2].i > 0 ? (s[1].i - s[0].i + s[2].i - 1) / s[2].i
+                        : (s[0].i - s[1].i - s[2].i - 1) / -s[2].i;
     else
         *n = steps > 0 ? (int64_t)steps : 0;
     return true;
@@ -307,7 +319,8 @@ static bool
 want_array(const char *fn, PyObject *o)
 {
     if (!py_is_array(o))
-        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn, (PyObject *)Py_TYPE(o));
+        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
+                     (PyObject *)Py_TYPE(o));
     return py_is_array(o);
 }
 
@@ -318,8 +331,8 @@ broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_shape s, checked;
 
     (void)module;
-    if (nargs != 2 || !want_array("broadcast_to", args[0]) || !py_shape(args[1], &s)
-        || !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
+    if (nargs != 2 || !want_array("broadcast_to", args[0]) || !py_shape(args[1], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
         return NULL;
     r = py_new();
     if (r)
@@ -339,7 +352,8 @@ take(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (nargs != 3 || !want_array("take", args[0]))
         return NULL;
     axis = (int)PyLong_AsLong(args[2]);
-    if (PyErr_Occurred() || !py_asarray(args[1], TD_I64, td_array_dev(py_array_of(args[0])), &index))
+    if (PyErr_Occurred() ||
+        !py_asarray(args[1], TD_I64, td_array_dev(py_array_of(args[0])), &index))
         return NULL;
     r = py_new();
     st = r ? td_array_take(py_array_of(args[0]), &index, axis, &r->a) : TD_OK;
@@ -356,7 +370,8 @@ product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (nargs != 2 || !want_array("matmul", args[0]) || !want_array("matmul", args[1]))
         return NULL;
     r = py_new();
-    return r ? py_done(r, td_array_matmul(py_array_of(args[0]), py_array_of(args[1]), &r->a)) : NULL;
+    return r ? py_done(r, td_array_matmul(py_array_of(args[0]), py_array_of(args[1]), &r->a))
+             : NULL;
 }
 
 static PyObject *
@@ -378,8 +393,8 @@ is_exclusive(PyObject *module, PyObject *o)
     if (!want_array("is_exclusive", o) || !py_ok(td_array_memory(py_array_of(o), false, &buf, &v)))
         return NULL;
     n = py_array_of(o)->store->node;
-    return PyBool_FromLong((atomic_load(&buf->flags) & TD_BUF_SHARED)
-                           || (n && n->refs == 1 && n->buf == buf && atomic_load(&buf->refs) == 1));
+    return PyBool_FromLong((atomic_load(&buf->flags) & TD_BUF_SHARED) ||
+                           (n && n->refs == 1 && n->buf == buf && atomic_load(&buf->refs) == 1));
 }
 
 static PyObject *
@@ -393,7 +408,8 @@ assign_where(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (nargs != 3 || !want_array("assign_where", args[0]) || !want_array("assign_where", args[1]))
         return NULL;
     a = py_array_of(args[0]);
-    if (!py_writable((py_ndarray *)args[0]) || !py_value(args[2], td_array_dtype(a), td_array_dev(a), &x, &own))
+    if (!py_writable((py_ndarray *)args[0]) ||
+        !py_value(args[2], td_array_dtype(a), td_array_dev(a), &x, &own))
         return NULL;
     st = td_array_assign_where(a, py_array_of(args[1]), &x);
     if (own.store)
@@ -440,17 +456,23 @@ asnumpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
 
 PyMethodDef py_create_functions[] = {
     {"array", PY_FAST(array), FAST_KW,
-     "array(object, dtype=None, *, copy=True, order='K', ndmin=0, device=None): a new array of object's numbers."},
+     "array(object, dtype=None, *, copy=True, order='K', ndmin=0, device=None): a new array of "
+     "object's numbers."},
     {"asarray", PY_FAST(asarray), FAST_KW,
-     "asarray(a, dtype=None, order=None, *, copy=None, device=None): a itself if it is a treadle array of that dtype "
+     "asarray(a, dtype=None, order=None, *, copy=None, device=None): a itself if it is a treadle "
+     "array of that dtype "
      "and device, else a copy; copy=False shares NumPy's memory on the CPU or raises ValueError."},
-    {"empty", PY_FAST(empty), FAST_KW, "empty(shape, dtype=float, order='C', *, device=None): uninitialised."},
+    {"empty", PY_FAST(empty), FAST_KW,
+     "empty(shape, dtype=float, order='C', *, device=None): uninitialised."},
     {"zeros", PY_FAST(zeros), FAST_KW, "zeros(shape, dtype=float, order='C', *, device=None)"},
     {"ones", PY_FAST(ones), FAST_KW, "ones(shape, dtype=float, order='C', *, device=None)"},
-    {"full", PY_FAST(full), FAST_KW, "full(shape, fill_value, dtype=None, order='C', *, device=None)"},
-    {"arange", PY_FAST(arange), FAST_KW, "arange([start,] stop[, step], dtype=None, *, device=None): numbers at equal steps."},
+    {"full", PY_FAST(full), FAST_KW,
+     "full(shape, fill_value, dtype=None, order='C', *, device=None)"},
+    {"arange", PY_FAST(arange), FAST_KW,
+     "arange([start,] stop[, step], dtype=None, *, device=None): numbers at equal steps."},
     {"asnumpy", PY_FAST(asnumpy), FAST_KW, "asnumpy(a): the values as a numpy.ndarray."},
-    {"evaluate", PY_FAST(evaluate), METH_FASTCALL, "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
+    {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
+     "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
     {"_take", PY_FAST(take), METH_FASTCALL, NULL},
     {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},

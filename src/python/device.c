@@ -7,10 +7,9 @@
 
 /* Device - a handle on a device; as a context manager it is the calling thread's default. */
 typedef struct device {
-    PyObject_HEAD
-    td_dev *dev;      /* borrowed: devices live as long as the process */
-    td_dev *outer[8]; /* defaults to return to, of nested `with` */
-    int     depth;
+    PyObject_HEAD td_dev *dev; /* borrowed: devices live as long as the process */
+    td_dev *outer[8];          /* defaults to return to, of nested `with` */
+    int depth;
 } device;
 
 PyObject *
@@ -42,7 +41,8 @@ py_device(PyObject *o, td_dev **out)
             return false;
         st = td_dev_get(name, out);
     } else {
-        PyErr_Format(PyExc_TypeError, "a device is a name such as 'cpu' or 'cuda:0', not %R", (PyObject *)Py_TYPE(o));
+        PyErr_Format(PyExc_TypeError, "a device is a name such as 'cpu' or 'cuda:0', not %R",
+                     (PyObject *)Py_TYPE(o));
         return false;
     }
     return py_ok(st);
@@ -83,7 +83,8 @@ device_enter(PyObject *self, PyObject *unused)
 
     (void)unused;
     if (d->depth == (int)(sizeof d->outer / sizeof *d->outer)) {
-        PyErr_SetString(PyExc_RuntimeError, "device: `with` on the same device object is nested too deeply");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "device: `with` on the same device object is nested too deeply");
         return NULL;
     }
     if (!py_ok(td_dev_default(&d->outer[d->depth])))
@@ -112,10 +113,8 @@ device_sync(PyObject *self, PyObject *unused)
     (void)unused;
     if (!py_ok(td_eval_all()))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    st = td_dev_sync(((device *)self)->dev);
-    Py_END_ALLOW_THREADS
-    return py_ok(st) && py_warn() ? Py_NewRef(Py_None) : NULL;
+    Py_BEGIN_ALLOW_THREADS st = td_dev_sync(((device *)self)->dev);
+    Py_END_ALLOW_THREADS return py_ok(st) && py_warn() ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *
@@ -156,7 +155,8 @@ device_compare(PyObject *x, PyObject *y, int how)
 static PyObject *
 get_info(PyObject *self, void *field)
 {
-    static const char *const kinds[] = {[TD_DEV_CPU] = "cpu", [TD_DEV_CUDA] = "cuda", [TD_DEV_NULL] = "null"};
+    static const char *const kinds[] = {
+        [TD_DEV_CPU] = "cpu", [TD_DEV_CUDA] = "cuda", [TD_DEV_NULL] = "null"};
     const td_devinfo *i = info_of(self);
 
     switch (*(const char *)field) {
@@ -183,10 +183,11 @@ device_stats(PyObject *self, PyObject *unused)
     (void)unused;
     if (!py_ok(td_dev_memory(d, &free_bytes, &total)))
         return NULL;
-    return Py_BuildValue("{s:n,s:n,s:n,s:K,s:K,s:n,s:n}", "used", (Py_ssize_t)s.used, "cached", (Py_ssize_t)s.cached,
-                         "peak", (Py_ssize_t)s.peak, "allocs", (unsigned long long)s.allocs, "driver_allocs",
-                         (unsigned long long)s.driver_allocs, "free", (Py_ssize_t)free_bytes, "total",
-                         (Py_ssize_t)total);
+    return Py_BuildValue("{s:n,s:n,s:n,s:K,s:K,s:n,s:n}", "used", (Py_ssize_t)s.used, "cached",
+                         (Py_ssize_t)s.cached, "peak", (Py_ssize_t)s.peak, "allocs",
+                         (unsigned long long)s.allocs, "driver_allocs",
+                         (unsigned long long)s.driver_allocs, "free", (Py_ssize_t)free_bytes,
+                         "total", (Py_ssize_t)total);
 }
 
 static PyObject *
@@ -213,13 +214,16 @@ py_device_init(PyObject *m)
     static PyMethodDef methods[] = {
         {"__enter__", device_enter, METH_NOARGS, NULL},
         {"__exit__", device_exit, METH_VARARGS, NULL},
-        {"synchronize", device_sync, METH_NOARGS, "synchronize(): launches recorded work and waits for all of it."},
-        {"memory_stats", device_stats, METH_NOARGS, "memory_stats(): bytes used, cached, peak, free, total; allocations."},
+        {"synchronize", device_sync, METH_NOARGS,
+         "synchronize(): launches recorded work and waits for all of it."},
+        {"memory_stats", device_stats, METH_NOARGS,
+         "memory_stats(): bytes used, cached, peak, free, total; allocations."},
         {"memory_trim", device_trim, METH_NOARGS, "memory_trim(): gives cached memory back."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_doc, "device(name=None): a device by name; `with device(name):` makes it the thread's default."},
+        {Py_tp_doc, "device(name=None): a device by name; `with device(name):` makes it the "
+                    "thread's default."},
         PY_SLOT(Py_tp_new, device_new),
         PY_SLOT(Py_tp_dealloc, device_dealloc),
         PY_SLOT(Py_tp_str, device_str),
@@ -231,7 +235,10 @@ py_device_init(PyObject *m)
         {0, NULL},
     };
     static PyType_Spec spec = {
-        .name = "treadle.device", .basicsize = sizeof(device), .flags = Py_TPFLAGS_DEFAULT, .slots = slots,
+        .name = "treadle.device",
+        .basicsize = sizeof(device),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots,
     };
 
     py.device = (PyTypeObject *)PyType_FromSpec(&spec);
@@ -311,16 +318,19 @@ options(PyObject *module, PyObject *unused)
     const td_opts *o = td_options();
 
     (void)module, (void)unused;
-    return Py_BuildValue("{s:z,s:z,s:z,s:i,s:O}", "device", o->device, "dump", o->dump, "cache_dir", o->cache_dir,
-                         "threads", o->threads, "sync", o->sync ? Py_True : Py_False);
+    return Py_BuildValue("{s:z,s:z,s:z,s:i,s:O}", "device", o->device, "dump", o->dump, "cache_dir",
+                         o->cache_dir, "threads", o->threads, "sync", o->sync ? Py_True : Py_False);
 }
 
 PyMethodDef py_device_functions[] = {
-    {"use", use, METH_O, "use(device): the calling thread's default device from now on; None: back to the process's."},
+    {"use", use, METH_O,
+     "use(device): the calling thread's default device from now on; None: back to the process's."},
     {"devices", devices, METH_NOARGS, "devices(): all that can be used, GPUs first."},
     {"synchronize", PY_FAST(synchronize), METH_FASTCALL,
      "synchronize(device=None): launches recorded work and waits for all of it."},
-    {"cuda_missing", cuda_missing, METH_NOARGS, "cuda_missing(): why there is no CUDA device; '' when there is one."},
-    {"options", options, METH_NOARGS, "options(): what was read from TREADLE_* in the environment."},
+    {"cuda_missing", cuda_missing, METH_NOARGS,
+     "cuda_missing(): why there is no CUDA device; '' when there is one."},
+    {"options", options, METH_NOARGS,
+     "options(): what was read from TREADLE_* in the environment."},
     {NULL, NULL, 0, NULL},
 };

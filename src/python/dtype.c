@@ -6,14 +6,16 @@
 /* Python's and C's names for what NumPy calls by width. */
 static const struct alias {
     const char *name;
-    td_dtype    dt;
+    td_dtype dt;
 } aliases[] = {
-    {"float", TD_F64}, {"int", TD_I64},    {"bool_", TD_BOOL},  {"complex", TD_C128}, {"f", TD_F32},
-    {"d", TD_F64},     {"f2", TD_F16},     {"f4", TD_F32},      {"f8", TD_F64},       {"half", TD_F16},
-    {"single", TD_F32}, {"double", TD_F64}, {"?", TD_BOOL},     {"b", TD_I8},         {"B", TD_U8},
-    {"i", TD_I32},     {"i1", TD_I8},      {"i2", TD_I16},      {"i4", TD_I32},       {"i8", TD_I64},
-    {"u1", TD_U8},     {"u2", TD_U16},     {"u4", TD_U32},      {"u8", TD_U64},       {"c8", TD_C64},
-    {"c16", TD_C128},  {"int_", TD_I64},   {"intp", TD_I64},    {"uint", TD_U64},
+    {"float", TD_F64}, {"int", TD_I64},  {"bool_", TD_BOOL}, {"complex", TD_C128},
+    {"f", TD_F32},     {"d", TD_F64},    {"f2", TD_F16},     {"f4", TD_F32},
+    {"f8", TD_F64},    {"half", TD_F16}, {"single", TD_F32}, {"double", TD_F64},
+    {"?", TD_BOOL},    {"b", TD_I8},     {"B", TD_U8},       {"i", TD_I32},
+    {"i1", TD_I8},     {"i2", TD_I16},   {"i4", TD_I32},     {"i8", TD_I64},
+    {"u1", TD_U8},     {"u2", TD_U16},   {"u4", TD_U32},     {"u8", TD_U64},
+    {"c8", TD_C64},    {"c16", TD_C128}, {"int_", TD_I64},   {"intp", TD_I64},
+    {"uint", TD_U64},
 };
 
 PyObject *
@@ -90,7 +92,8 @@ py_dtype(PyObject *o, td_dtype *out)
         return *out = TD_BOOL, true;
     if (o == (PyObject *)&PyComplex_Type)
         return *out = TD_C128, true;
-    if (PyUnicode_Check(o) ? dtype_of_text(o, out) : PyType_Check(o) && dtype_of_attr(o, "__name__", out))
+    if (PyUnicode_Check(o) ? dtype_of_text(o, out)
+                           : PyType_Check(o) && dtype_of_attr(o, "__name__", out))
         return true;
     return dtype_through_numpy(o, out);
 }
@@ -136,20 +139,20 @@ const char *
 py_dtype_format(td_dtype dt)
 {
     switch (dt) {
-    case TD_BOOL: return "?";
-    case TD_I8:   return "b";
-    case TD_I16:  return "h";
-    case TD_I32:  return "i";
-    case TD_I64:  return "l";
-    case TD_U8:   return "B";
-    case TD_U16:  return "H";
-    case TD_U32:  return "I";
-    case TD_U64:  return "L";
-    case TD_F16:  return "e";
-    case TD_F32:  return "f";
-    case TD_F64:  return "d";
-    case TD_C64:  return "Zf";
-    case TD_C128: return "Zd";
+    case TD_BOOL:        return "?";
+    case TD_I8:          return "b";
+    case TD_I16:         return "h";
+    case TD_I32:         return "i";
+    case TD_I64:         return "l";
+    case TD_U8:          return "B";
+    case TD_U16:         return "H";
+    case TD_U32:         return "I";
+    case TD_U64:         return "L";
+    case TD_F16:         return "e";
+    case TD_F32:         return "f";
+    case TD_F64:         return "d";
+    case TD_C64:         return "Zf";
+    case TD_C128:        return "Zd";
     case TD_BF16:
     case TD_DTYPE_COUNT: break;
     }

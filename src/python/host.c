@@ -11,14 +11,13 @@
 enum { HOST_POOLED = 1 << 20 }; /* bytes; results from here on take huge pages that are reused */
 
 typedef struct memory {
-    PyObject_HEAD
-    td_buf    *buf;  /* owned; or */
-    void      *host; /* owned, of nbytes */
-    size_t     nbytes;
-    char      *at; /* the first element */
-    td_dtype   dt;
-    int        ndim;
-    bool       readonly;
+    PyObject_HEAD td_buf *buf; /* owned; or */
+    void *host;                /* owned, of nbytes */
+    size_t nbytes;
+    char *at; /* the first element */
+    td_dtype dt;
+    int ndim;
+    bool readonly;
     Py_ssize_t shape[TD_MAXDIM], strides[TD_MAXDIM];
 } memory;
 
@@ -45,7 +44,7 @@ is_packed(const memory *m)
 
     for (int i = m->ndim - 1; i >= 0; i--) {
         if (m->shape[i] > 1 && m->strides[i] != step)
-            return m->shape[i] == 0;
+            return false;
         step *= m->shape[i];
     }
     return true;
@@ -135,7 +134,8 @@ memory_of(const td_array *a, bool share)
 static PyObject *
 numpy_over(memory *m)
 {
-    PyObject *np = m ? py_numpy() : NULL, *r = np ? PyObject_CallMethod(np, "asarray", "(O)", (PyObject *)m) : NULL;
+    PyObject *np = m ? py_numpy() : NULL,
+             *r = np ? PyObject_CallMethod(np, "asarray", "(O)", (PyObject *)m) : NULL;
 
     Py_XDECREF((PyObject *)m);
     return r;
@@ -154,8 +154,8 @@ is_last(PyObject *self)
 {
     const td_array *a = py_array_of(self);
 
-    return Py_Version < 0x030e0000 && Py_REFCNT(self) == 1 && a->whole && a->store->refs == 1 && !a->store->readonly
-        && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU;
+    return Py_Version < 0x030e0000 && Py_REFCNT(self) == 1 && a->whole && a->store->refs == 1 &&
+           !a->store->readonly && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU;
 }
 
 static memory *
@@ -164,8 +164,8 @@ give_away(const td_array *a)
     td_buf *buf;
     td_view v;
 
-    if (!py_ok(td_array_memory(a, false, &buf, &v)) || a->store->node->refs != 1 || atomic_load(&buf->refs) != 1
-        || buf->release || !td_view_is_contiguous(&v))
+    if (!py_ok(td_array_memory(a, false, &buf, &v)) || a->store->node->refs != 1 ||
+        atomic_load(&buf->refs) != 1 || buf->release || !td_view_is_contiguous(&v))
         return NULL;
     return memory_of(a, false);
 }
@@ -197,7 +197,8 @@ py_get(PyObject *self)
         return NULL;
     if (td_array_dtype(py_array_of(self)) == TD_BF16) {
         Py_XDECREF((PyObject *)m);
-        PyErr_SetString(PyExc_TypeError, "get: NumPy has no bfloat16; use .astype(numpy.float32) before");
+        PyErr_SetString(PyExc_TypeError,
+                        "get: NumPy has no bfloat16; use .astype(numpy.float32) before");
         return NULL;
     }
     return numpy_over(m ? m : copy_out(py_array_of(self)));
@@ -244,7 +245,8 @@ py_array_interface(PyObject *self, bool cuda)
     td_view v;
 
     if (td_dev_info(td_array_dev(a))->kind != (cuda ? TD_DEV_CUDA : TD_DEV_CPU)) {
-        PyErr_Format(PyExc_AttributeError, "the array lives on %s", td_dev_info(td_array_dev(a))->name);
+        PyErr_Format(PyExc_AttributeError, "the array lives on %s",
+                     td_dev_info(td_array_dev(a))->name);
         return NULL;
     }
     if (!py_ok(td_array_memory(a, true, &buf, &v)))
@@ -252,9 +254,10 @@ py_array_interface(PyObject *self, bool cuda)
     shape = py_shape_tuple(&v.shape);
     strides = strides_tuple(&v, td_dtype_size(dt));
     if (shape && strides)
-        d = Py_BuildValue("{s:O,s:s,s:(KO),s:O,s:i}", "shape", shape, "typestr", td_dtab[dt].typestr, "data",
-                          (unsigned long long)(buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt))),
-                          readonly ? Py_True : Py_False, "strides", strides, "version", 3);
+        d = Py_BuildValue(
+            "{s:O,s:s,s:(KO),s:O,s:i}", "shape", shape, "typestr", td_dtab[dt].typestr, "data",
+            (unsigned long long)(buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt))),
+            readonly ? Py_True : Py_False, "strides", strides, "version", 3);
     Py_XDECREF(shape);
     Py_XDECREF(strides);
     return d;

@@ -7,17 +7,18 @@
 
 typedef struct cursor {
     const td_view *from;
-    td_view        to;
-    int            axis;    /* the next of from's axes */
-    int            skipped; /* axes that Ellipsis stands for */
-    bool           ints;    /* nothing but integers so far */
+    td_view to;
+    int axis;    /* the next of from's axes */
+    int skipped; /* axes that Ellipsis stands for */
+    bool ints;   /* nothing but integers so far */
 } cursor;
 
 static bool
 bad_index(void)
 {
-    PyErr_SetString(PyExc_IndexError, "only integers, slices (`:`), ellipsis (`...`), treadle.newaxis (`None`) and "
-                                      "integer or boolean arrays are valid indices");
+    PyErr_SetString(PyExc_IndexError,
+                    "only integers, slices (`:`), ellipsis (`...`), treadle.newaxis (`None`) and "
+                    "integer or boolean arrays are valid indices");
     return false;
 }
 
@@ -36,8 +37,8 @@ take_int(cursor *c, Py_ssize_t i)
     int64_t extent = c->from->shape.dim[c->axis], at = i < 0 ? i + extent : i;
 
     if (at < 0 || at >= extent) {
-        PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis %d with size %lld", i, c->axis,
-                     (long long)extent);
+        PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis %d with size %lld", i,
+                     c->axis, (long long)extent);
         return false;
     }
     c->to.offset += at * c->from->stride[c->axis++];
@@ -80,7 +81,8 @@ classify(PyObject *o, Py_ssize_t *i)
         return DOTS;
     if (PyBool_Check(o) || PyList_Check(o) || PyTuple_Check(o))
         return ARRAY;
-    if (py_is_array(o) && (py_array_of(o)->view.shape.ndim || !td_dtype_is_int(td_array_dtype(py_array_of(o)))))
+    if (py_is_array(o) &&
+        (py_array_of(o)->view.shape.ndim || !td_dtype_is_int(td_array_dtype(py_array_of(o)))))
         return ARRAY;
     n = PyIndex_Check(o) ? PyNumber_Index(o) : NULL;
     if (n) {
@@ -98,14 +100,16 @@ classify(PyObject *o, Py_ssize_t *i)
 static bool
 too_many(const td_view *v, int used)
 {
-    PyErr_Format(PyExc_IndexError, "too many indices for array: array is %d-dimensional, but %d were indexed",
+    PyErr_Format(PyExc_IndexError,
+                 "too many indices for array: array is %d-dimensional, but %d were indexed",
                  v->shape.ndim, used);
     return false;
 }
 
 /* The kinds of all items; 1: a view; 0: arrays are among them; -1: exception. */
 static int
-survey(PyObject *const *item, Py_ssize_t n, const td_view *v, item_kind *kind, Py_ssize_t *at, int *skipped)
+survey(PyObject *const *item, Py_ssize_t n, const td_view *v, item_kind *kind, Py_ssize_t *at,
+       int *skipped)
 {
     int used = 0, dots = 0, fresh = 0;
     bool arrays = false;
@@ -264,8 +268,8 @@ py_subscript(PyObject *self, PyObject *key)
     td_view v;
     int r;
 
-    if (py_is_array(key) && py_array_of(key)->view.shape.ndim && a->view.shape.ndim
-        && td_dtype_is_int(td_array_dtype(py_array_of(key))))
+    if (py_is_array(key) && py_array_of(key)->view.shape.ndim && a->view.shape.ndim &&
+        td_dtype_is_int(td_array_dtype(py_array_of(key))))
         return take_rows(self, py_array_of(key));
     r = view_of(key, a, &v, &single);
     if (r < 0)

@@ -9,9 +9,9 @@
 /* nest - what one walk over the list finds out; then where the second walk writes. */
 typedef struct nest {
     td_shape shape;
-    char     kind; /* b, i, f, c: the highest met; 0: no number met */
-    bool     leaf; /* numbers have been met at depth shape.ndim */
-    void    *at;
+    char kind; /* b, i, f, c: the highest met; 0: no number met */
+    bool leaf; /* numbers have been met at depth shape.ndim */
+    void *at;
 } nest;
 
 static bool
@@ -36,9 +36,9 @@ static char
 kind_of(PyObject *o)
 {
     return Py_IS_TYPE(o, &PyFloat_Type)     ? 'f'
-         : Py_IS_TYPE(o, &PyLong_Type)      ? 'i'
-         : Py_IS_TYPE(o, &PyBool_Type)      ? 'b'
-         : Py_IS_TYPE(o, &PyComplex_Type)   ? 'c'
+           : Py_IS_TYPE(o, &PyLong_Type)    ? 'i'
+           : Py_IS_TYPE(o, &PyBool_Type)    ? 'b'
+           : Py_IS_TYPE(o, &PyComplex_Type) ? 'c'
                                             : 0;
 }
 

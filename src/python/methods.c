@@ -14,13 +14,17 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     td_dtype dt;
     bool copy;
 
-    if (!py_parse("astype", names, 1, 5, args, nargs, kwnames, arg) || !py_dtype(arg[0], &dt)
-        || !py_flag(arg[4], true, &copy))
+    if (!py_parse("astype", names, 1, 5, args, nargs, kwnames, arg) || !py_dtype(arg[0], &dt) ||
+        !py_flag(arg[4], true, &copy))
         return NULL;
     if (arg[2] && !(casting = PyUnicode_AsUTF8AndSize(arg[2], NULL)))
         return NULL;
-    if (!td_can_cast(td_array_dtype(a), dt, strcmp(casting, "same_kind") == 0 ? 'k' : casting[0] == 's' ? 's' : 'u')) {
-        PyErr_Format(PyExc_TypeError, "Cannot cast array data from %s to %s according to the rule '%s'",
+    if (!td_can_cast(td_array_dtype(a), dt,
+                     strcmp(casting, "same_kind") == 0 ? 'k'
+                     : casting[0] == 's'               ? 's'
+                                                       : 'u')) {
+        PyErr_Format(PyExc_TypeError,
+                     "Cannot cast array data from %s to %s according to the rule '%s'",
                      td_dtype_name(td_array_dtype(a)), td_dtype_name(dt), casting);
         return NULL;
     }
@@ -64,7 +68,8 @@ fill(PyObject *self, PyObject *value)
     td_operand x;
     td_status st;
 
-    if (!py_writable((py_ndarray *)self) || !py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+    if (!py_writable((py_ndarray *)self) ||
+        !py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
         return NULL;
     st = td_array_assign(a, &x);
     if (own.store)
@@ -138,7 +143,8 @@ format(PyObject *self, PyObject *spec)
     if (PyUnicode_CompareWithASCIIString(spec, "") == 0)
         return PyObject_Str(self);
     if (py_array_of(self)->view.shape.ndim) {
-        PyErr_SetString(PyExc_TypeError, "unsupported format string passed to treadle.ndarray.__format__");
+        PyErr_SetString(PyExc_TypeError,
+                        "unsupported format string passed to treadle.ndarray.__format__");
         return NULL;
     }
     n = only_element(self);
@@ -162,7 +168,8 @@ reduce(PyObject *self, PyObject *unused)
 PyMethodDef py_value_methods[] = {
     {"astype", PY_FAST(astype), METH_FASTCALL | METH_KEYWORDS,
      "astype(dtype, order='K', casting='unsafe', subok=True, copy=True): a copy in another dtype."},
-    {"copy", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, "copy(order='C'): an array of its own with the same values."},
+    {"copy", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS,
+     "copy(order='C'): an array of its own with the same values."},
     {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__deepcopy__", deepcopy, METH_O, NULL},
     {"get", get, METH_NOARGS, "get(): the values as a numpy.ndarray of its own."},
@@ -187,7 +194,8 @@ array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
     if (!py_parse("__array__", names, 0, 2, args, nargs, kwnames, arg))
         return NULL;
     if (arg[1] == Py_False && !cpu) {
-        PyErr_SetString(PyExc_ValueError, "__array__: an array on a GPU becomes a NumPy array by copying only");
+        PyErr_SetString(PyExc_ValueError,
+                        "__array__: an array on a GPU becomes a NumPy array by copying only");
         return NULL;
     }
     if (cpu && arg[1] != Py_True && py_dtype_format(td_array_dtype(py_array_of(self)))) {
@@ -208,20 +216,22 @@ array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 }
 
 static PyObject *
-forward(const char *module, const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-        PyObject *kwnames)
+forward(const char *module, const char *name, PyObject *self, PyObject *const *args,
+        Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *f = py_package(module, name), *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+    PyObject *f = py_package(module, name),
+             *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
 
     Py_XDECREF(f);
     return r;
 }
 
 /* Methods that a function of the package of the same name carries out. */
-#define FORWARD(module, name)                                                                                  \
-    static PyObject *forward_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) \
-    {                                                                                                           \
-        return forward(module, #name, self, args, nargs, kwnames);                                              \
+#define FORWARD(module, name)                                                                      \
+    static PyObject *forward_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,       \
+                                    PyObject *kwnames)                                             \
+    {                                                                                              \
+        return forward(module, #name, self, args, nargs, kwnames);                                 \
     }
 FORWARD("treadle._interop", array_ufunc)
 FORWARD("treadle._interop", array_function)

@@ -14,17 +14,17 @@ py_raise(td_status st)
 
     switch (st) {
     case TD_OK:
-    case TD_SKIP:        break;
-    case TD_ERR_NOMEM:   type = PyExc_MemoryError; break;
-    case TD_ERR_OOM:     type = py.oom; break;
-    case TD_ERR_TYPE:    type = PyExc_TypeError; break;
-    case TD_ERR_VALUE:   type = PyExc_ValueError; break;
+    case TD_SKIP:         break;
+    case TD_ERR_NOMEM:    type = PyExc_MemoryError; break;
+    case TD_ERR_OOM:      type = py.oom; break;
+    case TD_ERR_TYPE:     type = PyExc_TypeError; break;
+    case TD_ERR_VALUE:    type = PyExc_ValueError; break;
     case TD_ERR_OVERFLOW: type = PyExc_OverflowError; break;
-    case TD_ERR_INDEX:   type = PyExc_IndexError; break;
-    case TD_ERR_DEVICE:  type = py.device_error; break;
-    case TD_ERR_JIT:     type = py.compile; break;
-    case TD_ERR_LIBRARY: type = py.missing; break;
-    case TD_ERR_IO:      type = PyExc_OSError; break;
+    case TD_ERR_INDEX:    type = PyExc_IndexError; break;
+    case TD_ERR_DEVICE:   type = py.device_error; break;
+    case TD_ERR_JIT:      type = py.compile; break;
+    case TD_ERR_LIBRARY:  type = py.missing; break;
+    case TD_ERR_IO:       type = PyExc_OSError; break;
     }
     PyErr_SetString(type, td_error());
     return NULL;
@@ -62,12 +62,14 @@ py_flag(PyObject *o, bool dflt, bool *out)
 }
 
 static bool
-parse_keyword(const char *fn, const char *const *names, PyObject *name, PyObject *value, PyObject **out)
+parse_keyword(const char *fn, const char *const *names, PyObject *name, PyObject *value,
+              PyObject **out)
 {
     for (int i = 0; names[i]; i++)
         if (PyUnicode_CompareWithASCIIString(name, names[i]) == 0) {
             if (out[i])
-                PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", fn, name);
+                PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", fn,
+                             name);
             else
                 out[i] = value;
             return !PyErr_Occurred();
@@ -77,15 +79,16 @@ parse_keyword(const char *fn, const char *const *names, PyObject *name, PyObject
 }
 
 bool
-py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args, Py_ssize_t nargs,
-         PyObject *kwnames, PyObject **out)
+py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args,
+         Py_ssize_t nargs, PyObject *kwnames, PyObject **out)
 {
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
 
     for (int i = 0; names[i]; i++)
         out[i] = i < nargs ? args[i] : NULL;
     if (nargs > npos) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)", fn, npos, nargs);
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)", fn,
+                     npos, nargs);
         return false;
     }
     for (Py_ssize_t i = 0; i < nkw; i++)
@@ -109,7 +112,8 @@ py_package(const char *module, const char *name)
 }
 
 PyObject *
-py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames)
 {
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     PyObject *tuple = PyTuple_New(nargs + 1), *kw = nkw ? PyDict_New() : NULL, *r = NULL;
@@ -155,26 +159,32 @@ static bool
 add_exceptions(PyObject *m)
 {
     return add_exception(m, "OutOfMemoryError", PyExc_MemoryError,
-                         "Device memory is out; the text says how much was asked, held and free.", &py.oom)
-        && add_exception(m, "CompileError", PyExc_RuntimeError, "A kernel could not be compiled.", &py.compile)
-        && add_exception(m, "DeviceError", PyExc_RuntimeError, "The driver refused, or a kernel failed.",
-                         &py.device_error)
-        && add_exception(m, "MissingLibraryError", PyExc_ImportError,
-                         "An optional library is missing; the text names the package to install.", &py.missing);
+                         "Device memory is out; the text says how much was asked, held and free.",
+                         &py.oom) &&
+           add_exception(m, "CompileError", PyExc_RuntimeError, "A kernel could not be compiled.",
+                         &py.compile) &&
+           add_exception(m, "DeviceError", PyExc_RuntimeError,
+                         "The driver refused, or a kernel failed.", &py.device_error) &&
+           add_exception(m, "MissingLibraryError", PyExc_ImportError,
+                         "An optional library is missing; the text names the package to install.",
+                         &py.missing);
 }
 
 static int
 core_exec(PyObject *m)
 {
     if (py.interp) {
-        PyErr_SetString(PyExc_ImportError, py.interp == PyInterpreterState_Get()
-                                               ? "treadle: the module cannot be loaded twice"
-                                               : "treadle: only one interpreter of a process can use it");
+        PyErr_SetString(PyExc_ImportError,
+                        py.interp == PyInterpreterState_Get()
+                            ? "treadle: the module cannot be loaded twice"
+                            : "treadle: only one interpreter of a process can use it");
         return -1;
     }
-    if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) || !py_device_init(m)
-        || !py_stream_init(m) || !py_random_init(m) || PyModule_AddFunctions(m, py_create_functions) < 0
-        || PyModule_AddFunctions(m, py_device_functions) < 0 || PyModule_AddFunctions(m, py_table_functions) < 0)
+    if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
+        !py_device_init(m) || !py_stream_init(m) || !py_random_init(m) ||
+        PyModule_AddFunctions(m, py_create_functions) < 0 ||
+        PyModule_AddFunctions(m, py_device_functions) < 0 ||
+        PyModule_AddFunctions(m, py_table_functions) < 0)
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);

@@ -2,8 +2,8 @@
 #include "python/py.h"
 
 #include <stddef.h>
-#include <structmember.h>
 #include <string.h>
+#include <structmember.h>
 
 py_ndarray *
 py_new(void)
@@ -88,7 +88,8 @@ py_shape(PyObject *o, td_shape *out)
     if (n < 0)
         return false;
     if (n > TD_MAXDIM) {
-        PyErr_Format(PyExc_ValueError, "an array of %zd dimensions: at most %d are supported", n, TD_MAXDIM);
+        PyErr_Format(PyExc_ValueError, "an array of %zd dimensions: at most %d are supported", n,
+                     TD_MAXDIM);
         return false;
     }
     for (Py_ssize_t i = 0; i < n && ok; i++) {
@@ -132,8 +133,9 @@ set_shape(PyObject *self, PyObject *value, void *unused)
         return -1;
     if (r.store != a->store) {
         td_array_unref(&r);
-        PyErr_SetString(PyExc_AttributeError, "Incompatible shape for in-place modification. Use `.reshape()` to "
-                                              "make a copy with the desired shape.");
+        PyErr_SetString(PyExc_AttributeError,
+                        "Incompatible shape for in-place modification. Use `.reshape()` to "
+                        "make a copy with the desired shape.");
         return -1;
     }
     td_array_unref(a);
@@ -202,8 +204,9 @@ get_flags(PyObject *self, void *unused)
     for (int i = 0; i < ndim; i++)
         order[i] = ndim - 1 - i;
     if (make && py_ok(td_view_transpose(&nd->a.view, order, &t)))
-        r = PyObject_CallFunction(make, "iiii", td_view_is_contiguous(&nd->a.view), td_view_is_contiguous(&t),
-                                  nd->a.whole, !nd->readonly && !nd->a.store->readonly);
+        r = PyObject_CallFunction(make, "iiii", td_view_is_contiguous(&nd->a.view),
+                                  td_view_is_contiguous(&t), nd->a.whole,
+                                  !nd->readonly && !nd->a.store->readonly);
     Py_XDECREF(make);
     return r;
 }
@@ -227,7 +230,8 @@ get_real(PyObject *self, void *unused)
 {
     (void)unused;
     if (td_dtype_is_complex(td_array_dtype(py_array_of(self)))) {
-        PyErr_SetString(PyExc_TypeError, "real: complex arithmetic is not supported yet; take it of .get()");
+        PyErr_SetString(PyExc_TypeError,
+                        "real: complex arithmetic is not supported yet; take it of .get()");
         return NULL;
     }
     return Py_NewRef(self);
@@ -259,8 +263,10 @@ static PyGetSetDef getset[] = {
     {"T", get_transposed, NULL, "The view with its axes reversed.", NULL},
     {"real", get_real, NULL, "The real part.", NULL},
     {"data", get_data, NULL, "A memoryview of the elements (CPU arrays only).", NULL},
-    {"__array_interface__", get_interface, NULL, "NumPy's array interface (CPU arrays only); shares memory.", NULL},
-    {"__cuda_array_interface__", get_interface, NULL, "Numba's CUDA array interface (CUDA arrays only).", &py},
+    {"__array_interface__", get_interface, NULL,
+     "NumPy's array interface (CPU arrays only); shares memory.", NULL},
+    {"__cuda_array_interface__", get_interface, NULL,
+     "Numba's CUDA array interface (CUDA arrays only).", &py},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -336,8 +342,9 @@ make(PyTypeObject *type, PyObject *args, PyObject *kw)
     int dt;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:ndarray", names, &shape, &dtype) || !py_shape(shape, &s)
-        || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:ndarray", names, &shape, &dtype) ||
+        !py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev))
         return NULL;
     r = py_new();
     return r ? py_done(r, td_array_empty(dev, (td_dtype)dt, &checked, &r->a)) : NULL;
@@ -375,7 +382,8 @@ static PyType_Slot slots[96];
 static void
 gather(void)
 {
-    PyMethodDef *const parts[] = {py_value_methods, py_shape_methods, py_reduce_methods, py_interop_methods};
+    PyMethodDef *const parts[] = {py_value_methods, py_shape_methods, py_reduce_methods,
+                                  py_interop_methods};
     const PyType_Slot *const rows[] = {own_slots, py_number_slots};
     size_t n = 0;
 

@@ -79,10 +79,19 @@ unary(td_op op, PyObject *x)
 #define NB_not_equal(op)     COMPARE(op, NE)
 
 #define BINARY(op, nb)                                                                             \
-    static PyObject *nb_##nb(PyObject *x, PyObject *y) { return binary(OP_##op, x, y); }           \
-    static PyObject *nb_inplace_##nb(PyObject *x, PyObject *y) { return inplace(OP_##op, x, y); }
+    static PyObject *nb_##nb(PyObject *x, PyObject *y)                                             \
+    {                                                                                              \
+        return binary(OP_##op, x, y);                                                              \
+    }                                                                                              \
+    static PyObject *nb_inplace_##nb(PyObject *x, PyObject *y)                                     \
+    {                                                                                              \
+        return inplace(OP_##op, x, y);                                                             \
+    }
 #define UNARY(op, nb)                                                                              \
-    static PyObject *nb_##nb(PyObject *x) { return unary(OP_##op, x); }
+    static PyObject *nb_##nb(PyObject *x)                                                          \
+    {                                                                                              \
+        return unary(OP_##op, x);                                                                  \
+    }
 #define POWER(op)                                                                                  \
     static PyObject *nb_power(PyObject *x, PyObject *y, PyObject *mod)                             \
     {                                                                                              \
@@ -107,7 +116,7 @@ compare(PyObject *x, PyObject *y, int how)
 #define BINARY(op, nb)
 #define UNARY(op, nb)
 #define POWER(op)
-#define COMPARE(op, py) [Py_##py] = OP_##op,
+#define COMPARE(op, py)                                                [Py_##py] = OP_##op,
 #define OP(name, arity, kinds, result, flags, meaning, lowering, slot) NB_##slot(name)
 #include "ir/ops.def"
 #undef BINARY
@@ -187,10 +196,11 @@ nb_bool(PyObject *self)
         td_scalar_bits(s, TD_BOOL, bits);
         return bits[0] != 0;
     }
-    PyErr_SetString(PyExc_ValueError, n ? "The truth value of an array with more than one element is ambiguous. Use "
-                                          "a.any() or a.all()"
-                                        : "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
-                                          "check that an array is not empty.");
+    PyErr_SetString(PyExc_ValueError,
+                    n ? "The truth value of an array with more than one element is ambiguous. Use "
+                        "a.any() or a.all()"
+                      : "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
+                        "check that an array is not empty.");
     return -1;
 }
 
@@ -234,7 +244,8 @@ nb_index(PyObject *self)
 
     if (a->view.shape.ndim == 0 && td_dtype_is_int(td_array_dtype(a)))
         return number(self);
-    PyErr_SetString(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+    PyErr_SetString(PyExc_TypeError,
+                    "only integer scalar arrays can be converted to a scalar index");
     return NULL;
 }
 

@@ -26,7 +26,8 @@ in_range(td_scalar s, td_dtype dt)
         return false;
     if (td_dtype_kind(dt) == 'u')
         return s.dt == TD_U64 ? bits == 64 : s.i >= 0 && (bits == 64 || s.i >> bits == 0);
-    return s.dt == TD_I64 && (bits == 64 || (s.i >= -((int64_t)1 << (bits - 1)) && s.i >> (bits - 1) <= 0));
+    return s.dt == TD_I64 &&
+           (bits == 64 || (s.i >= -((int64_t)1 << (bits - 1)) && s.i >> (bits - 1) <= 0));
 }
 
 static void
@@ -35,7 +36,8 @@ out_of_bounds(td_scalar s, td_dtype dt)
     PyObject *n = s.dt == TD_F64 ? PyLong_FromDouble(s.f[0]) : py_scalar_object(s);
 
     if (n)
-        PyErr_Format(PyExc_OverflowError, "Python integer %S out of bounds for %s", n, td_dtype_name(dt));
+        PyErr_Format(PyExc_OverflowError, "Python integer %S out of bounds for %s", n,
+                     td_dtype_name(dt));
     Py_XDECREF(n);
 }
 

@@ -121,7 +121,7 @@ bool      py_read_scalar(const td_array *a, td_scalar *out); /* the only element
 /* ---- host.c ---- */
 PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of its own */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
-int       py_getbuffer(PyObject *self, Py_buffer *view, int flags);
+int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 PyObject *py_array_interface(PyObject *self, bool cuda);
 bool      py_memory_init(PyObject *module);
 

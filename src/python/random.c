@@ -9,8 +9,7 @@
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
 typedef struct generator {
-    PyObject_HEAD
-    td_rng  rng;
+    PyObject_HEAD td_rng rng;
     td_dev *dev; /* NULL: the default device at each draw */
 } generator;
 
@@ -24,8 +23,8 @@ generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     uint64_t key;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:Generator", names, &seed, &where)
-        || (!py_is_none(where) && !py_device(where, &dev)))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:Generator", names, &seed, &where) ||
+        (!py_is_none(where) && !py_device(where, &dev)))
         return NULL;
     key = PyLong_AsUnsignedLongLongMask(seed);
     if (PyErr_Occurred())
@@ -33,7 +32,8 @@ generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     g = PyObject_New(generator, py.generator);
     if (!g)
         return NULL;
-    g->rng = (td_rng){.key = td_mix64(key + 0x9e3779b97f4a7c15u)}; /* neighbouring seeds give distant keys */
+    g->rng = (td_rng){
+        .key = td_mix64(key + 0x9e3779b97f4a7c15u)}; /* neighbouring seeds give distant keys */
     g->dev = dev;
     return (PyObject *)g;
 }
@@ -55,11 +55,12 @@ draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2
     td_shape s = {.ndim = 0}, checked;
     py_ndarray *r;
 
-    if ((!dev && !py_device(NULL, &dev)) || (!py_is_none(size) && !py_shape(size, &s))
-        || !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
+    if ((!dev && !py_device(NULL, &dev)) || (!py_is_none(size) && !py_shape(size, &s)) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
         return NULL;
     r = py_new();
-    return r ? py_done(r, td_array_random(dev, &g->rng, dist, (td_dtype)dt, &checked, par, &r->a)) : NULL;
+    return r ? py_done(r, td_array_random(dev, &g->rng, dist, (td_dtype)dt, &checked, par, &r->a))
+             : NULL;
 }
 
 static bool
@@ -93,7 +94,8 @@ into(PyObject *drawn, PyObject *out)
 }
 
 static PyObject *
-simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+       PyObject *kwnames)
 {
     static const char *const names[] = {"size", "dtype", "out", NULL};
     PyObject *arg[3], *shape, *r;
@@ -170,7 +172,9 @@ scaled(PyObject *self, td_dist dist, PyObject *shift, PyObject *scale, PyObject 
         shape = Py_NewRef(size);
     else if (scale) {
         sum = PyNumber_Add(shift, scale);
-        shape = !sum ? NULL : py_is_array(sum) ? py_shape_tuple(&py_array_of(sum)->view.shape) : PyTuple_New(0);
+        shape = !sum               ? NULL
+                : py_is_array(sum) ? py_shape_tuple(&py_array_of(sum)->view.shape)
+                                   : PyTuple_New(0);
     }
     z = shape ? draw(self, dist, shape, dt, unit) : NULL;
     prod = z ? PyNumber_Multiply(z, scale) : NULL;
@@ -192,7 +196,8 @@ normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     PyObject *arg[4], *zero, *one, *r;
     int dt;
 
-    if (!py_parse("normal", names, 0, 3, args, nargs, kwnames, arg) || !float_dtype("normal", arg[3], &dt))
+    if (!py_parse("normal", names, 0, 3, args, nargs, kwnames, arg) ||
+        !float_dtype("normal", arg[3], &dt))
         return NULL;
     if (plain(arg[0], 0, &par[0].f[0]) && plain(arg[1], 1, &par[1].f[0])) {
         if (par[1].f[0] < 0) {
@@ -203,7 +208,9 @@ normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     }
     zero = PyFloat_FromDouble(0);
     one = PyFloat_FromDouble(1);
-    r = zero && one ? scaled(self, TD_DIST_NORMAL, arg[0] ? arg[0] : zero, arg[1] ? arg[1] : one, arg[2], dt) : NULL;
+    r = zero && one ? scaled(self, TD_DIST_NORMAL, arg[0] ? arg[0] : zero, arg[1] ? arg[1] : one,
+                             arg[2], dt)
+                    : NULL;
     Py_XDECREF(zero);
     Py_XDECREF(one);
     return r;
@@ -217,7 +224,8 @@ uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     double lo, hi;
     int dt;
 
-    if (!py_parse("uniform", names, 0, 3, args, nargs, kwnames, arg) || !float_dtype("uniform", arg[3], &dt))
+    if (!py_parse("uniform", names, 0, 3, args, nargs, kwnames, arg) ||
+        !float_dtype("uniform", arg[3], &dt))
         return NULL;
     if (plain(arg[0], 0, &lo) && plain(arg[1], 1, &hi) && lo == 0 && hi == 1)
         return draw(self, TD_DIST_UNIFORM, arg[2], dt, unit);
@@ -280,10 +288,12 @@ integers(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     td_scalar par[2];
     int dt;
 
-    if (!py_parse("integers", names, 1, 5, args, nargs, kwnames, arg) || !py_dtype_or(arg[3], TD_I64, &dt))
+    if (!py_parse("integers", names, 1, 5, args, nargs, kwnames, arg) ||
+        !py_dtype_or(arg[3], TD_I64, &dt))
         return NULL;
     if (!td_dtype_is_int((td_dtype)dt)) {
-        PyErr_Format(PyExc_TypeError, "integers: Unsupported dtype %s", td_dtype_name((td_dtype)dt));
+        PyErr_Format(PyExc_TypeError, "integers: Unsupported dtype %s",
+                     td_dtype_name((td_dtype)dt));
         return NULL;
     }
     return int_bounds(arg, dt, par) ? draw(self, TD_DIST_INTEGERS, arg[2], dt, par) : NULL;
@@ -318,10 +328,14 @@ bool
 py_random_init(PyObject *m)
 {
     static PyMethodDef methods[] = {
-        {"random", PY_FAST(uniform01), FAST_KW, "random(size=None, dtype=float, out=None): uniform in [0, 1)."},
-        {"standard_normal", PY_FAST(standard_normal), FAST_KW, "standard_normal(size=None, dtype=float, out=None)"},
-        {"normal", PY_FAST(normal), FAST_KW, "normal(loc=0.0, scale=1.0, size=None, *, dtype=float)"},
-        {"uniform", PY_FAST(uniform), FAST_KW, "uniform(low=0.0, high=1.0, size=None, *, dtype=float)"},
+        {"random", PY_FAST(uniform01), FAST_KW,
+         "random(size=None, dtype=float, out=None): uniform in [0, 1)."},
+        {"standard_normal", PY_FAST(standard_normal), FAST_KW,
+         "standard_normal(size=None, dtype=float, out=None)"},
+        {"normal", PY_FAST(normal), FAST_KW,
+         "normal(loc=0.0, scale=1.0, size=None, *, dtype=float)"},
+        {"uniform", PY_FAST(uniform), FAST_KW,
+         "uniform(low=0.0, high=1.0, size=None, *, dtype=float)"},
         {"integers", PY_FAST(integers), FAST_KW,
          "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high)."},
         {NULL, NULL, 0, NULL},

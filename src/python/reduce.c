@@ -15,7 +15,8 @@ py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out)
     if (PyTuple_Check(axis) || PyList_Check(axis))
         n = PySequence_Size(axis);
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *o = PyTuple_Check(axis) || PyList_Check(axis) ? PySequence_GetItem(axis, i) : Py_NewRef(axis);
+        PyObject *o = PyTuple_Check(axis) || PyList_Check(axis) ? PySequence_GetItem(axis, i)
+                                                                : Py_NewRef(axis);
         PyObject *number = o ? PyNumber_Index(o) : NULL;
         int64_t value = number ? PyLong_AsLongLong(number) : -1;
         int k;
@@ -47,7 +48,8 @@ each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
     td_status st;
 
     if (s.ndim == TD_MAXDIM)
-        return td_fail(TD_ERR_VALUE, "%s: axis=() of an array of %d dimensions", red_names[red], s.ndim);
+        return td_fail(TD_ERR_VALUE, "%s: axis=() of an array of %d dimensions", red_names[red],
+                       s.ndim);
     g.axes = 1u << s.ndim;
     g.keepdims = false;
     s.dim[s.ndim++] = 1;
@@ -72,10 +74,11 @@ reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
         st = each_alone(red, py_array_of(self), *g, &r->a);
     if (st || py_is_none(out))
         return py_done(r, st);
-    if (!py_is_array(out) || !py_writable((py_ndarray *)out)
-        || !td_shape_eq(&py_array_of(out)->view.shape, &r->a.view.shape)) {
+    if (!py_is_array(out) || !py_writable((py_ndarray *)out) ||
+        !td_shape_eq(&py_array_of(out)->view.shape, &r->a.view.shape)) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_ValueError, "%s: out must be a treadle array of the result's shape", red_names[red]);
+            PyErr_Format(PyExc_ValueError, "%s: out must be a treadle array of the result's shape",
+                         red_names[red]);
         Py_DECREF((PyObject *)r);
         return NULL;
     }
@@ -91,8 +94,8 @@ reduce_with(td_red red, PyObject *self, PyObject *const arg[5])
     td_redargs g = {.dtype = -1};
     const td_shape *s = &py_array_of(self)->view.shape;
 
-    if (!py_axes(red_names[red], arg[0], s->ndim, &g.axes) || !py_dtype_or(arg[1], -1, &g.dtype)
-        || !py_flag(arg[3], false, &g.keepdims))
+    if (!py_axes(red_names[red], arg[0], s->ndim, &g.axes) || !py_dtype_or(arg[1], -1, &g.dtype) ||
+        !py_flag(arg[3], false, &g.keepdims))
         return NULL;
     if (arg[4]) {
         g.ddof = PyFloat_AsDouble(arg[4]);
@@ -103,7 +106,8 @@ reduce_with(td_red red, PyObject *self, PyObject *const arg[5])
 }
 
 PyObject *
-py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out, PyObject *keepdims)
+py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out,
+          PyObject *keepdims)
 {
     PyObject *const arg[5] = {axis, dtype, out, keepdims, NULL};
 
@@ -117,16 +121,17 @@ order_of(td_red red)
     switch (red) {
     case TD_RED_sum:
     case TD_RED_prod:
-    case TD_RED_mean: return "atok";
+    case TD_RED_mean:          return "atok";
     case TD_RED_var:
-    case TD_RED_std: return "atodk";
+    case TD_RED_std:           return "atodk";
     case TD_RED_count_nonzero: return "ak";
-    default: return "aok";
+    default:                   return "aok";
     }
 }
 
 static PyObject *
-reduce_method(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+reduce_method(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames)
 {
     static const char letters[] = "atokd";
     static const char *const words[] = {"axis", "dtype", "out", "keepdims", "ddof"};
@@ -143,15 +148,17 @@ reduce_method(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t narg
     return reduce_with(red, self, arg);
 }
 
-#define RED(name, ...)                                                                                       \
-    static PyObject *red_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) \
-    {                                                                                                        \
-        return reduce_method(TD_RED_##name, self, args, nargs, kwnames);                                     \
+#define RED(name, ...)                                                                             \
+    static PyObject *red_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,           \
+                                PyObject *kwnames)                                                 \
+    {                                                                                              \
+        return reduce_method(TD_RED_##name, self, args, nargs, kwnames);                           \
     }
 #include "array/reduce.def"
 
 PyMethodDef py_reduce_methods[] = {
-#define RED(name, nacc, identity, meaning) {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS, meaning},
+#define RED(name, nacc, identity, meaning)                                                         \
+    {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS, meaning},
 #include "array/reduce.def"
     {NULL, NULL, 0, NULL},
 };

@@ -36,7 +36,8 @@ shape_of_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
 static int
 order_of(PyObject *o)
 {
-    if (py_is_none(o) || (PyUnicode_Check(o) && PyUnicode_GetLength(o) == 1 && strchr("CAK", (int)PyUnicode_ReadChar(o, 0))))
+    if (py_is_none(o) || (PyUnicode_Check(o) && PyUnicode_GetLength(o) == 1 &&
+                          strchr("CAK", (int)PyUnicode_ReadChar(o, 0))))
         return 0;
     if (PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "F") == 0)
         return 1;
@@ -98,7 +99,8 @@ reshape_to(PyObject *self, const td_shape *s, int order)
 
     if (!r)
         return NULL;
-    return view_done(self, r, order ? reshape_fortran(a, *s, &r->a) : td_array_reshape(a, s, &r->a));
+    return view_done(self, r,
+                     order ? reshape_fortran(a, *s, &r->a) : td_array_reshape(a, s, &r->a));
 }
 
 static PyObject *
@@ -214,14 +216,15 @@ squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     py_ndarray *r;
     uint32_t axes;
 
-    if (!py_parse("squeeze", names, 0, 1, args, nargs, kwnames, arg)
-        || !py_axes("squeeze", arg[0], from->shape.ndim, &axes))
+    if (!py_parse("squeeze", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_axes("squeeze", arg[0], from->shape.ndim, &axes))
         return NULL;
     for (int i = 0; i < from->shape.ndim; i++) {
         bool named = axes >> i & 1;
 
         if (named && !py_is_none(arg[0]) && from->shape.dim[i] != 1) {
-            PyErr_SetString(PyExc_ValueError, "cannot select an axis to squeeze out which has size not equal to one");
+            PyErr_SetString(PyExc_ValueError,
+                            "cannot select an axis to squeeze out which has size not equal to one");
             return NULL;
         }
         if (named && from->shape.dim[i] == 1)
@@ -237,11 +240,17 @@ squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 
 PyMethodDef py_shape_methods[] = {
     {"reshape", PY_FAST(reshape), METH_FASTCALL | METH_KEYWORDS,
-     "reshape(*shape, order='C', copy=None): a view where the layout allows it, else a copy.  One extent may be -1."},
-    {"ravel", PY_FAST(ravel), METH_FASTCALL | METH_KEYWORDS, "ravel(order='C'): one axis; a view where possible."},
-    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS, "flatten(order='C'): a copy with one axis."},
-    {"transpose", PY_FAST(transpose), METH_FASTCALL, "transpose(*axes): a view with its axes permuted."},
-    {"swapaxes", PY_FAST(swapaxes), METH_FASTCALL, "swapaxes(axis1, axis2): a view with two axes exchanged."},
-    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS, "squeeze(axis=None): a view without axes of extent 1."},
+     "reshape(*shape, order='C', copy=None): a view where the layout allows it, else a copy.  One "
+     "extent may be -1."},
+    {"ravel", PY_FAST(ravel), METH_FASTCALL | METH_KEYWORDS,
+     "ravel(order='C'): one axis; a view where possible."},
+    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
+     "flatten(order='C'): a copy with one axis."},
+    {"transpose", PY_FAST(transpose), METH_FASTCALL,
+     "transpose(*axes): a view with its axes permuted."},
+    {"swapaxes", PY_FAST(swapaxes), METH_FASTCALL,
+     "swapaxes(axis1, axis2): a view with two axes exchanged."},
+    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
+     "squeeze(axis=None): a view without axes of extent 1."},
     {NULL, NULL, 0, NULL},
 };

@@ -2,15 +2,13 @@
 #include "python/py.h"
 
 typedef struct stream {
-    PyObject_HEAD
-    td_stream *s;
-    bool       owned; /* false: the device's default stream */
+    PyObject_HEAD td_stream *s;
+    bool owned; /* false: the device's default stream */
 } stream;
 
 typedef struct event {
-    PyObject_HEAD
-    td_event *e;
-    td_dev   *dev;
+    PyObject_HEAD td_event *e;
+    td_dev *dev;
 } event;
 
 static PyObject *
@@ -24,7 +22,8 @@ stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     int null = 0;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Stream", names, &where, &null) || !py_device(where, &d))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Stream", names, &where, &null) ||
+        !py_device(where, &d))
         return NULL;
     if (!null && !py_ok(td_stream_new(d, &s)))
         return NULL;
@@ -57,10 +56,8 @@ stream_sync(PyObject *self, PyObject *unused)
     td_status st;
 
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS
-    st = td_stream_sync(s);
-    Py_END_ALLOW_THREADS
-    return st ? py_raise(st) : Py_NewRef(Py_None);
+    Py_BEGIN_ALLOW_THREADS st = td_stream_sync(s);
+    Py_END_ALLOW_THREADS return st ? py_raise(st) : Py_NewRef(Py_None);
 }
 
 static PyObject *
@@ -91,8 +88,8 @@ event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     event *r;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Event", names, &where, &timing) || !py_device(where, &d)
-        || !py_ok(td_event_new(d, timing, &e)))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Event", names, &where, &timing) ||
+        !py_device(where, &d) || !py_ok(td_event_new(d, timing, &e)))
         return NULL;
     r = PyObject_New(event, py.event);
     if (!r) {
@@ -135,10 +132,8 @@ event_sync(PyObject *self, PyObject *unused)
     td_status st;
 
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS
-    st = td_event_sync(e);
-    Py_END_ALLOW_THREADS
-    return st ? py_raise(st) : Py_NewRef(Py_None);
+    Py_BEGIN_ALLOW_THREADS st = td_event_sync(e);
+    Py_END_ALLOW_THREADS return st ? py_raise(st) : Py_NewRef(Py_None);
 }
 
 static PyObject *
@@ -159,7 +154,9 @@ event_elapsed(PyObject *self, PyObject *end)
         PyErr_SetString(PyExc_TypeError, "elapsed(event) takes a treadle.Event");
         return NULL;
     }
-    return py_ok(td_event_elapsed(((event *)self)->e, ((event *)end)->e, &ms)) ? PyFloat_FromDouble(ms) : NULL;
+    return py_ok(td_event_elapsed(((event *)self)->e, ((event *)end)->e, &ms))
+               ? PyFloat_FromDouble(ms)
+               : NULL;
 }
 
 static bool
@@ -174,15 +171,18 @@ py_stream_init(PyObject *m)
 {
     static PyMethodDef stream_methods[] = {
         {"synchronize", stream_sync, METH_NOARGS, "synchronize(): waits for the stream's work."},
-        {"wait_event", stream_wait, METH_O, "wait_event(event): work given to the stream later waits for it."},
+        {"wait_event", stream_wait, METH_O,
+         "wait_event(event): work given to the stream later waits for it."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef stream_getset[] = {
-        {"ptr", stream_ptr, NULL, "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
+        {"ptr", stream_ptr, NULL,
+         "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot stream_slots[] = {
-        {Py_tp_doc, "Stream(device=None, null=False): a queue of work; null: the device's default stream."},
+        {Py_tp_doc,
+         "Stream(device=None, null=False): a queue of work; null: the device's default stream."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         {Py_tp_methods, stream_methods},
@@ -190,10 +190,14 @@ py_stream_init(PyObject *m)
         {0, NULL},
     };
     static PyType_Spec stream_spec = {
-        .name = "treadle.Stream", .basicsize = sizeof(stream), .flags = Py_TPFLAGS_DEFAULT, .slots = stream_slots,
+        .name = "treadle.Stream",
+        .basicsize = sizeof(stream),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = stream_slots,
     };
     static PyMethodDef event_methods[] = {
-        {"record", PY_FAST(event_record), METH_FASTCALL, "record(stream=None): marks the stream's work so far."},
+        {"record", PY_FAST(event_record), METH_FASTCALL,
+         "record(stream=None): marks the stream's work so far."},
         {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
         {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
         {NULL, NULL, 0, NULL},
@@ -211,8 +215,12 @@ py_stream_init(PyObject *m)
         {0, NULL},
     };
     static PyType_Spec event_spec = {
-        .name = "treadle.Event", .basicsize = sizeof(event), .flags = Py_TPFLAGS_DEFAULT, .slots = event_slots,
+        .name = "treadle.Event",
+        .basicsize = sizeof(event),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = event_slots,
     };
 
-    return add_type(m, "Stream", &stream_spec, &py.stream) && add_type(m, "Event", &event_spec, &py.event);
+    return add_type(m, "Stream", &stream_spec, &py.stream) &&
+           add_type(m, "Event", &event_spec, &py.event);
 }

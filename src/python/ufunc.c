@@ -6,8 +6,7 @@
 #include <string.h>
 
 typedef struct ufunc {
-    PyObject_HEAD
-    td_op op;
+    PyObject_HEAD td_op op;
 } ufunc;
 
 static const td_opinfo *
@@ -34,9 +33,9 @@ read_options(const char *fn, PyObject *kw, options *o)
             o->where = value;
         else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0)
             o->dtype = value;
-        else if (PyUnicode_CompareWithASCIIString(key, "casting") != 0
-                 && PyUnicode_CompareWithASCIIString(key, "order") != 0
-                 && PyUnicode_CompareWithASCIIString(key, "subok") != 0) {
+        else if (PyUnicode_CompareWithASCIIString(key, "casting") != 0 &&
+                 PyUnicode_CompareWithASCIIString(key, "order") != 0 &&
+                 PyUnicode_CompareWithASCIIString(key, "subok") != 0) {
             PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", fn, key);
             return false;
         }
@@ -85,8 +84,8 @@ anchor(py_args *g)
         i++;
     if (i < g->n)
         return true;
-    if (!py_device(NULL, &dev)
-        || !py_ok(td_array_full(dev, g->x[0].scalar.dt, &(td_shape){0}, g->x[0].scalar, &g->own[0])))
+    if (!py_device(NULL, &dev) ||
+        !py_ok(td_array_full(dev, g->x[0].scalar.dt, &(td_shape){0}, g->x[0].scalar, &g->own[0])))
         return false;
     g->x[0] = (td_operand){.array = &g->own[0]};
     return true;
@@ -122,8 +121,10 @@ store(PyObject *value, PyObject *out)
     td_status st;
 
     if (!td_can_cast(td_array_dtype(x.array), td_array_dtype(py_array_of(out)), 'k')) {
-        PyErr_Format(PyExc_TypeError, "Cannot cast ufunc output from %s to %s with casting rule 'same_kind'",
-                     td_dtype_name(td_array_dtype(x.array)), td_dtype_name(td_array_dtype(py_array_of(out))));
+        PyErr_Format(PyExc_TypeError,
+                     "Cannot cast ufunc output from %s to %s with casting rule 'same_kind'",
+                     td_dtype_name(td_array_dtype(x.array)),
+                     td_dtype_name(td_array_dtype(py_array_of(out))));
         return NULL;
     }
     st = td_array_assign(py_array_of(out), &x);
@@ -176,8 +177,8 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
     options o = {.out = n == arity + 1 ? PyTuple_GetItem(args, arity) : NULL};
 
     if (n != arity && n != arity + 1) {
-        PyErr_Format(PyExc_TypeError, "%s() takes %d arguments and an optional out (%zd given)", td_optab[op].name,
-                     arity, n);
+        PyErr_Format(PyExc_TypeError, "%s() takes %d arguments and an optional out (%zd given)",
+                     td_optab[op].name, arity, n);
         return NULL;
     }
     for (int i = 0; i < arity; i++)
@@ -187,11 +188,11 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
 
 /* The reductions that repeat an operation. */
 static const struct repeated {
-    td_op  op;
+    td_op op;
     td_red red;
 } repeated[] = {
-    {OP_add, TD_RED_sum},         {OP_multiply, TD_RED_prod},   {OP_maximum, TD_RED_max},
-    {OP_minimum, TD_RED_min},     {OP_logical_and, TD_RED_all}, {OP_logical_or, TD_RED_any},
+    {OP_add, TD_RED_sum},     {OP_multiply, TD_RED_prod},   {OP_maximum, TD_RED_max},
+    {OP_minimum, TD_RED_min}, {OP_logical_and, TD_RED_all}, {OP_logical_or, TD_RED_any},
 };
 
 static PyObject *
@@ -238,10 +239,11 @@ get_doc(PyObject *self, void *unused)
     const td_opinfo *row = row_of(self);
 
     (void)unused;
-    return PyUnicode_FromFormat("%s(%s, /, out=None, *, where=True, dtype=None)\n\n%s, element by element.\n\n"
-                                "Operands are arrays, numbers or lists that broadcast together; the dtype follows "
-                                "NumPy's\npromotion.  Shapes that do not broadcast raise ValueError.",
-                                row->name, heads[row->arity], row->meaning);
+    return PyUnicode_FromFormat(
+        "%s(%s, /, out=None, *, where=True, dtype=None)\n\n%s, element by element.\n\n"
+        "Operands are arrays, numbers or lists that broadcast together; the dtype follows "
+        "NumPy's\npromotion.  Shapes that do not broadcast raise ValueError.",
+        row->name, heads[row->arity], row->meaning);
 }
 
 static PyObject *
@@ -374,7 +376,8 @@ reductions(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
 
     (void)module, (void)unused;
-#define RED(name, nacc, identity, meaning) list = append(list, Py_BuildValue("(sis)", #name, identity, meaning));
+#define RED(name, nacc, identity, meaning)                                                         \
+    list = append(list, Py_BuildValue("(sis)", #name, identity, meaning));
 #include "array/reduce.def"
     return list;
 }
@@ -386,8 +389,8 @@ dtypes(PyObject *module, PyObject *unused)
 
     (void)module, (void)unused;
     for (int i = 0; list && i < TD_DTYPE_COUNT; i++)
-        list = append(list, Py_BuildValue("(sCsi)", td_dtab[i].name, td_dtab[i].kind, td_dtab[i].typestr,
-                                          (int)td_dtab[i].size));
+        list = append(list, Py_BuildValue("(sCsi)", td_dtab[i].name, td_dtab[i].kind,
+                                          td_dtab[i].typestr, (int)td_dtab[i].size));
     return list;
 }
 
@@ -398,17 +401,21 @@ jit_stats(PyObject *module, PyObject *unused)
     td_evalstat e = td_eval_stats();
 
     (void)module, (void)unused;
-    return Py_BuildValue("{s:K,s:K,s:K,s:d,s:K,s:K,s:K}", "compiled", (unsigned long long)s.compiled, "loaded",
-                         (unsigned long long)s.loaded, "launches", (unsigned long long)s.launches, "compile_ms",
-                         (double)s.compile_ns / 1e6, "recorded", (unsigned long long)e.recorded, "kernels",
-                         (unsigned long long)e.kernels, "evals", (unsigned long long)e.evals);
+    return Py_BuildValue(
+        "{s:K,s:K,s:K,s:d,s:K,s:K,s:K}", "compiled", (unsigned long long)s.compiled, "loaded",
+        (unsigned long long)s.loaded, "launches", (unsigned long long)s.launches, "compile_ms",
+        (double)s.compile_ns / 1e6, "recorded", (unsigned long long)e.recorded, "kernels",
+        (unsigned long long)e.kernels, "evals", (unsigned long long)e.evals);
 }
 
 PyMethodDef py_table_functions[] = {
     {"ufuncs", ufuncs, METH_NOARGS, "ufuncs(): {name: ufunc} of the rows of ops.def."},
     {"ops", ops, METH_NOARGS, "ops(): (name, arity, kinds, meaning) of the rows of ops.def."},
-    {"reductions", reductions, METH_NOARGS, "reductions(): (name, has an identity, meaning) of the rows of reduce.def."},
-    {"dtypes", dtypes, METH_NOARGS, "dtypes(): (name, kind, typestr, bytes) of the rows of dtypes.def."},
-    {"jit_stats", jit_stats, METH_NOARGS, "jit_stats(): counts of recording, compiling and launching in this process."},
+    {"reductions", reductions, METH_NOARGS,
+     "reductions(): (name, has an identity, meaning) of the rows of reduce.def."},
+    {"dtypes", dtypes, METH_NOARGS,
+     "dtypes(): (name, kind, typestr, bytes) of the rows of dtypes.def."},
+    {"jit_stats", jit_stats, METH_NOARGS,
+     "jit_stats(): counts of recording, compiling and launching in this process."},
     {NULL, NULL, 0, NULL},
 };
