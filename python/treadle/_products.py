@@ -12,6 +12,8 @@ _UFUNC = _core.ufuncs()
 
 def _pair(a, b):
     """Both as arrays on one device: that of the first that has one."""
+    if type(a) is ndarray and type(b) is ndarray:
+        return a, b
     where = a.device if isinstance(a, ndarray) else b.device if isinstance(b, ndarray) else None
     return asarray(a, device=where), asarray(b, device=where)
 
@@ -22,6 +24,8 @@ def _matmul_shape(sa, sb):
     k, rows = sa[-1], sb[-2] if len(sb) > 1 else sb[0]
     if k != rows:
         raise ValueError(f"matmul: shapes {sa} and {sb}: inner sizes {k} and {rows} differ")
+    if len(sa) == len(sb) == 2:
+        return sa[0], sb[1]
     try:
         batch = numpy.broadcast_shapes(sa[:-2], sb[:-2])
     except ValueError:
@@ -35,11 +39,13 @@ def matmul(a, b, /, out=None, *, dtype=None):
     if dtype is not None:
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     shape = _matmul_shape(a.shape, b.shape)
-    if a.device.kind != "cpu":
+    where = a.device
+    if where.kind != "cpu":
         r = _core._matmul(a, b)
     else:
         na, nb = _core._host_view(a), _core._host_view(b)
-        r = empty(shape, numpy.result_type(na, nb), device=a.device)
+        dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
+        r = empty(shape, dt, device=where)
         numpy.matmul(na, nb, out=_core._host_view(r))
     if out is None:
         return r

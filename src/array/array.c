@@ -178,59 +178,78 @@ cut_before(const td_node *n)
     return false;
 }
 
-/* The heaviest value below n that Python holds; one where an earlier cut fell wins, so that cuts
- * repeat with the user's loop and so do kernels. */
-static void
-find_cut(td_node *n, td_node **best, bool *best_seen)
+void
+td_walk_begin(td_walk *w)
 {
-    bool seen;
+    w->n = 0;
+}
 
-    if (!td_node_pending(n))
+void
+td_walk_add(td_walk *w, td_node *n)
+{
+    if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
-    seen = n->weight * 4 >= TD_WEIGHT_MAX && cut_before(n);
-    if (n->named &&
-        (!*best || seen > *best_seen || (seen == *best_seen && n->weight > (*best)->weight))) {
-        *best = n;
-        *best_seen = seen;
-    }
+    n->slot = 1;
+    w->node[w->n++] = n;
     for (int i = 0; i < n->nsrc; i++)
-        find_cut(n->src[i], best, best_seen);
+        td_walk_add(w, n->src[i]);
 }
 
-static uint32_t
-reweigh(td_node *n)
+void
+td_walk_end(td_walk *w)
 {
-    if (!td_node_pending(n))
-        return 0;
-    n->weight = 1;
-    for (int i = 0; i < n->nsrc; i++)
-        if (i == 0 || n->src[i] != n->src[i - 1])
-            n->weight += reweigh(n->src[i]);
-    return n->weight;
+    for (int i = 0; i < w->n; i++)
+        w->node[i]->slot = 0;
 }
 
+/* Counts the pending nodes under n, itself included, each once. */
 static uint32_t
-weigh(td_node *const *src, int n)
+weigh_one(td_node *n)
 {
-    uint32_t w = 1;
+    td_walk w;
 
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    if (w.n)
+        n->weight = (uint32_t)w.n;
+    return (uint32_t)w.n;
+}
+
+/* What a node over these sources would weigh. */
+static uint32_t
+weigh(td_node *const *src, int n, td_walk *w)
+{
     for (int i = 0; i < n; i++)
-        w += reweigh(src[i]);
-    return w;
+        weigh_one(src[i]);
+    td_walk_begin(w);
+    for (int i = 0; i < n; i++)
+        td_walk_add(w, src[i]);
+    td_walk_end(w);
+    return 1 + (uint32_t)w->n;
 }
 
-/* A named value below the sources, else the heaviest source; NULL when none is pending. */
+/* The heaviest value that Python holds; one where an earlier cut fell wins, so that cuts repeat with
+ * the user's loop and so do kernels.  Without such a value the heaviest source; NULL: none pending. */
 static td_node *
-choose_cut(td_node *const *src, int n)
+choose_cut(const td_walk *w, td_node *const *src, int n)
 {
     td_node *best = NULL;
-    bool seen = false;
+    bool best_seen = false;
 
-    for (int i = 0; i < n; i++)
-        find_cut(src[i], &best, &seen);
-    if (best)
-        return best;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < w->n; i++) {
+        td_node *c = w->node[i];
+        bool seen;
+
+        if (!c->named)
+            continue;
+        seen = weigh_one(c) * 4 >= TD_WEIGHT_MAX && cut_before(c);
+        if (!best || seen > best_seen || (seen == best_seen && c->weight > best->weight)) {
+            best = c;
+            best_seen = seen;
+        }
+    }
+    for (int i = 0; i < n && (!best || !best->named); i++)
         if (td_node_pending(src[i]) && (!best || src[i]->weight > best->weight))
             best = src[i];
     return best;
@@ -239,19 +258,19 @@ choose_cut(td_node *const *src, int n)
 td_status
 td_cut(td_node *const *src, int n)
 {
+    td_walk walk;
     td_node *best;
     uint32_t w = 1;
 
     for (int i = 0; i < n; i++)
         if (td_node_pending(src[i]))
             w += src[i]->weight;
-    if (w <= TD_WEIGHT_MAX || (w = weigh(src, n)) <= TD_WEIGHT_MAX)
+    if (w <= TD_WEIGHT_MAX)
         return TD_OK;
-    while (w > TD_WEIGHT_MAX && (best = choose_cut(src, n))) {
+    while (weigh(src, n, &walk) > TD_WEIGHT_MAX && (best = choose_cut(&walk, src, n))) {
         if (!cut_before(best))
             recent_cuts[next_cut++ % 16] = best->sig[TD_SIGDEPTH - 1];
         TD_TRY(td_eval_node(best));
-        w = weigh(src, n);
     }
     return TD_OK;
 }

@@ -26,20 +26,42 @@ worth_memory(const td_node *n, int64_t total)
     return n->weight > 4 && td_shape_size(&n->view.shape) * 4 <= total;
 }
 
-/* Evaluates what a kernel over `total` elements cannot or should not hold inside: reductions, the
- * sources of gathers, small expressions that would be repeated.  Bounded by the weight limit. */
-static td_status
-settle_inner(td_node *n, int64_t total, bool root)
+/* The nodes under n that a kernel over `total` elements cannot or should not hold inside: reductions,
+ * the sources of gathers, small expressions that would be repeated.  Marked as td_walk marks. */
+static void
+find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
 {
-    if (!td_node_pending(n))
-        return TD_OK;
-    if (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total)))
-        return td_eval_node(n);
-    if (n->kind == TD_N_GATHER)
-        TD_TRY(td_eval_node(n->src[0]));
+    if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
+        return;
+    n->slot = 1;
+    w->node[w->n++] = n;
+    if (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total))) {
+        inner->node[inner->n++] = td_node_ref(n);
+        return;
+    }
     for (int i = 0; i < n->nsrc; i++)
-        TD_TRY(settle_inner(n->src[i], total, false));
-    return TD_OK;
+        if (n->kind == TD_N_GATHER && i == 0 && td_node_pending(n->src[0]))
+            inner->node[inner->n++] = td_node_ref(n->src[0]);
+        else
+            find_inner(w, inner, n->src[i], total, false);
+}
+
+static td_status
+settle_inner(td_node *n, int64_t total)
+{
+    td_walk w, inner;
+    td_status st = TD_OK;
+
+    td_walk_begin(&w);
+    td_walk_begin(&inner);
+    find_inner(&w, &inner, n, total, true);
+    td_walk_end(&w);
+    for (int i = 0; i < inner.n; i++) {
+        if (!st)
+            st = td_eval_node(inner.node[i]);
+        td_node_unref(inner.node[i]);
+    }
+    return st;
 }
 
 /* The kernel was too big: all that feeds n gets memory of its own. */
@@ -145,9 +167,9 @@ td_eval_node(td_node *n)
     if (n->buf)
         return TD_OK;
     if (n->kind == TD_N_REDUCE)
-        TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape), true));
+        TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape)));
     else if (n->kind != TD_N_SCALAR)
-        TD_TRY(settle_inner(n, td_shape_size(&n->view.shape), true));
+        TD_TRY(settle_inner(n, td_shape_size(&n->view.shape)));
     if (n->kind == TD_N_REDUCE && n->src[0]->kind == TD_N_REDUCE)
         TD_TRY(td_eval_node(n->src[0]));
     if (n->busy || n->buf) /* meanwhile, while something under it was waited for */
@@ -173,7 +195,7 @@ td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
 
     if (n->kind == TD_N_REDUCE)
         TD_TRY(td_eval_node(n));
-    TD_TRY(settle_inner(n, td_shape_size(&view->shape), true));
+    TD_TRY(settle_inner(n, td_shape_size(&view->shape)));
     for (int again = 0;; again++) {
         td_plan_begin(&p, n->dev, &view->shape);
         st = td_plan_add(&p, n, &step);
@@ -204,22 +226,33 @@ td_eval_fill(td_buf *out, td_scalar value, int64_t count)
     return st;
 }
 
-/* Bounded by the weight limit, as settle_inner. */
+static bool
+reads_elsewhere(const td_node *n, const td_buf *buf, const td_view *view)
+{
+    int64_t lo, hi, from, to;
+
+    if (n->kind != TD_N_LEAF || n->buf != buf || td_view_eq(&n->view, view))
+        return false;
+    td_view_extent(view, &lo, &hi);
+    td_view_extent(&n->view, &from, &to);
+    return lo < to && from < hi;
+}
+
 bool
 td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view)
 {
-    if (n->kind == TD_N_LEAF) {
-        int64_t lo, hi, from, to;
+    bool r = reads_elsewhere(n, buf, view);
+    td_walk w;
 
-        if (n->buf != buf || td_view_eq(&n->view, view))
-            return false;
-        td_view_extent(view, &lo, &hi);
-        td_view_extent(&n->view, &from, &to);
-        return lo < to && from < hi;
-    }
-    for (int i = 0; i < n->nsrc; i++)
-        if (n->kind == TD_N_GATHER && i == 0 ? n->src[0]->buf == buf || td_node_pending(n->src[0])
-                                             : td_eval_conflicts(n->src[i], buf, view))
-            return true;
-    return false;
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; i < w.n; i++)
+        for (int k = 0; k < w.node[i]->nsrc; k++) {
+            const td_node *src = w.node[i]->src[k];
+
+            r |= w.node[i]->kind == TD_N_GATHER && k == 0 ? src->buf == buf || td_node_pending(src)
+                                                          : reads_elsewhere(src, buf, view);
+        }
+    return r;
 }

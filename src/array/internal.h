@@ -15,6 +15,17 @@ td_status td_record(td_node *n, td_array *out);
 /* Cuts the graphs under the sources of a node about to be recorded, if together they are too large. */
 td_status td_cut(td_node *const *src, int n);
 
+/* The distinct pending nodes of a graph, each before its sources; nodes are marked while a walk is
+ * open.  Graphs stay below TD_WEIGHT_MAX nodes (td_cut), so three sources always fit. */
+typedef struct td_walk {
+    td_node *node[3 * TD_WEIGHT_MAX + 1];
+    int n;
+} td_walk;
+
+void td_walk_begin(td_walk *w);
+void td_walk_add(td_walk *w, td_node *n); /* and what is under it, but for what the walk has met */
+void td_walk_end(td_walk *w);             /* takes the marks off */
+
 /* A storage's value changes to n (reference taken over). */
 void td_storage_set(td_storage *s, td_node *n);
 

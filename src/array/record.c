@@ -14,6 +14,7 @@ td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out)
     if (td_dtype_is_complex(dt) || td_dtype_is_complex((td_dtype)n->dt))
         return td_fail(TD_ERR_TYPE, "%s to %s: complex kernels are not available yet",
                        td_dtype_name((td_dtype)n->dt), td_dtype_name(dt));
+    TD_TRY(td_cut(&n, 1));
     TD_TRY(td_node_new(TD_N_CAST, n->dev, dt, layout ? &layout->shape : &n->view.shape, out));
     if (layout)
         (*out)->view = *layout;

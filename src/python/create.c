@@ -260,6 +260,14 @@ as_double(td_scalar s)
                                         : (double)s.i;
 }
 
+static int64_t
+exact_steps(int64_t start, int64_t stop, int64_t step)
+{
+    if (step > 0)
+        return (stop - start + step - 1) / step;
+    return step < 0 ? (start - stop - step - 1) / -step : 0;
+}
+
 static bool
 count_steps(const td_scalar s[3], int64_t *n)
 {
@@ -277,11 +285,9 @@ count_steps(const td_scalar s[3], int64_t *n)
         PyErr_SetString(PyExc_ValueError, "Maximum allowed size exceeded");
         return false;
     }
-    if (!floats && steps > 0 && fabs(steps) > 0x1p50) /* beyond doubles: count exactly */
-        *n = s[2].i > 0 ? (s[1].i - s[0].i + s[2].i - 1) / s[2].i
-                        : (s[0].i - s[1].i - s[2].i - 1) / -s[2].i;
-    else
-        *n = steps > 0 ? (int64_t)steps : 0;
+    *n = steps > 0 ? (int64_t)steps : 0;
+    if (!floats && steps > 0x1p50) /* beyond doubles: count exactly */
+        *n = exact_steps(s[0].i, s[1].i, s[2].i);
     return true;
 }
 

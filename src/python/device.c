@@ -108,13 +108,16 @@ device_exit(PyObject *self, PyObject *args)
 static PyObject *
 device_sync(PyObject *self, PyObject *unused)
 {
+    PyThreadState *gil;
     td_status st;
 
     (void)unused;
     if (!py_ok(td_eval_all()))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS st = td_dev_sync(((device *)self)->dev);
-    Py_END_ALLOW_THREADS return py_ok(st) && py_warn() ? Py_NewRef(Py_None) : NULL;
+    gil = PyEval_SaveThread();
+    st = td_dev_sync(((device *)self)->dev);
+    PyEval_RestoreThread(gil);
+    return py_ok(st) && py_warn() ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *
@@ -168,8 +171,9 @@ get_info(PyObject *self, void *field)
     case 'u': return PyLong_FromLong(i->units);
     case 'd': return PyLong_FromLong(i->driver);
     case 'M': return PyLong_FromSize_t(i->memory);
+    default:  break;
     }
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* The pool's counts, and the device's bytes in all and free. */
@@ -256,7 +260,7 @@ use(PyObject *module, PyObject *name)
     if (name != Py_None && !py_device(name, &d))
         return NULL;
     td_dev_use(d);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static bool

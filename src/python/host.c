@@ -41,13 +41,14 @@ static bool
 is_packed(const memory *m)
 {
     Py_ssize_t step = (Py_ssize_t)td_dtype_size(m->dt);
+    bool packed = true, empty = false;
 
     for (int i = m->ndim - 1; i >= 0; i--) {
-        if (m->shape[i] > 1 && m->strides[i] != step)
-            return false;
+        packed &= m->shape[i] <= 1 || m->strides[i] == step;
+        empty |= m->shape[i] == 0;
         step *= m->shape[i];
     }
-    return true;
+    return packed || empty;
 }
 
 static int
@@ -241,6 +242,7 @@ py_array_interface(PyObject *self, bool cuda)
     td_dtype dt = td_array_dtype(a);
     bool readonly = ((py_ndarray *)self)->readonly || a->store->readonly;
     PyObject *shape, *strides, *d = NULL;
+    unsigned long long at;
     td_buf *buf;
     td_view v;
 
@@ -251,13 +253,13 @@ py_array_interface(PyObject *self, bool cuda)
     }
     if (!py_ok(td_array_memory(a, true, &buf, &v)))
         return NULL;
+    at = buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt));
     shape = py_shape_tuple(&v.shape);
     strides = strides_tuple(&v, td_dtype_size(dt));
     if (shape && strides)
-        d = Py_BuildValue(
-            "{s:O,s:s,s:(KO),s:O,s:i}", "shape", shape, "typestr", td_dtab[dt].typestr, "data",
-            (unsigned long long)(buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt))),
-            readonly ? Py_True : Py_False, "strides", strides, "version", 3);
+        d = Py_BuildValue("{s:O,s:s,s:(KO),s:O,s:i}", "shape", shape, "typestr",
+                          td_dtab[dt].typestr, "data", at, readonly ? Py_True : Py_False, "strides",
+                          strides, "version", 3);
     Py_XDECREF(shape);
     Py_XDECREF(strides);
     return d;

@@ -411,7 +411,13 @@ py_ndarray_init(PyObject *m)
         .slots = slots,
     };
 
+    PyObject *priority = PyFloat_FromDouble(100);
+    bool ok;
+
     gather();
     py.ndarray = (PyTypeObject *)PyType_FromSpec(&spec);
-    return py.ndarray && PyModule_AddObjectRef(m, "ndarray", (PyObject *)py.ndarray) == 0;
+    ok = priority && py.ndarray &&
+         PyObject_SetAttrString((PyObject *)py.ndarray, "__array_priority__", priority) == 0;
+    Py_XDECREF(priority);
+    return ok && PyModule_AddObjectRef(m, "ndarray", (PyObject *)py.ndarray) == 0;
 }

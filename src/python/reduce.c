@@ -23,6 +23,8 @@ py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out)
 
         Py_XDECREF(o);
         Py_XDECREF(number);
+        if (ndim == 0 && !PyErr_Occurred() && (value == 0 || value == -1))
+            continue; /* NumPy lets 0-d arrays have it */
         if (PyErr_Occurred() || !py_ok(td_axis_normalize(fn, value, ndim, &k)))
             return false;
         if (*out >> k & 1) {

@@ -53,11 +53,14 @@ static PyObject *
 stream_sync(PyObject *self, PyObject *unused)
 {
     td_stream *s = ((stream *)self)->s;
+    PyThreadState *gil;
     td_status st;
 
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS st = td_stream_sync(s);
-    Py_END_ALLOW_THREADS return st ? py_raise(st) : Py_NewRef(Py_None);
+    gil = PyEval_SaveThread();
+    st = td_stream_sync(s);
+    PyEval_RestoreThread(gil);
+    return st ? py_raise(st) : Py_NewRef(Py_None);
 }
 
 static PyObject *
@@ -129,11 +132,14 @@ static PyObject *
 event_sync(PyObject *self, PyObject *unused)
 {
     td_event *e = ((event *)self)->e;
+    PyThreadState *gil;
     td_status st;
 
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS st = td_event_sync(e);
-    Py_END_ALLOW_THREADS return st ? py_raise(st) : Py_NewRef(Py_None);
+    gil = PyEval_SaveThread();
+    st = td_event_sync(e);
+    PyEval_RestoreThread(gil);
+    return st ? py_raise(st) : Py_NewRef(Py_None);
 }
 
 static PyObject *

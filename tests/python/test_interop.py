@@ -59,9 +59,9 @@ def test_get_of_temporaries():
 @pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%", "**", "<", "<=", "==", "!=", "@"])
 def test_numpy_on_the_left(op, rng):
     n, x = values((3, 3), "float32", rng, 1, 5), values((3, 3), "float32", rng, 1, 4)
-    t = td.asarray(x)
-    check(eval(f"n {op} t"), eval(f"n {op} x"), 8)
-    check(eval(f"t {op} n"), eval(f"x {op} n"), 8)
+    names = {"n": n, "x": x, "t": td.asarray(x)}
+    check(eval(f"n {op} t", names), eval(f"n {op} x", names), 8)
+    check(eval(f"t {op} n", names), eval(f"x {op} n", names), 8)
 
 
 def test_numpy_scalars(dev):

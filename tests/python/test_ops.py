@@ -135,7 +135,9 @@ def test_python_scalars_are_weak(name, dtype, rng):
     x = values((4,), dtype, rng, 0, 5)
     for s in WEAK:
         for theirs, ours in (((x, s), (td.asarray(x), s)), ((s, x), (s, td.asarray(x)))):
-            check(FUNCTIONS[name](*ours), getattr(np, name)(*theirs), ulp_of(name, dtype), f"{name} {dtype} {s!r}")
+            with np.errstate(all="ignore"):
+                want = getattr(np, name)(*theirs)
+            check(FUNCTIONS[name](*ours), want, ulp_of(name, dtype), f"{name} {dtype} {s!r}")
 
 
 @pytest.mark.parametrize("strong", [np.float64(1.5), np.float32(1.5), np.int16(3), np.array(2.0), np.bool_(True)])

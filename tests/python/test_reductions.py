@@ -47,8 +47,10 @@ def test_axes(name, dtype, rng):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_devices(name, dev, rng):
-    for shape, axis in (((), None), ((5,), None), ((5,), 0), ((3, 4), 0), ((3, 4), 1), ((3, 4), None)):
+    for shape, axis in (((), None), ((), 0), ((5,), None), ((5,), 0), ((3, 4), 0), ((3, 4), 1), ((3, 4), None)):
         x = positive(values(shape, "float32", rng))
+        if shape == () and axis == 0 and name in ("mean", "var", "std"):
+            continue  # the ones for which NumPy has no axis 0 there
         check(getattr(td.asarray(x), name)(axis), np.asarray(meaning_of(name, x, axis)), 16, f"{name} {shape} {axis}")
 
 
