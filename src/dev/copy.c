@@ -103,18 +103,20 @@ slot_make(const td_cuda *c, slot *k)
     return k->pin || c->drv->cuMemHostAlloc(&k->pin, CHUNK, 0) == 0;
 }
 
+/* The next chunk; *n is 0 when none is left. */
 static bool
 take_chunk(job *j, size_t *at, size_t *n)
 {
-    size_t left;
+    size_t size;
 
+    *n = 0;
     *at = atomic_load(&j->next);
     do {
         if (*at >= j->nbytes)
             return false;
-        left = j->nbytes - *at;
-        *n = left < j->chunk ? left : j->chunk;
-    } while (!atomic_compare_exchange_weak(&j->next, at, *at + *n));
+        size = j->nbytes - *at < j->chunk ? j->nbytes - *at : j->chunk;
+    } while (!atomic_compare_exchange_weak(&j->next, at, *at + size));
+    *n = size;
     return true;
 }
 

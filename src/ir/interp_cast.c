@@ -68,14 +68,13 @@ TO_HALF(BF16, td_double_to_bfloat)
         for (int l = 0; l < n; l++)                                                                \
             out[l] = to_##to##_##cls(read);                                                        \
     }
-#define EACH_TO(X, from, read, cls)                                                                \
-    X(from, read, cls, BOOL)                                                                       \
-    X(from, read, cls, I8)                                                                         \
-    X(from, read, cls, I16)                                                                        \
-    X(from, read, cls, I32)                                                                        \
-    X(from, read, cls, I64) X(from, read, cls, U8) X(from, read, cls, U16) X(from, read, cls, U32) \
-        X(from, read, cls, U64) X(from, read, cls, F16) X(from, read, cls, BF16)                   \
-            X(from, read, cls, F32) X(from, read, cls, F64)
+/* clang-format off */
+#define EACH_TO(X, from, read, cls)                                                                 \
+    X(from, read, cls, BOOL) X(from, read, cls, I8) X(from, read, cls, I16) X(from, read, cls, I32) \
+    X(from, read, cls, I64) X(from, read, cls, U8) X(from, read, cls, U16) X(from, read, cls, U32)  \
+    X(from, read, cls, U64) X(from, read, cls, F16) X(from, read, cls, BF16) X(from, read, cls, F32) \
+    X(from, read, cls, F64)
+/* clang-format on */
 #define ENTRY(from, read, cls, to) [TD_##to] = from##_to_##to,
 #define SOURCE(from, read, cls)                                                                    \
     EACH_TO(CAST, from, read, cls)                                                                 \

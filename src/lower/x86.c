@@ -32,12 +32,12 @@ static const low_cpu levels[] = {
 static void
 look(void)
 {
-    char *features = LLVMGetHostCPUFeatures(); /* the strings live as long as the process */
+    char *name = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     const char *want = td_options()->cpu;
     bool wide = has(features, "avx512f") && has(features, "avx512bw") &&
                 has(features, "avx512dq") && has(features, "avx512vl");
 
-    host.name = LLVMGetHostCPUName();
+    host.name = name; /* both live as long as the process */
     host.features = features;
     host.vector_bytes = wide ? 64 : has(features, "avx2") ? 32 : 16;
     host.isa = wide ? 'e' : has(features, "avx2") ? 'd' : 'b';
@@ -48,6 +48,10 @@ look(void)
             host = levels[i];
             host.features = "";
         }
+    if (host.features != features) {
+        LLVMDisposeMessage(name);
+        LLVMDisposeMessage(features);
+    }
     host.triple = low_x86.triple;
 }
 

@@ -61,7 +61,7 @@ typedef struct td_scalar {
 /* The element's bits as they stand in memory, zero-extended to 16 bytes; out[0] is what a kernel
  * argument of that dtype carries.  Converts from s.dt to dt by NumPy's (C's) rules, total. */
 void td_scalar_bits(td_scalar s, td_dtype dt, uint64_t out[2]);
-td_scalar td_scalar_load(td_dtype dt, const void *element);
+td_scalar td_scalar_load(td_dtype dt, const void *p);
 
 /* IEEE half and bfloat16, round to nearest even. */
 float    td_half_to_float(uint16_t h);

@@ -172,6 +172,32 @@ test_copies(void)
     td_stream_free(s);
 }
 
+/* Lanes race for the last chunk; whoever loses must not write beyond the end. */
+static void
+test_lanes(void)
+{
+    enum { SIZE = 5 << 20, GUARD = 64 };
+    td_stream *s = td_dev_stream(null);
+    char *in = malloc(SIZE), *out = malloc(SIZE + GUARD), guard[GUARD];
+    td_buf *b;
+    int wrong = 0;
+
+    memset(in, 5, SIZE);
+    memset(guard, 7, GUARD);
+    memset(out + SIZE, 7, GUARD);
+    CHECK_OK(td_buf_new(null, s, SIZE, &b));
+    for (int i = 0; i < 500; i++) {
+        wrong += td_copy_in(s, b->ptr, in, SIZE) != TD_OK;
+        memset(out, 0, SIZE);
+        wrong += td_copy_out(s, out, b->ptr, SIZE) != TD_OK;
+        wrong += memcmp(in, out, SIZE) != 0 || memcmp(guard, out + SIZE, GUARD) != 0;
+    }
+    CHECK(wrong == 0);
+    td_buf_unref(b);
+    free(in);
+    free(out);
+}
+
 static void
 test_streams(void)
 {
@@ -637,6 +663,7 @@ main(void)
     test_oom();
     test_unstaged();
     test_copies();
+    test_lanes();
     test_streams();
     td_null_on_launch(play);
     test_launch();

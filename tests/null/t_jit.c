@@ -21,6 +21,14 @@ enum { N = 100, THREADS = 4, PROCESSES = 8 };
 
 /* ---- what a case's process does ---- */
 
+static bool
+good(pid_t p)
+{
+    int status;
+
+    return p > 0 && waitpid(p, &status, 0) == p && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 /* out[i] = a[i] + b[i], i < n; *ctx counts the calls. */
 static td_status
 build_add(void *ctx, td_fn *f)
@@ -158,6 +166,51 @@ many_threads(td_dev *d)
     run_add(d, a[0].k, N);
 }
 
+static atomic_int entered, may_leave;
+
+static td_status
+build_slowly(void *ctx, td_fn *f)
+{
+    atomic_store(&entered, 1);
+    while (!atomic_load(&may_leave))
+        usleep(1000);
+    return build_add(ctx, f);
+}
+
+static void *
+ask_slowly(void *arg)
+{
+    asking *a = arg;
+
+    CHECK_OK(td_jit_get(a->d, key_of("slow"), build_slowly, a->calls, &a->k));
+    return NULL;
+}
+
+/* A child that is forked while a kernel is being made has not the thread that makes it. */
+static void
+fork_while_building(td_dev *d)
+{
+    atomic_int calls = 0;
+    asking a = {.d = d, .calls = &calls};
+    pthread_t thread;
+    pid_t child;
+
+    pthread_create(&thread, NULL, ask_slowly, &a);
+    while (!atomic_load(&entered))
+        usleep(1000);
+    child = fork();
+    if (child == 0) {
+        alarm(60);
+        CHECK_OK(td_jit_get(d, key_of("slow"), build_add, &calls, &a.k));
+        run_add(d, a.k, N);
+        _exit(check_failures != 0);
+    }
+    atomic_store(&may_leave, 1);
+    pthread_join(thread, NULL);
+    CHECK(good(child));
+    run_add(d, a.k, N);
+}
+
 /* The null device sees what a GPU would not: one element too many. */
 static void
 out_of_bounds(td_dev *d)
@@ -188,6 +241,8 @@ case_main(const char *what, const char *device, unsigned compiled, unsigned load
         one_kernel(d);
     else if (strcmp(what, "threads") == 0)
         many_threads(d);
+    else if (strcmp(what, "fork") == 0)
+        fork_while_building(d);
     else if (strcmp(what, "text") == 0)
         check_text(d);
     else
@@ -214,14 +269,6 @@ begin(const char *what, const char *device, const char *compiled, const char *lo
         _exit(127);
     }
     return p;
-}
-
-static bool
-good(pid_t p)
-{
-    int status;
-
-    return p > 0 && waitpid(p, &status, 0) == p && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static bool
@@ -362,6 +409,7 @@ main(int argc, char **argv)
     directories_that_may_not_be_used();
     processes_at_once();
     CHECK(passes("threads", "cpu", "2", "0", "0"));
+    CHECK(passes("fork", "cpu", "1", "0", "0"));
     CHECK(passes("text", "cpu", "0", "0", "0"));
     CHECK(passes("bounds", "null", "1", "0", "0"));
     snprintf(command, sizeof command, "rm -rf %s", home);
