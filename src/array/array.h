@@ -36,6 +36,9 @@ typedef struct td_operand {
     char            weak; /* 0: the scalar has scalar.dt; b, i, f, c: NEP 50 weak */
 } td_operand;
 
+/* An integer scalar beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
+td_status td_operand_fits(const td_operand *x, td_dtype dt);
+
 /* ---- life ---- */
 td_status td_array_of_node(td_node *n, td_array *out); /* takes over the caller's reference on n, also on failure */
 td_array  td_array_ref(const td_array *a);

@@ -45,9 +45,6 @@ void td_eval_count_recorded(void);
  * new node that owns its value.  n's reference stays with the caller. */
 td_status td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out);
 
-/* A Python integer beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
-td_status td_operand_fits(const td_operand *x, td_dtype dt);
-
 /* The node of an operand (an owned reference): arrays' values; scalars as 0-d of dtype dt. */
 td_status td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out);
 

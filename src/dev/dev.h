@@ -123,6 +123,7 @@ td_status td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes
 td_status td_module_func(td_module *m, const char *name, td_func **out); /* owned by m; td_func_free not needed */
 /* CPU: a compiled entry; `name` is borrowed for the function's life. */
 td_status td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out); /* owned; td_func_free */
+td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */
 
 /* args: one 8-byte word an argument, low bytes first.  Errors name the kernel and the dims. */

@@ -340,7 +340,6 @@ test_libraries(void)
                                                                                   "libnothing.so.9",
                                                                                   "libnothing.so.8",
                                                                                   NULL};
-    td_gemm g = {.size = 4, .m = 1, .n = 1, .k = 1, .batch = 1};
     unsigned n = td_lib_changes();
     char path[512];
     void *lib = NULL, *f = NULL;
@@ -354,7 +353,34 @@ test_libraries(void)
     CHECK_FAILS(td_lib_open(none, "nothing-at-all", &lib), TD_ERR_LIBRARY,
                 "libnothing.so.9 was not found: pip install nothing-at-all");
     td_lib_search(NULL);
-    CHECK(td_blas_gemm(td_dev_stream(cpu), &g) == TD_SKIP && td_blas_info(cpu)[0]);
+    CHECK(td_blas_info(cpu)[0]);
+}
+
+/* c = a b' for two products, b stored transposed, against sums; without a BLAS it says so. */
+static void
+test_blas(void)
+{
+    static const double a[12] = {1, 2, 3, 4, 5, 6, -1, -2, -3, 1, 0, 1}, b[6] = {1, 0, 2, 3, 1, -1};
+    double c[8] = {0};
+    td_gemm g = {.size = 8, .tb = true, .m = 2, .n = 2, .k = 3, .lda = 3, .ldb = 3, .ldc = 2};
+    td_status st;
+
+    g.a = (uintptr_t)a, g.b = (uintptr_t)b, g.c = (uintptr_t)c;
+    g.batch = 2, g.stride_a = 6, g.stride_c = 4;
+    st = td_blas_gemm(td_dev_stream(cpu), &g);
+    CHECK(st == TD_OK || (st == TD_ERR_LIBRARY && strstr(td_error(), "libopenblas.so.0")));
+    for (int i = 0; st == TD_OK && i < 8; i++) {
+        const double *row = a + i / 2 * 3, *column = b + i % 2 * 3;
+
+        CHECK(c[i] == row[0] * column[0] + row[1] * column[1] + row[2] * column[2]);
+    }
+    g.size = 2;
+    CHECK(td_blas_gemm(td_dev_stream(cpu), &g) == TD_SKIP);
+    g.size = 8, g.k = 0;
+    CHECK_OK(td_blas_gemm(td_dev_stream(cpu), &g));
+    CHECK(c[0] == 0 && c[7] == 0);
+    g.size = 3;
+    CHECK_FAILS(td_blas_gemm(td_dev_stream(cpu), &g), TD_ERR_TYPE, "3 bytes");
 }
 
 static void
@@ -387,6 +413,7 @@ main(void)
     test_launch();
     test_threads();
     test_libraries();
+    test_blas();
     show_speed();
     return check_failures != 0;
 }
