@@ -71,7 +71,8 @@ step(const treadle_array *plate, treadle_array *inner)
 static treadle_array *
 new_plate(int64_t n)
 {
-    static const int at[3][3] = {{20, 20, 15}, {60, 30, 25}, {35, 70, 20}}; /* per cent: row, column, size */
+    static const int at[3][3] = {
+        {20, 20, 15}, {60, 30, 25}, {35, 70, 20}}; /* per cent: row, column, size */
     const int64_t dims[2] = {n, n};
     treadle_array *plate, *spot;
 
@@ -90,8 +91,8 @@ new_plate(int64_t n)
 
 typedef struct png {
     FILE *f;
-    uint32_t crc;      /* of the chunk, so far */
-    uint32_t s1, s2;   /* Adler-32 of the picture, so far */
+    uint32_t crc;    /* of the chunk, so far */
+    uint32_t s1, s2; /* Adler-32 of the picture, so far */
 } png;
 
 static void
@@ -135,8 +136,9 @@ static void
 put_row(png *p, const unsigned char *row, uint32_t width, int last)
 {
     uint32_t n = width + 1;
-    const unsigned char head[6] = {(unsigned char)last,        (unsigned char)n, (unsigned char)(n >> 8),
-                                   (unsigned char)~n, (unsigned char)(~n >> 8), 0};
+    const unsigned char head[6] = {(unsigned char)last,      (unsigned char)n,
+                                   (unsigned char)(n >> 8),  (unsigned char)~n,
+                                   (unsigned char)(~n >> 8), 0};
 
     put(p, head, 6);
     put(p, row, width);
@@ -183,7 +185,8 @@ draw(const treadle_array *plate, const char *path)
     unsigned char *pixel;
     int bad;
 
-    must(treadle_binary(TREADLE_OP_multiply, treadle_a(plate), treadle_f(-255), &bright), "brightness");
+    must(treadle_binary(TREADLE_OP_multiply, treadle_a(plate), treadle_f(-255), &bright),
+         "brightness");
     bright = with(TREADLE_OP_add, bright, treadle_f(255));
     must(treadle_cast(bright, TREADLE_UINT8, &grey), "grey");
     nbytes = treadle_array_nbytes(grey);
@@ -191,7 +194,8 @@ draw(const treadle_array *plate, const char *path)
     if (!pixel)
         must(TREADLE_ERR_NOMEM, "pixels");
     must(treadle_array_get(grey, pixel, nbytes), "get");
-    bad = write_png(path, pixel, (uint32_t)treadle_array_dim(grey, 1), (uint32_t)treadle_array_dim(grey, 0));
+    bad = write_png(path, pixel, (uint32_t)treadle_array_dim(grey, 1),
+                    (uint32_t)treadle_array_dim(grey, 0));
     free(pixel);
     treadle_array_unref(bright);
     treadle_array_unref(grey);

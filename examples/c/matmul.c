@@ -78,8 +78,8 @@ main(int argc, char **argv)
     hb = on_host(b);
     hc = on_host(c);
     off = error_of(ha, hb, hc, n);
-    printf("%lld x %lld: %.2f ms, %.1f GFLOP/s, largest error %.2g\n", (long long)n, (long long)n, ms,
-           2e-6 * (double)n * (double)n * (double)n / ms, off);
+    printf("%lld x %lld: %.2f ms, %.1f GFLOP/s, largest error %.2g\n", (long long)n, (long long)n,
+           ms, 2e-6 * (double)n * (double)n * (double)n / ms, off);
     free(ha);
     free(hb);
     free(hc);

@@ -1,4 +1,4 @@
-/* saxpy.c - y = a x + y and the sum of y's squares, as two lines of arithmetic and one kernel.
+/* saxpy.c - the sum of the squares of a x + y: the arithmetic runs inside the sum's kernel.
  *
  * Usage: saxpy [elements [device]]
  */
@@ -28,7 +28,8 @@ main(int argc, char **argv)
 
     must(treadle_device_open(argc > 2 ? argv[2] : NULL, &dev), "device");
     must(treadle_device_get_info(dev, &info), "device");
-    must(treadle_arange(dev, TREADLE_FLOAT32, n, treadle_f(0), treadle_f(1.0 / (double)n), &x), "x");
+    must(treadle_arange(dev, TREADLE_FLOAT32, n, treadle_f(0), treadle_f(1.0 / (double)n), &x),
+         "x");
     must(treadle_full(dev, TREADLE_FLOAT32, 1, &n, treadle_f(1), &y), "y");
 
     /* Nothing runs here: three operations and a reduction are recorded ... */

@@ -229,7 +229,8 @@ treadle_to_device(const treadle_array *a, treadle_device *d, treadle_array **out
 treadle_rng
 treadle_rng_seed(uint64_t seed)
 {
-    return (treadle_rng){.key = td_mix64(seed + 0x9e3779b97f4a7c15u)}; /* neighbours give distant keys */
+    return (treadle_rng){
+        .key = td_mix64(seed + 0x9e3779b97f4a7c15u)}; /* neighbours give distant keys */
 }
 
 static td_status
@@ -412,8 +413,6 @@ treadle_get_stats(void)
     td_jitstat j = td_jit_stats();
 
     (void)td_api_leave(held, TD_OK);
-    return (treadle_stats){.recorded = recorded,
-                           .kernels = j.launches,
-                           .compiled = j.compiled,
-                           .loaded = j.loaded};
+    return (treadle_stats){
+        .recorded = recorded, .kernels = j.launches, .compiled = j.compiled, .loaded = j.loaded};
 }

@@ -8,7 +8,9 @@ treadle_device_open(const char *name, treadle_device **out)
 {
     bool held = td_api_enter();
     td_dev *d;
-    td_status st = !out ? td_api_null("device_open") : name ? td_dev_get(name, &d) : td_dev_default(&d);
+    td_status st = !out   ? td_api_null("device_open")
+                   : name ? td_dev_get(name, &d)
+                          : td_dev_default(&d);
 
     if (!st)
         *out = (treadle_device *)d;
@@ -66,7 +68,8 @@ treadle_status
 treadle_device_memory(treadle_device *d, size_t *free_nbytes, size_t *total_nbytes)
 {
     td_dev *dev;
-    td_status st = free_nbytes && total_nbytes ? td_api_device(d, &dev) : td_api_null("device_memory");
+    td_status st =
+        free_nbytes && total_nbytes ? td_api_device(d, &dev) : td_api_null("device_memory");
 
     return (treadle_status)(st ? st : td_dev_memory(dev, free_nbytes, total_nbytes));
 }

@@ -183,8 +183,7 @@ td_api_number(const char *fn, const treadle_operand *x, td_operand *out)
     case 'i': out->scalar = (td_scalar){.dt = TD_I64, .i = x->i}; break;
     case 'f': out->scalar = (td_scalar){.dt = TD_F64, .f = {x->f[0]}}; break;
     case 'c': out->scalar = (td_scalar){.dt = TD_C128, .f = {x->f[0], x->f[1]}}; break;
-    default:
-        return td_fail(TD_ERR_VALUE, "%s: an operand is neither an array nor a number", fn);
+    default:  return td_fail(TD_ERR_VALUE, "%s: an operand is neither an array nor a number", fn);
     }
     return TD_OK;
 }

@@ -134,7 +134,8 @@ treadle_event_sync(treadle_event *e)
 treadle_status
 treadle_event_done(treadle_event *e, bool *out)
 {
-    return (treadle_status)(e && out ? td_event_done((td_event *)e, out) : td_api_null("event_done"));
+    return (treadle_status)(e && out ? td_event_done((td_event *)e, out)
+                                     : td_api_null("event_done"));
 }
 
 treadle_status
@@ -228,6 +229,5 @@ treadle_launch(treadle_function *f, treadle_stream *s, const treadle_launch_dims
     bool held = td_api_enter();
     td_status st = f && dims && nargs >= 0 && (args || !nargs) ? TD_OK : td_api_null("launch");
 
-    return td_api_leave(held,
-                        st ? st : launch((td_func *)f, (td_stream *)s, dims, args, nargs));
+    return td_api_leave(held, st ? st : launch((td_func *)f, (td_stream *)s, dims, args, nargs));
 }

@@ -148,8 +148,7 @@ treadle_take(const treadle_array *a, const treadle_array *index, int axis, tread
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st =
-        a && index && out ? take(&a->a, &index->a, axis, &r) : td_api_null("take");
+    td_status st = a && index && out ? take(&a->a, &index->a, axis, &r) : td_api_null("take");
 
     return td_api_done(held, st, &r, NULL, out);
 }

@@ -41,8 +41,7 @@ treadle_slice(const treadle_array *a, int axis, int64_t start, int64_t stop, int
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st =
-        a && out ? slice(&a->a, axis, start, stop, step, &r) : td_api_null("slice");
+    td_status st = a && out ? slice(&a->a, axis, start, stop, step, &r) : td_api_null("slice");
 
     return td_api_done(held, st, &r, a, out);
 }
@@ -101,8 +100,8 @@ treadle_reshape(const treadle_array *a, int ndim, const int64_t *dims, treadle_a
 {
     bool held = td_api_enter();
     td_array r;
-    td_status st = a && out && (dims || ndim <= 0) ? reshape(&a->a, ndim, dims, &r)
-                                                   : td_api_null("reshape");
+    td_status st =
+        a && out && (dims || ndim <= 0) ? reshape(&a->a, ndim, dims, &r) : td_api_null("reshape");
 
     return td_api_done(held, st, &r, a, out);
 }
