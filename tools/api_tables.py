@@ -21,6 +21,10 @@ def rows(path, macro):
         yield [a.strip().strip('"') for a in re.findall(r'\s*("[^"]*"|[^,]+)', line)]
 
 
+def counted(n, what):
+    return f"{n} {what}" if n == "1" else f"{n} {what}s"
+
+
 def enum(name, entries):
     width = max(len(e) for e, _ in entries)
     body = "".join(f"    {e + ',':<{width + 1}} /* {what} */\n" for e, what in entries)
@@ -30,9 +34,9 @@ def enum(name, entries):
 def main(out, dtypes, ops, reductions):
     text = HEAD
     text += enum("treadle_dtype", [("TREADLE_DTYPE_DEFAULT", "NumPy's choice, where one is left to the library")] + [
-        (f"TREADLE_{name.upper()}", f"{size} byte{'s' if size != '1' else ''}") for _, name, size, *_ in rows(dtypes, "DT")])
+        (f"TREADLE_{name.upper()}", counted(size, "byte")) for _, name, size, *_ in rows(dtypes, "DT")])
     text += enum("treadle_op", [
-        (f"TREADLE_OP_{row[0]}", f"{row[1]} operand{'s' if row[1] != '1' else ''}: {row[5]}") for row in rows(ops, "OP")])
+        (f"TREADLE_OP_{row[0]}", f"{counted(row[1], 'operand')}: {row[5]}") for row in rows(ops, "OP")])
     text += enum("treadle_red", [(f"TREADLE_RED_{row[0]}", ", ".join(row[3:])) for row in rows(reductions, "RED")])
     pathlib.Path(out).write_text(text + "\n#endif\n")
 

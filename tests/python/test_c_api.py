@@ -9,6 +9,7 @@ import subprocess
 import zlib
 
 import pytest
+
 import treadle as td
 
 ROOT = pathlib.Path(__file__).parents[2]
