@@ -81,22 +81,28 @@ treadle_empty(treadle_device *d, treadle_dtype dt, int ndim, const int64_t *dims
     return td_api_done(held, st, &r, NULL, out);
 }
 
+static td_status
+full(const plan *p, const treadle_operand *value, td_array *out)
+{
+    td_operand x;
+
+    TD_TRY(td_api_number("full", value, &x));
+    if (x.weak == 'i')
+        TD_TRY(td_operand_fits(&x, p->dt));
+    return td_array_full(p->dev, p->dt, &p->shape, x.scalar, out);
+}
+
 treadle_status
 treadle_full(treadle_device *d, treadle_dtype dt, int ndim, const int64_t *dims,
              treadle_operand value, treadle_array **out)
 {
     bool held = td_api_enter();
-    td_operand x;
     td_array r;
     plan p;
     td_status st = plan_make("full", d, dt, ndim, dims, out, &p);
 
     if (!st)
-        st = td_api_number("full", &value, &x);
-    if (!st && x.weak == 'i')
-        st = td_operand_fits(&x, p.dt);
-    if (!st)
-        st = td_array_full(p.dev, p.dt, &p.shape, x.scalar, &r);
+        st = full(&p, &value, &r);
     return td_api_done(held, st, &r, NULL, out);
 }
 
@@ -387,22 +393,26 @@ treadle_array_item(const treadle_array *a, double *out)
     return td_api_leave(held, st);
 }
 
+static td_status
+memory(const td_array *a, uintptr_t *address, int64_t *strides)
+{
+    td_buf *b;
+    td_view v;
+
+    TD_TRY(td_array_memory(a, true, &b, &v));
+    *address = b->ptr + (uintptr_t)v.offset * td_dtype_size(td_array_dtype(a));
+    for (int i = 0; strides && i < v.shape.ndim; i++)
+        strides[i] = v.stride[i];
+    return TD_OK;
+}
+
 treadle_status
 treadle_array_memory(treadle_array *a, uintptr_t *address, int64_t *strides)
 {
     bool held = td_api_enter();
-    td_status st = a && address ? TD_OK : td_api_null("array_memory");
-    td_buf *b;
-    td_view v;
 
-    if (!st)
-        st = td_array_memory(&a->a, true, &b, &v);
-    if (!st) {
-        *address = b->ptr + (uintptr_t)v.offset * td_dtype_size(td_array_dtype(&a->a));
-        for (int i = 0; strides && i < v.shape.ndim; i++)
-            strides[i] = v.stride[i];
-    }
-    return td_api_leave(held, st);
+    return td_api_leave(held, a && address ? memory(&a->a, address, strides)
+                                           : td_api_null("array_memory"));
 }
 
 treadle_stats

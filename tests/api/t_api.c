@@ -30,15 +30,15 @@ typedef struct bag {
 } bag;
 
 static treadle_array *
-keep(bag *b, treadle_status st, treadle_array *a, int line)
+keep(bag *b, treadle_status st, treadle_array *const *a, int line)
 {
     if (!check(st == TREADLE_OK, line, "an array"))
         exit(1);
-    b->a[b->n++] = a;
-    return a;
+    b->a[b->n++] = *a;
+    return *a;
 }
 
-#define KEEP(b, call) (r = NULL, st = (call), keep(b, st, r, __LINE__))
+#define KEEP(b, call) keep(b, call, &r, __LINE__) /* call puts its result into r */
 
 static void
 drop(bag *b)
@@ -138,7 +138,6 @@ test_making(treadle_device *d)
     double *mine = calloc(6, sizeof *mine);
     int token = 1, before = released;
     treadle_array *r, *a, *e;
-    treadle_status st;
     treadle_device_info info;
     double x;
     bag b = {.n = 0};
@@ -190,7 +189,6 @@ test_random(treadle_device *d)
     const int64_t n = 10000;
     treadle_rng g = treadle_rng_seed(7), h = g;
     treadle_array *r, *u, *m;
-    treadle_status st;
     double x, y;
     bag b = {.n = 0};
 
@@ -227,7 +225,6 @@ test_operations(treadle_device *d)
     treadle_array *r, *a, *c, *m;
     treadle_operand x[3];
     treadle_op op;
-    treadle_status st;
     bag b = {.n = 0};
 
     a = KEEP(&b, treadle_arange(d, TREADLE_FLOAT32, 3, treadle_f(0), treadle_f(1), &r));
@@ -269,7 +266,6 @@ test_reductions(treadle_device *d)
     const int64_t dims[2] = {2, 3}, pair[2] = {1, 0};
     treadle_reduce_args g = {.naxes = 1, .axes = {-1}, .keepdims = true};
     treadle_array *r, *a, *flat, *i;
-    treadle_status st;
     double x;
     bag b = {.n = 0};
 
@@ -308,7 +304,6 @@ test_views(treadle_device *d)
     const int swap[2] = {1, 0}, wrong[2] = {0, 0};
     static const int32_t fresh[4] = {-1, -2, -3, -4};
     treadle_array *r, *a, *v, *w;
-    treadle_status st;
     bag b = {.n = 0};
 
     a = KEEP(&b, treadle_arange(d, TREADLE_INT32, 12, treadle_i(0), treadle_i(1), &r));
@@ -350,7 +345,6 @@ test_matmul(treadle_device *d)
     static const treadle_dtype kinds[] = {TREADLE_INT32, TREADLE_FLOAT32, TREADLE_FLOAT64};
     const int64_t left[2] = {2, 3}, right[2] = {3, 2};
     treadle_array *r, *a, *c, *v;
-    treadle_status st;
     bag b = {.n = 0};
 
     for (int i = 0; i < 3; i++) {
@@ -452,7 +446,6 @@ test_raw(treadle_device *d, bool gpu)
     treadle_module *m = NULL;
     treadle_function *f = NULL;
     treadle_array *r, *x, *y, *half;
-    treadle_status st;
     treadle_arg args[3];
     uintptr_t address;
     int64_t stride;
