@@ -64,7 +64,8 @@ static void
 place_block(td_gen *g, tiling *t)
 {
     const td_plan *p = g->p;
-    td_val side = td_gen_int(g, SIDE), at = index_of(g, OP_bid), tid = index_of(g, OP_tid), q, coord;
+    td_val side = td_gen_int(g, SIDE), at = index_of(g, OP_bid), tid = index_of(g, OP_tid), q,
+           coord;
     int last = p->nd - 1, outermost = t->t->dim == 0 ? 1 : 0;
 
     q = TD_G2(g, truncate_divide, at, g->extra[0]);
@@ -142,8 +143,7 @@ compute_one(td_gen *g, const tiling *t, td_val r)
     g->j = TD_G2(g, add, t->j0, t->x);
     g->tile_index = TD_G2(g, add, TD_G2(g, multiply, t->x, td_gen_int(g, PITCH)), column);
     for (uint16_t k = 0; k < g->p->nopnd; k++)
-        g->base[k] =
-            TD_G2(g, add, g->base[k], TD_G2(g, multiply, i, g->stride[k][t->t->dim]));
+        g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, i, g->stride[k][t->t->dim]));
     td_gen_uniform(g);
     td_gen_body(g);
     td_gen_stores(g);
@@ -205,9 +205,11 @@ td_tile_launch(const td_tile *t)
     const td_plan *p = t->p;
     uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
     int nw = td_plan_words(p, words);
-    int64_t across = (p->dim[p->nd - 1] + SIDE - 1) / SIDE, down = (p->dim[t->dim] + SIDE - 1) / SIDE;
+    int64_t across = (p->dim[p->nd - 1] + SIDE - 1) / SIDE,
+            down = (p->dim[t->dim] + SIDE - 1) / SIDE;
     int64_t outer = p->total / p->dim[p->nd - 1] / p->dim[t->dim];
-    td_dims dims = {.grid = {(uint32_t)(across * down * outer), 1, 1}, .block = {SIDE * ROWS, 1, 1}};
+    td_dims dims = {.grid = {(uint32_t)(across * down * outer), 1, 1},
+                    .block = {SIDE * ROWS, 1, 1}};
     td_hash key = td_hash_u64(td_plan_key(p), (uint64_t)t->mask << 8 | (uint64_t)t->dim << 1 | 1);
     td_kernel *k;
 
