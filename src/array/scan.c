@@ -5,7 +5,7 @@
  */
 #include "array/scan.h"
 
-enum { WARP = 32 };
+enum { WARP = 32, UNROLL_MAX = 4 };
 
 typedef struct gen {
     td_fn *f;
@@ -184,7 +184,6 @@ put(gen *g, td_val at, td_val mask, td_val x, td_val raw)
 static void
 tile(gen *g, td_val at, td_val hi, bool last, td_val carry)
 {
-    enum { UNROLL_MAX = 4 };
     const td_scan *d = g->d;
     td_fn *f = g->f;
     td_val j[UNROLL_MAX], mask[UNROLL_MAX], raw[UNROLL_MAX], x[UNROLL_MAX], total[UNROLL_MAX];
@@ -264,14 +263,22 @@ total_of(gen *g, td_val slot)
 static void
 totals_step(gen *g, td_val at, td_val hi, bool last, td_val slot)
 {
+    const td_scan *d = g->d;
     td_fn *f = g->f;
+    td_val x[UNROLL_MAX], mask = TD_NONE, sum = td_get(f, slot);
     td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
-    td_val mask = TD_NONE,
-           j = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, g->d->lanes)));
 
-    if (last)
-        mask = G2(g, less, td_iota(f, TD_I64, g->d->lanes), G2(g, subtract, hi, j));
-    td_set(f, slot, merge(g, td_get(f, slot), load(g, G2(g, add, g->base, j), mask, NULL)));
+    at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
+    for (int k = 0; k < d->unroll; k++) {
+        td_val j = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
+
+        if (last)
+            mask = G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j));
+        x[k] = load(g, G2(g, add, g->base, j), mask, NULL);
+    }
+    for (int k = 0; k < d->unroll; k++)
+        sum = merge(g, sum, x[k]);
+    td_set(f, slot, sum);
 }
 
 static void
@@ -279,7 +286,7 @@ along_unit(gen *g, td_val unit)
 {
     const td_scan *d = g->d;
     bool totals = d->put == TD_SCAN_TOTALS;
-    int64_t step = (int64_t)d->team * d->lanes * (totals ? 1 : d->unroll);
+    int64_t step = (int64_t)d->team * d->lanes * d->unroll;
     td_fn *f = g->f;
     td_val row = G2(g, truncate_divide, unit, g->num[TD_SCAN_SEGS]), lo, hi, at, slot;
     td_val seg = G2(g, subtract, unit, G2(g, multiply, row, g->num[TD_SCAN_SEGS]));
@@ -316,10 +323,9 @@ along_unit(gen *g, td_val unit)
 static void
 across_step(gen *g, td_val r, int count, td_val mask, td_val slot)
 {
-    enum { ROWS_MAX = 4 };
     const td_scan *d = g->d;
     td_fn *f = g->f;
-    td_val at[ROWS_MAX], x[ROWS_MAX], acc = td_get(f, slot);
+    td_val at[UNROLL_MAX], x[UNROLL_MAX], acc = td_get(f, slot);
 
     for (int k = 0; k < count; k++) {
         td_val row = G2(g, add, r, big(g, k));
