@@ -235,24 +235,7 @@ totals(const job *whole, td_buf **out)
 static td_status
 dense(const td_array *a, td_node **n, uintptr_t *ptr)
 {
-    td_node *flat;
-    td_status st;
-
-    TD_TRY(td_array_node(a, n));
-    st = td_eval_node(*n);
-    if (!st && !td_view_is_contiguous(&(*n)->view)) {
-        st = td_node_copy(*n, (td_dtype)(*n)->dt, NULL, &flat);
-        if (!st) {
-            td_node_unref(*n);
-            *n = flat;
-            st = td_eval_node(flat);
-        }
-    }
-    if (st) {
-        td_node_unref(*n);
-        *n = NULL;
-        return st;
-    }
+    TD_TRY(td_node_dense(a, n));
     *ptr = (*n)->buf->ptr + (uintptr_t)(*n)->view.offset * td_dtype_size((td_dtype)(*n)->dt);
     return TD_OK;
 }

@@ -63,6 +63,27 @@ choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r ? py_done(r, td_array_select(a, py_array_of(args[1]), &r->a)) : NULL;
 }
 
+/* a of integers, bins */
+static PyObject *
+count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    py_ndarray *r;
+    int64_t bins;
+
+    (void)module;
+    if (nargs != 2 || !want_array("count", args[0]))
+        return NULL;
+    bins = PyLong_AsLongLong(args[1]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (!td_dtype_is_int(td_array_dtype(py_array_of(args[0])))) {
+        PyErr_SetString(PyExc_TypeError, "count: the array holds no integers");
+        return NULL;
+    }
+    r = py_new();
+    return r ? py_done(r, td_array_count(py_array_of(args[0]), bins, &r->a)) : NULL;
+}
+
 static PyObject *
 check_bounds(PyObject *module, PyObject *on)
 {
@@ -79,6 +100,7 @@ PyMethodDef py_scan_functions[] = {
     {"_cumsum", PY_FAST(cumsum), METH_FASTCALL, NULL},
     {"_cumprod", PY_FAST(cumprod), METH_FASTCALL, NULL},
     {"_select", PY_FAST(choose), METH_FASTCALL, NULL},
+    {"_count", PY_FAST(count), METH_FASTCALL, NULL},
     {"_check_bounds", check_bounds, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

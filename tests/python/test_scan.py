@@ -189,12 +189,28 @@ def test_counting(dev, rng):
     t, edges = td.asarray(x), np.array([0.0, 3, 7, 20])
     check(td.bincount(t), np.bincount(x))
     check(td.bincount(t, minlength=30), np.bincount(x, minlength=30))
+    for dtype in INTS:
+        small = values((5000,), dtype, rng, 0, 100)
+        for least in (0, 200, 4096, 4097, 9000):  # counters in shared memory and not
+            check(td.bincount(td.asarray(small), minlength=least), np.bincount(small.astype("i8"), minlength=least))
+    with pytest.raises(ValueError):
+        td.bincount(td.asarray(np.array([1, -1])))
     w = rng.random(300)
     check(td.bincount(t, td.asarray(w)), np.bincount(x, w))
     for bins in (10, 256, edges, td.asarray(edges)):
         host = edges if isinstance(bins, td.ndarray) else bins
         for ours, theirs in zip(td.histogram(t, bins), np.histogram(x, host)):
             check(ours, theirs)
+    for dtype in ("float32", "float64"):
+        v = values((3000,), dtype, rng)
+        v[:100] = np.linspace(-1, 3, 100)
+        for bins, span in ((10, None), (256, None), (7, (-1, 3)), (1, None), (300, (-2.5, 2.25))):
+            for ours, theirs in zip(td.histogram(td.asarray(v), bins, span), np.histogram(v, bins, span)):
+                check(ours, theirs, 0, f"{dtype} {bins} {span}")
+        for ours, theirs in zip(td.histogram(td.full((50,), 2, dtype=dtype), 5), np.histogram(np.full(50, 2, dtype), 5)):
+            check(ours, theirs)
+    with pytest.raises(ValueError):
+        td.histogram(td.asarray(np.array([1, np.nan])), 4)
     s = np.sort(x)
     check(td.searchsorted(td.asarray(s), td.asarray(w * 20)), np.searchsorted(s, w * 20))
     check(td.asarray(s).searchsorted(td.asarray(x), "right"), np.searchsorted(s, x, "right"))
