@@ -81,29 +81,11 @@ settle_sources(td_node *n)
     return TD_OK;
 }
 
-/* Will a node inside the plan outlive it, pending, and read its sources again? */
-static bool
-anything_escapes(const td_plan *p, const td_node *root)
-{
-    int32_t edges[TD_PLAN_STEPS] = {0};
-
-    for (uint16_t i = 0; i < p->nstep; i++)
-        for (int k = 0; k < p->step[i].nsrc; k++)
-            edges[p->step[i].src[k]]++;
-    for (uint16_t i = 0; i < p->nstep; i++) {
-        const td_node *n = p->seen[i];
-
-        if (n != root && n->nsrc && n->refs > edges[i] + 1)
-            return true;
-    }
-    return false;
-}
-
 /* An input that nobody else holds and that is read just where it would be written can be written. */
 static td_buf *
 donated(const td_plan *p, const td_node *n, const td_view *out)
 {
-    if (anything_escapes(p, n))
+    if (td_plan_escapes(p, n))
         return NULL;
     for (uint16_t i = 0; i < p->nstep; i++) {
         const td_node *s = p->seen[i];

@@ -7,6 +7,7 @@
 typedef struct td_tile {
     const td_plan *p;
     int            dim;  /* the dim along which the tiled inputs' memory runs */
+    int            side; /* elements of a tile's side */
     uint32_t       mask; /* operands that are tiled; only the first 32 can be */
 } td_tile;
 
