@@ -247,6 +247,11 @@ FORWARD("treadle", trace)
 FORWARD("treadle", diagonal)
 FORWARD("treadle", ptp)
 FORWARD("treadle", conj)
+FORWARD("treadle", cumsum)
+FORWARD("treadle", cumprod)
+FORWARD("treadle", argsort)
+FORWARD("treadle", searchsorted)
+FORWARD("treadle._sorting", sort_in_place)
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
@@ -266,6 +271,14 @@ PyMethodDef py_interop_methods[] = {
     {"diagonal", PY_FAST(forward_diagonal), FAST_KW, "diagonal(offset=0): as treadle.diagonal."},
     {"ptp", PY_FAST(forward_ptp), FAST_KW, "ptp(axis=None): as treadle.ptp."},
     {"conj", PY_FAST(forward_conj), FAST_KW, "conj(): as treadle.conj."},
+    {"cumsum", PY_FAST(forward_cumsum), FAST_KW,
+     "cumsum(axis=None, dtype=None, out=None): as treadle.cumsum."},
+    {"cumprod", PY_FAST(forward_cumprod), FAST_KW,
+     "cumprod(axis=None, dtype=None, out=None): as treadle.cumprod."},
+    {"argsort", PY_FAST(forward_argsort), FAST_KW, "argsort(axis=-1): as treadle.argsort."},
+    {"searchsorted", PY_FAST(forward_searchsorted), FAST_KW,
+     "searchsorted(v, side='left'): as treadle.searchsorted."},
+    {"sort", PY_FAST(forward_sort_in_place), FAST_KW, "sort(axis=-1): sorts the array itself."},
     {"conjugate", PY_FAST(forward_conj), FAST_KW, "conjugate(): as treadle.conj."},
     {NULL, NULL, 0, NULL},
 };
