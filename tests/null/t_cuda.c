@@ -119,7 +119,7 @@ test_oom(void)
     CHECK_OK(td_buf_new(null, NULL, (size_t)5 << 30, &a));
     CHECK_FAILS(td_buf_new(null, NULL, (size_t)5 << 30, &b), TD_ERR_OOM,
                 "asked for 5.00 GiB (5368709120 bytes); buffers hold 5.00 GiB, the pool keeps 0 "
-                "bytes, 3.00 GiB of 8.00 GiB are free");
+                "bytes (largest block 0 bytes), 3.00 GiB of 8.00 GiB are free");
     td_buf_unref(a);
     m = td_mem_stats(null);
     CHECK_OK(td_buf_new(null, NULL, (size_t)7 << 30, &a)); /* what is kept makes room */
