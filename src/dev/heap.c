@@ -9,7 +9,7 @@
 #define SMALL  ((size_t)256 << 10) /* the largest small request */
 #define MIDDLE ((size_t)16 << 20)  /* the largest middle-sized one */
 #define FIRST  ((size_t)64 << 20)  /* of the regions for these; they grow to MOST */
-#define MOST   ((size_t)512 << 20)
+#define MOST   ((size_t)256 << 20)
 
 enum { KIND_SMALL, KIND_MIDDLE, KIND_LARGE, LOOKED_AT = 24 };
 
@@ -35,7 +35,7 @@ td_heap_size(size_t nbytes, int *kind)
 size_t
 td_heap_growth(const td_stream *s, int kind, size_t size)
 {
-    size_t more = round_up(s->heap[KIND_MIDDLE].held / 2, PAGE);
+    size_t more = round_up(s->heap[KIND_MIDDLE].held / 4, PAGE);
 
     switch (kind) {
     case KIND_SMALL:  return PAGE;

@@ -409,6 +409,10 @@ get(td_dev *d, td_stream *s, size_t nbytes, td_block **out)
     TD_TRY(td_mem_trim(d));
     *out = reuse(s, kind, size, nbytes); /* what waited may be there now */
     st = *out ? TD_OK : grow(s, kind, nbytes, out);
+    for (int other = TD_HEAPS - 1; st == TD_ERR_OOM && other >= 0; other--) {
+        *out = reuse(s, other, size, nbytes);
+        st = *out ? TD_OK : st;
+    }
     return st == TD_ERR_OOM ? steal(s, kind, size, nbytes, out) : st;
 }
 
