@@ -7,9 +7,9 @@
 #define STEP   ((size_t)4 << 10)   /* middle-sized blocks are multiples of it */
 #define PAGE   ((size_t)2 << 20)   /* the driver's granularity, and a huge page */
 #define SMALL  ((size_t)256 << 10) /* the largest small request */
-#define MIDDLE ((size_t)16 << 20)  /* the largest middle-sized one */
-#define FIRST  ((size_t)64 << 20)  /* of the regions for these; they grow to MOST */
-#define MOST   ((size_t)256 << 20)
+#define MIDDLE ((size_t)8 << 20)   /* the largest middle-sized one */
+#define FIRST  ((size_t)32 << 20)  /* of the regions for these; they grow to MOST */
+#define MOST   ((size_t)64 << 20)  /* larger ones cost room: measured by tests/null/t_pool.c */
 
 enum { KIND_SMALL, KIND_MIDDLE, KIND_LARGE, LOOKED_AT = 24 };
 
