@@ -27,7 +27,8 @@ worth_memory(const td_node *n, int64_t total)
 }
 
 /* The nodes under n that a kernel over `total` elements cannot or should not hold inside: reductions,
- * the sources of gathers, small expressions that would be repeated.  Marked as td_walk marks. */
+ * the sources of gathers, small expressions that would be repeated; and what another thread is
+ * evaluating, perhaps into the very memory that it reads.  Marked as td_walk marks. */
 static void
 find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
 {
@@ -35,7 +36,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total))) {
+    if (n->busy || (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total)))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -52,15 +53,17 @@ settle_inner(td_node *n, int64_t total)
     td_walk w, inner;
     td_status st = TD_OK;
 
-    td_walk_begin(&w);
-    td_walk_begin(&inner);
-    find_inner(&w, &inner, n, total, true);
-    td_walk_end(&w);
-    for (int i = 0; i < inner.n; i++) {
-        if (!st)
-            st = td_eval_node(inner.node[i]);
-        td_node_unref(inner.node[i]);
-    }
+    do { /* again: while one was evaluated, other threads may have begun with others */
+        td_walk_begin(&w);
+        td_walk_begin(&inner);
+        find_inner(&w, &inner, n, total, true);
+        td_walk_end(&w);
+        for (int i = 0; i < inner.n; i++) {
+            if (!st)
+                st = td_eval_node(inner.node[i]);
+            td_node_unref(inner.node[i]);
+        }
+    } while (!st && inner.n);
     return st;
 }
 

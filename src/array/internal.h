@@ -29,6 +29,9 @@ void td_walk_end(td_walk *w);             /* takes the marks off */
 /* A storage's value changes to n (reference taken over). */
 void td_storage_set(td_storage *s, td_node *n);
 
+/* Every pending storage; one that fails is left to who looks at its value. */
+void td_eval_others(void);
+
 td_status td_storage_eval(td_storage *s); /* its node is a leaf on return */
 bool      td_node_shared(const td_node *n);
 
