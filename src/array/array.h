@@ -104,6 +104,13 @@ td_status td_array_eval(const td_array *const *a, int n); /* recorded work is la
 td_status td_eval_all(void);                              /* every pending storage */
 /* The elements in C order into host memory of td_array_size * itemsize bytes. */
 td_status td_array_get(const td_array *a, void *out);
+/* a's present value, launched; later writes to a leave it alone.  No copy is made unless a was exported. */
+td_status td_array_snapshot(const td_array *a, td_array *out);
+/* Copies on a stream of the arrays' device, C-contiguous, as many bytes on both sides; work recorded
+ * before and after keeps its order.  move returns at once, the others when the host memory may be used. */
+td_status td_array_move(const td_array *dst, const td_array *src, td_stream *s);
+td_status td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes);
+td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 

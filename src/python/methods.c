@@ -55,10 +55,16 @@ deepcopy(PyObject *self, PyObject *memo)
 }
 
 static PyObject *
-get(PyObject *self, PyObject *unused)
+get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    (void)unused;
-    return py_get(self);
+    static const char *const names[] = {"blocking", NULL};
+    PyObject *arg[1];
+    bool blocking;
+
+    if (!py_parse("get", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_flag(arg[0], true, &blocking))
+        return NULL;
+    return blocking ? py_get(self) : py_get_later(self);
 }
 
 static PyObject *
@@ -172,7 +178,9 @@ PyMethodDef py_value_methods[] = {
      "copy(order='C'): an array of its own with the same values."},
     {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__deepcopy__", deepcopy, METH_O, NULL},
-    {"get", get, METH_NOARGS, "get(): the values as a numpy.ndarray of its own."},
+    {"get", PY_FAST(get), METH_FASTCALL | METH_KEYWORDS,
+     "get(blocking=True): the values as a numpy.ndarray of its own. With blocking=False a "
+     "concurrent.futures.Future at once: result() is the array of the values as they are now."},
     {"fill", fill, METH_O, "fill(value): every element becomes value."},
     {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
