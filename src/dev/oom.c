@@ -131,8 +131,8 @@ holders_text(td_dev *d, char *text, size_t n)
     text[0] = 0;
     for (int i = 0; i < HOLDERS && most[i].nbytes && at < n; i++) {
         human(most[i].nbytes, size);
-        at += (size_t)snprintf(text + at, n - at, "%s%s at %s", i ? ", " : "; largest buffers: ",
-                               size, most[i].site);
+        at += (size_t)snprintf(text + at, n - at, "%s%s at %s",
+                               i ? ", " : "; largest buffers: ", size, most[i].site);
     }
 }
 

@@ -12,8 +12,7 @@ is_ours(PyObject *frame)
 {
     PyObject *globals = PyObject_GetAttrString(frame, "f_globals"),
              *name = globals ? PyDict_GetItemString(globals, "__name__") : NULL;
-    const char *text =
-        name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     bool ours = text && strncmp(text, "treadle", 7) == 0 && (text[7] == 0 || text[7] == '.');
 
     Py_XDECREF(globals);

@@ -35,7 +35,8 @@ walk(void)
         at = &b[(seed >> 24) % LIVE];
         td_buf_unref(*at);
         *at = NULL;
-        bad += td_buf_new(dev, NULL, ((size_t)1 << (seed >> 10) % 22) + (seed >> 8) % 1000, at) != TD_OK;
+        bad += td_buf_new(dev, NULL, ((size_t)1 << (seed >> 10) % 22) + (seed >> 8) % 1000, at) !=
+               TD_OK;
     }
     for (int i = 0; i < LIVE; i++) {
         td_buf_unref(b[i]);

@@ -42,7 +42,8 @@ wait_for(td_stream *t, td_stream *from)
 static void
 one_round(uint64_t *seed, td_buf **sum, size_t at, unsigned char *want, bool use)
 {
-    int a = (int)(next(seed) % STREAMS), b = (int)(next(seed) % STREAMS);
+    int a = (int)(next(seed) % STREAMS), b = (int)(next(seed) % STREAMS),
+        busy = (int)(next(seed) % BUSY);
     size_t n = 4096 + (size_t)next(seed) % MOST;
     td_buf *x;
 
@@ -52,7 +53,7 @@ one_round(uint64_t *seed, td_buf **sum, size_t at, unsigned char *want, bool use
     CHECK_OK(td_fill(s[a], x->ptr, *want, n));
     if (a != b)
         wait_for(s[b], s[a]);
-    for (int i = 0; i < (int)(next(seed) % BUSY); i++)
+    for (int i = 0; i < busy; i++)
         CHECK_OK(td_fill(s[b], load[b]->ptr, i, load[b]->nbytes));
     CHECK_OK(td_copy(s[b], (*sum)->ptr + 2 * at, x->ptr, 1));
     CHECK_OK(td_copy(s[b], (*sum)->ptr + 2 * at + 1, x->ptr + n - 1, 1));
