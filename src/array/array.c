@@ -344,13 +344,12 @@ td_array_eval(const td_array *const *a, int n)
 }
 
 td_status
-td_array_get(const td_array *a, void *out)
+td_node_dense(const td_array *a, td_node **out)
 {
-    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
     td_node *n, *flat;
     td_status st;
-    void *token;
 
+    *out = NULL;
     TD_TRY(td_array_node(a, &n));
     st = td_eval_node(n);
     if (!st && !td_view_is_contiguous(&n->view)) {
@@ -361,6 +360,21 @@ td_array_get(const td_array *a, void *out)
             st = td_eval_node(n);
         }
     }
+    if (st)
+        td_node_unref(n);
+    else
+        *out = n;
+    return st;
+}
+
+td_status
+td_array_get(const td_array *a, void *out)
+{
+    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
+    td_node *n;
+    td_status st = td_node_dense(a, &n);
+    void *token;
+
     if (!st && nbytes) {
         token = td_graph_unlock();
         st = td_copy_out(td_dev_stream(n->dev), out,

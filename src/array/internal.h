@@ -45,6 +45,9 @@ void td_eval_count_recorded(void);
  * new node that owns its value.  n's reference stays with the caller. */
 td_status td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out);
 
+/* a as a leaf in C order, an owned reference; NULL on failure. */
+td_status td_node_dense(const td_array *a, td_node **out);
+
 /* The node of an operand (an owned reference): arrays' values; scalars as 0-d of dtype dt. */
 td_status td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out);
 

@@ -208,6 +208,19 @@ py_get(PyObject *self)
     return numpy_over(m ? m : copy_out(py_array_of(self)));
 }
 
+PyObject *
+py_get_later(PyObject *self)
+{
+    py_ndarray *r = py_new();
+    PyObject *now = r ? py_done(r, td_array_snapshot(py_array_of(self), &r->a)) : NULL,
+             *start = now ? py_package("treadle._transfer", "start") : NULL,
+             *later = start ? PyObject_CallFunctionObjArgs(start, now, NULL) : NULL;
+
+    Py_XDECREF(now);
+    Py_XDECREF(start);
+    return later;
+}
+
 int
 py_getbuffer(PyObject *self, Py_buffer *b, int flags)
 {

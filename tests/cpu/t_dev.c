@@ -62,13 +62,11 @@ test_reuse(void)
     CHECK(after.used >= before.used + (45 << 20) && after.peak >= after.used &&
           after.allocs == before.allocs + 12);
     for (int i = 0; i < 12; i++) {
-        uintptr_t p = b[i]->ptr;
-
         td_buf_unref(b[i]);
-        CHECK_OK(td_buf_new(cpu, NULL, sizes[i], &again));
-        CHECK(again->ptr == p);
-        td_buf_unref(again);
+        CHECK_OK(td_buf_new(cpu, NULL, sizes[i], &b[i]));
     }
+    for (int i = 0; i < 12; i++)
+        td_buf_unref(b[i]);
     before = td_mem_stats(cpu);
     CHECK(before.used == 0 && before.cached >= (45 << 20) &&
           before.driver_allocs == after.driver_allocs);
@@ -82,7 +80,36 @@ test_reuse(void)
     CHECK(td_mem_stats(cpu).cached == 0 && td_mem_stats(cpu).used == 0);
 }
 
-/* Trimming leaves the slab of a live small buffer alone. */
+/* A freed block is cut for smaller requests; its parts become one again, whatever the order. */
+static void
+test_split(void)
+{
+    static const int order[] = {2, 0, 3, 1, 5, 4, 7, 6};
+    td_buf *whole, *part[8];
+    uint64_t n;
+    uintptr_t p;
+
+    CHECK_OK(td_buf_new(cpu, NULL, 8 << 20, &whole));
+    n = td_mem_stats(cpu).driver_allocs;
+    p = whole->ptr;
+    for (int round = 0; round < 3; round++) {
+        td_buf_unref(whole);
+        for (int i = 0; i < 8; i++) {
+            CHECK_OK(td_buf_new(cpu, NULL, 1 << 20, &part[i]));
+            CHECK(part[i]->ptr == p + ((uintptr_t)i << 20));
+        }
+        for (int i = 0; i < 8; i++)
+            td_buf_unref(part[order[i]]);
+        CHECK_OK(td_buf_new(cpu, NULL, 8 << 20, &whole));
+        CHECK(whole->ptr == p && td_mem_stats(cpu).driver_allocs == n);
+    }
+    td_buf_unref(whole);
+    CHECK(td_mem_stats(cpu).largest >= 8 << 20);
+    CHECK_OK(td_mem_trim(cpu));
+    CHECK(td_mem_stats(cpu).cached == 0 && td_mem_stats(cpu).largest == 0);
+}
+
+/* Trimming leaves the region of a live small buffer alone. */
 static void
 test_trim(void)
 {
@@ -90,7 +117,7 @@ test_trim(void)
 
     CHECK_OK(td_buf_new(cpu, NULL, 100, &keep));
     for (int i = 0; i < 100; i++)
-        CHECK_OK(td_buf_new(cpu, NULL, 60000, &other[i])); /* three slabs */
+        CHECK_OK(td_buf_new(cpu, NULL, 60000, &other[i])); /* several regions */
     memset((void *)keep->ptr, 7, 100);
     for (int i = 0; i < 100; i++)
         td_buf_unref(other[i]);
@@ -404,6 +431,7 @@ main(void)
 {
     test_devices();
     test_reuse();
+    test_split();
     test_trim();
     test_oom();
     test_wrap();
