@@ -1,5 +1,6 @@
 """C programs: the examples and the documentation's program, compiled against installed files alone."""
 
+import ctypes
 import os
 import pathlib
 import re
@@ -136,3 +137,20 @@ def test_documentation(prefix, tmp_path):
     for i, (source, printed) in enumerate(found):
         (tmp_path / f"{i}.c").write_text(source)
         assert run(compiled(prefix, tmp_path / f"{i}.c", tmp_path / str(i))).strip() == printed
+
+
+def test_beside_the_interpreter():
+    """In a Python process the interpreter's lock is the graph's: calls that hold it work."""
+    lib = ctypes.PyDLL(str(pathlib.Path(td.__file__).parent / "libtreadle.so"))
+    numbers = (ctypes.c_double * 4)(1, 2, 3, 4)
+    out, value = ctypes.c_void_p(), ctypes.c_double()
+    float64 = ctypes.c_int()
+    assert lib.treadle_dtype_find(b"float64", ctypes.byref(float64)) == 0
+    dims = (ctypes.c_int64 * 1)(4)
+    assert lib.treadle_from_host(None, float64, 1, dims, numbers, ctypes.byref(out)) == 0
+    total = ctypes.c_void_p()
+    assert lib.treadle_reduce(0, out, None, ctypes.byref(total)) == 0
+    assert lib.treadle_array_item(total, ctypes.byref(value)) == 0 and value.value == 10
+    lib.treadle_array_unref(total)
+    lib.treadle_array_unref(out)
+    assert float(td.arange(5).sum()) == 10
