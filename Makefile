@@ -1,7 +1,8 @@
 # Every target sets up what it needs; what is done already is not done again.
 PY := .venv/bin/python
+PREFIX ?= /usr/local
 
-.PHONY: build setup demo test bench lint format wheel sanitize clean
+.PHONY: build setup demo test bench lint format wheel install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -32,11 +33,16 @@ lint: ## layout, checkers, layers
 
 format: ## lays the C sources out as `make lint` wants them
 	@tools/setup.sh build lint
-	@clang-format-19 -i $$(find src tests -name '*.c')
+	@clang-format-19 -i $$(find src tests examples -name '*.c')
 
 wheel: ## dist/treadle-*.whl
 	@tools/setup.sh build
 	@tools/wheel.sh
+
+install: ## library, header and pkg-config file for C programs, into PREFIX (/usr/local)
+	@tools/setup.sh build
+	@tools/build.sh build
+	@tools/install.sh build "$(PREFIX)"
 
 sanitize: ## C tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/setup.sh build

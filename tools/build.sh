@@ -8,7 +8,7 @@ PATH="$PWD/.venv/bin:$PATH"
 meson=.venv/bin/meson
 
 # meson lists the sources when it configures: a file that came or went makes it configure again.
-list=$(find src tests -name '*.[ch]' -o -name '*.def' -o -name '*.cu' | LC_ALL=C sort)
+list=$(find src tests include examples/c -name '*.[ch]' -o -name '*.def' -o -name '*.cu' | LC_ALL=C sort)
 if [ ! -f "$dir/build.ninja" ]; then
     rm -rf "$dir"
     mkdir -p "$dir"

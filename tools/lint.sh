@@ -5,18 +5,18 @@ set -eu
 cd "$(dirname "$0")/.."
 dir=$1
 stamps=$dir/lint
-sources=$(find src tests -name '*.c' | LC_ALL=C sort)
+sources=$(find src tests examples -name '*.c' | LC_ALL=C sort)
 mkdir -p "$stamps"
 
 .venv/bin/python tools/layers.py src
 .venv/bin/ruff check -q .
 # Headers are lists laid out by hand.
 echo "$sources" | xargs clang-format-19 --dry-run -Werror
-echo "$sources" | xargs cppcheck -q -j2 --std=c11 --language=c -Isrc -Itests -D__x86_64__ -D__linux__ -D__GNUC__ \
+echo "$sources" | xargs cppcheck -q -j2 --std=c11 --language=c -Isrc -Itests -Iinclude -I"$dir" -D__x86_64__ -D__linux__ -D__GNUC__ \
     -DPy_BEGIN_ALLOW_THREADS= -DPy_END_ALLOW_THREADS= --enable=warning,performance,portability \
     --inline-suppr --suppressions-list=tools/cppcheck.txt --error-exitcode=1
 
-newest=$(find src tests .clang-tidy -name '*.h' -o -name '*.def' -o -name .clang-tidy | xargs ls -t | head -1)
+newest=$(find src tests include .clang-tidy -name '*.h' -o -name '*.def' -o -name .clang-tidy | xargs ls -t | head -1)
 for file in $sources; do
     stamp=$stamps/$(echo "$file" | tr / -).ok
     [ "$stamp" -nt "$file" ] && [ "$stamp" -nt "$newest" ] || echo "$file $stamp"

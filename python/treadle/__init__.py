@@ -68,6 +68,8 @@ _HOME = {
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
     "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
+    "_sorting": "argpartition argsort bincount cumprod cumsum digitize histogram lexsort median partition percentile "
+    "quantile searchsorted sort unique",
 }
 _MODULES = {"memory", "random", "demo"}
 
@@ -117,9 +119,7 @@ def __getattr__(name):
     elif name == "bool":  # NumPy 1 has it under its other name only
         value = __getattr__("bool_")
     elif name == "config":
-        from types import SimpleNamespace
-
-        value = SimpleNamespace(**_core.options())
+        value = _load("_config").Config(**_core.options())
     elif name == "__version__":
         value = _version()
     else:

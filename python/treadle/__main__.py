@@ -25,7 +25,7 @@ def _devices():
         yield d.name, f"{d.model}, {d.arch}, {d.units} units, {_size(d.memory)}, {_size(stats['free'])} free"
     missing = _core.cuda_missing()
     if missing:
-        yield "cuda", missing
+        yield "cuda", f"{missing} (a GPU needs NVIDIA's driver, and no toolkit)"
     else:
         driver = _core.devices()[0].driver
         yield "driver", f"CUDA {driver // 1000}.{driver % 1000 // 10}"

@@ -20,10 +20,16 @@ def _host(a):
     return _core._host_view(a) if a.device.kind == "cpu" else a.get()
 
 
+def _is_true(a):
+    return a if a.dtype.kind == "b" else a != 0
+
+
 def flatnonzero(a):
     """Positions of the elements of a, in C order, that are not zero."""
     a = asarray(a)
-    return asarray(numpy.flatnonzero(_host(a)), device=a.device)
+    if a.device.kind == "cpu" or a.dtype.kind == "c":
+        return asarray(numpy.flatnonzero(_host(a)), device=a.device)
+    return _core._select(None, _is_true(a))
 
 
 def nonzero(a):
@@ -31,13 +37,23 @@ def nonzero(a):
     a = asarray(a)
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    return tuple(asarray(i, device=a.device) for i in numpy.nonzero(_host(a)))
+    if a.device.kind == "cpu" or a.dtype.kind == "c":
+        return tuple(asarray(i, device=a.device) for i in numpy.nonzero(_host(a)))
+    at, axes = flatnonzero(a), []
+    for n in reversed(a.shape[1:]):
+        axes.append(at % n)
+        at = at // n
+    return (at, *reversed(axes))
 
 
 def argwhere(a):
     """The indices of the elements that are not zero, an element a row."""
     a = asarray(a)
-    return asarray(numpy.argwhere(_host(a)), device=a.device)
+    if a.device.kind == "cpu" or a.ndim == 0 or a.dtype.kind == "c":
+        return asarray(numpy.argwhere(_host(a)), device=a.device)
+    from ._shape import stack
+
+    return stack(nonzero(a), axis=-1)
 
 
 def compress(condition, a, axis=None, out=None):
@@ -140,7 +156,7 @@ def _plan(a, key):
             basic.append(None)
         else:
             _mask_axes(a, item, axis)
-            for k, where in enumerate(numpy.nonzero(_host(item))):
+            for k, where in enumerate(numpy.nonzero(_host(item)) if item.device.kind == "cpu" else nonzero(item)):
                 advanced[place + k] = where
                 basic.append(FULL)
             axis += item.ndim
@@ -184,8 +200,8 @@ def getitem(a, key):
     mask = _whole_mask(a, key)
     if mask is not None and a.device.kind == "cpu":
         return asarray(_host(a)[_host(mask)], device=a.device)
-    if mask is not None:
-        return _core._take(a.ravel(), flatnonzero(mask), 0)
+    if mask is not None and a.dtype.kind != "c":
+        return _core._select(a, mask)
     view, advanced = _plan(a, key)
     axes = list(advanced)
     if len(axes) == 1:

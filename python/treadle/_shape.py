@@ -202,8 +202,16 @@ def pad(array, pad_width, mode="constant", **kwargs):
     return a
 
 
-def copyto(dst, src, casting="same_kind", where=True):
-    """Copies src into dst, where `where` is true."""
+def copyto(dst, src, casting="same_kind", where=True, stream=None):
+    """Copies src into dst, where `where` is true. On a stream the copy is given to it as it is: contiguous arrays of
+    one shape and dtype; between arrays of the device it returns at once, with host memory when that may be used.
+    """
+    if stream is not None:
+        if where is not True:
+            raise ValueError("copyto: on a stream there is no where=")
+        from ._transfer import copy_on
+
+        return copy_on(dst, src, stream)
     if not isinstance(dst, ndarray):
         return numpy.copyto(dst, _core.asnumpy(src), casting=casting, where=_core.asnumpy(where))
     if not numpy.can_cast(getattr(src, "dtype", type(src)), dst.dtype, casting):

@@ -37,41 +37,43 @@ list(td_storage *s)
     pending.count++;
 }
 
+static td_status
+eval_oldest(void)
+{
+    td_storage *s = pending.first;
+    td_node *n = td_node_ref(s->node);
+    td_status st;
+
+    unlist(s);
+    st = td_eval_node(n);
+    td_node_unref(n);
+    return st;
+}
+
 td_status
 td_eval_all(void)
 {
-    td_storage *s;
-
-    while ((s = pending.first)) {
-        td_node *n = td_node_ref(s->node);
-        td_status st;
-
-        unlist(s);
-        st = td_eval_node(n);
-        td_node_unref(n);
-        TD_TRY(st);
-    }
+    while (pending.first)
+        TD_TRY(eval_oldest());
     pending.orphaned = 0;
     return TD_OK;
 }
 
+void
+td_eval_others(void)
+{
+    while (td_eval_all()) /* what fails has left the list */
+        ;
+}
+
 /* Keeps what waits bounded, oldest first. */
-static td_status
+static void
 bound_pending(td_dev *d)
 {
     if (pending.orphaned > td_dev_info(d)->memory / 8)
-        return td_eval_all();
-    while (pending.count > TD_PENDING_MAX) {
-        td_storage *s = pending.first;
-        td_node *n = td_node_ref(s->node);
-        td_status st;
-
-        unlist(s);
-        st = td_eval_node(n);
-        td_node_unref(n);
-        TD_TRY(st);
-    }
-    return TD_OK;
+        td_eval_others();
+    while (pending.count > TD_PENDING_MAX)
+        (void)eval_oldest(); /* a failure is told to who looks at the value */
 }
 
 /* A named node loses a name; memory that only pending nodes still hold is counted. */
@@ -279,14 +281,14 @@ td_status
 td_record(td_node *n, td_array *out)
 {
     bool now = false;
-    td_status st;
+    td_status st = TD_OK;
 
     td_node_seal(n);
     td_eval_count_recorded();
     for (int i = 0; i < n->nsrc; i++)
         now |= td_node_shared(n->src[i]);
-    st = bound_pending(n->dev);
-    if (!st && now)
+    bound_pending(n->dev);
+    if (now)
         st = td_eval_node(n);
     if (st) {
         td_node_unref(n);
@@ -342,13 +344,12 @@ td_array_eval(const td_array *const *a, int n)
 }
 
 td_status
-td_array_get(const td_array *a, void *out)
+td_node_dense(const td_array *a, td_node **out)
 {
-    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
     td_node *n, *flat;
     td_status st;
-    void *token;
 
+    *out = NULL;
     TD_TRY(td_array_node(a, &n));
     st = td_eval_node(n);
     if (!st && !td_view_is_contiguous(&n->view)) {
@@ -359,6 +360,21 @@ td_array_get(const td_array *a, void *out)
             st = td_eval_node(n);
         }
     }
+    if (st)
+        td_node_unref(n);
+    else
+        *out = n;
+    return st;
+}
+
+td_status
+td_array_get(const td_array *a, void *out)
+{
+    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
+    td_node *n;
+    td_status st = td_node_dense(a, &n);
+    void *token;
+
     if (!st && nbytes) {
         token = td_graph_unlock();
         st = td_copy_out(td_dev_stream(n->dev), out,

@@ -36,6 +36,9 @@ typedef struct td_operand {
     char            weak; /* 0: the scalar has scalar.dt; b, i, f, c: NEP 50 weak */
 } td_operand;
 
+/* An integer scalar beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
+td_status td_operand_fits(const td_operand *x, td_dtype dt);
+
 /* ---- life ---- */
 td_status td_array_of_node(td_node *n, td_array *out); /* takes over the caller's reference on n, also on failure */
 td_array  td_array_ref(const td_array *a);
@@ -73,7 +76,14 @@ typedef struct td_redargs {
     double   ddof;
 } td_redargs;
 td_status td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array *out);
+/* Sums or products (red: sum, prod) of the elements up to each along axis; dtype -1: NumPy's.  Runs at once. */
+td_status td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *out);
+/* The elements of a where mask, of its shape, is true, in C order; a NULL: their positions, int64.  Runs at once. */
+td_status td_array_select(const td_array *a, const td_array *mask, td_array *out);
 td_status td_array_take(const td_array *a, const td_array *index, int axis, td_array *out); /* int64 indices; checks them */
+/* How often each of 0 … bins - 1 occurs in a, which holds integers; a GPU's kernel.  Runs at once. */
+td_status td_array_count(const td_array *a, int64_t bins, td_array *out);
+void      td_take_checks(bool on); /* off: td_array_take trusts that indices are in range */
 td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); /* 2-d and batched, GPU library or generated kernel */
 
 /* ---- views (share the storage) ---- */
@@ -94,6 +104,13 @@ td_status td_array_eval(const td_array *const *a, int n); /* recorded work is la
 td_status td_eval_all(void);                              /* every pending storage */
 /* The elements in C order into host memory of td_array_size * itemsize bytes. */
 td_status td_array_get(const td_array *a, void *out);
+/* a's present value, launched; later writes to a leave it alone.  No copy is made unless a was exported. */
+td_status td_array_snapshot(const td_array *a, td_array *out);
+/* Copies on a stream of the arrays' device, C-contiguous, as many bytes on both sides; work recorded
+ * before and after keeps its order.  move returns at once, the others when the host memory may be used. */
+td_status td_array_move(const td_array *dst, const td_array *src, td_stream *s);
+td_status td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes);
+td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 

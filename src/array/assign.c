@@ -67,7 +67,7 @@ td_storage_own(td_storage *s, td_node *writer)
     TD_TRY(td_storage_eval(s));
     if (td_node_shared(s->node) || exclusive(s, writer))
         return TD_OK;
-    TD_TRY(td_eval_all());
+    td_eval_others();
     TD_TRY(td_storage_eval(s));
     if (exclusive(s, writer))
         return TD_OK;

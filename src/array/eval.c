@@ -27,7 +27,8 @@ worth_memory(const td_node *n, int64_t total)
 }
 
 /* The nodes under n that a kernel over `total` elements cannot or should not hold inside: reductions,
- * the sources of gathers, small expressions that would be repeated.  Marked as td_walk marks. */
+ * the sources of gathers, small expressions that would be repeated; and what another thread is
+ * evaluating, perhaps into the very memory that it reads.  Marked as td_walk marks. */
 static void
 find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
 {
@@ -35,7 +36,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total))) {
+    if (n->busy || (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total)))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -52,15 +53,17 @@ settle_inner(td_node *n, int64_t total)
     td_walk w, inner;
     td_status st = TD_OK;
 
-    td_walk_begin(&w);
-    td_walk_begin(&inner);
-    find_inner(&w, &inner, n, total, true);
-    td_walk_end(&w);
-    for (int i = 0; i < inner.n; i++) {
-        if (!st)
-            st = td_eval_node(inner.node[i]);
-        td_node_unref(inner.node[i]);
-    }
+    do { /* again: while one was evaluated, other threads may have begun with others */
+        td_walk_begin(&w);
+        td_walk_begin(&inner);
+        find_inner(&w, &inner, n, total, true);
+        td_walk_end(&w);
+        for (int i = 0; i < inner.n; i++) {
+            if (!st)
+                st = td_eval_node(inner.node[i]);
+            td_node_unref(inner.node[i]);
+        }
+    } while (!st && inner.n);
     return st;
 }
 
@@ -78,29 +81,11 @@ settle_sources(td_node *n)
     return TD_OK;
 }
 
-/* Will a node inside the plan outlive it, pending, and read its sources again? */
-static bool
-anything_escapes(const td_plan *p, const td_node *root)
-{
-    int32_t edges[TD_PLAN_STEPS] = {0};
-
-    for (uint16_t i = 0; i < p->nstep; i++)
-        for (int k = 0; k < p->step[i].nsrc; k++)
-            edges[p->step[i].src[k]]++;
-    for (uint16_t i = 0; i < p->nstep; i++) {
-        const td_node *n = p->seen[i];
-
-        if (n != root && n->nsrc && n->refs > edges[i] + 1)
-            return true;
-    }
-    return false;
-}
-
 /* An input that nobody else holds and that is read just where it would be written can be written. */
 static td_buf *
 donated(const td_plan *p, const td_node *n, const td_view *out)
 {
-    if (anything_escapes(p, n))
+    if (td_plan_escapes(p, n))
         return NULL;
     for (uint16_t i = 0; i < p->nstep; i++) {
         const td_node *s = p->seen[i];

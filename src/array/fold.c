@@ -18,6 +18,24 @@ as_i64(td_gen *g, td_op which)
     return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
 }
 
+/* The first element of every result in g's lanes becomes what is subtracted from all of its elements. */
+static void
+find_shift(td_gen *g, td_fold *d)
+{
+    d->shift = TD_NONE;
+    if (d->merging || !td_red_shifts(d->red))
+        return;
+    td_gen_uniform(g);
+    td_gen_body(g);
+    d->shift = td_cast(g->f, g->val[d->value[0]], TD_F64);
+}
+
+static td_val
+shifted(td_gen *g, const td_fold *d, td_val x)
+{
+    return d->shift.i == UINT32_MAX ? x : TD_G2(g, subtract, td_cast(g->f, x, TD_F64), d->shift);
+}
+
 /* The accumulators that the elements at g->j stand for. */
 static void
 lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
@@ -26,7 +44,7 @@ lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
         for (int i = 0; i < d->nacc; i++)
             out[i] = g->val[d->value[i]];
     else
-        td_red_lift(g->f, d->red, d->acc, g->val[d->value[0]], index, out);
+        td_red_lift(g->f, d->red, d->acc, shifted(g, d, g->val[d->value[0]]), index, out);
     for (int i = 0; i < d->nacc; i++)
         out[i] = td_splat(g->f, out[i], g->lanes);
 }
@@ -164,6 +182,10 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
     row = split(g, unit, TD_FOLD_SEGS, &seg);
     bounds(g, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
+    g->lanes = 1;
+    g->j = zero;
+    find_shift(g, d);
+    g->lanes = d->lanes;
     start(g, d, g->lanes, slot);
     if (rows) {
         td_gen kept = *g;
@@ -205,6 +227,8 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))
                         : TD_NONE;
     start(g, d, g->lanes, slot);
+    g->j = j;
+    find_shift(g, d);
     {
         td_gen kept = *g;
 
@@ -228,14 +252,15 @@ enum { STREAM_ROWS = 8 }; /* read side by side, between loading and storing the 
 
 /* The strip at j: rows [from, to) on top of what earlier rows of the segment left at `home`. */
 static void
-stream_strip(td_gen *g, const td_fold *d, td_val j, td_val home, td_val from, td_val to,
-             td_val fresh)
+stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val to, td_val fresh)
 {
     td_fn *f = g->f;
     td_gen kept = *g;
     td_val slot[TD_MAXACC], acc[TD_MAXACC], r, at = TD_G2(g, add, home, j);
 
     start(g, d, g->lanes, slot);
+    g->j = j;
+    find_shift(g, d);
     td_if(f, TD_E1(f, logical_not, fresh));
     for (int i = 0; i < d->nacc; i++)
         td_set(f, slot[i], td_load(f, d->out_ptr[i], at, g->mask, g->lanes, 0));
@@ -414,6 +439,9 @@ along_gpu(td_gen *g, td_fold *d)
     row = split(g, unit, TD_FOLD_SEGS, &seg);
     bounds(g, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
+    g->lanes = 1;
+    g->j = td_gen_int(g, 0);
+    find_shift(g, d);
     if (p->nd - p->nk == 1)
         along_thread(g, d, slot, slot1, lo, hi, lane);
     else

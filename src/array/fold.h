@@ -30,6 +30,7 @@ typedef struct td_fold {
     bool           streamed; /* CPU, across: row by row, accumulators in memory; never final */
     int            lanes;
     int            team, block; /* GPU, along: threads a unit, threads a block */
+    td_val         shift; /* while building: a float64 subtracted from the elements; TD_NONE: nothing */
     td_val         ddof_param, out_ptr[TD_MAXACC]; /* while building */
 } td_fold;
 

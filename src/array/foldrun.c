@@ -79,6 +79,15 @@ cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
     j->units = own * j->segs;
 }
 
+/* Threads that share a unit: few long rows take large blocks, many take small ones. */
+static int
+team_of(const job *j)
+{
+    if (j->reduced >= 1024 || (j->rows < 64 && j->reduced >= 128))
+        return j->rows >= 1024 ? BLOCK / 2 : BLOCK;
+    return j->reduced > 16 ? 32 : 1;
+}
+
 /* Enough threads to fill the machine; a team is a thread, a warp or a block by the length of a row. */
 static void
 form_gpu(job *j)
@@ -100,10 +109,8 @@ form_gpu(job *j)
         return;
     }
     j->d.lanes = p->nd - p->nk == 1 ? lanes : 1;
-    j->d.team = j->reduced >= 1024 || (j->rows < 64 && j->reduced >= 128) ? BLOCK
-                : j->reduced > 16                                         ? 32
-                                                                          : 1;
-    j->d.block = j->d.team == BLOCK ? BLOCK : WARP_ROWS;
+    j->d.team = team_of(j);
+    j->d.block = j->d.team > 32 ? j->d.team : WARP_ROWS;
     cut(j, fill / j->d.team, (int64_t)j->d.team * lanes * 4, (int64_t)j->d.team * lanes);
 }
 

@@ -7,6 +7,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+static bool checks = true; /* the caller's lock guards it, as it does the graph */
+
+void
+td_take_checks(bool on)
+{
+    checks = on;
+}
+
 td_status
 td_array_reshape(const td_array *a, const td_shape *s, td_array *out)
 {
@@ -62,21 +70,40 @@ extreme(td_red red, const td_array *index, int64_t *out)
 }
 
 static td_status
-check_range(const td_array *index, int axis, int64_t extent, bool *negative)
+out_of_range(const td_array *index, int axis, int64_t extent)
 {
     int64_t lo, hi;
 
-    *negative = false;
-    if (td_array_size(index) == 0)
-        return TD_OK;
     TD_TRY(extreme(TD_RED_min, index, &lo));
     TD_TRY(extreme(TD_RED_max, index, &hi));
-    if (lo < -extent || hi >= extent)
-        return td_fail(TD_ERR_INDEX,
-                       "index %" PRId64 " is out of bounds for axis %d with size %" PRId64,
-                       hi >= extent ? hi : lo, axis, extent);
-    *negative = lo < 0;
-    return TD_OK;
+    return td_fail(TD_ERR_INDEX,
+                   "index %" PRId64 " is out of bounds for axis %d with size %" PRId64,
+                   hi >= extent ? hi : lo, axis, extent);
+}
+
+/* One pass: index + extent, as an unsigned number, is below 2 * extent for the indices in range only. */
+static td_status
+check_range(const td_array *index, int axis, int64_t extent)
+{
+    td_redargs all = {.axes = (1u << index->view.shape.ndim) - 1, .dtype = -1};
+    td_operand by = {.scalar = {.dt = TD_I64, .i = extent}};
+    td_array moved, number, most;
+    uint64_t top = 0;
+    td_status st;
+
+    if (td_array_size(index) == 0 || !checks)
+        return TD_OK;
+    TD_TRY(td_array_apply(OP_add, (td_operand[]){{.array = index}, by}, 2, &moved));
+    st = td_array_cast(&moved, TD_U64, &number);
+    td_array_unref(&moved);
+    TD_TRY(st);
+    st = td_array_reduce(TD_RED_max, &number, &all, &most);
+    td_array_unref(&number);
+    TD_TRY(st);
+    st = td_array_get(&most, &top);
+    td_array_unref(&most);
+    TD_TRY(st);
+    return top < 2 * (uint64_t)extent ? TD_OK : out_of_range(index, axis, extent);
 }
 
 /* Negative indices count from the end. */
@@ -153,16 +180,13 @@ record_gather(const td_array *a, const td_array *index, int axis, td_array *out)
 td_status
 td_array_take(const td_array *a, const td_array *index, int axis, td_array *out)
 {
-    bool negative;
     td_array up;
     td_status st;
 
     TD_ASSERT(td_array_dtype(index) == TD_I64 && axis >= 0 && axis < a->view.shape.ndim);
     if (td_dtype_is_complex(td_array_dtype(a)))
         return td_fail(TD_ERR_TYPE, "take: complex kernels are not available yet");
-    TD_TRY(check_range(index, axis, a->view.shape.dim[axis], &negative));
-    if (!negative)
-        return record_gather(a, index, axis, out);
+    TD_TRY(check_range(index, axis, a->view.shape.dim[axis]));
     TD_TRY(wrapped(index, a->view.shape.dim[axis], &up));
     st = record_gather(a, &up, axis, out);
     td_array_unref(&up);

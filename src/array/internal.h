@@ -29,6 +29,9 @@ void td_walk_end(td_walk *w);             /* takes the marks off */
 /* A storage's value changes to n (reference taken over). */
 void td_storage_set(td_storage *s, td_node *n);
 
+/* Every pending storage; one that fails is left to who looks at its value. */
+void td_eval_others(void);
+
 td_status td_storage_eval(td_storage *s); /* its node is a leaf on return */
 bool      td_node_shared(const td_node *n);
 
@@ -42,8 +45,8 @@ void td_eval_count_recorded(void);
  * new node that owns its value.  n's reference stays with the caller. */
 td_status td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out);
 
-/* A Python integer beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
-td_status td_operand_fits(const td_operand *x, td_dtype dt);
+/* a as a leaf in C order, an owned reference; NULL on failure. */
+td_status td_node_dense(const td_array *a, td_node **out);
 
 /* The node of an operand (an owned reference): arrays' values; scalars as 0-d of dtype dt. */
 td_status td_operand_node(const td_operand *x, td_dev *d, td_dtype dt, td_node **out);

@@ -5,6 +5,7 @@
  */
 #include "array/eval.h"
 #include "array/gen.h"
+#include "array/tile.h"
 #include "jit/jit.h"
 
 enum {
@@ -201,6 +202,15 @@ fits(const td_plan *p)
     return p->nopnd * (p->nd + 1) + p->nscalar + 3 * p->nd <= TD_PLAN_WORDS;
 }
 
+static td_status
+launch_tiled(const td_plan *p)
+{
+    td_tile t;
+
+    TD_TRY(td_tile_find(p, &t));
+    return td_tile_launch(&t);
+}
+
 td_status
 td_eval_map(td_plan *p)
 {
@@ -221,6 +231,11 @@ td_eval_map(td_plan *p)
         td_plan_flatten(p, m.lanes);
     key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
     token = td_graph_unlock();
+    st = gpu ? launch_tiled(p) : TD_SKIP;
+    if (st != TD_SKIP) {
+        td_graph_lock(token);
+        return st;
+    }
     st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);
     if (!st)
         st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(p, k, m.lanes);

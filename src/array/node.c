@@ -16,6 +16,14 @@ td_graph_hooks(void *(*unlock)(void), void (*lock)(void *))
     lock_hook = lock;
 }
 
+bool
+td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *))
+{
+    if (!unlock_hook)
+        td_graph_hooks(unlock, lock);
+    return unlock_hook == unlock;
+}
+
 void *
 td_graph_unlock(void)
 {

@@ -76,6 +76,8 @@ td_node_pending(const td_node *n)
 
 /* Given up and taken back around compiling, running and waiting; NULL hooks: nothing to do. */
 void  td_graph_hooks(void *(*unlock)(void), void (*lock)(void *));
+/* Puts these in unless there are some; are they the ones in place?  Callers hold one lock. */
+bool  td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *));
 void *td_graph_unlock(void);
 void  td_graph_lock(void *token);
 

@@ -183,8 +183,38 @@ td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view
     return set_strides(p, o, view);
 }
 
+/* How often the plan's own steps refer to each step. */
+static void
+count_edges(const td_plan *p, int32_t edges[])
+{
+    for (uint16_t i = 0; i < p->nstep; i++)
+        edges[i] = 0;
+    for (uint16_t i = 0; i < p->nstep; i++)
+        for (int k = 0; k < p->step[i].nsrc; k++)
+            edges[p->step[i].src[k]]++;
+}
+
+/* Is step i's node referred to by more than the plan and its steps? */
+static bool
+held_outside(const td_plan *p, uint16_t i, const int32_t edges[])
+{
+    return p->seen[i]->nsrc && p->seen[i]->refs > edges[i] + 1;
+}
+
+bool
+td_plan_escapes(const td_plan *p, const td_node *root)
+{
+    int32_t edges[TD_PLAN_STEPS];
+
+    count_edges(p, edges);
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->seen[i] != root && held_outside(p, i, edges))
+            return true;
+    return false;
+}
+
 /* What Python still holds and several nodes read is worth its memory; so is what an earlier kernel
- * had to compute already: nothing is computed more than twice. */
+ * had to compute already: nothing that is needed again is computed more than twice. */
 static bool
 worth_keeping(const td_plan *p, const td_node *n)
 {
@@ -193,17 +223,40 @@ worth_keeping(const td_plan *p, const td_node *n)
     return td_shape_eq(&n->view.shape, &p->shape) && (n->computed || (n->named && n->uses > 1));
 }
 
+/* keep[i]: step i gets memory.  A node is needed again when something outside refers to it, or when a
+ * node that reads it is and gets no memory itself; steps stand after their sources. */
+static void
+choose_keeps(const td_plan *p, const td_node *root, bool keep[])
+{
+    int32_t edges[TD_PLAN_STEPS];
+    bool needed[TD_PLAN_STEPS] = {false};
+
+    count_edges(p, edges);
+    for (int i = p->nstep - 1; i >= 0; i--) {
+        const td_node *n = p->seen[i];
+
+        keep[i] = false;
+        if (n == root || n->buf)
+            continue;
+        needed[i] |= held_outside(p, (uint16_t)i, edges);
+        keep[i] = needed[i] && worth_keeping(p, n);
+        for (int k = 0; k < p->step[i].nsrc && needed[i] && !keep[i]; k++)
+            needed[p->step[i].src[k]] = true;
+    }
+}
+
 td_status
 td_plan_keep(td_plan *p, const td_node *root)
 {
+    bool keep[TD_PLAN_STEPS];
+
+    choose_keeps(p, root, keep);
     for (uint16_t i = 0; i < p->nstep; i++) {
         td_node *n = p->seen[i];
         td_view v = n->view;
         td_buf *b;
 
-        if (n == root || n->buf)
-            continue;
-        if (!worth_keeping(p, n)) {
+        if (!keep[i]) {
             n->computed = 1;
             continue;
         }

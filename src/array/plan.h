@@ -67,6 +67,9 @@ td_status td_plan_add(td_plan *p, td_node *root, uint16_t *step);
 /* The step is written to memory seen through `view` (broadcast to the shape already); refs buf; node NULL or
  * settled by td_plan_settle. */
 td_status td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view *view, td_node *node);
+/* Is any node inside the plan but root referred to from outside, so that it outlives the plan, pending, and
+ * reads its sources again? */
+bool      td_plan_escapes(const td_plan *p, const td_node *root);
 /* Nodes inside the plan that should be kept are given stores of their own, in new memory. */
 td_status td_plan_keep(td_plan *p, const td_node *root);
 /* The last call before code is looked for, after which other threads may plan.  Fixes dims: `axes` (a

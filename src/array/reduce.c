@@ -133,6 +133,13 @@ td_red_lift(td_fn *f, td_red red, const td_dtype acc[], td_val x, td_val index, 
     }
 }
 
+bool
+td_red_shifts(td_red red)
+{
+    return red == TD_RED_var ||
+           red == TD_RED_std; /* their squares would swallow small deviations */
+}
+
 /* NaN beats all, then the value, then the smaller index. */
 static void
 merge_arg(td_fn *f, td_op better, const td_val a[], const td_val b[], td_val out[])

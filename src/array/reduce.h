@@ -27,6 +27,7 @@ td_dtype td_red_acc(td_red red, int i, td_dtype in, td_dtype out);
 
 void   td_red_init(td_fn *f, td_red red, const td_dtype acc[], td_val out[]);
 void   td_red_lift(td_fn *f, td_red red, const td_dtype acc[], td_val x, td_val index, td_val out[]);
+bool   td_red_shifts(td_red red); /* lifts better when something near the elements, the same for a whole result, is subtracted */
 void   td_red_merge(td_fn *f, td_red red, const td_val a[], const td_val b[], td_val out[]);
 td_val td_red_finish(td_fn *f, td_red red, const td_val acc[], td_val count, td_val ddof, td_dtype out);
 

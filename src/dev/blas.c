@@ -1,4 +1,4 @@
-/* blas.c - matrix products through cuBLAS.
+/* blas.c - matrix products through cuBLAS; the CPU's go on to hostblas.c.
  *
  * cuBLAS counts by columns; a row-major matrix is its transpose to it, so c = a b becomes
  * c' = b' a': the operands change places and nothing is moved.  Float32 is computed in float32 (the
@@ -7,6 +7,7 @@
 #include "dev/blas.h"
 
 #include "dev/cuda.h"
+#include "dev/hostblas.h"
 #include "dev/library.h"
 
 #include <stdio.h>
@@ -193,20 +194,13 @@ run(td_cuda *c, td_stream *s, const td_gemm *g)
     return st;
 }
 
-td_status
-td_blas_gemm(td_stream *s, const td_gemm *g)
+static td_status
+on_gpu(td_stream *s, const td_gemm *g)
 {
     td_cuda *c = td_cuda_of(s->dev);
     bool pushed;
     td_status st;
 
-    if (s->dev->info.kind != TD_DEV_CUDA)
-        return TD_SKIP;
-    TD_TRY(check(g));
-    if (!g->m || !g->n || !g->batch)
-        return TD_OK;
-    if (!g->k)
-        return fill_zero(s, g);
     TD_TRY(library());
     TD_TRY(td_cuda_enter(c, &pushed));
     st = run(c, s, g);
@@ -214,6 +208,19 @@ td_blas_gemm(td_stream *s, const td_gemm *g)
         st = CU_TRY(c, cuStreamSynchronize, s->handle);
     td_cuda_leave(c, pushed);
     return st;
+}
+
+td_status
+td_blas_gemm(td_stream *s, const td_gemm *g)
+{
+    if (s->dev->info.kind == TD_DEV_NULL)
+        return TD_SKIP;
+    TD_TRY(check(g));
+    if (!g->m || !g->n || !g->batch)
+        return TD_OK;
+    if (!g->k)
+        return fill_zero(s, g);
+    return s->dev->info.kind == TD_DEV_CPU ? td_hostblas_gemm(g) : on_gpu(s, g);
 }
 
 const char *

@@ -2,8 +2,8 @@
  *
  * c[m, n] = a[m, k] @ b[k, n], row-major; lda, ldb, ldc are row strides in elements; ta (tb) says that
  * a (b) is stored transposed.  `batch` products whose operands lie stride_* elements apart.
- * Half (accumulated in float32), float32 (not TF32) and float64 on a GPU (cuBLAS).  TD_ERR_LIBRARY names the package to install;
- * TD_SKIP where the device has no library (CPU, null).
+ * Half (accumulated in float32), float32 (not TF32) and float64 on a GPU (cuBLAS); float32 and float64 on the CPU
+ * (CBLAS).  TD_ERR_LIBRARY names what to install; TD_SKIP: nothing for this dtype or device (null).
  */
 #ifndef TD_DEV_BLAS_H
 #define TD_DEV_BLAS_H

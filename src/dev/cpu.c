@@ -11,20 +11,15 @@
 #define PARALLEL ((size_t)4 << 20) /* shorter copies are done before a second thread is awake */
 
 static td_dev cpu;
-static size_t memory_max; /* td_limit_group */
 
 /* ---- memory ---- */
 
 static td_status
 mem_get(td_dev *d, size_t nbytes, uintptr_t *out)
 {
-    td_memstat m = td_mem_stats(d);
     void *p;
 
-    /* The system would promise more than the group may hold and end the process when it is touched.
-     * Main memory itself is no limit: on a virtual machine it can grow as it is used. */
-    if (nbytes > memory_max || m.used + m.cached > memory_max - nbytes)
-        return TD_ERR_OOM;
+    (void)d;
     p = td_host_map(nbytes);
     *out = (uintptr_t)p;
     return p ? TD_OK : TD_ERR_OOM;
@@ -208,7 +203,9 @@ make(void)
     i->max_threads = 1;
     i->max_shared = (size_t)48 << 10; /* it lies on the stack */
     i->memory = td_limit_memory();
-    memory_max = td_limit_group();
+    /* The system would promise more than the group may hold and end the process when it is touched.
+     * Main memory itself is no bound: on a virtual machine it can grow as it is used. */
+    cpu.pool.most = td_limit_group();
     cpu.pool.keep = i->memory / 4;
 }
 

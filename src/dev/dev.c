@@ -270,8 +270,6 @@ td_stream_free(td_stream *s)
 {
     if (!s || s == &s->dev->def)
         return;
-    if (s->dev->ops->stream_free)
-        s->dev->ops->stream_free(s);
     td_pool_stream_gone(s);
 }
 

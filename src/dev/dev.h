@@ -50,7 +50,8 @@ const char *td_dev_cuda_missing(void);                /* why there is no CUDA de
 enum { TD_BUF_SHARED = 1 }; /* others can write or read it: exported or imported without a copy */
 
 /* td_buf - bytes on one device.  Refcounted; the last unref returns it to the device's pool (or calls
- * `release` for a wrapped one).  Memory freed on a stream is handed out again on that stream only. */
+ * `release` for a wrapped one).  Memory freed on a stream is handed out again on that stream, and
+ * after the work of the others that td_buf_use named. */
 typedef struct td_buf {
     atomic_int refs;
     atomic_int flags;
@@ -69,17 +70,34 @@ td_status td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out); /* o
 td_status td_buf_wrap(td_dev *d, void *ptr, size_t nbytes, void (*release)(void *), void *owner, td_buf **out);
 td_buf   *td_buf_ref(td_buf *b);   /* returns b */
 void      td_buf_unref(td_buf *b); /* ok on NULL */
+/* s, not b's own stream, has been given work that uses b: once b is freed its memory waits for s. */
+void      td_buf_use(td_buf *b, td_stream *s);
 
 typedef struct td_memstat {
     size_t   used;     /* bytes in live buffers */
     size_t   cached;   /* bytes that the pool keeps */
     size_t   peak;     /* most that `used` has been */
+    size_t   limit;    /* most that `used` and `cached` may be together; SIZE_MAX: no limit was set */
+    size_t   largest;  /* bytes of the largest block that the pool keeps */
     uint64_t allocs;   /* buffers handed out */
-    uint64_t driver_allocs; /* of those, taken from the driver or the system */
+    uint64_t driver_allocs; /* pieces taken from the driver or the system */
 } td_memstat;
 
 td_memstat td_mem_stats(td_dev *d);
 td_status  td_mem_trim(td_dev *d); /* gives cached memory back */
+td_status  td_mem_limit(td_dev *d, size_t nbytes); /* SIZE_MAX: none; gives cached memory back where that is needed */
+
+/* Called when memory on d is out though all cached memory was given back, in the thread that asked
+ * and without locks: true when it freed something, and the request is tried again.  Not called again
+ * while it runs in that thread. */
+typedef bool td_mem_pressure(td_dev *d);
+void td_mem_on_pressure(td_mem_pressure *fn); /* NULL: none */
+
+/* Writes where the program stands, "file.py:12", for the text of errors; called when a buffer of
+ * TD_MEM_LARGE bytes or more is made.  text stays "" when that is not known. */
+enum { TD_MEM_LARGE = 16 << 20 };
+typedef void td_mem_site(char *text, size_t n);
+void td_mem_on_large(td_mem_site *fn); /* NULL: none */
 
 /* ---- copies; each returns when the host memory may be used again ---- */
 td_status td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
@@ -123,6 +141,7 @@ td_status td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes
 td_status td_module_func(td_module *m, const char *name, td_func **out); /* owned by m; td_func_free not needed */
 /* CPU: a compiled entry; `name` is borrowed for the function's life. */
 td_status td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out); /* owned; td_func_free */
+td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */
 
 /* args: one 8-byte word an argument, low bytes first.  Errors name the kernel and the dims. */

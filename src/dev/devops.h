@@ -11,9 +11,20 @@
 #include <pthread.h>
 
 typedef struct td_block td_block;
-typedef struct td_slab td_slab;
+typedef struct td_region td_region;
 
-enum { TD_BINS = 416 }; /* size classes: pool.c */
+enum {
+    TD_BINS = 448, /* size classes: heap.c; a multiple of 64 */
+    TD_HEAPS = 3,  /* small, middle-sized and large requests */
+    TD_USES = 4,   /* streams that a block can have besides its own before it counts as shared */
+};
+
+/* td_heap - a stream's free blocks of one kind. */
+typedef struct td_heap {
+    size_t    held;              /* bytes of its regions */
+    uint64_t  map[TD_BINS / 64]; /* a bit for each bin that is not empty */
+    td_block *bin[TD_BINS];
+} td_heap;
 
 /* td_stream - the device's default stream (a member of td_dev), or one owned by whoever made it.  It
  * outlives td_stream_free until the last buffer that was allocated on it is gone. */
@@ -22,22 +33,28 @@ struct td_stream {
     void      *handle; /* CUstream; NULL: legacy, or a CPU stream */
     /* under the pool's lock: */
     td_stream *next;          /* the device's other streams */
-    td_slab   *slab;          /* small blocks are cut from it; borrowed */
-    size_t     live;          /* blocks handed out that name this stream */
-    bool       dead;          /* freed by its owner */
-    td_block  *bin[TD_BINS];  /* free blocks */
+    size_t     live;           /* blocks handed out that name this stream */
+    bool       dead;           /* freed by its owner */
+    td_heap    heap[TD_HEAPS]; /* free blocks */
 };
 
-/* td_pool - a device's memory (pool.c). */
+/* td_pool - a device's memory (pool.c).  Lists of blocks are linked by `next`. */
 typedef struct td_pool {
-    pthread_mutex_t mu;      /* never held while the driver or the system is called */
-    td_stream      *streams; /* all, the default one too */
-    td_slab        *slabs;
-    td_block       *shared;  /* freed blocks that others could still be using: see pool.c */
-    size_t          held;    /* bytes taken from the driver or the system */
-    size_t          used;    /* of those, in live buffers */
+    pthread_mutex_t mu;       /* never held while the driver or the system is called */
+    pthread_mutex_t marks;    /* no stream goes while events are recorded; taken before mu */
+    td_stream      *streams;  /* all, the default one too */
+    td_region      *regions;
+    td_block       *shared;   /* freed blocks that others could still be using: see pool.c */
+    td_block       *unmarked; /* freed blocks that other streams used: no event was recorded yet */
+    td_block       *waiting;  /* those whose events have not passed */
+    atomic_bool     mark;     /* there are unmarked ones */
+    size_t          held;     /* bytes taken from the driver or the system */
+    size_t          used;     /* of those, in live buffers */
+    size_t          idle;     /* of those, in regions without live blocks */
     size_t          peak;
-    size_t          keep;    /* most bytes to keep for reuse */
+    size_t          keep;     /* most bytes to keep for reuse */
+    size_t          most;     /* most bytes to hold: the device's own bound */
+    size_t          limit;    /* the user's; SIZE_MAX: none */
     uint64_t        allocs, driver_allocs;
 } td_pool;
 
@@ -127,8 +144,13 @@ const char *td_launch_text(const td_func *f, const td_dims *dims, char *buf, siz
 /* ---- pool.c ---- */
 void td_pool_init(td_dev *d);
 void td_pool_stream(td_stream *s);      /* s takes part from now on */
-void td_pool_stream_gone(td_stream *s); /* its owner freed it; frees s now or with its last buffer */
+void td_pool_stream_gone(td_stream *s); /* its owner frees it: its work, then s, now or with its last buffer */
 void td_pool_lock(td_dev *d, bool lock);      /* round fork() */
+
+/* ---- oom.c ---- */
+td_status td_pool_oom(td_dev *d, size_t nbytes); /* TD_ERR_OOM, with the numbers and the largest holders */
+bool      td_pool_pressed(td_dev *d);            /* did the hook of td_mem_on_pressure free anything? */
+char     *td_pool_site(void);                    /* where the program stands; owned; NULL: not known */
 
 /* ---- host.c ---- */
 void *td_host_map(size_t nbytes); /* zeroed pages; huge ones when large; NULL when there are none */

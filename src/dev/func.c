@@ -129,6 +129,12 @@ td_func_free(td_func *f)
 
 /* ---- launches ---- */
 
+td_dev *
+td_func_dev(const td_func *f)
+{
+    return f->dev;
+}
+
 const char *
 td_launch_text(const td_func *f, const td_dims *d, char *buf, size_t n)
 {

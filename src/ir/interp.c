@@ -138,6 +138,24 @@ store(const engine *e, const thread *t, const td_code *c)
     return TD_OK;
 }
 
+/* Threads run one after another: nobody comes between. */
+static td_status
+atomic_add(const engine *e, const thread *t, const td_code *c)
+{
+    td_word sum;
+    char *p;
+
+    for (uint32_t l = 0; l < c->lanes; l++) {
+        TD_TRY(address(e, t, c, l, &p));
+        if (!p)
+            continue;
+        sum = td_interp_word(c->dt, p);
+        c->run(&sum, &sum, &t->val[c->c + l], NULL, 1);
+        memcpy(p, &sum, td_dtype_size(c->dt));
+    }
+    return TD_OK;
+}
+
 static td_status
 for_start(const engine *e, const thread *t, const td_code *c, bool *more)
 {
@@ -213,6 +231,7 @@ run(const engine *e, thread *t)
         case CODE_INDEX:   move(e, t, c); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
+        case CODE_ATOMIC:  TD_TRY(atomic_add(e, t, c)); continue;
         case CODE_JUMP:    more = false; break;
         case CODE_UNLESS:  more = v[c->a].u != 0; break;
         case CODE_BREAK:   more = v[c->a].u == 0; break;

@@ -190,6 +190,11 @@ decode_control(decoder *d, uint32_t i)
         c->step = td_at(d->f, s->arg[1])->lanes > 1;
         c->imm = (int64_t)s->imm;
         break;
+    case OP_atomic_add:
+        c = emit(d, i, CODE_ATOMIC);
+        c->step = td_at(d->f, s->arg[1])->lanes > 1;
+        c->run = td_interp_elt(OP_add, (td_dtype)s->dt);
+        break;
     case OP_set:
         c = emit(d, i, CODE_COPY);
         c->out = c->a;

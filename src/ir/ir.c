@@ -236,6 +236,18 @@ td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align)
     td_push(f, s);
 }
 
+void
+td_atomic_add(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask)
+{
+    td_inst s = inst(OP_atomic_add, dt_of(f, ptr), lanes_of(f, val));
+
+    s.arg[0] = ptr;
+    s.arg[1] = index;
+    s.arg[2] = val;
+    s.arg[3] = mask;
+    td_push(f, s);
+}
+
 td_val
 td_slot(td_fn *f, td_dtype dt, int lanes)
 {

@@ -126,9 +126,12 @@ check_memory(const check *c, uint32_t i)
         return bad(c, i, "index lanes do not fit");
     if (td_at(c->f, s->arg[0])->dt != s->dt)
         return bad(c, i, "dtype is not the pointer's");
-    if (s->op == OP_store &&
+    if (s->op != OP_load &&
         (td_at(c->f, s->arg[2])->dt != s->dt || td_at(c->f, s->arg[2])->lanes != s->lanes))
         return bad(c, i, "stored value does not fit");
+    if (s->op == OP_atomic_add &&
+        (td_dtype_size((td_dtype)s->dt) < 4 || td_dtype_is_complex((td_dtype)s->dt)))
+        return bad(c, i, "no such atomic addition");
     if (s->imm & (s->imm - 1))
         return bad(c, i, "alignment is not a power of two");
     return TD_OK;
@@ -177,8 +180,9 @@ check_core(const check *c, uint32_t i)
         TD_TRY(check_letter(c, i, letters[a], s->arg[a]));
     switch (s->op) {
     case OP_load:
-    case OP_store: return check_memory(c, i);
-    case OP_iota:  return td_dtype_is_int((td_dtype)s->dt) ? TD_OK : bad(c, i, "not an integer");
+    case OP_atomic_add:
+    case OP_store:      return check_memory(c, i);
+    case OP_iota:       return td_dtype_is_int((td_dtype)s->dt) ? TD_OK : bad(c, i, "not an integer");
     case OP_for:
         for (int a = 0; a < 3; a++)
             if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)

@@ -169,6 +169,7 @@ static low_inst *const coretab[OP_COUNT] = {
 #define HERE(n) [OP_##n] = low_##n
     HERE(load),
     HERE(store),
+    HERE(atomic_add),
     HERE(slot),
     HERE(get),
     HERE(set),

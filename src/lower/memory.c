@@ -240,6 +240,28 @@ low_store(lowering *L, const td_inst *s)
     return NULL;
 }
 
+LLVMValueRef
+low_atomic_add(lowering *L, const td_inst *s)
+{
+    access a = access_of(L, s, s->arg[3]);
+    LLVMAtomicRMWBinOp op =
+        td_dtype_is_float((td_dtype)s->dt) ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+    LLVMBasicBlockRef join = NULL;
+
+    for (int i = 0; i < a.lanes; i++) {
+        LLVMValueRef x = low_lane(L, L->val[s->arg[2].i], a.lanes, i);
+
+        if (a.mask)
+            open_guard(L, low_lane(L, a.mask, a.lanes, i), &join);
+        LLVMBuildAtomicRMW(L->b, op, lane_address(L, &a, i), x, LLVMAtomicOrderingMonotonic, false);
+        if (a.mask) {
+            LLVMBuildBr(L->b, join);
+            LLVMPositionBuilderAtEnd(L->b, join);
+        }
+    }
+    return NULL;
+}
+
 /* In the entry block, so that SROA makes registers of it. */
 static LLVMValueRef
 at_entry(lowering *L, LLVMTypeRef t, bool zeroed)

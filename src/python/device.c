@@ -176,6 +176,12 @@ get_info(PyObject *self, void *field)
     return Py_NewRef(Py_None);
 }
 
+static PyObject *
+limit_object(size_t limit)
+{
+    return limit == SIZE_MAX ? Py_NewRef(Py_None) : PyLong_FromSize_t(limit);
+}
+
 /* The pool's counts, and the device's bytes in all and free. */
 static PyObject *
 device_stats(PyObject *self, PyObject *unused)
@@ -187,8 +193,9 @@ device_stats(PyObject *self, PyObject *unused)
     (void)unused;
     if (!py_ok(td_dev_memory(d, &free_bytes, &total)))
         return NULL;
-    return Py_BuildValue("{s:n,s:n,s:n,s:K,s:K,s:n,s:n}", "used", (Py_ssize_t)s.used, "cached",
-                         (Py_ssize_t)s.cached, "peak", (Py_ssize_t)s.peak, "allocs",
+    return Py_BuildValue("{s:n,s:n,s:n,s:N,s:n,s:K,s:K,s:n,s:n}", "used", (Py_ssize_t)s.used,
+                         "cached", (Py_ssize_t)s.cached, "peak", (Py_ssize_t)s.peak, "limit",
+                         limit_object(s.limit), "largest", (Py_ssize_t)s.largest, "allocs",
                          (unsigned long long)s.allocs, "driver_allocs",
                          (unsigned long long)s.driver_allocs, "free", (Py_ssize_t)free_bytes,
                          "total", (Py_ssize_t)total);
@@ -199,6 +206,17 @@ device_trim(PyObject *self, PyObject *unused)
 {
     (void)unused;
     return py_ok(td_mem_trim(((device *)self)->dev)) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
+device_limit(PyObject *self, PyObject *nbytes)
+{
+    td_dev *d = ((device *)self)->dev;
+    size_t limit = nbytes == Py_None ? SIZE_MAX : PyLong_AsSize_t(nbytes);
+
+    if (limit == (size_t)-1 && PyErr_Occurred())
+        return NULL;
+    return py_ok(td_mem_limit(d, limit)) ? Py_NewRef(Py_None) : NULL;
 }
 
 bool
@@ -221,7 +239,9 @@ py_device_init(PyObject *m)
         {"synchronize", device_sync, METH_NOARGS,
          "synchronize(): launches recorded work and waits for all of it."},
         {"memory_stats", device_stats, METH_NOARGS,
-         "memory_stats(): bytes used, cached, peak, free, total; allocations."},
+         "memory_stats(): bytes used, cached, peak, limit, largest, free, total; allocations."},
+        {"memory_limit", device_limit, METH_O,
+         "memory_limit(nbytes): the most that arrays and cache may hold together; None: no limit."},
         {"memory_trim", device_trim, METH_NOARGS, "memory_trim(): gives cached memory back."},
         {NULL, NULL, 0, NULL},
     };

@@ -175,13 +175,16 @@ static memory *
 copy_out(const td_array *a)
 {
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
-    memory *m = memory_new(td_array_dtype(a), &a->view.shape);
+    memory *m;
 
+    if (!py_ok(td_array_eval(&a,
+                             1))) /* before host memory is asked for: the device's is the scarcer */
+        return NULL;
+    m = memory_new(td_array_dtype(a), &a->view.shape);
     if (!m)
         return NULL;
-    m->nbytes = nbytes;
-    m->host = nbytes >= HOST_POOLED ? td_host_alloc(nbytes) : malloc(nbytes + 1);
-    m->at = m->host;
+    m->at = m->host = nbytes >= HOST_POOLED ? td_host_alloc(nbytes) : malloc(nbytes + 1);
+    m->nbytes = m->host ? nbytes : 0;
     if (!m->host)
         PyErr_Format(PyExc_MemoryError, "get: %zu bytes of host memory", nbytes);
     if (!m->host || !py_ok(td_array_get(a, m->host)) || !py_warn())
@@ -203,6 +206,19 @@ py_get(PyObject *self)
         return NULL;
     }
     return numpy_over(m ? m : copy_out(py_array_of(self)));
+}
+
+PyObject *
+py_get_later(PyObject *self)
+{
+    py_ndarray *r = py_new();
+    PyObject *now = r ? py_done(r, td_array_snapshot(py_array_of(self), &r->a)) : NULL,
+             *start = now ? py_package("treadle._transfer", "start") : NULL,
+             *later = start ? PyObject_CallFunctionObjArgs(start, now, NULL) : NULL;
+
+    Py_XDECREF(now);
+    Py_XDECREF(start);
+    return later;
 }
 
 int

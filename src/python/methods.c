@@ -55,10 +55,16 @@ deepcopy(PyObject *self, PyObject *memo)
 }
 
 static PyObject *
-get(PyObject *self, PyObject *unused)
+get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    (void)unused;
-    return py_get(self);
+    static const char *const names[] = {"blocking", NULL};
+    PyObject *arg[1];
+    bool blocking;
+
+    if (!py_parse("get", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_flag(arg[0], true, &blocking))
+        return NULL;
+    return blocking ? py_get(self) : py_get_later(self);
 }
 
 static PyObject *
@@ -172,7 +178,9 @@ PyMethodDef py_value_methods[] = {
      "copy(order='C'): an array of its own with the same values."},
     {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__deepcopy__", deepcopy, METH_O, NULL},
-    {"get", get, METH_NOARGS, "get(): the values as a numpy.ndarray of its own."},
+    {"get", PY_FAST(get), METH_FASTCALL | METH_KEYWORDS,
+     "get(blocking=True): the values as a numpy.ndarray of its own. With blocking=False a "
+     "concurrent.futures.Future at once: result() is the array of the values as they are now."},
     {"fill", fill, METH_O, "fill(value): every element becomes value."},
     {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
@@ -247,6 +255,11 @@ FORWARD("treadle", trace)
 FORWARD("treadle", diagonal)
 FORWARD("treadle", ptp)
 FORWARD("treadle", conj)
+FORWARD("treadle", cumsum)
+FORWARD("treadle", cumprod)
+FORWARD("treadle", argsort)
+FORWARD("treadle", searchsorted)
+FORWARD("treadle._sorting", sort_in_place)
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
@@ -266,6 +279,14 @@ PyMethodDef py_interop_methods[] = {
     {"diagonal", PY_FAST(forward_diagonal), FAST_KW, "diagonal(offset=0): as treadle.diagonal."},
     {"ptp", PY_FAST(forward_ptp), FAST_KW, "ptp(axis=None): as treadle.ptp."},
     {"conj", PY_FAST(forward_conj), FAST_KW, "conj(): as treadle.conj."},
+    {"cumsum", PY_FAST(forward_cumsum), FAST_KW,
+     "cumsum(axis=None, dtype=None, out=None): as treadle.cumsum."},
+    {"cumprod", PY_FAST(forward_cumprod), FAST_KW,
+     "cumprod(axis=None, dtype=None, out=None): as treadle.cumprod."},
+    {"argsort", PY_FAST(forward_argsort), FAST_KW, "argsort(axis=-1): as treadle.argsort."},
+    {"searchsorted", PY_FAST(forward_searchsorted), FAST_KW,
+     "searchsorted(v, side='left'): as treadle.searchsorted."},
+    {"sort", PY_FAST(forward_sort_in_place), FAST_KW, "sort(axis=-1): sorts the array itself."},
     {"conjugate", PY_FAST(forward_conj), FAST_KW, "conjugate(): as treadle.conj."},
     {NULL, NULL, 0, NULL},
 };

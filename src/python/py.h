@@ -120,16 +120,19 @@ bool      py_read_scalar(const td_array *a, td_scalar *out); /* the only element
 
 /* ---- host.c ---- */
 PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of its own */
+PyObject *py_get_later(PyObject *self);                   /* a Future of that */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
 int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 PyObject *py_array_interface(PyObject *self, bool cuda);
 bool      py_memory_init(PyObject *module);
 
-/* ---- create.c, device.c, stream.c, random.c, ufunc.c: functions and types of the module ---- */
-extern PyMethodDef py_create_functions[], py_device_functions[], py_table_functions[];
+/* ---- create.c, scan.c, device.c, stream.c, random.c, ufunc.c: functions and types of the module ---- */
+extern PyMethodDef py_create_functions[], py_scan_functions[], py_device_functions[], py_table_functions[];
 bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
+extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
+void      py_site_init(void);                   /* site.c: errors of memory name Python lines */
 bool      py_random_init(PyObject *module);
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
 PyObject *py_device_object(td_dev *d);

@@ -165,6 +165,51 @@ event_elapsed(PyObject *self, PyObject *end)
                : NULL;
 }
 
+/* What lies beside an array in a copy on a stream: an array, or host memory by the buffer protocol. */
+static bool
+host_memory(PyObject *o, bool write, Py_buffer *b)
+{
+    return PyObject_GetBuffer(o, b, PyBUF_C_CONTIGUOUS | (write ? PyBUF_WRITABLE : 0)) == 0;
+}
+
+static PyObject *
+copy_on(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    Py_buffer host;
+    td_stream *s;
+    td_status st;
+
+    (void)module;
+    if (nargs != 3 || !Py_IS_TYPE(args[2], py.stream) ||
+        !(py_is_array(args[0]) || py_is_array(args[1]))) {
+        PyErr_SetString(PyExc_TypeError, "copyto: on a stream one side is a treadle array");
+        return NULL;
+    }
+    s = ((stream *)args[2])->s;
+    if (py_is_array(args[0]) && !py_writable((py_ndarray *)args[0]))
+        return NULL;
+    if (py_is_array(args[0]) && py_is_array(args[1])) {
+        st = td_array_move(py_array_of(args[0]), py_array_of(args[1]), s);
+    } else if (py_is_array(args[0])) {
+        if (!host_memory(args[1], false, &host))
+            return NULL;
+        st = td_array_load(py_array_of(args[0]), s, host.buf, (size_t)host.len);
+        PyBuffer_Release(&host);
+    } else {
+        if (!host_memory(args[0], true, &host))
+            return NULL;
+        st = td_array_store(py_array_of(args[1]), s, host.buf, (size_t)host.len);
+        PyBuffer_Release(&host);
+    }
+    return py_ok(st) ? Py_NewRef(Py_None) : NULL;
+}
+
+PyMethodDef py_stream_functions[] = {
+    {"_copy_on", PY_FAST(copy_on), METH_FASTCALL,
+     "_copy_on(dst, src, stream): for copyto; same shape, same dtype."},
+    {NULL, NULL, 0, NULL},
+};
+
 static bool
 add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
 {

@@ -62,13 +62,11 @@ test_reuse(void)
     CHECK(after.used >= before.used + (45 << 20) && after.peak >= after.used &&
           after.allocs == before.allocs + 12);
     for (int i = 0; i < 12; i++) {
-        uintptr_t p = b[i]->ptr;
-
         td_buf_unref(b[i]);
-        CHECK_OK(td_buf_new(cpu, NULL, sizes[i], &again));
-        CHECK(again->ptr == p);
-        td_buf_unref(again);
+        CHECK_OK(td_buf_new(cpu, NULL, sizes[i], &b[i]));
     }
+    for (int i = 0; i < 12; i++)
+        td_buf_unref(b[i]);
     before = td_mem_stats(cpu);
     CHECK(before.used == 0 && before.cached >= (45 << 20) &&
           before.driver_allocs == after.driver_allocs);
@@ -82,7 +80,36 @@ test_reuse(void)
     CHECK(td_mem_stats(cpu).cached == 0 && td_mem_stats(cpu).used == 0);
 }
 
-/* Trimming leaves the slab of a live small buffer alone. */
+/* A freed block is cut for smaller requests; its parts become one again, whatever the order. */
+static void
+test_split(void)
+{
+    static const int order[] = {2, 0, 3, 1, 5, 4, 7, 6};
+    td_buf *whole, *part[8];
+    uint64_t n;
+    uintptr_t p;
+
+    CHECK_OK(td_buf_new(cpu, NULL, 8 << 20, &whole));
+    n = td_mem_stats(cpu).driver_allocs;
+    p = whole->ptr;
+    for (int round = 0; round < 3; round++) {
+        td_buf_unref(whole);
+        for (int i = 0; i < 8; i++) {
+            CHECK_OK(td_buf_new(cpu, NULL, 1 << 20, &part[i]));
+            CHECK(part[i]->ptr == p + ((uintptr_t)i << 20));
+        }
+        for (int i = 0; i < 8; i++)
+            td_buf_unref(part[order[i]]);
+        CHECK_OK(td_buf_new(cpu, NULL, 8 << 20, &whole));
+        CHECK(whole->ptr == p && td_mem_stats(cpu).driver_allocs == n);
+    }
+    td_buf_unref(whole);
+    CHECK(td_mem_stats(cpu).largest >= 8 << 20);
+    CHECK_OK(td_mem_trim(cpu));
+    CHECK(td_mem_stats(cpu).cached == 0 && td_mem_stats(cpu).largest == 0);
+}
+
+/* Trimming leaves the region of a live small buffer alone. */
 static void
 test_trim(void)
 {
@@ -90,7 +117,7 @@ test_trim(void)
 
     CHECK_OK(td_buf_new(cpu, NULL, 100, &keep));
     for (int i = 0; i < 100; i++)
-        CHECK_OK(td_buf_new(cpu, NULL, 60000, &other[i])); /* three slabs */
+        CHECK_OK(td_buf_new(cpu, NULL, 60000, &other[i])); /* several regions */
     memset((void *)keep->ptr, 7, 100);
     for (int i = 0; i < 100; i++)
         td_buf_unref(other[i]);
@@ -340,7 +367,6 @@ test_libraries(void)
                                                                                   "libnothing.so.9",
                                                                                   "libnothing.so.8",
                                                                                   NULL};
-    td_gemm g = {.size = 4, .m = 1, .n = 1, .k = 1, .batch = 1};
     unsigned n = td_lib_changes();
     char path[512];
     void *lib = NULL, *f = NULL;
@@ -354,7 +380,34 @@ test_libraries(void)
     CHECK_FAILS(td_lib_open(none, "nothing-at-all", &lib), TD_ERR_LIBRARY,
                 "libnothing.so.9 was not found: pip install nothing-at-all");
     td_lib_search(NULL);
-    CHECK(td_blas_gemm(td_dev_stream(cpu), &g) == TD_SKIP && td_blas_info(cpu)[0]);
+    CHECK(td_blas_info(cpu)[0]);
+}
+
+/* c = a b' for two products, b stored transposed, against sums; without a BLAS it says so. */
+static void
+test_blas(void)
+{
+    static const double a[12] = {1, 2, 3, 4, 5, 6, -1, -2, -3, 1, 0, 1}, b[6] = {1, 0, 2, 3, 1, -1};
+    double c[8] = {0};
+    td_gemm g = {.size = 8, .tb = true, .m = 2, .n = 2, .k = 3, .lda = 3, .ldb = 3, .ldc = 2};
+    td_status st;
+
+    g.a = (uintptr_t)a, g.b = (uintptr_t)b, g.c = (uintptr_t)c;
+    g.batch = 2, g.stride_a = 6, g.stride_c = 4;
+    st = td_blas_gemm(td_dev_stream(cpu), &g);
+    CHECK(st == TD_OK || (st == TD_ERR_LIBRARY && strstr(td_error(), "libopenblas.so.0")));
+    for (int i = 0; st == TD_OK && i < 8; i++) {
+        const double *row = a + i / 2 * 3, *column = b + i % 2 * 3;
+
+        CHECK(c[i] == row[0] * column[0] + row[1] * column[1] + row[2] * column[2]);
+    }
+    g.size = 2;
+    CHECK(td_blas_gemm(td_dev_stream(cpu), &g) == TD_SKIP);
+    g.size = 8, g.k = 0;
+    CHECK_OK(td_blas_gemm(td_dev_stream(cpu), &g));
+    CHECK(c[0] == 0 && c[7] == 0);
+    g.size = 3;
+    CHECK_FAILS(td_blas_gemm(td_dev_stream(cpu), &g), TD_ERR_TYPE, "3 bytes");
 }
 
 static void
@@ -378,6 +431,7 @@ main(void)
 {
     test_devices();
     test_reuse();
+    test_split();
     test_trim();
     test_oom();
     test_wrap();
@@ -387,6 +441,7 @@ main(void)
     test_launch();
     test_threads();
     test_libraries();
+    test_blas();
     show_speed();
     return check_failures != 0;
 }

@@ -81,6 +81,24 @@ def test_out_of_memory_says_how_much(dev):
     check(kept + 1, np.arange(10) * 2 + 1)
 
 
+def test_a_value_that_cannot_be_had_disturbs_no_other(dev):
+    """Recorded, it fails where it is looked at; work beside it goes on."""
+    big = td.zeros(2**44) + 1
+    x = td.arange(10)
+    td.evaluate(x)
+    y = x + 1
+    x[:2] = 0
+    check(y, np.arange(10) + 1)
+    many = [x + k for k in range(1000)]
+    check(many[-1], np.array([0, 0, 2, 3, 4, 5, 6, 7, 8, 9]) + 999)
+    for _ in range(2):
+        with pytest.raises(td.OutOfMemoryError):
+            big.get()
+    with pytest.raises(td.OutOfMemoryError):
+        float(big.sum() * 0 + big[5])
+    check(y + x, np.arange(10) + 1 + [0, 0, 2, 3, 4, 5, 6, 7, 8, 9])
+
+
 def test_an_error_leaves_what_was_recorded(dev):
     x = td.arange(6.0).reshape(2, 3)
     y = x * 2

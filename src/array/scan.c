@@ -1,0 +1,424 @@
+/* scan.c - the code of accumulating kernels.
+ *
+ * Within a tile the lanes of a vector are accumulated first, then the threads of a warp by exchanging
+ * totals, then the warps of a block through shared memory.  Floats are accumulated in float64.
+ */
+#include "array/scan.h"
+
+enum { WARP = 32, UNROLL_MAX = 4 };
+
+typedef struct gen {
+    td_fn *f;
+    const td_scan *d;
+    td_val in, values, carry, out, num[TD_SCAN_INTS];
+    td_val base;           /* of the row: element number of its first element */
+    td_val lane, warp;     /* int32: of the thread in its warp, of the warp in its team */
+    td_val totals, starts; /* shared: a warp's totals; what comes before each, and after all */
+} gen;
+
+#define G2(g, op, a, b) TD_E2((g)->f, op, a, b)
+
+static td_val
+big(gen *g, int64_t v)
+{
+    return td_const_int(g->f, TD_I64, v);
+}
+
+static td_val
+little(gen *g, int v)
+{
+    return td_const_int(g->f, TD_I32, v);
+}
+
+static td_val
+merge(gen *g, td_val a, td_val b)
+{
+    bool sum = g->d->red == TD_RED_sum;
+
+    if (g->d->logical)
+        return sum ? G2(g, bitwise_or, a, b) : G2(g, bitwise_and, a, b);
+    return sum ? G2(g, add, a, b) : G2(g, multiply, a, b);
+}
+
+/* What changes nothing: for sums of floats -0, so that a first -0 stays one. */
+static td_val
+identity(gen *g)
+{
+    if (g->d->red != TD_RED_sum)
+        return td_const_int(g->f, g->d->acc, 1);
+    return td_dtype_is_float(g->d->acc) ? td_const(g->f, g->d->acc, -0.0)
+                                        : td_const_int(g->f, g->d->acc, 0);
+}
+
+static td_val
+variable(gen *g, int lanes)
+{
+    td_val s = td_slot(g->f, g->d->acc, lanes);
+
+    td_set(g->f, s, td_splat(g->f, identity(g), lanes));
+    return s;
+}
+
+static int
+align_of(const gen *g, td_dtype dt)
+{
+    int n = g->d->lanes * (int)td_dtype_size(dt);
+
+    return g->d->block == 1 || g->d->lanes == 1 || g->d->masked ? 0 : n < 16 ? n : 16;
+}
+
+/* Elements from `at` on as accumulators; identities where the mask is off. */
+static td_val
+load(gen *g, td_val at, td_val mask, td_val *raw)
+{
+    td_val v = td_load(g->f, g->in, at, mask, g->d->lanes, align_of(g, g->d->in));
+
+    if (raw)
+        *raw = v;
+    if (td_dtype_is_half(g->d->in))
+        v = td_cast(g->f, v, TD_F32);
+    if (g->d->logical)
+        v = td_cast(g->f, v, TD_BOOL);
+    v = td_cast(g->f, v, g->d->acc);
+    return mask.i == UINT32_MAX ? v : TD_E3(g->f, select, mask, v, identity(g));
+}
+
+static void
+declare(gen *g)
+{
+    const td_scan *d = g->d;
+
+    g->in = td_param_ptr(g->f, d->in);
+    if (d->put == TD_SCAN_SELECT)
+        g->values = td_param_ptr(g->f, d->out);
+    if (d->carried)
+        g->carry = td_param_ptr(g->f, d->acc);
+    g->out = td_param_ptr(g->f, d->put == TD_SCAN_TOTALS ? d->acc : d->out);
+    for (int i = 0; i < TD_SCAN_INTS; i++)
+        g->num[i] = td_param(g->f, TD_I64);
+    if (d->team > WARP) {
+        g->totals = td_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP));
+        g->starts = td_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP) + 1);
+    }
+}
+
+/* ---- pieces of a tile ---- */
+
+static td_val
+scan_lanes(gen *g, td_val x)
+{
+    int lanes = g->d->lanes;
+
+    for (int k = 1; k < lanes; k *= 2) {
+        td_val before = td_rotate(g->f, x, lanes - k);
+        td_val has = G2(g, greater_equal, td_iota(g->f, TD_I32, lanes), little(g, k));
+
+        x = TD_E3(g->f, select, has, merge(g, before, x), x);
+    }
+    return x;
+}
+
+/* What the threads before have in all; *total: all threads of the warp. */
+static td_val
+scan_warp(gen *g, td_val *total)
+{
+    td_val before = identity(g), zero = little(g, 0);
+
+    for (int k = 1; k < WARP; k *= 2) {
+        td_val other = td_shuffle_xor(g->f, *total, k);
+        td_val upper = G2(g, not_equal, G2(g, bitwise_and, g->lane, little(g, k)), zero);
+
+        before = TD_E3(g->f, select, upper, merge(g, other, before), before);
+        *total = merge(g, *total, other);
+    }
+    return before;
+}
+
+/* before[k] is set to what comes before warp and vector k, the carry of earlier tiles included. */
+static void
+scan_block(gen *g, const td_val total[], td_val carry, td_val before[])
+{
+    int warps = g->d->team / WARP, count = warps * g->d->unroll;
+    td_fn *f = g->f;
+    td_val mine, start, old;
+
+    TD_ASSERT(count == WARP);
+    td_if(f, G2(g, equal, g->lane, little(g, 0)));
+    for (int k = 0; k < g->d->unroll; k++)
+        td_store(f, g->totals, G2(g, add, g->warp, little(g, k * warps)), total[k], TD_NONE, 0);
+    td_end(f);
+    td_barrier(f);
+    td_if(f, G2(g, equal, g->warp, little(g, 0)));
+    mine = td_load(f, g->totals, g->lane, TD_NONE, 1, 0);
+    start = scan_warp(g, &mine);
+    old = td_get(f, carry);
+    td_store(f, g->starts, g->lane, merge(g, old, start), TD_NONE, 0);
+    td_set(f, carry, merge(g, old, mine));
+    td_end(f);
+    td_barrier(f);
+    for (int k = 0; k < g->d->unroll; k++)
+        before[k] = td_load(f, g->starts, G2(g, add, g->warp, little(g, k * warps)), TD_NONE, 1, 0);
+}
+
+static void
+put(gen *g, td_val at, td_val mask, td_val x, td_val raw)
+{
+    const td_scan *d = g->d;
+    td_fn *f = g->f;
+    td_val v, to;
+
+    if (d->put == TD_SCAN_ALL) {
+        v = td_cast(f, x, d->out);
+        td_store(f, g->out, at, v, mask, align_of(g, d->out));
+        return;
+    }
+    if (d->put == TD_SCAN_SELECT)
+        v = td_load(f, g->values, at, mask, d->lanes, align_of(g, d->out));
+    else
+        v = G2(g, add, at, td_iota(f, TD_I64, d->lanes));
+    to = G2(g, subtract, td_cast(f, x, TD_I64), big(g, 1));
+    td_store(f, g->out, to, v, mask.i == UINT32_MAX ? raw : G2(g, logical_and, raw, mask), 0);
+}
+
+/* The tile whose first element is `at` of the row, up to hi when it is the last. */
+static void
+tile(gen *g, td_val at, td_val hi, bool last, td_val carry)
+{
+    const td_scan *d = g->d;
+    td_fn *f = g->f;
+    td_val j[UNROLL_MAX], mask[UNROLL_MAX], raw[UNROLL_MAX], x[UNROLL_MAX], total[UNROLL_MAX];
+    td_val before[UNROLL_MAX],
+        thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
+
+    at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
+    for (int k = 0; k < d->unroll; k++) {
+        j[k] = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
+        mask[k] =
+            last ? G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j[k])) : TD_NONE;
+        j[k] = G2(g, add, g->base, j[k]);
+        x[k] = load(g, j[k], mask[k], &raw[k]);
+    }
+    for (int k = 0; k < d->unroll; k++) {
+        x[k] = scan_lanes(g, x[k]);
+        total[k] = td_extract(f, x[k], d->lanes - 1);
+        if (d->team > 1)
+            before[k] = scan_warp(g, &total[k]);
+    }
+    if (d->team > WARP) {
+        td_val start[UNROLL_MAX];
+
+        scan_block(g, total, carry, start);
+        for (int k = 0; k < d->unroll; k++)
+            before[k] = merge(g, start[k], before[k]);
+    } else {
+        for (int k = 0; k < d->unroll; k++) {
+            td_val old = td_get(f, carry);
+
+            before[k] = d->team > 1 ? merge(g, old, before[k]) : old;
+            td_set(f, carry, merge(g, old, total[k]));
+        }
+    }
+    for (int k = 0; k < d->unroll; k++)
+        put(g, j[k], mask[k], merge(g, before[k], x[k]), raw[k]);
+}
+
+/* ---- along ---- */
+
+static void
+bounds(gen *g, td_val seg, td_val *lo, td_val *hi)
+{
+    *lo = G2(g, multiply, seg, g->num[TD_SCAN_SEGLEN]);
+    *hi = G2(g, minimum, G2(g, add, *lo, g->num[TD_SCAN_SEGLEN]), g->num[TD_SCAN_N]);
+}
+
+/* Lanes of all threads of the team, in the first thread of the unit. */
+static td_val
+total_of(gen *g, td_val slot)
+{
+    td_fn *f = g->f;
+    td_val acc = td_get(f, slot);
+    int warps = g->d->team / WARP;
+
+    for (int k = g->d->lanes / 2; k > 0; k /= 2)
+        acc = merge(g, acc, td_rotate(f, acc, k));
+    acc = td_extract(f, acc, 0);
+    if (g->d->team > 1)
+        scan_warp(g, &acc);
+    if (warps > 1) {
+        td_val all = variable(g, 1);
+
+        td_if(f, G2(g, equal, g->lane, little(g, 0)));
+        td_store(f, g->totals, g->warp, acc, TD_NONE, 0);
+        td_end(f);
+        td_barrier(f);
+        td_if(f, G2(g, less, g->lane, little(g, warps)));
+        td_set(f, all, td_load(f, g->totals, g->lane, TD_NONE, 1, 0));
+        td_end(f);
+        acc = td_get(f, all);
+        scan_warp(g, &acc);
+    }
+    return acc;
+}
+
+static void
+totals_step(gen *g, td_val at, td_val hi, bool last, td_val slot)
+{
+    const td_scan *d = g->d;
+    td_fn *f = g->f;
+    td_val x[UNROLL_MAX], mask = TD_NONE, sum = td_get(f, slot);
+    td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
+
+    at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
+    for (int k = 0; k < d->unroll; k++) {
+        td_val j = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
+
+        if (last)
+            mask = G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j));
+        x[k] = load(g, G2(g, add, g->base, j), mask, NULL);
+    }
+    for (int k = 0; k < d->unroll; k++)
+        sum = merge(g, sum, x[k]);
+    td_set(f, slot, sum);
+}
+
+static void
+along_unit(gen *g, td_val unit)
+{
+    const td_scan *d = g->d;
+    bool totals = d->put == TD_SCAN_TOTALS;
+    int64_t step = (int64_t)d->team * d->lanes * d->unroll;
+    td_fn *f = g->f;
+    td_val row = G2(g, truncate_divide, unit, g->num[TD_SCAN_SEGS]), lo, hi, at, slot;
+    td_val seg = G2(g, subtract, unit, G2(g, multiply, row, g->num[TD_SCAN_SEGS]));
+
+    bounds(g, seg, &lo, &hi);
+    g->base = G2(g, multiply, row, g->num[TD_SCAN_N]);
+    slot = variable(g, totals ? d->lanes : 1);
+    if (d->carried) {
+        td_if(f, G2(g, greater, seg, big(g, 0)));
+        td_set(f, slot, td_load(f, g->carry, G2(g, subtract, unit, big(g, 1)), TD_NONE, 1, 0));
+        td_end(f);
+    }
+    at = td_for(f, lo, G2(g, subtract, hi, big(g, step - 1)), big(g, step));
+    (totals ? totals_step : tile)(g, at, hi, false, slot);
+    td_end(f);
+    if (step > 1) {
+        at = G2(g, add, lo, G2(g, bitwise_and, G2(g, subtract, hi, lo), big(g, -step)));
+        td_if(f, G2(g, less, at, hi));
+        (totals ? totals_step : tile)(g, at, hi, true, slot);
+        td_end(f);
+    }
+    if (totals) {
+        td_val all = total_of(g, slot), first = G2(g, bitwise_or, g->lane, g->warp);
+
+        td_if(f, G2(g, equal, first, little(g, 0)));
+        td_store(f, g->out, unit, all, TD_NONE, 0);
+        td_end(f);
+    }
+}
+
+/* ---- across ---- */
+
+/* Rows r, r + 1, … of the strip: read side by side, then accumulated in order. */
+static void
+across_step(gen *g, td_val r, int count, td_val mask, td_val slot)
+{
+    const td_scan *d = g->d;
+    td_fn *f = g->f;
+    td_val at[UNROLL_MAX], x[UNROLL_MAX], acc = td_get(f, slot);
+
+    for (int k = 0; k < count; k++) {
+        td_val row = G2(g, add, r, big(g, k));
+
+        at[k] = G2(g, add, g->base, G2(g, multiply, row, g->num[TD_SCAN_INNER]));
+        x[k] = load(g, at[k], mask, NULL);
+    }
+    for (int k = 0; k < count; k++) {
+        acc = merge(g, acc, x[k]);
+        if (d->put == TD_SCAN_ALL)
+            td_store(f, g->out, at[k], td_cast(f, acc, d->out), mask, align_of(g, d->out));
+    }
+    td_set(f, slot, acc);
+}
+
+static void
+across_unit(gen *g, td_val unit)
+{
+    const td_scan *d = g->d;
+    td_fn *f = g->f;
+    td_val q = G2(g, truncate_divide, unit, g->num[TD_SCAN_STRIPS]), mask = TD_NONE, lo, hi, r;
+    td_val j = G2(g, subtract, unit, G2(g, multiply, q, g->num[TD_SCAN_STRIPS]));
+    td_val row = G2(g, truncate_divide, q, g->num[TD_SCAN_SEGS]), slot;
+    td_val seg = G2(g, subtract, q, G2(g, multiply, row, g->num[TD_SCAN_SEGS]));
+
+    bounds(g, seg, &lo, &hi);
+    j = G2(g, multiply, j, big(g, d->lanes));
+    if (d->masked)
+        mask = G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, g->num[TD_SCAN_INNER], j));
+    g->base = G2(g, multiply, row, G2(g, multiply, g->num[TD_SCAN_N], g->num[TD_SCAN_INNER]));
+    g->base = G2(g, add, g->base, j);
+    slot = variable(g, d->lanes);
+    if (d->carried) {
+        td_val at = G2(g, multiply, G2(g, subtract, q, big(g, 1)), g->num[TD_SCAN_INNER]);
+
+        td_if(f, G2(g, greater, seg, big(g, 0)));
+        td_set(f, slot, td_load(f, g->carry, G2(g, add, at, j), mask, d->lanes, 0));
+        td_end(f);
+    }
+    r = td_for(f, lo, G2(g, subtract, hi, big(g, d->unroll - 1)), big(g, d->unroll));
+    across_step(g, r, d->unroll, mask, slot);
+    td_end(f);
+    if (d->unroll > 1) {
+        lo = G2(g, add, lo, G2(g, bitwise_and, G2(g, subtract, hi, lo), big(g, -d->unroll)));
+        r = td_for(f, lo, hi, big(g, 1));
+        across_step(g, r, 1, mask, slot);
+        td_end(f);
+    }
+    if (d->put == TD_SCAN_TOTALS)
+        td_store(f, g->out, G2(g, add, G2(g, multiply, q, g->num[TD_SCAN_INNER]), j),
+                 td_get(f, slot), mask, 0);
+}
+
+/* ---- which thread takes which unit ---- */
+
+static void
+one_unit(gen *g, td_val unit)
+{
+    if (g->d->across)
+        across_unit(g, unit);
+    else
+        along_unit(g, unit);
+}
+
+td_status
+td_scan_build(void *ctx, td_fn *f)
+{
+    gen g = {.f = f, .d = ctx};
+    int teams = g.d->block / g.d->team;
+    td_val bid, tid, unit;
+
+    declare(&g);
+    bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64);
+    g.lane = g.warp = little(&g, 0);
+    if (g.d->block == 1) {
+        td_val lo = G2(&g, multiply, bid, g.num[TD_SCAN_PER]);
+        td_val hi = G2(&g, minimum, G2(&g, add, lo, g.num[TD_SCAN_PER]), g.num[TD_SCAN_UNITS]);
+
+        unit = td_for(f, lo, hi, big(&g, 1));
+        one_unit(&g, unit);
+        td_end(f);
+        return f->st;
+    }
+    tid = td_index(f, OP_tid, 0);
+    if (g.d->team > 1)
+        g.lane = G2(&g, bitwise_and, tid, little(&g, WARP - 1));
+    if (g.d->team > WARP)
+        g.warp = G2(&g, right_shift, tid, little(&g, 5));
+    unit = G2(&g, multiply, bid, big(&g, teams));
+    unit =
+        G2(&g, add, unit, td_cast(f, G2(&g, truncate_divide, tid, little(&g, g.d->team)), TD_I64));
+    td_if(f, G2(&g, less, unit, g.num[TD_SCAN_UNITS]));
+    one_unit(&g, unit);
+    td_end(f);
+    return f->st;
+}

@@ -1,0 +1,243 @@
+/* tile.c - maps on a GPU whose inputs lie across their results.
+ *
+ * A block takes a square tile of 64 by 64 elements (32 by 32 where several large inputs are tiled), eight rows
+ * at a time.  It reads the inputs that run along the
+ * tile's rows (dim `dim`) row by row into shared memory, each row one element longer than it needs so
+ * that a column touches every bank once, and then computes column by column as the results lie.  All
+ * accesses to memory are 32 or 64 consecutive elements, and a thread's
+ * reads are all under way before it keeps or uses the first.
+ */
+#include "array/tile.h"
+
+#include "array/gen.h"
+#include "jit/jit.h"
+
+enum { ROWS = 8, SIDE_MAX = 64, THIN = 16, TILES_MAX = 4, SHARED_MAX = 48 << 10 };
+
+typedef struct tiling {
+    const td_tile *t;
+    td_val i0, j0, ni, nj; /* first element of the tile; extents of the space */
+    td_val x, y;           /* the thread's place: 32 by 8 */
+} tiling;
+
+static bool
+gathered(const td_plan *p, uint16_t opnd)
+{
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->step[i].kind == TD_N_GATHER && p->step[i].opnd == opnd)
+            return true;
+    return false;
+}
+
+td_status
+td_tile_find(const td_plan *p, td_tile *out)
+{
+    int last = p->nd - 1, tiles = 0;
+    size_t bytes = 0;
+
+    *out = (td_tile){.p = p, .dim = -1};
+    if (p->nd < 2 || p->dim[last] < THIN)
+        return TD_SKIP;
+    for (uint16_t k = 0; k < p->nopnd && k < 32; k++) {
+        const td_opnd *o = &p->opnd[k];
+
+        if (o->role == TD_ROLE_STORE && o->inner != 1)
+            return TD_SKIP;
+        if (o->role != TD_ROLE_LOAD || o->inner != 2 || gathered(p, k))
+            continue;
+        for (int d = 0; d < last && tiles < TILES_MAX; d++)
+            if (o->stride[d] == 1 && p->dim[d] >= THIN && (out->dim < 0 || out->dim == d)) {
+                out->dim = d;
+                out->mask |= 1u << k;
+                bytes += td_dtype_size((td_dtype)o->dt);
+                tiles++;
+                break;
+            }
+    }
+    out->side = (size_t)SIDE_MAX * (SIDE_MAX + 1) * bytes <= SHARED_MAX ? SIDE_MAX : SIDE_MAX / 2;
+    return out->mask ? TD_OK : TD_SKIP;
+}
+
+static td_val
+index_of(td_gen *g, td_op which)
+{
+    return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
+}
+
+/* The block's tile and the bases of the dims that are neither the tile's rows nor its columns. */
+static void
+place_block(td_gen *g, tiling *t)
+{
+    const td_plan *p = g->p;
+    td_val side = td_gen_int(g, t->t->side), at = index_of(g, OP_bid), tid = index_of(g, OP_tid), q,
+           coord;
+    int last = p->nd - 1, outermost = t->t->dim == 0 ? 1 : 0;
+
+    q = TD_G2(g, truncate_divide, at, g->extra[0]);
+    t->j0 = TD_G2(g, multiply, TD_G2(g, subtract, at, TD_G2(g, multiply, q, g->extra[0])), side);
+    at = TD_G2(g, truncate_divide, q, g->extra[1]);
+    t->i0 = TD_G2(g, multiply, TD_G2(g, subtract, q, TD_G2(g, multiply, at, g->extra[1])), side);
+    t->ni = g->dim[t->t->dim];
+    t->nj = g->dim[last];
+    t->x = TD_G2(g, bitwise_and, tid, td_gen_int(g, t->t->side - 1));
+    t->y = TD_G2(g, right_shift, tid, td_gen_int(g, __builtin_ctz((unsigned)t->t->side)));
+    for (int d = last - 1; d >= 0; d--) {
+        if (d == t->t->dim)
+            continue;
+        coord = at;
+        if (d > outermost)
+            at = td_gen_divide(g, at, d, &coord);
+        for (uint16_t k = 0; k < p->nopnd; k++)
+            g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, coord, g->stride[k][d]));
+    }
+}
+
+static td_val
+inside(td_gen *g, td_val i, td_val ni, td_val j, td_val nj)
+{
+    return TD_G2(g, logical_and, TD_G2(g, less, i, ni), TD_G2(g, less, j, nj));
+}
+
+/* Row y + 8 r of the tile of operand k: where it is read, where it is kept. */
+static void
+row_places(td_gen *g, const tiling *t, int k, td_val r, td_val *j, td_val *from, td_val *to)
+{
+    td_val row = TD_G2(g, add, t->y, TD_G2(g, multiply, r, td_gen_int(g, ROWS)));
+
+    *j = TD_G2(g, add, t->j0, row);
+    *from = TD_G2(g, multiply, *j, g->stride[k][g->p->nd - 1]);
+    *from = TD_G2(g, add, TD_G2(g, add, *from, g->base[k]), TD_G2(g, add, t->i0, t->x));
+    *to = TD_G2(g, add, TD_G2(g, multiply, row, td_gen_int(g, t->t->side + 1)), t->x);
+}
+
+/* A whole tile: all reads are under way before the first is kept. */
+static void
+read_whole(td_gen *g, const tiling *t, int k)
+{
+    td_val j, from, to[SIDE_MAX / ROWS], v[SIDE_MAX / ROWS];
+
+    for (int r = 0; r < t->t->side / ROWS; r++) {
+        row_places(g, t, k, td_gen_int(g, r), &j, &from, &to[r]);
+        v[r] = td_load(g->f, g->ptr[k], from, TD_NONE, 1, 0);
+    }
+    for (int r = 0; r < t->t->side / ROWS; r++)
+        td_store(g->f, g->tile[k], to[r], v[r], TD_NONE, 0);
+}
+
+static void
+read_part(td_gen *g, const tiling *t, int k)
+{
+    td_val j, from, to, r;
+
+    r = td_for(g->f, td_gen_int(g, 0), td_gen_int(g, t->t->side / ROWS), td_gen_int(g, 1));
+    row_places(g, t, k, r, &j, &from, &to);
+    td_if(g->f, inside(g, TD_G2(g, add, t->i0, t->x), t->ni, j, t->nj));
+    td_store(g->f, g->tile[k], to, td_load(g->f, g->ptr[k], from, TD_NONE, 1, 0), TD_NONE, 0);
+    td_end(g->f);
+    td_end(g->f);
+}
+
+/* Goes to the element in row x of what was read, column y + 8 r: a step of `dim` by y + 8 r. */
+static void
+compute_one(td_gen *g, const tiling *t, td_val r)
+{
+    td_val column = TD_G2(g, add, t->y, TD_G2(g, multiply, r, td_gen_int(g, ROWS)));
+    td_val i = TD_G2(g, add, t->i0, column);
+
+    g->j = TD_G2(g, add, t->j0, t->x);
+    g->tile_index = TD_G2(g, add, TD_G2(g, multiply, t->x, td_gen_int(g, t->t->side + 1)), column);
+    for (uint16_t k = 0; k < g->p->nopnd; k++)
+        g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, i, g->stride[k][t->t->dim]));
+    td_gen_uniform(g);
+    td_gen_body(g);
+}
+
+/* A whole tile: no result is written before all that a thread reads has been asked for. */
+static void
+compute_whole(const td_gen *g, const tiling *t)
+{
+    td_gen each[SIDE_MAX / ROWS];
+
+    for (int r = 0; r < t->t->side / ROWS; r++) {
+        each[r] = *g;
+        compute_one(&each[r], t, td_gen_int(&each[r], r));
+    }
+    for (int r = 0; r < t->t->side / ROWS; r++)
+        td_gen_stores(&each[r]);
+}
+
+static void
+compute_part(td_gen *g, const tiling *t)
+{
+    td_gen kept;
+    td_val r = td_for(g->f, td_gen_int(g, 0), td_gen_int(g, t->t->side / ROWS), td_gen_int(g, 1));
+    td_val column = TD_G2(g, add, t->y, TD_G2(g, multiply, r, td_gen_int(g, ROWS)));
+
+    td_if(g->f, inside(g, TD_G2(g, add, t->i0, column), t->ni, TD_G2(g, add, t->j0, t->x), t->nj));
+    kept = *g;
+    compute_one(g, t, r);
+    td_gen_stores(g);
+    *g = kept;
+    td_end(g->f);
+    td_end(g->f);
+}
+
+/* extra: tiles along the last dim, tiles along `dim` */
+static td_status
+build(void *ctx, td_fn *f)
+{
+    const td_tile *tile = ctx;
+    const td_plan *p = tile->p;
+    td_gen g = {.f = f, .p = p};
+    tiling t = {.t = tile};
+    td_val side, whole;
+
+    td_gen_params(&g, 2);
+    place_block(&g, &t);
+    side = td_gen_int(&g, tile->side);
+    for (uint16_t k = 0; k < p->nopnd && k < 32; k++)
+        if (tile->mask >> k & 1)
+            g.tile[k] = td_shared(f, (td_dtype)p->opnd[k].dt,
+                                  (uint64_t)tile->side * ((uint64_t)tile->side + 1));
+    whole = TD_G2(&g, logical_and, TD_G2(&g, less_equal, TD_G2(&g, add, t.i0, side), t.ni),
+                  TD_G2(&g, less_equal, TD_G2(&g, add, t.j0, side), t.nj));
+    td_if(f, whole);
+    for (int k = 0; k < 32; k++)
+        if (tile->mask >> k & 1)
+            read_whole(&g, &t, k);
+    td_else(f);
+    for (int k = 0; k < 32; k++)
+        if (tile->mask >> k & 1)
+            read_part(&g, &t, k);
+    td_end(f);
+    td_barrier(f);
+    td_if(f, whole);
+    compute_whole(&g, &t);
+    td_else(f);
+    compute_part(&g, &t);
+    td_end(f);
+    return f->st;
+}
+
+td_status
+td_tile_launch(const td_tile *t)
+{
+    const td_plan *p = t->p;
+    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
+    int nw = td_plan_words(p, words);
+    int64_t across = (p->dim[p->nd - 1] + t->side - 1) / t->side,
+            down = (p->dim[t->dim] + t->side - 1) / t->side;
+    int64_t outer = p->total / p->dim[p->nd - 1] / p->dim[t->dim];
+    td_dims dims = {.grid = {(uint32_t)(across * down * outer), 1, 1},
+                    .block = {(uint32_t)(t->side * ROWS), 1, 1}};
+    td_hash key = td_hash_u64(td_plan_key(p), (uint64_t)t->mask << 16 | (uint64_t)t->side << 8 |
+                                                  (uint64_t)t->dim << 1 | 1);
+    td_kernel *k;
+
+    if (across * down * outer > INT32_MAX)
+        return TD_SKIP;
+    words[nw++] = (uint64_t)across;
+    words[nw++] = (uint64_t)down;
+    TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), build, (void *)(uintptr_t)t, &k));
+    return td_jit_launch(k, p->stream, &dims, words, nw);
+}

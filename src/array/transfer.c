@@ -1,0 +1,106 @@
+/* transfer.c - values that leave while work goes on: snapshots, and copies on a stream.
+ *
+ * Streams made by td_stream_new run after what the default stream was given before, and it after
+ * them, so a copy on one needs no event to stand between the kernels round it.
+ */
+#include "array/array.h"
+
+#include "array/eval.h"
+#include "array/internal.h"
+
+td_status
+td_array_snapshot(const td_array *a, td_array *out)
+{
+    td_node *n, *copy;
+    td_status st;
+
+    TD_TRY(td_array_node(a, &n));
+    st = td_eval_node(n);
+    if (!st && td_node_shared(n)) { /* others may write there at any time */
+        st = td_node_copy(n, (td_dtype)n->dt, NULL, &copy);
+        if (!st) {
+            td_node_unref(n);
+            n = copy;
+            st = td_eval_node(n);
+        }
+    }
+    if (!st)
+        return td_array_of_node(n, out);
+    td_node_unref(n);
+    return st;
+}
+
+/* a's memory for a copy of nbytes on s: evaluated, contiguous, with `write` nobody else's. */
+static td_status
+memory_for(const td_array *a, td_stream *s, bool write, size_t nbytes, td_buf **buf, uintptr_t *at)
+{
+    size_t item = td_dtype_size(td_array_dtype(a));
+    td_view v;
+
+    if (td_array_dev(a) != td_stream_dev(s))
+        return td_fail(TD_ERR_VALUE, "copyto: the array lives on %s, the stream on %s",
+                       td_dev_info(td_array_dev(a))->name, td_dev_info(td_stream_dev(s))->name);
+    if ((size_t)td_array_size(a) * item != nbytes)
+        return td_fail(TD_ERR_VALUE, "copyto: %zu bytes into an array of %zu", nbytes,
+                       (size_t)td_array_size(a) * item);
+    if (write)
+        TD_TRY(td_storage_own(a->store, NULL));
+    TD_TRY(td_array_memory(a, false, buf, &v));
+    if (!td_view_is_contiguous(&v))
+        return td_fail(TD_ERR_VALUE, "copyto: a copy on a stream takes C-contiguous arrays");
+    *at = (*buf)->ptr + (uintptr_t)v.offset * item;
+    return TD_OK;
+}
+
+td_status
+td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes)
+{
+    td_buf *b;
+    uintptr_t at;
+    td_status st;
+    void *token;
+
+    TD_TRY(memory_for(src, s, false, nbytes, &b, &at));
+    (void)td_buf_ref(b);
+    token = td_graph_unlock();
+    st = td_copy_out(s, out, at, nbytes);
+    td_graph_lock(token);
+    td_buf_use(b, s);
+    td_buf_unref(b);
+    return st;
+}
+
+td_status
+td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes)
+{
+    td_buf *b;
+    uintptr_t at;
+    td_status st;
+    void *token;
+
+    TD_TRY(memory_for(dst, s, true, nbytes, &b, &at));
+    (void)td_buf_ref(b);
+    token = td_graph_unlock();
+    st = td_copy_in(s, at, in, nbytes);
+    td_graph_lock(token);
+    td_buf_use(b, s);
+    td_buf_unref(b);
+    return st;
+}
+
+td_status
+td_array_move(const td_array *dst, const td_array *src, td_stream *s)
+{
+    size_t nbytes = (size_t)td_array_size(src) * td_dtype_size(td_array_dtype(src));
+    td_buf *to, *from;
+    uintptr_t at, of;
+
+    if (dst->store == src->store)
+        return td_fail(TD_ERR_VALUE, "copyto: on a stream the arrays must not share memory");
+    TD_TRY(memory_for(dst, s, true, nbytes, &to, &at));
+    TD_TRY(memory_for(src, s, false, nbytes, &from, &of));
+    TD_TRY(td_copy(s, at, of, nbytes));
+    td_buf_use(to, s);
+    td_buf_use(from, s);
+    return TD_OK;
+}

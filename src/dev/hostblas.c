@@ -1,0 +1,94 @@
+/* hostblas.c - matrix products on the CPU through CBLAS: OpenBLAS, or what the system has as libblas.
+ *
+ * For C programs; the Python package goes to NumPy.  The library runs on threads of its own.
+ */
+#include "dev/hostblas.h"
+
+#include "dev/library.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 }; /* cblas.h gives the numbers */
+
+typedef void sgemm_fn(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
+                      int lda, const float *b, int ldb, float beta, float *c, int ldc);
+typedef void dgemm_fn(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a,
+                      int lda, const double *b, int ldb, double beta, double *c, int ldc);
+
+static struct {
+    pthread_mutex_t mu;
+    bool there;
+    bool missing;    /* looked for in vain */
+    unsigned looked; /* td_lib_changes then */
+    char why[512];   /* it is missing */
+    sgemm_fn *sgemm;
+    dgemm_fn *dgemm;
+} blas = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static td_status
+load(void)
+{
+    static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", NULL};
+    void *lib, *s, *d;
+
+    if (td_lib_open(names, "a BLAS", &lib))
+        return td_fail(TD_ERR_LIBRARY, "matmul: neither %s nor %s was found (Debian: libopenblas0)",
+                       names[0], names[1]);
+    TD_TRY(td_lib_symbol(lib, "cblas_sgemm", &s));
+    TD_TRY(td_lib_symbol(lib, "cblas_dgemm", &d));
+    memcpy(&blas.sgemm, &s, sizeof s);
+    memcpy(&blas.dgemm, &d, sizeof d);
+    return TD_OK;
+}
+
+static td_status
+library(void)
+{
+    td_status st = TD_OK;
+
+    pthread_mutex_lock(&blas.mu);
+    if (!blas.there && blas.missing && blas.looked == td_lib_changes())
+        st = td_fail(TD_ERR_LIBRARY, "%s", blas.why);
+    else if (!blas.there) {
+        blas.looked = td_lib_changes();
+        st = load();
+        blas.there = st == TD_OK;
+        blas.missing = st != TD_OK;
+        snprintf(blas.why, sizeof blas.why, "%s", st ? td_error() : "");
+    }
+    pthread_mutex_unlock(&blas.mu);
+    return st;
+}
+
+static void
+one_product(const td_gemm *g, int64_t i)
+{
+    size_t size = (size_t)g->size;
+    const void *a = (const void *)(g->a + (uintptr_t)(i * g->stride_a) * size);
+    const void *b = (const void *)(g->b + (uintptr_t)(i * g->stride_b) * size);
+    void *c = (void *)(g->c + (uintptr_t)(i * g->stride_c) * size);
+    int ta = g->ta ? TRANSPOSED : PLAIN, tb = g->tb ? TRANSPOSED : PLAIN;
+    int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+
+    if (g->size == 4)
+        blas.sgemm(ROW_MAJOR, ta, tb, m, n, k, 1, a, (int)g->lda, b, (int)g->ldb, 0, c,
+                   (int)g->ldc);
+    else
+        blas.dgemm(ROW_MAJOR, ta, tb, m, n, k, 1, a, (int)g->lda, b, (int)g->ldb, 0, c,
+                   (int)g->ldc);
+}
+
+td_status
+td_hostblas_gemm(const td_gemm *g)
+{
+    if ((g->size != 4 && g->size != 8) || g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX ||
+        g->lda > INT_MAX || g->ldb > INT_MAX || g->ldc > INT_MAX)
+        return TD_SKIP;
+    TD_TRY(library());
+    for (int64_t i = 0; i < g->batch; i++)
+        one_product(g, i);
+    return TD_OK;
+}

@@ -1,0 +1,310 @@
+/* t_pool.c - the pool's promises on the null device: room below 90 % of a limit, order between
+ * streams, what happens when memory is out.
+ */
+#include "dev/dev.h"
+#include "dev/null.h"
+
+#include "check.h"
+
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_READY = 600, OTHER = 71 };
+
+static td_dev *null;
+
+static uint64_t
+next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* 1 byte to 256 MB or to 16 MB, each power of two as likely as another; any size up to 64 MB. */
+static size_t
+any_size(int mode, uint64_t *state)
+{
+    size_t top = (size_t)1 << next(state) % (mode == 0 ? 28 : 24);
+
+    return mode == 2 ? 1 + (size_t)next(state) % ((size_t)64 << 20)
+                     : top + (size_t)next(state) % top;
+}
+
+/* Below nine tenths of the limit a request is never refused, in whatever order buffers come and go.
+ * Where all sizes are those of shared regions or just above, holes and rounding cost more: 75 %. */
+static void
+test_stress(int mode, uint64_t seed, int steps)
+{
+    enum { MOST = 4096 };
+    static td_buf *b[MOST];
+    size_t limit = ((size_t)7 << 30) >> seed % 3, live = 0, worst = 0;
+    uint64_t first = seed;
+    int n = 0, refused = 0;
+
+    limit = mode == 1 ? limit / 2 : limit;
+    CHECK_OK(td_mem_limit(null, limit));
+    for (int i = 0; i < steps; i++) {
+        size_t size = any_size(mode, &seed), most = limit / 100 * (mode == 1 ? 75 : 90);
+
+        while (n > 0 && (n == MOST || live + size > most || next(&seed) % 16 == 0)) {
+            int k = (int)(next(&seed) % (uint64_t)n);
+
+            live -= b[k]->nbytes;
+            td_buf_unref(b[k]);
+            b[k] = b[--n];
+        }
+        if (td_buf_new(null, NULL, size, &b[n])) {
+            if (!refused++)
+                printf("mode %d, seed %d, step %d: %zu bytes live: %s\n", mode, (int)first, i, live,
+                       td_error());
+            continue;
+        }
+        live += b[n++]->nbytes;
+        worst = live > worst ? live : worst;
+    }
+    CHECK(refused == 0);
+    CHECK(worst > limit / 10 * 7); /* the walk did come near */
+    while (n > 0)
+        td_buf_unref(b[--n]);
+    CHECK_OK(td_mem_trim(null));
+    CHECK(td_mem_stats(null).cached == 0 && td_mem_stats(null).used == 0);
+    CHECK_OK(td_mem_limit(null, SIZE_MAX));
+}
+
+static void
+test_limit(void)
+{
+    td_buf *a, *b = NULL;
+
+    CHECK(td_mem_stats(null).limit == SIZE_MAX);
+    CHECK_OK(td_buf_new(null, NULL, 30 << 20, &a));
+    td_buf_unref(a);
+    CHECK_OK(td_mem_limit(null, 20 << 20)); /* what is kept goes */
+    CHECK(td_mem_stats(null).cached == 0 && td_mem_stats(null).limit == 20 << 20);
+    CHECK_OK(td_buf_new(null, NULL, 12 << 20, &a));
+    CHECK_FAILS(td_buf_new(null, NULL, 12 << 20, &b), TD_ERR_OOM, "the limit is 20.00 MiB");
+    CHECK_OK(td_buf_new(null, NULL, 4 << 20, &b));
+    td_buf_unref(a);
+    td_buf_unref(b);
+    CHECK_OK(td_mem_limit(null, SIZE_MAX));
+    CHECK_OK(td_mem_trim(null));
+}
+
+static td_buf *spare;
+static int asked;
+
+static bool
+give_spare(td_dev *d)
+{
+    td_buf *no = NULL;
+
+    asked += d == null;
+    CHECK(td_buf_new(d, NULL, (size_t)1 << 40, &no) == TD_ERR_OOM); /* is not asked again */
+    td_buf_unref(spare);
+    spare = NULL;
+    return true;
+}
+
+static void
+name_site(char *text, size_t n)
+{
+    snprintf(text, n, "model.py:%d", ++asked);
+}
+
+static void
+test_pressure(void)
+{
+    td_buf *a, *b = NULL;
+
+    td_mem_on_pressure(give_spare);
+    CHECK_OK(td_buf_new(null, NULL, (size_t)5 << 30, &spare));
+    CHECK_OK(td_buf_new(null, NULL, (size_t)6 << 30, &a));
+    CHECK(asked == 1 && !spare);
+    CHECK_FAILS(td_buf_new(null, NULL, (size_t)6 << 30, &b), TD_ERR_OOM, "buffers hold 6.00 GiB");
+    CHECK(asked == 2);
+    td_mem_on_pressure(NULL);
+    td_buf_unref(a);
+
+    td_mem_on_large(name_site);
+    asked = 0;
+    CHECK_OK(td_buf_new(null, NULL, (size_t)1 << 30, &a));
+    CHECK_OK(td_buf_new(null, NULL, (size_t)2 << 30, &spare));
+    CHECK_FAILS(td_buf_new(null, NULL, (size_t)6 << 30, &b), TD_ERR_OOM,
+                "largest buffers: 2.00 GiB at model.py:2, 1.00 GiB at model.py:1");
+    td_mem_on_large(NULL);
+    td_buf_unref(a);
+    td_buf_unref(spare);
+    CHECK_OK(td_mem_trim(null));
+}
+
+/* Memory that another stream used waits for that stream's event. */
+static void
+test_use(void)
+{
+    enum { SIZE = 32 << 20 };
+    td_null_counts before = td_null_live();
+    td_stream *s[6];
+    td_buf *a, *b, *c;
+    uintptr_t p;
+
+    for (int i = 0; i < 6; i++)
+        CHECK_OK(td_stream_new(null, &s[i]));
+    CHECK_OK(td_buf_new(null, s[0], SIZE, &a));
+    p = a->ptr;
+    td_buf_use(a, s[1]);
+    td_buf_use(a, s[1]);
+    td_buf_use(a, s[0]); /* its own: nothing to wait for */
+    td_buf_unref(a);
+    td_null_fail("cuEventQuery", 1, NOT_READY);
+    CHECK_OK(td_buf_new(null, s[0], SIZE, &b));
+    CHECK(b->ptr != p);
+    CHECK_OK(td_buf_new(null, s[0], SIZE, &c)); /* the event has passed */
+    CHECK(c->ptr == p);
+
+    td_buf_use(c, s[1]); /* a stream that is freed meanwhile */
+    td_buf_use(c, s[2]);
+    td_stream_free(s[1]);
+    td_buf_unref(c);
+    CHECK_OK(td_buf_new(null, s[0], SIZE, &c));
+    CHECK(c->ptr == p);
+    for (int i = 2; i < 6; i++)
+        td_buf_use(c, s[i]);
+    td_buf_use(c, td_dev_stream(null)); /* more than are told apart: the device is waited for */
+    td_buf_unref(c);
+    CHECK_OK(td_buf_new(null, s[0], SIZE, &c));
+    CHECK(c->ptr == p);
+    td_buf_use(c, s[2]);
+    td_null_fail("cuEventRecord", 1, OTHER); /* then too */
+    td_buf_unref(c);
+    CHECK_OK(td_buf_new(null, s[0], SIZE, &c));
+    CHECK(c->ptr == p);
+    td_buf_unref(c);
+    td_buf_unref(b);
+    td_stream_free(s[0]);
+    for (int i = 2; i < 6; i++)
+        td_stream_free(s[i]);
+    CHECK_OK(td_mem_trim(null));
+    CHECK(td_null_live().events == before.events && td_null_live().streams == before.streams);
+    CHECK(td_mem_stats(null).cached == 0);
+}
+
+/* When memory is out a stream gets what another one keeps. */
+static void
+test_steal(void)
+{
+    td_stream *s, *t;
+    td_buf *a, *b, *c = NULL;
+
+    CHECK_OK(td_stream_new(null, &s));
+    CHECK_OK(td_stream_new(null, &t));
+    CHECK_OK(td_mem_limit(null, 64 << 20));
+    CHECK_OK(td_buf_new(null, s, 1 << 20, &a));
+    CHECK_OK(td_buf_new(null, s, 8 << 20, &b));
+    td_buf_unref(b); /* kept for s beside a */
+    CHECK_OK(td_buf_new(null, t, 6 << 20, &c));
+    td_stream_free(t);
+    td_buf_unref(c);
+    td_stream_free(s);
+    td_buf_unref(a);
+    CHECK_OK(td_mem_limit(null, SIZE_MAX));
+    CHECK_OK(td_mem_trim(null));
+    CHECK(td_mem_stats(null).cached == 0);
+}
+
+/* ---- random streams and frees ---- */
+
+enum { STREAMS = 5, BUFS = 40 };
+
+typedef struct model {
+    td_stream *s[STREAMS];
+    td_buf *b[BUFS];
+    unsigned char value[BUFS];
+    int wrong;
+} model;
+
+static void
+check_buf(model *m, int k)
+{
+    const unsigned char *p = (const unsigned char *)m->b[k]->ptr;
+    size_t n = m->b[k]->nbytes;
+
+    for (size_t i = 0; i < n; i += n / 61 + 1)
+        m->wrong += p[i] != m->value[k];
+    m->wrong += p[n - 1] != m->value[k];
+}
+
+static void
+one_step(model *m, uint64_t *seed)
+{
+    int k = (int)(next(seed) % BUFS), j = (int)(next(seed) % BUFS);
+    td_stream *s = m->s[next(seed) % STREAMS];
+
+    if (next(seed) % 8 == 0)
+        td_null_fail("cuEventQuery", 1 + (int)(next(seed) % 3), NOT_READY);
+    if (!m->b[k]) {
+        CHECK_OK(td_buf_new(null, s, 1 + (size_t)next(seed) % (3 << 20), &m->b[k]));
+        m->value[k] = (unsigned char)next(seed);
+        CHECK_OK(td_fill(s, m->b[k]->ptr, m->value[k], m->b[k]->nbytes));
+    } else if (next(seed) % 2) {
+        check_buf(m, k);
+        td_buf_use(m->b[k], s);
+        td_buf_unref(m->b[k]);
+        m->b[k] = NULL;
+    } else if (m->b[j] && j != k && m->b[j]->nbytes >= m->b[k]->nbytes) {
+        CHECK_OK(td_copy(s, m->b[k]->ptr, m->b[j]->ptr, m->b[k]->nbytes));
+        td_buf_use(m->b[k], s);
+        td_buf_use(m->b[j], s);
+        m->value[k] = m->value[j];
+    } else {
+        int i = (int)(next(seed) % STREAMS);
+
+        td_stream_free(m->s[i]);
+        CHECK_OK(td_stream_new(null, &m->s[i]));
+    }
+}
+
+static void
+test_fuzz(uint64_t seed)
+{
+    static model m;
+
+    memset(&m, 0, sizeof m);
+    for (int i = 0; i < STREAMS; i++)
+        CHECK_OK(td_stream_new(null, &m.s[i]));
+    for (int i = 0; i < 4000; i++)
+        one_step(&m, &seed);
+    for (int k = 0; k < BUFS; k++)
+        if (m.b[k]) {
+            check_buf(&m, k);
+            td_buf_unref(m.b[k]);
+        }
+    for (int i = 0; i < STREAMS; i++)
+        td_stream_free(m.s[i]);
+    td_null_fail("cuEventQuery", 0, 0);
+    CHECK(m.wrong == 0);
+    CHECK_OK(td_mem_trim(null));
+    CHECK(td_mem_stats(null).cached == 0 && td_null_live().events == 0 &&
+          td_null_live().streams == 0);
+}
+
+/* TREADLE_STRESS=n makes n times as many steps. */
+int
+main(void)
+{
+    const char *more = getenv("TREADLE_STRESS");
+    int times = more ? atoi(more) : 1;
+
+    mallopt(M_PERTURB, 0); /* or the system fills the gigabytes that are only counted here */
+    CHECK_OK(td_dev_get("null", &null));
+    test_limit();
+    test_pressure();
+    test_use();
+    test_steal();
+    for (int i = 1; i <= 4; i++)
+        test_fuzz((uint64_t)i);
+    for (int i = 1; i <= 9 * times; i++)
+        test_stress(i % 3, (uint64_t)i, 15000);
+    return check_failures != 0;
+}

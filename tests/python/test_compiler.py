@@ -1,0 +1,55 @@
+"""What the compiler makes of a fused expression: vectors, one kernel, and stages that print."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import numpy as np
+import treadle as td
+a, b = (td.asarray(np.ones(1000, "f4")) for _ in range(2))
+td.evaluate(td.sqrt(a * a + b * b) * 2.0)
+"""
+
+
+def stages(names, device, program=PROGRAM):
+    """What TREADLE_DUMP prints of the program's kernels."""
+    env = dict(os.environ, TREADLE_DUMP=names, TREADLE_DEVICE=device, TREADLE_CACHE_DIR="")
+    run = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+    return run.stderr
+
+
+def test_a_fused_cpu_kernel_is_vectorised():
+    llvm = stages("llvm", "cpu")
+    lanes = [n for n in (4, 8, 16) if f"fadd <{n} x float>" in llvm and f"@llvm.sqrt.v{n}f32" in llvm]
+    assert lanes, llvm
+    assert llvm.count("define ") == 1  # one kernel for the whole expression
+
+
+def test_a_fused_cpu_kernel_uses_vector_registers():
+    asm = stages("asm", "cpu")
+    assert any(f"vsqrtps\t%{r}mm" in asm or f"vsqrtps %{r}mm" in asm for r in "yz") or "sqrtps\t%xmm" in asm
+
+
+def test_a_gpu_kernel_reads_16_bytes_a_thread():
+    ptx = stages("ptx", "null")
+    assert ptx.count("ld.global.v4") == 2 and ptx.count("st.global.v4") == 1
+    assert ".f64" not in ptx  # a float32 expression and a Python float stay float32
+
+
+def test_expressions_do_not_contract():
+    ptx = stages("ptx", "null")
+    assert "mul.rn.f32" in ptx and "add.rn.f32" in ptx and "fma" not in ptx
+
+
+@pytest.mark.parametrize("device", ["cpu", "null"])
+def test_ir_prints(device):
+    text = stages("ir", device)
+    assert "kernel" in text and "sqrt" in text and "load" in text
+
+
+def test_scalars_share_a_kernel():
+    program = PROGRAM + "td.evaluate(td.sqrt(a * a + b * b) * 3.0)\n"
+    assert stages("llvm", "cpu", program).count("define ") == 1
