@@ -29,10 +29,11 @@ def table(result):
     """One device's results: where and when, then the rows that were measured."""
     rows = [row for row in result["rows"] if row["cells"].get("treadle", {}).get("seconds") is not None]
     machine = ", ".join(f"{k} {v}" if k in ("Cores", "Python") else str(v) for k, v in result["machine"].items())
-    peers = ", ".join(f"{k} {v}" for k, v in result["versions"].items() if v and k != "treadle")
+    versions = {k.split(".")[0]: v for k, v in result["versions"].items() if v and k != "treadle"}
+    peers = ", ".join(f"{k} {v}" for k, v in versions.items())
     return [
         f"**{result['device']}**, {result['date'][:10]}: {machine}. Peers: {peers}.",
-        f"Copying reaches {result['copy']['bytes_per_second'] / 1e9:.3g} GB/s there.",
+        f"Copying reaches {result['copy']['bytes_per_second'] / 1e9:,.0f} GB/s there.",
         "",
         "| row | treadle | best peer | best peer / treadle | share of copying's speed |",
         "| --- | ---: | ---: | ---: | ---: |",

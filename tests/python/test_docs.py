@@ -6,6 +6,7 @@ Every fenced block of README.md and docs/*.md is classified by its language:
     sh       one command a line. `python -m treadle …` runs; others are known and their targets looked up.
     console  `$ command` runs; the lines below it are the output expected, `...` standing for any text.
     ir       parsed, printed, parsed again; with `; grid`, `; in` and `; out` comments interpreted too.
+    c        in docs/c.md only, whose programs test_c_api.py compiles and runs
     text     output and tables: not checked
 
 A block that is none of these, or a command that nobody knows, is an error.
@@ -54,7 +55,7 @@ def test_blocks_are_classified(page):
     text = page.read_text(encoding="utf-8")
     assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(blocks(page)), "a fence is not closed"
     for language, line, _ in blocks(page):
-        assert language in LANGUAGES, f"{page.name}:{line}: a block of language '{language}'"
+        assert language in LANGUAGES or (language == "c" and page.name == "c.md"), f"{page.name}:{line}: a block of language '{language}'"
 
 
 # ---- python ----
@@ -97,8 +98,8 @@ def make_targets():
 def known(words):
     """Whether a command that is not run can be what it says."""
     if words[0] == "make":
-        return set(words[1:]) <= make_targets()
-    if words[:2] == ["pip", "install"]:
+        return {w for w in words[1:] if "=" not in w} <= make_targets()
+    if words[:2] == ["pip", "install"] or words[0] in ("export", "cc"):
         return True
     if words[0] == "python" and words[1].endswith(".py"):
         return (ROOT / words[1]).exists()
@@ -121,7 +122,9 @@ def run_command(command, folder):
 
 
 def check_line(command, folder):
-    words = [w for w in shlex.split(command) if not re.match(r"[A-Z_]+=", w)]
+    words = shlex.split(command)
+    while re.match(r"[A-Z_]+=", words[0]):
+        words.pop(0)
     if words[:3] == ["python", "-m", "treadle.demo"]:
         assert "usage" in run_command(f"{command} --help", folder)  # the programs have tests of their own
     elif words[:3] == ["python", "-m", "treadle"]:
@@ -184,7 +187,9 @@ def comments(text, word):
 
 
 def dims(text, word):
-    given = [int(n) for n in (comments(text, word) or ["1"])[0].split()]
+    """The numbers behind `grid` or `block`, which share a comment."""
+    found = re.search(rf"^; .*\b{word} ([\d ]+)", text, re.MULTILINE)
+    given = [int(n) for n in found[1].split()] if found else []
     return given + [1] * (3 - len(given))
 
 
