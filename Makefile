@@ -21,10 +21,11 @@ test: ## C tests, then the Python tests
 	@tools/build.sh build
 	@tools/test.sh build
 
-bench: ## treadle beside its peers; writes benchmarks/results
+bench: ## treadle beside its peers; writes benchmarks/results and README's table
 	@tools/setup.sh build bench
 	@tools/build.sh build
 	@PYTHONPATH=build/tree .bench-venv/bin/python benchmarks/run.py $(ARGS)
+	@$(PY) tools/speed_table.py
 
 lint: ## layout, checkers, layers
 	@tools/setup.sh build lint
