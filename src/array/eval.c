@@ -2,6 +2,7 @@
 #include "array/eval.h"
 
 #include "array/internal.h"
+#include "array/row.h"
 
 #include <sched.h>
 
@@ -26,37 +27,54 @@ worth_memory(const td_node *n, int64_t total)
     return n->weight > 4 && td_shape_size(&n->view.shape) * 4 <= total;
 }
 
-/* The nodes under n that a kernel over `total` elements cannot or should not hold inside: reductions,
+/* What a kernel to be is over: `total` elements; rows of them, or NULL. */
+typedef struct extent {
+    int64_t total;
+    const td_rowspace *rows;
+} extent;
+
+/* Must n, met where shapes leave out the axes of `lack`, be in memory before? */
+static bool
+stays_outside(const td_node *n, const extent *e, uint32_t lack)
+{
+    if (n->kind == TD_N_REDUCE)
+        return !e->rows || !td_row_inside(e->rows, n, lack);
+    return worth_memory(n, e->total) && !(e->rows && td_row_level(e->rows, n, lack));
+}
+
+/* The nodes under n that a kernel cannot or should not hold inside: reductions but those over its rows,
  * the sources of gathers, small expressions that would be repeated; and what another thread is
  * evaluating, perhaps into the very memory that it reads.  Marked as td_walk marks. */
 static void
-find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
+find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lack, bool root)
 {
     if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (n->busy || (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total)))) {
+    if (n->busy || (!root && stays_outside(n, e, lack))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
+    lack = n->kind == TD_N_REDUCE ? 0 : lack;
     for (int i = 0; i < n->nsrc; i++)
         if (n->kind == TD_N_GATHER && i == 0 && td_node_pending(n->src[0]))
             inner->node[inner->n++] = td_node_ref(n->src[0]);
         else
-            find_inner(w, inner, n->src[i], total, false);
+            find_inner(w, inner, n->src[i], e, lack, false);
 }
 
 static td_status
-settle_inner(td_node *n, int64_t total)
+settle_inner(td_node *n, int64_t total, const td_rowspace *rows)
 {
+    extent e = {.total = total, .rows = rows};
     td_walk w, inner;
     td_status st = TD_OK;
 
     do { /* again: while one was evaluated, other threads may have begun with others */
         td_walk_begin(&w);
         td_walk_begin(&inner);
-        find_inner(&w, &inner, n, total, true);
+        find_inner(&w, &inner, n, &e, rows ? rows->lack : 0, true);
         td_walk_end(&w);
         for (int i = 0; i < inner.n; i++) {
             if (!st)
@@ -111,17 +129,44 @@ map_new(td_node *n, td_plan *p)
     uint16_t step;
 
     TD_TRY(td_plan_add(p, n, &step));
+    if (p->axes && td_plan_across(p, p->axes))
+        return TD_SKIP;
     out = donated(p, n, &v);
     if (!out)
-        TD_TRY(
-            td_buf_new(n->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &out));
+        TD_TRY(td_buf_new(n->dev, p->stream,
+                          (size_t)td_shape_size(&v.shape) * td_dtype_size((td_dtype)n->dt), &out));
     st = td_plan_store(p, step, (td_dtype)n->dt, out, &v, n);
     td_buf_unref(out);
     TD_TRY(st);
     TD_TRY(td_plan_keep(p, n));
-    TD_TRY(td_eval_map(p));
+    TD_TRY(p->axes ? td_row_eval(p) : td_eval_map(p));
     td_plan_settle(p);
     return TD_OK;
+}
+
+/* n and the reductions in it as one kernel that owns rows.  TD_SKIP: that is not possible, or not worth it. */
+static td_status
+eval_rows(td_node *n)
+{
+    td_rowspace r;
+    td_status st;
+    td_plan p;
+
+    if (!td_row_find(n, &r))
+        return TD_SKIP;
+    TD_TRY(settle_inner(n, td_shape_size(&r.shape), &r));
+    if (n->busy || n->buf) /* meanwhile, by another thread */
+        return td_eval_node(n);
+    td_node_ref(n);
+    n->busy = true;
+    td_plan_begin(&p, n->dev, &r.shape);
+    td_plan_rows(&p, r.axes, r.lack);
+    st = map_new(n, &p);
+    td_plan_end(&p);
+    n->busy = false;
+    stats.evals += st == TD_OK;
+    td_node_unref(n);
+    return st;
 }
 
 static td_status
@@ -151,10 +196,12 @@ td_eval_node(td_node *n)
     }
     if (n->buf)
         return TD_OK;
+    if ((st = eval_rows(n)) != TD_SKIP)
+        return st;
     if (n->kind == TD_N_REDUCE)
-        TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape)));
+        TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape), NULL));
     else if (n->kind != TD_N_SCALAR)
-        TD_TRY(settle_inner(n, td_shape_size(&n->view.shape)));
+        TD_TRY(settle_inner(n, td_shape_size(&n->view.shape), NULL));
     if (n->kind == TD_N_REDUCE && n->src[0]->kind == TD_N_REDUCE)
         TD_TRY(td_eval_node(n->src[0]));
     if (n->busy || n->buf) /* meanwhile, while something under it was waited for */
@@ -180,7 +227,7 @@ td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
 
     if (n->kind == TD_N_REDUCE)
         TD_TRY(td_eval_node(n));
-    TD_TRY(settle_inner(n, td_shape_size(&view->shape)));
+    TD_TRY(settle_inner(n, td_shape_size(&view->shape), NULL));
     for (int again = 0;; again++) {
         td_plan_begin(&p, n->dev, &view->shape);
         st = td_plan_add(&p, n, &step);

@@ -10,6 +10,7 @@
  */
 #include "array/fold.h"
 
+#include "array/acc.h"
 #include "array/gen.h"
 
 static td_val
@@ -49,40 +50,15 @@ lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
         out[i] = td_splat(g->f, out[i], g->lanes);
 }
 
-static void
-start(td_gen *g, const td_fold *d, int lanes, td_val slot[])
-{
-    td_val init[TD_MAXACC];
-
-    td_red_init(g->f, d->red, d->acc, init);
-    for (int i = 0; i < d->nacc; i++) {
-        slot[i] = td_slot(g->f, d->acc[i], lanes);
-        td_set(g->f, slot[i], init[i]);
-    }
-}
-
-static void
-get_all(td_gen *g, const td_fold *d, const td_val slot[], td_val out[])
-{
-    for (int i = 0; i < d->nacc; i++)
-        out[i] = td_get(g->f, slot[i]);
-}
-
 /* slot = merge(slot, elements at g->j), lanes under the mask only. */
 static void
 accumulate(td_gen *g, const td_fold *d, const td_val slot[], td_val index)
 {
-    td_val old[TD_MAXACC], x[TD_MAXACC], sum[TD_MAXACC];
+    td_val x[TD_MAXACC];
 
     td_gen_body(g);
     lifted(g, d, index, x);
-    get_all(g, d, slot, old);
-    td_red_merge(g->f, d->red, old, x, sum);
-    for (int i = 0; i < d->nacc; i++) {
-        if (g->mask.i != UINT32_MAX)
-            sum[i] = TD_E3(g->f, select, g->mask, sum[i], old[i]);
-        td_set(g->f, slot[i], sum[i]);
-    }
+    td_acc_add(g->f, d->red, slot, x, g->mask);
 }
 
 /* Accumulators to results or to the segments' memory at element `at`. */
@@ -109,22 +85,6 @@ declare(td_gen *g, td_fold *d)
     d->ddof_param = td_param(g->f, TD_F64);
     for (int i = 0; i < (d->final ? 1 : d->nacc); i++)
         d->out_ptr[i] = td_param_ptr(g->f, d->final ? d->out : d->acc[i]);
-}
-
-/* Lane 0 of each slot merged with all other lanes. */
-static void
-merge_lanes(td_gen *g, const td_fold *d, const td_val slot[], int lanes, td_val out[])
-{
-    td_val other[TD_MAXACC];
-
-    get_all(g, d, slot, out);
-    for (int k = lanes / 2; k > 0; k /= 2) {
-        for (int i = 0; i < d->nacc; i++)
-            other[i] = td_rotate(g->f, out[i], k);
-        td_red_merge(g->f, d->red, out, other, out);
-    }
-    for (int i = 0; i < d->nacc; i++)
-        out[i] = td_extract(g->f, out[i], 0);
 }
 
 /* Quotient by extra argument `by`, and the remainder. */
@@ -186,7 +146,7 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
     g->j = zero;
     find_shift(g, d);
     g->lanes = d->lanes;
-    start(g, d, g->lanes, slot);
+    td_acc_start(g->f, d->red, d->acc, g->lanes, slot);
     if (rows) {
         td_gen kept = *g;
         td_val r = td_for(g->f, lo, hi, td_gen_int(g, 1)), n = g->dim[p->nd - 1];
@@ -202,7 +162,8 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
         g->lanes = 1;
         accumulate(g, d, slot, zero);
     }
-    merge_lanes(g, d, slot, d->lanes, acc);
+    td_acc_get(g->f, d->red, slot, acc);
+    td_acc_lanes(g->f, d->red, d->lanes, acc);
     g->lanes = 1;
     finish(g, d, acc, unit);
     g->lanes = d->lanes;
@@ -226,7 +187,7 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
     g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))
                         : TD_NONE;
-    start(g, d, g->lanes, slot);
+    td_acc_start(g->f, d->red, d->acc, g->lanes, slot);
     g->j = j;
     find_shift(g, d);
     {
@@ -240,7 +201,7 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
         td_end(f);
         *g = kept;
     }
-    get_all(g, d, slot, acc);
+    td_acc_get(g->f, d->red, slot, acc);
     at = TD_G2(g, add, TD_G2(g, multiply, row, n), j);
     finish(g, d, acc, TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), at));
     g->mask = TD_NONE;
@@ -258,7 +219,7 @@ stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val t
     td_gen kept = *g;
     td_val slot[TD_MAXACC], acc[TD_MAXACC], r, at = TD_G2(g, add, home, j);
 
-    start(g, d, g->lanes, slot);
+    td_acc_start(g->f, d->red, d->acc, g->lanes, slot);
     g->j = j;
     find_shift(g, d);
     td_if(f, TD_E1(f, logical_not, fresh));
@@ -272,7 +233,7 @@ stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val t
     accumulate(g, d, slot, r);
     td_end(f);
     *g = kept;
-    get_all(g, d, slot, acc);
+    td_acc_get(g->f, d->red, slot, acc);
     finish(g, d, acc, at);
 }
 
@@ -377,47 +338,19 @@ along_scattered(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_
     *g = kept;
 }
 
-/* acc of all threads of a warp, or of the team when that is smaller. */
+/* acc of all threads of the team. */
 static void
-merge_warp(td_gen *g, const td_fold *d, td_val acc[], int width)
+merge_team(td_gen *g, const td_fold *d, td_val acc[], td_val tid)
 {
-    td_val other[TD_MAXACC];
-
-    for (int k = width / 2; k > 0; k /= 2) {
-        for (int i = 0; i < d->nacc; i++)
-            other[i] = td_shuffle_xor(g->f, acc[i], k);
-        td_red_merge(g->f, d->red, acc, other, acc);
-    }
-}
-
-/* Warps of a block through shared memory; the first warp holds the result. */
-static void
-merge_block(td_gen *g, const td_fold *d, td_val acc[], td_val tid)
-{
+    td_val mem[TD_MAXACC];
     int warps = d->team / 32;
-    td_val mem[TD_MAXACC], init[TD_MAXACC], slot[TD_MAXACC], lane, warp;
-    td_fn *f = g->f;
 
-    lane = TD_G2(g, bitwise_and, tid, td_gen_int(g, 31));
-    warp = TD_G2(g, right_shift, tid, td_gen_int(g, 5));
-    td_red_init(f, d->red, d->acc, init);
-    for (int i = 0; i < d->nacc; i++) {
-        mem[i] = td_shared(f, d->acc[i], (uint64_t)warps);
-        slot[i] = td_slot(f, d->acc[i], 1);
-    }
-    td_if(f, TD_G2(g, equal, lane, td_gen_int(g, 0)));
-    for (int i = 0; i < d->nacc; i++)
-        td_store(f, mem[i], warp, acc[i], TD_NONE, 0);
-    td_end(f);
-    td_barrier(f);
-    for (int i = 0; i < d->nacc; i++)
-        td_set(f, slot[i], init[i]);
-    td_if(f, TD_G2(g, less, tid, td_gen_int(g, warps)));
-    for (int i = 0; i < d->nacc; i++)
-        td_set(f, slot[i], td_load(f, mem[i], tid, TD_NONE, 1, 0));
-    td_end(f);
-    get_all(g, d, slot, acc);
-    merge_warp(g, d, acc, 32);
+    td_acc_warp(g->f, d->red, warps > 1 ? 32 : d->team, acc);
+    if (warps <= 1)
+        return;
+    td_acc_put(g->f, d->red, d->acc, acc, tid, warps, mem);
+    td_barrier(g->f);
+    td_acc_take(g->f, d->red, d->acc, mem, tid, warps, acc);
 }
 
 static void
@@ -433,8 +366,8 @@ along_gpu(td_gen *g, td_fold *d)
     team = TD_G2(g, truncate_divide, tid, td_gen_int(g, d->team));
     lane = TD_G2(g, subtract, tid, TD_G2(g, multiply, team, td_gen_int(g, d->team)));
     unit = TD_G2(g, add, TD_G2(g, multiply, as_i64(g, OP_bid), td_gen_int(g, teams)), team);
-    start(g, d, d->lanes, slot);
-    start(g, d, 1, slot1);
+    td_acc_start(g->f, d->red, d->acc, d->lanes, slot);
+    td_acc_start(g->f, d->red, d->acc, 1, slot1);
     td_if(f, TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS]));
     row = split(g, unit, TD_FOLD_SEGS, &seg);
     bounds(g, seg, &lo, &hi);
@@ -447,12 +380,11 @@ along_gpu(td_gen *g, td_fold *d)
     else
         along_scattered(g, d, slot, lo, hi, lane);
     td_end(f);
-    merge_lanes(g, d, slot, d->lanes, acc);
-    get_all(g, d, slot1, acc1);
+    td_acc_get(f, d->red, slot, acc);
+    td_acc_lanes(f, d->red, d->lanes, acc);
+    td_acc_get(f, d->red, slot1, acc1);
     td_red_merge(f, d->red, acc, acc1, acc);
-    merge_warp(g, d, acc, d->team < 32 ? d->team : 32);
-    if (d->team > 32)
-        merge_block(g, d, acc, tid);
+    merge_team(g, d, acc, tid);
     td_if(f, TD_G2(g, logical_and, TD_G2(g, equal, lane, td_gen_int(g, 0)),
                    TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS])));
     g->lanes = 1;

@@ -42,24 +42,6 @@ product(const td_plan *p, int from, int to)
     return n;
 }
 
-/* May lanes of `lanes` consecutive elements be read as one aligned access everywhere? */
-static bool
-aligned(const td_plan *p, int lanes)
-{
-    for (uint16_t k = 0; k < p->nopnd; k++) {
-        const td_opnd *o = &p->opnd[k];
-
-        if (o->inner != 1 || o->role == TD_ROLE_INDEX)
-            continue;
-        if (o->ptr % ((uintptr_t)lanes * td_dtype_size((td_dtype)o->dt)))
-            return false;
-        for (int d = 0; d + 1 < p->nd; d++)
-            if (o->stride[d] % lanes)
-                return false;
-    }
-    return true;
-}
-
 static void
 cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
 {
@@ -97,7 +79,7 @@ form_gpu(job *j)
     int64_t fill = (int64_t)info->units * 2048;
     int lanes = 16 / td_plan_widest(p);
 
-    while (lanes > 1 && !aligned(p, lanes))
+    while (lanes > 1 && !td_plan_aligned(p, lanes))
         lanes /= 2;
     if (p->tail_kept) {
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)

@@ -215,16 +215,26 @@ td_gen_body(td_gen *g)
             g->val[i] = compute(g, &g->p->step[i]);
 }
 
+td_val
+td_gen_step(td_gen *g, int step)
+{
+    return compute(g, &g->p->step[step]);
+}
+
+void
+td_gen_store(td_gen *g, int k)
+{
+    const td_opnd *o = &g->p->opnd[k];
+    td_val v = td_cast(g->f, g->val[g->p->store_step[k]], (td_dtype)o->dt);
+
+    td_store(g->f, g->ptr[k], index_of(g, k, false), td_splat(g->f, v, g->lanes), g->mask,
+             align_of(g, o));
+}
+
 void
 td_gen_stores(td_gen *g)
 {
-    for (uint16_t k = 0; k < g->p->nopnd; k++) {
-        const td_opnd *o = &g->p->opnd[k];
-        td_val v;
-
-        if (o->role != TD_ROLE_STORE)
-            continue;
-        v = td_splat(g->f, td_cast(g->f, g->val[g->p->store_step[k]], (td_dtype)o->dt), g->lanes);
-        td_store(g->f, g->ptr[k], index_of(g, k, false), v, g->mask, align_of(g, o));
-    }
+    for (uint16_t k = 0; k < g->p->nopnd; k++)
+        if (g->p->opnd[k].role == TD_ROLE_STORE)
+            td_gen_store(g, k);
 }

@@ -44,8 +44,12 @@ void td_gen_uniform(td_gen *g);
 /* Computes every other step at j for g->lanes elements under g->mask. */
 void td_gen_body(td_gen *g);
 
-/* Writes the stores of the plan at j. */
+/* Computes one step: at j for g->lanes elements, or one when none of them differ. */
+td_val td_gen_step(td_gen *g, int step);
+
+/* Writes the stores of the plan at j; writes operand k, a store. */
 void td_gen_stores(td_gen *g);
+void td_gen_store(td_gen *g, int k);
 
 /* A step's value as its own dtype's compute type, and the reverse for memory. */
 td_dtype td_gen_compute(td_dtype dt);

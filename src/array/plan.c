@@ -11,8 +11,16 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->nstep = p->nopnd = p->nscalar = p->nstore = 0;
     p->shape = *shape;
     p->tail_kept = p->flat = false;
+    p->axes = p->lack = 0;
     p->open = true;
     p->total = td_shape_size(shape);
+}
+
+void
+td_plan_rows(td_plan *p, uint32_t axes, uint32_t lack)
+{
+    p->axes = axes;
+    p->lack = lack;
 }
 
 static td_status
@@ -39,13 +47,30 @@ add_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
     return TD_OK;
 }
 
+/* `view` with the axes of the mask `lack` put in, of extent 1. */
+static td_view
+completed(const td_plan *p, const td_view *view, uint32_t lack)
+{
+    td_view r = {.shape = p->shape, .offset = view->offset};
+    int from = view->shape.ndim;
+
+    for (int i = p->shape.ndim - 1; i >= 0; i--) {
+        bool own = !(lack >> i & 1) && from > 0;
+
+        from -= own;
+        r.shape.dim[i] = own ? view->shape.dim[from] : 1;
+        r.stride[i] = own ? view->stride[from] : 0;
+    }
+    return r;
+}
+
 /* Strides of `view` along the plan's shape; full-rank, before collapsing. */
 static td_status
-set_strides(td_plan *p, td_opnd *o, const td_view *view)
+set_strides(td_plan *p, td_opnd *o, const td_view *view, uint32_t lack)
 {
-    td_view wide;
+    td_view own = lack ? completed(p, view, lack) : *view, wide;
 
-    TD_TRY(td_view_broadcast(view, &p->shape, &wide));
+    TD_TRY(td_view_broadcast(&own, &p->shape, &wide));
     memcpy(o->stride, wide.stride, (size_t)p->shape.ndim * sizeof *o->stride);
     return TD_OK;
 }
@@ -57,16 +82,18 @@ add_load(td_plan *p, td_buf *buf, td_dtype dt, const td_view *view, uint16_t *ou
 
     for (uint16_t i = 0; i < p->nopnd; i++) {
         o = &p->opnd[i];
-        if (o->role == TD_ROLE_LOAD && o->buf == buf && o->dt == dt && td_view_eq(&o->view, view)) {
+        if (o->role == TD_ROLE_LOAD && o->buf == buf && o->dt == dt && o->lack == p->lack &&
+            td_view_eq(&o->view, view)) {
             *out = i;
             return TD_OK;
         }
     }
     TD_TRY(new_opnd(p, TD_ROLE_LOAD, dt, out));
     o = &p->opnd[*out];
-    TD_TRY(set_strides(p, o, view));
+    TD_TRY(set_strides(p, o, view, p->lack));
     o->buf = td_buf_ref(buf);
     o->view = *view;
+    o->lack = p->lack;
     o->ptr = buf->ptr + (uintptr_t)(view->offset * (int64_t)td_dtype_size(dt));
     return TD_OK;
 }
@@ -77,7 +104,7 @@ add_index(td_plan *p, const td_shape *own, uint16_t *out)
     td_view v = td_view_contiguous(own);
 
     TD_TRY(new_opnd(p, TD_ROLE_INDEX, TD_I64, out));
-    return set_strides(p, &p->opnd[*out], &v);
+    return set_strides(p, &p->opnd[*out], &v, p->lack);
 }
 
 /* The source of a gather along the result's dims: the taken axis gives way to the indices' axes,
@@ -97,6 +124,21 @@ add_gathered(td_plan *p, const td_node *n, uint16_t *out)
 }
 
 static td_status add_node(td_plan *p, td_node *n, uint16_t *out);
+
+/* What is reduced fills the space again. */
+static td_status
+add_reduction(td_plan *p, td_node *n, td_step *s)
+{
+    uint32_t lack = p->lack;
+    td_status st;
+
+    s->nsrc = 1;
+    TD_TRY(add_scalar(p, n->par[0], TD_F64, &s->scalar));
+    p->lack = 0;
+    st = add_node(p, n->src[0], &s->src[0]);
+    p->lack = lack;
+    return st;
+}
 
 static td_status
 add_pending(td_plan *p, td_node *n, td_step *s)
@@ -127,9 +169,11 @@ add_pending(td_plan *p, td_node *n, td_step *s)
         for (int i = 0; i < n->nsrc; i++)
             TD_TRY(add_node(p, n->src[i], &s->src[i]));
         return TD_OK;
+    case TD_N_REDUCE:
+        TD_ASSERT(p->axes);
+        return add_reduction(p, n, s);
     case TD_N_LEAF:
-    case TD_N_SCALAR:
-    case TD_N_REDUCE: break;
+    case TD_N_SCALAR: break;
     }
     td_bug(__FILE__, __LINE__, "node kind");
 }
@@ -141,7 +185,7 @@ add_node(td_plan *p, td_node *n, uint16_t *out)
 
     if (n->slot) {
         *out = (uint16_t)(n->slot - 1);
-        return TD_OK;
+        return p->lacks[*out] == p->lack ? TD_OK : TD_SKIP;
     }
     s.kind = n->kind;
     if (n->kind == TD_N_SCALAR)
@@ -152,6 +196,11 @@ add_node(td_plan *p, td_node *n, uint16_t *out)
         TD_TRY(add_pending(p, n, &s));
     if (p->nstep == TD_PLAN_STEPS)
         return TD_SKIP;
+    for (int i = 0; i < s.nsrc; i++)
+        if (p->step[s.src[i]].stage > s.stage)
+            s.stage = p->step[s.src[i]].stage;
+    s.stage += s.kind == TD_N_REDUCE;
+    p->lacks[p->nstep] = p->lack;
     p->seen[p->nstep] = td_node_ref(n);
     p->step[p->nstep] = s;
     n->slot = ++p->nstep;
@@ -180,7 +229,7 @@ td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view
     o->node = node ? td_node_ref(node) : NULL;
     p->store_step[at] = step;
     p->nstore++;
-    return set_strides(p, o, view);
+    return set_strides(p, o, view, p->lacks[step]);
 }
 
 /* How often the plan's own steps refer to each step. */
@@ -218,6 +267,8 @@ td_plan_escapes(const td_plan *p, const td_node *root)
 static bool
 worth_keeping(const td_plan *p, const td_node *n)
 {
+    if (n->kind == TD_N_REDUCE) /* small, and dear to compute */
+        return true;
     if (n->buf || (n->kind != TD_N_OP && n->kind != TD_N_CAST && n->kind != TD_N_GATHER))
         return false;
     return td_shape_eq(&n->view.shape, &p->shape) && (n->computed || (n->named && n->uses > 1));
@@ -263,7 +314,7 @@ td_plan_keep(td_plan *p, const td_node *root)
         if (p->nopnd == TD_PLAN_OPNDS)
             return TD_OK; /* it stays pending */
         TD_TRY(
-            td_buf_new(p->dev, p->stream, (size_t)p->total * td_dtype_size((td_dtype)n->dt), &b));
+            td_buf_new(p->dev, p->stream, (size_t)td_shape_size(&v.shape) * td_dtype_size((td_dtype)n->dt), &b));
         TD_TRY(td_plan_store(p, i, (td_dtype)n->dt, b, &v, n));
         td_buf_unref(b);
     }

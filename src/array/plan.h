@@ -7,6 +7,9 @@
  * The iteration space has nd dims in three groups: [0, nk) kept, [nk, nd) reduced, and for a reduction
  * over leading axes one more kept dim at the very end (tail_kept).  The last dim is the one that
  * lanes run along.  A map has nk == nd.
+ *
+ * A plan of rows holds reductions inside: all over the same axes of one space.  What is read by a step of
+ * stage s+1 is known when all elements of a row have been through stage s.
  */
 #ifndef TD_ARRAY_PLAN_H
 #define TD_ARRAY_PLAN_H
@@ -23,6 +26,7 @@ typedef struct td_opnd {
     uint8_t   inner; /* class of the last dim's stride: 0, 1, or 2 for any other; of a flat plan, that of
                         the element's number in the whole space */
     uint8_t   slack; /* store: the buffer is an input's, given away */
+    uint32_t  lack;  /* load: of rows, axes of the space that its view leaves out */
     uintptr_t ptr;   /* of element 0; an index has none */
     td_buf   *buf;   /* a reference of the plan's */
     td_node  *node;  /* store: what to settle; a reference of the plan's */
@@ -31,9 +35,11 @@ typedef struct td_opnd {
 } td_opnd;
 
 typedef struct td_step {
-    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, LEAF */
+    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, LEAF; of rows also REDUCE */
     uint8_t  nsrc;
-    uint8_t  uniform;   /* the same for all lanes of a row */
+    uint8_t  uniform;   /* the same for all lanes of a row; of rows: for all elements of the reduced axes */
+    uint8_t  stage;     /* reductions below it, one behind the other */
+    uint8_t  pad;       /* 0: steps are hashed as bytes */
     uint16_t op;
     uint16_t opnd;      /* LEAF, GATHER: what it loads; IOTA, RANDOM: its index */
     uint16_t scalar;    /* first of its kernel-argument scalars */
@@ -54,6 +60,9 @@ typedef struct td_plan {
     bool       open; /* nodes' slots are in use: nobody else plans */
     int        nd, nk;
     bool       tail_kept;
+    uint32_t   axes;  /* of rows: the mask of reduced axes; 0: no plan of rows */
+    uint32_t   lack;  /* of rows, while nodes are added: axes of the space that the node's shape leaves out */
+    uint32_t   lacks[TD_PLAN_STEPS]; /* the same of each step's node */
     bool       flat; /* a CPU's map with a short last dim: lanes run along the whole space */
     int64_t    dim[TD_MAXDIM];
     int64_t    total; /* elements of the iteration space */
@@ -61,6 +70,10 @@ typedef struct td_plan {
 
 /* Starts a plan over `shape`. */
 void      td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape);
+/* The plan is one of rows; the root's shape leaves out the axes of the mask `lack`. */
+void      td_plan_rows(td_plan *p, uint32_t axes, uint32_t lack);
+/* Does memory run along a kept axis when `axes` are reduced?  For plans without stores. */
+bool      td_plan_across(const td_plan *p, uint32_t axes);
 /* Adds root and all that it fuses with; *step is root's.  Pending reductions and the sources of gathers
  * have been evaluated.  TD_SKIP: the plan is full; the caller evaluates root's sources and starts again. */
 td_status td_plan_add(td_plan *p, td_node *root, uint16_t *step);
@@ -91,6 +104,9 @@ void      td_plan_end(td_plan *p);       /* releases; also after failures */
 
 /* Kernel arguments in the order of td_gen_params; returns how many words. */
 int       td_plan_words(const td_plan *p, uint64_t *words);
+
+/* May `lanes` consecutive elements be accessed as one aligned piece of memory everywhere? */
+bool      td_plan_aligned(const td_plan *p, int lanes);
 
 /* Largest element among operands and steps, in bytes. */
 int       td_plan_widest(const td_plan *p);

@@ -84,6 +84,12 @@ arrange(const td_plan *p, uint32_t axes, bool places)
     return r;
 }
 
+bool
+td_plan_across(const td_plan *p, uint32_t axes)
+{
+    return arrange(p, axes, false).tail;
+}
+
 static bool
 mergeable(const td_plan *p, int outer, int inner_axis)
 {
@@ -96,6 +102,17 @@ mergeable(const td_plan *p, int outer, int inner_axis)
     return true;
 }
 
+/* Does the operand stand still along all that lanes, or a row of rows, run along? */
+static bool
+still(const td_plan *p, const td_opnd *o)
+{
+    bool r = o->inner == 0;
+
+    for (int d = p->nk; d < p->nd && p->axes; d++)
+        r &= o->stride[d] == 0;
+    return r;
+}
+
 static void
 find_uniform(td_plan *p)
 {
@@ -103,8 +120,8 @@ find_uniform(td_plan *p)
         td_step *s = &p->step[i];
 
         s->uniform = s->kind == TD_N_SCALAR || s->kind == TD_N_OP || s->kind == TD_N_CAST ||
-                     p->opnd[s->opnd].inner == 0;
-        for (int j = 0; j < s->nsrc; j++)
+                     s->kind == TD_N_REDUCE || still(p, &p->opnd[s->opnd]);
+        for (int j = 0; j < s->nsrc && s->kind != TD_N_REDUCE; j++)
             s->uniform &= p->step[s->src[j]].uniform;
     }
 }
@@ -165,6 +182,23 @@ td_plan_flatten(td_plan *p, int lanes)
         o->inner = still ? 0 : dense ? 1 : 2;
     }
     find_uniform(p);
+}
+
+bool
+td_plan_aligned(const td_plan *p, int lanes)
+{
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        const td_opnd *o = &p->opnd[k];
+
+        if (o->inner != 1 || o->role == TD_ROLE_INDEX)
+            continue;
+        if (o->ptr % ((uintptr_t)lanes * td_dtype_size((td_dtype)o->dt)))
+            return false;
+        for (int d = 0; d + 1 < p->nd; d++)
+            if (o->stride[d] % lanes)
+                return false;
+    }
+    return true;
 }
 
 /* q = e / d for e < 2^31 and d >= 2 as (e * magic >> 32) >> shift: with 2^s >= d the error of

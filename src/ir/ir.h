@@ -44,6 +44,8 @@ typedef struct td_fn {
     td_inst    *ins;
     uint32_t    n, cap, nparam;
     uint32_t    line; /* given to the instructions that are emitted */
+    uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
+                                      GPU's compiler shares out registers by them; 0: not said */
     td_status   st;   /* first failure; later calls are no-ops */
 } td_fn;
 

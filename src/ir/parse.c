@@ -357,6 +357,23 @@ body(parser *ps)
     return ps->tok.kind ? wanted(ps, "nothing more") : TD_OK;
 }
 
+/* "threads 256 resident 2", both optional. */
+static td_status
+bounds(parser *ps)
+{
+    uint64_t n = 0;
+
+    if (take_word(ps, "threads")) {
+        TD_TRY(number(ps, "a number of threads", &n));
+        ps->f->threads = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    }
+    if (take_word(ps, "resident")) {
+        TD_TRY(number(ps, "a number of blocks", &n));
+        ps->f->resident = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    }
+    return TD_OK;
+}
+
 static td_status
 header(parser *ps, td_arena *mem)
 {
@@ -374,6 +391,7 @@ header(parser *ps, td_arena *mem)
     memcpy(name, ps->tok.s, (size_t)ps->tok.n);
     *ps->f = td_fn_new(mem, name);
     advance(ps);
+    TD_TRY(bounds(ps));
     TD_TRY(expect(ps, '{', "'{'"));
     return end_of_line(ps);
 }

@@ -138,7 +138,12 @@ td_fn_print(const td_fn *f, td_text *out)
              old = c ? uselocale(c) : c; /* no decimal comma */
     int depth = 1;
 
-    td_text_addf(out, "kernel %s {\n", f->name);
+    td_text_addf(out, "kernel %s", f->name);
+    if (f->threads)
+        td_text_addf(out, " threads %u", f->threads);
+    if (f->resident)
+        td_text_addf(out, " resident %u", f->resident);
+    td_text_addf(out, " {\n");
     for (uint32_t i = 0; i < f->n; i++) {
         const td_inst *s = &f->ins[i];
 

@@ -202,6 +202,19 @@ declare_host(lowering *L)
     return TD_OK;
 }
 
+static void
+annotate(lowering *L, const char *name, uint32_t v)
+{
+    LLVMMetadataRef md[3] = {LLVMValueAsMetadata(L->fn),
+                             LLVMMDStringInContext2(L->cx, name, strlen(name)),
+                             LLVMValueAsMetadata(low_cint(L, 32, 1, v))};
+
+    if (v)
+        LLVMAddNamedMetadataOperand(
+            L->mod, "nvvm.annotations",
+            LLVMMetadataAsValue(L->cx, LLVMMDNodeInContext2(L->cx, md, 3)));
+}
+
 static td_status
 declare_gpu(lowering *L)
 {
@@ -218,6 +231,8 @@ declare_gpu(lowering *L)
     L->fn = LLVMAddFunction(L->mod, L->f->name,
                             LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, L->f->nparam, 0));
     LLVMSetFunctionCallConv(L->fn, 71); /* ptx_kernel: an entry */
+    annotate(L, "maxntidx", L->f->threads);
+    annotate(L, "minctasm", L->f->resident);
     return TD_OK;
 }
 
