@@ -2,7 +2,7 @@
  *
  * A pass goes through the row and feeds the reductions of its stage; then their accumulators are brought
  * together and their results are known to all threads of the row.  The last pass writes.  On a GPU a thread
- * takes vectors `team` vectors apart, all loads under way before the first is used.  On a CPU lanes run
+ * takes vectors `team` vectors apart.  On a CPU lanes run
  * along the row, the tail under a mask.
  */
 #include "array/row.h"
@@ -33,6 +33,13 @@ static td_val
 as_i64(td_gen *g, td_op which)
 {
     return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
+}
+
+/* A GPU's registers hold elements: its lanes are merged before they are added. */
+static int
+acc_lanes(const td_row *r)
+{
+    return r->gpu ? 1 : r->lanes;
 }
 
 static bool
@@ -182,7 +189,7 @@ start(build *b, int pass)
         if (!feeds(b, i, pass))
             continue;
         acc_dtypes(p, &p->step[i], dt);
-        td_acc_start(b->g.f, (td_red)p->step[i].op, dt, b->r->lanes, b->slot[i]);
+        td_acc_start(b->g.f, (td_red)p->step[i].op, dt, acc_lanes(b->r), b->slot[i]);
     }
 }
 
@@ -203,7 +210,7 @@ bring_together(build *b, int pass)
             continue;
         acc_dtypes(p, s, dt);
         td_acc_get(f, (td_red)s->op, b->slot[i], b->acc[i]);
-        td_acc_lanes(f, (td_red)s->op, b->r->lanes, b->acc[i]);
+        td_acc_lanes(f, (td_red)s->op, acc_lanes(b->r), b->acc[i]);
         if (b->r->gpu)
             td_acc_warp(f, (td_red)s->op, warps ? 32 : b->r->team, b->acc[i]);
         if (warps > 1)
@@ -261,16 +268,16 @@ fetch(build *b, int i)
     return td_load(g->f, b->scratch[b->r->saved[i] - 1], b->e, g->mask, g->lanes, 0);
 }
 
-/* The wanted steps of vector u, those at hand not anew. */
+/* The wanted steps of vector u, those at hand not anew; early: only what stays, from memory. */
 static void
-compute(build *b, int u, int pass, bool leaves_only)
+compute(build *b, int u, int pass, bool early)
 {
     const td_plan *p = b->r->p;
     td_gen *g = &b->g;
     td_val *kept = b->kept[u];
 
     for (int i = 0; i < p->nstep; i++) {
-        if (!b->want[i] || (leaves_only && p->step[i].kind != TD_N_LEAF))
+        if (!b->want[i] || (early && (p->step[i].kind != TD_N_LEAF || (b->r->held && b->r->last[i] == pass))))
             continue;
         if (!kept[i].i && b->r->saved[i] && b->r->need[i] < pass)
             kept[i] = fetch(b, i);
@@ -298,6 +305,8 @@ accumulate(build *b, int i)
     td_red_lift(g->f, (td_red)s->op, dt, x, index, lifted);
     for (int k = 0; k < td_redtab[s->op].nacc; k++)
         lifted[k] = td_splat(g->f, lifted[k], g->lanes);
+    if (acc_lanes(b->r) < g->lanes)
+        td_acc_lanes(g->f, (td_red)s->op, g->lanes, lifted);
     td_acc_add(g->f, (td_red)s->op, b->slot[i], lifted, b->r->gpu ? b->ok : g->mask);
 }
 
@@ -323,7 +332,8 @@ write(build *b, int pass)
         td_end(b->g.f);
 }
 
-/* n vectors: all are read before the first is used. */
+/* n vectors.  What stays in registers is read before the first is used; what does not would need registers
+ * of its own. */
 static void
 visit(build *b, int pass, int n)
 {

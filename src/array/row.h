@@ -47,6 +47,7 @@ typedef struct td_row {
     int            passes;
     int            scratch;              /* CPU: elements of an array that carries dear values to later passes */
     uint8_t        need[TD_PLAN_STEPS];  /* the first pass that reads the step's elements */
+    uint8_t        last[TD_PLAN_STEPS];  /* the last one */
     uint8_t        saved[TD_PLAN_STEPS]; /* CPU: carried to later passes by such an array */
 } td_row;
 

@@ -23,9 +23,9 @@ worth(const td_dev *d, const td_rowspace *r)
     rows = total / length;
     if (rows > INT32_MAX)
         return false;
-    if (rows >= info->units)
-        return true;
-    return info->kind == TD_DEV_CPU ? total <= SERIAL_MAX : length <= HELD_MAX;
+    if (info->kind == TD_DEV_CPU)
+        return rows >= info->units || total <= SERIAL_MAX;
+    return rows * 2 >= info->units || length <= HELD_MAX;
 }
 
 /* Is `own` the space's shape without the axes of `lack`, those of `one` having extent 1? */

@@ -49,18 +49,17 @@ later(int a, int b)
 
 /* The first pass that reads each step's elements, and the last. */
 static void
-find_passes(td_row *r, uint8_t last[])
+find_passes(td_row *r)
 {
     const td_plan *p = r->p;
 
     memset(r->need, UINT8_MAX, sizeof r->need);
-    memset(last, 0, p->nstep);
     for (int k = 0; k < p->nopnd; k++)
         if (p->opnd[k].role == TD_ROLE_STORE) {
             int i = p->store_step[k], stage = p->step[i].stage;
 
             r->need[i] = (uint8_t)earlier(r->need[i], stage);
-            last[i] = (uint8_t)later(last[i], stage);
+            r->last[i] = (uint8_t)later(r->last[i], stage);
         }
     for (int i = p->nstep - 1; i >= 0; i--) {
         const td_step *s = &p->step[i];
@@ -71,14 +70,14 @@ find_passes(td_row *r, uint8_t last[])
             int at = s->src[k];
 
             r->need[at] = (uint8_t)earlier(r->need[at], fold ? s->stage - 1 : r->need[i]);
-            last[at] = (uint8_t)later(last[at], fold ? s->stage - 1 : r->need[i]);
+            r->last[at] = (uint8_t)later(r->last[at], fold ? s->stage - 1 : r->need[i]);
         }
     }
 }
 
 /* 32-bit words that an element holds on to from pass to pass. */
 static int
-held_words(const td_row *r, const uint8_t last[])
+held_words(const td_row *r)
 {
     const td_plan *p = r->p;
     int most = 1;
@@ -87,7 +86,7 @@ held_words(const td_row *r, const uint8_t last[])
         int words = 0;
 
         for (int i = 0; i < p->nstep; i++)
-            if (!p->step[i].uniform && r->need[i] <= pass && pass < last[i])
+            if (!p->step[i].uniform && r->need[i] <= pass && pass < r->last[i])
                 words += (int)(td_dtype_size(td_gen_compute((td_dtype)p->step[i].dt)) + 3) / 4;
         most = later(most, words);
     }
@@ -119,9 +118,9 @@ gpu_lanes(const td_plan *p)
 /* A warp takes a row while its registers do; then larger teams, up to a block.  Rows longer still are read
  * again in each pass, from the second-level cache. */
 static void
-form_gpu(td_row *r, int64_t rows, int64_t length, const uint8_t last[])
+form_gpu(td_row *r, int64_t rows, int64_t length)
 {
-    int units = td_dev_info(r->p->dev)->units, words = held_words(r, last), regs;
+    int units = td_dev_info(r->p->dev)->units, words = held_words(r), regs;
     int64_t vectors, each;
 
     r->lanes = gpu_lanes(r->p);
@@ -150,7 +149,7 @@ form_gpu(td_row *r, int64_t rows, int64_t length, const uint8_t last[])
 
 /* What is dear and read again by a later pass is written down. */
 static void
-form_cpu(td_row *r, int64_t length, const uint8_t last[])
+form_cpu(td_row *r, int64_t length)
 {
     const td_plan *p = r->p;
     bool dear[TD_PLAN_STEPS];
@@ -168,7 +167,7 @@ form_cpu(td_row *r, int64_t length, const uint8_t last[])
         for (int k = 0; k < s->nsrc; k++)
             dear[i] |= dear[s->src[k]];
         dear[i] &= !s->uniform;
-        if (dear[i] && r->need[i] < last[i] && n < SCRATCH_MAX) {
+        if (dear[i] && r->need[i] < r->last[i] && n < SCRATCH_MAX) {
             r->saved[i] = (uint8_t)++n;
             dear[i] = false;
         }
@@ -226,7 +225,6 @@ td_status
 td_row_eval(td_plan *p)
 {
     td_row r = {.p = p, .gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU, .team = 1, .block = 1};
-    uint8_t last[TD_PLAN_STEPS];
     int64_t length = 1;
     td_kernel *k;
     td_status st;
@@ -237,11 +235,11 @@ td_row_eval(td_plan *p)
         return TD_SKIP;
     for (int d = p->nk; d < p->nd; d++)
         length *= p->dim[d];
-    find_passes(&r, last);
+    find_passes(&r);
     if (r.gpu)
-        form_gpu(&r, p->total / length, length, last);
+        form_gpu(&r, p->total / length, length);
     else
-        form_cpu(&r, length, last);
+        form_cpu(&r, length);
     token = td_graph_unlock();
     st = td_jit_get(p->dev, key_of(&r), td_row_build, &r, &k);
     if (!st)
