@@ -13,6 +13,8 @@
 #include "array/acc.h"
 #include "array/gen.h"
 
+enum { NEAR = 16 }; /* float32 terms that are added up in float32 */
+
 static td_val
 as_i64(td_gen *g, td_op which)
 {
@@ -99,13 +101,51 @@ split(td_gen *g, td_val a, int by, td_val *rest)
 
 /* Bounds of a segment. */
 static void
-bounds(td_gen *g, td_val seg, td_val *lo, td_val *hi)
+bounds(td_gen *g, const td_fold *d, td_val seg, td_val *lo, td_val *hi)
 {
+    if (!d->cut) {
+        *lo = td_gen_int(g, 0);
+        *hi = g->extra[TD_FOLD_EXTENT];
+        return;
+    }
     *lo = TD_G2(g, multiply, seg, g->extra[TD_FOLD_SEGLEN]);
     *hi = TD_G2(g, minimum, TD_G2(g, add, *lo, g->extra[TD_FOLD_SEGLEN]), g->extra[TD_FOLD_EXTENT]);
 }
 
+/* The row of a unit of `along`, and its segment. */
+static td_val
+row_of(td_gen *g, const td_fold *d, td_val unit, td_val *seg)
+{
+    *seg = TD_NONE;
+    return d->cut ? split(g, unit, TD_FOLD_SEGS, seg) : unit;
+}
+
 /* ---- along, CPU ---- */
+
+/* Whole blocks of NEAR vectors from lo on: each lane adds up that many float32 in float32 before it is added to
+ * the float64 accumulator.  The error is at most NEAR - 1 roundings of the sum of magnitudes; NumPy's pairwise
+ * sum has 16 - 1 within its blocks of 128, too, then 3 for its 8 partial sums and log2(n / 128) between blocks.
+ * Returns where the rest begins. */
+static td_val
+along_near(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+{
+    td_fn *f = g->f;
+    int64_t block = (int64_t)NEAR * g->lanes;
+    td_val near = td_slot(f, TD_F32, g->lanes), at, n, wide;
+
+    at = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, block - 1)), td_gen_int(g, block));
+    for (int k = 0; k < NEAR; k++) {
+        g->j = TD_G2(g, add, at, td_gen_int(g, (int64_t)k * g->lanes));
+        td_gen_body(g);
+        wide = td_splat(f, g->val[d->value[0]], g->lanes);
+        td_set(f, near, k ? TD_G2(g, add, td_get(f, near), wide) : wide);
+    }
+    wide = td_cast(f, td_get(f, near), TD_F64);
+    td_acc_add(f, d->red, slot, &wide, TD_NONE);
+    td_end(f);
+    n = TD_G2(g, maximum, TD_G2(g, subtract, hi, lo), td_gen_int(g, 0));
+    return TD_G2(g, add, lo, TD_G2(g, bitwise_and, n, td_gen_int(g, ~(block - 1))));
+}
 
 static void
 along_run(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, td_val first)
@@ -115,6 +155,8 @@ along_run(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi
 
     td_gen_uniform(g);
     g->mask = TD_NONE;
+    if (d->near)
+        lo = along_near(g, d, slot, lo, hi);
     g->j = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, g->lanes - 1)), lanes);
     accumulate(g, d, slot, TD_G2(g, add, TD_G2(g, add, first, g->j), iota));
     td_end(f);
@@ -139,8 +181,8 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
     td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, row, zero = td_gen_int(g, 0);
     bool rows = p->nd - p->nk > 1;
 
-    row = split(g, unit, TD_FOLD_SEGS, &seg);
-    bounds(g, seg, &lo, &hi);
+    row = row_of(g, d, unit, &seg);
+    bounds(g, d, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
     g->lanes = 1;
     g->j = zero;
@@ -172,17 +214,81 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
 /* ---- across, both: neighbouring units are neighbouring strips of one segment ---- */
 
 static void
+across_rows(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+{
+    td_gen kept = *g;
+    td_val r = td_for(g->f, lo, hi, td_gen_int(g, 1));
+
+    td_gen_row(g, r, g->p->nk, g->p->nd - 1, true);
+    td_gen_uniform(g);
+    accumulate(g, d, slot, r);
+    td_end(g->f);
+    *g = kept;
+}
+
+/* `deep` rows from r on, all loads under way before the first is used; rows that are not below hi (TD_NONE:
+ * all are) are read at r instead and left out. */
+static void
+across_round(const td_gen *g, const td_fold *d, const td_val slot[], td_val r, td_val hi)
+{
+    td_gen each[TD_FOLD_DEEP];
+    td_val row[TD_FOLD_DEEP], ok[TD_FOLD_DEEP], x[TD_MAXACC];
+
+    for (int u = 0; u < d->deep; u++) {
+        td_gen *e = &each[u];
+
+        *e = *g;
+        ok[u] = TD_NONE;
+        row[u] = TD_G2(e, add, r, td_gen_int(e, u));
+        if (hi.i != UINT32_MAX) {
+            ok[u] = TD_G2(e, less, row[u], hi);
+            row[u] = TD_E3(e->f, select, ok[u], row[u], r);
+        }
+        td_gen_row(e, row[u], g->p->nk, g->p->nd - 1, true);
+        for (int i = 0; i < g->p->nstep; i++)
+            if (g->p->step[i].kind == TD_N_LEAF)
+                e->val[i] = td_gen_step(e, i);
+    }
+    for (int u = 0; u < d->deep; u++) {
+        for (int i = 0; i < g->p->nstep; i++)
+            if (g->p->step[i].kind != TD_N_LEAF)
+                each[u].val[i] = td_gen_step(&each[u], i);
+        lifted(&each[u], d, row[u], x);
+        td_acc_add(g->f, d->red, slot, x, ok[u]);
+    }
+}
+
+static void
+across_deep(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+{
+    td_fn *f = g->f;
+    td_val deep = td_gen_int(g, d->deep), n, rest, r;
+
+    r = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, d->deep - 1)), deep);
+    across_round(g, d, slot, r, TD_NONE);
+    td_end(f);
+    n = TD_G2(g, maximum, TD_G2(g, subtract, hi, lo), td_gen_int(g, 0));
+    rest = TD_G2(g, add, lo, TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(d->deep - 1))));
+    td_if(f, TD_G2(g, less, rest, hi));
+    across_round(g, d, slot, rest, hi);
+    td_end(f);
+}
+
+static void
 across_unit(td_gen *g, td_fold *d, td_val unit)
 {
     const td_plan *p = g->p;
     td_fn *f = g->f;
-    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], r,
-                                                                         j;
-    td_val one = td_gen_int(g, 1);
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], j;
 
-    seg = split(g, unit, TD_FOLD_OWN, &at);
-    bounds(g, seg, &lo, &hi);
-    row = split(g, at, TD_FOLD_STRIPS, &strip);
+    at = unit;
+    seg = d->cut ? split(g, unit, TD_FOLD_OWN, &at) : td_gen_int(g, 0);
+    bounds(g, d, seg, &lo, &hi);
+    row = strip = at;
+    if (p->nk)
+        row = split(g, at, TD_FOLD_STRIPS, &strip);
+    else
+        row = td_gen_int(g, 0);
     td_gen_row(g, row, 0, p->nk, false);
     j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
     g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))
@@ -190,17 +296,11 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     td_acc_start(g->f, d->red, d->acc, g->lanes, slot);
     g->j = j;
     find_shift(g, d);
-    {
-        td_gen kept = *g;
-
-        r = td_for(f, lo, hi, one);
-        g->j = j;
-        td_gen_row(g, r, p->nk, p->nd - 1, true);
-        td_gen_uniform(g);
-        accumulate(g, d, slot, r);
-        td_end(f);
-        *g = kept;
-    }
+    g->j = j;
+    if (d->deep > 1)
+        across_deep(g, d, slot, lo, hi);
+    else
+        across_rows(g, d, slot, lo, hi);
     td_acc_get(g->f, d->red, slot, acc);
     at = TD_G2(g, add, TD_G2(g, multiply, row, n), j);
     finish(g, d, acc, TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), at));
@@ -246,7 +346,7 @@ stream_unit(td_gen *g, td_fold *d, td_val unit)
     td_val lanes = td_gen_int(g, g->lanes), rows = td_gen_int(g, STREAM_ROWS);
 
     seg = split(g, unit, TD_FOLD_OWN, &row);
-    bounds(g, seg, &lo, &hi);
+    bounds(g, d, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
     home =
         TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), TD_G2(g, multiply, row, n));
@@ -369,8 +469,8 @@ along_gpu(td_gen *g, td_fold *d)
     td_acc_start(g->f, d->red, d->acc, d->lanes, slot);
     td_acc_start(g->f, d->red, d->acc, 1, slot1);
     td_if(f, TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS]));
-    row = split(g, unit, TD_FOLD_SEGS, &seg);
-    bounds(g, seg, &lo, &hi);
+    row = row_of(g, d, unit, &seg);
+    bounds(g, d, seg, &lo, &hi);
     td_gen_row(g, row, 0, p->nk, false);
     g->lanes = 1;
     g->j = td_gen_int(g, 0);

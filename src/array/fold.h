@@ -18,6 +18,8 @@ enum {
     TD_FOLD_EXTRAS
 };
 
+enum { TD_FOLD_DEEP = 16 };
+
 typedef struct td_fold {
     const td_plan *p;
     td_red         red;
@@ -29,7 +31,10 @@ typedef struct td_fold {
     bool           masked;
     bool           streamed; /* CPU, across: row by row, accumulators in memory; never final */
     int            lanes;
+    bool           cut;      /* results have several segments */
+    bool           near;     /* CPU, along: float32 sums are added up in float32 for a few terms */
     int            team, block; /* GPU, along: threads a unit, threads a block */
+    int            deep;        /* GPU, across: rows that a thread reads side by side */
     td_val         shift; /* while building: a float64 subtracted from the elements; TD_NONE: nothing */
     td_val         ddof_param, out_ptr[TD_MAXACC]; /* while building */
 } td_fold;

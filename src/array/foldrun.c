@@ -1,6 +1,7 @@
 /* foldrun.c - choosing and launching the kernels of a reduction. */
 #include "array/eval.h"
 #include "array/fold.h"
+#include "array/tune.h"
 #include "jit/jit.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@ enum {
     OVERSPLIT = 4,        /* CPU: blocks a thread */
     SEG_MIN = 4096,       /* CPU: reduced elements a segment */
     STREAM_MIN = 16,      /* CPU: reduced rows that are worth a pass over memory */
+    NEAR_MIN = 512,       /* CPU: elements of a row that is worth adding up in blocks */
+    NEAR_STEPS = 8,       /* CPU: steps of an expression that is worth writing out NEAR times */
 };
 
 /* One reduction as it is carried out: sizes, and where accumulators and results go. */
@@ -59,6 +62,7 @@ cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
     j->seglen = ceil_div(j->seglen, round) * round;
     j->segs = ceil_div(j->extent, j->seglen);
     j->units = own * j->segs;
+    j->d.cut = j->segs > 1;
 }
 
 /* Threads that share a unit: few long rows take large blocks, many take small ones. */
@@ -76,7 +80,7 @@ form_gpu(job *j)
 {
     const td_devinfo *info = td_dev_info(j->p->dev);
     td_plan *p = j->p;
-    int64_t fill = (int64_t)info->units * 2048;
+    int64_t fill = (int64_t)info->units * 2048; /* along: threads */
     int lanes = 16 / td_plan_widest(p);
 
     while (lanes > 1 && !td_plan_aligned(p, lanes))
@@ -85,9 +89,12 @@ form_gpu(job *j)
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)
             lanes /= 2;
         j->d.lanes = lanes;
-        j->d.block = 128;
+        j->d.block = td_tune[TD_TUNE_across_block];
         j->strips = ceil_div(p->dim[p->nd - 1], lanes);
-        cut(j, fill, 32, 1);
+        j->d.deep = p->nstep <= 4 ? td_tune[TD_TUNE_across_deep] : p->nstep <= 16 ? 2 : 1;
+        while (j->d.deep > 1 && j->d.deep > j->extent)
+            j->d.deep /= 2;
+        cut(j, (int64_t)info->units * td_tune[TD_TUNE_across_threads], 32, j->d.deep);
         return;
     }
     j->d.lanes = p->nd - p->nk == 1 ? lanes : 1;
@@ -109,6 +116,8 @@ form_cpu(job *j)
         lanes = 1;
     if (p->tail_kept && lanes > 1)
         lanes = 64; /* long runs of every row */
+    while (lanes > 8 && lanes / 2 >= p->dim[p->nd - 1])
+        lanes /= 2;
     j->d.lanes = lanes;
     if (p->tail_kept) {
         j->d.masked = lanes > 1;
@@ -119,6 +128,9 @@ form_cpu(job *j)
         cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]) + 1, 1);
         return;
     }
+    j->d.near = !j->d.merging && (j->d.red == TD_RED_sum || j->d.red == TD_RED_mean) &&
+                p->step[j->d.value[0]].dt == TD_F32 && j->d.acc[0] == TD_F64 &&
+                p->nstep <= NEAR_STEPS && p->dim[p->nd - 1] >= NEAR_MIN && lanes > 1;
     if (p->nd - p->nk > 1) {
         j->extent = product(p, p->nk, p->nd - 1);
         cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]), 1);
@@ -172,7 +184,8 @@ key_of(const job *j)
     td_hash h = td_plan_key(j->p);
 
     h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
-                           (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 |
+                           (uint64_t)d->near << 15 | (uint64_t)d->deep << 8 |
+                           (uint64_t)d->cut << 7 | (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 |
                            (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
                            (uint64_t)j->gpu << 1 | 1);
     h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
@@ -241,8 +254,8 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
     if (!st) {
         j.d.p = &p;
         j.d.merging = j.d.final = true;
-        j.d.masked = j.d.streamed = false;
-        j.d.team = j.d.block = 0;
+        j.d.masked = j.d.streamed = j.d.near = false;
+        j.d.team = j.d.block = j.d.deep = 0;
         size_up(&j, first->p->tail_kept ? 1 : 2);
         st = run(&j, &out);
     }

@@ -1,14 +1,13 @@
 /* rowrun.c - choosing the form of a row kernel and launching it. */
 #include "array/gen.h"
 #include "array/row.h"
+#include "array/tune.h"
 #include "jit/jit.h"
 
 #include <string.h>
 
 enum {
-    REGS_MAX = 32,         /* GPU: 32-bit words of elements that a thread holds */
     TEAM_MAX = 1024,       /* GPU: threads a row */
-    BLOCK = 256,           /* GPU: threads of a block whose teams are warps or less */
     ROUND = 32,            /* GPU: bytes of elements that a thread reads side by side when they are not held, times 4 */
     REGS_ALL = 65536,      /* GPU: 32-bit registers of a multiprocessor */
     CPU_PARALLEL = 50000,  /* elements times steps below which one thread is quicker */
@@ -121,16 +120,17 @@ static void
 form_gpu(td_row *r, int64_t rows, int64_t length)
 {
     int units = td_dev_info(r->p->dev)->units, words = held_words(r), regs;
+    int most = td_tune[TD_TUNE_row_words];
     int64_t vectors, each;
 
     r->lanes = gpu_lanes(r->p);
     vectors = length / r->lanes;
     for (r->team = 1; r->team < 32 && r->team < vectors;)
         r->team *= 2;
-    while (r->team < TEAM_MAX && ceil_div(vectors, r->team) * r->lanes * words > REGS_MAX)
+    while (r->team < TEAM_MAX && ceil_div(vectors, r->team) * r->lanes * words > most)
         r->team *= 2;
     each = ceil_div(vectors, r->team);
-    r->held = each * r->lanes * words <= REGS_MAX;
+    r->held = each * r->lanes * words <= later(most, 32);
     if (!r->held) {
         each = later(1, ROUND / (r->lanes * words));
         words = r->lanes * words * (int)each;
@@ -139,10 +139,10 @@ form_gpu(td_row *r, int64_t rows, int64_t length)
     }
     r->each = (int)each;
     r->ragged = vectors % (each * r->team) != 0;
-    r->block = r->team > 32 ? r->team : BLOCK;
+    r->block = r->team > 32 ? r->team : td_tune[TD_TUNE_row_block];
     while (r->block > 32 && r->block > r->team && ceil_div(rows * r->team, r->block) < 2 * units)
         r->block /= 2;
-    regs = words <= REGS_MAX / 2 ? 48 : 64;
+    regs = td_tune[words <= most / 2 ? TD_TUNE_row_regs_few : TD_TUNE_row_regs];
     r->resident = later(1, REGS_ALL / regs / r->block);
     r->resident = earlier(r->resident, 2048 / r->block);
 }

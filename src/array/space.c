@@ -62,8 +62,8 @@ arrange(const td_plan *p, uint32_t axes, bool places)
     for (int i = 0; i < s->ndim; i++) {
         if (s->dim[i] == 1)
             continue;
-        if (last < 0 || !o || span(o, i) <= span(o, last))
-            last = i;
+        if (last < 0 || !o || !span(o, last) || (span(o, i) && span(o, i) <= span(o, last)))
+            last = i; /* what is broadcast does not lie anywhere */
         if (!(axes >> i & 1))
             kept = i;
     }

@@ -1,6 +1,7 @@
 /* ufunc.c - treadle.ufunc: the rows of ops.def as functions; and the tables as Python lists. */
 #include "python/py.h"
 
+#include "array/tune.h"
 #include "jit/jit.h"
 
 #include <string.h>
@@ -408,7 +409,21 @@ jit_stats(PyObject *module, PyObject *unused)
         (unsigned long long)e.kernels, "evals", (unsigned long long)e.evals);
 }
 
+static PyObject *
+tune(PyObject *module, PyObject *args)
+{
+    const char *name;
+    int value;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "si", &name, &value))
+        return NULL;
+    return py_ok(td_tune_set(name, value)) ? Py_NewRef(Py_None) : NULL;
+}
+
 PyMethodDef py_table_functions[] = {
+    {"tune", tune, METH_VARARGS,
+     "tune(name, value): sets a number of tune.def, for measuring kernels made later."},
     {"ufuncs", ufuncs, METH_NOARGS, "ufuncs(): {name: ufunc} of the rows of ops.def."},
     {"ops", ops, METH_NOARGS, "ops(): (name, arity, kinds, meaning) of the rows of ops.def."},
     {"reductions", reductions, METH_NOARGS,
