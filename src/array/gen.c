@@ -181,7 +181,8 @@ compute(td_gen *g, const td_step *s)
     case TD_N_SCALAR: return td_cast(g->f, g->scalar[s->scalar], td_gen_compute(dt));
     case TD_N_LEAF:
         if (g->tile[s->opnd].i)
-            return td_cast(g->f, td_load(g->f, g->tile[s->opnd], g->tile_index, TD_NONE, 1, 0),
+            return td_cast(g->f,
+                           td_load(g->f, g->tile[s->opnd], g->tile_index, TD_NONE, g->lanes, 0),
                            td_gen_compute(dt));
         return load(g, s->opnd, index_of(g, s->opnd, false),
                     g->p->opnd[s->opnd].inner ? g->lanes : 1);

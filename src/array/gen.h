@@ -19,7 +19,7 @@ typedef struct td_gen {
     td_val         magic[TD_MAXDIM], shift[TD_MAXDIM]; /* uint32, where the plan is narrow */
     td_val         coord[TD_MAXDIM]; /* flat: int64 coordinates of the lanes */
     td_val         extra[TD_PLAN_EXTRAS];
-    td_val         tile[TD_PLAN_OPNDS], tile_index; /* operands read from shared memory, all at one place; {0}: none */
+    td_val         tile[TD_PLAN_OPNDS], tile_index; /* operands read from memory of the block, all at one place; {0}: none */
     td_val         base[TD_PLAN_OPNDS]; /* int64 offset of the row */
     td_val         j;                   /* int64: position in the last dim, of lane 0 */
     td_val         val[TD_PLAN_STEPS];  /* half types as float32 */

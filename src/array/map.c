@@ -203,11 +203,12 @@ fits(const td_plan *p)
 }
 
 static td_status
-launch_tiled(const td_plan *p)
+launch_tiled(const td_plan *p, int lanes)
 {
     td_tile t;
 
     TD_TRY(td_tile_find(p, &t));
+    t.lanes = lanes;
     return td_tile_launch(&t);
 }
 
@@ -227,15 +228,15 @@ td_eval_map(td_plan *p)
     if (!fits(p))
         return TD_SKIP;
     m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
-    if (!gpu)
-        td_plan_flatten(p, m.lanes);
-    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
     token = td_graph_unlock();
-    st = gpu ? launch_tiled(p) : TD_SKIP;
+    st = launch_tiled(p, gpu ? 0 : m.lanes);
     if (st != TD_SKIP) {
         td_graph_lock(token);
         return st;
     }
+    if (!gpu)
+        td_plan_flatten(p, m.lanes);
+    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
     st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);
     if (!st)
         st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(p, k, m.lanes);

@@ -1,18 +1,31 @@
-/* tile.c - maps on a GPU whose inputs lie across their results.
+/* tile.c - maps whose inputs lie across their results.
  *
- * A block takes a square tile of 64 by 64 elements (32 by 32 where several large inputs are tiled), eight rows
+ * On a GPU a block takes a square tile of 64 by 64 elements (32 by 32 where several large inputs are tiled), eight rows
  * at a time.  It reads the inputs that run along the
  * tile's rows (dim `dim`) row by row into shared memory, each row one element longer than it needs so
  * that a column touches every bank once, and then computes column by column as the results lie.  All
  * accesses to memory are 32 or 64 consecutive elements, and a thread's
  * reads are all under way before it keeps or uses the first.
+ *
+ * On a CPU a tile of such an input is transposed into memory that stays in the first-level cache, square by
+ * square in registers, and then read along the rows.  Every line of memory is used whole when it is read.
  */
 #include "array/tile.h"
 
 #include "array/gen.h"
 #include "jit/jit.h"
 
-enum { ROWS = 8, SIDE_MAX = 64, THIN = 16, TILES_MAX = 4, SHARED_MAX = 48 << 10 };
+enum {
+    ROWS = 8,
+    SIDE_MAX = 64,
+    THIN = 16,
+    TILES_MAX = 4,
+    SHARED_MAX = 48 << 10,
+    SQUARE_MAX = 16,      /* CPU: rows that are transposed in registers */
+    CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
+    OVERSPLIT = 4,        /* CPU: blocks a thread */
+    EXTRAS = 4,           /* arguments: tiles along the last dim, along `dim`, in all, a block (CPU) */
+};
 
 typedef struct tiling {
     const td_tile *t;
@@ -43,7 +56,8 @@ td_tile_find(const td_plan *p, td_tile *out)
 
         if (o->role == TD_ROLE_STORE && o->inner != 1)
             return TD_SKIP;
-        if (o->role != TD_ROLE_LOAD || o->inner != 2 || gathered(p, k))
+        if (o->role != TD_ROLE_LOAD || o->inner != 2 || gathered(p, k) ||
+            td_dtype_is_complex((td_dtype)o->dt))
             continue;
         for (int d = 0; d < last && tiles < TILES_MAX; d++)
             if (o->stride[d] == 1 && p->dim[d] >= THIN && (out->dim < 0 || out->dim == d)) {
@@ -64,13 +78,12 @@ index_of(td_gen *g, td_op which)
     return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
 }
 
-/* The block's tile and the bases of the dims that are neither the tile's rows nor its columns. */
+/* Tile number `at` and the bases of the dims that are neither the tile's rows nor its columns. */
 static void
-place_block(td_gen *g, tiling *t)
+place_tile(td_gen *g, tiling *t, td_val at)
 {
     const td_plan *p = g->p;
-    td_val side = td_gen_int(g, t->t->side), at = index_of(g, OP_bid), tid = index_of(g, OP_tid), q,
-           coord;
+    td_val side = td_gen_int(g, t->t->side), q, coord;
     int last = p->nd - 1, outermost = t->t->dim == 0 ? 1 : 0;
 
     q = TD_G2(g, truncate_divide, at, g->extra[0]);
@@ -79,8 +92,6 @@ place_block(td_gen *g, tiling *t)
     t->i0 = TD_G2(g, multiply, TD_G2(g, subtract, q, TD_G2(g, multiply, at, g->extra[1])), side);
     t->ni = g->dim[t->t->dim];
     t->nj = g->dim[last];
-    t->x = TD_G2(g, bitwise_and, tid, td_gen_int(g, t->t->side - 1));
-    t->y = TD_G2(g, right_shift, tid, td_gen_int(g, __builtin_ctz((unsigned)t->t->side)));
     for (int d = last - 1; d >= 0; d--) {
         if (d == t->t->dim)
             continue;
@@ -184,16 +195,19 @@ compute_part(td_gen *g, const tiling *t)
 
 /* extra: tiles along the last dim, tiles along `dim` */
 static td_status
-build(void *ctx, td_fn *f)
+build_gpu(void *ctx, td_fn *f)
 {
     const td_tile *tile = ctx;
     const td_plan *p = tile->p;
     td_gen g = {.f = f, .p = p};
     tiling t = {.t = tile};
-    td_val side, whole;
+    td_val side, whole, tid;
 
-    td_gen_params(&g, 2);
-    place_block(&g, &t);
+    td_gen_params(&g, EXTRAS);
+    place_tile(&g, &t, index_of(&g, OP_bid));
+    tid = index_of(&g, OP_tid);
+    t.x = TD_G2(&g, bitwise_and, tid, td_gen_int(&g, tile->side - 1));
+    t.y = TD_G2(&g, right_shift, tid, td_gen_int(&g, __builtin_ctz((unsigned)tile->side)));
     side = td_gen_int(&g, tile->side);
     for (uint16_t k = 0; k < p->nopnd && k < 32; k++)
         if (tile->mask >> k & 1)
@@ -219,25 +233,167 @@ build(void *ctx, td_fn *f)
     return f->st;
 }
 
+/* ---- CPU ---- */
+
+/* v[i] lane j becomes v[j] lane i: n vectors of n lanes exchange halves, quarters, … */
+static void
+transpose(td_fn *f, td_val v[], int n)
+{
+    td_val lane = td_iota(f, TD_I32, n), zero = td_const_int(f, TD_I32, 0);
+
+    for (int k = n / 2; k > 0; k /= 2) {
+        td_val low = TD_E2(f, equal, TD_E2(f, bitwise_and, lane, td_const_int(f, TD_I32, k)), zero);
+
+        for (int i = 0; i < n; i++) {
+            td_val a = v[i], b;
+
+            if (i & k)
+                continue;
+            b = v[i + k];
+            v[i] = TD_E3(f, select, low, a, td_rotate(f, b, n - k));
+            v[i + k] = TD_E3(f, select, low, td_rotate(f, a, k), b);
+        }
+    }
+}
+
+/* Half types are moved as integers: the IR selects among what it computes with. */
+static td_dtype
+moved_as(td_dtype dt)
+{
+    return td_dtype_is_half(dt) ? TD_U16 : dt;
+}
+
+/* Operand k's tile, transposed, goes to g->tile[k].  Behind the edges nothing is read twice or used. */
+static void
+transpose_tile(td_gen *g, const tiling *t, int k)
+{
+    td_dtype dt = (td_dtype)g->p->opnd[k].dt;
+    int n = td_jit_lanes(g->p->dev, (int)td_dtype_size(dt));
+    td_val side = td_gen_int(g, t->t->side), step, zero = td_gen_int(g, 0), ib, jb, i, mask;
+    td_val v[SQUARE_MAX], last = TD_G2(g, subtract, t->nj, td_gen_int(g, 1));
+
+    n = n > SQUARE_MAX ? SQUARE_MAX : n;
+    step = td_gen_int(g, n);
+    jb = td_for(g->f, zero, side, step);
+    ib = td_for(g->f, zero, side, step);
+    i = TD_G2(g, add, t->i0, ib);
+    mask = TD_G2(g, less, td_iota(g->f, TD_I64, n), TD_G2(g, subtract, t->ni, i));
+    for (int r = 0; r < n; r++) {
+        td_val j = TD_G2(g, add, TD_G2(g, add, t->j0, jb), td_gen_int(g, r)), at;
+
+        j = TD_G2(g, minimum, j, last);
+        at = TD_G2(g, multiply, j, g->stride[k][g->p->nd - 1]);
+        at = TD_G2(g, add, TD_G2(g, add, at, g->base[k]), i);
+        v[r] = td_bitcast(g->f, td_load(g->f, g->ptr[k], at, mask, n, 0), moved_as(dt));
+    }
+    transpose(g->f, v, n);
+    for (int r = 0; r < n; r++) {
+        td_val at = TD_G2(g, multiply, TD_G2(g, add, ib, td_gen_int(g, r)), side);
+
+        td_store(g->f, g->tile[k], TD_G2(g, add, at, jb), td_bitcast(g->f, v[r], dt), TD_NONE, 0);
+    }
+    td_end(g->f);
+    td_end(g->f);
+}
+
+static void
+compute_row(td_gen *g, const tiling *t, td_val row, td_val jj)
+{
+    g->j = TD_G2(g, add, t->j0, jj);
+    g->tile_index = TD_G2(g, add, TD_G2(g, multiply, row, td_gen_int(g, t->t->side)), jj);
+    td_gen_body(g);
+    td_gen_stores(g);
+}
+
+/* Row by row, lanes along the results. */
+static void
+compute_tile(td_gen *g, const tiling *t)
+{
+    td_gen kept = *g;
+    td_fn *f = g->f;
+    td_val side = td_gen_int(g, t->t->side), zero = td_gen_int(g, 0), row, i, n, whole, jj;
+
+    n = TD_G2(g, minimum, side, TD_G2(g, subtract, t->nj, t->j0));
+    whole = TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(t->t->lanes - 1)));
+    row = td_for(f, zero, TD_G2(g, minimum, side, TD_G2(g, subtract, t->ni, t->i0)),
+                 td_gen_int(g, 1));
+    i = TD_G2(g, add, t->i0, row);
+    for (uint16_t k = 0; k < g->p->nopnd; k++)
+        g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, i, g->stride[k][t->t->dim]));
+    g->lanes = t->t->lanes;
+    td_gen_uniform(g);
+    jj = td_for(f, zero, whole, td_gen_int(g, g->lanes));
+    compute_row(g, t, row, jj);
+    td_end(f);
+    td_if(f, TD_G2(g, less, whole, n));
+    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, whole));
+    compute_row(g, t, row, whole);
+    td_end(f);
+    td_end(f);
+    *g = kept;
+}
+
+static td_status
+build_cpu(void *ctx, td_fn *f)
+{
+    const td_tile *tile = ctx;
+    const td_plan *p = tile->p;
+    td_gen g = {.f = f, .p = p}, kept;
+    tiling t = {.t = tile};
+    td_val lo, hi, at;
+
+    td_gen_params(&g, EXTRAS);
+    for (int k = 0; k < 32; k++)
+        if (tile->mask >> k & 1)
+            g.tile[k] = td_shared(f, (td_dtype)p->opnd[k].dt,
+                                  (uint64_t)tile->side * (uint64_t)tile->side);
+    lo = TD_G2(&g, multiply, index_of(&g, OP_bid), g.extra[3]);
+    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[3]), g.extra[2]);
+    at = td_for(f, lo, hi, td_gen_int(&g, 1));
+    kept = g;
+    place_tile(&g, &t, at);
+    for (int k = 0; k < 32; k++)
+        if (tile->mask >> k & 1)
+            transpose_tile(&g, &t, k);
+    compute_tile(&g, &t);
+    g = kept;
+    td_end(f);
+    return f->st;
+}
+
+/* ---- both ---- */
+
 td_status
 td_tile_launch(const td_tile *t)
 {
     const td_plan *p = t->p;
     uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
-    int nw = td_plan_words(p, words);
+    int nw = td_plan_words(p, words), units = td_dev_info(p->dev)->units;
     int64_t across = (p->dim[p->nd - 1] + t->side - 1) / t->side,
             down = (p->dim[t->dim] + t->side - 1) / t->side;
-    int64_t outer = p->total / p->dim[p->nd - 1] / p->dim[t->dim];
-    td_dims dims = {.grid = {(uint32_t)(across * down * outer), 1, 1},
-                    .block = {(uint32_t)(t->side * ROWS), 1, 1}};
-    td_hash key = td_hash_u64(td_plan_key(p), (uint64_t)t->mask << 16 | (uint64_t)t->side << 8 |
-                                                  (uint64_t)t->dim << 1 | 1);
+    int64_t tiles = across * down * (p->total / p->dim[p->nd - 1] / p->dim[t->dim]),
+            blocks = tiles, per = 1;
+    td_hash key = td_hash_u64(td_plan_key(p), (uint64_t)t->lanes << 56 | (uint64_t)t->mask << 16 |
+                                                  (uint64_t)t->side << 8 | (uint64_t)t->dim << 1 |
+                                                  1);
     td_kernel *k;
 
-    if (across * down * outer > INT32_MAX)
+    if (tiles > INT32_MAX)
         return TD_SKIP;
+    if (t->lanes) {
+        blocks = p->total * p->nstep < CPU_PARALLEL ? 1 : (int64_t)units * OVERSPLIT;
+        per = (tiles + blocks - 1) / blocks;
+        blocks = (tiles + per - 1) / per;
+    }
     words[nw++] = (uint64_t)across;
     words[nw++] = (uint64_t)down;
-    TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), build, (void *)(uintptr_t)t, &k));
-    return td_jit_launch(k, p->stream, &dims, words, nw);
+    words[nw++] = (uint64_t)tiles;
+    words[nw++] = (uint64_t)per;
+    TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), t->lanes ? build_cpu : build_gpu,
+                      (void *)(uintptr_t)t, &k));
+    return td_jit_launch(
+        k, p->stream,
+        &(td_dims){.grid = {(uint32_t)blocks, 1, 1},
+                   .block = {t->lanes ? 1 : (uint32_t)(t->side * ROWS), 1, 1}},
+        words, nw);
 }

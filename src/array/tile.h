@@ -1,4 +1,4 @@
-/* tile.h - maps on a GPU whose inputs lie across their results: through shared memory, a tile at a time. */
+/* tile.h - maps whose inputs lie across their results: a tile at a time, through shared memory or the cache. */
 #ifndef TD_ARRAY_TILE_H
 #define TD_ARRAY_TILE_H
 #include "array/plan.h"
@@ -9,6 +9,7 @@ typedef struct td_tile {
     int            dim;  /* the dim along which the tiled inputs' memory runs */
     int            side; /* elements of a tile's side */
     uint32_t       mask; /* operands that are tiled; only the first 32 can be */
+    int            lanes; /* CPU: elements that are computed together; GPU: 0 */
 } td_tile;
 
 /* TD_SKIP: nothing lies across, or the space is too thin. */
