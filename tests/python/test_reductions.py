@@ -1,6 +1,7 @@
 """Every row of reduce.def against its own meaning: axes, dtypes, layouts, what feeds it."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -178,3 +179,37 @@ def test_average_ptp_diff(rng):
     check(td.ptp(t, 0), np.ptp(x, 0))
     check(td.diff(t, 2), np.diff(x, 2), 0)
     check(t.ptp(), np.ptp(x))
+
+
+@pytest.mark.parametrize("f", ["sum", "mean"])
+@pytest.mark.parametrize("n", [511, 512, 4099, 1 << 20])
+def test_float32_sums_are_at_least_as_close_as_numpys(f, n, dev, rng):
+    """Hard data: a wide range of magnitudes, cancellation, an offset; the truth is math.fsum's."""
+    if dev == "null" and n > 5000:
+        return
+    wide = rng.standard_normal(n) * 10 ** rng.uniform(-6, 6, n)
+    pairs = np.resize([1e6, 1, -1e6, 1e-3], n)
+    for name, x in (("wide", wide), ("pairs", pairs), ("offset", rng.random(n) + 1000), ("tenth", np.full(n, 0.1))):
+        x = x.astype("f4")
+        exact = math.fsum(x.tolist()) / (n if f == "mean" else 1)
+        ours, theirs = float(getattr(td.asarray(x), f)()), float(getattr(x, f)())
+        last_place = float(np.spacing(np.float32(abs(exact))))
+        bound = 16 * 2.0**-24 * math.fsum(abs(x).tolist()) / (n if f == "mean" else 1) + last_place
+        assert abs(ours - exact) <= bound, f"{name}: {ours} for {exact}, NumPy {theirs}"
+        assert abs(ours - exact) <= 1.5 * abs(theirs - exact) + last_place + bound / 16, f"{name}: {ours} for {exact}, NumPy {theirs}"
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "argmin", "var"])
+def test_rows_read_side_by_side(name, rng):
+    """Leading axes on a GPU: whole rounds of rows and what is left of them, one segment and several."""
+    with td.device("null"):
+        for rows in [*range(1, 20), 300]:
+            x = rng.integers(-99, 99, (rows, 12)).astype("f4")
+            check(getattr(td.asarray(x), name)(0), getattr(x, name)(0), 0 if name != "var" else 16, f"{name} {rows}")
+
+
+def test_broadcast_inside_many_short_rows(dev, rng):
+    """What is broadcast along a kept axis does not decide where lanes run."""
+    x, c = rng.integers(-9, 9, (17, 1, 24)).astype("f4"), rng.integers(-9, 9, (5, 24)).astype("f4")
+    check(((td.asarray(x) - td.asarray(c)) ** 2).sum(-1), ((x - c) ** 2).sum(-1))
+    check(((td.asarray(x) - td.asarray(c)) ** 2).min(1), ((x - c) ** 2).min(1))
