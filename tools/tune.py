@@ -1,13 +1,15 @@
-"""Times variants of the numbers of src/array/tune.def. Usage: PYTHONPATH=build/tree python tools/tune.py [rows|across]"""
+"""Times variants of the numbers of src/array/tune.def. Usage: PYTHONPATH=build/tree python tools/tune.py [PART...]"""
 
 import itertools
 import sys
 import time
+from functools import partial
 
 import treadle as td
 from treadle import _core
 
 ROUNDS, CALLS = 5, 20
+SHAPES = [(n, "f4") for n in (128, 1000, 1024, 4096, 16384, 50257)] + [(16384, "f2")]
 
 
 def milliseconds(make):
@@ -58,10 +60,10 @@ def table(title, cases, knobs):
 def rows():
     for function in (softmax, layernorm, log_softmax):
         cases = []
-        for length, dtype in ((128, "f4"), (1000, "f4"), (1024, "f4"), (4096, "f4"), (16384, "f4"), (50257, "f4"), (16384, "f2")):
+        for length, dtype in SHAPES:
             x = td.random.default_rng(0).standard_normal((2**27 // length, length)).astype(dtype)
             td.evaluate(x)
-            cases.append((f"{length} {dtype}", lambda x=x: function(x), 2 * x.nbytes))
+            cases.append((f"{length} {dtype}", partial(function, x), 2 * x.nbytes))
         table(function.__name__, cases, {"row_words": (16, 32, 64), "row_regs": (32, 48, 64, 84, 128)})
 
 
@@ -69,8 +71,16 @@ def across():
     x = td.random.default_rng(0).standard_normal((8192, 16384), dtype="float32")
     y = td.random.default_rng(0).standard_normal((131072, 1024), dtype="float32")
     td.evaluate(x, y)
-    cases = [("8192 x 16384, axis 0", lambda: x.sum(0), x.nbytes), ("131072 x 1024, axis 0", lambda: y.sum(0), y.nbytes)]
-    table("sum", cases, {"across_threads": (512, 1024, 1536, 2048), "across_deep": (2, 4, 8, 16), "across_block": (64, 128, 256)})
+    cases = [
+        ("8192 x 16384, axis 0", lambda: x.sum(0), x.nbytes),
+        ("131072 x 1024, axis 0", lambda: y.sum(0), y.nbytes),
+    ]
+    knobs = {
+        "across_threads": (512, 1024, 1536, 2048),
+        "across_deep": (2, 4, 8, 16),
+        "across_block": (64, 128, 256),
+    }
+    table("sum", cases, knobs)
 
 
 if __name__ == "__main__":

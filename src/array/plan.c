@@ -169,9 +169,7 @@ add_pending(td_plan *p, td_node *n, td_step *s)
         for (int i = 0; i < n->nsrc; i++)
             TD_TRY(add_node(p, n->src[i], &s->src[i]));
         return TD_OK;
-    case TD_N_REDUCE:
-        TD_ASSERT(p->axes);
-        return add_reduction(p, n, s);
+    case TD_N_REDUCE: TD_ASSERT(p->axes); return add_reduction(p, n, s);
     case TD_N_LEAF:
     case TD_N_SCALAR: break;
     }
@@ -313,8 +311,8 @@ td_plan_keep(td_plan *p, const td_node *root)
         }
         if (p->nopnd == TD_PLAN_OPNDS)
             return TD_OK; /* it stays pending */
-        TD_TRY(
-            td_buf_new(p->dev, p->stream, (size_t)td_shape_size(&v.shape) * td_dtype_size((td_dtype)n->dt), &b));
+        TD_TRY(td_buf_new(p->dev, p->stream,
+                          (size_t)td_shape_size(&v.shape) * td_dtype_size((td_dtype)n->dt), &b));
         TD_TRY(td_plan_store(p, i, (td_dtype)n->dt, b, &v, n));
         td_buf_unref(b);
     }

@@ -17,11 +17,11 @@ enum { SCRATCH_MAX = 2 };
 typedef struct build {
     const td_row *r;
     td_gen g;
-    td_val home[TD_PLAN_OPNDS];  /* bases of the row */
-    td_val tid, lane;            /* GPU: the thread's place in the block, in its team */
-    td_val there;                /* GPU: the row exists; TD_NONE: it does */
-    td_val e, ok;                /* number in the row of lane 0's element; it exists (TD_NONE: it does) */
-    td_val chunk;                /* GPU: the first element of this round */
+    td_val home[TD_PLAN_OPNDS]; /* bases of the row */
+    td_val tid, lane;           /* GPU: the thread's place in the block, in its team */
+    td_val there;               /* GPU: the row exists; TD_NONE: it does */
+    td_val e, ok; /* number in the row of lane 0's element; it exists (TD_NONE: it does) */
+    td_val chunk; /* GPU: the first element of this round */
     td_val (*kept)[TD_PLAN_STEPS]; /* values of each of a thread's vectors; {0}: none yet */
     td_val scratch[SCRATCH_MAX];
     bool want[TD_PLAN_STEPS]; /* steps whose elements the pass computes */
@@ -277,7 +277,8 @@ compute(build *b, int u, int pass, bool early)
     td_val *kept = b->kept[u];
 
     for (int i = 0; i < p->nstep; i++) {
-        if (!b->want[i] || (early && (p->step[i].kind != TD_N_LEAF || (b->r->held && b->r->last[i] == pass))))
+        if (!b->want[i] ||
+            (early && (p->step[i].kind != TD_N_LEAF || (b->r->held && b->r->last[i] == pass))))
             continue;
         if (!kept[i].i && b->r->saved[i] && b->r->need[i] < pass)
             kept[i] = fetch(b, i);
@@ -285,8 +286,8 @@ compute(build *b, int u, int pass, bool early)
             kept[i] = td_gen_step(g, i);
         g->val[i] = kept[i];
         if (b->r->saved[i] && b->r->need[i] == pass)
-            td_store(g->f, b->scratch[b->r->saved[i] - 1], b->e,
-                     td_splat(g->f, kept[i], g->lanes), g->mask, 0);
+            td_store(g->f, b->scratch[b->r->saved[i] - 1], b->e, td_splat(g->f, kept[i], g->lanes),
+                     g->mask, 0);
     }
 }
 

@@ -7,23 +7,25 @@
 #include <string.h>
 
 enum {
-    TEAM_MAX = 1024,       /* GPU: threads a row */
-    ROUND = 32,            /* GPU: bytes of elements that a thread reads side by side when they are not held, times 4 */
-    REGS_ALL = 65536,      /* GPU: 32-bit registers of a multiprocessor */
-    CPU_PARALLEL = 50000,  /* elements times steps below which one thread is quicker */
-    OVERSPLIT = 4,         /* CPU: blocks a thread */
-    SCRATCH_LEN = 1 << 14, /* CPU: elements of the longest row that carries values, on the thread's stack */
+    TEAM_MAX = 1024, /* GPU: threads a row */
+    ROUND =
+        32, /* GPU: bytes of elements that a thread reads side by side when they are not held, times 4 */
+    REGS_ALL = 65536,     /* GPU: 32-bit registers of a multiprocessor */
+    CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
+    OVERSPLIT = 4,        /* CPU: blocks a thread */
+    SCRATCH_LEN =
+        1 << 14, /* CPU: elements of the longest row that carries values, on the thread's stack */
     SCRATCH_MAX = 2,
 };
 
 /* Operations that take longer than a cache's answer. */
 static const bool dear_op[TD_OPS] = {
-#define BIN(s, u, f)  0
-#define CMP(s, u, f)  0
-#define INTRIN(name)  0
-#define MATH(name)    1
-#define SPECIAL(name) 0
-#define EXPR(name)    0
+#define BIN(s, u, f)                                                   0
+#define CMP(s, u, f)                                                   0
+#define INTRIN(name)                                                   0
+#define MATH(name)                                                     1
+#define SPECIAL(name)                                                  0
+#define EXPR(name)                                                     0
 #define OP(name, arity, kinds, result, flags, meaning, lowering, slot) [OP_##name] = lowering,
 #include "ir/ops.def"
 #undef BIN

@@ -24,7 +24,7 @@ enum {
     SQUARE_MAX = 16,      /* CPU: rows that are transposed in registers */
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
-    EXTRAS = 4,           /* arguments: tiles along the last dim, along `dim`, in all, a block (CPU) */
+    EXTRAS = 4, /* arguments: tiles along the last dim, along `dim`, in all, a block (CPU) */
 };
 
 typedef struct tiling {
@@ -345,8 +345,8 @@ build_cpu(void *ctx, td_fn *f)
     td_gen_params(&g, EXTRAS);
     for (int k = 0; k < 32; k++)
         if (tile->mask >> k & 1)
-            g.tile[k] = td_shared(f, (td_dtype)p->opnd[k].dt,
-                                  (uint64_t)tile->side * (uint64_t)tile->side);
+            g.tile[k] =
+                td_shared(f, (td_dtype)p->opnd[k].dt, (uint64_t)tile->side * (uint64_t)tile->side);
     lo = TD_G2(&g, multiply, index_of(&g, OP_bid), g.extra[3]);
     hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[3]), g.extra[2]);
     at = td_for(f, lo, hi, td_gen_int(&g, 1));
@@ -371,11 +371,11 @@ td_tile_launch(const td_tile *t)
     int nw = td_plan_words(p, words), units = td_dev_info(p->dev)->units;
     int64_t across = (p->dim[p->nd - 1] + t->side - 1) / t->side,
             down = (p->dim[t->dim] + t->side - 1) / t->side;
-    int64_t tiles = across * down * (p->total / p->dim[p->nd - 1] / p->dim[t->dim]),
-            blocks = tiles, per = 1;
-    td_hash key = td_hash_u64(td_plan_key(p), (uint64_t)t->lanes << 56 | (uint64_t)t->mask << 16 |
-                                                  (uint64_t)t->side << 8 | (uint64_t)t->dim << 1 |
-                                                  1);
+    int64_t tiles = across * down * (p->total / p->dim[p->nd - 1] / p->dim[t->dim]), blocks = tiles,
+            per = 1;
+    td_hash key =
+        td_hash_u64(td_plan_key(p), (uint64_t)t->lanes << 56 | (uint64_t)t->mask << 16 |
+                                        (uint64_t)t->side << 8 | (uint64_t)t->dim << 1 | 1);
     td_kernel *k;
 
     if (tiles > INT32_MAX)
@@ -391,9 +391,8 @@ td_tile_launch(const td_tile *t)
     words[nw++] = (uint64_t)per;
     TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), t->lanes ? build_cpu : build_gpu,
                       (void *)(uintptr_t)t, &k));
-    return td_jit_launch(
-        k, p->stream,
-        &(td_dims){.grid = {(uint32_t)blocks, 1, 1},
-                   .block = {t->lanes ? 1 : (uint32_t)(t->side * ROWS), 1, 1}},
-        words, nw);
+    return td_jit_launch(k, p->stream,
+                         &(td_dims){.grid = {(uint32_t)blocks, 1, 1},
+                                    .block = {t->lanes ? 1 : (uint32_t)(t->side * ROWS), 1, 1}},
+                         words, nw);
 }

@@ -24,5 +24,6 @@ td_tune_set(const char *name, int value)
         td_tune[i] = value;
         return TD_OK;
     }
-    return td_fail(TD_ERR_VALUE, "tune: no number is called '%s'; src/array/tune.def has them", name);
+    return td_fail(TD_ERR_VALUE, "tune: no number is called '%s'; src/array/tune.def has them",
+                   name);
 }

@@ -210,9 +210,8 @@ annotate(lowering *L, const char *name, uint32_t v)
                              LLVMValueAsMetadata(low_cint(L, 32, 1, v))};
 
     if (v)
-        LLVMAddNamedMetadataOperand(
-            L->mod, "nvvm.annotations",
-            LLVMMetadataAsValue(L->cx, LLVMMDNodeInContext2(L->cx, md, 3)));
+        LLVMAddNamedMetadataOperand(L->mod, "nvvm.annotations",
+                                    LLVMMetadataAsValue(L->cx, LLVMMDNodeInContext2(L->cx, md, 3)));
 }
 
 static td_status
