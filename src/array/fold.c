@@ -284,11 +284,8 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     at = unit;
     seg = d->cut ? split(g, unit, TD_FOLD_OWN, &at) : td_gen_int(g, 0);
     bounds(g, d, seg, &lo, &hi);
-    row = strip = at;
-    if (p->nk)
-        row = split(g, at, TD_FOLD_STRIPS, &strip);
-    else
-        row = td_gen_int(g, 0);
+    strip = at;
+    row = p->nk ? split(g, at, TD_FOLD_STRIPS, &strip) : td_gen_int(g, 0);
     td_gen_row(g, row, 0, p->nk, false);
     j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
     g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))

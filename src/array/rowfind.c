@@ -28,27 +28,39 @@ worth(const td_dev *d, const td_rowspace *r)
     return rows * 2 >= info->units || length <= HELD_MAX;
 }
 
-/* Is `own` the space's shape without the axes of `lack`, those of `one` having extent 1? */
+/* Is `own` the space's shape without the axes of `lack`? */
 static bool
-is_shape(const td_shape *own, const td_rowspace *r, uint32_t lack, uint32_t one)
+is_shape(const td_shape *own, const td_rowspace *r, uint32_t lack)
 {
     int at = 0;
 
     for (int i = 0; i < r->shape.ndim; i++) {
         if (lack >> i & 1)
             continue;
-        if (at == own->ndim || own->dim[at] != (one >> i & 1 ? 1 : r->shape.dim[i]))
+        if (at == own->ndim || own->dim[at] != r->shape.dim[i])
             return false;
         at++;
     }
     return at == own->ndim;
 }
 
+/* Is `own` the space's shape with extents of 1 for its axes, perhaps without the foremost of these? */
+static bool
+is_level(const td_shape *own, const td_rowspace *r)
+{
+    int missing = r->shape.ndim - own->ndim;
+
+    for (int i = 0; i < r->shape.ndim; i++)
+        if ((i < missing ? 1 : own->dim[i - missing]) != (r->axes >> i & 1 ? 1 : r->shape.dim[i]))
+            return false;
+    return missing >= 0;
+}
+
 bool
 td_row_inside(const td_rowspace *r, const td_node *n, uint32_t lack)
 {
     return n->axes == r->axes && td_shape_eq(&n->src[0]->view.shape, &r->shape) &&
-           is_shape(&n->view.shape, r, lack, lack ? 0 : r->axes);
+           (lack ? is_shape(&n->view.shape, r, lack) : is_level(&n->view.shape, r));
 }
 
 bool
@@ -69,10 +81,9 @@ static bool
 spans(const td_node *root, const td_node *c, td_rowspace *out)
 {
     *out = (td_rowspace){.shape = c->src[0]->view.shape, .axes = c->axes};
-    if (!is_shape(&root->view.shape, out, 0, 0) &&
-        !is_shape(&root->view.shape, out, 0, out->axes)) {
+    if (!is_shape(&root->view.shape, out, 0) && !is_level(&root->view.shape, out)) {
         out->lack = out->axes;
-        if (!is_shape(&root->view.shape, out, out->axes, 0))
+        if (!is_shape(&root->view.shape, out, out->axes))
             return false;
     }
     return td_row_inside(out, c, out->lack) && worth(root->dev, out);
@@ -107,7 +118,7 @@ td_row_find(td_node *root, td_rowspace *out)
     if (root->kind == TD_N_REDUCE) {
         from = root->src[0];
         *out = (td_rowspace){.shape = from->view.shape, .axes = root->axes};
-        if (is_shape(&root->view.shape, out, root->axes, 0))
+        if (is_shape(&root->view.shape, out, root->axes))
             out->lack = root->axes;
         if (!worth(root->dev, out))
             return false;

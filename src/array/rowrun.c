@@ -11,6 +11,7 @@ enum {
     ROUND =
         32, /* GPU: bytes of elements that a thread reads side by side when they are not held, times 4 */
     REGS_ALL = 65536,     /* GPU: 32-bit registers of a multiprocessor */
+    BLOCKS_MAX = 32,      /* GPU: blocks that a multiprocessor holds at once */
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
     SCRATCH_LEN =
@@ -146,7 +147,7 @@ form_gpu(td_row *r, int64_t rows, int64_t length)
         r->block /= 2;
     regs = td_tune[words <= most / 2 ? TD_TUNE_row_regs_few : TD_TUNE_row_regs];
     r->resident = later(1, REGS_ALL / regs / r->block);
-    r->resident = earlier(r->resident, 2048 / r->block);
+    r->resident = earlier(r->resident, earlier(2048 / r->block, BLOCKS_MAX));
 }
 
 /* What is dear and read again by a later pass is written down. */

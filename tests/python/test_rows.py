@@ -89,6 +89,19 @@ def test_axes(axes, dev, launches, rng):
     assert n == 1 if 2 in np.atleast_1d(axes) or axes == -1 else n > 1
 
 
+def test_numbers_of_the_whole_array(dev, launches, rng):
+    """Reductions over all axes come back without keepdims."""
+    for shape in ((300,), (6, 50), (2, 3, 40)):
+        x = rng.integers(-9, 9, shape).astype("f4")
+        t = td.asarray(x)
+        r, n = launches(lambda t=t: (t - t.min()) / (t - t.min()).sum())
+        check(r, (x - x.min()) / (x - x.min()).sum(), 0, str(shape))
+        assert n == 1
+        r, n = launches(lambda t=t: (t * t.max()).max() + t.sum())
+        check(r, (x * x.max()).max() + x.sum(), 0, str(shape))
+        assert n == 1
+
+
 def test_fortran_order(dev, launches, rng):
     """Columns are rows of memory."""
     x = np.asfortranarray(rng.integers(-9, 9, (40, 6)).astype("f4"))
