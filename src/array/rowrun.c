@@ -7,15 +7,13 @@
 #include <string.h>
 
 enum {
-    TEAM_MAX = 1024, /* GPU: threads a row */
-    ROUND =
-        32, /* GPU: bytes of elements that a thread reads side by side when they are not held, times 4 */
-    REGS_ALL = 65536,     /* GPU: 32-bit registers of a multiprocessor */
-    BLOCKS_MAX = 32,      /* GPU: blocks that a multiprocessor holds at once */
-    CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
-    OVERSPLIT = 4,        /* CPU: blocks a thread */
-    SCRATCH_LEN =
-        1 << 14, /* CPU: elements of the longest row that carries values, on the thread's stack */
+    TEAM_MAX = 1024,       /* GPU: threads a row */
+    ROUND_WORDS = 16,      /* GPU: words that a thread reads side by side when they are not held */
+    REGS_ALL = 65536,      /* GPU: 32-bit registers of a multiprocessor */
+    BLOCKS_MAX = 32,       /* GPU: blocks that a multiprocessor holds at once */
+    CPU_PARALLEL = 50000,  /* elements times steps below which one thread is quicker */
+    OVERSPLIT = 4,         /* CPU: blocks a thread */
+    SCRATCH_LEN = 1 << 13, /* CPU: elements of rows that carry values, on the thread's stack */
     SCRATCH_MAX = 2,
 };
 
@@ -135,7 +133,9 @@ form_gpu(td_row *r, int64_t rows, int64_t length)
     each = ceil_div(vectors, r->team);
     r->held = each * r->lanes * words <= later(most, 32);
     if (!r->held) {
-        each = later(1, ROUND / (r->lanes * words));
+        int64_t most_each = later(1, ROUND_WORDS / (r->lanes * words));
+
+        each = ceil_div(vectors, r->team * ceil_div(vectors, r->team * most_each));
         words = r->lanes * words * (int)each;
     } else {
         words = (int)each * r->lanes * words;
@@ -161,8 +161,6 @@ form_cpu(td_row *r, int64_t length)
     r->lanes = td_jit_lanes(p->dev, 2);
     while (r->lanes > 1 && r->lanes / 2 >= p->dim[p->nd - 1])
         r->lanes /= 2;
-    for (r->scratch = 256; r->scratch < length;)
-        r->scratch *= 2;
     for (int i = 0; i < p->nstep && length <= SCRATCH_LEN; i++) {
         const td_step *s = &p->step[i];
 
@@ -175,7 +173,10 @@ form_cpu(td_row *r, int64_t length)
             dear[i] = false;
         }
     }
-    r->scratch = n ? r->scratch : 0;
+    if (!n)
+        return;
+    for (r->scratch = 256; r->scratch < length;)
+        r->scratch *= 2;
 }
 
 static td_hash
