@@ -20,6 +20,7 @@ from ._core import (
     devices,
     empty,
     evaluate,
+    from_dlpack,
     full,
     ndarray,
     ones,
@@ -57,7 +58,7 @@ _INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "roun
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
-    "_create": "asanyarray ascontiguousarray empty_like eye from_dlpack fromfunction full_like geomspace identity "
+    "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
     "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "

@@ -24,11 +24,6 @@ def copy(a, order="K", subok=False):
     return _core.array(a)
 
 
-def from_dlpack(x, /):
-    """The memory of x, shared, for producers on the CPU."""
-    return asarray(numpy.from_dlpack(x), copy=False)
-
-
 def _like(make, a, dtype, shape, *value):
     where = a.device if isinstance(a, ndarray) else None
     a = asarray(a)

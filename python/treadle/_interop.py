@@ -1,4 +1,4 @@
-"""What NumPy calls: ``np.exp(a)``, ``np.float64(2) * a``, ``np.concatenate([a, n])``, DLPack."""
+"""What NumPy calls: ``np.exp(a)``, ``np.float64(2) * a``, ``np.concatenate([a, n])``."""
 
 import numpy
 
@@ -68,16 +68,3 @@ def array_function(self, func, types, args, kwargs):
     if isinstance(out, numpy.ndarray):
         return _fill(out, f(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
     return f(*args, **kwargs)
-
-
-def dlpack(self, **kwargs):
-    """__dlpack__: the memory itself, on the CPU."""
-    if self.device.kind != "cpu":
-        raise BufferError("__dlpack__ of an array on a GPU is not available; use __cuda_array_interface__")
-    return numpy.asarray(self).__dlpack__(**kwargs)
-
-
-def dlpack_device(self):
-    """__dlpack_device__: DLPack's device type (1 CPU, 2 CUDA) and number."""
-    where = self.device
-    return (2 if where.kind == "cuda" else 1, where.index)

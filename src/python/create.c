@@ -30,29 +30,24 @@ convert(PyObject *obj, PyObject *dtype, PyObject *device)
 static PyObject *
 share(PyObject *obj, PyObject *dtype, PyObject *device)
 {
-    td_dev *dev;
+    td_dev *dev = NULL;
     py_ndarray *r;
+    bool ok;
     int dt;
 
-    if (py_is_array(obj)) {
-        PyObject *same = convert(obj, dtype, device);
-
-        if (same && same != obj) {
-            PyErr_SetString(PyExc_ValueError,
-                            "Unable to avoid copy while creating an array as requested.");
-            Py_CLEAR(same);
-        }
-        return same;
-    }
-    if (!py_device(device, &dev) || !py_dtype_or(dtype, -1, &dt))
+    py_drain();
+    if (!py_dtype_or(dtype, -1, &dt) || (!py_is_none(device) && !py_device(device, &dev)))
         return NULL;
+    if (py_is_array(obj) && (dt < 0 || (td_dtype)dt == td_array_dtype(py_array_of(obj))) &&
+        (!dev || dev == td_array_dev(py_array_of(obj))))
+        return Py_NewRef(obj);
     r = py_new();
-    if (r && !py_share(obj, dev, &r->a)) {
+    if (!r)
+        return NULL;
+    ok = py_is_array(obj) ? py_settle(py_array_of(obj), dt, dev, PY_COPY_NEVER, &r->a)
+                          : py_share(obj, dt, dev, &r->a);
+    if (!ok) {
         r->a.store = NULL;
-        Py_CLEAR(r);
-    } else if (r && dt >= 0 && (td_dtype)dt != td_array_dtype(&r->a)) {
-        PyErr_SetString(PyExc_ValueError,
-                        "Unable to avoid copy while creating an array as requested.");
         Py_CLEAR(r);
     }
     return (PyObject *)r;

@@ -72,20 +72,40 @@ settle_wide(td_op op, td_operand *x, int n)
     return true;
 }
 
+/* Memory of another library, shared: 1; not that: 0; exception: -1.  A GPU's stays where it is. */
+static int
+foreign(PyObject *o, td_dev *dev, td_array *out)
+{
+    td_array raw;
+    int r = py_share_foreign(o, &raw);
+
+    if (r <= 0)
+        return r;
+    if (td_dev_info(td_array_dev(&raw))->kind != TD_DEV_CPU) {
+        *out = raw;
+        return 1;
+    }
+    r = (dev || py_device(NULL, &dev)) && py_to_device(&raw, -1, dev, out) ? 1 : -1;
+    td_array_unref(&raw);
+    return r;
+}
+
 /* 1: converted; 0: not ours; -1: exception. */
 static int
 array_like(PyObject *o, td_dev *dev, td_array *out)
 {
     PyObject *attr;
+    int r;
 
     if (PyUnicode_Check(o) || PyBytes_Check(o) || o == Py_None)
         return 0;
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o)) {
-        attr = PyObject_GetAttrString(o, "__array__");
-        if (!attr) {
-            PyErr_Clear();
-            return 0;
-        }
+        r = foreign(o, dev, out);
+        if (r)
+            return r;
+        attr = py_attr(o, "__array__");
+        if (!attr)
+            return PyErr_Occurred() ? -1 : 0;
         Py_DECREF(attr);
     }
     return py_asarray(o, -1, dev, out) ? 1 : -1;
