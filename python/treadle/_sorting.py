@@ -39,9 +39,9 @@ def _on_host(f, a, *args, **kw):
     return type(r)(asarray(x, device=a.device) for x in r) if type(r) is tuple else asarray(r, device=a.device)
 
 
-def _number(v):
-    """An operand for NumPy: our arrays on the host, anything else as it is."""
-    return _host(v) if isinstance(v, ndarray) else v
+def _number(a, v):
+    """An operand for NumPy beside a: our arrays on the host, anything else as it is."""
+    return _host(_core._beside("search", a, v)[1]) if isinstance(v, ndarray) else v
 
 
 def sort(a, axis=-1, kind=None, order=None, *, stable=None):
@@ -71,7 +71,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
 
 def lexsort(keys, axis=-1):
     """The indices that sort by several keys, the last one first."""
-    keys = [_own(k) for k in keys] if isinstance(keys, (tuple, list)) else [_own(keys)]
+    keys = _core._beside("lexsort", *keys) if isinstance(keys, (tuple, list)) else [_own(keys)]
     hosts = [_host(k) for k in keys]
     return asarray(numpy.lexsort(hosts[0] if len(hosts) == 1 else hosts, axis), device=keys[0].device)
 
@@ -83,12 +83,14 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 
 def searchsorted(a, v, side="left", sorter=None):
     """Where elements of v would be inserted into the sorted a."""
-    return _on_host(numpy.searchsorted, _own(a), _number(v), side, _number(sorter))
+    a = _own(a)
+    return _on_host(numpy.searchsorted, a, _number(a, v), side, _number(a, sorter))
 
 
 def digitize(x, bins, right=False):
     """The bin that each element of x falls into."""
-    return _on_host(numpy.digitize, _own(x), _number(bins), right)
+    x = _own(x)
+    return _on_host(numpy.digitize, x, _number(x, bins), right)
 
 
 def _bins_of(x, edges):
@@ -118,14 +120,14 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     plain = type(bins) is int and bins > 0 and density is None and weights is None
     if plain and a.device.kind != "cpu" and a.size and a.dtype.kind == "f" and a.dtype.itemsize >= 4:
         return _histogram(a, bins, range)
-    return _on_host(numpy.histogram, a, _number(bins), range, density, _number(weights))
+    return _on_host(numpy.histogram, a, _number(a, bins), range, density, _number(a, weights))
 
 
 def bincount(x, /, weights=None, minlength=0):
     """How often each of the numbers 0, 1, … occurs in x, which holds integers from 0 on."""
     x = _own(x)
     if x.device.kind == "cpu" or weights is not None or x.ndim != 1 or x.size == 0 or x.dtype.kind not in "iu":
-        return _on_host(numpy.bincount, x, _number(weights), minlength)
+        return _on_host(numpy.bincount, x, _number(x, weights), minlength)
     if x.dtype.kind == "i" and int(x.min()) < 0:
         raise ValueError("bincount: the array holds negative numbers")
     return _core._count(x, max(int(x.max()) + 1, minlength))

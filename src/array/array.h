@@ -36,6 +36,9 @@ typedef struct td_operand {
     char            weak; /* 0: the scalar has scalar.dt; b, i, f, c: NEP 50 weak */
 } td_operand;
 
+/* TD_ERR_VALUE unless all arrays of an operation live on one device; names both and what to do. */
+td_status td_one_device(const char *what, const td_dev *x, const td_dev *y);
+
 /* An integer scalar beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
 td_status td_operand_fits(const td_operand *x, td_dtype dt);
 

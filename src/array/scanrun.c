@@ -333,6 +333,8 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
 
     TD_ASSERT(td_array_dtype(mask) == TD_BOOL);
     TD_ASSERT(!a || td_shape_eq(&a->view.shape, &mask->view.shape));
+    if (a)
+        TD_TRY(td_one_device("mask", td_array_dev(a), td_array_dev(mask)));
     j.n = td_array_size(mask);
     j.d = (td_scan){.red = TD_RED_sum,
                     .in = TD_BOOL,

@@ -353,8 +353,12 @@ take(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (nargs != 3 || !want_array("take", args[0]))
         return NULL;
     axis = (int)PyLong_AsLong(args[2]);
-    if (PyErr_Occurred() ||
-        !py_asarray(args[1], TD_I64, td_array_dev(py_array_of(args[0])), &index))
+    if (PyErr_Occurred())
+        return NULL;
+    if (py_is_array(args[1]) && !py_ok(td_one_device("take", td_array_dev(py_array_of(args[0])),
+                                                     td_array_dev(py_array_of(args[1])))))
+        return NULL;
+    if (!py_asarray(args[1], TD_I64, td_array_dev(py_array_of(args[0])), &index))
         return NULL;
     r = py_new();
     st = r ? td_array_take(py_array_of(args[0]), &index, axis, &r->a) : TD_OK;
@@ -476,6 +480,7 @@ PyMethodDef py_create_functions[] = {
      "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
     {"_take", PY_FAST(take), METH_FASTCALL, NULL},
+    {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},
     {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},
     {"_host_view", host_view, METH_O, NULL},
     {"_is_exclusive", is_exclusive, METH_O, NULL},

@@ -115,22 +115,14 @@ end_managed(dl_managed *m)
     end_export(m->ctx);
 }
 
-/* A capsule that nobody has consumed: consumers rename it. */
+/* Of a capsule that nobody has consumed: consumers rename it. */
 static void
 drop_capsule(PyObject *capsule)
 {
-    dl_managed *m = PyCapsule_GetPointer(capsule, VERSIONED);
-    dl_legacy *l;
-
-    PyErr_Clear();
-    if (m) {
-        m->deleter(m);
-        return;
-    }
-    l = PyCapsule_GetPointer(capsule, LEGACY);
-    PyErr_Clear();
-    if (l)
-        l->deleter(l);
+    if (PyCapsule_IsValid(capsule, VERSIONED))
+        end_export(PyCapsule_GetPointer(capsule, VERSIONED));
+    else if (PyCapsule_IsValid(capsule, LEGACY))
+        end_export(PyCapsule_GetPointer(capsule, LEGACY));
 }
 
 static void

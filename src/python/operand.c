@@ -172,8 +172,7 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     x->weak = 0;
     if (py_is_array(o)) {
         x->array = py_array_of(o);
-        if (td_array_dev(x->array) == dev)
-            return true;
+        return py_ok(td_one_device("assignment", dev, td_array_dev(x->array)));
     } else {
         r = py_number(o, &x->scalar, &x->weak);
         if (r < 0)
@@ -189,4 +188,32 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
         return true;
     own->store = NULL;
     return false;
+}
+
+PyObject *
+py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const char *what = nargs ? PyUnicode_AsUTF8AndSize(args[0], NULL) : "";
+    td_dev *dev = what ? device_of(args + 1, (int)nargs - 1) : NULL;
+    PyObject *r = what ? PyTuple_New(nargs - 1) : NULL;
+    bool ok = r != NULL;
+
+    (void)module;
+    for (Py_ssize_t i = 1; i < nargs && ok; i++) {
+        PyObject *one = py_is_array(args[i]) ? Py_NewRef(args[i]) : (PyObject *)py_new();
+
+        ok = one != NULL;
+        if (ok && py_is_array(args[i]))
+            ok = py_ok(td_one_device(what, dev, td_array_dev(py_array_of(one))));
+        else if (ok && !py_asarray(args[i], -1, dev, py_array_of(one))) {
+            py_array_of(one)->store = NULL;
+            ok = false;
+        }
+        if (ok)
+            PyTuple_SetItem(r, i - 1, Py_NewRef(one));
+        Py_XDECREF(one);
+    }
+    if (!ok)
+        Py_CLEAR(r);
+    return r;
 }

@@ -106,6 +106,8 @@ typedef struct py_args {
 
 int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
 void py_args_free(py_args *g);
+/* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
+PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
 bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
 
