@@ -3,7 +3,7 @@
 import numpy
 
 import treadle
-from treadle import _core
+from treadle import _core, _implicit
 
 
 class Flags:
@@ -37,7 +37,11 @@ def _advice(name):
 
 def _fill(out, value):
     """What an operation gives where NumPy's own array is to receive it."""
-    numpy.copyto(out, value.get() if isinstance(value, _core.ndarray) else value, casting="same_kind")
+    if isinstance(value, _core.ndarray):
+        if value.device.kind != "cpu":
+            _implicit.note(value)
+        value = value.get()
+    numpy.copyto(out, value, casting="same_kind")
     return out
 
 

@@ -345,7 +345,7 @@ share_tensor(tenant *o, const dl_tensor *t, bool readonly, td_array *out)
     if (ok && !e)
         return py_adopt(dev, (char *)t->data + t->byte_offset, dt, &v, readonly, &o->head, out);
     ok = ok && own_export(e, t, dt, &v, readonly, out);
-    end_tenant(&o->head);
+    py_owner_end(&o->head);
     return ok;
 }
 

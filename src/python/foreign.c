@@ -12,6 +12,16 @@
 static _Atomic(py_owner *) dead; /* their last buffer has gone */
 static py_owner *waiting;        /* under the GIL: an event stands behind our work on their memory */
 
+void
+py_owner_end(py_owner *o)
+{
+    PyObject *type, *value, *trace;
+
+    PyErr_Fetch(&type, &value, &trace); /* code of others must not meet our exceptions */
+    o->end(o);
+    PyErr_Restore(type, value, trace);
+}
+
 static void
 owner_died(void *p)
 {
@@ -78,7 +88,7 @@ py_drain(void)
     }
     for (py_owner *o; (o = gone);) { /* runs code of others, which may come back here */
         gone = o->next;
-        o->end(o);
+        py_owner_end(o);
     }
 }
 
@@ -106,7 +116,7 @@ py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly
     ok = ok && py_ok(td_buf_wrap(d, (void *)lo, (size_t)(last - first) * size, owner_died, o,
                                  &buf)); // NOLINT(performance-no-int-to-ptr)
     if (!ok) {
-        o->end(o);
+        py_owner_end(o);
         return false;
     }
     ok = py_ok(td_array_wrap(buf, dt, &own, readonly, out));

@@ -87,6 +87,7 @@ typedef struct py_owner {
     td_event *done;
 } py_owner;
 
+void py_owner_end(py_owner *o); /* the exception that is set stays as it is */
 /* Memory on d as an array; v counts elements from `at` on.  Takes over o, also on failure. */
 bool py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, py_owner *o, td_array *out);
 bool py_buffer_shape(const Py_buffer *b, td_dtype *dt, td_shape *s); /* false, no exception: not ours */
