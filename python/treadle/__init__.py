@@ -64,6 +64,7 @@ _HOME = {
     "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "
     "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
     "shape size sinc where",
+    "_namespace": "__array_namespace_info__ astype",
     "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "

@@ -65,6 +65,8 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
 
 def array_function(self, func, types, args, kwargs):
     """The protocol of NumPy's other functions: the one of that name here, if there is one."""
+    if func.__name__ in ("result_type", "can_cast"):  # of dtypes alone
+        return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
     f = _ours(func.__name__) if func.__module__ == "numpy" else None
     if f is None:
         raise _advice(func.__name__ if func.__module__ == "numpy" else f"{func.__module__[6:]}.{func.__name__}")

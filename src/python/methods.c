@@ -166,6 +166,18 @@ tobytes(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
+array_namespace(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"api_version", NULL};
+    PyObject *arg[1];
+
+    (void)self;
+    return py_parse("__array_namespace__", names, 0, 0, args, nargs, kwnames, arg)
+               ? PyImport_ImportModule("treadle")
+               : NULL;
+}
+
+static PyObject *
 format(PyObject *self, PyObject *spec)
 {
     PyObject *n, *r;
@@ -211,6 +223,8 @@ PyMethodDef py_value_methods[] = {
     {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
     {"tobytes", tobytes, METH_NOARGS, "tobytes(): the elements in C order."},
+    {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
+     "__array_namespace__(*, api_version=None): the module treadle, for programs of the array API."},
     {"__format__", format, METH_O, NULL},
     {"__reduce__", reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
