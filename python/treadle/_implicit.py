@@ -34,8 +34,8 @@ def note(a):
     entry[1] += a.nbytes
     if mode == "warn" and site not in _warned:
         _warned.add(site)
-        text = f"implicit conversion of an array on {a.device} to NumPy: {a.nbytes} bytes; write .get() where it is meant"
-        warnings.warn_explicit(text, RuntimeWarning, *site)
+        text = f"implicit conversion of an array on {a.device} to NumPy: {a.nbytes} bytes"
+        warnings.warn_explicit(text + "; write .get() where it is meant", RuntimeWarning, *site)
 
 
 def sites(clear=False):

@@ -5,7 +5,7 @@ from math import prod
 import numpy
 
 from . import _core
-from ._core import asarray, empty, ndarray, zeros
+from ._core import asarray, empty, zeros
 
 _UFUNC = _core.ufuncs()
 

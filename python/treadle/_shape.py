@@ -204,8 +204,9 @@ def pad(array, pad_width, mode="constant", **kwargs):
 
 
 def copyto(dst, src, casting="same_kind", where=True, stream=None):
-    """Copies src into dst, from another device too, where `where` is true. On a stream the copy is given to it as it is: contiguous arrays of
-    one shape and dtype; between arrays of the device it returns at once, with host memory when that may be used.
+    """Copies src into dst, from another device too, where `where` is true. On a stream the copy is given to it as it
+    is: contiguous arrays of one shape and dtype; between arrays of the device it returns at once, with host memory
+    when that may be used.
     """
     if stream is not None:
         if where is not True:

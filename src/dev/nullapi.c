@@ -216,7 +216,8 @@ td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
 static int
 stream_ok(cu_stream s)
 {
-    bool named = (uintptr_t)s <= CU_STREAM_PER_THREAD; /* NULL, the legacy and the thread's stream */
+    bool named =
+        (uintptr_t)s <= CU_STREAM_PER_THREAD; /* NULL, the legacy and the thread's stream */
 
     return named || td_null_object_is(s, NULL_STREAM) ? 0 : CU_INVALID_HANDLE;
 }

@@ -87,14 +87,16 @@ find_dtype(const dl_tensor *t, td_dtype *out)
 /* ---- export ---- */
 
 /* export - what a capsule leads to.  Owned by the capsule, then by who consumes it. */
-typedef struct export {
+typedef struct export
+{
     union {
         dl_legacy legacy;
         dl_managed managed;
     };
     td_buf *buf;
     int64_t shape[TD_MAXDIM], strides[TD_MAXDIM];
-} export;
+}
+export;
 
 static void
 end_export(export *e)
@@ -216,8 +218,9 @@ export_source(PyObject *self, PyObject *dl_device_arg, PyObject *copy, td_array 
         return false;
     *copied = copy == Py_True || to != td_array_dev(a);
     if (r == 0 || (copy == Py_False && *copied)) {
-        PyErr_Format(PyExc_BufferError, r ? "__dlpack__: from %s to another device by copying only"
-                                          : "__dlpack__: from %s to a device of another kind",
+        PyErr_Format(PyExc_BufferError,
+                     r ? "__dlpack__: from %s to another device by copying only"
+                       : "__dlpack__: from %s to a device of another kind",
                      td_dev_info(td_array_dev(a))->name);
         return false;
     }
@@ -328,7 +331,7 @@ own_export(const export *e, const dl_tensor *t, td_dtype dt, td_view *v, bool re
 static bool
 share_tensor(tenant *o, const dl_tensor *t, bool readonly, td_array *out)
 {
-    const export *e = o->managed   ? (o->managed->deleter == end_managed ? o->managed->ctx : NULL)
+    const export *e = o->managed ? (o->managed->deleter == end_managed ? o->managed->ctx : NULL)
                       : o->legacy->deleter == end_legacy ? o->legacy->ctx
                                                          : NULL;
     td_dtype dt;
@@ -485,9 +488,11 @@ from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject 
 PyMethodDef py_dlpack_functions[] = {
     {"from_dlpack", PY_FAST(from_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "from_dlpack(x, /, *, device=None, copy=None): the memory of x, shared, from any library with "
-     "__dlpack__, on the CPU or a CUDA device. x stays alive as long as the array. Read-only memory "
+     "__dlpack__, on the CPU or a CUDA device. x stays alive as long as the array. Read-only "
+     "memory "
      "gives a read-only array. copy=True copies; device: copies where x lies elsewhere, which "
-     "with copy=False is a ValueError. Raises AttributeError where x has no __dlpack__, BufferError "
+     "with copy=False is a ValueError. Raises AttributeError where x has no __dlpack__, "
+     "BufferError "
      "for dtypes and devices that treadle does not have."},
     {NULL, NULL, 0, NULL},
 };

@@ -10,7 +10,7 @@
 /* ---- owners ---- */
 
 static _Atomic(py_owner *) dead; /* their last buffer has gone */
-static py_owner *waiting;        /* under the GIL: an event stands behind our work on their memory */
+static py_owner *waiting; /* under the GIL: an event stands behind our work on their memory */
 
 void
 py_owner_end(py_owner *o)
@@ -234,8 +234,7 @@ static bool
 interface_view(PyObject *d, td_dtype dt, td_view *v)
 {
     PyObject *shape = PyDict_GetItemString(d, "shape"),
-             *strides = PyDict_GetItemString(d, "strides"),
-             *mask = PyDict_GetItemString(d, "mask");
+             *strides = PyDict_GetItemString(d, "strides"), *mask = PyDict_GetItemString(d, "mask");
     td_shape s, bytes;
 
     if (!shape)

@@ -215,7 +215,8 @@ py_get(PyObject *self)
                         "get: NumPy has no bfloat16; use .astype(numpy.float32) before");
         return NULL;
     }
-    return numpy_over(is_passing(self) ? compute_out(py_array_of(self)) : copy_out(py_array_of(self)));
+    return numpy_over(is_passing(self) ? compute_out(py_array_of(self))
+                                       : copy_out(py_array_of(self)));
 }
 
 PyObject *

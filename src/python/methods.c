@@ -224,7 +224,8 @@ PyMethodDef py_value_methods[] = {
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
     {"tobytes", tobytes, METH_NOARGS, "tobytes(): the elements in C order."},
     {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
-     "__array_namespace__(*, api_version=None): the module treadle, for programs of the array API."},
+     "__array_namespace__(*, api_version=None): the module treadle, for programs of the array "
+     "API."},
     {"__format__", format, METH_O, NULL},
     {"__reduce__", reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -106,7 +106,8 @@ test_fork(void)
         pid_t p = fork();
 
         if (p == 0)
-            _exit(runs_each_once(1000) && runs_each_once(70) && td_parallel_width() == width ? 0 : 1);
+            _exit(runs_each_once(1000) && runs_each_once(70) && td_parallel_width() == width ? 0
+                                                                                             : 1);
         bad += !(waitpid(p, &st, 0) == p && WIFEXITED(st) && WEXITSTATUS(st) == 0);
     }
     atomic_store(&stop, true);

@@ -7,7 +7,6 @@ import weakref
 
 import numpy as np
 import pytest
-from numpy_side import check
 
 import treadle as td
 
