@@ -85,6 +85,7 @@ _NUMPY = set(
 )
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 
+__array_api_version__ = "2024.12"
 newaxis = None
 e = 2.718281828459045
 pi = 3.141592653589793

@@ -33,7 +33,7 @@ class Info:
 
     def devices(self):
         """All devices, GPUs first."""
-        return _core.devices()
+        return tuple(_core.devices())
 
     def dtypes(self, *, device=None, kind=None):
         """The dtypes of the standard by name: of a kind, of several, or all."""
