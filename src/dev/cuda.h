@@ -21,6 +21,7 @@ typedef struct td_cuda {
     size_t           copied; /* bytes, before there was a stage */
     void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */
     pthread_mutex_t  blas_mu;
+    atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or was not tried */
 } td_cuda;
 
 extern atomic_bool td_cuda_forked; /* this process is a child of one that had CUDA running */
