@@ -8,6 +8,7 @@
 
 #include "dev/cuda.h"
 #include "dev/library.h"
+#include "dev/null.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -52,13 +53,16 @@ start(void)
         snprintf(lib.why, sizeof lib.why, "libtreadle_cub.so has no td_cub_open");
 }
 
+/* The device's library, or NULL. */
 static const td_cub *
-library(void)
+library(const td_dev *d)
 {
     const td_cub *use = atomic_load(&lib.use);
 
     if (use)
         return use;
+    if (d->info.kind == TD_DEV_NULL)
+        return &td_null_cub;
     (void)pthread_once(&lib.once, start);
     return lib.found;
 }
@@ -118,9 +122,7 @@ td_sort_can(td_dev *d, td_dtype dt, int64_t count)
 {
     if (d->info.kind == TD_DEV_CPU || td_dtype_is_complex(dt) || count > UINT32_MAX)
         return TD_SKIP;
-    if (d->info.kind == TD_DEV_NULL && !atomic_load(&lib.use))
-        return TD_SKIP; /* there is nothing to launch on */
-    return library() && !atomic_load(&td_cuda_of(d)->unsorted) ? TD_OK : TD_SKIP;
+    return library(d) && !atomic_load(&td_cuda_of(d)->unsorted) ? TD_OK : TD_SKIP;
 }
 
 td_status
@@ -135,7 +137,7 @@ td_sort_run(td_stream *s, const td_sort *j)
     if (__builtin_mul_overflow(j->rows, j->n, &count))
         return TD_SKIP;
     TD_TRY(td_sort_can(s->dev, j->dt, count));
-    cub = library();
+    cub = library(s->dev);
     if (!count || (!j->out && !j->index))
         return TD_OK;
     TD_TRY(td_cuda_enter(c, &pushed));
@@ -160,9 +162,9 @@ td_sort_missing(td_dev *d)
     const td_cub *cub;
     int code;
 
-    if (d->info.kind != TD_DEV_CUDA)
+    if (d->info.kind == TD_DEV_CPU)
         return "";
-    cub = library();
+    cub = library(d);
     if (!cub)
         return lib.why;
     code = atomic_load(&td_cuda_of(d)->unsorted);
@@ -175,11 +177,12 @@ td_sort_info(td_dev *d)
     static _Thread_local char text[640];
     const char *why = td_sort_missing(d);
 
-    if (d->info.kind != TD_DEV_CUDA)
+    if (d->info.kind == TD_DEV_CPU)
         return "NumPy";
     if (*why)
         snprintf(text, sizeof text, "NumPy, by way of the host: %s", why);
     else
-        snprintf(text, sizeof text, "CUB, in libtreadle_cub.so");
+        snprintf(text, sizeof text, "%s",
+                 d->info.kind == TD_DEV_NULL ? "played by the host" : "CUB, in libtreadle_cub.so");
     return text;
 }

@@ -26,7 +26,7 @@ td_status td_sort_run(td_stream *s, const td_sort *job);
 
 /* Text for `python -m treadle info`: what sorts on d, or why it is the host; borrowed. */
 const char *td_sort_info(td_dev *d);
-/* Why this CUDA device's arrays are sorted on the host; "" while nothing speaks against it; borrowed. */
+/* Why this GPU's arrays are sorted on the host; "" while nothing speaks against it; borrowed. */
 const char *td_sort_missing(td_dev *d);
 
 /* For tests: every device's library from now on; NULL: the one that is found. */
