@@ -91,7 +91,7 @@ def _on_device(a, axis, values, index):
 
 def _host_sorted(a, axis, kind):
     """A sorted copy by NumPy, on a CPU in the memory of the result."""
-    if _is_bfloat(a):
+    if _is_half(a):
         return _narrow(_host_sorted(_wide(a), axis, kind), a)
     if a.device.kind != "cpu":
         return _on_host(numpy.sort, a, axis, kind)
@@ -102,18 +102,18 @@ def _host_sorted(a, axis, kind):
     return r
 
 
-def _is_bfloat(a):
-    return a.dtype.kind == "V"
+def _is_half(a):
+    return a.dtype.kind == "V" or a.dtype == numpy.float16
 
 
 def _wide(a):
-    """For NumPy, which has no bfloat16: the same values in float32."""
-    return a.astype("float32") if _is_bfloat(a) else a
+    """For NumPy's sorts, half types in float32: it has no bfloat16, and 2.4 misplaces float16 beside inf and NaN."""
+    return a.astype("float32") if _is_half(a) else a
 
 
 def _narrow(r, a):
     """A result of _wide(a) in a's dtype."""
-    return r.astype("bfloat16") if _is_bfloat(a) else r
+    return r.astype("bfloat16" if a.dtype.kind == "V" else a.dtype) if _is_half(a) else r
 
 
 def sort(a, axis=-1, kind=None, order=None, *, stable=None):
@@ -143,7 +143,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
     """The array itself, sorted along axis."""
     kind = _kind("sort", kind, order, stable)
-    if a.device.kind == "cpu" and not _is_bfloat(a) and _core._is_exclusive(a):
+    if a.device.kind == "cpu" and not _is_half(a) and _core._is_exclusive(a):
         _host(a).sort(_axis("sort", a, axis)[1], kind)
     else:
         a[...] = sort(a, axis, kind)
