@@ -81,7 +81,7 @@ def _on_device(a, axis, values, index):
     r = _core._sort(_to_last(a, axis), values, index)
     if r is not None:
         return tuple(x if x is None else _to_last(x, axis) for x in r)
-    if a.device.kind == "cuda":
+    if a.device.kind != "cpu":
         why = _core._sort_info(a.device)[1]
         if why and why not in _warned:
             _warned.add(why)
