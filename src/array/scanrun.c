@@ -7,14 +7,14 @@
 #include "jit/jit.h"
 
 enum {
-    BLOCK = 256,     /* GPU: threads of a block */
-    WARP = 32,       /* GPU: threads of a warp */
-    LONG_ROW = 1024, /* GPU: elements from which a row is cut, and a block may take it */
-    UNROLL = 4, /* GPU: vectors of a thread in one tile; a warp scans BLOCK / WARP * UNROLL totals */
-    FILL = 8,   /* GPU: blocks a multiprocessor when an axis is cut among blocks, */
-    WARPS = 32, /* warps a multiprocessor when it is cut among warps, */
-    WARPS_LEAST = 16, /* and those for which it is */
-    STRIP = 32, /* CPU, across: columns that are accumulated side by side */
+    BLOCK = 256,          /* GPU: threads of a block */
+    WARP = 32,            /* GPU: threads of a warp */
+    LONG_ROW = 1024,      /* GPU: elements from which a row is cut, and a block may take it */
+    UNROLL = 4,           /* GPU: vectors of a thread in one tile; BLOCK / WARP * UNROLL is WARP */
+    FILL = 8,             /* GPU: blocks a multiprocessor when an axis is cut among blocks */
+    WARPS = 32,           /* GPU: warps a multiprocessor when it is cut among warps, */
+    WARPS_LEAST = 16,     /* and those for which it is */
+    STRIP = 32,           /* CPU, across: columns that are accumulated side by side */
     CPU_PARALLEL = 50000, /* elements below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
     SEG_MIN = 8192,       /* elements a segment */

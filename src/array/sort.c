@@ -1,8 +1,9 @@
 /* sort.c - arrays for the device's sort: the source dense, memory for the results. */
+#include "dev/sort.h"
+
 #include "array/array.h"
 #include "array/eval.h"
 #include "array/internal.h"
-#include "dev/sort.h"
 
 static uintptr_t
 address(const td_node *n)

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INVALID_VALUE = 1, NO_MEMORY = 2 /* driver_types.h: cudaErrorMemoryAllocation */, ROOM = 512 };
+enum {
+    INVALID_VALUE = 1, /* driver_types.h: cudaErrorInvalidValue */
+    NO_MEMORY = 2,     /* cudaErrorMemoryAllocation */
+    ROOM = 512,        /* bytes that it wants */
+};
 
 /* An element: a number that sorts as its key does, and its place. */
 typedef struct item {

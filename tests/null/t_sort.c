@@ -13,8 +13,10 @@
 
 enum { ROWS = 3, N = 5, FAILED = 719, NO_MEMORY = 2 };
 
-static const int32_t keys[ROWS * N] = {5, -1, 3, -1, 9, 0, 0, 2, 1, 0, INT32_MIN, 7, INT32_MAX, 7, 6};
-static const int32_t sorted[ROWS * N] = {-1, -1, 3, 5, 9, 0, 0, 0, 1, 2, INT32_MIN, 6, 7, 7, INT32_MAX};
+static const int32_t keys[ROWS * N] = {5, -1, 3,         -1, 9,         0, 0, 2,
+                                       1, 0,  INT32_MIN, 7,  INT32_MAX, 7, 6};
+static const int32_t sorted[ROWS * N] = {-1, -1, 3,         5, 9, 0, 0,        0,
+                                         1,  2,  INT32_MIN, 6, 7, 7, INT32_MAX};
 static const int64_t places[ROWS * N] = {1, 3, 2, 0, 4, 0, 1, 4, 3, 2, 0, 4, 1, 3, 2};
 
 static td_dev *null;

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy_side import BOOL, FLOATS, INTS, REAL, check, layouts, outcome
+from numpy_side import FLOATS, REAL, check, layouts, outcome
 
 import treadle as td
 
