@@ -71,7 +71,7 @@ _HOME = {
     "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
     "_sorting": "argpartition argsort bincount cumprod cumsum digitize histogram lexsort median partition percentile "
-    "quantile searchsorted sort unique",
+    "quantile searchsorted sort sort_complex unique",
 }
 _MODULES = {"memory", "random", "demo"}
 

@@ -22,6 +22,7 @@ typedef struct td_cuda {
     const atomic_bool *forked; /* this process is a child of one that had the driver running */
     void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */
     pthread_mutex_t  blas_mu;
+    atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or was not tried */
 } td_cuda;
 
 td_status td_cuda_status(const td_cuda *c, int code, const char *call); /* 0: TD_OK */

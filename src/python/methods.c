@@ -312,7 +312,9 @@ FORWARD("treadle", cumsum)
 FORWARD("treadle", cumprod)
 FORWARD("treadle", argsort)
 FORWARD("treadle", searchsorted)
+FORWARD("treadle", argpartition)
 FORWARD("treadle._sorting", sort_in_place)
+FORWARD("treadle._sorting", partition_in_place)
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
@@ -337,7 +339,12 @@ PyMethodDef py_interop_methods[] = {
     {"argsort", PY_FAST(forward_argsort), FAST_KW, "argsort(axis=-1): as treadle.argsort."},
     {"searchsorted", PY_FAST(forward_searchsorted), FAST_KW,
      "searchsorted(v, side='left'): as treadle.searchsorted."},
-    {"sort", PY_FAST(forward_sort_in_place), FAST_KW, "sort(axis=-1): sorts the array itself."},
+    {"argpartition", PY_FAST(forward_argpartition), FAST_KW,
+     "argpartition(kth, axis=-1): as treadle.argpartition."},
+    {"partition", PY_FAST(forward_partition_in_place), FAST_KW,
+     "partition(kth, axis=-1): partitions the array itself."},
+    {"sort", PY_FAST(forward_sort_in_place), FAST_KW,
+     "sort(axis=-1, kind=None): sorts the array itself."},
     {"conjugate", PY_FAST(forward_conj), FAST_KW, "conjugate(): as treadle.conj."},
     {NULL, NULL, 0, NULL},
 };
