@@ -40,15 +40,15 @@ build(void *ctx, td_fn *f)
     v = td_cast(f, td_load(f, in, i, TD_NONE, 1, 0), TD_I64);
     ok = TD_E2(f, logical_and, TD_E2(f, greater_equal, v, zero), TD_E2(f, less, v, bins));
     if (d->bins)
-        td_atomic_add(f, mine, v, td_const_int(f, TD_I32, 1), ok);
+        td_atomic(f, OP_atomic_add, mine, v, td_const_int(f, TD_I32, 1), ok);
     else
-        td_atomic_add(f, out, v, td_const_int(f, TD_I64, 1), ok);
+        td_atomic(f, OP_atomic_add, out, v, td_const_int(f, TD_I64, 1), ok);
     td_end(f);
     if (d->bins) {
         td_barrier(f);
         i = td_for(f, tid, bins, block);
         v = td_cast(f, td_load(f, mine, i, TD_NONE, 1, 0), TD_I64);
-        td_atomic_add(f, out, i, v, TD_E2(f, greater, v, zero));
+        td_atomic(f, OP_atomic_add, out, i, v, TD_E2(f, greater, v, zero));
         td_end(f);
     }
     return f->st;

@@ -197,6 +197,60 @@ td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
     return st;
 }
 
+static td_status
+add_putting(td_plan *p, const td_putting *w, uint16_t *step)
+{
+    p->put = (uint8_t)w->how;
+    p->put_op = (uint16_t)w->op;
+    p->put_guard = TD_PLAN_NOSTEP;
+    TD_TRY(td_plan_add(p, w->value, step));
+    TD_TRY(td_plan_add(p, w->at, &p->put_at));
+    return w->guard ? td_plan_add(p, w->guard, &p->put_guard) : TD_OK;
+}
+
+td_status
+td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view)
+{
+    td_node *part[3] = {w->value, w->at, w->guard};
+    td_plan p;
+    td_status st;
+    uint16_t step;
+
+    for (int again = 0;; again++) {
+        for (int i = 0; i < 3; i++)
+            if (part[i] && td_node_pending(part[i]))
+                TD_TRY(again || part[i]->kind == TD_N_REDUCE
+                           ? td_eval_node(part[i])
+                           : settle_inner(part[i], td_shape_size(&view->shape)));
+        td_plan_begin(&p, buf->dev, &view->shape);
+        st = add_putting(&p, w, &step);
+        if (!st)
+            st = td_plan_store(&p, step, dt, buf, view, NULL);
+        if (!st)
+            st = td_eval_map(&p);
+        td_plan_end(&p);
+        if (st != TD_SKIP || again)
+            break;
+    }
+    stats.evals++;
+    return st;
+}
+
+bool
+td_eval_reads(td_node *n, const td_buf *buf)
+{
+    bool r = n->buf == buf;
+    td_walk w;
+
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; i < w.n; i++)
+        for (int k = 0; k < w.node[i]->nsrc; k++)
+            r |= w.node[i]->src[k]->buf == buf;
+    return r;
+}
+
 td_status
 td_eval_fill(td_buf *out, td_scalar value, int64_t count)
 {

@@ -11,6 +11,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->nstep = p->nopnd = p->nscalar = p->nstore = 0;
     p->shape = *shape;
     p->tail_kept = p->flat = false;
+    p->put = TD_PUT_NONE;
     p->open = true;
     p->total = td_shape_size(shape);
 }
