@@ -68,6 +68,8 @@ _HOME = {
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
     "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
+    "_writing": "choose delete diag_indices fill_diagonal insert ix_ piecewise place put put_along_axis putmask "
+    "ravel_multi_index select take_along_axis tril_indices triu_indices unravel_index",
     "_sorting": "argpartition argsort bincount cumprod cumsum digitize histogram lexsort median partition percentile "
     "quantile searchsorted sort unique",
 }

@@ -111,7 +111,7 @@ td_status td_array_apply_into(td_op op, const td_operand *x, int n, const td_arr
 /* a[indices] = value, of a place that is named several times the last one.  Runs at once. */
 td_status td_array_put(const td_array *a, const td_pick *p, const td_operand *value);
 /* a[indices] = op(a[indices], value) for each index in turn: a place that is named several times takes part several
- * times.  TD_SKIP: a GPU has no atomic instruction for that, and nothing has been written; see td_array_put_runs. */
+ * times, and every result is cast to a's dtype.  TD_SKIP: a GPU has no atomic instruction for that, and nothing has been written; see td_array_put_runs. */
 td_status td_array_put_op(const td_array *a, const td_pick *p, td_op op, const td_operand *value);
 /* The same where the caller has sorted: at: int64 offsets in a's memory, ascending; order: which of value's rows belongs
  * to each; inner: offsets of a row's elements; value: [rows, elements of a row].  Equal offsets are taken in order. */

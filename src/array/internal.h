@@ -42,7 +42,7 @@ td_status td_storage_own(td_storage *s, td_node *writer);
 void td_eval_count_recorded(void);
 
 /* ---- index.c: what reading and writing by integer arrays share ---- */
-/* The row and dtype that a[i] = op(a[i], value) runs; TD_ERR_TYPE when the result does not cast back. */
+/* The row and dtype that a[i] = op(a[i], value) runs. */
 td_status td_put_loop(const td_array *a, td_op *op, const td_operand *value, td_dtype *dt);
 /* The shape of what p picks from a, and the shape of the indices inside it: theirs, then ones. */
 td_status td_pick_shapes(const td_array *a, const td_pick *p, td_shape *result, td_shape *spread);

@@ -232,16 +232,10 @@ td_status
 td_put_loop(const td_array *a, td_op *op, const td_operand *value, td_dtype *dt)
 {
     td_operand x[2] = {{.array = a}, *value};
-    td_dtype r;
 
-    TD_TRY(td_op_dtype(*op, x, 0, 2, dt));
-    TD_TRY(td_op_loop(op, dt));
-    r = td_optab[*op].result == TD_RES_BOOL ? TD_BOOL : *dt;
-    if (td_can_cast(r, td_array_dtype(a), 'k'))
-        return TD_OK;
-    return td_fail(TD_ERR_TYPE,
-                   "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting rule 'same_kind'",
-                   td_optab[*op].name, td_dtype_name(r), td_dtype_name(td_array_dtype(a)));
+    TD_ASSERT(td_optab[*op].arity <= 2);
+    TD_TRY(td_op_dtype(*op, x, 0, td_optab[*op].arity, dt));
+    return td_op_loop(op, dt);
 }
 
 td_status
@@ -259,7 +253,7 @@ td_array_put_op(const td_array *a, const td_pick *p, td_op op, const td_operand 
         return TD_SKIP;
     w.op = op;
     w.how = t.gpu && !p->distinct ? TD_PUT_FREE : TD_PUT_ORDERED;
-    TD_TRY(td_operand_node(value, td_array_dev(a), dt, &n));
+    TD_TRY(td_operand_node(value, td_array_dev(a), dt, &n)); /* of a unary operation: not read */
     st = td_node_copy(n, dt, NULL, &w.value);
     td_node_unref(n);
     TD_TRY(st);

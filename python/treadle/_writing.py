@@ -1,0 +1,428 @@
+"""Writing at places that arrays name: ufunc.at, put and its like."""
+
+import numpy
+
+from . import _core
+from ._core import arange, asarray, asnumpy, empty, ndarray
+from ._indexing import Pick, _items, parse, take, write
+
+_UFUNC = _core.ufuncs()
+
+
+def _writable(a, what):
+    if not isinstance(a, ndarray):
+        raise TypeError(f"{what}: expected a treadle array, not {type(a).__name__}")
+    if not a.flags.writeable:
+        raise ValueError(f"{what}: the array is read-only")
+    return a
+
+
+# ---- ufunc.at ----
+
+
+def _has_arrays(a, key):
+    return any(isinstance(i, ndarray) for i in _items(a, key))
+
+
+def at(name, a, indices, values=None):
+    """a[indices] = name(a[indices], values), once for each time that an index occurs; in the order of the indices."""
+    _writable(a, name + ".at")
+    unary = values is None
+    if not _has_arrays(a, indices):
+        key = indices if type(indices) is tuple else (indices,)
+        part = a[key if Ellipsis in key else (*key, ...)]  # an array even where the key names one element
+        part[...] = (_UFUNC[name](part) if unary else _UFUNC[name](part, values)).astype(a.dtype)
+        return
+    p = parse(a, indices)
+    if not unary and not numpy.isscalar(values):
+        values = asarray(values, device=a.device)
+    if name == "subtract" and a.dtype.kind in "iu" and a.device.kind != "cpu":
+        moved = asarray(values, device=a.device)
+        if moved.dtype.kind in "iub":  # wraps alike, and there is an atomic addition
+            name, values = "add", 0 - moved.astype(a.dtype)
+    if not _core._put_op(p.view, *p.rest, name, 0 if unary else values):
+        _by_runs(name, p, 0 if unary else values)
+
+
+def _by_runs(name, p, values):
+    """Sorts the indices, so that equal places stand together in their order, and gives every place to one thread."""
+    from ._sorting import argsort
+
+    _core._check(p.view, *p.rest)
+    dev, shape = p.view.device, p.shape()
+    item = p.view.dtype.itemsize
+    places = p.numbers([p.view.strides[k] // item for k in p.axes])
+    order = argsort(places, kind="stable")
+    rest = [k for k in range(p.view.ndim) if k not in p.axes]
+    extents = [p.view.shape[k] for k in rest]
+    inner = asarray(0, dtype="int64", device=dev)
+    for j, k in enumerate(rest):
+        inner = inner + (arange(p.view.shape[k], device=dev) * (p.view.strides[k] // item)).reshape(
+            [-1 if i == j else 1 for i in range(len(rest))]
+        )
+    values = asarray(values, device=dev) if not numpy.isscalar(values) else _scalar(values, p.view)
+    full = (*extents[: p.place], *shape, *extents[p.place :])
+    values = _core._broadcast_to(values, full)
+    n = len(shape)
+    front = [*range(p.place, p.place + n), *range(p.place), *range(p.place + n, len(full))]
+    values = values.transpose(front).reshape((places.size, -1 if places.size else 0))
+    inner = _core._broadcast_to(inner, tuple(extents)).ravel()
+    _core._put_runs(p.view, name, places[order], order, inner, values)
+
+
+def _scalar(value, beside):
+    """A Python number takes the dtype that it has beside an array."""
+    dt = numpy.result_type(beside.dtype, value if type(value) in (bool, int, float) else numpy.asarray(value).dtype)
+    return asarray(value, dtype=dt, device=beside.device)
+
+
+# ---- put and its like ----
+
+
+def _flat_pick(a, index, flags=0):
+    """A Pick of the flat a; of all its axes where it cannot be seen flat."""
+    if a.flags.c_contiguous:
+        return Pick(a.reshape(-1), [0], [index], 0, flags)
+    _core._check(_core._broadcast_to(asarray(0, device=a.device), (a.size,)), (0,), (0,), (index,), 0, flags)
+    index = index % a.size
+    return Pick(a, range(a.ndim), unravel_index(index, a.shape), 0, flags | Pick.TRUSTED)
+
+
+def _index(ind, n, mode, device):
+    ind = asarray(ind, device=device)
+    if ind.dtype.kind not in "iub":
+        raise TypeError(f"indices: expected integers, not {ind.dtype}")
+    ind = ind.ravel().astype("int64")
+    if mode == "wrap":
+        return ind % n
+    if mode == "clip":
+        return _UFUNC["minimum"](_UFUNC["maximum"](ind, 0), n - 1)
+    if mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+    return ind
+
+
+def _repeated(values, n, device):
+    """values, flat, over and over to n elements."""
+    values = asarray(values, device=device).ravel()
+    if values.size in (1, n):
+        return values
+    return _core._take(values, arange(n, device=device) % values.size, 0)
+
+
+def put(a, ind, v, mode="raise"):
+    """Writes v, repeated as needed, at places of the flat a; of a place named twice the last value stays."""
+    _writable(a, "put")
+    ind = _index(ind, a.size, mode, a.device)
+    if ind.size and asarray(v).size:
+        write(_flat_pick(a, ind), _repeated(v, ind.size, a.device).astype(a.dtype))
+
+
+def putmask(a, mask, values):
+    """Where mask is true, a becomes the element of values, flat and repeated, at the same place."""
+    _writable(a, "putmask")
+    mask = asarray(mask, device=a.device).astype("bool")
+    if mask.shape != a.shape:
+        raise ValueError("putmask: mask and data must be the same size")
+    values = asarray(values, device=a.device)
+    if values.size == 0:
+        return
+    if values.shape != a.shape:
+        values = _repeated(values, a.size, a.device)
+        values = values.reshape(a.shape) if values.size == a.size else values.reshape(())
+    _core._assign_where(a, mask, values.astype(a.dtype))
+
+
+def place(arr, mask, vals):
+    """Where mask is true, arr takes the next element of vals, which are repeated as needed."""
+    _writable(arr, "place")
+    mask, vals = asarray(mask, device=arr.device).astype("bool"), asarray(vals, device=arr.device).ravel()
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    mask = mask.reshape(arr.shape)
+    if vals.size == 0:
+        if bool(mask.any()):
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    if vals.size == 1:
+        return _core._assign_where(arr, mask, vals.reshape(()).astype(arr.dtype))
+    rank = _core._cumsum(mask.ravel(), 0, "int64") - 1
+    chosen = _core._take(vals, _UFUNC["maximum"](rank, 0) % vals.size, 0)
+    _core._assign_where(arr, mask, chosen.reshape(arr.shape).astype(arr.dtype))
+    return None
+
+
+def _along(arr, indices, axis):
+    """A Pick of arr's elements at indices along axis, the other axes keeping their places."""
+    indices = asarray(indices, device=arr.device)
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = arr.reshape(-1), 0
+    if not -arr.ndim <= axis < arr.ndim:
+        raise numpy.exceptions.AxisError(axis, arr.ndim)
+    axis %= arr.ndim
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if indices.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    indices = indices.astype("int64")
+    arrays = [
+        indices
+        if k == axis
+        else arange(n, device=arr.device).reshape([-1 if j == k else 1 for j in range(arr.ndim)])
+        for k, n in enumerate(arr.shape)
+    ]
+    _core._check(arr, (axis,), (axis,), (indices,), 0, 0)
+    return Pick(arr, range(arr.ndim), arrays, 0, Pick.TRUSTED)
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """Elements of arr at indices along axis, slice by slice: what argsort and argmax give, applied."""
+    p = _along(asarray(arr), indices, axis)
+    p.shape()
+    return _core._pick(p.view, *p.rest)
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Writes values at indices along axis, slice by slice."""
+    _writable(arr, "put_along_axis")
+    if axis is None and not arr.flags.c_contiguous:
+        p = _flat_pick(arr, asarray(indices, device=arr.device).astype("int64"))
+    else:
+        p = _along(arr, indices, axis)
+    write(p, values if numpy.isscalar(values) else asarray(values, device=arr.device))
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Writes val, flat and repeated, on the main diagonal of a."""
+    _writable(a, "fill_diagonal")
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    rows, columns = a.shape[0], a.shape[1]
+    if a.ndim == 2:
+        step, end = columns + 1, a.size if wrap else min(a.size, columns * columns)
+    else:
+        step, end = 1 + sum(rows**k for k in range(1, a.ndim)), a.size
+    ind = arange(0, end, step, device=a.device)
+    if ind.size:
+        p = _flat_pick(a, ind, Pick.DISTINCT | Pick.TRUSTED)
+        write(p, _repeated(val, ind.size, a.device).astype(a.dtype)[: ind.size])
+
+
+# ---- numbers of places ----
+
+
+def unravel_index(indices, shape, order="C"):
+    """The indices along each axis of places that are numbered through an array of that shape."""
+    at = asarray(indices)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if at.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    total = int(numpy.prod(shape, dtype=object)) if shape else 1
+    if at.size and (int(at.min()) < 0 or int(at.max()) >= total):
+        bad = int(at.min()) if int(at.min()) < 0 else int(at.max())
+        raise ValueError(f"index {bad} is out of bounds for array with size {total}")
+    at, axes = at.astype("int64"), []
+    for n in reversed(shape) if order == "C" else shape:
+        axes.append(at % n)
+        at = at // n
+    return tuple(reversed(axes) if order == "C" else axes)
+
+
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    """The number of each place, counted through an array of shape dims."""
+    arrays = [asarray(i) for i in multi_index]
+    if len(arrays) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    modes = mode if isinstance(mode, tuple) else (mode,) * len(dims)
+    total, step = 0, 1
+    pairs = list(zip(arrays, dims, modes, strict=True))
+    for i, n, how in reversed(pairs) if order == "C" else pairs:
+        if i.dtype.kind not in "iu":
+            raise TypeError("only int indices permitted")
+        i = i.astype("int64")
+        if how == "wrap":
+            i = i % n
+        elif how == "clip":
+            i = _UFUNC["minimum"](_UFUNC["maximum"](i, 0), n - 1)
+        elif i.size and (int(i.min()) < 0 or int(i.max()) >= n):
+            raise ValueError("invalid entry in coordinates array")
+        total = total + i * step
+        step *= n
+    return total
+
+
+def diag_indices(n, ndim=2):
+    """The indices of the main diagonal of an array of ndim axes of extent n."""
+    return (arange(n),) * ndim
+
+
+def _triangle(keep, n, k, m):
+    rows, columns = arange(n).reshape((n, 1)), arange(n if m is None else m)
+    from ._indexing import nonzero
+
+    return nonzero(_core._broadcast_to(keep(columns - rows, k), (n, n if m is None else m)))
+
+
+def tril_indices(n, k=0, m=None):
+    """The indices of the elements on and below the k-th diagonal."""
+    return _triangle(lambda d, k: d <= k, n, k, m)
+
+
+def triu_indices(n, k=0, m=None):
+    """The indices of the elements on and above the k-th diagonal."""
+    return _triangle(lambda d, k: d >= k, n, k, m)
+
+
+def ix_(*args):
+    """Index arrays that pick every combination of the given ones."""
+    out = []
+    for k, seq in enumerate(args):
+        a = asarray(seq)
+        if a.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if a.size == 0:
+            a = a.astype("int64")
+        if a.dtype.kind == "b":
+            from ._indexing import flatnonzero
+
+            a = flatnonzero(a)
+        out.append(a.reshape([-1 if j == k else 1 for j in range(len(args))]))
+    return tuple(out)
+
+
+# ---- choosing ----
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """Element by element one of the choices, the one that a numbers."""
+    a = asarray(a)
+    choices = list(choices) if not isinstance(choices, ndarray) else list(choices)
+    n = len(choices)
+    if mode == "raise" and a.size and (int(a.min()) < 0 or int(a.max()) >= n):
+        raise ValueError("invalid entry in choice array")
+    if mode == "wrap":
+        a = a % n
+    choices = [asarray(c, device=a.device) for c in choices]
+    dt = numpy.result_type(*(c.dtype for c in choices))
+    shape = numpy.broadcast_shapes(a.shape, *(c.shape for c in choices))
+    r = _core._broadcast_to(choices[-1].astype(dt), shape)
+    for k in range(n - 2, -1, -1):
+        r = _UFUNC["select"](a <= k, choices[k].astype(dt), r)
+    r = r.copy() if n == 1 else r
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def select(condlist, choicelist, default=0):
+    """Element by element the choice of the first condition that is true, else default."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [asarray(c) for c in condlist]
+    for k, c in enumerate(conditions):
+        if c.dtype.kind != "b":
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+    weak = [c if type(c) in (bool, int, float) else asarray(c) for c in (*choicelist, default)]
+    dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
+    r = asarray(weak[-1], dtype=dt, device=conditions[0].device)
+    for c, v in zip(reversed(conditions), reversed(weak[:-1]), strict=True):
+        r = _UFUNC["select"](c, asarray(v, dtype=dt, device=c.device), r)
+    return r
+
+
+def piecewise(x, condlist, funclist, *args, **kw):
+    """The functions (or numbers) of funclist where their conditions hold; one more is for the rest."""
+    x = asarray(x)
+    if not isinstance(condlist, (list, tuple)) or (x.ndim and not isinstance(condlist[0], (list, tuple, ndarray, numpy.ndarray))):
+        condlist = [condlist]
+    conditions = [asarray(c, device=x.device).astype("bool") for c in condlist]
+    funclist = list(funclist)
+    if len(funclist) == len(conditions) + 1:
+        rest = conditions[0]
+        for c in conditions[1:]:
+            rest = rest | c
+        conditions.append(~rest)
+    elif len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected"
+        )
+    y = _core._broadcast_to(asarray(0, dtype=x.dtype, device=x.device), x.shape).copy()
+    for c, f in zip(conditions, funclist, strict=True):
+        _core._assign_where(y, _core._broadcast_to(c, x.shape), (f(x, *args, **kw) if callable(f) else asarray(f, device=x.device)).astype(x.dtype))
+    return y
+
+
+# ---- arrays with elements less and more ----
+
+
+def _places(obj, n, what):
+    """obj, a number, slice, list or array, as places on the host."""
+    if isinstance(obj, slice):
+        return numpy.arange(n)[obj]
+    at = asnumpy(obj)
+    if at.dtype.kind == "b":
+        if at.ndim != 1 or at.shape[0] != n:
+            raise ValueError(f"{what}: boolean array argument obj must be one dimensional and match the axis length of {n}")
+        return numpy.flatnonzero(at)
+    return at.astype("int64") if at.size == 0 else at
+
+
+def delete(arr, obj, axis=None):
+    """arr without the elements that obj (a number, slice or array) names along axis (None: of the flat array)."""
+    a = asarray(arr)
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = _axis(axis, a.ndim)
+    n = a.shape[axis]
+    keep = numpy.delete(numpy.arange(n), _places(obj, n, "delete"))
+    return take(a, asarray(keep, device=a.device), axis)
+
+
+def _axis(axis, ndim):
+    if not -ndim <= axis < ndim:
+        raise numpy.exceptions.AxisError(axis, ndim)
+    return axis % ndim
+
+
+def insert(arr, obj, values, axis=None):
+    """arr with values before the places that obj names along axis (None: of the flat array)."""
+    a = asarray(arr)
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = _axis(axis, a.ndim)
+    n = a.shape[axis]
+    at = _places(obj, n, "insert")
+    values = asarray(values, device=a.device).astype(a.dtype)
+    if at.size == 1 and at.ndim <= 1:
+        i = int(at.reshape(()))
+        if not -n <= i <= n:
+            raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+        values = values.reshape((1,) * (a.ndim - values.ndim) + values.shape)
+        if at.ndim == 0:
+            order = [*range(1, axis + 1), 0, *range(axis + 1, a.ndim)]
+            values = values.transpose(order)
+        many = values.shape[axis]
+        places = (i % n if i < 0 else i) + numpy.arange(many)
+    else:
+        if at.size and (at.min() < -n or at.max() > n):
+            raise IndexError(f"insert: an index is out of bounds for axis {axis} with size {n}")
+        at = numpy.where(at < 0, at + n, at)
+        order, many = numpy.argsort(at, kind="stable"), len(at)
+        places = at.copy()
+        places[order] += numpy.arange(many)
+    r = empty((*a.shape[:axis], n + many, *a.shape[axis + 1 :]), a.dtype, device=a.device)
+    rest = numpy.ones(n + many, dtype=bool)
+    rest[places] = False
+    for index, value in ((numpy.flatnonzero(rest), a), (places, values)):
+        if len(index):
+            p = Pick(r, [axis], [asarray(index, device=a.device)], axis, Pick.DISTINCT | Pick.TRUSTED)
+            write(p, value)
+    return r
+
