@@ -60,7 +60,7 @@ _HOME = {
     "_create": "asanyarray ascontiguousarray empty_like eye from_dlpack fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "
+    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose "
     "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
     "shape size sinc where",
     "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
@@ -68,10 +68,11 @@ _HOME = {
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
     "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
+    "_searching": "digitize isin searchsorted",
     "_writing": "choose delete diag_indices fill_diagonal insert ix_ piecewise place put put_along_axis putmask "
     "ravel_multi_index select take_along_axis tril_indices triu_indices unravel_index",
-    "_sorting": "argpartition argsort bincount cumprod cumsum digitize histogram lexsort median partition percentile "
-    "quantile searchsorted sort unique",
+    "_sorting": "argpartition argsort bincount cumprod cumsum histogram lexsort median partition percentile "
+    "quantile sort unique",
 }
 _MODULES = {"memory", "random", "demo"}
 

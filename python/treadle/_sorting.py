@@ -81,16 +81,6 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
     return _on_host(numpy.unique, _own(ar), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
 
 
-def searchsorted(a, v, side="left", sorter=None):
-    """Where elements of v would be inserted into the sorted a."""
-    return _on_host(numpy.searchsorted, _own(a), _number(v), side, _number(sorter))
-
-
-def digitize(x, bins, right=False):
-    """The bin that each element of x falls into."""
-    return _on_host(numpy.digitize, _own(x), _number(bins), right)
-
-
 def _bins_of(x, edges):
     """The bin of each element, -1 outside; rounding is put right by comparing with the edges, as NumPy does."""
     n, select = len(edges) - 1, _core.ufuncs()["select"]

@@ -41,7 +41,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
         return;
     }
     for (int i = 0; i < n->nsrc; i++)
-        if (n->kind == TD_N_GATHER && i == 0 && td_node_pending(n->src[0]))
+        if (td_node_looks_up(n) && i == 0 && td_node_pending(n->src[0]))
             inner->node[inner->n++] = td_node_ref(n->src[0]);
         else
             find_inner(w, inner, n->src[i], total, false);
@@ -290,7 +290,7 @@ td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view)
         for (int k = 0; k < w.node[i]->nsrc; k++) {
             const td_node *src = w.node[i]->src[k];
 
-            r |= w.node[i]->kind == TD_N_GATHER && k == 0 ? src->buf == buf || td_node_pending(src)
+            r |= td_node_looks_up(w.node[i]) && k == 0 ? src->buf == buf || td_node_pending(src)
                                                           : reads_elsewhere(src, buf, view);
         }
     return r;

@@ -190,6 +190,7 @@ compute(td_gen *g, const td_step *s)
     case TD_N_IOTA:   return iota(g, s);
     case TD_N_RANDOM: return td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64));
     case TD_N_GATHER: return gather(g, s);
+    case TD_N_SEARCH: return td_gen_search(g, s, g->val[s->src[0]], index_of(g, s->opnd, false));
     case TD_N_REDUCE: break;
     }
     td_bug(__FILE__, __LINE__, "step kind");

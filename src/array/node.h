@@ -21,6 +21,8 @@ typedef enum td_kind {
     TD_N_REDUCE, /* red over `axes` of src[0] */
     TD_N_GATHER, /* src[0] (evaluated) taken along axis par[0].i; src[1]: int64 indices in range,
                     shaped to broadcast to the result; par[1].i: their rank */
+    TD_N_SEARCH, /* how many elements of src[0] (evaluated, sorted, one axis) come before each of src[1], of
+                    the same dtype; op: do equal ones? */
 } td_kind;
 
 typedef enum td_red {
@@ -73,6 +75,13 @@ static inline bool
 td_node_pending(const td_node *n)
 {
     return !n->buf && n->kind != TD_N_SCALAR;
+}
+
+/* Does n read memory of src[0] where values say?  Then src[0] is evaluated before. */
+static inline bool
+td_node_looks_up(const td_node *n)
+{
+    return n->kind == TD_N_GATHER || n->kind == TD_N_SEARCH;
 }
 
 /* Given up and taken back around compiling, running and waiting; NULL hooks: nothing to do. */

@@ -31,11 +31,11 @@ typedef struct td_opnd {
 } td_opnd;
 
 typedef struct td_step {
-    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, LEAF */
+    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, SEARCH, LEAF */
     uint8_t  nsrc;
     uint8_t  uniform;   /* the same for all lanes of a row */
     uint16_t op;
-    uint16_t opnd;      /* LEAF, GATHER: what it loads; IOTA, RANDOM: its index */
+    uint16_t opnd;      /* LEAF, GATHER, SEARCH: what it loads; IOTA, RANDOM: its index */
     uint16_t scalar;    /* first of its kernel-argument scalars */
     uint16_t src[TD_MAXSRC];
 } td_step;

@@ -1,0 +1,74 @@
+"""searchsorted, digitize and isin against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hn
+from numpy_side import REAL, check, outcome, values
+
+import treadle as td
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted(dtype, side, dev):
+    rng = np.random.default_rng(2)
+    for n in (0, 1, 2, 3, 7, 8, 9, 100, 1000):
+        a, v = np.sort(values(n, dtype, rng, -20, 20)), values((5, 7), dtype, rng, -25, 25)
+        check(td.searchsorted(td.asarray(a), td.asarray(v), side), np.searchsorted(a, v, side), 0, f"{n}")
+        check(td.searchsorted(td.asarray(a[::-1].copy())[::-1], td.asarray(v).T, side), np.searchsorted(a, v.T, side), 0, f"{n}, strided")
+
+
+@pytest.mark.parametrize("name", ["cpu", "null"])
+@given(data=st.data())
+@settings(max_examples=40)
+def test_any_numbers(name, data):
+    kinds = st.sampled_from(["f4", "f8", "i2", "u4", "i8"])
+    shapes = hn.array_shapes(min_dims=0, max_dims=2, max_side=6)
+    a = np.sort(data.draw(hn.arrays(data.draw(kinds), st.integers(0, 9))))
+    v = data.draw(hn.arrays(data.draw(kinds), shapes))
+    side = data.draw(st.sampled_from(["left", "right"]))
+    with td.device(name):
+        check(td.searchsorted(td.asarray(a), td.asarray(v), side), np.searchsorted(a, v, side), 0, f"{a!r} {v!r} {side}")
+        order = data.draw(st.permutations(range(len(a))))
+        mixed = np.empty_like(a)
+        mixed[list(order)] = a
+        ours = td.searchsorted(td.asarray(mixed), td.asarray(v), side, sorter=td.asarray(np.array(order, dtype="i8")))
+        check(ours, np.searchsorted(a, v, side), 0, "sorter")
+
+
+def test_searching_fuses_and_reduces(dev):
+    a, v = np.arange(0, 100, 3.0), np.linspace(-3, 120, 1001)
+    t = (td.searchsorted(td.asarray(a) + 0, td.asarray(v) * 1, "right") * 2).sum()
+    assert int(t) == int((np.searchsorted(a, v, "right") * 2).sum())
+    check(td.asarray(a)[td.searchsorted(td.asarray(a), td.asarray(v)) % 5], a[np.searchsorted(a, v) % 5])
+
+
+@pytest.mark.parametrize("bins", [[0.0, 1, 2.5, 4, 10], [10.0, 4, 2.5, 1, 0], [1, 1, 2], [3]])
+@pytest.mark.parametrize("right", [False, True])
+def test_digitize(bins, right, dev):
+    for x in (np.array([0.2, 6.4, 3.0, 1.6, 10, 0, -1, np.nan, 99]), np.array([[1, 2], [3, 4]])):
+        check(td.digitize(td.asarray(x), bins, right), np.digitize(x, bins, right), 0, f"{bins}")
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 40])
+@pytest.mark.parametrize("invert", [False, True])
+def test_isin(n, invert, dev):
+    rng = np.random.default_rng(n)
+    for dtype in ("i4", "f8", "u1"):
+        a, t = rng.integers(0, 60, (6, 5)).astype(dtype), rng.integers(0, 60, n).astype(dtype)
+        if dtype == "f8" and n:
+            a[0, 0] = t[0] = np.nan
+        check(td.isin(td.asarray(a), td.asarray(t), invert=invert), np.isin(a, t, invert=invert), 0, f"{dtype} {n}")
+
+
+def test_refusals():
+    for f in (
+        lambda m: m.searchsorted(m.asarray([1, 2]), 1, "middle"), lambda m: m.searchsorted(m.asarray([[1, 2]]), 1),
+        lambda m: m.digitize(m.asarray([1.0]), [1, 3, 2]), lambda m: m.searchsorted(m.asarray([1, 2]), 1, sorter=m.asarray([0])),
+    ):  # fmt: skip
+        _, theirs = outcome(lambda f=f: f(np))
+        assert type(theirs) is ValueError
+        with pytest.raises(ValueError):
+            f(td)
