@@ -68,10 +68,11 @@ _HOME = {
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
     "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
+    "_counting": "bincount histogram",
     "_searching": "digitize isin searchsorted",
     "_writing": "choose delete diag_indices fill_diagonal insert ix_ piecewise place put put_along_axis putmask "
     "ravel_multi_index select take_along_axis tril_indices triu_indices unravel_index",
-    "_sorting": "argpartition argsort bincount cumprod cumsum histogram lexsort median partition percentile "
+    "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort unique",
 }
 _MODULES = {"memory", "random", "demo"}

@@ -95,8 +95,11 @@ td_status td_pick_check(const td_array *a, const td_pick *p); /* TD_ERR_INDEX te
 td_status td_array_pick(const td_array *a, const td_pick *p, td_array *out);
 /* How many elements of a, sorted and of one axis, come before each of v (right: or are equal to it); one dtype. */
 td_status td_array_search(const td_array *a, const td_array *v, bool right, td_array *out);
-/* How often each of 0 … bins - 1 occurs in a, which holds integers; a GPU's kernel.  Runs at once. */
+/* How often each of 0 … bins - 1 occurs in a, which holds integers; others are not counted.  Runs at once. */
 td_status td_array_count(const td_array *a, int64_t bins, td_array *out);
+/* How many of a, float32 or float64, fall between neighbouring edges: equally spaced, of a's dtype, from first to
+ * last, which belongs to the last bin.  Runs at once. */
+td_status td_array_histogram(const td_array *a, const td_array *edges, double first, double last, td_array *out);
 void      td_take_checks(bool on); /* off: indices are trusted to be in range */
 td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); /* 2-d and batched, GPU library or generated kernel */
 

@@ -84,6 +84,28 @@ count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r ? py_done(r, td_array_count(py_array_of(args[0]), bins, &r->a)) : NULL;
 }
 
+/* a, edges, the first, the last */
+static PyObject *
+histogram(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    double first, last;
+    py_ndarray *r;
+
+    (void)module;
+    if (nargs != 4 || !want_array("histogram", args[0]) || !want_array("histogram", args[1]))
+        return NULL;
+    first = PyFloat_AsDouble(args[2]);
+    last = PyErr_Occurred() ? 0 : PyFloat_AsDouble(args[3]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (td_array_dtype(py_array_of(args[0])) != TD_F32 && td_array_dtype(py_array_of(args[0])) != TD_F64) {
+        PyErr_SetString(PyExc_TypeError, "histogram: float32 and float64 are counted");
+        return NULL;
+    }
+    r = py_new();
+    return r ? py_done(r, td_array_histogram(py_array_of(args[0]), py_array_of(args[1]), first, last, &r->a)) : NULL;
+}
+
 /* a, sorted; values of its dtype; right */
 static PyObject *
 search(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
@@ -121,6 +143,7 @@ PyMethodDef py_scan_functions[] = {
     {"_cumprod", PY_FAST(cumprod), METH_FASTCALL, NULL},
     {"_select", PY_FAST(choose), METH_FASTCALL, NULL},
     {"_count", PY_FAST(count), METH_FASTCALL, NULL},
+    {"_histogram", PY_FAST(histogram), METH_FASTCALL, NULL},
     {"_search", PY_FAST(search), METH_FASTCALL, NULL},
     {"_check_bounds", check_bounds, METH_O, NULL},
     {NULL, NULL, 0, NULL},
