@@ -24,9 +24,10 @@ def bincount(x, /, weights=None, minlength=0):
         raise ValueError("'minlength' must not be negative")
     if x.dtype.kind not in "iu":
         x = x.astype("int64")
-    if x.size and x.dtype.kind == "i" and int(x.min()) < 0:
+    top = int(x.astype("uint64").max()) if x.size else -1  # a negative number is a great one here
+    if top >= 1 << 63:
         raise ValueError("'list' argument must have no negative elements")
-    n = max(int(x.max()) + 1 if x.size else 0, int(minlength))
+    n = max(top + 1, int(minlength))
     if weights is None:
         return _core._count(x, n)
     weights = asarray(weights, device=x.device)
@@ -82,7 +83,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         weights = weights.ravel()
     edges, equal = _edges(a, bins, range)
     x, shown = a.ravel(), asarray(edges, device=a.device)
-    if weights is None and equal and edges.dtype.name in ("float32", "float64") and 1 < len(edges) <= 1 << 24:
+    if weights is None and equal and edges.dtype.name in ("float32", "float64") and 1 < len(edges) <= 1 << 20:
         counts = _core._histogram(x.astype(edges.dtype, copy=False), shown, float(edges[0]), float(edges[-1]))
     elif len(edges) < 2:
         counts = _core._count(asarray([], dtype="int64", device=a.device), 0)

@@ -96,29 +96,37 @@ exact_bin(const counting *c, td_val x, td_val guess, td_val inside)
     return TD_E3(f, select, TD_E2(f, logical_and, up, TD_E2(f, less, i, top)), TD_E2(f, add, i, one), i);
 }
 
+/* Adding 1.5 * 2^23 (2^52) rounds (x - first) * scale - 0.5 to an integer, which then stands in the sum's low bits: the bin,
+ * unless x lies near an edge. */
 static void
 count_floats(const counting *c, td_val x, td_val mask)
 {
     td_fn *f = c->f;
-    td_dtype dt = c->d->in;
-    td_val zero = td_const(f, dt, 0), half = td_const(f, dt, 0.5), place, guess, off, sure, inside, slow;
+    td_dtype dt = c->d->in, bits = dt == TD_F32 ? TD_U32 : TD_U64;
+    double shift = dt == TD_F32 ? 0x1.8p23 : 0x1.8p52;
+    td_val big = td_const(f, dt, shift), place, sum, guess, off, sure, slow;
 
     place = TD_E2(f, multiply, TD_E2(f, subtract, x, c->par[TD_COUNT_FIRST]), c->par[TD_COUNT_SCALE]);
-    guess = td_cast(f, place, TD_I32);
-    off = TD_E1(f, fabs, TD_E2(f, subtract, TD_E2(f, subtract, place, td_cast(f, guess, dt)), half));
-    sure = TD_E2(f, logical_and, TD_E2(f, greater_equal, place, zero),
-                 TD_E2(f, less, place, td_cast(f, c->num[TD_COUNT_BINS], dt)));
-    sure = TD_E2(f, logical_and, sure, TD_E2(f, less, off, c->par[TD_COUNT_SURE]));
-    if (mask.i != TD_NONE.i)
+    place = TD_E2(f, subtract, place, td_const(f, dt, 0.5));
+    sum = TD_E2(f, add, place, big);
+    guess = TD_E2(f, subtract, td_bitcast(f, sum, bits), td_bitcast(f, big, bits));
+    off = TD_E1(f, fabs, TD_E2(f, subtract, place, TD_E2(f, subtract, sum, big)));
+    sure = TD_E2(f, logical_and, TD_E2(f, less, guess, td_cast(f, c->num[TD_COUNT_BINS], bits)),
+                 TD_E2(f, less, off, c->par[TD_COUNT_SURE]));
+    guess = td_cast(f, guess, TD_I32);
+    slow = TD_E1(f, logical_not, sure);
+    if (mask.i != TD_NONE.i) {
         sure = TD_E2(f, logical_and, sure, mask);
-    add(c, guess, sure);
-    inside = TD_E2(f, logical_and, TD_E2(f, greater_equal, x, c->par[TD_COUNT_FIRST]),
-                   TD_E2(f, less_equal, x, c->par[TD_COUNT_LAST]));
-    slow = TD_E2(f, logical_and, inside, TD_E1(f, logical_not, sure));
-    if (mask.i != TD_NONE.i)
         slow = TD_E2(f, logical_and, slow, mask);
+    }
+    add(c, guess, sure);
+    td_if(f, any_lane(f, slow, c->lanes));
+    slow = TD_E2(f, logical_and, slow,
+                 TD_E2(f, logical_and, TD_E2(f, greater_equal, x, c->par[TD_COUNT_FIRST]),
+                       TD_E2(f, less_equal, x, c->par[TD_COUNT_LAST])));
     td_if(f, any_lane(f, slow, c->lanes));
     add(c, exact_bin(c, x, guess, slow), slow);
+    td_end(f);
     td_end(f);
 }
 

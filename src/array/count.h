@@ -4,6 +4,8 @@
 #include "array/node.h"
 #include "ir/ir.h"
 
+enum { TD_COUNT_BINS_MAX = (1 << 20) - 1 }; /* between edges: float32 counts them, and has bits left */
+
 /* Words after the pointers: in, edges (binned), counters. */
 enum {
     TD_COUNT_N,
@@ -26,7 +28,7 @@ enum {
     TD_COUNT_FIRST, /* the first and the last edge */
     TD_COUNT_LAST,
     TD_COUNT_SCALE, /* bins per unit */
-    TD_COUNT_SURE,  /* what the distance of (x - first) * scale from a bin's middle stays below for x to be surely inside */
+    TD_COUNT_SURE,  /* as long as (x - first) * scale is no further from a bin's middle, x is inside it */
     TD_COUNT_FLOATS
 };
 

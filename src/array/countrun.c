@@ -181,9 +181,9 @@ td_array_histogram(const td_array *a, const td_array *edges, double first, doubl
     td_status st;
 
     TD_ASSERT(td_array_dtype(a) == TD_F32 || td_array_dtype(a) == TD_F64);
-    if (td_array_dtype(edges) != td_array_dtype(a) || edges->view.shape.ndim != 1 || j.bins < 1 || j.bins >> 24 ||
+    if (td_array_dtype(edges) != td_array_dtype(a) || edges->view.shape.ndim != 1 || j.bins < 1 || j.bins > TD_COUNT_BINS_MAX ||
         !(first < last) || td_array_dev(edges) != j.dev)
-        return td_fail(TD_ERR_VALUE, "histogram: expected 2 to 2^24 rising edges of the array's dtype and device");
+        return td_fail(TD_ERR_VALUE, "histogram: expected 2 to 2^20 rising edges of the array's dtype and device");
     st = td_node_dense(a, &in);
     if (!st)
         st = td_node_dense(edges, &at);

@@ -1,4 +1,4 @@
-"""searchsorted, digitize and isin against NumPy."""
+"""searchsorted, digitize, isin, bincount and histogram against NumPy."""
 
 import numpy as np
 import pytest
@@ -72,3 +72,67 @@ def test_refusals():
         assert type(theirs) is ValueError
         with pytest.raises(ValueError):
             f(td)
+
+
+# ---- counting ----
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("bins,span", [(1, None), (10, (0, 1)), (256, (-1, 1)), (1000, (0.1, 0.2)), (37, (1000, 1000.5)), (9000, None), (20, (5, 5))])
+def test_histogram_of_awkward_numbers(dtype, bins, span, dev):
+    rng = np.random.default_rng(bins)
+    for scale, shift in ((1, 0), (3, -1), (0.2, 1000.1)):
+        x = (rng.random(4000) * scale + shift).astype(dtype)
+        if span:  # on the edges, beside them, and what belongs nowhere
+            edges = np.linspace(*span, bins + 1).astype(dtype)[:300]
+            low, high = np.array(-1e9, dtype), np.array(1e9, dtype)
+            x[: 3 * len(edges)] = np.concatenate([edges, np.nextafter(edges, low), np.nextafter(edges, high)])
+            x[-3:] = np.nan, np.inf, -np.inf
+        expected, error = outcome(lambda x=x: np.histogram(x, bins, span))
+        if error:  # more bins than float32 has numbers
+            with pytest.raises(type(error)):
+                td.histogram(td.asarray(x), bins, span)
+            continue
+        for ours, theirs in zip(td.histogram(td.asarray(x), bins, span), expected, strict=True):
+            check(ours, theirs, 0, f"{bins} {span} {scale}")
+
+
+@pytest.mark.parametrize("bins", [5, [0.0, 1, 2, 10], [1, 3]])
+def test_histogram_of_everything(bins, dev):
+    rng = np.random.default_rng(1)
+    x, w = rng.integers(0, 12, (50, 4)), rng.integers(1, 5, (50, 4))
+    for dtype in ("i4", "u1", "f4", "f2", "?"):
+        for kw, rtol in (({}, 0), ({"density": True}, 1e-12), ({"weights": w}, 0), ({"weights": w.astype("f4")}, 1e-6)):
+            ours = td.histogram(td.asarray(x.astype(dtype)), bins, **{k: td.asarray(v) if k == "weights" else v for k, v in kw.items()})
+            host = x.astype(dtype)
+            theirs = np.histogram(host.astype("u1") if dtype == "?" else host, bins, **kw)
+            for o, t in zip(ours, theirs, strict=True):
+                assert o.dtype == t.dtype, (dtype, kw)
+                np.testing.assert_allclose(o.get(), t, rtol=rtol)
+
+
+@pytest.mark.parametrize("n", [1, 5, 16, 17, 256, 257, 8192, 8193, 20000])
+@pytest.mark.parametrize("size", [1, 3, 1000, 20001])
+def test_bincount_sizes(n, size, dev):
+    rng = np.random.default_rng(n + size)
+    for dtype in ("i4", "u8", "i2"):
+        x = rng.integers(0, min(n, 30000), size + 1).astype(dtype)
+        for part in (slice(0, size), slice(1, None)):  # aligned and not
+            check(td.bincount(td.asarray(x)[part], minlength=n), np.bincount(x[part].astype("i8"), minlength=n), 0, f"{dtype}")
+    x = np.full(size, n - 1)
+    check(td.bincount(td.asarray(x)), np.bincount(x))
+
+
+def test_bincount_weights_and_refusals(dev):
+    rng = np.random.default_rng(0)
+    x, w = rng.integers(0, 9, 500), rng.random(500)
+    check(td.bincount(td.asarray(x), td.asarray(w), 20), np.bincount(x, w, 20))
+    check(td.bincount(td.asarray([], dtype="int64"), minlength=3), np.bincount(np.array([], dtype="i8"), minlength=3))
+    for bad in (lambda m: m.bincount(m.asarray([1, -1])), lambda m: m.bincount(m.asarray([[1]])), lambda m: m.bincount(m.asarray([1]), minlength=-1),
+                lambda m: m.bincount(m.asarray([1, 2]), m.asarray([1.0]))):  # fmt: skip
+        with pytest.raises(ValueError):
+            bad(np)
+        with pytest.raises(ValueError):
+            bad(td)
+    with pytest.raises(TypeError):
+        td.bincount(td.asarray([1.5]))
