@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
@@ -20,7 +21,7 @@ def test_searchsorted(dtype, side, dev):
         check(td.searchsorted(td.asarray(a[::-1].copy())[::-1], td.asarray(v).T, side), np.searchsorted(a, v.T, side), 0, f"{n}, strided")
 
 
-@pytest.mark.parametrize("name", ["cpu", "null"])
+@pytest.mark.parametrize("name", DEVICES)
 @given(data=st.data())
 @settings(max_examples=40)
 def test_any_numbers(name, data):

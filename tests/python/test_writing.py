@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hn
@@ -9,8 +10,6 @@ from numpy_side import REAL, check, outcome, values
 
 import treadle as td
 from treadle import _indexing
-
-DEVICES = ["cpu", "null"]
 
 
 @st.composite
