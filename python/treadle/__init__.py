@@ -70,8 +70,9 @@ _HOME = {
     "swapaxes tile transpose unstack vsplit vstack",
     "_counting": "bincount histogram",
     "_searching": "digitize isin searchsorted",
-    "_writing": "choose delete diag_indices fill_diagonal insert ix_ piecewise place put put_along_axis putmask "
-    "ravel_multi_index select take_along_axis tril_indices triu_indices unravel_index",
+    "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
+    "unravel_index",
+    "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort unique",
 }

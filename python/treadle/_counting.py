@@ -17,9 +17,9 @@ def bincount(x, /, weights=None, minlength=0):
     """
     x = _own(x)
     if x.ndim != 1:
-        raise ValueError("object too deep for desired array" if x.ndim > 1 else "object of too small depth for desired array")
+        raise ValueError(f"bincount: expected an array of one axis, not of {x.ndim}")
     if x.dtype.kind not in "iub" and x.size:
-        raise TypeError(f"Cannot cast array data from dtype('{x.dtype}') to dtype('int64') according to the rule 'safe'")
+        raise TypeError(f"bincount: the array holds {x.dtype}, not integers")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if x.dtype.kind not in "iu":

@@ -246,7 +246,8 @@ def choice(g, a, size=None, replace=True, p=None, axis=0, shuffle=True):
     shape = () if size is None else (int(size),) if isinstance(size, (int, numpy.integer)) else tuple(size)
     count = int(numpy.prod(shape, dtype=object))
     if n <= 0 and count:
-        raise ValueError("a must be a positive integer unless no samples are taken" if number else "a cannot be empty unless no samples are taken")
+        what = "a must be a positive integer" if number else "a cannot be empty"
+        raise ValueError(what + " unless no samples are taken")
     if not replace and count > n:
         raise ValueError("Cannot take a larger sample than population when replace is False")
     if count == 0:

@@ -17,7 +17,7 @@ def searchsorted(a, v, side="left", sorter=None):
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
     if a.ndim != 1:
-        raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
+        raise ValueError(f"searchsorted: expected a sorted array of one axis, not of {a.ndim}")
     if sorter is not None:
         sorter = asarray(sorter, device=a.device)
         if sorter.shape != a.shape:
@@ -35,7 +35,7 @@ def digitize(x, bins, right=False):
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
     if edges.ndim != 1:
-        raise ValueError("object of too small depth for desired array" if edges.ndim == 0 else "bins must be 1-dimensional")
+        raise ValueError(f"digitize: expected bins of one axis, not of {edges.ndim}")
     rises = bool((edges[1:] >= edges[:-1]).all())
     if not rises and not (edges[1:] <= edges[:-1]).all():
         raise ValueError("bins must be monotonically increasing or decreasing")

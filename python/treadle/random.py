@@ -2,7 +2,7 @@
 
 from os import urandom
 
-from ._core import Generator, asarray, ndarray
+from ._core import Generator
 
 __all__ = [
     "Generator",

@@ -16,9 +16,9 @@ typedef struct counting {
     td_fn *f;
     const td_count *d;
     td_val in, edges, out, num[TD_COUNT_INTS], par[TD_COUNT_FLOATS];
-    td_val mine;     /* GPU: where this thread counts */
-    td_val own;      /* GPU, shared: the thread's copy */
-    int lanes;       /* of the elements at hand */
+    td_val mine; /* GPU: where this thread counts */
+    td_val own;  /* GPU, shared: the thread's copy */
+    int lanes;   /* of the elements at hand */
 } counting;
 
 static td_val
@@ -73,7 +73,8 @@ count_numbers(const counting *c, td_val v, td_val mask)
     if (td_dtype_size(dt) < 4)
         v = td_cast(f, v, dt = TD_I32);
     if (td_dtype_size(dt) == 4)
-        ok = TD_E2(f, less, td_bitcast(f, v, TD_U32), td_cast(f, limit, TD_U32)); /* below 2^31 of them */
+        ok = TD_E2(f, less, td_bitcast(f, v, TD_U32),
+                   td_cast(f, limit, TD_U32)); /* below 2^31 of them */
     else
         ok = TD_E2(f, less, td_bitcast(f, v, TD_U64), td_cast(f, limit, TD_U64));
     if (mask.i != TD_NONE.i)
@@ -86,14 +87,18 @@ static td_val
 exact_bin(const counting *c, td_val x, td_val guess, td_val inside)
 {
     td_fn *f = c->f;
-    td_val one = whole(c, 1), top = TD_E2(f, subtract, td_cast(f, c->num[TD_COUNT_BINS], TD_I32), one), i, up;
+    td_val one = whole(c, 1),
+           top = TD_E2(f, subtract, td_cast(f, c->num[TD_COUNT_BINS], TD_I32), one), i, up;
 
     i = TD_E2(f, maximum, TD_E2(f, minimum, guess, top), whole(c, 0));
     i = td_splat(f, i, c->lanes);
     up = TD_E2(f, less, x, td_load(f, c->edges, i, inside, c->lanes, 0));
-    i = TD_E3(f, select, TD_E2(f, logical_and, up, TD_E2(f, greater, i, whole(c, 0))), TD_E2(f, subtract, i, one), i);
-    up = TD_E2(f, greater_equal, x, td_load(f, c->edges, TD_E2(f, add, i, one), inside, c->lanes, 0));
-    return TD_E3(f, select, TD_E2(f, logical_and, up, TD_E2(f, less, i, top)), TD_E2(f, add, i, one), i);
+    i = TD_E3(f, select, TD_E2(f, logical_and, up, TD_E2(f, greater, i, whole(c, 0))),
+              TD_E2(f, subtract, i, one), i);
+    up = TD_E2(f, greater_equal, x,
+               td_load(f, c->edges, TD_E2(f, add, i, one), inside, c->lanes, 0));
+    return TD_E3(f, select, TD_E2(f, logical_and, up, TD_E2(f, less, i, top)),
+                 TD_E2(f, add, i, one), i);
 }
 
 /* Adding 1.5 * 2^23 (2^52) rounds (x - first) * scale - 0.5 to an integer, which then stands in the sum's low bits: the bin,
@@ -106,7 +111,8 @@ count_floats(const counting *c, td_val x, td_val mask)
     double shift = dt == TD_F32 ? 0x1.8p23 : 0x1.8p52;
     td_val big = td_const(f, dt, shift), place, sum, guess, off, sure, slow;
 
-    place = TD_E2(f, multiply, TD_E2(f, subtract, x, c->par[TD_COUNT_FIRST]), c->par[TD_COUNT_SCALE]);
+    place =
+        TD_E2(f, multiply, TD_E2(f, subtract, x, c->par[TD_COUNT_FIRST]), c->par[TD_COUNT_SCALE]);
     place = TD_E2(f, subtract, place, td_const(f, dt, 0.5));
     sum = TD_E2(f, add, place, big);
     guess = TD_E2(f, subtract, td_bitcast(f, sum, bits), td_bitcast(f, big, bits));
@@ -185,8 +191,10 @@ count_gpu(counting *c, td_val tid)
 {
     const td_count *d = c->d;
     td_fn *f = c->f;
-    td_val n = c->num[TD_COUNT_N], step = c->num[TD_COUNT_STEP], lanes = td_const_int(f, TD_I64, d->lanes);
-    td_val block = td_const_int(f, TD_I64, d->block), at = td_slot(f, TD_I64, 1), one = td_const_int(f, TD_I64, 1);
+    td_val n = c->num[TD_COUNT_N], step = c->num[TD_COUNT_STEP],
+           lanes = td_const_int(f, TD_I64, d->lanes);
+    td_val block = td_const_int(f, TD_I64, d->block), at = td_slot(f, TD_I64, 1),
+           one = td_const_int(f, TD_I64, 1);
     td_val first, far, i, end, v[8];
 
     first = TD_E2(f, multiply, td_cast(f, td_index(f, OP_bid, 0), TD_I64), block);
@@ -197,8 +205,9 @@ count_gpu(counting *c, td_val tid)
     i = td_for(f, first, TD_E2(f, add, TD_E2(f, subtract, n, far), one),
                TD_E2(f, multiply, step, td_const_int(f, TD_I64, d->unroll)));
     for (int u = 0; u < d->unroll; u++)
-        v[u] = td_load(f, c->in, TD_E2(f, add, i, TD_E2(f, multiply, step, td_const_int(f, TD_I64, u))), TD_NONE,
-                       d->lanes, align_of(c));
+        v[u] = td_load(f, c->in,
+                       TD_E2(f, add, i, TD_E2(f, multiply, step, td_const_int(f, TD_I64, u))),
+                       TD_NONE, d->lanes, align_of(c));
     for (int u = 0; u < d->unroll; u++)
         count_lanes(c, v[u], TD_NONE);
     td_set(f, at, TD_E2(f, add, i, TD_E2(f, multiply, step, td_const_int(f, TD_I64, d->unroll))));
@@ -220,12 +229,14 @@ count_cpu(counting *c)
 {
     const td_count *d = c->d;
     td_fn *f = c->f;
-    td_val n = c->num[TD_COUNT_N], step = c->num[TD_COUNT_STEP], lanes = td_const_int(f, TD_I64, d->lanes);
+    td_val n = c->num[TD_COUNT_N], step = c->num[TD_COUNT_STEP],
+           lanes = td_const_int(f, TD_I64, d->lanes);
     td_val bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64), lo, hi, i, full, mask;
 
     c->mine = c->out;
     c->lanes = d->lanes;
-    c->own = TD_E2(f, multiply, TD_E2(f, multiply, bid, c->num[TD_COUNT_BINS]), td_const_int(f, TD_I64, d->copies));
+    c->own = TD_E2(f, multiply, TD_E2(f, multiply, bid, c->num[TD_COUNT_BINS]),
+                   td_const_int(f, TD_I64, d->copies));
     lo = TD_E2(f, multiply, bid, step);
     hi = TD_E2(f, minimum, n, TD_E2(f, add, lo, step));
     full = TD_E2(f, subtract, hi, td_const_int(f, TD_I64, d->lanes - 1));
@@ -234,7 +245,8 @@ count_cpu(counting *c)
     td_end(f);
     if (d->lanes == 1)
         return;
-    full = TD_E2(f, bitwise_and, TD_E2(f, subtract, hi, lo), td_const_int(f, TD_I64, ~(int64_t)(d->lanes - 1)));
+    full = TD_E2(f, bitwise_and, TD_E2(f, subtract, hi, lo),
+                 td_const_int(f, TD_I64, ~(int64_t)(d->lanes - 1)));
     i = TD_E2(f, add, lo, full);
     td_if(f, TD_E2(f, less, i, hi));
     mask = TD_E2(f, less, td_iota(f, TD_I64, d->lanes), TD_E2(f, subtract, hi, i));

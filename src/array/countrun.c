@@ -15,8 +15,8 @@ enum {
     SHARED_WORDS = 8192, /* counters of a block: 32 KB */
     BANKS = 32,
     UNROLL = 4,
-    CPU_COPIES = 4,      /* of the counters of a block, */
-    CPU_COPIED = 4096,   /* while they are no more than this */
+    CPU_COPIES = 4,    /* of the counters of a block, */
+    CPU_COPIED = 4096, /* while they are no more than this */
     CPU_PARALLEL = 100000,
 };
 
@@ -54,7 +54,8 @@ form_gpu(job *j)
         most *= 4; /* no shared memory to fill and to merge */
         d->copies = 1;
     }
-    want = (j->n + (int64_t)BLOCK * d->lanes * d->unroll - 1) / ((int64_t)BLOCK * d->lanes * d->unroll);
+    want = (j->n + (int64_t)BLOCK * d->lanes * d->unroll - 1) /
+           ((int64_t)BLOCK * d->lanes * d->unroll);
     j->blocks = want < most ? want : most;
     j->step = j->blocks * BLOCK * d->lanes;
 }
@@ -115,9 +116,10 @@ run(job *j, const td_node *counters)
         words[n++] = bits_of(j->d.in, (double)j->bins / (j->last - j->first));
         words[n++] = bits_of(j->d.in, 0.5 - doubt(j));
     }
-    key = td_hash_u64(key, (uint64_t)j->d.in << 48 | (uint64_t)j->d.counter << 40 | (uint64_t)j->d.bins << 8 |
-                               (uint64_t)j->d.binned << 1 | j->d.gpu);
-    key = td_hash_u64(key, (uint64_t)j->d.copies << 32 | (uint64_t)j->d.lanes << 16 | (uint64_t)j->d.unroll);
+    key = td_hash_u64(key, (uint64_t)j->d.in << 48 | (uint64_t)j->d.counter << 40 |
+                               (uint64_t)j->d.bins << 8 | (uint64_t)j->d.binned << 1 | j->d.gpu);
+    key = td_hash_u64(key, (uint64_t)j->d.copies << 32 | (uint64_t)j->d.lanes << 16 |
+                               (uint64_t)j->d.unroll);
     token = td_graph_unlock();
     st = td_jit_get(j->dev, key, td_count_build, &j->d, &k);
     if (!st)
@@ -150,7 +152,8 @@ count(job *j, td_array *out)
     if (!st)
         st = run(j, counters.store->node);
     if (!st)
-        st = gpu ? td_array_cast(&counters, TD_I64, out) : td_array_reduce(TD_RED_sum, &counters, &sum, out);
+        st = gpu ? td_array_cast(&counters, TD_I64, out)
+                 : td_array_reduce(TD_RED_sum, &counters, &sum, out);
     td_array_unref(&counters);
     return st;
 }
@@ -164,7 +167,8 @@ td_array_count(const td_array *a, int64_t bins, td_array *out)
 
     TD_ASSERT(td_dtype_is_int(td_array_dtype(a)));
     if (bins < 0 || bins >> 31)
-        return td_fail(TD_ERR_VALUE, "bincount: %lld bins; at most 2147483647 are counted", (long long)bins);
+        return td_fail(TD_ERR_VALUE, "bincount: %lld bins; at most 2147483647 are counted",
+                       (long long)bins);
     TD_TRY(td_node_dense(a, &in));
     j.in = in;
     j.d.in = td_array_dtype(a);
@@ -174,16 +178,23 @@ td_array_count(const td_array *a, int64_t bins, td_array *out)
 }
 
 td_status
-td_array_histogram(const td_array *a, const td_array *edges, double first, double last, td_array *out)
+td_array_histogram(const td_array *a, const td_array *edges, double first, double last,
+                   td_array *out)
 {
-    job j = {.dev = td_array_dev(a), .n = td_array_size(a), .bins = td_array_size(edges) - 1, .first = first, .last = last};
+    job j = {.dev = td_array_dev(a),
+             .n = td_array_size(a),
+             .bins = td_array_size(edges) - 1,
+             .first = first,
+             .last = last};
     td_node *in = NULL, *at = NULL;
     td_status st;
 
     TD_ASSERT(td_array_dtype(a) == TD_F32 || td_array_dtype(a) == TD_F64);
-    if (td_array_dtype(edges) != td_array_dtype(a) || edges->view.shape.ndim != 1 || j.bins < 1 || j.bins > TD_COUNT_BINS_MAX ||
-        !(first < last) || td_array_dev(edges) != j.dev)
-        return td_fail(TD_ERR_VALUE, "histogram: expected 2 to 2^20 rising edges of the array's dtype and device");
+    if (td_array_dtype(edges) != td_array_dtype(a) || edges->view.shape.ndim != 1 || j.bins < 1 ||
+        j.bins > TD_COUNT_BINS_MAX || !(first < last) || td_array_dev(edges) != j.dev)
+        return td_fail(
+            TD_ERR_VALUE,
+            "histogram: expected 2 to 2^20 rising edges of the array's dtype and device");
     st = td_node_dense(a, &in);
     if (!st)
         st = td_node_dense(edges, &at);

@@ -291,7 +291,7 @@ td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view)
             const td_node *src = w.node[i]->src[k];
 
             r |= td_node_looks_up(w.node[i]) && k == 0 ? src->buf == buf || td_node_pending(src)
-                                                          : reads_elsewhere(src, buf, view);
+                                                       : reads_elsewhere(src, buf, view);
         }
     return r;
 }

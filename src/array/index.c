@@ -157,7 +157,8 @@ td_pick_shapes(const td_array *a, const td_pick *p, td_shape *result, td_shape *
 
     for (int k = 0; k < p->n; k++)
         if (td_broadcast("index", &own, &p->index[k]->view.shape, &own))
-            return td_fail(TD_ERR_INDEX, "shape mismatch: indexing arrays could not be broadcast together");
+            return td_fail(TD_ERR_INDEX,
+                           "shape mismatch: indexing arrays could not be broadcast together");
     for (int i = 0; i < a->view.shape.ndim; i++) {
         if (is_picked(p, i))
             continue;

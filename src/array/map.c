@@ -228,7 +228,9 @@ td_eval_map(td_plan *p)
     if (!fits(p))
         return TD_SKIP;
     m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
-    if (p->put && (gpu || p->put_op != TD_OPS)) /* neighbouring threads write neighbours; lanes might collide */
+    if (p->put &&
+        (gpu ||
+         p->put_op != TD_OPS)) /* neighbouring threads write neighbours; lanes might collide */
         m.lanes = 1;
     if (!gpu && m.lanes > 1)
         td_plan_flatten(p, m.lanes);

@@ -106,7 +106,8 @@ add_searched(td_plan *p, const td_node *n, td_step *s)
     const td_node *src = n->src[0];
     td_view v = {.shape = n->view.shape, .offset = src->view.offset};
     int64_t count = src->view.shape.dim[0];
-    int64_t num[3] = {src->view.stride[0], count, count ? 64 - __builtin_clzll((uint64_t)count) : 0};
+    int64_t num[3] = {src->view.stride[0], count,
+                      count ? 64 - __builtin_clzll((uint64_t)count) : 0};
 
     TD_TRY(add_load(p, src->buf, (td_dtype)src->dt, &v, &s->opnd));
     for (int i = 0; i < 3; i++) {

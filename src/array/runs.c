@@ -25,7 +25,8 @@ compute(td_fn *f, td_val v)
 
 /* acc is of memory's dtype, so every step rounds as one written to memory does. */
 static void
-run_of(td_fn *f, const form *d, td_val acc, td_val i, const td_val p[4], td_val s, const td_val n[2])
+run_of(td_fn *f, const form *d, td_val acc, td_val i, const td_val p[4], td_val s,
+       const td_val n[2])
 {
     td_val at = p[0], order = p[1], value = p[2], k = td_slot(f, TD_I64, 1), from, v, old, next;
     td_val one = td_const_int(f, TD_I64, 1), own = td_load(f, at, i, TD_NONE, 1, 0);
@@ -85,7 +86,8 @@ static td_status
 launch(const form *d, td_dev *dev, uint64_t words[7])
 {
     int64_t total = (int64_t)(words[5] * words[6]);
-    td_dims dims = {.grid = {(uint32_t)((total + BLOCK - 1) / BLOCK), 1, 1}, .block = {BLOCK, 1, 1}};
+    td_dims dims = {.grid = {(uint32_t)((total + BLOCK - 1) / BLOCK), 1, 1},
+                    .block = {BLOCK, 1, 1}};
     td_hash key = td_hash_add(TD_HASH_INIT, "runs", 4);
     form own = *d;
     void *token;
@@ -120,7 +122,8 @@ td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_arra
     for (int i = 0; i < 4 && !st; i++) {
         st = td_node_dense(part[i], &n[i]);
         if (!st)
-            words[i] = n[i]->buf->ptr + (uint64_t)n[i]->view.offset * td_dtype_size((td_dtype)n[i]->dt);
+            words[i] =
+                n[i]->buf->ptr + (uint64_t)n[i]->view.offset * td_dtype_size((td_dtype)n[i]->dt);
     }
     if (!st)
         st = td_storage_own(a->store, NULL);

@@ -12,10 +12,10 @@
 
 typedef struct target {
     const td_array *a;
-    const td_pick  *p;
-    td_shape        result, spread;
-    td_view         view; /* of the result's shape; the indices' axes stand still */
-    bool            gpu;
+    const td_pick *p;
+    td_shape result, spread;
+    td_view view; /* of the result's shape; the indices' axes stand still */
+    bool gpu;
 } target;
 
 static td_status
@@ -183,7 +183,8 @@ fits_result(const td_node *value, const target *t)
     if (!td_view_broadcast(&value->view, &t->result, &unused))
         return TD_OK;
     return td_fail(TD_ERR_VALUE,
-                   "shape mismatch: value array of shape %s could not be broadcast to indexing result of shape %s",
+                   "shape mismatch: value array of shape %s could not be broadcast to indexing "
+                   "result of shape %s",
                    td_shape_text(&value->view.shape, have, sizeof have),
                    td_shape_text(&t->result, want, sizeof want));
 }

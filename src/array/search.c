@@ -20,8 +20,10 @@ td_val
 td_gen_search(td_gen *g, const td_step *s, td_val v, td_val base)
 {
     td_fn *f = g->f;
-    td_val step = g->scalar[s->scalar], n = g->scalar[s->scalar + 1], bits = g->scalar[s->scalar + 2];
-    td_val zero = td_const_int(f, TD_I64, 0), one = td_const_int(f, TD_I64, 1), i, next, x, at, ok, pos;
+    td_val step = g->scalar[s->scalar], n = g->scalar[s->scalar + 1],
+           bits = g->scalar[s->scalar + 2];
+    td_val zero = td_const_int(f, TD_I64, 0), one = td_const_int(f, TD_I64, 1), i, next, x, at, ok,
+           pos;
     td_dtype dt = (td_dtype)g->p->opnd[s->opnd].dt, work = td_gen_compute(dt);
     int lanes = f->st ? 1 : td_at(f, v)->lanes;
 
@@ -52,7 +54,8 @@ td_array_search(const td_array *a, const td_array *v, bool right, td_array *out)
         return td_fail(TD_ERR_VALUE, "searchsorted: operands are on %s and on %s",
                        td_dev_info(td_array_dev(a))->name, td_dev_info(td_array_dev(v))->name);
     if (td_dtype_is_complex(td_array_dtype(a)))
-        return td_fail(TD_ERR_TYPE, "searchsorted: not defined for %s", td_dtype_name(td_array_dtype(a)));
+        return td_fail(TD_ERR_TYPE, "searchsorted: not defined for %s",
+                       td_dtype_name(td_array_dtype(a)));
     st = td_array_node(a, &sorted);
     if (!st)
         st = td_array_node(v, &what);

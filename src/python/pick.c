@@ -28,7 +28,8 @@ fill(const td_array *a, PyObject *const args[ARGS - 1], pick *k)
     *k = (pick){.p = {.n = 0}};
     if (n < 1 || n > TD_MAXDIM || PyTuple_Size(arrays) != n || PyTuple_Size(shown) != n) {
         if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "pick: axes and index arrays are tuples of one length");
+            PyErr_SetString(PyExc_ValueError,
+                            "pick: axes and index arrays are tuples of one length");
         return false;
     }
     k->p.place = (int)PyLong_AsLong(args[3]);
@@ -40,9 +41,11 @@ fill(const td_array *a, PyObject *const args[ARGS - 1], pick *k)
     for (Py_ssize_t i = 0; i < n; i++) {
         long axis = PyLong_AsLong(PyTuple_GetItem(axes, i));
 
-        if (!PyErr_Occurred() && (axis < (i ? k->p.axis[i - 1] + 1 : 0) || axis >= a->view.shape.ndim))
+        if (!PyErr_Occurred() &&
+            (axis < (i ? k->p.axis[i - 1] + 1 : 0) || axis >= a->view.shape.ndim))
             PyErr_SetString(PyExc_ValueError, "pick: axes are ascending and the array's");
-        if (PyErr_Occurred() || !py_asarray(PyTuple_GetItem(arrays, i), TD_I64, td_array_dev(a), &k->own[i]))
+        if (PyErr_Occurred() ||
+            !py_asarray(PyTuple_GetItem(arrays, i), TD_I64, td_array_dev(a), &k->own[i]))
             break;
         k->p.axis[i] = (int)axis;
         k->p.shown[i] = (int)PyLong_AsLong(PyTuple_GetItem(shown, i));
@@ -62,7 +65,8 @@ want(const char *fn, PyObject *const *args, Py_ssize_t nargs, Py_ssize_t n)
 {
     if (nargs == n && py_is_array(args[0]))
         return true;
-    PyErr_Format(PyExc_TypeError, "%s: expected a treadle.ndarray and %zd more arguments", fn, n - 1);
+    PyErr_Format(PyExc_TypeError, "%s: expected a treadle.ndarray and %zd more arguments", fn,
+                 n - 1);
     return false;
 }
 
@@ -171,7 +175,8 @@ put_runs(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     td_op op;
 
     (void)module;
-    if (!want("_put_runs", args, nargs, 6) || !py_writable((py_ndarray *)args[0]) || !find_op(args[1], &op))
+    if (!want("_put_runs", args, nargs, 6) || !py_writable((py_ndarray *)args[0]) ||
+        !find_op(args[1], &op))
         return NULL;
     for (int i = 2; i < 6; i++)
         if (!py_is_array(args[i])) {
@@ -179,7 +184,8 @@ put_runs(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
             return NULL;
         }
     return py_ok(td_array_put_runs(py_array_of(args[0]), op, py_array_of(args[2]),
-                                   py_array_of(args[3]), py_array_of(args[4]), py_array_of(args[5])))
+                                   py_array_of(args[3]), py_array_of(args[4]),
+                                   py_array_of(args[5])))
                ? Py_NewRef(Py_None)
                : NULL;
 }

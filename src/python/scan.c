@@ -98,12 +98,15 @@ histogram(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     last = PyErr_Occurred() ? 0 : PyFloat_AsDouble(args[3]);
     if (PyErr_Occurred())
         return NULL;
-    if (td_array_dtype(py_array_of(args[0])) != TD_F32 && td_array_dtype(py_array_of(args[0])) != TD_F64) {
+    if (td_array_dtype(py_array_of(args[0])) != TD_F32 &&
+        td_array_dtype(py_array_of(args[0])) != TD_F64) {
         PyErr_SetString(PyExc_TypeError, "histogram: float32 and float64 are counted");
         return NULL;
     }
     r = py_new();
-    return r ? py_done(r, td_array_histogram(py_array_of(args[0]), py_array_of(args[1]), first, last, &r->a)) : NULL;
+    return r ? py_done(r, td_array_histogram(py_array_of(args[0]), py_array_of(args[1]), first,
+                                             last, &r->a))
+             : NULL;
 }
 
 /* a, sorted; values of its dtype; right */
@@ -119,11 +122,13 @@ search(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     if (py_array_of(args[0])->view.shape.ndim != 1 ||
         td_array_dtype(py_array_of(args[0])) != td_array_dtype(py_array_of(args[1]))) {
-        PyErr_SetString(PyExc_ValueError, "search: the sorted array has one axis and the values' dtype");
+        PyErr_SetString(PyExc_ValueError,
+                        "search: the sorted array has one axis and the values' dtype");
         return NULL;
     }
     r = py_new();
-    return r ? py_done(r, td_array_search(py_array_of(args[0]), py_array_of(args[1]), right, &r->a)) : NULL;
+    return r ? py_done(r, td_array_search(py_array_of(args[0]), py_array_of(args[1]), right, &r->a))
+             : NULL;
 }
 
 static PyObject *

@@ -287,7 +287,8 @@ ufunc_at(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     name = get_name(self, NULL);
     f = name ? py_package("treadle._writing", "at") : NULL;
     if (f)
-        r = PyObject_CallFunctionObjArgs(f, name, args[0], args[1], nargs > 2 ? args[2] : NULL, NULL);
+        r = PyObject_CallFunctionObjArgs(f, name, args[0], args[1], nargs > 2 ? args[2] : NULL,
+                                         NULL);
     Py_XDECREF(f);
     Py_XDECREF(name);
     return r;
@@ -326,7 +327,8 @@ py_ufunc_init(PyObject *m)
         {"reduce", PY_FAST(ufunc_reduce), METH_FASTCALL | METH_KEYWORDS,
          "reduce(array, axis=0, dtype=None, out=None, keepdims=False): the operation along axes."},
         {"at", PY_FAST(ufunc_at), METH_FASTCALL,
-         "at(array, indices[, values]): array[indices] = operation(array[indices], values), in place and "
+         "at(array, indices[, values]): array[indices] = operation(array[indices], values), in "
+         "place and "
          "once for each time that an index occurs."},
         {"__reduce__", ufunc_pickle, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},

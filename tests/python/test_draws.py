@@ -154,4 +154,4 @@ def test_module_functions():
     td.random.shuffle(x)
     assert sorted(x.tolist()) == list(range(5)) and set(td.random.random_integers(1, 3, 50).tolist()) == {1, 2, 3}
     with pytest.raises(AttributeError):
-        td.random.nothing_of_that_name
+        td.random.nothing_of_that_name  # noqa: B018

@@ -159,7 +159,7 @@ def fills_and_copies(n, name):
     for m in (3, 46341):
         k = n // m + 1
         y = ramp(m * k).reshape(m, k).T.copy().reshape(-1)
-        probe(y, lambda i: f(i % m * k + i // m))
+        probe(y, lambda i, m=m, k=k: f(i % m * k + i // m))
 
 
 def joins(n, name):
