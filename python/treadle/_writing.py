@@ -25,6 +25,10 @@ def _has_arrays(a, key):
     return any(isinstance(i, ndarray) for i in _items(a, key))
 
 
+# The low bits of the result follow from the operands' low bits: what is wider may be cut before an atomic operation.
+_LOW_BITS = {"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor"}
+
+
 def at(name, a, indices, values=None):
     """a[indices] = name(a[indices], values), once for each time that an index occurs; in the order of the indices."""
     _writable(a, name + ".at")
@@ -37,10 +41,11 @@ def at(name, a, indices, values=None):
     p = parse(a, indices)
     if not unary and not numpy.isscalar(values):
         values = asarray(values, device=a.device)
-    if name == "subtract" and a.dtype.kind in "iu" and a.device.kind != "cpu":
-        moved = asarray(values, device=a.device)
-        if moved.dtype.kind in "iub":  # wraps alike, and there is an atomic addition
-            name, values = "add", 0 - moved.astype(a.dtype)
+    if name in _LOW_BITS and a.dtype.kind in "iu" and a.device.kind != "cpu" and type(values) is not float:
+        values = asarray(values, dtype=a.dtype if type(values) is int else None, device=a.device)
+        if numpy.result_type(a.dtype, values.dtype).kind in "iu":
+            values = values.astype(a.dtype, copy=False)
+            name, values = ("add", 0 - values) if name == "subtract" else (name, values)
     if not _core._put_op(p.view, *p.rest, name, 0 if unary else values):
         _by_runs(name, p, 0 if unary else values)
 
