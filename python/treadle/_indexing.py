@@ -63,6 +63,11 @@ def compress(condition, a, axis=None, out=None):
     return r if out is None else _store(out, r)
 
 
+def compress_of(a, condition, axis=None, out=None):
+    """The method: as compress."""
+    return compress(condition, a, axis, out)
+
+
 def extract(condition, arr):
     """The elements of arr where condition is true."""
     return compress(asarray(condition).ravel(), asarray(arr).ravel())

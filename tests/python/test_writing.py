@@ -235,6 +235,7 @@ A, M = np.arange(12.0).reshape(3, 4), np.arange(12).reshape(3, 4) % 3 == 0
 IN_PLACE = {
     "put": lambda m, a: m.put(a, [0, -1, 5, 5], [9, 8, 7, 6]),
     "put, repeated": lambda m, a: m.put(a, [[3, 1], [2, 1]], [-1, -2, -3]),
+    "put, the method": lambda m, a: a.put([1, 1], [3, 4]),
     "put, clip": lambda m, a: m.put(a, [-5, 30], [-1, -2], mode="clip"),
     "put, wrap": lambda m, a: m.put(a, [-5, 30], [-1, -2], mode="wrap"),
     "putmask": lambda m, a: m.putmask(a, m.asarray(M), m.asarray([1.0, 2.0, 3.0, 4.0, 5.0])),
@@ -278,6 +279,7 @@ RESULT = {
     "diag_indices": lambda m: m.diag_indices(3), "ix_": lambda m: m.ix_(m.asarray([2, 0]), m.asarray([True, False, True])),
     "ix_ used": lambda m: m.asarray(A)[m.ix_(m.asarray([2, 0]), m.asarray([1, 3, 3]))],
     "compress": lambda m: m.compress([False, True, True], m.asarray(A), 0), "extract": lambda m: m.extract(m.asarray(M), m.asarray(A)),
+    "methods": lambda m: (m.asarray(A).compress([False, True], 0), m.asarray([1, 0]).choose([m.asarray(5), m.asarray(6)])),
     "flatnonzero": lambda m: m.flatnonzero(m.asarray(M)), "argwhere": lambda m: m.argwhere(m.asarray(M)),
 }  # fmt: skip
 
