@@ -61,7 +61,7 @@ _HOME = {
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "
+    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose "
     "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
     "shape size sinc where",
     "_namespace": "__array_namespace_info__ astype",
@@ -70,8 +70,13 @@ _HOME = {
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
     "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
-    "_sorting": "argpartition argsort bincount cumprod cumsum digitize histogram lexsort median partition percentile "
-    "quantile searchsorted sort sort_complex unique",
+    "_counting": "bincount histogram",
+    "_searching": "digitize isin searchsorted",
+    "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
+    "unravel_index",
+    "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
+    "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
+    "quantile sort sort_complex unique",
 }
 _MODULES = {"memory", "random", "demo"}
 

@@ -149,14 +149,6 @@ def isneginf(x):
     return asarray(x) == float("-inf")
 
 
-def isin(element, test_elements, assume_unique=False, invert=False):
-    """Is the element among test_elements?  For short lists: each is compared."""
-    a, tests = _core._beside("isin", element, test_elements)
-    tests = tests.ravel()
-    found = (a.reshape((*a.shape, 1)) == tests).any(-1)
-    return ~found if invert else found
-
-
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """x with NaN and infinities replaced by numbers."""
     x = asarray(x)

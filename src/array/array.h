@@ -88,9 +88,26 @@ td_status td_array_take(const td_array *a, const td_array *index, int axis, td_a
  * ones in order; values or index may be NULL.  Runs at once.  With an index, values has 0 for -0 and one NaN.
  * TD_SKIP: the device does not sort a (td_sort_run). */
 td_status td_array_sort(const td_array *a, td_array *values, td_array *index);
-/* How often each of 0 … bins - 1 occurs in a, which holds integers; a GPU's kernel.  Runs at once. */
+/* A subscript's index arrays. */
+typedef struct td_pick {
+    int             n;                /* index arrays, at least one */
+    int             axis[TD_MAXDIM];  /* the array's axis that each stands for; ascending */
+    int             shown[TD_MAXDIM]; /* how errors call that axis */
+    const td_array *index[TD_MAXDIM]; /* int64, negative ones from the end; they broadcast together */
+    int             place;            /* of the other axes, those that come before the indices' */
+    bool            distinct;         /* a promise: no place is named twice */
+    bool            trusted;          /* a promise: all indices are in range */
+} td_pick;
+td_status td_pick_check(const td_array *a, const td_pick *p); /* TD_ERR_INDEX tells which index is out of range */
+td_status td_array_pick(const td_array *a, const td_pick *p, td_array *out);
+/* How many elements of a, sorted and of one axis, come before each of v (right: or are equal to it); one dtype. */
+td_status td_array_search(const td_array *a, const td_array *v, bool right, td_array *out);
+/* How often each of 0 … bins - 1 occurs in a, which holds integers; others are not counted.  Runs at once. */
 td_status td_array_count(const td_array *a, int64_t bins, td_array *out);
-void      td_take_checks(bool on); /* off: td_array_take trusts that indices are in range */
+/* How many of a, float32 or float64, fall between neighbouring edges: equally spaced, of a's dtype, from first to
+ * last, which belongs to the last bin.  Runs at once. */
+td_status td_array_histogram(const td_array *a, const td_array *edges, double first, double last, td_array *out);
+void      td_take_checks(bool on); /* off: indices are trusted to be in range */
 td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); /* 2-d and batched, GPU library or generated kernel */
 
 /* ---- views (share the storage) ---- */
@@ -103,6 +120,15 @@ td_status td_array_broadcast(const td_array *a, const td_shape *s, td_array *out
 td_status td_array_assign(const td_array *a, const td_operand *value);
 /* a[...] = op(a, x): the in-place operators; TD_ERR_TYPE when the result does not cast to a's dtype (same_kind). */
 td_status td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a);
+/* a[indices] = value, of a place that is named several times the last one.  Runs at once. */
+td_status td_array_put(const td_array *a, const td_pick *p, const td_operand *value);
+/* a[indices] = op(a[indices], value) for each index in turn: a place that is named several times takes part several
+ * times, and every result is cast to a's dtype.  TD_SKIP: a GPU has no atomic instruction for that, and nothing has been written; see td_array_put_runs. */
+td_status td_array_put_op(const td_array *a, const td_pick *p, td_op op, const td_operand *value);
+/* The same where the caller has sorted: at: int64 offsets in a's memory, ascending; order: which of value's rows belongs
+ * to each; inner: offsets of a row's elements; value: [rows, elements of a row].  Equal offsets are taken in order. */
+td_status td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_array *order, const td_array *inner,
+                            const td_array *value);
 /* a[mask] = value for a mask of a's shape and a value that broadcasts to a. */
 td_status td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value);
 

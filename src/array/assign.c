@@ -65,6 +65,7 @@ td_storage_own(td_storage *s, td_node *writer)
     td_node *copy;
 
     TD_TRY(td_storage_eval(s));
+    s->node->in_range = 0;
     if (td_node_shared(s->node) || exclusive(s, writer))
         return TD_OK;
     td_eval_others();
@@ -76,9 +77,8 @@ td_storage_own(td_storage *s, td_node *writer)
     return td_storage_eval(s);
 }
 
-/* NumPy drops leading axes of extent 1 from what is assigned. */
-static td_status
-fit(td_node *n, const td_shape *to, td_node **out)
+td_status
+td_node_fit(td_node *n, const td_shape *to, td_node **out)
 {
     td_view v = n->view;
     int extra = v.shape.ndim - to->ndim, i;
@@ -151,7 +151,7 @@ td_array_assign(const td_array *a, const td_operand *value)
     if (!value->array && value->weak == 'i')
         TD_TRY(td_operand_fits(value, td_array_dtype(a)));
     TD_TRY(td_operand_node(value, td_array_dev(a), td_array_dtype(a), &n));
-    st = fit(n, &a->view.shape, &fitted);
+    st = td_node_fit(n, &a->view.shape, &fitted);
     td_node_unref(n);
     TD_TRY(st);
     st = assign_node(a, fitted);

@@ -190,6 +190,7 @@ compute(td_gen *g, const td_step *s)
     case TD_N_IOTA:   return iota(g, s);
     case TD_N_RANDOM: return td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64));
     case TD_N_GATHER: return gather(g, s);
+    case TD_N_SEARCH: return td_gen_search(g, s, g->val[s->src[0]], index_of(g, s->opnd, false));
     case TD_N_REDUCE: break;
     }
     td_bug(__FILE__, __LINE__, "step kind");
@@ -215,6 +216,58 @@ td_gen_body(td_gen *g)
             g->val[i] = compute(g, &g->p->step[i]);
 }
 
+static td_op
+atomic_of(uint16_t op)
+{
+    switch (op) {
+    case OP_add:         return OP_atomic_add;
+    case OP_maximum:     return OP_atomic_max;
+    case OP_minimum:     return OP_atomic_min;
+    case OP_bitwise_and: return OP_atomic_and;
+    case OP_bitwise_or:  return OP_atomic_or;
+    case OP_bitwise_xor: return OP_atomic_xor;
+    }
+    td_bug(__FILE__, __LINE__, "atomic operation");
+}
+
+/* Memory becomes op(memory, value), one lane at a time. */
+static void
+combine(td_gen *g, uint16_t k, td_val at, td_val v, td_val mask)
+{
+    const td_plan *p = g->p;
+    td_dtype dt = (td_dtype)p->opnd[k].dt, work;
+    td_val old;
+
+    if (p->put == TD_PUT_FREE) {
+        td_atomic(g->f, atomic_of(p->put_op), g->ptr[k], at, td_cast(g->f, v, dt), mask);
+        return;
+    }
+    work = g->f->st ? dt : (td_dtype)td_at(g->f, v)->dt;
+    old = td_cast(g->f, td_load(g->f, g->ptr[k], at, mask, 1, 0), work);
+    v = td_emit(g->f, (td_op)p->put_op, (td_val[]){old, v});
+    td_store(g->f, g->ptr[k], at, td_cast(g->f, v, dt), mask, 0);
+}
+
+static void
+scatter(td_gen *g, uint16_t k)
+{
+    const td_plan *p = g->p;
+    td_val at = TD_G2(g, add, index_of(g, k, true), g->val[p->put_at]), mask = g->mask;
+    td_val v = g->val[p->store_step[k]];
+
+    if (p->put_guard != TD_PLAN_NOSTEP) {
+        td_val ok = td_splat(g->f, g->val[p->put_guard], g->lanes);
+
+        mask = mask.i == TD_NONE.i ? ok : TD_G2(g, logical_and, mask, ok);
+    }
+    at = td_splat(g->f, at, g->lanes);
+    if (p->put_op != TD_OPS)
+        combine(g, k, at, v, mask);
+    else
+        td_store(g->f, g->ptr[k], at,
+                 td_splat(g->f, td_cast(g->f, v, (td_dtype)p->opnd[k].dt), g->lanes), mask, 0);
+}
+
 void
 td_gen_stores(td_gen *g)
 {
@@ -224,6 +277,10 @@ td_gen_stores(td_gen *g)
 
         if (o->role != TD_ROLE_STORE)
             continue;
+        if (g->p->put) {
+            scatter(g, k);
+            continue;
+        }
         v = td_splat(g->f, td_cast(g->f, g->val[g->p->store_step[k]], (td_dtype)o->dt), g->lanes);
         td_store(g->f, g->ptr[k], index_of(g, k, false), v, g->mask, align_of(g, o));
     }

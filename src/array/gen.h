@@ -50,6 +50,9 @@ void td_gen_stores(td_gen *g);
 /* A step's value as its own dtype's compute type, and the reverse for memory. */
 td_dtype td_gen_compute(td_dtype dt);
 
+/* Step s, a search for v in memory that begins at element `base` (search.c). */
+td_val td_gen_search(td_gen *g, const td_step *s, td_val v, td_val base);
+
 /* Constants and small arithmetic on int64. */
 td_val td_gen_int(td_gen *g, int64_t v);
 #define TD_G2(g, op, a, b) TD_E2((g)->f, op, a, b)

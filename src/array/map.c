@@ -93,7 +93,8 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
     uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
     int nw = td_plan_words(p, words);
 
-    if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1)
+    if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1 &&
+        p->put != TD_PUT_ORDERED)
         blocks = (int64_t)td_dev_info(p->dev)->units * OVERSPLIT;
     if (rows < blocks && n > CHUNK / OVERSPLIT) {
         chunk = (n * rows + blocks - 1) / blocks;
@@ -223,11 +224,15 @@ td_eval_map(td_plan *p)
 
     if (p->total == 0 || p->nstore == 0)
         return TD_OK;
-    td_plan_collapse(p, 0, false);
+    td_plan_collapse(p, 0, p->put);
     if (!fits(p))
         return TD_SKIP;
     m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
-    if (!gpu)
+    if (p->put &&
+        (gpu ||
+         p->put_op != TD_OPS)) /* neighbouring threads write neighbours; lanes might collide */
+        m.lanes = 1;
+    if (!gpu && m.lanes > 1)
         td_plan_flatten(p, m.lanes);
     key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
     token = td_graph_unlock();

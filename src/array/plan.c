@@ -11,6 +11,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->nstep = p->nopnd = p->nscalar = p->nstore = 0;
     p->shape = *shape;
     p->tail_kept = p->flat = false;
+    p->put = TD_PUT_NONE;
     p->open = true;
     p->total = td_shape_size(shape);
 }
@@ -98,6 +99,27 @@ add_gathered(td_plan *p, const td_node *n, uint16_t *out)
 
 static td_status add_node(td_plan *p, td_node *n, uint16_t *out);
 
+/* Scalars: the sorted elements' distance in memory, their number, its bits. */
+static td_status
+add_searched(td_plan *p, const td_node *n, td_step *s)
+{
+    const td_node *src = n->src[0];
+    td_view v = {.shape = n->view.shape, .offset = src->view.offset};
+    int64_t count = src->view.shape.dim[0];
+    int64_t num[3] = {src->view.stride[0], count,
+                      count ? 64 - __builtin_clzll((uint64_t)count) : 0};
+
+    TD_TRY(add_load(p, src->buf, (td_dtype)src->dt, &v, &s->opnd));
+    for (int i = 0; i < 3; i++) {
+        uint16_t at;
+
+        TD_TRY(add_scalar(p, (td_scalar){.dt = TD_I64, .i = num[i]}, TD_I64, &at));
+        s->scalar = i ? s->scalar : at;
+    }
+    s->nsrc = 1;
+    return add_node(p, n->src[1], &s->src[0]);
+}
+
 static td_status
 add_pending(td_plan *p, td_node *n, td_step *s)
 {
@@ -121,6 +143,7 @@ add_pending(td_plan *p, td_node *n, td_step *s)
                           TD_I64, &s->scalar));
         s->nsrc = 1;
         return add_node(p, n->src[1], &s->src[0]);
+    case TD_N_SEARCH: return add_searched(p, n, s);
     case TD_N_OP:
     case TD_N_CAST:
         s->nsrc = n->nsrc;
@@ -218,7 +241,7 @@ td_plan_escapes(const td_plan *p, const td_node *root)
 static bool
 worth_keeping(const td_plan *p, const td_node *n)
 {
-    if (n->buf || (n->kind != TD_N_OP && n->kind != TD_N_CAST && n->kind != TD_N_GATHER))
+    if (n->buf || (n->kind != TD_N_OP && n->kind != TD_N_CAST && !td_node_looks_up(n)))
         return false;
     return td_shape_eq(&n->view.shape, &p->shape) && (n->computed || (n->named && n->uses > 1));
 }

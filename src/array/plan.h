@@ -31,14 +31,23 @@ typedef struct td_opnd {
 } td_opnd;
 
 typedef struct td_step {
-    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, LEAF */
+    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, SEARCH, LEAF */
     uint8_t  nsrc;
     uint8_t  uniform;   /* the same for all lanes of a row */
     uint16_t op;
-    uint16_t opnd;      /* LEAF, GATHER: what it loads; IOTA, RANDOM: its index */
+    uint16_t opnd;      /* LEAF, GATHER, SEARCH: what it loads; IOTA, RANDOM: its index */
     uint16_t scalar;    /* first of its kernel-argument scalars */
     uint16_t src[TD_MAXSRC];
 } td_step;
+
+/* Where a scattering plan writes: the store's view, moved by step `at` elements, where `guard` holds. */
+typedef enum td_puthow {
+    TD_PUT_NONE,
+    TD_PUT_ORDERED, /* as if elements were written one after another in C order (CPU: one thread) */
+    TD_PUT_FREE,    /* in any order: targets are distinct, the values equal, or op is atomic */
+} td_puthow;
+
+enum { TD_PLAN_NOSTEP = UINT16_MAX };
 
 typedef struct td_plan {
     td_dev    *dev;
@@ -54,6 +63,9 @@ typedef struct td_plan {
     bool       open; /* nodes' slots are in use: nobody else plans */
     int        nd, nk;
     bool       tail_kept;
+    uint8_t    put;               /* td_puthow */
+    uint16_t   put_at, put_guard; /* steps; guard may be TD_PLAN_NOSTEP */
+    uint16_t   put_op; /* memory becomes op(memory, value), computed in the value's dtype; TD_OPS: the value */
     bool       flat; /* a CPU's map with a short last dim: lanes run along the whole space */
     int64_t    dim[TD_MAXDIM];
     int64_t    total; /* elements of the iteration space */

@@ -62,9 +62,8 @@ is_comparison(td_op op)
     return op >= OP_less && op <= OP_not_equal;
 }
 
-/* The dtype that all operands from x[from] on take. */
-static td_status
-common_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
+td_status
+td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
 {
     int dt = -1;
 
@@ -111,9 +110,8 @@ bool_loop(td_op *op, td_dtype *dt)
     return TD_OK;
 }
 
-/* The dtype of the loop that runs, and the row that it runs. */
-static td_status
-choose_loop(td_op *op, td_dtype *dt)
+td_status
+td_op_loop(td_op *op, td_dtype *dt)
 {
     const char *kinds = td_optab[*op].kinds;
 
@@ -272,8 +270,8 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
     if (op == OP_power && (st = simple_power(x, out)) != TD_SKIP)
         return st;
     TD_TRY(device_of(op, x, n, &d));
-    TD_TRY(common_dtype(op, x, op == OP_select, n, &dt));
-    TD_TRY(choose_loop(&op, &dt));
+    TD_TRY(td_op_dtype(op, x, op == OP_select, n, &dt));
+    TD_TRY(td_op_loop(&op, &dt));
     if (op == OP_power && td_dtype_is_int(dt))
         TD_TRY(check_exponent(&x[1]));
     for (int i = 0; i < n; i++)

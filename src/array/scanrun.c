@@ -363,6 +363,8 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
         st = totals(&j, &counts);
     if (!st)
         st = scatter(&j, counts, out);
+    if (!st && !a)
+        out->store->node->in_range = j.n; /* what takes by these positions need not look at them */
     td_node_unref(values);
     td_node_unref(marks);
     td_buf_unref(counts);

@@ -72,7 +72,7 @@ arrange(const td_plan *p, uint32_t axes, bool places)
         if (s->dim[i] != 1 && !(axes >> i & 1) && !(r.tail && i == last))
             r.axis[r.n++] = i;
     r.nk = r.n;
-    if (!axes)
+    if (!axes && !places)
         sort_axes(o, r.axis, r.n);
     for (int i = 0; i < s->ndim; i++)
         if (s->dim[i] != 1 && (axes >> i & 1))
@@ -185,6 +185,9 @@ td_plan_key(const td_plan *p)
                                               (uint64_t)td_plan_narrow(p) << 2 |
                                               (uint64_t)p->flat << 1 | p->tail_kept);
 
+    if (p->put)
+        h = td_hash_u64(h, (uint64_t)p->put << 48 | (uint64_t)p->put_op << 32 |
+                               (uint64_t)p->put_at << 16 | p->put_guard);
     h = td_hash_u64(h, (uint64_t)p->nstep << 48 | (uint64_t)p->nopnd << 32 | p->nscalar);
     h = td_hash_add(h, p->step, p->nstep * sizeof *p->step);
     h = td_hash_add(h, p->scalar_dt, p->nscalar);

@@ -36,7 +36,7 @@ td_tile_find(const td_plan *p, td_tile *out)
     size_t bytes = 0;
 
     *out = (td_tile){.p = p, .dim = -1};
-    if (p->nd < 2 || p->dim[last] < THIN)
+    if (p->nd < 2 || p->dim[last] < THIN || p->put)
         return TD_SKIP;
     for (uint16_t k = 0; k < p->nopnd && k < 32; k++) {
         const td_opnd *o = &p->opnd[k];

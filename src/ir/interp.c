@@ -140,7 +140,7 @@ store(const engine *e, const thread *t, const td_code *c)
 
 /* Threads run one after another: nobody comes between. */
 static td_status
-atomic_add(const engine *e, const thread *t, const td_code *c)
+atomic(const engine *e, const thread *t, const td_code *c)
 {
     td_word sum;
     char *p;
@@ -231,7 +231,7 @@ run(const engine *e, thread *t)
         case CODE_INDEX:   move(e, t, c); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
-        case CODE_ATOMIC:  TD_TRY(atomic_add(e, t, c)); continue;
+        case CODE_ATOMIC:  TD_TRY(atomic(e, t, c)); continue;
         case CODE_JUMP:    more = false; break;
         case CODE_UNLESS:  more = v[c->a].u != 0; break;
         case CODE_BREAK:   more = v[c->a].u == 0; break;

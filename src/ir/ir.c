@@ -237,10 +237,11 @@ td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align)
 }
 
 void
-td_atomic_add(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask)
+td_atomic(td_fn *f, td_op how, td_val ptr, td_val index, td_val val, td_val mask)
 {
-    td_inst s = inst(OP_atomic_add, dt_of(f, ptr), lanes_of(f, val));
+    td_inst s = inst(how, dt_of(f, ptr), lanes_of(f, val));
 
+    TD_ASSERT(td_op_is_atomic(how));
     s.arg[0] = ptr;
     s.arg[1] = index;
     s.arg[2] = val;

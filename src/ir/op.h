@@ -15,6 +15,12 @@ typedef enum td_op {
 
 #define TD_OPS OP_param /* elementwise operations are [0, TD_OPS) */
 
+static inline bool
+td_op_is_atomic(unsigned op)
+{
+    return op >= OP_atomic_add && op <= OP_atomic_xor;
+}
+
 enum { TD_MAXARG = 4 };
 enum { TD_RES_SAME, TD_RES_BOOL };
 enum { TD_IMM_NONE, TD_IMM_NUMBER, TD_IMM_BITS, TD_IMM_AXIS, TD_IMM_ALIGN }; /* core.def's imm column */

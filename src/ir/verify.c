@@ -129,9 +129,10 @@ check_memory(const check *c, uint32_t i)
     if (s->op != OP_load &&
         (td_at(c->f, s->arg[2])->dt != s->dt || td_at(c->f, s->arg[2])->lanes != s->lanes))
         return bad(c, i, "stored value does not fit");
-    if (s->op == OP_atomic_add &&
-        (td_dtype_size((td_dtype)s->dt) < 4 || td_dtype_is_complex((td_dtype)s->dt)))
-        return bad(c, i, "no such atomic addition");
+    if (td_op_is_atomic(s->op) &&
+        (td_dtype_size((td_dtype)s->dt) < 4 || td_dtype_is_complex((td_dtype)s->dt) ||
+         (s->op != OP_atomic_add && td_dtype_is_float((td_dtype)s->dt))))
+        return bad(c, i, "no such atomic operation");
     if (s->imm & (s->imm - 1))
         return bad(c, i, "alignment is not a power of two");
     return TD_OK;
@@ -178,11 +179,12 @@ check_core(const check *c, uint32_t i)
 
     for (int a = 0; letters[a]; a++)
         TD_TRY(check_letter(c, i, letters[a], s->arg[a]));
+    if (td_op_is_atomic(s->op))
+        return check_memory(c, i);
     switch (s->op) {
     case OP_load:
-    case OP_atomic_add:
-    case OP_store:      return check_memory(c, i);
-    case OP_iota:       return td_dtype_is_int((td_dtype)s->dt) ? TD_OK : bad(c, i, "not an integer");
+    case OP_store: return check_memory(c, i);
+    case OP_iota:  return td_dtype_is_int((td_dtype)s->dt) ? TD_OK : bad(c, i, "not an integer");
     case OP_for:
         for (int a = 0; a < 3; a++)
             if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)

@@ -169,7 +169,8 @@ static low_inst *const coretab[OP_COUNT] = {
 #define HERE(n) [OP_##n] = low_##n
     HERE(load),
     HERE(store),
-    HERE(atomic_add),
+    [OP_atomic_add] = low_atomic, [OP_atomic_max] = low_atomic, [OP_atomic_min] = low_atomic,
+    [OP_atomic_and] = low_atomic, [OP_atomic_or] = low_atomic,  [OP_atomic_xor] = low_atomic,
     HERE(slot),
     HERE(get),
     HERE(set),

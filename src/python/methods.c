@@ -313,6 +313,9 @@ FORWARD("treadle", cumprod)
 FORWARD("treadle", argsort)
 FORWARD("treadle", searchsorted)
 FORWARD("treadle", argpartition)
+FORWARD("treadle", put)
+FORWARD("treadle", choose)
+FORWARD("treadle._indexing", compress_of)
 FORWARD("treadle._sorting", sort_in_place)
 FORWARD("treadle._sorting", partition_in_place)
 
@@ -326,6 +329,10 @@ PyMethodDef py_interop_methods[] = {
     {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
     {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},
     {"take", PY_FAST(forward_take), FAST_KW, "take(indices, axis=None): as treadle.take."},
+    {"put", PY_FAST(forward_put), FAST_KW, "put(ind, v, mode='raise'): as treadle.put."},
+    {"choose", PY_FAST(forward_choose), FAST_KW, "choose(choices): as treadle.choose."},
+    {"compress", PY_FAST(forward_compress_of), FAST_KW,
+     "compress(condition, axis=None): as treadle.compress."},
     {"repeat", PY_FAST(forward_repeat), FAST_KW, "repeat(repeats, axis=None): as treadle.repeat."},
     {"nonzero", PY_FAST(forward_nonzero), FAST_KW, "nonzero(): as treadle.nonzero."},
     {"trace", PY_FAST(forward_trace), FAST_KW, "trace(offset=0): as treadle.trace."},

@@ -184,6 +184,7 @@ core_exec(PyObject *m)
         !py_device_init(m) || !py_stream_init(m) || !py_random_init(m) ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
+        PyModule_AddFunctions(m, py_pick_functions) < 0 ||
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
         PyModule_AddFunctions(m, py_stream_functions) < 0 ||
         PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||

@@ -273,6 +273,27 @@ ufunc_repr(PyObject *self)
     return PyUnicode_FromFormat("<ufunc '%s'>", row_of(self)->name);
 }
 
+/* indices[, values] */
+static PyObject *
+ufunc_at(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *f, *name, *r = NULL;
+
+    if (nargs != row_of(self)->arity + 1 || nargs > 3) {
+        PyErr_Format(PyExc_TypeError, "%s.at: expected an array, indices%s", row_of(self)->name,
+                     row_of(self)->arity == 2 ? " and values" : " alone");
+        return NULL;
+    }
+    name = get_name(self, NULL);
+    f = name ? py_package("treadle._writing", "at") : NULL;
+    if (f)
+        r = PyObject_CallFunctionObjArgs(f, name, args[0], args[1], nargs > 2 ? args[2] : NULL,
+                                         NULL);
+    Py_XDECREF(f);
+    Py_XDECREF(name);
+    return r;
+}
+
 /* Pickled by name. */
 static PyObject *
 ufunc_pickle(PyObject *self, PyObject *unused)
@@ -305,6 +326,10 @@ py_ufunc_init(PyObject *m)
     static PyMethodDef methods[] = {
         {"reduce", PY_FAST(ufunc_reduce), METH_FASTCALL | METH_KEYWORDS,
          "reduce(array, axis=0, dtype=None, out=None, keepdims=False): the operation along axes."},
+        {"at", PY_FAST(ufunc_at), METH_FASTCALL,
+         "at(array, indices[, values]): array[indices] = operation(array[indices], values), in "
+         "place and "
+         "once for each time that an index occurs."},
         {"__reduce__", ufunc_pickle, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };
