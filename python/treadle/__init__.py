@@ -53,7 +53,8 @@ ALIASES = {
 }
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
-_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi"}
+_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi", "scale", "mantissa", "exponent",
+             "nextafter"}
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
