@@ -61,9 +61,13 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
 
 def array_function(self, func, types, args, kwargs):
     """The protocol of NumPy's other functions: the one of that name here, if there is one."""
-    f = _ours(func.__name__) if func.__module__ == "numpy" else None
+    home, name = func.__module__.partition(".")[2], func.__name__
+    if home in ("linalg", "fft"):
+        f = getattr(getattr(treadle, home), name, None)
+    else:
+        f = None if home else _ours(name)
     if f is None:
-        raise _advice(func.__name__ if func.__module__ == "numpy" else f"{func.__module__[6:]}.{func.__name__}")
+        raise _advice(f"{home}.{name}" if home else name)
     out = kwargs.get("out")
     if isinstance(out, numpy.ndarray):
         return _fill(out, f(*args, **{k: v for k, v in kwargs.items() if k != "out"}))

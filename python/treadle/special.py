@@ -2,6 +2,8 @@
 
 import numpy
 
+import treadle
+
 from . import _core
 from ._core import asarray, ndarray
 
@@ -24,7 +26,7 @@ _ROWS = {
     "softplus": "softplus",
     "xlogy": "xlogy",
 }
-globals().update({name: _UFUNC[row] for name, row in _ROWS.items()})
+globals().update({name: getattr(treadle, row) for name, row in _ROWS.items()})
 
 __all__ = [*_ROWS, "entr", "log_expit", "log_ndtr", "log_softmax", "logsumexp", "ndtr", "softmax", "xlog1py"]
 
