@@ -68,8 +68,8 @@ _HOME = {
     "_math": "allclose around array_equal array_equiv average clip conj conjugate fix float_power isclose isin "
     "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num ndim ptp real round "
     "shape size sinc where",
-    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile "
-    "nanstd nansum nanvar",
+    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
+    "nanquantile nanstd nansum nanvar",
     "_pad": "pad",
     "_products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "

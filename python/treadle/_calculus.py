@@ -107,8 +107,8 @@ def _end(f, axis, d, order, last):
     places = (n - 1, n - 2, n - 3) if last else (0, 1, 2)
     x, y, *z = (_piece(f, axis, k, k + 1) for k in places[: order + 1])
     sign = 1.0 if last else -1.0
-    one, two = (d, d) if isinstance(d, float) else (d[-1], d[-2 if len(d) > 1 else -1]) if last else (d[0], d[min(1, len(d) - 1)])
-    one, two = float(one), float(two)
+    near = [d, d] if isinstance(d, float) else d[:-3:-1] if last else d[:2]  # the first distances from this end
+    one, two = float(near[0]), float(near[-1])
     if order == 1:
         return sign * (x - y) / one
     a = (2.0 * one + two) / (one * (one + two))
@@ -214,9 +214,9 @@ def _sliding(name, a, v, mode):
     a, v = (x.reshape(1) if x.ndim == 0 else x for x in (a, v))
     if a.ndim != 1 or v.ndim != 1:
         raise ValueError(f"{name}: one-dimensional arrays are wanted, not {a.ndim} and {v.ndim} dimensions")
-    for x, what in ((a, "a" if name == "convolve" else "first array"), (v, "v" if name == "convolve" else "second array")):
+    for x, which in ((a, "first"), (v, "second")):
         if x.shape[0] == 0:
-            raise ValueError(f"{what} argument cannot be empty" if name == "correlate" else f"{what} cannot be empty")
+            raise ValueError(f"{name}: the {which} array cannot be empty")
     return a, v, mode
 
 
@@ -269,7 +269,8 @@ def _observations(m, y, rowvar, dtype):
     for a in given:
         a = a.astype(dt, copy=False)
         two = a.reshape((1, -1)) if a.ndim < 2 else a
-        rows.append(two.T if not rowvar and (a.ndim == 2 and a.shape[0] != 1 or a.ndim == 2 and a is given[0]) else two)
+        turned = not rowvar and a.ndim == 2 and (a is given[0] or a.shape[0] != 1)
+        rows.append(two.T if turned else two)
     return rows[0] if len(rows) == 1 else concatenate(rows, 0)
 
 
@@ -311,7 +312,7 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     return clip(c, -1, 1) if c.dtype.kind == "f" else c
 
 
-# ---- sums along the way ----
+# ---- powers and grids ----
 
 
 def vander(x, N=None, increasing=False):

@@ -170,8 +170,8 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
 
     Labels that are not in the output are summed over; a label that occurs twice in an operand takes its diagonal;
     ``...`` stands for axes that broadcast. With three operands and more, optimize=False takes them from left to right;
-    True, "greedy", "optimal" or a path as numpy.einsum_path gives it choose the order. ValueError for subscripts that do
-    not fit the operands.
+    True, "greedy", "optimal" or a path as numpy.einsum_path gives it choose the order. ValueError for subscripts that
+    do not fit the operands.
     """
     text, given = _given(operands)
     where = next((a.device for a in given if isinstance(a, ndarray)), None)

@@ -5,8 +5,10 @@ import numpy
 from ._core import asarray, ndarray
 from ._sorting import _on_host
 
-__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
-           "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]  # fmt: skip
+_NAMES = (
+    "fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftfreq rfftn"
+)
+__all__ = [*_NAMES.split()]
 
 
 def _numpys(name):
