@@ -54,21 +54,29 @@ ALIASES = {
 }
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
-_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi"}
+_INTERNAL = set(
+    "pow select truncate_divide round_down round_up round_zero mulhi scale mantissa exponent nextafter".split()
+)
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
+    "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
+    "_einsum": "einsum einsum_path",
+    "_floats": "divmod frexp ldexp modf nextafter spacing",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose "
-    "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
+    "_math": "allclose around array_equal array_equiv average clip conj conjugate fix float_power isclose "
+    "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num ndim ptp real round "
     "shape size sinc where",
     "_namespace": "__array_namespace_info__ astype",
-    "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
+    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
+    "nanquantile nanstd nansum nanvar",
+    "_pad": "pad",
+    "_products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
-    "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
+    "matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
     "_counting": "bincount histogram",
     "_searching": "digitize isin searchsorted",
@@ -78,7 +86,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"memory", "random", "demo"}
+_MODULES = {"demo", "fft", "linalg", "memory", "random", "special"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(

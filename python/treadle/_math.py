@@ -121,19 +121,6 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return (mean, total) if returned else mean
 
 
-def diff(a, n=1, axis=-1):
-    """Differences of neighbours along axis, n times."""
-    a = asarray(a)
-    axis %= a.ndim
-    cut = [slice(None)] * a.ndim
-    for _ in range(n):
-        cut[axis] = slice(1, None)
-        later = a[tuple(cut)]
-        cut[axis] = slice(None, -1)
-        a = later != a[tuple(cut)] if _kind(a) == "b" else later - a[tuple(cut)]
-    return a
-
-
 def float_power(x1, x2, /):
     """x1 to the power x2, in float64 at least."""
     return _UFUNC["power"](asarray(x1, "float64"), asarray(x2, "float64"))
@@ -159,43 +146,6 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     r = _select(isposinf(x), float(info.max) if posinf is None else posinf, r)
     r = _select(isneginf(x), float(info.min) if neginf is None else neginf, r)
     return r if copy else _into(x, r)
-
-
-def _without_nan(a, instead):
-    a = asarray(a)
-    return _select(_isnan(a), instead, a) if _kind(a) == "f" else a
-
-
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The sum of what is not NaN."""
-    return _without_nan(a, 0.0).sum(axis, dtype, out, keepdims)
-
-
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The mean of what is not NaN."""
-    a = asarray(a)
-    if _kind(a) != "f":
-        return a.mean(axis, dtype, out, keepdims)
-    count = (~_isnan(a)).sum(axis, keepdims=keepdims).astype(a.dtype)
-    return _into(out, nansum(a, axis, dtype, None, keepdims) / count)
-
-
-def _nan_extreme(a, method, instead, axis, out, keepdims):
-    a = asarray(a)
-    r = getattr(_without_nan(a, instead), method)(axis, keepdims=keepdims)
-    if _kind(a) == "f":
-        r = _select(_isnan(a).all(axis, keepdims=keepdims), float("nan"), r)
-    return _into(out, r)
-
-
-def nanmax(a, axis=None, out=None, keepdims=False):
-    """The largest of what is not NaN."""
-    return _nan_extreme(a, "max", float("-inf"), axis, out, keepdims)
-
-
-def nanmin(a, axis=None, out=None, keepdims=False):
-    """The smallest of what is not NaN."""
-    return _nan_extreme(a, "min", float("inf"), axis, out, keepdims)
 
 
 def sinc(x):

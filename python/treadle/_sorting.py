@@ -3,7 +3,7 @@
 Cumulative operations are the machine's own kernels on every device. Sorting is CUB's on a GPU, and what
 is found from a sorted array (distinct elements, partitions, orders by several keys) stays there; on the CPU
 it is NumPy's, on the memory itself. Complex numbers, 2**32 elements and more, and devices for which the
-build has no code go through the host; so does searching.
+build has no code go through the host.
 """
 
 import warnings
@@ -143,6 +143,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
     """The array itself, sorted along axis."""
     kind = _kind("sort", kind, order, stable)
+    if not a.flags.writeable:
+        raise ValueError("sort: the array is read-only")
     if a.device.kind == "cpu" and not _is_half(a) and _core._is_exclusive(a):
         _host(a).sort(_axis("sort", a, axis)[1], kind)
     else:

@@ -1,5 +1,7 @@
 """The oracle's side: dtypes, layouts, values, and what counts as equal."""
 
+import math
+
 import numpy as np
 
 import treadle as td
@@ -57,3 +59,24 @@ def outcome(f, *args):
             return f(*args), None
     except Exception as e:
         return None, e
+
+
+class EachOf:
+    """Python's math over arrays, as the formulas of the tables mean it: in float64, rounded once; poles as C has them."""
+
+    POLES = {"lgamma": math.inf}
+
+    def __getattr__(self, name):
+        def one(x):
+            try:
+                return getattr(math, name)(x)
+            except OverflowError:
+                return math.inf
+            except ValueError:
+                return math.copysign(math.inf, x) if x == 0 else self.POLES.get(name, math.nan)
+
+        def each(x):
+            x = np.asarray(x)
+            return np.array([one(float(v)) for v in x.flat]).reshape(x.shape).astype(x.dtype)
+
+        return each
