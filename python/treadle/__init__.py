@@ -45,6 +45,7 @@ ALIASES = {
     "bitwise_left_shift": "left_shift",
     "bitwise_not": "invert",
     "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
     "deg2rad": "radians",
     "mod": "remainder",
     "pow": "power",
@@ -53,15 +54,15 @@ ALIASES = {
 }
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
-_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi"}
+_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi", "real", "imag", "angle"}
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
     "_create": "asanyarray ascontiguousarray empty_like eye from_dlpack fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "
-    "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
+    "_math": "allclose angle around array_equal array_equiv average clip diff fix float_power imag isclose iscomplex isin "
+    "iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
     "shape size sinc where",
     "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
@@ -116,6 +117,8 @@ def __getattr__(name):
         import numpy
 
         value = getattr(numpy, name)
+    elif name == "bfloat16":  # NumPy has none; a dtype that this package's functions take
+        value = _core._bfloat16()
     elif name == "bool":  # NumPy 1 has it under its other name only
         value = __getattr__("bool_")
     elif name == "config":
@@ -147,4 +150,4 @@ def _version():
 
 
 def __dir__():
-    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bool", "config"})
+    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bfloat16", "bool", "config"})

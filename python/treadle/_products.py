@@ -40,7 +40,7 @@ def matmul(a, b, /, out=None, *, dtype=None):
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
-    if where.kind != "cpu":
+    if where.kind != "cpu" or "V" in a.dtype.kind + b.dtype.kind:  # NumPy has no products of bfloat16
         r = _core._matmul(a, b)
     else:
         na, nb = _core._host_view(a), _core._host_view(b)
@@ -91,9 +91,9 @@ def tensordot(a, b, axes=2):
 
 
 def vdot(a, b, /):
-    """The scalar product of the flattened arrays."""
+    """The scalar product of the flattened arrays; the first one's complex numbers are conjugated."""
     a, b = _pair(a, b)
-    return matmul(a.ravel(), b.ravel())
+    return matmul((a.conj() if a.dtype.kind == "c" else a).ravel(), b.ravel())
 
 
 def inner(a, b, /):

@@ -10,8 +10,8 @@ td_status td_eval_node(td_node *n);
 /* n, evaluated straight into memory seen through `view` (of n's shape): for writes. */
 td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
 
-/* Does evaluating n read buf, other than element by element through `view`? */
-bool td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view);
+/* Does evaluating n read buf, other than element by element of dt through `view`? */
+bool td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *view);
 
 /* Launches the plan of a map. */
 td_status td_eval_map(td_plan *p);

@@ -157,7 +157,7 @@ build_gpu(void *ctx, td_fn *f)
 static int
 gpu_lanes(const td_plan *p)
 {
-    int lanes = 16 / td_plan_widest(p);
+    int lanes = 16 / td_plan_widest(p, false);
 
     if (p->nd == 0)
         return 1;
@@ -168,6 +168,8 @@ gpu_lanes(const td_plan *p)
         const td_opnd *o = &p->opnd[k];
         uintptr_t size = td_dtype_size((td_dtype)o->dt);
 
+        if (o->inner == 2 && td_dtype_is_complex((td_dtype)o->dt))
+            return 1; /* one access an element, not one a part */
         if (o->inner != 1 || o->role == TD_ROLE_INDEX)
             continue;
         while (lanes > 1 && o->ptr % (size * (uintptr_t)lanes))
@@ -226,7 +228,7 @@ td_eval_map(td_plan *p)
     td_plan_collapse(p, 0, false);
     if (!fits(p))
         return TD_SKIP;
-    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
+    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p, true)) : 1;
     if (!gpu)
         td_plan_flatten(p, m.lanes);
     key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
