@@ -39,6 +39,12 @@ not_finite(td_fn *f, td_val v)
     return E1(logical_not, E1(isfinite, v));
 }
 
+static td_val
+is_nan(td_fn *f, td_num z)
+{
+    return E2(logical_or, E1(isnan, z.re), E1(isnan, z.im));
+}
+
 /* -i z and i z: functions of the circle from those of the hyperbola. */
 static td_num
 turned(td_fn *f, td_num z)
@@ -162,18 +168,18 @@ cx_square(td_fn *f, const td_num *x)
 static td_num
 cx_sign(td_fn *f, const td_num *x)
 {
-    td_val size = E2(hypot, x[0].re, x[0].im), zero = E2(equal, size, K(0));
-    td_val ir = infinite(f, x[0].re), ii = infinite(f, x[0].im), far = infinite(f, size);
-    td_val nan = E2(logical_and, ir, ii), re, im, one = K(1);
+    td_val ir = infinite(f, x[0].re), ii = infinite(f, x[0].im), one = K(1), zero = K(0);
+    td_val large = BY_PART(0x1p124, 0x1p1020), nan = K(__builtin_nan("")), s, re, im, size, lost;
 
-    re = E3(select, far, E3(select, ir, E2(copysign, one, x[0].re), K(0)),
-            E2(divide, x[0].re, size));
-    im = E3(select, far, E3(select, ii, E2(copysign, one, x[0].im), K(0)),
-            E2(divide, x[0].im, size));
-    nan = E2(logical_or, nan, E2(logical_and, far, E1(logical_not, E2(logical_or, ir, ii))));
-    re = E3(select, nan, K(__builtin_nan("")), E3(select, zero, K(0), re));
-    im = E3(select, nan, K(__builtin_nan("")), E3(select, zero, K(0), im));
-    return pair(re, im);
+    s = E2(logical_or, E2(greater, E1(fabs, x[0].re), large),
+           E2(greater, E1(fabs, x[0].im), large));
+    s = E3(select, s, K(0.25), one);
+    re = E3(select, ir, E2(copysign, one, x[0].re), E3(select, ii, zero, E2(multiply, s, x[0].re)));
+    im = E3(select, ii, E2(copysign, one, x[0].im), E3(select, ir, zero, E2(multiply, s, x[0].im)));
+    size = E2(hypot, re, im);
+    lost = E2(logical_and, ir, ii);
+    size = E3(select, lost, nan, E3(select, E2(equal, size, zero), one, size));
+    return pair(E2(divide, re, size), E2(divide, im, size));
 }
 
 static td_num
@@ -183,12 +189,6 @@ cx_rint(td_fn *f, const td_num *x)
 }
 
 /* ---- comparison: by real part, then by imaginary part ---- */
-
-static td_val
-is_nan(td_fn *f, td_num z)
-{
-    return E2(logical_or, E1(isnan, z.re), E1(isnan, z.im));
-}
 
 /* NumPy's order; a NaN beside a decisive real part makes it false. */
 static td_val
@@ -444,7 +444,7 @@ whole_power(td_fn *f, td_num z, td_val n, td_dtype dt, int lanes)
     return td_num_get(f, acc);
 }
 
-/* 0 to a power: 0 for real positive ones, else NaN; anything to the power 0 is 1. */
+/* 0 to a power: 0 where its real part is positive, else NaN; anything to the power 0 is 1. */
 static td_num
 cx_power(td_fn *f, const td_num *x)
 {
@@ -466,7 +466,7 @@ cx_power(td_fn *f, const td_num *x)
     r = td_num_select(f, whole, w, r);
     none = E2(logical_and, real, E2(equal, br, zero));
     nothing = E2(logical_and, E2(equal, x[0].re, zero), E2(equal, x[0].im, zero));
-    nan = E3(select, E2(logical_and, real, E2(greater, br, zero)), zero, K(__builtin_nan("")));
+    nan = E3(select, E2(greater, br, zero), zero, K(__builtin_nan("")));
     r = td_num_select(f, nothing, pair(nan, nan), r);
     return td_num_select(f, none, pair(K(1), zero), r);
 }
@@ -606,6 +606,7 @@ cx_arccosh(td_fn *f, const td_num *x)
 
     r = E1(arcsinh, E2(add, E2(multiply, a.re, b.re), E2(multiply, a.im, b.im)));
     i = E2(multiply, K(2), E2(arctan2, a.im, b.re));
+    i = E3(select, E2(logical_and, E2(equal, re, K(0)), E1(isnan, im)), K(HALF_PI), i);
     return pair(E3(select, large, log_twice(f, x), r),
                 E3(select, large, E2(arctan2, im, re), i));
 }
@@ -629,7 +630,7 @@ static td_num
 cx_arctanh(td_fn *f, const td_num *x)
 {
     td_val zero = K(0), one = K(1), re = E1(fabs, x[0].re), im, ay = E1(fabs, x[0].im), large, edge;
-    td_val h, r, i, below, d;
+    td_val h, r, i, below, d, far;
 
     im = E2(multiply, x[0].im, E2(copysign, one, x[0].re));
     large = is_large(f, x);
@@ -646,7 +647,8 @@ cx_arctanh(td_fn *f, const td_num *x)
     i = E2(arctan2, E2(multiply, K(2), im),
            E2(subtract, E2(multiply, below, E2(add, one, re)), E2(multiply, ay, ay)));
     i = E2(multiply, K(0.5), i);
-    i = E3(select, large, E3(select, E1(isnan, im), im, E2(copysign, K(HALF_PI), im)), i);
+    far = E3(select, E1(isnan, im), im, E2(copysign, K(HALF_PI), im));
+    i = E3(select, large, E3(select, E1(isnan, h), h, far), i);
     r = E3(select, E2(logical_and, E2(equal, re, zero), E1(isnan, im)), zero, r);
     i = E2(multiply, i, E2(copysign, one, x[0].re));
     return pair(E2(copysign, r, x[0].re), E3(select, E2(logical_and, edge, E2(equal, ay, zero)), x[0].im, i));
