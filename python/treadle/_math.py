@@ -242,7 +242,8 @@ def imag(val):
 
 def angle(z, deg=False):
     """The argument, from -pi to pi, or in degrees."""
-    r = _UFUNC["angle"](asarray(z))
+    z = asarray(z)
+    r = _UFUNC["angle"](z.astype("int64") if _kind(z) == "b" else z)
     return _UFUNC["degrees"](r) if deg else r
 
 

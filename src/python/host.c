@@ -292,6 +292,10 @@ py_array_interface(PyObject *self, bool cuda)
     td_buf *buf;
     td_view v;
 
+    if (dt == TD_BF16 && !cuda) { /* NumPy would take it for bytes */
+        PyErr_SetString(PyExc_AttributeError, "bfloat16 is not one of the interface's types");
+        return NULL;
+    }
     if (td_dev_info(td_array_dev(a))->kind != (cuda ? TD_DEV_CUDA : TD_DEV_CPU)) {
         PyErr_Format(PyExc_AttributeError, "the array lives on %s",
                      td_dev_info(td_array_dev(a))->name);
