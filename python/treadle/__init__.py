@@ -54,16 +54,17 @@ ALIASES = {
 }
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
-_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi", "real", "imag", "angle"}
+_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi"}
+_INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
     "_create": "asanyarray ascontiguousarray empty_like eye from_dlpack fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose angle around array_equal array_equiv average clip diff fix float_power imag isclose iscomplex isin "
-    "iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
-    "shape size sinc where",
+    "_math": "allclose angle around array_equal array_equiv average clip diff fix float_power imag isclose iscomplex "
+    "iscomplexobj isin isneginf isposinf isreal isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp "
+    "real round shape size sinc where",
     "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "

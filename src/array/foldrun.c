@@ -190,9 +190,9 @@ key_of(const job *j)
     td_hash h = td_plan_key(j->p);
 
     h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
-                           (uint64_t)d->pair << 7 | (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 |
-                           (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
-                           (uint64_t)j->gpu << 1 | 1);
+                           (uint64_t)d->pair << 7 | (uint64_t)d->streamed << 6 |
+                           (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 |
+                           (uint64_t)d->masked << 3 | (uint64_t)j->gpu << 1 | 1);
     h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
     for (int i = 0; i < d->nacc; i++)
         h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);

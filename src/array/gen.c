@@ -129,7 +129,7 @@ align_of(const td_gen *g, const td_opnd *o)
         return n < 16 ? n : 16;
     /* NumPy aligns complex elements to their parts */
     return td_dtype_is_complex((td_dtype)o->dt) && td_dev_info(g->p->dev)->kind != TD_DEV_CPU ? size
-                                                                                             : 0;
+                                                                                              : 0;
 }
 
 static td_num
@@ -189,9 +189,9 @@ tiled(td_gen *g, const td_step *s)
     td_dtype dt = (td_dtype)s->dt;
     int align = td_dtype_is_complex(dt) ? (int)td_dtype_size(dt) : 0;
 
-    return td_num_cast(
-        g->f, td_num_load(g->f, g->tile[s->opnd], dt, g->tile_index, TD_NONE, 1, align),
-        td_gen_compute(dt));
+    return td_num_cast(g->f,
+                       td_num_load(g->f, g->tile[s->opnd], dt, g->tile_index, TD_NONE, 1, align),
+                       td_gen_compute(dt));
 }
 
 static td_num
@@ -209,12 +209,11 @@ compute(td_gen *g, const td_step *s)
             return tiled(g, s);
         return load(g, s->opnd, index_of(g, s->opnd, false),
                     g->p->opnd[s->opnd].inner ? g->lanes : 1);
-    case TD_N_OP:     return rounded(g, td_num_emit(g->f, (td_op)s->op, x), dt);
-    case TD_N_CAST:   return rounded(g, x[0], dt);
-    case TD_N_IOTA:   return iota(g, s);
+    case TD_N_OP:   return rounded(g, td_num_emit(g->f, (td_op)s->op, x), dt);
+    case TD_N_CAST: return rounded(g, x[0], dt);
+    case TD_N_IOTA: return iota(g, s);
     case TD_N_RANDOM:
-        return td_num_of(
-            td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64)));
+        return td_num_of(td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64)));
     case TD_N_GATHER: return gather(g, s);
     case TD_N_REDUCE: break;
     }

@@ -341,7 +341,8 @@ squared(const td_array *d, td_array *out)
 static td_status
 two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt, td_array *out)
 {
-    td_redargs keep = {.axes = args->axes, .keepdims = true, .dtype = td_promote(td_array_dtype(a), TD_F64)};
+    td_redargs keep = {
+        .axes = args->axes, .keepdims = true, .dtype = td_promote(td_array_dtype(a), TD_F64)};
     td_redargs sum = {.axes = args->axes, .keepdims = args->keepdims, .dtype = TD_F64};
     td_array m = {0}, d = {0}, q = {0}, s = {0}, v = {0};
     int64_t count = 1;

@@ -118,7 +118,7 @@ worst(td_fn *f, td_red red, td_dtype dt)
 void
 td_red_init(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_val out[])
 {
-    int n = td_red_nacc(red, pair);
+    int n = td_red_nacc(red, pair), parts = pair ? 2 : 1;
 
     for (int i = 0; i < n; i++)
         out[i] = td_const_int(f, acc[i], 0);
@@ -129,9 +129,9 @@ td_red_init(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_val out[])
     case TD_RED_max:
     case TD_RED_argmin:
     case TD_RED_argmax:
-        for (int i = 0; i <= pair; i++)
+        for (int i = 0; i < parts; i++)
             out[i] = worst(f, red, acc[i]);
-        if (n > 1 + pair)
+        if (n > parts)
             out[n - 1] = td_const_int(f, TD_I64, INT64_MAX);
         return;
     default: return;
@@ -189,7 +189,7 @@ merge_arg(td_fn *f, td_op better, bool pair, const td_val a[], const td_val b[],
     td_num x = number(a, pair), y = number(b, pair);
     td_val take = compare(f, better, y, x), tie = compare(f, OP_equal, y, x);
     bool is_float = !f->st && td_dtype_is_float((td_dtype)td_at(f, a[0])->dt);
-    int n = 2 + pair;
+    int n = pair ? 3 : 2;
 
     if (is_float) {
         td_val na = td_num_emit(f, OP_isnan, &x).re, nb = td_num_emit(f, OP_isnan, &y).re;
@@ -198,8 +198,8 @@ merge_arg(td_fn *f, td_op better, bool pair, const td_val a[], const td_val b[],
         take = TD_E2(f, logical_and, take, TD_E1(f, logical_not, na));
         tie = TD_E2(f, logical_or, tie, TD_E2(f, logical_and, na, nb));
     }
-    take = TD_E2(f, logical_or, take,
-                 TD_E2(f, logical_and, tie, TD_E2(f, less, b[n - 1], a[n - 1])));
+    take =
+        TD_E2(f, logical_or, take, TD_E2(f, logical_and, tie, TD_E2(f, less, b[n - 1], a[n - 1])));
     for (int i = 0; i < n; i++)
         out[i] = TD_E3(f, select, take, b[i], a[i]);
 }
@@ -256,7 +256,7 @@ variance(td_fn *f, bool pair, const td_val acc[], td_val n, td_val ddof)
 
     if (pair)
         square = TD_E2(f, add, square, TD_E2(f, multiply, acc[1], acc[1]));
-    v = TD_E2(f, subtract, acc[1 + pair], TD_E2(f, divide, square, n));
+    v = TD_E2(f, subtract, acc[pair ? 2 : 1], TD_E2(f, divide, square, n));
     v = TD_E2(f, maximum, v, zero);
     return TD_E2(f, divide, v, TD_E2(f, maximum, TD_E2(f, subtract, n, ddof), zero));
 }
@@ -280,7 +280,7 @@ td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count,
         v = variance(f, pair, acc, td_cast(f, count, TD_F64), ddof);
         return td_num_of(td_cast(f, red == TD_RED_std ? TD_E1(f, sqrt, v) : v, out));
     case TD_RED_argmin:
-    case TD_RED_argmax: return td_num_of(acc[1 + pair]);
+    case TD_RED_argmax:        return td_num_of(acc[pair ? 2 : 1]);
     case TD_RED_any:
     case TD_RED_all:
     case TD_RED_count_nonzero: return td_num_of(td_cast(f, acc[0], out));

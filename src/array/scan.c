@@ -10,7 +10,8 @@ enum { WARP = 32, UNROLL_MAX = 4 };
 typedef struct gen {
     td_fn *f;
     const td_scan *d;
-    td_val in, values, carry, out, num[TD_SCAN_INTS]; /* pointers to parts where elements are complex */
+    td_val in, values, carry, out,
+        num[TD_SCAN_INTS]; /* pointers to parts where elements are complex */
     td_val base;           /* of the row: element number of its first element */
     td_val lane, warp;     /* int32: of the thread in its warp, of the warp in its team */
     td_val totals, starts; /* shared: a warp's totals; what comes before each, and after all */

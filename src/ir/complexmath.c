@@ -19,7 +19,7 @@
 #define EDGE     BY_PART(88, 709)
 #define EDGE_EXP BY_PART(1.6516362549940018555e38, 8.2184074615549721892e307)
 /* A square or a sum of squares of less does not overflow. */
-#define LARGE    BY_PART(0x1p60, 0x1p500)
+#define LARGE BY_PART(0x1p60, 0x1p500)
 
 static td_num
 pair(td_val re, td_val im)
@@ -229,8 +229,7 @@ cx_greater_equal(td_fn *f, const td_num *x)
 static td_num
 cx_equal(td_fn *f, const td_num *x)
 {
-    return td_num_of(
-        E2(logical_and, E2(equal, x[0].re, x[1].re), E2(equal, x[0].im, x[1].im)));
+    return td_num_of(E2(logical_and, E2(equal, x[0].re, x[1].re), E2(equal, x[0].im, x[1].im)));
 }
 
 static td_num
@@ -408,8 +407,8 @@ cx_log10(td_fn *f, const td_num *x)
 static td_num
 cx_log1p(td_fn *f, const td_num *x)
 {
-    td_val above = E2(add, E2(multiply, x[0].re, E2(add, x[0].re, K(2))),
-                      E2(multiply, x[0].im, x[0].im));
+    td_val above =
+        E2(add, E2(multiply, x[0].re, E2(add, x[0].re, K(2))), E2(multiply, x[0].im, x[0].im));
     td_num z = pair(E2(add, x[0].re, K(1)), x[0].im);
 
     return pair(log_size(f, &z, above), E2(arctan2, z.im, z.re));
@@ -502,8 +501,7 @@ cx_sinh(td_fn *f, const td_num *x)
     td_val keep = E2(logical_and, not_finite(f, x[0].im),
                      E2(logical_or, infinite(f, x[0].re), E2(equal, x[0].re, K(0))));
 
-    return pair(E3(select, keep, x[0].re, re),
-                E3(select, E2(equal, x[0].im, K(0)), x[0].im, im));
+    return pair(E3(select, keep, x[0].re, re), E3(select, E2(equal, x[0].im, K(0)), x[0].im, im));
 }
 
 static td_num
@@ -514,8 +512,8 @@ cx_cosh(td_fn *f, const td_num *x)
 
     re = E3(select, E2(logical_and, odd, infinite(f, x[0].re)), E1(fabs, x[0].re), re);
     im = E3(select, E2(logical_and, odd, E2(equal, x[0].re, K(0))), x[0].re, im);
-    im = E3(select, E2(equal, x[0].im, K(0)),
-            E2(multiply, x[0].im, E2(copysign, K(1), x[0].re)), im);
+    im = E3(select, E2(equal, x[0].im, K(0)), E2(multiply, x[0].im, E2(copysign, K(1), x[0].re)),
+            im);
     return pair(re, im);
 }
 
@@ -607,8 +605,7 @@ cx_arccosh(td_fn *f, const td_num *x)
     r = E1(arcsinh, E2(add, E2(multiply, a.re, b.re), E2(multiply, a.im, b.im)));
     i = E2(multiply, K(2), E2(arctan2, a.im, b.re));
     i = E3(select, E2(logical_and, E2(equal, re, K(0)), E1(isnan, im)), K(HALF_PI), i);
-    return pair(E3(select, large, log_twice(f, x), r),
-                E3(select, large, E2(arctan2, im, re), i));
+    return pair(E3(select, large, log_twice(f, x), r), E3(select, large, E2(arctan2, im, re), i));
 }
 
 static td_num
@@ -651,7 +648,8 @@ cx_arctanh(td_fn *f, const td_num *x)
     i = E3(select, large, E3(select, E1(isnan, h), h, far), i);
     r = E3(select, E2(logical_and, E2(equal, re, zero), E1(isnan, im)), zero, r);
     i = E2(multiply, i, E2(copysign, one, x[0].re));
-    return pair(E2(copysign, r, x[0].re), E3(select, E2(logical_and, edge, E2(equal, ay, zero)), x[0].im, i));
+    return pair(E2(copysign, r, x[0].re),
+                E3(select, E2(logical_and, edge, E2(equal, ay, zero)), x[0].im, i));
 }
 
 CIRCULAR(arcsin, arcsinh)

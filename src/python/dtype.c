@@ -145,9 +145,9 @@ py_cast_warning(td_dtype from, td_dtype to)
         home = Py_NewRef(np);
     }
     warning = home ? PyObject_GetAttrString(home, "ComplexWarning") : NULL;
-    r = warning ? PyErr_WarnEx(warning,
-                               "Casting complex values to real discards the imaginary part", 1)
-                : -1;
+    r = warning
+            ? PyErr_WarnEx(warning, "Casting complex values to real discards the imaginary part", 1)
+            : -1;
     Py_XDECREF(home);
     Py_XDECREF(warning);
     return r == 0;

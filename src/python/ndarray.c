@@ -349,7 +349,8 @@ text(PyObject *self, const char *function)
 
     Py_XDECREF(host);
     if (r && td_array_dtype(py_array_of(self)) == TD_BF16) {
-        PyObject *named = PyObject_CallMethod(r, "replace", "ss", "dtype=float32", "dtype=bfloat16");
+        PyObject *named =
+            PyObject_CallMethod(r, "replace", "ss", "dtype=float32", "dtype=bfloat16");
 
         Py_DECREF(r);
         r = named;

@@ -159,7 +159,7 @@ reduce_method(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t narg
 #include "array/reduce.def"
 
 PyMethodDef py_reduce_methods[] = {
-#define RED(name, nacc, npair, identity, meaning)                                                         \
+#define RED(name, nacc, npair, identity, meaning)                                                  \
     {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS, meaning},
 #include "array/reduce.def"
     {NULL, NULL, 0, NULL},

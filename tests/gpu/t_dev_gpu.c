@@ -269,8 +269,7 @@ show_bandwidth(void)
 
 /* ---- products ---- */
 
-static double _Complex
-element(const void *p, td_dtype dt, int64_t i)
+static double _Complex element(const void *p, td_dtype dt, int64_t i)
 {
     td_scalar s = td_scalar_load(dt, (const char *)p + (size_t)i * td_dtype_size(dt));
 
@@ -312,8 +311,7 @@ test_gemm(td_dtype dt, bool ta, bool tb, int64_t batch)
     CHECK_OK(td_copy_in(s, da->ptr, a, bytes[0]));
     CHECK_OK(td_copy_in(s, db->ptr, b, bytes[1]));
     CHECK_OK(td_fill(s, dc->ptr, 0, bytes[2]));
-    td_gemm g = {dt,      ta,  tb,  M,   NN,    K,  da->ptr, db->ptr,
-                 dc->ptr, LDA, LDB, LDC, batch, na, nb,      nc};
+    td_gemm g = {dt, ta, tb, M, NN, K, da->ptr, db->ptr, dc->ptr, LDA, LDB, LDC, batch, na, nb, nc};
     CHECK_OK(td_blas_gemm(s, &g));
     CHECK_OK(td_copy_out(s, c, dc->ptr, bytes[2]));
     for (int64_t z = 0; z < batch; z++)
@@ -327,7 +325,8 @@ test_gemm(td_dtype dt, bool ta, bool tb, int64_t batch)
                 worst = fmax(worst, cabs(sum - element(c, dt, z * nc + i * LDC + j)));
             }
     if (!CHECK(worst < tol))
-        printf("gemm of %s, ta %d tb %d batch %d: error %g\n", td_dtype_name(dt), ta, tb, (int)batch, worst);
+        printf("gemm of %s, ta %d tb %d batch %d: error %g\n", td_dtype_name(dt), ta, tb,
+               (int)batch, worst);
     td_buf_unref(da);
     td_buf_unref(db);
     td_buf_unref(dc);
@@ -367,8 +366,8 @@ test_products(void)
     CHECK(x == 0);
     for (int half = 1; half >= 0; half--) {
         g = (td_gemm){
-            half ? TD_F16 : TD_F32, false, false, 8192, 8192, 8192, b->ptr, b->ptr + (1u << 28), b->ptr + (2u << 28),
-            8192, 8192,  8192,  1,    0,    0,    0};
+            half ? TD_F16 : TD_F32, false, false, 8192, 8192, 8192, b->ptr, b->ptr + (1u << 28),
+            b->ptr + (2u << 28),    8192,  8192,  8192, 1,    0,    0,      0};
         CHECK_OK(td_fill(s, b->ptr, 0x3c, (size_t)3 << 28));
         CHECK_OK(td_blas_gemm(s, &g));
         CHECK_OK(td_stream_sync(s));

@@ -79,7 +79,8 @@ main(void)
     for (int dt = 0; dt < TD_DTYPE_COUNT; dt++) {
         for (int k = 0; k < 2 && td_dtype_is_complex((td_dtype)dt); k++) {
             test_begin(&c, "rows");
-            test_complex_rows(&c, (td_dtype)dt, k ? 16 / (int)td_dtype_size((td_dtype)dt) : 1, true);
+            test_complex_rows(&c, (td_dtype)dt, k ? 16 / (int)td_dtype_size((td_dtype)dt) : 1,
+                              true);
             test_against_interp(&c, lw, "gpu", run_gpu);
             test_end(&c);
         }
