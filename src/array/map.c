@@ -153,13 +153,26 @@ build_gpu(void *ctx, td_fn *f)
     return f->st;
 }
 
+/* Complex elements that lie apart: a thread takes one, as one access, rather than several part by part. */
+static bool
+scatters_complex(const td_plan *p)
+{
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].inner == 2 && td_dtype_is_complex((td_dtype)p->opnd[k].dt))
+            return true;
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->step[i].kind == TD_N_GATHER && td_dtype_is_complex((td_dtype)p->step[i].dt))
+            return true;
+    return false;
+}
+
 /* Lanes of one 16-byte access, if every row starts aligned for every operand. */
 static int
 gpu_lanes(const td_plan *p)
 {
     int lanes = 16 / td_plan_widest(p, false);
 
-    if (p->nd == 0)
+    if (p->nd == 0 || scatters_complex(p))
         return 1;
     if (p->nd > 1)
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)
@@ -168,8 +181,6 @@ gpu_lanes(const td_plan *p)
         const td_opnd *o = &p->opnd[k];
         uintptr_t size = td_dtype_size((td_dtype)o->dt);
 
-        if (o->inner == 2 && td_dtype_is_complex((td_dtype)o->dt))
-            return 1; /* one access an element, not one a part */
         if (o->inner != 1 || o->role == TD_ROLE_INDEX)
             continue;
         while (lanes > 1 && o->ptr % (size * (uintptr_t)lanes))

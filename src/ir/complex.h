@@ -43,7 +43,7 @@ td_num td_num_slot(td_fn *f, td_dtype dt, int lanes);
 td_num td_num_get(td_fn *f, td_num slot);
 void   td_num_set(td_fn *f, td_num slot, td_num x);
 
-/* The rows' functions, in complexmath.c and complex.c. */
+/* The rows' functions, in complexarith.c and complexmath.c. */
 typedef td_num td_cx(td_fn *f, const td_num *x);
 extern td_cx *const td_cxtab[TD_OPS]; /* NULL: not defined for complex numbers */
 
