@@ -281,7 +281,7 @@ td_cx_tanh(td_fn *f, const td_num *x)
     {                                                                                              \
         td_num z = turned(f, x[0]);                                                                \
                                                                                                    \
-        z = td_cx_##hyperbolic(f, &z);                                                                \
+        z = td_cx_##hyperbolic(f, &z);                                                             \
         return turned_back(f, z);                                                                  \
     }
 CIRCULAR(sin, sinh)

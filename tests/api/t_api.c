@@ -377,8 +377,8 @@ test_complex(treadle_device *d)
                                (treadle_operand[]){treadle_a(z), treadle_c(1, -2)}, &r));
     CHECK_OK(treadle_array_get(w, got, sizeof got));
     CHECK(got[0] == 5 && got[1] == 0 && got[2] == -2 && got[3] == 6.5f);
-    CHECK(HOLDS(
-        KEEP(&b, treadle_apply(TREADLE_OP_imag, 1, (treadle_operand[]){treadle_a(w)}, &r)), 0, 6.5));
+    CHECK(HOLDS(KEEP(&b, treadle_apply(TREADLE_OP_imag, 1, (treadle_operand[]){treadle_a(w)}, &r)),
+                0, 6.5));
     w = KEEP(&b, treadle_reduce(TREADLE_RED_sum, w, NULL, &r));
     CHECK_OK(treadle_array_get(w, got, 2 * sizeof *got));
     CHECK(got[0] == 3 && got[1] == 6.5f);

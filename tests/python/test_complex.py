@@ -257,6 +257,51 @@ def test_errors_name_operation_and_dtype():
             FUNCTIONS[name](z)
 
 
+def _same(ours, theirs, context):
+    check(ours, np.asarray(theirs), 16, context)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_spelled_functions(dtype, rng):
+    """What the package spells with others, and NumPy's functions called with our arrays."""
+    z = values((5,), dtype, rng)
+    t = td.asarray(z)
+    for call in (
+        lambda np, z: np.average(z, weights=np.asarray([1, 2, 3, 4, 5])),
+        lambda np, z: np.isclose(z, z * (1 + 1e-12)),
+        lambda np, z: np.nansum(np.where(z.real > 0, z, np.nan)),
+        lambda np, z: np.nanmean(np.where(z.real > 0, z, np.nan)),
+        lambda np, z: np.clip(z, 0, 2),
+        lambda np, z: np.diff(z),
+        lambda np, z: np.ptp(z),
+        lambda np, z: np.outer(z, z),
+        lambda np, z: np.inner(z, z),
+        lambda np, z: np.tensordot(z, z, 1),
+        lambda np, z: np.trace(np.outer(z, z)),
+        lambda np, z: np.float_power(z, 2),
+        lambda np, z: np.unique(z),
+        lambda np, z: np.logical_and(z, z.real > 0),
+        lambda np, z: np.logical_not(z),
+        lambda np, z: np.where(z, 1, 0),
+        lambda np, z: 2 - 1j * z**3 + z**0.5 - z**-1 + z**0 + 2**z,
+        lambda np, z: np.add.reduce(z) + np.maximum.reduce(z),
+        lambda np, z: z.real.sum(dtype=complex) + z.real.prod(dtype="complex64") + z.real.mean(dtype="complex128"),
+        lambda np, z: np.cumsum(z.imag, dtype="complex128"),
+        lambda np, z: z[:0].sum() + z[:0].prod(),
+    ):
+        _same(call(td, t), call(np, z), dtype)
+    for f in (np.real, np.imag, np.conj, np.angle, np.abs, np.sqrt, np.iscomplex):
+        _same(f(t), f(z), f.__name__)
+    assert td.allclose(t, t) and td.array_equal(t, t) and not td.array_equal(t, t.conj())
+    out = td.zeros(5, dtype)
+    td.exp(t, out=out, where=td.asarray(z.real > 0))
+    _same(out, np.exp(z, out=np.zeros(5, dtype), where=z.real > 0), "out where")
+    for call in (lambda x: x.sum(dtype=float), lambda x: x.mean(dtype=float), lambda x: x.cumsum(dtype=float)):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            ours = call(t)
+        np.testing.assert_allclose(ours.get(), call(z.real.astype(float)), rtol=1e-6)
+
+
 # ---- what moves elements ----
 
 
