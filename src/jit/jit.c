@@ -179,6 +179,23 @@ make_by_compiling(const making *m)
     return st;
 }
 
+/* By one process at a time; who had to wait looks at the disk again. */
+static td_status
+make_alone(const making *m)
+{
+    bool waited;
+    int lock = td_cache_lock(m->key, &waited);
+    td_status st = waited ? make_from_disk(m) : TD_SKIP;
+
+    if (st == TD_SKIP) {
+        st = m->engine->interpreted ? TD_OK : make_ir(m);
+        if (!st)
+            st = make_by_compiling(m);
+    }
+    td_cache_unlock(lock);
+    return st;
+}
+
 static td_status
 make(making *m)
 {
@@ -195,11 +212,8 @@ make(making *m)
         st = make_ir(m);
     if (!st)
         st = make_from_disk(m);
-    if (st == TD_SKIP) {
-        st = interpreted ? TD_OK : make_ir(m);
-        if (!st)
-            st = make_by_compiling(m);
-    }
+    if (st == TD_SKIP)
+        st = make_alone(m);
     if (st || !interpreted) {
         m->k->fn = (td_fn){0};
         td_arena_free(&m->k->mem);
