@@ -315,9 +315,11 @@ place(gen *g, td_val j, td_val to)
 {
     td_fn *f = g->f;
     td_val at = G2(g, add, g->base, j), raw = td_load(f, g->in, at, TD_NONE, 1, 0);
-    bool select = g->d->put == TD_SCAN_SELECT;
+    td_num v = td_num_of(at);
 
-    td_store(f, g->out, to, select ? td_load(f, g->values, at, TD_NONE, 1, 0) : at, TD_NONE, 0);
+    if (g->d->put == TD_SCAN_SELECT)
+        v = td_num_load(f, g->values, g->d->out, at, TD_NONE, 1, 0);
+    td_num_store(f, g->out, g->d->out, to, v, TD_NONE, 0);
     return G2(g, add, to, td_cast(f, raw, TD_I64));
 }
 
@@ -367,7 +369,7 @@ along_unit(gen *g, td_val unit)
         td_end(f);
     }
     if (d->block == 1 && (d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS)) {
-        place_all(g, lo, hi, td_load(f, g->carry, unit, TD_NONE, 1, 0), slot);
+        place_all(g, lo, hi, load_one(g, g->carry, unit).re, slot.re);
         return;
     }
     at = td_for(f, lo, G2(g, subtract, hi, big(g, step - 1)), big(g, step));
