@@ -58,7 +58,7 @@ td_status td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar val
 td_status td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out);
 td_status td_array_iota(td_dev *d, td_dtype dt, int64_t count, td_scalar start, td_scalar step, td_array *out);
 td_status td_array_from_host(td_dev *d, td_dtype dt, const td_shape *s, const void *data, td_array *out); /* C order; has been read on return */
-td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared */
+td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared; on a GPU aligned to its elements */
 typedef struct td_rng {
     uint64_t key, offset; /* Philox4x32-10: key and next counter */
 } td_rng;
