@@ -46,6 +46,7 @@ ALIASES = {
     "bitwise_left_shift": "left_shift",
     "bitwise_not": "invert",
     "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
     "deg2rad": "radians",
     "mod": "remainder",
     "pow": "power",
@@ -57,6 +58,7 @@ ALIASES = {
 _INTERNAL = set(
     "pow select truncate_divide round_down round_up round_zero mulhi scale mantissa exponent nextafter".split()
 )
+_INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
@@ -66,9 +68,8 @@ _HOME = {
     "_einsum": "einsum einsum_path",
     "_floats": "divmod frexp ldexp modf nextafter spacing",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose around array_equal array_equiv average clip conj conjugate fix float_power isclose "
-    "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num ndim ptp real round "
-    "shape size sinc where",
+    "_math": "allclose angle around array_equal array_equiv average clip fix float_power imag isclose iscomplex "
+    "iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real round shape size sinc where",
     "_namespace": "__array_namespace_info__ astype",
     "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
     "nanquantile nanstd nansum nanvar",
@@ -132,6 +133,8 @@ def __getattr__(name):
         import numpy
 
         value = getattr(numpy, name)
+    elif name == "bfloat16":  # NumPy has none; a dtype that this package's functions take
+        value = _core._bfloat16()
     elif name == "bool":  # NumPy 1 has it under its other name only
         value = __getattr__("bool_")
     elif name == "config":
@@ -163,4 +166,4 @@ def _version():
 
 
 def __dir__():
-    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bool", "config"})
+    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bfloat16", "bool", "config"})

@@ -172,7 +172,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         xp, fp = xp[order], take(fp, order)
         xp = numpy.concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp = concatenate([fp[-1:], fp, fp[:1]])
-    from ._sorting import searchsorted
+    from ._searching import searchsorted
 
     n, xp = len(xp), asarray(xp, device=where)
     at = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))

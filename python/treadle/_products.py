@@ -37,7 +37,7 @@ def matmul(a, b, /, out=None, *, dtype=None):
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
-    if where.kind != "cpu":
+    if where.kind != "cpu" or "V" in a.dtype.kind + b.dtype.kind:  # NumPy has no products of bfloat16
         r = _core._matmul(a, b)
     else:
         na, nb = _core._host_view(a), _core._host_view(b)
@@ -89,11 +89,7 @@ def tensordot(a, b, axes=2):
 
 def _conjugate(a):
     """a itself where it is real."""
-    if a.dtype.kind != "c":
-        return a
-    from ._math import conj
-
-    return conj(a)
+    return _core.ufuncs()["conjugate"](a) if a.dtype.kind == "c" else a
 
 
 def vdot(a, b, /):

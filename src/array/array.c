@@ -133,6 +133,7 @@ td_array_of_node(td_node *n, td_array *out)
 {
     out->view = n->view;
     out->whole = true;
+    out->dt = n->dt;
     return storage_new(n, &out->store);
 }
 
@@ -153,10 +154,10 @@ td_array_unref(td_array *a)
 td_array
 td_array_view(const td_array *a, const td_view *v)
 {
-    td_array r = {.store = a->store, .view = *v};
+    td_array r = {.store = a->store, .view = *v, .dt = a->dt};
 
     r.store->refs++;
-    r.whole = td_view_eq(v, &a->store->node->view);
+    r.whole = a->dt == a->store->dt && td_view_eq(v, &a->store->node->view);
     return r;
 }
 
@@ -307,17 +308,63 @@ td_storage_eval(td_storage *s)
     return TD_OK;
 }
 
+/* The complex elements of which a's are the real (*op: OP_real) or imaginary parts; false: a's are none. */
+static bool
+parts_of(const td_array *a, td_view *v, td_op *op)
+{
+    const td_storage *s = a->store;
+
+    if (a->dt == s->dt || a->dt != td_dtype_real_of((td_dtype)s->dt) || td_node_shared(s->node))
+        return false;
+    *v = a->view;
+    for (int i = 0; i < v->shape.ndim; i++) {
+        if (v->stride[i] % 2 && v->shape.dim[i] > 1)
+            return false;
+        v->stride[i] /= 2;
+    }
+    *op = a->view.offset & 1 ? OP_imag : OP_real;
+    v->offset = a->view.offset >> 1;
+    return true;
+}
+
+/* Read as an operation on whole elements: it fuses, and memory is read in order. */
+static td_status
+part_node(const td_array *a, const td_view *v, td_op op, td_node **out)
+{
+    td_array all = {.store = a->store, .view = *v, .dt = a->store->dt};
+    td_node *src;
+    td_status st;
+
+    all.whole = td_view_eq(v, &a->store->node->view);
+    TD_TRY(td_array_node(&all, &src));
+    st = td_cut(&src, 1);
+    if (!st)
+        st = td_node_new(TD_N_OP, src->dev, td_array_dtype(a), &v->shape, out);
+    if (!st) {
+        (*out)->op = (uint16_t)op;
+        td_node_add_src(*out, src);
+        td_node_follow(*out);
+        td_node_seal(*out);
+    }
+    td_node_unref(src);
+    return st;
+}
+
 td_status
 td_array_node(const td_array *a, td_node **out)
 {
     td_storage *s = a->store;
+    td_view v;
+    td_op op;
 
     if (a->whole) {
         *out = td_node_ref(s->node);
         return TD_OK;
     }
+    if (parts_of(a, &v, &op))
+        return part_node(a, &v, op, out);
     TD_TRY(td_storage_eval(s));
-    return td_node_leaf(s->node->buf, (td_dtype)s->dt, &a->view, out);
+    return td_node_leaf(s->node->buf, td_array_dtype(a), &a->view, out);
 }
 
 td_status

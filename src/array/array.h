@@ -21,12 +21,14 @@ typedef struct td_storage {
     bool               listed;
 } td_storage;
 
-/* td_array - a view on a storage, by value; holds one reference on store.  view counts elements of
- * the storage's memory. */
+/* td_array - a view on a storage, by value; holds one reference on store.  The storage's memory is seen
+ * as elements of dt, which view counts: another dtype than the storage's for the parts of complex
+ * arrays and for what td_array_retype makes. */
 typedef struct td_array {
     td_storage *store;
     td_view     view;
-    bool        whole; /* the view is the node's */
+    bool        whole; /* the view is the node's, and so is the dtype */
+    uint8_t     dt;
 } td_array;
 
 /* An operand of an operation: an array, or a Python number with its weak kind. */
@@ -47,7 +49,7 @@ td_status td_array_of_node(td_node *n, td_array *out); /* takes over the caller'
 td_array  td_array_ref(const td_array *a);
 void      td_array_unref(td_array *a); /* a becomes {0}; ok on {0} */
 td_array  td_array_view(const td_array *a, const td_view *v); /* same storage; a new reference */
-static inline td_dtype td_array_dtype(const td_array *a) { return (td_dtype)a->store->dt; }
+static inline td_dtype td_array_dtype(const td_array *a) { return (td_dtype)a->dt; }
 static inline td_dev  *td_array_dev(const td_array *a) { return a->store->dev; }
 static inline int64_t  td_array_size(const td_array *a) { return td_shape_size(&a->view.shape); }
 
@@ -59,7 +61,7 @@ td_status td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar val
 td_status td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out);
 td_status td_array_iota(td_dev *d, td_dtype dt, int64_t count, td_scalar start, td_scalar step, td_array *out);
 td_status td_array_from_host(td_dev *d, td_dtype dt, const td_shape *s, const void *data, td_array *out); /* C order; has been read on return */
-td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared */
+td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared; on a GPU aligned to its elements */
 typedef struct td_rng {
     uint64_t key, offset; /* Philox4x32-10: key and next counter */
 } td_rng;
@@ -113,6 +115,9 @@ td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); 
 /* ---- views (share the storage) ---- */
 td_status td_array_reshape(const td_array *a, const td_shape *s, td_array *out); /* copies when it must */
 td_status td_array_transpose(const td_array *a, const int *axes, td_array *out);
+/* The same memory as elements of dt; of another size only along a contiguous last axis that holds whole ones. */
+td_status td_array_retype(const td_array *a, td_dtype dt, td_array *out);
+td_array  td_array_part(const td_array *a, bool imag); /* the real or imaginary parts of a complex array */
 td_status td_array_broadcast(const td_array *a, const td_shape *s, td_array *out); /* read-only by convention */
 
 /* ---- writing ---- */

@@ -106,13 +106,13 @@ write_part(const td_array *a, td_node *value)
     td_status st;
 
     TD_TRY(td_storage_own(s, value));
-    if (td_eval_conflicts(value, s->node->buf, &a->view)) {
-        TD_TRY(td_node_copy(value, (td_dtype)s->dt, NULL, &tmp));
+    if (td_eval_conflicts(value, td_array_dtype(a), s->node->buf, &a->view)) {
+        TD_TRY(td_node_copy(value, td_array_dtype(a), NULL, &tmp));
         value = tmp;
     }
     st = tmp ? td_eval_node(tmp) : TD_OK;
     if (!st)
-        st = td_eval_into(value, (td_dtype)s->dt, s->node->buf, &a->view);
+        st = td_eval_into(value, td_array_dtype(a), s->node->buf, &a->view);
     td_node_unref(tmp);
     return st;
 }

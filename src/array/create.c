@@ -83,6 +83,11 @@ td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array 
     td_view whole = td_view_contiguous(&all);
     td_node *n;
 
+    if (td_dev_info(b->dev)->kind != TD_DEV_CPU && b->ptr % td_dtype_size(dt))
+        return td_fail(TD_ERR_VALUE,
+                       "wrap: %s reads %s at multiples of %zu bytes, and %#llx is none",
+                       td_dev_info(b->dev)->name, td_dtype_name(dt), td_dtype_size(dt),
+                       (unsigned long long)b->ptr);
     atomic_fetch_or(&b->flags, TD_BUF_SHARED);
     TD_TRY(td_node_leaf(b, dt, &whole, &n));
     TD_TRY(td_array_of_node(n, out));

@@ -23,8 +23,8 @@ td_status td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_vi
 /* Does evaluating n read buf? */
 bool td_eval_reads(td_node *n, const td_buf *buf);
 
-/* Does evaluating n read buf, other than element by element through `view`? */
-bool td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view);
+/* Does evaluating n read buf, other than element by element of dt through `view`? */
+bool td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *view);
 
 /* Launches the plan of a map. */
 td_status td_eval_map(td_plan *p);

@@ -22,18 +22,21 @@ as_i64(td_gen *g, td_op which)
 static void
 find_shift(td_gen *g, td_fold *d)
 {
-    d->shift = TD_NONE;
+    d->shift = td_num_of(TD_NONE);
     if (d->merging || !td_red_shifts(d->red))
         return;
     td_gen_uniform(g);
     td_gen_body(g);
-    d->shift = td_cast(g->f, g->val[d->value[0]], TD_F64);
+    d->shift = td_num_cast(g->f, g->val[d->value[0]], d->pair ? TD_C128 : TD_F64);
 }
 
-static td_val
-shifted(td_gen *g, const td_fold *d, td_val x)
+static td_num
+shifted(td_gen *g, const td_fold *d, td_num x)
 {
-    return d->shift.i == UINT32_MAX ? x : TD_G2(g, subtract, td_cast(g->f, x, TD_F64), d->shift);
+    if (d->shift.re.i == UINT32_MAX)
+        return x;
+    x = td_num_cast(g->f, x, d->pair ? TD_C128 : TD_F64);
+    return td_num_emit(g->f, OP_subtract, (td_num[]){x, d->shift});
 }
 
 /* The accumulators that the elements at g->j stand for. */
@@ -42,9 +45,9 @@ lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
 {
     if (d->merging)
         for (int i = 0; i < d->nacc; i++)
-            out[i] = g->val[d->value[i]];
+            out[i] = g->val[d->value[i]].re;
     else
-        td_red_lift(g->f, d->red, d->acc, shifted(g, d, g->val[d->value[0]]), index, out);
+        td_red_lift(g->f, d->red, d->pair, d->acc, shifted(g, d, g->val[d->value[0]]), index, out);
     for (int i = 0; i < d->nacc; i++)
         out[i] = td_splat(g->f, out[i], g->lanes);
 }
@@ -54,7 +57,7 @@ start(td_gen *g, const td_fold *d, int lanes, td_val slot[])
 {
     td_val init[TD_MAXACC];
 
-    td_red_init(g->f, d->red, d->acc, init);
+    td_red_init(g->f, d->red, d->pair, d->acc, init);
     for (int i = 0; i < d->nacc; i++) {
         slot[i] = td_slot(g->f, d->acc[i], lanes);
         td_set(g->f, slot[i], init[i]);
@@ -77,7 +80,7 @@ accumulate(td_gen *g, const td_fold *d, const td_val slot[], td_val index)
     td_gen_body(g);
     lifted(g, d, index, x);
     get_all(g, d, slot, old);
-    td_red_merge(g->f, d->red, old, x, sum);
+    td_red_merge(g->f, d->red, d->pair, old, x, sum);
     for (int i = 0; i < d->nacc; i++) {
         if (g->mask.i != UINT32_MAX)
             sum[i] = TD_E3(g->f, select, g->mask, sum[i], old[i]);
@@ -89,17 +92,15 @@ accumulate(td_gen *g, const td_fold *d, const td_val slot[], td_val index)
 static void
 finish(td_gen *g, const td_fold *d, const td_val acc[], td_val at)
 {
+    td_num r;
+
     if (!d->final) {
         for (int i = 0; i < d->nacc; i++)
             td_store(g->f, d->out_ptr[i], at, acc[i], g->mask, 0);
         return;
     }
-    td_store(
-        g->f, d->out_ptr[0], at,
-        td_cast(g->f,
-                td_red_finish(g->f, d->red, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out),
-                d->out),
-        g->mask, 0);
+    r = td_red_finish(g->f, d->red, d->pair, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out);
+    td_num_store(g->f, d->out_ptr[0], d->out, at, r, g->mask, 0);
 }
 
 static void
@@ -108,7 +109,7 @@ declare(td_gen *g, td_fold *d)
     td_gen_params(g, TD_FOLD_EXTRAS);
     d->ddof_param = td_param(g->f, TD_F64);
     for (int i = 0; i < (d->final ? 1 : d->nacc); i++)
-        d->out_ptr[i] = td_param_ptr(g->f, d->final ? d->out : d->acc[i]);
+        d->out_ptr[i] = td_num_param_ptr(g->f, d->final ? d->out : d->acc[i]);
 }
 
 /* Lane 0 of each slot merged with all other lanes. */
@@ -121,7 +122,7 @@ merge_lanes(td_gen *g, const td_fold *d, const td_val slot[], int lanes, td_val 
     for (int k = lanes / 2; k > 0; k /= 2) {
         for (int i = 0; i < d->nacc; i++)
             other[i] = td_rotate(g->f, out[i], k);
-        td_red_merge(g->f, d->red, out, other, out);
+        td_red_merge(g->f, d->red, d->pair, out, other, out);
     }
     for (int i = 0; i < d->nacc; i++)
         out[i] = td_extract(g->f, out[i], 0);
@@ -386,7 +387,7 @@ merge_warp(td_gen *g, const td_fold *d, td_val acc[], int width)
     for (int k = width / 2; k > 0; k /= 2) {
         for (int i = 0; i < d->nacc; i++)
             other[i] = td_shuffle_xor(g->f, acc[i], k);
-        td_red_merge(g->f, d->red, acc, other, acc);
+        td_red_merge(g->f, d->red, d->pair, acc, other, acc);
     }
 }
 
@@ -400,7 +401,7 @@ merge_block(td_gen *g, const td_fold *d, td_val acc[], td_val tid)
 
     lane = TD_G2(g, bitwise_and, tid, td_gen_int(g, 31));
     warp = TD_G2(g, right_shift, tid, td_gen_int(g, 5));
-    td_red_init(f, d->red, d->acc, init);
+    td_red_init(f, d->red, d->pair, d->acc, init);
     for (int i = 0; i < d->nacc; i++) {
         mem[i] = td_shared(f, d->acc[i], (uint64_t)warps);
         slot[i] = td_slot(f, d->acc[i], 1);
@@ -449,7 +450,7 @@ along_gpu(td_gen *g, td_fold *d)
     td_end(f);
     merge_lanes(g, d, slot, d->lanes, acc);
     get_all(g, d, slot1, acc1);
-    td_red_merge(f, d->red, acc, acc1, acc);
+    td_red_merge(f, d->red, d->pair, acc, acc1, acc);
     merge_warp(g, d, acc, d->team < 32 ? d->team : 32);
     if (d->team > 32)
         merge_block(g, d, acc, tid);

@@ -95,7 +95,7 @@ form_gpu(job *j)
     const td_devinfo *info = td_dev_info(j->p->dev);
     td_plan *p = j->p;
     int64_t fill = (int64_t)info->units * 2048;
-    int lanes = 16 / td_plan_widest(p);
+    int lanes = 16 / td_plan_widest(p, false);
 
     while (lanes > 1 && !aligned(p, lanes))
         lanes /= 2;
@@ -126,7 +126,7 @@ form_cpu(job *j)
     if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
         lanes = 1;
     if (p->tail_kept && lanes > 1)
-        lanes = 64; /* long runs of every row */
+        lanes = td_plan_complex(p) ? 32 : 64; /* long runs of every row */
     j->d.lanes = lanes;
     if (p->tail_kept) {
         j->d.masked = lanes > 1;
@@ -190,9 +190,9 @@ key_of(const job *j)
     td_hash h = td_plan_key(j->p);
 
     h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
-                           (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 |
-                           (uint64_t)d->final << 4 | (uint64_t)d->masked << 3 |
-                           (uint64_t)j->gpu << 1 | 1);
+                           (uint64_t)d->pair << 7 | (uint64_t)d->streamed << 6 |
+                           (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 |
+                           (uint64_t)d->masked << 3 | (uint64_t)j->gpu << 1 | 1);
     h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
     for (int i = 0; i < d->nacc; i++)
         h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);
@@ -298,7 +298,8 @@ reduce_into(td_node *n, td_plan *p, td_buf *out)
     td_dtype in = (td_dtype)n->src[0]->dt;
     int64_t results = td_shape_size(&n->view.shape);
 
-    j.d.nacc = td_redtab[n->op].nacc;
+    j.d.pair = td_red_pair(j.d.red, in, j.d.out);
+    j.d.nacc = td_red_nacc(j.d.red, j.d.pair);
     for (int i = 0; i < j.d.nacc; i++)
         j.d.acc[i] = td_red_acc(j.d.red, i, in, j.d.out);
     j.count = p->total / results;

@@ -6,7 +6,7 @@
 #ifndef TD_ARRAY_GEN_H
 #define TD_ARRAY_GEN_H
 #include "array/plan.h"
-#include "ir/ir.h"
+#include "ir/complex.h"
 
 typedef struct td_gen {
     td_fn         *f;
@@ -22,7 +22,7 @@ typedef struct td_gen {
     td_val         tile[TD_PLAN_OPNDS], tile_index; /* operands read from shared memory, all at one place; {0}: none */
     td_val         base[TD_PLAN_OPNDS]; /* int64 offset of the row */
     td_val         j;                   /* int64: position in the last dim, of lane 0 */
-    td_val         val[TD_PLAN_STEPS];  /* half types as float32 */
+    td_num         val[TD_PLAN_STEPS];  /* half types as float32 */
 } td_gen;
 
 /* Declares the parameters in the order of td_plan_words, then n extra int64 ones in extra[]. */

@@ -56,6 +56,67 @@ td_array_broadcast(const td_array *a, const td_shape *s, td_array *out)
     return TD_OK;
 }
 
+td_array
+td_array_part(const td_array *a, bool imag)
+{
+    td_array r;
+    td_view v = a->view;
+
+    TD_ASSERT(td_dtype_is_complex(td_array_dtype(a)));
+    v.offset = 2 * v.offset + imag;
+    for (int i = 0; i < v.shape.ndim; i++)
+        v.stride[i] *= 2;
+    r = td_array_view(a, &v);
+    r.dt = (uint8_t)td_dtype_real_of(td_array_dtype(a));
+    r.whole = false;
+    return r;
+}
+
+/* Elements that are `by` times smaller; larger ones lie along the last axis side by side. */
+static td_status
+resize_elements(td_view *v, int64_t from, int64_t to)
+{
+    int last = v->shape.ndim - 1;
+    bool fits = last >= 0 && (v->stride[last] == 1 || v->shape.dim[last] == 1);
+    int64_t by = from > to ? from / to : to / from;
+
+    if (from > to && fits) {
+        v->offset *= by;
+        for (int i = 0; i < last; i++)
+            v->stride[i] *= by;
+        v->stride[last] = 1;
+        v->shape.dim[last] *= by;
+        return TD_OK;
+    }
+    for (int i = 0; i < last; i++)
+        fits &= v->stride[i] % by == 0 || v->shape.dim[i] == 1;
+    if (!fits || v->offset % by || v->shape.dim[last] % by)
+        return td_fail(TD_ERR_VALUE,
+                       "view: elements of %" PRId64 " bytes do not lie side by side in elements of "
+                       "%" PRId64 " along the last axis",
+                       from, to);
+    v->offset /= by;
+    for (int i = 0; i < last; i++)
+        v->stride[i] /= by;
+    v->stride[last] = 1;
+    v->shape.dim[last] /= by;
+    return TD_OK;
+}
+
+td_status
+td_array_retype(const td_array *a, td_dtype dt, td_array *out)
+{
+    int64_t from = (int64_t)td_dtype_size(td_array_dtype(a)), to = (int64_t)td_dtype_size(dt);
+    td_view v = a->view;
+
+    if (from != to)
+        TD_TRY(resize_elements(&v, from, to));
+    *out = td_array_view(a, &v);
+    out->dt = (uint8_t)dt;
+    out->whole = dt == (td_dtype)a->store->dt && td_view_eq(&v, &a->store->node->view);
+    return TD_OK;
+}
+
 static td_status
 extreme(td_red red, const td_array *index, int64_t *out)
 {
@@ -285,8 +346,6 @@ td_array_pick(const td_array *a, const td_pick *p, td_array *out)
     td_array from, at;
     td_status st;
 
-    if (td_dtype_is_complex(td_array_dtype(a)))
-        return td_fail(TD_ERR_TYPE, "take: complex kernels are not available yet");
     TD_TRY(td_pick_shapes(a, p, &result, &spread));
     TD_TRY(td_pick_check(a, p));
     for (int k = 0; k < p->n && !one; k++)

@@ -154,13 +154,26 @@ build_gpu(void *ctx, td_fn *f)
     return f->st;
 }
 
+/* Complex elements that lie apart: a thread takes one, as one access, rather than several part by part. */
+static bool
+scatters_complex(const td_plan *p)
+{
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].inner == 2 && td_dtype_is_complex((td_dtype)p->opnd[k].dt))
+            return true;
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->step[i].kind == TD_N_GATHER && td_dtype_is_complex((td_dtype)p->step[i].dt))
+            return true;
+    return false;
+}
+
 /* Lanes of one 16-byte access, if every row starts aligned for every operand. */
 static int
 gpu_lanes(const td_plan *p)
 {
-    int lanes = 16 / td_plan_widest(p);
+    int lanes = 16 / td_plan_widest(p, false);
 
-    if (p->nd == 0)
+    if (p->nd == 0 || scatters_complex(p))
         return 1;
     if (p->nd > 1)
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)
@@ -227,7 +240,7 @@ td_eval_map(td_plan *p)
     td_plan_collapse(p, 0, p->put);
     if (!fits(p))
         return TD_SKIP;
-    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
+    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p, true)) : 1;
     if (p->put &&
         (gpu ||
          p->put_op != TD_OPS)) /* neighbouring threads write neighbours; lanes might collide */

@@ -29,14 +29,20 @@ new_opnd(td_plan *p, td_role role, td_dtype dt, uint16_t *out)
 static td_status
 add_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
 {
+    td_dtype part = td_dtype_real_of(dt);
+    int n = td_dtype_is_complex(dt) ? 2 : 1;
     uint64_t bits[2];
 
-    if (p->nscalar == TD_PLAN_SCALARS)
+    if (p->nscalar + n > TD_PLAN_SCALARS)
         return TD_SKIP;
+    *out = p->nscalar;
     td_scalar_bits(s, dt, bits);
-    p->scalar_dt[p->nscalar] = (uint8_t)dt;
-    p->scalar[p->nscalar] = bits[0];
-    *out = p->nscalar++;
+    if (dt == TD_C64)
+        bits[1] = bits[0] >> 32;
+    for (int i = 0; i < n; i++) { /* a complex number is two arguments */
+        p->scalar_dt[p->nscalar] = (uint8_t)part;
+        p->scalar[p->nscalar++] = part == TD_F32 ? bits[i] & UINT32_MAX : bits[i];
+    }
     return TD_OK;
 }
 

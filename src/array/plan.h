@@ -104,7 +104,8 @@ void      td_plan_end(td_plan *p);       /* releases; also after failures */
 /* Kernel arguments in the order of td_gen_params; returns how many words. */
 int       td_plan_words(const td_plan *p, uint64_t *words);
 
-/* Largest element among operands and steps, in bytes. */
-int       td_plan_widest(const td_plan *p);
+/* Largest element among operands and steps, in bytes; parts: of complex ones a component. */
+int       td_plan_widest(const td_plan *p, bool parts);
+bool      td_plan_complex(const td_plan *p); /* is an operand complex? */
 
 #endif

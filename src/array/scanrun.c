@@ -277,6 +277,7 @@ accumulator(td_dtype out)
 {
     switch (td_dtype_kind(out)) {
     case 'f': return TD_F64;
+    case 'c': return TD_C128;
     case 'u': return TD_U64;
     case 'b': return TD_I32;
     }
@@ -350,8 +351,6 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
                     .acc = on_gpu(&j) && j.n <= INT32_MAX ? TD_I32 : TD_I64,
                     .out = a ? td_array_dtype(a) : TD_I64,
                     .put = a ? TD_SCAN_SELECT : TD_SCAN_POSITIONS};
-    if (td_dtype_is_complex(j.d.out))
-        return td_fail(TD_ERR_TYPE, "select: complex kernels are not available yet");
     *out = (td_array){0};
     if (j.n == 0)
         return td_array_empty(j.dev, j.d.out, &(td_shape){.ndim = 1}, out);

@@ -224,20 +224,35 @@ td_plan_words(const td_plan *p, uint64_t *words)
     return n;
 }
 
+static size_t
+width(td_dtype dt, bool parts)
+{
+    return td_dtype_size(parts ? td_dtype_real_of(dt) : dt);
+}
+
 int
-td_plan_widest(const td_plan *p)
+td_plan_widest(const td_plan *p, bool parts)
 {
     size_t w = 1;
 
     for (uint16_t k = 0; k < p->nopnd; k++)
-        if (p->opnd[k].role != TD_ROLE_INDEX && td_dtype_size((td_dtype)p->opnd[k].dt) > w)
-            w = td_dtype_size((td_dtype)p->opnd[k].dt);
+        if (p->opnd[k].role != TD_ROLE_INDEX && width((td_dtype)p->opnd[k].dt, parts) > w)
+            w = width((td_dtype)p->opnd[k].dt, parts);
     for (uint16_t i = 0; i < p->nstep; i++) {
-        size_t s =
-            td_dtype_is_half((td_dtype)p->step[i].dt) ? 4 : td_dtype_size((td_dtype)p->step[i].dt);
+        td_dtype dt = (td_dtype)p->step[i].dt;
+        size_t s = td_dtype_is_half(dt) ? 4 : width(dt, parts);
 
         if (p->step[i].kind != TD_N_SCALAR && s > w)
             w = s;
     }
     return (int)w;
+}
+
+bool
+td_plan_complex(const td_plan *p)
+{
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (td_dtype_is_complex((td_dtype)p->opnd[k].dt))
+            return true;
+    return false;
 }

@@ -110,29 +110,41 @@ row_places(td_gen *g, const tiling *t, int k, td_val r, td_val *j, td_val *from,
     *to = TD_G2(g, add, TD_G2(g, multiply, row, td_gen_int(g, t->t->side + 1)), t->x);
 }
 
+/* A complex element is one access. */
+static int
+align_of(td_dtype dt)
+{
+    return td_dtype_is_complex(dt) ? (int)td_dtype_size(dt) : 0;
+}
+
 /* A whole tile: all reads are under way before the first is kept. */
 static void
 read_whole(td_gen *g, const tiling *t, int k)
 {
-    td_val j, from, to[SIDE_MAX / ROWS], v[SIDE_MAX / ROWS];
+    td_dtype dt = (td_dtype)g->p->opnd[k].dt;
+    td_val j, from, to[SIDE_MAX / ROWS];
+    td_num v[SIDE_MAX / ROWS];
 
     for (int r = 0; r < t->t->side / ROWS; r++) {
         row_places(g, t, k, td_gen_int(g, r), &j, &from, &to[r]);
-        v[r] = td_load(g->f, g->ptr[k], from, TD_NONE, 1, 0);
+        v[r] = td_num_load(g->f, g->ptr[k], dt, from, TD_NONE, 1, align_of(dt));
     }
     for (int r = 0; r < t->t->side / ROWS; r++)
-        td_store(g->f, g->tile[k], to[r], v[r], TD_NONE, 0);
+        td_num_store(g->f, g->tile[k], dt, to[r], v[r], TD_NONE, align_of(dt));
 }
 
 static void
 read_part(td_gen *g, const tiling *t, int k)
 {
+    td_dtype dt = (td_dtype)g->p->opnd[k].dt;
     td_val j, from, to, r;
+    td_num v;
 
     r = td_for(g->f, td_gen_int(g, 0), td_gen_int(g, t->t->side / ROWS), td_gen_int(g, 1));
     row_places(g, t, k, r, &j, &from, &to);
     td_if(g->f, inside(g, TD_G2(g, add, t->i0, t->x), t->ni, j, t->nj));
-    td_store(g->f, g->tile[k], to, td_load(g->f, g->ptr[k], from, TD_NONE, 1, 0), TD_NONE, 0);
+    v = td_num_load(g->f, g->ptr[k], dt, from, TD_NONE, 1, align_of(dt));
+    td_num_store(g->f, g->tile[k], dt, to, v, TD_NONE, align_of(dt));
     td_end(g->f);
     td_end(g->f);
 }
@@ -191,14 +203,14 @@ build(void *ctx, td_fn *f)
     td_gen g = {.f = f, .p = p};
     tiling t = {.t = tile};
     td_val side, whole;
+    uint64_t count = (uint64_t)tile->side * ((uint64_t)tile->side + 1);
 
     td_gen_params(&g, 2);
     place_block(&g, &t);
     side = td_gen_int(&g, tile->side);
     for (uint16_t k = 0; k < p->nopnd && k < 32; k++)
         if (tile->mask >> k & 1)
-            g.tile[k] = td_shared(f, (td_dtype)p->opnd[k].dt,
-                                  (uint64_t)tile->side * ((uint64_t)tile->side + 1));
+            g.tile[k] = td_num_shared(f, (td_dtype)p->opnd[k].dt, count);
     whole = TD_G2(&g, logical_and, TD_G2(&g, less_equal, TD_G2(&g, add, t.i0, side), t.ni),
                   TD_G2(&g, less_equal, TD_G2(&g, add, t.j0, side), t.nj));
     td_if(f, whole);

@@ -203,6 +203,14 @@ move(const engine *e, const thread *t, const td_code *c)
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = a[(l + (uint32_t)c->imm) % c->lanes];
         break;
+    case CODE_ZIP:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = t->val[(l & 1 ? c->b : c->a) + l / 2];
+        break;
+    case CODE_UNZIP:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = a[2 * l + (uint32_t)c->imm];
+        break;
     case CODE_BITCAST:
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = td_interp_word(c->dt, &a[l]);
@@ -227,6 +235,8 @@ run(const engine *e, thread *t)
         case CODE_COPY:
         case CODE_SPLAT:
         case CODE_ROTATE:
+        case CODE_ZIP:
+        case CODE_UNZIP:
         case CODE_BITCAST:
         case CODE_INDEX:   move(e, t, c); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;

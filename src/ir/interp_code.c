@@ -138,6 +138,8 @@ decode_value(decoder *d, uint32_t i)
         c = emit(d, i, CODE_ROTATE);
         c->imm = ((int64_t)s->imm % s->lanes + s->lanes) % s->lanes;
         break;
+    case OP_zip:     emit(d, i, CODE_ZIP); break;
+    case OP_unzip:   emit(d, i, CODE_UNZIP)->imm = (int64_t)s->imm; break;
     case OP_extract: emit(d, i, CODE_SPLAT)->a += (uint32_t)s->imm; break;
     case OP_get:     emit(d, i, CODE_COPY); break;
     case OP_tid:

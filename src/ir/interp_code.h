@@ -13,6 +13,8 @@ typedef enum td_code_kind {
     CODE_COPY,    /* out = a */
     CODE_SPLAT,   /* lanes of out = a[0] */
     CODE_ROTATE,  /* imm: k in [0, lanes) */
+    CODE_ZIP,     /* lanes of a and b in turn */
+    CODE_UNZIP,   /* imm: 0 or 1, the first of every second lane */
     CODE_BITCAST,
     CODE_LOAD,    /* a: index of the pointer in td_prog.ptr; b: index; d: mask */
     CODE_STORE,   /* as load; c: value */

@@ -146,7 +146,7 @@ td_emit_raw(td_fn *f, td_op op, const td_val *arg)
     if (f->st)
         return (td_val){0};
     dt = prepare(f, op, arg, x);
-    s = inst(op, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, lanes_of(f, x[0]));
+    s = inst(op, td_op_result(op, dt), lanes_of(f, x[0]));
     memcpy(s.arg, x, td_optab[op].arity * sizeof *x);
     return td_push(f, s);
 }
@@ -209,6 +209,23 @@ td_val
 td_extract(td_fn *f, td_val v, int lane)
 {
     return lanes_of(f, v) == 1 ? v : unary(f, OP_extract, v, dt_of(f, v), 1, (uint64_t)lane);
+}
+
+td_val
+td_zip(td_fn *f, td_val a, td_val b)
+{
+    int lanes = lanes_of(f, a) > lanes_of(f, b) ? lanes_of(f, a) : lanes_of(f, b);
+    td_inst s = inst(OP_zip, dt_of(f, a), 2 * lanes);
+
+    s.arg[0] = td_splat(f, a, lanes);
+    s.arg[1] = td_splat(f, b, lanes);
+    return td_push(f, s);
+}
+
+td_val
+td_unzip(td_fn *f, td_val v, int odd)
+{
+    return unary(f, OP_unzip, v, dt_of(f, v), lanes_of(f, v) / 2, (uint64_t)odd);
 }
 
 td_val

@@ -52,7 +52,7 @@ check_elementwise(const check *c, uint32_t i)
 
     if (!td_op_admits((td_op)s->op, dt))
         return bad(c, i, "dtype is not admitted");
-    if (s->dt != (o->result == TD_RES_BOOL ? TD_BOOL : dt))
+    if (s->dt != td_op_result((td_op)s->op, dt))
         return bad(c, i, "result dtype does not follow from its operands");
     for (int a = 0; a < o->arity; a++) {
         const td_inst *v = td_at(c->f, s->arg[a]);
@@ -157,6 +157,17 @@ check_move(const check *c, uint32_t i)
                    : bad(c, i, "sizes differ");
     case OP_splat:
         return a->lanes == 1 && a->dt == s->dt ? TD_OK : bad(c, i, "operand is not one lane");
+    case OP_zip: {
+        const td_inst *b = td_at(c->f, s->arg[1]);
+
+        return a->dt == s->dt && b->dt == s->dt && a->lanes == b->lanes && s->lanes == 2 * a->lanes
+                   ? TD_OK
+                   : bad(c, i, "operands are not half of the lanes each");
+    }
+    case OP_unzip:
+        return a->dt == s->dt && a->lanes == 2 * s->lanes && s->imm < 2
+                   ? TD_OK
+                   : bad(c, i, "operand has not twice the lanes, or the first is neither 0 nor 1");
     case OP_extract: return s->imm < a->lanes && a->dt == s->dt ? TD_OK : bad(c, i, "no such lane");
     case OP_set:
         return same && td_at(c->f, s->arg[1])->dt == s->dt &&
