@@ -57,6 +57,8 @@ _INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "roun
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
+    "_graph": "graph",
+    "_profile": "profile",
     "_create": "asanyarray ascontiguousarray empty_like eye from_dlpack fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
@@ -144,6 +146,10 @@ def _version():
         return version("treadle")
     except PackageNotFoundError:
         return "0+unknown"
+
+
+if _core.options()["profile"]:
+    _load("_profile").whole_program(_core.options()["profile"])
 
 
 def __dir__():

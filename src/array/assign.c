@@ -3,6 +3,7 @@
 
 #include "array/eval.h"
 #include "array/internal.h"
+#include "dev/tape.h"
 
 /* The nodes under a value about to be written, each with how often the value itself refers to it. */
 typedef struct walk {
@@ -35,7 +36,7 @@ static bool
 exclusive(const td_storage *s, td_node *writer)
 {
     const td_node *home = s->node;
-    int32_t home_refs = 1, buf_refs = 1;
+    int32_t home_refs = 1 + home->held, buf_refs = 1 + td_tape_owns(td_tape_now(), home->buf);
     bool ok = true;
     walk w;
 

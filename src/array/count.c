@@ -64,7 +64,10 @@ launch(const td_node *values, int64_t bins, td_buf *out)
     uint64_t words[5] = {values->buf->ptr +
                              (uintptr_t)values->view.offset * td_dtype_size((td_dtype)values->dt),
                          out->ptr, (uint64_t)n, (uint64_t)bins, (uint64_t)(blocks * BLOCK)};
-    td_dims dims = {.grid = {(uint32_t)blocks, 1, 1}, .block = {BLOCK, 1, 1}};
+    td_dims dims = {.grid = {(uint32_t)blocks, 1, 1},
+                    .block = {BLOCK, 1, 1},
+                    .first = 2,
+                    .nbytes = (size_t)n * td_dtype_size((td_dtype)values->dt) + (size_t)bins * sizeof(int64_t)};
     td_hash key = td_hash_add(TD_HASH_INIT, "count", 5);
     void *token;
     td_kernel *k;

@@ -180,6 +180,12 @@ launch(job *j, td_kernel *k, td_buf *const *out)
     memcpy(&words[nw++], &j->ddof, sizeof j->ddof);
     for (int i = 0; i < (j->d.final ? 1 : j->d.nacc); i++)
         words[nw++] = out[i]->ptr;
+    td_plan_dims(j->p, &dims);
+    dims.last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
+    if (dims.nbytes)
+        for (int i = 0; i < dims.last; i++)
+            dims.nbytes += (size_t)(j->rows * j->segs) *
+                           td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
     return td_jit_launch(k, j->p->stream, &dims, words, nw);
 }
 

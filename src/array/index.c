@@ -1,6 +1,7 @@
 /* index.c - views by shape, and reading by integer arrays. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -126,6 +127,25 @@ wrapped(const td_array *index, int64_t extent, td_array *out)
     return st;
 }
 
+/* A graph cannot tell of an index out of range: it takes the nearest in range. */
+static td_status
+clipped(td_array *index, int64_t extent)
+{
+    td_operand i = {.array = index}, most = {.scalar = {.dt = TD_I64, .i = extent - 1}},
+               least = {.scalar = {.dt = TD_I64, .i = 0}};
+    td_array low, both;
+    td_status st = td_array_apply(OP_maximum, (td_operand[]){i, least}, 2, &low);
+
+    if (!st) {
+        st = td_array_apply(OP_minimum, (td_operand[]){{.array = &low}, most}, 2, &both);
+        td_array_unref(&low);
+    }
+    td_array_unref(index);
+    if (!st)
+        *index = both;
+    return st;
+}
+
 /* src's shape with `axis` replaced by the index's; the index's shape with the later axes as ones. */
 static td_status
 gather_shapes(const td_array *a, const td_array *index, int axis, td_shape *result,
@@ -186,8 +206,11 @@ td_array_take(const td_array *a, const td_array *index, int axis, td_array *out)
     TD_ASSERT(td_array_dtype(index) == TD_I64 && axis >= 0 && axis < a->view.shape.ndim);
     if (td_dtype_is_complex(td_array_dtype(a)))
         return td_fail(TD_ERR_TYPE, "take: complex kernels are not available yet");
-    TD_TRY(check_range(index, axis, a->view.shape.dim[axis]));
+    if (!td_capture_now())
+        TD_TRY(check_range(index, axis, a->view.shape.dim[axis]));
     TD_TRY(wrapped(index, a->view.shape.dim[axis], &up));
+    if (td_capture_now())
+        TD_TRY(clipped(&up, a->view.shape.dim[axis]));
     st = record_gather(a, &up, axis, out);
     td_array_unref(&up);
     return st;

@@ -1,6 +1,8 @@
 /* space.c - the plan's iteration space: order of dims, merging, keys, arguments. */
 #include "array/plan.h"
 
+#include "dev/trace.h"
+
 #include <string.h>
 
 typedef struct order {
@@ -219,6 +221,34 @@ td_plan_words(const td_plan *p, uint64_t *words)
     for (uint16_t i = 0; i < p->nscalar; i++)
         words[n++] = p->scalar[i];
     return n;
+}
+
+/* What a gather takes is counted by what it gives. */
+static int64_t
+elements_of(const td_plan *p, uint16_t k)
+{
+    int64_t n = 1;
+
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->step[i].kind == TD_N_GATHER && p->step[i].opnd == k)
+            return p->total;
+    for (int d = 0; d < p->nd; d++)
+        n *= p->opnd[k].stride[d] ? p->dim[d] : 1;
+    return n;
+}
+
+void
+td_plan_dims(const td_plan *p, td_dims *dims)
+{
+    bool wanted = td_tracing();
+
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        if (p->opnd[k].role == TD_ROLE_INDEX)
+            continue;
+        dims->first++;
+        if (wanted)
+            dims->nbytes += (size_t)elements_of(p, k) * td_dtype_size((td_dtype)p->opnd[k].dt);
+    }
 }
 
 int

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/opts.h"
+#include "dev/trace.h"
 #include "ir/interp.h"
 #include "jit/cache.h"
 #include "jit/engine.h"
@@ -179,6 +180,20 @@ make_by_compiling(const making *m)
     return st;
 }
 
+/* What is not on disk has not been loaded: no word of it. */
+static td_status
+traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
+{
+    td_span span;
+    td_status st;
+
+    td_span_open(&span, kind, m->dev, NULL);
+    st = step(m);
+    if (st != TD_SKIP)
+        td_span_close(&span, st, m->k->name, 0);
+    return st;
+}
+
 static td_status
 make(making *m)
 {
@@ -194,11 +209,11 @@ make(making *m)
     if (interpreted)
         st = make_ir(m);
     if (!st)
-        st = make_from_disk(m);
+        st = traced(TD_TRACE_load, m, make_from_disk);
     if (st == TD_SKIP) {
         st = interpreted ? TD_OK : make_ir(m);
         if (!st)
-            st = make_by_compiling(m);
+            st = traced(TD_TRACE_compile, m, make_by_compiling);
     }
     if (st || !interpreted) {
         m->k->fn = (td_fn){0};
