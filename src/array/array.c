@@ -29,6 +29,7 @@ unlist(td_storage *s)
 static void
 list(td_storage *s)
 {
+    s->lister = td_capture_serial();
     if (s->listed)
         return;
     s->prev = pending.last;
@@ -43,10 +44,10 @@ list(td_storage *s)
 static td_storage *
 oldest(void)
 {
-    uint64_t owner = td_capture_serial();
+    uint64_t own = td_capture_serial();
     td_storage *s = pending.first;
 
-    while (s && s->owner != owner)
+    while (s && s->lister != own)
         s = s->next;
     return s;
 }
@@ -75,11 +76,11 @@ td_eval_all(void)
 }
 
 void
-td_pending_drop(uint64_t owner)
+td_pending_drop(uint64_t lister)
 {
     for (td_storage *s = pending.first, *next; s; s = next) {
         next = s->next;
-        if (s->owner == owner)
+        if (s->lister == lister)
             unlist(s);
     }
 }

@@ -19,7 +19,8 @@ typedef struct td_storage {
     td_node           *node; /* the whole contents */
     struct td_storage *prev, *next; /* all storages whose node is pending, oldest first */
     bool               listed;
-    uint64_t           owner; /* serial of the capture that it was made in; 0: none */
+    uint64_t           owner;  /* serial of the capture that it was made in; 0: none */
+    uint64_t           lister; /* of the one that recorded the pending node */
 } td_storage;
 
 /* td_array - a view on a storage, by value; holds one reference on store.  view counts elements of

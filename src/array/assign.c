@@ -1,9 +1,9 @@
 /* assign.c - writing: whole values by exchanging nodes, parts by kernels that write in place. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
-#include "dev/tape.h"
 
 /* The nodes under a value about to be written, each with how often the value itself refers to it. */
 typedef struct walk {
@@ -66,6 +66,7 @@ td_storage_own(td_storage *s, td_node *writer)
     td_node *copy;
 
     TD_TRY(td_storage_eval(s));
+    td_capture_write(s);
     if (td_node_shared(s->node) || exclusive(s, writer))
         return TD_OK;
     td_eval_others();
@@ -128,6 +129,7 @@ assign_node(const td_array *a, td_node *value)
     if (s->readonly)
         return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
     TD_TRY(td_view_broadcast(&value->view, &a->view.shape, &unused));
+    TD_TRY(td_capture_see(s));
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&

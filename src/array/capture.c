@@ -332,13 +332,13 @@ td_capture_begin(td_dev *d, const td_array *const *in, int n, td_capture **out, 
 static td_status
 write_back(td_capture *c)
 {
+    for (int i = 0; i < c->nouter; i++) /* all that reads old values is done first */
+        TD_TRY(td_storage_eval(c->outer[i].s));
     for (int i = 0; i < c->nouter; i++) {
         outer *o = &c->outer[i];
 
-        if (o->s->node == o->node)
-            continue;
-        TD_TRY(td_storage_eval(o->s));
-        TD_TRY(td_eval_into(o->s->node, (td_dtype)o->s->dt, o->node->buf, &o->node->view));
+        if (o->s->node != o->node)
+            TD_TRY(td_eval_into(o->s->node, (td_dtype)o->s->dt, o->node->buf, &o->node->view));
     }
     for (int i = 0; i < c->nouter; i++)
         if (c->outer[i].s->node != c->outer[i].node)

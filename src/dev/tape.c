@@ -6,7 +6,7 @@
 
 enum {
     RUN_MIN = 3,     /* pieces of work that are quicker as one: a graph's launch takes about two's time */
-    TOUCHES_MAX = 4, /* pieces that use a slot, beyond which copying it can pay */
+    TOUCHES_MAX = 3, /* pieces that use a slot, beyond which copying it can pay */
     WORDS_MAX = 512,
 };
 
