@@ -70,10 +70,7 @@ class profile:
         head = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
         cells = [head] + [_cells(r) for r in rows[:limit]]
         width = [max(len(c[i]) for c in cells) for i in range(len(head))]
-        text = [
-            "  ".join(c.ljust(w) if i in (0, 1, 8) else c.rjust(w) for i, (c, w) in enumerate(zip(line, width))).rstrip()
-            for line in cells
-        ]
+        text = ["  ".join(map(_pad, range(len(head)), line, width)).rstrip() for line in cells]
         if len(rows) > limit:
             text.append(f"… and {len(rows) - limit} more")
         if self.dropped:
@@ -102,9 +99,11 @@ class profile:
 
 def _record(r, zero):
     kind, name, line, device, lane, thread, failed, nbytes, begin, end, on, off = r
-    timed = on or off
-    return Record(kind, name, line, device, lane, thread, bool(failed), nbytes, (begin - zero) / 1e9, (end - zero) / 1e9,
-                  (on - zero) / 1e9 if timed else None, (off - zero) / 1e9 if timed else None)  # fmt: skip
+
+    def since(ns):
+        return (ns - zero) / 1e9 if ns else None
+
+    return Record(kind, name, line, device, lane, thread, bool(failed), nbytes, *map(since, (begin, end, on, off)))
 
 
 def _seconds(r):
@@ -119,6 +118,10 @@ def _row(key, group, peak):
     share = rate / peak[device] if rate and within and peak[device] else None
     return {"kind": kind, "name": name, "line": line, "device": device, "calls": len(group), "seconds": seconds,
             "nbytes": nbytes, "rate": rate, "share": share}  # fmt: skip
+
+
+def _pad(i, cell, width):
+    return cell.ljust(width) if i in (0, 1, 8) else cell.rjust(width)
 
 
 def _cells(r):

@@ -357,7 +357,7 @@ td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view)
 {
     td_storage *s = a->store;
 
-    TD_TRY(td_tape_refuse("handing an array's memory out"));
+    TD_TRY(td_tape_refuse("reading values on the host or in another library"));
     TD_TRY(td_storage_eval(s));
     if (share && !td_node_shared(s->node)) {
         TD_TRY(td_storage_own(s, NULL));

@@ -67,6 +67,7 @@ launch(const td_node *values, int64_t bins, td_buf *out)
     td_dims dims = {.grid = {(uint32_t)blocks, 1, 1},
                     .block = {BLOCK, 1, 1},
                     .first = 2,
+                    .what = "count",
                     .nbytes = (size_t)n * td_dtype_size((td_dtype)values->dt) + (size_t)bins * sizeof(int64_t)};
     td_hash key = td_hash_add(TD_HASH_INIT, "count", 5);
     void *token;

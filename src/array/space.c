@@ -1,8 +1,9 @@
 /* space.c - the plan's iteration space: order of dims, merging, keys, arguments. */
 #include "array/plan.h"
 
-#include "dev/trace.h"
+#include "dev/work.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct order {
@@ -237,18 +238,46 @@ elements_of(const td_plan *p, uint16_t k)
     return n;
 }
 
-void
-td_plan_dims(const td_plan *p, td_dims *dims)
+/* "sum of multiply add": each operation once, in the order of computation. */
+static const char *
+label(const td_plan *p, const char *head)
 {
-    bool wanted = td_tracing();
+    static const char *const kinds[] = {[TD_N_CAST] = "cast", [TD_N_IOTA] = "arange",
+                                        [TD_N_RANDOM] = "random", [TD_N_GATHER] = "take"};
+    char text[96];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", head), from = n;
 
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        const td_step *s = &p->step[i];
+        const char *name = s->kind == TD_N_OP                            ? td_optab[s->op].name
+                           : s->kind == TD_N_LEAF || s->kind == TD_N_SCALAR ? NULL
+                                                                            : kinds[s->kind];
+
+        if (!name || strstr(text + from, name))
+            continue;
+        if (n + strlen(name) + 5 > sizeof text) {
+            memcpy(text + n, " …", 5); /* with its NUL */
+            break;
+        }
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > from ? " " : "", name);
+    }
+    if (n == from) /* nothing but loads */
+        snprintf(text + n, sizeof text - n, "%s", !n ? "copy" : text[n - 1] == ' ' ? "values" : "");
+    return td_trace_text(td_trace_id(text));
+}
+
+void
+td_plan_dims(const td_plan *p, const char *head, td_dims *dims)
+{
+    if (!td_watched())
+        return;
     for (uint16_t k = 0; k < p->nopnd; k++) {
         if (p->opnd[k].role == TD_ROLE_INDEX)
             continue;
         dims->first++;
-        if (wanted)
-            dims->nbytes += (size_t)elements_of(p, k) * td_dtype_size((td_dtype)p->opnd[k].dt);
+        dims->nbytes += (size_t)elements_of(p, k) * td_dtype_size((td_dtype)p->opnd[k].dt);
     }
+    dims->what = label(p, head);
 }
 
 int

@@ -54,7 +54,9 @@ bytes_of(const td_work *w)
 static const char *
 name_of(const td_work *w)
 {
-    return w->kind == TD_TRACE_kernel ? w->func->name : td_trace_kind_name(w->kind);
+    if (w->kind != TD_TRACE_kernel)
+        return td_trace_kind_name(w->kind);
+    return w->dims->what ? w->dims->what : w->func->name;
 }
 
 td_status
