@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treadle as td
+from conftest import DEVICES
 
 
 def softmax(x):
@@ -435,7 +436,7 @@ def write(a, b):
 
 
 @given(st.lists(st.tuples(st.sampled_from(sorted(OPS)), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=9))
-@pytest.mark.parametrize("device", ["cpu", "null"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_small_programs(device, program):
     def f(x, y, r):
         values = [x, y]

@@ -225,7 +225,8 @@ def test_a_whole_program(tmp_path):
     code = "import treadle as td\nx = td.arange(1000.0)\nfor i in range(3):\n    float((x * i).sum())\n"
     (tmp_path / "program.py").write_text(code)
     env = {**os.environ, "TREADLE_PROFILE": str(path), "TREADLE_DEVICE": "null"}
-    r = subprocess.run([sys.executable, "program.py"], env=env, text=True, capture_output=True, cwd=tmp_path)
+    program = str(tmp_path / "program.py")
+    r = subprocess.run([sys.executable, program], env=env, text=True, capture_output=True)
     assert r.returncode == 0
     assert r.stdout == ""
     assert "sum of" in r.stderr
