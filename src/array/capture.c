@@ -12,10 +12,10 @@ enum { ALIGN = 16 }; /* what kernels for vectors of a GPU distinguish */
 /* input - what a replay's array must be like.  `lo` elements of its buffer lie before its first. */
 typedef struct input {
     td_dtype dt;
-    td_view view; /* offset: 0 */
-    int64_t lo;   /* of the first element's place to the lowest's, 0 or less */
+    td_view view;   /* offset: 0 */
+    int64_t lo;     /* of the first element's place to the lowest's, 0 or less */
     unsigned shift; /* bytes from a multiple of ALIGN to the lowest element */
-    td_buf *buf;  /* the placeholder's */
+    td_buf *buf;    /* the placeholder's */
 } input;
 
 /* outer - a storage from outside and the value whose memory the recorded work names. */
@@ -72,15 +72,19 @@ no_memory(void)
     return td_fail(TD_ERR_NOMEM, "graph: no host memory for its record");
 }
 
-/* One more item of `size` bytes behind n. */
+/* Room for one more item of `size` bytes behind n.  at: the address of the pointer to them. */
 static td_status
-grow(void **at, int n, size_t size)
+grow(void *at, int n, size_t size)
 {
-    void *p = n & (n - 1) ? *at : realloc(*at, (n ? 2 * (size_t)n : 1) * size);
+    void *old, *p;
 
+    if (n & (n - 1))
+        return TD_OK;
+    memcpy(&old, at, sizeof old);
+    p = realloc(old, (n ? 2 * (size_t)n : 1) * size);
     if (!p)
         return no_memory();
-    *at = p;
+    memcpy(at, &p, sizeof p);
     return TD_OK;
 }
 
@@ -138,7 +142,8 @@ place_input(td_capture *c, const td_array *a, td_array *out)
     td_view_extent(&x->view, &x->lo, &hi);
     x->shift = (unsigned)(lowest(a, a->store->node->buf, x->lo) % ALIGN);
     if (x->shift % item)
-        return td_fail(TD_ERR_VALUE, "graph: an input's memory is not aligned to its elements; copy it");
+        return td_fail(TD_ERR_VALUE,
+                       "graph: an input's memory is not aligned to its elements; copy it");
     TD_TRY(td_buf_new(c->dev, NULL, (size_t)(hi - x->lo) * item + x->shift, &x->buf));
     c->nin++;
     return place_array(x, (int64_t)(x->shift / item), out);
@@ -206,7 +211,7 @@ td_capture_see(td_storage *s)
         return td_fail(TD_ERR_VALUE, "graph: it runs on %s and uses an array on %s",
                        td_dev_info(c->dev)->name, td_dev_info(s->dev)->name);
     TD_TRY(eval_outside(s));
-    TD_TRY(grow((void **)&c->outer, c->nouter, sizeof *c->outer));
+    TD_TRY(grow(&c->outer, c->nouter, sizeof *c->outer));
     c->outer[c->nouter++] = (outer){.s = td_array_ref(&holder).store, .node = td_node_ref(s->node)};
     s->node->held++;
     return TD_OK;
@@ -268,7 +273,7 @@ td_capture_draw(td_rng *g)
     while (i < c->nrng && (c->rng[i].rng != g || c->rng[i].key != g->key))
         i++;
     if (i == c->nrng) {
-        TD_TRY(grow((void **)&c->rng, c->nrng, sizeof *c->rng));
+        TD_TRY(grow(&c->rng, c->nrng, sizeof *c->rng));
         c->rng[c->nrng++] = (generator){.rng = g, .key = g->key, .base = g->offset};
     }
     return td_tape_draw(c->tape, i, g->key, g->offset);
@@ -386,7 +391,10 @@ add_store(td_capture *c, const td_storage *s)
 {
     store *x = &c->store[c->nstore++];
 
-    *x = (store){.was = s->node->buf, .dt = (td_dtype)s->dt, .view = s->node->view, .nbytes = s->node->buf->nbytes};
+    *x = (store){.was = s->node->buf,
+                 .dt = (td_dtype)s->dt,
+                 .view = s->node->view,
+                 .nbytes = s->node->buf->nbytes};
     return td_tape_slot(c->tape, s->node->buf, TD_SLOT_OUT);
 }
 
@@ -530,7 +538,7 @@ td_status
 td_capture_play(td_capture *c, const td_array *const *in, int n, td_array *out)
 {
     uintptr_t few[16], *slot = few;
-    uint64_t (*rng)[2] = NULL;
+    uint64_t(*rng)[2] = NULL;
     td_array one[4] = {{0}}, *made = one;
     td_status st = TD_OK;
 

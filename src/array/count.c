@@ -68,7 +68,8 @@ launch(const td_node *values, int64_t bins, td_buf *out)
                     .block = {BLOCK, 1, 1},
                     .first = 2,
                     .what = "count",
-                    .nbytes = (size_t)n * td_dtype_size((td_dtype)values->dt) + (size_t)bins * sizeof(int64_t)};
+                    .nbytes = (size_t)n * td_dtype_size((td_dtype)values->dt) +
+                              (size_t)bins * sizeof(int64_t)};
     td_hash key = td_hash_add(TD_HASH_INIT, "count", 5);
     void *token;
     td_kernel *k;

@@ -157,7 +157,8 @@ tell(const job *j, td_dims *dims)
     td_plan_dims(j->p, head, dims);
     dims->last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
     for (int i = 0; i < dims->last; i++)
-        dims->nbytes += (size_t)(j->rows * j->segs) * td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
+        dims->nbytes +=
+            (size_t)(j->rows * j->segs) * td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
 }
 
 static td_status

@@ -242,14 +242,16 @@ elements_of(const td_plan *p, uint16_t k)
 static const char *
 label(const td_plan *p, const char *head)
 {
-    static const char *const kinds[] = {[TD_N_CAST] = "cast", [TD_N_IOTA] = "arange",
-                                        [TD_N_RANDOM] = "random", [TD_N_GATHER] = "take"};
+    static const char *const kinds[] = {[TD_N_CAST] = "cast",
+                                        [TD_N_IOTA] = "arange",
+                                        [TD_N_RANDOM] = "random",
+                                        [TD_N_GATHER] = "take"};
     char text[96];
     size_t n = (size_t)snprintf(text, sizeof text, "%s", head), from = n;
 
     for (uint16_t i = 0; i < p->nstep; i++) {
         const td_step *s = &p->step[i];
-        const char *name = s->kind == TD_N_OP                            ? td_optab[s->op].name
+        const char *name = s->kind == TD_N_OP                               ? td_optab[s->op].name
                            : s->kind == TD_N_LEAF || s->kind == TD_N_SCALAR ? NULL
                                                                             : kinds[s->kind];
 

@@ -332,7 +332,7 @@ bandwidth(const td_cuda *c, int dev)
     if (c->drv->cuDeviceGetAttribute(&khz, CU_ATTR_MEMORY_KHZ, dev) ||
         c->drv->cuDeviceGetAttribute(&bits, CU_ATTR_MEMORY_BITS, dev))
         return 0;
-    return 2e3 * khz * (bits / 8);
+    return 2e3 * khz * bits / 8;
 }
 
 /* Fills info and the context in. */

@@ -19,8 +19,9 @@ td_cuda_graph_begin(td_stream *tmp)
     bool pushed;
     td_status st;
 
-    if (!c->drv->cuStreamBeginCapture || !c->drv->cuStreamEndCapture || !c->drv->cuGraphInstantiate ||
-        !c->drv->cuGraphLaunch || !c->drv->cuGraphExecDestroy || !c->drv->cuGraphDestroy)
+    if (!c->drv->cuStreamBeginCapture || !c->drv->cuStreamEndCapture ||
+        !c->drv->cuGraphInstantiate || !c->drv->cuGraphLaunch || !c->drv->cuGraphExecDestroy ||
+        !c->drv->cuGraphDestroy)
         return missing(c);
     TD_TRY(td_cuda_enter(c, &pushed));
     st = CU_TRY(c, cuStreamCreate, &h, CU_STREAM_NON_BLOCKING);
@@ -78,6 +79,7 @@ td_cuda_graph_free(td_dev *d, void *exec)
 
     if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
         return;
-    (void)c->drv->cuGraphExecDestroy(exec); /* the driver keeps it until a launch under way has ended */
+    (void)c->drv->cuGraphExecDestroy(
+        exec); /* the driver keeps it until a launch under way has ended */
     td_cuda_leave(c, pushed);
 }

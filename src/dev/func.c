@@ -167,6 +167,7 @@ td_launch(td_func *f, td_stream *s, const td_dims *d, const uint64_t *args, int 
         return refuse(f, s, d);
     if (td_watched())
         return td_work_watched(
-            s, &(td_work){.kind = TD_TRACE_kernel, .func = f, .dims = d, .args = args, .narg = narg});
+            s,
+            &(td_work){.kind = TD_TRACE_kernel, .func = f, .dims = d, .args = args, .narg = narg});
     return f->dev->ops->launch(f, s, d, args, narg);
 }

@@ -252,9 +252,10 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
         return CU_INVALID_VALUE;
     if (!h)
         return CU_NOT_SUPPORTED; /* nobody can run kernels */
-    if (td_null_keep(stream,
-                     &(null_work){.func = func, .dims = {gx, gy, gz, bx, by, bz, shared}, .param = param},
-                     k->nparam, &r))
+    if (td_null_keep(
+            stream,
+            &(null_work){.func = func, .dims = {gx, gy, gz, bx, by, bz, shared}, .param = param},
+            k->nparam, &r))
         return r;
     for (int i = 0; i < k->nparam; i++) {
         args[i] = 0;

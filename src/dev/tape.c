@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-    RUN_MIN = 3,     /* pieces of work that are quicker as one: a graph's launch takes about two's time */
+    RUN_MIN =
+        3, /* pieces of work that are quicker as one: a graph's launch takes about two's time */
     TOUCHES_MAX = 3, /* pieces that use a slot, beyond which copying it can pay */
     WORDS_MAX = 512,
 };
@@ -77,26 +78,27 @@ struct td_tape {
 
 _Thread_local td_tape *td_tape_current;
 
-/* Room for `more` items behind n; *at may move. */
+/* Room for `more` items behind n.  at: the address of the pointer to them. */
 static td_status
-grow(void **at, size_t *cap, size_t n, size_t more, size_t size)
+grow(void *at, size_t *cap, size_t n, size_t more, size_t size)
 {
     size_t want = *cap ? *cap : 16;
-    void *p;
+    void *old, *p;
 
     if (n + more <= *cap)
         return TD_OK;
     while (want < n + more)
         want *= 2;
-    p = realloc(*at, want * size);
+    memcpy(&old, at, sizeof old);
+    p = realloc(old, want * size);
     if (!p)
         return td_fail(TD_ERR_NOMEM, "graph: no host memory for its record");
-    *at = p;
+    memcpy(at, &p, sizeof p);
     *cap = want;
     return TD_OK;
 }
 
-#define GROW(list, more) grow((void **)&(list).at, &(list).cap, (list).n, (more), sizeof *(list).at)
+#define GROW(list, more) grow(&(list).at, &(list).cap, (list).n, (more), sizeof *(list).at)
 
 /* ---- life ---- */
 
@@ -175,8 +177,10 @@ td_tape_refuse(const char *what)
     if (!td_tape_current)
         return TD_OK;
     line = td_trace_text(td_trace_where());
-    return td_fail(TD_ERR_VALUE, "graph: %s cannot be captured%s%s: values are known only when the graph is replayed",
-                   what, *line ? ", at " : "", line);
+    return td_fail(
+        TD_ERR_VALUE,
+        "graph: %s cannot be captured%s%s: values are known only when the graph is replayed", what,
+        *line ? ", at " : "", line);
 }
 
 /* ---- recording ---- */
@@ -188,7 +192,7 @@ add_words(td_tape *t, op *o, const uint64_t *words, int n)
     o->nword = n;
     TD_TRY(GROW(t->words, (size_t)n));
     if (n)
-        memcpy(&t->words.at[t->words.n], words, (size_t)n * sizeof *words);
+        memcpy(t->words.at + t->words.n, words, (size_t)n * sizeof *words);
     t->words.n += (size_t)n;
     return TD_OK;
 }
@@ -229,9 +233,10 @@ td_tape_add(td_tape *t, td_stream *s, const td_work *w)
     op o = {.kind = w->kind, .byte = w->byte, .nbytes = w->nbytes, .s = s};
 
     if (s != &t->dev->def)
-        return td_fail(TD_ERR_VALUE,
-                       "graph: work on %s cannot be captured: the graph records the default stream of %s",
-                       s->dev == t->dev ? "another stream" : s->dev->info.name, t->dev->info.name);
+        return td_fail(
+            TD_ERR_VALUE,
+            "graph: work on %s cannot be captured: the graph records the default stream of %s",
+            s->dev == t->dev ? "another stream" : s->dev->info.name, t->dev->info.name);
     TD_TRY(GROW(t->ops, 1));
     TD_TRY(words_of(t, &o, s, w));
     t->ops.at[t->ops.n++] = o;
@@ -328,7 +333,8 @@ count_touches(td_tape *t)
     for (size_t i = 0; i < t->slots.n; i++) {
         slot *s = &t->slots.at[i];
 
-        s->copied = t->dev->ops->graph_begin && s->touches > TOUCHES_MAX && s->buf->nbytes <= COPIED_MAX;
+        s->copied =
+            t->dev->ops->graph_begin && s->touches > TOUCHES_MAX && s->buf->nbytes <= COPIED_MAX;
     }
 }
 
@@ -353,12 +359,12 @@ draw_at(const td_tape *t, const uint64_t *word)
 static td_status
 find_patches(td_tape *t, op *o)
 {
-    const uint64_t *w = &t->words.at[o->word];
+    const uint64_t *w = t->words.at + o->word;
 
     o->patch = t->patches.n;
     for (int i = 0; i < o->nword; i++) {
         int s = is_address(o, i) ? slot_at(t, w[i]) : -1;
-        const draw *d = i + 1 < o->nword ? draw_at(t, &w[i]) : NULL;
+        const draw *d = i + 1 < o->nword ? draw_at(t, w + i) : NULL;
 
         if (s >= 0 && !t->slots.at[s].copied)
             TD_TRY(add_patch(t, o, (patch){PATCH_SLOT, i, s, w[i] - t->slots.at[s].buf->ptr}));
@@ -377,8 +383,8 @@ static const uint64_t *
 words_now(const td_tape *t, const op *o, const td_tapeplay *p, uint64_t *room)
 {
     if (!o->npatch)
-        return &t->words.at[o->word];
-    memcpy(room, &t->words.at[o->word], (size_t)o->nword * sizeof *room);
+        return t->words.at + o->word;
+    memcpy(room, t->words.at + o->word, (size_t)o->nword * sizeof *room);
     for (int i = 0; i < o->npatch; i++) {
         const patch *x = &t->patches.at[o->patch + (size_t)i];
 
@@ -397,7 +403,8 @@ do_op(const td_tape *t, const op *o, td_stream *s, const td_tapeplay *p, bool se
     uint64_t room[WORDS_MAX];
     const uint64_t *w = words_now(t, o, p, room);
     td_gemm g = o->gemm;
-    td_work k = {.kind = o->kind, .func = o->func, .dims = &o->dims, .byte = o->byte, .nbytes = o->nbytes};
+    td_work k = {
+        .kind = o->kind, .func = o->func, .dims = &o->dims, .byte = o->byte, .nbytes = o->nbytes};
 
     switch (o->kind) {
     case TD_TRACE_kernel:
@@ -423,7 +430,8 @@ make_exec(const td_tape *t, run *r)
     td_stream tmp = {.dev = t->dev};
     td_status st;
 
-    if (!t->dev->ops->graph_begin || t->dev->sync || r->n < RUN_MIN || t->dev->ops->graph_begin(&tmp))
+    if (!t->dev->ops->graph_begin || t->dev->sync || r->n < RUN_MIN ||
+        t->dev->ops->graph_begin(&tmp))
         return;
     st = TD_OK;
     for (size_t i = 0; i < r->n && !st; i++)
@@ -491,7 +499,8 @@ copy_slots(const td_tape *t, td_stream *s, const td_tapeplay *p, td_slotkind kin
         bool in = kind == TD_SLOT_IN;
 
         if (x->copied && x->kind == kind)
-            TD_TRY(td_copy(s, in ? x->buf->ptr : p->slot[i], in ? p->slot[i] : x->buf->ptr, x->buf->nbytes));
+            TD_TRY(td_copy(s, in ? x->buf->ptr : p->slot[i], in ? p->slot[i] : x->buf->ptr,
+                           x->buf->nbytes));
     }
     return TD_OK;
 }

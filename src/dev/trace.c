@@ -47,9 +47,9 @@ typedef struct unread {
 } unread;
 
 static struct {
-    pthread_mutex_t mu; /* everything here; no driver call is made under it */
+    pthread_mutex_t mu;      /* everything here; no driver call is made under it */
     pthread_mutex_t reading; /* who reads events; taken before mu */
-    int open;           /* profiles */
+    int open;                /* profiles */
     td_tracerec *rec;
     size_t n, cap, dropped;
     unread unread[UNREAD_MAX];
@@ -57,7 +57,7 @@ static struct {
     clock_of *clocks;
     lane lane[LANES];
     int nlane;
-    td_map ids;  /* text's hash to its number */
+    td_map ids; /* text's hash to its number */
     char **text;
     uint32_t ntext, textcap;
 } trace = {.mu = PTHREAD_MUTEX_INITIALIZER, .reading = PTHREAD_MUTEX_INITIALIZER};
@@ -171,8 +171,8 @@ td_trace_where(void)
 void
 td_trace_site_hold(void)
 {
-    if (td_tracing())
-        held_site = td_trace_where();
+    held_site = 0; /* one that an earlier profile's end left */
+    held_site = td_trace_where();
 }
 
 void
@@ -454,8 +454,7 @@ close_record(const td_span *p, td_tracerec *r, clock_of *c, td_mark *to)
     }
     at = add_record(r);
     if (at != SIZE_MAX && p->from && to && trace.nunread < UNREAD_MAX) {
-        trace.unread[trace.nunread++] =
-            (unread){at, c, mark_ref(p->from), mark_ref(to)};
+        trace.unread[trace.nunread++] = (unread){at, c, mark_ref(p->from), mark_ref(to)};
     }
     if (c && l) {
         mark_unref(c, l->last);
@@ -470,8 +469,12 @@ close_record(const td_span *p, td_tracerec *r, clock_of *c, td_mark *to)
 void
 td_span_close(td_span *p, td_status st, const char *name, size_t nbytes)
 {
-    td_tracerec r = {.kind = p->kind, .failed = st != TD_OK, .dev = p->dev, .nbytes = nbytes,
-                     .begin = p->begin, .site = p->site};
+    td_tracerec r = {.kind = p->kind,
+                     .failed = st != TD_OK,
+                     .dev = p->dev,
+                     .nbytes = nbytes,
+                     .begin = p->begin,
+                     .site = p->site};
     clock_of *c;
     td_mark *to;
     bool full;

@@ -75,6 +75,7 @@ PyMethodDef py_profile_functions[] = {
     {"_trace_stop", stop, METH_NOARGS, "_trace_stop(): the number of records."},
     {"_trace_records", PY_FAST(records), METH_FASTCALL, "_trace_records(from, to): tuples."},
     {"_trace_dropped", dropped, METH_NOARGS, "_trace_dropped(): records that found no room."},
-    {"_bandwidth", bandwidth, METH_O, "_bandwidth(device): bytes a second of its memory; 0.0: not known."},
+    {"_bandwidth", bandwidth, METH_O,
+     "_bandwidth(device): bytes a second of its memory; 0.0: not known."},
     {NULL, NULL, 0, NULL},
 };

@@ -197,11 +197,14 @@ test_code(void)
     show_launch(idle, 0, NULL, "no arguments");
     show_launch(scale, 3, args, "three arguments");
     td_buf_unref(b);
-    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {1, 1, 1}}, args, 2), TD_ERR_VALUE,
-                "2 arguments for 3 parameters");
-    CHECK_FAILS(td_launch(idle, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {2048, 1, 1}}, NULL, 0),
-                TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
-    CHECK_OK(td_launch(idle, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared = 100 << 10}, NULL, 0));
+    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {1, 1, 1}}, args, 2),
+                TD_ERR_VALUE, "2 arguments for 3 parameters");
+    CHECK_FAILS(
+        td_launch(idle, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {2048, 1, 1}}, NULL, 0),
+        TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
+    CHECK_OK(td_launch(idle, NULL,
+                       &(td_dims){.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared = 100 << 10},
+                       NULL, 0));
     CHECK_OK(td_dev_sync(gpu));
     CHECK_FAILS(
         td_dev_assemble(gpu, ".version 7.0\n.target sm_70\n.address_size 64\nnonsense", &cubin, &n),

@@ -12,9 +12,10 @@
 
 enum { N = 256, FAILED = 719 };
 
-static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                          ".visible .entry scale(\n\t.param .u64 .ptr .global .align 4 scale_param_0,\n"
-                          "\t.param .f32 scale_param_1,\n\t.param .u32 scale_param_2\n)\n{\n\tret;\n}\n";
+static const char ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry scale(\n\t.param .u64 .ptr .global .align 4 scale_param_0,\n"
+    "\t.param .f32 scale_param_1,\n\t.param .u32 scale_param_2\n)\n{\n\tret;\n}\n";
 
 static td_dev *null;
 static td_func *scale;
@@ -37,7 +38,8 @@ play(const char *name, const td_dims *dims, const uint64_t *args, int narg)
 static td_status
 times(td_buf *b, float factor)
 {
-    td_dims dims = {.grid = {1, 1, 1}, .block = {128, 1, 1}, .first = 1, .nbytes = 2 * N * sizeof(float)};
+    td_dims dims = {
+        .grid = {1, 1, 1}, .block = {128, 1, 1}, .first = 1, .nbytes = 2 * N * sizeof(float)};
     uint64_t args[3] = {b->ptr, 0, N};
 
     memcpy(&args[1], &factor, sizeof factor);
@@ -124,7 +126,8 @@ test_tape(void)
     bool right = false;
 
     CHECK_OK(record(&t));
-    CHECK(td_tape_info(t).kernels == 7 && td_tape_info(t).runs == 1 && td_tape_info(t).patched == 2);
+    CHECK(td_tape_info(t).kernels == 7 && td_tape_info(t).runs == 1 &&
+          td_tape_info(t).patched == 2);
     CHECK(td_null_live().graphs == before.graphs + 1);
     for (int i = 0; i < 3; i++)
         CHECK(!replay(t, &right) && right);
@@ -144,15 +147,11 @@ static const struct trial {
     const char *call;
     bool recording, harm;
 } trials[] = {
-    {"cuStreamCreate", true, false},
-    {"cuStreamBeginCapture", true, false},
-    {"cuStreamEndCapture", true, false},
-    {"cuGraphInstantiate", true, false},
+    {"cuStreamCreate", true, false},     {"cuStreamBeginCapture", true, false},
+    {"cuStreamEndCapture", true, false}, {"cuGraphInstantiate", true, false},
     {"cuLaunchKernel", true, false}, /* while the graph is made */
-    {"cuMemcpyDtoDAsync", true, false},
-    {"cuMemsetD8Async", true, false},
-    {"cuGraphLaunch", false, true},
-    {"cuMemcpyDtoDAsync", false, true},
+    {"cuMemcpyDtoDAsync", true, false},  {"cuMemsetD8Async", true, false},
+    {"cuGraphLaunch", false, true},      {"cuMemcpyDtoDAsync", false, true},
 };
 
 static void
@@ -178,7 +177,8 @@ try_one(const struct trial *x)
         td_null_fail(x->call, 0, 0);
         failed += st != TD_OK;
         if (!(st ? strstr(td_error(), "CUDA_ERROR_LAUNCH_FAILED") != NULL : right))
-            printf("failing %s number %d: status %d, \"%s\"\n", x->call, k, st, td_error()), check_failures++;
+            printf("failing %s number %d: status %d, \"%s\"\n", x->call, k, st, td_error()),
+                check_failures++;
         if (CHECK(t) && !CHECK(!replay(t, &right) && right))
             printf("after failing %s number %d\n", x->call, k);
         td_tape_free(t);
@@ -239,8 +239,8 @@ test_profile(void)
 static void
 test_failing_events(void)
 {
-    static const char *const call[] = {"cuEventCreate", "cuEventRecord", "cuEventQuery", "cuEventSynchronize",
-                                       "cuEventElapsedTime"};
+    static const char *const call[] = {"cuEventCreate", "cuEventRecord", "cuEventQuery",
+                                       "cuEventSynchronize", "cuEventElapsedTime"};
     td_buf *b;
     size_t from, to;
 
@@ -252,7 +252,9 @@ test_failing_events(void)
             CHECK_OK(some_work(b));
             to = td_trace_stop();
             td_null_fail(call[i], 0, 0);
-            CHECK(count(from, to, TD_TRACE_kernel, true) + count(from, to, TD_TRACE_kernel, false) == 8);
+            CHECK(count(from, to, TD_TRACE_kernel, true) +
+                      count(from, to, TD_TRACE_kernel, false) ==
+                  8);
             CHECK(count(from, to, TD_TRACE_kernel, true) >= 6);
         }
     td_buf_unref(b);

@@ -6,11 +6,11 @@ import weakref
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from hypothesis import given
 from hypothesis import strategies as st
 
 import treadle as td
-from conftest import DEVICES
 
 
 def softmax(x):
