@@ -59,16 +59,25 @@ class Timer:
         once = self.batch(call, 1)
         count = max(1, int((BATCH if self.gpu else 1e-3) / max(once, 1e-7)))
         budget, times = BUDGET / self.scale, []
-        while len(times) < 5 or (sum(times) * count < budget and len(times) < 200):
+        while len(times) < (5 if once < budget else 3) or (sum(times) * count < budget and len(times) < 200):
             times.append(self.batch(call, count))
             if self.scale > 1 and len(times) >= 2:
                 break
         return statistics.median(times)
 
-    def latency(self, call):
+    def latency(self, call, calls=SMALL_CALLS):
         """Median seconds a call of thousands in a row, the wait at their end included."""
         self.batch(call, 100)
-        return statistics.median(self.batch(call, SMALL_CALLS // self.scale) for _ in range(7))
+        return statistics.median(self.batch(call, calls // self.scale) for _ in range(7))
+
+    def sequence(self, call):
+        """As latency, of calls that are a hundred operations each."""
+        return self.latency(call, SMALL_CALLS // 20)
+
+    def transfer(self, call):
+        """Median seconds of a call that is waited for; its result is dropped before the next."""
+        call()
+        return statistics.median(self.batch(call, 1) for _ in range(max(3, 9 // self.scale)))
 
     def compiling(self, row, arrays):
         """Median seconds by which the first call of a new expression exceeds the third."""
@@ -82,6 +91,10 @@ class Timer:
             costs.append(first - self.batch(call, 1))
         # The first of them also opened the compiler.
         return statistics.median(costs[1:])
+
+
+TIMINGS = {"throughput": Timer.throughput, "latency": Timer.latency, "graph": Timer.sequence,
+           "transfer": Timer.transfer}
 
 
 def new_expression(seed, names):
@@ -98,19 +111,33 @@ def measure(library, timer, row, cache):
     text = row.expression(library.name)[0]
     arrays = {}
     for item in row.inputs:
-        key = (item.name, item.dtype, item.shape, item.layout)
-        if key not in cache:
-            cache[key] = item.view(library.array(item.base()))
-        arrays[item.name] = cache[key]
+        if item not in cache:
+            cache[item] = operand(library, item)
+        arrays[item.name] = cache[item]
     library.sync()
     if row.kind == "compile":
         return timer.compiling(row, arrays), None
     if row.kind == "record":
         return timer.latency(library.record(text, arrays)), None
-    call = library.call(text, arrays)
-    value = float(numpy.mean(library.host(call()), dtype=numpy.float64))
-    seconds = timer.latency(call) if row.kind == "latency" else timer.throughput(call)
-    return seconds, value
+    call = (library.graph if row.kind == "graph" else library.call)(text, arrays)
+    value = digest(library.host(call())) if row.alike else None
+    return TIMINGS[row.kind](timer, call), value
+
+
+def operand(library, item):
+    """The library's array for an input."""
+    base = item.base()
+    if item.place == "host":
+        return base
+    array = library.array(base)
+    return item.view(library.bfloat16(array) if item.dtype == "bf16" else array)
+
+
+def digest(result):
+    """A number that another order of the same elements would change too."""
+    flat = numpy.ravel(numpy.asarray(result))
+    weight = numpy.linspace(1, 2, flat.size)
+    return float(numpy.dot(flat.astype(numpy.float64), weight)) / max(flat.size, 1)
 
 
 def main(device, name, ours, scale, *wanted):

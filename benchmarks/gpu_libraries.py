@@ -30,6 +30,22 @@ class CupyFuse(Cupy):
 class TorchCuda(Torch):
     device = "cuda"
 
+    def graph(self, text, arrays):
+        f, values = self.compiled(text, list(arrays)), list(arrays.values())
+        side = self.m.cuda.Stream()  # as its manual says: warm up on a stream that is not the default
+        with self.m.cuda.stream(side):
+            f(*values)
+        side.synchronize()
+        graph = self.m.cuda.CUDAGraph()
+        with self.m.cuda.graph(graph):
+            result = f(*values)
+
+        def run():
+            graph.replay()
+            return result
+
+        return run
+
     def sync(self):
         self.m.cuda.synchronize()
 
@@ -110,12 +126,21 @@ class Jax(Library):
     def array(self, host):
         return self.m.device_put(host, self.m.devices("gpu")[0])
 
+    def bfloat16(self, array):
+        return array.astype(self.numpy.bfloat16)
+
+    def host(self, result):
+        return numpy.asarray(result, dtype=None if result.dtype != self.numpy.bfloat16 else "f4")
+
     def sync(self):
         if self.last is not None:
             self.last.block_until_ready()
 
     def compiled(self, text, names):
-        f = self.m.jit(function(text, names, self.numpy))
+        if "device_put" in text:
+            f = self.m.device_put
+        else:
+            f = self.m.jit(function(text, names, self.numpy))
 
         def run(*arrays):
             self.last = f(*arrays)

@@ -4,15 +4,16 @@ A Library makes its arrays from the host's, turns a row's expression into a call
 arguments, and can wait for what it has in flight. Importing this file imports none of them.
 """
 
+import functools
 import importlib
 import os
 
 import numpy
 
 
-def function(text, names, module):
+def function(text, names, module, **scope):
     """A Python function of the named arrays whose body is the expression, `m` being the module."""
-    scope = {"m": module}
+    scope.update(m=module, functools=functools)
     exec(f"def expression({', '.join(names)}):\n    return {text}\n", scope)
     return scope["expression"]
 
@@ -34,6 +35,10 @@ class Library:
         """The library's own array on the row's device."""
         return self.m.asarray(host)
 
+    def bfloat16(self, array):
+        """The same numbers in bfloat16."""
+        raise TypeError("no bfloat16")
+
     def host(self, result):
         """The result as a NumPy array or number."""
         return numpy.asarray(result)
@@ -43,7 +48,11 @@ class Library:
 
     def compiled(self, text, names):
         """The function to be called with the arrays."""
-        return function(text, names, self.m)
+        return function(text, names, self.m, **self.scope(text))
+
+    def scope(self, text):
+        """What the text names besides the module and its arrays."""
+        return {"generator": self.m.random.default_rng(0)} if "generator." in text else {}
 
     def call(self, text, arrays):
         """A call without arguments that computes the expression (or puts it in flight)."""
@@ -53,6 +62,10 @@ class Library:
 
     def record(self, text, arrays):
         """As call(), where the library can put evaluation off."""
+        return self.call(text, arrays)
+
+    def graph(self, text, arrays):
+        """As call(), replaying what the library recorded once, where it can."""
         return self.call(text, arrays)
 
 
@@ -66,23 +79,37 @@ class Ours(Library):
         super().__init__()
 
     def host(self, result):
+        if getattr(result, "dtype", None) == "bfloat16":
+            result = result.astype("float32")
         return numpy.asarray(self.m.asnumpy(result))
 
     def sync(self):
         self.m.synchronize()
 
+    def bfloat16(self, array):
+        return array.astype("bfloat16")
+
     def compiled(self, text, names):
-        f, evaluate = function(text, names, self.m), self.m.evaluate
+        return self.evaluated(super().compiled(text, names))
+
+    def evaluated(self, f):
+        """f with its result computed, or put in flight."""
+        evaluate, array = self.m.evaluate, self.m.ndarray
 
         def run(*arrays):
             result = f(*arrays)
-            evaluate(result)
+            if isinstance(result, array):  # not what has been brought to the host
+                evaluate(result)
             return result
 
         return run
 
     def record(self, text, arrays):
         return Library.call(_Recording(self.m), text, arrays)
+
+    def graph(self, text, arrays):
+        f = self.evaluated(self.m.graph(super().compiled(text, list(arrays))))
+        return lambda: f(*arrays.values())
 
 
 class _Recording(Library):
@@ -129,7 +156,14 @@ class Torch(Library):
     def array(self, host):
         return self.m.from_numpy(host).to(self.device)
 
+    def bfloat16(self, array):
+        return array.bfloat16()
+
     def host(self, result):
+        if not isinstance(result, self.m.Tensor):
+            return numpy.asarray(result)
+        if result.dtype == self.m.bfloat16:
+            result = result.float()
         return result.cpu().numpy()
 
 

@@ -1,115 +1,13 @@
 """The rows of the benchmark: what is computed, on what, and what is to be reached.
 
-Everything that is true of a row stands here once; `libraries.py` and `gpu_libraries.py` know how a
-library is called and no row. An expression is written in NumPy's terms with `m` for the module,
-and in a library's own terms where those differ.
+Everything that is true of a row stands here once.
 """
 
-import dataclasses
-import math
+from row import CPU, DEVICES, GPU, Input, Row, Target, matrices, vectors
 
-import numpy
+__all__ = ["CPU", "DEVICES", "GPU", "rows"]
 
-CPU, GPU = "cpu", "cuda"
-DEVICES = (CPU, GPU)
 BIG = {CPU: 1 << 24, GPU: 1 << 27}  # elements of the rows that have a target
-
-
-@dataclasses.dataclass(frozen=True)
-class Input:
-    """An array of random values: `layout` is "C", "T" (transposed) or "step2" (every second of
-    a vector)."""
-
-    name: str
-    dtype: str
-    shape: tuple
-    layout: str = "C"
-
-    @property
-    def nbytes(self):
-        return math.prod(self.shape) * numpy.dtype(self.dtype).itemsize
-
-    def base(self):
-        """The C-contiguous host array that the library copies, before view().
-
-        A block of random values is repeated: no library can tell, and 2^27 are made quickly.
-        """
-        shape = self.shape
-        if self.layout == "T":
-            shape = shape[::-1]
-        elif self.layout == "step2":
-            shape = (2 * shape[0],)
-        rng = numpy.random.default_rng(sum(map(ord, self.name)))
-        count = min(math.prod(shape), (1 << 22) + 1)
-        if numpy.dtype(self.dtype).kind == "i":
-            block = rng.integers(-1000, 1000, count).astype(self.dtype)
-        else:
-            block = rng.random(count).astype(self.dtype) + numpy.dtype(self.dtype).type(0.01)
-        return numpy.resize(block, shape)
-
-    def view(self, base):
-        """The operand: a view of the base, by the slicing of the library it belongs to."""
-        if self.layout == "T":
-            return base.T
-        return base[::2] if self.layout == "step2" else base
-
-
-@dataclasses.dataclass(frozen=True)
-class Target:
-    """What is to be reached: seconds, or a share of the best peer's or of NumPy's time."""
-
-    seconds: float | None = None
-    of_best: float | None = None
-    of_numpy: float | None = None
-
-    def limit(self, best, numpy_seconds):
-        """The largest time that reaches it; None where the peer in question has none."""
-        limits = [self.seconds]
-        if self.of_best is not None:
-            limits.append(None if best is None else self.of_best * best)
-        if self.of_numpy is not None:
-            limits.append(None if numpy_seconds is None else self.of_numpy * numpy_seconds)
-        known = [limit for limit in limits if limit is not None]
-        return min(known) if known else None
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """One line of the table on one device.
-
-    kind     "throughput": time of a call, many in flight; "latency": host time of a small call;
-             "record": the same without evaluation; "compile": a new kernel; "startup", "import":
-             whole processes
-    text     the expression by library; "" is every library's that has no entry of its own, None
-             says that the library cannot, for the reason in `cannot`
-    out      shape of the result, "inputs" for that of the first input
-    """
-
-    name: str
-    group: str
-    device: str
-    kind: str = "throughput"
-    inputs: tuple = ()
-    text: dict = dataclasses.field(default_factory=dict)
-    cannot: dict = dataclasses.field(default_factory=dict)
-    out: tuple | str = "inputs"
-    flops: float = 0.0
-    target: Target | None = None
-
-    def expression(self, library):
-        """(text, None), or (None, why the library has none)."""
-        own = self.text.get(library, self.text.get("", None))
-        return (own, None) if own else (None, self.cannot.get(library, "no such operation"))
-
-    @property
-    def moved(self):
-        """Bytes that any implementation must read and write; 0 where that says nothing."""
-        if self.kind != "throughput" or self.flops:
-            return 0
-        out = self.inputs[0].shape if self.out == "inputs" else self.out
-        written = math.prod(out) * numpy.dtype(self.inputs[0].dtype).itemsize if out else 0
-        return sum(i.nbytes for i in self.inputs) + written
-
 
 CHAIN = {
     "": "m.sqrt(a*a + b*b) * m.exp(-c) + d",
@@ -136,6 +34,16 @@ SOFTMAX = {
     "cupy.fuse": None,
 }
 
+LAYERS = {
+    "": "(a - a.mean(axis=1, keepdims=True)) / m.sqrt(a.var(axis=1, keepdims=True) + 1e-5) * b + c",
+    "torch": "m.nn.functional.layer_norm(a, (1024,), b, c)",
+    "torch.compile": "m.nn.functional.layer_norm(a, (1024,), b, c)",
+    "numexpr": None,
+    "numba": None,
+    "numba.cuda": None,
+    "cupy.fuse": None,
+}
+
 # numba.cuda and cupy.fuse make elementwise kernels; a reduction is written another way there.
 ONE_KERNEL = {
     "numba.cuda": "its kernels are elementwise; reductions are written by hand",
@@ -145,15 +53,24 @@ ONE_KERNEL = {
 }
 
 
-def vectors(names, dtype, n, layouts=()):
-    """One-dimensional inputs, C-contiguous but for the layouts given in order."""
-    padded = (*layouts, *["C"] * len(names))
-    return tuple(Input(x, dtype, (n,), lay) for x, lay in zip(names, padded, strict=False))
+NO_GENERATOR = {"numba": "no normal float32", "jax": "draws from keys that the caller splits"}
+# What a library of whole expressions says to an operation that it lacks.
+NOT_FUSED = {
+    **ONE_KERNEL,
+    "torch.compile": "the result's size depends on the values",
+    "jax": "the result's size depends on the values",
+}
 
 
-def matrices(names, dtype, side, layouts=()):
-    padded = (*layouts, *["C"] * len(names))
-    return tuple(Input(x, dtype, (side, side), lay) for x, lay in zip(names, padded, strict=False))
+def whole(text, **own):
+    """The texts of an operation that is not elementwise: no kernel writer and no numexpr has it."""
+    return {"": text, "numexpr": None, "numba.cuda": None, "cupy.fuse": None,
+            **{name.replace("_", "."): value for name, value in own.items()}}
+
+
+def limit(device, seconds):
+    """The figure on the GPU; on the CPU the best peer's."""
+    return Target(seconds=seconds) if device == GPU else Target(of_best=1.0)
 
 
 def with_targets(device):
@@ -161,19 +78,16 @@ def with_targets(device):
     n = BIG[device]
     fused = Target(seconds=0.65e-3) if device == GPU else Target(of_best=1.0, of_numpy=0.2)
 
-    def target(seconds):
-        return Target(seconds=seconds) if device == GPU else Target(of_best=1.0)
-
     return [
-        Row("chain", "big", device, inputs=vectors("abcd", "f4", n), text=CHAIN, target=fused),
-        Row("squared difference", "big", device, inputs=vectors("ab", "f4", n),
+        Row("chain", "arrays", device, inputs=vectors("abcd", "f4", n), text=CHAIN, target=fused),
+        Row("squared difference", "arrays", device, inputs=vectors("ab", "f4", n),
             text={**SQUARES, "numba.cuda": None}, cannot=ONE_KERNEL, out=(),
-            target=target(0.27e-3)),
-        Row("variance", "big", device, inputs=vectors("a", "f4", n),
+            target=limit(device, 0.27e-3)),
+        Row("variance", "arrays", device, inputs=vectors("a", "f4", n),
             text={**VARIANCE, "numba.cuda": None, "cupy.fuse": None}, cannot=ONE_KERNEL, out=(),
-            target=target(0.165e-3)),
-        Row("sum", "big", device, inputs=vectors("a", "f4", n),
-            text={**SUM, "numba.cuda": "reduce"}, out=(), target=target(0.135e-3)),
+            target=limit(device, 0.165e-3)),
+        Row("sum", "arrays", device, inputs=vectors("a", "f4", n),
+            text={**SUM, "numba.cuda": "reduce"}, out=(), target=limit(device, 0.135e-3)),
     ]
 
 
@@ -183,47 +97,169 @@ def varied(device):
     side = 1 << (n.bit_length() // 2)  # 4096 on the CPU, 16384 on the GPU
     rows = []
     for power in (12, 16, 20) if device == CPU else (16, 20, 24):
-        rows.append(Row(f"chain 2^{power}", "sizes", device,
+        rows.append(Row(f"chain 2^{power}", "arrays", device,
                         inputs=vectors("abcd", "f4", 1 << power), text=CHAIN))
     rows += [
-        Row("chain odd length", "sizes", device, inputs=vectors("abcd", "f4", n // 3), text=CHAIN),
-        Row("chain float64", "dtypes", device, inputs=vectors("abcd", "f8", n // 2), text=CHAIN),
-        Row("chain int32", "dtypes", device, inputs=vectors("abcd", "i4", n),
+        Row("chain odd length", "arrays", device, inputs=vectors("abcd", "f4", n // 3), text=CHAIN),
+        Row("chain float64", "arrays", device, inputs=vectors("abcd", "f8", n // 2), text=CHAIN),
+        Row("chain int32", "arrays", device, inputs=vectors("abcd", "i4", n),
             text=INTEGER_CHAIN),
-        Row("sum float64", "dtypes", device, inputs=vectors("a", "f8", n // 2),
+        Row("sum float64", "arrays", device, inputs=vectors("a", "f8", n // 2),
             text={**SUM, "numba.cuda": "reduce"}, out=()),
-        Row("sum int32", "dtypes", device, inputs=vectors("a", "i4", n),
+        Row("sum int32", "arrays", device, inputs=vectors("a", "i4", n),
             text={**SUM, "numba.cuda": None}, cannot=ONE_KERNEL, out=()),
-        Row("chain with a strided operand", "layouts", device,
+        Row("chain with a strided operand", "arrays", device,
             inputs=vectors("abcd", "f4", n // 2, ["step2"]), text=CHAIN),
-        Row("a + b with a transposed", "layouts", device,
+        Row("a + b with a transposed", "arrays", device,
             inputs=matrices("ab", "f4", side, ["T"]), text={"": "a + b"}),
-        Row("centre and scale columns", "layouts", device,
+        Row("centre and scale columns", "arrays", device,
             inputs=(*matrices("a", "f4", side), Input("b", "f4", (side,)),
                     Input("c", "f4", (side,))),
             text={"": "(a - b) * c", "numba.cuda": None}, cannot=ONE_KERNEL),
-        Row("sum of columns", "layouts", device, inputs=matrices("a", "f4", side),
-            text={"": "a.sum(axis=0)", "numexpr": "sum(a, axis=0)", "numba.cuda": None,
-                  "cupy.fuse": None},
-            cannot=ONE_KERNEL, out=(side,)),
-        Row("sum of rows", "layouts", device, inputs=matrices("a", "f4", side),
-            text={"": "a.sum(axis=1)", "numexpr": "sum(a, axis=1)", "numba.cuda": None,
-                  "cupy.fuse": None},
-            cannot=ONE_KERNEL, out=(side,)),
-        Row("softmax of rows", "layouts", device, inputs=matrices("a", "f4", side), text=SOFTMAX,
-            cannot=ONE_KERNEL),
+        Row("sum over axis 0, 1000 wide", "arrays", device,
+            inputs=(Input("a", "f4", (n // 1000, 1000)),),
+            text={**whole("a.sum(axis=0)"), "numexpr": "sum(a, axis=0)"}, cannot=ONE_KERNEL,
+            out=(1000,)),
+        Row("sum over rows of 64", "arrays", device, inputs=(Input("a", "f4", (n // 64, 64)),),
+            text={**whole("a.sum(axis=1)"), "numexpr": "sum(a, axis=1)"}, cannot=ONE_KERNEL,
+            out=(n // 64,)),
+        Row("softmax over rows of 1000", "arrays", device,
+            inputs=(Input("a", "f4", (n // 1000, 1000)),), text=SOFTMAX, cannot=ONE_KERNEL),
+        Row("layer normalisation of rows", "arrays", device,
+            inputs=(Input("a", "f4", (n // 1024, 1024)), Input("b", "f4", (1024,)),
+                    Input("c", "f4", (1024,))), text=LAYERS, cannot=ONE_KERNEL),
     ]
     return rows
+
+
+def by_axes(device):
+    """A matrix of long rows: sums over each axis, softmax, transposing."""
+    shape = {CPU: (1024, 16384), GPU: (8192, 16384)}[device]
+    a = (Input("a", "f4", shape),)
+
+    def row(name, seconds, out, text):
+        return Row(name, "arrays", device, inputs=a, out=out, text=text, cannot=ONE_KERNEL,
+                   target=limit(device, seconds))
+
+    return [
+        row("sum over axis 0", 0.135e-3, shape[1:], {**whole("a.sum(axis=0)"),
+                                                     "numexpr": "sum(a, axis=0)"}),
+        row("sum over axis 1", 0.135e-3, shape[:1], {**whole("a.sum(axis=1)"),
+                                                     "numexpr": "sum(a, axis=1)"}),
+        row("softmax over rows", 0.34e-3, "inputs", SOFTMAX),
+        row("transpose to contiguous", 0.30e-3, shape[::-1],
+            whole("m.ascontiguousarray(a.T)", torch="a.T.contiguous()",
+                  torch_compile="a.T.contiguous()", jax="a.T")),
+    ]
+
+
+def selecting(device):
+    """Picking elements by a mask and by their places; running sums."""
+    n = BIG[device]
+    index = Input("i", "i8", (n // 4,), below=n)
+    none = {"torch_compile": None, "jax": None}
+    return [
+        Row("a[a > 0.5]", "order", device, inputs=vectors("a", "f4", n), cannot=NOT_FUSED,
+            text=whole("a[a > 0.5]", **none), out=(n // 2,),
+            target=limit(device, 0.60e-3)),
+        Row("a[i], a quarter of the elements", "order", device,
+            inputs=(*vectors("a", "f4", n), index), text=whole("a[i]"), cannot=ONE_KERNEL,
+            out=(n // 4,), floor=False, target=limit(device, 0.86e-3)),
+        Row("cumsum", "order", device, inputs=vectors("a", "f4", n), cannot=ONE_KERNEL,
+            text=whole("m.cumsum(a, 0)", numba="a.cumsum()"), target=limit(device, 0.40e-3)),
+    ]
+
+
+def ordering(device):
+    """Sorting and counting, of half as many elements."""
+    n = BIG[device] // 2
+    a = vectors("a", "f4", n)
+    k = (Input("k", "i4", (n,), below=1_000_000),)
+    none = {"torch_compile": None, "jax": None}
+
+    def row(name, seconds, inputs, text, out="inputs"):
+        return Row(name, "order", device, inputs=inputs, text=text, cannot=NOT_FUSED, out=out,
+                   floor=False, target=limit(device, seconds))
+
+    return [
+        row("sort", 1.80e-3, a, whole("m.sort(a)", torch="m.sort(a).values",
+                                      torch_compile="m.sort(a).values")),
+        row("argsort", 3.0e-3, a, whole("m.argsort(a)")),
+        row("unique int32", 3.1e-3, k, whole("m.unique(k)", **none), out=(1_000_000,)),
+        row("histogram of 256 bins", 0.12e-3, a,
+            whole("m.histogram(a, 256)[0]", torch="m.histc(a, 256)",
+                  torch_compile="m.histc(a, 256)"), out=(256,)),
+        row("bincount of 10^6 bins", 0.5e-3, k,
+            whole("m.bincount(k, minlength=1000000)", numba="m.bincount(k, None, 1000000)",
+                  **none), out=(1_000_000,)),
+    ]
+
+
+def drawing(device):
+    """Random numbers; every library has its own generator and its own default."""
+    n = {CPU: (1000, 10000), GPU: (10000, 10000)}[device]
+    size = f"({n[0]}, {n[1]})"
+    on = {CPU: "cpu", GPU: "cuda"}[device]
+
+    def torch(name, dtype):
+        text = f"m.{name}{size[:-1]}, dtype=m.{dtype}, device='{on}')"
+        return {"torch": text, "torch_compile": text}
+
+    def row(name, seconds, text):
+        return Row(name, "random", device, text=text, cannot={**ONE_KERNEL, **NO_GENERATOR},
+                   out=n, floor=False, alike=False, target=limit(device, seconds))
+
+    return [
+        row("10^8 uniform float64" if device == GPU else "10^7 uniform float64", 0.22e-3,
+            whole(f"m.random.random({size})", jax=None, **torch("rand", "float64"))),
+        row("10^8 normal float32" if device == GPU else "10^7 normal float32", 0.16e-3,
+            whole(f"generator.standard_normal({size}, dtype='float32')", jax=None, numba=None,
+                  **torch("randn", "float32"))),
+    ]
+
+
+def transfers(device):
+    """Between the host and a GPU: 1 GiB from a NumPy array, and to a new one."""
+    if device == CPU:
+        return []
+    nbytes = 1 << 30
+    h = Input("h", "f4", (nbytes // 4,), place="host")
+    a = Input("a", "f4", (nbytes // 4,))
+    fused = dict.fromkeys(("torch_compile", "cupy_fuse"))
+    cannot = {"torch.compile": "as torch", "cupy.fuse": "as cupy"}
+    return [
+        Row("1 GiB from a NumPy array", "transfers", device, "transfer", (h,), cannot=cannot,
+            text=whole("m.asarray(h)", torch="m.from_numpy(h).cuda()", jax="device_put(h)",
+                       **{**fused, "numba_cuda": "m.to_device(h)"}),
+            target=Target(seconds=nbytes / 45e9)),
+        Row("1 GiB to a new NumPy array", "transfers", device, "transfer", (a,),
+            cannot={**cannot, "jax": "an array keeps the copy that it made first"},
+            text=whole("m.asnumpy(a)", torch="a.cpu().numpy()", jax=None,
+                       **{**fused, "numba_cuda": "a.copy_to_host()"}),
+            target=Target(seconds=nbytes / 22e9)),
+    ]
+
+
+def replayed(device):
+    """Many small operations in a row, of which the library may make what it can."""
+    eager = dict.fromkeys(("torch_compile", "numba"))
+    return [Row("100 small operations replayed", "graph", device, "graph",
+                inputs=vectors("ab", "f4", 4096),
+                text=whole("functools.reduce(lambda x, _: m.tanh((x - x.mean()) * b), range(25), a)",
+                           **eager),
+                cannot={**ONE_KERNEL, "torch.compile": "as torch",
+                        "numba": "takes no function as an argument"},
+                target=Target(of_best=1.0))]
 
 
 def products(device):
     """Matrix products, which go to the library that the machine has."""
     rows = []
     side = {CPU: 2000, GPU: 8192}[device]
-    for dtype, label in (("f4", "float32"), ("f8", "float64")):
+    for dtype, label in (("f4", "float32"), ("f8", "float64"), ("bf16", "bfloat16")):
         rows.append(Row(f"matrix product {side} {label}", "matmul", device,
                         inputs=matrices("ab", dtype, side), text=PRODUCT, cannot=ONE_KERNEL,
-                        flops=2.0 * side**3))
+                        floor=False, target=Target(of_best=1.02)))
     return rows
 
 
@@ -262,5 +298,6 @@ def processes(device):
 
 def rows(device):
     """All rows of a device, in the order of the table."""
-    return [*with_targets(device), *varied(device), *products(device), *small(device),
-            *processes(device)]
+    return [*with_targets(device), *by_axes(device), *selecting(device), *ordering(device),
+            *drawing(device), *transfers(device), *products(device), *varied(device),
+            *small(device), *replayed(device), *processes(device)]

@@ -175,10 +175,14 @@ def copy_bandwidth(device, env):
     return json.loads(asked.stdout.splitlines()[-1])
 
 
+def names(text):
+    return [part.replace("\0", ",") for part in text.replace("\\,", "\0").split(",")]
+
+
 def arguments(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", choices=table.DEVICES, default=table.CPU)
-    parser.add_argument("--rows", type=lambda s: s.split(","), help="names, with commas between")
+    parser.add_argument("--rows", type=names, help="names, with commas between; \\, is a comma in one")
     parser.add_argument("--libraries", type=lambda s: s.split(","), help="peers; default: all")
     parser.add_argument("--quick", action="store_true", help="few repetitions: only to try it")
     parser.add_argument("--output", default=str(HERE / "results"))
@@ -186,10 +190,10 @@ def arguments(argv):
     options = parser.parse_args(argv)
     options.libraries = options.libraries or list(PEERS[options.device])
     options.scale = 10 if options.quick else 1
-    names = {row.name for row in table.rows(options.device)}
-    unknown = sorted(set(options.rows or ()) - names)
+    known = {row.name for row in table.rows(options.device)}
+    unknown = sorted(set(options.rows or ()) - known)
     if unknown:
-        parser.error(f"no row {', '.join(unknown)}; there are {', '.join(sorted(names))}")
+        parser.error(f"no row {', '.join(unknown)}; there are {', '.join(sorted(known))}")
     return options
 
 

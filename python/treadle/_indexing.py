@@ -27,7 +27,7 @@ def _is_true(a):
 def flatnonzero(a):
     """Positions of the elements of a, in C order, that are not zero."""
     a = asarray(a)
-    if a.device.kind == "cpu" or a.dtype.kind == "c":
+    if a.dtype.kind == "c":
         return asarray(numpy.flatnonzero(_host(a)), device=a.device)
     return _core._select(None, _is_true(a))
 
@@ -198,7 +198,7 @@ def _flat_index(view, advanced, dev):
 def getitem(a, key):
     """a[key] for a key that holds arrays."""
     mask = _whole_mask(a, key)
-    if mask is not None and a.device.kind == "cpu":
+    if mask is not None and a.dtype.kind == "c" and a.device.kind == "cpu":
         return asarray(_host(a)[_host(mask)], device=a.device)
     if mask is not None and a.dtype.kind != "c":
         return _core._select(a, mask)

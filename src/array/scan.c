@@ -5,7 +5,7 @@
  */
 #include "array/scan.h"
 
-enum { WARP = 32, UNROLL_MAX = 4 };
+enum { WARP = 32, UNROLL_MAX = 4, PLACES = 8 };
 
 typedef struct gen {
     td_fn *f;
@@ -281,6 +281,47 @@ totals_step(gen *g, td_val at, td_val hi, bool last, td_val slot)
     td_set(f, slot, sum);
 }
 
+/* ---- a CPU's selection ---- */
+
+/* What element j selects, written where the next selected one belongs: when the mask does not mark it,
+ * the next one overwrites it.  No branch, so that no mask is harder than another. */
+static td_val
+place(gen *g, td_val j, td_val to)
+{
+    td_fn *f = g->f;
+    td_val at = G2(g, add, g->base, j), raw = td_load(f, g->in, at, TD_NONE, 1, 0);
+    bool select = g->d->put == TD_SCAN_SELECT;
+
+    td_store(f, g->out, to, select ? td_load(f, g->values, at, TD_NONE, 1, 0) : at, TD_NONE, 0);
+    return G2(g, add, to, td_cast(f, raw, TD_I64));
+}
+
+/* The segment [lo, hi) whose first selected element belongs at `to` (a slot), the first after it at `end`:
+ * nothing may be written there, since another thread does. */
+static void
+place_all(gen *g, td_val lo, td_val hi, td_val end, td_val to)
+{
+    td_fn *f = g->f;
+    td_val i = td_slot(f, TD_I64, 1), j, at;
+
+    td_set(f, i, lo);
+    td_loop(f);
+    j = td_get(f, i);
+    at = td_get(f, to);
+    td_break_if(f, G2(g, greater, G2(g, add, j, big(g, PLACES)), hi));
+    td_break_if(f, G2(g, greater, G2(g, add, at, big(g, PLACES)), end));
+    for (int k = 0; k < PLACES; k++)
+        at = place(g, G2(g, add, j, big(g, k)), at);
+    td_set(f, to, at);
+    td_set(f, i, G2(g, add, j, big(g, PLACES)));
+    td_end(f);
+    j = td_for(f, td_get(f, i), hi, big(g, 1));
+    at = td_get(f, to);
+    td_break_if(f, G2(g, greater_equal, at, end));
+    td_set(f, to, place(g, j, at));
+    td_end(f);
+}
+
 static void
 along_unit(gen *g, td_val unit)
 {
@@ -298,6 +339,10 @@ along_unit(gen *g, td_val unit)
         td_if(f, G2(g, greater, seg, big(g, 0)));
         td_set(f, slot, td_load(f, g->carry, G2(g, subtract, unit, big(g, 1)), TD_NONE, 1, 0));
         td_end(f);
+    }
+    if (d->block == 1 && (d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS)) {
+        place_all(g, lo, hi, td_load(f, g->carry, unit, TD_NONE, 1, 0), slot);
+        return;
     }
     at = td_for(f, lo, G2(g, subtract, hi, big(g, step - 1)), big(g, step));
     (totals ? totals_step : tile)(g, at, hi, false, slot);

@@ -87,13 +87,15 @@ form_gpu(job *j)
     cut(j, j->n >= LONG_ROW ? sms * FILL : 1, (int64_t)BLOCK * 16 * UNROLL);
 }
 
-/* Cutting costs a second pass over the elements, which two threads do not win back. */
+/* Cutting costs a second pass over the elements, which two threads do not win back; a selection counts
+ * its mask beforehand in any case. */
 static void
 form_cpu(job *j)
 {
     td_scan *d = &j->d;
     int units = td_dev_info(j->dev)->units;
-    bool parallel = units > 2 && j->rows * j->n * j->inner >= CPU_PARALLEL;
+    bool counted = d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS;
+    bool parallel = units > (counted ? 1 : 2) && j->rows * j->n * j->inner >= CPU_PARALLEL;
 
     d->block = d->team = d->unroll = 1;
     d->lanes = d->across ? STRIP : td_jit_lanes(j->dev, 8);

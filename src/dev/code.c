@@ -70,23 +70,33 @@ td_cuda_module_free(td_module *m)
     td_cuda_leave(c, pushed);
 }
 
+/* How many parameters h has: as many as the driver describes before it calls one invalid; -1: it fails
+ * otherwise. */
+static int
+count_params(td_cuda *c, cu_func h)
+{
+    size_t offset, nbytes;
+
+    for (int n = 0;; n++) {
+        int code = c->drv->cuFuncGetParamInfo(h, (size_t)n, &offset, &nbytes);
+
+        if (code)
+            return code == CU_INVALID_VALUE ? n : -1;
+    }
+}
+
 td_status
 td_cuda_module_func(td_func *f)
 {
     td_cuda *c = td_cuda_of(f->dev);
     cu_func h = NULL;
-    size_t offset, nbytes;
     bool pushed;
     td_status st;
 
     TD_TRY(td_cuda_enter(c, &pushed));
     st = td_cuda_status(c, c->drv->cuModuleGetFunction(&h, f->module->handle, f->name),
                         "cuModuleGetFunction");
-    f->nparam = -1;
-    if (!st && c->drv->cuFuncGetParamInfo)
-        for (f->nparam = 0;
-             c->drv->cuFuncGetParamInfo(h, (size_t)f->nparam, &offset, &nbytes) == 0;)
-            f->nparam++;
+    f->nparam = st || !c->drv->cuFuncGetParamInfo ? -1 : count_params(c, h);
     td_cuda_leave(c, pushed);
     f->handle = h;
     return st ? td_fail(st, "%s: no kernel \"%s\" in the module", td_error(), f->name) : TD_OK;

@@ -18,9 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { NAME_MAX_ = 64 };
+enum {
+    NAME_MAX_ = 64,
+    LOCK_POLL_US = 500,
+    LOCK_WAIT_US = 5000000, /* longer than any kernel takes to compile; its maker may have been stopped */
+};
 
 /* What stands before the code in a file. */
 typedef struct header {
@@ -263,6 +268,47 @@ td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes)
             unlinkat(dir, tmp, 0);
     }
     close(dir);
+}
+
+/* ---- one maker an entry ---- */
+
+/* Record locks, one byte a key: a fork's child does not inherit them, and the system ends them with their
+ * process.  (They also end when the process closes the file elsewhere, in a thread that makes another
+ * entry; then an entry may be made twice, which does no harm.) */
+int
+td_cache_lock(td_hash key, bool *waited)
+{
+    struct flock range = {.l_type = F_WRLCK,
+                          .l_whence = SEEK_SET,
+                          .l_start = (off_t)(key.a & INT64_MAX) - 1,
+                          .l_len = 1};
+    int dir = open_directory(true), fd;
+
+    *waited = false;
+    if (dir < 0)
+        return -1;
+    if (range.l_start < 0)
+        range.l_start = 0;
+    fd = openat(dir, ".lock", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    close(dir);
+    for (int64_t us = 0; fd >= 0 && fcntl(fd, F_SETLK, &range); us += LOCK_POLL_US) {
+        struct timespec poll = {.tv_nsec = LOCK_POLL_US * 1000};
+
+        if ((errno != EACCES && errno != EAGAIN && errno != EINTR) || us > LOCK_WAIT_US) {
+            close(fd);
+            return -1;
+        }
+        *waited = true;
+        nanosleep(&poll, NULL);
+    }
+    return fd;
+}
+
+void
+td_cache_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }
 
 void

@@ -2,8 +2,8 @@
  *
  * A directory (TREADLE_CACHE_DIR, else ~/.cache/treadle) of one file an entry.  The code in it is run, so
  * an entry counts only when directory and file belong to this user and nobody else may write them, and
- * when its checksum is right.  Processes share the directory without locks: an entry appears whole, by
- * rename.  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
+ * when its checksum is right.  Processes share the directory: an entry appears whole, by rename, and who
+ * makes one holds a lock that others wait for, so that it is made once.  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
  * reason is kept for td_cache_warning.
  */
 #ifndef TD_JIT_CACHE_H
@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* suffix: "o", "cubin".  TD_SKIP: no such entry, or none that may be used.  *code is owned (free) and has
@@ -18,6 +19,12 @@
 td_status td_cache_get(td_hash key, const char *suffix, void **code, size_t *nbytes);
 void      td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes);
 void      td_cache_drop(td_hash key, const char *suffix);
+
+/* The right to make the entry, for td_cache_unlock once it has been put; -1: there is no cache to make it for, or
+ * another process has taken too long.  *waited: another one had it, so that the entry may be there by now.  A process
+ * that dies gives its locks up. */
+int  td_cache_lock(td_hash key, bool *waited);
+void td_cache_unlock(int lock); /* ok on -1 */
 
 const char *td_cache_warning(void); /* the first reason why nothing is kept; NULL: none, or taken; borrowed */
 

@@ -194,6 +194,23 @@ traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
     return st;
 }
 
+/* By one process at a time; who had to wait looks at the disk again. */
+static td_status
+make_alone(const making *m)
+{
+    bool waited;
+    int lock = td_cache_lock(m->key, &waited);
+    td_status st = waited ? traced(TD_TRACE_load, m, make_from_disk) : TD_SKIP;
+
+    if (st == TD_SKIP) {
+        st = m->engine->interpreted ? TD_OK : make_ir(m);
+        if (!st)
+            st = traced(TD_TRACE_compile, m, make_by_compiling);
+    }
+    td_cache_unlock(lock);
+    return st;
+}
+
 static td_status
 make(making *m)
 {
@@ -210,11 +227,8 @@ make(making *m)
         st = make_ir(m);
     if (!st)
         st = traced(TD_TRACE_load, m, make_from_disk);
-    if (st == TD_SKIP) {
-        st = interpreted ? TD_OK : make_ir(m);
-        if (!st)
-            st = traced(TD_TRACE_compile, m, make_by_compiling);
-    }
+    if (st == TD_SKIP)
+        st = make_alone(m);
     if (st || !interpreted) {
         m->k->fn = (td_fn){0};
         td_arena_free(&m->k->mem);

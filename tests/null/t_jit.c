@@ -287,7 +287,7 @@ each_entry(int (*change)(const char *path))
     int n = 0;
 
     for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
+        if (e->d_name[0] != '.' || strncmp(e->d_name, ".new", 4) == 0) {
             snprintf(path, sizeof path, "%s/%s", cache, e->d_name);
             CHECK(change(path) == 0);
             n++;
