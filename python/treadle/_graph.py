@@ -5,6 +5,8 @@ from functools import update_wrapper
 from . import _core
 from ._core import asarray, ndarray
 
+_KINDS, _STRUCTURES = 8, 32  # recordings kept: of one structure with its constants; structures
+
 _ARRAY = object()  # stands for an array in a structure
 
 
@@ -102,7 +104,7 @@ class graph:
         else:
             key = _flatten(args, inputs)
         inputs = tuple(inputs)
-        known = self._recorded.setdefault(key, [])
+        known = self._recorded.get(key, ())
         for i, r in enumerate(known):
             done, result = r.play(inputs)
             if done:
@@ -110,9 +112,9 @@ class graph:
                     known.insert(0, known.pop(i))
                 self._last = r
                 return result
-        return self._record(key, known, inputs, args, kwargs)
+        return self._record(key, inputs, args, kwargs)
 
-    def _record(self, key, known, inputs, args, kwargs):
+    def _record(self, key, inputs, args, kwargs):
         where = inputs[0].device if inputs else _core.device()
         capture, places = _core._capture(where, inputs)
         results = []
@@ -136,8 +138,11 @@ class graph:
             raise ValueError(
                 "graph: an array that the function changes in place shares its memory with another; copy it first"
             )
+        known = self._recorded.setdefault(key, [])
         known.insert(0, recorded)
-        del known[8:]  # of one structure: shapes that come once must not pile up memory
+        del known[_KINDS:]  # what comes once must not pile up memory
+        if len(self._recorded) > _STRUCTURES:
+            del self._recorded[next(iter(self._recorded))]
         self._last = recorded
         return result
 

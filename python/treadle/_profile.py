@@ -93,8 +93,18 @@ class profile:
         events += [_meta("process_name", pid[d], 0, d) for d in devices]
         events += [_meta("thread_name", p, t, f"{what} {t}") for p, t, what in sorted(lanes)]
         spans = [_event(r, 1, r.thread, r.begin, r.end) for r in self.records]
-        spans += [_event(r, pid[r.device], r.stream, r.on, r.off) for r in self.records if r.on is not None]
+        for _, lane in sorted(self._by_stream().items()):
+            end = 0.0
+            for r in lane:  # one after the other, also where the events' times are a little off
+                begin, end = max(r.on, end), max(r.on, r.off, end)
+                spans.append(_event(r, pid[r.device], r.stream, begin, end))
         return events + sorted(spans, key=lambda e: (e["pid"], e["tid"], e["ts"], -e["dur"]))
+
+    def _by_stream(self):
+        lanes = {}
+        for r in sorted((r for r in self.records if r.on is not None), key=lambda r: (r.on, r.off)):
+            lanes.setdefault((r.device, r.stream), []).append(r)
+        return lanes
 
 
 def _record(r, zero):

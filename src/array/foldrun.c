@@ -1,7 +1,7 @@
 /* foldrun.c - choosing and launching the kernels of a reduction. */
 #include "array/eval.h"
 #include "array/fold.h"
-#include "dev/work.h"
+#include "dev/trace.h"
 #include "jit/jit.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "array/node.h"
 
 #include "base/hash.h"
-#include "dev/work.h"
+#include "dev/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

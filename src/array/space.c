@@ -1,7 +1,7 @@
 /* space.c - the plan's iteration space: order of dims, merging, keys, arguments. */
 #include "array/plan.h"
 
-#include "dev/work.h"
+#include "dev/trace.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* tape.c - recording work and doing it again. */
 #include "dev/tape.h"
 
+#include "dev/work.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,9 +14,10 @@
  */
 #ifndef TD_DEV_TAPE_H
 #define TD_DEV_TAPE_H
-#include "dev/work.h"
+#include "dev/trace.h"
 
 typedef struct td_tape td_tape;
+typedef struct td_work td_work; /* work.h */
 
 extern _Thread_local td_tape *td_tape_current; /* what the calling thread records on; NULL: nothing */
 

@@ -4,11 +4,19 @@
  * waits for the device while the program runs.  Times are the host's CLOCK_MONOTONIC in nanoseconds;
  * a device's are mapped to it by an event that is waited for when the device is first seen.  Work that
  * starts while the one before it on the stream has not ended begins where that ends.
- * Any thread may call; while no profile is open, all this costs one look at td_watchers (work.h).
+ * Any thread may call; while no profile is open, all this costs one look at td_watchers.
  */
 #ifndef TD_DEV_TRACE_H
 #define TD_DEV_TRACE_H
 #include "dev/dev.h"
+
+extern atomic_int td_watchers; /* profiles and tapes (tape.h) that are open */
+
+static inline bool
+td_watched(void)
+{
+    return __builtin_expect(atomic_load_explicit(&td_watchers, memory_order_relaxed) != 0, 0);
+}
 
 /* What is recorded.  Up to `graph` a device does it, in a stream's order. */
 #define TD_TRACE_KINDS(KIND)                                                                       \

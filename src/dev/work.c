@@ -1,8 +1,6 @@
 /* work.c - work as data: done, profiled or taped. */
 #include "dev/work.h"
 
-#include "dev/tape.h"
-
 atomic_int td_watchers;
 
 static td_status

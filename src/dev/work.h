@@ -8,10 +8,10 @@
 #define TD_DEV_WORK_H
 #include "dev/blas.h"
 #include "dev/devops.h"
-#include "dev/trace.h"
+#include "dev/tape.h"
 
 /* td_work - one piece of work on a stream.  Plain data, borrowed. */
-typedef struct td_work {
+struct td_work {
     td_trace_kind   kind; /* kernel … wait */
     td_func        *func; /* kernel */
     const td_dims  *dims;
@@ -23,15 +23,7 @@ typedef struct td_work {
     const td_gemm  *gemm;
     td_event       *event; /* wait: for it, else for the stream, or with `all` for the device */
     bool            all;
-} td_work;
-
-extern atomic_int td_watchers; /* profiles and tapes that are open */
-
-static inline bool
-td_watched(void)
-{
-    return __builtin_expect(atomic_load_explicit(&td_watchers, memory_order_relaxed) != 0, 0);
-}
+};
 
 td_status td_work_run(td_stream *s, const td_work *w);     /* on the device, unseen */
 td_status td_work_watched(td_stream *s, const td_work *w); /* to the thread's tape, else on the device and into the profile */

@@ -11,7 +11,7 @@ typedef struct capture {
 } capture;
 
 static PyTypeObject *capture_type;
-static PyObject *keeping; /* the list of the capture that is open; borrowed */
+static _Thread_local PyObject *keeping; /* the list of the thread's open capture; borrowed */
 
 bool
 py_capture_keep(PyObject *o)

@@ -30,6 +30,14 @@ def part_written(x):
     return y
 
 
+def products(x):
+    y = x + 1
+    z = y @ y.T
+    for _ in range(3):
+        z = (z @ z) * 1e-3
+    return td.cumsum(z, axis=0)
+
+
 FUNCTIONS = {
     "elementwise": lambda x: td.sin(x) * 2 + 1,
     "reductions": lambda x: (x.sum(), x.mean(axis=0), x.max(axis=1), x.var(), x.argmin(axis=1)),
@@ -40,6 +48,7 @@ FUNCTIONS = {
     "gather": lambda x: x[td.arange(4) * 2 - 3],
     "cumsum": lambda x: td.cumsum(x, axis=0),
     "matmul": lambda x: (x @ x.T) @ x,
+    "matmul inside": products,
     "constants": lambda x: (td.ones((3, 2)), td.arange(5), x * 0),
     "part written": part_written,
     "transposing": lambda x: td.ascontiguousarray((x + 1).T),
@@ -451,3 +460,12 @@ def test_small_programs(device, program):
             host = np.random.default_rng(seed)
             x, y = td.asarray(host.standard_normal((4, 5))), td.asarray(host.standard_normal((4, 5)))
             check(g(x, y), f(x, y, ra))
+
+
+def test_recordings_are_bounded(dev):
+    g = td.graph(lambda x, k: x + k)
+    for k in range(40):
+        assert g(td.zeros(2), k).get().tolist() == [k, k]
+    for n in range(1, 12):
+        assert g(td.zeros(n), 1).get().tolist() == [1] * n
+    assert g.recordings <= 32 + 8
