@@ -87,6 +87,19 @@ def test_replays_equal_calls(dev, rng, name):
     assert g.kernels >= 1
 
 
+@pytest.mark.parametrize("f", [chain, products])
+def test_rows_of_kernels_are_one_launch(dev, rng, f):
+    """What neither inputs nor results touch: a graph of the driver's, else all would be right and slow."""
+    g = td.graph(f)
+    x = td.asarray(rng.standard_normal((6, 7)))
+    check(g(x), f(x))
+    info = g._last.capture.info
+    assert info["kernels"] == g.kernels
+    assert info["runs"] == 0 if dev == "cpu" else info["runs"] >= 1
+    if dev != "cpu":
+        assert info["patched"] <= 3
+
+
 def test_results_are_new_arrays(dev, rng):
     g = td.graph(lambda x: x + 1)
     a, b = g(td.zeros(5)), g(td.ones(5))
