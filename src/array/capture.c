@@ -199,11 +199,22 @@ eval_outside(td_storage *s)
     return st;
 }
 
+/* s has been evaluated. */
+static td_status
+add_outer(td_capture *c, td_storage *s, bool written)
+{
+    td_array holder = {.store = s};
+
+    TD_TRY(grow(&c->outer, c->nouter, sizeof *c->outer));
+    c->outer[c->nouter++] = (outer){td_array_ref(&holder).store, td_node_ref(s->node), written};
+    s->node->held++;
+    return TD_OK;
+}
+
 td_status
 td_capture_see(td_storage *s)
 {
     td_capture *c = td_capture_current;
-    td_array holder = {.store = s};
 
     if (!c || !is_outer(c, s) || outer_of(c, s))
         return TD_OK;
@@ -211,10 +222,7 @@ td_capture_see(td_storage *s)
         return td_fail(TD_ERR_VALUE, "graph: it runs on %s and uses an array on %s",
                        td_dev_info(c->dev)->name, td_dev_info(s->dev)->name);
     TD_TRY(eval_outside(s));
-    TD_TRY(grow(&c->outer, c->nouter, sizeof *c->outer));
-    c->outer[c->nouter++] = (outer){.s = td_array_ref(&holder).store, .node = td_node_ref(s->node)};
-    s->node->held++;
-    return TD_OK;
+    return add_outer(c, s, false);
 }
 
 void
@@ -405,8 +413,11 @@ note_results(td_capture *c, td_array *own, bool fixed)
         int k = 0;
 
         c->result[i].view = own[i].view;
-        if (fixed)
+        if (fixed) { /* like an outer array that each replay writes to */
+            if (!outer_of(c, own[i].store))
+                TD_TRY(add_outer(c, own[i].store, true));
             continue;
+        }
         while (k < c->nstore && c->store[k].was != own[i].store->node->buf)
             k++;
         c->result[i].store = k;

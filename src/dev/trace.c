@@ -433,7 +433,7 @@ td_span_open(td_span *p, td_trace_kind kind, td_dev *d, td_stream *s)
     p->kind = (uint8_t)kind;
     p->dev = d;
     p->stream = kind <= TD_TRACE_graph ? s : NULL;
-    p->site = td_trace_where();
+    p->site = kind == TD_TRACE_free ? held_site : td_trace_where(); /* a finaliser asks nobody */
     c = p->stream ? clock_get(d) : NULL;
     p->from = c ? begin_mark(c, s) : NULL;
     p->begin = now_ns();

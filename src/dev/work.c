@@ -87,7 +87,9 @@ td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
     if (t && td_tape_reuse(t, d, nbytes, out))
         return TD_OK;
     td_span_open(&span, TD_TRACE_alloc, d, NULL);
+    td_tape_current = NULL; /* the pool's events and waiting are its own */
     st = td_pool_new(d, s, nbytes, out);
+    td_tape_current = t;
     td_span_close(&span, st, "alloc", nbytes);
     return st || !t ? st : td_tape_own(t, *out);
 }

@@ -24,7 +24,8 @@
 enum {
     NAME_MAX_ = 64,
     LOCK_POLL_US = 500,
-    LOCK_WAIT_US = 5000000, /* longer than any kernel takes to compile; its maker may have been stopped */
+    LOCK_WAIT_US =
+        5000000, /* longer than any kernel takes to compile; its maker may have been stopped */
 };
 
 /* What stands before the code in a file. */

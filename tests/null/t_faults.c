@@ -235,7 +235,8 @@ with_fault(const struct program *p, const char *call, int k, double want)
     right = st ? strstr(treadle_error(), call) != NULL : got == want;
     if (!right || !same_inputs() || td_mem_stats((td_dev *)dev).used != used) {
         printf("%s, %s number %d: status %d, %g for %g, \"%s\"; in use %zu, before %zu\n", p->name,
-               call, k, st, got, want, st ? treadle_error() : "", td_mem_stats((td_dev *)dev).used, used);
+               call, k, st, got, want, st ? treadle_error() : "", td_mem_stats((td_dev *)dev).used,
+               used);
         check_failures++;
     }
     return st != TREADLE_OK;

@@ -115,6 +115,15 @@ def test_static_results_are_filled_again(dev):
     assert a.get().tolist() == [1] * 5
     b = g(td.ones(5))
     assert a.get().tolist() == b.get().tolist() == [2] * 5
+    twice = a * 2  # recorded, not computed, when the next call fills a
+    g(td.full(5, 6.0))
+    assert twice.get().tolist() == [4] * 5
+    a[0] = 9
+    g(td.full(5, 6.0))
+    assert a.get().tolist() == b.get().tolist() == [7] * 5
+    a += 1
+    assert g(td.zeros(5)).get().tolist() == a.get().tolist() == [1] * 5
+    assert g.recordings == 1
 
 
 def test_each_kind_of_input_is_recorded_once(dev):
