@@ -72,20 +72,11 @@ no_memory(void)
     return td_fail(TD_ERR_NOMEM, "graph: no host memory for its record");
 }
 
-/* Room for one more item of `size` bytes behind n.  at: the address of the pointer to them. */
-static td_status
-grow(void *at, int n, size_t size)
+/* The n items of `size` bytes with room for one more behind them; NULL without memory, they stay. */
+static void *
+grown(void *at, int n, size_t size)
 {
-    void *old, *p;
-
-    if (n & (n - 1))
-        return TD_OK;
-    memcpy(&old, at, sizeof old);
-    p = realloc(old, (n ? 2 * (size_t)n : 1) * size);
-    if (!p)
-        return no_memory();
-    memcpy(at, &p, sizeof p);
-    return TD_OK;
+    return n & (n - 1) ? at : realloc(at, (n ? 2 * (size_t)n : 1) * size);
 }
 
 /* ---- inputs ---- */
@@ -204,8 +195,11 @@ static td_status
 add_outer(td_capture *c, td_storage *s, bool written)
 {
     td_array holder = {.store = s};
+    outer *at = grown(c->outer, c->nouter, sizeof *at);
 
-    TD_TRY(grow(&c->outer, c->nouter, sizeof *c->outer));
+    if (!at)
+        return no_memory();
+    c->outer = at;
     c->outer[c->nouter++] = (outer){td_array_ref(&holder).store, td_node_ref(s->node), written};
     s->node->held++;
     return TD_OK;
@@ -281,7 +275,11 @@ td_capture_draw(td_rng *g)
     while (i < c->nrng && (c->rng[i].rng != g || c->rng[i].key != g->key))
         i++;
     if (i == c->nrng) {
-        TD_TRY(grow(&c->rng, c->nrng, sizeof *c->rng));
+        generator *at = grown(c->rng, c->nrng, sizeof *at);
+
+        if (!at)
+            return no_memory();
+        c->rng = at;
         c->rng[c->nrng++] = (generator){.rng = g, .key = g->key, .base = g->offset};
     }
     return td_tape_draw(c->tape, i, g->key, g->offset);
