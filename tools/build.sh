@@ -18,7 +18,7 @@ if [ ! -f "$dir/build.ninja" ]; then
         rm -f "$dir/build.ninja"
         exit 1
     }
-    grep -i 'libdevice' "$dir/setup.log" || :
+    grep -i 'libdevice\|nvcc' "$dir/setup.log" || :
 elif [ "$list" != "$(cat "$dir/sources.txt" 2>/dev/null)" ]; then
     touch meson.build
 fi

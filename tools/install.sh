@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh DIR PREFIX - puts what was built in DIR where C programs find it: PREFIX/lib/libtreadle.so and
-# libtreadle_jit.so (which must lie side by side), PREFIX/include/treadle.h, PREFIX/lib/pkgconfig/treadle.pc.
+# install.sh DIR PREFIX - puts what was built in DIR where C programs find it: PREFIX/lib/libtreadle.so,
+# libtreadle_jit.so and libtreadle_cub.so (which must lie side by side), PREFIX/include/treadle.h, PREFIX/lib/pkgconfig/treadle.pc.
 # DESTDIR, if set, stands before PREFIX.
 set -eu
 case $2 in
@@ -16,7 +16,8 @@ version=$(sed -n 's/^#define TREADLE_VERSION "\(.*\)"$/\1/p' include/treadle.h)
 mkdir -p "$to/lib/pkgconfig" "$to/include"
 # From the package's tree, where they find each other wherever they lie.  Anew, not over the old ones: a running
 # program may have them open.
-for lib in libtreadle.so libtreadle_jit.so; do
+for lib in libtreadle.so libtreadle_jit.so libtreadle_cub.so; do
+    [ -f "$dir/tree/treadle/$lib" ] || continue # built without nvcc
     install -m 755 -s "$dir/tree/treadle/$lib" "$to/lib/$lib.new"
     mv -f "$to/lib/$lib.new" "$to/lib/$lib"
 done

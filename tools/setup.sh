@@ -65,7 +65,7 @@ install_requirements() {
     [ -f "$2" ] || return 0
     ! cmp -s "$2" "$stamp" || return 0
     echo "installing into $1: $(grep -v '^#' "$2" | tr '\n' ' ')"
-    "$1/bin/python" -m pip install -q --disable-pip-version-check -r "$2"
+    "$1/bin/python" -m pip install -q --disable-pip-version-check -r "$2" || return 1
     cp "$2" "$stamp"
 }
 
@@ -80,3 +80,6 @@ for group; do
     fi
 done
 [ -n "$(.venv/bin/python tools/find_libdevice.py)" ] || install_requirements .venv tools/requirements/libdevice.txt
+# A compiler for src/dev/*.cu; without one GPUs' arrays are sorted on the host.
+[ "${TREADLE_NVCC:-}" = none ] || [ -n "$(.venv/bin/python tools/find_nvcc.py 2>/dev/null)" ] ||
+    install_requirements .venv tools/requirements/nvcc.txt || echo "no nvcc: the build goes on without libtreadle_cub.so"

@@ -20,6 +20,7 @@ from ._core import (
     devices,
     empty,
     evaluate,
+    from_dlpack,
     full,
     ndarray,
     ones,
@@ -59,19 +60,20 @@ _INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "roun
 _HOME = {
     "_graph": "graph",
     "_profile": "profile",
-    "_create": "asanyarray ascontiguousarray empty_like eye from_dlpack fromfunction full_like geomspace identity "
+    "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
     "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "
     "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
     "shape size sinc where",
+    "_namespace": "__array_namespace_info__ astype",
     "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
     "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
     "_sorting": "argpartition argsort bincount cumprod cumsum digitize histogram lexsort median partition percentile "
-    "quantile searchsorted sort unique",
+    "quantile searchsorted sort sort_complex unique",
 }
 _MODULES = {"memory", "random", "demo"}
 
@@ -85,6 +87,7 @@ _NUMPY = set(
 )
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 
+__array_api_version__ = "2024.12"
 newaxis = None
 e = 2.718281828459045
 pi = 3.141592653589793

@@ -29,6 +29,9 @@ def _devices():
     else:
         driver = _core.devices()[0].driver
         yield "driver", f"CUDA {driver // 1000}.{driver % 1000 // 10}"
+    for d in _core.devices():
+        if d.kind == "cuda":
+            yield f"sort, {d.name}", _core._sort_info(d)[0]
     yield "default", f"{_core.device().name} (TREADLE_DEVICE or treadle.use() change it)"
 
 

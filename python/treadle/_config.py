@@ -2,17 +2,27 @@
 
 from types import SimpleNamespace
 
-from . import _core
+from . import _core, _implicit
 
 
 class Config(SimpleNamespace):
     """check_bounds: integer arrays used as indices are checked, and IndexError tells of one out of range.
-    When False they are trusted; what an index out of range then reads is undefined."""
+    When False they are trusted; what an index out of range then reads is undefined.
+
+    implicit_host: what happens where an array on a GPU becomes a NumPy array without .get(), as in
+    numpy.asarray(a): "allow", "warn" (RuntimeWarning, once for each line of the program) or "error" (TypeError).
+    implicit_host_sites() tells where that happened."""
 
     def __init__(self, **options):
-        super().__init__(check_bounds=True, **options)
+        super().__init__(check_bounds=True, implicit_host=_implicit.mode, **options)
 
     def __setattr__(self, name, value):
         if name == "check_bounds":
             _core._check_bounds(value)
+        elif name == "implicit_host":
+            if value not in _implicit.MODES:
+                raise ValueError(f"implicit_host is one of {', '.join(map(repr, _implicit.MODES))}, not {value!r}")
+            _implicit.mode = value
         super().__setattr__(name, value)
+
+    implicit_host_sites = staticmethod(_implicit.sites)

@@ -24,35 +24,34 @@ def copy(a, order="K", subok=False):
     return _core.array(a)
 
 
-def from_dlpack(x, /):
-    """The memory of x, shared, for producers on the CPU."""
-    return asarray(numpy.from_dlpack(x), copy=False)
+def _like(make, a, dtype, shape, device, *value):
+    a = a if isinstance(a, ndarray) else asarray(a, device=device)
+    return make(
+        a.shape if shape is None else shape,
+        *value,
+        dtype=a.dtype if dtype is None else dtype,
+        device=a.device if device is None else device,
+    )
 
 
-def _like(make, a, dtype, shape, *value):
-    where = a.device if isinstance(a, ndarray) else None
-    a = asarray(a)
-    return make(a.shape if shape is None else shape, *value, dtype=a.dtype if dtype is None else dtype, device=where)
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """Uninitialised, with the shape and dtype of another array, on its device unless another is named."""
+    return _like(empty, prototype, dtype, shape, device)
 
 
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
-    """Uninitialised, with the shape and dtype of another array."""
-    return _like(empty, prototype, dtype, shape)
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """Zeros with the shape and dtype of another array, on its device unless another is named."""
+    return _like(zeros, a, dtype, shape, device)
 
 
-def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
-    """Zeros with the shape and dtype of another array."""
-    return _like(zeros, a, dtype, shape)
+def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """Ones with the shape and dtype of another array, on its device unless another is named."""
+    return _like(ones, a, dtype, shape, device)
 
 
-def ones_like(a, dtype=None, order="K", subok=True, shape=None):
-    """Ones with the shape and dtype of another array."""
-    return _like(ones, a, dtype, shape)
-
-
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
-    """One value with the shape and dtype of another array."""
-    return _like(full, a, dtype, shape, fill_value)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """One value with the shape and dtype of another array, on its device unless another is named."""
+    return _like(full, a, dtype, shape, device, fill_value)
 
 
 # ---- ranges ----

@@ -58,29 +58,30 @@ def argwhere(a):
 
 def compress(condition, a, axis=None, out=None):
     """The slices of a along axis where condition is true."""
-    a, condition = asarray(a), asnumpy(condition)
-    r = take(a, numpy.flatnonzero(condition), axis)
+    a, condition = _core._beside("compress", a, condition)
+    r = take(a, numpy.flatnonzero(asnumpy(condition)), axis)
     return r if out is None else _store(out, r)
 
 
 def extract(condition, arr):
     """The elements of arr where condition is true."""
-    return compress(asarray(condition).ravel(), asarray(arr).ravel())
+    condition, arr = _core._beside("extract", condition, arr)
+    return compress(condition.ravel(), arr.ravel())
 
 
 def take(a, indices, axis=None, out=None, mode="raise"):
     """Elements of a along axis (None: of the flat array) at integer indices; IndexError out of range."""
-    a = asarray(a)
+    a, indices = _core._beside("take", a, indices)
     if axis is None:
         a, axis = a.ravel(), 0
     if not -a.ndim <= axis < a.ndim:
         raise IndexError(f"take: axis {axis} is out of bounds for array of dimension {a.ndim}")
     n = a.shape[axis]
     if mode == "wrap":
-        indices = asarray(indices) % n
+        indices = indices % n
     elif mode == "clip":
-        indices = _core.ufuncs()["minimum"](_core.ufuncs()["maximum"](asarray(indices), 0), n - 1)
-    r = _core._take(a, asarray(indices), axis % a.ndim)
+        indices = _core.ufuncs()["minimum"](_core.ufuncs()["maximum"](indices, 0), n - 1)
+    r = _core._take(a, indices, axis % a.ndim)
     return r if out is None else _store(out, r)
 
 
@@ -92,8 +93,9 @@ def _store(out, value):
 # ---- parsing ----
 
 
-def _index_array(item):
-    a = asarray(item)
+def _index_array(x, item):
+    """An item of a subscript of x as an array on x's device."""
+    a = _core._beside("indices", x, item)[1]
     if a.size == 0 and not isinstance(item, ndarray) and a.dtype.kind == "f":
         a = a.astype("int64")  # an empty list
     if a.dtype.kind not in "biu":
@@ -116,7 +118,7 @@ def _is_plain(item):
 
 def _items(a, key):
     """The subscript with Ellipsis spelled out: one item an axis of a, and None; arrays converted."""
-    items = [i if _is_plain(i) else _index_array(i) for i in (key if type(key) is tuple else (key,))]
+    items = [i if _is_plain(i) else _index_array(a, i) for i in (key if type(key) is tuple else (key,))]
     used = sum(_width(i) for i in items)
     if used > a.ndim:
         raise IndexError(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed")
@@ -222,7 +224,7 @@ def _whole_mask(a, key):
     """key as a boolean array of a's shape, if it is one."""
     if isinstance(key, (tuple, int)) or key is None or key is Ellipsis:
         return None
-    mask = _index_array(key)
+    mask = _index_array(a, key)
     if mask.dtype.kind != "b" or mask.shape != a.shape or a.ndim == 0:
         return None
     return asarray(mask, device=a.device)
@@ -232,7 +234,7 @@ def _assign_mask(a, mask, value):
     """a[mask] = value where value does not run along the masked axes; False: it does."""
     tail = a.ndim - mask.ndim
     if not numpy.isscalar(value):
-        value = asarray(value, device=a.device)
+        value = _core._beside("assignment", a, value)[1]
         if value.ndim > tail:
             return False
     mask = asarray(mask, device=a.device)
@@ -245,15 +247,15 @@ def _assign_mask(a, mask, value):
 def setitem(a, key, value):
     """a[key] = value for a key that holds arrays."""
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
-        mask = _index_array(key)
+        mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
             _mask_axes(a, mask, 0)
             if _assign_mask(a, mask, value):
                 return
     items = key if type(key) is tuple else (key,)
-    where = tuple(i if _is_plain(i) else asnumpy(_index_array(i)) for i in items)
+    where = tuple(i if _is_plain(i) else asnumpy(_index_array(a, i)) for i in items)
     if not numpy.isscalar(value):
-        value = asnumpy(value)
+        value = asnumpy(_core._beside("assignment", a, value)[1])
     if a.device.kind == "cpu" and _core._is_exclusive(a):
         _core._host_view(a)[where] = value
         return

@@ -1,9 +1,9 @@
-"""What NumPy calls: ``np.exp(a)``, ``np.float64(2) * a``, ``np.concatenate([a, n])``, DLPack."""
+"""What NumPy calls: ``np.exp(a)``, ``np.float64(2) * a``, ``np.concatenate([a, n])``."""
 
 import numpy
 
 import treadle
-from treadle import _core
+from treadle import _core, _implicit
 
 
 class Flags:
@@ -37,7 +37,11 @@ def _advice(name):
 
 def _fill(out, value):
     """What an operation gives where NumPy's own array is to receive it."""
-    numpy.copyto(out, value.get() if isinstance(value, _core.ndarray) else value, casting="same_kind")
+    if isinstance(value, _core.ndarray):
+        if value.device.kind != "cpu":
+            _implicit.note(value)
+        value = value.get()
+    numpy.copyto(out, value, casting="same_kind")
     return out
 
 
@@ -61,6 +65,8 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
 
 def array_function(self, func, types, args, kwargs):
     """The protocol of NumPy's other functions: the one of that name here, if there is one."""
+    if func.__name__ in ("result_type", "can_cast"):  # of dtypes alone
+        return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
     f = _ours(func.__name__) if func.__module__ == "numpy" else None
     if f is None:
         raise _advice(func.__name__ if func.__module__ == "numpy" else f"{func.__module__[6:]}.{func.__name__}")
@@ -68,16 +74,3 @@ def array_function(self, func, types, args, kwargs):
     if isinstance(out, numpy.ndarray):
         return _fill(out, f(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
     return f(*args, **kwargs)
-
-
-def dlpack(self, **kwargs):
-    """__dlpack__: the memory itself, on the CPU."""
-    if self.device.kind != "cpu":
-        raise BufferError("__dlpack__ of an array on a GPU is not available; use __cuda_array_interface__")
-    return numpy.asarray(self).__dlpack__(**kwargs)
-
-
-def dlpack_device(self):
-    """__dlpack_device__: DLPack's device type (1 CPU, 2 CUDA) and number."""
-    where = self.device
-    return (2 if where.kind == "cuda" else 1, where.index)

@@ -67,7 +67,7 @@ def fix(x, out=None):
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|a - b| <= atol + rtol |b|, element by element; infinities equal themselves."""
-    a, b = (x if isinstance(x, ndarray) else asarray(x) for x in (a, b))
+    a, b = _core._beside("isclose", a, b)
     b = b if _kind(b) in "fc" else b.astype("float64")
     near = (_abs(a - b) <= atol + rtol * _abs(b)) & _isfinite(b) | (a == b)
     return near | (_isnan(a) & _isnan(b)) if equal_nan else near
@@ -80,7 +80,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 def array_equal(a1, a2, equal_nan=False):
     """Same shape and elements?"""
-    a, b = asarray(a1), asarray(a2)
+    a, b = _core._beside("array_equal", a1, a2)
     if a.shape != b.shape:
         return False
     same = a == b
@@ -91,8 +91,9 @@ def array_equal(a1, a2, equal_nan=False):
 
 def array_equiv(a1, a2):
     """Same elements after broadcasting?"""
+    a, b = _core._beside("array_equiv", a1, a2)
     try:
-        return bool((asarray(a1) == asarray(a2)).all())
+        return bool((a == b).all())
     except ValueError:
         return False
 
@@ -109,7 +110,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights is None:
         mean = a.mean(axis, keepdims=keepdims)
         return (mean, asarray(a.size / mean.size)) if returned else mean
-    w = asarray(weights)
+    a, w = _core._beside("average", a, weights)
     if w.shape != a.shape:
         if axis is None or w.ndim != 1 or w.shape[0] != a.shape[axis]:
             raise ValueError(f"average: weights of shape {w.shape} do not fit an array of shape {a.shape}")
@@ -150,7 +151,8 @@ def isneginf(x):
 
 def isin(element, test_elements, assume_unique=False, invert=False):
     """Is the element among test_elements?  For short lists: each is compared."""
-    a, tests = asarray(element), asarray(test_elements).ravel()
+    a, tests = _core._beside("isin", element, test_elements)
+    tests = tests.ravel()
     found = (a.reshape((*a.shape, 1)) == tests).any(-1)
     return ~found if invert else found
 

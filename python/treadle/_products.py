@@ -5,17 +5,14 @@ from math import prod
 import numpy
 
 from . import _core
-from ._core import asarray, empty, ndarray, zeros
+from ._core import asarray, empty, zeros
 
 _UFUNC = _core.ufuncs()
 
 
 def _pair(a, b):
-    """Both as arrays on one device: that of the first that has one."""
-    if type(a) is ndarray and type(b) is ndarray:
-        return a, b
-    where = a.device if isinstance(a, ndarray) else b.device if isinstance(b, ndarray) else None
-    return asarray(a, device=where), asarray(b, device=where)
+    """Both as arrays on one device."""
+    return _core._beside("product", a, b)
 
 
 def _matmul_shape(sa, sb):

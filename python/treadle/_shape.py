@@ -166,6 +166,7 @@ def repeat(a, repeats, axis=None):
     if axis is None:
         a, axis = a.ravel(), 0
     axis = _axis(axis, a.ndim, "repeat")
+    a, repeats = _core._beside("repeat", a, repeats)
     index = numpy.repeat(numpy.arange(a.shape[axis]), _core.asnumpy(repeats))
     return _core._take(a, asarray(index, device=a.device), axis)
 
@@ -203,8 +204,9 @@ def pad(array, pad_width, mode="constant", **kwargs):
 
 
 def copyto(dst, src, casting="same_kind", where=True, stream=None):
-    """Copies src into dst, where `where` is true. On a stream the copy is given to it as it is: contiguous arrays of
-    one shape and dtype; between arrays of the device it returns at once, with host memory when that may be used.
+    """Copies src into dst, from another device too, where `where` is true. On a stream the copy is given to it as it
+    is: contiguous arrays of one shape and dtype; between arrays of the device it returns at once, with host memory
+    when that may be used.
     """
     if stream is not None:
         if where is not True:
@@ -216,21 +218,19 @@ def copyto(dst, src, casting="same_kind", where=True, stream=None):
         return numpy.copyto(dst, _core.asnumpy(src), casting=casting, where=_core.asnumpy(where))
     if not numpy.can_cast(getattr(src, "dtype", type(src)), dst.dtype, casting):
         raise TypeError(f"Cannot cast to {dst.dtype} according to the rule '{casting}'")
+    if isinstance(src, ndarray):
+        src = src.to_device(dst.device)
     if where is True:
         dst[...] = src
     else:
-        _core._assign_where(dst, broadcast_to(asarray(where, device=dst.device), dst.shape), src)
+        _core._assign_where(dst, broadcast_to(_core._beside("copyto", dst, where)[1], dst.shape), src)
 
 
 # ---- several arrays ----
 
 
 def _arrays(arrays):
-    if isinstance(arrays, ndarray):
-        return list(arrays)
-    given = list(arrays)
-    where = next((a.device for a in given if isinstance(a, ndarray)), None)
-    return [asarray(a, device=where) for a in given]
+    return list(arrays if isinstance(arrays, ndarray) else _core._beside("concatenate", *arrays))
 
 
 def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
@@ -286,7 +286,7 @@ def unstack(x, /, *, axis=0):
 
 def append(arr, values, axis=None):
     """arr with values after it along axis (None: flattened)."""
-    return concatenate((asarray(arr), asarray(values)), axis)
+    return concatenate((arr, values), axis)
 
 
 def atleast_1d(*arys):

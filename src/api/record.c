@@ -137,9 +137,6 @@ take(const td_array *a, const td_array *index, int axis, td_array *out)
     if (td_array_dtype(index) != TD_I64)
         return td_fail(TD_ERR_TYPE, "take: the indices are %s, not int64",
                        td_dtype_name(td_array_dtype(index)));
-    if (td_array_dev(a) != td_array_dev(index))
-        return td_fail(TD_ERR_VALUE, "take: the array is on %s, the indices are on %s",
-                       td_dev_info(td_array_dev(a))->name, td_dev_info(td_array_dev(index))->name);
     return td_array_take(a, index, axis, out);
 }
 

@@ -38,6 +38,9 @@ typedef struct td_operand {
     char            weak; /* 0: the scalar has scalar.dt; b, i, f, c: NEP 50 weak */
 } td_operand;
 
+/* TD_ERR_VALUE unless all arrays of an operation live on one device; names both and what to do. */
+td_status td_one_device(const char *what, const td_dev *x, const td_dev *y);
+
 /* An integer scalar beside integer dtype dt: TD_ERR_OVERFLOW unless it fits. */
 td_status td_operand_fits(const td_operand *x, td_dtype dt);
 
@@ -84,6 +87,10 @@ td_status td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, 
 /* The elements of a where mask, of its shape, is true, in C order; a NULL: their positions, int64.  Runs at once. */
 td_status td_array_select(const td_array *a, const td_array *mask, td_array *out);
 td_status td_array_take(const td_array *a, const td_array *index, int axis, td_array *out); /* int64 indices; checks them */
+/* a sorted along its last axis (at least 1-d), NaN last, and the places where the elements were, int64, equal
+ * ones in order; values or index may be NULL.  Runs at once.  With an index, values has 0 for -0 and one NaN.
+ * TD_SKIP: the device does not sort a (td_sort_run). */
+td_status td_array_sort(const td_array *a, td_array *values, td_array *index);
 /* How often each of 0 … bins - 1 occurs in a, which holds integers; a GPU's kernel.  Runs at once. */
 td_status td_array_count(const td_array *a, int64_t bins, td_array *out);
 void      td_take_checks(bool on); /* off: td_array_take trusts that indices are in range */

@@ -149,10 +149,8 @@ td_array_assign(const td_array *a, const td_operand *value)
     td_node *n, *fitted;
     td_status st;
 
-    if (value->array && td_array_dev(value->array) != td_array_dev(a))
-        return td_fail(TD_ERR_VALUE, "assignment: the value is on %s, the array on %s",
-                       td_dev_info(td_array_dev(value->array))->name,
-                       td_dev_info(td_array_dev(a))->name);
+    if (value->array)
+        TD_TRY(td_one_device("assignment", td_array_dev(a), td_array_dev(value->array)));
     if (!value->array && value->weak == 'i')
         TD_TRY(td_operand_fits(value, td_array_dtype(a)));
     TD_TRY(td_operand_node(value, td_array_dev(a), td_array_dtype(a), &n));
@@ -175,19 +173,20 @@ td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a)
     if (a->store->readonly)
         return td_fail(TD_ERR_VALUE, "output array is read-only");
     TD_TRY(td_array_apply(op, x, n, &r));
-    if (!td_can_cast(td_array_dtype(&r), td_array_dtype(a), 'k'))
+    st = td_one_device(td_optab[op].name, td_array_dev(a), td_array_dev(&r));
+    if (!st && !td_can_cast(td_array_dtype(&r), td_array_dtype(a), 'k'))
         st = td_fail(TD_ERR_TYPE,
                      "Cannot cast ufunc '%s' output from dtype('%s') to dtype('%s') with casting "
                      "rule 'same_kind'",
                      td_optab[op].name, td_dtype_name(td_array_dtype(&r)),
                      td_dtype_name(td_array_dtype(a)));
-    else if (!td_shape_eq(&r.view.shape, &a->view.shape))
+    else if (!st && !td_shape_eq(&r.view.shape, &a->view.shape))
         st = td_fail(
             TD_ERR_VALUE,
             "non-broadcastable output operand with shape %s doesn't match the broadcast shape %s",
             td_shape_text(&a->view.shape, have, sizeof have),
             td_shape_text(&r.view.shape, want, sizeof want));
-    else
+    else if (!st)
         st = td_array_node(&r, &value);
     td_array_unref(&r); /* the value is now nobody's but ours */
     TD_TRY(st);

@@ -3,9 +3,31 @@
 
 #include "array/internal.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 static td_evalstat stats;
+
+/* A forked child has not the threads that were evaluating: its era is another than theirs. */
+static uint8_t era = 1;
+
+static void
+next_era(void)
+{
+    era = era == UINT8_MAX ? 1 : era + 1;
+}
+
+static void
+watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, next_era);
+}
+
+static bool
+is_busy(const td_node *n)
+{
+    return n->busy == era;
+}
 
 td_evalstat
 td_eval_stats(void)
@@ -36,7 +58,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, int64_t total, bool root)
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (n->busy || (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total)))) {
+    if (is_busy(n) || (!root && (n->kind == TD_N_REDUCE || worth_memory(n, total)))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -141,9 +163,11 @@ eval_once(td_node *n)
 td_status
 td_eval_node(td_node *n)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     td_status st;
 
-    while (n->busy) { /* by another thread, which cannot need what this one evaluates */
+    pthread_once(&once, watch_forks);
+    while (is_busy(n)) { /* by another thread, which cannot need what this one evaluates */
         void *token = td_graph_unlock();
 
         sched_yield();
@@ -157,16 +181,16 @@ td_eval_node(td_node *n)
         TD_TRY(settle_inner(n, td_shape_size(&n->view.shape)));
     if (n->kind == TD_N_REDUCE && n->src[0]->kind == TD_N_REDUCE)
         TD_TRY(td_eval_node(n->src[0]));
-    if (n->busy || n->buf) /* meanwhile, while something under it was waited for */
+    if (is_busy(n) || n->buf) /* meanwhile, while something under it was waited for */
         return td_eval_node(n);
     td_node_ref(n);
-    n->busy = true;
+    n->busy = era;
     st = eval_once(n);
     if (st == TD_SKIP && !(st = settle_sources(n)))
         st = eval_once(n);
     TD_ASSERT(st != TD_SKIP); /* one node over leaves always fits */
     stats.evals++;
-    n->busy = false;
+    n->busy = 0;
     td_node_unref(n);
     return st;
 }

@@ -206,6 +206,7 @@ td_array_take(const td_array *a, const td_array *index, int axis, td_array *out)
     TD_ASSERT(td_array_dtype(index) == TD_I64 && axis >= 0 && axis < a->view.shape.ndim);
     if (td_dtype_is_complex(td_array_dtype(a)))
         return td_fail(TD_ERR_TYPE, "take: complex kernels are not available yet");
+    TD_TRY(td_one_device("indices", td_array_dev(a), td_array_dev(index)));
     if (!td_capture_now())
         TD_TRY(check_range(index, axis, a->view.shape.dim[axis]));
     TD_TRY(wrapped(index, a->view.shape.dim[axis], &up));

@@ -213,9 +213,7 @@ td_array_matmul(const td_array *a, const td_array *b, td_array *out)
 
     if (!na || !nb)
         return td_fail(TD_ERR_VALUE, "matmul: operand %d is a scalar; use multiply", na ? 1 : 0);
-    if (td_array_dev(a) != td_array_dev(b))
-        return td_fail(TD_ERR_VALUE, "matmul: operands are on %s and on %s",
-                       td_dev_info(td_array_dev(a))->name, td_dev_info(td_array_dev(b))->name);
+    TD_TRY(td_one_device("matmul", td_array_dev(a), td_array_dev(b)));
     if (na == 1)
         va = with_axis(&va, 0);
     if (nb == 1)

@@ -41,7 +41,7 @@ typedef struct td_node {
     uint8_t         dt;    /* td_dtype */
     uint8_t         nsrc;
     uint8_t         computed; /* kernels that have computed it without writing it out */
-    bool            busy; /* a thread is evaluating it, the graph's lock given up */
+    uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
     uint16_t        op;   /* td_op, td_red or td_dist */
     int32_t         held; /* references of captures (capture.h), counted in refs too */
     uint16_t        slot; /* scratch of one planning: its step + 1; 0 between */

@@ -115,43 +115,116 @@ uniform(const draw *d)
                  td_const(f, TD_F32, 0x1p-24));
 }
 
-/* (0, 1] and [0, 1) for a pair of elements. */
-static void
-uniform_pair(const draw *d, td_val u[2])
-{
-    td_fn *f = d->g->f;
-    td_val a, b, one = td_const(f, d->dt, 1), unit;
+/* ---- normals ----
+ *
+ * Float64 through libm or libdevice.  Float32 with logarithm, sine and cosine of its own: they know that their
+ * arguments are whole multiples of 2^-24 in one turn, so there is neither a special case nor a reduction. */
 
-    if (d->dt == TD_F64) {
-        unit = td_const(f, d->dt, 0x1p-53);
-        a = whole53(f, pair(f, d->w[0], d->w[1]));
-        b = whole53(f, pair(f, d->w[2], d->w[3]));
-    } else {
-        unit = td_const(f, d->dt, 0x1p-24);
-        a = whole24(f, TD_E3(f, select, bit(d, 2), d->w[2], d->w[0]));
-        b = whole24(f, TD_E3(f, select, bit(d, 2), d->w[3], d->w[1]));
-    }
-    u[0] = TD_E2(f, multiply, TD_E2(f, add, a, one), unit);
-    u[1] = TD_E2(f, multiply, b, unit);
+/* c[0] + x (c[1] + …) */
+static td_val
+polynomial(td_fn *f, td_val x, const double *c, int n)
+{
+    td_val y = td_const(f, TD_F32, c[n - 1]);
+
+    for (int i = n - 2; i >= 0; i--)
+        y = TD_E3(f, fma, y, x, td_const(f, TD_F32, c[i]));
+    return y;
 }
 
-/* odd: the sine's half of the pair; NULL: by the place of every lane. */
+/* -2 log(n / 2^24) for a whole n in [1, 2^24]: n = m 2^e with m within [sqrt(1/2), sqrt(2)), log m = g (1 + g P(g))
+ * with g = m - 1.  The coefficients are a minimax fit, times -2; relative error 3e-8 before rounding. */
 static td_val
-normal(const draw *d, const bool *odd)
+minus_two_log(td_fn *f, td_val n)
+{
+    static const double c[] = {-2,
+                               0.9999996620566055,
+                               -0.6666786666951978,
+                               0.5000516635953988,
+                               -0.39926949753588793,
+                               0.33103601524215335,
+                               -0.29767440578561689,
+                               0.28853591000453744,
+                               -0.17958629962394219};
+    td_val root = U32(0x3f3504f3), bits, e, g, m;
+
+    bits = TD_E2(f, subtract, td_bitcast(f, td_cast(f, n, TD_F32), TD_U32), root);
+    e = TD_E2(f, subtract, td_cast(f, TD_E2(f, right_shift, bits, U32(23)), TD_I32),
+              td_const_int(f, TD_I32, 24));
+    m = TD_E2(f, add, TD_E2(f, bitwise_and, bits, U32(0x7fffff)), root);
+    g = TD_E2(f, subtract, td_bitcast(f, m, TD_F32), td_const(f, TD_F32, 1));
+    return TD_E3(f, fma, td_cast(f, e, TD_F32), td_const(f, TD_F32, -1.3862943611198906),
+                 TD_E2(f, multiply, polynomial(f, g, c, 9), g));
+}
+
+/* The sine or cosine of n / 2^24 turns, n in [0, 2^24): of the angle to the nearest quarter, by minimax fits with
+ * errors of 4e-9 and 1e-9 before rounding, exchanged and signed by the quarter. */
+static td_val
+turned(td_fn *f, td_val n, bool sine)
+{
+    static const double sin_of[] = {-0.16666654943232007, 0.008332178124062815,
+                                    -0.00019517296571193294};
+    static const double cos_of[] = {1, -0.49999999725095107, 0.04166662332322785,
+                                    -0.0013886763765850905, 2.439044844341827e-05};
+    td_val ahead = TD_E2(f, add, n, U32(1 << 21)), quarter, rest, x, xx, s, c, swap, flip, y;
+
+    quarter = TD_E2(f, right_shift, ahead, U32(22));
+    rest = td_cast(f, TD_E2(f, bitwise_and, ahead, U32((1 << 22) - 1)), TD_I32);
+    rest = TD_E2(f, subtract, rest, td_const_int(f, TD_I32, 1 << 21));
+    x = TD_E2(f, multiply, td_cast(f, rest, TD_F32), td_const(f, TD_F32, 0x1.921fb54442d18p-22));
+    xx = TD_E2(f, multiply, x, x);
+    s = TD_E3(f, fma, TD_E2(f, multiply, polynomial(f, xx, sin_of, 3), xx), x, x);
+    c = polynomial(f, xx, cos_of, 5);
+    swap = TD_E2(f, not_equal, TD_E2(f, bitwise_and, quarter, U32(1)), U32(0));
+    if (!sine) /* a quarter ahead */
+        quarter = TD_E2(f, add, quarter, U32(1));
+    flip = TD_E2(f, left_shift, TD_E2(f, bitwise_and, quarter, U32(2)), U32(30));
+    y = sine ? TD_E3(f, select, swap, c, s) : TD_E3(f, select, swap, s, c);
+    return td_bitcast(f, TD_E2(f, bitwise_xor, td_bitcast(f, y, TD_U32), flip), TD_F32);
+}
+
+/* Box and Muller's radius and angle; odd: the sine's half, NULL: by the place of every lane. */
+static td_val
+standard32(const draw *d, const bool *odd)
 {
     td_fn *f = d->g->f;
-    td_val u[2], r, angle, z;
+    td_val a = TD_E3(f, select, bit(d, 2), d->w[2], d->w[0]);
+    td_val b = TD_E3(f, select, bit(d, 2), d->w[3], d->w[1]), z;
 
-    uniform_pair(d, u);
-    r = TD_E1(f, sqrt, TD_E2(f, multiply, TD_E1(f, log, u[0]), td_const(f, d->dt, -2)));
-    angle = TD_E2(f, multiply, u[1], td_const(f, d->dt, 6.28318530717958647692));
+    a = TD_E2(f, add, TD_E2(f, right_shift, a, U32(8)), U32(1));
+    b = TD_E2(f, right_shift, b, U32(8));
+    if (odd)
+        z = turned(f, b, *odd);
+    else
+        z = TD_E3(f, select, bit(d, 1), turned(f, b, true), turned(f, b, false));
+    return TD_E2(f, multiply, TD_E1(f, sqrt, minus_two_log(f, a)), z);
+}
+
+static td_val
+standard64(const draw *d, const bool *odd)
+{
+    td_fn *f = d->g->f;
+    td_val one = td_const(f, TD_F64, 1), unit = td_const(f, TD_F64, 0x1p-53), r, u, angle, z;
+
+    u = TD_E2(f, add, whole53(f, pair(f, d->w[0], d->w[1])), one);
+    r = TD_E1(f, log, TD_E2(f, multiply, u, unit));
+    r = TD_E1(f, sqrt, TD_E2(f, multiply, r, td_const(f, TD_F64, -2)));
+    angle = TD_E2(f, multiply, whole53(f, pair(f, d->w[2], d->w[3])), unit);
+    angle = TD_E2(f, multiply, angle, td_const(f, TD_F64, 6.28318530717958647692));
     if (odd)
         z = *odd ? TD_E1(f, sin, angle) : TD_E1(f, cos, angle);
     else
         z = TD_E3(f, select, bit(d, 1), TD_E1(f, sin, angle), TD_E1(f, cos, angle));
-    z = TD_E2(f, multiply, TD_E2(f, multiply, r, z),
-              td_cast(f, d->g->scalar[d->s->scalar + 3], d->dt));
-    return TD_E2(f, add, z, td_cast(f, d->g->scalar[d->s->scalar + 2], d->dt));
+    return TD_E2(f, multiply, r, z);
+}
+
+static td_val
+normal(const draw *d, const bool *odd)
+{
+    td_fn *f = d->g->f;
+    td_val z = d->dt == TD_F64 ? standard64(d, odd) : standard32(d, odd);
+
+    return TD_E3(f, fma, z, td_cast(f, d->g->scalar[d->s->scalar + 3], d->dt),
+                 td_cast(f, d->g->scalar[d->s->scalar + 2], d->dt));
 }
 
 /* The high half of bits times range, on top of low; range 0: all 2^64. */

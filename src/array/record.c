@@ -196,6 +196,18 @@ check_exponent(const td_operand *e)
                  : TD_OK;
 }
 
+td_status
+td_one_device(const char *what, const td_dev *x, const td_dev *y)
+{
+    if (x == y)
+        return TD_OK;
+    return td_fail(TD_ERR_VALUE,
+                   "%s: arrays on %s and on %s; bring one to the other's device, "
+                   "x.to_device(\"%s\") or asarray(x, device=\"%s\")",
+                   what, td_dev_info(x)->name, td_dev_info(y)->name, td_dev_info(x)->name,
+                   td_dev_info(x)->name);
+}
+
 static td_status
 device_of(td_op op, const td_operand *x, int n, td_dev **out)
 {
@@ -203,11 +215,8 @@ device_of(td_op op, const td_operand *x, int n, td_dev **out)
     for (int i = 0; i < n; i++) {
         td_dev *d = x[i].array ? td_array_dev(x[i].array) : *out;
 
-        if (*out && d != *out)
-            return td_fail(
-                TD_ERR_VALUE,
-                "%s: operands are on %s and on %s; move one with td.asarray(x, device=…)",
-                td_optab[op].name, td_dev_info(*out)->name, td_dev_info(d)->name);
+        if (*out)
+            TD_TRY(td_one_device(td_optab[op].name, *out, d));
         *out = d;
     }
     return TD_OK;

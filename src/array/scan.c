@@ -160,24 +160,40 @@ scan_block(gen *g, const td_val total[], td_val carry, td_val before[])
         before[k] = td_load(f, g->starts, G2(g, add, g->warp, little(g, k * warps)), TD_NONE, 1, 0);
 }
 
+/* A vector of a tile: where it lies, which of it is there, what was read. */
+typedef struct piece {
+    td_val at, mask, raw, value; /* value: what a selection hands on */
+} piece;
+
+/* All that a tile reads is read before the first result is written: the compiler cannot tell that they do not
+ * overlap, and would wait for each vector by itself. */
+static td_val
+fetch(gen *g, piece *p)
+{
+    const td_scan *d = g->d;
+    td_val x = load(g, p->at, p->mask, &p->raw);
+
+    if (d->put == TD_SCAN_SELECT)
+        p->value = td_load(g->f, g->values, p->at, p->mask, d->lanes, align_of(g, d->out));
+    else if (d->put == TD_SCAN_POSITIONS)
+        p->value = G2(g, add, p->at, td_iota(g->f, TD_I64, d->lanes));
+    return x;
+}
+
 static void
-put(gen *g, td_val at, td_val mask, td_val x, td_val raw)
+put(gen *g, const piece *p, td_val x)
 {
     const td_scan *d = g->d;
     td_fn *f = g->f;
-    td_val v, to;
+    td_val to;
 
     if (d->put == TD_SCAN_ALL) {
-        v = td_cast(f, x, d->out);
-        td_store(f, g->out, at, v, mask, align_of(g, d->out));
+        td_store(f, g->out, p->at, td_cast(f, x, d->out), p->mask, align_of(g, d->out));
         return;
     }
-    if (d->put == TD_SCAN_SELECT)
-        v = td_load(f, g->values, at, mask, d->lanes, align_of(g, d->out));
-    else
-        v = G2(g, add, at, td_iota(f, TD_I64, d->lanes));
     to = G2(g, subtract, td_cast(f, x, TD_I64), big(g, 1));
-    td_store(f, g->out, to, v, mask.i == UINT32_MAX ? raw : G2(g, logical_and, raw, mask), 0);
+    td_store(f, g->out, to, p->value,
+             p->mask.i == UINT32_MAX ? p->raw : G2(g, logical_and, p->raw, p->mask), 0);
 }
 
 /* The tile whose first element is `at` of the row, up to hi when it is the last. */
@@ -186,17 +202,18 @@ tile(gen *g, td_val at, td_val hi, bool last, td_val carry)
 {
     const td_scan *d = g->d;
     td_fn *f = g->f;
-    td_val j[UNROLL_MAX], mask[UNROLL_MAX], raw[UNROLL_MAX], x[UNROLL_MAX], total[UNROLL_MAX];
-    td_val before[UNROLL_MAX],
+    piece p[UNROLL_MAX];
+    td_val x[UNROLL_MAX], total[UNROLL_MAX], before[UNROLL_MAX],
         thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
 
     at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
     for (int k = 0; k < d->unroll; k++) {
-        j[k] = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
-        mask[k] =
-            last ? G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j[k])) : TD_NONE;
-        j[k] = G2(g, add, g->base, j[k]);
-        x[k] = load(g, j[k], mask[k], &raw[k]);
+        td_val j = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
+
+        p[k].mask =
+            last ? G2(g, less, td_iota(f, TD_I64, d->lanes), G2(g, subtract, hi, j)) : TD_NONE;
+        p[k].at = G2(g, add, g->base, j);
+        x[k] = fetch(g, &p[k]);
     }
     for (int k = 0; k < d->unroll; k++) {
         x[k] = scan_lanes(g, x[k]);
@@ -219,7 +236,7 @@ tile(gen *g, td_val at, td_val hi, bool last, td_val carry)
         }
     }
     for (int k = 0; k < d->unroll; k++)
-        put(g, j[k], mask[k], merge(g, before[k], x[k]), raw[k]);
+        put(g, &p[k], merge(g, before[k], x[k]));
 }
 
 /* ---- along ---- */

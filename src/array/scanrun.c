@@ -7,11 +7,14 @@
 #include "jit/jit.h"
 
 enum {
-    BLOCK = 256,     /* GPU: threads of a block */
-    LONG_ROW = 1024, /* GPU: elements from which a block takes a row */
-    UNROLL = 4, /* GPU: vectors of a thread in one tile; a warp scans BLOCK / 32 * UNROLL totals */
-    FILL = 8,   /* GPU: blocks a multiprocessor when an axis is cut */
-    STRIP = 32, /* CPU, across: columns that are accumulated side by side */
+    BLOCK = 256,          /* GPU: threads of a block */
+    WARP = 32,            /* GPU: threads of a warp */
+    LONG_ROW = 1024,      /* GPU: elements from which a row is cut, and a block may take it */
+    UNROLL = 4,           /* GPU: vectors of a thread in one tile; BLOCK / WARP * UNROLL is WARP */
+    FILL = 8,             /* GPU: blocks a multiprocessor when an axis is cut among blocks */
+    WARPS = 32,           /* GPU: warps a multiprocessor when it is cut among warps, */
+    WARPS_LEAST = 16,     /* and those for which it is */
+    STRIP = 32,           /* CPU, across: columns that are accumulated side by side */
     CPU_PARALLEL = 50000, /* elements below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
     SEG_MIN = 8192,       /* elements a segment */
@@ -82,9 +85,14 @@ form_gpu(job *j)
         cut(j, sms * 2048, UNROLL);
         return;
     }
-    d->team = j->n >= LONG_ROW ? BLOCK : 32;
+    /* Warps with a segment each wait for nobody; a block's wait for each other twice a tile. */
+    d->team = WARP;
     d->unroll = j->n >= LONG_ROW ? UNROLL : 1;
-    cut(j, j->n >= LONG_ROW ? sms * FILL : 1, (int64_t)BLOCK * 16 * UNROLL);
+    cut(j, j->n >= LONG_ROW ? sms * WARPS : 1, (int64_t)WARP * 16 * UNROLL);
+    if (j->n >= LONG_ROW && j->rows * j->segs < sms * WARPS_LEAST) {
+        d->team = BLOCK;
+        cut(j, sms * FILL, (int64_t)BLOCK * 16 * UNROLL);
+    }
 }
 
 /* Cutting costs a second pass over the elements, which two threads do not win back; a selection counts
@@ -317,10 +325,11 @@ td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *
 static td_status
 scatter(job *j, td_buf *counts, td_array *out)
 {
-    td_shape s = {.ndim = 1};
+    td_shape s = {.ndim = 1}; /* little-endian: 4 bytes of a count fill the lower half */
+    size_t size = td_dtype_size(j->d.acc);
 
     TD_TRY(td_copy_out(td_dev_stream(j->dev), &s.dim[0],
-                       counts->ptr + (uintptr_t)(j->segs - 1) * sizeof(int64_t), sizeof(int64_t)));
+                       counts->ptr + (uintptr_t)(j->segs - 1) * size, size));
     TD_TRY(td_array_empty(j->dev, j->d.out, &s, out));
     if (s.dim[0] == 0)
         return TD_OK;
@@ -340,10 +349,12 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
 
     TD_ASSERT(td_array_dtype(mask) == TD_BOOL);
     TD_ASSERT(!a || td_shape_eq(&a->view.shape, &mask->view.shape));
+    if (a)
+        TD_TRY(td_one_device("mask", td_array_dev(a), td_array_dev(mask)));
     j.n = td_array_size(mask);
     j.d = (td_scan){.red = TD_RED_sum,
                     .in = TD_BOOL,
-                    .acc = TD_I64,
+                    .acc = on_gpu(&j) && j.n <= INT32_MAX ? TD_I32 : TD_I64,
                     .out = a ? td_array_dtype(a) : TD_I64,
                     .put = a ? TD_SCAN_SELECT : TD_SCAN_POSITIONS};
     if (td_dtype_is_complex(j.d.out))

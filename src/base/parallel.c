@@ -46,7 +46,6 @@ static struct {
 } pool = {.busy = PTHREAD_MUTEX_INITIALIZER, .gate = GATE_CLOSED};
 
 static int width = 1;
-static atomic_bool forked;
 static _Thread_local bool inside; /* a task of this thread's is running, or it is a worker */
 
 static void
@@ -148,10 +147,14 @@ worker(void *arg)
     return NULL;
 }
 
+/* A child has no workers and nobody's job: the next job starts workers of its own. */
 static void
 in_child(void)
 {
-    atomic_store(&forked, true);
+    pthread_mutex_init(&pool.busy, NULL);
+    pool.workers = 0;
+    atomic_store(&pool.gate, GATE_CLOSED);
+    atomic_store(&pool.asleep, 0);
 }
 
 /* Starts the workers, with all signals blocked: those are for the program's own threads. */
@@ -192,7 +195,7 @@ td_parallel_width(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, set_width);
-    return atomic_load_explicit(&forked, memory_order_relaxed) ? 1 : width;
+    return width;
 }
 
 /* The job's fields are written: let the workers in and wake as many as there is work for. */

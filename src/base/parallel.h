@@ -1,8 +1,7 @@
 /* parallel.h - one thread pool for the process.
  *
  * Threads are started at the first call that needs them and sleep between calls.  A call made from
- * inside a task runs its tasks on the calling thread.  After fork() the child runs everything on
- * its own thread.
+ * inside a task runs its tasks on the calling thread.  A forked child starts threads of its own.
  */
 #ifndef TD_BASE_PARALLEL_H
 #define TD_BASE_PARALLEL_H

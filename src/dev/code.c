@@ -63,7 +63,7 @@ td_cuda_module_free(td_module *m)
     td_cuda *c = td_cuda_of(m->dev);
     bool pushed;
 
-    if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
+    if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
         return;
     (void)c->drv->cuCtxSynchronize(); /* its kernels may be running */
     (void)c->drv->cuModuleUnload(m->handle);

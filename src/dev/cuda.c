@@ -7,11 +7,21 @@
 
 #include "base/opts.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-atomic_bool td_cuda_forked;
+/* The driver itself and the one that the host plays: a child of fork() has lost those that ran. */
+static struct {
+    atomic_bool running, forked;
+} drivers[2];
+
+static size_t
+driver_of(td_devkind kind)
+{
+    return kind == TD_DEV_NULL;
+}
 
 /* ---- errors and contexts ---- */
 
@@ -28,15 +38,20 @@ td_cuda_status(const td_cuda *c, int code, const char *call)
                    c->dev.info.name, call, name ? name : "unknown error", text ? text : "");
 }
 
+static td_status
+was_forked(const char *name)
+{
+    return td_fail(TD_ERR_DEVICE,
+                   "%s: this process was forked after CUDA was initialised, which CUDA cannot "
+                   "follow; start workers with the \"spawn\" method",
+                   name);
+}
+
 td_status
 td_cuda_enter_slow(td_cuda *c, bool *pushed)
 {
-    if (atomic_load(&td_cuda_forked))
-        return td_fail(
-            TD_ERR_DEVICE,
-            "%s: this process was forked after CUDA was initialised, which CUDA cannot follow; "
-            "start workers with the \"spawn\" method",
-            c->dev.info.name);
+    if (atomic_load(c->forked))
+        return was_forked(c->dev.info.name);
     TD_TRY(CU_TRY(c, cuCtxPushCurrent, c->ctx));
     *pushed = true;
     return TD_OK;
@@ -54,7 +69,9 @@ td_cuda_leave_slow(td_cuda *c)
 static void
 in_child(void)
 {
-    atomic_store(&td_cuda_forked, true);
+    for (size_t i = 0; i < 2; i++)
+        if (atomic_load(&drivers[i].running))
+            atomic_store(&drivers[i].forked, true);
 }
 
 /* ---- memory ---- */
@@ -157,25 +174,46 @@ stream_new(td_stream *s)
     return st;
 }
 
+/* Under the device's context: later work on `after` waits for what `before` has. */
+static td_status
+put_after(td_cuda *c, void *before, void *after)
+{
+    cu_event e = NULL;
+    td_status st = CU_TRY(c, cuEventCreate, &e, CU_EVENT_NO_TIMING);
+
+    if (st)
+        return st;
+    st = CU_TRY(c, cuEventRecord, e, before);
+    st = st ? st : CU_TRY(c, cuStreamWaitEvent, after, e, 0);
+    (void)c->drv->cuEventDestroy(e);
+    return st;
+}
+
+static td_status
+order(td_dev *d, void *before, void *after)
+{
+    td_cuda *c = td_cuda_of(d);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = put_after(c, before, after);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
 /* The default stream takes over the stream's memory, so it must come after the stream's work.  An
  * event says so without waiting here: this may run in a finaliser. */
 static void
 stream_free(td_stream *s)
 {
     td_cuda *c = td_cuda_of(s->dev);
-    cu_event e = NULL;
     bool pushed;
-    int r;
 
-    if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
+    if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
         return;
-    r = c->drv->cuEventCreate(&e, CU_EVENT_NO_TIMING);
-    r = r ? r : c->drv->cuEventRecord(e, s->handle);
-    r = r ? r : c->drv->cuStreamWaitEvent(NULL, e, 0);
-    if (r)
+    if (put_after(c, s->handle, NULL))
         (void)c->drv->cuStreamSynchronize(s->handle);
-    if (e)
-        (void)c->drv->cuEventDestroy(e);
     (void)c->drv->cuStreamDestroy(s->handle);
     td_cuda_leave(c, pushed);
 }
@@ -229,7 +267,7 @@ event_free(td_event *e)
     td_cuda *c = td_cuda_of(e->dev);
     bool pushed;
 
-    if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
+    if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
         return;
     (void)c->drv->cuEventDestroy(e->handle);
     td_cuda_leave(c, pushed);
@@ -304,6 +342,7 @@ static const td_devops cuda_ops = {
     .stream_free = stream_free,
     .stream_sync = stream_sync,
     .stream_wait = stream_wait,
+    .order = order,
     .event_new = event_new,
     .event_free = event_free,
     .event_record = event_record,
@@ -364,12 +403,13 @@ watch_once(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-/* From now on a child of this process must not use CUDA. */
+/* From now on a child of this process must not use that driver. */
 static void
-watch_forks(void)
+watch_forks(td_devkind kind)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+    atomic_store(&drivers[driver_of(kind)].running, true);
     pthread_once(&once, watch_once);
 }
 
@@ -379,17 +419,15 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     td_cuda *c;
     td_status st;
 
-    if (atomic_load(&td_cuda_forked))
-        return td_fail(TD_ERR_DEVICE,
-                       "%s: this process was forked after CUDA was initialised; start workers with "
-                       "the \"spawn\" method",
-                       name);
-    watch_forks();
+    if (atomic_load(&drivers[driver_of(kind)].forked))
+        return was_forked(name);
+    watch_forks(kind);
     c = calloc(1, sizeof *c);
     if (!c)
         return td_fail(TD_ERR_NOMEM, "%s: no host memory for the device's record", name);
     c->drv = drv;
     c->ordinal = ordinal;
+    c->forked = &drivers[driver_of(kind)].forked;
     c->dev.info.kind = kind;
     c->dev.info.index = ordinal;
     snprintf(c->dev.info.name, sizeof c->dev.info.name, "%s", name);
@@ -419,7 +457,7 @@ find_devices(void)
 
     if (!drv)
         return;
-    watch_forks();
+    watch_forks(TD_DEV_CUDA);
     if (drv->cuDeviceGetCount(&found.count) != 0 || found.count < 1) {
         found.count = 0;
         found.why = "the NVIDIA driver finds no device";
@@ -456,6 +494,20 @@ td_cuda_missing(void)
     int n;
 
     return driver_with_devices(&n, &why) ? "" : why;
+}
+
+td_status
+td_cuda_where(uintptr_t ptr, int *index)
+{
+    const char *why;
+    int n;
+    const td_driver *drv = driver_with_devices(&n, &why);
+
+    if (!drv)
+        return td_fail(TD_ERR_DEVICE, "memory at %#" PRIxPTR ": %s", ptr, why);
+    if (drv->cuPointerGetAttribute(index, CU_POINTER_ORDINAL, (cu_ptr)ptr) != 0)
+        return td_fail(TD_ERR_VALUE, "memory at %#" PRIxPTR ": no GPU of this process has it", ptr);
+    return TD_OK;
 }
 
 td_status

@@ -19,11 +19,11 @@ typedef struct td_cuda {
     pthread_mutex_t  stage_mu;
     td_stage        *stage;  /* pinned buffers (copy.c); NULL until they are needed */
     size_t           copied; /* bytes, before there was a stage */
+    const atomic_bool *forked; /* this process is a child of one that had the driver running */
     void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */
     pthread_mutex_t  blas_mu;
+    atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or was not tried */
 } td_cuda;
-
-extern atomic_bool td_cuda_forked; /* this process is a child of one that had CUDA running */
 
 td_status td_cuda_status(const td_cuda *c, int code, const char *call); /* 0: TD_OK */
 #define CU_TRY(c, call, ...) td_cuda_status((c), (c)->drv->call(__VA_ARGS__), #call)
@@ -44,7 +44,7 @@ td_cuda_enter(td_cuda *c, bool *pushed)
     cu_ctx now = NULL;
 
     *pushed = false;
-    if (!atomic_load_explicit(&td_cuda_forked, memory_order_relaxed) && c->drv->cuCtxGetCurrent(&now) == 0 &&
+    if (!atomic_load_explicit(c->forked, memory_order_relaxed) && c->drv->cuCtxGetCurrent(&now) == 0 &&
         now == c->ctx)
         return TD_OK;
     return td_cuda_enter_slow(c, pushed);

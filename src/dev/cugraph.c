@@ -77,7 +77,7 @@ td_cuda_graph_free(td_dev *d, void *exec)
     td_cuda *c = td_cuda_of(d);
     bool pushed;
 
-    if (atomic_load(&td_cuda_forked) || td_cuda_enter(c, &pushed))
+    if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
         return;
     (void)c->drv->cuGraphExecDestroy(
         exec); /* the driver keeps it until a launch under way has ended */

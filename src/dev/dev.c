@@ -146,6 +146,20 @@ td_dev_get(const char *name, td_dev **out)
     return find(&all.cuda[index], td_cuda_open, (int)index, out);
 }
 
+td_status
+td_dev_of(uintptr_t ptr, td_dev **out)
+{
+    char name[24];
+    int index;
+
+    *out = atomic_load(&all.null);
+    if (*out && td_null_extent(ptr))
+        return TD_OK;
+    TD_TRY(td_cuda_where(ptr, &index));
+    snprintf(name, sizeof name, "cuda:%d", index);
+    return td_dev_get(name, out);
+}
+
 int
 td_dev_count(td_devkind kind)
 {
@@ -311,6 +325,14 @@ td_stream_wait(td_stream *s, td_event *e)
         td_trace_cut(s);
     }
     return s->dev->ops->stream_wait ? s->dev->ops->stream_wait(s, e) : TD_OK;
+}
+
+td_status
+td_stream_order(td_dev *d, void *before, void *after)
+{
+    bool same = before == after || ((uintptr_t)before <= 1 && (uintptr_t)after <= 1);
+
+    return d->ops->order && !same ? d->ops->order(d, before, after) : TD_OK;
 }
 
 /* ---- events ---- */

@@ -47,6 +47,7 @@ td_status td_dev_sync(td_dev *d);                     /* waits for all work on d
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
 /* Called when a device has been made, by its first user; NULL: nobody. */
 void td_dev_on_open(void (*fn)(td_dev *d));
+td_status td_dev_of(uintptr_t ptr, td_dev **out);              /* borrowed: the GPU whose memory it is; TD_ERR_VALUE: none's */
 const char *td_dev_cuda_missing(void);                /* why there is no CUDA device; "" when there is one; borrowed */
 
 /* ---- memory ---- */
@@ -120,6 +121,9 @@ td_status  td_stream_new(td_dev *d, td_stream **out); /* owned */
 void       td_stream_free(td_stream *s);          /* ok on NULL and on default streams */
 td_status  td_stream_sync(td_stream *s);
 td_status  td_stream_wait(td_stream *s, td_event *e); /* work given to s later waits for e */
+/* Work that `after` is given from now on comes after what `before` has been given: handles of streams
+ * (NULL or 1: the default one, 2: the calling thread's), those of other libraries too. */
+td_status  td_stream_order(td_dev *d, void *before, void *after);
 td_status  td_event_new(td_dev *d, bool timing, td_event **out); /* owned */
 void       td_event_free(td_event *e);            /* ok on NULL */
 td_status  td_event_record(td_event *e, td_stream *s);

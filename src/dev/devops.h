@@ -118,6 +118,7 @@ struct td_devops {
     void (*stream_free)(td_stream *s); /* later work on the default stream comes after all work on s */
     td_status (*stream_sync)(td_stream *s);
     td_status (*stream_wait)(td_stream *s, td_event *e);
+    td_status (*order)(td_dev *d, void *before, void *after); /* handles of streams, others' too */
     td_status (*event_new)(td_event *e);
     void (*event_free)(td_event *e);
     td_status (*event_record)(td_event *e, td_stream *s);
@@ -169,6 +170,7 @@ void  td_host_lock(bool lock);     /* round fork() */
 td_dev   *td_cpu_dev(void); /* made at the first call; NULL never */
 int       td_cuda_count(void);
 const char *td_cuda_missing(void); /* "" when there is a device */
+td_status td_cuda_where(uintptr_t ptr, int *index); /* the device whose memory it is; TD_ERR_VALUE: none's */
 td_status td_cuda_open(int index, td_dev **out); /* makes the device: called once an index */
 td_status td_null_open(td_dev **out);            /* the same for the null device */
 

@@ -46,10 +46,13 @@ enum {
     CU_ATTR_MAJOR = 75,
     CU_ATTR_MINOR = 76,
     CU_POINTER_MEMORY_TYPE = 2,
+    CU_POINTER_ORDINAL = 9,
     CU_MEMORY_HOST = 1,
     CU_FUNC_MAX_DYNAMIC_SHARED = 8,
 
     CU_STREAM_NON_BLOCKING = 1,
+    CU_STREAM_LEGACY = 1, /* handles that name streams: the default one, */
+    CU_STREAM_PER_THREAD = 2, /* and the calling thread's */
     CU_EVENT_NO_TIMING = 2,
     CU_CAPTURE_THREAD_LOCAL = 1,
     CU_JIT_ERROR_LOG = 5,

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -125,4 +126,22 @@ td_lib_path(void *lib, char *buf, size_t n)
     else
         snprintf(buf, n, "a library");
     return buf;
+}
+
+void *
+td_lib_beside(const char *name, char *why, size_t n)
+{
+    char path[PATH_MAX];
+    Dl_info self;
+    const char *slash;
+    void *handle;
+
+    if (!dladdr(&search, &self) || !(slash = strrchr(self.dli_fname, '/')))
+        slash = self.dli_fname = ""; /* the loader's path is searched */
+    snprintf(path, sizeof path, "%.*s%s%s", (int)(slash - self.dli_fname), self.dli_fname,
+             *slash ? "/" : "", name);
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        snprintf(why, n, "%s", dlerror());
+    return handle;
 }

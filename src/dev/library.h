@@ -1,4 +1,4 @@
-/* library.h - foreign libraries, opened when they are first needed. */
+/* library.h - libraries that are opened when they are first needed: foreign ones, and our own. */
 #ifndef TD_DEV_LIBRARY_H
 #define TD_DEV_LIBRARY_H
 #include "base/err.h"
@@ -17,6 +17,9 @@ unsigned td_lib_changes(void);
 td_status td_lib_open(const char *const names[], const char *package, void **out);
 /* TD_ERR_LIBRARY when it has no such symbol. */
 td_status td_lib_symbol(void *lib, const char *name, void **out);
+/* One of ours: it lies beside the library that this code is in.  For itself (RTLD_LOCAL), and stays open.
+ * NULL: the loader's reason is in why. */
+void *td_lib_beside(const char *name, char *why, size_t n);
 /* Where it was loaded from, into buf; returns buf. */
 const char *td_lib_path(void *lib, char *buf, size_t n);
 

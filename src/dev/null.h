@@ -1,6 +1,8 @@
 /* null.h - what the null device's driver holds; for tests. */
 #ifndef TD_DEV_NULL_H
 #define TD_DEV_NULL_H
+#include "dev/cub.h"
+
 #include <stddef.h>
 
 typedef struct td_null_counts {
@@ -10,5 +12,8 @@ typedef struct td_null_counts {
 } td_null_counts;
 
 td_null_counts td_null_live(void);
+
+/* libtreadle_cub.so, played: sorts what lies in the device's memory (nullsort.c). */
+extern const td_cub td_null_cub;
 
 #endif

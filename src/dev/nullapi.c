@@ -221,7 +221,10 @@ td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
 static int
 stream_ok(cu_stream s)
 {
-    return s && !td_null_object_is(s, NULL_STREAM) ? CU_INVALID_HANDLE : 0;
+    bool named =
+        (uintptr_t)s <= CU_STREAM_PER_THREAD; /* NULL, the legacy and the thread's stream */
+
+    return named || td_null_object_is(s, NULL_STREAM) ? 0 : CU_INVALID_HANDLE;
 }
 
 int

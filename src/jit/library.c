@@ -5,11 +5,12 @@
  */
 #include "jit/library.h"
 
+#include "dev/library.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 static struct {
     pthread_once_t once;
@@ -20,26 +21,16 @@ static struct {
 static void
 start(void)
 {
-    char path[PATH_MAX];
     td_lower_open_fn *open_fn;
-    Dl_info self;
-    const char *slash;
-    void *handle;
+    void *handle = td_lib_beside("libtreadle_jit.so", lib.why, sizeof lib.why);
 
-    if (!dladdr(&lib, &self) || !(slash = strrchr(self.dli_fname, '/')))
-        slash = self.dli_fname = ""; /* the loader's path is searched */
-    snprintf(path, sizeof path, "%.*s%slibtreadle_jit.so", (int)(slash - self.dli_fname),
-             self.dli_fname, *slash ? "/" : "");
-    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        snprintf(lib.why, sizeof lib.why, "%s", dlerror());
+    if (!handle)
         return;
-    }
     *(void **)&open_fn = dlsym(handle, "td_lower_open");
     if (open_fn)
         lib.lower = open_fn();
     else
-        snprintf(lib.why, sizeof lib.why, "%s: td_lower_open is missing", path);
+        snprintf(lib.why, sizeof lib.why, "libtreadle_jit.so: td_lower_open is missing");
 }
 
 td_status

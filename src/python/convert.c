@@ -1,4 +1,4 @@
-/* convert.c - host data to arrays and operands.
+/* convert.c - data of others to arrays and operands: numbers, buffers, lists, memory on devices.
  *
  * NumPy arrays and scalars come through the buffer protocol, so that NumPy's C interface is not
  * needed; what only NumPy understands (byte order, ragged lists, __array__) goes through NumPy.
@@ -7,39 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- foreign owners: released with the GIL held, whoever dropped the last buffer ---- */
-
-typedef struct owner {
-    struct owner *next;
-    Py_buffer view;
-} owner;
-
-static _Atomic(owner *) dead;
-
-static void
-release(void *p)
-{
-    owner *o = p;
-
-    o->next = atomic_load(&dead);
-    while (!atomic_compare_exchange_weak(&dead, &o->next, o))
-        ;
-}
-
-void
-py_drain(void)
-{
-    owner *o, *next;
-
-    if (!atomic_load_explicit(&dead, memory_order_relaxed))
-        return;
-    for (o = atomic_exchange(&dead, NULL); o; o = next) {
-        next = o->next;
-        PyBuffer_Release(&o->view);
-        free(o);
-    }
-}
 
 /* ---- numbers ---- */
 
@@ -130,17 +97,6 @@ unsupported(PyObject *o)
 }
 
 static bool
-buffer_view(const Py_buffer *b, td_dtype *dt, td_shape *s)
-{
-    s->ndim = b->ndim;
-    if (b->ndim > TD_MAXDIM || !py_format_dtype(b->format, b->itemsize, dt))
-        return false;
-    for (int i = 0; i < b->ndim; i++)
-        s->dim[i] = b->shape[i];
-    return true;
-}
-
-static bool
 cast_into(td_status st, td_array *raw, int dt, td_array *out)
 {
     if (!st && dt >= 0 && (td_dtype)dt != td_array_dtype(raw)) {
@@ -167,7 +123,7 @@ copy_buffer(PyObject *o, int dt, td_dev *dev, td_array *out)
         PyErr_Clear();
         return 0;
     }
-    if (!buffer_view(&b, &own, &s)) {
+    if (!py_buffer_shape(&b, &own, &s)) {
         PyBuffer_Release(&b);
         return 0;
     }
@@ -219,8 +175,8 @@ through_numpy(PyObject *o, int dt, td_dev *dev, td_array *out)
     return r > 0;
 }
 
-static bool
-to_device(const td_array *a, int dt, td_dev *dev, td_array *out)
+bool
+py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out)
 {
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
     td_array raw;
@@ -265,83 +221,120 @@ one_number(td_scalar s, char weak, int dt, td_dev *dev, td_array *out)
            py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
 }
 
+/* copy=False is refused, and why. */
+static bool
+no_copy(const char *what, const char *have, const char *want)
+{
+    PyErr_Format(PyExc_ValueError,
+                 "copy=False, but %s %s and %s is wanted, which needs a copy; leave copy=False out",
+                 what, have, want);
+    return false;
+}
+
+bool
+py_settle(const td_array *a, int dt, td_dev *dev, py_copy copy, td_array *out)
+{
+    td_dev *home = td_array_dev(a);
+    bool moves = dev && dev != home, casts = dt >= 0 && (td_dtype)dt != td_array_dtype(a);
+    PyThreadState *gil;
+    td_status st;
+
+    if (copy == PY_COPY_NEVER && moves)
+        return no_copy("the memory lies on", td_dev_info(home)->name, td_dev_info(dev)->name);
+    if (copy == PY_COPY_NEVER && casts)
+        return no_copy("the elements are", td_dtype_name(td_array_dtype(a)),
+                       td_dtype_name((td_dtype)dt));
+    if (moves)
+        return py_to_device(a, dt, dev, out);
+    if (!casts && copy != PY_COPY_ALWAYS) {
+        *out = td_array_ref(a);
+        return true;
+    }
+    if (!py_ok(casts ? td_array_cast(a, (td_dtype)dt, out) : td_array_copy(a, out)))
+        return false;
+    if (td_dev_info(home)->kind == TD_DEV_CPU)
+        return true;
+    gil = PyEval_SaveThread(); /* the memory has been read when we return */
+    st = td_stream_sync(td_dev_stream(home));
+    PyEval_RestoreThread(gil);
+    if (st)
+        td_array_unref(out);
+    return py_ok(st);
+}
+
+/* As py_asarray, of what lends its memory by DLPack or the CUDA array interface: 1; nothing of the kind: 0; -1. */
+static int
+copy_foreign(PyObject *o, int dt, td_dev *dev, td_array *out)
+{
+    td_array raw;
+    int r = py_share_foreign(o, &raw);
+
+    if (r <= 0)
+        return r;
+    if (!dev && td_dev_info(td_array_dev(&raw))->kind == TD_DEV_CPU && !py_device(NULL, &dev))
+        r = -1;
+    else
+        r = py_settle(&raw, dt, dev, PY_COPY_ALWAYS, out) ? 1 : -1;
+    td_array_unref(&raw);
+    return r;
+}
+
 bool
 py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
+    td_dev *host = dev; /* where host data goes */
     td_scalar s;
     char weak;
     int r;
 
     if (py_is_array(o))
-        return to_device(py_array_of(o), dt, dev, out);
-    if (!dev && !py_device(NULL, &dev))
+        return py_to_device(py_array_of(o), dt, dev, out);
+    if (!host && !py_device(NULL, &host))
         return false;
     r = py_number(o, &s, &weak);
     if (r)
-        return r > 0 && one_number(s, weak, dt, dev, out);
+        return r > 0 && one_number(s, weak, dt, host, out);
     if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) || o == Py_None ||
         PyDict_Check(o))
         return unsupported(o);
-    r = PyObject_CheckBuffer(o) ? copy_buffer(o, dt, dev, out) : py_list(o, dt, dev, out);
-    return r ? r > 0 : through_numpy(o, dt, dev, out);
+    if (PyObject_CheckBuffer(o))
+        r = copy_buffer(o, dt, host, out);
+    else if (!(r = py_list(o, dt, host, out)))
+        r = copy_foreign(o, dt, dev, out);
+    return r ? r > 0 : through_numpy(o, dt, host, out);
 }
 
-/* A view in elements over the buffer's bytes; false: strides that are not whole elements. */
-static bool
-element_view(const Py_buffer *b, td_view *v, uintptr_t *lo, size_t *nbytes)
+/* What only NumPy's array interface shows: 1; nothing of the kind: 0; -1. */
+static int
+share_interface(PyObject *o, td_array *out)
 {
-    int64_t first, last;
+    PyObject *d = py_attr(o, "__array_interface__"), *np = d ? py_numpy() : NULL,
+             *n = np ? PyObject_CallMethod(np, "asarray", "(O)", o) : NULL;
+    int r = n ? py_share_buffer(n, out) : PyErr_Occurred() ? -1 : 0;
 
-    v->offset = 0;
-    for (int i = 0; i < b->ndim; i++) {
-        if (b->strides[i] % b->itemsize)
-            return false;
-        v->stride[i] = b->strides[i] / b->itemsize;
-    }
-    td_view_extent(v, &first, &last);
-    *lo = (uintptr_t)b->buf + (uintptr_t)(first * b->itemsize);
-    *nbytes = (size_t)((last - first) * b->itemsize);
-    v->offset = -first;
-    return *lo % (uintptr_t)b->itemsize == 0;
+    Py_XDECREF(d);
+    Py_XDECREF(n);
+    return r;
 }
 
 bool
-py_share(PyObject *obj, td_dev *dev, td_array *out)
+py_share(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
-    owner *o = calloc(1, sizeof *o);
-    td_buf *buf = NULL;
-    uintptr_t lo;
-    size_t nbytes;
-    td_status st;
-    td_dtype dt;
-    td_view v;
+    td_array raw;
     bool ok;
+    int r = PyObject_CheckBuffer(o) ? py_share_buffer(o, &raw) : py_share_foreign(o, &raw);
 
-    if (!o)
-        return PyErr_NoMemory(), false;
-    if (PyObject_GetBuffer(obj, &o->view, PyBUF_FULL_RO) < 0) {
-        free(o);
+    if (!r && !PyObject_CheckBuffer(o))
+        r = share_interface(o, &raw);
+    if (!r)
+        PyErr_Format(PyExc_ValueError,
+                     "copy=False, but %R has no memory of numbers that could be shared; leave "
+                     "copy=False out",
+                     (PyObject *)Py_TYPE(o));
+    if (r <= 0)
         return false;
-    }
-    ok = td_dev_info(dev)->kind == TD_DEV_CPU && buffer_view(&o->view, &dt, &v.shape) &&
-         element_view(&o->view, &v, &lo, &nbytes);
-    if (!ok)
-        PyErr_SetString(
-            PyExc_ValueError,
-            "asarray: this memory cannot be shared with the device; leave copy=False out");
-    else {
-        st = td_buf_wrap(dev, (void *)lo, nbytes, release, o, &buf);
-        ok = py_ok(st);
-        if (ok) {
-            bool readonly = o->view.readonly;
-
-            o = NULL; /* moved into buf */
-            ok = py_ok(td_array_wrap(buf, dt, &v, readonly, out));
-            td_buf_unref(buf);
-        }
-    }
-    if (o)
-        PyBuffer_Release(&o->view);
-    free(o);
+    ok = dev || td_dev_info(td_array_dev(&raw))->kind != TD_DEV_CPU || py_device(NULL, &dev);
+    ok = ok && py_settle(&raw, dt, dev, PY_COPY_NEVER, out);
+    td_array_unref(&raw);
     return ok;
 }

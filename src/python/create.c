@@ -30,29 +30,24 @@ convert(PyObject *obj, PyObject *dtype, PyObject *device)
 static PyObject *
 share(PyObject *obj, PyObject *dtype, PyObject *device)
 {
-    td_dev *dev;
+    td_dev *dev = NULL;
     py_ndarray *r;
+    bool ok;
     int dt;
 
-    if (py_is_array(obj)) {
-        PyObject *same = convert(obj, dtype, device);
-
-        if (same && same != obj) {
-            PyErr_SetString(PyExc_ValueError,
-                            "Unable to avoid copy while creating an array as requested.");
-            Py_CLEAR(same);
-        }
-        return same;
-    }
-    if (!py_device(device, &dev) || !py_dtype_or(dtype, -1, &dt))
+    py_drain();
+    if (!py_dtype_or(dtype, -1, &dt) || (!py_is_none(device) && !py_device(device, &dev)))
         return NULL;
+    if (py_is_array(obj) && (dt < 0 || (td_dtype)dt == td_array_dtype(py_array_of(obj))) &&
+        (!dev || dev == td_array_dev(py_array_of(obj))))
+        return Py_NewRef(obj);
     r = py_new();
-    if (r && !py_share(obj, dev, &r->a)) {
+    if (!r)
+        return NULL;
+    ok = py_is_array(obj) ? py_settle(py_array_of(obj), dt, dev, PY_COPY_NEVER, &r->a)
+                          : py_share(obj, dt, dev, &r->a);
+    if (!ok) {
         r->a.store = NULL;
-        Py_CLEAR(r);
-    } else if (r && dt >= 0 && (td_dtype)dt != td_array_dtype(&r->a)) {
-        PyErr_SetString(PyExc_ValueError,
-                        "Unable to avoid copy while creating an array as requested.");
         Py_CLEAR(r);
     }
     return (PyObject *)r;
@@ -358,8 +353,12 @@ take(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     if (nargs != 3 || !want_array("take", args[0]))
         return NULL;
     axis = (int)PyLong_AsLong(args[2]);
-    if (PyErr_Occurred() ||
-        !py_asarray(args[1], TD_I64, td_array_dev(py_array_of(args[0])), &index))
+    if (PyErr_Occurred())
+        return NULL;
+    if (py_is_array(args[1]) && !py_ok(td_one_device("take", td_array_dev(py_array_of(args[0])),
+                                                     td_array_dev(py_array_of(args[1])))))
+        return NULL;
+    if (!py_asarray(args[1], TD_I64, td_array_dev(py_array_of(args[0])), &index))
         return NULL;
     r = py_new();
     st = r ? td_array_take(py_array_of(args[0]), &index, axis, &r->a) : TD_OK;
@@ -481,6 +480,7 @@ PyMethodDef py_create_functions[] = {
      "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
     {"_take", PY_FAST(take), METH_FASTCALL, NULL},
+    {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},
     {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},
     {"_host_view", host_view, METH_O, NULL},
     {"_is_exclusive", is_exclusive, METH_O, NULL},

@@ -117,6 +117,7 @@ device_sync(PyObject *self, PyObject *unused)
     gil = PyEval_SaveThread();
     st = td_dev_sync(((device *)self)->dev);
     PyEval_RestoreThread(gil);
+    py_drain();
     return py_ok(st) && py_warn() ? Py_NewRef(Py_None) : NULL;
 }
 

@@ -37,18 +37,27 @@ memory_dealloc(PyObject *self)
     py_drain();
 }
 
+/* Do the elements lie without gaps, the last axis fastest, or with `fortran` the first? */
 static bool
-is_packed(const memory *m)
+is_packed(const memory *m, bool fortran)
 {
     Py_ssize_t step = (Py_ssize_t)td_dtype_size(m->dt);
     bool packed = true, empty = false;
 
-    for (int i = m->ndim - 1; i >= 0; i--) {
+    for (int k = 0; k < m->ndim; k++) {
+        int i = fortran ? k : m->ndim - 1 - k;
+
         packed &= m->shape[i] <= 1 || m->strides[i] == step;
         empty |= m->shape[i] == 0;
         step *= m->shape[i];
     }
     return packed || empty;
+}
+
+static bool
+has(int flags, int wanted)
+{
+    return (flags & wanted) == wanted;
 }
 
 static int
@@ -67,8 +76,10 @@ memory_getbuffer(PyObject *self, Py_buffer *b, int flags)
         PyErr_SetString(PyExc_BufferError, "the array is read-only");
         return -1;
     }
-    if ((!strided || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) && !is_packed(m)) {
-        PyErr_SetString(PyExc_BufferError, "the array is not C-contiguous");
+    if (((!strided || has(flags, PyBUF_C_CONTIGUOUS)) && !is_packed(m, false)) ||
+        (has(flags, PyBUF_F_CONTIGUOUS) && !is_packed(m, true)) ||
+        (has(flags, PyBUF_ANY_CONTIGUOUS) && !is_packed(m, false) && !is_packed(m, true))) {
+        PyErr_SetString(PyExc_BufferError, "the array's elements do not lie as was asked");
         return -1;
     }
     for (int i = 0; i < m->ndim; i++)
@@ -148,27 +159,31 @@ py_host_view(const td_array *a, bool share)
     return numpy_over(memory_of(a, share));
 }
 
-/* May the buffer itself become the result?  Only of an array that ends with this call and whose
- * value nobody else holds.  From 3.14 on a local variable's array looks like that too. */
+/* Is the value worth computing into memory that becomes the result?  Where only this call holds the
+ * array and the value waits, it need not be kept.  The count can mislead (a bound method, an argument
+ * of functools.partial; from 3.14 on a local variable), so the array keeps its expression. */
 static bool
-is_last(PyObject *self)
+is_passing(PyObject *self)
 {
     const td_array *a = py_array_of(self);
+    const td_node *n = a->store->node;
 
     return Py_Version < 0x030e0000 && Py_REFCNT(self) == 1 && a->whole && a->store->refs == 1 &&
-           !a->store->readonly && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU;
+           !a->store->readonly && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU &&
+           td_node_pending(n) && n->kind != TD_N_REDUCE && n->kind != TD_N_GATHER;
 }
 
 static memory *
-give_away(const td_array *a)
+compute_out(const td_array *a)
 {
-    td_buf *buf;
-    td_view v;
+    memory *m = NULL;
+    td_array own;
 
-    if (!py_ok(td_array_memory(a, false, &buf, &v)) || a->store->node->refs != 1 ||
-        atomic_load(&buf->refs) != 1 || buf->release || !td_view_is_contiguous(&v))
+    if (!py_ok(td_array_copy(a, &own)))
         return NULL;
-    return memory_of(a, false);
+    m = memory_of(&own, false);
+    td_array_unref(&own);
+    return m;
 }
 
 static memory *
@@ -195,17 +210,13 @@ copy_out(const td_array *a)
 PyObject *
 py_get(PyObject *self)
 {
-    memory *m = is_last(self) ? give_away(py_array_of(self)) : NULL;
-
-    if (!m && PyErr_Occurred())
-        return NULL;
     if (td_array_dtype(py_array_of(self)) == TD_BF16) {
-        Py_XDECREF((PyObject *)m);
         PyErr_SetString(PyExc_TypeError,
                         "get: NumPy has no bfloat16; use .astype(numpy.float32) before");
         return NULL;
     }
-    return numpy_over(m ? m : copy_out(py_array_of(self)));
+    return numpy_over(is_passing(self) ? compute_out(py_array_of(self))
+                                       : copy_out(py_array_of(self)));
 }
 
 PyObject *
@@ -229,7 +240,8 @@ py_getbuffer(PyObject *self, Py_buffer *b, int flags)
 
     b->obj = NULL;
     if (td_dev_info(td_array_dev(py_array_of(self)))->kind != TD_DEV_CPU) {
-        PyErr_SetString(PyExc_BufferError, "the array lives on a GPU; use .get()");
+        PyErr_Format(PyExc_BufferError, "the array lives on %s; use .get()",
+                     td_dev_info(td_array_dev(py_array_of(self)))->name);
         return -1;
     }
     m = memory_of(py_array_of(self), true);
@@ -251,6 +263,18 @@ strides_tuple(const td_view *v, size_t size)
     return py_shape_tuple(&bytes);
 }
 
+/* The stream that whoever reads the memory has to wait for: 1 is the default one. */
+static bool
+add_stream(PyObject *d, td_dev *dev)
+{
+    void *handle = td_stream_handle(td_dev_stream(dev));
+    PyObject *n = handle ? PyLong_FromVoidPtr(handle) : PyLong_FromLong(1);
+    bool ok = n && PyDict_SetItemString(d, "stream", n) == 0;
+
+    Py_XDECREF(n);
+    return ok;
+}
+
 PyObject *
 py_array_interface(PyObject *self, bool cuda)
 {
@@ -267,15 +291,22 @@ py_array_interface(PyObject *self, bool cuda)
                      td_dev_info(td_array_dev(a))->name);
         return NULL;
     }
+    if (!py_dtype_format(dt)) {
+        PyErr_Format(PyExc_AttributeError, "%s has no type string; use DLPack", td_dtype_name(dt));
+        return NULL;
+    }
     if (!py_ok(td_array_memory(a, true, &buf, &v)))
         return NULL;
-    at = buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt));
+    at = td_array_size(a) ? buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt)) : 0;
     shape = py_shape_tuple(&v.shape);
-    strides = strides_tuple(&v, td_dtype_size(dt));
+    strides = cuda && td_view_is_contiguous(&v) ? Py_NewRef(Py_None)
+                                                : strides_tuple(&v, td_dtype_size(dt));
     if (shape && strides)
         d = Py_BuildValue("{s:O,s:s,s:(KO),s:O,s:i}", "shape", shape, "typestr",
                           td_dtab[dt].typestr, "data", at, readonly ? Py_True : Py_False, "strides",
                           strides, "version", 3);
+    if (d && cuda && !add_stream(d, td_array_dev(a)))
+        Py_CLEAR(d);
     Py_XDECREF(shape);
     Py_XDECREF(strides);
     return d;

@@ -5,6 +5,7 @@
 #include "python/py.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* nest - what one walk over the list finds out; then where the second walk writes. */
 typedef struct nest {
@@ -142,12 +143,34 @@ fits(const nest *n, int dt, const int64_t *v, int64_t count)
     return true;
 }
 
+/* The numbers in another dtype: here, so that a device is sent what it keeps. */
+static td_status
+converted(const td_shape *s, td_dtype from, const char *data, td_dtype to, td_dev *dev,
+          td_array *out)
+{
+    size_t step = td_dtype_size(from), size = td_dtype_size(to);
+    int64_t count = td_shape_size(s);
+    char *packed = malloc((size_t)count * size + 1);
+    td_status st;
+
+    if (!packed)
+        return td_fail(TD_ERR_NOMEM, "asarray: no memory for %zu bytes", (size_t)count * size);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits[2];
+
+        td_scalar_bits(td_scalar_load(from, data + (size_t)i * step), to, bits);
+        memcpy(packed + (size_t)i * size, bits, size);
+    }
+    st = td_array_from_host(dev, to, s, packed, out);
+    free(packed);
+    return st;
+}
+
 int
 py_list(PyObject *obj, int dt, td_dev *dev, td_array *out)
 {
     static const td_dtype own[] = {TD_F64, TD_BOOL, TD_I64, TD_F64, TD_C128};
     nest n = {.kind = 0};
-    td_array raw;
     int64_t count;
     void *data;
     td_status st;
@@ -157,6 +180,8 @@ py_list(PyObject *obj, int dt, td_dev *dev, td_array *out)
     if (!is_list(obj) || !measure(obj, 0, &n))
         return 0;
     from = own[rank_of(n.kind)];
+    if (n.kind == 'c' && dt >= 0 && !td_dtype_is_complex((td_dtype)dt))
+        return 0; /* NumPy words the refusal */
     count = td_shape_size(&n.shape);
     data = n.at = malloc((size_t)count * td_dtype_size(from) + 1);
     if (!data) {
@@ -164,12 +189,10 @@ py_list(PyObject *obj, int dt, td_dev *dev, td_array *out)
         return -1;
     }
     if (fill(obj, &n) && !PyErr_Occurred() && fits(&n, dt, data, count)) {
-        st = td_array_from_host(dev, from, &n.shape, data, &raw);
-        if (!st && dt >= 0 && (td_dtype)dt != from) {
-            st = td_array_cast(&raw, (td_dtype)dt, out);
-            td_array_unref(&raw);
-        } else if (!st)
-            *out = raw;
+        if (dt < 0 || (td_dtype)dt == from)
+            st = td_array_from_host(dev, from, &n.shape, data, out);
+        else
+            st = converted(&n.shape, from, data, (td_dtype)dt, dev, out);
         r = py_ok(st) ? 1 : -1;
     }
     free(data);

@@ -68,6 +68,30 @@ get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 }
 
 static PyObject *
+to_device(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"device", "stream", NULL};
+    PyObject *arg[2];
+    py_ndarray *r;
+    td_dev *dev;
+
+    if (!py_parse("to_device", names, 1, 1, args, nargs, kwnames, arg) || !py_device(arg[0], &dev))
+        return NULL;
+    if (!py_is_none(arg[1])) {
+        PyErr_SetString(PyExc_ValueError, "to_device: arrays are copied on the default stream");
+        return NULL;
+    }
+    if (dev == td_array_dev(py_array_of(self)))
+        return Py_NewRef(self);
+    r = py_new();
+    if (r && !py_to_device(py_array_of(self), -1, dev, &r->a)) {
+        r->a.store = NULL;
+        Py_CLEAR(r);
+    }
+    return (PyObject *)r;
+}
+
+static PyObject *
 fill(PyObject *self, PyObject *value)
 {
     td_array *a = py_array_of(self), own;
@@ -142,6 +166,18 @@ tobytes(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
+array_namespace(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"api_version", NULL};
+    PyObject *arg[1];
+
+    (void)self;
+    return py_parse("__array_namespace__", names, 0, 0, args, nargs, kwnames, arg)
+               ? PyImport_ImportModule("treadle")
+               : NULL;
+}
+
+static PyObject *
 format(PyObject *self, PyObject *spec)
 {
     PyObject *n, *r;
@@ -181,16 +217,33 @@ PyMethodDef py_value_methods[] = {
     {"get", PY_FAST(get), METH_FASTCALL | METH_KEYWORDS,
      "get(blocking=True): the values as a numpy.ndarray of its own. With blocking=False a "
      "concurrent.futures.Future at once: result() is the array of the values as they are now."},
+    {"to_device", PY_FAST(to_device), METH_FASTCALL | METH_KEYWORDS,
+     "to_device(device, *, stream=None): the array itself if it lives there, else a copy there."},
     {"fill", fill, METH_O, "fill(value): every element becomes value."},
     {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
     {"tobytes", tobytes, METH_NOARGS, "tobytes(): the elements in C order."},
+    {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
+     "__array_namespace__(*, api_version=None): the module treadle, for programs of the array "
+     "API."},
     {"__format__", format, METH_O, NULL},
     {"__reduce__", reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 /* ---- what NumPy calls ---- */
+
+/* td.config.implicit_host: counts, warns, refuses. */
+static bool
+note_implicit(PyObject *self)
+{
+    PyObject *f = py_package("treadle._implicit", "note"),
+             *r = f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
+
+    Py_XDECREF(f);
+    Py_XDECREF(r);
+    return r != NULL;
+}
 
 static PyObject *
 array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -206,6 +259,8 @@ array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
                         "__array__: an array on a GPU becomes a NumPy array by copying only");
         return NULL;
     }
+    if (!cpu && !note_implicit(self))
+        return NULL;
     if (cpu && arg[1] != Py_True && py_dtype_format(td_array_dtype(py_array_of(self)))) {
         view = PyMemoryView_FromObject(self);
         host = view && py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", view) : NULL;
@@ -243,8 +298,6 @@ forward(const char *module, const char *name, PyObject *self, PyObject *const *a
     }
 FORWARD("treadle._interop", array_ufunc)
 FORWARD("treadle._interop", array_function)
-FORWARD("treadle._interop", dlpack)
-FORWARD("treadle._interop", dlpack_device)
 FORWARD("treadle", dot)
 FORWARD("treadle", round)
 FORWARD("treadle", clip)
@@ -259,7 +312,9 @@ FORWARD("treadle", cumsum)
 FORWARD("treadle", cumprod)
 FORWARD("treadle", argsort)
 FORWARD("treadle", searchsorted)
+FORWARD("treadle", argpartition)
 FORWARD("treadle._sorting", sort_in_place)
+FORWARD("treadle._sorting", partition_in_place)
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
@@ -267,8 +322,6 @@ PyMethodDef py_interop_methods[] = {
     {"__array__", PY_FAST(array_protocol), FAST_KW, "__array__(dtype=None, copy=None)"},
     {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
     {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
-    {"__dlpack__", PY_FAST(forward_dlpack), FAST_KW, NULL},
-    {"__dlpack_device__", PY_FAST(forward_dlpack_device), FAST_KW, NULL},
     {"dot", PY_FAST(forward_dot), FAST_KW, "dot(b): as treadle.dot."},
     {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
     {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},
@@ -286,7 +339,12 @@ PyMethodDef py_interop_methods[] = {
     {"argsort", PY_FAST(forward_argsort), FAST_KW, "argsort(axis=-1): as treadle.argsort."},
     {"searchsorted", PY_FAST(forward_searchsorted), FAST_KW,
      "searchsorted(v, side='left'): as treadle.searchsorted."},
-    {"sort", PY_FAST(forward_sort_in_place), FAST_KW, "sort(axis=-1): sorts the array itself."},
+    {"argpartition", PY_FAST(forward_argpartition), FAST_KW,
+     "argpartition(kth, axis=-1): as treadle.argpartition."},
+    {"partition", PY_FAST(forward_partition_in_place), FAST_KW,
+     "partition(kth, axis=-1): partitions the array itself."},
+    {"sort", PY_FAST(forward_sort_in_place), FAST_KW,
+     "sort(axis=-1, kind=None): sorts the array itself."},
     {"conjugate", PY_FAST(forward_conj), FAST_KW, "conjugate(): as treadle.conj."},
     {NULL, NULL, 0, NULL},
 };

@@ -266,7 +266,7 @@ static PyGetSetDef getset[] = {
     {"__array_interface__", get_interface, NULL,
      "NumPy's array interface (CPU arrays only); shares memory.", NULL},
     {"__cuda_array_interface__", get_interface, NULL,
-     "Numba's CUDA array interface (CUDA arrays only).", &py},
+     "Numba's CUDA array interface, version 3 (CUDA arrays only); shares memory.", &py},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -383,7 +383,7 @@ static void
 gather(void)
 {
     PyMethodDef *const parts[] = {py_value_methods, py_shape_methods, py_reduce_methods,
-                                  py_interop_methods};
+                                  py_interop_methods, py_dlpack_methods};
     const PyType_Slot *const rows[] = {own_slots, py_number_slots};
     size_t n = 0;
 

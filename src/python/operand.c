@@ -72,20 +72,40 @@ settle_wide(td_op op, td_operand *x, int n)
     return true;
 }
 
+/* Memory of another library, shared: 1; not that: 0; exception: -1.  A GPU's stays where it is. */
+static int
+foreign(PyObject *o, td_dev *dev, td_array *out)
+{
+    td_array raw;
+    int r = py_share_foreign(o, &raw);
+
+    if (r <= 0)
+        return r;
+    if (td_dev_info(td_array_dev(&raw))->kind != TD_DEV_CPU) {
+        *out = raw;
+        return 1;
+    }
+    r = (dev || py_device(NULL, &dev)) && py_to_device(&raw, -1, dev, out) ? 1 : -1;
+    td_array_unref(&raw);
+    return r;
+}
+
 /* 1: converted; 0: not ours; -1: exception. */
 static int
 array_like(PyObject *o, td_dev *dev, td_array *out)
 {
     PyObject *attr;
+    int r;
 
     if (PyUnicode_Check(o) || PyBytes_Check(o) || o == Py_None)
         return 0;
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o)) {
-        attr = PyObject_GetAttrString(o, "__array__");
-        if (!attr) {
-            PyErr_Clear();
-            return 0;
-        }
+        r = foreign(o, dev, out);
+        if (r)
+            return r;
+        attr = py_attr(o, "__array__");
+        if (!attr)
+            return PyErr_Occurred() ? -1 : 0;
         Py_DECREF(attr);
     }
     return py_asarray(o, -1, dev, out) ? 1 : -1;
@@ -152,8 +172,7 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     x->weak = 0;
     if (py_is_array(o)) {
         x->array = py_array_of(o);
-        if (td_array_dev(x->array) == dev)
-            return true;
+        return py_ok(td_one_device("assignment", dev, td_array_dev(x->array)));
     } else {
         r = py_number(o, &x->scalar, &x->weak);
         if (r < 0)
@@ -169,4 +188,32 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
         return true;
     own->store = NULL;
     return false;
+}
+
+PyObject *
+py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const char *what = nargs ? PyUnicode_AsUTF8AndSize(args[0], NULL) : "";
+    td_dev *dev = what ? device_of(args + 1, (int)nargs - 1) : NULL;
+    PyObject *r = what ? PyTuple_New(nargs - 1) : NULL;
+    bool ok = r != NULL;
+
+    (void)module;
+    for (Py_ssize_t i = 1; i < nargs && ok; i++) {
+        PyObject *one = py_is_array(args[i]) ? Py_NewRef(args[i]) : (PyObject *)py_new();
+
+        ok = one != NULL;
+        if (ok && py_is_array(args[i]))
+            ok = py_ok(td_one_device(what, dev, td_array_dev(py_array_of(one))));
+        else if (ok && !py_asarray(args[i], -1, dev, py_array_of(one))) {
+            py_array_of(one)->store = NULL;
+            ok = false;
+        }
+        if (ok)
+            PyTuple_SetItem(r, i - 1, Py_NewRef(one));
+        Py_XDECREF(one);
+    }
+    if (!ok)
+        Py_CLEAR(r);
+    return r;
 }

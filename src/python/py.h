@@ -67,12 +67,36 @@ bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *o
 /* Anything array-like to an array on dev (NULL: the default) of dtype dt (-1: its own); reads all of
  * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
 bool py_asarray(PyObject *obj, int dt, td_dev *dev, td_array *out);
-bool py_share(PyObject *obj, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
+bool py_share(PyObject *obj, int dt, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
+bool py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out); /* a itself where nothing changes; NULL: where it is */
+/* a, which shares memory of others, in dtype dt (-1: its own) on dev (NULL: where it is); what is copied has been read on return. */
+typedef enum py_copy { PY_COPY_NEVER, PY_COPY_IF_NEEDED, PY_COPY_ALWAYS } py_copy;
+bool py_settle(const td_array *a, int dt, td_dev *dev, py_copy copy, td_array *out);
 /* A number to a scalar: 1; not a number: 0; exception: -1.  *weak as in td_operand. */
 int  py_number(PyObject *obj, td_scalar *out, char *weak);
-void py_drain(void); /* lets go of foreign owners whose last buffer is gone */
 /* obj's numbers, if it is a list or tuple of Python numbers: 1; else 0; exception: -1 (lists.c). */
 int  py_list(PyObject *obj, int dt, td_dev *dev, td_array *out);
+
+/* ---- foreign.c, dlpack.c ---- */
+/* py_owner - who lends us memory; the head of a record that `end` frees, with the GIL, once no buffer
+ * needs it and the device has done our work on it. */
+typedef struct py_owner {
+    struct py_owner *next;
+    void (*end)(struct py_owner *o);
+    td_dev   *dev;
+    td_event *done;
+} py_owner;
+
+void py_owner_end(py_owner *o); /* the exception that is set stays as it is */
+/* Memory on d as an array; v counts elements from `at` on.  Takes over o, also on failure. */
+bool py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, py_owner *o, td_array *out);
+bool py_buffer_shape(const Py_buffer *b, td_dtype *dt, td_shape *s); /* false, no exception: not ours */
+/* The memory itself, by one protocol or by any but buffers: 1; obj has none that we could use: 0; exception: -1. */
+int       py_share_buffer(PyObject *obj, td_array *out);
+int       py_share_dlpack(PyObject *obj, const td_dev *to, td_array *out); /* to (or NULL): where it is wanted in the end */
+int       py_share_foreign(PyObject *obj, td_array *out);
+PyObject *py_attr(PyObject *o, const char *name); /* NULL without an exception: there is none */
+void      py_drain(void); /* lets go of owners whose last buffer is gone */
 
 /* Operands of one call; own[i].store is NULL where x[i] needs no array of its own. */
 typedef struct py_args {
@@ -83,6 +107,8 @@ typedef struct py_args {
 
 int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
 void py_args_free(py_args *g);
+/* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
+PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
 bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
 
@@ -107,7 +133,7 @@ py_array_of(PyObject *o)
 
 /* ---- number.c, methods.c, shape.c, reduce.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
-extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[];
+extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[];
 PyObject *py_transposed(PyObject *self);
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out, PyObject *keepdims);
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
@@ -127,7 +153,7 @@ PyObject *py_array_interface(PyObject *self, bool cuda);
 bool      py_memory_init(PyObject *module);
 
 /* ---- create.c, scan.c, device.c, stream.c, random.c, ufunc.c: functions and types of the module ---- */
-extern PyMethodDef py_create_functions[], py_scan_functions[], py_device_functions[], py_table_functions[];
+extern PyMethodDef py_create_functions[], py_scan_functions[], py_device_functions[], py_table_functions[], py_dlpack_functions[];
 bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];

@@ -1,5 +1,7 @@
-/* scan.c - cumulative operations and selection, for python/treadle/_sorting.py and _indexing.py. */
+/* scan.c - cumulative operations, selection and sorting, for python/treadle/_sorting.py and _indexing.py. */
 #include "python/py.h"
+
+#include "dev/sort.h"
 
 static bool
 want_array(const char *fn, PyObject *o)
@@ -63,6 +65,45 @@ choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r ? py_done(r, td_array_select(a, py_array_of(args[1]), &r->a)) : NULL;
 }
 
+/* a, values wanted, index wanted: sorted along the last axis, a pair; None: sort it on the host */
+static PyObject *
+sort(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    bool values, index;
+    py_ndarray *v = NULL, *i = NULL;
+    PyObject *pair = NULL;
+    td_status st;
+
+    (void)module;
+    if (nargs != 3 || !want_array("sort", args[0]) || !py_flag(args[1], false, &values) ||
+        !py_flag(args[2], false, &index))
+        return NULL;
+    if ((values && !(v = py_new())) || (index && !(i = py_new()))) {
+        Py_XDECREF((PyObject *)v);
+        return NULL;
+    }
+    st = td_array_sort(py_array_of(args[0]), v ? &v->a : NULL, i ? &i->a : NULL);
+    if (st == TD_SKIP)
+        pair = Py_NewRef(Py_None);
+    else if (py_ok(st))
+        pair = PyTuple_Pack(2, v ? (PyObject *)v : Py_None, i ? (PyObject *)i : Py_None);
+    Py_XDECREF((PyObject *)v);
+    Py_XDECREF((PyObject *)i);
+    return pair;
+}
+
+/* device: what sorts its arrays, and why it is the host ("" where nothing speaks against the device) */
+static PyObject *
+sort_info(PyObject *module, PyObject *device)
+{
+    td_dev *d;
+
+    (void)module;
+    if (!py_device(device, &d))
+        return NULL;
+    return Py_BuildValue("(ss)", td_sort_info(d), td_sort_missing(d));
+}
+
 /* a of integers, bins */
 static PyObject *
 count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
@@ -100,6 +141,8 @@ PyMethodDef py_scan_functions[] = {
     {"_cumsum", PY_FAST(cumsum), METH_FASTCALL, NULL},
     {"_cumprod", PY_FAST(cumprod), METH_FASTCALL, NULL},
     {"_select", PY_FAST(choose), METH_FASTCALL, NULL},
+    {"_sort", PY_FAST(sort), METH_FASTCALL, NULL},
+    {"_sort_info", sort_info, METH_O, NULL},
     {"_count", PY_FAST(count), METH_FASTCALL, NULL},
     {"_check_bounds", check_bounds, METH_O, NULL},
     {NULL, NULL, 0, NULL},

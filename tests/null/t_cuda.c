@@ -225,6 +225,13 @@ test_streams(void)
     CHECK_OK(td_stream_sync(s));
     CHECK_OK(td_dev_get("cpu", &cpu));
     CHECK_FAILS(td_event_record(e, td_dev_stream(cpu)), TD_ERR_VALUE, "cpu");
+    CHECK_OK(td_stream_order(null, NULL, td_stream_handle(s)));
+    CHECK_OK(td_stream_order(null, td_stream_handle(s), (void *)2)); /* the calling thread's */
+    CHECK_FAILS(td_stream_order(null, NULL, e), TD_ERR_DEVICE, "INVALID_HANDLE");
+    td_null_fail("cuEventCreate", 1, FAILED); /* one stream is in order with itself: no call */
+    CHECK_OK(td_stream_order(null, NULL, (void *)1));
+    CHECK_OK(td_stream_order(cpu, NULL, s));
+    td_null_fail("cuEventCreate", 0, 0);
     td_event_free(e);
     td_event_free(f);
     td_stream_free(s);
@@ -394,6 +401,12 @@ do_stream(void)
 }
 
 static td_status
+do_order(void)
+{
+    return td_stream_order(null, td_stream_handle(strm), NULL);
+}
+
+static td_status
 do_event(void)
 {
     td_event *e = NULL;
@@ -489,6 +502,9 @@ static const struct trial {
     {do_event, "event", "cuEventSynchronize", 1},
     {do_event, "event", "cuEventQuery", 1},
     {do_event, "event", "cuEventElapsedTime", 1},
+    {do_order, "order", "cuEventCreate", 1},
+    {do_order, "order", "cuEventRecord", 1},
+    {do_order, "order", "cuStreamWaitEvent", 1},
     {do_module, "module", "cuModuleLoadDataEx", 1},
     {do_module, "module", "cuModuleGetFunction", 1},
     {do_module, "module", "cuFuncGetParamInfo", 0},

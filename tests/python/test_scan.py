@@ -122,6 +122,18 @@ def test_select_sizes(n, dev, rng):
         check(td.flatnonzero(td.asarray(mask)), np.flatnonzero(mask), 0, f"{n}")
 
 
+@pytest.mark.parametrize("n", [1_048_576, 1_050_001])
+def test_segments_of_warps(n, dev, rng):
+    """So long that warps take a segment each, by themselves."""
+    x = rng.integers(-9, 10, n).astype("int32")
+    t = td.asarray(x)
+    check(t.cumsum(), x.cumsum())
+    check(t[t > 3], x[x > 3])
+    check(td.flatnonzero(t == 2), np.flatnonzero(x == 2))
+    rows = x[: 70 * 1025].reshape(70, 1025)
+    check(td.asarray(rows).cumsum(1), rows.cumsum(1))
+
+
 @pytest.mark.parametrize("dtype", REAL)
 def test_select_dtypes(dtype, dev, rng):
     x = values((7, 50), dtype, rng)
