@@ -63,6 +63,8 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
+    "_graph": "graph",
+    "_profile": "profile",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_einsum": "einsum einsum_path",
@@ -163,6 +165,10 @@ def _version():
         return version("treadle")
     except PackageNotFoundError:
         return "0+unknown"
+
+
+if _core.options()["profile"]:
+    _load("_profile").whole_program(_core.options()["profile"])
 
 
 def __dir__():

@@ -1,6 +1,7 @@
 /* array.c - storages and views on them. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -28,6 +29,7 @@ unlist(td_storage *s)
 static void
 list(td_storage *s)
 {
+    s->lister = td_capture_serial();
     if (s->listed)
         return;
     s->prev = pending.last;
@@ -37,10 +39,22 @@ list(td_storage *s)
     pending.count++;
 }
 
-static td_status
-eval_oldest(void)
+/* The oldest that is the caller's to evaluate: what a capture records is no one else's, and what was
+ * recorded outside is not the capture's. */
+static td_storage *
+oldest(void)
 {
+    uint64_t own = td_capture_serial();
     td_storage *s = pending.first;
+
+    while (s && s->lister != own)
+        s = s->next;
+    return s;
+}
+
+static td_status
+eval_one(td_storage *s)
+{
     td_node *n = td_node_ref(s->node);
     td_status st;
 
@@ -53,10 +67,22 @@ eval_oldest(void)
 td_status
 td_eval_all(void)
 {
-    while (pending.first)
-        TD_TRY(eval_oldest());
+    td_storage *s;
+
+    while ((s = oldest()))
+        TD_TRY(eval_one(s));
     pending.orphaned = 0;
     return TD_OK;
+}
+
+void
+td_pending_drop(uint64_t lister)
+{
+    for (td_storage *s = pending.first, *next; s; s = next) {
+        next = s->next;
+        if (s->lister == lister)
+            unlist(s);
+    }
 }
 
 void
@@ -72,8 +98,8 @@ bound_pending(td_dev *d)
 {
     if (pending.orphaned > td_dev_info(d)->memory / 8)
         td_eval_others();
-    while (pending.count > TD_PENDING_MAX)
-        (void)eval_oldest(); /* a failure is told to who looks at the value */
+    for (td_storage *s; pending.count > TD_PENDING_MAX && (s = oldest());)
+        (void)eval_one(s); /* a failure is told to who looks at the value */
 }
 
 /* A named node loses a name; memory that only pending nodes still hold is counted. */
@@ -91,6 +117,7 @@ td_storage_set(td_storage *s, td_node *n)
 {
     td_node *old = s->node;
 
+    td_capture_write(s);
     n->named++;
     s->node = n;
     if (td_node_pending(n))
@@ -113,6 +140,7 @@ storage_new(td_node *n, td_storage **out)
     s->refs = 1;
     s->dt = n->dt;
     s->dev = n->dev;
+    s->owner = td_capture_serial();
     td_storage_set(s, n);
     *out = s;
     return TD_OK;
@@ -303,6 +331,8 @@ td_record(td_node *n, td_array *out)
 td_status
 td_storage_eval(td_storage *s)
 {
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
     while (!s->node->buf) /* again when another thread has written meanwhile */
         TD_TRY(td_eval_node(s->node));
     return TD_OK;
@@ -357,6 +387,8 @@ td_array_node(const td_array *a, td_node **out)
     td_view v;
     td_op op;
 
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
     if (a->whole) {
         *out = td_node_ref(s->node);
         return TD_OK;
@@ -372,6 +404,7 @@ td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view)
 {
     td_storage *s = a->store;
 
+    TD_TRY(td_tape_refuse("reading values on the host or in another library"));
     TD_TRY(td_storage_eval(s));
     if (share && !td_node_shared(s->node)) {
         TD_TRY(td_storage_own(s, NULL));

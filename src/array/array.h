@@ -19,6 +19,8 @@ typedef struct td_storage {
     td_node           *node; /* the whole contents */
     struct td_storage *prev, *next; /* all storages whose node is pending, oldest first */
     bool               listed;
+    uint64_t           owner;  /* serial of the capture that it was made in; 0: none */
+    uint64_t           lister; /* of the one that recorded the pending node */
 } td_storage;
 
 /* td_array - a view on a storage, by value; holds one reference on store.  The storage's memory is seen
@@ -64,6 +66,7 @@ td_status td_array_from_host(td_dev *d, td_dtype dt, const td_shape *s, const vo
 td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared; on a GPU aligned to its elements */
 typedef struct td_rng {
     uint64_t key, offset; /* Philox4x32-10: key and next counter */
+    uint64_t born;        /* serial of the capture that it was made in; 0: none */
 } td_rng;
 /* Draws; par: normal mean, deviation; integers low and range (high - low); uniform none. */
 td_status td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape *s, const td_scalar par[2],
@@ -153,7 +156,7 @@ td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nb
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 
 typedef struct td_evalstat {
-    uint64_t recorded, kernels, evals;
+    uint64_t recorded, evals;
 } td_evalstat;
 td_evalstat td_eval_stats(void);
 

@@ -1,6 +1,7 @@
 /* assign.c - writing: whole values by exchanging nodes, parts by kernels that write in place. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -35,7 +36,7 @@ static bool
 exclusive(const td_storage *s, td_node *writer)
 {
     const td_node *home = s->node;
-    int32_t home_refs = 1, buf_refs = 1;
+    int32_t home_refs = 1 + home->held, buf_refs = 1 + td_tape_owns(td_tape_now(), home->buf);
     bool ok = true;
     walk w;
 
@@ -66,6 +67,7 @@ td_storage_own(td_storage *s, td_node *writer)
 
     TD_TRY(td_storage_eval(s));
     s->node->in_range = 0;
+    td_capture_write(s);
     if (td_node_shared(s->node) || exclusive(s, writer))
         return TD_OK;
     td_eval_others();
@@ -127,6 +129,7 @@ assign_node(const td_array *a, td_node *value)
     if (s->readonly)
         return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
     TD_TRY(td_view_broadcast(&value->view, &a->view.shape, &unused));
+    TD_TRY(td_capture_see(s));
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&

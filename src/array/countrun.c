@@ -95,7 +95,11 @@ doubt(const job *j)
 static td_status
 run(job *j, const td_node *counters)
 {
-    td_dims dims = {.grid = {(uint32_t)j->blocks, 1, 1}, .block = {(uint32_t)j->d.block, 1, 1}};
+    td_dims dims = {.grid = {(uint32_t)j->blocks, 1, 1},
+                    .block = {(uint32_t)j->d.block, 1, 1},
+                    .first = 2 + j->d.binned,
+                    .what = "count",
+                    .nbytes = (size_t)j->n * td_dtype_size(j->d.in)};
     td_hash key = td_hash_add(TD_HASH_INIT, "count2", 6);
     uint64_t words[3 + TD_COUNT_INTS + TD_COUNT_FLOATS];
     int n = 0;

@@ -1,6 +1,7 @@
 /* create.c - arrays out of nothing, out of numbers, out of the host's memory. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -114,6 +115,7 @@ td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape 
 
     if (!ok)
         return td_fail(TD_ERR_TYPE, "random: unsupported dtype %s", td_dtype_name(dt));
+    TD_TRY(td_capture_draw(g));
     TD_TRY(td_node_new(TD_N_RANDOM, d, dt, s, &n));
     n->op = (uint16_t)dist;
     n->par[0] = (td_scalar){.dt = TD_U64, .u = g->key};

@@ -1,8 +1,10 @@
 /* foldrun.c - choosing and launching the kernels of a reduction. */
 #include "array/eval.h"
 #include "array/fold.h"
+#include "dev/trace.h"
 #include "jit/jit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -145,6 +147,20 @@ form_cpu(job *j)
     }
 }
 
+/* For those who watch: results and accumulators are the last arguments. */
+static void
+tell(const job *j, td_dims *dims)
+{
+    char head[48];
+
+    snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name, j->d.merging ? "parts" : "");
+    td_plan_dims(j->p, head, dims);
+    dims->last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
+    for (int i = 0; i < dims->last; i++)
+        dims->nbytes +=
+            (size_t)(j->rows * j->segs) * td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
+}
+
 static td_status
 launch(job *j, td_kernel *k, td_buf *const *out)
 {
@@ -180,6 +196,8 @@ launch(job *j, td_kernel *k, td_buf *const *out)
     memcpy(&words[nw++], &j->ddof, sizeof j->ddof);
     for (int i = 0; i < (j->d.final ? 1 : j->d.nacc); i++)
         words[nw++] = out[i]->ptr;
+    if (td_watched())
+        tell(j, &dims);
     return td_jit_launch(k, j->p->stream, &dims, words, nw);
 }
 

@@ -1,6 +1,7 @@
 /* index.c - views by shape, and reading by integer arrays. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -177,7 +178,7 @@ td_pick_check(const td_array *a, const td_pick *p)
 {
     for (int k = 0; k < p->n; k++)
         TD_TRY(td_one_device("indices", td_array_dev(a), td_array_dev(p->index[k])));
-    for (int k = 0; k < p->n && !p->trusted; k++)
+    for (int k = 0; k < p->n && !p->trusted && !td_capture_now(); k++)
         TD_TRY(check_range(p->index[k], p->shown[k], a->view.shape.dim[p->axis[k]]));
     return TD_OK;
 }
@@ -199,6 +200,25 @@ wrapped(const td_array *index, int64_t extent, td_array *out)
         td_array_unref(&up);
     }
     td_array_unref(&below);
+    return st;
+}
+
+/* A graph cannot tell of an index out of range: it takes the nearest in range. */
+static td_status
+clipped(td_array *index, int64_t extent)
+{
+    td_operand i = {.array = index}, most = {.scalar = {.dt = TD_I64, .i = extent - 1}},
+               least = {.scalar = {.dt = TD_I64, .i = 0}};
+    td_array low, both;
+    td_status st = td_array_apply(OP_maximum, (td_operand[]){i, least}, 2, &low);
+
+    if (!st) {
+        st = td_array_apply(OP_minimum, (td_operand[]){{.array = &low}, most}, 2, &both);
+        td_array_unref(&low);
+    }
+    td_array_unref(index);
+    if (!st)
+        *index = both;
     return st;
 }
 
@@ -272,6 +292,8 @@ td_pick_sum(const td_array *a, const td_pick *p, const td_shape *spread, const i
         st = spread_out(p->index[k], spread->ndim - rank, &wide);
         if (!st)
             st = wrapped(&wide, a->view.shape.dim[p->axis[k]], &up);
+        if (!st && td_capture_now())
+            st = clipped(&up, a->view.shape.dim[p->axis[k]]);
         if (!st && step[k] == 1)
             part = td_array_ref(&up);
         else if (!st)

@@ -29,6 +29,9 @@ void td_walk_end(td_walk *w);             /* takes the marks off */
 /* A storage's value changes to n (reference taken over). */
 void td_storage_set(td_storage *s, td_node *n);
 
+/* What a capture that has ended left pending waits for nobody any more. */
+void td_pending_drop(uint64_t lister);
+
 /* Every pending storage; one that fails is left to who looks at its value. */
 void td_eval_others(void);
 

@@ -92,6 +92,7 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
             rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
     uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
     int nw = td_plan_words(p, words);
+    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
 
     if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1 &&
         p->put != TD_PUT_ORDERED)
@@ -105,13 +106,14 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
     blocks = items < blocks ? items : blocks;
     per = (items + blocks - 1) / blocks;
     blocks = (items + per - 1) / per;
+    dims.grid[0] = (uint32_t)blocks;
     words[nw++] = (uint64_t)chunk;
     words[nw++] = (uint64_t)chunks;
     words[nw++] = (uint64_t)items;
     words[nw++] = (uint64_t)per;
     words[nw++] = (uint64_t)n;
-    return td_jit_launch(
-        k, p->stream, &(td_dims){.grid = {(uint32_t)blocks, 1, 1}, .block = {1, 1, 1}}, words, nw);
+    td_plan_dims(p, "", &dims);
+    return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 
 /* ---- GPU ---- */
@@ -204,6 +206,7 @@ launch_gpu(td_plan *p, td_kernel *k, int lanes)
                     .block = {block, 1, 1}};
 
     words[nw++] = (uint64_t)p->total;
+    td_plan_dims(p, "", &dims);
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 

@@ -45,6 +45,7 @@ typedef struct td_node {
     uint8_t         computed; /* kernels that have computed it without writing it out */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
     uint16_t        op;   /* td_op, td_red or td_dist */
+    int32_t         held; /* references of captures (capture.h), counted in refs too */
     uint16_t        slot; /* scratch of one planning: its step + 1; 0 between */
     uint32_t        weight; /* pending nodes under it, itself included; an upper bound */
     uint32_t        axes;   /* reduce: bit mask of the source's axes */

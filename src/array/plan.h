@@ -104,6 +104,10 @@ void      td_plan_end(td_plan *p);       /* releases; also after failures */
 /* Kernel arguments in the order of td_gen_params; returns how many words. */
 int       td_plan_words(const td_plan *p, uint64_t *words);
 
+/* What a launch tells those who watch: which words of td_plan_words are addresses, the bytes of the
+ * operands, each element once, and the operations, after those of `head` ("" or "sum of "). */
+void      td_plan_dims(const td_plan *p, const char *head, td_dims *dims);
+
 /* Largest element among operands and steps, in bytes; parts: of complex ones a component. */
 int       td_plan_widest(const td_plan *p, bool parts);
 bool      td_plan_complex(const td_plan *p); /* is an operand complex? */

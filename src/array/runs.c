@@ -87,7 +87,10 @@ launch(const form *d, td_dev *dev, uint64_t words[7])
 {
     int64_t total = (int64_t)(words[5] * words[6]);
     td_dims dims = {.grid = {(uint32_t)((total + BLOCK - 1) / BLOCK), 1, 1},
-                    .block = {BLOCK, 1, 1}};
+                    .block = {BLOCK, 1, 1},
+                    .first = 5,
+                    .what = "accumulate runs",
+                    .nbytes = (size_t)total * td_dtype_size(d->dt)};
     td_hash key = td_hash_add(TD_HASH_INIT, "runs", 4);
     form own = *d;
     void *token;

@@ -165,6 +165,13 @@ run(job *j)
     }
     blocks = ceil_div(j->units, per);
     dims.grid[0] = (uint32_t)blocks;
+    dims.what = j->d.put == TD_SCAN_SELECT      ? "select"
+                : j->d.put == TD_SCAN_POSITIONS ? "nonzero"
+                                                : "scan";
+    dims.first = (uint16_t)(2 + (j->d.put == TD_SCAN_SELECT) + j->d.carried);
+    dims.nbytes = (size_t)(j->rows * j->n * j->inner) * td_dtype_size(j->d.in) +
+                  (size_t)(j->rows * (j->d.put == TD_SCAN_TOTALS ? j->segs : j->n) * j->inner) *
+                      td_dtype_size(j->d.out);
     num[TD_SCAN_N] = j->n;
     num[TD_SCAN_INNER] = j->inner;
     num[TD_SCAN_UNITS] = j->units;

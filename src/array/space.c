@@ -1,6 +1,9 @@
 /* space.c - the plan's iteration space: order of dims, merging, keys, arguments. */
 #include "array/plan.h"
 
+#include "dev/trace.h"
+
+#include <stdio.h>
 #include <string.h>
 
 typedef struct order {
@@ -222,6 +225,65 @@ td_plan_words(const td_plan *p, uint64_t *words)
     for (uint16_t i = 0; i < p->nscalar; i++)
         words[n++] = p->scalar[i];
     return n;
+}
+
+/* What a gather takes is counted by what it gives. */
+static int64_t
+elements_of(const td_plan *p, uint16_t k)
+{
+    int64_t n = 1;
+
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if ((p->step[i].kind == TD_N_GATHER || p->step[i].kind == TD_N_SEARCH) && p->step[i].opnd == k)
+            return p->total;
+    for (int d = 0; d < p->nd; d++)
+        n *= p->opnd[k].stride[d] ? p->dim[d] : 1;
+    return n;
+}
+
+/* "sum of multiply add": each operation once, in the order of computation. */
+static const char *
+label(const td_plan *p, const char *head)
+{
+    static const char *const kinds[] = {[TD_N_CAST] = "cast",
+                                        [TD_N_IOTA] = "arange",
+                                        [TD_N_RANDOM] = "random",
+                                        [TD_N_GATHER] = "take",
+                                        [TD_N_SEARCH] = "search"};
+    char text[96];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", head), from = n;
+
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        const td_step *s = &p->step[i];
+        const char *name = s->kind == TD_N_OP                               ? td_optab[s->op].name
+                           : s->kind == TD_N_LEAF || s->kind == TD_N_SCALAR ? NULL
+                                                                            : kinds[s->kind];
+
+        if (!name || strstr(text + from, name))
+            continue;
+        if (n + strlen(name) + 5 > sizeof text) {
+            memcpy(text + n, " …", 5); /* with its NUL */
+            break;
+        }
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > from ? " " : "", name);
+    }
+    if (n == from) /* nothing but loads */
+        snprintf(text + n, sizeof text - n, "%s", !n ? "copy" : text[n - 1] == ' ' ? "values" : "");
+    return td_trace_text(td_trace_id(text));
+}
+
+void
+td_plan_dims(const td_plan *p, const char *head, td_dims *dims)
+{
+    if (!td_watched())
+        return;
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        if (p->opnd[k].role == TD_ROLE_INDEX)
+            continue;
+        dims->first++;
+        dims->nbytes += (size_t)elements_of(p, k) * td_dtype_size((td_dtype)p->opnd[k].dt);
+    }
+    dims->what = label(p, head);
 }
 
 static size_t

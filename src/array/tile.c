@@ -250,6 +250,7 @@ td_tile_launch(const td_tile *t)
         return TD_SKIP;
     words[nw++] = (uint64_t)across;
     words[nw++] = (uint64_t)down;
+    td_plan_dims(p, "", &dims);
     TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), build, (void *)(uintptr_t)t, &k));
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }

@@ -9,6 +9,8 @@
 #include "dev/cuda.h"
 #include "dev/hostblas.h"
 #include "dev/library.h"
+#include "dev/tape.h"
+#include "dev/work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -224,7 +226,19 @@ td_blas_gemm(td_stream *s, const td_gemm *g)
         return TD_OK;
     if (!g->k)
         return fill_zero(s, g);
+    return td_work_do(s, &(td_work){.kind = TD_TRACE_gemm, .gemm = g});
+}
+
+td_status
+td_blas_run(td_stream *s, const td_gemm *g)
+{
     return s->dev->info.kind == TD_DEV_CPU ? td_hostblas_gemm(g) : on_gpu(s, g);
+}
+
+size_t
+td_gemm_bytes(const td_gemm *g)
+{
+    return (size_t)(g->batch * (g->m * g->k + g->k * g->n + g->m * g->n)) * td_dtype_size(g->dt);
 }
 
 const char *

@@ -163,8 +163,11 @@ bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
-void      py_site_init(void);                   /* site.c: errors of memory name Python lines */
+void      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 bool      py_random_init(PyObject *module);
+bool      py_graph_init(PyObject *module);
+bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */
+extern PyMethodDef py_profile_functions[];
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
 PyObject *py_device_object(td_dev *d);
 #endif

@@ -4,6 +4,7 @@
  */
 #include "python/py.h"
 
+#include "array/capture.h"
 #include "base/hash.h"
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
@@ -34,6 +35,7 @@ generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
         return NULL;
     g->rng = (td_rng){
         .key = td_mix64(key + 0x9e3779b97f4a7c15u)}; /* neighbouring seeds give distant keys */
+    g->rng.born = td_capture_serial();
     g->dev = dev;
     return (PyObject *)g;
 }
@@ -56,7 +58,7 @@ draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2
     py_ndarray *r;
 
     if ((!dev && !py_device(NULL, &dev)) || (!py_is_none(size) && !py_shape(size, &s)) ||
-        !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_capture_keep(self))
         return NULL;
     r = py_new();
     return r ? py_done(r, td_array_random(dev, &g->rng, dist, (td_dtype)dt, &checked, par, &r->a))

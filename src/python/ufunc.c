@@ -424,13 +424,14 @@ jit_stats(PyObject *module, PyObject *unused)
 {
     td_jitstat s = td_jit_stats();
     td_evalstat e = td_eval_stats();
+    uint64_t kernels = s.compiled + s.loaded;
 
     (void)module, (void)unused;
     return Py_BuildValue(
         "{s:K,s:K,s:K,s:d,s:K,s:K,s:K}", "compiled", (unsigned long long)s.compiled, "loaded",
         (unsigned long long)s.loaded, "launches", (unsigned long long)s.launches, "compile_ms",
         (double)s.compile_ns / 1e6, "recorded", (unsigned long long)e.recorded, "kernels",
-        (unsigned long long)e.kernels, "evals", (unsigned long long)e.evals);
+        (unsigned long long)kernels, "evals", (unsigned long long)e.evals);
 }
 
 PyMethodDef py_table_functions[] = {

@@ -287,7 +287,7 @@ test_launch(void)
     td_func *f;
     td_module *m;
     td_buf *in, *out;
-    td_dims dims = {{2, 4, 1}, {1, 1, 1}, 0};
+    td_dims dims = {.grid = {2, 4, 1}, .block = {1, 1, 1}};
     uint64_t args[4] = {0, 0, 0, N};
     double factor = 2.5;
     void *cubin;
@@ -308,7 +308,7 @@ test_launch(void)
     dims.block[0] = 2;
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE,
                 "launch of scale: grid (2, 4, 1), block (2, 1, 1)");
-    dims = (td_dims){{2, 0, 1}, {1, 1, 1}, 0};
+    dims = (td_dims){.grid = {2, 0, 1}, .block = {1, 1, 1}};
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE, "grid (2, 0, 1)");
     CHECK_FAILS(td_module_load(cpu, ".version 8.0", &m), TD_ERR_DEVICE, "cpu");
     CHECK_FAILS(td_dev_assemble(cpu, ".version 8.0", &cubin, &n), TD_ERR_DEVICE, "cpu");

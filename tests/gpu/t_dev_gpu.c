@@ -112,7 +112,7 @@ static void
 test_order(td_func *scale)
 {
     enum { N = 4 << 20 };
-    td_dims dims = {{N / 256, 1, 1}, {256, 1, 1}, 0};
+    td_dims dims = {.grid = {N / 256, 1, 1}, .block = {256, 1, 1}};
     uint64_t args[3] = {0, 0, N};
     float *x = malloc(N * sizeof *x), two = 2;
     td_stream *s;
@@ -156,7 +156,7 @@ test_order(td_func *scale)
 static void
 show_launch(td_func *f, int narg, const uint64_t *args, const char *what)
 {
-    td_dims dims = {{1, 1, 1}, {32, 1, 1}, 0};
+    td_dims dims = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     double best = 1e9;
 
     for (int r = 0; r < 20; r++) {
@@ -198,11 +198,14 @@ test_code(void)
     show_launch(idle, 0, NULL, "no arguments");
     show_launch(scale, 3, args, "three arguments");
     td_buf_unref(b);
-    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){{1, 1, 1}, {1, 1, 1}, 0}, args, 2), TD_ERR_VALUE,
-                "2 arguments for 3 parameters");
-    CHECK_FAILS(td_launch(idle, NULL, &(td_dims){{1, 1, 1}, {2048, 1, 1}, 0}, NULL, 0),
-                TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
-    CHECK_OK(td_launch(idle, NULL, &(td_dims){{1, 1, 1}, {32, 1, 1}, 100 << 10}, NULL, 0));
+    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {1, 1, 1}}, args, 2),
+                TD_ERR_VALUE, "2 arguments for 3 parameters");
+    CHECK_FAILS(
+        td_launch(idle, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {2048, 1, 1}}, NULL, 0),
+        TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
+    CHECK_OK(td_launch(idle, NULL,
+                       &(td_dims){.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared = 100 << 10},
+                       NULL, 0));
     CHECK_OK(td_dev_sync(gpu));
     CHECK_FAILS(
         td_dev_assemble(gpu, ".version 7.0\n.target sm_70\n.address_size 64\nnonsense", &cubin, &n),
@@ -416,7 +419,7 @@ test_wild(void)
 
     CHECK_OK(td_module_load(gpu, ptx, &m));
     CHECK_OK(td_module_func(m, "wild", &f));
-    CHECK_OK(td_launch(f, NULL, &(td_dims){{1, 1, 1}, {1, 1, 1}, 0}, NULL, 0));
+    CHECK_OK(td_launch(f, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {1, 1, 1}}, NULL, 0));
     CHECK_FAILS(td_dev_sync(gpu), TD_ERR_DEVICE, "CUDA_ERROR_ILLEGAL_ADDRESS");
     CHECK(td_buf_new(gpu, NULL, 3u << 30, &b) == TD_ERR_DEVICE);
     td_module_free(m);
