@@ -204,6 +204,7 @@ refuse_kind(td_trace_kind kind)
 {
     return td_tape_refuse(kind == TD_TRACE_copy_in    ? "copying from the host"
                           : kind == TD_TRACE_copy_out ? "reading a value on the host"
+                          : kind == TD_TRACE_sort     ? "sorting, which takes memory of its own,"
                                                       : "waiting for the device");
 }
 

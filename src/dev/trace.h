@@ -26,6 +26,7 @@ td_watched(void)
     KIND(copy)     /* within the device */                                                         \
     KIND(fill)                                                                                     \
     KIND(gemm)     /* a library's matrix product */                                                \
+    KIND(sort)     /* a library's sort */                                                          \
     KIND(graph)    /* several kernels launched as one: tape.h */                                   \
     KIND(alloc)                                                                                    \
     KIND(free)                                                                                     \

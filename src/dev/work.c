@@ -27,6 +27,7 @@ td_work_run(td_stream *s, const td_work *w)
     case TD_TRACE_copy:     return ops->copy(s, w->dst, w->src, w->nbytes);
     case TD_TRACE_fill:     return ops->fill(s, w->dst, w->byte, w->nbytes);
     case TD_TRACE_gemm:     return td_blas_run(s, w->gemm);
+    case TD_TRACE_sort:     return td_sort_do(s, w->sort);
     case TD_TRACE_wait:     return wait_for(s, w);
     case TD_TRACE_graph:
     case TD_TRACE_alloc:

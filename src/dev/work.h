@@ -8,6 +8,7 @@
 #define TD_DEV_WORK_H
 #include "dev/blas.h"
 #include "dev/devops.h"
+#include "dev/sort.h"
 #include "dev/tape.h"
 
 /* td_work - one piece of work on a stream.  Plain data, borrowed. */
@@ -21,6 +22,7 @@ struct td_work {
     int             byte;
     size_t          nbytes;
     const td_gemm  *gemm;
+    const td_sort  *sort;
     td_event       *event; /* wait: for it, else for the stream, or with `all` for the device */
     bool            all;
 };
@@ -35,6 +37,7 @@ td_work_do(td_stream *s, const td_work *w)
 }
 
 td_status td_blas_run(td_stream *s, const td_gemm *g); /* blas.c: the product itself; g has been checked */
+td_status td_sort_do(td_stream *s, const td_sort *j);  /* sort.c: the sort itself; it can be done and is not empty */
 size_t    td_gemm_bytes(const td_gemm *g);             /* that are read and written */
 
 #endif
