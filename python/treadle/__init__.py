@@ -46,6 +46,7 @@ ALIASES = {
     "bitwise_left_shift": "left_shift",
     "bitwise_not": "invert",
     "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
     "deg2rad": "radians",
     "mod": "remainder",
     "pow": "power",
@@ -54,26 +55,41 @@ ALIASES = {
 }
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
-_INTERNAL = {"pow", "select", "truncate_divide", "round_down", "round_up", "round_zero", "mulhi"}
+_INTERNAL = set(
+    "pow select truncate_divide round_down round_up round_zero mulhi scale mantissa exponent nextafter".split()
+)
+_INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
+    "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
+    "_graph": "graph",
+    "_profile": "profile",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
+    "_einsum": "einsum einsum_path",
+    "_floats": "divmod frexp ldexp modf nextafter spacing",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose around array_equal array_equiv average clip conj conjugate diff fix float_power isclose isin "
-    "iscomplexobj isneginf isposinf isrealobj isscalar nan_to_num nanmax nanmean nanmin nansum ndim ptp real round "
-    "shape size sinc where",
+    "_math": "allclose angle around array_equal array_equiv average clip fix float_power imag isclose iscomplex "
+    "iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real round shape size sinc where",
     "_namespace": "__array_namespace_info__ astype",
-    "_products": "diag diagonal diagflat dot inner matmul outer tensordot trace vdot",
+    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
+    "nanquantile nanstd nansum nanvar",
+    "_pad": "pad",
+    "_products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
-    "matrix_transpose moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
+    "matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
-    "_sorting": "argpartition argsort bincount cumprod cumsum digitize histogram lexsort median partition percentile "
-    "quantile searchsorted sort sort_complex unique",
+    "_counting": "bincount histogram",
+    "_searching": "digitize isin searchsorted",
+    "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
+    "unravel_index",
+    "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
+    "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
+    "quantile sort sort_complex unique",
 }
-_MODULES = {"memory", "random", "demo"}
+_MODULES = {"demo", "fft", "linalg", "memory", "random", "special"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(
@@ -119,6 +135,8 @@ def __getattr__(name):
         import numpy
 
         value = getattr(numpy, name)
+    elif name == "bfloat16":  # NumPy has none; a dtype that this package's functions take
+        value = _core._bfloat16()
     elif name == "bool":  # NumPy 1 has it under its other name only
         value = __getattr__("bool_")
     elif name == "config":
@@ -149,5 +167,9 @@ def _version():
         return "0+unknown"
 
 
+if _core.options()["profile"]:
+    _load("_profile").whole_program(_core.options()["profile"])
+
+
 def __dir__():
-    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bool", "config"})
+    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bfloat16", "bool", "config"})

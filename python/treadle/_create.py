@@ -62,7 +62,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     num = int(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    start, stop = (x if isinstance(x, (int, float)) else asarray(x) * 1.0 for x in (start, stop))
+    start, stop = (x if isinstance(x, (int, float, complex)) else asarray(x) * 1.0 for x in (start, stop))
     delta, gaps = stop - start, num - 1 if endpoint else num
     rank = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
     i = arange(num, dtype="float64").reshape([num] + [1] * rank)
@@ -72,7 +72,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         y = where(i == num - 1, stop, y)
     if dtype is not None and numpy.dtype(dtype).kind in "iu":
         y = _core.ufuncs()["floor"](y)
-    y = y.astype(dtype or "float64", copy=False)
+    y = y.astype(dtype or ("complex128" if y.dtype.kind == "c" else "float64"), copy=False)
     if axis not in (0, -y.ndim):
         from ._shape import moveaxis
 

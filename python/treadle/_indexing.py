@@ -1,4 +1,4 @@
-"""Subscripts that hold arrays: reading by `take`, writing by a mask or on the host.
+"""Subscripts that hold arrays, taken apart.
 
 Views (integers, slices, Ellipsis, None) never come here; they are the extension's. The rules are
 NumPy's: index arrays broadcast together, and their axes stand where the first of them stood, or in
@@ -63,6 +63,11 @@ def compress(condition, a, axis=None, out=None):
     return r if out is None else _store(out, r)
 
 
+def compress_of(a, condition, axis=None, out=None):
+    """The method: as compress."""
+    return compress(condition, a, axis, out)
+
+
 def extract(condition, arr):
     """The elements of arr where condition is true."""
     condition, arr = _core._beside("extract", condition, arr)
@@ -103,6 +108,11 @@ def _index_array(x, item):
     return a
 
 
+def _index_item(x, item):
+    a = _index_array(x, item)
+    return int(a) if a.ndim == 0 and a.dtype.kind != "b" else a
+
+
 def _mask_axes(a, mask, axis):
     for k, n in enumerate(mask.shape):
         if n != a.shape[axis + k]:
@@ -118,7 +128,7 @@ def _is_plain(item):
 
 def _items(a, key):
     """The subscript with Ellipsis spelled out: one item an axis of a, and None; arrays converted."""
-    items = [i if _is_plain(i) else _index_array(a, i) for i in (key if type(key) is tuple else (key,))]
+    items = [i if _is_plain(i) else _index_item(a, i) for i in (key if type(key) is tuple else (key,))]
     used = sum(_width(i) for i in items)
     if used > a.ndim:
         raise IndexError(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed")
@@ -137,61 +147,86 @@ def _width(item):
     return item.ndim if isinstance(item, ndarray) and item.dtype.kind == "b" else 1
 
 
-def _plan(a, key):
-    """A view of a with one axis an item, and the items that stay to be taken: {axis: index array}."""
-    basic, advanced, axis = [], {}, 0
+class Pick:
+    """A subscript taken apart: a view of the array, and the index arrays that stand for some of its axes."""
+
+    __slots__ = ("view", "axes", "shown", "arrays", "place", "flags")
+    DISTINCT, TRUSTED = 1, 2
+
+    def __init__(self, view=None, axes=(), arrays=(), place=0, flags=0):
+        self.view, self.axes, self.shown, self.arrays = view, [*axes], [*axes], [*arrays]
+        self.place, self.flags = place, flags
+
+    def add(self, axis, shown, index):
+        self.axes.append(axis)
+        self.shown.append(shown)
+        self.arrays.append(index)
+
+    @property
+    def rest(self):
+        """The arguments of _core._pick and its like after the view."""
+        return tuple(self.axes), tuple(self.shown), tuple(self.arrays), self.place, self.flags
+
+    def places(self):
+        """How many places the index arrays can name."""
+        return prod(self.view.shape[k] for k in self.axes)
+
+    def shape(self):
+        """What the index arrays broadcast to."""
+        try:
+            return numpy.broadcast_shapes(*(i.shape for i in self.arrays))
+        except ValueError:
+            shapes = " ".join(str(i.shape).replace(", ", ",") for i in self.arrays)
+            raise IndexError(
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}"
+            ) from None
+
+    def numbers(self, steps):
+        """The sum of the index arrays, from the end where negative, each times its step."""
+        select, total = _core.ufuncs()["select"], 0
+        for axis, index, step in zip(self.axes, self.arrays, steps, strict=True):
+            index = asarray(index, dtype="int64", device=self.view.device)
+            total = total + select(index < 0, index + self.view.shape[axis], index) * step
+        return _core._broadcast_to(total, self.shape()).ravel()
+
+
+def parse(a, key):
+    """key's Pick. Index arrays next to one another put their axes where they stand, others in front; integers
+    count among them.
+    """
+    p, basic, spots, masks, arrays, axis, kept = Pick(place=None), [], [], 0, 0, 0, 0
     for item in _items(a, key):
-        place = len(basic)
-        if not isinstance(item, (ndarray, int)):
-            basic.append(item)
+        array = isinstance(item, ndarray)
+        if (array or isinstance(item, int)) and p.place is None:
+            p.place = kept
+        if not array:
+            if isinstance(item, int):
+                spots.append(len(basic))
+            kept += not isinstance(item, int)
             axis += item is not None
-        elif isinstance(item, int):
-            advanced[place] = numpy.asarray(item)
-            basic.append(FULL)
-            axis += 1
-        elif item.dtype.kind != "b":
-            advanced[place] = item
-            basic.append(FULL)
-            axis += 1
+            basic.append(item)
+            continue
+        if item.dtype.kind != "b":
+            found, cut = (item,), FULL
         elif item.ndim == 0:  # an axis of extent 1, taken or not
-            advanced[place] = numpy.zeros(int(bool(item)), dtype=numpy.int64)
-            basic.append(None)
+            found, cut = (numpy.zeros(int(bool(item)), dtype=numpy.int64),), None
         else:
             _mask_axes(a, item, axis)
-            for k, where in enumerate(numpy.nonzero(_host(item)) if item.device.kind == "cpu" else nonzero(item)):
-                advanced[place + k] = where
-                basic.append(FULL)
-            axis += item.ndim
-    return a[tuple(basic)], advanced
-
-
-def _in_range(index, n, axis):
-    """Index values from 0 on, checked against the extent."""
-    if index.size == 0:
-        return index
-    lo, hi = int(index.min()), int(index.max())
-    if lo < -n or hi >= n:
-        bad = hi if hi >= n else lo
-        raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {n}")
-    return index if lo >= 0 else (index + n) % n
-
-
-def _flat_index(view, advanced, dev):
-    """One index into the advanced axes seen as one axis."""
-    try:
-        numpy.broadcast_shapes(*(i.shape for i in advanced.values()))
-    except ValueError:
-        shapes = " ".join(str(i.shape).replace(", ", ",") for i in advanced.values())
-        raise IndexError(
-            f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}"
-        ) from None
-    flat = 0
-    for axis, index in advanced.items():
-        n = view.shape[axis]
-        if isinstance(index, ndarray) and index.dtype != numpy.int64:
-            index = index.astype("int64")
-        flat = flat * n + _in_range(index, n, axis)
-    return asarray(flat, dtype="int64", device=dev)
+            found, cut = nonzero(item), FULL
+        arrays += 1
+        masks += item.dtype.kind == "b"
+        for index in found:
+            spots.append(len(basic))
+            p.add(kept, axis, index)
+            basic.append(cut)
+            kept, axis = kept + 1, axis + (cut is FULL)
+    p.view = a[tuple(basic)]
+    p.shape()
+    if spots[-1] - spots[0] + 1 != len(spots):
+        p.place = 0
+    if masks and masks == arrays:
+        p.flags = Pick.TRUSTED | (Pick.DISTINCT if masks == 1 else 0)
+    return p
 
 
 # ---- reading and writing ----
@@ -204,20 +239,8 @@ def getitem(a, key):
         return asarray(_host(a)[_host(mask)], device=a.device)
     if mask is not None and a.dtype.kind != "c":
         return _core._select(a, mask)
-    view, advanced = _plan(a, key)
-    axes = list(advanced)
-    if len(axes) == 1:
-        return _core._take(view, asarray(advanced[axes[0]], device=a.device), axes[0])
-    rest = [k for k in range(view.ndim) if k not in advanced]
-    flat = _flat_index(view, advanced, a.device)
-    moved = view.transpose(axes + rest)
-    width = prod(moved.shape[: len(axes)])
-    taken = _core._take(moved.reshape((width, *moved.shape[len(axes) :])), flat, 0)
-    if axes[-1] - axes[0] + 1 != len(axes):
-        return taken
-    before, n = axes[0], flat.ndim
-    order = [n + k for k in range(before)] + list(range(n)) + [n + k for k in range(before, len(rest))]
-    return taken.transpose(order) if order else taken
+    p = parse(a, key)
+    return _core._pick(p.view, *p.rest) if p.arrays else p.view.copy()
 
 
 def _whole_mask(a, key):
@@ -244,21 +267,78 @@ def _assign_mask(a, mask, value):
     return True
 
 
+def _on_host(a, key, value):
+    """What kernels do not do yet: complex arrays."""
+    items = key if type(key) is tuple else (key,)
+    where = tuple(i if _is_plain(i) else asnumpy(_index_array(a, i)) for i in items)
+    if a.device.kind == "cpu" and _core._is_exclusive(a):
+        _core._host_view(a)[where] = asnumpy(value)
+        return
+    whole = a.get()
+    whole[where] = asnumpy(value)
+    a[...] = whole
+
+
 def setitem(a, key, value):
     """a[key] = value for a key that holds arrays."""
+    if a.dtype.kind == "c":
+        return _on_host(a, key, value)
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
             _mask_axes(a, mask, 0)
             if _assign_mask(a, mask, value):
-                return
-    items = key if type(key) is tuple else (key,)
-    where = tuple(i if _is_plain(i) else asnumpy(_index_array(a, i)) for i in items)
+                return None
+    p = parse(a, key)
+    if not p.arrays:
+        p.view[...] = value
+    else:
+        write(p, value)
+    return None
+
+
+MAP_MIN, MAP_PER_INDEX = 1 << 24, 64
+
+
+def write(p, value):
+    """What p names becomes value; of several values for one place the last stays."""
+    n = prod(p.shape())
+    if p.view.device.kind != "cpu" and not p.flags & Pick.DISTINCT and p.places() > max(MAP_MIN, MAP_PER_INDEX * n):
+        p, value = _only_last(p, value)
+    _core._put(p.view, *p.rest, value)
+
+
+def _steps(p):
+    """Numbers the places in C order."""
+    steps, n = [], 1
+    for k in reversed(p.axes):
+        steps.insert(0, n)
+        n *= p.view.shape[k]
+    return steps
+
+
+def _only_last(p, value):
+    """p and value without what a later index overwrites, found by sorting: for few indices into many places."""
+    from ._sorting import argsort
+
+    _core._check(p.view, *p.rest)
+    shape, dev = p.shape(), p.view.device
+    numbers = p.numbers(_steps(p))
+    order = argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    last = _core._broadcast_to(asarray(True, device=dev), ranked.shape).copy()
+    last[:-1] = ranked[1:] != ranked[:-1]
+    keep = order[last]
+    arrays = [_core._broadcast_to(asarray(i, device=dev), shape).ravel()[keep] for i in p.arrays]
     if not numpy.isscalar(value):
-        value = asnumpy(_core._beside("assignment", a, value)[1])
-    if a.device.kind == "cpu" and _core._is_exclusive(a):
-        _core._host_view(a)[where] = value
-        return
-    whole = a.get()
-    whole[where] = value
-    a[...] = whole
+        value = asarray(value, device=dev)
+        rest = [n for k, n in enumerate(p.view.shape) if k not in p.axes]
+        rank, full = len(shape), (*rest[: p.place], *shape, *rest[p.place :])
+        while value.ndim > len(full) and value.shape[0] == 1:
+            value = value.reshape(value.shape[1:])
+        if value.ndim > len(full) - p.place - rank:
+            value = _core._broadcast_to(value, full)
+            value = value.reshape((*full[: p.place], prod(shape), *full[p.place + rank :]))
+            value = _core._take(value, keep, p.place)
+    q = Pick(p.view, p.axes, arrays, p.place, Pick.DISTINCT | Pick.TRUSTED)
+    return q, value

@@ -25,6 +25,11 @@ class Flags:
         return "\n".join(f"  {k.upper()} : {getattr(self, k)}" for k in self.__slots__)
 
 
+def bfloat16_of_bits(bits):
+    """What pickling makes of a bfloat16 array: its bits as uint16."""
+    return treadle.asarray(bits).view("bfloat16")
+
+
 def _ours(name):
     """The package's function that stands for NumPy's of that name, or None."""
     known = name in treadle._FROM or isinstance(vars(treadle).get(name), (_core.ufunc, type(_ours)))
@@ -67,9 +72,13 @@ def array_function(self, func, types, args, kwargs):
     """The protocol of NumPy's other functions: the one of that name here, if there is one."""
     if func.__name__ in ("result_type", "can_cast"):  # of dtypes alone
         return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
-    f = _ours(func.__name__) if func.__module__ == "numpy" else None
+    home, name = func.__module__.partition(".")[2], func.__name__
+    if home in ("linalg", "fft"):
+        f = getattr(getattr(treadle, home), name, None)
+    else:
+        f = None if home else _ours(name)
     if f is None:
-        raise _advice(func.__name__ if func.__module__ == "numpy" else f"{func.__module__[6:]}.{func.__name__}")
+        raise _advice(f"{home}.{name}" if home else name)
     out = kwargs.get("out")
     if isinstance(out, numpy.ndarray):
         return _fill(out, f(*args, **{k: v for k, v in kwargs.items() if k != "out"}))

@@ -11,7 +11,12 @@ _abs, _isnan, _isinf, _isfinite, _signbit = (_UFUNC[k] for k in ("absolute", "is
 
 
 def _kind(a):
-    return a.dtype.kind
+    """b, i, u, f or c; NumPy calls bfloat16 V."""
+    return "f" if a.dtype.kind == "V" else a.dtype.kind
+
+
+class _BFLOAT16_RANGE:
+    min, max = -3.3895313892515355e38, 3.3895313892515355e38
 
 
 def _into(out, value):
@@ -84,7 +89,7 @@ def array_equal(a1, a2, equal_nan=False):
     if a.shape != b.shape:
         return False
     same = a == b
-    if equal_nan and _kind(a) == "f" and _kind(b) == "f":
+    if equal_nan and _kind(a) in "fc" and _kind(b) in "fc":
         same = same | (_isnan(a) & _isnan(b))
     return bool(same.all())
 
@@ -121,89 +126,45 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return (mean, total) if returned else mean
 
 
-def diff(a, n=1, axis=-1):
-    """Differences of neighbours along axis, n times."""
-    a = asarray(a)
-    axis %= a.ndim
-    cut = [slice(None)] * a.ndim
-    for _ in range(n):
-        cut[axis] = slice(1, None)
-        later = a[tuple(cut)]
-        cut[axis] = slice(None, -1)
-        a = later != a[tuple(cut)] if _kind(a) == "b" else later - a[tuple(cut)]
-    return a
-
-
 def float_power(x1, x2, /):
-    """x1 to the power x2, in float64 at least."""
-    return _UFUNC["power"](asarray(x1, "float64"), asarray(x2, "float64"))
+    """x1 to the power x2, in float64 or complex128."""
+    x1, x2 = asarray(x1), asarray(x2)
+    dtype = "complex128" if "c" in _kind(x1) + _kind(x2) else "float64"
+    return _UFUNC["power"](x1.astype(dtype), x2.astype(dtype))
+
+
+def _ordered(x, name):
+    x = asarray(x)
+    if _kind(x) == "c":
+        raise TypeError(f"{name}: complex values have no sign of infinity")
+    return x
 
 
 def isposinf(x):
     """Is it +inf?"""
-    return asarray(x) == float("inf")
+    return _ordered(x, "isposinf") == float("inf")
 
 
 def isneginf(x):
     """Is it -inf?"""
-    return asarray(x) == float("-inf")
-
-
-def isin(element, test_elements, assume_unique=False, invert=False):
-    """Is the element among test_elements?  For short lists: each is compared."""
-    a, tests = _core._beside("isin", element, test_elements)
-    tests = tests.ravel()
-    found = (a.reshape((*a.shape, 1)) == tests).any(-1)
-    return ~found if invert else found
+    return _ordered(x, "isneginf") == float("-inf")
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """x with NaN and infinities replaced by numbers."""
     x = asarray(x)
+    if _kind(x) == "c":
+        r = x.copy() if copy else x
+        for part in (r.real, r.imag):
+            part[...] = nan_to_num(part, True, nan, posinf, neginf)
+        return r
     if _kind(x) != "f":
         return x.copy()
-    info = numpy.finfo(x.dtype)
+    info = numpy.finfo(x.dtype) if x.dtype.kind == "f" else _BFLOAT16_RANGE
     r = _select(_isnan(x), nan, x)
     r = _select(isposinf(x), float(info.max) if posinf is None else posinf, r)
     r = _select(isneginf(x), float(info.min) if neginf is None else neginf, r)
     return r if copy else _into(x, r)
-
-
-def _without_nan(a, instead):
-    a = asarray(a)
-    return _select(_isnan(a), instead, a) if _kind(a) == "f" else a
-
-
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The sum of what is not NaN."""
-    return _without_nan(a, 0.0).sum(axis, dtype, out, keepdims)
-
-
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
-    """The mean of what is not NaN."""
-    a = asarray(a)
-    if _kind(a) != "f":
-        return a.mean(axis, dtype, out, keepdims)
-    count = (~_isnan(a)).sum(axis, keepdims=keepdims).astype(a.dtype)
-    return _into(out, nansum(a, axis, dtype, None, keepdims) / count)
-
-
-def _nan_extreme(a, method, instead, axis, out, keepdims):
-    a = asarray(a)
-    r = getattr(_without_nan(a, instead), method)(axis, keepdims=keepdims)
-    if _kind(a) == "f":
-        r = _select(_isnan(a).all(axis, keepdims=keepdims), float("nan"), r)
-    return _into(out, r)
-
-
-def nanmax(a, axis=None, out=None, keepdims=False):
-    """The largest of what is not NaN."""
-    return _nan_extreme(a, "max", float("-inf"), axis, out, keepdims)
-
-
-def nanmin(a, axis=None, out=None, keepdims=False):
-    """The smallest of what is not NaN."""
-    return _nan_extreme(a, "min", float("inf"), axis, out, keepdims)
 
 
 def sinc(x):
@@ -213,20 +174,31 @@ def sinc(x):
     return _UFUNC["sin"](y) / y
 
 
-def conj(x, /):
-    """The complex conjugate; real arrays come back as they are."""
-    x = asarray(x)
-    if _kind(x) == "c":
-        raise TypeError("conj: complex arithmetic is not available yet")
-    return x
-
-
-conjugate = conj
-
-
 def real(val):
-    """The real part."""
+    """The real part: of a complex array a view, of a real one the array itself."""
     return asarray(val).real
+
+
+def imag(val):
+    """The imaginary part: of a complex array a view, of a real one zeros."""
+    return asarray(val).imag
+
+
+def angle(z, deg=False):
+    """The argument, from -pi to pi, or in degrees."""
+    z = asarray(z)
+    r = _UFUNC["angle"](z.astype("int64") if _kind(z) == "b" else z)
+    return _UFUNC["degrees"](r) if deg else r
+
+
+def isreal(x):
+    """Is the imaginary part zero?"""
+    return imag(x) == 0
+
+
+def iscomplex(x):
+    """Is the imaginary part other than zero?"""
+    return imag(x) != 0
 
 
 def isscalar(element):

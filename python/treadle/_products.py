@@ -37,7 +37,7 @@ def matmul(a, b, /, out=None, *, dtype=None):
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
-    if where.kind != "cpu":
+    if where.kind != "cpu" or _core._capturing() or "V" in a.dtype.kind + b.dtype.kind:  # NumPy has no products of bfloat16
         r = _core._matmul(a, b)
     else:
         na, nb = _core._host_view(a), _core._host_view(b)
@@ -87,10 +87,73 @@ def tensordot(a, b, axes=2):
     return m.reshape((*rows, *columns))
 
 
+def _conjugate(a):
+    """a itself where it is real."""
+    return _core.ufuncs()["conjugate"](a) if a.dtype.kind == "c" else a
+
+
 def vdot(a, b, /):
-    """The scalar product of the flattened arrays."""
+    """The scalar product of the flattened arrays, the first one conjugated."""
     a, b = _pair(a, b)
-    return matmul(a.ravel(), b.ravel())
+    return matmul(_conjugate(a.ravel()), b.ravel())
+
+
+def vecdot(x1, x2, /, *, axis=-1, dtype=None):
+    """The scalar products of the vectors along an axis of both, the first one conjugated, broadcast over the others."""
+    a, b = _pair(x1, x2)
+    a, b = (x.swapaxes(axis, -1) for x in (a, b))
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"vecdot: the axes have {a.shape[-1]} and {b.shape[-1]} elements")
+    product = _conjugate(a) * b
+    if product.dtype.kind == "b":
+        return product.any(-1)
+    return product.sum(-1, dtype=dtype or product.dtype)
+
+
+def matvec(x1, x2, /):
+    """Matrices in the last two axes of x1 times vectors in the last axis of x2."""
+    a, b = _pair(x1, x2)
+    return matmul(a, b[..., None])[..., 0]
+
+
+def vecmat(x1, x2, /):
+    """Vectors in the last axis of x1, conjugated, times matrices in the last two axes of x2."""
+    a, b = _pair(x1, x2)
+    return matmul(_conjugate(a)[..., None, :], b)[..., 0, :]
+
+
+def kron(a, b):
+    """The Kronecker product: a with every element replaced by itself times b."""
+    a, b = _pair(a, b)
+    n = max(a.ndim, b.ndim)
+    sa, sb = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
+    left = a.reshape([x for m in sa for x in (m, 1)])
+    right = b.reshape([x for m in sb for x in (1, m)])
+    return (left * right).reshape([p * q for p, q in zip(sa, sb, strict=True)])
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The vector product along axes of 3 elements; where one has 2, its third is 0."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    from ._shape import moveaxis, stack
+
+    a, b = _pair(a, b)
+    a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
+    m, n = a.shape[-1], b.shape[-1]
+    if not (2 <= m <= 3 and 2 <= n <= 3):
+        raise ValueError(f"cross: both arrays must be (arrays of) 2- or 3-dimensional vectors, but have {m} and {n}")
+    x, y = ([v[..., k] for k in range(v.shape[-1])] for v in (a, b))
+    third = x[0] * y[1] - x[1] * y[0]
+    if m == n == 2:
+        return third
+    if m == 2:
+        parts = [x[1] * y[2], -(x[0] * y[2]), third]
+    elif n == 2:
+        parts = [-(x[2] * y[1]), x[2] * y[0], third]
+    else:
+        parts = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], third]
+    return moveaxis(stack(parts, -1), -1, axisc)
 
 
 def inner(a, b, /):

@@ -181,28 +181,6 @@ def resize(a, new_shape):
     return tile(a, -(-n // a.size))[:n].reshape(shape)
 
 
-def _widths(pad_width, ndim):
-    return [(int(lo), int(hi)) for lo, hi in numpy.broadcast_to(_core.asnumpy(pad_width), (ndim, 2))]
-
-
-def pad(array, pad_width, mode="constant", **kwargs):
-    """array with borders: constant, or numpy.pad's other modes that repeat elements of the array."""
-    a = asarray(array)
-    widths = _widths(pad_width, a.ndim)
-    if mode == "constant":
-        shape = [n + lo + hi for n, (lo, hi) in zip(a.shape, widths, strict=True)]
-        r = full(shape, kwargs.get("constant_values", 0), a.dtype, device=a.device)
-        r[tuple(slice(lo, lo + n) for n, (lo, hi) in zip(a.shape, widths, strict=True))] = a
-        return r
-    if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        raise ValueError(f"mode '{mode}' is not supported")
-    for k, (lo, hi) in enumerate(widths):
-        if lo or hi:
-            index = numpy.pad(numpy.arange(a.shape[k]), (lo, hi), mode=mode, **kwargs)
-            a = _core._take(a, asarray(index, device=a.device), k)
-    return a
-
-
 def copyto(dst, src, casting="same_kind", where=True, stream=None):
     """Copies src into dst, from another device too, where `where` is true. On a stream the copy is given to it as it
     is: contiguous arrays of one shape and dtype; between arrays of the device it returns at once, with host memory

@@ -3,7 +3,7 @@
 Cumulative operations are the machine's own kernels on every device. Sorting is CUB's on a GPU, and what
 is found from a sorted array (distinct elements, partitions, orders by several keys) stays there; on the CPU
 it is NumPy's, on the memory itself. Complex numbers, 2**32 elements and more, and devices for which the
-build has no code go through the host; so does searching.
+build has no code go through the host.
 """
 
 import warnings
@@ -143,6 +143,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
     """The array itself, sorted along axis."""
     kind = _kind("sort", kind, order, stable)
+    if not a.flags.writeable:
+        raise ValueError("sort: the array is read-only")
     if a.device.kind == "cpu" and not _is_half(a) and _core._is_exclusive(a):
         _host(a).sort(_axis("sort", a, axis)[1], kind)
     else:
@@ -266,58 +268,6 @@ def _unique_more(a, at, last, asked):
         yield inverse.reshape(a.shape)
     if want_counts:
         yield ends - starts + 1
-
-
-def searchsorted(a, v, side="left", sorter=None):
-    """Where elements of v would be inserted into the sorted a."""
-    a = _own(a)
-    return _on_host(numpy.searchsorted, a, _number(a, v), side, _number(a, sorter))
-
-
-def digitize(x, bins, right=False):
-    """The bin that each element of x falls into."""
-    x = _own(x)
-    return _on_host(numpy.digitize, x, _number(x, bins), right)
-
-
-def _bins_of(x, edges):
-    """The bin of each element, -1 outside; rounding is put right by comparing with the edges, as NumPy does."""
-    n, select = len(edges) - 1, _core.ufuncs()["select"]
-    first, last = float(edges[0]), float(edges[-1])
-    inside, bounds = (x >= first) & (x <= last), asarray(edges, device=x.device)
-    at = ((select(inside, x, first) - first) * (n / (last - first))).astype("int64")
-    at = select(at >= n, n - 1, at)
-    at = select((x < _core._take(bounds, at, 0)) & (at > 0), at - 1, at)
-    at = select((x >= _core._take(bounds, at + 1, 0)) & (at < n - 1), at + 1, at)
-    return select(inside, at, -1).astype("int32")
-
-
-def _histogram(a, bins, range):
-    """Bins of one width, counted on a's device."""
-    span = range if range is not None else (a.min(), a.max())
-    ends = numpy.array([asnumpy(v) for v in span]).astype(a.dtype if range is None else "f8")
-    edges = numpy.histogram_bin_edges(ends.astype(a.dtype), bins, range)
-    x = a.ravel().astype(edges.dtype)
-    return _core._count(_bins_of(x, edges), bins), asarray(edges, device=a.device)
-
-
-def histogram(a, bins=10, range=None, density=None, weights=None):
-    """How many elements of a fall into each bin, and the edges of the bins."""
-    a = _own(a)
-    plain = type(bins) is int and bins > 0 and density is None and weights is None
-    if plain and a.device.kind != "cpu" and a.size and a.dtype.kind == "f" and a.dtype.itemsize >= 4:
-        return _histogram(a, bins, range)
-    return _on_host(numpy.histogram, a, _number(a, bins), range, density, _number(a, weights))
-
-
-def bincount(x, /, weights=None, minlength=0):
-    """How often each of the numbers 0, 1, … occurs in x, which holds integers from 0 on."""
-    x = _own(x)
-    if x.device.kind == "cpu" or weights is not None or x.ndim != 1 or x.size == 0 or x.dtype.kind not in "iu":
-        return _on_host(numpy.bincount, x, _number(x, weights), minlength)
-    if x.dtype.kind == "i" and int(x.min()) < 0:
-        raise ValueError("bincount: the array holds negative numbers")
-    return _core._count(x, max(int(x.max()) + 1, minlength))
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):

@@ -2,11 +2,10 @@
 
 from os import urandom
 
-from ._core import Generator, asarray, ndarray
+from ._core import Generator
 
 __all__ = [
     "Generator",
-    "choice",
     "default_rng",
     "normal",
     "rand",
@@ -95,11 +94,33 @@ def randint(low, high=None, size=None, dtype=int):
     return _rng().integers(low, high, size, dtype)
 
 
-def choice(a, size=None, replace=True):
-    """Elements of a (an int: of range(a)), drawn with replacement."""
-    if not replace:
-        raise NotImplementedError("choice: drawing without replacement is not available")
-    if isinstance(a, int):
-        return _rng().integers(0, a, size)
-    a = a if isinstance(a, ndarray) else asarray(a)
-    return a[_rng().integers(0, a.shape[0], size)]
+def _forward(name):
+    """A function of the module that calls the shared generator's method."""
+    from . import _draws
+
+    def draw(*args, **kwargs):
+        return getattr(_rng(), name)(*args, **kwargs)
+
+    draw.__name__ = draw.__qualname__ = name
+    draw.__doc__ = getattr(_draws, name).__doc__
+    return draw
+
+
+_DRAWS = (
+    "choice exponential gumbel laplace logistic lognormal pareto permutation rayleigh shuffle standard_cauchy "
+    "standard_exponential triangular weibull"
+).split()
+__all__ += _DRAWS
+
+
+def __getattr__(name):
+    if name not in _DRAWS:
+        raise AttributeError(f"module 'treadle.random' has no attribute '{name}'")
+    globals()[name] = _forward(name)
+    return globals()[name]
+
+
+def random_integers(low, high=None, size=None):
+    """Integers in [low, high], or in [1, low]."""
+    low, high = (1, low) if high is None else (low, high)
+    return _rng().integers(low, high, size, endpoint=True)

@@ -6,6 +6,8 @@
  */
 #include "api/api.h"
 
+#include "jit/jit.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -46,6 +48,7 @@ start(void)
 {
     make_lock();
     pthread_atfork(NULL, NULL, in_child);
+    td_dev_on_open(td_jit_warm);
 }
 
 static void *

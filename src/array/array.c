@@ -1,6 +1,7 @@
 /* array.c - storages and views on them. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -28,6 +29,7 @@ unlist(td_storage *s)
 static void
 list(td_storage *s)
 {
+    s->lister = td_capture_serial();
     if (s->listed)
         return;
     s->prev = pending.last;
@@ -37,10 +39,22 @@ list(td_storage *s)
     pending.count++;
 }
 
-static td_status
-eval_oldest(void)
+/* The oldest that is the caller's to evaluate: what a capture records is no one else's, and what was
+ * recorded outside is not the capture's. */
+static td_storage *
+oldest(void)
 {
+    uint64_t own = td_capture_serial();
     td_storage *s = pending.first;
+
+    while (s && s->lister != own)
+        s = s->next;
+    return s;
+}
+
+static td_status
+eval_one(td_storage *s)
+{
     td_node *n = td_node_ref(s->node);
     td_status st;
 
@@ -53,10 +67,22 @@ eval_oldest(void)
 td_status
 td_eval_all(void)
 {
-    while (pending.first)
-        TD_TRY(eval_oldest());
+    td_storage *s;
+
+    while ((s = oldest()))
+        TD_TRY(eval_one(s));
     pending.orphaned = 0;
     return TD_OK;
+}
+
+void
+td_pending_drop(uint64_t lister)
+{
+    for (td_storage *s = pending.first, *next; s; s = next) {
+        next = s->next;
+        if (s->lister == lister)
+            unlist(s);
+    }
 }
 
 void
@@ -72,8 +98,8 @@ bound_pending(td_dev *d)
 {
     if (pending.orphaned > td_dev_info(d)->memory / 8)
         td_eval_others();
-    while (pending.count > TD_PENDING_MAX)
-        (void)eval_oldest(); /* a failure is told to who looks at the value */
+    for (td_storage *s; pending.count > TD_PENDING_MAX && (s = oldest());)
+        (void)eval_one(s); /* a failure is told to who looks at the value */
 }
 
 /* A named node loses a name; memory that only pending nodes still hold is counted. */
@@ -91,6 +117,7 @@ td_storage_set(td_storage *s, td_node *n)
 {
     td_node *old = s->node;
 
+    td_capture_write(s);
     n->named++;
     s->node = n;
     if (td_node_pending(n))
@@ -113,6 +140,7 @@ storage_new(td_node *n, td_storage **out)
     s->refs = 1;
     s->dt = n->dt;
     s->dev = n->dev;
+    s->owner = td_capture_serial();
     td_storage_set(s, n);
     *out = s;
     return TD_OK;
@@ -133,6 +161,7 @@ td_array_of_node(td_node *n, td_array *out)
 {
     out->view = n->view;
     out->whole = true;
+    out->dt = n->dt;
     return storage_new(n, &out->store);
 }
 
@@ -153,10 +182,10 @@ td_array_unref(td_array *a)
 td_array
 td_array_view(const td_array *a, const td_view *v)
 {
-    td_array r = {.store = a->store, .view = *v};
+    td_array r = {.store = a->store, .view = *v, .dt = a->dt};
 
     r.store->refs++;
-    r.whole = td_view_eq(v, &a->store->node->view);
+    r.whole = a->dt == a->store->dt && td_view_eq(v, &a->store->node->view);
     return r;
 }
 
@@ -302,22 +331,72 @@ td_record(td_node *n, td_array *out)
 td_status
 td_storage_eval(td_storage *s)
 {
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
     while (!s->node->buf) /* again when another thread has written meanwhile */
         TD_TRY(td_eval_node(s->node));
     return TD_OK;
+}
+
+/* The complex elements of which a's are the real (*op: OP_real) or imaginary parts; false: a's are none. */
+static bool
+parts_of(const td_array *a, td_view *v, td_op *op)
+{
+    const td_storage *s = a->store;
+
+    if (a->dt == s->dt || a->dt != td_dtype_real_of((td_dtype)s->dt) || td_node_shared(s->node))
+        return false;
+    *v = a->view;
+    for (int i = 0; i < v->shape.ndim; i++) {
+        if (v->stride[i] % 2 && v->shape.dim[i] > 1)
+            return false;
+        v->stride[i] /= 2;
+    }
+    *op = a->view.offset & 1 ? OP_imag : OP_real;
+    v->offset = a->view.offset >> 1;
+    return true;
+}
+
+/* Read as an operation on whole elements: it fuses, and memory is read in order. */
+static td_status
+part_node(const td_array *a, const td_view *v, td_op op, td_node **out)
+{
+    td_array all = {.store = a->store, .view = *v, .dt = a->store->dt};
+    td_node *src;
+    td_status st;
+
+    all.whole = td_view_eq(v, &a->store->node->view);
+    TD_TRY(td_array_node(&all, &src));
+    st = td_cut(&src, 1);
+    if (!st)
+        st = td_node_new(TD_N_OP, src->dev, td_array_dtype(a), &v->shape, out);
+    if (!st) {
+        (*out)->op = (uint16_t)op;
+        td_node_add_src(*out, src);
+        td_node_follow(*out);
+        td_node_seal(*out);
+    }
+    td_node_unref(src);
+    return st;
 }
 
 td_status
 td_array_node(const td_array *a, td_node **out)
 {
     td_storage *s = a->store;
+    td_view v;
+    td_op op;
 
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
     if (a->whole) {
         *out = td_node_ref(s->node);
         return TD_OK;
     }
+    if (parts_of(a, &v, &op))
+        return part_node(a, &v, op, out);
     TD_TRY(td_storage_eval(s));
-    return td_node_leaf(s->node->buf, (td_dtype)s->dt, &a->view, out);
+    return td_node_leaf(s->node->buf, td_array_dtype(a), &a->view, out);
 }
 
 td_status
@@ -325,6 +404,7 @@ td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view)
 {
     td_storage *s = a->store;
 
+    TD_TRY(td_tape_refuse("reading values on the host or in another library"));
     TD_TRY(td_storage_eval(s));
     if (share && !td_node_shared(s->node)) {
         TD_TRY(td_storage_own(s, NULL));

@@ -19,14 +19,18 @@ typedef struct td_storage {
     td_node           *node; /* the whole contents */
     struct td_storage *prev, *next; /* all storages whose node is pending, oldest first */
     bool               listed;
+    uint64_t           owner;  /* serial of the capture that it was made in; 0: none */
+    uint64_t           lister; /* of the one that recorded the pending node */
 } td_storage;
 
-/* td_array - a view on a storage, by value; holds one reference on store.  view counts elements of
- * the storage's memory. */
+/* td_array - a view on a storage, by value; holds one reference on store.  The storage's memory is seen
+ * as elements of dt, which view counts: another dtype than the storage's for the parts of complex
+ * arrays and for what td_array_retype makes. */
 typedef struct td_array {
     td_storage *store;
     td_view     view;
-    bool        whole; /* the view is the node's */
+    bool        whole; /* the view is the node's, and so is the dtype */
+    uint8_t     dt;
 } td_array;
 
 /* An operand of an operation: an array, or a Python number with its weak kind. */
@@ -47,7 +51,7 @@ td_status td_array_of_node(td_node *n, td_array *out); /* takes over the caller'
 td_array  td_array_ref(const td_array *a);
 void      td_array_unref(td_array *a); /* a becomes {0}; ok on {0} */
 td_array  td_array_view(const td_array *a, const td_view *v); /* same storage; a new reference */
-static inline td_dtype td_array_dtype(const td_array *a) { return (td_dtype)a->store->dt; }
+static inline td_dtype td_array_dtype(const td_array *a) { return (td_dtype)a->dt; }
 static inline td_dev  *td_array_dev(const td_array *a) { return a->store->dev; }
 static inline int64_t  td_array_size(const td_array *a) { return td_shape_size(&a->view.shape); }
 
@@ -59,9 +63,10 @@ td_status td_array_full(td_dev *d, td_dtype dt, const td_shape *s, td_scalar val
 td_status td_array_empty(td_dev *d, td_dtype dt, const td_shape *s, td_array *out);
 td_status td_array_iota(td_dev *d, td_dtype dt, int64_t count, td_scalar start, td_scalar step, td_array *out);
 td_status td_array_from_host(td_dev *d, td_dtype dt, const td_shape *s, const void *data, td_array *out); /* C order; has been read on return */
-td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared */
+td_status td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array *out); /* memory of others: marked shared; on a GPU aligned to its elements */
 typedef struct td_rng {
     uint64_t key, offset; /* Philox4x32-10: key and next counter */
+    uint64_t born;        /* serial of the capture that it was made in; 0: none */
 } td_rng;
 /* Draws; par: normal mean, deviation; integers low and range (high - low); uniform none. */
 td_status td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape *s, const td_scalar par[2],
@@ -88,14 +93,34 @@ td_status td_array_take(const td_array *a, const td_array *index, int axis, td_a
  * ones in order; values or index may be NULL.  Runs at once.  With an index, values has 0 for -0 and one NaN.
  * TD_SKIP: the device does not sort a (td_sort_run). */
 td_status td_array_sort(const td_array *a, td_array *values, td_array *index);
-/* How often each of 0 … bins - 1 occurs in a, which holds integers; a GPU's kernel.  Runs at once. */
+/* A subscript's index arrays. */
+typedef struct td_pick {
+    int             n;                /* index arrays, at least one */
+    int             axis[TD_MAXDIM];  /* the array's axis that each stands for; ascending */
+    int             shown[TD_MAXDIM]; /* how errors call that axis */
+    const td_array *index[TD_MAXDIM]; /* int64, negative ones from the end; they broadcast together */
+    int             place;            /* of the other axes, those that come before the indices' */
+    bool            distinct;         /* a promise: no place is named twice */
+    bool            trusted;          /* a promise: all indices are in range */
+} td_pick;
+td_status td_pick_check(const td_array *a, const td_pick *p); /* TD_ERR_INDEX tells which index is out of range */
+td_status td_array_pick(const td_array *a, const td_pick *p, td_array *out);
+/* How many elements of a, sorted and of one axis, come before each of v (right: or are equal to it); one dtype. */
+td_status td_array_search(const td_array *a, const td_array *v, bool right, td_array *out);
+/* How often each of 0 … bins - 1 occurs in a, which holds integers; others are not counted.  Runs at once. */
 td_status td_array_count(const td_array *a, int64_t bins, td_array *out);
-void      td_take_checks(bool on); /* off: td_array_take trusts that indices are in range */
+/* How many of a, float32 or float64, fall between neighbouring edges: equally spaced, of a's dtype, from first to
+ * last, which belongs to the last bin.  Runs at once. */
+td_status td_array_histogram(const td_array *a, const td_array *edges, double first, double last, td_array *out);
+void      td_take_checks(bool on); /* off: indices are trusted to be in range */
 td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); /* 2-d and batched, GPU library or generated kernel */
 
 /* ---- views (share the storage) ---- */
 td_status td_array_reshape(const td_array *a, const td_shape *s, td_array *out); /* copies when it must */
 td_status td_array_transpose(const td_array *a, const int *axes, td_array *out);
+/* The same memory as elements of dt; of another size only along a contiguous last axis that holds whole ones. */
+td_status td_array_retype(const td_array *a, td_dtype dt, td_array *out);
+td_array  td_array_part(const td_array *a, bool imag); /* the real or imaginary parts of a complex array */
 td_status td_array_broadcast(const td_array *a, const td_shape *s, td_array *out); /* read-only by convention */
 
 /* ---- writing ---- */
@@ -103,6 +128,15 @@ td_status td_array_broadcast(const td_array *a, const td_shape *s, td_array *out
 td_status td_array_assign(const td_array *a, const td_operand *value);
 /* a[...] = op(a, x): the in-place operators; TD_ERR_TYPE when the result does not cast to a's dtype (same_kind). */
 td_status td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a);
+/* a[indices] = value, of a place that is named several times the last one.  Runs at once. */
+td_status td_array_put(const td_array *a, const td_pick *p, const td_operand *value);
+/* a[indices] = op(a[indices], value) for each index in turn: a place that is named several times takes part several
+ * times, and every result is cast to a's dtype.  TD_SKIP: a GPU has no atomic instruction for that, and nothing has been written; see td_array_put_runs. */
+td_status td_array_put_op(const td_array *a, const td_pick *p, td_op op, const td_operand *value);
+/* The same where the caller has sorted: at: int64 offsets in a's memory, ascending; order: which of value's rows belongs
+ * to each; inner: offsets of a row's elements; value: [rows, elements of a row].  Equal offsets are taken in order. */
+td_status td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_array *order, const td_array *inner,
+                            const td_array *value);
 /* a[mask] = value for a mask of a's shape and a value that broadcasts to a. */
 td_status td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value);
 
@@ -122,7 +156,7 @@ td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nb
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 
 typedef struct td_evalstat {
-    uint64_t recorded, kernels, evals;
+    uint64_t recorded, evals;
 } td_evalstat;
 td_evalstat td_eval_stats(void);
 

@@ -1,6 +1,7 @@
 /* assign.c - writing: whole values by exchanging nodes, parts by kernels that write in place. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -35,7 +36,7 @@ static bool
 exclusive(const td_storage *s, td_node *writer)
 {
     const td_node *home = s->node;
-    int32_t home_refs = 1, buf_refs = 1;
+    int32_t home_refs = 1 + home->held, buf_refs = 1 + td_tape_owns(td_tape_now(), home->buf);
     bool ok = true;
     walk w;
 
@@ -65,6 +66,8 @@ td_storage_own(td_storage *s, td_node *writer)
     td_node *copy;
 
     TD_TRY(td_storage_eval(s));
+    s->node->in_range = 0;
+    td_capture_write(s);
     if (td_node_shared(s->node) || exclusive(s, writer))
         return TD_OK;
     td_eval_others();
@@ -76,9 +79,8 @@ td_storage_own(td_storage *s, td_node *writer)
     return td_storage_eval(s);
 }
 
-/* NumPy drops leading axes of extent 1 from what is assigned. */
-static td_status
-fit(td_node *n, const td_shape *to, td_node **out)
+td_status
+td_node_fit(td_node *n, const td_shape *to, td_node **out)
 {
     td_view v = n->view;
     int extra = v.shape.ndim - to->ndim, i;
@@ -106,13 +108,13 @@ write_part(const td_array *a, td_node *value)
     td_status st;
 
     TD_TRY(td_storage_own(s, value));
-    if (td_eval_conflicts(value, s->node->buf, &a->view)) {
-        TD_TRY(td_node_copy(value, (td_dtype)s->dt, NULL, &tmp));
+    if (td_eval_conflicts(value, td_array_dtype(a), s->node->buf, &a->view)) {
+        TD_TRY(td_node_copy(value, td_array_dtype(a), NULL, &tmp));
         value = tmp;
     }
     st = tmp ? td_eval_node(tmp) : TD_OK;
     if (!st)
-        st = td_eval_into(value, (td_dtype)s->dt, s->node->buf, &a->view);
+        st = td_eval_into(value, td_array_dtype(a), s->node->buf, &a->view);
     td_node_unref(tmp);
     return st;
 }
@@ -127,6 +129,7 @@ assign_node(const td_array *a, td_node *value)
     if (s->readonly)
         return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
     TD_TRY(td_view_broadcast(&value->view, &a->view.shape, &unused));
+    TD_TRY(td_capture_see(s));
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
@@ -151,7 +154,7 @@ td_array_assign(const td_array *a, const td_operand *value)
     if (!value->array && value->weak == 'i')
         TD_TRY(td_operand_fits(value, td_array_dtype(a)));
     TD_TRY(td_operand_node(value, td_array_dev(a), td_array_dtype(a), &n));
-    st = fit(n, &a->view.shape, &fitted);
+    st = td_node_fit(n, &a->view.shape, &fitted);
     td_node_unref(n);
     TD_TRY(st);
     st = assign_node(a, fitted);

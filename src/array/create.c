@@ -1,6 +1,7 @@
 /* create.c - arrays out of nothing, out of numbers, out of the host's memory. */
 #include "array/array.h"
 
+#include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -83,6 +84,11 @@ td_array_wrap(td_buf *b, td_dtype dt, const td_view *v, bool readonly, td_array 
     td_view whole = td_view_contiguous(&all);
     td_node *n;
 
+    if (td_dev_info(b->dev)->kind != TD_DEV_CPU && b->ptr % td_dtype_size(dt))
+        return td_fail(TD_ERR_VALUE,
+                       "wrap: %s reads %s at multiples of %zu bytes, and %#llx is none",
+                       td_dev_info(b->dev)->name, td_dtype_name(dt), td_dtype_size(dt),
+                       (unsigned long long)b->ptr);
     atomic_fetch_or(&b->flags, TD_BUF_SHARED);
     TD_TRY(td_node_leaf(b, dt, &whole, &n));
     TD_TRY(td_array_of_node(n, out));
@@ -109,6 +115,7 @@ td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const td_shape 
 
     if (!ok)
         return td_fail(TD_ERR_TYPE, "random: unsupported dtype %s", td_dtype_name(dt));
+    TD_TRY(td_capture_draw(g));
     TD_TRY(td_node_new(TD_N_RANDOM, d, dt, s, &n));
     n->op = (uint16_t)dist;
     n->par[0] = (td_scalar){.dt = TD_U64, .u = g->key};

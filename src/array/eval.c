@@ -80,7 +80,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lac
     }
     lack = n->kind == TD_N_REDUCE ? 0 : lack;
     for (int i = 0; i < n->nsrc; i++)
-        if (n->kind == TD_N_GATHER && i == 0 && td_node_pending(n->src[0]))
+        if (td_node_looks_up(n) && i == 0 && td_node_pending(n->src[0]))
             inner->node[inner->n++] = td_node_ref(n->src[0]);
         else
             find_inner(w, inner, n->src[i], e, lack, false);
@@ -268,6 +268,60 @@ td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
     return st;
 }
 
+static td_status
+add_putting(td_plan *p, const td_putting *w, uint16_t *step)
+{
+    p->put = (uint8_t)w->how;
+    p->put_op = (uint16_t)w->op;
+    p->put_guard = TD_PLAN_NOSTEP;
+    TD_TRY(td_plan_add(p, w->value, step));
+    TD_TRY(td_plan_add(p, w->at, &p->put_at));
+    return w->guard ? td_plan_add(p, w->guard, &p->put_guard) : TD_OK;
+}
+
+td_status
+td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view)
+{
+    td_node *part[3] = {w->value, w->at, w->guard};
+    td_plan p;
+    td_status st;
+    uint16_t step;
+
+    for (int again = 0;; again++) {
+        for (int i = 0; i < 3; i++)
+            if (part[i] && td_node_pending(part[i]))
+                TD_TRY(again || part[i]->kind == TD_N_REDUCE
+                           ? td_eval_node(part[i])
+                           : settle_inner(part[i], td_shape_size(&view->shape), NULL));
+        td_plan_begin(&p, buf->dev, &view->shape);
+        st = add_putting(&p, w, &step);
+        if (!st)
+            st = td_plan_store(&p, step, dt, buf, view, NULL);
+        if (!st)
+            st = td_eval_map(&p);
+        td_plan_end(&p);
+        if (st != TD_SKIP || again)
+            break;
+    }
+    stats.evals++;
+    return st;
+}
+
+bool
+td_eval_reads(td_node *n, const td_buf *buf)
+{
+    bool r = n->buf == buf;
+    td_walk w;
+
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; i < w.n; i++)
+        for (int k = 0; k < w.node[i]->nsrc; k++)
+            r |= w.node[i]->src[k]->buf == buf;
+    return r;
+}
+
 td_status
 td_eval_fill(td_buf *out, td_scalar value, int64_t count)
 {
@@ -283,21 +337,22 @@ td_eval_fill(td_buf *out, td_scalar value, int64_t count)
 }
 
 static bool
-reads_elsewhere(const td_node *n, const td_buf *buf, const td_view *view)
+reads_elsewhere(const td_node *n, td_dtype dt, const td_buf *buf, const td_view *view)
 {
-    int64_t lo, hi, from, to;
+    int64_t lo, hi, from, to, size = (int64_t)td_dtype_size(dt),
+                              own = (int64_t)td_dtype_size((td_dtype)n->dt);
 
-    if (n->kind != TD_N_LEAF || n->buf != buf || td_view_eq(&n->view, view))
+    if (n->kind != TD_N_LEAF || n->buf != buf || (size == own && td_view_eq(&n->view, view)))
         return false;
     td_view_extent(view, &lo, &hi);
     td_view_extent(&n->view, &from, &to);
-    return lo < to && from < hi;
+    return lo * size < to * own && from * own < hi * size;
 }
 
 bool
-td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view)
+td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *view)
 {
-    bool r = reads_elsewhere(n, buf, view);
+    bool r = reads_elsewhere(n, dt, buf, view);
     td_walk w;
 
     td_walk_begin(&w);
@@ -307,8 +362,8 @@ td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view)
         for (int k = 0; k < w.node[i]->nsrc; k++) {
             const td_node *src = w.node[i]->src[k];
 
-            r |= w.node[i]->kind == TD_N_GATHER && k == 0 ? src->buf == buf || td_node_pending(src)
-                                                          : reads_elsewhere(src, buf, view);
+            r |= td_node_looks_up(w.node[i]) && k == 0 ? src->buf == buf || td_node_pending(src)
+                                                       : reads_elsewhere(src, dt, buf, view);
         }
     return r;
 }

@@ -10,8 +10,21 @@ td_status td_eval_node(td_node *n);
 /* n, evaluated straight into memory seen through `view` (of n's shape): for writes. */
 td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
 
-/* Does evaluating n read buf, other than element by element through `view`? */
-bool td_eval_conflicts(td_node *n, const td_buf *buf, const td_view *view);
+/* What td_eval_put writes: op(memory, value), or with op TD_OPS value, `at` elements behind an element of the
+ * view, where guard (NULL: everywhere).  The nodes broadcast to the view's shape. */
+typedef struct td_putting {
+    td_node  *value, *at, *guard;
+    td_puthow how;
+    td_op     op;
+} td_putting;
+
+td_status td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view);
+
+/* Does evaluating n read buf? */
+bool td_eval_reads(td_node *n, const td_buf *buf);
+
+/* Does evaluating n read buf, other than element by element of dt through `view`? */
+bool td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *view);
 
 /* Launches the plan of a map. */
 td_status td_eval_map(td_plan *p);

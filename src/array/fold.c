@@ -25,18 +25,12 @@ as_i64(td_gen *g, td_op which)
 static void
 find_shift(td_gen *g, td_fold *d)
 {
-    d->shift = TD_NONE;
+    d->shift = td_num_of(TD_NONE);
     if (d->merging || !td_red_shifts(d->red))
         return;
     td_gen_uniform(g);
     td_gen_body(g);
-    d->shift = td_cast(g->f, g->val[d->value[0]], TD_F64);
-}
-
-static td_val
-shifted(td_gen *g, const td_fold *d, td_val x)
-{
-    return d->shift.i == UINT32_MAX ? x : TD_G2(g, subtract, td_cast(g->f, x, TD_F64), d->shift);
+    d->shift = td_acc_shift(g->f, d->pair, g->val[d->value[0]]);
 }
 
 /* The accumulators that the elements at g->j stand for. */
@@ -45,9 +39,10 @@ lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
 {
     if (d->merging)
         for (int i = 0; i < d->nacc; i++)
-            out[i] = g->val[d->value[i]];
+            out[i] = g->val[d->value[i]].re;
     else
-        td_red_lift(g->f, d->red, d->acc, shifted(g, d, g->val[d->value[0]]), index, out);
+        td_red_lift(g->f, d->red, d->pair, d->acc,
+                    td_acc_shifted(g->f, d->pair, g->val[d->value[0]], d->shift), index, out);
     for (int i = 0; i < d->nacc; i++)
         out[i] = td_splat(g->f, out[i], g->lanes);
 }
@@ -60,24 +55,22 @@ accumulate(td_gen *g, const td_fold *d, const td_val slot[], td_val index)
 
     td_gen_body(g);
     lifted(g, d, index, x);
-    td_acc_add(g->f, d->red, slot, x, g->mask);
+    td_acc_add(g->f, d->red, d->pair, slot, x, g->mask);
 }
 
 /* Accumulators to results or to the segments' memory at element `at`. */
 static void
 finish(td_gen *g, const td_fold *d, const td_val acc[], td_val at)
 {
+    td_num r;
+
     if (!d->final) {
         for (int i = 0; i < d->nacc; i++)
             td_store(g->f, d->out_ptr[i], at, acc[i], g->mask, 0);
         return;
     }
-    td_store(
-        g->f, d->out_ptr[0], at,
-        td_cast(g->f,
-                td_red_finish(g->f, d->red, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out),
-                d->out),
-        g->mask, 0);
+    r = td_red_finish(g->f, d->red, d->pair, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out);
+    td_num_store(g->f, d->out_ptr[0], d->out, at, r, g->mask, 0);
 }
 
 static void
@@ -86,7 +79,7 @@ declare(td_gen *g, td_fold *d)
     td_gen_params(g, TD_FOLD_EXTRAS);
     d->ddof_param = td_param(g->f, TD_F64);
     for (int i = 0; i < (d->final ? 1 : d->nacc); i++)
-        d->out_ptr[i] = td_param_ptr(g->f, d->final ? d->out : d->acc[i]);
+        d->out_ptr[i] = td_num_param_ptr(g->f, d->final ? d->out : d->acc[i]);
 }
 
 /* Quotient by extra argument `by`, and the remainder. */
@@ -137,11 +130,11 @@ along_near(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val h
     for (int k = 0; k < NEAR; k++) {
         g->j = TD_G2(g, add, at, td_gen_int(g, (int64_t)k * g->lanes));
         td_gen_body(g);
-        wide = td_splat(f, g->val[d->value[0]], g->lanes);
+        wide = td_splat(f, g->val[d->value[0]].re, g->lanes);
         td_set(f, near, k ? TD_G2(g, add, td_get(f, near), wide) : wide);
     }
     wide = td_cast(f, td_get(f, near), TD_F64);
-    td_acc_add(f, d->red, slot, &wide, TD_NONE);
+    td_acc_add(f, d->red, d->pair, slot, &wide, TD_NONE);
     td_end(f);
     n = TD_G2(g, maximum, TD_G2(g, subtract, hi, lo), td_gen_int(g, 0));
     return TD_G2(g, add, lo, TD_G2(g, bitwise_and, n, td_gen_int(g, ~(block - 1))));
@@ -188,7 +181,7 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
     g->j = zero;
     find_shift(g, d);
     g->lanes = d->lanes;
-    td_acc_start(g->f, d->red, d->acc, g->lanes, slot);
+    td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
     if (rows) {
         td_gen kept = *g;
         td_val r = td_for(g->f, lo, hi, td_gen_int(g, 1)), n = g->dim[p->nd - 1];
@@ -204,8 +197,8 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
         g->lanes = 1;
         accumulate(g, d, slot, zero);
     }
-    td_acc_get(g->f, d->red, slot, acc);
-    td_acc_lanes(g->f, d->red, d->lanes, acc);
+    td_acc_get(g->f, d->red, d->pair, slot, acc);
+    td_acc_lanes(g->f, d->red, d->pair, d->lanes, acc);
     g->lanes = 1;
     finish(g, d, acc, unit);
     g->lanes = d->lanes;
@@ -254,7 +247,7 @@ across_round(const td_gen *g, const td_fold *d, const td_val slot[], td_val r, t
             if (g->p->step[i].kind != TD_N_LEAF)
                 each[u].val[i] = td_gen_step(&each[u], i);
         lifted(&each[u], d, row[u], x);
-        td_acc_add(g->f, d->red, slot, x, ok[u]);
+        td_acc_add(g->f, d->red, d->pair, slot, x, ok[u]);
     }
 }
 
@@ -290,7 +283,7 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
     g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))
                         : TD_NONE;
-    td_acc_start(g->f, d->red, d->acc, g->lanes, slot);
+    td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
     g->j = j;
     find_shift(g, d);
     g->j = j;
@@ -298,7 +291,7 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
         across_deep(g, d, slot, lo, hi);
     else
         across_rows(g, d, slot, lo, hi);
-    td_acc_get(g->f, d->red, slot, acc);
+    td_acc_get(g->f, d->red, d->pair, slot, acc);
     at = TD_G2(g, add, TD_G2(g, multiply, row, n), j);
     finish(g, d, acc, TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), at));
     g->mask = TD_NONE;
@@ -316,7 +309,7 @@ stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val t
     td_gen kept = *g;
     td_val slot[TD_MAXACC], acc[TD_MAXACC], r, at = TD_G2(g, add, home, j);
 
-    td_acc_start(g->f, d->red, d->acc, g->lanes, slot);
+    td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
     g->j = j;
     find_shift(g, d);
     td_if(f, TD_E1(f, logical_not, fresh));
@@ -330,7 +323,7 @@ stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val t
     accumulate(g, d, slot, r);
     td_end(f);
     *g = kept;
-    td_acc_get(g->f, d->red, slot, acc);
+    td_acc_get(g->f, d->red, d->pair, slot, acc);
     finish(g, d, acc, at);
 }
 
@@ -442,12 +435,12 @@ merge_team(td_gen *g, const td_fold *d, td_val acc[], td_val tid)
     td_val mem[TD_MAXACC];
     int warps = d->team / 32;
 
-    td_acc_warp(g->f, d->red, warps > 1 ? 32 : d->team, acc);
+    td_acc_warp(g->f, d->red, d->pair, warps > 1 ? 32 : d->team, acc);
     if (warps <= 1)
         return;
-    td_acc_put(g->f, d->red, d->acc, acc, tid, warps, mem);
+    td_acc_put(g->f, d->red, d->pair, d->acc, acc, tid, warps, mem);
     td_barrier(g->f);
-    td_acc_take(g->f, d->red, d->acc, mem, tid, warps, acc);
+    td_acc_take(g->f, d->red, d->pair, d->acc, mem, tid, warps, acc);
 }
 
 static void
@@ -463,8 +456,8 @@ along_gpu(td_gen *g, td_fold *d)
     team = TD_G2(g, truncate_divide, tid, td_gen_int(g, d->team));
     lane = TD_G2(g, subtract, tid, TD_G2(g, multiply, team, td_gen_int(g, d->team)));
     unit = TD_G2(g, add, TD_G2(g, multiply, as_i64(g, OP_bid), td_gen_int(g, teams)), team);
-    td_acc_start(g->f, d->red, d->acc, d->lanes, slot);
-    td_acc_start(g->f, d->red, d->acc, 1, slot1);
+    td_acc_start(g->f, d->red, d->pair, d->acc, d->lanes, slot);
+    td_acc_start(g->f, d->red, d->pair, d->acc, 1, slot1);
     td_if(f, TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS]));
     row = row_of(g, d, unit, &seg);
     bounds(g, d, seg, &lo, &hi);
@@ -477,10 +470,10 @@ along_gpu(td_gen *g, td_fold *d)
     else
         along_scattered(g, d, slot, lo, hi, lane);
     td_end(f);
-    td_acc_get(f, d->red, slot, acc);
-    td_acc_lanes(f, d->red, d->lanes, acc);
-    td_acc_get(f, d->red, slot1, acc1);
-    td_red_merge(f, d->red, acc, acc1, acc);
+    td_acc_get(f, d->red, d->pair, slot, acc);
+    td_acc_lanes(f, d->red, d->pair, d->lanes, acc);
+    td_acc_get(f, d->red, d->pair, slot1, acc1);
+    td_red_merge(f, d->red, d->pair, acc, acc1, acc);
     merge_team(g, d, acc, tid);
     td_if(f, TD_G2(g, logical_and, TD_G2(g, equal, lane, td_gen_int(g, 0)),
                    TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS])));

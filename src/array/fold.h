@@ -25,6 +25,7 @@ typedef struct td_fold {
     td_red         red;
     td_dtype       out, acc[TD_MAXACC];
     int            nacc;
+    bool           pair; /* accumulators of complex numbers */
     uint16_t       value[TD_MAXACC]; /* steps: the element, or the accumulators when merging */
     bool           merging;          /* elements are accumulators of an earlier kernel */
     bool           final;            /* writes results, not accumulators */
@@ -35,7 +36,7 @@ typedef struct td_fold {
     bool           near;     /* CPU, along: float32 sums are added up in float32 for a few terms */
     int            team, block; /* GPU, along: threads a unit, threads a block */
     int            deep;        /* GPU, across: rows that a thread reads side by side */
-    td_val         shift; /* while building: a float64 subtracted from the elements; TD_NONE: nothing */
+    td_num         shift; /* while building: a float64 or complex128 number subtracted from the elements; TD_NONE: nothing */
     td_val         ddof_param, out_ptr[TD_MAXACC]; /* while building */
 } td_fold;
 

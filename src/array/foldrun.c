@@ -2,8 +2,10 @@
 #include "array/eval.h"
 #include "array/fold.h"
 #include "array/tune.h"
+#include "dev/trace.h"
 #include "jit/jit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -81,7 +83,7 @@ form_gpu(job *j)
     const td_devinfo *info = td_dev_info(j->p->dev);
     td_plan *p = j->p;
     int64_t fill = (int64_t)info->units * 2048; /* along: threads */
-    int lanes = 16 / td_plan_widest(p);
+    int lanes = 16 / td_plan_widest(p, false);
 
     while (lanes > 1 && !td_plan_aligned(p, lanes))
         lanes /= 2;
@@ -115,7 +117,7 @@ form_cpu(job *j)
     if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
         lanes = 1;
     if (p->tail_kept && lanes > 1)
-        lanes = 64; /* long runs of every row */
+        lanes = td_plan_complex(p) ? 32 : 64; /* long runs of every row */
     while (lanes > 8 && lanes / 2 >= p->dim[p->nd - 1])
         lanes /= 2;
     j->d.lanes = lanes;
@@ -128,7 +130,8 @@ form_cpu(job *j)
         cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]) + 1, 1);
         return;
     }
-    j->d.near = !j->d.merging && (j->d.red == TD_RED_sum || j->d.red == TD_RED_mean) &&
+    j->d.near = !j->d.merging && !j->d.pair &&
+                (j->d.red == TD_RED_sum || j->d.red == TD_RED_mean) &&
                 p->step[j->d.value[0]].dt == TD_F32 && j->d.acc[0] == TD_F64 &&
                 p->nstep <= NEAR_STEPS && p->dim[p->nd - 1] >= NEAR_MIN && lanes > 1;
     if (p->nd - p->nk > 1) {
@@ -137,6 +140,20 @@ form_cpu(job *j)
     } else {
         cut(j, want, SEG_MIN, lanes);
     }
+}
+
+/* For those who watch: results and accumulators are the last arguments. */
+static void
+tell(const job *j, td_dims *dims)
+{
+    char head[48];
+
+    snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name, j->d.merging ? "parts" : "");
+    td_plan_dims(j->p, head, dims);
+    dims->last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
+    for (int i = 0; i < dims->last; i++)
+        dims->nbytes +=
+            (size_t)(j->rows * j->segs) * td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
 }
 
 static td_status
@@ -174,6 +191,8 @@ launch(job *j, td_kernel *k, td_buf *const *out)
     memcpy(&words[nw++], &j->ddof, sizeof j->ddof);
     for (int i = 0; i < (j->d.final ? 1 : j->d.nacc); i++)
         words[nw++] = out[i]->ptr;
+    if (td_watched())
+        tell(j, &dims);
     return td_jit_launch(k, j->p->stream, &dims, words, nw);
 }
 
@@ -183,11 +202,11 @@ key_of(const job *j)
     const td_fold *d = &j->d;
     td_hash h = td_plan_key(j->p);
 
-    h = td_hash_u64(h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
-                           (uint64_t)d->near << 15 | (uint64_t)d->deep << 8 |
-                           (uint64_t)d->cut << 7 | (uint64_t)d->streamed << 6 |
-                           (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 |
-                           (uint64_t)d->masked << 3 | (uint64_t)j->gpu << 1 | 1);
+    h = td_hash_u64(
+        h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
+               (uint64_t)d->near << 15 | (uint64_t)d->deep << 8 | (uint64_t)d->cut << 7 |
+               (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 |
+               (uint64_t)d->masked << 3 | (uint64_t)d->pair << 2 | (uint64_t)j->gpu << 1 | 1);
     h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
     for (int i = 0; i < d->nacc; i++)
         h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);
@@ -293,7 +312,8 @@ reduce_into(td_node *n, td_plan *p, td_buf *out)
     td_dtype in = (td_dtype)n->src[0]->dt;
     int64_t results = td_shape_size(&n->view.shape);
 
-    j.d.nacc = td_redtab[n->op].nacc;
+    j.d.pair = td_red_pair(j.d.red, in, j.d.out);
+    j.d.nacc = td_red_nacc(j.d.red, j.d.pair);
     for (int i = 0; i < j.d.nacc; i++)
         j.d.acc[i] = td_red_acc(j.d.red, i, in, j.d.out);
     j.count = p->total / results;

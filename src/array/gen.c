@@ -20,7 +20,7 @@ td_gen_params(td_gen *g, int n)
 
     for (uint16_t k = 0; k < p->nopnd; k++)
         if (p->opnd[k].role != TD_ROLE_INDEX)
-            g->ptr[k] = td_param_ptr(g->f, (td_dtype)p->opnd[k].dt);
+            g->ptr[k] = td_num_param_ptr(g->f, (td_dtype)p->opnd[k].dt);
     for (int d = 0; d < p->nd; d++)
         g->dim[d] = td_param(g->f, TD_I64);
     for (int d = 1; d < p->nd && td_plan_narrow(p); d++) {
@@ -123,74 +123,99 @@ index_of(td_gen *g, int k, bool spread)
 static int
 align_of(const td_gen *g, const td_opnd *o)
 {
-    int n = g->lanes * (int)td_dtype_size((td_dtype)o->dt);
+    int size = (int)td_dtype_size((td_dtype)o->dt), n = g->lanes * size;
 
-    return g->aligned && o->inner == 1 && g->lanes > 1 ? (n < 16 ? n : 16) : 0;
+    if (g->aligned && o->inner == 1 && g->lanes > 1)
+        return n < 16 ? n : 16;
+    /* NumPy aligns complex elements to their parts */
+    return td_dtype_is_complex((td_dtype)o->dt) && td_dev_info(g->p->dev)->kind != TD_DEV_CPU ? size
+                                                                                              : 0;
 }
 
-static td_val
+static td_num
 load(td_gen *g, int k, td_val index, int lanes)
 {
     const td_opnd *o = &g->p->opnd[k];
-    td_val v =
-        td_load(g->f, g->ptr[k], index, lanes > 1 ? g->mask : TD_NONE, lanes, align_of(g, o));
+    td_num v = td_num_load(g->f, g->ptr[k], (td_dtype)o->dt, index, lanes > 1 ? g->mask : TD_NONE,
+                           lanes, align_of(g, o));
 
-    return td_cast(g->f, v, td_gen_compute((td_dtype)o->dt));
+    return td_num_cast(g->f, v, td_gen_compute((td_dtype)o->dt));
 }
 
 /* Values of a half dtype are rounded to it after every operation, as NumPy does. */
-static td_val
-rounded(td_gen *g, td_val v, td_dtype dt)
+static td_num
+rounded(td_gen *g, td_num v, td_dtype dt)
 {
-    return td_dtype_is_half(dt) ? td_cast(g->f, td_cast(g->f, v, dt), TD_F32)
-                                : td_cast(g->f, v, td_gen_compute(dt));
+    if (td_dtype_is_half(dt))
+        v = td_num_cast(g->f, v, dt);
+    return td_num_cast(g->f, v, td_gen_compute(dt));
 }
 
-static td_val
+static td_num
 iota(td_gen *g, const td_step *s)
 {
     td_val i = index_of(g, s->opnd, true), start = g->scalar[s->scalar],
            step = g->scalar[s->scalar + 1];
     td_dtype dt = (td_dtype)g->p->scalar_dt[s->scalar];
 
-    return rounded(g, TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step)),
-                   (td_dtype)s->dt);
+    i = TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step));
+    return rounded(g, td_num_of(i), (td_dtype)s->dt);
 }
 
-static td_val
+static td_num
 gather(td_gen *g, const td_step *s)
 {
-    td_val i = TD_G2(g, multiply, g->val[s->src[0]], g->scalar[s->scalar]);
+    td_val i = TD_G2(g, multiply, g->val[s->src[0]].re, g->scalar[s->scalar]);
     int lanes;
 
     i = TD_G2(g, add, i, index_of(g, s->opnd, true));
     lanes = g->f->st ? 1 : td_at(g->f, i)->lanes;
-    return td_cast(g->f, td_load(g->f, g->ptr[s->opnd], i, lanes > 1 ? g->mask : TD_NONE, lanes, 0),
-                   td_gen_compute((td_dtype)s->dt));
+    return load(g, s->opnd, i, lanes);
 }
 
-static td_val
+static td_num
+scalar(td_gen *g, const td_step *s)
+{
+    td_num v = {g->scalar[s->scalar], TD_NONE};
+
+    if (td_dtype_is_complex((td_dtype)s->dt))
+        v.im = g->scalar[s->scalar + 1];
+    return td_num_cast(g->f, v, td_gen_compute((td_dtype)s->dt));
+}
+
+static td_num
+tiled(td_gen *g, const td_step *s)
+{
+    td_dtype dt = (td_dtype)s->dt;
+    int align = td_dtype_is_complex(dt) ? (int)td_dtype_size(dt) : 0;
+
+    return td_num_cast(
+        g->f, td_num_load(g->f, g->tile[s->opnd], dt, g->tile_index, TD_NONE, g->lanes, align),
+        td_gen_compute(dt));
+}
+
+static td_num
 compute(td_gen *g, const td_step *s)
 {
-    td_val x[TD_MAXSRC];
+    td_num x[TD_MAXSRC];
     td_dtype dt = (td_dtype)s->dt;
 
     for (int i = 0; i < s->nsrc; i++)
         x[i] = g->val[s->src[i]];
     switch ((td_kind)s->kind) {
-    case TD_N_SCALAR: return td_cast(g->f, g->scalar[s->scalar], td_gen_compute(dt));
+    case TD_N_SCALAR: return scalar(g, s);
     case TD_N_LEAF:
         if (g->tile[s->opnd].i)
-            return td_cast(g->f,
-                           td_load(g->f, g->tile[s->opnd], g->tile_index, TD_NONE, g->lanes, 0),
-                           td_gen_compute(dt));
+            return tiled(g, s);
         return load(g, s->opnd, index_of(g, s->opnd, false),
                     g->p->opnd[s->opnd].inner ? g->lanes : 1);
-    case TD_N_OP:     return rounded(g, td_emit(g->f, (td_op)s->op, x), dt);
-    case TD_N_CAST:   return rounded(g, x[0], dt);
-    case TD_N_IOTA:   return iota(g, s);
-    case TD_N_RANDOM: return td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64));
+    case TD_N_OP:   return rounded(g, td_num_emit(g->f, (td_op)s->op, x), dt);
+    case TD_N_CAST: return rounded(g, x[0], dt);
+    case TD_N_IOTA: return iota(g, s);
+    case TD_N_RANDOM:
+        return td_num_of(td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64)));
     case TD_N_GATHER: return gather(g, s);
+    case TD_N_SEARCH: return td_num_of(td_gen_search(g, s, x[0].re, index_of(g, s->opnd, false)));
     case TD_N_REDUCE: break;
     }
     td_bug(__FILE__, __LINE__, "step kind");
@@ -216,7 +241,7 @@ td_gen_body(td_gen *g)
             g->val[i] = compute(g, &g->p->step[i]);
 }
 
-td_val
+td_num
 td_gen_step(td_gen *g, int step)
 {
     return compute(g, &g->p->step[step]);
@@ -226,16 +251,74 @@ void
 td_gen_store(td_gen *g, int k)
 {
     const td_opnd *o = &g->p->opnd[k];
-    td_val v = td_cast(g->f, g->val[g->p->store_step[k]], (td_dtype)o->dt);
+    td_dtype dt = (td_dtype)o->dt;
+    td_num v = td_num_splat(g->f, td_num_cast(g->f, g->val[g->p->store_step[k]], dt), g->lanes);
 
-    td_store(g->f, g->ptr[k], index_of(g, k, false), td_splat(g->f, v, g->lanes), g->mask,
-             align_of(g, o));
+    td_num_store(g->f, g->ptr[k], dt, index_of(g, k, false), v, g->mask, align_of(g, o));
+}
+
+static td_op
+atomic_of(uint16_t op)
+{
+    switch (op) {
+    case OP_add:         return OP_atomic_add;
+    case OP_maximum:     return OP_atomic_max;
+    case OP_minimum:     return OP_atomic_min;
+    case OP_bitwise_and: return OP_atomic_and;
+    case OP_bitwise_or:  return OP_atomic_or;
+    case OP_bitwise_xor: return OP_atomic_xor;
+    }
+    td_bug(__FILE__, __LINE__, "atomic operation");
+}
+
+/* Memory becomes op(memory, value), one lane at a time. */
+static void
+combine(td_gen *g, uint16_t k, td_val at, td_num v, td_val mask)
+{
+    const td_plan *p = g->p;
+    td_dtype dt = (td_dtype)p->opnd[k].dt, work;
+    td_num old;
+
+    if (p->put == TD_PUT_FREE) {
+        td_atomic(g->f, atomic_of(p->put_op), g->ptr[k], at, td_cast(g->f, v.re, dt), mask);
+        return;
+    }
+    work = td_num_is_pair(v) || g->f->st ? dt : (td_dtype)td_at(g->f, v.re)->dt;
+    old = td_num_cast(g->f, td_num_load(g->f, g->ptr[k], dt, at, mask, 1, 0), work);
+    v = td_num_cast(g->f, td_num_emit(g->f, (td_op)p->put_op, (td_num[]){old, v}), dt);
+    td_num_store(g->f, g->ptr[k], dt, at, v, mask, 0);
+}
+
+static void
+scatter(td_gen *g, uint16_t k)
+{
+    const td_plan *p = g->p;
+    td_val at = TD_G2(g, add, index_of(g, k, true), g->val[p->put_at].re), mask = g->mask;
+    td_dtype dt = (td_dtype)p->opnd[k].dt;
+    td_num v = g->val[p->store_step[k]];
+
+    if (p->put_guard != TD_PLAN_NOSTEP) {
+        td_val ok = td_splat(g->f, g->val[p->put_guard].re, g->lanes);
+
+        mask = mask.i == TD_NONE.i ? ok : TD_G2(g, logical_and, mask, ok);
+    }
+    at = td_splat(g->f, at, g->lanes);
+    if (p->put_op != TD_OPS)
+        combine(g, k, at, v, mask);
+    else
+        td_num_store(g->f, g->ptr[k], dt, at,
+                     td_num_splat(g->f, td_num_cast(g->f, v, dt), g->lanes), mask, 0);
 }
 
 void
 td_gen_stores(td_gen *g)
 {
-    for (uint16_t k = 0; k < g->p->nopnd; k++)
-        if (g->p->opnd[k].role == TD_ROLE_STORE)
+    for (uint16_t k = 0; k < g->p->nopnd; k++) {
+        if (g->p->opnd[k].role != TD_ROLE_STORE)
+            continue;
+        if (g->p->put)
+            scatter(g, k);
+        else
             td_gen_store(g, k);
+    }
 }

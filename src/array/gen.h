@@ -6,7 +6,7 @@
 #ifndef TD_ARRAY_GEN_H
 #define TD_ARRAY_GEN_H
 #include "array/plan.h"
-#include "ir/ir.h"
+#include "ir/complex.h"
 
 typedef struct td_gen {
     td_fn         *f;
@@ -22,7 +22,7 @@ typedef struct td_gen {
     td_val         tile[TD_PLAN_OPNDS], tile_index; /* operands read from memory of the block, all at one place; {0}: none */
     td_val         base[TD_PLAN_OPNDS]; /* int64 offset of the row */
     td_val         j;                   /* int64: position in the last dim, of lane 0 */
-    td_val         val[TD_PLAN_STEPS];  /* half types as float32 */
+    td_num         val[TD_PLAN_STEPS];  /* half types as float32 */
 } td_gen;
 
 /* Declares the parameters in the order of td_plan_words, then n extra int64 ones in extra[]. */
@@ -45,7 +45,7 @@ void td_gen_uniform(td_gen *g);
 void td_gen_body(td_gen *g);
 
 /* Computes one step: at j for g->lanes elements, or one when none of them differ. */
-td_val td_gen_step(td_gen *g, int step);
+td_num td_gen_step(td_gen *g, int step);
 
 /* Writes the stores of the plan at j; writes operand k, a store. */
 void td_gen_stores(td_gen *g);
@@ -53,6 +53,9 @@ void td_gen_store(td_gen *g, int k);
 
 /* A step's value as its own dtype's compute type, and the reverse for memory. */
 td_dtype td_gen_compute(td_dtype dt);
+
+/* Step s, a search for v in memory that begins at element `base` (search.c). */
+td_val td_gen_search(td_gen *g, const td_step *s, td_val v, td_val base);
 
 /* Constants and small arithmetic on int64. */
 td_val td_gen_int(td_gen *g, int64_t v);

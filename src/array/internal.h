@@ -29,6 +29,9 @@ void td_walk_end(td_walk *w);             /* takes the marks off */
 /* A storage's value changes to n (reference taken over). */
 void td_storage_set(td_storage *s, td_node *n);
 
+/* What a capture that has ended left pending waits for nobody any more. */
+void td_pending_drop(uint64_t lister);
+
 /* Every pending storage; one that fails is left to who looks at its value. */
 void td_eval_others(void);
 
@@ -41,9 +44,25 @@ td_status td_storage_own(td_storage *s, td_node *writer);
 
 void td_eval_count_recorded(void);
 
+/* ---- index.c: what reading and writing by integer arrays share ---- */
+/* The row and dtype that a[i] = op(a[i], value) runs. */
+td_status td_put_loop(const td_array *a, td_op *op, const td_operand *value, td_dtype *dt);
+/* The shape of what p picks from a, and the shape of the indices inside it: theirs, then ones. */
+td_status td_pick_shapes(const td_array *a, const td_pick *p, td_shape *result, td_shape *spread);
+/* The sum over p of step[k] times index k (from the end where negative), of shape `spread`. */
+td_status td_pick_sum(const td_array *a, const td_pick *p, const td_shape *spread, const int64_t *step, td_array *out);
+
 /* n in another dtype, broadcast to the layout's shape and laid out so (NULL: its own shape in C order): a
  * new node that owns its value.  n's reference stays with the caller. */
 td_status td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out);
+
+/* The dtype that all operands from x[from] on take. */
+td_status td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out);
+/* The dtype of the loop that runs over operands of *dt, and the row that it runs. */
+td_status td_op_loop(td_op *op, td_dtype *dt);
+
+/* n for an assignment to shape `to`: NumPy drops leading axes of extent 1 from what is assigned; an owned reference. */
+td_status td_node_fit(td_node *n, const td_shape *to, td_node **out);
 
 /* a as a leaf in C order, an owned reference; NULL on failure. */
 td_status td_node_dense(const td_array *a, td_node **out);

@@ -92,8 +92,10 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
             rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
     uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
     int nw = td_plan_words(p, words);
+    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
 
-    if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1)
+    if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1 &&
+        p->put != TD_PUT_ORDERED)
         blocks = (int64_t)td_dev_info(p->dev)->units * OVERSPLIT;
     if (rows < blocks && n > CHUNK / OVERSPLIT) {
         chunk = (n * rows + blocks - 1) / blocks;
@@ -104,13 +106,14 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
     blocks = items < blocks ? items : blocks;
     per = (items + blocks - 1) / blocks;
     blocks = (items + per - 1) / per;
+    dims.grid[0] = (uint32_t)blocks;
     words[nw++] = (uint64_t)chunk;
     words[nw++] = (uint64_t)chunks;
     words[nw++] = (uint64_t)items;
     words[nw++] = (uint64_t)per;
     words[nw++] = (uint64_t)n;
-    return td_jit_launch(
-        k, p->stream, &(td_dims){.grid = {(uint32_t)blocks, 1, 1}, .block = {1, 1, 1}}, words, nw);
+    td_plan_dims(p, "", &dims);
+    return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 
 /* ---- GPU ---- */
@@ -153,13 +156,26 @@ build_gpu(void *ctx, td_fn *f)
     return f->st;
 }
 
+/* Complex elements that lie apart: a thread takes one, as one access, rather than several part by part. */
+static bool
+scatters_complex(const td_plan *p)
+{
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].inner == 2 && td_dtype_is_complex((td_dtype)p->opnd[k].dt))
+            return true;
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->step[i].kind == TD_N_GATHER && td_dtype_is_complex((td_dtype)p->step[i].dt))
+            return true;
+    return false;
+}
+
 /* Lanes of one 16-byte access, if every row starts aligned for every operand. */
 static int
 gpu_lanes(const td_plan *p)
 {
-    int lanes = 16 / td_plan_widest(p);
+    int lanes = 16 / td_plan_widest(p, false);
 
-    if (p->nd == 0)
+    if (p->nd == 0 || scatters_complex(p))
         return 1;
     if (p->nd > 1)
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)
@@ -190,6 +206,7 @@ launch_gpu(td_plan *p, td_kernel *k, int lanes)
                     .block = {block, 1, 1}};
 
     words[nw++] = (uint64_t)p->total;
+    td_plan_dims(p, "", &dims);
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 
@@ -224,17 +241,21 @@ td_eval_map(td_plan *p)
 
     if (p->total == 0 || p->nstore == 0)
         return TD_OK;
-    td_plan_collapse(p, 0, false);
+    td_plan_collapse(p, 0, p->put);
     if (!fits(p))
         return TD_SKIP;
-    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p)) : 1;
+    m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p, true)) : 1;
+    if (p->put &&
+        (gpu ||
+         p->put_op != TD_OPS)) /* neighbouring threads write neighbours; lanes might collide */
+        m.lanes = 1;
     token = td_graph_unlock();
     st = launch_tiled(p, gpu ? 0 : m.lanes);
     if (st != TD_SKIP) {
         td_graph_lock(token);
         return st;
     }
-    if (!gpu)
+    if (!gpu && m.lanes > 1)
         td_plan_flatten(p, m.lanes);
     key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
     st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);

@@ -127,12 +127,12 @@ static td_status
 by_library(const product *p, td_array *out)
 {
     td_dtype dt = td_array_dtype(&p->a);
-    td_gemm g = {.size = (int)td_dtype_size(dt), .m = p->m, .n = p->n, .k = p->k, .ldc = p->n};
+    td_gemm g = {.dt = dt, .m = p->m, .n = p->n, .k = p->k, .ldc = p->n};
     td_node *na = NULL, *nb = NULL;
     td_status st;
     void *token;
 
-    if ((dt != TD_F16 && dt != TD_F32 && dt != TD_F64) || !p->m || !p->n || !p->k)
+    if ((!td_dtype_is_float(dt) && !td_dtype_is_complex(dt)) || !p->m || !p->n || !p->k)
         return TD_SKIP;
     g.batch = td_shape_size(&p->batch);
     g.stride_c = p->m * p->n;
@@ -172,16 +172,24 @@ with_axis(const td_view *v, int at)
 }
 
 static td_status
-by_kernel(const product *p, td_array *out)
+by_kernel(product *p, td_array *out)
 {
     int nd = p->result.ndim;
-    td_view va = with_axis(&p->a.view, nd), vb = with_axis(&p->b.view, nd - 2);
-    td_array a = td_array_view(&p->a, &va), b = td_array_view(&p->b, &vb), ab = {0};
     td_dtype dt = td_array_dtype(&p->a);
     td_redargs sum = {.axes = 1u << (nd - 1), .dtype = dt == TD_BOOL ? -1 : (int)dt};
-    td_status st =
-        td_array_apply(OP_multiply, (td_operand[]){{.array = &a}, {.array = &b}}, 2, &ab);
+    td_array a, b, ab = {0};
+    td_view va, vb;
+    td_status st;
 
+    if (td_dtype_is_half(dt)) { /* one rounding, at the end */
+        TD_TRY(as_dtype(&p->a, TD_F32));
+        TD_TRY(as_dtype(&p->b, TD_F32));
+    }
+    va = with_axis(&p->a.view, nd);
+    vb = with_axis(&p->b.view, nd - 2);
+    a = td_array_view(&p->a, &va);
+    b = td_array_view(&p->b, &vb);
+    st = td_array_apply(OP_multiply, (td_operand[]){{.array = &a}, {.array = &b}}, 2, &ab);
     if (!st)
         st = td_array_reduce(dt == TD_BOOL ? TD_RED_any : TD_RED_sum, &ab, &sum, out);
     td_array_unref(&a);

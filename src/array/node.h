@@ -21,6 +21,8 @@ typedef enum td_kind {
     TD_N_REDUCE, /* red over `axes` of src[0] */
     TD_N_GATHER, /* src[0] (evaluated) taken along axis par[0].i; src[1]: int64 indices in range,
                     shaped to broadcast to the result; par[1].i: their rank */
+    TD_N_SEARCH, /* how many elements of src[0] (evaluated, sorted, one axis) come before each of src[1], of
+                    the same dtype; op: do equal ones? */
 } td_kind;
 
 typedef enum td_red {
@@ -43,9 +45,11 @@ typedef struct td_node {
     uint8_t         computed; /* kernels that have computed it without writing it out */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
     uint16_t        op;   /* td_op, td_red or td_dist */
+    int32_t         held; /* references of captures (capture.h), counted in refs too */
     uint16_t        slot; /* scratch of one planning: its step + 1; 0 between */
     uint32_t        weight; /* pending nodes under it, itself included; an upper bound */
     uint32_t        axes;   /* reduce: bit mask of the source's axes */
+    int64_t         in_range; /* int64 elements: all lie in [-in_range, in_range); 0: not known */
     uint32_t        sig[TD_SIGDEPTH]; /* hash of the expression, to depth 1, 2, … */
     struct td_node *src[TD_MAXSRC], *dead;
     td_dev         *dev;
@@ -72,6 +76,13 @@ static inline bool
 td_node_pending(const td_node *n)
 {
     return !n->buf && n->kind != TD_N_SCALAR;
+}
+
+/* Does n read memory of src[0] where values say?  Then src[0] is evaluated before. */
+static inline bool
+td_node_looks_up(const td_node *n)
+{
+    return n->kind == TD_N_GATHER || n->kind == TD_N_SEARCH;
 }
 
 /* Given up and taken back around compiling, running and waiting; NULL hooks: nothing to do. */

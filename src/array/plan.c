@@ -12,6 +12,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->shape = *shape;
     p->tail_kept = p->flat = false;
     p->axes = p->lack = 0;
+    p->put = TD_PUT_NONE;
     p->open = true;
     p->total = td_shape_size(shape);
 }
@@ -36,14 +37,20 @@ new_opnd(td_plan *p, td_role role, td_dtype dt, uint16_t *out)
 static td_status
 add_scalar(td_plan *p, td_scalar s, td_dtype dt, uint16_t *out)
 {
+    td_dtype part = td_dtype_real_of(dt);
+    int n = td_dtype_is_complex(dt) ? 2 : 1;
     uint64_t bits[2];
 
-    if (p->nscalar == TD_PLAN_SCALARS)
+    if (p->nscalar + n > TD_PLAN_SCALARS)
         return TD_SKIP;
+    *out = p->nscalar;
     td_scalar_bits(s, dt, bits);
-    p->scalar_dt[p->nscalar] = (uint8_t)dt;
-    p->scalar[p->nscalar] = bits[0];
-    *out = p->nscalar++;
+    if (dt == TD_C64)
+        bits[1] = bits[0] >> 32;
+    for (int i = 0; i < n; i++) { /* a complex number is two arguments */
+        p->scalar_dt[p->nscalar] = (uint8_t)part;
+        p->scalar[p->nscalar++] = part == TD_F32 ? bits[i] & UINT32_MAX : bits[i];
+    }
     return TD_OK;
 }
 
@@ -140,6 +147,27 @@ add_reduction(td_plan *p, td_node *n, td_step *s)
     return st;
 }
 
+/* Scalars: the sorted elements' distance in memory, their number, its bits. */
+static td_status
+add_searched(td_plan *p, const td_node *n, td_step *s)
+{
+    const td_node *src = n->src[0];
+    td_view v = {.shape = n->view.shape, .offset = src->view.offset};
+    int64_t count = src->view.shape.dim[0];
+    int64_t num[3] = {src->view.stride[0], count,
+                      count ? 64 - __builtin_clzll((uint64_t)count) : 0};
+
+    TD_TRY(add_load(p, src->buf, (td_dtype)src->dt, &v, &s->opnd));
+    for (int i = 0; i < 3; i++) {
+        uint16_t at;
+
+        TD_TRY(add_scalar(p, (td_scalar){.dt = TD_I64, .i = num[i]}, TD_I64, &at));
+        s->scalar = i ? s->scalar : at;
+    }
+    s->nsrc = 1;
+    return add_node(p, n->src[1], &s->src[0]);
+}
+
 static td_status
 add_pending(td_plan *p, td_node *n, td_step *s)
 {
@@ -163,6 +191,7 @@ add_pending(td_plan *p, td_node *n, td_step *s)
                           TD_I64, &s->scalar));
         s->nsrc = 1;
         return add_node(p, n->src[1], &s->src[0]);
+    case TD_N_SEARCH: return add_searched(p, n, s);
     case TD_N_OP:
     case TD_N_CAST:
         s->nsrc = n->nsrc;
@@ -267,7 +296,7 @@ worth_keeping(const td_plan *p, const td_node *n)
 {
     if (n->kind == TD_N_REDUCE) /* small, and dear to compute */
         return true;
-    if (n->buf || (n->kind != TD_N_OP && n->kind != TD_N_CAST && n->kind != TD_N_GATHER))
+    if (n->buf || (n->kind != TD_N_OP && n->kind != TD_N_CAST && !td_node_looks_up(n)))
         return false;
     return td_shape_eq(&n->view.shape, &p->shape) && (n->computed || (n->named && n->uses > 1));
 }

@@ -35,16 +35,25 @@ typedef struct td_opnd {
 } td_opnd;
 
 typedef struct td_step {
-    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, LEAF; of rows also REDUCE */
+    uint8_t  kind, dt;  /* td_kind: SCALAR, OP, CAST, IOTA, RANDOM, GATHER, SEARCH, LEAF; of rows also REDUCE */
     uint8_t  nsrc;
     uint8_t  uniform;   /* the same for all lanes of a row; of rows: for all elements of the reduced axes */
     uint8_t  stage;     /* reductions below it, one behind the other */
     uint8_t  pad;       /* 0: steps are hashed as bytes */
     uint16_t op;
-    uint16_t opnd;      /* LEAF, GATHER: what it loads; IOTA, RANDOM: its index */
+    uint16_t opnd;      /* LEAF, GATHER, SEARCH: what it loads; IOTA, RANDOM: its index */
     uint16_t scalar;    /* first of its kernel-argument scalars */
     uint16_t src[TD_MAXSRC];
 } td_step;
+
+/* Where a scattering plan writes: the store's view, moved by step `at` elements, where `guard` holds. */
+typedef enum td_puthow {
+    TD_PUT_NONE,
+    TD_PUT_ORDERED, /* as if elements were written one after another in C order (CPU: one thread) */
+    TD_PUT_FREE,    /* in any order: targets are distinct, the values equal, or op is atomic */
+} td_puthow;
+
+enum { TD_PLAN_NOSTEP = UINT16_MAX };
 
 typedef struct td_plan {
     td_dev    *dev;
@@ -63,6 +72,9 @@ typedef struct td_plan {
     uint32_t   axes;  /* of rows: the mask of reduced axes; 0: no plan of rows */
     uint32_t   lack;  /* of rows, while nodes are added: axes of the space that the node's shape leaves out */
     uint32_t   lacks[TD_PLAN_STEPS]; /* the same of each step's node */
+    uint8_t    put;               /* td_puthow */
+    uint16_t   put_at, put_guard; /* steps; guard may be TD_PLAN_NOSTEP */
+    uint16_t   put_op; /* memory becomes op(memory, value), computed in the value's dtype; TD_OPS: the value */
     bool       flat; /* a CPU's map with a short last dim: lanes run along the whole space */
     int64_t    dim[TD_MAXDIM];
     int64_t    total; /* elements of the iteration space */
@@ -108,7 +120,12 @@ int       td_plan_words(const td_plan *p, uint64_t *words);
 /* May `lanes` consecutive elements be accessed as one aligned piece of memory everywhere? */
 bool      td_plan_aligned(const td_plan *p, int lanes);
 
-/* Largest element among operands and steps, in bytes. */
-int       td_plan_widest(const td_plan *p);
+/* What a launch tells those who watch: which words of td_plan_words are addresses, the bytes of the
+ * operands, each element once, and the operations, after those of `head` ("" or "sum of "). */
+void      td_plan_dims(const td_plan *p, const char *head, td_dims *dims);
+
+/* Largest element among operands and steps, in bytes; parts: of complex ones a component. */
+int       td_plan_widest(const td_plan *p, bool parts);
+bool      td_plan_complex(const td_plan *p); /* is an operand complex? */
 
 #endif

@@ -11,9 +11,6 @@
 td_status
 td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out)
 {
-    if (td_dtype_is_complex(dt) || td_dtype_is_complex((td_dtype)n->dt))
-        return td_fail(TD_ERR_TYPE, "%s to %s: complex kernels are not available yet",
-                       td_dtype_name((td_dtype)n->dt), td_dtype_name(dt));
     TD_TRY(td_cut(&n, 1));
     TD_TRY(td_node_new(TD_N_CAST, n->dev, dt, layout ? &layout->shape : &n->view.shape, out));
     if (layout)
@@ -62,9 +59,8 @@ is_comparison(td_op op)
     return op >= OP_less && op <= OP_not_equal;
 }
 
-/* The dtype that all operands from x[from] on take. */
-static td_status
-common_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
+td_status
+td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
 {
     int dt = -1;
 
@@ -111,15 +107,11 @@ bool_loop(td_op *op, td_dtype *dt)
     return TD_OK;
 }
 
-/* The dtype of the loop that runs, and the row that it runs. */
-static td_status
-choose_loop(td_op *op, td_dtype *dt)
+td_status
+td_op_loop(td_op *op, td_dtype *dt)
 {
     const char *kinds = td_optab[*op].kinds;
 
-    if (td_dtype_is_complex(*dt))
-        return td_fail(TD_ERR_TYPE, "%s: %s arithmetic is not available yet", td_optab[*op].name,
-                       td_dtype_name(*dt));
     if (*op >= OP_logical_and && *op <= OP_logical_not) {
         *dt = TD_BOOL;
         return TD_OK;
@@ -128,7 +120,7 @@ choose_loop(td_op *op, td_dtype *dt)
         TD_TRY(bool_loop(op, dt));
     if (strchr(td_optab[*op].kinds, td_dtype_kind(*dt)))
         return TD_OK;
-    if (td_dtype_is_float(*dt) || !strchr(kinds, 'f'))
+    if (td_dtype_is_float(*dt) || td_dtype_is_complex(*dt) || !strchr(kinds, 'f'))
         return td_fail(TD_ERR_TYPE, "%s: not defined for %s", td_optab[*op].name,
                        td_dtype_name(*dt));
     *dt = td_optab[*op].flags & TD_OPF_WIDE ? TD_F64 : td_dtype_float_of(*dt);
@@ -148,8 +140,9 @@ simple_power(const td_operand *x, td_array *out)
 
     if (e->array || !e->weak || !x[0].array || td_array_dtype(x[0].array) == TD_BOOL)
         return TD_SKIP;
-    is_float = td_dtype_is_float(td_array_dtype(x[0].array));
-    if (e->weak != 'i' && !is_float)
+    is_float = td_dtype_is_float(td_array_dtype(x[0].array)) ||
+               td_dtype_is_complex(td_array_dtype(x[0].array));
+    if (e->weak == 'c' || (e->weak != 'i' && !is_float))
         return TD_SKIP;
     v = e->weak == 'f' ? e->scalar.f[0] : (double)e->scalar.i;
     if (v == 2)
@@ -252,7 +245,7 @@ emit(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, i
     td_node *r;
 
     TD_TRY(td_cut(src, n));
-    TD_TRY(td_node_new(TD_N_OP, d, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, s, &r));
+    TD_TRY(td_node_new(TD_N_OP, d, td_op_result(op, dt), s, &r));
     r->op = (uint16_t)op;
     for (int i = 0; i < n; i++)
         td_node_add_src(r, src[i]);
@@ -272,8 +265,8 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
     if (op == OP_power && (st = simple_power(x, out)) != TD_SKIP)
         return st;
     TD_TRY(device_of(op, x, n, &d));
-    TD_TRY(common_dtype(op, x, op == OP_select, n, &dt));
-    TD_TRY(choose_loop(&op, &dt));
+    TD_TRY(td_op_dtype(op, x, op == OP_select, n, &dt));
+    TD_TRY(td_op_loop(&op, &dt));
     if (op == OP_power && td_dtype_is_int(dt))
         TD_TRY(check_exponent(&x[1]));
     for (int i = 0; i < n; i++)
@@ -328,11 +321,35 @@ reduced_shape(const td_array *a, const td_redargs *args, td_shape *out)
     return TD_OK;
 }
 
+/* |d|^2 */
+static td_status
+squared(const td_array *d, td_array *out)
+{
+    td_array part[2] = {{0}}, sq[2] = {{0}};
+    td_status st = TD_OK;
+
+    if (!td_dtype_is_complex(td_array_dtype(d)))
+        return td_array_apply(OP_square, (td_operand[]){{.array = d}}, 1, out);
+    for (int i = 0; i < 2; i++) {
+        part[i] = td_array_part(d, i);
+        if (!st)
+            st = td_array_apply(OP_square, (td_operand[]){{.array = &part[i]}}, 1, &sq[i]);
+    }
+    if (!st)
+        st = td_array_apply(OP_add, (td_operand[]){{.array = &sq[0]}, {.array = &sq[1]}}, 2, out);
+    for (int i = 0; i < 2; i++) {
+        td_array_unref(&part[i]);
+        td_array_unref(&sq[i]);
+    }
+    return st;
+}
+
 /* float64 and integer variance in two passes: mean first, then the mean of squared differences. */
 static td_status
 two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt, td_array *out)
 {
-    td_redargs keep = {.axes = args->axes, .keepdims = true, .dtype = TD_F64};
+    td_redargs keep = {
+        .axes = args->axes, .keepdims = true, .dtype = td_promote(td_array_dtype(a), TD_F64)};
     td_redargs sum = {.axes = args->axes, .keepdims = args->keepdims, .dtype = TD_F64};
     td_array m = {0}, d = {0}, q = {0}, s = {0}, v = {0};
     int64_t count = 1;
@@ -345,7 +362,7 @@ two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt,
     if (!st)
         st = td_array_apply(OP_subtract, (td_operand[]){{.array = a}, {.array = &m}}, 2, &d);
     if (!st)
-        st = td_array_apply(OP_square, (td_operand[]){{.array = &d}}, 1, &q);
+        st = squared(&d, &q);
     if (!st)
         st = td_array_reduce(TD_RED_sum, &q, &sum, &s);
     if (!st) {
@@ -397,7 +414,8 @@ td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array 
 
     TD_TRY(td_red_result(red, in, args->dtype, &dt));
     TD_TRY(check_reduction(red, a, args));
-    if ((red == TD_RED_var || red == TD_RED_std) && in != TD_F32 && !td_dtype_is_half(in))
+    if ((red == TD_RED_var || red == TD_RED_std) && in != TD_F32 && in != TD_C64 &&
+        !td_dtype_is_half(in))
         return two_pass(red, a, args, dt, out);
     TD_TRY(reduced_shape(a, args, &s));
     TD_TRY(td_array_node(a, &src));

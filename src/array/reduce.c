@@ -4,8 +4,8 @@
 #include <math.h>
 
 const td_redinfo td_redtab[TD_RED_COUNT] = {
-#define RED(n, na, id, mean)                                                                       \
-    [TD_RED_##n] = {.name = #n, .meaning = mean, .nacc = na, .identity = id},
+#define RED(n, na, np, id, mean)                                                                   \
+    [TD_RED_##n] = {.name = #n, .meaning = mean, .nacc = na, .npair = np, .identity = id},
 #include "array/reduce.def"
 };
 
@@ -20,17 +20,16 @@ td_red_result(td_red red, td_dtype in, int want, td_dtype *out)
 {
     bool integral = td_dtype_is_int(in) || in == TD_BOOL;
 
-    if (td_dtype_is_complex(in) || (want >= 0 && td_dtype_is_complex((td_dtype)want)))
-        return td_fail(TD_ERR_TYPE, "%s: not available for %s yet", td_redtab[red].name,
-                       td_dtype_name(td_dtype_is_complex(in) ? in : (td_dtype)want));
     switch (red) {
     case TD_RED_sum:
     case TD_RED_prod:
         *out = want >= 0 ? (td_dtype)want : integral ? wide_int(in) : in;
         return TD_OK;
-    case TD_RED_mean:
+    case TD_RED_mean: *out = want >= 0 ? (td_dtype)want : integral ? TD_F64 : in; return TD_OK;
     case TD_RED_var:
-    case TD_RED_std:           *out = want >= 0 ? (td_dtype)want : integral ? TD_F64 : in; return TD_OK;
+    case TD_RED_std:
+        *out = td_dtype_real_of(want >= 0 ? (td_dtype)want : integral ? TD_F64 : in);
+        return TD_OK;
     case TD_RED_any:
     case TD_RED_all:           *out = TD_BOOL; return TD_OK;
     case TD_RED_argmin:
@@ -43,15 +42,32 @@ td_red_result(td_red red, td_dtype in, int want, td_dtype *out)
     td_bug(__FILE__, __LINE__, "reduction");
 }
 
+bool
+td_red_pair(td_red red, td_dtype in, td_dtype out)
+{
+    bool own = red == TD_RED_sum || red == TD_RED_prod || red == TD_RED_mean;
+
+    return td_dtype_is_complex(own ? out : in);
+}
+
+int
+td_red_nacc(td_red red, bool pair)
+{
+    return pair ? td_redtab[red].npair : td_redtab[red].nacc;
+}
+
 td_dtype
 td_red_acc(td_red red, int i, td_dtype in, td_dtype out)
 {
-    td_dtype value = td_dtype_is_half(in) ? TD_F32 : in;
+    td_dtype value = td_dtype_is_half(in) ? TD_F32 : td_dtype_real_of(in);
+    bool last = i == td_red_nacc(red, td_red_pair(red, in, out)) - 1;
 
     switch (red) {
     case TD_RED_sum:
-        return td_dtype_is_float(out) ? TD_F64 : out == TD_BOOL ? TD_BOOL : wide_int(out);
-    case TD_RED_prod:          return td_dtype_is_half(out) ? TD_F32 : out;
+        if (td_dtype_is_float(out) || td_dtype_is_complex(out))
+            return TD_F64;
+        return out == TD_BOOL ? TD_BOOL : wide_int(out);
+    case TD_RED_prod:          return td_dtype_is_half(out) ? TD_F32 : td_dtype_real_of(out);
     case TD_RED_mean:
     case TD_RED_var:
     case TD_RED_std:           return TD_F64;
@@ -61,7 +77,7 @@ td_red_acc(td_red red, int i, td_dtype in, td_dtype out)
     case TD_RED_min:
     case TD_RED_max:           return value;
     case TD_RED_argmin:
-    case TD_RED_argmax:        return i ? TD_I64 : value;
+    case TD_RED_argmax:        return last ? TD_I64 : value;
     case TD_RED_COUNT:         break;
     }
     td_bug(__FILE__, __LINE__, "reduction");
@@ -92,45 +108,59 @@ highest(td_fn *f, td_dtype dt)
     return td_const_int(f, dt, 1);
 }
 
-void
-td_red_init(td_fn *f, td_red red, const td_dtype acc[], td_val out[])
+/* What every element beats; a tie is impossible but with itself. */
+static td_val
+worst(td_fn *f, td_red red, td_dtype dt)
 {
+    return red == TD_RED_min || red == TD_RED_argmin ? highest(f, dt) : lowest(f, dt);
+}
+
+void
+td_red_init(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_val out[])
+{
+    int n = td_red_nacc(red, pair), parts = pair ? 2 : 1;
+
+    for (int i = 0; i < n; i++)
+        out[i] = td_const_int(f, acc[i], 0);
     switch (red) {
     case TD_RED_prod:
     case TD_RED_all:  out[0] = td_const_int(f, acc[0], 1); return;
-    case TD_RED_min:  out[0] = highest(f, acc[0]); return;
-    case TD_RED_max:  out[0] = lowest(f, acc[0]); return;
+    case TD_RED_min:
+    case TD_RED_max:
     case TD_RED_argmin:
-        out[0] = highest(f, acc[0]);
-        out[1] = td_const_int(f, TD_I64, INT64_MAX);
-        return;
     case TD_RED_argmax:
-        out[0] = lowest(f, acc[0]);
-        out[1] = td_const_int(f, TD_I64, INT64_MAX);
+        for (int i = 0; i < parts; i++)
+            out[i] = worst(f, red, acc[i]);
+        if (n > parts)
+            out[n - 1] = td_const_int(f, TD_I64, INT64_MAX);
         return;
-    default:
-        for (int i = 0; i < td_redtab[red].nacc; i++)
-            out[i] = td_const_int(f, acc[i], 0);
+    default: return;
     }
 }
 
 void
-td_red_lift(td_fn *f, td_red red, const td_dtype acc[], td_val x, td_val index, td_val out[])
+td_red_lift(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_num x, td_val index,
+            td_val out[])
 {
+    int n = td_red_nacc(red, pair);
+
     switch (red) {
-    case TD_RED_argmin:
-    case TD_RED_argmax:
-        out[0] = x;
-        out[1] = index;
-        return;
-    case TD_RED_var:
-    case TD_RED_std:
-        out[0] = td_cast(f, x, TD_F64);
-        out[1] = TD_E2(f, multiply, out[0], out[0]);
-        return;
-    case TD_RED_count_nonzero: out[0] = td_cast(f, td_cast(f, x, TD_BOOL), TD_I64); return;
-    default:                   out[0] = td_cast(f, x, acc[0]);
+    case TD_RED_any:
+    case TD_RED_all:           out[0] = td_num_cast(f, x, TD_BOOL).re; return;
+    case TD_RED_count_nonzero: out[0] = td_cast(f, td_num_cast(f, x, TD_BOOL).re, TD_I64); return;
+    default:                   break;
     }
+    x = td_num_cast(f, x, pair ? td_dtype_complex_of(acc[0]) : acc[0]);
+    out[0] = x.re;
+    if (pair)
+        out[1] = x.im;
+    if (red == TD_RED_argmin || red == TD_RED_argmax)
+        out[n - 1] = index;
+    if (red != TD_RED_var && red != TD_RED_std)
+        return;
+    out[n - 1] = TD_E2(f, multiply, x.re, x.re);
+    if (pair)
+        out[n - 1] = TD_E2(f, add, out[n - 1], TD_E2(f, multiply, x.im, x.im));
 }
 
 bool
@@ -140,22 +170,38 @@ td_red_shifts(td_red red)
            red == TD_RED_std; /* their squares would swallow small deviations */
 }
 
+static td_num
+number(const td_val acc[], bool pair)
+{
+    return (td_num){acc[0], pair ? acc[1] : TD_NONE};
+}
+
+static td_val
+compare(td_fn *f, td_op op, td_num a, td_num b)
+{
+    return td_num_emit(f, op, (td_num[]){a, b}).re;
+}
+
 /* NaN beats all, then the value, then the smaller index. */
 static void
-merge_arg(td_fn *f, td_op better, const td_val a[], const td_val b[], td_val out[])
+merge_arg(td_fn *f, td_op better, bool pair, const td_val a[], const td_val b[], td_val out[])
 {
-    td_val take = td_emit(f, better, (td_val[]){b[0], a[0]}), tie = TD_E2(f, equal, b[0], a[0]);
+    td_num x = number(a, pair), y = number(b, pair);
+    td_val take = compare(f, better, y, x), tie = compare(f, OP_equal, y, x);
     bool is_float = !f->st && td_dtype_is_float((td_dtype)td_at(f, a[0])->dt);
+    int n = pair ? 3 : 2;
 
     if (is_float) {
-        td_val na = TD_E1(f, isnan, a[0]), nb = TD_E1(f, isnan, b[0]);
+        td_val na = td_num_emit(f, OP_isnan, &x).re, nb = td_num_emit(f, OP_isnan, &y).re;
 
-        take = TD_E2(f, logical_or, take, TD_E2(f, logical_and, nb, TD_E1(f, logical_not, na)));
+        take = TD_E2(f, logical_or, take, nb);
+        take = TD_E2(f, logical_and, take, TD_E1(f, logical_not, na));
         tie = TD_E2(f, logical_or, tie, TD_E2(f, logical_and, na, nb));
     }
-    take = TD_E2(f, logical_or, take, TD_E2(f, logical_and, tie, TD_E2(f, less, b[1], a[1])));
-    out[0] = TD_E3(f, select, take, b[0], a[0]);
-    out[1] = TD_E3(f, select, take, b[1], a[1]);
+    take =
+        TD_E2(f, logical_or, take, TD_E2(f, logical_and, tie, TD_E2(f, less, b[n - 1], a[n - 1])));
+    for (int i = 0; i < n; i++)
+        out[i] = TD_E3(f, select, take, b[i], a[i]);
 }
 
 static td_val
@@ -173,35 +219,72 @@ merge_one(td_fn *f, td_red red, td_val a, td_val b)
     }
 }
 
+/* Products and extremes of complex numbers do not go part by part. */
+static void
+merge_pair(td_fn *f, td_op op, const td_val a[], const td_val b[], td_val out[])
+{
+    td_num r = td_num_emit(f, op, (td_num[]){number(a, true), number(b, true)});
+
+    out[0] = r.re;
+    out[1] = r.im;
+}
+
 void
-td_red_merge(td_fn *f, td_red red, const td_val a[], const td_val b[], td_val out[])
+td_red_merge(td_fn *f, td_red red, bool pair, const td_val a[], const td_val b[], td_val out[])
 {
     if (red == TD_RED_argmin || red == TD_RED_argmax) {
-        merge_arg(f, red == TD_RED_argmin ? OP_less : OP_greater, a, b, out);
+        merge_arg(f, red == TD_RED_argmin ? OP_less : OP_greater, pair, a, b, out);
         return;
     }
-    for (int i = 0; i < td_redtab[red].nacc; i++)
+    if (pair && (red == TD_RED_prod || red == TD_RED_min || red == TD_RED_max)) {
+        merge_pair(f,
+                   red == TD_RED_prod  ? OP_multiply
+                   : red == TD_RED_min ? OP_minimum
+                                       : OP_maximum,
+                   a, b, out);
+        return;
+    }
+    for (int i = 0; i < td_red_nacc(red, pair); i++)
         out[i] = merge_one(f, red, a[i], b[i]);
 }
 
-td_val
-td_red_finish(td_fn *f, td_red red, const td_val acc[], td_val count, td_val ddof, td_dtype out)
+/* (sum of |x|^2 - |sum|^2 / n) / (n - ddof), not below 0 */
+static td_val
+variance(td_fn *f, bool pair, const td_val acc[], td_val n, td_val ddof)
+{
+    td_val zero = td_const(f, TD_F64, 0), square = TD_E2(f, multiply, acc[0], acc[0]), v;
+
+    if (pair)
+        square = TD_E2(f, add, square, TD_E2(f, multiply, acc[1], acc[1]));
+    v = TD_E2(f, subtract, acc[pair ? 2 : 1], TD_E2(f, divide, square, n));
+    v = TD_E2(f, maximum, v, zero);
+    return TD_E2(f, divide, v, TD_E2(f, maximum, TD_E2(f, subtract, n, ddof), zero));
+}
+
+td_num
+td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count, td_val ddof,
+              td_dtype out)
 {
     td_val n, v;
+    td_num r;
 
     switch (red) {
-    case TD_RED_mean: return td_cast(f, TD_E2(f, divide, acc[0], td_cast(f, count, TD_F64)), out);
-    case TD_RED_var:
-    case TD_RED_std: /* (sum of squares - sum^2 / n) / (n - ddof), not below 0 */
+    case TD_RED_mean:
         n = td_cast(f, count, TD_F64);
-        v = TD_E2(f, subtract, acc[1], TD_E2(f, divide, TD_E2(f, multiply, acc[0], acc[0]), n));
-        v = TD_E2(f, maximum, v, td_const(f, TD_F64, 0));
-        n = TD_E2(f, maximum, TD_E2(f, subtract, n, ddof), td_const(f, TD_F64, 0));
-        v = TD_E2(f, divide, v, n);
-        return td_cast(f, red == TD_RED_std ? TD_E1(f, sqrt, v) : v, out);
+        r = td_num_of(TD_E2(f, divide, acc[0], n));
+        if (pair)
+            r.im = TD_E2(f, divide, acc[1], n);
+        return td_num_cast(f, r, out);
+    case TD_RED_var:
+    case TD_RED_std:
+        v = variance(f, pair, acc, td_cast(f, count, TD_F64), ddof);
+        return td_num_of(td_cast(f, red == TD_RED_std ? TD_E1(f, sqrt, v) : v, out));
     case TD_RED_argmin:
-    case TD_RED_argmax: return acc[1];
-    default:            return td_cast(f, acc[0], out);
+    case TD_RED_argmax:        return td_num_of(acc[pair ? 2 : 1]);
+    case TD_RED_any:
+    case TD_RED_all:
+    case TD_RED_count_nonzero: return td_num_of(td_cast(f, acc[0], out));
+    default:                   return td_num_cast(f, number(acc, pair), out);
     }
 }
 
@@ -211,7 +294,7 @@ td_red_empty(td_red red, td_dtype out)
     bool one = red == TD_RED_prod || red == TD_RED_all;
     bool nan = red == TD_RED_mean || red == TD_RED_var || red == TD_RED_std;
 
-    if (td_dtype_is_float(out))
-        return (td_scalar){.dt = out, .f = {nan ? (double)NAN : one}};
+    if (td_dtype_is_float(out) || td_dtype_is_complex(out))
+        return (td_scalar){.dt = out, .f = {nan ? (double)NAN : one, nan ? (double)NAN : 0}};
     return (td_scalar){.dt = out, .i = one};
 }

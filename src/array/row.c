@@ -22,11 +22,12 @@ typedef struct build {
     td_val there;               /* GPU: the row exists; TD_NONE: it does */
     td_val e, ok; /* number in the row of lane 0's element; it exists (TD_NONE: it does) */
     td_val chunk; /* GPU: the first element of this round */
-    td_val (*kept)[TD_PLAN_STEPS]; /* values of each of a thread's vectors; {0}: none yet */
+    td_num (*kept)[TD_PLAN_STEPS]; /* values of each of a thread's vectors; {0}: none yet */
     td_val scratch[SCRATCH_MAX];
     bool want[TD_PLAN_STEPS]; /* steps whose elements the pass computes */
     td_val slot[TD_PLAN_STEPS][TD_MAXACC], acc[TD_PLAN_STEPS][TD_MAXACC],
-        mem[TD_PLAN_STEPS][TD_MAXACC], shift[TD_PLAN_STEPS]; /* of the pass's reductions */
+        mem[TD_PLAN_STEPS][TD_MAXACC]; /* of the pass's reductions */
+    td_num shift[TD_PLAN_STEPS];       /* TD_NONE: nothing */
 } build;
 
 static td_val
@@ -50,11 +51,16 @@ feeds(const build *b, int i, int pass)
     return s->kind == TD_N_REDUCE && s->stage == pass + 1;
 }
 
-static void
+/* The dtypes of a reduction's accumulators; returns whether they are those of a complex number. */
+static bool
 acc_dtypes(const td_plan *p, const td_step *s, td_dtype dt[])
 {
-    for (int i = 0; i < td_redtab[s->op].nacc; i++)
-        dt[i] = td_red_acc((td_red)s->op, i, (td_dtype)p->step[s->src[0]].dt, (td_dtype)s->dt);
+    td_dtype in = (td_dtype)p->step[s->src[0]].dt, out = (td_dtype)s->dt;
+    bool pair = td_red_pair((td_red)s->op, in, out);
+
+    for (int i = 0; i < td_red_nacc((td_red)s->op, pair); i++)
+        dt[i] = td_red_acc((td_red)s->op, i, in, out);
+    return pair;
 }
 
 /* A store of one value a row. */
@@ -76,11 +82,17 @@ stored_in(const build *b, int k, int pass, bool of_row)
            row_store(p, k) == of_row;
 }
 
+static td_dtype
+step_dtype(const build *b, int i)
+{
+    return td_gen_compute((td_dtype)b->r->p->step[i].dt);
+}
+
 /* Is step i's value at hand from an earlier pass? */
 static bool
 carried(const build *b, int i, int pass)
 {
-    return b->r->held ? b->kept[0][i].i != 0 : b->r->saved[i] && b->r->need[i] < pass;
+    return b->r->held ? b->kept[0][i].re.i != 0 : b->r->saved[i] && b->r->need[i] < pass;
 }
 
 /* Under each wanted step, what it is computed from. */
@@ -159,10 +171,11 @@ find_shifts(build *b, int pass)
 {
     const td_plan *p = b->r->p;
     bool want[TD_PLAN_STEPS] = {false}, any = false;
+    td_dtype dt[TD_MAXACC];
     td_gen g = b->g;
 
     for (int i = 0; i < p->nstep; i++) {
-        b->shift[i] = TD_NONE;
+        b->shift[i] = td_num_of(TD_NONE);
         if (feeds(b, i, pass) && td_red_shifts((td_red)p->step[i].op))
             any = want[p->step[i].src[0]] = true;
     }
@@ -175,7 +188,8 @@ find_shifts(build *b, int pass)
             g.val[i] = td_gen_step(&g, i);
     for (int i = 0; i < p->nstep; i++)
         if (feeds(b, i, pass) && td_red_shifts((td_red)p->step[i].op))
-            b->shift[i] = td_cast(g.f, g.val[p->step[i].src[0]], TD_F64);
+            b->shift[i] =
+                td_acc_shift(g.f, acc_dtypes(p, &p->step[i], dt), g.val[p->step[i].src[0]]);
 }
 
 static void
@@ -183,13 +197,14 @@ start(build *b, int pass)
 {
     const td_plan *p = b->r->p;
     td_dtype dt[TD_MAXACC];
+    bool pair;
 
     find_shifts(b, pass);
     for (int i = 0; i < p->nstep; i++) {
         if (!feeds(b, i, pass))
             continue;
-        acc_dtypes(p, &p->step[i], dt);
-        td_acc_start(b->g.f, (td_red)p->step[i].op, dt, acc_lanes(b->r), b->slot[i]);
+        pair = acc_dtypes(p, &p->step[i], dt);
+        td_acc_start(b->g.f, (td_red)p->step[i].op, pair, dt, acc_lanes(b->r), b->slot[i]);
     }
 }
 
@@ -198,23 +213,24 @@ static void
 bring_together(build *b, int pass)
 {
     const td_plan *p = b->r->p;
-    td_val v;
     int warps = b->r->gpu ? b->r->team / 32 : 0;
     td_fn *f = b->g.f;
     td_dtype dt[TD_MAXACC];
+    td_num v;
+    bool pair;
 
     for (int i = 0; i < p->nstep; i++) {
-        const td_step *s = &p->step[i];
+        td_red red = (td_red)p->step[i].op;
 
         if (!feeds(b, i, pass))
             continue;
-        acc_dtypes(p, s, dt);
-        td_acc_get(f, (td_red)s->op, b->slot[i], b->acc[i]);
-        td_acc_lanes(f, (td_red)s->op, acc_lanes(b->r), b->acc[i]);
+        pair = acc_dtypes(p, &p->step[i], dt);
+        td_acc_get(f, red, pair, b->slot[i], b->acc[i]);
+        td_acc_lanes(f, red, pair, acc_lanes(b->r), b->acc[i]);
         if (b->r->gpu)
-            td_acc_warp(f, (td_red)s->op, warps ? 32 : b->r->team, b->acc[i]);
+            td_acc_warp(f, red, pair, warps ? 32 : b->r->team, b->acc[i]);
         if (warps > 1)
-            td_acc_put(f, (td_red)s->op, dt, b->acc[i], b->tid, warps, b->mem[i]);
+            td_acc_put(f, red, pair, dt, b->acc[i], b->tid, warps, b->mem[i]);
     }
     if (warps > 1)
         td_barrier(f);
@@ -223,13 +239,12 @@ bring_together(build *b, int pass)
 
         if (!feeds(b, i, pass))
             continue;
-        acc_dtypes(p, s, dt);
+        pair = acc_dtypes(p, s, dt);
         if (warps > 1)
-            td_acc_take(f, (td_red)s->op, dt, b->mem[i], b->tid, warps, b->acc[i]);
-        v = td_red_finish(f, (td_red)s->op, b->acc[i], b->g.extra[TD_ROW_LENGTH],
+            td_acc_take(f, (td_red)s->op, pair, dt, b->mem[i], b->tid, warps, b->acc[i]);
+        v = td_red_finish(f, (td_red)s->op, pair, b->acc[i], b->g.extra[TD_ROW_LENGTH],
                           b->g.scalar[s->scalar], (td_dtype)s->dt);
-        v = td_cast(f, v, (td_dtype)s->dt);
-        b->g.val[i] = td_cast(f, v, td_gen_compute((td_dtype)s->dt));
+        b->g.val[i] = td_num_cast(f, v, td_gen_compute((td_dtype)s->dt));
     }
 }
 
@@ -260,12 +275,22 @@ place(build *b, int u)
         td_gen_row(g, td_gen_divide(g, b->e, p->nd - 1, &g->j), p->nk, p->nd - 1, true);
 }
 
-static td_val
+static td_num
 fetch(build *b, int i)
 {
     td_gen *g = &b->g;
 
-    return td_load(g->f, b->scratch[b->r->saved[i] - 1], b->e, g->mask, g->lanes, 0);
+    return td_num_load(g->f, b->scratch[b->r->saved[i] - 1], step_dtype(b, i), b->e, g->mask,
+                       g->lanes, 0);
+}
+
+static void
+save(build *b, int i, td_num v)
+{
+    td_gen *g = &b->g;
+
+    td_num_store(g->f, b->scratch[b->r->saved[i] - 1], step_dtype(b, i), b->e,
+                 td_num_splat(g->f, v, g->lanes), g->mask, 0);
 }
 
 /* The wanted steps of vector u, those at hand not anew; early: only what stays, from memory. */
@@ -274,20 +299,19 @@ compute(build *b, int u, int pass, bool early)
 {
     const td_plan *p = b->r->p;
     td_gen *g = &b->g;
-    td_val *kept = b->kept[u];
+    td_num *kept = b->kept[u];
 
     for (int i = 0; i < p->nstep; i++) {
         if (!b->want[i] ||
             (early && (p->step[i].kind != TD_N_LEAF || (b->r->held && b->r->last[i] == pass))))
             continue;
-        if (!kept[i].i && b->r->saved[i] && b->r->need[i] < pass)
+        if (!kept[i].re.i && b->r->saved[i] && b->r->need[i] < pass)
             kept[i] = fetch(b, i);
-        else if (!kept[i].i)
+        else if (!kept[i].re.i)
             kept[i] = td_gen_step(g, i);
         g->val[i] = kept[i];
         if (b->r->saved[i] && b->r->need[i] == pass)
-            td_store(g->f, b->scratch[b->r->saved[i] - 1], b->e, td_splat(g->f, kept[i], g->lanes),
-                     g->mask, 0);
+            save(b, i, kept[i]);
     }
 }
 
@@ -295,20 +319,19 @@ static void
 accumulate(build *b, int i)
 {
     const td_step *s = &b->r->p->step[i];
+    td_red red = (td_red)s->op;
     td_gen *g = &b->g;
-    td_val x = g->val[s->src[0]], lifted[TD_MAXACC];
-    td_val index = TD_G2(g, add, b->e, td_iota(g->f, TD_I64, g->lanes));
+    td_val index = TD_G2(g, add, b->e, td_iota(g->f, TD_I64, g->lanes)), lifted[TD_MAXACC];
     td_dtype dt[TD_MAXACC];
+    bool pair = acc_dtypes(b->r->p, s, dt);
+    td_num x = td_acc_shifted(g->f, pair, g->val[s->src[0]], b->shift[i]);
 
-    acc_dtypes(b->r->p, s, dt);
-    if (b->shift[i].i != UINT32_MAX)
-        x = TD_G2(g, subtract, td_cast(g->f, x, TD_F64), b->shift[i]);
-    td_red_lift(g->f, (td_red)s->op, dt, x, index, lifted);
-    for (int k = 0; k < td_redtab[s->op].nacc; k++)
+    td_red_lift(g->f, red, pair, dt, x, index, lifted);
+    for (int k = 0; k < td_red_nacc(red, pair); k++)
         lifted[k] = td_splat(g->f, lifted[k], g->lanes);
     if (acc_lanes(b->r) < g->lanes)
-        td_acc_lanes(g->f, (td_red)s->op, g->lanes, lifted);
-    td_acc_add(g->f, (td_red)s->op, b->slot[i], lifted, b->r->gpu ? b->ok : g->mask);
+        td_acc_lanes(g->f, red, pair, g->lanes, lifted);
+    td_acc_add(g->f, red, pair, b->slot[i], lifted, b->r->gpu ? b->ok : g->mask);
 }
 
 static void
@@ -466,7 +489,7 @@ build_cpu(build *b)
     for (int i = 0; i < r->p->nstep; i++)
         if (r->saved[i])
             b->scratch[r->saved[i] - 1] =
-                td_shared(g->f, td_gen_compute((td_dtype)r->p->step[i].dt), (uint64_t)r->scratch);
+                td_num_shared(g->f, step_dtype(b, i), (uint64_t)r->scratch);
     b->ok = b->there = TD_NONE;
     lo = TD_G2(g, multiply, as_i64(g, OP_bid), g->extra[TD_ROW_PER]);
     hi = TD_G2(g, minimum, TD_G2(g, add, lo, g->extra[TD_ROW_PER]), g->extra[TD_ROW_ROWS]);

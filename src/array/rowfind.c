@@ -100,7 +100,7 @@ look(td_walk *w, td_node *n, const td_node *root, td_rowspace *out)
     w->node[w->n++] = n;
     if (n->kind == TD_N_REDUCE)
         return root->kind == TD_N_REDUCE ? td_row_inside(out, n, 0) : spans(root, n, out);
-    for (int i = n->kind == TD_N_GATHER; i < n->nsrc; i++)
+    for (int i = td_node_looks_up(n); i < n->nsrc; i++)
         if (look(w, n->src[i], root, out))
             return true;
     return false;

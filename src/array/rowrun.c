@@ -164,7 +164,8 @@ form_cpu(td_row *r, int64_t length)
     for (int i = 0; i < p->nstep && length <= SCRATCH_LEN; i++) {
         const td_step *s = &p->step[i];
 
-        dear[i] = s->kind == TD_N_RANDOM || (s->kind == TD_N_OP && dear_op[s->op]);
+        dear[i] = s->kind == TD_N_RANDOM || s->kind == TD_N_SEARCH ||
+                  (s->kind == TD_N_OP && dear_op[s->op]);
         for (int k = 0; k < s->nsrc; k++)
             dear[i] |= dear[s->src[k]];
         dear[i] &= !s->uniform;
@@ -212,6 +213,7 @@ launch(const td_row *r, td_kernel *k, int64_t rows, int64_t length)
     words[nw++] = (uint64_t)rows;
     words[nw++] = (uint64_t)length;
     words[nw++] = (uint64_t)per;
+    td_plan_dims(p, "", &dims);
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 

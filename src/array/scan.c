@@ -10,7 +10,8 @@ enum { WARP = 32, UNROLL_MAX = 4, PLACES = 8 };
 typedef struct gen {
     td_fn *f;
     const td_scan *d;
-    td_val in, values, carry, out, num[TD_SCAN_INTS];
+    td_val in, values, carry, out,
+        num[TD_SCAN_INTS]; /* pointers to parts where elements are complex */
     td_val base;           /* of the row: element number of its first element */
     td_val lane, warp;     /* int32: of the thread in its warp, of the warp in its team */
     td_val totals, starts; /* shared: a warp's totals; what comes before each, and after all */
@@ -30,57 +31,77 @@ little(gen *g, int v)
     return td_const_int(g->f, TD_I32, v);
 }
 
-static td_val
-merge(gen *g, td_val a, td_val b)
+static td_num
+merge(gen *g, td_num a, td_num b)
 {
     bool sum = g->d->red == TD_RED_sum;
+    td_op op = g->d->logical ? (sum ? OP_bitwise_or : OP_bitwise_and) : sum ? OP_add : OP_multiply;
 
-    if (g->d->logical)
-        return sum ? G2(g, bitwise_or, a, b) : G2(g, bitwise_and, a, b);
-    return sum ? G2(g, add, a, b) : G2(g, multiply, a, b);
+    return td_num_emit(g->f, op, (td_num[]){a, b});
 }
 
 /* What changes nothing: for sums of floats -0, so that a first -0 stays one. */
-static td_val
+static td_num
 identity(gen *g)
 {
-    if (g->d->red != TD_RED_sum)
-        return td_const_int(g->f, g->d->acc, 1);
-    return td_dtype_is_float(g->d->acc) ? td_const(g->f, g->d->acc, -0.0)
-                                        : td_const_int(g->f, g->d->acc, 0);
+    bool sum = g->d->red == TD_RED_sum;
+    td_dtype part = td_dtype_real_of(g->d->acc);
+    td_num r = td_num_of(sum && td_dtype_is_float(part) ? td_const(g->f, part, -0.0)
+                                                        : td_const_int(g->f, part, !sum));
+
+    if (td_dtype_is_complex(g->d->acc))
+        r.im = sum ? r.re : td_const_int(g->f, part, 0);
+    return r;
 }
 
-static td_val
+static td_num
 variable(gen *g, int lanes)
 {
-    td_val s = td_slot(g->f, g->d->acc, lanes);
+    td_num s = td_num_slot(g->f, g->d->acc, lanes);
 
-    td_set(g->f, s, td_splat(g->f, identity(g), lanes));
+    td_num_set(g->f, s, identity(g));
     return s;
 }
 
 static int
 align_of(const gen *g, td_dtype dt)
 {
-    int n = g->d->lanes * (int)td_dtype_size(dt);
+    int size = (int)td_dtype_size(dt), n = g->d->lanes * size;
 
-    return g->d->block == 1 || g->d->lanes == 1 || g->d->masked ? 0 : n < 16 ? n : 16;
+    if (g->d->block == 1)
+        return 0;
+    if (g->d->lanes == 1 || g->d->masked)
+        return td_dtype_is_complex(dt) ? size : 0;
+    return n < 16 ? n : 16;
 }
 
 /* Elements from `at` on as accumulators; identities where the mask is off. */
-static td_val
+static td_num
 load(gen *g, td_val at, td_val mask, td_val *raw)
 {
-    td_val v = td_load(g->f, g->in, at, mask, g->d->lanes, align_of(g, g->d->in));
+    td_num v = td_num_load(g->f, g->in, g->d->in, at, mask, g->d->lanes, align_of(g, g->d->in));
 
     if (raw)
-        *raw = v;
+        *raw = v.re;
     if (td_dtype_is_half(g->d->in))
-        v = td_cast(g->f, v, TD_F32);
+        v = td_num_cast(g->f, v, TD_F32);
     if (g->d->logical)
-        v = td_cast(g->f, v, TD_BOOL);
-    v = td_cast(g->f, v, g->d->acc);
-    return mask.i == UINT32_MAX ? v : TD_E3(g->f, select, mask, v, identity(g));
+        v = td_num_cast(g->f, v, TD_BOOL);
+    v = td_num_cast(g->f, v, g->d->acc);
+    return mask.i == UINT32_MAX ? v : td_num_select(g->f, mask, v, identity(g));
+}
+
+/* One accumulator in memory: shared, or a segment's total. */
+static td_num
+load_one(gen *g, td_val from, td_val at)
+{
+    return td_num_load(g->f, from, g->d->acc, at, TD_NONE, 1, 0);
+}
+
+static void
+store_one(gen *g, td_val to, td_val at, td_num x)
+{
+    td_num_store(g->f, to, g->d->acc, at, x, TD_NONE, 0);
 }
 
 static void
@@ -88,47 +109,48 @@ declare(gen *g)
 {
     const td_scan *d = g->d;
 
-    g->in = td_param_ptr(g->f, d->in);
+    g->in = td_num_param_ptr(g->f, d->in);
     if (d->put == TD_SCAN_SELECT)
-        g->values = td_param_ptr(g->f, d->out);
+        g->values = td_num_param_ptr(g->f, d->out);
     if (d->carried)
-        g->carry = td_param_ptr(g->f, d->acc);
-    g->out = td_param_ptr(g->f, d->put == TD_SCAN_TOTALS ? d->acc : d->out);
+        g->carry = td_num_param_ptr(g->f, d->acc);
+    g->out = td_num_param_ptr(g->f, d->put == TD_SCAN_TOTALS ? d->acc : d->out);
     for (int i = 0; i < TD_SCAN_INTS; i++)
         g->num[i] = td_param(g->f, TD_I64);
     if (d->team > WARP) {
-        g->totals = td_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP));
-        g->starts = td_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP) + 1);
+        g->totals = td_num_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP));
+        g->starts = td_num_shared(g->f, d->acc, (uint64_t)(d->unroll * d->team / WARP) + 1);
     }
 }
 
 /* ---- pieces of a tile ---- */
 
-static td_val
-scan_lanes(gen *g, td_val x)
+static td_num
+scan_lanes(gen *g, td_num x)
 {
     int lanes = g->d->lanes;
 
     for (int k = 1; k < lanes; k *= 2) {
-        td_val before = td_rotate(g->f, x, lanes - k);
+        td_num before = td_num_rotate(g->f, x, lanes - k);
         td_val has = G2(g, greater_equal, td_iota(g->f, TD_I32, lanes), little(g, k));
 
-        x = TD_E3(g->f, select, has, merge(g, before, x), x);
+        x = td_num_select(g->f, has, merge(g, before, x), x);
     }
     return x;
 }
 
 /* What the threads before have in all; *total: all threads of the warp. */
-static td_val
-scan_warp(gen *g, td_val *total)
+static td_num
+scan_warp(gen *g, td_num *total)
 {
-    td_val before = identity(g), zero = little(g, 0);
+    td_num before = identity(g);
+    td_val zero = little(g, 0);
 
     for (int k = 1; k < WARP; k *= 2) {
-        td_val other = td_shuffle_xor(g->f, *total, k);
+        td_num other = td_num_shuffle_xor(g->f, *total, k);
         td_val upper = G2(g, not_equal, G2(g, bitwise_and, g->lane, little(g, k)), zero);
 
-        before = TD_E3(g->f, select, upper, merge(g, other, before), before);
+        before = td_num_select(g->f, upper, merge(g, other, before), before);
         *total = merge(g, *total, other);
     }
     return before;
@@ -136,75 +158,78 @@ scan_warp(gen *g, td_val *total)
 
 /* before[k] is set to what comes before warp and vector k, the carry of earlier tiles included. */
 static void
-scan_block(gen *g, const td_val total[], td_val carry, td_val before[])
+scan_block(gen *g, const td_num total[], td_num carry, td_num before[])
 {
     int warps = g->d->team / WARP, count = warps * g->d->unroll;
     td_fn *f = g->f;
-    td_val mine, start, old;
+    td_num mine, start, old;
 
     TD_ASSERT(count == WARP);
     td_if(f, G2(g, equal, g->lane, little(g, 0)));
     for (int k = 0; k < g->d->unroll; k++)
-        td_store(f, g->totals, G2(g, add, g->warp, little(g, k * warps)), total[k], TD_NONE, 0);
+        store_one(g, g->totals, G2(g, add, g->warp, little(g, k * warps)), total[k]);
     td_end(f);
     td_barrier(f);
     td_if(f, G2(g, equal, g->warp, little(g, 0)));
-    mine = td_load(f, g->totals, g->lane, TD_NONE, 1, 0);
+    mine = load_one(g, g->totals, g->lane);
     start = scan_warp(g, &mine);
-    old = td_get(f, carry);
-    td_store(f, g->starts, g->lane, merge(g, old, start), TD_NONE, 0);
-    td_set(f, carry, merge(g, old, mine));
+    old = td_num_get(f, carry);
+    store_one(g, g->starts, g->lane, merge(g, old, start));
+    td_num_set(f, carry, merge(g, old, mine));
     td_end(f);
     td_barrier(f);
     for (int k = 0; k < g->d->unroll; k++)
-        before[k] = td_load(f, g->starts, G2(g, add, g->warp, little(g, k * warps)), TD_NONE, 1, 0);
+        before[k] = load_one(g, g->starts, G2(g, add, g->warp, little(g, k * warps)));
 }
 
 /* A vector of a tile: where it lies, which of it is there, what was read. */
 typedef struct piece {
-    td_val at, mask, raw, value; /* value: what a selection hands on */
+    td_val at, mask, raw;
+    td_num value; /* what a selection hands on */
 } piece;
 
 /* All that a tile reads is read before the first result is written: the compiler cannot tell that they do not
  * overlap, and would wait for each vector by itself. */
-static td_val
+static td_num
 fetch(gen *g, piece *p)
 {
     const td_scan *d = g->d;
-    td_val x = load(g, p->at, p->mask, &p->raw);
+    td_num x = load(g, p->at, p->mask, &p->raw);
 
     if (d->put == TD_SCAN_SELECT)
-        p->value = td_load(g->f, g->values, p->at, p->mask, d->lanes, align_of(g, d->out));
+        p->value =
+            td_num_load(g->f, g->values, d->out, p->at, p->mask, d->lanes, align_of(g, d->out));
     else if (d->put == TD_SCAN_POSITIONS)
-        p->value = G2(g, add, p->at, td_iota(g->f, TD_I64, d->lanes));
+        p->value = td_num_of(G2(g, add, p->at, td_iota(g->f, TD_I64, d->lanes)));
     return x;
 }
 
 static void
-put(gen *g, const piece *p, td_val x)
+put(gen *g, const piece *p, td_num x)
 {
     const td_scan *d = g->d;
     td_fn *f = g->f;
     td_val to;
 
     if (d->put == TD_SCAN_ALL) {
-        td_store(f, g->out, p->at, td_cast(f, x, d->out), p->mask, align_of(g, d->out));
+        x = td_num_cast(f, x, d->out);
+        td_num_store(f, g->out, d->out, p->at, x, p->mask, align_of(g, d->out));
         return;
     }
-    to = G2(g, subtract, td_cast(f, x, TD_I64), big(g, 1));
-    td_store(f, g->out, to, p->value,
-             p->mask.i == UINT32_MAX ? p->raw : G2(g, logical_and, p->raw, p->mask), 0);
+    to = G2(g, subtract, td_cast(f, x.re, TD_I64), big(g, 1));
+    td_num_store(f, g->out, d->out, to, p->value,
+                 p->mask.i == UINT32_MAX ? p->raw : G2(g, logical_and, p->raw, p->mask), 0);
 }
 
 /* The tile whose first element is `at` of the row, up to hi when it is the last. */
 static void
-tile(gen *g, td_val at, td_val hi, bool last, td_val carry)
+tile(gen *g, td_val at, td_val hi, bool last, td_num carry)
 {
     const td_scan *d = g->d;
     td_fn *f = g->f;
     piece p[UNROLL_MAX];
-    td_val x[UNROLL_MAX], total[UNROLL_MAX], before[UNROLL_MAX],
-        thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
+    td_num x[UNROLL_MAX], total[UNROLL_MAX], before[UNROLL_MAX];
+    td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
 
     at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
     for (int k = 0; k < d->unroll; k++) {
@@ -217,22 +242,22 @@ tile(gen *g, td_val at, td_val hi, bool last, td_val carry)
     }
     for (int k = 0; k < d->unroll; k++) {
         x[k] = scan_lanes(g, x[k]);
-        total[k] = td_extract(f, x[k], d->lanes - 1);
+        total[k] = td_num_extract(f, x[k], d->lanes - 1);
         if (d->team > 1)
             before[k] = scan_warp(g, &total[k]);
     }
     if (d->team > WARP) {
-        td_val start[UNROLL_MAX];
+        td_num start[UNROLL_MAX];
 
         scan_block(g, total, carry, start);
         for (int k = 0; k < d->unroll; k++)
             before[k] = merge(g, start[k], before[k]);
     } else {
         for (int k = 0; k < d->unroll; k++) {
-            td_val old = td_get(f, carry);
+            td_num old = td_num_get(f, carry);
 
             before[k] = d->team > 1 ? merge(g, old, before[k]) : old;
-            td_set(f, carry, merge(g, old, total[k]));
+            td_num_set(f, carry, merge(g, old, total[k]));
         }
     }
     for (int k = 0; k < d->unroll; k++)
@@ -249,40 +274,41 @@ bounds(gen *g, td_val seg, td_val *lo, td_val *hi)
 }
 
 /* Lanes of all threads of the team, in the first thread of the unit. */
-static td_val
-total_of(gen *g, td_val slot)
+static td_num
+total_of(gen *g, td_num slot)
 {
     td_fn *f = g->f;
-    td_val acc = td_get(f, slot);
+    td_num acc = td_num_get(f, slot);
     int warps = g->d->team / WARP;
 
     for (int k = g->d->lanes / 2; k > 0; k /= 2)
-        acc = merge(g, acc, td_rotate(f, acc, k));
-    acc = td_extract(f, acc, 0);
+        acc = merge(g, acc, td_num_rotate(f, acc, k));
+    acc = td_num_extract(f, acc, 0);
     if (g->d->team > 1)
         scan_warp(g, &acc);
     if (warps > 1) {
-        td_val all = variable(g, 1);
+        td_num all = variable(g, 1);
 
         td_if(f, G2(g, equal, g->lane, little(g, 0)));
-        td_store(f, g->totals, g->warp, acc, TD_NONE, 0);
+        store_one(g, g->totals, g->warp, acc);
         td_end(f);
         td_barrier(f);
         td_if(f, G2(g, less, g->lane, little(g, warps)));
-        td_set(f, all, td_load(f, g->totals, g->lane, TD_NONE, 1, 0));
+        td_num_set(f, all, load_one(g, g->totals, g->lane));
         td_end(f);
-        acc = td_get(f, all);
+        acc = td_num_get(f, all);
         scan_warp(g, &acc);
     }
     return acc;
 }
 
 static void
-totals_step(gen *g, td_val at, td_val hi, bool last, td_val slot)
+totals_step(gen *g, td_val at, td_val hi, bool last, td_num slot)
 {
     const td_scan *d = g->d;
     td_fn *f = g->f;
-    td_val x[UNROLL_MAX], mask = TD_NONE, sum = td_get(f, slot);
+    td_num x[UNROLL_MAX], sum = td_num_get(f, slot);
+    td_val mask = TD_NONE;
     td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
 
     at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
@@ -295,7 +321,7 @@ totals_step(gen *g, td_val at, td_val hi, bool last, td_val slot)
     }
     for (int k = 0; k < d->unroll; k++)
         sum = merge(g, sum, x[k]);
-    td_set(f, slot, sum);
+    td_num_set(f, slot, sum);
 }
 
 /* ---- a CPU's selection ---- */
@@ -307,9 +333,11 @@ place(gen *g, td_val j, td_val to)
 {
     td_fn *f = g->f;
     td_val at = G2(g, add, g->base, j), raw = td_load(f, g->in, at, TD_NONE, 1, 0);
-    bool select = g->d->put == TD_SCAN_SELECT;
+    td_num v = td_num_of(at);
 
-    td_store(f, g->out, to, select ? td_load(f, g->values, at, TD_NONE, 1, 0) : at, TD_NONE, 0);
+    if (g->d->put == TD_SCAN_SELECT)
+        v = td_num_load(f, g->values, g->d->out, at, TD_NONE, 1, 0);
+    td_num_store(f, g->out, g->d->out, to, v, TD_NONE, 0);
     return G2(g, add, to, td_cast(f, raw, TD_I64));
 }
 
@@ -346,7 +374,8 @@ along_unit(gen *g, td_val unit)
     bool totals = d->put == TD_SCAN_TOTALS;
     int64_t step = (int64_t)d->team * d->lanes * d->unroll;
     td_fn *f = g->f;
-    td_val row = G2(g, truncate_divide, unit, g->num[TD_SCAN_SEGS]), lo, hi, at, slot;
+    td_val row = G2(g, truncate_divide, unit, g->num[TD_SCAN_SEGS]), lo, hi, at;
+    td_num slot;
     td_val seg = G2(g, subtract, unit, G2(g, multiply, row, g->num[TD_SCAN_SEGS]));
 
     bounds(g, seg, &lo, &hi);
@@ -354,11 +383,11 @@ along_unit(gen *g, td_val unit)
     slot = variable(g, totals ? d->lanes : 1);
     if (d->carried) {
         td_if(f, G2(g, greater, seg, big(g, 0)));
-        td_set(f, slot, td_load(f, g->carry, G2(g, subtract, unit, big(g, 1)), TD_NONE, 1, 0));
+        td_num_set(f, slot, load_one(g, g->carry, G2(g, subtract, unit, big(g, 1))));
         td_end(f);
     }
     if (d->block == 1 && (d->put == TD_SCAN_SELECT || d->put == TD_SCAN_POSITIONS)) {
-        place_all(g, lo, hi, td_load(f, g->carry, unit, TD_NONE, 1, 0), slot);
+        place_all(g, lo, hi, load_one(g, g->carry, unit).re, slot.re);
         return;
     }
     at = td_for(f, lo, G2(g, subtract, hi, big(g, step - 1)), big(g, step));
@@ -371,10 +400,11 @@ along_unit(gen *g, td_val unit)
         td_end(f);
     }
     if (totals) {
-        td_val all = total_of(g, slot), first = G2(g, bitwise_or, g->lane, g->warp);
+        td_num all = total_of(g, slot);
+        td_val first = G2(g, bitwise_or, g->lane, g->warp);
 
         td_if(f, G2(g, equal, first, little(g, 0)));
-        td_store(f, g->out, unit, all, TD_NONE, 0);
+        store_one(g, g->out, unit, all);
         td_end(f);
     }
 }
@@ -383,11 +413,12 @@ along_unit(gen *g, td_val unit)
 
 /* Rows r, r + 1, … of the strip: read side by side, then accumulated in order. */
 static void
-across_step(gen *g, td_val r, int count, td_val mask, td_val slot)
+across_step(gen *g, td_val r, int count, td_val mask, td_num slot)
 {
     const td_scan *d = g->d;
     td_fn *f = g->f;
-    td_val at[UNROLL_MAX], x[UNROLL_MAX], acc = td_get(f, slot);
+    td_num x[UNROLL_MAX], acc = td_num_get(f, slot);
+    td_val at[UNROLL_MAX];
 
     for (int k = 0; k < count; k++) {
         td_val row = G2(g, add, r, big(g, k));
@@ -398,9 +429,10 @@ across_step(gen *g, td_val r, int count, td_val mask, td_val slot)
     for (int k = 0; k < count; k++) {
         acc = merge(g, acc, x[k]);
         if (d->put == TD_SCAN_ALL)
-            td_store(f, g->out, at[k], td_cast(f, acc, d->out), mask, align_of(g, d->out));
+            td_num_store(f, g->out, d->out, at[k], td_num_cast(f, acc, d->out), mask,
+                         align_of(g, d->out));
     }
-    td_set(f, slot, acc);
+    td_num_set(f, slot, acc);
 }
 
 static void
@@ -410,8 +442,9 @@ across_unit(gen *g, td_val unit)
     td_fn *f = g->f;
     td_val q = G2(g, truncate_divide, unit, g->num[TD_SCAN_STRIPS]), mask = TD_NONE, lo, hi, r;
     td_val j = G2(g, subtract, unit, G2(g, multiply, q, g->num[TD_SCAN_STRIPS]));
-    td_val row = G2(g, truncate_divide, q, g->num[TD_SCAN_SEGS]), slot;
+    td_val row = G2(g, truncate_divide, q, g->num[TD_SCAN_SEGS]);
     td_val seg = G2(g, subtract, q, G2(g, multiply, row, g->num[TD_SCAN_SEGS]));
+    td_num slot;
 
     bounds(g, seg, &lo, &hi);
     j = G2(g, multiply, j, big(g, d->lanes));
@@ -424,7 +457,7 @@ across_unit(gen *g, td_val unit)
         td_val at = G2(g, multiply, G2(g, subtract, q, big(g, 1)), g->num[TD_SCAN_INNER]);
 
         td_if(f, G2(g, greater, seg, big(g, 0)));
-        td_set(f, slot, td_load(f, g->carry, G2(g, add, at, j), mask, d->lanes, 0));
+        td_num_set(f, slot, td_num_load(f, g->carry, d->acc, G2(g, add, at, j), mask, d->lanes, 0));
         td_end(f);
     }
     r = td_for(f, lo, G2(g, subtract, hi, big(g, d->unroll - 1)), big(g, d->unroll));
@@ -437,8 +470,8 @@ across_unit(gen *g, td_val unit)
         td_end(f);
     }
     if (d->put == TD_SCAN_TOTALS)
-        td_store(f, g->out, G2(g, add, G2(g, multiply, q, g->num[TD_SCAN_INNER]), j),
-                 td_get(f, slot), mask, 0);
+        td_num_store(f, g->out, d->acc, G2(g, add, G2(g, multiply, q, g->num[TD_SCAN_INNER]), j),
+                     td_num_get(f, slot), mask, 0);
 }
 
 /* ---- which thread takes which unit ---- */

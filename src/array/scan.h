@@ -10,7 +10,7 @@
 #ifndef TD_ARRAY_SCAN_H
 #define TD_ARRAY_SCAN_H
 #include "array/node.h"
-#include "ir/ir.h"
+#include "ir/complex.h"
 
 typedef enum td_scanput {
     TD_SCAN_TOTALS,    /* each segment's total */

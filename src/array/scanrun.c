@@ -165,6 +165,13 @@ run(job *j)
     }
     blocks = ceil_div(j->units, per);
     dims.grid[0] = (uint32_t)blocks;
+    dims.what = j->d.put == TD_SCAN_SELECT      ? "select"
+                : j->d.put == TD_SCAN_POSITIONS ? "nonzero"
+                                                : "scan";
+    dims.first = (uint16_t)(2 + (j->d.put == TD_SCAN_SELECT) + j->d.carried);
+    dims.nbytes = (size_t)(j->rows * j->n * j->inner) * td_dtype_size(j->d.in) +
+                  (size_t)(j->rows * (j->d.put == TD_SCAN_TOTALS ? j->segs : j->n) * j->inner) *
+                      td_dtype_size(j->d.out);
     num[TD_SCAN_N] = j->n;
     num[TD_SCAN_INNER] = j->inner;
     num[TD_SCAN_UNITS] = j->units;
@@ -277,6 +284,7 @@ accumulator(td_dtype out)
 {
     switch (td_dtype_kind(out)) {
     case 'f': return TD_F64;
+    case 'c': return TD_C128;
     case 'u': return TD_U64;
     case 'b': return TD_I32;
     }
@@ -350,8 +358,6 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
                     .acc = on_gpu(&j) && j.n <= INT32_MAX ? TD_I32 : TD_I64,
                     .out = a ? td_array_dtype(a) : TD_I64,
                     .put = a ? TD_SCAN_SELECT : TD_SCAN_POSITIONS};
-    if (td_dtype_is_complex(j.d.out))
-        return td_fail(TD_ERR_TYPE, "select: complex kernels are not available yet");
     *out = (td_array){0};
     if (j.n == 0)
         return td_array_empty(j.dev, j.d.out, &(td_shape){.ndim = 1}, out);
@@ -363,6 +369,8 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
         st = totals(&j, &counts);
     if (!st)
         st = scatter(&j, counts, out);
+    if (!st && !a)
+        out->store->node->in_range = j.n; /* what takes by these positions need not look at them */
     td_node_unref(values);
     td_node_unref(marks);
     td_buf_unref(counts);

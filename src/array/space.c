@@ -1,6 +1,10 @@
 /* space.c - the plan's iteration space: order of dims, merging, keys, arguments. */
 #include "array/plan.h"
 
+#include "array/reduce.h"
+#include "dev/trace.h"
+
+#include <stdio.h>
 #include <string.h>
 
 typedef struct order {
@@ -58,6 +62,7 @@ arrange(const td_plan *p, uint32_t axes, bool places)
     const td_opnd *o = guide(p, !axes);
     order r = {0};
     int last = -1, kept = -1;
+    bool reduced = false;
 
     for (int i = 0; i < s->ndim; i++) {
         if (s->dim[i] == 1)
@@ -66,13 +71,17 @@ arrange(const td_plan *p, uint32_t axes, bool places)
             last = i; /* what is broadcast does not lie anywhere */
         if (!(axes >> i & 1))
             kept = i;
+        else
+            reduced = true;
     }
+    if (axes && !reduced) /* then lanes cannot run along anything else */
+        last = kept;
     r.tail = axes && last >= 0 && last == kept;
     for (int i = 0; i < s->ndim; i++)
         if (s->dim[i] != 1 && !(axes >> i & 1) && !(r.tail && i == last))
             r.axis[r.n++] = i;
     r.nk = r.n;
-    if (!axes)
+    if (!axes && !places)
         sort_axes(o, r.axis, r.n);
     for (int i = 0; i < s->ndim; i++)
         if (s->dim[i] != 1 && (axes >> i & 1))
@@ -219,6 +228,9 @@ td_plan_key(const td_plan *p)
                                               (uint64_t)td_plan_narrow(p) << 2 |
                                               (uint64_t)p->flat << 1 | p->tail_kept);
 
+    if (p->put)
+        h = td_hash_u64(h, (uint64_t)p->put << 48 | (uint64_t)p->put_op << 32 |
+                               (uint64_t)p->put_at << 16 | p->put_guard);
     h = td_hash_u64(h, (uint64_t)p->nstep << 48 | (uint64_t)p->nopnd << 32 | p->nscalar);
     h = td_hash_add(h, p->step, p->nstep * sizeof *p->step);
     h = td_hash_add(h, p->scalar_dt, p->nscalar);
@@ -255,20 +267,107 @@ td_plan_words(const td_plan *p, uint64_t *words)
     return n;
 }
 
+/* What a gather takes is counted by what it gives. */
+static int64_t
+elements_of(const td_plan *p, uint16_t k)
+{
+    int64_t n = 1;
+
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if ((p->step[i].kind == TD_N_GATHER || p->step[i].kind == TD_N_SEARCH) &&
+            p->step[i].opnd == k)
+            return p->total;
+    for (int d = 0; d < p->nd; d++)
+        n *= p->opnd[k].stride[d] ? p->dim[d] : 1;
+    return n;
+}
+
+static bool
+has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *p = text; (p = strstr(p, word)); p++)
+        if ((p == text || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
+            return true;
+    return false;
+}
+
+/* "sum of multiply add": each operation once, in the order of computation. */
+static const char *
+label(const td_plan *p, const char *head)
+{
+    static const char *const kinds[] = {[TD_N_CAST] = "cast",
+                                        [TD_N_IOTA] = "arange",
+                                        [TD_N_RANDOM] = "random",
+                                        [TD_N_GATHER] = "take",
+                                        [TD_N_SEARCH] = "search"};
+    char text[96];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", head), from = n;
+
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        const td_step *s = &p->step[i];
+        const char *name = s->kind == TD_N_OP                               ? td_optab[s->op].name
+                           : s->kind == TD_N_REDUCE                         ? td_redtab[s->op].name
+                           : s->kind == TD_N_LEAF || s->kind == TD_N_SCALAR ? NULL
+                                                                            : kinds[s->kind];
+
+        if (!name || has_word(text + from, name))
+            continue;
+        if (n + strlen(name) + 5 > sizeof text) {
+            memcpy(text + n, " …", 5); /* with its NUL */
+            break;
+        }
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > from ? " " : "", name);
+    }
+    if (n == from) /* nothing but loads */
+        snprintf(text + n, sizeof text - n, "%s", !n ? "copy" : text[n - 1] == ' ' ? "values" : "");
+    return td_trace_text(td_trace_id(text));
+}
+
+void
+td_plan_dims(const td_plan *p, const char *head, td_dims *dims)
+{
+    if (!td_watched())
+        return;
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        if (p->opnd[k].role == TD_ROLE_INDEX)
+            continue;
+        dims->first++;
+        dims->nbytes += (size_t)elements_of(p, k) * td_dtype_size((td_dtype)p->opnd[k].dt);
+    }
+    dims->what = label(p, head);
+}
+
+static size_t
+width(td_dtype dt, bool parts)
+{
+    return td_dtype_size(parts ? td_dtype_real_of(dt) : dt);
+}
+
 int
-td_plan_widest(const td_plan *p)
+td_plan_widest(const td_plan *p, bool parts)
 {
     size_t w = 1;
 
     for (uint16_t k = 0; k < p->nopnd; k++)
-        if (p->opnd[k].role != TD_ROLE_INDEX && td_dtype_size((td_dtype)p->opnd[k].dt) > w)
-            w = td_dtype_size((td_dtype)p->opnd[k].dt);
+        if (p->opnd[k].role != TD_ROLE_INDEX && width((td_dtype)p->opnd[k].dt, parts) > w)
+            w = width((td_dtype)p->opnd[k].dt, parts);
     for (uint16_t i = 0; i < p->nstep; i++) {
-        size_t s =
-            td_dtype_is_half((td_dtype)p->step[i].dt) ? 4 : td_dtype_size((td_dtype)p->step[i].dt);
+        td_dtype dt = (td_dtype)p->step[i].dt;
+        size_t s = td_dtype_is_half(dt) ? 4 : width(dt, parts);
 
         if (p->step[i].kind != TD_N_SCALAR && s > w)
             w = s;
     }
     return (int)w;
+}
+
+bool
+td_plan_complex(const td_plan *p)
+{
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (td_dtype_is_complex((td_dtype)p->opnd[k].dt))
+            return true;
+    return false;
 }

@@ -46,10 +46,11 @@ td_status
 td_tile_find(const td_plan *p, td_tile *out)
 {
     int last = p->nd - 1, tiles = 0;
+    bool cpu = td_dev_info(p->dev)->kind == TD_DEV_CPU;
     size_t bytes = 0;
 
     *out = (td_tile){.p = p, .dim = -1};
-    if (p->nd < 2 || p->dim[last] < THIN)
+    if (p->nd < 2 || p->dim[last] < THIN || p->put)
         return TD_SKIP;
     for (uint16_t k = 0; k < p->nopnd && k < 32; k++) {
         const td_opnd *o = &p->opnd[k];
@@ -57,7 +58,7 @@ td_tile_find(const td_plan *p, td_tile *out)
         if (o->role == TD_ROLE_STORE && o->inner != 1)
             return TD_SKIP;
         if (o->role != TD_ROLE_LOAD || o->inner != 2 || gathered(p, k) ||
-            td_dtype_is_complex((td_dtype)o->dt))
+            (cpu && td_dtype_is_complex((td_dtype)o->dt)))
             continue;
         for (int d = 0; d < last && tiles < TILES_MAX; d++)
             if (o->stride[d] == 1 && p->dim[d] >= THIN && (out->dim < 0 || out->dim == d)) {
@@ -121,29 +122,41 @@ row_places(td_gen *g, const tiling *t, int k, td_val r, td_val *j, td_val *from,
     *to = TD_G2(g, add, TD_G2(g, multiply, row, td_gen_int(g, t->t->side + 1)), t->x);
 }
 
+/* A complex element is one access. */
+static int
+align_of(td_dtype dt)
+{
+    return td_dtype_is_complex(dt) ? (int)td_dtype_size(dt) : 0;
+}
+
 /* A whole tile: all reads are under way before the first is kept. */
 static void
 read_whole(td_gen *g, const tiling *t, int k)
 {
-    td_val j, from, to[SIDE_MAX / ROWS], v[SIDE_MAX / ROWS];
+    td_dtype dt = (td_dtype)g->p->opnd[k].dt;
+    td_val j, from, to[SIDE_MAX / ROWS];
+    td_num v[SIDE_MAX / ROWS];
 
     for (int r = 0; r < t->t->side / ROWS; r++) {
         row_places(g, t, k, td_gen_int(g, r), &j, &from, &to[r]);
-        v[r] = td_load(g->f, g->ptr[k], from, TD_NONE, 1, 0);
+        v[r] = td_num_load(g->f, g->ptr[k], dt, from, TD_NONE, 1, align_of(dt));
     }
     for (int r = 0; r < t->t->side / ROWS; r++)
-        td_store(g->f, g->tile[k], to[r], v[r], TD_NONE, 0);
+        td_num_store(g->f, g->tile[k], dt, to[r], v[r], TD_NONE, align_of(dt));
 }
 
 static void
 read_part(td_gen *g, const tiling *t, int k)
 {
+    td_dtype dt = (td_dtype)g->p->opnd[k].dt;
     td_val j, from, to, r;
+    td_num v;
 
     r = td_for(g->f, td_gen_int(g, 0), td_gen_int(g, t->t->side / ROWS), td_gen_int(g, 1));
     row_places(g, t, k, r, &j, &from, &to);
     td_if(g->f, inside(g, TD_G2(g, add, t->i0, t->x), t->ni, j, t->nj));
-    td_store(g->f, g->tile[k], to, td_load(g->f, g->ptr[k], from, TD_NONE, 1, 0), TD_NONE, 0);
+    v = td_num_load(g->f, g->ptr[k], dt, from, TD_NONE, 1, align_of(dt));
+    td_num_store(g->f, g->tile[k], dt, to, v, TD_NONE, align_of(dt));
     td_end(g->f);
     td_end(g->f);
 }
@@ -202,6 +215,7 @@ build_gpu(void *ctx, td_fn *f)
     td_gen g = {.f = f, .p = p};
     tiling t = {.t = tile};
     td_val side, whole, tid;
+    uint64_t count = (uint64_t)tile->side * ((uint64_t)tile->side + 1);
 
     td_gen_params(&g, EXTRAS);
     place_tile(&g, &t, index_of(&g, OP_bid));
@@ -211,8 +225,7 @@ build_gpu(void *ctx, td_fn *f)
     side = td_gen_int(&g, tile->side);
     for (uint16_t k = 0; k < p->nopnd && k < 32; k++)
         if (tile->mask >> k & 1)
-            g.tile[k] = td_shared(f, (td_dtype)p->opnd[k].dt,
-                                  (uint64_t)tile->side * ((uint64_t)tile->side + 1));
+            g.tile[k] = td_num_shared(f, (td_dtype)p->opnd[k].dt, count);
     whole = TD_G2(&g, logical_and, TD_G2(&g, less_equal, TD_G2(&g, add, t.i0, side), t.ni),
                   TD_G2(&g, less_equal, TD_G2(&g, add, t.j0, side), t.nj));
     td_if(f, whole);
@@ -376,6 +389,7 @@ td_tile_launch(const td_tile *t)
     td_hash key =
         td_hash_u64(td_plan_key(p), (uint64_t)t->lanes << 56 | (uint64_t)t->mask << 16 |
                                         (uint64_t)t->side << 8 | (uint64_t)t->dim << 1 | 1);
+    td_dims dims = {.grid = {1, 1, 1}, .block = {t->lanes ? 1 : (uint32_t)(t->side * ROWS), 1, 1}};
     td_kernel *k;
 
     if (tiles > INT32_MAX)
@@ -389,10 +403,9 @@ td_tile_launch(const td_tile *t)
     words[nw++] = (uint64_t)down;
     words[nw++] = (uint64_t)tiles;
     words[nw++] = (uint64_t)per;
+    td_plan_dims(p, "", &dims);
     TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), t->lanes ? build_cpu : build_gpu,
                       (void *)(uintptr_t)t, &k));
-    return td_jit_launch(k, p->stream,
-                         &(td_dims){.grid = {(uint32_t)blocks, 1, 1},
-                                    .block = {t->lanes ? 1 : (uint32_t)(t->side * ROWS), 1, 1}},
-                         words, nw);
+    dims.grid[0] = (uint32_t)blocks;
+    return td_jit_launch(k, p->stream, &dims, words, nw);
 }

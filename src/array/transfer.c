@@ -7,6 +7,7 @@
 
 #include "array/eval.h"
 #include "array/internal.h"
+#include "dev/tape.h"
 
 td_status
 td_array_snapshot(const td_array *a, td_array *out)
@@ -14,6 +15,7 @@ td_array_snapshot(const td_array *a, td_array *out)
     td_node *n, *copy;
     td_status st;
 
+    TD_TRY(td_tape_refuse("reading a value on the host"));
     TD_TRY(td_array_node(a, &n));
     st = td_eval_node(n);
     if (!st && td_node_shared(n)) { /* others may write there at any time */

@@ -26,6 +26,7 @@ read_env(void)
     opts.dump = text_of("TREADLE_DUMP");
     opts.cache_dir = text_of("TREADLE_CACHE_DIR");
     opts.cpu = text_of("TREADLE_CPU");
+    opts.profile = text_of("TREADLE_PROFILE");
     opts.threads = threads ? atoi(threads) : 0;
     opts.sync = sync && strcmp(sync, "0") != 0;
 }

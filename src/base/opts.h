@@ -8,6 +8,7 @@ typedef struct td_opts {
     const char *dump;      /* TREADLE_DUMP: comma-separated stages of ir, llvm, ptx, asm; NULL: none */
     const char *cache_dir; /* TREADLE_CACHE_DIR; NULL: ~/.cache/treadle; "" : no disk cache */
     const char *cpu;       /* TREADLE_CPU: "x86-64-v2", "-v3" or "-v4": code for no more than that; NULL: the host */
+    const char *profile;   /* TREADLE_PROFILE: the program's profile goes to this file; NULL: none */
     int         threads;   /* TREADLE_THREADS; 0: all the process may use */
     bool        sync;      /* TREADLE_SYNC: wait after every launch */
 } td_opts;

@@ -9,6 +9,8 @@
 #include "dev/cuda.h"
 #include "dev/hostblas.h"
 #include "dev/library.h"
+#include "dev/tape.h"
+#include "dev/work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,13 +45,16 @@ static const struct symbol {
     {"cublasGemmStridedBatchedEx_64", offsetof(blas_table, gemm_batched)},
 };
 
-/* What cuBLAS calls an element of each size; library_types.h and cublas_api.h give the numbers. */
+/* What cuBLAS calls an element of each dtype; library_types.h and cublas_api.h give the numbers. */
 static const struct element {
-    int size, type, compute;
-} elements[] = {
-    {2, 2 /* CUDA_R_16F */, 68 /* CUBLAS_COMPUTE_32F */},
-    {4, 0 /* CUDA_R_32F */, 68},
-    {8, 1 /* CUDA_R_64F */, 70 /* CUBLAS_COMPUTE_64F */},
+    int type, compute; /* compute 0: no product */
+} elements[TD_DTYPE_COUNT] = {
+    [TD_F16] = {2 /* CUDA_R_16F */, 68 /* CUBLAS_COMPUTE_32F */},
+    [TD_BF16] = {14 /* CUDA_R_16BF */, 68},
+    [TD_F32] = {0 /* CUDA_R_32F */, 68},
+    [TD_F64] = {1 /* CUDA_R_64F */, 70 /* CUBLAS_COMPUTE_64F */},
+    [TD_C64] = {4 /* CUDA_C_32F */, 68},
+    [TD_C128] = {5 /* CUDA_C_64F */, 70},
 };
 
 enum { ALGO_DEFAULT = -1 };
@@ -131,9 +136,9 @@ check(const td_gemm *g)
 {
     int64_t wa = g->ta ? g->m : g->k, wb = g->tb ? g->k : g->n;
 
-    if (g->size != 2 && g->size != 4 && g->size != 8)
-        return td_fail(TD_ERR_TYPE,
-                       "matmul: elements of %d bytes; there are products for 2, 4 and 8", g->size);
+    if (!elements[g->dt].compute)
+        return td_fail(TD_ERR_TYPE, "matmul: no library multiplies matrices of %s",
+                       td_dtype_name(g->dt));
     if (g->m < 0 || g->n < 0 || g->k < 0 || g->batch < 0 || g->lda < wa || g->ldb < wb ||
         g->ldc < g->n)
         return td_fail(TD_ERR_VALUE,
@@ -148,26 +153,27 @@ check(const td_gemm *g)
 static td_status
 fill_zero(td_stream *s, const td_gemm *g)
 {
+    int64_t size = (int64_t)td_dtype_size(g->dt);
+
     for (int64_t b = 0; b < g->batch; b++)
         for (int64_t i = 0; i < g->m; i++)
-            TD_TRY(td_fill(s, g->c + (size_t)((b * g->stride_c + i * g->ldc) * g->size), 0,
-                           (size_t)(g->n * g->size)));
+            TD_TRY(td_fill(s, g->c + (size_t)((b * g->stride_c + i * g->ldc) * size), 0,
+                           (size_t)(g->n * size)));
     return TD_OK;
 }
 
 static int
 call_gemm(blas_handle h, const td_gemm *g)
 {
-    static const float one32 = 1, zero32 = 0;
-    static const double one64 = 1, zero64 = 0;
-    const struct element *e = elements;
-    const void *one = g->size == 8 ? (const void *)&one64 : &one32,
-               *zero = g->size == 8 ? (const void *)&zero64 : &zero32;
+    static const float one32[2] = {1}, zero32[2]; /* a complex number's real part comes first */
+    static const double one64[2] = {1}, zero64[2];
+    const struct element *e = &elements[g->dt];
+    bool wide = td_dtype_real_of(g->dt) == TD_F64;
+    const void *one = wide ? (const void *)one64 : one32,
+               *zero = wide ? (const void *)zero64 : zero32;
     const void *a = (const void *)g->a, *b = (const void *)g->b;
     void *c = (void *)g->c;
 
-    while (e->size != g->size)
-        e++;
     if (g->batch == 1)
         return blas.call.gemm(h, g->tb, g->ta, g->n, g->m, g->k, one, b, e->type, g->ldb, a,
                               e->type, g->lda, zero, c, e->type, g->ldc, e->compute, ALGO_DEFAULT);
@@ -220,7 +226,19 @@ td_blas_gemm(td_stream *s, const td_gemm *g)
         return TD_OK;
     if (!g->k)
         return fill_zero(s, g);
+    return td_work_do(s, &(td_work){.kind = TD_TRACE_gemm, .gemm = g});
+}
+
+td_status
+td_blas_run(td_stream *s, const td_gemm *g)
+{
     return s->dev->info.kind == TD_DEV_CPU ? td_hostblas_gemm(g) : on_gpu(s, g);
+}
+
+size_t
+td_gemm_bytes(const td_gemm *g)
+{
+    return (size_t)(g->batch * (g->m * g->k + g->k * g->n + g->m * g->n)) * td_dtype_size(g->dt);
 }
 
 const char *

@@ -2,15 +2,16 @@
  *
  * c[m, n] = a[m, k] @ b[k, n], row-major; lda, ldb, ldc are row strides in elements; ta (tb) says that
  * a (b) is stored transposed.  `batch` products whose operands lie stride_* elements apart.
- * Half (accumulated in float32), float32 (not TF32) and float64 on a GPU (cuBLAS); float32 and float64 on the CPU
- * (CBLAS).  TD_ERR_LIBRARY names what to install; TD_SKIP: nothing for this dtype or device (null).
+ * On a GPU (cuBLAS) half types (accumulated in float32), float32 (not TF32), float64 and complex numbers; on the
+ * CPU (CBLAS) all but half types.  TD_ERR_LIBRARY names what to install; TD_SKIP: nothing for this dtype or device (null).
  */
 #ifndef TD_DEV_BLAS_H
 #define TD_DEV_BLAS_H
 #include "dev/dev.h"
+#include "type/dtype.h"
 
 typedef struct td_gemm {
-    int       size; /* bytes of an element: 2 (half), 4 or 8 */
+    td_dtype  dt;
     bool      ta, tb;
     int64_t   m, n, k;
     uintptr_t a, b, c;

@@ -354,9 +354,25 @@ static const td_devops cuda_ops = {
     .module_func = td_cuda_module_func,
     .assemble = td_cuda_assemble,
     .launch = td_cuda_launch,
+    .graph_begin = td_cuda_graph_begin,
+    .graph_end = td_cuda_graph_end,
+    .graph_launch = td_cuda_graph_launch,
+    .graph_free = td_cuda_graph_free,
 };
 
 /* ---- devices ---- */
+
+/* Memory moves its width twice a clock.  0 where the driver does not tell. */
+static double
+bandwidth(const td_cuda *c, int dev)
+{
+    int khz = 0, bits = 0;
+
+    if (c->drv->cuDeviceGetAttribute(&khz, CU_ATTR_MEMORY_KHZ, dev) ||
+        c->drv->cuDeviceGetAttribute(&bits, CU_ATTR_MEMORY_BITS, dev))
+        return 0;
+    return 2e3 * khz * bits / 8;
+}
 
 /* Fills info and the context in. */
 static td_status
@@ -376,6 +392,7 @@ describe(td_cuda *c)
     TD_TRY(CU_TRY(c, cuDeviceTotalMem, &i->memory, dev));
     TD_TRY(CU_TRY(c, cuDriverGetVersion, &i->driver));
     i->max_shared = (size_t)shared;
+    i->bandwidth = bandwidth(c, dev);
     snprintf(i->arch, sizeof i->arch, "sm_%d%d", major, minor);
     return CU_TRY(c, cuDevicePrimaryCtxRetain, &c->ctx, dev);
 }

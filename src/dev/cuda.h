@@ -68,6 +68,12 @@ td_status td_cuda_module_func(td_func *f);
 td_status td_cuda_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes);
 td_status td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 
+/* ---- cugraph.c ---- */
+td_status td_cuda_graph_begin(td_stream *tmp);
+td_status td_cuda_graph_end(td_stream *tmp, void **exec);
+td_status td_cuda_graph_launch(td_stream *s, void *exec);
+void      td_cuda_graph_free(td_dev *d, void *exec);
+
 /* ---- cuda.c, for null.c ---- */
 td_status td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *name, td_cuda **out);
 

@@ -1,6 +1,7 @@
 /* dev.c - finds devices, checks arguments, dispatches to a device's table. */
 #include "base/opts.h"
-#include "dev/devops.h"
+#include "dev/tape.h"
+#include "dev/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +10,13 @@
 
 enum { CUDA_MAX = 64 };
 
+typedef void td_dev_opened(td_dev *d);
+
 /* The devices made so far; each lives as long as the process. */
 static struct {
     pthread_mutex_t mu; /* held while a device is made: its first user waits for it, as do others */
     _Atomic(td_dev *) cpu, null, cuda[CUDA_MAX];
+    _Atomic(td_dev_opened *) opened;
 } all = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local td_dev *in_use; /* td_dev_use */
@@ -62,6 +66,7 @@ in_child(void)
 {
     after_fork();
     pthread_mutex_init(&all.mu, NULL);
+    td_trace_forked();
 }
 
 static void
@@ -92,6 +97,7 @@ static td_status
 find(_Atomic(td_dev *) *slot, td_status (*open)(int index, td_dev **out), int index, td_dev **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    td_dev_opened *opened = NULL;
     td_status st = TD_OK;
 
     *out = atomic_load_explicit(slot, memory_order_acquire);
@@ -102,11 +108,21 @@ find(_Atomic(td_dev *) *slot, td_status (*open)(int index, td_dev **out), int in
     *out = atomic_load(slot);
     if (!*out) {
         st = open(index, out);
-        if (!st)
+        if (!st) {
             atomic_store(slot, *out);
+            opened = atomic_load(&all.opened);
+        }
     }
     pthread_mutex_unlock(&all.mu);
+    if (opened)
+        opened(*out);
     return st;
+}
+
+void
+td_dev_on_open(td_dev_opened *fn)
+{
+    atomic_store(&all.opened, fn);
 }
 
 td_status
@@ -199,7 +215,7 @@ td_dev_init(td_dev *d, const td_devops *ops)
 td_status
 td_dev_sync(td_dev *d)
 {
-    return d->ops->sync(d);
+    return td_work_do(&d->def, &(td_work){.kind = TD_TRACE_wait, .all = true});
 }
 
 td_status
@@ -213,25 +229,33 @@ td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
 td_status
 td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
 {
-    return nbytes ? s->dev->ops->copy_in(s, dst, src, nbytes) : TD_OK;
+    td_work w = {.kind = TD_TRACE_copy_in, .dst = dst, .src = (uintptr_t)src, .nbytes = nbytes};
+
+    return nbytes ? td_work_do(s, &w) : TD_OK;
 }
 
 td_status
 td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
 {
-    return nbytes ? s->dev->ops->copy_out(s, dst, src, nbytes) : TD_OK;
+    td_work w = {.kind = TD_TRACE_copy_out, .dst = (uintptr_t)dst, .src = src, .nbytes = nbytes};
+
+    return nbytes ? td_work_do(s, &w) : TD_OK;
 }
 
 td_status
 td_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
 {
-    return nbytes ? s->dev->ops->copy(s, dst, src, nbytes) : TD_OK;
+    td_work w = {.kind = TD_TRACE_copy, .dst = dst, .src = src, .nbytes = nbytes};
+
+    return nbytes ? td_work_do(s, &w) : TD_OK;
 }
 
 td_status
 td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
 {
-    return nbytes ? s->dev->ops->fill(s, dst, byte, nbytes) : TD_OK;
+    td_work w = {.kind = TD_TRACE_fill, .dst = dst, .byte = byte, .nbytes = nbytes};
+
+    return nbytes ? td_work_do(s, &w) : TD_OK;
 }
 
 /* ---- streams ---- */
@@ -290,12 +314,16 @@ td_stream_free(td_stream *s)
 td_status
 td_stream_sync(td_stream *s)
 {
-    return s->dev->ops->stream_sync ? s->dev->ops->stream_sync(s) : TD_OK;
+    return td_work_do(s, &(td_work){.kind = TD_TRACE_wait});
 }
 
 td_status
 td_stream_wait(td_stream *s, td_event *e)
 {
+    if (td_watched()) {
+        TD_TRY(td_tape_refuse("waiting for an event"));
+        td_trace_cut(s);
+    }
     return s->dev->ops->stream_wait ? s->dev->ops->stream_wait(s, e) : TD_OK;
 }
 
@@ -351,6 +379,8 @@ td_event_record(td_event *e, td_stream *s)
     if (e->dev != s->dev)
         return td_fail(TD_ERR_VALUE, "event: it belongs to %s, the stream to %s", e->dev->info.name,
                        s->dev->info.name);
+    if (td_watched())
+        TD_TRY(td_tape_refuse("recording an event"));
     e->ns = now_ns();
     return e->dev->ops->event_record ? e->dev->ops->event_record(e, s) : TD_OK;
 }
@@ -358,7 +388,7 @@ td_event_record(td_event *e, td_stream *s)
 td_status
 td_event_sync(td_event *e)
 {
-    return e->dev->ops->event_sync ? e->dev->ops->event_sync(e) : TD_OK;
+    return td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e});
 }
 
 td_status

@@ -33,6 +33,7 @@ typedef struct td_devinfo {
     int        max_threads; /* of a block; 1 on the CPU */
     size_t     max_shared; /* bytes of static shared memory in a block */
     size_t     memory;     /* bytes, in all */
+    double     bandwidth;  /* bytes a second that its memory moves, by its data sheet; 0: not known */
     int        driver;     /* CUDA driver version, 13000 for 13.0; 0 on the CPU */
 } td_devinfo;
 
@@ -44,6 +45,8 @@ void      td_dev_use(td_dev *d);                      /* the calling thread's de
 const td_devinfo *td_dev_info(const td_dev *d);       /* borrowed */
 td_status td_dev_sync(td_dev *d);                     /* waits for all work on d */
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
+/* Called when a device has been made, by its first user; NULL: nobody. */
+void td_dev_on_open(void (*fn)(td_dev *d));
 td_status td_dev_of(uintptr_t ptr, td_dev **out);              /* borrowed: the GPU whose memory it is; TD_ERR_VALUE: none's */
 const char *td_dev_cuda_missing(void);                /* why there is no CUDA device; "" when there is one; borrowed */
 
@@ -132,6 +135,10 @@ td_status  td_event_elapsed(td_event *from, td_event *to, double *ms);
 typedef struct td_dims {
     uint32_t grid[3], block[3];
     uint32_t shared; /* dynamic shared memory, bytes */
+    uint16_t first, last; /* arguments that are addresses: the first and the last so many; both 0: any
+                             of them may be */
+    size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
+    const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */
 } td_dims;
 
 /* A CPU kernel: runs block `bid` of `nblock`, of one thread each. */

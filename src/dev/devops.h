@@ -133,6 +133,12 @@ struct td_devops {
     td_status (*assemble)(td_dev *d, const char *ptx, void **out, size_t *nbytes);
 
     td_status (*launch)(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
+
+    /* a row of work launched as one; all or none: NULL, it is done piece by piece */
+    td_status (*graph_begin)(td_stream *tmp); /* tmp->dev is set; work given to tmp from now on is kept */
+    td_status (*graph_end)(td_stream *tmp, void **exec); /* ends tmp; *exec NULL: the work is dropped */
+    td_status (*graph_launch)(td_stream *s, void *exec);
+    void (*graph_free)(td_dev *d, void *exec);
 };
 
 /* ---- dev.c ---- */
@@ -143,6 +149,7 @@ void td_dev_init(td_dev *d, const td_devops *ops); /* pool and default stream; i
 const char *td_launch_text(const td_func *f, const td_dims *dims, char *buf, size_t n); /* returns buf */
 
 /* ---- pool.c ---- */
+td_status td_pool_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out); /* td_buf_new, unseen */
 void td_pool_init(td_dev *d);
 void td_pool_stream(td_stream *s);      /* s takes part from now on */
 void td_pool_stream_gone(td_stream *s); /* its owner frees it: its work, then s, now or with its last buffer */

@@ -14,6 +14,8 @@ typedef struct cu_event_ *cu_event;
 typedef struct cu_module_ *cu_module;
 typedef struct cu_func_ *cu_func;
 typedef struct cu_link_ *cu_link;
+typedef struct cu_graph_ *cu_graph;
+typedef struct cu_exec_ *cu_exec;
 
 typedef struct td_driver {
 #define CU(name, symbol, need, params) int(*name) params;
@@ -39,6 +41,8 @@ enum {
     CU_ATTR_MAX_SHARED = 8,
     CU_ATTR_WARP = 10,
     CU_ATTR_UNITS = 16,
+    CU_ATTR_MEMORY_KHZ = 36,
+    CU_ATTR_MEMORY_BITS = 37,
     CU_ATTR_MAJOR = 75,
     CU_ATTR_MINOR = 76,
     CU_POINTER_MEMORY_TYPE = 2,
@@ -50,6 +54,7 @@ enum {
     CU_STREAM_LEGACY = 1, /* handles that name streams: the default one, */
     CU_STREAM_PER_THREAD = 2, /* and the calling thread's */
     CU_EVENT_NO_TIMING = 2,
+    CU_CAPTURE_THREAD_LOCAL = 1,
     CU_JIT_ERROR_LOG = 5,
     CU_JIT_ERROR_LOG_BYTES = 6,
     CU_INPUT_PTX = 1,

@@ -1,5 +1,5 @@
 /* func.c - modules, functions and launches on any device: records, checks, dispatch. */
-#include "dev/devops.h"
+#include "dev/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,5 +165,9 @@ td_launch(td_func *f, td_stream *s, const td_dims *d, const uint64_t *args, int 
     if (s->dev != f->dev || !d->grid[0] || !d->grid[1] || !d->grid[2] || !d->block[0] ||
         !d->block[1] || !d->block[2])
         return refuse(f, s, d);
+    if (td_watched())
+        return td_work_watched(
+            s,
+            &(td_work){.kind = TD_TRACE_kernel, .func = f, .dims = d, .args = args, .narg = narg});
     return f->dev->ops->launch(f, s, d, args, narg);
 }

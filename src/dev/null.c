@@ -219,6 +219,8 @@ counter_of(null_kind kind)
     case NULL_MODULE: return &drv.live.modules;
     case NULL_LINK:   return &drv.live.links;
     case NULL_PINNED: return &drv.live.pinned;
+    case NULL_GRAPH:
+    case NULL_EXEC:   return &drv.live.graphs;
     }
     return NULL;
 }

@@ -94,9 +94,14 @@ int
 td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     static const int known[][2] = {
-        {CU_ATTR_MAX_THREADS, 1024}, {CU_ATTR_MAX_SHARED, 48 << 10},
-        {CU_ATTR_WARP, 32},          {CU_ATTR_UNITS, 4},
-        {CU_ATTR_MAJOR, 8},          {CU_ATTR_MINOR, 0},
+        {CU_ATTR_MAX_THREADS, 1024},
+        {CU_ATTR_MAX_SHARED, 48 << 10},
+        {CU_ATTR_WARP, 32},
+        {CU_ATTR_UNITS, 4},
+        {CU_ATTR_MAJOR, 8},
+        {CU_ATTR_MINOR, 0},
+        {CU_ATTR_MEMORY_KHZ, 1000000},
+        {CU_ATTR_MEMORY_BITS, 256},
     };
 
     (void)device;
@@ -254,6 +259,8 @@ td_null_cuMemcpyDtoDAsync(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream strea
     r = r ? r : stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
     r = r ? r : td_null_mem_check(src, nbytes);
+    if (!r && td_null_keep(stream, &(null_work){.dst = dst, .src = src, .nbytes = nbytes}, 0, &r))
+        return r;
     if (!r)
         memmove((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, nbytes);
     return r;
@@ -266,6 +273,8 @@ td_null_cuMemsetD8Async(cu_ptr dst, unsigned char byte, size_t nbytes, cu_stream
 
     r = r ? r : stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
+    if (!r && td_null_keep(stream, &(null_work){.dst = dst, .byte = byte, .nbytes = nbytes}, 0, &r))
+        return r;
     if (!r)
         memset((void *)(uintptr_t)dst, byte, nbytes);
     return r;

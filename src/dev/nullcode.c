@@ -239,7 +239,7 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
 {
     int r = td_null_due_ctx(NULL_cuLaunchKernel);
     const null_code *k = (const null_code *)func;
-    td_dims dims = {{gx, gy, gz}, {bx, by, bz}, shared};
+    td_dims dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
     td_null_launch *h = atomic_load(&hook);
     uint64_t args[PARAM_MAX];
 
@@ -252,6 +252,11 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
         return CU_INVALID_VALUE;
     if (!h)
         return CU_NOT_SUPPORTED; /* nobody can run kernels */
+    if (td_null_keep(
+            stream,
+            &(null_work){.func = func, .dims = {gx, gy, gz, bx, by, bz, shared}, .param = param},
+            k->nparam, &r))
+        return r;
     for (int i = 0; i < k->nparam; i++) {
         args[i] = 0;
         memcpy(&args[i], param[i], k->nbytes[i]);

@@ -13,7 +13,9 @@ typedef enum null_call {
 #define NULL_MEMORY ((size_t)8 << 30) /* what the device claims to have; no page of it exists before it is touched */
 
 /* A handle of the driver's.  Owned by the driver's list from _new to _free. */
-typedef enum null_kind { NULL_STREAM, NULL_EVENT, NULL_MODULE, NULL_LINK, NULL_PINNED } null_kind;
+typedef enum null_kind {
+    NULL_STREAM, NULL_EVENT, NULL_MODULE, NULL_LINK, NULL_PINNED, NULL_GRAPH, NULL_EXEC
+} null_kind;
 
 typedef struct null_object {
     struct null_object *next;
@@ -48,6 +50,24 @@ bool td_null_object_free(void *handle, null_kind kind); /* false: there is no su
 
 /* ---- nullcode.c ---- */
 const char *td_null_hook_error(void); /* what the launch hook said last on this thread; borrowed */
+
+/* ---- nullgraph.c ---- */
+
+/* Work as a graph keeps it: a launch has func, a copy src, a fill neither.  Owned by its list. */
+typedef struct null_work {
+    struct null_work *next;
+    cu_func   func;
+    unsigned  dims[7]; /* grid, block, shared */
+    void    **param;   /* into words */
+    uint64_t *words;
+    cu_ptr    dst, src;
+    unsigned char byte;
+    size_t    nbytes;
+} null_work;
+
+/* False: the stream is not being captured and the work is to be done.  True: it was kept, or *code says
+ * why not. */
+bool td_null_keep(cu_stream stream, const null_work *w, int nparam, int *code);
 
 /* ---- the driver's functions ---- */
 #define CU(name, symbol, need, params) int td_null_##name params;

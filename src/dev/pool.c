@@ -10,6 +10,7 @@
  * keep only so much (the CPU): events are recorded by the next request for memory.
  */
 #include "dev/heap.h"
+#include "dev/work.h"
 
 #include <stdlib.h>
 
@@ -429,7 +430,7 @@ set_site(td_block *b)
 }
 
 td_status
-td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
+td_pool_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
 {
     td_block *b;
     td_status st = TD_ERR_OOM;
@@ -518,6 +519,8 @@ td_buf_unref(td_buf *b)
         return;
     d = b->dev;
     p = &d->pool;
+    if (td_watched() && block_of(b)->region)
+        td_trace_instant(TD_TRACE_free, d, "free", b->nbytes);
     if (d->live)
         d->live(b->ptr, b->nbytes, false);
     if (!block_of(b)->region) {

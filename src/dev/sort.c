@@ -9,6 +9,7 @@
 #include "dev/cuda.h"
 #include "dev/library.h"
 #include "dev/null.h"
+#include "dev/work.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -128,20 +129,29 @@ td_sort_can(td_dev *d, td_dtype dt, int64_t count)
 td_status
 td_sort_run(td_stream *s, const td_sort *j)
 {
-    td_cuda *c = td_cuda_of(s->dev);
-    const td_cub *cub;
     int64_t count;
-    bool pushed;
-    td_status st;
 
     if (__builtin_mul_overflow(j->rows, j->n, &count))
         return TD_SKIP;
     TD_TRY(td_sort_can(s->dev, j->dt, count));
-    cub = library(s->dev);
     if (!count || (!j->out && !j->index))
         return TD_OK;
+    return td_work_do(
+        s, &(td_work){.kind = TD_TRACE_sort,
+                      .sort = j,
+                      .nbytes = (size_t)count * ((j->out ? 2 : 1) * td_dtype_size(j->dt) +
+                                                 (j->index ? sizeof(int64_t) : 0))});
+}
+
+td_status
+td_sort_do(td_stream *s, const td_sort *j)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
     TD_TRY(td_cuda_enter(c, &pushed));
-    st = in_context(c, cub, s,
+    st = in_context(c, library(s->dev), s,
                     &(td_cub_job){.kind = td_dtype_kind(j->dt),
                                   .size = (int)td_dtype_size(j->dt),
                                   .fraction = fraction_of(j->dt),

@@ -144,6 +144,18 @@ expr_sign(td_fn *f, const td_val *x)
 }
 
 static td_val
+expr_imag(td_fn *f, const td_val *x)
+{
+    return td_const_int(f, (td_dtype)td_at(f, x[0])->dt, 0);
+}
+
+static td_val
+expr_angle(td_fn *f, const td_val *x)
+{
+    return E2(arctan2, K(0), x[0]);
+}
+
+static td_val
 expr_square(td_fn *f, const td_val *x)
 {
     return E2(multiply, x[0], x[0]);

@@ -6,6 +6,10 @@
 /* Emits the spelling of an operation over x, whose dtypes and lanes already agree. */
 typedef td_val td_expr(td_fn *f, const td_val *x);
 
+/* Those that stand in expr_special.c; the others are expr.c's own. */
+td_expr expr_rsqrt, expr_relu, expr_sigmoid, expr_softplus, expr_silu, expr_gelu, expr_logit,
+    expr_xlogy, expr_scale, expr_mantissa, expr_exponent, expr_gcd, expr_lcm;
+
 extern td_expr *const td_exprtab[OP_COUNT]; /* NULL: a primitive */
 
 #endif

@@ -140,7 +140,7 @@ store(const engine *e, const thread *t, const td_code *c)
 
 /* Threads run one after another: nobody comes between. */
 static td_status
-atomic_add(const engine *e, const thread *t, const td_code *c)
+atomic(const engine *e, const thread *t, const td_code *c)
 {
     td_word sum;
     char *p;
@@ -203,6 +203,14 @@ move(const engine *e, const thread *t, const td_code *c)
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = a[(l + (uint32_t)c->imm) % c->lanes];
         break;
+    case CODE_ZIP:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = t->val[(l & 1 ? c->b : c->a) + l / 2];
+        break;
+    case CODE_UNZIP:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = a[2 * l + (uint32_t)c->imm];
+        break;
     case CODE_BITCAST:
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = td_interp_word(c->dt, &a[l]);
@@ -227,11 +235,13 @@ run(const engine *e, thread *t)
         case CODE_COPY:
         case CODE_SPLAT:
         case CODE_ROTATE:
+        case CODE_ZIP:
+        case CODE_UNZIP:
         case CODE_BITCAST:
         case CODE_INDEX:   move(e, t, c); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
-        case CODE_ATOMIC:  TD_TRY(atomic_add(e, t, c)); continue;
+        case CODE_ATOMIC:  TD_TRY(atomic(e, t, c)); continue;
         case CODE_JUMP:    more = false; break;
         case CODE_UNLESS:  more = v[c->a].u != 0; break;
         case CODE_BREAK:   more = v[c->a].u == 0; break;

@@ -138,6 +138,8 @@ decode_value(decoder *d, uint32_t i)
         c = emit(d, i, CODE_ROTATE);
         c->imm = ((int64_t)s->imm % s->lanes + s->lanes) % s->lanes;
         break;
+    case OP_zip:     emit(d, i, CODE_ZIP); break;
+    case OP_unzip:   emit(d, i, CODE_UNZIP)->imm = (int64_t)s->imm; break;
     case OP_extract: emit(d, i, CODE_SPLAT)->a += (uint32_t)s->imm; break;
     case OP_get:     emit(d, i, CODE_COPY); break;
     case OP_tid:
@@ -191,9 +193,14 @@ decode_control(decoder *d, uint32_t i)
         c->imm = (int64_t)s->imm;
         break;
     case OP_atomic_add:
+    case OP_atomic_max:
+    case OP_atomic_min:
+    case OP_atomic_and:
+    case OP_atomic_or:
+    case OP_atomic_xor:
         c = emit(d, i, CODE_ATOMIC);
         c->step = td_at(d->f, s->arg[1])->lanes > 1;
-        c->run = td_interp_elt(OP_add, (td_dtype)s->dt);
+        c->run = td_interp_atomic((td_op)s->op, (td_dtype)s->dt);
         break;
     case OP_set:
         c = emit(d, i, CODE_COPY);

@@ -13,10 +13,12 @@ typedef enum td_code_kind {
     CODE_COPY,    /* out = a */
     CODE_SPLAT,   /* lanes of out = a[0] */
     CODE_ROTATE,  /* imm: k in [0, lanes) */
+    CODE_ZIP,     /* lanes of a and b in turn */
+    CODE_UNZIP,   /* imm: 0 or 1, the first of every second lane */
     CODE_BITCAST,
     CODE_LOAD,    /* a: index of the pointer in td_prog.ptr; b: index; d: mask */
     CODE_STORE,   /* as load; c: value */
-    CODE_ATOMIC,  /* as store; run adds */
+    CODE_ATOMIC,  /* as store; run gives what memory becomes */
     CODE_INDEX,   /* imm: 3 * (tid, bid, bdim, gdim as 0..3) + axis */
     CODE_JUMP,
     CODE_UNLESS,  /* jumps when a is false */

@@ -22,6 +22,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "an element's bytes ar
 typedef void td_elt(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n);
 
 td_elt *td_interp_elt(td_op op, td_dtype dt);         /* NULL: not admitted, or spelled with others */
+td_elt *td_interp_atomic(td_op op, td_dtype dt);      /* of memory and a value; NULL: not admitted */
 td_elt *td_interp_cast(td_dtype from, td_dtype to);   /* NULL: complex */
 td_word td_interp_word(td_dtype dt, const void *element); /* as it stands in memory; not for complex */
 

@@ -39,6 +39,26 @@ td_elt *const td_special_mulhi[TD_DTYPE_COUNT] = {TD_EACH_U(TD_ENTRY, mulhi, 0)}
 TD_EACH_F(TD_DEFINE_BOOL, signbit, signbit(x) != 0)
 td_elt *const td_special_signbit[TD_DTYPE_COUNT] = {TD_EACH_F(TD_ENTRY, signbit, 0)};
 
+/* What an atomic instruction does to memory x and a value y. */
+TD_EACH_IU(TD_DEFINE, atomic_max, x > y ? x : y)
+TD_EACH_IU(TD_DEFINE, atomic_min, x < y ? x : y)
+static td_elt *const atomic_max[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, atomic_max, 0)};
+static td_elt *const atomic_min[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, atomic_min, 0)};
+
+td_elt *
+td_interp_atomic(td_op op, td_dtype dt)
+{
+    switch ((int)op) {
+    case OP_atomic_add: return td_interp_elt(OP_add, dt);
+    case OP_atomic_and: return td_interp_elt(OP_bitwise_and, dt);
+    case OP_atomic_or:  return td_interp_elt(OP_bitwise_or, dt);
+    case OP_atomic_xor: return td_interp_elt(OP_bitwise_xor, dt);
+    case OP_atomic_max: return atomic_max[dt];
+    case OP_atomic_min: return atomic_min[dt];
+    }
+    return NULL;
+}
+
 static void
 choose(td_word *out, const td_word *a, const td_word *b, const td_word *c, int n)
 {

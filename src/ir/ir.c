@@ -146,7 +146,7 @@ td_emit_raw(td_fn *f, td_op op, const td_val *arg)
     if (f->st)
         return (td_val){0};
     dt = prepare(f, op, arg, x);
-    s = inst(op, td_optab[op].result == TD_RES_BOOL ? TD_BOOL : dt, lanes_of(f, x[0]));
+    s = inst(op, td_op_result(op, dt), lanes_of(f, x[0]));
     memcpy(s.arg, x, td_optab[op].arity * sizeof *x);
     return td_push(f, s);
 }
@@ -212,6 +212,23 @@ td_extract(td_fn *f, td_val v, int lane)
 }
 
 td_val
+td_zip(td_fn *f, td_val a, td_val b)
+{
+    int lanes = lanes_of(f, a) > lanes_of(f, b) ? lanes_of(f, a) : lanes_of(f, b);
+    td_inst s = inst(OP_zip, dt_of(f, a), 2 * lanes);
+
+    s.arg[0] = td_splat(f, a, lanes);
+    s.arg[1] = td_splat(f, b, lanes);
+    return td_push(f, s);
+}
+
+td_val
+td_unzip(td_fn *f, td_val v, int odd)
+{
+    return unary(f, OP_unzip, v, dt_of(f, v), lanes_of(f, v) / 2, (uint64_t)odd);
+}
+
+td_val
 td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align)
 {
     td_inst s = inst(OP_load, dt_of(f, ptr), lanes);
@@ -237,10 +254,11 @@ td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align)
 }
 
 void
-td_atomic_add(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask)
+td_atomic(td_fn *f, td_op how, td_val ptr, td_val index, td_val val, td_val mask)
 {
-    td_inst s = inst(OP_atomic_add, dt_of(f, ptr), lanes_of(f, val));
+    td_inst s = inst(how, dt_of(f, ptr), lanes_of(f, val));
 
+    TD_ASSERT(td_op_is_atomic(how));
     s.arg[0] = ptr;
     s.arg[1] = index;
     s.arg[2] = val;

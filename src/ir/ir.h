@@ -67,9 +67,11 @@ td_val td_splat(td_fn *f, td_val v, int lanes);         /* v itself when it has 
 td_val td_iota(td_fn *f, td_dtype dt, int lanes);
 td_val td_rotate(td_fn *f, td_val v, int k);
 td_val td_extract(td_fn *f, td_val v, int lane);
+td_val td_zip(td_fn *f, td_val a, td_val b);            /* one-lane operands are splat to the other's lanes */
+td_val td_unzip(td_fn *f, td_val v, int odd);
 td_val td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align);
 void   td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align);
-void   td_atomic_add(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask);
+void   td_atomic(td_fn *f, td_op how, td_val ptr, td_val index, td_val val, td_val mask); /* OP_atomic_add, … */
 td_val td_slot(td_fn *f, td_dtype dt, int lanes);
 td_val td_get(td_fn *f, td_val slot);
 void   td_set(td_fn *f, td_val slot, td_val val);

@@ -32,7 +32,18 @@ const td_opinfo td_optab[OP_COUNT] = {
 bool
 td_op_admits(td_op op, td_dtype dt)
 {
-    return op < TD_OPS && strchr(td_optab[op].kinds, td_dtype_kind(dt)) && !td_dtype_is_half(dt);
+    return op < TD_OPS && strchr(td_optab[op].kinds, td_dtype_kind(dt)) && !td_dtype_is_half(dt) &&
+           !td_dtype_is_complex(dt);
+}
+
+td_dtype
+td_op_result(td_op op, td_dtype dt)
+{
+    switch (td_optab[op].result) {
+    case TD_RES_BOOL: return TD_BOOL;
+    case TD_RES_REAL: return td_dtype_real_of(dt);
+    }
+    return dt;
 }
 
 td_status

@@ -15,8 +15,14 @@ typedef enum td_op {
 
 #define TD_OPS OP_param /* elementwise operations are [0, TD_OPS) */
 
+static inline bool
+td_op_is_atomic(unsigned op)
+{
+    return op >= OP_atomic_add && op <= OP_atomic_xor;
+}
+
 enum { TD_MAXARG = 4 };
-enum { TD_RES_SAME, TD_RES_BOOL };
+enum { TD_RES_SAME, TD_RES_BOOL, TD_RES_REAL };
 enum { TD_IMM_NONE, TD_IMM_NUMBER, TD_IMM_BITS, TD_IMM_AXIS, TD_IMM_ALIGN }; /* core.def's imm column */
 enum { TD_OPF_COMM = 1, TD_OPF_WIDE = 2, TD_OPF_KEEP = 4 };
 
@@ -32,7 +38,8 @@ typedef struct td_opinfo {
 
 extern const td_opinfo td_optab[OP_COUNT];
 
-bool td_op_admits(td_op op, td_dtype dt);           /* elementwise operations, on IR level */
+bool td_op_admits(td_op op, td_dtype dt);           /* elementwise operations, on IR level: no half, no complex */
+td_dtype td_op_result(td_op op, td_dtype dt);       /* of an elementwise operation over operands of dt */
 td_status td_op_find(const char *name, td_op *out); /* TD_ERR_VALUE when unknown */
 
 #endif

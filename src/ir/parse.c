@@ -148,7 +148,7 @@ static td_status
 operands(parser *ps, td_inst *s)
 {
     const td_opinfo *o = &td_optab[s->op];
-    bool memory = s->op == OP_load || s->op == OP_store || s->op == OP_atomic_add;
+    bool memory = s->op == OP_load || s->op == OP_store || td_op_is_atomic(s->op);
 
     for (int a = 0; a < o->arity; a++) {
         if (s->op >= TD_OPS && o->kinds[a] == '?') {

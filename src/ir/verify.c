@@ -52,7 +52,7 @@ check_elementwise(const check *c, uint32_t i)
 
     if (!td_op_admits((td_op)s->op, dt))
         return bad(c, i, "dtype is not admitted");
-    if (s->dt != (o->result == TD_RES_BOOL ? TD_BOOL : dt))
+    if (s->dt != td_op_result((td_op)s->op, dt))
         return bad(c, i, "result dtype does not follow from its operands");
     for (int a = 0; a < o->arity; a++) {
         const td_inst *v = td_at(c->f, s->arg[a]);
@@ -129,9 +129,10 @@ check_memory(const check *c, uint32_t i)
     if (s->op != OP_load &&
         (td_at(c->f, s->arg[2])->dt != s->dt || td_at(c->f, s->arg[2])->lanes != s->lanes))
         return bad(c, i, "stored value does not fit");
-    if (s->op == OP_atomic_add &&
-        (td_dtype_size((td_dtype)s->dt) < 4 || td_dtype_is_complex((td_dtype)s->dt)))
-        return bad(c, i, "no such atomic addition");
+    if (td_op_is_atomic(s->op) &&
+        (td_dtype_size((td_dtype)s->dt) < 4 || td_dtype_is_complex((td_dtype)s->dt) ||
+         (s->op != OP_atomic_add && td_dtype_is_float((td_dtype)s->dt))))
+        return bad(c, i, "no such atomic operation");
     if (s->imm & (s->imm - 1))
         return bad(c, i, "alignment is not a power of two");
     return TD_OK;
@@ -156,6 +157,17 @@ check_move(const check *c, uint32_t i)
                    : bad(c, i, "sizes differ");
     case OP_splat:
         return a->lanes == 1 && a->dt == s->dt ? TD_OK : bad(c, i, "operand is not one lane");
+    case OP_zip: {
+        const td_inst *b = td_at(c->f, s->arg[1]);
+
+        return a->dt == s->dt && b->dt == s->dt && a->lanes == b->lanes && s->lanes == 2 * a->lanes
+                   ? TD_OK
+                   : bad(c, i, "operands are not half of the lanes each");
+    }
+    case OP_unzip:
+        return a->dt == s->dt && a->lanes == 2 * s->lanes && s->imm < 2
+                   ? TD_OK
+                   : bad(c, i, "operand has not twice the lanes, or the first is neither 0 nor 1");
     case OP_extract: return s->imm < a->lanes && a->dt == s->dt ? TD_OK : bad(c, i, "no such lane");
     case OP_set:
         return same && td_at(c->f, s->arg[1])->dt == s->dt &&
@@ -178,11 +190,12 @@ check_core(const check *c, uint32_t i)
 
     for (int a = 0; letters[a]; a++)
         TD_TRY(check_letter(c, i, letters[a], s->arg[a]));
+    if (td_op_is_atomic(s->op))
+        return check_memory(c, i);
     switch (s->op) {
     case OP_load:
-    case OP_atomic_add:
-    case OP_store:      return check_memory(c, i);
-    case OP_iota:       return td_dtype_is_int((td_dtype)s->dt) ? TD_OK : bad(c, i, "not an integer");
+    case OP_store: return check_memory(c, i);
+    case OP_iota:  return td_dtype_is_int((td_dtype)s->dt) ? TD_OK : bad(c, i, "not an integer");
     case OP_for:
         for (int a = 0; a < 3; a++)
             if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/opts.h"
+#include "dev/trace.h"
 #include "ir/interp.h"
 #include "jit/cache.h"
 #include "jit/engine.h"
@@ -179,18 +180,32 @@ make_by_compiling(const making *m)
     return st;
 }
 
+/* What is not on disk has not been loaded: no word of it. */
+static td_status
+traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
+{
+    td_span span;
+    td_status st;
+
+    td_span_open(&span, kind, m->dev, NULL);
+    st = step(m);
+    if (st != TD_SKIP)
+        td_span_close(&span, st, m->k->name, 0);
+    return st;
+}
+
 /* By one process at a time; who had to wait looks at the disk again. */
 static td_status
 make_alone(const making *m)
 {
     bool waited;
     int lock = td_cache_lock(m->key, &waited);
-    td_status st = waited ? make_from_disk(m) : TD_SKIP;
+    td_status st = waited ? traced(TD_TRACE_load, m, make_from_disk) : TD_SKIP;
 
     if (st == TD_SKIP) {
         st = m->engine->interpreted ? TD_OK : make_ir(m);
         if (!st)
-            st = make_by_compiling(m);
+            st = traced(TD_TRACE_compile, m, make_by_compiling);
     }
     td_cache_unlock(lock);
     return st;
@@ -211,7 +226,7 @@ make(making *m)
     if (interpreted)
         st = make_ir(m);
     if (!st)
-        st = make_from_disk(m);
+        st = traced(TD_TRACE_load, m, make_from_disk);
     if (st == TD_SKIP)
         st = make_alone(m);
     if (st || !interpreted) {

@@ -39,7 +39,8 @@ const char *td_jit_warning(void); /* taken once: NULL afterwards; borrowed */
  * stage: "ir", "llvm", "ptx", "asm"; *out is owned (free). */
 td_status td_jit_text(const td_fn *f, const char *stage, const char *arch, char **out);
 
-/* Starts on a thread what the first kernel will need: libtreadle_jit.so, the driver's PTX compiler. */
+/* Starts on a thread what the first kernel of a GPU will need: libtreadle_jit.so, the driver's PTX
+ * compiler.  Once a process; nothing for other devices. */
 void td_jit_warm(td_dev *d);
 
 #endif

@@ -125,18 +125,55 @@ lower_iota(lowering *L, const td_inst *s)
     return s->lanes == 1 ? lane[0] : LLVMConstVector(lane, s->lanes);
 }
 
+/* Lane i of the result is lane `lane[i]` of a, then b. */
+static LLVMValueRef
+pick(lowering *L, LLVMValueRef a, LLVMValueRef b, const int *lane, int n)
+{
+    LLVMValueRef mask[64];
+
+    for (int i = 0; i < n; i++)
+        mask[i] = low_cint(L, 32, 1, (unsigned)lane[i]);
+    return LLVMBuildShuffleVector(L->b, a, b, LLVMConstVector(mask, (unsigned)n), "");
+}
+
 static LLVMValueRef
 lower_rotate(lowering *L, const td_inst *s)
 {
     int n = s->lanes, k = (int)((int64_t)s->imm % n);
-    LLVMValueRef mask[64], v = operand(L, s);
+    LLVMValueRef v = operand(L, s);
+    int lane[64];
 
     if (n == 1)
         return v;
     for (int i = 0; i < n; i++)
-        mask[i] = low_cint(L, 32, 1, (unsigned)((i + k + n) % n));
-    return LLVMBuildShuffleVector(L->b, v, LLVMGetPoison(LLVMTypeOf(v)),
-                                  LLVMConstVector(mask, (unsigned)n), "");
+        lane[i] = (i + k + n) % n;
+    return pick(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, n);
+}
+
+static LLVMValueRef
+lower_zip(lowering *L, const td_inst *s)
+{
+    LLVMValueRef a = L->val[s->arg[0].i], b = L->val[s->arg[1].i];
+    int lane[64], half = s->lanes / 2;
+
+    if (half == 1)
+        return low_with_lane(L, low_splat(L, a, 2), b, 2, 1);
+    for (int i = 0; i < s->lanes; i++)
+        lane[i] = i / 2 + (i & 1) * half;
+    return pick(L, a, b, lane, s->lanes);
+}
+
+static LLVMValueRef
+lower_unzip(lowering *L, const td_inst *s)
+{
+    LLVMValueRef v = operand(L, s);
+    int lane[64];
+
+    if (s->lanes == 1)
+        return low_lane(L, v, 2, (int)s->imm);
+    for (int i = 0; i < s->lanes; i++)
+        lane[i] = 2 * i + (int)s->imm;
+    return pick(L, v, LLVMGetPoison(LLVMTypeOf(v)), lane, s->lanes);
 }
 
 /* On the CPU an argument word; on a GPU the kernel's own parameter. */
@@ -165,11 +202,13 @@ lower_param(lowering *L, const td_inst *s)
 static low_inst *const coretab[OP_COUNT] = {
     [OP_param] = lower_param,   [OP_const] = lower_const,   [OP_cast] = lower_cast,
     [OP_bitcast] = lower_bitcast, [OP_splat] = lower_splat, [OP_iota] = lower_iota,
-    [OP_rotate] = lower_rotate, [OP_extract] = lower_extract,
+    [OP_rotate] = lower_rotate, [OP_extract] = lower_extract, [OP_zip] = lower_zip,
+    [OP_unzip] = lower_unzip,
 #define HERE(n) [OP_##n] = low_##n
     HERE(load),
     HERE(store),
-    HERE(atomic_add),
+    [OP_atomic_add] = low_atomic, [OP_atomic_max] = low_atomic, [OP_atomic_min] = low_atomic,
+    [OP_atomic_and] = low_atomic, [OP_atomic_or] = low_atomic,  [OP_atomic_xor] = low_atomic,
     HERE(slot),
     HERE(get),
     HERE(set),

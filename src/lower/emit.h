@@ -61,7 +61,7 @@ void low_attr_text(const lowering *L, LLVMValueRef fn, const char *name, const c
 
 /* One function a kind of instruction; they set L->val of the instruction at index i. */
 typedef LLVMValueRef low_inst(lowering *L, const td_inst *s);
-low_inst low_load, low_store, low_atomic_add, low_shared;             /* memory.c */
+low_inst low_load, low_store, low_atomic, low_shared;             /* memory.c */
 low_inst low_slot, low_get, low_set;                                  /* memory.c */
 low_inst low_if, low_else, low_for, low_loop, low_break_if, low_end;  /* control.c */
 low_inst low_tid, low_bid, low_bdim, low_gdim;                        /* thread.c */

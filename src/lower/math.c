@@ -3,13 +3,15 @@
  * On a CPU libmvec's vector functions are called directly.  A vector that is wider than the
  * register is cut, one that is narrower is padded by repeating its last lane, so that an
  * element's value does not depend on where it stands.  A function that libmvec lacks is called
- * lane by lane from libm. On a GPU libdevice's functions are called; ptx.c links their bitcode
+ * lane by lane from libm. A float32 function of libmvec that is off by more than two units in the
+ * last place is computed in float64. On a GPU libdevice's functions are called; ptx.c links their bitcode
  * in.
  */
 #include "lower/emit.h"
 #include "lower/host.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static LLVMValueRef
 declare(lowering *L, const char *name, LLVMTypeRef t, int arity)
@@ -69,6 +71,28 @@ call_vector(lowering *L, const char *name, int arity, td_dtype dt, int lanes, co
     return v;
 }
 
+/* erff of glibc 2.36 is 4 units off where the result is near 1. */
+static const char *const coarse[] = {"erf"};
+
+static bool
+is_coarse(const char *stem)
+{
+    for (size_t i = 0; i < sizeof coarse / sizeof *coarse; i++)
+        if (strcmp(coarse[i], stem) == 0)
+            return true;
+    return false;
+}
+
+static LLVMValueRef
+in_double(lowering *L, const char *stem, int arity, int lanes, const LLVMValueRef *x)
+{
+    LLVMValueRef wide[2];
+
+    for (int a = 0; a < arity; a++)
+        wide[a] = low_cast(L, x[a], TD_F32, TD_F64, lanes);
+    return low_cast(L, low_math(L, stem, arity, TD_F64, lanes, wide), TD_F64, TD_F32, lanes);
+}
+
 LLVMValueRef
 low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes, const LLVMValueRef *x)
 {
@@ -80,6 +104,8 @@ low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes, const
         snprintf(name, sizeof name, "__nv_%s%s", stem, suffix);
         return low_call_lanes(L, name, arity, dt, lanes, x);
     }
+    if (dt == TD_F32 && is_coarse(stem))
+        return in_double(L, stem, arity, lanes, x);
     snprintf(name, sizeof name, "_ZGV%cN%d%s_%s%s", host->isa,
              host->vector_bytes / (int)td_dtype_size(dt), arity == 2 ? "vv" : "v", stem, suffix);
     if (low_symbol(name))

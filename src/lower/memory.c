@@ -240,12 +240,26 @@ low_store(lowering *L, const td_inst *s)
     return NULL;
 }
 
+static LLVMAtomicRMWBinOp
+atomic_of(const td_inst *s)
+{
+    bool neg = td_dtype_kind((td_dtype)s->dt) == 'i';
+
+    switch (s->op) {
+    case OP_atomic_max: return neg ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
+    case OP_atomic_min: return neg ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
+    case OP_atomic_and: return LLVMAtomicRMWBinOpAnd;
+    case OP_atomic_or:  return LLVMAtomicRMWBinOpOr;
+    case OP_atomic_xor: return LLVMAtomicRMWBinOpXor;
+    }
+    return td_dtype_is_float((td_dtype)s->dt) ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+}
+
 LLVMValueRef
-low_atomic_add(lowering *L, const td_inst *s)
+low_atomic(lowering *L, const td_inst *s)
 {
     access a = access_of(L, s, s->arg[3]);
-    LLVMAtomicRMWBinOp op =
-        td_dtype_is_float((td_dtype)s->dt) ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+    LLVMAtomicRMWBinOp op = atomic_of(s);
     LLVMBasicBlockRef join = NULL;
 
     for (int i = 0; i < a.lanes; i++) {

@@ -59,7 +59,7 @@ text(const td_fn *f, const char *stage, const char *arch, char **out)
 static td_hash
 cpu_key(void)
 {
-    static const char *const marks[] = {"exp", "tanh", "log10", "cbrt"};
+    static const char *const marks[] = {"exp", "tanh", "log10", "cbrt", "erf"};
     const low_cpu *h = low_host();
     td_hash k = TD_HASH_INIT;
     char name[48];

@@ -99,12 +99,16 @@ unsupported(PyObject *o)
 static bool
 cast_into(td_status st, td_array *raw, int dt, td_array *out)
 {
+    bool ok = true;
+
     if (!st && dt >= 0 && (td_dtype)dt != td_array_dtype(raw)) {
-        st = td_array_cast(raw, (td_dtype)dt, out);
+        ok = py_cast_warning(td_array_dtype(raw), (td_dtype)dt);
+        if (ok)
+            st = td_array_cast(raw, (td_dtype)dt, out);
         td_array_unref(raw);
     } else if (!st)
         *out = *raw;
-    return py_ok(st);
+    return ok && py_ok(st);
 }
 
 /* Copies what the buffer protocol shows: 1; elements that are not ours: 0; exception: -1. */
@@ -162,12 +166,41 @@ numpy_of(PyObject *o, int dt)
     return r;
 }
 
+/* The bits of an array of ml_dtypes.bfloat16, which the buffer protocol cannot tell: 1; no such array: 0;
+ * exception: -1. */
+static int
+copy_bfloat16(PyObject *n, int dt, td_dev *dev, td_array *out)
+{
+    PyObject *d = PyObject_GetAttrString(n, "dtype"),
+             *name = d ? PyObject_GetAttrString(d, "name") : NULL, *bits;
+    bool ours = name && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
+    td_array raw, seen;
+    td_status st;
+    int r;
+
+    Py_XDECREF(d);
+    Py_XDECREF(name);
+    if (!ours)
+        return PyErr_Occurred() ? -1 : 0;
+    bits = PyObject_CallMethod(n, "view", "s", "u2");
+    r = bits ? copy_buffer(bits, -1, dev, &raw) : -1;
+    Py_XDECREF(bits);
+    if (r <= 0)
+        return r;
+    st = td_array_retype(&raw, TD_BF16, &seen);
+    td_array_unref(&raw);
+    return cast_into(st, &seen, dt, out) ? 1 : -1;
+}
+
 /* What is not numeric in NumPy's eyes either is refused. */
 static bool
 through_numpy(PyObject *o, int dt, td_dev *dev, td_array *out)
 {
     PyObject *n = numpy_of(o, dt);
     int r = n ? copy_buffer(n, dt, dev, out) : -1;
+
+    if (r == 0)
+        r = copy_bfloat16(n, dt, dev, out);
 
     if (r == 0)
         unsupported(o);
@@ -199,7 +232,8 @@ py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out)
         *out = td_array_ref(a);
         return true;
     }
-    return py_ok(td_array_cast(a, (td_dtype)dt, out));
+    return py_cast_warning(td_array_dtype(a), (td_dtype)dt) &&
+           py_ok(td_array_cast(a, (td_dtype)dt, out));
 }
 
 static bool
@@ -211,12 +245,8 @@ one_number(td_scalar s, char weak, int dt, td_dev *dev, td_array *out)
         PyErr_SetString(PyExc_OverflowError, "Python integer too large for 64 bits");
         return false;
     }
-    if (td_dtype_is_complex(want)) { /* no kernel fills with complex numbers */
-        uint64_t bits[2];
-
-        td_scalar_bits(s, want, bits);
-        return py_ok(td_array_from_host(dev, want, &(td_shape){0}, bits, out));
-    }
+    if (!py_real_fits(s, weak, want))
+        return false;
     return (weak != 'i' || py_int_fits(s, want)) &&
            py_ok(td_array_full(dev, want, &(td_shape){0}, s, out));
 }

@@ -459,7 +459,15 @@ asnumpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     return py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", arg[0]) : NULL;
 }
 
+static PyObject *
+bfloat16(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return py_dtype_object(TD_BF16);
+}
+
 PyMethodDef py_create_functions[] = {
+    {"_bfloat16", bfloat16, METH_NOARGS, NULL},
     {"array", PY_FAST(array), FAST_KW,
      "array(object, dtype=None, *, copy=True, order='K', ndmin=0, device=None): a new array of "
      "object's numbers."},

@@ -112,10 +112,51 @@ py_dtype_or(PyObject *o, int dflt, int *out)
     return true;
 }
 
+bool
+py_ml_dtypes(void)
+{
+    static int there = -1;
+
+    if (there < 0) {
+        PyObject *m = PyImport_ImportModule("ml_dtypes"),
+                 *c = m ? PyObject_GetAttrString(m, "bfloat16") : NULL, *np = c ? py_numpy() : NULL;
+
+        py.dtype[TD_BF16] = np ? PyObject_CallMethod(np, "dtype", "(O)", c) : NULL;
+        there = py.dtype[TD_BF16] != NULL;
+        Py_XDECREF(m);
+        Py_XDECREF(c);
+        PyErr_Clear();
+    }
+    return there;
+}
+
+bool
+py_cast_warning(td_dtype from, td_dtype to)
+{
+    PyObject *np, *home, *warning;
+    int r;
+
+    if (!td_dtype_is_complex(from) || td_dtype_is_complex(to) || to == TD_BOOL)
+        return true;
+    np = py_numpy();
+    home = np ? PyObject_GetAttrString(np, "exceptions") : NULL;
+    if (np && !home) { /* before NumPy 1.25 */
+        PyErr_Clear();
+        home = Py_NewRef(np);
+    }
+    warning = home ? PyObject_GetAttrString(home, "ComplexWarning") : NULL;
+    r = warning
+            ? PyErr_WarnEx(warning, "Casting complex values to real discards the imaginary part", 1)
+            : -1;
+    Py_XDECREF(home);
+    Py_XDECREF(warning);
+    return r == 0;
+}
+
 PyObject *
 py_dtype_object(td_dtype dt)
 {
-    if (!py.dtype[dt]) {
+    if (!py.dtype[dt] && !(dt == TD_BF16 && py_ml_dtypes())) {
         PyObject *np = py_numpy();
 
         py.dtype[dt] = np ? PyObject_CallMethod(np, "dtype", "s", td_dtab[dt].typestr) : NULL;

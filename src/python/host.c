@@ -143,12 +143,23 @@ memory_of(const td_array *a, bool share)
     return m;
 }
 
+/* The buffer protocol has no letter for bfloat16: its bits travel. */
 static PyObject *
 numpy_over(memory *m)
 {
-    PyObject *np = m ? py_numpy() : NULL,
-             *r = np ? PyObject_CallMethod(np, "asarray", "(O)", (PyObject *)m) : NULL;
+    bool bits = m && m->dt == TD_BF16;
+    PyObject *np = m ? py_numpy() : NULL, *d = np && bits ? py_dtype_object(TD_BF16) : NULL, *r;
 
+    if (bits)
+        m->dt = TD_U16;
+    r = np && (!bits || d) ? PyObject_CallMethod(np, "asarray", "(O)", (PyObject *)m) : NULL;
+    if (r && bits) {
+        PyObject *seen = PyObject_CallMethod(r, "view", "(O)", d);
+
+        Py_DECREF(r);
+        r = seen;
+    }
+    Py_XDECREF(d);
     Py_XDECREF((PyObject *)m);
     return r;
 }
@@ -210,13 +221,32 @@ copy_out(const td_array *a)
 PyObject *
 py_get(PyObject *self)
 {
-    if (td_array_dtype(py_array_of(self)) == TD_BF16) {
+    if (td_array_dtype(py_array_of(self)) == TD_BF16 && !py_ml_dtypes()) {
         PyErr_SetString(PyExc_TypeError,
-                        "get: NumPy has no bfloat16; use .astype(numpy.float32) before");
+                        "get: NumPy has no bfloat16; use .astype('float32'), .view('uint16') for "
+                        "the bits, or install ml_dtypes");
         return NULL;
     }
     return numpy_over(is_passing(self) ? compute_out(py_array_of(self))
                                        : copy_out(py_array_of(self)));
+}
+
+PyObject *
+py_get_as(PyObject *self, td_dtype instead)
+{
+    td_array *a = py_array_of(self);
+    py_ndarray *r;
+    PyObject *host;
+
+    if (td_array_dtype(a) != TD_BF16)
+        return py_get(self);
+    r = py_new();
+    if (!r || !py_done(r, instead == TD_U16 ? td_array_retype(a, instead, &r->a)
+                                            : td_array_cast(a, instead, &r->a)))
+        return NULL;
+    host = py_get((PyObject *)r);
+    Py_DECREF((PyObject *)r);
+    return host;
 }
 
 PyObject *
@@ -286,6 +316,10 @@ py_array_interface(PyObject *self, bool cuda)
     td_buf *buf;
     td_view v;
 
+    if (dt == TD_BF16 && !cuda) { /* NumPy would take it for bytes */
+        PyErr_SetString(PyExc_AttributeError, "bfloat16 is not one of the interface's types");
+        return NULL;
+    }
     if (td_dev_info(td_array_dev(a))->kind != (cuda ? TD_DEV_CUDA : TD_DEV_CPU)) {
         PyErr_Format(PyExc_AttributeError, "the array lives on %s",
                      td_dev_info(td_array_dev(a))->name);

@@ -3,6 +3,8 @@
  */
 #include "python/py.h"
 
+#include "array/capture.h"
+
 #include <string.h>
 
 typedef struct cursor {
@@ -219,7 +221,7 @@ element(const td_array *a, const td_view *v)
     td_scalar s;
     td_status st = TD_OK;
 
-    if (r && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU) {
+    if (r && td_dev_info(td_array_dev(a))->kind == TD_DEV_CPU && !td_capture_now()) {
         if (py_read_scalar(&one, &s))
             st = td_array_full(td_array_dev(a), s.dt, &v->shape, s, &r->a);
         else

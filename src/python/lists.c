@@ -179,6 +179,8 @@ py_list(PyObject *obj, int dt, td_dev *dev, td_array *out)
 
     if (!is_list(obj) || !measure(obj, 0, &n))
         return 0;
+    if (n.kind == 'c' && dt > TD_BOOL && !td_dtype_is_complex((td_dtype)dt))
+        return 0; /* NumPy refuses */
     from = own[rank_of(n.kind)];
     if (n.kind == 'c' && dt >= 0 && !td_dtype_is_complex((td_dtype)dt))
         return 0; /* NumPy words the refusal */

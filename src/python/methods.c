@@ -30,8 +30,27 @@ astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwname
     }
     if (!copy && dt == td_array_dtype(a))
         return Py_NewRef(self);
+    if (!py_cast_warning(td_array_dtype(a), dt))
+        return NULL;
     r = py_new();
     return r ? py_done(r, td_array_cast(a, dt, &r->a)) : NULL;
+}
+
+static PyObject *
+view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"dtype", NULL};
+    PyObject *arg[1];
+    py_ndarray *r;
+    int dt;
+
+    if (!py_parse("view", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
+        return NULL;
+    r = py_new();
+    if (r)
+        r->readonly = ((py_ndarray *)self)->readonly;
+    return r ? py_done(r, td_array_retype(py_array_of(self), (td_dtype)dt, &r->a)) : NULL;
 }
 
 static PyObject *
@@ -120,6 +139,17 @@ only_element(PyObject *self)
 }
 
 static PyObject *
+as_complex(PyObject *self, PyObject *unused)
+{
+    PyObject *n = only_element(self), *r;
+
+    (void)unused;
+    r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+
+static PyObject *
 item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *key, *flat = NULL, *one, *r = NULL;
@@ -142,10 +172,12 @@ item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     return r;
 }
 
+/* bfloat16, for which NumPy has no dtype of its own, leaves as `instead`. */
 static PyObject *
-of_host(PyObject *self, const char *method)
+of_host(PyObject *self, td_dtype instead, const char *method)
 {
-    PyObject *host = py_get(self), *r = host ? PyObject_CallMethod(host, method, NULL) : NULL;
+    PyObject *host = py_get_as(self, instead),
+             *r = host ? PyObject_CallMethod(host, method, NULL) : NULL;
 
     Py_XDECREF(host);
     return r;
@@ -155,14 +187,14 @@ static PyObject *
 tolist(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return of_host(self, "tolist");
+    return of_host(self, TD_F32, "tolist");
 }
 
 static PyObject *
 tobytes(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return of_host(self, "tobytes");
+    return of_host(self, TD_U16, "tobytes");
 }
 
 static PyObject *
@@ -198,7 +230,11 @@ format(PyObject *self, PyObject *spec)
 static PyObject *
 reduce(PyObject *self, PyObject *unused)
 {
-    PyObject *host = py_get(self), *f = host ? py_package("treadle", "asarray") : NULL;
+    bool bits = td_array_dtype(py_array_of(self)) == TD_BF16;
+    PyObject *host = py_get_as(self, TD_U16);
+    PyObject *f = !host  ? NULL
+                  : bits ? py_package("treadle._interop", "bfloat16_of_bits")
+                         : py_package("treadle", "asarray");
     PyObject *r = f ? Py_BuildValue("O(O)", f, host) : NULL;
 
     (void)unused;
@@ -210,6 +246,9 @@ reduce(PyObject *self, PyObject *unused)
 PyMethodDef py_value_methods[] = {
     {"astype", PY_FAST(astype), METH_FASTCALL | METH_KEYWORDS,
      "astype(dtype, order='K', casting='unsafe', subok=True, copy=True): a copy in another dtype."},
+    {"view", PY_FAST(view), METH_FASTCALL | METH_KEYWORDS,
+     "view(dtype=None): the same memory as elements of another dtype; one of another size needs a "
+     "last axis whose elements lie side by side, else ValueError."},
     {"copy", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS,
      "copy(order='C'): an array of its own with the same values."},
     {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
@@ -226,6 +265,7 @@ PyMethodDef py_value_methods[] = {
     {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
      "__array_namespace__(*, api_version=None): the module treadle, for programs of the array "
      "API."},
+    {"__complex__", as_complex, METH_NOARGS, NULL},
     {"__format__", format, METH_O, NULL},
     {"__reduce__", reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -313,6 +353,9 @@ FORWARD("treadle", cumprod)
 FORWARD("treadle", argsort)
 FORWARD("treadle", searchsorted)
 FORWARD("treadle", argpartition)
+FORWARD("treadle", put)
+FORWARD("treadle", choose)
+FORWARD("treadle._indexing", compress_of)
 FORWARD("treadle._sorting", sort_in_place)
 FORWARD("treadle._sorting", partition_in_place)
 
@@ -326,6 +369,10 @@ PyMethodDef py_interop_methods[] = {
     {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
     {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},
     {"take", PY_FAST(forward_take), FAST_KW, "take(indices, axis=None): as treadle.take."},
+    {"put", PY_FAST(forward_put), FAST_KW, "put(ind, v, mode='raise'): as treadle.put."},
+    {"choose", PY_FAST(forward_choose), FAST_KW, "choose(choices): as treadle.choose."},
+    {"compress", PY_FAST(forward_compress_of), FAST_KW,
+     "compress(condition, axis=None): as treadle.compress."},
     {"repeat", PY_FAST(forward_repeat), FAST_KW, "repeat(repeats, axis=None): as treadle.repeat."},
     {"nonzero", PY_FAST(forward_nonzero), FAST_KW, "nonzero(): as treadle.nonzero."},
     {"trace", PY_FAST(forward_trace), FAST_KW, "trace(offset=0): as treadle.trace."},

@@ -225,16 +225,46 @@ get_transposed(PyObject *self, void *unused)
     return py_transposed(self);
 }
 
+/* imag NULL: the real part.  Of a real array the array itself, and zeros that cannot be written. */
 static PyObject *
-get_real(PyObject *self, void *unused)
+get_part(PyObject *self, void *imag)
 {
-    (void)unused;
-    if (td_dtype_is_complex(td_array_dtype(py_array_of(self)))) {
-        PyErr_SetString(PyExc_TypeError,
-                        "real: complex arithmetic is not supported yet; take it of .get()");
+    const td_array *a = py_array_of(self);
+    py_ndarray *r;
+
+    if (!td_dtype_is_complex(td_array_dtype(a)) && !imag)
+        return Py_NewRef(self);
+    r = py_new();
+    if (!r)
         return NULL;
+    r->readonly = ((py_ndarray *)self)->readonly;
+    if (td_dtype_is_complex(td_array_dtype(a))) {
+        r->a = td_array_part(a, imag != NULL);
+        return (PyObject *)r;
     }
-    return Py_NewRef(self);
+    r->readonly = true;
+    return py_done(r, td_array_full(td_array_dev(a), td_array_dtype(a), &a->view.shape,
+                                    (td_scalar){.dt = TD_I64}, &r->a));
+}
+
+static int
+set_part(PyObject *self, PyObject *value, void *imag)
+{
+    PyObject *part;
+    int r;
+
+    if (!value) {
+        PyErr_SetString(PyExc_AttributeError, "cannot delete a part of an array");
+        return -1;
+    }
+    if (imag && !td_dtype_is_complex(td_array_dtype(py_array_of(self)))) {
+        PyErr_SetString(PyExc_TypeError, "array does not have imaginary part to set");
+        return -1;
+    }
+    part = get_part(self, imag);
+    r = part ? PyObject_SetItem(part, Py_Ellipsis, value) : -1;
+    Py_XDECREF(part);
+    return r;
 }
 
 static PyObject *
@@ -261,7 +291,9 @@ static PyGetSetDef getset[] = {
     {"flags", get_flags, NULL, "c_contiguous, f_contiguous, owndata, writeable.", NULL},
     {"device", get_device, NULL, "Where the elements live, a treadle.Device.", NULL},
     {"T", get_transposed, NULL, "The view with its axes reversed.", NULL},
-    {"real", get_real, NULL, "The real part.", NULL},
+    {"real", get_part, set_part, "The real parts, a view; of a real array the array itself.", NULL},
+    {"imag", get_part, set_part,
+     "The imaginary parts, a view; of a real array zeros that cannot be written.", &py},
     {"data", get_data, NULL, "A memoryview of the elements (CPU arrays only).", NULL},
     {"__array_interface__", get_interface, NULL,
      "NumPy's array interface (CPU arrays only); shares memory.", NULL},
@@ -312,10 +344,17 @@ contains(PyObject *self, PyObject *value)
 static PyObject *
 text(PyObject *self, const char *function)
 {
-    PyObject *np = py_numpy(), *host = np ? py_get(self) : NULL;
+    PyObject *np = py_numpy(), *host = np ? py_get_as(self, TD_F32) : NULL;
     PyObject *r = host ? PyObject_CallMethod(np, function, "(O)", host) : NULL;
 
     Py_XDECREF(host);
+    if (r && td_array_dtype(py_array_of(self)) == TD_BF16) {
+        PyObject *named =
+            PyObject_CallMethod(r, "replace", "ss", "dtype=float32", "dtype=bfloat16");
+
+        Py_DECREF(r);
+        r = named;
+    }
     return r;
 }
 

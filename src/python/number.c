@@ -234,7 +234,15 @@ nb_int(PyObject *self)
 static PyObject *
 nb_float(PyObject *self)
 {
-    return converted(self, PyNumber_Float);
+    td_scalar s;
+
+    if (!td_dtype_is_complex(td_array_dtype(py_array_of(self))))
+        return converted(self, PyNumber_Float);
+    if (td_array_size(py_array_of(self)) != 1)
+        return number(self);
+    return py_cast_warning(TD_C128, TD_F64) && py_read_scalar(py_array_of(self), &s)
+               ? PyFloat_FromDouble(s.f[0])
+               : NULL;
 }
 
 static PyObject *

@@ -50,6 +50,16 @@ py_int_fits(td_scalar s, td_dtype dt)
     return false;
 }
 
+bool
+py_real_fits(td_scalar s, char weak, td_dtype dt)
+{
+    if (weak != 'c' || td_dtype_is_complex(dt) || dt == TD_BOOL)
+        return py_cast_warning(s.dt, dt);
+    PyErr_Format(PyExc_TypeError, "%s argument must be a real number, not 'complex'",
+                 td_dtype_is_float(dt) ? "float()" : "int()");
+    return false;
+}
+
 /* Python integers beyond 64 bits travel as doubles: fine beside floats, and for comparing. */
 static bool
 settle_wide(td_op op, td_operand *x, int n)
@@ -172,7 +182,8 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
     x->weak = 0;
     if (py_is_array(o)) {
         x->array = py_array_of(o);
-        return py_ok(td_one_device("assignment", dev, td_array_dev(x->array)));
+        return py_ok(td_one_device("assignment", dev, td_array_dev(x->array))) &&
+               py_cast_warning(td_array_dtype(x->array), dst);
     } else {
         r = py_number(o, &x->scalar, &x->weak);
         if (r < 0)
@@ -180,13 +191,18 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
         if (r && x->weak == 'i' && x->scalar.dt == TD_F64)
             x->weak = 'f';
         if (r)
-            return x->weak != 'i' || py_int_fits(x->scalar, dst);
+            return py_real_fits(x->scalar, x->weak, dst) &&
+                   (x->weak != 'i' || py_int_fits(x->scalar, dst));
     }
     x->weak = 0;
     x->array = own;
-    if (py_asarray(o, -1, dev, own))
+    if (!py_asarray(o, -1, dev, own)) {
+        own->store = NULL;
+        return false;
+    }
+    if (py_cast_warning(td_array_dtype(own), dst))
         return true;
-    own->store = NULL;
+    td_array_unref(own);
     return false;
 }
 

@@ -59,6 +59,8 @@ bool      py_dtype(PyObject *o, td_dtype *out);           /* a name, type, numpy
 bool      py_dtype_or(PyObject *o, int dflt, int *out);   /* NULL, None: dflt */
 PyObject *py_dtype_object(td_dtype dt);                   /* numpy.dtype */
 PyObject *py_numpy(void);                                 /* borrowed: the module */
+bool      py_ml_dtypes(void);                             /* is it there? then bfloat16 has a NumPy dtype that prints */
+bool      py_cast_warning(td_dtype from, td_dtype to);    /* NumPy's ComplexWarning where an imaginary part is dropped; false: raised */
 PyObject *py_scalar_object(td_scalar s);                  /* a Python number */
 const char *py_dtype_format(td_dtype dt);                 /* the buffer protocol's; NULL: none */
 bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *out); /* false, no exception: not ours */
@@ -110,6 +112,7 @@ void py_args_free(py_args *g);
 /* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
 PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
+bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* TypeError or a warning for a complex number that becomes real */
 bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
 
 /* ---- ndarray.c ---- */
@@ -146,20 +149,25 @@ bool      py_read_scalar(const td_array *a, td_scalar *out); /* the only element
 
 /* ---- host.c ---- */
 PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of its own */
+PyObject *py_get_as(PyObject *self, td_dtype instead);    /* the same; bfloat16 as uint16 (its bits) or cast to instead */
 PyObject *py_get_later(PyObject *self);                   /* a Future of that */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
 int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 PyObject *py_array_interface(PyObject *self, bool cuda);
 bool      py_memory_init(PyObject *module);
 
-/* ---- create.c, scan.c, device.c, stream.c, random.c, ufunc.c: functions and types of the module ---- */
-extern PyMethodDef py_create_functions[], py_scan_functions[], py_device_functions[], py_table_functions[], py_dlpack_functions[];
+/* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c: functions and types of the module ---- */
+extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
+    py_dlpack_functions[];
 bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
-void      py_site_init(void);                   /* site.c: errors of memory name Python lines */
+void      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 bool      py_random_init(PyObject *module);
+bool      py_graph_init(PyObject *module);
+bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */
+extern PyMethodDef py_profile_functions[];
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
 PyObject *py_device_object(td_dev *d);
 #endif

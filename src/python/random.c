@@ -4,6 +4,7 @@
  */
 #include "python/py.h"
 
+#include "array/capture.h"
 #include "base/hash.h"
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
@@ -34,6 +35,7 @@ generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
         return NULL;
     g->rng = (td_rng){
         .key = td_mix64(key + 0x9e3779b97f4a7c15u)}; /* neighbouring seeds give distant keys */
+    g->rng.born = td_capture_serial();
     g->dev = dev;
     return (PyObject *)g;
 }
@@ -56,7 +58,7 @@ draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2
     py_ndarray *r;
 
     if ((!dev && !py_device(NULL, &dev)) || (!py_is_none(size) && !py_shape(size, &s)) ||
-        !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_capture_keep(self))
         return NULL;
     r = py_new();
     return r ? py_done(r, td_array_random(dev, &g->rng, dist, (td_dtype)dt, &checked, par, &r->a))
@@ -243,6 +245,18 @@ uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     return r;
 }
 
+/* Draws spelled with others, in treadle/_draws.py. */
+static PyObject *
+through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                PyObject *kwnames)
+{
+    PyObject *f = py_package("treadle._draws", name);
+    PyObject *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
 static bool
 int_bounds(PyObject *const arg[5], int dt, td_scalar par[2])
 {
@@ -296,8 +310,34 @@ integers(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
                      td_dtype_name((td_dtype)dt));
         return NULL;
     }
+    if (!PyIndex_Check(arg[0]) || (!py_is_none(arg[1]) && !PyIndex_Check(arg[1])) ||
+        py_is_array(arg[0]) || (arg[1] && py_is_array(arg[1])))
+        return through_package("integers", self, args, nargs, kwnames);
     return int_bounds(arg, dt, par) ? draw(self, TD_DIST_INTEGERS, arg[2], dt, par) : NULL;
 }
+
+#define DRAW(name)                                                                                 \
+    static PyObject *draw_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,          \
+                                 PyObject *kwnames)                                                \
+    {                                                                                              \
+        return through_package(#name, self, args, nargs, kwnames);                                 \
+    }
+
+DRAW(choice)
+DRAW(exponential)
+DRAW(gumbel)
+DRAW(laplace)
+DRAW(logistic)
+DRAW(lognormal)
+DRAW(pareto)
+DRAW(permutation)
+DRAW(permuted)
+DRAW(rayleigh)
+DRAW(shuffle)
+DRAW(standard_cauchy)
+DRAW(standard_exponential)
+DRAW(triangular)
+DRAW(weibull)
 
 /* (key, next counter): what the next draw depends on. */
 static PyObject *
@@ -338,6 +378,26 @@ py_random_init(PyObject *m)
          "uniform(low=0.0, high=1.0, size=None, *, dtype=float)"},
         {"integers", PY_FAST(integers), FAST_KW,
          "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high)."},
+#define ROW(name, text) {#name, PY_FAST(draw_##name), FAST_KW, text}
+        ROW(choice,
+            "choice(a, size=None, replace=True, p=None, axis=0, shuffle=True): elements of a."),
+        ROW(exponential, "exponential(scale=1.0, size=None)"),
+        ROW(gumbel, "gumbel(loc=0.0, scale=1.0, size=None)"),
+        ROW(laplace, "laplace(loc=0.0, scale=1.0, size=None)"),
+        ROW(logistic, "logistic(loc=0.0, scale=1.0, size=None)"),
+        ROW(lognormal, "lognormal(mean=0.0, sigma=1.0, size=None)"),
+        ROW(pareto, "pareto(a, size=None)"),
+        ROW(permutation, "permutation(x, axis=0): x, or range(x), in random order."),
+        ROW(permuted,
+            "permuted(x, axis=None, out=None): every slice along axis in an order of its own."),
+        ROW(rayleigh, "rayleigh(scale=1.0, size=None)"),
+        ROW(shuffle, "shuffle(x, axis=0): puts x in random order, in place."),
+        ROW(standard_cauchy, "standard_cauchy(size=None)"),
+        ROW(standard_exponential,
+            "standard_exponential(size=None, dtype=float, method='inv', out=None)"),
+        ROW(triangular, "triangular(left, mode, right, size=None)"),
+        ROW(weibull, "weibull(a, size=None)"),
+#undef ROW
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef getset[] = {

@@ -97,7 +97,8 @@ reduce_with(td_red red, PyObject *self, PyObject *const arg[5])
     const td_shape *s = &py_array_of(self)->view.shape;
 
     if (!py_axes(red_names[red], arg[0], s->ndim, &g.axes) || !py_dtype_or(arg[1], -1, &g.dtype) ||
-        !py_flag(arg[3], false, &g.keepdims))
+        !py_flag(arg[3], false, &g.keepdims) ||
+        (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))
         return NULL;
     if (arg[4]) {
         g.ddof = PyFloat_AsDouble(arg[4]);
@@ -159,7 +160,7 @@ reduce_method(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t narg
 #include "array/reduce.def"
 
 PyMethodDef py_reduce_methods[] = {
-#define RED(name, nacc, identity, meaning)                                                         \
+#define RED(name, nacc, npair, identity, meaning)                                                  \
     {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS, meaning},
 #include "array/reduce.def"
     {NULL, NULL, 0, NULL},

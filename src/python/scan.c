@@ -24,6 +24,7 @@ cumulate(td_red red, const char *fn, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     axis = PyLong_AsLongLong(args[1]);
     if (PyErr_Occurred() ||
+        (dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(args[0])), (td_dtype)dtype)) ||
         !py_ok(td_axis_normalize(fn, axis, py_array_of(args[0])->view.shape.ndim, &k)))
         return NULL;
     r = py_new();
@@ -125,6 +126,53 @@ count(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return r ? py_done(r, td_array_count(py_array_of(args[0]), bins, &r->a)) : NULL;
 }
 
+/* a, edges, the first, the last */
+static PyObject *
+histogram(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    double first, last;
+    py_ndarray *r;
+
+    (void)module;
+    if (nargs != 4 || !want_array("histogram", args[0]) || !want_array("histogram", args[1]))
+        return NULL;
+    first = PyFloat_AsDouble(args[2]);
+    last = PyErr_Occurred() ? 0 : PyFloat_AsDouble(args[3]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (td_array_dtype(py_array_of(args[0])) != TD_F32 &&
+        td_array_dtype(py_array_of(args[0])) != TD_F64) {
+        PyErr_SetString(PyExc_TypeError, "histogram: float32 and float64 are counted");
+        return NULL;
+    }
+    r = py_new();
+    return r ? py_done(r, td_array_histogram(py_array_of(args[0]), py_array_of(args[1]), first,
+                                             last, &r->a))
+             : NULL;
+}
+
+/* a, sorted; values of its dtype; right */
+static PyObject *
+search(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    py_ndarray *r;
+    bool right;
+
+    (void)module;
+    if (nargs != 3 || !want_array("search", args[0]) || !want_array("search", args[1]) ||
+        !py_flag(args[2], false, &right))
+        return NULL;
+    if (py_array_of(args[0])->view.shape.ndim != 1 ||
+        td_array_dtype(py_array_of(args[0])) != td_array_dtype(py_array_of(args[1]))) {
+        PyErr_SetString(PyExc_ValueError,
+                        "search: the sorted array has one axis and the values' dtype");
+        return NULL;
+    }
+    r = py_new();
+    return r ? py_done(r, td_array_search(py_array_of(args[0]), py_array_of(args[1]), right, &r->a))
+             : NULL;
+}
+
 static PyObject *
 check_bounds(PyObject *module, PyObject *on)
 {
@@ -144,6 +192,8 @@ PyMethodDef py_scan_functions[] = {
     {"_sort", PY_FAST(sort), METH_FASTCALL, NULL},
     {"_sort_info", sort_info, METH_O, NULL},
     {"_count", PY_FAST(count), METH_FASTCALL, NULL},
+    {"_histogram", PY_FAST(histogram), METH_FASTCALL, NULL},
+    {"_search", PY_FAST(search), METH_FASTCALL, NULL},
     {"_check_bounds", check_bounds, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

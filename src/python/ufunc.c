@@ -274,6 +274,27 @@ ufunc_repr(PyObject *self)
     return PyUnicode_FromFormat("<ufunc '%s'>", row_of(self)->name);
 }
 
+/* indices[, values] */
+static PyObject *
+ufunc_at(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *f, *name, *r = NULL;
+
+    if (nargs != row_of(self)->arity + 1 || nargs > 3) {
+        PyErr_Format(PyExc_TypeError, "%s.at: expected an array, indices%s", row_of(self)->name,
+                     row_of(self)->arity == 2 ? " and values" : " alone");
+        return NULL;
+    }
+    name = get_name(self, NULL);
+    f = name ? py_package("treadle._writing", "at") : NULL;
+    if (f)
+        r = PyObject_CallFunctionObjArgs(f, name, args[0], args[1], nargs > 2 ? args[2] : NULL,
+                                         NULL);
+    Py_XDECREF(f);
+    Py_XDECREF(name);
+    return r;
+}
+
 /* Pickled by name. */
 static PyObject *
 ufunc_pickle(PyObject *self, PyObject *unused)
@@ -306,6 +327,10 @@ py_ufunc_init(PyObject *m)
     static PyMethodDef methods[] = {
         {"reduce", PY_FAST(ufunc_reduce), METH_FASTCALL | METH_KEYWORDS,
          "reduce(array, axis=0, dtype=None, out=None, keepdims=False): the operation along axes."},
+        {"at", PY_FAST(ufunc_at), METH_FASTCALL,
+         "at(array, indices[, values]): array[indices] = operation(array[indices], values), in "
+         "place and "
+         "once for each time that an index occurs."},
         {"__reduce__", ufunc_pickle, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };
@@ -377,7 +402,7 @@ reductions(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
 
     (void)module, (void)unused;
-#define RED(name, nacc, identity, meaning)                                                         \
+#define RED(name, nacc, npair, identity, meaning)                                                  \
     list = append(list, Py_BuildValue("(sis)", #name, identity, meaning));
 #include "array/reduce.def"
     return list;
@@ -400,13 +425,14 @@ jit_stats(PyObject *module, PyObject *unused)
 {
     td_jitstat s = td_jit_stats();
     td_evalstat e = td_eval_stats();
+    uint64_t kernels = s.compiled + s.loaded;
 
     (void)module, (void)unused;
     return Py_BuildValue(
         "{s:K,s:K,s:K,s:d,s:K,s:K,s:K}", "compiled", (unsigned long long)s.compiled, "loaded",
         (unsigned long long)s.loaded, "launches", (unsigned long long)s.launches, "compile_ms",
         (double)s.compile_ns / 1e6, "recorded", (unsigned long long)e.recorded, "kernels",
-        (unsigned long long)e.kernels, "evals", (unsigned long long)e.evals);
+        (unsigned long long)kernels, "evals", (unsigned long long)e.evals);
 }
 
 static PyObject *

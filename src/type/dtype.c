@@ -76,6 +76,8 @@ td_promote(td_dtype a, td_dtype b)
     case 2:
         if (rank_of(b) == 2)
             return promote_floats(a, b);
+        if (a == TD_BF16 && td_dtype_size(b) == 1)
+            return a; /* its 8 bits hold the integer */
         return rank_of(b) == 0 ? a : promote_floats(a, float_for_int(b));
     case 3: {
         td_dtype r = rank_of(b) == 3   ? td_dtype_real_of(b)

@@ -178,6 +178,9 @@ test_making(treadle_device *d)
         CHECK(mine[0] == 2.5 && mine[5] == 2.5 && released == before);
         treadle_array_unref(r);
         CHECK(released == before + 1);
+        if (strcmp(info.name, "null") == 0) /* reads a complex number at once, as a GPU does */
+            CHECK_FAILS(treadle_wrap(d, TREADLE_COMPLEX128, 1, dims, mine + 1, NULL, NULL, &r),
+                        TREADLE_ERR_VALUE, "multiples of 16");
     }
     free(mine);
     drop(&b);
@@ -362,6 +365,32 @@ test_matmul(treadle_device *d)
     drop(&b);
 }
 
+/* z (1 - 2i), its imaginary part and its sum; the product of z with itself. */
+static void
+test_complex(treadle_device *d)
+{
+    static const float data[4] = {1, 2, -3, 0.5f};
+    const int64_t two = 2;
+    treadle_array *r, *z, *w;
+    bag b = {.n = 0};
+    float got[4];
+
+    z = KEEP(&b, treadle_from_host(d, TREADLE_COMPLEX64, 1, &two, data, &r));
+    w = KEEP(&b, treadle_apply(TREADLE_OP_multiply, 2,
+                               (treadle_operand[]){treadle_a(z), treadle_c(1, -2)}, &r));
+    CHECK_OK(treadle_array_get(w, got, sizeof got));
+    CHECK(got[0] == 5 && got[1] == 0 && got[2] == -2 && got[3] == 6.5f);
+    CHECK(HOLDS(KEEP(&b, treadle_apply(TREADLE_OP_imag, 1, (treadle_operand[]){treadle_a(w)}, &r)),
+                0, 6.5));
+    w = KEEP(&b, treadle_reduce(TREADLE_RED_sum, w, NULL, &r));
+    CHECK_OK(treadle_array_get(w, got, 2 * sizeof *got));
+    CHECK(got[0] == 3 && got[1] == 6.5f);
+    w = KEEP(&b, treadle_matmul(z, z, &r));
+    CHECK_OK(treadle_array_get(w, got, 2 * sizeof *got));
+    CHECK(got[0] == 5.75f && got[1] == 1);
+    drop(&b);
+}
+
 /* A chain becomes one kernel, which is found again. */
 static void
 test_fusion(treadle_device *d)
@@ -537,6 +566,7 @@ test_device(const char *name, bool gpu)
     test_reductions(d);
     test_views(d);
     test_matmul(d);
+    test_complex(d);
     test_fusion(d);
     test_streams(d);
     if (strcmp(name, "null") != 0) { /* it runs no PTX */

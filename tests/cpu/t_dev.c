@@ -287,7 +287,7 @@ test_launch(void)
     td_func *f;
     td_module *m;
     td_buf *in, *out;
-    td_dims dims = {{2, 4, 1}, {1, 1, 1}, 0};
+    td_dims dims = {.grid = {2, 4, 1}, .block = {1, 1, 1}};
     uint64_t args[4] = {0, 0, 0, N};
     double factor = 2.5;
     void *cubin;
@@ -308,7 +308,7 @@ test_launch(void)
     dims.block[0] = 2;
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE,
                 "launch of scale: grid (2, 4, 1), block (2, 1, 1)");
-    dims = (td_dims){{2, 0, 1}, {1, 1, 1}, 0};
+    dims = (td_dims){.grid = {2, 0, 1}, .block = {1, 1, 1}};
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 4), TD_ERR_VALUE, "grid (2, 0, 1)");
     CHECK_FAILS(td_module_load(cpu, ".version 8.0", &m), TD_ERR_DEVICE, "cpu");
     CHECK_FAILS(td_dev_assemble(cpu, ".version 8.0", &cubin, &n), TD_ERR_DEVICE, "cpu");
@@ -389,7 +389,7 @@ test_blas(void)
 {
     static const double a[12] = {1, 2, 3, 4, 5, 6, -1, -2, -3, 1, 0, 1}, b[6] = {1, 0, 2, 3, 1, -1};
     double c[8] = {0};
-    td_gemm g = {.size = 8, .tb = true, .m = 2, .n = 2, .k = 3, .lda = 3, .ldb = 3, .ldc = 2};
+    td_gemm g = {.dt = TD_F64, .tb = true, .m = 2, .n = 2, .k = 3, .lda = 3, .ldb = 3, .ldc = 2};
     td_status st;
 
     g.a = (uintptr_t)a, g.b = (uintptr_t)b, g.c = (uintptr_t)c;
@@ -401,13 +401,13 @@ test_blas(void)
 
         CHECK(c[i] == row[0] * column[0] + row[1] * column[1] + row[2] * column[2]);
     }
-    g.size = 2;
+    g.dt = TD_F16;
     CHECK(td_blas_gemm(td_dev_stream(cpu), &g) == TD_SKIP);
-    g.size = 8, g.k = 0;
+    g.dt = TD_F64, g.k = 0;
     CHECK_OK(td_blas_gemm(td_dev_stream(cpu), &g));
     CHECK(c[0] == 0 && c[7] == 0);
-    g.size = 3;
-    CHECK_FAILS(td_blas_gemm(td_dev_stream(cpu), &g), TD_ERR_TYPE, "3 bytes");
+    g.dt = TD_I8;
+    CHECK_FAILS(td_blas_gemm(td_dev_stream(cpu), &g), TD_ERR_TYPE, "int8");
 }
 
 static void

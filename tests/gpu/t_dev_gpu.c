@@ -8,6 +8,7 @@
 
 #include "check.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static void
 test_order(td_func *scale)
 {
     enum { N = 4 << 20 };
-    td_dims dims = {{N / 256, 1, 1}, {256, 1, 1}, 0};
+    td_dims dims = {.grid = {N / 256, 1, 1}, .block = {256, 1, 1}};
     uint64_t args[3] = {0, 0, N};
     float *x = malloc(N * sizeof *x), two = 2;
     td_stream *s;
@@ -155,7 +156,7 @@ test_order(td_func *scale)
 static void
 show_launch(td_func *f, int narg, const uint64_t *args, const char *what)
 {
-    td_dims dims = {{1, 1, 1}, {32, 1, 1}, 0};
+    td_dims dims = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     double best = 1e9;
 
     for (int r = 0; r < 20; r++) {
@@ -197,11 +198,14 @@ test_code(void)
     show_launch(idle, 0, NULL, "no arguments");
     show_launch(scale, 3, args, "three arguments");
     td_buf_unref(b);
-    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){{1, 1, 1}, {1, 1, 1}, 0}, args, 2), TD_ERR_VALUE,
-                "2 arguments for 3 parameters");
-    CHECK_FAILS(td_launch(idle, NULL, &(td_dims){{1, 1, 1}, {2048, 1, 1}, 0}, NULL, 0),
-                TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
-    CHECK_OK(td_launch(idle, NULL, &(td_dims){{1, 1, 1}, {32, 1, 1}, 100 << 10}, NULL, 0));
+    CHECK_FAILS(td_launch(scale, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {1, 1, 1}}, args, 2),
+                TD_ERR_VALUE, "2 arguments for 3 parameters");
+    CHECK_FAILS(
+        td_launch(idle, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {2048, 1, 1}}, NULL, 0),
+        TD_ERR_DEVICE, "launch of idle: grid (1, 1, 1), block (2048, 1, 1)");
+    CHECK_OK(td_launch(idle, NULL,
+                       &(td_dims){.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared = 100 << 10},
+                       NULL, 0));
     CHECK_OK(td_dev_sync(gpu));
     CHECK_FAILS(
         td_dev_assemble(gpu, ".version 7.0\n.target sm_70\n.address_size 64\nnonsense", &cubin, &n),
@@ -268,28 +272,31 @@ show_bandwidth(void)
 
 /* ---- products ---- */
 
-static double
-element(const void *p, int size, int64_t i)
+static double _Complex element(const void *p, td_dtype dt, int64_t i)
 {
-    return size == 8 ? ((const double *)p)[i] : (double)((const float *)p)[i];
+    td_scalar s = td_scalar_load(dt, (const char *)p + (size_t)i * td_dtype_size(dt));
+
+    return s.f[0] + (td_dtype_is_complex(dt) ? s.f[1] * I : 0);
 }
 
 static void
-set_element(void *p, int size, int64_t i, double x)
+set_element(void *p, td_dtype dt, int64_t i, double re, double im)
 {
-    if (size == 8)
-        ((double *)p)[i] = x;
-    else
-        ((float *)p)[i] = (float)x;
+    td_scalar s = {.dt = TD_C128, .f = {re, im}};
+    uint64_t bits[2];
+
+    td_scalar_bits(s, dt, bits);
+    memcpy((char *)p + (size_t)i * td_dtype_size(dt), bits, td_dtype_size(dt));
 }
 
 /* One product of each kind against sums on the host; operands are padded and stored as told. */
 static void
-test_gemm(int size, bool ta, bool tb, int64_t batch)
+test_gemm(td_dtype dt, bool ta, bool tb, int64_t batch)
 {
     enum { M = 37, NN = 29, K = 53, LDA = 64, LDB = 60, LDC = 31 };
     int64_t rows_a = ta ? K : M, rows_b = tb ? NN : K;
-    int64_t na = rows_a * LDA, nb = rows_b * LDB, nc = M * LDC;
+    int64_t na = rows_a * LDA, nb = rows_b * LDB, nc = M * LDC, size = (int64_t)td_dtype_size(dt);
+    double tol = dt == TD_BF16 ? 3e-2 : td_dtype_real_of(dt) == TD_F64 ? 1e-13 : 1e-5;
     size_t bytes[3] = {(size_t)(na * batch * size), (size_t)(nb * batch * size),
                        (size_t)(nc * batch * size)};
     void *a = calloc(1, bytes[0]), *b = calloc(1, bytes[1]), *c = calloc(1, bytes[2]);
@@ -298,31 +305,31 @@ test_gemm(int size, bool ta, bool tb, int64_t batch)
     double worst = 0;
 
     for (int64_t i = 0; i < na * batch; i++)
-        set_element(a, size, i, (double)(i % 17) / 16 - 0.5);
+        set_element(a, dt, i, (double)(i % 17) / 16 - 0.5, (double)(i % 7) / 8);
     for (int64_t i = 0; i < nb * batch; i++)
-        set_element(b, size, i, (double)(i % 13) / 16 - 0.25);
+        set_element(b, dt, i, (double)(i % 13) / 16 - 0.25, (double)(i % 5) / 8);
     CHECK_OK(td_buf_new(gpu, s, bytes[0], &da));
     CHECK_OK(td_buf_new(gpu, s, bytes[1], &db));
     CHECK_OK(td_buf_new(gpu, s, bytes[2], &dc));
     CHECK_OK(td_copy_in(s, da->ptr, a, bytes[0]));
     CHECK_OK(td_copy_in(s, db->ptr, b, bytes[1]));
     CHECK_OK(td_fill(s, dc->ptr, 0, bytes[2]));
-    td_gemm g = {size,    ta,  tb,  M,   NN,    K,  da->ptr, db->ptr,
-                 dc->ptr, LDA, LDB, LDC, batch, na, nb,      nc};
+    td_gemm g = {dt, ta, tb, M, NN, K, da->ptr, db->ptr, dc->ptr, LDA, LDB, LDC, batch, na, nb, nc};
     CHECK_OK(td_blas_gemm(s, &g));
     CHECK_OK(td_copy_out(s, c, dc->ptr, bytes[2]));
     for (int64_t z = 0; z < batch; z++)
         for (int64_t i = 0; i < M; i++)
             for (int64_t j = 0; j < NN; j++) {
-                double sum = 0;
+                double _Complex sum = 0;
 
                 for (int64_t k = 0; k < K; k++)
-                    sum += element(a, size, z * na + (ta ? k * LDA + i : i * LDA + k)) *
-                           element(b, size, z * nb + (tb ? j * LDB + k : k * LDB + j));
-                worst = fmax(worst, fabs(sum - element(c, size, z * nc + i * LDC + j)));
+                    sum += element(a, dt, z * na + (ta ? k * LDA + i : i * LDA + k)) *
+                           element(b, dt, z * nb + (tb ? j * LDB + k : k * LDB + j));
+                worst = fmax(worst, cabs(sum - element(c, dt, z * nc + i * LDC + j)));
             }
-    if (!CHECK(worst < (size == 8 ? 1e-13 : 1e-5)))
-        printf("gemm size %d ta %d tb %d batch %d: error %g\n", size, ta, tb, (int)batch, worst);
+    if (!CHECK(worst < tol))
+        printf("gemm of %s, ta %d tb %d batch %d: error %g\n", td_dtype_name(dt), ta, tb,
+               (int)batch, worst);
     td_buf_unref(da);
     td_buf_unref(db);
     td_buf_unref(dc);
@@ -334,7 +341,8 @@ test_gemm(int size, bool ta, bool tb, int64_t batch)
 static void
 test_products(void)
 {
-    td_gemm g = {.size = 4, .m = 1, .n = 1, .k = 1, .batch = 1, .lda = 1, .ldb = 1, .ldc = 1};
+    static const td_dtype dts[] = {TD_BF16, TD_F32, TD_F64, TD_C64, TD_C128};
+    td_gemm g = {.dt = TD_F32, .m = 1, .n = 1, .k = 1, .batch = 1, .lda = 1, .ldb = 1, .ldc = 1};
     td_stream *s = td_dev_stream(gpu);
     td_buf *b;
     float x = 7;
@@ -344,13 +352,14 @@ test_products(void)
     if (td_blas_gemm(
             s,
             &(td_gemm){
-                .size = 4, .m = 1, .n = 1, .k = 1, .lda = 0, .ldb = 1, .ldc = 1, .batch = 1}) !=
+                .dt = TD_F32, .m = 1, .n = 1, .k = 1, .lda = 0, .ldb = 1, .ldc = 1, .batch = 1}) !=
         TD_ERR_VALUE)
         CHECK(!"a row stride of 0 was taken");
     if (strncmp(td_blas_info(gpu), "cuBLAS", 6) != 0)
         return;
-    for (int k = 0; k < 16; k++)
-        test_gemm(k & 1 ? 8 : 4, k & 2, k & 4, k & 8 ? 3 : 1);
+    for (size_t i = 0; i < sizeof dts / sizeof *dts; i++)
+        for (int k = 0; k < 8; k++)
+            test_gemm(dts[i], k & 1, k & 2, k & 4 ? 3 : 1);
     CHECK_OK(td_buf_new(gpu, s, (size_t)3 << 28, &b));
     CHECK_OK(td_copy_in(s, b->ptr, &x, 4));
     g.k = 0;
@@ -358,10 +367,10 @@ test_products(void)
     CHECK_OK(td_blas_gemm(s, &g)); /* over nothing: zero */
     CHECK_OK(td_copy_out(s, &x, b->ptr, 4));
     CHECK(x == 0);
-    for (int size = 2; size <= 4; size += 2) {
+    for (int half = 1; half >= 0; half--) {
         g = (td_gemm){
-            size, false, false, 8192, 8192, 8192, b->ptr, b->ptr + (1u << 28), b->ptr + (2u << 28),
-            8192, 8192,  8192,  1,    0,    0,    0};
+            half ? TD_F16 : TD_F32, false, false, 8192, 8192, 8192, b->ptr, b->ptr + (1u << 28),
+            b->ptr + (2u << 28),    8192,  8192,  8192, 1,    0,    0,      0};
         CHECK_OK(td_fill(s, b->ptr, 0x3c, (size_t)3 << 28));
         CHECK_OK(td_blas_gemm(s, &g));
         CHECK_OK(td_stream_sync(s));
@@ -370,7 +379,7 @@ test_products(void)
             CHECK_OK(td_blas_gemm(s, &g));
         CHECK_OK(td_stream_sync(s));
         t = (now_us() - t) / 3;
-        printf("t_dev_gpu: 8192 cubed in elements of %d bytes: %.1f TFLOP/s\n", size,
+        printf("t_dev_gpu: 8192 cubed of %s: %.1f TFLOP/s\n", td_dtype_name(g.dt),
                2.0 * 8192 * 8192 * 8192 / t / 1e6);
     }
     td_buf_unref(b);
@@ -410,7 +419,7 @@ test_wild(void)
 
     CHECK_OK(td_module_load(gpu, ptx, &m));
     CHECK_OK(td_module_func(m, "wild", &f));
-    CHECK_OK(td_launch(f, NULL, &(td_dims){{1, 1, 1}, {1, 1, 1}, 0}, NULL, 0));
+    CHECK_OK(td_launch(f, NULL, &(td_dims){.grid = {1, 1, 1}, .block = {1, 1, 1}}, NULL, 0));
     CHECK_FAILS(td_dev_sync(gpu), TD_ERR_DEVICE, "CUDA_ERROR_ILLEGAL_ADDRESS");
     CHECK(td_buf_new(gpu, NULL, 3u << 30, &b) == TD_ERR_DEVICE);
     td_module_free(m);

@@ -77,9 +77,14 @@ main(void)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int dt = 0; dt < TD_DTYPE_COUNT; dt++) {
-        if (td_dtype_is_complex((td_dtype)dt))
-            continue;
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2 && td_dtype_is_complex((td_dtype)dt); k++) {
+            test_begin(&c, "rows");
+            test_complex_rows(&c, (td_dtype)dt, k ? 16 / (int)td_dtype_size((td_dtype)dt) : 1,
+                              true);
+            test_against_interp(&c, lw, "gpu", run_gpu);
+            test_end(&c);
+        }
+        for (int k = 0; k < 2 && !td_dtype_is_complex((td_dtype)dt); k++) {
             int lanes = k ? 16 / (int)td_dtype_size((td_dtype)dt) : 1;
 
             if (!td_dtype_is_half((td_dtype)dt)) {

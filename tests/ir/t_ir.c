@@ -12,6 +12,7 @@
  * Besides: every elementwise operation with every dtype it admits, made by the builder, survives
  * the round trip.
  */
+#include "ir/complex.h"
 #include "ir/interp.h"
 
 #include <dirent.h>
@@ -395,6 +396,7 @@ round_trip_core(void)
     td_else(&f);
     td_end(&f);
     td_shuffle_xor(&f, td_extract(&f, v, 5), 16);
+    td_zip(&f, td_unzip(&f, v, 1), td_unzip(&f, v, 0));
     td_barrier(&f);
     if (td_fn_finish(&f))
         FAIL("core", "%s", td_error());
@@ -415,6 +417,10 @@ main(int argc, char **argv)
                 round_trip_op((td_op)op, (td_dtype)dt, 4);
             }
     round_trip_core();
+    for (int op = 0; op < TD_OPS; op++, ran++)
+        if (td_num_admits((td_op)op) != (strchr(td_optab[op].kinds, 'c') != NULL))
+            FAIL(td_optab[op].name, "kinds \"%s\", but %s spelling on pairs", td_optab[op].kinds,
+                 td_num_admits((td_op)op) ? "a" : "no");
     printf("%d kernels, %d failures\n", ran, failures);
     return failures != 0;
 }

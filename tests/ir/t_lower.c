@@ -119,6 +119,27 @@ each_row(const td_lower *lw, td_dtype dt)
 }
 
 static void
+each_complex_row(const td_lower *lw, td_dtype dt)
+{
+    int part = (int)td_dtype_size(td_dtype_real_of(dt)), reg = lw->vector_bytes / part;
+    int lanes[] = {1, reg, reg / 2, 2 * reg}, gpu[] = {1, 8 / part};
+    test_case c;
+
+    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
+        test_begin(&c, "rows");
+        test_complex_rows(&c, dt, lanes[k], false);
+        test_against_interp(&c, lw, "x86", run_x86);
+        test_end(&c);
+    }
+    for (int k = 0; k < 2; k++) {
+        test_begin(&c, "rows");
+        test_complex_rows(&c, dt, gpu[k], true);
+        to_ptx(&c, lw);
+        test_end(&c);
+    }
+}
+
+static void
 each_cast(const td_lower *lw, td_dtype dt)
 {
     int size = (int)td_dtype_size(dt), lanes[] = {1, 16, 16 / size};
@@ -212,6 +233,8 @@ main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!again)
         ptxas_start();
+    each_complex_row(lw, TD_C64);
+    each_complex_row(lw, TD_C128);
     for (int dt = 0; dt < TD_DTYPE_COUNT; dt++)
         if (!td_dtype_is_complex((td_dtype)dt)) {
             if (!td_dtype_is_half((td_dtype)dt))

@@ -242,7 +242,7 @@ static void
 test_launch(void)
 {
     float x[N], factor = 3;
-    td_dims dims = {{8, 1, 1}, {128, 1, 1}, 0};
+    td_dims dims = {.grid = {8, 1, 1}, .block = {128, 1, 1}};
     uint64_t args[3] = {0, 0xdeadbeef00000000u, 0xdeadbeef00000000u | N};
     td_module *m;
     td_func *f, *g;
@@ -273,7 +273,7 @@ test_launch(void)
     CHECK(strstr(td_error(), "launch of twice: grid (8, 1, 1), block (128, 1, 1), 0 bytes"));
     dims.block[1] = 100;
     CHECK_FAILS(td_launch(f, NULL, &dims, args, 3), TD_ERR_DEVICE, "cuLaunchKernel");
-    dims = (td_dims){{8, 1, 1}, {128, 1, 1}, 100 << 10};
+    dims = (td_dims){.grid = {8, 1, 1}, .block = {128, 1, 1}, .shared = 100 << 10};
     args[2] = N;
     CHECK_OK(td_launch(f, NULL, &dims, args, 3));
     dims.shared = 1 << 20;
@@ -449,9 +449,9 @@ do_assemble(void)
 static td_status
 do_launch(void)
 {
-    static const td_dims dims = {{1, 1, 1}, {128, 1, 1}, 0};
+    static const td_dims dims = {.grid = {1, 1, 1}, .block = {128, 1, 1}};
     static uint32_t shared = 49 << 10;
-    td_dims more = {{1, 1, 1}, {128, 1, 1}, shared};
+    td_dims more = {.grid = {1, 1, 1}, .block = {128, 1, 1}, .shared = shared};
     td_status st = td_launch(func, strm, &dims, NULL, 0);
 
     st = st ? st : td_launch(func, strm, &more, NULL, 0);
@@ -630,7 +630,7 @@ test_environment(void)
     int st;
 
     if (p == 0) {
-        td_dims dims = {{8, 1, 1}, {128, 1, 1}, 0};
+        td_dims dims = {.grid = {8, 1, 1}, .block = {128, 1, 1}};
         td_module *m;
         td_func *f;
 

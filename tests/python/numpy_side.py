@@ -1,14 +1,17 @@
 """The oracle's side: dtypes, layouts, values, and what counts as equal."""
 
+import math
+
 import numpy as np
 
 import treadle as td
 
 BOOL, INTS, FLOATS = ["bool"], [f"{s}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)], ["float16", "float32", "float64"]
 REAL = BOOL + INTS + FLOATS
+COMPLEX = ["complex64", "complex128"]
 
 # Units in the last place that functions may be off by: NumPy's own errors and ours.
-ULP = {"float16": 2, "float32": 4, "float64": 4}
+ULP = {"float16": 2, "float32": 4, "float64": 4, "complex64": 8, "complex128": 8}
 
 
 def values(shape, dtype, rng, low=-4, high=5):
@@ -20,6 +23,8 @@ def values(shape, dtype, rng, low=-4, high=5):
         return rng.integers(max(int(low), 0), max(int(high), 1), shape).astype(dtype)
     if dtype.kind == "i":
         return rng.integers(int(low), max(int(high), 1), shape).astype(dtype)
+    if dtype.kind == "c":
+        return (values(shape, "f8", rng, low, high) + 1j * values(shape, "f8", rng, low, high)).astype(dtype)
     return (rng.random(shape) * (high - low) + low).astype(dtype)
 
 
@@ -33,6 +38,19 @@ def layouts(shape, dtype, rng):
     yield "offset", values(tuple(n + 3 for n in shape), dtype, rng), lambda a: a[tuple(slice(2, -1) for _ in shape)]
 
 
+def far_apart(got, theirs, ulp):
+    """Where complex numbers differ by more than ulp units in the last place of the larger part; beside a NaN the sign
+    of the other part is open."""
+    finite = [np.where(np.isfinite(p), np.abs(p), 0) for p in (theirs.real, theirs.imag)]
+    spacing = np.spacing(np.maximum(np.maximum(*finite), np.finfo(theirs.dtype).tiny))
+    loose = np.isnan(theirs.real) | np.isnan(theirs.imag)
+    far = np.zeros(theirs.shape, bool)
+    for g, t in ((got.real, theirs.real), (got.imag, theirs.imag)):
+        same = (g == t) | (np.isnan(g) & np.isnan(t)) | (loose & (np.abs(g) == np.abs(t)))
+        far |= ~same & ~(np.abs(g - t) <= ulp * spacing)
+    return far
+
+
 def check(ours, theirs, ulp=0, context=""):
     """Same dtype, shape and values (NaN equal to NaN), to ulp units in the last place for floats."""
     theirs = np.asarray(theirs)
@@ -40,6 +58,11 @@ def check(ours, theirs, ulp=0, context=""):
     assert ours.dtype == theirs.dtype, f"{context}: dtype {ours.dtype}, NumPy's {theirs.dtype}"
     assert ours.shape == theirs.shape, f"{context}: shape {ours.shape}, NumPy's {theirs.shape}"
     got = ours.get()
+    if theirs.dtype.kind == "c":
+        with np.errstate(all="ignore"):
+            far = far_apart(got, theirs, ulp)
+        assert not far.any(), f"{context}: {got[far][:5]} where NumPy has {theirs[far][:5]}"
+        return
     if theirs.dtype.kind != "f" or ulp == 0:
         np.testing.assert_array_equal(got, theirs, err_msg=context)
         return
@@ -57,3 +80,24 @@ def outcome(f, *args):
             return f(*args), None
     except Exception as e:
         return None, e
+
+
+class EachOf:
+    """Python's math over arrays, as the formulas of the tables mean it: in float64, rounded once; poles as C has them."""
+
+    POLES = {"lgamma": math.inf}
+
+    def __getattr__(self, name):
+        def one(x):
+            try:
+                return getattr(math, name)(x)
+            except OverflowError:
+                return math.inf
+            except ValueError:
+                return math.copysign(math.inf, x) if x == 0 else self.POLES.get(name, math.nan)
+
+        def each(x):
+            x = np.asarray(x)
+            return np.array([one(float(v)) for v in x.flat]).reshape(x.shape).astype(x.dtype)
+
+        return each

@@ -39,6 +39,22 @@ def test_a_gpu_kernel_reads_16_bytes_a_thread():
     assert ".f64" not in ptx  # a float32 expression and a Python float stay float32
 
 
+COMPLEX = """
+import numpy as np
+import treadle as td
+a, b = (td.asarray(np.ones((64, 64), "{}")) for _ in range(2))
+td.evaluate(a * b{} + 1)
+"""
+
+
+def test_a_gpu_kernel_reads_whole_complex_numbers():
+    single, double = (stages("ptx", "null", COMPLEX.format(d, "")) for d in ("c8", "c16"))
+    assert single.count("ld.global.v4") == 2 and single.count("st.global.v4") == 1
+    assert double.count("ld.global.v2") == 2 and double.count("st.global.v2") == 1
+    tiled = stages("ptx", "null", COMPLEX.format("c8", ".T"))
+    assert "ld.global.f32" not in tiled and "ld.shared.v2" in tiled and "st.shared.v2" in tiled
+
+
 def test_expressions_do_not_contract():
     ptx = stages("ptx", "null")
     assert "mul.rn.f32" in ptx and "add.rn.f32" in ptx and "fma" not in ptx

@@ -85,6 +85,12 @@ def test_a_loop_body_compiles_a_few_times():
     assert after["compiled"] + after["loaded"] - before["compiled"] - before["loaded"] <= 3
 
 
+def test_kernels_are_counted():
+    td.evaluate(td.ones(3) + 1)
+    stats = _core.jit_stats()
+    assert stats["kernels"] == stats["compiled"] + stats["loaded"] > 0
+
+
 def test_numbers_are_arguments_not_kernels():
     x = td.arange(100.0)
     td.evaluate(x * 0.1)

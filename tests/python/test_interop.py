@@ -89,7 +89,7 @@ def test_ufuncs_dispatch(rng):
     check(out, x + 1)
     check(np.add.reduce(t), np.add.reduce(x), 4)
     with pytest.raises(TypeError, match="get"):
-        np.gcd(td.arange(3), 2)
+        np.isnat(td.arange(3))
     with pytest.raises(TypeError, match="get"):
         np.add.accumulate(t)
 
@@ -114,9 +114,7 @@ def test_functions_dispatch(rng):
         check(eval(text, {"np": np, "a": t, "b": x}), np.asarray(eval(text, {"np": np, "a": x, "b": x})), 16, text)
     assert np.allclose(t, x) and np.array_equal(t, x) and np.shape(t) == (3, 4) and np.ndim(t) == 2
     with pytest.raises(TypeError, match="get"):
-        np.gradient(t)
-    with pytest.raises(TypeError, match="get"):
-        np.linalg.norm(t)
+        np.unwrap(t)
 
 
 def test_asarray_shares_on_the_cpu():

@@ -71,6 +71,29 @@ def test_programs(name, dtype, dev, launches, rng):
         assert n == 1, f"{name} {dtype} {shape}: {n} kernels"
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_numbers(dtype, dev, launches, rng):
+    programs = [
+        "(x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1)",
+        "x / np.sqrt((np.abs(x) ** 2).sum(-1, keepdims=True))",
+        "(e := np.exp(x)) / e.sum(-1, keepdims=True) + e.sum(-1, keepdims=True)",
+        "x * x.prod(-1, keepdims=True) - x.max(-1, keepdims=True)",
+        "np.where(x == x.min(-1, keepdims=True), x.argmin(-1, keepdims=True), -1)",
+        "x.real * x.sum(-1, keepdims=True)",
+    ]
+    for shape in ((3, 5), (2, 33), (2, 64), (2, 3, 24), (2, 1500)):
+        x = (rng.standard_normal((*shape, 2)) + 0.1).astype("f4").view("c8")[..., 0]
+        x = (x / np.abs(x) if shape[-1] > 100 else x).astype(dtype)  # for products
+        for text in programs:
+            r, n = launches(lambda text=text, x=x: run(text, td, x))
+            theirs = run(text, np, x.astype("c16"))
+            assert r.dtype == run(text, np, x).dtype, text
+            scale = max(1, np.abs(theirs).max())
+            error = {"complex64": 1e-5, "complex128": 1e-12}[dtype]
+            np.testing.assert_allclose(r.get(), theirs, rtol=error, atol=error * scale, err_msg=f"{text} {shape}")
+            assert n == 1, f"{text} {shape}: {n} kernels"
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_layouts(name, dev, rng):
     """Some lie so that a row is no run of memory: other kernels, the same values."""

@@ -1,0 +1,63 @@
+"""Searching in sorted arrays, and membership."""
+
+import numpy
+
+from . import _core
+from ._core import asarray, asnumpy
+
+
+def searchsorted(a, v, side="left", sorter=None):
+    """Where elements of v would be inserted into the sorted a: before equal ones (left) or behind them (right).
+
+    sorter: the indices that sort a. One lookup takes a step for each bit of a's size, in the kernel of what uses it.
+    """
+    a, v = _core._beside("searchsorted", a, v)
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
+    if a.ndim != 1:
+        raise ValueError(f"searchsorted: expected a sorted array of one axis, not of {a.ndim}")
+    if sorter is not None:
+        sorter = _core._beside("searchsorted", a, sorter)[1]
+        if sorter.shape != a.shape:
+            raise ValueError("sorter.size must equal self.size")
+        a = _core._take(a, sorter, 0)
+    dt = numpy.result_type(a.dtype, v.dtype)
+    if dt.kind == "c":
+        return asarray(numpy.searchsorted(asnumpy(a), asnumpy(v), side), device=a.device)
+    return _core._search(a.astype(dt, copy=False), v.astype(dt, copy=False), side == "right")
+
+
+def digitize(x, bins, right=False):
+    """The bin that each element of x falls into; bins rise or fall, and right says which end of them they hold."""
+    x, edges = asarray(x), asnumpy(bins)
+    if x.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if edges.ndim != 1:
+        raise ValueError(f"digitize: expected bins of one axis, not of {edges.ndim}")
+    rises = bool((edges[1:] >= edges[:-1]).all())
+    if not rises and not (edges[1:] <= edges[:-1]).all():
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "left" if right else "right"
+    if rises:
+        return searchsorted(asarray(edges, device=x.device), x, side)
+    return len(edges) - searchsorted(asarray(numpy.ascontiguousarray(edges[::-1]), device=x.device), x, side)
+
+
+FEW = 16  # elements that are compared one by one rather than sorted
+
+
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    """Is the element among test_elements?"""
+    a = asarray(element)
+    tests = asarray(test_elements, device=a.device).ravel()
+    if tests.size <= FEW:
+        found = (a.reshape((*a.shape, 1)) == tests).any(-1)
+    else:
+        dt = numpy.result_type(a.dtype, tests.dtype)
+        from ._sorting import sort
+
+        ranked, values = sort(tests.astype(dt)), a.astype(dt)
+        at = _core.ufuncs()["minimum"](searchsorted(ranked, values), tests.size - 1)
+        found = _core._take(ranked, at, 0) == values
+    return ~found if invert else found
+

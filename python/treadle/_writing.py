@@ -1,0 +1,218 @@
+"""Writing at places that arrays name: ufunc.at, put and its like."""
+
+import numpy
+
+from . import _core
+from ._choosing import unravel_index
+from ._core import arange, asarray, ndarray
+from ._indexing import Pick, _items, parse, write
+
+_UFUNC = _core.ufuncs()
+
+
+def _writable(a, what):
+    if not isinstance(a, ndarray):
+        raise TypeError(f"{what}: expected a treadle array, not {type(a).__name__}")
+    if not a.flags.writeable:
+        raise ValueError(f"{what}: the array is read-only")
+    return a
+
+
+# ---- ufunc.at ----
+
+
+def _has_arrays(a, key):
+    return any(isinstance(i, ndarray) for i in _items(a, key))
+
+
+# The low bits of the result follow from the operands' low bits: what is wider may be cut before an atomic operation.
+_LOW_BITS = {"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor"}
+
+
+def at(name, a, indices, values=None):
+    """a[indices] = name(a[indices], values), once for each time that an index occurs; in the order of the indices."""
+    _writable(a, name + ".at")
+    unary = values is None
+    if not _has_arrays(a, indices):
+        key = indices if type(indices) is tuple else (indices,)
+        part = a[key if Ellipsis in key else (*key, ...)]  # an array even where the key names one element
+        part[...] = (_UFUNC[name](part) if unary else _UFUNC[name](part, values)).astype(a.dtype)
+        return
+    p = parse(a, indices)
+    if not unary and not numpy.isscalar(values):
+        values = asarray(values, device=a.device)
+    if name in _LOW_BITS and a.dtype.kind in "iu" and a.device.kind != "cpu" and type(values) is not float:
+        values = asarray(values, dtype=a.dtype if type(values) is int else None, device=a.device)
+        if numpy.result_type(a.dtype, values.dtype).kind in "iu":
+            values = values.astype(a.dtype, copy=False)
+            name, values = ("add", 0 - values) if name == "subtract" else (name, values)
+    if not _core._put_op(p.view, *p.rest, name, 0 if unary else values):
+        _by_runs(name, p, 0 if unary else values)
+
+
+def _by_runs(name, p, values):
+    """Sorts the indices, so that equal places stand together in their order, and gives every place to one thread."""
+    from ._sorting import argsort
+
+    _core._check(p.view, *p.rest)
+    dev, shape = p.view.device, p.shape()
+    item = p.view.dtype.itemsize
+    places = p.numbers([p.view.strides[k] // item for k in p.axes])
+    order = argsort(places, kind="stable")
+    rest = [k for k in range(p.view.ndim) if k not in p.axes]
+    extents = [p.view.shape[k] for k in rest]
+    inner = asarray(0, dtype="int64", device=dev)
+    for j, k in enumerate(rest):
+        inner = inner + (arange(p.view.shape[k], device=dev) * (p.view.strides[k] // item)).reshape(
+            [-1 if i == j else 1 for i in range(len(rest))]
+        )
+    values = asarray(values, device=dev) if not numpy.isscalar(values) else _scalar(values, p.view)
+    full = (*extents[: p.place], *shape, *extents[p.place :])
+    values = _core._broadcast_to(values, full)
+    n = len(shape)
+    front = [*range(p.place, p.place + n), *range(p.place), *range(p.place + n, len(full))]
+    values = values.transpose(front).reshape((places.size, -1 if places.size else 0))
+    inner = _core._broadcast_to(inner, tuple(extents)).ravel()
+    _core._put_runs(p.view, name, places[order], order, inner, values)
+
+
+def _scalar(value, beside):
+    """A Python number takes the dtype that it has beside an array."""
+    dt = numpy.result_type(beside.dtype, value if type(value) in (bool, int, float) else numpy.asarray(value).dtype)
+    return asarray(value, dtype=dt, device=beside.device)
+
+
+# ---- put and its like ----
+
+
+def _flat_pick(a, index, flags=0):
+    """A Pick of the flat a; of all its axes where it cannot be seen flat."""
+    if a.flags.c_contiguous:
+        return Pick(a.reshape(-1), [0], [index], 0, flags)
+    _core._check(_core._broadcast_to(asarray(0, device=a.device), (a.size,)), (0,), (0,), (index,), 0, flags)
+    index = index % a.size
+    return Pick(a, range(a.ndim), unravel_index(index, a.shape), 0, flags | Pick.TRUSTED)
+
+
+def _index(ind, n, mode, device):
+    ind = asarray(ind, device=device)
+    if ind.dtype.kind not in "iub":
+        raise TypeError(f"indices: expected integers, not {ind.dtype}")
+    ind = ind.ravel().astype("int64")
+    if mode == "wrap":
+        return ind % n
+    if mode == "clip":
+        return _UFUNC["minimum"](_UFUNC["maximum"](ind, 0), n - 1)
+    if mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+    return ind
+
+
+def _repeated(values, n, device):
+    """values, flat, over and over to n elements."""
+    values = asarray(values, device=device).ravel()
+    if values.size in (1, n):
+        return values
+    return _core._take(values, arange(n, device=device) % values.size, 0)
+
+
+def put(a, ind, v, mode="raise"):
+    """Writes v, repeated as needed, at places of the flat a; of a place named twice the last value stays."""
+    _writable(a, "put")
+    ind = _index(ind, a.size, mode, a.device)
+    if ind.size and asarray(v).size:
+        write(_flat_pick(a, ind), _repeated(v, ind.size, a.device).astype(a.dtype))
+
+
+def putmask(a, mask, values):
+    """Where mask is true, a becomes the element of values, flat and repeated, at the same place."""
+    _writable(a, "putmask")
+    mask = asarray(mask, device=a.device).astype("bool")
+    if mask.shape != a.shape:
+        raise ValueError("putmask: mask and data must be the same size")
+    values = asarray(values, device=a.device)
+    if values.size == 0:
+        return
+    if values.shape != a.shape:
+        values = _repeated(values, a.size, a.device)
+        values = values.reshape(a.shape) if values.size == a.size else values.reshape(())
+    _core._assign_where(a, mask, values.astype(a.dtype))
+
+
+def place(arr, mask, vals):
+    """Where mask is true, arr takes the next element of vals, which are repeated as needed."""
+    _writable(arr, "place")
+    mask, vals = asarray(mask, device=arr.device).astype("bool"), asarray(vals, device=arr.device).ravel()
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    mask = mask.reshape(arr.shape)
+    if vals.size == 0:
+        if bool(mask.any()):
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    if vals.size == 1:
+        return _core._assign_where(arr, mask, vals.reshape(()).astype(arr.dtype))
+    rank = _core._cumsum(mask.ravel(), 0, "int64") - 1
+    chosen = _core._take(vals, _UFUNC["maximum"](rank, 0) % vals.size, 0)
+    _core._assign_where(arr, mask, chosen.reshape(arr.shape).astype(arr.dtype))
+    return None
+
+
+def _along(arr, indices, axis):
+    """A Pick of arr's elements at indices along axis, the other axes keeping their places."""
+    indices = asarray(indices, device=arr.device)
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = arr.reshape(-1), 0
+    if not -arr.ndim <= axis < arr.ndim:
+        raise numpy.exceptions.AxisError(axis, arr.ndim)
+    axis %= arr.ndim
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if indices.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    indices = indices.astype("int64")
+    arrays = [
+        indices
+        if k == axis
+        else arange(n, device=arr.device).reshape([-1 if j == k else 1 for j in range(arr.ndim)])
+        for k, n in enumerate(arr.shape)
+    ]
+    _core._check(arr, (axis,), (axis,), (indices,), 0, 0)
+    return Pick(arr, range(arr.ndim), arrays, 0, Pick.TRUSTED)
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """Elements of arr at indices along axis, slice by slice: what argsort and argmax give, applied."""
+    p = _along(asarray(arr), indices, axis)
+    p.shape()
+    return _core._pick(p.view, *p.rest)
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Writes values at indices along axis, slice by slice."""
+    _writable(arr, "put_along_axis")
+    if axis is None and not arr.flags.c_contiguous:
+        p = _flat_pick(arr, asarray(indices, device=arr.device).astype("int64"))
+    else:
+        p = _along(arr, indices, axis)
+    write(p, values if numpy.isscalar(values) else asarray(values, device=arr.device))
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Writes val, flat and repeated, on the main diagonal of a."""
+    _writable(a, "fill_diagonal")
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    rows, columns = a.shape[0], a.shape[1]
+    if a.ndim == 2:
+        step, end = columns + 1, a.size if wrap else min(a.size, columns * columns)
+    else:
+        step, end = 1 + sum(rows**k for k in range(1, a.ndim)), a.size
+    ind = arange(0, end, step, device=a.device)
+    if ind.size:
+        p = _flat_pick(a, ind, Pick.DISTINCT | Pick.TRUSTED)
+        write(p, _repeated(val, ind.size, a.device).astype(a.dtype)[: ind.size])

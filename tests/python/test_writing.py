@@ -1,0 +1,352 @@
+"""Writing at places that arrays name, against NumPy: repeated places, ufunc.at, put and its like, read-only arrays."""
+
+import numpy as np
+import pytest
+from conftest import DEVICES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hn
+from numpy_side import REAL, check, outcome, values
+
+import treadle as td
+from treadle import _indexing
+
+
+@st.composite
+def keys(draw, shape):
+    """A key with index arrays among slices, numbers and None, that repeats places often."""
+    result = draw(hn.array_shapes(min_dims=1, max_dims=2, max_side=5))
+    parts, used = [], draw(st.integers(1, len(shape)))
+    for n in shape[:used]:
+        array = hn.arrays("int64", hn.broadcastable_shapes(result, max_dims=2, max_side=5), elements=st.integers(-n, n - 1))
+        parts.append(draw(st.one_of(array, array, st.integers(-n, n - 1), st.slices(n), st.none())))
+    if draw(st.booleans()):
+        parts.insert(draw(st.integers(0, len(parts))), Ellipsis)
+    return tuple(parts)
+
+
+def ours_of(key):
+    return tuple(td.asarray(k) if isinstance(k, np.ndarray) else k for k in key)
+
+
+def value_for(draw, shape, dtype):
+    """A value that broadcasts to shape."""
+    cut = draw(st.integers(0, len(shape)))
+    shape = tuple(1 if draw(st.integers(0, 3)) == 0 else n for n in shape[cut:])
+    return values(shape, dtype, np.random.default_rng(draw(st.integers(0, 99))), -50, 50)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("sorting", [False, True])
+@given(data=st.data())
+def test_the_last_value_stays(name, sorting, data):
+    shape = data.draw(hn.array_shapes(min_dims=1, max_dims=3, max_side=5))
+    key = data.draw(keys(shape))
+    base = np.arange(int(np.prod(shape)) * 2).reshape(shape[:-1] + (2 * shape[-1],)).astype(data.draw(st.sampled_from(["i4", "f8", "u1", "f2", "?"])))
+    x = base.copy()[..., ::2]
+    picked, error = outcome(lambda: x[key])
+    if error:
+        return
+    v = value_for(data.draw, picked.shape, data.draw(st.sampled_from(["i8", "f4", "u1"])))
+    with td.device(name), pytest.MonkeyPatch.context() as patch:
+        if sorting:
+            patch.setattr(_indexing, "MAP_MIN", 0)
+            patch.setattr(_indexing, "MAP_PER_INDEX", 0)
+        whole = td.asarray(base)
+        t = whole[..., ::2]
+        x[key] = v
+        t[ours_of(key)] = td.asarray(v)
+        check(t, x, 0, f"{key!r} = {v!r}")
+        check(whole[..., 1::2], base[..., 1::2], 0, "beside the view")
+
+
+def test_every_repeat_of_every_size(dev):
+    rng = np.random.default_rng(3)
+    for n, places in [(1, 1), (2, 1), (1000, 1), (1000, 10), (3000, 700), (5000, 100000)]:
+        i, v = rng.integers(-places, places, n), rng.random(n)
+        x, t = np.zeros(places), td.zeros(places)
+        x[i], t[td.asarray(i)] = v, td.asarray(v)
+        check(t, x, 0, f"{n} into {places}")
+
+
+def test_sources_that_overlap(dev):
+    i = np.array([3, 1, 1, 0, 5])
+    for write in (
+        lambda y, k: y.__setitem__(k, y[:5]),
+        lambda y, k: y.__setitem__(k, y[k] * 2 + y[1:6]),
+        lambda y, k: y.__setitem__(k, y[::-1][:5]),
+        lambda y, k: y.__setitem__(y[k] % 6, 7),
+    ):
+        x, t = np.arange(6), td.arange(6)
+        write(x, i), write(t, td.asarray(i))
+        check(t, x)
+
+
+def test_adding_in_place_is_buffered(dev):
+    i = np.array([0, 0, 1, 0])
+    x, t = np.arange(3.0), td.arange(3.0)
+    x[i] += 1
+    t[td.asarray(i)] += 1
+    check(t, x)
+
+
+def test_values_recorded_before_stay(dev):
+    t = td.arange(5)
+    later, copy = t * 10, t.copy()
+    t[td.asarray([1, 1])] = td.asarray([7, 8])
+    check(later, np.arange(5) * 10)
+    check(copy, np.arange(5))
+    check(t, np.array([0, 8, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("bad,axis,n", [([0, 4], 0, 4), ([-5], 0, 4), ([2**40], 0, 4)])
+def test_out_of_range_changes_nothing(bad, axis, n, dev):
+    x = np.arange(12.0).reshape(4, 3)
+    i = td.asarray(bad)
+    wrong = max(bad) if max(bad) >= n else min(bad)
+    for f in (
+        lambda t: t.__setitem__(i, 1), lambda t: t[i], lambda t: td.add.at(t, i, 1), lambda t: td.take(t, i, 0),
+        lambda t: t.__setitem__((i, 0), 1), lambda t: t.__setitem__((i, td.asarray([0])), 1),
+    ):  # fmt: skip
+        t = td.asarray(x)
+        with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis {axis} with size {n}"):
+            f(t)
+        check(t, x)
+    t = td.asarray(x.T.copy())
+    with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 1 with size {n}"):
+        t[0, i] = 1
+    with pytest.raises(IndexError, match=f"index {wrong} is out of bounds for axis 1 with size {n}"):
+        t[:, None, i]
+    check(t, x.T)
+
+
+def test_known_indices_are_checked_once(dev):
+    t, i = td.arange(10.0), td.asarray([1, 5, 9])
+    t[i].get()
+    before = td._core.jit_stats()["launches"]
+    t[i].get()
+    assert td._core.jit_stats()["launches"] == before + 1
+    i[0] = 12
+    with pytest.raises(IndexError, match="index 12"):
+        t[i]
+    with pytest.raises(IndexError, match="index 9"):
+        td.arange(9)[td.asarray([1, 5, 9])]
+
+
+# ---- ufunc.at ----
+
+AT = "add subtract multiply maximum minimum bitwise_and bitwise_or bitwise_xor logical_and logical_or divide floor_divide fmax less left_shift".split()
+
+
+def close(ours, theirs, context):
+    if theirs.dtype.kind == "f":
+        np.testing.assert_allclose(ours.get(), theirs, rtol=4 * np.finfo(theirs.dtype).eps, err_msg=context)
+        assert ours.dtype == theirs.dtype, context
+    else:
+        check(ours, theirs, 0, context)
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("name", AT)
+def test_at(name, dtype, dev):
+    rng = np.random.default_rng(5)
+    x, i = values((7, 4), dtype, rng, 1, 5), rng.integers(-7, 7, 30)
+    v = values((30, 4), dtype, rng, 1, 3)
+    t = td.asarray(x)
+    _, error = outcome(lambda: getattr(np, name).at(x, i, v))
+    if error:
+        with pytest.raises(TypeError):
+            getattr(td, name).at(t, td.asarray(i), td.asarray(v))
+        return
+    getattr(td, name).at(t, td.asarray(i), td.asarray(v))
+    close(t, x, f"{name} {dtype}")
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "maximum"])
+@pytest.mark.parametrize("kind", DEVICES)
+@given(data=st.data())
+@settings(max_examples=25)
+def test_at_any_key(name, kind, data):
+    shape = data.draw(hn.array_shapes(min_dims=1, max_dims=3, max_side=4))
+    key = data.draw(keys(shape))
+    x = np.arange(int(np.prod(shape))).reshape(shape).astype(data.draw(st.sampled_from(["i4", "i8", "f4", "f8"])))
+    picked, error = outcome(lambda: x[key])
+    if error:
+        return
+    v = value_for(data.draw, picked.shape, x.dtype)
+    with td.device(kind):
+        t = td.asarray(x)
+        getattr(np, name).at(x, key, v)
+        getattr(td, name).at(t, ours_of(key), td.asarray(v))
+        close(t, x, repr(key))
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "bitwise_or", "maximum"])
+@pytest.mark.parametrize("value", ["i8", "i2", "?", "u8", 3, 2.5, np.int64(-3)])
+def test_at_of_two_dtypes(name, value, dev):
+    rng = np.random.default_rng(2)
+    for dtype in ("i4", "u8", "i8", "u2", "f4"):
+        x, i = rng.integers(0, 100, 9).astype(dtype), rng.integers(0, 9, 40)
+        v = rng.integers(-(2**40), 2**40, 40).astype(value) if isinstance(value, str) else value
+        t, given = td.asarray(x), td.asarray(v) if isinstance(value, str) else v
+        _, error = outcome(lambda x=x, i=i, v=v: getattr(np, name).at(x, i, v))
+        if error and value == 3:
+            continue  # NumPy's at has no weak numbers; ours are as in an operation
+        if error:
+            with pytest.raises(type(error)):
+                getattr(td, name).at(t, td.asarray(i), given)
+        elif dtype == "f4" or value == 2.5 or (dtype == "u8" and not isinstance(value, int) and value != "?"):
+            np.testing.assert_allclose(t_at(name, t, i, given).get().astype("f8"), x.astype("f8"), rtol=1e-5)
+        else:
+            check(t_at(name, t, i, given), x, 0, f"{name} {dtype} {value}")
+
+
+def t_at(name, t, i, v):
+    getattr(td, name).at(t, td.asarray(i), v)
+    return t
+
+
+def test_at_sums_in_the_order_of_the_indices(dev):
+    """Equal bits from run to run and device to device, NumPy's: floats are added in order."""
+    rng = np.random.default_rng(1)
+    i, v = rng.integers(0, 5, 2000), rng.standard_normal(2000).astype("f4")
+    x, t = np.zeros(5, "f4"), td.zeros(5, "f4")
+    np.add.at(x, i, v)
+    td.add.at(t, td.asarray(i), td.asarray(v))
+    check(t, x)
+
+
+def test_at_numbers_and_unary(dev):
+    for key in (np.array([0, 0, 2]), 1, slice(0, 2), (Ellipsis,)):
+        for op, v in (("add", 1), ("add", 1.5), ("subtract", 2), ("maximum", 3)):
+            x, t = np.arange(4, dtype="f4"), td.arange(4, dtype="f4")
+            getattr(np, op).at(x, key, v)
+            getattr(td, op).at(t, td.asarray(key) if isinstance(key, np.ndarray) else key, v)
+            check(t, x, 0, f"{op} {key}")
+    x, t = np.arange(4), td.arange(4)
+    np.negative.at(x, [1, 1, 2])
+    td.negative.at(t, [1, 1, 2])
+    check(t, x)
+
+
+# ---- put and its like ----
+
+A, M = np.arange(12.0).reshape(3, 4), np.arange(12).reshape(3, 4) % 3 == 0
+IN_PLACE = {
+    "put": lambda m, a: m.put(a, [0, -1, 5, 5], [9, 8, 7, 6]),
+    "put, repeated": lambda m, a: m.put(a, [[3, 1], [2, 1]], [-1, -2, -3]),
+    "put, the method": lambda m, a: a.put([1, 1], [3, 4]),
+    "put, clip": lambda m, a: m.put(a, [-5, 30], [-1, -2], mode="clip"),
+    "put, wrap": lambda m, a: m.put(a, [-5, 30], [-1, -2], mode="wrap"),
+    "putmask": lambda m, a: m.putmask(a, m.asarray(M), m.asarray([1.0, 2.0, 3.0, 4.0, 5.0])),
+    "putmask, whole": lambda m, a: m.putmask(a, m.asarray(M), m.asarray(-A)),
+    "putmask, number": lambda m, a: m.putmask(a, m.asarray(M), 7),
+    "place": lambda m, a: m.place(a, m.asarray(M), [1, 2, 3]),
+    "place, one": lambda m, a: m.place(a, m.asarray(A > 5), [1]),
+    "place, many": lambda m, a: m.place(a, m.asarray(A > 5), m.asarray(-A).ravel()),
+    "copyto": lambda m, a: m.copyto(a, m.asarray(-A)[0], where=m.asarray(M)),
+    "put_along_axis": lambda m, a: m.put_along_axis(a, m.asarray([[0], [3], [1]]), 99, 1),
+    "put_along_axis, rows": lambda m, a: m.put_along_axis(a, m.asarray([[0, 1, 2, 0]]), m.asarray(A[2:] * 3), 0),
+    "fill_diagonal": lambda m, a: m.fill_diagonal(a, 5),
+    "fill_diagonal, values": lambda m, a: m.fill_diagonal(a[:, ::-1][:3, :3], m.asarray([1.0, 2.0, 3.0])),
+}
+RESULT = {
+    "take_along_axis": lambda m: m.take_along_axis(m.asarray(A), m.asarray([[0], [3], [-1]]), 1),
+    "take_along_axis, flat": lambda m: m.take_along_axis(m.asarray(A), m.asarray([0, 7, 3]), None),
+    "delete": lambda m: m.delete(m.asarray(A), 1, 0),
+    "delete, list": lambda m: m.delete(m.asarray(A), [0, -1], 1),
+    "delete, slice": lambda m: m.delete(m.asarray(A), slice(None, None, 2)),
+    "delete, mask": lambda m: m.delete(m.asarray(A), [True, False, True], 0),
+    "insert": lambda m: m.insert(m.asarray(A), 1, 5),
+    "insert, row": lambda m: m.insert(m.asarray(A), 1, m.asarray(A[0]), 0),
+    "insert, columns": lambda m: m.insert(m.asarray(A), [1, 3, 3], m.asarray(A[:, :3]), 1),
+    "insert, end": lambda m: m.insert(m.asarray(A), 4, -1, 1),
+    "insert, column": lambda m: m.insert(m.asarray(A), 2, m.asarray(A[:, 0]), 1),
+    "insert, block": lambda m: m.insert(m.asarray(A), [2], m.asarray(A[:, :2]), 1),
+    "append": lambda m: m.append(m.asarray(A), m.asarray(A[:1]), 0),
+    "choose": lambda m: m.choose(m.asarray([0, 2, 1, 0]), [m.asarray(A[0]), m.asarray(A[1]), m.asarray(A[2])]),
+    "choose, numbers": lambda m: m.choose(m.asarray(M).astype("int64"), [m.asarray(5), m.asarray(A)]),
+    "choose, wrap": lambda m: m.choose(m.asarray([-1, 4, 1]), [m.asarray(5), m.asarray(6)], mode="wrap"),
+    "choose, clip": lambda m: m.choose(m.asarray([-1, 4, 1]), [m.asarray(5), m.asarray(6)], mode="clip"),
+    "select": lambda m: m.select([m.asarray(A > 8), m.asarray(A > 4)], [m.asarray(A), m.asarray(-A)], 0.5),
+    "piecewise": lambda m: m.piecewise(m.asarray(A), [m.asarray(A < 3), m.asarray(A > 7)], [-1, lambda v: v * 2, 9]),
+    "unravel_index": lambda m: m.unravel_index(m.asarray([[5, 11], [0, 3]]), (3, 4)),
+    "unravel_index, F": lambda m: m.unravel_index(m.asarray([5, 11, 0, 3]), (3, 4), order="F"),
+    "ravel_multi_index": lambda m: m.ravel_multi_index((m.asarray([2, 0]), m.asarray([3, 1])), (3, 4)),
+    "ravel_multi_index, modes": lambda m: m.ravel_multi_index((m.asarray([7, -1]), m.asarray([9, -3])), (3, 4), mode=("wrap", "clip")),
+    "ravel_multi_index, F": lambda m: m.ravel_multi_index((m.asarray([2, 0]), m.asarray([3, 1])), (3, 4), order="F"),
+    "tril_indices": lambda m: m.tril_indices(4, -1, 3), "triu_indices": lambda m: m.triu_indices(3, 1),
+    "diag_indices": lambda m: m.diag_indices(3), "ix_": lambda m: m.ix_(m.asarray([2, 0]), m.asarray([True, False, True])),
+    "ix_ used": lambda m: m.asarray(A)[m.ix_(m.asarray([2, 0]), m.asarray([1, 3, 3]))],
+    "compress": lambda m: m.compress([False, True, True], m.asarray(A), 0), "extract": lambda m: m.extract(m.asarray(M), m.asarray(A)),
+    "methods": lambda m: (m.asarray(A).compress([False, True], 0), m.asarray([1, 0]).choose([m.asarray(5), m.asarray(6)])),
+    "flatnonzero": lambda m: m.flatnonzero(m.asarray(M)), "argwhere": lambda m: m.argwhere(m.asarray(M)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", IN_PLACE)
+@pytest.mark.parametrize("layout", ["dense", "transposed", "strided"])
+def test_in_place(case, layout, dev):
+    def make(m):
+        if layout == "dense":
+            return m.asarray(A.copy())
+        return m.asarray(A.T.copy()).T if layout == "transposed" else m.asarray(np.repeat(A, 2, 1))[:, ::2]
+
+    x, t = make(np), make(td)
+    x = x.copy() if layout == "strided" else x
+    IN_PLACE[case](np, x), IN_PLACE[case](td, t)
+    check(t, x, 0, case)
+
+
+@pytest.mark.parametrize("case", RESULT)
+def test_result(case, dev):
+    theirs, ours = RESULT[case](np), RESULT[case](td)
+    if isinstance(theirs, tuple):
+        assert isinstance(ours, tuple) and len(ours) == len(theirs)
+        for o, t in zip(ours, theirs, strict=True):
+            check(o, t, 0, case)
+    else:
+        check(ours, theirs, 0, case)
+
+
+def test_refusals(dev):
+    a = td.asarray(A)
+    for f, error in [
+        (lambda m, a: m.put(a, [12], 1), IndexError), (lambda m, a: m.place(a, m.asarray(A > 1), []), ValueError),
+        (lambda m, a: m.unravel_index(m.asarray([12]), (3, 4)), ValueError), (lambda m, a: m.ravel_multi_index(([3], [0]), (3, 4)), ValueError),
+        (lambda m, a: m.choose(m.asarray([2]), [1, 2]), ValueError), (lambda m, a: m.take_along_axis(a, m.asarray([[4]]), 1), IndexError),
+        (lambda m, a: m.take_along_axis(a, m.asarray([1]), 1), ValueError), (lambda m, a: m.insert(a, 9, 0, 1), IndexError),
+        (lambda m, a: m.add.at(a, m.asarray([0, 9]), 1), IndexError), (lambda m, a: m.putmask(a, m.asarray([True]), 1), ValueError),
+    ]:  # fmt: skip
+        with pytest.raises(error):
+            f(np, A.copy())
+        with pytest.raises(error):
+            f(td, a)
+    check(a, A)
+
+
+# ---- read-only arrays ----
+
+WRITES = {
+    "setitem": lambda m, a: a.__setitem__(0, 1), "mask": lambda m, a: a.__setitem__(a > 0, 1), "indices": lambda m, a: a.__setitem__([0, 0], 1),
+    "out": lambda m, a: m.add(a, 1, out=a), "in place": lambda m, a: a.__iadd__(1), "reduction": lambda m, a: m.asarray(np.ones((2, 4))).sum(0, out=a),
+    "put": lambda m, a: m.put(a, [0], 1), "at": lambda m, a: m.add.at(a, [0], 1), "place": lambda m, a: m.place(a, a > 0, [1]),
+    "putmask": lambda m, a: m.putmask(a, a > 0, 1), "copyto": lambda m, a: m.copyto(a, 1), "copyto where": lambda m, a: m.copyto(a, 1, where=a > 0),
+    "sort": lambda m, a: a.sort(), "fill": lambda m, a: a.fill(1), "put_along_axis": lambda m, a: m.put_along_axis(a, m.asarray([0]), 1, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRITES)
+def test_read_only(case):
+    theirs = np.arange(4.0)
+    theirs.flags.writeable = False
+    shared = td.asarray(theirs, copy=False, device="cpu")
+    broadcast = td.broadcast_to(td.asarray(3.0), (4,))
+    for a, x in ((shared, theirs), (shared[::-1], theirs[::-1]), (broadcast, np.broadcast_to(3.0, 4))):
+        assert not a.flags.writeable
+        if case != "at":  # NumPy writes there
+            with pytest.raises(ValueError, match="read-only|writeable"):
+                WRITES[case](np, x)
+        with pytest.raises(ValueError, match="read-only"):
+            WRITES[case](td, a)
+        check(a, x)
