@@ -15,7 +15,7 @@ typedef struct td_region td_region;
 
 enum {
     TD_BINS = 448, /* size classes: heap.c; a multiple of 64 */
-    TD_HEAPS = 3,  /* small, middle-sized and large requests */
+    TD_HEAPS = 4,  /* small, middle-sized and large requests; joined regions */
     TD_USES = 4,   /* streams that a block can have besides its own before it counts as shared */
 };
 
@@ -52,11 +52,26 @@ typedef struct td_pool {
     size_t          used;     /* of those, in live buffers */
     size_t          idle;     /* of those, in regions without live blocks */
     size_t          peak;
+    size_t          grain;    /* of pieces that can be given back in parts; 0: the device has none such */
     size_t          keep;     /* most bytes to keep for reuse */
     size_t          most;     /* most bytes to hold: the device's own bound */
     size_t          limit;    /* the user's; SIZE_MAX: none */
     uint64_t        allocs, driver_allocs;
 } td_pool;
+
+/* td_piece - memory from the driver or the system.  Its holder's from mem_get to mem_put. */
+typedef struct td_piece {
+    uintptr_t ptr;
+    size_t    nbytes;
+    size_t    grain; /* mem_cut takes multiples of it away, counted from ptr; 0: none */
+    void     *parts; /* the device's own record */
+} td_piece;
+
+/* td_part - a place in a piece. */
+typedef struct td_part {
+    const td_piece *piece; /* NULL: none */
+    size_t          at;
+} td_part;
 
 typedef struct td_devops td_devops;
 
@@ -101,9 +116,15 @@ struct td_devops {
     size_t align; /* of every block */
     bool   entries; /* takes compiled entries (td_func_of_entry) */
 
-    /* memory from the driver or the system; TD_ERR_OOM needs no text */
-    td_status (*mem_get)(td_dev *d, size_t nbytes, uintptr_t *out);
-    td_status (*mem_put)(td_dev *d, uintptr_t ptr, size_t nbytes);
+    /* memory from the driver or the system: nbytes and grain are set; TD_ERR_OOM needs no text */
+    td_status (*mem_get)(td_dev *d, td_piece *m);
+    td_status (*mem_put)(td_dev *d, td_piece *m);
+    /* optional (NULL where the pool's grain is 0): gives back the memory of [at, at + nbytes), all of
+     * whose grains are whole and idle; the addresses stay taken until mem_put */
+    td_status (*mem_cut)(td_dev *d, td_piece *m, size_t at, size_t nbytes);
+    /* optional: m->nbytes of new memory, between the last grain of which a[0] and the first of which a[1]
+     * is a part, as one range of addresses; entries without a piece are left out */
+    td_status (*mem_join)(td_dev *d, td_piece *m, const td_part a[2]);
     td_status (*memory)(td_dev *d, size_t *free_bytes, size_t *total_bytes);
     void (*trim)(void); /* optional: gives back what the device keeps besides the pool; NULL: nothing */
 
@@ -155,6 +176,7 @@ char     *td_pool_site(void);                    /* where the program stands; ow
 /* ---- host.c ---- */
 void *td_host_map(size_t nbytes); /* zeroed pages; huge ones when large; NULL when there are none */
 void  td_host_unmap(void *p, size_t nbytes);
+void  td_host_drop(void *p, size_t nbytes); /* whole pages go back; the addresses stay */
 void  td_host_trim(void);          /* what td_host_alloc kept goes back to the system */
 void  td_host_lock(bool lock);     /* round fork() */
 

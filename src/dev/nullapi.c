@@ -97,6 +97,7 @@ td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
         {CU_ATTR_MAX_THREADS, 1024}, {CU_ATTR_MAX_SHARED, 48 << 10},
         {CU_ATTR_WARP, 32},          {CU_ATTR_UNITS, 4},
         {CU_ATTR_MAJOR, 8},          {CU_ATTR_MINOR, 0},
+        {CU_ATTR_VIRTUAL_MEMORY, 1},
     };
 
     (void)device;
@@ -156,30 +157,6 @@ td_null_cuCtxSynchronize(void)
 }
 
 /* ---- memory ---- */
-
-int
-td_null_cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
-{
-    *total_bytes = NULL_MEMORY;
-    *free_bytes = NULL_MEMORY - td_null_live().bytes;
-    return td_null_due_ctx(NULL_cuMemGetInfo);
-}
-
-int
-td_null_cuMemAlloc(cu_ptr *ptr, size_t nbytes)
-{
-    int r = td_null_due_ctx(NULL_cuMemAlloc);
-
-    return r ? r : td_null_mem_get(ptr, nbytes);
-}
-
-int
-td_null_cuMemFree(cu_ptr ptr)
-{
-    int r = td_null_due_ctx(NULL_cuMemFree);
-
-    return r ? r : td_null_mem_put(ptr);
-}
 
 int
 td_null_cuMemHostAlloc(void **ptr, size_t nbytes, unsigned flags)

@@ -13,7 +13,14 @@ typedef enum null_call {
 #define NULL_MEMORY ((size_t)8 << 30) /* what the device claims to have; no page of it exists before it is touched */
 
 /* A handle of the driver's.  Owned by the driver's list from _new to _free. */
-typedef enum null_kind { NULL_STREAM, NULL_EVENT, NULL_MODULE, NULL_LINK, NULL_PINNED } null_kind;
+typedef enum null_kind {
+    NULL_STREAM,
+    NULL_EVENT,
+    NULL_MODULE,
+    NULL_LINK,
+    NULL_PINNED,
+    NULL_PHYSICAL, /* memory without an address */
+} null_kind;
 
 typedef struct null_object {
     struct null_object *next;
@@ -21,11 +28,17 @@ typedef struct null_object {
     int64_t             ns;   /* an event's time */
     void               *data; /* freed with the object */
     size_t              nbytes;
+    uint64_t            at;     /* physical memory: where in the file */
+    int                 mapped; /* how often */
 } null_object;
 
 typedef struct null_range {
-    uintptr_t ptr;
-    size_t    nbytes;
+    uintptr_t    ptr;
+    size_t       nbytes;
+    uint64_t     at;      /* where in the file */
+    null_object *from;    /* mapped from physical memory */
+    int          mapped;  /* reserved addresses: how many such lie in them */
+    bool         foreign; /* another process's */
 } null_range;
 
 typedef struct null_ranges {
@@ -39,12 +52,14 @@ int  td_null_due_ctx(null_call call); /* the same; without a current context the
 int  td_null_push(cu_ctx ctx);
 int  td_null_pop(cu_ctx *ctx);
 cu_ctx td_null_current(void);
-int  td_null_mem_get(cu_ptr *out, size_t nbytes);
-int  td_null_mem_put(cu_ptr ptr);
-int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when it lies in one allocation */
 null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
 bool td_null_object_is(const void *handle, null_kind kind);
 bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
+
+/* ---- nullmem.c ---- */
+int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */
+void td_null_mem_count(size_t *count, size_t *bytes);
+void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tells of every buffer */
 
 /* ---- nullcode.c ---- */
 const char *td_null_hook_error(void); /* what the launch hook said last on this thread; borrowed */
