@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define GRAIN    ((size_t)64 << 10) /* of what goes back to the system when memory is short */
-#define PIECE    ((size_t)1 << 20) /* of a copy that several threads make */
-#define PARALLEL ((size_t)4 << 20) /* shorter copies are done before a second thread is awake */
+#define PIECE    ((size_t)1 << 20)  /* of a copy that several threads make */
+#define PARALLEL ((size_t)4 << 20)  /* shorter copies are done before a second thread is awake */
 
 static td_dev cpu;
 

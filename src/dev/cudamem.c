@@ -32,8 +32,8 @@ td_cuda_grain(td_cuda *c)
     bool pushed;
 
     if (!v->cuMemAddressReserve || !v->cuMemAddressFree || !v->cuMemCreate || !v->cuMemRelease ||
-        !v->cuMemMap || !v->cuMemUnmap || !v->cuMemSetAccess ||
-        !v->cuMemGetAllocationGranularity || v->cuDeviceGet(&dev, c->ordinal) ||
+        !v->cuMemMap || !v->cuMemUnmap || !v->cuMemSetAccess || !v->cuMemGetAllocationGranularity ||
+        v->cuDeviceGet(&dev, c->ordinal) ||
         v->cuDeviceGetAttribute(&have, CU_ATTR_VIRTUAL_MEMORY, dev) || !have ||
         td_cuda_enter(c, &pushed))
         return 0;
@@ -67,7 +67,8 @@ static td_status
 map_parts(td_cuda *c, td_piece *m, size_t nbytes)
 {
     cu_memprop prop = properties(c);
-    cu_memaccess access = {.where = CU_MEM_DEVICE, .device = c->ordinal, .flags = CU_MEM_READ_WRITE};
+    cu_memaccess access = {
+        .where = CU_MEM_DEVICE, .device = c->ordinal, .flags = CU_MEM_READ_WRITE};
     parts *p = m->parts;
     td_status st = TD_OK;
 
@@ -103,7 +104,8 @@ part_at(const td_part *a)
 static td_status
 get_parts(td_cuda *c, td_piece *m, const td_part a[2])
 {
-    size_t own = a[0].piece != NULL, nown = m->nbytes / m->grain, n = own + nown + (a[1].piece != NULL);
+    size_t own = a[0].piece != NULL, nown = m->nbytes / m->grain,
+           n = own + nown + (a[1].piece != NULL);
     parts *p = calloc(1, sizeof *p + n * sizeof(cu_mem));
     cu_ptr ptr;
     td_status st;

@@ -156,6 +156,10 @@ void td_null_on_launch(td_null_launch *hook);
 /* The n-th call from now of the named driver function fails with `code`; n = 0 clears. */
 void td_null_fail(const char *call, int n, int code);
 
+/* From now on the null device's work is done late and in an order drawn by chance that the streams and
+ * events allow; 0: at once again. */
+void td_null_delay(uint64_t seed);
+
 /* How many bytes from `ptr` on belong to its live allocation; 0 when it lies in none. */
 size_t td_null_extent(uintptr_t ptr);
 

@@ -7,7 +7,7 @@
 #define STEP   ((size_t)4 << 10)   /* middle-sized blocks are multiples of it */
 #define PAGE   ((size_t)2 << 20)   /* the driver's granularity, and a huge page */
 #define SMALL  ((size_t)512 << 10) /* the largest small request */
-#define MIDDLE ((size_t)16 << 20)   /* the largest middle-sized one */
+#define MIDDLE ((size_t)16 << 20)  /* the largest middle-sized one */
 #define FIRST  ((size_t)32 << 20)  /* of the regions for these; they grow to MOST */
 #define MOST   ((size_t)64 << 20)  /* larger ones cost room: measured by tests/null/t_pool.c */
 
@@ -28,7 +28,7 @@ td_heap_size(size_t nbytes, int *kind)
     switch (*kind) {
     case TD_HEAP_SMALL:  return round_up(nbytes ? nbytes : 1, UNIT);
     case TD_HEAP_MIDDLE: return round_up(nbytes, STEP);
-    default:          return round_up(nbytes, PAGE);
+    default:             return round_up(nbytes, PAGE);
     }
 }
 
@@ -46,7 +46,7 @@ td_heap_growth(const td_stream *s, int kind, size_t size)
     switch (kind) {
     case TD_HEAP_SMALL:  return PAGE;
     case TD_HEAP_MIDDLE: return more < FIRST ? FIRST : more < MOST ? more : MOST;
-    default:          return size;
+    default:             return size;
     }
 }
 

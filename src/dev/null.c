@@ -1,8 +1,8 @@
 /* null.c - the CUDA driver played by the host: its handles, contexts and failures.
  *
- * Work is done when it is given.  Every function checks what the driver would: that a context is
- * current, that handles are live, that copies stay within allocations.  td_null_fail makes any call
- * fail.  nullmem.c has the memory, nullapi.c the other functions, nullcode.c modules and launches.
+ * Every function checks what the driver would: that a context is current, that handles are live, that
+ * copies stay within allocations.  td_null_fail makes any call fail.  nullmem.c has the memory,
+ * nullqueue.c the order of work, nullcode.c modules and launches, nullapi.c the other functions.
  */
 #include "dev/nulldrv.h"
 
@@ -14,6 +14,7 @@ enum { CTX_MAX = 16 };
 static struct {
     pthread_mutex_t mu; /* guards everything here */
     null_object *objects;
+    uint64_t serial; /* of the newest one */
     td_null_counts live;
     struct fault {
         int in, code; /* fails at the in-th call from now; 0: not */
@@ -71,11 +72,11 @@ static size_t *
 counter_of(null_kind kind)
 {
     switch (kind) {
-    case NULL_STREAM: return &drv.live.streams;
-    case NULL_EVENT:  return &drv.live.events;
-    case NULL_MODULE: return &drv.live.modules;
-    case NULL_LINK:   return &drv.live.links;
-    case NULL_PINNED: return &drv.live.pinned;
+    case NULL_STREAM:   return &drv.live.streams;
+    case NULL_EVENT:    return &drv.live.events;
+    case NULL_MODULE:   return &drv.live.modules;
+    case NULL_LINK:     return &drv.live.links;
+    case NULL_PINNED:   return &drv.live.pinned;
     case NULL_PHYSICAL: return &drv.live.physical;
     }
     return NULL;
@@ -90,6 +91,7 @@ td_null_object_new(null_kind kind)
         return NULL;
     o->kind = kind;
     pthread_mutex_lock(&drv.mu);
+    o->serial = ++drv.serial;
     o->next = drv.objects;
     drv.objects = o;
     ++*counter_of(kind);

@@ -28,7 +28,9 @@ typedef struct null_object {
     int64_t             ns;   /* an event's time */
     void               *data; /* freed with the object */
     size_t              nbytes;
-    uint64_t            at;     /* physical memory: where in the file */
+    uint64_t            serial; /* no two objects have the same */
+    unsigned            flags;  /* a stream's */
+    uint64_t            at;     /* physical memory: where in the file; event: the work that recorded it last */
     int                 mapped; /* how often */
 } null_object;
 
@@ -61,7 +63,36 @@ int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there 
 void td_null_mem_count(size_t *count, size_t *bytes);
 void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tells of every buffer */
 
+/* ---- nullqueue.c ---- */
+typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_RECORD, NULL_WAIT, NULL_LAUNCH } null_workkind;
+
+enum { NULL_PARAMS = 512 }; /* of a launch */
+
+/* null_work - something given to a stream.  The queue's. */
+typedef struct null_work {
+    struct null_work *next;
+    null_workkind     kind;
+    uint64_t          id, stream, after; /* after: what an event that is waited for stands for */
+    bool              blocking;          /* the stream and the legacy one wait for each other */
+    bool              dst_dev, src_dev;  /* checked against what is there */
+    void             *dst;
+    const void       *src;
+    size_t            nbytes;
+    int               byte;
+    null_object      *event;
+    char              name[256]; /* a kernel's */
+    td_dims           dims;
+    int               narg;
+    uint64_t          arg[NULL_PARAMS];
+} null_work;
+
+int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */
+int  td_null_finish(cu_stream s);                 /* does all work of s; the code of work that failed */
+int  td_null_finish_all(void);
+bool td_null_passed(const null_object *event, bool wait);
+
 /* ---- nullcode.c ---- */
+int td_null_run(const null_work *w); /* a launch, through the hook */
 const char *td_null_hook_error(void); /* what the launch hook said last on this thread; borrowed */
 
 /* ---- the driver's functions ---- */

@@ -229,9 +229,11 @@ td_null_cuMemFree(cu_ptr ptr)
     int r = td_null_due_ctx(NULL_cuMemFree);
     const null_range *own;
     null_range x;
+    int late;
 
     if (r)
         return r;
+    late = td_null_finish_all(); /* as the driver does */
     pthread_mutex_lock(&drv.mu);
     own = range_at(&drv.mem, (uintptr_t)ptr);
     r = own && !own->from && !own->foreign ? 0 : CU_INVALID_VALUE;
@@ -241,7 +243,7 @@ td_null_cuMemFree(cu_ptr ptr)
         file_put(x.at, x.nbytes);
     }
     pthread_mutex_unlock(&drv.mu);
-    return r;
+    return r ? r : late;
 }
 
 int
@@ -354,7 +356,7 @@ room_of(cu_ptr ptr, size_t nbytes)
     size_t i = range_above(&drv.room, (uintptr_t)ptr);
 
     return i && range_extent(&drv.room, (uintptr_t)ptr, false) >= nbytes ? &drv.room.at[i - 1]
-                                                                          : NULL;
+                                                                         : NULL;
 }
 
 int
@@ -372,10 +374,9 @@ td_null_cuMemMap(cu_ptr ptr, size_t nbytes, size_t offset, cu_mem handle, unsign
     if (!r && mmap((void *)(uintptr_t)ptr, nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED, drv.fd,
                    (off_t)o->at) == MAP_FAILED)
         r = CU_OUT_OF_MEMORY;
-    if (!r && !range_add(&drv.mem, (null_range){.ptr = (uintptr_t)ptr,
-                                                .nbytes = nbytes,
-                                                .at = o->at,
-                                                .from = o}))
+    if (!r &&
+        !range_add(&drv.mem,
+                   (null_range){.ptr = (uintptr_t)ptr, .nbytes = nbytes, .at = o->at, .from = o}))
         r = CU_OUT_OF_MEMORY;
     if (!r) {
         room->mapped++;

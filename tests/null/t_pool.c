@@ -71,6 +71,52 @@ test_stress(int mode, uint64_t seed, int steps)
     CHECK_OK(td_mem_limit(null, SIZE_MAX));
 }
 
+/* Near the limit memory is joined of parts and parts go back: no two buffers share a byte, and nothing
+ * goes while work that was given before still uses it. */
+static void
+test_parts(uint64_t seed)
+{
+    enum { MOST = 200 };
+    static td_buf *b[MOST];
+    static unsigned char value[MOST];
+    size_t limit = (size_t)160 << 20, live = 0;
+    uint64_t got = td_mem_stats(null).driver_allocs;
+    int n = 0, wrong = 0;
+
+    td_null_delay(seed);
+    CHECK_OK(td_mem_limit(null, limit));
+    for (int i = 0; i < 3000; i++) {
+        size_t size = ((size_t)256 << 10 << next(&seed) % 5) + (size_t)next(&seed) % (2 << 20);
+
+        while (n > 0 && (n == MOST || live + size > limit / 100 * 75 || next(&seed) % 16 == 0)) {
+            int k = (int)(next(&seed) % (uint64_t)n);
+            const unsigned char *p = (const unsigned char *)b[k]->ptr;
+
+            live -= b[k]->nbytes;
+            CHECK_OK(td_stream_sync(td_dev_stream(null)));
+            for (size_t at = 0; at < b[k]->nbytes; at += 4096)
+                wrong += p[at] != value[k];
+            CHECK_OK(td_fill(td_dev_stream(null), b[k]->ptr, 255, b[k]->nbytes)); /* done late */
+            td_buf_unref(b[k]);
+            b[k] = b[--n];
+            value[k] = value[n];
+        }
+        if (!CHECK_OK(td_buf_new(null, NULL, size, &b[n])))
+            break;
+        value[n] = (unsigned char)next(&seed);
+        CHECK_OK(td_fill(td_dev_stream(null), b[n]->ptr, value[n], size));
+        live += b[n++]->nbytes;
+    }
+    CHECK(wrong == 0);
+    CHECK(td_mem_stats(null).driver_allocs - got > 100); /* it did come to that */
+    while (n > 0)
+        td_buf_unref(b[--n]);
+    td_null_delay(0);
+    CHECK_OK(td_mem_limit(null, SIZE_MAX));
+    CHECK_OK(td_mem_trim(null));
+    CHECK(td_mem_stats(null).cached == 0 && td_null_live().memory == 0);
+}
+
 static void
 test_limit(void)
 {
@@ -327,6 +373,7 @@ main(void)
     test_pressure();
     test_use();
     test_steal();
+    test_parts(3);
     show_speed();
     for (int i = 1; i <= 4; i++)
         test_fuzz((uint64_t)i);
