@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from . import _core, config
+from ._libraries import folders
 
 USAGE = "usage: python -m treadle info\n       python -m treadle.demo"
 
@@ -38,14 +39,9 @@ def _beside(name):
 
 
 def _library(name):
-    stem = name.split(".")[0]
-    for folder in [*sys.path, "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]:
-        root = Path(folder)
-        places = [root] if "lib" in root.name else []
-        places += root.glob("nvidia/*/lib") if folder in sys.path else []
-        for place in places:
-            for found in sorted(place.glob(stem + ".so*")):
-                return str(found)
+    for folder in [*folders().split(":"), "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]:
+        for found in sorted(Path(folder).glob(name + "*")) if folder else []:
+            return str(found)
     return None
 
 

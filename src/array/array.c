@@ -70,7 +70,7 @@ td_eval_others(void)
 static void
 bound_pending(td_dev *d)
 {
-    if (pending.orphaned > td_dev_info(d)->memory / 8)
+    if (pending.orphaned && pending.orphaned > td_mem_bound(d) / 8)
         td_eval_others();
     while (pending.count > TD_PENDING_MAX)
         (void)eval_oldest(); /* a failure is told to who looks at the value */
@@ -299,11 +299,27 @@ td_record(td_node *n, td_array *out)
 
 /* ---- values and memory ---- */
 
+/* When memory is out, what else waits is run, for it may hold memory that nobody else does; then n is
+ * tried once more. */
+static td_status
+eval_pressed(td_node *n)
+{
+    td_status st = td_eval_node(n);
+
+    if (st != TD_ERR_OOM || !pending.orphaned)
+        return st;
+    td_node_ref(n);
+    td_eval_others();
+    st = td_eval_node(n);
+    td_node_unref(n);
+    return st;
+}
+
 td_status
 td_storage_eval(td_storage *s)
 {
     while (!s->node->buf) /* again when another thread has written meanwhile */
-        TD_TRY(td_eval_node(s->node));
+        TD_TRY(eval_pressed(s->node));
     return TD_OK;
 }
 
@@ -351,7 +367,7 @@ td_node_dense(const td_array *a, td_node **out)
 
     *out = NULL;
     TD_TRY(td_array_node(a, &n));
-    st = td_eval_node(n);
+    st = eval_pressed(n);
     if (!st && !td_view_is_contiguous(&n->view)) {
         st = td_node_copy(n, (td_dtype)n->dt, NULL, &flat);
         if (!st) {

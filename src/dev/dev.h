@@ -87,6 +87,8 @@ td_memstat td_mem_stats(td_dev *d);
 td_status  td_mem_trim(td_dev *d); /* gives cached memory back */
 td_status  td_mem_limit(td_dev *d, size_t nbytes); /* SIZE_MAX: none; gives cached memory back where that is needed */
 
+size_t     td_mem_bound(td_dev *d); /* most that can be held: the limit, or the device's memory */
+
 /* Called when memory on d is out though all cached memory was given back, in the thread that asked
  * and without locks: true when it freed something, and the request is tried again.  Not called again
  * while it runs in that thread. */

@@ -132,7 +132,8 @@ bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
-void      py_site_init(void);                   /* site.c: errors of memory name Python lines */
+extern PyMethodDef py_memory_functions[];       /* memory.c */
+void      py_memory_hooks(void);                /* what the core asks Python for */
 bool      py_random_init(PyObject *module);
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
 PyObject *py_device_object(td_dev *d);

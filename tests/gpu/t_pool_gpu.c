@@ -63,7 +63,7 @@ one_round(uint64_t *seed, td_buf **sum, size_t at, unsigned char *want, bool use
 }
 
 static int
-fuzz(uint64_t seed, bool use)
+rounds(uint64_t seed, bool use)
 {
     static unsigned char want[ROUNDS], got[2 * ROUNDS];
     td_buf *sum;
@@ -139,9 +139,9 @@ main(void)
         CHECK_OK(td_stream_new(gpu, &s[i]));
         CHECK_OK(td_buf_new(gpu, s[i], 64 << 20, &load[i]));
     }
-    printf("t_pool_gpu: %d of %d wrong where uses are not told\n", fuzz(1, false), ROUNDS);
+    printf("t_pool_gpu: %d of %d wrong where uses are not told\n", rounds(1, false), ROUNDS);
     for (uint64_t seed = 2; seed < 8; seed++)
-        CHECK(fuzz(seed, true) == 0);
+        CHECK(rounds(seed, true) == 0);
     for (int i = 0; i < STREAMS; i++) {
         td_buf_unref(load[i]);
         td_stream_free(s[i]);
