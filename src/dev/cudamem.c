@@ -9,6 +9,7 @@
 #include "dev/cuda.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* parts - a piece's allocations, one a grain; 0: given back. */
 typedef struct parts {
@@ -200,6 +201,72 @@ td_cuda_mem_join(td_dev *d, td_piece *m, const td_part a[2])
 
     TD_TRY(td_cuda_enter(c, &pushed));
     st = get_parts(c, m, a);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+/* ---- other processes ---- */
+
+static td_status
+no_ipc(const td_cuda *c)
+{
+    return td_fail(TD_ERR_DEVICE, "%s: this driver shares no memory between processes",
+                   c->dev.info.name);
+}
+
+td_status
+td_cuda_share(td_dev *d, const td_buf *b, td_shared *out)
+{
+    td_cuda *c = td_cuda_of(d);
+    const td_piece *m = td_pool_piece(b);
+    cu_ipcmem h;
+    bool pushed;
+    td_status st;
+
+    if (!m || m->grain)
+        return out ? td_fail(TD_ERR_VALUE, "%s: this memory cannot be shared", d->info.name)
+                   : TD_SKIP;
+    if (!out)
+        return TD_OK;
+    if (!c->drv->cuIpcGetMemHandle)
+        return no_ipc(c);
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuIpcGetMemHandle, &h, m->ptr);
+    td_cuda_leave(c, pushed);
+    memcpy(out->bytes, h.bytes, sizeof out->bytes);
+    out->base = m->ptr;
+    out->nbytes = m->nbytes;
+    return st;
+}
+
+td_status
+td_cuda_share_open(td_dev *d, td_shared *m)
+{
+    td_cuda *c = td_cuda_of(d);
+    cu_ipcmem h;
+    cu_ptr ptr = 0;
+    bool pushed;
+    td_status st;
+
+    if (!c->drv->cuIpcOpenMemHandle)
+        return no_ipc(c);
+    memcpy(h.bytes, m->bytes, sizeof h.bytes);
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuIpcOpenMemHandle, &ptr, h, CU_IPC_LAZY_PEER);
+    td_cuda_leave(c, pushed);
+    m->base = (uintptr_t)ptr;
+    return st;
+}
+
+td_status
+td_cuda_share_close(td_dev *d, const td_shared *m)
+{
+    td_cuda *c = td_cuda_of(d);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_TRY(c, cuIpcCloseMemHandle, m->base);
     td_cuda_leave(c, pushed);
     return st;
 }

@@ -15,7 +15,7 @@ typedef struct td_region td_region;
 
 enum {
     TD_BINS = 448, /* size classes: heap.c; a multiple of 64 */
-    TD_HEAPS = 4,  /* small, middle-sized and large requests; joined regions */
+    TD_HEAPS = 5,  /* heap.h: td_heapkind */
     TD_USES = 4,   /* streams that a block can have besides its own before it counts as shared */
 };
 
@@ -73,6 +73,13 @@ typedef struct td_part {
     size_t          at;
 } td_part;
 
+/* td_shared - a piece that another process can open. */
+typedef struct td_shared {
+    uintptr_t     base;
+    size_t        nbytes;
+    unsigned char bytes[64]; /* what it opens it by */
+} td_shared;
+
 typedef struct td_devops td_devops;
 
 /* td_dev - lives as long as the process. */
@@ -128,6 +135,13 @@ struct td_devops {
     td_status (*memory)(td_dev *d, size_t *free_bytes, size_t *total_bytes);
     void (*trim)(void); /* optional: gives back what the device keeps besides the pool; NULL: nothing */
 
+    /* memory for other processes (share.c); all or none.  share: the piece that b lies in, with out NULL
+     * only whether there is one; share_open: fills base in from bytes and nbytes. */
+    td_status (*share_new)(td_dev *d, size_t nbytes, td_buf **out);
+    td_status (*share)(td_dev *d, const td_buf *b, td_shared *out);
+    td_status (*share_open)(td_dev *d, td_shared *m);
+    td_status (*share_close)(td_dev *d, const td_shared *m);
+
     td_status (*sync)(td_dev *d);
     td_status (*copy_in)(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
     td_status (*copy_out)(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
@@ -168,6 +182,11 @@ void td_pool_stream(td_stream *s);      /* s takes part from now on */
 void td_pool_stream_gone(td_stream *s); /* its owner frees it: its work, then s, now or with its last buffer */
 void td_pool_lock(td_dev *d, bool lock);      /* round fork() */
 
+/* As td_buf_new, in memory that mem_get gave without a grain. */
+td_status td_pool_plain(td_dev *d, size_t nbytes, td_buf **out);
+/* The piece that b's memory was cut from; NULL: it is not the pool's. */
+const td_piece *td_pool_piece(const td_buf *b);
+
 /* ---- oom.c ---- */
 td_status td_pool_oom(td_dev *d, size_t nbytes); /* TD_ERR_OOM, with the numbers and the largest holders */
 bool      td_pool_pressed(td_dev *d);            /* did the hook of td_mem_on_pressure free anything? */
@@ -179,6 +198,12 @@ void  td_host_unmap(void *p, size_t nbytes);
 void  td_host_drop(void *p, size_t nbytes); /* whole pages go back; the addresses stay */
 void  td_host_trim(void);          /* what td_host_alloc kept goes back to the system */
 void  td_host_lock(bool lock);     /* round fork() */
+
+/* ---- cpushare.c: the CPU's share_new, share, share_open, share_close ---- */
+td_status td_cpu_share_new(td_dev *d, size_t nbytes, td_buf **out);
+td_status td_cpu_share(td_dev *d, const td_buf *b, td_shared *out);
+td_status td_cpu_share_open(td_dev *d, td_shared *m);
+td_status td_cpu_share_close(td_dev *d, const td_shared *m);
 
 /* ---- cpu.c, cuda.c ---- */
 td_dev   *td_cpu_dev(void); /* made at the first call; NULL never */

@@ -45,6 +45,7 @@ td_heap_growth(const td_stream *s, int kind, size_t size)
 
     switch (kind) {
     case TD_HEAP_SMALL:  return PAGE;
+    case TD_HEAP_PLAIN:  return round_up(size, PAGE);
     case TD_HEAP_MIDDLE: return more < FIRST ? FIRST : more < MOST ? more : MOST;
     default:             return size;
     }
@@ -176,7 +177,7 @@ td_block_merge(td_block *b)
 }
 
 /* What a block may have too much, in 64ths of the request; SIZE_MAX: anything, it is split. */
-static const size_t spare[TD_HEAPS] = {SIZE_MAX, SIZE_MAX, 8, 0};
+static const size_t spare[TD_HEAPS] = {SIZE_MAX, SIZE_MAX, 8, 0, SIZE_MAX};
 
 td_block *
 td_heap_take(td_stream *s, int kind, size_t size)

@@ -12,7 +12,13 @@
 #define TD_DEV_HEAP_H
 #include "dev/devops.h"
 
-enum td_heapkind { TD_HEAP_SMALL, TD_HEAP_MIDDLE, TD_HEAP_LARGE, TD_HEAP_JOINED };
+enum td_heapkind {
+    TD_HEAP_SMALL,
+    TD_HEAP_MIDDLE,
+    TD_HEAP_LARGE,
+    TD_HEAP_JOINED, /* regions of one block: td_join */
+    TD_HEAP_PLAIN,  /* as middle-sized, of pieces without a grain: what other processes can open */
+};
 
 enum { TD_HEAP_SITE = 160 }; /* bytes of a holder's place in the program, its NUL too */
 

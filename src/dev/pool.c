@@ -10,6 +10,7 @@
  * keep only so much (the CPU): events are recorded by the next request for memory.
  */
 #include "dev/heap.h"
+#include "dev/share.h"
 
 #include <stdlib.h>
 
@@ -277,7 +278,10 @@ td_status
 td_mem_trim(td_dev *d)
 {
     td_region *idle;
-    td_status st = settle(d, true), r;
+    td_status st, r;
+
+    td_share_poll();
+    st = settle(d, true);
 
     do { /* what goes may let go of parts of others */
         pthread_mutex_lock(&d->pool.mu);
@@ -376,7 +380,8 @@ static td_status
 reuse_new(td_stream *s, int kind, size_t grow, size_t nbytes, td_block **out)
 {
     td_dev *d = s->dev;
-    size_t size = td_heap_size(nbytes, &kind);
+    int usual;
+    size_t size = td_heap_size(nbytes, &usual);
     td_region *r;
     td_piece mem = {.nbytes = grow, .grain = td_heap_grain(&d->pool, kind)};
     td_status st = driver_get(d, &mem);
@@ -404,7 +409,8 @@ static td_status
 grow(td_stream *s, int kind, bool small, size_t nbytes, td_block **out)
 {
     const size_t page = (size_t)2 << 20;
-    size_t size = td_heap_size(nbytes, &kind), least = (size + page - 1) / page * page, want;
+    int usual;
+    size_t size = td_heap_size(nbytes, &usual), least = (size + page - 1) / page * page, want;
     td_status st;
 
     pthread_mutex_lock(&s->dev->pool.mu);
@@ -478,12 +484,15 @@ steal(td_stream *s, int kind, size_t size, size_t nbytes, td_block **out)
 }
 
 static td_status
-get(td_dev *d, td_stream *s, size_t nbytes, td_block **out)
+get(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_block **out)
 {
     int kind;
     size_t size = td_heap_size(nbytes, &kind);
-    bool joins = kind == TD_HEAP_MIDDLE && d->pool.grain && d->ops->mem_join;
+    bool joins = kind == TD_HEAP_MIDDLE && !plain && d->pool.grain && d->ops->mem_join;
     td_status st;
+
+    if (plain && td_heap_grain(&d->pool, kind))
+        kind = TD_HEAP_PLAIN;
 
     if (atomic_load_explicit(&d->pool.mark, memory_order_relaxed))
         mark_all(d);
@@ -492,6 +501,7 @@ get(td_dev *d, td_stream *s, size_t nbytes, td_block **out)
         *out = reuse(s, TD_HEAP_JOINED, size, nbytes);
     if (*out)
         return TD_OK;
+    td_share_poll();
     poll_waiting(d);
     TD_TRY(settle(d, false));
     *out = reuse(s, kind, size, nbytes);
@@ -505,7 +515,7 @@ get(td_dev *d, td_stream *s, size_t nbytes, td_block **out)
     st = *out ? TD_OK : joins ? TD_ERR_OOM : grow(s, kind, true, nbytes, out);
     if (st == TD_ERR_OOM && d->pool.grain && !(st = cut(d, size + d->pool.grain)))
         st = joins ? join_ends(s, nbytes, out) : grow(s, kind, true, nbytes, out);
-    for (int other = TD_HEAP_LARGE; st == TD_ERR_OOM && other >= 0; other--) {
+    for (int other = plain ? -1 : TD_HEAP_LARGE; st == TD_ERR_OOM && other >= 0; other--) {
         *out = reuse(s, other, size, nbytes);
         st = *out ? TD_OK : st;
     }
@@ -524,8 +534,8 @@ set_site(td_block *b)
     pthread_mutex_unlock(&p->mu);
 }
 
-td_status
-td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
+static td_status
+buf_new(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_buf **out)
 {
     td_block *b;
     td_status st = TD_ERR_OOM;
@@ -535,9 +545,9 @@ td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
         return td_fail(TD_ERR_VALUE, "buffer: the stream belongs to %s, not to %s",
                        s->dev->info.name, d->info.name);
     if (nbytes <= (size_t)PTRDIFF_MAX)
-        st = get(d, s, nbytes, &b);
+        st = get(d, s, plain, nbytes, &b);
     if (st == TD_ERR_OOM && nbytes <= (size_t)PTRDIFF_MAX && td_pool_pressed(d))
-        st = get(d, s, nbytes, &b);
+        st = get(d, s, plain, nbytes, &b);
     if (st)
         return st == TD_ERR_OOM ? td_pool_oom(d, nbytes) : st;
     if (nbytes >= TD_MEM_LARGE)
@@ -554,6 +564,26 @@ static td_block *
 block_of(td_buf *b)
 {
     return (td_block *)b;
+}
+
+td_status
+td_buf_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out)
+{
+    return buf_new(d, s, false, nbytes, out);
+}
+
+td_status
+td_pool_plain(td_dev *d, size_t nbytes, td_buf **out)
+{
+    return buf_new(d, NULL, true, nbytes, out);
+}
+
+const td_piece *
+td_pool_piece(const td_buf *b)
+{
+    const td_region *r = ((const td_block *)b)->region;
+
+    return r ? &r->mem : NULL;
 }
 
 td_status

@@ -32,6 +32,7 @@ py_drain(void)
 {
     owner *o, *next;
 
+    td_share_poll();
     if (!atomic_load_explicit(&dead, memory_order_relaxed))
         return;
     for (o = atomic_exchange(&dead, NULL); o; o = next) {

@@ -159,14 +159,13 @@ format(PyObject *self, PyObject *spec)
     return r;
 }
 
+/* pickle: what the package's function of that name makes of it. */
 static PyObject *
-reduce(PyObject *self, PyObject *unused)
+reduce(PyObject *self, PyObject *protocol)
 {
-    PyObject *host = py_get(self), *f = host ? py_package("treadle", "asarray") : NULL;
-    PyObject *r = f ? Py_BuildValue("O(O)", f, host) : NULL;
+    PyObject *f = py_package("treadle._pickle", "reduce"),
+             *r = f ? PyObject_CallFunctionObjArgs(f, self, protocol, NULL) : NULL;
 
-    (void)unused;
-    Py_XDECREF(host);
     Py_XDECREF(f);
     return r;
 }
@@ -186,7 +185,7 @@ PyMethodDef py_value_methods[] = {
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
     {"tobytes", tobytes, METH_NOARGS, "tobytes(): the elements in C order."},
     {"__format__", format, METH_O, NULL},
-    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {"__reduce_ex__", reduce, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -187,6 +187,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
         PyModule_AddFunctions(m, py_stream_functions) < 0 ||
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
+        PyModule_AddFunctions(m, py_share_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0)
         return -1;
     py.interp = PyInterpreterState_Get();

@@ -133,6 +133,7 @@ bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
 extern PyMethodDef py_memory_functions[];       /* memory.c */
+extern PyMethodDef py_share_functions[];        /* share.c */
 void      py_memory_hooks(void);                /* what the core asks Python for */
 bool      py_random_init(PyObject *module);
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
