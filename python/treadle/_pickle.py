@@ -12,8 +12,8 @@ from treadle import _core
 def reduce(array, protocol):
     """What __reduce_ex__ returns: the values, which NumPy pickles (out of band from protocol 5 on), and where."""
     device = array.device.name
-    if array.dtype.name == "bfloat16":
-        return restore_bytes, (array.tobytes(), "bfloat16", array.shape, device)
+    if array.dtype.kind == "V":  # NumPy has no bfloat16
+        return restore, (array.astype("float32").get(), device, "bfloat16")
     host = _core._host_view(array) if device == "cpu" else array.get()
     return restore, (host, device)
 
@@ -28,19 +28,11 @@ def _device(name):
         return device
 
 
-def restore(host, device):
+def restore(host, device, dtype=None):
     """The array on its device, or on the default one where that is missing."""
     with _device(device):
-        return treadle.array(host)
-
-
-def restore_bytes(data, dtype, shape, device):
-    """The same for a dtype that NumPy lacks: its elements in C order."""
-    import numpy
-
-    bits = numpy.frombuffer(data, "uint16").astype("uint32") << 16
-    with _device(device):
-        return treadle.array(bits.view("float32").reshape(shape)).astype(dtype)
+        array = treadle.array(host)
+        return array.astype(dtype) if dtype else array
 
 
 def share(array):

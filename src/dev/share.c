@@ -24,6 +24,7 @@ typedef struct sent {
     struct sent *next;
     td_buf *buf; /* a reference */
     uint32_t slot, generation;
+    bool own; /* received in this process too, which takes no lock */
 } sent;
 
 /* region - another process's memory, opened once.  Lives as long as leases on it. */
@@ -109,6 +110,8 @@ retract(const sent *s)
     record r;
     bool gone;
 
+    if (s->own && atomic_load(&s->buf->refs) > 1)
+        return false;
     if (!read_record(share.fd, s->slot, &r) || r.state != RECEIVED ||
         !lock_record(share.fd, s->slot, F_WRLCK))
         return false;
@@ -184,9 +187,9 @@ td_share_send(td_buf *b, td_handle *out)
     if (!s)
         return td_fail(TD_ERR_NOMEM, "sharing memory: no host memory for its record");
     td_share_poll();
-    st = b->dev->ops->share ? b->dev->ops->share(b->dev, b, &piece)
-                            : td_fail(TD_ERR_VALUE, "%s: its memory cannot be shared",
-                                      b->dev->info.name);
+    st = b->dev->ops->share
+             ? b->dev->ops->share(b->dev, b, &piece)
+             : td_fail(TD_ERR_VALUE, "%s: its memory cannot be shared", b->dev->info.name);
     st = st ? st : td_dev_sync(b->dev);
     if (!st) {
         snprintf(h.device, sizeof h.device, "%s", b->dev->info.name);
@@ -225,10 +228,11 @@ td_share_waiting(void)
 static td_status
 gone(const td_handle *h)
 {
-    return td_fail(TD_ERR_VALUE,
-                   "shared array: process %lld, which sent it, has ended or has let go of the memory; "
-                   "a sender lives until its arrays are received, and on a GPU as long as they are used",
-                   (long long)h->pid);
+    return td_fail(
+        TD_ERR_VALUE,
+        "shared array: process %lld, which sent it, has ended or has let go of the memory; "
+        "a sender lives until its arrays are received, and on a GPU as long as they are used",
+        (long long)h->pid);
 }
 
 /* A descriptor of the sender's ledger with the handle's record locked; -1: it is gone. */
@@ -263,6 +267,7 @@ find_own(const td_handle *h)
         for (sent *s = share.list; s && !b; s = s->next)
             if (s->slot == h->slot && s->generation == h->generation) {
                 (void)write_record(share.fd, s->slot, (record){s->generation, RECEIVED});
+                s->own = true;
                 b = td_buf_ref(s->buf);
             }
     pthread_mutex_unlock(&share.mu);
@@ -424,8 +429,9 @@ td_share_poll(void)
 td_status
 td_share_new(td_dev *d, size_t nbytes, td_buf **out)
 {
-    return d->ops->share_new ? d->ops->share_new(d, nbytes, out)
-                             : td_fail(TD_ERR_VALUE, "%s: its memory cannot be shared", d->info.name);
+    return d->ops->share_new
+               ? d->ops->share_new(d, nbytes, out)
+               : td_fail(TD_ERR_VALUE, "%s: its memory cannot be shared", d->info.name);
 }
 
 void

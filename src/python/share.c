@@ -26,11 +26,10 @@ send_array(PyObject *module, PyObject *o)
     shape = py_shape_tuple(&v.shape);
     strides = py_shape_tuple(&steps);
     if (shape && strides)
-        r = Py_BuildValue("y#sOOLO", (const char *)&h, (Py_ssize_t)sizeof h,
-                          td_dtype_name(td_array_dtype(py_array_of(o))), shape, strides,
-                          (long long)v.offset,
-                          ((py_ndarray *)o)->readonly || py_array_of(o)->store->readonly ? Py_True
-                                                                                          : Py_False);
+        r = Py_BuildValue(
+            "y#sOOLO", (const char *)&h, (Py_ssize_t)sizeof h,
+            td_dtype_name(td_array_dtype(py_array_of(o))), shape, strides, (long long)v.offset,
+            ((py_ndarray *)o)->readonly || py_array_of(o)->store->readonly ? Py_True : Py_False);
     Py_XDECREF(shape);
     Py_XDECREF(strides);
     return r;
