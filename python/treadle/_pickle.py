@@ -9,6 +9,7 @@ import warnings
 import treadle
 from treadle import _core
 
+
 def reduce(array, protocol):
     """What __reduce_ex__ returns: the values, which NumPy pickles (out of band from protocol 5 on), and where."""
     device = array.device.name

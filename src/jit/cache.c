@@ -6,6 +6,7 @@
 #include "jit/cache.h"
 
 #include "base/opts.h"
+#include "jit/evict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -226,10 +228,12 @@ td_cache_get(td_hash key, const char *suffix, void **code, size_t *nbytes)
     fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && only_mine(&s)) {
         *code = read_entry(fd, (size_t)s.st_size, key, nbytes);
-        if (*code)
+        if (*code) {
+            td_cache_used(fd, &s);
             st = TD_OK;
-        else
+        } else {
             unlinkat(dir, name, 0);
+        }
     }
     if (fd >= 0)
         close(fd);
@@ -261,6 +265,8 @@ td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes)
         warn("compiled kernels are not kept: %s: %s", name, strerror(errno));
         if (fd >= 0)
             unlinkat(dir, tmp, 0);
+    } else {
+        td_cache_written(dir, nbytes + sizeof h);
     }
     close(dir);
 }
@@ -276,4 +282,38 @@ td_cache_drop(td_hash key, const char *suffix)
     entry_name(key, suffix, name);
     unlinkat(dir, name, 0);
     close(dir);
+}
+
+/* ---- one maker at a time ---- */
+
+/* 256 files serve all keys; a lock goes with its process. */
+int
+td_cache_lock(td_hash key)
+{
+    enum { TRIES = 5000 }; /* of a millisecond: longer than nearly all kernels take */
+    char name[NAME_MAX_];
+    int dir = open_directory(true), fd;
+
+    if (dir < 0)
+        return -1;
+    snprintf(name, sizeof name, ".lock-%02x", (unsigned)(key.a & 255));
+    fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    close(dir);
+    for (int i = 0; fd >= 0 && i < TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        usleep(1000);
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+void
+td_cache_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }

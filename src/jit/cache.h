@@ -3,7 +3,7 @@
  * A directory (TREADLE_CACHE_DIR, else ~/.cache/treadle) of one file an entry.  The code in it is run, so
  * an entry counts only when directory and file belong to this user and nobody else may write them, and
  * when its checksum is right.  Processes share the directory without locks: an entry appears whole, by
- * rename.  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
+ * rename, and what was used longest ago goes when there is too much (evict.c).  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
  * reason is kept for td_cache_warning.
  */
 #ifndef TD_JIT_CACHE_H
@@ -18,6 +18,11 @@
 td_status td_cache_get(td_hash key, const char *suffix, void **code, size_t *nbytes);
 void      td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes);
 void      td_cache_drop(td_hash key, const char *suffix);
+
+/* Waits while another process makes this entry: held from a miss until td_cache_put, after another look.  -1:
+ * there is no folder, or the wait was too long; then both make it. */
+int  td_cache_lock(td_hash key);
+void td_cache_unlock(int lock); /* ok on -1 */
 
 const char *td_cache_warning(void); /* the first reason why nothing is kept; NULL: none, or taken; borrowed */
 

@@ -179,6 +179,22 @@ make_by_compiling(const making *m)
     return st;
 }
 
+/* Not on disk: compiled, unless another process did so while this one waited for it. */
+static td_status
+make_anew(const making *m)
+{
+    int lock = td_options()->dump ? -1 : td_cache_lock(m->key);
+    td_status st = lock < 0 ? TD_SKIP : make_from_disk(m);
+
+    if (st == TD_SKIP) {
+        st = m->engine->interpreted ? TD_OK : make_ir(m);
+        if (!st)
+            st = make_by_compiling(m);
+    }
+    td_cache_unlock(lock);
+    return st;
+}
+
 static td_status
 make(making *m)
 {
@@ -195,11 +211,8 @@ make(making *m)
         st = make_ir(m);
     if (!st)
         st = make_from_disk(m);
-    if (st == TD_SKIP) {
-        st = interpreted ? TD_OK : make_ir(m);
-        if (!st)
-            st = make_by_compiling(m);
-    }
+    if (st == TD_SKIP)
+        st = make_anew(m);
     if (st || !interpreted) {
         m->k->fn = (td_fn){0};
         td_arena_free(&m->k->mem);

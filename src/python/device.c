@@ -342,8 +342,9 @@ options(PyObject *module, PyObject *unused)
     const td_opts *o = td_options();
 
     (void)module, (void)unused;
-    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:i,s:O}", "device", o->device, "cpu", o->cpu, "dump",
-                         o->dump, "cache_dir", o->cache_dir, "threads", o->threads, "sync",
+    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:n,s:i,s:O}", "device", o->device, "cpu", o->cpu,
+                         "dump", o->dump, "cache_dir", o->cache_dir, "cache_size",
+                         (Py_ssize_t)o->cache_size, "threads", o->threads, "sync",
                          o->sync ? Py_True : Py_False);
 }
 
