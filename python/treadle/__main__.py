@@ -60,7 +60,7 @@ def _cache():
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
     path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    files = [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else []
+    files = [f for f in path.rglob("*") if f.is_file() and f.name[0] != "."] if path.is_dir() else []
     yield "cache", f"{path}, {len(files)} kernels, {sum(f.stat().st_size for f in files) / 2**20:.1f} MB"
 
 

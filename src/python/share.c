@@ -73,7 +73,7 @@ receive_array(PyObject *module, PyObject *args)
     td_array a;
     td_handle h;
     td_dtype dt;
-    td_view v;
+    td_view v = {.offset = 0};
 
     (void)module;
     if (!PyArg_ParseTuple(args, "y#OO!O!Lp:_receive", &bytes, &n, &name, &PyTuple_Type, &shape,

@@ -278,7 +278,7 @@ passes(const char *what, const char *device, const char *compiled, const char *l
     return good(begin(what, device, compiled, loaded, warned));
 }
 
-/* Calls change(path) for each file of the cache; how many there were. */
+/* Calls change(path) for each file of the cache but its locks; how many there were. */
 static int
 each_entry(int (*change)(const char *path))
 {
@@ -287,7 +287,8 @@ each_entry(int (*change)(const char *path))
     int n = 0;
 
     for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            strncmp(e->d_name, ".lock-", 6) != 0) {
             snprintf(path, sizeof path, "%s/%s", cache, e->d_name);
             CHECK(change(path) == 0);
             n++;

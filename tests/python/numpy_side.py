@@ -4,11 +4,7 @@ import numpy as np
 
 import treadle as td
 
-BOOL, INTS, FLOATS = (
-    ["bool"],
-    [f"{s}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)],
-    ["float16", "float32", "float64"],
-)
+BOOL, INTS, FLOATS = ["bool"], [f"{s}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)], ["float16", "float32", "float64"]
 REAL = BOOL + INTS + FLOATS
 
 # Units in the last place that functions may be off by: NumPy's own errors and ours.

@@ -62,9 +62,8 @@ def test_expressions_mean_what_numpy_says(row):
     for item in shrunk:
         assert arrays[item.name].shape == item.shape and arrays[item.name].dtype == item.dtype
         assert arrays[item.name].std() > 0, "inputs are random"
-    result = libraries.function(row.expression("numpy")[0] or row.expression("treadle")[0], list(arrays), numpy)(
-        **arrays
-    )
+    result = libraries.function(row.expression("numpy")[0] or row.expression("treadle")[0],
+                                list(arrays), numpy)(**arrays)
     if row.kind == "throughput":
         out = row.inputs[0].shape if row.out == "inputs" else row.out
         assert numpy.ndim(result) == len(out)
@@ -112,12 +111,8 @@ def judged(cells, name="chain"):
 
 
 def test_a_row_is_judged():
-    cells = {
-        "treadle": {"seconds": 1.0, "value": 2.0},
-        "numpy": {"seconds": 4.0, "value": 2.0},
-        "torch": {"seconds": 2.0, "value": 2.0},
-        "numba": {"missing": "not here"},
-    }
+    cells = {"treadle": {"seconds": 1.0, "value": 2.0}, "numpy": {"seconds": 4.0, "value": 2.0},
+             "torch": {"seconds": 2.0, "value": 2.0}, "numba": {"missing": "not here"}}
     row = judged(cells)
     assert row["best"] == "torch" and row["ratio"] == 2.0 and row["limit"] == pytest.approx(0.8)
     assert row["met"] is False and row["reason"] == "because" and not row["differs"]
@@ -146,23 +141,11 @@ def test_new_expressions_are_new():
 
 
 def test_page(tmp_path):
-    result = {
-        "device": "cpu",
-        "date": "today",
-        "machine": {"Processor": "x"},
-        "versions": {"numpy": "2"},
-        "copy": {"bytes_per_second": 1e10, "by": "NumPy"},
-        "peers": ["numpy", "torch"],
-        "rows": [
-            judged(
-                {
-                    "treadle": {"seconds": 1e-3, "value": 1.0},
-                    "numpy": {"seconds": 2e-3, "value": 1.0},
-                    "torch": {"missing": "not installed"},
-                }
-            )
-        ],
-    }
+    result = {"device": "cpu", "date": "today", "machine": {"Processor": "x"}, "versions": {"numpy": "2"},
+              "copy": {"bytes_per_second": 1e10, "by": "NumPy"}, "peers": ["numpy", "torch"],
+              "rows": [judged({"treadle": {"seconds": 1e-3, "value": 1.0},
+                               "numpy": {"seconds": 2e-3, "value": 1.0},
+                               "torch": {"missing": "not installed"}})]}
     page = module("tables").markdown(result)
     assert "| chain | 1 ms | 2 ms | – | 2.00 |" in page
     assert "- torch: not installed (chain)" in page and "- chain: because" in page
@@ -177,9 +160,7 @@ def test_a_library_that_crashes_costs_one_row(tmp_path, monkeypatch):
         "print(json.dumps({'version': '1'}), flush=True)\n"
         "for name in sys.argv[5:]:\n"
         "    if name == 'bad': os.abort()\n"
-        "    print(json.dumps({'row': name, 'seconds': 1.0}), flush=True)\n",
-        encoding="utf-8",
-    )
+        "    print(json.dumps({'row': name, 'seconds': 1.0}), flush=True)\n", encoding="utf-8")
     monkeypatch.setattr(run, "HERE", tmp_path)
     options = run.arguments(["--rows", "chain"])
     cells, version = run.run_group("cpu", "numpy", ["one", "bad", "two"], options, None)

@@ -53,10 +53,7 @@ def run(*args):
 def test_what_is_installed(prefix):
     files = sorted(p.relative_to(prefix).as_posix() for p in prefix.rglob("*") if p.is_file())
     assert files == [
-        "include/treadle.h",
-        "include/treadle_tables.h",
-        "lib/libtreadle.so",
-        "lib/libtreadle_jit.so",
+        "include/treadle.h", "include/treadle_tables.h", "lib/libtreadle.so", "lib/libtreadle_jit.so",
         "lib/pkgconfig/treadle.pc",
     ]
     exported = run("nm", "-D", "--defined-only", prefix / "lib/libtreadle.so")
@@ -77,16 +74,11 @@ def test_versions_agree(prefix):
 
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="needs pkg-config")
 def test_pkg_config(tmp_path):
-    subprocess.run(
-        [ROOT / "tools" / "install.sh", BUILD, "/opt/treadle"],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "DESTDIR": str(tmp_path)},
-    )
+    subprocess.run([ROOT / "tools" / "install.sh", BUILD, "/opt/treadle"], check=True, capture_output=True,
+                   env={**os.environ, "DESTDIR": str(tmp_path)})
     env = {**os.environ, "PKG_CONFIG_PATH": str(tmp_path / "opt/treadle/lib/pkgconfig")}
-    said = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "treadle"], env=env, check=True, capture_output=True, text=True
-    ).stdout.split()
+    said = subprocess.run(["pkg-config", "--cflags", "--libs", "treadle"], env=env, check=True,
+                          capture_output=True, text=True).stdout.split()
     assert said == ["-I/opt/treadle/include", "-L/opt/treadle/lib", "-ltreadle"]
 
 

@@ -152,13 +152,7 @@ def test_fill_astype_copy():
 def test_dtype_spellings():
     for spelling in ("float32", "f4", "<f4", np.float32, np.dtype("float32"), td.float32):
         assert td.zeros(2, dtype=spelling).dtype == np.float32
-    for spelling, meant in (
-        (float, "float64"),
-        (int, "int64"),
-        (bool, "bool"),
-        ("single", "float32"),
-        (np.intp, "int64"),
-    ):
+    for spelling, meant in ((float, "float64"), (int, "int64"), (bool, "bool"), ("single", "float32"), (np.intp, "int64")):
         assert td.zeros(2, dtype=spelling).dtype == meant
     for bad in ("nonsense", "datetime64[s]", object, "S3", ">f4"):
         with pytest.raises(TypeError):

@@ -59,7 +59,8 @@ def test_program_agrees_with_itself(name):
 @pytest.mark.parametrize("name", programs.NAMES)
 def test_wrong_result_is_found(name):
     program, result = small(name)
-    wrong = {k: v if k in ("points", "samples") else v[..., ::-1] + 1 if v.ndim else v + 1 for k, v in result.items()}
+    wrong = {k: v if k in ("points", "samples") else v[..., ::-1] + 1 if v.ndim else v + 1
+             for k, v in result.items()}
     assert not error_of(program, wrong, result) <= program.TOLERANCE
 
 
@@ -135,9 +136,8 @@ def test_png_animates():
     assert kinds == [b"IHDR", b"acTL", b"fcTL", b"IDAT", b"fcTL", b"fdAT", b"fcTL", b"fdAT", b"IEND"]
 
 
-@pytest.mark.parametrize(
-    "picture", [[], numpy.zeros((2, 2)), numpy.zeros((2, 2, 2), numpy.uint8), numpy.zeros((0, 2), numpy.uint8)]
-)
+@pytest.mark.parametrize("picture", [[], numpy.zeros((2, 2)), numpy.zeros((2, 2, 2), numpy.uint8),
+                                     numpy.zeros((0, 2), numpy.uint8)])
 def test_png_refuses(picture):
     with pytest.raises(ValueError, match="png"):
         png.png(picture)
@@ -153,14 +153,8 @@ def rows_of(events):
 def sample_rows(tmp_path):
     """One row of every kind, with characters that HTML must escape."""
     png.write_png(tmp_path / "p.png", numpy.zeros((4, 4), numpy.uint8))
-    start = {
-        "event": "start",
-        "title": "a < b & `c`",
-        "story": ["see `np.x` & <y>"],
-        "size": {"n": 5},
-        "tolerance": 1e-5,
-        "why": '"rounding"',
-    }
+    start = {"event": "start", "title": "a < b & `c`", "story": ["see `np.x` & <y>"], "size": {"n": 5},
+             "tolerance": 1e-5, "why": '"rounding"'}
     times = [{"event": "numpy", "seconds": 1.0}, {"event": "first", "seconds": 0.5}]
     fast = [{"event": "treadle", "seconds": 0.01}]
     picture = [{"caption": "a & b", "path": str(tmp_path / "p.png")}]
@@ -169,12 +163,8 @@ def sample_rows(tmp_path):
     missing = {"event": "missing", "package": "scikit-image"}
     broken = rows_of([dict(start)])
     broken.note, broken.traceback = "ended <badly>", "Traceback\n<x>"
-    return [
-        rows_of([dict(start), *times, *fast, good]),
-        rows_of([dict(start), *times, *fast, wrong]),
-        rows_of([dict(start), missing]),
-        broken,
-    ]
+    return [rows_of([dict(start), *times, *fast, good]), rows_of([dict(start), *times, *fast, wrong]),
+            rows_of([dict(start), missing]), broken]
 
 
 def test_report_is_well_formed_and_self_contained(tmp_path):
@@ -209,9 +199,8 @@ def test_table_and_progress(tmp_path):
     assert out.getvalue().startswith("[1/1] a < b") and out.getvalue().endswith("ok\n")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(None, "–"), (12.34, "12.3 s"), (1.234, "1.23 s"), (0.0123, "12.3 ms"), (1.5e-4, "150 µs")]
-)
+@pytest.mark.parametrize(("seconds", "text"), [(None, "–"), (12.34, "12.3 s"), (1.234, "1.23 s"),
+                                              (0.0123, "12.3 ms"), (1.5e-4, "150 µs")])
 def test_durations(seconds, text):
     assert run.duration(seconds) == text
 
@@ -230,9 +219,7 @@ def test_command_reports_a_module_that_fails(tmp_path, monkeypatch, capfd):
         "from treadle.demo.numpy_side import *\nimport numpy\n"
         "from treadle.demo.numpy_side import asnumpy, evaluate, synchronize\n"
         "from numpy import asarray, ndarray\n"
-        "def dot(a, b): return numpy.dot(a, b) + 1e-3\nrandom = None\n",
-        encoding="utf-8",
-    )
+        "def dot(a, b): return numpy.dot(a, b) + 1e-3\nrandom = None\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(sys.path)}")
     monkeypatch.syspath_prepend(str(tmp_path))
     rows, _ = run.run(["matmul", "heat"], "crooked", size="small", folder=tmp_path)
@@ -260,7 +247,8 @@ def test_program_runs_by_itself(tmp_path):
     script = programs.folder() / "monte_carlo_pi.py"
     text = script.read_text(encoding="utf-8").replace("20_000_000", "1000")
     (tmp_path / "script.py").write_text(text, encoding="utf-8")
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True,
+                          check=True)
     assert "pi" in done.stdout
 
 

@@ -14,12 +14,7 @@ import treadle as td
 
 def run(code, **env):
     return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        [sys.executable, "-c", code], env={**os.environ, **env}, capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -154,15 +149,11 @@ def test_bad_environment():
 
 
 def test_info():
-    r = subprocess.run(
-        [sys.executable, "-m", "treadle", "info"], capture_output=True, text=True, timeout=120, check=False
-    )
+    r = subprocess.run([sys.executable, "-m", "treadle", "info"], capture_output=True, text=True, timeout=120, check=False)
     assert r.returncode == 0, r.stderr
     for word in ("cpu", "cuda", "default", "compiler", "cache", "options"):
         assert word in r.stdout, r.stdout
-    r = subprocess.run(
-        [sys.executable, "-m", "treadle", "nonsense"], capture_output=True, text=True, timeout=120, check=False
-    )
+    r = subprocess.run([sys.executable, "-m", "treadle", "nonsense"], capture_output=True, text=True, timeout=120, check=False)
     assert r.returncode == 2 and "usage" in r.stdout
 
 

@@ -55,9 +55,7 @@ def test_blocks_are_classified(page):
     text = page.read_text(encoding="utf-8")
     assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(blocks(page)), "a fence is not closed"
     for language, line, _ in blocks(page):
-        assert language in LANGUAGES or (language == "c" and page.name == "c.md"), (
-            f"{page.name}:{line}: a block of language '{language}'"
-        )
+        assert language in LANGUAGES or (language == "c" and page.name == "c.md"), f"{page.name}:{line}: a block of language '{language}'"
 
 
 # ---- python ----
@@ -117,16 +115,8 @@ def run_command(command, folder):
         name, value = words.pop(0).split("=", 1)
         env[name] = value
     assert words[0] == "python", f"not a command to run: {command}"
-    done = subprocess.run(
-        [sys.executable, *words[1:]],
-        cwd=folder,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = subprocess.run([sys.executable, *words[1:]], cwd=folder, env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}"
     return done.stdout
 
@@ -244,20 +234,12 @@ def test_speed_table(tmp_path, monkeypatch):
     assert page.count(speed_table.BEGIN) == page.count(speed_table.END) == 1
     assert "make bench" in speed_table.section(tmp_path)
     result = {
-        "device": "cpu",
-        "date": "2030-01-02T03:04+00:00",
-        "machine": {"Processor": "P", "Cores": 2},
-        "versions": {"treadle": "1", "numpy": "2.0", "numba": None},
-        "copy": {"bytes_per_second": 1.5e10, "by": "N"},
+        "device": "cpu", "date": "2030-01-02T03:04+00:00", "machine": {"Processor": "P", "Cores": 2},
+        "versions": {"treadle": "1", "numpy": "2.0", "numba": None}, "copy": {"bytes_per_second": 1.5e10, "by": "N"},
         "peers": ["numpy"],
         "rows": [
-            {
-                "name": "sum",
-                "cells": {"treadle": {"seconds": 1e-3}, "numpy": {"seconds": 3e-3}},
-                "best": "numpy",
-                "ratio": 3.0,
-                "share": 0.5,
-            },
+            {"name": "sum", "cells": {"treadle": {"seconds": 1e-3}, "numpy": {"seconds": 3e-3}}, "best": "numpy",
+             "ratio": 3.0, "share": 0.5},
             {"name": "gone", "cells": {"treadle": {"missing": "crashed"}}, "best": None, "ratio": None, "share": None},
         ],
     }

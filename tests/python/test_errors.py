@@ -103,13 +103,7 @@ def test_an_error_leaves_what_was_recorded(dev):
     x = td.arange(6.0).reshape(2, 3)
     y = x * 2
     z = y + 1
-    for bad in (
-        lambda: y + td.zeros(7),
-        lambda: y[9],
-        lambda: y.reshape(5),
-        lambda: y @ y,
-        lambda: y.__setitem__(0, td.zeros(9)),
-    ):
+    for bad in (lambda: y + td.zeros(7), lambda: y[9], lambda: y.reshape(5), lambda: y @ y, lambda: y.__setitem__(0, td.zeros(9))):
         with pytest.raises((ValueError, IndexError)):
             bad()
     check(y, np.arange(6.0).reshape(2, 3) * 2)

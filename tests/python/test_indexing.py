@@ -95,10 +95,7 @@ def test_refused(text):
     check(t, X)
 
 
-@pytest.mark.parametrize(
-    "key,value",
-    [((0,), np.ones(4)), ((slice(None), 0), np.ones(3)), ((X > 3,), np.ones(5)), ((ROWS,), np.ones((2, 3, 5)))],
-)
+@pytest.mark.parametrize("key,value", [((0,), np.ones(4)), ((slice(None), 0), np.ones(3)), ((X > 3,), np.ones(5)), ((ROWS,), np.ones((2, 3, 5)))])
 def test_values_that_do_not_fit(key, value):
     t = td.asarray(X)
     with pytest.raises(ValueError):
@@ -158,11 +155,7 @@ def test_mixed_subscripts(data):
                 st.one_of(
                     st.integers(-n, n - 1),
                     st.slices(n),
-                    hn.arrays(
-                        "int64",
-                        hn.broadcastable_shapes(result, max_dims=2, max_side=3),
-                        elements=st.integers(-n, n - 1),
-                    ),
+                    hn.arrays("int64", hn.broadcastable_shapes(result, max_dims=2, max_side=3), elements=st.integers(-n, n - 1)),
                     st.none(),
                 )
             )

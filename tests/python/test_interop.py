@@ -77,19 +77,7 @@ def test_numpy_scalars(dev):
 def test_ufuncs_dispatch(rng):
     x = values((4,), "float32", rng, 1, 4)
     t = td.asarray(x)
-    for name in (
-        "exp",
-        "sqrt",
-        "add",
-        "arctan2",
-        "rad2deg",
-        "abs",
-        "maximum",
-        "isnan",
-        "less",
-        "true_divide",
-        "square",
-    ):
+    for name in ("exp", "sqrt", "add", "arctan2", "rad2deg", "abs", "maximum", "isnan", "less", "true_divide", "square"):
         f = getattr(np, name)
         args = (t,) * f.nin
         check(f(*args), f(*(x,) * f.nin), 4, name)

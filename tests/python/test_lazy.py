@@ -62,10 +62,7 @@ class Programs(RuleBasedStateMachine):
     @rule(shape=st.sampled_from(SHAPES), start=st.integers(-5, 5))
     def make(self, shape, start):
         n = int(np.prod(shape))
-        self.add(
-            np.arange(start, start + n).astype("f4").reshape(shape),
-            td.arange(start, start + n).astype("f4").reshape(shape),
-        )
+        self.add(np.arange(start, start + n).astype("f4").reshape(shape), td.arange(start, start + n).astype("f4").reshape(shape))
 
     @rule(shape=st.sampled_from(SHAPES))
     def bring(self, shape):
@@ -105,12 +102,7 @@ class Programs(RuleBasedStateMachine):
     def assign_number(self, k, key, value):
         self.write(f"x{key} = {value}", self.pick(k))
 
-    @rule(
-        j=st.integers(0, 7),
-        k=st.integers(0, 7),
-        key=st.sampled_from(KEYS),
-        source=st.sampled_from(["y", "y[0]", "y.sum()", "-y"]),
-    )
+    @rule(j=st.integers(0, 7), k=st.integers(0, 7), key=st.sampled_from(KEYS), source=st.sampled_from(["y", "y[0]", "y.sum()", "-y"]))
     def assign_array(self, j, k, key, source):
         if key == "[0]" and self.pick(j)[0].ndim == 1 and source != "y.sum()":
             return  # NumPy's answer to x[0] = array([5]) depends on its version
@@ -284,9 +276,7 @@ def test_threads_evaluate_the_same_array():
         x = td.arange(50_000, dtype="float32") * 2
         y = x + 1
         got = []
-        threads = [
-            threading.Thread(target=lambda v, to: to.append(float(v.max())), args=(v, got)) for v in (x, y, y, x)
-        ]
+        threads = [threading.Thread(target=lambda v, to: to.append(float(v.max())), args=(v, got)) for v in (x, y, y, x)]
         for t in threads:
             t.start()
         for t in threads:

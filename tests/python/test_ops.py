@@ -94,12 +94,7 @@ def test_devices(name, dev, rng):
     ours = [td.asarray(a) for a in args]
     assert all(a.device == dev for a in ours)
     theirs = expected(name, args)
-    check(
-        FUNCTIONS[name](*ours),
-        theirs,
-        max(2, ulp_of(name, theirs.dtype)) if dev != "cpu" else ulp_of(name, theirs.dtype),
-        name,
-    )
+    check(FUNCTIONS[name](*ours), theirs, max(2, ulp_of(name, theirs.dtype)) if dev != "cpu" else ulp_of(name, theirs.dtype), name)
 
 
 @pytest.mark.parametrize("name", [n for n in ROWS if n not in ("select", "mulhi", "truncate_divide")])
@@ -215,12 +210,7 @@ def test_special_values(rng):
                 a = v if arity == 1 else np.repeat(v, len(v))
                 b = None if arity == 1 else np.tile(v, len(v))
                 args = [a] if arity == 1 else [a, b]
-                check(
-                    FUNCTIONS[name](*map(td.asarray, args)),
-                    getattr(np, name)(*args),
-                    ulp_of(name, dtype),
-                    f"{name} {dtype}",
-                )
+                check(FUNCTIONS[name](*map(td.asarray, args)), getattr(np, name)(*args), ulp_of(name, dtype), f"{name} {dtype}")
 
 
 def test_integers_are_total():
@@ -234,9 +224,7 @@ def test_integers_are_total():
                 check(FUNCTIONS[name](td.asarray(a), td.asarray(b)), getattr(np, name)(a, b), 1, f"{name} {dtype}")
             shift = np.tile(np.array([0, 1, 7, 63, 100], dtype), 5)
             for name in ("left_shift", "right_shift"):
-                check(
-                    FUNCTIONS[name](td.asarray(a), td.asarray(shift)), getattr(np, name)(a, shift), 0, f"{name} {dtype}"
-                )
+                check(FUNCTIONS[name](td.asarray(a), td.asarray(shift)), getattr(np, name)(a, shift), 0, f"{name} {dtype}")
 
 
 @pytest.mark.parametrize("source", REAL)

@@ -71,12 +71,7 @@ def test_seeds():
 
 def test_shapes_and_dtypes():
     g = td.random.default_rng(0)
-    assert (
-        g.random().shape == ()
-        and g.random(()).shape == ()
-        and g.random(3).shape == (3,)
-        and g.random((0, 2)).shape == (0, 2)
-    )
+    assert g.random().shape == () and g.random(()).shape == () and g.random(3).shape == (3,) and g.random((0, 2)).shape == (0, 2)
     assert g.random(3).dtype == "float64" and g.random(3, dtype="float32").dtype == "float32"
     assert g.integers(5, size=2).dtype == "int64" and g.integers(5, size=2, dtype="uint8").dtype == "uint8"
     assert g.normal(td.zeros(4), 1).shape == (4,) and g.normal([0.0, 10.0], [[1.0], [2.0]]).shape == (2, 2)
@@ -85,12 +80,7 @@ def test_shapes_and_dtypes():
     for bad in (lambda: g.random(3, dtype="int32"), lambda: g.integers(3, dtype="float32")):
         with pytest.raises(TypeError):
             bad()
-    for bad in (
-        lambda: g.integers(5, 5),
-        lambda: g.integers(300, dtype="uint8"),
-        lambda: g.normal(0, -1),
-        lambda: g.random((-1,)),
-    ):
+    for bad in (lambda: g.integers(5, 5), lambda: g.integers(300, dtype="uint8"), lambda: g.normal(0, -1), lambda: g.random((-1,))):
         with pytest.raises(ValueError):
             bad()
 

@@ -91,9 +91,7 @@ def test_empty(name, shape):
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "mean"])
-@pytest.mark.parametrize(
-    "dtype,target", list(itertools.product(["bool", "int8", "uint8", "float32"], ["float64", "int64", "float32"]))
-)
+@pytest.mark.parametrize("dtype,target", list(itertools.product(["bool", "int8", "uint8", "float32"], ["float64", "int64", "float32"])))
 def test_dtype_argument(name, dtype, target, rng):
     x = positive(values((20,), dtype, rng))
     if name == "mean" and target == "int64":

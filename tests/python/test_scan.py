@@ -9,31 +9,7 @@ from numpy_side import BOOL, FLOATS, INTS, REAL, check, layouts, values
 import treadle as td
 
 # Around a vector, a warp's tile, the length that makes a block take a row, a tile of a block, a segment.
-SIZES = [
-    1,
-    2,
-    3,
-    4,
-    5,
-    31,
-    32,
-    33,
-    127,
-    128,
-    129,
-    1023,
-    1024,
-    1025,
-    2048,
-    4095,
-    4096,
-    4097,
-    8192,
-    16384,
-    16385,
-    32768,
-    33000,
-]
+SIZES = [1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8192, 16384, 16385, 32768, 33000]
 
 
 def close(ours, x, name, axis, dtype=None, context=""):
@@ -52,9 +28,7 @@ def close(ours, x, name, axis, dtype=None, context=""):
     with np.errstate(all="ignore"):
         scale = np.cumsum(abs(x.astype("f8")), axis) if name == "cumsum" else np.abs(theirs.astype("f8"))
     with np.errstate(all="ignore"):
-        far = ~(
-            (got == theirs) | (np.isnan(got) & np.isnan(theirs)) | (np.abs(got.astype("f8") - theirs) <= step * scale)
-        )
+        far = ~((got == theirs) | (np.isnan(got) & np.isnan(theirs)) | (np.abs(got.astype("f8") - theirs) <= step * scale))
     assert not far.any(), f"{context}: {got[far][:5]} where NumPy has {theirs[far][:5]}"
 
 
@@ -68,10 +42,7 @@ def test_cumulative_dtypes(name, dtype, dev, rng):
 
 
 @pytest.mark.parametrize("name", ["cumsum", "cumprod"])
-@pytest.mark.parametrize(
-    "dtype,target",
-    list(itertools.product(["bool", "int8", "uint16", "float32"], ["bool", "int16", "uint64", "float64"])),
-)
+@pytest.mark.parametrize("dtype,target", list(itertools.product(["bool", "int8", "uint16", "float32"], ["bool", "int16", "uint64", "float64"])))
 def test_cumulative_dtype_argument(name, dtype, target, dev, rng):
     x = values((70,), dtype, rng, 0, 3)
     close(getattr(td.asarray(x), name)(dtype=target), x, name, 0, target, f"{name} {dtype} to {target}")
@@ -84,10 +55,7 @@ def test_cumsum_sizes(n, dtype, dev, rng):
     close(td.cumsum(td.asarray(x)), x, "cumsum", 0, None, f"{n} {dtype}")
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [(1, 5000), (3, 4096), (2, 4097), (5, 40), (40, 5), (1500, 2), (2, 1500, 3), (3000, 32), (700, 33), (2, 3, 4, 5)],
-)
+@pytest.mark.parametrize("shape", [(1, 5000), (3, 4096), (2, 4097), (5, 40), (40, 5), (1500, 2), (2, 1500, 3), (3000, 32), (700, 33), (2, 3, 4, 5)])
 def test_cumsum_shapes(shape, dev, rng):
     x = values(shape, "float32", rng)
     for axis in (None, *range(len(shape))):
@@ -239,9 +207,7 @@ def test_counting(dev, rng):
         for bins, span in ((10, None), (256, None), (7, (-1, 3)), (1, None), (300, (-2.5, 2.25))):
             for ours, theirs in zip(td.histogram(td.asarray(v), bins, span), np.histogram(v, bins, span)):
                 check(ours, theirs, 0, f"{dtype} {bins} {span}")
-        for ours, theirs in zip(
-            td.histogram(td.full((50,), 2, dtype=dtype), 5), np.histogram(np.full(50, 2, dtype), 5)
-        ):
+        for ours, theirs in zip(td.histogram(td.full((50,), 2, dtype=dtype), 5), np.histogram(np.full(50, 2, dtype), 5)):
             check(ours, theirs)
     with pytest.raises(ValueError):
         td.histogram(td.asarray(np.array([1, np.nan])), 4)
