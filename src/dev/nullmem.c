@@ -406,8 +406,9 @@ td_null_cuMemUnmap(cu_ptr ptr, size_t nbytes)
         (void)range_drop(&drv.mem, (uintptr_t)ptr + at, &x);
         x.from->mapped--;
         room->mapped--;
-        (void)mmap((void *)x.ptr, x.nbytes, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        if (mmap((void *)x.ptr, x.nbytes, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+            r = CU_OUT_OF_MEMORY;
     }
     pthread_mutex_unlock(&drv.mu);
     return room ? r : CU_INVALID_VALUE;
@@ -484,10 +485,13 @@ td_null_cuIpcOpenMemHandle(cu_ptr *ptr, cu_ipcmem handle, unsigned flags)
     x.nbytes = h.nbytes;
     x.foreign = true;
     pthread_mutex_lock(&drv.mu);
-    (void)range_add(&drv.mem, x);
+    if (!range_add(&drv.mem, x)) {
+        munmap((void *)x.ptr, page_up(x.nbytes));
+        r = CU_OUT_OF_MEMORY;
+    }
     pthread_mutex_unlock(&drv.mu);
     *ptr = x.ptr;
-    return 0;
+    return r;
 }
 
 int

@@ -205,9 +205,9 @@ td_share_send(td_buf *b, td_handle *out)
         free(s);
         return st;
     }
-    (void)td_buf_ref(b);
+    (void)td_buf_ref(b); // NOLINT(clang-analyzer-unix.Malloc): s is in the list
     *out = h;
-    return TD_OK; // NOLINT(clang-analyzer-unix.Malloc): s is in the list
+    return TD_OK;
 }
 
 int
