@@ -146,8 +146,7 @@ def __getattr__(name):
         value = _version()
     else:
         raise AttributeError(
-            f"module 'treadle' has no attribute '{name}'; what NumPy has and treadle lacks can be "
-            "called on x.get()"
+            f"module 'treadle' has no attribute '{name}'; what NumPy has and treadle lacks can be called on x.get()"
         )
     globals()[name] = value
     return value
