@@ -4,7 +4,7 @@ Operations are recorded and run, fused into few kernels, when a value is looked 
 where a driver and a device are found, else on the CPU. ``python -m treadle info`` says what was found.
 """
 
-from . import _core
+from . import _core, _processes
 from ._core import (
     CompileError,
     DeviceError,
@@ -121,6 +121,7 @@ def _reduction(name, meaning):
     return fn
 
 
+_processes.watch()
 globals().update((k, v) for k, v in _core.ufuncs().items() if k not in _INTERNAL)
 globals().update((row[0], _reduction(row[0], row[2])) for row in _core.reductions())
 globals().update((k, globals()[v]) for k, v in ALIASES.items())
@@ -145,8 +146,7 @@ def __getattr__(name):
         value = _version()
     else:
         raise AttributeError(
-            f"module 'treadle' has no attribute '{name}'; what NumPy has and treadle lacks can be "
-            "called on x.get()"
+            f"module 'treadle' has no attribute '{name}'; what NumPy has and treadle lacks can be called on x.get()"
         )
     globals()[name] = value
     return value

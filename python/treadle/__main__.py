@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from . import _core, config
+from ._libraries import folders
 
 USAGE = "usage: python -m treadle info\n       python -m treadle.demo"
 
@@ -41,14 +42,9 @@ def _beside(name):
 
 
 def _library(name):
-    stem = name.split(".")[0]
-    for folder in [*sys.path, "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]:
-        root = Path(folder)
-        places = [root] if "lib" in root.name else []
-        places += root.glob("nvidia/*/lib") if folder in sys.path else []
-        for place in places:
-            for found in sorted(place.glob(stem + ".so*")):
-                return str(found)
+    for folder in [*folders().split(":"), "/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu"]:
+        for found in sorted(Path(folder).glob(name + "*")) if folder else []:
+            return str(found)
     return None
 
 
@@ -67,7 +63,7 @@ def _cache():
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
     path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    files = [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else []
+    files = [f for f in path.rglob("*") if f.is_file() and f.name[0] != "."] if path.is_dir() else []
     yield "cache", f"{path}, {len(files)} kernels, {sum(f.stat().st_size for f in files) / 2**20:.1f} MB"
 
 

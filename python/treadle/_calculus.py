@@ -6,6 +6,7 @@ from . import _core
 from ._core import arange, asarray, ndarray
 from ._indexing import _host, take
 from ._math import average, clip
+from ._place import on
 from ._products import _conjugate, matmul
 from ._shape import _axis, _cut, concatenate, expand_dims
 
@@ -31,7 +32,7 @@ def _piece(a, axis, start, stop, step=None):
 
 def _beside(x, a, axis):
     """What diff is to put beside a: an array, or one value along the axis."""
-    x = asarray(x, device=a.device)
+    x = on(a.device, x)
     return _core._broadcast_to(x, (*a.shape[:axis], 1, *a.shape[axis + 1 :])) if x.ndim == 0 else x
 
 
@@ -60,7 +61,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
     d = _piece(a, 0, 1, None) - _piece(a, 0, None, -1)
     ends = []
     for name, x in (("to_begin", to_begin), ("to_end", to_end)):
-        x = None if x is None else asarray(x, device=a.device).ravel()
+        x = None if x is None else on(a.device, x).ravel()
         if x is not None and not numpy.can_cast(x.dtype, a.dtype, "same_kind"):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
         ends.append(x)
@@ -97,7 +98,7 @@ def _inner(f, axis, d):
     shape = [-1 if k == axis else 1 for k in range(f.ndim)]
     one, two = d[:-1], d[1:]
     weights = (-two / (one * (one + two)), (two - one) / (one * two), one / (two * (one + two)))
-    a, b, c = (asarray(w, f.dtype if f.dtype.kind == "f" else None, device=f.device).reshape(shape) for w in weights)
+    a, b, c = (on(f.device, w, f.dtype if f.dtype.kind == "f" else None).reshape(shape) for w in weights)
     return a * before + b * at + c * after
 
 
@@ -142,7 +143,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     axis = _axis(axis, y.ndim, "trapezoid")
     d = dx
     if x is not None:
-        x = asarray(x, device=y.device)
+        x = on(y.device, x)
         d = diff(x) if x.ndim == 1 else diff(x, axis=axis)
         if x.ndim == 1:
             d = d.reshape([-1 if k == axis else 1 for k in range(y.ndim)])
@@ -154,7 +155,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     values, or those given. With a period, xp is taken modulo it and sorted.
     """
     where = next((a.device for a in (x, fp, xp) if isinstance(a, ndarray)), None)
-    x, fp = asarray(x, device=where).astype("float64", copy=False), _floating(asarray(fp, device=where))
+    x, fp = on(where, x).astype("float64", copy=False), _floating(on(where, fp))
     xp = _core.asnumpy(xp).astype("float64")
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
@@ -174,7 +175,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         fp = concatenate([fp[-1:], fp, fp[:1]])
     from ._searching import searchsorted
 
-    n, xp = len(xp), asarray(xp, device=where)
+    n, xp = len(xp), on(where, xp)
     at = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))
     x0, y0 = take(xp, at), take(fp, at)
     if n > 1:
@@ -260,7 +261,7 @@ def _weights(w, n, name):
 def _observations(m, y, rowvar, dtype):
     """A matrix with a variable a row."""
     m = asarray(m)
-    given = [m] if y is None else [m, asarray(y, device=m.device)]
+    given = [m] if y is None else [m, on(m.device, y)]
     for a, name in zip(given, "my", strict=False):
         if a.ndim > 2:
             raise ValueError(f"{name} has more than 2 dimensions")
@@ -295,7 +296,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     else:
         left = total - ddof * (total if aweights is None else (w * each).sum()) / total
     left = max(float(left), 0.0)
-    device_w = None if w is None else asarray(w, x.dtype, device=x.device)
+    device_w = None if w is None else on(x.device, w, x.dtype)
     away = x - expand_dims(average(x, 1, device_w), 1)
     right = away if w is None else away * device_w
     c = matmul(away, _conjugate(right).T)
@@ -332,5 +333,5 @@ def polyval(p, x):
     x = asarray(x)
     y = x * 0
     for c in coefficients:
-        y = y * x + asarray(c, device=x.device)
+        y = y * x + on(x.device, c)
     return y

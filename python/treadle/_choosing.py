@@ -5,6 +5,7 @@ import numpy
 from . import _core
 from ._core import arange, asarray, asnumpy, empty, ndarray
 from ._indexing import Pick, flatnonzero, nonzero, take, write
+from ._place import on
 
 _UFUNC = _core.ufuncs()
 
@@ -99,7 +100,7 @@ def choose(a, choices, out=None, mode="raise"):
         raise ValueError("invalid entry in choice array")
     if mode == "wrap":
         a = a % n
-    choices = [asarray(c, device=a.device) for c in choices]
+    choices = [on(a.device, c) for c in choices]
     dt = numpy.result_type(*(c.dtype for c in choices))
     shape = numpy.broadcast_shapes(a.shape, *(c.shape for c in choices))
     r = _core._broadcast_to(choices[-1].astype(dt), shape)
@@ -124,9 +125,9 @@ def select(condlist, choicelist, default=0):
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
     weak = [c if type(c) in (bool, int, float) else asarray(c) for c in (*choicelist, default)]
     dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
-    r = asarray(weak[-1], dtype=dt, device=conditions[0].device)
+    r = on(conditions[0].device, weak[-1], dt)
     for c, v in zip(reversed(conditions), reversed(weak[:-1]), strict=True):
-        r = _UFUNC["select"](c, asarray(v, dtype=dt, device=c.device), r)
+        r = _UFUNC["select"](c, on(c.device, v, dt), r)
     return r
 
 
@@ -136,7 +137,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     one = not isinstance(condlist, (list, tuple))
     if one or (x.ndim and not isinstance(condlist[0], (list, tuple, ndarray, numpy.ndarray))):
         condlist = [condlist]
-    conditions = [asarray(c, device=x.device).astype("bool") for c in condlist]
+    conditions = [on(x.device, c).astype("bool") for c in condlist]
     funclist = list(funclist)
     if len(funclist) == len(conditions) + 1:
         rest = conditions[0]
@@ -182,7 +183,7 @@ def delete(arr, obj, axis=None):
     axis = _axis(axis, a.ndim)
     n = a.shape[axis]
     keep = numpy.delete(numpy.arange(n), _places(obj, n, "delete"))
-    return take(a, asarray(keep, device=a.device), axis)
+    return take(a, on(a.device, keep), axis)
 
 
 def _axis(axis, ndim):
@@ -199,7 +200,7 @@ def insert(arr, obj, values, axis=None):
     axis = _axis(axis, a.ndim)
     n = a.shape[axis]
     at = _places(obj, n, "insert")
-    values = asarray(values, device=a.device).astype(a.dtype)
+    values = on(a.device, values).astype(a.dtype)
     if at.size == 1 and at.ndim <= 1:
         i = int(at.reshape(()))
         if not -n <= i <= n:
@@ -222,7 +223,6 @@ def insert(arr, obj, values, axis=None):
     rest[places] = False
     for index, value in ((numpy.flatnonzero(rest), a), (places, values)):
         if len(index):
-            p = Pick(r, [axis], [asarray(index, device=a.device)], axis, Pick.DISTINCT | Pick.TRUSTED)
+            p = Pick(r, [axis], [on(a.device, index)], axis, Pick.DISTINCT | Pick.TRUSTED)
             write(p, value)
     return r
-

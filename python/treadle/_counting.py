@@ -4,6 +4,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, asnumpy, ndarray, zeros
+from ._place import on
 from ._searching import searchsorted
 
 
@@ -30,7 +31,7 @@ def bincount(x, /, weights=None, minlength=0):
     n = max(top + 1, int(minlength))
     if weights is None:
         return _core._count(x, n)
-    weights = asarray(weights, device=x.device)
+    weights = on(x.device, weights)
     if weights.shape != x.shape:
         raise ValueError("The weights and list don't have the same length.")
     return _weighed(x, weights.astype("float64"), n)
@@ -58,7 +59,7 @@ def _edges(a, bins, range):
 
 def _bins(x, edges):
     """The bin of each element, and whether it is in one."""
-    at = searchsorted(asarray(edges, device=x.device), x, "right") - 1
+    at = searchsorted(on(x.device, edges), x, "right") - 1
     last = float(edges[-1]) if edges.dtype.kind == "f" else int(edges[-1])
     at = _core.ufuncs()["select"](x == last, len(edges) - 2, at)
     return at, (at >= 0) & (at < len(edges) - 1)
@@ -71,22 +72,24 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     added up in the order of a; density divides by the total and the bins' widths.
     """
     a = _own(a)
+    if isinstance(bins, ndarray):
+        bins = on(a.device, bins)
     if isinstance(bins, str) or a.dtype.kind == "c":
         n, edges = numpy.histogram(asnumpy(a), bins, range, density, None if weights is None else asnumpy(weights))
-        return asarray(n, device=a.device), asarray(edges, device=a.device)
+        return on(a.device, n), on(a.device, edges)
     if a.dtype.kind == "b":
         a = a.astype("uint8")
     if weights is not None:
-        weights = asarray(weights, device=a.device)
+        weights = on(a.device, weights)
         if weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
         weights = weights.ravel()
     edges, equal = _edges(a, bins, range)
-    x, shown = a.ravel(), asarray(edges, device=a.device)
+    x, shown = a.ravel(), on(a.device, edges)
     if weights is None and equal and edges.dtype.name in ("float32", "float64") and 1 < len(edges) <= 1 << 20:
         counts = _core._histogram(x.astype(edges.dtype, copy=False), shown, float(edges[0]), float(edges[-1]))
     elif len(edges) < 2:
-        counts = _core._count(asarray([], dtype="int64", device=a.device), 0)
+        counts = _core._count(on(a.device, [], "int64"), 0)
     else:
         at, inside = _bins(x, edges)
         if weights is None:

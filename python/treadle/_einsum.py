@@ -11,6 +11,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, ndarray
+from ._place import on
 from ._products import diagonal, matmul
 
 
@@ -175,7 +176,7 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     """
     text, given = _given(operands)
     where = next((a.device for a in given if isinstance(a, ndarray)), None)
-    arrays = [asarray(a, device=where) for a in given]
+    arrays = [on(where, a) for a in given]
     dt = numpy.result_type(*(a.dtype for a in arrays)) if dtype is None else numpy.dtype(dtype)
     for a in arrays:
         if not numpy.can_cast(a.dtype, dt, casting):

@@ -25,11 +25,6 @@ class Flags:
         return "\n".join(f"  {k.upper()} : {getattr(self, k)}" for k in self.__slots__)
 
 
-def bfloat16_of_bits(bits):
-    """What pickling makes of a bfloat16 array: its bits as uint16."""
-    return treadle.asarray(bits).view("bfloat16")
-
-
 def _ours(name):
     """The package's function that stands for NumPy's of that name, or None."""
     known = name in treadle._FROM or isinstance(vars(treadle).get(name), (_core.ufunc, type(_ours)))

@@ -37,7 +37,9 @@ def matmul(a, b, /, out=None, *, dtype=None):
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
-    if where.kind != "cpu" or _core._capturing() or "V" in a.dtype.kind + b.dtype.kind:  # NumPy has no products of bfloat16
+    if (
+        where.kind != "cpu" or _core._capturing() or "V" in a.dtype.kind + b.dtype.kind
+    ):  # NumPy has no products of bfloat16
         r = _core._matmul(a, b)
     else:
         na, nb = _core._host_view(a), _core._host_view(b)

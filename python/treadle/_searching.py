@@ -4,6 +4,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, asnumpy
+from ._place import on
 
 
 def searchsorted(a, v, side="left", sorter=None):
@@ -29,7 +30,8 @@ def searchsorted(a, v, side="left", sorter=None):
 
 def digitize(x, bins, right=False):
     """The bin that each element of x falls into; bins rise or fall, and right says which end of them they hold."""
-    x, edges = asarray(x), asnumpy(bins)
+    x, bins = _core._beside("digitize", x, bins)
+    edges = asnumpy(bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
     if edges.ndim != 1:
@@ -39,7 +41,7 @@ def digitize(x, bins, right=False):
         raise ValueError("bins must be monotonically increasing or decreasing")
     side = "left" if right else "right"
     if rises:
-        return searchsorted(asarray(edges, device=x.device), x, side)
+        return searchsorted(on(x.device, edges), x, side)
     return len(edges) - searchsorted(asarray(numpy.ascontiguousarray(edges[::-1]), device=x.device), x, side)
 
 
@@ -48,8 +50,8 @@ FEW = 16  # elements that are compared one by one rather than sorted
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
     """Is the element among test_elements?"""
-    a = asarray(element)
-    tests = asarray(test_elements, device=a.device).ravel()
+    a, tests = _core._beside("isin", element, test_elements)
+    tests = tests.ravel()
     if tests.size <= FEW:
         found = (a.reshape((*a.shape, 1)) == tests).any(-1)
     else:
@@ -60,4 +62,3 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
         at = _core.ufuncs()["minimum"](searchsorted(ranked, values), tests.size - 1)
         found = _core._take(ranked, at, 0) == values
     return ~found if invert else found
-

@@ -223,9 +223,7 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = _axis(axis, first.ndim, "concatenate")
     for k, a in enumerate(arrays):
-        if a.ndim != first.ndim or any(
-            a.shape[j] != first.shape[j] for j in range(first.ndim) if j != axis
-        ):
+        if a.ndim != first.ndim or any(a.shape[j] != first.shape[j] for j in range(first.ndim) if j != axis):
             raise ValueError(
                 f"concatenate: arrays 0 and {k} of shapes {first.shape} and {a.shape} differ beside axis {axis}"
             )
@@ -323,9 +321,7 @@ def array_split(ary, indices_or_sections, axis=0):
         ends = [each * (k + 1) + min(k + 1, more) for k in range(indices_or_sections - 1)]
     else:
         ends = [int(k) for k in indices_or_sections]
-    return [
-        a[_cut(a.ndim, axis, slice(lo, hi))] for lo, hi in zip([0, *ends], [*ends, n], strict=True)
-    ]
+    return [a[_cut(a.ndim, axis, slice(lo, hi))] for lo, hi in zip([0, *ends], [*ends, n], strict=True)]
 
 
 def split(ary, indices_or_sections, axis=0):

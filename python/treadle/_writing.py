@@ -6,6 +6,7 @@ from . import _core
 from ._choosing import unravel_index
 from ._core import arange, asarray, ndarray
 from ._indexing import Pick, _items, parse, write
+from ._place import on
 
 _UFUNC = _core.ufuncs()
 
@@ -40,9 +41,9 @@ def at(name, a, indices, values=None):
         return
     p = parse(a, indices)
     if not unary and not numpy.isscalar(values):
-        values = asarray(values, device=a.device)
+        values = on(a.device, values)
     if name in _LOW_BITS and a.dtype.kind in "iu" and a.device.kind != "cpu" and type(values) is not float:
-        values = asarray(values, dtype=a.dtype if type(values) is int else None, device=a.device)
+        values = on(a.device, values, a.dtype if type(values) is int else None)
         if numpy.result_type(a.dtype, values.dtype).kind in "iu":
             values = values.astype(a.dtype, copy=False)
             name, values = ("add", 0 - values) if name == "subtract" else (name, values)
@@ -66,7 +67,7 @@ def _by_runs(name, p, values):
         inner = inner + (arange(p.view.shape[k], device=dev) * (p.view.strides[k] // item)).reshape(
             [-1 if i == j else 1 for i in range(len(rest))]
         )
-    values = asarray(values, device=dev) if not numpy.isscalar(values) else _scalar(values, p.view)
+    values = on(dev, values) if not numpy.isscalar(values) else _scalar(values, p.view)
     full = (*extents[: p.place], *shape, *extents[p.place :])
     values = _core._broadcast_to(values, full)
     n = len(shape)
@@ -79,7 +80,7 @@ def _by_runs(name, p, values):
 def _scalar(value, beside):
     """A Python number takes the dtype that it has beside an array."""
     dt = numpy.result_type(beside.dtype, value if type(value) in (bool, int, float) else numpy.asarray(value).dtype)
-    return asarray(value, dtype=dt, device=beside.device)
+    return on(beside.device, value, dt)
 
 
 # ---- put and its like ----
@@ -95,7 +96,7 @@ def _flat_pick(a, index, flags=0):
 
 
 def _index(ind, n, mode, device):
-    ind = asarray(ind, device=device)
+    ind = on(device, ind)
     if ind.dtype.kind not in "iub":
         raise TypeError(f"indices: expected integers, not {ind.dtype}")
     ind = ind.ravel().astype("int64")
@@ -110,7 +111,7 @@ def _index(ind, n, mode, device):
 
 def _repeated(values, n, device):
     """values, flat, over and over to n elements."""
-    values = asarray(values, device=device).ravel()
+    values = on(device, values).ravel()
     if values.size in (1, n):
         return values
     return _core._take(values, arange(n, device=device) % values.size, 0)
@@ -127,10 +128,10 @@ def put(a, ind, v, mode="raise"):
 def putmask(a, mask, values):
     """Where mask is true, a becomes the element of values, flat and repeated, at the same place."""
     _writable(a, "putmask")
-    mask = asarray(mask, device=a.device).astype("bool")
+    mask = on(a.device, mask).astype("bool")
     if mask.shape != a.shape:
         raise ValueError("putmask: mask and data must be the same size")
-    values = asarray(values, device=a.device)
+    values = on(a.device, values)
     if values.size == 0:
         return
     if values.shape != a.shape:
@@ -142,7 +143,7 @@ def putmask(a, mask, values):
 def place(arr, mask, vals):
     """Where mask is true, arr takes the next element of vals, which are repeated as needed."""
     _writable(arr, "place")
-    mask, vals = asarray(mask, device=arr.device).astype("bool"), asarray(vals, device=arr.device).ravel()
+    mask, vals = on(arr.device, mask).astype("bool"), on(arr.device, vals).ravel()
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     mask = mask.reshape(arr.shape)
@@ -160,7 +161,7 @@ def place(arr, mask, vals):
 
 def _along(arr, indices, axis):
     """A Pick of arr's elements at indices along axis, the other axes keeping their places."""
-    indices = asarray(indices, device=arr.device)
+    indices = on(arr.device, indices)
     if axis is None:
         if indices.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
@@ -174,9 +175,7 @@ def _along(arr, indices, axis):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     indices = indices.astype("int64")
     arrays = [
-        indices
-        if k == axis
-        else arange(n, device=arr.device).reshape([-1 if j == k else 1 for j in range(arr.ndim)])
+        indices if k == axis else arange(n, device=arr.device).reshape([-1 if j == k else 1 for j in range(arr.ndim)])
         for k, n in enumerate(arr.shape)
     ]
     _core._check(arr, (axis,), (axis,), (indices,), 0, 0)
@@ -194,10 +193,10 @@ def put_along_axis(arr, indices, values, axis):
     """Writes values at indices along axis, slice by slice."""
     _writable(arr, "put_along_axis")
     if axis is None and not arr.flags.c_contiguous:
-        p = _flat_pick(arr, asarray(indices, device=arr.device).astype("int64"))
+        p = _flat_pick(arr, on(arr.device, indices).astype("int64"))
     else:
         p = _along(arr, indices, axis)
-    write(p, values if numpy.isscalar(values) else asarray(values, device=arr.device))
+    write(p, values if numpy.isscalar(values) else on(arr.device, values))
 
 
 def fill_diagonal(a, val, wrap=False):

@@ -4,7 +4,6 @@ Products, norms and powers are recorded like other operations. Factorisations an
 the array's own memory on the CPU; from a GPU's array they take a copy to the host and put the result back.
 """
 
-
 import numpy
 from numpy.linalg import LinAlgError
 

@@ -96,7 +96,7 @@ td_eval_others(void)
 static void
 bound_pending(td_dev *d)
 {
-    if (pending.orphaned > td_dev_info(d)->memory / 8)
+    if (pending.orphaned && pending.orphaned > td_mem_bound(d) / 8)
         td_eval_others();
     for (td_storage *s; pending.count > TD_PENDING_MAX && (s = oldest());)
         (void)eval_one(s); /* a failure is told to who looks at the value */
@@ -328,13 +328,29 @@ td_record(td_node *n, td_array *out)
 
 /* ---- values and memory ---- */
 
+/* When memory is out, what else waits is run, for it may hold memory that nobody else does; then n is
+ * tried once more. */
+static td_status
+eval_pressed(td_node *n)
+{
+    td_status st = td_eval_node(n);
+
+    if (st != TD_ERR_OOM || !pending.orphaned)
+        return st;
+    td_node_ref(n);
+    td_eval_others();
+    st = td_eval_node(n);
+    td_node_unref(n);
+    return st;
+}
+
 td_status
 td_storage_eval(td_storage *s)
 {
     if (td_capture_now())
         TD_TRY(td_capture_see(s));
     while (!s->node->buf) /* again when another thread has written meanwhile */
-        TD_TRY(td_eval_node(s->node));
+        TD_TRY(eval_pressed(s->node));
     return TD_OK;
 }
 
@@ -431,7 +447,7 @@ td_node_dense(const td_array *a, td_node **out)
 
     *out = NULL;
     TD_TRY(td_array_node(a, &n));
-    st = td_eval_node(n);
+    st = eval_pressed(n);
     if (!st && !td_view_is_contiguous(&n->view)) {
         st = td_node_copy(n, (td_dtype)n->dt, NULL, &flat);
         if (!st) {

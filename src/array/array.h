@@ -8,6 +8,7 @@
 #ifndef TD_ARRAY_ARRAY_H
 #define TD_ARRAY_ARRAY_H
 #include "array/node.h"
+#include "dev/share.h"
 
 /* td_storage - refcounted; holds one reference on node.  Every node it gets has one and the same view:
  * dense, offset 0, C order or the order of what it was computed from. */
@@ -152,6 +153,10 @@ td_status td_array_snapshot(const td_array *a, td_array *out);
 td_status td_array_move(const td_array *dst, const td_array *src, td_stream *s);
 td_status td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes);
 td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes);
+/* a's memory as a handle for other processes, and a's place in it.  a moves, once, into memory that can be
+ * shared, and so do all views on it: who receives it sees later writes, and they are seen here.  Where a's
+ * memory is already shared with others on this side, or cannot be written, the handle is of a copy. */
+td_status td_array_send(const td_array *a, td_handle *handle, td_view *view);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 

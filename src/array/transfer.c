@@ -106,3 +106,46 @@ td_array_move(const td_array *dst, const td_array *src, td_stream *s)
     td_buf_use(from, s);
     return TD_OK;
 }
+
+/* ---- other processes ---- */
+
+/* A leaf over a copy of n's memory that can be shared. */
+static td_status
+shareable(const td_node *n, td_node **out)
+{
+    td_buf *b;
+    td_status st;
+
+    TD_TRY(td_share_new(n->dev, n->buf->nbytes, &b));
+    st = td_copy(td_dev_stream(n->dev), b->ptr, n->buf->ptr, n->buf->nbytes);
+    if (!st)
+        st = td_node_leaf(b, (td_dtype)n->dt, &n->view, out);
+    td_buf_unref(b);
+    return st;
+}
+
+td_status
+td_array_send(const td_array *a, td_handle *handle, td_view *view)
+{
+    td_storage *s = a->store;
+    td_node *n;
+    td_status st;
+
+    TD_TRY(td_storage_eval(s));
+    if (td_share_can(s->node->buf) && !td_node_shared(s->node))
+        TD_TRY(td_storage_own(s, NULL)); /* which may copy */
+    *view = a->view;
+    if (!td_share_can(s->node->buf)) {
+        bool keep = td_node_shared(s->node) || s->readonly;
+
+        TD_TRY(shareable(s->node, &n));
+        if (keep) {
+            st = td_share_send(n->buf, handle);
+            td_node_unref(n);
+            return st;
+        }
+        td_storage_set(s, n);
+    }
+    atomic_fetch_or(&s->node->buf->flags, TD_BUF_SHARED);
+    return td_share_send(s->node->buf, handle);
+}

@@ -16,6 +16,23 @@ text_of(const char *name)
     return v ? strdup(v) : NULL; /* lives as long as the process */
 }
 
+/* A number of bytes with K, M or G behind it, or nothing; what is none counts as not given. */
+static size_t
+bytes_of(const char *text, size_t dflt)
+{
+    static const char units[] = "KMG";
+    char *end;
+    double n = text ? strtod(text, &end) : -1;
+    const char *unit;
+
+    if (n < 0 || end == text || n > 1e15)
+        return dflt;
+    unit = *end ? strchr(units, *end & ~32) : NULL;
+    if (*end && (!unit || end[1]))
+        return dflt;
+    return (size_t)(n * (double)((size_t)1 << (unit ? 10 * (unit - units + 1) : 0)));
+}
+
 static void
 read_env(void)
 {
@@ -25,6 +42,7 @@ read_env(void)
     opts.device = text_of("TREADLE_DEVICE");
     opts.dump = text_of("TREADLE_DUMP");
     opts.cache_dir = text_of("TREADLE_CACHE_DIR");
+    opts.cache_size = bytes_of(getenv("TREADLE_CACHE_SIZE"), (size_t)1 << 30);
     opts.cpu = text_of("TREADLE_CPU");
     opts.profile = text_of("TREADLE_PROFILE");
     opts.threads = threads ? atoi(threads) : 0;

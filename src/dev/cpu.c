@@ -7,29 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE    ((size_t)1 << 20) /* of a copy that several threads make */
-#define PARALLEL ((size_t)4 << 20) /* shorter copies are done before a second thread is awake */
+#define GRAIN    ((size_t)64 << 10) /* of what goes back to the system when memory is short */
+#define PIECE    ((size_t)1 << 20)  /* of a copy that several threads make */
+#define PARALLEL ((size_t)4 << 20)  /* shorter copies are done before a second thread is awake */
 
 static td_dev cpu;
 
 /* ---- memory ---- */
 
 static td_status
-mem_get(td_dev *d, size_t nbytes, uintptr_t *out)
+mem_get(td_dev *d, td_piece *m)
 {
-    void *p;
-
     (void)d;
-    p = td_host_map(nbytes);
-    *out = (uintptr_t)p;
-    return p ? TD_OK : TD_ERR_OOM;
+    m->ptr = (uintptr_t)td_host_map(m->nbytes);
+    return m->ptr ? TD_OK : TD_ERR_OOM;
 }
 
 static td_status
-mem_put(td_dev *d, uintptr_t ptr, size_t nbytes)
+mem_put(td_dev *d, td_piece *m)
 {
     (void)d;
-    td_host_unmap((void *)ptr, nbytes);
+    td_host_unmap((void *)m->ptr, m->nbytes);
+    return TD_OK;
+}
+
+static td_status
+mem_cut(td_dev *d, td_piece *m, size_t at, size_t nbytes)
+{
+    (void)d;
+    td_host_drop((char *)m->ptr + at, nbytes);
     return TD_OK;
 }
 
@@ -155,6 +161,11 @@ static const td_devops cpu_ops = {
     .entries = true,
     .mem_get = mem_get,
     .mem_put = mem_put,
+    .mem_cut = mem_cut,
+    .share_new = td_cpu_share_new,
+    .share = td_cpu_share,
+    .share_open = td_cpu_share_open,
+    .share_close = td_cpu_share_close,
     .memory = memory,
     .trim = td_host_trim,
     .sync = sync_nothing,
@@ -207,6 +218,7 @@ make(void)
      * Main memory itself is no bound: on a virtual machine it can grow as it is used. */
     cpu.pool.most = td_limit_group();
     cpu.pool.keep = i->memory / 4;
+    cpu.pool.grain = GRAIN;
 }
 
 td_dev *

@@ -77,35 +77,6 @@ in_child(void)
 /* ---- memory ---- */
 
 static td_status
-mem_get(td_dev *d, size_t nbytes, uintptr_t *out)
-{
-    td_cuda *c = td_cuda_of(d);
-    cu_ptr p = 0;
-    bool pushed;
-    td_status st;
-
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuMemAlloc, &p, nbytes);
-    td_cuda_leave(c, pushed);
-    *out = (uintptr_t)p;
-    return st;
-}
-
-static td_status
-mem_put(td_dev *d, uintptr_t ptr, size_t nbytes)
-{
-    td_cuda *c = td_cuda_of(d);
-    bool pushed;
-    td_status st;
-
-    (void)nbytes;
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuMemFree, ptr);
-    td_cuda_leave(c, pushed);
-    return st;
-}
-
-static td_status
 memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
 {
     td_cuda *c = td_cuda_of(d);
@@ -330,8 +301,14 @@ event_elapsed(td_event *from, td_event *to, double *ms)
 
 static const td_devops cuda_ops = {
     .align = 512,
-    .mem_get = mem_get,
-    .mem_put = mem_put,
+    .mem_get = td_cuda_mem_get,
+    .mem_put = td_cuda_mem_put,
+    .mem_cut = td_cuda_mem_cut,
+    .mem_join = td_cuda_mem_join,
+    .share_new = td_pool_plain,
+    .share = td_cuda_share,
+    .share_open = td_cuda_share_open,
+    .share_close = td_cuda_share_close,
     .memory = memory,
     .sync = sync_all,
     .copy_in = td_cuda_copy_in,
@@ -439,6 +416,7 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     pthread_mutex_init(&c->stage_mu, NULL);
     pthread_mutex_init(&c->blas_mu, NULL);
     td_dev_init(&c->dev, &cuda_ops);
+    c->dev.pool.grain = td_cuda_grain(c);
     *out = c;
     return TD_OK;
 }

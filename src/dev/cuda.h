@@ -57,6 +57,16 @@ td_cuda_leave(td_cuda *c, bool pushed)
         td_cuda_leave_slow(c);
 }
 
+/* ---- cudamem.c ---- */
+size_t    td_cuda_grain(td_cuda *c); /* of memory that goes back in parts; 0: the driver has none such */
+td_status td_cuda_mem_get(td_dev *d, td_piece *m);
+td_status td_cuda_mem_put(td_dev *d, td_piece *m);
+td_status td_cuda_mem_cut(td_dev *d, td_piece *m, size_t at, size_t nbytes);
+td_status td_cuda_mem_join(td_dev *d, td_piece *m, const td_part a[2]);
+td_status td_cuda_share(td_dev *d, const td_buf *b, td_shared *out);
+td_status td_cuda_share_open(td_dev *d, td_shared *m);
+td_status td_cuda_share_close(td_dev *d, const td_shared *m);
+
 /* ---- copy.c ---- */
 td_status td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
 td_status td_cuda_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes);

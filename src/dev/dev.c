@@ -1,5 +1,6 @@
 /* dev.c - finds devices, checks arguments, dispatches to a device's table. */
 #include "base/opts.h"
+#include "dev/share.h"
 #include "dev/tape.h"
 #include "dev/work.h"
 
@@ -44,6 +45,7 @@ static void
 before_fork(void)
 {
     pthread_mutex_lock(&held.mu);
+    td_share_lock(true);
     held.n = 0;
     hold(atomic_load(&all.cpu));
     hold(atomic_load(&all.null));
@@ -58,6 +60,7 @@ after_fork(void)
     td_host_lock(false);
     while (held.n > 0)
         td_pool_lock(held.dev[--held.n], false);
+    td_share_lock(false);
     pthread_mutex_unlock(&held.mu);
 }
 

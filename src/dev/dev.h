@@ -91,6 +91,8 @@ td_memstat td_mem_stats(td_dev *d);
 td_status  td_mem_trim(td_dev *d); /* gives cached memory back */
 td_status  td_mem_limit(td_dev *d, size_t nbytes); /* SIZE_MAX: none; gives cached memory back where that is needed */
 
+size_t     td_mem_bound(td_dev *d); /* most that can be held: the limit, or the device's memory */
+
 /* Called when memory on d is out though all cached memory was given back, in the thread that asked
  * and without locks: true when it freed something, and the request is tried again.  Not called again
  * while it runs in that thread. */
@@ -166,6 +168,10 @@ void td_null_on_launch(td_null_launch *hook);
 
 /* The n-th call from now of the named driver function fails with `code`; n = 0 clears. */
 void td_null_fail(const char *call, int n, int code);
+
+/* From now on the null device's work is done late and in an order drawn by chance that the streams and
+ * events allow; 0: at once again. */
+void td_null_delay(uint64_t seed);
 
 /* How many bytes from `ptr` on belong to its live allocation; 0 when it lies in none. */
 size_t td_null_extent(uintptr_t ptr);

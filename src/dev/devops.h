@@ -15,7 +15,7 @@ typedef struct td_region td_region;
 
 enum {
     TD_BINS = 448, /* size classes: heap.c; a multiple of 64 */
-    TD_HEAPS = 3,  /* small, middle-sized and large requests */
+    TD_HEAPS = 5,  /* heap.h: td_heapkind */
     TD_USES = 4,   /* streams that a block can have besides its own before it counts as shared */
 };
 
@@ -52,11 +52,33 @@ typedef struct td_pool {
     size_t          used;     /* of those, in live buffers */
     size_t          idle;     /* of those, in regions without live blocks */
     size_t          peak;
+    size_t          grain;    /* of pieces that can be given back in parts; 0: the device has none such */
     size_t          keep;     /* most bytes to keep for reuse */
     size_t          most;     /* most bytes to hold: the device's own bound */
     size_t          limit;    /* the user's; SIZE_MAX: none */
     uint64_t        allocs, driver_allocs;
 } td_pool;
+
+/* td_piece - memory from the driver or the system.  Its holder's from mem_get to mem_put. */
+typedef struct td_piece {
+    uintptr_t ptr;
+    size_t    nbytes;
+    size_t    grain; /* mem_cut takes multiples of it away, counted from ptr; 0: none */
+    void     *parts; /* the device's own record */
+} td_piece;
+
+/* td_part - a place in a piece. */
+typedef struct td_part {
+    const td_piece *piece; /* NULL: none */
+    size_t          at;
+} td_part;
+
+/* td_shared - a piece that another process can open. */
+typedef struct td_shared {
+    uintptr_t     base;
+    size_t        nbytes;
+    unsigned char bytes[64]; /* what it opens it by */
+} td_shared;
 
 typedef struct td_devops td_devops;
 
@@ -101,11 +123,24 @@ struct td_devops {
     size_t align; /* of every block */
     bool   entries; /* takes compiled entries (td_func_of_entry) */
 
-    /* memory from the driver or the system; TD_ERR_OOM needs no text */
-    td_status (*mem_get)(td_dev *d, size_t nbytes, uintptr_t *out);
-    td_status (*mem_put)(td_dev *d, uintptr_t ptr, size_t nbytes);
+    /* memory from the driver or the system: nbytes and grain are set; TD_ERR_OOM needs no text */
+    td_status (*mem_get)(td_dev *d, td_piece *m);
+    td_status (*mem_put)(td_dev *d, td_piece *m);
+    /* optional (NULL where the pool's grain is 0): gives back the memory of [at, at + nbytes), all of
+     * whose grains are whole and idle; the addresses stay taken until mem_put */
+    td_status (*mem_cut)(td_dev *d, td_piece *m, size_t at, size_t nbytes);
+    /* optional: m->nbytes of new memory, between the last grain of which a[0] and the first of which a[1]
+     * is a part, as one range of addresses; entries without a piece are left out */
+    td_status (*mem_join)(td_dev *d, td_piece *m, const td_part a[2]);
     td_status (*memory)(td_dev *d, size_t *free_bytes, size_t *total_bytes);
     void (*trim)(void); /* optional: gives back what the device keeps besides the pool; NULL: nothing */
+
+    /* memory for other processes (share.c); all or none.  share: the piece that b lies in, with out NULL
+     * only whether there is one; share_open: fills base in from bytes and nbytes. */
+    td_status (*share_new)(td_dev *d, size_t nbytes, td_buf **out);
+    td_status (*share)(td_dev *d, const td_buf *b, td_shared *out);
+    td_status (*share_open)(td_dev *d, td_shared *m);
+    td_status (*share_close)(td_dev *d, const td_shared *m);
 
     td_status (*sync)(td_dev *d);
     td_status (*copy_in)(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
@@ -155,6 +190,11 @@ void td_pool_stream(td_stream *s);      /* s takes part from now on */
 void td_pool_stream_gone(td_stream *s); /* its owner frees it: its work, then s, now or with its last buffer */
 void td_pool_lock(td_dev *d, bool lock);      /* round fork() */
 
+/* As td_buf_new, in memory that mem_get gave without a grain. */
+td_status td_pool_plain(td_dev *d, size_t nbytes, td_buf **out);
+/* The piece that b's memory was cut from; NULL: it is not the pool's. */
+const td_piece *td_pool_piece(const td_buf *b);
+
 /* ---- oom.c ---- */
 td_status td_pool_oom(td_dev *d, size_t nbytes); /* TD_ERR_OOM, with the numbers and the largest holders */
 bool      td_pool_pressed(td_dev *d);            /* did the hook of td_mem_on_pressure free anything? */
@@ -163,8 +203,15 @@ char     *td_pool_site(void);                    /* where the program stands; ow
 /* ---- host.c ---- */
 void *td_host_map(size_t nbytes); /* zeroed pages; huge ones when large; NULL when there are none */
 void  td_host_unmap(void *p, size_t nbytes);
+void  td_host_drop(void *p, size_t nbytes); /* whole pages go back; the addresses stay */
 void  td_host_trim(void);          /* what td_host_alloc kept goes back to the system */
 void  td_host_lock(bool lock);     /* round fork() */
+
+/* ---- cpushare.c: the CPU's share_new, share, share_open, share_close ---- */
+td_status td_cpu_share_new(td_dev *d, size_t nbytes, td_buf **out);
+td_status td_cpu_share(td_dev *d, const td_buf *b, td_shared *out);
+td_status td_cpu_share_open(td_dev *d, td_shared *m);
+td_status td_cpu_share_close(td_dev *d, const td_shared *m);
 
 /* ---- cpu.c, cuda.c ---- */
 td_dev   *td_cpu_dev(void); /* made at the first call; NULL never */

@@ -16,6 +16,24 @@ typedef struct cu_func_ *cu_func;
 typedef struct cu_link_ *cu_link;
 typedef struct cu_graph_ *cu_graph;
 typedef struct cu_exec_ *cu_exec;
+typedef unsigned long long cu_mem; /* an allocation without an address */
+
+/* Structures of cuda.h, laid out as the driver has them. */
+typedef struct cu_memprop {
+    int   type, handles, where, device;
+    void *unused;
+    unsigned char flags[8];
+} cu_memprop;
+
+typedef struct cu_memaccess {
+    int where, device, flags;
+} cu_memaccess;
+
+typedef struct cu_ipcmem {
+    unsigned char bytes[64];
+} cu_ipcmem;
+
+_Static_assert(sizeof(cu_memprop) == 32 && sizeof(cu_memaccess) == 12, "the driver's layout");
 
 typedef struct td_driver {
 #define CU(name, symbol, need, params) int(*name) params;
@@ -45,6 +63,12 @@ enum {
     CU_ATTR_MEMORY_BITS = 37,
     CU_ATTR_MAJOR = 75,
     CU_ATTR_MINOR = 76,
+    CU_ATTR_VIRTUAL_MEMORY = 102,
+    CU_MEM_PINNED = 1,
+    CU_MEM_DEVICE = 1,
+    CU_MEM_READ_WRITE = 3,
+    CU_MEM_MINIMUM = 0,
+    CU_IPC_LAZY_PEER = 1,
     CU_POINTER_MEMORY_TYPE = 2,
     CU_POINTER_ORDINAL = 9,
     CU_MEMORY_HOST = 1,

@@ -6,12 +6,12 @@
 #define UNIT   ((size_t)512)
 #define STEP   ((size_t)4 << 10)   /* middle-sized blocks are multiples of it */
 #define PAGE   ((size_t)2 << 20)   /* the driver's granularity, and a huge page */
-#define SMALL  ((size_t)256 << 10) /* the largest small request */
-#define MIDDLE ((size_t)8 << 20)   /* the largest middle-sized one */
+#define SMALL  ((size_t)512 << 10) /* the largest small request */
+#define MIDDLE ((size_t)16 << 20)  /* the largest middle-sized one */
 #define FIRST  ((size_t)32 << 20)  /* of the regions for these; they grow to MOST */
 #define MOST   ((size_t)64 << 20)  /* larger ones cost room: measured by tests/null/t_pool.c */
 
-enum { KIND_SMALL, KIND_MIDDLE, KIND_LARGE, LOOKED_AT = 24 };
+enum { LOOKED_AT = 24 }; /* blocks of a bin */
 
 /* ---- sizes ---- */
 
@@ -24,23 +24,30 @@ round_up(size_t n, size_t to)
 size_t
 td_heap_size(size_t nbytes, int *kind)
 {
-    *kind = nbytes <= SMALL ? KIND_SMALL : nbytes <= MIDDLE ? KIND_MIDDLE : KIND_LARGE;
+    *kind = nbytes <= SMALL ? TD_HEAP_SMALL : nbytes <= MIDDLE ? TD_HEAP_MIDDLE : TD_HEAP_LARGE;
     switch (*kind) {
-    case KIND_SMALL:  return round_up(nbytes ? nbytes : 1, UNIT);
-    case KIND_MIDDLE: return round_up(nbytes, STEP);
-    default:          return round_up(nbytes, PAGE);
+    case TD_HEAP_SMALL:  return round_up(nbytes ? nbytes : 1, UNIT);
+    case TD_HEAP_MIDDLE: return round_up(nbytes, STEP);
+    default:             return round_up(nbytes, PAGE);
     }
+}
+
+size_t
+td_heap_grain(const td_pool *p, int kind)
+{
+    return kind == TD_HEAP_MIDDLE ? p->grain : 0;
 }
 
 size_t
 td_heap_growth(const td_stream *s, int kind, size_t size)
 {
-    size_t more = round_up(s->heap[KIND_MIDDLE].held / 4, PAGE);
+    size_t more = round_up(s->heap[TD_HEAP_MIDDLE].held / 4, PAGE);
 
     switch (kind) {
-    case KIND_SMALL:  return PAGE;
-    case KIND_MIDDLE: return more < FIRST ? FIRST : more < MOST ? more : MOST;
-    default:          return size;
+    case TD_HEAP_SMALL:  return PAGE;
+    case TD_HEAP_PLAIN:  return round_up(size, PAGE);
+    case TD_HEAP_MIDDLE: return more < FIRST ? FIRST : more < MOST ? more : MOST;
+    default:             return size;
     }
 }
 
@@ -59,8 +66,8 @@ bin_of(size_t size)
 
 /* ---- bins ---- */
 
-static void
-shelve(td_block *b)
+void
+td_block_shelve(td_block *b)
 {
     td_heap *h = &b->region->stream->heap[b->region->kind];
     int i = bin_of(b->buf.capacity);
@@ -74,8 +81,8 @@ shelve(td_block *b)
     h->map[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-static void
-unshelve(td_block *b)
+void
+td_block_unshelve(td_block *b)
 {
     td_heap *h = &b->region->stream->heap[b->region->kind];
     int i = bin_of(b->buf.capacity);
@@ -141,26 +148,24 @@ block_new(td_region *r, uintptr_t ptr, size_t size)
     return b;
 }
 
-/* What b has beyond `size` becomes a free block.  Without memory for its record b stays whole. */
-static void
-split(td_block *b, size_t size)
+bool
+td_block_split(td_block *b, size_t size)
 {
     td_block *rest = block_new(b->region, b->buf.ptr + size, b->buf.capacity - size);
 
     if (!rest)
-        return;
+        return false;
     rest->left = b;
     rest->right = b->right;
     if (rest->right)
         rest->right->left = rest;
     b->right = rest;
     b->buf.capacity = size;
-    shelve(rest);
+    return true;
 }
 
-/* b takes in its right neighbour, whose record goes. */
-static void
-merge(td_block *b)
+void
+td_block_merge(td_block *b)
 {
     td_block *gone = b->right;
 
@@ -170,6 +175,9 @@ merge(td_block *b)
         b->right->left = b;
     free(gone);
 }
+
+/* What a block may have too much, in 64ths of the request; SIZE_MAX: anything, it is split. */
+static const size_t spare[TD_HEAPS] = {SIZE_MAX, SIZE_MAX, 8, 0, SIZE_MAX};
 
 td_block *
 td_heap_take(td_stream *s, int kind, size_t size)
@@ -182,14 +190,14 @@ td_heap_take(td_stream *s, int kind, size_t size)
         i = next_bin(h, i + 1);
         b = i < TD_BINS ? best_of(h->bin[i], size) : NULL;
     }
-    if (!b || (kind == KIND_LARGE && b->buf.capacity > size + size / 8))
+    if (!b || b->buf.capacity - size > spare[kind] * (size / 64))
         return NULL;
-    unshelve(b);
-    if (kind != KIND_LARGE && b->buf.capacity > size)
-        split(b, size);
+    td_block_unshelve(b);
+    if (spare[kind] == SIZE_MAX && b->buf.capacity > size && td_block_split(b, size))
+        td_block_shelve(b->right);
     b->buf.stream = s;
     if (b->region->live++ == 0)
-        s->dev->pool.idle -= b->region->size;
+        s->dev->pool.idle -= b->region->held;
     return b;
 }
 
@@ -199,30 +207,30 @@ td_heap_put(td_block *b)
     td_region *r = b->region;
 
     if (--r->live == 0)
-        r->stream->dev->pool.idle += r->size;
+        r->stream->dev->pool.idle += r->held;
     if (b->right && b->right->free) {
-        unshelve(b->right);
-        merge(b);
+        td_block_unshelve(b->right);
+        td_block_merge(b);
     }
     if (b->left && b->left->free) {
         b = b->left;
-        unshelve(b);
-        merge(b);
+        td_block_unshelve(b);
+        td_block_merge(b);
     }
-    shelve(b);
+    td_block_shelve(b);
 }
 
 /* ---- regions ---- */
 
 td_region *
-td_region_new(td_stream *s, int kind, uintptr_t ptr, size_t size)
+td_region_new(td_stream *s, int kind, const td_piece *mem)
 {
     td_region *r = calloc(1, sizeof *r);
 
     if (!r)
         return NULL;
-    *r = (td_region){.stream = s, .ptr = ptr, .size = size, .kind = kind};
-    r->first = block_new(r, ptr, size);
+    *r = (td_region){.stream = s, .mem = *mem, .held = mem->nbytes, .kind = kind};
+    r->first = block_new(r, mem->ptr, mem->nbytes);
     if (r->first)
         return r;
     free(r);
@@ -236,9 +244,9 @@ td_heap_add(td_pool *p, td_region *r)
     if (r->next)
         r->next->prev = r;
     p->regions = r;
-    p->idle += r->size;
-    r->stream->heap[r->kind].held += r->size;
-    shelve(r->first);
+    p->idle += r->held;
+    r->stream->heap[r->kind].held += r->held;
+    td_block_shelve(r->first);
 }
 
 td_region *
@@ -250,16 +258,18 @@ td_heap_idle(td_pool *p)
         next = r->next;
         if (r->live)
             continue;
-        unshelve(r->first);
+        for (td_block *b = r->first; b; b = b->right)
+            if (b->free)
+                td_block_unshelve(b);
         if (r->prev)
             r->prev->next = next;
         else
             p->regions = next;
         if (next)
             next->prev = r->prev;
-        r->stream->heap[r->kind].held -= r->size;
-        p->idle -= r->size;
-        p->held -= r->size;
+        r->stream->heap[r->kind].held -= r->held;
+        p->idle -= r->held;
+        p->held -= r->held;
         r->next = idle;
         idle = r;
     }
@@ -272,17 +282,17 @@ td_heap_move(td_pool *p, td_stream *from, td_stream *to)
     for (td_region *r = p->regions; r; r = r->next) {
         if (r->stream != from)
             continue;
-        from->heap[r->kind].held -= r->size;
-        to->heap[r->kind].held += r->size;
+        from->heap[r->kind].held -= r->held;
+        to->heap[r->kind].held += r->held;
         for (td_block *b = r->first; b; b = b->right)
             if (b->free) {
-                unshelve(b);
+                td_block_unshelve(b);
                 b->free = true; /* still: shelved again below */
             }
         r->stream = to;
         for (td_block *b = r->first; b; b = b->right)
             if (b->free)
-                shelve(b);
+                td_block_shelve(b);
     }
 }
 

@@ -76,6 +76,12 @@ td_host_unmap(void *p, size_t nbytes)
         munmap(p, map_size(nbytes ? nbytes : 1));
 }
 
+void
+td_host_drop(void *p, size_t nbytes)
+{
+    madvise(p, nbytes, MADV_DONTNEED); /* fails for locked pages only, which then stay */
+}
+
 /* ---- results ---- */
 
 static bool

@@ -59,6 +59,7 @@ library(void)
 {
     td_status st = TD_OK;
 
+    td_lib_prepare();
     pthread_mutex_lock(&blas.mu);
     if (!blas.there && blas.missing && blas.looked == td_lib_changes())
         st = td_fail(TD_ERR_LIBRARY, "%s", blas.why);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,25 @@ td_lib_search(const char *colon_separated_dirs)
     search.dirs = copy;
     search.changes++;
     pthread_mutex_unlock(&search.mu);
+}
+
+static _Atomic(void (*)(void)) hook;
+
+void
+td_lib_on_search(void (*fn)(void))
+{
+    atomic_store(&hook, fn);
+}
+
+/* The hook stays until it has returned, so that a second thread does not look too early. */
+void
+td_lib_prepare(void)
+{
+    void (*fn)(void) = atomic_load(&hook);
+
+    if (fn)
+        fn();
+    atomic_store(&hook, NULL);
 }
 
 unsigned
@@ -87,6 +107,7 @@ td_lib_open(const char *const names[], const char *package, void **out)
 {
     void *lib = NULL;
 
+    td_lib_prepare();
     for (const char *const *n = names; *n && !lib; n++)
         lib =
             dlopen(*n, RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */

@@ -1,8 +1,8 @@
-/* null.c - the CUDA driver played by the host: memory, streams, events, contexts, failures.
+/* null.c - the CUDA driver played by the host: its handles, contexts and failures.
  *
- * Work is done when it is given.  Every function checks what the driver would: that a context is
- * current, that handles are live, that copies stay within allocations.  td_null_fail makes any call
- * fail.  Here is the state; nullapi.c holds the driver's functions, nullcode.c modules and launches.
+ * Every function checks what the driver would: that a context is current, that handles are live, that
+ * copies stay within allocations.  td_null_fail makes any call fail.  nullmem.c has the memory,
+ * nullqueue.c the order of work, nullcode.c modules and launches, nullapi.c the other functions.
  */
 #include "dev/nulldrv.h"
 
@@ -13,9 +13,8 @@ enum { CTX_MAX = 16 };
 
 static struct {
     pthread_mutex_t mu; /* guards everything here */
-    null_ranges mem;    /* what the driver gave */
-    null_ranges bufs;   /* the buffers that live in it */
     null_object *objects;
+    uint64_t serial; /* of the newest one */
     td_null_counts live;
     struct fault {
         int in, code; /* fails at the in-th call from now; 0: not */
@@ -67,160 +66,20 @@ td_null_due_ctx(null_call call)
     return code ? code : stack.n ? 0 : CU_INVALID_CONTEXT;
 }
 
-/* ---- ranges of memory, sorted by address ---- */
-
-/* Index of the first range that begins above ptr. */
-static size_t
-range_above(const null_ranges *r, uintptr_t ptr)
-{
-    size_t lo = 0, hi = r->n;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (r->at[mid].ptr <= ptr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static bool
-range_add(null_ranges *r, uintptr_t ptr, size_t nbytes)
-{
-    size_t i = range_above(r, ptr);
-
-    if (r->n == r->cap) {
-        size_t cap = r->cap ? 2 * r->cap : 64;
-        null_range *at = realloc(r->at, cap * sizeof *at);
-
-        if (!at)
-            return false;
-        r->at = at;
-        r->cap = cap;
-    }
-    memmove(&r->at[i + 1], &r->at[i], (r->n - i) * sizeof *r->at);
-    r->at[i] = (null_range){ptr, nbytes};
-    r->n++;
-    return true;
-}
-
-/* Removes the range that begins at ptr; its size, or SIZE_MAX when there is none. */
-static size_t
-range_drop(null_ranges *r, uintptr_t ptr)
-{
-    size_t i = range_above(r, ptr), nbytes;
-
-    if (i == 0 || r->at[i - 1].ptr != ptr)
-        return SIZE_MAX;
-    nbytes = r->at[--i].nbytes;
-    r->n--;
-    memmove(&r->at[i], &r->at[i + 1], (r->n - i) * sizeof *r->at);
-    return nbytes;
-}
-
-static size_t
-range_extent(const null_ranges *r, uintptr_t ptr)
-{
-    size_t i = range_above(r, ptr);
-
-    if (i == 0 || ptr - r->at[i - 1].ptr >= r->at[i - 1].nbytes)
-        return 0;
-    return r->at[i - 1].nbytes - (ptr - r->at[i - 1].ptr);
-}
-
-size_t
-td_null_extent(uintptr_t ptr)
-{
-    size_t n;
-
-    pthread_mutex_lock(&drv.mu);
-    n = range_extent(&drv.bufs, ptr);
-    pthread_mutex_unlock(&drv.mu);
-    return n;
-}
-
-/* The pool tells of every buffer. */
-static void
-note_buffer(uintptr_t ptr, size_t nbytes, bool on)
-{
-    pthread_mutex_lock(&drv.mu);
-    if (on)
-        (void)range_add(&drv.bufs, ptr, nbytes); /* without it the buffer's extent reads as 0 */
-    else
-        (void)range_drop(&drv.bufs, ptr);
-    pthread_mutex_unlock(&drv.mu);
-}
-
-/* ---- memory ---- */
-
-int
-td_null_mem_get(cu_ptr *out, size_t nbytes)
-{
-    void *p =
-        nbytes && nbytes <= NULL_MEMORY ? aligned_alloc(512, (nbytes + 511) / 512 * 512) : NULL;
-    bool ok;
-
-    if (!p)
-        return nbytes ? CU_OUT_OF_MEMORY : CU_INVALID_VALUE;
-    pthread_mutex_lock(&drv.mu);
-    ok = drv.live.bytes + nbytes <= NULL_MEMORY && range_add(&drv.mem, (uintptr_t)p, nbytes);
-    if (ok) {
-        drv.live.memory++;
-        drv.live.bytes += nbytes;
-    }
-    pthread_mutex_unlock(&drv.mu);
-    if (!ok) {
-        free(p);
-        return CU_OUT_OF_MEMORY;
-    }
-    *out = (cu_ptr)(uintptr_t)p;
-    return 0;
-}
-
-int
-td_null_mem_put(cu_ptr ptr)
-{
-    size_t nbytes;
-
-    pthread_mutex_lock(&drv.mu);
-    nbytes = range_drop(&drv.mem, (uintptr_t)ptr);
-    if (nbytes != SIZE_MAX) {
-        drv.live.memory--;
-        drv.live.bytes -= nbytes;
-    }
-    pthread_mutex_unlock(&drv.mu);
-    if (nbytes == SIZE_MAX)
-        return CU_INVALID_VALUE;
-    free((void *)(uintptr_t)ptr);
-    return 0;
-}
-
-int
-td_null_mem_check(cu_ptr ptr, size_t nbytes)
-{
-    size_t n;
-
-    pthread_mutex_lock(&drv.mu);
-    n = range_extent(&drv.mem, (uintptr_t)ptr);
-    pthread_mutex_unlock(&drv.mu);
-    return n < nbytes ? CU_INVALID_VALUE : 0;
-}
-
 /* ---- objects: streams, events, modules, links, pinned memory ---- */
 
 static size_t *
 counter_of(null_kind kind)
 {
     switch (kind) {
-    case NULL_STREAM: return &drv.live.streams;
-    case NULL_EVENT:  return &drv.live.events;
-    case NULL_MODULE: return &drv.live.modules;
-    case NULL_LINK:   return &drv.live.links;
-    case NULL_PINNED: return &drv.live.pinned;
+    case NULL_STREAM:   return &drv.live.streams;
+    case NULL_EVENT:    return &drv.live.events;
+    case NULL_MODULE:   return &drv.live.modules;
+    case NULL_LINK:     return &drv.live.links;
+    case NULL_PINNED:   return &drv.live.pinned;
+    case NULL_PHYSICAL: return &drv.live.physical;
     case NULL_GRAPH:
-    case NULL_EXEC:   return &drv.live.graphs;
+    case NULL_EXEC:     return &drv.live.graphs;
     }
     return NULL;
 }
@@ -234,6 +93,7 @@ td_null_object_new(null_kind kind)
         return NULL;
     o->kind = kind;
     pthread_mutex_lock(&drv.mu);
+    o->serial = ++drv.serial;
     o->next = drv.objects;
     drv.objects = o;
     ++*counter_of(kind);
@@ -282,6 +142,7 @@ td_null_live(void)
     n = drv.live;
     pthread_mutex_unlock(&drv.mu);
     n.contexts = (size_t)stack.n;
+    td_null_mem_count(&n.memory, &n.bytes);
     return n;
 }
 
@@ -324,7 +185,7 @@ td_null_open(td_dev **out)
     td_cuda *c;
 
     TD_TRY(td_cuda_make(&null_driver, 0, TD_DEV_NULL, "null", &c));
-    c->dev.live = note_buffer;
+    c->dev.live = td_null_note_buffer;
     *out = &c->dev;
     return TD_OK;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static char context; /* its address is the one context */
 
@@ -94,14 +93,11 @@ int
 td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     static const int known[][2] = {
-        {CU_ATTR_MAX_THREADS, 1024},
-        {CU_ATTR_MAX_SHARED, 48 << 10},
-        {CU_ATTR_WARP, 32},
-        {CU_ATTR_UNITS, 4},
-        {CU_ATTR_MAJOR, 8},
-        {CU_ATTR_MINOR, 0},
-        {CU_ATTR_MEMORY_KHZ, 1000000},
-        {CU_ATTR_MEMORY_BITS, 256},
+        {CU_ATTR_MAX_THREADS, 1024},     {CU_ATTR_MAX_SHARED, 48 << 10},
+        {CU_ATTR_WARP, 32},              {CU_ATTR_UNITS, 4},
+        {CU_ATTR_MAJOR, 8},              {CU_ATTR_MINOR, 0},
+        {CU_ATTR_MEMORY_KHZ, 1000000},   {CU_ATTR_MEMORY_BITS, 256},
+        {CU_ATTR_VIRTUAL_MEMORY, 1},
     };
 
     (void)device;
@@ -157,34 +153,12 @@ td_null_cuCtxPopCurrent(cu_ctx *ctx)
 int
 td_null_cuCtxSynchronize(void)
 {
-    return td_null_due_ctx(NULL_cuCtxSynchronize);
+    int r = td_null_due_ctx(NULL_cuCtxSynchronize);
+
+    return r ? r : td_null_finish_all();
 }
 
 /* ---- memory ---- */
-
-int
-td_null_cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
-{
-    *total_bytes = NULL_MEMORY;
-    *free_bytes = NULL_MEMORY - td_null_live().bytes;
-    return td_null_due_ctx(NULL_cuMemGetInfo);
-}
-
-int
-td_null_cuMemAlloc(cu_ptr *ptr, size_t nbytes)
-{
-    int r = td_null_due_ctx(NULL_cuMemAlloc);
-
-    return r ? r : td_null_mem_get(ptr, nbytes);
-}
-
-int
-td_null_cuMemFree(cu_ptr ptr)
-{
-    int r = td_null_due_ctx(NULL_cuMemFree);
-
-    return r ? r : td_null_mem_put(ptr);
-}
 
 int
 td_null_cuMemHostAlloc(void **ptr, size_t nbytes, unsigned flags)
@@ -234,9 +208,12 @@ td_null_cuMemcpyHtoDAsync(cu_ptr dst, const void *src, size_t nbytes, cu_stream 
 
     r = r ? r : stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
-    if (!r)
-        memcpy((void *)(uintptr_t)dst, src, nbytes);
-    return r;
+    return r ? r
+             : td_null_submit(stream, (null_work){.kind = NULL_COPY,
+                                                  .dst = (void *)(uintptr_t)dst,
+                                                  .dst_dev = true,
+                                                  .src = src,
+                                                  .nbytes = nbytes});
 }
 
 int
@@ -246,9 +223,12 @@ td_null_cuMemcpyDtoHAsync(void *dst, cu_ptr src, size_t nbytes, cu_stream stream
 
     r = r ? r : stream_ok(stream);
     r = r ? r : td_null_mem_check(src, nbytes);
-    if (!r)
-        memcpy(dst, (const void *)(uintptr_t)src, nbytes);
-    return r;
+    return r ? r
+             : td_null_submit(stream, (null_work){.kind = NULL_COPY,
+                                                  .dst = dst,
+                                                  .src = (const void *)(uintptr_t)src,
+                                                  .src_dev = true,
+                                                  .nbytes = nbytes});
 }
 
 int
@@ -259,11 +239,13 @@ td_null_cuMemcpyDtoDAsync(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream strea
     r = r ? r : stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
     r = r ? r : td_null_mem_check(src, nbytes);
-    if (!r && td_null_keep(stream, &(null_work){.dst = dst, .src = src, .nbytes = nbytes}, 0, &r))
-        return r;
-    if (!r)
-        memmove((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, nbytes);
-    return r;
+    return r ? r
+             : td_null_submit(stream, (null_work){.kind = NULL_COPY,
+                                                  .dst = (void *)(uintptr_t)dst,
+                                                  .src = (const void *)(uintptr_t)src,
+                                                  .dst_dev = true,
+                                                  .src_dev = true,
+                                                  .nbytes = nbytes});
 }
 
 int
@@ -273,11 +255,12 @@ td_null_cuMemsetD8Async(cu_ptr dst, unsigned char byte, size_t nbytes, cu_stream
 
     r = r ? r : stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
-    if (!r && td_null_keep(stream, &(null_work){.dst = dst, .byte = byte, .nbytes = nbytes}, 0, &r))
-        return r;
-    if (!r)
-        memset((void *)(uintptr_t)dst, byte, nbytes);
-    return r;
+    return r ? r
+             : td_null_submit(stream, (null_work){.kind = NULL_FILL,
+                                                  .dst = (void *)(uintptr_t)dst,
+                                                  .dst_dev = true,
+                                                  .byte = byte,
+                                                  .nbytes = nbytes});
 }
 
 /* ---- streams and events ---- */
@@ -307,8 +290,11 @@ event_ok(cu_event e)
 int
 td_null_cuStreamCreate(cu_stream *stream, unsigned flags)
 {
-    (void)flags;
-    return new_handle(td_null_due_ctx(NULL_cuStreamCreate), NULL_STREAM, stream);
+    int r = new_handle(td_null_due_ctx(NULL_cuStreamCreate), NULL_STREAM, stream);
+
+    if (!r)
+        ((null_object *)*stream)->flags = flags;
+    return r;
 }
 
 int
@@ -322,7 +308,8 @@ td_null_cuStreamSynchronize(cu_stream stream)
 {
     int r = td_null_due_ctx(NULL_cuStreamSynchronize);
 
-    return r ? r : stream_ok(stream);
+    r = r ? r : stream_ok(stream);
+    return r ? r : td_null_finish(stream);
 }
 
 int
@@ -332,7 +319,10 @@ td_null_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
 
     (void)flags;
     r = r ? r : stream_ok(stream);
-    return r ? r : event_ok(event);
+    r = r ? r : event_ok(event);
+    return r ? r
+             : td_null_submit(stream,
+                              (null_work){.kind = NULL_WAIT, .event = (null_object *)event});
 }
 
 int
@@ -352,15 +342,12 @@ int
 td_null_cuEventRecord(cu_event event, cu_stream stream)
 {
     int r = td_null_due_ctx(NULL_cuEventRecord);
-    struct timespec t;
 
     r = r ? r : event_ok(event);
     r = r ? r : stream_ok(stream);
-    if (r)
-        return r;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    ((null_object *)event)->ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-    return 0;
+    return r ? r
+             : td_null_submit(stream,
+                              (null_work){.kind = NULL_RECORD, .event = (null_object *)event});
 }
 
 int
@@ -368,7 +355,10 @@ td_null_cuEventSynchronize(cu_event event)
 {
     int r = td_null_due_ctx(NULL_cuEventSynchronize);
 
-    return r ? r : event_ok(event);
+    r = r ? r : event_ok(event);
+    if (!r)
+        (void)td_null_passed((const null_object *)event, true);
+    return r;
 }
 
 int
@@ -376,7 +366,8 @@ td_null_cuEventQuery(cu_event event)
 {
     int r = td_null_due_ctx(NULL_cuEventQuery);
 
-    return r ? r : event_ok(event);
+    r = r ? r : event_ok(event);
+    return r || td_null_passed((const null_object *)event, false) ? r : CU_NOT_READY;
 }
 
 int

@@ -11,14 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAM_MAX = 512 };
-
 /* null_code - an entry.  In its module's list; dies with it. */
 typedef struct null_code {
     struct null_code *next;
     char name[256];
     int nparam;
-    uint8_t nbytes[PARAM_MAX]; /* of each parameter */
+    uint8_t nbytes[NULL_PARAMS]; /* of each parameter */
 } null_code;
 
 static _Atomic(td_null_launch *) hook;
@@ -76,7 +74,7 @@ param_bytes(const char *p, const char *stop)
 static void
 read_params(null_code *k, const char *p, const char *end)
 {
-    while ((p = strstr(p, ".param")) && p < end && k->nparam < PARAM_MAX) {
+    while ((p = strstr(p, ".param")) && p < end && k->nparam < NULL_PARAMS) {
         const char *stop = memchr(p, ',', (size_t)(end - p));
 
         stop = stop ? stop : end;
@@ -233,15 +231,24 @@ td_null_cuFuncGetParamInfo(cu_func func, size_t i, size_t *offset, size_t *nbyte
 /* ---- launches ---- */
 
 int
+td_null_run(const null_work *w)
+{
+    hook_error[0] = 0;
+    if (atomic_load(&hook)(w->name, &w->dims, w->arg, w->narg) == TD_OK)
+        return 0;
+    snprintf(hook_error, sizeof hook_error, "%s", td_error());
+    return CU_LAUNCH_FAILED;
+}
+
+int
 td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                        unsigned by, unsigned bz, unsigned shared, cu_stream stream, void **param,
                        void **extra)
 {
     int r = td_null_due_ctx(NULL_cuLaunchKernel);
     const null_code *k = (const null_code *)func;
-    td_dims dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
-    td_null_launch *h = atomic_load(&hook);
-    uint64_t args[PARAM_MAX];
+    null_work w = {.kind = NULL_LAUNCH,
+                   .dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared}};
 
     (void)extra;
     if (r)
@@ -250,22 +257,13 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
         return CU_INVALID_HANDLE;
     if ((uint64_t)bx * by * bz > 1024)
         return CU_INVALID_VALUE;
-    if (!h)
+    if (!atomic_load(&hook))
         return CU_NOT_SUPPORTED; /* nobody can run kernels */
-    if (td_null_keep(
-            stream,
-            &(null_work){.func = func, .dims = {gx, gy, gz, bx, by, bz, shared}, .param = param},
-            k->nparam, &r))
-        return r;
-    for (int i = 0; i < k->nparam; i++) {
-        args[i] = 0;
-        memcpy(&args[i], param[i], k->nbytes[i]);
-    }
-    hook_error[0] = 0;
-    if (h(k->name, &dims, args, k->nparam) == TD_OK)
-        return 0;
-    snprintf(hook_error, sizeof hook_error, "%s", td_error());
-    return CU_LAUNCH_FAILED;
+    for (int i = 0; i < k->nparam; i++)
+        memcpy(&w.arg[i], param[i], k->nbytes[i]);
+    memcpy(w.name, k->name, sizeof w.name);
+    w.narg = k->nparam;
+    return td_null_submit(stream, w);
 }
 
 /* ---- PTX to a "cubin", which is the PTX ---- */

@@ -14,7 +14,14 @@ typedef enum null_call {
 
 /* A handle of the driver's.  Owned by the driver's list from _new to _free. */
 typedef enum null_kind {
-    NULL_STREAM, NULL_EVENT, NULL_MODULE, NULL_LINK, NULL_PINNED, NULL_GRAPH, NULL_EXEC
+    NULL_STREAM,
+    NULL_EVENT,
+    NULL_MODULE,
+    NULL_LINK,
+    NULL_PINNED,
+    NULL_PHYSICAL, /* memory without an address */
+    NULL_GRAPH,
+    NULL_EXEC,
 } null_kind;
 
 typedef struct null_object {
@@ -23,11 +30,19 @@ typedef struct null_object {
     int64_t             ns;   /* an event's time */
     void               *data; /* freed with the object */
     size_t              nbytes;
+    uint64_t            serial; /* no two objects have the same */
+    unsigned            flags;  /* a stream's */
+    uint64_t            at;     /* physical memory: where in the file; event: the work that recorded it last */
+    int                 mapped; /* how often */
 } null_object;
 
 typedef struct null_range {
-    uintptr_t ptr;
-    size_t    nbytes;
+    uintptr_t    ptr;
+    size_t       nbytes;
+    uint64_t     at;      /* where in the file */
+    null_object *from;    /* mapped from physical memory */
+    int          mapped;  /* reserved addresses: how many such lie in them */
+    bool         foreign; /* another process's */
 } null_range;
 
 typedef struct null_ranges {
@@ -41,33 +56,52 @@ int  td_null_due_ctx(null_call call); /* the same; without a current context the
 int  td_null_push(cu_ctx ctx);
 int  td_null_pop(cu_ctx *ctx);
 cu_ctx td_null_current(void);
-int  td_null_mem_get(cu_ptr *out, size_t nbytes);
-int  td_null_mem_put(cu_ptr ptr);
-int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when it lies in one allocation */
 null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
 bool td_null_object_is(const void *handle, null_kind kind);
 bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
 
+/* ---- nullmem.c ---- */
+int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */
+void td_null_mem_count(size_t *count, size_t *bytes);
+void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tells of every buffer */
+
+/* ---- nullqueue.c ---- */
+typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_RECORD, NULL_WAIT, NULL_LAUNCH } null_workkind;
+
+enum { NULL_PARAMS = 512 }; /* of a launch */
+
+/* null_work - something given to a stream.  The queue's. */
+typedef struct null_work {
+    struct null_work *next;
+    null_workkind     kind;
+    uint64_t          id, stream, after; /* after: what an event that is waited for stands for */
+    bool              blocking;          /* the stream and the legacy one wait for each other */
+    bool              dst_dev, src_dev;  /* checked against what is there */
+    void             *dst;
+    const void       *src;
+    size_t            nbytes;
+    int               byte;
+    null_object      *event;
+    char              name[256]; /* a kernel's */
+    td_dims           dims;
+    int               narg;
+    uint64_t          arg[NULL_PARAMS];
+} null_work;
+
+int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */
+int  td_null_finish(cu_stream s);                 /* does all work of s; the code of work that failed */
+int  td_null_finish_all(void);
+bool td_null_passed(const null_object *event, bool wait);
+
 /* ---- nullcode.c ---- */
+int td_null_run(const null_work *w); /* a launch, through the hook */
 const char *td_null_hook_error(void); /* what the launch hook said last on this thread; borrowed */
 
 /* ---- nullgraph.c ---- */
 
-/* Work as a graph keeps it: a launch has func, a copy src, a fill neither.  Owned by its list. */
-typedef struct null_work {
-    struct null_work *next;
-    cu_func   func;
-    unsigned  dims[7]; /* grid, block, shared */
-    void    **param;   /* into words */
-    uint64_t *words;
-    cu_ptr    dst, src;
-    unsigned char byte;
-    size_t    nbytes;
-} null_work;
-
 /* False: the stream is not being captured and the work is to be done.  True: it was kept, or *code says
  * why not. */
-bool td_null_keep(cu_stream stream, const null_work *w, int nparam, int *code);
+bool td_null_keep(cu_stream stream, const null_work *w, int *code);
 
 /* ---- the driver's functions ---- */
 #define CU(name, symbol, need, params) int td_null_##name params;

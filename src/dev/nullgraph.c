@@ -12,33 +12,14 @@ typedef struct null_row {
 static void
 free_row(null_row *r)
 {
-    for (null_work *w; r && (w = r->first); free(w)) {
+    for (null_work *w; r && (w = r->first); free(w))
         r->first = w->next;
-        free(w->param);
-        free(w->words);
-    }
     if (r)
         r->end = &r->first;
 }
 
-static bool
-copy_params(null_work *to, const null_work *from, int n)
-{
-    if (!from->param)
-        return true;
-    to->param = calloc((size_t)n + 1, sizeof *to->param);
-    to->words = calloc((size_t)n + 1, sizeof *to->words);
-    if (!to->param || !to->words)
-        return false;
-    for (int i = 0; i < n; i++) {
-        memcpy(&to->words[i], from->param[i], sizeof *to->words);
-        to->param[i] = &to->words[i];
-    }
-    return true;
-}
-
 bool
-td_null_keep(cu_stream stream, const null_work *w, int nparam, int *code)
+td_null_keep(cu_stream stream, const null_work *w, int *code)
 {
     null_object *o = (null_object *)stream;
     null_row *r = o && td_null_object_is(o, NULL_STREAM) ? o->data : NULL;
@@ -47,15 +28,11 @@ td_null_keep(cu_stream stream, const null_work *w, int nparam, int *code)
     if (!r)
         return false;
     copy = malloc(sizeof *copy);
-    if (copy) {
-        *copy = *w;
-        copy->param = NULL;
-        copy->words = NULL;
-        copy->next = NULL;
-    }
-    *code = copy && copy_params(copy, w, nparam) ? 0 : CU_OUT_OF_MEMORY;
+    *code = copy ? 0 : CU_OUT_OF_MEMORY;
     if (!copy)
         return true;
+    *copy = *w;
+    copy->next = NULL;
     *r->end = copy;
     r->end = &copy->next;
     return true;
@@ -125,19 +102,6 @@ td_null_cuGraphInstantiate(cu_exec *exec, cu_graph graph, unsigned long long fla
     return 0;
 }
 
-static int
-do_work(const null_work *w, cu_stream stream)
-{
-    const unsigned *d = w->dims;
-
-    if (w->func)
-        return td_null_cuLaunchKernel(w->func, d[0], d[1], d[2], d[3], d[4], d[5], d[6], stream,
-                                      w->param, NULL);
-    if (w->src)
-        return td_null_cuMemcpyDtoDAsync(w->dst, w->src, w->nbytes, stream);
-    return td_null_cuMemsetD8Async(w->dst, w->byte, w->nbytes, stream);
-}
-
 int
 td_null_cuGraphLaunch(cu_exec exec, cu_stream stream)
 {
@@ -149,7 +113,7 @@ td_null_cuGraphLaunch(cu_exec exec, cu_stream stream)
     if (r)
         return r;
     for (const null_work *w = ((const null_row *)o->data)->first; w && !r; w = w->next)
-        r = do_work(w, stream);
+        r = td_null_submit(stream, *w);
     return r;
 }
 

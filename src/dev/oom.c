@@ -81,6 +81,18 @@ td_mem_limit(td_dev *d, size_t nbytes)
     return above ? td_mem_trim(d) : TD_OK;
 }
 
+size_t
+td_mem_bound(td_dev *d)
+{
+    td_pool *p = &d->pool;
+    size_t n;
+
+    pthread_mutex_lock(&p->mu);
+    n = p->limit < d->info.memory ? p->limit : d->info.memory;
+    pthread_mutex_unlock(&p->mu);
+    return n;
+}
+
 /* ---- the text ---- */
 
 static void

@@ -6,6 +6,7 @@
 #include "jit/cache.h"
 
 #include "base/opts.h"
+#include "jit/evict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -232,10 +233,12 @@ td_cache_get(td_hash key, const char *suffix, void **code, size_t *nbytes)
     fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && only_mine(&s)) {
         *code = read_entry(fd, (size_t)s.st_size, key, nbytes);
-        if (*code)
+        if (*code) {
+            td_cache_used(fd, &s);
             st = TD_OK;
-        else
+        } else {
             unlinkat(dir, name, 0);
+        }
     }
     if (fd >= 0)
         close(fd);
@@ -267,6 +270,8 @@ td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes)
         warn("compiled kernels are not kept: %s: %s", name, strerror(errno));
         if (fd >= 0)
             unlinkat(dir, tmp, 0);
+    } else {
+        td_cache_written(dir, nbytes + sizeof h);
     }
     close(dir);
 }

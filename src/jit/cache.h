@@ -2,8 +2,9 @@
  *
  * A directory (TREADLE_CACHE_DIR, else ~/.cache/treadle) of one file an entry.  The code in it is run, so
  * an entry counts only when directory and file belong to this user and nobody else may write them, and
- * when its checksum is right.  Processes share the directory: an entry appears whole, by rename, and who
- * makes one holds a lock that others wait for, so that it is made once.  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
+ * when its checksum is right.  Processes share the directory: an entry appears whole, by rename, who makes
+ * one holds a lock that others wait for, so that it is made once, and what was used longest ago goes when
+ * there is too much (evict.c).  Failures never reach the caller: a cache that cannot be used is an empty one, and the first
  * reason is kept for td_cache_warning.
  */
 #ifndef TD_JIT_CACHE_H

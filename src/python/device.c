@@ -343,9 +343,10 @@ options(PyObject *module, PyObject *unused)
     const td_opts *o = td_options();
 
     (void)module, (void)unused;
-    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:z,s:i,s:O}", "device", o->device, "cpu", o->cpu,
+    return Py_BuildValue("{s:z,s:z,s:z,s:z,s:z,s:n,s:i,s:O}", "device", o->device, "cpu", o->cpu,
                          "dump", o->dump, "cache_dir", o->cache_dir, "profile", o->profile,
-                         "threads", o->threads, "sync", o->sync ? Py_True : Py_False);
+                         "cache_size", (Py_ssize_t)o->cache_size, "threads", o->threads, "sync",
+                         o->sync ? Py_True : Py_False);
 }
 
 PyMethodDef py_device_functions[] = {

@@ -5,6 +5,8 @@
  */
 #include "python/py.h"
 
+#include "dev/share.h"
+
 #include <stdlib.h>
 
 /* ---- owners ---- */
@@ -78,6 +80,7 @@ py_drain(void)
 {
     py_owner *list, *gone = NULL;
 
+    td_share_poll();
     if (!atomic_load_explicit(&dead, memory_order_relaxed) && !waiting)
         return;
     poll_waiting(&gone);

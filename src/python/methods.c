@@ -227,18 +227,13 @@ format(PyObject *self, PyObject *spec)
     return r;
 }
 
+/* pickle: what the package's function of that name makes of it. */
 static PyObject *
-reduce(PyObject *self, PyObject *unused)
+reduce(PyObject *self, PyObject *protocol)
 {
-    bool bits = td_array_dtype(py_array_of(self)) == TD_BF16;
-    PyObject *host = py_get_as(self, TD_U16);
-    PyObject *f = !host  ? NULL
-                  : bits ? py_package("treadle._interop", "bfloat16_of_bits")
-                         : py_package("treadle", "asarray");
-    PyObject *r = f ? Py_BuildValue("O(O)", f, host) : NULL;
+    PyObject *f = py_package("treadle._pickle", "reduce"),
+             *r = f ? PyObject_CallFunctionObjArgs(f, self, protocol, NULL) : NULL;
 
-    (void)unused;
-    Py_XDECREF(host);
     Py_XDECREF(f);
     return r;
 }
@@ -267,7 +262,7 @@ PyMethodDef py_value_methods[] = {
      "API."},
     {"__complex__", as_complex, METH_NOARGS, NULL},
     {"__format__", format, METH_O, NULL},
-    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {"__reduce_ex__", reduce, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -189,12 +189,15 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
         PyModule_AddFunctions(m, py_stream_functions) < 0 ||
         PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||
+        PyModule_AddFunctions(m, py_memory_functions) < 0 ||
+        PyModule_AddFunctions(m, py_share_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0)
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
     py_site_init();
     td_dev_on_open(td_jit_warm);
+    py_memory_hooks();
     return 0;
 }
 

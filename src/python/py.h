@@ -164,6 +164,9 @@ bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
 void      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_memory_functions[];       /* memory.c */
+extern PyMethodDef py_share_functions[];        /* share.c */
+void      py_memory_hooks(void);                /* what the core asks Python for */
 bool      py_random_init(PyObject *module);
 bool      py_graph_init(PyObject *module);
 bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */

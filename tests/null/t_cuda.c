@@ -328,6 +328,18 @@ do_alloc(void)
     return st ? st : td_mem_trim(null);
 }
 
+/* Of grains that the driver maps. */
+static td_status
+do_alloc_middle(void)
+{
+    td_buf *b = NULL;
+    td_status st = td_mem_trim(null);
+
+    st = st ? st : td_buf_new(null, NULL, 3 << 20, &b);
+    td_buf_unref(b);
+    return st ? st : td_mem_trim(null);
+}
+
 static td_status
 do_alloc_small(void)
 {
@@ -470,6 +482,10 @@ static const struct trial {
     {do_alloc, "alloc", "cuMemAlloc", 1},
     {do_alloc, "alloc", "cuMemFree", 1},
     {do_alloc_small, "small alloc", "cuMemAlloc", 1},
+    {do_alloc_middle, "middle alloc", "cuMemAddressReserve", 1},
+    {do_alloc_middle, "middle alloc", "cuMemCreate", 1},
+    {do_alloc_middle, "middle alloc", "cuMemMap", 1},
+    {do_alloc_middle, "middle alloc", "cuMemSetAccess", 1},
     {do_alloc_shared, "shared alloc", "cuCtxSynchronize", 1},
     {do_memory, "memory", "cuMemGetInfo", 1},
     {do_copies, "copies", "cuCtxPushCurrent", 1},

@@ -278,7 +278,7 @@ passes(const char *what, const char *device, const char *compiled, const char *l
     return good(begin(what, device, compiled, loaded, warned));
 }
 
-/* Calls change(path) for each file of the cache; how many there were. */
+/* Calls change(path) for each file of the cache but its locks; how many there were. */
 static int
 each_entry(int (*change)(const char *path))
 {

@@ -98,6 +98,8 @@ class Numba(Library):
     exports = ("cai",)
 
     def __init__(self, where):
+        if not hasattr(np, "row_stack"):  # older numba-cuda looks it up in NumPy 2
+            np.row_stack = np.vstack
         cuda = importlib.import_module("numba.cuda")
         self.cuda, self.take = cuda, {"cai": cuda.as_cuda_array}
         self.make, self.read = cuda.to_device, lambda x: x.copy_to_host()

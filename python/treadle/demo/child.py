@@ -115,8 +115,12 @@ def main(name, module_name, size, folder):
     error = float(getattr(program, "error", programs.largest_error)(ours, numpys))
     ok = math.isfinite(error) and error <= program.TOLERANCE
     # Drawn from treadle's results: what the report shows is what treadle computed.
-    say("done", error=error if math.isfinite(error) else None, ok=ok,
-        pictures=save_pictures(program, ours, name, folder))
+    say(
+        "done",
+        error=error if math.isfinite(error) else None,
+        ok=ok,
+        pictures=save_pictures(program, ours, name, folder),
+    )
 
 
 if __name__ == "__main__":

@@ -107,10 +107,7 @@ def table(rows):
 
 def picture(item):
     caption = escape(item["caption"])
-    return (
-        f'<figure><img src="{data_uri(item["path"])}" alt="{caption}" />'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
+    return f'<figure><img src="{data_uri(item["path"])}" alt="{caption}" /><figcaption>{caption}</figcaption></figure>'
 
 
 def section(row):

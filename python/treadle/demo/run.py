@@ -143,9 +143,16 @@ def table(rows):
     """The table as text, in columns."""
     lines = [HEADINGS]
     for row in rows:
-        cells = (row.title, duration(row.numpy), duration(row.first), duration(row.treadle),
-                 times_faster(row.ratio), scientific(row.error), scientific(row.tolerance),
-                 row.state if not row.note else f"{row.state}: {row.note}")
+        cells = (
+            row.title,
+            duration(row.numpy),
+            duration(row.first),
+            duration(row.treadle),
+            times_faster(row.ratio),
+            scientific(row.error),
+            scientific(row.tolerance),
+            row.state if not row.note else f"{row.state}: {row.note}",
+        )
         lines.append(cells)
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
     out = []

@@ -1,0 +1,144 @@
+/* evict.c - keeps the cache's folder below a bound: what was used longest ago goes first.
+ *
+ * An entry's time of modification is when it was last used: a reader sets it anew when it is more than
+ * an hour old.  The folder is read after a process's first entry and then whenever it has written
+ * another 1/32 of the bound, so the bound is exceeded by little and most entries cost nothing.  Processes
+ * need no lock: removing a file that somebody reads or that is gone does no harm, and two that clean up
+ * at once remove the same files.
+ */
+#include "jit/evict.h"
+
+#include "base/opts.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HOUR = 3600, DAY = 24 * HOUR };
+
+typedef struct file {
+    char name[64];
+    int64_t ns; /* last use */
+    size_t nbytes;
+} file;
+
+typedef struct files {
+    file *at;
+    size_t n, cap, nbytes;
+} files;
+
+static int64_t
+ns_of(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Is it a name that the cache gives: 32 hexadecimal digits, a dot, a suffix? */
+static bool
+is_entry(const char *name)
+{
+    size_t n = 0;
+
+    while (isxdigit((unsigned char)name[n]))
+        n++;
+    return n == 32 && name[n] == '.' && name[n + 1] && strlen(name) < sizeof(((file *)0)->name);
+}
+
+/* A file that was to become an entry, of a process that died. */
+static bool
+is_left_over(const char *name, const struct stat *s, time_t now)
+{
+    return strncmp(name, ".new-", 5) == 0 && now - s->st_mtim.tv_sec > DAY;
+}
+
+static bool
+add(files *f, const char *name, const struct stat *s)
+{
+    if (f->n == f->cap) {
+        size_t cap = f->cap ? 2 * f->cap : 256;
+        file *at = realloc(f->at, cap * sizeof *at);
+
+        if (!at)
+            return false;
+        f->at = at;
+        f->cap = cap;
+    }
+    snprintf(f->at[f->n].name, sizeof f->at->name, "%s", name);
+    f->at[f->n].ns = ns_of(s->st_mtim);
+    f->at[f->n++].nbytes = (size_t)s->st_size;
+    f->nbytes += (size_t)s->st_size;
+    return true;
+}
+
+static bool
+read_folder(int dir, files *f)
+{
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    time_t now = time(NULL);
+    const struct dirent *e;
+    struct stat s;
+    bool ok = d != NULL;
+
+    if (!d && fd >= 0)
+        close(fd);
+    while (ok && (e = readdir(d)))
+        if (fstatat(dir, e->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode)) {
+            if (is_entry(e->d_name))
+                ok = add(f, e->d_name, &s);
+            else if (is_left_over(e->d_name, &s, now))
+                unlinkat(dir, e->d_name, 0);
+        }
+    if (d)
+        closedir(d);
+    return ok;
+}
+
+static int
+by_age(const void *a, const void *b)
+{
+    int64_t x = ((const file *)a)->ns, y = ((const file *)b)->ns;
+
+    return (x > y) - (x < y);
+}
+
+static void
+clean(int dir, size_t most)
+{
+    files f = {0};
+
+    if (read_folder(dir, &f) && f.nbytes > most) {
+        qsort(f.at, f.n, sizeof *f.at, by_age);
+        for (size_t i = 0; i < f.n && f.nbytes > most / 8 * 7; i++) {
+            unlinkat(dir, f.at[i].name, 0); /* another process may have done so */
+            f.nbytes -= f.at[i].nbytes;
+        }
+    }
+    free(f.at);
+}
+
+void
+td_cache_written(int dir, size_t nbytes)
+{
+    static atomic_size_t written; /* since the folder was read, and 1 */
+    size_t most = td_options()->cache_size, n = atomic_fetch_add(&written, nbytes + 1);
+
+    if (most == 0 || (n && n + nbytes < most / 32))
+        return;
+    atomic_store(&written, 1);
+    clean(dir, most);
+}
+
+void
+td_cache_used(int fd, const struct stat *s)
+{
+    if (time(NULL) - s->st_mtim.tv_sec > HOUR)
+        (void)futimens(fd, NULL); /* fails in a folder that is only read */
+}
