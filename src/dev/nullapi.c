@@ -93,10 +93,14 @@ int
 td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     static const int known[][2] = {
-        {CU_ATTR_MAX_THREADS, 1024},     {CU_ATTR_MAX_SHARED, 48 << 10},
-        {CU_ATTR_WARP, 32},              {CU_ATTR_UNITS, 4},
-        {CU_ATTR_MAJOR, 8},              {CU_ATTR_MINOR, 0},
-        {CU_ATTR_MEMORY_KHZ, 1000000},   {CU_ATTR_MEMORY_BITS, 256},
+        {CU_ATTR_MAX_THREADS, 1024},
+        {CU_ATTR_MAX_SHARED, 48 << 10},
+        {CU_ATTR_WARP, 32},
+        {CU_ATTR_UNITS, 4},
+        {CU_ATTR_MAJOR, 8},
+        {CU_ATTR_MINOR, 0},
+        {CU_ATTR_MEMORY_KHZ, 1000000},
+        {CU_ATTR_MEMORY_BITS, 256},
         {CU_ATTR_VIRTUAL_MEMORY, 1},
     };
 

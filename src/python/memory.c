@@ -7,7 +7,6 @@
 
 #include "dev/library.h"
 
-
 /* ---- memory is out ---- */
 
 /* What only cycles of objects or queued owners still hold goes.  Recorded work is not run here: this
