@@ -83,7 +83,24 @@ def across():
     table("sum", cases, knobs)
 
 
+def gathers():
+    n = 1 << 27
+    x = td.random.default_rng(0).random(n, dtype="float32")
+    i = td.random.default_rng(1).integers(0, n, n // 4)
+    td.evaluate(x, i)
+    table("gather", [("a quarter of 2^27", lambda: x[i], 3 * i.nbytes // 2)], {"gather_lanes": (1, 2, 4)})
+
+
+def draws():
+    g = td.random.default_rng(0)
+    cases = [
+        ("10^8 normal", lambda: g.standard_normal(10**8, dtype="float32"), 4 * 10**8),
+        ("10^8 uniform", lambda: g.random(10**8, dtype="float32"), 4 * 10**8),
+    ]
+    table("draws", cases, {"random_lanes": (4, 8, 16)})
+
+
 if __name__ == "__main__":
     with td.device(next((d.name for d in td.devices() if d.kind == "cuda"), "cpu")):
-        for part in sys.argv[1:] or ["rows", "across"]:
-            {"rows": rows, "across": across}[part]()
+        for part in sys.argv[1:] or ["rows", "across", "gathers", "draws"]:
+            {"rows": rows, "across": across, "gathers": gathers, "draws": draws}[part]()

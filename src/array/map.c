@@ -6,6 +6,7 @@
 #include "array/eval.h"
 #include "array/gen.h"
 #include "array/tile.h"
+#include "array/tune.h"
 #include "jit/jit.h"
 
 enum {
@@ -173,10 +174,18 @@ scatters_complex(const td_plan *p)
 static int
 gpu_lanes(const td_plan *p)
 {
-    int lanes = 16 / td_plan_widest(p, false);
+    int widest = td_plan_widest(p, false), lanes = 16 / widest;
 
     if (p->nd == 0 || scatters_complex(p))
         return 1;
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        const td_step *s = &p->step[i];
+
+        if ((s->kind == TD_N_GATHER || s->kind == TD_N_SEARCH) && lanes > td_tune[TD_TUNE_gather_lanes])
+            lanes = td_tune[TD_TUNE_gather_lanes];
+        if (s->kind == TD_N_RANDOM && widest == 4 && lanes < td_tune[TD_TUNE_random_lanes])
+            lanes = td_tune[TD_TUNE_random_lanes];
+    }
     if (p->nd > 1)
         while (lanes > 1 && p->dim[p->nd - 1] % lanes)
             lanes /= 2;

@@ -513,6 +513,8 @@ td_scan_build(void *ctx, td_fn *f)
     unit =
         G2(&g, add, unit, td_cast(f, G2(&g, truncate_divide, tid, little(&g, g.d->team)), TD_I64));
     td_if(f, G2(&g, less, unit, g.num[TD_SCAN_UNITS]));
+    if (g.d->carried) /* backwards: what the totals' kernel read last is still in the cache */
+        unit = G2(&g, subtract, G2(&g, subtract, g.num[TD_SCAN_UNITS], big(&g, 1)), unit);
     one_unit(&g, unit);
     td_end(f);
     return f->st;

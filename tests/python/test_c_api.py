@@ -52,7 +52,7 @@ def run(*args):
 
 def test_what_is_installed(prefix):
     files = sorted(p.relative_to(prefix).as_posix() for p in prefix.rglob("*") if p.is_file())
-    assert files == [
+    assert [f for f in files if f != "lib/libtreadle_cub.so"] == [  # which needs nvcc
         "include/treadle.h", "include/treadle_tables.h", "lib/libtreadle.so", "lib/libtreadle_jit.so",
         "lib/pkgconfig/treadle.pc",
     ]
