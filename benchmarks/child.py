@@ -18,7 +18,7 @@ import libraries
 import numpy
 import rows as table
 
-BUDGET = 1.0  # seconds of repetition for a row
+BUDGET = 0.5  # seconds of repetition for a row
 BATCH = 0.02  # seconds of work that are put in flight between two waits on a GPU
 SMALL_CALLS = 5000  # calls of a latency row in one measurement
 UNARY = ("m.sqrt(m.abs({0}))", "m.exp(-m.abs({0}))", "m.sin({0})", "m.tanh({0})", "m.cos({0})")

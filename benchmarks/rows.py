@@ -159,13 +159,13 @@ def selecting(device):
     index = Input("i", "i8", (n // 4,), below=n)
     none = {"torch_compile": None, "jax": None}
     return [
-        Row("a[a > 0.5]", "order", device, inputs=vectors("a", "f4", n), cannot=NOT_FUSED,
+        Row("a[a > 0.5]", "arrays", device, inputs=vectors("a", "f4", n), cannot=NOT_FUSED,
             text=whole("a[a > 0.5]", **none), out=(n // 2,),
             target=limit(device, 0.60e-3)),
-        Row("a[i], a quarter of the elements", "order", device,
+        Row("a[i], a quarter of the elements", "arrays", device,
             inputs=(*vectors("a", "f4", n), index), text=whole("a[i]"), cannot=ONE_KERNEL,
             out=(n // 4,), floor=False, target=limit(device, 0.86e-3)),
-        Row("cumsum", "order", device, inputs=vectors("a", "f4", n), cannot=ONE_KERNEL,
+        Row("cumsum", "arrays", device, inputs=vectors("a", "f4", n), cannot=ONE_KERNEL,
             text=whole("m.cumsum(a, 0)", numba="a.cumsum()"), target=limit(device, 0.40e-3)),
     ]
 
@@ -178,7 +178,7 @@ def ordering(device):
     none = {"torch_compile": None, "jax": None}
 
     def row(name, seconds, inputs, text, out="inputs"):
-        return Row(name, "order", device, inputs=inputs, text=text, cannot=NOT_FUSED, out=out,
+        return Row(name, "arrays", device, inputs=inputs, text=text, cannot=NOT_FUSED, out=out,
                    floor=False, target=limit(device, seconds))
 
     return [
@@ -206,7 +206,7 @@ def drawing(device):
         return {"torch": text, "torch_compile": text}
 
     def row(name, seconds, text):
-        return Row(name, "random", device, text=text, cannot={**ONE_KERNEL, **NO_GENERATOR},
+        return Row(name, "arrays", device, text=text, cannot={**ONE_KERNEL, **NO_GENERATOR},
                    out=n, floor=False, alike=False, target=limit(device, seconds))
 
     return [
@@ -228,11 +228,11 @@ def transfers(device):
     fused = dict.fromkeys(("torch_compile", "cupy_fuse"))
     cannot = {"torch.compile": "as torch", "cupy.fuse": "as cupy"}
     return [
-        Row("1 GiB from a NumPy array", "transfers", device, "transfer", (h,), cannot=cannot,
+        Row("1 GiB from a NumPy array", "arrays", device, "transfer", (h,), cannot=cannot,
             text=whole("m.asarray(h)", torch="m.from_numpy(h).cuda()", jax="device_put(h)",
                        **{**fused, "numba_cuda": "m.to_device(h)"}),
             target=Target(seconds=nbytes / 45e9)),
-        Row("1 GiB to a new NumPy array", "transfers", device, "transfer", (a,),
+        Row("1 GiB to a new NumPy array", "arrays", device, "transfer", (a,),
             cannot={**cannot, "jax": "an array keeps the copy that it made first"},
             text=whole("m.asnumpy(a)", torch="a.cpu().numpy()", jax=None,
                        **{**fused, "numba_cuda": "a.copy_to_host()"}),
@@ -243,7 +243,7 @@ def transfers(device):
 def replayed(device):
     """Many small operations in a row, of which the library may make what it can."""
     eager = dict.fromkeys(("torch_compile", "numba"))
-    return [Row("100 small operations replayed", "graph", device, "graph",
+    return [Row("100 small operations replayed", "arrays", device, "graph",
                 inputs=vectors("ab", "f4", 4096),
                 text=whole("functools.reduce(lambda x, _: m.tanh((x - x.mean()) * b), range(25), a)",
                            **eager),
@@ -257,7 +257,7 @@ def products(device):
     rows = []
     side = {CPU: 2000, GPU: 8192}[device]
     for dtype, label in (("f4", "float32"), ("f8", "float64"), ("bf16", "bfloat16")):
-        rows.append(Row(f"matrix product {side} {label}", "matmul", device,
+        rows.append(Row(f"matrix product {side} {label}", "arrays", device,
                         inputs=matrices("ab", dtype, side), text=PRODUCT, cannot=ONE_KERNEL,
                         floor=False, target=Target(of_best=1.02)))
     return rows
@@ -271,9 +271,9 @@ def small(device):
          "jax"), None)
     gpu = device == GPU
     return [
-        Row("a + b of 1024 evaluated", "small", device, "latency", pair, {"": "a + b"},
+        Row("a + b of 1024 evaluated", "arrays", device, "latency", pair, {"": "a + b"},
             target=Target(seconds=5.0e-6) if gpu else None),
-        Row("a + b of 1024 recorded", "small", device, "record", pair, {"": "a + b", **eager},
+        Row("a + b of 1024 recorded", "arrays", device, "record", pair, {"": "a + b", **eager},
             dict.fromkeys(eager, "computes at once"),
             target=Target(seconds=0.4e-6) if gpu else None),
         Row("a new fused kernel", "compile", device, "compile", vectors("abc", "f4", 4096),

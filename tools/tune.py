@@ -64,7 +64,7 @@ def rows():
             x = td.random.default_rng(0).standard_normal((2**27 // length, length)).astype(dtype)
             td.evaluate(x)
             cases.append((f"{length} {dtype}", partial(function, x), 2 * x.nbytes))
-        table(function.__name__, cases, {"row_words": (16, 32, 64), "row_regs": (32, 48, 64, 84, 128)})
+        table(function.__name__, cases, {"row_words": (16, 32), "row_regs": (48, 64, 128)})
 
 
 def across():
@@ -76,7 +76,7 @@ def across():
         ("131072 x 1024, axis 0", lambda: y.sum(0), y.nbytes),
     ]
     knobs = {
-        "across_threads": (512, 1024, 1536, 2048),
+        "across_threads": (1024, 2048),
         "across_deep": (2, 4, 8, 16),
         "across_block": (64, 128, 256),
     }
@@ -91,6 +91,16 @@ def gathers():
     table("gather", [("a quarter of 2^27", lambda: x[i], 3 * i.nbytes // 2)], {"gather_lanes": (1, 2, 4)})
 
 
+def scans():
+    x = td.random.default_rng(0).random(1 << 27, dtype="float32")
+    td.evaluate(x)
+    cases = [
+        ("cumsum", lambda: td.cumsum(x, 0), 2 * x.nbytes),
+        ("x[x > 0.5]", lambda: x[x > 0.5], 3 * x.nbytes // 2),
+    ]
+    table("scans", cases, {"scan_blocks": (1, 2, 3, 4, 5)})
+
+
 def draws():
     g = td.random.default_rng(0)
     cases = [
@@ -102,5 +112,5 @@ def draws():
 
 if __name__ == "__main__":
     with td.device(next((d.name for d in td.devices() if d.kind == "cuda"), "cpu")):
-        for part in sys.argv[1:] or ["rows", "across", "gathers", "draws"]:
-            {"rows": rows, "across": across, "gathers": gathers, "draws": draws}[part]()
+        for part in sys.argv[1:] or ["rows", "across", "gathers", "draws", "scans"]:
+            {"rows": rows, "across": across, "gathers": gathers, "draws": draws, "scans": scans}[part]()

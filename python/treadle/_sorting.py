@@ -238,6 +238,8 @@ def _unique_on_device(a, asked, equal_nan):
     """Sorted, then the last elements of the runs of equal ones."""
     want_index, want_inverse, want_counts = asked
     done = _on_device(a.ravel(), 0, True, want_index or want_inverse)
+    if done is None and a.device.kind == "cpu" and a.dtype.kind in "biuf" and not (want_index or want_inverse):
+        done = _host_sorted(a.ravel(), 0, None), None  # several times quicker than NumPy's unique
     if done is None:
         return None
     values, at = done

@@ -115,6 +115,19 @@ gpu_lanes(const td_plan *p)
     return lanes;
 }
 
+/* The threads of a team that hold a row in at most `most` words each; no more than TEAM_MAX. */
+static int
+team_of(int64_t vectors, int words, int most)
+{
+    int team = 1;
+
+    while (team < 32 && team < vectors)
+        team *= 2;
+    while (team < TEAM_MAX && ceil_div(vectors, team) * words > most)
+        team *= 2;
+    return team;
+}
+
 /* A warp takes a row while its registers do; then larger teams, up to a block.  Rows longer still are read
  * again in each pass, from the second-level cache. */
 static void
@@ -126,10 +139,11 @@ form_gpu(td_row *r, int64_t rows, int64_t length)
 
     r->lanes = gpu_lanes(r->p);
     vectors = length / r->lanes;
-    for (r->team = 1; r->team < 32 && r->team < vectors;)
-        r->team *= 2;
-    while (r->team < TEAM_MAX && ceil_div(vectors, r->team) * r->lanes * words > most)
-        r->team *= 2;
+    r->team = team_of(vectors, r->lanes * words, most / 2);
+    if (r->team > TEAM_MAX / 2) /* the largest team leaves no other room on its multiprocessor */
+        r->team = team_of(vectors, r->lanes * words, most);
+    else
+        most /= 2;
     each = ceil_div(vectors, r->team);
     r->held = each * r->lanes * words <= later(most, 32);
     if (!r->held) {

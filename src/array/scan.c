@@ -493,6 +493,10 @@ td_scan_build(void *ctx, td_fn *f)
     td_val bid, tid, unit;
 
     declare(&g);
+    if (g.d->block > 1) {
+        f->threads = (uint32_t)g.d->block;
+        f->resident = (uint32_t)g.d->resident;
+    }
     bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64);
     g.lane = g.warp = little(&g, 0);
     if (g.d->block == 1) {

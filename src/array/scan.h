@@ -40,6 +40,7 @@ typedef struct td_scan {
     bool       logical;         /* results are bool: or, and */
     int        lanes, unroll;
     int        team, block; /* threads of a unit, of a block; 1 on a CPU */
+    int        resident;    /* GPU: blocks that a multiprocessor must have room for */
 } td_scan;
 
 td_status td_scan_build(void *ctx, td_fn *f);

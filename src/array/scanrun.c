@@ -4,6 +4,7 @@
 #include "array/internal.h"
 #include "array/reduce.h"
 #include "array/scan.h"
+#include "array/tune.h"
 #include "jit/jit.h"
 
 enum {
@@ -75,6 +76,7 @@ form_gpu(job *j)
     int64_t sms = td_dev_info(j->dev)->units;
 
     d->block = BLOCK;
+    d->resident = td_tune[TD_TUNE_scan_blocks];
     d->lanes = (int)(16 / (in > out ? in : out));
     while (d->lanes > 1 && !aligned(j, d->lanes))
         d->lanes /= 2;
@@ -122,7 +124,7 @@ key_of(const td_scan *d)
         (uint64_t)d->put << 8 | (uint64_t)d->logical << 3 | (uint64_t)d->across << 2 |
             (uint64_t)d->carried << 1 | d->masked,
         (uint64_t)d->lanes << 32 | (uint64_t)d->unroll,
-        (uint64_t)d->team << 32 | (uint64_t)d->block,
+        (uint64_t)d->team << 32 | (uint64_t)d->resident << 16 | (uint64_t)d->block,
     };
     td_hash h = td_hash_add(TD_HASH_INIT, "scan", 4);
 
