@@ -172,6 +172,7 @@ class TorchCompile(Torch):
     compile_repeats = 3
 
     def compiled(self, text, names):
+        self.m._dynamo.reset()  # else it stops compiling after a number of functions
         return self.m.compile(function(text, names, self.m), dynamic=False)
 
 

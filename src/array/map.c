@@ -181,7 +181,8 @@ gpu_lanes(const td_plan *p)
     for (uint16_t i = 0; i < p->nstep; i++) {
         const td_step *s = &p->step[i];
 
-        if ((s->kind == TD_N_GATHER || s->kind == TD_N_SEARCH) && lanes > td_tune[TD_TUNE_gather_lanes])
+        if ((s->kind == TD_N_GATHER || s->kind == TD_N_SEARCH) &&
+            lanes > td_tune[TD_TUNE_gather_lanes])
             lanes = td_tune[TD_TUNE_gather_lanes];
         if (s->kind == TD_N_RANDOM && widest == 4 && lanes < td_tune[TD_TUNE_random_lanes])
             lanes = td_tune[TD_TUNE_random_lanes];

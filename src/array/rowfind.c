@@ -6,6 +6,7 @@
 enum {
     HELD_MAX = 1 << 15,   /* GPU: elements of a row that fit a block's registers */
     SERIAL_MAX = 1 << 15, /* CPU: elements of a space that one thread is as quick with */
+    SHORT_MAX = 512, /* GPU: elements of a row that a reduction by itself leaves to a few threads */
 };
 
 /* Rows must fill the machine, or be so short that nothing would be gained by dividing them. */
@@ -106,6 +107,20 @@ look(td_walk *w, td_node *n, const td_node *root, td_rowspace *out)
     return false;
 }
 
+/* The reducing kernels give a row one thread or a whole warp; a short one is best read by a few. */
+static bool
+is_short(const td_node *root)
+{
+    const td_shape *s = &root->src[0]->view.shape;
+    int64_t length = 1;
+
+    for (int i = 0; i < s->ndim; i++)
+        if (root->axes >> i & 1)
+            length *= s->dim[i];
+    return td_dev_info(root->dev)->kind != TD_DEV_CPU && length <= SHORT_MAX && s->ndim > 1 &&
+           root->axes >> (s->ndim - 1) & 1;
+}
+
 bool
 td_row_find(td_node *root, td_rowspace *out)
 {
@@ -113,7 +128,7 @@ td_row_find(td_node *root, td_rowspace *out)
     td_walk w;
     bool found;
 
-    if (root->weight < 2 || root->nsrc == 0)
+    if (root->nsrc == 0 || (root->weight < 2 && root->kind != TD_N_REDUCE))
         return false;
     if (root->kind == TD_N_REDUCE) {
         from = root->src[0];
@@ -122,6 +137,8 @@ td_row_find(td_node *root, td_rowspace *out)
             out->lack = root->axes;
         if (!worth(root->dev, out))
             return false;
+        if (is_short(root))
+            return true;
     }
     td_walk_begin(&w);
     found = look(&w, from, root, out);

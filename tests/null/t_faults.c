@@ -213,11 +213,16 @@ same_inputs(void)
     static float got_a[N], got_b[SIDE * SIDE];
     static int64_t got_marks[N];
 
-    return !treadle_array_get(a, got_a, sizeof got_a) &&
-           !treadle_array_get(b, got_b, sizeof got_b) &&
-           !treadle_array_get(marks, got_marks, sizeof got_marks) &&
-           !memcmp(got_a, host_a, sizeof got_a) && !memcmp(got_b, host_b, sizeof got_b) &&
-           !memcmp(got_marks, host_marks, sizeof got_marks);
+    if (treadle_array_get(a, got_a, sizeof got_a) || treadle_array_get(b, got_b, sizeof got_b) ||
+        treadle_array_get(marks, got_marks, sizeof got_marks))
+        return 0;
+    for (int i = 0; i < N; i++)
+        if (got_a[i] != host_a[i] || got_marks[i] != host_marks[i])
+            return 0;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        if (got_b[i] != host_b[i])
+            return 0;
+    return 1;
 }
 
 /* The program with call number k of that name failing: did that make it fail? */
