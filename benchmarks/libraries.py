@@ -79,7 +79,7 @@ class Ours(Library):
         super().__init__()
 
     def host(self, result):
-        if getattr(result, "dtype", None) == "bfloat16":
+        if getattr(result, "dtype", numpy.dtype("f4")).kind == "V":  # bfloat16
             result = result.astype("float32")
         return numpy.asarray(self.m.asnumpy(result))
 

@@ -169,6 +169,13 @@ def machine(device):
     return facts
 
 
+def kept(path, device, rows):
+    """The rows, in place of those of their names in earlier results, in the table's order."""
+    old = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    by_name = {row["name"]: row for row in [*old, *rows]}
+    return [by_name[row.name] for row in table.rows(device) if row.name in by_name]
+
+
 def copy_bandwidth(device, env):
     command = [sys.executable, str(HERE / "bandwidth.py"), device]
     asked = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
@@ -184,6 +191,7 @@ def arguments(argv):
     parser.add_argument("--device", choices=table.DEVICES, default=table.CPU)
     parser.add_argument("--rows", type=names, help="names, with commas between; \\, is a comma in one")
     parser.add_argument("--libraries", type=lambda s: s.split(","), help="peers; default: all")
+    parser.add_argument("--keep", action="store_true", help="keep the other rows of the results that are there")
     parser.add_argument("--quick", action="store_true", help="few repetitions: only to try it")
     parser.add_argument("--output", default=str(HERE / "results"))
     parser.add_argument("--ours", default="treadle", help="the module measured as treadle")
@@ -207,6 +215,9 @@ def main(argv=None):
         os.environ["TREADLE_DEVICE"] = device  # for the rows that start processes themselves
         copy = copy_bandwidth(device, env)
         cells, versions = measure(device, options, env)
+    folder = pathlib.Path(options.output)
+    rows = [judged(row, cells[row.name], copy["bytes_per_second"], reasons)
+            for row in table.rows(device) if row.name in cells]
     result = {
         "device": device,
         "date": datetime.datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -214,10 +225,8 @@ def main(argv=None):
         "versions": versions,
         "copy": copy,
         "peers": options.libraries,
-        "rows": [judged(row, cells[row.name], copy["bytes_per_second"], reasons)
-                 for row in table.rows(device) if row.name in cells],
+        "rows": kept(folder / f"{device}.json", device, rows) if options.keep else rows,
     }
-    folder = pathlib.Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(result, indent=1, ensure_ascii=False)
     (folder / f"{device}.json").write_text(text + "\n", encoding="utf-8")

@@ -37,9 +37,10 @@ def matmul(a, b, /, out=None, *, dtype=None):
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
-    if (
-        where.kind != "cpu" or _core._capturing() or "V" in a.dtype.kind + b.dtype.kind
-    ):  # NumPy has no products of bfloat16
+    halves = [x.dtype.kind == "V" for x in (a, b)]  # bfloat16, of which NumPy has no products
+    if where.kind == "cpu" and all(halves) and not _core._capturing():
+        r = matmul(a.astype("float32"), b.astype("float32")).astype("bfloat16")
+    elif where.kind != "cpu" or any(halves) or _core._capturing():
         r = _core._matmul(a, b)
     else:
         na, nb = _core._host_view(a), _core._host_view(b)
