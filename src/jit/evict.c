@@ -70,7 +70,7 @@ add(files *f, const char *name, const struct stat *s)
         f->at = at;
         f->cap = cap;
     }
-    snprintf(f->at[f->n].name, sizeof f->at->name, "%s", name);
+    memcpy(f->at[f->n].name, name, strlen(name) + 1); /* is_entry has seen that it fits */
     f->at[f->n].ns = ns_of(s->st_mtim);
     f->at[f->n++].nbytes = (size_t)s->st_size;
     f->nbytes += (size_t)s->st_size;
