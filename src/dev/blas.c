@@ -60,14 +60,10 @@ static const struct element {
 enum { ALGO_DEFAULT = -1 };
 
 static struct {
-    pthread_mutex_t mu;
+    td_lib_state state;
     blas_table call;
-    bool there;
-    bool missing;    /* looked for in vain */
-    unsigned looked; /* td_lib_changes then */
-    char why[512];   /* it is missing */
     char path[512];
-} blas = {.mu = PTHREAD_MUTEX_INITIALIZER};
+} blas = {.state = TD_LIB_STATE};
 
 /* ---- the library ---- */
 
@@ -84,26 +80,6 @@ load(void)
     }
     td_lib_path(lib, blas.path, sizeof blas.path);
     return TD_OK;
-}
-
-static td_status
-library(void)
-{
-    td_status st = TD_OK;
-
-    td_lib_prepare();
-    pthread_mutex_lock(&blas.mu);
-    if (!blas.there && blas.missing && blas.looked == td_lib_changes())
-        st = td_fail(TD_ERR_LIBRARY, "%s", blas.why);
-    else if (!blas.there) {
-        blas.looked = td_lib_changes();
-        st = load();
-        blas.there = st == TD_OK;
-        blas.missing = st != TD_OK;
-        snprintf(blas.why, sizeof blas.why, "%s", st ? td_error() : "");
-    }
-    pthread_mutex_unlock(&blas.mu);
-    return st;
 }
 
 static td_status
@@ -208,7 +184,7 @@ on_gpu(td_stream *s, const td_gemm *g)
     bool pushed;
     td_status st;
 
-    TD_TRY(library());
+    TD_TRY(td_lib_once(&blas.state, load));
     TD_TRY(td_cuda_enter(c, &pushed));
     st = run(c, s, g);
     if (!st && c->dev.sync)
@@ -250,7 +226,7 @@ td_blas_info(td_dev *d)
 
     if (d->info.kind != TD_DEV_CUDA)
         return "none: products are computed on the host";
-    if (library()) {
+    if (td_lib_once(&blas.state, load)) {
         snprintf(text, sizeof text, "%s", td_error());
         return text;
     }

@@ -24,15 +24,11 @@ typedef void cgemm_fn(int order, int ta, int tb, int m, int n, int k, const void
                       int ldc);
 
 static struct {
-    pthread_mutex_t mu;
-    bool there;
-    bool missing;    /* looked for in vain */
-    unsigned looked; /* td_lib_changes then */
-    char why[512];   /* it is missing */
+    td_lib_state state;
     sgemm_fn *sgemm;
     dgemm_fn *dgemm;
     cgemm_fn *cgemm, *zgemm;
-} blas = {.mu = PTHREAD_MUTEX_INITIALIZER};
+} blas = {.state = TD_LIB_STATE};
 
 static td_status
 load(void)
@@ -52,26 +48,6 @@ load(void)
     memcpy(&blas.cgemm, &c, sizeof c);
     memcpy(&blas.zgemm, &z, sizeof z);
     return TD_OK;
-}
-
-static td_status
-library(void)
-{
-    td_status st = TD_OK;
-
-    td_lib_prepare();
-    pthread_mutex_lock(&blas.mu);
-    if (!blas.there && blas.missing && blas.looked == td_lib_changes())
-        st = td_fail(TD_ERR_LIBRARY, "%s", blas.why);
-    else if (!blas.there) {
-        blas.looked = td_lib_changes();
-        st = load();
-        blas.there = st == TD_OK;
-        blas.missing = st != TD_OK;
-        snprintf(blas.why, sizeof blas.why, "%s", st ? td_error() : "");
-    }
-    pthread_mutex_unlock(&blas.mu);
-    return st;
 }
 
 static void
@@ -104,7 +80,7 @@ td_hostblas_gemm(const td_gemm *g)
     if (td_dtype_is_half(g->dt) || g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX ||
         g->lda > INT_MAX || g->ldb > INT_MAX || g->ldc > INT_MAX)
         return TD_SKIP;
-    TD_TRY(library());
+    TD_TRY(td_lib_once(&blas.state, load));
     for (int64_t i = 0; i < g->batch; i++)
         one_product(g, i);
     return TD_OK;

@@ -166,3 +166,23 @@ td_lib_beside(const char *name, char *why, size_t n)
         snprintf(why, n, "%s", dlerror());
     return handle;
 }
+
+td_status
+td_lib_once(td_lib_state *s, td_status (*load)(void))
+{
+    td_status st = TD_OK;
+
+    td_lib_prepare();
+    pthread_mutex_lock(&s->mu);
+    if (!s->there && s->missing && s->looked == td_lib_changes())
+        st = td_fail(TD_ERR_LIBRARY, "%s", s->why);
+    else if (!s->there) {
+        s->looked = td_lib_changes();
+        st = load();
+        s->there = st == TD_OK;
+        s->missing = st != TD_OK;
+        snprintf(s->why, sizeof s->why, "%s", st ? td_error() : "");
+    }
+    pthread_mutex_unlock(&s->mu);
+    return st;
+}

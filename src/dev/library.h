@@ -3,6 +3,8 @@
 #define TD_DEV_LIBRARY_H
 #include "base/err.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Folders to look into, separated by colons: those of the nvidia-* wheels, which Python knows.
@@ -19,6 +21,19 @@ unsigned td_lib_changes(void);
  * the folders of td_lib_search, on the loader's path or in a CUDA toolkit.  Stays open.
  * TD_ERR_LIBRARY names `package`, which pip installs. */
 td_status td_lib_open(const char *const names[], const char *package, void **out);
+/* td_lib_state - whether a library and its symbols have been loaded.  Static, of whoever uses them. */
+typedef struct td_lib_state {
+    pthread_mutex_t mu;
+    bool     there, missing; /* missing: looked for in vain */
+    unsigned looked;         /* td_lib_changes then */
+    char     why[512];       /* it is missing */
+} td_lib_state;
+
+#define TD_LIB_STATE {.mu = PTHREAD_MUTEX_INITIALIZER}
+
+/* Calls load until it succeeds once, and after a failure only when there are other folders to look into; else the
+ * failure is said again. */
+td_status td_lib_once(td_lib_state *s, td_status (*load)(void));
 /* TD_ERR_LIBRARY when it has no such symbol. */
 td_status td_lib_symbol(void *lib, const char *name, void **out);
 /* One of ours: it lies beside the library that this code is in.  For itself (RTLD_LOCAL), and stays open.
