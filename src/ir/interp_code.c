@@ -200,6 +200,8 @@ decode_value(decoder *d, uint32_t i)
     case OP_at:      emit(d, i, CODE_AT); break;
     case OP_address:
     case OP_pointer: emit(d, i, CODE_COPY); break;
+    case OP_piece_end: emit(d, i, CODE_COPY)->a += 1; break;
+    case OP_piece:     emit(d, i, CODE_COPY)->a += 2; break;
     case OP_lane:    emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
     case OP_load:
         c = access(d, i, CODE_LOAD);
@@ -219,13 +221,27 @@ decode_value(decoder *d, uint32_t i)
     return TD_OK;
 }
 
+static td_code *
+pieces(decoder *d, uint32_t i, td_code_kind kind)
+{
+    td_code *c = emit(d, i, kind);
+
+    c->imm = (int64_t)d->f->ins[i].imm;
+    c->d = d->word[i];
+    c->e = d->word[d->f->ins[i].jump];
+    return c;
+}
+
 static void
 decode_end(decoder *d, uint32_t i)
 {
     const td_inst *opener = &d->f->ins[d->f->ins[i].jump];
     td_code *c;
 
-    if (opener->op == OP_for) {
+    if (opener->op == OP_parallel) {
+        c = pieces(d, (uint32_t)(opener - d->f->ins), CODE_PIECE);
+        c->jump = c->at + 1;
+    } else if (opener->op == OP_for) {
         c = emit(d, (uint32_t)(opener - d->f->ins), CODE_NEXT);
         c->jump = c->at + 1;
         d->depth--;
@@ -263,6 +279,7 @@ decode_control(decoder *d, uint32_t i)
     case OP_loop:
     case OP_block:   d->loop[d->depth++] = i; break;
     case OP_exit_if: emit(d, i, CODE_EXIT); break;
+    case OP_parallel: pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
     case OP_end:  decode_end(d, i); break;
     case OP_barrier:
     case OP_grid_barrier:
@@ -282,7 +299,7 @@ place(decoder *d)
         if (td_dtype_is_complex((td_dtype)s->dt))
             return bad(d, i, TD_ERR_TYPE, "complex values are not interpreted");
         d->word[i] = (uint32_t)p->nwords;
-        p->nwords += td_optab[s->op].value ? s->lanes : 0;
+        p->nwords += s->op == OP_parallel ? 3 : td_optab[s->op].value ? s->lanes : 0;
         if (s->flags & TD_INST_PTR)
             TD_TRY(new_pointer(d, i));
     }
@@ -310,7 +327,7 @@ td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem
         d.pc[i] = out->ncode;
         if (preset(&d, i))
             continue;
-        if (!td_optab[f->ins[i].op].value || f->ins[i].op == OP_for)
+        if (!td_optab[f->ins[i].op].value || td_op_opens(f->ins[i].op))
             decode_control(&d, i);
         else
             TD_TRY(decode_value(&d, i));

@@ -1,4 +1,5 @@
 /* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
+#include "base/parallel.h"
 #include "ir/interp_run.h"
 
 #include <inttypes.h>
@@ -184,6 +185,39 @@ for_next(const td_runner *t, const td_code *c)
     return true;
 }
 
+/* The words of pointers to a thread's and its block's own memory. */
+static void
+point(const td_engine *e, const td_runner *t)
+{
+    for (uint32_t k = 0; k < e->p->nptr; k++) {
+        const td_code_ptr *p = &e->p->ptr[k];
+
+        if (p->op == OP_shared || p->op == OP_dynamic)
+            t->val[p->word].u = (uintptr_t)t->team->shared + p->offset;
+        if (p->op == OP_local)
+            t->val[p->word].u = (uintptr_t)t->local + p->offset;
+    }
+}
+
+/* Begins piece k of a parallel region; false: there is none. */
+static bool
+begin_piece(const td_engine *e, const td_runner *t, const td_code *c, int64_t k)
+{
+    int64_t lo = t->val[c->a].i, hi = t->val[c->b].i, n = c->imm, first, end;
+
+    if (lo < hi && (uint64_t)hi - (uint64_t)lo < (uint64_t)n)
+        n = (int64_t)((uint64_t)hi - (uint64_t)lo);
+    if (lo >= hi || k >= n)
+        return false;
+    td_parallel_piece(lo, hi, n, k, &first, &end);
+    memcpy(t->val + c->d, e->p->init + c->d, (c->e - c->d) * sizeof *t->val);
+    point(e, t);
+    t->val[c->out].i = first;
+    t->val[c->out + 1].i = end;
+    t->val[c->out + 2].i = k;
+    return true;
+}
+
 static int64_t
 thread_index(const td_engine *e, const td_runner *t, int64_t which)
 {
@@ -297,6 +331,8 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_BREAK:   more = v[c->a].u == 0; break;
         case CODE_FOR:     TD_TRY(for_start(e, t, c, &more)); break;
         case CODE_NEXT:    more = !for_next(t, c); break;
+        case CODE_PIECES:  more = begin_piece(e, t, c, 0); break;
+        case CODE_PIECE:   more = !begin_piece(e, t, c, v[c->out + 2].i + 1); break;
         case CODE_EXIT:
             t->ended = v[c->a].u != 0;
             if (!t->ended)
@@ -322,12 +358,5 @@ td_engine_start(const td_engine *e, td_runner *t, uint64_t linear)
     t->ended = false;
     memcpy(t->val, e->p->init, e->p->nwords * sizeof *t->val);
     memset(t->local, POISON, e->p->nlocal);
-    for (uint32_t k = 0; k < e->p->nptr; k++) {
-        const td_code_ptr *p = &e->p->ptr[k];
-
-        if (p->op == OP_shared || p->op == OP_dynamic)
-            t->val[p->word].u = (uintptr_t)t->team->shared + p->offset;
-        if (p->op == OP_local)
-            t->val[p->word].u = (uintptr_t)t->local + p->offset;
-    }
+    point(e, t);
 }

@@ -71,6 +71,8 @@ flows(const td_lower *lw, const flow_case *table, int n)
     test_case c;
 
     for (int k = 0; k < n; k++) {
+        if (table[k].on == CPU_ONLY)
+            continue;
         test_begin(&c, table[k].name);
         table[k].make(&c, true);
         test_against_interp(&c, lw, "gpu", run_gpu);
