@@ -104,7 +104,7 @@ fn_array(walk *w, const call *c, int number, thing *out)
 {
     int space = td_intrinsics[number].row;
     const thing *shape_arg = arg_or_kw(c, 0, "shape"), *dtype = arg_or_kw(c, 1, "dtype");
-    const td_type *e;
+    const td_type *e = NULL;
     dim shape[TD_MAXDIM_KERNEL];
     uint32_t ndim;
     uint64_t count;
@@ -133,7 +133,7 @@ td_status
 fn_atomic(walk *w, const call *c, int number, thing *out)
 {
     td_op op = (td_op)td_intrinsics[number].row;
-    const td_type *e;
+    const td_type *e = NULL;
     td_val old, index;
     thing to;
 

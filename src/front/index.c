@@ -295,7 +295,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         move(w, c, v);
         c->strided = c->strided || c->kept;
     } else if (k->type->kind == TD_T_SLICE) {
-        td_val start;
+        td_val start = TD_NONE;
         dim count, step, s = stride_of(w, c->a, c->axis);
         bool whole;
 

@@ -182,8 +182,8 @@ raised(walk *w, uint32_t exc, uint32_t *object_, const char **text)
 td_status
 stmt_raise(walk *w, uint32_t node)
 {
-    uint32_t site, object_;
-    const char *text;
+    uint32_t site, object_ = 0;
+    const char *text = "";
 
     if (!F(node, Raise_exc))
         return bad(w, node, TD_ERR_TYPE,
