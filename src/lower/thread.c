@@ -49,6 +49,15 @@ low_gdim(lowering *L, const td_inst *s)
 }
 
 LLVMValueRef
+low_lane_index(lowering *L, const td_inst *s)
+{
+    (void)s;
+    return L->target == TD_TARGET_CPU
+               ? low_cint(L, 32, 1, 0)
+               : low_intrin(L, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0, NULL, 0);
+}
+
+LLVMValueRef
 low_barrier(lowering *L, const td_inst *s)
 {
     (void)s;
