@@ -72,12 +72,15 @@ typedef struct py_dep { /* what a compilation took for a constant */
     bool      attr;
 } py_dep;
 
-typedef struct py_box { /* a mailbox, and whether somebody must look into it */
-    struct py_box *next; /* of those that are watched */
-    struct py_spec *spec;
-    td_dev        *dev;
-    td_mailbox    *mail;
-    bool           watched;
+/* py_box - a kernel's mailbox, in memory that host and device see. */
+typedef struct py_box {
+    struct py_box  *next, **place; /* among those of all kernels that have been launched */
+    struct py_spec *spec;          /* borrowed */
+    td_hostmem      mem;
+    td_mailbox     *mail;
+    uint64_t        read;   /* words of prints that have been printed */
+    td_event       *last;   /* after the last launch, where the kernel prints; NULL: none */
+    td_stream      *stream; /* of the last launch */
 } py_box;
 
 /* py_spec - a function compiled for a row of argument types on one device.  Its dispatcher's. */
@@ -187,16 +190,21 @@ typedef struct py_dims {
 
 PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
+/* ---- kerneldims.c ---- */
+bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);                 /* of k[grid, block, stream, shared] */
+bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);      /* the device's limits */
+
 /* ---- kernelresult.c ---- */
 PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c);
 
 /* ---- report.c ---- */
-bool      py_box_new(py_spec *s);   /* fills s->box */
-void      py_box_free(py_box *b);   /* ok on NULL */
-void      py_box_watch(py_box *b);  /* it has been given to a launch */
-PyObject *py_report_raise(void);    /* the exception of the failure that a wait has met; always NULL */
-bool      py_box_read(py_box *b);   /* after work that is done: prints, and raises what failed */
+bool      py_box_new(py_spec *s);                 /* fills s->box */
+void      py_box_free(py_box *b);                 /* ok on NULL */
+void      py_box_watch(py_box *b, td_stream *s);  /* the kernel has been launched on s */
+bool      py_box_read(py_box *b);                 /* prints what was printed, raises what failed */
+PyObject *py_report_raise(void);                  /* the exception of a failure that a wait has met; NULL always */
 void      py_report_init(void);
 
-bool py_kernel_init(PyObject *module);
+td_dev *py_cpu(void);
+bool    py_kernel_init(PyObject *module);
 #endif

@@ -11,6 +11,12 @@ typedef struct event {
     td_dev *dev;
 } event;
 
+td_stream *
+py_stream_of(PyObject *o)
+{
+    return Py_IS_TYPE(o, py.stream) ? ((stream *)o)->s : NULL;
+}
+
 static PyObject *
 stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
