@@ -244,6 +244,24 @@ td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
     return d->ops->memory(d, free_bytes, total_bytes);
 }
 
+td_status
+td_dev_attribute(td_dev *d, int number, int *out)
+{
+    return d->ops->attribute ? d->ops->attribute(d, number, out) : TD_SKIP;
+}
+
+td_status
+td_dev_uuid(td_dev *d, unsigned char out[16])
+{
+    return d->ops->uuid ? d->ops->uuid(d, out) : TD_SKIP;
+}
+
+td_status
+td_dev_profiler(td_dev *d, bool on)
+{
+    return d->ops->profiler ? d->ops->profiler(d, on) : TD_OK;
+}
+
 /* ---- copies ---- */
 
 td_status
@@ -276,6 +294,62 @@ td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
     td_work w = {.kind = TD_TRACE_fill, .dst = dst, .byte = byte, .nbytes = nbytes};
 
     return nbytes ? td_work_do(s, &w) : TD_OK;
+}
+
+td_status
+td_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes, bool *later)
+{
+    td_work w = {.kind = out ? TD_TRACE_copy_out : TD_TRACE_copy_in,
+                 .dst = out ? (uintptr_t)host : dev,
+                 .src = out ? dev : (uintptr_t)host,
+                 .nbytes = nbytes,
+                 .later = later};
+
+    *later = false;
+    return nbytes ? td_work_do(s, &w) : TD_OK;
+}
+
+/* ---- host memory that the device reaches ---- */
+
+td_status
+td_hostmem_get(td_dev *d, td_hostmem *m)
+{
+    size_t asked = m->nbytes;
+    td_status st;
+
+    if (m->kind != TD_HOST_REGISTERED) {
+        m->host = NULL;
+        m->nbytes += m->nbytes == 0; /* an address in any case */
+    }
+    if (d->ops->host_get) {
+        m->dev = 0;
+        st = d->ops->host_get(d, m);
+        return st == TD_ERR_OOM ? td_fail(st, "%s: %zu bytes of host memory", d->info.name, asked)
+                                : st;
+    }
+    if (m->kind != TD_HOST_REGISTERED)
+        m->host = td_host_alloc(m->nbytes);
+    m->dev = (uintptr_t)m->host;
+    return m->host ? TD_OK : td_fail(TD_ERR_OOM, "%zu bytes of host memory", asked);
+}
+
+td_status
+td_hostmem_put(td_dev *d, td_hostmem *m)
+{
+    void *host = m->host;
+
+    m->host = NULL;
+    if (!host)
+        return TD_OK;
+    if (d->ops->host_put) {
+        td_hostmem gone = *m;
+
+        gone.host = host;
+        return d->ops->host_put(d, &gone);
+    }
+    if (m->kind != TD_HOST_REGISTERED)
+        td_host_free(host, m->nbytes);
+    return TD_OK;
 }
 
 /* ---- streams ---- */
@@ -323,10 +397,31 @@ td_stream_new(td_dev *d, td_stream **out)
     return TD_OK;
 }
 
+td_status
+td_stream_of(td_dev *d, void *handle, td_stream **out)
+{
+    static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* one record a handle */
+    td_stream *s = &d->def;
+
+    if ((uintptr_t)handle > 1 && d->ops->stream_new) {
+        pthread_mutex_lock(&mu);
+        s = td_pool_stream_find(d, handle);
+        if (!s && (s = calloc(1, sizeof *s))) {
+            s->dev = d;
+            s->handle = handle;
+            s->foreign = true;
+            td_pool_stream(s);
+        }
+        pthread_mutex_unlock(&mu);
+    }
+    *out = s;
+    return s ? TD_OK : no_record(d, "a stream");
+}
+
 void
 td_stream_free(td_stream *s)
 {
-    if (!s || s == &s->dev->def)
+    if (!s || s == &s->dev->def || s->foreign)
         return;
     td_pool_stream_gone(s);
 }

@@ -130,6 +130,7 @@ py_is_dispatcher(PyObject *o)
 
 /* The front's view of function `fn` (a function or a dispatcher), made once a dispatcher; NULL: exception. */
 const td_source *py_source(py_dispatcher *d, PyObject *fn);
+void             py_sources_free(py_dispatcher *d);
 
 /* What the front is told during one compilation. */
 typedef struct py_asking {

@@ -315,25 +315,35 @@ add_tuple(py_call *c, PyObject *o, const td_type **type)
     return true;
 }
 
+/* Truth of an attribute: 1, 0; -1: there is none or an exception. */
+static int
+flag_of(PyObject *o, const char *name)
+{
+    PyObject *v = py_attr(o, name);
+    int r = v ? PyObject_IsTrue(v) : -1;
+
+    Py_XDECREF(v);
+    return r;
+}
+
 /* cuda.In, Out and InOut: an array, and what of it is copied. */
 static int
 add_wrapper(py_call *c, PyObject *o, const td_type **type)
 {
-    PyObject *way = py_attr(o, "_td_way"), *value;
+    int in = flag_of(o, "_td_in"), out = in >= 0 ? flag_of(o, "_td_out") : -1;
+    PyObject *value = out >= 0 ? PyObject_GetAttrString(o, "value") : NULL;
     uint32_t first = c->nleaf;
     bool ok;
 
-    if (!way)
+    if (!value)
         return PyErr_Occurred() ? -1 : 0;
-    value = PyObject_GetAttrString(o, "value");
-    ok = value && add(c, value, type);
+    ok = add(c, value, type);
     for (uint32_t i = first; ok && i < c->nleaf; i++) {
         c->leaf[i].said = true;
-        c->leaf[i].way = (uint8_t)PyLong_AsLong(way);
+        c->leaf[i].way = in && out ? PY_INOUT : out ? PY_OUT : PY_IN;
     }
-    Py_XDECREF(way);
-    Py_XDECREF(value); /* its owner, the wrapper, is an argument */
-    return ok && !PyErr_Occurred() ? 1 : -1;
+    Py_DECREF(value); /* the wrapper, an argument, has it */
+    return ok ? 1 : -1;
 }
 
 /* Memory of another library's. */

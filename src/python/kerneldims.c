@@ -4,7 +4,11 @@
 /* Limits of grids and blocks that CUDA gives every device; a CPU plays one. */
 static const int64_t grid_max[3] = {INT32_MAX, 65535, 65535}, block_max[3] = {1024, 1024, 64};
 
-enum { CPU_THREADS = 1024, SHARED_MOST = 227 << 10 };
+enum {
+    CPU_THREADS = 1024,
+    CPU_SHARED = 227 << 10,
+    ATTR_SHARED_OPTIN = 97, /* CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN */
+};
 
 /* ---- reading ---- */
 
@@ -53,16 +57,23 @@ read_extents(PyObject *o, const char *what, uint32_t out[3])
     return true;
 }
 
+/* A Stream tells its device; a number is one of the default device's. */
 static bool
 read_stream(PyObject *o, td_stream **out)
 {
-    *out = py_stream_of(o);
-    if (*out || py_is_none(o))
+    td_dev *d;
+
+    *out = NULL;
+    if (py_is_none(o) || (PyLong_Check(o) && PyLong_AsLong(o) == 0 && !PyErr_Occurred()))
         return true;
-    if (PyLong_Check(o) && PyLong_AsLong(o) == 0 && !PyErr_Occurred())
-        return true;
-    PyErr_Format(PyExc_TypeError, "the stream of a launch is a Stream, None or 0, not %R", o);
-    return false;
+    if (Py_IS_TYPE(o, py.stream)) {
+        PyObject *where = PyObject_GetAttrString(o, "device");
+        bool ok = where && py_device(where, &d) && py_stream(o, d, out);
+
+        Py_XDECREF(where);
+        return ok;
+    }
+    return py_device(NULL, &d) && py_stream(o, d, out);
 }
 
 static bool
@@ -112,6 +123,18 @@ above(py_dispatcher *d, const py_spec *s, const char *what, int64_t value, int64
     return true;
 }
 
+static int64_t
+most_shared(const py_spec *s)
+{
+    int most;
+
+    if (td_dev_info(s->dev)->kind == TD_DEV_CPU)
+        return CPU_SHARED;
+    return td_dev_attribute(s->dev, ATTR_SHARED_OPTIN, &most) == TD_OK && most > 0
+               ? most
+               : (int64_t)td_dev_info(s->dev)->max_shared;
+}
+
 bool
 py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims)
 {
@@ -130,6 +153,7 @@ py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims)
                   cpu ? CPU_THREADS : info->max_threads) &&
            !(d->how.threads && above(d, s, "the block's number of threads (launch bounds)", threads,
                                      d->how.threads)) &&
-           !above(d, s, "shared memory in bytes", (int64_t)dims->shared + s->made.shared,
-                  SHARED_MOST);
+           !((dims->shared || s->made.shared) &&
+             above(d, s, "shared memory in bytes", (int64_t)dims->shared + s->made.shared,
+                   most_shared(s)));
 }

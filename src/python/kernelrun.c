@@ -92,7 +92,7 @@ array_words(run *r, const td_type *t, const td_array *a)
 static bool
 warn_copy(const run *r, const py_leaf *l)
 {
-    PyObject *class = py_package("treadle.cuda._warnings", "PerformanceWarning"),
+    PyObject *class = py_package("treadle", "PerformanceWarning"),
              *name = class ? arg_name(r, l) : NULL;
     int st = -1;
 
@@ -220,7 +220,7 @@ add_hidden(run *r)
             return false;
         }
         switch (m->hidden[i].kind) {
-        case TD_HIDDEN_MAILBOX: r->word[r->n++] = (uint64_t)(uintptr_t)r->s->box->mail; break;
+        case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
         case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
         case TD_HIDDEN_ARRAY:
