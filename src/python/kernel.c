@@ -179,7 +179,7 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"fn",   "mode",    "device",   "debug",   "fma",       "fast",
                             "checked", "parallel", "nogil", "threads", "registers", NULL};
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
     int device = 0, debug = 0, fma = 1, fast = 0, checked = 0, parallel = 0, nogil = 0;
     unsigned threads = 0, registers = 0;
     PyObject *fn, *code;
@@ -261,7 +261,7 @@ dispatcher_dealloc(PyObject *self)
     dispatcher_clear(self);
     Py_XDECREF(d->name);
     Py_XDECREF(d->params);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
 
