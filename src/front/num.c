@@ -382,8 +382,8 @@ static const struct sign {
     {TD_SYN_GtE, OP_greater_equal, ">="},
 };
 
-static const struct
-operator* sign_of(td_syn syn)
+static const struct sign *
+sign_of(td_syn syn)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (signs[i].syn == syn)

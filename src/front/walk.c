@@ -149,6 +149,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
 static td_status
 finish(walk *w)
 {
+    if (w->how->fma)
+        TD_TRY(td_fn_contract(w->f));
     if (w->mem->failed)
         return td_fail(TD_ERR_NOMEM, "compiling %s: host memory is out", w->f->name);
     return td_fn_finish(w->f);
