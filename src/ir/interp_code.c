@@ -13,7 +13,7 @@ typedef struct decoder {
     uint32_t *word; /* of each instruction: offset of its value */
     uint32_t *root; /* of each pointer: index of the td_code_ptr that it was made from */
     size_t ndynamic;
-    uint32_t *pc;   /* of each instruction: the first code at or after it */
+    uint32_t *pc;                   /* of each instruction: the first code at or after it */
     uint32_t loop[MAXDEPTH], depth; /* open for, loop and block instructions */
 } decoder;
 
@@ -105,9 +105,10 @@ preset(decoder *d, uint32_t i)
 
     switch (s->op) {
     case OP_param:
-        fill(d, i, td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
+        fill(d, i,
+             td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
         return true;
-    case OP_const: fill(d, i, constant(s)); return true;
+    case OP_const:   fill(d, i, constant(s)); return true;
     case OP_shared:
     case OP_local:
     case OP_dynamic: /* filled when a thread starts */
@@ -185,24 +186,24 @@ decode_value(decoder *d, uint32_t i)
     case OP_gdim:
         emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm;
         break;
-    case OP_permute: emit(d, i, CODE_PERMUTE); break;
-    case OP_any:     emit(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_all:     emit(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_bits:    emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_unbits:  emit(d, i, CODE_UNBITS); break;
-    case OP_clock:   emit(d, i, CODE_CLOCK); break;
+    case OP_permute:       emit(d, i, CODE_PERMUTE); break;
+    case OP_any:           emit(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_all:           emit(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_bits:          emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_unbits:        emit(d, i, CODE_UNBITS); break;
+    case OP_clock:         emit(d, i, CODE_CLOCK); break;
     case OP_barrier_count:
     case OP_shuffle_xor:
     case OP_shuffle:
     case OP_ballot:
     case OP_match_any:
-    case OP_activemask: wait_at(d, i); break;
-    case OP_at:      emit(d, i, CODE_AT); break;
+    case OP_activemask:    wait_at(d, i); break;
+    case OP_at:            emit(d, i, CODE_AT); break;
     case OP_address:
-    case OP_pointer: emit(d, i, CODE_COPY); break;
-    case OP_piece_end: emit(d, i, CODE_COPY)->a += 1; break;
-    case OP_piece:     emit(d, i, CODE_COPY)->a += 2; break;
-    case OP_lane:    emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
+    case OP_pointer:       emit(d, i, CODE_COPY); break;
+    case OP_piece_end:     emit(d, i, CODE_COPY)->a += 1; break;
+    case OP_piece:         emit(d, i, CODE_COPY)->a += 2; break;
+    case OP_lane:          emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
     case OP_load:
         c = access(d, i, CODE_LOAD);
         c->d = c->c;
@@ -277,10 +278,10 @@ decode_control(decoder *d, uint32_t i)
         d->loop[d->depth++] = i;
         break;
     case OP_loop:
-    case OP_block:   d->loop[d->depth++] = i; break;
-    case OP_exit_if: emit(d, i, CODE_EXIT); break;
-    case OP_parallel: pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
-    case OP_end:  decode_end(d, i); break;
+    case OP_block:        d->loop[d->depth++] = i; break;
+    case OP_exit_if:      emit(d, i, CODE_EXIT); break;
+    case OP_parallel:     pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
+    case OP_end:          decode_end(d, i); break;
     case OP_barrier:
     case OP_grid_barrier:
     case OP_syncwarp:     wait_at(d, i); break;

@@ -1,6 +1,6 @@
 /* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
-#include "base/parallel.h"
 #include "ir/interp_run.h"
+#include "base/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ td_engine_locate(const td_engine *e, const td_runner *t, uint32_t at)
         snprintf(line, sizeof line, ", line %u", s->line);
     snprintf(w.text, sizeof w.text,
              "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s)", e->p->fn->name,
-             t->team->bid[0], t->team->bid[1], t->team->bid[2], t->tid[0], t->tid[1], t->tid[2], line, at,
-             td_optab[s->op].name);
+             t->team->bid[0], t->team->bid[1], t->team->bid[2], t->tid[0], t->tid[1], t->tid[2],
+             line, at, td_optab[s->op].name);
     return w;
 }
 
@@ -287,7 +287,7 @@ move(const td_engine *e, const td_runner *t, const td_code *c)
             out[l] = a[(uint64_t)t->val[c->b + l].i % c->lanes];
         break;
     case CODE_CLOCK: out->i = now(); break;
-    case CODE_AT: out->u = a->u + t->val[c->b].u; break;
+    case CODE_AT:    out->u = a->u + t->val[c->b].u; break;
     case CODE_BITCAST:
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = td_interp_word(c->dt, &a[l]);
@@ -340,7 +340,7 @@ td_engine_run(const td_engine *e, td_runner *t)
             t->at = code + e->p->ncode - 1;
             return TD_OK;
         case CODE_WAIT:
-        case CODE_DONE:    t->at = c; return TD_OK;
+        case CODE_DONE: t->at = c; return TD_OK;
         }
         if (!more)
             c = code + c->jump - 1;

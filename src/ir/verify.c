@@ -108,11 +108,11 @@ check_parallel(const check *c, uint32_t i)
     case OP_param:
     case OP_exit_if:
     case OP_parallel:
-    case OP_dynamic:
-        return bad(c, i, "must not stand in a parallel region");
+    case OP_dynamic:  return bad(c, i, "must not stand in a parallel region");
     case OP_set:
-        return s->arg[0].i > c->parallel ? TD_OK
-                                         : bad(c, i, "sets a slot from outside the parallel region");
+        return s->arg[0].i > c->parallel
+                   ? TD_OK
+                   : bad(c, i, "sets a slot from outside the parallel region");
     }
     return s->op >= OP_tid && s->op <= OP_syncwarp
                ? bad(c, i, "must not stand in a parallel region")
@@ -154,13 +154,13 @@ has_atomic(unsigned op, td_dtype dt)
     bool wide = td_dtype_size(dt) >= 4 && !td_dtype_is_complex(dt);
 
     switch (op) {
-    case OP_atomic_add: return wide || td_dtype_is_half(dt);
+    case OP_atomic_add:  return wide || td_dtype_is_half(dt);
     case OP_atomic_max:
     case OP_atomic_min:
     case OP_atomic_exch:
-    case OP_atomic_cas: return wide;
+    case OP_atomic_cas:  return wide;
     case OP_atomic_inc:
-    case OP_atomic_dec: return dt == TD_U32 || dt == TD_U64;
+    case OP_atomic_dec:  return dt == TD_U32 || dt == TD_U64;
     }
     return wide && td_dtype_is_int(dt);
 }
@@ -229,8 +229,9 @@ check_move(const check *c, uint32_t i)
     case OP_shuffle_xor:
         return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
     case OP_shuffle:
-        return same && td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK
-                                                          : bad(c, i, "dtype differs, or not one lane");
+        return same && td_at(c->f, s->arg[1])->lanes == 1
+                   ? TD_OK
+                   : bad(c, i, "dtype differs, or not one lane");
     case OP_match_any:
         return a->lanes == 1 && s->dt == TD_U32 ? TD_OK : bad(c, i, "uint32 of one lane");
     case OP_permute:
@@ -282,17 +283,18 @@ check_core(const check *c, uint32_t i)
     case OP_gdim: return s->imm < 3 && s->dt == TD_I32 ? TD_OK : bad(c, i, "no such axis");
     case OP_at:
         return td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK : bad(c, i, "offset is not one lane");
-    case OP_address: return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
-    case OP_lane:    return s->dt == TD_I32 ? TD_OK : bad(c, i, "a lane is int32");
+    case OP_address:       return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
+    case OP_lane:          return s->dt == TD_I32 ? TD_OK : bad(c, i, "a lane is int32");
     case OP_ballot:
     case OP_activemask:    return s->dt == TD_U32 ? TD_OK : bad(c, i, "threads of a warp are uint32");
     case OP_barrier_count: return s->dt == TD_I32 ? TD_OK : bad(c, i, "a count is int32");
     case OP_clock:         return s->dt == TD_I64 ? TD_OK : bad(c, i, "a time is int64");
     case OP_grid_barrier:
-        return td_at(c->f, s->arg[0])->dt == TD_U32 ? TD_OK : bad(c, i, "the counter is not uint32");
+        return td_at(c->f, s->arg[0])->dt == TD_U32 ? TD_OK
+                                                    : bad(c, i, "the counter is not uint32");
     case OP_nanosleep:
         return td_at(c->f, s->arg[0])->lanes == 1 ? TD_OK : bad(c, i, "time is not one lane");
-    case OP_fence:   return s->imm < 3 ? TD_OK : bad(c, i, "no such scope");
+    case OP_fence: return s->imm < 3 ? TD_OK : bad(c, i, "no such scope");
     }
     return letters[0] == 'v' || letters[0] == 's' ? check_move(c, i) : TD_OK;
 }

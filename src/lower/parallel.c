@@ -86,7 +86,8 @@ call(lowering *L, const td_inst *s, const low_piece *p, LLVMValueRef fn)
     LLVMValueRef env = low_at_entry(L, p->env, false), v;
 
     for (uint32_t k = 0; k < p->n; k++) {
-        v = is_slot(L, p->used[k]) ? LLVMBuildLoad2(L->b, p->type[k], p->outer[k], "") : p->outer[k];
+        v = is_slot(L, p->used[k]) ? LLVMBuildLoad2(L->b, p->type[k], p->outer[k], "")
+                                   : p->outer[k];
         LLVMBuildStore(L->b, v, LLVMBuildStructGEP2(L->b, p->env, env, k, ""));
     }
     low_runtime(L, "td_run_pieces", LLVMVoidTypeInContext(L->cx),

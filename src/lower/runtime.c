@@ -19,7 +19,8 @@ run_clock(void)
 static void
 run_nanosleep(int64_t ns)
 {
-    struct timespec t = {.tv_sec = ns > 0 ? ns / 1000000000 : 0, .tv_nsec = ns > 0 ? ns % 1000000000 : 0};
+    struct timespec t = {.tv_sec = ns > 0 ? ns / 1000000000 : 0,
+                         .tv_nsec = ns > 0 ? ns % 1000000000 : 0};
 
     nanosleep(&t, NULL);
 }

@@ -32,7 +32,8 @@ send(const test_case *c, const uint64_t *args, td_buf **buf, uint64_t *on_gpu)
 static td_status
 launch(const test_case *c, td_module *m, const uint64_t *args, td_buf **buf)
 {
-    td_dims dims = {.grid = {c->grid, 1, 1}, .block = {c->block, 1, 1}, .shared = (uint32_t)c->shared};
+    td_dims dims = {
+        .grid = {c->grid, 1, 1}, .block = {c->block, 1, 1}, .shared = (uint32_t)c->shared};
     uint64_t on_gpu[MAX_ARGS];
     td_func *f;
 

@@ -193,7 +193,7 @@ fast(const td_lower *lw)
     static const char *const approximate[] = {
         "div.full.ftz.f32",   "sqrt.approx.ftz.f32", "rsqrt.approx.ftz.f32", "ex2.approx.ftz.f32",
         "lg2.approx.ftz.f32", "sin.approx.ftz.f32",  "cos.approx.ftz.f32",   "fma.rn.ftz.f32"};
-    static const td_op rows[] = {OP_divide, OP_sqrt, OP_exp,  OP_exp2, OP_log,  OP_log2,
+    static const td_op rows[] = {OP_divide, OP_sqrt, OP_exp, OP_exp2, OP_log, OP_log2,
                                  OP_log10,  OP_sin,  OP_cos, OP_tan,  OP_pow, OP_rsqrt};
     char *text = NULL;
     test_case c;
