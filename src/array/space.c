@@ -322,7 +322,7 @@ label(const td_plan *p, const char *head)
     }
     if (n == from) /* nothing but loads */
         snprintf(text + n, sizeof text - n, "%s", !n ? "copy" : text[n - 1] == ' ' ? "values" : "");
-    return td_trace_text(td_trace_id(text));
+    return td_name_text(td_name_id(text));
 }
 
 void

@@ -5,7 +5,7 @@
  */
 #include "python/py.h"
 
-#include "dev/trace.h"
+#include "dev/site.h"
 
 #include <string.h>
 
@@ -103,7 +103,7 @@ line_id(PyObject *frame)
         old = lines[at].code;
         lines[at].code = code;
         lines[at].line = line;
-        lines[at].id = td_trace_id(text);
+        lines[at].id = td_name_id(text);
         code = old;
     }
     Py_XDECREF(code);
@@ -145,5 +145,5 @@ void
 py_site_init(void)
 {
     td_mem_on_large(note_line);
-    td_trace_on_site(trace_line);
+    td_site_on_ask(trace_line);
 }
