@@ -29,7 +29,7 @@ driver_of(td_devkind kind)
 /* After these the driver answers every call of the process with an error: cuda.h. */
 static const int fatal[] = {
     226, /* CUDA_ERROR_CONTAINED */
-    700, /* CUDA_ERROR_ILLEGAL_ADDRESS */
+    CU_ILLEGAL_ADDRESS,
     702, /* CUDA_ERROR_LAUNCH_TIMEOUT */
     710, /* CUDA_ERROR_ASSERT */
     714, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
@@ -37,7 +37,7 @@ static const int fatal[] = {
     716, /* CUDA_ERROR_MISALIGNED_ADDRESS */
     717, /* CUDA_ERROR_INVALID_ADDRESS_SPACE */
     718, /* CUDA_ERROR_INVALID_PC */
-    719, /* CUDA_ERROR_LAUNCH_FAILED */
+    CU_LAUNCH_FAILED,
     721, /* CUDA_ERROR_TENSOR_MEMORY_LEAK */
     810, /* CUDA_ERROR_MPS_CLIENT_TERMINATED */
     911, /* CUDA_ERROR_EXTERNAL_DEVICE */
