@@ -54,11 +54,13 @@ before_fork(void)
     for (int i = 0; i < CUDA_MAX; i++)
         hold(atomic_load(&all.cuda[i]));
     td_host_lock(true);
+    td_site_lock(true);
 }
 
 static void
 after_fork(void)
 {
+    td_site_lock(false);
     td_host_lock(false);
     while (held.n > 0)
         td_pool_lock(held.dev[--held.n], false);

@@ -45,6 +45,9 @@ void      td_dev_use(td_dev *d);                      /* the calling thread's de
 const td_devinfo *td_dev_info(const td_dev *d);       /* borrowed */
 td_status td_dev_sync(td_dev *d);                     /* waits for all work on d */
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
+/* Bytes a second that the device's memory can move: by its data sheet, for the CPU as its copies are
+ * measured at the first call.  0: not known. */
+double td_dev_bandwidth(td_dev *d);
 /* Called when a device has been made, by its first user; NULL: nobody. */
 void td_dev_on_open(void (*fn)(td_dev *d));
 /* Called when the host has waited for work on d, or has got results from it: what fn returns is what the wait

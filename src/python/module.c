@@ -180,8 +180,13 @@ core_exec(PyObject *m)
         return -1;
     }
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
+<<<<<<< HEAD
         !py_device_init(m) || !py_stream_init(m) || !py_hostmem_init(m) || !py_random_init(m) ||
         !py_graph_init(m) ||
+=======
+        !py_device_init(m) || !py_stream_init(m) || !py_random_init(m) || !py_graph_init(m) ||
+        !py_site_init() ||
+>>>>>>> failures
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
@@ -195,7 +200,6 @@ core_exec(PyObject *m)
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
-    py_site_init();
     td_dev_on_open(td_jit_warm);
     py_memory_hooks();
     return 0;
