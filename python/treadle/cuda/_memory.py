@@ -173,6 +173,13 @@ class HostArray(numpy.ndarray):
     def __array_finalize__(self, base):
         self._memory = getattr(base, "_memory", None)
 
+    def __array_wrap__(self, arr, context=None, return_scalar=False):
+        """Results are NumPy's own arrays, but where they were written into this one."""
+        if arr is self:
+            return arr
+        plain = numpy.asarray(arr)
+        return plain[()] if return_scalar or (plain.ndim == 0 and self.ndim) else plain
+
     @property
     def _td_array(self):
         """The array over the same memory. TypeError where there is none: copies, and memory that is only pinned."""
