@@ -1,6 +1,5 @@
 /* t_host.c - host memory that a device reaches, copies that do not wait, streams by their handle, facts. */
-#include "dev/dev.h"
-#include "dev/null.h"
+#include "dev/nulldrv.h"
 
 #include "check.h"
 
@@ -139,6 +138,41 @@ test_streams(td_dev *cpu)
     CHECK(t == td_dev_stream(cpu));
 }
 
+/* A stream that does not wait for the default one: only with enter and leave it stands between its work. */
+static void
+test_apart(bool ordered)
+{
+    td_stream *def = td_dev_stream(null), *s;
+    cu_stream theirs = NULL;
+    cu_ctx ctx, old;
+    td_buf *a, *b;
+    int wrong = 0;
+
+    CHECK(td_null_cuDevicePrimaryCtxRetain(&ctx, 0) == 0 && td_null_cuCtxPushCurrent(ctx) == 0);
+    CHECK(td_null_cuStreamCreate(&theirs, CU_STREAM_NON_BLOCKING) == 0);
+    CHECK_OK(td_stream_of(null, theirs, &s));
+    CHECK_OK(td_buf_new(null, NULL, 64, &a));
+    CHECK_OK(td_buf_new(null, NULL, 64, &b));
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        td_null_delay(seed);
+        CHECK_OK(td_fill(def, a->ptr, 1, 64));
+        CHECK_OK(td_fill(def, b->ptr, 2, 64));
+        if (ordered)
+            CHECK_OK(td_stream_enter(s));
+        CHECK_OK(td_copy(s, b->ptr, a->ptr, 64));
+        if (ordered)
+            CHECK_OK(td_stream_leave(s));
+        CHECK_OK(td_fill(def, a->ptr, 3, 64));
+        CHECK_OK(td_dev_sync(null));
+        wrong += *(char *)b->ptr != 1;
+    }
+    td_null_delay(0);
+    CHECK((wrong == 0) == ordered);
+    td_buf_unref(a);
+    td_buf_unref(b);
+    CHECK(td_null_cuStreamDestroy(theirs) == 0 && td_null_cuCtxPopCurrent(&old) == 0);
+}
+
 static void
 test_facts(td_dev *cpu)
 {
@@ -170,6 +204,8 @@ main(void)
     test_failures();
     test_later();
     test_streams(cpu);
+    test_apart(true);
+    test_apart(false);
     test_facts(cpu);
     return check_failures != 0;
 }
