@@ -13,12 +13,14 @@
 enum { CUDA_MAX = 64 };
 
 typedef void td_dev_opened(td_dev *d);
+typedef td_status td_dev_waited(td_dev *d);
 
 /* The devices made so far; each lives as long as the process. */
 static struct {
     pthread_mutex_t mu; /* held while a device is made: its first user waits for it, as do others */
     _Atomic(td_dev *) cpu, null, cuda[CUDA_MAX];
     _Atomic(td_dev_opened *) opened;
+    _Atomic(td_dev_waited *) waited;
 } all = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local td_dev *in_use; /* td_dev_use */
@@ -129,6 +131,21 @@ td_dev_on_open(td_dev_opened *fn)
     atomic_store(&all.opened, fn);
 }
 
+void
+td_dev_on_wait(td_dev_waited *fn)
+{
+    atomic_store(&all.waited, fn);
+}
+
+/* st: what a wait for d's work came to. */
+static td_status
+waited(td_dev *d, td_status st)
+{
+    td_dev_waited *fn = atomic_load_explicit(&all.waited, memory_order_relaxed);
+
+    return st || !fn ? st : fn(d);
+}
+
 td_status
 td_dev_get(const char *name, td_dev **out)
 {
@@ -219,7 +236,7 @@ td_dev_init(td_dev *d, const td_devops *ops)
 td_status
 td_dev_sync(td_dev *d)
 {
-    return td_work_do(&d->def, &(td_work){.kind = TD_TRACE_wait, .all = true});
+    return waited(d, td_work_do(&d->def, &(td_work){.kind = TD_TRACE_wait, .all = true}));
 }
 
 td_status
@@ -261,7 +278,7 @@ td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
 {
     td_work w = {.kind = TD_TRACE_copy_out, .dst = (uintptr_t)dst, .src = src, .nbytes = nbytes};
 
-    return nbytes ? td_work_do(s, &w) : TD_OK;
+    return nbytes ? waited(s->dev, td_work_do(s, &w)) : TD_OK;
 }
 
 td_status
@@ -413,7 +430,7 @@ td_stream_free(td_stream *s)
 td_status
 td_stream_sync(td_stream *s)
 {
-    return td_work_do(s, &(td_work){.kind = TD_TRACE_wait});
+    return waited(s->dev, td_work_do(s, &(td_work){.kind = TD_TRACE_wait}));
 }
 
 td_status
@@ -505,7 +522,8 @@ td_event_record(td_event *e, td_stream *s)
 td_status
 td_event_sync(td_event *e)
 {
-    return td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e});
+    return waited(e->dev,
+                  td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e}));
 }
 
 td_status

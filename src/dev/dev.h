@@ -47,6 +47,9 @@ td_status td_dev_sync(td_dev *d);                     /* waits for all work on d
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
 /* Called when a device has been made, by its first user; NULL: nobody. */
 void td_dev_on_open(void (*fn)(td_dev *d));
+/* Called when the host has waited for work on d, or has got results from it: what fn returns is what the wait
+ * comes to.  In any thread, without locks; NULL: nobody. */
+void td_dev_on_wait(td_status (*fn)(td_dev *d));
 td_status td_dev_of(uintptr_t ptr, td_dev **out);              /* borrowed: the GPU whose memory it is; TD_ERR_VALUE: none's */
 const char *td_dev_cuda_missing(void);                /* why there is no CUDA device; "" when there is one; borrowed */
 

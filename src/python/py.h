@@ -28,7 +28,7 @@ typedef struct py_ndarray {
  * another interpreter gets ImportError. */
 typedef struct py_state {
     PyInterpreterState *interp;
-    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem;
+    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher;
     PyObject *oom, *compile, *device_error, *missing; /* exception classes */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
