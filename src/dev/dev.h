@@ -160,6 +160,10 @@ void       td_stream_free(td_stream *s);          /* ok on NULL and on default s
 /* Borrowed, for the process's life: the stream with that CUstream, NULL or 1 the default one.  A stream of
  * another library must live until what was given to it has passed. */
 td_status  td_stream_of(td_dev *d, void *handle, td_stream **out);
+/* Round work on s with memory of the default stream's: for another library's streams, which need not wait for
+ * that stream nor it for them; nothing to do for others. */
+td_status  td_stream_enter(td_stream *s); /* later work of s comes after the default stream's so far */
+td_status  td_stream_leave(td_stream *s); /* later work of the default stream comes after that of s so far */
 td_status  td_stream_sync(td_stream *s);
 td_status  td_stream_wait(td_stream *s, td_event *e); /* work given to s later waits for e */
 /* Work that `after` is given from now on comes after what `before` has been given: handles of streams
