@@ -36,8 +36,7 @@ static const struct error {
     {CU_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {CU_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {CU_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
-     "an illegal memory access was encountered"},
+    {CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", NULL}, /* the launch hook's own words */
     {CU_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 };
@@ -182,7 +181,7 @@ td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
     bool host = td_null_pinned((uintptr_t)ptr, 1, NULL);
 
     if (r || attribute != CU_POINTER_MEMORY_TYPE || (!host && td_null_mem_check(ptr, 1)))
-        return r ? r : CU_INVALID_VALUE; /* as for pageable host memory */
+        return r ? r : CU_INVALID_VALUE;       /* as for pageable host memory */
     *(int *)value = host ? CU_MEMORY_HOST : 2; /* CU_MEMORYTYPE_DEVICE */
     return 0;
 }
