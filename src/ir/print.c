@@ -83,6 +83,10 @@ add_imm(td_text *out, const td_inst *s)
         if (s->imm)
             td_text_addf(out, " align %" PRIu64, s->imm);
         break;
+    case TD_IMM_LEVEL:
+        if (s->imm)
+            td_text_addf(out, " level %" PRIu64, s->imm);
+        break;
     }
 }
 
@@ -107,7 +111,7 @@ add_line(td_text *out, const td_inst *s)
 static bool
 opens(const td_inst *s)
 {
-    return s->op == OP_if || s->op == OP_else || s->op == OP_for || s->op == OP_loop;
+    return s->op == OP_else || td_op_opens(s->op);
 }
 
 static void
@@ -143,6 +147,10 @@ td_fn_print(const td_fn *f, td_text *out)
         td_text_addf(out, " threads %u", f->threads);
     if (f->resident)
         td_text_addf(out, " resident %u", f->resident);
+    if (f->fast)
+        td_text_addf(out, " fast");
+    if (f->optimise)
+        td_text_addf(out, " optimise %u", f->optimise);
     td_text_addf(out, " {\n");
     for (uint32_t i = 0; i < f->n; i++) {
         const td_inst *s = &f->ins[i];

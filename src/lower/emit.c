@@ -33,6 +33,15 @@ choose(const struct row *r, td_dtype dt)
     return td_dtype_is_float(dt) ? r->f : td_dtype_kind(dt) == 'i' ? r->s : r->u;
 }
 
+/* Spelled-out rows keep their exact steps. */
+static LLVMValueRef
+relaxed(const lowering *L, LLVMValueRef v)
+{
+    if (L->f->fast && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
+        LLVMSetFastMathFlags(v, LLVMFastMathAll);
+    return v;
+}
+
 static LLVMValueRef
 lower_row(lowering *L, const td_inst *s)
 {
@@ -40,16 +49,19 @@ lower_row(lowering *L, const td_inst *s)
     int arity = td_optab[s->op].arity;
     td_dtype dt = (td_dtype)td_at(L->f, s->arg[arity - 1])->dt;
     LLVMTypeRef t = low_type(L, dt, s->lanes);
-    LLVMValueRef x[TD_MAXARG] = {NULL};
+    LLVMValueRef x[TD_MAXARG] = {NULL}, v;
 
     for (int i = 0; i < arity; i++)
         x[i] = L->val[s->arg[i].i];
+    if ((v = low_approx(L, s, x)))
+        return v;
     switch (r->how) {
-    case ROW_BIN: return LLVMBuildBinOp(L->b, (LLVMOpcode)choose(r, dt), x[0], x[1], "");
+    case ROW_BIN:
+        return relaxed(L, LLVMBuildBinOp(L->b, (LLVMOpcode)choose(r, dt), x[0], x[1], ""));
     case ROW_CMP:
         return td_dtype_is_float(dt) ? low_fcmp(L, (LLVMRealPredicate)r->f, x[0], x[1])
                                      : low_icmp(L, (LLVMIntPredicate)choose(r, dt), x[0], x[1]);
-    case ROW_INTRIN:  return low_intrin(L, r->name, &t, 1, x, (unsigned)arity);
+    case ROW_INTRIN:  return relaxed(L, low_intrin(L, r->name, &t, 1, x, (unsigned)arity));
     case ROW_MATH:    return low_math(L, r->name, arity, dt, s->lanes, x);
     case ROW_SPECIAL: return r->fn(L, dt, s->lanes, x);
     case ROW_SPELLED: break;
@@ -209,6 +221,14 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(store),
     [OP_atomic_add] = low_atomic, [OP_atomic_max] = low_atomic, [OP_atomic_min] = low_atomic,
     [OP_atomic_and] = low_atomic, [OP_atomic_or] = low_atomic,  [OP_atomic_xor] = low_atomic,
+    [OP_atomic_exch] = low_atomic, [OP_atomic_inc] = low_atomic, [OP_atomic_dec] = low_atomic,
+    [OP_atomic_cas] = low_atomic,
+    HERE(at),
+    HERE(address),
+    HERE(pointer),
+    HERE(local),
+    HERE(dynamic),
+    HERE(fence),
     HERE(slot),
     HERE(get),
     HERE(set),
@@ -216,18 +236,46 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(else),
     HERE(for),
     HERE(loop),
+    [OP_block] = low_block_region,
     HERE(break_if),
+    HERE(exit_if),
+    HERE(parallel),
+    HERE(piece_end),
+    [OP_piece] = low_piece_number,
     HERE(end),
     HERE(tid),
     HERE(bid),
     HERE(bdim),
     HERE(gdim),
+    [OP_lane] = low_lane_index,
     HERE(shared),
     HERE(barrier),
+    HERE(barrier_count),
+    HERE(grid_barrier),
     HERE(shuffle_xor),
+    HERE(shuffle),
+    HERE(ballot),
+    HERE(match_any),
+    HERE(activemask),
+    HERE(syncwarp),
+    HERE(clock),
+    HERE(nanosleep),
+    HERE(permute),
+    HERE(any),
+    HERE(all),
+    HERE(bits),
+    HERE(unbits),
 };
 
 /* ---- the function ---- */
+
+void
+low_host_attrs(const lowering *L, LLVMValueRef fn)
+{
+    low_attr(L, fn, "nounwind", 0);
+    if (low_host()->vector_bytes == 64)
+        low_attr_text(L, fn, "prefer-vector-width", "512");
+}
 
 static td_status
 declare_host(lowering *L)
@@ -236,8 +284,7 @@ declare_host(lowering *L)
 
     L->fn = LLVMAddFunction(L->mod, L->f->name,
                             LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, 3, 0));
-    if (low_host()->vector_bytes == 64)
-        low_attr_text(L, L->fn, "prefer-vector-width", "512");
+    low_host_attrs(L, L->fn);
     return TD_OK;
 }
 
@@ -268,9 +315,12 @@ declare_gpu(lowering *L)
     }
     L->fn = LLVMAddFunction(L->mod, L->f->name,
                             LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, L->f->nparam, 0));
+    low_attr(L, L->fn, "nounwind", 0);
     LLVMSetFunctionCallConv(L->fn, 71); /* ptx_kernel: an entry */
     annotate(L, "maxntidx", L->f->threads);
     annotate(L, "minctasm", L->f->resident);
+    if (L->f->fast)
+        low_attr_text(L, L->fn, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
     return TD_OK;
 }
 
@@ -286,6 +336,10 @@ lower_body(lowering *L)
         const td_inst *s = &L->f->ins[i];
 
         L->val[i] = s->op < TD_OPS ? lower_row(L, s) : coretab[s->op](L, s);
+    }
+    if (L->exit) {
+        LLVMBuildBr(L->b, L->exit);
+        LLVMPositionBuilderAtEnd(L->b, L->exit);
     }
     LLVMBuildRetVoid(L->b);
     LLVMPositionBuilderAtEnd(L->b, L->entry);
@@ -304,7 +358,6 @@ low_module(lowering *L)
     L->mod = LLVMModuleCreateWithNameInContext(L->f->name, L->cx);
     L->b = LLVMCreateBuilderInContext(L->cx);
     TD_TRY(L->target == TD_TARGET_CPU ? declare_host(L) : declare_gpu(L));
-    low_attr(L, L->fn, "nounwind", 0);
     return lower_body(L);
 }
 
