@@ -235,7 +235,21 @@ static low_inst *const coretab[OP_COUNT] = {
     [OP_lane] = low_lane_index,
     HERE(shared),
     HERE(barrier),
+    HERE(barrier_count),
+    HERE(grid_barrier),
     HERE(shuffle_xor),
+    HERE(shuffle),
+    HERE(ballot),
+    HERE(match_any),
+    HERE(activemask),
+    HERE(syncwarp),
+    HERE(clock),
+    HERE(nanosleep),
+    HERE(permute),
+    HERE(any),
+    HERE(all),
+    HERE(bits),
+    HERE(unbits),
 };
 
 /* ---- the function ---- */
