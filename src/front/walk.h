@@ -78,6 +78,12 @@ typedef struct frame { /* a function that is being walked */
     bool             returned;
 } frame;
 
+typedef struct dynpart { /* a part of dynamic shared memory, from byte start to byte end, int64 */
+    struct dynpart *up;
+    const char     *name;
+    td_val          start, end;
+} dynpart;
+
 typedef struct walk {
     td_fn            *f;
     td_arena         *mem;
@@ -93,6 +99,7 @@ typedef struct walk {
     bool     dead;   /* control does not get here */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
+    dynpart *parts;  /* the last one first */
 } walk;
 
 /* ---- the tree ---- */
