@@ -90,7 +90,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"demo", "fft", "linalg", "memory", "random", "special"}
+_MODULES = {"cuda", "demo", "fft", "linalg", "memory", "random", "special", "types"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(
