@@ -155,9 +155,9 @@ fn_array(walk *w, const call *c, int number, thing *out)
     const thing *shape_arg = arg_or_kw(c, 0, "shape"), *dtype = arg_or_kw(c, 1, "dtype");
     const td_type *e = NULL;
     dim shape[TD_MAXDIM_KERNEL];
-    uint32_t ndim, align;
-    uint64_t count;
-    char layout;
+    uint32_t ndim = 0, align = 1;
+    uint64_t count = 0;
+    char layout = 'C';
     td_dtype dt;
     td_val base;
 

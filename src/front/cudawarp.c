@@ -285,24 +285,18 @@ fn_bits(walk *w, const call *c, int number_, thing *out)
     return built(w, c->node);
 }
 
-/* 1 + the number of the lowest bit that is set: what is left above x & -x. */
 td_status
 fn_ffs(walk *w, const call *c, int number_, thing *out)
 {
-    td_val v, lowest, above;
-    td_dtype dt;
     thing x;
 
     (void)number_;
     TD_TRY(word_of(w, c, "ffs", &x));
-    dt = x.type->dt;
-    v = val_as(w, &x, dt);
-    lowest = TD_E2(w->f, bitwise_and, v, TD_E2(w->f, subtract, td_const_int(w->f, dt, 0), v));
-    above = TD_E1(w->f, leading_zeros, lowest); /* of 0: all */
-    v = TD_E2(w->f, subtract, td_const_int(w->f, dt, (int64_t)(8 * td_dtype_size(dt))), above);
-    *out = num_val(TD_I32, td_cast(w->f, v, TD_I32));
+    x = num_val((td_dtype)x.type->dt, val_as(w, &x, x.type->dt));
+    TD_TRY(spell_ffs(w, &x, 1, 0, x.type->dt, out));
+    *out = num_convert(w, out, td_type_num(TD_I32));
     out->nonneg = true;
-    return built(w, c->node);
+    return TD_OK;
 }
 
 td_status

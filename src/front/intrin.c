@@ -1,5 +1,5 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
-#include "front/intrin.h"
+#include "front/typed.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -26,8 +26,9 @@ enum { /* rows of cudaatomic.c */
     ATOMIC_NANMIN,
 };
 
-/* A function of numbers whose types its signature fixes (typed.def): x have the arguments' types. */
-typedef td_status spell_fn(walk *w, const thing *x, int how, thing *out);
+/* A function of numbers whose types its signature fixes (typed.def): the n arguments have theirs; `to` is the (first)
+ * result's, which out need not have yet. */
+typedef td_status spell_fn(walk *w, const thing *x, int n, int how, td_dtype to, thing *out);
 
 typedef struct td_intrinsic_row {
     intrinsic_fn *fn;
