@@ -8,12 +8,6 @@
 #include <math.h>
 
 static td_val
-not(walk *w, td_val c)
-{
-    return TD_E1(w->f, logical_not, c);
-}
-
-static td_val
 both(walk *w, td_val a, td_val b)
 {
     return TD_E2(w->f, logical_and, a, b);
@@ -109,46 +103,45 @@ spell_exp10(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
 /* ---- directions ---- */
 
-/* Bits of the float next to r, away from 0 or towards it; of 0 away from it into the half line of `up`. */
-static td_val
-neighbour(walk *w, td_val r, td_dtype dt, bool up)
+static td_dtype
+bits_of(td_dtype dt)
 {
-    static const td_dtype signed_of[] = {[2] = TD_I16, [4] = TD_I32, [8] = TD_I64};
-    td_dtype bits_dt = signed_of[td_dtype_size(dt)];
-    td_val bits = td_bitcast(w->f, r, bits_dt), one = whole(w, bits_dt, 1), moved;
+    static const td_dtype of[] = {[2] = TD_I16, [4] = TD_I32, [8] = TD_I64};
+
+    return of[td_dtype_size(dt)];
+}
+
+/* The float's bits above or below `bits`.  Below either 0 stands the smallest negative number. */
+static td_val
+neighbour(walk *w, td_val bits, td_dtype dt, bool up)
+{
+    td_val one = whole(w, dt, 1), zero = whole(w, dt, 0), moved, is_zero;
+    td_val more = TD_E2(w->f, add, bits, one), less = TD_E2(w->f, subtract, bits, one);
     int width = 8 * (int)td_dtype_size(dt);
-    td_val zero = whole(w, bits_dt, 0), is_zero, negative_;
-    int64_t least = (int64_t)(UINT64_C(1) << (width - 1)); /* the bits of the smallest negative one, less one */
+    int64_t sign = (int64_t)(~UINT64_C(0) << (width - 1));
 
     is_zero = TD_E2(w->f, equal, TD_E2(w->f, left_shift, bits, one), zero);
-    negative_ = TD_E2(w->f, less, bits, zero);
-    moved = up ? TD_E3(w->f, select, negative_, TD_E2(w->f, subtract, bits, one),
-                       TD_E2(w->f, add, bits, one))
-               : TD_E3(w->f, select, negative_, TD_E2(w->f, add, bits, one),
-                       TD_E2(w->f, subtract, bits, one));
-    if (width < 64)
-        least -= INT64_C(1) << width; /* as a signed number */
-    moved = TD_E3(w->f, select, is_zero,
-                  up ? one : TD_E2(w->f, add, whole(w, bits_dt, least), one), moved);
-    return td_bitcast(w->f, moved, dt);
+    moved = TD_E3(w->f, select, TD_E2(w->f, less, bits, zero), up ? less : more, up ? more : less);
+    return TD_E3(w->f, select, is_zero, up ? one : whole(w, dt, sign + 1), moved);
 }
 
 td_val
 step(walk *w, td_val r, td_dtype dt, td_val below, td_val above, int how)
 {
-    td_dtype cmp = td_dtype_is_half(dt) ? TD_F32 : dt;
-    td_val v = td_cast(w->f, r, cmp), zero = real(w, cmp, 0);
-    td_val down = neighbour(w, r, dt, false), up = neighbour(w, r, dt, true);
+    td_dtype bits_dt = bits_of(dt);
+    td_val bits = td_bitcast(w->f, r, bits_dt), zero = whole(w, bits_dt, 0);
+    td_val down = neighbour(w, bits, bits_dt, false), up = neighbour(w, bits, bits_dt, true);
+    int to = how & HOW_ROUND;
 
-    switch (how & HOW_ROUND) {
-    case DOWN: return TD_E3(w->f, select, below, down, r);
-    case UP:   return TD_E3(w->f, select, above, up, r);
-    case TO_ZERO:
-        below = both(w, below, TD_E2(w->f, greater, v, zero));
-        above = both(w, above, TD_E2(w->f, less, v, zero));
-        return TD_E3(w->f, select, below, down, TD_E3(w->f, select, above, up, r));
-    default: return r;
+    if (to == TO_ZERO) {
+        below = both(w, below, TD_E2(w->f, greater_equal, bits, zero));
+        above = both(w, above, TD_E2(w->f, less, bits, zero));
     }
+    if (to == DOWN || to == TO_ZERO)
+        bits = TD_E3(w->f, select, below, down, bits);
+    if (to == UP || to == TO_ZERO)
+        bits = TD_E3(w->f, select, above, up, bits);
+    return td_bitcast(w->f, bits, dt);
 }
 
 /* ---- sums and products with their errors ---- */
@@ -185,12 +178,38 @@ fma_error(walk *w, td_val a, td_val b, td_val c, td_val *error)
     return r;
 }
 
-/* The row's result to nearest and its error's sign: of float32 in float64, where nothing underflows. */
+/* The same of float32, with the error in float64: there products are exact and nothing underflows. */
 static td_val
-with_error(walk *w, td_op op, const td_val *x, td_dtype dt, td_val *error)
+with_wide_error(walk *w, td_op op, const td_val *x, int n, td_val *error)
+{
+    td_val v[TD_MAXARG], r = td_emit(w->f, op, x), d, rest, one = real(w, TD_F64, 1), y;
+
+    for (int i = 0; i < n; i++)
+        v[i] = td_cast(w->f, x[i], TD_F64);
+    d = negated(w, td_cast(w->f, r, TD_F64));
+    switch (op) {
+    case OP_multiply: *error = TD_E3(w->f, fma, v[0], v[1], d); return r;
+    case OP_sqrt:     *error = TD_E3(w->f, fma, d, negated(w, d), v[0]); return r;
+    case OP_fma:
+        y = sum_error(w, TD_E2(w->f, multiply, v[0], v[1]), v[2], &rest);
+        *error = TD_E2(w->f, add, TD_E2(w->f, add, y, d), rest);
+        return r;
+    default: /* divide, reciprocal: what is left over, in the divisor's sign */
+        y = v[n - 1];
+        *error = TD_E3(w->f, fma, d, y, op == OP_divide ? v[0] : one);
+        *error = TD_E2(w->f, multiply, *error, TD_E2(w->f, copysign, one, y));
+        return r;
+    }
+}
+
+/* The row's result to nearest and its error's sign. */
+static td_val
+with_error(walk *w, td_op op, const td_val *x, int n, td_dtype dt, td_val *error)
 {
     td_val r, y, one = real(w, dt, 1);
 
+    if (dt == TD_F32 && op != OP_add && op != OP_subtract)
+        return with_wide_error(w, op, x, n, error);
     switch (op) {
     case OP_add:      return sum_error(w, x[0], x[1], error);
     case OP_subtract: return sum_error(w, x[0], negated(w, x[1]), error);
@@ -200,8 +219,8 @@ with_error(walk *w, td_op op, const td_val *x, td_dtype dt, td_val *error)
         r = TD_E1(w->f, sqrt, x[0]);
         *error = TD_E3(w->f, fma, negated(w, r), r, x[0]);
         return r;
-    default: /* divide, reciprocal: what is left over, in the divisor's sign */
-        y = op == OP_divide ? x[1] : x[0];
+    default:
+        y = x[n - 1];
         r = TD_E2(w->f, divide, op == OP_divide ? x[0] : one, y);
         *error = TD_E3(w->f, fma, negated(w, r), y, op == OP_divide ? x[0] : one);
         *error = TD_E2(w->f, multiply, *error, TD_E2(w->f, copysign, one, y));
@@ -222,7 +241,7 @@ spell_directed(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     }
     if (op == OP_divide || op == OP_reciprocal)
         finite = both(w, finite, TD_E2(w->f, not_equal, v[n - 1], zero));
-    r = with_error(w, op, v, to, &error);
+    r = with_error(w, op, v, n, to, &error);
     /* Where a finite result is too large, the error is no number: it is on 0's side. */
     over = both(w, finite, TD_E1(w->f, isinf, r));
     error = TD_E3(w->f, select, over, negated(w, r), error);

@@ -30,17 +30,17 @@ spell_rsqrt(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
 /* sin and cos of pi * x: x loses its quarter turns exactly before it meets pi. */
 static void
-turns(walk *w, td_val x, td_dtype dt, td_val *sine, td_val *cosine)
+pi_times(walk *w, td_val x, td_dtype dt, td_val *sine, td_val *cosine)
 {
-    td_val quarters = TD_E1(w->f, rint, TD_E2(w->f, multiply, x, real(w, dt, 2))), rest, s, c, k;
-    td_val minus[2], swap, of_s, of_c;
+    td_val quarters, rest, s, c, k, minus[2], swap, of_s, of_c;
 
+    x = TD_E2(w->f, fmod, x, real(w, dt, 2));
+    quarters = TD_E1(w->f, rint, TD_E2(w->f, multiply, x, real(w, dt, 2)));
     rest = TD_E3(w->f, fma, quarters, real(w, dt, -0.5), x);
     rest = TD_E2(w->f, multiply, rest, real(w, dt, 0x1.921fb54442d18p+1));
     s = TD_E1(w->f, sin, rest);
     c = TD_E1(w->f, cos, rest);
-    k = TD_E2(w->f, fmod, quarters, real(w, dt, 4)); /* -3 … 3; large floats are multiples of 4 or NaN */
-    k = td_cast(w->f, k, TD_I32);
+    k = td_cast(w->f, quarters, TD_I32); /* -4 … 4 */
     swap = TD_E2(w->f, not_equal, TD_E2(w->f, bitwise_and, k, whole(w, TD_I32, 1)),
                  whole(w, TD_I32, 0));
     of_s = TD_E3(w->f, select, swap, c, s);
@@ -62,7 +62,7 @@ spell_pi(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     td_val s, c;
 
     (void)n;
-    turns(w, val(x), to, &s, &c);
+    pi_times(w, val(x), to, &s, &c);
     return give(w, to, how == OP_sin ? s : c, out);
 }
 
@@ -74,7 +74,7 @@ spell_sincos(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
     (void)n;
     if (how) {
-        turns(w, val(x), to, &s, &c);
+        pi_times(w, val(x), to, &s, &c);
     } else {
         s = TD_E1(w->f, sin, val(x));
         c = TD_E1(w->f, cos, val(x));
