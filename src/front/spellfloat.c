@@ -228,25 +228,42 @@ with_error(walk *w, td_op op, const td_val *x, int n, td_dtype dt, td_val *error
     }
 }
 
+/* To nearest, in a form that is no product or sum to contract with what uses it. */
+static td_val
+to_nearest(walk *w, td_op op, const td_val *x, td_dtype dt)
+{
+    switch (op) {
+    case OP_add:      return TD_E3(w->f, fma, x[0], real(w, dt, 1), x[1]);
+    case OP_subtract: return TD_E3(w->f, fma, x[1], real(w, dt, -1), x[0]);
+    case OP_multiply: return TD_E3(w->f, fma, x[0], x[1], negated(w, real(w, dt, 0)));
+    default:          return td_emit(w->f, op, x);
+    }
+}
+
 /* how: an operation and the way it rounds.  A sum of numbers that cancel is +0 whatever the way. */
 td_status
 spell_directed(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
     td_op op = (td_op)(how & HOW_OP);
-    td_val v[TD_MAXARG], r, error, finite = whole(w, TD_BOOL, 1), zero = real(w, to, 0), over;
+    td_val v[TD_MAXARG], r, error, zero, below, above, finite = whole(w, TD_BOOL, 1);
 
     for (int i = 0; i < n; i++) {
         v[i] = val(&x[i]);
         finite = both(w, finite, TD_E1(w->f, isfinite, v[i]));
     }
+    if (!(how & HOW_ROUND)) {
+        *out = num_val(to, to_nearest(w, op, v, to));
+        return built(w, w->node);
+    }
     if (op == OP_divide || op == OP_reciprocal)
-        finite = both(w, finite, TD_E2(w->f, not_equal, v[n - 1], zero));
+        finite = both(w, finite, TD_E2(w->f, not_equal, v[n - 1], real(w, to, 0)));
     r = with_error(w, op, v, n, to, &error);
-    /* Where a finite result is too large, the error is no number: it is on 0's side. */
-    over = both(w, finite, TD_E1(w->f, isinf, r));
-    error = TD_E3(w->f, select, over, negated(w, r), error);
-    *out = num_val(to, step(w, r, to, both(w, finite, TD_E2(w->f, less, error, zero)),
-                            both(w, finite, TD_E2(w->f, greater, error, zero)), how));
+    zero = real(w, (td_dtype)td_at(w->f, error)->dt, 0);
+    /* a finite result that is too large is on 0's side of inf, where the error is no number */
+    below = either(w, TD_E2(w->f, less, error, zero), TD_E2(w->f, equal, r, real(w, to, INFINITY)));
+    above = either(w, TD_E2(w->f, greater, error, zero),
+                   TD_E2(w->f, equal, r, real(w, to, -INFINITY)));
+    *out = num_val(to, step(w, r, to, both(w, finite, below), both(w, finite, above), how));
     return built(w, w->node);
 }
 

@@ -90,14 +90,25 @@ spell_rcbrt(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     return give(w, to, TD_E2(w->f, divide, real(w, to, 1), TD_E1(w->f, cbrt, val(x))), out);
 }
 
+/* erfc(t) / 2 at t = -x * sqrt(1/2).  In erfc's tail t's rounding shows: erfc' is about -2t * erfc there. */
 td_status
 spell_normcdf(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
-    td_val v = TD_E2(w->f, multiply, val(x), real(w, to, -0x1.6a09e667f3bcdp-1)); /* -sqrt(1/2) */
+    double exact = -0x1.6a09e667f3bcdp-1, high = to == TD_F32 ? (double)(float)exact : exact;
+    double rest = to == TD_F32 ? exact - high : 0x1.bdd3413b26456p-55;
+    td_val t = TD_E2(w->f, multiply, val(x), real(w, to, high)), r = TD_E1(w->f, erfc, t), lost, fixed;
 
     (void)n;
     (void)how;
-    return give(w, to, TD_E2(w->f, multiply, TD_E1(w->f, erfc, v), real(w, to, 0.5)), out);
+    lost = TD_E3(w->f, fma, val(x), real(w, to, high), TD_E1(w->f, negative, t));
+    lost = TD_E3(w->f, fma, val(x), real(w, to, rest), lost);
+    fixed = TD_E2(w->f, multiply, TD_E2(w->f, multiply, t, real(w, to, -2)), r);
+    fixed = TD_E3(w->f, fma, fixed, lost, r);
+    r = TD_E3(w->f, select,
+              TD_E2(w->f, logical_and, TD_E2(w->f, greater, t, real(w, to, 1)),
+                    TD_E2(w->f, greater, r, real(w, to, 0))),
+              fixed, r);
+    return give(w, to, TD_E2(w->f, multiply, r, real(w, to, 0.5)), out);
 }
 
 /* x - y, or 0 where that is negative */

@@ -40,7 +40,7 @@ def rounded(x, letter, how="rn"):
     if abs(n) <= most:
         return float(n)
     inward = how == "rz" or (how == "rd" and x > 0) or (how == "ru" and x < 0)
-    return math.copysign(float(most) if inward else math.inf, x)
+    return (float(most) if inward else math.inf) * (1 if x > 0 else -1)
 
 
 def whole(q, how):
@@ -84,6 +84,8 @@ def directed(op, letter, how, *args):
             return float({"add": lambda: a[0] + a[1], "sub": lambda: a[0] - a[1], "mul": lambda: a[0] * a[1],
                           "div": lambda: a[0] / a[1], "fma": lambda: a[0] * a[1] + a[2], "rcp": lambda: 1 / a[0],
                           "sqrt": lambda: np.sqrt(a[0])}[op]())  # fmt: skip
+    if letter == "d" and how != "rn" and any(0 < abs(v) < Fraction(1, 2**500) for v in x):
+        return None  # the errors underflow: docs/numba.md says so
     if op in ("div", "rcp"):
         num, den = (x[0], x[1]) if op == "div" else (Fraction(1), x[0])
         if den == 0:
@@ -170,6 +172,16 @@ def lgamma(x):
         return math.inf
     y = math.lgamma(x)
     return None if abs(y) < 1 else y
+
+
+def normcdf(x):
+    """As erfc, whose argument's rounding is taken out."""
+    if not math.isfinite(x) or abs(x) > 36:
+        return 0.0 if x < 0 else 1.0 if x > 0 else math.nan
+    t = Fraction(float(x)) * Fraction(math.isqrt(2 * 10**80), 2 * 10**40)
+    high = float(t)
+    r = math.erfc(-high) / 2
+    return r * (1 - 2 * high * float(t - Fraction(high))) if high < -1 else r
 
 
 def logb(x):
@@ -272,7 +284,7 @@ def libdevice_floats():
     for suffix in ("", "f"):
         t = suffix or "d"
         one = {"erf": pure(math.erf), "erfc": pure(math.erfc), "tgamma": pure(gamma), "lgamma": pure(lgamma),
-               "normcdf": pure(lambda x: math.erfc(-x / math.sqrt(2)) / 2), "sinpi": sinpi, "cospi": cospi}  # fmt: skip
+               "normcdf": normcdf, "sinpi": sinpi, "cospi": cospi}  # fmt: skip
         for n, f in one.items():
             f.units = 64.0 if n in ("normcdf", "tgamma", "lgamma") else 8.0
             m[n + suffix] = f
@@ -284,6 +296,7 @@ def libdevice_floats():
         m["nextafter" + suffix] = (lambda x, y: np.nextafter(np.float32(x), np.float32(y))) if suffix else np.nextafter
         m["fma" + suffix] = lambda x, y, z, t=t[0]: directed("fma", t, "rn", x, y, z)
         m["sincospi" + suffix] = lambda x: (sinpi(x), cospi(x))
+        m["sincospi" + suffix].units = 8.0
         m["sincos" + suffix] = np64(lambda x: (np.sin(x), np.cos(x)))
         m["isfinited" if not suffix else "finitef"] = lambda x: int(math.isfinite(x))
         m["isinf" + (suffix or "d")] = lambda x: int(math.isinf(x))
