@@ -3,16 +3,18 @@
 
 #include <string.h>
 
-enum { MAXDEPTH = 64, SHARED_ALIGN = 128 };
+enum { MAXDEPTH = 64, ALIGN = 128 };
 
 typedef struct decoder {
     const td_fn *f;
     const uint64_t *args;
     td_arena *mem;
     td_prog *p;
-    uint32_t *word; /* of each instruction: offset of its value, or index of its pointer */
+    uint32_t *word; /* of each instruction: offset of its value */
+    uint32_t *root; /* of each pointer: index of the td_code_ptr that it was made from */
+    size_t ndynamic;
     uint32_t *pc;   /* of each instruction: the first code at or after it */
-    uint32_t loop[MAXDEPTH], depth; /* open for and loop instructions */
+    uint32_t loop[MAXDEPTH], depth; /* open for, loop and block instructions */
 } decoder;
 
 static td_status
@@ -29,7 +31,7 @@ emit(decoder *d, uint32_t i, td_code_kind kind)
 {
     const td_inst *s = &d->f->ins[i];
     td_code *c = &d->p->code[d->p->ncode++];
-    uint32_t *operand[TD_MAXARG] = {&c->a, &c->b, &c->c, &c->d};
+    uint32_t *operand[TD_MAXARG] = {&c->a, &c->b, &c->c, &c->d, &c->e};
 
     *c = (td_code){.kind = kind,
                    .out = d->word[i],
@@ -72,24 +74,26 @@ static td_status
 new_pointer(decoder *d, uint32_t i)
 {
     const td_inst *s = &d->f->ins[i];
-    size_t size = td_dtype_size((td_dtype)s->dt), nbytes;
+    size_t *total = s->op == OP_local ? &d->p->nlocal : &d->p->nshared;
     td_code_ptr *p = &d->p->ptr[d->p->nptr];
-    char *mem;
 
-    d->word[i] = d->p->nptr++;
-    if (s->op == OP_param) {
-        *p = (td_code_ptr){.base = (uintptr_t)d->args[s->imm], .at = i};
+    if (s->op == OP_at) {
+        d->root[i] = d->root[s->arg[0].i];
         return TD_OK;
     }
-    if (__builtin_mul_overflow(s->imm, size, &nbytes) || nbytes > SIZE_MAX / 2)
+    d->root[i] = d->p->nptr++;
+    *p = (td_code_ptr){.op = (td_op)s->op, .at = i, .word = d->word[i]};
+    if (s->op == OP_param)
+        p->base = (uintptr_t)d->args[s->imm];
+    if (s->op == OP_param || s->op == OP_pointer)
+        return TD_OK;
+    p->nbytes = d->ndynamic;
+    if (s->op != OP_dynamic &&
+        __builtin_mul_overflow(s->imm, td_dtype_size((td_dtype)s->dt), &p->nbytes))
         return bad(d, i, TD_ERR_VALUE, "the array's size does not fit");
-    mem = td_alloc_big(d->mem, nbytes + SHARED_ALIGN);
-    if (!mem)
-        return bad(d, i, TD_ERR_NOMEM, "no memory for the array");
-    *p = (td_code_ptr){.base = ((uintptr_t)mem + SHARED_ALIGN - 1) & ~(uintptr_t)(SHARED_ALIGN - 1),
-                       .nbytes = nbytes,
-                       .shared = true,
-                       .at = i};
+    p->offset = (*total + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (__builtin_add_overflow(p->offset, p->nbytes, total) || *total > SIZE_MAX / 4)
+        return bad(d, i, TD_ERR_VALUE, "the array's size does not fit");
     return TD_OK;
 }
 
@@ -100,9 +104,14 @@ preset(decoder *d, uint32_t i)
     const td_inst *s = &d->f->ins[i];
 
     switch (s->op) {
-    case OP_param: fill(d, i, td_interp_word((td_dtype)s->dt, &d->args[s->imm])); return true;
+    case OP_param:
+        fill(d, i, td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
+        return true;
     case OP_const: fill(d, i, constant(s)); return true;
-    case OP_slot:  return true;
+    case OP_shared:
+    case OP_local:
+    case OP_dynamic: /* filled when a thread starts */
+    case OP_slot:    return true;
     case OP_iota:
         for (int l = 0; l < s->lanes; l++)
             d->p->init[d->word[i] + (uint32_t)l].i = l;
@@ -111,10 +120,38 @@ preset(decoder *d, uint32_t i)
     return false;
 }
 
+/* d: the member mask of an exchange, its last operand. */
+static void
+wait_at(decoder *d, uint32_t i)
+{
+    const td_inst *s = &d->f->ins[i];
+    const char *mask = strchr(td_optab[s->op].kinds, 'm');
+    td_code *c = emit(d, i, CODE_WAIT);
+
+    c->imm = (int64_t)s->imm;
+    c->d = mask ? d->word[s->arg[mask - td_optab[s->op].kinds].i] : UINT32_MAX;
+    d->p->waits = true;
+    d->p->meets = d->p->meets || s->op == OP_grid_barrier;
+}
+
+/* A load, store or atomic. */
+static td_code *
+access(decoder *d, uint32_t i, td_code_kind kind)
+{
+    const td_inst *s = &d->f->ins[i];
+    td_code *c = emit(d, i, kind);
+
+    c->ptr = d->root[s->arg[0].i];
+    c->step = td_at(d->f, s->arg[1])->lanes > 1;
+    c->imm = (int64_t)s->imm;
+    return c;
+}
+
 static td_status
 decode_value(decoder *d, uint32_t i)
 {
     const td_inst *s = &d->f->ins[i];
+    uint32_t mask;
     td_code *c;
 
     if (s->op < TD_OPS || s->op == OP_cast) {
@@ -148,17 +185,36 @@ decode_value(decoder *d, uint32_t i)
     case OP_gdim:
         emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm;
         break;
+    case OP_permute: emit(d, i, CODE_PERMUTE); break;
+    case OP_any:     emit(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_all:     emit(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_bits:    emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_unbits:  emit(d, i, CODE_UNBITS); break;
+    case OP_clock:   emit(d, i, CODE_CLOCK); break;
+    case OP_barrier_count:
     case OP_shuffle_xor:
-        emit(d, i, CODE_WAIT)->imm = (int64_t)s->imm;
-        d->p->waits = true;
-        break;
+    case OP_shuffle:
+    case OP_ballot:
+    case OP_match_any:
+    case OP_activemask: wait_at(d, i); break;
+    case OP_at:      emit(d, i, CODE_AT); break;
+    case OP_address:
+    case OP_pointer: emit(d, i, CODE_COPY); break;
+    case OP_lane:    emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
     case OP_load:
-        c = emit(d, i, CODE_LOAD);
+        c = access(d, i, CODE_LOAD);
         c->d = c->c;
         c->c = UINT32_MAX;
-        c->step = td_at(d->f, s->arg[1])->lanes > 1;
-        c->imm = (int64_t)s->imm;
         break;
+    case OP_atomic_cas:
+        c = access(d, i, CODE_CAS);
+        mask = c->e;
+        c->e = c->d;
+        c->d = mask;
+        break;
+    default:
+        c = access(d, i, CODE_ATOMIC);
+        c->run = td_interp_atomic((td_op)s->op, (td_dtype)s->dt);
     }
     return TD_OK;
 }
@@ -176,6 +232,8 @@ decode_end(decoder *d, uint32_t i)
     } else if (opener->op == OP_loop) {
         emit(d, i, CODE_JUMP)->jump = d->f->ins[i].jump + 1;
         d->depth--;
+    } else if (opener->op == OP_block) {
+        d->depth--;
     }
 }
 
@@ -187,21 +245,7 @@ decode_control(decoder *d, uint32_t i)
     td_code *c;
 
     switch (s->op) {
-    case OP_store:
-        c = emit(d, i, CODE_STORE);
-        c->step = td_at(d->f, s->arg[1])->lanes > 1;
-        c->imm = (int64_t)s->imm;
-        break;
-    case OP_atomic_add:
-    case OP_atomic_max:
-    case OP_atomic_min:
-    case OP_atomic_and:
-    case OP_atomic_or:
-    case OP_atomic_xor:
-        c = emit(d, i, CODE_ATOMIC);
-        c->step = td_at(d->f, s->arg[1])->lanes > 1;
-        c->run = td_interp_atomic((td_op)s->op, (td_dtype)s->dt);
-        break;
+    case OP_store: access(d, i, CODE_STORE); break;
     case OP_set:
         c = emit(d, i, CODE_COPY);
         c->out = c->a;
@@ -210,18 +254,19 @@ decode_control(decoder *d, uint32_t i)
     case OP_if:   emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
     case OP_else: emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
     case OP_break_if:
-        emit(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1]].jump + 1;
+        emit(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1 - s->imm]].jump + 1;
         break;
     case OP_for:
         emit(d, i, CODE_FOR)->jump = s->jump + 1;
         d->loop[d->depth++] = i;
         break;
-    case OP_loop: d->loop[d->depth++] = i; break;
+    case OP_loop:
+    case OP_block:   d->loop[d->depth++] = i; break;
+    case OP_exit_if: emit(d, i, CODE_EXIT); break;
     case OP_end:  decode_end(d, i); break;
     case OP_barrier:
-        emit(d, i, CODE_WAIT);
-        d->p->waits = true;
-        break;
+    case OP_grid_barrier:
+    case OP_syncwarp:     wait_at(d, i); break;
     }
 }
 
@@ -234,25 +279,24 @@ place(decoder *d)
     for (uint32_t i = 0; i < d->f->n; i++) {
         const td_inst *s = &d->f->ins[i];
 
-        if (s->flags & TD_INST_PTR) {
-            TD_TRY(new_pointer(d, i));
-            continue;
-        }
         if (td_dtype_is_complex((td_dtype)s->dt))
             return bad(d, i, TD_ERR_TYPE, "complex values are not interpreted");
         d->word[i] = (uint32_t)p->nwords;
         p->nwords += td_optab[s->op].value ? s->lanes : 0;
+        if (s->flags & TD_INST_PTR)
+            TD_TRY(new_pointer(d, i));
     }
     return TD_OK;
 }
 
 td_status
-td_prog_new(const td_fn *f, const uint64_t *args, td_arena *mem, td_prog *out)
+td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem, td_prog *out)
 {
-    decoder d = {.f = f, .args = args, .mem = mem, .p = out};
+    decoder d = {.f = f, .args = args, .ndynamic = ndynamic, .mem = mem, .p = out};
 
     *out = (td_prog){.fn = f};
     d.word = td_alloc_big(mem, (f->n + 1) * sizeof *d.word);
+    d.root = td_alloc_big(mem, (f->n + 1) * sizeof *d.root);
     d.pc = td_alloc_big(mem, (f->n + 1) * sizeof *d.pc);
     out->code = td_alloc_big(mem, (f->n + 1) * sizeof *out->code);
     out->ptr = td_alloc_big(mem, (f->n + 1) * sizeof *out->ptr);
@@ -264,7 +308,7 @@ td_prog_new(const td_fn *f, const uint64_t *args, td_arena *mem, td_prog *out)
         return td_fail(TD_ERR_NOMEM, "kernel %s: interpreter, %zu words", f->name, out->nwords);
     for (uint32_t i = 0; i < f->n; i++) {
         d.pc[i] = out->ncode;
-        if ((f->ins[i].flags & TD_INST_PTR) || preset(&d, i))
+        if (preset(&d, i))
             continue;
         if (!td_optab[f->ins[i].op].value || f->ins[i].op == OP_for)
             decode_control(&d, i);

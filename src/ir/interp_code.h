@@ -2,6 +2,7 @@
  *
  * A thread's values stand in one array of words, `init` copied when the thread starts: constants,
  * arguments and zero slots are in it, so they cost no instruction.  Operands are offsets into it.
+ * A pointer's word is an address.
  */
 #ifndef TD_IR_INTERP_CODE_H
 #define TD_IR_INTERP_CODE_H
@@ -16,23 +17,35 @@ typedef enum td_code_kind {
     CODE_ZIP,     /* lanes of a and b in turn */
     CODE_UNZIP,   /* imm: 0 or 1, the first of every second lane */
     CODE_BITCAST,
-    CODE_LOAD,    /* a: index of the pointer in td_prog.ptr; b: index; d: mask */
+    CODE_PERMUTE, /* a: lanes; b: which */
+    CODE_ANY,     /* of imm lanes of a, as the next two */
+    CODE_ALL,
+    CODE_BITS,
+    CODE_UNBITS,
+    CODE_CLOCK,
+    CODE_LOAD,    /* a: pointer; b: index; d: mask */
     CODE_STORE,   /* as load; c: value */
     CODE_ATOMIC,  /* as store; run gives what memory becomes */
-    CODE_INDEX,   /* imm: 3 * (tid, bid, bdim, gdim as 0..3) + axis */
+    CODE_CAS,     /* as atomic; c: expected, e: new */
+    CODE_AT,      /* out = a + b bytes */
+    CODE_INDEX,   /* imm: 3 * (tid, bid, bdim, gdim as 0..3) + axis; INDEX_LANE */
     CODE_JUMP,
     CODE_UNLESS,  /* jumps when a is false */
     CODE_BREAK,   /* jumps when a is true */
     CODE_FOR,     /* a, b, c: lo, hi, step; jumps when there is no iteration */
     CODE_NEXT,    /* as for; jumps back when there is another iteration */
-    CODE_WAIT,    /* a barrier or shuffle: the thread stops */
+    CODE_EXIT,    /* the thread ends when a is true */
+    CODE_WAIT,    /* a barrier or an exchange in a warp: the thread stops */
     CODE_DONE,
 } td_code_kind;
+
+enum { INDEX_LANE = 12 };
 
 typedef struct td_code {
     td_elt      *run;
     td_code_kind kind;
-    uint32_t     out, a, b, c, d; /* UINT32_MAX: none, but not for `run` */
+    uint32_t     out, a, b, c, d, e; /* UINT32_MAX: none, but not for `run` */
+    uint32_t     ptr;             /* index in td_prog.ptr of what a pointer was made from */
     uint32_t     jump;            /* index of the code to go on with */
     uint32_t     at;              /* the instruction */
     uint32_t     lanes, step;     /* step: 1, or 0 for an index of one lane */
@@ -40,11 +53,13 @@ typedef struct td_code {
     td_dtype     dt;
 } td_code;
 
+/* Where pointers come from: an instruction param, shared, dynamic, local or pointer. */
 typedef struct td_code_ptr {
-    uintptr_t base;
-    size_t    nbytes; /* from base to the end; shared: of the array */
-    bool      shared;
-    uint32_t  at;     /* the param or shared instruction */
+    uintptr_t base;   /* param: the address */
+    size_t    nbytes; /* from base to the end, 0: not known; shared and others: of the array */
+    size_t    offset; /* shared, dynamic, local: from the beginning of the block's or thread's memory */
+    td_op     op;
+    uint32_t  at, word; /* the instruction; its value */
 } td_code_ptr;
 
 typedef struct td_prog {
@@ -54,11 +69,13 @@ typedef struct td_prog {
     td_code_ptr *ptr;
     uint32_t     ncode, nptr;
     size_t       nwords;
-    bool         waits; /* holds a barrier or a shuffle */
+    size_t       nshared, nlocal; /* bytes of a block and of a thread */
+    bool         waits; /* holds a barrier or an exchange in a warp */
+    bool         meets; /* holds a barrier of the grid */
 } td_prog;
 
-/* Decodes f into mem; shared arrays are allocated there, pointers to global memory have nbytes 0.
+/* Decodes f into mem; ndynamic: bytes of dynamic shared memory; params have nbytes 0.
  * TD_ERR_TYPE: complex values; TD_ERR_JIT: a composite operation that was not expanded. */
-td_status td_prog_new(const td_fn *f, const uint64_t *args, td_arena *mem, td_prog *out);
+td_status td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem, td_prog *out);
 
 #endif

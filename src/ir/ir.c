@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-static const td_val none4[TD_MAXARG] = {{UINT32_MAX}, {UINT32_MAX}, {UINT32_MAX}, {UINT32_MAX}};
-
 td_fn
 td_fn_new(td_arena *mem, const char *name)
 {
@@ -37,12 +35,15 @@ td_push(td_fn *f, td_inst s)
     return (td_val){f->n++};
 }
 
-static td_inst
-inst(td_op op, td_dtype dt, int lanes)
+td_inst
+td_inst_new(td_op op, td_dtype dt, int lanes)
 {
     td_inst s = {.op = (uint16_t)op, .dt = (uint8_t)dt, .lanes = (uint8_t)lanes};
 
-    memcpy(s.arg, none4, sizeof s.arg);
+    for (int a = 0; a < TD_MAXARG; a++)
+        s.arg[a] = TD_NONE;
+    if (td_optab[op].value == 2)
+        s.flags = TD_INST_PTR;
     return s;
 }
 
@@ -59,9 +60,9 @@ dt_of(const td_fn *f, td_val v)
 }
 
 static td_val
-param(td_fn *f, td_dtype dt, uint16_t flags)
+param(td_fn *f, td_dtype dt, uint32_t flags)
 {
-    td_inst s = inst(OP_param, dt, 1);
+    td_inst s = td_inst_new(OP_param, dt, 1);
 
     s.flags = flags;
     s.imm = f->nparam++;
@@ -83,7 +84,7 @@ td_param_ptr(td_fn *f, td_dtype dt)
 td_val
 td_const(td_fn *f, td_dtype dt, double val)
 {
-    td_inst s = inst(OP_const, dt, 1);
+    td_inst s = td_inst_new(OP_const, dt, 1);
 
     if (td_dtype_is_float(dt))
         memcpy(&s.imm, &val, sizeof val);
@@ -95,7 +96,7 @@ td_const(td_fn *f, td_dtype dt, double val)
 td_val
 td_const_int(td_fn *f, td_dtype dt, int64_t val)
 {
-    td_inst s = inst(OP_const, dt, 1);
+    td_inst s = td_inst_new(OP_const, dt, 1);
 
     if (td_dtype_is_float(dt))
         return td_const(f, dt, (double)val);
@@ -146,7 +147,7 @@ td_emit_raw(td_fn *f, td_op op, const td_val *arg)
     if (f->st)
         return (td_val){0};
     dt = prepare(f, op, arg, x);
-    s = inst(op, td_op_result(op, dt), lanes_of(f, x[0]));
+    s = td_inst_new(op, td_op_result(op, dt), lanes_of(f, x[0]));
     memcpy(s.arg, x, td_optab[op].arity * sizeof *x);
     return td_push(f, s);
 }
@@ -168,7 +169,7 @@ td_emit(td_fn *f, td_op op, const td_val *arg)
 static td_val
 unary(td_fn *f, td_op op, td_val v, td_dtype dt, int lanes, uint64_t imm)
 {
-    td_inst s = inst(op, dt, lanes);
+    td_inst s = td_inst_new(op, dt, lanes);
 
     s.arg[0] = v;
     s.imm = imm;
@@ -196,7 +197,7 @@ td_splat(td_fn *f, td_val v, int lanes)
 td_val
 td_iota(td_fn *f, td_dtype dt, int lanes)
 {
-    return lanes == 1 ? td_const_int(f, dt, 0) : td_push(f, inst(OP_iota, dt, lanes));
+    return lanes == 1 ? td_const_int(f, dt, 0) : td_push(f, td_inst_new(OP_iota, dt, lanes));
 }
 
 td_val
@@ -215,7 +216,7 @@ td_val
 td_zip(td_fn *f, td_val a, td_val b)
 {
     int lanes = lanes_of(f, a) > lanes_of(f, b) ? lanes_of(f, a) : lanes_of(f, b);
-    td_inst s = inst(OP_zip, dt_of(f, a), 2 * lanes);
+    td_inst s = td_inst_new(OP_zip, dt_of(f, a), 2 * lanes);
 
     s.arg[0] = td_splat(f, a, lanes);
     s.arg[1] = td_splat(f, b, lanes);
@@ -229,9 +230,43 @@ td_unzip(td_fn *f, td_val v, int odd)
 }
 
 td_val
+td_permute(td_fn *f, td_val v, td_val index)
+{
+    td_inst s = td_inst_new(OP_permute, dt_of(f, v), lanes_of(f, v));
+
+    s.arg[0] = v;
+    s.arg[1] = index;
+    return td_push(f, s);
+}
+
+td_val
+td_any(td_fn *f, td_val v)
+{
+    return lanes_of(f, v) == 1 ? v : unary(f, OP_any, v, TD_BOOL, 1, 0);
+}
+
+td_val
+td_all(td_fn *f, td_val v)
+{
+    return lanes_of(f, v) == 1 ? v : unary(f, OP_all, v, TD_BOOL, 1, 0);
+}
+
+td_val
+td_bits(td_fn *f, td_val v)
+{
+    return unary(f, OP_bits, v, TD_U64, 1, 0);
+}
+
+td_val
+td_unbits(td_fn *f, td_val v, int lanes)
+{
+    return unary(f, OP_unbits, v, TD_BOOL, lanes, 0);
+}
+
+td_val
 td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align)
 {
-    td_inst s = inst(OP_load, dt_of(f, ptr), lanes);
+    td_inst s = td_inst_new(OP_load, dt_of(f, ptr), lanes);
 
     s.arg[0] = ptr;
     s.arg[1] = index;
@@ -243,7 +278,7 @@ td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align)
 void
 td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align)
 {
-    td_inst s = inst(OP_store, dt_of(f, ptr), lanes_of(f, val));
+    td_inst s = td_inst_new(OP_store, dt_of(f, ptr), lanes_of(f, val));
 
     s.arg[0] = ptr;
     s.arg[1] = index;
@@ -253,23 +288,59 @@ td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align)
     td_push(f, s);
 }
 
-void
+td_val
 td_atomic(td_fn *f, td_op how, td_val ptr, td_val index, td_val val, td_val mask)
 {
-    td_inst s = inst(how, dt_of(f, ptr), lanes_of(f, val));
+    td_inst s = td_inst_new(how, dt_of(f, ptr), lanes_of(f, val));
 
-    TD_ASSERT(td_op_is_atomic(how));
+    TD_ASSERT(td_op_is_atomic(how) && how != OP_atomic_cas);
     s.arg[0] = ptr;
     s.arg[1] = index;
     s.arg[2] = val;
     s.arg[3] = mask;
-    td_push(f, s);
+    return td_push(f, s);
+}
+
+td_val
+td_atomic_cas(td_fn *f, td_val ptr, td_val index, td_val expected, td_val val, td_val mask)
+{
+    int lanes = lanes_of(f, expected) > lanes_of(f, val) ? lanes_of(f, expected) : lanes_of(f, val);
+    td_inst s = td_inst_new(OP_atomic_cas, dt_of(f, ptr), lanes);
+
+    s.arg[0] = ptr;
+    s.arg[1] = index;
+    s.arg[2] = td_splat(f, expected, lanes);
+    s.arg[3] = td_splat(f, val, lanes);
+    s.arg[4] = mask;
+    return td_push(f, s);
+}
+
+td_val
+td_at_byte(td_fn *f, td_val ptr, td_val nbytes, td_dtype dt)
+{
+    td_inst s = td_inst_new(OP_at, dt, 1);
+
+    s.arg[0] = ptr;
+    s.arg[1] = nbytes;
+    return td_push(f, s);
+}
+
+td_val
+td_address(td_fn *f, td_val ptr)
+{
+    return unary(f, OP_address, ptr, TD_U64, 1, 0);
+}
+
+td_val
+td_pointer(td_fn *f, td_val address, td_dtype dt)
+{
+    return unary(f, OP_pointer, address, dt, 1, 0);
 }
 
 td_val
 td_slot(td_fn *f, td_dtype dt, int lanes)
 {
-    return td_push(f, inst(OP_slot, dt, lanes));
+    return td_push(f, td_inst_new(OP_slot, dt, lanes));
 }
 
 td_val
@@ -281,7 +352,7 @@ td_get(td_fn *f, td_val slot)
 void
 td_set(td_fn *f, td_val slot, td_val val)
 {
-    td_inst s = inst(OP_set, dt_of(f, slot), lanes_of(f, slot));
+    td_inst s = td_inst_new(OP_set, dt_of(f, slot), lanes_of(f, slot));
 
     s.arg[0] = slot;
     s.arg[1] = td_splat(f, val, s.lanes);
@@ -291,7 +362,7 @@ td_set(td_fn *f, td_val slot, td_val val)
 static void
 control(td_fn *f, td_op op, td_val arg)
 {
-    td_inst s = inst(op, TD_BOOL, 1);
+    td_inst s = td_inst_new(op, TD_BOOL, 1);
 
     s.arg[0] = arg;
     td_push(f, s);
@@ -312,7 +383,7 @@ td_else(td_fn *f)
 td_val
 td_for(td_fn *f, td_val lo, td_val hi, td_val step)
 {
-    td_inst s = inst(OP_for, dt_of(f, lo), 1);
+    td_inst s = td_inst_new(OP_for, dt_of(f, lo), 1);
 
     s.arg[0] = lo;
     s.arg[1] = hi;
@@ -327,9 +398,27 @@ td_loop(td_fn *f)
 }
 
 void
+td_block(td_fn *f)
+{
+    control(f, OP_block, TD_NONE);
+}
+
+void
 td_break_if(td_fn *f, td_val cond)
 {
-    control(f, OP_break_if, cond);
+    td_break_out(f, cond, 0);
+}
+
+void
+td_break_out(td_fn *f, td_val cond, int level)
+{
+    unary(f, OP_break_if, cond, TD_BOOL, 1, (uint64_t)level);
+}
+
+void
+td_exit_if(td_fn *f, td_val cond)
+{
+    control(f, OP_exit_if, cond);
 }
 
 void
@@ -338,39 +427,7 @@ td_end(td_fn *f)
     control(f, OP_end, TD_NONE);
 }
 
-td_val
-td_index(td_fn *f, td_op which, int axis)
-{
-    td_inst s = inst(which, TD_I32, 1);
-
-    TD_ASSERT(which >= OP_tid && which <= OP_gdim);
-    s.imm = (uint64_t)axis;
-    return td_push(f, s);
-}
-
-td_val
-td_shared(td_fn *f, td_dtype dt, uint64_t count)
-{
-    td_inst s = inst(OP_shared, dt, 1);
-
-    s.flags = TD_INST_PTR;
-    s.imm = count;
-    return td_push(f, s);
-}
-
-void
-td_barrier(td_fn *f)
-{
-    control(f, OP_barrier, TD_NONE);
-}
-
-td_val
-td_shuffle_xor(td_fn *f, td_val v, int mask)
-{
-    return unary(f, OP_shuffle_xor, v, dt_of(f, v), lanes_of(f, v), (uint64_t)mask);
-}
-
-/* Gives each opener the index of its closer and back: if <-> else <-> end, for/loop <-> end. */
+/* Gives each opener the index of its closer and back: if <-> else <-> end, others <-> end. */
 static td_status
 match_regions(td_fn *f)
 {
@@ -379,7 +436,7 @@ match_regions(td_fn *f)
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst *s = &f->ins[i];
 
-        if (s->op == OP_if || s->op == OP_for || s->op == OP_loop) {
+        if (td_op_opens(s->op)) {
             if (depth == 64)
                 return td_fail(TD_ERR_JIT, "kernel %s: more than 64 nested regions", f->name);
             open[depth++] = i;

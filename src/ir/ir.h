@@ -1,7 +1,7 @@
 /* ir.h - the kernel IR: a typed program that one thread of a kernel runs.
  *
  * A kernel is a flat array of fixed-size instructions.  Control is structured: `if`/`else`/`end`,
- * `for`/`end`, `loop`/`break_if`/`end`; variables that change are slots.  A value is visible from its
+ * `for`/`end`, `loop`/`end`, `block`/`end`, left by `break_if`; variables that change are slots.  A value is visible from its
  * instruction to the end of the region that holds it.  An instruction has 1 lane or several: lanes
  * are neighbouring elements that one thread handles together, vector registers on a CPU and 16-byte
  * accesses on a GPU.  Every instruction is total: no operand makes it undefined.
@@ -26,17 +26,18 @@ typedef struct td_inst {
     uint16_t op;
     uint8_t  dt;
     uint8_t  lanes; /* 1..64 */
-    uint16_t flags; /* TD_INST_PTR */
-    uint16_t pad;   /* 0: instructions are hashed as bytes */
+    uint32_t flags; /* TD_INST_PTR */
     td_val   arg[TD_MAXARG];
-    uint64_t imm;
     uint32_t line; /* source line; 0: none */
-    uint32_t jump; /* if, else, for, loop, end: the matching instruction, set by td_fn_finish */
+    uint64_t imm;
+    uint32_t jump; /* if, else, for, loop, block, end: the matching instruction, set by td_fn_finish */
+    uint32_t pad;  /* 0: instructions are hashed as bytes */
 } td_inst;
 
-_Static_assert(sizeof(td_inst) == 40, "td_inst is hashed as bytes: no padding");
+_Static_assert(sizeof(td_inst) == 48, "td_inst is hashed as bytes: no padding");
 
 enum { TD_TARGET_CPU, TD_TARGET_GPU };
+enum { TD_FENCE_BLOCK, TD_FENCE_DEVICE, TD_FENCE_SYSTEM };
 
 typedef struct td_fn {
     td_arena   *mem; /* borrowed */
@@ -51,9 +52,11 @@ typedef struct td_fn {
 
 td_fn  td_fn_new(td_arena *mem, const char *name); /* name: borrowed, a C identifier */
 
-td_val td_push(td_fn *f, td_inst s);   /* appends s as it stands, with f->line; for passes and the parser */
+/* For passes and the parser: an instruction without operands, and appending one as it stands, with f->line. */
+td_inst td_inst_new(td_op op, td_dtype dt, int lanes);
+td_val  td_push(td_fn *f, td_inst s);
 
-/* Builder.  All calls do nothing on a failed td_fn and return value 0. */
+/* Builder (ir.c; of threads and what is above them, build_thread.c).  All calls do nothing on a failed td_fn and return value 0. */
 td_val td_param(td_fn *f, td_dtype dt);            /* one 8-byte argument word holding dt's bits */
 td_val td_param_ptr(td_fn *f, td_dtype dt);
 td_val td_const(td_fn *f, td_dtype dt, double val);     /* floats and small integers */
@@ -69,9 +72,21 @@ td_val td_rotate(td_fn *f, td_val v, int k);
 td_val td_extract(td_fn *f, td_val v, int lane);
 td_val td_zip(td_fn *f, td_val a, td_val b);            /* one-lane operands are splat to the other's lanes */
 td_val td_unzip(td_fn *f, td_val v, int odd);
+td_val td_permute(td_fn *f, td_val v, td_val index);    /* lane j takes lane index[j] */
+td_val td_any(td_fn *f, td_val v);
+td_val td_all(td_fn *f, td_val v);
+td_val td_bits(td_fn *f, td_val v);                     /* uint64 */
+td_val td_unbits(td_fn *f, td_val v, int lanes);
 td_val td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align);
 void   td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align);
-void   td_atomic(td_fn *f, td_op how, td_val ptr, td_val index, td_val val, td_val mask); /* OP_atomic_add, … */
+td_val td_atomic(td_fn *f, td_op how, td_val ptr, td_val index, td_val val, td_val mask); /* OP_atomic_add, …, _dec: the old value */
+td_val td_atomic_cas(td_fn *f, td_val ptr, td_val index, td_val expected, td_val val, td_val mask);
+td_val td_at_byte(td_fn *f, td_val ptr, td_val nbytes, td_dtype dt); /* a pointer to dt, so many bytes behind ptr */
+td_val td_address(td_fn *f, td_val ptr);                /* uint64 */
+td_val td_pointer(td_fn *f, td_val address, td_dtype dt);
+td_val td_local(td_fn *f, td_dtype dt, uint64_t count); /* of the thread; one array however often it is passed */
+td_val td_dynamic(td_fn *f, td_dtype dt);               /* the launch's shared memory */
+void   td_fence(td_fn *f, int scope);                   /* TD_FENCE_* */
 td_val td_slot(td_fn *f, td_dtype dt, int lanes);
 td_val td_get(td_fn *f, td_val slot);
 void   td_set(td_fn *f, td_val slot, td_val val);
@@ -79,12 +94,25 @@ void   td_if(td_fn *f, td_val cond);
 void   td_else(td_fn *f);
 td_val td_for(td_fn *f, td_val lo, td_val hi, td_val step);
 void   td_loop(td_fn *f);
-void   td_break_if(td_fn *f, td_val cond);
+void   td_block(td_fn *f);
+void   td_break_if(td_fn *f, td_val cond);              /* leaves the innermost loop, for or block */
+void   td_break_out(td_fn *f, td_val cond, int level);  /* leaves level + 1 of them */
+void   td_exit_if(td_fn *f, td_val cond);
 void   td_end(td_fn *f);
 td_val td_index(td_fn *f, td_op which, int axis);       /* OP_tid, OP_bid, OP_bdim, OP_gdim; int32 */
+td_val td_lane(td_fn *f);                               /* int32, 0..31 */
 td_val td_shared(td_fn *f, td_dtype dt, uint64_t count);
 void   td_barrier(td_fn *f);
+td_val td_barrier_count(td_fn *f, td_val cond);         /* int32 */
+void   td_grid_barrier(td_fn *f, td_val counter);       /* a pointer to one uint32, 0 at launch */
 td_val td_shuffle_xor(td_fn *f, td_val v, int mask);
+td_val td_shuffle(td_fn *f, td_val v, td_val lane, td_val members); /* members: uint32, a bit for each thread of the warp */
+td_val td_ballot(td_fn *f, td_val cond, td_val members); /* uint32, as the next two */
+td_val td_match_any(td_fn *f, td_val v, td_val members);
+td_val td_activemask(td_fn *f);
+void   td_syncwarp(td_fn *f, td_val members);
+td_val td_clock(td_fn *f);                              /* int64 */
+void   td_nanosleep(td_fn *f, td_val ns);
 
 #define TD_E1(f, op, a)       td_emit(f, OP_##op, (td_val[]){a})
 #define TD_E2(f, op, a, b)    td_emit(f, OP_##op, (td_val[]){a, b})

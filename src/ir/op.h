@@ -18,12 +18,26 @@ typedef enum td_op {
 static inline bool
 td_op_is_atomic(unsigned op)
 {
-    return op >= OP_atomic_add && op <= OP_atomic_xor;
+    return op >= OP_atomic_add && op <= OP_atomic_cas;
 }
 
-enum { TD_MAXARG = 4 };
+/* What break_if can leave. */
+static inline bool
+td_op_is_breakable(unsigned op)
+{
+    return op == OP_for || op == OP_loop || op == OP_block;
+}
+
+/* Opens a region; besides, an else closes one and opens another. */
+static inline bool
+td_op_opens(unsigned op)
+{
+    return op == OP_if || td_op_is_breakable(op);
+}
+
+enum { TD_MAXARG = 5 };
 enum { TD_RES_SAME, TD_RES_BOOL, TD_RES_REAL };
-enum { TD_IMM_NONE, TD_IMM_NUMBER, TD_IMM_BITS, TD_IMM_AXIS, TD_IMM_ALIGN }; /* core.def's imm column */
+enum { TD_IMM_NONE, TD_IMM_NUMBER, TD_IMM_BITS, TD_IMM_AXIS, TD_IMM_ALIGN, TD_IMM_LEVEL }; /* core.def's imm column */
 enum { TD_OPF_COMM = 1, TD_OPF_WIDE = 2, TD_OPF_KEEP = 4 };
 
 typedef struct td_opinfo {
@@ -32,7 +46,7 @@ typedef struct td_opinfo {
     const char *slot;           /* "NONE" or Python's operator */
     uint8_t     arity;          /* structural: the most operands */
     uint8_t     result, flags;
-    uint8_t     value;          /* defines a value */
+    uint8_t     value;          /* 1: defines a value; 2: a pointer */
     uint8_t     imm;            /* TD_IMM_* */
 } td_opinfo;
 

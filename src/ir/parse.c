@@ -185,6 +185,7 @@ immediate(parser *ps, td_inst *s, token *literal)
                 return TD_OK;
         return wanted(ps, "x, y or z");
     case TD_IMM_ALIGN: return take_word(ps, "align") ? number(ps, "an alignment", &s->imm) : TD_OK;
+    case TD_IMM_LEVEL: return take_word(ps, "level") ? number(ps, "a level", &s->imm) : TD_OK;
     }
     return TD_OK;
 }
@@ -196,6 +197,7 @@ type(parser *ps, td_inst *s)
     td_dtype dt;
 
     s->lanes = 1;
+    s->flags = 0;
     if (!take(ps, ':'))
         return td_optab[s->op].value ? wanted(ps, "':' and a dtype") : TD_OK;
     if (take_word(ps, "ptr"))
@@ -257,22 +259,12 @@ define(parser *ps, const token *name)
     return td_map_set(&ps->names, h, (void *)((uintptr_t)ps->f->n + 1));
 }
 
-static td_inst
-empty(td_op op)
-{
-    td_inst s = {.op = (uint16_t)op, .dt = TD_BOOL, .lanes = 1};
-
-    for (int a = 0; a < TD_MAXARG; a++)
-        s.arg[a] = TD_NONE;
-    return s;
-}
-
 /* The source line, then the brace that opens a region. */
 static td_status
 finish_line(parser *ps, td_inst *s)
 {
     TD_TRY(source_line(ps, s));
-    if (s->op == OP_if || s->op == OP_else || s->op == OP_for || s->op == OP_loop) {
+    if (s->op == OP_else || td_op_opens(s->op)) {
         TD_TRY(expect(ps, '{', "'{'"));
         ps->depth++;
     }
@@ -291,7 +283,7 @@ closer(parser *ps)
         return TD_OK;
     }
     ps->depth--;
-    s = empty(take_word(ps, "else") ? OP_else : OP_end);
+    s = td_inst_new(take_word(ps, "else") ? OP_else : OP_end, TD_BOOL, 1);
     return finish_line(ps, &s);
 }
 
@@ -324,7 +316,7 @@ instruction(parser *ps)
         return td_fail(TD_ERR_VALUE, "kernel text, line %u: %s defines %s value", ps->line, op_name,
                        named ? "no" : "a");
     advance(ps);
-    s = empty(op);
+    s = td_inst_new(op, TD_BOOL, 1);
     TD_TRY(operands(ps, &s));
     TD_TRY(immediate(ps, &s, &literal));
     TD_TRY(type(ps, &s));

@@ -83,6 +83,10 @@ add_imm(td_text *out, const td_inst *s)
         if (s->imm)
             td_text_addf(out, " align %" PRIu64, s->imm);
         break;
+    case TD_IMM_LEVEL:
+        if (s->imm)
+            td_text_addf(out, " level %" PRIu64, s->imm);
+        break;
     }
 }
 
@@ -107,7 +111,7 @@ add_line(td_text *out, const td_inst *s)
 static bool
 opens(const td_inst *s)
 {
-    return s->op == OP_if || s->op == OP_else || s->op == OP_for || s->op == OP_loop;
+    return s->op == OP_else || td_op_opens(s->op);
 }
 
 static void

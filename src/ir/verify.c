@@ -72,24 +72,29 @@ check_form(const check *c, uint32_t i)
     const td_inst *s = &c->f->ins[i];
     bool ptr = (s->flags & TD_INST_PTR) != 0;
 
-    if (s->op == OP_shared ? !ptr : ptr && s->op != OP_param)
+    if (td_optab[s->op].value == 2 ? !ptr : ptr && s->op != OP_param)
         return bad(c, i, "is a pointer and must not be, or the reverse");
     if (s->op == OP_param && s->imm >= c->f->nparam)
         return bad(c, i, "no such parameter");
-    switch (s->op) {
-    case OP_param:
-    case OP_const:
-    case OP_extract:
-    case OP_for:
-    case OP_tid:
-    case OP_bid:
-    case OP_bdim:
-    case OP_gdim:
-    case OP_shared:
-        if (s->lanes != 1)
-            return bad(c, i, "has one lane");
+    if (s->lanes == 1 || s->op < TD_OPS || td_op_is_atomic(s->op))
+        return TD_OK;
+    switch (s->op) { /* the others have one lane */
+    case OP_cast:
+    case OP_bitcast:
+    case OP_splat:
+    case OP_iota:
+    case OP_rotate:
+    case OP_zip:
+    case OP_unzip:
+    case OP_permute:
+    case OP_unbits:
+    case OP_load:
+    case OP_store:
+    case OP_slot:
+    case OP_get:
+    case OP_set:     return TD_OK;
     }
-    return TD_OK;
+    return bad(c, i, "has one lane");
 }
 
 /* One letter of core.def's args column. */
@@ -112,26 +117,46 @@ check_letter(const check *c, uint32_t i, char letter, td_val v)
         return bad(c, i, "index is not int32 or int64");
     if (letter == 'c' && (a->dt != TD_BOOL || a->lanes != 1))
         return bad(c, i, "condition is not one bool");
+    if (letter == 'a' && (a->dt != TD_U64 || a->lanes != 1))
+        return bad(c, i, "address is not one uint64");
+    if (letter == 'm' && (a->dt != TD_U32 || a->lanes != 1))
+        return bad(c, i, "member mask is not one uint32");
     if (letter == '?' && (a->dt != TD_BOOL || a->lanes != s->lanes))
         return bad(c, i, "mask does not fit");
     return TD_OK;
+}
+
+static bool
+has_atomic(unsigned op, td_dtype dt)
+{
+    bool wide = td_dtype_size(dt) >= 4 && !td_dtype_is_complex(dt);
+
+    switch (op) {
+    case OP_atomic_add: return wide || td_dtype_is_half(dt);
+    case OP_atomic_max:
+    case OP_atomic_min:
+    case OP_atomic_exch:
+    case OP_atomic_cas: return wide;
+    case OP_atomic_inc:
+    case OP_atomic_dec: return dt == TD_U32 || dt == TD_U64;
+    }
+    return wide && td_dtype_is_int(dt);
 }
 
 static td_status
 check_memory(const check *c, uint32_t i)
 {
     const td_inst *s = &c->f->ins[i], *idx = td_at(c->f, s->arg[1]);
+    const char *letters = td_optab[s->op].kinds;
 
     if (idx->lanes != 1 && idx->lanes != s->lanes)
         return bad(c, i, "index lanes do not fit");
     if (td_at(c->f, s->arg[0])->dt != s->dt)
         return bad(c, i, "dtype is not the pointer's");
-    if (s->op != OP_load &&
-        (td_at(c->f, s->arg[2])->dt != s->dt || td_at(c->f, s->arg[2])->lanes != s->lanes))
-        return bad(c, i, "stored value does not fit");
-    if (td_op_is_atomic(s->op) &&
-        (td_dtype_size((td_dtype)s->dt) < 4 || td_dtype_is_complex((td_dtype)s->dt) ||
-         (s->op != OP_atomic_add && td_dtype_is_float((td_dtype)s->dt))))
+    for (int a = 2; letters[a] == 'v'; a++)
+        if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != s->lanes)
+            return bad(c, i, "stored value does not fit");
+    if (td_op_is_atomic(s->op) && !has_atomic(s->op, (td_dtype)s->dt))
         return bad(c, i, "no such atomic operation");
     if (s->imm & (s->imm - 1))
         return bad(c, i, "alignment is not a power of two");
@@ -176,6 +201,24 @@ check_move(const check *c, uint32_t i)
                    : bad(c, i, "value does not fit the slot");
     case OP_shuffle_xor:
         return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
+    case OP_shuffle:
+        return same && td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK
+                                                          : bad(c, i, "dtype differs, or not one lane");
+    case OP_match_any:
+        return a->lanes == 1 && s->dt == TD_U32 ? TD_OK : bad(c, i, "uint32 of one lane");
+    case OP_permute:
+        return same && td_at(c->f, s->arg[1])->lanes == s->lanes && !(s->lanes & (s->lanes - 1))
+                   ? TD_OK
+                   : bad(c, i, "dtype or lanes differ, or are no power of two");
+    case OP_any:
+    case OP_all:
+        return a->dt == TD_BOOL && s->dt == TD_BOOL ? TD_OK : bad(c, i, "bool of bool lanes");
+    case OP_bits:
+        return a->dt == TD_BOOL && s->dt == TD_U64 ? TD_OK : bad(c, i, "uint64 of bool lanes");
+    case OP_unbits:
+        return a->dt == TD_U64 && a->lanes == 1 && s->dt == TD_BOOL
+                   ? TD_OK
+                   : bad(c, i, "bool lanes of one uint64");
     case OP_get:
     case OP_rotate: return same ? TD_OK : bad(c, i, "dtype or lanes differ");
     }
@@ -205,6 +248,19 @@ check_core(const check *c, uint32_t i)
     case OP_bid:
     case OP_bdim:
     case OP_gdim: return s->imm < 3 && s->dt == TD_I32 ? TD_OK : bad(c, i, "no such axis");
+    case OP_at:
+        return td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK : bad(c, i, "offset is not one lane");
+    case OP_address: return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
+    case OP_lane:    return s->dt == TD_I32 ? TD_OK : bad(c, i, "a lane is int32");
+    case OP_ballot:
+    case OP_activemask:    return s->dt == TD_U32 ? TD_OK : bad(c, i, "threads of a warp are uint32");
+    case OP_barrier_count: return s->dt == TD_I32 ? TD_OK : bad(c, i, "a count is int32");
+    case OP_clock:         return s->dt == TD_I64 ? TD_OK : bad(c, i, "a time is int64");
+    case OP_grid_barrier:
+        return td_at(c->f, s->arg[0])->dt == TD_U32 ? TD_OK : bad(c, i, "the counter is not uint32");
+    case OP_nanosleep:
+        return td_at(c->f, s->arg[0])->lanes == 1 ? TD_OK : bad(c, i, "time is not one lane");
+    case OP_fence:   return s->imm < 3 ? TD_OK : bad(c, i, "no such scope");
     }
     return letters[0] == 'v' || letters[0] == 's' ? check_move(c, i) : TD_OK;
 }
@@ -212,10 +268,12 @@ check_core(const check *c, uint32_t i)
 static td_status
 check_break(const check *c, uint32_t i)
 {
+    uint64_t left = c->f->ins[i].imm;
+
     for (uint32_t d = c->depth; d > 0; d--)
-        if (c->f->ins[c->opener[d]].op != OP_if && c->f->ins[c->opener[d]].op != OP_else)
+        if (td_op_is_breakable(c->f->ins[c->opener[d]].op) && left-- == 0)
             return TD_OK;
-    return bad(c, i, "stands in no loop");
+    return bad(c, i, c->f->ins[i].imm ? "stands in fewer loops and blocks" : "stands in no loop");
 }
 
 /* Opens and closes regions; called before the operands for a closer, after them for an opener. */
@@ -249,7 +307,7 @@ check_one(check *c, uint32_t i)
     TD_TRY(check_core(c, i));
     if (s->op == OP_break_if)
         return check_break(c, i);
-    if (s->op == OP_if || s->op == OP_else || s->op == OP_for || s->op == OP_loop)
+    if (s->op == OP_else || td_op_opens(s->op))
         enter(c, i);
     if (s->op == OP_for)
         c->region[i] = c->open[c->depth]; /* the counter belongs to the body */

@@ -92,7 +92,7 @@ interpret(const char *name, const td_dims *dims, const uint64_t *args, int narg)
     if (narg != (int)k->fn.nparam)
         return td_fail(TD_ERR_VALUE, "%s: %d arguments for %u parameters", name, narg,
                        k->fn.nparam);
-    return td_interp(&k->fn, dims->grid, dims->block, args, td_null_extent);
+    return td_interp(&k->fn, dims->grid, dims->block, args, dims->shared, td_null_extent);
 }
 
 static void

@@ -92,16 +92,43 @@ low_loop(lowering *L, const td_inst *s)
 }
 
 LLVMValueRef
-low_break_if(lowering *L, const td_inst *s)
+low_block_region(lowering *L, const td_inst *s)
+{
+    low_region *r = push(L, OP_block);
+
+    (void)s;
+    r->next = low_block(L, "done");
+    return NULL;
+}
+
+static void
+leave_if(lowering *L, const td_inst *s, LLVMBasicBlockRef to)
 {
     LLVMBasicBlockRef go = low_block(L, "go");
+
+    LLVMBuildCondBr(L->b, L->val[s->arg[0].i], to, go);
+    move_to(L, go);
+}
+
+LLVMValueRef
+low_break_if(lowering *L, const td_inst *s)
+{
     uint32_t d = L->depth;
 
-    while (d > 0 && L->open[d - 1].op == OP_if)
-        d--;
-    TD_ASSERT(d > 0); /* the verifier has seen to it */
-    LLVMBuildCondBr(L->b, L->val[s->arg[0].i], L->open[d - 1].next, go);
-    move_to(L, go);
+    for (uint64_t left = s->imm + 1; left; d--) {
+        TD_ASSERT(d > 0); /* the verifier has seen to it */
+        left -= td_op_is_breakable(L->open[d - 1].op);
+    }
+    leave_if(L, s, L->open[d].next);
+    return NULL;
+}
+
+LLVMValueRef
+low_exit_if(lowering *L, const td_inst *s)
+{
+    if (!L->exit)
+        L->exit = low_block(L, "exit");
+    leave_if(L, s, L->exit);
     return NULL;
 }
 
@@ -131,7 +158,7 @@ low_end(lowering *L, const td_inst *s)
     if (r->op == OP_for)
         end_for(L, r);
     else
-        LLVMBuildBr(L->b, r->op == OP_if ? r->next : r->body);
+        LLVMBuildBr(L->b, r->op == OP_loop ? r->body : r->next);
     move_to(L, r->next);
     return NULL;
 }

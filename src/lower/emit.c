@@ -209,6 +209,14 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(store),
     [OP_atomic_add] = low_atomic, [OP_atomic_max] = low_atomic, [OP_atomic_min] = low_atomic,
     [OP_atomic_and] = low_atomic, [OP_atomic_or] = low_atomic,  [OP_atomic_xor] = low_atomic,
+    [OP_atomic_exch] = low_atomic, [OP_atomic_inc] = low_atomic, [OP_atomic_dec] = low_atomic,
+    [OP_atomic_cas] = low_atomic,
+    HERE(at),
+    HERE(address),
+    HERE(pointer),
+    HERE(local),
+    HERE(dynamic),
+    HERE(fence),
     HERE(slot),
     HERE(get),
     HERE(set),
@@ -216,15 +224,32 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(else),
     HERE(for),
     HERE(loop),
+    [OP_block] = low_block_region,
     HERE(break_if),
+    HERE(exit_if),
     HERE(end),
     HERE(tid),
     HERE(bid),
     HERE(bdim),
     HERE(gdim),
+    [OP_lane] = low_lane_index,
     HERE(shared),
     HERE(barrier),
+    HERE(barrier_count),
+    HERE(grid_barrier),
     HERE(shuffle_xor),
+    HERE(shuffle),
+    HERE(ballot),
+    HERE(match_any),
+    HERE(activemask),
+    HERE(syncwarp),
+    HERE(clock),
+    HERE(nanosleep),
+    HERE(permute),
+    HERE(any),
+    HERE(all),
+    HERE(bits),
+    HERE(unbits),
 };
 
 /* ---- the function ---- */
@@ -286,6 +311,10 @@ lower_body(lowering *L)
         const td_inst *s = &L->f->ins[i];
 
         L->val[i] = s->op < TD_OPS ? lower_row(L, s) : coretab[s->op](L, s);
+    }
+    if (L->exit) {
+        LLVMBuildBr(L->b, L->exit);
+        LLVMPositionBuilderAtEnd(L->b, L->exit);
     }
     LLVMBuildRetVoid(L->b);
     LLVMPositionBuilderAtEnd(L->b, L->entry);

@@ -16,7 +16,7 @@ enum { LOW_DEPTH = 64 }; /* td_fn_finish refuses deeper regions */
 /* An open region.  `next`: where control goes behind it; of an `if`, the else branch until
  * `else`. */
 typedef struct low_region {
-    td_op             op; /* if, for, loop */
+    td_op             op; /* if, for, loop, block */
     LLVMBasicBlockRef next, body;
     LLVMValueRef      counter, hi, step, limit; /* for; limit: hi - step */
 } low_region;
@@ -30,6 +30,7 @@ typedef struct lowering {
     LLVMBuilderRef    b;
     LLVMValueRef      fn;
     LLVMBasicBlockRef entry; /* parameters and slots; open until the end */
+    LLVMBasicBlockRef exit;  /* where threads end early; NULL: nowhere yet */
     LLVMValueRef     *val;   /* of each instruction; NULL where it defines none */
     low_region        open[LOW_DEPTH];
     uint32_t          depth;
@@ -61,11 +62,36 @@ void low_attr_text(const lowering *L, LLVMValueRef fn, const char *name, const c
 
 /* One function a kind of instruction; they set L->val of the instruction at index i. */
 typedef LLVMValueRef low_inst(lowering *L, const td_inst *s);
-low_inst low_load, low_store, low_atomic, low_shared;             /* memory.c */
+low_inst low_load, low_store, low_shared, low_local, low_dynamic;     /* memory.c */
+low_inst low_at, low_address, low_pointer;                            /* memory.c */
 low_inst low_slot, low_get, low_set;                                  /* memory.c */
-low_inst low_if, low_else, low_for, low_loop, low_break_if, low_end;  /* control.c */
-low_inst low_tid, low_bid, low_bdim, low_gdim;                        /* thread.c */
-low_inst low_barrier, low_shuffle_xor;                                /* thread.c */
+low_inst low_atomic, low_fence;                                       /* atomic.c */
+low_inst low_if, low_else, low_for, low_loop, low_block_region;       /* control.c */
+low_inst low_break_if, low_exit_if, low_end;                          /* control.c */
+low_inst low_tid, low_bid, low_bdim, low_gdim, low_lane_index;        /* thread.c */
+low_inst low_barrier, low_barrier_count, low_grid_barrier;            /* thread.c */
+low_inst low_clock, low_nanosleep;                                    /* thread.c */
+low_inst low_shuffle_xor, low_shuffle, low_ballot, low_match_any;     /* warp.c */
+low_inst low_activemask, low_syncwarp;                                /* warp.c */
+low_inst low_permute, low_any, low_all, low_bits, low_unbits;         /* lanes.c */
+/* types.c: not on this target; fails with the instruction and why. */
+LLVMValueRef low_refuse(lowering *L, const td_inst *s, const char *why);
+
+/* memory.c: one access to memory, as loads, stores and atomics share it. */
+typedef struct low_access {
+    const td_inst *s;
+    int            lanes, align; /* align: of one lane when scattered */
+    LLVMTypeRef    elem, all;    /* in memory */
+    LLVMValueRef   base, index, mask;
+    bool           scattered;
+} low_access;
+
+/* Stack memory, made in the entry block so that SROA makes registers of it. */
+LLVMValueRef low_at_entry(lowering *L, LLVMTypeRef t, bool zeroed);
+low_access   low_access_of(const lowering *L, const td_inst *s, td_val mask);
+LLVMValueRef low_lane_address(lowering *L, const low_access *a, int lane);
+/* The block that runs when cond holds; the builder moves into it.  *join gets what follows. */
+void         low_open_guard(lowering *L, LLVMValueRef cond, LLVMBasicBlockRef *join);
 
 /* An elementwise row that is written by hand: operands in x, their dtype dt. */
 typedef LLVMValueRef low_row(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x);
@@ -92,6 +118,10 @@ LLVMValueRef low_math(lowering *L, const char *stem, int arity, td_dtype dt, int
 /* A call of a scalar C function for each lane. */
 LLVMValueRef low_call_lanes(lowering *L, const char *name, int arity, td_dtype dt, int lanes,
                             const LLVMValueRef *x);
+
+/* runtime.c: a call of a C function that CPU code can reach (low_symbol). */
+LLVMValueRef low_runtime(lowering *L, const char *name, LLVMTypeRef result, LLVMValueRef *arg,
+                         unsigned n);
 
 /* emit.c: fills L->mod from L->f; L->cx and L->target are set.  On failure L->mod may be half
  * made. */

@@ -12,8 +12,9 @@ typedef struct low_cpu {
 
 const low_cpu *low_host(void); /* x86.c; borrowed */
 
-/* link.c: the address of a C function that code may call, by name: libmvec, libm, the process.
- * NULL: there is none. */
+/* link.c: the address of a C function that code may call, by name: the core, libmvec, libm, the
+ * process.  NULL: there is none. */
 void *low_symbol(const char *name);
+void *low_runtime_symbol(const char *name); /* runtime.c: those of the core */
 
 #endif

@@ -1,8 +1,8 @@
 /* link.c - objects into the process.
  *
  * One LLJIT for the process, one dylib for each object, so that kernels of one name do not meet.
- * An object's undefined symbols are looked up by name when it is linked: libmvec, libm, the
- * process.
+ * An object's undefined symbols are looked up by name when it is linked: the core, libmvec,
+ * libm, the process.
  */
 #include "lower/link.h"
 
@@ -39,7 +39,7 @@ open_libs(void)
 void *
 low_symbol(const char *name)
 {
-    void *p = NULL;
+    void *p = low_runtime_symbol(name);
 
     pthread_once(&G.libs_once, open_libs);
     for (int i = 0; !p && i < 3; i++)

@@ -1,4 +1,4 @@
-/* memory.c - loads, stores, slots, shared arrays.
+/* memory.c - loads, stores, pointers, slots, arrays of threads and blocks.
  *
  * A one-lane index names consecutive elements: one vector access.  An index with lanes is a
  * gather or scatter.  A CPU has masked instructions for both; a GPU does masked and scattered
@@ -6,19 +6,11 @@
  */
 #include "lower/emit.h"
 
-typedef struct access {
-    const td_inst *s;
-    int lanes, align;      /* align: of one lane when scattered */
-    LLVMTypeRef elem, all; /* in memory */
-    LLVMValueRef base, index, mask;
-    bool scattered;
-} access;
-
-static access
-access_of(const lowering *L, const td_inst *s, td_val mask)
+low_access
+low_access_of(const lowering *L, const td_inst *s, td_val mask)
 {
     int size = (int)td_dtype_size((td_dtype)s->dt);
-    access a = {.s = s, .lanes = s->lanes};
+    low_access a = {.s = s, .lanes = s->lanes};
 
     a.elem = low_mem(L, (td_dtype)s->dt, 1);
     a.all = low_mem(L, (td_dtype)s->dt, s->lanes);
@@ -33,7 +25,7 @@ access_of(const lowering *L, const td_inst *s, td_val mask)
 }
 
 static LLVMValueRef
-address(lowering *L, const access *a, LLVMValueRef index)
+address(lowering *L, const low_access *a, LLVMValueRef index)
 {
     return LLVMBuildGEP2(L->b, a->elem, a->base, &index, 1, "");
 }
@@ -54,8 +46,8 @@ store_at(lowering *L, LLVMValueRef v, LLVMValueRef p, int align)
 }
 
 /* A lane's address: of its own index, or `lane` elements behind the first. */
-static LLVMValueRef
-lane_address(lowering *L, const access *a, int lane)
+LLVMValueRef
+low_lane_address(lowering *L, const low_access *a, int lane)
 {
     LLVMValueRef i;
 
@@ -66,16 +58,15 @@ lane_address(lowering *L, const access *a, int lane)
 }
 
 static int
-lane_align(const access *a)
+lane_align(const low_access *a)
 {
     int size = (int)td_dtype_size((td_dtype)a->s->dt);
 
     return a->align < size ? a->align : size;
 }
 
-/* The block that runs when cond holds; the builder moves into it.  *join gets what follows. */
-static void
-open_guard(lowering *L, LLVMValueRef cond, LLVMBasicBlockRef *join)
+void
+low_open_guard(lowering *L, LLVMValueRef cond, LLVMBasicBlockRef *join)
 {
     LLVMBasicBlockRef then = low_block(L, "lane");
 
@@ -85,15 +76,15 @@ open_guard(lowering *L, LLVMValueRef cond, LLVMBasicBlockRef *join)
 }
 
 static LLVMValueRef
-load_guarded(lowering *L, const access *a, int lane, LLVMValueRef cond)
+load_guarded(lowering *L, const low_access *a, int lane, LLVMValueRef cond)
 {
     LLVMBasicBlockRef from[2], join;
     LLVMValueRef v[2], phi;
 
     from[0] = LLVMGetInsertBlock(L->b);
     v[0] = low_zero(a->elem);
-    open_guard(L, cond, &join);
-    v[1] = load_at(L, a->elem, lane_address(L, a, lane), lane_align(a));
+    low_open_guard(L, cond, &join);
+    v[1] = load_at(L, a->elem, low_lane_address(L, a, lane), lane_align(a));
     from[1] = LLVMGetInsertBlock(L->b);
     LLVMBuildBr(L->b, join);
     LLVMPositionBuilderAtEnd(L->b, join);
@@ -103,20 +94,20 @@ load_guarded(lowering *L, const access *a, int lane, LLVMValueRef cond)
 }
 
 static LLVMValueRef
-load_lanes(lowering *L, const access *a)
+load_lanes(lowering *L, const low_access *a)
 {
     LLVMValueRef v = LLVMGetPoison(a->all), x;
 
     for (int i = 0; i < a->lanes; i++) {
         x = a->mask ? load_guarded(L, a, i, low_lane(L, a->mask, a->lanes, i))
-                    : load_at(L, a->elem, lane_address(L, a, i), lane_align(a));
+                    : load_at(L, a->elem, low_lane_address(L, a, i), lane_align(a));
         v = low_with_lane(L, v, x, a->lanes, i);
     }
     return v;
 }
 
 static void
-store_lanes(lowering *L, const access *a, LLVMValueRef v)
+store_lanes(lowering *L, const low_access *a, LLVMValueRef v)
 {
     LLVMBasicBlockRef join = NULL;
 
@@ -124,8 +115,8 @@ store_lanes(lowering *L, const access *a, LLVMValueRef v)
         LLVMValueRef x = low_lane(L, v, a->lanes, i);
 
         if (a->mask)
-            open_guard(L, low_lane(L, a->mask, a->lanes, i), &join);
-        store_at(L, x, lane_address(L, a, i), lane_align(a));
+            low_open_guard(L, low_lane(L, a->mask, a->lanes, i), &join);
+        store_at(L, x, low_lane_address(L, a, i), lane_align(a));
         if (a->mask) {
             LLVMBuildBr(L->b, join);
             LLVMPositionBuilderAtEnd(L->b, join);
@@ -135,7 +126,7 @@ store_lanes(lowering *L, const access *a, LLVMValueRef v)
 
 /* A GPU thread whose lanes are all on, which is the rule, takes the vector access. */
 static LLVMValueRef
-load_gpu(lowering *L, const access *a)
+load_gpu(lowering *L, const low_access *a)
 {
     LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"),
                       join = low_block(L, "join");
@@ -159,7 +150,7 @@ load_gpu(lowering *L, const access *a)
 }
 
 static void
-store_gpu(lowering *L, const access *a, LLVMValueRef v)
+store_gpu(lowering *L, const low_access *a, LLVMValueRef v)
 {
     LLVMBasicBlockRef whole = low_block(L, "whole"), part = low_block(L, "part"),
                       join = low_block(L, "join");
@@ -177,13 +168,13 @@ store_gpu(lowering *L, const access *a, LLVMValueRef v)
 }
 
 static LLVMValueRef
-all_on(lowering *L, const access *a)
+all_on(lowering *L, const low_access *a)
 {
     return a->mask ? a->mask : low_cint(L, 1, a->lanes, 1);
 }
 
 static LLVMValueRef
-load_cpu(lowering *L, const access *a)
+load_cpu(lowering *L, const low_access *a)
 {
     LLVMValueRef p = address(L, a, a->index), align = low_cint(L, 32, 1, (unsigned)a->align);
     LLVMTypeRef over[2] = {a->all, LLVMTypeOf(p)};
@@ -193,7 +184,7 @@ load_cpu(lowering *L, const access *a)
 }
 
 static void
-store_cpu(lowering *L, const access *a, LLVMValueRef v)
+store_cpu(lowering *L, const low_access *a, LLVMValueRef v)
 {
     LLVMValueRef p = address(L, a, a->index), align = low_cint(L, 32, 1, (unsigned)a->align);
     LLVMTypeRef over[2] = {a->all, LLVMTypeOf(p)};
@@ -205,7 +196,7 @@ store_cpu(lowering *L, const access *a, LLVMValueRef v)
 LLVMValueRef
 low_load(lowering *L, const td_inst *s)
 {
-    access a = access_of(L, s, s->arg[2]);
+    low_access a = low_access_of(L, s, s->arg[2]);
     LLVMValueRef v;
 
     if (!a.scattered && !a.mask)
@@ -222,7 +213,7 @@ low_load(lowering *L, const td_inst *s)
 LLVMValueRef
 low_store(lowering *L, const td_inst *s)
 {
-    access a = access_of(L, s, s->arg[3]);
+    low_access a = low_access_of(L, s, s->arg[3]);
     LLVMValueRef v = L->val[s->arg[2].i];
 
     if (s->dt == TD_BOOL)
@@ -240,45 +231,8 @@ low_store(lowering *L, const td_inst *s)
     return NULL;
 }
 
-static LLVMAtomicRMWBinOp
-atomic_of(const td_inst *s)
-{
-    bool neg = td_dtype_kind((td_dtype)s->dt) == 'i';
-
-    switch (s->op) {
-    case OP_atomic_max: return neg ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
-    case OP_atomic_min: return neg ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
-    case OP_atomic_and: return LLVMAtomicRMWBinOpAnd;
-    case OP_atomic_or:  return LLVMAtomicRMWBinOpOr;
-    case OP_atomic_xor: return LLVMAtomicRMWBinOpXor;
-    }
-    return td_dtype_is_float((td_dtype)s->dt) ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
-}
-
 LLVMValueRef
-low_atomic(lowering *L, const td_inst *s)
-{
-    access a = access_of(L, s, s->arg[3]);
-    LLVMAtomicRMWBinOp op = atomic_of(s);
-    LLVMBasicBlockRef join = NULL;
-
-    for (int i = 0; i < a.lanes; i++) {
-        LLVMValueRef x = low_lane(L, L->val[s->arg[2].i], a.lanes, i);
-
-        if (a.mask)
-            open_guard(L, low_lane(L, a.mask, a.lanes, i), &join);
-        LLVMBuildAtomicRMW(L->b, op, lane_address(L, &a, i), x, LLVMAtomicOrderingMonotonic, false);
-        if (a.mask) {
-            LLVMBuildBr(L->b, join);
-            LLVMPositionBuilderAtEnd(L->b, join);
-        }
-    }
-    return NULL;
-}
-
-/* In the entry block, so that SROA makes registers of it. */
-static LLVMValueRef
-at_entry(lowering *L, LLVMTypeRef t, bool zeroed)
+low_at_entry(lowering *L, LLVMTypeRef t, bool zeroed)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(L->b);
     LLVMValueRef p;
@@ -294,7 +248,7 @@ at_entry(lowering *L, LLVMTypeRef t, bool zeroed)
 LLVMValueRef
 low_slot(lowering *L, const td_inst *s)
 {
-    return at_entry(L, low_type(L, (td_dtype)s->dt, s->lanes), true);
+    return low_at_entry(L, low_type(L, (td_dtype)s->dt, s->lanes), true);
 }
 
 LLVMValueRef
@@ -317,7 +271,7 @@ low_shared(lowering *L, const td_inst *s)
     LLVMValueRef g;
 
     if (L->target == TD_TARGET_CPU) {
-        g = at_entry(L, t, false);
+        g = low_at_entry(L, t, false);
         LLVMSetAlignment(g, 64);
         return g;
     }
@@ -326,4 +280,55 @@ low_shared(lowering *L, const td_inst *s)
     LLVMSetInitializer(g, LLVMGetUndef(t));
     LLVMSetAlignment(g, 16);
     return g;
+}
+
+LLVMValueRef
+low_local(lowering *L, const td_inst *s)
+{
+    LLVMValueRef p = low_at_entry(L, LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm), false);
+
+    LLVMSetAlignment(p, 16);
+    return p;
+}
+
+LLVMValueRef
+low_dynamic(lowering *L, const td_inst *s)
+{
+    static const char name[] = "dynamic";
+    LLVMTypeRef t = LLVMArrayType2(low_int(L, 8, 1), 0);
+    LLVMValueRef g = LLVMGetNamedGlobal(L->mod, name);
+
+    (void)s;
+    if (L->target == TD_TARGET_CPU)
+        return low_runtime(L, "td_scratch", low_ptr(L, 0), NULL, 0);
+    if (!g) {
+        g = LLVMAddGlobalInAddressSpace(L->mod, t, name, 3);
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        LLVMSetAlignment(g, 16);
+    }
+    return g;
+}
+
+LLVMValueRef
+low_at(lowering *L, const td_inst *s)
+{
+    LLVMValueRef i = L->val[s->arg[1].i];
+
+    return LLVMBuildGEP2(L->b, low_int(L, 8, 1), L->val[s->arg[0].i], &i, 1, "");
+}
+
+LLVMValueRef
+low_address(lowering *L, const td_inst *s)
+{
+    LLVMValueRef p = L->val[s->arg[0].i];
+
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)))
+        p = LLVMBuildAddrSpaceCast(L->b, p, low_ptr(L, 0), "");
+    return LLVMBuildPtrToInt(L->b, p, low_int(L, 64, 1), "");
+}
+
+LLVMValueRef
+low_pointer(lowering *L, const td_inst *s)
+{
+    return LLVMBuildIntToPtr(L->b, L->val[s->arg[0].i], low_ptr(L, 0), "");
 }

@@ -29,6 +29,7 @@ typedef struct test_case {
     size_t nbytes[MAX_ARGS]; /* of what an input points to; 0: a number or an output */
     int narg;
     uint32_t grid, block;
+    size_t shared; /* bytes of dynamic shared memory */
     struct {
         int arg; /* its position */
         td_dtype dt;
@@ -550,7 +551,7 @@ test_against_interp(test_case *c, const td_lower *lw, const char *engine, test_e
     }
     ok = CHECK_OK(td_fn_finish(&c->f));
     ok = ok && CHECK_OK(td_interp(&c->f, (uint32_t[]){c->grid, 1, 1}, (uint32_t[]){c->block, 1, 1},
-                                  want, NULL));
+                                  want, c->shared, NULL));
     ok = ok && CHECK_OK(run(c, lw, have));
     if (!ok)
         printf("    in %s\n", c->name);

@@ -315,11 +315,13 @@ flow_calls(test_case *c, bool gpu)
     td_end(f);
 }
 
-static const struct {
+typedef struct flow_case {
     const char *name;
     void (*make)(test_case *c, bool gpu);
     bool gpu_only;
-} flow_table[] = {
+} flow_case;
+
+static const flow_case flow_table[] = {
     {"nested", flow_nested, false},       {"edges", flow_edges, false},
     {"lanes", flow_lanes, false},         {"masked", flow_masked, false},
     {"scattered", flow_scattered, false}, {"scalars", flow_scalars, false},

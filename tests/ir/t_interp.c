@@ -45,7 +45,7 @@ apply(td_op op, td_dtype dt, td_dtype to, int n, const void *const in[3], void *
         td_store(&f, td_param_ptr(&f, (td_dtype)td_at(&f, y)->dt), zero, y, TD_NONE, 0);
     st = td_fn_finish(&f);
     if (!st)
-        st = td_interp(&f, one, one, args, NULL);
+        st = td_interp(&f, one, one, args, 0, NULL);
     if (st)
         FAIL("%s %s x%d: %s", td_optab[op].name, td_dtype_name(dt), n, td_error());
     ran++;

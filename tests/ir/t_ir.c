@@ -4,6 +4,7 @@
  * comments in a kernel, and right above it (no empty line between), may hold directives:
  *
  *     ; grid 2 block 64 2       missing extents are 1
+ *     ; shared 256              bytes of dynamic shared memory
  *     ; in %0 = 1 2.5 nan 0..9 7*64     parameter 0: values, a range, a value many times
  *     ; out %1 = 4 5 6          what parameter 1 must hold afterwards
  *     ; tol 1e-6                relative, for all outputs; without it bits must agree
@@ -36,6 +37,7 @@ typedef struct kase {
     char *mem[MAXPARAM];
     size_t nbytes[MAXPARAM];
     double tol;
+    size_t shared;
     char fails[128];
     bool must_fail;
 } kase;
@@ -144,6 +146,7 @@ directive(kase *k, const char *line)
     if (sscanf(line, "; out %%%u", &p) == 1 && p < MAXPARAM)
         k->out[p] = read_values(line);
     sscanf(line, "; tol %lf", &k->tol);
+    sscanf(line, "; shared %zu", &k->shared);
     if (sscanf(line, "; fails \"%127[^\"]\"", k->fails) == 1)
         k->must_fail = true;
 }
@@ -262,7 +265,7 @@ run_case(kase *k, const char *text)
             if (f.ins[i].op == OP_param && f.ins[i].imm < MAXPARAM)
                 fill(k, &f.ins[i], &args[f.ins[i].imm]);
         current = k;
-        st = td_interp(&f, k->grid, k->block, args, extent);
+        st = td_interp(&f, k->grid, k->block, args, k->shared, extent);
         for (uint32_t i = 0; !st && i < f.n; i++)
             if (f.ins[i].flags && f.ins[i].op == OP_param)
                 compare(k, (unsigned)f.ins[i].imm, (td_dtype)f.ins[i].dt);

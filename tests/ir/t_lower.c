@@ -2,8 +2,9 @@
  * control flow and memory, on this CPU; and the same kernels as PTX, which ptxas assembles when it is
  * on PATH.
  */
-#include "ir/lower_cases.h"
-#include "ir/lower_flow.h"
+#include "ir/lower_kernel.h"
+
+#include "base/scratch.h"
 
 #include <sys/wait.h>
 #include <time.h>
@@ -30,6 +31,7 @@ run_x86(const test_case *c, const td_lower *lw, const uint64_t *args)
     free(object);
     if (st)
         return st;
+    CHECK(td_scratch_grow(c->shared));
     for (uint32_t b = 0; b < c->grid; b++)
         ((void (*)(const uint64_t *, int64_t, int64_t))(uintptr_t)entry)(args, b, c->grid);
     return TD_OK;
@@ -79,7 +81,7 @@ to_ptx(test_case *c, const td_lower *lw)
         return;
     }
     if (strstr(text, "nvvm_reflect") || strstr(text, "add.rn.ftz") ||
-        strstr(text, "\tsqrt.approx") || strstr(text, ".extern")) {
+        strstr(text, "\tsqrt.approx") || strstr(text, ".extern .func")) {
         printf("ptx %s: flushes, approximates or lacks something\n", c->name);
         check_failures++;
     }
@@ -157,16 +159,16 @@ each_cast(const td_lower *lw, td_dtype dt)
 }
 
 static void
-flows(const td_lower *lw)
+flows(const td_lower *lw, const flow_case *table, int n)
 {
     test_case c;
 
-    for (int k = 0; k < N_FLOWS; k++)
+    for (int k = 0; k < n; k++)
         for (int gpu = 0; gpu < 2; gpu++) {
-            if (!gpu && flow_table[k].gpu_only)
+            if (!gpu && table[k].gpu_only)
                 continue;
-            test_begin(&c, flow_table[k].name);
-            flow_table[k].make(&c, gpu);
+            test_begin(&c, table[k].name);
+            table[k].make(&c, gpu);
             if (gpu)
                 to_ptx(&c, lw);
             else
@@ -241,7 +243,8 @@ main(void)
                 each_row(lw, (td_dtype)dt);
             each_cast(lw, (td_dtype)dt);
         }
-    flows(lw);
+    flows(lw, flow_table, N_FLOWS);
+    flows(lw, kernel_table, N_KERNELS);
     refusals(lw);
     printf("%d-byte vectors: compared in %.1f s\n", lw->vector_bytes, seconds() - t);
     if (!again) {

@@ -1,0 +1,333 @@
+/* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
+#include "ir/interp_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { WARP = 32, POISON = 0xa5 };
+
+td_where
+td_engine_locate(const td_engine *e, const td_runner *t, uint32_t at)
+{
+    const td_inst *s = &e->p->fn->ins[at];
+    char line[24] = "";
+    td_where w;
+
+    if (s->line)
+        snprintf(line, sizeof line, ", line %u", s->line);
+    snprintf(w.text, sizeof w.text,
+             "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s)", e->p->fn->name,
+             t->team->bid[0], t->team->bid[1], t->team->bid[2], t->tid[0], t->tid[1], t->tid[2], line, at,
+             td_optab[s->op].name);
+    return w;
+}
+
+/* What the pointer was made from, in words. */
+static td_status
+outside(const td_engine *e, const td_runner *t, const td_code *c, int64_t index)
+{
+    const td_code_ptr *p = &e->p->ptr[c->ptr];
+    const td_inst *s = &e->p->fn->ins[p->at];
+    td_where w = td_engine_locate(e, t, c->at);
+
+    switch ((int)p->op) {
+    case OP_param:
+        return td_fail(TD_ERR_INDEX,
+                       "%s: index %" PRId64 " is outside the memory of parameter %" PRIu64, w.text,
+                       index, s->imm);
+    case OP_pointer:
+        return td_fail(TD_ERR_INDEX,
+                       "%s: index %" PRId64 " from address 0x%" PRIx64 " is outside all memory",
+                       w.text, index, t->val[c->a].u);
+    case OP_dynamic:
+        return td_fail(TD_ERR_INDEX,
+                       "%s: index %" PRId64 " is outside the launch's %zu bytes of shared memory",
+                       w.text, index, p->nbytes);
+    }
+    return td_fail(TD_ERR_INDEX,
+                   "%s: index %" PRId64 " is outside the %s array of %" PRIu64 " elements", w.text,
+                   index, td_optab[p->op].name, s->imm);
+}
+
+static bool
+inside(uintptr_t at, size_t size, const char *base, size_t nbytes)
+{
+    uintptr_t off = at - (uintptr_t)base;
+
+    return off < nbytes && nbytes - off >= size;
+}
+
+/* Of a param: an address before it may be right, as a view can start at its last element.  It must
+ * then lie in the allocation that the pointer points into.  Of an address: in any memory. */
+static bool
+within(const td_engine *e, const td_runner *t, const td_code_ptr *p, uintptr_t at, size_t size)
+{
+    size_t left;
+
+    if (p->op == OP_pointer && (inside(at, size, t->team->shared, e->p->nshared) ||
+                                inside(at, size, t->local, e->p->nlocal)))
+        return true;
+    if (p->op != OP_pointer && inside(at, size, (const char *)t->val[p->word].u, p->nbytes))
+        return true;
+    if (p->op != OP_param && p->op != OP_pointer)
+        return false;
+    if (!e->extent)
+        return true;
+    left = e->extent(at);
+    return left >= size && (!p->nbytes || at + left == p->base + p->nbytes);
+}
+
+/* The address of lane l of a load or store, NULL when its mask is off.  The instruction's alignment
+ * is that of its first lane. */
+static td_status
+address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, char **out)
+{
+    const td_code_ptr *p = &e->p->ptr[c->ptr];
+    size_t size = td_dtype_size(c->dt),
+           align = c->imm && !c->step && l == 0 ? (size_t)c->imm : size;
+    int64_t index = t->val[c->b + l * c->step].i;
+    bool global = p->op == OP_param || p->op == OP_pointer;
+    uintptr_t at;
+
+    *out = NULL;
+    if (c->d != UINT32_MAX && !t->val[c->d + l].u)
+        return TD_OK;
+    if (!c->step)
+        index = (int64_t)((uint64_t)index + l);
+    at = t->val[c->a].u + (uintptr_t)index * size;
+    if (index > INT64_MAX / 16 || index < INT64_MIN / 16 || !within(e, t, p, at, size))
+        return outside(e, t, c, index);
+    if ((e->extent || !global) && at % align)
+        return td_fail(TD_ERR_INDEX, "%s: index %" PRId64 " is not aligned to %zu bytes",
+                       td_engine_locate(e, t, c->at).text, index, align);
+    *out = (char *)at;
+    return TD_OK;
+}
+
+static td_status
+load(const td_engine *e, const td_runner *t, const td_code *c)
+{
+    char *p;
+
+    for (uint32_t l = 0; l < c->lanes; l++) {
+        TD_TRY(address(e, t, c, l, &p));
+        t->val[c->out + l] = p ? td_interp_word(c->dt, p) : (td_word){0};
+    }
+    return TD_OK;
+}
+
+static td_status
+store(const td_engine *e, const td_runner *t, const td_code *c)
+{
+    char *p;
+
+    for (uint32_t l = 0; l < c->lanes; l++) {
+        TD_TRY(address(e, t, c, l, &p));
+        if (p)
+            memcpy(p, &t->val[c->c + l], td_dtype_size(c->dt));
+    }
+    return TD_OK;
+}
+
+/* What the old value at p becomes. */
+static td_word
+replaced(const td_runner *t, const td_code *c, uint32_t l, td_word old)
+{
+    td_word out;
+
+    if (c->kind == CODE_CAS)
+        return memcmp(&old, &t->val[c->c + l], td_dtype_size(c->dt)) == 0 ? t->val[c->e + l] : old;
+    c->run(&out, &old, &t->val[c->c + l], NULL, 1);
+    return out;
+}
+
+/* Threads run one after another: nobody comes between. */
+static td_status
+atomic(const td_engine *e, const td_runner *t, const td_code *c)
+{
+    td_word old, new;
+    char *p;
+
+    for (uint32_t l = 0; l < c->lanes; l++) {
+        TD_TRY(address(e, t, c, l, &p));
+        old = p ? td_interp_word(c->dt, p) : (td_word){0};
+        new = p ? replaced(t, c, l, old) : old;
+        if (p)
+            memcpy(p, &new, td_dtype_size(c->dt));
+        t->val[c->out + l] = old;
+    }
+    return TD_OK;
+}
+
+static td_status
+for_start(const td_engine *e, const td_runner *t, const td_code *c, bool *more)
+{
+    if (t->val[c->c].i <= 0)
+        return td_fail(TD_ERR_VALUE, "%s: step %" PRId64 " is not positive",
+                       td_engine_locate(e, t, c->at).text, t->val[c->c].i);
+    t->val[c->out] = t->val[c->a];
+    *more = t->val[c->a].i < t->val[c->b].i;
+    return TD_OK;
+}
+
+/* The next counter; a counter that would leave its dtype is past every bound. */
+static bool
+for_next(const td_runner *t, const td_code *c)
+{
+    int64_t next;
+
+    if (__builtin_add_overflow(t->val[c->out].i, t->val[c->c].i, &next) || next >= t->val[c->b].i)
+        return false;
+    t->val[c->out].i = next;
+    return true;
+}
+
+static int64_t
+thread_index(const td_engine *e, const td_runner *t, int64_t which)
+{
+    const uint32_t *const from[] = {t->tid, t->team->bid, e->block, e->grid};
+
+    if (which == INDEX_LANE)
+        return t->lane;
+    return (int32_t)from[which / 3][which % 3];
+}
+
+static int64_t
+now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Instructions between many lanes and one. */
+static void
+gather(const td_runner *t, const td_code *c)
+{
+    td_word *out = t->val + c->out, *a = t->val + c->a;
+    uint64_t bits = 0;
+    int64_t n = c->imm;
+
+    for (int64_t l = 0; c->kind != CODE_UNBITS && l < n; l++)
+        bits |= a[l].u << l;
+    switch (c->kind) {
+    case CODE_ANY:  out->u = bits != 0; break;
+    case CODE_ALL:  out->u = (uint64_t)__builtin_popcountll(bits) == (uint64_t)n; break;
+    case CODE_BITS: out->u = bits; break;
+    default:
+        bits = a->u;
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l].u = bits >> l & 1;
+    }
+}
+
+/* Instructions that move lanes without computing. */
+static void
+move(const td_engine *e, const td_runner *t, const td_code *c)
+{
+    td_word *out = t->val + c->out, *a = t->val + c->a;
+
+    switch (c->kind) {
+    case CODE_COPY: memcpy(out, a, c->lanes * sizeof *out); break;
+    case CODE_SPLAT:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = *a;
+        break;
+    case CODE_ROTATE:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = a[(l + (uint32_t)c->imm) % c->lanes];
+        break;
+    case CODE_ZIP:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = t->val[(l & 1 ? c->b : c->a) + l / 2];
+        break;
+    case CODE_UNZIP:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = a[2 * l + (uint32_t)c->imm];
+        break;
+    case CODE_PERMUTE:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = a[(uint64_t)t->val[c->b + l].i % c->lanes];
+        break;
+    case CODE_CLOCK: out->i = now(); break;
+    case CODE_AT: out->u = a->u + t->val[c->b].u; break;
+    case CODE_BITCAST:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = td_interp_word(c->dt, &a[l]);
+        break;
+    default:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l].i = thread_index(e, t, c->imm);
+    }
+}
+
+td_status
+td_engine_run(const td_engine *e, td_runner *t)
+{
+    const td_code *c = t->at, *code = e->p->code;
+    td_word *v = t->val;
+    bool more = true;
+
+    for (;; c++) {
+        switch (c->kind) {
+        case CODE_RUN:     c->run(v + c->out, v + c->a, v + c->b, v + c->c, (int)c->lanes); continue;
+        case CODE_COPY:
+        case CODE_SPLAT:
+        case CODE_ROTATE:
+        case CODE_ZIP:
+        case CODE_UNZIP:
+        case CODE_BITCAST:
+        case CODE_AT:
+        case CODE_PERMUTE:
+        case CODE_CLOCK:
+        case CODE_INDEX:   move(e, t, c); continue;
+        case CODE_ANY:
+        case CODE_ALL:
+        case CODE_BITS:
+        case CODE_UNBITS:  gather(t, c); continue;
+        case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
+        case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
+        case CODE_CAS:
+        case CODE_ATOMIC:  TD_TRY(atomic(e, t, c)); continue;
+        case CODE_JUMP:    more = false; break;
+        case CODE_UNLESS:  more = v[c->a].u != 0; break;
+        case CODE_BREAK:   more = v[c->a].u == 0; break;
+        case CODE_FOR:     TD_TRY(for_start(e, t, c, &more)); break;
+        case CODE_NEXT:    more = !for_next(t, c); break;
+        case CODE_EXIT:
+            t->ended = v[c->a].u != 0;
+            if (!t->ended)
+                continue;
+            t->at = code + e->p->ncode - 1;
+            return TD_OK;
+        case CODE_WAIT:
+        case CODE_DONE:    t->at = c; return TD_OK;
+        }
+        if (!more)
+            c = code + c->jump - 1;
+    }
+}
+
+void
+td_engine_start(const td_engine *e, td_runner *t, uint64_t linear)
+{
+    t->tid[0] = (uint32_t)(linear % e->block[0]);
+    t->tid[1] = (uint32_t)(linear / e->block[0] % e->block[1]);
+    t->tid[2] = (uint32_t)(linear / e->block[0] / e->block[1]);
+    t->at = e->p->code;
+    t->lane = (uint32_t)(linear % WARP);
+    t->ended = false;
+    memcpy(t->val, e->p->init, e->p->nwords * sizeof *t->val);
+    memset(t->local, POISON, e->p->nlocal);
+    for (uint32_t k = 0; k < e->p->nptr; k++) {
+        const td_code_ptr *p = &e->p->ptr[k];
+
+        if (p->op == OP_shared || p->op == OP_dynamic)
+            t->val[p->word].u = (uintptr_t)t->team->shared + p->offset;
+        if (p->op == OP_local)
+            t->val[p->word].u = (uintptr_t)t->local + p->offset;
+    }
+}

@@ -1,0 +1,154 @@
+/* atomic.c - atomic instructions and fences.
+ *
+ * Lanes go one after another, each behind a branch where there is a mask.  What has no instruction
+ * of its own (sums of half types, CUDA's counters) is a loop round compare-and-swap.
+ */
+#include "lower/emit.h"
+
+/* LLVM's operation; false: there is none. */
+static bool
+operation(const td_inst *s, LLVMAtomicRMWBinOp *out)
+{
+    char kind = td_dtype_kind((td_dtype)s->dt);
+
+    switch (s->op) {
+    case OP_atomic_add:
+        *out = kind == 'f' ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+        return !td_dtype_is_half((td_dtype)s->dt);
+    case OP_atomic_max:
+        *out = kind == 'f'   ? LLVMAtomicRMWBinOpFMax
+               : kind == 'i' ? LLVMAtomicRMWBinOpMax
+                             : LLVMAtomicRMWBinOpUMax;
+        return true;
+    case OP_atomic_min:
+        *out = kind == 'f'   ? LLVMAtomicRMWBinOpFMin
+               : kind == 'i' ? LLVMAtomicRMWBinOpMin
+                             : LLVMAtomicRMWBinOpUMin;
+        return true;
+    case OP_atomic_and:  *out = LLVMAtomicRMWBinOpAnd; return true;
+    case OP_atomic_or:   *out = LLVMAtomicRMWBinOpOr; return true;
+    case OP_atomic_xor:  *out = LLVMAtomicRMWBinOpXor; return true;
+    case OP_atomic_exch: *out = LLVMAtomicRMWBinOpXchg; return true;
+    }
+    return false;
+}
+
+/* What the operations that LLVM lacks make of memory and a value. */
+static LLVMValueRef
+combine(lowering *L, const td_inst *s, LLVMValueRef old, LLVMValueRef v)
+{
+    td_dtype dt = (td_dtype)s->dt;
+    unsigned bits = 8 * (unsigned)td_dtype_size(dt);
+    LLVMValueRef zero = low_zero(LLVMTypeOf(old)), one = low_cint(L, bits, 1, 1), wraps;
+
+    switch (s->op) {
+    case OP_atomic_inc:
+        return low_select(L, low_icmp(L, LLVMIntUGE, old, v), zero, LLVMBuildAdd(L->b, old, one, ""));
+    case OP_atomic_dec:
+        wraps = LLVMBuildOr(L->b, low_icmp(L, LLVMIntEQ, old, zero), low_icmp(L, LLVMIntUGT, old, v),
+                            "");
+        return low_select(L, wraps, v, LLVMBuildSub(L->b, old, one, ""));
+    }
+    TD_ASSERT(s->op == OP_atomic_add && td_dtype_is_half(dt));
+    v = LLVMBuildFAdd(L->b, low_cast(L, old, dt, TD_F32, 1), low_cast(L, v, dt, TD_F32, 1), "");
+    return low_cast(L, v, TD_F32, dt, 1);
+}
+
+/* *ok: whether memory held `expected`. */
+static LLVMValueRef
+swap(lowering *L, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef new, LLVMValueRef *ok)
+{
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(L->b, p, expected, new, LLVMAtomicOrderingMonotonic,
+                                               LLVMAtomicOrderingMonotonic, false);
+
+    *ok = LLVMBuildExtractValue(L->b, pair, 1, "");
+    return LLVMBuildExtractValue(L->b, pair, 0, "");
+}
+
+static LLVMValueRef
+swap_loop(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
+{
+    LLVMBasicBlockRef again = low_block(L, "again"), done = low_block(L, "swapped"), from[2];
+    LLVMValueRef first = LLVMBuildLoad2(L->b, LLVMTypeOf(v), p, ""), old, seen, ok;
+
+    LLVMSetAlignment(first, (unsigned)td_dtype_size((td_dtype)s->dt));
+    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+    from[0] = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, again);
+    LLVMPositionBuilderAtEnd(L->b, again);
+    old = LLVMBuildPhi(L->b, LLVMTypeOf(v), "");
+    seen = swap(L, p, old, combine(L, s, old, v), &ok);
+    from[1] = LLVMGetInsertBlock(L->b);
+    LLVMBuildCondBr(L->b, ok, done, again);
+    LLVMAddIncoming(old, (LLVMValueRef[]){first, seen}, from, 2);
+    LLVMPositionBuilderAtEnd(L->b, done);
+    return old;
+}
+
+/* Compares bits: floats go as integers. */
+static LLVMValueRef
+cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef new)
+{
+    LLVMTypeRef own = LLVMTypeOf(new), t = low_int(L, 8 * (unsigned)td_dtype_size((td_dtype)s->dt), 1);
+    LLVMValueRef ok;
+
+    return LLVMBuildBitCast(L->b,
+                            swap(L, p, LLVMBuildBitCast(L->b, expected, t, ""),
+                                 LLVMBuildBitCast(L->b, new, t, ""), &ok),
+                            own, "");
+}
+
+static LLVMValueRef
+one_lane(lowering *L, const low_access *a, int lane)
+{
+    const td_inst *s = a->s;
+    LLVMValueRef p = low_lane_address(L, a, lane), v = low_lane(L, L->val[s->arg[2].i], a->lanes, lane);
+    LLVMAtomicRMWBinOp op;
+
+    if (s->op == OP_atomic_cas)
+        return cas(L, s, p, v, low_lane(L, L->val[s->arg[3].i], a->lanes, lane));
+    if (operation(s, &op))
+        return LLVMBuildAtomicRMW(L->b, op, p, v, LLVMAtomicOrderingMonotonic, false);
+    return swap_loop(L, s, p, v);
+}
+
+static LLVMValueRef
+guarded_lane(lowering *L, const low_access *a, int lane)
+{
+    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(L->b)}, join;
+    LLVMValueRef v[2] = {low_zero(a->elem)}, phi;
+
+    low_open_guard(L, low_lane(L, a->mask, a->lanes, lane), &join);
+    v[1] = one_lane(L, a, lane);
+    from[1] = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, join);
+    phi = LLVMBuildPhi(L->b, a->elem, "");
+    LLVMAddIncoming(phi, v, from, 2);
+    return phi;
+}
+
+LLVMValueRef
+low_atomic(lowering *L, const td_inst *s)
+{
+    low_access a = low_access_of(L, s, s->arg[td_optab[s->op].arity - 1]);
+    LLVMValueRef v = LLVMGetPoison(a.all);
+
+    for (int i = 0; i < a.lanes; i++)
+        v = low_with_lane(L, v, a.mask ? guarded_lane(L, &a, i) : one_lane(L, &a, i), a.lanes, i);
+    return v;
+}
+
+/* A block on a CPU is one thread. */
+LLVMValueRef
+low_fence(lowering *L, const td_inst *s)
+{
+    static const char *const scopes[] = {"llvm.nvvm.membar.cta", "llvm.nvvm.membar.gl",
+                                         "llvm.nvvm.membar.sys"};
+
+    if (L->target == TD_TARGET_GPU)
+        low_intrin(L, scopes[s->imm], NULL, 0, NULL, 0);
+    else if (s->imm != TD_FENCE_BLOCK)
+        LLVMBuildFence(L->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+    return NULL;
+}

@@ -1,0 +1,58 @@
+/* runtime.c - functions of the core that CPU code calls by name: what an instruction cannot do. */
+#include "base/scratch.h"
+#include "lower/emit.h"
+#include "lower/host.h"
+
+#include <string.h>
+#include <time.h>
+
+static int64_t
+run_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void
+run_nanosleep(int64_t ns)
+{
+    struct timespec t = {.tv_sec = ns > 0 ? ns / 1000000000 : 0, .tv_nsec = ns > 0 ? ns % 1000000000 : 0};
+
+    nanosleep(&t, NULL);
+}
+
+static const struct {
+    const char *name;
+    void (*fn)(void);
+} functions[] = {
+    {"td_scratch", (void (*)(void))td_scratch},
+    {"td_run_clock", (void (*)(void))run_clock},
+    {"td_run_nanosleep", (void (*)(void))run_nanosleep},
+};
+
+void *
+low_runtime_symbol(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(functions[i].name, name) == 0)
+            return (void *)(uintptr_t)functions[i].fn;
+    return NULL;
+}
+
+LLVMValueRef
+low_runtime(lowering *L, const char *name, LLVMTypeRef result, LLVMValueRef *arg, unsigned n)
+{
+    LLVMTypeRef par[4];
+    LLVMValueRef fn = LLVMGetNamedFunction(L->mod, name);
+
+    TD_ASSERT(n <= 4 && low_runtime_symbol(name));
+    for (unsigned i = 0; i < n; i++)
+        par[i] = LLVMTypeOf(arg[i]);
+    if (!fn) {
+        fn = LLVMAddFunction(L->mod, name, LLVMFunctionType(result, par, n, 0));
+        low_attr(L, fn, "nounwind", 0);
+    }
+    return LLVMBuildCall2(L->b, LLVMGlobalGetValueType(fn), fn, arg, n, "");
+}
