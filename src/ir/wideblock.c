@@ -14,10 +14,9 @@ is_wanted(const wide *w, uint32_t slot)
 static td_val
 hidden(wide *w, uint32_t k, td_dtype dt)
 {
-    td_inst s = {.op = OP_param, .dt = (uint8_t)dt, .lanes = 1, .imm = w->in->nparam + k};
+    td_inst s = td_inst_new(OP_param, dt, 1);
 
-    for (int a = 0; a < TD_MAXARG; a++)
-        s.arg[a] = TD_NONE;
+    s.imm = w->in->nparam + k;
     return td_push(w->f, s);
 }
 

@@ -131,10 +131,12 @@ typedef struct known {
 static td_status
 copy_known(const wide *w, const known *k, known *out)
 {
-    out->of = td_alloc_big(w->f->mem, (w->in->n + 1) * sizeof *out->of);
-    if (!out->of)
+    uint32_t *of = td_alloc_big(w->f->mem, (w->in->n + 1) * sizeof *of);
+
+    if (!of)
         return td_fail(TD_ERR_NOMEM, "kernel %s: widening", w->in->name);
-    memcpy(out->of, k->of, w->in->n * sizeof *out->of);
+    memcpy(of, k->of, w->in->n * sizeof *of);
+    out->of = of; /* k may be out */
     return TD_OK;
 }
 

@@ -168,6 +168,8 @@ of_value(wide *w, uint32_t i)
 
     if (s->op < TD_OPS || s->op == OP_cast || s->op == OP_bitcast)
         return elementwise(w, i);
+    if (td_op_is_atomic(s->op))
+        return W_LANES;
     switch (s->op) {
     case OP_tid:
         w->at[i].stride = s->imm == 0;

@@ -34,8 +34,6 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
 
     if (st == TD_SKIP)
         return td_fail(TD_ERR_VALUE, "not widened: %s", why);
-    if (st)
-        return st;
     pass_seconds += seconds() - t;
     if (getenv("WIDE_DUMP")) {
         td_text text = {0};
@@ -45,6 +43,8 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
         puts(text.s);
         td_text_free(&text);
     }
+    if (st)
+        return st;
     t = seconds();
     TD_TRY(lw->object(&f, &object, &nbytes));
     st = lw->link(object, nbytes, c->name, &entry);
@@ -79,7 +79,7 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
     uint64_t want[MAX_ARGS], have[MAX_ARGS];
     int before = check_failures;
     td_arena mem = {0};
-    entry_fn *entry;
+    entry_fn *entry = NULL;
     bool ok;
 
     memcpy(want, c->args, sizeof want);
@@ -90,7 +90,7 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
         want[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
         have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
     }
-    ok = CHECK_OK(td_fn_finish(&c->f)) && CHECK_OK(td_interp(&c->f, grid, block, want, NULL)) &&
+    ok = CHECK_OK(td_fn_finish(&c->f)) && CHECK_OK(td_interp(&c->f, grid, block, want, 0, NULL)) &&
          CHECK_OK(compile(c, lw, &mem, &entry));
     if (ok) {
         launch(c, entry, have, grid, block);
