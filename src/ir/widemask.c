@@ -455,6 +455,8 @@ exit_before(wide *w, uint32_t i, uint32_t end)
         m = (wmask){.kind = W_COUNT, .any = true, .count = n};
     } else {
         n = and_not(w, w_mask(w), w_vec(w, c));
+        if (w->exits)
+            td_set(w->f, w->open[0].live, n);
         td_if(w->f, w_any(w, n));
         m = some(n, true);
     }

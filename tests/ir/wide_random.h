@@ -14,6 +14,7 @@ typedef struct draw {
     td_val ints, floats, out, fout, sums, shared, slot[DRAW_SLOTS], tid, lin, gid, n, zero;
     uint32_t nthread; /* of a block */
     int depth, level, left; /* open regions, of those the breakable ones, statements to come */
+    int together;           /* breakable regions that all threads leave together */
     bool ends, apart;       /* ends: exits are wanted; apart: threads' paths may differ here */
 } draw;
 
@@ -170,8 +171,12 @@ draw_write(draw *d)
     case 0: td_store(f, d->out, at, draw_int(d, 1), TD_NONE, 0); break;
     case 1: td_store(f, d->fout, d->gid, draw_float(d, 1), TD_NONE, 0); break;
     default:
-        at = TD_E2(f, bitwise_and, draw_int(d, 1), td_const_int(f, TD_I32, 15));
-        td_atomic(f, draw_next(d, 2) ? OP_atomic_add : OP_atomic_xor, d->sums, at, draw_int(d, 1), TD_NONE);
+        at = TD_E2(f, bitwise_and, draw_int(d, 1), td_const_int(f, TD_I32, 7));
+        if (draw_next(d, 2))
+            td_atomic(f, OP_atomic_add, d->sums, at, draw_int(d, 1), TD_NONE);
+        else
+            td_atomic(f, OP_atomic_xor, d->sums, TD_E2(f, add, at, td_const_int(f, TD_I32, 8)),
+                      draw_int(d, 1), TD_NONE);
     }
 }
 
@@ -187,11 +192,22 @@ draw_set(draw *d)
     }
 }
 
+/* Within what comes threads may part, and no barrier stands. */
+static inline void
+draw_part(draw *d)
+{
+    if (!d->apart && draw_next(d, 2)) {
+        d->apart = true;
+        d->together = d->level;
+    }
+}
+
 static inline void
 draw_statement(draw *d)
 {
     td_fn *f = &d->c->f;
     bool apart = d->apart;
+    int together = d->together;
 
     switch (draw_next(d, 12)) {
     case 0:
@@ -202,25 +218,26 @@ draw_statement(draw *d)
     case 5: draw_write(d); return;
     case 6:
     case 7:
-        d->apart |= draw_next(d, 2); /* within, threads may part, and no barrier stands */
+        draw_part(d);
         draw_if(d);
         break;
     case 8:
     case 9:
-        d->apart |= draw_next(d, 2);
+        draw_part(d);
         draw_loop(d);
         break;
     case 10:
         if (d->ends && d->apart && draw_next(d, 3) == 0)
             td_exit_if(f, draw_cond(d));
-        else if (d->level)
-            td_break_out(f, draw_cond(d), (int)draw_next(d, (uint64_t)d->level));
+        else if (d->level > together)
+            td_break_out(f, draw_cond(d), (int)draw_next(d, (uint64_t)(d->level - together)));
         return;
     default:
         if (!d->apart && d->shared.i != UINT32_MAX)
             draw_exchange(d);
     }
     d->apart = apart;
+    d->together = together;
 }
 
 static void
