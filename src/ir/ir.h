@@ -47,6 +47,8 @@ typedef struct td_fn {
     uint32_t    line; /* given to the instructions that are emitted */
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
+    bool        fast; /* arithmetic may be reordered and approximate, of numbers that are neither NaN nor infinite */
+    uint32_t    optimise; /* 0: as it stands, 3: loops are taken apart and made vectors */
     td_status   st;   /* first failure; later calls are no-ops */
 } td_fn;
 
@@ -117,6 +119,10 @@ void   td_nanosleep(td_fn *f, td_val ns);
 #define TD_E1(f, op, a)       td_emit(f, OP_##op, (td_val[]){a})
 #define TD_E2(f, op, a, b)    td_emit(f, OP_##op, (td_val[]){a, b})
 #define TD_E3(f, op, a, b, c) td_emit(f, OP_##op, (td_val[]){a, b, c})
+
+/* contract.c: products that only one sum or difference wants become fma rows.  Before td_fn_finish; values
+ * are numbered anew. */
+td_status td_fn_contract(td_fn *f);
 
 /* Matches the regions, then verifies.  Called once, when the last instruction is in. */
 td_status td_fn_finish(td_fn *f);

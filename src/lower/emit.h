@@ -110,6 +110,8 @@ typedef LLVMValueRef low_row(lowering *L, td_dtype dt, int lanes, const LLVMValu
 #undef EXPR
 #undef SPECIAL
 
+/* approx.c: the row computed roughly, where the kernel and the target do so; else NULL. */
+LLVMValueRef low_approx(lowering *L, const td_inst *s, const LLVMValueRef *x);
 /* cast.c */
 LLVMValueRef low_cast(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int lanes);
 /* math.c */
