@@ -29,6 +29,8 @@ td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why)
         *why = w.why;
         return TD_SKIP;
     }
+    out->fast = in->fast;
+    out->optimise = in->optimise;
     w.lanes = w_lanes(&w, vector_bytes);
     w_entry(&w);
     return td_fn_finish(out);

@@ -5,9 +5,8 @@
  * two barriers a loop over the groups of lanes.
  *
  * The result is called as a CPU kernel with bid.x in place of bid and bid.y + (bid.z << 16) in place of
- * nblock; behind the kernel's own arguments stand TD_WIDE_WORDS words, in this order: the block's extents
- * x, y, z, the grid's, the address of the block's dynamic shared memory.  A block has at most
- * TD_WIDE_THREADS threads.
+ * nblock; behind the kernel's own arguments stand TD_WIDE_WORDS words: the block's extents x, y, z and
+ * the grid's (td_func_blocks in dev/dev.h).  A block has at most TD_WIDE_THREADS threads.
  *
  * It is assumed that a thread's index arithmetic does not wrap round within a group of lanes.
  */
@@ -15,7 +14,7 @@
 #define TD_IR_WIDEN_H
 #include "ir/ir.h"
 
-enum { TD_WIDE_WORDS = 7, TD_WIDE_THREADS = 1024 };
+enum { TD_WIDE_WORDS = 6, TD_WIDE_THREADS = 1024 };
 
 /* in has been finished; out, made by td_fn_new in any arena, is filled and finished.  vector_bytes: of
  * the CPU's registers.  TD_SKIP: a barrier stands in control flow that is not the block's (*why says

@@ -65,7 +65,6 @@ launch(const test_case *c, entry_fn *entry, const uint64_t *args, const uint32_t
         words[c->narg + k] = block[k];
         words[c->narg + 3 + k] = grid[k];
     }
-    words[c->narg + 6] = 0;
     for (uint32_t z = 0; z < grid[2]; z++)
         for (uint32_t y = 0; y < grid[1]; y++)
             for (uint32_t x = 0; x < grid[0]; x++)
