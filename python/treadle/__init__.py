@@ -56,8 +56,8 @@ ALIASES = {
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
 _INTERNAL = set(
-    "pow select truncate_divide round_down round_up round_zero mulhi popcount leading_zeros bit_reverse scale mantissa exponent "
-    "nextafter".split()
+    "pow select truncate_divide round_down round_up round_zero mulhi popcount leading_zeros bit_reverse scale mantissa "
+    "exponent nextafter".split()
 )
 _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 
@@ -90,7 +90,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"demo", "fft", "linalg", "memory", "random", "special"}
+_MODULES = {"cuda", "demo", "fft", "linalg", "memory", "random", "special", "types"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(

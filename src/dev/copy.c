@@ -67,7 +67,7 @@ plain(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
         st = CU_TRY(c, cuMemcpyDtoHAsync, host, dev, nbytes, s->handle);
     else
         st = CU_TRY(c, cuMemcpyHtoDAsync, dev, host, nbytes, s->handle);
-    return st ? st : CU_TRY(c, cuStreamSynchronize, s->handle);
+    return st ? st : td_cuda_sync(c, s);
 }
 
 static bool
@@ -339,6 +339,24 @@ transfer(td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
                                   : plain(c, s, out, host, dev, nbytes);
         pthread_mutex_unlock(&c->stage_mu);
     }
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+td_status
+td_cuda_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    if (!is_pinned(c, host))
+        st = TD_SKIP;
+    else if (out)
+        st = CU_TRY(c, cuMemcpyDtoHAsync, host, dev, nbytes, s->handle);
+    else
+        st = CU_TRY(c, cuMemcpyHtoDAsync, dev, host, nbytes, s->handle);
     td_cuda_leave(c, pushed);
     return st;
 }

@@ -4,6 +4,7 @@
 #include "base/scratch.h"
 #include "dev/devops.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,15 +134,18 @@ typedef struct run {
     const uint64_t *args;
     int64_t nblock;
     const td_dims *dims;
-    atomic_bool failed; /* there was no memory */
+    atomic_bool failed; /* no dynamic shared memory for a block */
 } run;
 
 static void
 run_block(void *ctx, int64_t i)
 {
-    const run *r = ctx;
+    run *r = ctx;
 
-    r->entry(r->args, i, r->nblock);
+    if (r->dims->shared && !td_scratch_grow(r->dims->shared))
+        atomic_store(&r->failed, true);
+    else
+        r->entry(r->args, i, r->nblock);
 }
 
 static void
@@ -156,7 +160,7 @@ run_threads(void *ctx, int64_t i)
         r->entry(r->args, i % x, i / x % y | i / x / y << 16);
 }
 
-/* Blocks of threads: the extents go behind the arguments. */
+/* Blocks of threads find the extents behind the arguments. */
 static td_status
 launch_threads(run *r, int narg, const char *text)
 {
@@ -165,8 +169,9 @@ launch_threads(run *r, int narg, const char *text)
 
     if ((uint64_t)d->block[0] * d->block[1] * d->block[2] > THREADS || d->grid[0] > INT32_MAX ||
         d->grid[1] > UINT16_MAX || d->grid[2] > UINT16_MAX)
-        return td_fail(TD_ERR_VALUE, "%s: a block has at most %d threads, a grid 2147483647 x 65535 x "
-                       "65535 blocks", text, THREADS);
+        return td_fail(TD_ERR_VALUE,
+                       "%s: a block has at most %d threads, a grid 2147483647 x 65535 x 65535 blocks",
+                       text, THREADS);
     memcpy(words, r->args, (size_t)narg * sizeof *words);
     for (int k = 0; k < 3; k++) {
         words[narg + k] = d->block[k];
@@ -174,9 +179,7 @@ launch_threads(run *r, int narg, const char *text)
     }
     r->args = words;
     td_parallel(r->nblock, run_threads, r);
-    return atomic_load(&r->failed)
-               ? td_fail(TD_ERR_NOMEM, "%s: no host memory for the shared memory", text)
-               : TD_OK;
+    return TD_OK;
 }
 
 static td_status
@@ -193,9 +196,12 @@ launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int 
                        "%s: a block of this kernel has one thread, a grid fewer than 2^63 blocks",
                        td_launch_text(f, dims, text, sizeof text));
     if (f->blocks)
-        return launch_threads(&r, narg, td_launch_text(f, dims, text, sizeof text));
-    td_parallel(r.nblock, run_block, &r);
-    return TD_OK;
+        TD_TRY(launch_threads(&r, narg, td_launch_text(f, dims, text, sizeof text)));
+    else
+        td_parallel(r.nblock, run_block, &r);
+    return r.failed ? td_fail(TD_ERR_NOMEM, "%s: no memory for a block's shared memory",
+                              td_launch_text(f, dims, text, sizeof text))
+                    : TD_OK;
 }
 
 static const td_devops cpu_ops = {

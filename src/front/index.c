@@ -1,0 +1,534 @@
+/* index.c - elements and views of arrays, tuples, records. */
+#include "front/walk.h"
+
+#include <string.h>
+
+td_dtype
+memory_dtype(const td_type *t)
+{
+    const td_type *e = t->kind == TD_T_ARRAY ? t->item[0] : t;
+
+    return e->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(e->dt);
+}
+
+static bool
+is_records(const td_type *array)
+{
+    return array->item[0]->kind == TD_T_RECORD;
+}
+
+/* ---- int64 values that may be known ---- */
+
+static dim
+dim_mul(walk *w, dim a, dim b)
+{
+    if (a.v.i == UINT32_MAX && b.v.i == UINT32_MAX)
+        return dim_known(a.known * b.known);
+    if (a.v.i == UINT32_MAX && a.known == 1)
+        return b;
+    if (b.v.i == UINT32_MAX && b.known == 1)
+        return a;
+    return dim_of(TD_E2(w->f, multiply, dim_val(w, &a), dim_val(w, &b)));
+}
+
+static td_val
+add_to(walk *w, td_val sum, td_val v)
+{
+    return sum.i == UINT32_MAX ? v : TD_E2(w->f, add, sum, v);
+}
+
+dim
+stride_of(walk *w, const thing *a, uint32_t axis)
+{
+    const view *v = a->view;
+    dim s = dim_known(1);
+
+    if (a->type->layout == 'A' || is_records(a->type))
+        return v->stride[axis];
+    if (a->type->layout == 'C')
+        for (uint32_t i = a->type->ndim; i-- > axis + 1;)
+            s = dim_mul(w, s, v->shape[i]);
+    else
+        for (uint32_t i = 0; i < axis; i++)
+            s = dim_mul(w, s, v->shape[i]);
+    return s;
+}
+
+thing
+array_thing(walk *w, const td_type *item, uint32_t ndim, const dim *shape, td_val base, int space,
+            const char *name)
+{
+    thing a = {.type = td_type_array(item, ndim, 'C', false),
+               .view = td_alloc(w->mem, sizeof *a.view)};
+
+    *a.view = (view){.base = base,
+                     .offset = TD_NONE,
+                     .mask = TD_NONE,
+                     .space = space,
+                     .arg = NO_ARG,
+                     .name = name};
+    memcpy(a.view->shape, shape, ndim * sizeof *shape);
+    view_root(a.view, ndim);
+    if (item->kind == TD_T_RECORD)
+        for (uint32_t i = ndim; i-- > 0;)
+            a.view->stride[i] = i + 1 == ndim ? dim_known(item->size)
+                                              : dim_mul(w, a.view->stride[i + 1], shape[i + 1]);
+    return a;
+}
+
+/* ---- loads and stores ---- */
+
+static td_val
+zero(walk *w)
+{
+    return td_const_int(w->f, TD_I64, 0);
+}
+
+/* The address of the record at a 0-d view of records: its offset goes into the pointer. */
+static view *
+at_record(walk *w, const view *v)
+{
+    view *r = td_alloc(w->mem, sizeof *r);
+
+    *r = *v;
+    if (v->offset.i != UINT32_MAX)
+        r->base = td_at_byte(w->f, v->base, v->offset, TD_U8);
+    r->offset = TD_NONE;
+    return r;
+}
+
+td_status
+array_load(walk *w, const thing *a, thing *out)
+{
+    const view *v = a->view;
+    const td_type *e = a->type->item[0];
+    td_val index = v->offset.i == UINT32_MAX ? zero(w) : v->offset;
+
+    if (v->arg < NO_ARG)
+        w->made->read |= UINT64_C(1) << v->arg;
+    touch(w, v, false);
+    if (e->kind == TD_T_RECORD) {
+        *out = (thing){.type = e, .view = at_record(w, v)};
+        return built(w, w->node);
+    }
+    *out =
+        num_of(e, td_num_load(w->f, v->base, e->dt, index, v->mask, 1, (int)td_dtype_size(e->dt)));
+    return built(w, w->node);
+}
+
+void
+note_alias(walk *w, const view *v)
+{
+    if (v->arg < NO_ARG)
+        w->made->written |= UINT64_C(1) << v->arg;
+    touch(w, v, true);
+}
+
+static td_status
+store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t node)
+{
+    if (x->type != t)
+        return bad(w, node, TD_ERR_TYPE, "a %s cannot be stored in %s", x->type->name, t->name);
+    for (uint32_t b = 0; b < t->size; b++) { /* LLVM makes words of neighbouring bytes */
+        td_val i = td_const_int(w->f, TD_I64, b);
+
+        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, TD_NONE, 1, 0), to->mask, 0);
+    }
+    return built(w, node);
+}
+
+td_status
+array_store(walk *w, const thing *a, const thing *x, uint32_t node)
+{
+    const view *v = a->view;
+    const td_type *e = a->type->item[0];
+
+    if (a->type->readonly)
+        return bad(w, node, TD_ERR_TYPE, "%s is read-only", v->name ? v->name : "the array");
+    if (a->type->ndim)
+        return bad(w, node, TD_ERR_TYPE,
+                   "%s is stored to element by element here: it has %u dims left",
+                   v->name ? v->name : "the array", a->type->ndim);
+    note_alias(w, v);
+    if (e->kind == TD_T_RECORD)
+        return store_record(w, at_record(w, v), x, e, node);
+    if (!is_num(x))
+        return bad(w, node, TD_ERR_TYPE, "an element of %s cannot hold %s", a->type->name,
+                   x->type->name);
+    if (td_dtype_is_complex(x->type->dt) && !td_dtype_is_complex(e->dt))
+        return bad(w, node, TD_ERR_TYPE, "an element of %s cannot hold %s: take its .real or .imag",
+                   a->type->name, x->type->name);
+    td_num_store(w->f, v->base, e->dt, v->offset.i == UINT32_MAX ? zero(w) : v->offset,
+                 num_as(w, x, e->dt), v->mask, (int)td_dtype_size(e->dt));
+    return built(w, node);
+}
+
+td_status
+loaded(walk *w, thing *x)
+{
+    return x->type->kind == TD_T_ARRAY && x->type->ndim == 0 ? array_load(w, x, x) : TD_OK;
+}
+
+/* ---- one index ---- */
+
+/* i as a position on an axis of extent n: from the end where it is negative. */
+static td_val
+position(walk *w, const thing *i, const dim *n)
+{
+    td_val v;
+    int64_t k;
+
+    if (known_int(i, &k))
+        return k >= 0 ? td_const_int(w->f, TD_I64, k)
+                      : TD_E2(w->f, add, dim_val(w, n), td_const_int(w->f, TD_I64, k));
+    v = val_as(w, i, TD_I64);
+    if (i->nonneg)
+        return v;
+    return TD_E3(w->f, select, TD_E2(w->f, less, v, zero(w)), TD_E2(w->f, add, v, dim_val(w, n)),
+                 v);
+}
+
+/* Debug: is 0 <= v < n?  Tells the host when not, and leaves memory alone: the view's mask. */
+static td_status
+check_index(walk *w, const thing *a, view *r, uint32_t axis, td_val v, const thing *given,
+            uint32_t node)
+{
+    const view *from = a->view;
+    td_val ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
+                      td_cast(w->f, dim_val(w, &from->shape[axis]), TD_U64));
+    thing value[TD_REPORT_VALUES];
+    uint32_t n = 0, site = site_new(w, TD_REPORT_INDEX, node, from->name ? from->name : "");
+
+    value[n++] = num_int(axis);
+    value[n++] = *given;
+    for (uint32_t i = 0; i < a->type->ndim && n < TD_REPORT_VALUES; i++)
+        value[n++] = dim_thing(&from->shape[i]);
+    td_if(w->f, TD_E1(w->f, logical_not, ok));
+    TD_TRY(report_fail(w, site, value, n));
+    td_end(w->f);
+    r->mask = r->mask.i == UINT32_MAX ? ok : TD_E2(w->f, logical_and, r->mask, ok);
+    return TD_OK;
+}
+
+/* ---- slices ---- */
+
+static td_val
+clamp(walk *w, td_val v, td_val lo, td_val hi)
+{
+    return TD_E2(w->f, minimum, TD_E2(w->f, maximum, v, lo), hi);
+}
+
+/* One end of a slice on an axis of extent n: Python's rules for a step of that sign. */
+static td_val
+slice_end(walk *w, const thing *x, const dim *n, bool up, bool is_start)
+{
+    td_val len = dim_val(w, n), least = up ? zero(w) : td_const_int(w->f, TD_I64, -1);
+    td_val most = up ? len : TD_E2(w->f, subtract, len, td_const_int(w->f, TD_I64, 1));
+
+    if (is_none(x))
+        return is_start == up ? least : most;
+    return clamp(w, position(w, x, n), least, most);
+}
+
+static td_status
+slice_axis(walk *w, const thing *s, const dim *n, uint32_t node, td_val *start, dim *count,
+           dim *step)
+{
+    int64_t k = 1;
+    td_val lo, hi, span;
+
+    if (!is_none(&s->item[2]) && !known_int(&s->item[2], &k))
+        return bad(w, node, TD_ERR_TYPE,
+                   "a slice's step is a number known when compiling in a kernel");
+    if (k == 0)
+        return bad(w, node, TD_ERR_VALUE, "slice step cannot be zero");
+    *step = dim_known(k);
+    if (is_none(&s->item[0]) && is_none(&s->item[1]) && k == 1) {
+        *start = TD_NONE;
+        *count = *n;
+        return TD_OK;
+    }
+    lo = slice_end(w, &s->item[0], n, k > 0, true);
+    hi = slice_end(w, &s->item[1], n, k > 0, false);
+    *start = lo;
+    span = k > 0 ? TD_E2(w->f, subtract, hi, lo) : TD_E2(w->f, subtract, lo, hi);
+    if (k != 1 && k != -1) {
+        int64_t m = k < 0 ? -k : k;
+
+        span = TD_E2(w->f, floor_divide, TD_E2(w->f, add, span, td_const_int(w->f, TD_I64, m - 1)),
+                     td_const_int(w->f, TD_I64, m));
+    }
+    *count = dim_of(TD_E2(w->f, maximum, span, zero(w)));
+    return TD_OK;
+}
+
+/* ---- a[key] ---- */
+
+typedef struct cut { /* a view that is being made */
+    const thing *a;
+    view *r;
+    uint32_t axis; /* of a: next */
+    uint32_t ndim; /* of r */
+    bool strided;  /* an axis was left out behind a kept one, or cut: not C-contiguous any more */
+    bool kept;
+} cut;
+
+static void
+move(walk *w, cut *c, td_val by)
+{
+    dim s = stride_of(w, c->a, c->axis);
+    dim step = dim_mul(w, dim_of(by), s);
+
+    c->r->offset = add_to(w, c->r->offset, step.v);
+}
+
+static td_status
+cut_one(walk *w, cut *c, const thing *k, uint32_t node)
+{
+    const dim *n = &c->a->view->shape[c->axis];
+
+    if (c->axis >= c->a->type->ndim)
+        return bad(w, node, TD_ERR_VALUE, "%s has %u dims: too many indices", c->a->type->name,
+                   c->a->type->ndim);
+    if (is_int(k)) {
+        td_val v = position(w, k, n);
+
+        if (w->how->debug)
+            TD_TRY(check_index(w, c->a, c->r, c->axis, v, k, node));
+        move(w, c, v);
+        if (c->a->view->axis[c->axis] >= 0)
+            c->r->at[c->a->view->axis[c->axis]] = k->lin;
+        c->strided = c->strided || c->kept;
+    } else if (k->type->kind == TD_T_SLICE) {
+        td_val start = TD_NONE;
+        dim count, step, s = stride_of(w, c->a, c->axis);
+        bool whole;
+
+        TD_TRY(slice_axis(w, k, n, node, &start, &count, &step));
+        whole = start.i == UINT32_MAX;
+        if (!whole)
+            move(w, c, start);
+        c->strided = c->strided || (c->kept && !whole) || step.known != 1;
+        c->r->axis[c->ndim] = whole ? c->a->view->axis[c->axis] : -1;
+        c->r->shape[c->ndim] = count;
+        c->r->stride[c->ndim++] = dim_mul(w, s, step);
+        c->kept = true;
+    } else {
+        return bad(w, node, TD_ERR_TYPE,
+                   "an array is indexed by integers, slices, ... and None in a kernel, not %s",
+                   k->type->name);
+    }
+    c->axis++;
+    return TD_OK;
+}
+
+static bool
+is_ellipsis(walk *w, const thing *k)
+{
+    td_objinfo info = {0};
+
+    return k->type->kind == TD_T_OBJECT &&
+           !w->host->describe(w->host->ctx, k->type->object, &info) && info.kind == TD_OBJ_ELLIPSIS;
+}
+
+static td_status
+cut_rest(walk *w, cut *c, uint32_t until)
+{
+    thing whole = {.item = td_alloc(w->mem, 3 * sizeof whole)};
+    const td_type *type[3];
+
+    for (int i = 0; i < 3; i++) {
+        whole.item[i] = (thing){.type = td_type_none()};
+        type[i] = td_type_none();
+    }
+    whole.type = td_type_slice(type);
+    while (c->axis < until)
+        TD_TRY(cut_one(w, c, &whole, w->node));
+    return TD_OK;
+}
+
+/* a[key] as a view; ndim 0 is an element. */
+static td_status
+cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
+{
+    bool many = key->type->kind == TD_T_TUPLE;
+    const thing *k = many ? key->item : key;
+    uint32_t n = many ? key->type->n : 1, real = 0;
+    cut c = {.a = a, .r = td_alloc(w->mem, sizeof *c.r)};
+    char layout;
+
+    *c.r = *a->view;
+    for (uint32_t i = 0; i < n; i++)
+        real += !is_none(&k[i]) && !is_ellipsis(w, &k[i]);
+    if (real > a->type->ndim)
+        return bad(w, node, TD_ERR_VALUE, "%s has %u dims: %u indices are too many", a->type->name,
+                   a->type->ndim, real);
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_ellipsis(w, &k[i])) {
+            uint32_t behind = 0;
+
+            for (uint32_t j = i + 1; j < n; j++)
+                behind += !is_none(&k[j]);
+            TD_TRY(cut_rest(w, &c, a->type->ndim - behind));
+        } else if (is_none(&k[i])) {
+            c.r->axis[c.ndim] = -1;
+            c.r->shape[c.ndim] = dim_known(1);
+            c.r->stride[c.ndim++] = dim_known(0);
+            c.strided = true;
+        } else {
+            TD_TRY(cut_one(w, &c, &k[i], node));
+        }
+    }
+    TD_TRY(cut_rest(w, &c, a->type->ndim));
+    layout = c.ndim == 0                                                                    ? 'C'
+             : a->type->layout == 'C' && !c.strided                                         ? 'C'
+             : a->type->layout == 'F' && c.ndim == a->type->ndim && !c.strided && real == 0 ? 'F'
+                                                                                            : 'A';
+    *out = (thing){.type = td_type_array(a->type->item[0], c.ndim, layout, a->type->readonly),
+                   .view = c.r};
+    return built(w, node);
+}
+
+td_status
+element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
+{
+    return cut_view(w, a, key, node, out);
+}
+
+td_status
+array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
+{
+    td_objinfo info = {0};
+
+    if (key->type->kind == TD_T_OBJECT && is_records(a->type))
+        TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
+    if (info.kind == TD_OBJ_STR)
+        return record_field(w, a, info.text, node, out);
+    TD_TRY(cut_view(w, a, key, node, out));
+    return loaded(w, out);
+}
+
+/* ---- tuples and records ---- */
+
+static td_status
+tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
+{
+    thing at = *key, got = t->item[t->type->n - 1];
+
+    for (uint32_t i = 0; i < t->type->n; i++)
+        if (!is_num(&t->item[i]))
+            return bad(
+                w, node, TD_ERR_TYPE,
+                "an index that is known only at run time chooses among numbers; %s holds others",
+                t->type->name);
+    if (!at.nonneg)
+        at = num_index(position(w, key, &(dim){TD_NONE, t->type->n}), true);
+    for (uint32_t i = t->type->n - 1; i-- > 0;) {
+        thing k = num_int(i), is;
+
+        TD_TRY(num_compare(w, TD_SYN_Eq, &at, &k, &is));
+        TD_TRY(num_op(w, OP_select, (thing[]){is, t->item[i], got}, 3, &got));
+    }
+    *out = got;
+    return TD_OK;
+}
+
+static td_status
+tuple_slice(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
+{
+    int64_t i, n = t->type->n, lim[3];
+    thing *item = td_alloc(w->mem, (t->type->n + 1) * sizeof *item);
+    uint32_t m = 0;
+
+    for (int k = 0; k < 3; k++)
+        if (is_none(&key->item[k]))
+            lim[k] = INT64_MIN;
+        else if (!known_int(&key->item[k], &lim[k]))
+            return bad(w, node, TD_ERR_TYPE, "a tuple is sliced by numbers known when compiling");
+    if (lim[2] == INT64_MIN)
+        lim[2] = 1;
+    if (lim[2] == 0)
+        return bad(w, node, TD_ERR_VALUE, "slice step cannot be zero");
+    for (int k = 0; k < 2; k++) {
+        bool up = lim[2] > 0;
+        int64_t least = up ? 0 : -1, most = up ? n : n - 1;
+
+        if (lim[k] == INT64_MIN)
+            lim[k] = (k == 0) == up ? least : most;
+        else
+            lim[k] = lim[k] < 0 ? lim[k] + n : lim[k];
+        lim[k] = lim[k] < least ? least : lim[k] > most ? most : lim[k];
+    }
+    for (i = lim[0]; lim[2] > 0 ? i < lim[1] : i > lim[1]; i += lim[2])
+        item[m++] = t->item[i];
+    *out = tuple_of(w, item, m);
+    return TD_OK;
+}
+
+td_status
+tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
+{
+    int64_t i, n = t->type->n;
+
+    if (key->type->kind == TD_T_SLICE)
+        return tuple_slice(w, t, key, node, out);
+    if (!is_int(key))
+        return bad(w, node, TD_ERR_TYPE, "a tuple is indexed by an integer, not %s",
+                   key->type->name);
+    if (n == 0)
+        return bad(w, node, TD_ERR_INDEX, "index of an empty tuple");
+    if (!known_int(key, &i))
+        return tuple_choose(w, t, key, node, out);
+    if (i < -n || i >= n)
+        return bad(w, node, TD_ERR_INDEX, "index %lld of a tuple of %lld", (long long)i,
+                   (long long)n);
+    *out = t->item[i < 0 ? i + n : i];
+    return TD_OK;
+}
+
+static const td_field *
+find_field(const td_type *rec, const char *name)
+{
+    for (uint32_t i = 0; i < rec->n; i++)
+        if (strcmp(rec->field[i].name, name) == 0)
+            return &rec->field[i];
+    return NULL;
+}
+
+/* r is a record, or an array of them: the field of each. */
+td_status
+record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
+{
+    bool array = r->type->kind == TD_T_ARRAY;
+    const td_type *rec = array ? r->type->item[0] : r->type;
+    const td_field *f = find_field(rec, name);
+    view *v = td_alloc(w->mem, sizeof *v);
+    uint32_t n = array ? r->type->ndim : 0;
+    td_val here;
+
+    if (!f)
+        return bad(w, node, TD_ERR_VALUE, "%s has no field %s", rec->name, name);
+    if (array && n)
+        return bad(w, node, TD_ERR_TYPE, "take an element of the array before its field: a[i].%s",
+                   name);
+    *v = *r->view;
+    here = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
+                      f->type->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(f->type->dt));
+    v->base = here;
+    v->offset = TD_NONE;
+    if (f->type->kind == TD_T_RECORD && !f->ndim) {
+        *out = (thing){.type = f->type, .view = v};
+        return built(w, node);
+    }
+    for (uint32_t i = 0; i < f->ndim; i++)
+        v->shape[i] = dim_known(f->shape[i]);
+    *out = array_thing(w, f->type, f->ndim, v->shape, here, v->space, name);
+    out->view->arg = r->view->arg;
+    out->view->root =
+        r->view->root; /* the record's place among its neighbours, not the field's own axes */
+    out->view->nroot = r->view->nroot;
+    memcpy(out->view->at, r->view->at, sizeof r->view->at);
+    memset(out->view->axis, -1, sizeof out->view->axis);
+    out->view->mask = r->view->mask;
+    return built(w, node);
+}

@@ -1,0 +1,32 @@
+/* report.h - how a kernel tells the host of failures and of what it prints: the mailbox.
+ *
+ * A kernel that can report has a hidden argument, the address of a mailbox that the host reads after the
+ * kernel: on a GPU pinned host memory, on a CPU any memory.  All of it is zero before the first launch but
+ * `capacity`.  The first failure of a launch wins: who changes `site` from 0 fills the rest.
+ */
+#ifndef TD_FRONT_REPORT_H
+#define TD_FRONT_REPORT_H
+#include <stdint.h>
+
+enum { TD_REPORT_VALUES = 8 };
+
+typedef enum td_report {
+    TD_REPORT_RAISE,    /* raise X("…"): object, text */
+    TD_REPORT_ASSERT,   /* text: the message, or "" */
+    TD_REPORT_INDEX,    /* text: the array's name; values: axis, index, then its shape */
+    TD_REPORT_ZERO,     /* division by zero in a checked function; text: the operation */
+    TD_REPORT_OVERFLOW, /* index arithmetic; text: the operation */
+    TD_REPORT_PRINT,    /* text: pieces around the values, separated by '\1' */
+} td_report;
+
+typedef struct td_mailbox {
+    uint32_t site;     /* number of the failed place: index in td_made.site + 1; 0: none */
+    uint32_t ready;    /* 1: all of the failure has been written */
+    int32_t  block[3], thread[3];
+    uint64_t value[TD_REPORT_VALUES]; /* bits as td_param carries them; complex: two */
+    uint64_t used;     /* words of prints reserved; beyond capacity they are lost */
+    uint64_t capacity; /* words */
+    uint64_t word[];   /* prints: site number, then the values' words; place 0 of a record that was not finished is 0 */
+} td_mailbox;
+
+#endif

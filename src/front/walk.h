@@ -1,0 +1,309 @@
+/* walk.h - the state of one walk over a function's tree; internal to front/.
+ *
+ * A walk computes, for each expression, a thing: a value with a type, known when compiling or held by
+ * instructions.  Variables that do not change under control flow are just things; where paths meet, the
+ * variables assigned on them go through slots (a place), whose types stand in a table of joins that outlives
+ * the walk.  When a join's type grows, the walk is repeated with the new table; the last walk's IR is kept.
+ */
+#ifndef TD_FRONT_WALK_H
+#define TD_FRONT_WALK_H
+#include "base/map.h"
+#include "front/front.h"
+#include "front/report.h"
+#include "front/syntax.h"
+#include "ir/complex.h"
+
+typedef struct dim { /* an int64 extent or stride */
+    td_val  v;       /* TD_NONE: known */
+    int64_t known;   /* -1: only v */
+} dim;
+
+enum { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
+enum { NO_ARG = 64 };
+
+/* lin - an integer that is mul * i + add + inv for a loop's variable i: what the dependence test knows of an index. */
+typedef struct lin {
+    struct turns *loop;
+    int64_t mul, add;
+    td_val  inv; /* computed before the loop; TD_NONE: none */
+} lin;
+
+/* turns - what one walk sees of a loop's turns (parallel.c). */
+typedef struct turns turns;
+
+/* carry - a variable's value that comes from an earlier turn of a loop. */
+typedef struct carry {
+    turns      *loop;
+    uint32_t    name;
+    bool        behind; /* the value that the loop left behind */
+    const struct carry *also;
+} carry;
+
+/* view - where an array's elements (or a record) lie.  Arena of the compilation. */
+typedef struct view {
+    td_val   base;   /* pointer to elements of the dtype (complex: its parts); records: to bytes */
+    td_val   offset; /* int64, in units of stride; TD_NONE: 0 */
+    dim      shape[TD_MAXDIM_KERNEL], stride[TD_MAXDIM_KERNEL]; /* stride in elements; records: bytes */
+    td_val   mask;   /* TD_NONE, or whether the element is there: a failed check leaves memory alone */
+    int      space;
+    uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
+    const char *name;   /* for errors: the argument's or variable's */
+    uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
+    uint8_t  nroot;     /* dims of the root, for lin; 0: they are not followed */
+    int8_t   axis[TD_MAXDIM_KERNEL];    /* the root's axis that each of this view's is; -1: none */
+    const lin *at[TD_MAXDIM_KERNEL];    /* by the root's axis: the index taken there; NULL: several, or not known */
+} view;
+
+typedef struct thing {
+    const td_type *type;
+    bool      known;  /* NUM: lit is its value */
+    bool      prange; /* RANGE: its turns may run in any order */
+    bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
+    td_scalar lit;
+    td_num    num;    /* NUM: value; re is TD_NONE while it is only known */
+    struct thing *item; /* TUPLE, SLICE, RANGE, ITER: type->n of them */
+    view     *view;   /* ARRAY, RECORD */
+    const lin   *lin;   /* NUM of integers: NULL: not known as one */
+    const carry *carry; /* NULL: a value of this turn, or from before the loops */
+} thing;
+
+typedef struct join {
+    const td_type *type;
+    bool nonneg;
+} join;
+
+/* place - slots that hold a thing of a type: the td_vals in it are slots. */
+typedef struct place {
+    thing slots;
+    bool  nonneg;
+} place;
+
+typedef struct loop { /* the innermost loop that break and continue leave */
+    struct loop *up;
+    uint32_t depth_break, depth_next; /* regions open outside of the one that is left */
+    uint32_t  nvar, *var; /* names assigned in the loop */
+    place    *where;      /* their places; valid where `has` says */
+    bool     *has;
+    uint32_t  node;
+    uint64_t  path; /* the joins' */
+    turns    *turns;
+    const carry **before; /* what the variables carried when the loop began */
+} loop;
+
+typedef struct frame { /* a function that is being walked */
+    struct frame    *up;
+    const td_source *s;
+    thing           *var;   /* by name; type NULL: not bound */
+    bool            *local; /* by name: assigned somewhere in the function */
+    loop            *loop;
+    uint32_t         call;  /* the node in up that called */
+    uint64_t         path;  /* hash of the calls down to here */
+    bool             inlined, blocked; /* blocked: returns leave a block region */
+    uint32_t         depth_return;
+    thing            result; /* of a single return at the end */
+    place            results; /* else */
+} frame;
+
+typedef struct walk {
+    td_fn            *f;
+    td_arena         *mem;
+    const td_host    *host;
+    const td_compile *how;
+    td_made          *made;
+    frame            *fr;
+    td_map            joins; /* hash of path, node and name -> join */
+    bool     again;  /* a join grew, or something was not known yet */
+    uint32_t walks;  /* done before */
+    uint32_t depth;  /* open regions of loop, for, block */
+    uint32_t node;   /* being walked, for errors */
+    bool     dead;   /* control does not get here */
+    const lin *item; /* of the number of the turn whose item is being made */
+    turns   *turns;  /* the innermost loop that is being walked, over all frames */
+    bool     parallel; /* inside of a parallel region */
+    td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
+    thing   *hidden; /* values of made->hidden */
+    uint32_t capsite, caphidden;
+} walk;
+
+/* ---- the tree ---- */
+static inline uint32_t
+field_of(const walk *w, uint32_t node, int field)
+{
+    return w->fr->s->tree[node + (uint32_t)field];
+}
+#define F(node, field) field_of(w, node, syn_##field)
+
+static inline td_syn
+kind_of(const walk *w, uint32_t node)
+{
+    return node ? (td_syn)w->fr->s->tree[node] : TD_SYN_NONE;
+}
+
+static inline uint32_t
+count_of(const walk *w, uint32_t list)
+{
+    return list ? w->fr->s->tree[list] : 0;
+}
+
+static inline uint32_t
+item_of(const walk *w, uint32_t list, uint32_t i)
+{
+    return w->fr->s->tree[list + 1 + i];
+}
+
+static inline const char *
+name_of(const walk *w, uint32_t id) /* id as in the tree: number + 1 */
+{
+    return w->fr->s->names[id - 1];
+}
+
+/* ---- diag.c ---- */
+/* Fails with a paragraph: the sentence, file and line, the line with a caret under `node`, the calls around it.
+ * what: what was found and what to write instead, without a full stop at the end. */
+td_status bad(walk *w, uint32_t node, td_status st, const char *what, ...) TD_PRINTF(4, 5);
+/* An error of the IR builder, told with the node. */
+td_status built(walk *w, uint32_t node);
+
+/* ---- join.c ---- */
+const td_type *join_types(const td_type *a, const td_type *b); /* NULL: they do not meet */
+td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
+join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
+/* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
+td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
+place     place_new(walk *w, const join *j);
+td_status place_set(walk *w, const place *p, const thing *x);
+thing     place_get(walk *w, const place *p);
+void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin */
+td_dtype  memory_dtype(const td_type *t);     /* what the base pointer of an array or record of type t points to */
+thing     stand_in(walk *w, const td_type *t); /* some value of type t, where only its type matters */
+
+/* ---- num.c ---- */
+thing  num_known(td_scalar s, const td_type *t);
+thing  num_int(int64_t v);    /* a Python int */
+thing  num_float(double v);
+thing  num_bool(bool v);
+thing  num_of(const td_type *t, td_num v);
+thing  num_val(td_dtype dt, td_val v);
+thing  num_index(td_val v, bool nonneg);   /* a Python int held by an int64 */
+td_num num_as(walk *w, const thing *x, td_dtype dt); /* emits: the value as dt */
+td_val val_as(walk *w, const thing *x, td_dtype dt); /* the same for real dtypes */
+thing  num_convert(walk *w, const thing *x, const td_type *to); /* explicit or at a join */
+const td_type *num_common(const thing *a, const thing *b); /* the type that two operands meet in */
+td_status num_op(walk *w, td_op op, const thing *x, int n, thing *out); /* an elementwise row over operands of any types */
+td_status num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status num_unary(walk *w, td_syn op, const thing *a, thing *out);
+td_status num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status truth(walk *w, const thing *x, thing *out); /* bool(x) */
+static inline bool
+is_num(const thing *x)
+{
+    return x->type->kind == TD_T_NUM;
+}
+static inline bool
+is_none(const thing *x)
+{
+    return x->type->kind == TD_T_NONE;
+}
+bool is_int(const thing *x);                  /* an integer or bool */
+bool known_int(const thing *x, int64_t *out); /* an integer known when compiling */
+td_val dim_val(walk *w, const dim *d);        /* int64 */
+static inline dim dim_known(int64_t v) { return (dim){TD_NONE, v}; }
+static inline dim dim_of(td_val v) { return (dim){v, -1}; }
+dim dim_of_thing(walk *w, const thing *x);
+thing dim_thing(const dim *d); /* a Python int, not negative */
+
+/* ---- expr.c ---- */
+td_status expr(walk *w, uint32_t node, thing *out);
+td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
+thing     tuple_of(walk *w, const thing *item, uint32_t n);
+bool      is_pure(const walk *w, uint32_t node); /* may be computed though it is not asked for */
+/* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */
+td_status choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out);
+
+/* ---- index.c ---- */
+td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
+td_status array_load(walk *w, const thing *a, thing *out);           /* the element of a 0-d view */
+td_status array_store(walk *w, const thing *a, const thing *x, uint32_t node);
+td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
+thing     array_thing(walk *w, const td_type *item, uint32_t ndim, const dim *shape, td_val base, int space, const char *name);
+dim       stride_of(walk *w, const thing *a, uint32_t axis);
+td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
+td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
+td_status loaded(walk *w, thing *x); /* a 0-d view of a number becomes the number */
+
+/* ---- stmt.c, loop.c ---- */
+td_status stmts(walk *w, uint32_t list);
+td_status assign(walk *w, uint32_t target, const thing *x);
+void      bind(walk *w, uint32_t name, const thing *x); /* name: as in the tree */
+td_status stmt_for(walk *w, uint32_t node);
+td_status stmt_while(walk *w, uint32_t node);
+td_status leave_loop(walk *w, uint32_t node, bool next);
+/* Names assigned in a list of statements, each once; in *n. */
+uint32_t *assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n);
+bool      contains(const walk *w, uint32_t list, td_syn kind); /* outside of inner loops, for Continue and Break */
+void      open_loop(walk *w);  /* regions are counted: break_if's levels */
+void      open_block(walk *w);
+void      close_region(walk *w);
+void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
+
+/* ---- parallel.c ---- */
+typedef enum how_run { RUN_IN_ORDER, RUN_PARALLEL } how_run;
+turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked); /* asked: by prange */
+how_run   turns_how(const turns *t);
+td_status turns_end(walk *w, turns *t);
+/* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
+void      turns_left(walk *w, turns *only, const char *why);
+const lin *lin_of(walk *w, turns *t);                              /* the loop's variable */
+const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
+void      carry_read(walk *w, const thing *x);
+const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
+const carry *carry_join(walk *w, const carry *a, const carry *b);
+void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
+void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
+void      turns_notes(walk *w);
+td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
+
+/* ---- call.c ---- */
+typedef struct call {
+    uint32_t node, n; /* positional arguments */
+    thing   *arg;
+    uint32_t nkw;
+    const char **kw;
+    thing   *kwarg;
+} call;
+td_status expr_call(walk *w, uint32_t node, thing *out);
+td_status call_source(walk *w, const td_source *s, const call *c, thing *out);
+td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
+/* Enters the function: parameters bound to c's arguments; then its body. */
+td_status walk_body(walk *w, frame *fr, const call *c, thing *out);
+
+/* ---- intrin.c ---- */
+typedef td_status intrinsic_fn(walk *w, const call *c, int number, thing *out);
+td_status call_intrinsic(walk *w, int number, const call *c, thing *out);
+td_status value_intrinsic(walk *w, int number, uint32_t node, bool *is_value, thing *out);
+td_status call_method(walk *w, const thing *self, const char *name, const call *c, thing *out);
+td_status attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
+/* The keyword argument of that name, else the i-th positional; NULL: neither. */
+const thing *arg_or_kw(const call *c, uint32_t i, const char *name);
+td_status want_args(walk *w, const call *c, const char *what, uint32_t least, uint32_t most);
+
+td_status store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at);
+
+/* ---- report.c ---- */
+uint32_t  site_new(walk *w, td_report kind, uint32_t node, const char *text);
+td_status report_fail(walk *w, uint32_t site, const thing *value, uint32_t n); /* emits; the thread goes on */
+td_status stmt_raise(walk *w, uint32_t node);
+td_status stmt_assert(walk *w, uint32_t node);
+td_status emit_print(walk *w, const call *c);
+td_val    hidden_address(walk *w, td_hiddenkind kind);
+thing     hidden_array(walk *w, uint32_t object, const td_type *t);
+thing     param_thing(walk *w, const td_type *t, uint32_t arg); /* declares the words of an argument */
+void      thread_end(walk *w); /* the thread, or the function, gives up here */
+
+/* ---- pyfn.c: what iterates ---- */
+td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
+td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
+td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
+td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */
+
+#endif
