@@ -1,11 +1,11 @@
 /* ir.h - the kernel IR: a typed program that one thread of a kernel runs.
  *
  * A kernel is a flat array of fixed-size instructions.  Control is structured: `if`/`else`/`end`,
- * `for`/`end`, `loop`/`end`, `block`/`end`, left by `break_if`, and `parallel`/`end`; variables that change are slots.  A value is visible from its
- * instruction to the end of the region that holds it.  An instruction has 1 lane or several: lanes
- * are neighbouring elements that one thread handles together, vector registers on a CPU and 16-byte
- * accesses on a GPU.  Every instruction is total: no operand makes it undefined.
- *
+ * `for`/`end`, `loop`/`end`, `block`/`end`, left by `break_if`, and `parallel`/`end`; variables that
+ * change are slots.  A value is visible from its instruction to the end of the region that holds it.
+ * An instruction has 1 lane or several: lanes are neighbouring elements that one thread handles
+ * together, vector registers on a CPU and 16-byte accesses on a GPU.  Every instruction is total: no
+ * operand makes it undefined.
  */
 #ifndef TD_IR_IR_H
 #define TD_IR_IR_H
