@@ -29,11 +29,31 @@ static const struct walk {
     bool flat;
     size_t least, most, limit[3];
 } walks[] = {
-    {"1 B to 256 MB", false, 1, (size_t)256 << 20, {(size_t)7 << 30, (size_t)7 << 29, (size_t)7 << 28}},
-    {"1 B to 16 MB", false, 1, (size_t)16 << 20, {(size_t)5 << 28, (size_t)7 << 29, (size_t)7 << 28}},
-    {"any to 64 MB", true, 1, (size_t)64 << 20, {(size_t)7 << 30, (size_t)7 << 29, (size_t)7 << 28}},
-    {"256 B to 16 MB", false, 256, (size_t)16 << 20, {(size_t)256 << 20, (size_t)384 << 20, (size_t)1 << 30}},
-    {"any to 16 MB", true, 256, (size_t)16 << 20, {(size_t)256 << 20, (size_t)512 << 20, (size_t)1 << 30}},
+    {"1 B to 256 MB",
+     false,
+     1,
+     (size_t)256 << 20,
+     {(size_t)7 << 30, (size_t)7 << 29, (size_t)7 << 28}},
+    {"1 B to 16 MB",
+     false,
+     1,
+     (size_t)16 << 20,
+     {(size_t)5 << 28, (size_t)7 << 29, (size_t)7 << 28}},
+    {"any to 64 MB",
+     true,
+     1,
+     (size_t)64 << 20,
+     {(size_t)7 << 30, (size_t)7 << 29, (size_t)7 << 28}},
+    {"256 B to 16 MB",
+     false,
+     256,
+     (size_t)16 << 20,
+     {(size_t)256 << 20, (size_t)384 << 20, (size_t)1 << 30}},
+    {"any to 16 MB",
+     true,
+     256,
+     (size_t)16 << 20,
+     {(size_t)256 << 20, (size_t)512 << 20, (size_t)1 << 30}},
 };
 
 static size_t
