@@ -5,6 +5,7 @@
  * memory is used where it lies on the CPU; a GPU gets copies, and what it wrote is copied back.
  */
 #include "python/kernel.h"
+#include "dev/site.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -263,17 +264,36 @@ launch_here(run *r)
     return st;
 }
 
+/* The kernel in the user's words, for profiles and failures: its function's name. */
+static const char *
+label(const run *r)
+{
+    const char *text = td_jit_label(r->s->kernel);
+
+    if (!text) {
+        text = PyUnicode_AsUTF8AndSize(r->c->d->name, NULL);
+        if (!text)
+            PyErr_Clear(); /* a name that is no text */
+        text = td_name_text(td_name_id(text));
+        td_jit_set_label(r->s->kernel, text);
+    }
+    return text;
+}
+
 /* On a GPU the driver's call returns at once, and giving the GIL up would cost as much. */
 static td_status
 launch_there(run *r)
 {
     td_status st = td_stream_enter(r->stream);
 
+    r->dims.what = label(r);
+    td_site_hold(); /* a failure that comes late names the line */
     if (!st)
         st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     for (uint32_t i = 0; !st && i < r->c->nleaf; i++)
         if (r->c->leaf[i].buf && r->c->leaf[i].buf->stream != r->stream)
             td_buf_use(r->c->leaf[i].buf, r->stream);
+    td_site_release();
     return st ? st : td_stream_leave(r->stream);
 }
 
