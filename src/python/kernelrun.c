@@ -4,8 +4,8 @@
  * nobody else's, then addresses are taken, and nothing gives the GIL up from there to the launch.  Host
  * memory is used where it lies on the CPU; a GPU gets copies, and what it wrote is copied back.
  */
-#include "python/kernel.h"
 #include "dev/site.h"
+#include "python/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,11 +194,11 @@ add_words(run *r)
                 r->word[r->n++] = l->word[1];
             break;
         case PY_LEAF_ARRAY:
-            r->n += py_array_words(l->type,
-                                   l->buf->ptr + (uintptr_t)(l->array->view.offset *
-                                                             (int64_t)td_dtype_size(
-                                                                 td_array_dtype(l->array))),
-                                   &l->array->view, r->word + r->n);
+            r->n += py_array_words(
+                l->type,
+                l->buf->ptr + (uintptr_t)(l->array->view.offset *
+                                          (int64_t)td_dtype_size(td_array_dtype(l->array))),
+                &l->array->view, r->word + r->n);
             break;
         default:
             if (!host_words(r, l))
