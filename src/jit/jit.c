@@ -362,6 +362,12 @@ td_jit_set_label(td_kernel *k, const char *text)
     atomic_store_explicit(&k->label, text, memory_order_release);
 }
 
+td_func *
+td_jit_func(const td_kernel *k)
+{
+    return k->func;
+}
+
 int
 td_jit_lanes(td_dev *d, int size)
 {

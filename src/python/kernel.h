@@ -207,6 +207,7 @@ PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const 
 
 /* ---- kerneldims.c ---- */
 bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);                 /* of k[grid, block, stream, shared] */
+td_status py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out); /* on the device at once; dims.grid is not read */
 bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);      /* the device's limits */
 
 /* ---- kernelresult.c ---- */
