@@ -201,7 +201,8 @@ td_cuda_func_resident(td_func *f, int threads, size_t shared, int *nblock)
     td_status st;
 
     TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_CALL(c, cuOccupancyMaxActiveBlocksPerMultiprocessor, nblock, f->handle, threads, shared);
+    st =
+        CU_CALL(c, cuOccupancyMaxActiveBlocksPerMultiprocessor, nblock, f->handle, threads, shared);
     td_cuda_leave(c, pushed);
     return st;
 }

@@ -217,7 +217,8 @@ td_null_cuFuncSetAttribute(cu_func func, int attribute, int value)
 int
 td_null_cuFuncGetAttribute(int *value, int attribute, cu_func func)
 {
-    static const int values[] = {1024, 0, 0, 0, 32}; /* threads; bytes: shared, const, local; registers */
+    static const int values[] = {1024, 0, 0, 0,
+                                 32}; /* threads; bytes: shared, const, local; registers */
     int r = td_null_due_ctx(NULL_cuFuncGetAttribute);
 
     (void)func;
@@ -365,5 +366,6 @@ td_null_cuLaunchCooperativeKernel(cu_func func, unsigned gx, unsigned gy, unsign
 {
     int r = td_null_due_ctx(NULL_cuLaunchCooperativeKernel);
 
-    return r ? r : td_null_cuLaunchKernel(func, gx, gy, gz, bx, by, bz, shared, stream, param, NULL);
+    return r ? r
+             : td_null_cuLaunchKernel(func, gx, gy, gz, bx, by, bz, shared, stream, param, NULL);
 }

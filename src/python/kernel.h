@@ -76,6 +76,7 @@ typedef struct py_dep { /* what a compilation took for a constant */
 typedef struct py_box {
     struct py_box  *next, **place; /* among those of all kernels that have been launched */
     struct py_spec *spec;          /* borrowed */
+    td_dev         *dev;
     td_hostmem      mem;
     td_buf         *buf;    /* over it */
     td_mailbox     *mail;

@@ -193,11 +193,11 @@ add_words(run *r)
                 r->word[r->n++] = l->word[1];
             break;
         case PY_LEAF_ARRAY:
-            r->n += py_array_words(l->type,
-                                   l->buf->ptr + (uintptr_t)(l->array->view.offset *
-                                                             (int64_t)td_dtype_size(
-                                                                 td_array_dtype(l->array))),
-                                   &l->array->view, r->word + r->n);
+            r->n += py_array_words(
+                l->type,
+                l->buf->ptr + (uintptr_t)(l->array->view.offset *
+                                          (int64_t)td_dtype_size(td_array_dtype(l->array))),
+                &l->array->view, r->word + r->n);
             break;
         default:
             if (!host_words(r, l))
