@@ -340,6 +340,7 @@ run_call(py_call *c, const py_dims *dims)
         return NULL;
     r.n = 0;
     r.dims = dims->dims;
+    r.dims.cooperative = r.s->made.cooperative;
     r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
     if (!py_dims_check(c->d, r.s, &r.dims))
         return NULL;

@@ -63,7 +63,7 @@ py_handle(PyObject *keep, PyObject *o)
 
     if (at && (table.index || (table.index = PyDict_New()))) {
         number = PyDict_GetItemWithError(table.index, at);
-        h = number ? (uint32_t)PyLong_AsUnsignedLong(number)
+        h = number             ? (uint32_t)PyLong_AsUnsignedLong(number)
             : PyErr_Occurred() ? 0
                                : new_handle(at, o);
     }
@@ -239,8 +239,11 @@ ask_attr(void *ctx, uint32_t obj, const char *name, uint32_t *out)
 static const struct {
     char weak;
     td_objkind kind;
-} numbers[] = {
-    {'b', TD_OBJ_BOOL}, {'i', TD_OBJ_INT}, {'f', TD_OBJ_FLOAT}, {'c', TD_OBJ_COMPLEX}, {0, TD_OBJ_NUMBER}};
+} numbers[] = {{'b', TD_OBJ_BOOL},
+               {'i', TD_OBJ_INT},
+               {'f', TD_OBJ_FLOAT},
+               {'c', TD_OBJ_COMPLEX},
+               {0, TD_OBJ_NUMBER}};
 
 static td_status
 failed(const char *what)

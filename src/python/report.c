@@ -14,9 +14,9 @@
 enum { PRINT_WORDS = 1 << 17 };
 
 static struct {
-    py_box *first;         /* of kernels that have been launched; under the GIL */
-    atomic_int watched;    /* how many */
-    PyObject *exception;   /* what a wait has met and nobody has raised yet */
+    py_box *first;       /* of kernels that have been launched; under the GIL */
+    atomic_int watched;  /* how many */
+    PyObject *exception; /* what a wait has met and nobody has raised yet */
 } all;
 
 /* ---- values ---- */
@@ -183,9 +183,8 @@ failure_text(const td_site *site, const uint64_t *value)
 {
     switch ((td_report)site->kind) {
     case TD_REPORT_INDEX: return index_text(site, value);
-    case TD_REPORT_ZERO:
-        return PyUnicode_FromString(site->text && *site->text ? site->text : "division by zero");
-    default: return PyUnicode_FromString(site->text ? site->text : "");
+    case TD_REPORT_ZERO:  return PyUnicode_FromString("division by zero");
+    default:              return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
 
@@ -343,6 +342,13 @@ prints(const td_made *m)
     return false;
 }
 
+/* The box's own end frees the memory. */
+static void
+keep_memory(void *box)
+{
+    (void)box;
+}
+
 bool
 py_box_new(py_spec *s)
 {
@@ -352,9 +358,16 @@ py_box_new(py_spec *s)
 
     if (!b)
         return PyErr_NoMemory(), false;
+    bury();
     b->spec = s;
+    b->dev = s->dev;
     b->mem = (td_hostmem){.kind = TD_HOST_MAPPED, .nbytes = nbytes};
     if (!py_ok(td_hostmem_get(s->dev, &b->mem))) {
+        free(b);
+        return false;
+    }
+    if (!py_ok(td_buf_wrap(s->dev, (void *)b->mem.dev, nbytes, keep_memory, b, &b->buf))) {
+        (void)td_hostmem_put(s->dev, &b->mem);
         free(b);
         return false;
     }
@@ -365,21 +378,55 @@ py_box_new(py_spec *s)
     return true;
 }
 
+/* Boxes whose kernels have gone; the device may still have to run them, and then writes there. */
+static py_box *dead;
+
+static void
+end_box(py_box *b)
+{
+    td_event_free(b->last);
+    td_buf_unref(b->buf);
+    (void)td_hostmem_put(b->dev, &b->mem);
+    free(b);
+}
+
+static void
+bury(void)
+{
+    for (py_box **p = &dead, *b; (b = *p);)
+        if (is_idle(b)) {
+            *p = b->next;
+            end_box(b);
+        } else {
+            p = &b->next;
+        }
+}
+
+/* Nothing is waited for: this runs in finalisers.  The default stream's event stands behind the work of
+ * all streams. */
 void
 py_box_free(py_box *b)
 {
+    bool launched = b && b->place;
+
     if (!b)
         return;
-    if (b->place) {
+    if (launched) {
         *b->place = b->next;
         if (b->next)
             b->next->place = b->place;
         atomic_fetch_sub(&all.watched, 1);
-        (void)td_dev_sync(b->spec->dev); /* a kernel could still write there */
     }
-    td_event_free(b->last);
-    (void)td_hostmem_put(b->spec->dev, &b->mem);
-    free(b);
+    if (!launched || td_dev_info(b->dev)->kind == TD_DEV_CPU) {
+        end_box(b);
+        return;
+    }
+    if (!b->last && td_event_new(b->dev, false, &b->last))
+        return; /* without an event it is never known to be free */
+    if (td_event_record(b->last, td_dev_stream(b->dev)))
+        return;
+    b->next = dead;
+    dead = b;
 }
 
 /* A printing kernel's launches do not overlap, and an event tells when the last has ended. */
