@@ -142,14 +142,18 @@ form_cpu(job *j)
     }
 }
 
-/* For those who watch: results and accumulators are the last arguments. */
+/* What is launched; for those who watch: results and accumulators are the last arguments. */
 static void
-tell(const job *j, td_dims *dims)
+tell(const job *j, td_kernel *k, td_dims *dims)
 {
-    char head[48];
+    char head[48] = "";
 
-    snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name, j->d.merging ? "parts" : "");
-    td_plan_dims(j->p, head, dims);
+    if (!td_jit_label(k))
+        snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name,
+                 j->d.merging ? "parts" : "");
+    td_plan_dims(j->p, k, head, dims);
+    if (!td_watched())
+        return;
     dims->last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
     for (int i = 0; i < dims->last; i++)
         dims->nbytes +=
@@ -191,8 +195,7 @@ launch(job *j, td_kernel *k, td_buf *const *out)
     memcpy(&words[nw++], &j->ddof, sizeof j->ddof);
     for (int i = 0; i < (j->d.final ? 1 : j->d.nacc); i++)
         words[nw++] = out[i]->ptr;
-    if (td_watched())
-        tell(j, &dims);
+    tell(j, k, &dims);
     return td_jit_launch(k, j->p->stream, &dims, words, nw);
 }
 
@@ -262,6 +265,7 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
         v.stride[1] = 1;
     }
     td_plan_begin(&p, first->p->dev, &v.shape);
+    p.site = first->p->site;
     for (int i = 0; i < first->d.nacc && !st; i++) {
         td_node *n = NULL;
 
@@ -336,6 +340,7 @@ td_eval_reduce(td_node *n)
     TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev),
                       (size_t)results * td_dtype_size((td_dtype)n->dt), &out));
     td_plan_begin(&p, n->dev, &n->src[0]->view.shape);
+    p.site = n->site;
     if (results && p.total)
         st = reduce_into(n, &p, out);
     else if (results)

@@ -2,6 +2,7 @@
 #include "array/node.h"
 
 #include "base/hash.h"
+#include "dev/site.h"
 #include "dev/trace.h"
 
 #include <stdlib.h>
@@ -28,8 +29,8 @@ td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *))
 void *
 td_graph_unlock(void)
 {
-    if (td_watched())
-        td_trace_site_hold();
+    if (td_site_wanted())
+        td_site_hold();
     return unlock_hook ? unlock_hook() : NULL;
 }
 
@@ -38,8 +39,8 @@ td_graph_lock(void *token)
 {
     if (lock_hook)
         lock_hook(token);
-    if (td_watched())
-        td_trace_site_release();
+    if (td_site_wanted())
+        td_site_release();
 }
 
 td_status
@@ -55,6 +56,7 @@ td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **o
     n->dt = (uint8_t)dt;
     n->dev = d;
     n->weight = 1;
+    n->site = td_watched() && td_tracing() ? td_site_now() : 0;
     n->view = td_view_contiguous(s);
     *out = n;
     return TD_OK;

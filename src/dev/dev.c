@@ -1,5 +1,6 @@
 /* dev.c - finds devices, checks arguments, dispatches to a device's table. */
 #include "base/opts.h"
+#include "dev/driver.h"
 #include "dev/share.h"
 #include "dev/tape.h"
 #include "dev/work.h"
@@ -54,11 +55,13 @@ before_fork(void)
     for (int i = 0; i < CUDA_MAX; i++)
         hold(atomic_load(&all.cuda[i]));
     td_host_lock(true);
+    td_site_lock(true);
 }
 
 static void
 after_fork(void)
 {
+    td_site_lock(false);
     td_host_lock(false);
     while (held.n > 0)
         td_pool_lock(held.dev[--held.n], false);
@@ -450,6 +453,24 @@ td_stream_order(td_dev *d, void *before, void *after)
     return d->ops->order && !same ? d->ops->order(d, before, after) : TD_OK;
 }
 
+static bool
+is_apart(const td_stream *s)
+{
+    return s->foreign && (uintptr_t)s->handle != CU_STREAM_PER_THREAD;
+}
+
+td_status
+td_stream_enter(td_stream *s)
+{
+    return is_apart(s) ? td_stream_order(s->dev, s->dev->def.handle, s->handle) : TD_OK;
+}
+
+td_status
+td_stream_leave(td_stream *s)
+{
+    return is_apart(s) ? td_stream_order(s->dev, s->handle, s->dev->def.handle) : TD_OK;
+}
+
 /* ---- events ---- */
 
 td_status
@@ -503,8 +524,7 @@ td_event_record(td_event *e, td_stream *s)
 td_status
 td_event_sync(td_event *e)
 {
-    return waited(e->dev,
-                  td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e}));
+    return waited(e->dev, td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e}));
 }
 
 td_status

@@ -30,7 +30,7 @@ typedef struct td_devinfo {
     char       arch[16];   /* "sm_90"; on the CPU "x86-64" */
     int        units;      /* multiprocessors; cores */
     int        warp;       /* lanes of a warp; 1 on the CPU */
-    int        max_threads; /* of a block; 1 on the CPU */
+    int        max_threads; /* of a block */
     size_t     max_shared; /* bytes of static shared memory in a block */
     size_t     memory;     /* bytes, in all */
     double     bandwidth;  /* bytes a second that its memory moves, by its data sheet; 0: not known */
@@ -45,6 +45,9 @@ void      td_dev_use(td_dev *d);                      /* the calling thread's de
 const td_devinfo *td_dev_info(const td_dev *d);       /* borrowed */
 td_status td_dev_sync(td_dev *d);                     /* waits for all work on d */
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
+/* Bytes a second that the device's memory can move: by its data sheet, for the CPU as its copies are
+ * measured at the first call.  0: not known. */
+double td_dev_bandwidth(td_dev *d);
 /* Called when a device has been made, by its first user; NULL: nobody. */
 void td_dev_on_open(void (*fn)(td_dev *d));
 /* Called when the host has waited for work on d, or has got results from it: what fn returns is what the wait
@@ -157,6 +160,10 @@ void       td_stream_free(td_stream *s);          /* ok on NULL and on default s
 /* Borrowed, for the process's life: the stream with that CUstream, NULL or 1 the default one.  A stream of
  * another library must live until what was given to it has passed. */
 td_status  td_stream_of(td_dev *d, void *handle, td_stream **out);
+/* Round work on s with memory of the default stream's: for another library's streams, which need not wait for
+ * that stream nor it for them; nothing to do for others. */
+td_status  td_stream_enter(td_stream *s); /* later work of s comes after the default stream's so far */
+td_status  td_stream_leave(td_stream *s); /* later work of the default stream comes after that of s so far */
 td_status  td_stream_sync(td_stream *s);
 td_status  td_stream_wait(td_stream *s, td_event *e); /* work given to s later waits for e */
 /* Work that `after` is given from now on comes after what `before` has been given: handles of streams
@@ -176,10 +183,12 @@ typedef struct td_dims {
     uint16_t first, last; /* arguments that are addresses: the first and the last so many; both 0: any
                              of them may be */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
+    uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */
 } td_dims;
 
-/* A CPU kernel: runs block `bid` of `nblock`, of one thread each. */
+/* A CPU kernel: runs block `bid` of `nblock`, of one thread each.  One for blocks of many threads
+ * (td_func_blocks): bid is the block's x, nblock its y and, from bit 16 on, z. */
 typedef void td_cpu_entry(const uint64_t *args, int64_t bid, int64_t nblock);
 
 /* GPU: a cubin or NUL-terminated PTX.  TD_ERR_DEVICE carries the driver's log. */
@@ -190,6 +199,9 @@ td_status td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes
 td_status td_module_func(td_module *m, const char *name, td_func **out); /* owned by m; td_func_free not needed */
 /* CPU: a compiled entry; `name` is borrowed for the function's life. */
 td_status td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out); /* owned; td_func_free */
+/* f runs a block of any extents: behind the arguments it finds six words, the block's extents and the grid's,
+ * and its dynamic shared memory at td_scratch (base/scratch.h). */
+void      td_func_blocks(td_func *f);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */
 

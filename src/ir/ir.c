@@ -391,6 +391,39 @@ td_for(td_fn *f, td_val lo, td_val hi, td_val step)
     return td_push(f, s);
 }
 
+td_val
+td_pieces(td_fn *f, td_val lo, td_val hi, int most)
+{
+    td_inst s = td_inst_new(OP_parallel, dt_of(f, lo), 1);
+
+    s.arg[0] = lo;
+    s.arg[1] = hi;
+    s.imm = (uint64_t)most;
+    return td_push(f, s);
+}
+
+td_val
+td_piece_end(td_fn *f, td_val first)
+{
+    return unary(f, OP_piece_end, first, dt_of(f, first), 1, 0);
+}
+
+td_val
+td_piece(td_fn *f, td_val first)
+{
+    return unary(f, OP_piece, first, TD_I64, 1, 0);
+}
+
+td_val
+td_each(td_fn *f, td_val lo, td_val hi)
+{
+    td_val i = td_for(f, lo, hi, td_const_int(f, dt_of(f, lo), 1));
+
+    if (!f->st)
+        f->ins[i.i].flags |= TD_INST_EACH;
+    return i;
+}
+
 void
 td_loop(td_fn *f)
 {
@@ -473,7 +506,7 @@ td_fn_hash(const td_fn *f)
     td_hash h = td_hash_u64(TD_HASH_INIT, f->n);
 
     h = td_hash_u64(h, (uint64_t)f->threads << 32 | f->resident);
-    h = td_hash_u64(h, (uint64_t)f->optimise << 1 | f->fast);
+    h = td_hash_u64(h, (uint64_t)f->optimise << 2 | f->simt << 1 | f->fast);
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 

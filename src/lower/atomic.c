@@ -43,10 +43,11 @@ combine(lowering *L, const td_inst *s, LLVMValueRef old, LLVMValueRef v)
 
     switch (s->op) {
     case OP_atomic_inc:
-        return low_select(L, low_icmp(L, LLVMIntUGE, old, v), zero, LLVMBuildAdd(L->b, old, one, ""));
+        return low_select(L, low_icmp(L, LLVMIntUGE, old, v), zero,
+                          LLVMBuildAdd(L->b, old, one, ""));
     case OP_atomic_dec:
-        wraps = LLVMBuildOr(L->b, low_icmp(L, LLVMIntEQ, old, zero), low_icmp(L, LLVMIntUGT, old, v),
-                            "");
+        wraps = LLVMBuildOr(L->b, low_icmp(L, LLVMIntEQ, old, zero),
+                            low_icmp(L, LLVMIntUGT, old, v), "");
         return low_select(L, wraps, v, LLVMBuildSub(L->b, old, one, ""));
     }
     TD_ASSERT(s->op == OP_atomic_add && td_dtype_is_half(dt));
@@ -89,7 +90,8 @@ swap_loop(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
 static LLVMValueRef
 cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef new)
 {
-    LLVMTypeRef own = LLVMTypeOf(new), t = low_int(L, 8 * (unsigned)td_dtype_size((td_dtype)s->dt), 1);
+    LLVMTypeRef own = LLVMTypeOf(new),
+                t = low_int(L, 8 * (unsigned)td_dtype_size((td_dtype)s->dt), 1);
     LLVMValueRef ok;
 
     return LLVMBuildBitCast(L->b,
@@ -98,18 +100,42 @@ cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMVa
                             own, "");
 }
 
+/* What a GPU has and LLVM's common operations lack: sums of halves (LLVM makes a loop where the GPU is
+ * too old), 32-bit counters.  NULL: neither. */
+static LLVMValueRef
+gpu_own(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
+{
+    LLVMTypeRef half =
+                    s->dt == TD_F16 ? LLVMHalfTypeInContext(L->cx) : LLVMBFloatTypeInContext(L->cx),
+                space = LLVMTypeOf(p);
+    const char *counter =
+        s->op == OP_atomic_inc ? "llvm.nvvm.atomic.load.inc.32" : "llvm.nvvm.atomic.load.dec.32";
+
+    if (L->target != TD_TARGET_GPU)
+        return NULL;
+    if (s->op == OP_atomic_add) {
+        v = LLVMBuildAtomicRMW(L->b, LLVMAtomicRMWBinOpFAdd, p, LLVMBuildBitCast(L->b, v, half, ""),
+                               LLVMAtomicOrderingMonotonic, false);
+        return LLVMBuildBitCast(L->b, v, low_int(L, 16, 1), "");
+    }
+    return s->dt == TD_U32 ? low_intrin(L, counter, &space, 1, (LLVMValueRef[]){p, v}, 2) : NULL;
+}
+
 static LLVMValueRef
 one_lane(lowering *L, const low_access *a, int lane)
 {
     const td_inst *s = a->s;
-    LLVMValueRef p = low_lane_address(L, a, lane), v = low_lane(L, L->val[s->arg[2].i], a->lanes, lane);
+    LLVMValueRef p = low_lane_address(L, a, lane),
+                 v = low_lane(L, L->val[s->arg[2].i], a->lanes, lane);
     LLVMAtomicRMWBinOp op;
+    LLVMValueRef r;
 
     if (s->op == OP_atomic_cas)
         return cas(L, s, p, v, low_lane(L, L->val[s->arg[3].i], a->lanes, lane));
     if (operation(s, &op))
         return LLVMBuildAtomicRMW(L->b, op, p, v, LLVMAtomicOrderingMonotonic, false);
-    return swap_loop(L, s, p, v);
+    r = gpu_own(L, s, p, v);
+    return r ? r : swap_loop(L, s, p, v);
 }
 
 static LLVMValueRef

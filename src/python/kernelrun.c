@@ -267,12 +267,14 @@ launch_here(run *r)
 static td_status
 launch_there(run *r)
 {
-    td_status st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
+    td_status st = td_stream_enter(r->stream);
 
+    if (!st)
+        st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     for (uint32_t i = 0; !st && i < r->c->nleaf; i++)
         if (r->c->leaf[i].buf && r->c->leaf[i].buf->stream != r->stream)
             td_buf_use(r->c->leaf[i].buf, r->stream);
-    return st;
+    return st ? st : td_stream_leave(r->stream);
 }
 
 static bool

@@ -5,7 +5,6 @@
 #include "ir/interp.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { N = 8 };
 
@@ -38,8 +37,11 @@ forms(td_fn *f)
     n = td_cast(f, x[3], TD_I64);
     r[6] = td_cast(f, TD_E2(f, add, TD_E2(f, multiply, n, n), n), TD_F64);
     acc = td_slot(f, TD_F64, 1);
-    i = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 4), td_const_int(f, TD_I32, 1));
-    td_set(f, acc, TD_E2(f, add, td_get(f, acc), TD_E2(f, multiply, td_load(f, in, i, TD_NONE, 1, 0), x[1])));
+    i = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 4),
+               td_const_int(f, TD_I32, 1));
+    td_set(
+        f, acc,
+        TD_E2(f, add, td_get(f, acc), TD_E2(f, multiply, td_load(f, in, i, TD_NONE, 1, 0), x[1])));
     td_end(f);
     r[7] = td_get(f, acc);
     for (int k = 0; k < N; k++)
@@ -79,7 +81,7 @@ main(void)
     CHECK_OK(td_interp(&f, one, one, args, 0, NULL));
     expect(x, want);
     for (int k = 0; k < N; k++)
-        if (!CHECK(memcmp(&r[k], &want[k], sizeof *r) == 0))
+        if (!CHECK(r[k] == want[k]))
             printf("    form %d: %.17g, not %.17g\n", k, r[k], want[k]);
     td_arena_free(&mem);
     return check_failures != 0;

@@ -1,8 +1,6 @@
 """Streams and events by numba.cuda's names; they are treadle.Stream and treadle.Event."""
 
-import asyncio
 import contextlib
-import ctypes
 import os
 import queue
 import threading
@@ -70,6 +68,8 @@ def given(stream, device):
 
 
 def handle(self):
+    import ctypes
+
     return ctypes.c_void_p(self.ptr)
 
 
@@ -114,8 +114,8 @@ def _unraisable(callback, error):
     import sys
     from types import SimpleNamespace
 
-    sys.unraisablehook(SimpleNamespace(exc_type=type(error), exc_value=error, exc_traceback=error.__traceback__,
-                                       err_msg="Exception ignored in a callback of a stream", object=callback))  # fmt: skip
+    told = {"exc_type": type(error), "exc_value": error, "exc_traceback": error.__traceback__}
+    sys.unraisablehook(SimpleNamespace(**told, err_msg="Exception ignored in a stream's callback", object=callback))
 
 
 def add_callback(self, callback, arg=None):
@@ -131,6 +131,8 @@ def add_callback(self, callback, arg=None):
 
 
 def async_done(self):
+    import asyncio
+
     loop = asyncio.get_running_loop()
     done = loop.create_future()
     later = weakref.ref(done)
