@@ -135,7 +135,7 @@ class Function(_core.Dispatcher):
     @property
     def stats(self):
         """Counts of the process: kernels compiled, loaded from the disk cache, launches."""
-        return _core.stats()
+        return _core.jit_stats()
 
     # ---- texts ----
 

@@ -127,7 +127,7 @@ dispatcher_call(PyObject *self, PyObject *args, PyObject *kw)
     if (d->how.mode == TD_MODE_KERNEL) {
         PyErr_Format(PyExc_TypeError,
                      d->device ? "%U is a device function: kernels call it"
-                               : "%U is a kernel: launch it as %U[grid, block](…)",
+                               : "%U is a kernel: launch it as %U[grid, block](...)",
                      d->name, d->name);
         Py_XDECREF(names);
         return NULL;

@@ -77,6 +77,7 @@ typedef struct py_box {
     struct py_box  *next, **place; /* among those of all kernels that have been launched */
     struct py_spec *spec;          /* borrowed */
     td_hostmem      mem;
+    td_buf         *buf;    /* over it */
     td_mailbox     *mail;
     uint64_t        read;   /* words of prints that have been printed */
     td_event       *last;   /* after the last launch, where the kernel prints; NULL: none */

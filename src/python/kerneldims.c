@@ -100,8 +100,8 @@ py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out)
     *out = (py_dims){.stream = NULL};
     if (n < 2 || n > 4) {
         PyErr_Format(PyExc_ValueError,
-                     "%U is launched as %U[grid, block](…) or %U[grid, block, stream, shared "
-                     "bytes](…): %zd given",
+                     "%U is launched as %U[grid, block](...) or %U[grid, block, stream, shared "
+                     "bytes](...): %zd given",
                      d->name, d->name, d->name, n);
         return false;
     }

@@ -93,7 +93,6 @@ read_field(PyObject *entry, td_field *out)
     if (ok && shape.ndim) {
         out->ndim = (uint32_t)shape.ndim;
         memcpy(out->shape, shape.dim, sizeof out->shape);
-        out->type = td_type_array(out->type, out->ndim, 'C', false);
     }
     Py_XDECREF(sub);
     return ok;

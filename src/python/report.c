@@ -184,7 +184,7 @@ failure_text(const td_site *site, const uint64_t *value)
     switch ((td_report)site->kind) {
     case TD_REPORT_INDEX: return index_text(site, value);
     case TD_REPORT_ZERO:
-        return PyUnicode_FromString(site->text && *site->text ? site->text : "division by zero");
+        return PyUnicode_FromString("division by zero");
     default: return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
@@ -343,6 +343,13 @@ prints(const td_made *m)
     return false;
 }
 
+/* The box's own end frees the memory. */
+static void
+keep_memory(void *box)
+{
+    (void)box;
+}
+
 bool
 py_box_new(py_spec *s)
 {
@@ -355,6 +362,11 @@ py_box_new(py_spec *s)
     b->spec = s;
     b->mem = (td_hostmem){.kind = TD_HOST_MAPPED, .nbytes = nbytes};
     if (!py_ok(td_hostmem_get(s->dev, &b->mem))) {
+        free(b);
+        return false;
+    }
+    if (!py_ok(td_buf_wrap(s->dev, (void *)b->mem.dev, nbytes, keep_memory, b, &b->buf))) {
+        (void)td_hostmem_put(s->dev, &b->mem);
         free(b);
         return false;
     }
@@ -378,6 +390,7 @@ py_box_free(py_box *b)
         (void)td_dev_sync(b->spec->dev); /* a kernel could still write there */
     }
     td_event_free(b->last);
+    td_buf_unref(b->buf);
     (void)td_hostmem_put(b->spec->dev, &b->mem);
     free(b);
 }
