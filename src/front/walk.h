@@ -46,6 +46,7 @@ typedef struct view {
     dim      shape[TD_MAXDIM_KERNEL], stride[TD_MAXDIM_KERNEL]; /* stride in elements; records: bytes */
     td_val   mask;   /* TD_NONE, or whether the element is there: a failed check leaves memory alone */
     int      space;
+    uint32_t align;     /* of every element's address, where it is less than its size; else 0 */
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
     uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
@@ -181,6 +182,7 @@ td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const ch
 place     place_new(walk *w, const join *j);
 td_status place_set(walk *w, const place *p, const thing *x);
 thing     place_get(walk *w, const place *p);
+uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
 void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin */
 td_dtype  memory_dtype(const td_type *t);     /* what the base pointer of an array or record of type t points to */
 thing     stand_in(walk *w, const td_type *t); /* some value of type t, where only its type matters */
