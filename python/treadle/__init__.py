@@ -11,6 +11,7 @@ from ._core import (
     Event,
     MissingLibraryError,
     OutOfMemoryError,
+    PerformanceWarning,
     Stream,
     arange,
     array,
@@ -56,7 +57,8 @@ ALIASES = {
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
 _INTERNAL = set(
-    "pow select truncate_divide round_down round_up round_zero mulhi scale mantissa exponent nextafter".split()
+    "pow select truncate_divide round_down round_up round_zero mulhi popcount leading_zeros bit_reverse scale mantissa exponent "
+    "nextafter".split()
 )
 _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 
@@ -64,6 +66,7 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
     "_graph": "graph",
+    "_jit": "jit njit",
     "_profile": "profile",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
@@ -89,7 +92,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"demo", "fft", "linalg", "memory", "random", "special"}
+_MODULES = {"cuda", "demo", "fft", "linalg", "memory", "random", "special", "types"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(

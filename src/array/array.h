@@ -149,16 +149,20 @@ td_status td_array_get(const td_array *a, void *out);
 /* a's present value, launched; later writes to a leave it alone.  No copy is made unless a was exported. */
 td_status td_array_snapshot(const td_array *a, td_array *out);
 /* Copies on a stream of the arrays' device, C-contiguous, as many bytes on both sides; work recorded
- * before and after keeps its order.  move returns at once, the others when the host memory may be used. */
+ * before and after keeps its order.  move returns at once; so do the others where the host memory is pinned,
+ * with *later set: it must stay until the work of s has passed. */
 td_status td_array_move(const td_array *dst, const td_array *src, td_stream *s);
-td_status td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes);
-td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes);
+td_status td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes, bool *later);
+td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes, bool *later);
 /* a's memory as a handle for other processes, and a's place in it.  a moves, once, into memory that can be
  * shared, and so do all views on it: who receives it sees later writes, and they are seen here.  Where a's
  * memory is already shared with others on this side, or cannot be written, the handle is of a copy. */
 td_status td_array_send(const td_array *a, td_handle *handle, td_view *view);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
+/* The memory of a for a kernel that is launched before the graph's lock is given up again; with `write` it is nobody
+ * else's: what reads it has been run, values that share it copied.  buf is borrowed. */
+td_status td_array_use(const td_array *a, bool write, td_buf **buf);
 
 typedef struct td_evalstat {
     uint64_t recorded, evals;

@@ -80,6 +80,18 @@ td_storage_own(td_storage *s, td_node *writer)
 }
 
 td_status
+td_array_use(const td_array *a, bool write, td_buf **buf)
+{
+    td_storage *s = a->store;
+
+    if (write && s->readonly)
+        return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
+    TD_TRY(write ? td_storage_own(s, NULL) : td_storage_eval(s));
+    *buf = s->node->buf;
+    return TD_OK;
+}
+
+td_status
 td_node_fit(td_node *n, const td_shape *to, td_node **out)
 {
     td_view v = n->view;

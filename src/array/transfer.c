@@ -55,7 +55,7 @@ memory_for(const td_array *a, td_stream *s, bool write, size_t nbytes, td_buf **
 }
 
 td_status
-td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes)
+td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes, bool *later)
 {
     td_buf *b;
     uintptr_t at;
@@ -65,7 +65,7 @@ td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes)
     TD_TRY(memory_for(src, s, false, nbytes, &b, &at));
     (void)td_buf_ref(b);
     token = td_graph_unlock();
-    st = td_copy_out(s, out, at, nbytes);
+    st = td_copy_later(s, true, out, at, nbytes, later);
     td_graph_lock(token);
     td_buf_use(b, s);
     td_buf_unref(b);
@@ -73,7 +73,7 @@ td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes)
 }
 
 td_status
-td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes)
+td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes, bool *later)
 {
     td_buf *b;
     uintptr_t at;
@@ -83,7 +83,7 @@ td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes)
     TD_TRY(memory_for(dst, s, true, nbytes, &b, &at));
     (void)td_buf_ref(b);
     token = td_graph_unlock();
-    st = td_copy_in(s, at, in, nbytes);
+    st = td_copy_later(s, false, (void *)(uintptr_t)in, at, nbytes, later); /* only read */
     td_graph_lock(token);
     td_buf_use(b, s);
     td_buf_unref(b);

@@ -344,6 +344,24 @@ transfer(td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
 }
 
 td_status
+td_cuda_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    if (!is_pinned(c, host))
+        st = TD_SKIP;
+    else if (out)
+        st = CU_TRY(c, cuMemcpyDtoHAsync, host, dev, nbytes, s->handle);
+    else
+        st = CU_TRY(c, cuMemcpyHtoDAsync, dev, host, nbytes, s->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+td_status
 td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
 {
     return transfer(s, false, (char *)(uintptr_t)src, dst, nbytes); /* only read */

@@ -70,6 +70,14 @@ td_status td_cuda_share_close(td_dev *d, const td_shared *m);
 /* ---- copy.c ---- */
 td_status td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
 td_status td_cuda_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
+td_status td_cuda_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes);
+
+/* ---- cudahost.c ---- */
+td_status td_cuda_host_get(td_dev *d, td_hostmem *m);
+td_status td_cuda_host_put(td_dev *d, const td_hostmem *m);
+td_status td_cuda_attribute(td_dev *d, int number, int *out);
+td_status td_cuda_uuid(td_dev *d, unsigned char out[16]);
+td_status td_cuda_profiler(td_dev *d, bool on);
 
 /* ---- code.c ---- */
 td_status td_cuda_module_load(td_module *m, const void *image);

@@ -12,12 +12,14 @@
 enum { CUDA_MAX = 64 };
 
 typedef void td_dev_opened(td_dev *d);
+typedef td_status td_dev_waited(td_dev *d);
 
 /* The devices made so far; each lives as long as the process. */
 static struct {
     pthread_mutex_t mu; /* held while a device is made: its first user waits for it, as do others */
     _Atomic(td_dev *) cpu, null, cuda[CUDA_MAX];
     _Atomic(td_dev_opened *) opened;
+    _Atomic(td_dev_waited *) waited;
 } all = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local td_dev *in_use; /* td_dev_use */
@@ -128,6 +130,21 @@ td_dev_on_open(td_dev_opened *fn)
     atomic_store(&all.opened, fn);
 }
 
+void
+td_dev_on_wait(td_dev_waited *fn)
+{
+    atomic_store(&all.waited, fn);
+}
+
+/* st: what a wait for d's work came to. */
+static td_status
+waited(td_dev *d, td_status st)
+{
+    td_dev_waited *fn = atomic_load_explicit(&all.waited, memory_order_relaxed);
+
+    return st || !fn ? st : fn(d);
+}
+
 td_status
 td_dev_get(const char *name, td_dev **out)
 {
@@ -218,13 +235,31 @@ td_dev_init(td_dev *d, const td_devops *ops)
 td_status
 td_dev_sync(td_dev *d)
 {
-    return td_work_do(&d->def, &(td_work){.kind = TD_TRACE_wait, .all = true});
+    return waited(d, td_work_do(&d->def, &(td_work){.kind = TD_TRACE_wait, .all = true}));
 }
 
 td_status
 td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
 {
     return d->ops->memory(d, free_bytes, total_bytes);
+}
+
+td_status
+td_dev_attribute(td_dev *d, int number, int *out)
+{
+    return d->ops->attribute ? d->ops->attribute(d, number, out) : TD_SKIP;
+}
+
+td_status
+td_dev_uuid(td_dev *d, unsigned char out[16])
+{
+    return d->ops->uuid ? d->ops->uuid(d, out) : TD_SKIP;
+}
+
+td_status
+td_dev_profiler(td_dev *d, bool on)
+{
+    return d->ops->profiler ? d->ops->profiler(d, on) : TD_OK;
 }
 
 /* ---- copies ---- */
@@ -242,7 +277,7 @@ td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
 {
     td_work w = {.kind = TD_TRACE_copy_out, .dst = (uintptr_t)dst, .src = src, .nbytes = nbytes};
 
-    return nbytes ? td_work_do(s, &w) : TD_OK;
+    return nbytes ? waited(s->dev, td_work_do(s, &w)) : TD_OK;
 }
 
 td_status
@@ -259,6 +294,62 @@ td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
     td_work w = {.kind = TD_TRACE_fill, .dst = dst, .byte = byte, .nbytes = nbytes};
 
     return nbytes ? td_work_do(s, &w) : TD_OK;
+}
+
+td_status
+td_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes, bool *later)
+{
+    td_work w = {.kind = out ? TD_TRACE_copy_out : TD_TRACE_copy_in,
+                 .dst = out ? (uintptr_t)host : dev,
+                 .src = out ? dev : (uintptr_t)host,
+                 .nbytes = nbytes,
+                 .later = later};
+
+    *later = false;
+    return nbytes ? td_work_do(s, &w) : TD_OK;
+}
+
+/* ---- host memory that the device reaches ---- */
+
+td_status
+td_hostmem_get(td_dev *d, td_hostmem *m)
+{
+    size_t asked = m->nbytes;
+    td_status st;
+
+    if (m->kind != TD_HOST_REGISTERED) {
+        m->host = NULL;
+        m->nbytes += m->nbytes == 0; /* an address in any case */
+    }
+    if (d->ops->host_get) {
+        m->dev = 0;
+        st = d->ops->host_get(d, m);
+        return st == TD_ERR_OOM ? td_fail(st, "%s: %zu bytes of host memory", d->info.name, asked)
+                                : st;
+    }
+    if (m->kind != TD_HOST_REGISTERED)
+        m->host = td_host_alloc(m->nbytes);
+    m->dev = (uintptr_t)m->host;
+    return m->host ? TD_OK : td_fail(TD_ERR_OOM, "%zu bytes of host memory", asked);
+}
+
+td_status
+td_hostmem_put(td_dev *d, td_hostmem *m)
+{
+    void *host = m->host;
+
+    m->host = NULL;
+    if (!host)
+        return TD_OK;
+    if (d->ops->host_put) {
+        td_hostmem gone = *m;
+
+        gone.host = host;
+        return d->ops->host_put(d, &gone);
+    }
+    if (m->kind != TD_HOST_REGISTERED)
+        td_host_free(host, m->nbytes);
+    return TD_OK;
 }
 
 /* ---- streams ---- */
@@ -306,10 +397,31 @@ td_stream_new(td_dev *d, td_stream **out)
     return TD_OK;
 }
 
+td_status
+td_stream_of(td_dev *d, void *handle, td_stream **out)
+{
+    static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* one record a handle */
+    td_stream *s = &d->def;
+
+    if ((uintptr_t)handle > 1 && d->ops->stream_new) {
+        pthread_mutex_lock(&mu);
+        s = td_pool_stream_find(d, handle);
+        if (!s && (s = calloc(1, sizeof *s))) {
+            s->dev = d;
+            s->handle = handle;
+            s->foreign = true;
+            td_pool_stream(s);
+        }
+        pthread_mutex_unlock(&mu);
+    }
+    *out = s;
+    return s ? TD_OK : no_record(d, "a stream");
+}
+
 void
 td_stream_free(td_stream *s)
 {
-    if (!s || s == &s->dev->def)
+    if (!s || s == &s->dev->def || s->foreign)
         return;
     td_pool_stream_gone(s);
 }
@@ -317,7 +429,7 @@ td_stream_free(td_stream *s)
 td_status
 td_stream_sync(td_stream *s)
 {
-    return td_work_do(s, &(td_work){.kind = TD_TRACE_wait});
+    return waited(s->dev, td_work_do(s, &(td_work){.kind = TD_TRACE_wait}));
 }
 
 td_status
@@ -391,7 +503,8 @@ td_event_record(td_event *e, td_stream *s)
 td_status
 td_event_sync(td_event *e)
 {
-    return td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e});
+    return waited(e->dev,
+                  td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e}));
 }
 
 td_status

@@ -47,8 +47,16 @@ td_status td_dev_sync(td_dev *d);                     /* waits for all work on d
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
 /* Called when a device has been made, by its first user; NULL: nobody. */
 void td_dev_on_open(void (*fn)(td_dev *d));
+/* Called when the host has waited for work on d, or has got results from it: what fn returns is what the wait
+ * comes to.  In any thread, without locks; NULL: nobody. */
+void td_dev_on_wait(td_status (*fn)(td_dev *d));
 td_status td_dev_of(uintptr_t ptr, td_dev **out);              /* borrowed: the GPU whose memory it is; TD_ERR_VALUE: none's */
 const char *td_dev_cuda_missing(void);                /* why there is no CUDA device; "" when there is one; borrowed */
+
+/* CU_DEVICE_ATTRIBUTE_… by number.  TD_SKIP: the device has no such thing. */
+td_status td_dev_attribute(td_dev *d, int number, int *out);
+td_status td_dev_uuid(td_dev *d, unsigned char out[16]); /* TD_SKIP: it has none */
+td_status td_dev_profiler(td_dev *d, bool on);           /* a profiler outside of the process collects, or not */
 
 /* ---- memory ---- */
 enum { TD_BUF_SHARED = 1 }; /* others can write or read it: exported or imported without a copy */
@@ -111,6 +119,31 @@ td_status td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes); /*
 td_status td_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes); /* within the device; asynchronous; ranges do not overlap */
 td_status td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes);      /* asynchronous */
 
+/* As td_copy_in, or with `out` as td_copy_out, but where the host memory is pinned they return at once
+ * with *later set: it must stay until the work of s has passed. */
+td_status td_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes, bool *later);
+
+/* ---- host memory that a device reaches ---- */
+typedef enum td_hostkind {
+    TD_HOST_PINNED,     /* copies need no staging, and run while the host goes on */
+    TD_HOST_MAPPED,     /* kernels read and write it over the bus besides */
+    TD_HOST_MANAGED,    /* pages move to where they are used */
+    TD_HOST_REGISTERED, /* memory of others, pinned and mapped while they lend it */
+} td_hostkind;
+
+typedef struct td_hostmem {
+    td_hostkind kind;
+    bool        combined; /* past the host's caches: quick to write in order, slow to read */
+    void       *host;
+    uintptr_t   dev;      /* where kernels find it; 0: they do not */
+    size_t      nbytes;
+} td_hostmem;
+
+/* kind, combined and nbytes are set, of registered memory also host; the rest is filled in.  On the CPU
+ * it is ordinary memory.  TD_ERR_OOM, TD_ERR_DEVICE. */
+td_status td_hostmem_get(td_dev *d, td_hostmem *m);
+td_status td_hostmem_put(td_dev *d, td_hostmem *m); /* the device's work on it has passed */
+
 /* Host memory for results: page-aligned, huge pages asked for when large, kept for reuse. */
 void *td_host_alloc(size_t nbytes); /* NULL when memory is out; td_host_free */
 void  td_host_free(void *p, size_t nbytes);
@@ -121,6 +154,9 @@ td_dev    *td_stream_dev(const td_stream *s);     /* borrowed */
 void      *td_stream_handle(const td_stream *s);  /* CUstream; NULL for the legacy stream and on the CPU */
 td_status  td_stream_new(td_dev *d, td_stream **out); /* owned */
 void       td_stream_free(td_stream *s);          /* ok on NULL and on default streams */
+/* Borrowed, for the process's life: the stream with that CUstream, NULL or 1 the default one.  A stream of
+ * another library must live until what was given to it has passed. */
+td_status  td_stream_of(td_dev *d, void *handle, td_stream **out);
 td_status  td_stream_sync(td_stream *s);
 td_status  td_stream_wait(td_stream *s, td_event *e); /* work given to s later waits for e */
 /* Work that `after` is given from now on comes after what `before` has been given: handles of streams

@@ -35,6 +35,7 @@ struct td_stream {
     td_stream *next;          /* the device's other streams */
     size_t     live;           /* blocks handed out that name this stream */
     bool       dead;           /* freed by its owner */
+    bool       foreign;        /* another library's: never freed */
     td_heap    heap[TD_HEAPS]; /* free blocks */
 };
 
@@ -142,6 +143,16 @@ struct td_devops {
     td_status (*share_open)(td_dev *d, td_shared *m);
     td_status (*share_close)(td_dev *d, const td_shared *m);
 
+    /* host memory that the device reaches (cudahost.c); all or none: NULL, it is ordinary memory */
+    td_status (*host_get)(td_dev *d, td_hostmem *m);
+    td_status (*host_put)(td_dev *d, const td_hostmem *m);
+    /* as copy_in and copy_out, but does not wait; TD_SKIP: the host memory is not pinned, and nothing was done */
+    td_status (*copy_later)(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes);
+
+    td_status (*attribute)(td_dev *d, int number, int *out);      /* optional; NULL: none */
+    td_status (*uuid)(td_dev *d, unsigned char out[16]);          /* optional; NULL: none */
+    td_status (*profiler)(td_dev *d, bool on);                    /* optional; NULL: nobody to tell */
+
     td_status (*sync)(td_dev *d);
     td_status (*copy_in)(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
     td_status (*copy_out)(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
@@ -187,6 +198,7 @@ const char *td_launch_text(const td_func *f, const td_dims *dims, char *buf, siz
 td_status td_pool_new(td_dev *d, td_stream *s, size_t nbytes, td_buf **out); /* td_buf_new, unseen */
 void td_pool_init(td_dev *d);
 void td_pool_stream(td_stream *s);      /* s takes part from now on */
+td_stream *td_pool_stream_find(td_dev *d, const void *handle); /* borrowed; NULL: none that lives */
 void td_pool_stream_gone(td_stream *s); /* its owner frees it: its work, then s, now or with its last buffer */
 void td_pool_lock(td_dev *d, bool lock);      /* round fork() */
 

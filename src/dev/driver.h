@@ -33,6 +33,10 @@ typedef struct cu_ipcmem {
     unsigned char bytes[64];
 } cu_ipcmem;
 
+typedef struct cu_uuid {
+    unsigned char bytes[16];
+} cu_uuid;
+
 _Static_assert(sizeof(cu_memprop) == 32 && sizeof(cu_memaccess) == 12, "the driver's layout");
 
 typedef struct td_driver {
@@ -53,6 +57,7 @@ enum {
     CU_NOT_FOUND = 500,
     CU_NOT_READY = 600,
     CU_LAUNCH_FAILED = 719,
+    CU_ALREADY_PINNED = 712,
     CU_NOT_SUPPORTED = 801,
 
     CU_ATTR_MAX_THREADS = 1,
@@ -72,6 +77,10 @@ enum {
     CU_POINTER_MEMORY_TYPE = 2,
     CU_POINTER_ORDINAL = 9,
     CU_MEMORY_HOST = 1,
+    CU_HOST_PORTABLE = 1, /* of cuMemHostAlloc and cuMemHostRegister: pinned for every context, */
+    CU_HOST_MAPPED = 2,   /* seen by kernels, */
+    CU_HOST_COMBINED = 4, /* not through the host's caches */
+    CU_ATTACH_GLOBAL = 1,
     CU_FUNC_MAX_DYNAMIC_SHARED = 8,
 
     CU_STREAM_NON_BLOCKING = 1,

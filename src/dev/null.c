@@ -114,6 +114,22 @@ td_null_object_is(const void *handle, null_kind kind)
 }
 
 bool
+td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out)
+{
+    null_object *o;
+
+    pthread_mutex_lock(&drv.mu);
+    for (o = drv.objects; o; o = o->next)
+        if (o->kind == NULL_PINNED && ptr >= o->at && ptr - o->at < o->nbytes &&
+            nbytes <= o->nbytes - (ptr - o->at))
+            break;
+    pthread_mutex_unlock(&drv.mu);
+    if (out)
+        *out = o;
+    return o != NULL;
+}
+
+bool
 td_null_object_free(void *handle, null_kind kind)
 {
     null_object *o;

@@ -114,6 +114,14 @@ td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
 }
 
 int
+td_null_cuDeviceGetUuid(cu_uuid *uuid, int device)
+{
+    (void)device;
+    memcpy(uuid->bytes, "treadle null dev", sizeof uuid->bytes);
+    return td_null_due(NULL_cuDeviceGetUuid);
+}
+
+int
 td_null_cuDeviceTotalMem(size_t *nbytes, int device)
 {
     (void)device;
@@ -165,34 +173,15 @@ td_null_cuCtxSynchronize(void)
 /* ---- memory ---- */
 
 int
-td_null_cuMemHostAlloc(void **ptr, size_t nbytes, unsigned flags)
-{
-    int r = td_null_due_ctx(NULL_cuMemHostAlloc);
-    null_object *o;
-
-    (void)flags;
-    if (r)
-        return r;
-    o = td_null_object_new(NULL_PINNED);
-    if (!o)
-        return CU_OUT_OF_MEMORY;
-    o->data = malloc(nbytes);
-    if (!o->data) {
-        (void)td_null_object_free(o, NULL_PINNED);
-        return CU_OUT_OF_MEMORY;
-    }
-    *ptr = o->data;
-    return 0;
-}
-
-int
 td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
 {
     int r = td_null_due_ctx(NULL_cuPointerGetAttribute);
 
-    if (r || attribute != CU_POINTER_MEMORY_TYPE || td_null_mem_check(ptr, 1))
+    bool host = td_null_pinned((uintptr_t)ptr, 1, NULL);
+
+    if (r || attribute != CU_POINTER_MEMORY_TYPE || (!host && td_null_mem_check(ptr, 1)))
         return r ? r : CU_INVALID_VALUE; /* as for pageable host memory */
-    *(int *)value = 2;                   /* CU_MEMORYTYPE_DEVICE */
+    *(int *)value = host ? CU_MEMORY_HOST : 2; /* CU_MEMORYTYPE_DEVICE */
     return 0;
 }
 

@@ -32,7 +32,7 @@ typedef struct null_object {
     size_t              nbytes;
     uint64_t            serial; /* no two objects have the same */
     unsigned            flags;  /* a stream's */
-    uint64_t            at;     /* physical memory: where in the file; event: the work that recorded it last */
+    uint64_t            at;     /* physical memory: where in the file; event: the work that recorded it last; pinned memory: its address */
     int                 mapped; /* how often */
 } null_object;
 
@@ -59,6 +59,8 @@ cu_ctx td_null_current(void);
 null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
 bool td_null_object_is(const void *handle, null_kind kind);
 bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
+
+bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out); /* does it lie in host memory that is pinned? out: or NULL */
 
 /* ---- nullmem.c ---- */
 int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */

@@ -136,7 +136,7 @@ td_null_mem_check(cu_ptr ptr, size_t nbytes)
     pthread_mutex_lock(&drv.mu);
     n = range_extent(&drv.mem, (uintptr_t)ptr, true);
     pthread_mutex_unlock(&drv.mu);
-    return n < nbytes ? CU_INVALID_VALUE : 0;
+    return n < nbytes && !td_null_pinned((uintptr_t)ptr, nbytes, NULL) ? CU_INVALID_VALUE : 0;
 }
 
 void
@@ -217,6 +217,18 @@ td_null_cuMemAlloc(cu_ptr *ptr, size_t nbytes)
 {
     int r = td_null_due_ctx(NULL_cuMemAlloc);
 
+    pthread_mutex_lock(&drv.mu);
+    r = r ? r : mem_get(ptr, nbytes);
+    pthread_mutex_unlock(&drv.mu);
+    return r;
+}
+
+int
+td_null_cuMemAllocManaged(cu_ptr *ptr, size_t nbytes, unsigned flags)
+{
+    int r = td_null_due_ctx(NULL_cuMemAllocManaged);
+
+    r = r || flags == CU_ATTACH_GLOBAL ? r : CU_INVALID_VALUE;
     pthread_mutex_lock(&drv.mu);
     r = r ? r : mem_get(ptr, nbytes);
     pthread_mutex_unlock(&drv.mu);

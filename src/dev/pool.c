@@ -685,6 +685,18 @@ td_pool_stream(td_stream *s)
     pthread_mutex_unlock(&p->mu);
 }
 
+td_stream *
+td_pool_stream_find(td_dev *d, const void *handle)
+{
+    td_stream *s;
+
+    pthread_mutex_lock(&d->pool.mu);
+    for (s = d->pool.streams; s && (s->handle != handle || s->dead);)
+        s = s->next;
+    pthread_mutex_unlock(&d->pool.mu);
+    return s;
+}
+
 void
 td_pool_stream_gone(td_stream *s)
 {

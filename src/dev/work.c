@@ -15,6 +15,33 @@ wait_for(td_stream *s, const td_work *w)
     return ops->stream_sync ? ops->stream_sync(s) : TD_OK;
 }
 
+/* A copy that need not wait, if the device can do it; TD_SKIP: it waits. */
+static td_status
+copy_later(td_stream *s, const td_work *w)
+{
+    bool out = w->kind == TD_TRACE_copy_out;
+    td_status st;
+
+    if (!w->later || !s->dev->ops->copy_later)
+        return TD_SKIP;
+    st = s->dev->ops->copy_later(s, out, (void *)(out ? w->dst : w->src), out ? w->src : w->dst,
+                                 w->nbytes);
+    *w->later = st == TD_OK;
+    return st;
+}
+
+static td_status
+copy_host(td_stream *s, const td_work *w)
+{
+    const td_devops *ops = s->dev->ops;
+    td_status st = copy_later(s, w);
+
+    if (st != TD_SKIP)
+        return st;
+    return w->kind == TD_TRACE_copy_in ? ops->copy_in(s, w->dst, (const void *)w->src, w->nbytes)
+                                       : ops->copy_out(s, (void *)w->dst, w->src, w->nbytes);
+}
+
 td_status
 td_work_run(td_stream *s, const td_work *w)
 {
@@ -22,8 +49,8 @@ td_work_run(td_stream *s, const td_work *w)
 
     switch (w->kind) {
     case TD_TRACE_kernel:   return ops->launch(w->func, s, w->dims, w->args, w->narg);
-    case TD_TRACE_copy_in:  return ops->copy_in(s, w->dst, (const void *)w->src, w->nbytes);
-    case TD_TRACE_copy_out: return ops->copy_out(s, (void *)w->dst, w->src, w->nbytes);
+    case TD_TRACE_copy_in:
+    case TD_TRACE_copy_out: return copy_host(s, w);
     case TD_TRACE_copy:     return ops->copy(s, w->dst, w->src, w->nbytes);
     case TD_TRACE_fill:     return ops->fill(s, w->dst, w->byte, w->nbytes);
     case TD_TRACE_gemm:     return td_blas_run(s, w->gemm);

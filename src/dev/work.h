@@ -25,6 +25,7 @@ struct td_work {
     const td_sort  *sort;
     td_event       *event; /* wait: for it, else for the stream, or with `all` for the device */
     bool            all;
+    bool           *later; /* copies to and from the host: need not wait (td_copy_later); NULL: they do */
 };
 
 td_status td_work_run(td_stream *s, const td_work *w);     /* on the device, unseen */

@@ -61,6 +61,7 @@ expr_name(walk *w, uint32_t node, thing *out)
 
     if (w->fr->var[id].type) {
         *out = w->fr->var[id];
+        carry_read(w, out);
         return TD_OK;
     }
     if (w->fr->local[id]) {

@@ -128,7 +128,8 @@ typedef struct td_made {
     bool           cooperative; /* grid.sync() */
     bool           barrier, warp;
     uint32_t       shared;  /* static shared memory, bytes */
-    const char    *notes;   /* for explain and lint, one a line */
+    bool           apart;   /* made for arrays of which those that are written overlap no other argument */
+    const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */
 } td_made;
 
 /* Errors: TD_ERR_TYPE, TD_ERR_VALUE…; the text is a paragraph for the user. */

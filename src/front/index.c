@@ -68,6 +68,7 @@ array_thing(walk *w, const td_type *item, uint32_t ndim, const dim *shape, td_va
                      .arg = NO_ARG,
                      .name = name};
     memcpy(a.view->shape, shape, ndim * sizeof *shape);
+    view_root(a.view, ndim);
     if (item->kind == TD_T_RECORD)
         for (uint32_t i = ndim; i-- > 0;)
             a.view->stride[i] = i + 1 == ndim ? dim_known(item->size)
@@ -105,6 +106,7 @@ array_load(walk *w, const thing *a, thing *out)
 
     if (v->arg < NO_ARG)
         w->made->read |= UINT64_C(1) << v->arg;
+    touch(w, v, false);
     if (e->kind == TD_T_RECORD) {
         *out = (thing){.type = e, .view = at_record(w, v)};
         return built(w, w->node);
@@ -119,6 +121,7 @@ note_alias(walk *w, const view *v)
 {
     if (v->arg < NO_ARG)
         w->made->written |= UINT64_C(1) << v->arg;
+    touch(w, v, true);
 }
 
 static td_status
@@ -293,6 +296,8 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         if (w->how->debug)
             TD_TRY(check_index(w, c->a, c->r, c->axis, v, k, node));
         move(w, c, v);
+        if (c->a->view->axis[c->axis] >= 0)
+            c->r->at[c->a->view->axis[c->axis]] = k->lin;
         c->strided = c->strided || c->kept;
     } else if (k->type->kind == TD_T_SLICE) {
         td_val start = TD_NONE;
@@ -304,6 +309,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
         if (!whole)
             move(w, c, start);
         c->strided = c->strided || (c->kept && !whole) || step.known != 1;
+        c->r->axis[c->ndim] = whole ? c->a->view->axis[c->axis] : -1;
         c->r->shape[c->ndim] = count;
         c->r->stride[c->ndim++] = dim_mul(w, s, step);
         c->kept = true;
@@ -365,6 +371,7 @@ cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
                 behind += !is_none(&k[j]);
             TD_TRY(cut_rest(w, &c, a->type->ndim - behind));
         } else if (is_none(&k[i])) {
+            c.r->axis[c.ndim] = -1;
             c.r->shape[c.ndim] = dim_known(1);
             c.r->stride[c.ndim++] = dim_known(0);
             c.strided = true;
@@ -517,6 +524,11 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
         v->shape[i] = dim_known(f->shape[i]);
     *out = array_thing(w, f->type, f->ndim, v->shape, here, v->space, name);
     out->view->arg = r->view->arg;
+    out->view->root =
+        r->view->root; /* the record's place among its neighbours, not the field's own axes */
+    out->view->nroot = r->view->nroot;
+    memcpy(out->view->at, r->view->at, sizeof r->view->at);
+    memset(out->view->axis, -1, sizeof out->view->axis);
     out->view->mask = r->view->mask;
     return built(w, node);
 }

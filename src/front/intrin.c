@@ -129,6 +129,7 @@ transposed(walk *w, const thing *a)
     *t.view = *a->view;
     for (uint32_t i = 0; i < n; i++) {
         t.view->shape[i] = a->view->shape[n - 1 - i];
+        t.view->axis[i] = a->view->axis[n - 1 - i];
         t.view->stride[i] = stride_of(w, a, n - 1 - i);
     }
     return t;

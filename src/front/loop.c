@@ -153,10 +153,12 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
     l->has = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->has);
     l->node = node;
     l->path = w->fr->path;
+    l->before = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->before);
     for (uint32_t i = 0; i < l->nvar; i++) {
         thing *x = &w->fr->var[l->var[i]];
         td_hash key = key_in(l, i);
 
+        l->before[i] = x->carry;
         if (x->type)
             TD_TRY(join_add(w, key, x, node, name_of(w, l->var[i])));
         if (join_get(w, key)) {
@@ -187,8 +189,9 @@ keep(walk *w, const loop *l)
     return TD_OK;
 }
 
+/* behind: after the loop, not at the head of a turn. */
 static void
-recall(walk *w, const loop *l)
+recall(walk *w, const loop *l, bool behind)
 {
     for (uint32_t i = 0; i < l->nvar; i++) {
         thing *x = &w->fr->var[l->var[i]];
@@ -201,6 +204,8 @@ recall(walk *w, const loop *l)
             *x = stand_in(w, j->type);
         if (x->type && x->view)
             x->view->name = name;
+        x->carry =
+            l->turns ? carry_new(w, l->turns, l->var[i], behind, l->before[i]) : l->before[i];
     }
 }
 
@@ -211,6 +216,8 @@ leave_loop(walk *w, uint32_t node, bool next)
 
     if (!l)
         return bad(w, node, TD_ERR_VALUE, "%s outside of a loop", next ? "continue" : "break");
+    if (!next && l->turns)
+        turns_left(w, l->turns, "the loop is left by break");
     TD_TRY(keep(w, l));
     leave(w, next ? l->depth_next : l->depth_break);
     w->dead = true;
@@ -232,7 +239,7 @@ end_else(walk *w, loop *l, uint32_t orelse)
     w->dead = false;
     if (!count_of(w, orelse))
         return TD_OK;
-    recall(w, l);
+    recall(w, l, true);
     TD_TRY(stmts(w, orelse));
     if (!w->dead)
         TD_TRY(keep(w, l));
@@ -270,7 +277,7 @@ stmt_while(walk *w, uint32_t node)
     l.depth_break = w->depth;
     begin_else(w, F(node, While_orelse));
     open_loop(w);
-    recall(w, &l);
+    recall(w, &l, false);
     TD_TRY(expr(w, F(node, While_test), &c));
     TD_TRY(truth(w, &c, &c));
     if (!c.known)
@@ -280,7 +287,7 @@ stmt_while(walk *w, uint32_t node)
     TD_TRY(turn(w, &l, body));
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, While_orelse)));
-    recall(w, &l);
+    recall(w, &l, true);
     if (c.known && c.lit.i && !contains(w, body, TD_SYN_Break))
         w->dead = true; /* while True without a break */
     return built(w, node);
@@ -292,23 +299,30 @@ stmt_while(walk *w, uint32_t node)
 static td_status
 for_count(walk *w, uint32_t node, const thing *it)
 {
+    turns *t;
     loop l = {0};
     thing x, n;
     td_val k, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
 
     TD_TRY(iter_length(w, it, node, &n));
+    t = turns_begin(w, &l, node, it->prange);
+    if (turns_how(t) == RUN_PARALLEL)
+        return for_parallel(w, node, it, t, &n);
     TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.depth_break = w->depth;
     begin_else(w, F(node, For_orelse));
     k = td_for(w->f, zero, val_as(w, &n, TD_I64), one);
     w->depth++;
-    recall(w, &l);
+    recall(w, &l, false);
+    w->item = lin_of(w, t);
     TD_TRY(iter_item(w, it, k, node, &x));
+    w->item = NULL;
     TD_TRY(assign(w, F(node, For_target), &x));
     TD_TRY(turn(w, &l, F(node, For_body)));
+    TD_TRY(turns_end(w, t));
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, For_orelse)));
-    recall(w, &l);
+    recall(w, &l, true);
     return built(w, node);
 }
 
@@ -340,7 +354,7 @@ for_tuple_left(walk *w, uint32_t node, const thing *t)
     for (uint32_t i = 0; i < t->type->n; i++) {
         thing x = t->item[i];
 
-        recall(w, &l);
+        recall(w, &l, false);
         TD_TRY(assign(w, F(node, For_target), &x));
         w->fr->path = td_mix64(path + i + 1);
         l.depth_next = w->depth;
@@ -354,13 +368,13 @@ for_tuple_left(walk *w, uint32_t node, const thing *t)
     }
     w->fr->loop = l.up;
     if (count_of(w, F(node, For_orelse))) {
-        recall(w, &l);
+        recall(w, &l, true);
         TD_TRY(stmts(w, F(node, For_orelse)));
         TD_TRY(keep(w, &l));
     }
     w->dead = false;
     close_region(w);
-    recall(w, &l);
+    recall(w, &l, true);
     return built(w, node);
 }
 

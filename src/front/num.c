@@ -357,13 +357,11 @@ fold(td_syn op, const thing *a, const thing *b, thing *out)
 
 /* ---- Python's operators ---- */
 
-static const struct operator
-{
+static const struct sign {
     td_syn syn;
     td_op row;
     const char *sign;
-}
-operators[] = {
+} signs[] = {
     {TD_SYN_Add, OP_add, "+"},
     {TD_SYN_Sub, OP_subtract, "-"},
     {TD_SYN_Mult, OP_multiply, "*"},
@@ -384,12 +382,12 @@ operators[] = {
     {TD_SYN_GtE, OP_greater_equal, ">="},
 };
 
-static const struct
-operator* operator_of(td_syn syn)
+static const struct sign *
+sign_of(td_syn syn)
 {
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (operators[i].syn == syn)
-            return &operators[i];
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (signs[i].syn == syn)
+            return &signs[i];
     return NULL;
 }
 
@@ -463,7 +461,8 @@ check_zero(walk *w, const thing *b, const char *sign)
 td_status
 num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
-    const struct operator* o = operator_of(op);
+    const struct sign *o = sign_of(op);
+    const lin *at;
     td_status st;
 
     if (!o)
@@ -484,7 +483,10 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 
         return num_op(w, OP_divide, (thing[]){x, y}, 2, out);
     }
+    at = lin_binary(w, op, a, b);
     st = num_op(w, o->row, (thing[]){*a, *b}, 2, out);
+    if (!st && is_int(out))
+        out->lin = at;
     if (!st && (op == TD_SYN_Add || op == TD_SYN_Mult || op == TD_SYN_FloorDiv ||
                 op == TD_SYN_BitOr || op == TD_SYN_BitXor))
         out->nonneg = out->nonneg || (a->nonneg && b->nonneg && is_int(out));
@@ -559,7 +561,7 @@ fold_compare(td_syn op, const thing *a, const thing *b, bool *out)
 td_status
 num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
-    const struct operator* o = operator_of(op);
+    const struct sign *o = sign_of(op);
     bool yes;
 
     if (!o || !is_num(a) || !is_num(b))

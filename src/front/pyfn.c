@@ -11,7 +11,6 @@ fn_range(walk *w, const call *c, int number, thing *out)
     thing part[3] = {num_int(0), num_int(0), num_int(1)};
     const td_type *type[3];
 
-    (void)number;
     TD_TRY(want_args(w, c, "range", 1, 3));
     for (uint32_t i = 0; i < c->n; i++) {
         if (!is_int(&c->arg[i]))
@@ -27,6 +26,7 @@ fn_range(walk *w, const call *c, int number, thing *out)
         type[i] = part[i].type;
     }
     out->type = td_type_range(type);
+    out->prange = td_intrinsics[number].row;
     return TD_OK;
 }
 
@@ -74,6 +74,13 @@ range_item(walk *w, const thing *r, td_val k, thing *out)
     if (!known_int(&r->item[0], &from) || from)
         v = TD_E2(w->f, add, v, val_as(w, &r->item[0], TD_I64));
     *out = num_index(v, r->item[0].nonneg && step > 0);
+    if (w->item && step) {
+        thing at = num_index(k, true), lo = r->item[0], by = num_int(step);
+
+        at.lin = w->item;
+        at.lin = lin_binary(w, TD_SYN_Mult, &at, &by);
+        out->lin = lin_binary(w, TD_SYN_Add, &at, &lo);
+    }
 }
 
 /* ---- iteration ---- */
@@ -142,6 +149,7 @@ iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
     thing key = num_index(k, true), n;
     thing *pair;
 
+    key.lin = w->item;
     if (td_at(w->f, k)->op == OP_const)
         key = num_int((int64_t)td_at(w->f, k)->imm);
     switch ((td_tkind)it->type->kind) {

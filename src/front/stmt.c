@@ -174,6 +174,7 @@ typedef struct meeting { /* of the paths through an if */
     place *place;
     bool *has;
     thing *before;
+    const carry **carried; /* on any path */
 } meeting;
 
 static void
@@ -182,6 +183,7 @@ meet_begin(walk *w, uint32_t node, meeting *m)
     m->place = td_alloc(w->mem, (m->n + 1) * sizeof *m->place);
     m->has = td_alloc(w->mem, (m->n + 1) * sizeof *m->has);
     m->before = td_alloc(w->mem, (m->n + 1) * sizeof *m->before);
+    m->carried = td_alloc(w->mem, (m->n + 1) * sizeof *m->carried);
     for (uint32_t i = 0; i < m->n; i++) {
         join *j = join_get(w, join_key(w, node, m->name[i]));
 
@@ -204,6 +206,7 @@ meet_end(walk *w, uint32_t node, meeting *m)
             w->fr->var[m->name[i]] = stand_in(w, j->type);
         if (w->fr->var[m->name[i]].view && m->before[i].view)
             w->fr->var[m->name[i]].view->name = m->before[i].view->name;
+        w->fr->var[m->name[i]].carry = m->carried[i];
     }
 }
 
@@ -215,7 +218,11 @@ one_branch(walk *w, uint32_t node, uint32_t list, meeting *m, bool *dead)
     w->dead = false;
     TD_TRY(stmts(w, list));
     *dead = w->dead;
-    return w->dead ? TD_OK : arrive(w, node, m->name, m->n, m->place, m->has);
+    if (w->dead)
+        return TD_OK;
+    for (uint32_t i = 0; i < m->n; i++)
+        m->carried[i] = carry_join(w, w->fr->var[m->name[i]].carry, m->carried[i]);
+    return arrive(w, node, m->name, m->n, m->place, m->has);
 }
 
 static uint32_t *
@@ -272,7 +279,7 @@ stmt_return(walk *w, uint32_t node)
 
     if (F(node, Return_value))
         TD_TRY(expr(w, F(node, Return_value), &x));
-    w->fr->returned = true;
+    turns_left(w, NULL, "the function returns inside the loop");
     w->dead = true;
     if (!w->fr->blocked) {
         w->fr->result = x;

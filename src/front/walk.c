@@ -20,6 +20,7 @@ param_array(walk *w, const td_type *t, uint32_t arg)
     if (t->layout == 'A' || t->item[0]->kind == TD_T_RECORD)
         for (uint32_t i = 0; i < t->ndim; i++)
             v->stride[i] = dim_of(td_param(w->f, TD_I64));
+    view_root(v, t->ndim);
     return (thing){.type = t, .view = v};
 }
 
@@ -34,6 +35,7 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
 
         *v = (view){
             .base = td_param_ptr(w->f, TD_U8), .offset = TD_NONE, .mask = TD_NONE, .arg = arg};
+        view_root(v, 0);
         return (thing){.type = t, .view = v};
     }
     case TD_T_TUPLE: {
@@ -122,6 +124,9 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->depth = 0;
     w->dead = false;
     w->again = false;
+    w->turns = NULL;
+    w->parallel = false;
+    w->made->notes = NULL;
     w->made->nsite = 0;
     w->made->written = w->made->read = 0;
     w->made->shared = 0;
@@ -144,6 +149,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
 static td_status
 finish(walk *w)
 {
+    if (w->how->fma)
+        TD_TRY(td_fn_contract(w->f));
     if (w->mem->failed)
         return td_fail(TD_ERR_NOMEM, "compiling %s: host memory is out", w->f->name);
     return td_fn_finish(w->f);
@@ -170,5 +177,6 @@ td_front(const td_source *s, const td_host *host, const td_type *const *arg, uin
     if (!st)
         st = finish(&w);
     td_map_free(&w.joins);
+    td_map_free(&w.verdicts);
     return st;
 }

@@ -21,6 +21,24 @@ typedef struct dim { /* an int64 extent or stride */
 enum { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
 enum { NO_ARG = 64 };
 
+/* lin - an integer that is mul * i + add + inv for a loop's variable i: what the dependence test knows of an index. */
+typedef struct lin {
+    struct turns *loop;
+    int64_t mul, add;
+    td_val  inv; /* computed before the loop; TD_NONE: none */
+} lin;
+
+/* turns - what one walk sees of a loop's turns (parallel.c). */
+typedef struct turns turns;
+
+/* carry - a variable's value that comes from an earlier turn of a loop. */
+typedef struct carry {
+    turns      *loop;
+    uint32_t    name;
+    bool        behind; /* the value that the loop left behind */
+    const struct carry *also;
+} carry;
+
 /* view - where an array's elements (or a record) lie.  Arena of the compilation. */
 typedef struct view {
     td_val   base;   /* pointer to elements of the dtype (complex: its parts); records: to bytes */
@@ -30,16 +48,23 @@ typedef struct view {
     int      space;
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
+    uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
+    uint8_t  nroot;     /* dims of the root, for lin; 0: they are not followed */
+    int8_t   axis[TD_MAXDIM_KERNEL];    /* the root's axis that each of this view's is; -1: none */
+    const lin *at[TD_MAXDIM_KERNEL];    /* by the root's axis: the index taken there; NULL: several, or not known */
 } view;
 
 typedef struct thing {
     const td_type *type;
     bool      known;  /* NUM: lit is its value */
+    bool      prange; /* RANGE: its turns may run in any order */
     bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
     td_scalar lit;
     td_num    num;    /* NUM: value; re is TD_NONE while it is only known */
     struct thing *item; /* TUPLE, SLICE, RANGE, ITER: type->n of them */
     view     *view;   /* ARRAY, RECORD */
+    const lin   *lin;   /* NUM of integers: NULL: not known as one */
+    const carry *carry; /* NULL: a value of this turn, or from before the loops */
 } thing;
 
 typedef struct join {
@@ -61,6 +86,8 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     bool     *has;
     uint32_t  node;
     uint64_t  path; /* the joins' */
+    turns    *turns;
+    const carry **before; /* what the variables carried when the loop began */
 } loop;
 
 typedef struct frame { /* a function that is being walked */
@@ -75,7 +102,6 @@ typedef struct frame { /* a function that is being walked */
     uint32_t         depth_return;
     thing            result; /* of a single return at the end */
     place            results; /* else */
-    bool             returned;
 } frame;
 
 typedef struct walk {
@@ -91,6 +117,10 @@ typedef struct walk {
     uint32_t depth;  /* open regions of loop, for, block */
     uint32_t node;   /* being walked, for errors */
     bool     dead;   /* control does not get here */
+    const lin *item; /* of the number of the turn whose item is being made */
+    turns   *turns;  /* the innermost loop that is being walked, over all frames */
+    bool     parallel; /* inside of a parallel region */
+    td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
 } walk;
@@ -215,6 +245,23 @@ void      open_loop(walk *w);  /* regions are counted: break_if's levels */
 void      open_block(walk *w);
 void      close_region(walk *w);
 void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
+
+/* ---- parallel.c ---- */
+typedef enum how_run { RUN_IN_ORDER, RUN_PARALLEL } how_run;
+turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked); /* asked: by prange */
+how_run   turns_how(const turns *t);
+td_status turns_end(walk *w, turns *t);
+/* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
+void      turns_left(walk *w, turns *only, const char *why);
+const lin *lin_of(walk *w, turns *t);                              /* the loop's variable */
+const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
+void      carry_read(walk *w, const thing *x);
+const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
+const carry *carry_join(walk *w, const carry *a, const carry *b);
+void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
+void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
+void      turns_notes(walk *w);
+td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 
 /* ---- call.c ---- */
 typedef struct call {

@@ -120,6 +120,20 @@ preset(decoder *d, uint32_t i)
     return false;
 }
 
+/* d: the member mask of an exchange, its last operand. */
+static void
+wait_at(decoder *d, uint32_t i)
+{
+    const td_inst *s = &d->f->ins[i];
+    const char *mask = strchr(td_optab[s->op].kinds, 'm');
+    td_code *c = emit(d, i, CODE_WAIT);
+
+    c->imm = (int64_t)s->imm;
+    c->d = mask ? d->word[s->arg[mask - td_optab[s->op].kinds].i] : UINT32_MAX;
+    d->p->waits = true;
+    d->p->meets = d->p->meets || s->op == OP_grid_barrier;
+}
+
 /* A load, store or atomic. */
 static td_code *
 access(decoder *d, uint32_t i, td_code_kind kind)
@@ -171,10 +185,18 @@ decode_value(decoder *d, uint32_t i)
     case OP_gdim:
         emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm;
         break;
+    case OP_permute: emit(d, i, CODE_PERMUTE); break;
+    case OP_any:     emit(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_all:     emit(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_bits:    emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_unbits:  emit(d, i, CODE_UNBITS); break;
+    case OP_clock:   emit(d, i, CODE_CLOCK); break;
+    case OP_barrier_count:
     case OP_shuffle_xor:
-        emit(d, i, CODE_WAIT)->imm = (int64_t)s->imm;
-        d->p->waits = true;
-        break;
+    case OP_shuffle:
+    case OP_ballot:
+    case OP_match_any:
+    case OP_activemask: wait_at(d, i); break;
     case OP_at:      emit(d, i, CODE_AT); break;
     case OP_address:
     case OP_pointer: emit(d, i, CODE_COPY); break;
@@ -243,9 +265,8 @@ decode_control(decoder *d, uint32_t i)
     case OP_exit_if: emit(d, i, CODE_EXIT); break;
     case OP_end:  decode_end(d, i); break;
     case OP_barrier:
-        emit(d, i, CODE_WAIT);
-        d->p->waits = true;
-        break;
+    case OP_grid_barrier:
+    case OP_syncwarp:     wait_at(d, i); break;
     }
 }
 

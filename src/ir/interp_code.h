@@ -17,6 +17,12 @@ typedef enum td_code_kind {
     CODE_ZIP,     /* lanes of a and b in turn */
     CODE_UNZIP,   /* imm: 0 or 1, the first of every second lane */
     CODE_BITCAST,
+    CODE_PERMUTE, /* a: lanes; b: which */
+    CODE_ANY,     /* of imm lanes of a, as the next two */
+    CODE_ALL,
+    CODE_BITS,
+    CODE_UNBITS,
+    CODE_CLOCK,
     CODE_LOAD,    /* a: pointer; b: index; d: mask */
     CODE_STORE,   /* as load; c: value */
     CODE_ATOMIC,  /* as store; run gives what memory becomes */
@@ -65,6 +71,7 @@ typedef struct td_prog {
     size_t       nwords;
     size_t       nshared, nlocal; /* bytes of a block and of a thread */
     bool         waits; /* holds a barrier or an exchange in a warp */
+    bool         meets; /* holds a barrier of the grid */
 } td_prog;
 
 /* Decodes f into mem; ndynamic: bytes of dynamic shared memory; params have nbytes 0.

@@ -42,6 +42,16 @@ PREDICATE(OGE, TD_EACH_F, x >= y)
 PREDICATE(OEQ, TD_EACH_F, x == y)
 PREDICATE(UNE, TD_EACH_F, x != y)
 
+static uint64_t
+reversed(uint64_t x)
+{
+    uint64_t out = 0;
+
+    for (int k = 0; k < 64; k++)
+        out |= (x >> k & 1) << (63 - k);
+    return out;
+}
+
 /* MATH and INTRIN: libm by stem and number of operands. */
 #define CALL1(fn, m) fn(a[l].m)
 #define CALL2(fn, m) fn(a[l].m, b[l].m)
@@ -87,10 +97,14 @@ LIBM(1, trunc)
 LIBM(2, copysign)
 LIBM(3, fma)
 
+INSTR(ctpop, TD_EACH_IU, __builtin_popcountll((uint64_t)x << (64 - 8 * sizeof x)))
+INSTR(bitreverse, TD_EACH_IU, reversed((uint64_t)x << (64 - 8 * sizeof x)))
+
 static const struct {
     const char *name;
     td_elt *const *fn;
 } intrinsics[] = {
+    {"llvm.ctpop", bin_ctpop},        {"llvm.bitreverse", bin_bitreverse},
     {"llvm.fabs", libm_fabs},         {"llvm.sqrt", libm_sqrt}, {"llvm.rint", libm_rint},
     {"llvm.floor", libm_floor},       {"llvm.ceil", libm_ceil}, {"llvm.trunc", libm_trunc},
     {"llvm.copysign", libm_copysign}, {"llvm.fma", libm_fma},

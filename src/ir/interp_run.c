@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { WARP = 32, POISON = 0xa5 };
 
@@ -193,6 +194,36 @@ thread_index(const td_engine *e, const td_runner *t, int64_t which)
     return (int32_t)from[which / 3][which % 3];
 }
 
+static int64_t
+now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Instructions between many lanes and one. */
+static void
+gather(const td_runner *t, const td_code *c)
+{
+    td_word *out = t->val + c->out, *a = t->val + c->a;
+    uint64_t bits = 0;
+    int64_t n = c->imm;
+
+    for (int64_t l = 0; c->kind != CODE_UNBITS && l < n; l++)
+        bits |= a[l].u << l;
+    switch (c->kind) {
+    case CODE_ANY:  out->u = bits != 0; break;
+    case CODE_ALL:  out->u = (uint64_t)__builtin_popcountll(bits) == (uint64_t)n; break;
+    case CODE_BITS: out->u = bits; break;
+    default:
+        bits = a->u;
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l].u = bits >> l & 1;
+    }
+}
+
 /* Instructions that move lanes without computing. */
 static void
 move(const td_engine *e, const td_runner *t, const td_code *c)
@@ -217,6 +248,11 @@ move(const td_engine *e, const td_runner *t, const td_code *c)
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = a[2 * l + (uint32_t)c->imm];
         break;
+    case CODE_PERMUTE:
+        for (uint32_t l = 0; l < c->lanes; l++)
+            out[l] = a[(uint64_t)t->val[c->b + l].i % c->lanes];
+        break;
+    case CODE_CLOCK: out->i = now(); break;
     case CODE_AT: out->u = a->u + t->val[c->b].u; break;
     case CODE_BITCAST:
         for (uint32_t l = 0; l < c->lanes; l++)
@@ -245,7 +281,13 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_UNZIP:
         case CODE_BITCAST:
         case CODE_AT:
+        case CODE_PERMUTE:
+        case CODE_CLOCK:
         case CODE_INDEX:   move(e, t, c); continue;
+        case CODE_ANY:
+        case CODE_ALL:
+        case CODE_BITS:
+        case CODE_UNBITS:  gather(t, c); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
         case CODE_CAS:

@@ -33,6 +33,13 @@ TD_EACH_I(TD_DEFINE, right_shift, x >> ((uint64_t)y >= WIDTH ? WIDTH - 1 : (uint
 TD_EACH_U(TD_DEFINE, right_shift, y >= WIDTH ? 0 : x >> y)
 td_elt *const td_special_right_shift[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, right_shift, 0)};
 
+/* A bit behind the last one ends the count. */
+TD_EACH_IU(TD_DEFINE, leading_zeros,
+           WIDTH == 64 && x == 0
+               ? 64
+               : __builtin_clzll((uint64_t)x << (64 - WIDTH) | (uint64_t)(WIDTH < 64) << (63 - WIDTH % 64)))
+td_elt *const td_special_leading_zeros[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, leading_zeros, 0)};
+
 TD_EACH_U(TD_DEFINE, mulhi, (u128)x *y >> WIDTH)
 td_elt *const td_special_mulhi[TD_DTYPE_COUNT] = {TD_EACH_U(TD_ENTRY, mulhi, 0)};
 

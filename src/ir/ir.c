@@ -230,6 +230,40 @@ td_unzip(td_fn *f, td_val v, int odd)
 }
 
 td_val
+td_permute(td_fn *f, td_val v, td_val index)
+{
+    td_inst s = td_inst_new(OP_permute, dt_of(f, v), lanes_of(f, v));
+
+    s.arg[0] = v;
+    s.arg[1] = index;
+    return td_push(f, s);
+}
+
+td_val
+td_any(td_fn *f, td_val v)
+{
+    return lanes_of(f, v) == 1 ? v : unary(f, OP_any, v, TD_BOOL, 1, 0);
+}
+
+td_val
+td_all(td_fn *f, td_val v)
+{
+    return lanes_of(f, v) == 1 ? v : unary(f, OP_all, v, TD_BOOL, 1, 0);
+}
+
+td_val
+td_bits(td_fn *f, td_val v)
+{
+    return unary(f, OP_bits, v, TD_U64, 1, 0);
+}
+
+td_val
+td_unbits(td_fn *f, td_val v, int lanes)
+{
+    return unary(f, OP_unbits, v, TD_BOOL, lanes, 0);
+}
+
+td_val
 td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align)
 {
     td_inst s = td_inst_new(OP_load, dt_of(f, ptr), lanes);
@@ -393,67 +427,6 @@ td_end(td_fn *f)
     control(f, OP_end, TD_NONE);
 }
 
-td_val
-td_index(td_fn *f, td_op which, int axis)
-{
-    td_inst s = td_inst_new(which, TD_I32, 1);
-
-    TD_ASSERT(which >= OP_tid && which <= OP_gdim);
-    s.imm = (uint64_t)axis;
-    return td_push(f, s);
-}
-
-td_val
-td_lane(td_fn *f)
-{
-    return td_push(f, td_inst_new(OP_lane, TD_I32, 1));
-}
-
-static td_val
-memory(td_fn *f, td_op op, td_dtype dt, uint64_t imm)
-{
-    td_inst s = td_inst_new(op, dt, 1);
-
-    s.imm = imm;
-    return td_push(f, s);
-}
-
-td_val
-td_shared(td_fn *f, td_dtype dt, uint64_t count)
-{
-    return memory(f, OP_shared, dt, count);
-}
-
-td_val
-td_local(td_fn *f, td_dtype dt, uint64_t count)
-{
-    return memory(f, OP_local, dt, count);
-}
-
-td_val
-td_dynamic(td_fn *f, td_dtype dt)
-{
-    return memory(f, OP_dynamic, dt, 0);
-}
-
-void
-td_fence(td_fn *f, int scope)
-{
-    memory(f, OP_fence, TD_BOOL, (uint64_t)scope);
-}
-
-void
-td_barrier(td_fn *f)
-{
-    control(f, OP_barrier, TD_NONE);
-}
-
-td_val
-td_shuffle_xor(td_fn *f, td_val v, int mask)
-{
-    return unary(f, OP_shuffle_xor, v, dt_of(f, v), lanes_of(f, v), (uint64_t)mask);
-}
-
 /* Gives each opener the index of its closer and back: if <-> else <-> end, others <-> end. */
 static td_status
 match_regions(td_fn *f)
@@ -500,6 +473,7 @@ td_fn_hash(const td_fn *f)
     td_hash h = td_hash_u64(TD_HASH_INIT, f->n);
 
     h = td_hash_u64(h, (uint64_t)f->threads << 32 | f->resident);
+    h = td_hash_u64(h, (uint64_t)f->optimise << 1 | f->fast);
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 

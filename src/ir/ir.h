@@ -47,6 +47,8 @@ typedef struct td_fn {
     uint32_t    line; /* given to the instructions that are emitted */
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
+    bool        fast; /* arithmetic may be reordered and approximate, of numbers that are neither NaN nor infinite */
+    uint32_t    optimise; /* 0: as it stands, 3: loops are taken apart and made vectors */
     td_status   st;   /* first failure; later calls are no-ops */
 } td_fn;
 
@@ -56,7 +58,7 @@ td_fn  td_fn_new(td_arena *mem, const char *name); /* name: borrowed, a C identi
 td_inst td_inst_new(td_op op, td_dtype dt, int lanes);
 td_val  td_push(td_fn *f, td_inst s);
 
-/* Builder.  All calls do nothing on a failed td_fn and return value 0. */
+/* Builder (ir.c; of threads and what is above them, build_thread.c).  All calls do nothing on a failed td_fn and return value 0. */
 td_val td_param(td_fn *f, td_dtype dt);            /* one 8-byte argument word holding dt's bits */
 td_val td_param_ptr(td_fn *f, td_dtype dt);
 td_val td_const(td_fn *f, td_dtype dt, double val);     /* floats and small integers */
@@ -72,6 +74,11 @@ td_val td_rotate(td_fn *f, td_val v, int k);
 td_val td_extract(td_fn *f, td_val v, int lane);
 td_val td_zip(td_fn *f, td_val a, td_val b);            /* one-lane operands are splat to the other's lanes */
 td_val td_unzip(td_fn *f, td_val v, int odd);
+td_val td_permute(td_fn *f, td_val v, td_val index);    /* lane j takes lane index[j] */
+td_val td_any(td_fn *f, td_val v);
+td_val td_all(td_fn *f, td_val v);
+td_val td_bits(td_fn *f, td_val v);                     /* uint64 */
+td_val td_unbits(td_fn *f, td_val v, int lanes);
 td_val td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align);
 void   td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align);
 td_val td_atomic(td_fn *f, td_op how, td_val ptr, td_val index, td_val val, td_val mask); /* OP_atomic_add, …, _dec: the old value */
@@ -98,11 +105,24 @@ td_val td_index(td_fn *f, td_op which, int axis);       /* OP_tid, OP_bid, OP_bd
 td_val td_lane(td_fn *f);                               /* int32, 0..31 */
 td_val td_shared(td_fn *f, td_dtype dt, uint64_t count);
 void   td_barrier(td_fn *f);
+td_val td_barrier_count(td_fn *f, td_val cond);         /* int32 */
+void   td_grid_barrier(td_fn *f, td_val counter);       /* a pointer to one uint32, 0 at launch */
 td_val td_shuffle_xor(td_fn *f, td_val v, int mask);
+td_val td_shuffle(td_fn *f, td_val v, td_val lane, td_val members); /* members: uint32, a bit for each thread of the warp */
+td_val td_ballot(td_fn *f, td_val cond, td_val members); /* uint32, as the next two */
+td_val td_match_any(td_fn *f, td_val v, td_val members);
+td_val td_activemask(td_fn *f);
+void   td_syncwarp(td_fn *f, td_val members);
+td_val td_clock(td_fn *f);                              /* int64 */
+void   td_nanosleep(td_fn *f, td_val ns);
 
 #define TD_E1(f, op, a)       td_emit(f, OP_##op, (td_val[]){a})
 #define TD_E2(f, op, a, b)    td_emit(f, OP_##op, (td_val[]){a, b})
 #define TD_E3(f, op, a, b, c) td_emit(f, OP_##op, (td_val[]){a, b, c})
+
+/* contract.c: products that only one sum or difference wants become fma rows.  Before td_fn_finish; values
+ * are numbered anew. */
+td_status td_fn_contract(td_fn *f);
 
 /* Matches the regions, then verifies.  Called once, when the last instruction is in. */
 td_status td_fn_finish(td_fn *f);

@@ -349,7 +349,7 @@ body(parser *ps)
     return ps->tok.kind ? wanted(ps, "nothing more") : TD_OK;
 }
 
-/* "threads 256 resident 2", both optional. */
+/* "threads 256 resident 2 fast optimise 3", all optional. */
 static td_status
 bounds(parser *ps)
 {
@@ -362,6 +362,11 @@ bounds(parser *ps)
     if (take_word(ps, "resident")) {
         TD_TRY(number(ps, "a number of blocks", &n));
         ps->f->resident = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    }
+    ps->f->fast = take_word(ps, "fast");
+    if (take_word(ps, "optimise")) {
+        TD_TRY(number(ps, "a level of optimisation", &n));
+        ps->f->optimise = n ? 3 : 0;
     }
     return TD_OK;
 }

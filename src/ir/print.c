@@ -147,6 +147,10 @@ td_fn_print(const td_fn *f, td_text *out)
         td_text_addf(out, " threads %u", f->threads);
     if (f->resident)
         td_text_addf(out, " resident %u", f->resident);
+    if (f->fast)
+        td_text_addf(out, " fast");
+    if (f->optimise)
+        td_text_addf(out, " optimise %u", f->optimise);
     td_text_addf(out, " {\n");
     for (uint32_t i = 0; i < f->n; i++) {
         const td_inst *s = &f->ins[i];

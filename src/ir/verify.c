@@ -86,6 +86,8 @@ check_form(const check *c, uint32_t i)
     case OP_rotate:
     case OP_zip:
     case OP_unzip:
+    case OP_permute:
+    case OP_unbits:
     case OP_load:
     case OP_store:
     case OP_slot:
@@ -199,6 +201,24 @@ check_move(const check *c, uint32_t i)
                    : bad(c, i, "value does not fit the slot");
     case OP_shuffle_xor:
         return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
+    case OP_shuffle:
+        return same && td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK
+                                                          : bad(c, i, "dtype differs, or not one lane");
+    case OP_match_any:
+        return a->lanes == 1 && s->dt == TD_U32 ? TD_OK : bad(c, i, "uint32 of one lane");
+    case OP_permute:
+        return same && td_at(c->f, s->arg[1])->lanes == s->lanes && !(s->lanes & (s->lanes - 1))
+                   ? TD_OK
+                   : bad(c, i, "dtype or lanes differ, or are no power of two");
+    case OP_any:
+    case OP_all:
+        return a->dt == TD_BOOL && s->dt == TD_BOOL ? TD_OK : bad(c, i, "bool of bool lanes");
+    case OP_bits:
+        return a->dt == TD_BOOL && s->dt == TD_U64 ? TD_OK : bad(c, i, "uint64 of bool lanes");
+    case OP_unbits:
+        return a->dt == TD_U64 && a->lanes == 1 && s->dt == TD_BOOL
+                   ? TD_OK
+                   : bad(c, i, "bool lanes of one uint64");
     case OP_get:
     case OP_rotate: return same ? TD_OK : bad(c, i, "dtype or lanes differ");
     }
@@ -232,6 +252,14 @@ check_core(const check *c, uint32_t i)
         return td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK : bad(c, i, "offset is not one lane");
     case OP_address: return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
     case OP_lane:    return s->dt == TD_I32 ? TD_OK : bad(c, i, "a lane is int32");
+    case OP_ballot:
+    case OP_activemask:    return s->dt == TD_U32 ? TD_OK : bad(c, i, "threads of a warp are uint32");
+    case OP_barrier_count: return s->dt == TD_I32 ? TD_OK : bad(c, i, "a count is int32");
+    case OP_clock:         return s->dt == TD_I64 ? TD_OK : bad(c, i, "a time is int64");
+    case OP_grid_barrier:
+        return td_at(c->f, s->arg[0])->dt == TD_U32 ? TD_OK : bad(c, i, "the counter is not uint32");
+    case OP_nanosleep:
+        return td_at(c->f, s->arg[0])->lanes == 1 ? TD_OK : bad(c, i, "time is not one lane");
     case OP_fence:   return s->imm < 3 ? TD_OK : bad(c, i, "no such scope");
     }
     return letters[0] == 'v' || letters[0] == 's' ? check_move(c, i) : TD_OK;

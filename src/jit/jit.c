@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/opts.h"
+#include "dev/tape.h"
 #include "dev/trace.h"
 #include "ir/interp.h"
 #include "jit/cache.h"
@@ -116,6 +117,7 @@ now_ns(void)
 /* One kernel on its way.  On the making thread's stack. */
 typedef struct making {
     td_kernel *k;
+    bool host; /* the interpreter runs it on the CPU's memory */
     td_dev *dev;
     const td_engine *engine;
     td_hash key; /* of the code */
@@ -223,6 +225,8 @@ make(making *m)
     td_hash_hex(m->key, hex);
     snprintf(m->k->name, sizeof m->k->name, "k_%.16s", hex);
 
+    if (m->host)
+        return make_ir(m);
     if (interpreted)
         st = make_ir(m);
     if (!st)
@@ -270,16 +274,15 @@ settle(td_kernel *k, bool interpreted, td_status st)
     return st;
 }
 
-td_status
-td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
+static td_status
+get(making m, td_kernel **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    making m = {.dev = d, .engine = td_jit_engine(d), .key = key, .build = build, .ctx = ctx};
     td_status st;
 
     pthread_once(&once, start);
     pthread_mutex_lock(&jit.mu);
-    st = find(td_hash_u64(key, (uintptr_t)d), &m.k);
+    st = find(td_hash_u64(m.key, (uintptr_t)m.dev + m.host), &m.k);
     if (!st && m.k->state == IDLE) {
         m.k->state = BUILDING;
         pthread_mutex_unlock(&jit.mu);
@@ -294,10 +297,50 @@ td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
 }
 
 td_status
+td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
+{
+    return get((making){.dev = d,
+                        .engine = td_jit_engine(d),
+                        .key = key,
+                        .build = build,
+                        .ctx = ctx},
+               out);
+}
+
+bool
+td_jit_interprets(void)
+{
+    return true;
+}
+
+td_status
+td_jit_interpreted(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
+{
+    return get((making){.dev = d,
+                        .host = true,
+                        .engine = td_jit_engine(d),
+                        .key = key,
+                        .build = build,
+                        .ctx = ctx},
+               out);
+}
+
+/* On the CPU's memory, where any address is a kernel's. */
+static td_status
+interpret_here(const td_kernel *k, const td_dims *dims, const uint64_t *args, int narg)
+{
+    TD_TRY(td_tape_refuse("a kernel that is interpreted"));
+    if (narg != (int)k->fn.nparam)
+        return td_fail(TD_ERR_VALUE, "%s: %d arguments for %u parameters", k->name, narg,
+                       k->fn.nparam);
+    return td_interp(&k->fn, dims->grid, dims->block, args, dims->shared, NULL);
+}
+
+td_status
 td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
     atomic_fetch_add_explicit(&stats.launches, 1, memory_order_relaxed);
-    return td_launch(k->func, s, dims, args, narg);
+    return k->func ? td_launch(k->func, s, dims, args, narg) : interpret_here(k, dims, args, narg);
 }
 
 const char *

@@ -22,6 +22,11 @@ td_status td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kern
 td_status td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 const char *td_jit_name(const td_kernel *k); /* borrowed */
 
+/* Kernels of threads on the CPU run by the interpreter: TREADLE_KERNELS=interpret, and where nothing else
+ * runs them.  Made as by td_jit_get, launched by td_jit_launch. */
+bool      td_jit_interprets(void);
+td_status td_jit_interpreted(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out);
+
 /* Lanes of the CPU's vector registers for elements of `size` bytes, and a GPU's for 16-byte accesses. */
 int td_jit_lanes(td_dev *d, int size);
 

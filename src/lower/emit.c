@@ -33,6 +33,15 @@ choose(const struct row *r, td_dtype dt)
     return td_dtype_is_float(dt) ? r->f : td_dtype_kind(dt) == 'i' ? r->s : r->u;
 }
 
+/* Spelled-out rows keep their exact steps. */
+static LLVMValueRef
+relaxed(const lowering *L, LLVMValueRef v)
+{
+    if (L->f->fast && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
+        LLVMSetFastMathFlags(v, LLVMFastMathAll);
+    return v;
+}
+
 static LLVMValueRef
 lower_row(lowering *L, const td_inst *s)
 {
@@ -40,16 +49,19 @@ lower_row(lowering *L, const td_inst *s)
     int arity = td_optab[s->op].arity;
     td_dtype dt = (td_dtype)td_at(L->f, s->arg[arity - 1])->dt;
     LLVMTypeRef t = low_type(L, dt, s->lanes);
-    LLVMValueRef x[TD_MAXARG] = {NULL};
+    LLVMValueRef x[TD_MAXARG] = {NULL}, v;
 
     for (int i = 0; i < arity; i++)
         x[i] = L->val[s->arg[i].i];
+    if ((v = low_approx(L, s, x)))
+        return v;
     switch (r->how) {
-    case ROW_BIN: return LLVMBuildBinOp(L->b, (LLVMOpcode)choose(r, dt), x[0], x[1], "");
+    case ROW_BIN:
+        return relaxed(L, LLVMBuildBinOp(L->b, (LLVMOpcode)choose(r, dt), x[0], x[1], ""));
     case ROW_CMP:
         return td_dtype_is_float(dt) ? low_fcmp(L, (LLVMRealPredicate)r->f, x[0], x[1])
                                      : low_icmp(L, (LLVMIntPredicate)choose(r, dt), x[0], x[1]);
-    case ROW_INTRIN:  return low_intrin(L, r->name, &t, 1, x, (unsigned)arity);
+    case ROW_INTRIN:  return relaxed(L, low_intrin(L, r->name, &t, 1, x, (unsigned)arity));
     case ROW_MATH:    return low_math(L, r->name, arity, dt, s->lanes, x);
     case ROW_SPECIAL: return r->fn(L, dt, s->lanes, x);
     case ROW_SPELLED: break;
@@ -235,7 +247,21 @@ static low_inst *const coretab[OP_COUNT] = {
     [OP_lane] = low_lane_index,
     HERE(shared),
     HERE(barrier),
+    HERE(barrier_count),
+    HERE(grid_barrier),
     HERE(shuffle_xor),
+    HERE(shuffle),
+    HERE(ballot),
+    HERE(match_any),
+    HERE(activemask),
+    HERE(syncwarp),
+    HERE(clock),
+    HERE(nanosleep),
+    HERE(permute),
+    HERE(any),
+    HERE(all),
+    HERE(bits),
+    HERE(unbits),
 };
 
 /* ---- the function ---- */
@@ -282,6 +308,8 @@ declare_gpu(lowering *L)
     LLVMSetFunctionCallConv(L->fn, 71); /* ptx_kernel: an entry */
     annotate(L, "maxntidx", L->f->threads);
     annotate(L, "minctasm", L->f->resident);
+    if (L->f->fast)
+        low_attr_text(L, L->fn, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
     return TD_OK;
 }
 

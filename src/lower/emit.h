@@ -69,7 +69,13 @@ low_inst low_atomic, low_fence;                                       /* atomic.
 low_inst low_if, low_else, low_for, low_loop, low_block_region;       /* control.c */
 low_inst low_break_if, low_exit_if, low_end;                          /* control.c */
 low_inst low_tid, low_bid, low_bdim, low_gdim, low_lane_index;        /* thread.c */
-low_inst low_barrier, low_shuffle_xor;                                /* thread.c */
+low_inst low_barrier, low_barrier_count, low_grid_barrier;            /* thread.c */
+low_inst low_clock, low_nanosleep;                                    /* thread.c */
+low_inst low_shuffle_xor, low_shuffle, low_ballot, low_match_any;     /* warp.c */
+low_inst low_activemask, low_syncwarp;                                /* warp.c */
+low_inst low_permute, low_any, low_all, low_bits, low_unbits;         /* lanes.c */
+/* types.c: not on this target; fails with the instruction and why. */
+LLVMValueRef low_refuse(lowering *L, const td_inst *s, const char *why);
 
 /* memory.c: one access to memory, as loads, stores and atomics share it. */
 typedef struct low_access {
@@ -80,6 +86,8 @@ typedef struct low_access {
     bool           scattered;
 } low_access;
 
+/* Stack memory, made in the entry block so that SROA makes registers of it. */
+LLVMValueRef low_at_entry(lowering *L, LLVMTypeRef t, bool zeroed);
 low_access   low_access_of(const lowering *L, const td_inst *s, td_val mask);
 LLVMValueRef low_lane_address(lowering *L, const low_access *a, int lane);
 /* The block that runs when cond holds; the builder moves into it.  *join gets what follows. */
@@ -102,6 +110,8 @@ typedef LLVMValueRef low_row(lowering *L, td_dtype dt, int lanes, const LLVMValu
 #undef EXPR
 #undef SPECIAL
 
+/* approx.c: the row computed roughly, where the kernel and the target do so; else NULL. */
+LLVMValueRef low_approx(lowering *L, const td_inst *s, const LLVMValueRef *x);
 /* cast.c */
 LLVMValueRef low_cast(lowering *L, LLVMValueRef v, td_dtype from, td_dtype to, int lanes);
 /* math.c */

@@ -64,8 +64,14 @@ static td_status
 optimise(job *j)
 {
     LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
-    td_status st = low_llvm_error(LLVMRunPasses(j->L.mod, j->t->passes, j->tm, o));
+    const char *passes = j->t->passes[j->L.f->optimise > 0];
+    td_status st;
 
+    LLVMPassBuilderOptionsSetLoopVectorization(o, 1); /* read by default<O3> only */
+    LLVMPassBuilderOptionsSetSLPVectorization(o, 1);
+    LLVMPassBuilderOptionsSetLoopInterleaving(o, 1);
+    LLVMPassBuilderOptionsSetLoopUnrolling(o, 1);
+    st = low_llvm_error(LLVMRunPasses(j->L.mod, passes, j->tm, o));
     LLVMDisposePassBuilderOptions(o);
     return st ? st : j->seen;
 }

@@ -10,7 +10,7 @@ typedef struct low_target {
     const char *triple;
     td_status (*machine)(const char *arch, LLVMTargetMachineRef *out); /* owned by the caller */
     td_status (*link)(lowering *L);                                    /* NULL: links nothing */
-    const char *passes;                                                /* for LLVMRunPasses */
+    const char *passes[2]; /* for LLVMRunPasses: as it stands, and td_fn.optimise */
     int         id;                                                    /* TD_TARGET_CPU, _GPU */
 } low_target;
 

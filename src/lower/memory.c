@@ -231,9 +231,8 @@ low_store(lowering *L, const td_inst *s)
     return NULL;
 }
 
-/* In the entry block, so that SROA makes registers of it. */
-static LLVMValueRef
-at_entry(lowering *L, LLVMTypeRef t, bool zeroed)
+LLVMValueRef
+low_at_entry(lowering *L, LLVMTypeRef t, bool zeroed)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(L->b);
     LLVMValueRef p;
@@ -249,7 +248,7 @@ at_entry(lowering *L, LLVMTypeRef t, bool zeroed)
 LLVMValueRef
 low_slot(lowering *L, const td_inst *s)
 {
-    return at_entry(L, low_type(L, (td_dtype)s->dt, s->lanes), true);
+    return low_at_entry(L, low_type(L, (td_dtype)s->dt, s->lanes), true);
 }
 
 LLVMValueRef
@@ -272,7 +271,7 @@ low_shared(lowering *L, const td_inst *s)
     LLVMValueRef g;
 
     if (L->target == TD_TARGET_CPU) {
-        g = at_entry(L, t, false);
+        g = low_at_entry(L, t, false);
         LLVMSetAlignment(g, 64);
         return g;
     }
@@ -286,7 +285,7 @@ low_shared(lowering *L, const td_inst *s)
 LLVMValueRef
 low_local(lowering *L, const td_inst *s)
 {
-    LLVMValueRef p = at_entry(L, LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm), false);
+    LLVMValueRef p = low_at_entry(L, LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm), false);
 
     LLVMSetAlignment(p, 16);
     return p;

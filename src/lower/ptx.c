@@ -116,7 +116,8 @@ const low_target low_nvptx = {
     .triple = "nvptx64-nvidia-cuda",
     .machine = machine,
     .link = link_libdevice,
-    .passes = "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
-              "simplifycfg)",
+    .passes = {"always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
+               "simplifycfg)",
+               "always-inline,globaldce,default<O3>"},
     .id = TD_TARGET_GPU,
 };

@@ -4,12 +4,32 @@
 #include "lower/host.h"
 
 #include <string.h>
+#include <time.h>
+
+static int64_t
+run_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void
+run_nanosleep(int64_t ns)
+{
+    struct timespec t = {.tv_sec = ns > 0 ? ns / 1000000000 : 0, .tv_nsec = ns > 0 ? ns % 1000000000 : 0};
+
+    nanosleep(&t, NULL);
+}
 
 static const struct {
     const char *name;
     void (*fn)(void);
 } functions[] = {
     {"td_scratch", (void (*)(void))td_scratch},
+    {"td_run_clock", (void (*)(void))run_clock},
+    {"td_run_nanosleep", (void (*)(void))run_nanosleep},
 };
 
 void *

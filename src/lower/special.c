@@ -177,6 +177,14 @@ low_special_right_shift(lowering *L, td_dtype dt, int lanes, const LLVMValueRef 
 }
 
 LLVMValueRef
+low_special_leading_zeros(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
+{
+    LLVMTypeRef t = low_type(L, dt, lanes);
+
+    return low_intrin(L, "llvm.ctlz", &t, 1, (LLVMValueRef[]){x[0], low_cint(L, 1, 1, 0)}, 2);
+}
+
+LLVMValueRef
 low_special_mulhi(lowering *L, td_dtype dt, int lanes, const LLVMValueRef *x)
 {
     unsigned w = width(dt);

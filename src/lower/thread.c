@@ -1,7 +1,6 @@
-/* thread.c - thread and block indices, barriers, shuffles.
+/* thread.c - thread and block indices, barriers, time.
  *
- * A block on the CPU is one thread, and the grid has one axis: it needs no barrier, and a shuffle
- * has nobody to ask.
+ * A block on the CPU is one thread, and the grid has one axis: it needs no barrier.
  */
 #include "lower/emit.h"
 
@@ -66,42 +65,89 @@ low_barrier(lowering *L, const td_inst *s)
     return NULL;
 }
 
-/* The instruction moves 32 bits: smaller types are widened, 64-bit types go in two halves. */
-static LLVMValueRef
-shuffle32(lowering *L, LLVMValueRef v, uint64_t mask)
+LLVMValueRef
+low_barrier_count(lowering *L, const td_inst *s)
 {
-    return low_intrin(L, "llvm.nvvm.shfl.sync.bfly.i32", NULL, 0,
-                      (LLVMValueRef[]){low_cint(L, 32, 1, UINT32_MAX), v, low_cint(L, 32, 1, mask),
-                                       low_cint(L, 32, 1, 31)},
-                      4);
+    LLVMValueRef c = LLVMBuildZExt(L->b, L->val[s->arg[0].i], low_int(L, 32, 1), "");
+
+    return L->target == TD_TARGET_CPU ? c : low_intrin(L, "llvm.nvvm.barrier0.popc", NULL, 0, &c, 1);
+}
+
+static LLVMValueRef
+counter_load(lowering *L, LLVMValueRef p)
+{
+    LLVMValueRef v = LLVMBuildLoad2(L->b, low_int(L, 32, 1), p, "");
+
+    LLVMSetAlignment(v, 4);
+    LLVMSetVolatile(v, 1);
+    return v;
+}
+
+/* A block's first thread adds to the counter, and waits until its highest bit has changed: the first
+ * block adds what makes all their additions together 2^31.  So it stands right for the next barrier. */
+static void
+meet(lowering *L, LLVMValueRef p)
+{
+    LLVMTypeRef i32 = low_int(L, 32, 1);
+    LLVMBasicBlockRef wait = low_block(L, "wait"), done = low_block(L, "met");
+    LLVMValueRef one = low_cint(L, 32, 1, 1), nblock = one, linear = low_zero(i32), add, old, seen;
+
+    for (uint64_t k = 3; k-- > 0;) {
+        LLVMValueRef n = sreg(L, "nctaid", k);
+
+        linear = LLVMBuildAdd(L->b, LLVMBuildMul(L->b, linear, n, ""), sreg(L, "ctaid", k), "");
+        nblock = LLVMBuildMul(L->b, nblock, n, "");
+    }
+    add = LLVMBuildSub(L->b, low_cint(L, 32, 1, 0x80000001), nblock, "");
+    add = low_select(L, low_icmp(L, LLVMIntEQ, linear, low_zero(i32)), add, one);
+    low_intrin(L, "llvm.nvvm.membar.gl", NULL, 0, NULL, 0);
+    old = LLVMBuildAtomicRMW(L->b, LLVMAtomicRMWBinOpAdd, p, add, LLVMAtomicOrderingMonotonic, false);
+    LLVMBuildBr(L->b, wait);
+    LLVMPositionBuilderAtEnd(L->b, wait);
+    seen = LLVMBuildXor(L->b, counter_load(L, p), old, "");
+    LLVMBuildCondBr(L->b, low_icmp(L, LLVMIntSLT, seen, low_zero(i32)), done, wait);
+    LLVMPositionBuilderAtEnd(L->b, done);
+    low_intrin(L, "llvm.nvvm.membar.gl", NULL, 0, NULL, 0);
 }
 
 LLVMValueRef
-low_shuffle_xor(lowering *L, const td_inst *s)
+low_grid_barrier(lowering *L, const td_inst *s)
 {
-    unsigned bits = s->dt == TD_BOOL ? 1 : 8 * (unsigned)td_dtype_size((td_dtype)s->dt);
-    LLVMTypeRef own = low_type(L, (td_dtype)s->dt, 1), i32 = low_int(L, 32, 1),
-                i64 = low_int(L, 64, 1);
-    LLVMValueRef v = L->val[s->arg[0].i], lo, hi;
+    LLVMBasicBlockRef join;
+    LLVMValueRef tid;
+
+    if (L->target == TD_TARGET_CPU)
+        return low_refuse(L, s, "the blocks of a CPU do not run at once");
+    low_barrier(L, s);
+    tid = LLVMBuildOr(L->b, sreg(L, "tid", 0), LLVMBuildOr(L->b, sreg(L, "tid", 1), sreg(L, "tid", 2), ""),
+                      "");
+    low_open_guard(L, low_icmp(L, LLVMIntEQ, tid, low_zero(low_int(L, 32, 1))), &join);
+    meet(L, L->val[s->arg[0].i]);
+    LLVMBuildBr(L->b, join);
+    LLVMPositionBuilderAtEnd(L->b, join);
+    return low_barrier(L, s);
+}
+
+LLVMValueRef
+low_clock(lowering *L, const td_inst *s)
+{
+    (void)s;
+    return L->target == TD_TARGET_CPU
+               ? low_runtime(L, "td_run_clock", low_int(L, 64, 1), NULL, 0)
+               : low_intrin(L, "llvm.nvvm.read.ptx.sreg.clock64", NULL, 0, NULL, 0);
+}
+
+LLVMValueRef
+low_nanosleep(lowering *L, const td_inst *s)
+{
+    LLVMValueRef ns = L->val[s->arg[0].i];
 
     if (L->target == TD_TARGET_CPU) {
-        L->st = td_fail(TD_ERR_JIT,
-                        "kernel %s: line %u: shuffle_xor: a block on the CPU has one thread",
-                        L->f->name, s->line);
-        return LLVMGetPoison(own);
-    }
-    v = LLVMBuildBitCast(L->b, v, low_int(L, bits, 1), "");
-    if (bits == 64) {
-        lo = shuffle32(L, LLVMBuildTrunc(L->b, v, i32, ""), s->imm);
-        hi = LLVMBuildLShr(L->b, v, low_cint(L, 64, 1, 32), "");
-        hi = LLVMBuildZExt(L->b, shuffle32(L, LLVMBuildTrunc(L->b, hi, i32, ""), s->imm), i64, "");
-        v = LLVMBuildOr(L->b, LLVMBuildShl(L->b, hi, low_cint(L, 64, 1, 32), ""),
-                        LLVMBuildZExt(L->b, lo, i64, ""), "");
-    } else if (bits == 32) {
-        v = shuffle32(L, v, s->imm);
+        ns = LLVMBuildSExt(L->b, ns, low_int(L, 64, 1), "");
+        low_runtime(L, "td_run_nanosleep", LLVMVoidTypeInContext(L->cx), &ns, 1);
     } else {
-        v = shuffle32(L, LLVMBuildZExt(L->b, v, i32, ""), s->imm);
-        v = LLVMBuildTrunc(L->b, v, low_int(L, bits, 1), "");
+        ns = LLVMBuildIntCast2(L->b, ns, low_int(L, 32, 1), 0, "");
+        low_intrin(L, "llvm.nvvm.nanosleep", NULL, 0, &ns, 1);
     }
-    return LLVMBuildBitCast(L->b, v, own, "");
+    return NULL;
 }

@@ -171,6 +171,14 @@ low_select(lowering *L, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildSelect(L->b, c, a, b, "");
 }
 
+LLVMValueRef
+low_refuse(lowering *L, const td_inst *s, const char *why)
+{
+    L->st = td_fail(TD_ERR_JIT, "kernel %s: line %u: %s: %s", L->f->name, s->line,
+                    td_optab[s->op].name, why);
+    return td_optab[s->op].value ? LLVMGetPoison(low_type(L, (td_dtype)s->dt, s->lanes)) : NULL;
+}
+
 LLVMBasicBlockRef
 low_block(lowering *L, const char *name)
 {

@@ -86,6 +86,7 @@ machine(const char *arch, LLVMTargetMachineRef *out)
 const low_target low_x86 = {
     .triple = "x86_64-pc-linux-gnu",
     .machine = machine,
-    .passes = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
+    .passes = {"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
+               "default<O3>"},
     .id = TD_TARGET_CPU,
 };

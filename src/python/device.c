@@ -349,7 +349,59 @@ options(PyObject *module, PyObject *unused)
                          o->sync ? Py_True : Py_False);
 }
 
+/* device, number -> what the driver tells; None: nothing */
+static PyObject *
+attribute(PyObject *module, PyObject *args)
+{
+    PyObject *where;
+    int number, value = 0;
+    td_status st;
+    td_dev *d;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Oi:_device_attribute", &where, &number) || !py_device(where, &d))
+        return NULL;
+    st = td_dev_attribute(d, number, &value);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_None);
+    return py_ok(st) ? PyLong_FromLong(value) : NULL;
+}
+
+static PyObject *
+uuid(PyObject *module, PyObject *where)
+{
+    unsigned char bytes[16];
+    td_status st;
+    td_dev *d;
+
+    (void)module;
+    if (!py_device(where, &d))
+        return NULL;
+    st = td_dev_uuid(d, bytes);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_None);
+    return py_ok(st) ? PyBytes_FromStringAndSize((const char *)bytes, sizeof bytes) : NULL;
+}
+
+static PyObject *
+profiler(PyObject *module, PyObject *args)
+{
+    PyObject *where;
+    td_dev *d;
+    int on;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Op:_profiler", &where, &on) || !py_device(where, &d))
+        return NULL;
+    return py_ok(td_dev_profiler(d, on)) ? Py_NewRef(Py_None) : NULL;
+}
+
 PyMethodDef py_device_functions[] = {
+    {"_device_attribute", attribute, METH_VARARGS,
+     "_device_attribute(device, number): CUDA's attribute of that number; None: the device has none."},
+    {"_device_uuid", uuid, METH_O, "_device_uuid(device): 16 bytes, or None."},
+    {"_profiler", profiler, METH_VARARGS,
+     "_profiler(device, on): a profiler outside of the process collects, or not."},
     {"use", use, METH_O,
      "use(device): the calling thread's default device from now on; None: back to the process's."},
     {"devices", devices, METH_NOARGS, "devices(): all that can be used, GPUs first."},

@@ -24,8 +24,8 @@ py_owner_end(py_owner *o)
     PyErr_Restore(type, value, trace);
 }
 
-static void
-owner_died(void *p)
+void
+py_owner_retire(void *p)
 {
     py_owner *o = p;
 
@@ -116,7 +116,7 @@ py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly
         PyErr_Format(PyExc_ValueError,
                      "the memory at %p is not aligned to elements of %s: copy it before", at,
                      td_dtype_name(dt));
-    ok = ok && py_ok(td_buf_wrap(d, (void *)lo, (size_t)(last - first) * size, owner_died, o,
+    ok = ok && py_ok(td_buf_wrap(d, (void *)lo, (size_t)(last - first) * size, py_owner_retire, o,
                                  &buf)); // NOLINT(performance-no-int-to-ptr)
     if (!ok) {
         py_owner_end(o);
@@ -194,7 +194,27 @@ py_share_buffer(PyObject *obj, td_array *out)
     return r;
 }
 
-/* ---- __cuda_array_interface__ ---- */
+bool
+py_lend(Py_buffer *b, td_stream *s)
+{
+    lender *o = calloc(1, sizeof *o);
+    td_dev *d = td_stream_dev(s);
+
+    if (o && td_event_new(d, false, &o->head.done) == TD_OK &&
+        td_event_record(o->head.done, s) == TD_OK) {
+        o->head.end = end_buffer;
+        o->head.dev = d;
+        o->view = *b;
+        push(&waiting, &o->head);
+        return true;
+    }
+    if (o)
+        td_event_free(o->head.done);
+    free(o);
+    return false;
+}
+
+/* ---- objects that own device memory ---- */
 
 typedef struct keeper {
     py_owner head;
@@ -209,6 +229,21 @@ end_object(py_owner *o)
     free(o);
     Py_DECREF(obj);
 }
+
+bool
+py_adopt_of(PyObject *obj, td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly,
+            td_array *out)
+{
+    keeper *o = calloc(1, sizeof *o);
+
+    if (!o)
+        return PyErr_NoMemory(), false;
+    o->head.end = end_object;
+    o->obj = Py_NewRef(obj);
+    return py_adopt(d, at, dt, v, readonly, &o->head, out);
+}
+
+/* ---- __cuda_array_interface__ ---- */
 
 static bool
 bad_interface(const char *what)
@@ -292,7 +327,6 @@ static bool
 share_interface(PyObject *obj, PyObject *d, td_array *out)
 {
     bool readonly;
-    keeper *o;
     td_dtype dt;
     td_dev *dev;
     td_view v;
@@ -303,12 +337,7 @@ share_interface(PyObject *obj, PyObject *d, td_array *out)
     if (!interface_dtype(d, &dt) || !interface_view(d, dt, &v) ||
         !interface_memory(d, &v, &dev, &at, &readonly) || !interface_stream(d, dev))
         return false;
-    o = calloc(1, sizeof *o);
-    if (!o)
-        return PyErr_NoMemory(), false;
-    o->head.end = end_object;
-    o->obj = Py_NewRef(obj);
-    return py_adopt(dev, at, dt, &v, readonly, &o->head, out);
+    return py_adopt_of(obj, dev, at, dt, &v, readonly, out);
 }
 
 /* ---- any of them ---- */

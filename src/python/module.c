@@ -1,7 +1,5 @@
 /* module.c - treadle._core: set-up, exceptions, argument parsing. */
-#include "python/py.h"
-
-#include "jit/jit.h"
+#include "python/kernel.h"
 
 #include <string.h>
 
@@ -25,6 +23,7 @@ py_raise(td_status st)
     case TD_ERR_JIT:      type = py.compile; break;
     case TD_ERR_LIBRARY:  type = py.missing; break;
     case TD_ERR_IO:       type = PyExc_OSError; break;
+    case TD_ERR_KERNEL:   return py_report_raise();
     }
     PyErr_SetString(type, td_error());
     return NULL;
@@ -167,7 +166,9 @@ add_exceptions(PyObject *m)
                          "The driver refused, or a kernel failed.", &py.device_error) &&
            add_exception(m, "MissingLibraryError", PyExc_ImportError,
                          "An optional library is missing; the text names the package to install.",
-                         &py.missing);
+                         &py.missing) &&
+           add_exception(m, "PerformanceWarning", PyExc_UserWarning,
+                         "Something works, but slower than the program could be.", &py.slow);
 }
 
 static int
@@ -181,7 +182,8 @@ core_exec(PyObject *m)
         return -1;
     }
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
-        !py_device_init(m) || !py_stream_init(m) || !py_random_init(m) || !py_graph_init(m) ||
+        !py_device_init(m) || !py_stream_init(m) || !py_hostmem_init(m) || !py_random_init(m) ||
+        !py_graph_init(m) ||
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
@@ -191,7 +193,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
-        PyModule_AddFunctions(m, py_table_functions) < 0)
+        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);

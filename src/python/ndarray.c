@@ -280,7 +280,22 @@ get_interface(PyObject *self, void *cuda)
     return py_array_interface(self, cuda != NULL);
 }
 
+/* What numba.cuda's programs ask for, of treadle.cuda. */
+static PyObject *
+get_numba(PyObject *self, void *name)
+{
+    PyObject *f = py_package("treadle.cuda._arrays", name),
+             *r = f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
 static PyGetSetDef getset[] = {
+    {"gpu_data", get_numba, NULL, "The memory under the array, a treadle.cuda.MemoryPointer.", "gpu_data"},
+    {"device_ctypes_pointer", get_numba, NULL, "The first element's address, a ctypes.c_void_p.",
+     "device_ctypes_pointer"},
+    {"alloc_size", get_numba, NULL, "Bytes from the first element to behind the last.", "alloc_size"},
     {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
     {"dtype", get_dtype, NULL, "The element type, a numpy.dtype.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
@@ -422,7 +437,8 @@ static void
 gather(void)
 {
     PyMethodDef *const parts[] = {py_value_methods, py_shape_methods, py_reduce_methods,
-                                  py_interop_methods, py_dlpack_methods};
+                                  py_interop_methods, py_dlpack_methods,
+                                  py_numba_methods};
     const PyType_Slot *const rows[] = {own_slots, py_number_slots};
     size_t n = 0;
 

@@ -28,8 +28,8 @@ typedef struct py_ndarray {
  * another interpreter gets ImportError. */
 typedef struct py_state {
     PyInterpreterState *interp;
-    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory;
-    PyObject *oom, *compile, *device_error, *missing; /* exception classes */
+    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher;
+    PyObject *oom, *compile, *device_error, *missing, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
 } py_state;
@@ -90,8 +90,13 @@ typedef struct py_owner {
 } py_owner;
 
 void py_owner_end(py_owner *o); /* the exception that is set stays as it is */
+void py_owner_retire(void *o);  /* its `end` is called later, after the work that o->dev has been given; from any thread */
+/* b is released once what s has been given has passed.  False: it is not, and it is the caller's still. */
+bool py_lend(Py_buffer *b, td_stream *s);
 /* Memory on d as an array; v counts elements from `at` on.  Takes over o, also on failure. */
 bool py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, py_owner *o, td_array *out);
+/* The same of memory that obj keeps. */
+bool py_adopt_of(PyObject *obj, td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, td_array *out);
 bool py_buffer_shape(const Py_buffer *b, td_dtype *dt, td_shape *s); /* false, no exception: not ours */
 /* The memory itself, by one protocol or by any but buffers: 1; obj has none that we could use: 0; exception: -1. */
 int       py_share_buffer(PyObject *obj, td_array *out);
@@ -134,9 +139,10 @@ py_array_of(PyObject *o)
     return &((py_ndarray *)o)->a;
 }
 
-/* ---- number.c, methods.c, shape.c, reduce.c: parts of ndarray, each ends with a zero row ---- */
+/* ---- number.c, methods.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
-extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[];
+extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
+    py_numba_methods[];
 PyObject *py_transposed(PyObject *self);
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out, PyObject *keepdims);
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
@@ -163,6 +169,10 @@ bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
+/* What a stream= argument means on d: a Stream; NULL, None and 0 (or 1) its default one; 2 the calling thread's; the number
+ * of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
+bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
+bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 void      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */

@@ -133,12 +133,12 @@ reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 static PyObject *
 ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"order", NULL};
+    static const char *const names[] = {"order", "stream", NULL}; /* a stream orders nothing here */
     static const td_shape flat = {.ndim = 1, .dim = {-1}};
     td_shape s = flat;
-    PyObject *arg[1];
+    PyObject *arg[2];
 
-    if (!py_parse("ravel", names, 0, 1, args, nargs, kwnames, arg))
+    if (!py_parse("ravel", names, 0, 2, args, nargs, kwnames, arg))
         return NULL;
     s.dim[0] = td_array_size(py_array_of(self));
     return reshape_to(self, &s, order_of(arg[0]));
@@ -209,14 +209,14 @@ swapaxes(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 static PyObject *
 squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"axis", NULL};
+    static const char *const names[] = {"axis", "stream", NULL};
     const td_view *from = &py_array_of(self)->view;
     td_view v = {.offset = from->offset};
-    PyObject *arg[1];
+    PyObject *arg[2];
     py_ndarray *r;
     uint32_t axes;
 
-    if (!py_parse("squeeze", names, 0, 1, args, nargs, kwnames, arg) ||
+    if (!py_parse("squeeze", names, 0, 2, args, nargs, kwnames, arg) ||
         !py_axes("squeeze", arg[0], from->shape.ndim, &axes))
         return NULL;
     for (int i = 0; i < from->shape.ndim; i++) {
@@ -243,7 +243,7 @@ PyMethodDef py_shape_methods[] = {
      "reshape(*shape, order='C', copy=None): a view where the layout allows it, else a copy.  One "
      "extent may be -1."},
     {"ravel", PY_FAST(ravel), METH_FASTCALL | METH_KEYWORDS,
-     "ravel(order='C'): one axis; a view where possible."},
+     "ravel(order='C', stream=0): one axis; a view where possible."},
     {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
      "flatten(order='C'): a copy with one axis."},
     {"transpose", PY_FAST(transpose), METH_FASTCALL,
@@ -251,6 +251,6 @@ PyMethodDef py_shape_methods[] = {
     {"swapaxes", PY_FAST(swapaxes), METH_FASTCALL,
      "swapaxes(axis1, axis2): a view with two axes exchanged."},
     {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
-     "squeeze(axis=None): a view without axes of extent 1."},
+     "squeeze(axis=None, stream=0): a view without axes of extent 1."},
     {NULL, NULL, 0, NULL},
 };

@@ -12,12 +12,82 @@ typedef struct event {
 } event;
 
 static PyObject *
+stream_wrap(td_stream *s, bool owned)
+{
+    stream *r = PyObject_New(stream, py.stream);
+
+    if (!r) {
+        if (owned)
+            td_stream_free(s);
+        return NULL;
+    }
+    r->s = s;
+    r->owned = owned;
+    return (PyObject *)r;
+}
+
+/* The number of a CUstream that o stands for: 1; 0: none. */
+static int
+stream_number(PyObject *o, void **out)
+{
+    PyObject *f = PyLong_Check(o) ? NULL : py_attr(o, "__cuda_stream__"), *pair, *n;
+
+    if (!f && !PyLong_Check(o))
+        return PyErr_Occurred() ? -1 : 0;
+    pair = f ? PyObject_CallFunction(f, NULL) : NULL;
+    n = f ? pair && PyTuple_Check(pair) ? PyTuple_GetItem(pair, 1) : NULL : o;
+    *out = n ? PyLong_AsVoidPtr(n) : NULL;
+    if (f && pair && !n && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "stream: __cuda_stream__ gives a tuple (version, handle)");
+    Py_XDECREF(pair);
+    Py_XDECREF(f);
+    return PyErr_Occurred() ? -1 : 1;
+}
+
+bool
+py_stream(PyObject *o, td_dev *d, td_stream **out)
+{
+    void *handle;
+    int r;
+
+    *out = td_dev_stream(d);
+    if (py_is_none(o))
+        return true;
+    if (Py_IS_TYPE(o, py.stream)) {
+        *out = ((stream *)o)->s;
+        if (td_stream_dev(*out) == d)
+            return true;
+        PyErr_Format(PyExc_ValueError, "the stream belongs to %s, the work to %s",
+                     td_dev_info(td_stream_dev(*out))->name, td_dev_info(d)->name);
+        return false;
+    }
+    r = stream_number(o, &handle);
+    if (r == 0)
+        PyErr_Format(PyExc_TypeError, "a stream is a Stream, None or the number of one, not %R",
+                     (PyObject *)Py_TYPE(o));
+    return r > 0 && py_ok(td_stream_of(d, handle, out));
+}
+
+static PyObject *
+stream_of(PyObject *module, PyObject *args)
+{
+    PyObject *where, *number;
+    td_stream *s;
+    td_dev *d;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:_stream_of", &where, &number) || !py_device(where, &d) ||
+        !py_stream(number, d, &s))
+        return NULL;
+    return stream_wrap(s, false);
+}
+
+static PyObject *
 stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "null", NULL};
     PyObject *where = NULL;
     td_stream *s = NULL;
-    stream *r;
     td_dev *d;
     int null = 0;
 
@@ -27,14 +97,7 @@ stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
         return NULL;
     if (!null && !py_ok(td_stream_new(d, &s)))
         return NULL;
-    r = PyObject_New(stream, py.stream);
-    if (!r) {
-        td_stream_free(s);
-        return NULL;
-    }
-    r->s = null ? td_dev_stream(d) : s;
-    r->owned = !null;
-    return (PyObject *)r;
+    return stream_wrap(null ? td_dev_stream(d) : s, !null);
 }
 
 static void
@@ -81,6 +144,71 @@ stream_ptr(PyObject *self, void *unused)
 }
 
 static PyObject *
+stream_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_device_object(td_stream_dev(((stream *)self)->s));
+}
+
+/* Another library's, or a default one: not made by this object. */
+static PyObject *
+stream_external(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!((stream *)self)->owned);
+}
+
+static PyObject *
+stream_int(PyObject *self)
+{
+    return stream_ptr(self, NULL);
+}
+
+static int
+stream_true(PyObject *self)
+{
+    (void)self;
+    return 1;
+}
+
+static PyObject *
+stream_protocol(PyObject *self, PyObject *unused)
+{
+    PyObject *n = stream_ptr(self, unused);
+
+    return n ? Py_BuildValue("(iN)", 0, n) : NULL;
+}
+
+/* Methods that a function of treadle.cuda carries out. */
+static PyObject *
+stream_forward(PyObject *self, const char *name, PyObject *const *args, Py_ssize_t nargs,
+               PyObject *kwnames)
+{
+    PyObject *f = py_package("treadle.cuda._streams", name),
+             *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+#define STREAM_FORWARD(name)                                                                       \
+    static PyObject *stream_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,        \
+                                   PyObject *kwnames)                                              \
+    {                                                                                              \
+        return stream_forward(self, #name, args, nargs, kwnames);                                  \
+    }
+STREAM_FORWARD(add_callback)
+STREAM_FORWARD(async_done)
+STREAM_FORWARD(auto_synchronize)
+
+static PyObject *
+stream_handle(PyObject *self, void *unused)
+{
+    (void)unused;
+    return stream_forward(self, "handle", NULL, 0, NULL);
+}
+
+static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "timing", NULL};
@@ -116,16 +244,33 @@ event_dealloc(PyObject *self)
 
 /* What has been recorded so far is launched first, so that the event stands behind it. */
 static PyObject *
-event_record(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+event_record(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
+    static const char *const names[] = {"stream", NULL};
     event *e = (event *)self;
-    td_stream *s = td_dev_stream(e->dev);
+    PyObject *arg[1];
+    td_stream *s;
 
-    if (nargs && Py_IS_TYPE(args[0], py.stream))
-        s = ((stream *)args[0])->s;
+    if (!py_parse("record", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_stream(arg[0], e->dev, &s))
+        return NULL;
     if (!py_ok(td_eval_all()) || !py_ok(td_event_record(e->e, s)))
         return NULL;
     return Py_NewRef(self);
+}
+
+static PyObject *
+event_wait(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"stream", NULL};
+    event *e = (event *)self;
+    PyObject *arg[1];
+    td_stream *s;
+
+    if (!py_parse("wait", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_stream(arg[0], e->dev, &s))
+        return NULL;
+    return py_ok(td_stream_wait(s, e->e)) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *
@@ -149,6 +294,12 @@ event_done(PyObject *self, void *unused)
 
     (void)unused;
     return py_ok(td_event_done(((event *)self)->e, &done)) ? PyBool_FromLong(done) : NULL;
+}
+
+static PyObject *
+event_query(PyObject *self, PyObject *unused)
+{
+    return event_done(self, unused);
 }
 
 static PyObject *
@@ -176,29 +327,30 @@ static PyObject *
 copy_on(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     Py_buffer host;
+    const td_array *a;
+    bool in, later = false;
     td_stream *s;
     td_status st;
 
     (void)module;
-    if (nargs != 3 || !Py_IS_TYPE(args[2], py.stream) ||
-        !(py_is_array(args[0]) || py_is_array(args[1]))) {
+    if (nargs != 3 || !(py_is_array(args[0]) || py_is_array(args[1]))) {
         PyErr_SetString(PyExc_TypeError, "copyto: on a stream one side is a treadle array");
         return NULL;
     }
-    s = ((stream *)args[2])->s;
-    if (py_is_array(args[0]) && !py_writable((py_ndarray *)args[0]))
+    in = py_is_array(args[0]);
+    a = py_array_of(args[in ? 0 : 1]);
+    if (!py_stream(args[2], td_array_dev(a), &s) ||
+        (in && !py_writable((py_ndarray *)args[0])))
         return NULL;
-    if (py_is_array(args[0]) && py_is_array(args[1])) {
-        st = td_array_move(py_array_of(args[0]), py_array_of(args[1]), s);
-    } else if (py_is_array(args[0])) {
-        if (!host_memory(args[1], false, &host))
-            return NULL;
-        st = td_array_load(py_array_of(args[0]), s, host.buf, (size_t)host.len);
-        PyBuffer_Release(&host);
-    } else {
-        if (!host_memory(args[0], true, &host))
-            return NULL;
-        st = td_array_store(py_array_of(args[1]), s, host.buf, (size_t)host.len);
+    if (in && py_is_array(args[1]))
+        return py_ok(td_array_move(a, py_array_of(args[1]), s)) ? Py_NewRef(Py_None) : NULL;
+    if (!host_memory(args[in ? 1 : 0], !in, &host))
+        return NULL;
+    st = in ? td_array_load(a, s, host.buf, (size_t)host.len, &later)
+            : td_array_store(a, s, host.buf, (size_t)host.len, &later);
+    if (!later || !py_lend(&host, s)) {
+        if (later) /* nobody else would keep the memory */
+            st = td_stream_sync(s);
         PyBuffer_Release(&host);
     }
     return py_ok(st) ? Py_NewRef(Py_None) : NULL;
@@ -207,6 +359,8 @@ copy_on(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 PyMethodDef py_stream_functions[] = {
     {"_copy_on", PY_FAST(copy_on), METH_FASTCALL,
      "_copy_on(dst, src, stream): for copyto; same shape, same dtype."},
+    {"_stream_of", stream_of, METH_VARARGS,
+     "_stream_of(device, stream): the Stream that a stream= argument means there."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -224,11 +378,25 @@ py_stream_init(PyObject *m)
         {"synchronize", stream_sync, METH_NOARGS, "synchronize(): waits for the stream's work."},
         {"wait_event", stream_wait, METH_O,
          "wait_event(event): work given to the stream later waits for it."},
+        {"add_callback", PY_FAST(stream_add_callback), METH_FASTCALL | METH_KEYWORDS,
+         "add_callback(callback, arg=None): callback(stream, status, arg) is called on a thread of "
+         "its own once the stream's work so far is done; status 0: all went well. Calls of one "
+         "stream come in order; later work does not wait for them."},
+        {"async_done", PY_FAST(stream_async_done), METH_FASTCALL | METH_KEYWORDS,
+         "async_done(): an awaitable that is done when the stream's work so far is."},
+        {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
+         "auto_synchronize(): a context manager; at its end the stream is waited for."},
+        {"__cuda_stream__", stream_protocol, METH_NOARGS,
+         "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef stream_getset[] = {
         {"ptr", stream_ptr, NULL,
          "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
+        {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
+        {"device", stream_device, NULL, "The device whose work it orders.", NULL},
+        {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
+         NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot stream_slots[] = {
@@ -236,6 +404,8 @@ py_stream_init(PyObject *m)
          "Stream(device=None, null=False): a queue of work; null: the device's default stream."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
+        PY_SLOT(Py_nb_int, stream_int),
+        PY_SLOT(Py_nb_bool, stream_true),
         {Py_tp_methods, stream_methods},
         {Py_tp_getset, stream_getset},
         {0, NULL},
@@ -247,10 +417,15 @@ py_stream_init(PyObject *m)
         .slots = stream_slots,
     };
     static PyMethodDef event_methods[] = {
-        {"record", PY_FAST(event_record), METH_FASTCALL,
+        {"record", PY_FAST(event_record), METH_FASTCALL | METH_KEYWORDS,
          "record(stream=None): marks the stream's work so far."},
+        {"wait", PY_FAST(event_wait), METH_FASTCALL | METH_KEYWORDS,
+         "wait(stream=None): work given to the stream later waits for the event."},
+        {"query", event_query, METH_NOARGS, "query(): has the event passed?"},
         {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
         {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
+        {"elapsed_time", event_elapsed, METH_O,
+         "elapsed_time(end): milliseconds from this event to end."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef event_getset[] = {

@@ -4,7 +4,7 @@
  */
 #include "dev/dev.h"
 #include "ir/lower_cases.h"
-#include "ir/lower_flow.h"
+#include "ir/lower_kernel.h"
 
 static td_dev *gpu;
 
@@ -32,7 +32,7 @@ send(const test_case *c, const uint64_t *args, td_buf **buf, uint64_t *on_gpu)
 static td_status
 launch(const test_case *c, td_module *m, const uint64_t *args, td_buf **buf)
 {
-    td_dims dims = {.grid = {c->grid, 1, 1}, .block = {c->block, 1, 1}};
+    td_dims dims = {.grid = {c->grid, 1, 1}, .block = {c->block, 1, 1}, .shared = (uint32_t)c->shared};
     uint64_t on_gpu[MAX_ARGS];
     td_func *f;
 
@@ -63,6 +63,19 @@ run_gpu(const test_case *c, const td_lower *lw, const uint64_t *args)
     td_module_free(m);
     free(ptx);
     return st;
+}
+
+static void
+flows(const td_lower *lw, const flow_case *table, int n)
+{
+    test_case c;
+
+    for (int k = 0; k < n; k++) {
+        test_begin(&c, table[k].name);
+        table[k].make(&c, true);
+        test_against_interp(&c, lw, "gpu", run_gpu);
+        test_end(&c);
+    }
 }
 
 int
@@ -99,12 +112,8 @@ main(void)
             test_end(&c);
         }
     }
-    for (int k = 0; k < N_FLOWS; k++) {
-        test_begin(&c, flow_table[k].name);
-        flow_table[k].make(&c, true);
-        test_against_interp(&c, lw, "gpu", run_gpu);
-        test_end(&c);
-    }
+    flows(lw, flow_table, N_FLOWS);
+    flows(lw, kernel_table, N_KERNELS);
     printf("t_lower_gpu: %s: %d failures\n", td_dev_info(gpu)->model, check_failures);
     return check_failures != 0;
 }

@@ -154,11 +154,133 @@ kernel_pointers(test_case *c, bool gpu)
              0);
 }
 
+/* What threads of a warp tell each other, whole warps and halves. */
+static void
+kernel_warps(test_case *c, bool gpu)
+{
+    td_fn *f = &c->f;
+    td_val in[TD_DTYPE_COUNT], out[TD_DTYPE_COUNT], told[4], t, l, full, halves, high, v, odd;
+
+    (void)gpu;
+    c->block = 64;
+    for (int dt = 0; dt < TD_C64; dt++)
+        in[dt] = flow_noise(c, (td_dtype)dt);
+    for (int dt = 0; dt < TD_C64; dt++)
+        out[dt] = test_out(c, (td_dtype)dt, 64, td_dtype_name((td_dtype)dt), 0);
+    for (int k = 0; k < 4; k++)
+        told[k] = test_out(c, TD_U32, 64 * TD_C64, "threads", 0);
+    t = td_index(f, OP_tid, 0);
+    l = td_lane(f);
+    full = td_const_int(f, TD_U32, UINT32_MAX);
+    high = TD_E2(f, greater_equal, l, kernel_int(c, 16));
+    halves = TD_E3(f, select, high, td_const_int(f, TD_U32, 0xffff0000), td_const_int(f, TD_U32, 0xffff));
+    odd = td_cast(f, TD_E2(f, bitwise_and, l, kernel_int(c, 1)), TD_BOOL);
+    for (int dt = 0; dt < TD_C64; dt++) {
+        td_val at = TD_E2(f, add, t, kernel_int(c, 64 * dt));
+
+        v = td_load(f, in[dt], TD_E2(f, truncate_divide, t, kernel_int(c, 3)), TD_NONE, 1, 0);
+        td_store(f, out[dt], t, td_shuffle(f, v, TD_E2(f, bitwise_xor, l, kernel_int(c, dt)), full), TD_NONE,
+                 0);
+        td_store(f, told[0], at, td_match_any(f, v, full), TD_NONE, 0);
+        td_store(f, told[1], at, td_match_any(f, v, halves), TD_NONE, 0);
+    }
+    td_store(f, told[2], t, td_ballot(f, odd, full), TD_NONE, 0);
+    td_if(f, high);
+    td_store(f, told[2], TD_E2(f, add, t, kernel_int(c, 64)), td_ballot(f, odd, halves), TD_NONE, 0);
+    td_store(f, told[3], t, td_activemask(f), TD_NONE, 0);
+    td_else(f);
+    td_syncwarp(f, halves);
+    td_end(f);
+    td_store(f, told[3], TD_E2(f, add, t, kernel_int(c, 64)), td_cast(f, td_barrier_count(f, odd), TD_U32),
+             TD_NONE, 0);
+    td_exit_if(f, TD_E2(f, less, t, kernel_int(c, 40)));
+    td_store(f, told[3], TD_E2(f, add, t, kernel_int(c, 128)),
+             td_cast(f, td_barrier_count(f, TD_E1(f, invert, odd)), TD_U32), TD_NONE, 0);
+}
+
+/* A grid whose blocks are few enough to run at once: each reads what the next one wrote. */
+static void
+kernel_grid(test_case *c, bool gpu)
+{
+    static const uint32_t zero;
+    td_fn *f = &c->f;
+    uint32_t *counter = test_buffer(sizeof *counter);
+    td_val sync, a = test_out(c, TD_I32, N_FLOW, "next", 0), b = test_out(c, TD_I32, N_FLOW, "after", 0), i,
+                 next;
+
+    *counter = zero;
+    sync = test_in(c, TD_U32, counter, 1);
+    i = kernel_thread(c, gpu);
+    next = TD_E2(f, bitwise_and, TD_E2(f, add, i, kernel_int(c, 64)), kernel_int(c, N_FLOW - 1));
+    td_store(f, b, i, i, TD_NONE, 0);
+    td_grid_barrier(f, sync);
+    td_store(f, a, i, td_load(f, b, next, TD_NONE, 1, 0), TD_NONE, 0);
+    td_grid_barrier(f, sync);
+    td_store(f, b, i, td_load(f, a, next, TD_NONE, 1, 0), TD_NONE, 0);
+}
+
+/* Lanes moved by other lanes, as bits and back, of every dtype and several numbers of lanes. */
+static void
+kernel_lanes(test_case *c, bool gpu)
+{
+    static const int lanes[] = {1, 2, 8, 16, 32, 64};
+    enum { COUNT = sizeof lanes / sizeof *lanes };
+    td_fn *f = &c->f;
+    td_val at = flow_noise(c, TD_I32), in[TD_DTYPE_COUNT], out[TD_DTYPE_COUNT], bits, some, i, v, w;
+
+    for (int dt = 0; dt < TD_C64; dt++)
+        in[dt] = flow_noise(c, (td_dtype)dt);
+    for (int dt = 0; dt < TD_C64; dt++)
+        out[dt] = test_out(c, (td_dtype)dt, COUNT * N_FLOW, td_dtype_name((td_dtype)dt), 0);
+    bits = test_out(c, TD_U64, COUNT * N_FLOW, "bits", 0);
+    some = test_out(c, TD_BOOL, 4 * COUNT * N_FLOW, "any, all", 0);
+    for (int k = 0; k < COUNT; k++) {
+        int n = lanes[k];
+
+        i = test_each(c, N_FLOW, n, false);
+        for (int dt = 0; dt < TD_C64; dt++) {
+            w = td_load(f, at, i, TD_NONE, n, 0);
+            v = td_load(f, in[dt], i, TD_NONE, n, 0);
+            v = td_permute(f, v, dt & 1 ? td_cast(f, w, TD_I64) : w);
+            td_store(f, out[dt], TD_E2(f, add, i, flow_int(c, k * N_FLOW)), v, TD_NONE, 0);
+        }
+        w = TD_E2(f, less, w, td_const_int(f, TD_I32, 1 << 29));
+        v = td_bits(f, w);
+        td_store(f, bits, TD_E2(f, add, i, flow_int(c, k * N_FLOW)), v, TD_NONE, 0);
+        v = td_unbits(f, TD_E2(f, right_shift, v, td_const_int(f, TD_U64, 1)), n);
+        i = TD_E2(f, multiply, TD_E2(f, add, i, flow_int(c, k * N_FLOW)), flow_int(c, 4));
+        td_store(f, some, i, v, TD_NONE, 0);
+        td_store(f, some, i, td_any(f, v), TD_NONE, 0);
+        td_store(f, some, TD_E2(f, add, i, flow_int(c, 1)), td_all(f, w), TD_NONE, 0);
+        td_end(f);
+    }
+    if (gpu)
+        c->grid = c->block = 1;
+}
+
+/* Time passes; a block's only thread counts itself. */
+static void
+kernel_times(test_case *c, bool gpu)
+{
+    td_fn *f = &c->f;
+    td_val out = test_out(c, TD_I32, 2, "times", 0), before = td_clock(f), passed;
+
+    (void)gpu;
+    td_nanosleep(f, kernel_int(c, 1000));
+    passed = TD_E2(f, greater_equal, td_clock(f), before);
+    td_store(f, out, kernel_int(c, 0), td_cast(f, passed, TD_I32), TD_NONE, 0);
+    td_store(f, out, kernel_int(c, 1), td_barrier_count(f, passed), TD_NONE, 0);
+}
+
 static const flow_case kernel_table[] = {
     {"levels", kernel_levels, false},
     {"atomics", kernel_atomics, false},
     {"unused", kernel_unused, false},
     {"pointers", kernel_pointers, false},
+    {"warps", kernel_warps, true},
+    {"grid", kernel_grid, true},
+    {"lanes", kernel_lanes, false},
+    {"times", kernel_times, false},
 };
 enum { N_KERNELS = sizeof kernel_table / sizeof *kernel_table };
 

@@ -71,10 +71,25 @@ ptxas_flush(void)
 }
 
 static void
+gather_ptx(const test_case *c, const char *text)
+{
+    char path[160];
+    FILE *f;
+
+    if (!ptxas.have)
+        return;
+    snprintf(path, sizeof path, "%s/%03d_%s.ptx", ptxas.dir, ptxas.n++, c->name);
+    f = fopen(path, "w");
+    if (CHECK(f)) {
+        fputs(text, f);
+        fclose(f);
+    }
+}
+
+static void
 to_ptx(test_case *c, const td_lower *lw)
 {
-    char path[160], *text = NULL;
-    FILE *f;
+    char *text = NULL;
 
     if (!CHECK_OK(td_fn_finish(&c->f)) || !CHECK_OK(lw->ptx(&c->f, "sm_90", &text))) {
         printf("    in %s\n", c->name);
@@ -85,14 +100,7 @@ to_ptx(test_case *c, const td_lower *lw)
         printf("ptx %s: flushes, approximates or lacks something\n", c->name);
         check_failures++;
     }
-    if (ptxas.have) {
-        snprintf(path, sizeof path, "%s/%03d_%s.ptx", ptxas.dir, ptxas.n++, c->name);
-        f = fopen(path, "w");
-        if (CHECK(f)) {
-            fputs(text, f);
-            fclose(f);
-        }
-    }
+    gather_ptx(c, text);
     free(text);
 }
 
@@ -159,7 +167,7 @@ each_cast(const td_lower *lw, td_dtype dt)
 }
 
 static void
-flows(const td_lower *lw, const flow_case *table, int n)
+flows(const td_lower *lw, const flow_case *table, int n, uint32_t optimise)
 {
     test_case c;
 
@@ -169,12 +177,58 @@ flows(const td_lower *lw, const flow_case *table, int n)
                 continue;
             test_begin(&c, table[k].name);
             table[k].make(&c, gpu);
+            c.f.optimise = optimise;
             if (gpu)
                 to_ptx(&c, lw);
             else
                 test_against_interp(&c, lw, "x86", run_x86);
             test_end(&c);
         }
+}
+
+/* Fast arithmetic: what each target makes of it, and values near the exact ones on this CPU. */
+static void
+fast(const td_lower *lw)
+{
+    static const char *const approximate[] = {
+        "div.full.ftz.f32",   "sqrt.approx.ftz.f32", "rsqrt.approx.ftz.f32", "ex2.approx.ftz.f32",
+        "lg2.approx.ftz.f32", "sin.approx.ftz.f32",  "cos.approx.ftz.f32",   "fma.rn.ftz.f32"};
+    static const td_op rows[] = {OP_divide, OP_sqrt, OP_exp,  OP_exp2, OP_log,  OP_log2,
+                                 OP_log10,  OP_sin,  OP_cos, OP_tan,  OP_pow, OP_rsqrt};
+    char *text = NULL;
+    test_case c;
+
+    for (int gpu = 0; gpu < 2; gpu++) {
+        td_val in, out, i, x, sum;
+
+        test_begin(&c, "fast");
+        c.f.fast = true;
+        in = flow_noise(&c, TD_F32);
+        out = test_out(&c, TD_F32, N_FLOW, "sum", 16);
+        i = test_each(&c, N_FLOW, 4, gpu);
+        x = td_load(&c.f, in, i, TD_NONE, 4, 0);
+        x = TD_E2(&c.f, add, TD_E1(&c.f, fabs, TD_E2(&c.f, divide, x, td_const(&c.f, TD_F32, 64))),
+                  td_const(&c.f, TD_F32, 0.25));
+        sum = x;
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            td_val y = td_emit(&c.f, rows[k], (td_val[]){x, x});
+
+            sum = TD_E2(&c.f, add, sum, TD_E2(&c.f, multiply, y, TD_E1(&c.f, fabs, y)));
+        }
+        td_store(&c.f, out, i, TD_E1(&c.f, fabs, sum), TD_NONE, 0);
+        td_end(&c.f);
+        if (!gpu) {
+            test_against_interp(&c, lw, "x86", run_x86);
+        } else if (CHECK_OK(td_fn_finish(&c.f)) && CHECK_OK(lw->ptx(&c.f, "sm_90", &text))) {
+            for (size_t k = 0; k < sizeof approximate / sizeof *approximate; k++)
+                if (!CHECK(strstr(text, approximate[k])))
+                    printf("    %s is missing\n", approximate[k]);
+            CHECK(!strstr(text, ".func")); /* no call of libdevice's */
+            gather_ptx(&c, text);
+        }
+        test_end(&c);
+    }
+    free(text);
 }
 
 /* Of the leak checker, where there is one: LLVM leaves its memory behind when it refuses. */
@@ -243,8 +297,11 @@ main(void)
                 each_row(lw, (td_dtype)dt);
             each_cast(lw, (td_dtype)dt);
         }
-    flows(lw, flow_table, N_FLOWS);
-    flows(lw, kernel_table, N_KERNELS);
+    for (uint32_t optimise = 0; optimise < 4; optimise += 3) {
+        flows(lw, flow_table, N_FLOWS, optimise);
+        flows(lw, kernel_table, N_KERNELS, optimise);
+    }
+    fast(lw);
     refusals(lw);
     printf("%d-byte vectors: compared in %.1f s\n", lw->vector_bytes, seconds() - t);
     if (!again) {

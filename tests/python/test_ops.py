@@ -56,7 +56,7 @@ def expected(name, args):
 
 def dtypes_of(name):
     kinds = ROWS[name][1]
-    if name in ("mulhi", "truncate_divide", "select", "fma", "pow", "round_down", "round_up", "round_zero", "nextafter"):
+    if name in ("mulhi", "popcount", "leading_zeros", "bit_reverse", "truncate_divide", "select", "fma", "pow", "round_down", "round_up", "round_zero", "nextafter"):
         return [d for d in REAL + COMPLEX if np.dtype(d).kind in kinds and d != "float16"]
     return [d for d in REAL + COMPLEX if (name, d) != ("angle", "bool")]  # NumPy's angle makes int64 of bool first
 

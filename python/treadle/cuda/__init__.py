@@ -1,0 +1,113 @@
+"""Kernels written in Python, by numba.cuda's names: ``from treadle import cuda``.
+
+Arrays of devices are treadle's own (``treadle.ndarray``), streams and events ``treadle.Stream`` and ``treadle.Event``.
+Kernels run on the current device: a GPU, or the CPU. docs/numba.md tells which names there are.
+"""
+
+from .. import types
+from ..types import (
+    VECTORS,
+    bfloat16,
+    boolean,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    from_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    intc,
+    intp,
+    none,
+    typeof,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    void,
+)
+from . import _stubs
+from ._devices import (
+    Context,
+    Device,
+    MemoryInfo,
+    close,
+    cuda_error,
+    current_context,
+    current_device_kind,
+    defer_cleanup,
+    detect,
+    get_current_device,
+    gpus,
+    is_available,
+    is_bfloat16_supported,
+    is_float16_supported,
+    is_supported_version,
+    list_devices,
+    profile_start,
+    profile_stop,
+    profiling,
+    require_context,
+    select_device,
+    synchronize,
+)
+from ._kernel import (
+    compile,
+    compile_all,
+    compile_for_current_device,
+    compile_ptx,
+    compile_ptx_for_current_device,
+    declare_device,
+    jit,
+)
+from ._memory import (
+    IpcArrayHandle,
+    MemoryPointer,
+    as_cuda_array,
+    device_array,
+    device_array_like,
+    from_cuda_array_interface,
+    is_cuda_array,
+    managed_array,
+    mapped,
+    mapped_array,
+    mapped_array_like,
+    open_ipc_array,
+    pinned,
+    pinned_array,
+    pinned_array_like,
+    to_device,
+)
+from ._streams import (
+    default_stream,
+    event,
+    event_elapsed_time,
+    external_stream,
+    legacy_default_stream,
+    per_thread_default_stream,
+    stream,
+)
+from .args import In, InOut, Out
+
+globals().update(_stubs.build(_stubs.CORE, "cuda"))
+globals().update(VECTORS)
+
+_MODULES = {"bf16", "cg", "cudadrv", "fp16", "libdevice", "random"}
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        from importlib import import_module
+
+        return import_module("treadle.cuda." + name)
+    raise AttributeError(f"module 'treadle.cuda' has no attribute '{name}'; docs/numba.md tells what is there")
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULES})

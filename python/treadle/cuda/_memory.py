@@ -1,0 +1,341 @@
+"""Making arrays on devices and in host memory that devices reach, by numba.cuda's names."""
+
+import contextlib
+import ctypes
+import math
+
+import numpy
+
+from .. import _core
+from ._streams import given
+
+
+class MemoryPointer:
+    """Device memory: device_pointer (its address, an int), size (bytes), owner (the array that has it)."""
+
+    def __init__(self, array):
+        self.owner = array
+
+    device_pointer = property(lambda self: self.owner._address())
+    device_pointer_value = device_pointer
+    device_ctypes_pointer = property(lambda self: ctypes.c_void_p(self.device_pointer))
+    size = property(lambda self: self.owner.nbytes)
+
+    def __int__(self):
+        return self.device_pointer
+
+    def _bytes(self):
+        flat = self.owner.reshape(-1, copy=False)
+        return flat if flat.dtype == numpy.uint8 else flat.view("uint8")
+
+    def view(self, start, stop=None):
+        """The MemoryPointer of the bytes from start to below stop."""
+        return MemoryPointer(self._bytes()[start:stop])
+
+    def memset(self, byte, count=None, stream=0):
+        """The first count bytes (None: all) become byte."""
+        self._bytes()[:count] = byte
+
+    def own(self):
+        return self
+
+    def __repr__(self):
+        return f"<MemoryPointer {self.device_pointer:#x}, {self.size} bytes on {self.owner.device}>"
+
+
+# ---- shapes and layouts ----
+
+
+def _shape(shape):
+    return (int(shape),) if isinstance(shape, (int, numpy.integer)) else tuple(int(n) for n in shape)
+
+
+def _order(shape, dtype, strides, order):
+    """"C" or "F" of what was asked for; ValueError: other strides."""
+    if order not in ("C", "F"):
+        raise ValueError(f"order is 'C' or 'F', not {order!r}")
+    if strides is None:
+        return order
+    strides = (strides,) if isinstance(strides, int) else tuple(strides)
+    for known in ("C", "F"):
+        if numpy.ndarray(shape, dtype, numpy.empty(0, dtype) if 0 in shape else None, order=known).strides == strides:
+            return known
+    raise ValueError(f"strides {strides} of shape {shape}: new arrays are contiguous, in order 'C' or 'F'")
+
+
+def _order_of(array):
+    """The order of a new array that is like this one."""
+    if isinstance(array, _core.ndarray):
+        return "F" if array.is_f_contiguous() and not array.is_c_contiguous() else "C"
+    flags = array.flags
+    return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+
+
+def _is_record(dtype):
+    return dtype.names is not None or dtype.subdtype is not None
+
+
+def is_device_array(obj):
+    """Is obj an array of ours on a device: an ndarray, or an array of records?"""
+    from ._records import DeviceRecords
+
+    return isinstance(obj, (_core.ndarray, DeviceRecords))
+
+
+# ---- on the device ----
+
+
+def device_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0):
+    """A new array on the current device, uninitialised. shape: an int or a tuple. dtype: NumPy's, also structured ones, or
+    a type of treadle.types. order: "C" or "F"; strides: of either. ValueError, OutOfMemoryError."""
+    dtype = _dtype(dtype)
+    shape = _shape(shape)
+    if isinstance(dtype, numpy.dtype) and _is_record(dtype):
+        from ._records import DeviceRecords
+
+        return DeviceRecords(shape, dtype, order=_order(shape, dtype, strides, order))
+    if _order(shape, dtype, strides, order) == "F":
+        return _core.empty(shape[::-1], dtype).T
+    return _core.empty(shape, dtype)
+
+
+def _dtype(dtype):
+    from ..types import Type
+
+    dtype = dtype.dtype if isinstance(dtype, Type) else dtype
+    return dtype if getattr(dtype, "name", None) == "bfloat16" else numpy.dtype(dtype)
+
+
+def device_array_like(ary, stream=0):
+    """A new array on the current device with ary's shape, dtype and order, uninitialised."""
+    return device_array(ary.shape, ary.dtype, order=_order_of(ary), stream=stream)
+
+
+def to_device(obj, stream=0, copy=True, to=None):
+    """obj on the current device: an array of the device as it is, else a copy of what NumPy makes an array of.
+
+    copy=False: only the memory, uninitialised. to: a device array that takes the copy, and is returned. On a stream with
+    pinned memory the copy runs while the program goes on. TypeError: elements without a dtype of ours."""
+    if to is not None:
+        to.copy_to_device(obj, stream=stream)
+        return to
+    if is_device_array(obj):
+        return obj if obj.device == _core.device() else obj.to_device(_core.device())
+    if is_cuda_array(obj) and not isinstance(obj, HostArray):
+        return as_cuda_array(obj)
+    host = obj if isinstance(obj, numpy.ndarray) else numpy.asarray(obj)
+    if not copy:
+        return device_array_like(host, stream=stream)
+    if given(stream, _core.device()) is not None or _is_record(host.dtype):
+        made = device_array_like(host, stream=stream)
+        made.copy_to_device(host, stream=stream)
+        return made
+    plain = host.view(numpy.ndarray)
+    return _core.array(plain.T).T if _order_of(host) == "F" else _core.array(plain)
+
+
+def is_cuda_array(obj):
+    """Does obj live on a device: an array of ours, or one with __cuda_array_interface__?"""
+    return is_device_array(obj) or hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj, sync=True):
+    """obj's memory as an array, without a copy: of an object with __cuda_array_interface__, whose stream the work on the
+    array waits for (sync=False is taken as True). TypeError: it has none."""
+    if is_device_array(obj):
+        return obj
+    if isinstance(obj, HostArray):
+        return obj._td_array
+    if not hasattr(obj, "__cuda_array_interface__"):
+        raise TypeError(f"as_cuda_array: a {type(obj).__name__} has no __cuda_array_interface__; to_device copies")
+    return _core.asarray(obj, copy=False)
+
+
+class _Interface:
+    def __init__(self, desc, owner):
+        self.__cuda_array_interface__, self._owner = dict(desc), owner
+
+
+def from_cuda_array_interface(desc, owner=None, sync=True):
+    """An array over the memory that a dict of the CUDA array interface describes; owner is kept as long as it lives."""
+    return _core.asarray(_Interface(desc, owner), copy=False)
+
+
+# ---- on the host ----
+
+
+class HostArray(numpy.ndarray):
+    """A NumPy array in memory that the device reaches. As a kernel's argument it is not copied where kernels see the
+    memory (mapped, managed)."""
+
+    _memory = None
+
+    def __array_finalize__(self, base):
+        self._memory = getattr(base, "_memory", None)
+
+    @property
+    def _td_array(self):
+        """The array over the same memory. TypeError where there is none: copies, and memory that is only pinned."""
+        memory, at = self._memory, self.__array_interface__["data"][0]
+        inside = memory is not None and memory.device_ptr and memory.ptr <= at <= memory.ptr + memory.nbytes - self.nbytes
+        order = "C" if self.flags.c_contiguous else "F" if self.flags.f_contiguous else None
+        if not inside or order is None:
+            raise TypeError("this array has no contiguous memory that kernels see; to_device copies it")
+        flat = memory.array()[at - memory.ptr : at - memory.ptr + self.nbytes]
+        if _is_record(self.dtype):
+            from ._records import DeviceRecords
+
+            return DeviceRecords(self.shape, self.dtype, flat, order)
+        flat = flat.view(self.dtype)
+        return flat.reshape(self.shape) if order == "C" else flat.reshape(self.shape[::-1]).T
+
+    @property
+    def __cuda_array_interface__(self):
+        if self._memory is None or not self._memory.device_ptr:
+            raise AttributeError("kernels do not see this memory")
+        return self._td_array.__cuda_array_interface__
+
+    @property
+    def device_ctypes_pointer(self):
+        return self._td_array.device_ctypes_pointer
+
+    @property
+    def gpu_data(self):
+        return self._td_array.gpu_data
+
+    def copy_to_host(self, ary=None, stream=0):
+        """The values as a NumPy array of their own, or in ary, once the device is done with them."""
+        _core.synchronize(self._memory.device if self._memory is not None else None)
+        if ary is None:
+            return numpy.array(self, copy=True, subok=False)
+        numpy.copyto(ary, self)
+        return ary
+
+    def copy_to_device(self, ary, stream=0):
+        """self[...] = ary."""
+        value = ary.copy_to_host() if is_device_array(ary) else ary
+        _core.synchronize(self._memory.device if self._memory is not None else None)
+        numpy.copyto(self, value)
+
+
+def _host_array(kind, shape, dtype, strides, order, combined=False):
+    shape, dtype = _shape(shape), numpy.dtype(_dtype(dtype))
+    order = _order(shape, dtype, strides, order)
+    memory = _core.HostMemory(_core.device(), kind, math.prod(shape) * dtype.itemsize, combined=combined)
+    made = HostArray(shape, dtype, memory, order=order)
+    made._memory = memory
+    return made
+
+
+def pinned_array(shape, dtype=numpy.float64, strides=None, order="C"):
+    """A new NumPy array in pinned memory, uninitialised: copies on a stream run while the program goes on."""
+    return _host_array("pinned", shape, dtype, strides, order)
+
+
+def pinned_array_like(ary):
+    """A new pinned_array with ary's shape, dtype and order."""
+    return pinned_array(ary.shape, ary.dtype, order=_order_of(ary))
+
+
+def mapped_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0, portable=False, wc=False):
+    """A new NumPy array, uninitialised, in pinned memory that kernels read and write over the bus: before the host looks
+    at what they wrote, it has to wait for them. wc: past the host's caches, for what the host only writes."""
+    return _host_array("mapped", shape, dtype, strides, order, wc)
+
+
+def mapped_array_like(ary, stream=0, portable=False, wc=False):
+    """A new mapped_array with ary's shape, dtype and order."""
+    return mapped_array(ary.shape, ary.dtype, order=_order_of(ary), wc=wc)
+
+
+def managed_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0, attach_global=True):
+    """A new NumPy array, uninitialised, whose pages move to where they are used, host or device. Before the host looks at
+    what kernels wrote, it has to wait for them."""
+    if not attach_global:
+        raise ValueError("managed_array: attach_global=False is not supported")
+    return _host_array("managed", shape, dtype, strides, order)
+
+
+@contextlib.contextmanager
+def _registered(arrays):
+    with contextlib.ExitStack() as stack:
+        held = []
+        for a in arrays:
+            memory = _core.HostMemory(_core.device(), "registered", a)
+            stack.callback(memory.release)
+            held.append(memory)
+        yield held
+
+
+@contextlib.contextmanager
+def pinned(*arylist):
+    """Pins the memory of NumPy arrays for a block: copies on streams run while the program goes on. Contiguous arrays."""
+    with _registered(arylist):
+        yield
+
+
+@contextlib.contextmanager
+def mapped(*arylist, stream=0, portable=False):
+    """For a block, arrays over the memory of NumPy arrays that kernels read and write over the bus: a list of them, or the
+    array itself of one. Not to be used after the block. Contiguous arrays."""
+    with _registered(arylist) as held:
+        made = [_over(memory, a) for memory, a in zip(held, arylist)]
+        yield made[0] if len(made) == 1 else made
+
+
+def _over(memory, a):
+    flat = memory.array()
+    if _is_record(a.dtype):
+        from ._records import DeviceRecords
+
+        return DeviceRecords(a.shape, a.dtype, flat, _order_of(a))
+    flat = flat.view(a.dtype)
+    return flat.reshape(a.shape[::-1]).T if _order_of(a) == "F" else flat.reshape(a.shape)
+
+
+# ---- other processes ----
+
+
+class IpcArrayHandle:
+    """What another process opens an array's memory by; it travels by pickle. Not opened in the process that made it."""
+
+    def __init__(self, sent, shape, dtype, order):
+        self._sent, self.shape, self.dtype, self._order = sent, shape, dtype, order
+        self._array = None
+
+    def __reduce__(self):
+        return IpcArrayHandle, (self._sent, self.shape, self.dtype, self._order)
+
+    def open(self):
+        """The array, of the same memory: who writes on one side is seen on the other."""
+        if self._array is None:
+            self._array = _core._receive(*self._sent)
+        return self._array
+
+    def open_array(self, context, shape, dtype, strides=None):
+        """The memory as an array of that shape and dtype."""
+        found = self.open().reshape(-1, copy=False).view(_dtype(dtype))[: math.prod(_shape(shape))]
+        shape = _shape(shape)
+        return found.reshape(shape) if _order(shape, _dtype(dtype), strides, "C") == "C" else found.reshape(shape[::-1]).T
+
+    def close(self):
+        """Lets go of the memory; arrays that were opened keep it."""
+        self._array = None
+
+    def __enter__(self):
+        return self.open()
+
+    def __exit__(self, *exc):
+        self.close()
+
+
+@contextlib.contextmanager
+def open_ipc_array(handle, shape, dtype, strides=None, offset=0):
+    """For a block, the memory of a handle of get_ipc_handle() as an array; offset: bytes before it."""
+    flat = handle.open().reshape(-1, copy=False).view("uint8")[offset:]
+    shape, dtype = _shape(shape), _dtype(dtype)
+    flat = flat[: math.prod(shape) * dtype.itemsize].view(dtype)
+    try:
+        yield flat.reshape(shape) if _order(shape, dtype, strides, "C") == "C" else flat.reshape(shape[::-1]).T
+    finally:
+        handle.close()

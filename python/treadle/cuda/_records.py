@@ -1,0 +1,127 @@
+"""Arrays of structured elements on a device: their bytes are an ndarray of uint8 with one axis more."""
+
+import numpy
+
+from .. import _core
+from . import _arrays
+
+
+class DeviceRecords:
+    """An array of structured elements on a device. shape, dtype, ndim, size, nbytes, strides, device, flags.
+
+    Kernels take it as it is. On the host: copies, fields (``a["x"]``, an ndarray that shares the memory), indices and
+    slices along the first axis. Arithmetic is of fields."""
+
+    def __init__(self, shape, dtype, data=None, order="C"):
+        self.dtype, self._order = numpy.dtype(dtype), order
+        self._shape = tuple(shape[::-1]) if order == "F" else tuple(shape)
+        whole = (*self._shape, self.dtype.itemsize)
+        self._data = _core.empty(whole, "uint8") if data is None else data.reshape(whole)
+
+    shape = property(lambda self: self._shape[::-1] if self._order == "F" else self._shape)
+    ndim = property(lambda self: len(self._shape))
+    size = property(lambda self: self._data.size // self.dtype.itemsize)
+    nbytes = property(lambda self: self._data.nbytes)
+    itemsize = property(lambda self: self.dtype.itemsize)
+    device = property(lambda self: self._data.device)
+    gpu_data = property(lambda self: self._data.gpu_data)
+    device_ctypes_pointer = property(lambda self: self._data.device_ctypes_pointer)
+    alloc_size = property(lambda self: self._data.alloc_size)
+    T = property(lambda self: DeviceRecords(self.shape[::-1], self.dtype, self._data, "C" if self._order == "F" else "F"))
+
+    @property
+    def strides(self):
+        steps = self._data.strides[:-1]
+        return steps[::-1] if self._order == "F" else steps
+
+    @property
+    def flags(self):
+        from .._interop import Flags
+
+        packed = self._data.is_c_contiguous()
+        c, f = packed and (self._order == "C" or self.ndim < 2), packed and (self._order == "F" or self.ndim < 2)
+        return Flags(c, f, True, self._data.flags.writeable)
+
+    def is_c_contiguous(self):
+        return self.flags.c_contiguous
+
+    def is_f_contiguous(self):
+        return self.flags.f_contiguous
+
+    @property
+    def __cuda_array_interface__(self):
+        bytes_ = self._data.__cuda_array_interface__
+        return {**bytes_, "shape": self.shape, "strides": self.strides, "typestr": self.dtype.str, "descr": self.dtype.descr}
+
+    def _host(self, ary):
+        """ary's bytes in the shape of ours."""
+        plain = numpy.asarray(ary)
+        if plain.shape != self.shape:
+            raise ValueError(f"shapes differ: {self.shape} takes no {plain.shape}")
+        if plain.dtype != self.dtype:
+            raise TypeError(f"dtypes differ: {self.dtype} takes no {plain.dtype}")
+        return numpy.ascontiguousarray(plain.T if self._order == "F" else plain).reshape(self._shape)
+
+    def copy_to_host(self, ary=None, stream=0):
+        """The elements as a NumPy array, or into ary, of the same shape and dtype; returns it."""
+        host = _arrays.copy_to_host(self._data, stream=stream).reshape(-1).view(self.dtype).reshape(self._shape)
+        host = host.T if self._order == "F" else host
+        if ary is None:
+            return host
+        self._host(ary)  # checks
+        ary[...] = host
+        return ary
+
+    get = copy_to_host
+
+    def copy_to_device(self, ary, stream=0):
+        """a[...] = ary, of the same shape and dtype."""
+        if isinstance(ary, DeviceRecords):
+            if (ary.shape, ary.dtype, ary._order) != (self.shape, self.dtype, self._order):
+                raise ValueError(f"{self.shape} {self.dtype} in order {self._order} takes no {ary.shape} {ary.dtype}")
+            _arrays.copy_to_device(self._data, ary._data, stream=stream)
+            return
+        host = self._host(ary)
+        whole = numpy.frombuffer(host.tobytes(), numpy.uint8).reshape(self._data.shape)
+        _arrays.copy_to_device(self._data, whole, stream=stream)
+
+    def to_device(self, device):
+        return DeviceRecords(self.shape, self.dtype, self._data.to_device(device), self._order)
+
+    def bind(self, stream=0):
+        return self
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            part, at = self.dtype.fields[key][:2]
+            field = self._data[..., at : at + part.itemsize]
+            if part.names is not None or part.subdtype:
+                raise TypeError(f"field {key!r} is not a number: copy_to_host() first")
+            field = field.view(part)[..., 0]
+            return field.T if self._order == "F" else field
+        if self._order == "F" or isinstance(key, tuple):
+            raise TypeError("arrays of records take fields, and an index or a slice along the first axis")
+        data = self._data[key]
+        return DeviceRecords(data.shape[:-1], self.dtype, data) if data.ndim > 1 else self._element(data)
+
+    def _element(self, data):
+        return data.get().view(self.dtype)[0]
+
+    def __setitem__(self, key, value):
+        if isinstance(key, str):
+            self[key][...] = value
+            return
+        data = self._data[key]
+        whole = numpy.broadcast_to(numpy.asarray(value, self.dtype), data.shape[:-1])
+        data[...] = numpy.frombuffer(whole.tobytes(), numpy.uint8).reshape(data.shape)
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        return f"DeviceRecords({self.copy_to_host()!r})"

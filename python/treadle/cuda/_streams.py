@@ -1,0 +1,152 @@
+"""Streams and events by numba.cuda's names; they are treadle.Stream and treadle.Event."""
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import queue
+import threading
+import weakref
+
+from .. import _core
+
+# Streams with callbacks, by device and number: a thread of each takes what is queued, in order.
+_callers = {}
+_lock = threading.Lock()
+_IDLE = 5.0  # seconds that such a thread waits for more
+
+
+def _forked():
+    """A child of fork() has not the threads."""
+    global _lock
+    _lock = threading.Lock()
+    _callers.clear()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def stream():
+    """A new stream of the current device. Where a stream is asked for, 0 and None are the default one, and numbers of
+    CUstream and objects with __cuda_stream__ work as well."""
+    return _core.Stream()
+
+
+def default_stream():
+    """The current device's default stream: the legacy one."""
+    return _core._stream_of(None, 0)
+
+
+legacy_default_stream = default_stream
+
+
+def per_thread_default_stream():
+    """The calling thread's default stream."""
+    return _core._stream_of(None, 2)
+
+
+def external_stream(ptr):
+    """A stream of another library, by its CUstream as a number. It has to live until its work is done."""
+    return _core._stream_of(None, ptr)
+
+
+def event(timing=True):
+    """A new event of the current device; timing: event_elapsed_time can be asked."""
+    return _core.Event(timing=timing)
+
+
+def event_elapsed_time(evtstart, evtend):
+    """Milliseconds from one event to the other, both recorded and passed."""
+    return evtstart.elapsed(evtend)
+
+
+def given(stream, device):
+    """The Stream that a stream= argument means on device; None: the default one, where arrays are computed."""
+    found = _core._stream_of(device, stream)
+    return found if found.ptr else None
+
+
+# ---- methods of Stream ----
+
+
+def handle(self):
+    return ctypes.c_void_p(self.ptr)
+
+
+@contextlib.contextmanager
+def auto_synchronize(self):
+    yield self
+    self.synchronize()
+
+
+class _Caller:
+    """Calls back for one stream."""
+
+    def __init__(self, key):
+        self.key, self.waiting = key, queue.SimpleQueue()
+        self.pending = 0
+
+    def run(self):
+        while True:
+            try:
+                event, callback, stream, arg = self.waiting.get(timeout=_IDLE)
+            except queue.Empty:
+                with _lock:
+                    if self.pending:
+                        continue
+                    del _callers[self.key]
+                    return
+            try:
+                event.synchronize()
+                status = 0
+            except RuntimeError:
+                status = 1
+            try:
+                callback(stream, status, arg)
+            except Exception as error:
+                _unraisable(callback, error)
+            with _lock:
+                self.pending -= 1
+            del event, callback, stream, arg
+
+
+def _unraisable(callback, error):
+    import sys
+    from types import SimpleNamespace
+
+    sys.unraisablehook(SimpleNamespace(exc_type=type(error), exc_value=error, exc_traceback=error.__traceback__,
+                                       err_msg="Exception ignored in a callback of a stream", object=callback))  # fmt: skip
+
+
+def add_callback(self, callback, arg=None):
+    mark = _core.Event(self.device, timing=False).record(self)
+    key = (self.device.name, self.ptr)
+    with _lock:
+        caller = _callers.get(key)
+        if caller is None:
+            caller = _callers[key] = _Caller(key)
+            threading.Thread(target=caller.run, name="treadle-callbacks", daemon=True).start()
+        caller.pending += 1
+        caller.waiting.put((mark, callback, self, arg))
+
+
+def async_done(self):
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+    later = weakref.ref(done)
+
+    def settle(status):
+        f = later()
+        if f is None or f.done():
+            return
+        if status:
+            f.set_exception(RuntimeError("the stream's work failed"))
+        else:
+            f.set_result(None)
+
+    def passed(stream, status, future):
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, status)
+
+    add_callback(self, passed, done)
+    return done
