@@ -57,8 +57,8 @@ ALIASES = {
 
 # Rows that serve the compiler and that NumPy calls otherwise, or not at all.
 _INTERNAL = set(
-    "pow select truncate_divide round_down round_up round_zero mulhi popcount leading_zeros bit_reverse scale mantissa exponent "
-    "nextafter".split()
+    "pow select truncate_divide round_down round_up round_zero mulhi popcount leading_zeros bit_reverse scale mantissa "
+    "exponent nextafter".split()
 )
 _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 

@@ -183,8 +183,8 @@ def resize(a, new_shape):
 
 def copyto(dst, src, casting="same_kind", where=True, stream=None):
     """Copies src into dst, from another device too, where `where` is true. On a stream the copy is given to it as it
-    is: contiguous arrays of one shape and dtype; between arrays of the device it returns at once, with host memory
-    when that may be used.
+    is: contiguous arrays of one shape and dtype; between arrays of the device and with pinned host memory it returns
+    at once (the memory is kept until the stream is done with it), with other host memory when that may be used.
     """
     if stream is not None:
         if where is not True:

@@ -246,7 +246,7 @@ class Record(Type):
     def make_c_struct(fields):
         """Record of (name, type) pairs, placed as C places them."""
         pairs = [(n, parse(t)) for n, t in fields]
-        return from_dtype(numpy.dtype([(n, *_format_pair(t)) for n, t in pairs], align=True))
+        return parse(numpy.dtype([(n, *_format_pair(t)) for n, t in pairs], align=True))
 
     def __len__(self):
         return len(self.fields)

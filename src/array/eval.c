@@ -242,57 +242,41 @@ td_eval_node(td_node *n)
     return st;
 }
 
-td_status
-td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
-{
-    td_plan p;
-    td_status st;
-    uint16_t step;
-
-    if (n->kind == TD_N_REDUCE)
-        TD_TRY(td_eval_node(n));
-    TD_TRY(settle_inner(n, td_shape_size(&view->shape), NULL));
-    for (int again = 0;; again++) {
-        td_plan_begin(&p, n->dev, &view->shape);
-        st = td_plan_add(&p, n, &step);
-        if (!st)
-            st = td_plan_store(&p, step, dt, buf, view, NULL);
-        if (!st)
-            st = td_eval_map(&p);
-        td_plan_end(&p);
-        if (st != TD_SKIP || again)
-            break;
-        TD_TRY(td_eval_node(n));
-    }
-    stats.evals++;
-    return st;
-}
-
 static td_status
 add_putting(td_plan *p, const td_putting *w, uint16_t *step)
 {
+    TD_TRY(td_plan_add(p, w->value, step));
+    if (!w->at)
+        return TD_OK;
     p->put = (uint8_t)w->how;
     p->put_op = (uint16_t)w->op;
     p->put_guard = TD_PLAN_NOSTEP;
-    TD_TRY(td_plan_add(p, w->value, step));
     TD_TRY(td_plan_add(p, w->at, &p->put_at));
     return w->guard ? td_plan_add(p, w->guard, &p->put_guard) : TD_OK;
+}
+
+/* What a kernel cannot hold inside is evaluated before; with `all` everything is. */
+static td_status
+settle_parts(const td_putting *w, int64_t total, bool all)
+{
+    td_node *part[3] = {w->value, w->at, w->guard};
+
+    for (int i = 0; i < 3; i++)
+        if (part[i] && td_node_pending(part[i]))
+            TD_TRY(all || part[i]->kind == TD_N_REDUCE ? td_eval_node(part[i])
+                                                       : settle_inner(part[i], total, NULL));
+    return TD_OK;
 }
 
 td_status
 td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view)
 {
-    td_node *part[3] = {w->value, w->at, w->guard};
     td_plan p;
     td_status st;
     uint16_t step;
 
     for (int again = 0;; again++) {
-        for (int i = 0; i < 3; i++)
-            if (part[i] && td_node_pending(part[i]))
-                TD_TRY(again || part[i]->kind == TD_N_REDUCE
-                           ? td_eval_node(part[i])
-                           : settle_inner(part[i], td_shape_size(&view->shape), NULL));
+        TD_TRY(settle_parts(w, td_shape_size(&view->shape), again));
         td_plan_begin(&p, buf->dev, &view->shape);
         st = add_putting(&p, w, &step);
         if (!st)
@@ -305,6 +289,12 @@ td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view)
     }
     stats.evals++;
     return st;
+}
+
+td_status
+td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view)
+{
+    return td_eval_put(&(td_putting){.value = n}, dt, buf, view);
 }
 
 bool

@@ -11,7 +11,7 @@ td_status td_eval_node(td_node *n);
 td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
 
 /* What td_eval_put writes: op(memory, value), or with op TD_OPS value, `at` elements behind an element of the
- * view, where guard (NULL: everywhere).  The nodes broadcast to the view's shape. */
+ * view (NULL: there itself, value alone), where guard (NULL: everywhere).  The nodes broadcast to the view's shape. */
 typedef struct td_putting {
     td_node  *value, *at, *guard;
     td_puthow how;

@@ -142,14 +142,18 @@ form_cpu(job *j)
     }
 }
 
-/* For those who watch: results and accumulators are the last arguments. */
+/* What is launched; for those who watch: results and accumulators are the last arguments. */
 static void
-tell(const job *j, td_dims *dims)
+tell(const job *j, td_kernel *k, td_dims *dims)
 {
-    char head[48];
+    char head[48] = "";
 
-    snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name, j->d.merging ? "parts" : "");
-    td_plan_dims(j->p, head, dims);
+    if (!td_jit_label(k))
+        snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name,
+                 j->d.merging ? "parts" : "");
+    td_plan_dims(j->p, k, head, dims);
+    if (!td_watched())
+        return;
     dims->last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
     for (int i = 0; i < dims->last; i++)
         dims->nbytes +=
@@ -191,8 +195,7 @@ launch(job *j, td_kernel *k, td_buf *const *out)
     memcpy(&words[nw++], &j->ddof, sizeof j->ddof);
     for (int i = 0; i < (j->d.final ? 1 : j->d.nacc); i++)
         words[nw++] = out[i]->ptr;
-    if (td_watched())
-        tell(j, &dims);
+    tell(j, k, &dims);
     return td_jit_launch(k, j->p->stream, &dims, words, nw);
 }
 

@@ -113,7 +113,7 @@ launch_cpu(td_plan *p, td_kernel *k, int lanes)
     words[nw++] = (uint64_t)items;
     words[nw++] = (uint64_t)per;
     words[nw++] = (uint64_t)n;
-    td_plan_dims(p, "", &dims);
+    td_plan_dims(p, k, "", &dims);
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 
@@ -216,7 +216,7 @@ launch_gpu(td_plan *p, td_kernel *k, int lanes)
                     .block = {block, 1, 1}};
 
     words[nw++] = (uint64_t)p->total;
-    td_plan_dims(p, "", &dims);
+    td_plan_dims(p, k, "", &dims);
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 

@@ -2,7 +2,7 @@
 #include "array/node.h"
 
 #include "base/hash.h"
-#include "dev/trace.h"
+#include "dev/site.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,8 @@ td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *))
 void *
 td_graph_unlock(void)
 {
-    if (td_watched())
-        td_trace_site_hold();
+    if (td_site_wanted())
+        td_site_hold();
     return unlock_hook ? unlock_hook() : NULL;
 }
 
@@ -38,8 +38,8 @@ td_graph_lock(void *token)
 {
     if (lock_hook)
         lock_hook(token);
-    if (td_watched())
-        td_trace_site_release();
+    if (td_site_wanted())
+        td_site_release();
 }
 
 td_status

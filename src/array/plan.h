@@ -15,6 +15,7 @@
 #define TD_ARRAY_PLAN_H
 #include "array/node.h"
 #include "base/hash.h"
+#include "jit/jit.h"
 
 enum { TD_PLAN_STEPS = 224, TD_PLAN_OPNDS = 96, TD_PLAN_SCALARS = 128, TD_PLAN_WORDS = 400, TD_PLAN_EXTRAS = 12 };
 
@@ -120,9 +121,9 @@ int       td_plan_words(const td_plan *p, uint64_t *words);
 /* May `lanes` consecutive elements be accessed as one aligned piece of memory everywhere? */
 bool      td_plan_aligned(const td_plan *p, int lanes);
 
-/* What a launch tells those who watch: which words of td_plan_words are addresses, the bytes of the
- * operands, each element once, and the operations, after those of `head` ("" or "sum of "). */
-void      td_plan_dims(const td_plan *p, const char *head, td_dims *dims);
+/* What a launch of k tells: the operations, after those of `head` ("" or "sum of "), and to those who
+ * watch which words of td_plan_words are addresses and the bytes of the operands, each element once. */
+void      td_plan_dims(const td_plan *p, td_kernel *k, const char *head, td_dims *dims);
 
 /* Largest element among operands and steps, in bytes; parts: of complex ones a component. */
 int       td_plan_widest(const td_plan *p, bool parts);

@@ -227,7 +227,7 @@ launch(const td_row *r, td_kernel *k, int64_t rows, int64_t length)
     words[nw++] = (uint64_t)rows;
     words[nw++] = (uint64_t)length;
     words[nw++] = (uint64_t)per;
-    td_plan_dims(p, "", &dims);
+    td_plan_dims(p, k, "", &dims);
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }
 

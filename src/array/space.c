@@ -322,21 +322,23 @@ label(const td_plan *p, const char *head)
     }
     if (n == from) /* nothing but loads */
         snprintf(text + n, sizeof text - n, "%s", !n ? "copy" : text[n - 1] == ' ' ? "values" : "");
-    return td_trace_text(td_trace_id(text));
+    return td_name_text(td_name_id(text));
 }
 
 void
-td_plan_dims(const td_plan *p, const char *head, td_dims *dims)
+td_plan_dims(const td_plan *p, td_kernel *k, const char *head, td_dims *dims)
 {
+    if (!td_jit_label(k))
+        td_jit_set_label(k, label(p, head));
+    dims->what = td_jit_label(k);
     if (!td_watched())
         return;
-    for (uint16_t k = 0; k < p->nopnd; k++) {
-        if (p->opnd[k].role == TD_ROLE_INDEX)
+    for (uint16_t i = 0; i < p->nopnd; i++) {
+        if (p->opnd[i].role == TD_ROLE_INDEX)
             continue;
         dims->first++;
-        dims->nbytes += (size_t)elements_of(p, k) * td_dtype_size((td_dtype)p->opnd[k].dt);
+        dims->nbytes += (size_t)elements_of(p, i) * td_dtype_size((td_dtype)p->opnd[i].dt);
     }
-    dims->what = label(p, head);
 }
 
 static size_t

@@ -403,9 +403,9 @@ td_tile_launch(const td_tile *t)
     words[nw++] = (uint64_t)down;
     words[nw++] = (uint64_t)tiles;
     words[nw++] = (uint64_t)per;
-    td_plan_dims(p, "", &dims);
     TD_TRY(td_jit_get(p->dev, td_hash_u64(key, 0x711e), t->lanes ? build_cpu : build_gpu,
                       (void *)(uintptr_t)t, &k));
+    td_plan_dims(p, k, "", &dims);
     dims.grid[0] = (uint32_t)blocks;
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }

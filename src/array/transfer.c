@@ -1,7 +1,8 @@
 /* transfer.c - values that leave while work goes on: snapshots, and copies on a stream.
  *
  * Streams made by td_stream_new run after what the default stream was given before, and it after
- * them, so a copy on one needs no event to stand between the kernels round it.
+ * them, so a copy on one needs no event to stand between the kernels round it; on another library's
+ * stream td_stream_enter and td_stream_leave see to that.
  */
 #include "array/array.h"
 
@@ -32,6 +33,24 @@ td_array_snapshot(const td_array *a, td_array *out)
     return st;
 }
 
+/* A copy between host memory and an array's, on s. */
+static td_status
+copy_host(td_stream *s, bool out, void *host, td_buf *b, uintptr_t at, size_t nbytes, bool *later)
+{
+    void *token;
+    td_status st;
+
+    *later = false;
+    TD_TRY(td_stream_enter(s));
+    (void)td_buf_ref(b);
+    token = td_graph_unlock();
+    st = td_copy_later(s, out, host, at, nbytes, later);
+    td_graph_lock(token);
+    td_buf_use(b, s);
+    td_buf_unref(b);
+    return st ? st : td_stream_leave(s);
+}
+
 /* a's memory for a copy of nbytes on s: evaluated, contiguous, with `write` nobody else's. */
 static td_status
 memory_for(const td_array *a, td_stream *s, bool write, size_t nbytes, td_buf **buf, uintptr_t *at)
@@ -59,17 +78,9 @@ td_array_store(const td_array *src, td_stream *s, void *out, size_t nbytes, bool
 {
     td_buf *b;
     uintptr_t at;
-    td_status st;
-    void *token;
 
     TD_TRY(memory_for(src, s, false, nbytes, &b, &at));
-    (void)td_buf_ref(b);
-    token = td_graph_unlock();
-    st = td_copy_later(s, true, out, at, nbytes, later);
-    td_graph_lock(token);
-    td_buf_use(b, s);
-    td_buf_unref(b);
-    return st;
+    return copy_host(s, true, out, b, at, nbytes, later);
 }
 
 td_status
@@ -77,17 +88,9 @@ td_array_load(const td_array *dst, td_stream *s, const void *in, size_t nbytes, 
 {
     td_buf *b;
     uintptr_t at;
-    td_status st;
-    void *token;
 
     TD_TRY(memory_for(dst, s, true, nbytes, &b, &at));
-    (void)td_buf_ref(b);
-    token = td_graph_unlock();
-    st = td_copy_later(s, false, (void *)(uintptr_t)in, at, nbytes, later); /* only read */
-    td_graph_lock(token);
-    td_buf_use(b, s);
-    td_buf_unref(b);
-    return st;
+    return copy_host(s, false, (void *)(uintptr_t)in, b, at, nbytes, later); /* only read */
 }
 
 td_status
@@ -101,10 +104,11 @@ td_array_move(const td_array *dst, const td_array *src, td_stream *s)
         return td_fail(TD_ERR_VALUE, "copyto: on a stream the arrays must not share memory");
     TD_TRY(memory_for(dst, s, true, nbytes, &to, &at));
     TD_TRY(memory_for(src, s, false, nbytes, &from, &of));
+    TD_TRY(td_stream_enter(s));
     TD_TRY(td_copy(s, at, of, nbytes));
     td_buf_use(to, s);
     td_buf_use(from, s);
-    return TD_OK;
+    return td_stream_leave(s);
 }
 
 /* ---- other processes ---- */

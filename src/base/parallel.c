@@ -269,3 +269,13 @@ td_parallel(int64_t n, td_task *task, void *ctx)
     pthread_mutex_unlock(&pool.busy);
     errno = saved; /* futex calls are not the caller's business */
 }
+
+void
+td_parallel_piece(int64_t lo, int64_t hi, int64_t n, int64_t k, int64_t *first, int64_t *end)
+{
+    uint64_t all = (uint64_t)hi - (uint64_t)lo, each = all / (uint64_t)n, more = all % (uint64_t)n,
+             i = (uint64_t)k;
+
+    *first = (int64_t)((uint64_t)lo + i * each + (i < more ? i : more));
+    *end = (int64_t)((uint64_t)*first + each + (i < more));
+}

@@ -9,6 +9,9 @@
 
 typedef void td_task(void *ctx, int64_t i);
 
+/* Piece k of n, k < n <= hi - lo, that [lo, hi) is cut into: [*first, *end), sizes differ by at most one. */
+void td_parallel_piece(int64_t lo, int64_t hi, int64_t n, int64_t k, int64_t *first, int64_t *end);
+
 int  td_parallel_width(void);                               /* threads that td_parallel uses, >= 1 */
 void td_parallel(int64_t n, td_task *task, void *ctx);      /* task(ctx, i), i in [0, n); returns when all ran */
 

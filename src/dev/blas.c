@@ -89,8 +89,8 @@ status_of(const td_cuda *c, int code, const char *call)
 
     if (!code)
         return TD_OK;
-    return td_fail(code == ALLOC_FAILED ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s",
-                   c->dev.info.name, call, blas.call.status_name(code));
+    return td_cuda_fail(c, code == ALLOC_FAILED ? TD_ERR_OOM : TD_ERR_DEVICE, 0, call,
+                        blas.call.status_name(code));
 }
 
 /* The device's handle, under blas_mu and in the context. */
@@ -170,9 +170,11 @@ run(td_cuda *c, td_stream *s, const td_gemm *g)
     st = handle_of(c, &h);
     if (!st)
         st = status_of(c, blas.call.set_stream(h, s->handle), "cublasSetStream");
-    if (!st)
+    if (!st) {
+        (void)td_cuda_launched(c, s, "cuBLAS", "matmul");
         st = status_of(c, call_gemm(h, g),
                        g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
+    }
     pthread_mutex_unlock(&c->blas_mu);
     return st;
 }
@@ -188,7 +190,7 @@ on_gpu(td_stream *s, const td_gemm *g)
     TD_TRY(td_cuda_enter(c, &pushed));
     st = run(c, s, g);
     if (!st && c->dev.sync)
-        st = CU_TRY(c, cuStreamSynchronize, s->handle);
+        st = td_cuda_sync(c, s);
     td_cuda_leave(c, pushed);
     return st;
 }

@@ -159,12 +159,9 @@ launch_failed(const td_func *f, const td_dims *dims, td_status st)
 static td_status
 allow_shared(td_cuda *c, td_func *f, const td_dims *dims)
 {
-    bool pushed;
-    td_status st;
+    td_status st =
+        CU_CALL(c, cuFuncSetAttribute, f->handle, CU_FUNC_MAX_DYNAMIC_SHARED, (int)dims->shared);
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuFuncSetAttribute, f->handle, CU_FUNC_MAX_DYNAMIC_SHARED, (int)dims->shared);
-    td_cuda_leave(c, pushed);
     if (st)
         return launch_failed(f, dims, st);
     f->shared = dims->shared;
@@ -188,6 +185,7 @@ td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *ar
 {
     td_cuda *c = td_cuda_of(f->dev);
     void *param[ARGS_MAX];
+    uint64_t number;
     bool pushed;
     td_status st;
     int r;
@@ -201,13 +199,16 @@ td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *ar
     st = td_cuda_enter(c, &pushed);
     if (st)
         return launch_failed(f, dims, st);
+    number = td_cuda_launched(c, s, f->name, dims->what);
     r = c->drv->cuLaunchKernel(f->handle, dims->grid[0], dims->grid[1], dims->grid[2],
                                dims->block[0], dims->block[1], dims->block[2], dims->shared,
                                s->handle, param, NULL);
     if (r)
         st = td_cuda_status(c, r, "cuLaunchKernel");
     else if (c->dev.sync)
-        st = CU_TRY(c, cuStreamSynchronize, s->handle);
+        st = td_cuda_sync(c, s);
+    if (r && !td_cuda_lost(r))
+        td_recent_drop(c->recent, number);
     td_cuda_leave(c, pushed);
     return st ? launch_failed(f, dims, st) : TD_OK;
 }

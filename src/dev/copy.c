@@ -67,7 +67,7 @@ plain(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
         st = CU_TRY(c, cuMemcpyDtoHAsync, host, dev, nbytes, s->handle);
     else
         st = CU_TRY(c, cuMemcpyHtoDAsync, dev, host, nbytes, s->handle);
-    return st ? st : CU_TRY(c, cuStreamSynchronize, s->handle);
+    return st ? st : td_cuda_sync(c, s);
 }
 
 static bool

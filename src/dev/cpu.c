@@ -1,8 +1,10 @@
 /* cpu.c - the host as a device: one stream that runs everything at once, blocks over the thread pool. */
 #include "base/limits.h"
 #include "base/parallel.h"
+#include "base/scratch.h"
 #include "dev/devops.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,20 +131,28 @@ typedef struct run {
     td_cpu_entry *entry;
     const uint64_t *args;
     int64_t nblock;
+    size_t shared;
+    atomic_bool failed; /* no dynamic shared memory for a block */
 } run;
 
 static void
 run_block(void *ctx, int64_t i)
 {
-    const run *r = ctx;
+    run *r = ctx;
 
-    r->entry(r->args, i, r->nblock);
+    if (r->shared && !td_scratch_grow(r->shared))
+        atomic_store(&r->failed, true);
+    else
+        r->entry(r->args, i, r->nblock);
 }
 
 static td_status
 launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
-    run r = {f->entry, args, (int64_t)dims->grid[0] * dims->grid[1]};
+    run r = {.entry = f->entry,
+             .args = args,
+             .nblock = (int64_t)dims->grid[0] * dims->grid[1],
+             .shared = dims->shared};
     char text[256];
 
     (void)s;
@@ -153,7 +163,9 @@ launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int 
                        "%s: a block on the CPU has one thread, a grid fewer than 2^63 blocks",
                        td_launch_text(f, dims, text, sizeof text));
     td_parallel(r.nblock, run_block, &r);
-    return TD_OK;
+    return r.failed ? td_fail(TD_ERR_NOMEM, "%s: no memory for a block's shared memory",
+                              td_launch_text(f, dims, text, sizeof text))
+                    : TD_OK;
 }
 
 static const td_devops cpu_ops = {

@@ -6,6 +6,7 @@
 #include "dev/cuda.h"
 
 #include "base/opts.h"
+#include "dev/site.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,17 +26,55 @@ driver_of(td_devkind kind)
 
 /* ---- errors and contexts ---- */
 
+/* After these the driver answers every call of the process with an error: cuda.h. */
+static const int fatal[] = {
+    226, /* CUDA_ERROR_CONTAINED */
+    CU_ILLEGAL_ADDRESS,
+    702, /* CUDA_ERROR_LAUNCH_TIMEOUT */
+    710, /* CUDA_ERROR_ASSERT */
+    714, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
+    715, /* CUDA_ERROR_ILLEGAL_INSTRUCTION */
+    716, /* CUDA_ERROR_MISALIGNED_ADDRESS */
+    717, /* CUDA_ERROR_INVALID_ADDRESS_SPACE */
+    718, /* CUDA_ERROR_INVALID_PC */
+    CU_LAUNCH_FAILED,
+    721, /* CUDA_ERROR_TENSOR_MEMORY_LEAK */
+    810, /* CUDA_ERROR_MPS_CLIENT_TERMINATED */
+    911, /* CUDA_ERROR_EXTERNAL_DEVICE */
+};
+
+bool
+td_cuda_lost(int code)
+{
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        if (fatal[i] == code)
+            return true;
+    return false;
+}
+
+td_status
+td_cuda_fail(const td_cuda *c, td_status st, int code, const char *call, const char *why)
+{
+    char told[TD_RECENT_TEXT];
+
+    if (td_cuda_lost(code))
+        td_recent_fail(c->recent, why, call);
+    return td_fail(st, "%s: %s: %s%s", c->dev.info.name, call, why,
+                   td_recent_told(c->recent, told));
+}
+
 td_status
 td_cuda_status(const td_cuda *c, int code, const char *call)
 {
     const char *name = "unknown error", *text = "";
+    char why[512];
 
     if (code == 0)
         return TD_OK;
     c->drv->cuGetErrorName(code, &name);
     c->drv->cuGetErrorString(code, &text);
-    return td_fail(code == CU_OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: %s: %s (%s)",
-                   c->dev.info.name, call, name ? name : "unknown error", text ? text : "");
+    snprintf(why, sizeof why, "%s (%s)", name ? name : "unknown error", text ? text : "");
+    return td_cuda_fail(c, code == CU_OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, code, call, why);
 }
 
 static td_status
@@ -66,6 +105,60 @@ td_cuda_leave_slow(td_cuda *c)
         &old); /* fails only where the context is broken: its next use says so */
 }
 
+/* Between a begin and its end: one call of the driver's. */
+static _Thread_local struct {
+    td_status st; /* why the context cannot be entered */
+    bool pushed;
+} inside;
+
+bool
+td_cuda_begin(td_cuda *c)
+{
+    inside.st = td_cuda_enter(c, &inside.pushed);
+    return inside.st == TD_OK;
+}
+
+td_status
+td_cuda_end(td_cuda *c, int code, const char *call)
+{
+    td_status st;
+
+    if (code == CU_NOT_CALLED)
+        return inside.st;
+    st = td_cuda_status(c, code, call);
+    td_cuda_leave(c, inside.pushed);
+    return st;
+}
+
+/* ---- launches that may be running ---- */
+
+uint64_t
+td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const char *what)
+{
+    return td_recent_add(c->recent, &(td_launched){.stream = s,
+                                                   .legacy = s == &s->dev->def,
+                                                   .name = name,
+                                                   .what = what,
+                                                   .site = td_site_held()});
+}
+
+/* Waiting gave st: what was launched up to that number has ended if it could; s NULL: everywhere. */
+static td_status
+waited(const td_cuda *c, td_status st, const td_stream *s, uint64_t number)
+{
+    if (!st)
+        td_recent_done(c->recent, s, number);
+    return st;
+}
+
+td_status
+td_cuda_sync(const td_cuda *c, const td_stream *s)
+{
+    uint64_t number = td_recent_last(c->recent);
+
+    return waited(c, CU_TRY(c, cuStreamSynchronize, s->handle), s, number);
+}
+
 static void
 in_child(void)
 {
@@ -80,52 +173,35 @@ static td_status
 memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
 {
     td_cuda *c = td_cuda_of(d);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuMemGetInfo, free_bytes, total_bytes);
-    td_cuda_leave(c, pushed);
-    return st;
+    return CU_CALL(c, cuMemGetInfo, free_bytes, total_bytes);
 }
 
 static td_status
 sync_all(td_dev *d)
 {
     td_cuda *c = td_cuda_of(d);
-    bool pushed;
-    td_status st;
+    uint64_t number = td_recent_last(c->recent);
+    td_status st = td_cuda_end(
+        c, td_cuda_begin(c) ? c->drv->cuCtxSynchronize() : CU_NOT_CALLED, "cuCtxSynchronize");
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = td_cuda_status(c, c->drv->cuCtxSynchronize(), "cuCtxSynchronize");
-    td_cuda_leave(c, pushed);
-    return st;
+    return waited(c, st, NULL, number);
 }
 
 static td_status
 copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
 {
     td_cuda *c = td_cuda_of(s->dev);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuMemcpyDtoDAsync, dst, src, nbytes, s->handle);
-    td_cuda_leave(c, pushed);
-    return st;
+    return CU_CALL(c, cuMemcpyDtoDAsync, dst, src, nbytes, s->handle);
 }
 
 static td_status
 fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
 {
     td_cuda *c = td_cuda_of(s->dev);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuMemsetD8Async, dst, (unsigned char)byte, nbytes, s->handle);
-    td_cuda_leave(c, pushed);
-    return st;
+    return CU_CALL(c, cuMemsetD8Async, dst, (unsigned char)byte, nbytes, s->handle);
 }
 
 /* ---- streams ---- */
@@ -135,12 +211,8 @@ stream_new(td_stream *s)
 {
     td_cuda *c = td_cuda_of(s->dev);
     cu_stream h = NULL;
-    bool pushed;
-    td_status st;
+    td_status st = CU_CALL(c, cuStreamCreate, &h, 0);
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuStreamCreate, &h, 0);
-    td_cuda_leave(c, pushed);
     s->handle = h;
     return st;
 }
@@ -186,6 +258,7 @@ stream_free(td_stream *s)
     if (put_after(c, s->handle, NULL))
         (void)c->drv->cuStreamSynchronize(s->handle);
     (void)c->drv->cuStreamDestroy(s->handle);
+    td_recent_gone(c->recent, s, false);
     td_cuda_leave(c, pushed);
 }
 
@@ -193,26 +266,18 @@ static td_status
 stream_sync(td_stream *s)
 {
     td_cuda *c = td_cuda_of(s->dev);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuStreamSynchronize, s->handle);
-    td_cuda_leave(c, pushed);
-    return st;
+    uint64_t number = td_recent_last(c->recent);
+
+    return waited(c, CU_CALL(c, cuStreamSynchronize, s->handle), s, number);
 }
 
 static td_status
 stream_wait(td_stream *s, td_event *e)
 {
     td_cuda *c = td_cuda_of(s->dev);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuStreamWaitEvent, s->handle, e->handle, 0);
-    td_cuda_leave(c, pushed);
-    return st;
+    return CU_CALL(c, cuStreamWaitEvent, s->handle, e->handle, 0);
 }
 
 /* ---- events ---- */
@@ -222,12 +287,8 @@ event_new(td_event *e)
 {
     td_cuda *c = td_cuda_of(e->dev);
     cu_event h = NULL;
-    bool pushed;
-    td_status st;
+    td_status st = CU_CALL(c, cuEventCreate, &h, e->timing ? 0 : CU_EVENT_NO_TIMING);
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuEventCreate, &h, e->timing ? 0 : CU_EVENT_NO_TIMING);
-    td_cuda_leave(c, pushed);
     e->handle = h;
     return st;
 }
@@ -248,26 +309,20 @@ static td_status
 event_record(td_event *e, td_stream *s)
 {
     td_cuda *c = td_cuda_of(e->dev);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuEventRecord, e->handle, s->handle);
-    td_cuda_leave(c, pushed);
-    return st;
+    e->on = s;
+    e->launches = td_recent_last(c->recent);
+    return CU_CALL(c, cuEventRecord, e->handle, s->handle);
 }
 
 static td_status
 event_sync(td_event *e)
 {
     td_cuda *c = td_cuda_of(e->dev);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuEventSynchronize, e->handle);
-    td_cuda_leave(c, pushed);
-    return st;
+    td_status st = CU_CALL(c, cuEventSynchronize, e->handle);
+
+    return e->on ? waited(c, st, e->on, e->launches) : st;
 }
 
 static td_status
@@ -281,6 +336,8 @@ event_done(td_event *e, bool *out)
     r = c->drv->cuEventQuery(e->handle);
     td_cuda_leave(c, pushed);
     *out = r == 0;
+    if (*out && e->on)
+        (void)waited(c, TD_OK, e->on, e->launches);
     return r == CU_NOT_READY ? TD_OK : td_cuda_status(c, r, "cuEventQuery");
 }
 
@@ -289,12 +346,8 @@ event_elapsed(td_event *from, td_event *to, double *ms)
 {
     td_cuda *c = td_cuda_of(from->dev);
     float x = 0;
-    bool pushed;
-    td_status st;
+    td_status st = CU_CALL(c, cuEventElapsedTime, &x, from->handle, to->handle);
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuEventElapsedTime, &x, from->handle, to->handle);
-    td_cuda_leave(c, pushed);
     *ms = (double)x;
     return st;
 }
@@ -396,6 +449,12 @@ watch_forks(td_devkind kind)
     pthread_once(&once, watch_once);
 }
 
+static td_status
+no_host_memory(const char *name)
+{
+    return td_fail(TD_ERR_NOMEM, "%s: no host memory for the device's record", name);
+}
+
 td_status
 td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *name, td_cuda **out)
 {
@@ -407,7 +466,12 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     watch_forks(kind);
     c = calloc(1, sizeof *c);
     if (!c)
-        return td_fail(TD_ERR_NOMEM, "%s: no host memory for the device's record", name);
+        return no_host_memory(name);
+    c->recent = td_recent_new();
+    if (!c->recent) {
+        free(c);
+        return no_host_memory(name);
+    }
     c->drv = drv;
     c->ordinal = ordinal;
     c->forked = &drivers[driver_of(kind)].forked;
@@ -416,9 +480,11 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     snprintf(c->dev.info.name, sizeof c->dev.info.name, "%s", name);
     st = describe(c);
     if (st) {
+        free(c->recent);
         free(c);
         return st;
     }
+    atomic_fetch_add(&td_site_wanters, 1); /* its kernels fail late */
     pthread_mutex_init(&c->stage_mu, NULL);
     pthread_mutex_init(&c->blas_mu, NULL);
     td_dev_init(&c->dev, &cuda_ops);

@@ -7,6 +7,7 @@
 #define TD_DEV_CUDA_H
 #include "dev/devops.h"
 #include "dev/driver.h"
+#include "dev/recent.h"
 
 typedef struct td_stage td_stage;
 
@@ -19,12 +20,17 @@ typedef struct td_cuda {
     pthread_mutex_t  stage_mu;
     td_stage        *stage;  /* pinned buffers (copy.c); NULL until they are needed */
     size_t           copied; /* bytes, before there was a stage */
+    td_recent       *recent; /* launches that may be running; the failure after which the device is lost */
     const atomic_bool *forked; /* this process is a child of one that had the driver running */
     void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */
     pthread_mutex_t  blas_mu;
     atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or was not tried */
 } td_cuda;
 
+/* A failure of the driver or a library over it: "device: call: why", with the device's first failure
+ * behind it once the device is lost.  code: the driver's, 0: another's. */
+td_status td_cuda_fail(const td_cuda *c, td_status st, int code, const char *call, const char *why);
+bool      td_cuda_lost(int code); /* does the device answer nothing more after that? */
 td_status td_cuda_status(const td_cuda *c, int code, const char *call); /* 0: TD_OK */
 #define CU_TRY(c, call, ...) td_cuda_status((c), (c)->drv->call(__VA_ARGS__), #call)
 
@@ -56,6 +62,18 @@ td_cuda_leave(td_cuda *c, bool pushed)
     if (pushed)
         td_cuda_leave_slow(c);
 }
+
+/* One call in the device's context, as a status: CU_TRY between enter and leave. */
+bool      td_cuda_begin(td_cuda *c); /* false: it cannot be entered, and td_cuda_end says why */
+td_status td_cuda_end(td_cuda *c, int code, const char *call);
+enum { CU_NOT_CALLED = -1 };
+#define CU_CALL(c, call, ...)                                                                      \
+    td_cuda_end((c), td_cuda_begin(c) ? (c)->drv->call(__VA_ARGS__) : CU_NOT_CALLED, #call)
+
+/* In the context: waits for what s was given. */
+td_status td_cuda_sync(const td_cuda *c, const td_stream *s);
+/* What s is about to be given, for a failure that is told late; the number for td_recent_drop. */
+uint64_t  td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const char *what);
 
 /* ---- cudamem.c ---- */
 size_t    td_cuda_grain(td_cuda *c); /* of memory that goes back in parts; 0: the driver has none such */

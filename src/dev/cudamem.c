@@ -245,15 +245,12 @@ td_cuda_share_open(td_dev *d, td_shared *m)
     td_cuda *c = td_cuda_of(d);
     cu_ipcmem h;
     cu_ptr ptr = 0;
-    bool pushed;
     td_status st;
 
     if (!c->drv->cuIpcOpenMemHandle)
         return no_ipc(c);
     memcpy(h.bytes, m->bytes, sizeof h.bytes);
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuIpcOpenMemHandle, &ptr, h, CU_IPC_LAZY_PEER);
-    td_cuda_leave(c, pushed);
+    st = CU_CALL(c, cuIpcOpenMemHandle, &ptr, h, CU_IPC_LAZY_PEER);
     m->base = (uintptr_t)ptr;
     return st;
 }
@@ -262,11 +259,6 @@ td_status
 td_cuda_share_close(td_dev *d, const td_shared *m)
 {
     td_cuda *c = td_cuda_of(d);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuIpcCloseMemHandle, m->base);
-    td_cuda_leave(c, pushed);
-    return st;
+    return CU_CALL(c, cuIpcCloseMemHandle, m->base);
 }

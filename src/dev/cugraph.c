@@ -53,6 +53,7 @@ td_cuda_graph_end(td_stream *tmp, void **exec)
     if (g)
         (void)c->drv->cuGraphDestroy(g);
     (void)c->drv->cuStreamDestroy(tmp->handle);
+    td_recent_gone(c->recent, tmp, true);
     td_cuda_leave(c, pushed);
     *exec = st ? NULL : (void *)e;
     return st;
@@ -62,13 +63,9 @@ td_status
 td_cuda_graph_launch(td_stream *s, void *exec)
 {
     td_cuda *c = td_cuda_of(s->dev);
-    bool pushed;
-    td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    st = CU_TRY(c, cuGraphLaunch, exec, s->handle);
-    td_cuda_leave(c, pushed);
-    return st;
+    (void)td_cuda_launched(c, s, "several kernels", "graph");
+    return CU_CALL(c, cuGraphLaunch, exec, s->handle);
 }
 
 void

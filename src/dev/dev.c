@@ -1,5 +1,6 @@
 /* dev.c - finds devices, checks arguments, dispatches to a device's table. */
 #include "base/opts.h"
+#include "dev/driver.h"
 #include "dev/share.h"
 #include "dev/tape.h"
 #include "dev/work.h"
@@ -54,11 +55,13 @@ before_fork(void)
     for (int i = 0; i < CUDA_MAX; i++)
         hold(atomic_load(&all.cuda[i]));
     td_host_lock(true);
+    td_site_lock(true);
 }
 
 static void
 after_fork(void)
 {
+    td_site_lock(false);
     td_host_lock(false);
     while (held.n > 0)
         td_pool_lock(held.dev[--held.n], false);
@@ -448,6 +451,24 @@ td_stream_order(td_dev *d, void *before, void *after)
     bool same = before == after || ((uintptr_t)before <= 1 && (uintptr_t)after <= 1);
 
     return d->ops->order && !same ? d->ops->order(d, before, after) : TD_OK;
+}
+
+static bool
+is_apart(const td_stream *s)
+{
+    return s->foreign && (uintptr_t)s->handle != CU_STREAM_PER_THREAD;
+}
+
+td_status
+td_stream_enter(td_stream *s)
+{
+    return is_apart(s) ? td_stream_order(s->dev, s->dev->def.handle, s->handle) : TD_OK;
+}
+
+td_status
+td_stream_leave(td_stream *s)
+{
+    return is_apart(s) ? td_stream_order(s->dev, s->handle, s->dev->def.handle) : TD_OK;
 }
 
 /* ---- events ---- */

@@ -45,6 +45,9 @@ void      td_dev_use(td_dev *d);                      /* the calling thread's de
 const td_devinfo *td_dev_info(const td_dev *d);       /* borrowed */
 td_status td_dev_sync(td_dev *d);                     /* waits for all work on d */
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
+/* Bytes a second that the device's memory can move: by its data sheet, for the CPU as its copies are
+ * measured at the first call.  0: not known. */
+double td_dev_bandwidth(td_dev *d);
 /* Called when a device has been made, by its first user; NULL: nobody. */
 void td_dev_on_open(void (*fn)(td_dev *d));
 /* Called when the host has waited for work on d, or has got results from it: what fn returns is what the wait
@@ -157,6 +160,10 @@ void       td_stream_free(td_stream *s);          /* ok on NULL and on default s
 /* Borrowed, for the process's life: the stream with that CUstream, NULL or 1 the default one.  A stream of
  * another library must live until what was given to it has passed. */
 td_status  td_stream_of(td_dev *d, void *handle, td_stream **out);
+/* Round work on s with memory of the default stream's: for another library's streams, which need not wait for
+ * that stream nor it for them; nothing to do for others. */
+td_status  td_stream_enter(td_stream *s); /* later work of s comes after the default stream's so far */
+td_status  td_stream_leave(td_stream *s); /* later work of the default stream comes after that of s so far */
 td_status  td_stream_sync(td_stream *s);
 td_status  td_stream_wait(td_stream *s, td_event *e); /* work given to s later waits for e */
 /* Work that `after` is given from now on comes after what `before` has been given: handles of streams

@@ -97,13 +97,15 @@ struct td_event {
     td_dev *dev;
     void   *handle; /* CUevent */
     int64_t ns;     /* the CPU's: when it was recorded */
+    const td_stream *on; /* where it was recorded last; compared only */
+    uint64_t launches;   /* how many launches the device had been given by then */
     bool    timing;
 };
 
 /* td_func - one owner: its module, or the caller of td_func_of_entry. */
 struct td_func {
     td_dev       *dev;
-    const char   *name;   /* a module's function owns it */
+    const char   *name;   /* a module's function: for the process's life */
     td_func      *next;   /* the module's other functions */
     td_module    *module; /* NULL: owned by the caller */
     void         *handle; /* CUfunction */

@@ -1,4 +1,5 @@
 /* func.c - modules, functions and launches on any device: records, checks, dispatch. */
+#include "dev/site.h"
 #include "dev/work.h"
 
 #include <stdio.h>
@@ -49,7 +50,6 @@ td_module_free(td_module *m)
     m->dev->ops->module_free(m);
     for (td_func *f; (f = m->funcs); free(f)) {
         m->funcs = f->next;
-        free((char *)(uintptr_t)f->name); /* a module's functions own their names */
     }
     pthread_mutex_destroy(&m->mu);
     free(m);
@@ -66,18 +66,16 @@ static td_status
 new_func(td_module *m, const char *name, td_func **out)
 {
     td_func *f = calloc(1, sizeof *f);
-    char *copy = strdup(name);
+    uint32_t id = td_name_id(name); /* a failure that comes late may name it after it has gone */
     td_status st;
 
-    if (!f || !copy) {
-        free(copy);
+    if (!f || !id) {
         free(f);
         return no_record(m->dev, "a kernel");
     }
-    *f = (td_func){.dev = m->dev, .name = copy, .module = m};
+    *f = (td_func){.dev = m->dev, .name = td_name_text(id), .module = m};
     st = m->dev->ops->module_func(f);
     if (st) {
-        free(copy);
         free(f);
         return st;
     }

@@ -97,8 +97,8 @@ status_of(td_cuda *c, const td_cub *cub, int code)
             atomic_store(&c->unsorted, code);
             return TD_SKIP;
         }
-    return td_fail(code == OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, "%s: sort: %s",
-                   c->dev.info.name, cub->text(code));
+    return td_cuda_fail(c, code == OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, code, "sort",
+                        cub->text(code));
 }
 
 static td_status
@@ -110,10 +110,12 @@ in_context(td_cuda *c, const td_cub *cub, td_stream *s, const td_cub_job *job)
 
     if (!st)
         st = td_buf_new(s->dev, s, nbytes, &temp);
-    if (!st)
+    if (!st) {
+        (void)td_cuda_launched(c, s, "CUB", "sort");
         st = status_of(c, cub, cub->sort(job, (void *)temp->ptr, &nbytes, s->handle));
+    }
     if (!st && c->dev.sync)
-        st = CU_TRY(c, cuStreamSynchronize, s->handle);
+        st = td_cuda_sync(c, s);
     td_buf_unref(temp);
     return st;
 }

@@ -117,6 +117,7 @@ td_tape_new(td_dev *d, td_tape **out)
     t->recording = true;
     pthread_mutex_init(&t->playing, NULL);
     atomic_fetch_add(&td_watchers, 1);
+    atomic_fetch_add(&td_site_wanters, 1);
     td_tape_current = t;
     *out = t;
     return TD_OK;
@@ -130,6 +131,7 @@ td_tape_stop(td_tape *t)
     t->recording = false;
     td_tape_current = NULL;
     atomic_fetch_sub(&td_watchers, 1);
+    atomic_fetch_sub(&td_site_wanters, 1);
 }
 
 td_tape *
@@ -178,7 +180,7 @@ td_tape_refuse(const char *what)
 
     if (!td_tape_current)
         return TD_OK;
-    line = td_trace_text(td_trace_where());
+    line = td_name_text(td_site_now());
     return td_fail(
         TD_ERR_VALUE,
         "graph: %s cannot be captured%s%s: values are known only when the graph is replayed", what,

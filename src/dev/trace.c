@@ -1,8 +1,6 @@
 /* trace.c - records of a profile; the events that time a device's work. */
 #include "dev/trace.h"
 
-#include "base/hash.h"
-#include "base/map.h"
 #include "dev/work.h"
 
 #include <stdlib.h>
@@ -57,15 +55,11 @@ static struct {
     clock_of *clocks;
     lane lane[LANES];
     int nlane;
-    td_map ids; /* text's hash to its number */
-    char **text;
-    uint32_t ntext, textcap;
 } trace = {.mu = PTHREAD_MUTEX_INITIALIZER, .reading = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_bool on; /* a profile is open */
-static _Atomic(td_trace_site *) site_fn;
 static atomic_uint threads;
-static _Thread_local uint32_t thread_no, held_site;
+static _Thread_local uint32_t thread_no;
 
 bool
 td_tracing(void)
@@ -92,93 +86,6 @@ now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* ---- texts ---- */
-
-/* Under the lock. */
-static uint32_t
-new_text(const char *text, td_hash key)
-{
-    char *copy;
-
-    if (trace.ntext == trace.textcap) {
-        uint32_t cap = trace.textcap ? 2 * trace.textcap : 256;
-        char **at = realloc(trace.text, cap * sizeof *at);
-
-        if (!at)
-            return 0;
-        trace.text = at;
-        trace.textcap = cap;
-    }
-    copy = strdup(text);
-    if (!copy || td_map_set(&trace.ids, key, (void *)(uintptr_t)(trace.ntext + 1))) {
-        free(copy);
-        return 0;
-    }
-    trace.text[trace.ntext++] = copy;
-    return trace.ntext;
-}
-
-static uint32_t
-id_of(const char *text)
-{
-    td_hash key = td_hash_add(TD_HASH_INIT, text, strlen(text));
-    uint32_t id = (uint32_t)(uintptr_t)td_map_get(&trace.ids, key);
-
-    return id ? id : new_text(text, key);
-}
-
-uint32_t
-td_trace_id(const char *text)
-{
-    uint32_t id;
-
-    pthread_mutex_lock(&trace.mu);
-    id = text && *text ? id_of(text) : 0;
-    pthread_mutex_unlock(&trace.mu);
-    return id;
-}
-
-const char *
-td_trace_text(uint32_t id)
-{
-    const char *text = "";
-
-    pthread_mutex_lock(&trace.mu);
-    if (id && id <= trace.ntext)
-        text = trace.text[id - 1];
-    pthread_mutex_unlock(&trace.mu);
-    return text;
-}
-
-/* ---- lines of the program ---- */
-
-void
-td_trace_on_site(td_trace_site *fn)
-{
-    atomic_store(&site_fn, fn);
-}
-
-uint32_t
-td_trace_where(void)
-{
-    td_trace_site *fn = atomic_load(&site_fn);
-
-    return held_site ? held_site : fn ? fn() : 0;
-}
-
-void
-td_trace_site_hold(void)
-{
-    held_site = 0; /* one that an earlier profile's end left */
-    held_site = td_trace_where();
-}
-
-void
-td_trace_site_release(void)
-{
-    held_site = 0;
 }
 
 /* ---- marks; all under the lock but for the driver's part ---- */
@@ -433,7 +340,7 @@ td_span_open(td_span *p, td_trace_kind kind, td_dev *d, td_stream *s)
     p->kind = (uint8_t)kind;
     p->dev = d;
     p->stream = kind <= TD_TRACE_graph ? s : NULL;
-    p->site = kind == TD_TRACE_free ? held_site : td_trace_where(); /* a finaliser asks nobody */
+    p->site = kind == TD_TRACE_free ? td_site_held() : td_site_now(); /* a finaliser asks nobody */
     c = p->stream ? clock_get(d) : NULL;
     p->from = c ? begin_mark(c, s) : NULL;
     p->begin = now_ns();
@@ -485,9 +392,8 @@ td_span_close(td_span *p, td_status st, const char *name, size_t nbytes)
     to = c && !st ? mark_put(c, p->stream) : NULL;
     r.end = now_ns();
     r.thread = this_thread();
+    r.name = td_name_id(name);
     pthread_mutex_lock(&trace.mu);
-    if (name)
-        r.name = id_of(name);
     close_record(p, &r, c, to);
     full = trace.nunread == UNREAD_MAX;
     pthread_mutex_unlock(&trace.mu);
@@ -534,6 +440,7 @@ td_trace_start(size_t *from)
         trace.n = trace.dropped = trace.nunread = 0;
         atomic_store(&on, true);
         atomic_fetch_add(&td_watchers, 1);
+        atomic_fetch_add(&td_site_wanters, 1);
     }
     *from = trace.n;
     pthread_mutex_unlock(&trace.mu);
@@ -566,6 +473,7 @@ td_trace_stop(void)
     if (last) {
         atomic_store(&on, false);
         atomic_fetch_sub(&td_watchers, 1);
+        atomic_fetch_sub(&td_site_wanters, 1);
     }
     read_times(SIZE_MAX);
     pthread_mutex_lock(&trace.mu);
@@ -607,48 +515,8 @@ td_trace_forked(void)
     memset(&trace, 0, sizeof trace);
     pthread_mutex_init(&trace.mu, NULL);
     pthread_mutex_init(&trace.reading, NULL);
-    if (atomic_exchange(&on, false))
+    if (atomic_exchange(&on, false)) {
         atomic_fetch_sub(&td_watchers, 1);
-}
-
-/* ---- what the memory could do ---- */
-
-/* The best of some copies, larger than what caches hold. */
-static double
-measure(td_dev *d)
-{
-    const size_t nbytes = (size_t)64 << 20;
-    td_buf *a = NULL, *b = NULL;
-    int64_t best = INT64_MAX;
-    td_status st = td_pool_new(d, NULL, nbytes, &a);
-
-    if (!st)
-        st = td_pool_new(d, NULL, nbytes, &b);
-    for (int i = 0; i < 5 && !st; i++) {
-        int64_t begin = now_ns(), ns;
-
-        st = d->ops->copy(&d->def, a->ptr, b->ptr, nbytes);
-        ns = now_ns() - begin;
-        best = ns < best ? ns : best;
+        atomic_fetch_sub(&td_site_wanters, 1);
     }
-    td_buf_unref(a);
-    td_buf_unref(b);
-    return st ? 0 : 2 * (double)nbytes / ((double)best / 1e9);
-}
-
-double
-td_dev_bandwidth(td_dev *d)
-{
-    static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-    static double host; /* 0: not measured */
-    double r = d->info.bandwidth;
-
-    if (d->info.kind != TD_DEV_CPU)
-        return r;
-    pthread_mutex_lock(&mu);
-    if (!host)
-        host = measure(d);
-    r = host;
-    pthread_mutex_unlock(&mu);
-    return r;
 }

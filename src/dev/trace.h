@@ -9,6 +9,7 @@
 #ifndef TD_DEV_TRACE_H
 #define TD_DEV_TRACE_H
 #include "dev/dev.h"
+#include "dev/site.h"
 
 extern atomic_int td_watchers; /* profiles and tapes (tape.h) that are open */
 
@@ -46,7 +47,7 @@ typedef struct td_tracerec {
     bool     failed;
     uint16_t lane;   /* the stream's number among those that the profile saw, from 0 */
     uint32_t thread; /* the calling thread's number, from 1 */
-    uint32_t name, site; /* texts: what ran; the program's line.  0: not known */
+    uint32_t name, site; /* names (site.h): what ran; the program's line.  0: not known */
     td_dev  *dev;    /* NULL: the host alone */
     size_t   nbytes; /* read and written, or allocated, or freed */
     int64_t  begin, end; /* the call */
@@ -63,21 +64,6 @@ void   td_trace_start(size_t *from);
 size_t td_trace_stop(void); /* how many records there are */
 bool   td_trace_get(size_t i, td_tracerec *out);
 size_t td_trace_dropped(void); /* records beyond TD_TRACE_MAX */
-const char *td_trace_text(uint32_t id); /* borrowed, for the process's life; "" for 0 */
-uint32_t    td_trace_id(const char *text);  /* the text's number; 0: no memory */
-
-/* Asked which line the program stands at, by the thread that is there: a text's number.  NULL: none. */
-typedef uint32_t td_trace_site(void);
-void td_trace_on_site(td_trace_site *fn);
-uint32_t td_trace_where(void); /* the calling thread's line now; 0: not known */
-/* The line is asked for now and holds for the thread's work until it is released: before locks that
- * the answer needs are given up. */
-void td_trace_site_hold(void);
-void td_trace_site_release(void);
-
-/* Bytes a second that the device's memory can move: by its data sheet, for the CPU as its copies are
- * measured at the first call.  0: not known. */
-double td_dev_bandwidth(td_dev *d);
 
 /* td_span - one thing being recorded.  On the stack between open and close, which are cheap and
  * never fail; a span that is not open was not wanted. */

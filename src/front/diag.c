@@ -78,7 +78,7 @@ bad(walk *w, uint32_t node, td_status st, const char *what, ...)
     va_end(ap);
     td_text_addf(&t, "%s\n", said);
     add_place(&t, w->fr->s, node ? node : w->node, "File");
-    for (const frame *fr = w->fr; fr->up; fr = fr->up)
+    for (const frame *fr = w->fr; fr->call; fr = fr->up)
         add_place(&t, fr->up->s, fr->call, "called from");
     if (t.n && t.s[t.n - 1] == '\n')
         t.s[t.n - 1] = 0;

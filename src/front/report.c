@@ -34,13 +34,17 @@ hidden_find(walk *w, td_hiddenkind kind, uint32_t object, const td_type *t)
 td_val
 hidden_address(walk *w, td_hiddenkind kind)
 {
-    return w->hidden[hidden_find(w, kind, 0, NULL)].num.re;
+    uint32_t i = hidden_find(w, kind, 0, NULL); /* may move the list */
+
+    return w->hidden[i].num.re;
 }
 
 thing
 hidden_array(walk *w, uint32_t object, const td_type *t)
 {
-    return w->hidden[hidden_find(w, TD_HIDDEN_ARRAY, object, t)];
+    uint32_t i = hidden_find(w, TD_HIDDEN_ARRAY, object, t);
+
+    return w->hidden[i];
 }
 
 /* ---- sites ---- */

@@ -126,6 +126,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->again = false;
     w->turns = NULL;
     w->parallel = false;
+    w->loops = 0;
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->made->written = w->made->read = 0;

@@ -5,7 +5,7 @@
  */
 #include "ir/ir.h"
 
-enum { KEPT, TAKEN_IN }; /* of a product */
+enum { KEPT, TAKEN_IN };     /* of a product */
 enum { PLAIN, LEFT, RIGHT }; /* of a sum: which operand is taken in */
 
 typedef struct plan {

@@ -92,7 +92,8 @@ static td_word
 received(const td_engine *e, const td_runner *t, uint32_t k, uint32_t m, const td_word *v)
 {
     td_op op = waits_at(e, t);
-    uint32_t from = op == OP_shuffle ? (uint32_t)t->val[t->at->b].u % WARP : k ^ (uint32_t)t->at->imm;
+    uint32_t from =
+        op == OP_shuffle ? (uint32_t)t->val[t->at->b].u % WARP : k ^ (uint32_t)t->at->imm;
     td_word out = {0};
 
     if (op == OP_shuffle || op == OP_shuffle_xor)
@@ -301,11 +302,13 @@ new_threads(engine *g, td_arena *mem)
 
     if (__builtin_mul_overflow((uint64_t)block[0] * block[1], block[2], &g->e.nthread) ||
         __builtin_mul_overflow((uint64_t)grid[0] * grid[1], grid[2], &nblock))
-        return td_fail(TD_ERR_VALUE, "kernel %s: a grid of %u x %u x %u blocks of %u x %u x %u threads",
+        return td_fail(TD_ERR_VALUE,
+                       "kernel %s: a grid of %u x %u x %u blocks of %u x %u x %u threads",
                        p->fn->name, grid[0], grid[1], grid[2], block[0], block[1], block[2]);
     g->nteam = p->meets ? nblock : 1;
     if (__builtin_mul_overflow(g->nteam, p->waits ? g->e.nthread : 1, &n) || n > SIZE_MAX / 256)
-        return td_fail(TD_ERR_NOMEM, "kernel %s: %" PRIu64 " blocks at once", p->fn->name, g->nteam);
+        return td_fail(TD_ERR_NOMEM, "kernel %s: %" PRIu64 " blocks at once", p->fn->name,
+                       g->nteam);
     val = pieces(mem, n, p->nwords * sizeof(td_word), &nval);
     local = val ? pieces(mem, n, p->nlocal, &nlocal) : NULL;
     shared = local ? pieces(mem, g->nteam, p->nshared, &nshared) : NULL;

@@ -13,7 +13,7 @@ typedef struct decoder {
     uint32_t *word; /* of each instruction: offset of its value */
     uint32_t *root; /* of each pointer: index of the td_code_ptr that it was made from */
     size_t ndynamic;
-    uint32_t *pc;   /* of each instruction: the first code at or after it */
+    uint32_t *pc;                   /* of each instruction: the first code at or after it */
     uint32_t loop[MAXDEPTH], depth; /* open for, loop and block instructions */
 } decoder;
 
@@ -105,9 +105,10 @@ preset(decoder *d, uint32_t i)
 
     switch (s->op) {
     case OP_param:
-        fill(d, i, td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
+        fill(d, i,
+             td_interp_word(s->flags & TD_INST_PTR ? TD_U64 : (td_dtype)s->dt, &d->args[s->imm]));
         return true;
-    case OP_const: fill(d, i, constant(s)); return true;
+    case OP_const:   fill(d, i, constant(s)); return true;
     case OP_shared:
     case OP_local:
     case OP_dynamic: /* filled when a thread starts */
@@ -185,22 +186,24 @@ decode_value(decoder *d, uint32_t i)
     case OP_gdim:
         emit(d, i, CODE_INDEX)->imm = 3 * (int64_t)(s->op - OP_tid) + (int64_t)s->imm;
         break;
-    case OP_permute: emit(d, i, CODE_PERMUTE); break;
-    case OP_any:     emit(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_all:     emit(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_bits:    emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
-    case OP_unbits:  emit(d, i, CODE_UNBITS); break;
-    case OP_clock:   emit(d, i, CODE_CLOCK); break;
+    case OP_permute:       emit(d, i, CODE_PERMUTE); break;
+    case OP_any:           emit(d, i, CODE_ANY)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_all:           emit(d, i, CODE_ALL)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_bits:          emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
+    case OP_unbits:        emit(d, i, CODE_UNBITS); break;
+    case OP_clock:         emit(d, i, CODE_CLOCK); break;
     case OP_barrier_count:
     case OP_shuffle_xor:
     case OP_shuffle:
     case OP_ballot:
     case OP_match_any:
-    case OP_activemask: wait_at(d, i); break;
-    case OP_at:      emit(d, i, CODE_AT); break;
+    case OP_activemask:    wait_at(d, i); break;
+    case OP_at:            emit(d, i, CODE_AT); break;
     case OP_address:
-    case OP_pointer: emit(d, i, CODE_COPY); break;
-    case OP_lane:    emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
+    case OP_pointer:       emit(d, i, CODE_COPY); break;
+    case OP_piece_end:     emit(d, i, CODE_COPY)->a += 1; break;
+    case OP_piece:         emit(d, i, CODE_COPY)->a += 2; break;
+    case OP_lane:          emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
     case OP_load:
         c = access(d, i, CODE_LOAD);
         c->d = c->c;
@@ -219,13 +222,27 @@ decode_value(decoder *d, uint32_t i)
     return TD_OK;
 }
 
+static td_code *
+pieces(decoder *d, uint32_t i, td_code_kind kind)
+{
+    td_code *c = emit(d, i, kind);
+
+    c->imm = (int64_t)d->f->ins[i].imm;
+    c->d = d->word[i];
+    c->e = d->word[d->f->ins[i].jump];
+    return c;
+}
+
 static void
 decode_end(decoder *d, uint32_t i)
 {
     const td_inst *opener = &d->f->ins[d->f->ins[i].jump];
     td_code *c;
 
-    if (opener->op == OP_for) {
+    if (opener->op == OP_parallel) {
+        c = pieces(d, (uint32_t)(opener - d->f->ins), CODE_PIECE);
+        c->jump = c->at + 1;
+    } else if (opener->op == OP_for) {
         c = emit(d, (uint32_t)(opener - d->f->ins), CODE_NEXT);
         c->jump = c->at + 1;
         d->depth--;
@@ -261,9 +278,10 @@ decode_control(decoder *d, uint32_t i)
         d->loop[d->depth++] = i;
         break;
     case OP_loop:
-    case OP_block:   d->loop[d->depth++] = i; break;
-    case OP_exit_if: emit(d, i, CODE_EXIT); break;
-    case OP_end:  decode_end(d, i); break;
+    case OP_block:        d->loop[d->depth++] = i; break;
+    case OP_exit_if:      emit(d, i, CODE_EXIT); break;
+    case OP_parallel:     pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
+    case OP_end:          decode_end(d, i); break;
     case OP_barrier:
     case OP_grid_barrier:
     case OP_syncwarp:     wait_at(d, i); break;
@@ -282,7 +300,7 @@ place(decoder *d)
         if (td_dtype_is_complex((td_dtype)s->dt))
             return bad(d, i, TD_ERR_TYPE, "complex values are not interpreted");
         d->word[i] = (uint32_t)p->nwords;
-        p->nwords += td_optab[s->op].value ? s->lanes : 0;
+        p->nwords += s->op == OP_parallel ? 3 : td_optab[s->op].value ? s->lanes : 0;
         if (s->flags & TD_INST_PTR)
             TD_TRY(new_pointer(d, i));
     }
@@ -310,7 +328,7 @@ td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem
         d.pc[i] = out->ncode;
         if (preset(&d, i))
             continue;
-        if (!td_optab[f->ins[i].op].value || f->ins[i].op == OP_for)
+        if (!td_optab[f->ins[i].op].value || td_op_opens(f->ins[i].op))
             decode_control(&d, i);
         else
             TD_TRY(decode_value(&d, i));

@@ -34,6 +34,9 @@ typedef enum td_code_kind {
     CODE_BREAK,   /* jumps when a is true */
     CODE_FOR,     /* a, b, c: lo, hi, step; jumps when there is no iteration */
     CODE_NEXT,    /* as for; jumps back when there is another iteration */
+    CODE_PIECES,  /* a, b: lo, hi; imm: most; d, e: the region's words; jumps when there is no piece.  out: first,
+                     end, number */
+    CODE_PIECE,   /* as pieces; jumps back when there is another one */
     CODE_EXIT,    /* the thread ends when a is true */
     CODE_WAIT,    /* a barrier or an exchange in a warp: the thread stops */
     CODE_DONE,

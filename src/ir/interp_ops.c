@@ -105,8 +105,9 @@ static const struct {
     td_elt *const *fn;
 } intrinsics[] = {
     {"llvm.ctpop", bin_ctpop},        {"llvm.bitreverse", bin_bitreverse},
-    {"llvm.fabs", libm_fabs},         {"llvm.sqrt", libm_sqrt}, {"llvm.rint", libm_rint},
-    {"llvm.floor", libm_floor},       {"llvm.ceil", libm_ceil}, {"llvm.trunc", libm_trunc},
+    {"llvm.fabs", libm_fabs},         {"llvm.sqrt", libm_sqrt},
+    {"llvm.rint", libm_rint},         {"llvm.floor", libm_floor},
+    {"llvm.ceil", libm_ceil},         {"llvm.trunc", libm_trunc},
     {"llvm.copysign", libm_copysign}, {"llvm.fma", libm_fma},
 };
 

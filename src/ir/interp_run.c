@@ -1,5 +1,6 @@
 /* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
 #include "ir/interp_run.h"
+#include "base/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@ td_engine_locate(const td_engine *e, const td_runner *t, uint32_t at)
         snprintf(line, sizeof line, ", line %u", s->line);
     snprintf(w.text, sizeof w.text,
              "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s)", e->p->fn->name,
-             t->team->bid[0], t->team->bid[1], t->team->bid[2], t->tid[0], t->tid[1], t->tid[2], line, at,
-             td_optab[s->op].name);
+             t->team->bid[0], t->team->bid[1], t->team->bid[2], t->tid[0], t->tid[1], t->tid[2],
+             line, at, td_optab[s->op].name);
     return w;
 }
 
@@ -184,6 +185,39 @@ for_next(const td_runner *t, const td_code *c)
     return true;
 }
 
+/* The words of pointers to a thread's and its block's own memory. */
+static void
+point(const td_engine *e, const td_runner *t)
+{
+    for (uint32_t k = 0; k < e->p->nptr; k++) {
+        const td_code_ptr *p = &e->p->ptr[k];
+
+        if (p->op == OP_shared || p->op == OP_dynamic)
+            t->val[p->word].u = (uintptr_t)t->team->shared + p->offset;
+        if (p->op == OP_local)
+            t->val[p->word].u = (uintptr_t)t->local + p->offset;
+    }
+}
+
+/* Begins piece k of a parallel region; false: there is none. */
+static bool
+begin_piece(const td_engine *e, const td_runner *t, const td_code *c, int64_t k)
+{
+    int64_t lo = t->val[c->a].i, hi = t->val[c->b].i, n = c->imm, first, end;
+
+    if (lo < hi && (uint64_t)hi - (uint64_t)lo < (uint64_t)n)
+        n = (int64_t)((uint64_t)hi - (uint64_t)lo);
+    if (lo >= hi || k >= n)
+        return false;
+    td_parallel_piece(lo, hi, n, k, &first, &end);
+    memcpy(t->val + c->d, e->p->init + c->d, (c->e - c->d) * sizeof *t->val);
+    point(e, t);
+    t->val[c->out].i = first;
+    t->val[c->out + 1].i = end;
+    t->val[c->out + 2].i = k;
+    return true;
+}
+
 static int64_t
 thread_index(const td_engine *e, const td_runner *t, int64_t which)
 {
@@ -253,7 +287,7 @@ move(const td_engine *e, const td_runner *t, const td_code *c)
             out[l] = a[(uint64_t)t->val[c->b + l].i % c->lanes];
         break;
     case CODE_CLOCK: out->i = now(); break;
-    case CODE_AT: out->u = a->u + t->val[c->b].u; break;
+    case CODE_AT:    out->u = a->u + t->val[c->b].u; break;
     case CODE_BITCAST:
         for (uint32_t l = 0; l < c->lanes; l++)
             out[l] = td_interp_word(c->dt, &a[l]);
@@ -297,6 +331,8 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_BREAK:   more = v[c->a].u == 0; break;
         case CODE_FOR:     TD_TRY(for_start(e, t, c, &more)); break;
         case CODE_NEXT:    more = !for_next(t, c); break;
+        case CODE_PIECES:  more = begin_piece(e, t, c, 0); break;
+        case CODE_PIECE:   more = !begin_piece(e, t, c, v[c->out + 2].i + 1); break;
         case CODE_EXIT:
             t->ended = v[c->a].u != 0;
             if (!t->ended)
@@ -304,7 +340,7 @@ td_engine_run(const td_engine *e, td_runner *t)
             t->at = code + e->p->ncode - 1;
             return TD_OK;
         case CODE_WAIT:
-        case CODE_DONE:    t->at = c; return TD_OK;
+        case CODE_DONE: t->at = c; return TD_OK;
         }
         if (!more)
             c = code + c->jump - 1;
@@ -322,12 +358,5 @@ td_engine_start(const td_engine *e, td_runner *t, uint64_t linear)
     t->ended = false;
     memcpy(t->val, e->p->init, e->p->nwords * sizeof *t->val);
     memset(t->local, POISON, e->p->nlocal);
-    for (uint32_t k = 0; k < e->p->nptr; k++) {
-        const td_code_ptr *p = &e->p->ptr[k];
-
-        if (p->op == OP_shared || p->op == OP_dynamic)
-            t->val[p->word].u = (uintptr_t)t->team->shared + p->offset;
-        if (p->op == OP_local)
-            t->val[p->word].u = (uintptr_t)t->local + p->offset;
-    }
+    point(e, t);
 }

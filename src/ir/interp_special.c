@@ -35,9 +35,9 @@ td_elt *const td_special_right_shift[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, rig
 
 /* A bit behind the last one ends the count. */
 TD_EACH_IU(TD_DEFINE, leading_zeros,
-           WIDTH == 64 && x == 0
-               ? 64
-               : __builtin_clzll((uint64_t)x << (64 - WIDTH) | (uint64_t)(WIDTH < 64) << (63 - WIDTH % 64)))
+           WIDTH == 64 && x == 0 ? 64
+                                 : __builtin_clzll((uint64_t)x << (64 - WIDTH) |
+                                                   (uint64_t)(WIDTH < 64) << (63 - WIDTH % 64)))
 td_elt *const td_special_leading_zeros[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, leading_zeros, 0)};
 
 TD_EACH_U(TD_DEFINE, mulhi, (u128)x *y >> WIDTH)
@@ -54,9 +54,9 @@ TD_LANES(atomic_max_F64, double, d, double, d, fmax(x, y))
 TD_LANES(atomic_min_F32, float, f, float, f, fminf(x, y))
 TD_LANES(atomic_min_F64, double, d, double, d, fmin(x, y))
 static td_elt *const atomic_max[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, atomic_max, 0)
-                                                        TD_EACH_F(TD_ENTRY, atomic_max, 0)};
+                                                       TD_EACH_F(TD_ENTRY, atomic_max, 0)};
 static td_elt *const atomic_min[TD_DTYPE_COUNT] = {TD_EACH_IU(TD_ENTRY, atomic_min, 0)
-                                                        TD_EACH_F(TD_ENTRY, atomic_min, 0)};
+                                                       TD_EACH_F(TD_ENTRY, atomic_min, 0)};
 
 TD_EACH_U(TD_DEFINE, atomic_inc, x >= y ? 0 : x + 1)
 TD_EACH_U(TD_DEFINE, atomic_dec, x == 0 || x > y ? y : x - 1)
@@ -86,11 +86,11 @@ td_interp_atomic(td_op op, td_dtype dt)
     case OP_atomic_exch: return take_value;
     case OP_atomic_inc:  return atomic_inc[dt];
     case OP_atomic_dec:  return atomic_dec[dt];
-    case OP_atomic_and: return td_interp_elt(OP_bitwise_and, dt);
-    case OP_atomic_or:  return td_interp_elt(OP_bitwise_or, dt);
-    case OP_atomic_xor: return td_interp_elt(OP_bitwise_xor, dt);
-    case OP_atomic_max: return atomic_max[dt];
-    case OP_atomic_min: return atomic_min[dt];
+    case OP_atomic_and:  return td_interp_elt(OP_bitwise_and, dt);
+    case OP_atomic_or:   return td_interp_elt(OP_bitwise_or, dt);
+    case OP_atomic_xor:  return td_interp_elt(OP_bitwise_xor, dt);
+    case OP_atomic_max:  return atomic_max[dt];
+    case OP_atomic_min:  return atomic_min[dt];
     }
     return NULL;
 }

@@ -391,6 +391,29 @@ td_for(td_fn *f, td_val lo, td_val hi, td_val step)
     return td_push(f, s);
 }
 
+td_val
+td_pieces(td_fn *f, td_val lo, td_val hi, int most)
+{
+    td_inst s = td_inst_new(OP_parallel, dt_of(f, lo), 1);
+
+    s.arg[0] = lo;
+    s.arg[1] = hi;
+    s.imm = (uint64_t)most;
+    return td_push(f, s);
+}
+
+td_val
+td_piece_end(td_fn *f, td_val first)
+{
+    return unary(f, OP_piece_end, first, dt_of(f, first), 1, 0);
+}
+
+td_val
+td_piece(td_fn *f, td_val first)
+{
+    return unary(f, OP_piece, first, TD_I64, 1, 0);
+}
+
 void
 td_loop(td_fn *f)
 {

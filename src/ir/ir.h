@@ -1,7 +1,7 @@
 /* ir.h - the kernel IR: a typed program that one thread of a kernel runs.
  *
  * A kernel is a flat array of fixed-size instructions.  Control is structured: `if`/`else`/`end`,
- * `for`/`end`, `loop`/`end`, `block`/`end`, left by `break_if`; variables that change are slots.  A value is visible from its
+ * `for`/`end`, `loop`/`end`, `block`/`end`, left by `break_if`, and `parallel`/`end`; variables that change are slots.  A value is visible from its
  * instruction to the end of the region that holds it.  An instruction has 1 lane or several: lanes
  * are neighbouring elements that one thread handles together, vector registers on a CPU and 16-byte
  * accesses on a GPU.  Every instruction is total: no operand makes it undefined.
@@ -30,7 +30,7 @@ typedef struct td_inst {
     td_val   arg[TD_MAXARG];
     uint32_t line; /* source line; 0: none */
     uint64_t imm;
-    uint32_t jump; /* if, else, for, loop, block, end: the matching instruction, set by td_fn_finish */
+    uint32_t jump; /* of what opens or closes a region: the matching instruction, set by td_fn_finish */
     uint32_t pad;  /* 0: instructions are hashed as bytes */
 } td_inst;
 
@@ -100,6 +100,9 @@ void   td_block(td_fn *f);
 void   td_break_if(td_fn *f, td_val cond);              /* leaves the innermost loop, for or block */
 void   td_break_out(td_fn *f, td_val cond, int level);  /* leaves level + 1 of them */
 void   td_exit_if(td_fn *f, td_val cond);
+td_val td_pieces(td_fn *f, td_val lo, td_val hi, int most); /* opens `parallel` */
+td_val td_piece_end(td_fn *f, td_val first);            /* first: what td_pieces gave */
+td_val td_piece(td_fn *f, td_val first);                /* int64 */
 void   td_end(td_fn *f);
 td_val td_index(td_fn *f, td_op which, int axis);       /* OP_tid, OP_bid, OP_bdim, OP_gdim; int32 */
 td_val td_lane(td_fn *f);                               /* int32, 0..31 */

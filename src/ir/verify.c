@@ -13,6 +13,7 @@ typedef struct check {
     const td_fn *f;
     uint32_t *region; /* of each instruction: the id of the innermost region that holds it */
     uint32_t open[MAXDEPTH + 1], opener[MAXDEPTH + 1], depth, next;
+    uint32_t parallel; /* the open parallel region's instruction; UINT32_MAX: there is none */
 } check;
 
 static td_status
@@ -97,6 +98,27 @@ check_form(const check *c, uint32_t i)
     return bad(c, i, "has one lane");
 }
 
+/* What the pieces of a parallel region, each on a thread of the CPU, cannot do. */
+static td_status
+check_parallel(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i];
+
+    switch (s->op) {
+    case OP_param:
+    case OP_exit_if:
+    case OP_parallel:
+    case OP_dynamic:  return bad(c, i, "must not stand in a parallel region");
+    case OP_set:
+        return s->arg[0].i > c->parallel
+                   ? TD_OK
+                   : bad(c, i, "sets a slot from outside the parallel region");
+    }
+    return s->op >= OP_tid && s->op <= OP_syncwarp
+               ? bad(c, i, "must not stand in a parallel region")
+               : TD_OK;
+}
+
 /* One letter of core.def's args column. */
 static td_status
 check_letter(const check *c, uint32_t i, char letter, td_val v)
@@ -132,13 +154,13 @@ has_atomic(unsigned op, td_dtype dt)
     bool wide = td_dtype_size(dt) >= 4 && !td_dtype_is_complex(dt);
 
     switch (op) {
-    case OP_atomic_add: return wide || td_dtype_is_half(dt);
+    case OP_atomic_add:  return wide || td_dtype_is_half(dt);
     case OP_atomic_max:
     case OP_atomic_min:
     case OP_atomic_exch:
-    case OP_atomic_cas: return wide;
+    case OP_atomic_cas:  return wide;
     case OP_atomic_inc:
-    case OP_atomic_dec: return dt == TD_U32 || dt == TD_U64;
+    case OP_atomic_dec:  return dt == TD_U32 || dt == TD_U64;
     }
     return wide && td_dtype_is_int(dt);
 }
@@ -199,11 +221,17 @@ check_move(const check *c, uint32_t i)
                        td_at(c->f, s->arg[1])->lanes == s->lanes
                    ? TD_OK
                    : bad(c, i, "value does not fit the slot");
+    case OP_piece_end:
+    case OP_piece:
+        return a->op == OP_parallel && s->dt == (s->op == OP_piece ? TD_I64 : a->dt)
+                   ? TD_OK
+                   : bad(c, i, "operand is no parallel region's value, or the dtype differs");
     case OP_shuffle_xor:
         return same && s->lanes == 1 && s->imm < 32 ? TD_OK : bad(c, i, "one lane, mask below 32");
     case OP_shuffle:
-        return same && td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK
-                                                          : bad(c, i, "dtype differs, or not one lane");
+        return same && td_at(c->f, s->arg[1])->lanes == 1
+                   ? TD_OK
+                   : bad(c, i, "dtype differs, or not one lane");
     case OP_match_any:
         return a->lanes == 1 && s->dt == TD_U32 ? TD_OK : bad(c, i, "uint32 of one lane");
     case OP_permute:
@@ -244,23 +272,29 @@ check_core(const check *c, uint32_t i)
             if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)
                 return bad(c, i, "bounds are not one integer type");
         return TD_OK;
+    case OP_parallel:
+        for (int a = 0; a < 2; a++)
+            if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)
+                return bad(c, i, "bounds are not one integer type");
+        return s->imm && s->imm <= 1 << 20 ? TD_OK : bad(c, i, "pieces are 1 to 2^20");
     case OP_tid:
     case OP_bid:
     case OP_bdim:
     case OP_gdim: return s->imm < 3 && s->dt == TD_I32 ? TD_OK : bad(c, i, "no such axis");
     case OP_at:
         return td_at(c->f, s->arg[1])->lanes == 1 ? TD_OK : bad(c, i, "offset is not one lane");
-    case OP_address: return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
-    case OP_lane:    return s->dt == TD_I32 ? TD_OK : bad(c, i, "a lane is int32");
+    case OP_address:       return s->dt == TD_U64 ? TD_OK : bad(c, i, "an address is uint64");
+    case OP_lane:          return s->dt == TD_I32 ? TD_OK : bad(c, i, "a lane is int32");
     case OP_ballot:
     case OP_activemask:    return s->dt == TD_U32 ? TD_OK : bad(c, i, "threads of a warp are uint32");
     case OP_barrier_count: return s->dt == TD_I32 ? TD_OK : bad(c, i, "a count is int32");
     case OP_clock:         return s->dt == TD_I64 ? TD_OK : bad(c, i, "a time is int64");
     case OP_grid_barrier:
-        return td_at(c->f, s->arg[0])->dt == TD_U32 ? TD_OK : bad(c, i, "the counter is not uint32");
+        return td_at(c->f, s->arg[0])->dt == TD_U32 ? TD_OK
+                                                    : bad(c, i, "the counter is not uint32");
     case OP_nanosleep:
         return td_at(c->f, s->arg[0])->lanes == 1 ? TD_OK : bad(c, i, "time is not one lane");
-    case OP_fence:   return s->imm < 3 ? TD_OK : bad(c, i, "no such scope");
+    case OP_fence: return s->imm < 3 ? TD_OK : bad(c, i, "no such scope");
     }
     return letters[0] == 'v' || letters[0] == 's' ? check_move(c, i) : TD_OK;
 }
@@ -270,9 +304,12 @@ check_break(const check *c, uint32_t i)
 {
     uint64_t left = c->f->ins[i].imm;
 
-    for (uint32_t d = c->depth; d > 0; d--)
+    for (uint32_t d = c->depth; d > 0; d--) {
         if (td_op_is_breakable(c->f->ins[c->opener[d]].op) && left-- == 0)
             return TD_OK;
+        if (c->f->ins[c->opener[d]].op == OP_parallel)
+            return bad(c, i, "leaves a parallel region");
+    }
     return bad(c, i, c->f->ins[i].imm ? "stands in fewer loops and blocks" : "stands in no loop");
 }
 
@@ -298,6 +335,8 @@ check_one(check *c, uint32_t i)
     if (s->op == OP_else || s->op == OP_end)
         c->depth--;
     c->region[i] = c->open[c->depth];
+    if (s->op == OP_end && s->jump == c->parallel)
+        c->parallel = UINT32_MAX;
     TD_TRY(check_form(c, i));
     if (s->op < TD_OPS) {
         for (int a = 0; a < td_optab[s->op].arity; a++)
@@ -305,11 +344,15 @@ check_one(check *c, uint32_t i)
         return check_elementwise(c, i);
     }
     TD_TRY(check_core(c, i));
+    if (c->parallel != UINT32_MAX)
+        TD_TRY(check_parallel(c, i));
+    if (s->op == OP_parallel)
+        c->parallel = i;
     if (s->op == OP_break_if)
         return check_break(c, i);
     if (s->op == OP_else || td_op_opens(s->op))
         enter(c, i);
-    if (s->op == OP_for)
+    if (s->op == OP_for || s->op == OP_parallel)
         c->region[i] = c->open[c->depth]; /* the counter belongs to the body */
     return TD_OK;
 }
@@ -317,7 +360,7 @@ check_one(check *c, uint32_t i)
 td_status
 td_fn_verify(const td_fn *f)
 {
-    check c = {.f = f};
+    check c = {.f = f, .parallel = UINT32_MAX};
 
     if (f->st)
         return f->st;

@@ -29,6 +29,7 @@ struct td_kernel {
     state state;   /* guarded by jit.mu; the rest is constant once READY */
     char name[20]; /* "k_" and the key's first 16 digits */
     td_func *func;
+    _Atomic(const char *) label; /* td_jit_set_label */
     td_arena mem; /* of fn */
     td_fn fn;     /* interpreted engines only */
 };
@@ -347,6 +348,18 @@ const char *
 td_jit_name(const td_kernel *k)
 {
     return k->name;
+}
+
+const char *
+td_jit_label(const td_kernel *k)
+{
+    return atomic_load_explicit(&k->label, memory_order_acquire);
+}
+
+void
+td_jit_set_label(td_kernel *k, const char *text)
+{
+    atomic_store_explicit(&k->label, text, memory_order_release);
 }
 
 int

@@ -43,10 +43,11 @@ combine(lowering *L, const td_inst *s, LLVMValueRef old, LLVMValueRef v)
 
     switch (s->op) {
     case OP_atomic_inc:
-        return low_select(L, low_icmp(L, LLVMIntUGE, old, v), zero, LLVMBuildAdd(L->b, old, one, ""));
+        return low_select(L, low_icmp(L, LLVMIntUGE, old, v), zero,
+                          LLVMBuildAdd(L->b, old, one, ""));
     case OP_atomic_dec:
-        wraps = LLVMBuildOr(L->b, low_icmp(L, LLVMIntEQ, old, zero), low_icmp(L, LLVMIntUGT, old, v),
-                            "");
+        wraps = LLVMBuildOr(L->b, low_icmp(L, LLVMIntEQ, old, zero),
+                            low_icmp(L, LLVMIntUGT, old, v), "");
         return low_select(L, wraps, v, LLVMBuildSub(L->b, old, one, ""));
     }
     TD_ASSERT(s->op == OP_atomic_add && td_dtype_is_half(dt));
@@ -89,7 +90,8 @@ swap_loop(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
 static LLVMValueRef
 cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMValueRef new)
 {
-    LLVMTypeRef own = LLVMTypeOf(new), t = low_int(L, 8 * (unsigned)td_dtype_size((td_dtype)s->dt), 1);
+    LLVMTypeRef own = LLVMTypeOf(new),
+                t = low_int(L, 8 * (unsigned)td_dtype_size((td_dtype)s->dt), 1);
     LLVMValueRef ok;
 
     return LLVMBuildBitCast(L->b,
@@ -102,7 +104,8 @@ static LLVMValueRef
 one_lane(lowering *L, const low_access *a, int lane)
 {
     const td_inst *s = a->s;
-    LLVMValueRef p = low_lane_address(L, a, lane), v = low_lane(L, L->val[s->arg[2].i], a->lanes, lane);
+    LLVMValueRef p = low_lane_address(L, a, lane),
+                 v = low_lane(L, L->val[s->arg[2].i], a->lanes, lane);
     LLVMAtomicRMWBinOp op;
 
     if (s->op == OP_atomic_cas)

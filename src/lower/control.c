@@ -4,8 +4,8 @@
  */
 #include "lower/emit.h"
 
-static low_region *
-push(lowering *L, td_op op)
+low_region *
+low_open(lowering *L, td_op op)
 {
     low_region *r;
 
@@ -24,7 +24,7 @@ move_to(lowering *L, LLVMBasicBlockRef b)
 LLVMValueRef
 low_if(lowering *L, const td_inst *s)
 {
-    low_region *r = push(L, OP_if);
+    low_region *r = low_open(L, OP_if);
 
     r->body = low_block(L, "then");
     r->next = low_block(L, "else");
@@ -62,7 +62,7 @@ last_start(lowering *L, LLVMValueRef hi, LLVMValueRef step)
 LLVMValueRef
 low_for(lowering *L, const td_inst *s)
 {
-    low_region *r = push(L, OP_for);
+    low_region *r = low_open(L, OP_for);
     LLVMValueRef lo = L->val[s->arg[0].i];
     LLVMBasicBlockRef before = LLVMGetInsertBlock(L->b);
 
@@ -81,7 +81,7 @@ low_for(lowering *L, const td_inst *s)
 LLVMValueRef
 low_loop(lowering *L, const td_inst *s)
 {
-    low_region *r = push(L, OP_loop);
+    low_region *r = low_open(L, OP_loop);
 
     (void)s;
     r->body = low_block(L, "loop");
@@ -94,7 +94,7 @@ low_loop(lowering *L, const td_inst *s)
 LLVMValueRef
 low_block_region(lowering *L, const td_inst *s)
 {
-    low_region *r = push(L, OP_block);
+    low_region *r = low_open(L, OP_block);
 
     (void)s;
     r->next = low_block(L, "done");
@@ -155,6 +155,10 @@ low_end(lowering *L, const td_inst *s)
     low_region *r = &L->open[--L->depth];
 
     (void)s;
+    if (r->op == OP_parallel) {
+        low_end_parallel(L, r);
+        return NULL;
+    }
     if (r->op == OP_for)
         end_for(L, r);
     else

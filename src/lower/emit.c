@@ -239,6 +239,9 @@ static low_inst *const coretab[OP_COUNT] = {
     [OP_block] = low_block_region,
     HERE(break_if),
     HERE(exit_if),
+    HERE(parallel),
+    HERE(piece_end),
+    [OP_piece] = low_piece_number,
     HERE(end),
     HERE(tid),
     HERE(bid),
@@ -266,6 +269,14 @@ static low_inst *const coretab[OP_COUNT] = {
 
 /* ---- the function ---- */
 
+void
+low_host_attrs(const lowering *L, LLVMValueRef fn)
+{
+    low_attr(L, fn, "nounwind", 0);
+    if (low_host()->vector_bytes == 64)
+        low_attr_text(L, fn, "prefer-vector-width", "512");
+}
+
 static td_status
 declare_host(lowering *L)
 {
@@ -273,8 +284,7 @@ declare_host(lowering *L)
 
     L->fn = LLVMAddFunction(L->mod, L->f->name,
                             LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, 3, 0));
-    if (low_host()->vector_bytes == 64)
-        low_attr_text(L, L->fn, "prefer-vector-width", "512");
+    low_host_attrs(L, L->fn);
     return TD_OK;
 }
 
@@ -305,6 +315,7 @@ declare_gpu(lowering *L)
     }
     L->fn = LLVMAddFunction(L->mod, L->f->name,
                             LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, L->f->nparam, 0));
+    low_attr(L, L->fn, "nounwind", 0);
     LLVMSetFunctionCallConv(L->fn, 71); /* ptx_kernel: an entry */
     annotate(L, "maxntidx", L->f->threads);
     annotate(L, "minctasm", L->f->resident);
@@ -347,7 +358,6 @@ low_module(lowering *L)
     L->mod = LLVMModuleCreateWithNameInContext(L->f->name, L->cx);
     L->b = LLVMCreateBuilderInContext(L->cx);
     TD_TRY(L->target == TD_TARGET_CPU ? declare_host(L) : declare_gpu(L));
-    low_attr(L, L->fn, "nounwind", 0);
     return lower_body(L);
 }
 

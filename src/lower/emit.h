@@ -16,9 +16,10 @@ enum { LOW_DEPTH = 64 }; /* td_fn_finish refuses deeper regions */
 /* An open region.  `next`: where control goes behind it; of an `if`, the else branch until
  * `else`. */
 typedef struct low_region {
-    td_op             op; /* if, for, loop, block */
+    td_op             op; /* if, for, loop, block, parallel */
     LLVMBasicBlockRef next, body;
     LLVMValueRef      counter, hi, step, limit; /* for; limit: hi - step */
+    struct low_piece *piece;                    /* parallel */
 } low_region;
 
 /* One lowering.  On the compiling thread's stack; `val` comes from the kernel's arena. */
@@ -68,12 +69,16 @@ low_inst low_slot, low_get, low_set;                                  /* memory.
 low_inst low_atomic, low_fence;                                       /* atomic.c */
 low_inst low_if, low_else, low_for, low_loop, low_block_region;       /* control.c */
 low_inst low_break_if, low_exit_if, low_end;                          /* control.c */
+low_inst low_parallel, low_piece_end, low_piece_number;               /* parallel.c */
 low_inst low_tid, low_bid, low_bdim, low_gdim, low_lane_index;        /* thread.c */
 low_inst low_barrier, low_barrier_count, low_grid_barrier;            /* thread.c */
 low_inst low_clock, low_nanosleep;                                    /* thread.c */
 low_inst low_shuffle_xor, low_shuffle, low_ballot, low_match_any;     /* warp.c */
 low_inst low_activemask, low_syncwarp;                                /* warp.c */
 low_inst low_permute, low_any, low_all, low_bits, low_unbits;         /* lanes.c */
+/* control.c: a region that is open from now on, to be closed by low_end. */
+low_region *low_open(lowering *L, td_op op);
+void        low_end_parallel(lowering *L, const low_region *r); /* parallel.c */
 /* types.c: not on this target; fails with the instruction and why. */
 LLVMValueRef low_refuse(lowering *L, const td_inst *s, const char *why);
 
@@ -124,6 +129,9 @@ LLVMValueRef low_call_lanes(lowering *L, const char *name, int arity, td_dtype d
 /* runtime.c: a call of a C function that CPU code can reach (low_symbol). */
 LLVMValueRef low_runtime(lowering *L, const char *name, LLVMTypeRef result, LLVMValueRef *arg,
                          unsigned n);
+
+/* emit.c: what every function of the CPU's code says of itself. */
+void low_host_attrs(const lowering *L, LLVMValueRef fn);
 
 /* emit.c: fills L->mod from L->f; L->cx and L->target are set.  On failure L->mod may be half
  * made. */

@@ -82,7 +82,8 @@ by_register(lowering *L, unsigned bits, int lanes, LLVMValueRef v, LLVMValueRef 
     for (int k = 0; k < count; k++)
         reg[k] = low_part(L, v, lanes, k * w, w);
     if (count == 1)
-        return low_part(L, registers(L, bits, w, reg, 1, low_part(L, index, lanes, 0, w)), w, 0, lanes);
+        return low_part(L, registers(L, bits, w, reg, 1, low_part(L, index, lanes, 0, w)), w, 0,
+                        lanes);
     for (int k = 0; k < count; k++) {
         r = registers(L, bits, w, reg, count, low_part(L, index, lanes, k * w, w));
         for (int i = 0; i < w; i++)
@@ -111,8 +112,7 @@ LLVMValueRef
 low_permute(lowering *L, const td_inst *s)
 {
     td_dtype dt = (td_dtype)s->dt;
-    unsigned own = dt == TD_BOOL ? 1 : 8 * (unsigned)td_dtype_size(dt),
-             bits = own == 64 ? 64 : 32;
+    unsigned own = dt == TD_BOOL ? 1 : 8 * (unsigned)td_dtype_size(dt), bits = own == 64 ? 64 : 32;
     LLVMTypeRef t = low_type(L, dt, s->lanes), wide = low_int(L, bits, s->lanes);
     LLVMValueRef v = L->val[s->arg[0].i], index = L->val[s->arg[1].i];
 

@@ -1,4 +1,5 @@
 /* runtime.c - functions of the core that CPU code calls by name: what an instruction cannot do. */
+#include "base/parallel.h"
 #include "base/scratch.h"
 #include "lower/emit.h"
 #include "lower/host.h"
@@ -18,9 +19,38 @@ run_clock(void)
 static void
 run_nanosleep(int64_t ns)
 {
-    struct timespec t = {.tv_sec = ns > 0 ? ns / 1000000000 : 0, .tv_nsec = ns > 0 ? ns % 1000000000 : 0};
+    struct timespec t = {.tv_sec = ns > 0 ? ns / 1000000000 : 0,
+                         .tv_nsec = ns > 0 ? ns % 1000000000 : 0};
 
     nanosleep(&t, NULL);
+}
+
+typedef void run_piece(void *env, int64_t first, int64_t end, int64_t number);
+
+typedef struct pieces {
+    run_piece *fn;
+    void *env;
+    int64_t lo, hi, n;
+} pieces;
+
+static void
+run_one(void *ctx, int64_t k)
+{
+    const pieces *p = ctx;
+    int64_t first, end;
+
+    td_parallel_piece(p->lo, p->hi, p->n, k, &first, &end);
+    p->fn(p->env, first, end, k);
+}
+
+static void
+run_pieces(run_piece *fn, void *env, int64_t lo, int64_t hi, int64_t most)
+{
+    uint64_t all = (uint64_t)hi - (uint64_t)lo;
+    pieces p = {fn, env, lo, hi, all < (uint64_t)most ? (int64_t)all : most};
+
+    if (lo < hi)
+        td_parallel(p.n, run_one, &p);
 }
 
 static const struct {
@@ -29,6 +59,7 @@ static const struct {
 } functions[] = {
     {"td_scratch", (void (*)(void))td_scratch},
     {"td_run_clock", (void (*)(void))run_clock},
+    {"td_run_pieces", (void (*)(void))run_pieces},
     {"td_run_nanosleep", (void (*)(void))run_nanosleep},
 };
 
@@ -44,10 +75,10 @@ low_runtime_symbol(const char *name)
 LLVMValueRef
 low_runtime(lowering *L, const char *name, LLVMTypeRef result, LLVMValueRef *arg, unsigned n)
 {
-    LLVMTypeRef par[4];
+    LLVMTypeRef par[5];
     LLVMValueRef fn = LLVMGetNamedFunction(L->mod, name);
 
-    TD_ASSERT(n <= 4 && low_runtime_symbol(name));
+    TD_ASSERT(n <= 5 && low_runtime_symbol(name));
     for (unsigned i = 0; i < n; i++)
         par[i] = LLVMTypeOf(arg[i]);
     if (!fn) {

@@ -70,7 +70,8 @@ low_barrier_count(lowering *L, const td_inst *s)
 {
     LLVMValueRef c = LLVMBuildZExt(L->b, L->val[s->arg[0].i], low_int(L, 32, 1), "");
 
-    return L->target == TD_TARGET_CPU ? c : low_intrin(L, "llvm.nvvm.barrier0.popc", NULL, 0, &c, 1);
+    return L->target == TD_TARGET_CPU ? c
+                                      : low_intrin(L, "llvm.nvvm.barrier0.popc", NULL, 0, &c, 1);
 }
 
 static LLVMValueRef
@@ -101,7 +102,8 @@ meet(lowering *L, LLVMValueRef p)
     add = LLVMBuildSub(L->b, low_cint(L, 32, 1, 0x80000001), nblock, "");
     add = low_select(L, low_icmp(L, LLVMIntEQ, linear, low_zero(i32)), add, one);
     low_intrin(L, "llvm.nvvm.membar.gl", NULL, 0, NULL, 0);
-    old = LLVMBuildAtomicRMW(L->b, LLVMAtomicRMWBinOpAdd, p, add, LLVMAtomicOrderingMonotonic, false);
+    old =
+        LLVMBuildAtomicRMW(L->b, LLVMAtomicRMWBinOpAdd, p, add, LLVMAtomicOrderingMonotonic, false);
     LLVMBuildBr(L->b, wait);
     LLVMPositionBuilderAtEnd(L->b, wait);
     seen = LLVMBuildXor(L->b, counter_load(L, p), old, "");
@@ -119,8 +121,8 @@ low_grid_barrier(lowering *L, const td_inst *s)
     if (L->target == TD_TARGET_CPU)
         return low_refuse(L, s, "the blocks of a CPU do not run at once");
     low_barrier(L, s);
-    tid = LLVMBuildOr(L->b, sreg(L, "tid", 0), LLVMBuildOr(L->b, sreg(L, "tid", 1), sreg(L, "tid", 2), ""),
-                      "");
+    tid = LLVMBuildOr(L->b, sreg(L, "tid", 0),
+                      LLVMBuildOr(L->b, sreg(L, "tid", 1), sreg(L, "tid", 2), ""), "");
     low_open_guard(L, low_icmp(L, LLVMIntEQ, tid, low_zero(low_int(L, 32, 1))), &join);
     meet(L, L->val[s->arg[0].i]);
     LLVMBuildBr(L->b, join);

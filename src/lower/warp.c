@@ -80,8 +80,9 @@ low_ballot(lowering *L, const td_inst *s)
 {
     LLVMValueRef arg[2] = {L->val[s->arg[1].i], L->val[s->arg[0].i]};
 
-    return L->target == TD_TARGET_CPU ? only_gpu(L, s)
-                                      : low_intrin(L, "llvm.nvvm.vote.ballot.sync", NULL, 0, arg, 2);
+    return L->target == TD_TARGET_CPU
+               ? only_gpu(L, s)
+               : low_intrin(L, "llvm.nvvm.vote.ballot.sync", NULL, 0, arg, 2);
 }
 
 LLVMValueRef
@@ -95,8 +96,8 @@ low_match_any(lowering *L, const td_inst *s)
         return only_gpu(L, s);
     arg[1] = LLVMBuildBitCast(L->b, L->val[s->arg[0].i], low_int(L, bits_of(a), 1), "");
     arg[1] = LLVMBuildIntCast2(L->b, arg[1], low_int(L, wide ? 64 : 32, 1), 0, "");
-    return low_intrin(L, wide ? "llvm.nvvm.match.any.sync.i64" : "llvm.nvvm.match.any.sync.i32", NULL,
-                      0, arg, 2);
+    return low_intrin(L, wide ? "llvm.nvvm.match.any.sync.i64" : "llvm.nvvm.match.any.sync.i32",
+                      NULL, 0, arg, 2);
 }
 
 LLVMValueRef

@@ -183,8 +183,7 @@ core_exec(PyObject *m)
     }
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
         !py_device_init(m) || !py_stream_init(m) || !py_hostmem_init(m) || !py_random_init(m) ||
-        !py_graph_init(m) ||
-        PyModule_AddFunctions(m, py_profile_functions) < 0 ||
+        !py_graph_init(m) || !py_site_init() || PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
         PyModule_AddFunctions(m, py_pick_functions) < 0 ||
@@ -197,7 +196,6 @@ core_exec(PyObject *m)
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
-    py_site_init();
     td_dev_on_open(td_jit_warm);
     py_memory_hooks();
     return 0;

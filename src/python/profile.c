@@ -29,7 +29,7 @@ static PyObject *
 record(const td_tracerec *r)
 {
     return Py_BuildValue("(ssszHInnLLLL)", td_trace_kind_name((td_trace_kind)r->kind),
-                         td_trace_text(r->name), td_trace_text(r->site),
+                         td_name_text(r->name), td_name_text(r->site),
                          r->dev ? td_dev_info(r->dev)->name : NULL, (int)r->lane, r->thread,
                          (Py_ssize_t)r->failed, (Py_ssize_t)r->nbytes, (long long)r->begin,
                          (long long)r->end, (long long)r->on, (long long)r->off);

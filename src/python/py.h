@@ -173,7 +173,7 @@ bool      py_stream_init(PyObject *module);
  * of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
 bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
-void      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */
 void      py_memory_hooks(void);                /* what the core asks Python for */

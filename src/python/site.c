@@ -1,11 +1,12 @@
 /* site.c - the Python line that asks for something, for errors and profiles.
  *
- * A profile asks at every launch: which lines belong to the package and what a line is called is
- * remembered by code object.
+ * A GPU's kernels fail late and a profile wants every launch's line, so each launch asks: which code
+ * belongs to the package, and what the place that a frame has reached is called, is remembered by code
+ * object.  What is left is to find frame, code and place: 0.1 µs.
  */
 #include "python/py.h"
 
-#include "dev/trace.h"
+#include "dev/site.h"
 
 #include <string.h>
 
@@ -20,9 +21,11 @@ static struct {
 
 static struct {
     PyObject *code;
-    int line;
+    int at; /* f_lasti: the place in the code */
     uint32_t id;
 } lines[LINES];
+
+static PyObject *f_back, *f_lasti; /* names, interned */
 
 /* Is the frame one of the package's own? */
 static bool
@@ -53,9 +56,9 @@ write_line(PyFrameObject *frame, char *text, size_t n)
 }
 
 static size_t
-place_of(const PyObject *code, int line, size_t size)
+place_of(const PyObject *code, int at, size_t size)
 {
-    return (((uintptr_t)code >> 4) + (size_t)line * 31) & (size - 1);
+    return (((uintptr_t)code >> 4) + (size_t)at * 31) & (size - 1);
 }
 
 static bool
@@ -81,7 +84,7 @@ users_frame(void)
     PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame()), *outer;
 
     while (frame && frame != Py_None && is_ours_cached(frame)) {
-        outer = PyObject_GetAttrString(frame, "f_back");
+        outer = PyObject_GetAttr(frame, f_back);
         Py_DECREF(frame);
         frame = outer;
     }
@@ -90,20 +93,30 @@ users_frame(void)
     return frame;
 }
 
+static int
+lasti_of(PyObject *frame)
+{
+    PyObject *o = PyObject_GetAttr(frame, f_lasti);
+    int n = o ? (int)PyLong_AsLong(o) : -1;
+
+    Py_XDECREF(o);
+    return n;
+}
+
 static uint32_t
 line_id(PyObject *frame)
 {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *old;
-    int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
-    size_t at = place_of(code, line, LINES);
+    int lasti = lasti_of(frame);
+    size_t at = place_of(code, lasti, LINES);
     char text[256] = "";
 
-    if (lines[at].code != code || lines[at].line != line) {
+    if (lines[at].code != code || lines[at].at != lasti) {
         write_line((PyFrameObject *)frame, text, sizeof text);
         old = lines[at].code;
         lines[at].code = code;
-        lines[at].line = line;
-        lines[at].id = td_trace_id(text);
+        lines[at].at = lasti;
+        lines[at].id = td_name_id(text);
         code = old;
     }
     Py_XDECREF(code);
@@ -111,7 +124,7 @@ line_id(PyObject *frame)
 }
 
 static uint32_t
-trace_line(void)
+site_line(void)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *type, *value, *trace, *frame;
@@ -141,9 +154,14 @@ note_line(char *text, size_t n)
     PyGILState_Release(gil);
 }
 
-void
+bool
 py_site_init(void)
 {
+    f_back = PyUnicode_InternFromString("f_back");
+    f_lasti = PyUnicode_InternFromString("f_lasti");
+    if (!f_back || !f_lasti)
+        return false;
     td_mem_on_large(note_line);
-    td_trace_on_site(trace_line);
+    td_site_on_ask(site_line);
+    return true;
 }

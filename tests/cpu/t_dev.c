@@ -1,4 +1,5 @@
 /* t_dev.c - the CPU as a device: memory and its pool, copies, streams, events, launches. */
+#include "base/scratch.h"
 #include "dev/blas.h"
 #include "dev/dev.h"
 #include "dev/library.h"
@@ -318,6 +319,40 @@ test_launch(void)
     td_buf_unref(out);
 }
 
+/* Each block fills its shared memory, and counts what stands there. */
+static void
+use_shared(const uint64_t *args, int64_t bid, int64_t nblock)
+{
+    int64_t *own = td_scratch(), n = (int64_t)args[1], sum = 0;
+
+    (void)nblock;
+    for (int64_t i = 0; i < n; i++)
+        own[i] = bid + i;
+    for (int64_t i = 0; i < n; i++)
+        sum += own[i] - i;
+    ((int64_t *)args[0])[bid] = sum;
+}
+
+static void
+test_shared(void)
+{
+    enum { N = 1000 };
+    static int64_t sums[N];
+    td_func *f;
+
+    CHECK_OK(td_func_of_entry(cpu, "use_shared", use_shared, &f));
+    for (int64_t n = 10; n < 10000; n *= 10) {
+        td_dims dims = {.grid = {N, 1, 1}, .block = {1, 1, 1}, .shared = (uint32_t)(8 * n)};
+        uint64_t args[2] = {(uintptr_t)sums, (uint64_t)n};
+
+        CHECK_OK(td_launch(f, td_dev_stream(cpu), &dims, args, 2));
+        for (int k = 0; k < N; k++)
+            if (!CHECK(sums[k] == k * n))
+                break;
+    }
+    td_func_free(f);
+}
+
 static void *
 churn(void *arg)
 {
@@ -439,6 +474,7 @@ main(void)
     test_host();
     test_streams();
     test_launch();
+    test_shared();
     test_threads();
     test_libraries();
     test_blas();

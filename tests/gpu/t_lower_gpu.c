@@ -32,7 +32,8 @@ send(const test_case *c, const uint64_t *args, td_buf **buf, uint64_t *on_gpu)
 static td_status
 launch(const test_case *c, td_module *m, const uint64_t *args, td_buf **buf)
 {
-    td_dims dims = {.grid = {c->grid, 1, 1}, .block = {c->block, 1, 1}, .shared = (uint32_t)c->shared};
+    td_dims dims = {
+        .grid = {c->grid, 1, 1}, .block = {c->block, 1, 1}, .shared = (uint32_t)c->shared};
     uint64_t on_gpu[MAX_ARGS];
     td_func *f;
 
@@ -71,6 +72,8 @@ flows(const td_lower *lw, const flow_case *table, int n)
     test_case c;
 
     for (int k = 0; k < n; k++) {
+        if (table[k].on == CPU_ONLY)
+            continue;
         test_begin(&c, table[k].name);
         table[k].make(&c, true);
         test_against_interp(&c, lw, "gpu", run_gpu);

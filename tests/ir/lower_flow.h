@@ -318,15 +318,15 @@ flow_calls(test_case *c, bool gpu)
 typedef struct flow_case {
     const char *name;
     void (*make)(test_case *c, bool gpu);
-    bool gpu_only;
+    enum flow_on { BOTH, GPU_ONLY, CPU_ONLY } on;
 } flow_case;
 
 static const flow_case flow_table[] = {
-    {"nested", flow_nested, false},       {"edges", flow_edges, false},
-    {"lanes", flow_lanes, false},         {"masked", flow_masked, false},
-    {"scattered", flow_scattered, false}, {"scalars", flow_scalars, false},
-    {"shared", flow_shared, false},       {"calls", flow_calls, false},
-    {"block_sum", flow_block_sum, true},  {"shuffles", flow_shuffles, true},
+    {"nested", flow_nested, BOTH},       {"edges", flow_edges, BOTH},
+    {"lanes", flow_lanes, BOTH},         {"masked", flow_masked, BOTH},
+    {"scattered", flow_scattered, BOTH}, {"scalars", flow_scalars, BOTH},
+    {"shared", flow_shared, BOTH},       {"calls", flow_calls, BOTH},
+    {"block_sum", flow_block_sum, GPU_ONLY},  {"shuffles", flow_shuffles, GPU_ONLY},
 };
 enum { N_FLOWS = sizeof flow_table / sizeof *flow_table };
 

@@ -272,15 +272,51 @@ kernel_times(test_case *c, bool gpu)
     td_store(f, out, kernel_int(c, 1), td_barrier_count(f, passed), TD_NONE, 0);
 }
 
+/* Pieces of ranges: values, slots and pointers from before them; sums of each piece put together after. */
+static void
+kernel_pieces(test_case *c, bool gpu)
+{
+    enum { MOST = 7 };
+    td_fn *f = &c->f;
+    td_val in = flow_noise(c, TD_F32), scale = flow_noise(c, TD_F32), out = test_out(c, TD_F32, N_FLOW, "scaled", 0);
+    td_val total = test_out(c, TD_F32, 4, "totals", 0), bounds = test_out(c, TD_I32, 64, "pieces", 0), n, by, sums,
+           first, sum, i, v, p;
+
+    (void)gpu;
+    n = test_word(c, TD_I32, N_FLOW - 3);
+    by = td_slot(f, TD_F32, 4);
+    td_set(f, by, td_load(f, scale, kernel_int(c, 0), TD_NONE, 4, 0));
+    for (int k = 0; k < 4; k++) {
+        sums = td_local(f, TD_F32, MOST);
+        first = td_pieces(f, kernel_int(c, k == 2 ? N_FLOW : 5 * k), k == 3 ? kernel_int(c, 18) : n, MOST);
+        sum = td_slot(f, TD_F32, 1);
+        i = td_for(f, first, td_piece_end(f, first), kernel_int(c, 1));
+        v = TD_E2(f, multiply, td_load(f, in, i, TD_NONE, 1, 0), td_extract(f, td_get(f, by), k));
+        td_store(f, out, i, v, TD_NONE, 0);
+        td_set(f, sum, TD_E2(f, add, td_get(f, sum), v));
+        td_end(f);
+        p = td_piece(f, first);
+        td_store(f, sums, p, td_get(f, sum), TD_NONE, 0);
+        td_store(f, bounds, TD_E2(f, add, p, flow_int(c, 16 * k)), td_piece_end(f, first), TD_NONE, 0);
+        td_end(f);
+        sum = td_slot(f, TD_F32, 1);
+        i = td_for(f, kernel_int(c, 0), kernel_int(c, k == 2 ? 0 : k == 3 ? 3 : MOST), kernel_int(c, 1));
+        td_set(f, sum, TD_E2(f, add, td_get(f, sum), td_load(f, sums, i, TD_NONE, 1, 0)));
+        td_end(f);
+        td_store(f, total, kernel_int(c, k), td_get(f, sum), TD_NONE, 0);
+    }
+}
+
 static const flow_case kernel_table[] = {
-    {"levels", kernel_levels, false},
-    {"atomics", kernel_atomics, false},
-    {"unused", kernel_unused, false},
-    {"pointers", kernel_pointers, false},
-    {"warps", kernel_warps, true},
-    {"grid", kernel_grid, true},
-    {"lanes", kernel_lanes, false},
-    {"times", kernel_times, false},
+    {"levels", kernel_levels, BOTH},
+    {"atomics", kernel_atomics, BOTH},
+    {"unused", kernel_unused, BOTH},
+    {"pointers", kernel_pointers, BOTH},
+    {"warps", kernel_warps, GPU_ONLY},
+    {"grid", kernel_grid, GPU_ONLY},
+    {"lanes", kernel_lanes, BOTH},
+    {"times", kernel_times, BOTH},
+    {"pieces", kernel_pieces, CPU_ONLY},
 };
 enum { N_KERNELS = sizeof kernel_table / sizeof *kernel_table };
 

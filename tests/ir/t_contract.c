@@ -38,8 +38,11 @@ forms(td_fn *f)
     n = td_cast(f, x[3], TD_I64);
     r[6] = td_cast(f, TD_E2(f, add, TD_E2(f, multiply, n, n), n), TD_F64);
     acc = td_slot(f, TD_F64, 1);
-    i = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 4), td_const_int(f, TD_I32, 1));
-    td_set(f, acc, TD_E2(f, add, td_get(f, acc), TD_E2(f, multiply, td_load(f, in, i, TD_NONE, 1, 0), x[1])));
+    i = td_for(f, td_const_int(f, TD_I32, 0), td_const_int(f, TD_I32, 4),
+               td_const_int(f, TD_I32, 1));
+    td_set(
+        f, acc,
+        TD_E2(f, add, td_get(f, acc), TD_E2(f, multiply, td_load(f, in, i, TD_NONE, 1, 0), x[1])));
     td_end(f);
     r[7] = td_get(f, acc);
     for (int k = 0; k < N; k++)

@@ -173,7 +173,7 @@ flows(const td_lower *lw, const flow_case *table, int n, uint32_t optimise)
 
     for (int k = 0; k < n; k++)
         for (int gpu = 0; gpu < 2; gpu++) {
-            if (!gpu && table[k].gpu_only)
+            if (table[k].on == (gpu ? CPU_ONLY : GPU_ONLY))
                 continue;
             test_begin(&c, table[k].name);
             table[k].make(&c, gpu);
@@ -193,7 +193,7 @@ fast(const td_lower *lw)
     static const char *const approximate[] = {
         "div.full.ftz.f32",   "sqrt.approx.ftz.f32", "rsqrt.approx.ftz.f32", "ex2.approx.ftz.f32",
         "lg2.approx.ftz.f32", "sin.approx.ftz.f32",  "cos.approx.ftz.f32",   "fma.rn.ftz.f32"};
-    static const td_op rows[] = {OP_divide, OP_sqrt, OP_exp,  OP_exp2, OP_log,  OP_log2,
+    static const td_op rows[] = {OP_divide, OP_sqrt, OP_exp, OP_exp2, OP_log, OP_log2,
                                  OP_log10,  OP_sin,  OP_cos, OP_tan,  OP_pow, OP_rsqrt};
     char *text = NULL;
     test_case c;
@@ -251,6 +251,15 @@ refusals(const td_lower *lw)
     if (__lsan_enable)
         __lsan_enable();
     CHECK_FAILS(lw->ptx(&c.f, "sm_20", &text), TD_ERR_JIT, "sm_20");
+    test_end(&c);
+    test_begin(&c, "pieces");
+    kernel_pieces(&c, true);
+    CHECK_OK(td_fn_finish(&c.f));
+    CHECK_FAILS(lw->ptx(&c.f, "sm_90", &text), TD_ERR_JIT, "parallel");
+    test_end(&c);
+    test_begin(&c, "refused");
+    flow_block_sum(&c, true);
+    CHECK_OK(td_fn_finish(&c.f));
     CHECK_FAILS(lw->text(&c.f, "cubin", NULL, &text), TD_ERR_VALUE, "cubin");
     CHECK_FAILS(lw->link("no object", 9, "k", &entry), TD_ERR_JIT, "");
     if (CHECK_OK(lw->ptx(&c.f, "sm_120", &text)))

@@ -22,29 +22,42 @@ next(uint64_t *state)
     return *state >> 33;
 }
 
-/* 1 byte to 256 MB or to 16 MB, each power of two as likely as another; any size up to 64 MB. */
-static size_t
-any_size(int mode, uint64_t *state)
-{
-    size_t top = (size_t)1 << next(state) % (mode == 0 ? 28 : 24);
+/* What a walk asks for: each power of two as likely as another, or each size; and its limits. */
+static const struct walk {
+    const char *sizes;
+    bool flat;
+    size_t least, most, limit[3];
+} walks[] = {
+    {"1 B to 256 MB", false, 1, (size_t)256 << 20, {(size_t)7 << 30, (size_t)7 << 29, (size_t)7 << 28}},
+    {"1 B to 16 MB", false, 1, (size_t)16 << 20, {(size_t)5 << 28, (size_t)7 << 29, (size_t)7 << 28}},
+    {"any to 64 MB", true, 1, (size_t)64 << 20, {(size_t)7 << 30, (size_t)7 << 29, (size_t)7 << 28}},
+    {"256 B to 16 MB", false, 256, (size_t)16 << 20, {(size_t)256 << 20, (size_t)384 << 20, (size_t)1 << 30}},
+    {"any to 16 MB", true, 256, (size_t)16 << 20, {(size_t)256 << 20, (size_t)512 << 20, (size_t)1 << 30}},
+};
 
-    return mode == 2 ? 1 + (size_t)next(state) % ((size_t)64 << 20)
-                     : top + (size_t)next(state) % top;
+static size_t
+any_size(const struct walk *w, uint64_t *state)
+{
+    int octaves = __builtin_ctzll(w->most) - __builtin_ctzll(w->least);
+    size_t top = w->least << next(state) % (uint64_t)octaves;
+
+    return w->flat ? w->least + (size_t)next(state) % (w->most - w->least + 1)
+                   : top + (size_t)next(state) % top;
 }
 
 /* Below nine tenths of the limit a request is never refused, in whatever order buffers come and go. */
 static void
-test_stress(int mode, uint64_t seed, int steps)
+test_stress(const struct walk *w, size_t limit, uint64_t seed, int steps)
 {
     enum { MOST = 4096 };
     static td_buf *b[MOST];
-    size_t limit = ((size_t)7 << 30) >> seed % 3, live = 0, worst = 0;
+    size_t live = 0, worst = 0;
     uint64_t first = seed;
     int n = 0, refused = 0;
 
     CHECK_OK(td_mem_limit(null, limit));
     for (int i = 0; i < steps; i++) {
-        size_t size = any_size(mode, &seed), most = limit / 100 * 90;
+        size_t size = any_size(w, &seed), most = limit / 100 * 90;
 
         while (n > 0 && (n == MOST || live + size > most || next(&seed) % 16 == 0)) {
             int k = (int)(next(&seed) % (uint64_t)n);
@@ -55,8 +68,8 @@ test_stress(int mode, uint64_t seed, int steps)
         }
         if (td_buf_new(null, NULL, size, &b[n])) {
             if (!refused++)
-                printf("mode %d, seed %d, step %d: %zu bytes live: %s\n", mode, (int)first, i, live,
-                       td_error());
+                printf("walk of %s, limit %zu MB, seed %d, step %d: %zu bytes live: %s\n", w->sizes,
+                       limit >> 20, (int)first, i, live, td_error());
             continue;
         }
         live += b[n++]->nbytes;
@@ -361,12 +374,34 @@ show_speed(void)
     CHECK_OK(td_mem_trim(null));
 }
 
-/* TREADLE_STRESS=n makes n times as many steps. */
+static double
+seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* All walks with all limits, each with a seed of its own; for so many seconds again and again. */
+static void
+test_walks(double more)
+{
+    double end = seconds() + more;
+    uint64_t seed = 0;
+
+    do {
+        for (size_t i = 0; i < sizeof walks / sizeof *walks; i++)
+            for (int k = 0; k < 3; k++)
+                test_stress(&walks[i], walks[i].limit[k], ++seed, 15000);
+    } while (seconds() < end);
+}
+
+/* TREADLE_STRESS=SECONDS: the walks go on for so long. */
 int
 main(void)
 {
     const char *more = getenv("TREADLE_STRESS");
-    int times = more ? atoi(more) : 1;
 
     CHECK_OK(td_dev_get("null", &null));
     test_limit();
@@ -377,7 +412,6 @@ main(void)
     show_speed();
     for (int i = 1; i <= 4; i++)
         test_fuzz((uint64_t)i);
-    for (int i = 1; i <= 9 * times; i++)
-        test_stress(i % 3, (uint64_t)i, 15000);
+    test_walks(more ? atof(more) : 0);
     return check_failures != 0;
 }

@@ -229,7 +229,7 @@ test_profile(void)
     for (size_t i = from; i < to; i++)
         CHECK(td_trace_get(i, &r) && r.begin <= r.end && r.on <= r.off);
     CHECK(!td_trace_get(to, &r));
-    CHECK(strcmp(td_trace_text((CHECK(td_trace_get(from, &r)), r.name)), "scale") == 0);
+    CHECK(strcmp(td_name_text((CHECK(td_trace_get(from, &r)), r.name)), "scale") == 0);
     CHECK(r.nbytes == 2 * N * sizeof(float) && r.dev == null && !r.failed);
     CHECK(td_dev_bandwidth(null) == 64e9);
     td_buf_unref(b);

@@ -1,5 +1,10 @@
 """What bad input gets: the exception's type, its words, and that nothing else has changed."""
 
+import ctypes
+import pathlib
+import re
+import sys
+
 import numpy as np
 import pytest
 from numpy_side import check
@@ -131,3 +136,56 @@ def test_arrays_on_two_devices():
     with pytest.raises(ValueError, match=r"cpu.*null"):
         a + b
     check(a + td.asarray(b, device="cpu"), np.array([2.0]))
+
+
+@pytest.fixture
+def fault():
+    """fault(call, n, code): the n-th call from now of the null device's driver function fails."""
+    lib = ctypes.CDLL(str(pathlib.Path(td.__file__).parent / "libtreadle.so"))
+    called = set()
+
+    def fail(call, n, code):
+        called.add(call)
+        lib.td_null_fail(call.encode(), n, code)
+
+    yield fail
+    for call in called:
+        lib.td_null_fail(call.encode(), 0, 0)
+    td.device("null").synchronize()
+
+
+def test_a_late_failure_names_kernel_and_line(fault):
+    """An illegal address is told by a later call: which launch it was is remembered."""
+    with td.device("null"):
+        x = td.ones(100)
+        td.evaluate(x)
+        td.synchronize()
+        fault("cuStreamSynchronize", 1, 700)
+        y = x * 2 + 1
+        td.evaluate(y)
+        z = td.exp(x)
+        at = sys._getframe().f_lineno
+        with pytest.raises(td.DeviceError) as e:
+            z.get()
+        said = str(e.value)
+        assert "CUDA_ERROR_ILLEGAL_ADDRESS" in said
+        assert re.search(
+            r"told by cuStreamSynchronize, of one of the kernels "
+            rf"multiply add \(\w+\) launched at \S*test_errors.py:{at - 2}, exp \(\w+\) launched at \S*test_errors.py:{at + 2}$",
+            said,
+        ), said
+        fault("cuMemAlloc", 1, 1)  # any failure after it says it too
+        with pytest.raises(td.DeviceError, match=f"cuMemAlloc.*first error: .*test_errors.py:{at - 2}"):
+            td.evaluate(td.zeros(2**26) + 1)
+    np.testing.assert_array_equal(y.get(), np.full(100, 3.0))
+
+
+def test_a_late_failure_after_waiting_blames_nobody_before(fault):
+    with td.device("null"):
+        td.evaluate(td.ones(10) + 1)
+        td.synchronize()
+        x = td.arange(10) * 3
+        td.evaluate(x)  # here
+        fault("cuCtxSynchronize", 1, 719)
+        with pytest.raises(td.DeviceError, match=r"of the kernel arange multiply \(\w+\) launched at \S*test_errors.py:\d+$"):
+            td.synchronize()

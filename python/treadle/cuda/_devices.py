@@ -20,9 +20,9 @@ _local = threading.local()
 class Device:
     """A device where kernels run. id: its number; name: the maker's; uuid; compute_capability: (major, minor).
 
-    CUDA's attributes are attributes of the object, in capitals (MULTIPROCESSOR_COUNT); ``attributes`` is a dict of those
-    that the device has. ``with device:`` makes it the thread's current one. On the CPU compute_capability is that of a GPU
-    with what its kernels can do, (9, 0), and uuid is None."""
+    CUDA's attributes are attributes of the object, in capitals (MULTIPROCESSOR_COUNT); ``attributes`` is a dict of
+    those that the device has. ``with device:`` makes it the thread's current one. On the CPU compute_capability is
+    that of a GPU with what its kernels can do, (9, 0), and uuid is None."""
 
     def __init__(self, device):
         self._device = _core.device(device)
@@ -169,8 +169,8 @@ class Context:
 
     @contextlib.contextmanager
     def defer_cleanup(self):
-        """Memory that is let go inside is given back at the end at the earliest. That holds everywhere: what arrays leave
-        goes to a pool, without a call of the driver."""
+        """Memory that is let go inside is given back at the end at the earliest. That holds everywhere: what arrays
+        leave goes to a pool, without a call of the driver."""
         yield
 
 

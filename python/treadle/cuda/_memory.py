@@ -86,8 +86,8 @@ def is_device_array(obj):
 
 
 def device_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0):
-    """A new array on the current device, uninitialised. shape: an int or a tuple. dtype: NumPy's, also structured ones, or
-    a type of treadle.types. order: "C" or "F"; strides: of either. ValueError, OutOfMemoryError."""
+    """A new array on the current device, uninitialised. shape: an int or a tuple. dtype: NumPy's, also structured
+    ones, or a type of treadle.types. order: "C" or "F"; strides: of either. ValueError, OutOfMemoryError."""
     dtype = _dtype(dtype)
     shape = _shape(shape)
     if isinstance(dtype, numpy.dtype) and _is_record(dtype):
@@ -114,8 +114,8 @@ def device_array_like(ary, stream=0):
 def to_device(obj, stream=0, copy=True, to=None):
     """obj on the current device: an array of the device as it is, else a copy of what NumPy makes an array of.
 
-    copy=False: only the memory, uninitialised. to: a device array that takes the copy, and is returned. On a stream with
-    pinned memory the copy runs while the program goes on. TypeError: elements without a dtype of ours."""
+    copy=False: only the memory, uninitialised. to: a device array that takes the copy, and is returned. On a stream
+    with pinned memory the copy runs while the program goes on. TypeError: elements without a dtype of ours."""
     if to is not None:
         to.copy_to_device(obj, stream=stream)
         return to
@@ -140,8 +140,8 @@ def is_cuda_array(obj):
 
 
 def as_cuda_array(obj, sync=True):
-    """obj's memory as an array, without a copy: of an object with __cuda_array_interface__, whose stream the work on the
-    array waits for (sync=False is taken as True). TypeError: it has none."""
+    """obj's memory as an array, without a copy: of an object with __cuda_array_interface__, whose stream the work on
+    the array waits for (sync=False is taken as True). TypeError: it has none."""
     if is_device_array(obj):
         return obj
     if isinstance(obj, HostArray):
@@ -173,14 +173,23 @@ class HostArray(numpy.ndarray):
     def __array_finalize__(self, base):
         self._memory = getattr(base, "_memory", None)
 
+    def __array_wrap__(self, arr, context=None, return_scalar=False):
+        """Results are NumPy's own arrays, but where they were written into this one."""
+        if arr is self:
+            return arr
+        plain = numpy.asarray(arr)
+        return plain[()] if return_scalar or (plain.ndim == 0 and self.ndim) else plain
+
     @property
     def _td_array(self):
-        """The array over the same memory. TypeError where there is none: copies, and memory that is only pinned."""
+        """The array over the same memory. AttributeError where there is none: in copies, and memory that is only
+        pinned."""
         memory, at = self._memory, self.__array_interface__["data"][0]
-        inside = memory is not None and memory.device_ptr and memory.ptr <= at <= memory.ptr + memory.nbytes - self.nbytes
+        seen = memory is not None and memory.device_ptr
+        inside = seen and memory.ptr <= at <= memory.ptr + memory.nbytes - self.nbytes
         order = "C" if self.flags.c_contiguous else "F" if self.flags.f_contiguous else None
         if not inside or order is None:
-            raise TypeError("this array has no contiguous memory that kernels see; to_device copies it")
+            raise AttributeError("this array has no contiguous memory that kernels see; to_device copies it")
         flat = memory.array()[at - memory.ptr : at - memory.ptr + self.nbytes]
         if _is_record(self.dtype):
             from ._records import DeviceRecords
@@ -191,8 +200,6 @@ class HostArray(numpy.ndarray):
 
     @property
     def __cuda_array_interface__(self):
-        if self._memory is None or not self._memory.device_ptr:
-            raise AttributeError("kernels do not see this memory")
         return self._td_array.__cuda_array_interface__
 
     @property
@@ -238,8 +245,8 @@ def pinned_array_like(ary):
 
 
 def mapped_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0, portable=False, wc=False):
-    """A new NumPy array, uninitialised, in pinned memory that kernels read and write over the bus: before the host looks
-    at what they wrote, it has to wait for them. wc: past the host's caches, for what the host only writes."""
+    """A new NumPy array, uninitialised, in pinned memory that kernels read and write over the bus: before the host
+    looks at what they wrote, it has to wait for them. wc: past the host's caches, for what the host only writes."""
     return _host_array("mapped", shape, dtype, strides, order, wc)
 
 
@@ -249,8 +256,8 @@ def mapped_array_like(ary, stream=0, portable=False, wc=False):
 
 
 def managed_array(shape, dtype=numpy.float64, strides=None, order="C", stream=0, attach_global=True):
-    """A new NumPy array, uninitialised, whose pages move to where they are used, host or device. Before the host looks at
-    what kernels wrote, it has to wait for them."""
+    """A new NumPy array, uninitialised, whose pages move to where they are used, host or device. Before the host looks
+    at what kernels wrote, it has to wait for them."""
     if not attach_global:
         raise ValueError("managed_array: attach_global=False is not supported")
     return _host_array("managed", shape, dtype, strides, order)
@@ -269,15 +276,16 @@ def _registered(arrays):
 
 @contextlib.contextmanager
 def pinned(*arylist):
-    """Pins the memory of NumPy arrays for a block: copies on streams run while the program goes on. Contiguous arrays."""
+    """Pins the memory of NumPy arrays for a block: copies on streams run while the program goes on. Contiguous
+    arrays."""
     with _registered(arylist):
         yield
 
 
 @contextlib.contextmanager
 def mapped(*arylist, stream=0, portable=False):
-    """For a block, arrays over the memory of NumPy arrays that kernels read and write over the bus: a list of them, or the
-    array itself of one. Not to be used after the block. Contiguous arrays."""
+    """For a block, arrays over the memory of NumPy arrays that kernels read and write over the bus: a list of them, or
+    the array itself of one. Not to be used after the block. Contiguous arrays."""
     with _registered(arylist) as held:
         made = [_over(memory, a) for memory, a in zip(held, arylist)]
         yield made[0] if len(made) == 1 else made
@@ -314,9 +322,7 @@ class IpcArrayHandle:
 
     def open_array(self, context, shape, dtype, strides=None):
         """The memory as an array of that shape and dtype."""
-        found = self.open().reshape(-1, copy=False).view(_dtype(dtype))[: math.prod(_shape(shape))]
-        shape = _shape(shape)
-        return found.reshape(shape) if _order(shape, _dtype(dtype), strides, "C") == "C" else found.reshape(shape[::-1]).T
+        return _part(self.open(), shape, dtype, strides, 0)
 
     def close(self):
         """Lets go of the memory; arrays that were opened keep it."""
@@ -332,10 +338,15 @@ class IpcArrayHandle:
 @contextlib.contextmanager
 def open_ipc_array(handle, shape, dtype, strides=None, offset=0):
     """For a block, the memory of a handle of get_ipc_handle() as an array; offset: bytes before it."""
-    flat = handle.open().reshape(-1, copy=False).view("uint8")[offset:]
-    shape, dtype = _shape(shape), _dtype(dtype)
-    flat = flat[: math.prod(shape) * dtype.itemsize].view(dtype)
     try:
-        yield flat.reshape(shape) if _order(shape, dtype, strides, "C") == "C" else flat.reshape(shape[::-1]).T
+        yield _part(handle.open(), shape, dtype, strides, offset)
     finally:
         handle.close()
+
+
+def _part(array, shape, dtype, strides, offset):
+    """The memory of a contiguous array, from byte offset on, as one of that shape and dtype."""
+    shape, dtype = _shape(shape), _dtype(dtype)
+    flat = array.reshape(-1, copy=False).view("uint8")[offset:]
+    flat = flat[: math.prod(shape) * dtype.itemsize].view(dtype)
+    return flat.reshape(shape) if _order(shape, dtype, strides, "C") == "C" else flat.reshape(shape[::-1]).T

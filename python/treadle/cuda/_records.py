@@ -27,12 +27,22 @@ class DeviceRecords:
     gpu_data = property(lambda self: self._data.gpu_data)
     device_ctypes_pointer = property(lambda self: self._data.device_ctypes_pointer)
     alloc_size = property(lambda self: self._data.alloc_size)
-    T = property(lambda self: DeviceRecords(self.shape[::-1], self.dtype, self._data, "C" if self._order == "F" else "F"))
+
+    @property
+    def T(self):
+        return DeviceRecords(self.shape[::-1], self.dtype, self._data, "C" if self._order == "F" else "F")
 
     @property
     def strides(self):
         steps = self._data.strides[:-1]
         return steps[::-1] if self._order == "F" else steps
+
+    @property
+    def _td_records(self):
+        """What kernels take: the bytes, their axis last, and the elements' dtype."""
+        n = self.ndim
+        axes = (*range(n)[::-1], n) if self._order == "F" else range(n + 1)
+        return self._data.transpose(*axes), self.dtype
 
     @property
     def flags(self):
@@ -50,8 +60,8 @@ class DeviceRecords:
 
     @property
     def __cuda_array_interface__(self):
-        bytes_ = self._data.__cuda_array_interface__
-        return {**bytes_, "shape": self.shape, "strides": self.strides, "typestr": self.dtype.str, "descr": self.dtype.descr}
+        own = {"shape": self.shape, "strides": self.strides, "typestr": self.dtype.str, "descr": self.dtype.descr}
+        return {**self._data.__cuda_array_interface__, **own}
 
     def _host(self, ary):
         """ary's bytes in the shape of ours."""

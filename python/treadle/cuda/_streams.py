@@ -114,8 +114,8 @@ def _unraisable(callback, error):
     import sys
     from types import SimpleNamespace
 
-    sys.unraisablehook(SimpleNamespace(exc_type=type(error), exc_value=error, exc_traceback=error.__traceback__,
-                                       err_msg="Exception ignored in a callback of a stream", object=callback))  # fmt: skip
+    told = {"exc_type": type(error), "exc_value": error, "exc_traceback": error.__traceback__}
+    sys.unraisablehook(SimpleNamespace(**told, err_msg="Exception ignored in a stream's callback", object=callback))
 
 
 def add_callback(self, callback, arg=None):

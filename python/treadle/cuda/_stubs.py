@@ -1,7 +1,8 @@
 """The names that mean something inside kernels only: one table, from which their stand-ins are made.
 
-A row is ``name(parameters) -> result | meaning``; without parentheses it is a value. A stand-in carries its dotted name
-in ``_td_name`` ("cuda.atomic.add"): that is what the compiler goes by. Called on the host it raises TypeError.
+A row is ``name(parameters) -> result | meaning``, its further lines indented; without parentheses it is a value. A
+stand-in carries its dotted name in ``_td_name`` ("cuda.atomic.add"): that is what the compiler goes by. Called on the
+host it raises TypeError.
 """
 
 import inspect
@@ -9,38 +10,47 @@ import types as _python
 
 _ANY = "int32, uint32, int64, uint64, float32, float64"
 _OLD = "Returns the old value. idx: an integer, or a tuple of them for an array of several axes."
+_MASK = "mask: the warp's lanes that take part, a uint32 with a bit for each; all of them must reach the call"
 
-# What row texts say of dtypes.
-_WORDS = {"ANY": _ANY, "INTS": "int32, uint32, int64, uint64", "OLD": _OLD, "MASK": "mask: the warp's lanes that take part, "
-          "a uint32 with a bit for each; all of them must reach the call"}  # fmt: skip
+# Words of the rows' texts and what they stand for.
+_WORDS = {"ANY": _ANY, "INTS": "int32, uint32, int64, uint64", "OLD": _OLD, "MASK": _MASK}
 
 CORE = """
-grid(ndim) -> int64 or a tuple of them | The thread's place in the grid, threadIdx + blockIdx * blockDim along each of ndim axes. ndim: the constant 1, 2 or 3.
-gridsize(ndim) -> int64 or a tuple of them | The threads of the whole grid along each of ndim axes, blockDim * gridDim. ndim: the constant 1, 2 or 3.
+grid(ndim) -> int64 or a tuple of them | The thread's place in the grid, threadIdx + blockIdx * blockDim along each of
+    ndim axes. ndim: the constant 1, 2 or 3.
+gridsize(ndim) -> int64 or a tuple of them | The threads of the whole grid along each of ndim axes, blockDim *
+    gridDim. ndim: the constant 1, 2 or 3.
 threadIdx | The thread's place in its block: fields x, y, z, int32, from 0 to below blockDim's.
 blockIdx | The block's place in the grid: fields x, y, z, int32, from 0 to below gridDim's.
 blockDim | The block's threads along each axis: fields x, y, z, int32, as given at the launch.
 gridDim | The grid's blocks along each axis: fields x, y, z, int32, as given at the launch.
 laneid | The thread's place in its warp, int32, from 0 to 31.
 warpsize | The threads of a warp, int32: 32.
-syncthreads() -> None | Waits until all threads of the block are here; what they wrote to shared and global memory before is seen after it.
+syncthreads() -> None | Waits until all threads of the block are here; what they wrote to shared and global memory
+    before is seen after it.
 syncthreads_count(predicate) -> int32 | syncthreads(), and for how many threads of the block predicate is true.
-syncthreads_and(predicate) -> int32 | syncthreads(), and 1 where predicate is true for all threads of the block, else 0.
+syncthreads_and(predicate) -> int32 | syncthreads(), and 1 where predicate is true for all threads of the block, else
+    0.
 syncthreads_or(predicate) -> int32 | syncthreads(), and 1 where predicate is true for a thread of the block, else 0.
-syncwarp(mask=0xffffffff) -> None | Waits until the warp's lanes of mask are here; what they wrote before is seen after it.
+syncwarp(mask=0xffffffff) -> None | Waits until the warp's lanes of mask are here; what they wrote before is seen
+    after it.
 threadfence() -> None | What the thread wrote before is seen by all threads of the device before what it writes after.
 threadfence_block() -> None | As threadfence(), for the threads of the block.
 threadfence_system() -> None | As threadfence(), for the host and other devices too.
-shfl_sync(mask, value, src_lane) -> value's dtype | value of the lane src_lane. value: int32, int64, float32, float64 and their like. MASK.
+shfl_sync(mask, value, src_lane) -> value's dtype | value of the lane src_lane. value: int32, int64, float32, float64
+    and their like. MASK.
 shfl_up_sync(mask, value, delta) -> value's dtype | value of the lane delta below; its own where there is none. MASK.
-shfl_down_sync(mask, value, delta) -> value's dtype | value of the lane delta above; its own where there is none. MASK.
-shfl_xor_sync(mask, value, lane_mask) -> value's dtype | value of the lane whose number is this one's xor lane_mask. MASK.
+shfl_down_sync(mask, value, delta) -> value's dtype | value of the lane delta above; its own where there is none.
+    MASK.
+shfl_xor_sync(mask, value, lane_mask) -> value's dtype | value of the lane whose number is this one's xor lane_mask.
+    MASK.
 all_sync(mask, predicate) -> bool | Is predicate true for all lanes? MASK.
 any_sync(mask, predicate) -> bool | Is predicate true for a lane? MASK.
 eq_sync(mask, predicate) -> bool | Is predicate the same for all lanes? MASK.
 ballot_sync(mask, predicate) -> uint32 | The lanes for which predicate is true, a bit for each. MASK.
 match_any_sync(mask, value) -> uint32 | The lanes that have the same value. value: 4 or 8 bytes. MASK.
-match_all_sync(mask, value) -> (uint32, bool) | mask and True where all lanes have the same value, else 0 and False. MASK.
+match_all_sync(mask, value) -> (uint32, bool) | mask and True where all lanes have the same value, else 0 and False.
+    MASK.
 activemask() -> uint32 | The warp's lanes that are here now, a bit for each.
 lanemask_lt() -> uint32 | A bit for each lane below this one, whether it is active or not.
 popc(x) -> int32 | How many bits of x are set. x: an integer of 4 or 8 bytes.
@@ -60,8 +70,11 @@ stcg(array, i, value) -> None | array[i] = value, kept in the second-level cache
 stcs(array, i, value) -> None | array[i] = value, for data that are not read soon.
 stwb(array, i, value) -> None | array[i] = value, written back from the caches later.
 stwt(array, i, value) -> None | array[i] = value, written through the caches.
-shared.array(shape, dtype, alignment=None, layout='C') -> array | An array that the threads of a block share, uninitialised. shape: a constant, an int or a tuple of them; 0 asks for the dynamic memory that the launch gives. dtype: a type of treadle.types or NumPy's.
-local.array(shape, dtype, alignment=None, layout='C') -> array | An array of the thread's own, uninitialised. shape: a constant, an int or a tuple of them. dtype: as in shared.array.
+shared.array(shape, dtype, alignment=None, layout='C') -> array | An array that the threads of a block share,
+    uninitialised. shape: a constant, an int or a tuple of them; 0 asks for the dynamic memory that the launch gives.
+    dtype: a type of treadle.types or NumPy's.
+local.array(shape, dtype, alignment=None, layout='C') -> array | An array of the thread's own, uninitialised. shape: a
+    constant, an int or a tuple of them. dtype: as in shared.array.
 const.array_like(ndarray) -> array | A NumPy array of the program, read-only, as it is when the kernel is compiled.
 atomic.add(ary, idx, val) -> ary's dtype | ary[idx] += val. float16, ANY. OLD
 atomic.sub(ary, idx, val) -> ary's dtype | ary[idx] -= val. ANY. OLD
@@ -69,25 +82,29 @@ atomic.and_(ary, idx, val) -> ary's dtype | ary[idx] &= val. INTS. OLD
 atomic.or_(ary, idx, val) -> ary's dtype | ary[idx] |= val. INTS. OLD
 atomic.xor(ary, idx, val) -> ary's dtype | ary[idx] ^= val. INTS. OLD
 atomic.inc(ary, idx, val) -> ary's dtype | ary[idx] = 0 where it is at least val, else one more. uint32, uint64. OLD
-atomic.dec(ary, idx, val) -> ary's dtype | ary[idx] = val where it is 0 or above val, else one less. uint32, uint64. OLD
+atomic.dec(ary, idx, val) -> ary's dtype | ary[idx] = val where it is 0 or above val, else one less. uint32, uint64.
+    OLD
 atomic.exch(ary, idx, val) -> ary's dtype | ary[idx] = val. INTS. OLD
 atomic.max(ary, idx, val) -> ary's dtype | ary[idx] = max(ary[idx], val); a NaN stays. ANY. OLD
 atomic.min(ary, idx, val) -> ary's dtype | ary[idx] = min(ary[idx], val); a NaN stays. ANY. OLD
 atomic.nanmax(ary, idx, val) -> ary's dtype | ary[idx] = max(ary[idx], val); a NaN counts as missing. ANY. OLD
 atomic.nanmin(ary, idx, val) -> ary's dtype | ary[idx] = min(ary[idx], val); a NaN counts as missing. ANY. OLD
 atomic.cas(ary, idx, old, val) -> ary's dtype | ary[idx] = val where it equals old. INTS. OLD
-atomic.compare_and_swap(ary, old, val) -> ary's dtype | ary[0] = val where it equals old; ary has one axis. INTS. Returns the old value.
-"""  # noqa: E501
+atomic.compare_and_swap(ary, old, val) -> ary's dtype | ary[0] = val where it equals old; ary has one axis. INTS.
+    Returns the old value.
+"""
 
 CG = """
-this_grid() -> GridGroup | All threads of the grid; its sync() waits for them all. The kernel is launched cooperatively, so all blocks have to fit the device at once (max_cooperative_grid_blocks).
-"""  # noqa: E501
+this_grid() -> GridGroup | All threads of the grid; its sync() waits for them all. The kernel is launched
+    cooperatively, so all blocks have to fit the device at once (max_cooperative_grid_blocks).
+"""
 
 
 def _half(t, more=""):
     """The rows that float16 and bfloat16 have in common."""
     binary = {"hadd": "a + b", "hsub": "a - b", "hmul": "a * b", "hdiv": "a / b",
-              "hmax": "the larger, the other where one is NaN", "hmin": "the smaller, the other where one is NaN"}  # fmt: skip
+              "hmax": "the larger; of NaN and a number the number",
+              "hmin": "the smaller; of NaN and a number the number"}  # fmt: skip
     unary = {"hneg": "-a", "habs": "|a|", "hsin": "sin(a)", "hcos": "cos(a)", "hlog": "log(a)", "hlog2": "log2(a)",
              "hlog10": "log10(a)", "hexp": "exp(a)", "hexp2": "2 ** a", "hexp10": "10 ** a", "hsqrt": "sqrt(a)",
              "hrsqrt": "1 / sqrt(a)", "hrcp": "1 / a", "hfloor": "floor(a)", "hceil": "ceil(a)", "htrunc": "trunc(a)",
@@ -159,9 +176,7 @@ def kernel_function(name, parameters, result, meaning):
     shown = f"{own}({parameters})"
 
     def stand_in(*args, **kwargs):
-        raise TypeError(
-            f"{name}({parameters}) can be called inside kernels only, functions under @cuda.jit: on the host nothing runs it"
-        )
+        raise TypeError(f"{name}({parameters}) can be called inside kernels only, functions under @cuda.jit")
 
     stand_in.__name__, stand_in.__qualname__, stand_in.__module__ = own, name.partition(".")[2], "treadle.cuda"
     stand_in.__doc__ = f"{shown} -> {result}\n\n{meaning}\n\nInside kernels only."
@@ -192,7 +207,7 @@ def _row(line, prefix):
 def build(rows, prefix):
     """Name → stand-in; of dotted names the first part is a namespace that holds the others."""
     made = {}
-    for line in filter(None, rows.split("\n")):
+    for line in filter(None, rows.replace("\n    ", " ").split("\n")):
         own, stub = _row(line, prefix)
         home, _, last = own.rpartition(".")
         if home:

@@ -1,7 +1,7 @@
 """NVIDIA's device functions (libdevice) by name, without the prefix ``__nv_``; inside kernels only.
 
-FUNCTIONS: name → treadle.types.Signature, or for functions with results besides the returned one, which C returns through
-pointers, a Signature that returns a tuple: first what C returns, if anything, then those.
+FUNCTIONS: name → treadle.types.Signature, or for functions with results besides the returned one, which C returns
+through pointers, a Signature that returns a tuple: first what C returns, if anything, then those.
 """
 
 from .. import types
@@ -28,7 +28,8 @@ f f: tgammaf truncf y0f y1f
 d dd: atan2 copysign dadd_rd dadd_rn dadd_ru dadd_rz ddiv_rd ddiv_rn ddiv_ru ddiv_rz dmul_rd dmul_rn dmul_ru dmul_rz
 d dd: fdim fmax fmin fmod hypot nextafter pow remainder
 f ff: atan2f copysignf fadd_rd fadd_rn fadd_ru fadd_rz fast_fdividef fast_powf fdimf fdiv_rd fdiv_rn fdiv_ru fdiv_rz
-f ff: fmaxf fminf fmodf fmul_rd fmul_rn fmul_ru fmul_rz fsub_rd fsub_rn fsub_ru fsub_rz hypotf nextafterf powf remainderf
+f ff: fmaxf fminf fmodf fmul_rd fmul_rn fmul_ru fmul_rz fsub_rd fsub_rn fsub_ru fsub_rz hypotf nextafterf powf
+f ff: remainderf
 d ddd: fma fma_rd fma_rn fma_ru fma_rz
 f fff: fmaf fmaf_rd fmaf_rn fmaf_ru fmaf_rz
 f d: double2float_rd double2float_rn double2float_ru double2float_rz
@@ -38,7 +39,8 @@ l d: double2ll_rd double2ll_rn double2ll_ru double2ll_rz double2ull_rd double2ul
 l d: double_as_longlong llrint llround
 i f: finitef float2int_rd float2int_rn float2int_ru float2int_rz float2uint_rd float2uint_rn float2uint_ru float2uint_rz
 i f: float_as_int ilogbf isinff isnanf signbitf
-l f: float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2ull_rd float2ull_rn float2ull_ru float2ull_rz llrintf llroundf
+l f: float2ll_rd float2ll_rn float2ll_ru float2ll_rz float2ull_rd float2ull_rn float2ull_ru float2ull_rz llrintf
+l f: llroundf
 h f: float2half_rn
 f h: half2float
 d i: int2double_rn uint2double_rn

@@ -1,15 +1,15 @@
 """Random numbers in kernels: xoroshiro128+ generators, one a thread, with numba.cuda's states and numbers.
 
-A state is 128 bits, two uint64 fields s0 and s1. ``create_xoroshiro128p_states`` makes an array of them, 2**64 steps apart;
-a kernel's thread draws from the one at its index. The functions are written as kernels' code; on the host they run as they
-are on NumPy arrays of states, with warnings of NumPy's about integer overflow switched off by the caller.
+A state is 128 bits, two uint64 fields s0 and s1. ``create_xoroshiro128p_states`` makes an array of them, 2**64 steps
+apart; a kernel's thread draws from the one at its index. The functions are written as kernels' code; on the host they
+run as they are on NumPy arrays of states, with warnings of NumPy's about integer overflow switched off by the caller.
 """
 
 import math
 
 import numpy as np
 
-from ..types import float32, float64, from_dtype, int64, uint32, uint64
+from ..types import float32, float64, from_dtype, int64, uint64
 from ._memory import device_array
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
@@ -88,7 +88,8 @@ def xoroshiro128p_uniform_float64(states, index):
 
 
 def xoroshiro128p_normal_float32(states, index):
-    """A float32 of mean 0 and deviation 1, normally distributed (Box and Muller); states[index] moves on by two steps."""
+    """A float32 of mean 0 and deviation 1, normally distributed (Box and Muller); states[index] moves on by two
+    steps."""
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
     return float32(math.sqrt(float32(-2.0) * float32(math.log(u1)))) * float32(math.cos(TWO_PI_FLOAT32 * u2))
@@ -181,8 +182,8 @@ def _states(n, seed, start):
 
 
 def init_xoroshiro128p_states(states, seed, subsequence_start=0, stream=0):
-    """Fills an array of states, one axis, on the device: of the sequence that seed stands for, each 2**64 numbers after the
-    one before; the first stands subsequence_start times as far in. Equal seeds give numba.cuda's states."""
+    """Fills an array of states, one axis, on the device: of the sequence that seed stands for, each 2**64 numbers
+    after the one before; the first stands subsequence_start times as far in. Equal seeds give numba.cuda's states."""
     host = init_xoroshiro128p_states_cpu(np.empty(states.shape, xoroshiro128p_dtype), seed, subsequence_start)
     states.copy_to_device(host, stream=stream)
 

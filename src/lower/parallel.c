@@ -1,0 +1,172 @@
+/* parallel.c - the pieces of a parallel region: a function of their own, which the core's thread pool
+ * calls for each.
+ *
+ *     piece(env, first, end, number)
+ *
+ * What the region uses of the values before it is copied into `env`, slots by their contents; in
+ * there these values are what the function has loaded from env.
+ */
+#include "lower/emit.h"
+
+enum { ENV, FIRST, END, NUMBER, NPARAM };
+
+typedef struct low_piece {
+    LLVMValueRef fn; /* the kernel's, while the region is open */
+    LLVMBasicBlockRef entry, at;
+    uint32_t *used; /* values from before the region */
+    LLVMValueRef *outer;
+    LLVMTypeRef *type;
+    LLVMTypeRef env;
+    uint32_t n;
+} low_piece;
+
+static bool
+is_slot(const lowering *L, uint32_t v)
+{
+    return L->f->ins[v].op == OP_slot;
+}
+
+/* The values from before instruction i that the region up to its end uses; constants are everywhere. */
+static void
+collect(const lowering *L, uint32_t i, uint32_t end, low_piece *p, bool *seen)
+{
+    for (uint32_t k = i + 1; k < end; k++)
+        for (int a = 0; a < TD_MAXARG; a++) {
+            uint32_t v = L->f->ins[k].arg[a].i;
+
+            if (v >= i || seen[v] || LLVMIsConstant(L->val[v]))
+                continue;
+            seen[v] = true;
+            p->type[p->n] = is_slot(L, v)
+                                ? low_type(L, (td_dtype)L->f->ins[v].dt, L->f->ins[v].lanes)
+                                : LLVMTypeOf(L->val[v]);
+            p->outer[p->n] = L->val[v];
+            p->used[p->n++] = v;
+        }
+    p->env = LLVMStructTypeInContext(L->cx, p->type, p->n, 0);
+}
+
+static low_piece *
+new_piece(lowering *L, uint32_t i, uint32_t end)
+{
+    td_arena *mem = L->f->mem;
+    low_piece *p = td_alloc_big(mem, sizeof *p);
+    bool *seen = td_alloc_big(mem, i + 1);
+
+    if (p) {
+        p->used = td_alloc_big(mem, (i + 1) * sizeof *p->used);
+        p->outer = td_alloc_big(mem, (i + 1) * sizeof(LLVMValueRef));
+        p->type = td_alloc_big(mem, (i + 1) * sizeof(LLVMTypeRef));
+    }
+    if (!p || !seen || !p->used || !p->outer || !p->type) {
+        L->st = td_fail(TD_ERR_NOMEM, "kernel %s: lowering", L->f->name);
+        return NULL;
+    }
+    collect(L, i, end, p, seen);
+    return p;
+}
+
+static LLVMValueRef
+declare(lowering *L)
+{
+    LLVMTypeRef i64 = low_int(L, 64, 1), par[NPARAM] = {low_ptr(L, 0), i64, i64, i64};
+    LLVMValueRef fn = LLVMAddFunction(
+        L->mod, "piece", LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, NPARAM, 0));
+
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    low_host_attrs(L, fn);
+    return fn;
+}
+
+/* In the kernel: fills env and has the pieces run. */
+static void
+call(lowering *L, const td_inst *s, const low_piece *p, LLVMValueRef fn)
+{
+    LLVMTypeRef i64 = low_int(L, 64, 1);
+    LLVMValueRef env = low_at_entry(L, p->env, false), v;
+
+    for (uint32_t k = 0; k < p->n; k++) {
+        v = is_slot(L, p->used[k]) ? LLVMBuildLoad2(L->b, p->type[k], p->outer[k], "")
+                                   : p->outer[k];
+        LLVMBuildStore(L->b, v, LLVMBuildStructGEP2(L->b, p->env, env, k, ""));
+    }
+    low_runtime(L, "td_run_pieces", LLVMVoidTypeInContext(L->cx),
+                (LLVMValueRef[]){fn, env, LLVMBuildSExt(L->b, L->val[s->arg[0].i], i64, ""),
+                                 LLVMBuildSExt(L->b, L->val[s->arg[1].i], i64, ""),
+                                 low_cint(L, 64, 1, s->imm)},
+                5);
+}
+
+/* In the piece: what stands in env. */
+static void
+unpack(lowering *L, const low_piece *p)
+{
+    LLVMValueRef v, slot;
+
+    LLVMPositionBuilderAtEnd(L->b, L->entry);
+    for (uint32_t k = 0; k < p->n; k++) {
+        v = LLVMBuildLoad2(L->b, p->type[k],
+                           LLVMBuildStructGEP2(L->b, p->env, LLVMGetParam(L->fn, ENV), k, ""), "");
+        if (is_slot(L, p->used[k])) {
+            slot = LLVMBuildAlloca(L->b, p->type[k], "");
+            LLVMBuildStore(L->b, v, slot);
+            v = slot;
+        }
+        L->val[p->used[k]] = v;
+    }
+}
+
+LLVMValueRef
+low_parallel(lowering *L, const td_inst *s)
+{
+    LLVMValueRef fn;
+    low_region *r;
+    low_piece *p;
+
+    if (L->target == TD_TARGET_GPU)
+        return low_refuse(L, s, "a GPU's kernel has no such regions: its threads are many already");
+    p = new_piece(L, (uint32_t)(s - L->f->ins), s->jump);
+    if (!p)
+        return LLVMGetPoison(low_type(L, (td_dtype)s->dt, 1));
+    fn = declare(L);
+    call(L, s, p, fn);
+    p->fn = L->fn;
+    p->entry = L->entry;
+    p->at = LLVMGetInsertBlock(L->b);
+    L->fn = fn;
+    L->entry = low_block(L, "entry");
+    r = low_open(L, OP_parallel);
+    r->body = low_block(L, "body");
+    r->piece = p;
+    unpack(L, p);
+    LLVMPositionBuilderAtEnd(L->b, r->body);
+    return LLVMBuildTrunc(L->b, LLVMGetParam(L->fn, FIRST), low_type(L, (td_dtype)s->dt, 1), "");
+}
+
+void
+low_end_parallel(lowering *L, const low_region *r)
+{
+    const low_piece *p = r->piece;
+
+    LLVMBuildRetVoid(L->b);
+    LLVMPositionBuilderAtEnd(L->b, L->entry);
+    LLVMBuildBr(L->b, r->body);
+    L->fn = p->fn;
+    L->entry = p->entry;
+    for (uint32_t k = 0; k < p->n; k++)
+        L->val[p->used[k]] = p->outer[k];
+    LLVMPositionBuilderAtEnd(L->b, p->at);
+}
+
+LLVMValueRef
+low_piece_end(lowering *L, const td_inst *s)
+{
+    return LLVMBuildTrunc(L->b, LLVMGetParam(L->fn, END), low_type(L, (td_dtype)s->dt, 1), "");
+}
+
+LLVMValueRef
+low_piece_number(lowering *L, const td_inst *s)
+{
+    (void)s;
+    return LLVMGetParam(L->fn, NUMBER);
+}
