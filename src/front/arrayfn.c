@@ -158,8 +158,7 @@ parts(walk *w, const thing *a, int which, uint32_t node, thing *out)
 
     if (e->kind != TD_T_NUM || !td_dtype_is_complex(e->dt) || a->lazy) {
         if (e->kind == TD_T_NUM && is_array(a) && (which || a->lazy))
-            return lazy_call(w, operator_row(fn_row, which ? OP_imag : OP_real),
-                             &(call){.node = node, .n = 1, .arg = &x}, out);
+            return call_row(w, fn_row, which ? OP_imag : OP_real, &x, 1, out);
         *out = *a;
         return TD_OK;
     }

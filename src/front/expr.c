@@ -137,6 +137,7 @@ branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *have)
         x = *have;
     else
         TD_TRY(expr(w, node, &x));
+    TD_TRY(settle(w, &x));
     TD_TRY(join_add(w, key, &x, node ? node : w->node, "the value"));
     return p ? place_set(w, p, &x) : TD_OK;
 }

@@ -100,6 +100,7 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
         return bad(w, node, TD_ERR_TYPE, "%s cannot be iterated over in a kernel", x->type->name);
     }
     *out = *x;
+    TD_TRY(settle(w, out));
     if (x->type->kind == TD_T_ITER) { /* over tuples only it is known when compiling: a tuple too */
         const thing *it = x->item;
         uint32_t n = UINT32_MAX;
