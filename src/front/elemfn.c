@@ -286,7 +286,7 @@ fn_astype(walk *w, const call *c, int number, thing *out)
     const td_type *t;
 
     (void)number;
-    TD_TRY(dtype_of(w, dtype, c->node, &t));
+    TD_TRY(as_dtype(w, dtype, c->node, &t));
     if (!is_num(c->arg) || t->kind != TD_T_NUM)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot become %s", c->arg->type->name, t->name);
     if (t->dt == TD_BOOL)
@@ -321,7 +321,7 @@ fn_bits_as(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "view", 2, 2));
-    TD_TRY(dtype_of(w, &c->arg[1], c->node, &t));
+    TD_TRY(as_dtype(w, &c->arg[1], c->node, &t));
     from = c->arg[0].type->dt;
     if (!is_num(c->arg) || t->kind != TD_T_NUM || td_dtype_is_complex(from) ||
         td_dtype_is_complex(t->dt) || td_dtype_size(from) != td_dtype_size(t->dt) ||

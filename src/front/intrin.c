@@ -1,16 +1,19 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
 #include "front/lazy.h"
+#include "front/typed.h"
 #include "ir/interp.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const td_intrinsic_row td_intrinsics[] = {
-#define FN(fn, row, names)    {fn, names, row, INTRIN_FN},
-#define VALUE(fn, row, names) {fn, names, row, INTRIN_VALUE},
-#define PURE(fn, row, names)  {fn, names, row, INTRIN_PURE},
-#define ELEM(fn, row, names)  {fn, names, row, INTRIN_ELEM},
+#define FN(fn, row, names)    {fn, names, row, INTRIN_FN, NULL, NULL},
+#define VALUE(fn, row, names) {fn, names, row, INTRIN_VALUE, NULL, NULL},
+#define PURE(fn, row, names)  {fn, names, row, INTRIN_PURE, NULL, NULL},
+#define ELEM(fn, row, names)  {fn, names, row, INTRIN_ELEM, NULL, NULL},
 #include "front/intrinsic.def"
+#define TYPED(names, sig, spell, how) {fn_typed, names, how, INTRIN_FN, sig, spell},
+#include "front/typed.def"
 };
 
 enum { COUNT = sizeof td_intrinsics / sizeof *td_intrinsics };
@@ -224,6 +227,9 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
                                                                 : none;
     call own = *c;
     int row = -1;
+
+    if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
+        return group_method(w, self, name, c, out);
 
     for (; *class && row < 0; class++)
         row = row_named(*class, name);

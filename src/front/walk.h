@@ -106,6 +106,12 @@ typedef struct frame { /* a function that is being walked */
     place            results; /* else */
 } frame;
 
+typedef struct dynpart { /* a part of dynamic shared memory, from byte start to byte end, int64 */
+    struct dynpart *up;
+    const char     *name;
+    td_val          start, end;
+} dynpart;
+
 typedef struct walk {
     td_fn            *f;
     td_arena         *mem;
@@ -126,6 +132,7 @@ typedef struct walk {
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
+    dynpart *parts;  /* the last one first */
 } walk;
 
 /* ---- the tree ---- */
@@ -300,7 +307,7 @@ td_status array_attribute(walk *w, const thing *a, const char *name, uint32_t no
 td_status number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing *out);
 td_status array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out); /* lazily, of elements */
 td_status array_product(walk *w, const thing *a, const thing *b, thing *out);                           /* a @ b */
-td_status dtype_of(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
+td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
 td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
 td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
 td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */

@@ -414,6 +414,16 @@ td_piece(td_fn *f, td_val first)
     return unary(f, OP_piece, first, TD_I64, 1, 0);
 }
 
+td_val
+td_each(td_fn *f, td_val lo, td_val hi)
+{
+    td_val i = td_for(f, lo, hi, td_const_int(f, dt_of(f, lo), 1));
+
+    if (!f->st)
+        f->ins[i.i].flags |= TD_INST_EACH;
+    return i;
+}
+
 void
 td_loop(td_fn *f)
 {
@@ -496,7 +506,7 @@ td_fn_hash(const td_fn *f)
     td_hash h = td_hash_u64(TD_HASH_INIT, f->n);
 
     h = td_hash_u64(h, (uint64_t)f->threads << 32 | f->resident);
-    h = td_hash_u64(h, (uint64_t)f->optimise << 1 | f->fast);
+    h = td_hash_u64(h, (uint64_t)f->optimise << 2 | f->simt << 1 | f->fast);
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 

@@ -128,6 +128,8 @@ add_inst(td_text *out, const td_fn *f, uint32_t i)
             td_text_addf(out, "%%%u = ", i);
         td_text_addf(out, "%s", td_optab[s->op].name);
         add_operands(out, s);
+        if (s->flags & TD_INST_EACH)
+            td_text_addf(out, " each");
         add_imm(out, s);
         add_type(out, s);
     }
@@ -147,6 +149,8 @@ td_fn_print(const td_fn *f, td_text *out)
         td_text_addf(out, " threads %u", f->threads);
     if (f->resident)
         td_text_addf(out, " resident %u", f->resident);
+    if (f->simt)
+        td_text_addf(out, " simt");
     if (f->fast)
         td_text_addf(out, " fast");
     if (f->optimise)

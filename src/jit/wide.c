@@ -1,0 +1,30 @@
+/* wide.c - programs of a thread become programs of a block, for the CPU. */
+#include "base/opts.h"
+#include "ir/widen.h"
+#include "jit/engine.h"
+
+#include <stdio.h>
+
+td_status
+td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out)
+{
+    const char *why = "";
+    td_text text = {0};
+    td_status st;
+
+    *out = td_fn_new(mem, f->name);
+    st = f->simt ? td_fn_widen(f, vector_bytes, out, &why)
+                 : td_fn_widen_loops(f, vector_bytes, out);
+    if (st == TD_SKIP && !f->simt) {
+        *out = *f;
+        return TD_OK;
+    }
+    if (st == TD_SKIP && td_dump_wants("wide"))
+        fprintf(stderr, "kernel %s is interpreted: %s\n", f->name, why);
+    if (!st && td_dump_wants("wide")) {
+        td_fn_print(out, &text);
+        fprintf(stderr, "%s\n", text.s ? text.s : "");
+        td_text_free(&text);
+    }
+    return st;
+}
