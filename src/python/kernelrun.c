@@ -19,6 +19,7 @@ typedef struct run {
     uint32_t n; /* words */
     uint64_t word[PY_WORDS];
     unsigned char *result;
+    td_callmem heap; /* what the function took for arrays */
 } run;
 
 static bool
@@ -221,6 +222,7 @@ add_hidden(run *r)
         switch (m->hidden[i].kind) {
         case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
         case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
         case TD_HIDDEN_ARRAY:
@@ -352,7 +354,8 @@ run_call(py_call *c, const py_dims *dims)
     r.s->busy++;
     if (run_all(&r))
         answer = c->d->how.mode == TD_MODE_KERNEL ? Py_NewRef(Py_None)
-                                                  : py_result(r.s->made.result, r.result, c);
+                                                  : py_result(r.s->made.result, r.result, c, &r.heap);
+    td_callmem_free(&r.heap);
     r.s->busy--;
     if (r.result != (unsigned char *)small)
         free(r.result);
