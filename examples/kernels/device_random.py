@@ -12,7 +12,7 @@ from treadle.cuda.random import create_xoroshiro128p_states, xoroshiro128p_unifo
 SIZES = {
     "cpu": {"threads": 4096, "draws": 1000},
     "cuda": {"threads": 262_144, "draws": 1000},
-    "small": {"threads": 256, "draws": 50},
+    "small": {"threads": 256, "draws": 40},
 }
 TOLERANCE = 5.0
 WHY = "statistical: the distance of either estimate from π in standard deviations"

@@ -33,7 +33,7 @@ def generation(age, after):
                 if (di != 0 or dj != 0) and age[(i + di) % h, (j + dj) % w] > 0:
                     neighbours += 1
         if neighbours == 3 or (neighbours == 2 and age[i, j] > 0):
-            after[i, j] = min(age[i, j] + 1, OLDEST)
+            after[i, j] = min(age[i, j], OLDEST - 1) + 1
         else:
             after[i, j] = 0
 
