@@ -65,11 +65,31 @@ number_type(td_scalar s, char weak)
     return weaks[i];
 }
 
+void
+py_leaf_number(py_leaf *l, td_scalar s, td_dtype dt)
+{
+    uint64_t bits[2];
+
+    td_scalar_bits(s, dt, bits);
+    l->nword = td_dtype_is_complex(dt) ? 2 : 1;
+    l->word[0] = dt == TD_C64 ? bits[0] & UINT32_MAX : bits[0];
+    l->word[1] = dt == TD_C64 ? bits[0] >> 32 : bits[1];
+}
+
+td_scalar
+py_leaf_scalar(const py_leaf *l, td_dtype dt)
+{
+    uint64_t bits[2] = {l->word[0], l->word[1]};
+
+    if (dt == TD_C64)
+        bits[0] |= bits[1] << 32;
+    return td_scalar_load(dt, bits);
+}
+
 static bool
 add_number(py_call *c, td_scalar s, char weak, const td_type **type)
 {
     py_leaf *l = next_leaf(c, PY_LEAF_WORD);
-    uint64_t bits[2];
 
     if (!l)
         return false;
@@ -77,10 +97,7 @@ add_number(py_call *c, td_scalar s, char weak, const td_type **type)
         c->nleaf--;
         return refuse(c, PyExc_OverflowError, "an int beyond 64 bits");
     }
-    td_scalar_bits(s, s.dt, bits);
-    l->nword = td_dtype_is_complex(s.dt) ? 2 : 1;
-    l->word[0] = s.dt == TD_C64 ? bits[0] & UINT32_MAX : bits[0];
-    l->word[1] = s.dt == TD_C64 ? bits[0] >> 32 : bits[1];
+    py_leaf_number(l, s, s.dt);
     *type = l->type = number_type(s, weak);
     return true;
 }
@@ -469,8 +486,9 @@ py_call_end(py_call *c)
     }
 }
 
-td_dev *
-py_call_device(PyObject *const *args, Py_ssize_t n)
+/* The device of the first array; NULL: there is none. */
+static td_dev *
+array_device(PyObject *const *args, Py_ssize_t n)
 {
     td_dev *d = NULL;
 
@@ -481,8 +499,21 @@ py_call_device(PyObject *const *args, Py_ssize_t n)
             for (Py_ssize_t k = 0; k < PyTuple_Size(args[i]) && !d; k++) {
                 PyObject *item = PyTuple_GetItem(args[i], k);
 
-                d = py_call_device(&item, 1);
+                d = array_device(&item, 1);
             }
         }
     return d;
+}
+
+bool
+py_call_begin(py_call *c, py_dispatcher *d, td_stream *stream, PyObject *const *args, Py_ssize_t n)
+{
+    c->d = d;
+    c->narg = c->nleaf = 0;
+    c->hosts = false;
+    c->plain = true;
+    c->dev = d->how.mode == TD_MODE_KERNEL ? array_device(args, n) : py_cpu();
+    if (!c->dev && stream)
+        c->dev = td_stream_dev(stream);
+    return c->dev || py_device(NULL, &c->dev);
 }

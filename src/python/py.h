@@ -29,7 +29,7 @@ typedef struct py_ndarray {
 typedef struct py_state {
     PyInterpreterState *interp;
     PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher;
-    PyObject *oom, *compile, *device_error, *missing; /* exception classes */
+    PyObject *oom, *compile, *device_error, *missing, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
 } py_state;
