@@ -8,6 +8,7 @@ of kernels have treadle on one side, on the CPU.
 import io
 import json
 import os
+import pathlib
 import struct
 import subprocess
 import sys
@@ -247,7 +248,8 @@ def test_kernels_run_by_themselves(name, tmp_path):
     program = programs.load(name)
     sizes = [word for key, value in program.SIZES["small"].items() for word in (f"--{key}", str(value))]
     script = str(programs.folder() / f"{name}.py")
-    env = {**os.environ, "TREADLE_DEVICE": "cpu", "TREADLE_CACHE_DIR": str(tmp_path)}
+    package = str(pathlib.Path(td.__file__).parents[1])
+    env = {**os.environ, "PYTHONPATH": package, "TREADLE_DEVICE": "cpu", "TREADLE_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, script, *sizes], cwd=tmp_path, capture_output=True, text=True,
                           check=True, env=env)
     assert done.stdout.startswith("cpu: first call") and f": {program.WHY}" in done.stdout
