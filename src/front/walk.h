@@ -104,6 +104,12 @@ typedef struct frame { /* a function that is being walked */
     place            results; /* else */
 } frame;
 
+typedef struct dynpart { /* a part of dynamic shared memory, from byte start to byte end, int64 */
+    struct dynpart *up;
+    const char     *name;
+    td_val          start, end;
+} dynpart;
+
 typedef struct walk {
     td_fn            *f;
     td_arena         *mem;
@@ -124,6 +130,7 @@ typedef struct walk {
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
+    dynpart *parts;  /* the last one first */
 } walk;
 
 /* ---- the tree ---- */

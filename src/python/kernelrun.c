@@ -220,6 +220,7 @@ add_hidden(run *r)
         switch (m->hidden[i].kind) {
         case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
         case TD_HIDDEN_ARRAY:
             if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
