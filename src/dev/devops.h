@@ -111,6 +111,7 @@ struct td_func {
     td_module    *module; /* NULL: owned by the caller */
     void         *handle; /* CUfunction */
     td_cpu_entry *entry;  /* the CPU's */
+    bool          blocks; /* td_func_blocks */
     int           nparam; /* -1: the driver does not tell */
     uint32_t      shared; /* most dynamic shared memory that was asked for so far */
 };
