@@ -13,6 +13,8 @@
 #define PIECE    ((size_t)1 << 20)  /* of a copy that several threads make */
 #define PARALLEL ((size_t)4 << 20)  /* shorter copies are done before a second thread is awake */
 
+enum { THREADS = 1024 }; /* of a block, as on a GPU; the arrays of a widened kernel have so many elements */
+
 static td_dev cpu;
 
 /* ---- memory ---- */
@@ -131,7 +133,7 @@ typedef struct run {
     td_cpu_entry *entry;
     const uint64_t *args;
     int64_t nblock;
-    size_t shared;
+    const td_dims *dims;
     atomic_bool failed; /* no dynamic shared memory for a block */
 } run;
 
@@ -140,29 +142,63 @@ run_block(void *ctx, int64_t i)
 {
     run *r = ctx;
 
-    if (r->shared && !td_scratch_grow(r->shared))
+    if (r->dims->shared && !td_scratch_grow(r->dims->shared))
         atomic_store(&r->failed, true);
     else
         r->entry(r->args, i, r->nblock);
 }
 
+static void
+run_threads(void *ctx, int64_t i)
+{
+    run *r = ctx;
+    int64_t x = r->dims->grid[0], y = r->dims->grid[1];
+
+    if (r->dims->shared && !td_scratch_grow(r->dims->shared))
+        atomic_store(&r->failed, true);
+    else
+        r->entry(r->args, i % x, i / x % y | i / x / y << 16);
+}
+
+/* Blocks of threads find the extents behind the arguments. */
+static td_status
+launch_threads(run *r, int narg, const char *text)
+{
+    const td_dims *d = r->dims;
+    uint64_t words[narg + 6];
+
+    if ((uint64_t)d->block[0] * d->block[1] * d->block[2] > THREADS || d->grid[0] > INT32_MAX ||
+        d->grid[1] > UINT16_MAX || d->grid[2] > UINT16_MAX)
+        return td_fail(TD_ERR_VALUE,
+                       "%s: a block has at most %d threads, a grid 2147483647 x 65535 x 65535 blocks",
+                       text, THREADS);
+    memcpy(words, r->args, (size_t)narg * sizeof *words);
+    for (int k = 0; k < 3; k++) {
+        words[narg + k] = d->block[k];
+        words[narg + 3 + k] = d->grid[k];
+    }
+    r->args = words;
+    td_parallel(r->nblock, run_threads, r);
+    return TD_OK;
+}
+
 static td_status
 launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
-    run r = {.entry = f->entry,
-             .args = args,
-             .nblock = (int64_t)dims->grid[0] * dims->grid[1],
-             .shared = dims->shared};
+    run r = {.entry = f->entry, .args = args, .dims = dims};
     char text[256];
 
     (void)s;
-    (void)narg;
+    r.nblock = (int64_t)dims->grid[0] * dims->grid[1];
     if (__builtin_mul_overflow(r.nblock, (int64_t)dims->grid[2], &r.nblock) ||
-        (uint64_t)dims->block[0] * dims->block[1] * dims->block[2] != 1)
+        (!f->blocks && (uint64_t)dims->block[0] * dims->block[1] * dims->block[2] != 1))
         return td_fail(TD_ERR_VALUE,
-                       "%s: a block on the CPU has one thread, a grid fewer than 2^63 blocks",
+                       "%s: a block of this kernel has one thread, a grid fewer than 2^63 blocks",
                        td_launch_text(f, dims, text, sizeof text));
-    td_parallel(r.nblock, run_block, &r);
+    if (f->blocks)
+        TD_TRY(launch_threads(&r, narg, td_launch_text(f, dims, text, sizeof text)));
+    else
+        td_parallel(r.nblock, run_block, &r);
     return r.failed ? td_fail(TD_ERR_NOMEM, "%s: no memory for a block's shared memory",
                               td_launch_text(f, dims, text, sizeof text))
                     : TD_OK;
@@ -223,7 +259,7 @@ make(void)
 #endif
     i->units = td_parallel_width();
     i->warp = 1;
-    i->max_threads = 1;
+    i->max_threads = THREADS;
     i->max_shared = (size_t)48 << 10; /* it lies on the stack */
     i->memory = td_limit_memory();
     /* The system would promise more than the group may hold and end the process when it is touched.

@@ -30,7 +30,7 @@ typedef struct td_devinfo {
     char       arch[16];   /* "sm_90"; on the CPU "x86-64" */
     int        units;      /* multiprocessors; cores */
     int        warp;       /* lanes of a warp; 1 on the CPU */
-    int        max_threads; /* of a block; 1 on the CPU */
+    int        max_threads; /* of a block */
     size_t     max_shared; /* bytes of static shared memory in a block */
     size_t     memory;     /* bytes, in all */
     double     bandwidth;  /* bytes a second that its memory moves, by its data sheet; 0: not known */
@@ -183,10 +183,12 @@ typedef struct td_dims {
     uint16_t first, last; /* arguments that are addresses: the first and the last so many; both 0: any
                              of them may be */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
+    uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */
 } td_dims;
 
-/* A CPU kernel: runs block `bid` of `nblock`, of one thread each. */
+/* A CPU kernel: runs block `bid` of `nblock`, of one thread each.  One for blocks of many threads
+ * (td_func_blocks): bid is the block's x, nblock its y and, from bit 16 on, z. */
 typedef void td_cpu_entry(const uint64_t *args, int64_t bid, int64_t nblock);
 
 /* GPU: a cubin or NUL-terminated PTX.  TD_ERR_DEVICE carries the driver's log. */
@@ -197,6 +199,9 @@ td_status td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes
 td_status td_module_func(td_module *m, const char *name, td_func **out); /* owned by m; td_func_free not needed */
 /* CPU: a compiled entry; `name` is borrowed for the function's life. */
 td_status td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out); /* owned; td_func_free */
+/* f runs a block of any extents: behind the arguments it finds six words, the block's extents and the grid's,
+ * and its dynamic shared memory at td_scratch (base/scratch.h). */
+void      td_func_blocks(td_func *f);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */
 

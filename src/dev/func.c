@@ -119,6 +119,12 @@ td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out
 }
 
 void
+td_func_blocks(td_func *f)
+{
+    f->blocks = true;
+}
+
+void
 td_func_free(td_func *f)
 {
     if (f && !f->module)

@@ -349,7 +349,7 @@ body(parser *ps)
     return ps->tok.kind ? wanted(ps, "nothing more") : TD_OK;
 }
 
-/* "threads 256 resident 2 fast optimise 3", all optional. */
+/* "threads 256 resident 2 simt fast optimise 3", all optional. */
 static td_status
 bounds(parser *ps)
 {
@@ -363,6 +363,7 @@ bounds(parser *ps)
         TD_TRY(number(ps, "a number of blocks", &n));
         ps->f->resident = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     }
+    ps->f->simt = take_word(ps, "simt");
     ps->f->fast = take_word(ps, "fast");
     if (take_word(ps, "optimise")) {
         TD_TRY(number(ps, "a level of optimisation", &n));

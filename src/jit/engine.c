@@ -23,14 +23,34 @@ cpu_key(td_dev *d, td_hash *key)
     return TD_OK;
 }
 
+/* Behind an object stands a byte: whether it runs blocks of threads. */
+static td_status
+mark(void **code, size_t *nbytes, bool blocks)
+{
+    char *p = realloc(*code, *nbytes + 1);
+
+    if (!p)
+        return td_fail(TD_ERR_NOMEM, "jit: %zu bytes of code", *nbytes);
+    p[(*nbytes)++] = blocks;
+    *code = p;
+    return TD_OK;
+}
+
 static td_status
 cpu_compile(td_dev *d, const td_fn *f, void **code, size_t *nbytes)
 {
     const td_lower *low;
+    td_arena mem = {0};
+    td_fn wide;
+    td_status st;
 
     (void)d;
     TD_TRY(td_jit_library(&low));
-    return low->object(f, code, nbytes);
+    st = td_jit_widen(f, low->vector_bytes, &mem, &wide);
+    if (!st)
+        st = low->object(&wide, code, nbytes);
+    td_arena_free(&mem);
+    return st ? st : mark(code, nbytes, f->simt);
 }
 
 static td_status
@@ -40,10 +60,15 @@ cpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func *
     td_cpu_entry *entry;
     void *at;
 
+    if (!nbytes)
+        return td_fail(TD_ERR_JIT, "kernel %s: no code", name);
     TD_TRY(td_jit_library(&low));
-    TD_TRY(low->link(code, nbytes, name, &at));
+    TD_TRY(low->link(code, nbytes - 1, name, &at));
     memcpy(&entry, &at, sizeof entry);
-    return td_func_of_entry(d, name, entry, out);
+    TD_TRY(td_func_of_entry(d, name, entry, out));
+    if (((const char *)code)[nbytes - 1])
+        td_func_blocks(*out);
+    return TD_OK;
 }
 
 static int

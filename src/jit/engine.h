@@ -19,4 +19,8 @@ typedef struct td_engine {
 
 const td_engine *td_jit_engine(td_dev *d); /* borrowed */
 
+/* What the CPU's compiler is given for f: f itself, or in mem, when f is the program of one of many threads, that
+ * of a block. */
+td_status td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out);
+
 #endif

@@ -1,5 +1,6 @@
 /* text.c - a kernel's stages as text. */
 #include "jit/jit.h"
+#include "jit/engine.h"
 #include "jit/library.h"
 
 #include <string.h>
@@ -8,7 +9,10 @@ td_status
 td_jit_text(const td_fn *f, const char *stage, const char *arch, char **out)
 {
     const td_lower *low;
+    td_arena mem = {0};
+    td_fn wide = *f;
     td_text text = {0};
+    td_status st = TD_OK;
 
     if (strcmp(stage, "ir") == 0) {
         td_fn_print(f, &text);
@@ -16,5 +20,10 @@ td_jit_text(const td_fn *f, const char *stage, const char *arch, char **out)
         return *out ? TD_OK : td_fail(TD_ERR_NOMEM, "jit: text of kernel %s", f->name);
     }
     TD_TRY(td_jit_library(&low));
-    return low->text(f, stage, arch, out);
+    if (!arch && strcmp(stage, "ptx") != 0)
+        st = td_jit_widen(f, low->vector_bytes, &mem, &wide);
+    if (!st)
+        st = low->text(&wide, stage, arch, out);
+    td_arena_free(&mem);
+    return st;
 }

@@ -120,8 +120,7 @@ add_array(py_call *c, PyObject *o, const td_type **type)
                      td_dev_info(c->dev)->name, td_dev_info(td_array_dev(&nd->a))->name);
         return false;
     }
-    *type = l->type =
-        py_array_type(py_num_type(td_array_dtype(&nd->a)), &nd->a.view, l->readonly);
+    *type = l->type = py_array_type(py_num_type(td_array_dtype(&nd->a)), &nd->a.view, l->readonly);
     return *type != NULL;
 }
 
@@ -160,12 +159,12 @@ is_of(PyObject *o, PyTypeObject **type, const char *name)
     return *type && PyObject_TypeCheck(o, *type);
 }
 
+static PyTypeObject *numpy_array; /* NULL: NumPy has not been imported */
+
 static bool
 is_numpy_array(PyObject *o)
 {
-    static PyTypeObject *type;
-
-    return is_of(o, &type, "ndarray");
+    return is_of(o, &numpy_array, "ndarray");
 }
 
 static bool
@@ -385,6 +384,46 @@ add_foreign(py_call *c, PyObject *o, const td_type **type)
     return -1;
 }
 
+/* The array nd, a new reference, that stands for the argument; of records it is their bytes, with one axis more. */
+static bool
+add_held(py_call *c, PyObject *nd, PyObject *record, const td_type **type)
+{
+    const td_type *item = record ? py_dtype_type(record) : NULL;
+    py_leaf *l;
+
+    if (!py_is_array(nd) || (record && !item) || !add_array(c, nd, type)) {
+        Py_DECREF(nd);
+        return false;
+    }
+    l = &c->leaf[c->nleaf - 1];
+    l->held = nd;
+    c->plain = false;
+    if (record) /* any strides: kernels of records take them as bytes */
+        *type = l->type =
+            td_type_array(item, (uint32_t)l->array->view.shape.ndim - 1, 'A', l->readonly);
+    return *type != NULL;
+}
+
+/* Objects of treadle.cuda over an array: mapped memory tells it in _td_array, records tell theirs and their dtype in
+ * _td_records: 1, 0, -1. */
+static int
+add_shown(py_call *c, PyObject *o, const td_type **type)
+{
+    PyObject *nd = py_attr(o, "_td_array"),
+             *pair = nd || PyErr_Occurred() ? NULL : py_attr(o, "_td_records");
+    int r = 0;
+
+    if (nd)
+        r = add_held(c, nd, NULL, type) ? 1 : -1;
+    else if (pair && PyTuple_Check(pair) && PyTuple_Size(pair) == 2)
+        r = add_held(c, Py_NewRef(PyTuple_GetItem(pair, 0)), PyTuple_GetItem(pair, 1), type) ? 1
+                                                                                             : -1;
+    else if (PyErr_Occurred())
+        r = -1;
+    Py_XDECREF(pair);
+    return r;
+}
+
 /* What is known when compiling: 1, 0, -1. */
 static int
 add_constant(py_call *c, PyObject *o, const td_type **type)
@@ -414,6 +453,8 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     if (!r)
         r = add_wrapper(c, o, type);
     if (!r)
+        r = add_shown(c, o, type);
+    if (!r)
         r = add_foreign(c, o, type);
     if (r)
         return r > 0;
@@ -434,9 +475,20 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     PyErr_Clear();
     if (r > 0)
         return add_number(c, s, weak, type);
-    PyErr_Format(PyExc_TypeError, "%U: kernels take numbers, arrays, records, None and tuples of them, not %R",
+    PyErr_Format(PyExc_TypeError,
+                 "%U: kernels take numbers, arrays, records, None and tuples of them, not %R",
                  c->d->name, (PyObject *)Py_TYPE(o));
     return false;
+}
+
+/* Subclasses may be memory that the device sees. */
+static bool
+add_numpy(py_call *c, PyObject *o, const td_type **type)
+{
+    bool gpu = td_dev_info(c->dev)->kind != TD_DEV_CPU;
+    int r = gpu && Py_TYPE(o) != numpy_array ? add_shown(c, o, type) : 0;
+
+    return r ? r > 0 : add_host(c, o, type);
 }
 
 static bool
@@ -451,7 +503,7 @@ add(py_call *c, PyObject *o, const td_type **type)
     if (t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyComplex_Type)
         return py_number(o, &s, &weak) > 0 && add_number(c, s, weak, type);
     if (is_numpy_array(o))
-        return add_host(c, o, type);
+        return add_numpy(c, o, type);
     if (o == Py_None) {
         *type = td_type_none();
         return true;

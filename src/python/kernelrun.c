@@ -220,6 +220,7 @@ add_hidden(run *r)
         switch (m->hidden[i].kind) {
         case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
         case TD_HIDDEN_ARRAY:
             if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
@@ -266,12 +267,14 @@ launch_here(run *r)
 static td_status
 launch_there(run *r)
 {
-    td_status st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
+    td_status st = td_stream_enter(r->stream);
 
+    if (!st)
+        st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     for (uint32_t i = 0; !st && i < r->c->nleaf; i++)
         if (r->c->leaf[i].buf && r->c->leaf[i].buf->stream != r->stream)
             td_buf_use(r->c->leaf[i].buf, r->stream);
-    return st;
+    return st ? st : td_stream_leave(r->stream);
 }
 
 static bool

@@ -90,7 +90,7 @@ typedef struct py_owner {
 } py_owner;
 
 void py_owner_end(py_owner *o); /* the exception that is set stays as it is */
-void py_owner_retire(void *o);  /* its `end` is called later, after the work that o->dev has been given; from any thread */
+void py_owner_retire(void *owner); /* its `end` is called later, after the work that its device has been given; from any thread */
 /* b is released once what s has been given has passed.  False: it is not, and it is the caller's still. */
 bool py_lend(Py_buffer *b, td_stream *s);
 /* Memory on d as an array; v counts elements from `at` on.  Takes over o, also on failure. */

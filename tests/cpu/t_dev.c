@@ -28,7 +28,7 @@ test_devices(void)
     i = td_dev_info(cpu);
     CHECK(i->kind == TD_DEV_CPU && strcmp(i->name, "cpu") == 0 && i->model[0] && i->arch[0] &&
           i->units >= 1);
-    CHECK(i->warp == 1 && i->max_threads == 1 && i->memory > 0 && i->driver == 0);
+    CHECK(i->warp == 1 && i->max_threads == 1024 && i->memory > 0 && i->driver == 0);
     CHECK(td_dev_count(TD_DEV_CPU) == 1 && td_dev_count(TD_DEV_NULL) == 1);
     CHECK_FAILS(td_dev_get("tpu", &d), TD_ERR_VALUE, "tpu");
     CHECK_FAILS(td_dev_get("cuda:", &d), TD_ERR_VALUE, "cuda:");

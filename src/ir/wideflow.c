@@ -1,0 +1,269 @@
+/* wideflow.c - what is known of a kernel before shapes: which region holds what, where breaks lead,
+ * which reads of slots give a value that is known already, which regions the whole block runs through.
+ */
+#include "ir/wide.h"
+
+#include <string.h>
+
+bool
+w_inside(const wide *w, uint32_t i, uint32_t region)
+{
+    for (uint32_t p = w->at[i].parent; region != W_ROOT; p = w->at[p].parent) {
+        if (p == region)
+            return true;
+        if (p == W_ROOT)
+            return false;
+    }
+    return true;
+}
+
+bool
+w_at_block(const wide *w, uint32_t i)
+{
+    uint32_t p = w->at[i].parent;
+
+    return p == W_ROOT || w->at[p].block;
+}
+
+static bool
+barrier(unsigned op)
+{
+    return op == OP_barrier;
+}
+
+/* ---- regions ---- */
+
+static uint32_t
+break_target(const wide *w, uint32_t i)
+{
+    uint64_t level = w->in->ins[i].imm;
+    uint32_t p = w->at[i].parent;
+
+    for (;; p = w->at[p].parent)
+        if (w_breakable(w->in->ins[p].op) && level-- == 0)
+            return p;
+}
+
+static void
+find_regions(wide *w)
+{
+    uint32_t open = W_ROOT;
+
+    for (uint32_t i = 0; i < w->in->n; i++) {
+        const td_inst *s = &w->in->ins[i];
+
+        if (s->op == OP_else)
+            w->at[i].target = open;
+        if (s->op == OP_else || s->op == OP_end)
+            open = w->at[open].parent;
+        w->at[i].parent = open;
+        if (s->op == OP_break_if)
+            w->at[i].target = break_target(w, i);
+        if (w_opens(s->op) || s->op == OP_else)
+            open = i;
+    }
+}
+
+/* i's regions out to `until` are at block level; an else with its if. */
+static bool
+raise(wide *w, uint32_t i, uint32_t until)
+{
+    bool news = false;
+
+    for (uint32_t p = w->at[i].parent; p != until; p = w->at[p].parent) {
+        const td_inst *s = &w->in->ins[p];
+
+        news |= !w->at[p].block;
+        w->at[p].block = true;
+        if (s->op == OP_else)
+            w->at[w->at[p].target].block = true;
+        else if (s->op == OP_if && w->in->ins[s->jump].op == OP_else)
+            w->at[s->jump].block = true;
+    }
+    return news;
+}
+
+static void
+find_block_level(wide *w)
+{
+    bool news = true;
+
+    for (uint32_t i = 0; i < w->in->n; i++)
+        if (barrier(w->in->ins[i].op)) {
+            w->barriers = true;
+            raise(w, i, W_ROOT);
+        }
+    while (news) {
+        news = false;
+        for (uint32_t i = 0; i < w->in->n; i++)
+            if (w->in->ins[i].op == OP_break_if && w->at[w->at[i].target].block)
+                news |= raise(w, i, w->at[i].target);
+    }
+}
+
+/* A load may be done before the phase's other work when nothing was written or ended before it. */
+static void
+find_clean(wide *w)
+{
+    bool clean = true, alive = true;
+
+    for (uint32_t i = 0; i < w->in->n; i++) {
+        unsigned op = w->in->ins[i].op;
+
+        if (barrier(op) || (w_at_block(w, i) && (op == OP_else || op == OP_end)) ||
+            (w_opens(op) && w->at[i].block))
+            clean = true;
+        w->at[i].clean = clean && alive;
+        if (op == OP_store || td_op_is_atomic(op))
+            clean = false;
+        if (op == OP_exit_if)
+            alive = false;
+    }
+}
+
+/* ---- slots ---- */
+
+/* known[slot]: the value that it holds here, W_ROOT: not known.  Arrays of in->n words. */
+typedef struct known {
+    uint32_t *of;
+} known;
+
+static td_status
+copy_known(const wide *w, const known *k, known *out)
+{
+    uint32_t *of = td_alloc_big(w->f->mem, (w->in->n + 1) * sizeof *of);
+
+    if (!of)
+        return td_fail(TD_ERR_NOMEM, "kernel %s: widening", w->in->name);
+    memcpy(of, k->of, w->in->n * sizeof *of);
+    out->of = of; /* k may be out */
+    return TD_OK;
+}
+
+static void
+forget_sets(const wide *w, known *k, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (w->in->ins[i].op == OP_set)
+            k->of[w->in->ins[i].arg[0].i] = W_ROOT;
+}
+
+static td_status walk(wide *w, uint32_t from, uint32_t to, known *k);
+
+static td_status
+walk_if(wide *w, uint32_t i, known *k)
+{
+    uint32_t mid = w->in->ins[i].jump, end = w_end(w, i);
+    known other = *k;
+
+    if (mid != end)
+        TD_TRY(copy_known(w, k, &other));
+    else
+        TD_TRY(copy_known(w, k, k)); /* `other` keeps what was */
+    TD_TRY(walk(w, i + 1, mid, k));
+    if (mid != end)
+        TD_TRY(walk(w, mid + 1, end, &other));
+    for (uint32_t s = 0; s < w->in->n; s++)
+        if (k->of[s] != other.of[s])
+            k->of[s] = W_ROOT;
+    return TD_OK;
+}
+
+static td_status
+walk_loop(wide *w, uint32_t i, known *k)
+{
+    uint32_t end = w_end(w, i);
+    known body;
+
+    if (w->in->ins[i].op != OP_block)
+        forget_sets(w, k, i + 1, end);
+    TD_TRY(copy_known(w, k, &body));
+    TD_TRY(walk(w, i + 1, end, &body));
+    forget_sets(w, k, i + 1, end);
+    return TD_OK;
+}
+
+static td_status
+walk(wide *w, uint32_t from, uint32_t to, known *k)
+{
+    for (uint32_t i = from; i < to; i++) {
+        const td_inst *s = &w->in->ins[i];
+
+        if (s->op == OP_get) {
+            uint32_t *v = &k->of[s->arg[0].i];
+
+            w->at[i].alias = *v = *v == W_ROOT ? i : *v;
+        } else if (s->op == OP_set) {
+            k->of[s->arg[0].i] = w_src(w, s->arg[1]);
+        } else if (w_opens(s->op)) {
+            TD_TRY(s->op == OP_if ? walk_if(w, i, k) : walk_loop(w, i, k));
+            i = w_end(w, i);
+        }
+    }
+    return TD_OK;
+}
+
+/* Reads of what is known read the value; the other accesses are the slot's list, in order. */
+static td_status
+find_accesses(wide *w)
+{
+    uint32_t n = w->in->n;
+    uint32_t *last = td_alloc_big(w->f->mem, (n + 1) * sizeof *last);
+    known k = {last};
+
+    if (!last)
+        return td_fail(TD_ERR_NOMEM, "kernel %s: widening", w->in->name);
+    for (uint32_t i = 0; i < n; i++)
+        last[i] = W_ROOT;
+    TD_TRY(copy_known(w, &k, &k));
+    TD_TRY(walk(w, 0, n, &k));
+    for (uint32_t i = 0; i < n; i++) {
+        const td_inst *s = &w->in->ins[i];
+        uint32_t slot;
+
+        w->at[i].next = W_ROOT;
+        last[i] = i;
+        if ((s->op != OP_get && s->op != OP_set) || w->at[i].alias != i)
+            continue;
+        slot = s->arg[0].i;
+        w->at[last[slot]].next = i;
+        last[slot] = i;
+        w->at[slot].gets += s->op == OP_get;
+    }
+    return TD_OK;
+}
+
+/* The region whose every run sets the slot first: that of the first access, when it holds the others. */
+static void
+find_homes(wide *w)
+{
+    for (uint32_t s = 0; s < w->in->n; s++) {
+        uint32_t first = w->at[s].next;
+
+        if (w->in->ins[s].op != OP_slot)
+            continue;
+        w->at[s].home = W_ROOT;
+        w->at[s].zero = first != W_ROOT && w->in->ins[first].op == OP_get;
+        if (first == W_ROOT)
+            continue;
+        for (uint32_t a = w->at[first].next; a != W_ROOT; a = w->at[a].next)
+            w->at[s].zero |= !w_inside(w, a, w->at[first].parent);
+        if (!w->at[s].zero)
+            w->at[s].home = w->at[first].parent;
+    }
+}
+
+td_status
+w_flow(wide *w)
+{
+    for (uint32_t i = 0; i < w->in->n; i++) {
+        w->at[i].alias = i;
+        w->at[i].one = w->at[i].vec = w->at[i].array = TD_NONE;
+    }
+    find_regions(w);
+    find_block_level(w);
+    find_clean(w);
+    TD_TRY(find_accesses(w));
+    find_homes(w);
+    return TD_OK;
+}

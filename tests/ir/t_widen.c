@@ -1,0 +1,159 @@
+/* t_widen.c - programs of a thread, widened and compiled, against the interpreter: written ones and
+ * ones drawn by chance; with an argument (a kernel's name) it times that one instead.
+ */
+#include "ir/wide_cases.h"
+#include "ir/wide_random.h"
+#include "ir/widen.h"
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
+
+static double
+seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double pass_seconds, code_seconds;
+
+static td_status
+compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
+{
+    td_fn f = td_fn_new(mem, c->name);
+    void *object = NULL, *entry = NULL;
+    const char *why = "";
+    double t = seconds();
+    size_t nbytes;
+    td_status st = td_fn_widen(&c->f, lw->vector_bytes, &f, &why);
+
+    if (st == TD_SKIP)
+        return td_fail(TD_ERR_VALUE, "not widened: %s", why);
+    pass_seconds += seconds() - t;
+    if (getenv("WIDE_DUMP")) {
+        td_text text = {0};
+
+        td_fn_print(&c->f, &text);
+        td_fn_print(&f, &text);
+        puts(text.s);
+        td_text_free(&text);
+    }
+    if (st)
+        return st;
+    t = seconds();
+    TD_TRY(lw->object(&f, &object, &nbytes));
+    st = lw->link(object, nbytes, c->name, &entry);
+    free(object);
+    code_seconds += seconds() - t;
+    *out = (entry_fn *)(uintptr_t)entry;
+    return st;
+}
+
+static void
+launch(const test_case *c, entry_fn *entry, const uint64_t *args, const uint32_t grid[3],
+       const uint32_t block[3])
+{
+    uint64_t words[MAX_ARGS + TD_WIDE_WORDS];
+
+    memcpy(words, args, (size_t)c->narg * sizeof *words);
+    for (int k = 0; k < 3; k++) {
+        words[c->narg + k] = block[k];
+        words[c->narg + 3 + k] = grid[k];
+    }
+    for (uint32_t z = 0; z < grid[2]; z++)
+        for (uint32_t y = 0; y < grid[1]; y++)
+            for (uint32_t x = 0; x < grid[0]; x++)
+                entry(words, x, (int64_t)(z << 16 | y));
+}
+
+/* Equal results of interpreter and machine code; false: the kernel cannot be widened. */
+static void
+compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t block[3])
+{
+    uint64_t want[MAX_ARGS], have[MAX_ARGS];
+    int before = check_failures;
+    td_arena mem = {0};
+    entry_fn *entry = NULL;
+    bool ok;
+
+    memcpy(want, c->args, sizeof want);
+    memcpy(have, c->args, sizeof have);
+    for (int k = 0; k < c->nout; k++) {
+        size_t nbytes = (size_t)c->out[k].n * td_dtype_size(c->out[k].dt);
+
+        want[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
+        have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
+    }
+    ok = CHECK_OK(td_fn_finish(&c->f)) && CHECK_OK(td_interp(&c->f, grid, block, want, 0, NULL)) &&
+         CHECK_OK(compile(c, lw, &mem, &entry));
+    if (ok) {
+        launch(c, entry, have, grid, block);
+        for (int k = 0; k < c->nout; k++)
+            test_compare(c, "widened", k, (const char *)(uintptr_t)want[c->out[k].arg],
+                         (const char *)(uintptr_t)have[c->out[k].arg]);
+    }
+    if (check_failures != before)
+        printf("    in %s, grid %u %u %u, block %u %u %u\n", c->name, grid[0], grid[1], grid[2],
+               block[0], block[1], block[2]);
+    for (int k = 0; k < c->nout; k++) {
+        free((void *)(uintptr_t)want[c->out[k].arg]);
+        free((void *)(uintptr_t)have[c->out[k].arg]);
+    }
+    td_arena_free(&mem);
+}
+
+static void
+written(const td_lower *lw, const char *only)
+{
+    test_case c;
+
+    for (int k = 0; k < N_WIDE; k++) {
+        if (only && strcmp(only, wide_table[k].name) != 0)
+            continue;
+        test_begin(&c, wide_table[k].name);
+        wide_table[k].make(&c);
+        compare(&c, lw, wide_table[k].grid, wide_table[k].block);
+        test_end(&c);
+    }
+}
+
+static void
+drawn(const td_lower *lw, uint64_t from, uint64_t to)
+{
+    static const uint32_t blocks[][3] = {{64, 1, 1}, {37, 1, 1}, {16, 4, 1}, {5, 3, 2}, {1, 9, 1}};
+    test_case c;
+
+    for (uint64_t seed = from; seed < to; seed++) {
+        const uint32_t *block = blocks[seed % 5];
+        char name[32];
+
+        snprintf(name, sizeof name, "drawn_%llu", (unsigned long long)seed);
+        test_begin(&c, name);
+        wide_draw(&c, seed, block[0] * block[1] * block[2]);
+        compare(&c, lw, (uint32_t[]){2, 1, 1}, block);
+        test_end(&c);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    const td_lower *lw = td_lower_open();
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc > 2)
+        drawn(lw, seed, argc > 3 ? strtoull(argv[3], NULL, 10) : seed + 1);
+    else
+        written(lw, argc > 1 ? argv[1] : NULL);
+    if (argc == 1)
+        drawn(lw, 0, 150);
+    printf("%d-byte vectors: pass %.1f ms, code %.0f ms\n", lw->vector_bytes, pass_seconds * 1e3,
+           code_seconds * 1e3);
+    return check_failures != 0;
+}
