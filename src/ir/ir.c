@@ -414,6 +414,16 @@ td_piece(td_fn *f, td_val first)
     return unary(f, OP_piece, first, TD_I64, 1, 0);
 }
 
+td_val
+td_each(td_fn *f, td_val lo, td_val hi)
+{
+    td_val i = td_for(f, lo, hi, td_const_int(f, dt_of(f, lo), 1));
+
+    if (!f->st)
+        f->ins[i.i].flags |= TD_INST_EACH;
+    return i;
+}
+
 void
 td_loop(td_fn *f)
 {

@@ -20,7 +20,10 @@ typedef struct td_val {
 
 #define TD_NONE ((td_val){UINT32_MAX})
 
-enum { TD_INST_PTR = 1 };
+enum {
+    TD_INST_PTR = 1,
+    TD_INST_EACH = 2, /* for: its turns do not depend on each other, and break out of nothing round them */
+};
 
 typedef struct td_inst {
     uint16_t op;
@@ -96,6 +99,7 @@ void   td_set(td_fn *f, td_val slot, td_val val);
 void   td_if(td_fn *f, td_val cond);
 void   td_else(td_fn *f);
 td_val td_for(td_fn *f, td_val lo, td_val hi, td_val step);
+td_val td_each(td_fn *f, td_val lo, td_val hi);        /* for by ones with TD_INST_EACH: a CPU makes lanes of turns */
 void   td_loop(td_fn *f);
 void   td_block(td_fn *f);
 void   td_break_if(td_fn *f, td_val cond);              /* leaves the innermost loop, for or block */

@@ -173,6 +173,8 @@ operands(parser *ps, td_inst *s)
 static td_status
 immediate(parser *ps, td_inst *s, token *literal)
 {
+    if (s->op == OP_for && take_word(ps, "each"))
+        s->flags |= TD_INST_EACH;
     switch (td_optab[s->op].imm) {
     case TD_IMM_NUMBER:
         if (td_optab[s->op].arity)
@@ -197,11 +199,10 @@ type(parser *ps, td_inst *s)
     td_dtype dt;
 
     s->lanes = 1;
-    s->flags = 0;
     if (!take(ps, ':'))
         return td_optab[s->op].value ? wanted(ps, "':' and a dtype") : TD_OK;
     if (take_word(ps, "ptr"))
-        s->flags = TD_INST_PTR;
+        s->flags |= TD_INST_PTR;
     TD_TRY(word(ps, "a dtype", name));
     if (td_dtype_parse(name, &dt))
         return wanted(ps, "a dtype");

@@ -128,6 +128,8 @@ add_inst(td_text *out, const td_fn *f, uint32_t i)
             td_text_addf(out, "%%%u = ", i);
         td_text_addf(out, "%s", td_optab[s->op].name);
         add_operands(out, s);
+        if (s->flags & TD_INST_EACH)
+            td_text_addf(out, " each");
         add_imm(out, s);
         add_type(out, s);
     }

@@ -271,6 +271,9 @@ check_core(const check *c, uint32_t i)
         for (int a = 0; a < 3; a++)
             if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)
                 return bad(c, i, "bounds are not one integer type");
+        if ((s->flags & TD_INST_EACH) &&
+            (td_at(c->f, s->arg[2])->op != OP_const || td_at(c->f, s->arg[2])->imm != 1))
+            return bad(c, i, "turns that do not depend on each other are counted by ones");
         return TD_OK;
     case OP_parallel:
         for (int a = 0; a < 2; a++)

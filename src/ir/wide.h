@@ -8,6 +8,8 @@
  * A region is *at block level* when it holds a barrier, or a break out of such a region: it becomes
  * control flow of the block.  What lies between two of its barriers or inner regions at block level is
  * a *phase*: its BLOCK values are computed once, then a loop over the groups runs the rest.
+ *
+ * A function that is no kernel of threads is a block that runs its loops of independent turns in groups.
  */
 #ifndef TD_IR_WIDE_H
 #define TD_IR_WIDE_H
@@ -28,6 +30,7 @@ typedef struct wat {
     bool leak;    /* loop, for, block: lanes leave it one by one, so it has a mask of its own */
     bool cross;   /* region: lanes leave it for a region further out, or end */
     bool block;   /* region: at block level */
+    bool each;    /* for: its turns are lanes */
     bool clean;   /* load: nothing was written before it in its phase */
     bool partial; /* set: lanes that do not take part must keep their value */
     bool zero;    /* slot: may be read before it is set */
@@ -64,6 +67,9 @@ typedef struct wide {
     td_fn *f;
     wat *at;
     int lanes;
+    bool host;   /* not a kernel of threads: some of its loops are widened */
+    bool linear; /* groups are cut from the linear index, not from rows of threads */
+    bool warps;  /* holds instructions of the warp: 32 lanes */
     bool barriers, exits; /* exits: threads end one by one within regions or before barriers */
     bool leaves;          /* groups end as a whole within regions */
     const char *why;
@@ -74,7 +80,9 @@ typedef struct wide {
     uint32_t epoch, runs;
     uint32_t *undo, nundo, capundo; /* values that hold in the innermost regions only */
     td_val bdim[3], gdim[3], bid[3], shared;
-    td_val tid[3], place, tail; /* of the group: thread index of lane 0, its number, lanes that exist */
+    td_val tid[3], place, tail; /* of the group: thread index of lane 0 (linear: of all lanes), linear index of
+                                   lane 0, lanes that exist */
+    td_val number;              /* of the group in its block */
     td_val alive, ended;        /* array over threads, slot of the block: when `exits` */
 } wide;
 
@@ -115,7 +123,7 @@ td_status w_shapes(wide *w); /* everything else of wat; TD_SKIP */
 bool w_edge(const wide *w, uint32_t i); /* i ends a phase */
 int w_lanes(const wide *w, int vector_bytes);
 
-/* ---- widevalue.c: values and memory ---- */
+/* ---- widevalue.c: values, slots ---- */
 td_val w_one(wide *w, td_val v);
 td_val w_vec(wide *w, td_val v);
 void w_inst(wide *w, uint32_t i); /* an instruction that neither opens nor closes */
@@ -123,13 +131,31 @@ void w_defined(wide *w, uint32_t i, td_val one, td_val vec);
 void w_close(wide *w, uint32_t mark); /* forgets what was made since nundo was `mark` */
 td_val w_int(wide *w, td_dtype dt, int64_t v);
 
+/* ---- widememory.c ---- */
+bool w_is_local(const wide *w, td_val p); /* an array of each lane's own */
+bool w_once(const wide *w, uint32_t i); /* all lanes load or store the same */
+void w_access(wide *w, uint32_t i);
+void w_pointer(wide *w, uint32_t i);
+
+/* ---- widewarp.c ---- */
+bool w_is_warp(unsigned op);
+void w_warp(wide *w, uint32_t i);
+
 /* ---- widemask.c: control within a group ---- */
 td_val w_mask(wide *w); /* TD_NONE: all */
 td_val w_and(wide *w, td_val a, td_val b); /* masks, TD_NONE: all */
 td_val w_any(wide *w, td_val mask);
 void w_range(wide *w, uint32_t i, uint32_t end);
 
+/* ---- widehost.c: functions ---- */
+bool w_host(wide *w); /* chooses loops: each, and block outside of them; false: there are none */
+void w_function(wide *w);
+
 /* ---- wideblock.c: phases ---- */
-void w_entry(wide *w);
+void w_storage(wide *w); /* slots, arrays, parameters */
+void w_do_once(wide *w, uint32_t i, uint32_t end);
+void w_run_group(wide *w, uint32_t i, uint32_t end); /* instructions of a group of w->m */
+void w_entry(wide *w);  /* indices of the block */
+void w_blocks(wide *w); /* the rest; linear is set */
 
 #endif

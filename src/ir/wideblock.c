@@ -37,16 +37,27 @@ block_indices(wide *w)
     w->bid[2] = td_bitcast(f, w->bid[2], TD_I32);
 }
 
-static void
-make_storage(wide *w)
+static td_val
+local_arrays(wide *w, const td_inst *s)
+{
+    uint64_t groups = w->barriers ? TD_WIDE_THREADS : 1;
+
+    return td_local(w->f, (td_dtype)s->dt, s->imm * (uint64_t)w->lanes * groups);
+}
+
+void
+w_storage(wide *w)
 {
     for (uint32_t i = 0; i < w->in->n; i++) {
         const td_inst *s = &w->in->ins[i];
         wat *v = &w->at[i];
         bool count = v->shape == W_PREFIX || v->shape == W_SUFFIX;
 
-        if (s->op == OP_param || s->op == OP_shared)
+        if (s->op == OP_param ||
+            (!w->host && (s->op == OP_shared || s->op == OP_dynamic)))
             w_defined(w, i, td_push(w->f, *s), TD_NONE);
+        if (s->op == OP_local && !(w->host && w_at_block(w, i)))
+            w_defined(w, i, local_arrays(w, s), TD_NONE);
         if (s->op == OP_slot && is_wanted(w, i))
             v->one = td_slot(w->f, (td_dtype)s->dt, v->shape == W_LANES ? w->lanes : 1);
         if (v->spill || (s->op == OP_slot && v->keep == W_ARRAY))
@@ -105,20 +116,50 @@ give_slots(wide *w, uint32_t i, uint32_t end)
 
 /* ---- loops over the groups ---- */
 
-/* Opens the loops over rows and over groups in a row. */
-static void
-open_groups(wide *w)
+/* Groups cut from the linear index, whose threads may lie in several rows: opens one loop. */
+static td_val
+open_linear(wide *w)
 {
     td_fn *f = w->f;
-    td_val zero = w_int(w, TD_I32, 0), step = w_int(w, TD_I32, w->lanes), left, row;
+    td_val zero = w_int(w, TD_I32, 0), step = w_int(w, TD_I32, w->lanes), n, v;
+
+    td_for(f, zero, w_int(w, TD_I32, 1), w_int(w, TD_I32, 1)); /* as open_rows: two regions */
+    n = TD_E2(f, multiply, TD_E2(f, multiply, w->bdim[0], w->bdim[1]), w->bdim[2]);
+    w->place = td_for(f, zero, n, step);
+    w->number = TD_E2(f, truncate_divide, w->place, step);
+    v = TD_E2(f, add, td_iota(f, TD_I32, w->lanes), w->place);
+    w->tid[0] = TD_E2(f, fmod, v, w->bdim[0]);
+    v = TD_E2(f, truncate_divide, v, w->bdim[0]);
+    w->tid[1] = TD_E2(f, fmod, v, w->bdim[1]);
+    w->tid[2] = TD_E2(f, truncate_divide, v, w->bdim[1]);
+    return TD_E2(f, subtract, n, w->place);
+}
+
+/* Opens the loops over rows and over groups in a row; gives how many threads are left in the row. */
+static td_val
+open_rows(wide *w)
+{
+    td_fn *f = w->f;
+    td_val zero = w_int(w, TD_I32, 0), step = w_int(w, TD_I32, w->lanes), row, in_row;
 
     row = td_for(f, zero, TD_E2(f, multiply, w->bdim[1], w->bdim[2]), w_int(w, TD_I32, 1));
     w->tid[1] = TD_E2(f, fmod, row, w->bdim[1]);
     w->tid[2] = TD_E2(f, truncate_divide, row, w->bdim[1]);
     w->place = TD_E2(f, multiply, row, w->bdim[0]);
+    in_row = TD_E2(f, add, w->bdim[0], w_int(w, TD_I32, w->lanes - 1));
+    in_row = TD_E2(f, multiply, row, TD_E2(f, truncate_divide, in_row, step));
     w->tid[0] = td_for(f, zero, w->bdim[0], step);
     w->place = TD_E2(f, add, w->place, w->tid[0]);
-    left = TD_E2(f, subtract, w->bdim[0], w->tid[0]);
+    w->number = TD_E2(f, add, in_row, TD_E2(f, truncate_divide, w->tid[0], step));
+    return TD_E2(f, subtract, w->bdim[0], w->tid[0]);
+}
+
+static void
+open_groups(wide *w)
+{
+    td_fn *f = w->f;
+    td_val step = w_int(w, TD_I32, w->lanes), left = w->linear ? open_linear(w) : open_rows(w);
+
     left = TD_E3(f, select, TD_E2(f, less, left, step), left, step);
     w->m = (wmask){.kind = W_COUNT, .any = true, .count = left};
     if (w->barriers)
@@ -161,8 +202,8 @@ start_threads(wide *w)
 
 /* What is the same for the whole block is done once, before the groups: it depends on nothing that they
  * do in this phase.  A read within a region is done where the region stands. */
-static void
-do_once(wide *w, uint32_t i, uint32_t end)
+void
+w_do_once(wide *w, uint32_t i, uint32_t end)
 {
     w->epoch = 0;
     for (; i < end; i++) {
@@ -231,8 +272,8 @@ run_alive(wide *w, uint32_t i, uint32_t end)
     }
 }
 
-static void
-run_group(wide *w, uint32_t i, uint32_t end)
+void
+w_run_group(wide *w, uint32_t i, uint32_t end)
 {
     wframe *f = &w->open[0];
     td_val mask;
@@ -265,19 +306,42 @@ phase(wide *w, uint32_t i, uint32_t end)
     bool ends = holds_exit(w, i, end) && w->alive.i != UINT32_MAX;
     uint32_t mark = w->nundo;
 
-    do_once(w, i, end);
+    w_do_once(w, i, end);
     if (!has_work(w, i, end))
         return;
     if (ends)
         td_set(w->f, w->ended, w_int(w, TD_BOOL, 1));
     w->epoch = ++w->runs;
     open_groups(w);
-    run_group(w, i, end);
+    w_run_group(w, i, end);
     w_close(w, mark);
     close_groups(w);
     w->epoch = 0;
     if (ends)
         td_exit_if(w->f, td_get(w->f, w->ended));
+}
+
+/* How many threads that have not ended have the condition. */
+static void
+count_threads(wide *w, uint32_t i)
+{
+    td_fn *f = w->f;
+    td_val n = td_slot(f, TD_I32, 1), mask;
+    uint32_t mark = w->nundo;
+
+    td_set(f, n, w_int(w, TD_I32, 0));
+    w->epoch = ++w->runs;
+    open_groups(w);
+    mask = w->tail;
+    if (w->alive.i != UINT32_MAX)
+        mask = fetch(w, &(wat){.shape = W_LANES}, w->alive);
+    mask = w_and(w, mask, w_vec(w, w->in->ins[i].arg[0]));
+    mask = td_cast(f, TD_E1(f, popcount, td_bits(f, mask)), TD_I32);
+    td_set(f, n, TD_E2(f, add, td_get(f, n), mask));
+    w_close(w, mark);
+    close_groups(w);
+    w->epoch = 0;
+    w_defined(w, i, td_get(f, n), TD_NONE);
 }
 
 /* ---- the block's own control ---- */
@@ -295,6 +359,7 @@ block_control(wide *w, uint32_t i)
     case OP_break_if: td_break_out(w->f, w_one(w, s->arg[0]), (int)s->imm); return i + 1;
     case OP_exit_if:  td_exit_if(w->f, w_one(w, s->arg[0])); return i + 1;
     case OP_barrier:  return i + 1;
+    case OP_barrier_count: count_threads(w, i); return i + 1;
     case OP_if:       td_if(w->f, w_one(w, s->arg[0])); break;
     case OP_loop:     td_loop(w->f); break;
     case OP_block:    td_block(w->f); break;
@@ -333,7 +398,13 @@ w_entry(wide *w)
 {
     w->f->nparam = w->in->nparam + TD_WIDE_WORDS;
     block_indices(w);
-    make_storage(w);
+}
+
+void
+w_blocks(wide *w)
+{
+    w->epoch = 0;
+    w_storage(w);
     w->alive = w->ended = w->tail = TD_NONE;
     if (w->exits && w->barriers) {
         w->alive = td_shared(w->f, TD_BOOL, TD_WIDE_THREADS);

@@ -28,7 +28,7 @@ w_at_block(const wide *w, uint32_t i)
 static bool
 barrier(unsigned op)
 {
-    return op == OP_barrier;
+    return op == OP_barrier || op == OP_barrier_count;
 }
 
 /* ---- regions ---- */
@@ -261,9 +261,11 @@ w_flow(wide *w)
         w->at[i].one = w->at[i].vec = w->at[i].array = TD_NONE;
     }
     find_regions(w);
-    find_block_level(w);
-    find_clean(w);
     TD_TRY(find_accesses(w));
     find_homes(w);
+    if (w->host)
+        return w_host(w) ? TD_OK : TD_SKIP;
+    find_block_level(w);
+    find_clean(w);
     return TD_OK;
 }

@@ -117,7 +117,15 @@ wants_mask(const wide *w, uint32_t i)
     case OP_load: return w->at[i].shape == W_LANES;
     case OP_slot:
     case OP_shared:
-    case OP_param: return false;
+    case OP_dynamic:
+    case OP_local:
+    case OP_at:
+    case OP_pointer:
+    case OP_address:
+    case OP_lane:
+    case OP_fence:
+    case OP_clock:
+    case OP_param:   return false;
     }
     return true;
 }
@@ -157,7 +165,7 @@ is_short(const wide *w, uint32_t i, uint32_t end)
         const td_inst *s = &w->in->ins[k];
 
         if (s->op == OP_store || s->op == OP_load) {
-            if (alike(shape(w, s->arg[1])))
+            if (w_once(w, k) || !alike(shape(w, s->arg[0])))
                 return false;
         } else if (!pure(s->op) && s->op != OP_set) {
             return false;
@@ -475,8 +483,8 @@ wants_any(const wide *w, uint32_t i)
     const td_inst *s = &w->in->ins[i];
 
     if (s->op == OP_load || s->op == OP_store)
-        return alike(shape(w, s->arg[1]));
-    return w_breakable(s->op) || (s->op == OP_if && alike(shape(w, s->arg[0])));
+        return w_once(w, i);
+    return w_breakable(s->op) || s->op == OP_nanosleep || (s->op == OP_if && alike(shape(w, s->arg[0])));
 }
 
 static void

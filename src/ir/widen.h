@@ -21,4 +21,8 @@ enum { TD_WIDE_WORDS = 6, TD_WIDE_THREADS = 1024 };
  * where; static), so threads must be switched between; out is then unusable. */
 td_status td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why);
 
+/* A function that runs once: its loops whose turns do not depend on each other (td_each) run as many at a
+ * time as there are lanes; of nested ones the inner.  TD_SKIP: it has none that can be. */
+td_status td_fn_widen_loops(const td_fn *in, int vector_bytes, td_fn *out);
+
 #endif

@@ -131,14 +131,29 @@ elementwise(wide *w, uint32_t i)
 }
 
 static wshape
+of_pointer(const wide *w, const td_inst *s)
+{
+    wshape p = shape(w, s->arg[0]), i = s->op == OP_at ? shape(w, s->arg[1]) : W_BLOCK;
+
+    if (p == W_NONE || i == W_NONE)
+        return W_NONE;
+    return alike(p) && alike(i) ? most(p, i) : W_LANES;
+}
+
+static wshape
 of_load(const wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
-    wshape idx = shape(w, s->arg[1]), mask = W_BLOCK;
+    wshape idx = most(shape(w, s->arg[0]), shape(w, s->arg[1])), mask = W_BLOCK;
+
+    if (shape(w, s->arg[0]) == W_NONE || shape(w, s->arg[1]) == W_NONE)
+        return W_NONE;
+    if (w_is_local(w, s->arg[0]))
+        return W_LANES;
 
     if (s->arg[2].i != UINT32_MAX)
         mask = shape(w, s->arg[2]);
-    if (idx == W_NONE || mask == W_NONE)
+    if (mask == W_NONE)
         return W_NONE;
     if (!alike(idx) || !alike(mask))
         return W_LANES;
@@ -173,7 +188,17 @@ of_value(wide *w, uint32_t i)
     switch (s->op) {
     case OP_tid:
         w->at[i].stride = s->imm == 0;
-        return s->imm == 0 ? W_AFFINE : W_GROUP;
+        return w->linear ? W_LANES : s->imm == 0 ? W_AFFINE : W_GROUP;
+    case OP_lane: w->at[i].stride = 1; return W_AFFINE;
+    case OP_shuffle_xor:
+    case OP_shuffle:
+    case OP_match_any: return W_LANES;
+    case OP_ballot:
+    case OP_activemask:
+    case OP_clock:   return W_GROUP;
+    case OP_at:
+    case OP_pointer:
+    case OP_address: return of_pointer(w, s);
     case OP_load: return of_load(w, i);
     case OP_for:  return of_counter(w, i);
     case OP_get:
@@ -306,6 +331,10 @@ round_once(wide *w)
 
         if (w->in->ins[i].op == OP_slot)
             s = of_slot(w, i);
+        else if (w->at[i].each)
+            s = W_AFFINE;
+        else if (w->host && w_at_block(w, i))
+            s = W_BLOCK;
         else if (td_optab[w->in->ins[i].op].value)
             s = of_value(w, i);
         if (s == W_BLOCK && !w_at_block(w, i) && w->in->ins[i].op != OP_slot)
@@ -345,7 +374,8 @@ w_edge(const wide *w, uint32_t i)
     const td_inst *s = &w->in->ins[i];
 
     switch (s->op) {
-    case OP_barrier:  return true;
+    case OP_barrier:
+    case OP_barrier_count: return true;
     case OP_if:
     case OP_for:
     case OP_loop:
@@ -414,7 +444,10 @@ cheap(unsigned op)
     case OP_select:
     case OP_cast:
     case OP_const:
-    case OP_tid:         return true;
+    case OP_tid:
+    case OP_at:
+    case OP_pointer:
+    case OP_address:     return true;
     }
     return false;
 }
@@ -432,7 +465,22 @@ cost(const wide *w, const uint8_t *known, uint32_t i)
         return COSTLY;
     for (int a = 0; a < td_optab[s->op].arity; a++)
         sum += known[w_src(w, s->arg[a])];
+    if (s->flags & TD_INST_PTR) /* there are no arrays of pointers */
+        return sum > CHEAP ? CHEAP : sum;
     return sum > CHEAP ? COSTLY : sum;
+}
+
+/* v is wanted in a phase after its own. */
+static void
+outlive(wide *w, const uint8_t *known, uint32_t v)
+{
+    const td_inst *s = &w->in->ins[v];
+
+    if (known[v] == COSTLY)
+        w->at[v].spill = true;
+    else if (w->at[v].shape != W_BLOCK && (s->flags & TD_INST_PTR))
+        for (int a = 0; a < td_optab[s->op].arity; a++)
+            outlive(w, known, w_src(w, s->arg[a]));
 }
 
 /* Values that outlive their phase are computed again or kept in arrays. */
@@ -450,7 +498,7 @@ keep_values(wide *w)
             uint32_t v = w_src(w, w->in->ins[i].arg[a]);
 
             if (w->in->ins[v].op != OP_slot && w->at[v].phase != w->at[i].phase)
-                w->at[v].spill |= known[v] == COSTLY;
+                outlive(w, known, v);
         }
     return TD_OK;
 }
@@ -473,6 +521,8 @@ meet(wide *w, uint32_t i)
 td_status
 w_shapes(wide *w)
 {
+    for (uint32_t i = 0; i < w->in->n; i++)
+        w->at[i].stride = w->at[i].each;
     while (round_once(w))
         ;
     TD_TRY(check_block_level(w));
@@ -503,5 +553,5 @@ w_lanes(const wide *w, int vector_bytes)
                   ? &large
                   : &small) += weight;
     }
-    return vector_bytes / (2 * small >= large ? 4 : 8);
+    return w->warps ? 32 : vector_bytes / (2 * small >= large ? 4 : 8);
 }

@@ -1,5 +1,5 @@
 /* widevalue.c - values of a group: one lane where lanes are alike or count up, vectors elsewhere;
- * loads, stores and slots.
+ * slots.
  */
 #include "ir/wide.h"
 
@@ -235,10 +235,19 @@ compute(wide *w, uint32_t i)
     const td_inst *s = &w->in->ins[i];
 
     switch (s->op) {
-    case OP_tid:  w_defined(w, i, w->tid[s->imm], TD_NONE); return;
+    case OP_tid:
+        w_defined(w, i, w->linear ? TD_NONE : w->tid[s->imm], w->linear ? w->tid[s->imm] : TD_NONE);
+        return;
     case OP_bid:  w_defined(w, i, w->bid[s->imm], TD_NONE); return;
     case OP_bdim: w_defined(w, i, w->bdim[s->imm], TD_NONE); return;
     case OP_gdim: w_defined(w, i, w->gdim[s->imm], TD_NONE); return;
+    case OP_at:
+    case OP_pointer:
+    case OP_address: w_pointer(w, i); return;
+    }
+    if (w_is_warp(s->op)) {
+        w_warp(w, i);
+        return;
     }
     switch (w->at[i].shape) {
     case W_LANES:  w_defined(w, i, TD_NONE, copy(w, i, w->lanes)); return;
@@ -248,78 +257,7 @@ compute(wide *w, uint32_t i)
     }
 }
 
-/* ---- memory ---- */
-
-/* Neighbouring elements for neighbouring lanes. */
-static bool
-in_row(const wide *w, td_val index)
-{
-    const wat *v = &w->at[w_src(w, index)];
-
-    return v->shape == W_AFFINE && v->stride == 1;
-}
-
-static td_val
-index_of(wide *w, td_val index)
-{
-    return in_row(w, index) ? w_one(w, index) : w_vec(w, index);
-}
-
-static td_val
-own_mask(wide *w, td_val mask)
-{
-    return mask.i == UINT32_MAX ? mask : w_vec(w, mask);
-}
-
-/* What one lane promised holds for the first of several only when it is no more than an element. */
-static int
-alignment(const td_inst *s)
-{
-    return s->imm < td_dtype_size((td_dtype)s->dt) ? (int)s->imm : 0;
-}
-
-static void
-load(wide *w, uint32_t i)
-{
-    const td_inst *s = &w->in->ins[i];
-    td_val p = w_one(w, s->arg[0]), index, mask;
-
-    if (w->at[i].shape != W_LANES) {
-        mask = s->arg[2].i == UINT32_MAX ? TD_NONE : w_one(w, s->arg[2]);
-        w_defined(w, i, td_load(w->f, p, w_one(w, s->arg[1]), mask, 1, (int)s->imm), TD_NONE);
-        return;
-    }
-    index = index_of(w, s->arg[1]);
-    mask = w_and(w, w_mask(w), own_mask(w, s->arg[2]));
-    w_defined(w, i, TD_NONE, td_load(w->f, p, index, mask, w->lanes, alignment(s)));
-}
-
-static void
-store(wide *w, uint32_t i)
-{
-    const td_inst *s = &w->in->ins[i];
-    td_val p = w_one(w, s->arg[0]), mask = s->arg[3], index;
-
-    if (alike(shape(w, s->arg[1])) && alike(shape(w, s->arg[2])) &&
-        (mask.i == UINT32_MAX || alike(shape(w, mask)))) {
-        mask = mask.i == UINT32_MAX ? mask : w_one(w, mask);
-        td_store(w->f, p, w_one(w, s->arg[1]), w_one(w, s->arg[2]), mask, (int)s->imm);
-        return;
-    }
-    index = index_of(w, s->arg[1]);
-    mask = w_and(w, w_mask(w), own_mask(w, mask));
-    td_store(w->f, p, index, w_vec(w, s->arg[2]), mask, alignment(s));
-}
-
-static void
-atomic(wide *w, uint32_t i)
-{
-    const td_inst *s = &w->in->ins[i];
-    td_val p = w_one(w, s->arg[0]), index = index_of(w, s->arg[1]),
-           mask = w_and(w, w_mask(w), own_mask(w, s->arg[3]));
-
-    td_atomic(w->f, (td_op)s->op, p, index, w_vec(w, s->arg[2]), mask);
-}
+/* ---- slots ---- */
 
 static void
 get(wide *w, uint32_t i)
@@ -355,6 +293,21 @@ set(wide *w, uint32_t i)
     td_set(w->f, slot->one, v);
 }
 
+/* What the group does as one thread would. */
+static void
+once(wide *w, uint32_t i)
+{
+    td_inst s = w->in->ins[i];
+    td_val v;
+
+    if (s.op == OP_nanosleep)
+        s.arg[0] = alike(shape(w, s.arg[0])) ? w_one(w, s.arg[0])
+                                             : td_extract(w->f, w_vec(w, s.arg[0]), 0);
+    v = td_push(w->f, s);
+    if (s.op == OP_clock)
+        w_defined(w, i, v, TD_NONE);
+}
+
 /* The block has done it, before its groups came. */
 static bool
 done_once(const wide *w, uint32_t i)
@@ -375,17 +328,22 @@ w_inst(wide *w, uint32_t i)
         return;
     w->f->line = s->line;
     if (td_op_is_atomic(s->op)) {
-        atomic(w, i);
+        w_access(w, i);
         return;
     }
     switch (s->op) {
     case OP_slot:
     case OP_shared:
-    case OP_param: return; /* made at the kernel's entry */
-    case OP_load:  load(w, i); return;
-    case OP_store: store(w, i); return;
-    case OP_get:   get(w, i); return;
-    case OP_set:   set(w, i); return;
+    case OP_dynamic:
+    case OP_local:
+    case OP_param:     return; /* made at the kernel's entry */
+    case OP_load:
+    case OP_store:     w_access(w, i); return;
+    case OP_get:       get(w, i); return;
+    case OP_set:       set(w, i); return;
+    case OP_fence:
+    case OP_clock:
+    case OP_nanosleep: once(w, i); return;
     }
     compute(w, i);
 }

@@ -311,7 +311,7 @@ td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
 bool
 td_jit_interprets(void)
 {
-    return true;
+    return td_options()->interpret;
 }
 
 td_status

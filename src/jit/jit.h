@@ -17,7 +17,8 @@ typedef struct td_kernel td_kernel;
 typedef td_status td_build(void *ctx, td_fn *f);
 
 /* `key` holds all that build() reads from ctx; jit adds build id, engine and architecture to it.
- * The kernel is borrowed and lives as long as the process. */
+ * The kernel is borrowed and lives as long as the process.  TD_SKIP: a kernel of threads (td_fn.simt) that
+ * cannot be widened for the CPU: the interpreter runs it. */
 td_status td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out);
 td_status td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 const char *td_jit_name(const td_kernel *k); /* borrowed */

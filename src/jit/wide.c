@@ -12,13 +12,15 @@ td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out)
     td_text text = {0};
     td_status st;
 
-    *out = *f;
-    if (!f->simt)
-        return TD_OK;
     *out = td_fn_new(mem, f->name);
-    st = td_fn_widen(f, vector_bytes, out, &why);
-    if (st == TD_SKIP)
-        return td_fail(TD_ERR_JIT, "kernel %s: %s: the CPU cannot run it", f->name, why);
+    st = f->simt ? td_fn_widen(f, vector_bytes, out, &why)
+                 : td_fn_widen_loops(f, vector_bytes, out);
+    if (st == TD_SKIP && !f->simt) {
+        *out = *f;
+        return TD_OK;
+    }
+    if (st == TD_SKIP && td_dump_wants("wide"))
+        fprintf(stderr, "kernel %s is interpreted: %s\n", f->name, why);
     if (!st && td_dump_wants("wide")) {
         td_fn_print(out, &text);
         fprintf(stderr, "%s\n", text.s ? text.s : "");

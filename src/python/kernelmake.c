@@ -194,11 +194,18 @@ static td_status
 make_kernel(py_spec *s)
 {
     bool threads = s->home->how.mode == TD_MODE_KERNEL;
-    td_hash key = td_fn_hash(&s->made.fn);
-    void *token = td_graph_unlock();
-    td_status st = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets()
-                       ? td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel)
-                       : td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
+    bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets();
+    td_status st = TD_SKIP;
+    void *token;
+    td_hash key;
+
+    s->made.fn.simt = threads;
+    key = td_fn_hash(&s->made.fn);
+    token = td_graph_unlock();
+    if (!interprets)
+        st = td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
+    if (st == TD_SKIP)
+        st = td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
 
     td_graph_lock(token);
     return st;

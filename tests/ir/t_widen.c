@@ -1,6 +1,7 @@
 /* t_widen.c - programs of a thread, widened and compiled, against the interpreter: written ones and
  * ones drawn by chance; with an argument (a kernel's name) it times that one instead.
  */
+#include "base/scratch.h"
 #include "ir/wide_cases.h"
 #include "ir/wide_random.h"
 #include "ir/widen.h"
@@ -30,7 +31,8 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
     const char *why = "";
     double t = seconds();
     size_t nbytes;
-    td_status st = td_fn_widen(&c->f, lw->vector_bytes, &f, &why);
+    td_status st = strncmp(c->name, "each", 4) == 0 ? td_fn_widen_loops(&c->f, lw->vector_bytes, &f)
+                                                    : td_fn_widen(&c->f, lw->vector_bytes, &f, &why);
 
     if (st == TD_SKIP)
         return td_fail(TD_ERR_VALUE, "not widened: %s", why);
@@ -65,15 +67,19 @@ launch(const test_case *c, entry_fn *entry, const uint64_t *args, const uint32_t
         words[c->narg + k] = block[k];
         words[c->narg + 3 + k] = grid[k];
     }
+    if (strncmp(c->name, "each", 4) == 0) {
+        entry(args, 0, 1);
+        return;
+    }
     for (uint32_t z = 0; z < grid[2]; z++)
         for (uint32_t y = 0; y < grid[1]; y++)
             for (uint32_t x = 0; x < grid[0]; x++)
                 entry(words, x, (int64_t)(z << 16 | y));
 }
 
-/* Equal results of interpreter and machine code; false: the kernel cannot be widened. */
+/* Equal results of interpreter and machine code. */
 static void
-compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t block[3])
+compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t block[3], uint32_t shared)
 {
     uint64_t want[MAX_ARGS], have[MAX_ARGS];
     int before = check_failures;
@@ -89,9 +95,9 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
         want[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
         have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
     }
-    ok = CHECK_OK(td_fn_finish(&c->f)) && CHECK_OK(td_interp(&c->f, grid, block, want, 0, NULL)) &&
+    ok = CHECK_OK(td_fn_finish(&c->f)) && CHECK_OK(td_interp(&c->f, grid, block, want, shared, NULL)) &&
          CHECK_OK(compile(c, lw, &mem, &entry));
-    if (ok) {
+    if (ok && CHECK(td_scratch_grow(shared))) {
         launch(c, entry, have, grid, block);
         for (int k = 0; k < c->nout; k++)
             test_compare(c, "widened", k, (const char *)(uintptr_t)want[c->out[k].arg],
@@ -117,7 +123,7 @@ written(const td_lower *lw, const char *only)
             continue;
         test_begin(&c, wide_table[k].name);
         wide_table[k].make(&c);
-        compare(&c, lw, wide_table[k].grid, wide_table[k].block);
+        compare(&c, lw, wide_table[k].grid, wide_table[k].block, wide_table[k].shared);
         test_end(&c);
     }
 }
@@ -135,7 +141,7 @@ drawn(const td_lower *lw, uint64_t from, uint64_t to)
         snprintf(name, sizeof name, "drawn_%llu", (unsigned long long)seed);
         test_begin(&c, name);
         wide_draw(&c, seed, block[0] * block[1] * block[2]);
-        compare(&c, lw, (uint32_t[]){2, 1, 1}, block);
+        compare(&c, lw, (uint32_t[]){2, 1, 1}, block, 0);
         test_end(&c);
     }
 }

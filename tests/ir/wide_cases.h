@@ -321,37 +321,236 @@ wide_functions(test_case *c)
     td_end(f);
 }
 
+/* Sums by shuffles within warps, then of the warps' sums: any shape of block. */
+static inline void
+wide_shuffles(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val in = wide_in(c, TD_I32, WIDE_N), r = test_out(c, TD_I32, WIDE_N, "warp sums", 0),
+           bits = test_out(c, TD_U32, WIDE_N, "ballots", 0), m = test_out(c, TD_U32, WIDE_N, "matches", 0),
+           d = test_out(c, TD_F64, WIDE_N, "moved", 0), all = td_const_int(f, TD_U32, UINT32_MAX), i, v, x;
+
+    i = ADD(MUL(td_index(f, OP_tid, 2), td_index(f, OP_bdim, 1)), td_index(f, OP_tid, 1));
+    i = ADD(MUL(i, td_index(f, OP_bdim, 0)), td_index(f, OP_tid, 0));
+    v = LOAD(in, i);
+    for (int k = 16; k; k /= 2)
+        v = ADD(v, td_shuffle_xor(f, v, k));
+    STORE(r, i, v);
+    v = LOAD(in, i);
+    STORE(m, i, td_match_any(f, TD_E2(f, fmod, v, I32(5)), all));
+    x = td_cast(f, v, TD_F64);
+    x = td_shuffle(f, x, TD_E2(f, fmod, ADD(td_lane(f), v), I32(32)), all);
+    STORE(d, i, x);
+    v = td_ballot(f, LESS(v, I32(90)), all);
+    STORE(bits, i, v);
+}
+
+/* Lanes that part before they vote. */
+static inline void
+wide_votes(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val in = wide_in(c, TD_I32, WIDE_N), r = test_out(c, TD_U32, WIDE_N, "votes", 0),
+           all = td_const_int(f, TD_U32, UINT32_MAX), i = wide_axis(c, 0), v = LOAD(in, i), low, b;
+
+    low = td_ballot(f, LESS(v, I32(100)), all);
+    td_if(f, LESS(v, I32(100)));
+    b = td_ballot(f, LESS(v, I32(50)), low);
+    td_syncwarp(f, low);
+    STORE(r, i, TD_E2(f, bitwise_xor, b, td_activemask(f)));
+    td_else(f);
+    STORE(r, i, td_cast(f, td_lane(f), TD_U32));
+    td_end(f);
+}
+
+/* Arrays of a thread's own, across barriers too; dynamic shared memory. */
+static inline void
+wide_local(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val in = wide_in(c, TD_I32, WIDE_N), r = test_out(c, TD_I32, WIDE_N, "local", 0),
+           a = td_local(f, TD_I32, 10), dyn = td_dynamic(f, TD_I32), i = wide_axis(c, 0),
+           t = td_index(f, OP_tid, 0), n = td_index(f, OP_bdim, 0), k, v = td_slot(f, TD_I32, 1);
+
+    k = td_for(f, I32(0), I32(10), I32(1));
+    STORE(a, k, ADD(LOAD(in, k), MUL(k, i)));
+    td_end(f);
+    STORE(dyn, t, LOAD(a, TD_E2(f, fmod, LOAD(in, i), I32(10))));
+    td_barrier(f);
+    STORE(a, TD_E2(f, fmod, t, I32(10)), LOAD(dyn, SUB(SUB(n, I32(1)), t)));
+    td_barrier(f);
+    td_set(f, v, I32(0));
+    k = td_for(f, I32(0), I32(10), I32(1));
+    td_set(f, v, ADD(td_get(f, v), LOAD(a, k)));
+    td_end(f);
+    STORE(r, i, td_get(f, v));
+}
+
+/* Pairs of a float32 and an int64, packed: pointers that differ between threads. */
+static inline void
+wide_records(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val raw = wide_in(c, TD_U8, 12 * WIDE_N), x = test_out(c, TD_U32, WIDE_N, "first", 0),
+           y = test_out(c, TD_I64, WIDE_N, "second", 0), to = test_out(c, TD_U8, 12 * WIDE_N, "copy", 0), i, p, q;
+
+    i = wide_bounded(c);
+    p = td_at_byte(f, raw, MUL(i, td_const_int(f, TD_I64, 12)), TD_U32);
+    STORE(x, i, LOAD(p, I32(0)));
+    q = td_pointer(f, ADD(td_address(f, p), td_const_int(f, TD_U64, 4)), TD_I64);
+    q = td_at_byte(f, q, td_const_int(f, TD_I64, 0), TD_I64);
+    STORE(y, i, td_load(f, q, I32(0), TD_NONE, 1, 4));
+    td_if(f, TD_E2(f, less, LOAD(raw, i), td_const_int(f, TD_U8, 100)));
+    p = td_at_byte(f, to, MUL(i, td_const_int(f, TD_I64, 12)), TD_U32);
+    STORE(p, I32(1), LOAD(x, i));
+    td_end(f);
+    td_end(f);
+}
+
+/* A barrier that counts, then a while loop on the count: each round the greatest threads leave off. */
+static inline void
+wide_counted(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val in = wide_in(c, TD_I32, WIDE_N), r = test_out(c, TD_I32, WIDE_N, "rounds", 0),
+           left = td_slot(f, TD_I32, 1), n = td_slot(f, TD_I32, 1), i = wide_axis(c, 0), k;
+
+    td_set(f, left, TD_E2(f, fmod, LOAD(in, i), I32(6)));
+    td_loop(f);
+    k = td_barrier_count(f, LESS(I32(0), td_get(f, left)));
+    td_break_if(f, TD_E2(f, equal, k, I32(0)));
+    td_set(f, n, ADD(td_get(f, n), k));
+    td_if(f, LESS(I32(0), td_get(f, left)));
+    td_set(f, left, SUB(td_get(f, left), I32(1)));
+    td_end(f);
+    td_end(f);
+    STORE(r, i, td_get(f, n));
+}
+
+/* Atomic operations give what was there; compare and swap until it holds. */
+static inline void
+wide_atomics(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val in = wide_in(c, TD_I32, WIDE_N), r = test_out(c, TD_I32, 16, "cells", 0),
+           mine = test_out(c, TD_I32, 16 * WIDE_N, "old", 0), i = wide_axis(c, 0),
+           v = LOAD(in, i), old = td_slot(f, TD_I32, 1), seen;
+
+    td_exit_if(f, TD_E2(f, greater_equal, i, I32(WIDE_N)));
+    td_atomic(f, OP_atomic_max, r, I32(1), v, TD_NONE);
+    td_atomic(f, OP_atomic_add, r, I32(2), I32(3), LESS(v, I32(80)));
+    seen = td_atomic(f, OP_atomic_exch, mine, MUL(i, I32(16)), v, TD_NONE);
+    STORE(mine, ADD(MUL(i, I32(16)), I32(1)), seen);
+    td_set(f, old, LOAD(r, I32(3)));
+    td_loop(f);
+    seen = td_atomic_cas(f, r, I32(3), td_get(f, old), ADD(td_get(f, old), v), TD_NONE);
+    td_break_if(f, TD_E2(f, equal, seen, td_get(f, old)));
+    td_set(f, old, seen);
+    td_end(f);
+}
+
+/* ---- functions: loops of independent turns ---- */
+
+/* Rows one after the other, the elements of a row at once. */
+static inline void
+wide_each_row(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val r = test_out(c, TD_I32, WIDE_SIDE * WIDE_SIDE, "escapes", 0), total = td_slot(f, TD_I64, 1),
+           sum = test_out(c, TD_I64, 1, "sum of rows", 0), side = test_word(c, TD_I64, WIDE_SIDE),
+           zero = td_const_int(f, TD_I64, 0), n = td_slot(f, TD_I32, 1), z = td_slot(f, TD_F32, 1), x, y, cr;
+
+    y = td_for(f, zero, side, td_const_int(f, TD_I64, 1));
+    td_set(f, total, ADD(td_get(f, total), y));
+    x = td_each(f, zero, side);
+    cr = SUB(MUL(td_cast(f, ADD(x, y), TD_F32), F32(0.02)), F32(1.2));
+    td_set(f, z, F32(0));
+    td_set(f, n, I32(0));
+    td_loop(f);
+    td_break_if(f, TD_E2(f, logical_or, TD_E2(f, greater, td_get(f, z), F32(2)),
+                         TD_E2(f, greater, td_get(f, n), I32(60))));
+    td_set(f, z, ADD(MUL(td_get(f, z), td_get(f, z)), cr));
+    td_set(f, n, ADD(td_get(f, n), I32(1)));
+    td_end(f);
+    STORE(r, ADD(MUL(y, side), x), ADD(td_get(f, n), td_cast(f, td_get(f, total), TD_I32)));
+    td_end(f);
+    td_end(f);
+    STORE(sum, zero, td_get(f, total));
+}
+
+/* All pairs in pieces for the CPU's threads; arrays of a turn's own; a loop that only looks independent. */
+static inline void
+wide_each_pair(test_case *c)
+{
+    td_fn *f = &c->f;
+    td_val xs = wide_in(c, TD_F64, WIDE_N), r = test_out(c, TD_F64, WIDE_N, "force", 0),
+           last = test_out(c, TD_I64, 1, "last", 0), zero = td_const_int(f, TD_I64, 0),
+           n = test_word(c, TD_I64, WIDE_N - 3), acc = td_slot(f, TD_F64, 1), kept = td_slot(f, TD_I64, 1), p, i, j, d, own;
+
+    p = td_pieces(f, zero, n, 7);
+    i = td_each(f, p, td_piece_end(f, p));
+    own = td_local(f, TD_F64, 4);
+    STORE(own, I32(1), LOAD(xs, i));
+    td_set(f, acc, td_const(f, TD_F64, 0));
+    j = td_for(f, zero, td_const_int(f, TD_I64, 50), td_const_int(f, TD_I64, 1));
+    d = SUB(LOAD(xs, j), LOAD(own, I32(1)));
+    td_set(f, acc, ADD(td_get(f, acc), MUL(d, TD_E1(f, fabs, d))));
+    td_end(f);
+    STORE(r, i, td_get(f, acc));
+    td_end(f);
+    td_end(f);
+    i = td_each(f, zero, n);
+    td_set(f, kept, ADD(td_get(f, kept), i));
+    td_end(f);
+    STORE(last, zero, td_get(f, kept));
+}
+
 typedef struct wide_case {
     const char *name;
     void (*make)(test_case *c);
-    uint32_t grid[3], block[3];
+    uint32_t grid[3], block[3], shared; /* of one thread: a function */
 } wide_case;
 
 static const wide_case wide_table[] = {
-    {"vector_add", wide_vector_add, {4, 1, 1}, {256, 1, 1}},
-    {"vector_add", wide_vector_add, {7, 1, 1}, {150, 1, 1}},
-    {"vector_add", wide_vector_add, {1000, 1, 1}, {1, 1, 1}},
-    {"vector_add", wide_vector_add, {1, 1, 1}, {1024, 1, 1}},
-    {"stencil", wide_stencil, {8, 1, 1}, {128, 1, 1}},
-    {"stencil", wide_stencil, {11, 1, 1}, {93, 1, 1}},
-    {"stencil2d", wide_stencil2d, {3, 3, 1}, {16, 16, 1}},
-    {"stencil2d", wide_stencil2d, {2, 5, 1}, {32, 8, 1}},
-    {"stencil2d", wide_stencil2d, {6, 9, 1}, {7, 5, 1}},
-    {"mandelbrot", wide_mandelbrot, {3, 3, 1}, {16, 16, 1}},
-    {"mandelbrot", wide_mandelbrot, {5, 5, 1}, {9, 8, 1}},
-    {"nbody", wide_nbody, {8, 1, 1}, {128, 1, 1}},
-    {"nbody", wide_nbody, {3, 1, 1}, {350, 1, 1}},
-    {"grid_stride", wide_grid_stride, {3, 1, 1}, {64, 1, 1}},
-    {"grid_stride", wide_grid_stride, {2, 1, 1}, {37, 1, 1}},
-    {"divergent", wide_divergent, {8, 1, 1}, {128, 1, 1}},
-    {"divergent", wide_divergent, {10, 1, 1}, {111, 1, 1}},
-    {"matmul", wide_matmul, {5, 5, 1}, {8, 8, 1}},
-    {"tree", wide_tree, {9, 1, 1}, {128, 1, 1}},
-    {"histogram", wide_histogram, {4, 1, 1}, {256, 1, 1}},
-    {"histogram", wide_histogram, {9, 1, 1}, {123, 1, 1}},
-    {"indices", wide_indices, {2, 3, 2}, {5, 4, 3}},
-    {"indices", wide_indices, {1, 2, 3}, {32, 2, 4}},
-    {"functions", wide_functions, {8, 1, 1}, {128, 1, 1}},
+    {"vector_add", wide_vector_add, {4, 1, 1}, {256, 1, 1}, 0},
+    {"vector_add", wide_vector_add, {7, 1, 1}, {150, 1, 1}, 0},
+    {"vector_add", wide_vector_add, {1000, 1, 1}, {1, 1, 1}, 0},
+    {"vector_add", wide_vector_add, {1, 1, 1}, {1024, 1, 1}, 0},
+    {"stencil", wide_stencil, {8, 1, 1}, {128, 1, 1}, 0},
+    {"stencil", wide_stencil, {11, 1, 1}, {93, 1, 1}, 0},
+    {"stencil2d", wide_stencil2d, {3, 3, 1}, {16, 16, 1}, 0},
+    {"stencil2d", wide_stencil2d, {2, 5, 1}, {32, 8, 1}, 0},
+    {"stencil2d", wide_stencil2d, {6, 9, 1}, {7, 5, 1}, 0},
+    {"mandelbrot", wide_mandelbrot, {3, 3, 1}, {16, 16, 1}, 0},
+    {"mandelbrot", wide_mandelbrot, {5, 5, 1}, {9, 8, 1}, 0},
+    {"nbody", wide_nbody, {8, 1, 1}, {128, 1, 1}, 0},
+    {"nbody", wide_nbody, {3, 1, 1}, {350, 1, 1}, 0},
+    {"grid_stride", wide_grid_stride, {3, 1, 1}, {64, 1, 1}, 0},
+    {"grid_stride", wide_grid_stride, {2, 1, 1}, {37, 1, 1}, 0},
+    {"divergent", wide_divergent, {8, 1, 1}, {128, 1, 1}, 0},
+    {"divergent", wide_divergent, {10, 1, 1}, {111, 1, 1}, 0},
+    {"matmul", wide_matmul, {5, 5, 1}, {8, 8, 1}, 0},
+    {"tree", wide_tree, {9, 1, 1}, {128, 1, 1}, 0},
+    {"histogram", wide_histogram, {4, 1, 1}, {256, 1, 1}, 0},
+    {"histogram", wide_histogram, {9, 1, 1}, {123, 1, 1}, 0},
+    {"indices", wide_indices, {2, 3, 2}, {5, 4, 3}, 0},
+    {"indices", wide_indices, {1, 2, 3}, {32, 2, 4}, 0},
+    {"shuffles", wide_shuffles, {1, 1, 1}, {256, 1, 1}, 0},
+    {"shuffles", wide_shuffles, {1, 1, 1}, {100, 1, 1}, 0},
+    {"shuffles", wide_shuffles, {1, 1, 1}, {16, 9, 1}, 0},
+    {"shuffles", wide_shuffles, {1, 1, 1}, {3, 5, 7}, 0},
+    {"shuffles", wide_shuffles, {1, 1, 1}, {64, 2, 3}, 0},
+    {"votes", wide_votes, {5, 1, 1}, {64, 1, 1}, 0},
+    {"votes", wide_votes, {9, 1, 1}, {48, 1, 1}, 0},
+    {"local", wide_local, {5, 1, 1}, {100, 1, 1}, 400},
+    {"local", wide_local, {3, 1, 1}, {256, 1, 1}, 1024},
+    {"records", wide_records, {5, 1, 1}, {256, 1, 1}, 0},
+    {"counted", wide_counted, {4, 1, 1}, {128, 1, 1}, 0},
+    {"counted", wide_counted, {7, 1, 1}, {77, 1, 1}, 0},
+    {"atomics", wide_atomics, {5, 1, 1}, {256, 1, 1}, 0},
+    {"each_row", wide_each_row, {1, 1, 1}, {1, 1, 1}, 0},
+    {"each_pair", wide_each_pair, {1, 1, 1}, {1, 1, 1}, 0},
+    {"functions", wide_functions, {8, 1, 1}, {128, 1, 1}, 0},
 };
 enum { N_WIDE = sizeof wide_table / sizeof *wide_table };
 

@@ -1,0 +1,211 @@
+/* widememory.c - loads, stores and atomic operations of a group.
+ *
+ * Neighbouring elements for neighbouring lanes are one access, scattered ones a gather or scatter.  A
+ * pointer that differs between lanes is a vector of addresses, and its accesses are done lane by lane.
+ * Local arrays lie element by element, all lanes of an element side by side; with barriers, once for
+ * each group of the block.
+ */
+#include "ir/wide.h"
+
+static wshape
+shape(const wide *w, td_val v)
+{
+    return (wshape)w->at[w_src(w, v)].shape;
+}
+
+static bool
+alike(const wide *w, td_val v)
+{
+    return v.i == UINT32_MAX || shape(w, v) == W_BLOCK || shape(w, v) == W_GROUP;
+}
+
+bool
+w_is_local(const wide *w, td_val p)
+{
+    uint32_t i = w_src(w, p);
+
+    return w->in->ins[i].op == OP_local && !(w->host && w_at_block(w, i));
+}
+
+bool
+w_once(const wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    int last = td_optab[s->op].arity;
+
+    if (w_is_local(w, s->arg[0]))
+        return false;
+    for (int a = 0; a < last; a++)
+        if (!alike(w, s->arg[a]))
+            return false;
+    return true;
+}
+
+/* Neighbouring elements for neighbouring lanes. */
+static bool
+in_row(const wide *w, td_val index)
+{
+    const wat *v = &w->at[w_src(w, index)];
+
+    return v->shape == W_AFFINE && v->stride == 1;
+}
+
+static td_val
+index_of(wide *w, td_val index)
+{
+    return in_row(w, index) ? w_one(w, index) : w_vec(w, index);
+}
+
+/* The place of element `index` of each lane's own array. */
+static td_val
+local_index(wide *w, td_val p, td_val index)
+{
+    td_fn *f = w->f;
+    const td_inst *s = &w->in->ins[w_src(w, p)];
+    td_val n = w_int(w, TD_I64, w->lanes), at = alike(w, index) ? w_one(w, index) : w_vec(w, index);
+
+    at = td_cast(f, at, TD_I64);
+    if (w->barriers)
+        at = TD_E2(f, add, at,
+                   TD_E2(f, multiply, td_cast(f, w->number, TD_I64),
+                         w_int(w, TD_I64, (int64_t)s->imm)));
+    at = TD_E2(f, multiply, at, n);
+    return td_at(f, at)->lanes == 1 ? at : TD_E2(f, add, at, td_iota(f, TD_I64, w->lanes));
+}
+
+/* What one lane promised holds for the first of several only when it is no more than an element. */
+static int
+alignment(const td_inst *s)
+{
+    return s->imm < td_dtype_size((td_dtype)s->dt) ? (int)s->imm : 0;
+}
+
+/* ---- lane by lane ---- */
+
+/* One load, store or atomic of one lane: operands from the vectors arg (index, then values). */
+static td_val
+one_lane(wide *w, const td_inst *s, td_val address, const td_val *arg, int n, int lane)
+{
+    td_inst own = *s;
+    td_fn *f = w->f;
+
+    own.lanes = 1;
+    own.arg[0] = td_pointer(f, td_extract(f, address, lane), (td_dtype)s->dt);
+    for (int a = 0; a < n; a++)
+        own.arg[1 + a] = td_extract(f, arg[a], lane);
+    own.arg[1 + n] = TD_NONE;
+    return td_push(f, own);
+}
+
+static void
+lane_by_lane(wide *w, uint32_t i, td_val mask)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val arg[3], v, got = TD_NONE, address = w_vec(w, s->arg[0]), zero = w_int(w, TD_I32, 0);
+    int n = td_optab[s->op].arity - 2;
+
+    for (int a = 0; a < n; a++)
+        arg[a] = w_vec(w, s->arg[1 + a]);
+    if (td_optab[s->op].value) {
+        got = td_local(f, (td_dtype)s->dt, (uint64_t)w->lanes);
+        td_store(f, got, zero, td_splat(f, w_int(w, (td_dtype)s->dt, 0), w->lanes), TD_NONE, 0);
+    }
+    for (int lane = 0; lane < w->lanes; lane++) {
+        if (mask.i != UINT32_MAX)
+            td_if(f, td_extract(f, mask, lane));
+        v = one_lane(w, s, address, arg, n, lane);
+        if (td_optab[s->op].value)
+            td_store(f, got, w_int(w, TD_I32, lane), v, TD_NONE, 0);
+        if (mask.i != UINT32_MAX)
+            td_end(f);
+    }
+    if (td_optab[s->op].value)
+        w_defined(w, i, TD_NONE, td_load(f, got, zero, TD_NONE, w->lanes, 0));
+}
+
+/* ---- whole groups ---- */
+
+static void
+access(wide *w, uint32_t i, td_val p, td_val index, td_val mask)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_inst own = *s;
+    int n = td_optab[s->op].arity;
+    td_val v;
+
+    own.lanes = (uint8_t)w->lanes;
+    own.imm = s->op == OP_load || s->op == OP_store ? (uint64_t)alignment(s) : s->imm;
+    own.arg[0] = p;
+    own.arg[1] = index;
+    for (int a = 2; a < n - 1; a++)
+        own.arg[a] = w_vec(w, s->arg[a]);
+    own.arg[n - 1] = mask;
+    v = td_push(w->f, own);
+    if (td_optab[s->op].value)
+        w_defined(w, i, TD_NONE, v);
+}
+
+static void
+once(wide *w, uint32_t i)
+{
+    td_inst own = w->in->ins[i];
+    td_val v;
+
+    for (int a = 0; a < td_optab[own.op].arity; a++)
+        if (own.arg[a].i != UINT32_MAX)
+            own.arg[a] = w_one(w, own.arg[a]);
+    v = td_push(w->f, own);
+    if (td_optab[own.op].value)
+        w_defined(w, i, v, TD_NONE);
+}
+
+void
+w_access(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    int last = td_optab[s->op].arity - 1;
+    td_val mask, own = s->arg[last];
+
+    if (w_once(w, i) && !td_op_is_atomic(s->op)) {
+        once(w, i);
+        return;
+    }
+    mask = w_mask(w);
+    if (own.i != UINT32_MAX)
+        mask = w_and(w, mask, w_vec(w, own));
+    if (w_is_local(w, s->arg[0]))
+        access(w, i, w_one(w, s->arg[0]), local_index(w, s->arg[0], s->arg[1]), mask);
+    else if (!alike(w, s->arg[0]))
+        lane_by_lane(w, i, mask);
+    else
+        access(w, i, w_one(w, s->arg[0]), index_of(w, s->arg[1]), mask);
+}
+
+/* ---- pointers ---- */
+
+/* `at`, `address`, `pointer`: a pointer that differs between lanes is its addresses. */
+void
+w_pointer(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val p, k;
+
+    if (w->at[i].shape != W_LANES) {
+        td_inst own = *s;
+
+        own.arg[0] = w_one(w, s->arg[0]);
+        if (s->op == OP_at)
+            own.arg[1] = w_one(w, s->arg[1]);
+        w_defined(w, i, td_push(f, own), TD_NONE);
+        return;
+    }
+    if (s->op != OP_at) {
+        w_defined(w, i, TD_NONE, w_vec(w, s->arg[0]));
+        return;
+    }
+    p = alike(w, s->arg[0]) ? td_address(f, w_one(w, s->arg[0])) : w_vec(w, s->arg[0]);
+    k = td_cast(f, w_vec(w, s->arg[1]), TD_I64);
+    w_defined(w, i, TD_NONE, TD_E2(f, add, td_bitcast(f, k, TD_U64), p));
+}
