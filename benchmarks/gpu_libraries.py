@@ -25,7 +25,7 @@ class Cupy(Library):
         """A launch of programs/add.cu."""
         source = (kernels.PROGRAMS / "add.cu").read_text(encoding="utf-8")
         f = function(text, list(arrays), self.m, add=self.m.RawKernel(source, "add"))
-        return lambda: f(*arrays.values())
+        return self.writing(f, arrays)
 
 
 class CupyFuse(Cupy):

@@ -139,9 +139,9 @@ def cpu_rows():
 
 def launches():
     """What a launch costs that computes nearly nothing."""
-    kernel = "grid.add_kernel[4, 256](a, b, o) or o"
+    kernel = "grid.add_kernel[4, 256](a, b, o)"
     text = {"": None, "treadle": kernel, "numba.cuda": kernel, "driver": "(packed beforehand)",
-            "cupy": "add((4,), (256,), (a, b, o, 1024)) or o"}
+            "cupy": "add((4,), (256,), (a, b, o, 1024))"}
     return Row("launch of a three-array kernel", "kernels", GPU, "launch", vectors("abo", "f4", 1024),
                text, cannot(GPU), target=Target(seconds=4.0e-6))
 

@@ -63,11 +63,22 @@ class Library:
         return lambda: f(*values)
 
     def program(self, text, arrays):
-        """A call of a program in programs/, `grid` or `loops` in the text, compiled by the library."""
+        """A call of a program in programs/, `grid` or `loops` in the text, compiled by the library.
+
+        It writes into the array `o`, which the call returns."""
         used = [name for name in ("grid", "loops") if f"{name}." in text]
         scope = {name: kernels.load(name, self.compiler) for name in used}
-        f, values = function(text, list(arrays), self.m, **scope), list(arrays.values())
-        return lambda: f(*values)
+        return self.writing(function(text, list(arrays), self.m, **scope), arrays)
+
+    def writing(self, f, arrays):
+        """A call of f with the arrays that returns the array `o`."""
+        values, out = list(arrays.values()), arrays["o"]
+
+        def run():
+            f(*values)
+            return out
+
+        return run
 
     def record(self, text, arrays):
         """As call(), where the library can put evaluation off."""

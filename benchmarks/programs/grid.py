@@ -3,7 +3,7 @@
 `from treadle import …` names another library where that one runs the text (`kernels.py`), so
 nothing here is special to one of them: constants are NumPy's scalars, since a Python literal
 widens a float32 in Numba. Each function below the kernels launches what its row measures, into
-arrays that it is given, and returns the result.
+arrays that it is given.
 """
 
 import math
@@ -38,7 +38,6 @@ def add_kernel(a, b, out):
 
 def add(a, b, out):
     add_kernel[blocks(out.size), THREADS](a, b, out)
-    return out
 
 
 @cuda.jit
@@ -50,7 +49,6 @@ def chain_kernel(a, b, c, d, out):
 
 def chain(a, b, c, d, out):
     chain_kernel[blocks(out.size), THREADS](a, b, c, d, out)
-    return out
 
 
 @cuda.jit
@@ -66,7 +64,6 @@ def stencil_kernel(a, out):
 def stencil(a, out):
     h, w = out.shape
     stencil_kernel[(blocks(w, 32), blocks(h, 8)), (32, 8)](a, out)
-    return out
 
 
 @cuda.jit
@@ -88,7 +85,6 @@ def mandelbrot_kernel(out, limit):
 def mandelbrot(out, limit):
     h, w = out.shape
     mandelbrot_kernel[(blocks(w, 32), blocks(h, 8)), (32, 8)](out, limit)
-    return out
 
 
 # ---- shared memory ----
@@ -126,7 +122,6 @@ matmul_kernels = {dtype: matmul_of(dtype.type) for dtype in (np.dtype("f4"), np.
 def matmul(a, b, c):
     grid = blocks(c.shape[1], TILE), blocks(c.shape[0], TILE)
     matmul_kernels[np.dtype(c.dtype)][grid, (TILE, TILE)](a, b, c)
-    return c
 
 
 @cuda.jit
@@ -149,7 +144,6 @@ def histogram_kernel(values, bins):
 def histogram(values, bins):
     clear_kernel[1, BINS](bins)
     histogram_kernel[min(1024, blocks(values.size)), BINS](values, bins)
-    return bins
 
 
 def total_of(dtype):
@@ -212,15 +206,14 @@ def summed(kernel, a, parts, out):
     """Partial sums of as many blocks as `parts` has elements, and their sum."""
     kernel[parts.size, THREADS](a, parts)
     kernel[1, THREADS](parts, out)
-    return out
 
 
 def total(a, parts, out):
-    return summed(total_kernels[np.dtype(out.dtype)], a, parts, out)
+    summed(total_kernels[np.dtype(out.dtype)], a, parts, out)
 
 
 def shuffled(a, parts, out):
-    return summed(shuffled_kernels[np.dtype(out.dtype)], a, parts, out)
+    summed(shuffled_kernels[np.dtype(out.dtype)], a, parts, out)
 
 
 @cuda.jit
@@ -256,4 +249,3 @@ def nbody_kernel(x, y, z, m, out):
 
 def nbody(x, y, z, m, out):
     nbody_kernel[blocks(x.size), THREADS](x, y, z, m, out)
-    return out

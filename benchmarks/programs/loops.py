@@ -16,14 +16,12 @@ LEFT, BOTTOM, SPAN = np.float32(-2.2), np.float32(-1.5), np.float32(3)
 def add(a, b, out):
     for i in prange(out.size):
         out[i] = a[i] + b[i]
-    return out
 
 
 @njit(parallel=True)
 def chain(a, b, c, d, out):
     for i in prange(out.size):
         out[i] = math.sqrt(a[i] * a[i] + b[i] * b[i]) * math.exp(-c[i]) + d[i]
-    return out
 
 
 @njit(parallel=True)
@@ -35,7 +33,6 @@ def stencil(a, out):
                 out[i, j] = QUARTER * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
             else:
                 out[i, j] = a[i, j]
-    return out
 
 
 @njit(parallel=True)
@@ -52,7 +49,6 @@ def mandelbrot(out, limit):
                 zr, zi = zr * zr - zi * zi + cr, TWO * zr * zi + ci
                 count += 1
             out[i, j] = count
-    return out
 
 
 @njit(parallel=True)
@@ -65,7 +61,6 @@ def matmul(a, b, c):
             x = a[i, k]
             for j in range(w):
                 c[i, j] += x * b[k, j]
-    return c
 
 
 @njit(parallel=True)
@@ -82,7 +77,6 @@ def histogram(values, parts, bins):
         bins[k] = 0
         for p in range(count):
             bins[k] += parts[p, k]
-    return bins
 
 
 @njit(parallel=True)
@@ -91,7 +85,6 @@ def total(a, out):
     for i in prange(a.size):
         s += a[i]
     out[0] = s
-    return out
 
 
 @njit(parallel=True)
@@ -100,7 +93,6 @@ def integer_total(a, out):
     for i in prange(a.size):
         s += a[i]
     out[0] = s
-    return out
 
 
 @njit(parallel=True)
@@ -116,4 +108,3 @@ def nbody(x, y, z, m, out):
             ay += pull * dy
             az += pull * dz
         out[0, i], out[1, i], out[2, i] = ax, ay, az
-    return out

@@ -27,12 +27,16 @@ def generation(age, after):
     j, i = cuda.grid(2)
     h, w = age.shape
     if i < h and j < w:
-        neighbours = 0
-        for di in range(-1, 2):
-            for dj in range(-1, 2):
-                if (di != 0 or dj != 0) and age[(i + di) % h, (j + dj) % w] > 0:
-                    neighbours += 1
-        if neighbours == 3 or (neighbours == 2 and age[i, j] > 0):
+        up = i - 1 if i > 0 else h - 1
+        down = i + 1 if i < h - 1 else 0
+        left = j - 1 if j > 0 else w - 1
+        right = j + 1 if j < w - 1 else 0
+        alive = 0  # of the nine cells here, this one among them
+        for y in (up, i, down):
+            for x in (left, j, right):
+                if age[y, x] > 0:
+                    alive += 1
+        if alive == 3 or (alive == 4 and age[i, j] > 0):
             after[i, j] = min(age[i, j], OLDEST - 1) + 1
         else:
             after[i, j] = 0
