@@ -107,6 +107,13 @@ put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td
     site->narg = n;
 }
 
+/* Is this a turn of a loop that runs on the cores of a CPU? */
+static bool
+on_piece(const walk *w)
+{
+    return w->parallel && !w->how->gpu;
+}
+
 td_status
 report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 {
@@ -116,7 +123,7 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
                                  number, TD_NONE);
 
     td_if(w->f, TD_E2(w->f, equal, first, none));
-    for (int axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < 3 && !on_piece(w); axis++) {
         td_val i = td_const_int(w->f, TD_I64, axis);
 
         put(w, mail(w, TD_I32, offsetof(td_mailbox, block)), i, td_index(w->f, OP_bid, axis));
@@ -133,7 +140,24 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 void
 thread_end(walk *w)
 {
-    td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
+    if (!on_piece(w)) {
+        td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
+    } else if (w->turn_block) {
+        leave(w, w->turn_depth);
+    } else { /* the next walk gives turns a block that can be left */
+        w->fails = w->again = true;
+    }
+}
+
+void
+end_if_failed(walk *w)
+{
+    td_val at0 = td_const_int(w->f, TD_I64, 0), none = td_const_int(w->f, TD_U32, 0), site;
+
+    if (!w->fails)
+        return;
+    site = td_load(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, TD_NONE, 1, 0);
+    td_exit_if(w->f, TD_E2(w->f, not_equal, site, none));
 }
 
 /* ---- statements ---- */

@@ -129,6 +129,9 @@ typedef struct walk {
     const lin *item; /* of the number of the turn whose item is being made */
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
+    bool     fails;    /* there a turn may fail: on a CPU each stands in a block, known from the walk before */
+    bool     turn_block; /* it does, */
+    uint32_t turn_depth; /* and this is the depth around it */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
@@ -330,7 +333,8 @@ td_status emit_print(walk *w, const call *c);
 td_val    hidden_address(walk *w, td_hiddenkind kind);
 thing     hidden_array(walk *w, uint32_t object, const td_type *t);
 thing     param_thing(walk *w, const td_type *t, uint32_t arg); /* declares the words of an argument */
-void      thread_end(walk *w); /* the thread, or the function, gives up here */
+void      thread_end(walk *w); /* the thread, the function, or the turn of a parallel loop gives up here */
+void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if a turn has */
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
