@@ -82,7 +82,6 @@ typedef struct wide {
     td_val bdim[3], gdim[3], bid[3], shared;
     td_val tid[3], place, tail; /* of the group: thread index of lane 0 (linear: of all lanes), linear index of
                                    lane 0, lanes that exist */
-    td_val number;              /* of the group in its block */
     td_val alive, ended;        /* array over threads, slot of the block: when `exits` */
 } wide;
 
@@ -95,18 +94,6 @@ static inline uint32_t
 w_src(const wide *w, td_val v)
 {
     return w->at[v.i].alias;
-}
-
-static inline bool
-w_breakable(unsigned op)
-{
-    return op == OP_loop || op == OP_for || op == OP_block;
-}
-
-static inline bool
-w_opens(unsigned op)
-{
-    return op == OP_if || w_breakable(op);
 }
 
 /* The instruction behind region i. */
@@ -152,7 +139,7 @@ bool w_host(wide *w); /* chooses loops: each, and block outside of them; false: 
 void w_function(wide *w);
 
 /* ---- wideblock.c: phases ---- */
-void w_storage(wide *w); /* slots, arrays, parameters */
+void w_storage(wide *w, uint32_t i, uint32_t end); /* of [i, end): slots, arrays, parameters */
 void w_do_once(wide *w, uint32_t i, uint32_t end);
 void w_run_group(wide *w, uint32_t i, uint32_t end); /* instructions of a group of w->m */
 void w_entry(wide *w);  /* indices of the block */

@@ -63,6 +63,7 @@ run_each(wide *w, uint32_t i)
     uint32_t mark = w->nundo;
 
     w_do_once(w, i, w_end(w, i));
+    w_storage(w, i + 1, w_end(w, i));
     first = td_for(f, w_one(w, s->arg[0]), hi, w_int(w, dt, w->lanes));
     left = td_bitcast(f, TD_E2(f, subtract, hi, first), un);
     left = td_cast(f, TD_E3(f, select, TD_E2(f, less, left, step), left, step), TD_I32);
@@ -98,13 +99,11 @@ w_function(wide *w)
     w->f->nparam = w->in->nparam;
     w->epoch = 0;
     w->alive = w->ended = w->tail = TD_NONE;
-    w_storage(w);
     for (uint32_t i = 0; i < w->in->n && !w->f->st; i++) {
         switch (w->in->ins[i].op) {
-        case OP_slot:
+        case OP_slot: w_storage(w, i, i + 1); continue;
         case OP_get:
-        case OP_set:
-        case OP_param: w_inst(w, i); continue;
+        case OP_set:  w_inst(w, i); continue;
         }
         if (!w->at[i].each) {
             same(w, i);

@@ -438,7 +438,7 @@ do_leave(wide *w, uint32_t i)
     int level = 0;
 
     for (uint32_t p = w->at[i].parent; p != W_ROOT; p = w->at[p].parent)
-        level += w_breakable(w->in->ins[p].op);
+        level += td_op_is_breakable(w->in->ins[p].op);
     w->f->line = w->in->ins[i].line;
     td_break_out(w->f, w_one(w, w->in->ins[i].arg[0]), level);
 }
@@ -484,7 +484,7 @@ wants_any(const wide *w, uint32_t i)
 
     if (s->op == OP_load || s->op == OP_store)
         return w_once(w, i);
-    return w_breakable(s->op) || s->op == OP_nanosleep || (s->op == OP_if && alike(shape(w, s->arg[0])));
+    return td_op_is_breakable(s->op) || s->op == OP_nanosleep || (s->op == OP_if && alike(shape(w, s->arg[0])));
 }
 
 static void
@@ -521,7 +521,7 @@ w_range(wide *w, uint32_t i, uint32_t end)
         }
         if (op == OP_if) {
             i = do_if(w, i);
-        } else if (w_breakable(op)) {
+        } else if (td_op_is_breakable(op)) {
             i = do_loop(w, i);
         } else if (op == OP_break_if) {
             do_break(w, i++);
