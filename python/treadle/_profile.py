@@ -5,12 +5,13 @@ from collections import namedtuple
 
 from . import _core
 
-Record = namedtuple("Record", "kind name line device stream thread failed nbytes begin end on off")
+Record = namedtuple("Record", "kind name line asked device stream thread failed nbytes begin end on off")
 Record.__doc__ = """One thing that was done. Times are seconds since the profile began.
 
 kind: kernel, copy_in (from the host), copy_out (to it), copy (within the device), fill, gemm (a library's product),
 graph (kernels launched as one), alloc, free, compile, load (of a kernel from disk), wait. line: "file.py:12", where the
-program asked for it. begin, end: the call. on, off: the device's work, None where there is none. nbytes: read and
+program wrote what was computed. asked: where it was asked for, the line that needed its value; the same for what is
+done at once. begin, end: the call. on, off: the device's work, None where there is none. nbytes: read and
 written, or allocated."""
 
 _DEVICE = ("kernel", "copy_in", "copy_out", "copy", "fill", "gemm", "graph")
@@ -50,7 +51,7 @@ class profile:
         last = _core._trace_stop()
         rows = _core._trace_records(first, last)
         self.dropped = _core._trace_dropped()
-        zero = min((r[8] for r in rows), default=0)
+        zero = min((r[9] for r in rows), default=0)
         self.records = [_record(r, zero) for r in rows]
 
     def rows(self):
@@ -108,12 +109,12 @@ class profile:
 
 
 def _record(r, zero):
-    kind, name, line, device, lane, thread, failed, nbytes, begin, end, on, off = r
+    *head, lane, thread, failed, nbytes, begin, end, on, off = r
 
     def since(ns):
         return (ns - zero) / 1e9 if ns else None
 
-    return Record(kind, name, line, device, lane, thread, bool(failed), nbytes, *map(since, (begin, end, on, off)))
+    return Record(*head, lane, thread, bool(failed), nbytes, *map(since, (begin, end, on, off)))
 
 
 def _seconds(r):
@@ -148,7 +149,7 @@ def _meta(what, pid, tid, name):
 
 
 def _event(r, pid, tid, begin, end):
-    args = {"line": r.line, "bytes": r.nbytes}
+    args = {"line": r.line, "asked": r.asked, "bytes": r.nbytes}
     if r.failed:
         args["failed"] = True
     if pid > 1 and r.nbytes and end > begin:

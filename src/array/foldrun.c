@@ -265,6 +265,7 @@ merge_segments(const job *first, td_buf *const *part, td_buf *out)
         v.stride[1] = 1;
     }
     td_plan_begin(&p, first->p->dev, &v.shape);
+    p.site = first->p->site;
     for (int i = 0; i < first->d.nacc && !st; i++) {
         td_node *n = NULL;
 
@@ -339,6 +340,7 @@ td_eval_reduce(td_node *n)
     TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev),
                       (size_t)results * td_dtype_size((td_dtype)n->dt), &out));
     td_plan_begin(&p, n->dev, &n->src[0]->view.shape);
+    p.site = n->site;
     if (results && p.total)
         st = reduce_into(n, &p, out);
     else if (results)

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "dev/site.h"
+#include "dev/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **o
     n->dt = (uint8_t)dt;
     n->dev = d;
     n->weight = 1;
+    n->site = td_watched() && td_tracing() ? td_site_now() : 0;
     n->view = td_view_contiguous(s);
     *out = n;
     return TD_OK;

@@ -49,6 +49,7 @@ typedef struct td_node {
     uint16_t        slot; /* scratch of one planning: its step + 1; 0 between */
     uint32_t        weight; /* pending nodes under it, itself included; an upper bound */
     uint32_t        axes;   /* reduce: bit mask of the source's axes */
+    uint32_t        site;   /* the line that recorded it (site.h), while a profile is open; else 0 */
     int64_t         in_range; /* int64 elements: all lie in [-in_range, in_range); 0: not known */
     uint32_t        sig[TD_SIGDEPTH]; /* hash of the expression, to depth 1, 2, … */
     struct td_node *src[TD_MAXSRC], *dead;

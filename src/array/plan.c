@@ -12,6 +12,7 @@ td_plan_begin(td_plan *p, td_dev *d, const td_shape *shape)
     p->shape = *shape;
     p->tail_kept = p->flat = false;
     p->axes = p->lack = 0;
+    p->site = 0;
     p->put = TD_PUT_NONE;
     p->open = true;
     p->total = td_shape_size(shape);
@@ -238,6 +239,7 @@ add_node(td_plan *p, td_node *n, uint16_t *out)
 td_status
 td_plan_add(td_plan *p, td_node *root, uint16_t *step)
 {
+    p->site = p->site ? p->site : root->site;
     return add_node(p, root, step);
 }
 

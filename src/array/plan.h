@@ -67,6 +67,7 @@ typedef struct td_plan {
     uint64_t   scalar[TD_PLAN_SCALARS];
     td_shape   shape; /* before collapsing */
     td_node   *seen[TD_PLAN_STEPS];       /* node of each step */
+    uint32_t   site; /* the line that recorded the root; 0: not known */
     bool       open; /* nodes' slots are in use: nobody else plans */
     int        nd, nk;
     bool       tail_kept;

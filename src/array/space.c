@@ -331,6 +331,7 @@ td_plan_dims(const td_plan *p, td_kernel *k, const char *head, td_dims *dims)
     if (!td_jit_label(k))
         td_jit_set_label(k, label(p, head));
     dims->what = td_jit_label(k);
+    dims->site = p->site;
     if (!td_watched())
         return;
     for (uint16_t i = 0; i < p->nopnd; i++) {

@@ -524,8 +524,7 @@ td_event_record(td_event *e, td_stream *s)
 td_status
 td_event_sync(td_event *e)
 {
-    return waited(e->dev,
-                  td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e}));
+    return waited(e->dev, td_work_do(&e->dev->def, &(td_work){.kind = TD_TRACE_wait, .event = e}));
 }
 
 td_status

@@ -183,6 +183,7 @@ typedef struct td_dims {
     uint16_t first, last; /* arguments that are addresses: the first and the last so many; both 0: any
                              of them may be */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
+    uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */
 } td_dims;
 

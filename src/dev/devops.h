@@ -54,6 +54,7 @@ typedef struct td_pool {
     size_t          idle;     /* of those, in regions without live blocks */
     size_t          peak;
     size_t          grain;    /* of pieces that can be given back in parts; 0: the device has none such */
+    size_t          full;     /* bytes held when a request last met the end of memory; SIZE_MAX: never */
     size_t          keep;     /* most bytes to keep for reuse */
     size_t          most;     /* most bytes to hold: the device's own bound */
     size_t          limit;    /* the user's; SIZE_MAX: none */

@@ -176,8 +176,16 @@ td_block_merge(td_block *b)
     free(gone);
 }
 
-/* What a block may have too much, in 64ths of the request; SIZE_MAX: anything, it is split. */
-static const size_t spare[TD_HEAPS] = {SIZE_MAX, SIZE_MAX, 8, 0, SIZE_MAX};
+/* What a block may have more than a request; a large one is not split. */
+static size_t
+spare(const td_pool *p, int kind, size_t size)
+{
+    switch (kind) {
+    case TD_HEAP_LARGE:  return size / 8;
+    case TD_HEAP_JOINED: return size < p->grain ? p->grain - 1 : p->grain / 16; /* else join anew */
+    default:             return SIZE_MAX;
+    }
+}
 
 td_block *
 td_heap_take(td_stream *s, int kind, size_t size)
@@ -190,10 +198,16 @@ td_heap_take(td_stream *s, int kind, size_t size)
         i = next_bin(h, i + 1);
         b = i < TD_BINS ? best_of(h->bin[i], size) : NULL;
     }
-    if (!b || b->buf.capacity - size > spare[kind] * (size / 64))
+    if (!b || b->buf.capacity - size > spare(&s->dev->pool, kind, size))
         return NULL;
+    return td_block_take(b, s, size);
+}
+
+td_block *
+td_block_take(td_block *b, td_stream *s, size_t size)
+{
     td_block_unshelve(b);
-    if (spare[kind] == SIZE_MAX && b->buf.capacity > size && td_block_split(b, size))
+    if (b->region->kind != TD_HEAP_LARGE && b->buf.capacity > size && td_block_split(b, size))
         td_block_shelve(b->right);
     b->buf.stream = s;
     if (b->region->live++ == 0)

@@ -16,7 +16,7 @@ enum td_heapkind {
     TD_HEAP_SMALL,
     TD_HEAP_MIDDLE,
     TD_HEAP_LARGE,
-    TD_HEAP_JOINED, /* regions of one block: td_join */
+    TD_HEAP_JOINED, /* regions made for one request, and the free ends that it leaves: td_join */
     TD_HEAP_PLAIN,  /* as middle-sized, of pieces without a grain: what other processes can open */
 };
 
@@ -55,6 +55,7 @@ size_t td_heap_grain(const td_pool *p, int kind); /* of a region's piece */
 
 /* The best free block of s, split where it is much larger.  NULL: there is none. */
 td_block *td_heap_take(td_stream *s, int kind, size_t size);
+td_block *td_block_take(td_block *b, td_stream *s, size_t size); /* b, free and large enough, is handed out; the rest is free */
 void      td_heap_put(td_block *b); /* b, handed out before, is free */
 
 /* A region's record and its one block, free but in no bin; NULL without memory for them. */

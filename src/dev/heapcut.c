@@ -4,7 +4,8 @@
  * elsewhere; what stays of such a block is gone: addresses without memory.  The free bytes before and
  * behind it are less than a grain each.  A request is then joined of the end of one grain, new memory
  * and the beginning of another grain, which are mapped once more, side by side.  The ends count as handed
- * out where they lie; the joined region, of one block, gives them back when it goes.
+ * out where they lie; the joined region gives them back when it goes.  What a request leaves of its last
+ * grain is an end for others, and serves what is smaller than a grain.
  */
 #include "dev/heap.h"
 
@@ -145,42 +146,30 @@ begin_of_grain(const td_block *b)
     return b->buf.capacity >= at ? at : 0;
 }
 
-/* The free block of s with the longest end of a grain below `size`. */
-static td_block *
-longest_end(td_stream *s, size_t size)
-{
-    td_block *best = NULL;
-    size_t most = 0;
+enum { ENDS_MAX = 256 }; /* that are looked at: every pair is tried */
 
+/* ends - free bytes at grains' ends or at their beginnings.  On the stack of one join. */
+typedef struct ends {
+    int n;
+    td_block *b[ENDS_MAX + 1]; /* the first is none, of 0 bytes */
+    size_t nbytes[ENDS_MAX + 1];
+} ends;
+
+static void
+find_ends(td_stream *s, size_t (*bytes_of)(const td_block *), ends *e)
+{
+    e->n = 1;
+    e->b[0] = NULL;
+    e->nbytes[0] = 0;
     for (td_region *r = s->dev->pool.regions; r; r = r->next)
         for (td_block *b = r->mem.grain && r->stream == s ? r->first : NULL; b; b = b->right) {
-            size_t n = b->free && r->kind == TD_HEAP_MIDDLE ? end_of_grain(b) : 0;
+            size_t n = b->free ? bytes_of(b) : 0;
 
-            if (n > most && n < size) {
-                best = b;
-                most = n;
+            if (n && e->n <= ENDS_MAX) {
+                e->b[e->n] = b;
+                e->nbytes[e->n++] = n;
             }
         }
-    return best;
-}
-
-/* The free block of s with the shortest beginning of a grain that holds `size`. */
-static td_block *
-shortest_begin(td_stream *s, size_t size)
-{
-    td_block *best = NULL;
-    size_t least = SIZE_MAX;
-
-    for (td_region *r = s->dev->pool.regions; r; r = r->next)
-        for (td_block *b = r->mem.grain && r->stream == s ? r->first : NULL; b; b = b->right) {
-            size_t n = b->free && r->kind == TD_HEAP_MIDDLE ? begin_of_grain(b) : 0;
-
-            if (n >= size && n < least) {
-                best = b;
-                least = n;
-            }
-        }
-    return best;
 }
 
 /* Hands out n bytes of b, free, from `at` of its region; NULL: no memory for the records. */
@@ -198,16 +187,42 @@ take_part(td_block *b, size_t at, size_t n)
     return part;
 }
 
+/* The two ends that save most new memory, and of those that do, the two that leave least of themselves:
+ * what is left of a beginning lies between live blocks; behind new memory it is an end again. */
+static void
+choose_ends(const ends *e, const ends *f, size_t size, size_t g, int *first, int *last)
+{
+    size_t least = SIZE_MAX;
+
+    for (int i = 0; i < e->n; i++)
+        for (int k = 0; k < f->n; k++) {
+            size_t have = e->nbytes[i] + f->nbytes[k],
+                   more = have < size ? (size - have + g - 1) / g * g : 0, left = have + more - size;
+
+            if ((i && e->b[i] == f->b[k]) || e->nbytes[i] >= size || (k && left >= f->nbytes[k]))
+                continue;
+            if (more + (k ? left : 0) < least) {
+                least = more + (k ? left : 0);
+                *first = i;
+                *last = k;
+            }
+        }
+}
+
 td_join
 td_heap_join(td_stream *s, size_t size)
 {
     size_t g = s->dev->pool.grain, n, rest = size;
     td_join j = {.size = size};
-    td_block *b = longest_end(s, size);
+    ends e, f;
+    int i = 0, k = 0;
 
-    if (b) {
-        n = end_of_grain(b);
-        j.end[0] = take_part(b, offset_of(b), n);
+    find_ends(s, end_of_grain, &e);
+    find_ends(s, begin_of_grain, &f);
+    choose_ends(&e, &f, size, g, &i, &k);
+    if (i) {
+        n = e.nbytes[i];
+        j.end[0] = take_part(e.b[i], offset_of(e.b[i]), n);
         if (j.end[0]) {
             rest -= n;
             j.before = g - n;
@@ -216,10 +231,9 @@ td_heap_join(td_stream *s, size_t size)
     }
     j.nbytes = rest / g * g;
     rest -= j.nbytes;
-    b = rest ? shortest_begin(s, rest) : NULL;
-    if (b) {
-        n = (offset_of(b) + b->buf.capacity) / g * g;
-        j.end[1] = take_part(b, n, rest);
+    if (k && rest && rest <= f.nbytes[k]) {
+        n = (offset_of(f.b[k]) + f.b[k]->buf.capacity) / g * g;
+        j.end[1] = take_part(f.b[k], n, rest);
         if (j.end[1])
             j.part[1] = (td_part){&j.end[1]->region->mem, n};
     }
@@ -236,6 +250,7 @@ td_heap_unjoin(td_block *const end[2])
             td_heap_put(end[i]);
 }
 
+/* Where nothing follows the new memory the block has all of it: what the request leaves is free. */
 td_region *
 td_region_joined(td_stream *s, const td_piece *mem, const td_join *j)
 {
@@ -245,7 +260,7 @@ td_region_joined(td_stream *s, const td_piece *mem, const td_join *j)
         return NULL;
     r->held = j->nbytes;
     r->first->buf.ptr += j->before;
-    r->first->buf.capacity = j->size;
+    r->first->buf.capacity = j->end[1] ? j->size : mem->nbytes - j->before;
     r->end[0] = j->end[0];
     r->end[1] = j->end[1];
     return r;

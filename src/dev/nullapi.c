@@ -36,8 +36,7 @@ static const struct error {
     {CU_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {CU_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {CU_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
-     "an illegal memory access was encountered"},
+    {CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", NULL}, /* the launch hook's own words */
     {CU_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 };
@@ -182,13 +181,13 @@ td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
     bool host = td_null_pinned((uintptr_t)ptr, 1, NULL);
 
     if (r || attribute != CU_POINTER_MEMORY_TYPE || (!host && td_null_mem_check(ptr, 1)))
-        return r ? r : CU_INVALID_VALUE; /* as for pageable host memory */
+        return r ? r : CU_INVALID_VALUE;       /* as for pageable host memory */
     *(int *)value = host ? CU_MEMORY_HOST : 2; /* CU_MEMORYTYPE_DEVICE */
     return 0;
 }
 
-static int
-stream_ok(cu_stream s)
+int
+td_null_stream_ok(cu_stream s)
 {
     bool named =
         (uintptr_t)s <= CU_STREAM_PER_THREAD; /* NULL, the legacy and the thread's stream */
@@ -201,7 +200,7 @@ td_null_cuMemcpyHtoDAsync(cu_ptr dst, const void *src, size_t nbytes, cu_stream 
 {
     int r = td_null_due_ctx(NULL_cuMemcpyHtoDAsync);
 
-    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
     return r ? r
              : td_null_submit(stream, (null_work){.kind = NULL_COPY,
@@ -216,7 +215,7 @@ td_null_cuMemcpyDtoHAsync(void *dst, cu_ptr src, size_t nbytes, cu_stream stream
 {
     int r = td_null_due_ctx(NULL_cuMemcpyDtoHAsync);
 
-    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_stream_ok(stream);
     r = r ? r : td_null_mem_check(src, nbytes);
     return r ? r
              : td_null_submit(stream, (null_work){.kind = NULL_COPY,
@@ -231,7 +230,7 @@ td_null_cuMemcpyDtoDAsync(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream strea
 {
     int r = td_null_due_ctx(NULL_cuMemcpyDtoDAsync);
 
-    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
     r = r ? r : td_null_mem_check(src, nbytes);
     return r ? r
@@ -248,7 +247,7 @@ td_null_cuMemsetD8Async(cu_ptr dst, unsigned char byte, size_t nbytes, cu_stream
 {
     int r = td_null_due_ctx(NULL_cuMemsetD8Async);
 
-    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_stream_ok(stream);
     r = r ? r : td_null_mem_check(dst, nbytes);
     return r ? r
              : td_null_submit(stream, (null_work){.kind = NULL_FILL,
@@ -303,7 +302,7 @@ td_null_cuStreamSynchronize(cu_stream stream)
 {
     int r = td_null_due_ctx(NULL_cuStreamSynchronize);
 
-    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_stream_ok(stream);
     return r ? r : td_null_finish(stream);
 }
 
@@ -313,7 +312,7 @@ td_null_cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
     int r = td_null_due_ctx(NULL_cuStreamWaitEvent);
 
     (void)flags;
-    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_stream_ok(stream);
     r = r ? r : event_ok(event);
     return r ? r
              : td_null_submit(stream,
@@ -339,7 +338,7 @@ td_null_cuEventRecord(cu_event event, cu_stream stream)
     int r = td_null_due_ctx(NULL_cuEventRecord);
 
     r = r ? r : event_ok(event);
-    r = r ? r : stream_ok(stream);
+    r = r ? r : td_null_stream_ok(stream);
     return r ? r
              : td_null_submit(stream,
                               (null_work){.kind = NULL_RECORD, .event = (null_object *)event});

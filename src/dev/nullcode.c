@@ -253,7 +253,7 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
     (void)extra;
     if (r)
         return r;
-    if (stream && !td_null_object_is(stream, NULL_STREAM))
+    if (td_null_stream_ok(stream))
         return CU_INVALID_HANDLE;
     if ((uint64_t)bx * by * bz > 1024)
         return CU_INVALID_VALUE;

@@ -62,6 +62,9 @@ bool td_null_object_free(void *handle, null_kind kind); /* false: there is no su
 
 bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out); /* does it lie in host memory that is pinned? out: or NULL */
 
+/* ---- nullapi.c ---- */
+int  td_null_stream_ok(cu_stream s); /* 0: there is such a stream, or it is a name of a default one */
+
 /* ---- nullmem.c ---- */
 int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */
 void td_null_mem_count(size_t *count, size_t *bytes);

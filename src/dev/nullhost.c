@@ -43,7 +43,8 @@ unpin(void *ptr, bool own)
     null_object *o;
     int late = td_null_finish_all();
 
-    if (!td_null_pinned((uintptr_t)ptr, 1, &o) || o->at != (uintptr_t)ptr || (o->data != NULL) != own)
+    if (!td_null_pinned((uintptr_t)ptr, 1, &o) || o->at != (uintptr_t)ptr ||
+        (o->data != NULL) != own)
         return CU_INVALID_VALUE;
     (void)td_null_object_free(o, NULL_PINNED);
     return late;

@@ -76,6 +76,7 @@ td_mem_limit(td_dev *d, size_t nbytes)
 
     pthread_mutex_lock(&p->mu);
     p->limit = nbytes;
+    p->full = SIZE_MAX;
     above = p->held > nbytes;
     pthread_mutex_unlock(&p->mu);
     return above ? td_mem_trim(d) : TD_OK;

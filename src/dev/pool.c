@@ -13,7 +13,7 @@ td_pool_init(td_dev *d)
 {
     pthread_mutex_init(&d->pool.mu, NULL);
     pthread_mutex_init(&d->pool.marks, NULL);
-    d->pool.keep = d->pool.most = d->pool.limit = SIZE_MAX;
+    d->pool.full = d->pool.keep = d->pool.most = d->pool.limit = SIZE_MAX;
     td_pool_stream(&d->def);
 }
 

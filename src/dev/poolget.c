@@ -168,7 +168,7 @@ reuse_new(td_stream *s, int kind, size_t grow, size_t nbytes, td_block **out)
     pthread_mutex_lock(&d->pool.mu);
     if (r) {
         td_heap_add(&d->pool, r);
-        *out = td_heap_take(s, kind, size);
+        *out = td_block_take(r->first, s, size);
         hand_out(*out, s, nbytes);
     } else {
         d->pool.held -= grow;
@@ -225,7 +225,7 @@ join_ends(td_stream *s, size_t nbytes, td_block **out)
     pthread_mutex_lock(&p->mu);
     if (r) {
         td_heap_add(p, r);
-        *out = td_heap_take(s, TD_HEAP_JOINED, j.size);
+        *out = td_block_take(r->first, s, j.size);
         hand_out(*out, s, nbytes);
     } else {
         td_heap_unjoin(j.end);
@@ -259,6 +259,26 @@ steal(td_stream *s, int kind, size_t size, size_t nbytes, td_block **out)
     return st;
 }
 
+static void
+note_full(td_pool *p)
+{
+    pthread_mutex_lock(&p->mu);
+    p->full = p->held;
+    pthread_mutex_unlock(&p->mu);
+}
+
+/* Is it better to use up what larger requests have left than to take whole new pages? */
+static bool
+is_near_full(td_pool *p)
+{
+    bool near;
+
+    pthread_mutex_lock(&p->mu);
+    near = p->grain && p->held >= p->full - p->full / 8;
+    pthread_mutex_unlock(&p->mu);
+    return near;
+}
+
 td_status
 td_pool_get(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_block **out)
 {
@@ -283,9 +303,14 @@ td_pool_get(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_block **out)
     *out = reuse(s, kind, size, nbytes);
     if (*out)
         return TD_OK;
+    if (kind == TD_HEAP_SMALL && is_near_full(&d->pool) &&
+        ((*out = reuse(s, TD_HEAP_JOINED, size, nbytes)) ||
+         (*out = reuse(s, TD_HEAP_MIDDLE, size, nbytes))))
+        return TD_OK;
     st = grow(s, kind, !joins, nbytes, out);
     if (st != TD_ERR_OOM)
         return st;
+    note_full(&d->pool);
     TD_TRY(td_mem_trim(d));
     *out = reuse(s, kind, size, nbytes); /* what waited may be there now */
     st = *out ? TD_OK : joins ? TD_ERR_OOM : grow(s, kind, true, nbytes, out);

@@ -381,7 +381,8 @@ td_span_close(td_span *p, td_status st, const char *name, size_t nbytes)
                      .dev = p->dev,
                      .nbytes = nbytes,
                      .begin = p->begin,
-                     .site = p->site};
+                     .site = p->made ? p->made : p->site,
+                     .asked = p->site};
     clock_of *c;
     td_mark *to;
     bool full;

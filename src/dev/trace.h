@@ -47,7 +47,9 @@ typedef struct td_tracerec {
     bool     failed;
     uint16_t lane;   /* the stream's number among those that the profile saw, from 0 */
     uint32_t thread; /* the calling thread's number, from 1 */
-    uint32_t name, site; /* names (site.h): what ran; the program's line.  0: not known */
+    uint32_t name; /* names (site.h), 0: not known: what ran */
+    uint32_t site; /* the line of the program that recorded what was computed, else the one that asked */
+    uint32_t asked; /* the line that asked for it to be done */
     td_dev  *dev;    /* NULL: the host alone */
     size_t   nbytes; /* read and written, or allocated, or freed */
     int64_t  begin, end; /* the call */
@@ -70,7 +72,8 @@ size_t td_trace_dropped(void); /* records beyond TD_TRACE_MAX */
 typedef struct td_span {
     bool            open;
     uint8_t         kind;
-    uint32_t        site;
+    uint32_t        site;  /* the line that asks */
+    uint32_t        made;  /* the line that recorded what is done, to be set by the caller; 0: that one */
     td_dev         *dev;
     td_stream      *stream; /* NULL: the host's own doing */
     struct td_mark *from;

@@ -95,6 +95,7 @@ td_work_watched(td_stream *s, const td_work *w)
     if (t)
         return td_tape_add(t, s, w);
     td_span_open(&span, w->kind, s->dev, s);
+    span.made = w->kind == TD_TRACE_kernel ? w->dims->site : 0;
     st = td_work_run(s, w);
     td_span_close(&span, st, name_of(w), bytes_of(w));
     return st;

@@ -1,4 +1,4 @@
-/* cudafn.c - the grid, shared and local arrays, barriers, atomics. */
+/* cudafn.c - the grid, and arrays of the block and of the thread. */
 #include "front/intrin.h"
 
 #include <string.h>
@@ -45,17 +45,6 @@ fn_grid(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-td_status
-fn_syncthreads(walk *w, const call *c, int number, thing *out)
-{
-    (void)number;
-    TD_TRY(want_args(w, c, "syncthreads", 0, 0));
-    *out = (thing){.type = td_type_none()};
-    td_barrier(w->f);
-    w->made->barrier = true;
-    return built(w, c->node);
-}
-
 /* ---- arrays of the block and of the thread ---- */
 
 static td_status
@@ -99,6 +88,66 @@ array_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim, 
     return TD_OK;
 }
 
+/* base moved on to a multiple of `align` bytes; the caller left room for it. */
+static td_val
+aligned(walk *w, td_val base, uint32_t align, td_dtype dt)
+{
+    td_val over = TD_E2(w->f, subtract, td_const_int(w->f, TD_U64, 0), td_address(w->f, base));
+
+    over = TD_E2(w->f, bitwise_and, over, td_const_int(w->f, TD_U64, align - 1));
+    return td_at_byte(w->f, base, td_cast(w->f, over, TD_I64), dt);
+}
+
+enum { ALIGNED = 16 }; /* what engines and targets give every array */
+
+/* The keywords alignment and layout. */
+static td_status
+array_options(walk *w, const call *c, uint32_t *align, char *layout)
+{
+    const thing *a = arg_or_kw(c, 2, "alignment"), *l = arg_or_kw(c, 3, "layout");
+    td_objinfo info = {0};
+    int64_t n = 1;
+
+    if (a && !is_none(a) && (!known_int(a, &n) || n < 1 || n > 1024 || (n & (n - 1))))
+        return bad(w, c->node, TD_ERR_VALUE,
+                   "alignment is a power of two from 1 to 1024 that is known when compiling");
+    *align = (uint32_t)n;
+    *layout = 'C';
+    if (!l)
+        return TD_OK;
+    if (l->type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, l->type->object, &info));
+    if (info.kind != TD_OBJ_STR || (strcmp(info.text, "C") != 0 && strcmp(info.text, "F") != 0))
+        return bad(w, c->node, TD_ERR_VALUE, "layout is 'C' or 'F'");
+    *layout = *info.text;
+    return TD_OK;
+}
+
+/* An array over base, in either order. */
+static td_status
+array_at(walk *w, const call *c, const td_type *e, uint32_t ndim, const dim *shape, char layout,
+         td_val base, int space, thing *out)
+{
+    *out = array_thing(w, e, ndim, shape, base, space, NULL);
+    if (layout == 'F' && e->kind == TD_T_RECORD)
+        return bad(w, c->node, TD_ERR_TYPE, "arrays of records are in C order in kernels");
+    if (layout == 'F')
+        out->type = td_type_array(e, ndim, 'F', false);
+    return built(w, c->node);
+}
+
+/* All of the launch's dynamic shared memory, as elements of type e. */
+static td_status
+whole_dynamic(walk *w, const call *c, const td_type *e, td_dtype dt, thing *out)
+{
+    td_val bytes = td_cast(w->f, hidden_address(w, TD_HIDDEN_SHARED), TD_I64), n;
+    dim shape;
+
+    n = TD_E2(w->f, floor_divide, bytes, td_const_int(w->f, TD_I64, td_type_size(e)));
+    shape = dim_of(n);
+    return array_at(w, c, e, 1, &shape, 'C', td_dynamic(w->f, dt), SPACE_SHARED, out);
+}
+
 td_status
 fn_array(walk *w, const call *c, int number, thing *out)
 {
@@ -106,52 +155,166 @@ fn_array(walk *w, const call *c, int number, thing *out)
     const thing *shape_arg = arg_or_kw(c, 0, "shape"), *dtype = arg_or_kw(c, 1, "dtype");
     const td_type *e = NULL;
     dim shape[TD_MAXDIM_KERNEL];
-    uint32_t ndim;
-    uint64_t count;
+    uint32_t ndim = 0, align = 1;
+    uint64_t count = 0;
+    char layout = 'C';
     td_dtype dt;
     td_val base;
 
     TD_TRY(element_type(w, c, dtype, &e));
     TD_TRY(array_shape(w, c, shape_arg, shape, &ndim, &count));
+    TD_TRY(array_options(w, c, &align, &layout));
     dt = e->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(e->dt);
+    if (space == SPACE_SHARED && count == 0 && ndim == 1)
+        return whole_dynamic(w, c, e, dt, out);
     count *= td_type_size(e) / td_dtype_size(dt);
-    if (space == SPACE_SHARED && count == 0)
-        base = td_dynamic(w->f, dt);
-    else if (space == SPACE_SHARED)
-        base = td_shared(w->f, dt, count);
-    else
-        base = td_local(w->f, dt, count ? count : 1);
+    if (align > ALIGNED)
+        count += align / td_dtype_size(dt);
+    count = count ? count : 1;
+    base = space == SPACE_SHARED ? td_shared(w->f, dt, count) : td_local(w->f, dt, count);
     if (space == SPACE_SHARED)
         w->made->shared += (uint32_t)(count * td_dtype_size(dt));
-    *out = array_thing(w, e, ndim, shape, base, space, NULL);
+    if (align > ALIGNED)
+        base = aligned(w, base, align, dt);
+    return array_at(w, c, e, ndim, shape, layout, base, space, out);
+}
+
+/* ---- dynamic shared memory in parts ---- */
+
+/* Does the region that v was computed in still run? */
+static bool
+visible(const walk *w, td_val v)
+{
+    int depth = 0;
+
+    for (uint32_t i = v.i + 1; i < w->f->n; i++) {
+        unsigned op = w->f->ins[i].op;
+
+        depth += op == OP_end || op == OP_else ? -1 : 0;
+        if (depth < 0)
+            return false;
+        depth += op == OP_else || td_op_opens(op) ? 1 : 0;
+    }
+    return true;
+}
+
+/* The shape's extents, which may be known at run time only; *count: their product. */
+static td_status
+dynamic_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim, td_val *count)
+{
+    const thing *item = x && x->type->kind == TD_T_TUPLE ? x->item : x;
+
+    *ndim = x && x->type->kind == TD_T_TUPLE ? x->type->n : 1;
+    *count = td_const_int(w->f, TD_I64, 1);
+    if (!x || *ndim > TD_MAXDIM_KERNEL)
+        return bad(w, c->node, TD_ERR_TYPE, "the array needs a shape: an integer or a tuple of them");
+    for (uint32_t i = 0; i < *ndim; i++) {
+        if (!is_int(&item[i]))
+            return bad(w, c->node, TD_ERR_TYPE, "a shape has integers, not %s", item[i].type->name);
+        shape[i] = dim_of_thing(w, &item[i]);
+        *count = TD_E2(w->f, multiply, *count, dim_val(w, &shape[i]));
+    }
+    return TD_OK;
+}
+
+/* Debug: do the launch's bytes hold what lies below `end`? */
+static td_status
+check_dynamic(walk *w, const call *c, const char *name, const dim *shape, uint32_t ndim, td_val end)
+{
+    td_val given = td_cast(w->f, hidden_address(w, TD_HIDDEN_SHARED), TD_I64);
+    uint32_t site = site_new(w, TD_REPORT_INDEX, c->node, name);
+    thing value[TD_REPORT_VALUES] = {num_int(0), num_index(end, true)};
+    uint32_t n = 2;
+
+    for (uint32_t i = 0; i < ndim && n < TD_REPORT_VALUES; i++)
+        value[n++] = dim_thing(&shape[i]);
+    td_if(w->f, TD_E2(w->f, greater, end, given));
+    TD_TRY(report_fail(w, site, value, n));
+    thread_end(w);
+    td_end(w->f);
     return built(w, c->node);
 }
 
-/* ---- atomics ---- */
+/* shared.dynamic(name, shape, dtype): a part of the launch's dynamic shared memory of its own, behind the parts that the
+ * program asked for before; a name that was asked for already is that part again. */
+td_status
+fn_dynamic(walk *w, const call *c, int number, thing *out)
+{
+    const thing *name = arg_or_kw(c, 0, "name"), *dtype = arg_or_kw(c, 2, "dtype");
+    const td_type *e = NULL;
+    td_objinfo info = {0};
+    dim shape[TD_MAXDIM_KERNEL];
+    td_val count, start, end;
+    uint32_t ndim;
+    dynpart *p, *last = w->parts;
+    td_dtype dt;
+
+    (void)number;
+    if (name && name->type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, name->type->object, &info));
+    if (info.kind != TD_OBJ_STR)
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "shared.dynamic takes a name, a constant string: "
+                   "shared.dynamic(\"tile\", (n, m), float32)");
+    TD_TRY(element_type(w, c, dtype, &e));
+    TD_TRY(dynamic_shape(w, c, arg_or_kw(c, 1, "shape"), shape, &ndim, &count));
+    for (p = w->parts; p && strcmp(p->name, info.text) != 0; p = p->up)
+        ;
+    if ((p && !visible(w, p->start)) || (!p && last && !visible(w, last->end)))
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "shared.dynamic(\"%s\", …) follows one that stands under a condition or in a "
+                   "loop: ask for all parts at the beginning of the kernel",
+                   info.text);
+    dt = e->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(e->dt);
+    start = p ? p->start : last ? last->end : td_const_int(w->f, TD_I64, 0);
+    end = TD_E2(w->f, multiply, count, td_const_int(w->f, TD_I64, td_type_size(e)));
+    end = TD_E2(w->f, add, start, end);
+    if (w->how->debug)
+        TD_TRY(check_dynamic(w, c, info.text, shape, ndim, end));
+    if (!p) { /* the next part begins at a multiple of 16 bytes */
+        end = TD_E2(w->f, add, end, td_const_int(w->f, TD_I64, ALIGNED - 1));
+        end = TD_E2(w->f, bitwise_and, end, td_const_int(w->f, TD_I64, -ALIGNED));
+        p = td_alloc(w->mem, sizeof *p);
+        *p = (dynpart){last, info.text, start, end};
+        w->parts = p;
+    }
+    return array_at(w, c, e, ndim, shape, 'C',
+                    td_at_byte(w->f, td_dynamic(w->f, dt), start, dt), SPACE_SHARED, out);
+}
+
+/* const.array_like(a): an array of the program is an argument that no call has to name. */
+td_status
+fn_const_like(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "const.array_like", 1, 1));
+    *out = c->arg[0];
+    if (out->type->kind != TD_T_ARRAY)
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "const.array_like takes a NumPy array of the program, not %s", out->type->name);
+    return TD_OK;
+}
+
+/* ---- the grid as a whole ---- */
 
 td_status
-fn_atomic(walk *w, const call *c, int number, thing *out)
+fn_this_grid(walk *w, const call *c, int number, thing *out)
 {
-    td_op op = (td_op)td_intrinsics[number].row;
-    const td_type *e = NULL;
-    td_val old, index;
-    thing to;
+    (void)number;
+    TD_TRY(want_args(w, c, "this_grid", 0, 0));
+    *out = (thing){.type = td_type_iter(ITER_GRID, NULL, 0)};
+    return TD_OK;
+}
 
-    TD_TRY(want_args(w, c, "an atomic operation", 3, 3));
-    if (c->arg[0].type->kind != TD_T_ARRAY)
-        return bad(w, c->node, TD_ERR_TYPE,
-                   "atomic operations work on elements of arrays, not on %s", c->arg[0].type->name);
-    TD_TRY(element_view(w, &c->arg[0], &c->arg[1], c->node, &to));
-    e = to.type->item[0];
-    if (to.type->ndim || e->kind != TD_T_NUM || td_dtype_is_complex(e->dt))
-        return bad(w, c->node, TD_ERR_TYPE, "atomic operations work on one number, not on %s",
-                   to.type->name);
-    if (to.type->readonly)
-        return bad(w, c->node, TD_ERR_TYPE, "%s is read-only",
-                   to.view->name ? to.view->name : "the array");
-    note_alias(w, to.view);
-    index = to.view->offset.i == UINT32_MAX ? td_const_int(w->f, TD_I64, 0) : to.view->offset;
-    old = td_atomic(w->f, op, to.view->base, index, val_as(w, &c->arg[2], e->dt), to.view->mask);
-    *out = num_val(e->dt, old);
+td_status
+group_method(walk *w, const thing *group, const char *name, const call *c, thing *out)
+{
+    (void)group;
+    if (strcmp(name, "sync") != 0)
+        return bad(w, c->node, TD_ERR_VALUE, "the grid has no method %s, only sync()", name);
+    TD_TRY(want_args(w, c, "sync", 0, 0));
+    td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
+    w->made->cooperative = true;
+    *out = (thing){.type = td_type_none()};
     return built(w, c->node);
 }

@@ -95,6 +95,7 @@ typedef struct td_compile {
 typedef enum td_hiddenkind {
     TD_HIDDEN_MAILBOX, /* address: report.h */
     TD_HIDDEN_GRID,    /* address of 2 zero words, for grid.sync() */
+    TD_HIDDEN_SHARED,  /* no address: how many bytes of dynamic shared memory the launch gives */
     TD_HIDDEN_ARRAY,   /* the words of array object `object` */
     TD_HIDDEN_RESULT,  /* address of td_made.result_bytes bytes */
 } td_hiddenkind;

@@ -1,13 +1,15 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
-#include "front/intrin.h"
+#include "front/typed.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const td_intrinsic_row td_intrinsics[] = {
-#define FN(fn, row, names)    {fn, names, row, false},
-#define VALUE(fn, row, names) {fn, names, row, true},
+#define FN(fn, row, names)    {fn, names, row, false, NULL, NULL},
+#define VALUE(fn, row, names) {fn, names, row, true, NULL, NULL},
 #include "front/intrinsic.def"
+#define TYPED(names, sig, spell, how) {fn_typed, names, how, false, sig, spell},
+#include "front/typed.def"
 };
 
 enum { COUNT = sizeof td_intrinsics / sizeof *td_intrinsics };
@@ -173,7 +175,8 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
 td_status
 call_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
-    (void)out;
+    if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
+        return group_method(w, self, name, c, out);
     return bad(w, c->node, TD_ERR_VALUE, "%s has no method %s in a kernel", self->type->name, name);
 }
 

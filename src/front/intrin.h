@@ -3,13 +3,40 @@
 #define TD_FRONT_INTRIN_H
 #include "front/walk.h"
 
-enum { ITER_ENUMERATE = 1, ITER_ZIP, ITER_REVERSED };
+enum {
+    ITER_ENUMERATE = 1,
+    ITER_ZIP,
+    ITER_REVERSED,
+    ITER_GRID, /* cg.this_grid(): nothing but methods */
+};
+enum { VOTE_COUNT, VOTE_ALL, VOTE_ANY, VOTE_SAME, VOTE_BALLOT };
+enum { SHUFFLE_LANE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };
+enum { /* rows of cudaatomic.c */
+    ATOMIC_ADD,
+    ATOMIC_SUB,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+    ATOMIC_EXCH,
+    ATOMIC_MAX,
+    ATOMIC_MIN,
+    ATOMIC_NANMAX,
+    ATOMIC_NANMIN,
+};
+
+/* A function of numbers whose types its signature fixes (typed.def): the n arguments have theirs; `to` is the (first)
+ * result's, which out need not have yet. */
+typedef td_status spell_fn(walk *w, const thing *x, int n, int how, td_dtype to, thing *out);
 
 typedef struct td_intrinsic_row {
     intrinsic_fn *fn;
     const char *names;  /* Python's, space-separated */
     int         row;    /* what the function needs to know: an operation, an axis */
     bool        value;  /* a value, not a function */
+    const char *sig;    /* typed.def */
+    spell_fn   *spell;
 } td_intrinsic_row;
 
 extern const td_intrinsic_row td_intrinsics[];
@@ -17,5 +44,11 @@ extern const td_intrinsic_row td_intrinsics[];
 #define FN(fn, row, names) intrinsic_fn fn;
 #define VALUE(fn, row, names) intrinsic_fn fn;
 #include "front/intrinsic.def"
+
+#define TYPED(names, sig, spell, how) spell_fn spell;
+#include "front/typed.def"
+intrinsic_fn fn_typed;
+
+td_status group_method(walk *w, const thing *group, const char *name, const call *c, thing *out);
 
 #endif

@@ -87,6 +87,31 @@ assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n)
     return s.id;
 }
 
+uint32_t *
+assigned_by(walk *w, uint32_t node, uint32_t *n)
+{
+    names s = {0};
+
+    names_below(w, &s, node);
+    *n = s.n;
+    return s.id;
+}
+
+bool
+has_loops(const walk *w, uint32_t list)
+{
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t node = item_of(w, list, i);
+        td_syn k = kind_of(w, node);
+
+        if (k == TD_SYN_For || k == TD_SYN_While ||
+            (k == TD_SYN_If &&
+             (has_loops(w, F(node, If_body)) || has_loops(w, F(node, If_orelse)))))
+            return true;
+    }
+    return false;
+}
+
 bool
 contains(const walk *w, uint32_t list, td_syn kind)
 {
@@ -138,10 +163,10 @@ leave(walk *w, uint32_t depth)
 
 /* ---- variables of a loop ---- */
 
-static td_hash
-key_in(const loop *l, uint32_t i)
+td_hash
+loop_key(const loop *l, uint32_t name)
 {
-    return td_hash_u64(td_hash_u64(TD_HASH_INIT, l->path), (uint64_t)l->node << 32 | l->var[i]);
+    return td_hash_u64(td_hash_u64(TD_HASH_INIT, l->path), (uint64_t)l->node << 32 | name);
 }
 
 /* What the loop assigns gets places; what holds before it goes in. */
@@ -156,7 +181,7 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
     l->before = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->before);
     for (uint32_t i = 0; i < l->nvar; i++) {
         thing *x = &w->fr->var[l->var[i]];
-        td_hash key = key_in(l, i);
+        td_hash key = loop_key(l, l->var[i]);
 
         l->before[i] = x->carry;
         if (x->type)
@@ -182,7 +207,7 @@ keep(walk *w, const loop *l)
 
         if (!x->type)
             continue;
-        TD_TRY(join_add(w, key_in(l, i), x, l->node, name_of(w, l->var[i])));
+        TD_TRY(join_add(w, loop_key(l, l->var[i]), x, l->node, name_of(w, l->var[i])));
         if (l->has[i])
             TD_TRY(place_set(w, &l->where[i], x));
     }
@@ -196,7 +221,7 @@ recall(walk *w, const loop *l, bool behind)
     for (uint32_t i = 0; i < l->nvar; i++) {
         thing *x = &w->fr->var[l->var[i]];
         const char *name = x->type && x->view ? x->view->name : NULL;
-        join *j = join_get(w, key_in(l, i));
+        join *j = join_get(w, loop_key(l, l->var[i]));
 
         if (l->has[i])
             *x = place_get(w, &l->where[i]);
@@ -249,7 +274,7 @@ end_else(walk *w, loop *l, uint32_t orelse)
 }
 
 /* One turn: the body, in a block where continue needs one, and its variables kept. */
-static td_status
+td_status
 turn(walk *w, loop *l, uint32_t body)
 {
     bool block = contains(w, body, TD_SYN_Continue);

@@ -290,12 +290,3 @@ turns_end(walk *w, turns *t)
         note(w, t);
     return TD_OK;
 }
-
-td_status
-for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
-{
-    (void)it;
-    (void)n;
-    (void)t;
-    return bad(w, node, TD_ERR_TYPE, "parallel loops are not here yet");
-}

@@ -104,6 +104,12 @@ typedef struct frame { /* a function that is being walked */
     place            results; /* else */
 } frame;
 
+typedef struct dynpart { /* a part of dynamic shared memory, from byte start to byte end, int64 */
+    struct dynpart *up;
+    const char     *name;
+    td_val          start, end;
+} dynpart;
+
 typedef struct walk {
     td_fn            *f;
     td_arena         *mem;
@@ -120,9 +126,11 @@ typedef struct walk {
     const lin *item; /* of the number of the turn whose item is being made */
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
+    uint32_t loops;    /* parallel loops that a GPU's function has begun */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
+    dynpart *parts;  /* the last one first */
 } walk;
 
 /* ---- the tree ---- */
@@ -240,6 +248,10 @@ td_status stmt_while(walk *w, uint32_t node);
 td_status leave_loop(walk *w, uint32_t node, bool next);
 /* Names assigned in a list of statements, each once; in *n. */
 uint32_t *assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n);
+uint32_t *assigned_by(walk *w, uint32_t node, uint32_t *n); /* the same for one statement */
+bool      has_loops(const walk *w, uint32_t list);
+td_status turn(walk *w, loop *l, uint32_t body); /* one turn's statements, its variables kept */
+td_hash   loop_key(const loop *l, uint32_t name);
 bool      contains(const walk *w, uint32_t list, td_syn kind); /* outside of inner loops, for Continue and Break */
 void      open_loop(walk *w);  /* regions are counted: break_if's levels */
 void      open_block(walk *w);
@@ -261,6 +273,7 @@ const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
 void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
 void      turns_notes(walk *w);
+/* ---- prange.c ---- */
 td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 
 /* ---- call.c ---- */

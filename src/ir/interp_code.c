@@ -137,7 +137,7 @@ wait_at(decoder *d, uint32_t i)
 
 /* A load, store or atomic. */
 static td_code *
-access(decoder *d, uint32_t i, td_code_kind kind)
+memory_code(decoder *d, uint32_t i, td_code_kind kind)
 {
     const td_inst *s = &d->f->ins[i];
     td_code *c = emit(d, i, kind);
@@ -205,18 +205,18 @@ decode_value(decoder *d, uint32_t i)
     case OP_piece:         emit(d, i, CODE_COPY)->a += 2; break;
     case OP_lane:          emit(d, i, CODE_INDEX)->imm = INDEX_LANE; break;
     case OP_load:
-        c = access(d, i, CODE_LOAD);
+        c = memory_code(d, i, CODE_LOAD);
         c->d = c->c;
         c->c = UINT32_MAX;
         break;
     case OP_atomic_cas:
-        c = access(d, i, CODE_CAS);
+        c = memory_code(d, i, CODE_CAS);
         mask = c->e;
         c->e = c->d;
         c->d = mask;
         break;
     default:
-        c = access(d, i, CODE_ATOMIC);
+        c = memory_code(d, i, CODE_ATOMIC);
         c->run = td_interp_atomic((td_op)s->op, (td_dtype)s->dt);
     }
     return TD_OK;
@@ -262,7 +262,7 @@ decode_control(decoder *d, uint32_t i)
     td_code *c;
 
     switch (s->op) {
-    case OP_store: access(d, i, CODE_STORE); break;
+    case OP_store: memory_code(d, i, CODE_STORE); break;
     case OP_set:
         c = emit(d, i, CODE_COPY);
         c->out = c->a;

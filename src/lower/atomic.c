@@ -100,6 +100,27 @@ cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMVa
                             own, "");
 }
 
+/* What a GPU has and LLVM's common operations lack: sums of halves (LLVM makes a loop where the GPU is
+ * too old), 32-bit counters.  NULL: neither. */
+static LLVMValueRef
+gpu_own(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
+{
+    LLVMTypeRef half =
+                    s->dt == TD_F16 ? LLVMHalfTypeInContext(L->cx) : LLVMBFloatTypeInContext(L->cx),
+                space = LLVMTypeOf(p);
+    const char *counter =
+        s->op == OP_atomic_inc ? "llvm.nvvm.atomic.load.inc.32" : "llvm.nvvm.atomic.load.dec.32";
+
+    if (L->target != TD_TARGET_GPU)
+        return NULL;
+    if (s->op == OP_atomic_add) {
+        v = LLVMBuildAtomicRMW(L->b, LLVMAtomicRMWBinOpFAdd, p, LLVMBuildBitCast(L->b, v, half, ""),
+                               LLVMAtomicOrderingMonotonic, false);
+        return LLVMBuildBitCast(L->b, v, low_int(L, 16, 1), "");
+    }
+    return s->dt == TD_U32 ? low_intrin(L, counter, &space, 1, (LLVMValueRef[]){p, v}, 2) : NULL;
+}
+
 static LLVMValueRef
 one_lane(lowering *L, const low_access *a, int lane)
 {
@@ -107,12 +128,14 @@ one_lane(lowering *L, const low_access *a, int lane)
     LLVMValueRef p = low_lane_address(L, a, lane),
                  v = low_lane(L, L->val[s->arg[2].i], a->lanes, lane);
     LLVMAtomicRMWBinOp op;
+    LLVMValueRef r;
 
     if (s->op == OP_atomic_cas)
         return cas(L, s, p, v, low_lane(L, L->val[s->arg[3].i], a->lanes, lane));
     if (operation(s, &op))
         return LLVMBuildAtomicRMW(L->b, op, p, v, LLVMAtomicOrderingMonotonic, false);
-    return swap_loop(L, s, p, v);
+    r = gpu_own(L, s, p, v);
+    return r ? r : swap_loop(L, s, p, v);
 }
 
 static LLVMValueRef

@@ -398,7 +398,8 @@ profiler(PyObject *module, PyObject *args)
 
 PyMethodDef py_device_functions[] = {
     {"_device_attribute", attribute, METH_VARARGS,
-     "_device_attribute(device, number): CUDA's attribute of that number; None: the device has none."},
+     "_device_attribute(device, number): CUDA's attribute of that number; None: the device has "
+     "none."},
     {"_device_uuid", uuid, METH_O, "_device_uuid(device): 16 bytes, or None."},
     {"_profiler", profiler, METH_VARARGS,
      "_profiler(device, on): a profiler outside of the process collects, or not."},

@@ -25,9 +25,9 @@ py_owner_end(py_owner *o)
 }
 
 void
-py_owner_retire(void *p)
+py_owner_retire(void *owner)
 {
-    py_owner *o = p;
+    py_owner *o = owner;
 
     o->next = atomic_load(&dead);
     while (!atomic_compare_exchange_weak(&dead, &o->next, o))

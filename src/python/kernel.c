@@ -241,6 +241,7 @@ dispatcher_clear(PyObject *self)
 
     py_specs_free(d);
     py_sources_free(d);
+    py_signatures_free(d);
     d->keep = NULL;
     py_handles_drop(keep);
     Py_CLEAR(d->fn);
@@ -323,6 +324,7 @@ py_kernel_init(PyObject *m)
         PY_SLOT(Py_tp_call, dispatcher_call),
         PY_SLOT(Py_mp_subscript, dispatcher_subscript),
         {Py_tp_getset, getset},
+        {Py_tp_methods, py_kernel_methods},
         {0, NULL},
     };
     static PyType_Spec spec = {

@@ -102,6 +102,11 @@ typedef struct py_spec {
     uint32_t        busy;   /* calls under way */
 } py_spec;
 
+typedef struct py_signature {
+    const td_type **type; /* owned */
+    uint32_t        narg;
+} py_signature;
+
 enum { PY_TABLE = 16, PY_CONFIGS = 4 };
 
 /* py_dispatcher - a Python function that is compiled for what it is called with. */
@@ -111,7 +116,9 @@ typedef struct py_dispatcher {
     PyObject  *defaults;  /* tuple or NULL */
     PyObject  *params;    /* tuple of the positional parameters' names */
     uint32_t   nparam;
-    bool       star, device, gil, sealed; /* takes *args; device function; keep the GIL; only what is compiled */
+    bool       star, device, gil; /* takes *args; device function; keep the GIL while it runs */
+    struct py_signature *signature; /* declared ones: calls are fitted to them */
+    uint32_t   nsignature;
     td_compile how;
     PyObject  *keep;      /* handles that compilations use */
     PyObject  *trees;     /* of the functions reached: list */
@@ -170,8 +177,11 @@ typedef struct py_call {
     py_leaf        leaf[PY_LEAVES];
 } py_call;
 
-td_dev *py_call_device(PyObject *const *args, Py_ssize_t n); /* of the first array; NULL: there is none */
+/* Sets the head and the device: that of the arrays, of `stream` (or NULL), or the default one. */
+bool    py_call_begin(py_call *c, py_dispatcher *d, td_stream *stream, PyObject *const *args, Py_ssize_t n);
 bool    py_call_add(py_call *c, PyObject *o);                /* the next argument */
+void      py_leaf_number(py_leaf *l, td_scalar s, td_dtype dt); /* WORD: the value s in dt */
+td_scalar py_leaf_scalar(const py_leaf *l, td_dtype dt);        /* WORD of dt: its value */
 void    py_call_end(py_call *c);                             /* releases what the leaves hold */
 /* Address, shape and, where the type says so, strides; returns how many. */
 uint32_t py_array_words(const td_type *t, uintptr_t at, const td_view *v, uint64_t *out);
@@ -180,6 +190,9 @@ void     py_host_view_of(const py_leaf *l, td_view *out);    /* HOST: strides in
 /* ---- kernelmake.c ---- */
 py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */
 py_spec *py_spec_find(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg); /* NULL: no exception */
+/* PTX of the function without a device; *text is owned (free). */
+bool     py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch, char **text,
+                     const td_type **result);
 void     py_specs_free(py_dispatcher *d);
 int      py_specs_visit(py_dispatcher *d, visitproc visit, void *arg);
 
@@ -197,6 +210,12 @@ bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);    
 
 /* ---- kernelresult.c ---- */
 PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c);
+
+/* ---- kernelinfo.c ---- */
+bool py_signature_fit(py_call *c); /* the arguments become those of the best signature; TypeError: there is none */
+bool py_signature_add(py_dispatcher *d, const td_type *const *type, uint32_t narg);
+void py_signatures_free(py_dispatcher *d);
+extern PyMethodDef py_kernel_methods[];
 
 /* ---- report.c ---- */
 bool      py_box_new(py_spec *s);                 /* fills s->box */

@@ -65,11 +65,31 @@ number_type(td_scalar s, char weak)
     return weaks[i];
 }
 
+void
+py_leaf_number(py_leaf *l, td_scalar s, td_dtype dt)
+{
+    uint64_t bits[2];
+
+    td_scalar_bits(s, dt, bits);
+    l->nword = td_dtype_is_complex(dt) ? 2 : 1;
+    l->word[0] = dt == TD_C64 ? bits[0] & UINT32_MAX : bits[0];
+    l->word[1] = dt == TD_C64 ? bits[0] >> 32 : bits[1];
+}
+
+td_scalar
+py_leaf_scalar(const py_leaf *l, td_dtype dt)
+{
+    uint64_t bits[2] = {l->word[0], l->word[1]};
+
+    if (dt == TD_C64)
+        bits[0] |= bits[1] << 32;
+    return td_scalar_load(dt, bits);
+}
+
 static bool
 add_number(py_call *c, td_scalar s, char weak, const td_type **type)
 {
     py_leaf *l = next_leaf(c, PY_LEAF_WORD);
-    uint64_t bits[2];
 
     if (!l)
         return false;
@@ -77,10 +97,7 @@ add_number(py_call *c, td_scalar s, char weak, const td_type **type)
         c->nleaf--;
         return refuse(c, PyExc_OverflowError, "an int beyond 64 bits");
     }
-    td_scalar_bits(s, s.dt, bits);
-    l->nword = td_dtype_is_complex(s.dt) ? 2 : 1;
-    l->word[0] = s.dt == TD_C64 ? bits[0] & UINT32_MAX : bits[0];
-    l->word[1] = s.dt == TD_C64 ? bits[0] >> 32 : bits[1];
+    py_leaf_number(l, s, s.dt);
     *type = l->type = number_type(s, weak);
     return true;
 }
@@ -103,8 +120,7 @@ add_array(py_call *c, PyObject *o, const td_type **type)
                      td_dev_info(c->dev)->name, td_dev_info(td_array_dev(&nd->a))->name);
         return false;
     }
-    *type = l->type =
-        py_array_type(py_num_type(td_array_dtype(&nd->a)), &nd->a.view, l->readonly);
+    *type = l->type = py_array_type(py_num_type(td_array_dtype(&nd->a)), &nd->a.view, l->readonly);
     return *type != NULL;
 }
 
@@ -143,12 +159,12 @@ is_of(PyObject *o, PyTypeObject **type, const char *name)
     return *type && PyObject_TypeCheck(o, *type);
 }
 
+static PyTypeObject *numpy_array; /* NULL: NumPy has not been imported */
+
 static bool
 is_numpy_array(PyObject *o)
 {
-    static PyTypeObject *type;
-
-    return is_of(o, &type, "ndarray");
+    return is_of(o, &numpy_array, "ndarray");
 }
 
 static bool
@@ -368,6 +384,46 @@ add_foreign(py_call *c, PyObject *o, const td_type **type)
     return -1;
 }
 
+/* The array nd, a new reference, that stands for the argument; of records it is their bytes, with one axis more. */
+static bool
+add_held(py_call *c, PyObject *nd, PyObject *record, const td_type **type)
+{
+    const td_type *item = record ? py_dtype_type(record) : NULL;
+    py_leaf *l;
+
+    if (!py_is_array(nd) || (record && !item) || !add_array(c, nd, type)) {
+        Py_DECREF(nd);
+        return false;
+    }
+    l = &c->leaf[c->nleaf - 1];
+    l->held = nd;
+    c->plain = false;
+    if (record) /* any strides: kernels of records take them as bytes */
+        *type = l->type =
+            td_type_array(item, (uint32_t)l->array->view.shape.ndim - 1, 'A', l->readonly);
+    return *type != NULL;
+}
+
+/* Objects of treadle.cuda over an array: mapped memory tells it in _td_array, records tell theirs and their dtype in
+ * _td_records: 1, 0, -1. */
+static int
+add_shown(py_call *c, PyObject *o, const td_type **type)
+{
+    PyObject *nd = py_attr(o, "_td_array"),
+             *pair = nd || PyErr_Occurred() ? NULL : py_attr(o, "_td_records");
+    int r = 0;
+
+    if (nd)
+        r = add_held(c, nd, NULL, type) ? 1 : -1;
+    else if (pair && PyTuple_Check(pair) && PyTuple_Size(pair) == 2)
+        r = add_held(c, Py_NewRef(PyTuple_GetItem(pair, 0)), PyTuple_GetItem(pair, 1), type) ? 1
+                                                                                             : -1;
+    else if (PyErr_Occurred())
+        r = -1;
+    Py_XDECREF(pair);
+    return r;
+}
+
 /* What is known when compiling: 1, 0, -1. */
 static int
 add_constant(py_call *c, PyObject *o, const td_type **type)
@@ -397,6 +453,8 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     if (!r)
         r = add_wrapper(c, o, type);
     if (!r)
+        r = add_shown(c, o, type);
+    if (!r)
         r = add_foreign(c, o, type);
     if (r)
         return r > 0;
@@ -417,9 +475,20 @@ add_rare(py_call *c, PyObject *o, const td_type **type)
     PyErr_Clear();
     if (r > 0)
         return add_number(c, s, weak, type);
-    PyErr_Format(PyExc_TypeError, "%U: kernels take numbers, arrays, records, None and tuples of them, not %R",
+    PyErr_Format(PyExc_TypeError,
+                 "%U: kernels take numbers, arrays, records, None and tuples of them, not %R",
                  c->d->name, (PyObject *)Py_TYPE(o));
     return false;
+}
+
+/* Subclasses may be memory that the device sees. */
+static bool
+add_numpy(py_call *c, PyObject *o, const td_type **type)
+{
+    bool gpu = td_dev_info(c->dev)->kind != TD_DEV_CPU;
+    int r = gpu && Py_TYPE(o) != numpy_array ? add_shown(c, o, type) : 0;
+
+    return r ? r > 0 : add_host(c, o, type);
 }
 
 static bool
@@ -434,7 +503,7 @@ add(py_call *c, PyObject *o, const td_type **type)
     if (t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyComplex_Type)
         return py_number(o, &s, &weak) > 0 && add_number(c, s, weak, type);
     if (is_numpy_array(o))
-        return add_host(c, o, type);
+        return add_numpy(c, o, type);
     if (o == Py_None) {
         *type = td_type_none();
         return true;
@@ -469,8 +538,9 @@ py_call_end(py_call *c)
     }
 }
 
-td_dev *
-py_call_device(PyObject *const *args, Py_ssize_t n)
+/* The device of the first array; NULL: there is none. */
+static td_dev *
+array_device(PyObject *const *args, Py_ssize_t n)
 {
     td_dev *d = NULL;
 
@@ -481,8 +551,21 @@ py_call_device(PyObject *const *args, Py_ssize_t n)
             for (Py_ssize_t k = 0; k < PyTuple_Size(args[i]) && !d; k++) {
                 PyObject *item = PyTuple_GetItem(args[i], k);
 
-                d = py_call_device(&item, 1);
+                d = array_device(&item, 1);
             }
         }
     return d;
+}
+
+bool
+py_call_begin(py_call *c, py_dispatcher *d, td_stream *stream, PyObject *const *args, Py_ssize_t n)
+{
+    c->d = d;
+    c->narg = c->nleaf = 0;
+    c->hosts = false;
+    c->plain = true;
+    c->dev = d->how.mode == TD_MODE_KERNEL ? array_device(args, n) : py_cpu();
+    if (!c->dev && stream)
+        c->dev = td_stream_dev(stream);
+    return c->dev || py_device(NULL, &c->dev);
 }

@@ -212,7 +212,7 @@ make_kernel(py_spec *s)
 }
 
 static bool
-run_front(py_spec *s)
+run_front(py_spec *s, bool gpu)
 {
     td_compile how = s->home->how;
     py_asking asking;
@@ -221,7 +221,7 @@ run_front(py_spec *s)
 
     if (!source)
         return false;
-    how.gpu = td_dev_info(s->dev)->kind != TD_DEV_CPU;
+    how.gpu = gpu;
     py_asking_begin(&asking, s->home, s);
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);
     if (!st && s->mem.failed)
@@ -299,11 +299,25 @@ py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t 
     s = new_spec(d, dev, type, narg);
     if (!s)
         return NULL;
-    if (!run_front(s) || !fetch_arrays(s) || !fetch_memory(s) || !py_ok(make_kernel(s)) ||
+    if (!run_front(s, td_dev_info(dev)->kind != TD_DEV_CPU) || !fetch_arrays(s) || !fetch_memory(s) || !py_ok(make_kernel(s)) ||
         !py_warn()) {
         free_spec(s);
         return NULL;
     }
     enter(d, s);
     return s;
+}
+
+bool
+py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch, char **text,
+            const td_type **result)
+{
+    py_spec *s = new_spec(d, py_cpu(), type, narg);
+    bool ok = s && run_front(s, true) && py_ok(td_jit_text(&s->made.fn, "ptx", arch, text));
+
+    if (ok)
+        *result = s->made.result;
+    if (s)
+        free_spec(s);
+    return ok;
 }

@@ -92,16 +92,14 @@ array_words(run *r, const td_type *t, const td_array *a)
 static bool
 warn_copy(const run *r, const py_leaf *l)
 {
-    PyObject *class = py_package("treadle", "PerformanceWarning"),
-             *name = class ? arg_name(r, l) : NULL;
+    PyObject *name = arg_name(r, l);
     int st = -1;
 
     if (name)
-        st = PyErr_WarnFormat(class, 1,
+        st = PyErr_WarnFormat(py.slow, 1,
                               "%U: argument '%U' is host memory: it is copied to %s and back. Use "
                               "cuda.to_device, or cuda.In, Out or InOut to say which way",
                               r->c->d->name, name, td_dev_info(r->s->dev)->name);
-    Py_XDECREF(class);
     Py_XDECREF(name);
     return st == 0;
 }
@@ -222,6 +220,7 @@ add_hidden(run *r)
         switch (m->hidden[i].kind) {
         case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
         case TD_HIDDEN_ARRAY:
             if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
@@ -268,12 +267,14 @@ launch_here(run *r)
 static td_status
 launch_there(run *r)
 {
-    td_status st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
+    td_status st = td_stream_enter(r->stream);
 
+    if (!st)
+        st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     for (uint32_t i = 0; !st && i < r->c->nleaf; i++)
         if (r->c->leaf[i].buf && r->c->leaf[i].buf->stream != r->stream)
             td_buf_use(r->c->leaf[i].buf, r->stream);
-    return st;
+    return st ? st : td_stream_leave(r->stream);
 }
 
 static bool
@@ -409,19 +410,13 @@ py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_
             return NULL;
         args = full;
     }
-    c.d = d;
-    c.narg = c.nleaf = 0;
-    c.hosts = false;
-    c.plain = true;
-    c.dev = d->how.mode == TD_MODE_KERNEL ? py_call_device(args, nargs) : py_cpu();
-    if (!c.dev && dims->stream)
-        c.dev = td_stream_dev(dims->stream);
-    if (!c.dev && !py_device(NULL, &c.dev))
+    if (!py_call_begin(&c, d, dims->stream, args, nargs))
         return NULL;
     for (Py_ssize_t i = 0; i < nargs; i++)
         if (!py_call_add(&c, args[i]))
             goto out;
-    answer = run_call(&c, dims);
+    if (!d->nsignature || py_signature_fit(&c))
+        answer = run_call(&c, dims);
 out:
     py_call_end(&c);
     return answer;

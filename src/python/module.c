@@ -166,7 +166,9 @@ add_exceptions(PyObject *m)
                          "The driver refused, or a kernel failed.", &py.device_error) &&
            add_exception(m, "MissingLibraryError", PyExc_ImportError,
                          "An optional library is missing; the text names the package to install.",
-                         &py.missing);
+                         &py.missing) &&
+           add_exception(m, "PerformanceWarning", PyExc_UserWarning,
+                         "Something works, but slower than the program could be.", &py.slow);
 }
 
 static int

@@ -24,12 +24,12 @@ stop(PyObject *module, PyObject *unused)
     return PyLong_FromSize_t(n);
 }
 
-/* (kind, name, site, device, lane, thread, failed, bytes, begin, end, on, off) */
+/* (kind, name, site, asked, device, lane, thread, failed, bytes, begin, end, on, off) */
 static PyObject *
 record(const td_tracerec *r)
 {
-    return Py_BuildValue("(ssszHInnLLLL)", td_trace_kind_name((td_trace_kind)r->kind),
-                         td_name_text(r->name), td_name_text(r->site),
+    return Py_BuildValue("(sssszHInnLLLL)", td_trace_kind_name((td_trace_kind)r->kind),
+                         td_name_text(r->name), td_name_text(r->site), td_name_text(r->asked),
                          r->dev ? td_dev_info(r->dev)->name : NULL, (int)r->lane, r->thread,
                          (Py_ssize_t)r->failed, (Py_ssize_t)r->nbytes, (long long)r->begin,
                          (long long)r->end, (long long)r->on, (long long)r->off);

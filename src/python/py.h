@@ -29,7 +29,7 @@ typedef struct py_ndarray {
 typedef struct py_state {
     PyInterpreterState *interp;
     PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher;
-    PyObject *oom, *compile, *device_error, *missing; /* exception classes */
+    PyObject *oom, *compile, *device_error, *missing, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
 } py_state;
@@ -90,7 +90,7 @@ typedef struct py_owner {
 } py_owner;
 
 void py_owner_end(py_owner *o); /* the exception that is set stays as it is */
-void py_owner_retire(void *o);  /* its `end` is called later, after the work that o->dev has been given; from any thread */
+void py_owner_retire(void *owner); /* its `end` is called later, after the work that its device has been given; from any thread */
 /* b is released once what s has been given has passed.  False: it is not, and it is the caller's still. */
 bool py_lend(Py_buffer *b, td_stream *s);
 /* Memory on d as an array; v counts elements from `at` on.  Takes over o, also on failure. */

@@ -4,10 +4,12 @@ import asyncio
 import ctypes
 import inspect
 import multiprocessing
+import pathlib
 import pickle
 import re
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -587,3 +589,98 @@ def test_random_states_are_filled_in_place(dev):
     whole = cuda.random.create_xoroshiro128p_states(8, 1).copy_to_host()
     assert (states.copy_to_host(stream=s) == whole[2:]).all()
     assert cuda.random.create_xoroshiro128p_states(0, 1).shape == (0,)
+
+
+# ---- the page about it ----
+
+
+def test_the_page_tells_the_truth():
+    """Names that docs/numba.md has as here are here, and those that it has as missing are not."""
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "numba.md"
+    rows = re.findall(r"^\| (`.*) \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {name: state for names, state in rows for name in re.findall(r"`([^`]*)`", names)}
+    assert len(told) > 150
+
+    def found(name):
+        place = cuda.current_context() if name.startswith("current_context().") else cuda
+        for part in name.removeprefix("current_context().").split("."):
+            place = getattr(place, part, None)
+        return place is not None
+
+    assert [n for n, state in told.items() if found(n) == state.startswith("not here")] == []
+    inside = {n for n, state in told.items() if state.startswith("inside kernels")}
+    named = {n.removeprefix("cuda.") for n in STAND_INS if n.split(".")[1] not in ("fp16", "bf16", "libdevice")}
+    assert named <= inside
+
+
+# ---- kernels take them ----
+
+
+def _add_one(s, out):
+    i = cuda.grid(1)
+    if i < s.shape[0]:
+        out[i] = s[i]["n"] + 1
+        s[i]["n"] = 100
+
+
+def _double(a):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        a[i] = a[i] * 2
+
+
+def _draw(states, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i, 0] = cuda.random.xoroshiro128p_uniform_float64(states, i)
+        out[i, 1] = cuda.random.xoroshiro128p_uniform_float32(states, i)
+
+
+@pytest.mark.parametrize("kind", ["mapped", "managed"])
+def test_kernels_write_host_memory(dev, kind):
+    a = MADE[kind][0](16, np.float32)
+    a[...] = np.arange(16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is copied
+        td._core.Dispatcher(_double)[2, 8](a)
+    cuda.synchronize()
+    assert np.array_equal(a, 2 * np.arange(16))
+    td._core.Dispatcher(_double)[2, 8](a[4:8])
+    cuda.synchronize()
+    assert np.array_equal(a[4:8], 4 * np.arange(4, 8)) and a[3] == 6 and a[8] == 16
+    x = np.arange(8.0)
+    with cuda.mapped(x) as d:
+        td._core.Dispatcher(_double)[1, 8](d)
+    assert np.array_equal(x, 2 * np.arange(8))
+
+
+def test_kernels_take_records(dev):
+    x = np.zeros(8, RECORD)
+    x["n"], x["x"] = np.arange(8), 0.5
+    d, out = cuda.to_device(x), cuda.device_array(8, np.int64)
+    td._core.Dispatcher(_add_one)[2, 4](d, out)
+    assert out.copy_to_host().tolist() == list(range(1, 9))
+    assert (d.copy_to_host()["n"] == 100).all() and (d.copy_to_host()["x"] == 0.5).all()
+    tail = cuda.device_array(4, np.int64)
+    td._core.Dispatcher(_add_one)[1, 4](d[4:], tail)
+    assert (tail.copy_to_host() == 101).all()
+
+
+def test_kernels_draw_numbas_numbers(dev):
+    n, r = 50, cuda.random
+    states, out = r.create_xoroshiro128p_states(n, 9), cuda.device_array((n, 2))
+    host = states.copy_to_host()
+    td._core.Dispatcher(_draw)[4, 16](states, out)
+    with np.errstate(over="ignore"):
+        want = [[float(f(host, i)) for f in (r.xoroshiro128p_uniform_float64, r.xoroshiro128p_uniform_float32)] for i in range(n)]
+    assert np.array_equal(out.copy_to_host(), want) and np.array_equal(states.copy_to_host(), host)
+
+
+def test_kernels_run_on_streams(dev):
+    s, seen = cuda.stream(), threading.Event()
+    d = cuda.to_device(np.ones(1000), stream=s)
+    for stream in (s, s.ptr, cuda.per_thread_default_stream(), cuda.default_stream(), 0, None):
+        td._core.Dispatcher(_double)[4, 256, stream](d)
+    s.add_callback(lambda *a: seen.set())
+    assert seen.wait(20)
+    assert (d.copy_to_host() == 64).all()

@@ -179,7 +179,7 @@ class Core:
     def run(self, fn, grid, block, arrays):
         dims = ctypes.c_uint32 * 3
         words = (ctypes.c_uint64 * len(arrays))(*(a.ctypes.data for a in arrays))
-        self.call("td_interp", fn, dims(*grid), dims(*block), words, None)
+        self.call("td_interp", fn, dims(*grid), dims(*block), words, 0, None)
 
 
 def comments(text, word):

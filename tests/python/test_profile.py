@@ -30,7 +30,7 @@ def test_kernels_copies_and_memory(dev, rng):
     td.evaluate()
     with td.profile() as p:
         x = td.asarray(host, device=dev)
-        y = x * 2 + 1
+        y = x * 2 + 1  # written here
         td.evaluate(y)  # asked here
         y.get()
         td.synchronize()
@@ -38,7 +38,8 @@ def test_kernels_copies_and_memory(dev, rng):
     assert kernel.name == "multiply add"
     assert kernel.device == dev
     assert kernel.nbytes == 2 * 8 * N
-    assert kernel.line.endswith(line_of("asked here"))
+    assert kernel.line.endswith(line_of("written here"))
+    assert kernel.asked.endswith(line_of("asked here"))
     assert kernel.begin <= kernel.end
     assert kernel.on <= kernel.off
     assert not kernel.failed

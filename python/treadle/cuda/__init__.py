@@ -57,6 +57,15 @@ from ._devices import (
     select_device,
     synchronize,
 )
+from ._kernel import (
+    compile,
+    compile_all,
+    compile_for_current_device,
+    compile_ptx,
+    compile_ptx_for_current_device,
+    declare_device,
+    jit,
+)
 from ._memory import (
     IpcArrayHandle,
     MemoryPointer,
@@ -85,8 +94,6 @@ from ._streams import (
     stream,
 )
 from .args import In, InOut, Out
-
-# What the compiler adds (jit, launching, compile_ptx …) is imported here, from _kernel.py.
 
 globals().update(_stubs.build(_stubs.CORE, "cuda"))
 globals().update(VECTORS)

@@ -38,6 +38,13 @@ class DeviceRecords:
         return steps[::-1] if self._order == "F" else steps
 
     @property
+    def _td_records(self):
+        """What kernels take: the bytes, their axis last, and the elements' dtype."""
+        n = self.ndim
+        axes = (*range(n)[::-1], n) if self._order == "F" else range(n + 1)
+        return self._data.transpose(*axes), self.dtype
+
+    @property
     def flags(self):
         from .._interop import Flags
 

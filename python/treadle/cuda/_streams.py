@@ -1,8 +1,6 @@
 """Streams and events by numba.cuda's names; they are treadle.Stream and treadle.Event."""
 
-import asyncio
 import contextlib
-import ctypes
 import os
 import queue
 import threading
@@ -70,6 +68,8 @@ def given(stream, device):
 
 
 def handle(self):
+    import ctypes
+
     return ctypes.c_void_p(self.ptr)
 
 
@@ -131,6 +131,8 @@ def add_callback(self, callback, arg=None):
 
 
 def async_done(self):
+    import asyncio
+
     loop = asyncio.get_running_loop()
     done = loop.create_future()
     later = weakref.ref(done)

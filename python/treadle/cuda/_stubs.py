@@ -5,7 +5,6 @@ stand-in carries its dotted name in ``_td_name`` ("cuda.atomic.add"): that is wh
 host it raises TypeError.
 """
 
-import inspect
 import types as _python
 
 _ANY = "int32, uint32, int64, uint64, float32, float64"
@@ -172,23 +171,14 @@ def _find(name):
 
 def kernel_function(name, parameters, result, meaning):
     """A stand-in: the function of that dotted name, which raises TypeError."""
-    home, _, own = name.rpartition(".")
-    shown = f"{own}({parameters})"
-
-    def stand_in(*args, **kwargs):
-        raise TypeError(f"{name}({parameters}) can be called inside kernels only, functions under @cuda.jit")
-
-    stand_in.__name__, stand_in.__qualname__, stand_in.__module__ = own, name.partition(".")[2], "treadle.cuda"
-    stand_in.__doc__ = f"{shown} -> {result}\n\n{meaning}\n\nInside kernels only."
-    stand_in.__signature__ = _signature(parameters)
+    own, scope = name.rpartition(".")[2], {}
+    text = f"{name}({parameters}) can be called inside kernels only, functions under @cuda.jit"
+    exec(f"def {own}({parameters}): raise TypeError({text!r})", scope)  # of this module's own tables
+    stand_in = scope[own]
+    stand_in.__qualname__, stand_in.__module__ = name.partition(".")[2], "treadle.cuda"
+    stand_in.__doc__ = f"{own}({parameters}) -> {result}\n\n{meaning}\n\nInside kernels only."
     stand_in._td_name = name
     return stand_in
-
-
-def _signature(parameters):
-    scope = {}
-    exec(f"def f({parameters}): pass", scope)  # of this module's own tables
-    return inspect.signature(scope["f"])
 
 
 def _row(line, prefix):

@@ -1,0 +1,54 @@
+"""Ordinary functions, compiled for the CPU: ``@treadle.jit``."""
+
+from ._function import FUNCTION, Function, is_signature, signatures_of
+
+
+class CPUFunction(Function):
+    """A function compiled by treadle.jit. Called as it is in Python: NumPy's and treadle's arrays on the CPU are
+    shared, numbers and tuples of them come back."""
+
+
+_IGNORED = {"nopython", "cache", "inline", "looplift", "no_cpython_wrapper", "no_cfunc_wrapper", "debug", "_nrt"}
+_KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck"}
+
+
+def jit(signature_or_function=None, **options):
+    """Compiles a function of numbers and arrays at its first call with types that it has not met.
+
+    signature_or_function: the function (``@jit``), or one signature or a list of them, text or treadle.types: then
+    it is compiled at once, and calls are fitted to them. options:
+      parallel     prange runs on all cores
+      fastmath     sums may be reordered, NaN and infinity need not be minded
+      nogil        other Python threads run during a call
+      error_model  "python": dividing by zero raises; "numpy": it gives infinity or NaN
+      boundscheck  IndexError for an index out of range
+    Compiled code is always kept on disk (cache=) and never falls back to Python (nopython=); forceobj raises.
+    TypeError: the function uses what cannot be compiled; the text shows the line and says what to write instead."""
+    unknown = set(options) - _IGNORED - _KNOWN
+    if options.get("forceobj") or unknown:
+        raise TypeError(f"jit: {', '.join(sorted(unknown))} is not an option; docs/numba.md tells which there are")
+    model = options.get("error_model", "python")
+    if model not in ("python", "numpy"):
+        raise ValueError(f"jit: error_model is 'python' or 'numpy', not {model!r}")
+
+    def decorate(fn):
+        fast = bool(options.get("fastmath"))
+        f = CPUFunction(
+            fn,
+            options,
+            mode=FUNCTION,
+            fma=fast,
+            fast=fast,
+            checked=model == "python",
+            parallel=bool(options.get("parallel")),
+            nogil=bool(options.get("nogil")),
+            debug=bool(options.get("boundscheck") or options.get("debug")),
+        )
+        for args in signatures_of(signature_or_function) if signature_or_function is not fn else ():
+            f.declare(args)
+        return f
+
+    return decorate if is_signature(signature_or_function) else decorate(signature_or_function)
+
+
+njit = jit

@@ -1,0 +1,337 @@
+/* prange.c - loops whose turns run in any order: on the cores of a CPU, or one a thread on a GPU.
+ *
+ * Variables that such a loop assigns belong to each turn.  Under prange a variable that the body only changes by
+ * +=, -=, *=, &=, |=, ^=, x = min(x, …) or x = max(x, …) is reduced: each piece of the loop starts with the operation's
+ * neutral value, and the pieces' results are combined in their order, so a result does not depend on who ran what.
+ */
+#include "front/walk.h"
+
+#include <string.h>
+
+enum {
+    PIECES = 256, /* more than threads, so that long turns spread; a piece costs 0.1 us */
+    GRAIN = 4096, /* turns of a body without loops that are worth a piece */
+};
+
+/* ---- reductions ---- */
+
+typedef struct reduction {
+    uint32_t name;
+    td_syn op; /* Add, Mult, BitAnd, BitOr, BitXor; Lt: min, Gt: max; NONE: no reduction */
+    thing before;
+    td_val part; /* local array of the pieces' results */
+} reduction;
+
+/* `name = min(name, e)`: Lt or Gt. */
+static td_syn
+extreme(const walk *w, uint32_t value, uint32_t name)
+{
+    uint32_t args = kind_of(w, value) == TD_SYN_Call ? F(value, Call_args) : 0, func;
+    const char *what;
+    bool first;
+
+    if (count_of(w, args) != 2 || kind_of(w, F(value, Call_func)) != TD_SYN_Name)
+        return TD_SYN_NONE;
+    func = F(F(value, Call_func), Name_id);
+    what = name_of(w, func);
+    first =
+        kind_of(w, item_of(w, args, 0)) == TD_SYN_Name && F(item_of(w, args, 0), Name_id) == name;
+    if (!first && !(kind_of(w, item_of(w, args, 1)) == TD_SYN_Name &&
+                    F(item_of(w, args, 1), Name_id) == name))
+        return TD_SYN_NONE;
+    return strcmp(what, "min") == 0   ? TD_SYN_Lt
+           : strcmp(what, "max") == 0 ? TD_SYN_Gt
+                                      : TD_SYN_NONE;
+}
+
+static bool
+is_name(const walk *w, uint32_t node, uint32_t name)
+{
+    return kind_of(w, node) == TD_SYN_Name && F(node, Name_id) == name;
+}
+
+/* How the statement changes `name`: the operation; NONE: it assigns it otherwise; COUNT: it does not assign it. */
+static td_syn
+change(const walk *w, uint32_t node, uint32_t name)
+{
+    if (kind_of(w, node) == TD_SYN_AugAssign && is_name(w, F(node, AugAssign_target), name)) {
+        td_syn op = kind_of(w, F(node, AugAssign_op));
+
+        return op == TD_SYN_Sub ? TD_SYN_Add
+               : op == TD_SYN_Add || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
+                       op == TD_SYN_BitOr || op == TD_SYN_BitXor
+                   ? op
+                   : TD_SYN_NONE;
+    }
+    if (kind_of(w, node) == TD_SYN_Assign && count_of(w, F(node, Assign_targets)) == 1 &&
+        is_name(w, item_of(w, F(node, Assign_targets), 0), name)) {
+        uint32_t v = F(node, Assign_value);
+
+        if (kind_of(w, v) == TD_SYN_BinOp && is_name(w, F(v, BinOp_left), name)) {
+            td_syn op = kind_of(w, F(v, BinOp_op));
+
+            return op == TD_SYN_Sub                        ? TD_SYN_Add
+                   : op == TD_SYN_Add || op == TD_SYN_Mult ? op
+                                                           : TD_SYN_NONE;
+        }
+        return extreme(w, v, name);
+    }
+    return TD_SYN_COUNT;
+}
+
+/* All statements below that change `name` do it by one operation: that; COUNT: none does. */
+static td_syn
+change_in(walk *w, uint32_t list, uint32_t name)
+{
+    td_syn all = TD_SYN_COUNT;
+
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t node = item_of(w, list, i), below[2] = {0, 0}, n;
+        td_syn k = kind_of(w, node), one = change(w, node, name);
+
+        if (k == TD_SYN_If)
+            below[0] = F(node, If_body), below[1] = F(node, If_orelse);
+        else if (k == TD_SYN_For)
+            below[0] = F(node, For_body), below[1] = F(node, For_orelse);
+        else if (k == TD_SYN_While)
+            below[0] = F(node, While_body), below[1] = F(node, While_orelse);
+        else if (one == TD_SYN_COUNT) {
+            uint32_t *id = assigned_by(w, node, &n);
+
+            for (uint32_t j = 0; j < n; j++)
+                if (id[j] == name)
+                    return TD_SYN_NONE;
+        }
+        for (int b = 0; b < 2; b++) {
+            td_syn in = change_in(w, below[b], name);
+
+            if (in != TD_SYN_COUNT && one != TD_SYN_COUNT && in != one)
+                return TD_SYN_NONE;
+            one = in != TD_SYN_COUNT ? in : one;
+        }
+        if (one == TD_SYN_NONE || (one != TD_SYN_COUNT && all != TD_SYN_COUNT && one != all))
+            return TD_SYN_NONE;
+        all = one != TD_SYN_COUNT ? one : all;
+    }
+    return all;
+}
+
+static thing
+neutral(const reduction *r)
+{
+    switch (r->op) {
+    case TD_SYN_Add:
+    case TD_SYN_BitXor: return num_int(0);
+    case TD_SYN_Mult:   return num_int(1);
+    default:            return r->before; /* min, max, &, |: the value itself again changes nothing */
+    }
+}
+
+static td_status
+combine(walk *w, const reduction *r, const thing *a, const thing *b, thing *out)
+{
+    if (r->op == TD_SYN_Lt || r->op == TD_SYN_Gt)
+        return num_op(w, r->op == TD_SYN_Lt ? OP_minimum : OP_maximum, (thing[]){*a, *b}, 2, out);
+    return num_binary(w, r->op, a, b, out);
+}
+
+/* ---- a CPU's cores ---- */
+
+/* Room for the pieces' results, filled with the neutral value: not all pieces need to run. */
+static td_status
+prepare(walk *w, reduction *r, const td_type *t)
+{
+    thing n = neutral(r);
+    td_val p, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    uint32_t words = td_dtype_is_complex(t->dt) ? 2 : 1;
+
+    r->part = td_local(w->f, td_dtype_real_of(t->dt), PIECES * words);
+    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, PIECES), one);
+    td_num_store(w->f, r->part, t->dt, p, num_as(w, &n, t->dt), TD_NONE, 0);
+    td_end(w->f);
+    return built(w, w->node);
+}
+
+/* before op part 0 op part 1 … becomes the variable. */
+static td_status
+gather(walk *w, const reduction *r, const td_type *t)
+{
+    place total = place_new(w, &(join){t, false});
+    td_val p, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    thing sum, part;
+
+    TD_TRY(place_set(w, &total, &r->before));
+    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, PIECES), one);
+    sum = place_get(w, &total);
+    part = num_of(t, td_num_load(w->f, r->part, t->dt, p, TD_NONE, 1, 0));
+    TD_TRY(combine(w, r, &sum, &part, &sum));
+    TD_TRY(place_set(w, &total, &sum));
+    td_end(w->f);
+    w->fr->var[r->name] = place_get(w, &total);
+    return built(w, w->node);
+}
+
+typedef struct region { /* a parallel loop that is being emitted */
+    uint32_t node, body, n, *name;
+    thing *before;
+    reduction *red;
+    uint32_t nred;
+    loop l; /* its variables: the reduced ones */
+} region;
+
+static td_status
+find_reductions(walk *w, region *g, bool asked)
+{
+    g->red = td_alloc(w->mem, (g->n + 1) * sizeof *g->red);
+    g->l.var = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.var);
+    g->l.where = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.where);
+    g->l.has = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.has);
+    g->l.before = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.before);
+    for (uint32_t i = 0; asked && i < g->n; i++) {
+        const thing *x = &w->fr->var[g->name[i]];
+        td_syn op = x->type && is_num(x) ? change_in(w, g->body, g->name[i]) : TD_SYN_NONE;
+        reduction *r = &g->red[g->nred];
+        join *j;
+
+        if (op == TD_SYN_NONE || op == TD_SYN_COUNT)
+            continue;
+        *r = (reduction){.name = g->name[i], .op = op, .before = *x};
+        TD_TRY(join_add(w, loop_key(&g->l, r->name), x, g->node, name_of(w, r->name)));
+        j = join_get(w, loop_key(&g->l, r->name));
+        g->l.where[g->nred].slots.type = j->type; /* what this walk knows; it may grow */
+        TD_TRY(prepare(w, r, j->type));
+        g->l.var[g->nred++] = r->name;
+        g->l.nvar = g->nred;
+    }
+    return TD_OK;
+}
+
+static bool
+is_reduced(const region *g, uint32_t name)
+{
+    for (uint32_t i = 0; i < g->nred; i++)
+        if (g->red[i].name == name)
+            return true;
+    return false;
+}
+
+/* The k-th turn, whose variables are its own. */
+static td_status
+one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
+{
+    thing x;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        thing *v = &w->fr->var[g->name[i]];
+
+        *v = g->before[i];
+        if (v->type && !is_reduced(g, g->name[i]))
+            v->carry = carry_new(w, t, g->name[i], false, v->carry);
+    }
+    for (uint32_t i = 0; i < g->nred; i++)
+        w->fr->var[g->red[i].name] = place_get(w, &g->l.where[i]);
+    w->item = lin_of(w, t);
+    TD_TRY(iter_item(w, it, k, g->node, &x));
+    w->item = NULL;
+    TD_TRY(assign(w, F(g->node, For_target), &x));
+    return turn(w, &g->l, g->body);
+}
+
+/* Chunks of `grain` turns are spread over the pieces; a loop too short for two runs at once in its caller. */
+static td_status
+on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
+{
+    bool heavy = has_loops(w, g->body);
+    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val grain = td_const_int(w->f, TD_I64, heavy ? 1 : GRAIN), count = val_as(w, n, TD_I64),
+           chunks, first, lo, hi, k;
+    thing x;
+
+    count = TD_E2(w->f, maximum, count, zero);
+    chunks = TD_E2(w->f, truncate_divide,
+                   TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
+    first = td_pieces(w->f, zero, chunks, PIECES);
+    for (uint32_t i = 0; i < g->nred; i++) {
+        thing start = neutral(&g->red[i]);
+
+        g->l.where[i] = place_new(w, &(join){g->l.where[i].slots.type, false});
+        g->l.has[i] = true;
+        TD_TRY(place_set(w, &g->l.where[i], &start));
+    }
+    lo = TD_E2(w->f, multiply, first, grain);
+    hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
+    k = td_for(w->f, lo, hi, one);
+    w->depth++;
+    TD_TRY(one_turn(w, g, it, t, k));
+    close_region(w);
+    for (uint32_t i = 0; i < g->nred; i++) {
+        const td_type *type = g->l.where[i].slots.type;
+
+        x = place_get(w, &g->l.where[i]);
+        td_num_store(w->f, g->red[i].part, type->dt, td_piece(w->f, first), num_as(w, &x, type->dt),
+                     TD_NONE, 0);
+    }
+    td_end(w->f);
+    return built(w, g->node);
+}
+
+/* ---- a GPU's threads ---- */
+
+/* Turns are dealt out to all threads of the grid; an earlier loop of the function is over for all of them. */
+static td_status
+on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n)
+{
+    thing block, id, size;
+    td_val k;
+
+    if (g->nred)
+        return bad(w, g->node, TD_ERR_TYPE,
+                   "a reduction over prange runs on a CPU only: use sum() of arrays on a GPU");
+    if (w->loops++) {
+        td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
+        w->made->cooperative = true;
+    }
+    block = num_index(td_cast(w->f, td_index(w->f, OP_bdim, 0), TD_I64), true);
+    id = num_index(td_cast(w->f, td_index(w->f, OP_bid, 0), TD_I64), true);
+    size = num_index(td_cast(w->f, td_index(w->f, OP_gdim, 0), TD_I64), true);
+    TD_TRY(num_binary(w, TD_SYN_Mult, &id, &block, &id));
+    TD_TRY(num_binary(w, TD_SYN_Mult, &size, &block, &size));
+    k = td_for(w->f, TD_E2(w->f, add, id.num.re, td_cast(w->f, td_index(w->f, OP_tid, 0), TD_I64)),
+               val_as(w, n, TD_I64), size.num.re);
+    w->depth++;
+    TD_TRY(one_turn(w, g, it, t, k));
+    close_region(w);
+    return built(w, g->node);
+}
+
+/* ---- both ---- */
+
+td_status
+for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
+{
+    region g = {.node = node, .body = F(node, For_body)};
+
+    g.l = (loop){.up = w->fr->loop, .node = node, .path = w->fr->path, .turns = t};
+    g.name = assigned(w, g.body, F(node, For_target), &g.n);
+    g.before = td_alloc(w->mem, (g.n + 1) * sizeof *g.before);
+    for (uint32_t i = 0; i < g.n; i++)
+        g.before[i] = w->fr->var[g.name[i]];
+    TD_TRY(find_reductions(w, &g, it->prange));
+    w->fr->loop = &g.l;
+    w->parallel = true;
+    TD_TRY(w->how->gpu ? on_grid(w, &g, it, t, n) : on_cores(w, &g, it, t, n));
+    w->parallel = false;
+    w->fr->loop = g.l.up;
+    w->dead = false;
+    TD_TRY(turns_end(w, t));
+    for (uint32_t i = 0; i < g.n; i++) { /* the turns' variables are gone with them */
+        thing *x = &w->fr->var[g.name[i]];
+
+        if (x->type)
+            *x = stand_in(w, x->type);
+        x->carry = carry_new(w, t, g.name[i], true, g.before[i].carry);
+    }
+    for (uint32_t i = 0; i < g.nred; i++)
+        TD_TRY(gather(w, &g.red[i], g.l.where[i].slots.type));
+    return count_of(w, F(node, For_orelse)) ? stmts(w, F(node, For_orelse)) : TD_OK;
+}

@@ -1,0 +1,54 @@
+"""The names that kernels know, from the compiler's own tables; and kernels made of text."""
+
+import linecache
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+FRONT = pathlib.Path(__file__).resolve().parents[2] / "src" / "front"
+
+LETTERS = {"b": "bool", "c": "int8", "C": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "l": "int64",
+           "L": "uint64", "e": "float16", "g": "bfloat16", "f": "float32", "d": "float64"}  # fmt: skip
+
+
+def rows(table, macro):
+    """The arguments of each row of a table, as texts."""
+    text = (FRONT / table).read_text()
+    return [re.findall(r'"[^"]*"|[^,]+', m) for m in re.findall(rf"^{macro}\((.*)\)$", text, re.M)]
+
+
+def cuda_names():
+    """treadle.cuda's names that kernels know, without those whose types are fixed."""
+    found = [r[-1].strip(' "') for macro in ("FN", "VALUE") for r in rows("intrinsic.def", macro)]
+    return sorted({n for names in found for n in names.split() if n.startswith("cuda.")})
+
+
+def typed_names():
+    """Name → signature."""
+    return {n: r[1].strip(' "') for r in rows("typed.def", "TYPED") for n in r[0].strip(' "').split()}
+
+
+_made = 0
+
+
+def function(text, **names):
+    """The last function defined in text, where `names` are globals; inspect finds its source."""
+    global _made
+    _made += 1
+    file = f"<kernel {_made}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = dict(names)
+    exec(compile(text, file, "exec"), space)
+    return space[re.findall(r"^def (\w+)", text, re.M)[-1]]
+
+
+def assemble(ptx, arch="sm_80"):
+    """Assembles PTX where ptxas is installed."""
+    tool = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+    if not tool:
+        pytest.skip("ptxas is not installed")
+    r = subprocess.run([tool, f"-arch={arch}", "-o", "/dev/null", "-"], input=ptx, capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr + ptx
