@@ -31,6 +31,7 @@ typedef struct wat {
     bool cross;   /* region: lanes leave it for a region further out, or end */
     bool block;   /* region: at block level */
     bool each;    /* for: its turns are lanes */
+    bool strip;   /* for: lanes count up together from their own first to one bound */
     bool clean;   /* load: nothing was written before it in its phase */
     bool partial; /* set: lanes that do not take part must keep their value */
     bool zero;    /* slot: may be read before it is set */
@@ -132,6 +133,7 @@ void w_warp(wide *w, uint32_t i);
 td_val w_mask(wide *w); /* TD_NONE: all */
 td_val w_and(wide *w, td_val a, td_val b); /* masks, TD_NONE: all */
 td_val w_any(wide *w, td_val mask);
+td_val w_left(wide *w, td_val first, td_val hi); /* hi - first, at most the lanes: int32; first < hi */
 void w_range(wide *w, uint32_t i, uint32_t end);
 
 /* ---- widehost.c: functions ---- */

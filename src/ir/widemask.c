@@ -112,6 +112,7 @@ wants_mask(const wide *w, uint32_t i)
     if (pure(s->op) || s->op == OP_exit_if)
         return false;
     switch (s->op) {
+    case OP_for:  return !w->at[i].strip || w->at[i].leak;
     case OP_if:   return shape(w, s->arg[0]) != W_PREFIX || w->in->ins[s->jump].op == OP_else;
     case OP_set:  return w->at[i].partial;
     case OP_load: return w->at[i].shape == W_LANES;
@@ -337,6 +338,34 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_end(f);
 }
 
+td_val
+w_left(wide *w, td_val first, td_val hi)
+{
+    td_fn *f = w->f;
+    td_dtype un = f->st || td_at(f, first)->dt == TD_I64 ? TD_U64 : TD_U32;
+    td_val left = td_bitcast(f, TD_E2(f, subtract, hi, first), un), most = w_int(w, un, w->lanes);
+
+    return td_cast(f, TD_E3(f, select, TD_E2(f, less, left, most), left, most), TD_I32);
+}
+
+/* The first lanes, which count up together to one bound, stay the first lanes. */
+static void
+for_strip(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val hi = w_one(w, s->arg[1]), first, n;
+
+    first = td_for(f, w_one(w, s->arg[0]), hi, w_one(w, s->arg[2]));
+    n = w_left(w, first, hi);
+    if (w->m.kind == W_COUNT)
+        n = TD_E3(f, select, TD_E2(f, less, n, w->m.count), n, w->m.count);
+    w->m = w->open[w->depth].m = (wmask){.kind = W_COUNT, .any = true, .count = n};
+    w_defined(w, i, first, TD_NONE);
+    w_range(w, i + 1, w_end(w, i));
+    td_end(f);
+}
+
 static uint32_t
 do_loop(wide *w, uint32_t i)
 {
@@ -344,16 +373,19 @@ do_loop(wide *w, uint32_t i)
     wmask was;
     uint32_t mark;
     td_val live = TD_NONE;
-    bool apart = s->op == OP_for && (!alike(shape(w, s->arg[0])) || !alike(shape(w, s->arg[1])) ||
+    bool strip = w->at[i].strip && !w->at[i].leak && w->m.kind != W_SOME;
+    bool apart = s->op == OP_for && !strip && (!alike(shape(w, s->arg[0])) || !alike(shape(w, s->arg[1])) ||
                                      !alike(shape(w, s->arg[2])));
 
     w->f->line = s->line;
-    if (w->at[i].leak)
+    if (w->at[i].leak || apart)
         live = live_lanes(w);
     was = w->m;
     mark = w->nundo;
     push(w, i, live);
-    if (apart) {
+    if (strip) {
+        for_strip(w, i);
+    } else if (apart) {
         for_apart(w, i, live);
     } else {
         open_region(w, i);

@@ -168,9 +168,12 @@ of_counter(wide *w, uint32_t i)
 
     if (lo == W_NONE || hi == W_NONE || step == W_NONE)
         return W_NONE;
-    if (!alike(lo) || !alike(hi) || !alike(step))
-        w->at[i].vary = w->at[i].leak = true;
     w->at[i].stride = w->at[w_src(w, s->arg[0])].stride;
+    w->at[i].strip = lo == W_AFFINE && w->at[i].stride == 1 && alike(hi) && alike(step);
+    if (!alike(lo) || !alike(hi) || !alike(step)) {
+        w->at[i].vary = true;
+        w->at[i].leak |= !w->at[i].strip;
+    }
     if (!alike(step) || (!alike(lo) && lo != W_AFFINE))
         return W_LANES;
     return lo == W_AFFINE ? W_AFFINE : most(lo, most(alike(hi) ? hi : W_GROUP, step));
