@@ -86,6 +86,9 @@ typedef struct wide {
     td_val alive, ended;        /* array over threads, slot of the block: when `exits` */
 } wide;
 
+/* ---- widecanon.c: a copy of a finished kernel of threads, returns as exits ---- */
+td_status w_canon(const td_fn *in, td_arena *mem, td_fn *out);
+
 /* ---- wideflow.c: regions, slots ---- */
 td_status w_flow(wide *w); /* parent, target, alias, next, gets, home, block, clean */
 bool w_inside(const wide *w, uint32_t i, uint32_t region);
@@ -104,6 +107,15 @@ w_end(const wide *w, uint32_t i)
     uint32_t e = w->in->ins[i].jump;
 
     return w->in->ins[e].op == OP_else ? w->in->ins[e].jump : e;
+}
+
+/* Does the if i have an else that holds anything? */
+static inline bool
+w_has_else(const wide *w, uint32_t i)
+{
+    uint32_t mid = w->in->ins[i].jump, end = w_end(w, i);
+
+    return mid != end && mid + 1 != end;
 }
 
 /* ---- wideshape.c: shapes ---- */

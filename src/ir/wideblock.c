@@ -366,7 +366,7 @@ block_control(wide *w, uint32_t i)
         break;
     }
     block_range(w, i + 1, s->jump);
-    if (s->op == OP_if && s->jump != w_end(w, i)) {
+    if (s->op == OP_if && w_has_else(w, i)) {
         td_else(w->f);
         block_range(w, s->jump + 1, w_end(w, i));
     }

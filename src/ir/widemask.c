@@ -113,7 +113,7 @@ wants_mask(const wide *w, uint32_t i)
         return false;
     switch (s->op) {
     case OP_for:  return !w->at[i].strip || w->at[i].leak;
-    case OP_if:   return shape(w, s->arg[0]) != W_PREFIX || w->in->ins[s->jump].op == OP_else;
+    case OP_if:   return shape(w, s->arg[0]) != W_PREFIX || w_has_else(w, i);
     case OP_set:  return w->at[i].partial;
     case OP_load: return w->at[i].shape == W_LANES;
     case OP_slot:
@@ -214,7 +214,7 @@ if_prefix(wide *w, uint32_t i)
     if (w->m.kind == W_COUNT)
         n = TD_E3(w->f, select, TD_E2(w->f, less, n, w->m.count), n, w->m.count);
     td_if(w->f, TD_E2(w->f, less, w_int(w, TD_I32, 0), n));
-    branch(w, i, w_end(w, i), (wmask){.kind = W_COUNT, .any = true, .count = n});
+    branch(w, i, w->in->ins[i].jump, (wmask){.kind = W_COUNT, .any = true, .count = n});
     w_close(w, mark);
     td_end(w->f);
 }
@@ -227,7 +227,7 @@ if_alike(wide *w, uint32_t i)
     td_if(w->f, w_one(w, w->in->ins[i].arg[0]));
     branch(w, i, mid, w->m);
     w_close(w, mark);
-    if (mid != end) {
+    if (w_has_else(w, i)) {
         td_else(w->f);
         branch(w, mid, end, w->m);
         w_close(w, mark);
@@ -240,22 +240,23 @@ do_if(wide *w, uint32_t i)
 {
     td_val c = w->in->ins[i].arg[0];
     uint32_t mid = w->in->ins[i].jump, end = w_end(w, i);
+    bool other = w_has_else(w, i);
 
     w->f->line = w->in->ins[i].line;
     if (alike(shape(w, c))) {
         if_alike(w, i);
-    } else if (shape(w, c) == W_PREFIX && mid == end && w->m.kind != W_SOME) {
+    } else if (shape(w, c) == W_PREFIX && !other && w->m.kind != W_SOME) {
         if_prefix(w, i);
     } else {
         td_val mask = w_mask(w), yes = w_vec(w, c), no = TD_NONE;
 
-        if (mid != end)
+        if (other)
             no = w_and(w, mask, TD_E1(w->f, logical_not, yes));
         branch_where(w, i, mid, w_and(w, mask, yes));
-        if (mid != end)
+        if (other)
             branch_where(w, mid, end, no);
     }
-    if (w->at[i].cross || (mid != end && w->at[mid].cross))
+    if (w->at[i].cross || (other && w->at[mid].cross))
         refresh(w);
     return end + 1;
 }

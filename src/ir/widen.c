@@ -73,10 +73,13 @@ both_ways(wide *w)
 td_status
 td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why)
 {
-    wide w = {.in = in, .f = out};
+    wide w = {.f = out};
     td_status st;
+    td_fn own;
 
     TD_ASSERT(!in->st);
+    TD_TRY(w_canon(in, out->mem, &own));
+    w.in = &own;
     w.at = td_alloc_big(out->mem, (in->n + 1) * sizeof *w.at);
     if (!w.at)
         return td_fail(TD_ERR_NOMEM, "kernel %s: widening %u instructions", in->name, in->n);
