@@ -16,6 +16,7 @@ typedef enum td_status {
     TD_ERR_VALUE,   /* shapes, ranges, names */
     TD_ERR_INDEX,   /* an index out of range */
     TD_ERR_OVERFLOW, /* a number that its dtype cannot hold */
+    TD_ERR_THREADS, /* threads of a kernel disturb each other, or read what nobody has written */
     TD_ERR_DEVICE,  /* the driver said no */
     TD_ERR_JIT,     /* the compiler said no */
     TD_ERR_LIBRARY, /* an optional library is missing; the text names the package */

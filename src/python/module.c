@@ -23,6 +23,7 @@ py_raise(td_status st)
     case TD_ERR_JIT:      type = py.compile; break;
     case TD_ERR_LIBRARY:  type = py.missing; break;
     case TD_ERR_IO:       type = PyExc_OSError; break;
+    case TD_ERR_THREADS:  type = PyExc_RuntimeError; break;
     case TD_ERR_KERNEL:   return py_report_raise();
     }
     PyErr_SetString(type, td_error());
