@@ -282,7 +282,7 @@ nth_spec(py_dispatcher *d, Py_ssize_t n)
 {
     for (int i = 0; i < PY_TABLE; i++)
         for (py_spec *s = d->table[i]; s; s = s->next)
-            if (n-- == 0)
+            if (s->mode != PY_WATCHED && n-- == 0)
                 return s;
     return NULL;
 }

@@ -19,6 +19,7 @@ typedef struct run {
     uint32_t n; /* words */
     uint64_t word[PY_WORDS];
     unsigned char *result;
+    uint64_t port;   /* what a watched kernel stores breakpoints to */
     td_callmem heap; /* what the function took for arrays */
 } run;
 
@@ -222,6 +223,7 @@ add_hidden(run *r)
         switch (m->hidden[i].kind) {
         case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_PORT:    r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
         case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
         case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
@@ -304,6 +306,8 @@ launch(run *r)
 {
     bool here = td_dev_info(r->s->dev)->kind == TD_DEV_CPU;
 
+    if (r->s->mode == PY_WATCHED)
+        return py_watched_launch(r->s, r->c, r->stream, &r->dims, r->word, &r->port);
     if (!py_ok(here ? launch_here(r) : launch_there(r)))
         return false;
     if (!r->s->box)

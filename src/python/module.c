@@ -194,6 +194,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
+        PyModule_AddFunctions(m, py_debug_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
