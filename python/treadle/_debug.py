@@ -20,9 +20,8 @@ class debug:
     shape, the block, the thread and the line, and the device stays usable. On the CPU and the null device they run in
     the interpreter, slowly, which also raises
       RuntimeError   two threads use one byte, one of them writes, and nothing orders them; shared or local memory is
-                     read that nobody has written
+                     read that nobody has written; a barrier that not all threads of the block reach
       OverflowError  an index was computed by arithmetic that left its dtype's range
-      ValueError     a barrier that not all threads of the block reach
     and breakpoint() in a kernel stops in pdb with the variables of one thread.
 
     thread: whose breakpoints stop, (block, thread), each an int or a tuple of up to 3; None: the first of the grid.

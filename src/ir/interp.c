@@ -35,8 +35,8 @@ divergent(const td_engine *e, const td_runner *w, const td_runner *o)
     char other[300] = "it has ended";
 
     if (o->at->kind == CODE_WAIT)
-        snprintf(other, sizeof other, "it waits at %s", td_engine_line(e, o->at->at).text);
-    return td_engine_fail(e, w, w->at->at, TD_ERR_VALUE,
+        snprintf(other, sizeof other, "it waits at %s", td_engine_line(e, o->at->at, w->at->at).text);
+    return td_engine_fail(e, w, w->at->at, TD_ERR_THREADS,
                           "divergent %s: thread (%u,%u,%u) does not reach it: %s",
                           td_optab[waits_at(e, w)].name, o->tid[0], o->tid[1], o->tid[2], other);
 }
@@ -158,7 +158,7 @@ stuck(const td_engine *e, const td_runner *th, uint32_t n)
         if (!exchanges(e, &th[l]))
             continue;
         if (!(named(&th[l]) >> l & 1))
-            return td_engine_fail(e, &th[l], th[l].at->at, TD_ERR_VALUE,
+            return td_engine_fail(e, &th[l], th[l].at->at, TD_ERR_THREADS,
                                   "thread %u of the warp is not among the members 0x%x", l,
                                   named(&th[l]));
         return divergent(e, &th[l], &th[missing(th, n, l)]);

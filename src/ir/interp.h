@@ -12,7 +12,7 @@ typedef size_t td_extent(uintptr_t p);
 
 /* f has been finished.  args: one 8-byte word a parameter.  shared: bytes of dynamic shared memory.
  * extent NULL: no bounds of global memory are checked.
- * TD_ERR_INDEX: out of bounds; TD_ERR_VALUE: a divergent barrier; the text names kernel, block, thread, line. */
+ * TD_ERR_INDEX: out of bounds; TD_ERR_THREADS: a divergent barrier; the text names kernel, block, thread, line. */
 td_status td_interp(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const uint64_t *args,
                     size_t shared, td_extent *extent);
 

@@ -374,9 +374,9 @@ race(const td_engine *e, const td_runner *t, const td_code *c, const char *p, st
                  (uint32_t)(b / gx % gy), (uint32_t)(b / gx / gy));
     return td_engine_fail(
         e, t, c->at, TD_ERR_THREADS,
-        "data race on %s: it is %s at %s, and %s by %sthread (%u, %u, %u) at %s, with no %s between",
-        name_of(e, t, p).text, now, td_engine_line(e, c->at).text, then, block, (uint32_t)(in % x),
-        (uint32_t)(in / x % y), (uint32_t)(in / x / y), td_engine_line(e, past.at).text,
+        "data race on %s: it is %s here, and %s by %sthread (%u, %u, %u) at %s, with no %s between",
+        name_of(e, t, p).text, now, then, block, (uint32_t)(in % x), (uint32_t)(in / x % y),
+        (uint32_t)(in / x / y), td_engine_line(e, past.at, c->at).text,
         same ? "barrier" : "barrier of the grid");
 }
 
@@ -436,10 +436,11 @@ must_be_written(const td_engine *e, const td_runner *t, const td_code *c, const 
     for (size_t k = 0; k < td_dtype_size(c->dt); k++)
         if (!w[k])
             return td_engine_fail(e, t, c->at, TD_ERR_THREADS,
-                                  "%s is read at %s, and nobody has written it: %s memory is not "
-                                  "initialised",
-                                  name_of(e, t, p).text, td_engine_line(e, c->at).text,
-                                  at->own ? "local" : "shared");
+                                  "%s is read, and nobody has written it: %s",
+                                  name_of(e, t, p).text,
+                                  at->own ? "local memory is not initialised"
+                                          : "shared memory is not initialised, or a barrier is "
+                                            "missing behind the write");
     return TD_OK;
 }
 

@@ -11,15 +11,21 @@
 
 enum { WARP = 32, POISON = 0xa5 };
 
-td_where
-td_engine_line(const td_engine *e, uint32_t at)
+static const char *
+file_of(const td_fn *f, uint32_t at)
 {
-    const td_fn *f = e->p->fn;
-    const td_inst *s = &f->ins[at];
+    return f->ins[at].from ? f->origin[f->ins[at].from - 1].file : NULL;
+}
+
+td_where
+td_engine_line(const td_engine *e, uint32_t at, uint32_t beside)
+{
+    const td_inst *s = &e->p->fn->ins[at];
+    const char *file = file_of(e->p->fn, at), *other = file_of(e->p->fn, beside);
     td_where w;
 
-    if (s->from)
-        snprintf(w.text, sizeof w.text, "%.200s:%u", f->origin[s->from - 1].file, s->line);
+    if (file && (!other || strcmp(file, other) != 0))
+        snprintf(w.text, sizeof w.text, "%.200s:%u", file, s->line);
     else
         snprintf(w.text, sizeof w.text, "line %u", s->line);
     return w;
@@ -37,10 +43,10 @@ td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st
     va_start(ap, what);
     vsnprintf(text, sizeof text, what, ap);
     va_end(ap);
-    if (e->p->fn->norigin)
-        return td_fail(st, "%s [kernel %s, block (%u, %u, %u), thread (%u, %u, %u), %s]", text,
-                       e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2],
-                       td_engine_line(e, at).text);
+    if (s->from)
+        return td_fail(st, "%s [kernel %s, block (%u, %u, %u), thread (%u, %u, %u), %s:%u]", text,
+                       e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2], file_of(e->p->fn, at),
+                       s->line);
     if (s->line)
         snprintf(line, sizeof line, ", line %u", s->line);
     return td_fail(st, "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s): %s",

@@ -37,12 +37,13 @@ typedef struct td_engine {
     td_shadow      *shadow;  /* NULL: nobody checks */
 } td_engine;
 
-/* A place in the program, cut: "file.py:7" where the function knows its origins, else "line 7". */
+/* The line of an instruction as one reads it beside the line of `beside`: "line 7", with the file before it, "file.py:7",
+ * where that is another one. */
 typedef struct td_where {
     char text[256];
 } td_where;
 
-td_where  td_engine_line(const td_engine *e, uint32_t at);
+td_where  td_engine_line(const td_engine *e, uint32_t at, uint32_t beside);
 /* Fails with "kernel k: block (0,0,0), thread (1,0,0), line 7, %5 (load): what", or where the function knows its
  * origins "what [kernel k, block (0, 0, 0), thread (1, 0, 0), file.py:7]". */
 td_status td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st, const char *what, ...)

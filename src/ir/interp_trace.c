@@ -144,5 +144,5 @@ td_shadow_index(const td_engine *e, const td_runner *t, const td_code *c, uint32
                           s->op == OP_add        ? "sum"
                           : s->op == OP_subtract ? "difference"
                                                  : "product",
-                          td_engine_line(e, over - 1).text, td_dtype_name((td_dtype)s->dt));
+                          td_engine_line(e, over - 1, c->at).text, td_dtype_name((td_dtype)s->dt));
 }
