@@ -265,13 +265,12 @@ spec_dict(py_spec *s)
     PyObject *types = spelled(s->type, s->narg),
              *result = s->made.result ? spelled(&s->made.result, 1) : NULL, *r;
 
-    r = Py_BuildValue("{s:O,s:O,s:s,s:s,s:I,s:s,s:O,s:O,s:K,s:K}", "args", types ? types : Py_None,
-                      "result", result ? result : Py_None, "device", td_dev_info(s->dev)->name,
-                      "kernel", td_jit_name(s->kernel), "shared", (unsigned)s->made.shared, "notes",
-                      notes, "cooperative", s->made.cooperative ? Py_True : Py_False, "barrier",
-                      s->made.barrier ? Py_True : Py_False, "written",
-                      (unsigned long long)s->made.written, "read",
-                      (unsigned long long)s->made.read);
+    r = Py_BuildValue(
+        "{s:O,s:O,s:s,s:s,s:I,s:s,s:O,s:O,s:K,s:K}", "args", types ? types : Py_None, "result",
+        result ? result : Py_None, "device", td_dev_info(s->dev)->name, "kernel",
+        td_jit_name(s->kernel), "shared", (unsigned)s->made.shared, "notes", notes, "cooperative",
+        s->made.cooperative ? Py_True : Py_False, "barrier", s->made.barrier ? Py_True : Py_False,
+        "written", (unsigned long long)s->made.written, "read", (unsigned long long)s->made.read);
     Py_XDECREF(types);
     Py_XDECREF(result);
     return r;
@@ -380,6 +379,7 @@ PyMethodDef py_kernel_methods[] = {
     {"_specs", info_specs, METH_NOARGS, "_specs(): what has been compiled."},
     {"_text", info_text, METH_VARARGS,
      "_text(number, stage, arch=None): 'ir', 'llvm', 'ptx' or 'asm' of a compilation."},
-    {"_lint", info_lint, METH_VARARGS, "_lint(number): what makes a compilation slower than it could be."},
+    {"_lint", info_lint, METH_VARARGS,
+     "_lint(number): what makes a compilation slower than it could be."},
     {NULL, NULL, 0, NULL},
 };
