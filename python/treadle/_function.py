@@ -64,7 +64,8 @@ def signatures_of(x):
 
     if x is None:
         return []
-    several = isinstance(x, list) or (isinstance(x, tuple) and x and all(isinstance(s, (str, types.Signature)) and "(" in str(s) for s in x))
+    whole = [isinstance(s, types.Signature) or (isinstance(s, str) and "(" in s) for s in x] if type(x) is tuple else []
+    several = isinstance(x, list) or (whole and all(whole))
     return [types.normalize(s)[0] for s in (x if several else [x])]
 
 

@@ -412,6 +412,13 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
         TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
     if (info.kind == TD_OBJ_STR)
         return record_field(w, a, info.text, node, out);
+    if (a->lazy) {
+        thing own = *a;
+
+        TD_TRY(settle(w, &own));
+        TD_TRY(cut_view(w, &own, key, node, out));
+        return loaded(w, out);
+    }
     TD_TRY(cut_view(w, a, key, node, out));
     return loaded(w, out);
 }

@@ -191,8 +191,9 @@ element_type(py_call *c, PyObject *o, const Py_buffer *b)
     if (t && t->kind == TD_T_RECORD)
         return t;
     PyErr_Clear();
-    refuse(c, PyExc_TypeError,
-           "kernels take elements that are numbers in the machine's byte order, or records of them");
+    refuse(
+        c, PyExc_TypeError,
+        "kernels take elements that are numbers in the machine's byte order, or records of them");
     return NULL;
 }
 

@@ -89,8 +89,9 @@ py_signature_add(py_dispatcher *d, const td_type *const *type, uint32_t narg)
         return false;
     }
     memcpy(own, type, narg * sizeof *type);
-    d->signature[d->nsignature++] = (py_signature){own, narg};
-    return true;
+    d->signature[d->nsignature].type = own;
+    d->signature[d->nsignature++].narg = narg;
+    return true; // cppcheck-suppress memleak ; d has it
 }
 
 void
@@ -371,7 +372,52 @@ info_ptx(PyObject *self, PyObject *args)
     return r;
 }
 
+/* _attribute(number, which): of the number-th of _specs(), by CU_FUNC_ATTRIBUTE; None: the device has none. */
+static PyObject *
+info_attribute(PyObject *self, PyObject *args)
+{
+    td_status st = TD_SKIP;
+    int which, value;
+    Py_ssize_t n;
+    py_spec *s;
+
+    if (!PyArg_ParseTuple(args, "ni:_attribute", &n, &which))
+        return NULL;
+    s = nth_spec((py_dispatcher *)self, n);
+    if (!s)
+        return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
+    if (td_jit_func(s->kernel))
+        st = td_func_attribute(td_jit_func(s->kernel), which, &value);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_None);
+    return py_ok(st) ? PyLong_FromLong(value) : NULL;
+}
+
+/* _most_blocks(number, threads, shared): of a cooperative launch. */
+static PyObject *
+info_most_blocks(PyObject *self, PyObject *args)
+{
+    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    int64_t most;
+    unsigned threads, shared;
+    Py_ssize_t n;
+    py_spec *s;
+
+    if (!PyArg_ParseTuple(args, "nII:_most_blocks", &n, &threads, &shared))
+        return NULL;
+    s = nth_spec((py_dispatcher *)self, n);
+    if (!s)
+        return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
+    dims.block[0] = threads;
+    dims.shared = shared;
+    return py_ok(py_blocks_most(s, &dims, &most)) ? PyLong_FromLongLong(most) : NULL;
+}
+
 PyMethodDef py_kernel_methods[] = {
+    {"_attribute", info_attribute, METH_VARARGS,
+     "_attribute(number, which): what the driver knows of a compilation; None on the CPU."},
+    {"_most_blocks", info_most_blocks, METH_VARARGS,
+     "_most_blocks(number, threads, shared): blocks that can be on the device at once."},
     {"_ptx", info_ptx, METH_VARARGS, "_ptx(types, arch): PTX without a device, the result's type."},
     {"_compile", info_compile, METH_VARARGS,
      "_compile(types, device=None, keep=False): compiles for these types of arguments."},

@@ -136,7 +136,7 @@ def test_columns_count_characters():
     f = exec_function("f", "def f(a):\n    é = 'ääää'; return a.nothing\n", "<umlauts>")
     with pytest.raises(ValueError) as e:
         jit(f)(1)
-    line, caret = [t for t in str(e.value).splitlines() if "nothing" in t or t.strip() in ("^", "^^^^^^^^^")][:2]
+    line, caret = str(e.value).splitlines()[-2:]
     assert line.index("a.nothing") == caret.index("^")
 
 
