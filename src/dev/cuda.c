@@ -137,6 +137,7 @@ td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const c
 {
     return td_recent_add(c->recent, &(td_launched){.stream = s,
                                                    .legacy = s == &s->dev->def,
+                                                   .apart = s->foreign,
                                                    .name = name,
                                                    .what = what,
                                                    .site = td_site_held()});
@@ -182,8 +183,8 @@ sync_all(td_dev *d)
 {
     td_cuda *c = td_cuda_of(d);
     uint64_t number = td_recent_last(c->recent);
-    td_status st = td_cuda_end(
-        c, td_cuda_begin(c) ? c->drv->cuCtxSynchronize() : CU_NOT_CALLED, "cuCtxSynchronize");
+    td_status st = td_cuda_end(c, td_cuda_begin(c) ? c->drv->cuCtxSynchronize() : CU_NOT_CALLED,
+                               "cuCtxSynchronize");
 
     return waited(c, st, NULL, number);
 }

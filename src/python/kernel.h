@@ -16,6 +16,7 @@
 #define TD_PYTHON_KERNEL_H
 #include "python/py.h"
 
+#include "base/callmem.h"
 #include "front/front.h"
 #include "front/report.h"
 #include "jit/jit.h"
@@ -212,7 +213,7 @@ td_status py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out); /
 bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);      /* the device's limits */
 
 /* ---- kernelresult.c ---- */
-PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c);
+PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap);
 
 /* ---- kernelinfo.c ---- */
 bool py_signature_fit(py_call *c); /* the arguments become those of the best signature; TypeError: there is none */

@@ -1,6 +1,8 @@
 /* kernelinfo.c - signatures given and made: what a dispatcher compiles ahead of calls, and what it tells. */
 #include "python/kernel.h"
 
+#include "front/lint.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,6 +326,29 @@ info_text(PyObject *self, PyObject *args)
     return r;
 }
 
+/* _lint(number): lines about the number-th of _specs(). */
+static PyObject *
+info_lint(PyObject *self, PyObject *args)
+{
+    py_dispatcher *d = (py_dispatcher *)self;
+    const td_source *source;
+    td_text text = {0};
+    PyObject *r = NULL;
+    Py_ssize_t n;
+    py_spec *s;
+
+    if (!PyArg_ParseTuple(args, "n:_lint", &n))
+        return NULL;
+    s = nth_spec(d, n);
+    if (!s)
+        return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
+    source = py_source(d, self);
+    if (source && py_ok(td_lint(&s->made, source, s->type, s->narg, &text)))
+        r = PyUnicode_FromString(text.s ? text.s : "");
+    td_text_free(&text);
+    return r;
+}
+
 /* _ptx(types, arch): the PTX and how the result's type is spelled. */
 static PyObject *
 info_ptx(PyObject *self, PyObject *args)
@@ -400,5 +425,6 @@ PyMethodDef py_kernel_methods[] = {
     {"_specs", info_specs, METH_NOARGS, "_specs(): what has been compiled."},
     {"_text", info_text, METH_VARARGS,
      "_text(number, stage, arch=None): 'ir', 'llvm', 'ptx' or 'asm' of a compilation."},
+    {"_lint", info_lint, METH_VARARGS, "_lint(number): what makes a compilation slower than it could be."},
     {NULL, NULL, 0, NULL},
 };

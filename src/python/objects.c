@@ -463,10 +463,16 @@ ask_describe(void *ctx, uint32_t obj, td_objinfo *out)
     return st;
 }
 
+static td_status
+ask_dtype(void *ctx, td_dtype dt, uint32_t *out)
+{
+    return give(ctx, py_dtype_object(dt), out, td_dtype_name(dt));
+}
+
 void
 py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
 {
-    *a = (py_asking){.host = {.name = ask_name, .attr = ask_attr, .describe = ask_describe},
+    *a = (py_asking){.host = {.name = ask_name, .attr = ask_attr, .describe = ask_describe, .dtype = ask_dtype},
                      .d = d,
                      .spec = spec};
     a->host.ctx = a;

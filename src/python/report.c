@@ -183,8 +183,17 @@ failure_text(const td_site *site, const uint64_t *value)
 {
     switch ((td_report)site->kind) {
     case TD_REPORT_INDEX: return index_text(site, value);
-    case TD_REPORT_ZERO:  return PyUnicode_FromString("division by zero");
-    default:              return PyUnicode_FromString(site->text ? site->text : "");
+    case TD_REPORT_ZERO:
+        return PyUnicode_FromString(site->text && *site->text ? site->text : "division by zero");
+    case TD_REPORT_SHAPE:
+        return PyUnicode_FromFormat("%s: %lld and %lld elements do not fit", site->text,
+                                    (long long)value[0], (long long)value[1]);
+    case TD_REPORT_EMPTY:
+        return PyUnicode_FromFormat("%s of an empty array has no value", site->text);
+    case TD_REPORT_ABSENT: return PyUnicode_FromFormat("%s: it is not there", site->text);
+    case TD_REPORT_MEMORY:
+        return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
+    default: return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
 
@@ -196,6 +205,10 @@ failure_class(const td_site *site)
     case TD_REPORT_INDEX:    return PyExc_IndexError;
     case TD_REPORT_ZERO:     return PyExc_ZeroDivisionError;
     case TD_REPORT_OVERFLOW: return PyExc_OverflowError;
+    case TD_REPORT_SHAPE:
+    case TD_REPORT_EMPTY:
+    case TD_REPORT_ABSENT:   return PyExc_ValueError;
+    case TD_REPORT_MEMORY:   return PyExc_MemoryError;
     default:                 break;
     }
     return site->object ? py_handle_object(site->object) : PyExc_RuntimeError;
