@@ -205,6 +205,29 @@ def test_dynamic_shared_too_small():
             run(kernel, 1, 1, np.zeros(16, np.float32), shared=60, debug=True)
 
 
+def test_records_in_shared_and_local_arrays(dev):
+    def kernel(a, out):
+        s = cuda.shared.array(32, pair)
+        mine = cuda.local.array(2, pair)
+        t = cuda.threadIdx.x
+        s[t].n = a[t]
+        s[t]["x"] = a[t] + 0.5
+        cuda.syncthreads()
+        mine[1] = s[31 - t]
+        mine[0].x = mine[1].x * 2
+        cuda.syncthreads()
+        cuda.atomic.add(s[t % 2], "n", 1000)
+        cuda.syncthreads()
+        out[t] = mine[0].x + mine[1].n + s[t].n
+
+    pair = np.dtype([("n", np.int32), ("x", np.float64)], align=True)
+    a = np.arange(32)
+    _, out = run(kernel, 1, 32, a, np.zeros(32))
+    want = 2 * (a[::-1] + 0.5) + a[::-1] + a
+    want[:2] += 16000
+    assert np.array_equal(out, want)
+
+
 TABLE = np.array([[3, 1, 4], [1, 5, 9]], np.float32)
 
 
@@ -252,7 +275,7 @@ def test_fences_and_time(dev):
 
 
 @covers("cg.this_grid")
-def test_grid_sync():
+def test_grid_sync(dev):
     def kernel(a, b):
         g = cuda.cg.this_grid()
         i = cuda.grid(1)
@@ -263,8 +286,7 @@ def test_grid_sync():
             cuda.cg.this_grid().sync()
 
     n = 64
-    with td.device("null"):
-        a, b = run(kernel, 4, 16, np.zeros(n, np.int64), np.arange(n))
+    a, b = run(kernel, 4, 16, np.zeros(n, np.int64), np.arange(n))
     x, y = np.zeros(n, np.int64), np.arange(n)
     for _ in range(3):
         x = np.roll(y, -1) + 1
@@ -632,6 +654,18 @@ def test_names_agree():
         for part in name.split(".")[1:]:
             o = getattr(o, part)
         assert getattr(o, "_td_name", name) == name
+
+
+MISSING = {f"cuda.libdevice.{n}{t}" for t in ("", "f")
+           for n in ("erfcinv", "erfcx", "erfinv", "j0", "j1", "jn", "normcdfinv", "y0", "y1", "yn")}  # fmt: skip
+
+
+def test_what_is_missing():
+    """docs/numba.md names the functions that no kernel knows."""
+    stand_ins = {f"cuda.{m}.{n}" for m in ("fp16", "bf16", "libdevice", "atomic", "shared", "local", "cg")
+                 for n, o in vars(getattr(cuda, m)).items() if hasattr(o, "_td_name")}  # fmt: skip
+    stand_ins |= {f"cuda.{n}" for n, o in vars(cuda).items() if getattr(o, "_td_name", "") == f"cuda.{n}" and callable(o)}
+    assert stand_ins - set(cuda_names()) - set(typed_names()) == MISSING
 
 
 FLOAT32 = """def kernel(a, b, n):
