@@ -6,7 +6,7 @@
 /* ---- dtypes as values ---- */
 
 td_status
-dtype_of(walk *w, const thing *x, uint32_t node, const td_type **out)
+as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out)
 {
     td_objinfo info = {0};
     td_dtype dt;
@@ -158,8 +158,7 @@ parts(walk *w, const thing *a, int which, uint32_t node, thing *out)
 
     if (e->kind != TD_T_NUM || !td_dtype_is_complex(e->dt) || a->lazy) {
         if (e->kind == TD_T_NUM && is_array(a) && (which || a->lazy))
-            return lazy_call(w, operator_row(fn_row, which ? OP_imag : OP_real),
-                             &(call){.node = node, .n = 1, .arg = &x}, out);
+            return call_row(w, fn_row, which ? OP_imag : OP_real, &x, 1, out);
         *out = *a;
         return TD_OK;
     }
@@ -450,7 +449,7 @@ fn_view(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_array(w, c, "view"));
-    TD_TRY(dtype_of(w, arg_or_kw(c, 1, "dtype"), c->node, &t));
+    TD_TRY(as_dtype(w, arg_or_kw(c, 1, "dtype"), c->node, &t));
     x = c->arg[0];
     TD_TRY(settle(w, &x));
     e = x.type->item[0];

@@ -10,7 +10,7 @@ dtype_or(walk *w, const call *c, uint32_t i, const td_type *usual, const td_type
     const thing *x = arg_or_kw(c, i, "dtype");
 
     *out = usual;
-    return x && !is_none(x) ? dtype_of(w, x, c->node, out) : TD_OK;
+    return x && !is_none(x) ? as_dtype(w, x, c->node, out) : TD_OK;
 }
 
 static td_status

@@ -257,6 +257,25 @@ fn_sinc(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
+/* round(x, decimals=0): to the even one, a float. */
+td_status
+fn_np_round(walk *w, const call *c, int number, thing *out)
+{
+    const thing *decimals = arg_or_kw(c, 1, "decimals");
+    thing x = c->arg[0], scale, ten = num_float(10);
+
+    (void)number;
+    TD_TRY(want_args(w, c, "round", 1, 2));
+    if (is_int(&x))
+        return *out = x, TD_OK;
+    if (!decimals || (decimals->known && is_int(decimals) && decimals->lit.i == 0))
+        return num_op(w, OP_rint, &x, 1, out);
+    TD_TRY(num_binary(w, TD_SYN_Pow, &ten, decimals, &scale));
+    TD_TRY(num_binary(w, TD_SYN_Mult, &x, &scale, &x));
+    TD_TRY(num_op(w, OP_rint, &x, 1, &x));
+    return num_binary(w, TD_SYN_Div, &x, &scale, out);
+}
+
 /* ---- methods of numbers ---- */
 
 /* x.astype(dtype) */
@@ -267,7 +286,7 @@ fn_astype(walk *w, const call *c, int number, thing *out)
     const td_type *t;
 
     (void)number;
-    TD_TRY(dtype_of(w, dtype, c->node, &t));
+    TD_TRY(as_dtype(w, dtype, c->node, &t));
     if (!is_num(c->arg) || t->kind != TD_T_NUM)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot become %s", c->arg->type->name, t->name);
     if (t->dt == TD_BOOL)
@@ -302,7 +321,7 @@ fn_bits_as(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "view", 2, 2));
-    TD_TRY(dtype_of(w, &c->arg[1], c->node, &t));
+    TD_TRY(as_dtype(w, &c->arg[1], c->node, &t));
     from = c->arg[0].type->dt;
     if (!is_num(c->arg) || t->kind != TD_T_NUM || td_dtype_is_complex(from) ||
         td_dtype_is_complex(t->dt) || td_dtype_size(from) != td_dtype_size(t->dt) ||

@@ -214,7 +214,7 @@ td_status
 lazy_call(walk *w, int number, const call *c, thing *out)
 {
     call own = *c;
-    const td_type *item;
+    const td_type *item = NULL;
     dim shape[TD_MAXDIM_KERNEL];
     uint32_t ndim;
 
@@ -238,25 +238,10 @@ lazy_call(walk *w, int number, const call *c, thing *out)
     return TD_OK;
 }
 
-int
-operator_row(intrinsic_fn *fn, int row)
-{
-    for (int i = 0; td_intrinsic(i); i++)
-        if (td_intrinsics[i].fn == fn && td_intrinsics[i].row == row)
-            return i;
-    return -1;
-}
-
 td_status
-lazy_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out)
+array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out)
 {
-    int number = operator_row(fn, (int)op);
-    call c = {.node = w->node, .n = n, .arg = td_alloc(w->mem, (n + 1) * sizeof *x)};
-
-    if (number < 0)
-        return bad(w, w->node, TD_ERR_TYPE, "%s is not defined for arrays", td_syntab[op].name);
-    memcpy(c.arg, x, n * sizeof *x);
-    return lazy_call(w, number, &c, out);
+    return call_row(w, fn, (int)op, x, n, out);
 }
 
 /* ---- elements ---- */
@@ -374,6 +359,15 @@ whole_shape(walk *w, const thing *x, uint32_t n, const dim *shape, td_val *cond)
     return true;
 }
 
+bool
+flat_alone(walk *w, const thing *x)
+{
+    td_val cond = TD_NONE;
+
+    return can_be_flat(x, x->type->ndim, x->view->shape) &&
+           whole_shape(w, x, x->type->ndim, x->view->shape, &cond) && cond.i == UINT32_MAX;
+}
+
 void
 nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
 {
@@ -448,7 +442,7 @@ new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *
                    "a kernel cannot make an array: store into one that it was given, or use "
                    "cuda.local.array");
     nbytes = TD_E2(w->f, multiply, count, td_const_int(w->f, TD_I64, td_type_size(item)));
-    p = td_alloc_call(w->f, hidden_address(w, TD_HIDDEN_HEAP), nbytes);
+    p = td_take(w->f, hidden_address(w, TD_HIDDEN_CALLMEM), nbytes);
     size = num_index(nbytes, false);
     ok = TD_E2(w->f, not_equal, p, td_const_int(w->f, TD_U64, 0));
     TD_TRY(must(w, ok, TD_REPORT_MEMORY, "", &size, 1));

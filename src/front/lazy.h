@@ -27,32 +27,26 @@ struct lazy {
     bool        anywhere; /* its elements do not depend on their place */
 };
 
-static inline bool
-is_array(const thing *x)
-{
-    return x->type->kind == TD_T_ARRAY && x->type->ndim > 0;
-}
-
 /* A row of intrinsics that is a function of elements, over operands of which some are arrays. */
 td_status lazy_call(walk *w, int number, const call *c, thing *out);
 td_status lazy_new(walk *w, element_fn *element, const call *c, const td_type *item, uint32_t ndim, const dim *shape,
                    thing *out);
-int       operator_row(intrinsic_fn *fn, int row); /* the intrinsic with that function and row */
-td_status lazy_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out);
 
 /* The element of x (a number, an array, a lazy array) at a place of a nest that x broadcasts to. */
 td_status element_at(walk *w, const thing *x, const nest *at, thing *out);
 void      nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat);
 void      nest_close(walk *w, nest *s);
+bool      flat_alone(walk *w, const thing *x); /* one loop over x, whatever runs */
 bool      can_be_flat(const thing *x, uint32_t n, const dim *shape); /* provably of that shape, and in C order */
 
-/* Gives x memory when it is lazy; items of tuples too. */
-td_status settle(walk *w, thing *x);
 td_status new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *out); /* not initialised */
 
 /* A failure of the running function unless ok (one-lane bool). */
 td_status must(walk *w, td_val ok, td_report kind, const char *text, const thing *value, uint32_t n);
 td_val    dims_product(walk *w, const dim *shape, uint32_t n);
+
+td_status tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t node, thing *out); /* of a tuple of numbers or tuples */
+td_status array_copy(walk *w, const thing *a, const td_type *t, uint32_t node, thing *out); /* dtype t; NULL: its own */
 
 /* A number from all of x's elements, or with axis a lazy array or number. */
 td_status reduce(walk *w, int how, const thing *x, const thing *axis, uint32_t node, thing *out);

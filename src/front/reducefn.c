@@ -350,17 +350,8 @@ static td_status
 both(walk *w, td_syn op, const thing *x, const thing *y, thing *out)
 {
     if (is_array(x) || is_array(y))
-        return lazy_operator(w, fn_binary, op, (thing[]){*x, *y}, 2, out);
+        return array_operator(w, fn_binary, op, (thing[]){*x, *y}, 2, out);
     return num_binary(w, op, x, y, out);
-}
-
-static td_status
-mapped(walk *w, intrinsic_fn *fn, int row, const thing *x, uint32_t n, thing *out)
-{
-    call c = {.node = w->node, .n = n, .arg = td_alloc(w->mem, n * sizeof *c.arg)};
-
-    memcpy(c.arg, x, n * sizeof *x);
-    return call_intrinsic(w, operator_row(fn, row), &c, out);
 }
 
 /* An axis of a's mean beside a again: operands mean, indexed without that axis. */
@@ -411,8 +402,8 @@ variance(walk *w, const thing *a, const thing *axis, const thing *ddof, uint32_t
     TD_TRY(reduce(w, RED_mean, &x, axis, node, &mean));
     TD_TRY(beside(w, &mean, &x, axis, &mean));
     TD_TRY(both(w, TD_SYN_Sub, &x, &mean, &d));
-    TD_TRY(mapped(w, fn_abs, 0, &d, 1, &d));
-    TD_TRY(mapped(w, fn_row, OP_square, &d, 1, &d));
+    TD_TRY(call_row(w, fn_abs, 0, &d, 1, &d));
+    TD_TRY(call_row(w, fn_row, OP_square, &d, 1, &d));
     TD_TRY(reduce(w, RED_sum, &d, axis, node, &sum));
     if (axis && !is_none(axis)) {
         known_int(axis, &k);
@@ -451,13 +442,13 @@ operand(walk *w, const call *c, const thing *dtype, const double *instead, const
     if (out->type->kind != TD_T_ARRAY)
         return bad(w, c->node, TD_ERR_TYPE, "%s takes an array, not %s", what, out->type->name);
     if (dtype && !is_none(dtype))
-        TD_TRY(mapped(w, fn_astype, 0, (thing[]){*out, *dtype}, 2, out));
+        TD_TRY(call_row(w, fn_astype, 0, (thing[]){*out, *dtype}, 2, out));
     if (instead && out->type->item[0]->kind == TD_T_NUM &&
         !td_dtype_is_int(out->type->item[0]->dt) && out->type->item[0]->dt != TD_BOOL) {
         thing nan, x = num_float(*instead);
 
-        TD_TRY(mapped(w, fn_row, OP_isnan, out, 1, &nan));
-        TD_TRY(mapped(w, fn_where, 0, (thing[]){nan, x, *out}, 3, out));
+        TD_TRY(call_row(w, fn_row, OP_isnan, out, 1, &nan));
+        TD_TRY(call_row(w, fn_where, 0, (thing[]){nan, x, *out}, 3, out));
     }
     return TD_OK;
 }
@@ -503,8 +494,8 @@ fn_nanmean(walk *w, const call *c, int number, thing *out)
     (void)number;
     TD_TRY(only_these(w, c, "nanmean", kw, 1));
     TD_TRY(operand(w, c, NULL, &zero, "nanmean", &a));
-    TD_TRY(mapped(w, fn_row, OP_isnan, &c->arg[0], 1, &kept));
-    TD_TRY(mapped(w, fn_logical, OP_logical_not, &kept, 1, &kept));
+    TD_TRY(call_row(w, fn_row, OP_isnan, &c->arg[0], 1, &kept));
+    TD_TRY(call_row(w, fn_logical, OP_logical_not, &kept, 1, &kept));
     TD_TRY(reduce(w, RED_sum, &a, axis, c->node, out));
     TD_TRY(reduce(w, RED_sum, &kept, axis, c->node, &n));
     if (!is_array(out))
@@ -523,7 +514,7 @@ fn_var(walk *w, const call *c, int number, thing *out)
     TD_TRY(only_these(w, c, root ? "std" : "var", kw, 3));
     TD_TRY(operand(w, c, arg_or_kw(c, 2, "dtype"), NULL, root ? "std" : "var", &a));
     TD_TRY(variance(w, &a, arg_or_kw(c, 1, "axis"), arg_or_kw(c, 4, "ddof"), c->node, out));
-    return root ? mapped(w, fn_row, OP_sqrt, out, 1, out) : TD_OK;
+    return root ? call_row(w, fn_row, OP_sqrt, out, 1, out) : TD_OK;
 }
 
 td_status
@@ -559,13 +550,19 @@ fn_dot(walk *w, const call *c, int number, thing *out)
                        c->arg[0].type->name, c->arg[1].type->name);
     }
     if (td_intrinsics[number].row)
-        TD_TRY(mapped(w, fn_row, OP_conjugate, &x[0], 1, &x[0]));
+        TD_TRY(call_row(w, fn_row, OP_conjugate, &x[0], 1, &x[0]));
     TD_TRY(both(w, TD_SYN_Mult, &x[0], &x[1], &x[0]));
     if (x[0].type->item[0]->dt == TD_BOOL)
         return reduce(w, RED_any, &x[0], NULL, c->node, out);
     TD_TRY(reduce(w, RED_sum, &x[0], NULL, c->node, out));
     *out = num_convert(w, out, x[0].type->item[0]); /* int32 vectors have an int32 product */
     return TD_OK;
+}
+
+td_status
+array_product(walk *w, const thing *a, const thing *b, thing *out)
+{
+    return call_row(w, fn_dot, 0, (thing[]){*a, *b}, 2, out);
 }
 
 /* ---- Python's sums: of a tuple or an array ---- */
@@ -627,7 +624,7 @@ fn_fsum(walk *w, const call *c, int number, thing *out)
     TD_TRY(operand(w, c, NULL, NULL, "fsum", &a));
     if (td_dtype_is_complex(a.type->item[0]->dt))
         return bad(w, c->node, TD_ERR_TYPE, "fsum takes real numbers, not %s", a.type->name);
-    TD_TRY(mapped(w, fn_to_double, 0, &a, 1, &a));
+    TD_TRY(call_row(w, fn_to_double, 0, &a, 1, &a));
     TD_TRY(reduce(w, RED_sum, &a, NULL, c->node, out));
     *out = num_convert(w, out, td_type_weak('f'));
     return TD_OK;
@@ -648,7 +645,7 @@ fn_sumprod(walk *w, const call *c, int number, thing *out)
     (void)number;
     TD_TRY(want_args(w, c, "sumprod", 2, 2));
     if (c->arg[0].type->kind != TD_T_TUPLE || c->arg[1].type->kind != TD_T_TUPLE)
-        return fn_dot(w, c, operator_row(fn_dot, 0), out);
+        return call_row(w, fn_dot, 0, c->arg, 2, out);
     if (c->arg[0].type->n != c->arg[1].type->n)
         return bad(w, c->node, TD_ERR_VALUE, "sumprod takes two tuples of one length");
     *out = num_int(0);

@@ -1,5 +1,5 @@
 /* report.c - raise, assert, print and failed checks: how a thread tells the host (report.h). */
-#include "front/walk.h"
+#include "front/intrin.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -250,13 +250,27 @@ stmt_assert(walk *w, uint32_t node)
 
 /* ---- print ---- */
 
-static td_status
-print_piece(walk *w, const call *c, uint32_t i, td_text *text, thing *value, uint32_t *n)
+/* How many pieces x has. */
+static uint32_t
+count_pieces(const thing *x, uint32_t n)
 {
-    const thing *x = &c->arg[i];
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += x[i].type->kind == TD_T_ITER ? count_pieces(x[i].item, x[i].type->n) : 1;
+    return sum;
+}
+
+static td_status
+print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value, uint32_t *n)
+{
     td_objinfo info = {0};
 
-    td_text_addf(text, "%s", i ? " " : "");
+    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT) {
+        for (uint32_t i = 0; i < x->type->n; i++)
+            TD_TRY(print_piece(w, c, &x->item[i], text, value, n));
+        return TD_OK;
+    }
     if (x->type->kind == TD_T_OBJECT)
         TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
     if (is_num(x)) {
@@ -299,7 +313,7 @@ td_status
 emit_print(walk *w, const call *c)
 {
     td_text text = {0};
-    thing *value = td_alloc(w->mem, (c->n + 1) * sizeof *value);
+    thing *value = td_alloc(w->mem, (count_pieces(c->arg, c->n) + 1) * sizeof *value);
     uint32_t n = 0, site;
     td_status st =
         c->nkw ? bad(w, c->node, TD_ERR_TYPE, "print takes no keyword arguments in a kernel")
@@ -307,7 +321,10 @@ emit_print(walk *w, const call *c)
     char *kept = NULL;
 
     for (uint32_t i = 0; !st && i < c->n; i++)
-        st = print_piece(w, c, i, &text, value, &n);
+{
+        td_text_addf(&text, "%s", i ? " " : "");
+        st = print_piece(w, c, &c->arg[i], &text, value, &n);
+    }
     if (!st) {
         kept = td_alloc(w->mem, text.n + 1);
         if (text.n)

@@ -31,6 +31,7 @@ typedef struct wat {
     bool cross;   /* region: lanes leave it for a region further out, or end */
     bool block;   /* region: at block level */
     bool each;    /* for: its turns are lanes */
+    bool strip;   /* for: lanes count up together from their own first to one bound */
     bool clean;   /* load: nothing was written before it in its phase */
     bool partial; /* set: lanes that do not take part must keep their value */
     bool zero;    /* slot: may be read before it is set */
@@ -82,9 +83,11 @@ typedef struct wide {
     td_val bdim[3], gdim[3], bid[3], shared;
     td_val tid[3], place, tail; /* of the group: thread index of lane 0 (linear: of all lanes), linear index of
                                    lane 0, lanes that exist */
-    td_val number;              /* of the group in its block */
     td_val alive, ended;        /* array over threads, slot of the block: when `exits` */
 } wide;
+
+/* ---- widecanon.c: a copy of a finished kernel of threads, returns as exits ---- */
+td_status w_canon(const td_fn *in, td_arena *mem, td_fn *out);
 
 /* ---- wideflow.c: regions, slots ---- */
 td_status w_flow(wide *w); /* parent, target, alias, next, gets, home, block, clean */
@@ -97,18 +100,6 @@ w_src(const wide *w, td_val v)
     return w->at[v.i].alias;
 }
 
-static inline bool
-w_breakable(unsigned op)
-{
-    return op == OP_loop || op == OP_for || op == OP_block;
-}
-
-static inline bool
-w_opens(unsigned op)
-{
-    return op == OP_if || w_breakable(op);
-}
-
 /* The instruction behind region i. */
 static inline uint32_t
 w_end(const wide *w, uint32_t i)
@@ -116,6 +107,15 @@ w_end(const wide *w, uint32_t i)
     uint32_t e = w->in->ins[i].jump;
 
     return w->in->ins[e].op == OP_else ? w->in->ins[e].jump : e;
+}
+
+/* Does the if i have an else that holds anything? */
+static inline bool
+w_has_else(const wide *w, uint32_t i)
+{
+    uint32_t mid = w->in->ins[i].jump, end = w_end(w, i);
+
+    return mid != end && mid + 1 != end;
 }
 
 /* ---- wideshape.c: shapes ---- */
@@ -145,6 +145,7 @@ void w_warp(wide *w, uint32_t i);
 td_val w_mask(wide *w); /* TD_NONE: all */
 td_val w_and(wide *w, td_val a, td_val b); /* masks, TD_NONE: all */
 td_val w_any(wide *w, td_val mask);
+td_val w_left(wide *w, td_val first, td_val hi); /* hi - first, at most the lanes: int32; first < hi */
 void w_range(wide *w, uint32_t i, uint32_t end);
 
 /* ---- widehost.c: functions ---- */
@@ -152,7 +153,7 @@ bool w_host(wide *w); /* chooses loops: each, and block outside of them; false: 
 void w_function(wide *w);
 
 /* ---- wideblock.c: phases ---- */
-void w_storage(wide *w); /* slots, arrays, parameters */
+void w_storage(wide *w, uint32_t i, uint32_t end); /* of [i, end): slots, arrays, parameters */
 void w_do_once(wide *w, uint32_t i, uint32_t end);
 void w_run_group(wide *w, uint32_t i, uint32_t end); /* instructions of a group of w->m */
 void w_entry(wide *w);  /* indices of the block */

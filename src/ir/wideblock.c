@@ -40,15 +40,15 @@ block_indices(wide *w)
 static td_val
 local_arrays(wide *w, const td_inst *s)
 {
-    uint64_t groups = w->barriers ? TD_WIDE_THREADS : 1;
+    uint64_t threads = w->barriers ? TD_WIDE_THREADS : (uint64_t)w->lanes;
 
-    return td_local(w->f, (td_dtype)s->dt, s->imm * (uint64_t)w->lanes * groups);
+    return td_local(w->f, (td_dtype)s->dt, s->imm * threads);
 }
 
 void
-w_storage(wide *w)
+w_storage(wide *w, uint32_t i, uint32_t end)
 {
-    for (uint32_t i = 0; i < w->in->n; i++) {
+    for (; i < end; i++) {
         const td_inst *s = &w->in->ins[i];
         wat *v = &w->at[i];
         bool count = v->shape == W_PREFIX || v->shape == W_SUFFIX;
@@ -56,7 +56,7 @@ w_storage(wide *w)
         if (s->op == OP_param ||
             (!w->host && (s->op == OP_shared || s->op == OP_dynamic)))
             w_defined(w, i, td_push(w->f, *s), TD_NONE);
-        if (s->op == OP_local && !(w->host && w_at_block(w, i)))
+        if (s->op == OP_local)
             w_defined(w, i, local_arrays(w, s), TD_NONE);
         if (s->op == OP_slot && is_wanted(w, i))
             v->one = td_slot(w->f, (td_dtype)s->dt, v->shape == W_LANES ? w->lanes : 1);
@@ -126,7 +126,6 @@ open_linear(wide *w)
     td_for(f, zero, w_int(w, TD_I32, 1), w_int(w, TD_I32, 1)); /* as open_rows: two regions */
     n = TD_E2(f, multiply, TD_E2(f, multiply, w->bdim[0], w->bdim[1]), w->bdim[2]);
     w->place = td_for(f, zero, n, step);
-    w->number = TD_E2(f, truncate_divide, w->place, step);
     v = TD_E2(f, add, td_iota(f, TD_I32, w->lanes), w->place);
     w->tid[0] = TD_E2(f, fmod, v, w->bdim[0]);
     v = TD_E2(f, truncate_divide, v, w->bdim[0]);
@@ -140,17 +139,14 @@ static td_val
 open_rows(wide *w)
 {
     td_fn *f = w->f;
-    td_val zero = w_int(w, TD_I32, 0), step = w_int(w, TD_I32, w->lanes), row, in_row;
+    td_val zero = w_int(w, TD_I32, 0), step = w_int(w, TD_I32, w->lanes), row;
 
     row = td_for(f, zero, TD_E2(f, multiply, w->bdim[1], w->bdim[2]), w_int(w, TD_I32, 1));
     w->tid[1] = TD_E2(f, fmod, row, w->bdim[1]);
     w->tid[2] = TD_E2(f, truncate_divide, row, w->bdim[1]);
     w->place = TD_E2(f, multiply, row, w->bdim[0]);
-    in_row = TD_E2(f, add, w->bdim[0], w_int(w, TD_I32, w->lanes - 1));
-    in_row = TD_E2(f, multiply, row, TD_E2(f, truncate_divide, in_row, step));
     w->tid[0] = td_for(f, zero, w->bdim[0], step);
     w->place = TD_E2(f, add, w->place, w->tid[0]);
-    w->number = TD_E2(f, add, in_row, TD_E2(f, truncate_divide, w->tid[0], step));
     return TD_E2(f, subtract, w->bdim[0], w->tid[0]);
 }
 
@@ -211,7 +207,7 @@ w_do_once(wide *w, uint32_t i, uint32_t end)
         bool once = s->op == OP_set ? w->at[s->arg[0].i].keep == W_ONCE
                                     : td_optab[s->op].value && w->at[i].shape == W_BLOCK;
 
-        if (w_opens(s->op)) {
+        if (td_op_opens(s->op)) {
             for (uint32_t stop = w_end(w, i); i < stop; i++)
                 if (w->in->ins[i].op == OP_get &&
                     w->at[w->in->ins[i].arg[0].i].keep == W_ONCE)
@@ -370,7 +366,7 @@ block_control(wide *w, uint32_t i)
         break;
     }
     block_range(w, i + 1, s->jump);
-    if (s->op == OP_if && s->jump != w_end(w, i)) {
+    if (s->op == OP_if && w_has_else(w, i)) {
         td_else(w->f);
         block_range(w, s->jump + 1, w_end(w, i));
     }
@@ -386,7 +382,7 @@ block_range(wide *w, uint32_t i, uint32_t end)
         uint32_t k = i;
 
         while (k < end && !w_edge(w, k))
-            k = w_opens(w->in->ins[k].op) ? w_end(w, k) + 1 : k + 1;
+            k = td_op_opens(w->in->ins[k].op) ? w_end(w, k) + 1 : k + 1;
         if (k > i)
             phase(w, i, k);
         i = k < end ? block_control(w, k) : k;
@@ -404,7 +400,7 @@ void
 w_blocks(wide *w)
 {
     w->epoch = 0;
-    w_storage(w);
+    w_storage(w, 0, w->in->n);
     w->alive = w->ended = w->tail = TD_NONE;
     if (w->exits && w->barriers) {
         w->alive = td_shared(w->f, TD_BOOL, TD_WIDE_THREADS);

@@ -40,7 +40,7 @@ break_target(const wide *w, uint32_t i)
     uint32_t p = w->at[i].parent;
 
     for (;; p = w->at[p].parent)
-        if (w_breakable(w->in->ins[p].op) && level-- == 0)
+        if (td_op_is_breakable(w->in->ins[p].op) && level-- == 0)
             return p;
 }
 
@@ -59,7 +59,7 @@ find_regions(wide *w)
         w->at[i].parent = open;
         if (s->op == OP_break_if)
             w->at[i].target = break_target(w, i);
-        if (w_opens(s->op) || s->op == OP_else)
+        if (td_op_opens(s->op) || s->op == OP_else)
             open = i;
     }
 }
@@ -111,7 +111,7 @@ find_clean(wide *w)
         unsigned op = w->in->ins[i].op;
 
         if (barrier(op) || (w_at_block(w, i) && (op == OP_else || op == OP_end)) ||
-            (w_opens(op) && w->at[i].block))
+            (td_op_opens(op) && w->at[i].block))
             clean = true;
         w->at[i].clean = clean && alive;
         if (op == OP_store || td_op_is_atomic(op))
@@ -195,7 +195,7 @@ walk(wide *w, uint32_t from, uint32_t to, known *k)
             w->at[i].alias = *v = *v == W_ROOT ? i : *v;
         } else if (s->op == OP_set) {
             k->of[s->arg[0].i] = w_src(w, s->arg[1]);
-        } else if (w_opens(s->op)) {
+        } else if (td_op_opens(s->op)) {
             TD_TRY(s->op == OP_if ? walk_if(w, i, k) : walk_loop(w, i, k));
             i = w_end(w, i);
         }

@@ -57,16 +57,14 @@ static void
 run_each(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
-    td_dtype dt = (td_dtype)s->dt, un = dt == TD_I64 ? TD_U64 : TD_U32;
     td_fn *f = w->f;
-    td_val hi = w_one(w, s->arg[1]), first, left, step = w_int(w, un, w->lanes);
+    td_val hi = w_one(w, s->arg[1]), first;
     uint32_t mark = w->nundo;
 
     w_do_once(w, i, w_end(w, i));
-    first = td_for(f, w_one(w, s->arg[0]), hi, w_int(w, dt, w->lanes));
-    left = td_bitcast(f, TD_E2(f, subtract, hi, first), un);
-    left = td_cast(f, TD_E3(f, select, TD_E2(f, less, left, step), left, step), TD_I32);
-    w->m = (wmask){.kind = W_COUNT, .any = true, .count = left};
+    w_storage(w, i + 1, w_end(w, i));
+    first = td_for(f, w_one(w, s->arg[0]), hi, w_int(w, (td_dtype)s->dt, w->lanes));
+    w->m = (wmask){.kind = W_COUNT, .any = true, .count = w_left(w, first, hi)};
     w->epoch = ++w->runs;
     w_defined(w, i, first, TD_NONE);
     w_run_group(w, i + 1, w_end(w, i));
@@ -98,13 +96,11 @@ w_function(wide *w)
     w->f->nparam = w->in->nparam;
     w->epoch = 0;
     w->alive = w->ended = w->tail = TD_NONE;
-    w_storage(w);
     for (uint32_t i = 0; i < w->in->n && !w->f->st; i++) {
         switch (w->in->ins[i].op) {
-        case OP_slot:
+        case OP_slot: w_storage(w, i, i + 1); continue;
         case OP_get:
-        case OP_set:
-        case OP_param: w_inst(w, i); continue;
+        case OP_set:  w_inst(w, i); continue;
         }
         if (!w->at[i].each) {
             same(w, i);

@@ -112,7 +112,8 @@ wants_mask(const wide *w, uint32_t i)
     if (pure(s->op) || s->op == OP_exit_if)
         return false;
     switch (s->op) {
-    case OP_if:   return shape(w, s->arg[0]) != W_PREFIX || w->in->ins[s->jump].op == OP_else;
+    case OP_for:  return !w->at[i].strip || w->at[i].leak;
+    case OP_if:   return shape(w, s->arg[0]) != W_PREFIX || w_has_else(w, i);
     case OP_set:  return w->at[i].partial;
     case OP_load: return w->at[i].shape == W_LANES;
     case OP_slot:
@@ -213,7 +214,7 @@ if_prefix(wide *w, uint32_t i)
     if (w->m.kind == W_COUNT)
         n = TD_E3(w->f, select, TD_E2(w->f, less, n, w->m.count), n, w->m.count);
     td_if(w->f, TD_E2(w->f, less, w_int(w, TD_I32, 0), n));
-    branch(w, i, w_end(w, i), (wmask){.kind = W_COUNT, .any = true, .count = n});
+    branch(w, i, w->in->ins[i].jump, (wmask){.kind = W_COUNT, .any = true, .count = n});
     w_close(w, mark);
     td_end(w->f);
 }
@@ -226,7 +227,7 @@ if_alike(wide *w, uint32_t i)
     td_if(w->f, w_one(w, w->in->ins[i].arg[0]));
     branch(w, i, mid, w->m);
     w_close(w, mark);
-    if (mid != end) {
+    if (w_has_else(w, i)) {
         td_else(w->f);
         branch(w, mid, end, w->m);
         w_close(w, mark);
@@ -239,22 +240,23 @@ do_if(wide *w, uint32_t i)
 {
     td_val c = w->in->ins[i].arg[0];
     uint32_t mid = w->in->ins[i].jump, end = w_end(w, i);
+    bool other = w_has_else(w, i);
 
     w->f->line = w->in->ins[i].line;
     if (alike(shape(w, c))) {
         if_alike(w, i);
-    } else if (shape(w, c) == W_PREFIX && mid == end && w->m.kind != W_SOME) {
+    } else if (shape(w, c) == W_PREFIX && !other && w->m.kind != W_SOME) {
         if_prefix(w, i);
     } else {
         td_val mask = w_mask(w), yes = w_vec(w, c), no = TD_NONE;
 
-        if (mid != end)
+        if (other)
             no = w_and(w, mask, TD_E1(w->f, logical_not, yes));
         branch_where(w, i, mid, w_and(w, mask, yes));
-        if (mid != end)
+        if (other)
             branch_where(w, mid, end, no);
     }
-    if (w->at[i].cross || (mid != end && w->at[mid].cross))
+    if (w->at[i].cross || (other && w->at[mid].cross))
         refresh(w);
     return end + 1;
 }
@@ -337,6 +339,34 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_end(f);
 }
 
+td_val
+w_left(wide *w, td_val first, td_val hi)
+{
+    td_fn *f = w->f;
+    td_dtype un = f->st || td_at(f, first)->dt == TD_I64 ? TD_U64 : TD_U32;
+    td_val left = td_bitcast(f, TD_E2(f, subtract, hi, first), un), most = w_int(w, un, w->lanes);
+
+    return td_cast(f, TD_E3(f, select, TD_E2(f, less, left, most), left, most), TD_I32);
+}
+
+/* The first lanes, which count up together to one bound, stay the first lanes. */
+static void
+for_strip(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val hi = w_one(w, s->arg[1]), first, n;
+
+    first = td_for(f, w_one(w, s->arg[0]), hi, w_one(w, s->arg[2]));
+    n = w_left(w, first, hi);
+    if (w->m.kind == W_COUNT)
+        n = TD_E3(f, select, TD_E2(f, less, n, w->m.count), n, w->m.count);
+    w->m = w->open[w->depth].m = (wmask){.kind = W_COUNT, .any = true, .count = n};
+    w_defined(w, i, first, TD_NONE);
+    w_range(w, i + 1, w_end(w, i));
+    td_end(f);
+}
+
 static uint32_t
 do_loop(wide *w, uint32_t i)
 {
@@ -344,16 +374,19 @@ do_loop(wide *w, uint32_t i)
     wmask was;
     uint32_t mark;
     td_val live = TD_NONE;
-    bool apart = s->op == OP_for && (!alike(shape(w, s->arg[0])) || !alike(shape(w, s->arg[1])) ||
+    bool strip = w->at[i].strip && !w->at[i].leak && w->m.kind != W_SOME;
+    bool apart = s->op == OP_for && !strip && (!alike(shape(w, s->arg[0])) || !alike(shape(w, s->arg[1])) ||
                                      !alike(shape(w, s->arg[2])));
 
     w->f->line = s->line;
-    if (w->at[i].leak)
+    if (w->at[i].leak || apart)
         live = live_lanes(w);
     was = w->m;
     mark = w->nundo;
     push(w, i, live);
-    if (apart) {
+    if (strip) {
+        for_strip(w, i);
+    } else if (apart) {
         for_apart(w, i, live);
     } else {
         open_region(w, i);
@@ -438,7 +471,7 @@ do_leave(wide *w, uint32_t i)
     int level = 0;
 
     for (uint32_t p = w->at[i].parent; p != W_ROOT; p = w->at[p].parent)
-        level += w_breakable(w->in->ins[p].op);
+        level += td_op_is_breakable(w->in->ins[p].op);
     w->f->line = w->in->ins[i].line;
     td_break_out(w->f, w_one(w, w->in->ins[i].arg[0]), level);
 }
@@ -484,7 +517,7 @@ wants_any(const wide *w, uint32_t i)
 
     if (s->op == OP_load || s->op == OP_store)
         return w_once(w, i);
-    return w_breakable(s->op) || s->op == OP_nanosleep || (s->op == OP_if && alike(shape(w, s->arg[0])));
+    return td_op_is_breakable(s->op) || s->op == OP_nanosleep || (s->op == OP_if && alike(shape(w, s->arg[0])));
 }
 
 static void
@@ -521,7 +554,7 @@ w_range(wide *w, uint32_t i, uint32_t end)
         }
         if (op == OP_if) {
             i = do_if(w, i);
-        } else if (w_breakable(op)) {
+        } else if (td_op_is_breakable(op)) {
             i = do_loop(w, i);
         } else if (op == OP_break_if) {
             do_break(w, i++);

@@ -2,8 +2,8 @@
  *
  * Neighbouring elements for neighbouring lanes are one access, scattered ones a gather or scatter.  A
  * pointer that differs between lanes is a vector of addresses, and its accesses are done lane by lane.
- * Local arrays lie element by element, all lanes of an element side by side; with barriers, once for
- * each group of the block.
+ * Local arrays lie element by element, an element of all lanes side by side; with barriers, of all threads
+ * of the block.
  */
 #include "ir/wide.h"
 
@@ -58,19 +58,16 @@ index_of(wide *w, td_val index)
 
 /* The place of element `index` of each lane's own array. */
 static td_val
-local_index(wide *w, td_val p, td_val index)
+local_index(wide *w, td_val index)
 {
     td_fn *f = w->f;
-    const td_inst *s = &w->in->ins[w_src(w, p)];
-    td_val n = w_int(w, TD_I64, w->lanes), at = alike(w, index) ? w_one(w, index) : w_vec(w, index);
+    td_val at = alike(w, index) ? w_one(w, index) : w_vec(w, index);
 
-    at = td_cast(f, at, TD_I64);
+    at = TD_E2(f, multiply, td_cast(f, at, TD_I64),
+               w_int(w, TD_I64, w->barriers ? TD_WIDE_THREADS : w->lanes));
     if (w->barriers)
-        at = TD_E2(f, add, at,
-                   TD_E2(f, multiply, td_cast(f, w->number, TD_I64),
-                         w_int(w, TD_I64, (int64_t)s->imm)));
-    at = TD_E2(f, multiply, at, n);
-    return td_at(f, at)->lanes == 1 ? at : TD_E2(f, add, at, td_iota(f, TD_I64, w->lanes));
+        at = TD_E2(f, add, at, td_cast(f, w->place, TD_I64));
+    return f->st || td_at(f, at)->lanes == 1 ? at : TD_E2(f, add, at, td_iota(f, TD_I64, w->lanes));
 }
 
 /* What one lane promised holds for the first of several only when it is no more than an element. */
@@ -175,7 +172,7 @@ w_access(wide *w, uint32_t i)
     if (own.i != UINT32_MAX)
         mask = w_and(w, mask, w_vec(w, own));
     if (w_is_local(w, s->arg[0]))
-        access(w, i, w_one(w, s->arg[0]), local_index(w, s->arg[0], s->arg[1]), mask);
+        access(w, i, w_one(w, s->arg[0]), local_index(w, s->arg[1]), mask);
     else if (!alike(w, s->arg[0]))
         lane_by_lane(w, i, mask);
     else

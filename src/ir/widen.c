@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LOCAL_MOST = 1 << 20 }; /* bytes of a local array for all groups: they lie on the stack */
+enum { LOCAL_MOST = 1 << 20 }; /* bytes of a local array for all threads: it lies on the stack */
 
 /* What no group of lanes does. */
 static const char *
@@ -23,7 +23,7 @@ refused(const wide *w, const td_inst *s)
         return w_is_local(w, s->arg[0]) ? "a local array's address is taken" : NULL;
     case OP_local:
         return w->barriers &&
-                       s->imm * td_dtype_size((td_dtype)s->dt) * 32 * TD_WIDE_THREADS > LOCAL_MOST
+                       s->imm * td_dtype_size((td_dtype)s->dt) * TD_WIDE_THREADS > LOCAL_MOST
                    ? "its local arrays are too large"
                    : NULL;
     case OP_shuffle:
@@ -73,10 +73,13 @@ both_ways(wide *w)
 td_status
 td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why)
 {
-    wide w = {.in = in, .f = out};
+    wide w = {.f = out};
     td_status st;
+    td_fn own;
 
     TD_ASSERT(!in->st);
+    TD_TRY(w_canon(in, out->mem, &own));
+    w.in = &own;
     w.at = td_alloc_big(out->mem, (in->n + 1) * sizeof *w.at);
     if (!w.at)
         return td_fail(TD_ERR_NOMEM, "kernel %s: widening %u instructions", in->name, in->n);

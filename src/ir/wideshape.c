@@ -168,9 +168,12 @@ of_counter(wide *w, uint32_t i)
 
     if (lo == W_NONE || hi == W_NONE || step == W_NONE)
         return W_NONE;
-    if (!alike(lo) || !alike(hi) || !alike(step))
-        w->at[i].vary = w->at[i].leak = true;
     w->at[i].stride = w->at[w_src(w, s->arg[0])].stride;
+    w->at[i].strip = lo == W_AFFINE && w->at[i].stride == 1 && alike(hi) && alike(step);
+    if (!alike(lo) || !alike(hi) || !alike(step)) {
+        w->at[i].vary = true;
+        w->at[i].leak |= !w->at[i].strip;
+    }
     if (!alike(step) || (!alike(lo) && lo != W_AFFINE))
         return W_LANES;
     return lo == W_AFFINE ? W_AFFINE : most(lo, most(alike(hi) ? hi : W_GROUP, step));
@@ -218,7 +221,7 @@ partial(const wide *w, uint32_t slot, uint32_t a)
     for (uint32_t p = w->at[a].parent; p != w->at[slot].home && p != W_ROOT; p = w->at[p].parent) {
         if (!w->at[p].vary)
             continue;
-        if (!w_breakable(w->in->ins[p].op))
+        if (!td_op_is_breakable(w->in->ins[p].op))
             return true;
         for (uint32_t g = w->at[slot].next; g != W_ROOT; g = w->at[g].next)
             if (w->in->ins[g].op == OP_get && !w_inside(w, g, p))
@@ -277,8 +280,8 @@ leave(wide *w, uint32_t i, uint32_t target, bool return_)
         wat *r = &w->at[p], was = *r;
 
         r->cross |= p != target;
-        r->leak |= w_breakable(w->in->ins[p].op);
-        r->vary |= w_breakable(w->in->ins[p].op) && !return_;
+        r->leak |= td_op_is_breakable(w->in->ins[p].op);
+        r->vary |= td_op_is_breakable(w->in->ins[p].op) && !return_;
         news |= was.cross != r->cross || was.leak != r->leak || was.vary != r->vary;
         if (p == target)
             break;
@@ -355,7 +358,7 @@ check_block_level(wide *w)
 {
     for (uint32_t i = 0; i < w->in->n; i++) {
         const td_inst *s = &w->in->ins[i];
-        bool ours = (w_opens(s->op) && w->at[i].block) ||
+        bool ours = (td_op_opens(s->op) && w->at[i].block) ||
                     (s->op == OP_break_if && w->at[w->at[i].target].block);
 
         for (int a = 0; ours && a < (s->op == OP_for ? 3 : s->op == OP_if || s->op == OP_break_if);

@@ -211,6 +211,22 @@ make_kernel(py_spec *s)
     return st;
 }
 
+/* The function's name as machine code can have it. */
+static const char *
+plain_name(py_spec *s, const char *name)
+{
+    size_t n = strlen(name);
+    char *copy = td_alloc(&s->mem, n + 2);
+
+    for (size_t i = 0; i < n; i++) {
+        char c = name[i];
+        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        copy[i] = ok || c == '_' ? c : '_';
+    }
+    return copy;
+}
+
 static bool
 run_front(py_spec *s, bool gpu)
 {
@@ -226,6 +242,8 @@ run_front(py_spec *s, bool gpu)
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);
     if (!st && s->mem.failed)
         st = td_fail(TD_ERR_NOMEM, "%s: memory is out while it is compiled", source->name);
+    if (!st)
+        s->made.fn.name = plain_name(s, source->name);
     return py_ok(st);
 }
 
@@ -299,8 +317,8 @@ py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t 
     s = new_spec(d, dev, type, narg);
     if (!s)
         return NULL;
-    if (!run_front(s, td_dev_info(dev)->kind != TD_DEV_CPU) || !fetch_arrays(s) || !fetch_memory(s) || !py_ok(make_kernel(s)) ||
-        !py_warn()) {
+    if (!run_front(s, td_dev_info(dev)->kind != TD_DEV_CPU) || !fetch_arrays(s) ||
+        !fetch_memory(s) || !py_ok(make_kernel(s)) || !py_warn()) {
         free_spec(s);
         return NULL;
     }
@@ -309,8 +327,8 @@ py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t 
 }
 
 bool
-py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch, char **text,
-            const td_type **result)
+py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch,
+            char **text, const td_type **result)
 {
     py_spec *s = new_spec(d, py_cpu(), type, narg);
     bool ok = s && run_front(s, true) && py_ok(td_jit_text(&s->made.fn, "ptx", arch, text));

@@ -456,8 +456,8 @@ static inline void
 wide_each_row(test_case *c)
 {
     td_fn *f = &c->f;
-    td_val r = test_out(c, TD_I32, WIDE_SIDE * WIDE_SIDE, "escapes", 0), total = td_slot(f, TD_I64, 1),
-           sum = test_out(c, TD_I64, 1, "sum of rows", 0), side = test_word(c, TD_I64, WIDE_SIDE),
+    td_val r = test_out(c, TD_I32, WIDE_SIDE * WIDE_SIDE, "escapes", 0), sum = test_out(c, TD_I64, 1, "sum of rows", 0),
+           side = test_word(c, TD_I64, WIDE_SIDE), total = td_slot(f, TD_I64, 1),
            zero = td_const_int(f, TD_I64, 0), n = td_slot(f, TD_I32, 1), z = td_slot(f, TD_F32, 1), x, y, cr;
 
     y = td_for(f, zero, side, td_const_int(f, TD_I64, 1));
@@ -485,9 +485,10 @@ wide_each_pair(test_case *c)
     td_fn *f = &c->f;
     td_val xs = wide_in(c, TD_F64, WIDE_N), r = test_out(c, TD_F64, WIDE_N, "force", 0),
            last = test_out(c, TD_I64, 1, "last", 0), zero = td_const_int(f, TD_I64, 0),
-           n = test_word(c, TD_I64, WIDE_N - 3), acc = td_slot(f, TD_F64, 1), kept = td_slot(f, TD_I64, 1), p, i, j, d, own;
+           n = test_word(c, TD_I64, WIDE_N - 3), kept = td_slot(f, TD_I64, 1), acc, p, i, j, d, own;
 
     p = td_pieces(f, zero, n, 7);
+    acc = td_slot(f, TD_F64, 1);
     i = td_each(f, p, td_piece_end(f, p));
     own = td_local(f, TD_F64, 4);
     STORE(own, I32(1), LOAD(xs, i));
