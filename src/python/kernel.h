@@ -139,7 +139,7 @@ py_is_dispatcher(PyObject *o)
 }
 
 /* The front's view of function `fn` (a function or a dispatcher), made once a dispatcher; NULL: exception. */
-const td_source *py_source(py_dispatcher *d, PyObject *fn);
+const td_source *py_source(py_dispatcher *d, PyObject *o);
 void             py_sources_free(py_dispatcher *d);
 
 /* What the front is told during one compilation. */
@@ -188,7 +188,7 @@ td_scalar py_leaf_scalar(const py_leaf *l, td_dtype dt);        /* WORD of dt: i
 void    py_call_end(py_call *c);                             /* releases what the leaves hold */
 /* Address, shape and, where the type says so, strides; returns how many. */
 uint32_t py_array_words(const td_type *t, uintptr_t at, const td_view *v, uint64_t *out);
-void     py_host_view_of(const py_leaf *l, td_view *out);    /* HOST: strides in units of the type's */
+void     py_host_view_of(const py_leaf *l, td_view *v);      /* HOST: strides in units of the type's */
 
 /* ---- kernelmake.c ---- */
 py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */

@@ -511,7 +511,9 @@ add(py_call *c, PyObject *o, const td_type **type)
     if (is_numpy_array(o))
         return add_numpy(c, o, type);
     if (o == Py_None) {
-        *type = td_type_none();
+        static const td_type *none;
+
+        *type = none ? none : (none = td_type_none());
         return true;
     }
     if (is_numpy_scalar(o))

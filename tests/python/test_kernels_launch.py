@@ -655,6 +655,55 @@ def test_prints(dev, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 6
 
 
+def test_failures_met_by_streams_and_events(dev):
+    @cuda.jit
+    def k(a, n):
+        if n < 0:
+            raise ValueError("negative")
+        a[0] = n
+
+    s, e, a = td.Stream(), td.Event(), td.zeros(1)
+    for wait in (s.synchronize, e.synchronize):
+        with pytest.raises(ValueError, match="negative"):
+            k[1, 1, s](a, -1)
+            e.record(s)
+            wait()
+    k[1, 1, s](a, 4)
+    s.synchronize()
+    assert a[0] == 4
+
+
+def test_kernels_that_go_before_they_have_told(dev):
+    def once(n):
+        @cuda.jit
+        def k(a):
+            assert a[0] == 0, "not zero"
+            a[0] = n
+            print("told", n)
+
+        k[1, 1](td.zeros(1))
+
+    for n in range(5):
+        once(n)
+        gc.collect()
+    td.synchronize()
+
+
+def test_prints_beyond_the_buffer(dev, capsys):
+    @cuda.jit
+    def k(n):
+        for i in range(n):
+            print(i)
+
+    k[1, 1](100_000)
+    td.synchronize()
+    lines = capsys.readouterr().out.split()
+    assert lines == [str(i) for i in range(len(lines))] and len(lines) > 50_000
+    k[1, 1](3)
+    td.synchronize()
+    assert capsys.readouterr().out.split() == ["0", "1", "2"]
+
+
 # ---- functions ----
 
 
@@ -739,6 +788,19 @@ def test_what_dispatchers_tell(dev):
     k.forall(3)(a, a, a)
     k.forall(0)(a, a, a)
     assert pickle.loads(pickle.dumps(add)) is add
+
+
+def test_lint():
+    @cuda.jit
+    def k(a):
+        i = cuda.grid(1)
+        a[i] = a[i] * 0.5
+        a[i] = np.float64(a[i]) * 2
+
+    with td.device("cpu"):
+        k[1, 1](td.zeros(1, dtype="f4"))
+    line = k.py_func.__code__.co_firstlineno + 4
+    assert len(k.lint()) == 1 and f"line {line} computes in float64" in k.lint()[0]
 
 
 def test_inspect_types(capsys):
