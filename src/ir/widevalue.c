@@ -238,9 +238,9 @@ compute(wide *w, uint32_t i)
     case OP_tid:
         w_defined(w, i, w->linear ? TD_NONE : w->tid[s->imm], w->linear ? w->tid[s->imm] : TD_NONE);
         return;
-    case OP_bid:  w_defined(w, i, w->bid[s->imm], TD_NONE); return;
-    case OP_bdim: w_defined(w, i, w->bdim[s->imm], TD_NONE); return;
-    case OP_gdim: w_defined(w, i, w->gdim[s->imm], TD_NONE); return;
+    case OP_bid:     w_defined(w, i, w->bid[s->imm], TD_NONE); return;
+    case OP_bdim:    w_defined(w, i, w->bdim[s->imm], TD_NONE); return;
+    case OP_gdim:    w_defined(w, i, w->gdim[s->imm], TD_NONE); return;
     case OP_at:
     case OP_pointer:
     case OP_address: w_pointer(w, i); return;

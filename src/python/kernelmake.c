@@ -299,8 +299,8 @@ py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t 
     s = new_spec(d, dev, type, narg);
     if (!s)
         return NULL;
-    if (!run_front(s, td_dev_info(dev)->kind != TD_DEV_CPU) || !fetch_arrays(s) || !fetch_memory(s) || !py_ok(make_kernel(s)) ||
-        !py_warn()) {
+    if (!run_front(s, td_dev_info(dev)->kind != TD_DEV_CPU) || !fetch_arrays(s) ||
+        !fetch_memory(s) || !py_ok(make_kernel(s)) || !py_warn()) {
         free_spec(s);
         return NULL;
     }
@@ -309,8 +309,8 @@ py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t 
 }
 
 bool
-py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch, char **text,
-            const td_type **result)
+py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch,
+            char **text, const td_type **result)
 {
     py_spec *s = new_spec(d, py_cpu(), type, narg);
     bool ok = s && run_front(s, true) && py_ok(td_jit_text(&s->made.fn, "ptx", arch, text));
