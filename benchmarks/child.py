@@ -8,12 +8,14 @@ compares it among the libraries, so that nobody is timed for a wrong answer. OUR
 that stands for treadle. SCALE divides the repetitions (1 for a measurement).
 """
 
+import functools
 import json
 import random
 import statistics
 import sys
 import time
 
+import kernels
 import libraries
 import numpy
 import rows as table
@@ -92,9 +94,20 @@ class Timer:
         # The first of them also opened the compiler.
         return statistics.median(costs[1:])
 
+    def compiling_function(self, name):
+        """The same of programs/NAME.py, of which a constant differs each time."""
+        x = numpy.linspace(-3, 4, 100)
+        costs = []
+        for seed in range(max(2, self.library.compile_repeats // self.scale) + 1):
+            function = getattr(kernels.load(name, self.library.compiler, SEED=seed), name)
+            call = functools.partial(function, x, x.copy(), numpy.empty_like(x))
+            first = self.batch(call, 1)
+            costs.append(first - self.batch(call, 1))
+        return statistics.median(costs[1:])
+
 
 TIMINGS = {"throughput": Timer.throughput, "latency": Timer.latency, "graph": Timer.sequence,
-           "transfer": Timer.transfer}
+           "transfer": Timer.transfer, "kernel": Timer.throughput, "launch": Timer.latency}
 
 
 def new_expression(seed, names):
@@ -109,6 +122,10 @@ def new_expression(seed, names):
 def measure(library, timer, row, cache):
     """(seconds, value) of a row. Arrays are kept in `cache` for other rows that want the same."""
     text = row.expression(library.name)[0]
+    if row.kind == "function":
+        return timer.compiling_function(text), None
+    if row.kind == "kernel":
+        compare(library, row, text)
     arrays = {}
     for item in row.inputs:
         if item not in cache:
@@ -119,9 +136,29 @@ def measure(library, timer, row, cache):
         return timer.compiling(row, arrays), None
     if row.kind == "record":
         return timer.latency(library.record(text, arrays)), None
-    call = (library.graph if row.kind == "graph" else library.call)(text, arrays)
+    call = MAKERS.get(row.kind, MAKERS[""])(library, text, arrays)
     value = digest(library.host(call())) if row.alike else None
     return TIMINGS[row.kind](timer, call), value
+
+
+def maker(name):
+    return lambda library, text, arrays: getattr(library, name)(text, arrays)
+
+
+MAKERS = {"": maker("call"), "graph": maker("graph"), "kernel": maker("program"), "launch": maker("program")}
+
+
+def compare(library, row, text):
+    """Raise ArithmeticError if the program's results on few elements are not NumPy's."""
+    reference = kernels.load("reference", library.compiler)
+    small = [item.shrunk() for item in row.inputs]
+    host = {item.name: item.base() for item in small}
+    wanted = libraries.function(text, list(host), numpy, grid=reference, loops=reference)(**host)
+    arrays = {item.name: operand(library, item) for item in small}
+    found = library.host(library.program(text, arrays)())
+    problem = reference.problem(found, wanted)
+    if problem:
+        raise ArithmeticError(problem)
 
 
 def operand(library, item):

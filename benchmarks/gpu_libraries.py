@@ -6,7 +6,9 @@ All of them work on the device's default stream.
 import importlib
 import re
 
+import kernels
 import numpy
+from driver import Driver
 from libraries import Library, Ours, Torch, TorchCompile, function
 
 
@@ -18,6 +20,12 @@ class Cupy(Library):
 
     def sync(self):
         self.m.cuda.Device().synchronize()
+
+    def program(self, text, arrays):
+        """A launch of programs/add.cu."""
+        source = (kernels.PROGRAMS / "add.cu").read_text(encoding="utf-8")
+        f = function(text, list(arrays), self.m, add=self.m.RawKernel(source, "add"))
+        return self.writing(f, arrays)
 
 
 class CupyFuse(Cupy):
@@ -58,6 +66,7 @@ class NumbaCuda(Library):
     """A kernel with one thread an element, for one- and two-dimensional arrays."""
 
     name = "numba.cuda"
+    compiler = "numba"
     compile_repeats = 4
     THREADS = 256
 
@@ -152,4 +161,5 @@ class Jax(Library):
 
 
 GPU = {"treadle": Ours, "cupy": Cupy, "cupy.fuse": CupyFuse, "torch": TorchCuda,
-       "torch.compile": TorchCompileCuda, "numba.cuda": NumbaCuda, "jax": Jax}
+       "torch.compile": TorchCompileCuda, "numba.cuda": NumbaCuda, "jax": Jax,
+       "driver": Driver}

@@ -8,6 +8,7 @@ import functools
 import importlib
 import os
 
+import kernels
 import numpy
 
 
@@ -24,6 +25,7 @@ class Library:
     name = "numpy"
     module = "numpy"
     compile_repeats = 12
+    compiler = None  # the module that programs/ import from, of a library that compiles them
 
     def __init__(self):
         self.m = importlib.import_module(self.module)
@@ -60,6 +62,24 @@ class Library:
         f = self.compiled(text, names)
         return lambda: f(*values)
 
+    def program(self, text, arrays):
+        """A call of a program in programs/, `grid` or `loops` in the text, compiled by the library.
+
+        It writes into the array `o`, which the call returns."""
+        used = [name for name in ("grid", "loops") if f"{name}." in text]
+        scope = {name: kernels.load(name, self.compiler) for name in used}
+        return self.writing(function(text, list(arrays), self.m, **scope), arrays)
+
+    def writing(self, f, arrays):
+        """A call of f with the arrays that returns the array `o`."""
+        values, out = list(arrays.values()), arrays["o"]
+
+        def run():
+            f(*values)
+            return out
+
+        return run
+
     def record(self, text, arrays):
         """As call(), where the library can put evaluation off."""
         return self.call(text, arrays)
@@ -75,7 +95,7 @@ class Ours(Library):
     name = "treadle"
 
     def __init__(self, module="treadle"):
-        self.module = module
+        self.module = self.compiler = module
         super().__init__()
 
     def host(self, result):
@@ -139,7 +159,7 @@ class Numexpr(Library):
 class Numba(Library):
     """An @njit(parallel=True) function of the array expression: its way to fuse and thread."""
 
-    name = module = "numba"
+    name = module = compiler = "numba"
     compile_repeats = 4
 
     def array(self, host):
@@ -147,6 +167,26 @@ class Numba(Library):
 
     def compiled(self, text, names):
         return self.m.njit(parallel=True)(function(text, names, numpy))
+
+
+class NumbaSimulator(Library):
+    """Numba's CUDA kernels on a CPU: Python threads that interpret them."""
+
+    name = "numba.simulator"
+    compiler = "numba"
+
+    def __init__(self):
+        os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # read when numba is imported
+        self.m = importlib.import_module("numba.cuda")
+
+    def version(self):
+        return importlib.import_module("numba").__version__
+
+    def array(self, host):
+        return self.m.to_device(host)
+
+    def host(self, result):
+        return result.copy_to_host() if hasattr(result, "copy_to_host") else numpy.asarray(result)
 
 
 class Torch(Library):
@@ -177,7 +217,7 @@ class TorchCompile(Torch):
 
 
 CPU = {"treadle": Ours, "numpy": Library, "numexpr": Numexpr, "numba": Numba, "torch": Torch,
-       "torch.compile": TorchCompile}
+       "torch.compile": TorchCompile, "numba.simulator": NumbaSimulator}
 
 
 def environment(threads=None):

@@ -5,6 +5,7 @@ first result is a first one.
 """
 
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import time
 
 import rows as table
 
+HERE = pathlib.Path(__file__).resolve().parent
+KINDS = ("startup", "import", "first")  # of the rows that measure() takes
 CACHES = ("TREADLE_CACHE_DIR", "CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "CUDA_CACHE_PATH",
           "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME")
 
@@ -72,6 +75,25 @@ def first_line(code, env):
     return seconds
 
 
+def first_call(arguments, env, repeats):
+    """Median seconds that first_call.py prints. With "cached" the runs share folders, of which
+    the first one, not counted, fills what can be kept."""
+    cached = "cached" in arguments
+    times = []
+    with tempfile.TemporaryDirectory(prefix="treadle-bench-") as folder:
+        for i in range(repeats + cached):
+            place = folder if cached else os.path.join(folder, str(i))
+            os.makedirs(place, exist_ok=True)
+            asked = subprocess.run([sys.executable, str(HERE / "first_call.py"), *arguments],
+                                   capture_output=True, text=True, check=False,
+                                   env={**env, **dict.fromkeys(CACHES, place)})
+            if asked.returncode:
+                last = asked.stderr.strip().splitlines()[-1:] or [f"exit code {asked.returncode}"]
+                raise RuntimeError(last[0][:160])
+            times.append(float(asked.stdout.split()[-1]))
+    return statistics.median(times[cached:])
+
+
 def startup(code, env, repeats):
     """Median, the first run left out: it reads the library's files from the disk."""
     first_line(code, env)
@@ -89,14 +111,22 @@ def importing(code, env, repeats):
 
 
 def measure(row, library, ours, scale):
-    """{"seconds": …} or {"missing": reason} of a row of kind "startup" or "import"."""
-    programs = IMPORTS if row.kind == "import" else FIRST_RESULT[row.device]
-    if library not in programs:
-        return {"missing": f"as {library.split('.')[0]}"}
-    code = programs[library].format(ours=ours) if library == "treadle" else programs[library]
-    take = importing if row.kind == "import" else startup
-    repeats = max(2, (15 if row.kind == "import" else 5) // scale)
+    """{"seconds": …} or {"missing": reason} of a row of kind "startup", "import" or "first"."""
+    env = dict(os.environ)
     try:
-        return {"seconds": take(code, dict(os.environ), repeats)}
+        if row.kind == "first":
+            text, reason = row.expression(library)
+            if reason:
+                return {"missing": reason}
+            module = ours if library == "treadle" else library.split(".")[0]
+            arguments = [row.device, library, module, *text.split()]
+            return {"seconds": first_call(arguments, env, max(2, 7 // scale))}
+        programs = IMPORTS if row.kind == "import" else FIRST_RESULT[row.device]
+        if library not in programs:
+            return {"missing": table.KERNELS_ONLY.get(library, f"as {library.split('.')[0]}")}
+        code = programs[library].format(ours=ours) if library == "treadle" else programs[library]
+        take = importing if row.kind == "import" else startup
+        repeats = max(2, (15 if row.kind == "import" else 5) // scale)
+        return {"seconds": take(code, env, repeats)}
     except RuntimeError as problem:
         return {"missing": str(problem)}

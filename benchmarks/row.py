@@ -12,6 +12,8 @@ import numpy
 
 CPU, GPU = "cpu", "cuda"
 DEVICES = (CPU, GPU)
+# Peers of the rows of kernels alone, and why their other cells are empty.
+KERNELS_ONLY = {"numba.simulator": "runs kernels only", "driver": "launches kernels only"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Input:
             block = rng.random(count).astype(self.host_dtype) + self.host_dtype.type(0.01)
         return numpy.resize(block, shape)
 
+    def shrunk(self):
+        """As itself, with few elements; lengths that were alike stay so, short ones stay."""
+        few = 1000 if sum(d > 256 for d in self.shape) == 1 else 90
+        return dataclasses.replace(self, shape=tuple(d if d <= 256 else few for d in self.shape))
+
     def view(self, base):
         """The operand: a view of the base, by the slicing of the library it belongs to."""
         if self.layout == "T":
@@ -87,7 +94,9 @@ class Row:
     kind     "throughput": time of a call, many in flight; "latency": host time of a small call;
              "record": the same without evaluation; "graph": as "latency", replayed from what the
              library recorded, where it can; "compile": a new kernel; "startup", "import": whole
-             processes
+             processes; "kernel": as "throughput", of a program in programs/, which is compared
+             with NumPy first; "launch": as "latency", of such a program; "function": compiling
+             programs/sixty.py; "first": a first call in a process of its own
     text     the expression by library; "" is every library's that has no entry of its own, None
              says that the library cannot, for the reason in `cannot`
     out      shape of the result, "inputs" for that of the first input
@@ -111,13 +120,15 @@ class Row:
 
     def expression(self, library):
         """(text, None), or (None, why the library has none)."""
+        if library in KERNELS_ONLY and library not in self.text:
+            return None, KERNELS_ONLY[library]
         own = self.text.get(library, self.text.get("", None))
         return (own, None) if own else (None, self.cannot.get(library, "no such operation"))
 
     @property
     def moved(self):
         """Bytes that any implementation must read and write; 0 where that says nothing."""
-        if self.kind != "throughput" or not self.floor:
+        if self.kind not in ("throughput", "kernel") or not self.floor:
             return 0
         written = self.written
         if written is None:

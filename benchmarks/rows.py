@@ -3,9 +3,10 @@
 Everything that is true of a row stands here once.
 """
 
-from row import CPU, DEVICES, GPU, Input, Row, Target, matrices, vectors
+import kernel_rows
+from row import CPU, DEVICES, GPU, KERNELS_ONLY, Input, Row, Target, matrices, vectors
 
-__all__ = ["CPU", "DEVICES", "GPU", "rows"]
+__all__ = ["CPU", "DEVICES", "GPU", "KERNELS_ONLY", "rows"]
 
 BIG = {CPU: 1 << 24, GPU: 1 << 27}  # elements of the rows that have a target
 
@@ -300,4 +301,4 @@ def rows(device):
     """All rows of a device, in the order of the table."""
     return [*with_targets(device), *by_axes(device), *selecting(device), *ordering(device),
             *drawing(device), *transfers(device), *products(device), *varied(device),
-            *small(device), *replayed(device), *processes(device)]
+            *small(device), *replayed(device), *kernel_rows.rows(device), *processes(device)]

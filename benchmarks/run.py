@@ -32,8 +32,8 @@ SILENCE = 240  # seconds without a line after which a child is ended
 TOLERANCE = 1e-3  # relative difference of results' means that is called a difference
 
 PEERS = {
-    table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile"),
-    table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax"),
+    table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "numba.simulator"),
+    table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax", "driver"),
 }
 
 
@@ -99,14 +99,14 @@ def measure(device, options, env):
         members = [row for row in chosen if row.group == group]
         for library in ("treadle", *options.libraries):
             print(f"{group}: {library}", flush=True)
-            inside = [row.name for row in members if row.kind not in ("startup", "import")]
+            inside = [row.name for row in members if row.kind not in processes.KINDS]
             if inside:
                 found, version = run_group(device, library, inside, options, env)
                 versions[library] = version or versions.get(library)
                 for name, entry in found.items():
                     cells[name][library] = entry
             for row in members:
-                if row.kind in ("startup", "import"):
+                if row.kind in processes.KINDS:
                     cells[row.name][library] = processes.measure(
                         row, library, options.ours, options.scale)
             for row in members:

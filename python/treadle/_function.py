@@ -12,7 +12,7 @@ class Compiled:
     """A function compiled for a row of argument types on one device.
 
     args: treadle.types of the arguments; return_type; device: its name; kernel: the name of the machine code;
-    shared: bytes of static shared memory; notes: lines for explain() and lint()."""
+    shared: bytes of static shared memory; notes: lines for explain()."""
 
     def __init__(self, function, number, info):
         self._function, self._number = function, number
@@ -64,7 +64,8 @@ def signatures_of(x):
 
     if x is None:
         return []
-    several = isinstance(x, list) or (isinstance(x, tuple) and x and all(isinstance(s, (str, types.Signature)) and "(" in str(s) for s in x))
+    whole = [isinstance(s, types.Signature) or (isinstance(s, str) and "(" in s) for s in x] if type(x) is tuple else []
+    several = isinstance(x, list) or (whole and all(whole))
     return [types.normalize(s)[0] for s in (x if several else [x])]
 
 
@@ -135,7 +136,7 @@ class Function(_core.Dispatcher):
     @property
     def stats(self):
         """Counts of the process: kernels compiled, loaded from the disk cache, launches."""
-        return _core.stats()
+        return _core.jit_stats()
 
     # ---- texts ----
 
@@ -168,8 +169,12 @@ class Function(_core.Dispatcher):
         return "\n".join(f"{c}: {note}" for c in self._compiled() for note in c.notes)
 
     def lint(self):
-        """Lines about what makes the compilations slower than they could be."""
-        return [f"{c}: {note}" for c in self._compiled() for note in c.notes]
+        """What makes the compilations slower than they could be: a list of lines, "file:line: what was found".
+
+        float64 arithmetic beside float32 arrays, strided access to memory, bank conflicts in shared memory, local arrays
+        that lie in memory, 64-bit integer divisions, atomic operations that are loops."""
+        found = dict.fromkeys(line for c in self._compiled() for line in self._lint(c._number).splitlines())
+        return list(found)
 
 
 def _by_name(module, name):

@@ -8,6 +8,14 @@ class CPUFunction(Function):
     shared, numbers and tuples of them come back."""
 
 
+def prange(*args):
+    """range(*args) whose turns, in a function compiled with parallel=True, run in any order and on all cores. What the
+    turns only add to, multiply, and, or, xor, or take the least or greatest of, is reduced over them."""
+    return range(*args)
+
+
+prange._td_name = "treadle.prange"
+
 _IGNORED = {"nopython", "cache", "inline", "looplift", "no_cpython_wrapper", "no_cfunc_wrapper", "debug", "_nrt"}
 _KNOWN = {"parallel", "fastmath", "nogil", "error_model", "boundscheck"}
 

@@ -181,6 +181,45 @@ check_args(const td_func *f, const td_dims *dims, int narg)
 }
 
 td_status
+td_cuda_func_attribute(td_func *f, int number, int *out)
+{
+    td_cuda *c = td_cuda_of(f->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = CU_CALL(c, cuFuncGetAttribute, out, number, f->handle);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+td_status
+td_cuda_func_resident(td_func *f, int threads, size_t shared, int *nblock)
+{
+    td_cuda *c = td_cuda_of(f->dev);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st =
+        CU_CALL(c, cuOccupancyMaxActiveBlocksPerMultiprocessor, nblock, f->handle, threads, shared);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+/* The driver's call; a cooperative launch keeps all its blocks on the device at once, or fails. */
+static int
+launch_now(const td_cuda *c, const td_func *f, const td_stream *s, const td_dims *d, void **param)
+{
+    if (d->cooperative)
+        return c->drv->cuLaunchCooperativeKernel(f->handle, d->grid[0], d->grid[1], d->grid[2],
+                                                 d->block[0], d->block[1], d->block[2], d->shared,
+                                                 s->handle, param);
+    return c->drv->cuLaunchKernel(f->handle, d->grid[0], d->grid[1], d->grid[2], d->block[0],
+                                  d->block[1], d->block[2], d->shared, s->handle, param, NULL);
+}
+
+td_status
 td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
     td_cuda *c = td_cuda_of(f->dev);
@@ -200,9 +239,7 @@ td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *ar
     if (st)
         return launch_failed(f, dims, st);
     number = td_cuda_launched(c, s, f->name, dims->what);
-    r = c->drv->cuLaunchKernel(f->handle, dims->grid[0], dims->grid[1], dims->grid[2],
-                               dims->block[0], dims->block[1], dims->block[2], dims->shared,
-                               s->handle, param, NULL);
+    r = launch_now(c, f, s, dims, param);
     if (r)
         st = td_cuda_status(c, r, "cuLaunchKernel");
     else if (c->dev.sync)

@@ -137,6 +137,7 @@ td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const c
 {
     return td_recent_add(c->recent, &(td_launched){.stream = s,
                                                    .legacy = s == &s->dev->def,
+                                                   .apart = s->foreign,
                                                    .name = name,
                                                    .what = what,
                                                    .site = td_site_held()});
@@ -182,8 +183,8 @@ sync_all(td_dev *d)
 {
     td_cuda *c = td_cuda_of(d);
     uint64_t number = td_recent_last(c->recent);
-    td_status st = td_cuda_end(
-        c, td_cuda_begin(c) ? c->drv->cuCtxSynchronize() : CU_NOT_CALLED, "cuCtxSynchronize");
+    td_status st = td_cuda_end(c, td_cuda_begin(c) ? c->drv->cuCtxSynchronize() : CU_NOT_CALLED,
+                               "cuCtxSynchronize");
 
     return waited(c, st, NULL, number);
 }
@@ -389,6 +390,8 @@ static const td_devops cuda_ops = {
     .module_free = td_cuda_module_free,
     .module_func = td_cuda_module_func,
     .assemble = td_cuda_assemble,
+    .func_attribute = td_cuda_func_attribute,
+    .func_resident = td_cuda_func_resident,
     .launch = td_cuda_launch,
     .graph_begin = td_cuda_graph_begin,
     .graph_end = td_cuda_graph_end,

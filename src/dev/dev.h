@@ -182,6 +182,7 @@ typedef struct td_dims {
     uint32_t shared; /* dynamic shared memory, bytes */
     uint16_t first, last; /* arguments that are addresses: the first and the last so many; both 0: any
                              of them may be */
+    bool     cooperative; /* all blocks are on the device at once */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
     uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */
@@ -202,6 +203,10 @@ td_status td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_
 /* f runs a block of any extents: behind the arguments it finds six words, the block's extents and the grid's,
  * and its dynamic shared memory at td_scratch (base/scratch.h). */
 void      td_func_blocks(td_func *f);
+/* What the driver knows of f, by CU_FUNC_ATTRIBUTE number, and how many blocks of so many threads and bytes of
+ * dynamic shared memory a multiprocessor holds at once.  TD_SKIP: the device has no such thing. */
+td_status td_func_attribute(td_func *f, int number, int *out);
+td_status td_func_resident(td_func *f, int threads, size_t shared, int *nblock);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */
 

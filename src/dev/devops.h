@@ -182,6 +182,9 @@ struct td_devops {
     td_status (*module_func)(td_func *f); /* f->module, f->name are set */
     td_status (*assemble)(td_dev *d, const char *ptx, void **out, size_t *nbytes);
 
+    td_status (*func_attribute)(td_func *f, int number, int *out);                     /* optional, both or none; NULL: */
+    td_status (*func_resident)(td_func *f, int threads, size_t shared, int *nblock);   /* nothing is known of functions */
+
     td_status (*launch)(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 
     /* a row of work launched as one; all or none: NULL, it is done piece by piece */

@@ -131,6 +131,19 @@ td_func_free(td_func *f)
         free(f);
 }
 
+td_status
+td_func_attribute(td_func *f, int number, int *out)
+{
+    return f->dev->ops->func_attribute ? f->dev->ops->func_attribute(f, number, out) : TD_SKIP;
+}
+
+td_status
+td_func_resident(td_func *f, int threads, size_t shared, int *nblock)
+{
+    return f->dev->ops->func_resident ? f->dev->ops->func_resident(f, threads, shared, nblock)
+                                      : TD_SKIP;
+}
+
 /* ---- launches ---- */
 
 td_dev *

@@ -197,7 +197,8 @@ choose_ends(const ends *e, const ends *f, size_t size, size_t g, int *first, int
     for (int i = 0; i < e->n; i++)
         for (int k = 0; k < f->n; k++) {
             size_t have = e->nbytes[i] + f->nbytes[k],
-                   more = have < size ? (size - have + g - 1) / g * g : 0, left = have + more - size;
+                   more = have < size ? (size - have + g - 1) / g * g : 0,
+                   left = have + more - size;
 
             if ((i && e->b[i] == f->b[k]) || e->nbytes[i] >= size || (k && left >= f->nbytes[k]))
                 continue;

@@ -213,6 +213,36 @@ td_null_cuFuncSetAttribute(cu_func func, int attribute, int value)
     return attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value > 160 << 10 ? CU_INVALID_VALUE : 0;
 }
 
+/* Of every function the same: what 32 registers a thread allow. */
+int
+td_null_cuFuncGetAttribute(int *value, int attribute, cu_func func)
+{
+    static const int values[] = {1024, 0, 0, 0,
+                                 32}; /* threads; bytes: shared, const, local; registers */
+    int r = td_null_due_ctx(NULL_cuFuncGetAttribute);
+
+    (void)func;
+    if (r)
+        return r;
+    *value = attribute >= 0 && attribute < 5 ? values[attribute] : 0;
+    return attribute < 0 ? CU_INVALID_VALUE : 0;
+}
+
+int
+td_null_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *nblock, cu_func func, int threads,
+                                                    size_t shared)
+{
+    int r = td_null_due_ctx(NULL_cuOccupancyMaxActiveBlocksPerMultiprocessor);
+
+    (void)func;
+    if (r)
+        return r;
+    if (threads < 1)
+        return CU_INVALID_VALUE;
+    *nblock = threads > 1024 || shared > 160 << 10 ? 0 : 2048 / threads < 32 ? 2048 / threads : 32;
+    return 0;
+}
+
 int
 td_null_cuFuncGetParamInfo(cu_func func, size_t i, size_t *offset, size_t *nbytes)
 {
@@ -327,4 +357,15 @@ td_null_cuLinkDestroy(cu_link link)
     int r = td_null_due_ctx(NULL_cuLinkDestroy);
 
     return r ? r : td_null_object_free((void *)link, NULL_LINK) ? 0 : CU_INVALID_HANDLE;
+}
+
+int
+td_null_cuLaunchCooperativeKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                  unsigned by, unsigned bz, unsigned shared, cu_stream stream,
+                                  void **param)
+{
+    int r = td_null_due_ctx(NULL_cuLaunchCooperativeKernel);
+
+    return r ? r
+             : td_null_cuLaunchKernel(func, gx, gy, gz, bx, by, bz, shared, stream, param, NULL);
 }

@@ -107,11 +107,14 @@ range_extent(const null_ranges *r, uintptr_t ptr, bool joined)
 size_t
 td_null_extent(uintptr_t ptr)
 {
+    null_object *o;
     size_t n;
 
     pthread_mutex_lock(&drv.mu);
     n = range_extent(&drv.bufs, ptr, false);
     pthread_mutex_unlock(&drv.mu);
+    if (!n && td_null_pinned(ptr, 1, &o))
+        n = o->at + o->nbytes - ptr;
     return n;
 }
 

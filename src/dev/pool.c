@@ -168,5 +168,6 @@ td_buf_unref(td_buf *b)
     if (p->idle && p->held - p->used > p->keep)
         idle = td_heap_idle(p);
     pthread_mutex_unlock(&p->mu);
-    (void)td_pool_give_back(d, idle); /* only where the pool has a bound: the system takes it back */
+    (void)td_pool_give_back(d,
+                            idle); /* only where the pool has a bound: the system takes it back */
 }

@@ -88,18 +88,20 @@ td_recent_drop(td_recent *r, uint64_t number)
 void
 td_recent_done(td_recent *r, const void *stream, uint64_t number)
 {
-    bool own = false, all = !stream;
+    bool own = false, before = false; /* a launch of the stream, of the default one was met */
 
     pthread_mutex_lock(&r->mu);
     for (uint64_t n = number; n > r->below; n--) {
         entry *e = &r->at[n % RING];
+        bool waits = !e->l.apart && (before || (own && e->l.legacy));
 
-        if (!all && e->l.stream != stream && !(own && e->l.legacy))
+        if (stream && e->l.stream != stream && !waits)
             continue;
-        e->done = own = true;
-        all |= e->l.legacy;
+        e->done = true;
+        own |= !e->l.apart;
+        before |= e->l.legacy;
     }
-    r->more &= !all;
+    r->more &= stream && !before;
     r->told[0] = 0;
     advance(r);
     pthread_mutex_unlock(&r->mu);

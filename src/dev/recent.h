@@ -20,6 +20,7 @@ typedef struct td_recent td_recent;
 typedef struct td_launched {
     const void *stream; /* compared only */
     bool        legacy; /* the default stream, which waits for all others and they for it */
+    bool        apart;  /* another library's stream, of which that may not be true */
     const char *name, *what; /* for the process's life; what: in the user's words, or NULL */
     uint32_t    site; /* td_name_text's; 0: not known */
 } td_launched;

@@ -31,7 +31,11 @@ param_name(const walk *w, uint32_t args, uint32_t i)
 static td_status
 bind_one(walk *w, uint32_t name, const thing *x)
 {
-    w->fr->var[name] = *x;
+    thing own = *x;
+
+    TD_TRY(settle(w, &own));
+    w->fr->var[name] = own;
+    x = &own;
     if (x->view && !x->view->name)
         x->view->name = name_of(w, name);
     return TD_OK;
@@ -287,7 +291,12 @@ convert(walk *w, const td_type *t, const call *c, thing *out)
 {
     thing x;
 
+    if (c->n == 2 && t->kind == TD_T_NUM && t->dt == TD_C128)
+        return complex_parts(w, t, c, out);
     TD_TRY(want_args(w, c, t->name, 0, 1));
+    if (c->n == 1 && is_array(c->arg) && t->kind == TD_T_NUM)
+        return bad(w, c->node, TD_ERR_TYPE, "%s converts one number: write a.astype(%s) for %s",
+                   t->name, t->name, c->arg->type->name);
     if (t->kind != TD_T_NUM)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be made by a call in a kernel", t->name);
     if (c->n == 0) {

@@ -77,6 +77,11 @@ target(walk *w, const call *c, const char *name, const thing *array, const thing
     if (to->type->readonly)
         return bad(w, c->node, TD_ERR_TYPE, "%s is read-only",
                    to->view->name ? to->view->name : "the array");
+    if (element_align(to->view, to->type->item[0]) < td_type_size(to->type->item[0]))
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "atomic.%s needs the field at a multiple of its size: make the records' dtype "
+                   "with align=True",
+                   name);
     note_alias(w, to->view);
     return TD_OK;
 }

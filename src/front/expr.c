@@ -1,5 +1,5 @@
 /* expr.c - expressions: each node gives a thing. */
-#include "front/walk.h"
+#include "front/intrin.h"
 
 #include <string.h>
 
@@ -137,6 +137,7 @@ branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *have)
         x = *have;
     else
         TD_TRY(expr(w, node, &x));
+    TD_TRY(settle(w, &x));
     TD_TRY(join_add(w, key, &x, node ? node : w->node, "the value"));
     return p ? place_set(w, p, &x) : TD_OK;
 }
@@ -242,6 +243,18 @@ same_object(const thing *a, const thing *b, bool *same)
     return TD_OK;
 }
 
+/* numpy.dtype("float32") and numpy.float32 are one dtype. */
+static bool
+same_dtype(walk *w, const thing *a, const thing *b)
+{
+    td_objinfo x = {0}, y = {0};
+
+    return !w->host->describe(w->host->ctx, a->type->object, &x) &&
+           !w->host->describe(w->host->ctx, b->type->object, &y) && x.kind == TD_OBJ_TYPE &&
+           y.kind == TD_OBJ_TYPE && x.type && y.type && x.type->kind == TD_T_NUM &&
+           y.type->kind == TD_T_NUM && x.type->dt == y.type->dt;
+}
+
 static td_status
 compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
@@ -261,8 +274,13 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
 {
     thing any = num_bool(false), one;
 
+    if (is_array(b)) {
+        TD_TRY(num_compare(w, TD_SYN_Eq, b, a, &one));
+        return call_row(w, fn_reduce, RED_any, &one, 1, out);
+    }
     if (b->type->kind != TD_T_TUPLE)
-        return bad(w, w->node, TD_ERR_TYPE, "`in` looks into tuples only in kernels, not into %s",
+        return bad(w, w->node, TD_ERR_TYPE,
+                   "`in` looks into tuples and arrays only in kernels, not into %s",
                    b->type->name);
     for (uint32_t i = 0; i < b->type->n; i++) {
         TD_TRY(num_compare(w, TD_SYN_Eq, a, &b->item[i], &one));
@@ -298,7 +316,8 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     }
     if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT &&
         (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
-        *out = num_bool((a->type->object == b->type->object) == (op == TD_SYN_Eq));
+        *out = num_bool((a->type->object == b->type->object || same_dtype(w, a, b)) ==
+                        (op == TD_SYN_Eq));
         return TD_OK;
     }
     if ((is_none(a) || is_none(b)) && (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
@@ -391,7 +410,7 @@ expr_slice(walk *w, uint32_t node, thing *out)
     const uint32_t part[3] = {F(node, Slice_lower), F(node, Slice_upper), F(node, Slice_step)};
     const td_type *type[3];
 
-    out->item = td_alloc(w->mem, 3 * sizeof *out->item);
+    *out = (thing){.item = td_alloc(w->mem, 3 * sizeof *out->item)};
     for (int i = 0; i < 3; i++) {
         out->item[i] = (thing){.type = td_type_none()};
         if (part[i])
@@ -442,6 +461,30 @@ expr_unary(walk *w, uint32_t node, thing *out)
     return num_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
 }
 
+/* f"…": its pieces, which print puts together. */
+static td_status
+expr_text(walk *w, uint32_t node, thing *out)
+{
+    uint32_t list = F(node, JoinedStr_values), n = count_of(w, list);
+    thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
+    const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t piece = item_of(w, list, i);
+
+        if (kind_of(w, piece) == TD_SYN_FormattedValue) {
+            if (F(piece, FormattedValue_format_spec))
+                return bad(w, piece, TD_ERR_TYPE,
+                           "kernels print numbers as str does: leave out what stands behind the colon");
+            piece = F(piece, FormattedValue_value);
+        }
+        TD_TRY(expr(w, piece, &item[i]));
+        type[i] = item[i].type;
+    }
+    *out = (thing){.type = td_type_iter(ITER_TEXT, type, n), .item = item};
+    return TD_OK;
+}
+
 static td_status
 expr_named(walk *w, uint32_t node, thing *out)
 {
@@ -480,6 +523,7 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_Subscript: st = expr_subscript(w, node, out); break;
     case TD_SYN_Slice:     st = expr_slice(w, node, out); break;
     case TD_SYN_NamedExpr: st = expr_named(w, node, out); break;
+    case TD_SYN_JoinedStr: st = expr_text(w, node, out); break;
     case TD_SYN_Lambda:    st = expr_lambda(w, node, out); break;
     default:
         return bad(w, node, TD_ERR_TYPE, "%s expressions are not supported in kernels",

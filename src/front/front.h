@@ -52,6 +52,7 @@ typedef struct td_host {
     td_status (*name)(void *ctx, const struct td_source *s, uint32_t name, uint32_t *obj);
     td_status (*attr)(void *ctx, uint32_t obj, const char *name, uint32_t *out); /* TD_ERR_VALUE: none */
     td_status (*describe)(void *ctx, uint32_t obj, td_objinfo *out);
+    td_status (*dtype)(void *ctx, td_dtype dt, uint32_t *out); /* the object that a.dtype is */
 } td_host;
 
 /* ---- a function ---- */
@@ -98,6 +99,7 @@ typedef enum td_hiddenkind {
     TD_HIDDEN_SHARED,  /* no address: how many bytes of dynamic shared memory the launch gives */
     TD_HIDDEN_ARRAY,   /* the words of array object `object` */
     TD_HIDDEN_RESULT,  /* address of td_made.result_bytes bytes */
+    TD_HIDDEN_CALLMEM,    /* address of a td_callmem, for the arrays that a function makes: base/callmem.h */
 } td_hiddenkind;
 
 typedef struct td_hidden {

@@ -97,6 +97,14 @@ at_record(walk *w, const view *v)
     return r;
 }
 
+uint32_t
+element_align(const view *v, const td_type *e)
+{
+    uint32_t size = td_type_size(e);
+
+    return v->align && v->align < size ? v->align : size;
+}
+
 td_status
 array_load(walk *w, const thing *a, thing *out)
 {
@@ -111,8 +119,8 @@ array_load(walk *w, const thing *a, thing *out)
         *out = (thing){.type = e, .view = at_record(w, v)};
         return built(w, w->node);
     }
-    *out =
-        num_of(e, td_num_load(w->f, v->base, e->dt, index, v->mask, 1, (int)td_dtype_size(e->dt)));
+    *out = num_of(e, td_num_load(w->f, v->base, e->dt, index, v->mask, 1,
+                                 (int)element_align(v, e)));
     return built(w, w->node);
 }
 
@@ -159,7 +167,7 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
         return bad(w, node, TD_ERR_TYPE, "an element of %s cannot hold %s: take its .real or .imag",
                    a->type->name, x->type->name);
     td_num_store(w->f, v->base, e->dt, v->offset.i == UINT32_MAX ? zero(w) : v->offset,
-                 num_as(w, x, e->dt), v->mask, (int)td_dtype_size(e->dt));
+                 num_as(w, x, e->dt), v->mask, (int)element_align(v, e));
     return built(w, node);
 }
 
@@ -404,6 +412,13 @@ array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out
         TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
     if (info.kind == TD_OBJ_STR)
         return record_field(w, a, info.text, node, out);
+    if (a->lazy) {
+        thing own = *a;
+
+        TD_TRY(settle(w, &own));
+        TD_TRY(cut_view(w, &own, key, node, out));
+        return loaded(w, out);
+    }
     TD_TRY(cut_view(w, a, key, node, out));
     return loaded(w, out);
 }
@@ -495,6 +510,15 @@ find_field(const td_type *rec, const char *name)
     return NULL;
 }
 
+/* What the address of a field is a multiple of, in records that lie behind each other from an aligned address on. */
+static uint32_t
+field_align(const view *v, const td_type *rec, const td_field *f)
+{
+    uint32_t all = f->offset | (v->align ? v->align : rec->size);
+
+    return all & (~all + 1);
+}
+
 /* r is a record, or an array of them: the field of each. */
 td_status
 record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
@@ -516,6 +540,7 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
                       f->type->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(f->type->dt));
     v->base = here;
     v->offset = TD_NONE;
+    v->align = field_align(r->view, rec, f);
     if (f->type->kind == TD_T_RECORD && !f->ndim) {
         *out = (thing){.type = f->type, .view = v};
         return built(w, node);
@@ -530,5 +555,6 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     memcpy(out->view->at, r->view->at, sizeof r->view->at);
     memset(out->view->axis, -1, sizeof out->view->axis);
     out->view->mask = r->view->mask;
+    out->view->align = v->align;
     return built(w, node);
 }

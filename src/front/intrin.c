@@ -1,14 +1,18 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
+#include "front/lazy.h"
 #include "front/typed.h"
+#include "ir/interp.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const td_intrinsic_row td_intrinsics[] = {
-#define FN(fn, row, names)    {fn, names, row, false, NULL, NULL},
-#define VALUE(fn, row, names) {fn, names, row, true, NULL, NULL},
+#define FN(fn, row, names)    {fn, names, row, INTRIN_FN, NULL, NULL},
+#define VALUE(fn, row, names) {fn, names, row, INTRIN_VALUE, NULL, NULL},
+#define PURE(fn, row, names)  {fn, names, row, INTRIN_PURE, NULL, NULL},
+#define ELEM(fn, row, names)  {fn, names, row, INTRIN_ELEM, NULL, NULL},
 #include "front/intrinsic.def"
-#define TYPED(names, sig, spell, how) {fn_typed, names, how, false, sig, spell},
+#define TYPED(names, sig, spell, how) {fn_typed, names, how, INTRIN_FN, sig, spell},
 #include "front/typed.def"
 };
 
@@ -20,11 +24,105 @@ td_intrinsic(int number)
     return number >= 0 && number < COUNT ? td_intrinsics[number].names : NULL;
 }
 
+/* ---- known results of known numbers ---- */
+
+enum { MAX_KNOWN = 8 }; /* numbers of a result */
+
+static bool
+all_known(const thing *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (x[i].type->kind == TD_T_TUPLE ? !all_known(x[i].item, x[i].type->n)
+                                          : !is_num(&x[i]) || !x[i].known)
+            return false;
+    return true;
+}
+
+static bool
+holds_numbers(const thing *x)
+{
+    for (uint32_t i = 0; i < x->type->n && x->type->kind == TD_T_TUPLE; i++)
+        if (!is_num(&x->item[i]))
+            return false;
+    return is_num(x) || (x->type->kind == TD_T_TUPLE && x->type->n <= MAX_KNOWN);
+}
+
+/* Runs w->f, a function without parameters but the result's address, in the interpreter. */
+static td_status
+run_known(walk *w, td_val ptr, thing *part, uint32_t n)
+{
+    uint64_t word[2 * MAX_KNOWN], arg = (uint64_t)(uintptr_t)word;
+    const uint32_t one[3] = {1, 1, 1};
+
+    for (uint32_t i = 0; i < n; i++) {
+        td_num v = num_as(w, &part[i], part[i].type->dt);
+
+        td_num_store(w->f, td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 16 * (int64_t)i),
+                                      td_dtype_real_of(part[i].type->dt)),
+                     part[i].type->dt, td_const_int(w->f, TD_I64, 0), v, TD_NONE, 0);
+    }
+    TD_TRY(td_fn_finish(w->f));
+    TD_TRY(td_interp(w->f, one, one, &arg, 0, NULL));
+    for (uint32_t i = 0; i < n; i++)
+        part[i] = num_known(td_scalar_load(part[i].type->dt, &word[2 * i]), part[i].type);
+    return TD_OK;
+}
+
+/* The function's result as known numbers: what compiles needs no float64 to hold math.pi / 180 or sqrt(2).
+ * TD_SKIP: the result is nothing known. */
+static td_status
+call_known(walk *w, const td_intrinsic_row *row, const call *c, int number, thing *out)
+{
+    td_fn own = td_fn_new(w->mem, "known"), *f = w->f;
+    uint32_t nhidden = w->made->nhidden, nsite = w->made->nsite;
+    td_val ptr;
+    td_status st;
+
+    w->f = &own;
+    ptr = td_param_ptr(w->f, TD_U8);
+    st = row->fn(w, c, number, out);
+    if (!st && (!holds_numbers(out) || w->made->nhidden != nhidden || w->made->nsite != nsite))
+        st = TD_SKIP;
+    if (!st && out->type->kind == TD_T_TUPLE)
+        st = run_known(w, ptr, out->item, out->type->n);
+    else if (!st && !out->known)
+        st = run_known(w, ptr, out, 1);
+    w->f = f;
+    return st;
+}
+
 td_status
 call_intrinsic(walk *w, int number, const call *c, thing *out)
 {
+    const td_intrinsic_row *row = &td_intrinsics[number];
+
     TD_ASSERT(number >= 0 && number < COUNT);
-    return td_intrinsics[number].fn(w, c, number, out);
+    if (row->how == INTRIN_ELEM || row->how == INTRIN_PURE) {
+        for (uint32_t i = 0; i < c->n; i++)
+            TD_TRY(loaded(w, &c->arg[i]));
+        for (uint32_t i = 0; row->how == INTRIN_ELEM && i < c->n; i++)
+            if (is_array(&c->arg[i]))
+                return lazy_call(w, number, c, out);
+        if (c->n && all_known(c->arg, c->n) && all_known(c->kwarg, c->nkw)) {
+            td_status st = call_known(w, row, c, number, out);
+
+            if (st != TD_SKIP)
+                return st;
+        }
+    }
+    return row->fn(w, c, number, out);
+}
+
+td_status
+call_row(walk *w, intrinsic_fn *fn, int row, const thing *x, uint32_t n, thing *out)
+{
+    call c = {.node = w->node, .n = n, .arg = td_alloc(w->mem, (n + 1) * sizeof *c.arg)};
+
+    memcpy(c.arg, x, n * sizeof *x);
+    for (int i = 0; i < COUNT; i++)
+        if (td_intrinsics[i].fn == fn && td_intrinsics[i].row == row)
+            return call_intrinsic(w, i, &c, out);
+    return bad(w, w->node, TD_ERR_TYPE, "this operation is not defined for arrays");
 }
 
 td_status
@@ -33,7 +131,7 @@ value_intrinsic(walk *w, int number, uint32_t node, bool *is_value, thing *out)
     call c = {.node = node};
 
     TD_ASSERT(number >= 0 && number < COUNT);
-    *is_value = td_intrinsics[number].value;
+    *is_value = td_intrinsics[number].how == INTRIN_VALUE;
     return *is_value ? td_intrinsics[number].fn(w, &c, number, out) : TD_OK;
 }
 
@@ -79,140 +177,99 @@ fn_row(walk *w, const call *c, int number, thing *out)
     return num_op(w, op, x, td_optab[op].arity, out);
 }
 
-/* ---- attributes ---- */
-
-static thing
-shape_tuple(walk *w, const thing *a)
-{
-    thing item[TD_MAXDIM_KERNEL];
-
-    for (uint32_t i = 0; i < a->type->ndim; i++)
-        item[i] = dim_thing(&a->view->shape[i]);
-    return tuple_of(w, item, a->type->ndim);
-}
-
-static td_status
-array_size(walk *w, const thing *a, thing *out)
-{
-    *out = num_int(1);
-    for (uint32_t i = 0; i < a->type->ndim; i++) {
-        thing n = dim_thing(&a->view->shape[i]);
-
-        TD_TRY(num_binary(w, TD_SYN_Mult, out, &n, out));
-    }
-    return TD_OK;
-}
-
-static td_status
-array_strides(walk *w, const thing *a, thing *out)
-{
-    thing item[TD_MAXDIM_KERNEL],
-        unit = num_int(a->type->item[0]->kind == TD_T_RECORD ? 1 : td_type_size(a->type->item[0]));
-
-    for (uint32_t i = 0; i < a->type->ndim; i++) {
-        dim s = stride_of(w, a, i);
-        thing t = dim_thing(&s);
-
-        t.nonneg = false;
-        TD_TRY(num_binary(w, TD_SYN_Mult, &t, &unit, &item[i]));
-    }
-    *out = tuple_of(w, item, a->type->ndim);
-    return TD_OK;
-}
-
-static thing
-transposed(walk *w, const thing *a)
-{
-    uint32_t n = a->type->ndim;
-    char layout = a->type->layout == 'C' ? 'F' : a->type->layout == 'F' ? 'C' : 'A';
-    thing t = {.type = td_type_array(a->type->item[0], n, layout, a->type->readonly),
-               .view = td_alloc(w->mem, sizeof(view))};
-
-    *t.view = *a->view;
-    for (uint32_t i = 0; i < n; i++) {
-        t.view->shape[i] = a->view->shape[n - 1 - i];
-        t.view->axis[i] = a->view->axis[n - 1 - i];
-        t.view->stride[i] = stride_of(w, a, n - 1 - i);
-    }
-    return t;
-}
-
-static td_status
-array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing *out)
-{
-    if (strcmp(name, "shape") == 0)
-        *out = shape_tuple(w, a);
-    else if (strcmp(name, "ndim") == 0)
-        *out = num_int(a->type->ndim);
-    else if (strcmp(name, "size") == 0)
-        return array_size(w, a, out);
-    else if (strcmp(name, "strides") == 0)
-        return array_strides(w, a, out);
-    else if (strcmp(name, "itemsize") == 0)
-        *out = num_int(td_type_size(a->type->item[0]));
-    else if (strcmp(name, "T") == 0)
-        *out = transposed(w, a);
-    else
-        return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", a->type->name,
-                   name);
-    return TD_OK;
-}
+/* ---- attributes and methods ---- */
 
 td_status
 attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
 {
+    if (self->type->kind == TD_T_ARRAY && self->type->ndim == 0 && !self->lazy &&
+        self->type->item[0]->kind == TD_T_RECORD)
+        return record_field(w, self, name, node, out);
     if (self->type->kind == TD_T_ARRAY)
         return array_attribute(w, self, name, node, out);
     if (self->type->kind == TD_T_RECORD) {
         TD_TRY(record_field(w, self, name, node, out));
         return loaded(w, out);
     }
-    if (is_num(self) && (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0))
-        return num_op(w, *name == 'r' ? OP_real : OP_imag, self, 1, out);
+    if (is_num(self))
+        return number_attribute(w, self, name, node, out);
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
 }
 
+/* The row that one of its names says is PREFIX.NAME; -1: none. */
+static int
+row_named(const char *prefix, const char *name)
+{
+    char dotted[80];
+    int n = snprintf(dotted, sizeof dotted, "%s.%s", prefix, name);
+
+    for (int i = 0; n < (int)sizeof dotted && i < COUNT; i++)
+        for (const char *p = td_intrinsics[i].names; *p;) {
+            size_t len = strcspn(p, " ");
+
+            if (len == (size_t)n && memcmp(p, dotted, len) == 0)
+                return i;
+            p += len + strspn(p + len, " ");
+        }
+    return -1;
+}
+
+/* A method is a row under its class's name, whose first argument is the value. */
 td_status
 call_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
+    static const char *const of_numbers[] = {"numpy.generic", "builtins.float", "builtins.int", NULL},
+                            *const of_arrays[] = {"numpy.ndarray", NULL},
+                            *const of_tuples[] = {"builtins.tuple", NULL}, *const none[] = {NULL};
+    const char *const *class = is_num(self)                         ? of_numbers
+                               : self->type->kind == TD_T_ARRAY ? of_arrays
+                               : self->type->kind == TD_T_TUPLE ? of_tuples
+                                                                : none;
+    call own = *c;
+    int row = -1;
+
     if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
         return group_method(w, self, name, c, out);
-    return bad(w, c->node, TD_ERR_VALUE, "%s has no method %s in a kernel", self->type->name, name);
-}
 
-/* ---- to[...] = x ---- */
-
-/* Element by element; x is a number, or an array of as many dims. */
-td_status
-call_fill(walk *w, const thing *to, const thing *x, uint32_t node)
-{
-    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
-    thing key[TD_MAXDIM_KERNEL], at, element = *x;
-    uint32_t n = to->type->ndim;
-
-    if (x->type->kind == TD_T_ARRAY && x->type->ndim != n)
-        return bad(w, node, TD_ERR_TYPE, "%s cannot be assigned to %s: the number of dims differs",
-                   x->type->name, to->type->name);
-    for (uint32_t i = 0; i < n; i++) {
-        td_val k = td_for(w->f, zero, dim_val(w, &to->view->shape[i]), one);
-
-        w->depth++;
-        key[i] = num_index(k, true);
-    }
-    at = tuple_of(w, key, n);
-    if (x->type->kind == TD_T_ARRAY)
-        TD_TRY(array_index(w, x, &at, node, &element));
-    TD_TRY(element_view(w, to, &at, node, &at));
-    TD_TRY(array_store(w, &at, &element, node));
-    for (uint32_t i = 0; i < n; i++)
-        close_region(w);
-    return built(w, node);
+    for (; *class && row < 0; class++)
+        row = row_named(*class, name);
+    if (row < 0)
+        return bad(w, c->node, TD_ERR_VALUE, "%s has no method %s in a kernel", self->type->name,
+                   name);
+    own.n = c->n + 1;
+    own.arg = td_alloc(w->mem, (own.n + 1) * sizeof *own.arg);
+    own.arg[0] = *self;
+    if (c->n)
+        memcpy(own.arg + 1, c->arg, c->n * sizeof *own.arg);
+    return call_intrinsic(w, row, &own, out);
 }
 
 td_status
 store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at)
 {
-    (void)ptr;
-    (void)at;
-    return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s cannot be returned", x->type->name);
+    td_val base = td_address(w->f, x->view->base), zero = td_const_int(w->f, TD_I64, 0);
+    uint32_t n = x->type->ndim;
+
+    if (x->type->item[0]->kind == TD_T_RECORD)
+        return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s cannot be returned: write into an argument",
+                   x->type->name);
+    if (x->view->offset.i != UINT32_MAX)
+        base = TD_E2(w->f, add, base,
+                     td_cast(w->f, TD_E2(w->f, multiply, x->view->offset,
+                                         td_const_int(w->f, TD_I64, td_type_size(x->type->item[0]))),
+                             TD_U64));
+    for (uint32_t i = 0; i < td_type_words(x->type); i++, (*at)++) {
+        td_val v = base, p = td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 8 * (int64_t)*at), TD_U64);
+
+        if (i >= 1 && i <= n)
+            v = dim_val(w, &x->view->shape[i - 1]);
+        if (i > n) {
+            dim s = stride_of(w, x, i - 1 - n);
+
+            v = dim_val(w, &s);
+        }
+        td_store(w->f, p, zero, td_cast(w->f, v, TD_U64), TD_NONE, 0);
+    }
+    note_alias(w, x->view);
+    return built(w, w->fr->s->root);
 }

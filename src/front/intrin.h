@@ -1,6 +1,7 @@
 /* intrin.h - the functions that kernels know: rows of intrinsic.def. */
 #ifndef TD_FRONT_INTRIN_H
 #define TD_FRONT_INTRIN_H
+#include "front/reduce.h"
 #include "front/walk.h"
 
 enum {
@@ -8,6 +9,7 @@ enum {
     ITER_ZIP,
     ITER_REVERSED,
     ITER_GRID, /* cg.this_grid(): nothing but methods */
+    ITER_TEXT, /* f"…": its strings and values, for print */
 };
 enum { VOTE_COUNT, VOTE_ALL, VOTE_ANY, VOTE_SAME, VOTE_BALLOT };
 enum { SHUFFLE_LANE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };
@@ -30,11 +32,15 @@ enum { /* rows of cudaatomic.c */
  * result's, which out need not have yet. */
 typedef td_status spell_fn(walk *w, const thing *x, int n, int how, td_dtype to, thing *out);
 
+/* VALUE: no function.  PURE: numbers known when compiling give known results.  ELEM: pure, and of every element
+ * where an argument is an array. */
+enum { INTRIN_FN, INTRIN_VALUE, INTRIN_PURE, INTRIN_ELEM };
+
 typedef struct td_intrinsic_row {
     intrinsic_fn *fn;
     const char *names;  /* Python's, space-separated */
     int         row;    /* what the function needs to know: an operation, an axis */
-    bool        value;  /* a value, not a function */
+    uint8_t     how;    /* INTRIN_* */
     const char *sig;    /* typed.def */
     spell_fn   *spell;
 } td_intrinsic_row;
@@ -43,6 +49,8 @@ extern const td_intrinsic_row td_intrinsics[];
 
 #define FN(fn, row, names) intrinsic_fn fn;
 #define VALUE(fn, row, names) intrinsic_fn fn;
+#define PURE(fn, row, names) intrinsic_fn fn;
+#define ELEM(fn, row, names) intrinsic_fn fn;
 #include "front/intrinsic.def"
 
 #define TYPED(names, sig, spell, how) spell_fn spell;

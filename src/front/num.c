@@ -4,7 +4,7 @@
  * take its dtype, as in NumPy 2; a literal that fits takes an integer's dtype too.  A Python int that is known only
  * at run time is int64 among integers, so that indices do not wrap where Python's would not.
  */
-#include "front/walk.h"
+#include "front/intrin.h"
 
 #include <math.h>
 #include <string.h>
@@ -465,8 +465,12 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     const lin *at;
     td_status st;
 
+    if (op == TD_SYN_MatMult && (is_array(a) || is_array(b)))
+        return array_product(w, a, b, out);
     if (!o)
         return bad(w, w->node, TD_ERR_TYPE, "%s is not supported in kernels", td_syntab[op].name);
+    if (is_array(a) || is_array(b))
+        return array_operator(w, fn_binary, op, (thing[]){*a, *b}, 2, out);
     if (!is_num(a) || !is_num(b))
         return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s in a kernel",
                    o->sign, a->type->name, b->type->name);
@@ -512,6 +516,8 @@ num_unary(walk *w, td_syn op, const thing *a, thing *out)
             TD_TRY(num_op(w, OP_logical_not, &x, 1, out));
         return TD_OK;
     }
+    if (is_array(a))
+        return array_operator(w, fn_unary, op, a, 1, out);
     if (!is_num(a))
         return bad(w, w->node, TD_ERR_TYPE, "unary %s is not defined for %s in a kernel",
                    op == TD_SYN_USub   ? "-"
@@ -564,6 +570,9 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     const struct sign *o = sign_of(op);
     bool yes;
 
+    if (o && (is_array(a) || is_array(b)) &&
+        (is_array(a) || is_num(a)) && (is_array(b) || is_num(b)))
+        return array_operator(w, fn_compare, op, (thing[]){*a, *b}, 2, out);
     if (!o || !is_num(a) || !is_num(b))
         return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s in a kernel",
                    o ? o->sign : td_syntab[op].name, a->type->name, b->type->name);

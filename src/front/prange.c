@@ -262,7 +262,12 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
     hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
     k = td_for(w->f, lo, hi, one);
     w->depth++;
+    w->turn_depth = w->depth;
+    if ((w->turn_block = w->fails))
+        open_block(w);
     TD_TRY(one_turn(w, g, it, t, k));
+    if (w->turn_block)
+        close_region(w);
     close_region(w);
     for (uint32_t i = 0; i < g->nred; i++) {
         const td_type *type = g->l.where[i].slots.type;
@@ -272,6 +277,7 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
                      TD_NONE, 0);
     }
     td_end(w->f);
+    end_if_failed(w);
     return built(w, g->node);
 }
 

@@ -20,7 +20,7 @@ fn_range(walk *w, const call *c, int number, thing *out)
     }
     if (part[2].known && part[2].lit.i == 0)
         return bad(w, c->node, TD_ERR_VALUE, "range's step cannot be zero");
-    out->item = td_alloc(w->mem, sizeof part);
+    *out = (thing){.item = td_alloc(w->mem, sizeof part)};
     for (int i = 0; i < 3; i++) {
         out->item[i] = part[i];
         type[i] = part[i].type;
@@ -91,7 +91,10 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
     switch ((td_tkind)x->type->kind) {
     case TD_T_RANGE:
     case TD_T_TUPLE:
-    case TD_T_ITER:  break;
+    case TD_T_ITER:
+        if (x->type->object < ITER_GRID)
+            break;
+        /* fallthrough */
     case TD_T_ARRAY:
         if (x->type->ndim)
             break;
@@ -100,6 +103,7 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
         return bad(w, node, TD_ERR_TYPE, "%s cannot be iterated over in a kernel", x->type->name);
     }
     *out = *x;
+    TD_TRY(settle(w, out));
     if (x->type->kind == TD_T_ITER) { /* over tuples only it is known when compiling: a tuple too */
         const thing *it = x->item;
         uint32_t n = UINT32_MAX;
@@ -186,7 +190,7 @@ make_iter(walk *w, uint32_t which, const thing *item, uint32_t n, thing *out)
 {
     const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
 
-    out->item = td_alloc(w->mem, (n + 1) * sizeof *out->item);
+    *out = (thing){.item = td_alloc(w->mem, (n + 1) * sizeof *out->item)};
     for (uint32_t i = 0; i < n; i++) {
         out->item[i] = item[i];
         type[i] = item[i].type;
@@ -241,6 +245,18 @@ fn_len(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "len", 1, 1));
+    if (x->type->kind == TD_T_OBJECT) {
+        td_objinfo info = {0};
+        int64_t n = 0;
+
+        TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
+        if (info.kind != TD_OBJ_STR)
+            return bad(w, c->node, TD_ERR_TYPE, "%s has no len in a kernel", x->type->name);
+        for (const char *p = info.text; *p; p++)
+            n += ((unsigned char)*p & 0xc0) != 0x80; /* characters, not bytes */
+        *out = num_int(n);
+        return TD_OK;
+    }
     if (x->type->kind == TD_T_ARRAY && x->type->ndim == 0)
         return bad(w, c->node, TD_ERR_TYPE, "len of a 0-d array");
     return iter_length(w, x, c->node, out);

@@ -1,5 +1,5 @@
 /* report.c - raise, assert, print and failed checks: how a thread tells the host (report.h). */
-#include "front/walk.h"
+#include "front/intrin.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -107,6 +107,13 @@ put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td
     site->narg = n;
 }
 
+/* Is this a turn of a loop that runs on the cores of a CPU? */
+static bool
+on_piece(const walk *w)
+{
+    return w->parallel && !w->how->gpu;
+}
+
 td_status
 report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 {
@@ -116,7 +123,7 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
                                  number, TD_NONE);
 
     td_if(w->f, TD_E2(w->f, equal, first, none));
-    for (int axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < 3 && !on_piece(w); axis++) {
         td_val i = td_const_int(w->f, TD_I64, axis);
 
         put(w, mail(w, TD_I32, offsetof(td_mailbox, block)), i, td_index(w->f, OP_bid, axis));
@@ -133,7 +140,24 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 void
 thread_end(walk *w)
 {
-    td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
+    if (!on_piece(w)) {
+        td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
+    } else if (w->turn_block) {
+        leave(w, w->turn_depth);
+    } else { /* the next walk gives turns a block that can be left */
+        w->fails = w->again = true;
+    }
+}
+
+void
+end_if_failed(walk *w)
+{
+    td_val at0 = td_const_int(w->f, TD_I64, 0), none = td_const_int(w->f, TD_U32, 0), site;
+
+    if (!w->fails)
+        return;
+    site = td_load(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, TD_NONE, 1, 0);
+    td_exit_if(w->f, TD_E2(w->f, not_equal, site, none));
 }
 
 /* ---- statements ---- */
@@ -226,13 +250,27 @@ stmt_assert(walk *w, uint32_t node)
 
 /* ---- print ---- */
 
-static td_status
-print_piece(walk *w, const call *c, uint32_t i, td_text *text, thing *value, uint32_t *n)
+/* How many pieces x has. */
+static uint32_t
+count_pieces(const thing *x, uint32_t n)
 {
-    const thing *x = &c->arg[i];
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += x[i].type->kind == TD_T_ITER ? count_pieces(x[i].item, x[i].type->n) : 1;
+    return sum;
+}
+
+static td_status
+print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value, uint32_t *n)
+{
     td_objinfo info = {0};
 
-    td_text_addf(text, "%s", i ? " " : "");
+    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT) {
+        for (uint32_t i = 0; i < x->type->n; i++)
+            TD_TRY(print_piece(w, c, &x->item[i], text, value, n));
+        return TD_OK;
+    }
     if (x->type->kind == TD_T_OBJECT)
         TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
     if (is_num(x)) {
@@ -275,7 +313,7 @@ td_status
 emit_print(walk *w, const call *c)
 {
     td_text text = {0};
-    thing *value = td_alloc(w->mem, (c->n + 1) * sizeof *value);
+    thing *value = td_alloc(w->mem, (count_pieces(c->arg, c->n) + 1) * sizeof *value);
     uint32_t n = 0, site;
     td_status st =
         c->nkw ? bad(w, c->node, TD_ERR_TYPE, "print takes no keyword arguments in a kernel")
@@ -283,7 +321,10 @@ emit_print(walk *w, const call *c)
     char *kept = NULL;
 
     for (uint32_t i = 0; !st && i < c->n; i++)
-        st = print_piece(w, c, i, &text, value, &n);
+{
+        td_text_addf(&text, "%s", i ? " " : "");
+        st = print_piece(w, c, &c->arg[i], &text, value, &n);
+    }
     if (!st) {
         kept = td_alloc(w->mem, text.n + 1);
         if (text.n)

@@ -16,6 +16,10 @@ typedef enum td_report {
     TD_REPORT_INDEX,    /* text: the array's name; values: axis, index, then its shape */
     TD_REPORT_ZERO,     /* division by zero in a checked function; text: the operation */
     TD_REPORT_OVERFLOW, /* index arithmetic; text: the operation */
+    TD_REPORT_SHAPE,    /* text: the operation; values: the two extents that do not fit */
+    TD_REPORT_EMPTY,    /* text: the reduction that an empty array has no value of */
+    TD_REPORT_ABSENT,   /* text: what was looked for where it is not */
+    TD_REPORT_MEMORY,   /* no memory for an array; values: its bytes */
     TD_REPORT_PRINT,    /* text: pieces around the values, separated by '\1' */
 } td_report;
 

@@ -95,12 +95,16 @@ assign_attribute(walk *w, uint32_t target, const thing *x)
 td_status
 assign(walk *w, uint32_t target, const thing *x)
 {
+    thing own;
+
     switch (kind_of(w, target)) {
     case TD_SYN_Name:
         if (!w->fr->local[F(target, Name_id)])
             return bad(w, target, TD_ERR_TYPE, "%s is a global: a kernel cannot change it",
                        name_of(w, F(target, Name_id)));
-        bind(w, F(target, Name_id), x);
+        own = *x;
+        TD_TRY(settle(w, &own));
+        bind(w, F(target, Name_id), &own);
         return TD_OK;
     case TD_SYN_Tuple:     return unpack(w, F(target, Tuple_elts), x, target);
     case TD_SYN_List:      return unpack(w, F(target, List_elts), x, target);
@@ -135,9 +139,13 @@ stmt_augassign(walk *w, uint32_t node)
     TD_TRY(expr(w, target, &a));
     TD_TRY(expr(w, F(node, AugAssign_value), &b));
     w->node = node;
-    if (a.type->kind == TD_T_ARRAY)
-        return bad(w, node, TD_ERR_TYPE,
-                   "whole arrays are not changed in place in a kernel: loop over their elements");
+    if (is_array(&a)) { /* in its place, under all its names */
+        TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
+        if (!td_can_cast(r.type->item[0]->dt, a.type->item[0]->dt, 'k'))
+            return bad(w, node, TD_ERR_TYPE, "%s cannot be changed to %s in its place",
+                       a.type->name, r.type->item[0]->name);
+        return call_fill(w, &a, &r, node);
+    }
     if (a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
         uint32_t n = a.type->n + b.type->n;
         thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
@@ -279,6 +287,7 @@ stmt_return(walk *w, uint32_t node)
 
     if (F(node, Return_value))
         TD_TRY(expr(w, F(node, Return_value), &x));
+    TD_TRY(settle(w, &x));
     turns_left(w, NULL, "the function returns inside the loop");
     w->dead = true;
     if (!w->fr->blocked) {

@@ -23,7 +23,7 @@ typedef enum td_tkind {
 
 typedef struct td_field {
     const char *name;
-    const struct td_type *type; /* NUM, RECORD, or ARRAY (a sub-array: shape in `shape`) */
+    const struct td_type *type; /* NUM or RECORD; with ndim of a sub-array's elements */
     uint32_t offset;
     uint32_t ndim;
     int64_t  shape[4];

@@ -46,6 +46,8 @@ typedef struct view {
     dim      shape[TD_MAXDIM_KERNEL], stride[TD_MAXDIM_KERNEL]; /* stride in elements; records: bytes */
     td_val   mask;   /* TD_NONE, or whether the element is there: a failed check leaves memory alone */
     int      space;
+    uint32_t align;     /* of every element's address, where it is less than its size; else 0 */
+    bool     fresh;     /* memory that the function took: no argument's */
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
     uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
@@ -63,6 +65,7 @@ typedef struct thing {
     td_num    num;    /* NUM: value; re is TD_NONE while it is only known */
     struct thing *item; /* TUPLE, SLICE, RANGE, ITER: type->n of them */
     view     *view;   /* ARRAY, RECORD */
+    struct lazy *lazy; /* ARRAY without memory: lazy.h */
     const lin   *lin;   /* NUM of integers: NULL: not known as one */
     const carry *carry; /* NULL: a value of this turn, or from before the loops */
 } thing;
@@ -126,6 +129,9 @@ typedef struct walk {
     const lin *item; /* of the number of the turn whose item is being made */
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
+    bool     fails;    /* there a turn may fail: on a CPU each stands in a block, known from the walk before */
+    bool     turn_block; /* it does, */
+    uint32_t turn_depth; /* and this is the depth around it */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
@@ -181,6 +187,7 @@ td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const ch
 place     place_new(walk *w, const join *j);
 td_status place_set(walk *w, const place *p, const thing *x);
 thing     place_get(walk *w, const place *p);
+uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
 void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin */
 td_dtype  memory_dtype(const td_type *t);     /* what the base pointer of an array or record of type t points to */
 thing     stand_in(walk *w, const td_type *t); /* some value of type t, where only its type matters */
@@ -300,6 +307,21 @@ td_status attribute(walk *w, const thing *self, const char *name, uint32_t node,
 const thing *arg_or_kw(const call *c, uint32_t i, const char *name);
 td_status want_args(walk *w, const call *c, const char *what, uint32_t least, uint32_t most);
 
+td_status call_row(walk *w, intrinsic_fn *fn, int row, const thing *x, uint32_t n, thing *out); /* the row with that function and number */
+td_status array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing *out);
+td_status number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing *out);
+td_status array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out); /* lazily, of elements */
+td_status array_product(walk *w, const thing *a, const thing *b, thing *out);                           /* a @ b */
+td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
+td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
+td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
+td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */
+static inline bool
+is_array(const thing *x)
+{
+    return x->type->kind == TD_T_ARRAY && x->type->ndim > 0;
+}
+
 td_status store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at);
 
 /* ---- report.c ---- */
@@ -311,7 +333,8 @@ td_status emit_print(walk *w, const call *c);
 td_val    hidden_address(walk *w, td_hiddenkind kind);
 thing     hidden_array(walk *w, uint32_t object, const td_type *t);
 thing     param_thing(walk *w, const td_type *t, uint32_t arg); /* declares the words of an argument */
-void      thread_end(walk *w); /* the thread, or the function, gives up here */
+void      thread_end(walk *w); /* the thread, the function, or the turn of a parallel loop gives up here */
+void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if a turn has */
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */

@@ -123,6 +123,12 @@ td_clock(td_fn *f)
     return none(f, OP_clock, TD_I64, 0);
 }
 
+td_val
+td_take(td_fn *f, td_val heap, td_val nbytes)
+{
+    return emit(f, OP_take, TD_U64, 0, heap, nbytes, TD_NONE);
+}
+
 void
 td_nanosleep(td_fn *f, td_val ns)
 {

@@ -84,7 +84,7 @@ missing(const td_runner *th, uint32_t n, uint32_t l)
 static bool
 same_bits(const td_code *c, td_word a, td_word b)
 {
-    return memcmp(&a, &b, td_dtype_size(c->dt)) == 0;
+    return memcmp(&a, &b, (size_t)c->imm) == 0;
 }
 
 /* What thread k gets from an exchange between the threads m, whose values are v. */

@@ -1,6 +1,7 @@
 /* interp.h - the reference engine: runs a kernel as written, one thread after another, switching
- * between the threads of a block at barriers and at exchanges within a warp.  Slow, and it checks what it can see:
- * accesses outside the memory that `extent` knows, and barriers that not all threads reach.
+ * between the threads of a block at barriers and at exchanges within a warp.  Slow, and it checks
+ * what it can see: accesses outside the memory that `extent` knows, and barriers and exchanges that
+ * not all threads reach.
  */
 #ifndef TD_IR_INTERP_H
 #define TD_IR_INTERP_H

@@ -12,7 +12,8 @@ typedef struct decoder {
     td_prog *p;
     uint32_t *word; /* of each instruction: offset of its value */
     uint32_t *root; /* of each pointer: index of the td_code_ptr that it was made from */
-    size_t ndynamic;
+    size_t ndynamic, dynamic; /* bytes, and where they begin */
+    bool has_dynamic;
     uint32_t *pc;                   /* of each instruction: the first code at or after it */
     uint32_t loop[MAXDEPTH], depth; /* open for, loop and block instructions */
 } decoder;
@@ -88,12 +89,20 @@ new_pointer(decoder *d, uint32_t i)
     if (s->op == OP_param || s->op == OP_pointer)
         return TD_OK;
     p->nbytes = d->ndynamic;
+    if (s->op == OP_dynamic && d->has_dynamic) { /* one memory, however often it is named */
+        p->offset = d->dynamic;
+        return TD_OK;
+    }
     if (s->op != OP_dynamic &&
         __builtin_mul_overflow(s->imm, td_dtype_size((td_dtype)s->dt), &p->nbytes))
         return bad(d, i, TD_ERR_VALUE, "the array's size does not fit");
     p->offset = (*total + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     if (__builtin_add_overflow(p->offset, p->nbytes, total) || *total > SIZE_MAX / 4)
         return bad(d, i, TD_ERR_VALUE, "the array's size does not fit");
+    if (s->op == OP_dynamic) {
+        d->has_dynamic = true;
+        d->dynamic = p->offset;
+    }
     return TD_OK;
 }
 
@@ -130,6 +139,8 @@ wait_at(decoder *d, uint32_t i)
     td_code *c = emit(d, i, CODE_WAIT);
 
     c->imm = (int64_t)s->imm;
+    if (s->op == OP_match_any) /* how many bytes are compared */
+        c->imm = (int64_t)td_dtype_size((td_dtype)td_at(d->f, s->arg[0])->dt);
     c->d = mask ? d->word[s->arg[mask - td_optab[s->op].kinds].i] : UINT32_MAX;
     d->p->waits = true;
     d->p->meets = d->p->meets || s->op == OP_grid_barrier;
@@ -192,6 +203,7 @@ decode_value(decoder *d, uint32_t i)
     case OP_bits:          emit(d, i, CODE_BITS)->imm = td_at(d->f, s->arg[0])->lanes; break;
     case OP_unbits:        emit(d, i, CODE_UNBITS); break;
     case OP_clock:         emit(d, i, CODE_CLOCK); break;
+    case OP_take:          emit(d, i, CODE_TAKE); break;
     case OP_barrier_count:
     case OP_shuffle_xor:
     case OP_shuffle:

@@ -1,5 +1,6 @@
 /* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
 #include "ir/interp_run.h"
+#include "base/callmem.h"
 #include "base/parallel.h"
 
 #include <inttypes.h>
@@ -81,13 +82,15 @@ within(const td_engine *e, const td_runner *t, const td_code_ptr *p, uintptr_t a
 }
 
 /* The address of lane l of a load or store, NULL when its mask is off.  The instruction's alignment
- * is that of its first lane. */
+ * is that of its first lane; the others have their own, unless the first has less. */
 static td_status
 address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, char **out)
 {
     const td_code_ptr *p = &e->p->ptr[c->ptr];
     size_t size = td_dtype_size(c->dt),
-           align = c->imm && !c->step && l == 0 ? (size_t)c->imm : size;
+           align = c->imm && !c->step && l == 0 ? (size_t)c->imm
+                   : c->imm && (size_t)c->imm < size ? (size_t)c->imm
+                                                     : size;
     int64_t index = t->val[c->b + l * c->step].i;
     bool global = p->op == OP_param || p->op == OP_pointer;
     uintptr_t at;
@@ -287,6 +290,7 @@ move(const td_engine *e, const td_runner *t, const td_code *c)
             out[l] = a[(uint64_t)t->val[c->b + l].i % c->lanes];
         break;
     case CODE_CLOCK: out->i = now(); break;
+    case CODE_TAKE:  out->u = td_callmem_take(a->u, t->val[c->b].i); break;
     case CODE_AT:    out->u = a->u + t->val[c->b].u; break;
     case CODE_BITCAST:
         for (uint32_t l = 0; l < c->lanes; l++)
@@ -317,6 +321,7 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_AT:
         case CODE_PERMUTE:
         case CODE_CLOCK:
+        case CODE_TAKE:
         case CODE_INDEX:   move(e, t, c); continue;
         case CODE_ANY:
         case CODE_ALL:

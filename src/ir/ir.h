@@ -1,11 +1,11 @@
 /* ir.h - the kernel IR: a typed program that one thread of a kernel runs.
  *
  * A kernel is a flat array of fixed-size instructions.  Control is structured: `if`/`else`/`end`,
- * `for`/`end`, `loop`/`end`, `block`/`end`, left by `break_if`, and `parallel`/`end`; variables that change are slots.  A value is visible from its
- * instruction to the end of the region that holds it.  An instruction has 1 lane or several: lanes
- * are neighbouring elements that one thread handles together, vector registers on a CPU and 16-byte
- * accesses on a GPU.  Every instruction is total: no operand makes it undefined.
- *
+ * `for`/`end`, `loop`/`end`, `block`/`end`, left by `break_if`, and `parallel`/`end`; variables that
+ * change are slots.  A value is visible from its instruction to the end of the region that holds it.
+ * An instruction has 1 lane or several: lanes are neighbouring elements that one thread handles
+ * together, vector registers on a CPU and 16-byte accesses on a GPU.  Every instruction is total: no
+ * operand makes it undefined.
  */
 #ifndef TD_IR_IR_H
 #define TD_IR_IR_H
@@ -121,6 +121,7 @@ td_val td_ballot(td_fn *f, td_val cond, td_val members); /* uint32, as the next 
 td_val td_match_any(td_fn *f, td_val v, td_val members);
 td_val td_activemask(td_fn *f);
 void   td_syncwarp(td_fn *f, td_val members);
+td_val td_take(td_fn *f, td_val heap, td_val nbytes);    /* uint64: an address; CPU functions */
 td_val td_clock(td_fn *f);                              /* int64 */
 void   td_nanosleep(td_fn *f, td_val ns);
 

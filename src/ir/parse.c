@@ -199,6 +199,7 @@ type(parser *ps, td_inst *s)
     td_dtype dt;
 
     s->lanes = 1;
+    s->flags &= ~(uint32_t)TD_INST_PTR; /* said by the text, and checked by the verifier */
     if (!take(ps, ':'))
         return td_optab[s->op].value ? wanted(ps, "':' and a dtype") : TD_OK;
     if (take_word(ps, "ptr"))

@@ -30,8 +30,8 @@ struct td_kernel {
     char name[20]; /* "k_" and the key's first 16 digits */
     td_func *func;
     _Atomic(const char *) label; /* td_jit_set_label */
-    td_arena mem; /* of fn */
-    td_fn fn;     /* interpreted engines only */
+    td_arena mem;                /* of fn */
+    td_fn fn;                    /* interpreted engines only */
 };
 
 static struct {
@@ -300,12 +300,9 @@ get(making m, td_kernel **out)
 td_status
 td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
 {
-    return get((making){.dev = d,
-                        .engine = td_jit_engine(d),
-                        .key = key,
-                        .build = build,
-                        .ctx = ctx},
-               out);
+    return get(
+        (making){.dev = d, .engine = td_jit_engine(d), .key = key, .build = build, .ctx = ctx},
+        out);
 }
 
 bool
@@ -360,6 +357,12 @@ void
 td_jit_set_label(td_kernel *k, const char *text)
 {
     atomic_store_explicit(&k->label, text, memory_order_release);
+}
+
+td_func *
+td_jit_func(const td_kernel *k)
+{
+    return k->func;
 }
 
 int

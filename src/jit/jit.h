@@ -22,6 +22,7 @@ typedef td_status td_build(void *ctx, td_fn *f);
 td_status td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out);
 td_status td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 const char *td_jit_name(const td_kernel *k); /* borrowed */
+td_func    *td_jit_func(const td_kernel *k); /* borrowed; NULL: it is interpreted */
 /* What it computes, in the user's words: for profiles and failures.  NULL: nobody has said so yet. */
 const char *td_jit_label(const td_kernel *k);
 void        td_jit_set_label(td_kernel *k, const char *text); /* text: for the process's life */

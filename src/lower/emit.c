@@ -259,6 +259,7 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(activemask),
     HERE(syncwarp),
     HERE(clock),
+    HERE(take),
     HERE(nanosleep),
     HERE(permute),
     HERE(any),

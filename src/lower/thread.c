@@ -140,6 +140,14 @@ low_clock(lowering *L, const td_inst *s)
 }
 
 LLVMValueRef
+low_take(lowering *L, const td_inst *s)
+{
+    LLVMValueRef arg[2] = {L->val[s->arg[0].i], L->val[s->arg[1].i]};
+
+    return low_runtime(L, "td_callmem_take", low_int(L, 64, 1), arg, 2);
+}
+
+LLVMValueRef
 low_nanosleep(lowering *L, const td_inst *s)
 {
     LLVMValueRef ns = L->val[s->arg[0].i];

@@ -167,11 +167,12 @@ array(PyObject *self, PyObject *unused)
     if (!is_there(h))
         return NULL;
     if (!h->m.dev) {
-        PyErr_Format(PyExc_ValueError, "HostMemory: kernels do not see %s memory", kinds[h->m.kind]);
+        PyErr_Format(PyExc_ValueError, "HostMemory: kernels do not see %s memory",
+                     kinds[h->m.kind]);
         return NULL;
     }
     return py_adopt_of(self, h->dev, (const void *)h->m.dev, TD_U8, &v, false, &a) ? py_wrap(&a)
-                                                                                    : NULL;
+                                                                                   : NULL;
 }
 
 static PyObject *

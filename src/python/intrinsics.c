@@ -25,8 +25,8 @@ static bool
 note(PyObject *o, PyObject *number)
 {
     PyObject *at = PyLong_FromVoidPtr(o);
-    bool ok = at && PyDict_SetItem(known.numbers, at, number) == 0 &&
-              PyList_Append(known.kept, o) == 0;
+    bool ok =
+        at && PyDict_SetItem(known.numbers, at, number) == 0 && PyList_Append(known.kept, o) == 0;
 
     Py_XDECREF(at);
     return ok;
@@ -125,8 +125,8 @@ find_modules(void)
         else if (PyDict_GetItem(known.roots, root) == Py_False &&
                  (module = PyDict_GetItemString(modules, module_of(text))) != NULL) {
             Py_INCREF(module);
-            found = PyDict_SetItem(known.roots, root, Py_True) == 0 && look_up(root, module) ? 1
-                                                                                             : -1;
+            found =
+                PyDict_SetItem(known.roots, root, Py_True) == 0 && look_up(root, module) ? 1 : -1;
             Py_DECREF(module);
         }
     }

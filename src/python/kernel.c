@@ -9,8 +9,7 @@
 
 /* launcher - a dispatcher with a launch's configuration. */
 typedef struct launcher {
-    PyObject_HEAD
-    py_dispatcher *d;
+    PyObject_HEAD py_dispatcher *d;
     py_dims dims;
     PyObject *key; /* keeps the stream */
 } launcher;
@@ -127,7 +126,7 @@ dispatcher_call(PyObject *self, PyObject *args, PyObject *kw)
     if (d->how.mode == TD_MODE_KERNEL) {
         PyErr_Format(PyExc_TypeError,
                      d->device ? "%U is a device function: kernels call it"
-                               : "%U is a kernel: launch it as %U[grid, block](…)",
+                               : "%U is a kernel: launch it as %U[grid, block](...)",
                      d->name, d->name);
         Py_XDECREF(names);
         return NULL;
@@ -177,8 +176,8 @@ read_signature(py_dispatcher *d)
 static PyObject *
 dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"fn",   "mode",    "device",   "debug",   "fma",       "fast",
-                            "checked", "parallel", "nogil", "threads", "registers", NULL};
+    static char *names[] = {"fn",      "mode",     "device", "debug",   "fma",       "fast",
+                            "checked", "parallel", "nogil",  "threads", "registers", NULL};
     allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
     int device = 0, debug = 0, fma = 1, fast = 0, checked = 0, parallel = 0, nogil = 0;
     unsigned threads = 0, registers = 0;

@@ -16,6 +16,7 @@
 #define TD_PYTHON_KERNEL_H
 #include "python/py.h"
 
+#include "base/callmem.h"
 #include "front/front.h"
 #include "front/report.h"
 #include "jit/jit.h"
@@ -76,7 +77,9 @@ typedef struct py_dep { /* what a compilation took for a constant */
 typedef struct py_box {
     struct py_box  *next, **place; /* among those of all kernels that have been launched */
     struct py_spec *spec;          /* borrowed */
+    td_dev         *dev;
     td_hostmem      mem;
+    td_buf         *buf;    /* over it */
     td_mailbox     *mail;
     uint64_t        read;   /* words of prints that have been printed */
     td_event       *last;   /* after the last launch, where the kernel prints; NULL: none */
@@ -206,10 +209,11 @@ PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const 
 
 /* ---- kerneldims.c ---- */
 bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);                 /* of k[grid, block, stream, shared] */
+td_status py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out); /* on the device at once; dims.grid is not read */
 bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);      /* the device's limits */
 
 /* ---- kernelresult.c ---- */
-PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c);
+PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap);
 
 /* ---- kernelinfo.c ---- */
 bool py_signature_fit(py_call *c); /* the arguments become those of the best signature; TypeError: there is none */

@@ -188,11 +188,12 @@ element_type(py_call *c, PyObject *o, const Py_buffer *b)
     dtype = PyObject_GetAttrString(o, "dtype");
     t = dtype ? py_dtype_type(dtype) : NULL;
     Py_XDECREF(dtype);
-    if (!t)
-        return NULL;
-    if (t->kind == TD_T_RECORD)
+    if (t && t->kind == TD_T_RECORD)
         return t;
-    refuse(c, PyExc_TypeError, "its elements are not in the machine's byte order");
+    PyErr_Clear();
+    refuse(
+        c, PyExc_TypeError,
+        "kernels take elements that are numbers in the machine's byte order, or records of them");
     return NULL;
 }
 
@@ -282,9 +283,14 @@ add_record(py_call *c, PyObject *o, const td_type **type)
 {
     PyObject *dtype = PyObject_GetAttrString(o, "dtype");
     const td_type *t = dtype ? py_dtype_type(dtype) : NULL;
-    py_leaf *l = t ? next_leaf(c, PY_LEAF_RECORD) : NULL;
+    py_leaf *l;
 
     Py_XDECREF(dtype);
+    if (!t || t->kind != TD_T_RECORD) {
+        PyErr_Clear();
+        return refuse(c, PyExc_TypeError, "values of its dtype have no type in kernels");
+    }
+    l = next_leaf(c, PY_LEAF_RECORD);
     if (!l)
         return false;
     if (PyObject_GetBuffer(o, &l->host, PyBUF_FULL_RO) < 0) {

@@ -100,8 +100,8 @@ py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out)
     *out = (py_dims){.stream = NULL};
     if (n < 2 || n > 4) {
         PyErr_Format(PyExc_ValueError,
-                     "%U is launched as %U[grid, block](…) or %U[grid, block, stream, shared "
-                     "bytes](…): %zd given",
+                     "%U is launched as %U[grid, block](...) or %U[grid, block, stream, shared "
+                     "bytes](...): %zd given",
                      d->name, d->name, d->name, n);
         return false;
     }
@@ -135,6 +135,29 @@ most_shared(const py_spec *s)
                : (int64_t)td_dev_info(s->dev)->max_shared;
 }
 
+td_status
+py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out)
+{
+    int64_t threads = (int64_t)dims->block[0] * dims->block[1] * dims->block[2];
+    td_func *f = td_jit_func(s->kernel);
+    int each = 0;
+    td_status st = f ? td_func_resident(f, (int)threads, dims->shared, &each) : TD_SKIP;
+
+    *out = st ? INT32_MAX : (int64_t)each * td_dev_info(s->dev)->units;
+    return st == TD_SKIP ? TD_OK : st; /* a CPU runs any number of blocks together */
+}
+
+/* All blocks of a kernel with grid.sync() have to be on the device. */
+static bool
+fits_device(py_dispatcher *d, const py_spec *s, const td_dims *dims)
+{
+    int64_t most;
+
+    return py_ok(py_blocks_most(s, dims, &most)) &&
+           !above(d, s, "the number of blocks, which wait for each other,",
+                  (int64_t)dims->grid[0] * dims->grid[1] * dims->grid[2], most);
+}
+
 bool
 py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims)
 {
@@ -155,5 +178,6 @@ py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims)
                                      d->how.threads)) &&
            !((dims->shared || s->made.shared) &&
              above(d, s, "shared memory in bytes", (int64_t)dims->shared + s->made.shared,
-                   most_shared(s)));
+                   most_shared(s))) &&
+           (!s->made.cooperative || fits_device(d, s, dims));
 }

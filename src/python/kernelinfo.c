@@ -1,6 +1,8 @@
 /* kernelinfo.c - signatures given and made: what a dispatcher compiles ahead of calls, and what it tells. */
 #include "python/kernel.h"
 
+#include "front/lint.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +89,9 @@ py_signature_add(py_dispatcher *d, const td_type *const *type, uint32_t narg)
         return false;
     }
     memcpy(own, type, narg * sizeof *type);
-    d->signature[d->nsignature++] = (py_signature){own, narg};
-    return true;
+    d->signature[d->nsignature].type = own;
+    d->signature[d->nsignature++].narg = narg;
+    return true; // cppcheck-suppress memleak ; d has it
 }
 
 void
@@ -263,13 +266,12 @@ spec_dict(py_spec *s)
     PyObject *types = spelled(s->type, s->narg),
              *result = s->made.result ? spelled(&s->made.result, 1) : NULL, *r;
 
-    r = Py_BuildValue("{s:O,s:O,s:s,s:s,s:I,s:s,s:O,s:O,s:K,s:K}", "args", types ? types : Py_None,
-                      "result", result ? result : Py_None, "device", td_dev_info(s->dev)->name,
-                      "kernel", td_jit_name(s->kernel), "shared", (unsigned)s->made.shared, "notes",
-                      notes, "cooperative", s->made.cooperative ? Py_True : Py_False, "barrier",
-                      s->made.barrier ? Py_True : Py_False, "written",
-                      (unsigned long long)s->made.written, "read",
-                      (unsigned long long)s->made.read);
+    r = Py_BuildValue(
+        "{s:O,s:O,s:s,s:s,s:I,s:s,s:O,s:O,s:K,s:K}", "args", types ? types : Py_None, "result",
+        result ? result : Py_None, "device", td_dev_info(s->dev)->name, "kernel",
+        td_jit_name(s->kernel), "shared", (unsigned)s->made.shared, "notes", notes, "cooperative",
+        s->made.cooperative ? Py_True : Py_False, "barrier", s->made.barrier ? Py_True : Py_False,
+        "written", (unsigned long long)s->made.written, "read", (unsigned long long)s->made.read);
     Py_XDECREF(types);
     Py_XDECREF(result);
     return r;
@@ -324,6 +326,29 @@ info_text(PyObject *self, PyObject *args)
     return r;
 }
 
+/* _lint(number): lines about the number-th of _specs(). */
+static PyObject *
+info_lint(PyObject *self, PyObject *args)
+{
+    py_dispatcher *d = (py_dispatcher *)self;
+    const td_source *source;
+    td_text text = {0};
+    PyObject *r = NULL;
+    Py_ssize_t n;
+    py_spec *s;
+
+    if (!PyArg_ParseTuple(args, "n:_lint", &n))
+        return NULL;
+    s = nth_spec(d, n);
+    if (!s)
+        return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
+    source = py_source(d, self);
+    if (source && py_ok(td_lint(&s->made, source, s->type, s->narg, &text)))
+        r = PyUnicode_FromString(text.s ? text.s : "");
+    td_text_free(&text);
+    return r;
+}
+
 /* _ptx(types, arch): the PTX and how the result's type is spelled. */
 static PyObject *
 info_ptx(PyObject *self, PyObject *args)
@@ -347,7 +372,52 @@ info_ptx(PyObject *self, PyObject *args)
     return r;
 }
 
+/* _attribute(number, which): of the number-th of _specs(), by CU_FUNC_ATTRIBUTE; None: the device has none. */
+static PyObject *
+info_attribute(PyObject *self, PyObject *args)
+{
+    td_status st = TD_SKIP;
+    int which, value;
+    Py_ssize_t n;
+    py_spec *s;
+
+    if (!PyArg_ParseTuple(args, "ni:_attribute", &n, &which))
+        return NULL;
+    s = nth_spec((py_dispatcher *)self, n);
+    if (!s)
+        return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
+    if (td_jit_func(s->kernel))
+        st = td_func_attribute(td_jit_func(s->kernel), which, &value);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_None);
+    return py_ok(st) ? PyLong_FromLong(value) : NULL;
+}
+
+/* _most_blocks(number, threads, shared): of a cooperative launch. */
+static PyObject *
+info_most_blocks(PyObject *self, PyObject *args)
+{
+    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    int64_t most;
+    unsigned threads, shared;
+    Py_ssize_t n;
+    py_spec *s;
+
+    if (!PyArg_ParseTuple(args, "nII:_most_blocks", &n, &threads, &shared))
+        return NULL;
+    s = nth_spec((py_dispatcher *)self, n);
+    if (!s)
+        return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
+    dims.block[0] = threads;
+    dims.shared = shared;
+    return py_ok(py_blocks_most(s, &dims, &most)) ? PyLong_FromLongLong(most) : NULL;
+}
+
 PyMethodDef py_kernel_methods[] = {
+    {"_attribute", info_attribute, METH_VARARGS,
+     "_attribute(number, which): what the driver knows of a compilation; None on the CPU."},
+    {"_most_blocks", info_most_blocks, METH_VARARGS,
+     "_most_blocks(number, threads, shared): blocks that can be on the device at once."},
     {"_ptx", info_ptx, METH_VARARGS, "_ptx(types, arch): PTX without a device, the result's type."},
     {"_compile", info_compile, METH_VARARGS,
      "_compile(types, device=None, keep=False): compiles for these types of arguments."},
@@ -355,5 +425,6 @@ PyMethodDef py_kernel_methods[] = {
     {"_specs", info_specs, METH_NOARGS, "_specs(): what has been compiled."},
     {"_text", info_text, METH_VARARGS,
      "_text(number, stage, arch=None): 'ir', 'llvm', 'ptx' or 'asm' of a compilation."},
+    {"_lint", info_lint, METH_VARARGS, "_lint(number): what makes a compilation slower than it could be."},
     {NULL, NULL, 0, NULL},
 };

@@ -211,6 +211,22 @@ make_kernel(py_spec *s)
     return st;
 }
 
+/* The function's name as machine code can have it. */
+static const char *
+plain_name(py_spec *s, const char *name)
+{
+    size_t n = strlen(name);
+    char *copy = td_alloc(&s->mem, n + 2);
+
+    for (size_t i = 0; i < n; i++) {
+        char c = name[i];
+        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        copy[i] = ok || c == '_' ? c : '_';
+    }
+    return copy;
+}
+
 static bool
 run_front(py_spec *s, bool gpu)
 {
@@ -226,6 +242,8 @@ run_front(py_spec *s, bool gpu)
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);
     if (!st && s->mem.failed)
         st = td_fail(TD_ERR_NOMEM, "%s: memory is out while it is compiled", source->name);
+    if (!st)
+        s->made.fn.name = plain_name(s, source->name);
     return py_ok(st);
 }
 

@@ -4,6 +4,7 @@
  * nobody else's, then addresses are taken, and nothing gives the GIL up from there to the launch.  Host
  * memory is used where it lies on the CPU; a GPU gets copies, and what it wrote is copied back.
  */
+#include "dev/site.h"
 #include "python/kernel.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ typedef struct run {
     uint32_t n; /* words */
     uint64_t word[PY_WORDS];
     unsigned char *result;
+    td_callmem heap; /* what the function took for arrays */
 } run;
 
 static bool
@@ -193,11 +195,11 @@ add_words(run *r)
                 r->word[r->n++] = l->word[1];
             break;
         case PY_LEAF_ARRAY:
-            r->n += py_array_words(l->type,
-                                   l->buf->ptr + (uintptr_t)(l->array->view.offset *
-                                                             (int64_t)td_dtype_size(
-                                                                 td_array_dtype(l->array))),
-                                   &l->array->view, r->word + r->n);
+            r->n += py_array_words(
+                l->type,
+                l->buf->ptr + (uintptr_t)(l->array->view.offset *
+                                          (int64_t)td_dtype_size(td_array_dtype(l->array))),
+                &l->array->view, r->word + r->n);
             break;
         default:
             if (!host_words(r, l))
@@ -220,6 +222,7 @@ add_hidden(run *r)
         switch (m->hidden[i].kind) {
         case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
         case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
         case TD_HIDDEN_ARRAY:
@@ -263,17 +266,36 @@ launch_here(run *r)
     return st;
 }
 
+/* The kernel in the user's words, for profiles and failures: its function's name. */
+static const char *
+label(const run *r)
+{
+    const char *text = td_jit_label(r->s->kernel);
+
+    if (!text) {
+        text = PyUnicode_AsUTF8AndSize(r->c->d->name, NULL);
+        if (!text)
+            PyErr_Clear(); /* a name that is no text */
+        text = td_name_text(td_name_id(text));
+        td_jit_set_label(r->s->kernel, text);
+    }
+    return text;
+}
+
 /* On a GPU the driver's call returns at once, and giving the GIL up would cost as much. */
 static td_status
 launch_there(run *r)
 {
     td_status st = td_stream_enter(r->stream);
 
+    r->dims.what = label(r);
+    td_site_hold(); /* a failure that comes late names the line */
     if (!st)
         st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     for (uint32_t i = 0; !st && i < r->c->nleaf; i++)
         if (r->c->leaf[i].buf && r->c->leaf[i].buf->stream != r->stream)
             td_buf_use(r->c->leaf[i].buf, r->stream);
+    td_site_release();
     return st ? st : td_stream_leave(r->stream);
 }
 
@@ -320,6 +342,7 @@ run_call(py_call *c, const py_dims *dims)
         return NULL;
     r.n = 0;
     r.dims = dims->dims;
+    r.dims.cooperative = r.s->made.cooperative;
     r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
     if (!py_dims_check(c->d, r.s, &r.dims))
         return NULL;
@@ -331,7 +354,8 @@ run_call(py_call *c, const py_dims *dims)
     r.s->busy++;
     if (run_all(&r))
         answer = c->d->how.mode == TD_MODE_KERNEL ? Py_NewRef(Py_None)
-                                                  : py_result(r.s->made.result, r.result, c);
+                                                  : py_result(r.s->made.result, r.result, c, &r.heap);
+    td_callmem_free(&r.heap);
     r.s->busy--;
     if (r.result != (unsigned char *)small)
         free(r.result);

@@ -7,18 +7,17 @@
 static bool
 default_handles(py_dispatcher *d, PyObject *values, PyObject *names, uint32_t **out, uint32_t *n)
 {
-    Py_ssize_t count = names             ? PyTuple_Size(names)
-                       : values != Py_None ? PyTuple_Size(values)
-                                         : 0;
+    Py_ssize_t count = names ? PyTuple_Size(names) : values != Py_None ? PyTuple_Size(values) : 0;
 
     *out = calloc((size_t)count + 1, sizeof **out);
     if (!*out)
         return PyErr_NoMemory(), false;
     *n = (uint32_t)count;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *v = !names              ? PyTuple_GetItem(values, i)
-                      : values != Py_None ? PyDict_GetItemWithError(values, PyTuple_GetItem(names, i))
-                                          : NULL;
+        PyObject *v = !names ? PyTuple_GetItem(values, i)
+                      : values != Py_None
+                          ? PyDict_GetItemWithError(values, PyTuple_GetItem(names, i))
+                          : NULL;
 
         if (v && !((*out)[i] = py_handle(d->keep, v)))
             return false;
@@ -72,8 +71,8 @@ fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
 {
     PyObject *name = PyObject_GetAttrString(fn, "__name__");
     py_tree *t = name ? py_tree_of(fn) : NULL;
-    bool ok = t && PyList_Append(d->trees, (PyObject *)t) == 0 &&
-              PyList_Append(d->trees, name) == 0;
+    bool ok =
+        t && PyList_Append(d->trees, (PyObject *)t) == 0 && PyList_Append(d->trees, name) == 0;
 
     if (ok) { /* the list keeps them */
         *s = (td_source){.name = PyUnicode_AsUTF8AndSize(name, NULL),

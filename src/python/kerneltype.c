@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const td_type *nums[TD_DTYPE_COUNT];
-static const td_type *arrays[TD_DTYPE_COUNT][TD_MAXDIM_KERNEL + 1][3][2]; /* by layout C, F, A; read-only */
+static const td_type
+    *arrays[TD_DTYPE_COUNT][TD_MAXDIM_KERNEL + 1][3][2]; /* by layout C, F, A; read-only */
 static PyObject *dtypes; /* dict: numpy.dtype -> address of its type */
 
 const td_type *
@@ -93,7 +94,6 @@ read_field(PyObject *entry, td_field *out)
     if (ok && shape.ndim) {
         out->ndim = (uint32_t)shape.ndim;
         memcpy(out->shape, shape.dim, sizeof out->shape);
-        out->type = td_type_array(out->type, out->ndim, 'C', false);
     }
     Py_XDECREF(sub);
     return ok;
@@ -277,7 +277,7 @@ type_of_class(PyObject *o, const td_type **out)
 
     if (o == (PyObject *)&PyLong_Type || o == (PyObject *)&PyFloat_Type ||
         o == (PyObject *)&PyComplex_Type) {
-        *out = td_type_weak(o == (PyObject *)&PyLong_Type     ? 'i'
+        *out = td_type_weak(o == (PyObject *)&PyLong_Type    ? 'i'
                             : o == (PyObject *)&PyFloat_Type ? 'f'
                                                              : 'c');
         return 1;

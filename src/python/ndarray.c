@@ -292,10 +292,12 @@ get_numba(PyObject *self, void *name)
 }
 
 static PyGetSetDef getset[] = {
-    {"gpu_data", get_numba, NULL, "The memory under the array, a treadle.cuda.MemoryPointer.", "gpu_data"},
+    {"gpu_data", get_numba, NULL, "The memory under the array, a treadle.cuda.MemoryPointer.",
+     "gpu_data"},
     {"device_ctypes_pointer", get_numba, NULL, "The first element's address, a ctypes.c_void_p.",
      "device_ctypes_pointer"},
-    {"alloc_size", get_numba, NULL, "Bytes from the first element to behind the last.", "alloc_size"},
+    {"alloc_size", get_numba, NULL, "Bytes from the first element to behind the last.",
+     "alloc_size"},
     {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
     {"dtype", get_dtype, NULL, "The element type, a numpy.dtype.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
@@ -436,9 +438,8 @@ static PyType_Slot slots[96];
 static void
 gather(void)
 {
-    PyMethodDef *const parts[] = {py_value_methods, py_shape_methods, py_reduce_methods,
-                                  py_interop_methods, py_dlpack_methods,
-                                  py_numba_methods};
+    PyMethodDef *const parts[] = {py_value_methods,   py_shape_methods,  py_reduce_methods,
+                                  py_interop_methods, py_dlpack_methods, py_numba_methods};
     const PyType_Slot *const rows[] = {own_slots, py_number_slots};
     size_t n = 0;
 

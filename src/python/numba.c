@@ -2,7 +2,8 @@
 #include "python/py.h"
 
 static PyObject *
-forward(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+forward(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+        PyObject *kwnames)
 {
     PyObject *f = py_package("treadle.cuda._arrays", name),
              *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
@@ -64,26 +65,31 @@ address(PyObject *self, PyObject *unused)
     (void)unused;
     if (!py_ok(td_array_memory(a, true, &buf, &v)))
         return NULL;
-    return PyLong_FromSize_t(buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(td_array_dtype(a))));
+    return PyLong_FromSize_t(buf->ptr +
+                             (uintptr_t)(v.offset * (int64_t)td_dtype_size(td_array_dtype(a))));
 }
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
 PyMethodDef py_numba_methods[] = {
     {"copy_to_host", PY_FAST(numba_copy_to_host), FAST_KW,
-     "copy_to_host(ary=None, stream=0): the values as a NumPy array, or into ary, of the same shape and "
+     "copy_to_host(ary=None, stream=0): the values as a NumPy array, or into ary, of the same "
+     "shape and "
      "dtype; returns it. On a stream with pinned memory the copy runs while the program goes on."},
     {"copy_to_device", PY_FAST(numba_copy_to_device), FAST_KW,
-     "copy_to_device(ary, stream=0): a[...] = ary, of the same shape and dtype, from the host or the device."},
+     "copy_to_device(ary, stream=0): a[...] = ary, of the same shape and dtype, from the host or "
+     "the device."},
     {"split", PY_FAST(numba_split), FAST_KW,
-     "split(section, stream=0): views of `section` elements each, the last one of the rest; one axis."},
+     "split(section, stream=0): views of `section` elements each, the last one of the rest; one "
+     "axis."},
     {"getitem", PY_FAST(numba_getitem), FAST_KW,
      "getitem(item, stream=0): a[item]; an element is copied on the stream."},
     {"setitem", PY_FAST(numba_setitem), FAST_KW, "setitem(key, value, stream=0): a[key] = value."},
     {"bind", PY_FAST(numba_bind), FAST_KW, "bind(stream=0): the array itself."},
     {"get_ipc_handle", PY_FAST(numba_get_ipc_handle), FAST_KW,
      "get_ipc_handle(): what another process opens the array's memory by; it can be pickled."},
-    {"is_c_contiguous", is_c, METH_NOARGS, "is_c_contiguous(): do the elements lie in C order, without gaps?"},
+    {"is_c_contiguous", is_c, METH_NOARGS,
+     "is_c_contiguous(): do the elements lie in C order, without gaps?"},
     {"is_f_contiguous", is_f, METH_NOARGS,
      "is_f_contiguous(): do the elements lie in Fortran's order, without gaps?"},
     {"_address", address, METH_NOARGS,

@@ -63,7 +63,7 @@ py_handle(PyObject *keep, PyObject *o)
 
     if (at && (table.index || (table.index = PyDict_New()))) {
         number = PyDict_GetItemWithError(table.index, at);
-        h = number ? (uint32_t)PyLong_AsUnsignedLong(number)
+        h = number             ? (uint32_t)PyLong_AsUnsignedLong(number)
             : PyErr_Occurred() ? 0
                                : new_handle(at, o);
     }
@@ -239,8 +239,11 @@ ask_attr(void *ctx, uint32_t obj, const char *name, uint32_t *out)
 static const struct {
     char weak;
     td_objkind kind;
-} numbers[] = {
-    {'b', TD_OBJ_BOOL}, {'i', TD_OBJ_INT}, {'f', TD_OBJ_FLOAT}, {'c', TD_OBJ_COMPLEX}, {0, TD_OBJ_NUMBER}};
+} numbers[] = {{'b', TD_OBJ_BOOL},
+               {'i', TD_OBJ_INT},
+               {'f', TD_OBJ_FLOAT},
+               {'c', TD_OBJ_COMPLEX},
+               {0, TD_OBJ_NUMBER}};
 
 static td_status
 failed(const char *what)
@@ -460,10 +463,16 @@ ask_describe(void *ctx, uint32_t obj, td_objinfo *out)
     return st;
 }
 
+static td_status
+ask_dtype(void *ctx, td_dtype dt, uint32_t *out)
+{
+    return give(ctx, py_dtype_object(dt), out, td_dtype_name(dt));
+}
+
 void
 py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
 {
-    *a = (py_asking){.host = {.name = ask_name, .attr = ask_attr, .describe = ask_describe},
+    *a = (py_asking){.host = {.name = ask_name, .attr = ask_attr, .describe = ask_describe, .dtype = ask_dtype},
                      .d = d,
                      .spec = spec};
     a->host.ctx = a;

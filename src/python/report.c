@@ -14,9 +14,9 @@
 enum { PRINT_WORDS = 1 << 17 };
 
 static struct {
-    py_box *first;         /* of kernels that have been launched; under the GIL */
-    atomic_int watched;    /* how many */
-    PyObject *exception;   /* what a wait has met and nobody has raised yet */
+    py_box *first;       /* of kernels that have been launched; under the GIL */
+    atomic_int watched;  /* how many */
+    PyObject *exception; /* what a wait has met and nobody has raised yet */
 } all;
 
 /* ---- values ---- */
@@ -185,6 +185,14 @@ failure_text(const td_site *site, const uint64_t *value)
     case TD_REPORT_INDEX: return index_text(site, value);
     case TD_REPORT_ZERO:
         return PyUnicode_FromString(site->text && *site->text ? site->text : "division by zero");
+    case TD_REPORT_SHAPE:
+        return PyUnicode_FromFormat("%s: %lld and %lld elements do not fit", site->text,
+                                    (long long)value[0], (long long)value[1]);
+    case TD_REPORT_EMPTY:
+        return PyUnicode_FromFormat("%s of an empty array has no value", site->text);
+    case TD_REPORT_ABSENT: return PyUnicode_FromFormat("%s: it is not there", site->text);
+    case TD_REPORT_MEMORY:
+        return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
     default: return PyUnicode_FromString(site->text ? site->text : "");
     }
 }
@@ -197,6 +205,10 @@ failure_class(const td_site *site)
     case TD_REPORT_INDEX:    return PyExc_IndexError;
     case TD_REPORT_ZERO:     return PyExc_ZeroDivisionError;
     case TD_REPORT_OVERFLOW: return PyExc_OverflowError;
+    case TD_REPORT_SHAPE:
+    case TD_REPORT_EMPTY:
+    case TD_REPORT_ABSENT:   return PyExc_ValueError;
+    case TD_REPORT_MEMORY:   return PyExc_MemoryError;
     default:                 break;
     }
     return site->object ? py_handle_object(site->object) : PyExc_RuntimeError;
@@ -343,6 +355,13 @@ prints(const td_made *m)
     return false;
 }
 
+/* The box's own end frees the memory. */
+static void
+keep_memory(void *box)
+{
+    (void)box;
+}
+
 bool
 py_box_new(py_spec *s)
 {
@@ -352,9 +371,16 @@ py_box_new(py_spec *s)
 
     if (!b)
         return PyErr_NoMemory(), false;
+    bury();
     b->spec = s;
+    b->dev = s->dev;
     b->mem = (td_hostmem){.kind = TD_HOST_MAPPED, .nbytes = nbytes};
     if (!py_ok(td_hostmem_get(s->dev, &b->mem))) {
+        free(b);
+        return false;
+    }
+    if (!py_ok(td_buf_wrap(s->dev, (void *)b->mem.dev, nbytes, keep_memory, b, &b->buf))) {
+        (void)td_hostmem_put(s->dev, &b->mem);
         free(b);
         return false;
     }
@@ -365,21 +391,55 @@ py_box_new(py_spec *s)
     return true;
 }
 
+/* Boxes whose kernels have gone; the device may still have to run them, and then writes there. */
+static py_box *dead;
+
+static void
+end_box(py_box *b)
+{
+    td_event_free(b->last);
+    td_buf_unref(b->buf);
+    (void)td_hostmem_put(b->dev, &b->mem);
+    free(b);
+}
+
+static void
+bury(void)
+{
+    for (py_box **p = &dead, *b; (b = *p);)
+        if (is_idle(b)) {
+            *p = b->next;
+            end_box(b);
+        } else {
+            p = &b->next;
+        }
+}
+
+/* Nothing is waited for: this runs in finalisers.  The default stream's event stands behind the work of
+ * all streams. */
 void
 py_box_free(py_box *b)
 {
+    bool launched = b && b->place;
+
     if (!b)
         return;
-    if (b->place) {
+    if (launched) {
         *b->place = b->next;
         if (b->next)
             b->next->place = b->place;
         atomic_fetch_sub(&all.watched, 1);
-        (void)td_dev_sync(b->spec->dev); /* a kernel could still write there */
     }
-    td_event_free(b->last);
-    (void)td_hostmem_put(b->spec->dev, &b->mem);
-    free(b);
+    if (!launched || td_dev_info(b->dev)->kind == TD_DEV_CPU) {
+        end_box(b);
+        return;
+    }
+    if (!b->last && td_event_new(b->dev, false, &b->last))
+        return; /* without an event it is never known to be free */
+    if (td_event_record(b->last, td_dev_stream(b->dev)))
+        return;
+    b->next = dead;
+    dead = b;
 }
 
 /* A printing kernel's launches do not overlap, and an event tells when the last has ended. */

@@ -267,8 +267,7 @@ event_wait(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     PyObject *arg[1];
     td_stream *s;
 
-    if (!py_parse("wait", names, 0, 1, args, nargs, kwnames, arg) ||
-        !py_stream(arg[0], e->dev, &s))
+    if (!py_parse("wait", names, 0, 1, args, nargs, kwnames, arg) || !py_stream(arg[0], e->dev, &s))
         return NULL;
     return py_ok(td_stream_wait(s, e->e)) ? Py_NewRef(Py_None) : NULL;
 }
@@ -339,8 +338,7 @@ copy_on(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     }
     in = py_is_array(args[0]);
     a = py_array_of(args[in ? 0 : 1]);
-    if (!py_stream(args[2], td_array_dev(a), &s) ||
-        (in && !py_writable((py_ndarray *)args[0])))
+    if (!py_stream(args[2], td_array_dev(a), &s) || (in && !py_writable((py_ndarray *)args[0])))
         return NULL;
     if (in && py_is_array(args[1]))
         return py_ok(td_array_move(a, py_array_of(args[1]), s)) ? Py_NewRef(Py_None) : NULL;

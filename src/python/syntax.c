@@ -27,8 +27,8 @@ static struct {
 typedef struct flat {
     py_tree *t;
     uint32_t cap;
-    PyObject *seen; /* dict: identifier -> its number + 1 */
-    long shift;     /* added to the nodes' lines */
+    PyObject *seen;   /* dict: identifier -> its number + 1 */
+    long shift;       /* added to the nodes' lines */
     const char *text; /* UTF-8, where it is not ASCII alone: columns are bytes there; else NULL */
     size_t *starts;   /* of text's lines */
     uint32_t nlines;

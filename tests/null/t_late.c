@@ -1,9 +1,11 @@
 /* t_late.c - kernels whose failure is told late: which launches are named, and that it is not forgotten. */
 #include "dev/null.h"
+#include "dev/recent.h"
 #include "dev/tape.h"
 
 #include "check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { REFUSED = 1, ILLEGAL = 700, FAILED = 719 };
@@ -57,10 +59,11 @@ check_told(const char *of)
     td_buf *b = NULL;
 
     td_null_fail("cuCtxSynchronize", 1, ILLEGAL);
-    snprintf(words, sizeof words,
-             "; first error: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered), "
-             "told by cuCtxSynchronize, of %s",
-             of);
+    snprintf(
+        words, sizeof words,
+        "; first error: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered), "
+        "told by cuCtxSynchronize, of %s",
+        of);
     CHECK_FAILS(td_dev_sync(null), TD_ERR_DEVICE, words);
     CHECK(strlen(strstr(td_error(), "; first")) == strlen(words)); /* and no more */
     CHECK(strncmp(td_error(), "null: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS", 50) == 0);
@@ -94,7 +97,8 @@ test_names(void)
                "k2 launched at model.py:2, k3 launched at model.py:3 and others");
     for (int i = 0; i < 1000; i++)
         CHECK_OK(launch(kernel[i % 2], NULL, i % 2, NULL));
-    check_told("one of the kernels k0 launched at model.py:0, k1 launched at model.py:1 and others");
+    check_told(
+        "one of the kernels k0 launched at model.py:0, k1 launched at model.py:1 and others");
     td_site_on_ask(NULL);
     CHECK_OK(launch(kernel[2], NULL, 3, NULL)); /* a C program */
     check_told("the kernel k2");
@@ -146,6 +150,30 @@ test_ended(void)
     td_event_free(e);
 }
 
+/* Another library's stream may be ordered with nobody. */
+static void
+test_apart(void)
+{
+    td_recent *r = td_recent_new();
+    char own, other, text[TD_RECENT_TEXT];
+
+    (void)td_recent_add(r, &(td_launched){.stream = &own, .legacy = true, .name = "a"});
+    (void)td_recent_add(r, &(td_launched){.stream = &other, .apart = true, .name = "b"});
+    (void)td_recent_add(r, &(td_launched){.stream = &own, .legacy = true, .name = "c"});
+    td_recent_done(r, &own, 3);
+    td_recent_fail(r, "LOST", "wait");
+    CHECK(strcmp(td_recent_told(r, text), "; first error: LOST, told by wait, of the kernel b") ==
+          0);
+    (void)td_recent_add(r, &(td_launched){.stream = &own, .legacy = true, .name = "d"});
+    td_recent_done(r, &other, 4);
+    td_recent_fail(r, "LOST", "wait");
+    CHECK(strcmp(td_recent_told(r, text), "; first error: LOST, told by wait, of the kernel d") ==
+          0);
+    td_recent_done(r, NULL, 4);
+    CHECK(strcmp(td_recent_told(r, text), "") == 0);
+    free(r);
+}
+
 /* A launch that was recorded was not made; its replay was. */
 static void
 test_graph(void)
@@ -195,6 +223,7 @@ main(void)
     CHECK_OK(td_module_func(mod, "bad", &bad));
     test_names();
     test_ended();
+    test_apart();
     test_graph();
     test_delayed();
     CHECK_OK(launch(kernel[4], NULL, 9, NULL));

@@ -10,6 +10,8 @@ import tomllib
 import numpy
 import pytest
 
+import treadle as td
+
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 
 
@@ -39,8 +41,8 @@ IDS = [f"{row.device}-{row.name}" for row in ROWS]
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_every_library_has_an_expression_or_a_reason(row):
-    if row.kind in ("startup", "import"):
-        programs = module("processes")
+    programs = module("processes")
+    if row.kind in programs.KINDS and row.kind != "first":
         known = programs.IMPORTS if row.kind == "import" else programs.FIRST_RESULT[row.device]
         assert "treadle" in known
         return
@@ -54,7 +56,7 @@ def test_every_library_has_an_expression_or_a_reason(row):
 @pytest.mark.parametrize("row", [r for r in ROWS if r.inputs], ids=lambda r: f"{r.device}-{r.name}")
 def test_expressions_mean_what_numpy_says(row):
     """The text evaluates on small inputs, and the result has the shape that `moved` counts."""
-    if row.kind in ("compile", "transfer"):
+    if row.kind in ("compile", "transfer", "kernel", "launch"):
         return
     libraries = module("libraries")
     # Lengths shrink alike, so that what broadcasts still does.
@@ -72,6 +74,66 @@ def test_expressions_mean_what_numpy_says(row):
         assert bool(row.moved) == row.floor
 
 
+KERNELS = [row for row in ROWS if row.kind == "kernel"]
+
+
+@pytest.mark.parametrize("row", KERNELS, ids=lambda r: f"{r.device}-{r.name}")
+def test_programs_compute_what_numpy_says(row):
+    """Every kernel and loop of the table, on few elements of the CPU."""
+    with td.device("cpu"):
+        ours = module("libraries").Ours()
+        module("child").compare(ours, row, row.expression("treadle")[0])
+
+
+@pytest.mark.parametrize("text", ["a[:-1]", "a + 0.01", "a.astype('i4').reshape(1, -1)"])
+def test_wrong_programs_are_noticed(text):
+    reference = module("kernels").load("reference", "treadle")
+    a = numpy.linspace(0, 1, 100)
+    assert not reference.problem(a + 1e-6, a)
+    assert reference.problem(eval(text), a)
+
+
+def test_counts_may_differ_in_few_places_only():
+    reference = module("kernels").load("reference", "treadle")
+    a = numpy.arange(100).reshape(10, 10)
+    near = a.copy()
+    near[3, 4] += 50
+    assert not reference.problem(near, a)
+    near[5] += 50
+    assert "11 of 100 differ: 84 at (3, 4), NumPy 34" in reference.problem(near, a)
+
+
+def test_shrinking_keeps_what_belongs_together():
+    item = module("row").Input
+    assert item("a", "f4", (1 << 20,)).shrunk().shape == item("b", "f4", (1 << 21,)).shrunk().shape == (1000,)
+    assert item("a", "f4", (3, 4096)).shrunk().shape == (3, 1000)
+    assert item("a", "f4", (4096, 4096)).shrunk().shape == (90, 90)
+    assert item("a", "i4", (256,)).shrunk().shape == (256,)
+
+
+def test_constants_of_programs_are_replaced():
+    kernels = module("kernels")
+    assert kernels.load("sixty", "treadle").SEED == 0
+    assert kernels.load("sixty", "treadle", SEED=7).SEED == 7
+    with pytest.raises(AssertionError, match="has 0 lines"):
+        kernels.load("sixty", "treadle", MISSING=7)
+
+
+def test_first_calls_are_timed(monkeypatch, tmp_path):
+    """The median of what a script prints; one that fails tells its last line."""
+    processes = module("processes")
+    script = tmp_path / "first_call.py"
+    script.write_text("import os, pathlib, sys\n"
+                      "mark = pathlib.Path(os.environ['TREADLE_CACHE_DIR'], 'mark')\n"
+                      "if sys.argv[1] == 'bad': raise ValueError('no ' + sys.argv[1])\n"
+                      "print(2.0 if mark.exists() else 5.0)\nmark.touch()\n", encoding="utf-8")
+    monkeypatch.setattr(processes, "HERE", tmp_path)
+    assert processes.first_call(["good"], {}, 2) == 5.0
+    assert processes.first_call(["good", "cached"], {}, 2) == 2.0
+    with pytest.raises(RuntimeError, match="ValueError: no bad"):
+        processes.first_call(["bad"], {}, 2)
+
+
 def test_names_are_unique():
     for device in ("cpu", "cuda"):
         names = [row.name for row in ROWS if row.device == device]
@@ -85,6 +147,13 @@ def test_the_figures_are_in_the_table():
     assert limits["cpu", "a new fused kernel"].seconds == 15e-3
     assert limits["cuda", "sort"].seconds == 1.8e-3
     assert limits["cuda", "1 GiB from a NumPy array"].seconds == 2**30 / 45e9
+    assert limits["cuda", "launch of a three-array kernel"].seconds == 4e-6
+    assert limits["cuda", "first call of a kernel"].seconds == 40e-3
+    assert limits["cuda", "first call of a kernel from the disk cache"].seconds == 10e-3
+    assert limits["cpu", "first call of a loop"].seconds == 20e-3
+    assert limits["cpu", "compiling a function of 60 lines"].of_best == 0.1
+    assert limits["cuda", "n-body kernel"].of_best == limits["cpu", "n-body @jit"].of_best == 1.0
+    assert limits["cpu", "n-body @cuda.jit of few threads"].of_best == 1e-3
 
 
 def test_reasons_name_rows():
@@ -98,6 +167,10 @@ def test_bytes_that_must_move():
     rows = module("rows")
     chain, squares = rows.with_targets("cuda")[:2]
     assert chain.moved == 20 * 2**27 and squares.moved == 8 * 2**27
+    kernels = {row.name: row for row in module("kernel_rows").rows("cuda")}
+    assert kernels["chain kernel"].moved == chain.moved
+    assert kernels["histogram of bytes kernel"].moved == 2**26 + 1024
+    assert kernels["n-body kernel"].moved == 0
 
 
 def test_targets():

@@ -1,11 +1,14 @@
 """The demonstration: the programs, their checks, the pictures and the report.
 
 NumPy stands on both sides here (`treadle.demo.numpy_side`), so that what is tested is the
-demonstration itself; treadle's results are compared by the demonstration when it runs.
+demonstration itself; treadle's results are compared by the demonstration when it runs. Programs
+of kernels have treadle on one side, on the CPU.
 """
 
 import io
 import json
+import os
+import pathlib
 import struct
 import subprocess
 import sys
@@ -15,20 +18,28 @@ import zlib
 import numpy
 import pytest
 
+import treadle as td
 from treadle.demo import __main__ as command
 from treadle.demo import child, machine, numpy_side, png, programs, report, run
 
 SIDE = "treadle.demo.numpy_side"
+KERNELS = [name for name in programs.NAMES if "/" in name]
+
+
+@pytest.fixture(autouse=True)
+def on_cpu():
+    with td.device("cpu"):
+        yield
 
 
 def small(name):
-    """(program, results on the host) of a small run under NumPy; skips if its data are missing."""
+    """(program, results on the host) of a small run; skips if its data are missing."""
     program = programs.load(name, SIDE)
     try:
         args = program.setup(**program.SIZES["small"])
     except ModuleNotFoundError as missing:
         pytest.skip(f"needs {missing.name}")
-    return program, child.on_host(numpy_side, program.main(*args))
+    return program, child.on_host(td if name in KERNELS else numpy_side, program.main(*args))
 
 
 def error_of(program, ours, numpys):
@@ -36,7 +47,8 @@ def error_of(program, ours, numpys):
 
 
 def test_list_of_programs_is_the_folder():
-    assert sorted(programs.NAMES) == sorted(p.stem for p in programs.folder().glob("*.py"))
+    files = [p.relative_to(programs.folder()).with_suffix("") for p in programs.folder().rglob("*.py")]
+    assert sorted(programs.NAMES) == sorted(str(p) for p in files)
 
 
 @pytest.mark.parametrize("name", programs.NAMES)
@@ -48,6 +60,15 @@ def test_text_is_numpys_with_the_import_changed(name):
     assert set(program.SIZES) == {"cpu", "cuda", "small"}
     assert program.TOLERANCE >= 0 and program.WHY
     assert programs.title(program) and programs.story(program)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_agree_with_numpy(name):
+    program, result = small(name)
+    text = (programs.folder() / f"{name}.py").read_text(encoding="utf-8")
+    assert text.count("from treadle import cuda\n") == 1
+    wanted = child.on_host(numpy_side, program.reference(*program.setup(**program.SIZES["small"])))
+    assert error_of(program, result, wanted) <= program.TOLERANCE
 
 
 @pytest.mark.parametrize("name", programs.NAMES)
@@ -211,6 +232,28 @@ def test_command_end_to_end(tmp_path, capfd):
     assert "report.html" in capfd.readouterr().out
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Heat equation" in page and "Monte-Carlo π" in page
+
+
+def test_kernels_end_to_end(tmp_path, capfd):
+    asked = ["kernels/life", "--device", "cpu", "--size", "small", "--output", str(tmp_path)]
+    assert command.main(asked) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Game of Life" in page and "examples/kernels/life.py" in page
+    assert (tmp_path / "kernels-life-1.png").exists()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_run_by_themselves(name, tmp_path):
+    """`python examples/kernels/life.py`: compared with NumPy, timed, pictures written."""
+    program = programs.load(name)
+    sizes = [word for key, value in program.SIZES["small"].items() for word in (f"--{key}", str(value))]
+    script = str(programs.folder() / f"{name}.py")
+    package = str(pathlib.Path(td.__file__).parents[1])
+    env = {**os.environ, "PYTHONPATH": package, "TREADLE_DEVICE": "cpu", "TREADLE_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, script, *sizes], cwd=tmp_path, capture_output=True, text=True,
+                          check=True, env=env)
+    assert done.stdout.startswith("cpu: first call") and f": {program.WHY}" in done.stdout
+    assert len(list(tmp_path.glob("*.png"))) == ("pictures" in vars(program))
 
 
 def test_command_reports_a_module_that_fails(tmp_path, monkeypatch, capfd):

@@ -189,3 +189,21 @@ def test_a_late_failure_after_waiting_blames_nobody_before(fault):
         fault("cuCtxSynchronize", 1, 719)
         with pytest.raises(td.DeviceError, match=r"of the kernel arange multiply \(\w+\) launched at \S*test_errors.py:\d+$"):
             td.synchronize()
+
+
+def test_a_late_failure_names_a_kernel_of_the_users(fault):
+    @td.cuda.jit
+    def twice(x):
+        i = td.cuda.grid(1)
+        if i < x.size:
+            x[i] *= 2
+
+    with td.device("null"):
+        x = td.ones(100)
+        td.evaluate(x)
+        td.synchronize()
+        twice[1, 128](x)
+        at = sys._getframe().f_lineno - 1
+        fault("cuCtxSynchronize", 1, 700)
+        with pytest.raises(td.DeviceError, match=rf"of the kernel twice \(\w+\) launched at \S*test_errors.py:{at}$"):
+            td.synchronize()

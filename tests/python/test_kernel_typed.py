@@ -278,7 +278,7 @@ def libdevice_floats():
     m = {}
     for n, f in NUMPY.items():
         for suffix in ("", "f"):
-            m[n + suffix] = np64(f)
+            m[n + suffix] = np64(f, 4.0 if n == "rcbrt" else 2.0)
     for n in ("cos", "exp", "exp10", "log", "log2", "log10", "pow", "sin", "tan"):
         m[f"fast_{n}f"] = np64(NUMPY[n])
     for suffix in ("", "f"):

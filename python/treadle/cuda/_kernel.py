@@ -1,5 +1,7 @@
 """``cuda.jit``: kernels and device functions written in Python."""
 
+import re
+
 from .. import _core
 from .._function import FUNCTION, KERNEL, Function, is_signature, signatures_of
 
@@ -79,6 +81,18 @@ class Kernel(Function):
                 threads *= n
         return self._each(signature, lambda c: self._most_blocks(c._number, threads, dynsmemsize))
 
+    def lint(self):
+        """Lines about what makes the compilations slower than they could be: what explain() tells, float64 arithmetic
+        where no argument is float64, memory of a thread's own."""
+        found = super().lint()
+        for c in self._compiled():
+            if not any("64" in str(t) for t in c.args if "float" in str(t) or "complex" in str(t)):
+                lines = sorted({int(n) for n in re.findall(r" : float64.*@(\d+)$", c.text("ir"), re.MULTILINE)})
+                found += [f"{c}: line {n} computes in float64, which no argument asks for" for n in lines]
+            if c.attribute(_LOCAL):
+                found.append(f"{c}: {c.attribute(_LOCAL)} bytes of a thread do not fit its registers")
+        return found
+
     def inspect_sass(self, signature=None):
         """The GPU's instructions; needs cuobjdump and ptxas of the CUDA toolkit on PATH."""
         return self._each(signature, lambda c: _sass(c.text("ptx", self._arch(c)), self._arch(c)))
@@ -97,7 +111,8 @@ def _sass(ptx, arch):
             f.write(ptx)
         try:
             subprocess.run(["ptxas", f"-arch={arch}", "k.ptx", "-o", "k.cubin"], cwd=folder, check=True)
-            run = subprocess.run(["cuobjdump", "-sass", "k.cubin"], cwd=folder, check=True, capture_output=True, text=True)
+            dump = ["cuobjdump", "-sass", "k.cubin"]
+            run = subprocess.run(dump, cwd=folder, check=True, capture_output=True, text=True)
         except FileNotFoundError as e:
             raise RuntimeError(f"inspect_sass: {e.filename} of the CUDA toolkit is not on PATH") from None
     return run.stdout
@@ -106,8 +121,8 @@ def _sass(ptx, arch):
 _IGNORED = {"cache", "inline", "forceinline", "opt", "lineinfo", "nopython", "lto", "shared_memory_carveout", "ensure"}
 _KNOWN = {"debug", "fastmath", "fma", "max_registers", "launch_bounds", "boundscheck"}
 _REFUSED = {
-    "link": "linking compiled CUDA code into a kernel is not supported: write the function in Python, or a whole kernel "
-    "in CUDA C",
+    "link": "linking compiled CUDA code into a kernel is not supported: write the function in Python, or a whole "
+    "kernel in CUDA C",
     "extensions": "extensions of how arguments are passed are not supported: give arrays, numbers and tuples of them",
     "bind": "bind=False has been removed",
 }
@@ -207,7 +222,7 @@ def compile_ptx_for_current_device(pyfunc, sig, device=False, **options):
 
 def compile_all(pyfunc, sig, device=True, **options):
     """As compile, with the texts in a list: functions that it calls are in the one text."""
-    text, result = compile(pyfunc, sig, device=device, **{k: v for k, v in options.items() if k not in ("abi", "output")})
+    text, result = compile(pyfunc, sig, device=device, **options)
     return [text], result
 
 

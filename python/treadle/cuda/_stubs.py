@@ -60,6 +60,7 @@ fma(a, b, c) -> the arguments' dtype | a * b + c, rounded once. float32, float64
 cbrt(x) -> x's dtype | The cube root. float32, float64.
 selp(a, b, c) -> b's and c's dtype | b where a is true, else c; both have been computed.
 nanosleep(ns) -> None | Sleeps for about ns nanoseconds (uint32).
+clock() -> int64 | A count that goes up: of a GPU's clocks, of a CPU's nanoseconds.
 ldca(array, i) -> the element | array[i], by a load that is kept at all levels of the caches.
 ldcg(array, i) -> the element | array[i], by a load that is kept in the second-level cache only.
 ldcs(array, i) -> the element | array[i], by a load of what is read once.
@@ -72,6 +73,7 @@ stwt(array, i, value) -> None | array[i] = value, written through the caches.
 shared.array(shape, dtype, alignment=None, layout='C') -> array | An array that the threads of a block share,
     uninitialised. shape: a constant, an int or a tuple of them; 0 asks for the dynamic memory that the launch gives.
     dtype: a type of treadle.types or NumPy's.
+shared.dynamic(name, shape, dtype) -> array | A part of the dynamic memory that the launch gives, its own: parts lie behind each other in the order in which the kernel asks for them, each from a multiple of 16 bytes on. name: a constant; a name that was asked for before is that part again. shape: an int or a tuple of them, known when the kernel runs, the same for all threads. The launch says how many bytes there are, k[grid, block, stream, bytes]; with debug=True too few are an IndexError.
 local.array(shape, dtype, alignment=None, layout='C') -> array | An array of the thread's own, uninitialised. shape: a
     constant, an int or a tuple of them. dtype: as in shared.array.
 const.array_like(ndarray) -> array | A NumPy array of the program, read-only, as it is when the kernel is compiled.

@@ -38,28 +38,30 @@ def finish(module, *values):
     module.synchronize()
 
 
-def once(module, program, args):
-    """(seconds, results) of one call of main, all results computed."""
+def once(module, compute, args):
+    """(seconds, results) of one call, all results computed."""
     start = time.perf_counter()
-    results = program.main(*args)
+    results = compute(*args)
     finish(module, *results.values())
     return time.perf_counter() - start, results
 
 
-def steady(module, program, args):
+def steady(module, compute, args):
     """The median time of several calls, at least one; the caller has made the first."""
     times = []
     while not times or (len(times) < REPEATS and sum(times) < BUDGET):
-        times.append(once(module, program, args)[0])
+        times.append(once(module, compute, args)[0])
     return statistics.median(times)
+
+
+def host_of(module, value):
+    """An array of the module as NumPy's; anything else as it is."""
+    return module.asnumpy(value) if isinstance(value, module.ndarray) else value
 
 
 def on_host(module, results):
     """The results as NumPy arrays."""
-    host = {}
-    for key, value in results.items():
-        host[key] = numpy.asarray(module.asnumpy(value) if hasattr(value, "shape") else value)
-    return host
+    return {key: numpy.asarray(host_of(module, value)) for key, value in results.items()}
 
 
 def say(event, **facts):
@@ -72,14 +74,15 @@ def measure(name, module_name, size):
     for side, source in (("numpy", "treadle.demo.numpy_side"), ("treadle", module_name)):
         module = importlib.import_module(source)
         program = programs.load(name, source)
+        compute = getattr(program, "reference", program.main) if side == "numpy" else program.main
         args = program.setup(**program.SIZES[size])
         finish(module, *args)
-        first, found = once(module, program, args)
+        first, found = once(module, compute, args)
         results[side] = on_host(module, found)
         del found  # so that the repetitions do not hold two sets of results
         if side == "treadle":
             say("first", seconds=first)
-        say(side, seconds=steady(module, program, args))
+        say(side, seconds=steady(module, compute, args))
     return results["treadle"], results["numpy"], program
 
 
@@ -88,7 +91,7 @@ def save_pictures(program, result, name, folder):
     written = []
     if hasattr(program, "pictures"):
         for i, (caption, picture) in enumerate(program.pictures(result).items(), 1):
-            path = pathlib.Path(folder) / f"{name}-{i}.png"
+            path = pathlib.Path(folder) / f"{name.replace('/', '-')}-{i}.png"
             write_png(path, picture)
             written.append({"caption": caption, "path": str(path)})
     return written

@@ -1,12 +1,14 @@
 """Finding the programs of `examples/` and loading one text on either side.
 
-A program is an ordinary NumPy file that says `import treadle as np` and defines
+A program is an ordinary NumPy file that says `import treadle as np`, or one with kernels, which
+says `from treadle import cuda` besides. It defines
 
     docstring      a title, an empty line, what there is to see
     SIZES          keyword arguments of setup, for "cpu", "cuda" and "small" (the tests)
     TOLERANCE, WHY the largest error that is accepted, and the reason for it
     setup(**size)  the arguments of main; not timed; random input is drawn by NumPy itself here
     main(*args)    a dict of results, arrays or numbers; timed
+    reference(*args)       optional: the same in NumPy, where main is no NumPy program
     error(ours, numpys)    optional: one number from two results; default `largest_error`
     pictures(result)       optional: a dict of uint8 pictures, or lists of frames
 
@@ -29,6 +31,12 @@ NAMES = (
     "heat",
     "monte_carlo_pi",
     "image_filters",
+    "kernels/vector_add",
+    "kernels/shared_matmul",
+    "kernels/warp_reduction",
+    "kernels/overlap",
+    "kernels/device_random",
+    "kernels/life",
 )
 
 # Modules that only some programs want, and the package that brings each.
@@ -59,10 +67,12 @@ class _Rebind(ast.NodeTransformer):
 
 
 def load(name, module="treadle"):
-    """The program as a module object whose `import treadle as np` has imported `module`."""
+    """The program as a module object whose `import treadle as np` has imported `module`.
+
+    Kernels are treadle's whatever the module is."""
     path = folder() / f"{name}.py"
     tree = _Rebind(module).visit(ast.parse(path.read_text(encoding="utf-8"), str(path)))
-    program = types.ModuleType(f"treadle.examples.{name}")
+    program = types.ModuleType(f"treadle.examples.{name.replace('/', '.')}")
     program.__file__ = str(path)
     exec(compile(tree, str(path), "exec"), vars(program))
     return program

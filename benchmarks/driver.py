@@ -1,0 +1,74 @@
+"""The driver's own launch, called through ctypes: what a launch costs where nobody packs arguments.
+
+The kernel is `programs/add.ptx`. Only what one row needs is here.
+"""
+
+import ctypes
+import functools
+
+import kernels
+import numpy
+from libraries import Library
+
+_POINTER = ctypes.c_uint64
+
+
+class Memory:
+    """A device array: its address, and what is needed to bring it back."""
+
+    def __init__(self, pointer, host):
+        self.pointer, self.shape, self.dtype = pointer, host.shape, host.dtype
+        self.size, self.nbytes = host.size, host.nbytes
+
+
+class Driver(Library):
+    name = "driver"
+
+    def __init__(self):
+        self.cuda = ctypes.CDLL("libcuda.so.1")
+        device, context, module = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.ask("cuInit", 0)
+        self.ask("cuDeviceGet", ctypes.byref(device), 0)
+        self.ask("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.ask("cuCtxSetCurrent", context)
+        self.ask("cuModuleLoadData", ctypes.byref(module), (kernels.PROGRAMS / "add.ptx").read_bytes())
+        self.function = ctypes.c_void_p()
+        self.ask("cuModuleGetFunction", ctypes.byref(self.function), module, b"add")
+
+    def ask(self, name, *arguments):
+        status = getattr(self.cuda, name)(*arguments)
+        if status:
+            raise RuntimeError(f"{name}: CUDA error {status}")
+
+    def version(self):
+        found = ctypes.c_int()
+        self.ask("cuDriverGetVersion", ctypes.byref(found))
+        return f"{found.value // 1000}.{found.value % 1000 // 10}"
+
+    def array(self, host):
+        pointer = _POINTER()
+        self.ask("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(host.nbytes))
+        self.ask("cuMemcpyHtoD_v2", pointer, ctypes.c_void_p(host.ctypes.data), ctypes.c_size_t(host.nbytes))
+        return Memory(pointer, host)
+
+    def host(self, result):
+        out = numpy.empty(result.shape, result.dtype)
+        self.ask("cuMemcpyDtoH_v2", ctypes.c_void_p(out.ctypes.data), result.pointer,
+                 ctypes.c_size_t(out.nbytes))
+        return out
+
+    def sync(self):
+        self.ask("cuCtxSynchronize")
+
+    def launcher(self, grid, block, arrays):
+        """A launch over 1-D arrays of one size, all packed beforehand."""
+        values = [*(x.pointer for x in arrays), ctypes.c_uint64(arrays[0].size)]
+        packed = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
+        launch = functools.partial(self.cuda.cuLaunchKernel, self.function, grid, 1, 1, block, 1, 1,
+                                   0, None, packed, None)
+        launch.kept = values
+        return launch
+
+    def program(self, text, arrays):
+        launch = self.launcher(4, 256, list(arrays.values()))
+        return self.writing(lambda *arrays: launch(), arrays)

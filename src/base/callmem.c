@@ -1,0 +1,59 @@
+/* callmem.c - blocks of one call, in a list. */
+#include "base/callmem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+enum { ALIGN = 64 };
+
+static uint64_t
+begin_of(const td_callblock *b)
+{
+    return (uint64_t)(uintptr_t)b + ALIGN;
+}
+
+uint64_t
+td_callmem_take(uint64_t heap, int64_t nbytes)
+{
+    td_callmem *h = (td_callmem *)(uintptr_t)heap; /* NOLINT(performance-no-int-to-ptr) */
+    td_callblock *b;
+
+    if (nbytes < 0 || nbytes > INT64_MAX - 2 * ALIGN)
+        return 0;
+    b = aligned_alloc(ALIGN, ((size_t)nbytes / ALIGN + 2) * ALIGN);
+    if (!b)
+        return 0;
+    b->nbytes = (uint64_t)nbytes;
+    b->owner = NULL;
+    b->next = __atomic_load_n(&h->first, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&h->first, &b->next, b, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+    return begin_of(b);
+}
+
+td_callblock *
+td_callmem_find(const td_callmem *h, uint64_t address)
+{
+    for (td_callblock *b = h->first; b; b = b->next)
+        if (address - begin_of(b) <= b->nbytes)
+            return b;
+    return NULL;
+}
+
+void
+td_callmem_drop(td_callblock *b)
+{
+    free(b);
+}
+
+void
+td_callmem_free(td_callmem *h)
+{
+    for (td_callblock *b; (b = h->first);) {
+        h->first = b->next;
+        if (!b->owner)
+            free(b);
+    }
+}

@@ -1,0 +1,26 @@
+/* callmem.h - memory that a compiled function takes while it runs: blocks that live until its call is over.
+ *
+ * Threads of one call may take at once; everything else is the caller's, after them.
+ */
+#ifndef TD_BASE_CALLMEM_H
+#define TD_BASE_CALLMEM_H
+#include <stdint.h>
+
+typedef struct td_callblock {
+    struct td_callblock *next;
+    uint64_t nbytes;
+    void    *owner; /* who calls td_callmem_drop; NULL: it goes with the heap */
+} td_callblock;
+
+typedef struct td_callmem {
+    td_callblock *first;
+} td_callmem; /* {0} is an empty one */
+
+/* heap: the address of a td_callmem.  Address of nbytes, 64-byte aligned, not initialised; 0: there is no memory. */
+uint64_t td_callmem_take(uint64_t heap, int64_t nbytes);
+
+td_callblock *td_callmem_find(const td_callmem *h, uint64_t address); /* that holds the address; NULL: none; borrowed */
+void td_callmem_drop(td_callblock *b);
+void td_callmem_free(td_callmem *h); /* all that have no owner; the others live on without it */
+
+#endif
