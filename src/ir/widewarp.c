@@ -43,7 +43,7 @@ moved(wide *w, td_val v, td_val from, td_val members)
     if (td_dtype_is_half(dt)) /* there is no choice between halves but between their bits */
         v = td_bitcast(f, v, TD_U16);
     all = td_permute(f, v, from);
-    return td_bitcast(f, TD_E3(f, select, td_permute(f, td_unbits(f, there, WARP), from), all, v), dt);
+    return td_bitcast(f, w_select(w, td_permute(f, td_unbits(f, there, WARP), from), all, v), dt);
 }
 
 /* Each lane's value is compared with all. */
