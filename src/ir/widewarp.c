@@ -13,7 +13,7 @@ w_is_warp(unsigned op)
     case OP_ballot:
     case OP_match_any:
     case OP_activemask:
-    case OP_syncwarp:   return true;
+    case OP_syncwarp:    return true;
     }
     return false;
 }

@@ -230,7 +230,7 @@ info_compile(PyObject *self, PyObject *args)
         return NULL;
     n = read_types(types, type);
     dev = n < 0 ? NULL : device_of(d, where);
-    if (!dev || !py_spec_for(d, dev, type, (uint32_t)n) ||
+    if (!dev || !py_spec_for(d, dev, false, type, (uint32_t)n) ||
         (keep && !py_signature_add(d, type, (uint32_t)n)))
         return NULL;
     return Py_NewRef(Py_None);

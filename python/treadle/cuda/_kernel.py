@@ -1,6 +1,5 @@
 """``cuda.jit``: kernels and device functions written in Python."""
 
-
 from .. import _core
 from .._function import FUNCTION, KERNEL, Function, is_signature, signatures_of
 
