@@ -114,6 +114,30 @@ def test_atomics_on_fields(dev):
     assert records["n"].tolist() == [17, 19] and records["x"].tolist() == [30, 31]
 
 
+def test_atomics_on_fields_of_arrays(dev):
+    """The field of all records is an array of its own, with the records' strides."""
+    def kernel(r, out):
+        i = cuda.grid(1)
+        cuda.atomic.add(r["n"], i % 3, 1)
+        cuda.atomic.add(r.x, i % 3, 0.5)
+        cuda.atomic.min(r["in"].z[1:], -1, i)
+        t = cuda.shared.array(4, record)
+        if i < 4:
+            t[i].n = i
+        cuda.syncthreads()
+        if i == 0:
+            out[0] = t.n[3] + r.x.size + r["n"][::-1][0] * 100
+
+    inner = np.dtype([("z", np.int64), ("y", np.int32)], align=True)
+    record = np.dtype([("n", np.int32), ("x", np.float64), ("in", inner)], align=True)
+    records = np.zeros(3, record)
+    out = np.zeros(1)
+    cuda.jit(kernel)[1, 30](cuda.InOut(records), cuda.InOut(out))
+    td.synchronize()
+    assert records["n"].tolist() == [10] * 3 and records["x"].tolist() == [5] * 3
+    assert records["in"]["z"].tolist() == [0, 0, 0] and out[0] == 3 + 3 + 1000
+
+
 def test_fields_of_packed_records(dev):
     """They lie where no aligned access may; an atomic one is refused."""
     def kernel(r):

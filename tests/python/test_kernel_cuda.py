@@ -78,7 +78,7 @@ def test_lanes(dev):
 def test_shared_and_local(dev, dtype):
     def kernel(a, out):
         tile = cuda.shared.array((2, n), d)
-        mine = cuda.local.array(shape=3, dtype=d)
+        mine = cuda.local.array(shape=3, dtype=a.dtype)
         t = cuda.threadIdx.x
         tile[0, t] = a[cuda.grid(1)]
         tile[1, t] = a[cuda.grid(1)] + a[cuda.grid(1)]
