@@ -475,7 +475,7 @@ def test_values(sig, dev, rng):
 
 @pytest.mark.parametrize("sig", list(GROUPS))
 def test_ptx(sig):
-    """Assembles; what is about float32 and halves alone has no float64 in it."""
+    """A kernel of all functions of one signature assembles."""
     results, args = sig.split(":")
     types = [getattr(cuda.types, LETTERS[c] if c != "b" else "boolean") for c in args + results]
     arrays = [cuda.types.Array(t, 1 if k < len(args) else 2, "C") for k, t in enumerate(types)]
