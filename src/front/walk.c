@@ -119,6 +119,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->made->fn = td_fn_new(w->mem, s->name);
     w->f = &w->made->fn;
     w->f->threads = w->how->threads;
+    w->f->registers = w->how->registers;
+    w->f->fast = w->how->fast;
     w->fr = &outer;
     w->node = s->root;
     w->depth = 0;
@@ -148,9 +150,21 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     return st;
 }
 
+/* Loops are worth the time of all of LLVM's passes; other code is as good without them. */
+static bool
+loops(const td_fn *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_for || f->ins[i].op == OP_loop)
+            return true;
+    return false;
+}
+
 static td_status
 finish(walk *w)
 {
+    if (w->how->mode != TD_MODE_KERNEL || w->how->gpu)
+        w->f->optimise = loops(w->f) ? 3 : 0;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
     if (w->mem->failed)

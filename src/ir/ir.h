@@ -48,6 +48,7 @@ typedef struct td_fn {
     td_inst    *ins;
     uint32_t    n, cap, nparam;
     uint32_t    line; /* given to the instructions that are emitted */
+    uint32_t    registers; /* most of a thread on a GPU; 0: as many as its compiler likes */
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
     bool        simt; /* the program of one of a block's threads, on every device: a CPU widens it (widen.h) */
