@@ -59,6 +59,7 @@ static const struct {
     void (*fn)(void);
 } functions[] = {
     {"td_scratch", (void (*)(void))td_scratch},
+    {"td_callmem_release", (void (*)(void))td_callmem_release},
     {"td_callmem_take", (void (*)(void))td_callmem_take},
     {"td_run_clock", (void (*)(void))run_clock},
     {"td_run_pieces", (void (*)(void))run_pieces},

@@ -355,6 +355,30 @@ prints(const td_made *m)
     return false;
 }
 
+/* Boxes whose kernels have gone; the device may still have to run them, and then writes there. */
+static py_box *dead;
+
+static void
+end_box(py_box *b)
+{
+    td_event_free(b->last);
+    td_buf_unref(b->buf);
+    (void)td_hostmem_put(b->dev, &b->mem);
+    free(b);
+}
+
+static void
+bury(void)
+{
+    for (py_box **p = &dead, *b; (b = *p);)
+        if (is_idle(b)) {
+            *p = b->next;
+            end_box(b);
+        } else {
+            p = &b->next;
+        }
+}
+
 /* The box's own end frees the memory. */
 static void
 keep_memory(void *box)
@@ -389,30 +413,6 @@ py_box_new(py_spec *s)
     b->mail->capacity = words;
     s->box = b;
     return true;
-}
-
-/* Boxes whose kernels have gone; the device may still have to run them, and then writes there. */
-static py_box *dead;
-
-static void
-end_box(py_box *b)
-{
-    td_event_free(b->last);
-    td_buf_unref(b->buf);
-    (void)td_hostmem_put(b->dev, &b->mem);
-    free(b);
-}
-
-static void
-bury(void)
-{
-    for (py_box **p = &dead, *b; (b = *p);)
-        if (is_idle(b)) {
-            *p = b->next;
-            end_box(b);
-        } else {
-            p = &b->next;
-        }
 }
 
 /* Nothing is waited for: this runs in finalisers.  The default stream's event stands behind the work of
