@@ -46,8 +46,8 @@ holds_any(const td_callblock *b, const uint64_t *word, int64_t n)
 void
 td_callmem_release(uint64_t heap, uint64_t words, int64_t n)
 {
-    td_callmem *h = (td_callmem *)(uintptr_t)heap;                    /* NOLINT */
-    const uint64_t *word = (const uint64_t *)(uintptr_t)words;        /* NOLINT */
+    td_callmem *h = (td_callmem *)(uintptr_t)heap;             /* NOLINT */
+    const uint64_t *word = (const uint64_t *)(uintptr_t)words; /* NOLINT */
 
     for (td_callblock **p = &h->first; *p && (*p)->serial > word[0];) {
         td_callblock *b = *p;

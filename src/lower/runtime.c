@@ -1,6 +1,6 @@
 /* runtime.c - functions of the core that CPU code calls by name: what an instruction cannot do. */
-#include "base/parallel.h"
 #include "base/callmem.h"
+#include "base/parallel.h"
 #include "base/scratch.h"
 #include "lower/emit.h"
 #include "lower/host.h"

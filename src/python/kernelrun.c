@@ -353,8 +353,9 @@ run_call(py_call *c, const py_dims *dims)
         return PyErr_NoMemory();
     r.s->busy++;
     if (run_all(&r))
-        answer = c->d->how.mode == TD_MODE_KERNEL ? Py_NewRef(Py_None)
-                                                  : py_result(r.s->made.result, r.result, c, &r.heap);
+        answer = c->d->how.mode == TD_MODE_KERNEL
+                     ? Py_NewRef(Py_None)
+                     : py_result(r.s->made.result, r.result, c, &r.heap);
     td_callmem_free(&r.heap);
     r.s->busy--;
     if (r.result != (unsigned char *)small)
