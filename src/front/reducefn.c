@@ -195,10 +195,11 @@ fn_ptp(walk *w, const call *c, int number, thing *out)
     return both(w, TD_SYN_Sub, out, &least, out);
 }
 
-/* Of two vectors; row 1: the first is conjugated. */
+/* Of two vectors, or matrices by row 0; row 1: the first is conjugated. */
 td_status
 fn_dot(walk *w, const call *c, int number, thing *out)
 {
+    int row = td_intrinsics[number].row;
     thing x[2];
 
     TD_TRY(want_args(w, c, "dot", 2, 2));
@@ -206,14 +207,15 @@ fn_dot(walk *w, const call *c, int number, thing *out)
         x[i] = c->arg[i];
         if (x[i].type->kind == TD_T_TUPLE)
             TD_TRY(tuple_array(w, &x[i], NULL, c->node, &x[i]));
-        if (x[i].type->kind != TD_T_ARRAY || x[i].type->ndim != 1)
-            return bad(
-                w, c->node, TD_ERR_TYPE,
-                "dot and @ take two vectors here, not %s and %s: write the loops of a matrix "
-                "product",
-                c->arg[0].type->name, c->arg[1].type->name);
+        if (x[i].type->kind != TD_T_ARRAY || x[i].type->ndim < 1 || x[i].type->ndim > (row ? 1 : 2))
+            return bad(w, c->node, TD_ERR_TYPE, "%s, not %s and %s",
+                       row ? "vdot and inner take two vectors here"
+                           : "dot and @ take vectors and matrices",
+                       c->arg[0].type->name, c->arg[1].type->name);
     }
-    if (td_intrinsics[number].row)
+    if (x[0].type->ndim == 2 || x[1].type->ndim == 2)
+        return matrix_product(w, &x[0], &x[1], out);
+    if (row == 1)
         TD_TRY(call_row(w, fn_row, OP_conjugate, &x[0], 1, &x[0]));
     TD_TRY(both(w, TD_SYN_Mult, &x[0], &x[1], &x[0]));
     if (x[0].type->item[0]->dt == TD_BOOL)

@@ -188,6 +188,10 @@ case("builtins.sum builtins.any builtins.all builtins.min builtins.max builtins.
 case("math.prod math.fsum", "F(x)", [(A1,)])
 case("math.sumprod", "F(x, x)", [(A1,)])
 
+case("numpy.dot", "(F(x, x.T), F(x, x[0]), F(x[:, 0], x), x @ x.T)", [(A2,), (I2,), (A2 + 1j,)])
+case("numpy.cumsum numpy.cumprod", "F(x)", [(A1,), (I2[0],), (C1,), (B1,)])
+case("numpy.ndarray.cumsum", "(x * 2).cumsum()", [(A1,), (A1[::2],)])
+case("numpy.ndarray.cumprod", "x.cumprod()", [(A1,)])
 case("numpy.shape numpy.ndim numpy.size", "F(x)", [(A2,), (2.5,)])
 case("numpy.reshape", "F(x, (2, 6))", [(A2,)])
 case("numpy.ndarray.reshape", "(x.reshape(2, 6), x.reshape(-1), x.reshape((3, -1, 2)))", [(A2,), (I2,)])
@@ -453,8 +457,9 @@ def test_results_own_their_memory():
         ("x += 0.5\nreturn x", (I2,), TypeError, "cannot be changed to float64"),
         ("return np.sum(x, axis=2)", (A2,), ValueError, "axis="),
         ("return np.sum(x, where=x > 1)", (A2,), TypeError, "takes no where="),
-        ("return x @ x", (A2,), TypeError, "two vectors"),
+        ("return x @ x", (A2,), ValueError, "matrix product: 4 and 3"),
         ("return math.sin(x)", (A2,), TypeError, "NumPy's function"),
+        ("return np.vdot(x, x)", (A2,), TypeError, "take two vectors"),
         ("return x.nothing", (A2,), ValueError, "it has shape"),
         ("return x.T.reshape(12)", (A2,), TypeError, "C order"),
     ],
