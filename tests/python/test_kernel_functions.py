@@ -493,3 +493,25 @@ def test_sums_are_accurate(rng):
 def test_print_of_formatted_text(capsys):
     treadle.jit(function("print(f'x={x} y={y!r}', len('ab'))\nreturn 0", "x y"))(3, 2.5)
     assert capsys.readouterr().out == "x=3 y=2.5 2\n"
+
+
+DEPENDENT = {
+    "rows of before": "for i in range(1, x.shape[0]):\n    x[i] = x[i - 1] * 0.5 + x[i].sum()\nreturn x",
+    "a flat view": "for i in range(x.shape[0]):\n    v = x.reshape(-1)\n    x[i] = x[i] * 2 + v[0]\n    v[i] = 1.0\nreturn x",
+    "a turned view": "for i in range(x.shape[0]):\n    t = x.T\n    t[0, i] = t[0, 0] + 1\nreturn x",
+}
+INDEPENDENT = {
+    "means": "y = np.empty(x.shape[0])\nfor i in range(x.shape[0]):\n    y[i] = x[i].mean()\nreturn y",
+    "rows": "for i in range(x.shape[0]):\n    x[i, :] = x[i] * 2 + x[i, 0].item()\nreturn x",
+}
+
+
+@pytest.mark.parametrize("name", [*DEPENDENT, *INDEPENDENT])
+def test_loops_over_rows(name):
+    """What runs in parallel is decided on the memory that views and whole-array expressions touch."""
+    plain = function({**DEPENDENT, **INDEPENDENT}[name], "x")
+    f = treadle.jit(plain)
+    x = np.random.default_rng(3).random((64, 64))
+    same(f(x.copy()), plain(x.copy()))
+    text = str(f.explain())
+    assert ("in order" if name in DEPENDENT else "in parallel") in text, text
