@@ -246,6 +246,8 @@ array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing 
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (strcmp(attributes[i].name, name) == 0)
             return attributes[i].fn(w, a, node, out);
+    if (a->type->item[0]->kind == TD_T_RECORD)
+        return record_field(w, a, name, node, out);
     return bad(w, node, TD_ERR_VALUE,
                "%s has no attribute %s in a kernel; it has shape, ndim, size, itemsize, nbytes, "
                "strides, dtype, T, real, imag and flat",
