@@ -195,7 +195,7 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
     }
     l->up = w->fr->loop;
     w->fr->loop = l;
-    return TD_OK;
+    return loop_mark(w, l);
 }
 
 /* The variables as they stand go to the next turn, or out. */
@@ -288,7 +288,7 @@ turn(walk *w, loop *l, uint32_t body)
         TD_TRY(keep(w, l));
     if (block)
         close_region(w);
-    return TD_OK;
+    return loop_sweep(w, l);
 }
 
 td_status

@@ -90,8 +90,11 @@ static td_status
 give_result(walk *w, const thing *x)
 {
     uint32_t at = 0;
+    thing own = *x;
     td_val ptr;
 
+    TD_TRY(settle(w, &own));
+    x = &own;
     w->made->result = x->type;
     if (w->how->mode == TD_MODE_KERNEL)
         return is_none(x) ? TD_OK
@@ -128,6 +131,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->again = false;
     w->turns = NULL;
     w->parallel = false;
+    w->arrays = 0;
     w->loops = 0;
     w->made->notes = NULL;
     w->made->nsite = 0;

@@ -122,6 +122,7 @@ td_val td_ballot(td_fn *f, td_val cond, td_val members); /* uint32, as the next 
 td_val td_match_any(td_fn *f, td_val v, td_val members);
 td_val td_activemask(td_fn *f);
 void   td_syncwarp(td_fn *f, td_val members);
+void   td_release(td_fn *f, td_val heap, td_val words, td_val n);
 td_val td_take(td_fn *f, td_val heap, td_val nbytes);    /* uint64: an address; CPU functions */
 td_val td_clock(td_fn *f);                              /* int64 */
 void   td_nanosleep(td_fn *f, td_val ns);

@@ -260,6 +260,7 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(syncwarp),
     HERE(clock),
     HERE(take),
+    HERE(release),
     HERE(nanosleep),
     HERE(permute),
     HERE(any),
