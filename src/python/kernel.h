@@ -93,6 +93,7 @@ typedef struct py_spec {
     uint64_t        hash;
     td_dev         *dev;
     uint32_t        narg;
+    bool            serial; /* its loops run in order: arguments overlap */
     const td_type **type;
     py_dep         *dep;
     uint32_t        ndep, cdep;
@@ -191,8 +192,7 @@ uint32_t py_array_words(const td_type *t, uintptr_t at, const td_view *v, uint64
 void     py_host_view_of(const py_leaf *l, td_view *v);      /* HOST: strides in units of the type's */
 
 /* ---- kernelmake.c ---- */
-py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */
-py_spec *py_spec_find(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg); /* NULL: no exception */
+py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */
 /* PTX of the function without a device; *text is owned (free). */
 bool     py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch, char **text,
                      const td_type **result);
@@ -211,6 +211,10 @@ PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const 
 bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);                 /* of k[grid, block, stream, shared] */
 td_status py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out); /* on the device at once; dims.grid is not read */
 bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);      /* the device's limits */
+
+/* ---- kernelspread.c ---- */
+bool py_call_overlaps(const py_call *c, uint64_t written); /* does an argument that is written share memory with another? */
+void py_spread_dims(const py_spec *s, td_dims *dims);      /* of a function: its loops' turns over a GPU's threads */
 
 /* ---- kernelresult.c ---- */
 PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap);
