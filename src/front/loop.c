@@ -331,7 +331,7 @@ for_count(walk *w, uint32_t node, const thing *it)
 
     TD_TRY(iter_length(w, it, node, &n));
     t = turns_begin(w, &l, node, it->prange);
-    if (turns_how(t) == RUN_PARALLEL)
+    if (turns_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
     TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.depth_break = w->depth;

@@ -13,8 +13,8 @@
 typedef struct fold {
     walk *w;
     int how;
-    const td_type *item; /* of the elements, as they are taken in */
-    td_num acc, lost;    /* slots; lost: of sums of floats */
+    const td_type *item;    /* of the elements, as they are taken in */
+    td_num acc, lost;       /* slots; lost: of sums of floats */
     td_val at, count, have; /* slots of argmin and argmax */
 } fold;
 
@@ -37,10 +37,10 @@ taken_as(int how, const td_type *item)
     case RED_count_nonzero: return td_type_num(TD_BOOL);
     case RED_sum:
     case RED_prod:
-        return td_type_num(k == 'b' || k == 'i'      ? TD_I64
-                           : k == 'u'                ? TD_U64
-                           : td_dtype_is_half(dt)    ? TD_F32
-                                                     : dt);
+        return td_type_num(k == 'b' || k == 'i'   ? TD_I64
+                           : k == 'u'             ? TD_U64
+                           : td_dtype_is_half(dt) ? TD_F32
+                                                  : dt);
     case RED_mean:
         return td_type_num(k == 'b' || k == 'i' || k == 'u' ? TD_F64
                            : td_dtype_is_half(dt)           ? TD_F32
@@ -59,8 +59,7 @@ result_of(int how, const td_type *item)
     case RED_count_nonzero: return td_type_num(TD_I64);
     case RED_any:
     case RED_all:           return td_type_num(TD_BOOL);
-    default:
-        return td_dtype_is_half(item->dt) ? item : taken_as(how, item);
+    default:                return td_dtype_is_half(item->dt) ? item : taken_as(how, item);
     }
 }
 
@@ -83,8 +82,9 @@ extreme(td_fn *f, td_dtype dt, bool most)
         return td_const_int(f, dt, most);
     if (k == 'u')
         return td_const_int(f, dt, most ? -1 : 0);
-    return td_const_int(f, dt, (int64_t)(most ? (UINT64_C(1) << (bits - 1)) - 1
-                                              : ~((UINT64_C(1) << (bits - 1)) - 1)));
+    return td_const_int(
+        f, dt,
+        (int64_t)(most ? (UINT64_C(1) << (bits - 1)) - 1 : ~((UINT64_C(1) << (bits - 1)) - 1)));
 }
 
 static td_val
@@ -127,8 +127,8 @@ static void
 add_compensated(td_fn *f, td_val slot, td_val lost, td_val x)
 {
     td_val s = td_get(f, slot), t = TD_E2(f, add, s, x), b = TD_E2(f, subtract, t, s);
-    td_val e = TD_E2(f, add, TD_E2(f, subtract, s, TD_E2(f, subtract, t, b)),
-                     TD_E2(f, subtract, x, b));
+    td_val e =
+        TD_E2(f, add, TD_E2(f, subtract, s, TD_E2(f, subtract, t, b)), TD_E2(f, subtract, x, b));
 
     td_set(f, lost, TD_E2(f, add, td_get(f, lost), e));
     td_set(f, slot, t);
@@ -142,8 +142,8 @@ take_place(fold *r, td_val x)
 
     better = r->how == RED_argmin ? TD_E2(f, less, x, best) : TD_E2(f, greater, x, best);
     if (td_dtype_is_float(r->item->dt)) { /* the first NaN wins */
-        td_val first = TD_E2(f, logical_and, TD_E1(f, isnan, x),
-                             TD_E1(f, logical_not, TD_E1(f, isnan, best)));
+        td_val first =
+            TD_E2(f, logical_and, TD_E1(f, isnan, x), TD_E1(f, logical_not, TD_E1(f, isnan, best)));
 
         better = TD_E2(f, logical_or, better, first);
     }
@@ -185,11 +185,13 @@ fold_take(fold *r, const thing *e)
     case RED_min:
     case RED_max:
         if (dt == TD_BOOL)
-            td_set(f, r->acc.re, r->how == RED_min ? TD_E2(f, logical_and, acc.re, x.re)
-                                                   : TD_E2(f, logical_or, acc.re, x.re));
+            td_set(f, r->acc.re,
+                   r->how == RED_min ? TD_E2(f, logical_and, acc.re, x.re)
+                                     : TD_E2(f, logical_or, acc.re, x.re));
         else
-            td_set(f, r->acc.re, r->how == RED_min ? TD_E2(f, minimum, acc.re, x.re)
-                                                   : TD_E2(f, maximum, acc.re, x.re));
+            td_set(f, r->acc.re,
+                   r->how == RED_min ? TD_E2(f, minimum, acc.re, x.re)
+                                     : TD_E2(f, maximum, acc.re, x.re));
         break;
     case RED_any: td_set(f, r->acc.re, TD_E2(f, logical_or, acc.re, x.re)); break;
     case RED_all: td_set(f, r->acc.re, TD_E2(f, logical_and, acc.re, x.re)); break;
@@ -240,9 +242,9 @@ fold_end(fold *r, td_val count, const td_type *result, thing *out)
 static td_status
 check_elements(walk *w, int how, const td_type *item)
 {
-    if (item->kind != TD_T_NUM || (td_dtype_is_complex(item->dt) &&
-                                   (how == RED_min || how == RED_max || how == RED_argmin ||
-                                    how == RED_argmax)))
+    if (item->kind != TD_T_NUM ||
+        (td_dtype_is_complex(item->dt) &&
+         (how == RED_min || how == RED_max || how == RED_argmin || how == RED_argmax)))
         return bad(w, w->node, TD_ERR_TYPE, "%s is not defined for arrays of %s", names[how],
                    item->name);
     return TD_OK;
@@ -380,7 +382,8 @@ beside(walk *w, const thing *mean, const thing *a, const thing *axis, thing *out
     c.arg[0] = *mean;
     if (w->how->mode != TD_MODE_KERNEL)
         TD_TRY(settle(w, &c.arg[0])); /* else it would be computed for each element */
-    TD_TRY(lazy_new(w, beside_element, &c, mean->type->item[0], a->type->ndim, a->view->shape, out));
+    TD_TRY(
+        lazy_new(w, beside_element, &c, mean->type->item[0], a->type->ndim, a->view->shape, out));
     out->lazy->own = true;
     out->lazy->axis = (uint32_t)(k < 0 ? k + a->type->ndim : k);
     return TD_OK;
@@ -433,7 +436,8 @@ only_these(walk *w, const call *c, const char *what, const char *const *kw, uint
 
 /* The array that a reduction works on, NaN replaced by `instead` where that is asked for, as the dtype asked for. */
 static td_status
-operand(walk *w, const call *c, const thing *dtype, const double *instead, const char *what, thing *out)
+operand(walk *w, const call *c, const thing *dtype, const double *instead, const char *what,
+        thing *out)
 {
     TD_TRY(want_args(w, c, what, 1, 5));
     *out = c->arg[0];
@@ -544,10 +548,11 @@ fn_dot(walk *w, const call *c, int number, thing *out)
         if (x[i].type->kind == TD_T_TUPLE)
             TD_TRY(tuple_array(w, &x[i], NULL, c->node, &x[i]));
         if (x[i].type->kind != TD_T_ARRAY || x[i].type->ndim != 1)
-            return bad(w, c->node, TD_ERR_TYPE,
-                       "dot and @ take two vectors here, not %s and %s: write the loops of a matrix "
-                       "product",
-                       c->arg[0].type->name, c->arg[1].type->name);
+            return bad(
+                w, c->node, TD_ERR_TYPE,
+                "dot and @ take two vectors here, not %s and %s: write the loops of a matrix "
+                "product",
+                c->arg[0].type->name, c->arg[1].type->name);
     }
     if (td_intrinsics[number].row)
         TD_TRY(call_row(w, fn_row, OP_conjugate, &x[0], 1, &x[0]));

@@ -266,9 +266,14 @@ void      close_region(walk *w);
 void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
 
 /* ---- parallel.c ---- */
-typedef enum how_run { RUN_IN_ORDER, RUN_PARALLEL } how_run;
+typedef enum how_run {
+    RUN_IN_ORDER,
+    RUN_LANES,    /* independent turns beside each other in a CPU's vectors */
+    RUN_PARALLEL, /* and spread over its cores, or a GPU's threads */
+} how_run;
 turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked); /* asked: by prange */
 how_run   turns_how(const turns *t);
+bool      turns_gather(const turns *t); /* known from the walk before: they are better not made lanes of a vector */
 td_status turns_end(walk *w, turns *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
 void      turns_left(walk *w, turns *only, const char *why);
