@@ -76,7 +76,7 @@ range_item(walk *w, const thing *r, td_val k, thing *out)
         v = TD_E2(w->f, multiply, v, val_as(w, &r->item[2], TD_I64));
     if (!known_int(&r->item[0], &from) || from)
         v = TD_E2(w->f, add, v, val_as(w, &r->item[0], TD_I64));
-    *out = num_index(v, r->item[0].nonneg && (step > 0 || (!step && r->item[2].nonneg)));
+    *out = num_index(v, r->item[0].nonneg && (step > 0 || r->item[2].nonneg));
     if (w->item && step) {
         thing at = num_index(k, true), lo = r->item[0], by = num_int(step);
 
