@@ -1,7 +1,9 @@
-/* cudaatomic.c - atomic operations on elements of arrays and fields of records; loads and stores with a word for the caches.
+/* cudaatomic.c - atomic operations on elements of arrays and fields of records; loads and stores
+ * with a word for the caches.
  *
- * max and min are those of Python over a memory that starts anywhere: a NaN that is in memory stays, one that
- * comes is left out; nanmax and nanmin take it for a missing value in either place, as the instructions do.
+ * max and min are those of Python over a memory that starts anywhere: a NaN that is in memory
+ * stays, one that comes is left out; nanmax and nanmin take it for a missing value in either
+ * place, as the instructions do.
  */
 #include "front/intrin.h"
 
@@ -50,7 +52,8 @@ check_dtype(walk *w, const call *c, const char *name, const char *allowed, td_dt
     return st;
 }
 
-/* The element that an atomic operation changes: array[key]; a record's field, where key is its name. */
+/* The element that an atomic operation changes: array[key]; a record's field, where key is its
+ * name. */
 static td_status
 target(walk *w, const call *c, const char *name, const thing *array, const thing *key, thing *to)
 {
@@ -109,8 +112,8 @@ operand(walk *w, const call *c, uint32_t i, td_dtype dt, td_val *out)
 static td_val
 unless_nan(walk *w, td_op op, const view *v, td_val x)
 {
-    td_val index = index_of(w, v), mask = v->mask,
-           seen = td_load(w->f, v->base, index, mask, 1, 0), is_number, old;
+    td_val index = index_of(w, v), mask = v->mask, seen = td_load(w->f, v->base, index, mask, 1, 0),
+           is_number, old;
 
     is_number = TD_E2(w->f, equal, seen, seen);
     mask = mask.i == UINT32_MAX ? is_number : TD_E2(w->f, logical_and, mask, is_number);
@@ -164,12 +167,13 @@ fn_atomic_cas(walk *w, const call *c, int number, thing *out)
     TD_TRY(check_dtype(w, c, name, "fdilIL", dt));
     TD_TRY(operand(w, c, at, dt, &expected));
     TD_TRY(operand(w, c, at + 1, dt, &x));
-    *out = num_val(dt, td_atomic_cas(w->f, to.view->base, index_of(w, to.view), expected, x,
-                                     to.view->mask));
+    *out = num_val(
+        dt, td_atomic_cas(w->f, to.view->base, index_of(w, to.view), expected, x, to.view->mask));
     return built(w, c->node);
 }
 
-/* ldca and its like (array, key): array[key].  What the names ask of a GPU's caches is left to it. */
+/* ldca and its like (array, key): array[key].  What the names ask of a GPU's caches is left to
+ * it. */
 td_status
 fn_cached_load(walk *w, const call *c, int number, thing *out)
 {

@@ -280,8 +280,7 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
     }
     if (b->type->kind != TD_T_TUPLE)
         return bad(w, w->node, TD_ERR_TYPE,
-                   "`in` looks into tuples and arrays only in kernels, not into %s",
-                   b->type->name);
+                   "`in` looks into tuples and arrays only in kernels, not into %s", b->type->name);
     for (uint32_t i = 0; i < b->type->n; i++) {
         TD_TRY(num_compare(w, TD_SYN_Eq, a, &b->item[i], &one));
         if (one.known && one.lit.i) {
@@ -474,8 +473,9 @@ expr_text(walk *w, uint32_t node, thing *out)
 
         if (kind_of(w, piece) == TD_SYN_FormattedValue) {
             if (F(piece, FormattedValue_format_spec))
-                return bad(w, piece, TD_ERR_TYPE,
-                           "kernels print numbers as str does: leave out what stands behind the colon");
+                return bad(
+                    w, piece, TD_ERR_TYPE,
+                    "kernels print numbers as str does: leave out what stands behind the colon");
             piece = F(piece, FormattedValue_value);
         }
         TD_TRY(expr(w, piece, &item[i]));

@@ -570,8 +570,8 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     const struct sign *o = sign_of(op);
     bool yes;
 
-    if (o && (is_array(a) || is_array(b)) &&
-        (is_array(a) || is_num(a)) && (is_array(b) || is_num(b)))
+    if (o && (is_array(a) || is_array(b)) && (is_array(a) || is_num(a)) &&
+        (is_array(b) || is_num(b)))
         return array_operator(w, fn_compare, op, (thing[]){*a, *b}, 2, out);
     if (!o || !is_num(a) || !is_num(b))
         return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s in a kernel",

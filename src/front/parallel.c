@@ -16,11 +16,13 @@ typedef struct access {
     struct access *next;
     const view *v;
     uint32_t root, line;
-    bool write;
+    bool write, inner; /* inner: in a loop inside of the one */
 } access;
 
 typedef struct verdict {
     bool independent, never;
+    bool
+        gathers; /* neighbouring turns would read far apart: their inner loops go along the memory */
     uint32_t line; /* of what stands in the way */
     char why[160];
 } verdict;
@@ -56,13 +58,34 @@ turns_begin(walk *w, loop *l, uint32_t node, bool asked)
                  .asked = asked,
                  .line = w->fr->s->tree[node + 1]};
     t->outermost = !w->parallel;
-    if (w->how->mode == TD_MODE_FUNCTION && w->how->parallel && !w->parallel && !v->never &&
-        (asked || v->independent))
-        t->how = RUN_PARALLEL;
+    if (w->how->mode == TD_MODE_FUNCTION && w->how->parallel && !v->never &&
+        (asked || v->independent)) {
+        if (!w->parallel)
+            t->how = RUN_PARALLEL;
+        else if (!w->how->gpu && v->independent)
+            t->how = RUN_LANES;
+    }
     w->turns = t;
     if (l)
         l->turns = t;
     return t;
+}
+
+/* Would turns beside each other take elements of different rows, again and again? */
+static bool
+gathers(const turns *t)
+{
+    for (const access *a = t->all; a; a = a->next)
+        for (int axis = 0; a->inner && axis + 1 < a->v->nroot; axis++)
+            if (a->v->at[axis] && a->v->at[axis]->loop == t)
+                return true;
+    return false;
+}
+
+bool
+turns_gather(const turns *t)
+{
+    return t->v->gathers;
 }
 
 how_run
@@ -154,7 +177,7 @@ touch(walk *w, const view *v, bool write)
         if (v->root > NO_ARG && v->root - NO_ARG - 1 >= t->first)
             continue; /* memory of one turn */
         a = td_alloc(w->mem, sizeof *a);
-        *a = (access){t->all, v, v->root, w->f->line, write};
+        *a = (access){t->all, v, v->root, w->f->line, write, t != w->turns};
         t->all = a;
     }
 }
@@ -223,7 +246,7 @@ carry_read(walk *w, const thing *x)
                  c->behind ? "%s is used after the loop, which needs the last turn's value"
                            : "%s holds what an earlier turn left in it",
                  name_of(w, c->name));
-        if (c->loop->how == RUN_PARALLEL)
+        if (c->loop->how != RUN_IN_ORDER)
             w->again = true;
     }
 }
@@ -279,12 +302,16 @@ td_status
 turns_end(walk *w, turns *t)
 {
     w->turns = t->up;
+    if (t->v->gathers != gathers(t)) {
+        t->v->gathers = !t->v->gathers;
+        w->again = w->again || t->how != RUN_IN_ORDER;
+    }
     if (!t->asked && !w->again && w->how->mode == TD_MODE_FUNCTION) {
         judge(w, t);
-        if (t->v->never && t->how == RUN_PARALLEL)
+        if (t->v->never && t->how != RUN_IN_ORDER)
             w->again = true;
     }
-    if (t->how == RUN_PARALLEL)
+    if (t->how != RUN_IN_ORDER)
         w->made->apart = true;
     if (t->outermost && w->how->mode == TD_MODE_FUNCTION)
         note(w, t);

@@ -10,6 +10,9 @@
 
 enum {
     PIECES = 256, /* more than threads, so that long turns spread; a piece costs 0.1 us */
+    SUMMED =
+        64, /* the same where the turns reduce something: the partial results wait in an array */
+    LANES = 16,   /* partial results of a piece, so that a CPU's vectors have something to hold */
     GRAIN = 4096, /* turns of a body without loops that are worth a piece */
 };
 
@@ -142,11 +145,11 @@ static td_status
 prepare(walk *w, reduction *r, const td_type *t)
 {
     thing n = neutral(r);
-    td_val p, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val p, zero = td_const_int(w->f, TD_I64, 0);
     uint32_t words = td_dtype_is_complex(t->dt) ? 2 : 1;
 
-    r->part = td_local(w->f, td_dtype_real_of(t->dt), PIECES * words);
-    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, PIECES), one);
+    r->part = td_local(w->f, td_dtype_real_of(t->dt), SUMMED * LANES * words);
+    p = td_each(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES));
     td_num_store(w->f, r->part, t->dt, p, num_as(w, &n, t->dt), TD_NONE, 0);
     td_end(w->f);
     return built(w, w->node);
@@ -161,7 +164,7 @@ gather(walk *w, const reduction *r, const td_type *t)
     thing sum, part;
 
     TD_TRY(place_set(w, &total, &r->before));
-    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, PIECES), one);
+    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES), one);
     sum = place_get(w, &total);
     part = num_of(t, td_num_load(w->f, r->part, t->dt, p, TD_NONE, 1, 0));
     TD_TRY(combine(w, r, &sum, &part, &sum));
@@ -237,20 +240,47 @@ one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
     return turn(w, &g->l, g->body);
 }
 
-/* Chunks of `grain` turns are spread over the pieces; a loop too short for two runs at once in its caller. */
+/* The same, in a block of its own where it may fail: the turn ends there, and no other. */
 static td_status
-on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
+turn_that_may_fail(walk *w, region *g, const thing *it, turns *t, td_val k)
 {
-    bool heavy = has_loops(w, g->body);
-    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
-    td_val grain = td_const_int(w->f, TD_I64, heavy ? 1 : GRAIN), count = val_as(w, n, TD_I64),
-           chunks, first, lo, hi, k;
+    uint32_t depth = w->turn_depth;
+    bool block = w->turn_block;
+
+    w->turn_depth = w->depth;
+    if ((w->turn_block = w->fails))
+        open_block(w);
+    TD_TRY(one_turn(w, g, it, t, k));
+    if (w->turn_block)
+        close_region(w);
+    w->turn_depth = depth;
+    w->turn_block = block;
+    return TD_OK;
+}
+
+/* Turns [lo, hi) without a result in common: as many at a time as a CPU has lanes. */
+static td_status
+on_lanes(walk *w, region *g, const thing *it, turns *t, td_val lo, td_val hi)
+{
+    td_val one = td_const_int(w->f, TD_I64, 1);
+    td_val k = turns_gather(t) ? td_for(w->f, lo, hi, one) : td_each(w->f, lo, hi);
+
+    w->depth++;
+    TD_TRY(turn_that_may_fail(w, g, it, t, k));
+    close_region(w);
+    return TD_OK;
+}
+
+/* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
+ * the array at LANES * piece + l. */
+static td_status
+sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val lo, td_val hi)
+{
+    td_val lanes = td_const_int(w->f, TD_I64, LANES), at, k;
+    td_val l = td_each(w->f, td_const_int(w->f, TD_I64, 0), lanes);
     thing x;
 
-    count = TD_E2(w->f, maximum, count, zero);
-    chunks = TD_E2(w->f, truncate_divide,
-                   TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
-    first = td_pieces(w->f, zero, chunks, PIECES);
+    w->depth++;
     for (uint32_t i = 0; i < g->nred; i++) {
         thing start = neutral(&g->red[i]);
 
@@ -258,24 +288,38 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
         g->l.has[i] = true;
         TD_TRY(place_set(w, &g->l.where[i], &start));
     }
-    lo = TD_E2(w->f, multiply, first, grain);
-    hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
-    k = td_for(w->f, lo, hi, one);
+    k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, lanes);
     w->depth++;
-    w->turn_depth = w->depth;
-    if ((w->turn_block = w->fails))
-        open_block(w);
-    TD_TRY(one_turn(w, g, it, t, k));
-    if (w->turn_block)
-        close_region(w);
+    TD_TRY(turn_that_may_fail(w, g, it, t, k));
     close_region(w);
+    at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
     for (uint32_t i = 0; i < g->nred; i++) {
         const td_type *type = g->l.where[i].slots.type;
 
         x = place_get(w, &g->l.where[i]);
-        td_num_store(w->f, g->red[i].part, type->dt, td_piece(w->f, first), num_as(w, &x, type->dt),
-                     TD_NONE, 0);
+        td_num_store(w->f, g->red[i].part, type->dt, at, num_as(w, &x, type->dt), TD_NONE, 0);
     }
+    close_region(w);
+    return TD_OK;
+}
+
+/* Chunks of `grain` turns are spread over the pieces; a loop too short for two runs at once in its caller. */
+static td_status
+on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
+{
+    bool heavy = has_loops(w, g->body);
+    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val grain = td_const_int(w->f, TD_I64, heavy ? 1 : GRAIN), count = val_as(w, n, TD_I64),
+           chunks, first, lo, hi;
+
+    count = TD_E2(w->f, maximum, count, zero);
+    chunks = TD_E2(w->f, truncate_divide,
+                   TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
+    first = td_pieces(w->f, zero, chunks, g->nred ? SUMMED : PIECES);
+    lo = TD_E2(w->f, multiply, first, grain);
+    hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
+    TD_TRY(g->nred ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
+                   : on_lanes(w, g, it, t, lo, hi));
     td_end(w->f);
     end_if_failed(w);
     return built(w, g->node);
@@ -322,11 +366,15 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
     g.before = td_alloc(w->mem, (g.n + 1) * sizeof *g.before);
     for (uint32_t i = 0; i < g.n; i++)
         g.before[i] = w->fr->var[g.name[i]];
-    TD_TRY(find_reductions(w, &g, it->prange));
+    TD_TRY(find_reductions(w, &g, it->prange && turns_how(t) == RUN_PARALLEL));
     w->fr->loop = &g.l;
-    w->parallel = true;
-    TD_TRY(w->how->gpu ? on_grid(w, &g, it, t, n) : on_cores(w, &g, it, t, n));
-    w->parallel = false;
+    if (turns_how(t) == RUN_LANES) {
+        TD_TRY(on_lanes(w, &g, it, t, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)));
+    } else {
+        w->parallel = true;
+        TD_TRY(w->how->gpu ? on_grid(w, &g, it, t, n) : on_cores(w, &g, it, t, n));
+        w->parallel = false;
+    }
     w->fr->loop = g.l.up;
     w->dead = false;
     TD_TRY(turns_end(w, t));

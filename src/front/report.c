@@ -319,8 +319,7 @@ emit_print(walk *w, const call *c)
                : TD_OK;
     char *kept = NULL;
 
-    for (uint32_t i = 0; !st && i < c->n; i++)
-{
+    for (uint32_t i = 0; !st && i < c->n; i++) {
         td_text_addf(&text, "%s", i ? " " : "");
         st = print_piece(w, c, &c->arg[i], &text, value, &n);
     }

@@ -89,6 +89,9 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     bool     *has;
     uint32_t  node;
     uint64_t  path; /* the joins' */
+    td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
+    bool      sweeps;
+    uint32_t  arrays; /* walk.arrays when the loop began */
     turns    *turns;
     const carry **before; /* what the variables carried when the loop began */
 } loop;
@@ -130,6 +133,7 @@ typedef struct walk {
     const lin *item; /* of the number of the turn whose item is being made */
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
+    uint32_t arrays;   /* places so far that make arrays */
     bool     fails;    /* there a turn may fail: on a CPU each stands in a block, known from the walk before */
     bool     turn_block; /* it does, */
     uint32_t turn_depth; /* and this is the depth around it */
@@ -269,9 +273,14 @@ void      close_region(walk *w);
 void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
 
 /* ---- parallel.c ---- */
-typedef enum how_run { RUN_IN_ORDER, RUN_PARALLEL } how_run;
+typedef enum how_run {
+    RUN_IN_ORDER,
+    RUN_LANES,    /* independent turns beside each other in a CPU's vectors */
+    RUN_PARALLEL, /* and spread over its cores, or a GPU's threads */
+} how_run;
 turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked); /* asked: by prange */
 how_run   turns_how(const turns *t);
+bool      turns_gather(const turns *t); /* known from the walk before: they are better not made lanes of a vector */
 td_status turns_end(walk *w, turns *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
 void      turns_left(walk *w, turns *only, const char *why);
@@ -318,6 +327,8 @@ td_status array_product(walk *w, const thing *a, const thing *b, thing *out);   
 td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
 td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
 td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
+td_status loop_mark(walk *w, loop *l);  /* a loop begins: turns free the arrays that they leave behind */
+td_status loop_sweep(walk *w, loop *l); /* a turn ends */
 td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */
 static inline bool
 is_array(const thing *x)
@@ -349,6 +360,8 @@ void      note_name(walk *w, const thing *x);      /* x's memory has its view's 
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
+bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
+td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */

@@ -10,7 +10,7 @@ typedef struct decoder {
     const uint64_t *args;
     td_arena *mem;
     td_prog *p;
-    uint32_t *root; /* of each pointer: index of the td_code_ptr that it was made from */
+    uint32_t *root;           /* of each pointer: index of the td_code_ptr that it was made from */
     size_t ndynamic, dynamic; /* bytes, and where they begin */
     bool has_dynamic;
     uint32_t *pc;                   /* of each instruction: the first code at or after it */
@@ -292,6 +292,7 @@ decode_control(decoder *d, uint32_t i)
     case OP_loop:
     case OP_block:        d->loop[d->depth++] = i; break;
     case OP_exit_if:      emit(d, i, CODE_EXIT); break;
+    case OP_release:      emit(d, i, CODE_RELEASE); break;
     case OP_parallel:     pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
     case OP_end:          decode_end(d, i); break;
     case OP_barrier:

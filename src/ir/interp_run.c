@@ -115,10 +115,9 @@ static td_status
 address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, char **out)
 {
     const td_code_ptr *p = &e->p->ptr[c->ptr];
-    size_t size = td_dtype_size(c->dt),
-           align = c->imm && !c->step && l == 0 ? (size_t)c->imm
-                   : c->imm && (size_t)c->imm < size ? (size_t)c->imm
-                                                     : size;
+    size_t size = td_dtype_size(c->dt), align = c->imm && !c->step && l == 0      ? (size_t)c->imm
+                                                : c->imm && (size_t)c->imm < size ? (size_t)c->imm
+                                                                                  : size;
     int64_t index = t->val[c->b + l * c->step].i;
     bool global = p->op == OP_param || p->op == OP_pointer;
     uintptr_t at;
@@ -368,6 +367,7 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_ALL:
         case CODE_BITS:
         case CODE_UNBITS:  gather(t, c); continue;
+        case CODE_RELEASE: td_callmem_release(v[c->a].u, v[c->b].u, v[c->c].i); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
         case CODE_CAS:

@@ -64,6 +64,7 @@ typedef struct td_fn {
     uint32_t    norigin;
     const td_origin *origin; /* who debugs a kernel wants them; nobody else sets them */
     const td_note   *note;
+    uint32_t    registers; /* most of a thread on a GPU; 0: as many as its compiler likes */
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
     bool        simt; /* the program of one of a block's threads, on every device: a CPU widens it (widen.h) */
@@ -137,6 +138,7 @@ td_val td_ballot(td_fn *f, td_val cond, td_val members); /* uint32, as the next 
 td_val td_match_any(td_fn *f, td_val v, td_val members);
 td_val td_activemask(td_fn *f);
 void   td_syncwarp(td_fn *f, td_val members);
+void   td_release(td_fn *f, td_val heap, td_val words, td_val n);
 td_val td_take(td_fn *f, td_val heap, td_val nbytes);    /* uint64: an address; CPU functions */
 td_val td_clock(td_fn *f);                              /* int64 */
 void   td_nanosleep(td_fn *f, td_val ns);

@@ -101,22 +101,44 @@ find_block_level(wide *w)
     }
 }
 
-/* A load may be done before the phase's other work when nothing was written or ended before it. */
+enum { GLOBAL = 1, SHARED = 2 };
+
+/* The memory that a pointer may lead to. */
+static unsigned
+space_of(const wide *w, td_val p)
+{
+    const td_inst *s = td_at(w->in, p);
+
+    while (s->op == OP_at)
+        s = td_at(w->in, s->arg[0]);
+    switch (s->op) {
+    case OP_param:   return GLOBAL;
+    case OP_shared:
+    case OP_dynamic: return SHARED;
+    case OP_local:   return 0;
+    }
+    return GLOBAL | SHARED;
+}
+
+/* A load may be done before the phase's other work when nothing was written to such memory, and no thread
+ * ended, before it. */
 static void
 find_clean(wide *w)
 {
-    bool clean = true, alive = true;
+    unsigned written = 0;
+    bool alive = true;
 
     for (uint32_t i = 0; i < w->in->n; i++) {
-        unsigned op = w->in->ins[i].op;
+        const td_inst *s = &w->in->ins[i];
 
-        if (barrier(op) || (w_at_block(w, i) && (op == OP_else || op == OP_end)) ||
-            (td_op_opens(op) && w->at[i].block))
-            clean = true;
-        w->at[i].clean = clean && alive;
-        if (op == OP_store || td_op_is_atomic(op))
-            clean = false;
-        if (op == OP_exit_if)
+        if (barrier(s->op) || (w_at_block(w, i) && (s->op == OP_else || s->op == OP_end)) ||
+            (td_op_opens(s->op) && w->at[i].block))
+            written = 0;
+        if (s->op == OP_load)
+            w->at[i].clean = alive && !(written & space_of(w, s->arg[0]));
+        if (s->op == OP_store || td_op_is_atomic(s->op))
+            written |= space_of(w, s->arg[0]);
+        if (s->op == OP_exit_if)
             alive = false;
     }
 }

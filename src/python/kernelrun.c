@@ -20,6 +20,7 @@ typedef struct run {
     uint64_t word[PY_WORDS];
     unsigned char *result;
     uint64_t port;   /* what a watched kernel stores breakpoints to */
+    td_buf *there;   /* the result on a GPU */
     td_callmem heap; /* what the function took for arrays */
 } run;
 
@@ -226,7 +227,9 @@ add_hidden(run *r)
         case TD_HIDDEN_PORT:    r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
         case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
         case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
-        case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
+        case TD_HIDDEN_RESULT:
+            r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
+            break;
         case TD_HIDDEN_ARRAY:
             if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
                 return false;
@@ -238,9 +241,8 @@ add_hidden(run *r)
 
 /* ---- the launch ---- */
 
-/* The arrays' buffers stay while the GIL is given up. */
-static void
-keep_buffers(py_call *c, bool on)
+void
+py_call_keep(py_call *c, bool on)
 {
     for (uint32_t i = 0; i < c->nleaf; i++) {
         if (c->leaf[i].kind != PY_LEAF_ARRAY)
@@ -260,11 +262,11 @@ launch_here(run *r)
 
     if (r->c->d->gil)
         return td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
-    keep_buffers(r->c, true);
+    py_call_keep(r->c, true);
     token = td_graph_unlock();
     st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     td_graph_lock(token);
-    keep_buffers(r->c, false);
+    py_call_keep(r->c, false);
     return st;
 }
 
@@ -307,7 +309,7 @@ launch(run *r)
     bool here = td_dev_info(r->s->dev)->kind == TD_DEV_CPU;
 
     if (r->s->mode == PY_WATCHED)
-        return py_watched_launch(r->s, r->c, r->stream, &r->dims, r->word, &r->port);
+        return py_watched_launch(r->s, r->c, &r->dims, r->word, &r->port);
     if (!py_ok(here ? launch_here(r) : launch_there(r)))
         return false;
     if (!r->s->box)
@@ -331,7 +333,53 @@ finish(run *r)
 static bool
 run_all(run *r)
 {
-    return settle_arrays(r) && add_words(r) && add_hidden(r) && launch(r) && finish(r);
+    return add_words(r) && add_hidden(r) && launch(r) && finish(r);
+}
+
+/* The compilation for the call, its arrays ready: another one where a loop's turns would meet in them. */
+static bool
+find_spec(run *r)
+{
+    py_call *c = r->c;
+
+    r->s = py_spec_for(c->d, c->dev, false, c->type, c->narg);
+    if (!r->s || !settle_arrays(r))
+        return false;
+    if (!r->s->made.apart || !py_call_overlaps(c, r->s->made.written))
+        return true;
+    r->s = py_spec_for(c->d, c->dev, true, c->type, c->narg);
+    return r->s && settle_arrays(r);
+}
+
+/* Room for what a function returns: on a GPU there, too. */
+static bool
+make_room(run *r, uint64_t *small, size_t nsmall)
+{
+    size_t n = r->s->made.result_bytes;
+
+    r->result = n > nsmall ? calloc(1, n) : (unsigned char *)small;
+    if (!r->result)
+        return PyErr_NoMemory(), false;
+    return !n || td_dev_info(r->s->dev)->kind == TD_DEV_CPU ||
+           (py_ok(td_buf_new(r->s->dev, r->stream, n, &r->there)) &&
+            py_ok(td_fill(r->stream, r->there->ptr, 0, n)));
+}
+
+/* After the launch: what was returned, from the device. */
+static PyObject *
+take_result(run *r)
+{
+    PyThreadState *gil;
+    td_status st = TD_OK;
+
+    if (r->c->d->how.mode == TD_MODE_KERNEL)
+        return Py_NewRef(Py_None);
+    if (r->there) {
+        gil = PyEval_SaveThread();
+        st = td_copy_out(r->stream, r->result, r->there->ptr, r->s->made.result_bytes);
+        PyEval_RestoreThread(gil);
+    }
+    return py_ok(st) ? py_result(r->s->made.result, r->result, r->c, &r->heap) : NULL;
 }
 
 static PyObject *
@@ -339,27 +387,26 @@ run_call(py_call *c, const py_dims *dims)
 {
     uint64_t small[16] = {0};
     PyObject *answer = NULL;
-    run r = {.c = c};
+    run r; /* its words are written before they are read */
 
-    r.s = py_spec_for(c->d, c->dev, c->type, c->narg);
-    if (!r.s)
-        return NULL;
+    r.c = c;
     r.n = 0;
+    r.there = NULL;
+    r.heap = (td_callmem){0};
+    r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
+    if (!find_spec(&r))
+        return NULL;
     r.dims = dims->dims;
     r.dims.cooperative = r.s->made.cooperative;
-    r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
+    if (c->d->how.mode != TD_MODE_KERNEL)
+        py_spread_dims(r.s, &r.dims);
     if (!py_dims_check(c->d, r.s, &r.dims))
         return NULL;
-    r.result = (unsigned char *)small;
-    if (r.s->made.result_bytes > sizeof small)
-        r.result = calloc(1, r.s->made.result_bytes);
-    if (!r.result)
-        return PyErr_NoMemory();
     r.s->busy++;
-    if (run_all(&r))
-        answer = c->d->how.mode == TD_MODE_KERNEL ? Py_NewRef(Py_None)
-                                                  : py_result(r.s->made.result, r.result, c, &r.heap);
+    if (make_room(&r, small, sizeof small) && run_all(&r))
+        answer = take_result(&r);
     td_callmem_free(&r.heap);
+    td_buf_unref(r.there);
     r.s->busy--;
     if (r.result != (unsigned char *)small)
         free(r.result);

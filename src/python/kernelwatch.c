@@ -216,8 +216,8 @@ finish(watch *w, td_status st, const char *text)
 }
 
 bool
-py_watched_launch(py_spec *s, py_call *c, td_stream *stream, const td_dims *dims,
-                  const uint64_t *word, uint64_t *port)
+py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word,
+                  uint64_t *port)
 {
     bool here = td_dev_info(s->dev)->kind == TD_DEV_CPU;
     watch w = {.s = s};
@@ -227,7 +227,6 @@ py_watched_launch(py_spec *s, py_call *c, td_stream *stream, const td_dims *dims
     td_status st;
     void *token;
 
-    (void)stream;
     if (!named)
         return PyErr_NoMemory(), false;
     check.named = named;
@@ -238,12 +237,14 @@ py_watched_launch(py_spec *s, py_call *c, td_stream *stream, const td_dims *dims
         free(named);
         return py_ok(st);
     }
+    py_call_keep(c, true);
     token = td_graph_unlock();
     st = td_interp_checked(&s->made.fn, dims->grid, dims->block, word, dims->shared,
                            here ? NULL : td_null_extent, &check);
     if (st)
         strncpy(text, td_error(), sizeof text - 1);
     td_graph_lock(token);
+    py_call_keep(c, false);
     free(named);
     return finish(&w, st, text);
 }

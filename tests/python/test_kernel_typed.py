@@ -126,13 +126,15 @@ def unsigned(n, width=32):
 # ---- models ----
 
 
-def np64(f, digits=2.0):
-    """NumPy's function in float64, and how many units in the last place a result may be off."""
+def np64(f, units=4.0):
+    """NumPy's function in float64, and how many units in the last place a result may be off: libmvec's functions, which
+    a CPU calls, promise 4; NVIDIA's powf promises 9."""
+
     def model(*x):
         with np.errstate(all="ignore"):
             return f(*(np.float64(v) for v in x))
 
-    model.units = digits
+    model.units = units
     return model
 
 
@@ -271,16 +273,16 @@ def libdevice_integers():
          "mul64hi": lambda x, y: x * y >> 64, "umul64hi": lambda x, y: u(x, 64) * u(y, 64) >> 64, "byte_perm": byte_perm,
          "brev": order(32), "brevll": order(64), "clz": zeros(32), "clzll": zeros(64), "ffs": first(32),
          "ffsll": first(64), "popc": lambda x: u(x).bit_count(), "popcll": lambda x: u(x, 64).bit_count()}  # fmt: skip
-    return {"cuda.libdevice." + n: (lambda f: lambda *x: f(*map(int, x)))(f) for n, f in m.items()}
+    return {"cuda.libdevice." + n: lambda *x, f=f: f(*map(int, x)) for n, f in m.items()}
 
 
 def libdevice_floats():
     m = {}
     for n, f in NUMPY.items():
         for suffix in ("", "f"):
-            m[n + suffix] = np64(f, 4.0 if n == "rcbrt" else 2.0)
+            m[n + suffix] = np64(f, 10.0 if n in ("pow", "exp10", "powi") else 4.0)
     for n in ("cos", "exp", "exp10", "log", "log2", "log10", "pow", "sin", "tan"):
-        m[f"fast_{n}f"] = np64(NUMPY[n])
+        m[f"fast_{n}f"] = m[n + "f"]
     for suffix in ("", "f"):
         t = suffix or "d"
         one = {"erf": pure(math.erf), "erfc": pure(math.erfc), "tgamma": pure(gamma), "lgamma": pure(lgamma),
@@ -473,7 +475,7 @@ def test_values(sig, dev, rng):
 
 @pytest.mark.parametrize("sig", list(GROUPS))
 def test_ptx(sig):
-    """Assembles; what is about float32 and halves alone has no float64 in it."""
+    """A kernel of all functions of one signature assembles."""
     results, args = sig.split(":")
     types = [getattr(cuda.types, LETTERS[c] if c != "b" else "boolean") for c in args + results]
     arrays = [cuda.types.Array(t, 1 if k < len(args) else 2, "C") for k, t in enumerate(types)]
