@@ -159,7 +159,8 @@ store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t
 
         if (w->how->watched && !in_field(t, b)) /* who watches knows that nobody has written it */
             continue;
-        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask, 0);
+        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask,
+                 0);
     }
     return built(w, node);
 }

@@ -18,7 +18,7 @@
 enum { WARP = 32, PAGE = 1024, WORD = 4 };
 
 typedef struct segment {
-    uint32_t thread; /* linear in the grid */
+    uint32_t thread;                 /* linear in the grid */
     uint32_t barriers, warps, grids; /* passed: of the block, of the warp, of the grid */
     uint32_t born;
 } segment;
@@ -40,9 +40,9 @@ typedef struct page {
 
 struct td_own {
     uint32_t thread, barriers, warps, grids; /* as a segment's */
-    uint32_t segment; /* 0: the next access begins one */
-    bool fenced;      /* an atomic operation releases what came before */
-    uint8_t *written; /* of each byte of local memory */
+    uint32_t segment;                        /* 0: the next access begins one */
+    bool fenced;                             /* an atomic operation releases what came before */
+    uint8_t *written;                        /* of each byte of local memory */
 };
 
 struct td_blockown {
@@ -53,7 +53,7 @@ struct td_blockown {
 struct td_shadow {
     const td_check *check;
     td_arena *mem;
-    bool alone; /* the grid has one thread */
+    bool alone;   /* the grid has one thread */
     td_map pages; /* global memory: address / PAGE -> page */
     page *last;
     uint64_t last_number;
@@ -196,8 +196,7 @@ segment_of(td_shadow *s, const td_runner *t)
         s->segment = more;
         s->csegment = cap;
     }
-    s->segment[s->nsegment] =
-        (segment){o->thread, o->barriers, o->warps, o->grids, ++s->clock};
+    s->segment[s->nsegment] = (segment){o->thread, o->barriers, o->warps, o->grids, ++s->clock};
     return o->segment = s->nsegment++;
 }
 
@@ -271,7 +270,10 @@ name_global(const td_check *check, uintptr_t p)
         n = a->ndim ? snprintf(w.text, sizeof w.text, "element ") : 0;
         for (int i = 0; i < a->ndim; i++)
             n += snprintf(w.text + n, sizeof w.text - (size_t)n, "%s%" PRId64,
-                          i ? ", " : a->ndim > 1 ? "(" : "", at[i]);
+                          i             ? ", "
+                          : a->ndim > 1 ? "("
+                                        : "",
+                          at[i]);
         snprintf(w.text + n, sizeof w.text - (size_t)n, "%s%s'%.60s'", a->ndim > 1 ? ")" : "",
                  a->ndim ? " of " : "", a->name);
         return w;

@@ -196,8 +196,7 @@ finish(watch *w, td_status st, const char *text)
 }
 
 bool
-py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word,
-                  uint64_t *port)
+py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port)
 {
     bool here = td_dev_info(s->dev)->kind == TD_DEV_CPU;
     watch w = {.s = s};
@@ -242,7 +241,10 @@ say(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O(III)(III):_debug", &on, &b[0], &b[1], &b[2], &t[0], &t[1],
                           &t[2]))
         return NULL;
-    before = Py_BuildValue("O(III)(III)", !debug.said ? Py_None : debug.on ? Py_True : Py_False,
+    before = Py_BuildValue("O(III)(III)",
+                           !debug.said ? Py_None
+                           : debug.on  ? Py_True
+                                       : Py_False,
                            debug.block[0], debug.block[1], debug.block[2], debug.thread[0],
                            debug.thread[1], debug.thread[2]);
     if (!before)
