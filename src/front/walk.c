@@ -171,6 +171,8 @@ finish(walk *w)
         w->f->optimise = loops(w->f) ? 3 : 0;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
+    if (w->how->gpu)
+        TD_TRY(td_fn_loads_first(w->f));
     if (w->mem->failed)
         return td_fail(TD_ERR_NOMEM, "compiling %s: host memory is out", w->f->name);
     return td_fn_finish(w->f);

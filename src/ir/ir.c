@@ -170,7 +170,8 @@ td_emit(td_fn *f, td_op op, const td_val *arg)
     TD_ASSERT(op < TD_OPS);
     if (f->st)
         return (td_val){0};
-    if (op == OP_select && td_dtype_is_half(dt_of(f, arg[1])) && dt_of(f, arg[1]) == dt_of(f, arg[2]))
+    if (op == OP_select && td_dtype_is_half(dt_of(f, arg[1])) &&
+        dt_of(f, arg[1]) == dt_of(f, arg[2]))
         return select_bits(f, arg);
     if (!td_exprtab[op])
         return td_emit_raw(f, op, arg);
