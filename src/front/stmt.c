@@ -332,12 +332,6 @@ stmt_annassign(walk *w, uint32_t node)
 }
 
 static td_status
-stmt_with(walk *w, uint32_t node)
-{
-    return bad(w, node, TD_ERR_TYPE, "with is not supported in kernels");
-}
-
-static td_status
 stmt(walk *w, uint32_t node)
 {
     w->node = node;
@@ -355,14 +349,8 @@ stmt(walk *w, uint32_t node)
     case TD_SYN_Continue:  return leave_loop(w, node, true);
     case TD_SYN_Raise:     return stmt_raise(w, node);
     case TD_SYN_Assert:    return stmt_assert(w, node);
-    case TD_SYN_With:      return stmt_with(w, node);
     case TD_SYN_Pass:      return TD_OK;
-    case TD_SYN_Import:
-    case TD_SYN_ImportFrom:
-        return bad(w, node, TD_ERR_TYPE, "import inside a kernel: import at the top of the file");
-    default:
-        return bad(w, node, TD_ERR_TYPE, "%s statements are not supported in kernels",
-                   td_syntab[kind_of(w, node)].name);
+    default:               return refuse(w, node);
     }
 }
 
