@@ -211,7 +211,7 @@ walk(wide *w, uint32_t from, uint32_t to, known *k)
     for (uint32_t i = from; i < to; i++) {
         const td_inst *s = &w->in->ins[i];
 
-        if (s->op == OP_get) {
+        if (s->op == OP_get && !w->at[i].dead) {
             uint32_t *v = &k->of[s->arg[0].i];
 
             w->at[i].alias = *v = *v == W_ROOT ? i : *v;
@@ -225,6 +225,29 @@ walk(wide *w, uint32_t from, uint32_t to, known *k)
     return TD_OK;
 }
 
+/* A read whose value nobody uses, or only sets of slots that are not read, is none. */
+static void
+find_dead_reads(wide *w, uint32_t *uses)
+{
+    const td_inst *in = w->in->ins;
+    bool news = true;
+
+    while (news) {
+        news = false;
+        memset(uses, 0, w->in->n * sizeof *uses); /* of a slot: its reads */
+        for (uint32_t i = 0; i < w->in->n; i++)
+            if (in[i].op == OP_get && !w->at[i].dead)
+                uses[in[i].arg[0].i]++;
+        for (uint32_t i = 0; i < w->in->n; i++)
+            for (int a = in[i].op == OP_set; in[i].op != OP_get && a < TD_MAXARG; a++)
+                if (in[i].arg[a].i < i && (!a || in[i].op != OP_set || uses[in[i].arg[0].i]))
+                    uses[in[i].arg[a].i]++;
+        for (uint32_t i = 0; i < w->in->n; i++)
+            if (in[i].op == OP_get && !uses[i] && !w->at[i].dead)
+                news = w->at[i].dead = true;
+    }
+}
+
 /* Reads of what is known read the value; the other accesses are the slot's list, in order. */
 static td_status
 find_accesses(wide *w)
@@ -235,6 +258,7 @@ find_accesses(wide *w)
 
     if (!last)
         return td_fail(TD_ERR_NOMEM, "kernel %s: widening", w->in->name);
+    find_dead_reads(w, last);
     for (uint32_t i = 0; i < n; i++)
         last[i] = W_ROOT;
     TD_TRY(copy_known(w, &k, &k));
@@ -245,7 +269,7 @@ find_accesses(wide *w)
 
         w->at[i].next = W_ROOT;
         last[i] = i;
-        if ((s->op != OP_get && s->op != OP_set) || w->at[i].alias != i)
+        if ((s->op != OP_get && s->op != OP_set) || w->at[i].alias != i || w->at[i].dead)
             continue;
         slot = s->arg[0].i;
         w->at[last[slot]].next = i;

@@ -5,13 +5,22 @@
 
 #include <string.h>
 
+/* Does every turn of loop i begin with a slot of its own? */
+static bool
+is_own(const wide *w, uint32_t i, uint32_t slot)
+{
+    uint32_t home = w->at[slot].home;
+
+    return !w->at[slot].gets || home == i || (home != W_ROOT && w_inside(w, home, i)) ||
+           (slot > i && slot < w_end(w, i));
+}
+
 /* Is every turn of loop i its own: nothing but its end leaves it, its variables begin in it? */
 static bool
 fits(const wide *w, uint32_t i)
 {
     for (uint32_t k = i + 1; k < w_end(w, i); k++) {
         const td_inst *s = &w->in->ins[k];
-        uint32_t home;
 
         switch (s->op) {
         case OP_break_if:
@@ -19,8 +28,7 @@ fits(const wide *w, uint32_t i)
                 return false;
             break;
         case OP_set:
-            home = w->at[s->arg[0].i].home;
-            if (home == W_ROOT || (home != i && !w_inside(w, home, i)))
+            if (!is_own(w, i, s->arg[0].i))
                 return false;
             break;
         case OP_exit_if:

@@ -235,6 +235,78 @@ if_alike(wide *w, uint32_t i)
     td_end(w->f);
 }
 
+/* What a condition is for nearly all groups: the same in all lanes (EITHER), true, false, or unknown, where lanes go
+ * their own ways.  Tests of an index that counts up part in few groups. */
+typedef enum likely { UNKNOWN, EITHER, YES, NO } likely;
+
+static likely
+likely_of(const wide *w, td_val v, int depth)
+{
+    const td_inst *s = &w->in->ins[w_src(w, v)];
+    wshape own = shape(w, v);
+    likely a, b, strong;
+
+    if (alike(own))
+        return EITHER;
+    if (own == W_PREFIX || own == W_SUFFIX)
+        return YES;
+    if (depth == 0)
+        return UNKNOWN;
+    switch (s->op) {
+    case OP_logical_not:
+        a = likely_of(w, s->arg[0], depth - 1);
+        return a == YES ? NO : a == NO ? YES : a;
+    case OP_equal:
+    case OP_not_equal:
+        if (shape(w, s->arg[0]) > W_AFFINE || shape(w, s->arg[1]) > W_AFFINE)
+            return UNKNOWN;
+        return s->op == OP_equal ? NO : YES;
+    case OP_logical_and:
+    case OP_logical_or:
+        a = likely_of(w, s->arg[0], depth - 1);
+        b = likely_of(w, s->arg[1], depth - 1);
+        if (a == UNKNOWN || b == UNKNOWN)
+            return UNKNOWN;
+        strong = s->op == OP_logical_and ? NO : YES;
+        return a == strong || b == strong ? strong : a > b ? a : b;
+    }
+    return UNKNOWN;
+}
+
+/* Both branches for the lanes of their own. */
+static void
+if_apart(wide *w, uint32_t i, td_val mask, td_val yes)
+{
+    uint32_t mid = w->in->ins[i].jump, end = w_end(w, i);
+    bool other = w_has_else(w, i);
+    td_val no = TD_NONE;
+
+    if (other)
+        no = w_and(w, mask, TD_E1(w->f, logical_not, yes));
+    branch_where(w, i, mid, w_and(w, mask, yes));
+    if (other)
+        branch_where(w, mid, end, no);
+}
+
+/* All lanes are at work and nearly always go the same way: that way without masks, else apart. */
+static void
+if_likely(wide *w, uint32_t i, td_val yes, bool way)
+{
+    uint32_t mid = w->in->ins[i].jump, end = w_end(w, i), mark = w->nundo;
+    wmask full = w->m;
+
+    td_if(w->f, way ? td_all(w->f, yes) : TD_E1(w->f, logical_not, w_any(w, yes)));
+    if (way)
+        branch(w, i, mid, full);
+    else if (w_has_else(w, i))
+        branch(w, mid, end, full);
+    w_close(w, mark);
+    td_else(w->f);
+    if_apart(w, i, TD_NONE, yes);
+    w_close(w, mark);
+    td_end(w->f);
+}
+
 static uint32_t
 do_if(wide *w, uint32_t i)
 {
@@ -248,13 +320,13 @@ do_if(wide *w, uint32_t i)
     } else if (shape(w, c) == W_PREFIX && !other && w->m.kind != W_SOME) {
         if_prefix(w, i);
     } else {
-        td_val mask = w_mask(w), yes = w_vec(w, c), no = TD_NONE;
+        td_val mask = w_mask(w), yes = w_vec(w, c);
+        likely l = mask.i == UINT32_MAX && w->m.any ? likely_of(w, c, 8) : UNKNOWN;
 
-        if (other)
-            no = w_and(w, mask, TD_E1(w->f, logical_not, yes));
-        branch_where(w, i, mid, w_and(w, mask, yes));
-        if (other)
-            branch_where(w, mid, end, no);
+        if ((l == YES || l == NO) && !is_short(w, i, mid) && end - i <= SPLIT_MOST)
+            if_likely(w, i, yes, l == YES);
+        else
+            if_apart(w, i, mask, yes);
     }
     if (w->at[i].cross || (other && w->at[mid].cross))
         refresh(w);
