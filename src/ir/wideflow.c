@@ -279,23 +279,58 @@ find_accesses(wide *w)
     return TD_OK;
 }
 
-/* The region whose every run sets the slot first: that of the first access, when it holds the others. */
-static void
-find_homes(wide *w)
+/* The first access of a slot at from or behind, before end: W_ROOT when there is none. */
+static uint32_t
+first_in(const wide *w, uint32_t slot, uint32_t from, uint32_t end)
 {
-    for (uint32_t s = 0; s < w->in->n; s++) {
-        uint32_t first = w->at[s].next;
+    uint32_t a = w->at[slot].next;
 
-        if (w->in->ins[s].op != OP_slot)
-            continue;
-        w->at[s].home = W_ROOT;
-        w->at[s].zero = first != W_ROOT && w->in->ins[first].op == OP_get;
-        if (first == W_ROOT)
-            continue;
-        for (uint32_t a = w->at[first].next; a != W_ROOT; a = w->at[a].next)
-            w->at[s].zero |= !w_inside(w, a, w->at[first].parent);
-        if (!w->at[s].zero)
-            w->at[s].home = w->at[first].parent;
+    while (a != W_ROOT && a < from)
+        a = w->at[a].next;
+    return a < end ? a : W_ROOT;
+}
+
+static bool
+holds_all(const wide *w, uint32_t slot, uint32_t region)
+{
+    for (uint32_t a = w->at[slot].next; a != W_ROOT; a = w->at[a].next)
+        if (!w_inside(w, a, region))
+            return false;
+    return true;
+}
+
+/* Both branches of the if begin with a set of the slot. */
+static bool
+both_set(const wide *w, uint32_t slot, uint32_t i)
+{
+    uint32_t mid, other;
+
+    if (w->in->ins[i].op != OP_if || !w_has_else(w, i))
+        return false;
+    mid = w->in->ins[i].jump;
+    other = first_in(w, slot, mid, w_end(w, i));
+    return other != W_ROOT && w->in->ins[other].op == OP_set && w->at[other].parent == mid;
+}
+
+/* The region whose every run sets the slot first: that of the first access, or round an if whose branches both set it,
+ * when it holds the others. */
+static void
+find_home(wide *w, uint32_t slot)
+{
+    wat *v = &w->at[slot];
+    uint32_t region;
+
+    v->home = W_ROOT;
+    v->zero = v->next != W_ROOT && w->in->ins[v->next].op == OP_get;
+    if (v->next == W_ROOT || v->zero)
+        return;
+    region = w->at[v->next].parent;
+    while (!(v->zero = !holds_all(w, slot, region)) || both_set(w, slot, region)) {
+        if (!v->zero) {
+            v->home = region;
+            return;
+        }
+        region = w->at[region].parent;
     }
 }
 
@@ -308,7 +343,9 @@ w_flow(wide *w)
     }
     find_regions(w);
     TD_TRY(find_accesses(w));
-    find_homes(w);
+    for (uint32_t s = 0; s < w->in->n; s++)
+        if (w->in->ins[s].op == OP_slot)
+            find_home(w, s);
     if (w->host)
         return w_host(w) ? TD_OK : TD_SKIP;
     find_block_level(w);
