@@ -341,6 +341,10 @@ w_flow(wide *w)
         w->at[i].alias = i;
         w->at[i].one = w->at[i].vec = w->at[i].array = TD_NONE;
     }
+    for (uint32_t i = 0; i < w->in->n; i++)
+        for (int a = 0; a < TD_MAXARG; a++)
+            if (w->in->ins[i].arg[a].i < i)
+                w->at[w->in->ins[i].arg[a].i].used = true;
     find_regions(w);
     TD_TRY(find_accesses(w));
     for (uint32_t s = 0; s < w->in->n; s++)

@@ -379,6 +379,52 @@ body(wide *w, uint32_t i, td_val live)
     w_range(w, i + 1, w_end(w, i));
 }
 
+/* Do lanes leave the loop i by its count alone, whose bounds but the upper one are alike, by ones? */
+static bool
+counts_only(const wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i], *step = &w->in->ins[w_src(w, s->arg[2])];
+
+    for (uint32_t k = i + 1; k < w_end(w, i); k++)
+        if (w->in->ins[k].op == OP_exit_if ||
+            (w->in->ins[k].op == OP_break_if &&
+             (w->at[k].target == i || !w_inside(w, w->at[k].target, i))))
+            return false;
+    return alike(shape(w, s->arg[0])) && step->op == OP_const && step->imm == 1 &&
+           w_end(w, i) - i <= SPLIT_MOST;
+}
+
+static td_val
+least_lane(wide *w, td_val v)
+{
+    for (int k = w->lanes / 2; k; k /= 2) {
+        td_val other = td_rotate(w->f, v, k);
+
+        v = TD_E3(w->f, select, TD_E2(w->f, less, other, v), other, v);
+    }
+    return td_extract(w->f, v, 0);
+}
+
+/* The turns that all lanes take, without masks.  Gives the counter behind them. */
+static td_val
+for_together(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val lo = w_one(w, s->arg[0]), hi = least_lane(w, w_vec(w, s->arg[1]));
+    uint32_t mark = w->nundo;
+    wmask was = w->m;
+
+    hi = TD_E3(f, select, TD_E2(f, less, lo, hi), hi, lo);
+    w_defined(w, i, td_for(f, lo, hi, w_one(w, s->arg[2])), TD_NONE);
+    w->m = (wmask){.kind = W_FULL, .any = true};
+    w_range(w, i + 1, w_end(w, i));
+    w_close(w, mark);
+    td_end(f);
+    w->m = was;
+    return hi;
+}
+
 /* A `for` whose bounds differ between lanes: the counter is a slot, alike in all lanes or counting up
  * with them if it can be. */
 static void
@@ -389,6 +435,8 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_dtype dt = (td_dtype)s->dt;
     int bits = 8 * (int)td_dtype_size(dt);
     bool lanes = w->at[i].shape == W_LANES;
+    bool all = w->m.kind == W_FULL && w->m.any && !lanes && counts_only(w, i);
+    td_val first = all ? for_together(w, i) : TD_NONE;
     td_val n = td_slot(f, dt, lanes ? w->lanes : 1), hi = w_vec(w, s->arg[1]), step, limit, now,
            start;
     td_val least = w_int(w, dt, bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1)));
@@ -396,8 +444,8 @@ for_apart(wide *w, uint32_t i, td_val live)
     step = lanes ? w_vec(w, s->arg[2]) : w_one(w, s->arg[2]);
     limit = TD_E2(f, add, step, least); /* hi - step, or what that would be if it did not wrap */
     limit = TD_E2(f, subtract, TD_E3(f, select, TD_E2(f, less, limit, hi), hi, limit), step);
-    start = w_vec(w, s->arg[0]);
-    td_set(f, n, lanes ? start : w_one(w, s->arg[0]));
+    start = all ? td_splat(f, first, w->lanes) : w_vec(w, s->arg[0]);
+    td_set(f, n, all ? first : lanes ? start : w_one(w, s->arg[0]));
     td_set(f, live, TD_E2(f, logical_and, td_get(f, live), TD_E2(f, less, start, hi)));
     td_if(f, w_any(w, td_get(f, live)));
     td_loop(f);

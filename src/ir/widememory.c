@@ -7,6 +7,8 @@
  */
 #include "ir/wide.h"
 
+#include <string.h>
+
 enum { SUM_MOST = 4 }; /* depth of the sums that an index is */
 
 static wshape
@@ -120,6 +122,69 @@ lane_by_lane(wide *w, uint32_t i, td_val mask)
             td_end(f);
     }
     if (td_optab[s->op].value)
+        w_defined(w, i, TD_NONE, td_load(f, got, zero, TD_NONE, w->lanes, 0));
+}
+
+/* ---- atomic operations on the block's own memory ---- */
+
+/* What is stored where `old` was, by operations that the builder can spell; false: another one. */
+static bool
+changed(wide *w, const td_inst *s, td_val old, td_val v, td_val *out)
+{
+    static const struct {
+        td_op atomic, plain;
+        const char *kinds;
+    } rows[] = {{OP_atomic_add, OP_add, "iuf"},         {OP_atomic_and, OP_bitwise_and, "iu"},
+                {OP_atomic_or, OP_bitwise_or, "iu"},    {OP_atomic_xor, OP_bitwise_xor, "iu"},
+                {OP_atomic_max, OP_maximum, "iu"}, {OP_atomic_min, OP_minimum, "iu"}};
+
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (rows[r].atomic == s->op && strchr(rows[r].kinds, td_dtype_kind((td_dtype)s->dt)) &&
+            !td_dtype_is_half((td_dtype)s->dt)) {
+            if (out)
+                *out = td_emit(w->f, rows[r].plain, (td_val[]){old, v});
+            return true;
+        }
+    return false;
+}
+
+/* Nobody but the block's threads, which one core runs, reaches the memory behind p. */
+static bool
+is_own(const wide *w, td_val p)
+{
+    uint32_t i = w_src(w, p);
+
+    while (w->in->ins[i].op == OP_at)
+        i = w_src(w, w->in->ins[i].arg[0]);
+    return !w->host && (w->in->ins[i].op == OP_shared || w->in->ins[i].op == OP_dynamic);
+}
+
+/* Lane after lane, by plain loads and stores. */
+static void
+change_own(wide *w, uint32_t i, td_val mask)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val p = w_one(w, s->arg[0]), index = w_vec(w, s->arg[1]), v = w_vec(w, s->arg[2]);
+    td_val got = TD_NONE, at, old, new = TD_NONE, zero = w_int(w, TD_I32, 0);
+
+    if (w->at[i].used) {
+        got = td_local(f, (td_dtype)s->dt, (uint64_t)w->lanes);
+        td_store(f, got, zero, td_splat(f, w_int(w, (td_dtype)s->dt, 0), w->lanes), TD_NONE, 0);
+    }
+    for (int lane = 0; lane < w->lanes; lane++) {
+        if (mask.i != UINT32_MAX)
+            td_if(f, td_extract(f, mask, lane));
+        at = td_extract(f, index, lane);
+        old = td_load(f, p, at, TD_NONE, 1, 0);
+        changed(w, s, old, td_extract(f, v, lane), &new);
+        td_store(f, p, at, new, TD_NONE, 0);
+        if (w->at[i].used)
+            td_store(f, got, w_int(w, TD_I32, lane), old, TD_NONE, 0);
+        if (mask.i != UINT32_MAX)
+            td_end(f);
+    }
+    if (w->at[i].used)
         w_defined(w, i, TD_NONE, td_load(f, got, zero, TD_NONE, w->lanes, 0));
 }
 
@@ -253,6 +318,10 @@ w_access(wide *w, uint32_t i)
         mask = w_and(w, mask, w_vec(w, own));
     if (!w_is_local(w, s->arg[0]) && !alike(w, s->arg[0])) {
         lane_by_lane(w, i, mask);
+        return;
+    }
+    if (td_op_is_atomic(s->op) && is_own(w, s->arg[0]) && changed(w, s, mask, mask, NULL)) {
+        change_own(w, i, mask);
         return;
     }
     apart = !td_op_is_atomic(s->op) && shape(w, s->arg[1]) == W_LANES;
