@@ -128,6 +128,7 @@ with_axes(walk *w, const thing *a, const uint32_t *axis, uint32_t n, char layout
 
         t.view->shape[i] = made ? dim_known(1) : a->view->shape[axis[i]];
         t.view->stride[i] = made ? dim_known(0) : stride_of(w, a, axis[i]);
+        t.view->axis[i] = made ? -1 : a->view->axis[axis[i]];
     }
     return t;
 }
@@ -191,6 +192,19 @@ at_imag(walk *w, const thing *a, uint32_t node, thing *out)
     return parts(w, a, 1, node, out);
 }
 
+/* `to` shows the memory of `from` with other axes: the dependence test keeps what was indexed before. */
+static void
+same_memory(view *to, const view *from)
+{
+    to->mask = from->mask;
+    to->arg = from->arg;
+    to->fresh = from->fresh;
+    to->root = from->root;
+    to->nroot = from->nroot;
+    memset(to->axis, -1, sizeof to->axis);
+    memcpy(to->at, from->at, sizeof to->at);
+}
+
 static td_status
 reshaped(walk *w, const thing *a, const dim *shape, uint32_t n, uint32_t node, thing *out)
 {
@@ -205,9 +219,7 @@ reshaped(walk *w, const thing *a, const dim *shape, uint32_t n, uint32_t node, t
     *out = array_thing(w, x.type->item[0], n, shape, x.view->base, x.view->space, x.view->name);
     out->type = td_type_array(x.type->item[0], n, 'C', x.type->readonly);
     out->view->offset = x.view->offset;
-    out->view->mask = x.view->mask;
-    out->view->arg = x.view->arg;
-    out->view->fresh = x.view->fresh;
+    same_memory(out->view, x.view);
     return built(w, node);
 }
 
@@ -234,6 +246,8 @@ array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing 
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (strcmp(attributes[i].name, name) == 0)
             return attributes[i].fn(w, a, node, out);
+    if (a->type->item[0]->kind == TD_T_RECORD)
+        return record_field(w, a, name, node, out);
     return bad(w, node, TD_ERR_VALUE,
                "%s has no attribute %s in a kernel; it has shape, ndim, size, itemsize, nbytes, "
                "strides, dtype, T, real, imag and flat",
@@ -472,8 +486,7 @@ fn_view(walk *w, const call *c, int number, thing *out)
     *out = array_thing(w, t, n, shape, td_at_byte(w->f, x.view->base, p, td_dtype_real_of(t->dt)),
                        x.view->space, x.view->name);
     out->type = td_type_array(t, n, 'C', x.type->readonly);
-    out->view->arg = x.view->arg;
-    out->view->mask = x.view->mask;
+    same_memory(out->view, x.view);
     return built(w, c->node);
 }
 

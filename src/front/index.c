@@ -519,6 +519,31 @@ field_align(const view *v, const td_type *rec, const td_field *f)
     return all & (~all + 1);
 }
 
+/* The field of all records of an array: an array with the records' strides, in its own units. */
+static td_status
+field_array(walk *w, const thing *a, const td_type *rec, const td_field *f, uint32_t node,
+            thing *out)
+{
+    uint32_t n = a->type->ndim, unit = f->type->kind == TD_T_NUM ? td_type_size(f->type) : 1;
+    view *v = at_record(w, a->view);
+
+    if (f->ndim || rec->size % unit)
+        return bad(w, node, TD_ERR_TYPE, "take an element of the array before its field: a[i].%s",
+                   f->name);
+    v->align = field_align(a->view, rec, f);
+    v->base = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
+                         unit == 1 && f->type->kind == TD_T_RECORD ? TD_U8
+                                                                   : td_dtype_real_of(f->type->dt));
+    for (uint32_t i = 0; i < n; i++)
+        if (v->stride[i].v.i == UINT32_MAX)
+            v->stride[i] = dim_known(v->stride[i].known / unit);
+        else if (unit > 1)
+            v->stride[i] = dim_of(
+                TD_E2(w->f, truncate_divide, v->stride[i].v, td_const_int(w->f, TD_I64, unit)));
+    *out = (thing){.type = td_type_array(f->type, n, 'A', a->type->readonly), .view = v};
+    return built(w, node);
+}
+
 /* r is a record, or an array of them: the field of each. */
 td_status
 record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
@@ -533,8 +558,7 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     if (!f)
         return bad(w, node, TD_ERR_VALUE, "%s has no field %s", rec->name, name);
     if (array && n)
-        return bad(w, node, TD_ERR_TYPE, "take an element of the array before its field: a[i].%s",
-                   name);
+        return field_array(w, r, rec, f, node, out);
     *v = *r->view;
     here = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
                       f->type->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(f->type->dt));

@@ -441,6 +441,7 @@ new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *
         return bad(w, w->node, TD_ERR_TYPE,
                    "a kernel cannot make an array: store into one that it was given, or use "
                    "cuda.local.array");
+    w->arrays++;
     nbytes = TD_E2(w->f, multiply, count, td_const_int(w->f, TD_I64, td_type_size(item)));
     p = td_take(w->f, hidden_address(w, TD_HIDDEN_CALLMEM), nbytes);
     size = num_index(nbytes, false);

@@ -1,5 +1,5 @@
 /* stmt.c - statements. */
-#include "front/walk.h"
+#include "front/intrin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +68,15 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
             return bad(w, target, TD_ERR_TYPE,
                        "a record's field is named by a string known when compiling");
         TD_TRY(record_field(w, &a, info.text, target, &to));
+    } else if (is_array(&a) && is_array(&key)) { /* a[mask] = x */
+        if (key.type->item[0]->dt != TD_BOOL || key.type->ndim != a.type->ndim || !is_num(x))
+            return bad(
+                w, target, TD_ERR_TYPE,
+                "an array of bools of the array's shape chooses what becomes one number; here "
+                "%s chooses in %s what becomes %s: use numpy.where, or a loop",
+                key.type->name, a.type->name, x->type->name);
+        TD_TRY(array_operator(w, fn_where, 0, (thing[]){key, *x, a}, 3, &to));
+        return call_fill(w, &a, &to, target);
     } else if (a.type->kind == TD_T_ARRAY) {
         TD_TRY(element_view(w, &a, &key, target, &to));
     } else {

@@ -89,6 +89,9 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     bool     *has;
     uint32_t  node;
     uint64_t  path; /* the joins' */
+    td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
+    bool      sweeps;
+    uint32_t  arrays; /* walk.arrays when the loop began */
     turns    *turns;
     const carry **before; /* what the variables carried when the loop began */
 } loop;
@@ -129,6 +132,7 @@ typedef struct walk {
     const lin *item; /* of the number of the turn whose item is being made */
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
+    uint32_t arrays;   /* places so far that make arrays */
     bool     fails;    /* there a turn may fail: on a CPU each stands in a block, known from the walk before */
     bool     turn_block; /* it does, */
     uint32_t turn_depth; /* and this is the depth around it */
@@ -320,6 +324,8 @@ td_status array_product(walk *w, const thing *a, const thing *b, thing *out);   
 td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
 td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
 td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
+td_status loop_mark(walk *w, loop *l);  /* a loop begins: turns free the arrays that they leave behind */
+td_status loop_sweep(walk *w, loop *l); /* a turn ends */
 td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */
 static inline bool
 is_array(const thing *x)
@@ -343,6 +349,8 @@ void      end_if_failed(walk *w); /* behind a parallel loop: the function gives 
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
+bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
+td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */

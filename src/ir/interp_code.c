@@ -292,6 +292,7 @@ decode_control(decoder *d, uint32_t i)
     case OP_loop:
     case OP_block:        d->loop[d->depth++] = i; break;
     case OP_exit_if:      emit(d, i, CODE_EXIT); break;
+    case OP_release:      emit(d, i, CODE_RELEASE); break;
     case OP_parallel:     pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
     case OP_end:          decode_end(d, i); break;
     case OP_barrier:

@@ -326,6 +326,7 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_ALL:
         case CODE_BITS:
         case CODE_UNBITS:  gather(t, c); continue;
+        case CODE_RELEASE: td_callmem_release(v[c->a].u, v[c->b].u, v[c->c].i); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
         case CODE_CAS:

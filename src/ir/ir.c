@@ -170,7 +170,8 @@ td_emit(td_fn *f, td_op op, const td_val *arg)
     TD_ASSERT(op < TD_OPS);
     if (f->st)
         return (td_val){0};
-    if (op == OP_select && td_dtype_is_half(dt_of(f, arg[1])) && dt_of(f, arg[1]) == dt_of(f, arg[2]))
+    if (op == OP_select && td_dtype_is_half(dt_of(f, arg[1])) &&
+        dt_of(f, arg[1]) == dt_of(f, arg[2]))
         return select_bits(f, arg);
     if (!td_exprtab[op])
         return td_emit_raw(f, op, arg);
@@ -518,6 +519,7 @@ td_fn_hash(const td_fn *f)
     td_hash h = td_hash_u64(TD_HASH_INIT, f->n);
 
     h = td_hash_u64(h, (uint64_t)f->threads << 32 | f->resident);
+    h = td_hash_u64(h, f->registers);
     h = td_hash_u64(h, (uint64_t)f->optimise << 2 | f->simt << 1 | f->fast);
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];

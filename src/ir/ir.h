@@ -48,6 +48,7 @@ typedef struct td_fn {
     td_inst    *ins;
     uint32_t    n, cap, nparam;
     uint32_t    line; /* given to the instructions that are emitted */
+    uint32_t    registers; /* most of a thread on a GPU; 0: as many as its compiler likes */
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
     bool        simt; /* the program of one of a block's threads, on every device: a CPU widens it (widen.h) */
@@ -121,6 +122,7 @@ td_val td_ballot(td_fn *f, td_val cond, td_val members); /* uint32, as the next 
 td_val td_match_any(td_fn *f, td_val v, td_val members);
 td_val td_activemask(td_fn *f);
 void   td_syncwarp(td_fn *f, td_val members);
+void   td_release(td_fn *f, td_val heap, td_val words, td_val n);
 td_val td_take(td_fn *f, td_val heap, td_val nbytes);    /* uint64: an address; CPU functions */
 td_val td_clock(td_fn *f);                              /* int64 */
 void   td_nanosleep(td_fn *f, td_val ns);
@@ -132,6 +134,10 @@ void   td_nanosleep(td_fn *f, td_val ns);
 /* contract.c: products that only one sum or difference wants become fma rows.  Before td_fn_finish; values
  * are numbered anew. */
 td_status td_fn_contract(td_fn *f);
+
+/* early.c: loads, and what their addresses need, before other arithmetic that stands between the same effects.
+ * Before td_fn_finish; values are numbered anew. */
+td_status td_fn_loads_first(td_fn *f);
 
 /* Matches the regions, then verifies.  Called once, when the last instruction is in. */
 td_status td_fn_finish(td_fn *f);
