@@ -10,6 +10,7 @@ bind(walk *w, uint32_t name, const thing *x)
     w->fr->var[name] = *x;
     if (x->view && !x->view->name) {
         x->view->name = name_of(w, name);
+        note_name(w, x);
     }
 }
 
@@ -362,7 +363,7 @@ static td_status
 stmt(walk *w, uint32_t node)
 {
     w->node = node;
-    w->f->line = w->fr->s->tree[node + 1];
+    at_line(w, node);
     switch (kind_of(w, node)) {
     case TD_SYN_Assign:    return stmt_assign(w, node);
     case TD_SYN_AugAssign: return stmt_augassign(w, node);
