@@ -9,8 +9,8 @@ class CPUFunction(Function):
 
 
 def prange(*args):
-    """range(*args) whose turns, in a function compiled with parallel=True, run in any order and on all cores. What the
-    turns only add to, multiply, and, or, xor, or take the least or greatest of, is reduced over them."""
+    """range(*args) whose turns, in a compiled function, run in any order and on all cores. What the turns only add to,
+    multiply, and, or, xor, or take the least or greatest of, is reduced over them."""
     return range(*args)
 
 
@@ -25,7 +25,8 @@ def jit(signature_or_function=None, **options):
 
     signature_or_function: the function (``@jit``), or one signature or a list of them, text or treadle.types: then
     it is compiled at once, and calls are fitted to them. options:
-      parallel     prange runs on all cores
+      parallel     False: loops run in order. Else the turns of prange, and those of an outermost loop that can be shown
+                   not to depend on each other, run on all cores, or on the GPU that the arrays are on; explain() tells
       fastmath     sums may be reordered, NaN and infinity need not be minded
       nogil        other Python threads run during a call
       error_model  "python": dividing by zero raises; "numpy": it gives infinity or NaN

@@ -231,7 +231,8 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     td_status st;
 
     for (frame *up = w->fr; up; up = up->up)
-        if (++depth > MAX_CALLS || (up->s == s && depth > 1 && up->up && up->up->s == s))
+        if (++depth > MAX_CALLS ||
+            (up->s == s && up->up)) /* the outermost frame only holds the call */
             return bad(
                 w, c->node, TD_ERR_TYPE,
                 "%s calls itself: recursion is not supported in kernels; write a loop with a "

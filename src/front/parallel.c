@@ -288,9 +288,14 @@ note(walk *w, const turns *t)
     if (t->how == RUN_PARALLEL)
         td_text_addf(&text, "line %u: the loop runs in parallel%s\n", t->line,
                      t->asked ? ", as prange asks" : "");
-    else
+    else if (t->v->never)
         td_text_addf(&text, "line %u: the loop runs in order: line %u: %s\n", t->line, t->v->line,
                      t->v->why);
+    else
+        td_text_addf(
+            &text,
+            "line %u: the loop runs in order: its arrays overlap, or parallel=False asks so\n",
+            t->line);
     kept = td_alloc(w->mem, text.n + 1);
     if (text.n)
         memcpy(kept, text.s, text.n);

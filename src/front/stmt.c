@@ -138,14 +138,41 @@ stmt_assign(walk *w, uint32_t node)
     return TD_OK;
 }
 
-/* x op= v.  An element's index is computed once for the read and again for the write: expressions have no effects that
- * would tell. */
+/* a[key] op= v of an element that is a number: its place is computed once.  TD_SKIP: another target. */
+static td_status
+change_element(walk *w, uint32_t node)
+{
+    uint32_t target = F(node, AugAssign_target);
+    thing a, key, to, x, v;
+
+    if (kind_of(w, target) != TD_SYN_Subscript)
+        return TD_SKIP;
+    TD_TRY(expr(w, F(target, Subscript_value), &a));
+    if (a.type->kind != TD_T_ARRAY || a.lazy || !a.type->ndim ||
+        a.type->item[0]->kind == TD_T_RECORD)
+        return TD_SKIP;
+    TD_TRY(expr(w, F(target, Subscript_slice), &key));
+    w->node = target;
+    TD_TRY(element_view(w, &a, &key, target, &to));
+    if (to.type->ndim)
+        return TD_SKIP;
+    TD_TRY(array_load(w, &to, &x));
+    TD_TRY(expr(w, F(node, AugAssign_value), &v));
+    w->node = node;
+    TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &x, &v, &v));
+    return array_store(w, &to, &v, target);
+}
+
+/* x op= v.  What is read and written again is computed twice: expressions have no effects that would tell. */
 static td_status
 stmt_augassign(walk *w, uint32_t node)
 {
     uint32_t target = F(node, AugAssign_target);
     thing a, b, r;
+    td_status st = change_element(w, node);
 
+    if (st != TD_SKIP || w->again)
+        return st;
     TD_TRY(expr(w, target, &a));
     TD_TRY(expr(w, F(node, AugAssign_value), &b));
     w->node = node;
@@ -333,12 +360,6 @@ stmt_annassign(walk *w, uint32_t node)
 }
 
 static td_status
-stmt_with(walk *w, uint32_t node)
-{
-    return bad(w, node, TD_ERR_TYPE, "with is not supported in kernels");
-}
-
-static td_status
 stmt(walk *w, uint32_t node)
 {
     w->node = node;
@@ -356,14 +377,8 @@ stmt(walk *w, uint32_t node)
     case TD_SYN_Continue:  return leave_loop(w, node, true);
     case TD_SYN_Raise:     return stmt_raise(w, node);
     case TD_SYN_Assert:    return stmt_assert(w, node);
-    case TD_SYN_With:      return stmt_with(w, node);
     case TD_SYN_Pass:      return TD_OK;
-    case TD_SYN_Import:
-    case TD_SYN_ImportFrom:
-        return bad(w, node, TD_ERR_TYPE, "import inside a kernel: import at the top of the file");
-    default:
-        return bad(w, node, TD_ERR_TYPE, "%s statements are not supported in kernels",
-                   td_syntab[kind_of(w, node)].name);
+    default:               return refuse(w, node);
     }
 }
 

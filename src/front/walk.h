@@ -182,6 +182,8 @@ name_of(const walk *w, uint32_t id) /* id as in the tree: number + 1 */
 /* Fails with a paragraph: the sentence, file and line, the line with a caret under `node`, the calls around it.
  * what: what was found and what to write instead, without a full stop at the end. */
 td_status bad(walk *w, uint32_t node, td_status st, const char *what, ...) TD_PRINTF(4, 5);
+/* Fails for a kind of node that kernels do not have, with what to write instead. */
+td_status refuse(walk *w, uint32_t node);
 /* An error of the IR builder, told with the node. */
 td_status built(walk *w, uint32_t node);
 

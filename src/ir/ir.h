@@ -151,6 +151,10 @@ void   td_nanosleep(td_fn *f, td_val ns);
  * are numbered anew. */
 td_status td_fn_contract(td_fn *f);
 
+/* early.c: loads, and what their addresses need, before other arithmetic that stands between the same effects.
+ * Before td_fn_finish; values are numbered anew. */
+td_status td_fn_loads_first(td_fn *f);
+
 /* Matches the regions, then verifies.  Called once, when the last instruction is in. */
 td_status td_fn_finish(td_fn *f);
 

@@ -171,7 +171,7 @@ of_counter(wide *w, uint32_t i)
     w->at[i].stride = w->at[w_src(w, s->arg[0])].stride;
     w->at[i].strip = lo == W_AFFINE && w->at[i].stride == 1 && alike(hi) && alike(step);
     if (!alike(lo) || !alike(hi) || !alike(step)) {
-        w->at[i].vary = true;
+        w->at[i].vary = w->at[i].one_by_one = true;
         w->at[i].leak |= !w->at[i].strip;
     }
     if (!alike(step) || (!alike(lo) && lo != W_AFFINE))
@@ -223,6 +223,8 @@ partial(const wide *w, uint32_t slot, uint32_t a)
             continue;
         if (!td_op_is_breakable(w->in->ins[p].op))
             return true;
+        if (!w->at[p].one_by_one)
+            continue; /* they go on behind a region further out */
         for (uint32_t g = w->at[slot].next; g != W_ROOT; g = w->at[g].next)
             if (w->in->ins[g].op == OP_get && !w_inside(w, g, p))
                 return true;
@@ -280,9 +282,11 @@ leave(wide *w, uint32_t i, uint32_t target, bool return_)
         wat *r = &w->at[p], was = *r;
 
         r->cross |= p != target;
+        r->one_by_one |= p == target;
         r->leak |= td_op_is_breakable(w->in->ins[p].op);
         r->vary |= td_op_is_breakable(w->in->ins[p].op) && !return_;
-        news |= was.cross != r->cross || was.leak != r->leak || was.vary != r->vary;
+        news |= was.cross != r->cross || was.leak != r->leak || was.vary != r->vary ||
+                was.one_by_one != r->one_by_one;
         if (p == target)
             break;
     }
@@ -535,6 +539,19 @@ w_shapes(wide *w)
     return w->barriers ? keep_values(w) : TD_OK;
 }
 
+/* The bytes of what i does to lanes, 0: nothing. */
+static size_t
+works_on(const wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+
+    if (s->op < TD_OPS && w->at[i].shape == W_LANES)
+        return td_dtype_size((td_dtype)td_at(w->in, s->arg[td_optab[s->op].arity - 1])->dt);
+    if ((s->op == OP_load || s->op == OP_store || td_op_is_atomic(s->op)) && !w_once(w, i))
+        return td_dtype_size((td_dtype)s->dt);
+    return 0;
+}
+
 /* As many lanes as a register has of the elements that most of the work is done on; 8-byte elements
  * may take two registers where there is as much other work. */
 int
@@ -551,10 +568,10 @@ w_lanes(const wide *w, int vector_bytes)
         else if (s->op == OP_end &&
                  (w->in->ins[s->jump].op == OP_loop || w->in->ins[s->jump].op == OP_for))
             weight /= --depth < DEEPEST ? HOT : 1;
-        if (w->at[i].shape == W_LANES && s->op < TD_OPS)
-            *(td_dtype_size((td_dtype)td_at(w->in, s->arg[td_optab[s->op].arity - 1])->dt) == 8
-                  ? &large
-                  : &small) += weight;
+        if (works_on(w, i) == 8)
+            large += weight;
+        else if (works_on(w, i))
+            small += weight;
     }
     return w->warps ? 32 : vector_bytes / (2 * small >= large ? 4 : 8);
 }

@@ -404,6 +404,9 @@ def values(letter, n, rng):
 def close(got, want, letter, units, name, x):
     if want is None:
         return
+    if "float2half" in name and math.isnan(x[0]):  # any of the half's NaNs
+        assert int(got) & 0x7C00 == 0x7C00 and int(got) & 0x3FF, f"{name}{x}: {got}"
+        return
     if letter in INTS or letter == "b":
         assert int(got) == (wrap(want, letter) if letter in INTS else int(want)), f"{name}{x}: {got}, not {want}"
         return
