@@ -68,6 +68,7 @@ _HOME = {
     "_graph": "graph",
     "_jit": "jit njit prange",
     "_profile": "profile",
+    "_debug": "debug",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_einsum": "einsum einsum_path",

@@ -17,6 +17,24 @@ tuple_of(walk *w, const thing *item, uint32_t n)
     return t;
 }
 
+/* Its name is what errors show: strings with their quotes. */
+static const td_type *
+object_type(walk *w, uint32_t obj, const td_objinfo *info)
+{
+    size_t n = info->text ? strlen(info->text) : 0;
+    char *quoted;
+
+    if (info->kind != TD_OBJ_STR || n > 60)
+        return td_type_object(obj, info->kind == TD_OBJ_STR ? "a string"
+                                   : n                      ? info->text
+                                                            : "object");
+    quoted = td_alloc(w->mem, n + 3);
+    quoted[0] = quoted[n + 1] = '"';
+    if (n)
+        memcpy(quoted + 1, info->text, n);
+    return td_type_object(obj, quoted);
+}
+
 td_status
 object(walk *w, uint32_t obj, uint32_t node, thing *out)
 {
@@ -50,7 +68,7 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
         break;
     default: break;
     }
-    *out = (thing){.type = td_type_object(obj, info.text ? info.text : "object")};
+    *out = (thing){.type = object_type(w, obj, &info)};
     return TD_OK;
 }
 
@@ -531,9 +549,7 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_NamedExpr: st = expr_named(w, node, out); break;
     case TD_SYN_JoinedStr: st = expr_text(w, node, out); break;
     case TD_SYN_Lambda:    st = expr_lambda(w, node, out); break;
-    default:
-        return bad(w, node, TD_ERR_TYPE, "%s expressions are not supported in kernels",
-                   td_syntab[kind_of(w, node)].name);
+    default:               return refuse(w, node);
     }
     w->node = node;
     return st;

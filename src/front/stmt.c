@@ -10,6 +10,7 @@ bind(walk *w, uint32_t name, const thing *x)
     w->fr->var[name] = *x;
     if (x->view && !x->view->name) {
         x->view->name = name_of(w, name);
+        note_name(w, x);
     }
 }
 
@@ -359,16 +360,10 @@ stmt_annassign(walk *w, uint32_t node)
 }
 
 static td_status
-stmt_with(walk *w, uint32_t node)
-{
-    return bad(w, node, TD_ERR_TYPE, "with is not supported in kernels");
-}
-
-static td_status
 stmt(walk *w, uint32_t node)
 {
     w->node = node;
-    w->f->line = w->fr->s->tree[node + 1];
+    at_line(w, node);
     switch (kind_of(w, node)) {
     case TD_SYN_Assign:    return stmt_assign(w, node);
     case TD_SYN_AugAssign: return stmt_augassign(w, node);
@@ -382,14 +377,8 @@ stmt(walk *w, uint32_t node)
     case TD_SYN_Continue:  return leave_loop(w, node, true);
     case TD_SYN_Raise:     return stmt_raise(w, node);
     case TD_SYN_Assert:    return stmt_assert(w, node);
-    case TD_SYN_With:      return stmt_with(w, node);
     case TD_SYN_Pass:      return TD_OK;
-    case TD_SYN_Import:
-    case TD_SYN_ImportFrom:
-        return bad(w, node, TD_ERR_TYPE, "import inside a kernel: import at the top of the file");
-    default:
-        return bad(w, node, TD_ERR_TYPE, "%s statements are not supported in kernels",
-                   td_syntab[kind_of(w, node)].name);
+    default:               return refuse(w, node);
     }
 }
 

@@ -136,6 +136,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->parts = NULL;
+    w->origin = NULL;
+    w->caporigin = 0;
     w->made->written = w->made->read = 0;
     w->made->shared = 0;
     for (uint32_t i = 0; i < narg; i++)

@@ -103,6 +103,7 @@ typedef struct frame { /* a function that is being walked */
     bool            *local; /* by name: assigned somewhere in the function */
     loop            *loop;
     uint32_t         call;  /* the node in up that called */
+    uint32_t         origin; /* td_inst.from of its instructions */
     uint64_t         path;  /* hash of the calls down to here */
     bool             inlined, blocked; /* blocked: returns leave a block region */
     uint32_t         depth_return;
@@ -141,6 +142,8 @@ typedef struct walk {
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
     dynpart *parts;  /* the last one first */
+    td_origin *origin; /* of f, where it is watched */
+    uint32_t caporigin;
 } walk;
 
 /* ---- the tree ---- */
@@ -179,6 +182,8 @@ name_of(const walk *w, uint32_t id) /* id as in the tree: number + 1 */
 /* Fails with a paragraph: the sentence, file and line, the line with a caret under `node`, the calls around it.
  * what: what was found and what to write instead, without a full stop at the end. */
 td_status bad(walk *w, uint32_t node, td_status st, const char *what, ...) TD_PRINTF(4, 5);
+/* Fails for a kind of node that kernels do not have, with what to write instead. */
+td_status refuse(walk *w, uint32_t node);
 /* An error of the IR builder, told with the node. */
 td_status built(walk *w, uint32_t node);
 
@@ -346,6 +351,14 @@ thing     hidden_array(walk *w, uint32_t object, const td_type *t);
 thing     param_thing(walk *w, const td_type *t, uint32_t arg); /* declares the words of an argument */
 void      thread_end(walk *w); /* the thread, the function, or the turn of a parallel loop gives up here */
 void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if a turn has */
+
+/* The values, a word each (complex: two), from ptr[index] on; ptr points to words.  The site gets their types. */
+void      put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
+
+/* ---- debug.c: what only who watches a kernel wants ---- */
+void      at_line(walk *w, uint32_t node);         /* what is emitted now is the program's line of node */
+void      enter_function(walk *w, frame *fr);      /* its instructions have an origin */
+void      note_name(walk *w, const thing *x);      /* x's memory has its view's name */
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */

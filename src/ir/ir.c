@@ -31,6 +31,7 @@ td_push(td_fn *f, td_inst s)
         f->cap = cap;
     }
     s.line = f->line;
+    s.from = f->from;
     f->ins[f->n] = s;
     return (td_val){f->n++};
 }
@@ -513,6 +514,15 @@ td_fn_finish(td_fn *f)
     return f->st;
 }
 
+void
+td_fn_note(td_fn *f, td_val v, const char *text, size_t size)
+{
+    td_note *n = td_alloc(f->mem, sizeof *n);
+
+    *n = (td_note){f->note, v, text, size};
+    f->note = n;
+}
+
 td_hash
 td_fn_hash(const td_fn *f)
 {
@@ -524,7 +534,7 @@ td_fn_hash(const td_fn *f)
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 
-        s.line = 0;
+        s.line = s.from = 0;
         h = td_hash_add(h, &s, sizeof s);
     }
     return h;
