@@ -48,7 +48,7 @@ def jit(signature_or_function=None, **options):
             fma=fast,
             fast=fast,
             checked=model == "python",
-            parallel=bool(options.get("parallel")),
+            parallel=bool(options.get("parallel", True)),
             nogil=bool(options.get("nogil")),
             debug=bool(options.get("boundscheck") or options.get("debug")),
         )

@@ -93,6 +93,7 @@ typedef struct py_spec {
     uint64_t        hash;
     td_dev         *dev;
     uint32_t        narg;
+    bool            serial; /* its loops run in order: arguments overlap */
     const td_type **type;
     py_dep         *dep;
     uint32_t        ndep, cdep;
@@ -139,7 +140,7 @@ py_is_dispatcher(PyObject *o)
 }
 
 /* The front's view of function `fn` (a function or a dispatcher), made once a dispatcher; NULL: exception. */
-const td_source *py_source(py_dispatcher *d, PyObject *fn);
+const td_source *py_source(py_dispatcher *d, PyObject *o);
 void             py_sources_free(py_dispatcher *d);
 
 /* What the front is told during one compilation. */
@@ -188,11 +189,10 @@ td_scalar py_leaf_scalar(const py_leaf *l, td_dtype dt);        /* WORD of dt: i
 void    py_call_end(py_call *c);                             /* releases what the leaves hold */
 /* Address, shape and, where the type says so, strides; returns how many. */
 uint32_t py_array_words(const td_type *t, uintptr_t at, const td_view *v, uint64_t *out);
-void     py_host_view_of(const py_leaf *l, td_view *out);    /* HOST: strides in units of the type's */
+void     py_host_view_of(const py_leaf *l, td_view *v);      /* HOST: strides in units of the type's */
 
 /* ---- kernelmake.c ---- */
-py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */
-py_spec *py_spec_find(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg); /* NULL: no exception */
+py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */
 /* PTX of the function without a device; *text is owned (free). */
 bool     py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch, char **text,
                      const td_type **result);
@@ -211,6 +211,10 @@ PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const 
 bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);                 /* of k[grid, block, stream, shared] */
 td_status py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out); /* on the device at once; dims.grid is not read */
 bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);      /* the device's limits */
+
+/* ---- kernelspread.c ---- */
+bool py_call_overlaps(const py_call *c, uint64_t written); /* does an argument that is written share memory with another? */
+void py_spread_dims(const py_spec *s, td_dims *dims);      /* of a function: its loops' turns over a GPU's threads */
 
 /* ---- kernelresult.c ---- */
 PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap);

@@ -511,7 +511,9 @@ add(py_call *c, PyObject *o, const td_type **type)
     if (is_numpy_array(o))
         return add_numpy(c, o, type);
     if (o == Py_None) {
-        *type = td_type_none();
+        static const td_type *none;
+
+        *type = none ? none : (none = td_type_none());
         return true;
     }
     if (is_numpy_scalar(o))
@@ -570,8 +572,8 @@ py_call_begin(py_call *c, py_dispatcher *d, td_stream *stream, PyObject *const *
     c->narg = c->nleaf = 0;
     c->hosts = false;
     c->plain = true;
-    c->dev = d->how.mode == TD_MODE_KERNEL ? array_device(args, n) : py_cpu();
-    if (!c->dev && stream)
-        c->dev = td_stream_dev(stream);
+    c->dev = array_device(args, n);
+    if (!c->dev)
+        c->dev = d->how.mode != TD_MODE_KERNEL ? py_cpu() : stream ? td_stream_dev(stream) : NULL;
     return c->dev || py_device(NULL, &c->dev);
 }

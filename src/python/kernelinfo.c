@@ -230,7 +230,7 @@ info_compile(PyObject *self, PyObject *args)
         return NULL;
     n = read_types(types, type);
     dev = n < 0 ? NULL : device_of(d, where);
-    if (!dev || !py_spec_for(d, dev, type, (uint32_t)n) ||
+    if (!dev || !py_spec_for(d, dev, false, type, (uint32_t)n) ||
         (keep && !py_signature_add(d, type, (uint32_t)n)))
         return NULL;
     return Py_NewRef(Py_None);
@@ -425,6 +425,7 @@ PyMethodDef py_kernel_methods[] = {
     {"_specs", info_specs, METH_NOARGS, "_specs(): what has been compiled."},
     {"_text", info_text, METH_VARARGS,
      "_text(number, stage, arch=None): 'ir', 'llvm', 'ptx' or 'asm' of a compilation."},
-    {"_lint", info_lint, METH_VARARGS, "_lint(number): what makes a compilation slower than it could be."},
+    {"_lint", info_lint, METH_VARARGS,
+     "_lint(number): what makes a compilation slower than it could be."},
     {NULL, NULL, 0, NULL},
 };

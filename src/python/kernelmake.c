@@ -85,21 +85,22 @@ hash_of(const td_dev *dev, const td_type *const *type, uint32_t narg)
 }
 
 static bool
-is_for(const py_spec *s, const td_dev *dev, const td_type *const *type, uint32_t narg)
+is_for(const py_spec *s, const td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
-    return s->dev == dev && s->narg == narg && memcmp(s->type, type, narg * sizeof *type) == 0;
+    return s->dev == dev && s->serial == serial && s->narg == narg &&
+           memcmp(s->type, type, narg * sizeof *type) == 0;
 }
 
-py_spec *
-py_spec_find(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg)
+static py_spec *
+find(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
     uint64_t h;
 
-    if (d->last && is_for(d->last, dev, type, narg) && holds(d->last))
+    if (d->last && is_for(d->last, dev, serial, type, narg) && holds(d->last))
         return d->last;
     h = hash_of(dev, type, narg);
     for (py_spec *s = d->table[h % PY_TABLE]; s; s = s->next)
-        if (s->hash == h && is_for(s, dev, type, narg) && holds(s))
+        if (s->hash == h && is_for(s, dev, serial, type, narg) && holds(s))
             return d->last = s;
     return NULL;
 }
@@ -157,7 +158,7 @@ enter(py_dispatcher *d, py_spec *s)
     s->next = *p;
     *p = s;
     for (p = &s->next; *p; p = &(*p)->next)
-        if ((*p)->hash == s->hash && is_for(*p, s->dev, s->type, s->narg)) {
+        if ((*p)->hash == s->hash && is_for(*p, s->dev, s->serial, s->type, s->narg)) {
             n++;
             oldest = p;
         }
@@ -238,6 +239,7 @@ run_front(py_spec *s, bool gpu)
     if (!source)
         return false;
     how.gpu = gpu;
+    how.parallel = how.parallel && !s->serial;
     py_asking_begin(&asking, s->home, s);
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);
     if (!st && s->mem.failed)
@@ -288,7 +290,7 @@ fetch_memory(py_spec *s)
 }
 
 static py_spec *
-new_spec(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg)
+new_spec(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
     py_spec *s = calloc(1, sizeof *s);
 
@@ -302,19 +304,20 @@ new_spec(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t nar
     s->home = d;
     s->dev = dev;
     s->narg = narg;
+    s->serial = serial;
     s->hash = hash_of(dev, type, narg);
     memcpy(s->type, type, narg * sizeof *type);
     return s;
 }
 
 py_spec *
-py_spec_for(py_dispatcher *d, td_dev *dev, const td_type *const *type, uint32_t narg)
+py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
-    py_spec *s = py_spec_find(d, dev, type, narg);
+    py_spec *s = find(d, dev, serial, type, narg);
 
     if (s || PyErr_Occurred())
         return s;
-    s = new_spec(d, dev, type, narg);
+    s = new_spec(d, dev, serial, type, narg);
     if (!s)
         return NULL;
     if (!run_front(s, td_dev_info(dev)->kind != TD_DEV_CPU) || !fetch_arrays(s) ||
@@ -330,7 +333,7 @@ bool
 py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch,
             char **text, const td_type **result)
 {
-    py_spec *s = new_spec(d, py_cpu(), type, narg);
+    py_spec *s = new_spec(d, py_cpu(), false, type, narg);
     bool ok = s && run_front(s, true) && py_ok(td_jit_text(&s->made.fn, "ptx", arch, text));
 
     if (ok)

@@ -40,8 +40,10 @@ keeper_of(uint64_t address, py_call *c, td_callmem *heap)
             address - (uint64_t)(uintptr_t)l->host.buf <= (uint64_t)l->host.len)
             return Py_NewRef(l->host.obj);
     }
-    PyErr_Format(PyExc_TypeError, "%U returned a part of an array that is no NumPy array: return "
-                 "a copy", c->d->name);
+    PyErr_Format(PyExc_TypeError,
+                 "%U returned a part of an array that is no NumPy array: return "
+                 "a copy",
+                 c->d->name);
     return NULL;
 }
 
@@ -97,8 +99,10 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
     PyObject *keeper, *o = NULL, *np = py_numpy(), *array = NULL;
 
     if (t->item[0]->dt == TD_BF16) {
-        PyErr_Format(PyExc_TypeError, "%U returned an array of bfloat16, which NumPy has not: "
-                     "store into an argument", c->d->name);
+        PyErr_Format(PyExc_TypeError,
+                     "%U returned an array of bfloat16, which NumPy has not: "
+                     "store into an argument",
+                     c->d->name);
         return NULL;
     }
     memcpy(word, at, 8 * td_type_words(t));

@@ -19,6 +19,7 @@ typedef struct run {
     uint32_t n; /* words */
     uint64_t word[PY_WORDS];
     unsigned char *result;
+    td_buf *there;   /* the result on a GPU */
     td_callmem heap; /* what the function took for arrays */
 } run;
 
@@ -224,7 +225,9 @@ add_hidden(run *r)
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
         case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
         case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
-        case TD_HIDDEN_RESULT:  r->word[r->n++] = (uint64_t)(uintptr_t)r->result; break;
+        case TD_HIDDEN_RESULT:
+            r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
+            break;
         case TD_HIDDEN_ARRAY:
             if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
                 return false;
@@ -327,7 +330,53 @@ finish(run *r)
 static bool
 run_all(run *r)
 {
-    return settle_arrays(r) && add_words(r) && add_hidden(r) && launch(r) && finish(r);
+    return add_words(r) && add_hidden(r) && launch(r) && finish(r);
+}
+
+/* The compilation for the call, its arrays ready: another one where a loop's turns would meet in them. */
+static bool
+find_spec(run *r)
+{
+    py_call *c = r->c;
+
+    r->s = py_spec_for(c->d, c->dev, false, c->type, c->narg);
+    if (!r->s || !settle_arrays(r))
+        return false;
+    if (!r->s->made.apart || !py_call_overlaps(c, r->s->made.written))
+        return true;
+    r->s = py_spec_for(c->d, c->dev, true, c->type, c->narg);
+    return r->s && settle_arrays(r);
+}
+
+/* Room for what a function returns: on a GPU there, too. */
+static bool
+make_room(run *r, uint64_t *small, size_t nsmall)
+{
+    size_t n = r->s->made.result_bytes;
+
+    r->result = n > nsmall ? calloc(1, n) : (unsigned char *)small;
+    if (!r->result)
+        return PyErr_NoMemory(), false;
+    return !n || td_dev_info(r->s->dev)->kind == TD_DEV_CPU ||
+           (py_ok(td_buf_new(r->s->dev, r->stream, n, &r->there)) &&
+            py_ok(td_fill(r->stream, r->there->ptr, 0, n)));
+}
+
+/* After the launch: what was returned, from the device. */
+static PyObject *
+take_result(run *r)
+{
+    PyThreadState *gil;
+    td_status st = TD_OK;
+
+    if (r->c->d->how.mode == TD_MODE_KERNEL)
+        return Py_NewRef(Py_None);
+    if (r->there) {
+        gil = PyEval_SaveThread();
+        st = td_copy_out(r->stream, r->result, r->there->ptr, r->s->made.result_bytes);
+        PyEval_RestoreThread(gil);
+    }
+    return py_ok(st) ? py_result(r->s->made.result, r->result, r->c, &r->heap) : NULL;
 }
 
 static PyObject *
@@ -335,27 +384,26 @@ run_call(py_call *c, const py_dims *dims)
 {
     uint64_t small[16] = {0};
     PyObject *answer = NULL;
-    run r = {.c = c};
+    run r; /* its words are written before they are read */
 
-    r.s = py_spec_for(c->d, c->dev, c->type, c->narg);
-    if (!r.s)
-        return NULL;
+    r.c = c;
     r.n = 0;
+    r.there = NULL;
+    r.heap = (td_callmem){0};
+    r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
+    if (!find_spec(&r))
+        return NULL;
     r.dims = dims->dims;
     r.dims.cooperative = r.s->made.cooperative;
-    r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
+    if (c->d->how.mode != TD_MODE_KERNEL)
+        py_spread_dims(r.s, &r.dims);
     if (!py_dims_check(c->d, r.s, &r.dims))
         return NULL;
-    r.result = (unsigned char *)small;
-    if (r.s->made.result_bytes > sizeof small)
-        r.result = calloc(1, r.s->made.result_bytes);
-    if (!r.result)
-        return PyErr_NoMemory();
     r.s->busy++;
-    if (run_all(&r))
-        answer = c->d->how.mode == TD_MODE_KERNEL ? Py_NewRef(Py_None)
-                                                  : py_result(r.s->made.result, r.result, c, &r.heap);
+    if (make_room(&r, small, sizeof small) && run_all(&r))
+        answer = take_result(&r);
     td_callmem_free(&r.heap);
+    td_buf_unref(r.there);
     r.s->busy--;
     if (r.result != (unsigned char *)small)
         free(r.result);

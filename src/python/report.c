@@ -183,8 +183,7 @@ failure_text(const td_site *site, const uint64_t *value)
 {
     switch ((td_report)site->kind) {
     case TD_REPORT_INDEX: return index_text(site, value);
-    case TD_REPORT_ZERO:
-        return PyUnicode_FromString(site->text && *site->text ? site->text : "division by zero");
+    case TD_REPORT_ZERO:  return PyUnicode_FromString("division by zero");
     case TD_REPORT_SHAPE:
         return PyUnicode_FromFormat("%s: %lld and %lld elements do not fit", site->text,
                                     (long long)value[0], (long long)value[1]);

@@ -655,6 +655,55 @@ def test_prints(dev, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 6
 
 
+def test_failures_met_by_streams_and_events(dev):
+    @cuda.jit
+    def k(a, n):
+        if n < 0:
+            raise ValueError("negative")
+        a[0] = n
+
+    s, e, a = td.Stream(), td.Event(), td.zeros(1)
+    for wait in (s.synchronize, e.synchronize):
+        with pytest.raises(ValueError, match="negative"):
+            k[1, 1, s](a, -1)
+            e.record(s)
+            wait()
+    k[1, 1, s](a, 4)
+    s.synchronize()
+    assert a[0] == 4
+
+
+def test_kernels_that_go_before_they_have_told(dev):
+    def once(n):
+        @cuda.jit
+        def k(a):
+            assert a[0] == 0, "not zero"
+            a[0] = n
+            print("told", n)
+
+        k[1, 1](td.zeros(1))
+
+    for n in range(5):
+        once(n)
+        gc.collect()
+    td.synchronize()
+
+
+def test_prints_beyond_the_buffer(dev, capsys):
+    @cuda.jit
+    def k(n):
+        for i in range(n):
+            print(i)
+
+    k[1, 1](100_000)
+    td.synchronize()
+    lines = capsys.readouterr().out.split()
+    assert lines == [str(i) for i in range(len(lines))] and len(lines) > 50_000
+    k[1, 1](3)
+    td.synchronize()
+    assert capsys.readouterr().out.split() == ["0", "1", "2"]
+
+
 # ---- functions ----
 
 
@@ -667,6 +716,44 @@ def test_results_of_functions():
     g = jit(pair[0])
     assert type(g(1)) is int and type(g(1.0)) is float and g(1j) == 1 + 1j and g(np.float32(0.5)) == 1.5
     assert jit(lambda x: None)(1) is None
+
+
+def test_functions_run_where_their_arrays_are(dev):
+    @jit
+    def axpy(a, x, y):
+        for i in range(y.shape[0]):
+            y[i] += a * x[i]
+
+    @jit
+    def both(x, y):
+        for i in range(x.shape[0]):
+            y[i] = x[i] * 2
+        return x[0], y.shape[0]
+
+    x, y = td.arange(1000.0), td.ones(1000)
+    axpy(3, x, y)
+    np.testing.assert_array_equal(y.get(), 3 * np.arange(1000.0) + 1)
+    assert both(x, y) == (0.0, 1000)
+    assert float(y[999]) == 1998
+    assert axpy._specs()[0]["device"] == dev
+
+
+def test_loops_over_arrays_that_overlap():
+    """Turn i reads what turn i - 1 wrote only when the caller gives views that overlap."""
+
+    @jit
+    def shift(src, dst):
+        for i in range(src.shape[0]):
+            dst[i] = src[i] + 1
+
+    for make in (np.zeros, td.zeros):
+        with td.device("cpu"):
+            a, b = make(10_001), make(10_000)
+            shift(a[:-1], b)
+            assert float(b.max()) == 1
+            shift(a[:-1], a[1:])
+            assert [float(a[i]) for i in (0, 1, 5000, 10_000)] == [0, 1, 5000, 10_000]
+    assert len(shift._specs()) == 2  # one of them for arrays that overlap
 
 
 def test_exceptions_of_functions():

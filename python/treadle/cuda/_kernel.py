@@ -1,7 +1,5 @@
 """``cuda.jit``: kernels and device functions written in Python."""
 
-import re
-
 from .. import _core
 from .._function import FUNCTION, KERNEL, Function, is_signature, signatures_of
 
@@ -80,18 +78,6 @@ class Kernel(Function):
             for n in blockdim:
                 threads *= n
         return self._each(signature, lambda c: self._most_blocks(c._number, threads, dynsmemsize))
-
-    def lint(self):
-        """Lines about what makes the compilations slower than they could be: what explain() tells, float64 arithmetic
-        where no argument is float64, memory of a thread's own."""
-        found = super().lint()
-        for c in self._compiled():
-            if not any("64" in str(t) for t in c.args if "float" in str(t) or "complex" in str(t)):
-                lines = sorted({int(n) for n in re.findall(r" : float64.*@(\d+)$", c.text("ir"), re.MULTILINE)})
-                found += [f"{c}: line {n} computes in float64, which no argument asks for" for n in lines]
-            if c.attribute(_LOCAL):
-                found.append(f"{c}: {c.attribute(_LOCAL)} bytes of a thread do not fit its registers")
-        return found
 
     def inspect_sass(self, signature=None):
         """The GPU's instructions; needs cuobjdump and ptxas of the CUDA toolkit on PATH."""

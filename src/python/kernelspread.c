@@ -1,0 +1,67 @@
+/* kernelspread.c - functions whose loops are spread over cores or a GPU's threads: when, and over how many.
+ *
+ * The front proves that the turns of a loop do not touch what others do, taking arguments to be apart
+ * (td_made.apart).  Here it is seen whether they are.
+ */
+#include "python/kernel.h"
+
+enum { BLOCK = 256, BLOCKS = 8 }; /* threads of a block, blocks for each multiprocessor */
+
+typedef struct range {
+    uintptr_t lo, hi;
+} range;
+
+/* The bytes that a leaf's array touches; empty for what is no array. */
+static range
+range_of(const py_leaf *l)
+{
+    td_view v;
+    int64_t lo, hi, size;
+    uintptr_t at;
+
+    if (l->kind == PY_LEAF_ARRAY) {
+        size = (int64_t)td_dtype_size(td_array_dtype(l->array));
+        td_view_extent(&l->array->view, &lo, &hi);
+        at = l->buf->ptr;
+    } else if (l->kind == PY_LEAF_HOST && !l->buf) {
+        py_host_view_of(l, &v);
+        td_view_extent(&v, &lo, &hi);
+        size = l->type->item[0]->kind == TD_T_RECORD ? 1 : (int64_t)l->host.itemsize;
+        hi += size == 1 && hi > lo ? (int64_t)l->host.itemsize - 1 : 0;
+        at = (uintptr_t)l->host.buf;
+    } else {
+        return (range){0, 0};
+    }
+    return (range){at + (uintptr_t)(lo * size), at + (uintptr_t)(hi * size)};
+}
+
+bool
+py_call_overlaps(const py_call *c, uint64_t written)
+{
+    for (uint32_t i = 0; i < c->nleaf; i++) {
+        range w = range_of(&c->leaf[i]);
+
+        if (!(written >> c->leaf[i].arg & 1))
+            continue;
+        for (uint32_t k = 0; k < c->nleaf; k++) {
+            range r = range_of(&c->leaf[k]);
+
+            if (k != i && r.lo < w.hi && w.lo < r.hi)
+                return true;
+        }
+    }
+    return false;
+}
+
+void
+py_spread_dims(const py_spec *s, td_dims *dims)
+{
+    int64_t most;
+
+    if (td_dev_info(s->dev)->kind == TD_DEV_CPU || !s->made.apart)
+        return;
+    dims->block[0] = BLOCK;
+    dims->grid[0] = (uint32_t)td_dev_info(s->dev)->units * BLOCKS;
+    if (s->made.cooperative && py_blocks_most(s, dims, &most) == TD_OK && most < dims->grid[0])
+        dims->grid[0] = most > 0 ? (uint32_t)most : 1;
+}
