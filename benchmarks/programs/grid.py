@@ -9,6 +9,7 @@ arrays that it is given.
 import math
 
 import numpy as np
+
 from treadle import cuda
 
 THREADS = 256

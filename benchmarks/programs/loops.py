@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+
 from treadle import njit, prange
 
 BINS = 256

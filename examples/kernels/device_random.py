@@ -5,7 +5,6 @@ draws points in the unit square and counts those inside the quarter circle; no p
 """
 
 import numpy
-import treadle as np
 from treadle import cuda
 from treadle.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
 

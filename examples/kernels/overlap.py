@@ -10,7 +10,6 @@ nothing to copy across; the program runs there as well.
 import math
 
 import numpy
-import treadle as np
 from treadle import cuda
 
 SIZES = {

@@ -6,7 +6,6 @@ A kernel takes arrays of the device as they are. A NumPy array travels to the de
 """
 
 import numpy
-import treadle as np
 from treadle import cuda
 
 SIZES = {"cpu": {"size": 1_000_000}, "cuda": {"size": 10_000_000}, "small": {"size": 1000}}

@@ -13,7 +13,9 @@
 #define PIECE    ((size_t)1 << 20)  /* of a copy that several threads make */
 #define PARALLEL ((size_t)4 << 20)  /* shorter copies are done before a second thread is awake */
 
-enum { THREADS = 1024 }; /* of a block, as on a GPU; the arrays of a widened kernel have so many elements */
+enum {
+    THREADS = 1024
+}; /* of a block, as on a GPU; the arrays of a widened kernel have so many elements */
 
 static td_dev cpu;
 
@@ -169,9 +171,10 @@ launch_threads(run *r, int narg, const char *text)
 
     if ((uint64_t)d->block[0] * d->block[1] * d->block[2] > THREADS || d->grid[0] > INT32_MAX ||
         d->grid[1] > UINT16_MAX || d->grid[2] > UINT16_MAX)
-        return td_fail(TD_ERR_VALUE,
-                       "%s: a block has at most %d threads, a grid 2147483647 x 65535 x 65535 blocks",
-                       text, THREADS);
+        return td_fail(
+            TD_ERR_VALUE,
+            "%s: a block has at most %d threads, a grid 2147483647 x 65535 x 65535 blocks", text,
+            THREADS);
     memcpy(words, r->args, (size_t)narg * sizeof *words);
     for (int k = 0; k < 3; k++) {
         words[narg + k] = d->block[k];

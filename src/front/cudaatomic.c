@@ -109,8 +109,8 @@ operand(walk *w, const call *c, uint32_t i, td_dtype dt, td_val *out)
 static td_val
 unless_nan(walk *w, td_op op, const view *v, td_val x)
 {
-    td_val index = index_of(w, v), mask = v->mask,
-           seen = td_load(w->f, v->base, index, mask, 1, 0), is_number, old;
+    td_val index = index_of(w, v), mask = v->mask, seen = td_load(w->f, v->base, index, mask, 1, 0),
+           is_number, old;
 
     is_number = TD_E2(w->f, equal, seen, seen);
     mask = mask.i == UINT32_MAX ? is_number : TD_E2(w->f, logical_and, mask, is_number);
@@ -164,8 +164,8 @@ fn_atomic_cas(walk *w, const call *c, int number, thing *out)
     TD_TRY(check_dtype(w, c, name, "fdilIL", dt));
     TD_TRY(operand(w, c, at, dt, &expected));
     TD_TRY(operand(w, c, at + 1, dt, &x));
-    *out = num_val(dt, td_atomic_cas(w->f, to.view->base, index_of(w, to.view), expected, x,
-                                     to.view->mask));
+    *out = num_val(
+        dt, td_atomic_cas(w->f, to.view->base, index_of(w, to.view), expected, x, to.view->mask));
     return built(w, c->node);
 }
 

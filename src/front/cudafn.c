@@ -207,7 +207,8 @@ dynamic_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim
     *ndim = x && x->type->kind == TD_T_TUPLE ? x->type->n : 1;
     *count = td_const_int(w->f, TD_I64, 1);
     if (!x || *ndim > TD_MAXDIM_KERNEL)
-        return bad(w, c->node, TD_ERR_TYPE, "the array needs a shape: an integer or a tuple of them");
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "the array needs a shape: an integer or a tuple of them");
     for (uint32_t i = 0; i < *ndim; i++) {
         if (!is_int(&item[i]))
             return bad(w, c->node, TD_ERR_TYPE, "a shape has integers, not %s", item[i].type->name);
@@ -278,8 +279,8 @@ fn_dynamic(walk *w, const call *c, int number, thing *out)
         *p = (dynpart){last, info.text, start, end};
         w->parts = p;
     }
-    return array_at(w, c, e, ndim, shape, 'C',
-                    td_at_byte(w->f, td_dynamic(w->f, dt), start, dt), SPACE_SHARED, out);
+    return array_at(w, c, e, ndim, shape, 'C', td_at_byte(w->f, td_dynamic(w->f, dt), start, dt),
+                    SPACE_SHARED, out);
 }
 
 /* const.array_like(a): an array of the program is an argument that no call has to name. */

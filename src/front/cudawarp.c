@@ -61,8 +61,7 @@ members(walk *w, const call *c, const char *what, td_val *out)
     return TD_OK;
 }
 
-static td_val
-not(walk *w, td_val cond)
+static td_val not(walk * w, td_val cond)
 {
     return TD_E1(w->f, logical_not, cond);
 }
@@ -261,8 +260,8 @@ word_of(walk *w, const call *c, const char *what, thing *out)
     TD_TRY(want_args(w, c, what, 1, 1));
     TD_TRY(integer(w, c, 0, what, out));
     if (td_dtype_size(out->type->dt) < 4)
-        *out = num_convert(
-            w, out, td_type_num(td_dtype_kind(out->type->dt) == 'u' ? TD_U32 : TD_I32));
+        *out =
+            num_convert(w, out, td_type_num(td_dtype_kind(out->type->dt) == 'u' ? TD_U32 : TD_I32));
     return TD_OK;
 }
 

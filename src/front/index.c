@@ -119,8 +119,8 @@ array_load(walk *w, const thing *a, thing *out)
         *out = (thing){.type = e, .view = at_record(w, v)};
         return built(w, w->node);
     }
-    *out = num_of(e, td_num_load(w->f, v->base, e->dt, index, v->mask, 1,
-                                 (int)element_align(v, e)));
+    *out =
+        num_of(e, td_num_load(w->f, v->base, e->dt, index, v->mask, 1, (int)element_align(v, e)));
     return built(w, w->node);
 }
 

@@ -23,7 +23,7 @@ typedef enum form {
 
 typedef struct fact {
     form form;
-    int64_t coef; /* of pointers in bytes */
+    int64_t coef;         /* of pointers in bytes */
     bool is_const, turns; /* known when compiling; or but for a loop that turns few times */
     int64_t value;
 } fact;
@@ -45,8 +45,7 @@ enum { FEW = 64, PASSES = 8 }; /* turns that a compiler unrolls; rounds until sl
 /* ---- saying ---- */
 
 /* A line, once a place and kind. */
-static void TD_PRINTF(4, 5)
-say(lint *l, uint32_t line, uint32_t kind, const char *format, ...)
+static void TD_PRINTF(4, 5) say(lint *l, uint32_t line, uint32_t kind, const char *format, ...)
 {
     td_hash key = td_hash_u64(td_hash_u64(TD_HASH_INIT, line), kind);
     char text[400];
@@ -205,9 +204,8 @@ fact_of(lint *l, uint32_t i)
     case OP_shuffle_xor:
     case OP_match_any:
     case OP_atomic_cas:
-    case OP_activemask: return (fact){.form = UNKNOWN};
-    default:
-        return td_op_is_atomic(s->op) ? (fact){.form = UNKNOWN} : other(l, s);
+    case OP_activemask:  return (fact){.form = UNKNOWN};
+    default:             return td_op_is_atomic(s->op) ? (fact){.form = UNKNOWN} : other(l, s);
     }
 }
 
@@ -221,7 +219,8 @@ find_facts(lint *l)
         for (uint32_t i = 0; i < l->f->n; i++)
             l->at[i] = fact_of(l, i);
     } while (l->grew && ++pass < PASSES);
-    for (uint32_t i = 0; l->grew && i < l->f->n; i++) /* not settled: nothing is known of variables */
+    for (uint32_t i = 0; l->grew && i < l->f->n;
+         i++) /* not settled: nothing is known of variables */
         if (l->f->ins[i].op == OP_slot || l->f->ins[i].op == OP_get)
             l->at[i] = (fact){.form = UNKNOWN};
 }
@@ -253,7 +252,8 @@ check_global(lint *l, const td_inst *s, fact bytes, int64_t size)
 
     if (bytes.form == STRIDED)
         say(l, s->line, SAY_STRIDE,
-            "memory is %s in strides: threads with neighbouring threadIdx.x reach elements that lie "
+            "memory is %s in strides: threads with neighbouring threadIdx.x reach elements that "
+            "lie "
             "apart; let threadIdx.x run along the last axis",
             what);
     else if (bytes.form == AFFINE && stride > size)
@@ -275,7 +275,8 @@ check_shared(lint *l, const td_inst *s, fact bytes, int64_t size)
         ways *= 2;
     if (ways > 1)
         say(l, s->line, SAY_BANKS,
-            "%d threads of a warp reach the same bank of shared memory: neighbouring threadIdx.x are "
+            "%d threads of a warp reach the same bank of shared memory: neighbouring threadIdx.x "
+            "are "
             "%" PRId64 " bytes apart; make the last axis one element longer",
             (int)ways, bytes.coef);
 }
@@ -286,9 +287,10 @@ check_access(lint *l, const td_inst *s)
     const td_inst *from = root(l, s->arg[0]);
     int64_t size = (int64_t)(td_dtype_size((td_dtype)s->dt) * s->lanes);
     fact index = arg_fact(l, s, 1), p = arg_fact(l, s, 0),
-         bytes = sum(p, product(index, (fact){.form = AFFINE,
-                                              .is_const = true,
-                                              .value = (int64_t)td_dtype_size((td_dtype)s->dt)}),
+         bytes = sum(p,
+                     product(index, (fact){.form = AFFINE,
+                                           .is_const = true,
+                                           .value = (int64_t)td_dtype_size((td_dtype)s->dt)}),
                      1);
 
     switch (from->op) {
@@ -299,7 +301,8 @@ check_access(lint *l, const td_inst *s)
     case OP_local:
         if (!index.is_const && !index.turns)
             say(l, s->line, SAY_LOCAL,
-                "a local array is indexed by a value that only the running kernel knows: it lies in "
+                "a local array is indexed by a value that only the running kernel knows: it lies "
+                "in "
                 "memory; constants and short loops of constant length keep it in registers");
         break;
     }
@@ -320,7 +323,8 @@ check_width(lint *l, const td_inst *s)
 {
     if (l->narrow && is_wide_float(l, s))
         say(l, s->line, SAY_WIDE,
-            "%s computes in float64, the arrays are float32: an int32 or a float64 beside a float32 "
+            "%s computes in float64, the arrays are float32: an int32 or a float64 beside a "
+            "float32 "
             "gives float64; convert it, float32(x)",
             td_optab[s->op].name);
 }
@@ -347,11 +351,13 @@ check_atomic(lint *l, const td_inst *s)
         return;
     if (extreme)
         say(l, s->line, SAY_ATOMIC,
-            "atomic max and min of floats are loops of compare-and-swap: reduce in the block first, or "
+            "atomic max and min of floats are loops of compare-and-swap: reduce in the block "
+            "first, or "
             "compare integers");
     else if (s->dt == TD_F64)
         say(l, s->line, SAY_ATOMIC,
-            "an atomic operation on float64: twice the traffic of float32; add up in the block first");
+            "an atomic operation on float64: twice the traffic of float32; add up in the block "
+            "first");
 }
 
 /* ---- the whole ---- */

@@ -85,8 +85,8 @@ spell_infinite(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     (void)n;
     (void)how;
     (void)to;
-    *out = num_val(TD_I32, TD_E2(w->f, subtract, td_cast(w->f, up, TD_I32),
-                                 td_cast(w->f, down, TD_I32)));
+    *out = num_val(TD_I32,
+                   TD_E2(w->f, subtract, td_cast(w->f, up, TD_I32), td_cast(w->f, down, TD_I32)));
     return built(w, w->node);
 }
 
@@ -159,7 +159,8 @@ sum_error(walk *w, td_val a, td_val b, td_val *error)
 static td_val
 product_error(walk *w, td_val a, td_val b, td_val *error)
 {
-    td_val zero = negated(w, real(w, (td_dtype)td_at(w->f, a)->dt, 0)); /* x * y + -0 is no x * y to contract */
+    td_val zero = negated(
+        w, real(w, (td_dtype)td_at(w->f, a)->dt, 0)); /* x * y + -0 is no x * y to contract */
     td_val p = TD_E3(w->f, fma, a, b, zero);
 
     *error = TD_E3(w->f, fma, a, b, negated(w, p));
@@ -261,8 +262,8 @@ spell_directed(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     zero = real(w, (td_dtype)td_at(w->f, error)->dt, 0);
     /* a finite result that is too large is on 0's side of inf, where the error is no number */
     below = either(w, TD_E2(w->f, less, error, zero), TD_E2(w->f, equal, r, real(w, to, INFINITY)));
-    above = either(w, TD_E2(w->f, greater, error, zero),
-                   TD_E2(w->f, equal, r, real(w, to, -INFINITY)));
+    above =
+        either(w, TD_E2(w->f, greater, error, zero), TD_E2(w->f, equal, r, real(w, to, -INFINITY)));
     *out = num_val(to, step(w, r, to, both(w, finite, below), both(w, finite, above), how));
     return built(w, w->node);
 }
@@ -314,7 +315,8 @@ spell_to_float(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
     bool integer = td_dtype_is_int(dt_of(x));
     td_dtype from = integer && how & UNSIGNED ? unsigned_of(dt_of(x)) : dt_of(x);
-    td_val zero = real(w, TD_F64, 0), rest = zero, r = td_cast(w->f, td_cast(w->f, val(x), from), to), s, d;
+    td_val zero = real(w, TD_F64, 0), rest = zero,
+           r = td_cast(w->f, td_cast(w->f, val(x), from), to), s, d;
 
     (void)n;
     *out = num_val(to, r);
@@ -327,8 +329,8 @@ spell_to_float(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     } else { /* both are near each other, or r is inf: the difference has the right sign */
         d = TD_E2(w->f, add, TD_E2(w->f, subtract, s, td_cast(w->f, r, TD_F64)), rest);
     }
-    *out = num_val(to, step(w, r, to, TD_E2(w->f, less, d, zero), TD_E2(w->f, greater, d, zero),
-                            how));
+    *out =
+        num_val(to, step(w, r, to, TD_E2(w->f, less, d, zero), TD_E2(w->f, greater, d, zero), how));
     return built(w, w->node);
 }
 
@@ -371,8 +373,9 @@ spell_to_int(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     bool plain = td_dtype_kind(dt) == 'u';
     int width = 8 * (int)td_dtype_size(dt);
     td_val v = rounded(w, td_cast(w->f, val(x), from), how), r, nan;
-    double past = plain ? 2.0 * (double)(UINT64_C(1) << (width - 1)) /* the first number too large */
-                        : (double)(UINT64_C(1) << (width - 1));
+    double past = plain
+                      ? 2.0 * (double)(UINT64_C(1) << (width - 1)) /* the first number too large */
+                      : (double)(UINT64_C(1) << (width - 1));
     int64_t top = (int64_t)(UINT64_C(1) << (width - 1)), most = plain ? -1 : top - 1,
             least = plain ? 0 : top;
 

@@ -106,9 +106,8 @@ spell_mul64hi(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
         v[i] = as(w, &x[i], TD_U64);
     high = TD_E2(w->f, mulhi, v[0], v[1]);
     for (int i = 0; i < 2; i++)
-        high = TD_E2(
-            w->f, subtract, high,
-            TD_E3(w->f, select, TD_E2(w->f, less, val(&x[i]), zero), v[1 - i], none));
+        high = TD_E2(w->f, subtract, high,
+                     TD_E3(w->f, select, TD_E2(w->f, less, val(&x[i]), zero), v[1 - i], none));
     *out = num_val(TD_U64, high);
     return built(w, w->node);
 }
@@ -118,9 +117,9 @@ spell_mul64hi(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 td_status
 spell_byte_perm(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
-    td_val all = TD_E2(w->f, bitwise_or, td_cast(w->f, as(w, &x[0], TD_U32), TD_U64),
-                       TD_E2(w->f, left_shift, td_cast(w->f, as(w, &x[1], TD_U32), TD_U64),
-                             whole(w, TD_U64, 32)));
+    td_val all = TD_E2(
+        w->f, bitwise_or, td_cast(w->f, as(w, &x[0], TD_U32), TD_U64),
+        TD_E2(w->f, left_shift, td_cast(w->f, as(w, &x[1], TD_U32), TD_U64), whole(w, TD_U64, 32)));
     td_val which = td_cast(w->f, as(w, &x[2], TD_U32), TD_U64), sum = whole(w, TD_U64, 0);
 
     (void)n;
@@ -128,18 +127,15 @@ spell_byte_perm(walk *w, const thing *x, int n, int how, td_dtype to, thing *out
     (void)to;
     for (int k = 0; k < 4; k++) {
         td_val nibble = TD_E2(w->f, right_shift, which, whole(w, TD_U64, 4 * k)), byte, sign;
-        td_val bits = TD_E2(w->f, left_shift,
-                            TD_E2(w->f, bitwise_and, nibble, whole(w, TD_U64, 7)),
+        td_val bits = TD_E2(w->f, left_shift, TD_E2(w->f, bitwise_and, nibble, whole(w, TD_U64, 7)),
                             whole(w, TD_U64, 3));
 
-        byte = TD_E2(w->f, bitwise_and, TD_E2(w->f, right_shift, all, bits),
-                     whole(w, TD_U64, 255));
+        byte = TD_E2(w->f, bitwise_and, TD_E2(w->f, right_shift, all, bits), whole(w, TD_U64, 255));
         sign = TD_E3(w->f, select, TD_E2(w->f, greater, byte, whole(w, TD_U64, 127)),
                      whole(w, TD_U64, 255), whole(w, TD_U64, 0));
         nibble = TD_E2(w->f, bitwise_and, nibble, whole(w, TD_U64, 8));
         byte = TD_E3(w->f, select, TD_E2(w->f, equal, nibble, whole(w, TD_U64, 0)), byte, sign);
-        sum = TD_E2(w->f, bitwise_or, sum,
-                    TD_E2(w->f, left_shift, byte, whole(w, TD_U64, 8 * k)));
+        sum = TD_E2(w->f, bitwise_or, sum, TD_E2(w->f, left_shift, byte, whole(w, TD_U64, 8 * k)));
     }
     *out = num_val(TD_U64, sum);
     return built(w, w->node);

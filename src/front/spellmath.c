@@ -96,7 +96,8 @@ spell_normcdf(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
     double exact = -0x1.6a09e667f3bcdp-1, high = to == TD_F32 ? (double)(float)exact : exact;
     double rest = to == TD_F32 ? exact - high : 0x1.bdd3413b26456p-55;
-    td_val t = TD_E2(w->f, multiply, val(x), real(w, to, high)), r = TD_E1(w->f, erfc, t), lost, fixed;
+    td_val t = TD_E2(w->f, multiply, val(x), real(w, to, high)), r = TD_E1(w->f, erfc, t), lost,
+           fixed;
 
     (void)n;
     (void)how;
@@ -119,10 +120,10 @@ spell_fdim(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
     (void)n;
     (void)how;
-    return give(w, to,
-                TD_E3(w->f, select, less, real(w, to, 0),
-                      TD_E2(w->f, subtract, val(&x[0]), val(&x[1]))),
-                out);
+    return give(
+        w, to,
+        TD_E3(w->f, select, less, real(w, to, 0), TD_E2(w->f, subtract, val(&x[0]), val(&x[1]))),
+        out);
 }
 
 /* The exponent of x, which is m * 2**e with 1 <= |m| < 2.  As a float, of 0 -inf, of inf inf; as an int32 the ends. */
@@ -191,8 +192,10 @@ spell_modf(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 td_status
 spell_remquo(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
-    td_val a = TD_E1(w->f, fabs, val(&x[0])), b = TD_E1(w->f, fabs, val(&x[1])), q = whole(w, TD_I32, 0),
-           r = TD_E2(w->f, fmod, a, TD_E2(w->f, multiply, b, real(w, to, 8))), take, tie, odd, minus;
+    td_val a = TD_E1(w->f, fabs, val(&x[0])), b = TD_E1(w->f, fabs, val(&x[1])),
+           q = whole(w, TD_I32, 0),
+           r = TD_E2(w->f, fmod, a, TD_E2(w->f, multiply, b, real(w, to, 8))), take, tie, odd,
+           minus;
 
     (void)n;
     for (int k = 4; k; k /= 2) {

@@ -9,8 +9,8 @@ dtype_of(char letter)
     static const struct {
         char letter;
         td_dtype dt;
-    } tab[] = {{'b', TD_BOOL}, {'c', TD_I8},  {'C', TD_U8},  {'h', TD_I16},  {'H', TD_U16},
-               {'i', TD_I32},  {'I', TD_U32}, {'l', TD_I64}, {'L', TD_U64},  {'e', TD_F16},
+    } tab[] = {{'b', TD_BOOL}, {'c', TD_I8},  {'C', TD_U8},  {'h', TD_I16}, {'H', TD_U16},
+               {'i', TD_I32},  {'I', TD_U32}, {'l', TD_I64}, {'L', TD_U64}, {'e', TD_F16},
                {'g', TD_BF16}, {'f', TD_F32}, {'d', TD_F64}};
 
     for (size_t i = 0; i < sizeof tab / sizeof *tab; i++)
@@ -43,8 +43,7 @@ arguments(walk *w, const call *c, const char *name, const char *letters, thing *
         x[i] = c->arg[i];
         TD_TRY(loaded(w, &x[i]));
         if (!is_num(&x[i]) || td_dtype_is_complex(x[i].type->dt))
-            return bad(w, c->node, TD_ERR_TYPE, "%s takes numbers, not %s", name,
-                       x[i].type->name);
+            return bad(w, c->node, TD_ERR_TYPE, "%s takes numbers, not %s", name, x[i].type->name);
         x[i] = num_val(dtype_of(letters[i]), val_as(w, &x[i], dtype_of(letters[i])));
     }
     return TD_OK;

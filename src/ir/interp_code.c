@@ -10,8 +10,8 @@ typedef struct decoder {
     const uint64_t *args;
     td_arena *mem;
     td_prog *p;
-    uint32_t *word; /* of each instruction: offset of its value */
-    uint32_t *root; /* of each pointer: index of the td_code_ptr that it was made from */
+    uint32_t *word;           /* of each instruction: offset of its value */
+    uint32_t *root;           /* of each pointer: index of the td_code_ptr that it was made from */
     size_t ndynamic, dynamic; /* bytes, and where they begin */
     bool has_dynamic;
     uint32_t *pc;                   /* of each instruction: the first code at or after it */

@@ -87,10 +87,9 @@ static td_status
 address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, char **out)
 {
     const td_code_ptr *p = &e->p->ptr[c->ptr];
-    size_t size = td_dtype_size(c->dt),
-           align = c->imm && !c->step && l == 0 ? (size_t)c->imm
-                   : c->imm && (size_t)c->imm < size ? (size_t)c->imm
-                                                     : size;
+    size_t size = td_dtype_size(c->dt), align = c->imm && !c->step && l == 0      ? (size_t)c->imm
+                                                : c->imm && (size_t)c->imm < size ? (size_t)c->imm
+                                                                                  : size;
     int64_t index = t->val[c->b + l * c->step].i;
     bool global = p->op == OP_param || p->op == OP_pointer;
     uintptr_t at;

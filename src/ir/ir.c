@@ -152,6 +152,16 @@ td_emit_raw(td_fn *f, td_op op, const td_val *arg)
     return td_push(f, s);
 }
 
+/* A choice between halves, which are not computed with: between their bits. */
+static td_val
+select_bits(td_fn *f, const td_val *arg)
+{
+    td_dtype dt = dt_of(f, arg[1]);
+    td_val bits[] = {arg[0], td_bitcast(f, arg[1], TD_U16), td_bitcast(f, arg[2], TD_U16)};
+
+    return td_bitcast(f, td_emit_raw(f, OP_select, bits), dt);
+}
+
 td_val
 td_emit(td_fn *f, td_op op, const td_val *arg)
 {
@@ -160,6 +170,8 @@ td_emit(td_fn *f, td_op op, const td_val *arg)
     TD_ASSERT(op < TD_OPS);
     if (f->st)
         return (td_val){0};
+    if (op == OP_select && td_dtype_is_half(dt_of(f, arg[1])) && dt_of(f, arg[1]) == dt_of(f, arg[2]))
+        return select_bits(f, arg);
     if (!td_exprtab[op])
         return td_emit_raw(f, op, arg);
     prepare(f, op, arg, x);

@@ -128,6 +128,7 @@ td_val w_one(wide *w, td_val v);
 td_val w_vec(wide *w, td_val v);
 void w_inst(wide *w, uint32_t i); /* an instruction that neither opens nor closes */
 void w_defined(wide *w, uint32_t i, td_val one, td_val vec);
+td_val w_select(wide *w, td_val mask, td_val a, td_val b); /* of any dtype */
 void w_close(wide *w, uint32_t mark); /* forgets what was made since nundo was `mark` */
 td_val w_int(wide *w, td_dtype dt, int64_t v);
 

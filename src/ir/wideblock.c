@@ -53,8 +53,7 @@ w_storage(wide *w, uint32_t i, uint32_t end)
         wat *v = &w->at[i];
         bool count = v->shape == W_PREFIX || v->shape == W_SUFFIX;
 
-        if (s->op == OP_param ||
-            (!w->host && (s->op == OP_shared || s->op == OP_dynamic)))
+        if (s->op == OP_param || (!w->host && (s->op == OP_shared || s->op == OP_dynamic)))
             w_defined(w, i, td_push(w->f, *s), TD_NONE);
         if (s->op == OP_local)
             w_defined(w, i, local_arrays(w, s), TD_NONE);
@@ -209,8 +208,7 @@ w_do_once(wide *w, uint32_t i, uint32_t end)
 
         if (td_op_opens(s->op)) {
             for (uint32_t stop = w_end(w, i); i < stop; i++)
-                if (w->in->ins[i].op == OP_get &&
-                    w->at[w->in->ins[i].arg[0].i].keep == W_ONCE)
+                if (w->in->ins[i].op == OP_get && w->at[w->in->ins[i].arg[0].i].keep == W_ONCE)
                     w_inst(w, i);
         } else if (once) {
             w_inst(w, i);
@@ -352,16 +350,15 @@ block_control(wide *w, uint32_t i)
     w->f->line = s->line;
     w->epoch = 0;
     switch (s->op) {
-    case OP_break_if: td_break_out(w->f, w_one(w, s->arg[0]), (int)s->imm); return i + 1;
-    case OP_exit_if:  td_exit_if(w->f, w_one(w, s->arg[0])); return i + 1;
-    case OP_barrier:  return i + 1;
+    case OP_break_if:      td_break_out(w->f, w_one(w, s->arg[0]), (int)s->imm); return i + 1;
+    case OP_exit_if:       td_exit_if(w->f, w_one(w, s->arg[0])); return i + 1;
+    case OP_barrier:       return i + 1;
     case OP_barrier_count: count_threads(w, i); return i + 1;
-    case OP_if:       td_if(w->f, w_one(w, s->arg[0])); break;
-    case OP_loop:     td_loop(w->f); break;
-    case OP_block:    td_block(w->f); break;
+    case OP_if:            td_if(w->f, w_one(w, s->arg[0])); break;
+    case OP_loop:          td_loop(w->f); break;
+    case OP_block:         td_block(w->f); break;
     case OP_for:
-        w_defined(w, i,
-                  td_for(w->f, w_one(w, s->arg[0]), w_one(w, s->arg[1]), w_one(w, s->arg[2])),
+        w_defined(w, i, td_for(w->f, w_one(w, s->arg[0]), w_one(w, s->arg[1]), w_one(w, s->arg[2])),
                   TD_NONE);
         break;
     }

@@ -112,10 +112,10 @@ wants_mask(const wide *w, uint32_t i)
     if (pure(s->op) || s->op == OP_exit_if)
         return false;
     switch (s->op) {
-    case OP_for:  return !w->at[i].strip || w->at[i].leak;
-    case OP_if:   return shape(w, s->arg[0]) != W_PREFIX || w_has_else(w, i);
-    case OP_set:  return w->at[i].partial;
-    case OP_load: return w->at[i].shape == W_LANES;
+    case OP_for:     return !w->at[i].strip || w->at[i].leak;
+    case OP_if:      return shape(w, s->arg[0]) != W_PREFIX || w_has_else(w, i);
+    case OP_set:     return w->at[i].partial;
+    case OP_load:    return w->at[i].shape == W_LANES;
     case OP_slot:
     case OP_shared:
     case OP_dynamic:
@@ -283,10 +283,8 @@ open_region(wide *w, uint32_t i)
     else if (s->op == OP_block)
         td_block(w->f);
     else
-        w_defined(
-            w, i,
-            td_for(w->f, w_one(w, s->arg[0]), w_one(w, s->arg[1]), w_one(w, s->arg[2])),
-            TD_NONE);
+        w_defined(w, i, td_for(w->f, w_one(w, s->arg[0]), w_one(w, s->arg[1]), w_one(w, s->arg[2])),
+                  TD_NONE);
 }
 
 /* Lanes go on while `more`; the loop ends with the last. */
@@ -319,7 +317,8 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_dtype dt = (td_dtype)s->dt;
     int bits = 8 * (int)td_dtype_size(dt);
     bool lanes = w->at[i].shape == W_LANES;
-    td_val n = td_slot(f, dt, lanes ? w->lanes : 1), hi = w_vec(w, s->arg[1]), step, limit, now, start;
+    td_val n = td_slot(f, dt, lanes ? w->lanes : 1), hi = w_vec(w, s->arg[1]), step, limit, now,
+           start;
     td_val least = w_int(w, dt, bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1)));
 
     step = lanes ? w_vec(w, s->arg[2]) : w_one(w, s->arg[2]);
@@ -375,8 +374,9 @@ do_loop(wide *w, uint32_t i)
     uint32_t mark;
     td_val live = TD_NONE;
     bool strip = w->at[i].strip && !w->at[i].leak && w->m.kind != W_SOME;
-    bool apart = s->op == OP_for && !strip && (!alike(shape(w, s->arg[0])) || !alike(shape(w, s->arg[1])) ||
-                                     !alike(shape(w, s->arg[2])));
+    bool apart =
+        s->op == OP_for && !strip &&
+        (!alike(shape(w, s->arg[0])) || !alike(shape(w, s->arg[1])) || !alike(shape(w, s->arg[2])));
 
     w->f->line = s->line;
     if (w->at[i].leak || apart)
@@ -517,7 +517,8 @@ wants_any(const wide *w, uint32_t i)
 
     if (s->op == OP_load || s->op == OP_store)
         return w_once(w, i);
-    return td_op_is_breakable(s->op) || s->op == OP_nanosleep || (s->op == OP_if && alike(shape(w, s->arg[0])));
+    return td_op_is_breakable(s->op) || s->op == OP_nanosleep ||
+           (s->op == OP_if && alike(shape(w, s->arg[0])));
 }
 
 static void

@@ -123,13 +123,12 @@ lane_by_lane(wide *w, uint32_t i, td_val mask)
 
 /* ---- whole groups ---- */
 
-static void
+static td_val
 access(wide *w, uint32_t i, td_val p, td_val index, td_val mask)
 {
     const td_inst *s = &w->in->ins[i];
     td_inst own = *s;
     int n = td_optab[s->op].arity;
-    td_val v;
 
     own.lanes = (uint8_t)w->lanes;
     own.imm = s->op == OP_load || s->op == OP_store ? (uint64_t)alignment(s) : s->imm;
@@ -138,9 +137,47 @@ access(wide *w, uint32_t i, td_val p, td_val index, td_val mask)
     for (int a = 2; a < n - 1; a++)
         own.arg[a] = w_vec(w, s->arg[a]);
     own.arg[n - 1] = mask;
-    v = td_push(w->f, own);
-    if (td_optab[s->op].value)
-        w_defined(w, i, TD_NONE, v);
+    return td_push(w->f, own);
+}
+
+/* x < 0 ? x + n : x, as Python's indices are, of an x that counts up by ones: x.  TD_NONE: another. */
+static td_val
+wrapped(const wide *w, td_val index)
+{
+    const td_inst *s = &w->in->ins[w_src(w, index)], *c, *zero;
+
+    if (s->op != OP_select || shape(w, index) != W_LANES || !in_row(w, s->arg[2]))
+        return TD_NONE;
+    c = &w->in->ins[w_src(w, s->arg[0])];
+    if (c->op != OP_less || w_src(w, c->arg[0]) != w_src(w, s->arg[2]))
+        return TD_NONE;
+    zero = &w->in->ins[w_src(w, c->arg[1])];
+    return zero->op == OP_const && !zero->imm ? s->arg[2] : TD_NONE;
+}
+
+/* Such an index is seldom negative: then lanes' elements are neighbours. */
+static td_val
+access_wrapped(wide *w, uint32_t i, td_val p, td_val x, td_val mask)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val first = w_one(w, x), all = w_vec(w, s->arg[1]), v, slot = TD_NONE;
+    bool load = s->op == OP_load;
+
+    if (load)
+        slot = td_slot(f, (td_dtype)s->dt, w->lanes);
+    else
+        w_vec(w, s->arg[2]); /* for both branches */
+    td_if(f, TD_E2(f, less_equal, w_int(w, (td_dtype)w->in->ins[w_src(w, x)].dt, 0), first));
+    v = access(w, i, p, first, mask);
+    if (load)
+        td_set(f, slot, v);
+    td_else(f);
+    v = access(w, i, p, all, mask);
+    if (load)
+        td_set(f, slot, v);
+    td_end(f);
+    return load ? td_get(f, slot) : v;
 }
 
 static void
@@ -162,7 +199,7 @@ w_access(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
     int last = td_optab[s->op].arity - 1;
-    td_val mask, own = s->arg[last];
+    td_val mask, own = s->arg[last], x, v;
 
     if (w_once(w, i) && !td_op_is_atomic(s->op)) {
         once(w, i);
@@ -171,12 +208,19 @@ w_access(wide *w, uint32_t i)
     mask = w_mask(w);
     if (own.i != UINT32_MAX)
         mask = w_and(w, mask, w_vec(w, own));
-    if (w_is_local(w, s->arg[0]))
-        access(w, i, w_one(w, s->arg[0]), local_index(w, s->arg[1]), mask);
-    else if (!alike(w, s->arg[0]))
+    if (!w_is_local(w, s->arg[0]) && !alike(w, s->arg[0])) {
         lane_by_lane(w, i, mask);
+        return;
+    }
+    x = td_op_is_atomic(s->op) ? TD_NONE : wrapped(w, s->arg[1]);
+    if (w_is_local(w, s->arg[0]))
+        v = access(w, i, w_one(w, s->arg[0]), local_index(w, s->arg[1]), mask);
+    else if (x.i != UINT32_MAX)
+        v = access_wrapped(w, i, w_one(w, s->arg[0]), x, mask);
     else
-        access(w, i, w_one(w, s->arg[0]), index_of(w, s->arg[1]), mask);
+        v = access(w, i, w_one(w, s->arg[0]), index_of(w, s->arg[1]), mask);
+    if (td_optab[s->op].value)
+        w_defined(w, i, TD_NONE, v);
 }
 
 /* ---- pointers ---- */

@@ -19,11 +19,9 @@ refused(const wide *w, const td_inst *s)
     case OP_piece_end:
     case OP_piece:        return w->host ? NULL : "a thread cannot be cut into pieces";
     case OP_at:
-    case OP_address:
-        return w_is_local(w, s->arg[0]) ? "a local array's address is taken" : NULL;
+    case OP_address:      return w_is_local(w, s->arg[0]) ? "a local array's address is taken" : NULL;
     case OP_local:
-        return w->barriers &&
-                       s->imm * td_dtype_size((td_dtype)s->dt) * TD_WIDE_THREADS > LOCAL_MOST
+        return w->barriers && s->imm * td_dtype_size((td_dtype)s->dt) * TD_WIDE_THREADS > LOCAL_MOST
                    ? "its local arrays are too large"
                    : NULL;
     case OP_shuffle:

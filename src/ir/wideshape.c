@@ -192,18 +192,18 @@ of_value(wide *w, uint32_t i)
     case OP_tid:
         w->at[i].stride = s->imm == 0;
         return w->linear ? W_LANES : s->imm == 0 ? W_AFFINE : W_GROUP;
-    case OP_lane: w->at[i].stride = 1; return W_AFFINE;
+    case OP_lane:        w->at[i].stride = 1; return W_AFFINE;
     case OP_shuffle_xor:
     case OP_shuffle:
-    case OP_match_any: return W_LANES;
+    case OP_match_any:   return W_LANES;
     case OP_ballot:
     case OP_activemask:
-    case OP_clock:   return W_GROUP;
+    case OP_clock:       return W_GROUP;
     case OP_at:
     case OP_pointer:
-    case OP_address: return of_pointer(w, s);
-    case OP_load: return of_load(w, i);
-    case OP_for:  return of_counter(w, i);
+    case OP_address:     return of_pointer(w, s);
+    case OP_load:        return of_load(w, i);
+    case OP_for:         return of_counter(w, i);
     case OP_get:
         w->at[i].stride = w->at[s->arg[0].i].stride;
         return (wshape)w->at[s->arg[0].i].shape;
@@ -383,11 +383,10 @@ w_edge(const wide *w, uint32_t i)
     case OP_for:
     case OP_loop:
     case OP_block:
-    case OP_else:     return w->at[i].block;
-    case OP_end:      return w->at[s->jump].block;
-    case OP_break_if: return w->at[w->at[i].target].block;
-    case OP_exit_if:
-        return w->barriers && w_at_block(w, i) && shape(w, s->arg[0]) == W_BLOCK;
+    case OP_else:          return w->at[i].block;
+    case OP_end:           return w->at[s->jump].block;
+    case OP_break_if:      return w->at[w->at[i].target].block;
+    case OP_exit_if:       return w->barriers && w_at_block(w, i) && shape(w, s->arg[0]) == W_BLOCK;
     }
     return false;
 }
@@ -417,9 +416,9 @@ keep_slots(wide *w)
             continue;
         for (uint32_t a = v->next; a != W_ROOT; a = w->at[a].next)
             one &= w->at[a].phase == w->at[v->next].phase;
-        v->keep = v->shape == W_BLOCK                        ? W_ONCE
+        v->keep = v->shape == W_BLOCK                 ? W_ONCE
                   : !w->barriers || (one && !v->zero) ? W_LOCAL
-                                                             : W_ARRAY;
+                                                      : W_ARRAY;
     }
 }
 
@@ -450,7 +449,7 @@ cheap(unsigned op)
     case OP_tid:
     case OP_at:
     case OP_pointer:
-    case OP_address:     return true;
+    case OP_address:       return true;
     }
     return false;
 }
@@ -549,7 +548,8 @@ w_lanes(const wide *w, int vector_bytes)
 
         if (s->op == OP_loop || s->op == OP_for)
             weight *= depth++ < DEEPEST ? HOT : 1;
-        else if (s->op == OP_end && (w->in->ins[s->jump].op == OP_loop || w->in->ins[s->jump].op == OP_for))
+        else if (s->op == OP_end &&
+                 (w->in->ins[s->jump].op == OP_loop || w->in->ins[s->jump].op == OP_for))
             weight /= --depth < DEEPEST ? HOT : 1;
         if (w->at[i].shape == W_LANES && s->op < TD_OPS)
             *(td_dtype_size((td_dtype)td_at(w->in, s->arg[td_optab[s->op].arity - 1])->dt) == 8

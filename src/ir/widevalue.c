@@ -11,6 +11,19 @@ w_int(wide *w, td_dtype dt, int64_t v)
     return td_const_int(w->f, dt, v);
 }
 
+td_val
+w_select(wide *w, td_val mask, td_val a, td_val b)
+{
+    td_fn *f = w->f;
+    td_dtype dt = f->st ? TD_BOOL : (td_dtype)td_at(f, a)->dt;
+
+    if (td_dtype_is_half(dt)) {
+        a = td_bitcast(f, a, TD_U16);
+        b = td_bitcast(f, b, TD_U16);
+    }
+    return td_bitcast(f, TD_E3(f, select, mask, a, b), dt);
+}
+
 static wshape
 shape(const wide *w, td_val v)
 {
@@ -238,9 +251,9 @@ compute(wide *w, uint32_t i)
     case OP_tid:
         w_defined(w, i, w->linear ? TD_NONE : w->tid[s->imm], w->linear ? w->tid[s->imm] : TD_NONE);
         return;
-    case OP_bid:  w_defined(w, i, w->bid[s->imm], TD_NONE); return;
-    case OP_bdim: w_defined(w, i, w->bdim[s->imm], TD_NONE); return;
-    case OP_gdim: w_defined(w, i, w->gdim[s->imm], TD_NONE); return;
+    case OP_bid:     w_defined(w, i, w->bid[s->imm], TD_NONE); return;
+    case OP_bdim:    w_defined(w, i, w->bdim[s->imm], TD_NONE); return;
+    case OP_gdim:    w_defined(w, i, w->gdim[s->imm], TD_NONE); return;
     case OP_at:
     case OP_pointer:
     case OP_address: w_pointer(w, i); return;
@@ -289,7 +302,7 @@ set(wide *w, uint32_t i)
     if (w->at[i].partial)
         mask = w_mask(w);
     if (mask.i != UINT32_MAX)
-        v = TD_E3(w->f, select, mask, v, td_get(w->f, slot->one));
+        v = w_select(w, mask, v, td_get(w->f, slot->one));
     td_set(w->f, slot->one, v);
 }
 

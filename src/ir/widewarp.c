@@ -13,7 +13,7 @@ w_is_warp(unsigned op)
     case OP_ballot:
     case OP_match_any:
     case OP_activemask:
-    case OP_syncwarp:   return true;
+    case OP_syncwarp:    return true;
     }
     return false;
 }
@@ -37,13 +37,9 @@ static td_val
 moved(wide *w, td_val v, td_val from, td_val members)
 {
     td_fn *f = w->f;
-    td_val there = td_cast(f, present(w, members), TD_U64), all;
-    td_dtype dt = (td_dtype)td_at(f, v)->dt;
+    td_val there = td_cast(f, present(w, members), TD_U64), all = td_permute(f, v, from);
 
-    if (td_dtype_is_half(dt)) /* there is no choice between halves but between their bits */
-        v = td_bitcast(f, v, TD_U16);
-    all = td_permute(f, v, from);
-    return td_bitcast(f, TD_E3(f, select, td_permute(f, td_unbits(f, there, WARP), from), all, v), dt);
+    return TD_E3(f, select, td_permute(f, td_unbits(f, there, WARP), from), all, v);
 }
 
 /* Each lane's value is compared with all. */

@@ -1,6 +1,6 @@
 /* text.c - a kernel's stages as text. */
-#include "jit/jit.h"
 #include "jit/engine.h"
+#include "jit/jit.h"
 #include "jit/library.h"
 
 #include <string.h>

@@ -13,8 +13,8 @@ td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out)
     td_status st;
 
     *out = td_fn_new(mem, f->name);
-    st = f->simt ? td_fn_widen(f, vector_bytes, out, &why)
-                 : td_fn_widen_loops(f, vector_bytes, out);
+    st =
+        f->simt ? td_fn_widen(f, vector_bytes, out, &why) : td_fn_widen_loops(f, vector_bytes, out);
     if (st == TD_SKIP && !f->simt) {
         *out = *f;
         return TD_OK;

@@ -32,8 +32,9 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
     const char *why = "";
     double t = seconds();
     size_t nbytes;
-    td_status st = strncmp(c->name, "each", 4) == 0 ? td_fn_widen_loops(&c->f, lw->vector_bytes, &f)
-                                                    : td_fn_widen(&c->f, lw->vector_bytes, &f, &why);
+    td_status st = strncmp(c->name, "each", 4) == 0
+                       ? td_fn_widen_loops(&c->f, lw->vector_bytes, &f)
+                       : td_fn_widen(&c->f, lw->vector_bytes, &f, &why);
 
     if (st == TD_SKIP)
         return td_fail(TD_ERR_VALUE, "not widened: %s", why);
@@ -80,7 +81,8 @@ launch(const test_case *c, entry_fn *entry, const uint64_t *args, const uint32_t
 
 /* Equal results of interpreter and machine code. */
 static void
-compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t block[3], uint32_t shared)
+compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t block[3],
+        uint32_t shared)
 {
     uint64_t want[MAX_ARGS], have[MAX_ARGS];
     int before = check_failures;
@@ -96,7 +98,8 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
         want[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
         have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
     }
-    ok = CHECK_OK(td_fn_finish(&c->f)) && CHECK_OK(td_interp(&c->f, grid, block, want, shared, NULL)) &&
+    ok = CHECK_OK(td_fn_finish(&c->f)) &&
+         CHECK_OK(td_interp(&c->f, grid, block, want, shared, NULL)) &&
          CHECK_OK(compile(c, lw, &mem, &entry));
     if (ok && CHECK(td_scratch_grow(shared))) {
         launch(c, entry, have, grid, block);

@@ -16,6 +16,7 @@ typedef struct draw {
     int depth, level, left; /* open regions, of those the breakable ones, statements to come */
     int together;           /* breakable regions that all threads leave together */
     bool ends, apart;       /* ends: exits are wanted; apart: threads' paths may differ here */
+    bool wrapped;           /* all stands in a block; ends are breaks out of it */
 } draw;
 
 static inline uint64_t
@@ -68,6 +69,12 @@ draw_int(draw *d, int deep)
     case 7:
         return td_load(f, d->ints, TD_E2(f, add, d->tid, td_const_int(f, TD_I32, (int64_t)draw_next(d, 9))),
                        TD_NONE, 1, 0);
+    }
+    if (draw_next(d, 10) == 0) { /* an index from the end, as Python's */
+        td_val i = TD_E2(f, subtract, d->tid, td_const_int(f, TD_I32, (int64_t)draw_next(d, 9)));
+
+        i = TD_E3(f, select, TD_E2(f, less, i, d->zero), TD_E2(f, add, i, td_const_int(f, TD_I32, DRAW_IN)), i);
+        return td_load(f, d->ints, i, TD_NONE, 1, 0);
     }
     return td_emit(f, ops[draw_next(d, 7)], (td_val[]){draw_int(d, deep - 1), draw_int(d, deep - 1)});
 }
@@ -192,6 +199,23 @@ draw_set(draw *d)
     }
 }
 
+static inline void
+draw_end(draw *d)
+{
+    td_fn *f = &d->c->f;
+
+    if (!d->wrapped) {
+        td_exit_if(f, draw_cond(d));
+        return;
+    }
+    td_if(f, draw_cond(d));
+    if (draw_next(d, 2))
+        draw_set(d);
+    td_break_out(f, td_const_int(f, TD_BOOL, 1), d->level);
+    td_else(f);
+    td_end(f);
+}
+
 /* Within what comes threads may part, and no barrier stands. */
 static inline void
 draw_part(draw *d)
@@ -228,7 +252,7 @@ draw_statement(draw *d)
         break;
     case 10:
         if (d->ends && d->apart && draw_next(d, 3) == 0)
-            td_exit_if(f, draw_cond(d));
+            draw_end(d);
         else if (d->level > together)
             td_break_out(f, draw_cond(d), (int)draw_next(d, (uint64_t)(d->level - together)));
         return;
@@ -276,6 +300,9 @@ wide_draw(test_case *c, uint64_t seed, uint32_t nthread)
     d.lin = TD_E2(f, add, TD_E2(f, multiply, row, td_index(f, OP_bdim, 0)), d.tid);
     d.gid = TD_E2(f, add, TD_E2(f, multiply, td_index(f, OP_bid, 0), td_const_int(f, TD_I32, nthread)), d.lin);
     d.apart = d.shared.i == UINT32_MAX;
+    d.wrapped = d.apart && seed % 4 == 3;
+    if (d.wrapped)
+        td_block(f);
     if (!d.apart) { /* what a thread that ends leaves behind is known */
         td_store(f, d.shared, d.lin, d.zero, TD_NONE, 0);
         td_barrier(f);
@@ -287,6 +314,8 @@ wide_draw(test_case *c, uint64_t seed, uint32_t nthread)
         td_store(f, d.out, TD_E2(f, add, TD_E2(f, multiply, d.gid, td_const_int(f, TD_I32, DRAW_LOG)),
                                  td_const_int(f, TD_I32, k)),
                  td_get(f, d.slot[k]), TD_NONE, 0);
+    if (d.wrapped)
+        td_end(f);
 }
 
 #endif

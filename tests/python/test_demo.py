@@ -201,6 +201,13 @@ def test_report_is_well_formed_and_self_contained(tmp_path):
     assert "100×" in text and "ended &lt;badly&gt;" in text and "pip install scikit-image" in text
 
 
+def test_headline_counts_programs_of_one_text(tmp_path):
+    good = sample_rows(tmp_path)[0]
+    assert "1 NumPy programs" in report.headline([good]) and "100×" in report.headline([good])
+    good.kernels = True
+    assert report.headline([good]) == "No program ran to its end"
+
+
 def test_failures_decide_the_exit_code(tmp_path):
     good, wrong, missing, broken = sample_rows(tmp_path)
     assert not run.failed([good, missing])

@@ -256,7 +256,7 @@ def test_grid_sync():
     def kernel(a, b):
         g = cuda.cg.this_grid()
         i = cuda.grid(1)
-        for k in range(3):
+        for _ in range(3):
             a[i] = b[(i + 1) % a.size] + 1
             g.sync()
             b[i] = a[(i + 1) % a.size] * 2

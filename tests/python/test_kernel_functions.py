@@ -5,10 +5,10 @@ import cmath
 import math
 import operator
 
+import kernel_names
 import numpy as np
 import pytest
 
-import kernel_names
 import treadle
 from treadle import cuda
 
@@ -124,7 +124,7 @@ case("numpy.round numpy.around", "F(x, 1)", [(0.25,), (1.37,)])
 case("numpy.angle numpy.real numpy.imag numpy.conj numpy.isreal numpy.iscomplex", "F(x)", [(x,) for x in COMPLEX])
 case("numpy.isclose", "F(x, y, equal_nan=True)", [(math.nan, math.nan), (1.0, math.nan)])
 
-for name, sign in (
+for name, _sign in (
     ("add iadd", "+"), ("sub isub", "-"), ("mul imul", "*"), ("truediv itruediv", "/"), ("floordiv ifloordiv", "//"),
     ("mod imod", "%"), ("lshift ilshift", "<<"), ("rshift irshift", ">>"), ("and_ iand", "&"), ("or_ ior", "|"),
     ("xor ixor", "^"), ("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="),

@@ -3,6 +3,7 @@
 Variables have a type each (i: int, x: float, b: bool), loops are bounded, integers are kept small, divisors away from 0.
 """
 
+import itertools
 import linecache
 import warnings
 
@@ -113,9 +114,11 @@ def arguments():
     return (rng.uniform(-9, 9, 7), rng.integers(-50, 50, 5).astype(np.int32), np.array([3, 40], np.int16), 11, 2.25)
 
 
-def made(text, number=[0]):
-    number[0] += 1
-    name = f"<fuzz {number[0]}>"
+numbers = itertools.count()
+
+
+def made(text):
+    name = f"<fuzz {next(numbers)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space = {}
     exec(compile(text, name, "exec"), space)

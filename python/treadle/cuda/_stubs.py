@@ -73,7 +73,11 @@ stwt(array, i, value) -> None | array[i] = value, written through the caches.
 shared.array(shape, dtype, alignment=None, layout='C') -> array | An array that the threads of a block share,
     uninitialised. shape: a constant, an int or a tuple of them; 0 asks for the dynamic memory that the launch gives.
     dtype: a type of treadle.types or NumPy's.
-shared.dynamic(name, shape, dtype) -> array | A part of the dynamic memory that the launch gives, its own: parts lie behind each other in the order in which the kernel asks for them, each from a multiple of 16 bytes on. name: a constant; a name that was asked for before is that part again. shape: an int or a tuple of them, known when the kernel runs, the same for all threads. The launch says how many bytes there are, k[grid, block, stream, bytes]; with debug=True too few are an IndexError.
+shared.dynamic(name, shape, dtype) -> array | A part of the dynamic memory that the launch gives, its own:
+    parts lie behind each other in the order in which the kernel asks for them, each from a multiple of 16
+    bytes on. name: a constant; a name that was asked for before is that part again. shape: an int or a tuple
+    of them, known when the kernel runs, the same for all threads. The launch says how many bytes there are,
+    k[grid, block, stream, bytes]; with debug=True too few are an IndexError.
 local.array(shape, dtype, alignment=None, layout='C') -> array | An array of the thread's own, uninitialised. shape: a
     constant, an int or a tuple of them. dtype: as in shared.array.
 const.array_like(ndarray) -> array | A NumPy array of the program, read-only, as it is when the kernel is compiled.

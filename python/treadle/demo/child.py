@@ -104,6 +104,7 @@ def main(name, module_name, size, folder):
         title=programs.title(program),
         story=programs.story(program),
         size=program.SIZES[size],
+        kernels=hasattr(program, "reference"),
         tolerance=program.TOLERANCE,
         why=program.WHY,
     )

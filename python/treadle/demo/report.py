@@ -33,8 +33,8 @@ def data_uri(path):
 
 
 def headline(rows):
-    """One sentence on what came out."""
-    ratios = [row.ratio for row in rows if row.state == "ok" and row.ratio]
+    """One sentence on what came out of the programs that are NumPy's text."""
+    ratios = [row.ratio for row in rows if row.state == "ok" and row.ratio and not row.kernels]
     if not ratios:
         return "No program ran to its end"
     middle = math.exp(sum(map(math.log, ratios)) / len(ratios))
@@ -150,8 +150,10 @@ def page(rows, facts, when):
 <body><main>
 <header><p class="name">treadle</p>
 <h1>{escape(headline(rows))}</h1>
-<p>Every program is a plain NumPy file whose import says <code>import treadle as np</code>. The
-same text ran under NumPy and under treadle on this machine, and the results were compared.</p>
+<p>Programs of this kind are plain NumPy files whose import says <code>import treadle as np</code>.
+The same text ran under NumPy and under treadle on this machine, and the results were compared.
+Those in <code>examples/kernels</code> write kernels of their own; beside them stands NumPy code
+that computes the same.</p>
 </header>
 {table(rows)}
 <p class="fine">NumPy and treadle: the median of repeated calls. First call: treadle's, with an

@@ -24,6 +24,7 @@ class Row:
         self.name = name
         self.title = name
         self.story, self.size = [], {}
+        self.kernels = False  # NumPy's side is another text
         self.tolerance, self.why = 0.0, ""
         self.numpy = self.first = self.treadle = None  # seconds
         self.error, self.pictures = None, []
