@@ -128,6 +128,7 @@ with_axes(walk *w, const thing *a, const uint32_t *axis, uint32_t n, char layout
 
         t.view->shape[i] = made ? dim_known(1) : a->view->shape[axis[i]];
         t.view->stride[i] = made ? dim_known(0) : stride_of(w, a, axis[i]);
+        t.view->axis[i] = made ? -1 : a->view->axis[axis[i]];
     }
     return t;
 }
@@ -207,6 +208,7 @@ reshaped(walk *w, const thing *a, const dim *shape, uint32_t n, uint32_t node, t
     out->view->mask = x.view->mask;
     out->view->arg = x.view->arg;
     out->view->fresh = x.view->fresh;
+    view_of(w, out->view, x.view, n);
     return built(w, node);
 }
 
@@ -474,6 +476,7 @@ fn_view(walk *w, const call *c, int number, thing *out)
     out->type = td_type_array(t, n, 'C', x.type->readonly);
     out->view->arg = x.view->arg;
     out->view->mask = x.view->mask;
+    view_of(w, out->view, x.view, n);
     return built(w, c->node);
 }
 

@@ -330,8 +330,8 @@ for_count(walk *w, uint32_t node, const thing *it)
     td_val k, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
 
     TD_TRY(iter_length(w, it, node, &n));
-    t = turns_begin(w, &l, node, it->prange);
-    if (turns_how(t) == RUN_PARALLEL)
+    t = turns_begin(w, &l, node, it->prange, &n);
+    if (turns_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
     TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.depth_break = w->depth;

@@ -489,7 +489,7 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     }
     at = lin_binary(w, op, a, b);
     st = num_op(w, o->row, (thing[]){*a, *b}, 2, out);
-    if (!st && is_int(out))
+    if (!st && is_num(out) && out->type->dt == TD_I64) /* narrower ones wrap round */
         out->lin = at;
     if (!st && (op == TD_SYN_Add || op == TD_SYN_Mult || op == TD_SYN_FloorDiv ||
                 op == TD_SYN_BitOr || op == TD_SYN_BitXor))

@@ -65,7 +65,7 @@ range_length(walk *w, const thing *r, thing *n)
 static void
 range_item(walk *w, const thing *r, td_val k, thing *out)
 {
-    int64_t from, step = 0;
+    int64_t from, to, step = 0;
     bool whole = known_int(&r->item[2], &step) && step == 1;
     td_val v = k;
 
@@ -73,7 +73,9 @@ range_item(walk *w, const thing *r, td_val k, thing *out)
         v = TD_E2(w->f, multiply, v, val_as(w, &r->item[2], TD_I64));
     if (!known_int(&r->item[0], &from) || from)
         v = TD_E2(w->f, add, v, val_as(w, &r->item[0], TD_I64));
-    *out = num_index(v, r->item[0].nonneg && step > 0);
+    *out = num_index(v, step > 0 ? r->item[0].nonneg
+                                 : step < 0 && (r->item[1].nonneg ||
+                                                (known_int(&r->item[1], &to) && to >= -1)));
     if (w->item && step) {
         thing at = num_index(k, true), lo = r->item[0], by = num_int(step);
 
@@ -151,6 +153,8 @@ td_status
 iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
 {
     thing key = num_index(k, true), n;
+    const lin *item = w->item;
+    td_status st;
     thing *pair;
 
     key.lin = w->item;
@@ -176,7 +180,11 @@ iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
         TD_TRY(num_binary(w, TD_SYN_Sub, &n, &key, &n));
         key = num_int(1);
         TD_TRY(num_binary(w, TD_SYN_Sub, &n, &key, &n));
-        return iter_item(w, &it->item[0], val_as(w, &n, TD_I64), node, out);
+        if (item)
+            w->item = lin_reversed(w, item, TD_E2(w->f, add, val_as(w, &n, TD_I64), k));
+        st = iter_item(w, &it->item[0], val_as(w, &n, TD_I64), node, out);
+        w->item = item;
+        return st;
     default:
         for (uint32_t i = 0; i < it->type->n; i++)
             TD_TRY(iter_item(w, &it->item[i], k, node, &pair[i]));

@@ -126,7 +126,11 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->again = false;
     w->turns = NULL;
     w->parallel = false;
+    w->forms = w->inner = 0;
     w->loops = 0;
+    w->made->apart = false;
+    w->made->spread = 0;
+    w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->parts = NULL;

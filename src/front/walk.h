@@ -25,7 +25,9 @@ enum { NO_ARG = 64 };
 typedef struct lin {
     struct turns *loop;
     int64_t mul, add;
-    td_val  inv; /* computed before the loop; TD_NONE: none */
+    td_val  inv; /* computed before the loop, or the same in all its turns; TD_NONE: none */
+    bool    nonneg; /* inv is never below 0 */
+    bool    wraps;  /* as an index: it may be negative, which counts from the end */
 } lin;
 
 /* turns - what one walk sees of a loop's turns (parallel.c). */
@@ -51,6 +53,7 @@ typedef struct view {
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
     uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
+    uint32_t form;      /* which view with other axes the axes are of: reshape's; 0: the root's own */
     uint8_t  nroot;     /* dims of the root, for lin; 0: they are not followed */
     int8_t   axis[TD_MAXDIM_KERNEL];    /* the root's axis that each of this view's is; -1: none */
     const lin *at[TD_MAXDIM_KERNEL];    /* by the root's axis: the index taken there; NULL: several, or not known */
@@ -129,10 +132,13 @@ typedef struct walk {
     const lin *item; /* of the number of the turn whose item is being made */
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
-    bool     fails;    /* there a turn may fail: on a CPU each stands in a block, known from the walk before */
+    bool     fails;    /* there a turn may fail: each stands in a block, known from the walk before */
     bool     turn_block; /* it does, */
     uint32_t turn_depth; /* and this is the depth around it */
+    uint32_t forms;    /* views with other axes that have been made */
+    uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
+    uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
@@ -266,20 +272,32 @@ void      close_region(walk *w);
 void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
 
 /* ---- parallel.c ---- */
-typedef enum how_run { RUN_IN_ORDER, RUN_PARALLEL } how_run;
-turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked); /* asked: by prange */
+typedef enum how_run {
+    RUN_IN_ORDER,
+    RUN_PARALLEL,
+    RUN_LANES,   /* inside of a parallel loop: its turns are lanes of vectors */
+    RUN_ACROSS,  /* inside of a GPU's parallel loop, whose only statement it is: along x */
+} how_run;
+turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, const thing *n); /* asked: by prange; n turns */
 how_run   turns_how(const turns *t);
+bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too? */
+bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
+/* A store: on a GPU only turns of loops that run in parallel may. */
+td_status turns_store(walk *w, uint32_t node);
+void      turns_print(walk *w); /* what is printed comes in the turns' order */
 td_status turns_end(walk *w, turns *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
 void      turns_left(walk *w, turns *only, const char *why);
 const lin *lin_of(walk *w, turns *t);                              /* the loop's variable */
 const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
+const lin *lin_reversed(walk *w, const lin *x, td_val last);       /* last - x, of x the loop's variable */
+const lin *lin_index(walk *w, const thing *k);                     /* of an index: does it count from the end? */
 void      carry_read(walk *w, const thing *x);
 const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
 const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
 void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
-void      turns_notes(walk *w);
+void      view_of(walk *w, view *v, const view *root, uint32_t ndim); /* v is root's memory with axes of its own */
 /* ---- prange.c ---- */
 td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 

@@ -5,7 +5,8 @@
  */
 #include "python/kernel.h"
 
-enum { BLOCK = 256, BLOCKS = 8 }; /* threads of a block, blocks for each multiprocessor */
+/* Threads of a block, blocks for each multiprocessor; of a grid with two axes, blocks along x. */
+enum { BLOCK = 256, BLOCKS = 8, COLUMNS = 8 };
 
 typedef struct range {
     uintptr_t lo, hi;
@@ -58,10 +59,21 @@ py_spread_dims(const py_spec *s, td_dims *dims)
 {
     int64_t most;
 
-    if (td_dev_info(s->dev)->kind == TD_DEV_CPU || !s->made.apart)
+    if (td_dev_info(s->dev)->kind == TD_DEV_CPU || !s->made.spread)
         return;
     dims->block[0] = BLOCK;
     dims->grid[0] = (uint32_t)td_dev_info(s->dev)->units * BLOCKS;
-    if (s->made.cooperative && py_blocks_most(s, dims, &most) == TD_OK && most < dims->grid[0])
+    if (s->made.spread == 2) { /* a warp along x, as many blocks */
+        dims->block[0] = 32;
+        dims->block[1] = BLOCK / 32;
+        dims->grid[1] = (dims->grid[0] + COLUMNS - 1) / COLUMNS;
+        dims->grid[0] = COLUMNS;
+    }
+    if (!s->made.cooperative || py_blocks_most(s, dims, &most) != TD_OK)
+        return;
+    if (most < (int64_t)dims->grid[0])
         dims->grid[0] = most > 0 ? (uint32_t)most : 1;
+    most /= dims->grid[0];
+    if (most < (int64_t)dims->grid[1])
+        dims->grid[1] = most > 0 ? (uint32_t)most : 1;
 }
