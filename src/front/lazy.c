@@ -375,6 +375,7 @@ nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
 
     s->n = n;
     s->flat = flat;
+    w->plain = true;
     if (n)
         memcpy(s->shape, shape, n * sizeof *shape);
     if (flat) {

@@ -187,7 +187,7 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
         if (x->type)
             TD_TRY(join_add(w, key, x, node, name_of(w, l->var[i])));
         if (join_get(w, key)) {
-            l->where[i] = place_new(w, join_get(w, key));
+            l->where[i] = x->type ? place_new(w, join_get(w, key)) : place_empty(w, join_get(w, key));
             l->has[i] = true;
             if (x->type)
                 TD_TRY(place_set(w, &l->where[i], x));
@@ -333,6 +333,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     t = turns_begin(w, &l, node, it->prange, &n);
     if (turns_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
+    w->plain = w->plain || !has_loops(w, F(node, For_body));
     TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.depth_break = w->depth;
     begin_else(w, F(node, For_orelse));

@@ -16,7 +16,7 @@ typedef struct access {
     struct access *next;
     const view *v;
     uint32_t root, line;
-    bool write;
+    bool write, inner; /* inner: in a loop of a turn */
 } access;
 
 typedef struct verdict {
@@ -268,7 +268,8 @@ touch(walk *w, const view *v, bool write)
         if (v->root > NO_ARG && v->root - NO_ARG - 1 >= t->first)
             continue; /* memory of one turn */
         a = td_alloc(w->mem, sizeof *a);
-        *a = (access){t->all, v, v->root, w->f->line, write};
+        *a = (access){t->all, v, v->root, w->f->line, write,
+                      t != w->turns || (w->fr->loop && w->fr->loop->turns != t)};
         t->all = a;
     }
 }
@@ -376,12 +377,12 @@ judge(walk *w, turns *t)
     }
 }
 
-/* Do neighbouring turns touch elements that lie far from each other? */
+/* Do neighbouring turns touch, again and again, elements that lie far from each other? */
 static bool
 strides(const turns *t)
 {
     for (const access *a = t->all; a; a = a->next)
-        for (int axis = 0; axis < a->v->nroot; axis++) {
+        for (int axis = 0; axis < a->v->nroot && a->inner; axis++) {
             const lin *x = a->v->at[axis];
 
             if (x && x->loop == t && (axis + 1 < a->v->nroot || (x->mul != 1 && x->mul != -1)))
@@ -397,8 +398,7 @@ judge_lanes(walk *w, turns *t)
 {
     verdict *v = t->v;
     bool free = (v->independent || t->asked) && !v->never && !w->how->gpu && w->how->parallel;
-    bool inner = has_loops(w, w->fr->s->tree[t->node + syn_For_body]);
-    bool lanes = free && !t->inner_lanes && !t->few && !(inner && strides(t));
+    bool lanes = free && !t->inner_lanes && !t->few && !strides(t);
 
     if (lanes != v->lanes)
         w->again = true;

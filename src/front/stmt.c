@@ -197,7 +197,7 @@ meet_begin(walk *w, uint32_t node, meeting *m)
 
         m->has[i] = j != NULL;
         if (j)
-            m->place[i] = place_new(w, j);
+            m->place[i] = place_empty(w, j);
         m->before[i] = w->fr->var[m->name[i]];
     }
 }

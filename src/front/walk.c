@@ -128,6 +128,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->parallel = false;
     w->forms = w->inner = 0;
     w->loops = 0;
+    w->plain = false;
     w->made->apart = false;
     w->made->spread = 0;
     w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
@@ -155,6 +156,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
 static td_status
 finish(walk *w)
 {
+    if (w->how->mode == TD_MODE_FUNCTION && !w->how->gpu && w->plain)
+        w->f->optimise = 3; /* it has loops that LLVM may make vectors of */
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
     if (w->mem->failed)

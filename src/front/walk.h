@@ -137,6 +137,7 @@ typedef struct walk {
     uint32_t turn_depth; /* and this is the depth around it */
     uint32_t forms;    /* views with other axes that have been made */
     uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
+    bool     plain;    /* some innermost loop is one of scalars */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
@@ -191,6 +192,7 @@ join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
 /* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
 place     place_new(walk *w, const join *j);
+place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
 td_status place_set(walk *w, const place *p, const thing *x);
 thing     place_get(walk *w, const place *p);
 uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */

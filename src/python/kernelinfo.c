@@ -319,7 +319,9 @@ info_text(PyObject *self, PyObject *args)
     s = nth_spec((py_dispatcher *)self, n);
     if (!s)
         return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
-    if (!py_ok(td_jit_text(&s->made.fn, stage, arch ? arch : td_dev_info(s->dev)->arch, &text)))
+    if (!arch && td_dev_info(s->dev)->kind != TD_DEV_CPU)
+        arch = td_dev_info(s->dev)->arch;
+    if (!py_ok(td_jit_text(&s->made.fn, stage, arch, &text)))
         return NULL;
     r = PyUnicode_FromString(text);
     free(text);
