@@ -66,7 +66,10 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
     "_graph": "graph",
+    "_guvectorize": "guvectorize",
     "_jit": "jit njit prange",
+    "_stencil": "stencil",
+    "_vectorize": "vectorize",
     "_profile": "profile",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
