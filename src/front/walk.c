@@ -87,11 +87,12 @@ store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
 }
 
 static td_status
-give_result(walk *w, const thing *x)
+give_result(walk *w, thing *x)
 {
     uint32_t at = 0;
     td_val ptr;
 
+    TD_TRY(settle(w, x)); /* a lambda's */
     w->made->result = x->type;
     if (w->how->mode == TD_MODE_KERNEL)
         return is_none(x) ? TD_OK

@@ -609,6 +609,11 @@ def test_calls_between_functions():
     assert scaled(x=3.0, by=4.0) == 12 and scaled(3.0) == 6
 
 
+def test_lambdas_return_arrays():
+    np.testing.assert_array_equal(jit(lambda n: np.zeros(n) + 2)(3), np.full(3, 2.0))
+    np.testing.assert_array_equal(jit(lambda a: a * 2)(np.arange(3)), [0, 2, 4])
+
+
 def test_texts(capsys):
     f = jit(add.py_func)
     a = np.zeros(3)
