@@ -269,7 +269,7 @@ touch(walk *w, const view *v, bool write)
             continue; /* memory of one turn */
         a = td_alloc(w->mem, sizeof *a);
         *a = (access){t->all, v, v->root, w->f->line, write,
-                      t != w->turns || (w->fr->loop && w->fr->loop->turns != t)};
+                      t != w->turns || w->nests || (w->fr->loop && w->fr->loop->turns != t)};
         t->all = a;
     }
 }

@@ -128,7 +128,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->turns = NULL;
     w->parallel = false;
     w->forms = w->inner = 0;
-    w->loops = 0;
+    w->loops = w->nests = 0;
     w->plain = false;
     w->made->apart = false;
     w->made->spread = 0;

@@ -137,6 +137,7 @@ typedef struct walk {
     uint32_t turn_depth; /* and this is the depth around it */
     uint32_t forms;    /* views with other axes that have been made */
     uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
+    uint32_t nests;    /* open loops over the elements of whole arrays */
     bool     plain;    /* some innermost loop is one of scalars */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */

@@ -2,6 +2,7 @@
 
 import linecache
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 import treadle as td
 from treadle import jit, njit, prange
+
+from conftest import DEVICES
 
 # ---- loops that are proven ----
 
@@ -128,6 +131,15 @@ def whole_rows(a, out):
 
 
 @jit
+def with_room(a, out):
+    for i in range(a.shape[0]):
+        room = np.zeros(3)
+        for k in range(3):
+            room[k] = a[i] * k
+        out[i] = room.sum()
+
+
+@jit
 def conditional(a, out):
     for i in range(a.size):
         if a[i] < 0.3:
@@ -166,6 +178,7 @@ PROVEN = {
     through_transpose: lambda: arrays((8, 9), (9, 8)),
     whole_rows: lambda: arrays((8, 9), (8, 9)),
     conditional: lambda: arrays(70, 70),
+    with_room: lambda: arrays(70, 70),
     in_tuple: lambda: (arrays(70, 70), *arrays(70)),
 }
 
@@ -526,24 +539,29 @@ def test_random_loops_give_what_running_in_order_gives(source, overlap):
 # ---- on a GPU ----
 
 
-def on_null(*args):
-    return [td.asarray(a, device="null") if isinstance(a, np.ndarray) else a for a in args]
+GPUS = DEVICES[1:]  # the null one plays a GPU
 
 
+def on(device, *args):
+    return [td.asarray(a, device=device) if isinstance(a, np.ndarray) else a for a in args]
+
+
+@pytest.mark.parametrize("gpu", GPUS)
 @pytest.mark.parametrize("f", [add, stencil, mandelbrot, row_sums, product, reversing, enumerating, conditional,
                                through_ravel], ids=lambda f: f.__name__)  # fmt: skip
-def test_functions_run_where_their_arrays_are(f):
+def test_functions_run_where_their_arrays_are(f, gpu):
     args = PROVEN[f]()
-    there, python = on_null(*args), copies(args)
+    there, python = on(gpu, *args), copies(args)
     f(*there)
     f.py_func(*python)
     for x, y in zip(there, python, strict=True):
         if isinstance(y, np.ndarray):
-            assert x.device == td.device("null")
+            assert x.device == td.device(gpu)
             np.testing.assert_allclose(np.asarray(x.get()), y, rtol=1e-12)
 
 
-def test_loops_one_after_the_other_on_a_gpu():
+@pytest.mark.parametrize("gpu", GPUS)
+def test_loops_one_after_the_other_on_a_gpu(gpu):
     @jit
     def two(a, b):
         for i in range(a.size):
@@ -553,7 +571,7 @@ def test_loops_one_after_the_other_on_a_gpu():
         return a[0]
 
     a, b = np.arange(600.0), np.zeros(600)
-    there = on_null(a, b)
+    there = on(gpu, a, b)
     assert two(*there) == two.py_func(a, b)
     np.testing.assert_array_equal(there[1].get(), b)
 
@@ -572,15 +590,41 @@ def test_stores_outside_of_independent_loops_are_refused_on_a_gpu():
 
     for fn, line in ((mixed, 4), (alone, 1)):
         with pytest.raises(TypeError, match="only loops whose turns are independent may store") as e:
-            jit(fn)(*on_null(np.zeros(9), np.zeros(9)))
+            jit(fn)(*on("null", np.zeros(9), np.zeros(9)))
         assert f"line {fn.__code__.co_firstlineno + line}" in str(e.value)
 
 
 def test_functions_in_order_on_a_gpu():
     f = njit(parallel=False)(prefix)
-    (a,) = on_null(np.arange(50.0))
+    (a,) = on("null", np.arange(50.0))
     f(a)
     np.testing.assert_array_equal(a.get(), np.cumsum(np.arange(50.0)))
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_what_fails_in_a_turn_on_a_gpu_reaches_the_caller(gpu):
+    @jit
+    def checked(a, out):
+        for i in range(a.size):
+            assert a[i] >= 0, "negative"
+            out[i] = 1 / (a[i] + 1)
+        for i in range(a.size):
+            a[i] = out[i]
+
+    a, out = on(gpu, np.arange(900.0), np.zeros(900))
+    checked(a, out)
+    a[7] = -1.0
+    with pytest.raises(AssertionError, match="negative"):
+        checked(a, out)
+        out.get()
+
+
+@pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not here")
+@pytest.mark.parametrize("f", [add, stencil, mandelbrot, row_sums, product, black_scholes], ids=lambda f: f.__name__)
+def test_ptx_of_functions_assembles(f, tmp_path):
+    args = PROVEN[f]()
+    f(*args)
+    td.build(f, f.signatures[0], tmp_path / "f.cubin", arch="sm_90")
 
 
 # ---- calls, texts ----
