@@ -64,8 +64,9 @@ class Driver(Library):
         """A launch over 1-D arrays of one size, all packed beforehand."""
         values = [*(x.pointer for x in arrays), ctypes.c_uint64(arrays[0].size)]
         packed = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
-        launch = functools.partial(self.cuda.cuLaunchKernel, self.function, grid, 1, 1, block, 1, 1,
-                                   0, None, packed, None)
+        arguments = (self.function, grid, 1, 1, block, 1, 1, 0, None, packed, None)
+        self.ask("cuLaunchKernel", *arguments)  # so that what fails is told
+        launch = functools.partial(self.cuda.cuLaunchKernel, *arguments)
         launch.kept = values
         return launch
 

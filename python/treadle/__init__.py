@@ -72,6 +72,7 @@ _HOME = {
     "_stencil": "stencil",
     "_vectorize": "vectorize",
     "_profile": "profile",
+    "_debug": "debug",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
     "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
     "_einsum": "einsum einsum_path",

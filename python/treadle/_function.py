@@ -172,7 +172,8 @@ class Function(_core.Dispatcher):
         """What makes the compilations slower than they could be: a list of lines, "file:line: what was found".
 
         float64 arithmetic beside float32 arrays, strided access to memory, bank conflicts in shared memory, local
-        arrays that lie in memory, 64-bit integer divisions, atomic operations that are loops."""
+        arrays that lie in memory, 64-bit integer divisions, atomic operations that are loops; on a GPU kernels whose
+        threads need more than registers."""
         found = dict.fromkeys(line for c in self._compiled() for line in self._lint(c._number).splitlines())
         return list(found)
 

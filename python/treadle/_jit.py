@@ -9,8 +9,8 @@ class CPUFunction(Function):
 
 
 def prange(*args):
-    """range(*args) whose turns, in a function compiled with parallel=True, run in any order and on all cores. What the
-    turns only add to, multiply, and, or, xor, or take the least or greatest of, is reduced over them."""
+    """range(*args) whose turns, in a compiled function, run in any order and on all cores. What the turns only add to,
+    multiply, and, or, xor, or take the least or greatest of, is reduced over them."""
     return range(*args)
 
 

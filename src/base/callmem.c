@@ -26,11 +26,39 @@ td_callmem_take(uint64_t heap, int64_t nbytes)
         return 0;
     b->nbytes = (uint64_t)nbytes;
     b->owner = NULL;
+    b->serial = __atomic_add_fetch(&h->taken, 1, __ATOMIC_RELAXED);
     b->next = __atomic_load_n(&h->first, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&h->first, &b->next, b, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
     return begin_of(b);
+}
+
+static bool
+holds_any(const td_callblock *b, const uint64_t *word, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        if (word[i] - begin_of(b) <= b->nbytes)
+            return true;
+    return false;
+}
+
+void
+td_callmem_release(uint64_t heap, uint64_t words, int64_t n)
+{
+    td_callmem *h = (td_callmem *)(uintptr_t)heap;             /* NOLINT */
+    const uint64_t *word = (const uint64_t *)(uintptr_t)words; /* NOLINT */
+
+    for (td_callblock **p = &h->first; *p && (*p)->serial > word[0];) {
+        td_callblock *b = *p;
+
+        if (holds_any(b, word, n)) {
+            p = &b->next;
+            continue;
+        }
+        *p = b->next;
+        free(b);
+    }
 }
 
 td_callblock *

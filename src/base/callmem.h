@@ -8,16 +8,21 @@
 
 typedef struct td_callblock {
     struct td_callblock *next;
-    uint64_t nbytes;
+    uint64_t nbytes, serial;
     void    *owner; /* who calls td_callmem_drop; NULL: it goes with the heap */
 } td_callblock;
 
 typedef struct td_callmem {
     td_callblock *first;
+    uint64_t taken; /* blocks so far: the last one's serial */
 } td_callmem; /* {0} is an empty one */
 
 /* heap: the address of a td_callmem.  Address of nbytes, 64-byte aligned, not initialised; 0: there is no memory. */
 uint64_t td_callmem_take(uint64_t heap, int64_t nbytes);
+
+/* Frees the blocks taken after the word[0]-th that hold none of the addresses word[1], …, word[n - 1].  Only when no
+ * other thread takes. */
+void td_callmem_release(uint64_t heap, uint64_t words, int64_t n);
 
 td_callblock *td_callmem_find(const td_callmem *h, uint64_t address); /* that holds the address; NULL: none; borrowed */
 void td_callmem_drop(td_callblock *b);

@@ -39,10 +39,12 @@ read_env(void)
     const char *threads = getenv("TREADLE_THREADS");
     const char *sync = getenv("TREADLE_SYNC");
     const char *kernels = getenv("TREADLE_KERNELS");
+    const char *debug = getenv("TREADLE_DEBUG");
 
     opts.device = text_of("TREADLE_DEVICE");
     opts.dump = text_of("TREADLE_DUMP");
     opts.cache_dir = text_of("TREADLE_CACHE_DIR");
+    opts.debug = debug && *debug && strcmp(debug, "0") != 0;
     opts.interpret = kernels && strcmp(kernels, "interpret") == 0;
     opts.cache_size = bytes_of(getenv("TREADLE_CACHE_SIZE"), (size_t)1 << 30);
     opts.cpu = text_of("TREADLE_CPU");

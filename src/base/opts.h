@@ -13,6 +13,7 @@ typedef struct td_opts {
     const char *profile;   /* TREADLE_PROFILE: the program's profile goes to this file; NULL: none */
     int         threads;   /* TREADLE_THREADS; 0: all the process may use */
     bool        sync;      /* TREADLE_SYNC: wait after every launch */
+    bool        debug;     /* TREADLE_DEBUG: kernels are compiled and run as under treadle.debug() */
     bool        interpret; /* TREADLE_KERNELS=interpret: kernels of threads are interpreted on the CPU */
 } td_opts;
 

@@ -192,6 +192,16 @@ at_imag(walk *w, const thing *a, uint32_t node, thing *out)
     return parts(w, a, 1, node, out);
 }
 
+/* `to` shows the memory of `from` with other axes, n of them. */
+static void
+same_memory(walk *w, view *to, const view *from, uint32_t n)
+{
+    to->mask = from->mask;
+    to->arg = from->arg;
+    to->fresh = from->fresh;
+    view_of(w, to, from, n);
+}
+
 static td_status
 reshaped(walk *w, const thing *a, const dim *shape, uint32_t n, uint32_t node, thing *out)
 {
@@ -199,16 +209,14 @@ reshaped(walk *w, const thing *a, const dim *shape, uint32_t n, uint32_t node, t
 
     TD_TRY(settle(w, &x));
     if (x.type->layout != 'C')
-        return bad(w, node, TD_ERR_TYPE,
-                   "%s is not in C order, so another shape would need a copy: loop over its indices",
-                   x.type->name);
+        return bad(
+            w, node, TD_ERR_TYPE,
+            "%s is not in C order, so another shape would need a copy: loop over its indices",
+            x.type->name);
     *out = array_thing(w, x.type->item[0], n, shape, x.view->base, x.view->space, x.view->name);
     out->type = td_type_array(x.type->item[0], n, 'C', x.type->readonly);
     out->view->offset = x.view->offset;
-    out->view->mask = x.view->mask;
-    out->view->arg = x.view->arg;
-    out->view->fresh = x.view->fresh;
-    view_of(w, out->view, x.view, n);
+    same_memory(w, out->view, x.view, n);
     return built(w, node);
 }
 
@@ -224,9 +232,9 @@ static const struct {
     const char *name;
     attribute_fn *fn;
 } attributes[] = {
-    {"shape", at_shape}, {"ndim", at_ndim},       {"size", at_size},     {"itemsize", at_itemsize},
-    {"nbytes", at_nbytes}, {"strides", at_strides}, {"dtype", at_dtype},   {"T", at_transposed},
-    {"real", at_real},   {"imag", at_imag},       {"flat", at_flat},
+    {"shape", at_shape},   {"ndim", at_ndim},       {"size", at_size},   {"itemsize", at_itemsize},
+    {"nbytes", at_nbytes}, {"strides", at_strides}, {"dtype", at_dtype}, {"T", at_transposed},
+    {"real", at_real},     {"imag", at_imag},       {"flat", at_flat},
 };
 
 td_status
@@ -235,6 +243,8 @@ array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing 
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (strcmp(attributes[i].name, name) == 0)
             return attributes[i].fn(w, a, node, out);
+    if (a->type->item[0]->kind == TD_T_RECORD)
+        return record_field(w, a, name, node, out);
     return bad(w, node, TD_ERR_VALUE,
                "%s has no attribute %s in a kernel; it has shape, ndim, size, itemsize, nbytes, "
                "strides, dtype, T, real, imag and flat",
@@ -464,19 +474,16 @@ fn_view(walk *w, const call *c, int number, thing *out)
         td_val bytes = TD_E2(w->f, multiply, dim_val(w, &shape[n - 1]),
                              td_const_int(w->f, TD_I64, td_type_size(e)));
 
-        shape[n - 1] = dim_of(TD_E2(w->f, truncate_divide, bytes,
-                                    td_const_int(w->f, TD_I64, td_type_size(t))));
+        shape[n - 1] = dim_of(
+            TD_E2(w->f, truncate_divide, bytes, td_const_int(w->f, TD_I64, td_type_size(t))));
     }
     p = x.view->offset.i == UINT32_MAX
             ? zero
             : TD_E2(w->f, multiply, x.view->offset, td_const_int(w->f, TD_I64, td_type_size(e)));
-    *out = array_thing(w, t, n, shape,
-                       td_at_byte(w->f, x.view->base, p, td_dtype_real_of(t->dt)), x.view->space,
-                       x.view->name);
+    *out = array_thing(w, t, n, shape, td_at_byte(w->f, x.view->base, p, td_dtype_real_of(t->dt)),
+                       x.view->space, x.view->name);
     out->type = td_type_array(t, n, 'C', x.type->readonly);
-    out->view->arg = x.view->arg;
-    out->view->mask = x.view->mask;
-    view_of(w, out->view, x.view, n);
+    same_memory(w, out->view, x.view, n);
     return built(w, c->node);
 }
 

@@ -36,8 +36,10 @@ bind_one(walk *w, uint32_t name, const thing *x)
     TD_TRY(settle(w, &own));
     w->fr->var[name] = own;
     x = &own;
-    if (x->view && !x->view->name)
+    if (x->view && !x->view->name) {
         x->view->name = name_of(w, name);
+        note_name(w, x);
+    }
     return TD_OK;
 }
 
@@ -205,6 +207,7 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
     fr->var = td_alloc(w->mem, (fr->s->nnames + 1) * sizeof *fr->var);
     fr->local = td_alloc(w->mem, fr->s->nnames + 1);
     w->fr = fr;
+    enter_function(w, fr);
     lambda = kind_of(w, root) == TD_SYN_Lambda;
     args = lambda ? F(root, Lambda_args) : F(root, FunctionDef_args);
     body = lambda ? F(root, Lambda_body) : F(root, FunctionDef_body);
@@ -228,7 +231,8 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     td_status st;
 
     for (frame *up = w->fr; up; up = up->up)
-        if (++depth > MAX_CALLS || (up->s == s && depth > 1 && up->up && up->up->s == s))
+        if (++depth > MAX_CALLS ||
+            (up->s == s && up->up)) /* the outermost frame only holds the call */
             return bad(
                 w, c->node, TD_ERR_TYPE,
                 "%s calls itself: recursion is not supported in kernels; write a loop with a "
@@ -237,7 +241,7 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree);
     st = walk_body(w, &fr, c, out);
     w->node = c->node;
-    w->f->line = w->fr->s->tree[c->node + 1];
+    at_line(w, c->node);
     return st;
 }
 

@@ -83,8 +83,11 @@ fn_like(walk *w, const call *c, int number, thing *out)
         return bad(w, c->node, TD_ERR_TYPE, "this function takes an array%s, not %s",
                    row == 3 ? " and a number" : "", c->n ? a->type->name : "nothing");
     TD_TRY(dtype_or(w, c, row == 3 ? 2 : 1, a->type->item[0], &t));
-    return filled(w, row == 3 ? given : row == NOTHING ? NULL : &value, t, a->type->ndim,
-                  a->view->shape, out);
+    return filled(w,
+                  row == 3         ? given
+                  : row == NOTHING ? NULL
+                                   : &value,
+                  t, a->type->ndim, a->view->shape, out);
 }
 
 /* ---- numbers in steps ---- */
@@ -231,7 +234,8 @@ td_status
 fn_eye(walk *w, const call *c, int number, thing *out)
 {
     bool identity = td_intrinsics[number].row;
-    const thing *m = identity ? NULL : arg_or_kw(c, 1, "M"), *k = identity ? NULL : arg_or_kw(c, 2, "k");
+    const thing *m = identity ? NULL : arg_or_kw(c, 1, "M"),
+                *k = identity ? NULL : arg_or_kw(c, 2, "k");
     call own = {.node = c->node, .n = 1, .arg = td_alloc(w->mem, sizeof *own.arg)};
     const td_type *t;
     dim shape[2];
@@ -258,7 +262,8 @@ tuple_element(walk *w, const thing *self, const nest *at, thing *out)
     td_val k = td_const_int(w->f, TD_I64, 0);
 
     for (uint32_t i = 0; i < at->n; i++)
-        k = TD_E2(w->f, add, TD_E2(w->f, multiply, k, dim_val(w, &self->view->shape[i])), at->at[i]);
+        k = TD_E2(w->f, add, TD_E2(w->f, multiply, k, dim_val(w, &self->view->shape[i])),
+                  at->at[i]);
     key = num_index(k, true);
     TD_TRY(tuple_index(w, &all, &key, w->node, out));
     *out = num_convert(w, out, self->type->item[0]);
@@ -280,7 +285,8 @@ flatten(walk *w, const thing *x, uint32_t axis, dim *shape, uint32_t *ndim, thin
     if (axis == *ndim && *n == 0 && axis < TD_MAXDIM_KERNEL)
         shape[(*ndim)++] = dim_known(x->type->n);
     if (axis >= *ndim || shape[axis].known != x->type->n)
-        return bad(w, w->node, TD_ERR_VALUE, "the tuples that an array is made of differ in length");
+        return bad(w, w->node, TD_ERR_VALUE,
+                   "the tuples that an array is made of differ in length");
     for (uint32_t i = 0; i < x->type->n; i++)
         TD_TRY(flatten(w, &x->item[i], axis + 1, shape, ndim, to, n, cap));
     return TD_OK;

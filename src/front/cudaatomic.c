@@ -1,7 +1,9 @@
-/* cudaatomic.c - atomic operations on elements of arrays and fields of records; loads and stores with a word for the caches.
+/* cudaatomic.c - atomic operations on elements of arrays and fields of records; loads and stores
+ * with a word for the caches.
  *
- * max and min are those of Python over a memory that starts anywhere: a NaN that is in memory stays, one that
- * comes is left out; nanmax and nanmin take it for a missing value in either place, as the instructions do.
+ * max and min are those of Python over a memory that starts anywhere: a NaN that is in memory
+ * stays, one that comes is left out; nanmax and nanmin take it for a missing value in either
+ * place, as the instructions do.
  */
 #include "front/intrin.h"
 
@@ -50,7 +52,8 @@ check_dtype(walk *w, const call *c, const char *name, const char *allowed, td_dt
     return st;
 }
 
-/* The element that an atomic operation changes: array[key]; a record's field, where key is its name. */
+/* The element that an atomic operation changes: array[key]; a record's field, where key is its
+ * name. */
 static td_status
 target(walk *w, const call *c, const char *name, const thing *array, const thing *key, thing *to)
 {
@@ -169,7 +172,8 @@ fn_atomic_cas(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* ldca and its like (array, key): array[key].  What the names ask of a GPU's caches is left to it. */
+/* ldca and its like (array, key): array[key].  What the names ask of a GPU's caches is left to
+ * it. */
 td_status
 fn_cached_load(walk *w, const call *c, int number, thing *out)
 {

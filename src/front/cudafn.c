@@ -236,8 +236,9 @@ check_dynamic(walk *w, const call *c, const char *name, const dim *shape, uint32
     return built(w, c->node);
 }
 
-/* shared.dynamic(name, shape, dtype): a part of the launch's dynamic shared memory of its own, behind the parts that the
- * program asked for before; a name that was asked for already is that part again. */
+/* shared.dynamic(name, shape, dtype): a part of the launch's dynamic shared memory of its own,
+ * behind the parts that the program asked for before; a name that was asked for already is that
+ * part again. */
 td_status
 fn_dynamic(walk *w, const call *c, int number, thing *out)
 {

@@ -1,4 +1,5 @@
-/* cudawarp.c - what the threads of a block and of a warp do together: barriers, fences, shuffles, votes; bits of integers. */
+/* cudawarp.c - what the threads of a block and of a warp do together: barriers, fences,
+ * shuffles, votes; bits of integers. */
 #include "front/intrin.h"
 
 static td_val

@@ -87,6 +87,43 @@ bad(walk *w, uint32_t node, td_status st, const char *what, ...)
     return st;
 }
 
+static const struct {
+    td_syn kind;
+    const char *what, *instead;
+} refused[] = {
+    {TD_SYN_ListComp, "a list comprehension", "fill an array in a loop"},
+    {TD_SYN_GeneratorExp, "a generator expression", "write the loop out"},
+    {TD_SYN_SetComp, "a set", "use a tuple or an array"},
+    {TD_SYN_DictComp, "a dict", "use a tuple, an array or a record"},
+    {TD_SYN_Dict, "a dict", "use a tuple, an array or a record"},
+    {TD_SYN_Set, "a set", "use a tuple or an array"},
+    {TD_SYN_Yield, "yield", "fill an array, or return a tuple"},
+    {TD_SYN_YieldFrom, "yield", "fill an array, or return a tuple"},
+    {TD_SYN_Await, "await", "compile a function that does not wait"},
+    {TD_SYN_Try, "try", "test before: an exception ends the call"},
+    {TD_SYN_With, "with", "enter the context before the call"},
+    {TD_SYN_Import, "import", "import at the top of the file"},
+    {TD_SYN_ImportFrom, "import", "import at the top of the file"},
+    {TD_SYN_Global, "global", "return the value, or write it into an array: globals are constants"},
+    {TD_SYN_Nonlocal, "nonlocal",
+     "return the value, or write it into an array: closures are constants"},
+    {TD_SYN_Delete, "del", "leave it out: what is not used costs nothing"},
+    {TD_SYN_FunctionDef, "a function inside of another", "define it before"},
+    {TD_SYN_AsyncFunctionDef, "an async function", "define it before, without async"},
+    {TD_SYN_ClassDef, "a class", "use a tuple or a record"},
+    {TD_SYN_Match, "match", "write if and elif"},
+};
+
+td_status
+refuse(walk *w, uint32_t node)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (refused[i].kind == kind_of(w, node))
+            return bad(w, node, TD_ERR_TYPE, "%s cannot be compiled; %s", refused[i].what,
+                       refused[i].instead);
+    return bad(w, node, TD_ERR_TYPE, "%s cannot be compiled", td_syntab[kind_of(w, node)].name);
+}
+
 td_status
 built(walk *w, uint32_t node)
 {

@@ -12,11 +12,13 @@ as_complex(walk *w, thing *x)
 {
     TD_TRY(loaded(w, x));
     if (!is_num(x))
-        return bad(w, w->node, TD_ERR_TYPE, "cmath's functions take numbers, not %s", x->type->name);
+        return bad(w, w->node, TD_ERR_TYPE, "cmath's functions take numbers, not %s",
+                   x->type->name);
     if (!td_dtype_is_complex(x->type->dt))
-        *x = num_convert(w, x, x->type->weak || x->type->dt == TD_BOOL
-                                   ? td_type_weak('c')
-                                   : td_type_num(td_dtype_complex_of(x->type->dt)));
+        *x = num_convert(w, x,
+                         x->type->weak || x->type->dt == TD_BOOL
+                             ? td_type_weak('c')
+                             : td_type_num(td_dtype_complex_of(x->type->dt)));
     return TD_OK;
 }
 
@@ -146,8 +148,9 @@ fn_where(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     if (c->n != 3)
-        return bad(w, c->node, TD_ERR_TYPE,
-                   "where takes a condition and two values in a kernel: it does not list positions");
+        return bad(
+            w, c->node, TD_ERR_TYPE,
+            "where takes a condition and two values in a kernel: it does not list positions");
     TD_TRY(truth(w, &c->arg[0], &x[0]));
     x[1] = c->arg[1];
     x[2] = c->arg[2];

@@ -84,6 +84,7 @@ typedef enum td_mode {
 typedef struct td_compile {
     td_mode mode;
     bool    debug;    /* index checks, and what else costs */
+    bool    watched;  /* the interpreter runs it and checks: lines and names are kept, breakpoint() stops */
     bool    fma;      /* products and sums contract */
     bool    fast;     /* fastmath */
     bool    checked;  /* FUNCTION: division by zero raises (Numba's error_model="python") */
@@ -100,6 +101,7 @@ typedef enum td_hiddenkind {
     TD_HIDDEN_SHARED,  /* no address: how many bytes of dynamic shared memory the launch gives */
     TD_HIDDEN_ARRAY,   /* the words of array object `object` */
     TD_HIDDEN_RESULT,  /* address of td_made.result_bytes bytes */
+    TD_HIDDEN_PORT,    /* address that breakpoints store to: td_check.port in ir/interp.h */
     TD_HIDDEN_CALLMEM,    /* address of a td_callmem, for the arrays that a function makes: base/callmem.h */
 } td_hiddenkind;
 

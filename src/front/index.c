@@ -140,7 +140,7 @@ store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t
     for (uint32_t b = 0; b < t->size; b++) { /* LLVM makes words of neighbouring bytes */
         td_val i = td_const_int(w->f, TD_I64, b);
 
-        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, TD_NONE, 1, 0), to->mask, 0);
+        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask, 0);
     }
     return built(w, node);
 }
@@ -197,24 +197,36 @@ position(walk *w, const thing *i, const dim *n)
                  v);
 }
 
-/* Debug: is 0 <= v < n?  Tells the host when not, and leaves memory alone: the view's mask. */
+/* Debug: is 0 <= v < shape[axis]?  Tells the host when not; name: "" for what has none. */
+static td_status
+check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t axis, td_val v,
+            const thing *given, uint32_t node, td_val *ok)
+{
+    thing value[TD_REPORT_VALUES];
+    uint32_t n = 0, site = site_new(w, TD_REPORT_INDEX, node, name);
+
+    *ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
+                td_cast(w->f, dim_val(w, &shape[axis]), TD_U64));
+    value[n++] = num_int(axis);
+    value[n++] = *given;
+    for (uint32_t i = 0; i < ndim && n < TD_REPORT_VALUES; i++)
+        value[n++] = dim_thing(&shape[i]);
+    td_if(w->f, TD_E1(w->f, logical_not, *ok));
+    TD_TRY(report_fail(w, site, value, n));
+    td_end(w->f);
+    return built(w, node);
+}
+
+/* The same of an array's axis; where the check fails, memory is left alone: the view's mask. */
 static td_status
 check_index(walk *w, const thing *a, view *r, uint32_t axis, td_val v, const thing *given,
             uint32_t node)
 {
     const view *from = a->view;
-    td_val ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
-                      td_cast(w->f, dim_val(w, &from->shape[axis]), TD_U64));
-    thing value[TD_REPORT_VALUES];
-    uint32_t n = 0, site = site_new(w, TD_REPORT_INDEX, node, from->name ? from->name : "");
+    td_val ok;
 
-    value[n++] = num_int(axis);
-    value[n++] = *given;
-    for (uint32_t i = 0; i < a->type->ndim && n < TD_REPORT_VALUES; i++)
-        value[n++] = dim_thing(&from->shape[i]);
-    td_if(w->f, TD_E1(w->f, logical_not, ok));
-    TD_TRY(report_fail(w, site, value, n));
-    td_end(w->f);
+    TD_TRY(check_range(w, from->name ? from->name : "", from->shape, a->type->ndim, axis, v, given,
+                       node, &ok));
     r->mask = r->mask.i == UINT32_MAX ? ok : TD_E2(w->f, logical_and, r->mask, ok);
     return TD_OK;
 }
@@ -430,6 +442,8 @@ static td_status
 tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
 {
     thing at = *key, got = t->item[t->type->n - 1];
+    dim all = {TD_NONE, t->type->n};
+    td_val ok;
 
     for (uint32_t i = 0; i < t->type->n; i++)
         if (!is_num(&t->item[i]))
@@ -438,7 +452,9 @@ tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *ou
                 "an index that is known only at run time chooses among numbers; %s holds others",
                 t->type->name);
     if (!at.nonneg)
-        at = num_index(position(w, key, &(dim){TD_NONE, t->type->n}), true);
+        at = num_index(position(w, key, &all), true);
+    if (w->how->debug)
+        TD_TRY(check_range(w, "", &all, 1, 0, val_as(w, &at, TD_I64), key, node, &ok));
     for (uint32_t i = t->type->n - 1; i-- > 0;) {
         thing k = num_int(i), is;
 
@@ -520,6 +536,31 @@ field_align(const view *v, const td_type *rec, const td_field *f)
     return all & (~all + 1);
 }
 
+/* The field of all records of an array: an array with the records' strides, in its own units. */
+static td_status
+field_array(walk *w, const thing *a, const td_type *rec, const td_field *f, uint32_t node,
+            thing *out)
+{
+    uint32_t n = a->type->ndim, unit = f->type->kind == TD_T_NUM ? td_type_size(f->type) : 1;
+    view *v = at_record(w, a->view);
+
+    if (f->ndim || rec->size % unit)
+        return bad(w, node, TD_ERR_TYPE, "take an element of the array before its field: a[i].%s",
+                   f->name);
+    v->align = field_align(a->view, rec, f);
+    v->base = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
+                         unit == 1 && f->type->kind == TD_T_RECORD ? TD_U8
+                                                                   : td_dtype_real_of(f->type->dt));
+    for (uint32_t i = 0; i < n; i++)
+        if (v->stride[i].v.i == UINT32_MAX)
+            v->stride[i] = dim_known(v->stride[i].known / unit);
+        else if (unit > 1)
+            v->stride[i] = dim_of(
+                TD_E2(w->f, truncate_divide, v->stride[i].v, td_const_int(w->f, TD_I64, unit)));
+    *out = (thing){.type = td_type_array(f->type, n, 'A', a->type->readonly), .view = v};
+    return built(w, node);
+}
+
 /* r is a record, or an array of them: the field of each. */
 td_status
 record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
@@ -534,8 +575,7 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     if (!f)
         return bad(w, node, TD_ERR_VALUE, "%s has no field %s", rec->name, name);
     if (array && n)
-        return bad(w, node, TD_ERR_TYPE, "take an element of the array before its field: a[i].%s",
-                   name);
+        return field_array(w, r, rec, f, node, out);
     *v = *r->view;
     here = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
                       f->type->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(f->type->dt));

@@ -57,8 +57,9 @@ run_known(walk *w, td_val ptr, thing *part, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         td_num v = num_as(w, &part[i], part[i].type->dt);
 
-        td_num_store(w->f, td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 16 * (int64_t)i),
-                                      td_dtype_real_of(part[i].type->dt)),
+        td_num_store(w->f,
+                     td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 16 * (int64_t)i),
+                                td_dtype_real_of(part[i].type->dt)),
                      part[i].type->dt, td_const_int(w->f, TD_I64, 0), v, TD_NONE, 0);
     }
     TD_TRY(td_fn_finish(w->f));
@@ -218,10 +219,11 @@ row_named(const char *prefix, const char *name)
 td_status
 call_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
 {
-    static const char *const of_numbers[] = {"numpy.generic", "builtins.float", "builtins.int", NULL},
-                            *const of_arrays[] = {"numpy.ndarray", NULL},
-                            *const of_tuples[] = {"builtins.tuple", NULL}, *const none[] = {NULL};
-    const char *const *class = is_num(self)                         ? of_numbers
+    static const char *const of_numbers[] = {"numpy.generic", "builtins.float", "builtins.int",
+                                             NULL},
+                             *const of_arrays[] = {"numpy.ndarray", NULL},
+                             *const of_tuples[] = {"builtins.tuple", NULL}, *const none[] = {NULL};
+    const char *const *class = is_num(self)                     ? of_numbers
                                : self->type->kind == TD_T_ARRAY ? of_arrays
                                : self->type->kind == TD_T_TUPLE ? of_tuples
                                                                 : none;
@@ -231,7 +233,7 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
     if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
         return group_method(w, self, name, c, out);
 
-    for (; *class && row < 0; class++)
+    for (; *class && row < 0; class ++)
         row = row_named(*class, name);
     if (row < 0)
         return bad(w, c->node, TD_ERR_VALUE, "%s has no method %s in a kernel", self->type->name,
@@ -255,11 +257,13 @@ store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at)
                    x->type->name);
     if (x->view->offset.i != UINT32_MAX)
         base = TD_E2(w->f, add, base,
-                     td_cast(w->f, TD_E2(w->f, multiply, x->view->offset,
-                                         td_const_int(w->f, TD_I64, td_type_size(x->type->item[0]))),
+                     td_cast(w->f,
+                             TD_E2(w->f, multiply, x->view->offset,
+                                   td_const_int(w->f, TD_I64, td_type_size(x->type->item[0]))),
                              TD_U64));
     for (uint32_t i = 0; i < td_type_words(x->type); i++, (*at)++) {
-        td_val v = base, p = td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 8 * (int64_t)*at), TD_U64);
+        td_val v = base,
+               p = td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 8 * (int64_t)*at), TD_U64);
 
         if (i >= 1 && i <= n)
             v = dim_val(w, &x->view->shape[i - 1]);

@@ -120,7 +120,8 @@ slots_for(walk *w, const td_type *t)
     case TD_T_ARRAY:
         p.view = td_alloc(w->mem, sizeof *p.view);
         *p.view = (view){
-            .base = slot(w, TD_U64), .offset = slot(w, TD_I64), .mask = TD_NONE, .arg = NO_ARG};
+            .base = slot(w, TD_U64), .offset = slot(w, TD_I64), .arg = NO_ARG};
+        p.view->mask = w->how->debug ? slot(w, TD_BOOL) : TD_NONE;
         for (uint32_t i = 0; i < t->ndim; i++) {
             p.view->shape[i] = dim_of(slot(w, TD_I64));
             p.view->stride[i] = dim_of(slot(w, TD_I64));
@@ -152,6 +153,7 @@ clear_slots(walk *w, const thing *p)
     if (p->view) {
         clear(w, p->view->base);
         clear(w, p->view->offset);
+        clear(w, p->view->mask);
         for (uint32_t i = 0; i < p->type->ndim; i++) {
             clear(w, p->view->shape[i].v);
             clear(w, p->view->stride[i].v);
@@ -183,6 +185,9 @@ set_view(walk *w, const thing *p, const thing *x)
 
     td_set(w->f, s->base, td_address(w->f, v->base));
     td_set(w->f, s->offset, v->offset.i == UINT32_MAX ? td_const_int(w->f, TD_I64, 0) : v->offset);
+    if (s->mask.i != UINT32_MAX) /* what a failed check left out stays out */
+        td_set(w->f, s->mask,
+               v->mask.i == UINT32_MAX ? td_const_int(w->f, TD_BOOL, 1) : v->mask);
     for (uint32_t i = 0; i < p->type->ndim; i++) {
         dim stride = stride_of(w, x, i);
 
@@ -246,6 +251,8 @@ get_slots(walk *w, const thing *p, bool nonneg)
         *x.view = *p->view;
         x.view->base = td_pointer(w->f, td_get(w->f, p->view->base), memory_dtype(p->type));
         x.view->offset = td_get(w->f, p->view->offset);
+        if (p->view->mask.i != UINT32_MAX)
+            x.view->mask = td_get(w->f, p->view->mask);
         for (uint32_t i = 0; i < p->type->ndim; i++) {
             x.view->shape[i] = dim_of(td_get(w->f, p->view->shape[i].v));
             x.view->stride[i] = dim_of(td_get(w->f, p->view->stride[i].v));

@@ -28,9 +28,9 @@ same_val(const walk *w, td_val a, td_val b, int depth)
         return false;
     x = td_at(w->f, a);
     y = td_at(w->f, b);
-    if (x->op != y->op || x->dt != y->dt || x->imm != y->imm || x->op == OP_load || x->op == OP_for ||
-        x->op == OP_get || td_op_is_atomic(x->op) || x->op == OP_param || x->op == OP_local ||
-        x->op == OP_slot || x->op == OP_shared)
+    if (x->op != y->op || x->dt != y->dt || x->imm != y->imm || x->op == OP_load ||
+        x->op == OP_for || x->op == OP_get || td_op_is_atomic(x->op) || x->op == OP_param ||
+        x->op == OP_local || x->op == OP_slot || x->op == OP_shared)
         return false;
     for (int i = 0; i < TD_MAXARG; i++)
         if (!same_val(w, x->arg[i], y->arg[i], depth - 1))
@@ -261,8 +261,8 @@ align(walk *w, const thing *x, const nest *at, td_val *index)
         else if (is_one(d))
             index[i] = zero;
         else
-            index[i] = TD_E3(w->f, select, TD_E2(w->f, equal, dim_val(w, d), one), zero,
-                             at->at[skip + i]);
+            index[i] =
+                TD_E3(w->f, select, TD_E2(w->f, equal, dim_val(w, d), one), zero, at->at[skip + i]);
     }
 }
 
@@ -375,7 +375,6 @@ nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
 
     s->n = n;
     s->flat = flat;
-    w->plain = true;
     w->nests++;
     if (n)
         memcpy(s->shape, shape, n * sizeof *shape);
@@ -444,15 +443,16 @@ new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *
         return bad(w, w->node, TD_ERR_TYPE,
                    "a kernel cannot make an array: store into one that it was given, or use "
                    "cuda.local.array");
+    w->arrays++;
     nbytes = TD_E2(w->f, multiply, count, td_const_int(w->f, TD_I64, td_type_size(item)));
     p = td_take(w->f, hidden_address(w, TD_HIDDEN_CALLMEM), nbytes);
     size = num_index(nbytes, false);
     ok = TD_E2(w->f, not_equal, p, td_const_int(w->f, TD_U64, 0));
     TD_TRY(must(w, ok, TD_REPORT_MEMORY, "", &size, 1));
-    *out = array_thing(w, item, ndim, shape,
-                       td_pointer(w->f, p, item->kind == TD_T_RECORD ? TD_U8
-                                                                     : td_dtype_real_of(item->dt)),
-                       SPACE_GLOBAL, NULL);
+    *out = array_thing(
+        w, item, ndim, shape,
+        td_pointer(w->f, p, item->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(item->dt)),
+        SPACE_GLOBAL, NULL);
     out->view->fresh = true;
     return built(w, w->node);
 }

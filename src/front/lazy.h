@@ -48,6 +48,8 @@ td_val    dims_product(walk *w, const dim *shape, uint32_t n);
 td_status tuple_array(walk *w, const thing *x, const td_type *dtype, uint32_t node, thing *out); /* of a tuple of numbers or tuples */
 td_status array_copy(walk *w, const thing *a, const td_type *t, uint32_t node, thing *out); /* dtype t; NULL: its own */
 
+td_status matrix_product(walk *w, const thing *a, const thing *b, thing *out); /* lazily */
+
 /* A number from all of x's elements, or with axis a lazy array or number. */
 td_status reduce(walk *w, int how, const thing *x, const thing *axis, uint32_t node, thing *out);
 

@@ -1,8 +1,9 @@
 /* lint.c - looks over a kernel's instructions.
  *
- * Every integer is followed as `coef * threadIdx.x + what the threads of a row share`: constants, arguments and loop
- * counters have coefficient 0.  A slot has the coefficient that all its assignments agree on.  What depends on
- * threadIdx.x in another way is unknown, and nothing is said of it.
+ * Every integer is followed as `coef * threadIdx.x + what the threads of a row share`:
+ * constants, arguments and loop counters have coefficient 0.  A slot has the coefficient that
+ * all its assignments agree on.  What depends on threadIdx.x in another way is unknown, and
+ * nothing is said of it.
  */
 #include "front/lint.h"
 
@@ -12,12 +13,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef enum form {
     UNSEEN,  /* a slot without an assignment so far */
     AFFINE,  /* coef */
-    STRIDED, /* some multiple of threadIdx.x that is known only when the kernel runs, times `coef` */
+    STRIDED, /* a multiple of threadIdx.x that is known only when the kernel runs */
     UNKNOWN,
 } form;
 
@@ -129,6 +129,13 @@ meet(fact x, fact y)
     return x;
 }
 
+static bool
+same(fact x, fact y)
+{
+    return x.form == y.form && x.coef == y.coef && x.is_const == y.is_const && x.turns == y.turns &&
+           x.value == y.value;
+}
+
 /* All operands shared by the row: the result too. */
 static fact
 other(const lint *l, const td_inst *s)
@@ -195,7 +202,7 @@ fact_of(lint *l, uint32_t i)
     case OP_set:
         y = meet(l->at[s->arg[0].i], arg_fact(l, s, 1));
         x = l->at[s->arg[0].i];
-        if (memcmp(&x, &y, sizeof x) != 0) {
+        if (!same(x, y)) {
             l->at[s->arg[0].i] = y;
             l->grew = true;
         }

@@ -195,7 +195,7 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
     }
     l->up = w->fr->loop;
     w->fr->loop = l;
-    return TD_OK;
+    return loop_mark(w, l);
 }
 
 /* The variables as they stand go to the next turn, or out. */
@@ -288,7 +288,7 @@ turn(walk *w, loop *l, uint32_t body)
         TD_TRY(keep(w, l));
     if (block)
         close_region(w);
-    return TD_OK;
+    return loop_sweep(w, l);
 }
 
 td_status
@@ -326,22 +326,29 @@ for_count(walk *w, uint32_t node, const thing *it)
 {
     turns *t;
     loop l = {0};
+    /* LLVM takes loops apart that count by ones, which a GPU's memory likes; a CPU's lanes are found by the step. */
+    bool up = range_goes_up(it) && (it->item[2].known || !w->how->gpu);
     thing x, n;
     td_val k, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
 
-    TD_TRY(iter_length(w, it, node, &n));
-    t = turns_begin(w, &l, node, it->prange, &n);
+    t = turns_begin(w, &l, node, it->prange, range_is_short(it));
+    if (!up || turns_how(t) != RUN_IN_ORDER)
+        TD_TRY(iter_length(w, it, node, &n));
     if (turns_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
-    w->plain = w->plain || !has_loops(w, F(node, For_body));
     TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
     l.depth_break = w->depth;
     begin_else(w, F(node, For_orelse));
-    k = td_for(w->f, zero, val_as(w, &n, TD_I64), one);
+    k = up ? range_for(w, it) : td_for(w->f, zero, val_as(w, &n, TD_I64), one);
     w->depth++;
     recall(w, &l, false);
     w->item = lin_of(w, t);
-    TD_TRY(iter_item(w, it, k, node, &x));
+    if (up) {
+        x = num_index(k, it->item[0].nonneg);
+        x.lin = range_lin(w, it);
+    } else {
+        TD_TRY(iter_item(w, it, k, node, &x));
+    }
     w->item = NULL;
     TD_TRY(assign(w, F(node, For_target), &x));
     TD_TRY(turn(w, &l, F(node, For_body)));

@@ -15,12 +15,14 @@ as_float(walk *w, thing *x)
 {
     TD_TRY(loaded(w, x));
     if (!is_num(x))
-        return bad(w, w->node, TD_ERR_TYPE,
-                   "a number is needed here, not %s: NumPy's function of the same name takes arrays",
-                   x->type->name);
+        return bad(
+            w, w->node, TD_ERR_TYPE,
+            "a number is needed here, not %s: NumPy's function of the same name takes arrays",
+            x->type->name);
     if (is_int(x))
-        *x = num_convert(w, x, x->type->weak || x->type->dt == TD_BOOL ? td_type_weak('f')
-                                                                       : td_type_num(TD_F64));
+        *x = num_convert(w, x,
+                         x->type->weak || x->type->dt == TD_BOOL ? td_type_weak('f')
+                                                                 : td_type_num(TD_F64));
     return TD_OK;
 }
 
@@ -134,8 +136,9 @@ fn_to_int(walk *w, const call *c, int number, thing *out)
                    x.type->name);
     if (!is_int(&x))
         TD_TRY(num_op(w, op, &x, 1, &x));
-    *out = is_int(&x) && !x.type->weak && x.type->dt != TD_BOOL ? x
-                                                                : num_convert(w, &x, td_type_weak('i'));
+    *out = is_int(&x) && !x.type->weak && x.type->dt != TD_BOOL
+               ? x
+               : num_convert(w, &x, td_type_weak('i'));
     return built(w, c->node);
 }
 
@@ -250,7 +253,8 @@ fn_remainder(walk *w, const call *c, int number, thing *out)
     y = calc1(&k, OP_fabs, k.x[1]);
     m = calc2(&k, OP_fmod, x, y);
     other = calc2(&k, OP_subtract, y, m);
-    half = calc2(&k, OP_fmod, calc2(&k, OP_multiply, calc_k(&k, 0.5), calc2(&k, OP_subtract, x, m)), y);
+    half = calc2(&k, OP_fmod, calc2(&k, OP_multiply, calc_k(&k, 0.5), calc2(&k, OP_subtract, x, m)),
+                 y);
     r = calc2(&k, OP_subtract, m, calc2(&k, OP_multiply, calc_k(&k, 2), half));
     r = calc_if(&k, calc2(&k, OP_greater, m, other), calc1(&k, OP_negative, other), r);
     r = calc_if(&k, calc2(&k, OP_less, m, other), m, r);
@@ -278,8 +282,7 @@ fn_ulp(walk *w, const call *c, int number, thing *out)
     r = calc_if(&k, calc1(&k, OP_isinf, up), calc2(&k, OP_subtract, x, down),
                 calc2(&k, OP_subtract, up, x));
     if (td_intrinsics[number].row) /* spacing of an infinity is NaN */
-        r = calc2(&k, OP_copysign,
-                  calc_if(&k, calc1(&k, OP_isinf, x), calc_k(&k, NAN), r), k.x[0]);
+        r = calc2(&k, OP_copysign, calc_if(&k, calc1(&k, OP_isinf, x), calc_k(&k, NAN), r), k.x[0]);
     else
         r = calc_if(&k, calc1(&k, OP_isinf, x), inf, r);
     *out = calc_end(&k, r);

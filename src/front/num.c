@@ -468,7 +468,8 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     if (op == TD_SYN_MatMult && (is_array(a) || is_array(b)))
         return array_product(w, a, b, out);
     if (!o)
-        return bad(w, w->node, TD_ERR_TYPE, "%s is not supported in kernels", td_syntab[op].name);
+        return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s",
+                   td_syntab[op].name, a->type->name, b->type->name);
     if (is_array(a) || is_array(b))
         return array_operator(w, fn_binary, op, (thing[]){*a, *b}, 2, out);
     if (!is_num(a) || !is_num(b))
@@ -570,8 +571,8 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     const struct sign *o = sign_of(op);
     bool yes;
 
-    if (o && (is_array(a) || is_array(b)) &&
-        (is_array(a) || is_num(a)) && (is_array(b) || is_num(b)))
+    if (o && (is_array(a) || is_array(b)) && (is_array(a) || is_num(a)) &&
+        (is_array(b) || is_num(b)))
         return array_operator(w, fn_compare, op, (thing[]){*a, *b}, 2, out);
     if (!o || !is_num(a) || !is_num(b))
         return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s in a kernel",

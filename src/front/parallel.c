@@ -37,8 +37,6 @@ struct turns {
     how_run how;
 };
 
-enum { FEW = 16 }; /* turns that are too few for lanes */
-
 static void never(turns *t, uint32_t line, const char *why);
 
 /* How a loop runs that is not asked about any more. */
@@ -58,9 +56,8 @@ choose_run(const walk *w, const turns *t)
 }
 
 turns *
-turns_begin(walk *w, loop *l, uint32_t node, bool asked, const thing *n)
+turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few)
 {
-    int64_t known;
     td_hash key = join_key(w, node, UINT32_MAX);
     turns *t = td_alloc(w->mem, sizeof *t);
     verdict *v = td_map_get(&w->verdicts, key);
@@ -77,7 +74,7 @@ turns_begin(walk *w, loop *l, uint32_t node, bool asked, const thing *n)
                  .first = w->f->n,
                  .forms = w->forms,
                  .asked = asked && w->how->prange && !w->parallel,
-                 .few = known_int(n, &known) && known < FEW,
+                 .few = few,
                  .line = w->fr->s->tree[node + 1]};
     t->outermost = !w->parallel;
     t->how = choose_run(w, t);
@@ -246,13 +243,24 @@ view_root(view *v, uint32_t ndim)
     memset(v->at, 0, sizeof v->at);
 }
 
+/* Of a part the dependence test keeps what was indexed before; of a whole it follows the new axes. */
 void
-view_of(walk *w, view *v, const view *root, uint32_t ndim)
+view_of(walk *w, view *v, const view *from, uint32_t ndim)
 {
+    bool whole = from->nroot > 0;
+
+    for (int i = 0; i < from->nroot; i++)
+        whole = whole && !from->at[i];
     view_root(v, ndim);
-    v->root = root->root;
-    v->nroot = root->nroot ? v->nroot : 0;
-    v->form = ++w->forms;
+    v->root = from->root;
+    if (whole) {
+        v->form = ++w->forms;
+        return;
+    }
+    v->nroot = from->nroot;
+    v->form = from->form;
+    memset(v->axis, -1, sizeof v->axis);
+    memcpy(v->at, from->at, sizeof v->at);
 }
 
 void
@@ -419,11 +427,14 @@ note(walk *w, const turns *t)
     if (t->how == RUN_PARALLEL)
         td_text_addf(&text, "line %u: the loop runs in parallel%s\n", t->line,
                      t->asked ? ", as prange asks" : "");
-    else if (!w->how->parallel)
-        td_text_addf(&text, "line %u: the loop runs in order: the function is compiled so\n", t->line);
-    else
+    else if (t->v->never)
         td_text_addf(&text, "line %u: the loop runs in order: line %u: %s\n", t->line, t->v->line,
                      t->v->why);
+    else
+        td_text_addf(
+            &text,
+            "line %u: the loop runs in order: its arrays overlap, or parallel=False asks so\n",
+            t->line);
     kept = td_alloc(w->mem, text.n + 1);
     if (text.n)
         memcpy(kept, text.s, text.n);
@@ -444,7 +455,7 @@ turns_end(walk *w, turns *t)
             w->again = true;
         judge_lanes(w, t);
     }
-    if (t->how == RUN_PARALLEL)
+    if (t->how != RUN_IN_ORDER)
         w->made->apart = true;
     if (t->outermost)
         note(w, t);

@@ -11,8 +11,10 @@
 
 enum {
     PIECES = 256, /* more than threads, so that long turns spread; a piece costs 0.1 us */
+    SUMMED =
+        64, /* the same where the turns reduce something: the partial results wait in an array */
+    LANES = 16,   /* turns that fill a CPU's vectors, partial results of a piece */
     GRAIN = 4096, /* turns of a body without loops that are worth a piece */
-    LANES = 16,   /* turns that fill vectors */
 };
 
 /* ---- reductions ---- */
@@ -144,11 +146,11 @@ static td_status
 prepare(walk *w, reduction *r, const td_type *t)
 {
     thing n = neutral(r);
-    td_val p, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val p, zero = td_const_int(w->f, TD_I64, 0);
     uint32_t words = td_dtype_is_complex(t->dt) ? 2 : 1;
 
-    r->part = td_local(w->f, td_dtype_real_of(t->dt), PIECES * words);
-    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, PIECES), one);
+    r->part = td_local(w->f, td_dtype_real_of(t->dt), SUMMED * LANES * words);
+    p = td_each(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES));
     td_num_store(w->f, r->part, t->dt, p, num_as(w, &n, t->dt), TD_NONE, 0);
     td_end(w->f);
     return built(w, w->node);
@@ -163,7 +165,7 @@ gather(walk *w, const reduction *r, const td_type *t)
     thing sum, part;
 
     TD_TRY(place_set(w, &total, &r->before));
-    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, PIECES), one);
+    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES), one);
     sum = place_get(w, &total);
     part = num_of(t, td_num_load(w->f, r->part, t->dt, p, TD_NONE, 1, 0));
     TD_TRY(combine(w, r, &sum, &part, &sum));
@@ -239,12 +241,12 @@ one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
     return turn(w, &g->l, g->body);
 }
 
-/* The k-th turn alone: it leaves a block of its own when it fails. */
+/* The k-th turn alone, in a block of its own where it may fail: the turn ends there, and no other. */
 static td_status
 guarded_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
 {
-    bool block = w->turn_block;
     uint32_t depth = w->turn_depth;
+    bool block = w->turn_block;
 
     w->depth++;
     w->turn_depth = w->depth;
@@ -253,35 +255,22 @@ guarded_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
     TD_TRY(one_turn(w, g, it, t, k));
     if (w->turn_block)
         close_region(w);
-    w->turn_block = block;
     w->turn_depth = depth;
+    w->turn_block = block;
     close_region(w);
     return built(w, g->node);
 }
 
-/* Inside of a parallel loop. */
+/* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
+ * the array at LANES * piece + l. */
 static td_status
-as_lanes(walk *w, region *g, const thing *it, turns *t, const thing *n)
+sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val lo, td_val hi)
 {
-    return guarded_turn(w, g, it, t,
-                        td_each(w->f, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)));
-}
-
-/* Chunks of `grain` turns are spread over the pieces; a loop too short for two runs at once in its caller. */
-static td_status
-on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
-{
-    bool lanes = turns_lanes(t) && !g->nred;
-    int turns_each = !has_loops(w, g->body) ? GRAIN : lanes ? LANES : 1;
-    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
-    td_val grain = td_const_int(w->f, TD_I64, turns_each), count = val_as(w, n, TD_I64), chunks,
-           first, lo, hi;
+    td_val lanes = td_const_int(w->f, TD_I64, LANES), at, k;
+    td_val l = td_each(w->f, td_const_int(w->f, TD_I64, 0), lanes);
     thing x;
 
-    count = TD_E2(w->f, maximum, count, zero);
-    chunks = TD_E2(w->f, truncate_divide,
-                   TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
-    first = td_pieces(w->f, zero, chunks, PIECES);
+    w->depth++;
     for (uint32_t i = 0; i < g->nred; i++) {
         thing start = neutral(&g->red[i]);
 
@@ -289,16 +278,38 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
         g->l.has[i] = true;
         TD_TRY(place_set(w, &g->l.where[i], &start));
     }
-    lo = TD_E2(w->f, multiply, first, grain);
-    hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
-    TD_TRY(guarded_turn(w, g, it, t, lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
+    k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, lanes);
+    TD_TRY(guarded_turn(w, g, it, t, k));
+    at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
     for (uint32_t i = 0; i < g->nred; i++) {
         const td_type *type = g->l.where[i].slots.type;
 
         x = place_get(w, &g->l.where[i]);
-        td_num_store(w->f, g->red[i].part, type->dt, td_piece(w->f, first), num_as(w, &x, type->dt),
-                     TD_NONE, 0);
+        td_num_store(w->f, g->red[i].part, type->dt, at, num_as(w, &x, type->dt), TD_NONE, 0);
     }
+    close_region(w);
+    return TD_OK;
+}
+
+/* Chunks of `grain` turns are spread over the pieces; a loop too short for two runs at once in its caller. */
+static td_status
+on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
+{
+    bool lanes = turns_lanes(t) && !g->nred;
+    int chunk = !has_loops(w, g->body) ? GRAIN : lanes ? LANES : 1;
+    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64),
+           chunks, first, lo, hi;
+
+    count = TD_E2(w->f, maximum, count, zero);
+    chunks = TD_E2(w->f, truncate_divide,
+                   TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
+    first = td_pieces(w->f, zero, chunks, g->nred ? SUMMED : PIECES);
+    lo = TD_E2(w->f, multiply, first, grain);
+    hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
+    TD_TRY(g->nred ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
+                   : guarded_turn(w, g, it, t,
+                                  lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
     td_end(w->f);
     end_if_failed(w);
     return built(w, g->node);
@@ -404,7 +415,9 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
     again = in_loop(w);
     w->fr->loop = &g.l;
     w->parallel = true;
-    st = turns_how(t) == RUN_LANES    ? as_lanes(w, &g, it, t, n)
+    st = turns_how(t) == RUN_LANES
+             ? guarded_turn(w, &g, it, t,
+                            td_each(w->f, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)))
          : turns_how(t) == RUN_ACROSS ? across(w, &g, it, t, n)
          : w->how->gpu                ? on_grid(w, &g, it, t, n, again)
                                       : on_cores(w, &g, it, t, n);

@@ -51,15 +51,42 @@ range_length(walk *w, const thing *r, thing *n)
         return TD_OK;
     }
     s = val_as(w, step, TD_I64);
-    up = TD_E2(w->f, greater, s, zero);
-    span = TD_E3(w->f, select, up, TD_E2(w->f, subtract, b, a), TD_E2(w->f, subtract, a, b));
-    s = TD_E1(w->f, absolute, s);
+    span = TD_E2(w->f, subtract, b, a);
+    if (!step->nonneg) {
+        up = TD_E2(w->f, greater, s, zero);
+        span = TD_E3(w->f, select, up, span, TD_E2(w->f, subtract, a, b));
+        s = TD_E1(w->f, absolute, s);
+    }
     one = td_const_int(w->f, TD_I64, 1);
     span = TD_E2(w->f, add, TD_E2(w->f, subtract, span, one), s);
     *n = num_index(TD_E3(w->f, select, TD_E2(w->f, less, span, zero), zero,
                          TD_E2(w->f, truncate_divide, span, s)),
                    false);
     return built(w, w->node);
+}
+
+const lin *
+range_lin(walk *w, const thing *r)
+{
+    thing at = num_index(td_const_int(w->f, TD_I64, 0), true), lo = r->item[0], by;
+    int64_t step = 1; /* one that is not known, but positive: what is counted are its multiples */
+
+    if (!w->item || (!known_int(&r->item[2], &step) && !r->item[2].nonneg))
+        return NULL;
+    by = num_int(step);
+    at.lin = w->item;
+    at.lin = lin_binary(w, TD_SYN_Mult, &at, &by);
+    return lin_binary(w, TD_SYN_Add, &at, &lo);
+}
+
+bool
+range_is_short(const thing *x)
+{
+    int64_t lo, hi, step;
+
+    return x->type->kind == TD_T_RANGE && known_int(&x->item[0], &lo) &&
+           known_int(&x->item[1], &hi) && known_int(&x->item[2], &step) &&
+           (hi - lo) / (step ? step : 1) < 16;
 }
 
 static void
@@ -73,16 +100,28 @@ range_item(walk *w, const thing *r, td_val k, thing *out)
         v = TD_E2(w->f, multiply, v, val_as(w, &r->item[2], TD_I64));
     if (!known_int(&r->item[0], &from) || from)
         v = TD_E2(w->f, add, v, val_as(w, &r->item[0], TD_I64));
-    *out = num_index(v, step > 0 ? r->item[0].nonneg
-                                 : step < 0 && (r->item[1].nonneg ||
-                                                (known_int(&r->item[1], &to) && to >= -1)));
-    if (w->item && step) {
-        thing at = num_index(k, true), lo = r->item[0], by = num_int(step);
+    *out = num_index(v, step < 0 ? r->item[1].nonneg || (known_int(&r->item[1], &to) && to >= -1)
+                                 : r->item[0].nonneg && (step > 0 || r->item[2].nonneg));
+    out->lin = range_lin(w, r);
+}
 
-        at.lin = w->item;
-        at.lin = lin_binary(w, TD_SYN_Mult, &at, &by);
-        out->lin = lin_binary(w, TD_SYN_Add, &at, &lo);
-    }
+bool
+range_goes_up(const thing *x)
+{
+    int64_t step;
+
+    return x->type->kind == TD_T_RANGE &&
+           (known_int(&x->item[2], &step) ? step > 0 : x->item[2].nonneg);
+}
+
+td_val
+range_for(walk *w, const thing *r)
+{
+    td_val step = val_as(w, &r->item[2], TD_I64);
+
+    if (!r->item[2].known) /* a step of 0 is an error in Python, and endless here */
+        step = TD_E2(w->f, maximum, step, td_const_int(w->f, TD_I64, 1));
+    return td_for(w->f, val_as(w, &r->item[0], TD_I64), val_as(w, &r->item[1], TD_I64), step);
 }
 
 /* ---- iteration ---- */

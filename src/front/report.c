@@ -83,8 +83,7 @@ put(walk *w, td_val ptr, td_val index, td_val v)
     td_store(w->f, ptr, index, v, TD_NONE, 0);
 }
 
-/* Writes the values, a word each (complex: two), from ptr[index] on; ptr points to words.  Gives the types. */
-static void
+void
 put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site)
 {
     const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
@@ -320,8 +319,7 @@ emit_print(walk *w, const call *c)
                : TD_OK;
     char *kept = NULL;
 
-    for (uint32_t i = 0; !st && i < c->n; i++)
-{
+    for (uint32_t i = 0; !st && i < c->n; i++) {
         td_text_addf(&text, "%s", i ? " " : "");
         st = print_piece(w, c, &c->arg[i], &text, value, &n);
     }

@@ -20,6 +20,8 @@ typedef enum td_report {
     TD_REPORT_EMPTY,    /* text: the reduction that an empty array has no value of */
     TD_REPORT_ABSENT,   /* text: what was looked for where it is not */
     TD_REPORT_MEMORY,   /* no memory for an array; values: its bytes */
+    TD_REPORT_HALT,     /* breakpoint(): a word stored to the port is the address of words: the site's number, then the
+                           values of arg[]; text: their names, each behind '\1' */
     TD_REPORT_PRINT,    /* text: pieces around the values, separated by '\1' */
 } td_report;
 

@@ -1,7 +1,7 @@
 /* spellfloat.c - spellings of typed.def: floats, and what rounds as it is told.
  *
- * A result that is rounded another way than to nearest is computed to nearest, with the error's sign: error-free
- * transformations give it exactly, unless float64 intermediates underflow.
+ * A result that is rounded another way than to nearest is computed to nearest, with the error's
+ * sign: error-free transformations give it exactly, unless float64 intermediates underflow.
  */
 #include "front/typed.h"
 
@@ -179,7 +179,8 @@ fma_error(walk *w, td_val a, td_val b, td_val c, td_val *error)
     return r;
 }
 
-/* The same of float32, with the error in float64: there products are exact and nothing underflows. */
+/* The same of float32, with the error in float64: there products are exact and nothing
+ * underflows. */
 static td_val
 with_wide_error(walk *w, td_op op, const td_val *x, int n, td_val *error)
 {
@@ -270,8 +271,8 @@ spell_directed(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 
 /* ---- halves ---- */
 
-/* a * b + c rounded once.  In float64 the product is exact; the sum is rounded to odd, so that the second rounding sees
- * on which side of a tie the exact value is. */
+/* a * b + c rounded once.  In float64 the product is exact; the sum is rounded to odd, so that
+ * the second rounding sees on which side of a tie the exact value is. */
 td_status
 spell_fma_half(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
@@ -364,7 +365,8 @@ spell_round(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     return built(w, w->node);
 }
 
-/* Beyond the integers' ends: the end.  NaN: 0, or where float64 or 64 bits are involved only the topmost bit. */
+/* Beyond the integers' ends: the end.  NaN: 0, or where float64 or 64 bits are involved only the
+ * topmost bit. */
 td_status
 spell_to_int(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {

@@ -112,8 +112,8 @@ spell_mul64hi(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     return built(w, w->node);
 }
 
-/* Byte k of the result is one of the 8 bytes of (x, y): which one say the lower 3 bits of the k-th half byte of z; its fourth
- * bit asks for the byte's sign in all bits. */
+/* Byte k of the result is one of the 8 bytes of (x, y): which one say the lower 3 bits of the
+ * k-th half byte of z; its fourth bit asks for the byte's sign in all bits. */
 td_status
 spell_byte_perm(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {

@@ -90,7 +90,8 @@ spell_rcbrt(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     return give(w, to, TD_E2(w->f, divide, real(w, to, 1), TD_E1(w->f, cbrt, val(x))), out);
 }
 
-/* erfc(t) / 2 at t = -x * sqrt(1/2).  In erfc's tail t's rounding shows: erfc' is about -2t * erfc there. */
+/* erfc(t) / 2 at t = -x * sqrt(1/2).  In erfc's tail t's rounding shows: erfc' is about -2t *
+ * erfc there. */
 td_status
 spell_normcdf(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
@@ -126,7 +127,8 @@ spell_fdim(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
         out);
 }
 
-/* The exponent of x, which is m * 2**e with 1 <= |m| < 2.  As a float, of 0 -inf, of inf inf; as an int32 the ends. */
+/* The exponent of x, which is m * 2**e with 1 <= |m| < 2.  As a float, of 0 -inf, of inf inf; as
+ * an int32 the ends. */
 td_status
 spell_logb(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {
@@ -187,8 +189,8 @@ spell_modf(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
     return give_two(w, to, TD_E2(w->f, copysign, rest, val(x)), to, t, out);
 }
 
-/* IEEE's remainder: x less the multiple of y that is nearest, the even one of two.  how 1: also the lower 3 bits of the
- * multiple, with the quotient's sign. */
+/* IEEE's remainder: x less the multiple of y that is nearest, the even one of two.  how 1: also
+ * the lower 3 bits of the multiple, with the quotient's sign. */
 td_status
 spell_remquo(walk *w, const thing *x, int n, int how, td_dtype to, thing *out)
 {

@@ -1,5 +1,5 @@
 /* stmt.c - statements. */
-#include "front/walk.h"
+#include "front/intrin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@ bind(walk *w, uint32_t name, const thing *x)
     w->fr->var[name] = *x;
     if (x->view && !x->view->name) {
         x->view->name = name_of(w, name);
+        note_name(w, x);
     }
 }
 
@@ -68,6 +69,15 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
             return bad(w, target, TD_ERR_TYPE,
                        "a record's field is named by a string known when compiling");
         TD_TRY(record_field(w, &a, info.text, target, &to));
+    } else if (is_array(&a) && is_array(&key)) { /* a[mask] = x */
+        if (key.type->item[0]->dt != TD_BOOL || key.type->ndim != a.type->ndim || !is_num(x))
+            return bad(
+                w, target, TD_ERR_TYPE,
+                "an array of bools of the array's shape chooses what becomes one number; here "
+                "%s chooses in %s what becomes %s: use numpy.where, or a loop",
+                key.type->name, a.type->name, x->type->name);
+        TD_TRY(array_operator(w, fn_where, 0, (thing[]){key, *x, a}, 3, &to));
+        return call_fill(w, &a, &to, target);
     } else if (a.type->kind == TD_T_ARRAY) {
         TD_TRY(element_view(w, &a, &key, target, &to));
     } else {
@@ -128,14 +138,44 @@ stmt_assign(walk *w, uint32_t node)
     return TD_OK;
 }
 
-/* x op= v.  An element's index is computed once for the read and again for the write: expressions have no effects that
- * would tell. */
+/* a[key] op= v of an element that is a number: its place is computed once.  *done: false for another target. */
+static td_status
+change_element(walk *w, uint32_t node, bool *done)
+{
+    uint32_t target = F(node, AugAssign_target);
+    thing a, key, to, x, v;
+
+    *done = false;
+    if (kind_of(w, target) != TD_SYN_Subscript)
+        return TD_OK;
+    TD_TRY(expr(w, F(target, Subscript_value), &a));
+    if (a.type->kind != TD_T_ARRAY || a.lazy || !a.type->ndim ||
+        a.type->item[0]->kind == TD_T_RECORD)
+        return TD_OK;
+    TD_TRY(expr(w, F(target, Subscript_slice), &key));
+    w->node = target;
+    TD_TRY(element_view(w, &a, &key, target, &to));
+    if (to.type->ndim)
+        return TD_OK;
+    *done = true;
+    TD_TRY(array_load(w, &to, &x));
+    TD_TRY(expr(w, F(node, AugAssign_value), &v));
+    w->node = node;
+    TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &x, &v, &v));
+    return array_store(w, &to, &v, target);
+}
+
+/* x op= v.  What is read and written again is computed twice: expressions have no effects that would tell. */
 static td_status
 stmt_augassign(walk *w, uint32_t node)
 {
     uint32_t target = F(node, AugAssign_target);
     thing a, b, r;
+    bool done;
 
+    TD_TRY(change_element(w, node, &done));
+    if (done)
+        return TD_OK;
     TD_TRY(expr(w, target, &a));
     TD_TRY(expr(w, F(node, AugAssign_value), &b));
     w->node = node;
@@ -323,16 +363,10 @@ stmt_annassign(walk *w, uint32_t node)
 }
 
 static td_status
-stmt_with(walk *w, uint32_t node)
-{
-    return bad(w, node, TD_ERR_TYPE, "with is not supported in kernels");
-}
-
-static td_status
 stmt(walk *w, uint32_t node)
 {
     w->node = node;
-    w->f->line = w->fr->s->tree[node + 1];
+    at_line(w, node);
     switch (kind_of(w, node)) {
     case TD_SYN_Assign:    return stmt_assign(w, node);
     case TD_SYN_AugAssign: return stmt_augassign(w, node);
@@ -346,14 +380,8 @@ stmt(walk *w, uint32_t node)
     case TD_SYN_Continue:  return leave_loop(w, node, true);
     case TD_SYN_Raise:     return stmt_raise(w, node);
     case TD_SYN_Assert:    return stmt_assert(w, node);
-    case TD_SYN_With:      return stmt_with(w, node);
     case TD_SYN_Pass:      return TD_OK;
-    case TD_SYN_Import:
-    case TD_SYN_ImportFrom:
-        return bad(w, node, TD_ERR_TYPE, "import inside a kernel: import at the top of the file");
-    default:
-        return bad(w, node, TD_ERR_TYPE, "%s statements are not supported in kernels",
-                   td_syntab[kind_of(w, node)].name);
+    default:               return refuse(w, node);
     }
 }
 

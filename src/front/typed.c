@@ -1,4 +1,5 @@
-/* typed.c - functions of numbers with fixed types: arguments are converted, the result has the type that the name says. */
+/* typed.c - functions of numbers with fixed types: arguments are converted, the result has the
+ * type that the name says. */
 #include "front/typed.h"
 
 #include <string.h>

@@ -90,9 +90,11 @@ static td_status
 give_result(walk *w, thing *x)
 {
     uint32_t at = 0;
+    thing own = *x;
     td_val ptr;
 
-    TD_TRY(settle(w, x)); /* a lambda's */
+    TD_TRY(settle(w, &own));
+    x = &own;
     w->made->result = x->type;
     if (w->how->mode == TD_MODE_KERNEL)
         return is_none(x) ? TD_OK
@@ -120,6 +122,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->made->fn = td_fn_new(w->mem, s->name);
     w->f = &w->made->fn;
     w->f->threads = w->how->threads;
+    w->f->registers = w->how->registers;
+    w->f->fast = w->how->fast;
     w->fr = &outer;
     w->node = s->root;
     w->depth = 0;
@@ -127,15 +131,17 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->again = false;
     w->turns = NULL;
     w->parallel = false;
+    w->arrays = 0;
     w->forms = w->inner = 0;
     w->loops = w->nests = 0;
-    w->plain = false;
     w->made->apart = false;
     w->made->spread = 0;
     w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->parts = NULL;
+    w->origin = NULL;
+    w->caporigin = 0;
     w->made->written = w->made->read = 0;
     w->made->shared = 0;
     for (uint32_t i = 0; i < narg; i++)
@@ -154,13 +160,25 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     return st;
 }
 
+/* Loops are worth the time of all of LLVM's passes; other code is as good without them. */
+static bool
+loops(const td_fn *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_for || f->ins[i].op == OP_loop)
+            return true;
+    return false;
+}
+
 static td_status
 finish(walk *w)
 {
-    if (w->how->mode == TD_MODE_FUNCTION && !w->how->gpu && w->plain)
-        w->f->optimise = 3; /* it has loops that LLVM may make vectors of */
+    if (w->how->mode != TD_MODE_KERNEL || w->how->gpu)
+        w->f->optimise = loops(w->f) ? 3 : 0;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
+    if (w->how->gpu)
+        TD_TRY(td_fn_loads_first(w->f));
     if (w->mem->failed)
         return td_fail(TD_ERR_NOMEM, "compiling %s: host memory is out", w->f->name);
     return td_fn_finish(w->f);

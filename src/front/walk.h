@@ -92,6 +92,9 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     bool     *has;
     uint32_t  node;
     uint64_t  path; /* the joins' */
+    td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
+    bool      sweeps;
+    uint32_t  arrays; /* walk.arrays when the loop began */
     turns    *turns;
     const carry **before; /* what the variables carried when the loop began */
 } loop;
@@ -103,6 +106,7 @@ typedef struct frame { /* a function that is being walked */
     bool            *local; /* by name: assigned somewhere in the function */
     loop            *loop;
     uint32_t         call;  /* the node in up that called */
+    uint32_t         origin; /* td_inst.from of its instructions */
     uint64_t         path;  /* hash of the calls down to here */
     bool             inlined, blocked; /* blocked: returns leave a block region */
     uint32_t         depth_return;
@@ -132,19 +136,21 @@ typedef struct walk {
     const lin *item; /* of the number of the turn whose item is being made */
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
+    uint32_t arrays;   /* places so far that make arrays */
     bool     fails;    /* there a turn may fail: each stands in a block, known from the walk before */
     bool     turn_block; /* it does, */
     uint32_t turn_depth; /* and this is the depth around it */
     uint32_t forms;    /* views with other axes that have been made */
     uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
     uint32_t nests;    /* open loops over the elements of whole arrays */
-    bool     plain;    /* some innermost loop is one of scalars */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
     uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
     dynpart *parts;  /* the last one first */
+    td_origin *origin; /* of f, where it is watched */
+    uint32_t caporigin;
 } walk;
 
 /* ---- the tree ---- */
@@ -183,6 +189,8 @@ name_of(const walk *w, uint32_t id) /* id as in the tree: number + 1 */
 /* Fails with a paragraph: the sentence, file and line, the line with a caret under `node`, the calls around it.
  * what: what was found and what to write instead, without a full stop at the end. */
 td_status bad(walk *w, uint32_t node, td_status st, const char *what, ...) TD_PRINTF(4, 5);
+/* Fails for a kind of node that kernels do not have, with what to write instead. */
+td_status refuse(walk *w, uint32_t node);
 /* An error of the IR builder, told with the node. */
 td_status built(walk *w, uint32_t node);
 
@@ -281,7 +289,7 @@ typedef enum how_run {
     RUN_LANES,   /* inside of a parallel loop: its turns are lanes of vectors */
     RUN_ACROSS,  /* inside of a GPU's parallel loop, whose only statement it is: along x */
 } how_run;
-turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, const thing *n); /* asked: by prange; n turns */
+turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few); /* asked: by prange; few: too few turns for lanes */
 how_run   turns_how(const turns *t);
 bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too? */
 bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
@@ -300,7 +308,7 @@ const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carr
 const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
 void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
-void      view_of(walk *w, view *v, const view *root, uint32_t ndim); /* v is root's memory with axes of its own */
+void      view_of(walk *w, view *v, const view *from, uint32_t ndim); /* v is from's memory with axes of its own */
 /* ---- prange.c ---- */
 td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 
@@ -336,6 +344,8 @@ td_status array_product(walk *w, const thing *a, const thing *b, thing *out);   
 td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
 td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
 td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
+td_status loop_mark(walk *w, loop *l);  /* a loop begins: turns free the arrays that they leave behind */
+td_status loop_sweep(walk *w, loop *l); /* a turn ends */
 td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */
 static inline bool
 is_array(const thing *x)
@@ -357,8 +367,20 @@ thing     param_thing(walk *w, const td_type *t, uint32_t arg); /* declares the 
 void      thread_end(walk *w); /* the thread, the function, or the turn of a parallel loop gives up here */
 void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if a turn has */
 
+/* The values, a word each (complex: two), from ptr[index] on; ptr points to words.  The site gets their types. */
+void      put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
+
+/* ---- debug.c: what only who watches a kernel wants ---- */
+void      at_line(walk *w, uint32_t node);         /* what is emitted now is the program's line of node */
+void      enter_function(walk *w, frame *fr);      /* its instructions have an origin */
+void      note_name(walk *w, const thing *x);      /* x's memory has its view's name */
+
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
+const lin *range_lin(walk *w, const thing *x);  /* of the range's value in the turn w->item */
+bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
+bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
+td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */

@@ -39,7 +39,8 @@ fn_isqrt(walk *w, const call *c, int number, thing *out)
     (void)number;
     TD_TRY(want_args(w, c, "isqrt", 1, 1));
     TD_TRY(want_ints(w, c, "isqrt"));
-    n = td_cast(w->f, TD_E2(w->f, maximum, val_as(w, &c->arg[0], TD_I64), td_const_int(w->f, TD_I64, 0)),
+    n = td_cast(w->f,
+                TD_E2(w->f, maximum, val_as(w, &c->arg[0], TD_I64), td_const_int(w->f, TD_I64, 0)),
                 TD_U64);
     one = td_const_int(w->f, TD_U64, 1);
     r = td_cast(w->f, TD_E1(w->f, sqrt, td_cast(w->f, n, TD_F64)), TD_U64);
@@ -115,9 +116,11 @@ fn_bit_length(walk *w, const call *c, int number, thing *out)
     r = td_const_int(w->f, TD_I64, 0);
     for (int half = 32; half; half /= 2) { /* is there a bit in the upper half? */
         shift = td_const_int(w->f, TD_U64, half);
-        bit = TD_E2(w->f, not_equal, TD_E2(w->f, right_shift, x, shift), td_const_int(w->f, TD_U64, 0));
-        r = TD_E2(w->f, add, r, TD_E3(w->f, select, bit, td_const_int(w->f, TD_I64, half),
-                                      td_const_int(w->f, TD_I64, 0)));
+        bit = TD_E2(w->f, not_equal, TD_E2(w->f, right_shift, x, shift),
+                    td_const_int(w->f, TD_U64, 0));
+        r = TD_E2(w->f, add, r,
+                  TD_E3(w->f, select, bit, td_const_int(w->f, TD_I64, half),
+                        td_const_int(w->f, TD_I64, 0)));
         x = TD_E3(w->f, select, bit, TD_E2(w->f, right_shift, x, shift), x);
     }
     *out = num_index(TD_E2(w->f, add, r, td_cast(w->f, x, TD_I64)), true);

@@ -130,6 +130,12 @@ td_take(td_fn *f, td_val heap, td_val nbytes)
 }
 
 void
+td_release(td_fn *f, td_val heap, td_val words, td_val n)
+{
+    emit(f, OP_release, TD_BOOL, 0, heap, words, n);
+}
+
+void
 td_nanosleep(td_fn *f, td_val ns)
 {
     emit(f, OP_nanosleep, TD_BOOL, 0, ns, TD_NONE, TD_NONE);

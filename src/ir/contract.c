@@ -70,6 +70,7 @@ td_fn_contract(td_fn *f)
         td_inst s = f->ins[i];
 
         out.line = s.line;
+        out.from = s.from;
         if (s.op == OP_multiply && p.how[i] == TAKEN_IN)
             continue;
         if (s.op != OP_multiply && p.how[i] != PLAIN) {
@@ -81,6 +82,10 @@ td_fn_contract(td_fn *f)
         at[i] = td_push(&out, s);
     }
     out.line = f->line;
+    out.from = f->from;
+    out.note = NULL;
+    for (const td_note *n = f->note; n; n = n->next)
+        td_fn_note(&out, at[n->v.i], n->text, n->size);
     *f = out;
     return f->st;
 }

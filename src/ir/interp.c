@@ -6,9 +6,10 @@
  */
 #include "ir/interp.h"
 
-#include "ir/interp_run.h"
+#include "ir/interp_check.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WARP = 32, POISON = 0xa5, ALIGN = 128 };
@@ -31,9 +32,13 @@ waits_at(const td_engine *e, const td_runner *t)
 static td_status
 divergent(const td_engine *e, const td_runner *w, const td_runner *o)
 {
-    return td_fail(TD_ERR_VALUE, "%s: divergent %s: thread (%u,%u,%u) does not reach it",
-                   td_engine_locate(e, w, w->at->at).text, td_optab[waits_at(e, w)].name, o->tid[0],
-                   o->tid[1], o->tid[2]);
+    char other[300] = "it has ended";
+
+    if (o->at->kind == CODE_WAIT)
+        snprintf(other, sizeof other, "it waits at %s", td_engine_line(e, o->at->at, w->at->at).text);
+    return td_engine_fail(e, w, w->at->at, TD_ERR_THREADS,
+                          "divergent %s: thread (%u,%u,%u) does not reach it: %s",
+                          td_optab[waits_at(e, w)].name, o->tid[0], o->tid[1], o->tid[2], other);
 }
 
 /* ---- warps ---- */
@@ -119,6 +124,8 @@ exchange(const td_engine *e, td_runner *th, uint32_t n, uint32_t l)
             continue;
         if (waits_at(e, &th[k]) != OP_syncwarp)
             th[k].val[c->out] = received(e, &th[k], k, m, v);
+        else if (e->shadow)
+            td_shadow_met(&th[k], OP_syncwarp);
         th[k].at++;
     }
 }
@@ -151,8 +158,9 @@ stuck(const td_engine *e, const td_runner *th, uint32_t n)
         if (!exchanges(e, &th[l]))
             continue;
         if (!(named(&th[l]) >> l & 1))
-            return td_fail(TD_ERR_VALUE, "%s: thread %u of the warp is not among the members 0x%x",
-                           td_engine_locate(e, &th[l], th[l].at->at).text, l, named(&th[l]));
+            return td_engine_fail(e, &th[l], th[l].at->at, TD_ERR_THREADS,
+                                  "thread %u of the warp is not among the members 0x%x", l,
+                                  named(&th[l]));
         return divergent(e, &th[l], &th[missing(th, n, l)]);
     }
     return TD_OK;
@@ -182,7 +190,7 @@ run_warp(const td_engine *e, td_runner *th, uint32_t n)
 
 /* Lets n threads that stand at one barrier go on; how many have its condition. */
 static void
-pass(td_runner *th, uint64_t n, td_op op)
+pass(const td_engine *e, td_runner *th, uint64_t n, td_op op)
 {
     int64_t count = 0;
 
@@ -194,6 +202,8 @@ pass(td_runner *th, uint64_t n, td_op op)
         if (op == OP_barrier_count)
             th[t].val[th[t].at->out].i = count;
         th[t].at++;
+        if (e->shadow)
+            td_shadow_met(&th[t], op);
     }
 }
 
@@ -227,7 +237,7 @@ run_together(const td_engine *e, td_runner *th)
         TD_TRY(gathered(e, th, e->nthread, &first));
         if (!first || first->at->kind == CODE_DONE || waits_at(e, first) == OP_grid_barrier)
             return TD_OK;
-        pass(th, e->nthread, waits_at(e, first));
+        pass(e, th, e->nthread, waits_at(e, first));
     }
 }
 
@@ -238,6 +248,8 @@ start_block(const engine *g, uint64_t k, const uint32_t bid[3])
 
     memcpy(team->bid, bid, sizeof team->bid);
     memset(team->shared, POISON, g->e.p->nshared);
+    if (g->e.shadow)
+        td_shadow_block(&g->e, team);
     for (uint64_t t = 0; g->e.p->waits && t < g->e.nthread; t++)
         td_engine_start(&g->e, &g->th[k * g->e.nthread + t], t);
 }
@@ -273,7 +285,7 @@ run_meeting(const engine *g)
         for (uint64_t t = 0; t < n; t++) /* a GPU counts blocks by their first threads */
             if (g->th[t].ended)
                 return divergent(&g->e, first, &g->th[t]);
-        pass(g->th, n, OP_grid_barrier);
+        pass(&g->e, g->th, n, OP_grid_barrier);
     }
 }
 
@@ -322,7 +334,7 @@ new_threads(engine *g, td_arena *mem)
         g->th[t] = (td_runner){.val = (td_word *)(val + t * nval),
                                .local = local + t * nlocal,
                                .team = &g->team[t / (n / g->nteam)]};
-    return TD_OK;
+    return g->e.check ? td_shadow_new(&g->e, g->th, n, g->team, g->nteam, g->e.check, mem) : TD_OK;
 }
 
 static td_status
@@ -345,19 +357,29 @@ run_grid(engine *g, td_arena *mem)
 }
 
 td_status
-td_interp(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const uint64_t *args,
-          size_t shared, td_extent *extent)
+td_interp_checked(const td_fn *f, const uint32_t grid[3], const uint32_t block[3],
+                  const uint64_t *args, size_t shared, td_extent *extent, const td_check *check)
 {
     td_arena mem = {0};
     td_prog p;
-    engine g = {.e = {.p = &p, .grid = grid, .block = block, .extent = extent}};
+    engine g = {.e = {.p = &p, .grid = grid, .block = block, .extent = extent, .check = check}};
     td_status st = td_prog_new(f, args, shared, &mem, &p);
 
     for (uint32_t k = 0; !st && extent && k < p.nptr; k++)
         if (p.ptr[k].op == OP_param)
             p.ptr[k].nbytes = extent(p.ptr[k].base);
+    if (!st && check)
+        td_shadow_prepare(&p, &mem);
     if (!st && grid[0] && grid[1] && grid[2] && block[0] && block[1] && block[2])
         st = run_grid(&g, &mem);
+    td_shadow_free(g.e.shadow);
     td_arena_free(&mem);
     return st;
+}
+
+td_status
+td_interp(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const uint64_t *args,
+          size_t shared, td_extent *extent)
+{
+    return td_interp_checked(f, grid, block, args, shared, extent, NULL);
 }

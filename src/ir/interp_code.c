@@ -10,7 +10,6 @@ typedef struct decoder {
     const uint64_t *args;
     td_arena *mem;
     td_prog *p;
-    uint32_t *word;           /* of each instruction: offset of its value */
     uint32_t *root;           /* of each pointer: index of the td_code_ptr that it was made from */
     size_t ndynamic, dynamic; /* bytes, and where they begin */
     bool has_dynamic;
@@ -35,13 +34,13 @@ emit(decoder *d, uint32_t i, td_code_kind kind)
     uint32_t *operand[TD_MAXARG] = {&c->a, &c->b, &c->c, &c->d, &c->e};
 
     *c = (td_code){.kind = kind,
-                   .out = d->word[i],
+                   .out = d->p->word[i],
                    .at = i,
                    .lanes = s->lanes,
                    .step = 1,
                    .dt = (td_dtype)s->dt};
     for (int k = 0; k < TD_MAXARG; k++)
-        *operand[k] = s->arg[k].i < i ? d->word[s->arg[k].i] : UINT32_MAX;
+        *operand[k] = s->arg[k].i < i ? d->p->word[s->arg[k].i] : UINT32_MAX;
     return c;
 }
 
@@ -49,7 +48,7 @@ static void
 fill(decoder *d, uint32_t i, td_word w)
 {
     for (int l = 0; l < d->f->ins[i].lanes; l++)
-        d->p->init[d->word[i] + (uint32_t)l] = w;
+        d->p->init[d->p->word[i] + (uint32_t)l] = w;
 }
 
 /* A constant's word: floats are kept as double's bits, integers as the element's. */
@@ -83,7 +82,7 @@ new_pointer(decoder *d, uint32_t i)
         return TD_OK;
     }
     d->root[i] = d->p->nptr++;
-    *p = (td_code_ptr){.op = (td_op)s->op, .at = i, .word = d->word[i]};
+    *p = (td_code_ptr){.op = (td_op)s->op, .at = i, .word = d->p->word[i]};
     if (s->op == OP_param)
         p->base = (uintptr_t)d->args[s->imm];
     if (s->op == OP_param || s->op == OP_pointer)
@@ -124,7 +123,7 @@ preset(decoder *d, uint32_t i)
     case OP_slot:    return true;
     case OP_iota:
         for (int l = 0; l < s->lanes; l++)
-            d->p->init[d->word[i] + (uint32_t)l].i = l;
+            d->p->init[d->p->word[i] + (uint32_t)l].i = l;
         return true;
     }
     return false;
@@ -141,7 +140,7 @@ wait_at(decoder *d, uint32_t i)
     c->imm = (int64_t)s->imm;
     if (s->op == OP_match_any) /* how many bytes are compared */
         c->imm = (int64_t)td_dtype_size((td_dtype)td_at(d->f, s->arg[0])->dt);
-    c->d = mask ? d->word[s->arg[mask - td_optab[s->op].kinds].i] : UINT32_MAX;
+    c->d = mask ? d->p->word[s->arg[mask - td_optab[s->op].kinds].i] : UINT32_MAX;
     d->p->waits = true;
     d->p->meets = d->p->meets || s->op == OP_grid_barrier;
 }
@@ -240,8 +239,8 @@ pieces(decoder *d, uint32_t i, td_code_kind kind)
     td_code *c = emit(d, i, kind);
 
     c->imm = (int64_t)d->f->ins[i].imm;
-    c->d = d->word[i];
-    c->e = d->word[d->f->ins[i].jump];
+    c->d = d->p->word[i];
+    c->e = d->p->word[d->f->ins[i].jump];
     return c;
 }
 
@@ -280,6 +279,7 @@ decode_control(decoder *d, uint32_t i)
         c->out = c->a;
         c->a = c->b;
         break;
+    case OP_fence: emit(d, i, CODE_FENCE); break;
     case OP_if:   emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
     case OP_else: emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
     case OP_break_if:
@@ -292,6 +292,7 @@ decode_control(decoder *d, uint32_t i)
     case OP_loop:
     case OP_block:        d->loop[d->depth++] = i; break;
     case OP_exit_if:      emit(d, i, CODE_EXIT); break;
+    case OP_release:      emit(d, i, CODE_RELEASE); break;
     case OP_parallel:     pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
     case OP_end:          decode_end(d, i); break;
     case OP_barrier:
@@ -311,7 +312,7 @@ place(decoder *d)
 
         if (td_dtype_is_complex((td_dtype)s->dt))
             return bad(d, i, TD_ERR_TYPE, "complex values are not interpreted");
-        d->word[i] = (uint32_t)p->nwords;
+        d->p->word[i] = (uint32_t)p->nwords;
         p->nwords += s->op == OP_parallel ? 3 : td_optab[s->op].value ? s->lanes : 0;
         if (s->flags & TD_INST_PTR)
             TD_TRY(new_pointer(d, i));
@@ -325,7 +326,7 @@ td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem
     decoder d = {.f = f, .args = args, .ndynamic = ndynamic, .mem = mem, .p = out};
 
     *out = (td_prog){.fn = f};
-    d.word = td_alloc_big(mem, (f->n + 1) * sizeof *d.word);
+    out->word = td_alloc_big(mem, (f->n + 1) * sizeof *out->word);
     d.root = td_alloc_big(mem, (f->n + 1) * sizeof *d.root);
     d.pc = td_alloc_big(mem, (f->n + 1) * sizeof *d.pc);
     out->code = td_alloc_big(mem, (f->n + 1) * sizeof *out->code);

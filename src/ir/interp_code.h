@@ -12,6 +12,7 @@
 typedef enum td_code_kind {
     CODE_RUN,     /* run(out, a, b, c) */
     CODE_COPY,    /* out = a */
+    CODE_TRACE,   /* one of RUN, COPY, AT whose value becomes part of an address: interp_check.c */
     CODE_SPLAT,   /* lanes of out = a[0] */
     CODE_ROTATE,  /* imm: k in [0, lanes) */
     CODE_ZIP,     /* lanes of a and b in turn */
@@ -23,6 +24,7 @@ typedef enum td_code_kind {
     CODE_BITS,
     CODE_UNBITS,
     CODE_CLOCK,
+    CODE_RELEASE, /* of the heap at a, the c words at b */
     CODE_TAKE,    /* out = address of b bytes of the heap at a */
     CODE_LOAD,    /* a: pointer; b: index; d: mask */
     CODE_STORE,   /* as load; c: value */
@@ -38,6 +40,7 @@ typedef enum td_code_kind {
     CODE_PIECES,  /* a, b: lo, hi; imm: most; d, e: the region's words; jumps when there is no piece.  out: first,
                      end, number */
     CODE_PIECE,   /* as pieces; jumps back when there is another one */
+    CODE_FENCE,
     CODE_EXIT,    /* the thread ends when a is true */
     CODE_WAIT,    /* a barrier or an exchange in a warp: the thread stops */
     CODE_DONE,
@@ -72,6 +75,7 @@ typedef struct td_prog {
     td_word     *init;
     td_code_ptr *ptr;
     uint32_t     ncode, nptr;
+    uint32_t    *word; /* of each instruction: offset of its value */
     size_t       nwords;
     size_t       nshared, nlocal; /* bytes of a block and of a thread */
     bool         waits; /* holds a barrier or an exchange in a warp */

@@ -1,29 +1,57 @@
 /* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
-#include "ir/interp_run.h"
+#include "ir/interp_check.h"
 #include "base/callmem.h"
 #include "base/parallel.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 enum { WARP = 32, POISON = 0xa5 };
 
+static const char *
+file_of(const td_fn *f, uint32_t at)
+{
+    return f->ins[at].from ? f->origin[f->ins[at].from - 1].file : NULL;
+}
+
 td_where
-td_engine_locate(const td_engine *e, const td_runner *t, uint32_t at)
+td_engine_line(const td_engine *e, uint32_t at, uint32_t beside)
 {
     const td_inst *s = &e->p->fn->ins[at];
-    char line[24] = "";
+    const char *file = file_of(e->p->fn, at), *other = file_of(e->p->fn, beside);
     td_where w;
 
+    if (file && (!other || strcmp(file, other) != 0))
+        snprintf(w.text, sizeof w.text, "%.200s:%u", file, s->line);
+    else
+        snprintf(w.text, sizeof w.text, "line %u", s->line);
+    return w;
+}
+
+td_status
+td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st, const char *what,
+               ...)
+{
+    const td_inst *s = &e->p->fn->ins[at];
+    const uint32_t *b = t->team->bid, *i = t->tid;
+    char text[512], line[24] = "";
+    va_list ap;
+
+    va_start(ap, what);
+    vsnprintf(text, sizeof text, what, ap);
+    va_end(ap);
+    if (s->from)
+        return td_fail(st, "%s [kernel %s, block (%u, %u, %u), thread (%u, %u, %u), %s:%u]", text,
+                       e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2], file_of(e->p->fn, at),
+                       s->line);
     if (s->line)
         snprintf(line, sizeof line, ", line %u", s->line);
-    snprintf(w.text, sizeof w.text,
-             "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s)", e->p->fn->name,
-             t->team->bid[0], t->team->bid[1], t->team->bid[2], t->tid[0], t->tid[1], t->tid[2],
-             line, at, td_optab[s->op].name);
-    return w;
+    return td_fail(st, "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s): %s",
+                   e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2], line, at,
+                   td_optab[s->op].name, text);
 }
 
 /* What the pointer was made from, in words. */
@@ -32,25 +60,25 @@ outside(const td_engine *e, const td_runner *t, const td_code *c, int64_t index)
 {
     const td_code_ptr *p = &e->p->ptr[c->ptr];
     const td_inst *s = &e->p->fn->ins[p->at];
-    td_where w = td_engine_locate(e, t, c->at);
 
     switch ((int)p->op) {
     case OP_param:
-        return td_fail(TD_ERR_INDEX,
-                       "%s: index %" PRId64 " is outside the memory of parameter %" PRIu64, w.text,
-                       index, s->imm);
+        return td_engine_fail(e, t, c->at, TD_ERR_INDEX,
+                              "index %" PRId64 " is outside the memory of parameter %" PRIu64,
+                              index, s->imm);
     case OP_pointer:
-        return td_fail(TD_ERR_INDEX,
-                       "%s: index %" PRId64 " from address 0x%" PRIx64 " is outside all memory",
-                       w.text, index, t->val[c->a].u);
+        return td_engine_fail(e, t, c->at, TD_ERR_INDEX,
+                              "index %" PRId64 " from address 0x%" PRIx64 " is outside all memory",
+                              index, t->val[c->a].u);
     case OP_dynamic:
-        return td_fail(TD_ERR_INDEX,
-                       "%s: index %" PRId64 " is outside the launch's %zu bytes of shared memory",
-                       w.text, index, p->nbytes);
+        return td_engine_fail(e, t, c->at, TD_ERR_INDEX,
+                              "index %" PRId64
+                              " is outside the launch's %zu bytes of shared memory",
+                              index, p->nbytes);
     }
-    return td_fail(TD_ERR_INDEX,
-                   "%s: index %" PRId64 " is outside the %s array of %" PRIu64 " elements", w.text,
-                   index, td_optab[p->op].name, s->imm);
+    return td_engine_fail(e, t, c->at, TD_ERR_INDEX,
+                          "index %" PRId64 " is outside the %s array of %" PRIu64 " elements",
+                          index, td_optab[p->op].name, s->imm);
 }
 
 static bool
@@ -95,40 +123,51 @@ address(const td_engine *e, const td_runner *t, const td_code *c, uint32_t l, ch
     uintptr_t at;
 
     *out = NULL;
+    if (e->shadow)
+        TD_TRY(td_shadow_index(e, t, c, l));
     if (c->d != UINT32_MAX && !t->val[c->d + l].u)
         return TD_OK;
     if (!c->step)
         index = (int64_t)((uint64_t)index + l);
     at = t->val[c->a].u + (uintptr_t)index * size;
+    *out = (char *)at;
+    if (e->check && e->check->port == at)
+        return TD_OK;
+    *out = NULL;
     if (index > INT64_MAX / 16 || index < INT64_MIN / 16 || !within(e, t, p, at, size))
         return outside(e, t, c, index);
     if ((e->extent || !global) && at % align)
-        return td_fail(TD_ERR_INDEX, "%s: index %" PRId64 " is not aligned to %zu bytes",
-                       td_engine_locate(e, t, c->at).text, index, align);
+        return td_engine_fail(e, t, c->at, TD_ERR_INDEX,
+                              "index %" PRId64 " is not aligned to %zu bytes", index, align);
     *out = (char *)at;
     return TD_OK;
 }
 
 static td_status
-load(const td_engine *e, const td_runner *t, const td_code *c)
+load(const td_engine *e, td_runner *t, const td_code *c)
 {
     char *p;
 
     for (uint32_t l = 0; l < c->lanes; l++) {
         TD_TRY(address(e, t, c, l, &p));
+        if (e->shadow && p)
+            TD_TRY(td_shadow_read(e, t, c, p));
         t->val[c->out + l] = p ? td_interp_word(c->dt, p) : (td_word){0};
     }
     return TD_OK;
 }
 
 static td_status
-store(const td_engine *e, const td_runner *t, const td_code *c)
+store(const td_engine *e, td_runner *t, const td_code *c)
 {
+    bool done = false;
     char *p;
 
     for (uint32_t l = 0; l < c->lanes; l++) {
         TD_TRY(address(e, t, c, l, &p));
-        if (p)
+        if (e->shadow && p)
+            TD_TRY(td_shadow_write(e, t, c, p, &t->val[c->c + l], &done));
+        if (p && !done)
             memcpy(p, &t->val[c->c + l], td_dtype_size(c->dt));
     }
     return TD_OK;
@@ -148,13 +187,15 @@ replaced(const td_runner *t, const td_code *c, uint32_t l, td_word old)
 
 /* Threads run one after another: nobody comes between. */
 static td_status
-atomic(const td_engine *e, const td_runner *t, const td_code *c)
+atomic(const td_engine *e, td_runner *t, const td_code *c)
 {
     td_word old, new;
     char *p;
 
     for (uint32_t l = 0; l < c->lanes; l++) {
         TD_TRY(address(e, t, c, l, &p));
+        if (e->shadow && p)
+            TD_TRY(td_shadow_atomic(e, t, c, p));
         old = p ? td_interp_word(c->dt, p) : (td_word){0};
         new = p ? replaced(t, c, l, old) : old;
         if (p)
@@ -168,8 +209,8 @@ static td_status
 for_start(const td_engine *e, const td_runner *t, const td_code *c, bool *more)
 {
     if (t->val[c->c].i <= 0)
-        return td_fail(TD_ERR_VALUE, "%s: step %" PRId64 " is not positive",
-                       td_engine_locate(e, t, c->at).text, t->val[c->c].i);
+        return td_engine_fail(e, t, c->at, TD_ERR_VALUE, "step %" PRId64 " is not positive",
+                              t->val[c->c].i);
     t->val[c->out] = t->val[c->a];
     *more = t->val[c->a].i < t->val[c->b].i;
     return TD_OK;
@@ -326,10 +367,16 @@ td_engine_run(const td_engine *e, td_runner *t)
         case CODE_ALL:
         case CODE_BITS:
         case CODE_UNBITS:  gather(t, c); continue;
+        case CODE_RELEASE: td_callmem_release(v[c->a].u, v[c->b].u, v[c->c].i); continue;
         case CODE_LOAD:    TD_TRY(load(e, t, c)); continue;
         case CODE_STORE:   TD_TRY(store(e, t, c)); continue;
         case CODE_CAS:
         case CODE_ATOMIC:  TD_TRY(atomic(e, t, c)); continue;
+        case CODE_TRACE:   td_shadow_trace(e, t, c); continue;
+        case CODE_FENCE:
+            if (e->shadow)
+                td_shadow_fence(t);
+            continue;
         case CODE_JUMP:    more = false; break;
         case CODE_UNLESS:  more = v[c->a].u != 0; break;
         case CODE_BREAK:   more = v[c->a].u == 0; break;
@@ -362,5 +409,7 @@ td_engine_start(const td_engine *e, td_runner *t, uint64_t linear)
     t->ended = false;
     memcpy(t->val, e->p->init, e->p->nwords * sizeof *t->val);
     memset(t->local, POISON, e->p->nlocal);
+    if (e->shadow)
+        td_shadow_thread(e, t, linear);
     point(e, t);
 }

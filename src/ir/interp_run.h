@@ -6,9 +6,14 @@
 #include "ir/interp.h"
 #include "ir/interp_code.h"
 
+typedef struct td_shadow td_shadow;       /* interp_check.c */
+typedef struct td_own td_own;             /* of a thread */
+typedef struct td_blockown td_blockown;   /* of a block */
+
 typedef struct td_team {
     uint32_t bid[3];
     char    *shared; /* td_prog.nshared bytes */
+    td_blockown *own; /* NULL: nobody checks */
 } td_team;
 
 typedef struct td_runner {
@@ -19,6 +24,8 @@ typedef struct td_runner {
     uint32_t       tid[3];
     uint32_t       lane;
     bool           ended; /* by exit_if: nobody waits for it */
+    td_own        *own;   /* NULL: nobody checks, as */
+    uint32_t      *over;  /* of each value's word: the instruction, + 1, that went over its range on the way to it; 0: none */
 } td_runner;
 
 typedef struct td_engine {
@@ -26,14 +33,21 @@ typedef struct td_engine {
     const uint32_t *grid, *block;
     td_extent      *extent;
     uint64_t        nthread; /* of a block */
+    const td_check *check;   /* NULL: nobody checks, as */
+    td_shadow      *shadow;  /* NULL: nobody checks */
 } td_engine;
 
-/* "kernel k: block (0,0,0), thread (1,0,0), line 7, %5 (load)", cut to 256 bytes. */
+/* The line of an instruction as one reads it beside the line of `beside`: "line 7", with the file before it, "file.py:7",
+ * where that is another one. */
 typedef struct td_where {
     char text[256];
 } td_where;
 
-td_where  td_engine_locate(const td_engine *e, const td_runner *t, uint32_t at);
+td_where  td_engine_line(const td_engine *e, uint32_t at, uint32_t beside);
+/* Fails with "kernel k: block (0,0,0), thread (1,0,0), line 7, %5 (load): what", or where the function knows its
+ * origins "what [kernel k, block (0, 0, 0), thread (1, 0, 0), file.py:7]". */
+td_status td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st, const char *what, ...)
+    TD_PRINTF(5, 6);
 void      td_engine_start(const td_engine *e, td_runner *t, uint64_t linear); /* puts t at the kernel's begin */
 td_status td_engine_run(const td_engine *e, td_runner *t); /* from t->at until it waits or is done */
 

@@ -31,6 +31,7 @@ td_push(td_fn *f, td_inst s)
         f->cap = cap;
     }
     s.line = f->line;
+    s.from = f->from;
     f->ins[f->n] = s;
     return (td_val){f->n++};
 }
@@ -170,7 +171,8 @@ td_emit(td_fn *f, td_op op, const td_val *arg)
     TD_ASSERT(op < TD_OPS);
     if (f->st)
         return (td_val){0};
-    if (op == OP_select && td_dtype_is_half(dt_of(f, arg[1])) && dt_of(f, arg[1]) == dt_of(f, arg[2]))
+    if (op == OP_select && td_dtype_is_half(dt_of(f, arg[1])) &&
+        dt_of(f, arg[1]) == dt_of(f, arg[2]))
         return select_bits(f, arg);
     if (!td_exprtab[op])
         return td_emit_raw(f, op, arg);
@@ -512,17 +514,27 @@ td_fn_finish(td_fn *f)
     return f->st;
 }
 
+void
+td_fn_note(td_fn *f, td_val v, const char *text, size_t size)
+{
+    td_note *n = td_alloc(f->mem, sizeof *n);
+
+    *n = (td_note){f->note, v, text, size};
+    f->note = n;
+}
+
 td_hash
 td_fn_hash(const td_fn *f)
 {
     td_hash h = td_hash_u64(TD_HASH_INIT, f->n);
 
     h = td_hash_u64(h, (uint64_t)f->threads << 32 | f->resident);
+    h = td_hash_u64(h, f->registers);
     h = td_hash_u64(h, (uint64_t)f->optimise << 2 | f->simt << 1 | f->fast);
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 
-        s.line = 0;
+        s.line = s.from = 0;
         h = td_hash_add(h, &s, sizeof s);
     }
     return h;

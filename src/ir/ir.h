@@ -34,7 +34,7 @@ typedef struct td_inst {
     uint32_t line; /* source line; 0: none */
     uint64_t imm;
     uint32_t jump; /* of what opens or closes a region: the matching instruction, set by td_fn_finish */
-    uint32_t pad;  /* 0: instructions are hashed as bytes */
+    uint32_t from; /* whose line it is: td_fn.origin[from - 1]; 0: not known */
 } td_inst;
 
 _Static_assert(sizeof(td_inst) == 48, "td_inst is hashed as bytes: no padding");
@@ -42,12 +42,29 @@ _Static_assert(sizeof(td_inst) == 48, "td_inst is hashed as bytes: no padding");
 enum { TD_TARGET_CPU, TD_TARGET_GPU };
 enum { TD_FENCE_BLOCK, TD_FENCE_DEVICE, TD_FENCE_SYSTEM };
 
+/* td_origin - a function of the program that instructions come from. */
+typedef struct td_origin {
+    const char *file, *function; /* borrowed */
+} td_origin;
+
+/* td_note - what the program calls the memory that a pointer points to.  Arena of the td_fn. */
+typedef struct td_note {
+    const struct td_note *next;
+    td_val          v;
+    const char     *text;
+    size_t          size; /* bytes of an element, as the program sees them */
+} td_note;
+
 typedef struct td_fn {
     td_arena   *mem; /* borrowed */
     const char *name;
     td_inst    *ins;
     uint32_t    n, cap, nparam;
-    uint32_t    line; /* given to the instructions that are emitted */
+    uint32_t    line, from; /* given to the instructions that are emitted */
+    uint32_t    norigin;
+    const td_origin *origin; /* who debugs a kernel wants them; nobody else sets them */
+    const td_note   *note;
+    uint32_t    registers; /* most of a thread on a GPU; 0: as many as its compiler likes */
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
     bool        simt; /* the program of one of a block's threads, on every device: a CPU widens it (widen.h) */
@@ -121,6 +138,7 @@ td_val td_ballot(td_fn *f, td_val cond, td_val members); /* uint32, as the next 
 td_val td_match_any(td_fn *f, td_val v, td_val members);
 td_val td_activemask(td_fn *f);
 void   td_syncwarp(td_fn *f, td_val members);
+void   td_release(td_fn *f, td_val heap, td_val words, td_val n);
 td_val td_take(td_fn *f, td_val heap, td_val nbytes);    /* uint64: an address; CPU functions */
 td_val td_clock(td_fn *f);                              /* int64 */
 void   td_nanosleep(td_fn *f, td_val ns);
@@ -133,11 +151,17 @@ void   td_nanosleep(td_fn *f, td_val ns);
  * are numbered anew. */
 td_status td_fn_contract(td_fn *f);
 
+/* early.c: loads, and what their addresses need, before other arithmetic that stands between the same effects.
+ * Before td_fn_finish; values are numbered anew. */
+td_status td_fn_loads_first(td_fn *f);
+
 /* Matches the regions, then verifies.  Called once, when the last instruction is in. */
 td_status td_fn_finish(td_fn *f);
 
 /* dtypes, lanes, scopes, regions, and that every (operation, dtype) is admitted. */
 td_status td_fn_verify(const td_fn *f);
+
+void      td_fn_note(td_fn *f, td_val v, const char *text, size_t size); /* text: borrowed; v: a pointer */
 
 void      td_fn_print(const td_fn *f, td_text *out);
 td_status td_fn_parse(const char *text, td_arena *mem, td_fn *out); /* what td_fn_print writes; errors give the line */

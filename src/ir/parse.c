@@ -351,7 +351,7 @@ body(parser *ps)
     return ps->tok.kind ? wanted(ps, "nothing more") : TD_OK;
 }
 
-/* "threads 256 resident 2 simt fast optimise 3", all optional. */
+/* "threads 256 resident 2 registers 32 simt fast optimise 3", all optional. */
 static td_status
 bounds(parser *ps)
 {
@@ -364,6 +364,10 @@ bounds(parser *ps)
     if (take_word(ps, "resident")) {
         TD_TRY(number(ps, "a number of blocks", &n));
         ps->f->resident = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    }
+    if (take_word(ps, "registers")) {
+        TD_TRY(number(ps, "a number of registers", &n));
+        ps->f->registers = n <= UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     }
     ps->f->simt = take_word(ps, "simt");
     ps->f->fast = take_word(ps, "fast");

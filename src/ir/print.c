@@ -149,6 +149,8 @@ td_fn_print(const td_fn *f, td_text *out)
         td_text_addf(out, " threads %u", f->threads);
     if (f->resident)
         td_text_addf(out, " resident %u", f->resident);
+    if (f->registers)
+        td_text_addf(out, " registers %u", f->registers);
     if (f->simt)
         td_text_addf(out, " simt");
     if (f->fast)

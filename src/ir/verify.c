@@ -332,7 +332,8 @@ check_one(check *c, uint32_t i)
 {
     const td_inst *s = &c->f->ins[i];
 
-    if (s->op >= OP_COUNT || s->dt >= TD_DTYPE_COUNT || !s->lanes || s->lanes > 64 || s->pad)
+    if (s->op >= OP_COUNT || s->dt >= TD_DTYPE_COUNT || !s->lanes || s->lanes > 64 ||
+        s->from > c->f->norigin)
         return td_fail(TD_ERR_JIT, "kernel %s: %%%u is malformed", c->f->name, i);
     if (s->op == OP_else && c->f->ins[c->opener[c->depth]].op != OP_if)
         return bad(c, i, "belongs to no if");

@@ -32,6 +32,9 @@ typedef struct wat {
     bool block;   /* region: at block level */
     bool each;    /* for: its turns are lanes */
     bool strip;   /* for: lanes count up together from their own first to one bound */
+    bool dead;    /* get: nobody wants it */
+    bool used;    /* a value that some instruction takes */
+    bool one_by_one; /* loop, for, block: lanes go on behind it before others have left it */
     bool clean;   /* load: nothing was written before it in its phase */
     bool partial; /* set: lanes that do not take part must keep their value */
     bool zero;    /* slot: may be read before it is set */

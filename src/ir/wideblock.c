@@ -133,18 +133,26 @@ open_linear(wide *w)
     return TD_E2(f, subtract, n, w->place);
 }
 
-/* Opens the loops over rows and over groups in a row; gives how many threads are left in the row. */
+/* Opens the loops over rows and over groups in a row; gives how many threads are left in the row.  y and z are
+ * counted: a division would cost as much as a short row. */
 static td_val
 open_rows(wide *w)
 {
     td_fn *f = w->f;
-    td_val zero = w_int(w, TD_I32, 0), step = w_int(w, TD_I32, w->lanes), row;
+    td_val zero = w_int(w, TD_I32, 0), one = w_int(w, TD_I32, 1), row, next, whole;
+    td_val y = td_slot(f, TD_I32, 1), z = td_slot(f, TD_I32, 1);
 
-    row = td_for(f, zero, TD_E2(f, multiply, w->bdim[1], w->bdim[2]), w_int(w, TD_I32, 1));
-    w->tid[1] = TD_E2(f, fmod, row, w->bdim[1]);
-    w->tid[2] = TD_E2(f, truncate_divide, row, w->bdim[1]);
+    td_set(f, y, zero);
+    td_set(f, z, zero);
+    row = td_for(f, zero, TD_E2(f, multiply, w->bdim[1], w->bdim[2]), one);
+    w->tid[1] = td_get(f, y);
+    w->tid[2] = td_get(f, z);
+    next = TD_E2(f, add, w->tid[1], one);
+    whole = TD_E2(f, equal, next, w->bdim[1]);
+    td_set(f, y, TD_E3(f, select, whole, zero, next));
+    td_set(f, z, TD_E2(f, add, w->tid[2], td_cast(f, whole, TD_I32)));
     w->place = TD_E2(f, multiply, row, w->bdim[0]);
-    w->tid[0] = td_for(f, zero, w->bdim[0], step);
+    w->tid[0] = td_for(f, zero, w->bdim[0], w_int(w, TD_I32, w->lanes));
     w->place = TD_E2(f, add, w->place, w->tid[0]);
     return TD_E2(f, subtract, w->bdim[0], w->tid[0]);
 }

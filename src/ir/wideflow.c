@@ -101,22 +101,44 @@ find_block_level(wide *w)
     }
 }
 
-/* A load may be done before the phase's other work when nothing was written or ended before it. */
+enum { GLOBAL = 1, SHARED = 2 };
+
+/* The memory that a pointer may lead to. */
+static unsigned
+space_of(const wide *w, td_val p)
+{
+    const td_inst *s = td_at(w->in, p);
+
+    while (s->op == OP_at)
+        s = td_at(w->in, s->arg[0]);
+    switch (s->op) {
+    case OP_param:   return GLOBAL;
+    case OP_shared:
+    case OP_dynamic: return SHARED;
+    case OP_local:   return 0;
+    }
+    return GLOBAL | SHARED;
+}
+
+/* A load may be done before the phase's other work when nothing was written to such memory, and no thread
+ * ended, before it. */
 static void
 find_clean(wide *w)
 {
-    bool clean = true, alive = true;
+    unsigned written = 0;
+    bool alive = true;
 
     for (uint32_t i = 0; i < w->in->n; i++) {
-        unsigned op = w->in->ins[i].op;
+        const td_inst *s = &w->in->ins[i];
 
-        if (barrier(op) || (w_at_block(w, i) && (op == OP_else || op == OP_end)) ||
-            (td_op_opens(op) && w->at[i].block))
-            clean = true;
-        w->at[i].clean = clean && alive;
-        if (op == OP_store || td_op_is_atomic(op))
-            clean = false;
-        if (op == OP_exit_if)
+        if (barrier(s->op) || (w_at_block(w, i) && (s->op == OP_else || s->op == OP_end)) ||
+            (td_op_opens(s->op) && w->at[i].block))
+            written = 0;
+        if (s->op == OP_load)
+            w->at[i].clean = alive && !(written & space_of(w, s->arg[0]));
+        if (s->op == OP_store || td_op_is_atomic(s->op))
+            written |= space_of(w, s->arg[0]);
+        if (s->op == OP_exit_if)
             alive = false;
     }
 }
@@ -189,7 +211,7 @@ walk(wide *w, uint32_t from, uint32_t to, known *k)
     for (uint32_t i = from; i < to; i++) {
         const td_inst *s = &w->in->ins[i];
 
-        if (s->op == OP_get) {
+        if (s->op == OP_get && !w->at[i].dead) {
             uint32_t *v = &k->of[s->arg[0].i];
 
             w->at[i].alias = *v = *v == W_ROOT ? i : *v;
@@ -203,6 +225,29 @@ walk(wide *w, uint32_t from, uint32_t to, known *k)
     return TD_OK;
 }
 
+/* A read whose value nobody uses, or only sets of slots that are not read, is none. */
+static void
+find_dead_reads(wide *w, uint32_t *uses)
+{
+    const td_inst *in = w->in->ins;
+    bool news = true;
+
+    while (news) {
+        news = false;
+        memset(uses, 0, w->in->n * sizeof *uses); /* of a slot: its reads */
+        for (uint32_t i = 0; i < w->in->n; i++)
+            if (in[i].op == OP_get && !w->at[i].dead)
+                uses[in[i].arg[0].i]++;
+        for (uint32_t i = 0; i < w->in->n; i++)
+            for (int a = in[i].op == OP_set; in[i].op != OP_get && a < TD_MAXARG; a++)
+                if (in[i].arg[a].i < i && (!a || in[i].op != OP_set || uses[in[i].arg[0].i]))
+                    uses[in[i].arg[a].i]++;
+        for (uint32_t i = 0; i < w->in->n; i++)
+            if (in[i].op == OP_get && !uses[i] && !w->at[i].dead)
+                news = w->at[i].dead = true;
+    }
+}
+
 /* Reads of what is known read the value; the other accesses are the slot's list, in order. */
 static td_status
 find_accesses(wide *w)
@@ -213,6 +258,7 @@ find_accesses(wide *w)
 
     if (!last)
         return td_fail(TD_ERR_NOMEM, "kernel %s: widening", w->in->name);
+    find_dead_reads(w, last);
     for (uint32_t i = 0; i < n; i++)
         last[i] = W_ROOT;
     TD_TRY(copy_known(w, &k, &k));
@@ -223,7 +269,7 @@ find_accesses(wide *w)
 
         w->at[i].next = W_ROOT;
         last[i] = i;
-        if ((s->op != OP_get && s->op != OP_set) || w->at[i].alias != i)
+        if ((s->op != OP_get && s->op != OP_set) || w->at[i].alias != i || w->at[i].dead)
             continue;
         slot = s->arg[0].i;
         w->at[last[slot]].next = i;
@@ -233,23 +279,58 @@ find_accesses(wide *w)
     return TD_OK;
 }
 
-/* The region whose every run sets the slot first: that of the first access, when it holds the others. */
-static void
-find_homes(wide *w)
+/* The first access of a slot at from or behind, before end: W_ROOT when there is none. */
+static uint32_t
+first_in(const wide *w, uint32_t slot, uint32_t from, uint32_t end)
 {
-    for (uint32_t s = 0; s < w->in->n; s++) {
-        uint32_t first = w->at[s].next;
+    uint32_t a = w->at[slot].next;
 
-        if (w->in->ins[s].op != OP_slot)
-            continue;
-        w->at[s].home = W_ROOT;
-        w->at[s].zero = first != W_ROOT && w->in->ins[first].op == OP_get;
-        if (first == W_ROOT)
-            continue;
-        for (uint32_t a = w->at[first].next; a != W_ROOT; a = w->at[a].next)
-            w->at[s].zero |= !w_inside(w, a, w->at[first].parent);
-        if (!w->at[s].zero)
-            w->at[s].home = w->at[first].parent;
+    while (a != W_ROOT && a < from)
+        a = w->at[a].next;
+    return a < end ? a : W_ROOT;
+}
+
+static bool
+holds_all(const wide *w, uint32_t slot, uint32_t region)
+{
+    for (uint32_t a = w->at[slot].next; a != W_ROOT; a = w->at[a].next)
+        if (!w_inside(w, a, region))
+            return false;
+    return true;
+}
+
+/* Both branches of the if begin with a set of the slot. */
+static bool
+both_set(const wide *w, uint32_t slot, uint32_t i)
+{
+    uint32_t mid, other;
+
+    if (w->in->ins[i].op != OP_if || !w_has_else(w, i))
+        return false;
+    mid = w->in->ins[i].jump;
+    other = first_in(w, slot, mid, w_end(w, i));
+    return other != W_ROOT && w->in->ins[other].op == OP_set && w->at[other].parent == mid;
+}
+
+/* The region whose every run sets the slot first: that of the first access, or round an if whose branches both set it,
+ * when it holds the others. */
+static void
+find_home(wide *w, uint32_t slot)
+{
+    wat *v = &w->at[slot];
+    uint32_t region;
+
+    v->home = W_ROOT;
+    v->zero = v->next != W_ROOT && w->in->ins[v->next].op == OP_get;
+    if (v->next == W_ROOT || v->zero)
+        return;
+    region = w->at[v->next].parent;
+    while (!(v->zero = !holds_all(w, slot, region)) || both_set(w, slot, region)) {
+        if (!v->zero) {
+            v->home = region;
+            return;
+        }
+        region = w->at[region].parent;
     }
 }
 
@@ -260,9 +341,15 @@ w_flow(wide *w)
         w->at[i].alias = i;
         w->at[i].one = w->at[i].vec = w->at[i].array = TD_NONE;
     }
+    for (uint32_t i = 0; i < w->in->n; i++)
+        for (int a = 0; a < TD_MAXARG; a++)
+            if (w->in->ins[i].arg[a].i < i)
+                w->at[w->in->ins[i].arg[a].i].used = true;
     find_regions(w);
     TD_TRY(find_accesses(w));
-    find_homes(w);
+    for (uint32_t s = 0; s < w->in->n; s++)
+        if (w->in->ins[s].op == OP_slot)
+            find_home(w, s);
     if (w->host)
         return w_host(w) ? TD_OK : TD_SKIP;
     find_block_level(w);

@@ -5,13 +5,22 @@
 
 #include <string.h>
 
+/* Does every turn of loop i begin with a slot of its own? */
+static bool
+is_own(const wide *w, uint32_t i, uint32_t slot)
+{
+    uint32_t home = w->at[slot].home;
+
+    return !w->at[slot].gets || home == i || (home != W_ROOT && w_inside(w, home, i)) ||
+           (slot > i && slot < w_end(w, i));
+}
+
 /* Is every turn of loop i its own: nothing but its end leaves it, its variables begin in it? */
 static bool
 fits(const wide *w, uint32_t i)
 {
     for (uint32_t k = i + 1; k < w_end(w, i); k++) {
         const td_inst *s = &w->in->ins[k];
-        uint32_t home;
 
         switch (s->op) {
         case OP_break_if:
@@ -19,8 +28,7 @@ fits(const wide *w, uint32_t i)
                 return false;
             break;
         case OP_set:
-            home = w->at[s->arg[0].i].home;
-            if (home == W_ROOT || (home != i && !w_inside(w, home, i)))
+            if (!is_own(w, i, s->arg[0].i))
                 return false;
             break;
         case OP_exit_if:
@@ -53,24 +61,41 @@ w_host(wide *w)
     return found;
 }
 
-/* The loop over groups. */
+/* The turns from `first` on, as many as m says. */
 static void
-run_each(wide *w, uint32_t i)
+run_turns(wide *w, uint32_t i, td_val first, wmask m)
 {
-    const td_inst *s = &w->in->ins[i];
-    td_fn *f = w->f;
-    td_val hi = w_one(w, s->arg[1]), first;
     uint32_t mark = w->nundo;
 
-    w_do_once(w, i, w_end(w, i));
-    w_storage(w, i + 1, w_end(w, i));
-    first = td_for(f, w_one(w, s->arg[0]), hi, w_int(w, (td_dtype)s->dt, w->lanes));
-    w->m = (wmask){.kind = W_COUNT, .any = true, .count = w_left(w, first, hi)};
+    w->m = m;
     w->epoch = ++w->runs;
     w_defined(w, i, first, TD_NONE);
     w_run_group(w, i + 1, w_end(w, i));
     w_close(w, mark);
     w->epoch = 0;
+}
+
+/* The loop over whole groups, and what is left. */
+static void
+run_each(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_dtype dt = (td_dtype)s->dt;
+    td_val lanes = w_int(w, dt, w->lanes), zero = w_int(w, dt, 0), lo, hi, n, left, whole;
+
+    w_do_once(w, i, w_end(w, i));
+    w_storage(w, i + 1, w_end(w, i));
+    lo = w_one(w, s->arg[0]);
+    hi = w_one(w, s->arg[1]);
+    n = TD_E3(f, select, TD_E2(f, less, lo, hi), TD_E2(f, subtract, hi, lo), zero);
+    left = TD_E2(f, bitwise_and, n, w_int(w, dt, w->lanes - 1));
+    whole = TD_E2(f, subtract, TD_E2(f, add, lo, n), left);
+    run_turns(w, i, td_for(f, lo, whole, lanes), (wmask){.kind = W_FULL, .any = true});
+    td_end(f);
+    td_if(f, TD_E2(f, less, zero, left));
+    run_turns(w, i, whole,
+              (wmask){.kind = W_COUNT, .any = true, .count = td_cast(f, left, TD_I32)});
     td_end(f);
 }
 

@@ -235,6 +235,78 @@ if_alike(wide *w, uint32_t i)
     td_end(w->f);
 }
 
+/* What a condition is for nearly all groups: the same in all lanes (EITHER), true, false, or unknown, where lanes go
+ * their own ways.  Tests of an index that counts up part in few groups. */
+typedef enum likely { UNKNOWN, EITHER, YES, NO } likely;
+
+static likely
+likely_of(const wide *w, td_val v, int depth)
+{
+    const td_inst *s = &w->in->ins[w_src(w, v)];
+    wshape own = shape(w, v);
+    likely a, b, strong;
+
+    if (alike(own))
+        return EITHER;
+    if (own == W_PREFIX || own == W_SUFFIX)
+        return YES;
+    if (depth == 0)
+        return UNKNOWN;
+    switch (s->op) {
+    case OP_logical_not:
+        a = likely_of(w, s->arg[0], depth - 1);
+        return a == YES ? NO : a == NO ? YES : a;
+    case OP_equal:
+    case OP_not_equal:
+        if (shape(w, s->arg[0]) > W_AFFINE || shape(w, s->arg[1]) > W_AFFINE)
+            return UNKNOWN;
+        return s->op == OP_equal ? NO : YES;
+    case OP_logical_and:
+    case OP_logical_or:
+        a = likely_of(w, s->arg[0], depth - 1);
+        b = likely_of(w, s->arg[1], depth - 1);
+        if (a == UNKNOWN || b == UNKNOWN)
+            return UNKNOWN;
+        strong = s->op == OP_logical_and ? NO : YES;
+        return a == strong || b == strong ? strong : a > b ? a : b;
+    }
+    return UNKNOWN;
+}
+
+/* Both branches for the lanes of their own. */
+static void
+if_apart(wide *w, uint32_t i, td_val mask, td_val yes)
+{
+    uint32_t mid = w->in->ins[i].jump, end = w_end(w, i);
+    bool other = w_has_else(w, i);
+    td_val no = TD_NONE;
+
+    if (other)
+        no = w_and(w, mask, TD_E1(w->f, logical_not, yes));
+    branch_where(w, i, mid, w_and(w, mask, yes));
+    if (other)
+        branch_where(w, mid, end, no);
+}
+
+/* All lanes are at work and nearly always go the same way: that way without masks, else apart. */
+static void
+if_likely(wide *w, uint32_t i, td_val yes, bool way)
+{
+    uint32_t mid = w->in->ins[i].jump, end = w_end(w, i), mark = w->nundo;
+    wmask full = w->m;
+
+    td_if(w->f, way ? td_all(w->f, yes) : TD_E1(w->f, logical_not, w_any(w, yes)));
+    if (way)
+        branch(w, i, mid, full);
+    else if (w_has_else(w, i))
+        branch(w, mid, end, full);
+    w_close(w, mark);
+    td_else(w->f);
+    if_apart(w, i, TD_NONE, yes);
+    w_close(w, mark);
+    td_end(w->f);
+}
+
 static uint32_t
 do_if(wide *w, uint32_t i)
 {
@@ -248,13 +320,13 @@ do_if(wide *w, uint32_t i)
     } else if (shape(w, c) == W_PREFIX && !other && w->m.kind != W_SOME) {
         if_prefix(w, i);
     } else {
-        td_val mask = w_mask(w), yes = w_vec(w, c), no = TD_NONE;
+        td_val mask = w_mask(w), yes = w_vec(w, c);
+        likely l = mask.i == UINT32_MAX && w->m.any ? likely_of(w, c, 8) : UNKNOWN;
 
-        if (other)
-            no = w_and(w, mask, TD_E1(w->f, logical_not, yes));
-        branch_where(w, i, mid, w_and(w, mask, yes));
-        if (other)
-            branch_where(w, mid, end, no);
+        if ((l == YES || l == NO) && !is_short(w, i, mid) && end - i <= SPLIT_MOST)
+            if_likely(w, i, yes, l == YES);
+        else
+            if_apart(w, i, mask, yes);
     }
     if (w->at[i].cross || (other && w->at[mid].cross))
         refresh(w);
@@ -307,6 +379,52 @@ body(wide *w, uint32_t i, td_val live)
     w_range(w, i + 1, w_end(w, i));
 }
 
+/* Do lanes leave the loop i by its count alone, whose bounds but the upper one are alike, by ones? */
+static bool
+counts_only(const wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i], *step = &w->in->ins[w_src(w, s->arg[2])];
+
+    for (uint32_t k = i + 1; k < w_end(w, i); k++)
+        if (w->in->ins[k].op == OP_exit_if ||
+            (w->in->ins[k].op == OP_break_if &&
+             (w->at[k].target == i || !w_inside(w, w->at[k].target, i))))
+            return false;
+    return alike(shape(w, s->arg[0])) && step->op == OP_const && step->imm == 1 &&
+           w_end(w, i) - i <= SPLIT_MOST;
+}
+
+static td_val
+least_lane(wide *w, td_val v)
+{
+    for (int k = w->lanes / 2; k; k /= 2) {
+        td_val other = td_rotate(w->f, v, k);
+
+        v = TD_E3(w->f, select, TD_E2(w->f, less, other, v), other, v);
+    }
+    return td_extract(w->f, v, 0);
+}
+
+/* The turns that all lanes take, without masks.  Gives the counter behind them. */
+static td_val
+for_together(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val lo = w_one(w, s->arg[0]), hi = least_lane(w, w_vec(w, s->arg[1]));
+    uint32_t mark = w->nundo;
+    wmask was = w->m;
+
+    hi = TD_E3(f, select, TD_E2(f, less, lo, hi), hi, lo);
+    w_defined(w, i, td_for(f, lo, hi, w_one(w, s->arg[2])), TD_NONE);
+    w->m = (wmask){.kind = W_FULL, .any = true};
+    w_range(w, i + 1, w_end(w, i));
+    w_close(w, mark);
+    td_end(f);
+    w->m = was;
+    return hi;
+}
+
 /* A `for` whose bounds differ between lanes: the counter is a slot, alike in all lanes or counting up
  * with them if it can be. */
 static void
@@ -317,6 +435,8 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_dtype dt = (td_dtype)s->dt;
     int bits = 8 * (int)td_dtype_size(dt);
     bool lanes = w->at[i].shape == W_LANES;
+    bool all = w->m.kind == W_FULL && w->m.any && !lanes && counts_only(w, i);
+    td_val first = all ? for_together(w, i) : TD_NONE;
     td_val n = td_slot(f, dt, lanes ? w->lanes : 1), hi = w_vec(w, s->arg[1]), step, limit, now,
            start;
     td_val least = w_int(w, dt, bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1)));
@@ -324,8 +444,8 @@ for_apart(wide *w, uint32_t i, td_val live)
     step = lanes ? w_vec(w, s->arg[2]) : w_one(w, s->arg[2]);
     limit = TD_E2(f, add, step, least); /* hi - step, or what that would be if it did not wrap */
     limit = TD_E2(f, subtract, TD_E3(f, select, TD_E2(f, less, limit, hi), hi, limit), step);
-    start = w_vec(w, s->arg[0]);
-    td_set(f, n, lanes ? start : w_one(w, s->arg[0]));
+    start = all ? td_splat(f, first, w->lanes) : w_vec(w, s->arg[0]);
+    td_set(f, n, all ? first : lanes ? start : w_one(w, s->arg[0]));
     td_set(f, live, TD_E2(f, logical_and, td_get(f, live), TD_E2(f, less, start, hi)));
     td_if(f, w_any(w, td_get(f, live)));
     td_loop(f);

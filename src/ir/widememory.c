@@ -7,6 +7,10 @@
  */
 #include "ir/wide.h"
 
+#include <string.h>
+
+enum { SUM_MOST = 4 }; /* depth of the sums that an index is */
+
 static wshape
 shape(const wide *w, td_val v)
 {
@@ -121,6 +125,69 @@ lane_by_lane(wide *w, uint32_t i, td_val mask)
         w_defined(w, i, TD_NONE, td_load(f, got, zero, TD_NONE, w->lanes, 0));
 }
 
+/* ---- atomic operations on the block's own memory ---- */
+
+/* What is stored where `old` was, by operations that the builder can spell; false: another one. */
+static bool
+changed(wide *w, const td_inst *s, td_val old, td_val v, td_val *out)
+{
+    static const struct {
+        td_op atomic, plain;
+        const char *kinds;
+    } rows[] = {{OP_atomic_add, OP_add, "iuf"},         {OP_atomic_and, OP_bitwise_and, "iu"},
+                {OP_atomic_or, OP_bitwise_or, "iu"},    {OP_atomic_xor, OP_bitwise_xor, "iu"},
+                {OP_atomic_max, OP_maximum, "iu"}, {OP_atomic_min, OP_minimum, "iu"}};
+
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (rows[r].atomic == s->op && strchr(rows[r].kinds, td_dtype_kind((td_dtype)s->dt)) &&
+            !td_dtype_is_half((td_dtype)s->dt)) {
+            if (out)
+                *out = td_emit(w->f, rows[r].plain, (td_val[]){old, v});
+            return true;
+        }
+    return false;
+}
+
+/* Nobody but the block's threads, which one core runs, reaches the memory behind p. */
+static bool
+is_own(const wide *w, td_val p)
+{
+    uint32_t i = w_src(w, p);
+
+    while (w->in->ins[i].op == OP_at)
+        i = w_src(w, w->in->ins[i].arg[0]);
+    return !w->host && (w->in->ins[i].op == OP_shared || w->in->ins[i].op == OP_dynamic);
+}
+
+/* Lane after lane, by plain loads and stores. */
+static void
+change_own(wide *w, uint32_t i, td_val mask)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_val p = w_one(w, s->arg[0]), index = w_vec(w, s->arg[1]), v = w_vec(w, s->arg[2]);
+    td_val got = TD_NONE, at, old, new = TD_NONE, zero = w_int(w, TD_I32, 0);
+
+    if (w->at[i].used) {
+        got = td_local(f, (td_dtype)s->dt, (uint64_t)w->lanes);
+        td_store(f, got, zero, td_splat(f, w_int(w, (td_dtype)s->dt, 0), w->lanes), TD_NONE, 0);
+    }
+    for (int lane = 0; lane < w->lanes; lane++) {
+        if (mask.i != UINT32_MAX)
+            td_if(f, td_extract(f, mask, lane));
+        at = td_extract(f, index, lane);
+        old = td_load(f, p, at, TD_NONE, 1, 0);
+        changed(w, s, old, td_extract(f, v, lane), &new);
+        td_store(f, p, at, new, TD_NONE, 0);
+        if (w->at[i].used)
+            td_store(f, got, w_int(w, TD_I32, lane), old, TD_NONE, 0);
+        if (mask.i != UINT32_MAX)
+            td_end(f);
+    }
+    if (w->at[i].used)
+        w_defined(w, i, TD_NONE, td_load(f, got, zero, TD_NONE, w->lanes, 0));
+}
+
 /* ---- whole groups ---- */
 
 static td_val
@@ -140,13 +207,13 @@ access(wide *w, uint32_t i, td_val p, td_val index, td_val mask)
     return td_push(w->f, own);
 }
 
-/* x < 0 ? x + n : x, as Python's indices are, of an x that counts up by ones: x.  TD_NONE: another. */
+/* x < 0 ? x + n : x, as Python's indices are, of an x that counts up: x.  TD_NONE: another. */
 static td_val
 wrapped(const wide *w, td_val index)
 {
     const td_inst *s = &w->in->ins[w_src(w, index)], *c, *zero;
 
-    if (s->op != OP_select || shape(w, index) != W_LANES || !in_row(w, s->arg[2]))
+    if (s->op != OP_select || shape(w, s->arg[2]) != W_AFFINE)
         return TD_NONE;
     c = &w->in->ins[w_src(w, s->arg[0])];
     if (c->op != OP_less || w_src(w, c->arg[0]) != w_src(w, s->arg[2]))
@@ -155,20 +222,60 @@ wrapped(const wide *w, td_val index)
     return zero->op == OP_const && !zero->imm ? s->arg[2] : TD_NONE;
 }
 
+/* By how much an index counts up where nothing in its sum wraps; INT64_MIN: it does not. */
+static int64_t
+stride_if(const wide *w, td_val index, int depth)
+{
+    const td_inst *s = &w->in->ins[w_src(w, index)];
+    td_val x = wrapped(w, index);
+    int64_t a, b;
+
+    if (alike(w, index))
+        return 0;
+    if (x.i != UINT32_MAX || shape(w, index) == W_AFFINE)
+        return w->at[w_src(w, x.i != UINT32_MAX ? x : index)].stride;
+    if (s->op != OP_add || !depth)
+        return INT64_MIN;
+    a = stride_if(w, s->arg[0], depth - 1);
+    b = stride_if(w, s->arg[1], depth - 1);
+    return a == INT64_MIN || b == INT64_MIN ? INT64_MIN : a + b;
+}
+
+/* Lane 0 of such an index; *ok: nothing wraps. */
+static td_val
+straight(wide *w, td_val index, td_val *ok)
+{
+    const td_inst *s = &w->in->ins[w_src(w, index)];
+    td_val x = wrapped(w, index), a, b;
+
+    if (alike(w, index) || (x.i == UINT32_MAX && shape(w, index) == W_AFFINE))
+        return w_one(w, index);
+    if (x.i != UINT32_MAX) {
+        a = w_one(w, x);
+        b = TD_E2(w->f, less_equal, w_int(w, (td_dtype)w->in->ins[w_src(w, x)].dt, 0), a);
+        *ok = w_and(w, *ok, b);
+        return a;
+    }
+    a = straight(w, s->arg[0], ok);
+    b = straight(w, s->arg[1], ok);
+    return TD_E2(w->f, add, a, b);
+}
+
 /* Such an index is seldom negative: then lanes' elements are neighbours. */
 static td_val
-access_wrapped(wide *w, uint32_t i, td_val p, td_val x, td_val mask)
+access_wrapped(wide *w, uint32_t i, td_val p, td_val mask)
 {
     const td_inst *s = &w->in->ins[i];
     td_fn *f = w->f;
-    td_val first = w_one(w, x), all = w_vec(w, s->arg[1]), v, slot = TD_NONE;
+    td_val ok = TD_NONE, first = straight(w, s->arg[1], &ok), all = w_vec(w, s->arg[1]), v,
+           slot = TD_NONE;
     bool load = s->op == OP_load;
 
     if (load)
         slot = td_slot(f, (td_dtype)s->dt, w->lanes);
     else
         w_vec(w, s->arg[2]); /* for both branches */
-    td_if(f, TD_E2(f, less_equal, w_int(w, (td_dtype)w->in->ins[w_src(w, x)].dt, 0), first));
+    td_if(f, ok);
     v = access(w, i, p, first, mask);
     if (load)
         td_set(f, slot, v);
@@ -199,7 +306,8 @@ w_access(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
     int last = td_optab[s->op].arity - 1;
-    td_val mask, own = s->arg[last], x, v;
+    td_val mask, own = s->arg[last], v;
+    bool apart;
 
     if (w_once(w, i) && !td_op_is_atomic(s->op)) {
         once(w, i);
@@ -212,11 +320,15 @@ w_access(wide *w, uint32_t i)
         lane_by_lane(w, i, mask);
         return;
     }
-    x = td_op_is_atomic(s->op) ? TD_NONE : wrapped(w, s->arg[1]);
+    if (td_op_is_atomic(s->op) && is_own(w, s->arg[0]) && changed(w, s, mask, mask, NULL)) {
+        change_own(w, i, mask);
+        return;
+    }
+    apart = !td_op_is_atomic(s->op) && shape(w, s->arg[1]) == W_LANES;
     if (w_is_local(w, s->arg[0]))
         v = access(w, i, w_one(w, s->arg[0]), local_index(w, s->arg[1]), mask);
-    else if (x.i != UINT32_MAX)
-        v = access_wrapped(w, i, w_one(w, s->arg[0]), x, mask);
+    else if (apart && stride_if(w, s->arg[1], SUM_MOST) == 1)
+        v = access_wrapped(w, i, w_one(w, s->arg[0]), mask);
     else
         v = access(w, i, w_one(w, s->arg[0]), index_of(w, s->arg[1]), mask);
     if (td_optab[s->op].value)

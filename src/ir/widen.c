@@ -18,6 +18,8 @@ refused(const wide *w, const td_inst *s)
     case OP_parallel:
     case OP_piece_end:
     case OP_piece:        return w->host ? NULL : "a thread cannot be cut into pieces";
+    case OP_take:
+    case OP_release:      return "each thread takes memory of its own";
     case OP_at:
     case OP_address:      return w_is_local(w, s->arg[0]) ? "a local array's address is taken" : NULL;
     case OP_local:

@@ -8,7 +8,8 @@
  * nblock; behind the kernel's own arguments stand TD_WIDE_WORDS words: the block's extents x, y, z and
  * the grid's (td_func_blocks in dev/dev.h).  A block has at most TD_WIDE_THREADS threads.
  *
- * It is assumed that a thread's index arithmetic does not wrap round within a group of lanes.
+ * It is assumed that a thread's index arithmetic does not wrap round within a group of lanes, and that no
+ * thread waits in a loop for what another of its group does later: lanes go in step.
  */
 #ifndef TD_IR_WIDEN_H
 #define TD_IR_WIDEN_H

@@ -171,7 +171,7 @@ of_counter(wide *w, uint32_t i)
     w->at[i].stride = w->at[w_src(w, s->arg[0])].stride;
     w->at[i].strip = lo == W_AFFINE && w->at[i].stride == 1 && alike(hi) && alike(step);
     if (!alike(lo) || !alike(hi) || !alike(step)) {
-        w->at[i].vary = true;
+        w->at[i].vary = w->at[i].one_by_one = true;
         w->at[i].leak |= !w->at[i].strip;
     }
     if (!alike(step) || (!alike(lo) && lo != W_AFFINE))
@@ -223,6 +223,8 @@ partial(const wide *w, uint32_t slot, uint32_t a)
             continue;
         if (!td_op_is_breakable(w->in->ins[p].op))
             return true;
+        if (!w->at[p].one_by_one)
+            continue; /* they go on behind a region further out */
         for (uint32_t g = w->at[slot].next; g != W_ROOT; g = w->at[g].next)
             if (w->in->ins[g].op == OP_get && !w_inside(w, g, p))
                 return true;
@@ -280,9 +282,11 @@ leave(wide *w, uint32_t i, uint32_t target, bool return_)
         wat *r = &w->at[p], was = *r;
 
         r->cross |= p != target;
+        r->one_by_one |= p == target;
         r->leak |= td_op_is_breakable(w->in->ins[p].op);
         r->vary |= td_op_is_breakable(w->in->ins[p].op) && !return_;
-        news |= was.cross != r->cross || was.leak != r->leak || was.vary != r->vary;
+        news |= was.cross != r->cross || was.leak != r->leak || was.vary != r->vary ||
+                was.one_by_one != r->one_by_one;
         if (p == target)
             break;
     }

@@ -278,7 +278,7 @@ get(wide *w, uint32_t i)
     uint32_t slot = w->in->ins[i].arg[0].i;
     td_val v;
 
-    if (w->at[i].alias != i)
+    if (w->at[i].alias != i || w->at[i].dead)
         return;
     v = td_get(w->f, w->at[slot].one);
     w_defined(w, i, w->at[slot].shape == W_LANES ? TD_NONE : v,

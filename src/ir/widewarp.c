@@ -37,9 +37,10 @@ static td_val
 moved(wide *w, td_val v, td_val from, td_val members)
 {
     td_fn *f = w->f;
-    td_val there = td_cast(f, present(w, members), TD_U64), all = td_permute(f, v, from);
+    td_val there = td_cast(f, present(w, members), TD_U64);
 
-    return TD_E3(f, select, td_permute(f, td_unbits(f, there, WARP), from), all, v);
+    there = td_permute(f, td_unbits(f, there, WARP), from);
+    return w_select(w, there, td_permute(f, v, from), v);
 }
 
 /* Each lane's value is compared with all. */

@@ -1,7 +1,8 @@
 /* atomic.c - atomic instructions and fences.
  *
  * Lanes go one after another, each behind a branch where there is a mask.  What has no instruction
- * of its own (sums of half types, CUDA's counters) is a loop round compare-and-swap.
+ * of its own (sums of half types, CUDA's counters) is a loop round compare-and-swap.  A block on a CPU
+ * is one thread, so its shared memory takes ordinary instructions there.
  */
 #include "lower/emit.h"
 
@@ -121,6 +122,55 @@ gpu_own(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
     return s->dt == TD_U32 ? low_intrin(L, counter, &space, 1, (LLVMValueRef[]){p, v}, 2) : NULL;
 }
 
+/* Memory of a block on a CPU: no other thread sees it. */
+static bool
+is_own(const lowering *L, td_val p)
+{
+    const td_inst *s = &L->f->ins[p.i];
+
+    while (s->op == OP_at)
+        s = &L->f->ins[s->arg[0].i];
+    return L->target == TD_TARGET_CPU &&
+           (s->op == OP_shared || s->op == OP_dynamic || s->op == OP_local);
+}
+
+/* What `how` makes of memory and a value. */
+static LLVMValueRef
+applied(lowering *L, LLVMAtomicRMWBinOp how, LLVMValueRef old, LLVMValueRef v)
+{
+    LLVMTypeRef t = LLVMTypeOf(v);
+
+    switch (how) {
+    case LLVMAtomicRMWBinOpAdd:  return LLVMBuildAdd(L->b, old, v, "");
+    case LLVMAtomicRMWBinOpFAdd: return LLVMBuildFAdd(L->b, old, v, "");
+    case LLVMAtomicRMWBinOpAnd:  return LLVMBuildAnd(L->b, old, v, "");
+    case LLVMAtomicRMWBinOpOr:   return LLVMBuildOr(L->b, old, v, "");
+    case LLVMAtomicRMWBinOpXor:  return LLVMBuildXor(L->b, old, v, "");
+    case LLVMAtomicRMWBinOpMax:  return low_select(L, low_icmp(L, LLVMIntSGT, old, v), old, v);
+    case LLVMAtomicRMWBinOpMin:  return low_select(L, low_icmp(L, LLVMIntSLT, old, v), old, v);
+    case LLVMAtomicRMWBinOpUMax: return low_select(L, low_icmp(L, LLVMIntUGT, old, v), old, v);
+    case LLVMAtomicRMWBinOpUMin: return low_select(L, low_icmp(L, LLVMIntULT, old, v), old, v);
+    case LLVMAtomicRMWBinOpFMax:
+        return low_intrin(L, "llvm.maxnum", &t, 1, (LLVMValueRef[]){old, v}, 2);
+    case LLVMAtomicRMWBinOpFMin:
+        return low_intrin(L, "llvm.minnum", &t, 1, (LLVMValueRef[]){old, v}, 2);
+    default: return v; /* exchange */
+    }
+}
+
+static LLVMValueRef
+alone(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
+{
+    unsigned size = (unsigned)td_dtype_size((td_dtype)s->dt);
+    LLVMValueRef old = LLVMBuildLoad2(L->b, LLVMTypeOf(v), p, ""), new;
+    LLVMAtomicRMWBinOp op;
+
+    LLVMSetAlignment(old, size);
+    new = operation(s, &op) ? applied(L, op, old, v) : combine(L, s, old, v);
+    LLVMSetAlignment(LLVMBuildStore(L->b, new, p), size);
+    return old;
+}
+
 static LLVMValueRef
 one_lane(lowering *L, const low_access *a, int lane)
 {
@@ -132,6 +182,8 @@ one_lane(lowering *L, const low_access *a, int lane)
 
     if (s->op == OP_atomic_cas)
         return cas(L, s, p, v, low_lane(L, L->val[s->arg[3].i], a->lanes, lane));
+    if (is_own(L, s->arg[0]))
+        return alone(L, s, p, v);
     if (operation(s, &op))
         return LLVMBuildAtomicRMW(L->b, op, p, v, LLVMAtomicOrderingMonotonic, false);
     r = gpu_own(L, s, p, v);

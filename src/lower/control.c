@@ -4,6 +4,10 @@
  */
 #include "lower/emit.h"
 
+#include <llvm-c/DebugInfo.h>
+
+enum { SMALL = 32, FEW = 32, UNROLLED = 4 };
+
 low_region *
 low_open(lowering *L, td_op op)
 {
@@ -132,11 +136,42 @@ low_exit_if(lowering *L, const td_inst *s)
     return NULL;
 }
 
+/* The loop that s ends: straight code of a few instructions, whose counter would cost as much as its work. */
+static bool
+is_small(const lowering *L, const td_inst *s)
+{
+    for (uint32_t i = s->jump + 1; i < (uint32_t)(s - L->f->ins); i++)
+        if (td_op_opens(L->f->ins[i].op) || L->f->ins[i].op == OP_break_if)
+            return false;
+    return s - L->f->ins - s->jump <= SMALL;
+}
+
+/* How often LLVM repeats the body in one turn: four times, or all turns where they are few. */
+static void
+unroll(lowering *L, const td_inst *s, LLVMValueRef branch)
+{
+    static const char id[] = "llvm.loop", all[] = "llvm.loop.unroll.full",
+                      some[] = "llvm.loop.unroll.count";
+    const td_inst *loop = &L->f->ins[s->jump], *lo = td_at(L->f, loop->arg[0]),
+                  *hi = td_at(L->f, loop->arg[1]);
+    bool whole = lo->op == OP_const && hi->op == OP_const && hi->imm - lo->imm <= FEW;
+    LLVMMetadataRef own = LLVMTemporaryMDNode(L->cx, NULL, 0), hint[2], node[2] = {own, NULL};
+
+    hint[0] = whole ? LLVMMDStringInContext2(L->cx, all, sizeof all - 1)
+                    : LLVMMDStringInContext2(L->cx, some, sizeof some - 1);
+    hint[1] = LLVMValueAsMetadata(low_cint(L, 32, 1, UNROLLED));
+    node[1] = LLVMMDNodeInContext2(L->cx, hint, whole ? 1 : 2);
+    node[0] = LLVMMDNodeInContext2(L->cx, node, 2);
+    LLVMMetadataReplaceAllUsesWith(own, node[0]);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(L->cx, id, sizeof id - 1),
+                    LLVMMetadataAsValue(L->cx, node[0]));
+}
+
 /* counter + step < hi, without overflow: with a step of 1 the sum is at most hi.  Else counter is
  * compared with hi - step, or with the least number when that would be less still.  The sum may
  * overflow in the last round, when nobody looks at it: it can be marked as one that does not. */
 static void
-end_for(lowering *L, low_region *r)
+end_for(lowering *L, const td_inst *s, low_region *r)
 {
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(L->b);
     LLVMValueRef next = LLVMBuildNSWAdd(L->b, r->counter, r->step, ""), more;
@@ -146,7 +181,9 @@ end_for(lowering *L, low_region *r)
     else
         more = low_icmp(L, LLVMIntSLT, r->counter, r->limit);
     LLVMAddIncoming(r->counter, &next, &latch, 1);
-    LLVMBuildCondBr(L->b, more, r->body, r->next);
+    more = LLVMBuildCondBr(L->b, more, r->body, r->next);
+    if (L->f->optimise && L->target == TD_TARGET_CPU && is_small(L, s))
+        unroll(L, s, more);
 }
 
 LLVMValueRef
@@ -154,13 +191,12 @@ low_end(lowering *L, const td_inst *s)
 {
     low_region *r = &L->open[--L->depth];
 
-    (void)s;
     if (r->op == OP_parallel) {
         low_end_parallel(L, r);
         return NULL;
     }
     if (r->op == OP_for)
-        end_for(L, r);
+        end_for(L, s, r);
     else
         LLVMBuildBr(L->b, r->op == OP_loop ? r->body : r->next);
     move_to(L, r->next);

@@ -260,6 +260,7 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(syncwarp),
     HERE(clock),
     HERE(take),
+    HERE(release),
     HERE(nanosleep),
     HERE(permute),
     HERE(any),
@@ -320,6 +321,7 @@ declare_gpu(lowering *L)
     LLVMSetFunctionCallConv(L->fn, 71); /* ptx_kernel: an entry */
     annotate(L, "maxntidx", L->f->threads);
     annotate(L, "minctasm", L->f->resident);
+    annotate(L, "maxnreg", L->f->registers);
     if (L->f->fast)
         low_attr_text(L, L->fn, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
     return TD_OK;

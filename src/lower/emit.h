@@ -72,7 +72,7 @@ low_inst low_break_if, low_exit_if, low_end;                          /* control
 low_inst low_parallel, low_piece_end, low_piece_number;               /* parallel.c */
 low_inst low_tid, low_bid, low_bdim, low_gdim, low_lane_index;        /* thread.c */
 low_inst low_barrier, low_barrier_count, low_grid_barrier;            /* thread.c */
-low_inst low_clock, low_take, low_nanosleep;                                    /* thread.c */
+low_inst low_clock, low_take, low_release, low_nanosleep;                                    /* thread.c */
 low_inst low_shuffle_xor, low_shuffle, low_ballot, low_match_any;     /* warp.c */
 low_inst low_activemask, low_syncwarp;                                /* warp.c */
 low_inst low_permute, low_any, low_all, low_bits, low_unbits;         /* lanes.c */

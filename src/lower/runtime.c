@@ -1,6 +1,6 @@
 /* runtime.c - functions of the core that CPU code calls by name: what an instruction cannot do. */
-#include "base/parallel.h"
 #include "base/callmem.h"
+#include "base/parallel.h"
 #include "base/scratch.h"
 #include "lower/emit.h"
 #include "lower/host.h"
@@ -59,6 +59,7 @@ static const struct {
     void (*fn)(void);
 } functions[] = {
     {"td_scratch", (void (*)(void))td_scratch},
+    {"td_callmem_release", (void (*)(void))td_callmem_release},
     {"td_callmem_take", (void (*)(void))td_callmem_take},
     {"td_run_clock", (void (*)(void))run_clock},
     {"td_run_pieces", (void (*)(void))run_pieces},

@@ -148,6 +148,16 @@ low_take(lowering *L, const td_inst *s)
 }
 
 LLVMValueRef
+low_release(lowering *L, const td_inst *s)
+{
+    LLVMValueRef arg[3] = {L->val[s->arg[0].i], L->val[s->arg[1].i], L->val[s->arg[2].i]};
+
+    arg[2] = LLVMBuildSExt(L->b, arg[2], low_int(L, 64, 1), "");
+    low_runtime(L, "td_callmem_release", LLVMVoidTypeInContext(L->cx), arg, 3);
+    return NULL;
+}
+
+LLVMValueRef
 low_nanosleep(lowering *L, const td_inst *s)
 {
     LLVMValueRef ns = L->val[s->arg[0].i];

@@ -1,7 +1,8 @@
 /* intrinsics.c - which Python objects the front knows: rows of td_intrinsic() by identity.
  *
  * A row lists dotted names; what stands under them in modules that the program has imported is looked up
- * once a module.  Objects with an attribute _td_name say themselves which name is theirs.
+ * once a module.  treadle's own objects say in an attribute _td_name which name is theirs: looking them up
+ * would import modules of hundreds of names at the first call.
  */
 #include "python/kernel.h"
 
@@ -14,11 +15,11 @@ static struct {
     PyObject *kept;    /* list: the objects, so that nothing else gets their addresses */
 } known;
 
-/* The module that a name's first part stands for. */
-static const char *
-module_of(const char *root)
+/* Are objects under names with this first part known by _td_name alone? */
+static bool
+is_own(const char *root)
 {
-    return strcmp(root, "cuda") == 0 ? "treadle.cuda" : root;
+    return strncmp(root, "cuda.", 5) == 0 || strncmp(root, "treadle.", 8) == 0;
 }
 
 static bool
@@ -49,7 +50,9 @@ read_table(void)
         while (ok && *names) {
             size_t n = strcspn(names, " "), head = strcspn(names, ".");
             PyObject *name = PyUnicode_FromStringAndSize(names, (Py_ssize_t)n),
-                     *root = head < n ? PyUnicode_FromStringAndSize(names, (Py_ssize_t)head) : NULL,
+                     *root = head < n && !is_own(names)
+                                 ? PyUnicode_FromStringAndSize(names, (Py_ssize_t)head)
+                                 : NULL,
                      *number = PyLong_FromLong(i);
 
             ok = name && number && PyDict_SetItem(known.names, name, number) == 0 &&
@@ -123,7 +126,7 @@ find_modules(void)
         if (!text)
             found = -1;
         else if (PyDict_GetItem(known.roots, root) == Py_False &&
-                 (module = PyDict_GetItemString(modules, module_of(text))) != NULL) {
+                 (module = PyDict_GetItemString(modules, text)) != NULL) {
             Py_INCREF(module);
             found =
                 PyDict_SetItem(known.roots, root, Py_True) == 0 && look_up(root, module) ? 1 : -1;
@@ -165,8 +168,9 @@ py_intrinsic(PyObject *o)
     if (r != -1)
         return r;
     r = find_modules();
-    if (r)
-        return r < 0 ? -2 : by_address(o);
+    r = r < 0 ? -2 : r ? by_address(o) : -1;
+    if (r != -1)
+        return r;
     if (PyModule_Check(o)) /* must not be asked: some load others then */
         return -1;
     name = py_attr(o, "_td_name");

@@ -8,6 +8,7 @@
  *   kernelmake.c  from argument types to a kernel: front, jit, what the compilation read
  *   kernelrun.c   the launch
  *   kernelbuild.c code for files
+ *   kernelwatch.c launches under treadle.debug()
  *   report.c      mailboxes: what kernels print and raise
  *   kernel.c      the types that Python sees
  *
@@ -87,12 +88,18 @@ typedef struct py_box {
     td_stream      *stream; /* of the last launch */
 } py_box;
 
+/* What treadle.debug() makes of a launch: nothing; indices are checked; the interpreter runs it and checks the rest. */
+typedef enum py_mode { PY_PLAIN, PY_CHECKED, PY_WATCHED } py_mode;
+
+py_mode py_mode_of(const td_dev *d); /* of the calling thread's launches on d; kernelwatch.c */
+
 /* py_spec - a function compiled for a row of argument types on one device.  Its dispatcher's. */
 typedef struct py_spec {
     struct py_spec *next; /* under the same hash */
     struct py_dispatcher *home; /* borrowed */
     uint64_t        hash;
     td_dev         *dev;
+    py_mode         mode;
     uint32_t        narg;
     bool            serial; /* its loops run in order: arguments overlap */
     const td_type **type;
@@ -100,7 +107,7 @@ typedef struct py_spec {
     uint32_t        ndep, cdep;
     td_arena        mem; /* of made */
     td_made         made;
-    td_kernel      *kernel;
+    td_kernel      *kernel; /* NULL: WATCHED */
     py_ndarray    **hidden; /* arrays of made.hidden, NULL for the others */
     py_box         *box;    /* NULL: it reports nothing */
     td_buf         *grid;   /* words of grid.sync() */
@@ -207,7 +214,13 @@ typedef struct py_dims {
     td_stream *stream; /* NULL: the device's default */
 } py_dims;
 
+void      py_call_keep(py_call *c, bool on); /* the arrays' buffers stay while the GIL is given up */
 PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+/* ---- kernelwatch.c ---- */
+/* Runs s in the interpreter.  port: what TD_HIDDEN_PORT is.  False: an exception is set. */
+bool py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port);
+extern PyMethodDef py_debug_functions[];
 
 /* ---- kerneldims.c ---- */
 bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);                 /* of k[grid, block, stream, shared] */
@@ -219,6 +232,7 @@ bool py_call_overlaps(const py_call *c, uint64_t written); /* does an argument t
 void py_spread_dims(const py_spec *s, td_dims *dims);      /* of a function: its loops' turns over a GPU's threads */
 
 /* ---- kernelresult.c ---- */
+PyObject *py_shown(const td_type *t, const uint64_t *word); /* a kernel's variable; arrays: views of their memory */
 PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap);
 
 /* ---- kernelinfo.c ---- */
@@ -236,6 +250,7 @@ PyObject *py_kernel_build(PyObject *self, PyObject *args); /* _build(types, stag
 bool      py_box_new(py_spec *s);                 /* fills s->box */
 void      py_box_free(py_box *b);                 /* ok on NULL */
 void      py_box_watch(py_box *b, td_stream *s);  /* the kernel has been launched on s */
+void      py_box_drop(py_box *b);                 /* forgets a failure */
 bool      py_box_read(py_box *b);                 /* prints what was printed, raises what failed */
 PyObject *py_report_raise(void);                  /* the exception of a failure that a wait has met; NULL always */
 void      py_report_init(void);

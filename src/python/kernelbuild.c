@@ -90,7 +90,8 @@ make(py_spec *s, void *ctx)
     size_t n = 0;
     td_status st;
 
-    f->name = b->name;
+    if (b->name)
+        f->name = b->name;
     f->simt = s->home->how.mode == TD_MODE_KERNEL;
     if (strcmp(b->stage, "object") == 0) {
         st = td_jit_object(f, &code, &n);
@@ -121,7 +122,7 @@ py_kernel_build(PyObject *self, PyObject *args)
     Py_ssize_t n;
     int serial = 0;
 
-    if (!PyArg_ParseTuple(args, "Oss|zp:_build", &types, &b.stage, &b.name, &b.arch, &serial))
+    if (!PyArg_ParseTuple(args, "Osz|zp:_build", &types, &b.stage, &b.name, &b.arch, &serial))
         return NULL;
     n = py_types_read(types, type);
     if (n >= 0 && py_spec_once((py_dispatcher *)self, strcmp(b.stage, "object") != 0, serial, type,

@@ -139,7 +139,7 @@ td_status
 py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out)
 {
     int64_t threads = (int64_t)dims->block[0] * dims->block[1] * dims->block[2];
-    td_func *f = td_jit_func(s->kernel);
+    td_func *f = s->kernel ? td_jit_func(s->kernel) : NULL;
     int each = 0;
     td_status st = f ? td_func_resident(f, (int)threads, dims->shared, &each) : TD_SKIP;
 

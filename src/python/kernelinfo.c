@@ -269,7 +269,7 @@ spec_dict(py_spec *s)
     r = Py_BuildValue(
         "{s:O,s:O,s:s,s:s,s:I,s:s,s:O,s:O,s:K,s:K}", "args", types ? types : Py_None, "result",
         result ? result : Py_None, "device", td_dev_info(s->dev)->name, "kernel",
-        td_jit_name(s->kernel), "shared", (unsigned)s->made.shared, "notes", notes, "cooperative",
+        s->kernel ? td_jit_name(s->kernel) : "interpreted", "shared", (unsigned)s->made.shared, "notes", notes, "cooperative",
         s->made.cooperative ? Py_True : Py_False, "barrier", s->made.barrier ? Py_True : Py_False,
         "written", (unsigned long long)s->made.written, "read", (unsigned long long)s->made.read);
     Py_XDECREF(types);
@@ -365,7 +365,7 @@ info_attribute(PyObject *self, PyObject *args)
     s = nth_spec((py_dispatcher *)self, n);
     if (!s)
         return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
-    if (td_jit_func(s->kernel))
+    if (s->kernel && td_jit_func(s->kernel))
         st = td_func_attribute(td_jit_func(s->kernel), which, &value);
     if (st == TD_SKIP)
         return Py_NewRef(Py_None);

@@ -75,9 +75,9 @@ holds(py_spec *s)
 /* ---- the table ---- */
 
 static uint64_t
-hash_of(const td_dev *dev, const td_type *const *type, uint32_t narg)
+hash_of(const td_dev *dev, py_mode mode, const td_type *const *type, uint32_t narg)
 {
-    uint64_t h = (uintptr_t)dev >> 4;
+    uint64_t h = ((uintptr_t)dev >> 4) + mode;
 
     for (uint32_t i = 0; i < narg; i++)
         h = (h ^ (uintptr_t)type[i] >> 4) * 0x9fb21c651e98df25u;
@@ -85,22 +85,24 @@ hash_of(const td_dev *dev, const td_type *const *type, uint32_t narg)
 }
 
 static bool
-is_for(const py_spec *s, const td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
+is_for(const py_spec *s, const td_dev *dev, py_mode mode, bool serial, const td_type *const *type,
+       uint32_t narg)
 {
-    return s->dev == dev && s->serial == serial && s->narg == narg &&
+    return s->dev == dev && s->mode == mode && s->serial == serial && s->narg == narg &&
            memcmp(s->type, type, narg * sizeof *type) == 0;
 }
 
 static py_spec *
 find(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
+    py_mode mode = py_mode_of(dev);
     uint64_t h;
 
-    if (d->last && is_for(d->last, dev, serial, type, narg) && holds(d->last))
+    if (d->last && is_for(d->last, dev, mode, serial, type, narg) && holds(d->last))
         return d->last;
-    h = hash_of(dev, type, narg);
+    h = hash_of(dev, mode, type, narg);
     for (py_spec *s = d->table[h % PY_TABLE]; s; s = s->next)
-        if (s->hash == h && is_for(s, dev, serial, type, narg) && holds(s))
+        if (s->hash == h && is_for(s, dev, mode, serial, type, narg) && holds(s))
             return d->last = s;
     return NULL;
 }
@@ -158,7 +160,7 @@ enter(py_dispatcher *d, py_spec *s)
     s->next = *p;
     *p = s;
     for (p = &s->next; *p; p = &(*p)->next)
-        if ((*p)->hash == s->hash && is_for(*p, s->dev, s->serial, s->type, s->narg)) {
+        if ((*p)->hash == s->hash && is_for(*p, s->dev, s->mode, s->serial, s->type, s->narg)) {
             n++;
             oldest = p;
         }
@@ -200,6 +202,8 @@ make_kernel(py_spec *s)
     void *token;
     td_hash key;
 
+    if (s->mode == PY_WATCHED) /* the interpreter runs s->made.fn */
+        return TD_OK;
     s->made.fn.simt = threads;
     key = td_fn_hash(&s->made.fn);
     token = td_graph_unlock();
@@ -239,6 +243,8 @@ run_front(py_spec *s, bool gpu)
     if (!source)
         return false;
     how.gpu = gpu;
+    how.debug = how.debug || s->mode;
+    how.watched = s->mode == PY_WATCHED;
     how.parallel = how.parallel && !s->serial;
     py_asking_begin(&asking, s->home, s);
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);
@@ -303,9 +309,10 @@ new_spec(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type,
     }
     s->home = d;
     s->dev = dev;
+    s->mode = py_mode_of(dev);
     s->narg = narg;
     s->serial = serial;
-    s->hash = hash_of(dev, type, narg);
+    s->hash = hash_of(dev, s->mode, type, narg);
     memcpy(s->type, type, narg * sizeof *type);
     return s;
 }

@@ -117,6 +117,34 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
 }
 
 PyObject *
+py_shown(const td_type *t, const uint64_t *word)
+{
+    PyObject *o = NULL, *np, *tuple;
+
+    switch ((td_tkind)t->kind) {
+    case TD_T_NUM:    return number_of(t, (const unsigned char *)word);
+    case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
+    case TD_T_ARRAY:
+        np = py_numpy();
+        o = np ? exporter(t, word, Py_None) : NULL;
+        tuple = o ? PyObject_CallMethod(np, "asarray", "O", o) : NULL;
+        Py_XDECREF(o);
+        return tuple;
+    case TD_T_TUPLE: break;
+    default:         return Py_NewRef(Py_None);
+    }
+    tuple = PyTuple_New((Py_ssize_t)t->n);
+    for (uint32_t i = 0; tuple && i < t->n; i++) {
+        PyObject *item = py_shown(t->item[i], word);
+
+        if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)i, item) < 0)
+            Py_CLEAR(tuple);
+        word += td_type_words(t->item[i]);
+    }
+    return tuple;
+}
+
+PyObject *
 py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
 {
     PyObject *tuple;

@@ -19,6 +19,7 @@ typedef struct run {
     uint32_t n; /* words */
     uint64_t word[PY_WORDS];
     unsigned char *result;
+    uint64_t port;   /* what a watched kernel stores breakpoints to */
     td_buf *there;   /* the result on a GPU */
     td_callmem heap; /* what the function took for arrays */
 } run;
@@ -223,6 +224,7 @@ add_hidden(run *r)
         switch (m->hidden[i].kind) {
         case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
         case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_PORT:    r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
         case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
         case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:
@@ -239,9 +241,8 @@ add_hidden(run *r)
 
 /* ---- the launch ---- */
 
-/* The arrays' buffers stay while the GIL is given up. */
-static void
-keep_buffers(py_call *c, bool on)
+void
+py_call_keep(py_call *c, bool on)
 {
     for (uint32_t i = 0; i < c->nleaf; i++) {
         if (c->leaf[i].kind != PY_LEAF_ARRAY)
@@ -261,11 +262,11 @@ launch_here(run *r)
 
     if (r->c->d->gil)
         return td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
-    keep_buffers(r->c, true);
+    py_call_keep(r->c, true);
     token = td_graph_unlock();
     st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
     td_graph_lock(token);
-    keep_buffers(r->c, false);
+    py_call_keep(r->c, false);
     return st;
 }
 
@@ -307,6 +308,8 @@ launch(run *r)
 {
     bool here = td_dev_info(r->s->dev)->kind == TD_DEV_CPU;
 
+    if (r->s->mode == PY_WATCHED)
+        return py_watched_launch(r->s, r->c, &r->dims, r->word, &r->port);
     if (!py_ok(here ? launch_here(r) : launch_there(r)))
         return false;
     if (!r->s->box)

@@ -23,6 +23,7 @@ py_raise(td_status st)
     case TD_ERR_JIT:      type = py.compile; break;
     case TD_ERR_LIBRARY:  type = py.missing; break;
     case TD_ERR_IO:       type = PyExc_OSError; break;
+    case TD_ERR_THREADS:  type = PyExc_RuntimeError; break;
     case TD_ERR_KERNEL:   return py_report_raise();
     }
     PyErr_SetString(type, td_error());
@@ -193,6 +194,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
+        PyModule_AddFunctions(m, py_debug_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();

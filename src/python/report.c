@@ -173,6 +173,10 @@ index_text(const td_site *site, const uint64_t *value)
         return PyUnicode_FromFormat("index out of range of '%s'", site->text);
     for (int i = 0; i < s.ndim; i++)
         s.dim[i] = (int64_t)value[i + 2];
+    if (!*site->text) /* a tuple, or an array without a name */
+        return PyUnicode_FromFormat("index %lld is out of bounds for axis %lld with size %lld",
+                                    (long long)value[1], (long long)value[0],
+                                    (long long)s.dim[value[0]]);
     return PyUnicode_FromFormat("index %lld is out of bounds for axis %lld of '%s' with shape %s",
                                 (long long)value[1], (long long)value[0], site->text,
                                 td_shape_text(&s, shape, sizeof shape));
@@ -228,6 +232,13 @@ place_text(const py_box *b, const td_site *site)
                                 (unsigned)site->line);
 }
 
+void
+py_box_drop(py_box *b)
+{
+    b->mail->ready = 0;
+    b->mail->site = 0;
+}
+
 /* The exception of the failure in b, which is taken out; NULL: another exception was raised instead. */
 static PyObject *
 failure(py_box *b)
@@ -238,8 +249,7 @@ failure(py_box *b)
     PyObject *text = failure_text(site, b->mail->value), *place = place_text(b, site),
              *whole = NULL, *e = NULL;
 
-    b->mail->ready = 0;
-    b->mail->site = 0;
+    py_box_drop(b);
     if (text && place && PyUnicode_GetLength(text) && kernel)
         whole = PyUnicode_FromFormat("%U [%U]", text, place);
     else if (text && place)

@@ -150,6 +150,41 @@ drawn(const td_lower *lw, uint64_t from, uint64_t to)
     }
 }
 
+/* What the pass declines, and why. */
+static void
+declined(void)
+{
+    static const struct {
+        const char *text, *why;
+    } rows[] = {
+        {"kernel k simt {\n %t = tid x : int32\n %2 = const 2 : int32\n %c = less %t, %2 : bool\n"
+         " if %c {\n barrier\n }\n}",
+         "a barrier stands where not all threads may come"},
+        {"kernel k simt {\n %p = param 0 : ptr uint32\n grid_barrier %p\n}",
+         "threads of all blocks"},
+        {"kernel k simt {\n %p = param 0 : ptr uint32\n %t = tid x : int32\n %m = load %p[%t] : "
+         "uint32\n"
+         " %c = const 1 : bool\n %v = ballot %c, %m : uint32\n store %p[%t], %v : uint32\n}",
+         "the members of an exchange"},
+        {"kernel k simt {\n %a = local 4 : ptr int32\n %p = address %a : uint64\n}",
+         "address is taken"},
+    };
+    td_arena mem = {0};
+    td_fn f, out;
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const char *why = "";
+
+        out = td_fn_new(&mem, "k");
+        if (CHECK_OK(td_fn_parse(rows[k].text, &mem, &f)) && CHECK_OK(td_fn_finish(&f)))
+            CHECK(td_fn_widen(&f, 64, &out, &why) == TD_SKIP && strstr(why, rows[k].why));
+    }
+    out = td_fn_new(&mem, "k");
+    if (CHECK_OK(td_fn_parse("kernel k {\n}", &mem, &f)) && CHECK_OK(td_fn_finish(&f)))
+        CHECK(td_fn_widen_loops(&f, 64, &out) == TD_SKIP);
+    td_arena_free(&mem);
+}
+
 /* The same for older CPUs: the option is read once, so it takes a process. */
 static void
 older(const char *level)
@@ -176,6 +211,8 @@ main(int argc, char **argv)
         drawn(lw, seed, argc > 3 ? strtoull(argv[3], NULL, 10) : seed + 1);
     else
         written(lw, argc > 1 ? argv[1] : NULL);
+    if (argc == 1)
+        declined();
     if (argc == 1)
         drawn(lw, 0, getenv("TREADLE_CPU") ? 20 : 150);
     printf("%d-byte vectors: pass %.1f ms, code %.0f ms\n", lw->vector_bytes, pass_seconds * 1e3,

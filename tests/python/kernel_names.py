@@ -6,7 +6,11 @@ import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
+
+import treadle as td
+from treadle import cuda
 
 FRONT = pathlib.Path(__file__).resolve().parents[2] / "src" / "front"
 
@@ -52,3 +56,11 @@ def assemble(ptx, arch="sm_80"):
         pytest.skip("ptxas is not installed")
     r = subprocess.run([tool, f"-arch={arch}", "-o", "/dev/null", "-"], input=ptx, capture_output=True, text=True)
     assert r.returncode == 0, r.stderr + ptx
+
+
+def run(kernel, grid, block, *args, shared=0, debug=False):
+    """Launches over copies of NumPy arrays; returns what they hold then."""
+    given = [td.asarray(a) if isinstance(a, np.ndarray) and a.dtype.names is None else a for a in args]
+    cuda.jit(kernel, debug=debug)[grid, block, 0, shared](*given)
+    td.synchronize()
+    return [np.asarray(g) for g, a in zip(given, args) if isinstance(a, np.ndarray)]

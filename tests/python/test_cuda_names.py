@@ -1,9 +1,12 @@
 """treadle.cuda's names: those that mean something inside kernels only, the page that lists them all, and random states."""
 
 import inspect
+import os
 import pathlib
 import pickle
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -118,6 +121,21 @@ def test_random_states_are_filled_in_place(dev):
     whole = cuda.random.create_xoroshiro128p_states(8, 1).copy_to_host()
     assert (states.copy_to_host(stream=s) == whole[2:]).all()
     assert cuda.random.create_xoroshiro128p_states(0, 1).shape == (0,)
+
+
+def test_a_launch_imports_no_tables(tmp_path):
+    """Modules of hundreds of stand-ins are made when a program names them, not by the first kernel."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nimport numpy\nfrom treadle import cuda\n"
+        "@cuda.jit\ndef k(a):\n    a[cuda.grid(1)] = min(cuda.laneid, abs(-7))\n"
+        "a = numpy.zeros(32)\nk[1, 32](a)\nassert a.max() == 7\n"
+        "print([m for m in ('libdevice', 'fp16', 'bf16', 'cg') if f'treadle.cuda.{m}' in sys.modules])\n",
+        encoding="utf-8",
+    )
+    env = {**os.environ, "TREADLE_DEVICE": "cpu", "PYTHONPATH": str(pathlib.Path(td.__file__).parents[1])}
+    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 # ---- the page about it ----

@@ -47,6 +47,8 @@ def same(a, b):
         return isinstance(b, tuple) and len(a) == len(b) and all(map(same, a, b))
     if a is None or b is None:
         return a is b
+    if isinstance(a, str) or isinstance(b, str):
+        return a == b
     return bool(np.allclose(a, b, rtol=1e-12, equal_nan=True))
 
 
@@ -429,6 +431,16 @@ def scalar_functions(x):
 
 def recursive(n):
     return recursive(n - 1) if n else 0
+
+
+MODE = "su" + "m"  # another object than the literal below
+
+
+@case("mean", ("a", "b"))
+@case("sum", ("a", "sum"))
+def strings(mode, modes):
+    return (mode == "sum", mode != "sum", MODE == "sum", mode in modes, "b" in modes, mode not in ("sum", "x"),
+            (mode, 1) == ("sum", 1), mode == MODE)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

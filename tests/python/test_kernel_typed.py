@@ -128,7 +128,7 @@ def unsigned(n, width=32):
 
 def np64(f, units=4.0):
     """NumPy's function in float64, and how many units in the last place a result may be off: libmvec's functions, which
-    a CPU calls, promise 4."""
+    a CPU calls, promise 4; NVIDIA's powf promises 9."""
 
     def model(*x):
         with np.errstate(all="ignore"):
@@ -280,9 +280,9 @@ def libdevice_floats():
     m = {}
     for n, f in NUMPY.items():
         for suffix in ("", "f"):
-            m[n + suffix] = np64(f)
+            m[n + suffix] = np64(f, 10.0 if n in ("pow", "exp10", "powi") else 4.0)
     for n in ("cos", "exp", "exp10", "log", "log2", "log10", "pow", "sin", "tan"):
-        m[f"fast_{n}f"] = np64(NUMPY[n])
+        m[f"fast_{n}f"] = m[n + "f"]
     for suffix in ("", "f"):
         t = suffix or "d"
         one = {"erf": pure(math.erf), "erfc": pure(math.erfc), "tgamma": pure(gamma), "lgamma": pure(lgamma),
@@ -404,6 +404,9 @@ def values(letter, n, rng):
 def close(got, want, letter, units, name, x):
     if want is None:
         return
+    if "float2half" in name and math.isnan(x[0]):  # any of the half's NaNs
+        assert int(got) & 0x7C00 == 0x7C00 and int(got) & 0x3FF, f"{name}{x}: {got}"
+        return
     if letter in INTS or letter == "b":
         assert int(got) == (wrap(want, letter) if letter in INTS else int(want)), f"{name}{x}: {got}, not {want}"
         return
@@ -475,7 +478,7 @@ def test_values(sig, dev, rng):
 
 @pytest.mark.parametrize("sig", list(GROUPS))
 def test_ptx(sig):
-    """Assembles; what is about float32 and halves alone has no float64 in it."""
+    """A kernel of all functions of one signature assembles."""
     results, args = sig.split(":")
     types = [getattr(cuda.types, LETTERS[c] if c != "b" else "boolean") for c in args + results]
     arrays = [cuda.types.Array(t, 1 if k < len(args) else 2, "C") for k, t in enumerate(types)]

@@ -754,6 +754,9 @@ def test_loops_over_arrays_that_overlap():
             shift(a[:-1], a[1:])
             assert [float(a[i]) for i in (0, 1, 5000, 10_000)] == [0, 1, 5000, 10_000]
     assert len(shift._specs()) == 2  # one of them for arrays that overlap
+    notes = [note.partition(">: line ")[2].partition(": ")[2] for note in shift.explain().splitlines()]
+    assert sorted(notes) == ["the loop runs in order: its arrays overlap, or parallel=False asks so",
+                             "the loop runs in parallel"]  # fmt: skip
 
 
 def test_exceptions_of_functions():

@@ -79,6 +79,15 @@ class Kernel(Function):
                 threads *= n
         return self._each(signature, lambda c: self._most_blocks(c._number, threads, dynsmemsize))
 
+    def lint(self):
+        found = super().lint()
+        for c in self._compiled():
+            if c.attribute(_LOCAL):
+                found.append(f"{c}: {c.attribute(_LOCAL)} bytes of a thread do not fit its registers")
+        return found
+
+    lint.__doc__ = Function.lint.__doc__
+
     def inspect_sass(self, signature=None):
         """The GPU's instructions; needs cuobjdump and ptxas of the CUDA toolkit on PATH."""
         return self._each(signature, lambda c: _sass(c.text("ptx", self._arch(c)), self._arch(c)))
@@ -182,7 +191,7 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     mode = FUNCTION if device else KERNEL
     f = Function(pyfunc, {}, mode=mode, fast=bool(fastmath), debug=bool(debug), threads=_threads(launch_bounds))
     (args,) = signatures_of(sig)
-    text, about = f._build(args, "ptx", pyfunc.__name__, _arch(cc))
+    text, about = f._build(args, "ptx", None, _arch(cc))
     from ..types import parse
 
     return text.decode(), parse(about["result"]) if device else parse(None)
