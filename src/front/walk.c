@@ -173,8 +173,7 @@ loops(const td_fn *f)
 static td_status
 finish(walk *w)
 {
-    if (w->how->mode != TD_MODE_KERNEL || w->how->gpu)
-        w->f->optimise = loops(w->f) ? 3 : 0;
+    w->f->optimise = loops(w->f) ? 3 : 0;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
     if (w->how->gpu)

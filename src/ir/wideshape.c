@@ -539,6 +539,19 @@ w_shapes(wide *w)
     return w->barriers ? keep_values(w) : TD_OK;
 }
 
+/* The bytes of what i does to lanes, 0: nothing. */
+static size_t
+works_on(const wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+
+    if (s->op < TD_OPS && w->at[i].shape == W_LANES)
+        return td_dtype_size((td_dtype)td_at(w->in, s->arg[td_optab[s->op].arity - 1])->dt);
+    if ((s->op == OP_load || s->op == OP_store || td_op_is_atomic(s->op)) && !w_once(w, i))
+        return td_dtype_size((td_dtype)s->dt);
+    return 0;
+}
+
 /* As many lanes as a register has of the elements that most of the work is done on; 8-byte elements
  * may take two registers where there is as much other work. */
 int
@@ -555,10 +568,10 @@ w_lanes(const wide *w, int vector_bytes)
         else if (s->op == OP_end &&
                  (w->in->ins[s->jump].op == OP_loop || w->in->ins[s->jump].op == OP_for))
             weight /= --depth < DEEPEST ? HOT : 1;
-        if (w->at[i].shape == W_LANES && s->op < TD_OPS)
-            *(td_dtype_size((td_dtype)td_at(w->in, s->arg[td_optab[s->op].arity - 1])->dt) == 8
-                  ? &large
-                  : &small) += weight;
+        if (works_on(w, i) == 8)
+            large += weight;
+        else if (works_on(w, i))
+            small += weight;
     }
     return w->warps ? 32 : vector_bytes / (2 * small >= large ? 4 : 8);
 }

@@ -87,6 +87,8 @@ const low_target low_x86 = {
     .triple = "x86_64-pc-linux-gnu",
     .machine = machine,
     .passes = {"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
-               "default<O3>"},
+               "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+               "loop-mssa(licm),loop-vectorize,loop-unroll<O3>,early-cse,"
+               "instcombine<no-verify-fixpoint>,simplifycfg)"},
     .id = TD_TARGET_CPU,
 };
