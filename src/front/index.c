@@ -140,7 +140,8 @@ store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t
     for (uint32_t b = 0; b < t->size; b++) { /* LLVM makes words of neighbouring bytes */
         td_val i = td_const_int(w->f, TD_I64, b);
 
-        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask, 0);
+        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask,
+                 0);
     }
     return built(w, node);
 }

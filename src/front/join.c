@@ -119,8 +119,7 @@ slots_for(walk *w, const td_type *t)
     case TD_T_RECORD:
     case TD_T_ARRAY:
         p.view = td_alloc(w->mem, sizeof *p.view);
-        *p.view = (view){
-            .base = slot(w, TD_U64), .offset = slot(w, TD_I64), .arg = NO_ARG};
+        *p.view = (view){.base = slot(w, TD_U64), .offset = slot(w, TD_I64), .arg = NO_ARG};
         p.view->mask = w->how->debug ? slot(w, TD_BOOL) : TD_NONE;
         for (uint32_t i = 0; i < t->ndim; i++) {
             p.view->shape[i] = dim_of(slot(w, TD_I64));
@@ -186,8 +185,7 @@ set_view(walk *w, const thing *p, const thing *x)
     td_set(w->f, s->base, td_address(w->f, v->base));
     td_set(w->f, s->offset, v->offset.i == UINT32_MAX ? td_const_int(w->f, TD_I64, 0) : v->offset);
     if (s->mask.i != UINT32_MAX) /* what a failed check left out stays out */
-        td_set(w->f, s->mask,
-               v->mask.i == UINT32_MAX ? td_const_int(w->f, TD_BOOL, 1) : v->mask);
+        td_set(w->f, s->mask, v->mask.i == UINT32_MAX ? td_const_int(w->f, TD_BOOL, 1) : v->mask);
     for (uint32_t i = 0; i < p->type->ndim; i++) {
         dim stride = stride_of(w, x, i);
 

@@ -269,9 +269,10 @@ spec_dict(py_spec *s)
     r = Py_BuildValue(
         "{s:O,s:O,s:s,s:s,s:I,s:s,s:O,s:O,s:K,s:K}", "args", types ? types : Py_None, "result",
         result ? result : Py_None, "device", td_dev_info(s->dev)->name, "kernel",
-        s->kernel ? td_jit_name(s->kernel) : "interpreted", "shared", (unsigned)s->made.shared, "notes", notes, "cooperative",
-        s->made.cooperative ? Py_True : Py_False, "barrier", s->made.barrier ? Py_True : Py_False,
-        "written", (unsigned long long)s->made.written, "read", (unsigned long long)s->made.read);
+        s->kernel ? td_jit_name(s->kernel) : "interpreted", "shared", (unsigned)s->made.shared,
+        "notes", notes, "cooperative", s->made.cooperative ? Py_True : Py_False, "barrier",
+        s->made.barrier ? Py_True : Py_False, "written", (unsigned long long)s->made.written,
+        "read", (unsigned long long)s->made.read);
     Py_XDECREF(types);
     Py_XDECREF(result);
     return r;
