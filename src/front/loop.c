@@ -187,7 +187,8 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
         if (x->type)
             TD_TRY(join_add(w, key, x, node, name_of(w, l->var[i])));
         if (join_get(w, key)) {
-            l->where[i] = x->type ? place_new(w, join_get(w, key)) : place_empty(w, join_get(w, key));
+            l->where[i] =
+                x->type ? place_new(w, join_get(w, key)) : place_empty(w, join_get(w, key));
             l->has[i] = true;
             if (x->type)
                 TD_TRY(place_set(w, &l->where[i], x));

@@ -51,7 +51,7 @@ choose_run(const walk *w, const turns *t)
         return free || (t->asked && !t->v->never) ? RUN_PARALLEL : RUN_IN_ORDER;
     if (w->how->gpu)
         return free && w->inner == t->node && w->turns && w->turns->fr == t->fr ? RUN_ACROSS
-                                                                               : RUN_IN_ORDER;
+                                                                                : RUN_IN_ORDER;
     return free && t->v->lanes ? RUN_LANES : RUN_IN_ORDER;
 }
 
@@ -135,10 +135,11 @@ turns_print(walk *w)
 static td_status
 refuse_store(walk *w, uint32_t node)
 {
-    return bad(w, node, TD_ERR_TYPE,
-               "on a GPU only loops whose turns are independent may store, and this is outside of "
-               "them: the function's explain(), where its arrays are NumPy's, tells why a loop runs "
-               "in order; store in a loop of its own, or give it arrays of the CPU");
+    return bad(
+        w, node, TD_ERR_TYPE,
+        "on a GPU only loops whose turns are independent may store, and this is outside of "
+        "them: the function's explain(), where its arrays are NumPy's, tells why a loop runs "
+        "in order; store in a loop of its own, or give it arrays of the CPU");
 }
 
 td_status
@@ -266,7 +267,8 @@ view_of(walk *w, view *v, const view *from, uint32_t ndim)
 void
 touch(walk *w, const view *v, bool write)
 {
-    if (!w->parallel && w->sync < w->loops) { /* what threads of a GPU read has been written by others */
+    if (!w->parallel &&
+        w->sync < w->loops) { /* what threads of a GPU read has been written by others */
         w->sync = w->loops;
         w->again = true;
     }
@@ -276,8 +278,10 @@ touch(walk *w, const view *v, bool write)
         if (v->root > NO_ARG && v->root - NO_ARG - 1 >= t->first)
             continue; /* memory of one turn */
         a = td_alloc(w->mem, sizeof *a);
-        *a = (access){t->all, v, v->root, w->f->line, write,
-                      t != w->turns || w->nests || (w->fr->loop && w->fr->loop->turns != t)};
+        *a = (access){
+            t->all,  v,
+            v->root, w->f->line,
+            write,   t != w->turns || w->nests || (w->fr->loop && w->fr->loop->turns != t)};
         t->all = a;
     }
 }
@@ -373,11 +377,12 @@ judge(walk *w, turns *t)
             continue;
         v->line = a->line;
         v->never = true;
-        snprintf(v->why, sizeof v->why,
-                 wraps ? "an index of %s may be negative, which counts from the end, where another "
-                         "turn may write"
-                       : "it cannot be shown that turns write %s at places that no other turn touches",
-                 a->v->name ? a->v->name : "different parts of an array");
+        snprintf(
+            v->why, sizeof v->why,
+            wraps ? "an index of %s may be negative, which counts from the end, where another "
+                    "turn may write"
+                  : "it cannot be shown that turns write %s at places that no other turn touches",
+            a->v->name ? a->v->name : "different parts of an array");
     }
     if (!v->never && !v->independent) {
         v->independent = true;

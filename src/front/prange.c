@@ -298,8 +298,8 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
     bool lanes = turns_lanes(t) && !g->nred;
     int chunk = !has_loops(w, g->body) ? GRAIN : lanes ? LANES : 1;
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
-    td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64),
-           chunks, first, lo, hi;
+    td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64), chunks, first,
+           lo, hi;
 
     count = TD_E2(w->f, maximum, count, zero);
     chunks = TD_E2(w->f, truncate_divide,

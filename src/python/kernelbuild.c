@@ -52,8 +52,8 @@ about(const td_made *m)
              *result = m->result ? py_types_spell(&m->result, 1) : NULL, *r = NULL;
 
     if (hidden && sites && (result || !m->result))
-        r = Py_BuildValue("{s:O,s:O,s:O,s:I,s:I,s:O,s:I}", "hidden", hidden, "sites", sites, "result",
-                          result ? PyTuple_GetItem(result, 0) : Py_None, "result_bytes",
+        r = Py_BuildValue("{s:O,s:O,s:O,s:I,s:I,s:O,s:I}", "hidden", hidden, "sites", sites,
+                          "result", result ? PyTuple_GetItem(result, 0) : Py_None, "result_bytes",
                           (unsigned)m->result_bytes, "shared", (unsigned)m->shared, "cooperative",
                           m->cooperative ? Py_True : Py_False, "spread", (unsigned)m->spread);
     Py_XDECREF(hidden);

@@ -6,13 +6,12 @@ import shutil
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle as td
 from treadle import jit, njit, prange
-
-from conftest import DEVICES
 
 # ---- loops that are proven ----
 
@@ -289,7 +288,7 @@ def offset(a, k):
 
 
 def every_other(a):
-    for i in range(0, a.size // 2):
+    for i in range(a.size // 2):
         a[2 * i] = a[i]  # why: cannot be shown
 
 
