@@ -341,8 +341,11 @@ py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const c
             char **text, const td_type **result)
 {
     py_spec *s = new_spec(d, py_cpu(), false, type, narg);
-    bool ok = s && run_front(s, true) && py_ok(td_jit_text(&s->made.fn, "ptx", arch, text));
+    bool ok;
 
+    if (s && s->mode == PY_WATCHED) /* the text is a GPU's */
+        s->mode = PY_CHECKED;
+    ok = s && run_front(s, true) && py_ok(td_jit_text(&s->made.fn, "ptx", arch, text));
     if (ok)
         *result = s->made.result;
     if (s)
