@@ -132,6 +132,23 @@ note_alias(walk *w, const view *v)
     touch(w, v, true);
 }
 
+/* Is byte b of a record part of a field? */
+static bool
+in_field(const td_type *rec, uint32_t b)
+{
+    for (uint32_t i = 0; i < rec->n; i++) {
+        const td_field *f = &rec->field[i];
+        uint32_t size = td_type_size(f->type), n = 1;
+
+        for (uint32_t k = 0; k < f->ndim; k++)
+            n *= (uint32_t)f->shape[k];
+        if (b >= f->offset && b - f->offset < n * size &&
+            (f->type->kind != TD_T_RECORD || in_field(f->type, (b - f->offset) % size)))
+            return true;
+    }
+    return false;
+}
+
 static td_status
 store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t node)
 {
@@ -140,7 +157,10 @@ store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t
     for (uint32_t b = 0; b < t->size; b++) { /* LLVM makes words of neighbouring bytes */
         td_val i = td_const_int(w->f, TD_I64, b);
 
-        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask, 0);
+        if (w->how->watched && !in_field(t, b)) /* who watches knows that nobody has written it */
+            continue;
+        td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask,
+                 0);
     }
     return built(w, node);
 }
@@ -157,6 +177,7 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
         return bad(w, node, TD_ERR_TYPE,
                    "%s is stored to element by element here: it has %u dims left",
                    v->name ? v->name : "the array", a->type->ndim);
+    TD_TRY(turns_store(w, node));
     note_alias(w, v);
     if (e->kind == TD_T_RECORD)
         return store_record(w, at_record(w, v), x, e, node);
@@ -317,7 +338,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
             TD_TRY(check_index(w, c->a, c->r, c->axis, v, k, node));
         move(w, c, v);
         if (c->a->view->axis[c->axis] >= 0)
-            c->r->at[c->a->view->axis[c->axis]] = k->lin;
+            c->r->at[c->a->view->axis[c->axis]] = lin_index(w, k);
         c->strided = c->strided || c->kept;
     } else if (k->type->kind == TD_T_SLICE) {
         td_val start = TD_NONE;
@@ -592,6 +613,7 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     out->view->root =
         r->view->root; /* the record's place among its neighbours, not the field's own axes */
     out->view->nroot = r->view->nroot;
+    out->view->form = r->view->form;
     memcpy(out->view->at, r->view->at, sizeof r->view->at);
     memset(out->view->axis, -1, sizeof out->view->axis);
     out->view->mask = r->view->mask;
