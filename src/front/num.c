@@ -508,7 +508,7 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     at = lin_binary(w, op, a, b);
     nonneg = stays_up(op, a, b);
     TD_TRY(num_op(w, o->row, (thing[]){*a, *b}, 2, out)); /* out may be a or b */
-    if (is_num(out) && out->type->dt == TD_I64) { /* narrower ones wrap round */
+    if (is_num(out) && out->type->dt == TD_I64) {         /* narrower ones wrap round */
         out->lin = at;
         out->nonneg = nonneg;
     }
