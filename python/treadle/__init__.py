@@ -66,7 +66,11 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
     "_graph": "graph",
+    "_build": "build",
+    "_guvectorize": "guvectorize",
     "_jit": "jit njit prange",
+    "_stencil": "stencil",
+    "_vectorize": "vectorize",
     "_profile": "profile",
     "_debug": "debug",
     "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "

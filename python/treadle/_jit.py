@@ -25,8 +25,8 @@ def jit(signature_or_function=None, **options):
 
     signature_or_function: the function (``@jit``), or one signature or a list of them, text or treadle.types: then
     it is compiled at once, and calls are fitted to them. options:
-      parallel     False: loops run in order. Else the turns of prange, and those of an outermost loop that can be shown
-                   not to depend on each other, run on all cores, or on the GPU that the arrays are on; explain() tells
+      parallel     None: loops whose turns are found to be independent run on all cores (explain() tells which), or
+                   all over the GPU that the arrays are on; True: loops over prange, too; False: none
       fastmath     sums may be reordered, NaN and infinity need not be minded
       nogil        other Python threads run during a call
       error_model  "python": dividing by zero raises; "numpy": it gives infinity or NaN
@@ -49,7 +49,8 @@ def jit(signature_or_function=None, **options):
             fma=fast,
             fast=fast,
             checked=model == "python",
-            parallel=bool(options.get("parallel", True)),
+            parallel=options.get("parallel") is not False,
+            prange=bool(options.get("parallel")),
             nogil=bool(options.get("nogil")),
             debug=bool(options.get("boundscheck") or options.get("debug")),
         )

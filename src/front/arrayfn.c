@@ -192,17 +192,14 @@ at_imag(walk *w, const thing *a, uint32_t node, thing *out)
     return parts(w, a, 1, node, out);
 }
 
-/* `to` shows the memory of `from` with other axes: the dependence test keeps what was indexed before. */
+/* `to` shows the memory of `from` with other axes, n of them. */
 static void
-same_memory(view *to, const view *from)
+same_memory(walk *w, view *to, const view *from, uint32_t n)
 {
     to->mask = from->mask;
     to->arg = from->arg;
     to->fresh = from->fresh;
-    to->root = from->root;
-    to->nroot = from->nroot;
-    memset(to->axis, -1, sizeof to->axis);
-    memcpy(to->at, from->at, sizeof to->at);
+    view_of(w, to, from, n);
 }
 
 static td_status
@@ -219,7 +216,7 @@ reshaped(walk *w, const thing *a, const dim *shape, uint32_t n, uint32_t node, t
     *out = array_thing(w, x.type->item[0], n, shape, x.view->base, x.view->space, x.view->name);
     out->type = td_type_array(x.type->item[0], n, 'C', x.type->readonly);
     out->view->offset = x.view->offset;
-    same_memory(out->view, x.view);
+    same_memory(w, out->view, x.view, n);
     return built(w, node);
 }
 
@@ -486,7 +483,7 @@ fn_view(walk *w, const call *c, int number, thing *out)
     *out = array_thing(w, t, n, shape, td_at_byte(w->f, x.view->base, p, td_dtype_real_of(t->dt)),
                        x.view->space, x.view->name);
     out->type = td_type_array(t, n, 'C', x.type->readonly);
-    same_memory(out->view, x.view);
+    same_memory(w, out->view, x.view, n);
     return built(w, c->node);
 }
 

@@ -180,7 +180,7 @@ body_of_function(walk *w, uint32_t body, thing *out)
         return TD_OK;
     }
     if (j)
-        fr->results = place_new(w, j);
+        fr->results = place_empty(w, j);
     fr->depth_return = w->depth;
     open_block(w);
     TD_TRY(stmts(w, body));

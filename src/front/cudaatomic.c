@@ -86,7 +86,7 @@ target(walk *w, const call *c, const char *name, const thing *array, const thing
                    "with align=True",
                    name);
     note_alias(w, to->view);
-    return TD_OK;
+    return turns_store(w, c->node);
 }
 
 static td_val

@@ -88,7 +88,8 @@ typedef struct td_compile {
     bool    fma;      /* products and sums contract */
     bool    fast;     /* fastmath */
     bool    checked;  /* FUNCTION: division by zero raises (Numba's error_model="python") */
-    bool    parallel; /* FUNCTION: prange runs on all cores */
+    bool    parallel; /* FUNCTION: loops of independent turns run on all cores, or all over a GPU */
+    bool    prange;   /* loops over prange, too, whether or not they are known to be independent */
     bool    gpu;      /* the target */
     uint32_t threads, registers; /* most threads of a block, bounds; 0: not said */
 } td_compile;
@@ -133,6 +134,7 @@ typedef struct td_made {
     bool           cooperative; /* grid.sync() */
     bool           barrier, warp;
     uint32_t       shared;  /* static shared memory, bytes */
+    uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are spread over, 0..2 */
     bool           apart;   /* made for arrays of which those that are written overlap no other argument */
     const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */
 } td_made;

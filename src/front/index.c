@@ -177,6 +177,7 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
         return bad(w, node, TD_ERR_TYPE,
                    "%s is stored to element by element here: it has %u dims left",
                    v->name ? v->name : "the array", a->type->ndim);
+    TD_TRY(turns_store(w, node));
     note_alias(w, v);
     if (e->kind == TD_T_RECORD)
         return store_record(w, at_record(w, v), x, e, node);
@@ -337,7 +338,7 @@ cut_one(walk *w, cut *c, const thing *k, uint32_t node)
             TD_TRY(check_index(w, c->a, c->r, c->axis, v, k, node));
         move(w, c, v);
         if (c->a->view->axis[c->axis] >= 0)
-            c->r->at[c->a->view->axis[c->axis]] = k->lin;
+            c->r->at[c->a->view->axis[c->axis]] = lin_index(w, k);
         c->strided = c->strided || c->kept;
     } else if (k->type->kind == TD_T_SLICE) {
         td_val start = TD_NONE;
@@ -612,6 +613,7 @@ record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *ou
     out->view->root =
         r->view->root; /* the record's place among its neighbours, not the field's own axes */
     out->view->nroot = r->view->nroot;
+    out->view->form = r->view->form;
     memcpy(out->view->at, r->view->at, sizeof r->view->at);
     memset(out->view->axis, -1, sizeof out->view->axis);
     out->view->mask = r->view->mask;

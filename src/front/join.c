@@ -132,10 +132,49 @@ slots_for(walk *w, const td_type *t)
     return p;
 }
 
+static void
+clear(walk *w, td_val s)
+{
+    if (s.i != UINT32_MAX)
+        td_set(w->f, s, td_const_int(w->f, (td_dtype)td_at(w->f, s)->dt, 0));
+}
+
+static void
+clear_slots(walk *w, const thing *p)
+{
+    bool many = p->type->kind != TD_T_ARRAY && p->type->kind != TD_T_RECORD && p->item;
+
+    if (is_num(p)) {
+        clear(w, p->num.re);
+        if (td_num_is_pair(p->num))
+            clear(w, p->num.im);
+    }
+    if (p->view) {
+        clear(w, p->view->base);
+        clear(w, p->view->offset);
+        clear(w, p->view->mask);
+        for (uint32_t i = 0; i < p->type->ndim; i++) {
+            clear(w, p->view->shape[i].v);
+            clear(w, p->view->stride[i].v);
+        }
+    }
+    for (uint32_t i = 0; many && i < p->type->n; i++)
+        clear_slots(w, &p->item[i]);
+}
+
 place
 place_new(walk *w, const join *j)
 {
     return (place){slots_for(w, j->type), j->nonneg};
+}
+
+place
+place_empty(walk *w, const join *j)
+{
+    place p = place_new(w, j);
+
+    clear_slots(w, &p.slots);
+    return p;
 }
 
 static void

@@ -375,6 +375,7 @@ nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
 
     s->n = n;
     s->flat = flat;
+    w->nests++;
     if (n)
         memcpy(s->shape, shape, n * sizeof *shape);
     if (flat) {
@@ -393,6 +394,7 @@ nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat)
 void
 nest_close(walk *w, nest *s)
 {
+    w->nests--;
     for (uint32_t i = s->flat ? 1 : s->n; i-- > 0;)
         close_region(w);
 }

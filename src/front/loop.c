@@ -187,7 +187,7 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
         if (x->type)
             TD_TRY(join_add(w, key, x, node, name_of(w, l->var[i])));
         if (join_get(w, key)) {
-            l->where[i] = place_new(w, join_get(w, key));
+            l->where[i] = x->type ? place_new(w, join_get(w, key)) : place_empty(w, join_get(w, key));
             l->has[i] = true;
             if (x->type)
                 TD_TRY(place_set(w, &l->where[i], x));
@@ -331,7 +331,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     thing x, n;
     td_val k, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
 
-    t = turns_begin(w, &l, node, it->prange);
+    t = turns_begin(w, &l, node, it->prange, range_is_short(it));
     if (!up || turns_how(t) != RUN_IN_ORDER)
         TD_TRY(iter_length(w, it, node, &n));
     if (turns_how(t) != RUN_IN_ORDER)
@@ -345,7 +345,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     w->item = lin_of(w, t);
     if (up) {
         x = num_index(k, it->item[0].nonneg);
-        x.lin = w->item;
+        x.lin = range_lin(w, it);
     } else {
         TD_TRY(iter_item(w, it, k, node, &x));
     }

@@ -16,13 +16,11 @@ typedef struct access {
     struct access *next;
     const view *v;
     uint32_t root, line;
-    bool write, inner; /* inner: in a loop inside of the one */
+    bool write, inner; /* inner: in a loop of a turn */
 } access;
 
 typedef struct verdict {
-    bool independent, never;
-    bool
-        gathers; /* neighbouring turns would read far apart: their inner loops go along the memory */
+    bool independent, never, lanes;
     uint32_t line; /* of what stands in the way */
     char why[160];
 } verdict;
@@ -32,14 +30,33 @@ struct turns {
     verdict *v;
     access *all;
     uint32_t node, first; /* first: the instructions of the loop begin here */
-    uint32_t line;
+    uint32_t line, forms; /* forms: views with axes of their own that were made before */
+    uint32_t stored;      /* a store in it that no parallel loop holds; 0: none */
     const frame *fr;
-    bool asked, outermost;
+    bool asked, outermost, inner_lanes, few;
     how_run how;
 };
 
+static void never(turns *t, uint32_t line, const char *why);
+
+/* How a loop runs that is not asked about any more. */
+static how_run
+choose_run(const walk *w, const turns *t)
+{
+    bool free = t->v->independent && !t->v->never;
+
+    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel)
+        return RUN_IN_ORDER;
+    if (!w->parallel)
+        return free || (t->asked && !t->v->never) ? RUN_PARALLEL : RUN_IN_ORDER;
+    if (w->how->gpu)
+        return free && w->inner == t->node && w->turns && w->turns->fr == t->fr ? RUN_ACROSS
+                                                                               : RUN_IN_ORDER;
+    return free && t->v->lanes ? RUN_LANES : RUN_IN_ORDER;
+}
+
 turns *
-turns_begin(walk *w, loop *l, uint32_t node, bool asked)
+turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few)
 {
     td_hash key = join_key(w, node, UINT32_MAX);
     turns *t = td_alloc(w->mem, sizeof *t);
@@ -55,43 +72,36 @@ turns_begin(walk *w, loop *l, uint32_t node, bool asked)
                  .node = node,
                  .fr = w->fr,
                  .first = w->f->n,
-                 .asked = asked,
+                 .forms = w->forms,
+                 .asked = asked && w->how->prange && !w->parallel,
+                 .few = few,
                  .line = w->fr->s->tree[node + 1]};
     t->outermost = !w->parallel;
-    if (w->how->mode == TD_MODE_FUNCTION && w->how->parallel && !v->never &&
-        (asked || v->independent)) {
-        if (!w->parallel)
-            t->how = RUN_PARALLEL;
-        else if (!w->how->gpu && v->independent)
-            t->how = RUN_LANES;
-    }
+    t->how = choose_run(w, t);
     w->turns = t;
     if (l)
         l->turns = t;
     return t;
 }
 
-/* Would turns beside each other take elements of different rows, again and again? */
-static bool
-gathers(const turns *t)
-{
-    for (const access *a = t->all; a; a = a->next)
-        for (int axis = 0; a->inner && axis + 1 < a->v->nroot; axis++)
-            if (a->v->at[axis] && a->v->at[axis]->loop == t)
-                return true;
-    return false;
-}
-
-bool
-turns_gather(const turns *t)
-{
-    return t->v->gathers;
-}
-
 how_run
 turns_how(const turns *t)
 {
     return t->how;
+}
+
+bool
+turns_lanes(const turns *t)
+{
+    return t->v->lanes;
+}
+
+bool
+turns_free(walk *w, uint32_t node)
+{
+    const verdict *v = td_map_get(&w->verdicts, join_key(w, node, UINT32_MAX));
+
+    return v && v->independent && !v->never;
 }
 
 static void
@@ -114,15 +124,55 @@ turns_left(walk *w, turns *only, const char *why)
             never(t, w->f->line, why);
 }
 
+void
+turns_print(walk *w)
+{
+    for (turns *t = w->turns; t; t = t->up)
+        if (!t->asked)
+            never(t, w->f->line, "what the turns print comes in their order");
+}
+
+static td_status
+refuse_store(walk *w, uint32_t node)
+{
+    return bad(w, node, TD_ERR_TYPE,
+               "on a GPU only loops whose turns are independent may store, and this is outside of "
+               "them: the function's explain(), where its arrays are NumPy's, tells why a loop runs "
+               "in order; store in a loop of its own, or give it arrays of the CPU");
+}
+
+td_status
+turns_store(walk *w, uint32_t node)
+{
+    turns *t = w->turns;
+
+    if (!w->how->gpu || w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->parallel)
+        return TD_OK;
+    if (!t)
+        return refuse_store(w, node);
+    while (t->up)
+        t = t->up;
+    t->stored = t->fr == w->fr ? node : t->node;
+    return TD_OK;
+}
+
 /* ---- indices ---- */
+
+enum { MOST = 1 << 30 }; /* of mul and add: places of different turns then differ in 64 bits, too */
+
+static const lin *
+lin_new(walk *w, lin x)
+{
+    lin *own = td_alloc(w->mem, sizeof *own);
+
+    *own = x;
+    return own;
+}
 
 const lin *
 lin_of(walk *w, turns *t)
 {
-    lin *x = td_alloc(w->mem, sizeof *x);
-
-    *x = (lin){t, 1, 0, TD_NONE};
-    return x;
+    return lin_new(w, (lin){.loop = t, .mul = 1, .inv = TD_NONE, .nonneg = true});
 }
 
 static bool
@@ -141,19 +191,43 @@ lin_binary(walk *w, td_syn op, const thing *a, const thing *b)
     if (!l->lin || r->lin || !is_int(r) || (op == TD_SYN_Sub && l == b))
         return NULL;
     x = *l->lin;
-    if (op == TD_SYN_Mult && known_int(r, &k) && x.inv.i == UINT32_MAX) {
+    if (known_int(r, &k) && (k > MOST || k < -MOST))
+        return NULL;
+    if (op == TD_SYN_Mult && known_int(r, &k) && (x.inv.i == UINT32_MAX || k == 1)) {
         x.mul *= k;
         x.add *= k;
     } else if ((op == TD_SYN_Add || op == TD_SYN_Sub) && known_int(r, &k)) {
         x.add += op == TD_SYN_Add ? k : -k;
     } else if (op == TD_SYN_Add && x.inv.i == UINT32_MAX && is_before(x.loop, r)) {
         x.inv = r->num.re;
+        x.nonneg = r->nonneg;
     } else {
         return NULL;
     }
-    l = td_alloc(w->mem, sizeof x);
-    memcpy((void *)(uintptr_t)l, &x, sizeof x);
-    return (const lin *)(const void *)l;
+    return x.mul > MOST || x.mul < -MOST || x.add > MOST || x.add < -MOST ? NULL : lin_new(w, x);
+}
+
+const lin *
+lin_reversed(walk *w, const lin *x, td_val last)
+{
+    lin r = *x;
+
+    r.mul = -r.mul;
+    r.inv = last;
+    r.nonneg = false;
+    return lin_new(w, r);
+}
+
+const lin *
+lin_index(walk *w, const thing *k)
+{
+    lin x;
+
+    if (!k->lin || k->nonneg)
+        return k->lin;
+    x = *k->lin;
+    x.wraps = x.mul < 0 || x.add < 0 || !x.nonneg;
+    return lin_new(w, x);
 }
 
 /* ---- accesses ---- */
@@ -163,21 +237,47 @@ view_root(view *v, uint32_t ndim)
 {
     v->root = v->arg < NO_ARG ? v->arg + 1 : NO_ARG + 1 + v->base.i;
     v->nroot = (uint8_t)ndim;
+    v->form = 0;
     for (uint32_t i = 0; i < ndim; i++)
         v->axis[i] = (int8_t)i;
     memset(v->at, 0, sizeof v->at);
 }
 
+/* Of a part the dependence test keeps what was indexed before; of a whole it follows the new axes. */
+void
+view_of(walk *w, view *v, const view *from, uint32_t ndim)
+{
+    bool whole = from->nroot > 0;
+
+    for (int i = 0; i < from->nroot; i++)
+        whole = whole && !from->at[i];
+    view_root(v, ndim);
+    v->root = from->root;
+    if (whole) {
+        v->form = ++w->forms;
+        return;
+    }
+    v->nroot = from->nroot;
+    v->form = from->form;
+    memset(v->axis, -1, sizeof v->axis);
+    memcpy(v->at, from->at, sizeof v->at);
+}
+
 void
 touch(walk *w, const view *v, bool write)
 {
+    if (!w->parallel && w->sync < w->loops) { /* what threads of a GPU read has been written by others */
+        w->sync = w->loops;
+        w->again = true;
+    }
     for (turns *t = w->turns; t; t = t->up) {
         access *a;
 
         if (v->root > NO_ARG && v->root - NO_ARG - 1 >= t->first)
             continue; /* memory of one turn */
         a = td_alloc(w->mem, sizeof *a);
-        *a = (access){t->all, v, v->root, w->f->line, write, t != w->turns};
+        *a = (access){t->all, v, v->root, w->f->line, write,
+                      t != w->turns || w->nests || (w->fr->loop && w->fr->loop->turns != t)};
         t->all = a;
     }
 }
@@ -189,13 +289,16 @@ same_index(const lin *a, const lin *b)
            a->inv.i == b->inv.i;
 }
 
-/* Is there an axis of this root on which each turn has one index of its own? */
+/* Is there an axis of this root on which each turn has one index of its own?  Views with axes of their own must be one
+ * and the same, made before the loop.  *wraps: only that an index may be negative stands in the way. */
 static bool
-apart(const turns *t, uint32_t root)
+apart(const turns *t, uint32_t root, bool *wraps)
 {
+    *wraps = false;
     for (int axis = 0; axis < TD_MAXDIM_KERNEL; axis++) {
+        const view *v = NULL;
         const lin *one = NULL;
-        bool all = true;
+        bool all = true, wrap = false;
 
         for (const access *a = t->all; a && all; a = a->next) {
             const lin *x = axis < a->v->nroot ? a->v->at[axis] : NULL;
@@ -203,10 +306,14 @@ apart(const turns *t, uint32_t root)
             if (a->root != root)
                 continue;
             one = one ? one : x;
-            all = x && x->loop == t && x->mul && same_index(one, x);
+            v = v ? v : a->v;
+            all = x && x->loop == t && x->mul && same_index(one, x) && a->v->form == v->form &&
+                  v->form <= t->forms;
+            wrap = wrap || (x && x->wraps);
         }
-        if (all && one)
+        if (all && one && !wrap)
             return true;
+        *wraps = *wraps || (all && one);
     }
     return false;
 }
@@ -257,23 +364,55 @@ static void
 judge(walk *w, turns *t)
 {
     verdict *v = t->v;
-    bool writes = false;
+    bool writes = false, wraps = false;
 
     for (const access *a = t->all; a; a = a->next)
         writes = writes || a->write;
     for (const access *a = t->all; a && writes && !v->never; a = a->next) {
-        if (a->root && (!a->write || apart(t, a->root)))
+        if (a->root && (!a->write || apart(t, a->root, &wraps)))
             continue;
         v->line = a->line;
         v->never = true;
         snprintf(v->why, sizeof v->why,
-                 "it cannot be shown that turns write %s at places that no other turn touches",
+                 wraps ? "an index of %s may be negative, which counts from the end, where another "
+                         "turn may write"
+                       : "it cannot be shown that turns write %s at places that no other turn touches",
                  a->v->name ? a->v->name : "different parts of an array");
     }
     if (!v->never && !v->independent) {
         v->independent = true;
         w->again = true; /* the next walk emits it so */
     }
+}
+
+/* Do neighbouring turns touch, again and again, elements that lie far from each other? */
+static bool
+strides(const turns *t)
+{
+    for (const access *a = t->all; a; a = a->next)
+        for (int axis = 0; axis < a->v->nroot && a->inner; axis++) {
+            const lin *x = a->v->at[axis];
+
+            if (x && x->loop == t && (axis + 1 < a->v->nroot || (x->mul != 1 && x->mul != -1)))
+                return true;
+        }
+    return false;
+}
+
+/* Turns become lanes where that pays: in the innermost loops of independent turns; where these hold other loops, only if
+ * they go through memory side by side. */
+static void
+judge_lanes(walk *w, turns *t)
+{
+    verdict *v = t->v;
+    bool free = (v->independent || t->asked) && !v->never && !w->how->gpu && w->how->parallel;
+    bool lanes = free && !t->inner_lanes && !t->few && !strides(t);
+
+    if (lanes != v->lanes)
+        w->again = true;
+    v->lanes = lanes;
+    for (turns *up = t->up; lanes && up; up = up->up)
+        up->inner_lanes = true;
 }
 
 /* A line for explain(): how this loop runs, or what stands in the way. */
@@ -307,18 +446,20 @@ td_status
 turns_end(walk *w, turns *t)
 {
     w->turns = t->up;
-    if (t->v->gathers != gathers(t)) {
-        t->v->gathers = !t->v->gathers;
-        w->again = w->again || t->how != RUN_IN_ORDER;
-    }
-    if (!t->asked && !w->again && w->how->mode == TD_MODE_FUNCTION) {
-        judge(w, t);
+    if (w->how->mode != TD_MODE_FUNCTION)
+        return TD_OK;
+    if (!w->again) {
+        if (!t->asked)
+            judge(w, t);
         if (t->v->never && t->how != RUN_IN_ORDER)
             w->again = true;
+        judge_lanes(w, t);
     }
     if (t->how != RUN_IN_ORDER)
         w->made->apart = true;
-    if (t->outermost && w->how->mode == TD_MODE_FUNCTION)
+    if (t->outermost)
         note(w, t);
+    if (t->stored && !w->again && t->how != RUN_PARALLEL)
+        return refuse_store(w, t->stored);
     return TD_OK;
 }

@@ -1,4 +1,5 @@
-/* prange.c - loops whose turns run in any order: on the cores of a CPU, or one a thread on a GPU.
+/* prange.c - loops whose turns run in any order: on the cores of a CPU and as lanes of its vectors, or one a thread on
+ * a GPU.
  *
  * Variables that such a loop assigns belong to each turn.  Under prange a variable that the body only changes by
  * +=, -=, *=, &=, |=, ^=, x = min(x, …) or x = max(x, …) is reduced: each piece of the loop starts with the operation's
@@ -12,7 +13,7 @@ enum {
     PIECES = 256, /* more than threads, so that long turns spread; a piece costs 0.1 us */
     SUMMED =
         64, /* the same where the turns reduce something: the partial results wait in an array */
-    LANES = 16,   /* partial results of a piece, so that a CPU's vectors have something to hold */
+    LANES = 16,   /* turns that fill a CPU's vectors, partial results of a piece */
     GRAIN = 4096, /* turns of a body without loops that are worth a piece */
 };
 
@@ -240,13 +241,14 @@ one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
     return turn(w, &g->l, g->body);
 }
 
-/* The same, in a block of its own where it may fail: the turn ends there, and no other. */
+/* The k-th turn alone, in a block of its own where it may fail: the turn ends there, and no other. */
 static td_status
-turn_that_may_fail(walk *w, region *g, const thing *it, turns *t, td_val k)
+guarded_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
 {
     uint32_t depth = w->turn_depth;
     bool block = w->turn_block;
 
+    w->depth++;
     w->turn_depth = w->depth;
     if ((w->turn_block = w->fails))
         open_block(w);
@@ -255,20 +257,8 @@ turn_that_may_fail(walk *w, region *g, const thing *it, turns *t, td_val k)
         close_region(w);
     w->turn_depth = depth;
     w->turn_block = block;
-    return TD_OK;
-}
-
-/* Turns [lo, hi) without a result in common: as many at a time as a CPU has lanes. */
-static td_status
-on_lanes(walk *w, region *g, const thing *it, turns *t, td_val lo, td_val hi)
-{
-    td_val one = td_const_int(w->f, TD_I64, 1);
-    td_val k = turns_gather(t) ? td_for(w->f, lo, hi, one) : td_each(w->f, lo, hi);
-
-    w->depth++;
-    TD_TRY(turn_that_may_fail(w, g, it, t, k));
     close_region(w);
-    return TD_OK;
+    return built(w, g->node);
 }
 
 /* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
@@ -289,9 +279,7 @@ sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val
         TD_TRY(place_set(w, &g->l.where[i], &start));
     }
     k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, lanes);
-    w->depth++;
-    TD_TRY(turn_that_may_fail(w, g, it, t, k));
-    close_region(w);
+    TD_TRY(guarded_turn(w, g, it, t, k));
     at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
     for (uint32_t i = 0; i < g->nred; i++) {
         const td_type *type = g->l.where[i].slots.type;
@@ -307,9 +295,10 @@ sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val
 static td_status
 on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
 {
-    bool heavy = has_loops(w, g->body);
+    bool lanes = turns_lanes(t) && !g->nred;
+    int chunk = !has_loops(w, g->body) ? GRAIN : lanes ? LANES : 1;
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
-    td_val grain = td_const_int(w->f, TD_I64, heavy ? 1 : GRAIN), count = val_as(w, n, TD_I64),
+    td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64),
            chunks, first, lo, hi;
 
     count = TD_E2(w->f, maximum, count, zero);
@@ -319,7 +308,8 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
     lo = TD_E2(w->f, multiply, first, grain);
     hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
     TD_TRY(g->nred ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
-                   : on_lanes(w, g, it, t, lo, hi));
+                   : guarded_turn(w, g, it, t,
+                                  lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
     td_end(w->f);
     end_if_failed(w);
     return built(w, g->node);
@@ -327,30 +317,83 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
 
 /* ---- a GPU's threads ---- */
 
-/* Turns are dealt out to all threads of the grid; an earlier loop of the function is over for all of them. */
-static td_status
-on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n)
+static td_val
+of_axis(walk *w, td_op which, int axis)
 {
-    thing block, id, size;
-    td_val k;
+    return td_cast(w->f, td_index(w->f, which, axis), TD_I64);
+}
+
+/* The thread's place on an axis of the grid, or (size) how many there are. */
+static td_val
+place_on(walk *w, int axis, bool size)
+{
+    td_val block = of_axis(w, OP_bdim, axis);
+
+    if (size)
+        return TD_E2(w->f, multiply, of_axis(w, OP_gdim, axis), block);
+    return TD_E2(w->f, add, TD_E2(w->f, multiply, of_axis(w, OP_bid, axis), block),
+                 of_axis(w, OP_tid, axis));
+}
+
+/* The loop of independent turns that is all of the list; 0: none. */
+static uint32_t
+only_loop(walk *w, uint32_t list)
+{
+    uint32_t node = count_of(w, list) == 1 ? item_of(w, list, 0) : 0;
+
+    return kind_of(w, node) == TD_SYN_For && !count_of(w, F(node, For_orelse)) &&
+                   turns_free(w, node)
+               ? node
+               : 0;
+}
+
+static td_status
+across(walk *w, region *g, const thing *it, turns *t, const thing *n)
+{
+    w->inner = 0;
+    return guarded_turn(
+        w, g, it, t,
+        td_for(w->f, place_on(w, 0, false), val_as(w, n, TD_I64), place_on(w, 0, true)));
+}
+
+static bool
+in_loop(const walk *w)
+{
+    for (const frame *fr = w->fr; fr; fr = fr->up)
+        if (fr->loop)
+            return true;
+    return false;
+}
+
+/* Turns are dealt out to all threads of the grid; of two loops, one all that the other does, the inner one's along x,
+ * where neighbouring threads touch neighbouring elements.  What follows waits for all turns. */
+static td_status
+on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool again)
+{
+    td_val id, size;
 
     if (g->nred)
         return bad(w, g->node, TD_ERR_TYPE,
                    "a reduction over prange runs on a CPU only: use sum() of arrays on a GPU");
-    if (w->loops++) {
+    if (w->sync < w->loops) {
+        w->sync = w->loops;
+        w->again = true;
+    }
+    w->inner = only_loop(w, g->body);
+    id = place_on(w, w->inner != 0, false);
+    size = place_on(w, w->inner != 0, true);
+    if (!w->inner) { /* of both axes: another loop may be over two */
+        id = TD_E2(w->f, add, id, TD_E2(w->f, multiply, place_on(w, 1, false), size));
+        size = TD_E2(w->f, multiply, size, place_on(w, 1, true));
+    }
+    if (w->made->spread < (w->inner ? 2 : 1))
+        w->made->spread = w->inner ? 2 : 1;
+    TD_TRY(guarded_turn(w, g, it, t, td_for(w->f, id, val_as(w, n, TD_I64), size)));
+    w->inner = 0;
+    if (w->loops++ < w->sync || again) {
         td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
         w->made->cooperative = true;
     }
-    block = num_index(td_cast(w->f, td_index(w->f, OP_bdim, 0), TD_I64), true);
-    id = num_index(td_cast(w->f, td_index(w->f, OP_bid, 0), TD_I64), true);
-    size = num_index(td_cast(w->f, td_index(w->f, OP_gdim, 0), TD_I64), true);
-    TD_TRY(num_binary(w, TD_SYN_Mult, &id, &block, &id));
-    TD_TRY(num_binary(w, TD_SYN_Mult, &size, &block, &size));
-    k = td_for(w->f, TD_E2(w->f, add, id.num.re, td_cast(w->f, td_index(w->f, OP_tid, 0), TD_I64)),
-               val_as(w, n, TD_I64), size.num.re);
-    w->depth++;
-    TD_TRY(one_turn(w, g, it, t, k));
-    close_region(w);
     return built(w, g->node);
 }
 
@@ -360,21 +403,26 @@ td_status
 for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
 {
     region g = {.node = node, .body = F(node, For_body)};
+    td_status st;
+    bool again;
 
     g.l = (loop){.up = w->fr->loop, .node = node, .path = w->fr->path, .turns = t};
     g.name = assigned(w, g.body, F(node, For_target), &g.n);
     g.before = td_alloc(w->mem, (g.n + 1) * sizeof *g.before);
     for (uint32_t i = 0; i < g.n; i++)
         g.before[i] = w->fr->var[g.name[i]];
-    TD_TRY(find_reductions(w, &g, it->prange && turns_how(t) == RUN_PARALLEL));
+    TD_TRY(find_reductions(w, &g, it->prange && turns_how(t) == RUN_PARALLEL && w->how->prange));
+    again = in_loop(w);
     w->fr->loop = &g.l;
-    if (turns_how(t) == RUN_LANES) {
-        TD_TRY(on_lanes(w, &g, it, t, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)));
-    } else {
-        w->parallel = true;
-        TD_TRY(w->how->gpu ? on_grid(w, &g, it, t, n) : on_cores(w, &g, it, t, n));
-        w->parallel = false;
-    }
+    w->parallel = true;
+    st = turns_how(t) == RUN_LANES
+             ? guarded_turn(w, &g, it, t,
+                            td_each(w->f, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)))
+         : turns_how(t) == RUN_ACROSS ? across(w, &g, it, t, n)
+         : w->how->gpu                ? on_grid(w, &g, it, t, n, again)
+                                      : on_cores(w, &g, it, t, n);
+    TD_TRY(st);
+    w->parallel = turns_how(t) != RUN_PARALLEL;
     w->fr->loop = g.l.up;
     w->dead = false;
     TD_TRY(turns_end(w, t));

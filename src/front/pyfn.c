@@ -65,10 +65,34 @@ range_length(walk *w, const thing *r, thing *n)
     return built(w, w->node);
 }
 
+const lin *
+range_lin(walk *w, const thing *r)
+{
+    thing at = num_index(td_const_int(w->f, TD_I64, 0), true), lo = r->item[0], by;
+    int64_t step = 1; /* one that is not known, but positive: what is counted are its multiples */
+
+    if (!w->item || (!known_int(&r->item[2], &step) && !r->item[2].nonneg))
+        return NULL;
+    by = num_int(step);
+    at.lin = w->item;
+    at.lin = lin_binary(w, TD_SYN_Mult, &at, &by);
+    return lin_binary(w, TD_SYN_Add, &at, &lo);
+}
+
+bool
+range_is_short(const thing *x)
+{
+    int64_t lo, hi, step;
+
+    return x->type->kind == TD_T_RANGE && known_int(&x->item[0], &lo) &&
+           known_int(&x->item[1], &hi) && known_int(&x->item[2], &step) &&
+           (hi - lo) / (step ? step : 1) < 16;
+}
+
 static void
 range_item(walk *w, const thing *r, td_val k, thing *out)
 {
-    int64_t from, step = 0;
+    int64_t from, to, step = 0;
     bool whole = known_int(&r->item[2], &step) && step == 1;
     td_val v = k;
 
@@ -76,14 +100,9 @@ range_item(walk *w, const thing *r, td_val k, thing *out)
         v = TD_E2(w->f, multiply, v, val_as(w, &r->item[2], TD_I64));
     if (!known_int(&r->item[0], &from) || from)
         v = TD_E2(w->f, add, v, val_as(w, &r->item[0], TD_I64));
-    *out = num_index(v, r->item[0].nonneg && (step > 0 || r->item[2].nonneg));
-    if (w->item && step) {
-        thing at = num_index(k, true), lo = r->item[0], by = num_int(step);
-
-        at.lin = w->item;
-        at.lin = lin_binary(w, TD_SYN_Mult, &at, &by);
-        out->lin = lin_binary(w, TD_SYN_Add, &at, &lo);
-    }
+    *out = num_index(v, step < 0 ? r->item[1].nonneg || (known_int(&r->item[1], &to) && to >= -1)
+                                 : r->item[0].nonneg && (step > 0 || r->item[2].nonneg));
+    out->lin = range_lin(w, r);
 }
 
 bool
@@ -173,6 +192,8 @@ td_status
 iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
 {
     thing key = num_index(k, true), n;
+    const lin *item = w->item;
+    td_status st;
     thing *pair;
 
     key.lin = w->item;
@@ -198,7 +219,11 @@ iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
         TD_TRY(num_binary(w, TD_SYN_Sub, &n, &key, &n));
         key = num_int(1);
         TD_TRY(num_binary(w, TD_SYN_Sub, &n, &key, &n));
-        return iter_item(w, &it->item[0], val_as(w, &n, TD_I64), node, out);
+        if (item)
+            w->item = lin_reversed(w, item, TD_E2(w->f, add, val_as(w, &n, TD_I64), k));
+        st = iter_item(w, &it->item[0], val_as(w, &n, TD_I64), node, out);
+        w->item = item;
+        return st;
     default:
         for (uint32_t i = 0; i < it->type->n; i++)
             TD_TRY(iter_item(w, &it->item[i], k, node, &pair[i]));

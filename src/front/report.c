@@ -139,7 +139,7 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 void
 thread_end(walk *w)
 {
-    if (!on_piece(w)) {
+    if (!w->parallel) {
         td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
     } else if (w->turn_block) {
         leave(w, w->turn_depth);
@@ -331,6 +331,7 @@ emit_print(walk *w, const call *c)
     td_text_free(&text);
     if (st)
         return st;
+    turns_print(w);
     site = site_new(w, TD_REPORT_PRINT, c->node, kept);
     emit_record(w, value, n, &w->made->site[site], site + 1);
     return built(w, c->node);

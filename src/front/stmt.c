@@ -138,24 +138,26 @@ stmt_assign(walk *w, uint32_t node)
     return TD_OK;
 }
 
-/* a[key] op= v of an element that is a number: its place is computed once.  TD_SKIP: another target. */
+/* a[key] op= v of an element that is a number: its place is computed once.  *done: false for another target. */
 static td_status
-change_element(walk *w, uint32_t node)
+change_element(walk *w, uint32_t node, bool *done)
 {
     uint32_t target = F(node, AugAssign_target);
     thing a, key, to, x, v;
 
+    *done = false;
     if (kind_of(w, target) != TD_SYN_Subscript)
-        return TD_SKIP;
+        return TD_OK;
     TD_TRY(expr(w, F(target, Subscript_value), &a));
     if (a.type->kind != TD_T_ARRAY || a.lazy || !a.type->ndim ||
         a.type->item[0]->kind == TD_T_RECORD)
-        return TD_SKIP;
+        return TD_OK;
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
     TD_TRY(element_view(w, &a, &key, target, &to));
     if (to.type->ndim)
-        return TD_SKIP;
+        return TD_OK;
+    *done = true;
     TD_TRY(array_load(w, &to, &x));
     TD_TRY(expr(w, F(node, AugAssign_value), &v));
     w->node = node;
@@ -169,10 +171,11 @@ stmt_augassign(walk *w, uint32_t node)
 {
     uint32_t target = F(node, AugAssign_target);
     thing a, b, r;
-    td_status st = change_element(w, node);
+    bool done;
 
-    if (st != TD_SKIP || w->again)
-        return st;
+    TD_TRY(change_element(w, node, &done));
+    if (done)
+        return TD_OK;
     TD_TRY(expr(w, target, &a));
     TD_TRY(expr(w, F(node, AugAssign_value), &b));
     w->node = node;
@@ -234,7 +237,7 @@ meet_begin(walk *w, uint32_t node, meeting *m)
 
         m->has[i] = j != NULL;
         if (j)
-            m->place[i] = place_new(w, j);
+            m->place[i] = place_empty(w, j);
         m->before[i] = w->fr->var[m->name[i]];
     }
 }

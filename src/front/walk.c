@@ -87,7 +87,7 @@ store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
 }
 
 static td_status
-give_result(walk *w, const thing *x)
+give_result(walk *w, thing *x)
 {
     uint32_t at = 0;
     thing own = *x;
@@ -132,7 +132,11 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->turns = NULL;
     w->parallel = false;
     w->arrays = 0;
-    w->loops = 0;
+    w->forms = w->inner = 0;
+    w->loops = w->nests = 0;
+    w->made->apart = false;
+    w->made->spread = 0;
+    w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->parts = NULL;

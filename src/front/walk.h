@@ -25,7 +25,9 @@ enum { NO_ARG = 64 };
 typedef struct lin {
     struct turns *loop;
     int64_t mul, add;
-    td_val  inv; /* computed before the loop; TD_NONE: none */
+    td_val  inv; /* computed before the loop, or the same in all its turns; TD_NONE: none */
+    bool    nonneg; /* inv is never below 0 */
+    bool    wraps;  /* as an index: it may be negative, which counts from the end */
 } lin;
 
 /* turns - what one walk sees of a loop's turns (parallel.c). */
@@ -51,6 +53,7 @@ typedef struct view {
     uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
     const char *name;   /* for errors: the argument's or variable's */
     uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
+    uint32_t form;      /* which view with other axes the axes are of: reshape's; 0: the root's own */
     uint8_t  nroot;     /* dims of the root, for lin; 0: they are not followed */
     int8_t   axis[TD_MAXDIM_KERNEL];    /* the root's axis that each of this view's is; -1: none */
     const lin *at[TD_MAXDIM_KERNEL];    /* by the root's axis: the index taken there; NULL: several, or not known */
@@ -134,10 +137,14 @@ typedef struct walk {
     turns   *turns;  /* the innermost loop that is being walked, over all frames */
     bool     parallel; /* inside of a parallel region */
     uint32_t arrays;   /* places so far that make arrays */
-    bool     fails;    /* there a turn may fail: on a CPU each stands in a block, known from the walk before */
+    bool     fails;    /* there a turn may fail: each stands in a block, known from the walk before */
     bool     turn_block; /* it does, */
     uint32_t turn_depth; /* and this is the depth around it */
+    uint32_t forms;    /* views with other axes that have been made */
+    uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
+    uint32_t nests;    /* open loops over the elements of whole arrays */
     uint32_t loops;    /* parallel loops that a GPU's function has begun */
+    uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
     td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
@@ -194,6 +201,7 @@ join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
 /* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
 place     place_new(walk *w, const join *j);
+place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
 td_status place_set(walk *w, const place *p, const thing *x);
 thing     place_get(walk *w, const place *p);
 uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
@@ -277,23 +285,30 @@ void      leave(walk *w, uint32_t depth); /* control leaves all regions opened s
 /* ---- parallel.c ---- */
 typedef enum how_run {
     RUN_IN_ORDER,
-    RUN_LANES,    /* independent turns beside each other in a CPU's vectors */
-    RUN_PARALLEL, /* and spread over its cores, or a GPU's threads */
+    RUN_PARALLEL,
+    RUN_LANES,   /* inside of a parallel loop: its turns are lanes of vectors */
+    RUN_ACROSS,  /* inside of a GPU's parallel loop, whose only statement it is: along x */
 } how_run;
-turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked); /* asked: by prange */
+turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few); /* asked: by prange; few: too few turns for lanes */
 how_run   turns_how(const turns *t);
-bool      turns_gather(const turns *t); /* known from the walk before: they are better not made lanes of a vector */
+bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too? */
+bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
+/* A store: on a GPU only turns of loops that run in parallel may. */
+td_status turns_store(walk *w, uint32_t node);
+void      turns_print(walk *w); /* what is printed comes in the turns' order */
 td_status turns_end(walk *w, turns *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
 void      turns_left(walk *w, turns *only, const char *why);
 const lin *lin_of(walk *w, turns *t);                              /* the loop's variable */
 const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
+const lin *lin_reversed(walk *w, const lin *x, td_val last);       /* last - x, of x the loop's variable */
+const lin *lin_index(walk *w, const thing *k);                     /* of an index: does it count from the end? */
 void      carry_read(walk *w, const thing *x);
 const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
 const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
 void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
-void      turns_notes(walk *w);
+void      view_of(walk *w, view *v, const view *from, uint32_t ndim); /* v is from's memory with axes of its own */
 /* ---- prange.c ---- */
 td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 
@@ -362,6 +377,8 @@ void      note_name(walk *w, const thing *x);      /* x's memory has its view's 
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
+const lin *range_lin(walk *w, const thing *x);  /* of the range's value in the turn w->item */
+bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */

@@ -49,6 +49,10 @@ const char *td_jit_warning(void); /* taken once: NULL afterwards; borrowed */
  * stage: "ir", "llvm", "ptx", "asm"; *out is owned (free). */
 td_status td_jit_text(const td_fn *f, const char *stage, const char *arch, char **out);
 
+/* A relocatable object for this machine's kind of CPU, with the symbol f->name; *out is owned (free).  TD_ERR_VALUE: a
+ * kernel of threads that only the interpreter runs. */
+td_status td_jit_object(const td_fn *f, void **out, size_t *nbytes);
+
 /* Starts on a thread what the first kernel of a GPU will need: libtreadle_jit.so, the driver's PTX
  * compiler.  Once a process; nothing for other devices. */
 void td_jit_warm(td_dev *d);

@@ -1,4 +1,4 @@
-/* text.c - a kernel's stages as text. */
+/* text.c - a kernel's stages as text, and its object. */
 #include "jit/engine.h"
 #include "jit/jit.h"
 #include "jit/library.h"
@@ -26,6 +26,24 @@ td_jit_text(const td_fn *f, const char *stage, const char *arch, char **out)
         st = td_fail(TD_ERR_VALUE, "kernel %s: the interpreter runs it on the CPU", f->name);
     if (!st)
         st = low->text(&wide, stage, arch, out);
+    td_arena_free(&mem);
+    return st;
+}
+
+td_status
+td_jit_object(const td_fn *f, void **out, size_t *nbytes)
+{
+    const td_lower *low;
+    td_arena mem = {0};
+    td_fn wide;
+    td_status st;
+
+    TD_TRY(td_jit_library(&low));
+    st = td_jit_widen(f, low->vector_bytes, &mem, &wide);
+    if (st == TD_SKIP)
+        st = td_fail(TD_ERR_VALUE, "kernel %s: the interpreter runs it on the CPU", f->name);
+    if (!st)
+        st = low->object(&wide, out, nbytes);
     td_arena_free(&mem);
     return st;
 }

@@ -177,16 +177,16 @@ static PyObject *
 dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"fn",      "mode",     "device", "debug",   "fma",       "fast",
-                            "checked", "parallel", "nogil",  "threads", "registers", NULL};
+                            "checked", "parallel", "prange", "nogil", "threads", "registers", NULL};
     allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
-    int device = 0, debug = 0, fma = 1, fast = 0, checked = 0, parallel = 0, nogil = 0;
+    int device = 0, debug = 0, fma = 1, fast = 0, checked = 0, parallel = 0, prange = 0, nogil = 0;
     unsigned threads = 0, registers = 0;
     PyObject *fn, *code;
     py_dispatcher *d;
     int mode = TD_MODE_KERNEL;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ipppppppII:Dispatcher", names, &fn, &mode,
-                                     &device, &debug, &fma, &fast, &checked, &parallel, &nogil,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ippppppppII:Dispatcher", names, &fn, &mode,
+                                     &device, &debug, &fma, &fast, &checked, &parallel, &prange, &nogil,
                                      &threads, &registers))
         return NULL;
     code = py_attr(fn, "__code__");
@@ -208,6 +208,7 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                           .fast = fast,
                           .checked = checked,
                           .parallel = parallel,
+                          .prange = prange,
                           .threads = threads,
                           .registers = registers};
     d->keep = PyDict_New();

@@ -7,6 +7,7 @@
  *   kernelargs.c  a call's arguments to types and words
  *   kernelmake.c  from argument types to a kernel: front, jit, what the compilation read
  *   kernelrun.c   the launch
+ *   kernelbuild.c code for files
  *   kernelwatch.c launches under treadle.debug()
  *   report.c      mailboxes: what kernels print and raise
  *   kernel.c      the types that Python sees
@@ -200,9 +201,10 @@ void     py_host_view_of(const py_leaf *l, td_view *v);      /* HOST: strides in
 
 /* ---- kernelmake.c ---- */
 py_spec *py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg); /* borrowed; NULL: exception */
-/* PTX of the function without a device; *text is owned (free). */
-bool     py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch, char **text,
-                     const td_type **result);
+/* Compiles down to instructions, of the CPU's or a GPU's kind, and shows them to `use`; nothing is kept. */
+typedef bool py_spec_use(py_spec *s, void *ctx);
+bool     py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type, uint32_t narg,
+                      py_spec_use *use, void *ctx);
 void     py_specs_free(py_dispatcher *d);
 int      py_specs_visit(py_dispatcher *d, visitproc visit, void *arg);
 
@@ -237,7 +239,12 @@ PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_ca
 bool py_signature_fit(py_call *c); /* the arguments become those of the best signature; TypeError: there is none */
 bool py_signature_add(py_dispatcher *d, const td_type *const *type, uint32_t narg);
 void py_signatures_free(py_dispatcher *d);
+Py_ssize_t py_types_read(PyObject *types, const td_type **out); /* a tuple of treadle.types: how many; -1: exception */
+PyObject *py_types_spell(const td_type *const *type, uint32_t n); /* a tuple of texts */
 extern PyMethodDef py_kernel_methods[];
+
+/* ---- kernelbuild.c ---- */
+PyObject *py_kernel_build(PyObject *self, PyObject *args); /* _build(types, stage, name, arch=None, serial=False) */
 
 /* ---- report.c ---- */
 bool      py_box_new(py_spec *s);                 /* fills s->box */

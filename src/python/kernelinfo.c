@@ -33,8 +33,8 @@ spell(td_text *out, const td_type *t)
     td_text_addf(out, "%s", t->name);
 }
 
-static PyObject *
-spelled(const td_type *const *type, uint32_t n)
+PyObject *
+py_types_spell(const td_type *const *type, uint32_t n)
 {
     PyObject *r = PyTuple_New((Py_ssize_t)n);
 
@@ -52,8 +52,8 @@ spelled(const td_type *const *type, uint32_t n)
 }
 
 /* A tuple of treadle.types; -1: exception. */
-static Py_ssize_t
-read_types(PyObject *types, const td_type **out)
+Py_ssize_t
+py_types_read(PyObject *types, const td_type **out)
 {
     Py_ssize_t n = PyTuple_Check(types) ? PyTuple_Size(types) : -1;
 
@@ -163,7 +163,7 @@ convert(py_leaf **leaf, const td_type *have, const td_type *want)
 static void
 no_signature(py_call *c)
 {
-    PyObject *have = spelled(c->type, c->narg);
+    PyObject *have = py_types_spell(c->type, c->narg);
 
     if (have)
         PyErr_Format(PyExc_TypeError, "%U: none of its %u signatures takes %R", c->d->name,
@@ -228,7 +228,7 @@ info_compile(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "O|Op:_compile", &types, &where, &keep))
         return NULL;
-    n = read_types(types, type);
+    n = py_types_read(types, type);
     dev = n < 0 ? NULL : device_of(d, where);
     if (!dev || !py_spec_for(d, dev, false, type, (uint32_t)n) ||
         (keep && !py_signature_add(d, type, (uint32_t)n)))
@@ -253,7 +253,7 @@ info_types(PyObject *self, PyObject *args)
     for (Py_ssize_t i = 0; i < n; i++)
         if (!py_call_add(&c, all[i]))
             goto out;
-    r = spelled(c.type, c.narg);
+    r = py_types_spell(c.type, c.narg);
 out:
     py_call_end(&c);
     return r;
@@ -263,8 +263,8 @@ static PyObject *
 spec_dict(py_spec *s)
 {
     const char *notes = s->made.notes ? s->made.notes : "";
-    PyObject *types = spelled(s->type, s->narg),
-             *result = s->made.result ? spelled(&s->made.result, 1) : NULL, *r;
+    PyObject *types = py_types_spell(s->type, s->narg),
+             *result = s->made.result ? py_types_spell(&s->made.result, 1) : NULL, *r;
 
     r = Py_BuildValue(
         "{s:O,s:O,s:s,s:s,s:I,s:s,s:O,s:O,s:K,s:K}", "args", types ? types : Py_None, "result",
@@ -320,7 +320,9 @@ info_text(PyObject *self, PyObject *args)
     s = nth_spec((py_dispatcher *)self, n);
     if (!s)
         return PyErr_Format(PyExc_IndexError, "there is no compilation %zd", n);
-    if (!py_ok(td_jit_text(&s->made.fn, stage, arch ? arch : td_dev_info(s->dev)->arch, &text)))
+    if (!arch && td_dev_info(s->dev)->kind != TD_DEV_CPU)
+        arch = td_dev_info(s->dev)->arch;
+    if (!py_ok(td_jit_text(&s->made.fn, stage, arch, &text)))
         return NULL;
     r = PyUnicode_FromString(text);
     free(text);
@@ -347,29 +349,6 @@ info_lint(PyObject *self, PyObject *args)
     if (source && py_ok(td_lint(&s->made, source, s->type, s->narg, &text)))
         r = PyUnicode_FromString(text.s ? text.s : "");
     td_text_free(&text);
-    return r;
-}
-
-/* _ptx(types, arch): the PTX and how the result's type is spelled. */
-static PyObject *
-info_ptx(PyObject *self, PyObject *args)
-{
-    const td_type *type[PY_LEAVES], *result;
-    PyObject *types, *r = NULL;
-    const char *arch;
-    td_text name = {0};
-    Py_ssize_t n;
-    char *text;
-
-    if (!PyArg_ParseTuple(args, "Os:_ptx", &types, &arch))
-        return NULL;
-    n = read_types(types, type);
-    if (n < 0 || !py_spec_ptx((py_dispatcher *)self, type, (uint32_t)n, arch, &text, &result))
-        return NULL;
-    spell(&name, result);
-    r = Py_BuildValue("(ss)", text, name.s ? name.s : "none");
-    td_text_free(&name);
-    free(text);
     return r;
 }
 
@@ -419,7 +398,8 @@ PyMethodDef py_kernel_methods[] = {
      "_attribute(number, which): what the driver knows of a compilation; None on the CPU."},
     {"_most_blocks", info_most_blocks, METH_VARARGS,
      "_most_blocks(number, threads, shared): blocks that can be on the device at once."},
-    {"_ptx", info_ptx, METH_VARARGS, "_ptx(types, arch): PTX without a device, the result's type."},
+    {"_build", py_kernel_build, METH_VARARGS,
+     "_build(types, stage, name, arch=None, serial=False): (bytes, what is known) for a file."},
     {"_compile", info_compile, METH_VARARGS,
      "_compile(types, device=None, keep=False): compiles for these types of arguments."},
     {"_types", info_types, METH_VARARGS, "_types(*args): the types of these arguments."},

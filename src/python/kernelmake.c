@@ -337,17 +337,15 @@ py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *ty
 }
 
 bool
-py_spec_ptx(py_dispatcher *d, const td_type *const *type, uint32_t narg, const char *arch,
-            char **text, const td_type **result)
+py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type, uint32_t narg,
+             py_spec_use *use, void *ctx)
 {
-    py_spec *s = new_spec(d, py_cpu(), false, type, narg);
+    py_spec *s = new_spec(d, py_cpu(), serial, type, narg);
     bool ok;
 
-    if (s && s->mode == PY_WATCHED) /* the text is a GPU's */
-        s->mode = PY_CHECKED;
-    ok = s && run_front(s, true) && py_ok(td_jit_text(&s->made.fn, "ptx", arch, text));
-    if (ok)
-        *result = s->made.result;
+    if (s)
+        s->mode = PY_PLAIN; /* nothing is launched */
+    ok = s && run_front(s, gpu) && use(s, ctx);
     if (s)
         free_spec(s);
     return ok;

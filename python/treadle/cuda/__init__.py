@@ -98,6 +98,8 @@ from .args import In, InOut, Out
 globals().update(_stubs.build(_stubs.CORE, "cuda"))
 globals().update(VECTORS)
 
+# Names of modules that are imported when they are asked for.
+_LATER = {"reduce": "_reduce", "Reduce": "_reduce", "vectorize": "_ufuncs", "guvectorize": "_ufuncs"}
 _MODULES = {"bf16", "cg", "cudadrv", "fp16", "libdevice", "random"}
 
 
@@ -106,8 +108,12 @@ def __getattr__(name):
         from importlib import import_module
 
         return import_module("treadle.cuda." + name)
+    if name in _LATER:
+        from importlib import import_module
+
+        return getattr(import_module("treadle.cuda." + _LATER[name]), name)
     raise AttributeError(f"module 'treadle.cuda' has no attribute '{name}'; docs/numba.md tells what is there")
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, *_LATER})

@@ -191,10 +191,10 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     mode = FUNCTION if device else KERNEL
     f = Function(pyfunc, {}, mode=mode, fast=bool(fastmath), debug=bool(debug), threads=_threads(launch_bounds))
     (args,) = signatures_of(sig)
-    text, result = f._ptx(args, _arch(cc))
+    text, about = f._build(args, "ptx", None, _arch(cc))
     from ..types import parse
 
-    return text, parse(result) if device else parse(None)
+    return text.decode(), parse(about["result"]) if device else parse(None)
 
 
 def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=False, cc=None, opt=None, abi="c",

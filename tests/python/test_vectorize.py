@@ -1,0 +1,297 @@
+"""vectorize, guvectorize, stencil and cuda.reduce beside NumPy, on NumPy's arrays and on devices."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treadle as td
+from treadle import cuda, guvectorize, stencil, vectorize
+from treadle.types import float32, float64, int32
+
+WHERE = [None, "cpu", "null"]  # NumPy's arrays, arrays of devices
+
+
+def put(x, where):
+    return x if where is None else td.asarray(x, device=where)
+
+
+def got(x, where):
+    if where is None:
+        assert isinstance(x, np.ndarray | np.generic)
+        return x
+    assert isinstance(x, td.ndarray) and x.device == td.device(where)
+    return x.get()
+
+
+@vectorize
+def mixed(a, b):
+    return a * 2 + b
+
+
+@vectorize([int32(int32, int32), float32(float32, float32), float64(float64, float64)])
+def plus(a, b):
+    return a + b
+
+
+@vectorize(["float64(float64, float64)"], identity=1)
+def times(a, b):
+    return a * b
+
+
+@vectorize
+def minus(a, b):
+    return a - b
+
+
+# ---- vectorize ----
+
+SHAPES = st.sampled_from([(), (7,), (1,), (3, 7), (3, 1), (2, 3, 7), (2, 1, 1), (0,), (3, 0)])
+
+
+@given(SHAPES, SHAPES, st.booleans(), st.sampled_from(["f4", "f8", "i4", "i8"]), st.sampled_from(WHERE))
+def test_operands_broadcast(one, two, turned, dtype, where):
+    try:
+        np.broadcast_shapes(one, two[::-1] if turned else two)
+    except ValueError:
+        with pytest.raises(ValueError):
+            mixed(np.zeros(one), np.zeros(two[::-1] if turned else two))
+        return
+    a = (np.arange(math.prod(one)) % 5).astype(dtype).reshape(one)
+    b = np.ascontiguousarray((np.arange(math.prod(two)) % 7).astype(dtype).reshape(two).T if turned else
+                             (np.arange(math.prod(two)) % 7).astype(dtype).reshape(two))  # fmt: skip
+    if where is not None and not (a.ndim and b.ndim):
+        return
+    r = got(mixed(put(a, where), put(b, where)), where)
+    np.testing.assert_array_equal(r, a * 2 + b)
+    assert r.dtype == (a * 2 + b).dtype
+
+
+def test_layouts():
+    x = np.arange(24.0).reshape(4, 6)
+    for view in (x.T, x[::2], x[:, ::-1], np.asfortranarray(x)):
+        np.testing.assert_array_equal(mixed(view, view), view * 3)
+
+
+def test_signatures_choose():
+    i, f, d = np.arange(3, dtype="i4"), np.arange(3, dtype="f4"), np.arange(3.0)
+    assert [plus(*x).dtype.char for x in ((i, i), (f, f), (d, d), (i, f), (f, 1.5), (i, 2), (f, d))] == list("ifddfid")
+    assert plus(np.int16(3), 4) == 7 and plus.types == ["ii->i", "ff->f", "dd->d"] and plus.ntypes == 3
+    with pytest.raises(TypeError, match="'plus' not supported for the input types complex128"):
+        plus(d + 1j, d)
+    assert (plus.nin, plus.nout, plus.nargs, plus.identity, times.identity) == (2, 1, 3, None, 1)
+
+
+def test_scalars_give_scalars():
+    r = mixed(2, 3)
+    assert r == 7 and isinstance(r, np.generic)
+    assert mixed(np.float32(1), 2.5).dtype == np.float32
+
+
+def test_out():
+    x, out = np.arange(6.0), np.zeros(6)
+    assert mixed(x, 1, out=out) is out and (out == x * 2 + 1).all()
+    assert mixed(x, 1, out) is out
+    small = np.zeros(6, "f4")
+    mixed(x, 1, out=(small,))
+    np.testing.assert_array_equal(small, out)
+    mixed(x[:-1], x[1:], out=x[1:])  # what is read is what was there before
+    np.testing.assert_array_equal(x, [0, 1, 4, 7, 10, 13])
+    with pytest.raises(TypeError, match="cannot cast"):
+        mixed(x, 1, out=np.zeros(6, int))
+    with pytest.raises(ValueError, match="shape"):
+        mixed(x, 1, out=np.zeros(5))
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize("keep", [False, True])
+def test_reduce(where, axis, keep):
+    x = np.random.default_rng(1).random((5, 600))
+    if axis is None and keep:
+        return
+    kw = {"keepdims": True} if keep else {}
+    r = plus.reduce(put(x, where), axis=axis, **kw)
+    np.testing.assert_allclose(got(r, where), np.add.reduce(x, axis=axis, **kw))
+    r = times.reduce(put(x, where), axis=axis, initial=3.0, **kw)
+    np.testing.assert_allclose(got(r, where), np.multiply.reduce(x, axis=axis, initial=3.0, **kw))
+
+
+def test_reduce_goes_in_order():
+    x = np.random.default_rng(1).random((4, 9))
+    np.testing.assert_array_equal(minus.reduce(x, axis=1), np.subtract.reduce(x, axis=1))
+    with pytest.raises(ValueError, match="no identity"):
+        minus.reduce(np.zeros(0))
+    assert times.reduce(np.zeros(0)) == 1
+    with pytest.raises(ValueError, match="out of bounds"):
+        plus.reduce(x, axis=2)
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_accumulate(where, axis):
+    x = np.random.default_rng(1).random((5, 6))
+    r = plus.accumulate(put(x, where), axis=axis)
+    np.testing.assert_allclose(got(r, where), np.add.accumulate(x, axis=axis))
+
+
+def test_outer_and_at():
+    np.testing.assert_array_equal(minus.outer([1, 2], [[3, 4, 5]]), np.subtract.outer([1, 2], [[3, 4, 5]]))
+    x, y = np.zeros(4), np.zeros(4)
+    plus.at(x, [0, 1, 1, 3], [1.0, 2.0, 3.0, 4.0])
+    np.add.at(y, [0, 1, 1, 3], [1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(x, y)
+
+
+def test_targets():
+    with td.device("null"):
+        f = cuda.vectorize(["float32(float32)"])(lambda x: x + 1)
+        r = f(np.zeros(300, "f4"))
+        assert isinstance(r, np.ndarray) and (r == 1).all()
+        d = f(td.zeros(3, dtype="f4"))
+        assert isinstance(d, td.ndarray)
+    assert (vectorize(["float64(float64)"], target="parallel", nopython=True)(lambda x: -x)(np.ones(3)) == -1).all()
+    with pytest.raises(ValueError, match="target is"):
+        vectorize(target="fpga")(lambda x: x)
+    with pytest.raises(TypeError, match="not an option"):
+        vectorize(nonexistent=2)(lambda x: x)
+
+
+def test_wrong_calls():
+    with pytest.raises(TypeError, match="positional"):
+        mixed(1)
+    with pytest.raises(TypeError, match="takes 2 numbers"):
+        vectorize(["float64(float64)"])(lambda a, b: a)
+    with pytest.raises(ValueError, match="no attribute no_such"):
+        vectorize(lambda a: a.no_such)(np.ones(2))
+
+
+# ---- guvectorize ----
+
+
+@guvectorize(["void(float64[:], float64, float64[:])", "void(int64[:], int64, int64[:])"], "(n),()->(n)")
+def shifted(x, by, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] + by
+
+
+@guvectorize("(m,n),(n,p)->(m,p)")
+def product(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+@guvectorize(["void(float64[:], float64[:], float64[:])"], "(n)->(),()")
+def extremes(x, low, high):
+    low[0] = high[0] = x[0]
+    for v in x:
+        low[0] = min(low[0], v)
+        high[0] = max(high[0], v)
+
+
+@guvectorize(["void(float64[:], float64[:], float64[:])"], "(n),()->()")
+def boxed(x, by, out):
+    out[0] = x[0] * by[0]
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_generalized(where):
+    rng = np.random.default_rng(2)
+    x, by = rng.random((4, 5)), rng.random((3, 1))
+    np.testing.assert_array_equal(got(shifted(put(x, where), put(by, where)), where), x + by[..., None])
+    np.testing.assert_array_equal(got(shifted(put(x[0], where), 2.0), where), x[0] + 2)
+    a, b = rng.random((6, 3, 4)), rng.random((4, 2))
+    np.testing.assert_allclose(got(product(put(a, where), put(b, where)), where), a @ b)
+    low, high = (got(r, where) for r in extremes(put(x, where)))
+    np.testing.assert_array_equal(low, x.min(-1))
+    np.testing.assert_array_equal(high, x.max(-1))
+    np.testing.assert_array_equal(got(boxed(put(x, where), put(by[0], where)), where), x[:, 0] * by[0])
+
+
+def test_generalized_results_and_types():
+    x = np.arange(6).reshape(2, 3)
+    assert shifted(x, 1).dtype == np.int64 and shifted.types == ["dd->d", "ll->l"]
+    out = np.zeros((2, 3))
+    assert shifted(x * 1.0, 1.0, out) is out and (out == x + 1).all()
+    assert shifted(x * 1.0, 1.0, out=out) is out
+    assert extremes(np.array([3.0, 1.0])) == (1, 3)
+    for args, why in (((x[0], x, x), "out= has the shape"), ((1.0, 1.0), "asks for 1")):
+        with pytest.raises((ValueError, TypeError), match=why):
+            shifted(*args)
+    with pytest.raises(ValueError, match="axis n of operand 1"):
+        product(np.zeros((2, 3)), np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="not a layout"):
+        guvectorize([], "(n)>(n)")(lambda a, b: None)
+    with pytest.raises(ValueError, match="no axis of the operands"):
+        guvectorize([], "(n)->(m)")(lambda a, b: None)
+
+
+# ---- stencil ----
+
+
+@stencil
+def cross(a):
+    return 0.25 * (a[0, 1] + a[1, 0] + a[0, -1] + a[-1, 0])
+
+
+@stencil(neighborhood=((-2, 0),), cval=-1.0)
+def mean3(a):
+    s = 0.0
+    for i in range(-2, 1):
+        s += a[i]
+    return s / 3
+
+
+@stencil(standard_indexing=("w",))
+def weighted(out, w, scale):
+    return scale * (w[0] * out[-1] + w[1] * out[0] + w[2] * out[1])
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_stencils(where):
+    x = np.random.default_rng(3).random((9, 11))
+    want = np.zeros_like(x)
+    want[1:-1, 1:-1] = 0.25 * (x[1:-1, 2:] + x[2:, 1:-1] + x[1:-1, :-2] + x[:-2, 1:-1])
+    np.testing.assert_allclose(got(cross(put(x, where)), where), want)
+    v, w = x[0], np.array([1.0, 2.0, 3.0])
+    want = np.r_[-1, -1, (v[:-2] + v[1:-1] + v[2:]) / 3]
+    np.testing.assert_allclose(got(mean3(put(v, where)), where), want)
+    want = np.r_[0, 2 * (v[:-2] + 2 * v[1:-1] + 3 * v[2:]), 0]
+    np.testing.assert_allclose(got(weighted(put(v, where), put(w, where), 2.0), where), want)
+
+
+def test_stencil_out_and_errors():
+    x = np.arange(20.0).reshape(4, 5)
+    out = np.full((4, 5), 7.0)
+    assert cross(x, out=out) is out and (out[0] == 7).all() and (out[1:-1, 1:-1] == x[1:-1, 1:-1]).all()
+    with pytest.raises(ValueError, match="give the neighborhood"):
+        stencil(mean3.py_func)(np.zeros(5))
+    with pytest.raises(ValueError, match="dims"):
+        cross(np.zeros(5))
+    with pytest.raises(ValueError, match="mode"):
+        stencil("wrap")(lambda a: a[0])
+    with pytest.raises(TypeError, match="takes 1"):
+        cross(x, x)
+
+
+# ---- cuda.reduce ----
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 255, 256, 257, 5000])
+def test_reduce_on_devices(dev, n):
+    total = cuda.reduce(lambda a, b: a + b)
+    largest = cuda.Reduce(lambda a, b: max(a, b))
+    x = np.random.default_rng(4).integers(-1000, 1000, n)
+    assert total(x) == x.sum() and total(td.asarray(x), init=10) == x.sum() + 10
+    assert largest(x, init=-5000) == (x.max() if n else -5000)
+    if n:
+        res = td.zeros(1, dtype="i8")
+        assert total(td.asarray(x), size=n - 1, res=res) is None and res.get()[0] == x[:-1].sum()
+    with pytest.raises(ValueError, match="one axis"):
+        total(np.zeros((2, 2)))
