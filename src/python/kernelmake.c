@@ -343,8 +343,8 @@ py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type
     py_spec *s = new_spec(d, py_cpu(), serial, type, narg);
     bool ok;
 
-    if (s && s->mode == PY_WATCHED) /* the code is for files: nobody watches it */
-        s->mode = PY_CHECKED;
+    if (s)
+        s->mode = PY_PLAIN; /* nothing is launched */
     ok = s && run_front(s, gpu) && use(s, ctx);
     if (s)
         free_spec(s);
