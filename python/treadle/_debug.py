@@ -3,6 +3,7 @@
 import ast
 import os
 import pdb
+import sys
 from bdb import BdbQuit
 
 from . import _core
@@ -71,8 +72,6 @@ def stop(fn, function, file, line, variables, block, thread):
     """Called from the launch, where a kernel's thread has come to breakpoint()."""
     if os.environ.get("PYTHONBREAKPOINT") == "0":
         return
-    import sys
-
     fn = getattr(fn, "py_func", fn)
     quits = []
 
@@ -90,13 +89,11 @@ def stop(fn, function, file, line, variables, block, thread):
 
 
 def _closure(fn):
-    cells = zip(fn.__code__.co_freevars, fn.__closure__ or ())
-    return {name: cell.cell_contents for name, cell in cells if _filled(cell)}
-
-
-def _filled(cell):
-    try:
-        cell.cell_contents
-    except ValueError:
-        return False
-    return True
+    """The variables of functions around fn that have a value."""
+    found = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            continue
+    return found

@@ -132,6 +132,23 @@ note_alias(walk *w, const view *v)
     touch(w, v, true);
 }
 
+/* Is byte b of a record part of a field? */
+static bool
+in_field(const td_type *rec, uint32_t b)
+{
+    for (uint32_t i = 0; i < rec->n; i++) {
+        const td_field *f = &rec->field[i];
+        uint32_t size = td_type_size(f->type), n = 1;
+
+        for (uint32_t k = 0; k < f->ndim; k++)
+            n *= (uint32_t)f->shape[k];
+        if (b >= f->offset && b - f->offset < n * size &&
+            (f->type->kind != TD_T_RECORD || in_field(f->type, (b - f->offset) % size)))
+            return true;
+    }
+    return false;
+}
+
 static td_status
 store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t node)
 {
@@ -140,6 +157,8 @@ store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t
     for (uint32_t b = 0; b < t->size; b++) { /* LLVM makes words of neighbouring bytes */
         td_val i = td_const_int(w->f, TD_I64, b);
 
+        if (w->how->watched && !in_field(t, b)) /* who watches knows that nobody has written it */
+            continue;
         td_store(w->f, to->base, i, td_load(w->f, x->view->base, i, x->view->mask, 1, 0), to->mask,
                  0);
     }

@@ -458,12 +458,29 @@ check_zero(walk *w, const thing *b, const char *sign)
     return TD_OK;
 }
 
+/* Is a op b of integers never below 0? */
+static bool
+stays_up(td_syn op, const thing *a, const thing *b)
+{
+    switch (op) {
+    case TD_SYN_Add:
+    case TD_SYN_Mult:
+    case TD_SYN_FloorDiv:
+    case TD_SYN_BitOr:
+    case TD_SYN_BitXor:   return a->nonneg && b->nonneg;
+    case TD_SYN_Mod:      return b->nonneg;
+    case TD_SYN_BitAnd:   return a->nonneg || b->nonneg;
+    case TD_SYN_RShift:   return a->nonneg;
+    default:              return false;
+    }
+}
+
 td_status
 num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     const struct sign *o = sign_of(op);
     const lin *at;
-    td_status st;
+    bool nonneg;
 
     if (op == TD_SYN_MatMult && (is_array(a) || is_array(b)))
         return array_product(w, a, b, out);
@@ -489,19 +506,13 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return num_op(w, OP_divide, (thing[]){x, y}, 2, out);
     }
     at = lin_binary(w, op, a, b);
-    st = num_op(w, o->row, (thing[]){*a, *b}, 2, out);
-    if (!st && is_num(out) && out->type->dt == TD_I64) /* narrower ones wrap round */
+    nonneg = stays_up(op, a, b);
+    TD_TRY(num_op(w, o->row, (thing[]){*a, *b}, 2, out)); /* out may be a or b */
+    if (is_num(out) && out->type->dt == TD_I64) { /* narrower ones wrap round */
         out->lin = at;
-    if (!st && (op == TD_SYN_Add || op == TD_SYN_Mult || op == TD_SYN_FloorDiv ||
-                op == TD_SYN_BitOr || op == TD_SYN_BitXor))
-        out->nonneg = out->nonneg || (a->nonneg && b->nonneg && is_int(out));
-    if (!st && op == TD_SYN_Mod)
-        out->nonneg = out->nonneg || (b->nonneg && is_int(out));
-    if (!st && op == TD_SYN_BitAnd)
-        out->nonneg = out->nonneg || ((a->nonneg || b->nonneg) && is_int(out));
-    if (!st && op == TD_SYN_RShift)
-        out->nonneg = out->nonneg || (a->nonneg && is_int(out));
-    return st;
+        out->nonneg = nonneg;
+    }
+    return TD_OK;
 }
 
 td_status

@@ -61,6 +61,7 @@ copy(const td_fn *f, td_fn *out, td_val *at, uint32_t i)
     for (int a = 0; a < TD_MAXARG; a++)
         s.arg[a] = s.arg[a].i < i ? at[s.arg[a].i] : s.arg[a];
     out->line = s.line;
+    out->from = s.from;
     at[i] = td_push(out, s);
 }
 
@@ -91,6 +92,7 @@ td_fn_loads_first(td_fn *f)
             copy(f, &out, at, hi);
     }
     out.line = f->line;
+    out.from = f->from;
     *f = out;
     return f->st;
 }

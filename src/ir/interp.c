@@ -35,9 +35,10 @@ divergent(const td_engine *e, const td_runner *w, const td_runner *o)
     char other[300] = "it has ended";
 
     if (o->at->kind == CODE_WAIT)
-        snprintf(other, sizeof other, "it waits at %s", td_engine_line(e, o->at->at, w->at->at).text);
+        snprintf(other, sizeof other, "it waits at %s",
+                 td_engine_line(e, o->at->at, w->at->at).text);
     return td_engine_fail(e, w, w->at->at, TD_ERR_THREADS,
-                          "divergent %s: thread (%u,%u,%u) does not reach it: %s",
+                          "divergent %s: thread (%u, %u, %u) does not reach it: %s",
                           td_optab[waits_at(e, w)].name, o->tid[0], o->tid[1], o->tid[2], other);
 }
 

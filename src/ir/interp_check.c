@@ -18,7 +18,7 @@
 enum { WARP = 32, PAGE = 1024, WORD = 4 };
 
 typedef struct segment {
-    uint32_t thread; /* linear in the grid */
+    uint32_t thread;                 /* linear in the grid */
     uint32_t barriers, warps, grids; /* passed: of the block, of the warp, of the grid */
     uint32_t born;
 } segment;
@@ -40,9 +40,9 @@ typedef struct page {
 
 struct td_own {
     uint32_t thread, barriers, warps, grids; /* as a segment's */
-    uint32_t segment; /* 0: the next access begins one */
-    bool fenced;      /* an atomic operation releases what came before */
-    uint8_t *written; /* of each byte of local memory */
+    uint32_t segment;                        /* 0: the next access begins one */
+    bool fenced;                             /* an atomic operation releases what came before */
+    uint8_t *written;                        /* of each byte of local memory */
 };
 
 struct td_blockown {
@@ -53,6 +53,7 @@ struct td_blockown {
 struct td_shadow {
     const td_check *check;
     td_arena *mem;
+    bool alone;   /* the grid has one thread */
     td_map pages; /* global memory: address / PAGE -> page */
     page *last;
     uint64_t last_number;
@@ -106,6 +107,7 @@ td_shadow_new(td_engine *e, td_runner *th, uint64_t n, td_team *team, uint64_t n
     e->shadow = s;
     s->check = check;
     s->mem = mem;
+    s->alone = nblock * e->nthread == 1;
     s->nsegment = 1; /* 0 is none */
     if (nblock < SIZE_MAX / 8)
         s->released = td_alloc_big(mem, nblock * sizeof *s->released);
@@ -194,8 +196,7 @@ segment_of(td_shadow *s, const td_runner *t)
         s->segment = more;
         s->csegment = cap;
     }
-    s->segment[s->nsegment] =
-        (segment){o->thread, o->barriers, o->warps, o->grids, ++s->clock};
+    s->segment[s->nsegment] = (segment){o->thread, o->barriers, o->warps, o->grids, ++s->clock};
     return o->segment = s->nsegment++;
 }
 
@@ -269,7 +270,10 @@ name_global(const td_check *check, uintptr_t p)
         n = a->ndim ? snprintf(w.text, sizeof w.text, "element ") : 0;
         for (int i = 0; i < a->ndim; i++)
             n += snprintf(w.text + n, sizeof w.text - (size_t)n, "%s%" PRId64,
-                          i ? ", " : a->ndim > 1 ? "(" : "", at[i]);
+                          i             ? ", "
+                          : a->ndim > 1 ? "("
+                                        : "",
+                          at[i]);
         snprintf(w.text + n, sizeof w.text - (size_t)n, "%s%s'%.60s'", a->ndim > 1 ? ")" : "",
                  a->ndim ? " of " : "", a->name);
         return w;
@@ -411,6 +415,8 @@ touch(const td_engine *e, const td_runner *t, const td_code *c, const char *p, c
     td_shadow *s = e->shadow;
     size_t size = td_dtype_size(c->dt), offset;
 
+    if (s->alone)
+        return TD_OK;
     if (!segment_of(s, t))
         return out_of_memory(e);
     for (size_t done = 0; done < size;) {

@@ -280,8 +280,8 @@ decode_control(decoder *d, uint32_t i)
         c->a = c->b;
         break;
     case OP_fence: emit(d, i, CODE_FENCE); break;
-    case OP_if:   emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
-    case OP_else: emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
+    case OP_if:    emit(d, i, CODE_UNLESS)->jump = s->jump + 1; break;
+    case OP_else:  emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
     case OP_break_if:
         emit(d, i, CODE_BREAK)->jump = d->f->ins[d->loop[d->depth - 1 - s->imm]].jump + 1;
         break;

@@ -1,7 +1,7 @@
 /* interp_run.c - runs one thread of a decoded kernel, from one place to the next where it waits. */
-#include "ir/interp_check.h"
 #include "base/callmem.h"
 #include "base/parallel.h"
+#include "ir/interp_check.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -377,13 +377,13 @@ td_engine_run(const td_engine *e, td_runner *t)
             if (e->shadow)
                 td_shadow_fence(t);
             continue;
-        case CODE_JUMP:    more = false; break;
-        case CODE_UNLESS:  more = v[c->a].u != 0; break;
-        case CODE_BREAK:   more = v[c->a].u == 0; break;
-        case CODE_FOR:     TD_TRY(for_start(e, t, c, &more)); break;
-        case CODE_NEXT:    more = !for_next(t, c); break;
-        case CODE_PIECES:  more = begin_piece(e, t, c, 0); break;
-        case CODE_PIECE:   more = !begin_piece(e, t, c, v[c->out + 2].i + 1); break;
+        case CODE_JUMP:   more = false; break;
+        case CODE_UNLESS: more = v[c->a].u != 0; break;
+        case CODE_BREAK:  more = v[c->a].u == 0; break;
+        case CODE_FOR:    TD_TRY(for_start(e, t, c, &more)); break;
+        case CODE_NEXT:   more = !for_next(t, c); break;
+        case CODE_PIECES: more = begin_piece(e, t, c, 0); break;
+        case CODE_PIECE:  more = !begin_piece(e, t, c, v[c->out + 2].i + 1); break;
         case CODE_EXIT:
             t->ended = v[c->a].u != 0;
             if (!t->ended)

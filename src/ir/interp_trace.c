@@ -112,10 +112,10 @@ td_shadow_trace(const td_engine *e, td_runner *t, const td_code *c)
     uint32_t over = 0;
 
     switch (s->op) {
-    case OP_at:     v[c->out].u = x.u + y.u; break;
+    case OP_at:  v[c->out].u = x.u + y.u; break;
     case OP_get:
-    case OP_set:    v[c->out] = x; break;
-    default:        c->run(v + c->out, v + c->a, v + c->b, v + c->c, 1);
+    case OP_set: v[c->out] = x; break;
+    default:     c->run(v + c->out, v + c->a, v + c->b, v + c->c, 1);
     }
     if (s->op == OP_select)
         over = t->over[x.u ? c->b : c->c];

@@ -15,7 +15,7 @@
 #define TD_IR_WIDE_H
 #include "ir/widen.h"
 
-enum { W_ROOT = UINT32_MAX, W_DEPTH = 64 };
+enum { W_ROOT = UINT32_MAX, W_DEPTH = 64, W_SPLIT_MOST = 1500 /* instructions that are made twice */ };
 
 typedef enum wshape { W_NONE, W_BLOCK, W_GROUP, W_AFFINE, W_PREFIX, W_SUFFIX, W_LANES } wshape;
 
@@ -149,8 +149,14 @@ void w_warp(wide *w, uint32_t i);
 td_val w_mask(wide *w); /* TD_NONE: all */
 td_val w_and(wide *w, td_val a, td_val b); /* masks, TD_NONE: all */
 td_val w_any(wide *w, td_val mask);
-td_val w_left(wide *w, td_val first, td_val hi); /* hi - first, at most the lanes: int32; first < hi */
+wmask w_some(td_val cur, bool any);
+void w_push(wide *w, uint32_t i, td_val live); /* enters region i */
+void w_refresh(wide *w); /* lanes left from within a region */
 void w_range(wide *w, uint32_t i, uint32_t end);
+
+/* ---- wideloop.c ---- */
+uint32_t w_loop(wide *w, uint32_t i); /* gives what comes behind */
+td_val w_left(wide *w, td_val first, td_val hi); /* hi - first, at most the lanes: int32; first < hi */
 
 /* ---- widehost.c: functions ---- */
 bool w_host(wide *w); /* chooses loops: each, and block outside of them; false: there are none */

@@ -134,9 +134,9 @@ changed(wide *w, const td_inst *s, td_val old, td_val v, td_val *out)
     static const struct {
         td_op atomic, plain;
         const char *kinds;
-    } rows[] = {{OP_atomic_add, OP_add, "iuf"},         {OP_atomic_and, OP_bitwise_and, "iu"},
-                {OP_atomic_or, OP_bitwise_or, "iu"},    {OP_atomic_xor, OP_bitwise_xor, "iu"},
-                {OP_atomic_max, OP_maximum, "iu"}, {OP_atomic_min, OP_minimum, "iu"}};
+    } rows[] = {{OP_atomic_add, OP_add, "iuf"},      {OP_atomic_and, OP_bitwise_and, "iu"},
+                {OP_atomic_or, OP_bitwise_or, "iu"}, {OP_atomic_xor, OP_bitwise_xor, "iu"},
+                {OP_atomic_max, OP_maximum, "iu"},   {OP_atomic_min, OP_minimum, "iu"}};
 
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         if (rows[r].atomic == s->op && strchr(rows[r].kinds, td_dtype_kind((td_dtype)s->dt)) &&

@@ -161,36 +161,16 @@ named_leaf(const py_call *c, const py_leaf *l)
     return named_view(name, at, item, &v, item->kind == TD_T_RECORD ? 1 : td_type_size(item));
 }
 
-/* An array of the program's globals or closure is called as it is there. */
-static const char *
-hidden_name(const py_spec *s, uint32_t object)
-{
-    for (uint32_t i = 0; i < s->ndep; i++)
-        if (s->dep[i].value == py_handle_object(object) && s->dep[i].name)
-            return utf8(s->dep[i].name);
-    return "an array of the program";
-}
-
+/* Arrays of the program's globals are not among them: kernels only read those. */
 static td_named *
-names(const py_spec *s, const py_call *c, uint32_t *count)
+names(const py_call *c, uint32_t *count)
 {
-    td_named *all = calloc(c->nleaf + s->made.nhidden + 1, sizeof *all);
+    td_named *all = calloc(c->nleaf + 1, sizeof *all);
     uint32_t n = 0;
 
     for (uint32_t i = 0; all && i < c->nleaf; i++)
         if (c->leaf[i].kind != PY_LEAF_WORD)
             all[n++] = named_leaf(c, &c->leaf[i]);
-    for (uint32_t i = 0; all && i < s->made.nhidden; i++) {
-        const td_hidden *h = &s->made.hidden[i];
-        const td_array *a = h->kind == TD_HIDDEN_ARRAY ? &s->hidden[i]->a : NULL;
-        int64_t size = a ? (int64_t)td_dtype_size(td_array_dtype(a)) : 0;
-        td_buf *b;
-
-        if (a && !td_array_use(a, false, &b))
-            all[n++] = named_view(hidden_name(s, h->object),
-                                  b->ptr + (uintptr_t)(a->view.offset * size), h->type->item[0],
-                                  &a->view, size);
-    }
     *count = n;
     return all;
 }
@@ -216,13 +196,12 @@ finish(watch *w, td_status st, const char *text)
 }
 
 bool
-py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word,
-                  uint64_t *port)
+py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port)
 {
     bool here = td_dev_info(s->dev)->kind == TD_DEV_CPU;
     watch w = {.s = s};
     td_check check = {.port = (uint64_t)(uintptr_t)port, .halt = halt, .ctx = &w};
-    td_named *named = names(s, c, &check.nnamed);
+    td_named *named = names(c, &check.nnamed);
     char text[1024] = "";
     td_status st;
     void *token;
@@ -262,7 +241,10 @@ say(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O(III)(III):_debug", &on, &b[0], &b[1], &b[2], &t[0], &t[1],
                           &t[2]))
         return NULL;
-    before = Py_BuildValue("O(III)(III)", !debug.said ? Py_None : debug.on ? Py_True : Py_False,
+    before = Py_BuildValue("O(III)(III)",
+                           !debug.said ? Py_None
+                           : debug.on  ? Py_True
+                                       : Py_False,
                            debug.block[0], debug.block[1], debug.block[2], debug.thread[0],
                            debug.thread[1], debug.thread[2]);
     if (!before)

@@ -8,6 +8,7 @@
  *     ; in %0 = 1 2.5 nan 0..9 7*64     parameter 0: values, a range, a value many times
  *     ; out %1 = 4 5 6          what parameter 1 must hold afterwards
  *     ; tol 1e-6                relative, for all outputs; without it bits must agree
+ *     ; check                   races, what nobody has written and overflowing indices are looked for
  *     ; fails "divergent"       parsing or running fails, and the message holds the text
  *
  * Besides: every elementwise operation with every dtype it admits, made by the builder, survives
@@ -39,7 +40,7 @@ typedef struct kase {
     double tol;
     size_t shared;
     char fails[128];
-    bool must_fail;
+    bool must_fail, check;
 } kase;
 
 static int failures, ran;
@@ -147,6 +148,7 @@ directive(kase *k, const char *line)
         k->out[p] = read_values(line);
     sscanf(line, "; tol %lf", &k->tol);
     sscanf(line, "; shared %zu", &k->shared);
+    k->check = k->check || strcmp(line, "; check") == 0;
     if (sscanf(line, "; fails \"%127[^\"]\"", k->fails) == 1)
         k->must_fail = true;
 }
@@ -255,6 +257,7 @@ static void
 run_case(kase *k, const char *text)
 {
     uint64_t args[MAXPARAM] = {0};
+    static const td_check plain;
     td_arena mem = {0};
     td_fn f;
     td_status st = td_fn_parse(text, &mem, &f);
@@ -265,7 +268,8 @@ run_case(kase *k, const char *text)
             if (f.ins[i].op == OP_param && f.ins[i].imm < MAXPARAM)
                 fill(k, &f.ins[i], &args[f.ins[i].imm]);
         current = k;
-        st = td_interp(&f, k->grid, k->block, args, k->shared, extent);
+        st = td_interp_checked(&f, k->grid, k->block, args, k->shared, extent,
+                               k->check ? &plain : NULL);
         for (uint32_t i = 0; !st && i < f.n; i++)
             if (f.ins[i].flags && f.ins[i].op == OP_param)
                 compare(k, (unsigned)f.ins[i].imm, (td_dtype)f.ins[i].dt);

@@ -3,7 +3,7 @@
  * kernels before and after.
  */
 #include "base/scratch.h"
-#include "ir/wide_cases.h"
+#include "ir/wide_table.h"
 #include "ir/wide_random.h"
 #include "ir/widen.h"
 

@@ -50,6 +50,15 @@ def test_indices(dev):
     assert sizes.tolist() == [4 + 20 + 300, 2 + 30 + 200, 8]
 
 
+def test_the_place_of_a_changed_element_is_computed_once(dev):
+    def kernel(count, out):
+        out[cuda.atomic.add(count, 0, 1)] += 2
+
+    count, out = run(kernel, 2, 50, np.zeros(1, np.int32), np.ones(200, np.float32))
+    assert count[0] == 100
+    assert np.array_equal(out, np.repeat([3, 1], 100))
+
+
 @covers("laneid", "warpsize", "lanemask_lt", "activemask")
 def test_lanes(dev):
     def kernel(out):
