@@ -508,8 +508,8 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     at = lin_binary(w, op, a, b);
     nonneg = stays_up(op, a, b);
     TD_TRY(num_op(w, o->row, (thing[]){*a, *b}, 2, out)); /* out may be a or b */
-    if (is_num(out) && out->type->dt == TD_I64) { /* narrower ones wrap round */
-        out->lin = at;
+    if (is_int(out)) {
+        out->lin = out->type->dt == TD_I64 ? at : NULL; /* narrower ones wrap round */
         out->nonneg = nonneg;
     }
     return TD_OK;

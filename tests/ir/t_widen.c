@@ -3,8 +3,8 @@
  * kernels before and after.
  */
 #include "base/scratch.h"
-#include "ir/wide_table.h"
 #include "ir/wide_random.h"
+#include "ir/wide_table.h"
 #include "ir/widen.h"
 
 #include <sys/wait.h>
