@@ -9,7 +9,7 @@ void
 at_line(walk *w, uint32_t node)
 {
     w->f->line = w->fr->s->tree[node + 1];
-    w->f->from = w->fr->origin;
+    w->f->from = w->f->norigin ? w->fr->origin : 0; /* a function of its own, made beside: none */
 }
 
 void

@@ -531,7 +531,7 @@ expr(walk *w, uint32_t node, thing *out)
     td_status st;
 
     w->node = node;
-    w->f->line = w->fr->s->tree[node + 1];
+    at_line(w, node);
     switch (kind_of(w, node)) {
     case TD_SYN_Name:      st = expr_name(w, node, out); break;
     case TD_SYN_Constant:  st = object(w, F(node, Constant_value), node, out); break;

