@@ -181,7 +181,8 @@ class _Call:
         return "\n".join([
             f"void {self.name}__code(const uint64_t *w, int64_t bid, int64_t nblock) HIDDEN;", "",
             self.prototype(), "{",
-            f"    uint64_t w[{len(pack) + 1}] = {{0}}, box[{_MAILBOX // 8}] = {{0}}, got[{len(self.results) + 1}] = {{0}};",
+            f"    uint64_t w[{len(pack) + 1}] = {{0}}, box[{_MAILBOX // 8}] = {{0}};",
+            f"    uint64_t got[{len(self.results) + 1}] = {{0}};",
             "    block *heap = NULL;", "    uint32_t site;", "",
             *pack, f"    {self.name}__code(w, 0, 1);", "    free_blocks(heap);", "    memcpy(&site, box, sizeof site);",
             *(["    if (site)", "        return (int)site;", *give] if give else []), "    return (int)site;", "}", "",
@@ -214,7 +215,7 @@ def _shared_object(kernel, rows, path, name, parallel):
     cc = shutil.which(os.environ.get("CC", "cc"))
     if cc is None:
         raise _core.MissingLibraryError(
-            "build: a shared object is linked by the C compiler of this machine, and there is none: install cc, or set CC"
+            "build: a shared object is linked by this machine's C compiler, and there is none: install cc, or set CC"
         )
     with tempfile.TemporaryDirectory() as folder:
         parts = [f"{folder}/call.c"]
@@ -228,11 +229,12 @@ def _shared_object(kernel, rows, path, name, parallel):
         done = subprocess.run(run, capture_output=True, text=True)
     if done.returncode:
         raise _core.CompileError(f"build: {cc} says:\n{done.stderr}")
-    return [f"/* {c.name}: returns 0, or what stopped it.\n *\n{c.explanation(False)} */\n{c.prototype()};\n" for c in calls]
+    head = "/* {}: returns 0, or what stopped it.\n *\n{} */\n{};\n"
+    return [head.format(c.name, c.explanation(False), c.prototype()) for c in calls]
 
 
 _WORDS = {
-    "mailbox": f"the address of at least {_MAILBOX} zero bytes that host and device see; a failure writes its number there",
+    "mailbox": f"the address of {_MAILBOX} zero bytes that host and device see; a failure writes its number there",
     "grid": "the address of 8 zero bytes, for the grid's barriers; it is launched cooperatively",
     "shared": "int64: bytes of the launch's dynamic shared memory",
     "result": "the address of {} bytes for what is returned",
@@ -261,7 +263,7 @@ def _gpu_code(kernel, rows, path, name, arch):
 def _assemble(ptx, arch):
     if not shutil.which("ptxas"):
         raise _core.DeviceError(
-            "build: a cubin is made by a GPU's driver or by ptxas of the CUDA toolkit, and neither is here: write a .ptx"
+            "build: a GPU's driver or ptxas of the CUDA toolkit makes a cubin, and neither is here: write a .ptx"
         )
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/k.ptx", "wb") as f:
@@ -275,7 +277,7 @@ def _assemble(ptx, arch):
 
 
 def build(kernel, signatures, path, arch=None, name=None, parallel=True):
-    """Writes a compiled function to a file, and beside it a C header that tells how it is called. Returns the header's path.
+    """Writes a compiled function to a file, and beside it a C header that tells how it is called; returns its path.
 
     kernel: what jit or cuda.jit made. signatures: one, or a list of them (functions name_1, name_2 … of one file).
     path: its ending says what is written:
@@ -283,8 +285,8 @@ def build(kernel, signatures, path, arch=None, name=None, parallel=True):
                      is needed where it runs. parallel: independent loops run on all cores
       .ptx, .cubin   a kernel, or a jit function, for a GPU of `arch` ("sm_90"; None: the current device's, else sm_80)
     name: of the C function; None: the function's own.
-    TypeError: what has no form in C; ValueError: an ending that is none of these; DeviceError, MissingLibraryError: what
-    is needed to write the file is not here."""
+    TypeError: what has no form in C; ValueError: an ending that is none of these; DeviceError, MissingLibraryError:
+    what is needed to write the file is not here."""
     if not isinstance(kernel, Function):
         raise TypeError(f"build: a function that jit or cuda.jit made, not {type(kernel).__name__}")
     rows, path, name = signatures_of(signatures), os.fspath(path), name or kernel.__name__
@@ -292,7 +294,7 @@ def build(kernel, signatures, path, arch=None, name=None, parallel=True):
     if not rows or not name.isidentifier():
         raise ValueError(f"build: {name!r} has {len(rows)} signatures; a C name and at least one are needed")
     if end == ".so" and kernel._core_options.get("mode") == 0:
-        raise TypeError(f"build: {name} is a kernel of threads: it goes into a .ptx or a .cubin; a jit function into a .so")
+        raise TypeError(f"build: {name} is a kernel of threads: it goes into a .ptx or a .cubin, not into a .so")
     if end == ".so":
         told = _shared_object(kernel, rows, path, name, parallel)
     elif end in (".ptx", ".cubin"):

@@ -1,7 +1,7 @@
 """Functions made from text round a user's function, and where their operands are.
 
-What ``vectorize``, ``guvectorize``, ``stencil`` and ``cuda.reduce`` compile is a loop in Python that calls the function:
-the compiler finds that its turns are independent, and runs them on all cores or all over a GPU.
+What ``vectorize``, ``guvectorize``, ``stencil`` and ``cuda.reduce`` compile is a loop in Python that calls the
+function: the compiler finds that its turns are independent, and runs them on all cores or all over a GPU.
 """
 
 import linecache
@@ -23,7 +23,8 @@ def define(source, name, **space):
 
 def nest(ranges, body):
     """Lines of loops over i, j, …, one for each of the texts, round the lines of body."""
-    lines = [f"{'    ' * (k + 1)}for {i} in range({r}):" for k, (i, r) in enumerate(zip(_INDICES, ranges, strict=False))]
+    pairs = zip(_INDICES, ranges, strict=False)
+    lines = [f"{'    ' * (k + 1)}for {i} in range({r}):" for k, (i, r) in enumerate(pairs)]
     return lines + ["    " * (len(ranges) + 1) + line for line in body]
 
 

@@ -56,7 +56,8 @@ class GUFunc:
         """Takes in a signature, whose result is void."""
         args, _ = types.normalize(sig)
         if len(args) != self.nargs:
-            raise TypeError(f"{self.__name__}: the signature {sig} has {len(args)} types, {self.signature} {self.nargs}")
+            have = f"the signature {sig} has {len(args)} types"
+            raise TypeError(f"{self.__name__}: {have}, {self.signature} {self.nargs}")
         items = [t.items[0] if t.kind == "array" else t for t in args]
         boxed = tuple(t.kind == "array" and not core for t, core in zip(args, self._inputs, strict=False))
         self._rows.append((tuple(numpy.dtype(t.dtype) for t in items), boxed))
@@ -79,7 +80,8 @@ class GUFunc:
             return (*have, *(numpy.dtype(getattr(o, "dtype", result)) for o in outs)), (False,) * self.nin
         for exact in (True, False):
             for row, boxed in self._rows:
-                if all(d == want if exact else numpy.can_cast(d, want, "safe") for d, want in zip(have, row, strict=False)):
+                pairs = zip(have, row, strict=False)
+                if all(d == want if exact else numpy.can_cast(d, want, "safe") for d, want in pairs):
                     return row, boxed
         raise TypeError(
             f"gufunc '{self.__name__}' not supported for the input types {', '.join(map(str, have))}: it has "
@@ -122,11 +124,13 @@ class GUFunc:
         for k, (v, core) in enumerate(zip(values, self._inputs, strict=True)):
             n = len(v.shape) - len(core)
             if n < 0:
-                raise ValueError(f"{self.__name__}: operand {k} has {len(v.shape)} dims, {self.signature} asks for {len(core)}")
+                asked = f"{self.signature} asks for {len(core)}"
+                raise ValueError(f"{self.__name__}: operand {k} has {len(v.shape)} dims, {asked}")
             loops.append(tuple(v.shape[:n]))
             for name, size in zip(core, v.shape[n:], strict=True):
                 if sizes.setdefault(name, size) != size:
-                    raise ValueError(f"{self.__name__}: axis {name} of operand {k} has {size} elements, not {sizes[name]}")
+                    have = f"axis {name} of operand {k} has {size} elements"
+                    raise ValueError(f"{self.__name__}: {have}, not {sizes[name]}")
         return numpy.broadcast_shapes(*loops), sizes
 
 

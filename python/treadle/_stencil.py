@@ -38,7 +38,8 @@ class _Relative(ast.NodeTransformer):
         self.computed |= known is None
         for k, offset in enumerate(known or ()):
             if type(offset) is not int:
-                raise ValueError(f"stencil {self.fn.__name__}: {ast.unparse(node)}: an offset is an integer, not {offset!r}")
+                where = f"stencil {self.fn.__name__}: {ast.unparse(node)}"
+                raise ValueError(f"{where}: an offset is an integer, not {offset!r}")
             low, high = self.offsets.get(k, (0, 0))
             self.offsets[k] = min(low, offset), max(high, offset)
         moved = [ast.BinOp(ast.Name(n, ast.Load()), ast.Add(), i) for n, i in zip(_PLACE, items, strict=False)]
@@ -87,7 +88,8 @@ class StencilFunc:
             raise ValueError(f"stencil {self.__name__}: offsets are computed: give the neighborhood=")
         pairs = self._given or [moved.offsets.get(k, (0, 0)) for k in range(ndim)]
         if len(pairs) != ndim or (moved.offsets and max(moved.offsets) >= ndim):
-            raise ValueError(f"stencil {self.__name__}: the array has {ndim} dims, the function or neighborhood another number")
+            what = f"the array has {ndim} dims, the function or neighborhood another number"
+            raise ValueError(f"stencil {self.__name__}: {what}")
         cells = dict(zip(self.py_func.__code__.co_freevars, self.py_func.__closure__ or (), strict=True))
         space = {**self.py_func.__globals__, **{k: c.cell_contents for k, c in cells.items()}}
         head = f"def place({', '.join([*_PLACE[:ndim], *self._params])}):"
@@ -99,12 +101,14 @@ class StencilFunc:
         return jit(place), jit(every), pairs
 
     def __call__(self, *args, out=None):
-        """Of arrays and numbers; out: an array that takes the result, whose borders stay as they are unless cval was given.
+        """Of arrays and numbers; out: an array that takes the result, whose borders stay as they are.
 
         ValueError: arrays that are smaller than the first."""
         if len(args) != len(self._params):
             raise TypeError(f"{self.__name__}() takes {len(self._params)} arguments, not {len(args)}")
-        args = [a if isinstance(a, (bool, int, float, complex)) or hasattr(a, "dtype") else numpy.asarray(a) for a in args]
+        args = [
+            a if isinstance(a, (bool, int, float, complex)) or hasattr(a, "dtype") else numpy.asarray(a) for a in args
+        ]
         if not is_array(args[0]):
             raise TypeError(f"{self.__name__}: the first argument is an array, not {type(args[0]).__name__}")
         home, shape = Home([*args, out]), args[0].shape

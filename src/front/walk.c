@@ -157,6 +157,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
         w->fr = &fr;
         st = give_result(w, &result);
     }
+    w->fr = NULL;
     return st;
 }
 

@@ -377,7 +377,7 @@ void      note_name(walk *w, const thing *x);      /* x's memory has its view's 
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
-const lin *range_lin(walk *w, const thing *x);  /* of the range's value in the turn w->item */
+const lin *range_lin(walk *w, const thing *r); /* of the range's value in the turn w->item */
 bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
