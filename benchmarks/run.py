@@ -227,6 +227,11 @@ def main(argv=None):
         "peers": options.libraries,
         "rows": kept(folder / f"{device}.json", device, rows) if options.keep else rows,
     }
+    before = folder / f"{device}.json"
+    if options.keep and before.exists():  # its rows' columns and versions stay, too
+        old = json.loads(before.read_text(encoding="utf-8"))
+        result["peers"] = [*old["peers"], *(p for p in options.libraries if p not in old["peers"])]
+        result["versions"] = {**old["versions"], **{k: v for k, v in versions.items() if v}}
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(result, indent=1, ensure_ascii=False)
     (folder / f"{device}.json").write_text(text + "\n", encoding="utf-8")
