@@ -342,8 +342,8 @@ td_span_open(td_span *p, td_trace_kind kind, td_dev *d, td_stream *s)
     p->stream = kind <= TD_TRACE_graph ? s : NULL;
     p->site = kind == TD_TRACE_free ? td_site_held() : td_site_now(); /* a finaliser asks nobody */
     c = p->stream ? clock_get(d) : NULL;
+    p->begin = now_ns(); /* before the mark: nothing runs before it was asked for */
     p->from = c ? begin_mark(c, s) : NULL;
-    p->begin = now_ns();
 }
 
 /* Under the lock: the record is added; its times are the call's, or those of its events later. */

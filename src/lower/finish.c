@@ -113,9 +113,10 @@ static td_status
 run(void *ctx)
 {
     job *j = ctx;
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(j->tm);
+    LLVMTargetDataRef layout;
 
     TD_TRY(low_module(&j->L));
+    layout = LLVMCreateTargetDataLayout(j->tm);
     LLVMSetTarget(j->L.mod, j->t->triple);
     LLVMSetModuleDataLayout(j->L.mod, layout);
     LLVMDisposeTargetData(layout);

@@ -568,9 +568,12 @@ test_against_interp(test_case *c, const td_lower *lw, const char *engine, test_e
 static inline void
 test_end(test_case *c)
 {
-    for (int a = 0; a < c->narg; a++)
-        if ((c->f.ins[a].flags & TD_INST_PTR) && c->args[a])
-            free((void *)(uintptr_t)c->args[a]);
+    for (uint32_t i = 0; i < c->f.n; i++) {
+        const td_inst *s = &c->f.ins[i];
+
+        if (s->op == OP_param && (s->flags & TD_INST_PTR) && s->imm < (uint64_t)c->narg)
+            free((void *)(uintptr_t)c->args[s->imm]);
+    }
     td_arena_free(&c->mem);
 }
 

@@ -434,9 +434,10 @@ wide_atomics(test_case *c)
     td_fn *f = &c->f;
     td_val in = wide_in(c, TD_I32, WIDE_N), r = test_out(c, TD_I32, 16, "cells", 0),
            mine = test_out(c, TD_I32, 16 * WIDE_N, "old", 0), i = wide_axis(c, 0),
-           v = LOAD(in, i), old = td_slot(f, TD_I32, 1), seen;
+           old = td_slot(f, TD_I32, 1), seen, v;
 
     td_exit_if(f, TD_E2(f, greater_equal, i, I32(WIDE_N)));
+    v = LOAD(in, i);
     td_atomic(f, OP_atomic_max, r, I32(1), v, TD_NONE);
     td_atomic(f, OP_atomic_add, r, I32(2), I32(3), LESS(v, I32(80)));
     seen = td_atomic(f, OP_atomic_exch, mine, MUL(i, I32(16)), v, TD_NONE);
