@@ -40,16 +40,7 @@ fn_cmath(walk *w, const call *c, int number, thing *out)
 td_status
 fn_clog(walk *w, const call *c, int number, thing *out)
 {
-    call one = {.node = c->node, .n = 1, .arg = c->arg};
-    thing base;
-
-    TD_TRY(want_args(w, c, "log", 1, 2));
-    TD_TRY(fn_cmath(w, &one, number, out));
-    if (c->n == 1)
-        return TD_OK;
-    one.arg = &c->arg[1];
-    TD_TRY(fn_cmath(w, &one, number, &base));
-    return num_op(w, OP_divide, (thing[]){*out, base}, 2, out);
+    return log_to_base(w, c, number, fn_cmath, out);
 }
 
 td_status

@@ -59,4 +59,7 @@ intrinsic_fn fn_typed;
 
 td_status group_method(walk *w, const thing *group, const char *name, const call *c, thing *out);
 
+/* log(x), or log(x) / log(base) by a function of one argument. */
+td_status log_to_base(walk *w, const call *c, int number, intrinsic_fn *log, thing *out);
+
 #endif

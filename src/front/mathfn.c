@@ -106,19 +106,24 @@ fn_math_pow(walk *w, const call *c, int number, thing *out)
 }
 
 td_status
-fn_log(walk *w, const call *c, int number, thing *out)
+log_to_base(walk *w, const call *c, int number, intrinsic_fn *log, thing *out)
 {
-    call one = *c;
+    call one = {.node = c->node, .n = 1, .arg = c->arg};
     thing base;
 
     TD_TRY(want_args(w, c, "log", 1, 2));
-    one.n = 1;
-    TD_TRY(fn_math(w, &one, number, out));
+    TD_TRY(log(w, &one, number, out));
     if (c->n == 1)
         return TD_OK;
     one.arg = &c->arg[1];
-    TD_TRY(fn_math(w, &one, number, &base));
+    TD_TRY(log(w, &one, number, &base));
     return num_op(w, OP_divide, (thing[]){*out, base}, 2, out);
+}
+
+td_status
+fn_log(walk *w, const call *c, int number, thing *out)
+{
+    return log_to_base(w, c, number, fn_math, out);
 }
 
 /* floor, ceil, trunc: an int. */

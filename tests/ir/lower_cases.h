@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     MAX_ARGS = 128,
@@ -575,6 +577,22 @@ test_end(test_case *c)
             free((void *)(uintptr_t)c->args[s->imm]);
     }
     td_arena_free(&c->mem);
+}
+
+/* Runs the program again as on an older CPU: the option is read once, so it takes a process. */
+static inline void
+test_older(const char *program, const char *level)
+{
+    int status = 1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        setenv("TREADLE_CPU", level, 1);
+        execl("/proc/self/exe", program, (char *)NULL);
+        _exit(1);
+    }
+    printf("%s:\n", level);
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 #endif

@@ -6,9 +6,7 @@
 
 #include "base/scratch.h"
 
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 static double
 seconds(void)
@@ -272,22 +270,6 @@ refusals(const td_lower *lw)
     test_end(&c);
 }
 
-/* The same for older CPUs: the option is read once, so it takes a process. */
-static void
-older(const char *level)
-{
-    int status = 1;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        setenv("TREADLE_CPU", level, 1);
-        execl("/proc/self/exe", "t_lower", (char *)NULL);
-        _exit(1);
-    }
-    printf("%s:\n", level);
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
-}
-
 int
 main(void)
 {
@@ -317,8 +299,8 @@ main(void)
         t = seconds();
         ptxas_flush();
         printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n", seconds() - t);
-        older("x86-64-v2");
-        older("x86-64-v3");
+        test_older("t_lower", "x86-64-v2");
+        test_older("t_lower", "x86-64-v3");
     }
     return check_failures != 0;
 }

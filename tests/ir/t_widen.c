@@ -7,9 +7,7 @@
 #include "ir/wide_table.h"
 #include "ir/widen.h"
 
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
 
@@ -185,21 +183,6 @@ declined(void)
     td_arena_free(&mem);
 }
 
-/* The same for older CPUs: the option is read once, so it takes a process. */
-static void
-older(const char *level)
-{
-    int status = 1;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        setenv("TREADLE_CPU", level, 1);
-        execl("/proc/self/exe", "t_widen", (char *)NULL);
-        _exit(1);
-    }
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -218,8 +201,8 @@ main(int argc, char **argv)
     printf("%d-byte vectors: pass %.1f ms, code %.0f ms\n", lw->vector_bytes, pass_seconds * 1e3,
            code_seconds * 1e3);
     if (argc == 1 && !getenv("TREADLE_CPU")) {
-        older("x86-64-v2");
-        older("x86-64-v3");
+        test_older("t_widen", "x86-64-v2");
+        test_older("t_widen", "x86-64-v3");
     }
     return check_failures != 0;
 }
