@@ -183,6 +183,8 @@ typedef struct td_dims {
     uint16_t first, last; /* arguments that are addresses: the first and the last so many; both 0: any
                              of them may be */
     bool     cooperative; /* all blocks are on the device at once */
+    const uint32_t *offset; /* where argument i begins in args, bytes, for those wider than a word; NULL: at 8 i */
+    uint32_t packed;        /* with offset: bytes of args in all */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
     uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */
@@ -210,7 +212,7 @@ td_status td_func_resident(td_func *f, int threads, size_t shared, int *nblock);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */
 
-/* args: one 8-byte word an argument, low bytes first.  Errors name the kernel and the dims. */
+/* args: one 8-byte word an argument, low bytes first, or as dims->offset says.  Errors name the kernel and the dims. */
 td_status td_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 
 /* ---- the null device ---- */

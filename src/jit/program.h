@@ -1,0 +1,41 @@
+/* program.h - CUDA C++ text to a module that is loaded: parsed, rewritten, compiled, cached.
+ *
+ * The key on disk: text, names, options, architecture, the compiler and its version, cuhost's headers, build id.
+ */
+#ifndef TD_JIT_PROGRAM_H
+#define TD_JIT_PROGRAM_H
+#include "cxx/cxx.h"
+#include "dev/source.h"
+
+typedef struct td_program td_program; /* counted: td_program_ref, _unref; the last one unloads the module */
+
+typedef struct td_program_spec {
+    td_dev            *dev;   /* NULL: only compiled, for `arch` (td_program_image) */
+    const char        *text, *file, *arch; /* arch NULL: the device's */
+    const char *const *option;
+    int                noption;
+    const char *const *name;  /* template instances to have from the start */
+    int                nname;
+    const char        *keep, *cache_dir; /* NULL: none; the usual one */
+    bool               debug, cache;
+} td_program_spec;
+
+td_status td_program_new(const td_program_spec *s, td_program **out); /* owned.  TD_ERR_JIT, TD_ERR_LIBRARY */
+/* A module made elsewhere: cubin, PTX, fatbin. */
+td_status td_program_load(td_dev *d, const void *image, size_t nbytes, td_program **out);
+td_program *td_program_ref(td_program *p);
+void        td_program_unref(td_program *p); /* ok on NULL */
+
+const td_cxx *td_program_text(const td_program *p);                       /* borrowed; NULL: loaded, not compiled */
+const void   *td_program_image(const td_program *p, size_t *nbytes);      /* borrowed */
+const char   *td_program_log(const td_program *p);                        /* borrowed; "" when the compiler said nothing */
+td_dev       *td_program_dev(const td_program *p);
+/* The kernel of that name: "add", "ns::add", a mangled symbol, or an instance "f<float, 4>" that has not been compiled yet: it is
+ * compiled now, into a module of its own; TD_ERR_VALUE where the text has variables of its own, which that module would have
+ * twice (name it from the start).  TD_ERR_VALUE: there is none; lists those there are. */
+td_status td_program_func(td_program *p, const char *name, td_func **out); /* borrowed: lives as long as p */
+/* The signature of a func of p as far as the text, the compiler and the driver tell: NULL where nothing is known. */
+const td_cxx_kernel *td_program_kernel(const td_program *p, const td_func *f);
+td_status td_program_global(td_program *p, const char *name, uintptr_t *ptr, size_t *nbytes);
+
+#endif
