@@ -28,6 +28,7 @@
 #include "td_cu/sync.h"
 #include "td_cu/warp.h"
 #include "td_cu/atomic.h"
+#include "td_cu/integer.h"
 #include "td_cu/table.h"
 
 #endif
