@@ -100,6 +100,7 @@ def elementwise(name, parameters, operation, *, host, preamble="", loop_prep="",
 _REDUCE_GPU = """\
 extern "C" __global__ void {name}({parameters})
 {{
+    {acc} *const _part = ({acc} *)_td_part_at;
     __shared__ double2 _td_sums[{threads} * ((sizeof({acc}) + 15) / 16)];
     {acc} *_td_sm = ({acc} *)_td_sums;
     {shared_flags}
@@ -145,6 +146,7 @@ extern "C" __global__ void {name}({parameters})
 _REDUCE_HOST = """\
 extern "C" __global__ void {name}({parameters})
 {{
+    {acc} *const _part = ({acc} *)_td_part_at;
     const ptrdiff_t _td_part = (_nred + gridDim.y - 1) / gridDim.y, _td_first = _td_part * blockIdx.y;
     const ptrdiff_t _td_last = _td_first + _td_part < _nred ? _td_first + _td_part : _nred;
     const ptrdiff_t _td_opart = (_nout + gridDim.x - 1) / gridDim.x, _td_ofirst = _td_opart * blockIdx.x;
@@ -215,18 +217,18 @@ _NLANE, _TILE = 16, 64
 
 
 def reduce_kernel(name, parameters, load, store, *, host, acc, identity, across=False):
-    """One kernel that reduces: `name`(parameters, acc *_part, ptrdiff_t _nout, ptrdiff_t _nred, int _w), extern "C".
+    """One kernel that reduces: `name`(parameters, void *, ptrdiff_t _nout, ptrdiff_t _nred, int _w), extern "C".
 
     For each result _o < _nout the values of all _r < _nred are joined by the macro REDUCE(a, b), which the text before
     has to define. load: statements that, given _o and _r, declare `const acc _a`; store: statements that, given _o, take
     the result `_s`. identity: an expression; None: there is none, the first value is the start (_nred > 0 then).
     across: values of neighbouring results lie side by side in memory, not those of one result.
 
-    Where gridDim.y is more than 1 it has cut the reduced numbers into that many segments, whose results go to _part
-    [_seg * _nout + _o]; a second kernel (merge_kernel) joins them. reduce_dims tells how to launch."""
+    Where gridDim.y is more than 1 it has cut the reduced numbers into that many segments, whose results go to the void *
+    (else null), an array `_part` of acc, at [_seg * _nout + _o]; a second kernel (merge_kernel) joins them. reduce_dims tells how to launch."""
     parts = {
         "name": name, "acc": acc, "load": load, "store": store, "identity": identity, "threads": THREADS,
-        "parameters": ", ".join(filter(None, [parameters.strip(), f"{acc} *_part, ptrdiff_t _nout, ptrdiff_t _nred, int _w"])),
+        "parameters": ", ".join(filter(None, [parameters.strip(), "void *_td_part_at, ptrdiff_t _nout, ptrdiff_t _nred, int _w"])),
         "init": f" = {acc}({identity})" if identity is not None else "",
         "flag": "" if identity is not None else "bool _td_any = false;",
         "take": "_s = REDUCE(_s, _a);" if identity is not None
@@ -251,16 +253,17 @@ def reduce_kernel(name, parameters, load, store, *, host, acc, identity, across=
             else f"{{ const ptrdiff_t _o = _td_o + _td_l, _r = _td_first; {load} _td_acc[_td_l] = _a; }}"
         )
         parts["begin"] = f"for (int _td_l = 0; _td_l < _td_n; ++_td_l) {start}"
-        return _REDUCE_HOST.format(name=name, parameters=parts["parameters"], body=_HOST_ACROSS.format(**parts))
+        return _REDUCE_HOST.format(name=name, acc=acc, parameters=parts["parameters"], body=_HOST_ACROSS.format(**parts))
     parts["lanes"] = _HOST_LANES.format(nlane=_NLANE, **parts) if identity is not None else ""
-    return _REDUCE_HOST.format(name=name, parameters=parts["parameters"], body=_HOST_ALONG.format(**parts))
+    return _REDUCE_HOST.format(name=name, acc=acc, parameters=parts["parameters"], body=_HOST_ALONG.format(**parts))
 
 
 def merge_kernel(name, parameters, store, *, host, acc, identity, across=True):
-    """The kernel that joins the segments of reduce_kernel: `name`(parameters, const acc *_in, acc *_part, _nout, _nred, _w),
-    where _nred is the count of segments."""
+    """The kernel that joins the segments of reduce_kernel: `name`(parameters, const void *in, void *, _nout, _nred, _w), where
+    in is what they were written to and _nred their count."""
+    load = f"const {acc} _a = ((const {acc} *)_td_in)[_r * _nout + _o];"
     return reduce_kernel(
-        name, ", ".join(filter(None, [parameters.strip(), f"const {acc} *_in"])), f"const {acc} _a = _in[_r * _nout + _o];",
+        name, ", ".join(filter(None, [parameters.strip(), "const void *_td_in"])), load,
         store, host=host, acc=acc, identity=identity, across=across,
     )  # fmt: skip
 
