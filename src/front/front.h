@@ -134,6 +134,8 @@ typedef struct td_made {
     bool           cooperative; /* grid.sync() */
     bool           barrier, warp;
     uint32_t       shared;  /* static shared memory, bytes */
+    uint64_t       dynamic; /* dynamic shared memory, bytes that a launch must give at the least */
+    bool           sized;   /* which is all that is used: other parts' sizes are known to a launch only */
     uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are spread over, 0..2 */
     bool           apart;   /* made for arrays of which those that are written overlap no other argument */
     const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */

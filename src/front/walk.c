@@ -144,6 +144,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->caporigin = 0;
     w->made->written = w->made->read = 0;
     w->made->shared = 0;
+    w->made->dynamic = 0;
+    w->made->sized = true;
     for (uint32_t i = 0; i < narg; i++)
         c.arg[i] = param_thing(w, arg[i], i);
     for (uint32_t i = 0; i < w->made->nhidden; i++)

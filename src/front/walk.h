@@ -118,6 +118,7 @@ typedef struct dynpart { /* a part of dynamic shared memory, from byte start to 
     struct dynpart *up;
     const char     *name;
     td_val          start, end;
+    int64_t         bytes; /* end, before it is made a multiple of what parts begin at; -1: known at a launch only */
 } dynpart;
 
 typedef struct walk {
