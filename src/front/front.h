@@ -22,7 +22,8 @@ typedef enum td_objkind {
     TD_OBJ_COMPLEX,
     TD_OBJ_NUMBER,    /* a NumPy scalar: num with its dtype */
     TD_OBJ_STR,       /* text */
-    TD_OBJ_TUPLE,     /* item[n], handles */
+    TD_OBJ_TUPLE,     /* item[n], handles; of a named one `object` is its class and `text` that one's name */
+    TD_OBJ_NAMED,     /* a class of named tuples: item[n], its fields' names; text */
     TD_OBJ_ARRAY,     /* type: an array that becomes a hidden argument */
     TD_OBJ_TYPE,      /* a dtype, a class of numbers, a type of treadle.types: type */
     TD_OBJ_INTRINSIC, /* number: a row of intrinsic.def */
@@ -39,7 +40,7 @@ typedef struct td_objinfo {
     td_scalar   num;
     const char *text;   /* borrowed until the front returns */
     const uint32_t *item;
-    uint32_t    n;
+    uint32_t    n, object;
     const td_type *type;
     int         number;
     const struct td_source *source;

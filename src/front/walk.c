@@ -62,7 +62,7 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
 static td_status
 store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
 {
-    if (is_none(x))
+    if (is_none(x) || x->type->kind == TD_T_OBJECT) /* the type says all */
         return TD_OK;
     if (x->type->kind == TD_T_TUPLE) {
         for (uint32_t i = 0; i < x->type->n; i++)
