@@ -1,0 +1,1 @@
+"""PyCUDA's modules: ``import treadle.pycuda.driver as drv``."""
