@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static _Thread_local char message[4096];
+static _Thread_local char message[16384];
 
 td_status
 td_fail(td_status st, const char *fmt, ...)
