@@ -58,13 +58,18 @@ no_such(const td_dev *d, const char *call)
 
 /* ---- addresses ---- */
 
+/* A GPU's is of the kind that other processes can open; that costs nothing there. */
 td_status
 td_raw_new(td_dev *d, size_t nbytes, td_buf **out)
 {
+    td_status st;
+
     if (!nbytes)
         return td_raw_refuse(CU_INVALID_VALUE, "cuMemAlloc(0)",
                              "an allocation has at least one byte");
-    TD_TRY(td_raw_said(td_buf_new(d, NULL, nbytes, out), "cuMemAlloc(%zu)", nbytes));
+    st = d->ops->share_new == td_pool_plain ? td_pool_plain(d, nbytes, out)
+                                            : td_buf_new(d, NULL, nbytes, out);
+    TD_TRY(td_raw_said(st, "cuMemAlloc(%zu)", nbytes));
     atomic_fetch_or(&(*out)->flags, TD_BUF_SHARED);
     return TD_OK;
 }

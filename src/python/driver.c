@@ -5,6 +5,8 @@
  */
 #include "python/driver.h"
 
+#include "dev/share.h"
+
 #include <string.h>
 
 typedef struct allocation {
@@ -110,13 +112,24 @@ py_raw_size(Py_ssize_t n, const char *call)
 
 /* ---- DeviceAllocation ---- */
 
+PyObject *
+py_raw_wrap(PyTypeObject *type, td_buf *b)
+{
+    allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
+    allocation *r = (allocation *)alloc(type, 0);
+
+    if (r)
+        r->buf = b;
+    else
+        td_buf_unref(b);
+    return (PyObject *)r;
+}
+
 static PyObject *
 allocation_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"nbytes", NULL};
-    allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
     Py_ssize_t nbytes;
-    allocation *r;
     td_buf *b;
     td_dev *d;
 
@@ -124,14 +137,7 @@ allocation_new(PyTypeObject *type, PyObject *args, PyObject *kw)
         !py_raw_size(nbytes, "cuMemAlloc") || !py_raw_dev(&d))
         return NULL;
     py_drain();
-    if (!py_ok(td_raw_new(d, (size_t)nbytes, &b)))
-        return NULL;
-    r = (allocation *)alloc(type, 0);
-    if (r)
-        r->buf = b;
-    else
-        td_buf_unref(b);
-    return (PyObject *)r;
+    return py_ok(td_raw_new(d, (size_t)nbytes, &b)) ? py_raw_wrap(type, b) : NULL;
 }
 
 static void
@@ -167,7 +173,37 @@ allocation_int(PyObject *self)
                                                                     : NULL;
 }
 
-/* Only memory that the host reaches can be shown: the CPU's and, played by the host, the null device's. */
+/* Memory that the host reaches, as bytes: the CPU's and, played by the host, the null device's. */
+static PyObject *
+view_of(const py_address *a, Py_ssize_t size, Py_ssize_t offset)
+{
+    char call[64];
+
+    PyOS_snprintf(call, sizeof call, "as_buffer(%zd, %zd)", size, offset);
+    if (!py_raw_size(size, call) || !py_raw_size(offset, call) ||
+        !py_raw_range(a, (size_t)size + (size_t)offset, call))
+        return NULL;
+    if (td_dev_info(a->dev)->kind == TD_DEV_CUDA)
+        return PyErr_Format(PyExc_TypeError,
+                            "as_buffer: the host cannot read memory of %s; use managed_empty",
+                            td_dev_info(a->dev)->name);
+    return PyMemoryView_FromMemory((char *)a->at + offset, size, PyBUF_WRITE); // NOLINT
+}
+
+static PyObject *
+view(PyObject *module, PyObject *args)
+{
+    PyObject *address;
+    Py_ssize_t size;
+    py_address a;
+
+    (void)module;
+    return PyArg_ParseTuple(args, "On:_raw_view", &address, &size) &&
+                   py_raw_address(address, "as_buffer", &a)
+               ? view_of(&a, size, 0)
+               : NULL;
+}
+
 static PyObject *
 allocation_buffer(PyObject *self, PyObject *args, PyObject *kw)
 {
@@ -178,14 +214,27 @@ allocation_buffer(PyObject *self, PyObject *args, PyObject *kw)
     if (!PyArg_ParseTupleAndKeywords(args, kw, "n|n:as_buffer", names, &size, &offset) ||
         !of_allocation(self, "as_buffer", &a))
         return NULL;
-    if (size < 0 || offset < 0 || (size_t)offset > a.known || (size_t)size > a.known - (size_t)offset)
-        return PyErr_Format(PyExc_ValueError, "as_buffer: %zd bytes at %zd of %zu", size, offset,
-                            a.known);
-    if (td_dev_info(a.dev)->kind == TD_DEV_CUDA)
-        return PyErr_Format(PyExc_TypeError,
-                            "as_buffer: the host cannot read memory of %s; use managed_empty",
-                            td_dev_info(a.dev)->name);
-    return PyMemoryView_FromMemory((char *)a.at + offset, size, PyBUF_WRITE); // NOLINT
+    return view_of(&a, size, offset);
+}
+
+/* Bytes by which another process opens the memory. */
+static PyObject *
+allocation_send(PyObject *self, PyObject *unused)
+{
+    td_buf *b = ((allocation *)self)->buf;
+    PyThreadState *gil;
+    td_status st;
+    td_handle h;
+
+    (void)unused;
+    if (!b || !td_share_can(b))
+        return py_raise(td_raw_refuse(b ? 801 : 1, "cuIpcGetMemHandle",
+                                      b ? "this memory cannot be opened by other processes"
+                                        : "the memory was freed"));
+    gil = PyEval_SaveThread();
+    st = td_share_send(b, &h);
+    PyEval_RestoreThread(gil);
+    return py_ok(st) ? PyBytes_FromStringAndSize((const char *)&h, sizeof h) : NULL;
 }
 
 static PyObject *
@@ -348,6 +397,8 @@ PyMethodDef py_raw_functions[] = {
     {"_raw_fill", fill, METH_VARARGS,
      "_raw_fill(dst, pitch, size, value, width, height, stream, wait): height rows of width "
      "elements of 1, 2 or 4 bytes."},
+    {"_raw_view", view, METH_VARARGS,
+     "_raw_view(address, nbytes): a memoryview of memory that the host reaches."},
     {"_raw_current", current, METH_NOARGS,
      "_raw_current(): the thread's device; LogicError: it has left its last context."},
     {"_raw_leave", leave, METH_NOARGS,
@@ -366,6 +417,7 @@ py_raw_init(PyObject *m)
         {"as_buffer", PY_FAST(allocation_buffer), METH_VARARGS | METH_KEYWORDS,
          "as_buffer(size, offset=0): a memoryview, where the host reaches the memory; it does not "
          "keep it."},
+        {"_send", allocation_send, METH_NOARGS, "_send(): bytes for _raw_receive."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef getset[] = {
@@ -393,5 +445,6 @@ py_raw_init(PyObject *m)
 
     py.allocation = (PyTypeObject *)PyType_FromSpec(&spec);
     return py.allocation &&
-           PyModule_AddObjectRef(m, "DeviceAllocation", (PyObject *)py.allocation) == 0;
+           PyModule_AddObjectRef(m, "DeviceAllocation", (PyObject *)py.allocation) == 0 &&
+           py_rawset_init(m);
 }
