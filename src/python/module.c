@@ -240,6 +240,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
         PyModule_AddFunctions(m, py_stream_functions) < 0 ||
         PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||
+        PyModule_AddFunctions(m, py_foreign_functions) < 0 ||
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||

@@ -162,9 +162,9 @@ int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 PyObject *py_array_interface(PyObject *self, bool cuda);
 bool      py_memory_init(PyObject *module);
 
-/* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c: functions and types of the module ---- */
+/* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
-    py_dlpack_functions[];
+    py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];

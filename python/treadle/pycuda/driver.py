@@ -12,4 +12,4 @@ from ._enums import (
 )
 from ._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError
 from ._memory import *  # noqa: F403
-from ._streams import Event, Stream
+from ._events import Event, Stream
