@@ -12,7 +12,7 @@ typedef struct event {
 } event;
 
 static PyObject *
-stream_wrap(td_stream *s, bool owned)
+stream_make(td_stream *s, bool owned)
 {
     stream *r = PyObject_New(stream, py.stream);
 
@@ -24,6 +24,12 @@ stream_wrap(td_stream *s, bool owned)
     r->s = s;
     r->owned = owned;
     return (PyObject *)r;
+}
+
+PyObject *
+py_stream_wrap(td_stream *s)
+{
+    return stream_make(s, false);
 }
 
 /* The number of a CUstream that o stands for: 1; 0: none. */
@@ -50,11 +56,11 @@ py_stream(PyObject *o, td_dev *d, td_stream **out)
     void *handle;
     int r;
 
-    *out = td_dev_stream(d);
+    *out = py_captured_stream(py_current_stream(d));
     if (py_is_none(o))
         return true;
     if (Py_IS_TYPE(o, py.stream)) {
-        *out = ((stream *)o)->s;
+        *out = py_captured_stream(((stream *)o)->s);
         if (td_stream_dev(*out) == d)
             return true;
         PyErr_Format(PyExc_ValueError, "the stream belongs to %s, the work to %s",
@@ -79,25 +85,33 @@ stream_of(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO:_stream_of", &where, &number) || !py_device(where, &d) ||
         !py_stream(number, d, &s))
         return NULL;
-    return stream_wrap(s, false);
+    return py_stream_wrap(s);
 }
 
+/* CuPy's first parameter is `null`, a bool, ours is the device. */
 static PyObject *
 stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "null", NULL};
-    PyObject *where = NULL;
+    static char *names[] = {"device", "null", "non_blocking", "ptds", "priority", NULL};
+    PyObject *where = NULL, *priority = NULL;
     td_stream *s = NULL;
     td_dev *d;
-    int null = 0;
+    int null = 0, apart = 0, ptds = 0;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Stream", names, &where, &null) ||
-        !py_device(where, &d))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OpppO:Stream", names, &where, &null, &apart, &ptds,
+                                     &priority))
         return NULL;
-    if (!null && !py_ok(td_stream_new(d, &s)))
+    if (where && PyBool_Check(where)) {
+        null = where == Py_True;
+        where = NULL;
+    }
+    if (!py_device(where, &d))
         return NULL;
-    return stream_wrap(null ? td_dev_stream(d) : s, !null);
+    if (null || ptds)
+        return py_ok(td_stream_of(d, (void *)(uintptr_t)(null ? 0 : 2), &s)) ? py_stream_wrap(s)
+                                                                            : NULL;
+    return py_ok(td_stream_new(d, &s)) ? stream_make(s, true) : NULL;
 }
 
 static void
@@ -200,6 +214,36 @@ stream_forward(PyObject *self, const char *name, PyObject *const *args, Py_ssize
 STREAM_FORWARD(add_callback)
 STREAM_FORWARD(async_done)
 STREAM_FORWARD(auto_synchronize)
+STREAM_FORWARD(use)
+STREAM_FORWARD(begin_capture)
+STREAM_FORWARD(end_capture)
+STREAM_FORWARD(is_capturing)
+STREAM_FORWARD(launch_host_func)
+STREAM_FORWARD(record)
+STREAM_FORWARD(enter)
+STREAM_FORWARD(leave)
+
+static PyObject *
+stream_done(PyObject *self, void *unused)
+{
+    (void)unused;
+    return stream_forward(self, "done", NULL, 0, NULL);
+}
+
+/* Handles on the same stream are equal. */
+static PyObject *
+stream_compare(PyObject *x, PyObject *y, int how)
+{
+    if ((how != Py_EQ && how != Py_NE) || !Py_IS_TYPE(y, py.stream))
+        return Py_NewRef(Py_NotImplemented);
+    return PyBool_FromLong((((stream *)x)->s == ((stream *)y)->s) == (how == Py_EQ));
+}
+
+static Py_hash_t
+stream_hash(PyObject *self)
+{
+    return (Py_hash_t)((uintptr_t)((stream *)self)->s >> 4);
+}
 
 static PyObject *
 stream_handle(PyObject *self, void *unused)
@@ -208,19 +252,24 @@ stream_handle(PyObject *self, void *unused)
     return stream_forward(self, "handle", NULL, 0, NULL);
 }
 
+/* CuPy's first parameter is `block`, a bool: whether waiting threads sleep is the driver's choice here. */
 static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "timing", NULL};
+    static char *names[] = {"device", "timing", "disable_timing", "block", "interprocess", NULL};
     PyObject *where = NULL;
-    int timing = 1;
+    int timing = 1, untimed = 0, block, shared = 0;
     td_event *e;
     td_dev *d;
     event *r;
 
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Event", names, &where, &timing) ||
-        !py_device(where, &d) || !py_ok(td_event_new(d, timing, &e)))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppp:Event", names, &where, &timing, &untimed,
+                                     &block, &shared))
+        return NULL;
+    if (where && PyBool_Check(where))
+        where = NULL;
+    if (!py_device(where, &d) || !py_ok(td_event_new(d, timing && !untimed, &e)))
         return NULL;
     r = PyObject_New(event, py.event);
     if (!r) {
@@ -384,6 +433,20 @@ py_stream_init(PyObject *m)
          "async_done(): an awaitable that is done when the stream's work so far is."},
         {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
          "auto_synchronize(): a context manager; at its end the stream is waited for."},
+        {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
+         "use(): the thread's current stream from now on; `with stream:` for a block."},
+        {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
+         "record(event=None): marks the stream's work so far; returns the event, or a new one."},
+        {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
+         "launch_host_func(callback, arg=None): as add_callback, of callback(arg)."},
+        {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
+         "begin_capture(mode=None): the thread's work is recorded from now on, and not done."},
+        {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
+         "end_capture(): what was recorded, a treadle.cuda.Graph."},
+        {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
+         "is_capturing(): does the thread record the stream's work?"},
         {"__cuda_stream__", stream_protocol, METH_NOARGS,
          "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
         {NULL, NULL, 0, NULL},
@@ -393,17 +456,21 @@ py_stream_init(PyObject *m)
          "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
         {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
         {"device", stream_device, NULL, "The device whose work it orders.", NULL},
+        {"done", stream_done, NULL, "Has what it was given so far passed?", NULL},
         {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
          NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot stream_slots[] = {
         {Py_tp_doc,
-         "Stream(device=None, null=False): a queue of work; null: the device's default stream."},
+         "Stream(device=None, null=False, non_blocking=False, ptds=False, priority=None): a queue of "
+         "work; null: the device's default stream, ptds: the calling thread's."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         PY_SLOT(Py_nb_int, stream_int),
         PY_SLOT(Py_nb_bool, stream_true),
+        PY_SLOT(Py_tp_richcompare, stream_compare),
+        PY_SLOT(Py_tp_hash, stream_hash),
         {Py_tp_methods, stream_methods},
         {Py_tp_getset, stream_getset},
         {0, NULL},
@@ -431,7 +498,8 @@ py_stream_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot event_slots[] = {
-        {Py_tp_doc, "Event(device=None, timing=True): a mark in a stream."},
+        {Py_tp_doc, "Event(device=None, timing=True, disable_timing=False, block=False, "
+                    "interprocess=False): a mark in a stream."},
         PY_SLOT(Py_tp_new, event_new),
         PY_SLOT(Py_tp_dealloc, event_dealloc),
         {Py_tp_methods, event_methods},
