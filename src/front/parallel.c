@@ -34,6 +34,7 @@ struct turns {
     uint32_t stored;      /* a store in it that no parallel loop holds; 0: none */
     const frame *fr;
     bool asked, outermost, inner_lanes, few;
+    const char *reduced; /* names of what its turns are combined in, for explain */
     how_run how;
 };
 
@@ -453,8 +454,10 @@ note(walk *w, const turns *t)
     if (w->made->notes)
         td_text_addf(&text, "%s", w->made->notes);
     if (t->how == RUN_PARALLEL)
-        td_text_addf(&text, "line %u: the loop runs in parallel%s\n", t->line,
-                     t->asked ? ", as prange asks" : "");
+        td_text_addf(&text, "line %u: the loop runs in parallel%s%s%s\n", t->line,
+                     t->asked ? ", as prange asks" : "",
+                     t->reduced ? "; combined in a fixed order: " : "",
+                     t->reduced ? t->reduced : "");
     else if (t->v->never)
         td_text_addf(&text, "line %u: the loop runs in order: line %u: %s\n", t->line, t->v->line,
                      t->v->why);
@@ -468,6 +471,16 @@ note(walk *w, const turns *t)
         memcpy(kept, text.s, text.n);
     w->made->notes = kept;
     td_text_free(&text);
+}
+
+void
+turns_reduce(walk *w, turns *t, const char *name)
+{
+    size_t n = t->reduced ? strlen(t->reduced) + 2 : 0;
+    char *both = td_alloc(w->mem, n + strlen(name) + 1);
+
+    sprintf(both, "%s%s%s", t->reduced ? t->reduced : "", t->reduced ? ", " : "", name);
+    t->reduced = both;
 }
 
 td_status

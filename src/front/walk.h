@@ -317,6 +317,7 @@ const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
 void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
 void      view_of(walk *w, view *v, const view *from, uint32_t ndim); /* v is from's memory with axes of its own */
+void      turns_reduce(walk *w, turns *t, const char *name); /* its turns' values of the variable are combined */
 uint32_t  turns_first(const turns *t); /* the instructions of the loop begin there */
 
 /* ---- flat.c ---- */
@@ -329,6 +330,11 @@ bool flat_is_scaled(const flatix *x, const turns *t); /* t's variable times some
 bool flat_apart(const walk *w, const turns *t, const flatix *a, const flatix *b); /* they meet in no two different turns of t */
 
 /* ---- prange.c ---- */
+td_status reduce_combine(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* op: Lt for min, Gt for max */
+
+/* ---- gridsum.c: what a GPU's threads have found, combined, in an order that only depends on the grid ---- */
+td_status grid_part(walk *w, td_syn op, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
+td_status grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out); /* of all blocks, in every thread */
 td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 
 /* ---- call.c ---- */
