@@ -2,7 +2,7 @@
 #include "base/limits.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "dev/devops.h"
+#include "dev/rawops.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -210,6 +210,7 @@ launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int 
 static const td_devops cpu_ops = {
     .align = 64,
     .entries = true,
+    .raw = &td_cpu_raw,
     .mem_get = mem_get,
     .mem_put = mem_put,
     .mem_cut = mem_cut,

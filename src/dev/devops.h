@@ -36,6 +36,7 @@ struct td_stream {
     size_t     live;           /* blocks handed out that name this stream */
     bool       dead;           /* freed by its owner */
     bool       foreign;        /* another library's: never freed */
+    bool       apart;          /* does not wait for the default stream, nor that for it */
     td_heap    heap[TD_HEAPS]; /* free blocks */
 };
 
@@ -83,6 +84,7 @@ typedef struct td_shared {
 } td_shared;
 
 typedef struct td_devops td_devops;
+struct td_rawops;
 
 /* td_dev - lives as long as the process. */
 struct td_dev {
@@ -127,6 +129,7 @@ struct td_module {
 struct td_devops {
     size_t align; /* of every block */
     bool   entries; /* takes compiled entries (td_func_of_entry) */
+    const struct td_rawops *raw; /* rawops.h */
 
     /* memory from the driver or the system: nbytes and grain are set; TD_ERR_OOM needs no text */
     td_status (*mem_get)(td_dev *d, td_piece *m);

@@ -22,7 +22,8 @@ typedef enum td_objkind {
     TD_OBJ_COMPLEX,
     TD_OBJ_NUMBER,    /* a NumPy scalar: num with its dtype */
     TD_OBJ_STR,       /* text */
-    TD_OBJ_TUPLE,     /* item[n], handles */
+    TD_OBJ_TUPLE,     /* item[n], handles; of a named one `object` is its class and `text` that one's name */
+    TD_OBJ_NAMED,     /* a class of named tuples: item[n], its fields' names; text */
     TD_OBJ_ARRAY,     /* type: an array that becomes a hidden argument */
     TD_OBJ_TYPE,      /* a dtype, a class of numbers, a type of treadle.types: type */
     TD_OBJ_INTRINSIC, /* number: a row of intrinsic.def */
@@ -39,7 +40,7 @@ typedef struct td_objinfo {
     td_scalar   num;
     const char *text;   /* borrowed until the front returns */
     const uint32_t *item;
-    uint32_t    n;
+    uint32_t    n, object;
     const td_type *type;
     int         number;
     const struct td_source *source;
@@ -134,6 +135,8 @@ typedef struct td_made {
     bool           cooperative; /* grid.sync() */
     bool           barrier, warp;
     uint32_t       shared;  /* static shared memory, bytes */
+    uint64_t       dynamic; /* dynamic shared memory, bytes that a launch must give at the least */
+    bool           sized;   /* which is all that is used: other parts' sizes are known to a launch only */
     uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are spread over, 0..2 */
     bool           apart;   /* made for arrays of which those that are written overlap no other argument */
     const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */

@@ -118,6 +118,7 @@ typedef struct dynpart { /* a part of dynamic shared memory, from byte start to 
     struct dynpart *up;
     const char     *name;
     td_val          start, end;
+    int64_t         bytes; /* end, before it is made a multiple of what parts begin at; -1: known at a launch only */
 } dynpart;
 
 typedef struct walk {
@@ -325,6 +326,12 @@ td_status call_source(walk *w, const td_source *s, const call *c, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
 /* Enters the function: parameters bound to c's arguments; then its body. */
 td_status walk_body(walk *w, frame *fr, const call *c, thing *out);
+
+/* ---- named.c: named tuples ---- */
+thing     named_of(const td_type *t, const thing *tuple); /* of t's class, with the tuple's items */
+td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
+td_status named_replace(walk *w, const thing *self, const call *c, thing *out);
+td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
 
 /* ---- intrin.c ---- */
 typedef td_status intrinsic_fn(walk *w, const call *c, int number, thing *out);
