@@ -1,5 +1,6 @@
 /* module.c - treadle._core: set-up, exceptions, argument parsing. */
 #include "python/kernel.h"
+#include "python/program.h"
 
 #include <string.h>
 
@@ -245,7 +246,8 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
-        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m))
+        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m) ||
+        !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
