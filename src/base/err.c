@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local char message[4096];
+static _Thread_local char message[16384];
 static _Thread_local int number;
 
 /* The arguments may point into the record itself. */

@@ -132,7 +132,10 @@ enum {
     CU_HOST_MAPPED = 2,   /* seen by kernels, */
     CU_HOST_COMBINED = 4, /* not through the host's caches */
     CU_ATTACH_GLOBAL = 1,
+    CU_FUNC_MAX_THREADS = 0,
+    CU_FUNC_STATIC_SHARED = 1,
     CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+    CU_FUNC_CARVEOUT = 9,
 
     CU_STREAM_NON_BLOCKING = 1,
     CU_STREAM_LEGACY = 1, /* handles that name streams: the default one, */

@@ -79,7 +79,7 @@ void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tel
 /* ---- nullqueue.c ---- */
 typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_BRICK, NULL_RECORD, NULL_WAIT, NULL_LAUNCH } null_workkind;
 
-enum { NULL_PARAMS = 512 }; /* of a launch */
+enum { NULL_PARAMS = 512 }; /* of a launch; 4096 bytes */
 
 /* null_work - something given to a stream.  The queue's. */
 typedef struct null_work {
@@ -101,6 +101,7 @@ typedef struct null_work {
     td_dims           dims;
     int               narg;
     uint64_t          arg[NULL_PARAMS];
+    const struct null_code *code; /* a CPU's, whose arguments lie side by side in arg; NULL: the hook's */
 } null_work;
 
 int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */

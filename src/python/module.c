@@ -1,5 +1,6 @@
 /* module.c - treadle._core: set-up, exceptions, argument parsing. */
 #include "python/kernel.h"
+#include "python/program.h"
 
 #include <string.h>
 
@@ -230,9 +231,9 @@ core_exec(PyObject *m)
         return -1;
     }
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
-        !py_device_init(m) || !py_stream_init(m) || !py_hostmem_init(m) || !py_random_init(m) ||
-        !py_graph_init(m) || !py_site_init() || !py_raw_init(m) ||
-        PyModule_AddFunctions(m, py_raw_functions) < 0 ||
+        !py_device_init(m) || !py_stream_init(m) || !py_current_init(m) || !py_hostmem_init(m) ||
+        !py_random_init(m) || !py_graph_init(m) || !py_site_init() || !py_raw_init(m) ||
+        !py_rawcall_init(m) || PyModule_AddFunctions(m, py_raw_functions) < 0 ||
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
@@ -244,7 +245,8 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
-        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m))
+        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m) ||
+        !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);

@@ -126,11 +126,11 @@ def sent(ary, device=None):
     """A NumPy array's elements on the device, in its order of axes and without gaps: the core's array."""
     if is_plain(ary.dtype):
         axes = axes_of(ary.shape, ary.strides)
-        return turned(_core.array(numpy.ascontiguousarray(ary.transpose(axes)), device=device), inverse(axes))
+        return turned(_core.array(numpy.asarray(ary.transpose(axes), order="C"), device=device), inverse(axes))
     if ary.dtype.hasobject:
         raise TypeError(f"elements of {ary.dtype} hold Python objects: they cannot be copied to a device")
     axes = axes_of(ary.shape, ary.strides)
-    straight = numpy.ascontiguousarray(ary.transpose(axes)).reshape([ary.shape[k] for k in axes])
+    straight = numpy.asarray(ary.transpose(axes), order="C")
     flat = numpy.frombuffer(straight.tobytes(), numpy.uint8).reshape((*straight.shape, ary.dtype.itemsize))
     return turned(_core.array(flat, device=device), inverse(axes), 1)
 
@@ -141,7 +141,7 @@ def fetched(nd, dtype):
     straight, back = in_memory_order(nd, extra)
     host = straight.get()
     if extra:
-        host = numpy.ascontiguousarray(host).view(dtype).reshape(host.shape[:-1])
+        host = numpy.asarray(host, order="C").view(dtype).reshape(host.shape[:-1])
     return host.transpose(back)
 
 
