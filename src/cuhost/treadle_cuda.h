@@ -26,6 +26,9 @@
 #include "td_cu/thread.h"
 #include "td_cu/entry.h"
 #include "td_cu/sync.h"
+#include "td_cu/warp.h"
+#include "td_cu/atomic.h"
+#include "td_cu/integer.h"
 #include "td_cu/table.h"
 
 #endif

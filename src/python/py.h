@@ -28,8 +28,8 @@ typedef struct py_ndarray {
  * another interpreter gets ImportError. */
 typedef struct py_state {
     PyInterpreterState *interp;
-    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher;
-    PyObject *oom, *compile, *device_error, *missing, *slow; /* exception classes; PerformanceWarning */
+    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
+    PyObject *error, *oom, *compile, *device_error, *logic_error, *launch_error, *missing, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
 } py_state;
@@ -180,6 +180,8 @@ void      py_memory_hooks(void);                /* what the core asks Python for
 bool      py_random_init(PyObject *module);
 bool      py_graph_init(PyObject *module);
 bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */
+extern PyMethodDef py_raw_functions[];          /* driver.c: treadle.pycuda.driver */
+bool      py_raw_init(PyObject *module);
 extern PyMethodDef py_profile_functions[];
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
 PyObject *py_device_object(td_dev *d);

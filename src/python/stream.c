@@ -1,6 +1,8 @@
 /* stream.c - treadle.Stream and treadle.Event: order and time of a device's work. */
 #include "python/py.h"
 
+#include "dev/raw.h"
+
 typedef struct stream {
     PyObject_HEAD td_stream *s;
     bool owned; /* false: the device's default stream */
@@ -11,10 +13,26 @@ typedef struct event {
     td_dev *dev;
 } event;
 
-static PyObject *
-stream_wrap(td_stream *s, bool owned)
+/* An object of type or of what is derived from it, which brings no garbage collection. */
+static void *
+allocate(PyTypeObject *type)
 {
-    stream *r = PyObject_New(stream, py.stream);
+    return ((allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+
+static void
+release(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+stream_wrap(PyTypeObject *type, td_stream *s, bool owned)
+{
+    stream *r = allocate(type);
 
     if (!r) {
         if (owned)
@@ -53,7 +71,7 @@ py_stream(PyObject *o, td_dev *d, td_stream **out)
     *out = td_dev_stream(d);
     if (py_is_none(o))
         return true;
-    if (Py_IS_TYPE(o, py.stream)) {
+    if (PyObject_TypeCheck(o, py.stream)) {
         *out = ((stream *)o)->s;
         if (td_stream_dev(*out) == d)
             return true;
@@ -79,37 +97,36 @@ stream_of(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO:_stream_of", &where, &number) || !py_device(where, &d) ||
         !py_stream(number, d, &s))
         return NULL;
-    return stream_wrap(s, false);
+    return stream_wrap(py.stream, s, false);
 }
 
 static PyObject *
 stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "null", NULL};
+    static char *names[] = {"device", "null", "non_blocking", "priority", NULL};
     PyObject *where = NULL;
     td_stream *s = NULL;
+    int null = 0, apart = 0, priority = 0;
     td_dev *d;
-    int null = 0;
 
-    (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Stream", names, &where, &null) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Oppi:Stream", names, &where, &null, &apart,
+                                     &priority) ||
         !py_device(where, &d))
         return NULL;
-    if (!null && !py_ok(td_stream_new(d, &s)))
+    if (!null && !py_ok(apart || priority ? td_stream_make(d, apart, priority, &s)
+                                          : td_stream_new(d, &s)))
         return NULL;
-    return stream_wrap(null ? td_dev_stream(d) : s, !null);
+    return stream_wrap(type, null ? td_dev_stream(d) : s, !null);
 }
 
 static void
 stream_dealloc(PyObject *self)
 {
     stream *s = (stream *)self;
-    PyTypeObject *type = Py_TYPE(self);
 
     if (s->owned)
         td_stream_free(s->s);
-    PyObject_Free(self);
-    Py_DECREF(type);
+    release(self);
 }
 
 static PyObject *
@@ -129,7 +146,7 @@ stream_sync(PyObject *self, PyObject *unused)
 static PyObject *
 stream_wait(PyObject *self, PyObject *e)
 {
-    if (!Py_IS_TYPE(e, py.event)) {
+    if (!PyObject_TypeCheck(e, py.event)) {
         PyErr_SetString(PyExc_TypeError, "wait_event(event) takes a treadle.Event");
         return NULL;
     }
@@ -141,6 +158,15 @@ stream_ptr(PyObject *self, void *unused)
 {
     (void)unused;
     return PyLong_FromVoidPtr(td_stream_handle(((stream *)self)->s));
+}
+
+static PyObject *
+stream_done(PyObject *self, void *unused)
+{
+    bool done;
+
+    (void)unused;
+    return py_ok(td_stream_done(((stream *)self)->s, &done)) ? PyBool_FromLong(done) : NULL;
 }
 
 static PyObject *
@@ -211,18 +237,28 @@ stream_handle(PyObject *self, void *unused)
 static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "timing", NULL};
+    static char *names[] = {"device", "timing", "blocking", "interprocess", "handle", NULL};
+    int timing = 1, blocking = 0, shared = 0;
+    const char *handle = NULL;
     PyObject *where = NULL;
-    int timing = 1;
+    Py_ssize_t nhandle = 0;
+    unsigned flags;
     td_event *e;
     td_dev *d;
     event *r;
 
-    (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Event", names, &where, &timing) ||
-        !py_device(where, &d) || !py_ok(td_event_new(d, timing, &e)))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#:Event", names, &where, &timing, &blocking,
+                                     &shared, &handle, &nhandle) ||
+        !py_device(where, &d))
         return NULL;
-    r = PyObject_New(event, py.event);
+    flags = (blocking ? TD_EVENT_BLOCKING : 0) | (timing ? 0 : TD_EVENT_NO_TIMING) |
+            (shared ? TD_EVENT_SHARED : 0);
+    if (handle && nhandle != 64)
+        return PyErr_Format(PyExc_ValueError, "Event: a handle has 64 bytes, not %zd", nhandle);
+    if (!py_ok(handle ? td_event_receive(d, (const unsigned char *)handle, &e)
+                      : td_event_make(d, flags, &e)))
+        return NULL;
+    r = allocate(type);
     if (!r) {
         td_event_free(e);
         return NULL;
@@ -235,11 +271,8 @@ event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 static void
 event_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
-
     td_event_free(((event *)self)->e);
-    PyObject_Free(self);
-    Py_DECREF(type);
+    release(self);
 }
 
 /* What has been recorded so far is launched first, so that the event stands behind it. */
@@ -295,6 +328,18 @@ event_done(PyObject *self, void *unused)
     return py_ok(td_event_done(((event *)self)->e, &done)) ? PyBool_FromLong(done) : NULL;
 }
 
+/* Bytes by which another process finds the event. */
+static PyObject *
+event_handle(PyObject *self, PyObject *unused)
+{
+    unsigned char bytes[64];
+
+    (void)unused;
+    return py_ok(td_event_send(((event *)self)->e, bytes))
+               ? PyBytes_FromStringAndSize((const char *)bytes, sizeof bytes)
+               : NULL;
+}
+
 static PyObject *
 event_query(PyObject *self, PyObject *unused)
 {
@@ -306,7 +351,7 @@ event_elapsed(PyObject *self, PyObject *end)
 {
     double ms;
 
-    if (!Py_IS_TYPE(end, py.event)) {
+    if (!PyObject_TypeCheck(end, py.event)) {
         PyErr_SetString(PyExc_TypeError, "elapsed(event) takes a treadle.Event");
         return NULL;
     }
@@ -393,13 +438,16 @@ py_stream_init(PyObject *m)
          "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
         {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
         {"device", stream_device, NULL, "The device whose work it orders.", NULL},
+        {"done", stream_done, NULL, "Has the stream's work so far passed?", NULL},
         {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
          NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot stream_slots[] = {
         {Py_tp_doc,
-         "Stream(device=None, null=False): a queue of work; null: the device's default stream."},
+         "Stream(device=None, null=False, non_blocking=False, priority=0): a queue of work; null: "
+         "the device's default stream; non_blocking: does not wait for that one; a lower priority "
+         "number comes first."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         PY_SLOT(Py_nb_int, stream_int),
@@ -411,7 +459,7 @@ py_stream_init(PyObject *m)
     static PyType_Spec stream_spec = {
         .name = "treadle.Stream",
         .basicsize = sizeof(stream),
-        .flags = Py_TPFLAGS_DEFAULT,
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
         .slots = stream_slots,
     };
     static PyMethodDef event_methods[] = {
@@ -421,6 +469,8 @@ py_stream_init(PyObject *m)
          "wait(stream=None): work given to the stream later waits for the event."},
         {"query", event_query, METH_NOARGS, "query(): has the event passed?"},
         {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
+        {"ipc_handle", event_handle, METH_NOARGS,
+         "ipc_handle(): 64 bytes by which another process finds an event made with interprocess."},
         {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
         {"elapsed_time", event_elapsed, METH_O,
          "elapsed_time(end): milliseconds from this event to end."},
@@ -431,7 +481,8 @@ py_stream_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot event_slots[] = {
-        {Py_tp_doc, "Event(device=None, timing=True): a mark in a stream."},
+        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, handle=None): a mark "
+                    "in a stream; handle: another process's."},
         PY_SLOT(Py_tp_new, event_new),
         PY_SLOT(Py_tp_dealloc, event_dealloc),
         {Py_tp_methods, event_methods},
@@ -441,7 +492,7 @@ py_stream_init(PyObject *m)
     static PyType_Spec event_spec = {
         .name = "treadle.Event",
         .basicsize = sizeof(event),
-        .flags = Py_TPFLAGS_DEFAULT,
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
         .slots = event_slots,
     };
 
