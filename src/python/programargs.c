@@ -5,6 +5,7 @@
  */
 #include "python/program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* what - the parameter that is being filled. */
@@ -346,7 +347,7 @@ add_python_number(what *w, PyObject *o)
     }
     default:
         if (number && (w->p->size == 4 || w->p->size == 8))
-            return put_int(w, o, PyObject_RichCompareBool(o, py_zero(), Py_LT) == 1);
+            return put_int(w, o, PyLong_AsDouble(o) < 0);
         return refuse_object(w, o, "the parameter's type is not known: give a NumPy scalar of it");
     }
 }
