@@ -8,7 +8,10 @@ from . import _core, _processes
 from ._core import (
     CompileError,
     DeviceError,
+    Error,
     Event,
+    LaunchError,
+    LogicError,
     MissingLibraryError,
     OutOfMemoryError,
     PerformanceWarning,
@@ -97,7 +100,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"cuda", "demo", "fft", "linalg", "memory", "random", "special", "types"}
+_MODULES = {"cuda", "demo", "fft", "linalg", "memory", "pycuda", "random", "special", "types"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(

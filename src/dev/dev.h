@@ -42,6 +42,13 @@ td_status td_dev_get(const char *name, td_dev **out); /* borrowed.  TD_ERR_VALUE
 int       td_dev_count(td_devkind kind);              /* never fails: 0 without a driver or a device */
 td_status td_dev_default(td_dev **out);               /* the thread's (td_dev_use), else TREADLE_DEVICE, else cuda:0 where there is one, else cpu */
 void      td_dev_use(td_dev *d);                      /* the calling thread's default; NULL: back to the process's */
+/* The calling thread has no device from now on, until its next td_dev_use: for programs of the driver's kind, which
+ * have left their last context.  Arrays do not mind. */
+void      td_dev_leave(void);
+/* As td_dev_default, for calls that such a program makes.  TD_ERR_DEVICE (201): the thread has left its last context. */
+td_status td_dev_current(td_dev **out);
+/* The default of threads that have chosen none, before TREADLE_DEVICE; NULL: none. */
+void      td_dev_choose(td_dev *d);
 const td_devinfo *td_dev_info(const td_dev *d);       /* borrowed */
 td_status td_dev_sync(td_dev *d);                     /* waits for all work on d */
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
@@ -208,6 +215,7 @@ void      td_func_blocks(td_func *f);
 /* What the driver knows of f, by CU_FUNC_ATTRIBUTE number, and how many blocks of so many threads and bytes of
  * dynamic shared memory a multiprocessor holds at once.  TD_SKIP: the device has no such thing. */
 td_status td_func_attribute(td_func *f, int number, int *out);
+td_status td_func_set_attribute(td_func *f, int number, int value);
 td_status td_func_resident(td_func *f, int threads, size_t shared, int *nblock);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */

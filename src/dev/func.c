@@ -1,5 +1,6 @@
 /* func.c - modules, functions and launches on any device: records, checks, dispatch. */
 #include "dev/site.h"
+#include "dev/source.h"
 #include "dev/work.h"
 
 #include <stdio.h>
@@ -12,12 +13,6 @@ no_record(const td_dev *d, const char *what)
     return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
 }
 
-static td_status
-entries_only(const td_dev *d)
-{
-    return td_fail(TD_ERR_DEVICE, "%s: takes compiled entries, not modules", d->info.name);
-}
-
 /* ---- modules ---- */
 
 td_status
@@ -26,8 +21,6 @@ td_module_load(td_dev *d, const void *image, td_module **out)
     td_module *m;
     td_status st;
 
-    if (!d->ops->module_load)
-        return entries_only(d);
     m = calloc(1, sizeof *m);
     if (!m)
         return no_record(d, "a module");
@@ -58,7 +51,9 @@ td_module_free(td_module *m)
 td_status
 td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes)
 {
-    return d->ops->assemble ? d->ops->assemble(d, ptx, out, nbytes) : entries_only(d);
+    return d->ops->assemble
+               ? d->ops->assemble(d, ptx, out, nbytes)
+               : td_fail(TD_ERR_DEVICE, "%s: runs compiled entries, not PTX", d->info.name);
 }
 
 /* Under the module's lock. */
@@ -103,6 +98,18 @@ td_module_func(td_module *m, const char *name, td_func **out)
 }
 
 td_status
+td_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes)
+{
+    return m->dev->ops->module_global(m, name, ptr, nbytes);
+}
+
+td_status
+td_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset)
+{
+    return f->dev->ops->func_param(f, i, out, offset);
+}
+
+td_status
 td_func_of_entry(td_dev *d, const char *name, td_cpu_entry *entry, td_func **out)
 {
     td_func *f;
@@ -135,6 +142,12 @@ td_status
 td_func_attribute(td_func *f, int number, int *out)
 {
     return f->dev->ops->func_attribute ? f->dev->ops->func_attribute(f, number, out) : TD_SKIP;
+}
+
+td_status
+td_func_set_attribute(td_func *f, int number, int value)
+{
+    return f->dev->ops->func_set_attribute(f, number, value);
 }
 
 td_status

@@ -142,6 +142,23 @@ td_null_mem_check(cu_ptr ptr, size_t nbytes)
     return n < nbytes && !td_null_pinned((uintptr_t)ptr, nbytes, NULL) ? CU_INVALID_VALUE : 0;
 }
 
+bool
+td_null_mem_range(cu_ptr ptr, cu_ptr *start, size_t *nbytes)
+{
+    const null_range *x;
+    size_t i;
+
+    pthread_mutex_lock(&drv.mu);
+    i = range_above(&drv.mem, (uintptr_t)ptr);
+    x = i && range_extent(&drv.mem, (uintptr_t)ptr, false) ? &drv.mem.at[i - 1] : NULL;
+    if (x) {
+        *start = x->ptr;
+        *nbytes = x->nbytes;
+    }
+    pthread_mutex_unlock(&drv.mu);
+    return x != NULL;
+}
+
 void
 td_null_mem_count(size_t *count, size_t *bytes)
 {

@@ -59,6 +59,8 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
         for (uint32_t i = 0; i < info.n; i++)
             TD_TRY(object(w, info.item[i], node, &item[i]));
         *out = tuple_of(w, item, info.n);
+        if (info.object)
+            out->type = td_type_named(info.object, info.text, out->type->item, info.n);
         return TD_OK;
     }
     case TD_OBJ_INTRINSIC:
