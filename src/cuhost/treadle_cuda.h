@@ -29,6 +29,7 @@
 #include "td_cu/warp.h"
 #include "td_cu/atomic.h"
 #include "td_cu/integer.h"
+#include "td_cu/math.h"
 #include "td_cu/table.h"
 
 #endif

@@ -112,6 +112,7 @@ static const td_cu_host host = {
     .run = run_fibers,
     .yield = td_fiber_yield,
     .barrier = td_fiber_barrier,
+    .meet = td_fiber_meet,
     .fail = fail,
     .print = print,
     .extent = extent,
@@ -364,7 +365,8 @@ td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void 
     TD_TRY(check(k, d, l.nshared));
     memcpy(l.block.grid, d->grid, sizeof l.block.grid);
     memcpy(l.block.block, d->block, sizeof l.block.block);
-    td_parallel((int64_t)d->grid[0] * d->grid[1] * d->grid[2], run_block, &l);
+    l.block.cooperative = d->cooperative; /* all blocks in one call */
+    td_parallel(d->cooperative ? 1 : (int64_t)d->grid[0] * d->grid[1] * d->grid[2], run_block, &l);
     pthread_mutex_destroy(&l.mu);
     return l.failed ? td_fail(TD_ERR_DEVICE, "%s", l.error) : TD_OK;
 }

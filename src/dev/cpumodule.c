@@ -1,6 +1,7 @@
 /* cpumodule.c - the CPU's modules: shared objects made from CUDA C++ (cpucode.c). */
 #include "dev/cpucode.h"
 #include "dev/devops.h"
+#include "dev/driver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,16 @@ td_cpu_func_attribute(td_func *f, int number, int *out)
                ? TD_OK
                : td_fail(TD_ERR_VALUE, "%s: a kernel has no attribute %d", f->dev->info.name,
                          number);
+}
+
+/* Wishes about caches and shared memory: there is nothing to set. */
+td_status
+td_cpu_func_set_attribute(td_func *f, int number, int value)
+{
+    if (number == CU_FUNC_MAX_DYNAMIC_SHARED && (value < 0 || value > TD_CU_SHARED))
+        return td_fail(TD_ERR_VALUE, "%s: %d bytes of shared memory: the device has %d", f->name,
+                       value, TD_CU_SHARED);
+    return TD_OK;
 }
 
 td_status

@@ -41,7 +41,7 @@ new_program(td_dev *d, td_program **out)
 td_status
 td_program_new(const td_program_spec *s, td_program **out)
 {
-    td_program *p;
+    td_program *p = NULL;
     td_status st;
 
     TD_TRY(new_program(s->dev, &p));
@@ -58,7 +58,7 @@ td_program_new(const td_program_spec *s, td_program **out)
 td_status
 td_program_load(td_dev *d, const void *image, size_t nbytes, td_program **out)
 {
-    td_program *p;
+    td_program *p = NULL;
     td_part *q;
     td_status st;
 

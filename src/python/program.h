@@ -11,6 +11,9 @@
 
 enum { PY_CU_ARGS = 512, PY_CU_BYTES = 4096 }; /* what every driver's launch takes */
 
+/* What 3.12's headers of the limited API have. */
+typedef PyObject *(*py_vectorcall)(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
+
 typedef struct py_program {
     PyObject_HEAD
     td_program *p;
@@ -19,7 +22,7 @@ typedef struct py_program {
 /* py_cukernel - a function of a program.  Prepared ones have a signature by format, and take their arguments one by one. */
 typedef struct py_cukernel {
     PyObject_HEAD
-    vectorcallfunc call;
+    py_vectorcall  call;
     PyObject      *program, *name, *weak;
     td_func       *func;
     td_dev        *dev;

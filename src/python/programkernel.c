@@ -427,7 +427,7 @@ lay_out(py_cukernel *k)
 }
 
 static py_cukernel *
-new_kernel(PyTypeObject *type, PyObject *program, td_func *f, PyObject *name, vectorcallfunc call)
+new_kernel(PyTypeObject *type, PyObject *program, td_func *f, PyObject *name, py_vectorcall call)
 {
     py_cukernel *k = PyObject_New(py_cukernel, type);
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -633,6 +633,31 @@ dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
+/* What those call that do not know of vector calls. */
+static PyObject *
+tp_call(PyObject *self, PyObject *args, PyObject *kw)
+{
+    Py_ssize_t n = PyTuple_Size(args), nkw = kw ? PyDict_Size(kw) : 0, at = 0, i = n;
+    PyObject *names = nkw ? PyTuple_New(nkw) : NULL, *k, *v, *r = NULL,
+             **all = malloc((size_t)(n + nkw + 1) * sizeof *all);
+
+    if (!all || (nkw && !names)) {
+        free(all);
+        Py_XDECREF(names);
+        return PyErr_NoMemory();
+    }
+    for (Py_ssize_t j = 0; j < n; j++)
+        all[j] = PyTuple_GetItem(args, j);
+    while (names && PyDict_Next(kw, &at, &k, &v)) {
+        PyTuple_SetItem(names, i - n, Py_NewRef(k));
+        all[i++] = v;
+    }
+    r = ((py_cukernel *)self)->call(self, all, (size_t)n, names);
+    free(all);
+    Py_XDECREF(names);
+    return r;
+}
+
 static PyMethodDef methods[] = {
     {"packed", PY_FAST(kernel_packed), METH_FASTCALL | METH_KEYWORDS,
      "packed(grid, block, buffer, *, shared=0, stream=None): launches with arguments that lie side "
@@ -663,7 +688,7 @@ py_cukernel_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        PY_SLOT(Py_tp_dealloc, dealloc), PY_SLOT(Py_tp_call, PyVectorcall_Call),
+        PY_SLOT(Py_tp_dealloc, dealloc), PY_SLOT(Py_tp_call, tp_call),
         PY_SLOT(Py_tp_repr, kernel_repr), {Py_tp_members, members},
         {Py_tp_methods, methods},        {Py_tp_getset, getset},
         {0, NULL},

@@ -4,7 +4,9 @@
  * into those of kernels that have been launched: prints go to Python's print, a failure becomes the
  * exception that the wait raises.  On the CPU the launch itself has waited.
  */
+#include "dev/cpucode.h"
 #include "python/kernel.h"
+#include "python/program.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
