@@ -169,9 +169,14 @@ bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
-/* What a stream= argument means on d: a Stream; NULL, None and 0 (or 1) its default one; 2 the calling thread's; the number
- * of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
+/* What a stream= argument means on d: a Stream; NULL and None the thread's current one; 0 (or 1) d's default one; 2 the
+ * calling thread's; the number of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
 bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
+PyObject *py_stream_wrap(td_stream *s);         /* a Stream that does not own s */
+td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
+td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
+bool      py_current_init(PyObject *module);    /* behind py_stream_init */
+bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_memory_functions[];       /* memory.c */

@@ -44,6 +44,12 @@ stream_wrap(PyTypeObject *type, td_stream *s, bool owned)
     return (PyObject *)r;
 }
 
+PyObject *
+py_stream_wrap(td_stream *s)
+{
+    return stream_wrap(py.stream, s, false);
+}
+
 /* The number of a CUstream that o stands for: 1; 0: none. */
 static int
 stream_number(PyObject *o, void **out)
@@ -68,11 +74,11 @@ py_stream(PyObject *o, td_dev *d, td_stream **out)
     void *handle;
     int r;
 
-    *out = td_dev_stream(d);
+    *out = py_captured_stream(py_current_stream(d));
     if (py_is_none(o))
         return true;
     if (PyObject_TypeCheck(o, py.stream)) {
-        *out = ((stream *)o)->s;
+        *out = py_captured_stream(((stream *)o)->s);
         if (td_stream_dev(*out) == d)
             return true;
         PyErr_Format(PyExc_ValueError, "the stream belongs to %s, the work to %s",
@@ -100,23 +106,35 @@ stream_of(PyObject *module, PyObject *args)
     return stream_wrap(py.stream, s, false);
 }
 
+/* CuPy's first parameter is `null`, a bool, ours is the device. */
 static PyObject *
 stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "null", "non_blocking", "priority", NULL};
-    PyObject *where = NULL;
+    static char *names[] = {"device", "null", "non_blocking", "priority", "ptds", NULL};
+    PyObject *where = NULL, *urgent = NULL;
     td_stream *s = NULL;
     int null = 0, apart = 0, priority = 0;
     td_dev *d;
+    int ptds = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Oppi:Stream", names, &where, &null, &apart,
-                                     &priority) ||
-        !py_device(where, &d))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OppOp:Stream", names, &where, &null, &apart, &urgent,
+                                     &ptds))
         return NULL;
-    if (!null && !py_ok(apart || priority ? td_stream_make(d, apart, priority, &s)
-                                          : td_stream_new(d, &s)))
+    if (where && PyBool_Check(where)) {
+        null = where == Py_True;
+        where = NULL;
+    }
+    if (!py_is_none(urgent))
+        priority = (int)PyLong_AsLong(urgent);
+    if (PyErr_Occurred() || !py_device(where, &d))
         return NULL;
-    return stream_wrap(type, null ? td_dev_stream(d) : s, !null);
+    if (null || ptds)
+        return py_ok(td_stream_of(d, (void *)(uintptr_t)(null ? 0 : 2), &s))
+                   ? stream_wrap(type, s, false)
+                   : NULL;
+    if (!py_ok(apart || priority ? td_stream_make(d, apart, priority, &s) : td_stream_new(d, &s)))
+        return NULL;
+    return stream_wrap(type, s, true);
 }
 
 static void
@@ -226,6 +244,29 @@ stream_forward(PyObject *self, const char *name, PyObject *const *args, Py_ssize
 STREAM_FORWARD(add_callback)
 STREAM_FORWARD(async_done)
 STREAM_FORWARD(auto_synchronize)
+STREAM_FORWARD(use)
+STREAM_FORWARD(begin_capture)
+STREAM_FORWARD(end_capture)
+STREAM_FORWARD(is_capturing)
+STREAM_FORWARD(launch_host_func)
+STREAM_FORWARD(record)
+STREAM_FORWARD(enter)
+STREAM_FORWARD(leave)
+
+/* Handles on the same stream are equal. */
+static PyObject *
+stream_compare(PyObject *x, PyObject *y, int how)
+{
+    if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(y, py.stream))
+        return Py_NewRef(Py_NotImplemented);
+    return PyBool_FromLong((((stream *)x)->s == ((stream *)y)->s) == (how == Py_EQ));
+}
+
+static Py_hash_t
+stream_hash(PyObject *self)
+{
+    return (Py_hash_t)((uintptr_t)((stream *)self)->s >> 4);
+}
 
 static PyObject *
 stream_handle(PyObject *self, void *unused)
@@ -234,11 +275,13 @@ stream_handle(PyObject *self, void *unused)
     return stream_forward(self, "handle", NULL, 0, NULL);
 }
 
+/* CuPy's first parameter is `block`, a bool, which is our `blocking`; disable_timing its `timing`. */
 static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "timing", "blocking", "interprocess", "handle", NULL};
-    int timing = 1, blocking = 0, shared = 0;
+    static char *names[] = {"device", "timing", "blocking", "interprocess",
+                            "handle", "disable_timing", "block", NULL};
+    int timing = 1, untimed = 0, blocking = 0, sleep = 0, shared = 0;
     const char *handle = NULL;
     PyObject *where = NULL;
     Py_ssize_t nhandle = 0;
@@ -247,9 +290,16 @@ event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     td_dev *d;
     event *r;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#:Event", names, &where, &timing, &blocking,
-                                     &shared, &handle, &nhandle) ||
-        !py_device(where, &d))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#pp:Event", names, &where, &timing, &blocking,
+                                     &shared, &handle, &nhandle, &untimed, &sleep))
+        return NULL;
+    if (where && PyBool_Check(where)) {
+        sleep = where == Py_True;
+        where = NULL;
+    }
+    timing = timing && !untimed;
+    blocking = blocking || sleep;
+    if (!py_device(where, &d))
         return NULL;
     flags = (blocking ? TD_EVENT_BLOCKING : 0) | (timing ? 0 : TD_EVENT_NO_TIMING) |
             (shared ? TD_EVENT_SHARED : 0);
@@ -429,6 +479,20 @@ py_stream_init(PyObject *m)
          "async_done(): an awaitable that is done when the stream's work so far is."},
         {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
          "auto_synchronize(): a context manager; at its end the stream is waited for."},
+        {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
+         "use(): the thread's current stream from now on; `with stream:` for a block."},
+        {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
+         "record(event=None): marks the stream's work so far; returns the event, or a new one."},
+        {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
+         "launch_host_func(callback, arg=None): as add_callback, of callback(arg)."},
+        {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
+         "begin_capture(mode=None): the thread's work is recorded from now on, and not done."},
+        {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
+         "end_capture(): what was recorded, a treadle.cuda.Graph."},
+        {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
+         "is_capturing(): does the thread record the stream's work?"},
         {"__cuda_stream__", stream_protocol, METH_NOARGS,
          "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
         {NULL, NULL, 0, NULL},
@@ -445,13 +509,15 @@ py_stream_init(PyObject *m)
     };
     static PyType_Slot stream_slots[] = {
         {Py_tp_doc,
-         "Stream(device=None, null=False, non_blocking=False, priority=0): a queue of work; null: "
-         "the device's default stream; non_blocking: does not wait for that one; a lower priority "
-         "number comes first."},
+         "Stream(device=None, null=False, non_blocking=False, priority=None, ptds=False): a queue of "
+         "work; null: the device's default stream; non_blocking: does not wait for that one; a lower "
+         "priority number comes first; ptds: the calling thread's default stream."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         PY_SLOT(Py_nb_int, stream_int),
         PY_SLOT(Py_nb_bool, stream_true),
+        PY_SLOT(Py_tp_richcompare, stream_compare),
+        PY_SLOT(Py_tp_hash, stream_hash),
         {Py_tp_methods, stream_methods},
         {Py_tp_getset, stream_getset},
         {0, NULL},
@@ -481,8 +547,9 @@ py_stream_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot event_slots[] = {
-        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, handle=None): a mark "
-                    "in a stream; handle: another process's."},
+        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
+                    "handle=None, disable_timing=False, block=False): a mark in a stream; handle: "
+                    "another process's."},
         PY_SLOT(Py_tp_new, event_new),
         PY_SLOT(Py_tp_dealloc, event_dealloc),
         {Py_tp_methods, event_methods},
