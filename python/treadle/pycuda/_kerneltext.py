@@ -2,7 +2,7 @@
 
 import os
 
-HEADERS = os.path.join(os.path.dirname(__file__), "include")  # pycuda-complex.hpp and its like, for all compilers
+HEADERS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_cuda_headers")  # for all compilers
 HEAD = "#include <pycuda-complex.hpp>\n"
 
 

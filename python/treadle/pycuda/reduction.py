@@ -57,7 +57,7 @@ def get_reduction_kernel_and_types(
     text = _text(stage, out_type, neutral, reduce_expr, map_expr or "in[i]", _declarations(given), name, preamble, host)
     func = built(text, name, keep, options).get_function(name)
     letters = [a.struct_char for a in (parse_c_args(given) if isinstance(given, str) else given)]
-    func.prepare("P" + "".join(letters) + "P" * stage + "nni")
+    func.prepare("P" + "".join(letters) + "P" * stage + "qqi")
     return func, letters
 
 

@@ -209,8 +209,8 @@ class _Scan:
         text, name = _text(*self._parts, runs_on_host(_core.device())), self._parts[3]
         module = built(text, name, self._keep, self._options)
         totals, scan = module.get_function(name + "_totals"), module.get_function(name)
-        totals.prepare("PPnn")
-        scan.prepare("PPPnni")
+        totals.prepare("PPqq")
+        scan.prepare("PPPqqi")
         return totals, scan
 
     def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
