@@ -8,6 +8,7 @@
  */
 #ifndef TD_FRONT_FRONT_H
 #define TD_FRONT_FRONT_H
+#include "front/spread.h"
 #include "front/type.h"
 #include "ir/ir.h"
 
@@ -103,6 +104,7 @@ typedef enum td_hiddenkind {
     TD_HIDDEN_ARRAY,   /* the words of array object `object` */
     TD_HIDDEN_RESULT,  /* address of td_made.result_bytes bytes */
     TD_HIDDEN_PORT,    /* address that breakpoints store to: td_check.port in ir/interp.h */
+    TD_HIDDEN_PARTIALS, /* address of td_made.partials times 16 bytes for each block of the grid */
     TD_HIDDEN_CALLMEM,    /* address of a td_callmem, for the arrays that a function makes: base/callmem.h */
 } td_hiddenkind;
 
@@ -138,6 +140,8 @@ typedef struct td_made {
     uint64_t       dynamic; /* dynamic shared memory, bytes that a launch must give at the least */
     bool           sized;   /* which is all that is used: other parts' sizes are known to a launch only */
     uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are spread over, 0..2 */
+    td_spreads     loops;  /* the turns of those loops */
+    uint32_t       partials; /* of TD_HIDDEN_PARTIALS, for each block */
     bool           apart;   /* made for arrays of which those that are written overlap no other argument */
     const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */
 } td_made;

@@ -136,6 +136,8 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->loops = w->nests = 0;
     w->made->apart = false;
     w->made->spread = 0;
+    w->made->partials = 0;
+    w->made->loops = (td_spreads){.term = NULL};
     w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
     w->made->notes = NULL;
     w->made->nsite = 0;

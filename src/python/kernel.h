@@ -114,6 +114,7 @@ typedef struct py_spec {
     py_ndarray    **hidden; /* arrays of made.hidden, NULL for the others */
     py_box         *box;    /* NULL: it reports nothing */
     td_buf         *grid;   /* words of grid.sync() */
+    td_buf         *partials; /* of reductions over a grid; functions run on the default stream, one after the other */
     uint32_t        busy;   /* calls under way */
 } py_spec;
 
@@ -232,7 +233,8 @@ bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);    
 
 /* ---- kernelspread.c ---- */
 bool py_call_overlaps(const py_call *c, uint64_t written); /* does an argument that is written share memory with another? */
-void py_spread_dims(const py_spec *s, td_dims *dims);      /* of a function: its loops' turns over a GPU's threads */
+void py_spread_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims); /* of a function: its loops' turns over a GPU's threads; word: the arguments' */
+size_t py_partials_bytes(const py_spec *s);                /* of TD_HIDDEN_PARTIALS, for any launch */
 
 /* ---- kernelresult.c ---- */
 PyObject *py_shown(const td_type *t, const uint64_t *word); /* a kernel's variable; arrays: views of their memory */

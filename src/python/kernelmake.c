@@ -119,6 +119,7 @@ free_spec(py_spec *s)
         Py_XDECREF((PyObject *)s->hidden[i]);
     py_box_free(s->box);
     td_buf_unref(s->grid);
+    td_buf_unref(s->partials);
     td_arena_free(&s->mem);
     free(s->hidden);
     free(s->type);
@@ -286,6 +287,9 @@ fetch_memory(py_spec *s)
         td_hiddenkind kind = s->made.hidden[i].kind;
 
         if (kind == TD_HIDDEN_MAILBOX && !s->box && !py_box_new(s))
+            return false;
+        if (kind == TD_HIDDEN_PARTIALS && !s->partials &&
+            !py_ok(td_buf_new(s->dev, NULL, py_partials_bytes(s), &s->partials)))
             return false;
         if (kind == TD_HIDDEN_GRID && !s->grid &&
             (!py_ok(td_buf_new(s->dev, NULL, 8, &s->grid)) ||
