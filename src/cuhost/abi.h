@@ -81,7 +81,7 @@ typedef struct td_cu_module {
     uint32_t            nkernel;
     const td_cu_global *global;
     uint32_t            nglobal;
-    const size_t       *nstatic; /* bytes of static shared memory that a block needs; known once loaded */
+    const size_t       *nstatic; /* bytes of static shared memory that a block needs, a multiple of 64; known once loaded */
 } td_cu_module;
 
 /* td_cu_texture - what a cudaTextureObject_t or cudaSurfaceObject_t is the address of on a CPU. */

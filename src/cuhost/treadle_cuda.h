@@ -7,6 +7,8 @@
 #define TREADLE_CUDA_H
 #pragma GCC system_header // the user's text is what warnings are for
 
+#undef _FORTIFY_SOURCE // it would call another printf than ours
+
 #include "abi.h"
 
 // libstdc++'s special functions come with half of the standard library and are no part of CUDA.
@@ -30,6 +32,7 @@
 #include "td_cu/atomic.h"
 #include "td_cu/integer.h"
 #include "td_cu/math.h"
+#include "td_cu/output.h"
 #include "td_cu/table.h"
 
 #endif

@@ -8,7 +8,7 @@
 
 namespace td_cu {
 
-__attribute__((const, noinline, unused)) static size_t shared_nbytes() { return (nstatic + 63) / 64 * 64 + block_now->nshared; }
+__attribute__((const, noinline, unused)) static size_t shared_nbytes() { return nstatic + block_now->nshared; }
 
 TD_CU_INLINE bool of_block(const void *p)
 {

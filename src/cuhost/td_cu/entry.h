@@ -159,7 +159,7 @@ inline block_index index_of(const td_cu_block *b, unsigned i)
     return {{i % b->grid[0], i / b->grid[0] % b->grid[1], i / b->grid[0] / b->grid[1]}};
 }
 
-inline size_t shared_bytes(const td_cu_block *b) { return (nstatic + 63) / 64 * 64 + (b->nshared + 63) / 64 * 64; }
+inline size_t shared_bytes(const td_cu_block *b) { return nstatic + (b->nshared + 63) / 64 * 64; }
 
 inline void no_memory(size_t nbytes)
 {

@@ -60,13 +60,15 @@ namespace td_cu {
 
 // ---- shared memory ----
 
-__attribute__((unused)) static size_t nstatic; // bytes, once the module is loaded
+// Bytes, once the module is loaded; dynamic shared memory lies behind them.
+__attribute__((unused)) static size_t nstatic, nreserved;
 
 TD_CU_INLINE size_t reserve(size_t nbytes, size_t align)
 {
-    size_t at = (nstatic + align - 1) / align * align;
+    size_t at = (nreserved + align - 1) / align * align;
 
-    nstatic = (at + nbytes + 15) / 16 * 16;
+    nreserved = at + nbytes;
+    nstatic = (nreserved + 63) / 64 * 64;
     return at;
 }
 
@@ -84,7 +86,7 @@ template <class T, int K> TD_CU_INLINE T &shared()
 // extern __shared__
 template <class T> TD_CU_INLINE T *dynamic_shared()
 {
-    return reinterpret_cast<T *>(shared_base() + (nstatic + 63) / 64 * 64);
+    return reinterpret_cast<T *>(shared_base() + nstatic);
 }
 
 // ---- the end of a thread ----
