@@ -17,7 +17,7 @@ manner(cx_job *j, const cx_fn *f)
 
     if (!(does & (CX_BARRIER | CX_WARP)))
         return PLAIN;
-    if ((does & (CX_VOLATILE | CX_GRID)) || j->r.all || td_options()->interpret || !td_plan_make(j, f, &p))
+    if ((does & (CX_VOLATILE | CX_GRID)) || j->r.all || td_options()->kernels != TD_KERNELS_WIDEN || !td_plan_make(j, f, &p))
         return SWITCHED;
     td_plan_write(&p);
     return REGIONS;
