@@ -193,7 +193,7 @@ run(const td_source_job *job, const td_temp *t, td_image *out)
     td_status st;
 
     TD_TRY(find_compiler(path, sizeof path));
-    TD_TRY(td_temp_write(t, "kernel.cpp", job->text));
+    TD_TRY(td_temp_write(t, "kernel.cpp", job->text, strlen(job->text)));
     add_command(&args, path, job, t);
     st = td_args_check(&args);
     if (!st)

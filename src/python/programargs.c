@@ -230,6 +230,24 @@ add_interface(what *w, PyObject *o)
     return ok ? 1 : -1;
 }
 
+/* Is o memory of the host?  Scalars of NumPy are too, but may be addresses. */
+static bool
+host_memory(PyObject *o)
+{
+    Py_buffer b;
+    bool yes;
+
+    if (!PyObject_CheckBuffer(o))
+        return false;
+    if (PyObject_GetBuffer(o, &b, PyBUF_STRIDES) < 0) {
+        PyErr_Clear();
+        return true;
+    }
+    yes = b.ndim != 0;
+    PyBuffer_Release(&b);
+    return yes;
+}
+
 /* Anything else that has an address: GPUArrays, allocations, other libraries' arrays. */
 static bool
 add_pointer_object(what *w, PyObject *o)
@@ -252,10 +270,11 @@ add_pointer_object(what *w, PyObject *o)
         Py_DECREF(v);
         return ok;
     }
-    if (PyIndex_Check(o))
+    r = host_memory(o);
+    if (!r && PyIndex_Check(o))
         return put_address(w, o);
     return refuse_object(w, o,
-                         PyObject_CheckBuffer(o)
+                         r
                              ? "it is host memory: copy it to the device, as an array "
                                "(treadle.asarray) or with memcpy_htod"
                              : "a pointer takes an array of the device, an address or None");
