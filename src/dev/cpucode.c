@@ -21,6 +21,7 @@
 enum { PRINT_MAX = 1 << 20, ERROR_MAX = 512 };
 
 struct td_culib {
+    td_culib *next; /* loaded */
     void *handle;
     const td_cu_module *m;
 };
@@ -33,7 +34,13 @@ typedef struct launch {
     atomic_bool failed;
     pthread_mutex_t mu; /* guards error */
     char error[ERROR_MAX];
+    td_cu_extent *extent;
 } launch;
+
+static struct {
+    pthread_mutex_t mu;
+    td_culib *first;
+} loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local launch *current; /* of the block that this thread runs */
 
@@ -102,9 +109,9 @@ td_culib_has_printed(void)
 static size_t
 extent(const void *p, size_t *before)
 {
-    (void)p;
-    *before = 0;
-    return 0;
+    size_t n = current ? current->extent((uintptr_t)p, before) : 0;
+
+    return n ? n : td_culib_find((uintptr_t)p, before);
 }
 
 static const td_cu_host host = {
@@ -236,6 +243,10 @@ td_culib_open(const void *image, td_culib **out)
         return st;
     }
     l->m->init(&host);
+    pthread_mutex_lock(&loaded.mu);
+    l->next = loaded.first;
+    loaded.first = l;
+    pthread_mutex_unlock(&loaded.mu);
     *out = l;
     return TD_OK;
 }
@@ -245,6 +256,13 @@ td_culib_close(td_culib *l)
 {
     if (!l)
         return;
+    pthread_mutex_lock(&loaded.mu);
+    for (td_culib **at = &loaded.first; *at; at = &(*at)->next)
+        if (*at == l) {
+            *at = l->next;
+            break;
+        }
+    pthread_mutex_unlock(&loaded.mu);
     if (l->handle)
         dlclose(l->handle);
     free(l);
@@ -271,6 +289,26 @@ td_culib_global(const td_culib *l, const char *name, uintptr_t *at, size_t *nbyt
             return true;
         }
     return false;
+}
+
+size_t
+td_culib_find(uintptr_t ptr, size_t *before)
+{
+    size_t n = 0;
+
+    *before = 0;
+    pthread_mutex_lock(&loaded.mu);
+    for (const td_culib *l = loaded.first; l && !n; l = l->next)
+        for (uint32_t i = 0; i < l->m->nglobal && !n; i++) {
+            const td_cu_global *g = &l->m->global[i];
+
+            if (ptr >= (uintptr_t)g->at && ptr - (uintptr_t)g->at < g->nbytes) {
+                *before = ptr - (uintptr_t)g->at;
+                n = g->nbytes - *before;
+            }
+        }
+    pthread_mutex_unlock(&loaded.mu);
+    return n;
 }
 
 size_t
@@ -355,11 +393,13 @@ check(const td_cu_kernel *k, const td_dims *d, size_t nshared)
 }
 
 td_status
-td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void *const *param)
+td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void *const *param,
+             td_cu_extent *extent_of)
 {
     launch l = {.k = k,
                 .block = {.param = param, .nshared = d->shared},
                 .nshared = td_culib_shared(lib) + d->shared,
+                .extent = extent_of,
                 .mu = PTHREAD_MUTEX_INITIALIZER};
 
     TD_TRY(check(k, d, l.nshared));
