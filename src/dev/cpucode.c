@@ -408,5 +408,5 @@ td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void 
     l.block.cooperative = d->cooperative; /* all blocks in one call */
     td_parallel(d->cooperative ? 1 : (int64_t)d->grid[0] * d->grid[1] * d->grid[2], run_block, &l);
     pthread_mutex_destroy(&l.mu);
-    return l.failed ? td_fail(TD_ERR_DEVICE, "%s", l.error) : TD_OK;
+    return l.failed ? td_fail_code(TD_ERR_DEVICE, CU_LAUNCH_FAILED, "%s", l.error) : TD_OK;
 }
