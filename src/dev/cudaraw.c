@@ -17,27 +17,22 @@ handle_of(const td_stream *s)
 
 /* ---- memory ---- */
 
+/* Of what the driver cannot tell (a module's variables, memory of the host's that the device reaches) its own calls
+ * judge. */
 static bool
 holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 {
     td_cuda *c = td_cuda_of(d);
     cu_ptr start = 0;
     size_t size = 0;
-    int type = 0;
-    bool pushed, ok;
+    bool pushed, told;
 
     if (td_cuda_enter(c, &pushed))
         return false;
-    ok = c->drv->cuPointerGetAttribute(&start, CU_POINTER_RANGE_START, ptr) == 0 &&
-         c->drv->cuPointerGetAttribute(&size, CU_POINTER_RANGE_SIZE, ptr) == 0 && size;
-    if (ok)
-        ok = ptr - start < size && nbytes <= size - (ptr - start);
-    else /* host memory that is pinned in parts: the driver knows of each address only */
-        ok = c->drv->cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE, ptr) == 0 &&
-             (!nbytes ||
-              c->drv->cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE, ptr + nbytes - 1) == 0);
+    told = c->drv->cuPointerGetAttribute(&start, CU_POINTER_RANGE_START, ptr) == 0 &&
+           c->drv->cuPointerGetAttribute(&size, CU_POINTER_RANGE_SIZE, ptr) == 0 && size;
     td_cuda_leave(c, pushed);
-    return ok;
+    return !told || (ptr - start < size && nbytes <= size - (ptr - start));
 }
 
 static td_status

@@ -156,6 +156,12 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
     td_args_add(a, "-march=%s", march());
     if (!is_clang(path))
         td_args_add(a, "-fno-gnu-unique");
+#if defined(__x86_64__) && defined(__GLIBC__)
+    else { /* exp and its like in loops: vector functions of the C library, as kernels in Python have */
+        td_args_add(a, "-fveclib=libmvec");
+        td_args_add(a, "-lmvec");
+    }
+#endif
     td_args_add(a, "-I%s", td_source_include(dir, sizeof dir));
     td_args_options(a, job, TD_DIALECT_HOST);
     td_args_add(a, "-o");
@@ -187,7 +193,7 @@ run(const td_source_job *job, const td_temp *t, td_image *out)
     td_status st;
 
     TD_TRY(find_compiler(path, sizeof path));
-    TD_TRY(td_temp_write(t, "kernel.cpp", job->text));
+    TD_TRY(td_temp_write(t, "kernel.cpp", job->text, strlen(job->text)));
     add_command(&args, path, job, t);
     st = td_args_check(&args);
     if (!st)

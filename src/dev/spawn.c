@@ -152,12 +152,11 @@ td_temp_path(const td_temp *t, const char *name, char *buf, size_t n)
 }
 
 td_status
-td_temp_write(const td_temp *t, const char *name, const char *text)
+td_temp_write(const td_temp *t, const char *name, const void *bytes, size_t n)
 {
     char path[PATH_MAX];
     FILE *f = fopen(td_temp_path(t, name, path, sizeof path), "we");
-    size_t n = strlen(text);
-    bool ok = f && fwrite(text, 1, n, f) == n;
+    bool ok = f && fwrite(bytes, 1, n, f) == n;
 
     if (f)
         ok = fclose(f) == 0 && ok;

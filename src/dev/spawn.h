@@ -20,7 +20,7 @@ typedef struct td_temp {
 td_status   td_temp_begin(td_temp *t, const char *keep); /* keep: a folder of the user's, made if needed; NULL: a new one */
 void        td_temp_end(td_temp *t);
 const char *td_temp_path(const td_temp *t, const char *name, char *buf, size_t n); /* returns buf */
-td_status   td_temp_write(const td_temp *t, const char *name, const char *text);
+td_status   td_temp_write(const td_temp *t, const char *name, const void *bytes, size_t n);
 td_status   td_temp_read(const td_temp *t, const char *name, void **out, size_t *nbytes); /* owned, a NUL behind it */
 
 #endif

@@ -103,7 +103,7 @@ stream_of(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO:_stream_of", &where, &number) || !py_device(where, &d) ||
         !py_stream(number, d, &s))
         return NULL;
-    return py_stream_wrap(s);
+    return stream_wrap(py.stream, s, false);
 }
 
 /* CuPy's first parameter is `null`, a bool, ours is the device. */
@@ -111,29 +111,28 @@ static PyObject *
 stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "null", "non_blocking", "priority", "ptds", NULL};
-    PyObject *where = NULL, *rank = NULL;
+    PyObject *where = NULL, *urgent = NULL;
     td_stream *s = NULL;
-    int null = 0, apart = 0, ptds = 0;
-    long priority = 0;
+    int null = 0, apart = 0, priority = 0;
     td_dev *d;
+    int ptds = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OppOp:Stream", names, &where, &null, &apart, &rank,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OppOp:Stream", names, &where, &null, &apart, &urgent,
                                      &ptds))
         return NULL;
     if (where && PyBool_Check(where)) {
         null = where == Py_True;
         where = NULL;
     }
-    if (!py_is_none(rank) && (priority = PyLong_AsLong(rank)) == -1 && PyErr_Occurred())
-        return NULL;
-    if (!py_device(where, &d))
+    if (!py_is_none(urgent))
+        priority = (int)PyLong_AsLong(urgent);
+    if (PyErr_Occurred() || !py_device(where, &d))
         return NULL;
     if (null || ptds)
         return py_ok(td_stream_of(d, (void *)(uintptr_t)(null ? 0 : 2), &s))
                    ? stream_wrap(type, s, false)
                    : NULL;
-    if (!py_ok(apart || priority ? td_stream_make(d, apart, (int)priority, &s)
-                                 : td_stream_new(d, &s)))
+    if (!py_ok(apart || priority ? td_stream_make(d, apart, priority, &s) : td_stream_new(d, &s)))
         return NULL;
     return stream_wrap(type, s, true);
 }
@@ -276,13 +275,13 @@ stream_handle(PyObject *self, void *unused)
     return stream_forward(self, "handle", NULL, 0, NULL);
 }
 
-/* CuPy's first parameter is `block`, a bool, ours is the device. */
+/* CuPy's first parameter is `block`, a bool, which is our `blocking`; disable_timing its `timing`. */
 static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "timing", "blocking", "interprocess", "handle",
-                            "disable_timing", "block", NULL};
-    int timing = 1, blocking = 0, shared = 0, untimed = 0, block = 0;
+    static char *names[] = {"device", "timing", "blocking", "interprocess",
+                            "handle", "disable_timing", "block", NULL};
+    int timing = 1, untimed = 0, blocking = 0, sleep = 0, shared = 0;
     const char *handle = NULL;
     PyObject *where = NULL;
     Py_ssize_t nhandle = 0;
@@ -292,15 +291,17 @@ event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     event *r;
 
     if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#pp:Event", names, &where, &timing, &blocking,
-                                     &shared, &handle, &nhandle, &untimed, &block))
+                                     &shared, &handle, &nhandle, &untimed, &sleep))
         return NULL;
     if (where && PyBool_Check(where)) {
-        block = where == Py_True;
+        sleep = where == Py_True;
         where = NULL;
     }
+    timing = timing && !untimed;
+    blocking = blocking || sleep;
     if (!py_device(where, &d))
         return NULL;
-    flags = (blocking || block ? TD_EVENT_BLOCKING : 0) | (timing && !untimed ? 0 : TD_EVENT_NO_TIMING) |
+    flags = (blocking ? TD_EVENT_BLOCKING : 0) | (timing ? 0 : TD_EVENT_NO_TIMING) |
             (shared ? TD_EVENT_SHARED : 0);
     if (handle && nhandle != 64)
         return PyErr_Format(PyExc_ValueError, "Event: a handle has 64 bytes, not %zd", nhandle);
@@ -510,7 +511,7 @@ py_stream_init(PyObject *m)
         {Py_tp_doc,
          "Stream(device=None, null=False, non_blocking=False, priority=None, ptds=False): a queue of "
          "work; null: the device's default stream; non_blocking: does not wait for that one; a lower "
-         "priority number comes first; ptds: the calling thread's. A bool for the device is `null`."},
+         "priority number comes first; ptds: the calling thread's default stream."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         PY_SLOT(Py_nb_int, stream_int),
@@ -546,9 +547,9 @@ py_stream_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot event_slots[] = {
-        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, handle=None, "
-                    "disable_timing=False, block=False): a mark in a stream; handle: another process's. "
-                    "A bool for the device is `block`, another name for `blocking`."},
+        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
+                    "handle=None, disable_timing=False, block=False): a mark in a stream; handle: "
+                    "another process's."},
         PY_SLOT(Py_tp_new, event_new),
         PY_SLOT(Py_tp_dealloc, event_dealloc),
         {Py_tp_methods, event_methods},

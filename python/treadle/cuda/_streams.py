@@ -118,10 +118,6 @@ def record(self, event=None):
     return event.record(self)
 
 
-def done(self):
-    return _core.Event(self.device, timing=False).record(self).query()
-
-
 def launch_host_func(self, callback, arg=None):
     add_callback(self, lambda stream, status, given: callback(given), arg)
 

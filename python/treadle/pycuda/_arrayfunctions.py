@@ -157,13 +157,13 @@ def _extremum(name):
         one = a if isinstance(a, GPUArray) else b
         x, y = _operand(a), _operand(b)
         if not isinstance(one, GPUArray) or x is None or y is None:
-            raise TypeError(f"{name}imum: a GPUArray and another or a number, not {type(a).__name__}, {type(b).__name__}")
+            raise TypeError(f"{name}imum: GPUArrays or one and a number, not {type(a).__name__}, {type(b).__name__}")
         with ordered(stream, one.device):
             value = _UFUNC["f" + name](x, y)
             return _delivered(value, out, one._allocator)
 
     choose.__name__ = choose.__qualname__ = name + "imum"
-    choose.__doc__ = f"{name}imum(a, b, out=None, stream=None): of each pair the {name}imum; of a NaN and a number the number."
+    choose.__doc__ = f"{name}imum(a, b, out=None, stream=None): of each pair; of a NaN and a number the number."
     return choose
 
 
@@ -241,7 +241,7 @@ def _extreme(name):
     find.__name__ = find.__qualname__ = name
     find.__doc__ = f"{name}(a, stream=None): the {name}imum of all elements that are numbers."
     find_subset.__name__ = find_subset.__qualname__ = "subset_" + name
-    find_subset.__doc__ = f"subset_{name}(subset, a, stream=None): the {name}imum of a's elements at the indices in subset."
+    find_subset.__doc__ = f"subset_{name}(subset, a, stream=None): {name} of a's elements at the indices in subset."
     return find, find_subset
 
 

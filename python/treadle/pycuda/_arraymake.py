@@ -10,6 +10,7 @@ from . import _layout
 from ._gpuarray import GPUArray, _is_default
 from ._pointer import ordered
 
+
 def to_gpu(ary, allocator=None):
     """A NumPy array's elements as a GPUArray, in the same order of axes."""
     if isinstance(ary, GPUArray):

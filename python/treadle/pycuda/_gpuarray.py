@@ -1,8 +1,8 @@
 """GPUArray: PyCUDA's array over treadle's, whose operations are recorded, fused and run where a value is wanted.
 
-Methods have PyCUDA's parameters. Where PyCUDA wants contiguous arrays of one shape, they take any
-layout and broadcast. A result has the dtype that NumPy's promotion gives to arrays of the operands' dtypes, and Python
-numbers take the array's; comparisons give the arrays' dtype (0 and 1), and integers divide as in C, both as PyCUDA does.
+Methods have PyCUDA's parameters. Where PyCUDA wants contiguous arrays of one shape, they take any layout and broadcast.
+A result has the dtype that NumPy's promotion gives to arrays of the operands' dtypes, and Python numbers take the
+array's; comparisons give the arrays' dtype (0 and 1), and integers divide as in C, both as PyCUDA does.
 """
 
 import warnings
@@ -105,7 +105,7 @@ def _divided(x, y):
 
 
 class GPUArray:
-    """An array on the device: GPUArray(shape, dtype, allocator=mem_alloc, base=None, gpudata=None, strides=None, order='C').
+    """GPUArray(shape, dtype, allocator=mem_alloc, base=None, gpudata=None, strides=None, order='C'): on the device.
 
     gpudata: memory to use instead of new one: an allocation, another array's gpudata, an address; base is kept alive.
     strides: in bytes, instead of order ('C', 'F'). Elements are uninitialised. allocator(nbytes) gives the memory where
@@ -388,7 +388,7 @@ class GPUArray:
         return self._like(abs(self._plain()))
 
     def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
-        """selffac * self + otherfac * other, in one kernel. add_timer(count, timer): timer() gives the seconds it took."""
+        """selffac * self + otherfac * other, in one kernel. add_timer(count, timer): timer() gives its seconds."""
         x, y = self._plain(), other._plain()
         dtype = numpy.result_type(x.dtype, y.dtype)
         with ordered(stream, self.device):

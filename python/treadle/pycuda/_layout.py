@@ -14,7 +14,7 @@ def is_plain(dtype):
     """Does the core know this dtype? Else its elements are bytes to it."""
     if not dtype.isnative or dtype.fields is not None or dtype.shape:
         return False
-    return dtype.kind in "biu" or dtype.kind == "f" and dtype.itemsize <= 8 or dtype.kind == "c" and dtype.itemsize <= 16
+    return dtype.itemsize <= {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16}.get(dtype.kind, -1)
 
 
 def shape_of(shape):

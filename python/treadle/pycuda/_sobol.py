@@ -2,8 +2,8 @@
 
 Dimension d > 0 belongs to the d-th primitive polynomial over GF(2), ordered by degree and value. Its first direction
 numbers are those of Joe and Kuo (2008) where that matters most, for the first dimensions; the others are odd numbers
-drawn once for all. Every dimension by itself is a (0, 1)-sequence whatever odd numbers are taken: of its first 2^k points
-one falls into each of 2^k equal intervals.
+drawn once for all. Every dimension by itself is a (0, 1)-sequence whatever odd numbers are taken: of its first 2^k
+points one falls into each of 2^k equal intervals.
 """
 
 import functools
@@ -13,8 +13,8 @@ import numpy
 
 LONGEST = 13  # the degree of the last polynomials
 _FIRST = [
-    [1], [1, 3], [1, 3, 1], [1, 1, 1], [1, 1, 3, 3], [1, 3, 5, 13], [1, 1, 5, 5, 17], [1, 1, 5, 5, 5], [1, 1, 7, 11, 19],
-    [1, 1, 5, 1, 1], [1, 1, 1, 3, 11], [1, 3, 5, 5, 31], [1, 3, 3, 9, 7, 49], [1, 1, 1, 15, 21, 21],
+    [1], [1, 3], [1, 3, 1], [1, 1, 1], [1, 1, 3, 3], [1, 3, 5, 13], [1, 1, 5, 5, 17], [1, 1, 5, 5, 5],
+    [1, 1, 7, 11, 19], [1, 1, 5, 1, 1], [1, 1, 1, 3, 11], [1, 3, 5, 5, 31], [1, 3, 3, 9, 7, 49], [1, 1, 1, 15, 21, 21],
     [1, 3, 1, 13, 27, 49], [1, 1, 1, 15, 7, 5], [1, 3, 1, 15, 13, 25], [1, 1, 5, 5, 19, 61],
     [1, 3, 7, 11, 23, 15, 103], [1, 3, 7, 13, 13, 15, 69],
 ]  # fmt: skip
@@ -111,10 +111,11 @@ def _drawn(seed):
 
 @functools.lru_cache(maxsize=8)
 def scrambled(count, bits):
-    """vectors() with each dimension's digits mixed by a fixed triangular matrix, which keeps what is even about them."""
+    """vectors() with each dimension's digits mixed by a fixed triangular matrix, which keeps them as even."""
     places = numpy.arange(bits, dtype=f"uint{bits}")[::-1]  # the most significant bit first
     digits = (vectors(count, bits)[:, :, None] >> places & 1).astype(numpy.uint8)
-    mixer = numpy.tril(_drawn(bits).integers(0, 2, (count, bits, bits), dtype=numpy.uint8), -1) + numpy.eye(bits, dtype=numpy.uint8)
+    mixer = numpy.tril(_drawn(bits).integers(0, 2, (count, bits, bits), dtype=numpy.uint8), -1)
+    mixer += numpy.eye(bits, dtype=numpy.uint8)
     mixed = (numpy.einsum("dij,dkj->dki", mixer, digits, dtype=numpy.int64) & 1).astype(f"uint{bits}")
     table = (mixed << places).sum(axis=2, dtype=f"uint{bits}")
     table.setflags(write=False)

@@ -1,8 +1,8 @@
 """Random and quasi-random numbers of many generators: bits by position, and distributions of bits.
 
-Element i of an array belongs to generator g = i % count. A generator's bits are a function of g and its position, which
-counts its elements; so generators can be moved, and a fill needs no state but positions. Each distribution is made of one
-number of 64 bits by its inverse, for pseudo-random numbers as for quasi-random ones, whose evenness that keeps.
+Element i of an array belongs to generator g = i % count. A generator's bits are a function of g and its position,
+which counts its elements; so generators can be moved, and a fill needs no state but positions. Each distribution is
+made of one number of 64 bits by its inverse, for pseudo-random numbers as for quasi-random ones, which stay even so.
 """
 
 import functools

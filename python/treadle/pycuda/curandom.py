@@ -243,7 +243,7 @@ class XORWOWRandomNumberGenerator(_Pseudo):
 
 
 class MRG32k3aRandomNumberGenerator(_Pseudo):
-    """Pseudo-random numbers (Philox's), others than XORWOW's: MRG32k3aRandomNumberGenerator(seed_getter=None, offset=0)."""
+    """Pseudo-random numbers (Philox's), others than XORWOW's; the parameters are the same."""
 
     _kind = 2
 
@@ -272,8 +272,10 @@ class _Sobol(_Generators):
         bits, dtype = self.generator_bits, f"uint{self.generator_bits}"
         if dir_vector is None:
             dir_vector = generate_direction_vectors(self._count, self._set)
-        for what, table, shape in (("dir_vector", dir_vector, (self._count, bits)), ("scramble_vector", scramble, (self._count,))):
-            if table is not None and not (isinstance(table, GPUArray) and table.dtype == dtype and table.shape == shape):
+        tables = {"dir_vector": (dir_vector, (self._count, bits)), "scramble_vector": (scramble, (self._count,))}
+        for what, (table, shape) in tables.items():
+            right = isinstance(table, GPUArray) and table.dtype == dtype and table.shape == shape
+            if table is not None and not right:
                 raise TypeError(f"{what} is a GPUArray of shape {shape} and dtype {dtype}")
         up = numpy.uint64(64 - bits)
         middle = numpy.uint64(1 << 31 if bits == 32 else 0)  # of the interval that a point of 32 digits stands for
@@ -306,13 +308,13 @@ class Sobol64RandomNumberGenerator(_Sobol):
 
 
 class ScrambledSobol32RandomNumberGenerator(_ScrambledSobol):
-    """Scrambled points of 32 digits: ScrambledSobol32RandomNumberGenerator(dir_vector=None, scramble_vector=None, offset=0)."""
+    """Scrambled points of 32 digits; parameters dir_vector=None, scramble_vector=None, offset=0."""
 
     _set = direction_vector_set.SCRAMBLED_VECTOR_32
 
 
 class ScrambledSobol64RandomNumberGenerator(_ScrambledSobol):
-    """Scrambled points of 64 digits: ScrambledSobol64RandomNumberGenerator(dir_vector=None, scramble_vector=None, offset=0)."""
+    """Scrambled points of 64 digits; parameters dir_vector=None, scramble_vector=None, offset=0."""
 
     generator_bits = 64
     _set = direction_vector_set.SCRAMBLED_VECTOR_64
