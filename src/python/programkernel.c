@@ -347,6 +347,7 @@ read_format(char c, td_cxx_param *out)
         {'i', 'i', 4, "int"},      {'I', 'u', 4, "unsigned int"}, {'l', 'i', 8, "long"},
         {'L', 'u', 8, "unsigned long"}, {'q', 'i', 8, "long long"}, {'Q', 'u', 8, "unsigned long long"},
         {'e', 'f', 2, "half"},     {'f', 'f', 4, "float"},       {'d', 'f', 8, "double"},
+        {'n', 'i', 8, "ptrdiff_t"}, {'N', 'u', 8, "size_t"},
         {'F', 's', 8, "complex<float>"}, {'D', 's', 16, "complex<double>"},
     };
 
