@@ -59,6 +59,7 @@ class ElementwiseKernel:
         check_names(self.params)
         self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
         self.operation, self.name, self.__name__ = operation, name, name
+        self._symbol = name + "_elements"  # names such as "norm" or "max" are functions in the text already
         self.reduce_dims, self.preamble = reduce_dims, preamble
         self.no_return, self.return_tuple = no_return, return_tuple
         self.options, self.loop_prep, self.after_loop = tuple(options), loop_prep, after_loop
@@ -177,7 +178,7 @@ class ElementwiseKernel:
         device, dtypes, is_array, raws, plain, how = key
         text, vector = self._text(known, dtypes, is_array, raws, plain, how, host)
         program = _rawtext.program(text, device, self.name, self.options)
-        return program.kernel(self.name), vector
+        return program.kernel(self._symbol), vector
 
     def _text(self, known, dtypes, is_array, raws, plain, how, host):
         declared, before, raws = [], [], iter(raws)
@@ -205,7 +206,7 @@ class ElementwiseKernel:
             declared.append(f"const td_space<{how[0]}, 0> _sp")
         head = typedefs(known, dtypes) + SUPPORT + support
         text = (
-            f'{head}{self.preamble}\nextern "C" __global__ void {self.name}({", ".join(declared)})\n{{\n'
+            f'{head}{self.preamble}\nextern "C" __global__ void {self._symbol}({", ".join(declared)})\n{{\n'
             f"{''.join(before)}{self._index_text(how[0])}{self.loop_prep};\n{body}{self.after_loop};\n}}\n"
         )
         return text, vector
