@@ -21,9 +21,15 @@
 enum { PRINT_MAX = 1 << 20, ERROR_MAX = 512 };
 
 struct td_culib {
+    td_culib *next; /* those that are loaded */
     void *handle;
     const td_cu_module *m;
 };
+
+static struct {
+    pthread_mutex_t mu;
+    td_culib *first;
+} loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 /* launch - one that runs.  On the launching thread's stack. */
 typedef struct launch {
@@ -236,6 +242,10 @@ td_culib_open(const void *image, td_culib **out)
         return st;
     }
     l->m->init(&host);
+    pthread_mutex_lock(&loaded.mu);
+    l->next = loaded.first;
+    loaded.first = l;
+    pthread_mutex_unlock(&loaded.mu);
     *out = l;
     return TD_OK;
 }
@@ -245,6 +255,13 @@ td_culib_close(td_culib *l)
 {
     if (!l)
         return;
+    pthread_mutex_lock(&loaded.mu);
+    for (td_culib **at = &loaded.first; *at; at = &(*at)->next)
+        if (*at == l) {
+            *at = l->next;
+            break;
+        }
+    pthread_mutex_unlock(&loaded.mu);
     if (l->handle)
         dlclose(l->handle);
     free(l);
@@ -271,6 +288,23 @@ td_culib_global(const td_culib *l, const char *name, uintptr_t *at, size_t *nbyt
             return true;
         }
     return false;
+}
+
+size_t
+td_culib_extent(uintptr_t ptr)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&loaded.mu);
+    for (const td_culib *l = loaded.first; l && !n; l = l->next)
+        for (uint32_t i = 0; i < l->m->nglobal && !n; i++) {
+            const td_cu_global *g = &l->m->global[i];
+
+            if (ptr - (uintptr_t)g->at < g->nbytes)
+                n = g->nbytes - (ptr - (uintptr_t)g->at);
+        }
+    pthread_mutex_unlock(&loaded.mu);
+    return n;
 }
 
 size_t

@@ -5,6 +5,7 @@
  * and opened by another process (cuIpcGetMemHandle), and what is unmapped faults when it is touched.
  * Parts of the file are never used twice; freed ones are punched out of it.
  */
+#include "dev/cpucode.h"
 #include "dev/nulldrv.h"
 
 #include <fcntl.h>
@@ -139,7 +140,10 @@ td_null_mem_check(cu_ptr ptr, size_t nbytes)
     pthread_mutex_lock(&drv.mu);
     n = range_extent(&drv.mem, (uintptr_t)ptr, true);
     pthread_mutex_unlock(&drv.mu);
-    return n < nbytes && !td_null_pinned((uintptr_t)ptr, nbytes, NULL) ? CU_INVALID_VALUE : 0;
+    return n < nbytes && !td_null_pinned((uintptr_t)ptr, nbytes, NULL) &&
+                   td_culib_extent((uintptr_t)ptr) < nbytes
+               ? CU_INVALID_VALUE
+               : 0;
 }
 
 bool
