@@ -164,6 +164,10 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
 #endif
     td_args_add(a, "-I%s", td_source_include(dir, sizeof dir));
     td_args_options(a, job, TD_DIALECT_HOST);
+    td_args_add(a, "-include");
+    td_args_add(a, "treadle_cuda.h"); /* before the user's macros, whatever their names */
+    td_args_add(a, "-include");
+    td_args_add(a, "%s", td_temp_path(t, "macros.h", dir, sizeof dir));
     td_args_add(a, "-o");
     td_args_add(a, "%s", td_temp_path(t, "kernel.so", dir, sizeof dir));
     td_args_add(a, "%s", td_temp_path(t, "kernel.cpp", dir, sizeof dir));
@@ -186,13 +190,17 @@ same_symbols(const td_source_job *job, td_image *out)
 static td_status
 run(const td_source_job *job, const td_temp *t, td_image *out)
 {
-    td_text said = {0};
+    td_text said = {0}, macros = {0};
     td_args args = {0};
     char path[PATH_MAX];
     int code = 0;
     td_status st;
 
     TD_TRY(find_compiler(path, sizeof path));
+    td_option_macros(job, &macros);
+    st = td_temp_write(t, "macros.h", macros.n ? macros.s : "", macros.n);
+    td_text_free(&macros);
+    TD_TRY(st);
     TD_TRY(td_temp_write(t, "kernel.cpp", job->text, strlen(job->text)));
     add_command(&args, path, job, t);
     st = td_args_check(&args);

@@ -15,8 +15,8 @@ static const row rows[] = {
     /* exact ones before those that they begin with */
     {"-fmad=false", "--fmad=false", 0, {"--fmad=false", "-ffp-contract=off"}},
     {"-fmad=true", "--fmad=true", 0, {"--fmad=true", "-ffp-contract=fast"}},
-    {"-D", "--define-macro", 'v', {"-D%s", "-D%s"}},
-    {"-U", "--undefine-macro", 'v', {"-U%s", "-U%s"}},
+    {"-D", "--define-macro", 'v', {"-D%s", NULL}}, /* td_option_macros */
+    {"-U", "--undefine-macro", 'v', {"-U%s", NULL}},
     {"-isystem", "--system-include", 'v', {"-I%s", "-isystem%s"}},
     {"-include", "--pre-include", 'v', {"--pre-include=%s", "--include=%s"}},
     {"-I", "--include-path", 'v', {"-I%s", "-I%s"}},
@@ -95,22 +95,44 @@ add_words(td_args *a, const char *words, const char *value)
     }
 }
 
+/* The i-th option's row and value; both are behind it then. */
+static const row *
+take(const td_source_job *job, int *i, const char **value)
+{
+    bool joined = false;
+    const row *r = find(job->option[*i], value, &joined);
+
+    if (r && r->value && !joined && *i + 1 < job->noption)
+        *value = job->option[++*i];
+    return r;
+}
+
 void
 td_args_options(td_args *a, const td_source_job *job, td_dialect to)
 {
     for (int i = 0; i < job->noption; i++) {
-        const char *option = job->option[i], *value;
-        bool joined = false;
-        const row *r = find(option, &value, &joined);
+        const char *option = job->option[i], *value = "";
+        const row *r = take(job, &i, &value);
 
-        if (!r) {
+        if (!r)
             td_args_add(a, "%s", option); /* the compiler may know it */
-            continue;
-        }
-        if (r->value && !joined && i + 1 < job->noption)
-            value = job->option[++i];
-        if (r->to[to])
+        else if (r->to[to])
             add_words(a, r->to[to], value);
+    }
+}
+
+void
+td_option_macros(const td_source_job *job, td_text *out)
+{
+    for (int i = 0; i < job->noption; i++) {
+        const char *value = "";
+        const row *r = take(job, &i, &value);
+        size_t n = strcspn(value, "=");
+
+        if (r && strcmp(r->name, "-U") == 0)
+            td_text_addf(out, "#undef %s\n", value);
+        else if (r && strcmp(r->name, "-D") == 0)
+            td_text_addf(out, "#define %.*s %s\n", (int)n, value, value[n] ? value + n + 1 : "1");
     }
 }
 

@@ -118,8 +118,10 @@ def test_results_that_are_there(dev):
     np.testing.assert_array_equal(x.get(), want[:, ::2])
     with pytest.raises(ValueError):
         SQUARED(x, 1, td.zeros((3, 3), dtype=td.float32))
+    wide = td.zeros((2, 2, 3), dtype=td.float32)
+    assert (SQUARED(x, 1, wide).get() == (x.get() - 1) ** 2).all()
     with pytest.raises(ValueError):
-        SQUARED(x, 1, td.zeros((2, 2, 3), dtype=td.float32))
+        SQUARED(x, 1, td.zeros((1, 3), dtype=td.float32))
     with pytest.raises(TypeError):
         SQUARED(x, 1, td.zeros((2, 3)))
     with pytest.raises(TypeError):
