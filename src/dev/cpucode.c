@@ -26,11 +26,6 @@ struct td_culib {
     const td_cu_module *m;
 };
 
-static struct {
-    pthread_mutex_t mu;
-    td_culib *first;
-} loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
-
 /* launch - one that runs.  On the launching thread's stack. */
 typedef struct launch {
     const td_cu_kernel *k;
