@@ -199,8 +199,8 @@ stream_new(td_stream *s, int priority)
 {
     td_cuda *c = td_cuda_of(s->dev);
     cu_stream h = NULL;
-    td_status st = CU_CALL(c, cuStreamCreateWithPriority, &h,
-                           s->apart ? CU_STREAM_NON_BLOCKING : 0, priority);
+    td_status st =
+        CU_CALL(c, cuStreamCreateWithPriority, &h, s->apart ? CU_STREAM_NON_BLOCKING : 0, priority);
 
     s->handle = h;
     return st;
@@ -317,9 +317,7 @@ peer_do(td_dev *d, td_dev *other, td_peerdo what, bool *can)
         TD_TRY(CU_TRY(c, cuDeviceGet, &to, td_cuda_of(other)->ordinal));
         st = CU_TRY(c, cuDeviceCanAccessPeer, &yes, dev, to);
         break;
-    case TD_PEER_ENABLE:
-        st = CU_CALL(c, cuCtxEnablePeerAccess, td_cuda_of(other)->ctx, 0);
-        break;
+    case TD_PEER_ENABLE:  st = CU_CALL(c, cuCtxEnablePeerAccess, td_cuda_of(other)->ctx, 0); break;
     case TD_PEER_DISABLE: st = CU_CALL(c, cuCtxDisablePeerAccess, td_cuda_of(other)->ctx); break;
     }
     *can = yes;
