@@ -17,7 +17,7 @@ manner(cx_job *j, const cx_fn *f)
 
     if (!(does & (CX_BARRIER | CX_WARP)))
         return PLAIN;
-    if ((does & (CX_VOLATILE | CX_GRID)) || j->r.all || td_options()->kernels != TD_KERNELS_WIDEN || !td_plan_make(j, f, &p))
+    if ((does & (CX_VOLATILE | CX_GRID)) || j->r.all || td_options()->kernels >= TD_KERNELS_SWITCH || !td_plan_make(j, f, &p))
         return SWITCHED;
     td_plan_write(&p);
     return REGIONS;
@@ -129,6 +129,8 @@ td_cxx_for_cpu(td_arena *a, const td_cxx *c, const char *const *names, uint32_t 
     td_cpu_textures(&j->u, &j->e, c);
     td_cpu_shared(j);
     td_cpu_indices(j);
+    if (checked)
+        td_cpu_check(j);
     manners(j);
     if (!j->manner)
         return td_fail(TD_ERR_NOMEM, "%s: no memory for the rewritten text", c->file);

@@ -239,7 +239,7 @@ alike(const cx_body *b, uint32_t n, bool in_loop)
     case STMT_WHILE:
     case STMT_DO: break;
     }
-    if (s->open && !td_body_alike(b, s->open + 1, s->close, s->kind == STMT_FOR))
+    if (s->open && !td_body_alike(b, s->open + 1, s->close, true))
         return false;
     for (uint32_t c = s->child; c; c = s->kind == STMT_BLOCK ? b->stmt[c].next : 0)
         if (!alike(b, c, in_loop || loop))
@@ -289,7 +289,7 @@ walk_waiting(cx_body *b, uint32_t n, bool in_loop)
     bool loop = s->kind == STMT_FOR || s->kind == STMT_WHILE || s->kind == STMT_DO, more = false;
 
     s->cut = s->kind == STMT_BARRIER || s->kind == STMT_BLOCK ||
-             ((loop || s->kind == STMT_IF) && td_body_alike(b, s->open + 1, s->close, s->kind == STMT_FOR));
+             ((loop || s->kind == STMT_IF) && td_body_alike(b, s->open + 1, s->close, true));
     if (s->cut && (td_reach_range(&b->j->r, s->open, s->close) & (CX_BARRIER | CX_WARP)))
         s->cut = false;
     if (!s->cut)

@@ -68,16 +68,6 @@ td_cpu_func_attribute(td_func *f, int number, int *out)
                          number);
 }
 
-/* Wishes about caches and shared memory: there is nothing to set. */
-td_status
-td_cpu_func_set_attribute(td_func *f, int number, int value)
-{
-    if (number == CU_FUNC_MAX_DYNAMIC_SHARED && (value < 0 || value > TD_CU_SHARED))
-        return td_fail(TD_ERR_VALUE, "%s: %d bytes of shared memory: the device has %d", f->name,
-                       value, TD_CU_SHARED);
-    return TD_OK;
-}
-
 td_status
 td_cpu_module_launch(td_func *f, const td_dims *d, const uint64_t *args, int narg)
 {

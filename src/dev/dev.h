@@ -215,7 +215,6 @@ void      td_func_blocks(td_func *f);
 /* What the driver knows of f, by CU_FUNC_ATTRIBUTE number, and how many blocks of so many threads and bytes of
  * dynamic shared memory a multiprocessor holds at once.  TD_SKIP: the device has no such thing. */
 td_status td_func_attribute(td_func *f, int number, int *out);
-td_status td_func_set_attribute(td_func *f, int number, int value);
 td_status td_func_resident(td_func *f, int threads, size_t shared, int *nblock);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */

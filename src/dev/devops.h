@@ -189,7 +189,6 @@ struct td_devops {
     td_status (*assemble)(td_dev *d, const char *ptx, void **out, size_t *nbytes); /* optional; NULL: there is no PTX */
 
     td_status (*func_attribute)(td_func *f, int number, int *out);                     /* optional; NULL: nothing */
-    td_status (*func_set_attribute)(td_func *f, int number, int value);
     td_status (*func_resident)(td_func *f, int threads, size_t shared, int *nblock);   /* is known of functions */
 
     td_status (*launch)(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
@@ -240,7 +239,6 @@ td_status td_cpu_module_func(td_func *f);
 td_status td_cpu_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes);
 td_status td_cpu_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset);
 td_status td_cpu_func_attribute(td_func *f, int number, int *out);
-td_status td_cpu_func_set_attribute(td_func *f, int number, int value);
 td_status td_cpu_module_launch(td_func *f, const td_dims *d, const uint64_t *args, int narg);
 
 /* ---- cpushare.c: the CPU's share_new, share, share_open, share_close ---- */

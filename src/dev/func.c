@@ -145,12 +145,6 @@ td_func_attribute(td_func *f, int number, int *out)
 }
 
 td_status
-td_func_set_attribute(td_func *f, int number, int value)
-{
-    return f->dev->ops->func_set_attribute(f, number, value);
-}
-
-td_status
 td_func_resident(td_func *f, int threads, size_t shared, int *nblock)
 {
     return f->dev->ops->func_resident ? f->dev->ops->func_resident(f, threads, shared, nblock)

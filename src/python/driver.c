@@ -29,10 +29,16 @@ py_raw_stream(PyObject *o, td_dev *d, td_stream **out)
     return py_raw_dev(&now) && py_stream(o, d, out);
 }
 
-static bool
-is_allocation(PyObject *o)
+bool
+py_is_allocation(PyObject *o)
 {
     return PyObject_TypeCheck(o, py.allocation);
+}
+
+td_buf *
+py_allocation_buf(PyObject *o)
+{
+    return ((allocation *)o)->buf;
 }
 
 static bool
@@ -80,7 +86,7 @@ py_raw_address(PyObject *o, const char *call, py_address *out)
     PyObject *n;
     bool ok;
 
-    if (is_allocation(o))
+    if (py_is_allocation(o))
         return of_allocation(o, call, out);
     *out = (py_address){0};
     if (!py_raw_dev(&out->dev))

@@ -41,9 +41,9 @@ typedef struct py_cuargs {
     bool     own;                 /* offsets are here, not the kernel's */
     uint32_t offset[PY_CU_ARGS];
     struct py_cuarray {
-        const td_array *a;
-        td_buf  *buf; /* borrowed */
-        uint32_t at;  /* in bytes */
+        const td_array *a; /* NULL: an allocation's buffer */
+        td_buf  *buf;      /* borrowed */
+        uint32_t at;       /* in bytes */
         bool     written;
     } array[PY_CU_ARGS];
     _Alignas(16) unsigned char bytes[PY_CU_BYTES];

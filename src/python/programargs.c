@@ -5,16 +5,22 @@
  */
 #include "python/program.h"
 
+#include "python/driver.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct what what;
+
+static bool add_pointer(what *w, PyObject *o, int depth);
+
 /* what - the parameter that is being filled. */
-typedef struct what {
+struct what {
     py_cuargs *g;
     uint32_t i;
     const td_cxx_param *p; /* NULL: nothing is known */
     unsigned char *to;
-} what;
+};
 
 /* ---- signatures and errors ---- */
 
@@ -166,34 +172,63 @@ takes_pointer(const what *w)
 }
 
 static bool
-add_array(what *w, const py_ndarray *nd)
+elsewhere(const what *w, const td_dev *d)
+{
+    PyObject *at = place(w);
+
+    if (at)
+        PyErr_Format(PyExc_ValueError, "%U: its memory lies on %s, the kernel on %s", at,
+                     td_dev_info(d)->name, td_dev_info(w->g->k->dev)->name);
+    Py_XDECREF(at);
+    return false;
+}
+
+/* Room for an address that is known once all arrays have been evaluated, or that a buffer has. */
+static bool
+put_memory(what *w, const td_array *a, td_buf *b, bool written)
 {
     py_cuargs *g = w->g;
+    uint64_t at = b ? b->ptr : 0;
+
+    if (!put(w, &at, 8))
+        return false;
+    g->array[g->narray++] =
+        (struct py_cuarray){.a = a,
+                            .buf = b,
+                            .at = w->to ? (uint32_t)(w->to - g->bytes) : g->offset[w->i],
+                            .written = written};
+    return true;
+}
+
+static bool
+add_array(what *w, const py_ndarray *nd)
+{
     td_dtype dt = td_array_dtype(&nd->a);
     bool written = !w->p || !w->p->readonly;
-    uint64_t none = 0;
 
     if (!takes_pointer(w))
         return refuse(w, PyExc_TypeError, "an array is not for it: it is no pointer");
-    if (td_array_dev(&nd->a) != g->k->dev) {
-        PyObject *at = place(w);
-
-        if (at)
-            PyErr_Format(PyExc_ValueError, "%U: the array lives on %s, the kernel on %s", at,
-                         td_dev_info(td_array_dev(&nd->a))->name, td_dev_info(g->k->dev)->name);
-        Py_XDECREF(at);
-        return false;
-    }
+    if (td_array_dev(&nd->a) != w->g->k->dev)
+        return elsewhere(w, td_array_dev(&nd->a));
     if (!item_fits(w->p, td_dtype_kind(dt), td_dtype_size(dt)))
         return wrong_item(w, td_dtype_name(dt));
     if (written && w->p && w->p->kind == 'p' && (nd->readonly || nd->a.store->readonly))
         return refuse(w, PyExc_ValueError,
                       "the array is read-only, and the pointer is not to const: give it a copy");
-    if (!put(w, &none, 8))
-        return false;
-    g->array[g->narray++] = (struct py_cuarray){
-        .a = &nd->a, .at = w->to ? (uint32_t)(w->to - g->bytes) : g->offset[w->i], .written = written};
-    return true;
+    return put_memory(w, &nd->a, NULL, written);
+}
+
+/* driver.mem_alloc's. */
+static bool
+add_allocation(what *w, PyObject *o)
+{
+    td_buf *b = py_allocation_buf(o);
+
+    if (!b)
+        return py_raise(td_raw_refuse(1, w->g->k->label, "the memory was freed")), false;
+    if (b->dev != w->g->k->dev)
+        return elsewhere(w, b->dev);
+    return put_memory(w, NULL, b, true);
 }
 
 static bool
@@ -207,27 +242,21 @@ put_address(what *w, PyObject *number)
     return !PyErr_Occurred() && put(w, &word, 8);
 }
 
-/* __cuda_array_interface__: 1, 0 where there is none, -1. */
-static int
-add_interface(what *w, PyObject *o)
+static bool
+add_interface(what *w, PyObject *d)
 {
-    PyObject *d = py_attr(o, "__cuda_array_interface__"), *data, *type;
-    const char *t;
-    bool ok;
+    PyObject *data = PyDict_Check(d) ? PyDict_GetItemString(d, "data") : NULL,
+             *type = data ? PyDict_GetItemString(d, "typestr") : NULL;
+    const char *t = type && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
 
-    if (!d)
-        return PyErr_Occurred() ? -1 : 0;
-    data = PyDict_Check(d) ? PyDict_GetItemString(d, "data") : NULL;
-    type = PyDict_Check(d) ? PyDict_GetItemString(d, "typestr") : NULL;
-    t = type && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
-    if (!data || !PyTuple_Check(data) || PyTuple_Size(data) != 2 || !t || strlen(t) < 3)
-        ok = refuse(w, PyExc_ValueError, "its __cuda_array_interface__ has no data or no typestr");
-    else if (!item_fits(w->p, t[1], (size_t)strtoul(t + 2, NULL, 10)))
-        ok = wrong_item(w, t);
-    else
-        ok = put_address(w, PyTuple_GetItem(data, 0));
-    Py_DECREF(d);
-    return ok ? 1 : -1;
+    if (!t || strlen(t) < 3 || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
+        return refuse(w, PyExc_ValueError, "its __cuda_array_interface__ has no data or no typestr");
+    if (!item_fits(w->p, t[1], (size_t)strtoul(t + 2, NULL, 10)))
+        return wrong_item(w, t);
+    if (w->p && w->p->kind == 'p' && !w->p->readonly && PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1)
+        return refuse(w, PyExc_ValueError,
+                      "the array is read-only, and the pointer is not to const: give it a copy");
+    return put_address(w, PyTuple_GetItem(data, 0));
 }
 
 /* Is o memory of the host?  Scalars of NumPy are too, but may be addresses. */
@@ -248,36 +277,87 @@ host_memory(PyObject *o)
     return yes;
 }
 
-/* Anything else that has an address: GPUArrays, allocations, other libraries' arrays. */
-static bool
-add_pointer_object(what *w, PyObject *o)
+/* Attributes by which objects tell their memory, the best first: an array of ours, a description, an address. */
+static const char *const ways[] = {"_held", "_array", "__cuda_array_interface__", "gpudata", "ptr",
+                                   "handle"};
+enum { WAYS = sizeof ways / sizeof *ways, KNOWN = 32 };
+
+/* Which of them objects of a class have, so that nobody looks for what is not there at every launch: WAYS none.  Classes are
+ * kept, so that none takes the place of another. */
+static int
+way_of(PyObject *o)
 {
-    static const char *const attrs[] = {"gpudata", "ptr"};
-    int r = add_interface(w, o);
+    static struct {
+        PyTypeObject *type;
+        int way;
+    } known[KNOWN];
+    PyTypeObject *type = Py_TYPE(o);
+    size_t slot = ((uintptr_t)type >> 4) % KNOWN;
+    int way = 0;
 
-    if (r)
-        return r > 0;
-    for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++) {
-        PyObject *v = py_attr(o, attrs[i]);
-        bool ok;
+    if (known[slot].type == type)
+        return known[slot].way;
+    for (; way < WAYS; way++) {
+        PyObject *v = py_attr(o, ways[way]);
 
-        if (!v) {
-            if (PyErr_Occurred())
-                return false;
-            continue;
-        }
-        ok = v == Py_None ? put(w, &(uint64_t){0}, 8) : v != o && put_address(w, v);
-        Py_DECREF(v);
-        return ok;
+        PyErr_Clear();
+        Py_XDECREF(v);
+        if (v)
+            break;
     }
-    r = host_memory(o);
-    if (!r && PyIndex_Check(o))
+    Py_XDECREF((PyObject *)known[slot].type);
+    known[slot].type = (PyTypeObject *)Py_NewRef((PyObject *)type);
+    known[slot].way = way;
+    return way;
+}
+
+/* Anything else that has an address: GPUArrays, other libraries' arrays, pointers. */
+static bool
+add_pointer_object(what *w, PyObject *o, int depth)
+{
+    int way = way_of(o);
+    PyObject *v = way < WAYS ? PyObject_GetAttrString(o, ways[way]) : NULL;
+    bool ok;
+
+    if (way == WAYS) {
+        if (!host_memory(o) && PyIndex_Check(o))
+            return put_address(w, o);
+        return refuse_object(w, o,
+                             PyObject_CheckBuffer(o)
+                                 ? "it is host memory: copy it to the device, as an array "
+                                   "(treadle.asarray) or with memcpy_htod"
+                                 : "a pointer takes an array of the device, an address or None");
+    }
+    if (!v)
+        return false;
+    if (py_is_array(v))
+        ok = add_array(w, (const py_ndarray *)v);
+    else if (PyDict_Check(v))
+        ok = add_interface(w, v);
+    else if (v == Py_None)
+        ok = refuse(w, PyExc_ValueError, "its memory was freed");
+    else if (PyLong_CheckExact(v))
+        ok = put_address(w, v);
+    else if (depth < 4)
+        ok = add_pointer(w, v, depth + 1);
+    else
+        ok = refuse_object(w, o, "it leads to no address");
+    Py_DECREF(v);
+    return ok;
+}
+
+static bool
+add_pointer(what *w, PyObject *o, int depth)
+{
+    if (py_is_array(o))
+        return add_array(w, (const py_ndarray *)o);
+    if (o == Py_None)
+        return put(w, &(uint64_t){0}, 8);
+    if (PyLong_CheckExact(o))
         return put_address(w, o);
-    return refuse_object(w, o,
-                         r
-                             ? "it is host memory: copy it to the device, as an array "
-                               "(treadle.asarray) or with memcpy_htod"
-                             : "a pointer takes an array of the device, an address or None");
+    if (py_is_allocation(o))
+        return add_allocation(w, o);
+    return add_pointer_object(w, o, depth);
 }
 
 /* ---- numbers ---- */
@@ -365,7 +445,7 @@ add_python_number(what *w, PyObject *o)
         return refuse_object(w, o, "a real number is wanted");
     }
     default:
-        if (number && (w->p->size == 4 || w->p->size == 8))
+        if (number && !*w->p->type && (w->p->size == 4 || w->p->size == 8)) /* no text says more */
             return put_int(w, o, PyLong_AsDouble(o) < 0);
         return refuse_object(w, o, "the parameter's type is not known: give a NumPy scalar of it");
     }
@@ -393,7 +473,7 @@ static bool
 add_bytes(what *w, const Py_buffer *b)
 {
     td_dtype dt;
-    bool known = b->ndim == 0 && py_format_dtype(b->format, b->itemsize, &dt);
+    bool known = b->ndim == 0 && b->format && py_format_dtype(b->format, b->itemsize, &dt);
     char kind = known ? td_dtype_kind(dt) : 's', want = w->p ? w->p->kind : '?';
 
     if (b->len > PY_CU_BYTES)
@@ -427,7 +507,7 @@ add_buffer(what *w, PyObject *o)
         return 0;
     if (PyObject_GetBuffer(o, &b, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0)
         return -1;
-    if (b.ndim == 0 || PyBytes_Check(o))
+    if (b.ndim == 0 || PyBytes_Check(o) || (w->p && w->p->kind == 's'))
         r = add_bytes(w, &b) ? 1 : -1;
     PyBuffer_Release(&b);
     return r;
@@ -466,7 +546,7 @@ add_number(what *w, PyObject *o)
     if (PyComplex_Check(o))
         return add_complex(w, o);
     if (w->p && (w->p->kind == 'u' || w->p->kind == 'i') && w->p->size == 8 && !PyIndex_Check(o))
-        return add_pointer_object(w, o); /* a texture's or a surface's number */
+        return add_pointer_object(w, o, 0); /* a texture's or a surface's number */
     if (w->p && (PyIndex_Check(o) || PyFloat_Check(o)) && w->p->kind != 's')
         return add_python_number(w, o);
     return refuse_object(w, o, "a number is wanted");
@@ -477,14 +557,11 @@ add(what *w, PyObject *o)
 {
     if (py_is_array(o))
         return add_array(w, (const py_ndarray *)o);
-    if (w->p && w->p->kind == 'p') {
-        if (o == Py_None)
-            return put(w, &(uint64_t){0}, 8);
-        return PyLong_CheckExact(o) ? put_address(w, o) : add_pointer_object(w, o);
-    }
+    if (w->p && w->p->kind == 'p')
+        return add_pointer(w, o, 0);
     if (takes_pointer(w) && !PyLong_Check(o) && !PyFloat_Check(o) && !PyComplex_Check(o) &&
         !PyObject_CheckBuffer(o))
-        return o == Py_None ? put(w, &(uint64_t){0}, 8) : add_pointer_object(w, o);
+        return add_pointer(w, o, 0);
     return add_number(w, o);
 }
 
@@ -529,16 +606,17 @@ bool
 py_cuargs_settle(py_cuargs *g)
 {
     for (uint32_t i = 0; i < g->narray; i++)
-        if (!py_ok(td_array_use(g->array[i].a, false, &g->array[i].buf)))
+        if (g->array[i].a && !py_ok(td_array_use(g->array[i].a, false, &g->array[i].buf)))
             return false;
     for (uint32_t i = 0; i < g->narray; i++)
-        if (g->array[i].written && !py_ok(td_array_use(g->array[i].a, true, &g->array[i].buf)))
+        if (g->array[i].a && g->array[i].written && !py_ok(td_array_use(g->array[i].a, true, &g->array[i].buf)))
             return false;
     for (uint32_t i = 0; i < g->narray; i++) {
         const td_array *a = g->array[i].a;
-        uint64_t at = g->array[i].buf->ptr +
-                      (uint64_t)(a->view.offset * (int64_t)td_dtype_size(td_array_dtype(a)));
+        uint64_t at = g->array[i].buf->ptr;
 
+        if (a)
+            at += (uint64_t)(a->view.offset * (int64_t)td_dtype_size(td_array_dtype(a)));
         memcpy(g->bytes + g->array[i].at, &at, sizeof at);
     }
     return true;

@@ -7,6 +7,7 @@
 
 #include "dev/cpucode.h"
 #include "dev/driver.h"
+#include "dev/raw.h"
 #include "dev/site.h"
 
 #include <stddef.h>
@@ -202,7 +203,8 @@ read_keywords(const py_cukernel *k, PyObject *const *values, PyObject *names, ke
 
         if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
             ok = py_stream(values[i], k->dev, &out->stream);
-        } else if (PyUnicode_CompareWithASCIIString(name, "shared") == 0) {
+        } else if (PyUnicode_CompareWithASCIIString(name, "shared") == 0 ||
+                   PyUnicode_CompareWithASCIIString(name, "shared_size") == 0) { /* PyCUDA's word */
             ok = read_shared(values[i], &out->shared);
         } else if (PyUnicode_CompareWithASCIIString(name, "cooperative") == 0) {
             ok = py_flag(values[i], false, &out->cooperative);
@@ -359,9 +361,15 @@ read_formats(const char *format, uint32_t *n)
     if (!p)
         return (td_cxx_param *)(void *)PyErr_NoMemory();
     for (; *format; format++) {
+        size_t digits = strspn(format, "0123456789");
+
         if (*format == ' ')
             continue;
-        if (!read_format(*format, &p[*n])) {
+        if (digits && format[digits] == 's' && digits < 5) { /* so many bytes: a structure */
+            p[*n] = (td_cxx_param){
+                .type = "struct", .name = "", .kind = 's', .size = (uint32_t)atoi(format), .item = '-'};
+            format += digits;
+        } else if (!read_format(*format, &p[*n])) {
             free(p);
             return NULL;
         }
@@ -589,7 +597,18 @@ kernel_set_attribute(PyObject *self, PyObject *args)
     int number, value;
 
     if (!PyArg_ParseTuple(args, "ii:set_attribute", &number, &value) ||
-        !py_ok(td_func_set_attribute(k->func, number, value)))
+        !py_ok(td_func_set(k->func, number, value)))
+        return NULL;
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
+kernel_config(PyObject *self, PyObject *args)
+{
+    int which, value;
+
+    if (!PyArg_ParseTuple(args, "ii:set_config", &which, &value) ||
+        !py_ok(td_func_config(((py_cukernel *)self)->func, which, value)))
         return NULL;
     return Py_NewRef(Py_None);
 }
@@ -667,6 +686,8 @@ static PyMethodDef methods[] = {
      "have the struct module's formats, 'PPif'."},
     {"attribute", kernel_attribute, METH_O, "attribute(number): what the driver knows of it, by CU_FUNC_ATTRIBUTE number."},
     {"set_attribute", kernel_set_attribute, METH_VARARGS, "set_attribute(number, value)"},
+    {"set_config", kernel_config, METH_VARARGS,
+     "set_config(which, value): which 0: the preferred cache, 1: the width of shared memory's banks."},
     {"resident", kernel_resident, METH_VARARGS,
      "resident(threads, shared=0): how many blocks a multiprocessor holds at once."},
     {NULL, NULL, 0, NULL},

@@ -20,8 +20,8 @@ enum { most_threads = 1024, inside = 128 }; // bytes of a variable up to which a
 template <class T, bool Inside = sizeof(T) <= inside> struct local {
     size_t nx, ny;
     alignas(64) T v[most_threads];
-    TD_CU_INLINE_MEMBER explicit local(block_size n) : nx(n.x), ny(n.y) {}
-    TD_CU_INLINE_MEMBER T &operator[](thread_index t) { return v[(t.z * ny + t.y) * nx + t.x]; }
+    __attribute__((always_inline)) explicit local(block_size n) : nx(n.x), ny(n.y) {}
+    __attribute__((always_inline)) T &operator[](thread_index t) { return v[(t.z * ny + t.y) * nx + t.x]; }
 };
 template <class T> struct local<T, false> {
     size_t nx, ny;
@@ -29,12 +29,12 @@ template <class T> struct local<T, false> {
     explicit local(block_size n) : nx(n.x), ny(n.y), v(new T[size_t(n.x) * n.y * n.z]) {}
     local(const local &) = delete;
     ~local() { delete[] v; }
-    TD_CU_INLINE_MEMBER T &operator[](thread_index t) { return v[(t.z * ny + t.y) * nx + t.x]; }
+    __attribute__((always_inline)) T &operator[](thread_index t) { return v[(t.z * ny + t.y) * nx + t.x]; }
 };
 
 // A parameter that threads change.
 template <class T> struct local_of : local<T> {
-    TD_CU_INLINE_MEMBER local_of(block_size n, const T &of) : local<T>(n)
+    __attribute__((always_inline)) local_of(block_size n, const T &of) : local<T>(n)
     {
         for (size_t i = 0; i < size_t(n.x) * n.y * n.z; i++)
             this->v[i] = of;
@@ -44,7 +44,7 @@ template <class T> struct local_of : local<T> {
 // Which threads have not returned.
 struct alive : local<bool> {
     size_t n;
-    TD_CU_INLINE_MEMBER explicit alive(block_size b) : local<bool>(b), n(size_t(b.x) * b.y * b.z) { memset(v, 1, n); }
+    __attribute__((always_inline)) explicit alive(block_size b) : local<bool>(b), n(size_t(b.x) * b.y * b.z) { memset(v, 1, n); }
     bool none() const { return !memchr(v, 1, n); }
 };
 
