@@ -67,6 +67,9 @@ td_raw_new(td_dev *d, size_t nbytes, td_buf **out)
     if (!nbytes)
         return td_raw_refuse(CU_INVALID_VALUE, "cuMemAlloc(0)",
                              "an allocation has at least one byte");
+    if (atomic_load(
+            &d->apart)) /* what the pool hands out comes after the default stream's work only */
+        TD_TRY(td_stream_sync(&d->def));
     st = d->ops->share_new == td_pool_plain ? td_pool_plain(d, nbytes, out)
                                             : td_buf_new(d, NULL, nbytes, out);
     TD_TRY(td_raw_said(st, "cuMemAlloc(%zu)", nbytes));
@@ -88,7 +91,8 @@ td_raw_check(td_dev *d, uintptr_t ptr, size_t nbytes, const char *call)
             break;
         case TD_FOUND_FREE: break;
         case TD_FOUND_NOT:
-            if (ptr && d->ops->raw->holds(d, ptr, nbytes))
+            have = td_module_extent(ptr);
+            if (have ? nbytes <= have : ptr && d->ops->raw->holds(d, ptr, nbytes))
                 return TD_OK;
             break;
         }
@@ -363,6 +367,8 @@ td_stream_make(td_dev *d, bool apart, int priority, td_stream **out)
         return no_record(d, "a stream");
     s->dev = d;
     s->apart = apart;
+    if (apart)
+        atomic_store(&d->apart, true);
     st = d->ops->raw->stream_new(s, priority);
     if (st) {
         free(s);

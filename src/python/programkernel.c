@@ -171,12 +171,13 @@ static PyObject *
 launch(py_cuargs *g, td_stream *s, td_dims *d)
 {
     const py_cukernel *k = g->k;
+    td_dev *now;
     td_status st;
 
     d->offset = g->own ? g->offset : k->offset;
     d->packed = g->nbytes;
     d->what = k->label;
-    if (!py_cuargs_settle(g))
+    if (!py_ok(td_dev_current(&now)) || !py_cuargs_settle(g))
         return NULL;
     st = td_dev_info(k->dev)->kind == TD_DEV_CPU ? launch_here(g, s, d) : launch_there(g, s, d);
     if (!py_program_flush() || !py_ok(st))

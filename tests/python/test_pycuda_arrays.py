@@ -1,5 +1,6 @@
 """treadle.pycuda.driver: host memory that devices reach, copies of blocks, arrays, textures; pools and tools."""
 
+import ctypes
 import gc
 import itertools
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import treadle as td
 import treadle.pycuda.driver as cuda
+from treadle import _core
 from treadle.pycuda import characterize, tools
 
 # ---- host memory ----
@@ -440,6 +442,53 @@ def test_texture_references(ctx):
             wrong()
 
 
+class _CpuTexture(ctypes.Structure):
+    """td_cu_texture of cuhost/abi.h: what code on a CPU finds where the texture's number points to."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("extent", ctypes.c_uint32 * 3),
+        ("layered", ctypes.c_uint32),
+        ("pitch", ctypes.c_size_t),
+        ("slice", ctypes.c_size_t),
+        ("channels", ctypes.c_uint8),
+        ("kind", ctypes.c_char),
+        ("size", ctypes.c_uint8),
+        ("address", ctypes.c_uint8 * 3),
+        ("linear", ctypes.c_uint8),
+        ("normalized", ctypes.c_uint8),
+        ("as_float", ctypes.c_uint8),
+        ("border", ctypes.c_float * 4),
+    ]
+
+
+@pytest.mark.parametrize("name", ["cpu", "null"])
+def test_what_code_on_a_cpu_finds(name):
+    context = cuda.Device(name).make_context()
+    try:
+        x = np.arange(2 * 3 * 4, dtype=np.int16).reshape(2, 3, 4)
+        array = cuda.np_to_array(x, "C")
+        options = {"address": (0, 1, 2), "filter": 1, "flags": cuda.TRSF_NORMALIZED_COORDINATES | cuda.TRSF_READ_AS_INTEGER}
+        texture = _core.Texture(array, **options)
+        del array  # the texture keeps it
+        gc.collect()
+        seen = _CpuTexture.from_address(texture.handle)
+        assert [*seen.extent] == [4, 3, 2] and (seen.channels, seen.kind, seen.size) == (1, b"i", 2)
+        assert [*seen.address] == [0, 1, 2] and (seen.linear, seen.normalized, seen.as_float, seen.layered) == (1, 1, 0, 0)
+        row = (ctypes.c_int16 * 4).from_address(seen.data + seen.slice + 2 * seen.pitch)
+        assert [*row] == [*x[1, 2]]
+        memory, pitch = cuda.mem_alloc_pitch(12, 5, 4)
+        rows = _core.Texture(memory, width=3, height=5, pitch=pitch, format=0x20, channels=1)
+        seen = _CpuTexture.from_address(rows.handle)
+        assert (seen.data, [*seen.extent], seen.pitch, seen.kind, seen.as_float) == (int(memory), [3, 5, 0], pitch, b"f", 1)
+        row = _core.Texture(memory, width=3, format=1, channels=4)
+        seen = _CpuTexture.from_address(row.handle)
+        assert ([*seen.extent], seen.kind, seen.channels) == ([3, 0, 0], b"u", 4)
+    finally:
+        context.pop()
+        td.use(None)
+
+
 def test_surface_references(ctx):
     surface = cuda.SurfaceReference()
     with pytest.raises(cuda.LogicError):
@@ -611,7 +660,7 @@ def test_arguments_from_text():
         ("ScalarArg", "k", "int64"),
     ]
     assert (
-        [a.declarator() for a in found[:2]] == ["float *x", "unsigned n"]
+        [a.declarator() for a in found[:2]] == ["float *x", "unsigned int n"]
         and found[1].struct_char == "I"
         and found[0].struct_char == "P"
     )

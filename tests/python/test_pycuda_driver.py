@@ -14,6 +14,13 @@ from hypothesis import strategies as st
 import treadle as td
 import treadle.pycuda.driver as cuda
 from treadle.pycuda import tools
+from treadle.pycuda.compiler import SourceModule, compile
+
+TWICE = """
+__constant__ float table[4];
+__global__ void twice(float *x) { x[threadIdx.x] *= 2; }
+__global__ void look(float *x) { x[threadIdx.x] = table[threadIdx.x]; }
+"""
 
 
 @pytest.fixture
@@ -132,6 +139,44 @@ def test_fills(ctx, bits):
     with pytest.raises(OverflowError):
         plain(memory, 2**bits, 1)
     plain(memory, 0, 0)
+
+
+def test_variables_of_modules(ctx):
+    module = SourceModule(TWICE)
+    at, nbytes = module.get_global("table")
+    assert nbytes == 16
+    cuda.memcpy_htod(at, data(4))
+    out = cuda.mem_alloc(16)
+    module.get_function("look")(out, block=(4, 1, 1))
+    np.testing.assert_array_equal(cuda.from_device(out, 4, np.float32), data(4))
+    cuda.memcpy_htod(at + 4, np.full(2, 9, np.float32))
+    cuda.memset_d32(at, 0, 1)
+    np.testing.assert_array_equal(cuda.from_device(at, 4, np.float32), [0, 9, 9, 3])
+    for call in (
+        lambda: cuda.memcpy_htod(at, data(5)),
+        lambda: cuda.memcpy_htod(at + 4, data(4)),
+        lambda: cuda.memcpy_dtoh(data(5), at),
+        lambda: cuda.memset_d8(at, 0, 17),
+    ):
+        with pytest.raises(cuda.LogicError, match="ends after 1[26]"):
+            call()
+    np.testing.assert_array_equal(cuda.from_device(at, 4, np.float32), [0, 9, 9, 3])
+
+
+def test_memory_of_streams_that_do_not_wait(ctx):
+    """Memory that arrays have freed while their work runs is not written by a stream that does not wait for it."""
+    stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+    for k in range(5):
+        x = td.full(1 << 20, k, dtype="float32") + 1
+        td.evaluate(x)
+        total = x.sum()
+        td.evaluate(total)
+        del x
+        memory = cuda.mem_alloc(4 << 20)
+        cuda.memset_d32_async(memory, 0, 1 << 20, stream)
+        assert total == (k + 1) * (1 << 20)
+        stream.synchronize()
+        assert not cuda.from_device(memory, 1 << 20, np.uint32).any()
 
 
 def test_pitched_memory(ctx):
@@ -407,6 +452,7 @@ def test_use_after_pop():
     def body():
         context = cuda.Device("cpu").make_context()
         memory.append(cuda.to_device(data(4)))
+        twice = SourceModule(TWICE).get_function("twice")
         context.pop()
         for call in (
             lambda: cuda.mem_alloc(4),
@@ -428,6 +474,10 @@ def test_use_after_pop():
             lambda: cuda.register_host_memory(data(4)),
             lambda: cuda.matrix_to_array(data(4).reshape(2, 2), "C"),
             lambda: cuda.start_profiler(),
+            lambda: twice(memory[0], block=(4, 1, 1)),
+            lambda: twice.prepare("P").prepared_call((1, 1), (4, 1, 1), memory[0]),
+            lambda: SourceModule(TWICE),
+            lambda: cuda.module_from_buffer(b""),
         ):
             with pytest.raises(cuda.LogicError, match="no context is current"):
                 call()
@@ -435,6 +485,8 @@ def test_use_after_pop():
         assert td.add(1, 1) == 2  # arrays do not mind
         context.push()
         np.testing.assert_array_equal(cuda.from_device(memory[0], 4, np.float32), data(4))
+        twice(memory[0], block=(4, 1, 1))
+        np.testing.assert_array_equal(cuda.from_device(memory[0], 4, np.float32), 2 * data(4))
         context.detach()
         with pytest.raises(cuda.LogicError, match="no context is current"):
             cuda.mem_alloc(4)
@@ -490,7 +542,10 @@ def test_primary_contexts(ctx):
 
 
 def test_settings(ctx):
-    for name, value in (("STACK_SIZE", 2048), ("PRINTF_FIFO_SIZE", 2 << 20), ("MALLOC_HEAP_SIZE", 16 << 20)):
+    limits = {"STACK_SIZE": 2048, "PRINTF_FIFO_SIZE": 2 << 20, "MALLOC_HEAP_SIZE": 16 << 20}
+    for name, value in limits.items():
+        if name != "STACK_SIZE" and ctx.get_device()._device.kind == "cuda":
+            continue  # the driver takes them until a kernel has used the like
         before = cuda.Context.get_limit(cuda.limit[name])
         ctx.set_limit(cuda.limit[name], value)
         assert cuda.Context.get_limit(cuda.limit[name]) >= value
@@ -688,8 +743,10 @@ def _resident():
         return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _all_kinds():
+def _all_kinds(k, image):
     stream, event = cuda.Stream(), cuda.Event()
+    if k % 30 == 0:
+        cuda.module_from_buffer(image).get_function("twice")
     memory, pooled = cuda.mem_alloc(4096), cuda.mem_alloc(64)
     event.record(stream)
     pooled.free()
@@ -698,17 +755,18 @@ def _all_kinds():
 
 @pytest.mark.parametrize("name", ["cpu", "null"])
 def test_memory_stays_flat(name):
-    """Streams, events and allocations that come and go leave nothing."""
+    """Streams, events, allocations and modules that come and go leave nothing. TREADLE_TEST_ROUNDS=100000 takes longer."""
     rounds = int(os.environ.get("TREADLE_TEST_ROUNDS", "3000"))
     context = cuda.Device(name).make_context()
     try:
-        for _ in range(rounds // 3):
-            _all_kinds()
+        image = compile(TWICE)
+        for k in range(rounds // 3):
+            _all_kinds(k, image)
         cuda.Context.synchronize()
         gc.collect()
         used, resident = context._device.memory_stats()["used"], _resident()
-        for _ in range(rounds):
-            _all_kinds()
+        for k in range(rounds):
+            _all_kinds(k, image)
         cuda.Context.synchronize()
         gc.collect()
         stats = context._device.memory_stats()
