@@ -47,7 +47,8 @@ fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t
      size_t height)
 {
     (void)s;
-    td_hostfill((char *)dst, pitch, size, value, width, height); // NOLINT(performance-no-int-to-ptr)
+    td_hostfill((char *)dst, pitch, size, value, width,
+                height); // NOLINT(performance-no-int-to-ptr)
     return TD_OK;
 }
 

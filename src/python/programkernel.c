@@ -183,12 +183,14 @@ static PyObject *
 launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
 {
     const py_cukernel *k = g->k;
+    td_dev *now;
     td_status st;
 
     d->offset = g->own ? g->offset : k->offset;
     d->packed = g->nbytes;
     d->what = k->label;
-    if ((td_capture_now() && !keep_for_graph(k, args, n)) || !py_cuargs_settle(g))
+    if (!py_ok(td_dev_current(&now)) ||
+        (td_capture_now() && !keep_for_graph(k, args, n)) || !py_cuargs_settle(g))
         return NULL;
     st = td_dev_info(k->dev)->kind == TD_DEV_CPU ? launch_here(g, s, d) : launch_there(g, s, d);
     if (!py_program_flush() || !py_ok(st))
