@@ -156,7 +156,7 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
         "-x",           "c++",      "-std=c++17",
         "-shared",      "-fPIC",    "-fvisibility=hidden",
         "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing",
-        "-Wl,--as-needed", "-Wno-attributes", "-Wno-unknown-pragmas",
+        "-Wl,--as-needed", "-Wno-attributes", "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-aggressive-loop-optimizations",
     };
     char dir[PATH_MAX];
 
