@@ -195,6 +195,10 @@ low_end(lowering *L, const td_inst *s)
         low_end_parallel(L, r);
         return NULL;
     }
+    if (r->op == OP_func) {
+        low_end_func(L, r);
+        return NULL;
+    }
     if (r->op == OP_for)
         end_for(L, s, r);
     else
