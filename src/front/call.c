@@ -242,7 +242,8 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
         if (++depth > MAX_CALLS)
             return bad(w, c->node, TD_ERR_TYPE, "%s: more than %d functions call each other",
                        s->name, MAX_CALLS);
-        if (up->s == s && up->up && !is_recursive(w, s)) /* the outermost frame only holds the call */
+        if (up->s == s && up->up &&
+            !is_recursive(w, s)) /* the outermost frame only holds the call */
             recursive_found(w, s);
     }
     if (is_recursive(w, s))

@@ -176,7 +176,8 @@ choose_between(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_
         p = place_new(w, j);
     td_if(w->f, cond->num.re);
     st = branch(w, key, j ? &p : NULL, then, NULL);
-    if (st != TD_SKIP || !w->again) /* one that waits for the next walk leaves the other one's type */
+    if (st != TD_SKIP ||
+        !w->again) /* one that waits for the next walk leaves the other one's type */
         TD_TRY(st);
     td_else(w->f);
     st = branch(w, key, j ? &p : NULL, other, have);

@@ -130,7 +130,8 @@ turns_recurse(walk *w)
 {
     for (turns *t = w->turns; t; t = t->up)
         if (!t->asked)
-            never(t, w->f->line, "a function that calls itself uses arrays, and nobody knows where");
+            never(t, w->f->line,
+                  "a function that calls itself uses arrays, and nobody knows where");
 }
 
 void

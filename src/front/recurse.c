@@ -13,10 +13,12 @@
 enum {
     STATUS,
     LEVEL,
-    FIRST,                 /* of the arguments */
-    STACK = 4 << 20,       /* bytes of a thread's stack that calls inside of each other take, at most: half of what there is */
-    FRAME = 256,           /* bytes of a call besides its values */
-    DEEP = 10000,          /* most calls */
+    FIRST, /* of the arguments */
+    STACK =
+        4
+        << 20, /* bytes of a thread's stack that calls inside of each other take, at most: half of what there is */
+    FRAME = 256,  /* bytes of a call besides its values */
+    DEEP = 10000, /* most calls */
 };
 
 struct outline {
@@ -49,7 +51,8 @@ recursive_found(walk *w, const td_source *s)
 {
     outline *o = td_alloc(w->mem, sizeof *o);
 
-    *o = (outline){.next = w->outlines, .s = s, .number = w->outlines ? w->outlines->number + 1 : 0};
+    *o =
+        (outline){.next = w->outlines, .s = s, .number = w->outlines ? w->outlines->number + 1 : 0};
     o->param = td_alloc(w->mem, (s->nnames + 1) * sizeof *o->param);
     w->outlines = o;
     w->again = true;
@@ -351,8 +354,9 @@ arguments(walk *w, outline *o, const call *c, thing **out)
     fr.var = td_alloc(w->mem, (o->s->nnames + 1) * sizeof *fr.var);
     fr.local = td_alloc(w->mem, o->s->nnames + 1);
     w->fr = &fr;
-    st = bind_params(w, kind_of(w, o->s->root) == TD_SYN_Lambda ? F(o->s->root, Lambda_args)
-                                                                : F(o->s->root, FunctionDef_args),
+    st = bind_params(w,
+                     kind_of(w, o->s->root) == TD_SYN_Lambda ? F(o->s->root, Lambda_args)
+                                                             : F(o->s->root, FunctionDef_args),
                      c);
     w->fr = fr.up;
     o->nparam = 0;
@@ -402,10 +406,11 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
         TD_TRY(emit(w, o, c->node));
     j = join_get(w, value_key(w, o));
     if (!j && w->walks > 3)
-        return bad(w, c->node, TD_ERR_TYPE,
-                   "%s calls itself before it is known what it returns: it needs a return whose value "
-                   "does not come from such a call",
-                   s->name);
+        return bad(
+            w, c->node, TD_ERR_TYPE,
+            "%s calls itself before it is known what it returns: it needs a return whose value "
+            "does not come from such a call",
+            s->name);
     ptr = td_local(w->f, TD_U64, words + (j ? words_of(j->type) : 0));
     TD_TRY(hand_over(w, o, arg, ptr, &at));
     td_call_func(w->f, td_address(w->f, ptr), o->number);

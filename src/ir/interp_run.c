@@ -106,9 +106,9 @@ within(const td_engine *e, const td_runner *t, const td_code_ptr *p, uintptr_t a
 {
     size_t left;
 
-    if (p->op == OP_pointer && (inside(at, size, t->team->shared, e->p->nshared) ||
-                                inside(at, size, t->local, e->p->nlocal) ||
-                                in_frames(e, t, at, size)))
+    if (p->op == OP_pointer &&
+        (inside(at, size, t->team->shared, e->p->nshared) ||
+         inside(at, size, t->local, e->p->nlocal) || in_frames(e, t, at, size)))
         return true;
     if (p->op != OP_pointer && inside(at, size, (const char *)t->val[p->word].u, p->nbytes))
         return true;

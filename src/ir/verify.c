@@ -13,7 +13,7 @@ typedef struct check {
     const td_fn *f;
     uint32_t *region; /* of each instruction: the id of the innermost region that holds it */
     uint32_t open[MAXDEPTH + 1], opener[MAXDEPTH + 1], depth, next;
-    uint32_t func; /* the innermost open function; UINT32_MAX: there is none */
+    uint32_t func;     /* the innermost open function; UINT32_MAX: there is none */
     uint32_t parallel; /* the open parallel region's instruction; UINT32_MAX: there is none */
 } check;
 
@@ -135,7 +135,7 @@ check_func(const check *c, uint32_t i)
     if (s->op == OP_call)
         return bad(c, i, "calls a function that does not stand before it");
     return s->imm < TD_FUNCS && s->dt == TD_U64 ? TD_OK
-                                                 : bad(c, i, "is no uint64, or numbered too high");
+                                                : bad(c, i, "is no uint64, or numbered too high");
 }
 
 /* One letter of core.def's args column. */

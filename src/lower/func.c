@@ -12,10 +12,10 @@
 
 typedef struct low_func {
     LLVMValueRef fn;
-    LLVMTypeRef  type;
-    uint32_t    *used, n;
-    LLVMValueRef *outer; /* what stands for them outside */
-    LLVMValueRef back;   /* while the region is open: the function around it, */
+    LLVMTypeRef type;
+    uint32_t *used, n;
+    LLVMValueRef *outer;               /* what stands for them outside */
+    LLVMValueRef back;                 /* while the region is open: the function around it, */
     LLVMBasicBlockRef entry, exit, at; /* and where it stood */
 } low_func;
 
