@@ -1,6 +1,7 @@
 """What the Python tests share: devices, dtypes, layouts, comparison with NumPy."""
 
 import os
+import time
 
 os.environ.setdefault("TREADLE_DEVICE", "cpu")
 
@@ -26,3 +27,12 @@ def dev(request):
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
+
+
+def pytest_configure(config):
+    config.treadle_begun = time.time()
+    config.addinivalue_line("markers", "last: runs behind all other tests, since it looks at what they have left")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
