@@ -284,7 +284,7 @@ def test_what_is_recorded_is_refused():
             kernel[1, 32](y)
             return y
 
-        with pytest.raises(RuntimeError, match="whose threads take turns"):
+        with pytest.raises(ValueError, match="whose threads take turns"):
             twice(td.zeros(32, dtype="int32"))
 
 
