@@ -26,3 +26,15 @@ def dev(request):
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
+
+
+@pytest.fixture(params=DEVICES)
+def ctx(request):
+    """A context of treadle.pycuda on every device; the thread is as before afterwards."""
+    from treadle.pycuda import _contexts, driver
+
+    context = driver.Device(request.param).make_context()
+    yield context
+    while context in _contexts._stack.contexts:
+        driver.Context.pop()
+    td.use(None)
