@@ -176,7 +176,7 @@ class ElementwiseKernel:
     def _make(self, key, known, host):
         device, dtypes, is_array, raws, plain, how = key
         text, vector = self._text(known, dtypes, is_array, raws, plain, how, host)
-        program = _core.program(text, device=device, file=self.name + ".cu", options=self.options)
+        program = _rawtext.program(text, device, self.name, self.options)
         return program.kernel(self.name), vector
 
     def _text(self, known, dtypes, is_array, raws, plain, how, host):

@@ -106,7 +106,7 @@ class ReductionKernel:
     def _make(self, key, known, host):
         device, dtypes, arrays, raws, across, lies = key
         text, size = self._text(known, dtypes, arrays, raws, across, lies, host)
-        program = _core.program(text, device=device, file=self.name + ".cu", options=self.options)
+        program = _rawtext.program(text, device, self.name, self.options)
         return program.kernel(self.name), program.kernel(self.name + "_merge"), size
 
     def _text(self, known, dtypes, arrays, raws, across, lies, host):

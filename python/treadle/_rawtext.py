@@ -7,6 +7,7 @@ so that its C++ compiler makes vectors of it.
 """
 
 import functools
+import os
 
 import numpy
 
@@ -43,6 +44,18 @@ def includes(dtypes):
 def is_host(device):
     """Does device (treadle.device) run CPU code, so that texts for it are made with host=True?"""
     return device.kind != "cuda"
+
+
+def include_option():
+    """The -I option for the folder of the package's headers, which texts for GPUs need where they include one."""
+    return "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+
+
+def program(text, device, name, options):
+    """The Program of a text that was put together, and whose errors name `name`.cu."""
+    if not is_host(device) and "cupy/" in text:
+        options = (*options, include_option())
+    return _core.program(text, device=device, file=name + ".cu", options=options)
 
 
 @functools.lru_cache(maxsize=64)

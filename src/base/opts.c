@@ -45,7 +45,10 @@ read_env(void)
     opts.dump = text_of("TREADLE_DUMP");
     opts.cache_dir = text_of("TREADLE_CACHE_DIR");
     opts.debug = debug && *debug && strcmp(debug, "0") != 0;
-    opts.interpret = kernels && strcmp(kernels, "interpret") == 0;
+    if (kernels && strcmp(kernels, "interpret") == 0)
+        opts.kernels = TD_KERNELS_INTERPRET;
+    if (kernels && strcmp(kernels, "switch") == 0)
+        opts.kernels = TD_KERNELS_SWITCH;
     opts.cache_size = bytes_of(getenv("TREADLE_CACHE_SIZE"), (size_t)1 << 30);
     opts.cpu = text_of("TREADLE_CPU");
     opts.cxx = text_of("TREADLE_CXX");

@@ -4,6 +4,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef enum td_kernels {
+    TD_KERNELS_WIDEN,     /* in lanes, those that cannot in turns */
+    TD_KERNELS_SWITCH,    /* "switch": all in turns */
+    TD_KERNELS_INTERPRET, /* "interpret" */
+} td_kernels;
+
 typedef struct td_opts {
     const char *device;    /* TREADLE_DEVICE: "cpu", "cuda:1", "null"; NULL: the best there is */
     const char *dump;      /* TREADLE_DUMP: comma-separated stages of ir, wide, llvm, ptx, asm; NULL: none */
@@ -16,7 +22,7 @@ typedef struct td_opts {
     int         threads;   /* TREADLE_THREADS; 0: all the process may use */
     bool        sync;      /* TREADLE_SYNC: wait after every launch */
     bool        debug;     /* TREADLE_DEBUG: kernels are compiled and run as under treadle.debug() */
-    bool        interpret; /* TREADLE_KERNELS=interpret: kernels of threads are interpreted on the CPU */
+    td_kernels  kernels;   /* TREADLE_KERNELS: how kernels of threads run on the CPU */
 } td_opts;
 
 const td_opts *td_options(void);            /* borrowed; constant after the first call */

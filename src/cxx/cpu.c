@@ -1,17 +1,35 @@
 /* cpu.c - td_cxx_for_cpu: the text for a CPU's compiler, and the table behind it. */
 #include "cxx/cpu.h"
 
+#include "base/opts.h"
 #include "base/text.h"
+#include "cxx/regions.h"
 
 #include <string.h>
 
-/* How a kernel's threads run. */
-static const char *
-manner(const cx_job *j, const cx_fn *f)
-{
-    uint8_t waits = td_reach_range(&j->r, f->open_at, f->end_at) | j->r.all;
+enum { PLAIN, SWITCHED, REGIONS }; /* how a kernel's threads run */
 
-    return waits & (CX_BARRIER | CX_WARP) ? "TD_CU_SWITCHED" : "TD_CU_PLAIN";
+static uint8_t
+manner(cx_job *j, const cx_fn *f)
+{
+    uint8_t does = td_reach_range(&j->r, f->open_at, f->end_at) | j->r.all;
+    cx_plan p;
+
+    if (!(does & (CX_BARRIER | CX_WARP)))
+        return PLAIN;
+    if ((does & (CX_VOLATILE | CX_GRID)) || j->r.all || td_options()->kernels >= TD_KERNELS_SWITCH || !td_plan_make(j, f, &p))
+        return SWITCHED;
+    td_plan_write(&p);
+    return REGIONS;
+}
+
+static void
+manners(cx_job *j)
+{
+    j->manner = td_alloc_big(j->u.a, j->u.nfn + 1);
+    for (uint32_t i = 0; j->manner && i < j->u.nfn; i++)
+        if (j->u.fn[i].kernel && j->u.fn[i].body_at)
+            j->manner[i] = manner(j, &j->u.fn[i]);
 }
 
 static void
@@ -32,7 +50,9 @@ row(cx_job *j, td_text *out, const cx_fn *f, const char *name)
     bool bounds = f->bounds_at && !f->is_template;
     uint32_t open = f->bounds_at, comma;
 
-    td_text_addf(out, "TD_CU_KERNEL(%s, ", manner(j, f));
+    static const char *const kinds[] = {"TD_CU_PLAIN", "TD_CU_SWITCHED", "TD_CU_REGIONS"};
+
+    td_text_addf(out, "TD_CU_KERNEL(%s, ", kinds[j->manner[f - j->u.fn]]);
     quoted(out, name);
     for (comma = open + 1; bounds && comma < j->u.k.t[open].match && !is(j, comma, ","); comma++)
         if (is(j, comma, "("))
@@ -109,6 +129,11 @@ td_cxx_for_cpu(td_arena *a, const td_cxx *c, const char *const *names, uint32_t 
     td_cpu_textures(&j->u, &j->e, c);
     td_cpu_shared(j);
     td_cpu_indices(j);
+    if (checked)
+        td_cpu_check(j);
+    manners(j);
+    if (!j->manner)
+        return td_fail(TD_ERR_NOMEM, "%s: no memory for the rewritten text", c->file);
     td_text_addf(&text, "%s#include \"treadle_cuda.h\"\n#line 1 ", j->globals ? "" : "#define TD_CU_NO_GLOBALS 1\n");
     quoted(&text, c->file);
     td_text_addf(&text, "\n");

@@ -97,11 +97,10 @@ td_edit_apply(edits *e, td_text *out)
     for (uint32_t i = 0; i < e->n; i++) {
         const cx_edit *c = list[i];
 
-        if (c->at > at)
-            td_text_add(out, e->text + at, c->at - at);
-        td_text_add(out, c->put, strlen(c->put));
         if (c->at < at) /* inside of what is gone */
             continue;
+        td_text_add(out, e->text + at, c->at - at);
+        td_text_add(out, c->put, strlen(c->put));
         for (at = c->at; at < (size_t)c->at + c->gone; at++)
             if (e->text[at] == '\n')
                 td_text_add(out, "\n", 1);

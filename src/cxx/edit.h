@@ -17,7 +17,7 @@ typedef struct edits {
 } edits;
 
 /* At one place they come in the order in which they were asked for; what is put before a piece that is taken
- * out comes first.  Pieces taken out do not overlap. */
+ * out comes first.  Edits inside of a piece that is taken out are gone with it. */
 void td_edit_before(edits *e, const tok *t, const char *put);
 void td_edit_behind(edits *e, const tok *t, const char *put);
 void td_edit_replace(edits *e, const tok *first, const tok *last, const char *put);

@@ -33,8 +33,8 @@ calls(cx_job *j, uint32_t i, uint32_t end)
 }
 
 /* A [ that begins a lambda stands where no value is before it. */
-static bool
-lambda(const cx_job *j, uint32_t i)
+bool
+td_cpu_lambda(const cx_job *j, uint32_t i)
 {
     const tok *before = &j->u.k.t[i - 1];
 
@@ -50,7 +50,7 @@ lambdas(cx_job *j, const cx_fn *f)
     for (uint32_t i = f->body_at + 1; i < f->end_at; i++) {
         uint32_t close, body;
 
-        if (!lambda(j, i))
+        if (!td_cpu_lambda(j, i))
             continue;
         close = body = j->u.k.t[i].match;
         while (body < f->end_at && !is(j, body, "{"))

@@ -1,5 +1,5 @@
 /* hostraw.c - raw.h on the host: the CPU's table, and what the host-played driver takes from it. */
-#include "cuhost/abi.h"
+#include "dev/cpucode.h"
 #include "dev/driver.h"
 #include "dev/rawops.h"
 
@@ -75,18 +75,19 @@ copy(td_stream *s, const td_brick *b)
     return TD_OK;
 }
 
-/* Are all pages of it mapped?  What the system does not know cannot be memory. */
+/* A module's variable, or are all pages of it mapped?  What the system does not know cannot be memory. */
 static bool
 holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 {
     enum { PAGES = 4096 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t at = ptr / page * page, end = ptr + nbytes;
+    size_t before, variable = td_culib_find(ptr, &before);
     unsigned char there[PAGES];
 
     (void)d;
-    if (end < ptr)
-        return false;
+    if (variable || end < ptr)
+        return variable >= nbytes;
     for (; at < end || at == ptr / page * page; at += PAGES * page) {
         size_t n = end > at ? end - at : 1;
 

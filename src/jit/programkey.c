@@ -4,6 +4,7 @@
  */
 #include "jit/programkey.h"
 
+#include "base/opts.h"
 #include "jit/cache.h"
 #include "jit/include.h"
 
@@ -35,6 +36,7 @@ td_program_key(const td_source_job *job, td_hash *out)
     h = add_text(add_text(h, compiler), job->arch);
     h = add_text(add_text(h, job->text), job->file);
     h = td_hash_u64(h, (uint64_t)job->debug);
+    h = td_hash_u64(h, (uint64_t)td_options()->kernels); /* they are cut or not */
     for (int i = 0; i < job->noption; i++)
         h = add_text(h, job->option[i]);
     h = td_hash_u64(h, (uint64_t)job->noption);

@@ -62,7 +62,7 @@ number_of(PyObject *o)
     static const char *const names[] = {"gpudata", "get_pointer", "_address", NULL};
     PyObject *x = NULL, *r;
 
-    if (PyIndex_Check(o))
+    if (PyIndex_Check(o) && !py_is_array(o)) /* of an array its memory is meant, not what it holds */
         return PyNumber_Index(o);
     for (int i = 0; names[i] && !x && !PyErr_Occurred(); i++)
         x = py_attr(o, names[i]);

@@ -50,7 +50,7 @@ class Device:
     @staticmethod
     def _of_bus(bus_id):
         for number in range(Device.count()):
-            if Device(number).pci_bus_id().lower() == bus_id.lower():
+            if (_core._raw_bus(Device(number)._device) or "").lower() == bus_id.lower():
                 return number
         raise LogicError(f"cuDeviceGetByPCIBusId({bus_id!r}) failed: CUDA_ERROR_INVALID_DEVICE: no device is there")
 

@@ -12,8 +12,9 @@ class Stream(_core.Stream):
     __slots__ = ()
 
     def __new__(cls, flags=0, priority=0):
-        flags = stream_flags(int(flags))
-        return super().__new__(cls, _core._raw_current(), non_blocking=bool(flags & stream_flags.NON_BLOCKING), priority=priority)
+        if int(flags) not in (0, stream_flags.NON_BLOCKING):
+            raise LogicError(f"cuStreamCreate({int(flags)}) failed: CUDA_ERROR_INVALID_VALUE: flags is one of stream_flags")
+        return super().__new__(cls, _core._raw_current(), non_blocking=bool(flags), priority=priority)
 
     def __init__(self, flags=0, priority=0):
         pass
@@ -35,7 +36,8 @@ class Event(_core.Event):
     __slots__ = ()
 
     def __new__(cls, flags=0):
-        flags = event_flags(int(flags))
+        if int(flags) & ~7:
+            raise LogicError(f"cuEventCreate({int(flags)}) failed: CUDA_ERROR_INVALID_VALUE: flags are event_flags")
         return super().__new__(
             cls,
             _core._raw_current(),

@@ -121,12 +121,12 @@ class _Layout:
     """How memory looks as an array: what numpy.asarray reads, so that the array's base is the memory's owner itself."""
 
     def __init__(self, ptr, shape, dtype, order):
-        like = numpy.ndarray(shape, dtype, numpy.empty(0, dtype) if 0 in shape else None, order=order)
+        strides = tuple(dtype.itemsize * math.prod(shape[:axis]) for axis in range(len(shape)))
         self.interface = {
             "shape": shape,
             "typestr": dtype.str,
             "descr": dtype.descr,
-            "strides": None if like.flags.c_contiguous else like.strides,
+            "strides": strides if order == "F" and math.prod(shape) else None,
             "data": (ptr, False),
             "version": 3,
         }

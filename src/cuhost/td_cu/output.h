@@ -27,9 +27,12 @@ __attribute__((unused)) static int print(const char *format, va_list args)
 
 } // namespace td_cu
 
-// The module's own, seen nowhere else.  The number of bytes; -1: the format is NULL.  Compilers make the other two of it.
-extern "C" {
-__attribute__((visibility("hidden"), used)) inline int printf(const char *format, ...)
+// The module's own symbols, seen nowhere else, under names of their own: the C library's declarations stand.  The number of
+// bytes; -1: the format is NULL.  Compilers make the other two of printf.
+#define TD_CU_OWN(name, ...)                                                                                           \
+    extern "C" int td_cu_##name(__VA_ARGS__) __asm__(#name);                                                           \
+    extern "C" __attribute__((visibility("hidden"), used)) int td_cu_##name(__VA_ARGS__)
+TD_CU_OWN(printf, const char *format, ...)
 {
     va_list args;
     int n;
@@ -39,21 +42,20 @@ __attribute__((visibility("hidden"), used)) inline int printf(const char *format
     va_end(args);
     return n;
 }
-__attribute__((visibility("hidden"), used)) inline int puts(const char *text)
+TD_CU_OWN(puts, const char *text)
 {
     td_cu::host->print(text, strlen(text));
     td_cu::host->print("\n", 1);
     return 1;
 }
-int td_cu_putchar(int c) __asm__("putchar"); // the C library's is inline
-__attribute__((visibility("hidden"), used)) inline int td_cu_putchar(int c)
+TD_CU_OWN(putchar, int c)
 {
     char one = char(c);
 
     td_cu::host->print(&one, 1);
     return c;
 }
-}
+#undef TD_CU_OWN
 
 #include "../assert.h"
 
