@@ -247,7 +247,7 @@ td_culib_open(const void *image, td_culib **out)
     if (!l->m || l->m->abi != TD_CU_ABI) {
         const char *why = dlerror();
         td_status st = td_fail(TD_ERR_DEVICE, "the code cannot be loaded: %s",
-                               l->m ? "it was made for another version of treadle"
+                               l->m  ? "it was made for another version of treadle"
                                : why ? why
                                      : "no reason was given");
 
@@ -346,10 +346,10 @@ bool
 td_culib_attribute(const td_culib *l, const td_cu_kernel *k, int number, int *out)
 {
     switch (number) {
-    case CU_FUNC_MAX_THREADS: *out = (int)(k->max_threads ? k->max_threads : TD_CU_THREADS); break;
-    case CU_FUNC_STATIC_SHARED: *out = (int)td_culib_shared(l); break;
+    case CU_FUNC_MAX_THREADS:        *out = (int)(k->max_threads ? k->max_threads : TD_CU_THREADS); break;
+    case CU_FUNC_STATIC_SHARED:      *out = (int)td_culib_shared(l); break;
     case CU_FUNC_MAX_DYNAMIC_SHARED: *out = TD_CU_SHARED - (int)td_culib_shared(l); break;
-    case CU_FUNC_CARVEOUT: *out = -1; break; /* the driver chooses */
+    case CU_FUNC_CARVEOUT:           *out = -1; break; /* the driver chooses */
     default:
         *out = 0; /* constant and local memory, registers, versions: there are none */
         return number >= 0 && number < CU_FUNC_CARVEOUT;
@@ -385,12 +385,13 @@ static td_status
 check(const td_cu_kernel *k, const td_dims *d, size_t nshared)
 {
     uint64_t threads = (uint64_t)d->block[0] * d->block[1] * d->block[2];
-    uint32_t most = k->max_threads && k->max_threads < TD_CU_THREADS ? k->max_threads : TD_CU_THREADS;
+    uint32_t most =
+        k->max_threads && k->max_threads < TD_CU_THREADS ? k->max_threads : TD_CU_THREADS;
 
     if (threads > most)
-        return td_fail(TD_ERR_VALUE, "a block of %llu threads: %s at most %u",
-                       (unsigned long long)threads,
-                       most == TD_CU_THREADS ? "the device takes" : "its __launch_bounds__ says", most);
+        return td_fail(
+            TD_ERR_VALUE, "a block of %llu threads: %s at most %u", (unsigned long long)threads,
+            most == TD_CU_THREADS ? "the device takes" : "its __launch_bounds__ says", most);
     if (d->block[2] > TD_CU_DEPTH)
         return td_fail(TD_ERR_VALUE, "a block of %u threads along z: the device takes at most %d",
                        d->block[2], TD_CU_DEPTH);
