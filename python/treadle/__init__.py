@@ -104,7 +104,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"cuda", "demo", "fft", "linalg", "memory", "pycuda", "random", "special", "types"}
+_MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "random", "special", "types"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(

@@ -16,6 +16,29 @@ qualified(td_arena *a, const char *space, const char *name)
     return s;
 }
 
+/* template <class T, int N = 4>: T, N. */
+static void
+template_names(const cx_unit *u, const cx_fn *f, td_cxx_kernel *k)
+{
+    uint32_t at = f->head_at, last;
+
+    while (at < f->name_at && !td_tok_is(&u->k.t[at], "template"))
+        at++;
+    last = at < f->name_at ? td_tok_angles(&u->k, at + 1, f->name_at) : 0;
+    if (!last)
+        return;
+    k->tname = td_alloc_big(u->a, (last - at + 1) * sizeof *k->tname);
+    for (uint32_t i = at + 2, comma; k->tname && i < last; i = comma + 1) {
+        uint32_t end = i;
+
+        comma = td_types_piece(u, i, last - 1);
+        while (end < comma && !td_tok_is(&u->k.t[end], "="))
+            end++;
+        k->tname[k->ntname++] =
+            end > i + 1 && u->k.t[end - 1].kind == TOK_WORD ? td_types_spell(u, end - 1, end) : "";
+    }
+}
+
 static void
 kernels(const cx_unit *u, td_cxx *c)
 {
@@ -31,6 +54,8 @@ kernels(const cx_unit *u, td_cxx *c)
         k->is_template = f->is_template;
         k->external_c = f->external_c;
         td_types_params(u, f->open_at, f->close_at, &k->param, &k->nparam);
+        if (f->is_template)
+            template_names(u, f, k);
         c->nkernel++;
     }
 }

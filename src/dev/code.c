@@ -220,17 +220,6 @@ td_cuda_func_attribute(td_func *f, int number, int *out)
 }
 
 td_status
-td_cuda_func_set_attribute(td_func *f, int number, int value)
-{
-    td_cuda *c = td_cuda_of(f->dev);
-    td_status st = CU_CALL(c, cuFuncSetAttribute, f->handle, number, value);
-
-    if (!st && number == CU_FUNC_MAX_DYNAMIC_SHARED)
-        f->shared = value > 0 ? (uint32_t)value : 0;
-    return st;
-}
-
-td_status
 td_cuda_func_resident(td_func *f, int threads, size_t shared, int *nblock)
 {
     td_cuda *c = td_cuda_of(f->dev);

@@ -233,7 +233,6 @@ static const td_devops cpu_ops = {
     .module_global = td_cpu_module_global,
     .func_param = td_cpu_func_param,
     .func_attribute = td_cpu_func_attribute,
-    .func_set_attribute = td_cpu_func_set_attribute,
     .launch = launch,
 };
 

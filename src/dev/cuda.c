@@ -395,7 +395,6 @@ static const td_devops cuda_ops = {
     .func_param = td_cuda_func_param,
     .assemble = td_cuda_assemble,
     .func_attribute = td_cuda_func_attribute,
-    .func_set_attribute = td_cuda_func_set_attribute,
     .func_resident = td_cuda_func_resident,
     .launch = td_cuda_launch,
     .graph_begin = td_cuda_graph_begin,

@@ -105,7 +105,6 @@ td_status td_cuda_module_global(td_module *m, const char *name, uintptr_t *ptr, 
 td_status td_cuda_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset);
 td_status td_cuda_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes);
 td_status td_cuda_func_attribute(td_func *f, int number, int *out);
-td_status td_cuda_func_set_attribute(td_func *f, int number, int value);
 td_status td_cuda_func_resident(td_func *f, int threads, size_t shared, int *nblock);
 td_status td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 

@@ -191,7 +191,7 @@ typedef struct td_dims {
                              of them may be */
     bool     cooperative; /* all blocks are on the device at once */
     const uint32_t *offset; /* where argument i begins in args, bytes, for those wider than a word; NULL: at 8 i */
-    uint32_t packed;        /* with offset: bytes of args in all */
+    uint32_t packed;        /* with offset: bytes of args in all; args are whole words nonetheless */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
     uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */
@@ -215,7 +215,6 @@ void      td_func_blocks(td_func *f);
 /* What the driver knows of f, by CU_FUNC_ATTRIBUTE number, and how many blocks of so many threads and bytes of
  * dynamic shared memory a multiprocessor holds at once.  TD_SKIP: the device has no such thing. */
 td_status td_func_attribute(td_func *f, int number, int *out);
-td_status td_func_set_attribute(td_func *f, int number, int value);
 td_status td_func_resident(td_func *f, int threads, size_t shared, int *nblock);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */

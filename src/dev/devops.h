@@ -94,6 +94,7 @@ struct td_dev {
     td_stream        def; /* the default stream */
     td_pool          pool;
     bool             sync; /* TREADLE_SYNC: wait after every launch */
+    atomic_bool      apart; /* it has, or had, streams that do not wait for the default one */
     void (*live)(uintptr_t ptr, size_t nbytes, bool on); /* optional: is told of every buffer */
 };
 
@@ -189,7 +190,6 @@ struct td_devops {
     td_status (*assemble)(td_dev *d, const char *ptx, void **out, size_t *nbytes); /* optional; NULL: there is no PTX */
 
     td_status (*func_attribute)(td_func *f, int number, int *out);                     /* optional; NULL: nothing */
-    td_status (*func_set_attribute)(td_func *f, int number, int value);
     td_status (*func_resident)(td_func *f, int threads, size_t shared, int *nblock);   /* is known of functions */
 
     td_status (*launch)(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
@@ -205,6 +205,8 @@ struct td_devops {
 void td_dev_init(td_dev *d, const td_devops *ops); /* pool and default stream; info is the caller's */
 
 /* ---- func.c ---- */
+/* Bytes from ptr on of the module's variable that it lies in, of those that were asked for; 0: in none. */
+size_t td_module_extent(uintptr_t ptr);
 /* "launch of k: grid (4, 1, 1), block (128, 1, 1), 0 bytes of shared memory", for messages. */
 const char *td_launch_text(const td_func *f, const td_dims *dims, char *buf, size_t n); /* returns buf */
 
@@ -240,7 +242,6 @@ td_status td_cpu_module_func(td_func *f);
 td_status td_cpu_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes);
 td_status td_cpu_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset);
 td_status td_cpu_func_attribute(td_func *f, int number, int *out);
-td_status td_cpu_func_set_attribute(td_func *f, int number, int value);
 td_status td_cpu_module_launch(td_func *f, const td_dims *d, const uint64_t *args, int narg);
 
 /* ---- cpushare.c: the CPU's share_new, share, share_open, share_close ---- */

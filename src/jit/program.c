@@ -12,12 +12,19 @@
 /* ---- life ---- */
 
 static void
+free_part(td_part *q)
+{
+    td_module_free(q->module);
+    td_image_free(&q->image);
+    free(q);
+}
+
+static void
 free_program(td_program *p)
 {
-    for (td_part *q; (q = p->parts); free(q)) {
+    for (td_part *q; (q = p->parts);) {
         p->parts = q->next;
-        td_module_free(q->module);
-        td_image_free(&q->image);
+        free_part(q);
     }
     td_arena_free(&p->mem);
     pthread_mutex_destroy(&p->mu);
@@ -194,7 +201,34 @@ find_part(const td_program *p, const char *name, const char **symbol)
     return NULL;
 }
 
-/* An instance that nobody has named so far, into a module of its own. */
+static td_status
+no_names(void)
+{
+    return td_fail(TD_ERR_NOMEM, "no memory for the name of a kernel");
+}
+
+/* All that the program has, and one more: where nobody has seen anything of the module yet, it can be another one. */
+static td_status
+make_again(td_program *p, const char *name)
+{
+    const char **names = td_alloc_big(&p->mem, ((size_t)p->nname + 1) * sizeof *names);
+    td_part *made, *old = p->parts;
+
+    if (!names)
+        return no_names();
+    if (p->nname)
+        memcpy((void *)names, (const void *)p->name, (size_t)p->nname * sizeof *names);
+    names[p->nname] = name;
+    TD_TRY(td_program_part(p, names, p->nname + 1, &made));
+    made->next = old->next;
+    p->parts = made;
+    p->name = names;
+    p->nname++;
+    free_part(old);
+    return TD_OK;
+}
+
+/* An instance that nobody has named so far, into a module of its own unless the text has variables. */
 static td_status
 add_instance(td_program *p, const char *name, td_part **out)
 {
@@ -203,13 +237,20 @@ add_instance(td_program *p, const char *name, td_part **out)
     td_part **end = &p->parts;
 
     if (!copy || !names)
-        return td_fail(TD_ERR_NOMEM, "no memory for the name of a kernel");
-    if (p->cxx->nglobal)
-        return td_fail(TD_ERR_VALUE,
-                       "%s was not named when %s was compiled, and the text has variables (%s) that "
-                       "a module of its own would have again: name it from the start",
-                       name, p->cxx->file, p->cxx->global[0].name);
+        return no_names();
     names[0] = strcpy(copy, name);
+    if (p->cxx->nglobal && !p->seen) {
+        TD_TRY(make_again(p, copy));
+        *out = p->parts;
+        return TD_OK;
+    }
+    if (p->cxx->nglobal)
+        return td_fail(
+            TD_ERR_VALUE,
+            "%s was not named when %s was compiled, and the text has variables (%s) that "
+            "a module of its own would have again: name it from the start, or ask for "
+            "it before anything else",
+            name, p->cxx->file, p->cxx->global[0].name);
     while (*end)
         end = &(*end)->next;
     TD_TRY(td_program_part(p, names, 1, end));
@@ -227,13 +268,13 @@ find_func(td_program *p, const char *name, td_func **out)
     if (!q && k && k->is_template && strchr(name, '<'))
         TD_TRY(add_instance(p, name, &q));
     if (q && symbol == name)
-        symbol = q->image.symbol[0];
+        symbol = q->image.symbol[q->nname - 1]; /* the one that was added */
     if (q && q->module)
-        return td_program_signed(p, q, symbol, k ? k : declared(p, q->name[0]), out);
+        return td_program_signed(p, q, symbol, k ? k : declared(p, q->name[0]), name, out);
     if (!p->parts->module)
         return td_fail(TD_ERR_VALUE, "%s was compiled for no device: it has no kernels to run",
                        p->cxx->file);
-    if (td_program_signed(p, p->parts, name, NULL, out) == TD_OK) /* a mangled name */
+    if (td_program_signed(p, p->parts, name, NULL, name, out) == TD_OK) /* a mangled name */
         return TD_OK;
     return no_kernel(p, name);
 }
@@ -245,25 +286,36 @@ td_program_func(td_program *p, const char *name, td_func **out)
 
     pthread_mutex_lock(&p->mu);
     st = find_func(p, name, out);
+    p->seen = p->seen || !st;
     pthread_mutex_unlock(&p->mu);
+    return st;
+}
+
+static td_status
+find_global(td_program *p, const char *name, uintptr_t *ptr, size_t *nbytes)
+{
+    td_status st = td_module_global(p->parts->module, name, ptr, nbytes);
+    char *mangled = st && strstr(name, "::") ? td_program_mangled(name) : NULL;
+
+    if (mangled)
+        st = td_module_global(p->parts->module, mangled, ptr, nbytes);
+    free(mangled);
     return st;
 }
 
 td_status
 td_program_global(td_program *p, const char *name, uintptr_t *ptr, size_t *nbytes)
 {
-    char *mangled;
     td_status st;
 
     if (!p->parts->module)
         return td_fail(TD_ERR_VALUE, "%s was compiled for no device: it has no variables",
                        p->cxx->file);
-    st = td_module_global(p->parts->module, name, ptr, nbytes);
-    if (!st || !strstr(name, "::") || !(mangled = td_program_mangled(name)))
-        return st;
-    st = td_module_global(p->parts->module, mangled, ptr, nbytes);
-    free(mangled);
-    return st;
+    pthread_mutex_lock(&p->mu);
+    st = find_global(p, name, ptr, nbytes);
+    p->seen = p->seen || !st;
+    pthread_mutex_unlock(&p->mu);
+    return st ? td_fail(TD_ERR_VALUE, "%s", td_error()) : TD_OK;
 }
 
 const td_cxx_kernel *

@@ -130,8 +130,8 @@ make_image(const td_program *p, const td_source_job *job, td_image *out)
 {
     td_hash key;
     td_span span;
-    td_status st = p->spec.cache && !job->keep && !td_options()->dump ? td_program_key(job, &key)
-                                                                       : TD_SKIP;
+    td_status st =
+        p->spec.cache && !job->keep && !td_options()->dump ? td_program_key(job, &key) : TD_SKIP;
 
     if (st == TD_SKIP)
         return compile(p, job, out);
@@ -197,6 +197,51 @@ merge(td_cxx_param *out, const td_cu_param *have, const td_cxx_param *text)
     out->item_size = have->item_size;
 }
 
+/* The next of an instance's arguments: up to its comma or the last >. */
+static const char *
+argument_end(const char *p)
+{
+    for (int depth = 0; *p; p++) {
+        if (*p == '<' || *p == '(' || *p == '[' || *p == '{')
+            depth++;
+        else if ((*p == '>' || *p == ')' || *p == ']' || *p == '}') && depth-- == 0)
+            return p;
+        else if (*p == ',' && !depth)
+            return p;
+    }
+    return p;
+}
+
+/* The declaration of an instance, "f<float, 4>": read again with the template's parameters as names of its
+ * arguments.  NULL: it cannot be had. */
+static const td_cxx_kernel *
+instance_of(td_program *p, const td_cxx_kernel *k, const char *name)
+{
+    const char *at = strchr(name, '<');
+    td_text text = {0};
+    const char *copy;
+    td_cxx *c;
+
+    if (!at || !k->is_template)
+        return k;
+    for (uint32_t i = 0; i < k->ntname && *at && *at != '>'; i++) {
+        const char *end = argument_end(at + 1);
+
+        if (*k->tname[i])
+            td_text_addf(&text, "typedef %.*s %s; ", (int)(end - at - 1), at + 1, k->tname[i]);
+        at = end;
+    }
+    td_text_addf(&text, "%s", p->spec.text);
+    copy = text.failed ? NULL : copy_text(&p->mem, text.s);
+    td_text_free(&text);
+    if (!copy || td_cxx_parse(&p->mem, copy, p->spec.file, &c))
+        return k;
+    for (uint32_t i = 0; i < c->nkernel; i++)
+        if (strcmp(c->kernel[i].name, k->name) == 0)
+            return &c->kernel[i];
+    return k;
+}
+
 /* All parameters into sig; its count stays UINT32_MAX where nothing is known. */
 static td_status
 read_params(td_program *p, td_func *f, const td_cxx_kernel *k, td_cxx_kernel *sig)
@@ -226,7 +271,7 @@ read_params(td_program *p, td_func *f, const td_cxx_kernel *k, td_cxx_kernel *si
 
 td_status
 td_program_signed(td_program *p, td_part *q, const char *symbol, const td_cxx_kernel *k,
-                  td_func **out)
+                  const char *name, td_func **out)
 {
     td_signed *s;
 
@@ -237,6 +282,7 @@ td_program_signed(td_program *p, td_part *q, const char *symbol, const td_cxx_ke
     s = td_alloc_big(&p->mem, sizeof *s);
     if (!s)
         return td_fail(TD_ERR_NOMEM, "no memory for a kernel's record");
+    k = k ? instance_of(p, k, name) : NULL;
     s->func = *out;
     s->sig = (td_cxx_kernel){.name = k ? k->name : symbol, .nparam = UINT32_MAX};
     TD_TRY(read_params(p, *out, k, &s->sig));

@@ -28,6 +28,7 @@ struct td_program {
     pthread_mutex_t    mu;  /* guards what follows, but for what td_program_read set */
     td_part           *parts;
     td_signed         *known;
+    bool               seen; /* a function or a variable of the first module has been handed out */
     td_arena           mem;
     td_cxx            *cxx;  /* NULL: loaded */
     td_program_spec    spec; /* with strings of its own */
@@ -39,8 +40,10 @@ struct td_program {
 td_status td_program_read(td_program *p, const td_program_spec *s);
 /* Compiles the names, or finds them on disk, and loads them; *out is the program's. */
 td_status td_program_part(td_program *p, const char *const *name, int nname, td_part **out);
-/* The function of a symbol of q, with its signature known from now on; k: as declared, NULL: not known. */
-td_status td_program_signed(td_program *p, td_part *q, const char *symbol, const td_cxx_kernel *k, td_func **out);
+/* The function of a symbol of q, with its signature known from now on; k: as declared, NULL: not
+ * known; name: as it was asked for, with a template's arguments. */
+td_status td_program_signed(td_program *p, td_part *q, const char *symbol, const td_cxx_kernel *k,
+                            const char *name, td_func **out);
 /* "ns::c" as compilers name the variable: owned; NULL: no memory. */
 char *td_program_mangled(const char *name);
 

@@ -18,6 +18,8 @@ bool py_raw_address(PyObject *o, const char *call, py_address *out);
 bool py_raw_range(const py_address *a, size_t nbytes, const char *call); /* LogicError: it is not all there */
 bool py_raw_size(Py_ssize_t n, const char *call);                 /* LogicError: negative */
 
+bool      py_is_allocation(PyObject *o);
+td_buf   *py_allocation_buf(PyObject *o); /* borrowed; NULL: it was freed */
 PyObject *py_raw_wrap(PyTypeObject *type, td_buf *b); /* a DeviceAllocation of b, which it takes over, also on failure */
 
 bool py_rawset_init(PyObject *m); /* driverset.c */
