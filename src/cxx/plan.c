@@ -342,7 +342,7 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
     waits = p->b.stmt[1].waits;
     p->b.stmt[1].waits = true;
     td_body_uniform(&p->b);
-    if (!find_strided(&p->b) && !waits)
+    if (!find_strided(&p->b) && !waits && !td_plan_guard(&p->b, &p->guard))
         return false;
     do {
         while (need(&p->b, 1) && !p->b.doubt)
@@ -363,5 +363,7 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
         loops |= !p->region[r].in_turns;
         p->alive |= p->region[r].returns && (p->region[r].in_loop || r < p->nregion);
     }
+    if (p->guard.end && (p->nregion != 1 || p->region[1].strided))
+        return false;
     return loops && !p->b.doubt && p->b.stmt[1].cut;
 }

@@ -141,8 +141,12 @@ no_memory(const cx_plan *p, uint32_t i, uint32_t end, int depth)
 {
     const cx_unit *u = &p->b.j->u;
 
-    if (u->nclass || depth > 4 || arrays(p, i, end))
+    if (u->nclass || depth > 4 || (depth && arrays(p, i, end)))
         return false;
+    for (uint32_t v = 0; v < p->b.nlocal; v++) /* the kernel's own are known */
+        if (p->b.local[v].is_array && !p->b.local[v].is_shared && p->b.local[v].at >= i &&
+            p->b.local[v].at < end)
+            return false;
     for (; i < end; i++) {
         const tok *t = at(p, i);
 
@@ -231,6 +235,27 @@ rounds(cx_plan *p, uint32_t loop, uint32_t region)
             bindings(p, region, true), round_of(p, loop, "return ")));
 }
 
+/* What the region begins with. */
+static const char *
+manner(cx_plan *p, uint32_t n)
+{
+    const cx_region *r = &p->region[n];
+    edits *e = &p->b.j->e;
+    const char *again = "";
+
+    if (r->in_turns)
+        return "TD_CU_EACH_IN_TURNS";
+    if (!p->guard.end)
+        return is_free(p, r) ? "TD_CU_EACH_FREE" : "TD_CU_EACH";
+    for (uint32_t v = 0; v < p->b.nlocal; v++)
+        if (p->b.local[v].keep == KEEP_AGAIN && p->b.local[v].at < p->guard.from)
+            again = td_edit_format(e, "%s%s ", again, whole(p, &p->b.local[v]));
+    return td_edit_format(
+        e, "td_cu::each_within<%s>(blockDim, TD_CU_LAMBDA { %sreturn %s(%s); }, TD_CU_LAMBDA {",
+        is_free(p, r) ? "true" : "false", again, p->guard.negated ? "!" : "",
+        td_edit_spell(e, &p->b.j->u.k, p->guard.from, p->guard.end));
+}
+
 static void
 open_region(cx_plan *p, uint32_t n)
 {
@@ -249,10 +274,7 @@ open_region(cx_plan *p, uint32_t n)
         else if (l->keep == KEEP_ONCE)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
-    all = td_edit_format(e, " %s%s ", all,
-                         r->in_turns     ? "TD_CU_EACH_IN_TURNS"
-                         : is_free(p, r) ? "TD_CU_EACH_FREE"
-                                         : "TD_CU_EACH");
+    all = td_edit_format(e, " %s%s ", all, manner(p, n));
     if (p->alive && (r->from > first_return(p) || (r->from == first_return(p) && r->in_loop)))
         all = td_edit_format(e, "%sTD_CU_ALIVE; ", all);
     all = td_edit_format(e, "%s%s", all, bindings(p, n, false));

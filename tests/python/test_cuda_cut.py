@@ -78,6 +78,17 @@ def cut_results():
     g = rng.integers(0, 2, (40, 60)).astype("u1")
     n = sum(np.roll(g, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)) - g
     run("life", (4, 3), (16, 16), (g, np.zeros_like(g), 60, 40), 1, ((n == 3) | ((n == 2) & (g == 1))).astype("u1"))
+    x = random(100)
+    for n in 1, 64, 100:
+        run("guarded", 4, 32, (x, np.zeros_like(x), n), 1, np.where(np.arange(100) < n, 2 * x, 0))
+    want = np.zeros((5, 64), "f4")
+    for t in range(64):
+        if t >= 5 and t - 5 < 50 and 99 - t >= 3 and 3 * (t + 1) <= 200:
+            want[:4, t] = x[t - 5] + x[99 - t]
+    run("guards", 5, 64, (x, np.zeros((5, 64), "f4"), 100), 1, want)
+    want = np.zeros((4, 40), "f4")
+    want[:3, 2:] = x[2:40] + np.arange(3)[:, None] + (np.arange(2, 40) % 2 == 0)
+    run("guards_return", 3, (16, 4), (x, np.zeros((4, 40), "f4"), 40), 1, want)
     run("divergent", 1, 64, (random(64), 256), 0, None)
     run("shift", 2, 64, (random(128), np.zeros(128, "f4"), 5), 1, None)
     return out
