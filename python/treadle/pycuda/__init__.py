@@ -1,4 +1,5 @@
-"""PyCUDA's names over treadle: put ``treadle.`` before ``pycuda`` in a program's imports, and it runs, with or without a GPU.
+"""PyCUDA's names over treadle: put ``treadle.`` before ``pycuda`` in a program's imports, and it runs, with or
+without a GPU.
 
 ``docs/pycuda.md`` says what is the same, what differs and what is not here.
 """

@@ -78,8 +78,8 @@ _NOWHERE = (0, None)
 
 
 class _Copy:
-    """What Memcpy2D, Memcpy3D and Memcpy3DPeer have in common: where both sides begin, and how much is copied. Sizes are
-    bytes along x, rows along y, layers along z; a pitch of 0: rows follow each other."""
+    """What Memcpy2D, Memcpy3D and Memcpy3DPeer have in common: where both sides begin, and how much is copied. Sizes
+    are bytes along x, rows along y, layers along z; a pitch of 0: rows follow each other."""
 
     width_in_bytes = height = depth = 0
     src_x_in_bytes = src_y = src_z = src_lod = src_pitch = src_height = 0
@@ -130,17 +130,19 @@ def _unified(buffer):
 
 
 class Memcpy2D(_Copy):
-    """A copy of rows: set both sides, width_in_bytes and height, then call it: copy(), copy(aligned) or copy(stream)."""
+    """A copy of rows: set both sides, width_in_bytes and height, then call it: copy(), copy(aligned) or
+    copy(stream)."""
 
     def __call__(self, stream_or_aligned=None):
-        """Copies; on a stream the host's memory has to stay until it has passed. aligned: True or False, both are the same
-        here."""
+        """Copies; on a stream the host's memory has to stay until it has passed. aligned: True or False, both are the
+        same here."""
         later = stream_or_aligned is not None and not isinstance(stream_or_aligned, bool)
         self._run(1, stream_or_aligned if later else None, not later)
 
 
 class Memcpy3D(_Copy):
-    """A copy of layers of rows: set both sides, width_in_bytes, height and depth, then call it: copy() or copy(stream)."""
+    """A copy of layers of rows: set both sides, width_in_bytes, height and depth, then call it: copy() or
+    copy(stream)."""
 
     def __call__(self, stream=None):
         """Copies; on a stream the host's memory has to stay until it has passed."""
@@ -289,7 +291,8 @@ _DOUBLES = {numpy.dtype(numpy.float64): 2, numpy.dtype(numpy.complex64): 2, nump
 
 
 def _of_shape(shape, dtype, order, surface):
-    """width, height, depth, format, channels, flags of an Array that shows an array; 64-bit numbers become integers or pairs."""
+    """width, height, depth, format, channels, flags of an Array that shows an array; 64-bit numbers become integers
+    or pairs."""
     extents = shape[::-1] if order == "C" else shape
     if not 1 <= len(extents) <= 3:
         raise LogicError(f"an Array has one to three axes, not {len(extents)}")
@@ -330,8 +333,9 @@ def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):
 
 
 class TextureReference:
-    """A texture<…> of a module, from Module.get_texref(name): what it is bound to, kernels of the module see from their next
-    launch on. Underneath is a texture object, whose number is written to the variable that stands for the reference.
+    """A texture<…> of a module, from Module.get_texref(name): what it is bound to, kernels of the module see from
+    their next launch on. Underneath is a texture object, whose number is written to the variable that stands for the
+    reference.
 
     variable: the address of that variable; None: the reference belongs to no module, and shows nothing."""
 
@@ -461,7 +465,8 @@ class SurfaceReference:
 
 
 def bind_array_to_texref(ary, texref):
-    """texref shows the Array, between elements nothing, outside its border's elements, by places that are counted in elements."""
+    """texref shows the Array, between elements nothing, outside its border's elements, by places that are counted in
+    elements."""
     texref.set_array(ary)
     texref.set_address_mode(0, address_mode.CLAMP)
     texref.set_address_mode(1, address_mode.CLAMP)

@@ -40,7 +40,8 @@ def register_dtype(dtype, name):
 
 
 def get_or_register_dtype(c_names, dtype=None):
-    """The dtype that a C type's name, or the first of a list, stands for; registers dtype for it where there is none."""
+    """The dtype that a C type's name, or the first of a list, stands for; registers dtype for it where there is
+    none."""
     names = [c_names] if isinstance(c_names, str) else list(c_names)
     if dtype is None:
         try:
@@ -54,7 +55,8 @@ def get_or_register_dtype(c_names, dtype=None):
 
 
 def dtype_to_ctype(dtype, with_fp_tex_hack=False):
-    """What C++ calls a dtype: "float", "pycuda::complex<float>". ValueError: it has no name; register_dtype gives one."""
+    """What C++ calls a dtype: "float", "pycuda::complex<float>". ValueError: it has no name; register_dtype gives
+    one."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     dtype = numpy.dtype(dtype)

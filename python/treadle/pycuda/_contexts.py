@@ -1,5 +1,5 @@
-"""Devices and contexts. A context stands for its device: underneath there is one for each, the driver's primary one, which
-other libraries have too. Each thread has a stack of them; a thread that never pushed one uses the process's.
+"""Devices and contexts. A context stands for its device: underneath there is one for each, the driver's primary one,
+which other libraries have too. Each thread has a stack of them; a thread that never pushed one uses the process's.
 """
 
 import threading

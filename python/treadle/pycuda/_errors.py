@@ -1,4 +1,5 @@
-"""PyCUDA's exceptions: treadle's own. Error is the base of all; RuntimeError is the base of LogicError and LaunchError."""
+"""PyCUDA's exceptions: treadle's own. Error is the base of all; RuntimeError is the base of LogicError and
+LaunchError."""
 
 from .._core import CompileError, DeviceError, Error, LaunchError, LogicError, OutOfMemoryError
 

@@ -6,8 +6,8 @@ from ._errors import LogicError
 
 
 class Stream(_core.Stream):
-    """Stream(flags=0, priority=0): a queue of work on the current device. flags: stream_flags.NON_BLOCKING does not wait
-    for the default stream; a lower priority number comes first. On the CPU work is done when it is given."""
+    """Stream(flags=0, priority=0): a queue of work on the current device. flags: stream_flags.NON_BLOCKING does not
+    wait for the default stream; a lower priority number comes first. On the CPU work is done when it is given."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
 """PyCUDA's memory pools: blocks that were let go are kept in bins and handed out again at once.
 
-treadle's own pool stands below, and waits for the device's work before it hands memory out anew; these do not, as PyCUDA's
-do not: whoever uses several streams orders them.
+treadle's own pool stands below, and waits for the device's work before it hands memory out anew; these do not, as
+PyCUDA's do not: whoever uses several streams orders them.
 """
 
 import operator
@@ -132,8 +132,8 @@ class PooledDeviceAllocation(_Pooled, cuda.PointerHolderBase):
 
 
 class PooledHostAllocation(_Pooled):
-    """Page-locked memory of a pool: the base of an array that PageLockedMemoryPool.allocate made. It goes back when no array
-    shows it."""
+    """Page-locked memory of a pool: the base of an array that PageLockedMemoryPool.allocate made. It goes back when
+    no array shows it."""
 
     @property
     def __array_interface__(self):

@@ -23,8 +23,8 @@ def has_double_support():
 
 
 def sizeof(type_name, preamble=""):
-    """The bytes of a type of CUDA C++; preamble: text that declares it. Sizes of types that C++ has itself are known; for
-    others a kernel is compiled and asked."""
+    """The bytes of a type of CUDA C++; preamble: text that declares it. Sizes of types that C++ has itself are known;
+    for others a kernel is compiled and asked."""
     plain = " ".join(w for w in type_name.split() if w not in ("unsigned", "signed", "const")) or "int"
     if not preamble and (plain in _SIZES or plain.endswith("*")):
         return _SIZES.get(plain, 8)

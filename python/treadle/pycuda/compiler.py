@@ -32,10 +32,12 @@ def _program(source, options, keep, arch, cache_dir, include_dirs, device, names
 
 def compile(source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None, code=None, cache_dir=None,
             include_dirs=(), target="cubin"):  # fmt: skip
-    """The text's code as bytes, for driver.module_from_buffer: a cubin, with target="ptx" PTX; on the CPU a shared object.
+    """The text's code as bytes, for driver.module_from_buffer: a cubin, with target="ptx" PTX; on the CPU a shared
+    object.
 
     options: as nvcc takes them; arch: "sm_90"; the device's where it is None. code and nvcc are not needed, and neither
-    is no_extern_c, since kernels are found by their names. CompileError holds the compiler's words, with the text's lines."""
+    is no_extern_c, since kernels are found by their names. CompileError holds the compiler's words, with the text's
+    lines."""
     del nvcc, no_extern_c, code
     device = _core._raw_current()
     if target not in ("cubin", "ptx", "fatbin"):
@@ -48,11 +50,12 @@ def compile(source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, ar
 
 
 class SourceModule:
-    """A module compiled from text: SourceModule(source, options=None, keep=False, arch=None, cache_dir=None, include_dirs=()).
+    """A module compiled from text: SourceModule(source, options=None, keep=False, arch=None, cache_dir=None,
+    include_dirs=()).
 
     options are nvcc's ("-DN=4", "-use_fast_math"). get_function finds kernels by name, also instances of templates
-    ("f<float, 4>"), with or without extern "C"; where the text has variables, instances are named in names, or asked for
-    before anything else. cache_dir=False keeps nothing on disk. CompileError holds the compiler's
+    ("f<float, 4>"), with or without extern "C"; where the text has variables, instances are named in names, or asked
+    for before anything else. cache_dir=False keeps nothing on disk. CompileError holds the compiler's
     words, with the text's lines."""
 
     def __init__(self, source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None, code=None,

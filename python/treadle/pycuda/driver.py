@@ -1,6 +1,7 @@
 """The CUDA driver's interface by PyCUDA's names, on a GPU, or on the CPU where there is none.
 
-Names of modules and functions (Module, Function, module_from_file, module_from_buffer) are compiled code's: ``_module``.
+Names of modules and functions (Module, Function, module_from_file, module_from_buffer) are compiled code's:
+``_module``.
 """
 
 from .. import _core
@@ -54,8 +55,8 @@ def initialize_profiler(config_file, output_file, output_mode):
 
 
 def mem_get_ipc_handle(devptr):
-    """Bytes by which another process opens a DeviceAllocation's memory with IPCMemoryHandle. It stays until that process
-    has let go of it. LogicError on the CPU."""
+    """Bytes by which another process opens a DeviceAllocation's memory with IPCMemoryHandle. It stays until that
+    process has let go of it. LogicError on the CPU."""
     if not isinstance(devptr, DeviceAllocation):
         raise TypeError(f"mem_get_ipc_handle takes a DeviceAllocation, not {type(devptr).__name__}")
     return devptr._send()

@@ -92,7 +92,8 @@ def get_elwise_range_module(
 def get_elwise_kernel_and_types(
     arguments, operation, name="kernel", keep=False, options=None, use_range=False, **kwargs
 ):
-    """(module, prepared function, arguments): arguments is C's declarations or a list; the count, or the range, is added."""
+    """(module, prepared function, arguments): arguments is C's declarations or a list; the count, or the range, is
+    added."""
     arguments = parse_c_args(arguments) if isinstance(arguments, str) else list(arguments)
     if use_range:
         arguments += [ScalarArg(numpy.intp, end) for end in ("start", "stop", "step")]
@@ -114,9 +115,9 @@ class ElementwiseKernel:
     """ElementwiseKernel(arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
     after_loop="")
 
-    operation is C++ that runs for each i from 0 to below n, the first array's size. arguments: C declarations, "float a,
-    float *x", or a list of VectorArg and ScalarArg; pointers take GPUArrays. preamble stands before the kernel, loop_prep
-    and after_loop before and behind each thread's loop. keep, options: as of SourceModule.
+    operation is C++ that runs for each i from 0 to below n, the first array's size. arguments: C declarations, "float
+    a, float *x", or a list of VectorArg and ScalarArg; pointers take GPUArrays. preamble stands before the kernel,
+    loop_prep and after_loop before and behind each thread's loop. keep, options: as of SourceModule.
 
     Called with the arguments, and range=slice(start, stop, step) or slice= (of the first array) for a part of the
     elements, stream=. RuntimeError: an array has gaps. TypeError: an argument of the wrong kind, or a wrong count."""
@@ -170,7 +171,8 @@ _span = range
 
 
 def _fits(have, want):
-    """May a pointer to `want` see elements of `have`? As with kernels: integers of one size are alike, and structures."""
+    """May a pointer to `want` see elements of `have`? As with kernels: integers of one size are alike, and
+    structures."""
     alike = have.kind in "iu" and want.kind in "iu" or "V" in (have.kind, want.kind)
     return have == want or have.itemsize == want.itemsize and alike
 
@@ -254,7 +256,8 @@ def _at(name, is_scalar):
 
 @context_dependent_memoize
 def get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=False):
-    """The prepared function of z = a * x + b * y with parameters a, x, b, y, z; an x or y that is a scalar has one element."""
+    """The prepared function of z = a * x + b * y with parameters a, x, b, y, z; an x or y that is a scalar has one
+    element."""
     x, y, z = map(dtype_to_ctype, (dtype_x, dtype_y, dtype_z))
     return get_elwise_kernel(
         f"{x} a, {x} *x, {y} b, {y} *y, {z} *z",

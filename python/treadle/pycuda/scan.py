@@ -2,8 +2,8 @@
 
 The array is cut into intervals. One kernel takes each interval's total, a block by itself scans the totals, and a last
 kernel scans the intervals from there; an array of one interval needs the last alone. On a GPU a block goes through its
-interval in tiles that pass through shared memory, so that memory is read in order and each thread has neighbours; on a CPU
-an interval is one loop. Elements are joined in their order: the expression has to be associative only.
+interval in tiles that pass through shared memory, so that memory is read in order and each thread has neighbours; on
+a CPU an interval is one loop. Elements are joined in their order: the expression has to be associative only.
 """
 
 import numpy

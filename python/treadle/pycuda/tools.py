@@ -32,7 +32,8 @@ def get_default_device(default=0):
 
 
 def make_default_context(ctx_maker=None):
-    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first where one can be made."""
+    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first where one can be
+    made."""
     make = ctx_maker or (lambda device: device.make_context())
     number = _wanted()
     if number is not None:
@@ -168,8 +169,8 @@ del _dtype, _names
 
 
 def dtype_to_ctype(dtype, with_fp_tex_hack=False):
-    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as the types of pycuda-helpers.hpp.
-    ValueError: it has none, register_dtype gives one."""
+    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as the types of
+    pycuda-helpers.hpp. ValueError: it has none, register_dtype gives one."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     dtype = numpy.dtype(dtype)
@@ -214,7 +215,8 @@ class Argument:
 
 
 class VectorArg(Argument):
-    """VectorArg(dtype, name, with_offset=False): an array, as a pointer; with_offset: element 0 is so many elements behind."""
+    """VectorArg(dtype, name, with_offset=False): an array, as a pointer; with_offset: element 0 is so many elements
+    behind."""
 
     struct_char = "P"
 
@@ -289,8 +291,8 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more: limited_by
-    ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
+    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more:
+    limited_by ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
 
     def __init__(self, devdata, threads, shared_mem=0, registers=0):
         if threads > devdata.max_threads:
