@@ -12,16 +12,16 @@ from ._rawparams import SUPPORT, check_names, decide, parse, raw_parameter, scal
 _LONG = 800  # characters of an operation that is not repeated for a vector's elements
 
 _VECTOR = """\
-template <int B> struct td_chunk;
+template <int _td_B> struct td_chunk;
 template <> struct td_chunk<16> { typedef uint4 type; };
 template <> struct td_chunk<8> { typedef uint2 type; };
 template <> struct td_chunk<4> { typedef unsigned int type; };
 template <> struct td_chunk<2> { typedef unsigned short type; };
 template <> struct td_chunk<1> { typedef unsigned char type; };
-template <int B> __device__ inline void td_move(void *to, const void *from)
+template <int _td_B> __device__ inline void td_move(void *to, const void *from)
 {
-    typedef typename td_chunk<(B > 16 ? 16 : B)>::type chunk;
-    for (int k = 0; k < (B + 15) / 16; ++k)
+    typedef typename td_chunk<(_td_B > 16 ? 16 : _td_B)>::type chunk;
+    for (int k = 0; k < (_td_B + 15) / 16; ++k)
         ((chunk *)to)[k] = ((const chunk *)from)[k];
 }
 """
@@ -59,6 +59,7 @@ class ElementwiseKernel:
         check_names(self.params)
         self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
         self.operation, self.name, self.__name__ = operation, name, name
+        self._symbol = name + "_elements"  # names such as "norm" or "max" are functions in the text already
         self.reduce_dims, self.preamble = reduce_dims, preamble
         self.no_return, self.return_tuple = no_return, return_tuple
         self.options, self.loop_prep, self.after_loop = tuple(options), loop_prep, after_loop
@@ -104,7 +105,7 @@ class ElementwiseKernel:
 
     def _shape(self, args, size):
         """The shape that all elements have together."""
-        shapes, results = [], []
+        shapes = []
         for p, a in zip(self.params, args):
             if not p.raw and type(a) is _core.ndarray:
                 shapes.append(a.shape)
@@ -115,12 +116,12 @@ class ElementwiseKernel:
         if not shapes:
             raise ValueError(f"{self.name}: no array tells how many elements there are; size= does")
         shape = shapes[0]
-        if any(s != shape for s in shapes):
-            shape = numpy.broadcast_shapes(*shapes)
-            results = [a for p, a in zip(self.out_params, args[self.nin :]) if not p.raw]
-        for a in results:
-            if a.shape != shape:
-                raise ValueError(f"{self.name}: a result has shape {a.shape}, the elements have {shape}")
+        if all(s == shape for s in shapes):
+            return shape
+        shape = numpy.broadcast_shapes(*shapes)
+        for p, a in zip(self.out_params, args[self.nin :]):
+            if not p.raw and a.shape != shape:
+                raise ValueError(f"{self.name}: result {p.name} has shape {a.shape}, the elements have {shape}")
         return shape
 
     # ---- layouts ----
@@ -177,7 +178,7 @@ class ElementwiseKernel:
         device, dtypes, is_array, raws, plain, how = key
         text, vector = self._text(known, dtypes, is_array, raws, plain, how, host)
         program = _rawtext.program(text, device, self.name, self.options)
-        return program.kernel(self.name), vector
+        return program.kernel(self._symbol), vector
 
     def _text(self, known, dtypes, is_array, raws, plain, how, host):
         declared, before, raws = [], [], iter(raws)
@@ -205,7 +206,7 @@ class ElementwiseKernel:
             declared.append(f"const td_space<{how[0]}, 0> _sp")
         head = typedefs(known, dtypes) + SUPPORT + support
         text = (
-            f'{head}{self.preamble}\nextern "C" __global__ void {self.name}({", ".join(declared)})\n{{\n'
+            f'{head}{self.preamble}\nextern "C" __global__ void {self._symbol}({", ".join(declared)})\n{{\n'
             f"{''.join(before)}{self._index_text(how[0])}{self.loop_prep};\n{body}{self.after_loop};\n}}\n"
         )
         return text, vector
@@ -283,8 +284,8 @@ class ElementwiseKernel:
 
 
 _SPACE = """\
-template <int N, int M> struct td_space { ptrdiff_t dim[N], step[M][N]; };
-template <int N> struct td_space<N, 0> { ptrdiff_t dim[N]; };
+template <int _td_N, int _td_M> struct td_space { ptrdiff_t dim[_td_N], step[_td_M][_td_N]; };
+template <int _td_N> struct td_space<_td_N, 0> { ptrdiff_t dim[_td_N]; };
 """
 
 _VECTOR_LOOP = """\

@@ -70,8 +70,8 @@ def take(args, params, who):
     for a, p in zip(args, params):
         if type(a) is not _core.ndarray:
             if isinstance(a, _SCALARS):
-                if p.raw:
-                    raise TypeError(f"{who}: raw parameter {p.name} takes an array, not {type(a).__name__}")
+                if p.raw or not p.is_const:
+                    raise TypeError(f"{who}: parameter {p.name} takes an array, not {type(a).__name__}")
                 taken.append(a)
                 continue
             a = _foreign(a, p, who)
@@ -142,49 +142,49 @@ def typedefs(known, params_types):
 
 # What user's text sees of raw arrays and of indices.
 SUPPORT = """\
-template <int N> struct td_shape { ptrdiff_t n, dim[N ? N : 1], step[N ? N : 1]; };
+template <int _td_N> struct td_shape { ptrdiff_t n, dim[_td_N ? _td_N : 1], step[_td_N ? _td_N : 1]; };
 
-template <typename T, int N, bool Plain> struct td_raw {
-    static const int ndim = N;
-    T *_p;
-    td_shape<N> _s;
-    __device__ td_raw(T *p, const td_shape<N> &s) : _p(p), _s(s) {}
+template <typename _td_T, int _td_N, bool _td_plain> struct td_raw {
+    static const int ndim = _td_N;
+    _td_T *_p;
+    td_shape<_td_N> _s;
+    __device__ td_raw(_td_T *p, const td_shape<_td_N> &s) : _p(p), _s(s) {}
     __device__ ptrdiff_t size() const { return _s.n; }
     __device__ const ptrdiff_t *shape() const { return _s.dim; }
     __device__ const ptrdiff_t *strides() const { return _s.step; }
-    __device__ T *data() const { return _p; }
-    __device__ T &operator[](ptrdiff_t i) const
+    __device__ _td_T *data() const { return _p; }
+    __device__ _td_T &operator[](ptrdiff_t i) const
     {
-        if (Plain)
+        if (_td_plain)
             return _p[i];
         ptrdiff_t at = 0;
-        for (int k = N - 1; k > 0; --k) {
+        for (int k = _td_N - 1; k > 0; --k) {
             ptrdiff_t q = i / _s.dim[k];
             at += (i - q * _s.dim[k]) * _s.step[k];
             i = q;
         }
-        if (N > 0)
+        if (_td_N > 0)
             at += i * _s.step[0];
-        return *(T *)((char *)_p + at);
+        return *(_td_T *)((char *)_p + at);
     }
-    __device__ T &operator[](const ptrdiff_t (&index)[N ? N : 1]) const
+    __device__ _td_T &operator[](const ptrdiff_t (&index)[_td_N ? _td_N : 1]) const
     {
         ptrdiff_t at = 0;
-        for (int k = 0; k < N; ++k)
+        for (int k = 0; k < _td_N; ++k)
             at += index[k] * _s.step[k];
-        return *(T *)((char *)_p + at);
+        return *(_td_T *)((char *)_p + at);
     }
 };
 
-template <int N> struct td_indexer {
-    static const int ndim = N;
-    ptrdiff_t _n, _dim[N ? N : 1], _at[N ? N : 1];
+template <int _td_N> struct td_indexer {
+    static const int ndim = _td_N;
+    ptrdiff_t _n, _dim[_td_N ? _td_N : 1], _at[_td_N ? _td_N : 1];
     __device__ ptrdiff_t size() const { return _n; }
     __device__ const ptrdiff_t *shape() const { return _dim; }
-    __device__ const ptrdiff_t (&get() const)[N ? N : 1] { return _at; }
+    __device__ const ptrdiff_t (&get() const)[_td_N ? _td_N : 1] { return _at; }
     __device__ void set(ptrdiff_t i)
     {
-        for (int k = N - 1; k > 0; --k) {
+        for (int k = _td_N - 1; k > 0; --k) {
             ptrdiff_t q = i / _dim[k];
             _at[k] = i - q * _dim[k];
             i = q;

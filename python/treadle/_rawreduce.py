@@ -107,7 +107,7 @@ class ReductionKernel:
         device, dtypes, arrays, raws, across, lies = key
         text, size = self._text(known, dtypes, arrays, raws, across, lies, host)
         program = _rawtext.program(text, device, self.name, self.options)
-        return program.kernel(self.name), program.kernel(self.name + "_merge"), size
+        return program.kernel(self.name + "_parts"), program.kernel(self.name + "_whole"), size
 
     def _text(self, known, dtypes, arrays, raws, across, lies, host):
         declared, numbers, load, raws, lies = [], [], [], iter(raws), iter(lies)
@@ -138,9 +138,9 @@ class ReductionKernel:
             f"#define REDUCE(a, b) ({self.reduce_expr})\n#define POST_MAP(a) {self.post_map_expr}\n"
         )
         whole = _rawtext.reduce_kernel(
-            self.name, ", ".join(declared + results), "\n".join(load), store, across=across, **form
+            self.name + "_parts", ", ".join(declared + results), "\n".join(load), store, across=across, **form
         )
-        merge = _rawtext.merge_kernel(self.name + "_merge", ", ".join(numbers + results), store, **form)
+        merge = _rawtext.merge_kernel(self.name + "_whole", ", ".join(numbers + results), store, **form)
         return head + whole + merge, size
 
     def _kind(self, known, dtypes):

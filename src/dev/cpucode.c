@@ -21,15 +21,10 @@
 enum { PRINT_MAX = 1 << 20, ERROR_MAX = 512 };
 
 struct td_culib {
-    td_culib *next; /* those that are loaded */
+    td_culib *next; /* loaded */
     void *handle;
     const td_cu_module *m;
 };
-
-static struct {
-    pthread_mutex_t mu;
-    td_culib *first;
-} loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 /* launch - one that runs.  On the launching thread's stack. */
 typedef struct launch {
@@ -39,7 +34,13 @@ typedef struct launch {
     atomic_bool failed;
     pthread_mutex_t mu; /* guards error */
     char error[ERROR_MAX];
+    td_cu_extent *extent;
 } launch;
+
+static struct {
+    pthread_mutex_t mu;
+    td_culib *first;
+} loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local launch *current; /* of the block that this thread runs */
 
@@ -108,9 +109,9 @@ td_culib_has_printed(void)
 static size_t
 extent(const void *p, size_t *before)
 {
-    (void)p;
-    *before = 0;
-    return 0;
+    size_t n = current ? current->extent((uintptr_t)p, before) : 0;
+
+    return n ? n : td_culib_find((uintptr_t)p, before);
 }
 
 static const td_cu_host host = {
@@ -291,17 +292,20 @@ td_culib_global(const td_culib *l, const char *name, uintptr_t *at, size_t *nbyt
 }
 
 size_t
-td_culib_extent(uintptr_t ptr)
+td_culib_find(uintptr_t ptr, size_t *before)
 {
     size_t n = 0;
 
+    *before = 0;
     pthread_mutex_lock(&loaded.mu);
     for (const td_culib *l = loaded.first; l && !n; l = l->next)
         for (uint32_t i = 0; i < l->m->nglobal && !n; i++) {
             const td_cu_global *g = &l->m->global[i];
 
-            if (ptr - (uintptr_t)g->at < g->nbytes)
-                n = g->nbytes - (ptr - (uintptr_t)g->at);
+            if (ptr >= (uintptr_t)g->at && ptr - (uintptr_t)g->at < g->nbytes) {
+                *before = ptr - (uintptr_t)g->at;
+                n = g->nbytes - *before;
+            }
         }
     pthread_mutex_unlock(&loaded.mu);
     return n;
@@ -390,11 +394,13 @@ check(const td_cu_kernel *k, const td_dims *d, size_t nshared)
 }
 
 td_status
-td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void *const *param)
+td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void *const *param,
+             td_cu_extent *extent_of)
 {
     launch l = {.k = k,
                 .block = {.param = param, .nshared = d->shared},
                 .nshared = td_culib_shared(lib) + d->shared,
+                .extent = extent_of,
                 .mu = PTHREAD_MUTEX_INITIALIZER};
 
     TD_TRY(check(k, d, l.nshared));
@@ -403,5 +409,5 @@ td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void 
     l.block.cooperative = d->cooperative; /* all blocks in one call */
     td_parallel(d->cooperative ? 1 : (int64_t)d->grid[0] * d->grid[1] * d->grid[2], run_block, &l);
     pthread_mutex_destroy(&l.mu);
-    return l.failed ? td_fail(TD_ERR_DEVICE, "%s", l.error) : TD_OK;
+    return l.failed ? td_fail_code(TD_ERR_DEVICE, CU_LAUNCH_FAILED, "%s", l.error) : TD_OK;
 }

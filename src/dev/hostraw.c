@@ -83,7 +83,7 @@ holds(td_dev *d, uintptr_t ptr, size_t nbytes)
     enum { PAGES = 4096 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t at = ptr / page * page, end = ptr + nbytes;
-    size_t variable = td_culib_extent(ptr);
+    size_t before, variable = td_culib_find(ptr, &before);
     unsigned char there[PAGES];
 
     (void)d;

@@ -84,7 +84,7 @@ td_raw_check(td_dev *d, uintptr_t ptr, size_t nbytes, const char *call)
     char why[160];
 
     if (nbytes <= (size_t)PTRDIFF_MAX) {
-        switch (td_pool_find(d, ptr, &have)) {
+        switch (td_pool_find(d, ptr, &have, NULL)) {
         case TD_FOUND_LIVE:
             if (nbytes <= have)
                 return TD_OK;

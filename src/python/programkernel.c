@@ -5,6 +5,7 @@
  */
 #include "python/program.h"
 
+#include "array/capture.h"
 #include "dev/cpucode.h"
 #include "dev/driver.h"
 #include "dev/raw.h"
@@ -59,7 +60,8 @@ read_extents(PyObject *o, const char *what, uint32_t out[3])
     if (n < 0)
         PyErr_Clear();
     if (n < 1 || n > 3) {
-        PyErr_Format(PyExc_TypeError, "the %s is a number or a tuple of up to three, not %R", what, o);
+        PyErr_Format(PyExc_TypeError, "the %s is a number or a tuple of up to three, not %R", what,
+                     o);
         return false;
     }
     for (Py_ssize_t i = 0; ok && i < n; i++) {
@@ -90,8 +92,12 @@ read_shared(PyObject *o, uint32_t *out)
 
 /* ---- limits ---- */
 
-static const char *const extent_name[7] = {"the block's x", "the block's y", "the block's z",
-                                           "the grid's x",  "the grid's y",  "the grid's z",
+static const char *const extent_name[7] = {"the block's x",
+                                           "the block's y",
+                                           "the block's z",
+                                           "the grid's x",
+                                           "the grid's y",
+                                           "the grid's z",
                                            "the block's number of threads"};
 
 static void
@@ -109,16 +115,19 @@ read_limits(py_cukernel *k)
 static bool
 within_limits(const py_cukernel *k, const td_dims *d)
 {
-    const uint64_t have[7] = {d->block[0], d->block[1], d->block[2], d->grid[0],
-                              d->grid[1],  d->grid[2],
+    const uint64_t have[7] = {d->block[0],
+                              d->block[1],
+                              d->block[2],
+                              d->grid[0],
+                              d->grid[1],
+                              d->grid[2],
                               (uint64_t)d->block[0] * d->block[1] * d->block[2]};
 
     for (int i = 0; i < 7; i++)
         if (have[i] > k->most[i]) {
             PyErr_Format(PyExc_ValueError, "%U: %s is %llu, %s %s %u", k->name, extent_name[i],
-                         (unsigned long long)have[i],
-                         i == 6 ? "the kernel on" : "the device", td_dev_info(k->dev)->name,
-                         k->most[i]);
+                         (unsigned long long)have[i], i == 6 ? "the kernel on" : "the device",
+                         td_dev_info(k->dev)->name, k->most[i]);
             return false;
         }
     return true;
@@ -167,8 +176,19 @@ launch_there(py_cuargs *g, td_stream *s, const td_dims *d)
     return st ? st : td_stream_leave(s);
 }
 
+/* A graph that is being captured launches it again: it keeps what the launch needs. */
+static bool
+keep_for_graph(const py_cukernel *k, PyObject *const *args, Py_ssize_t n)
+{
+    bool ok = py_capture_keep((PyObject *)(uintptr_t)k);
+
+    for (Py_ssize_t i = 0; ok && i < n; i++)
+        ok = py_capture_keep(args[i]);
+    return ok;
+}
+
 static PyObject *
-launch(py_cuargs *g, td_stream *s, td_dims *d)
+launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
 {
     const py_cukernel *k = g->k;
     td_dev *now;
@@ -177,7 +197,8 @@ launch(py_cuargs *g, td_stream *s, td_dims *d)
     d->offset = g->own ? g->offset : k->offset;
     d->packed = g->nbytes;
     d->what = k->label;
-    if (!py_ok(td_dev_current(&now)) || !py_cuargs_settle(g))
+    if (!py_ok(td_dev_current(&now)) || (td_capture_now() && !keep_for_graph(k, args, n)) ||
+        !py_cuargs_settle(g))
         return NULL;
     st = td_dev_info(k->dev)->kind == TD_DEV_CPU ? launch_here(g, s, d) : launch_there(g, s, d);
     if (!py_program_flush() || !py_ok(st))
@@ -210,8 +231,8 @@ read_keywords(const py_cukernel *k, PyObject *const *values, PyObject *names, ke
         } else if (PyUnicode_CompareWithASCIIString(name, "cooperative") == 0) {
             ok = py_flag(values[i], false, &out->cooperative);
         } else {
-            PyErr_Format(PyExc_TypeError, "a launch has no keyword '%U': shared, stream, cooperative",
-                         name);
+            PyErr_Format(PyExc_TypeError,
+                         "a launch has no keyword '%U': shared, stream, cooperative", name);
             ok = false;
         }
         if (!ok)
@@ -255,14 +276,17 @@ kernel_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *name
         return too_few(k, "kernel(grid, block, (arguments, ...), shared=, stream=, cooperative=)");
     if (!read_keywords(k, args + nargs, names, &kw) || !read_dims(k, args, &kw, &d))
         return NULL;
-    list = nargs < 3 ? PyTuple_New(0) : PyTuple_Check(args[2]) ? Py_NewRef(args[2]) : PySequence_Tuple(args[2]);
+    list = nargs < 3                ? PyTuple_New(0)
+           : PyTuple_Check(args[2]) ? Py_NewRef(args[2])
+                                    : PySequence_Tuple(args[2]);
     n = list ? PyTuple_Size(list) : 0;
     if (list && n > PY_CU_ARGS)
-        PyErr_Format(PyExc_TypeError, "%U: %zd arguments, at most %d are possible", k->name, n, PY_CU_ARGS);
+        PyErr_Format(PyExc_TypeError, "%U: %zd arguments, at most %d are possible", k->name, n,
+                     PY_CU_ARGS);
     for (Py_ssize_t i = 0; i < n && n <= PY_CU_ARGS; i++)
         item[i] = PyTuple_GetItem(list, i);
     if (list && n <= PY_CU_ARGS && py_cuargs_read(&g, k, item, n))
-        r = launch(&g, kw.stream, &d);
+        r = launch(&g, kw.stream, &d, item, n);
     Py_XDECREF(list);
     return r;
 }
@@ -282,7 +306,7 @@ prepared_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *na
     if (!read_keywords(k, args + nargs, names, &kw) || !read_dims(k, args, &kw, &d) ||
         !py_cuargs_read(&g, k, args + 2, nargs - 2))
         return NULL;
-    return launch(&g, kw.stream, &d);
+    return launch(&g, kw.stream, &d, args + 2, nargs - 2);
 }
 
 /* kernel.packed(grid, block, buffer, *, shared, stream, cooperative) */
@@ -303,10 +327,12 @@ kernel_packed(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject 
         return NULL;
     if (!k->param) {
         PyErr_Format(PyExc_TypeError,
-                     "%U: the driver does not tell its parameters: prepare it with a format", k->name);
+                     "%U: the driver does not tell its parameters: prepare it with a format",
+                     k->name);
     } else if ((size_t)b.len != k->nbytes) {
-        PyErr_Format(PyExc_TypeError, "%U: %zd bytes of packed arguments for %u bytes of parameters",
-                     k->name, b.len, k->nbytes);
+        PyErr_Format(PyExc_TypeError,
+                     "%U: %zd bytes of packed arguments for %u bytes of parameters", k->name, b.len,
+                     k->nbytes);
     } else {
         g.k = k;
         g.n = k->nparam;
@@ -314,7 +340,7 @@ kernel_packed(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject 
         g.own = false;
         g.nbytes = k->nbytes;
         memcpy(g.bytes, b.buf, k->nbytes);
-        r = launch(&g, kw.stream, &d);
+        r = launch(&g, kw.stream, &d, NULL, 0);
     }
     PyBuffer_Release(&b);
     return r;
@@ -331,12 +357,25 @@ read_format(char c, td_cxx_param *out)
         uint8_t size;
         const char *type;
     } rows[] = {
-        {'P', 'p', 8, "void *"},   {'b', 'i', 1, "signed char"}, {'B', 'u', 1, "unsigned char"},
-        {'?', 'b', 1, "bool"},     {'h', 'i', 2, "short"},       {'H', 'u', 2, "unsigned short"},
-        {'i', 'i', 4, "int"},      {'I', 'u', 4, "unsigned int"}, {'l', 'i', 8, "long"},
-        {'L', 'u', 8, "unsigned long"}, {'q', 'i', 8, "long long"}, {'Q', 'u', 8, "unsigned long long"},
-        {'e', 'f', 2, "half"},     {'f', 'f', 4, "float"},       {'d', 'f', 8, "double"},
-        {'F', 's', 8, "complex<float>"}, {'D', 's', 16, "complex<double>"},
+        {'P', 'p', 8, "void *"},
+        {'b', 'i', 1, "signed char"},
+        {'B', 'u', 1, "unsigned char"},
+        {'?', 'b', 1, "bool"},
+        {'h', 'i', 2, "short"},
+        {'H', 'u', 2, "unsigned short"},
+        {'i', 'i', 4, "int"},
+        {'I', 'u', 4, "unsigned int"},
+        {'l', 'i', 8, "long"},
+        {'L', 'u', 8, "unsigned long"},
+        {'q', 'i', 8, "long long"},
+        {'Q', 'u', 8, "unsigned long long"},
+        {'e', 'f', 2, "half"},
+        {'f', 'f', 4, "float"},
+        {'d', 'f', 8, "double"},
+        {'n', 'i', 8, "ptrdiff_t"},
+        {'N', 'u', 8, "size_t"},
+        {'F', 's', 8, "complex<float>"},
+        {'D', 's', 16, "complex<double>"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -367,8 +406,11 @@ read_formats(const char *format, uint32_t *n)
         if (*format == ' ')
             continue;
         if (digits && format[digits] == 's' && digits < 5) { /* so many bytes: a structure */
-            p[*n] = (td_cxx_param){
-                .type = "struct", .name = "", .kind = 's', .size = (uint32_t)atoi(format), .item = '-'};
+            p[*n] = (td_cxx_param){.type = "struct",
+                                   .name = "",
+                                   .kind = 's',
+                                   .size = (uint32_t)atoi(format),
+                                   .item = '-'};
             format += digits;
         } else if (!read_format(*format, &p[*n])) {
             free(p);
@@ -388,7 +430,11 @@ natural_offsets(py_cukernel *k)
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < k->nparam; i++) {
-        uint32_t n = k->param[i].size, align = n && n % 16 == 0 ? 16 : n % 8 == 0 ? 8 : n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
+        uint32_t n = k->param[i].size, align = n && n % 16 == 0 ? 16
+                                               : n % 8 == 0     ? 8
+                                               : n % 4 == 0     ? 4
+                                               : n % 2 == 0     ? 2
+                                                                : 1;
 
         if (!n)
             return false;
@@ -484,6 +530,13 @@ py_cukernel_new(py_program *p, const char *name)
     return (PyObject *)k;
 }
 
+/* Letters do not tell a structure's class, a bool's, nor the sign; an address may be a number (a texture's). */
+static bool
+same_class(char format, char kind)
+{
+    return kind == '?' || kind == 's' || format == 's' || (format == 'f') == (kind == 'f');
+}
+
 /* What the kernel is known to take wins over the format, which has to agree with it. */
 static bool
 agree(const py_cukernel *k, const td_cxx_param *p, uint32_t n)
@@ -491,7 +544,8 @@ agree(const py_cukernel *k, const td_cxx_param *p, uint32_t n)
     bool ok = n == k->nparam;
 
     for (uint32_t i = 0; ok && i < n; i++)
-        ok = !k->param[i].size || p[i].size == k->param[i].size;
+        ok = !k->param[i].size ||
+             (p[i].size == k->param[i].size && same_class(p[i].kind, k->param[i].kind));
     if (!ok) {
         PyObject *s = py_cukernel_signature(k);
 
@@ -512,7 +566,9 @@ kernel_prepare(PyObject *self, PyObject *arg)
     uint32_t n;
 
     if (!format)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "a format is a str of letters as in struct");
+        return PyErr_Occurred()
+                   ? NULL
+                   : PyErr_Format(PyExc_TypeError, "a format is a str of letters as in struct");
     p = read_formats(format, &n);
     if (!p || (k->param && !agree(k, p, n))) {
         free(p);
@@ -685,10 +741,12 @@ static PyMethodDef methods[] = {
     {"prepare", kernel_prepare, METH_O,
      "prepare(format): a function (grid, block, *arguments, shared=0, stream=None) whose arguments "
      "have the struct module's formats, 'PPif'."},
-    {"attribute", kernel_attribute, METH_O, "attribute(number): what the driver knows of it, by CU_FUNC_ATTRIBUTE number."},
+    {"attribute", kernel_attribute, METH_O,
+     "attribute(number): what the driver knows of it, by CU_FUNC_ATTRIBUTE number."},
     {"set_attribute", kernel_set_attribute, METH_VARARGS, "set_attribute(number, value)"},
     {"set_config", kernel_config, METH_VARARGS,
-     "set_config(which, value): which 0: the preferred cache, 1: the width of shared memory's banks."},
+     "set_config(which, value): which 0: the preferred cache, 1: the width of shared memory's "
+     "banks."},
     {"resident", kernel_resident, METH_VARARGS,
      "resident(threads, shared=0): how many blocks a multiprocessor holds at once."},
     {NULL, NULL, 0, NULL},
@@ -710,9 +768,12 @@ py_cukernel_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        PY_SLOT(Py_tp_dealloc, dealloc), PY_SLOT(Py_tp_call, tp_call),
-        PY_SLOT(Py_tp_repr, kernel_repr), {Py_tp_members, members},
-        {Py_tp_methods, methods},        {Py_tp_getset, getset},
+        PY_SLOT(Py_tp_dealloc, dealloc),
+        PY_SLOT(Py_tp_call, tp_call),
+        PY_SLOT(Py_tp_repr, kernel_repr),
+        {Py_tp_members, members},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getset},
         {0, NULL},
     };
     static PyType_Spec spec = {

@@ -4,21 +4,12 @@ import functools
 import gc
 import operator
 import os
+import re
 import struct
 
+import numpy
+
 from . import driver as cuda
-from ._carguments import (
-    Argument,
-    ScalarArg,
-    VectorArg,
-    clear_context_caches,
-    context_dependent_memoize,
-    dtype_to_ctype,
-    get_arg_type,
-    get_or_register_dtype,
-    parse_c_arg,
-    register_dtype,
-)
 from ._pools import (
     DeviceMemoryPool,
     PageLockedAllocator,
@@ -26,6 +17,7 @@ from ._pools import (
     PooledDeviceAllocation,
     PooledHostAllocation,
 )
+from ._vec import NAMES, vec
 
 
 def _wanted():
@@ -63,7 +55,36 @@ def make_default_context(ctx_maker=None):
     )
 
 
-# ---- numbers ----
+# ---- what belongs to a context ----
+
+_caches = []
+
+
+def clear_context_caches():
+    """Forgets what context_dependent_memoize has kept."""
+    for cache in _caches:
+        cache.clear()
+
+
+def context_dependent_memoize(func):
+    """func's results are kept for its arguments and the current device."""
+    cache = {}
+    _caches.append(cache)
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        key = (cuda.Context.get_device(), args, tuple(sorted(kwargs.items())))
+        try:
+            return cache[key]
+        except KeyError:
+            cache[key] = result = func(*args, **kwargs)
+            return result
+
+    wrapper.cache = cache
+    return wrapper
+
+
+# ---- numbers and types ----
 
 
 def bitlog2(n):
@@ -74,9 +95,160 @@ def bitlog2(n):
     return n.bit_length() - 1
 
 
+_CTYPES = {}  # numpy.dtype → C's name
+_DTYPES = {}  # C's name → numpy.dtype
+
+
+def register_dtype(dtype, name):
+    """Types of that name, or of each of a list of names, are this dtype from now on. RuntimeError: one of them is
+    another dtype already."""
+    dtype = numpy.dtype(dtype)
+    names = [name] if isinstance(name, str) else list(name)
+    for n in names:
+        if _DTYPES.get(n, dtype) != dtype:
+            raise cuda.RuntimeError(f"register_dtype: '{n}' is {_DTYPES[n]} already, not {dtype}")
+    for n in names:
+        _DTYPES[n] = dtype
+    _CTYPES.setdefault(dtype, names[0])
+
+
+def get_or_register_dtype(c_names, dtype=None):
+    """The dtype of the name, or of a list of names; with dtype it is registered where it was not."""
+    names = [c_names] if isinstance(c_names, str) else list(c_names)
+    if dtype is not None:
+        register_dtype(dtype, names)
+        return numpy.dtype(dtype)
+    for n in names:
+        if n in _DTYPES:
+            return _DTYPES[n]
+    raise TypeError(f"no dtype is known for the type '{names[0]}': register_dtype(dtype, name) tells it")
+
+
+for _dtype, _names in (
+    (numpy.bool_, ["bool"]),
+    (numpy.int8, ["signed char"]),
+    (numpy.uint8, ["unsigned char"]),
+    (numpy.int16, ["short", "signed short", "signed short int", "short signed int", "short int", "int16_t"]),
+    (numpy.uint16, ["unsigned short", "unsigned short int", "short unsigned int", "uint16_t"]),
+    (numpy.int32, ["int", "signed int", "signed", "int32_t"]),
+    (numpy.uint32, ["unsigned", "unsigned int", "unsigned int32", "uint32_t"]),
+    (
+        numpy.int64,
+        ["long", "long int", "signed long", "long long", "long long int", "signed long long", "int64_t", "ptrdiff_t"],
+    ),
+    (
+        numpy.uint64,
+        [
+            "unsigned long",
+            "unsigned long int",
+            "long unsigned int",
+            "unsigned long long",
+            "unsigned long long int",
+            "uint64_t",
+            "size_t",
+        ],
+    ),
+    (numpy.float16, ["half", "__half"]),
+    (numpy.float32, ["float"]),
+    (numpy.float64, ["double"]),
+    (numpy.complex64, ["pycuda::complex<float>"]),
+    (numpy.complex128, ["pycuda::complex<double>"]),
+):
+    register_dtype(_dtype, _names)
+_DTYPES["char"] = numpy.dtype(numpy.int8)
+for _dtype, _name in NAMES.items():
+    register_dtype(_dtype, _name)
+_DTYPES.update({name: getattr(vec, name) for name in vars(vec) if isinstance(getattr(vec, name), numpy.dtype)})
+del _dtype, _names, _name
+
+
+def dtype_to_ctype(dtype, with_fp_tex_hack=False):
+    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as types of pycuda-helpers.hpp.
+    ValueError: it has none, register_dtype gives one."""
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    dtype = numpy.dtype(dtype)
+    if with_fp_tex_hack:
+        hacked = {numpy.float64: "fp_tex_double", numpy.complex64: "fp_tex_cfloat", numpy.complex128: "fp_tex_cdouble"}
+        for kind, name in hacked.items():
+            if dtype == numpy.dtype(kind):
+                return name
+    try:
+        return _CTYPES[dtype]
+    except KeyError:
+        raise ValueError(f"no C type is known for {dtype}: register_dtype(dtype, name) tells it") from None
+
+
 def platform_bits():
     """64."""
     return struct.calcsize("P") * 8
+
+
+def parse_c_arg(c_arg, scalar_factory=None, vec_factory=None):
+    """An argument's declaration, "float *x" or "int n", as a VectorArg or ScalarArg."""
+    text = re.sub(r"\b(const|volatile|__restrict__|__restrict)\b", " ", c_arg).strip()
+    found = re.fullmatch(r"(.*?)([*\s]+)([A-Za-z_]\w*)", text, re.DOTALL)
+    if not found or not found[1].strip():
+        raise ValueError(f"'{c_arg}' declares no argument: a type and a name do")
+    stars, type_name = found[2].count("*"), " ".join(found[1].split())
+    if stars > 1:
+        raise ValueError(f"'{c_arg}': pointers to pointers cannot be arguments")
+    dtype = get_or_register_dtype(re.sub(r"\s*([<>:]+)\s*", r"\1", type_name))
+    if not stars:
+        return (scalar_factory or ScalarArg)(dtype, found[3])
+    arg = (vec_factory or VectorArg)(dtype, found[3])
+    arg.const = bool(re.search(r"\bconst\b[^*]*\*", c_arg))
+    return arg
+
+
+def parse_c_args(text):
+    """The arguments of declarations between commas, in order."""
+    return [parse_c_arg(part) for part in re.split(r",(?![^<]*>)", text)]
+
+
+def get_arg_type(c_arg):
+    """The letter, in the format of Function.prepare, of a declaration."""
+    return parse_c_arg(c_arg).struct_char
+
+
+class Argument:
+    """A kernel's argument: dtype and name."""
+
+    def __init__(self, dtype, name):
+        self.dtype = numpy.dtype(dtype)
+        self.name = name
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.name!r}, {self.dtype})"
+
+
+class VectorArg(Argument):
+    """VectorArg(dtype, name, with_offset=False): an array, as a pointer; with_offset: element 0 is so many elements
+    behind; const: the kernel only reads it."""
+
+    struct_char = "P"
+
+    def __init__(self, dtype, name, with_offset=False, const=False):
+        super().__init__(dtype, name)
+        self.with_offset, self.const = with_offset, const
+
+    def declarator(self):
+        """As it stands in a kernel's parameters."""
+        if self.with_offset:
+            return f"{dtype_to_ctype(self.dtype)} *{self.name}__base, size_t {self.name}__offset"
+        return f"{'const ' * self.const}{dtype_to_ctype(self.dtype)} *{self.name}"
+
+
+class ScalarArg(Argument):
+    """ScalarArg(dtype, name): a number."""
+
+    @property
+    def struct_char(self):
+        return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
+
+    def declarator(self):
+        """As it stands in a kernel's parameters."""
+        return f"{dtype_to_ctype(self.dtype)} {self.name}"
 
 
 # ---- devices in numbers ----
