@@ -66,7 +66,7 @@ begun(cx_plan *p, const cx_local *l)
 {
     edits *e = &p->b.j->e;
     const char *name = name_of(p, l);
-    const char *bound = td_edit_format(e, "%sauto &%s = td_%s[threadIdx]", l->is_const ? "const " : "", name, name);
+    const char *bound = td_edit_format(e, "%sauto &%s = td_%s[td_n]", l->is_const ? "const " : "", name, name);
 
     if (!l->init)
         return bound;
@@ -189,7 +189,7 @@ open_region(cx_plan *p, uint32_t n)
         if (!td_plan_used(p, v, n) || (l->stmt && td_plan_home(p, l) == n))
             continue;
         if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%s%sauto &%s = td_%s[threadIdx]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
+            all = td_edit_format(e, "%s%sauto &%s = td_%s[td_n]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
         else if (l->keep == KEEP_AGAIN)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
