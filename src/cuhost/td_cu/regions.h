@@ -3,9 +3,9 @@
 // Such a kernel is called once for a block.  Code that is alike for all threads stands in it as it is; between barriers
 // the threads are a loop (each), or take turns where they wait for each other in ways that cannot be cut (each_in_turns).
 //
-//     td_cu::local<float> td_sum(blockDim);                   // a variable that outlives its region
-//     TD_CU_EACH { auto &sum = td_sum[td_n] = x[threadIdx.x]; s[threadIdx.x] = sum; } TD_CU_END;
-//     TD_CU_EACH auto &sum = td_sum[td_n]; { y[threadIdx.x] = sum + s[0]; } TD_CU_END;
+//     td_cu::local<float> td_of_sum(blockDim);                   // a variable that outlives its region
+//     TD_CU_EACH { auto &sum = td_of_sum[td_n] = x[threadIdx.x]; s[threadIdx.x] = sum; } TD_CU_END;
+//     TD_CU_EACH auto &sum = td_of_sum[td_n]; { y[threadIdx.x] = sum + s[0]; } TD_CU_END;
 //
 // td_n is the thread's number in its block.
 #ifndef TD_CU_REGIONS_H
