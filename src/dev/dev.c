@@ -437,6 +437,7 @@ td_stream_of(td_dev *d, void *handle, td_stream **out)
             s->dev = d;
             s->handle = handle;
             s->foreign = true;
+            atomic_store(&d->apart, true);
             td_pool_stream(s);
         }
         pthread_mutex_unlock(&mu);

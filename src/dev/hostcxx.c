@@ -134,6 +134,19 @@ is_clang(const char *path)
     return strstr(name ? name : path, "clang") != NULL;
 }
 
+static void
+add_options(td_args *a, const td_source_job *job)
+{
+    td_args all = {0};
+
+    td_args_options(&all, job, TD_DIALECT_HOST);
+    for (int i = 0; i < all.n; i++)
+        if (strncmp(all.v[i], "-D", 2) != 0 && strncmp(all.v[i], "-U", 2) != 0)
+            td_args_add(a, "%s", all.v[i]);
+    a->failed = a->failed || all.failed;
+    td_args_free(&all);
+}
+
 /* Errors where CUDA has none would keep loops from being vectorised; names that are unique in the process would
  * keep a module from being unloaded, and join it with others. */
 static void
@@ -143,7 +156,7 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
         "-x",           "c++",      "-std=c++17",
         "-shared",      "-fPIC",    "-fvisibility=hidden",
         "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing",
-        "-Wl,--as-needed", "-Wno-attributes", "-Wno-unknown-pragmas",
+        "-Wl,--as-needed", "-Wno-attributes", "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-aggressive-loop-optimizations",
     };
     char dir[PATH_MAX];
 
@@ -163,11 +176,7 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
     }
 #endif
     td_args_add(a, "-I%s", td_source_include(dir, sizeof dir));
-    td_args_options(a, job, TD_DIALECT_HOST);
-    td_args_add(a, "-include");
-    td_args_add(a, "treadle_cuda.h"); /* before the user's macros, whatever their names */
-    td_args_add(a, "-include");
-    td_args_add(a, "%s", td_temp_path(t, "macros.h", dir, sizeof dir));
+    add_options(a, job);
     td_args_add(a, "-o");
     td_args_add(a, "%s", td_temp_path(t, "kernel.so", dir, sizeof dir));
     td_args_add(a, "%s", td_temp_path(t, "kernel.cpp", dir, sizeof dir));
@@ -187,21 +196,57 @@ same_symbols(const td_source_job *job, td_image *out)
     return out->nsymbol == job->nname ? TD_OK : td_fail(TD_ERR_NOMEM, "no memory for names");
 }
 
+/* "-DN=4" and "-UN" are lines of the text, behind its #include of our header: on the command line they would change the names in
+ * the headers that it includes. */
+static void
+add_macros(td_text *text, const td_source_job *job)
+{
+    td_args a = {0};
+
+    td_args_options(&a, job, TD_DIALECT_HOST);
+    for (int i = 0; i < a.n; i++) {
+        const char *name = a.v[i] + 2, *value = strchr(name, '=');
+
+        if (strncmp(a.v[i], "-U", 2) == 0)
+            td_text_addf(text, "#undef %s\n", name);
+        else if (strncmp(a.v[i], "-D", 2) == 0 && value)
+            td_text_addf(text, "#define %.*s %s\n", (int)(value - name), name, value + 1);
+        else if (strncmp(a.v[i], "-D", 2) == 0)
+            td_text_addf(text, "#define %s 1\n", name);
+    }
+    text->failed = text->failed || a.failed;
+    td_args_free(&a);
+}
+
+static td_status
+write_text(const td_source_job *job, const td_temp *t)
+{
+    const char *rest = strstr(job->text, "treadle_cuda.h");
+    td_text text = {0};
+    td_status st;
+
+    rest = rest ? strchr(rest, '\n') : NULL;
+    rest = rest ? rest + 1 : job->text;
+    td_text_add(&text, job->text, (size_t)(rest - job->text));
+    add_macros(&text, job);
+    td_text_addf(&text, "%s", rest);
+    st = text.failed ? td_fail(TD_ERR_NOMEM, "no memory for the text of %s", job->file)
+                     : td_temp_write(t, "kernel.cpp", text.s, text.n);
+    td_text_free(&text);
+    return st;
+}
+
 static td_status
 run(const td_source_job *job, const td_temp *t, td_image *out)
 {
-    td_text said = {0}, macros = {0};
+    td_text said = {0};
     td_args args = {0};
     char path[PATH_MAX];
     int code = 0;
     td_status st;
 
     TD_TRY(find_compiler(path, sizeof path));
-    td_option_macros(job, &macros);
-    st = td_temp_write(t, "macros.h", macros.n ? macros.s : "", macros.n);
-    td_text_free(&macros);
-    TD_TRY(st);
-    TD_TRY(td_temp_write(t, "kernel.cpp", job->text, strlen(job->text)));
+    TD_TRY(write_text(job, t));
     add_command(&args, path, job, t);
     st = td_args_check(&args);
     if (!st)

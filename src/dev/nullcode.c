@@ -338,7 +338,7 @@ run_cu(const null_work *w)
 
     for (int i = 0; i < w->narg; i++)
         param[i] = (char *)(uintptr_t)w->arg + td_culib_offset(w->code->cu, i);
-    return td_culib_run(w->code->lib, w->code->cu, &w->dims, param);
+    return td_culib_run(w->code->lib, w->code->cu, &w->dims, param, td_null_buffer);
 }
 
 int

@@ -107,6 +107,9 @@ compiler_for(const char *arch, const td_compiler **out, char *version, size_t n)
     if (td_compiler_nvrtc.version(version, n) == TD_OK)
         return TD_OK;
     snprintf(why, sizeof why, "%s", td_error());
+    *out = &td_compiler_nvcc;
+    if (td_compiler_nvcc.version(version, n) == TD_OK)
+        return TD_OK;
     return td_fail(TD_ERR_LIBRARY, "CUDA C++ needs a compiler: %s; nor is there an nvcc on PATH",
                    why);
 }

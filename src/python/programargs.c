@@ -7,6 +7,7 @@
 
 #include "python/driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -474,7 +475,7 @@ add_bytes(what *w, const Py_buffer *b)
 {
     td_dtype dt;
     bool known = b->ndim == 0 && b->format && py_format_dtype(b->format, b->itemsize, &dt);
-    char kind = known ? td_dtype_kind(dt) : 's', want = w->p ? w->p->kind : '?';
+    char text[120], kind = known ? td_dtype_kind(dt) : 's', want = w->p ? w->p->kind : '?';
 
     if (b->len > PY_CU_BYTES)
         return refuse(w, PyExc_ValueError, "more than 4096 bytes of arguments");
@@ -493,7 +494,9 @@ add_bytes(what *w, const Py_buffer *b)
         return put(w, b->buf, (uint32_t)b->len);
     if (known)
         return wrong_scalar(w, td_dtype_name(dt));
-    return refuse(w, PyExc_TypeError, "the structure has another size");
+    snprintf(text, sizeof text, "%zd bytes came for its %u (numpy.dtype(..., align=True) lays fields out as C does)",
+             b->len, w->p->size);
+    return refuse(w, PyExc_TypeError, text);
 }
 
 /* 1: done, 0: o is no such thing, -1. */

@@ -5,6 +5,7 @@
  */
 #include "python/program.h"
 
+#include "array/capture.h"
 #include "dev/cpucode.h"
 #include "dev/driver.h"
 #include "dev/raw.h"
@@ -167,16 +168,29 @@ launch_there(py_cuargs *g, td_stream *s, const td_dims *d)
     return st ? st : td_stream_leave(s);
 }
 
+/* A graph that is being captured launches it again: it keeps what the launch needs. */
+static bool
+keep_for_graph(const py_cukernel *k, PyObject *const *args, Py_ssize_t n)
+{
+    bool ok = py_capture_keep((PyObject *)(uintptr_t)k);
+
+    for (Py_ssize_t i = 0; ok && i < n; i++)
+        ok = py_capture_keep(args[i]);
+    return ok;
+}
+
 static PyObject *
-launch(py_cuargs *g, td_stream *s, td_dims *d)
+launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
 {
     const py_cukernel *k = g->k;
+    td_dev *now;
     td_status st;
 
     d->offset = g->own ? g->offset : k->offset;
     d->packed = g->nbytes;
     d->what = k->label;
-    if (!py_cuargs_settle(g))
+    if (!py_ok(td_dev_current(&now)) ||
+        (td_capture_now() && !keep_for_graph(k, args, n)) || !py_cuargs_settle(g))
         return NULL;
     st = td_dev_info(k->dev)->kind == TD_DEV_CPU ? launch_here(g, s, d) : launch_there(g, s, d);
     if (!py_program_flush() || !py_ok(st))
@@ -261,7 +275,7 @@ kernel_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *name
     for (Py_ssize_t i = 0; i < n && n <= PY_CU_ARGS; i++)
         item[i] = PyTuple_GetItem(list, i);
     if (list && n <= PY_CU_ARGS && py_cuargs_read(&g, k, item, n))
-        r = launch(&g, kw.stream, &d);
+        r = launch(&g, kw.stream, &d, item, n);
     Py_XDECREF(list);
     return r;
 }
@@ -281,7 +295,7 @@ prepared_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *na
     if (!read_keywords(k, args + nargs, names, &kw) || !read_dims(k, args, &kw, &d) ||
         !py_cuargs_read(&g, k, args + 2, nargs - 2))
         return NULL;
-    return launch(&g, kw.stream, &d);
+    return launch(&g, kw.stream, &d, args + 2, nargs - 2);
 }
 
 /* kernel.packed(grid, block, buffer, *, shared, stream, cooperative) */
@@ -313,7 +327,7 @@ kernel_packed(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject 
         g.own = false;
         g.nbytes = k->nbytes;
         memcpy(g.bytes, b.buf, k->nbytes);
-        r = launch(&g, kw.stream, &d);
+        r = launch(&g, kw.stream, &d, NULL, 0);
     }
     PyBuffer_Release(&b);
     return r;
@@ -335,6 +349,7 @@ read_format(char c, td_cxx_param *out)
         {'i', 'i', 4, "int"},      {'I', 'u', 4, "unsigned int"}, {'l', 'i', 8, "long"},
         {'L', 'u', 8, "unsigned long"}, {'q', 'i', 8, "long long"}, {'Q', 'u', 8, "unsigned long long"},
         {'e', 'f', 2, "half"},     {'f', 'f', 4, "float"},       {'d', 'f', 8, "double"},
+        {'n', 'i', 8, "ptrdiff_t"}, {'N', 'u', 8, "size_t"},
         {'F', 's', 8, "complex<float>"}, {'D', 's', 16, "complex<double>"},
     };
 
@@ -483,6 +498,13 @@ py_cukernel_new(py_program *p, const char *name)
     return (PyObject *)k;
 }
 
+/* Letters do not tell a structure's class, a bool's, nor the sign; an address may be a number (a texture's). */
+static bool
+same_class(char format, char kind)
+{
+    return kind == '?' || kind == 's' || format == 's' || (format == 'f') == (kind == 'f');
+}
+
 /* What the kernel is known to take wins over the format, which has to agree with it. */
 static bool
 agree(const py_cukernel *k, const td_cxx_param *p, uint32_t n)
@@ -490,7 +512,8 @@ agree(const py_cukernel *k, const td_cxx_param *p, uint32_t n)
     bool ok = n == k->nparam;
 
     for (uint32_t i = 0; ok && i < n; i++)
-        ok = !k->param[i].size || p[i].size == k->param[i].size;
+        ok = !k->param[i].size ||
+             (p[i].size == k->param[i].size && same_class(p[i].kind, k->param[i].kind));
     if (!ok) {
         PyObject *s = py_cukernel_signature(k);
 

@@ -1,20 +1,13 @@
 """CUDA C++ text on a CPU: each function of its headers against NumPy, SciPy or integers of Python, in one program."""
 
 import math
-import os
-import shutil
-import subprocess
-import sys
 from fractions import Fraction
 
+import cuda_text
 import numpy as np
 import pytest
+from cuda_text import DTYPE, F4, F8, I4, I8, U4, U8
 
-import treadle as td
-from treadle import _core
-
-F4, F8, I4, U4, I8, U8 = "float", "double", "int", "unsigned int", "long long", "unsigned long long"
-DTYPE = {F4: np.float32, F8: np.float64, I4: np.int32, U4: np.uint32, I8: np.int64, U8: np.uint64}
 N = 400
 draw = np.random.default_rng(5)
 
@@ -390,63 +383,22 @@ row("[=]{ double x; __stwb(&x, a); double y = x; __stcg(&x, y + 1); __stcs(&y, x
 row("(__builtin_assume(a > 0), clock64() > 0) + (__isGlobal(&n) != 0 && !__isShared(&n))", I4, [(F4, reals(F4, 1, 2))], lambda a: 0 * a + 2)
 
 
-def text_of(rows):
-    out = []
-    for i, (expression, result, operands, _, _) in enumerate(rows):
-        params = "".join(f"const {t} *pa{k}, " for k, (t, _) in enumerate(operands))
-        loads = "".join(f"    {t} {'abc'[k]} = pa{k}[i];\n" for k, (t, _) in enumerate(operands))
-        out.append(f'extern "C" __global__ void k{i}({params}{result} *r, int n)\n{{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n'
-                   f"    if (i >= n)\n        return;\n{loads}    r[i] = {expression};\n}}\n")
-    return "".join(out)
-
-
 @pytest.fixture(scope="module")
 def program():
-    try:
-        return _core.program(text_of(ROWS), device="cpu", file="functions.cu")
-    except td.MissingLibraryError as error:
-        pytest.skip(str(error))
+    return cuda_text.compiled(cuda_text.text_of(ROWS))
 
 
-def distance(got, want):
-    """Units in the last place of the result's type between numbers; same bits where one is no number."""
-    bits = got.dtype.str.replace("f", "i")
-    a, b = (np.where(v.view(bits) < 0, np.iinfo(bits).min - v.view(bits).astype(object), v.view(bits).astype(object)) for v in (got, want))
-    return np.where(np.isnan(got) & np.isnan(want), 0, abs(a - b))
-
-
-def expected(row, values):
-    _, result, _, oracle, ulps = row
-    if ulps in ("int", "exact"):
-        return np.array([oracle(*(int(v) if v.dtype.kind in "iu" else v for v in x)) for x in zip(*values)], DTYPE[result])
-    with np.errstate(all="ignore"):
-        wide_values = [v.astype("f8") if v.dtype == np.float32 and result == F4 and ulps else v for v in values]
-        return np.asarray(oracle(*wide_values)).astype(DTYPE[result])
-
-
-@pytest.mark.parametrize("k", range(len(ROWS)), ids=[f"{k}-{r[0][:40]}-{r[1].replace(' ', '')}" for k, r in enumerate(ROWS)])
+@cuda_text.each(ROWS)
 def test_function(program, k):
-    expression, result, operands, _, ulps = ROWS[k]
-    n = min(len(v) for _, v in operands)
-    values = [v[:n].copy() for _, v in operands]
-    out = td.zeros(n, DTYPE[result])
-    program.kernel(f"k{k}")((n + 63) // 64, 64, (*(td.array(v) for v in values), out, n))
-    got, want = np.asarray(out), expected(ROWS[k], values)
-    if ulps == "turn":  # the oracle's sine is of a rounded angle
-        assert np.all(abs(got - want) <= 8 * np.finfo(got.dtype).eps), expression
-        zeroes = np.isin(values[0] % 1, 0 if "sinpi" in expression else 0.5)
-        assert "sincos" in expression or np.all(got[zeroes] == 0)
-        return
-    off = distance(got, want) if got.dtype.kind == "f" else abs(got.astype(object) - want.astype(object))
-    worst = int(np.argmax(off))
-    assert off[worst] <= (0 if isinstance(ulps, str) else ulps), (
-        f"{expression} of {[v[worst] for v in values]}: {got[worst]!r}, not {want[worst]!r}, {off[worst]} units off")
+    expression, _, _, _, ulps = ROWS[k]
+    if ulps != "turn":
+        return cuda_text.check(program, ROWS, k)
+    got, values = cuda_text.values_of(program, ROWS, k)
+    # The oracle's sine is of a rounded angle; what should be 0 is.
+    assert np.all(abs(got - cuda_text.expected(ROWS[k], values)) <= 8 * np.finfo(got.dtype).eps), expression
+    zeroes = np.isin(values[0] % 1, 0 if "sinpi" in expression else 0.5)
+    assert "sincos" in expression or np.all(got[zeroes] == 0)
 
 
-@pytest.mark.skipif("TREADLE_CXX" in os.environ, reason="this is the run with another compiler")
 def test_with_another_compiler():
-    if not (shutil.which("g++") and shutil.which("clang++")):
-        pytest.skip("one C++ compiler alone")
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__],
-                          env={**os.environ, "TREADLE_CXX": "g++"}, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout[-2000:]
+    cuda_text.run_with_gxx(__file__)

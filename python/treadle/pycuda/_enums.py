@@ -83,7 +83,9 @@ _MORE = {
     "COOPERATIVE_MULTI_DEVICE_LAUNCH": 96,
 }  # fmt: skip
 
-device_attribute = _ints("device_attribute", "What a device tells; its name in small letters is an attribute of Device.", **(NUMBER | _MORE))
+device_attribute = _ints(
+    "device_attribute", "What a device tells; its name in small letters is an attribute of Device.", **(NUMBER | _MORE)
+)
 
 _VALUES = {20: compute_mode}
 

@@ -4,7 +4,7 @@ import numpy
 
 from .. import _core
 from .._core import DeviceAllocation
-from ._errors import LogicError
+from ._errors import refusal
 
 _copy_host = _core._raw_copy_host
 _copy = _core._raw_copy
@@ -39,9 +39,7 @@ def mem_alloc_like(ary):
 def mem_alloc_pitch(width, height, access_size):
     """Memory for height rows of width bytes, and the bytes from row to row: (DeviceAllocation, pitch)."""
     if access_size not in (4, 8, 16):
-        raise LogicError(
-            f"cuMemAllocPitch({width}, {height}, {access_size}) failed: CUDA_ERROR_INVALID_VALUE: elements have 4, 8 or 16 bytes"
-        )
+        raise refusal(f"cuMemAllocPitch({width}, {height}, {access_size})", "elements have 4, 8 or 16 bytes")
     pitch = -(-width // ALIGNMENT) * ALIGNMENT
     return DeviceAllocation(pitch * height), pitch
 

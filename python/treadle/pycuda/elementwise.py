@@ -9,10 +9,10 @@ import re
 import numpy
 
 from .. import _core, _rawtext
-from ._carguments import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 from ._gpuarray import GPUArray
 from ._kerneltext import HEAD, built
 from ._launch import runs_on_host, splay
+from .tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 
 __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg", "dtype_to_ctype", "get_elwise_kernel", "get_elwise_module",
            "get_elwise_kernel_and_types", "get_elwise_range_module", "get_linear_combination_kernel"]  # fmt: skip
@@ -20,7 +20,8 @@ __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg", "dtype_to_ctype", "get
 _OF_THREADS = re.compile(r"\b(tid|total_threads|cta_start|threadIdx|blockIdx|blockDim|gridDim|__\w+)\b")
 
 _NAMES = """\
-size_t tid = threadIdx.x, total_threads = (size_t)gridDim.x * blockDim.x, cta_start = (size_t)blockDim.x * blockIdx.x, i;
+size_t tid = threadIdx.x, total_threads = (size_t)gridDim.x * blockDim.x;
+size_t cta_start = (size_t)blockDim.x * blockIdx.x, i;
 (void)tid;
 """
 _TURNS = """\
@@ -60,7 +61,10 @@ def _text(arguments, operation, name, preamble, loop_prep, after_loop, use_range
         head = _NAMES.replace(", i;", ";\nptrdiff_t i;") if use_range else _NAMES
         return _whole(name, arguments, preamble, body, head + loop_prep, after_loop)
     if use_range:
-        count = "step < 0 ? (start > stop ? (start - stop - step - 1) / -step : 0) : (stop > start ? (stop - start + step - 1) / step : 0)"
+        count = (
+            "step < 0 ? (start > stop ? (start - stop - step - 1) / -step : 0)"
+            " : (stop > start ? (stop - start + step - 1) / step : 0)"
+        )
         inner = f"const ptrdiff_t _td_at = i;\n{{ const ptrdiff_t i = start + _td_at * step;\n{operation};\n}}"
     else:
         count, inner = "(ptrdiff_t)n", f"{operation};"
@@ -92,8 +96,7 @@ def get_elwise_range_module(
 def get_elwise_kernel_and_types(
     arguments, operation, name="kernel", keep=False, options=None, use_range=False, **kwargs
 ):
-    """(module, prepared function, arguments): arguments is C's declarations or a list; the count, or the range, is
-    added."""
+    """(module, prepared function, arguments): arguments is C's declarations or a list; the count or range is added."""
     arguments = parse_c_args(arguments) if isinstance(arguments, str) else list(arguments)
     if use_range:
         arguments += [ScalarArg(numpy.intp, end) for end in ("start", "stop", "step")]
@@ -115,8 +118,8 @@ class ElementwiseKernel:
     """ElementwiseKernel(arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
     after_loop="")
 
-    operation is C++ that runs for each i from 0 to below n, the first array's size. arguments: C declarations, "float
-    a, float *x", or a list of VectorArg and ScalarArg; pointers take GPUArrays. preamble stands before the kernel,
+    operation is C++ that runs for each i from 0 to below n, the first array's size. arguments: C declarations,
+    "float a, float *x", or a list of VectorArg and ScalarArg; pointers take GPUArrays. preamble stands before the kernel,
     loop_prep and after_loop before and behind each thread's loop. keep, options: as of SourceModule.
 
     Called with the arguments, and range=slice(start, stop, step) or slice= (of the first array) for a part of the
@@ -125,7 +128,7 @@ class ElementwiseKernel:
     def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
         given = parse_c_args(arguments) if isinstance(arguments, str) else list(arguments)
         if not any(isinstance(arg, VectorArg) for arg in given):
-            raise TypeError("ElementwiseKernel: there is no vector among the arguments: it tells how many elements there are")
+            raise TypeError("ElementwiseKernel: no argument is a vector, which tells how many elements there are")
         self.gen_kwargs = dict(
             kwargs, arguments=given, operation=operation, name=name, keep=keep, options=options
         )
@@ -151,7 +154,8 @@ class ElementwiseKernel:
         _, func, arguments = self.generate_stride_kernel_and_types(range is not None or slice is not None)
         wanted = self.gen_kwargs["arguments"]
         if len(args) != len(wanted):
-            raise TypeError(f"{self.name} takes {', '.join(a.declarator() for a in wanted)}: {len(args)} arguments came")
+            declared = ", ".join(a.declarator() for a in wanted)
+            raise TypeError(f"{self.name} takes {declared}: {len(args)} arguments came")
         first, values = vectors(self.name, args, wanted)
         if slice is not None:
             start, stop, step = slice.indices(first.size)
@@ -171,8 +175,7 @@ _span = range
 
 
 def _fits(have, want):
-    """May a pointer to `want` see elements of `have`? As with kernels: integers of one size are alike, and
-    structures."""
+    """May a pointer to `want` see elements of `have`? As with kernels: integers of one size are alike, and structures."""
     alike = have.kind in "iu" and want.kind in "iu" or "V" in (have.kind, want.kind)
     return have == want or have.itemsize == want.itemsize and alike
 
@@ -256,8 +259,7 @@ def _at(name, is_scalar):
 
 @context_dependent_memoize
 def get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=False):
-    """The prepared function of z = a * x + b * y with parameters a, x, b, y, z; an x or y that is a scalar has one
-    element."""
+    """The prepared function of z = a * x + b * y with parameters a, x, b, y, z; a scalar x or y has one element."""
     x, y, z = map(dtype_to_ctype, (dtype_x, dtype_y, dtype_z))
     return get_elwise_kernel(
         f"{x} a, {x} *x, {y} b, {y} *y, {z} *z",

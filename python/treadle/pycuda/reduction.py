@@ -7,11 +7,11 @@ run. Where there are several, a second kernel joins them.
 import numpy
 
 from .. import _core, _rawtext
-from ._carguments import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 from ._gpuarray import GPUArray
 from ._kerneltext import HEAD, built
 from ._launch import runs_on_host
 from .elementwise import vectors
+from .tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 
 __all__ = ["ReductionKernel", "get_reduction_kernel_and_types", "get_reduction_module"]
 
@@ -31,12 +31,14 @@ def _text(stage, out_type, neutral, reduce_expr, map_expr, declarations, name, p
 
 
 def _declarations(arguments):
-    return [d.strip() for d in arguments.split(",")] if isinstance(arguments, str) else [a.declarator() for a in arguments]
+    given = parse_c_args(arguments) if isinstance(arguments, str) else arguments
+    return [a.declarator() for a in given]
 
 
 def get_reduction_module(
-    out_type, block_size, neutral, reduce_expr, map_expr, arguments, name="reduce_kernel", keep=False, options=None, preamble=""
-):
+    out_type, block_size, neutral, reduce_expr, map_expr, arguments, name="reduce_kernel", keep=False, options=None,
+    preamble="",
+):  # fmt: skip
     """The SourceModule of the first kernel of a reduction; block_size is chosen by the text."""
     host = runs_on_host(_core.device())
     text = _text(1, out_type, neutral, reduce_expr, map_expr, _declarations(arguments), name, preamble, host)
@@ -73,13 +75,13 @@ class ReductionKernel:
     it. Returns a GPUArray without axes. RuntimeError: an array has gaps. TypeError: an argument of the wrong kind."""
 
     def __init__(
-        self, dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=False, options=None,
-        preamble="",
+        self, dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=False,
+        options=None, preamble="",
     ):  # fmt: skip
         self.dtype_out = numpy.dtype(dtype_out)
         self._wanted = parse_c_args(arguments) if isinstance(arguments, str) else list(arguments or [])
         if not any(isinstance(arg, VectorArg) for arg in self._wanted):
-            raise TypeError("ReductionKernel: there is no vector among the arguments: it tells how many elements there are")
+            raise TypeError("ReductionKernel: no argument is a vector, which tells how many elements there are")
         self._parts = (dtype_to_ctype(dtype_out), 0, neutral, reduce_expr)
         self._more = {"keep": keep, "options": options, "preamble": preamble}
         self._map, self._arguments, self.name, self._made = map_expr, arguments, name, {}

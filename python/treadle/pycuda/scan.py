@@ -2,18 +2,17 @@
 
 The array is cut into intervals. One kernel takes each interval's total, a block by itself scans the totals, and a last
 kernel scans the intervals from there; an array of one interval needs the last alone. On a GPU a block goes through its
-interval in tiles that pass through shared memory, so that memory is read in order and each thread has neighbours; on
-a CPU an interval is one loop. Elements are joined in their order: the expression has to be associative only.
+interval in tiles that pass through shared memory, so that memory is read in order and each thread has neighbours; on a
+CPU an interval is one loop. Elements are joined in their order: the expression has to be associative only.
 """
 
 import numpy
 
 from .. import _core, _rawtext
-from ._carguments import context_dependent_memoize as _memoize
-from ._carguments import dtype_to_ctype
 from ._gpuarray import GPUArray
 from ._kerneltext import HEAD, built
 from ._launch import runs_on_host
+from .tools import dtype_to_ctype
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
@@ -37,8 +36,8 @@ extern "C" __global__ void {name}_totals(const scan_type *in, scan_type *part, p
     part[blockIdx.x] = total;
 }}
 
-extern "C" __global__ void {name}(const scan_type *in, scan_type *out, const scan_type *part, ptrdiff_t n, ptrdiff_t each,
-                                  int exclusive)
+extern "C" __global__ void {name}(const scan_type *in, scan_type *out, const scan_type *part, ptrdiff_t n,
+                                  ptrdiff_t each, int exclusive)
 {{
     const ptrdiff_t first = blockIdx.x * each, last = first + each < n ? first + each : n;
     const bool carried = part && blockIdx.x > 0;
@@ -73,7 +72,8 @@ enum {{ TD_THREADS = {threads}, TD_EACH = {each}, TD_TILE = TD_THREADS * TD_EACH
 
 __device__ inline scan_type *td_room()
 {{
-    __shared__ double2 room[(TD_AT(TD_TILE) * sizeof(scan_type) + 15) / 16 + (TD_THREADS * sizeof(scan_type) + 15) / 16];
+    __shared__ double2 room[(TD_AT(TD_TILE) * sizeof(scan_type) + 15) / 16
+                            + (TD_THREADS * sizeof(scan_type) + 15) / 16];
     return (scan_type *)room;
 }}
 
@@ -124,8 +124,8 @@ extern "C" __global__ void {name}_totals(const scan_type *in, scan_type *part, p
         part[blockIdx.x] = total;
 }}
 
-extern "C" __global__ void {name}(const scan_type *in, scan_type *out, const scan_type *part, ptrdiff_t n, ptrdiff_t each,
-                                  int exclusive)
+extern "C" __global__ void {name}(const scan_type *in, scan_type *out, const scan_type *part, ptrdiff_t n,
+                                  ptrdiff_t each, int exclusive)
 {{
     scan_type *sm = td_room(), *sums = (scan_type *)((double2 *)sm + (TD_AT(TD_TILE) * sizeof(scan_type) + 15) / 16);
     const ptrdiff_t first = blockIdx.x * each, last = first + each < n ? first + each : n;
@@ -202,10 +202,15 @@ class _Scan:
         start = "scan_type()" if neutral is None else str(neutral)
         self._parts = (dtype_to_ctype(self.dtype), scan_expr, start, name_prefix + "_final", preamble, _each(self.dtype))
         self._options, self._keep = options, keep
-        self._functions = _memoize(self._make)
+        self._made = {}
+
+    def _functions(self, device):
+        """The prepared functions on a device, made once: totals of intervals; scan."""
+        if device.name not in self._made:
+            self._made[device.name] = self._make()
+        return self._made[device.name]
 
     def _make(self):
-        """The prepared functions: totals of intervals; scan."""
         text, name = _text(*self._parts, runs_on_host(_core.device())), self._parts[3]
         module = built(text, name, self._keep, self._options)
         totals, scan = module.get_function(name + "_totals"), module.get_function(name)
@@ -234,8 +239,8 @@ class _Scan:
         return output_ary
 
     def _run(self, source, out, stream):
-        totals, scan = self._functions()
         device, n = source.device, source.size
+        totals, scan = self._functions(device)
         count, each = _cut(n, THREADS * _each(self.dtype), device)
         block = (1 if runs_on_host(device) else THREADS, 1, 1)
         part = None
@@ -244,7 +249,9 @@ class _Scan:
             totals.prepared_async_call((count, 1), block, stream, source.gpudata, part.gpudata, n, each)
             scan.prepared_async_call((1, 1), block, stream, part.gpudata, part.gpudata, None, count, count, 0)
         at = None if part is None else part.gpudata
-        scan.prepared_async_call((count, 1), block, stream, source.gpudata, out.gpudata, at, n, each, int(self._exclusive))
+        scan.prepared_async_call(
+            (count, 1), block, stream, source.gpudata, out.gpudata, at, n, each, int(self._exclusive)
+        )
 
 
 class InclusiveScanKernel(_Scan):

@@ -10,6 +10,7 @@ import struct
 import numpy
 
 from . import driver as cuda
+from ._vec import NAMES, vec
 from ._pools import DeviceMemoryPool, PageLockedAllocator, PageLockedMemoryPool, PooledDeviceAllocation, PooledHostAllocation
 
 
@@ -32,8 +33,7 @@ def get_default_device(default=0):
 
 
 def make_default_context(ctx_maker=None):
-    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first where one can be
-    made."""
+    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first where one can be made."""
     make = ctx_maker or (lambda device: device.make_context())
     number = _wanted()
     if number is not None:
@@ -165,12 +165,15 @@ for _dtype, _names in (
 ):
     register_dtype(_dtype, _names)
 _DTYPES["char"] = numpy.dtype(numpy.int8)
-del _dtype, _names
+for _dtype, _name in NAMES.items():
+    register_dtype(_dtype, _name)
+_DTYPES.update({name: getattr(vec, name) for name in vars(vec) if isinstance(getattr(vec, name), numpy.dtype)})
+del _dtype, _names, _name
 
 
 def dtype_to_ctype(dtype, with_fp_tex_hack=False):
-    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as the types of
-    pycuda-helpers.hpp. ValueError: it has none, register_dtype gives one."""
+    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as the types of pycuda-helpers.hpp.
+    ValueError: it has none, register_dtype gives one."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     dtype = numpy.dtype(dtype)
@@ -199,8 +202,22 @@ def parse_c_arg(c_arg, scalar_factory=None, vec_factory=None):
     stars, type_name = found[2].count("*"), " ".join(found[1].split())
     if stars > 1:
         raise ValueError(f"'{c_arg}': pointers to pointers cannot be arguments")
-    make = (vec_factory or VectorArg) if stars else (scalar_factory or ScalarArg)
-    return make(get_or_register_dtype(type_name), found[3])
+    dtype = get_or_register_dtype(re.sub(r"\s*([<>:]+)\s*", r"\1", type_name))
+    if not stars:
+        return (scalar_factory or ScalarArg)(dtype, found[3])
+    arg = (vec_factory or VectorArg)(dtype, found[3])
+    arg.const = bool(re.search(r"\bconst\b[^*]*\*", c_arg))
+    return arg
+
+
+def parse_c_args(text):
+    """The arguments of declarations between commas, in order."""
+    return [parse_c_arg(part) for part in re.split(r",(?![^<]*>)", text)]
+
+
+def get_arg_type(c_arg):
+    """The letter, in the format of Function.prepare, of a declaration."""
+    return parse_c_arg(c_arg).struct_char
 
 
 class Argument:
@@ -216,19 +233,19 @@ class Argument:
 
 class VectorArg(Argument):
     """VectorArg(dtype, name, with_offset=False): an array, as a pointer; with_offset: element 0 is so many elements
-    behind."""
+    behind; const: the kernel only reads it."""
 
     struct_char = "P"
 
-    def __init__(self, dtype, name, with_offset=False):
+    def __init__(self, dtype, name, with_offset=False, const=False):
         super().__init__(dtype, name)
-        self.with_offset = with_offset
+        self.with_offset, self.const = with_offset, const
 
     def declarator(self):
         """As it stands in a kernel's parameters."""
         if self.with_offset:
             return f"{dtype_to_ctype(self.dtype)} *{self.name}__base, size_t {self.name}__offset"
-        return f"{dtype_to_ctype(self.dtype)} *{self.name}"
+        return f"{'const ' * self.const}{dtype_to_ctype(self.dtype)} *{self.name}"
 
 
 class ScalarArg(Argument):
@@ -236,7 +253,7 @@ class ScalarArg(Argument):
 
     @property
     def struct_char(self):
-        return self.dtype.char
+        return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
 
     def declarator(self):
         """As it stands in a kernel's parameters."""
@@ -291,8 +308,8 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more:
-    limited_by ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
+    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more: limited_by
+    ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
 
     def __init__(self, devdata, threads, shared_mem=0, registers=0):
         if threads > devdata.max_threads:
