@@ -660,7 +660,7 @@ def test_arguments_from_text():
         ("ScalarArg", "k", "int64"),
     ]
     assert (
-        [a.declarator() for a in found[:2]] == ["float *x", "unsigned int n"]
+        [a.declarator() for a in found[:2]] == ["float *x", "unsigned n"]
         and found[1].struct_char == "I"
         and found[0].struct_char == "P"
     )
