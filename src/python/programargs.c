@@ -80,7 +80,8 @@ refuse_object(const what *w, PyObject *o, const char *advice)
     PyObject *at = PyErr_Occurred() ? NULL : place(w);
 
     if (at)
-        PyErr_Format(PyExc_TypeError, "%U: %R is not for it: %s", at, (PyObject *)Py_TYPE(o), advice);
+        PyErr_Format(PyExc_TypeError, "%U: %R is not for it: %s", at, (PyObject *)Py_TYPE(o),
+                     advice);
     Py_XDECREF(at);
     return false;
 }
@@ -232,15 +233,22 @@ add_allocation(what *w, PyObject *o)
     return put_memory(w, NULL, b, true);
 }
 
+/* A number is looked up where the kernel would end the process; a GPU tells of a wrong one itself, and later. */
 static bool
 put_address(what *w, PyObject *number)
 {
     PyObject *n = PyNumber_Index(number);
     void *at = n ? PyLong_AsVoidPtr(n) : NULL;
     uint64_t word = (uint64_t)(uintptr_t)at;
+    td_dev *d = w->g->k->dev;
 
     Py_XDECREF(n);
-    return !PyErr_Occurred() && put(w, &word, 8);
+    if (PyErr_Occurred())
+        return false;
+    if (at && td_dev_info(d)->kind != TD_DEV_CUDA &&
+        !py_ok(td_raw_check(d, (uintptr_t)at, 1, w->g->k->label)))
+        return false;
+    return put(w, &word, 8);
 }
 
 static bool
@@ -251,10 +259,12 @@ add_interface(what *w, PyObject *d)
     const char *t = type && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
 
     if (!t || strlen(t) < 3 || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
-        return refuse(w, PyExc_ValueError, "its __cuda_array_interface__ has no data or no typestr");
+        return refuse(w, PyExc_ValueError,
+                      "its __cuda_array_interface__ has no data or no typestr");
     if (!item_fits(w->p, t[1], (size_t)strtoul(t + 2, NULL, 10)))
         return wrong_item(w, t);
-    if (w->p && w->p->kind == 'p' && !w->p->readonly && PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1)
+    if (w->p && w->p->kind == 'p' && !w->p->readonly &&
+        PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1)
         return refuse(w, PyExc_ValueError,
                       "the array is read-only, and the pointer is not to const: give it a copy");
     return put_address(w, PyTuple_GetItem(data, 0));
@@ -278,9 +288,59 @@ host_memory(PyObject *o)
     return yes;
 }
 
+/* Who has the memory of a NumPy array that the device shares (driver.managed_empty); NULL without exception: nobody. */
+static PyObject *
+manager_of(PyObject *o)
+{
+    PyObject *base = Py_NewRef(o), *next, *shared;
+
+    while (base && (shared = py_attr(base, "_managed")) == NULL && !PyErr_Occurred()) {
+        next = py_attr(base, "base");
+        Py_DECREF(base);
+        base = next == Py_None ? NULL : next;
+        if (next == Py_None)
+            Py_DECREF(next);
+    }
+    if (base && !PyErr_Occurred())
+        Py_DECREF(shared);
+    return base;
+}
+
+/* Such an array: its elements have to be the pointer's, and writable where it may write. */
+static bool
+add_managed(what *w, PyObject *o, PyObject *manager)
+{
+    bool writes = !w->p || (w->p->kind == 'p' && !w->p->readonly), ok = false;
+    PyObject *at = PyObject_CallMethod(manager, "get_device_pointer", NULL),
+             *host = at ? PyObject_GetAttrString(manager, "ptr") : NULL;
+    uint64_t word = 0;
+    td_dtype dt = TD_U8;
+    Py_buffer b;
+
+    if (host && PyObject_GetBuffer(o, &b, PyBUF_FORMAT | PyBUF_STRIDES) == 0) {
+        word = (uint64_t)(uintptr_t)PyLong_AsVoidPtr(at) + (uint64_t)(uintptr_t)b.buf -
+               (uint64_t)(uintptr_t)PyLong_AsVoidPtr(host);
+        if (!PyBuffer_IsContiguous(&b, 'A'))
+            (void)refuse(w, PyExc_ValueError,
+                         "the array is not contiguous: a kernel sees its memory as it lies");
+        else if (writes && b.readonly)
+            (void)refuse(w, PyExc_ValueError,
+                         "the array is read-only, and the pointer is not to const: give it a copy");
+        else if (py_format_dtype(b.format, b.itemsize, &dt) &&
+                 !item_fits(w->p, td_dtype_kind(dt), td_dtype_size(dt)))
+            (void)wrong_item(w, td_dtype_name(dt));
+        else
+            ok = !PyErr_Occurred() && put(w, &word, 8);
+        PyBuffer_Release(&b);
+    }
+    Py_XDECREF(at);
+    Py_XDECREF(host);
+    return ok;
+}
+
 /* Attributes by which objects tell their memory, the best first: an array of ours, a description, an address. */
-static const char *const ways[] = {"_held", "_array", "__cuda_array_interface__", "gpudata", "ptr",
-                                   "handle"};
+static const char *const ways[] = {"_held",   "_array", "__cuda_array_interface__",
+                                   "gpudata", "ptr",    "handle"};
 enum { WAYS = sizeof ways / sizeof *ways, KNOWN = 32 };
 
 /* Which of them objects of a class have, so that nobody looks for what is not there at every launch: WAYS none.  Classes are
@@ -320,7 +380,14 @@ add_pointer_object(what *w, PyObject *o, int depth)
     PyObject *v = way < WAYS ? PyObject_GetAttrString(o, ways[way]) : NULL;
     bool ok;
 
+    if (way == WAYS && PyObject_CheckBuffer(o) && (v = manager_of(o)) != NULL) {
+        ok = add_managed(w, o, v);
+        Py_DECREF(v);
+        return ok;
+    }
     if (way == WAYS) {
+        if (PyErr_Occurred())
+            return false;
         if (!host_memory(o) && PyIndex_Check(o))
             return put_address(w, o);
         return refuse_object(w, o,
@@ -389,7 +456,8 @@ put_int(what *w, PyObject *o, bool is_signed)
         long long v = PyLong_AsLongLong(index);
 
         bits = (uint64_t)v;
-        ok = !PyErr_Occurred() && (n >= 8 || (v >= -(1LL << (8 * n - 1)) && v < 1LL << (8 * n - 1)));
+        ok =
+            !PyErr_Occurred() && (n >= 8 || (v >= -(1LL << (8 * n - 1)) && v < 1LL << (8 * n - 1)));
     } else if (ok) {
         bits = PyLong_AsUnsignedLongLong(index);
         ok = !PyErr_Occurred() && (n >= 8 || bits < 1ULL << (8 * n));
@@ -460,8 +528,8 @@ wrong_scalar(const what *w, const char *dtype)
     PyObject *at = place(w);
 
     if (at && *class)
-        PyErr_Format(PyExc_TypeError, "%U: a scalar of %s: write %s(x), or give a Python number", at,
-                     dtype, class);
+        PyErr_Format(PyExc_TypeError, "%U: a scalar of %s: write %s(x), or give a Python number",
+                     at, dtype, class);
     else if (at)
         PyErr_Format(PyExc_TypeError, "%U: a scalar of %s is not of its %u bytes", at, dtype,
                      w->p->size);
@@ -494,7 +562,8 @@ add_bytes(what *w, const Py_buffer *b)
         return put(w, b->buf, (uint32_t)b->len);
     if (known)
         return wrong_scalar(w, td_dtype_name(dt));
-    snprintf(text, sizeof text, "%zd bytes came for its %u (numpy.dtype(..., align=True) lays fields out as C does)",
+    snprintf(text, sizeof text,
+             "%zd bytes came for its %u (numpy.dtype(..., align=True) lays fields out as C does)",
              b->len, w->p->size);
     return refuse(w, PyExc_TypeError, text);
 }
@@ -612,7 +681,8 @@ py_cuargs_settle(py_cuargs *g)
         if (g->array[i].a && !py_ok(td_array_use(g->array[i].a, false, &g->array[i].buf)))
             return false;
     for (uint32_t i = 0; i < g->narray; i++)
-        if (g->array[i].a && g->array[i].written && !py_ok(td_array_use(g->array[i].a, true, &g->array[i].buf)))
+        if (g->array[i].a && g->array[i].written &&
+            !py_ok(td_array_use(g->array[i].a, true, &g->array[i].buf)))
             return false;
     for (uint32_t i = 0; i < g->narray; i++) {
         const td_array *a = g->array[i].a;
