@@ -34,6 +34,7 @@ typedef struct lowering {
     LLVMBasicBlockRef entry; /* parameters and slots; open until the end */
     LLVMBasicBlockRef exit;  /* where threads end early; NULL: nowhere yet */
     LLVMValueRef     *val;   /* of each instruction; NULL where it defines none */
+    int               cache; /* of the load or store that is being made: td_inst_cache */
     low_region        open[LOW_DEPTH];
     uint32_t          depth;
     struct low_func  *func[TD_FUNCS]; /* by number; func.c */
