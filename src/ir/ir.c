@@ -563,8 +563,11 @@ td_fn_hash(const td_fn *f)
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 
-        s.line = s.from = 0;
+        if (!f->lines)
+            s.line = s.from = 0;
         h = td_hash_add(h, &s, sizeof s);
     }
+    for (uint32_t i = 0; f->lines && i < f->norigin; i++)
+        h = td_hash_add(h, f->origin[i].file, strlen(f->origin[i].file));
     return h;
 }

@@ -81,6 +81,7 @@ typedef struct td_fn {
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
     bool        simt; /* the program of one of a block's threads, on every device: a CPU widens it (widen.h) */
+    bool        lines; /* a GPU's code tells which lines it is of; origin is set */
     bool        fast; /* arithmetic may be reordered and approximate, of numbers that are neither NaN nor infinite */
     uint32_t    optimise; /* 0: as it stands, 3: loops are taken apart and made vectors */
     td_status   st;   /* first failure; later calls are no-ops */
