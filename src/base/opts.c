@@ -45,9 +45,14 @@ read_env(void)
     opts.dump = text_of("TREADLE_DUMP");
     opts.cache_dir = text_of("TREADLE_CACHE_DIR");
     opts.debug = debug && *debug && strcmp(debug, "0") != 0;
-    opts.interpret = kernels && strcmp(kernels, "interpret") == 0;
+    if (kernels && strcmp(kernels, "interpret") == 0)
+        opts.kernels = TD_KERNELS_INTERPRET;
+    if (kernels && strcmp(kernels, "switch") == 0)
+        opts.kernels = TD_KERNELS_SWITCH;
     opts.cache_size = bytes_of(getenv("TREADLE_CACHE_SIZE"), (size_t)1 << 30);
     opts.cpu = text_of("TREADLE_CPU");
+    opts.cxx = text_of("TREADLE_CXX");
+    opts.include = text_of("TREADLE_INCLUDE");
     opts.profile = text_of("TREADLE_PROFILE");
     opts.threads = threads ? atoi(threads) : 0;
     opts.sync = sync && strcmp(sync, "0") != 0;

@@ -2,7 +2,7 @@
  *
  * Without barriers and exchanges one array of values serves every thread in turn.  With them each
  * thread of a block has its own; a thread that comes to one stops there, and goes on when all that
- * it waits for stand at the same one.  Blocks run one after another, unless they meet at barriers.
+ * it waits for stand at the same one.  Threads in a loop that waits for others go on in turns.  Blocks run one after another, unless they meet at barriers.
  */
 #include "ir/interp.h"
 
@@ -27,6 +27,12 @@ static td_op
 waits_at(const td_engine *e, const td_runner *t)
 {
     return t->at->kind == CODE_WAIT ? (td_op)e->p->fn->ins[t->at->at].op : OP_COUNT;
+}
+
+static bool
+goes_on(const td_runner *t)
+{
+    return t->at->kind != CODE_WAIT && t->at->kind != CODE_DONE;
 }
 
 /* w waits where o, of the same block or warp, is not. */
@@ -168,15 +174,18 @@ stuck(const td_engine *e, const td_runner *th, uint32_t n)
     return TD_OK;
 }
 
-/* Runs a warp until none of its threads can go on by itself. */
+/* Runs a warp until none of its threads can go on by itself, but for those that *go on in turns. */
 static td_status
-run_warp(const td_engine *e, td_runner *th, uint32_t n)
+run_warp(const td_engine *e, td_runner *th, uint32_t n, bool *on)
 {
-    bool more = true;
+    bool more = true, turns = false;
 
     while (more) {
-        for (uint32_t l = 0; l < n; l++)
+        turns = false;
+        for (uint32_t l = 0; l < n; l++) {
             TD_TRY(td_engine_run(e, &th[l]));
+            turns |= goes_on(&th[l]);
+        }
         more = false;
         for (uint32_t l = 0; l < n; l++)
             if (exchanges(e, &th[l]) && (named(&th[l]) >> l & 1) && missing(th, n, l) == n) {
@@ -185,7 +194,8 @@ run_warp(const td_engine *e, td_runner *th, uint32_t n)
             }
         more = more || pass_activemask(e, th, n);
     }
-    return stuck(e, th, n);
+    *on |= turns;
+    return turns ? TD_OK : stuck(e, th, n);
 }
 
 /* ---- blocks ---- */
@@ -232,10 +242,15 @@ static td_status
 run_together(const td_engine *e, td_runner *th)
 {
     td_runner *first;
+    bool on;
 
     for (;;) {
+        on = false;
         for (uint64_t t = 0; t < e->nthread; t += WARP)
-            TD_TRY(run_warp(e, &th[t], (uint32_t)(e->nthread - t < WARP ? e->nthread - t : WARP)));
+            TD_TRY(run_warp(e, &th[t], (uint32_t)(e->nthread - t < WARP ? e->nthread - t : WARP),
+                            &on));
+        if (on)
+            continue;
         TD_TRY(gathered(e, th, e->nthread, &first));
         if (!first || first->at->kind == CODE_DONE || waits_at(e, first) == OP_grid_barrier)
             return TD_OK;
@@ -364,10 +379,13 @@ td_interp_checked(const td_fn *f, const uint32_t grid[3], const uint32_t block[3
                   const uint64_t *args, size_t shared, td_extent *extent, const td_check *check)
 {
     td_arena mem = {0};
+    td_fn own;
     td_prog p;
     engine g = {.e = {.p = &p, .grid = grid, .block = block, .extent = extent, .check = check}};
-    td_status st = td_prog_new(f, args, shared, &mem, &p);
+    td_status st = f->simt ? td_fn_exits(f, &mem, &own) : TD_OK;
 
+    if (!st)
+        st = td_prog_new(f->simt ? &own : f, args, shared, &mem, &p);
     for (uint32_t k = 0; !st && extent && k < p.nptr; k++)
         if (p.ptr[k].op == OP_param)
             p.ptr[k].nbytes = extent(p.ptr[k].base);

@@ -1,6 +1,8 @@
 /* interp_code.c - decodes a kernel for the interpreter: operands become offsets, regions jumps. */
 #include "ir/interp_code.h"
 
+#include "ir/widen.h"
+
 #include <string.h>
 
 enum { MAXDEPTH = 64, ALIGN = 128 };
@@ -260,7 +262,7 @@ decode_end(decoder *d, uint32_t i)
         c->jump = c->at + 1;
         d->depth--;
     } else if (opener->op == OP_loop) {
-        emit(d, i, CODE_JUMP)->jump = d->f->ins[i].jump + 1;
+        emit(d, i, d->p->spins ? CODE_AGAIN : CODE_JUMP)->jump = d->f->ins[i].jump + 1;
         d->depth--;
     } else if (opener->op == OP_block) {
         d->depth--;
@@ -350,6 +352,8 @@ td_prog_new(const td_fn *f, const uint64_t *args, size_t ndynamic, td_arena *mem
     out->ptr = td_alloc_big(mem, (f->n + 1) * sizeof *out->ptr);
     if (mem->failed)
         return td_fail(TD_ERR_NOMEM, "kernel %s: interpreter, %u instructions", f->name, f->n);
+    TD_TRY(td_fn_waits(f, mem, &out->spins));
+    out->waits = out->spins;
     TD_TRY(place(&d));
     out->init = td_alloc_big(mem, (out->nwords + 1) * sizeof *out->init);
     if (!out->init)

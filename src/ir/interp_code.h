@@ -33,6 +33,7 @@ typedef enum td_code_kind {
     CODE_AT,      /* out = a + b bytes */
     CODE_INDEX,   /* imm: 3 * (tid, bid, bdim, gdim as 0..3) + axis; INDEX_LANE */
     CODE_JUMP,
+    CODE_AGAIN,   /* jumps back; now and then the thread stops there, so that others go on */
     CODE_UNLESS,  /* jumps when a is false */
     CODE_BREAK,   /* jumps when a is true */
     CODE_FOR,     /* a, b, c: lo, hi, step; jumps when there is no iteration */
@@ -82,6 +83,7 @@ typedef struct td_prog {
     size_t       nshared, nlocal; /* bytes of a block and of a thread */
     bool         waits; /* holds a barrier or an exchange in a warp */
     bool         meets; /* holds a barrier of the grid */
+    bool         spins; /* a loop waits for what another thread writes */
 } td_prog;
 
 /* Decodes f into mem; ndynamic: bytes of dynamic shared memory; params have nbytes 0.

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WARP = 32, POISON = 0xa5, ALIGN = 128 };
+enum { WARP = 32, POISON = 0xa5, ALIGN = 128, PATIENCE = 16 /* turns of a loop until others go on */ };
 
 static const char *
 file_of(const td_fn *f, uint32_t at)
@@ -33,12 +33,25 @@ td_engine_line(const td_engine *e, uint32_t at, uint32_t beside)
 }
 
 td_status
+td_thread_fail(td_status st, const char *kernel, const uint32_t bid[3], const uint32_t tid[3],
+               td_place at, const char *text)
+{
+    char line[24] = "";
+
+    if (at.line)
+        snprintf(line, sizeof line, ", line %u", at.line);
+    return td_fail(st, "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s): %s", kernel,
+                   bid[0], bid[1], bid[2], tid[0], tid[1], tid[2], line, at.at,
+                   td_optab[at.op].name, text);
+}
+
+td_status
 td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st, const char *what,
                ...)
 {
     const td_inst *s = &e->p->fn->ins[at];
     const uint32_t *b = t->team->bid, *i = t->tid;
-    char text[512], line[24] = "";
+    char text[512];
     va_list ap;
 
     va_start(ap, what);
@@ -48,11 +61,8 @@ td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st
         return td_fail(st, "%s [kernel %s, block (%u, %u, %u), thread (%u, %u, %u), %s:%u]", text,
                        e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2], file_of(e->p->fn, at),
                        s->line);
-    if (s->line)
-        snprintf(line, sizeof line, ", line %u", s->line);
-    return td_fail(st, "kernel %.80s: block (%u,%u,%u), thread (%u,%u,%u)%s, %%%u (%s): %s",
-                   e->p->fn->name, b[0], b[1], b[2], i[0], i[1], i[2], line, at,
-                   td_optab[s->op].name, text);
+    return td_thread_fail(st, e->p->fn->name, b, i,
+                          (td_place){.op = (td_op)s->op, .at = at, .line = s->line}, text);
 }
 
 /* What the pointer was made from, in words. */
@@ -414,6 +424,7 @@ td_engine_run(const td_engine *e, td_runner *t)
 {
     const td_code *c = t->at, *code = e->p->code;
     td_word *v = t->val;
+    int turns = 0;
     bool more = true;
 
     for (;; c++) {
@@ -444,6 +455,13 @@ td_engine_run(const td_engine *e, td_runner *t)
             if (e->shadow)
                 td_shadow_fence(t);
             continue;
+        case CODE_AGAIN:
+            if (++turns == PATIENCE) {
+                t->at = code + c->jump;
+                return TD_OK;
+            }
+            more = false;
+            break;
         case CODE_RETURN: c = leave(t); continue;
         case CODE_CALL:
             TD_TRY(enter(e, t, c));

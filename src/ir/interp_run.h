@@ -25,7 +25,7 @@ typedef struct td_frame {
 } td_frame;
 
 typedef struct td_runner {
-    const td_code *at; /* where it goes on; at a CODE_WAIT: it waits there */
+    const td_code *at; /* where it goes on; at a CODE_WAIT: it waits there; at neither that nor CODE_DONE: others go on first */
     td_word       *val;
     td_team       *team;
     char          *local; /* td_prog.nlocal bytes */
@@ -53,12 +53,21 @@ typedef struct td_where {
 } td_where;
 
 td_where  td_engine_line(const td_engine *e, uint32_t at, uint32_t beside);
+/* An instruction, for messages. */
+typedef struct td_place {
+    td_op    op;
+    uint32_t at, line; /* line 0: not known */
+} td_place;
+
+/* "kernel k: block (0,0,0), thread (1,0,0), line 7, %5 (load): text" */
+td_status td_thread_fail(td_status st, const char *kernel, const uint32_t bid[3], const uint32_t tid[3], td_place at,
+                         const char *text);
 /* Fails with "kernel k: block (0,0,0), thread (1,0,0), line 7, %5 (load): what", or where the function knows its
  * origins "what [kernel k, block (0, 0, 0), thread (1, 0, 0), file.py:7]". */
 td_status td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st, const char *what, ...)
     TD_PRINTF(5, 6);
 void      td_engine_start(const td_engine *e, td_runner *t, uint64_t linear); /* puts t at the kernel's begin */
 void      td_engine_drop(td_runner *t); /* frees the frames of functions that have not returned */
-td_status td_engine_run(const td_engine *e, td_runner *t); /* from t->at until it waits or is done */
+td_status td_engine_run(const td_engine *e, td_runner *t); /* from t->at until it waits or is done, or others should go on */
 
 #endif

@@ -171,6 +171,10 @@ td_status td_fn_contract(td_fn *f);
  * Before td_fn_finish; values are numbered anew. */
 td_status td_fn_loads_first(td_fn *f);
 
+/* exits.c: a copy of a finished kernel whose early returns are exit_if: barriers do not wait for those threads.
+ * Values keep their numbers. */
+td_status td_fn_exits(const td_fn *in, td_arena *mem, td_fn *out);
+
 /* Matches the regions, then verifies.  Called once, when the last instruction is in. */
 td_status td_fn_finish(td_fn *f);
 

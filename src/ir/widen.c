@@ -84,6 +84,7 @@ td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why)
 {
     wide w = {.f = out};
     td_status st;
+    bool waits;
     td_fn own;
 
     TD_ASSERT(!in->st);
@@ -91,6 +92,11 @@ td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why)
     if (has_functions(in))
         return TD_SKIP;
     TD_TRY(w_canon(in, out->mem, &own));
+    TD_TRY(td_fn_waits(&own, out->mem, &waits));
+    if (waits) {
+        *why = "a loop waits for what another thread writes";
+        return TD_SKIP;
+    }
     w.in = &own;
     w.at = td_alloc_big(out->mem, (in->n + 1) * sizeof *w.at);
     if (!w.at)

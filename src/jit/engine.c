@@ -3,12 +3,15 @@
  */
 #include "jit/engine.h"
 
+#include "base/opts.h"
 #include "jit/library.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- CPU ---- */
+
+enum { PLAIN, BLOCKS, TURNS }; /* the byte behind an object: what its entry runs */
 
 static td_status
 cpu_key(td_dev *d, td_hash *key)
@@ -19,19 +22,18 @@ cpu_key(td_dev *d, td_hash *key)
     (void)d;
     TD_TRY(td_jit_library(&low)); /* links cached objects too */
     cpu = low->cpu_key();
-    *key = td_hash_u64(td_hash_u64(*key, cpu.a), cpu.b);
+    *key = td_hash_u64(td_hash_u64(*key, cpu.a), cpu.b ^ td_options()->kernels);
     return TD_OK;
 }
 
-/* Behind an object stands a byte: whether it runs blocks of threads. */
 static td_status
-mark(void **code, size_t *nbytes, bool blocks)
+mark(void **code, size_t *nbytes, int runs)
 {
     char *p = realloc(*code, *nbytes + 1);
 
     if (!p)
         return td_fail(TD_ERR_NOMEM, "jit: %zu bytes of code", *nbytes);
-    p[(*nbytes)++] = blocks;
+    p[(*nbytes)++] = (char)runs;
     *code = p;
     return TD_OK;
 }
@@ -50,11 +52,11 @@ cpu_compile(td_dev *d, const td_fn *f, void **code, size_t *nbytes)
     if (!st)
         st = low->object(&wide, code, nbytes);
     td_arena_free(&mem);
-    return st ? st : mark(code, nbytes, f->simt);
+    return st ? st : mark(code, nbytes, !f->simt ? PLAIN : wide.simt ? TURNS : BLOCKS);
 }
 
 static td_status
-cpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out)
+cpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out, bool *turns)
 {
     const td_lower *low;
     td_cpu_entry *entry;
@@ -66,7 +68,8 @@ cpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func *
     TD_TRY(low->link(code, nbytes - 1, name, &at));
     memcpy(&entry, &at, sizeof entry);
     TD_TRY(td_func_of_entry(d, name, entry, out));
-    if (((const char *)code)[nbytes - 1])
+    *turns = ((const char *)code)[nbytes - 1] == TURNS;
+    if (((const char *)code)[nbytes - 1] != PLAIN)
         td_func_blocks(*out);
     return TD_OK;
 }
@@ -108,12 +111,12 @@ gpu_compile(td_dev *d, const td_fn *f, void **code, size_t *nbytes)
 }
 
 static td_status
-gpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out)
+gpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out, bool *turns)
 {
     td_module *m = NULL;
     td_status st;
 
-    (void)nbytes;
+    (void)nbytes, (void)turns;
     TD_TRY(td_module_load(d, code, &m));
     st = td_module_func(m, name, out);
     if (st)

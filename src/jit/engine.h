@@ -11,8 +11,9 @@ typedef struct td_engine {
     td_status (*key)(td_dev *d, td_hash *key);
     /* IR to what is kept on disk; *code is owned (free). */
     td_status (*compile)(td_dev *d, const td_fn *f, void **code, size_t *nbytes);
-    /* Code to a function for launches that lives as long as the process; name is borrowed as long. */
-    td_status (*load)(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out);
+    /* Code to a function for launches that lives as long as the process; name is borrowed as long.  *turns: its
+     * launches take a td_turns behind the arguments. */
+    td_status (*load)(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out, bool *turns);
     /* Bytes that one thread handles at a time. */
     int (*width)(void);
 } td_engine;
@@ -20,7 +21,7 @@ typedef struct td_engine {
 const td_engine *td_jit_engine(td_dev *d); /* borrowed */
 
 /* What the CPU's compiler is given for f: f itself, or in mem, when f is the program of one of many threads, that
- * of a block. */
+ * of a block or, where they have to take turns, of a thread (out->simt). */
 td_status td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out);
 
 #endif

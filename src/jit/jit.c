@@ -10,6 +10,7 @@
 #include "dev/tape.h"
 #include "dev/trace.h"
 #include "ir/interp.h"
+#include "ir/turns.h"
 #include "jit/cache.h"
 #include "jit/engine.h"
 #include "jit/library.h"
@@ -29,6 +30,7 @@ struct td_kernel {
     state state;   /* guarded by jit.mu; the rest is constant once READY */
     char name[20]; /* "k_" and the key's first 16 digits */
     td_func *func;
+    bool turns; /* launched with a td_turns */
     _Atomic(const char *) label; /* td_jit_set_label */
     td_arena mem;                /* of fn */
     td_fn fn;                    /* interpreted engines only */
@@ -153,7 +155,7 @@ make_from_disk(const making *m)
     if (td_options()->dump) /* every stage is to be seen */
         return TD_SKIP;
     TD_TRY(td_cache_get(m->key, m->engine->suffix, &code, &nbytes));
-    if (m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->func)) {
+    if (m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->func, &m->k->turns)) {
         td_cache_drop(m->key, m->engine->suffix);
         free(code);
         return TD_SKIP;
@@ -173,7 +175,7 @@ make_by_compiling(const making *m)
 
     st = m->engine->compile(m->dev, &m->k->fn, &code, &nbytes);
     if (!st)
-        st = m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->func);
+        st = m->engine->load(m->dev, m->k->name, code, nbytes, &m->k->func, &m->k->turns);
     if (!st) {
         atomic_fetch_add(&stats.compiled, 1);
         atomic_fetch_add(&stats.compile_ns, now_ns() - begun);
@@ -308,7 +310,7 @@ td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out)
 bool
 td_jit_interprets(void)
 {
-    return td_options()->interpret;
+    return td_options()->kernels == TD_KERNELS_INTERPRET;
 }
 
 td_status
@@ -334,10 +336,29 @@ interpret_here(const td_kernel *k, const td_dims *dims, const uint64_t *args, in
     return td_interp(&k->fn, dims->grid, dims->block, args, dims->shared, NULL);
 }
 
+/* Threads that take turns find what the launch knows behind the arguments. */
+static td_status
+launch_turns(const td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
+{
+    uint64_t words[narg + 1];
+    td_turns turns;
+    td_status st, own;
+
+    TD_TRY(td_tape_refuse("a kernel whose threads take turns"));
+    memcpy(words, args, (size_t)narg * sizeof *words);
+    words[narg] = (uintptr_t)&turns;
+    td_turns_init(&turns, k->name, dims->shared);
+    st = td_launch(k->func, s, dims, words, narg + 1);
+    own = td_turns_status(&turns);
+    return st ? st : own;
+}
+
 td_status
 td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
     atomic_fetch_add_explicit(&stats.launches, 1, memory_order_relaxed);
+    if (k->turns)
+        return launch_turns(k, s, dims, args, narg);
     return k->func ? td_launch(k->func, s, dims, args, narg) : interpret_here(k, dims, args, narg);
 }
 

@@ -17,8 +17,8 @@ typedef struct td_kernel td_kernel;
 typedef td_status td_build(void *ctx, td_fn *f);
 
 /* `key` holds all that build() reads from ctx; jit adds build id, engine and architecture to it.
- * The kernel is borrowed and lives as long as the process.  TD_SKIP: a kernel of threads (td_fn.simt) that
- * cannot be widened for the CPU: the interpreter runs it. */
+ * The kernel is borrowed and lives as long as the process.  A kernel of threads (td_fn.simt) runs on the CPU in
+ * lanes, or where that cannot be its threads take turns. */
 td_status td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out);
 td_status td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 const char *td_jit_name(const td_kernel *k); /* borrowed */
@@ -27,8 +27,7 @@ td_func    *td_jit_func(const td_kernel *k); /* borrowed; NULL: it is interprete
 const char *td_jit_label(const td_kernel *k);
 void        td_jit_set_label(td_kernel *k, const char *text); /* text: for the process's life */
 
-/* Kernels of threads on the CPU run by the interpreter: TREADLE_KERNELS=interpret, and where nothing else
- * runs them.  Made as by td_jit_get, launched by td_jit_launch. */
+/* Kernels of threads on the CPU run by the interpreter: TREADLE_KERNELS=interpret.  Made as by td_jit_get, launched by td_jit_launch. */
 bool      td_jit_interprets(void);
 td_status td_jit_interpreted(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out);
 
@@ -50,7 +49,7 @@ const char *td_jit_warning(void); /* taken once: NULL afterwards; borrowed */
 td_status td_jit_text(const td_fn *f, const char *stage, const char *arch, char **out);
 
 /* A relocatable object for this machine's kind of CPU, with the symbol f->name; *out is owned (free).  TD_ERR_VALUE: a
- * kernel of threads that only the interpreter runs. */
+ * kernel of threads that have to take turns. */
 td_status td_jit_object(const td_fn *f, void **out, size_t *nbytes);
 
 /* Starts on a thread what the first kernel of a GPU will need: libtreadle_jit.so, the driver's PTX

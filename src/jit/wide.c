@@ -13,6 +13,8 @@ td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out)
     td_status st;
 
     *out = td_fn_new(mem, f->name);
+    if (f->simt && td_options()->kernels == TD_KERNELS_SWITCH)
+        return td_fn_exits(f, mem, out);
     st =
         f->simt ? td_fn_widen(f, vector_bytes, out, &why) : td_fn_widen_loops(f, vector_bytes, out);
     if (st == TD_SKIP && !f->simt) {
@@ -20,7 +22,9 @@ td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out)
         return TD_OK;
     }
     if (st == TD_SKIP && td_dump_wants("wide"))
-        fprintf(stderr, "kernel %s is interpreted: %s\n", f->name, why);
+        fprintf(stderr, "kernel %s: its threads take turns: %s\n", f->name, why);
+    if (st == TD_SKIP)
+        return td_fn_exits(f, mem, out);
     if (!st && td_dump_wants("wide")) {
         td_fn_print(out, &text);
         fprintf(stderr, "%s\n", text.s ? text.s : "");

@@ -93,12 +93,12 @@ cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMVa
 {
     LLVMTypeRef own = LLVMTypeOf(new),
                 t = low_int(L, 8 * (unsigned)td_dtype_size((td_dtype)s->dt), 1);
-    LLVMValueRef ok;
+    LLVMValueRef old, ok;
 
-    return LLVMBuildBitCast(L->b,
-                            swap(L, p, LLVMBuildBitCast(L->b, expected, t, ""),
-                                 LLVMBuildBitCast(L->b, new, t, ""), &ok),
-                            own, "");
+    old = swap(L, p, LLVMBuildBitCast(L->b, expected, t, ""), LLVMBuildBitCast(L->b, new, t, ""),
+               &ok);
+    low_turn_unless(L, ok);
+    return LLVMBuildBitCast(L->b, old, own, "");
 }
 
 /* What a GPU has and LLVM's common operations lack: sums of halves (LLVM makes a loop where the GPU is

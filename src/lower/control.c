@@ -130,6 +130,10 @@ low_break_if(lowering *L, const td_inst *s)
 LLVMValueRef
 low_exit_if(lowering *L, const td_inst *s)
 {
+    if (L->turns) {
+        low_turn_exit_if(L, s);
+        return NULL;
+    }
     if (!L->exit)
         L->exit = low_block(L, "exit");
     leave_if(L, s, L->exit);
@@ -195,6 +199,8 @@ low_end(lowering *L, const td_inst *s)
         low_end_parallel(L, r);
         return NULL;
     }
+    if (r->op == OP_loop)
+        low_turn_again(L, s);
     if (r->op == OP_func) {
         low_end_func(L, r);
         return NULL;

@@ -286,6 +286,11 @@ declare_host(lowering *L)
 {
     LLVMTypeRef word = low_int(L, 64, 1), par[3] = {low_ptr(L, 0), word, word};
 
+    L->turns = L->f->simt;
+    if (L->turns) {
+        low_turn_declare(L);
+        return TD_OK;
+    }
     L->fn = LLVMAddFunction(L->mod, L->f->name,
                             LLVMFunctionType(LLVMVoidTypeInContext(L->cx), par, 3, 0));
     low_host_attrs(L, L->fn);
@@ -352,6 +357,8 @@ lower_body(lowering *L)
     LLVMBuildRetVoid(L->b);
     LLVMPositionBuilderAtEnd(L->b, L->entry);
     LLVMBuildBr(L->b, first);
+    if (L->turns)
+        low_turn_entry(L);
     return L->st;
 }
 

@@ -331,6 +331,8 @@ low_shared(lowering *L, const td_inst *s)
     LLVMTypeRef t = LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm);
     LLVMValueRef g;
 
+    if (L->turns)
+        return low_turn_shared(L, s);
     if (L->target == TD_TARGET_CPU) {
         g = low_at_entry(L, t, false);
         LLVMSetAlignment(g, 64);
@@ -346,8 +348,11 @@ low_shared(lowering *L, const td_inst *s)
 LLVMValueRef
 low_local(lowering *L, const td_inst *s)
 {
-    LLVMValueRef p = low_at_entry(L, LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm), false);
+    LLVMValueRef p = L->turns ? low_turn_local(L, s) : NULL;
 
+    if (p)
+        return p;
+    p = low_at_entry(L, LLVMArrayType2(low_mem(L, (td_dtype)s->dt, 1), s->imm), false);
     LLVMSetAlignment(p, 16);
     return p;
 }
@@ -360,6 +365,8 @@ low_dynamic(lowering *L, const td_inst *s)
     LLVMValueRef g = LLVMGetNamedGlobal(L->mod, name);
 
     (void)s;
+    if (L->turns)
+        return low_turn_dynamic(L);
     if (L->target == TD_TARGET_CPU)
         return low_runtime(L, "td_scratch", low_ptr(L, 0), NULL, 0);
     if (!g) {

@@ -1,7 +1,7 @@
 /* warp.c - exchanges between the threads of a warp.
  *
  * A block on the CPU is one thread, which has nobody to ask: there a pass makes lanes of a warp's
- * threads before (lanes.c).
+ * threads before (lanes.c), or threads take turns (turns.c).
  */
 #include "lower/emit.h"
 
@@ -53,6 +53,32 @@ move(lowering *L, const mover *m, const td_inst *s)
     return LLVMBuildBitCast(L->b, v, own, "");
 }
 
+/* The bits of a value, and a value of them. */
+static LLVMValueRef
+to_word(lowering *L, td_val v)
+{
+    const td_inst *s = td_at(L->f, v);
+
+    return LLVMBuildZExt(L->b, LLVMBuildBitCast(L->b, L->val[v.i], low_int(L, bits_of(s), 1), ""),
+                         low_int(L, 64, 1), "");
+}
+
+static LLVMValueRef
+of_word(lowering *L, LLVMValueRef word, const td_inst *s)
+{
+    return LLVMBuildBitCast(L->b, LLVMBuildTrunc(L->b, word, low_int(L, bits_of(s), 1), ""),
+                            low_type(L, (td_dtype)s->dt, 1), "");
+}
+
+/* An exchange between threads that take turns. */
+static LLVMValueRef
+meet(lowering *L, const td_inst *s, LLVMValueRef which, LLVMValueRef members)
+{
+    LLVMValueRef value = s->arg[0].i == UINT32_MAX ? NULL : to_word(L, s->arg[0]);
+
+    return of_word(L, low_turn_meet(L, s, value, which, members), s);
+}
+
 LLVMValueRef
 low_shuffle_xor(lowering *L, const td_inst *s)
 {
@@ -61,6 +87,8 @@ low_shuffle_xor(lowering *L, const td_inst *s)
                .which = low_cint(L, 32, 1, s->imm),
                .clamp = low_cint(L, 32, 1, 31)};
 
+    if (L->turns)
+        return meet(L, s, m.which, m.members);
     return L->target == TD_TARGET_CPU ? only_gpu(L, s) : move(L, &m, s);
 }
 
@@ -72,6 +100,8 @@ low_shuffle(lowering *L, const td_inst *s)
                .which = LLVMBuildIntCast2(L->b, L->val[s->arg[1].i], low_int(L, 32, 1), 1, ""),
                .clamp = low_cint(L, 32, 1, 31)};
 
+    if (L->turns)
+        return meet(L, s, m.which, m.members);
     return L->target == TD_TARGET_CPU ? only_gpu(L, s) : move(L, &m, s);
 }
 
@@ -80,6 +110,8 @@ low_ballot(lowering *L, const td_inst *s)
 {
     LLVMValueRef arg[2] = {L->val[s->arg[1].i], L->val[s->arg[0].i]};
 
+    if (L->turns)
+        return meet(L, s, NULL, arg[0]);
     return L->target == TD_TARGET_CPU
                ? only_gpu(L, s)
                : low_intrin(L, "llvm.nvvm.vote.ballot.sync", NULL, 0, arg, 2);
@@ -92,6 +124,8 @@ low_match_any(lowering *L, const td_inst *s)
     bool wide = bits_of(a) == 64;
     LLVMValueRef arg[2] = {L->val[s->arg[1].i], NULL};
 
+    if (L->turns)
+        return meet(L, s, NULL, arg[0]);
     if (L->target == TD_TARGET_CPU)
         return only_gpu(L, s);
     arg[1] = LLVMBuildBitCast(L->b, L->val[s->arg[0].i], low_int(L, bits_of(a), 1), "");
@@ -103,6 +137,8 @@ low_match_any(lowering *L, const td_inst *s)
 LLVMValueRef
 low_activemask(lowering *L, const td_inst *s)
 {
+    if (L->turns)
+        return meet(L, s, NULL, NULL);
     return L->target == TD_TARGET_CPU ? only_gpu(L, s)
                                       : low_intrin(L, "llvm.nvvm.activemask", NULL, 0, NULL, 0);
 }
@@ -112,6 +148,10 @@ low_syncwarp(lowering *L, const td_inst *s)
 {
     LLVMValueRef members = L->val[s->arg[0].i];
 
+    if (L->turns) {
+        low_turn_meet(L, s, NULL, NULL, members);
+        return NULL;
+    }
     if (L->target == TD_TARGET_CPU)
         return only_gpu(L, s);
     low_intrin(L, "llvm.nvvm.bar.warp.sync", NULL, 0, &members, 1);

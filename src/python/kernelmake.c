@@ -220,7 +220,7 @@ make_kernel(py_spec *s)
 {
     bool threads = s->home->how.mode == TD_MODE_KERNEL;
     bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets();
-    td_status st = TD_SKIP;
+    td_status st;
     void *token;
     td_hash key;
 
@@ -229,11 +229,10 @@ make_kernel(py_spec *s)
     s->made.fn.simt = threads;
     key = td_fn_hash(&s->made.fn);
     token = td_graph_unlock();
-    if (!interprets)
-        st = td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
-    if (st == TD_SKIP)
+    if (interprets)
         st = td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
-
+    else
+        st = td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
     td_graph_lock(token);
     return st;
 }

@@ -4,7 +4,9 @@
  * into those of kernels that have been launched: prints go to Python's print, a failure becomes the
  * exception that the wait raises.  On the CPU the launch itself has waited.
  */
+#include "dev/cpucode.h"
 #include "python/kernel.h"
+#include "python/program.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -334,10 +336,13 @@ after_wait(td_dev *d)
     PyObject *type, *value, *trace;
     td_status st;
 
-    if (!atomic_load_explicit(&all.watched, memory_order_relaxed) || !Py_IsInitialized())
+    if ((!atomic_load_explicit(&all.watched, memory_order_relaxed) && !td_culib_has_printed()) ||
+        !Py_IsInitialized())
         return TD_OK;
     gil = PyGILState_Ensure();
     PyErr_Fetch(&type, &value, &trace);
+    if (!py_program_flush())
+        PyErr_WriteUnraisable(NULL);
     st = look(d);
     PyErr_Restore(type, value, trace);
     PyGILState_Release(gil);

@@ -1,0 +1,35 @@
+/* regions.h - a kernel cut at its barriers (src/cuhost/td_cu/regions.h has what the result is made of). */
+#ifndef TD_CXX_REGIONS_H
+#define TD_CXX_REGIONS_H
+#include "cxx/body.h"
+
+/* cx_region - statements of one sequence that the threads of a block do without waiting for each other, or in turns. */
+typedef struct cx_region {
+    uint32_t first, last; /* statements */
+    uint32_t from, end;   /* tokens */
+    bool     in_turns;
+    bool     returns;     /* a thread may return in it */
+    bool     in_loop;
+} cx_region;
+
+typedef struct cx_plan {
+    cx_body    b;
+    cx_region *region; /* region[1] … */
+    uint32_t   nregion;
+    uint8_t   *used;   /* [local * (nregion + 1) + region]: its name must be there */
+    bool       alive;  /* threads that have returned are remembered */
+} cx_plan;
+
+/* plan.c: false: the kernel stays as it is, its threads take turns. */
+bool td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p);
+uint32_t td_plan_home(const cx_plan *p, const cx_local *l); /* the region that declares it; 0 */
+static inline bool
+td_plan_used(const cx_plan *p, uint32_t local, uint32_t region)
+{
+    return p->used[(size_t)local * (p->nregion + 1) + region];
+}
+
+/* regions.c: the edits. */
+void td_plan_write(cx_plan *p);
+
+#endif
