@@ -134,7 +134,9 @@ for ctype in (F8, F4):
         lambda x: exact_turn(math.sin)(x) - exact_turn(math.cos)(x),
         "turn",
     )
-    row(f"[=]{{ {ctype} s, c; sincos(a, &s, &c); return s; }}()", ctype, [(ctype, reals(ctype, -4, 4))], np.sin, LIBRARY)
+    row(
+        f"[=]{{ {ctype} s, c; sincos(a, &s, &c); return s; }}()", ctype, [(ctype, reals(ctype, -4, 4))], np.sin, LIBRARY
+    )
 for name, n in (("hypot", 2), ("norm3d", 3), ("norm4d", 4)):
     for ctype in (F8, F4):
         of = [(ctype, wide(ctype)[8:] if ctype == F4 else reals(ctype, -1e150, 1e150)) for _ in range(min(n, 3))]
@@ -376,6 +378,14 @@ simd("__vabs", True, lambda x, y, low, high: abs(x), one=True)
 simd("__vabsss", True, lambda x, y, low, high: min(abs(x), high), one=True)
 simd("__vneg", True, lambda x, y, low, high: -x, one=True)
 simd("__vnegss", True, lambda x, y, low, high: min(-x, high), one=True)
+
+for size, name in ((8, "4"), (16, "2")):
+    for sign, letter in ((True, "s"), (False, "u")):
+
+        def differences(a, b, size=size, sign=sign):
+            return sum(abs(x - y) for x, y in zip(parts(a, size, sign), parts(b, size, sign), strict=True))
+
+        ints(f"__vsad{letter}{name}(a, b)", U4, [U4, U4], differences)
 
 # ---- bits of floating numbers ----
 
