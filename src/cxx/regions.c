@@ -66,12 +66,12 @@ begun(cx_plan *p, const cx_local *l)
 {
     edits *e = &p->b.j->e;
     const char *name = name_of(p, l);
-    const char *bound = td_edit_format(e, "%sauto &%s = td_%s[threadIdx]", l->is_const ? "const " : "", name, name);
+    const char *bound = td_edit_format(e, "%sauto &%s = td_of_%s[td_n]", l->is_const ? "const " : "", name, name);
 
     if (!l->init)
         return bound;
     if (l->is_array)
-        return td_edit_format(e, "%s; %s td_init_%s%s", bound, type_of(p, l), name, dimensions(p, l));
+        return td_edit_format(e, "%s; %s td_from_%s%s", bound, type_of(p, l), name, dimensions(p, l));
     return td_tok_is(at(p, l->init), "=") ? bound : td_edit_format(e, "%s = %s", bound, type_of(p, l));
 }
 
@@ -97,7 +97,7 @@ declaration(cx_plan *p, uint32_t n)
             last = l->init ? at(p, l->init - 1) : at(p, l->end - 1);
             td_edit_replace(e, first, last, td_edit_format(e, "%s%s", before ? "; " : "", begun(p, l)));
             if (l->is_array && l->init)
-                td_edit_behind(e, at(p, l->end - 1), td_edit_format(e, "; td_cu::set(%s, td_init_%s)", name_of(p, l), name_of(p, l)));
+                td_edit_behind(e, at(p, l->end - 1), td_edit_format(e, "; td_cu::set(%s, td_from_%s)", name_of(p, l), name_of(p, l)));
         } else if (before)
             td_edit_replace(e, first, first,
                             td_edit_format(e, "; %s ", td_edit_spell(e, &p->b.j->u.k, l->base, l->base_end)));
@@ -176,7 +176,7 @@ open_region(cx_plan *p, uint32_t n)
         if (td_plan_home(p, l) != n || !l->stmt || p->b.stmt[l->stmt].kind != STMT_DECLARE)
             continue;
         if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%std_cu::local<%s%s> td_%s(blockDim); ", all, type_of(p, l), dimensions(p, l), name_of(p, l));
+            all = td_edit_format(e, "%std_cu::local<%s%s> td_of_%s(blockDim); ", all, type_of(p, l), dimensions(p, l), name_of(p, l));
         else if (l->keep == KEEP_ONCE)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
@@ -189,7 +189,7 @@ open_region(cx_plan *p, uint32_t n)
         if (!td_plan_used(p, v, n) || (l->stmt && td_plan_home(p, l) == n))
             continue;
         if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%s%sauto &%s = td_%s[threadIdx]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
+            all = td_edit_format(e, "%s%sauto &%s = td_of_%s[td_n]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
         else if (l->keep == KEEP_AGAIN)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
@@ -251,7 +251,7 @@ td_plan_write(cx_plan *p)
     for (uint32_t v = 0; v < p->b.nlocal; v++)
         if (!p->b.local[v].stmt && p->b.local[v].keep == KEEP_EACH)
             td_edit_behind(e, open,
-                           td_edit_format(e, " td_cu::local_of<decltype(%s)> td_%s(blockDim, %s);", name_of(p, &p->b.local[v]),
+                           td_edit_format(e, " td_cu::local_of<decltype(%s)> td_of_%s(blockDim, %s);", name_of(p, &p->b.local[v]),
                                           name_of(p, &p->b.local[v]), name_of(p, &p->b.local[v])));
     statements(p, 1, false);
 }

@@ -24,6 +24,15 @@ __device__ unsigned number() { return ALL; }
 
 __device__ void twice(float &v) { v *= 2; }
 
+__device__ void fold(volatile float *v, unsigned me)
+{
+    v[me] += v[me + 16];
+    v[me] += v[me + 8];
+    v[me] += v[me + 4];
+    v[me] += v[me + 2];
+    v[me] += v[me + 1];
+}
+
 extern "C" {
 
 __global__ void early_uniform(const float *x, float *y, int n)
@@ -304,6 +313,28 @@ __global__ void atomics(const float *x, float *y, int n)
     __syncthreads();
     if (ME < 8) atomicAdd(&counter[ME % 4], bins[ME]);
     y[ALL] = bins[ME % 8];
+}
+
+__global__ void in_step(const float *x, float *y, int n)
+{
+    __shared__ volatile float s[96];
+    volatile float *v = s + 16;
+    s[ME] = 0;
+    s[32 + ME] = 0;
+    __syncthreads();
+    if (ME < 32) {
+        v[ME] = x[blockIdx.x * 64 + ME];
+        fold(v, ME);
+        float first = v[0];
+        v[ME] = x[blockIdx.x * 64 + ME];
+        if (ME >= 1) v[ME] += v[ME - 1];
+        if (ME >= 2) v[ME] += v[ME - 2];
+        if (ME >= 4) v[ME] += v[ME - 4];
+        if (ME >= 8) v[ME] += v[ME - 8];
+        if (ME >= 16) v[ME] += v[ME - 16];
+        y[blockIdx.x * 64 + ME] = v[ME];
+        y[blockIdx.x * 64 + 32 + ME] = first;
+    }
 }
 
 __global__ void warps(const float *x, float *y, int n)
