@@ -18,14 +18,14 @@ name_of(cx_plan *p, const cx_local *l)
     return td_edit_format(&p->b.j->e, "%.*s", (int)l->name->n, l->name->s);
 }
 
-/* Tokens [i, end) without const and its like. */
+/* Tokens [i, end) without static and its like, and without const where it is the variable that does not change. */
 static const char *
-bare(cx_plan *p, uint32_t i, uint32_t end)
+bare(cx_plan *p, uint32_t i, uint32_t end, bool keep_const)
 {
     const char *all = "";
 
     for (; i < end; i++)
-        if (!td_tok_among(at(p, i), of_storage))
+        if (!td_tok_among(at(p, i), of_storage) || (keep_const && td_tok_is(at(p, i), "const")))
             all = td_edit_format(&p->b.j->e, "%s%s%.*s", all, *all ? " " : "", (int)at(p, i)->n, at(p, i)->s);
     return all;
 }
@@ -44,7 +44,11 @@ dimensions(cx_plan *p, const cx_local *l)
 static const char *
 type_of(cx_plan *p, const cx_local *l)
 {
-    return td_edit_format(&p->b.j->e, "%s%s", bare(p, l->base, l->base_end), bare(p, l->from, l->at));
+    uint32_t star = l->at;
+
+    while (star > l->from && !td_tok_is(at(p, star - 1), "*"))
+        star--;
+    return td_edit_format(&p->b.j->e, "%s %s", bare(p, l->base, l->base_end, l->is_pointer), bare(p, l->from, star, true));
 }
 
 static const char *
@@ -62,7 +66,7 @@ begun(cx_plan *p, const cx_local *l)
 {
     edits *e = &p->b.j->e;
     const char *name = name_of(p, l);
-    const char *bound = td_edit_format(e, "%sauto &%s = td_%s[threadIdx]", l->is_const ? "const " : "", name, name);
+    const char *bound = td_edit_format(e, "%sauto &%s = td_%s[td_n]", l->is_const ? "const " : "", name, name);
 
     if (!l->init)
         return bound;
@@ -185,11 +189,11 @@ open_region(cx_plan *p, uint32_t n)
         if (!td_plan_used(p, v, n) || (l->stmt && td_plan_home(p, l) == n))
             continue;
         if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%s%sauto &%s = td_%s[threadIdx]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
+            all = td_edit_format(e, "%s%sauto &%s = td_%s[td_n]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
         else if (l->keep == KEEP_AGAIN)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
-    td_edit_behind(e, at(p, r->from - 1), all);
+    td_edit_behind(e, at(p, r->from - 1), td_edit_format(e, "%s{", all));
 }
 
 static void
@@ -198,7 +202,7 @@ close_region(cx_plan *p, uint32_t n)
     const cx_region *r = &p->region[n];
     bool stop = p->alive && r->returns;
 
-    td_edit_behind(&p->b.j->e, at(p, r->end - 1), stop ? " TD_CU_END; if (td_alive.none()) return;" : " TD_CU_END;");
+    td_edit_behind(&p->b.j->e, at(p, r->end - 1), stop ? " } TD_CU_END; if (td_alive.none()) return;" : " } TD_CU_END;");
     for (uint32_t i = r->from; p->alive && i < r->end; i++)
         if (td_tok_named(at(p, i), "return"))
             td_edit_replace(&p->b.j->e, at(p, i), at(p, i), "TD_CU_RETURN");

@@ -142,6 +142,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->parts = NULL;
+    recursive_reset(w);
     w->origin = NULL;
     w->caporigin = 0;
     w->made->written = w->made->read = 0;

@@ -462,6 +462,25 @@ td_break_out(td_fn *f, td_val cond, int level)
     unary(f, OP_break_if, cond, TD_BOOL, 1, (uint64_t)level);
 }
 
+td_val
+td_open_func(td_fn *f, uint32_t number)
+{
+    td_inst s = td_inst_new(OP_func, TD_U64, 1);
+
+    s.imm = number;
+    return td_push(f, s);
+}
+
+void
+td_call_func(td_fn *f, td_val frame, uint32_t number)
+{
+    td_inst s = td_inst_new(OP_call, TD_BOOL, 1);
+
+    s.arg[0] = frame;
+    s.imm = number;
+    (void)td_push(f, s);
+}
+
 void
 td_exit_if(td_fn *f, td_val cond)
 {

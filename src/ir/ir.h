@@ -39,6 +39,7 @@ typedef struct td_inst {
 
 _Static_assert(sizeof(td_inst) == 48, "td_inst is hashed as bytes: no padding");
 
+enum { TD_FUNCS = 32 }; /* functions of a kernel, at most */
 enum { TD_TARGET_CPU, TD_TARGET_GPU };
 enum { TD_FENCE_BLOCK, TD_FENCE_DEVICE, TD_FENCE_SYSTEM };
 
@@ -125,6 +126,8 @@ void   td_exit_if(td_fn *f, td_val cond);
 td_val td_pieces(td_fn *f, td_val lo, td_val hi, int most); /* opens `parallel` */
 td_val td_piece_end(td_fn *f, td_val first);            /* first: what td_pieces gave */
 td_val td_piece(td_fn *f, td_val first);                /* int64 */
+td_val td_open_func(td_fn *f, uint32_t number);              /* opens `func`; uint64 */
+void   td_call_func(td_fn *f, td_val frame, uint32_t number); /* frame: uint64 */
 void   td_end(td_fn *f);
 td_val td_index(td_fn *f, td_op which, int axis);       /* OP_tid, OP_bid, OP_bdim, OP_gdim; int32 */
 td_val td_lane(td_fn *f);                               /* int32, 0..31 */

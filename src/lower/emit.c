@@ -242,6 +242,8 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(parallel),
     HERE(piece_end),
     [OP_piece] = low_piece_number,
+    [OP_func] = low_func_region,
+    HERE(call),
     HERE(end),
     HERE(tid),
     HERE(bid),

@@ -39,7 +39,7 @@ def get_default_device(default=0):
 
 
 def make_default_context(ctx_maker=None):
-    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first that can."""
+    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first where one can be made."""
     make = ctx_maker or (lambda device: device.make_context())
     number = _wanted()
     if number is not None:
@@ -50,9 +50,7 @@ def make_default_context(ctx_maker=None):
             return make(cuda.Device(n))
         except cuda.Error as error:
             errors.append(error)
-    raise cuda.RuntimeError(
-        f"no context could be made on any of {cuda.Device.count()} devices: {'; '.join(map(str, errors))}"
-    )
+    raise cuda.RuntimeError(f"no context could be made on any of {cuda.Device.count()} devices: {'; '.join(map(str, errors))}")
 
 
 # ---- what belongs to a context ----
@@ -82,6 +80,37 @@ def context_dependent_memoize(func):
 
     wrapper.cache = cache
     return wrapper
+
+
+def context_dependent_memoize_with_key(key):
+    """As context_dependent_memoize, the results kept for key(*args) in place of the arguments."""
+
+    def decorate(func):
+        found = context_dependent_memoize(lambda _key, call: call())
+
+        @functools.wraps(func)
+        def wrapper(*args):
+            return found(key(*args), _Call(func, args))
+
+        return wrapper
+
+    return decorate
+
+
+class _Call:
+    """A call that is equal to any other: it takes no part in the key."""
+
+    def __init__(self, func, args):
+        self.func, self.args = func, args
+
+    def __call__(self):
+        return self.func(*self.args)
+
+    def __eq__(self, other):
+        return isinstance(other, _Call)
+
+    def __hash__(self):
+        return 0
 
 
 # ---- numbers and types ----
@@ -299,8 +328,8 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more:
-    limited_by ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
+    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more: limited_by
+    ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
 
     def __init__(self, devdata, threads, shared_mem=0, registers=0):
         if threads > devdata.max_threads:
