@@ -12,16 +12,16 @@ from ._rawparams import SUPPORT, check_names, decide, parse, raw_parameter, scal
 _LONG = 800  # characters of an operation that is not repeated for a vector's elements
 
 _VECTOR = """\
-template <int B> struct td_chunk;
+template <int _td_B> struct td_chunk;
 template <> struct td_chunk<16> { typedef uint4 type; };
 template <> struct td_chunk<8> { typedef uint2 type; };
 template <> struct td_chunk<4> { typedef unsigned int type; };
 template <> struct td_chunk<2> { typedef unsigned short type; };
 template <> struct td_chunk<1> { typedef unsigned char type; };
-template <int B> __device__ inline void td_move(void *to, const void *from)
+template <int _td_B> __device__ inline void td_move(void *to, const void *from)
 {
-    typedef typename td_chunk<(B > 16 ? 16 : B)>::type chunk;
-    for (int k = 0; k < (B + 15) / 16; ++k)
+    typedef typename td_chunk<(_td_B > 16 ? 16 : _td_B)>::type chunk;
+    for (int k = 0; k < (_td_B + 15) / 16; ++k)
         ((chunk *)to)[k] = ((const chunk *)from)[k];
 }
 """
@@ -44,8 +44,8 @@ class ElementwiseKernel:
     preamble stands before the kernel, loop_prep and after_loop before and after the loop of each thread.
 
     Called with arrays and numbers, and arrays for the results if they are there already; size= gives the count where
-    all parameters are raw; stream= (None: the current one). Returns the results: an array, or a tuple where there are several
-    or return_tuple is set. It runs on the arrays' device, a GPU or the CPU.
+    all parameters are raw; stream= (None: the current one). Returns the results: an array, or a tuple where there are
+    several or return_tuple is set. It runs on the arrays' device, a GPU or the CPU.
 
     TypeError: dtypes that do not fit, NumPy arrays. ValueError: shapes that do not fit. CompileError: says the text's
     errors."""
@@ -59,6 +59,7 @@ class ElementwiseKernel:
         check_names(self.params)
         self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
         self.operation, self.name, self.__name__ = operation, name, name
+        self._symbol = name + "_elements"  # names such as "norm" or "max" are functions in the text already
         self.reduce_dims, self.preamble = reduce_dims, preamble
         self.no_return, self.return_tuple = no_return, return_tuple
         self.options, self.loop_prep, self.after_loop = tuple(options), loop_prep, after_loop
@@ -104,7 +105,7 @@ class ElementwiseKernel:
 
     def _shape(self, args, size):
         """The shape that all elements have together."""
-        shapes, results = [], []
+        shapes = []
         for p, a in zip(self.params, args):
             if not p.raw and type(a) is _core.ndarray:
                 shapes.append(a.shape)
@@ -115,12 +116,12 @@ class ElementwiseKernel:
         if not shapes:
             raise ValueError(f"{self.name}: no array tells how many elements there are; size= does")
         shape = shapes[0]
-        if any(s != shape for s in shapes):
-            shape = numpy.broadcast_shapes(*shapes)
-            results = [a for p, a in zip(self.out_params, args[self.nin :]) if not p.raw]
-        for a in results:
-            if a.shape != shape:
-                raise ValueError(f"{self.name}: a result has shape {a.shape}, the elements have {shape}")
+        if all(s == shape for s in shapes):
+            return shape
+        shape = numpy.broadcast_shapes(*shapes)
+        for p, a in zip(self.out_params, args[self.nin :]):
+            if not p.raw and a.shape != shape:
+                raise ValueError(f"{self.name}: result {p.name} has shape {a.shape}, the elements have {shape}")
         return shape
 
     # ---- layouts ----
@@ -148,7 +149,11 @@ class ElementwiseKernel:
         else:
             dims, steps = layout
             flat = [s for row in steps for s in row]
-            key = (len(dims), tuple(_lie(row[-1], a.dtype.itemsize) for row, a in zip(steps, self._each(args))), n < 2**31)
+            key = (
+                len(dims),
+                tuple(_lie(row[-1], a.dtype.itemsize) for row, a in zip(steps, self._each(args))),
+                n < 2**31,
+            )
             numbers = [*dims, *flat]
         raws = tuple((a.ndim, a.is_c_contiguous()) for p, a in zip(self.params, args) if p.raw)
         is_array = tuple(type(a) is _core.ndarray for a in args)
@@ -177,7 +182,7 @@ class ElementwiseKernel:
         device, dtypes, is_array, raws, plain, how = key
         text, vector = self._text(known, dtypes, is_array, raws, plain, how, host)
         program = _rawtext.program(text, device, self.name, self.options)
-        return program.kernel(self.name), vector
+        return program.kernel(self._symbol), vector
 
     def _text(self, known, dtypes, is_array, raws, plain, how, host):
         declared, before, raws = [], [], iter(raws)
@@ -205,7 +210,7 @@ class ElementwiseKernel:
             declared.append(f"const td_space<{how[0]}, 0> _sp")
         head = typedefs(known, dtypes) + SUPPORT + support
         text = (
-            f'{head}{self.preamble}\nextern "C" __global__ void {self.name}({", ".join(declared)})\n{{\n'
+            f'{head}{self.preamble}\nextern "C" __global__ void {self._symbol}({", ".join(declared)})\n{{\n'
             f"{''.join(before)}{self._index_text(how[0])}{self.loop_prep};\n{body}{self.after_loop};\n}}\n"
         )
         return text, vector
@@ -237,7 +242,9 @@ class ElementwiseKernel:
             for p, c, size in elements
         )
         stores = "".join(
-            f"td_move<{vector * size}>(_raw_{p.name} + _td_i, _v_{p.name});\n" for p, c, size in elements if not p.is_const
+            f"td_move<{vector * size}>(_raw_{p.name} + _td_i, _v_{p.name});\n"
+            for p, c, size in elements
+            if not p.is_const
         )
         places = " | ".join(f"(size_t)_raw_{p.name}" for p, _, _ in elements)
         inside = self._body(elements, lambda p, c: f"_v_{p.name}[_td_k]")
@@ -249,16 +256,23 @@ class ElementwiseKernel:
         nd, lies, short = how
         if host:
             bases = "".join(
-                f"char *_at_{p.name} = (char *)_raw_{p.name}" + "".join(f" + _td_c{k} * _sp.step[{m}][{k}]" for k in range(nd)) + ";\n"
+                f"char *_at_{p.name} = (char *)_raw_{p.name}"
+                + "".join(f" + _td_c{k} * _sp.step[{m}][{k}]" for k in range(nd))
+                + ";\n"
                 for m, (p, _, _) in enumerate(elements)
             )
-            step = {"c": "(({c} *)_at_{n})[_td_j]", "0": "*({c} *)_at_{n}", "s": "*({c} *)(_at_{n} + _td_j * _sp.step[{m}][{k}])"}
+            step = {
+                "c": "(({c} *)_at_{n})[_td_j]",
+                "0": "*({c} *)_at_{n}",
+                "s": "*({c} *)(_at_{n} + _td_j * _sp.step[{m}][{k}])",
+            }
             order = {p.name: m for m, (p, _, _) in enumerate(elements)}
             body = self._body(
                 elements, lambda p, c: step[lies[order[p.name]]].format(c=c, n=p.name, m=order[p.name], k=nd - 1)
             )
             rows = "".join(
-                f"const ptrdiff_t _td_c{k} = _td_q % _sp.dim[{k}]; _td_q /= _sp.dim[{k}];\n" for k in range(nd - 2, -1, -1)
+                f"const ptrdiff_t _td_c{k} = _td_q % _sp.dim[{k}]; _td_q /= _sp.dim[{k}];\n"
+                for k in range(nd - 2, -1, -1)
             )
             return _SPACE, _STRIDED_HOST.format(
                 last=nd - 1, rows=rows, bases=bases, body=body,
@@ -272,10 +286,11 @@ class ElementwiseKernel:
                 lines.append(f"const ptrdiff_t _td_c{k} = _td_q - _td_p{k} * _td_d{k}; _td_q = _td_p{k};")
             else:
                 lines.append("const ptrdiff_t _td_c0 = _td_q;")
-        for m, (p, c, size) in enumerate(elements):
+        last = {"c": "_td_c{k} * {size}", "0": "0", "s": "_td_c{k} * _sp.step[{m}][{k}]"}
+        for m, (p, _, size) in enumerate(elements):
             steps = [f"_td_c{k} * _sp.step[{m}][{k}]" for k in range(nd - 1)]
-            steps += {"c": [f"_td_c{nd - 1} * {size}"], "0": [], "s": [f"_td_c{nd - 1} * _sp.step[{m}][{nd - 1}]"]}[lies[m]]
-            lines.append(f"const ptrdiff_t _at_{p.name} = {' + '.join(steps) or '0'};")
+            steps.append(last[lies[m]].format(k=nd - 1, m=m, size=size))
+            lines.append(f"const ptrdiff_t _at_{p.name} = {' + '.join(steps)};")
         body = self._body(
             elements, lambda p, c: f"*({'const ' if p.is_const else ''}{c} *)((char *)_raw_{p.name} + _at_{p.name})"
         )
@@ -283,8 +298,8 @@ class ElementwiseKernel:
 
 
 _SPACE = """\
-template <int N, int M> struct td_space { ptrdiff_t dim[N], step[M][N]; };
-template <int N> struct td_space<N, 0> { ptrdiff_t dim[N]; };
+template <int _td_N, int _td_M> struct td_space { ptrdiff_t dim[_td_N], step[_td_M][_td_N]; };
+template <int _td_N> struct td_space<_td_N, 0> { ptrdiff_t dim[_td_N]; };
 """
 
 _VECTOR_LOOP = """\

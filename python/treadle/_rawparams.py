@@ -21,7 +21,9 @@ class Param:
         kind, self.name = words[-2:]
         self.dtype, self.ctype, self.raw, self.is_const = None, kind, False, is_const
         if not self.name.isidentifier() or self.name in ("i", "n") or self.name.startswith("_"):
-            raise ValueError(f"parameter {text!r}: {self.name!r} cannot be its name: i, n and what begins with _ are taken")
+            raise ValueError(
+                f"parameter {text!r}: {self.name!r} cannot be its name: i, n and what begins with _ are taken"
+            )
         if len(kind) != 1:
             self.dtype = _core._bfloat16() if kind == "bfloat16" else _dtype(kind, text)
             self.ctype = _rawtext.ctype(self.dtype)
@@ -44,7 +46,9 @@ def _dtype(kind, text):
     except TypeError:
         found = None
     if found is None or found.name != kind:
-        raise ValueError(f"parameter {text!r}: {kind!r} is no type: one letter stands for any, else a dtype's full name")
+        raise ValueError(
+            f"parameter {text!r}: {kind!r} is no type: one letter stands for any, else a dtype's full name"
+        )
     return found
 
 
@@ -70,8 +74,8 @@ def take(args, params, who):
     for a, p in zip(args, params):
         if type(a) is not _core.ndarray:
             if isinstance(a, _SCALARS):
-                if p.raw:
-                    raise TypeError(f"{who}: raw parameter {p.name} takes an array, not {type(a).__name__}")
+                if p.raw or not p.is_const:
+                    raise TypeError(f"{who}: parameter {p.name} takes an array, not {type(a).__name__}")
                 taken.append(a)
                 continue
             a = _foreign(a, p, who)
@@ -87,7 +91,9 @@ def _foreign(a, p, who):
     """Another library's array on a device, as ours without a copy."""
     if isinstance(a, numpy.ndarray) or not (hasattr(a, "__cuda_array_interface__") or hasattr(a, "__dlpack__")):
         more = "; treadle.asarray(x) copies it to the device" if isinstance(a, numpy.ndarray) else ""
-        raise TypeError(f"{who}: argument {p.name} is a {type(a).__name__}; arrays of devices and numbers are taken{more}")
+        raise TypeError(
+            f"{who}: argument {p.name} is a {type(a).__name__}; arrays of devices and numbers are taken{more}"
+        )
     return _core.asarray(a, copy=False)
 
 
@@ -107,9 +113,11 @@ def decide(in_params, out_params, in_args, out_args, who):
     for p in [*unknown, *out_params]:
         if p.dtype is None and p.ctype not in known:
             raise TypeError(f"{who}: no array tells what {p.ctype} of parameter {p.name} is; name its type there")
-    return [known.get(p.ctype, p.dtype) if p.dtype is None else p.dtype for p in in_params], [
-        known[p.ctype] if p.dtype is None else p.dtype for p in out_params
-    ], known
+    return (
+        [known.get(p.ctype, p.dtype) if p.dtype is None else p.dtype for p in in_params],
+        [known[p.ctype] if p.dtype is None else p.dtype for p in out_params],
+        known,
+    )
 
 
 def scalar(value, dtype):
@@ -142,49 +150,49 @@ def typedefs(known, params_types):
 
 # What user's text sees of raw arrays and of indices.
 SUPPORT = """\
-template <int N> struct td_shape { ptrdiff_t n, dim[N ? N : 1], step[N ? N : 1]; };
+template <int _td_N> struct td_shape { ptrdiff_t n, dim[_td_N ? _td_N : 1], step[_td_N ? _td_N : 1]; };
 
-template <typename T, int N, bool Plain> struct td_raw {
-    static const int ndim = N;
-    T *_p;
-    td_shape<N> _s;
-    __device__ td_raw(T *p, const td_shape<N> &s) : _p(p), _s(s) {}
+template <typename _td_T, int _td_N, bool _td_plain> struct td_raw {
+    static const int ndim = _td_N;
+    _td_T *_p;
+    td_shape<_td_N> _s;
+    __device__ td_raw(_td_T *p, const td_shape<_td_N> &s) : _p(p), _s(s) {}
     __device__ ptrdiff_t size() const { return _s.n; }
     __device__ const ptrdiff_t *shape() const { return _s.dim; }
     __device__ const ptrdiff_t *strides() const { return _s.step; }
-    __device__ T *data() const { return _p; }
-    __device__ T &operator[](ptrdiff_t i) const
+    __device__ _td_T *data() const { return _p; }
+    __device__ _td_T &operator[](ptrdiff_t i) const
     {
-        if (Plain)
+        if (_td_plain)
             return _p[i];
         ptrdiff_t at = 0;
-        for (int k = N - 1; k > 0; --k) {
+        for (int k = _td_N - 1; k > 0; --k) {
             ptrdiff_t q = i / _s.dim[k];
             at += (i - q * _s.dim[k]) * _s.step[k];
             i = q;
         }
-        if (N > 0)
+        if (_td_N > 0)
             at += i * _s.step[0];
-        return *(T *)((char *)_p + at);
+        return *(_td_T *)((char *)_p + at);
     }
-    __device__ T &operator[](const ptrdiff_t (&index)[N ? N : 1]) const
+    __device__ _td_T &operator[](const ptrdiff_t (&index)[_td_N ? _td_N : 1]) const
     {
         ptrdiff_t at = 0;
-        for (int k = 0; k < N; ++k)
+        for (int k = 0; k < _td_N; ++k)
             at += index[k] * _s.step[k];
-        return *(T *)((char *)_p + at);
+        return *(_td_T *)((char *)_p + at);
     }
 };
 
-template <int N> struct td_indexer {
-    static const int ndim = N;
-    ptrdiff_t _n, _dim[N ? N : 1], _at[N ? N : 1];
+template <int _td_N> struct td_indexer {
+    static const int ndim = _td_N;
+    ptrdiff_t _n, _dim[_td_N ? _td_N : 1], _at[_td_N ? _td_N : 1];
     __device__ ptrdiff_t size() const { return _n; }
     __device__ const ptrdiff_t *shape() const { return _dim; }
-    __device__ const ptrdiff_t (&get() const)[N ? N : 1] { return _at; }
+    __device__ const ptrdiff_t (&get() const)[_td_N ? _td_N : 1] { return _at; }
     __device__ void set(ptrdiff_t i)
     {
-        for (int k = N - 1; k > 0; --k) {
+        for (int k = _td_N - 1; k > 0; --k) {
             ptrdiff_t q = i / _dim[k];
             _at[k] = i - q * _dim[k];
             i = q;
@@ -199,6 +207,9 @@ def raw_parameter(p, dtype, ndim):
     """(declaration, statement) of a raw parameter."""
     const = "const " if p.is_const else ""
     c = _rawtext.ctype(dtype)
-    return f"{const}{c} *_raw_{p.name}, const td_shape<{ndim}> _shape_{p.name}", lambda plain: (
-        f"td_raw<{const}{c}, {ndim}, {'true' if plain else 'false'}> {p.name}(_raw_{p.name}, _shape_{p.name});\n"
+    return (
+        f"{const}{c} *_raw_{p.name}, const td_shape<{ndim}> _shape_{p.name}",
+        lambda plain: (
+            f"td_raw<{const}{c}, {ndim}, {'true' if plain else 'false'}> {p.name}(_raw_{p.name}, _shape_{p.name});\n"
+        ),
     )

@@ -6,7 +6,9 @@
 
 enum {
     ALIGN = 64,
-    LEAST = 256 << 10, /* more than a launch may ask for: an index beyond what one has asked for meets nothing else */
+    LEAST =
+        256
+        << 10, /* more than a launch may ask for: an index beyond what one has asked for meets nothing else */
 };
 
 static _Thread_local struct {

@@ -33,6 +33,7 @@
 #include "td_cu/integer.h"
 #include "td_cu/math.h"
 #include "td_cu/output.h"
+#include "td_cu/texture.h"
 #include "td_cu/regions.h"
 #include "td_cu/table.h"
 #include "td_cu/checked.h"

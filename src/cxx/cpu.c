@@ -15,7 +15,7 @@ manner(cx_job *j, const cx_fn *f)
     uint8_t does = td_reach_range(&j->r, f->open_at, f->end_at) | j->r.all;
     cx_plan p;
 
-    if (!(does & (CX_BARRIER | CX_WARP)))
+    if (!(does & (CX_BARRIER | CX_WARP | CX_VOLATILE)))
         return PLAIN;
     if ((does & (CX_VOLATILE | CX_GRID)) || j->r.all || td_options()->kernels >= TD_KERNELS_SWITCH || !td_plan_make(j, f, &p))
         return SWITCHED;
@@ -131,6 +131,7 @@ td_cxx_for_cpu(td_arena *a, const td_cxx *c, const char *const *names, uint32_t 
     td_cpu_indices(j);
     if (checked)
         td_cpu_check(j);
+    td_cpu_step(j);
     manners(j);
     if (!j->manner)
         return td_fail(TD_ERR_NOMEM, "%s: no memory for the rewritten text", c->file);

@@ -18,14 +18,14 @@ name_of(cx_plan *p, const cx_local *l)
     return td_edit_format(&p->b.j->e, "%.*s", (int)l->name->n, l->name->s);
 }
 
-/* Tokens [i, end) without const and its like. */
+/* Tokens [i, end) without static and its like, and without const where it is the variable that does not change. */
 static const char *
-bare(cx_plan *p, uint32_t i, uint32_t end)
+bare(cx_plan *p, uint32_t i, uint32_t end, bool keep_const)
 {
     const char *all = "";
 
     for (; i < end; i++)
-        if (!td_tok_among(at(p, i), of_storage))
+        if (!td_tok_among(at(p, i), of_storage) || (keep_const && td_tok_is(at(p, i), "const")))
             all = td_edit_format(&p->b.j->e, "%s%s%.*s", all, *all ? " " : "", (int)at(p, i)->n, at(p, i)->s);
     return all;
 }
@@ -44,7 +44,11 @@ dimensions(cx_plan *p, const cx_local *l)
 static const char *
 type_of(cx_plan *p, const cx_local *l)
 {
-    return td_edit_format(&p->b.j->e, "%s%s", bare(p, l->base, l->base_end), bare(p, l->from, l->at));
+    uint32_t star = l->at;
+
+    while (star > l->from && !td_tok_is(at(p, star - 1), "*"))
+        star--;
+    return td_edit_format(&p->b.j->e, "%s %s", bare(p, l->base, l->base_end, l->is_pointer), bare(p, l->from, star, true));
 }
 
 static const char *
@@ -62,12 +66,12 @@ begun(cx_plan *p, const cx_local *l)
 {
     edits *e = &p->b.j->e;
     const char *name = name_of(p, l);
-    const char *bound = td_edit_format(e, "%sauto &%s = td_%s[threadIdx]", l->is_const ? "const " : "", name, name);
+    const char *bound = td_edit_format(e, "%sauto &%s = td_of_%s[td_n]", l->is_const ? "const " : "", name, name);
 
     if (!l->init)
         return bound;
     if (l->is_array)
-        return td_edit_format(e, "%s; %s td_init_%s%s", bound, type_of(p, l), name, dimensions(p, l));
+        return td_edit_format(e, "%s; %s td_from_%s%s", bound, type_of(p, l), name, dimensions(p, l));
     return td_tok_is(at(p, l->init), "=") ? bound : td_edit_format(e, "%s = %s", bound, type_of(p, l));
 }
 
@@ -93,7 +97,7 @@ declaration(cx_plan *p, uint32_t n)
             last = l->init ? at(p, l->init - 1) : at(p, l->end - 1);
             td_edit_replace(e, first, last, td_edit_format(e, "%s%s", before ? "; " : "", begun(p, l)));
             if (l->is_array && l->init)
-                td_edit_behind(e, at(p, l->end - 1), td_edit_format(e, "; td_cu::set(%s, td_init_%s)", name_of(p, l), name_of(p, l)));
+                td_edit_behind(e, at(p, l->end - 1), td_edit_format(e, "; td_cu::set(%s, td_from_%s)", name_of(p, l), name_of(p, l)));
         } else if (before)
             td_edit_replace(e, first, first,
                             td_edit_format(e, "; %s ", td_edit_spell(e, &p->b.j->u.k, l->base, l->base_end)));
@@ -172,7 +176,7 @@ open_region(cx_plan *p, uint32_t n)
         if (td_plan_home(p, l) != n || !l->stmt || p->b.stmt[l->stmt].kind != STMT_DECLARE)
             continue;
         if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%std_cu::local<%s%s> td_%s(blockDim); ", all, type_of(p, l), dimensions(p, l), name_of(p, l));
+            all = td_edit_format(e, "%std_cu::local<%s%s> td_of_%s(blockDim); ", all, type_of(p, l), dimensions(p, l), name_of(p, l));
         else if (l->keep == KEEP_ONCE)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
@@ -185,11 +189,11 @@ open_region(cx_plan *p, uint32_t n)
         if (!td_plan_used(p, v, n) || (l->stmt && td_plan_home(p, l) == n))
             continue;
         if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%s%sauto &%s = td_%s[threadIdx]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
+            all = td_edit_format(e, "%s%sauto &%s = td_of_%s[td_n]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
         else if (l->keep == KEEP_AGAIN)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
-    td_edit_behind(e, at(p, r->from - 1), all);
+    td_edit_behind(e, at(p, r->from - 1), td_edit_format(e, "%s{", all));
 }
 
 static void
@@ -198,7 +202,7 @@ close_region(cx_plan *p, uint32_t n)
     const cx_region *r = &p->region[n];
     bool stop = p->alive && r->returns;
 
-    td_edit_behind(&p->b.j->e, at(p, r->end - 1), stop ? " TD_CU_END; if (td_alive.none()) return;" : " TD_CU_END;");
+    td_edit_behind(&p->b.j->e, at(p, r->end - 1), stop ? " } TD_CU_END; if (td_alive.none()) return;" : " } TD_CU_END;");
     for (uint32_t i = r->from; p->alive && i < r->end; i++)
         if (td_tok_named(at(p, i), "return"))
             td_edit_replace(&p->b.j->e, at(p, i), at(p, i), "TD_CU_RETURN");
@@ -247,7 +251,7 @@ td_plan_write(cx_plan *p)
     for (uint32_t v = 0; v < p->b.nlocal; v++)
         if (!p->b.local[v].stmt && p->b.local[v].keep == KEEP_EACH)
             td_edit_behind(e, open,
-                           td_edit_format(e, " td_cu::local_of<decltype(%s)> td_%s(blockDim, %s);", name_of(p, &p->b.local[v]),
+                           td_edit_format(e, " td_cu::local_of<decltype(%s)> td_of_%s(blockDim, %s);", name_of(p, &p->b.local[v]),
                                           name_of(p, &p->b.local[v]), name_of(p, &p->b.local[v])));
     statements(p, 1, false);
 }

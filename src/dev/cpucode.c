@@ -21,15 +21,10 @@
 enum { PRINT_MAX = 1 << 20, ERROR_MAX = 512 };
 
 struct td_culib {
-    td_culib *next; /* those that are loaded */
+    td_culib *next; /* loaded */
     void *handle;
     const td_cu_module *m;
 };
-
-static struct {
-    pthread_mutex_t mu;
-    td_culib *first;
-} loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 /* launch - one that runs.  On the launching thread's stack. */
 typedef struct launch {
@@ -39,7 +34,13 @@ typedef struct launch {
     atomic_bool failed;
     pthread_mutex_t mu; /* guards error */
     char error[ERROR_MAX];
+    td_cu_extent *extent;
 } launch;
+
+static struct {
+    pthread_mutex_t mu;
+    td_culib *first;
+} loaded = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local launch *current; /* of the block that this thread runs */
 
@@ -99,6 +100,18 @@ td_culib_printed(size_t *nbytes)
     return text;
 }
 
+void
+td_culib_lock(bool lock)
+{
+    if (lock) {
+        pthread_mutex_lock(&loaded.mu);
+        pthread_mutex_lock(&printed.mu);
+    } else {
+        pthread_mutex_unlock(&printed.mu);
+        pthread_mutex_unlock(&loaded.mu);
+    }
+}
+
 bool
 td_culib_has_printed(void)
 {
@@ -108,9 +121,9 @@ td_culib_has_printed(void)
 static size_t
 extent(const void *p, size_t *before)
 {
-    (void)p;
-    *before = 0;
-    return 0;
+    size_t n = current ? current->extent((uintptr_t)p, before) : 0;
+
+    return n ? n : td_culib_find((uintptr_t)p, before);
 }
 
 static const td_cu_host host = {
@@ -234,7 +247,7 @@ td_culib_open(const void *image, td_culib **out)
     if (!l->m || l->m->abi != TD_CU_ABI) {
         const char *why = dlerror();
         td_status st = td_fail(TD_ERR_DEVICE, "the code cannot be loaded: %s",
-                               l->m ? "it was made for another version of treadle"
+                               l->m  ? "it was made for another version of treadle"
                                : why ? why
                                      : "no reason was given");
 
@@ -291,17 +304,20 @@ td_culib_global(const td_culib *l, const char *name, uintptr_t *at, size_t *nbyt
 }
 
 size_t
-td_culib_extent(uintptr_t ptr)
+td_culib_find(uintptr_t ptr, size_t *before)
 {
     size_t n = 0;
 
+    *before = 0;
     pthread_mutex_lock(&loaded.mu);
     for (const td_culib *l = loaded.first; l && !n; l = l->next)
         for (uint32_t i = 0; i < l->m->nglobal && !n; i++) {
             const td_cu_global *g = &l->m->global[i];
 
-            if (ptr - (uintptr_t)g->at < g->nbytes)
-                n = g->nbytes - (ptr - (uintptr_t)g->at);
+            if (ptr >= (uintptr_t)g->at && ptr - (uintptr_t)g->at < g->nbytes) {
+                *before = ptr - (uintptr_t)g->at;
+                n = g->nbytes - *before;
+            }
         }
     pthread_mutex_unlock(&loaded.mu);
     return n;
@@ -330,10 +346,10 @@ bool
 td_culib_attribute(const td_culib *l, const td_cu_kernel *k, int number, int *out)
 {
     switch (number) {
-    case CU_FUNC_MAX_THREADS: *out = (int)(k->max_threads ? k->max_threads : TD_CU_THREADS); break;
-    case CU_FUNC_STATIC_SHARED: *out = (int)td_culib_shared(l); break;
+    case CU_FUNC_MAX_THREADS:        *out = (int)(k->max_threads ? k->max_threads : TD_CU_THREADS); break;
+    case CU_FUNC_STATIC_SHARED:      *out = (int)td_culib_shared(l); break;
     case CU_FUNC_MAX_DYNAMIC_SHARED: *out = TD_CU_SHARED - (int)td_culib_shared(l); break;
-    case CU_FUNC_CARVEOUT: *out = -1; break; /* the driver chooses */
+    case CU_FUNC_CARVEOUT:           *out = -1; break; /* the driver chooses */
     default:
         *out = 0; /* constant and local memory, registers, versions: there are none */
         return number >= 0 && number < CU_FUNC_CARVEOUT;
@@ -365,16 +381,18 @@ run_block(void *ctx, int64_t i)
     current = outer;
 }
 
-static td_status
-check(const td_cu_kernel *k, const td_dims *d, size_t nshared)
+td_status
+td_culib_check(const td_culib *l, const td_cu_kernel *k, const td_dims *d)
 {
+    size_t nshared = td_culib_shared(l) + d->shared;
     uint64_t threads = (uint64_t)d->block[0] * d->block[1] * d->block[2];
-    uint32_t most = k->max_threads && k->max_threads < TD_CU_THREADS ? k->max_threads : TD_CU_THREADS;
+    uint32_t most =
+        k->max_threads && k->max_threads < TD_CU_THREADS ? k->max_threads : TD_CU_THREADS;
 
     if (threads > most)
-        return td_fail(TD_ERR_VALUE, "a block of %llu threads: %s at most %u",
-                       (unsigned long long)threads,
-                       most == TD_CU_THREADS ? "the device takes" : "its __launch_bounds__ says", most);
+        return td_fail(
+            TD_ERR_VALUE, "a block of %llu threads: %s at most %u", (unsigned long long)threads,
+            most == TD_CU_THREADS ? "the device takes" : "its __launch_bounds__ says", most);
     if (d->block[2] > TD_CU_DEPTH)
         return td_fail(TD_ERR_VALUE, "a block of %u threads along z: the device takes at most %d",
                        d->block[2], TD_CU_DEPTH);
@@ -389,18 +407,20 @@ check(const td_cu_kernel *k, const td_dims *d, size_t nshared)
 }
 
 td_status
-td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void *const *param)
+td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void *const *param,
+             td_cu_extent *extent_of)
 {
     launch l = {.k = k,
                 .block = {.param = param, .nshared = d->shared},
                 .nshared = td_culib_shared(lib) + d->shared,
+                .extent = extent_of,
                 .mu = PTHREAD_MUTEX_INITIALIZER};
 
-    TD_TRY(check(k, d, l.nshared));
+    TD_TRY(td_culib_check(lib, k, d));
     memcpy(l.block.grid, d->grid, sizeof l.block.grid);
     memcpy(l.block.block, d->block, sizeof l.block.block);
     l.block.cooperative = d->cooperative; /* all blocks in one call */
     td_parallel(d->cooperative ? 1 : (int64_t)d->grid[0] * d->grid[1] * d->grid[2], run_block, &l);
     pthread_mutex_destroy(&l.mu);
-    return l.failed ? td_fail(TD_ERR_DEVICE, "%s", l.error) : TD_OK;
+    return l.failed ? td_fail_code(TD_ERR_DEVICE, CU_LAUNCH_FAILED, "%s", l.error) : TD_OK;
 }

@@ -18,7 +18,6 @@ void      td_culib_close(td_culib *l);                       /* ok on NULL; none
 
 const td_cu_kernel *td_culib_kernel(const td_culib *l, const char *name); /* borrowed from l; NULL: it has none such */
 bool   td_culib_global(const td_culib *l, const char *name, uintptr_t *at, size_t *nbytes);
-size_t td_culib_extent(uintptr_t ptr); /* bytes from ptr on of the variable of a loaded module that it lies in; 0: in none */
 size_t td_culib_shared(const td_culib *l); /* static shared memory of a block, bytes */
 
 /* Where argument i stands when they lie side by side, each aligned as C does. */
@@ -29,13 +28,24 @@ bool td_culib_attribute(const td_culib *l, const td_cu_kernel *k, int number, in
 
 enum { TD_CU_THREADS = 1024, TD_CU_DEPTH = 64, TD_CU_SHARED = 227 << 10 }; /* a block: threads, z, bytes; as on Hopper */
 
-/* Runs a launch; param[i] is the address of argument i.  The grid's extents are not 0.  TD_ERR_VALUE: the extents are beyond
- * the limits; TD_ERR_DEVICE: the kernel says that it failed; neither names the kernel. */
-td_status td_culib_run(const td_culib *l, const td_cu_kernel *k, const td_dims *d, void *const *param);
+/* Where an address lies in a variable of a loaded module: bytes from it on, and before it; 0: in none. */
+size_t td_culib_find(uintptr_t ptr, size_t *before);
+
+/* The same of a device's live allocations: what checked pointers ask. */
+typedef size_t td_cu_extent(uintptr_t ptr, size_t *before);
+
+/* TD_ERR_VALUE: a launch's extents or its shared memory are beyond the limits; does not name the kernel. */
+td_status td_culib_check(const td_culib *l, const td_cu_kernel *k, const td_dims *d);
+/* Runs a launch; param[i] is the address of argument i.  The grid's extents are not 0.  TD_ERR_VALUE: as of
+ * td_culib_check; TD_ERR_DEVICE: the kernel says that it failed; neither names the kernel. */
+td_status td_culib_run(const td_culib *l, const td_cu_kernel *k, const td_dims *d, void *const *param,
+                       td_cu_extent *extent);
 
 /* What kernels have printed since the last call, in order within a thread; owned (free); NULL: nothing.  The last
  * megabyte is kept. */
 char *td_culib_printed(size_t *nbytes);
 bool  td_culib_has_printed(void); /* is there anything? */
+
+void td_culib_lock(bool lock); /* round fork() */
 
 #endif

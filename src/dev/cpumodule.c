@@ -1,7 +1,7 @@
 /* cpumodule.c - the CPU's modules: shared objects made from CUDA C++ (cpucode.c). */
 #include "dev/cpucode.h"
 #include "dev/devops.h"
-#include "dev/driver.h"
+#include "dev/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ td_cpu_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nby
 {
     return td_culib_global(m->handle, name, ptr, nbytes)
                ? TD_OK
-               : td_fail(TD_ERR_VALUE, "%s: no variable \"%s\" in the module", m->dev->info.name, name);
+               : td_fail(TD_ERR_VALUE, "%s: no variable \"%s\" in the module", m->dev->info.name,
+                         name);
 }
 
 td_status
@@ -68,6 +69,16 @@ td_cpu_func_attribute(td_func *f, int number, int *out)
                          number);
 }
 
+/* Live buffers of the pool. */
+static size_t
+extent(uintptr_t ptr, size_t *before)
+{
+    size_t n = 0;
+
+    *before = 0;
+    return td_pool_find(td_cpu_dev(), ptr, &n, before) == TD_FOUND_LIVE ? n : 0;
+}
+
 td_status
 td_cpu_module_launch(td_func *f, const td_dims *d, const uint64_t *args, int narg)
 {
@@ -80,6 +91,6 @@ td_cpu_module_launch(td_func *f, const td_dims *d, const uint64_t *args, int nar
                        td_launch_text(f, d, text, sizeof text), narg, f->nparam);
     for (int i = 0; i < narg; i++)
         param[i] = d->offset ? (char *)(uintptr_t)args + d->offset[i] : (void *)(uintptr_t)&args[i];
-    st = td_culib_run(f->module->handle, f->handle, d, param);
+    st = td_culib_run(f->module->handle, f->handle, d, param, extent);
     return st ? td_fail(st, "%s: %s", td_launch_text(f, d, text, sizeof text), td_error()) : TD_OK;
 }

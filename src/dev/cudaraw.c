@@ -17,22 +17,28 @@ handle_of(const td_stream *s)
 
 /* ---- memory ---- */
 
-/* Of what the driver cannot tell (a module's variables, memory of the host's that the device reaches) its own calls
- * judge. */
+/* Of memory whose extent the driver does not tell, it may know both ends. */
 static bool
 holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 {
     td_cuda *c = td_cuda_of(d);
     cu_ptr start = 0;
     size_t size = 0;
-    bool pushed, told;
+    bool pushed, ok;
+    int type;
 
     if (td_cuda_enter(c, &pushed))
         return false;
-    told = c->drv->cuPointerGetAttribute(&start, CU_POINTER_RANGE_START, ptr) == 0 &&
-           c->drv->cuPointerGetAttribute(&size, CU_POINTER_RANGE_SIZE, ptr) == 0 && size;
+    ok = c->drv->cuPointerGetAttribute(&start, CU_POINTER_RANGE_START, ptr) == 0 &&
+         c->drv->cuPointerGetAttribute(&size, CU_POINTER_RANGE_SIZE, ptr) == 0 && size;
+    if (ok)
+        ok = ptr - start < size && nbytes <= size - (ptr - start);
+    else
+        ok = c->drv->cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE, ptr) == 0 &&
+             c->drv->cuPointerGetAttribute(&type, CU_POINTER_MEMORY_TYPE,
+                                           ptr + nbytes - (nbytes > 0)) == 0;
     td_cuda_leave(c, pushed);
-    return !told || (ptr - start < size && nbytes <= size - (ptr - start));
+    return ok;
 }
 
 static td_status
@@ -199,8 +205,8 @@ stream_new(td_stream *s, int priority)
 {
     td_cuda *c = td_cuda_of(s->dev);
     cu_stream h = NULL;
-    td_status st = CU_CALL(c, cuStreamCreateWithPriority, &h,
-                           s->apart ? CU_STREAM_NON_BLOCKING : 0, priority);
+    td_status st =
+        CU_CALL(c, cuStreamCreateWithPriority, &h, s->apart ? CU_STREAM_NON_BLOCKING : 0, priority);
 
     s->handle = h;
     return st;
@@ -317,9 +323,7 @@ peer_do(td_dev *d, td_dev *other, td_peerdo what, bool *can)
         TD_TRY(CU_TRY(c, cuDeviceGet, &to, td_cuda_of(other)->ordinal));
         st = CU_TRY(c, cuDeviceCanAccessPeer, &yes, dev, to);
         break;
-    case TD_PEER_ENABLE:
-        st = CU_CALL(c, cuCtxEnablePeerAccess, td_cuda_of(other)->ctx, 0);
-        break;
+    case TD_PEER_ENABLE:  st = CU_CALL(c, cuCtxEnablePeerAccess, td_cuda_of(other)->ctx, 0); break;
     case TD_PEER_DISABLE: st = CU_CALL(c, cuCtxDisablePeerAccess, td_cuda_of(other)->ctx); break;
     }
     *can = yes;

@@ -191,7 +191,7 @@ typedef struct td_dims {
                              of them may be */
     bool     cooperative; /* all blocks are on the device at once */
     const uint32_t *offset; /* where argument i begins in args, bytes, for those wider than a word; NULL: at 8 i */
-    uint32_t packed;        /* with offset: bytes of args in all */
+    uint32_t packed;        /* with offset: bytes of args in all; args are whole words nonetheless */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
     uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */

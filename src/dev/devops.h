@@ -94,6 +94,7 @@ struct td_dev {
     td_stream        def; /* the default stream */
     td_pool          pool;
     bool             sync; /* TREADLE_SYNC: wait after every launch */
+    atomic_bool      apart; /* it has, or had, streams that do not wait for the default one */
     void (*live)(uintptr_t ptr, size_t nbytes, bool on); /* optional: is told of every buffer */
 };
 
@@ -204,6 +205,8 @@ struct td_devops {
 void td_dev_init(td_dev *d, const td_devops *ops); /* pool and default stream; info is the caller's */
 
 /* ---- func.c ---- */
+/* Bytes from ptr on of the module's variable that it lies in, of those that were asked for; 0: in none. */
+size_t td_module_extent(uintptr_t ptr);
 /* "launch of k: grid (4, 1, 1), block (128, 1, 1), 0 bytes of shared memory", for messages. */
 const char *td_launch_text(const td_func *f, const td_dims *dims, char *buf, size_t n); /* returns buf */
 

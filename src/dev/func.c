@@ -13,6 +13,65 @@ no_record(const td_dev *d, const char *what)
     return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
 }
 
+/* ---- variables ---- */
+
+/* Variables that somebody has asked for: their addresses travel as numbers (raw.c). */
+typedef struct variable {
+    struct variable *next;
+    const td_module *module;
+    uintptr_t ptr;
+    size_t nbytes;
+} variable;
+
+static struct {
+    pthread_mutex_t mu;
+    variable *first;
+} known = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static td_status
+know(const td_module *m, uintptr_t ptr, size_t nbytes)
+{
+    variable *v;
+
+    pthread_mutex_lock(&known.mu);
+    for (v = known.first; v && v->ptr != ptr;)
+        v = v->next;
+    if (!v && (v = malloc(sizeof *v))) {
+        *v = (variable){known.first, m, ptr, nbytes};
+        known.first = v;
+    }
+    pthread_mutex_unlock(&known.mu);
+    return v ? TD_OK : no_record(m->dev, "a variable");
+}
+
+static void
+forget(const td_module *m)
+{
+    pthread_mutex_lock(&known.mu);
+    for (variable *v, **at = &known.first; (v = *at);) {
+        if (v->module == m) {
+            *at = v->next;
+            free(v);
+        } else {
+            at = &v->next;
+        }
+    }
+    pthread_mutex_unlock(&known.mu);
+}
+
+size_t
+td_module_extent(uintptr_t ptr)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&known.mu);
+    for (const variable *v = known.first; v && !n; v = v->next)
+        if (ptr - v->ptr < v->nbytes)
+            n = v->nbytes - (ptr - v->ptr);
+    pthread_mutex_unlock(&known.mu);
+    return n;
+}
+
 /* ---- modules ---- */
 
 td_status
@@ -40,6 +99,7 @@ td_module_free(td_module *m)
 {
     if (!m)
         return;
+    forget(m);
     m->dev->ops->module_free(m);
     for (td_func *f; (f = m->funcs); free(f)) {
         m->funcs = f->next;
@@ -100,7 +160,8 @@ td_module_func(td_module *m, const char *name, td_func **out)
 td_status
 td_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes)
 {
-    return m->dev->ops->module_global(m, name, ptr, nbytes);
+    TD_TRY(m->dev->ops->module_global(m, name, ptr, nbytes));
+    return know(m, *ptr, *nbytes);
 }
 
 td_status

@@ -25,7 +25,7 @@ enum { CLANG_NEWEST = 30, CLANG_OLDEST = 10 };
 static struct {
     pthread_mutex_t mu;
     char *path; /* PATH, when it was looked for */
-    char  found[PATH_MAX];
+    char found[PATH_MAX];
 } cxx = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static bool
@@ -119,8 +119,7 @@ version(char *out, size_t n)
         memset(&s, 0, sizeof s);
     td_hash_hex(this_cpu(), hex);
     snprintf(out, n, "%s %lld.%09ld %lld for %s %s", path, (long long)s.st_mtim.tv_sec,
-             s.st_mtim.tv_nsec, (long long)s.st_size, march(),
-             td_options()->cpu ? "" : hex);
+             s.st_mtim.tv_nsec, (long long)s.st_size, march(), td_options()->cpu ? "" : hex);
     return TD_OK;
 }
 
@@ -134,16 +133,37 @@ is_clang(const char *path)
     return strstr(name ? name : path, "clang") != NULL;
 }
 
+static void
+add_options(td_args *a, const td_source_job *job)
+{
+    td_args all = {0};
+
+    td_args_options(&all, job, TD_DIALECT_HOST);
+    for (int i = 0; i < all.n; i++)
+        if (strncmp(all.v[i], "-D", 2) != 0 && strncmp(all.v[i], "-U", 2) != 0)
+            td_args_add(a, "%s", all.v[i]);
+    a->failed = a->failed || all.failed;
+    td_args_free(&all);
+}
+
 /* Errors where CUDA has none would keep loops from being vectorised; names that are unique in the process would
  * keep a module from being unloaded, and join it with others. */
 static void
 add_command(td_args *a, const char *path, const td_source_job *job, const td_temp *t)
 {
     static const char *const flags[] = {
-        "-x",           "c++",      "-std=c++17",
-        "-shared",      "-fPIC",    "-fvisibility=hidden",
-        "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing",
-        "-Wl,--as-needed", "-Wno-attributes", "-Wno-unknown-pragmas",
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fno-strict-aliasing",
+        "-Wl,--as-needed",
+        "-Wno-attributes",
+        "-Wno-unknown-pragmas",
     };
     char dir[PATH_MAX];
 
@@ -154,6 +174,8 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
     if (job->debug)
         td_args_add(a, "-g");
     td_args_add(a, "-march=%s", march());
+    /* What either says of the loops that regions.h makes for rows of known lengths is not the user's. */
+    td_args_add(a, is_clang(path) ? "-Wno-pass-failed" : "-Wno-aggressive-loop-optimizations");
     if (!is_clang(path))
         td_args_add(a, "-fno-gnu-unique");
 #if defined(__x86_64__) && defined(__GLIBC__)
@@ -163,7 +185,7 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
     }
 #endif
     td_args_add(a, "-I%s", td_source_include(dir, sizeof dir));
-    td_args_options(a, job, TD_DIALECT_HOST);
+    add_options(a, job);
     td_args_add(a, "-o");
     td_args_add(a, "%s", td_temp_path(t, "kernel.so", dir, sizeof dir));
     td_args_add(a, "%s", td_temp_path(t, "kernel.cpp", dir, sizeof dir));
@@ -183,6 +205,46 @@ same_symbols(const td_source_job *job, td_image *out)
     return out->nsymbol == job->nname ? TD_OK : td_fail(TD_ERR_NOMEM, "no memory for names");
 }
 
+/* "-DN=4" and "-UN" are lines of the text, behind its #include of our header: on the command line they would change the names in
+ * the headers that it includes. */
+static void
+add_macros(td_text *text, const td_source_job *job)
+{
+    td_args a = {0};
+
+    td_args_options(&a, job, TD_DIALECT_HOST);
+    for (int i = 0; i < a.n; i++) {
+        const char *name = a.v[i] + 2, *value = strchr(name, '=');
+
+        if (strncmp(a.v[i], "-U", 2) == 0)
+            td_text_addf(text, "#undef %s\n", name);
+        else if (strncmp(a.v[i], "-D", 2) == 0 && value)
+            td_text_addf(text, "#define %.*s %s\n", (int)(value - name), name, value + 1);
+        else if (strncmp(a.v[i], "-D", 2) == 0)
+            td_text_addf(text, "#define %s 1\n", name);
+    }
+    text->failed = text->failed || a.failed;
+    td_args_free(&a);
+}
+
+static td_status
+write_text(const td_source_job *job, const td_temp *t)
+{
+    const char *rest = strstr(job->text, "treadle_cuda.h");
+    td_text text = {0};
+    td_status st;
+
+    rest = rest ? strchr(rest, '\n') : NULL;
+    rest = rest ? rest + 1 : job->text;
+    td_text_add(&text, job->text, (size_t)(rest - job->text));
+    add_macros(&text, job);
+    td_text_addf(&text, "%s", rest);
+    st = text.failed ? td_fail(TD_ERR_NOMEM, "no memory for the text of %s", job->file)
+                     : td_temp_write(t, "kernel.cpp", text.s, text.n);
+    td_text_free(&text);
+    return st;
+}
+
 static td_status
 run(const td_source_job *job, const td_temp *t, td_image *out)
 {
@@ -193,7 +255,7 @@ run(const td_source_job *job, const td_temp *t, td_image *out)
     td_status st;
 
     TD_TRY(find_compiler(path, sizeof path));
-    TD_TRY(td_temp_write(t, "kernel.cpp", job->text, strlen(job->text)));
+    TD_TRY(write_text(job, t));
     add_command(&args, path, job, t);
     st = td_args_check(&args);
     if (!st)

@@ -47,7 +47,8 @@ fill(td_stream *s, uintptr_t dst, size_t pitch, int size, uint32_t value, size_t
      size_t height)
 {
     (void)s;
-    td_hostfill((char *)dst, pitch, size, value, width, height); // NOLINT(performance-no-int-to-ptr)
+    td_hostfill((char *)dst, pitch, size, value, width,
+                height); // NOLINT(performance-no-int-to-ptr)
     return TD_OK;
 }
 
@@ -82,7 +83,7 @@ holds(td_dev *d, uintptr_t ptr, size_t nbytes)
     enum { PAGES = 4096 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t at = ptr / page * page, end = ptr + nbytes;
-    size_t variable = td_culib_extent(ptr);
+    size_t before, variable = td_culib_find(ptr, &before);
     unsigned char there[PAGES];
 
     (void)d;

@@ -104,24 +104,24 @@ td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
         {CU_ATTR_MEMORY_KHZ, 1000000},
         {CU_ATTR_MEMORY_BITS, 256},
         {CU_ATTR_VIRTUAL_MEMORY, 1},
-        {2, 1024},    /* MAX_BLOCK_DIM_X, _Y, _Z */
+        {2, 1024}, /* MAX_BLOCK_DIM_X, _Y, _Z */
         {3, 1024},
         {4, 64},
         {5, INT32_MAX}, /* MAX_GRID_DIM_X, _Y, _Z */
         {6, 65535},
         {7, 65535},
-        {9, 64 << 10},  /* TOTAL_CONSTANT_MEMORY */
+        {9, 64 << 10},   /* TOTAL_CONSTANT_MEMORY */
         {11, INT32_MAX}, /* MAX_PITCH */
-        {12, 65536},    /* MAX_REGISTERS_PER_BLOCK */
-        {13, 1000000},  /* CLOCK_RATE */
-        {14, 512},      /* TEXTURE_ALIGNMENT */
-        {15, 1},        /* GPU_OVERLAP */
-        {17, 0},        /* KERNEL_EXEC_TIMEOUT */
-        {18, 1},        /* INTEGRATED */
-        {19, 1},        /* CAN_MAP_HOST_MEMORY */
-        {20, 0},        /* COMPUTE_MODE */
-        {31, 1},        /* CONCURRENT_KERNELS */
-        {33, 0},        /* PCI_BUS_ID, PCI_DEVICE_ID */
+        {12, 65536},     /* MAX_REGISTERS_PER_BLOCK */
+        {13, 1000000},   /* CLOCK_RATE */
+        {14, 512},       /* TEXTURE_ALIGNMENT */
+        {15, 1},         /* GPU_OVERLAP */
+        {17, 0},         /* KERNEL_EXEC_TIMEOUT */
+        {18, 1},         /* INTEGRATED */
+        {19, 1},         /* CAN_MAP_HOST_MEMORY */
+        {20, 0},         /* COMPUTE_MODE */
+        {31, 1},         /* CONCURRENT_KERNELS */
+        {33, 0},         /* PCI_BUS_ID, PCI_DEVICE_ID */
         {34, 0},
         {39, 2048},     /* MAX_THREADS_PER_MULTIPROCESSOR */
         {41, 1},        /* UNIFIED_ADDRESSING */
@@ -217,7 +217,7 @@ td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
         return 0;
     }
     if (r || attribute != CU_POINTER_MEMORY_TYPE || (!host && td_null_mem_check(ptr, 1)))
-        return r ? r : CU_INVALID_VALUE;       /* as for pageable host memory */
+        return r ? r : CU_INVALID_VALUE; /* as for pageable host memory */
     *(int *)value = host ? CU_MEMORY_HOST : CU_MEMORY_DEVICE;
     return 0;
 }

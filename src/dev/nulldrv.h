@@ -71,6 +71,7 @@ bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out); /* does it
 int  td_null_stream_ok(cu_stream s); /* 0: there is such a stream, or it is a name of a default one */
 
 /* ---- nullmem.c ---- */
+size_t td_null_buffer(uintptr_t ptr, size_t *before); /* bytes of a live buffer from ptr on, and before it; 0: in none */
 int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */
 bool td_null_mem_range(cu_ptr ptr, cu_ptr *start, size_t *nbytes); /* the allocation that ptr lies in */
 void td_null_mem_count(size_t *count, size_t *bytes);

@@ -135,15 +135,28 @@ td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on)
 int
 td_null_mem_check(cu_ptr ptr, size_t nbytes)
 {
-    size_t n;
+    size_t n, before;
 
     pthread_mutex_lock(&drv.mu);
     n = range_extent(&drv.mem, (uintptr_t)ptr, true);
     pthread_mutex_unlock(&drv.mu);
     return n < nbytes && !td_null_pinned((uintptr_t)ptr, nbytes, NULL) &&
-                   td_culib_extent((uintptr_t)ptr) < nbytes
+                   td_culib_find((uintptr_t)ptr, &before) < nbytes
                ? CU_INVALID_VALUE
                : 0;
+}
+
+size_t
+td_null_buffer(uintptr_t ptr, size_t *before)
+{
+    size_t n, i;
+
+    pthread_mutex_lock(&drv.mu);
+    n = range_extent(&drv.bufs, ptr, false);
+    i = range_above(&drv.bufs, ptr);
+    *before = n ? ptr - drv.bufs.at[i - 1].ptr : 0;
+    pthread_mutex_unlock(&drv.mu);
+    return n;
 }
 
 bool

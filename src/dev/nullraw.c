@@ -49,8 +49,8 @@ td_null_cuMemsetD32Async(cu_ptr dst, unsigned word, size_t n, cu_stream stream)
 }
 
 int
-td_null_cuMemsetD2D8Async(cu_ptr dst, size_t pitch, unsigned char byte, size_t width,
-                          size_t height, cu_stream stream)
+td_null_cuMemsetD2D8Async(cu_ptr dst, size_t pitch, unsigned char byte, size_t width, size_t height,
+                          cu_stream stream)
 {
     return fill(td_null_due_ctx(NULL_cuMemsetD2D8Async), dst, pitch, 1, byte, width, height,
                 stream);
@@ -174,8 +174,7 @@ td_null_cuArray3DCreate(cu_array *array, const cu_arraydesc *d)
 {
     int r = td_null_due_ctx(NULL_cuArray3DCreate);
     size_t pitch = d->width * td_tex_item(d->format, (int)d->channels),
-           slice = pitch * (d->height ? d->height : 1),
-           nbytes = slice * (d->depth ? d->depth : 1);
+           slice = pitch * (d->height ? d->height : 1), nbytes = slice * (d->depth ? d->depth : 1);
     td_texarray *a;
     null_object *o;
 

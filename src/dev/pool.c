@@ -103,7 +103,7 @@ is_live(td_block *b)
 }
 
 td_found
-td_pool_find(td_dev *d, uintptr_t ptr, size_t *nbytes)
+td_pool_find(td_dev *d, uintptr_t ptr, size_t *nbytes, size_t *before)
 {
     td_found r = TD_FOUND_NOT;
 
@@ -117,6 +117,8 @@ td_pool_find(td_dev *d, uintptr_t ptr, size_t *nbytes)
                 continue;
             if (is_live(b) && ptr - b->buf.ptr < b->buf.nbytes) {
                 *nbytes = b->buf.nbytes - (ptr - b->buf.ptr);
+                if (before)
+                    *before = ptr - b->buf.ptr;
                 r = TD_FOUND_LIVE;
             }
             break;

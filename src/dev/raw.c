@@ -1,7 +1,7 @@
 /* raw.c - the driver's interface on any device: ranges are looked up, sizes checked, then the device's table. */
+#include "dev/driver.h"
 #include "dev/pool.h"
 #include "dev/rawops.h"
-#include "dev/driver.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -67,6 +67,9 @@ td_raw_new(td_dev *d, size_t nbytes, td_buf **out)
     if (!nbytes)
         return td_raw_refuse(CU_INVALID_VALUE, "cuMemAlloc(0)",
                              "an allocation has at least one byte");
+    if (atomic_load(
+            &d->apart)) /* what the pool hands out comes after the default stream's work only */
+        TD_TRY(td_stream_sync(&d->def));
     st = d->ops->share_new == td_pool_plain ? td_pool_plain(d, nbytes, out)
                                             : td_buf_new(d, NULL, nbytes, out);
     TD_TRY(td_raw_said(st, "cuMemAlloc(%zu)", nbytes));
@@ -81,14 +84,15 @@ td_raw_check(td_dev *d, uintptr_t ptr, size_t nbytes, const char *call)
     char why[160];
 
     if (nbytes <= (size_t)PTRDIFF_MAX) {
-        switch (td_pool_find(d, ptr, &have)) {
+        switch (td_pool_find(d, ptr, &have, NULL)) {
         case TD_FOUND_LIVE:
             if (nbytes <= have)
                 return TD_OK;
             break;
         case TD_FOUND_FREE: break;
         case TD_FOUND_NOT:
-            if (ptr && d->ops->raw->holds(d, ptr, nbytes))
+            have = td_module_extent(ptr);
+            if (have ? nbytes <= have : ptr && d->ops->raw->holds(d, ptr, nbytes))
                 return TD_OK;
             break;
         }
@@ -177,17 +181,16 @@ check_side(td_dev *d, td_side *p, const td_brick *b, const char *call)
     if (__builtin_mul_overflow(p->pitch, p->height, &slice) ||
         __builtin_mul_overflow(p->z, slice, &first) ||
         __builtin_mul_overflow(p->y, p->pitch, &rows) ||
-        __builtin_add_overflow(first, rows, &first) ||
-        __builtin_add_overflow(first, p->x, &first))
+        __builtin_add_overflow(first, rows, &first) || __builtin_add_overflow(first, p->x, &first))
         first = SIZE_MAX;
     span = td_brick_span(p->pitch, slice, b->width, b->height, b->depth);
     if (first == SIZE_MAX || span == SIZE_MAX || __builtin_add_overflow(first, span, &span))
         return td_raw_refuse(CU_INVALID_VALUE, call, "the block is larger than memory can be");
     if (p->place == TD_PLACE_DEVICE)
         return td_raw_check(d, p->at, span, call);
-    return span <= p->extent ? TD_OK
-                             : td_raw_refuse(CU_INVALID_VALUE, call,
-                                             "the block reaches beyond the host's array");
+    return span <= p->extent
+               ? TD_OK
+               : td_raw_refuse(CU_INVALID_VALUE, call, "the block reaches beyond the host's array");
 }
 
 td_status
@@ -216,9 +219,8 @@ td_raw_peer(td_stream *s, td_dev *dst_dev, uintptr_t dst, td_dev *src_dev, uintp
 {
     char call[160];
 
-    snprintf(call, sizeof call,
-             "cuMemcpyPeer(%#" PRIxPTR " on %s, %#" PRIxPTR " on %s, %zu bytes)", dst,
-             dst_dev->info.name, src, src_dev->info.name, nbytes);
+    snprintf(call, sizeof call, "cuMemcpyPeer(%#" PRIxPTR " on %s, %#" PRIxPTR " on %s, %zu bytes)",
+             dst, dst_dev->info.name, src, src_dev->info.name, nbytes);
     TD_TRY(td_raw_check(dst_dev, dst, nbytes, call));
     TD_TRY(td_raw_check(src_dev, src, nbytes, call));
     if (!nbytes)
@@ -260,11 +262,11 @@ check_desc(const td_texdesc *t, const char *call)
            z = t->depth ? t->depth : 1;
 
     if (!n)
-        return td_raw_refuse(CU_INVALID_VALUE, call, "there is no such format, or not 1, 2 or 4 "
-                                                     "channels");
-    if (!t->width || __builtin_mul_overflow(n, t->width, &n) ||
-        __builtin_mul_overflow(n, h, &n) || __builtin_mul_overflow(n, z, &n) ||
-        n > (size_t)PTRDIFF_MAX)
+        return td_raw_refuse(CU_INVALID_VALUE, call,
+                             "there is no such format, or not 1, 2 or 4 "
+                             "channels");
+    if (!t->width || __builtin_mul_overflow(n, t->width, &n) || __builtin_mul_overflow(n, h, &n) ||
+        __builtin_mul_overflow(n, z, &n) || n > (size_t)PTRDIFF_MAX)
         return td_raw_refuse(CU_INVALID_VALUE, call, "an array has a width, and fits into memory");
     return TD_OK;
 }
@@ -330,10 +332,11 @@ td_texture_new(td_dev *d, const td_texview *v, bool surface, uint64_t *out)
         return td_raw_refuse(CU_INVALID_VALUE, call,
                              "a surface shows an array that was made with SURFACE_LDST");
     if (!v->array)
-        TD_TRY(td_raw_check(d, v->at,
-                            td_brick_span(v->pitch, 0, t->width * td_tex_item(t->format, t->channels),
-                                          t->height ? t->height : 1, 1),
-                            call));
+        TD_TRY(
+            td_raw_check(d, v->at,
+                         td_brick_span(v->pitch, 0, t->width * td_tex_item(t->format, t->channels),
+                                       t->height ? t->height : 1, 1),
+                         call));
     return td_raw_said(d->ops->raw->texture_new(d, v, surface, out), "%s", call);
 }
 
@@ -364,6 +367,8 @@ td_stream_make(td_dev *d, bool apart, int priority, td_stream **out)
         return no_record(d, "a stream");
     s->dev = d;
     s->apart = apart;
+    if (apart)
+        atomic_store(&d->apart, true);
     st = d->ops->raw->stream_new(s, priority);
     if (st) {
         free(s);

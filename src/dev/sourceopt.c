@@ -7,46 +7,52 @@
 /* row - an option.  nvcc takes a value as "-Dx", "-D x", "-D=x" or "--define-macro=x". */
 typedef struct row {
     const char *name, *alias; /* alias "": none */
-    char        value;        /* 'v': one follows; 0: none */
-    const char *to[2];        /* by td_dialect; %s is the value; NULL: left out; words are parted by spaces */
+    char value;               /* 'v': one follows; 0: none */
+    char ours;                /* 'o': which code is made is the job's to say */
+    const char
+        *to[2]; /* by td_dialect; %s is the value; NULL: left out; words are parted by spaces */
 } row;
 
 static const row rows[] = {
     /* exact ones before those that they begin with */
-    {"-fmad=false", "--fmad=false", 0, {"--fmad=false", "-ffp-contract=off"}},
-    {"-fmad=true", "--fmad=true", 0, {"--fmad=true", "-ffp-contract=fast"}},
-    {"-D", "--define-macro", 'v', {"-D%s", "-D%s"}},
-    {"-U", "--undefine-macro", 'v', {"-U%s", "-U%s"}},
-    {"-isystem", "--system-include", 'v', {"-I%s", "-isystem%s"}},
-    {"-include", "--pre-include", 'v', {"--pre-include=%s", "--include=%s"}},
-    {"-I", "--include-path", 'v', {"-I%s", "-I%s"}},
-    {"-std", "--std", 'v', {"--std=%s", NULL}}, /* hostcxx.c: its headers want C++17 */
-    {"-arch", "--gpu-architecture", 'v', {NULL, NULL}}, /* td_source_job.arch */
-    {"-gencode", "--generate-code", 'v', {NULL, NULL}},
-    {"-code", "--gpu-code", 'v', {NULL, NULL}},
-    {"-use_fast_math", "--use_fast_math", 0, {"--use_fast_math", "-freciprocal-math -D__USE_FAST_MATH__"}},
-    {"-G", "--device-debug", 0, {"-G", "-g -O0"}},
-    {"-lineinfo", "--generate-line-info", 0, {"-lineinfo", "-g"}},
-    {"-g", "--debug", 0, {NULL, "-g"}},
-    {"-maxrregcount", "--maxrregcount", 'v', {"--maxrregcount=%s", NULL}},
-    {"-ftz", "--ftz", 'v', {"--ftz=%s", NULL}},
-    {"-prec-div", "--prec-div", 'v', {"--prec-div=%s", NULL}},
-    {"-prec-sqrt", "--prec-sqrt", 'v', {"--prec-sqrt=%s", NULL}},
-    {"-Xptxas", "--ptxas-options", 'v', {"--ptxas-options=%s", NULL}},
-    {"-Xcompiler", "--compiler-options", 'v', {NULL, "%s"}},
-    {"-Xlinker", "--linker-options", 'v', {NULL, NULL}},
-    {"-rdc", "--relocatable-device-code", 'v', {"--relocatable-device-code=%s", NULL}},
-    {"-extended-lambda", "--extended-lambda", 0, {"--extended-lambda", NULL}},
-    {"-expt-extended-lambda", "--expt-extended-lambda", 0, {"--extended-lambda", NULL}},
-    {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", 0, {NULL, NULL}},
-    {"-default-device", "--device-as-default-execution-space", 0, {"-default-device", NULL}},
-    {"-w", "--disable-warnings", 0, {"-w", "-w"}},
-    {"-ccbin", "--compiler-bindir", 'v', {NULL, NULL}},
-    {"-m64", "--machine=64", 0, {NULL, NULL}},
-    {"-O", "--optimize", 'v', {NULL, "-O%s"}},
-    {"-v", "--verbose", 0, {NULL, NULL}},
-    {"-cubin", "--cubin", 0, {NULL, NULL}}, /* what comes out is ours to say */
-    {"-ptx", "--ptx", 0, {NULL, NULL}},
+    {"-fmad=false", "--fmad=false", 0, 0, {"--fmad=false", "-ffp-contract=off"}},
+    {"-fmad=true", "--fmad=true", 0, 0, {"--fmad=true", "-ffp-contract=fast"}},
+    {"-D", "--define-macro", 'v', 0, {"-D%s", "-D%s"}},
+    {"-U", "--undefine-macro", 'v', 0, {"-U%s", "-U%s"}},
+    {"-isystem", "--system-include", 'v', 0, {"-I%s", "-isystem%s"}},
+    {"-include", "--pre-include", 'v', 0, {"--pre-include=%s", "--include=%s"}},
+    {"-I", "--include-path", 'v', 0, {"-I%s", "-I%s"}},
+    {"-std", "--std", 'v', 0, {"--std=%s", NULL}},           /* hostcxx.c: its headers want C++17 */
+    {"-arch", "--gpu-architecture", 'v', 'o', {NULL, NULL}}, /* td_source_job.arch */
+    {"-gencode", "--generate-code", 'v', 'o', {NULL, NULL}},
+    {"-code", "--gpu-code", 'v', 'o', {NULL, NULL}},
+    {"-use_fast_math",
+     "--use_fast_math",
+     0,
+     0,
+     {"--use_fast_math", "-freciprocal-math -D__USE_FAST_MATH__"}},
+    {"-G", "--device-debug", 0, 0, {"-G", "-g -O0"}},
+    {"-lineinfo", "--generate-line-info", 0, 0, {"-lineinfo", "-g"}},
+    {"-g", "--debug", 0, 0, {NULL, "-g"}},
+    {"-maxrregcount", "--maxrregcount", 'v', 0, {"--maxrregcount=%s", NULL}},
+    {"-ftz", "--ftz", 'v', 0, {"--ftz=%s", NULL}},
+    {"-prec-div", "--prec-div", 'v', 0, {"--prec-div=%s", NULL}},
+    {"-prec-sqrt", "--prec-sqrt", 'v', 0, {"--prec-sqrt=%s", NULL}},
+    {"-Xptxas", "--ptxas-options", 'v', 0, {"--ptxas-options=%s", NULL}},
+    {"-Xcompiler", "--compiler-options", 'v', 0, {NULL, "%s"}},
+    {"-Xlinker", "--linker-options", 'v', 0, {NULL, NULL}},
+    {"-rdc", "--relocatable-device-code", 'v', 0, {"--relocatable-device-code=%s", NULL}},
+    {"-extended-lambda", "--extended-lambda", 0, 0, {"--extended-lambda", NULL}},
+    {"-expt-extended-lambda", "--expt-extended-lambda", 0, 0, {"--extended-lambda", NULL}},
+    {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", 0, 0, {NULL, NULL}},
+    {"-default-device", "--device-as-default-execution-space", 0, 0, {"-default-device", NULL}},
+    {"-w", "--disable-warnings", 0, 0, {"-w", "-w"}},
+    {"-ccbin", "--compiler-bindir", 'v', 0, {NULL, NULL}},
+    {"-m64", "--machine=64", 0, 0, {NULL, NULL}},
+    {"-O", "--optimize", 'v', 0, {NULL, "-O%s"}},
+    {"-v", "--verbose", 0, 0, {NULL, NULL}},
+    {"-cubin", "--cubin", 0, 'o', {NULL, NULL}},
+    {"-ptx", "--ptx", 0, 'o', {NULL, NULL}},
 };
 
 /* Behind the name in an option, or NULL: it is another one. */
@@ -109,8 +115,13 @@ td_args_options(td_args *a, const td_source_job *job, td_dialect to)
         }
         if (r->value && !joined && i + 1 < job->noption)
             value = job->option[++i];
-        if (r->to[to])
+        if (to == TD_DIALECT_NVCC && !r->ours) {
+            td_args_add(a, "%s", option);
+            if (job->option[i] != option)
+                td_args_add(a, "%s", value);
+        } else if (to != TD_DIALECT_NVCC && r->to[to]) {
             add_words(a, r->to[to], value);
+        }
     }
 }
 

@@ -65,7 +65,8 @@ scaled(walk *w, const flatix *x, const thing *r)
     flatix y;
     int64_t k = 1;
 
-    if (!x || x->spoilt || x->nf == FACTORS || x->ng == FACTORS || !is_int(r) || (known_int(r, &k) && k < 1))
+    if (!x || x->spoilt || x->nf == FACTORS || x->ng == FACTORS || !is_int(r) ||
+        (known_int(r, &k) && k < 1))
         return NULL;
     if (!r->known && x->loop && !is_invariant(w, r->num.re, turns_first(x->loop), DEPTH))
         return NULL;

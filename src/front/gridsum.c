@@ -105,8 +105,8 @@ grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out)
     TD_TRY(place_set(w, &sum, neutral));
     k = td_for(w->f, linear(w, OP_tid, OP_bdim), count(w, OP_gdim), count(w, OP_bdim));
     a = place_get(w, &sum);
-    b = num_of(t, td_num_load(w->f, entry_at(w, entry, k, t->dt), t->dt, int64_of(w, 0), TD_NONE, 1,
-                              0));
+    b = num_of(
+        t, td_num_load(w->f, entry_at(w, entry, k, t->dt), t->dt, int64_of(w, 0), TD_NONE, 1, 0));
     TD_TRY(reduce_combine(w, op, &a, &b, &a));
     TD_TRY(place_set(w, &sum, &a));
     td_end(w->f);

@@ -46,7 +46,7 @@ choose_run(const walk *w, const turns *t)
 {
     bool free = t->v->independent && !t->v->never;
 
-    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel)
+    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->outline)
         return RUN_IN_ORDER;
     if (!w->parallel)
         return free || (t->asked && !t->v->never) ? RUN_PARALLEL : RUN_IN_ORDER;
@@ -123,6 +123,15 @@ turns_left(walk *w, turns *only, const char *why)
     for (turns *t = w->turns; t && !only; t = t->up)
         if (t->fr == w->fr)
             never(t, w->f->line, why);
+}
+
+void
+turns_recurse(walk *w)
+{
+    for (turns *t = w->turns; t; t = t->up)
+        if (!t->asked)
+            never(t, w->f->line,
+                  "a function that calls itself uses arrays, and nobody knows where");
 }
 
 void
@@ -281,6 +290,7 @@ touch(walk *w, const view *v, bool write)
         w->sync = w->loops;
         w->again = true;
     }
+    recursive_touch(w);
     for (turns *t = w->turns; t; t = t->up) {
         access *a;
 

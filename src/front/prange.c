@@ -23,7 +23,7 @@ typedef struct reduction {
     uint32_t name;
     td_syn op; /* Add, Mult, BitAnd, BitOr, BitXor; Lt: min, Gt: max; NONE: no reduction */
     thing before;
-    td_val part; /* local array of the pieces' results */
+    td_val part;    /* local array of the pieces' results */
     uint32_t entry; /* on a GPU: which of the blocks' partial results */
 } reduction;
 
@@ -484,7 +484,8 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
     for (uint32_t i = 0; i < g.nred; i++)
         TD_TRY(w->how->gpu ? gather_grid(w, &g.red[i], g.l.where[i].slots.type)
                            : gather(w, &g.red[i], g.l.where[i].slots.type));
-    if (w->how->gpu && g.nred && again) /* the next time round the partial results are written again */
+    if (w->how->gpu && g.nred &&
+        again) /* the next time round the partial results are written again */
         td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
     return count_of(w, F(node, For_orelse)) ? stmts(w, F(node, For_orelse)) : TD_OK;
 }

@@ -460,8 +460,9 @@ fn_isinstance(walk *w, const call *c, int number, thing *out)
         if (cls[i].type->kind != TD_T_OBJECT)
             return bad(w, c->node, TD_ERR_TYPE, "isinstance needs a class or a tuple of classes");
         TD_TRY(w->host->describe(w->host->ctx, cls[i].type->object, &info));
-        yes = yes || (info.kind == TD_OBJ_NAMED && c->arg[0].type->kind == TD_T_TUPLE &&
-                      c->arg[0].type->object == cls[i].type->object) ||
+        yes = yes ||
+              (info.kind == TD_OBJ_NAMED && c->arg[0].type->kind == TD_T_TUPLE &&
+               c->arg[0].type->object == cls[i].type->object) ||
               is_instance(&c->arg[0], &info) ||
               (c->arg[0].type->kind == TD_T_TUPLE && info.kind == TD_OBJ_INTRINSIC &&
                td_intrinsics[info.number].fn == fn_tuple);

@@ -402,6 +402,8 @@ stmts(walk *w, uint32_t list)
 
         if (st && !(st == TD_SKIP && w->again)) /* skipped: it waits for the next walk */
             return st;
+        if (st && kind_of(w, item_of(w, list, i)) == TD_SYN_Return)
+            w->dead = w->fr->skipped = true;
     }
     return TD_OK;
 }

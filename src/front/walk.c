@@ -142,6 +142,7 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->parts = NULL;
+    recursive_reset(w);
     w->origin = NULL;
     w->caporigin = 0;
     w->made->written = w->made->read = 0;
@@ -178,7 +179,8 @@ loops(const td_fn *f)
 static td_status
 finish(walk *w)
 {
-    w->f->optimise = loops(w->f) ? 3 : 0;
+    w->f->optimise = loops(w->f) && !w->how->plain ? 3 : 0;
+    w->f->lines = w->how->lines;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
     if (w->how->gpu && !w->how->watched) /* who watches wants the order of the program */

@@ -104,8 +104,12 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     const carry **before; /* what the variables carried when the loop began */
 } loop;
 
+typedef struct outline outline; /* a function that calls itself: recurse.c */
+
 typedef struct frame { /* a function that is being walked */
     struct frame    *up;
+    const thing     *bound;  /* its parameters' values by name; NULL: a call gives them */
+    bool             skipped; /* a return waits for the next walk */
     const td_source *s;
     thing           *var;   /* by name; type NULL: not bound */
     bool            *local; /* by name: assigned somewhere in the function */
@@ -155,6 +159,8 @@ typedef struct walk {
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
     dynpart *parts;  /* the last one first */
+    outline  *outlines; /* kept from walk to walk */
+    outline  *outline;  /* the innermost that is being emitted */
     td_origin *origin; /* of f, where it is watched */
     uint32_t caporigin;
 } walk;
@@ -303,6 +309,7 @@ bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too
 bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
 /* A store: on a GPU only turns of loops that run in parallel may. */
 td_status turns_store(walk *w, uint32_t node);
+void      turns_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
 void      turns_print(walk *w); /* what is printed comes in the turns' order */
 td_status turns_end(walk *w, turns *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
@@ -350,6 +357,18 @@ td_status call_source(walk *w, const td_source *s, const call *c, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
 /* Enters the function: parameters bound to c's arguments; then its body. */
 td_status walk_body(walk *w, frame *fr, const call *c, thing *out);
+
+td_status bind_params(walk *w, uint32_t args, const call *c); /* of w->fr */
+td_hash   result_key(const walk *w); /* of the join of what w->fr returns */
+
+/* ---- recurse.c: functions that call themselves ---- */
+/* Is s one?  Known from the walk before. */
+bool      is_recursive(const walk *w, const td_source *s);
+void      recursive_found(walk *w, const td_source *s); /* for the next walk */
+td_status call_recursive(walk *w, const td_source *s, const call *c, thing *out);
+void      recursive_touch(walk *w);  /* the function that is being emitted reads or writes arrays */
+void      recursive_end(walk *w);    /* and its thread gives up here */
+void      recursive_reset(walk *w);  /* a walk begins */
 
 /* ---- named.c: named tuples ---- */
 thing     named_of(const td_type *t, const thing *tuple); /* of t's class, with the tuple's items */

@@ -1,12 +1,9 @@
-/* current.c - the calling thread's current stream, and the stream that it captures; Stream.null and Stream.ptds;
- * questions of treadle.cuda.runtime.
+/* current.c - the calling thread's current stream, and the stream that it captures; Stream.null and Stream.ptds.
  *
  * A thread has one current stream at most; it counts on its own device.  The thread's dict of Python objects keeps it,
  * so the pointer here is good as long as the thread runs Python code.
  */
 #include "python/py.h"
-
-#include "dev/raw.h"
 
 static _Thread_local td_stream *current, *captured; /* borrowed: the dict has their objects */
 
@@ -82,35 +79,7 @@ current_stream(PyObject *module, PyObject *where)
     return Py_NewRef(o && current && td_stream_dev(current) == d ? o : Py_None);
 }
 
-static PyObject *
-device_of(PyObject *module, PyObject *address)
-{
-    void *at = PyLong_AsVoidPtr(address);
-    td_dev *d;
-
-    (void)module;
-    if (PyErr_Occurred())
-        return NULL;
-    return td_dev_of((uintptr_t)at, &d) ? Py_NewRef(Py_None) : py_device_object(d);
-}
-
-static PyObject *
-priorities(PyObject *module, PyObject *unused)
-{
-    int least, greatest;
-    td_dev *d;
-
-    (void)module, (void)unused;
-    return py_device(NULL, &d) && py_ok(td_stream_priorities(d, &least, &greatest))
-               ? Py_BuildValue("(ii)", least, greatest)
-               : NULL;
-}
-
 PyMethodDef py_current_functions[] = {
-    {"_device_of", device_of, METH_O,
-     "_device_of(address): the GPU whose memory it is; None: none's."},
-    {"_stream_priorities", priorities, METH_NOARGS,
-     "_stream_priorities(): (least, greatest) of the current device."},
     {"_use_stream", use_stream, METH_O,
      "_use_stream(stream): where work goes from now on in this thread; None: the default one."},
     {"_capture_stream", capture_stream, METH_O,
@@ -133,8 +102,7 @@ standing_get(PyObject *self, PyObject *obj, PyObject *type)
     td_dev *d;
 
     (void)obj, (void)type;
-    if (!py_device(NULL, &d) ||
-        !py_ok(td_stream_of(d, (void *)((standing *)self)->number, &s)))
+    if (!py_device(NULL, &d) || !py_ok(td_stream_of(d, (void *)((standing *)self)->number, &s)))
         return NULL;
     return py_stream_wrap(s);
 }

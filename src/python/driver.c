@@ -62,7 +62,8 @@ number_of(PyObject *o)
     static const char *const names[] = {"gpudata", "get_pointer", "_address", NULL};
     PyObject *x = NULL, *r;
 
-    if (PyIndex_Check(o) && !py_is_array(o)) /* of an array its memory is meant, not what it holds */
+    if (PyIndex_Check(o) &&
+        !py_is_array(o)) /* of an array its memory is meant, not what it holds */
         return PyNumber_Index(o);
     for (int i = 0; names[i] && !x && !PyErr_Occurred(); i++)
         x = py_attr(o, names[i]);
@@ -356,8 +357,8 @@ fill(PyObject *module, PyObject *args)
         !py_raw_stream(where, dst.dev, &s))
         return NULL;
     gil = PyEval_SaveThread();
-    st = td_raw_fill(s, dst.at, (size_t)pitch, size, (uint32_t)value, (size_t)width,
-                     (size_t)height);
+    st =
+        td_raw_fill(s, dst.at, (size_t)pitch, size, (uint32_t)value, (size_t)width, (size_t)height);
     if (!st && wait)
         st = td_stream_sync(s);
     PyEval_RestoreThread(gil);

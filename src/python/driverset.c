@@ -173,8 +173,8 @@ view_memory(PyObject *memory, td_texview *v, shown *o)
 static PyObject *
 texture_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"shown",   "surface", "width",   "height", "pitch", "format",
-                            "channels", "address", "filter",  "flags",  NULL};
+    static char *names[] = {"shown",    "surface", "width",  "height", "pitch", "format",
+                            "channels", "address", "filter", "flags",  NULL};
     Py_ssize_t width = 0, height = 0, pitch = 0;
     td_texview v = {.address = {1, 1, 1}};
     int surface = 0;
@@ -183,10 +183,10 @@ texture_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     td_dev *d;
     shown *o;
 
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kw, "O|pnnnii(iii)iI:Texture", names, &what, &surface, &width, &height, &pitch,
-            &v.desc.format, &v.desc.channels, &v.address[0], &v.address[1], &v.address[2],
-            &v.filter, &v.flags) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|pnnnii(iii)iI:Texture", names, &what, &surface,
+                                     &width, &height, &pitch, &v.desc.format, &v.desc.channels,
+                                     &v.address[0], &v.address[1], &v.address[2], &v.filter,
+                                     &v.flags) ||
         !py_raw_size(width, "cuTexObjectCreate") || !py_raw_size(height, "cuTexObjectCreate") ||
         !py_raw_size(pitch, "cuTexObjectCreate") || !py_raw_dev(&d) || !(o = new_shown(d)))
         return NULL;
@@ -229,12 +229,13 @@ texture_handle(PyObject *self, void *unused)
 static bool
 span_of(const Py_buffer *b, size_t *out)
 {
-    Py_ssize_t n = b->itemsize;
+    Py_ssize_t n = b->strides ? b->itemsize : b->len; /* ctypes' arrays tell no strides: C order */
 
-    for (int i = 0; i < b->ndim; i++) {
+    for (int i = 0; b->strides && i < b->ndim; i++) {
         if (b->strides[i] < 0) {
-            PyErr_SetString(PyExc_ValueError,
-                            "a host array with negative strides cannot be copied: copy() it before");
+            PyErr_SetString(
+                PyExc_ValueError,
+                "a host array with negative strides cannot be copied: copy() it before");
             return false;
         }
         n = b->shape[i] ? n + (b->shape[i] - 1) * b->strides[i] : 0;
@@ -254,8 +255,7 @@ side_of(PyObject *tuple, bool write, td_side *p, Py_buffer *b)
     py_address a;
     int place;
 
-    if (!PyArg_ParseTuple(tuple, "iOnnnnn:_raw_block", &place, &what, &x, &y, &z, &pitch,
-                          &height))
+    if (!PyArg_ParseTuple(tuple, "iOnnnnn:_raw_block", &place, &what, &x, &y, &z, &pitch, &height))
         return false;
     if (x < 0 || y < 0 || z < 0 || pitch < 0 || height < 0)
         return py_raw_size(-1, "cuMemcpy3D");
@@ -433,8 +433,7 @@ attach(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "OIO:_raw_attach", &address, &flags, &where) ||
-        !py_raw_address(address, "cuStreamAttachMemAsync", &a) ||
-        !py_raw_stream(where, a.dev, &s))
+        !py_raw_address(address, "cuStreamAttachMemAsync", &a) || !py_raw_stream(where, a.dev, &s))
         return NULL;
     return py_ok(td_host_attach(s, a.at, flags)) ? Py_NewRef(Py_None) : NULL;
 }
@@ -492,7 +491,8 @@ py_rawset_init(PyObject *m)
 {
     static PyMethodDef array_methods[] = {
         {"free", texarray_free, METH_NOARGS,
-         "free(): the memory goes back, once no texture shows it; LogicError: it was freed before."},
+         "free(): the memory goes back, once no texture shows it; LogicError: it was freed "
+         "before."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef array_getset[] = {
@@ -521,9 +521,10 @@ py_rawset_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot texture_slots[] = {
-        {Py_tp_doc, "Texture(shown, surface=False, width, height, pitch, format, channels, address, "
-                    "filter, flags): a texture object over an array or device memory, which it "
-                    "keeps."},
+        {Py_tp_doc,
+         "Texture(shown, surface=False, width, height, pitch, format, channels, address, "
+         "filter, flags): a texture object over an array or device memory, which it "
+         "keeps."},
         PY_SLOT(Py_tp_new, texture_new),
         PY_SLOT(Py_tp_dealloc, texture_dealloc),
         {Py_tp_getset, texture_getset},

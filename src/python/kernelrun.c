@@ -222,12 +222,12 @@ add_hidden(run *r)
             return false;
         }
         switch (m->hidden[i].kind) {
-        case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
-        case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_MAILBOX:  r->word[r->n++] = r->s->box->mem.dev; break;
+        case TD_HIDDEN_GRID:     r->word[r->n++] = r->s->grid->ptr; break;
         case TD_HIDDEN_PARTIALS: r->word[r->n++] = r->s->partials->ptr; break;
-        case TD_HIDDEN_PORT:    r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
-        case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
-        case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
+        case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
+        case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
+        case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:
             r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
             break;

@@ -6,9 +6,11 @@
 #include "python/kernel.h"
 
 enum {
-    BLOCK = 256,    /* threads of a block */
-    BLOCKS = 8,     /* blocks for each multiprocessor that fill it: more of them cannot wait for each other */
-    MANY = 64,      /* the most for each: turns of different length spread better over more blocks than run at once */
+    BLOCK = 256, /* threads of a block */
+    BLOCKS =
+        8, /* blocks for each multiprocessor that fill it: more of them cannot wait for each other */
+    MANY =
+        64, /* the most for each: turns of different length spread better over more blocks than run at once */
     COLUMNS = 8,    /* blocks along x where nobody knows how many turns are there */
     GRID_Y = 65535, /* what a grid's y can be */
 };
@@ -149,7 +151,8 @@ grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t bloc
     bool all = x->nloop <= TD_SPREAD_LOOPS;
 
     out[0] = out[1] = 1;
-    for (uint32_t i = 0; all && i < x->nloop; i++) { /* loops across rows first: they say how wide the grid is */
+    for (uint32_t i = 0; all && i < x->nloop;
+         i++) { /* loops across rows first: they say how wide the grid is */
         const td_spread *l = &x->loop[i];
         int64_t wide, high;
 

@@ -1,8 +1,11 @@
 /* rawcall.c - _core.RawCall: a callable that hands its call on to the kernel of the current device.
  *
  * What treadle.RawKernel and RawModule's functions are called through: no Python code runs once a device's kernel is there.
+ * Besides, what treadle.cuda's memory and runtime ask about addresses.
  */
 #include "python/py.h"
+
+#include "dev/raw.h"
 
 enum { PLACES = 8 }; /* devices whose kernels are kept; more: the first one's place is taken */
 
@@ -141,6 +144,67 @@ kernel(PyObject *self, PyObject *unused)
     return py_ok(td_dev_default(&d)) ? Py_XNewRef(kernel_on((rawcall *)self, d)) : NULL;
 }
 
+/* ---- addresses ---- */
+
+static PyObject *
+device_of(PyObject *module, PyObject *address)
+{
+    void *at = PyLong_AsVoidPtr(address);
+    td_dev *d;
+
+    (void)module;
+    if (PyErr_Occurred())
+        return NULL;
+    return td_dev_of((uintptr_t)at, &d) ? Py_NewRef(Py_None) : py_device_object(d);
+}
+
+static PyObject *
+priorities(PyObject *module, PyObject *unused)
+{
+    int least, greatest;
+    td_dev *d;
+
+    (void)module, (void)unused;
+    return py_device(NULL, &d) && py_ok(td_stream_priorities(d, &least, &greatest))
+               ? Py_BuildValue("(ii)", least, greatest)
+               : NULL;
+}
+
+/* device, address, nbytes, owner -> an array of uint8 over memory that owner keeps */
+static PyObject *
+bytes_at(PyObject *module, PyObject *args)
+{
+    PyObject *where, *owner;
+    unsigned long long at;
+    td_shape s = {.ndim = 1};
+    Py_ssize_t nbytes;
+    td_array a;
+    td_view v;
+    td_dev *d;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OKnO:_bytes_at", &where, &at, &nbytes, &owner) ||
+        !py_device(where, &d))
+        return NULL;
+    if (nbytes < 0 || (nbytes && !at))
+        return PyErr_Format(PyExc_ValueError, "%zd bytes at address %llu", nbytes, at);
+    s.dim[0] = nbytes;
+    v = td_view_contiguous(&s);
+    return py_adopt_of(owner, d, (const void *)(uintptr_t)at, TD_U8, &v, false, &a) // NOLINT
+               ? py_wrap(&a)
+               : NULL;
+}
+
+static PyMethodDef functions[] = {
+    {"_device_of", device_of, METH_O,
+     "_device_of(address): the GPU whose memory it is; None: none's."},
+    {"_stream_priorities", priorities, METH_NOARGS,
+     "_stream_priorities(): (least, greatest) of the current device."},
+    {"_bytes_at", bytes_at, METH_VARARGS,
+     "_bytes_at(device, address, nbytes, owner): memory that owner keeps, as an array of uint8."},
+    {NULL, NULL, 0, NULL},
+};
+
 bool
 py_rawcall_init(PyObject *m)
 {
@@ -166,7 +230,8 @@ py_rawcall_init(PyObject *m)
         .slots = slots,
     };
     PyObject *type = PyType_FromSpec(&spec);
-    bool ok = type && PyModule_AddObjectRef(m, "RawCall", type) == 0;
+    bool ok = type && PyModule_AddObjectRef(m, "RawCall", type) == 0 &&
+              PyModule_AddFunctions(m, functions) == 0;
 
     Py_XDECREF(type);
     return ok;

@@ -196,6 +196,10 @@ failure_text(const td_site *site, const uint64_t *value)
     case TD_REPORT_EMPTY:
         return PyUnicode_FromFormat("%s of an empty array has no value", site->text);
     case TD_REPORT_ABSENT: return PyUnicode_FromFormat("%s: it is not there", site->text);
+    case TD_REPORT_DEPTH:
+        return PyUnicode_FromFormat(
+            "%s: %lld calls inside of each other, more than a thread's stack holds", site->text,
+            (long long)value[0]);
     case TD_REPORT_MEMORY:
         return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
     default: return PyUnicode_FromString(site->text ? site->text : "");
@@ -213,6 +217,7 @@ failure_class(const td_site *site)
     case TD_REPORT_SHAPE:
     case TD_REPORT_EMPTY:
     case TD_REPORT_ABSENT:   return PyExc_ValueError;
+    case TD_REPORT_DEPTH:    return PyExc_RecursionError;
     case TD_REPORT_MEMORY:   return PyExc_MemoryError;
     default:                 break;
     }

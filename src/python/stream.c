@@ -117,8 +117,8 @@ stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     td_dev *d;
     int ptds = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OppOp:Stream", names, &where, &null, &apart, &urgent,
-                                     &ptds))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OppOp:Stream", names, &where, &null, &apart,
+                                     &urgent, &ptds))
         return NULL;
     if (where && PyBool_Check(where)) {
         null = where == Py_True;
@@ -279,8 +279,8 @@ stream_handle(PyObject *self, void *unused)
 static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "timing", "blocking", "interprocess",
-                            "handle", "disable_timing", "block", NULL};
+    static char *names[] = {"device", "timing",         "blocking", "interprocess",
+                            "handle", "disable_timing", "block",    NULL};
     int timing = 1, untimed = 0, blocking = 0, sleep = 0, shared = 0;
     const char *handle = NULL;
     PyObject *where = NULL;
@@ -508,10 +508,11 @@ py_stream_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot stream_slots[] = {
-        {Py_tp_doc,
-         "Stream(device=None, null=False, non_blocking=False, priority=None, ptds=False): a queue of "
-         "work; null: the device's default stream; non_blocking: does not wait for that one; a lower "
-         "priority number comes first; ptds: the calling thread's default stream."},
+        {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
+                    "ptds=False): a queue of "
+                    "work; null: the device's default stream; non_blocking: does not wait for that "
+                    "one; a lower "
+                    "priority number comes first; ptds: the calling thread's default stream."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         PY_SLOT(Py_nb_int, stream_int),

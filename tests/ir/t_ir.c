@@ -1,4 +1,5 @@
-/* t_ir.c - kernels written as text: parsed, printed, parsed again, run by the interpreter.
+/* t_ir.c - kernels written as text: parsed, printed, parsed again, run by the interpreter and, where that finds no
+ * wrong memory, compiled with threads that take turns.
  *
  * t_ir [DIRECTORY] reads every *.ir there.  A file holds kernels, each ending with a line `}`; the
  * comments in a kernel, and right above it (no empty line between), may hold directives:
@@ -16,6 +17,7 @@
  */
 #include "ir/complex.h"
 #include "ir/interp.h"
+#include "turns.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -43,7 +45,7 @@ typedef struct kase {
     bool must_fail, check;
 } kase;
 
-static int failures, ran;
+static int failures, ran, in_turns;
 static const kase *current; /* whose memory `extent` knows */
 
 #define FAIL(where, ...)                                                                           \
@@ -221,6 +223,7 @@ fill(kase *k, const td_inst *s, uint64_t *arg)
     if (k->out[p] && k->out[p]->n > n)
         n = k->out[p]->n;
     k->nbytes[p] = n * size;
+    free(k->mem[p]);
     k->mem[p] = calloc(1, n * size + !n);
     *arg = (uintptr_t)k->mem[p];
     for (size_t j = 0; k->in[p] && j < k->in[p]->n; j++) {
@@ -254,6 +257,52 @@ finish(kase *k, td_status st)
 }
 
 static void
+fill_all(kase *k, const td_fn *f, uint64_t *args)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_param && f->ins[i].imm < MAXPARAM)
+            fill(k, &f->ins[i], &args[f->ins[i].imm]);
+}
+
+static void
+compare_all(const kase *k, const td_fn *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].flags && f->ins[i].op == OP_param)
+            compare(k, (unsigned)f->ins[i].imm, (td_dtype)f->ins[i].dt);
+}
+
+/* What is compiled has no bounds to its memory and does not poison it, and runs no function's regions. */
+static bool
+takes_turns(const kase *k, const td_fn *f)
+{
+    bool can = !k->check && strcmp(f->name, "poison") != 0 &&
+               (!k->must_fail || strstr(k->fails, "divergent"));
+
+    for (uint32_t i = 0; i < f->n; i++)
+        can = can && f->ins[i].op != OP_parallel && f->ins[i].op != OP_take;
+    return can;
+}
+
+static void
+run_turns(kase *k, td_fn *f, uint64_t *args)
+{
+    td_status st;
+
+    if (!takes_turns(k, f))
+        return;
+    in_turns++;
+    fill_all(k, f, args);
+    st = td_fn_finish(f);
+    if (!st)
+        st = turns_run(f, k->grid, k->block, args, k->shared);
+    strncat(k->at, " in turns", sizeof k->at - strlen(k->at) - 1);
+    if (!st)
+        compare_all(k, f);
+    finish(k, st);
+}
+
+static void
 run_case(kase *k, const char *text)
 {
     uint64_t args[MAXPARAM] = {0};
@@ -264,17 +313,16 @@ run_case(kase *k, const char *text)
 
     if (!st) {
         round_trip(k->at, &f);
-        for (uint32_t i = 0; i < f.n; i++)
-            if (f.ins[i].op == OP_param && f.ins[i].imm < MAXPARAM)
-                fill(k, &f.ins[i], &args[f.ins[i].imm]);
+        fill_all(k, &f, args);
         current = k;
         st = td_interp_checked(&f, k->grid, k->block, args, k->shared, extent,
                                k->check ? &plain : NULL);
-        for (uint32_t i = 0; !st && i < f.n; i++)
-            if (f.ins[i].flags && f.ins[i].op == OP_param)
-                compare(k, (unsigned)f.ins[i].imm, (td_dtype)f.ins[i].dt);
+        if (!st)
+            compare_all(k, &f);
     }
     finish(k, st);
+    if (!f.st && (!st || k->must_fail))
+        run_turns(k, &f, args);
     td_arena_free(&mem);
 }
 
@@ -428,6 +476,6 @@ main(int argc, char **argv)
         if (td_num_admits((td_op)op) != (strchr(td_optab[op].kinds, 'c') != NULL))
             FAIL(td_optab[op].name, "kinds \"%s\", but %s spelling on pairs", td_optab[op].kinds,
                  td_num_admits((td_op)op) ? "a" : "no");
-    printf("%d kernels, %d failures\n", ran, failures);
-    return failures != 0;
+    printf("%d kernels, %d in turns, %d failures\n", ran, in_turns, failures);
+    return failures != 0 || in_turns < 45;
 }

@@ -1,11 +1,12 @@
-/* t_widen.c - programs of a thread, widened and compiled, against the interpreter: written ones and
- * ones drawn by chance.  An argument names the one to run; "x 7 9" draws from seeds 7 and 8.  WIDE_DUMP=1 prints
+/* t_widen.c - programs of a thread, widened and compiled, and compiled as they stand with threads that take turns,
+ * against the interpreter: written ones and ones drawn by chance.  An argument names the one to run; "x 7 9" draws from seeds 7 and 8.  WIDE_DUMP=1 prints
  * kernels before and after.
  */
 #include "base/scratch.h"
 #include "ir/wide_random.h"
 #include "ir/wide_table.h"
 #include "ir/widen.h"
+#include "turns.h"
 
 #include <time.h>
 
@@ -77,6 +78,22 @@ launch(const test_case *c, entry_fn *entry, const uint64_t *args, const uint32_t
                 entry(words, x, (int64_t)(z << 16 | y));
 }
 
+static void
+against(test_case *c, const char *engine, const uint64_t *want, const uint64_t *have)
+{
+    for (int k = 0; k < c->nout; k++)
+        test_compare(c, engine, k, (const char *)(uintptr_t)want[c->out[k].arg],
+                     (const char *)(uintptr_t)have[c->out[k].arg]);
+}
+
+static void
+clear(const test_case *c, const uint64_t *args)
+{
+    for (int k = 0; k < c->nout; k++)
+        memset((void *)(uintptr_t)args[c->out[k].arg], 0x5a, /* as test_buffer */
+               (size_t)c->out[k].n * td_dtype_size(c->out[k].dt));
+}
+
 /* Equal results of interpreter and machine code. */
 static void
 compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t block[3],
@@ -101,9 +118,11 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
          CHECK_OK(compile(c, lw, &mem, &entry));
     if (ok && CHECK(td_scratch_grow(shared))) {
         launch(c, entry, have, grid, block);
-        for (int k = 0; k < c->nout; k++)
-            test_compare(c, "widened", k, (const char *)(uintptr_t)want[c->out[k].arg],
-                         (const char *)(uintptr_t)have[c->out[k].arg]);
+        against(c, "widened", want, have);
+        clear(c, have);
+        if (strncmp(c->name, "each", 4) != 0 &&
+            CHECK_OK(turns_run(&c->f, grid, block, have, shared)))
+            against(c, "in turns", want, have);
     }
     if (check_failures != before)
         printf("    in %s, grid %u %u %u, block %u %u %u\n", c->name, grid[0], grid[1], grid[2],
@@ -164,6 +183,9 @@ declined(void)
          "uint32\n"
          " %c = const 1 : bool\n %v = ballot %c, %m : uint32\n store %p[%t], %v : uint32\n}",
          "the members of an exchange"},
+        {"kernel k simt {\n %p = param 0 : ptr int32\n %0 = const 0 : int32\n %1 = const 1 : int32\n"
+         " loop {\n %o = atomic_cas %p[%0], %0, %1 : int32\n %c = equal %o, %0 : bool\n break_if %c\n }\n}",
+         "waits for what another thread writes"},
         {"kernel k simt {\n %a = local 4 : ptr int32\n %p = address %a : uint64\n}",
          "address is taken"},
     };

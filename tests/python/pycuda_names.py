@@ -164,7 +164,12 @@ _OF_INSTANCES = {
     "pycuda.driver.ArrayDescriptor3D": lambda driver, name: hasattr(driver.ArrayDescriptor3D(), name),
     "pycuda.driver.RegisteredHostMemory": lambda driver, name: name == "base",
 }
-_INSTANCES = {"pycuda.tools.DeviceData", "pycuda.tools.OccupancyRecord", "pycuda.tools.DeviceMemoryPool", "pycuda.tools.PageLockedMemoryPool"}
+_INSTANCES = {
+    "pycuda.tools.DeviceData",
+    "pycuda.tools.OccupancyRecord",
+    "pycuda.tools.DeviceMemoryPool",
+    "pycuda.tools.PageLockedMemoryPool",
+}
 
 
 def names():
@@ -193,7 +198,11 @@ def _plain(name):
 
 def _source_sets(cls, name):
     """Does the class's text set self.name?"""
-    return any(re.search(rf"self\.({name}\b|[\w., =]*\bself\.{name}\b)", inspect.getsource(c)) for c in cls.__mro__[:-1] if c.__module__.startswith("treadle"))
+    return any(
+        re.search(rf"self\.({name}\b|[\w., =]*\bself\.{name}\b)", inspect.getsource(c))
+        for c in cls.__mro__[:-1]
+        if c.__module__.startswith("treadle")
+    )
 
 
 def missing(name):
@@ -215,7 +224,9 @@ def missing(name):
                 return f"no module {'.'.join(used)}"
         if hasattr(at, part):
             at = getattr(at, part)
-        elif (here in _OF_INSTANCES and _OF_INSTANCES[here](driver, part)) or (here in _INSTANCES and _source_sets(at, part)):
+        elif (here in _OF_INSTANCES and _OF_INSTANCES[here](driver, part)) or (
+            here in _INSTANCES and _source_sets(at, part)
+        ):
             return None
         else:
             return f"{here} has no {part}"

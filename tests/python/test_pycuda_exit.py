@@ -39,7 +39,10 @@ ENDINGS = {
     "context made and not popped": ("context = cuda.Device(0).make_context()\n" + USE, 0),
     "two contexts not popped": ("a = cuda.Device(0).make_context(); b = cuda.Device(0).make_context()\n" + USE, 0),
     "popped before objects go": ("context = cuda.Device(0).make_context()\n" + USE + "context.pop()\n", 0),
-    "detached before objects go": ("context = cuda.Device(0).make_context()\n" + USE + "context.detach()\ngc.collect()\n", 0),
+    "detached before objects go": (
+        "context = cuda.Device(0).make_context()\n" + USE + "context.detach()\ngc.collect()\n",
+        0,
+    ),
     "autoinit's context popped": (AUTO + USE + "treadle.pycuda.autoinit.context.pop()\n", 0),
     "autoinit's context detached": (AUTO + USE + "treadle.pycuda.autoinit.context.detach()\n", 0),
     "one more pushed than popped": (AUTO + "cuda.Device(0).make_context()\n" + USE, 0),
@@ -52,7 +55,10 @@ ENDINGS = {
         0,
     ),
     "os._exit": (AUTO + USE + "os._exit(4)\n", 4),
-    "os._exit in a thread": (AUTO + USE + "threading.Thread(target=lambda: os._exit(4)).start()\nimport time; time.sleep(30)\n", 4),
+    "os._exit in a thread": (
+        AUTO + USE + "threading.Thread(target=lambda: os._exit(4)).start()\nimport time; time.sleep(30)\n",
+        4,
+    ),
     "a thread that still works": (
         AUTO + USE + "def body():\n    while True: cuda.to_device(x)\n"
         "threading.Thread(target=body, daemon=True).start()\nimport time; time.sleep(0.2)\n",
@@ -64,9 +70,20 @@ ENDINGS = {
         AUTO + USE + "class End:\n    def __del__(self): self.m.free()\nend = End(); end.m = cuda.mem_alloc(10)\n",
         0,
     ),
-    "a circle of objects": (AUTO + USE + "class Ring: pass\nr = Ring(); r.me = r; r.all = (memory, stream, event, texture, pooled, host)\n", 0),
-    "memory freed by hand": (AUTO + USE + "memory.free(); pinned.base.free(); managed.base.free(); registered.base.unregister(); pooled.free()\n", 0),
-    "a child that exits": (AUTO + USE + "pid = os.fork()\nif pid == 0: sys.exit(0)\nassert os.waitpid(pid, 0)[1] == 0\n", 0),
+    "a circle of objects": (
+        AUTO + USE + "class Ring: pass\nr = Ring(); r.me = r; r.all = (memory, stream, event, texture, pooled, host)\n",
+        0,
+    ),
+    "memory freed by hand": (
+        AUTO
+        + USE
+        + "memory.free(); pinned.base.free(); managed.base.free(); registered.base.unregister(); pooled.free()\n",
+        0,
+    ),
+    "a child that exits": (
+        AUTO + USE + "pid = os.fork()\nif pid == 0: sys.exit(0)\nassert os.waitpid(pid, 0)[1] == 0\n",
+        0,
+    ),
 }
 
 
@@ -91,7 +108,11 @@ def test_leaving(name, device):
 @pytest.mark.parametrize("device", ["cpu", "null"])
 def test_an_exception_is_all_that_is_printed(device):
     r = run(AUTO + USE + "cuda.memcpy_htod(memory, np.zeros(2000))\n", device)
-    assert r.returncode == 1 and r.stderr.startswith("Traceback") and r.stderr.rstrip().splitlines()[-1].startswith("treadle.LogicError: cuMemcpyHtoD(")
+    assert (
+        r.returncode == 1
+        and r.stderr.startswith("Traceback")
+        and r.stderr.rstrip().splitlines()[-1].startswith("treadle.LogicError: cuMemcpyHtoD(")
+    )
 
 
 CHECKS = {

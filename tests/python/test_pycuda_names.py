@@ -9,7 +9,9 @@ import pytest
 
 NAMES = pycuda_names.names()
 PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "pycuda.md").read_text(encoding="utf-8")
-EXCUSED = re.findall(r"`([^`]+)`", "\n".join(re.findall(r"^\| (.*?) \|", PAGE.partition("## Names that are not here")[2], re.MULTILINE)))
+EXCUSED = re.findall(
+    r"`([^`]+)`", "\n".join(re.findall(r"^\| (.*?) \|", PAGE.partition("## Names that are not here")[2], re.MULTILINE))
+)
 
 
 def excuse(name):
@@ -37,5 +39,11 @@ def test_every_excuse_is_needed():
 
 
 def test_what_is_missing_is_seen():
-    for name in ("pycuda.driver.no_such", "pycuda.no_such", "GPUArray.no_such", "pycuda.driver.mem_alloc_like(no_such=)", "pycuda.tools.DeviceData.no_such"):
+    for name in (
+        "pycuda.driver.no_such",
+        "pycuda.no_such",
+        "GPUArray.no_such",
+        "pycuda.driver.mem_alloc_like(no_such=)",
+        "pycuda.tools.DeviceData.no_such",
+    ):
         assert pycuda_names.missing(name)

@@ -1,7 +1,7 @@
 """Memory by CuPy's names: pools, allocators, pinned and managed memory.
 
-Arrays have their memory from treadle's own pool of the device (treadle.memory), which `get_default_memory_pool()` shows. An
-allocator of the program's serves `alloc`; arrays it does not serve.
+Arrays have their memory from treadle's own pool of the device (treadle.memory), which `get_default_memory_pool()`
+shows. An allocator of the program's serves `alloc`; arrays it does not serve.
 """
 
 import contextlib
@@ -60,31 +60,8 @@ class UnownedMemory(BaseMemory):
 
     def __init__(self, ptr, size, owner, device_id=-1):
         self.size = int(size)
-        with _core.device() if device_id < 0 else number(device_id):
-            self._array = over(int(ptr), self.size, owner)
-
-
-class _Bytes:
-    def __init__(self, ptr, size, owner):
-        shown = {"shape": (size,), "typestr": "|u1", "data": (ptr, False), "version": 3, "strides": None}
-        self.__cuda_array_interface__, self._owner = shown, owner
-
-
-class _HostBytes:
-    def __init__(self, ptr, size, owner):
-        self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (ptr, False), "version": 3}
-        self._owner = owner
-
-
-def over(ptr, size, owner=None):
-    """An array of uint8 over memory of the current device by its address."""
-    if size == 0:
-        return _core.empty(0, "uint8")
-    if _core.device().kind != "cpu":
-        return _core.asarray(_Bytes(ptr, size, owner), copy=False)
-    import numpy
-
-    return _core.asarray(numpy.asarray(_HostBytes(ptr, size, owner)), copy=False)
+        device = _core.device() if device_id < 0 else number(device_id)
+        self._array = _core._bytes_at(device, int(ptr), self.size, owner)
 
 
 # ---- pools ----
@@ -222,8 +199,8 @@ def _told(allocator):
 
 
 def set_allocator(allocator=None):
-    """allocator(size) serves `alloc` from now on; None: the default pool's malloc. Arrays have their memory from treadle's
-    pool in any case: RuntimeWarning where allocator is not a plain pool's."""
+    """allocator(size) serves `alloc` from now on; None: the default pool's malloc. Arrays have their memory from
+    treadle's pool in any case: RuntimeWarning where allocator is not a plain pool's."""
     global _chosen
     if getattr(_local, "allocator", None) is not None:
         raise ValueError("set_allocator: not inside of using_allocator")

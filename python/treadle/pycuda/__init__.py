@@ -1,4 +1,4 @@
-"""PyCUDA's names over treadle: put ``treadle.`` before ``pycuda`` in a program's imports, and it runs, with or without a GPU.
+"""PyCUDA's names over treadle: with ``treadle.`` before ``pycuda`` in its imports a program runs, on a GPU or none.
 
 ``docs/pycuda.md`` says what is the same, what differs and what is not here.
 """

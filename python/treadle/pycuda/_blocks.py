@@ -3,8 +3,16 @@
 import numpy
 
 from .. import _core
-from ._enums import TRSF_NORMALIZED_COORDINATES, TRSF_READ_AS_INTEGER, TRSF_SRGB, address_mode, array3d_flags, array_format, filter_mode
-from ._errors import LogicError
+from ._enums import (
+    TRSF_NORMALIZED_COORDINATES,
+    TRSF_READ_AS_INTEGER,
+    TRSF_SRGB,
+    address_mode,
+    array3d_flags,
+    array_format,
+    filter_mode,
+)
+from ._errors import LogicError, refusal
 
 _FORMATS = {
     numpy.dtype(numpy.uint8): array_format.UNSIGNED_INT8,
@@ -24,7 +32,9 @@ def dtype_to_array_format(dtype):
     try:
         return _FORMATS[numpy.dtype(dtype)]
     except KeyError:
-        raise TypeError(f"texture units have no elements of {numpy.dtype(dtype)}: {', '.join(map(str, _FORMATS))} are possible") from None
+        raise TypeError(
+            f"texture units have no elements of {numpy.dtype(dtype)}: {', '.join(map(str, _FORMATS))} are possible"
+        ) from None
 
 
 # ---- arrays ----
@@ -55,7 +65,9 @@ class Array(_core.TexArray):
 
     def __new__(cls, descriptor):
         d = descriptor
-        return super().__new__(cls, d.width, d.height, getattr(d, "depth", 0), int(d.format), d.num_channels, int(getattr(d, "flags", 0)))
+        return super().__new__(
+            cls, d.width, d.height, getattr(d, "depth", 0), int(d.format), d.num_channels, int(getattr(d, "flags", 0))
+        )
 
     def get_descriptor_3d(self):
         """An ArrayDescriptor3D of it."""
@@ -67,7 +79,12 @@ class Array(_core.TexArray):
     def get_descriptor(self):
         """An ArrayDescriptor of it."""
         whole, found = self.get_descriptor_3d(), ArrayDescriptor()
-        found.width, found.height, found.format, found.num_channels = whole.width, whole.height, whole.format, whole.num_channels
+        found.width, found.height, found.format, found.num_channels = (
+            whole.width,
+            whole.height,
+            whole.format,
+            whole.num_channels,
+        )
         return found
 
 
@@ -78,8 +95,8 @@ _NOWHERE = (0, None)
 
 
 class _Copy:
-    """What Memcpy2D, Memcpy3D and Memcpy3DPeer have in common: where both sides begin, and how much is copied. Sizes are
-    bytes along x, rows along y, layers along z; a pitch of 0: rows follow each other."""
+    """What Memcpy2D, Memcpy3D and Memcpy3DPeer have in common: where both sides begin, and how much is copied. Sizes
+    are bytes along x, rows along y, layers along z; a pitch of 0: rows follow each other."""
 
     width_in_bytes = height = depth = 0
     src_x_in_bytes = src_y = src_z = src_lod = src_pitch = src_height = 0
@@ -125,22 +142,26 @@ class _Copy:
 def _unified(buffer):
     if isinstance(buffer, numpy.ndarray):
         pointer = getattr(buffer.base, "get_device_pointer", None)
-        return (_HOST, buffer) if pointer is None else (_DEVICE, pointer() + buffer.ctypes.data - buffer.base.__array_interface__["data"][0])
+        return (
+            (_HOST, buffer)
+            if pointer is None
+            else (_DEVICE, pointer() + buffer.ctypes.data - buffer.base.__array_interface__["data"][0])
+        )
     return (_DEVICE, buffer)
 
 
 class Memcpy2D(_Copy):
-    """A copy of rows: set both sides, width_in_bytes and height, then call it: copy(), copy(aligned) or copy(stream)."""
+    """A copy of rows: set both sides, width_in_bytes and height; then copy(), copy(aligned) or copy(stream) does it."""
 
     def __call__(self, stream_or_aligned=None):
-        """Copies; on a stream the host's memory has to stay until it has passed. aligned: True or False, both are the same
-        here."""
+        """Copies; on a stream the host's memory has to stay until it has passed. aligned: True or False, both are the
+        same here."""
         later = stream_or_aligned is not None and not isinstance(stream_or_aligned, bool)
         self._run(1, stream_or_aligned if later else None, not later)
 
 
 class Memcpy3D(_Copy):
-    """A copy of layers of rows: set both sides, width_in_bytes, height and depth, then call it: copy() or copy(stream)."""
+    """A copy of layers of rows: set both sides, width_in_bytes, height and depth; then call it, on a stream or not."""
 
     def __call__(self, stream=None):
         """Copies; on a stream the host's memory has to stay until it has passed."""
@@ -174,7 +195,11 @@ class Memcpy3DPeer(Memcpy3D):
     def _begin(self, side, y, z):
         pitch = getattr(self, side + "_pitch") or getattr(self, side + "_x_in_bytes") + self.width_in_bytes
         rows = getattr(self, side + "_height") or getattr(self, side + "_y") + self.height
-        return getattr(self, side + "_x_in_bytes") + (getattr(self, side + "_y") + y) * pitch + (getattr(self, side + "_z") + z) * pitch * rows
+        return (
+            getattr(self, side + "_x_in_bytes")
+            + (getattr(self, side + "_y") + y) * pitch
+            + (getattr(self, side + "_z") + z) * pitch * rows
+        )
 
 
 def _linear(array, offset, nbytes):
@@ -191,7 +216,7 @@ def _linear(array, offset, nbytes):
 def _runs(dst, src, nbytes, array, array_offset):
     """Copies nbytes in pieces of the array's rows; dst and src make a side of (x, y, bytes done)."""
     if nbytes < 0:
-        raise LogicError("cuMemcpyAtoA failed: CUDA_ERROR_INVALID_VALUE: a negative size")
+        raise refusal("cuMemcpyAtoA", "a negative size")
     done = 0
     for x, y, n in _linear(array, array_offset, nbytes):
         _core._raw_block(dst(x, y, done), src(x, y, done), n, 1, 1, None, True)
@@ -226,7 +251,9 @@ def memcpy_atoa(dest, dest_index, src, src_index, size):
     """Copies size bytes between two Arrays, from and to these bytes."""
     done = 0
     for x, y, n in _linear(src, src_index, size):
-        _runs(_at_array(dest), lambda _x, _y, at, x=x, y=y: (_ARRAY, src, x + at, y, 0, 0, 0), n, dest, dest_index + done)
+        _runs(
+            _at_array(dest), lambda _x, _y, at, x=x, y=y: (_ARRAY, src, x + at, y, 0, 0, 0), n, dest, dest_index + done
+        )
         done += n
 
 
@@ -289,13 +316,19 @@ _DOUBLES = {numpy.dtype(numpy.float64): 2, numpy.dtype(numpy.complex64): 2, nump
 
 
 def _of_shape(shape, dtype, order, surface):
-    """width, height, depth, format, channels, flags of an Array that shows an array; 64-bit numbers become integers or pairs."""
+    """width, height, depth, format, channels, flags of an Array for such elements; 64-bit numbers become several."""
     extents = shape[::-1] if order == "C" else shape
     if not 1 <= len(extents) <= 3:
         raise LogicError(f"an Array has one to three axes, not {len(extents)}")
     dtype = numpy.dtype(dtype)
     channels = _DOUBLES.get(dtype, 1)
-    format = array_format.FLOAT if dtype == numpy.complex64 else array_format.SIGNED_INT32 if channels > 1 else dtype_to_array_format(dtype)
+    format = (
+        array_format.FLOAT
+        if dtype == numpy.complex64
+        else array_format.SIGNED_INT32
+        if channels > 1
+        else dtype_to_array_format(dtype)
+    )
     width, height, depth = (*extents, 0, 0)[:3]
     return width, height, depth, format, channels, array3d_flags.SURFACE_LDST if surface else 0
 
@@ -330,7 +363,7 @@ def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):
 
 
 class TextureReference:
-    """A texture<…> of a module, from Module.get_texref(name): what it is bound to, kernels of the module see from their next
+    """A texture<…> of a module, from Module.get_texref(name): what it is bound to, kernels of it see from their next
     launch on. Underneath is a texture object, whose number is written to the variable that stands for the reference.
 
     variable: the address of that variable; None: the reference belongs to no module, and shows nothing."""
@@ -357,7 +390,9 @@ class TextureReference:
             memory, width, height, pitch, nbytes = self._bound
             format, channels = self._format or (array_format.FLOAT, 1)
             width = width or nbytes // (_SIZES[format] * channels)
-            made = _core.Texture(memory, width=width, height=height, pitch=pitch, format=int(format), channels=channels, **options)
+            made = _core.Texture(
+                memory, width=width, height=height, pitch=pitch, format=int(format), channels=channels, **options
+            )
         if self._variable is not None:
             _core._raw_copy_host(False, self._variable, made.handle.to_bytes(8, "little"), None, True)
         self._texture = made
@@ -376,7 +411,7 @@ class TextureReference:
         """Shows device memory, one row of bytes; set_format says of what. Returns 0, the offset."""
         del allow_offset  # any address that suits the elements can be shown
         if bytes < 0:
-            raise LogicError("cuTexRefSetAddress failed: CUDA_ERROR_INVALID_VALUE: a negative size")
+            raise refusal("cuTexRefSetAddress", "a negative size")
         self._set("_bound", (devptr, 0, 0, 0, bytes))
         return 0
 
@@ -401,19 +436,19 @@ class TextureReference:
     def set_flags(self, flags):
         """TRSF_READ_AS_INTEGER, TRSF_NORMALIZED_COORDINATES."""
         if int(flags) & ~(TRSF_READ_AS_INTEGER | TRSF_NORMALIZED_COORDINATES | TRSF_SRGB):
-            raise LogicError(f"cuTexRefSetFlags({flags}) failed: CUDA_ERROR_INVALID_VALUE: there are no such flags")
+            raise refusal(f"cuTexRefSetFlags({flags})", "there are no such flags")
         self._set("_flags", int(flags))
 
     def get_address(self):
         """Of what set_address was given."""
         if self._bound is None or isinstance(self._bound, Array):
-            raise LogicError("cuTexRefGetAddress failed: CUDA_ERROR_INVALID_VALUE: no device memory is bound")
+            raise refusal("cuTexRefGetAddress", "no device memory is bound")
         return int(self._bound[0])
 
     def get_array(self):
         """The Array that is shown. LogicError: none is."""
         if not isinstance(self._bound, Array):
-            raise LogicError("cuTexRefGetArray failed: CUDA_ERROR_INVALID_VALUE: no array is bound")
+            raise refusal("cuTexRefGetArray", "no array is bound")
         return self._bound
 
     def get_address_mode(self, dim):
@@ -428,7 +463,7 @@ class TextureReference:
             found = self._bound.get_descriptor_3d()
             return found.format, found.num_channels
         if self._format is None:
-            raise LogicError("cuTexRefGetFormat failed: CUDA_ERROR_INVALID_VALUE: no format was set")
+            raise refusal("cuTexRefGetFormat", "no format was set")
         return self._format
 
     def get_flags(self):
@@ -456,12 +491,12 @@ class SurfaceReference:
     def get_array(self):
         """The Array that is shown. LogicError: none is."""
         if self._array is None:
-            raise LogicError("cuSurfRefGetArray failed: CUDA_ERROR_INVALID_VALUE: no array is bound")
+            raise refusal("cuSurfRefGetArray", "no array is bound")
         return self._array
 
 
 def bind_array_to_texref(ary, texref):
-    """texref shows the Array, between elements nothing, outside its border's elements, by places that are counted in elements."""
+    """texref shows the Array: the nearest element, outside of it the one at its border."""
     texref.set_array(ary)
     texref.set_address_mode(0, address_mode.CLAMP)
     texref.set_address_mode(1, address_mode.CLAMP)

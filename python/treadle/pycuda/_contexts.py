@@ -1,5 +1,5 @@
-"""Devices and contexts. A context stands for its device: underneath there is one for each, the driver's primary one, which
-other libraries have too. Each thread has a stack of them; a thread that never pushed one uses the process's.
+"""Devices and contexts. A context stands for its device: underneath there is one for each, the driver's primary one,
+which other libraries have too. Each thread has a stack of them; a thread that never pushed one uses the process's.
 """
 
 import threading
@@ -7,7 +7,7 @@ import threading
 from .. import _core
 from ..cuda._attributes import CPU, NUMBER
 from ._enums import ctx_flags, device_attribute, enum_of
-from ._errors import LogicError, RuntimeError
+from ._errors import LogicError, RuntimeError, refusal
 
 _FIRST_NAMES = {"cuda": "cuda:{}", "cpu": "cpu", "null": "null"}
 
@@ -41,8 +41,10 @@ class Device:
         if not isinstance(which, (str, _core.device)):
             which = int(which)
             if not 0 <= which < Device.count():
-                raise LogicError(
-                    f"cuDeviceGet({which}) failed: CUDA_ERROR_INVALID_DEVICE: there {'is' if Device.count() == 1 else 'are'} {Device.count()}"
+                raise refusal(
+                    f"cuDeviceGet({which})",
+                    f"there {'is' if Device.count() == 1 else 'are'} {Device.count()}",
+                    "INVALID_DEVICE",
                 )
             which = _FIRST_NAMES[_kind()].format(which)
         self._device = _core.device(which)
@@ -52,7 +54,7 @@ class Device:
         for number in range(Device.count()):
             if (_core._raw_bus(Device(number)._device) or "").lower() == bus_id.lower():
                 return number
-        raise LogicError(f"cuDeviceGetByPCIBusId({bus_id!r}) failed: CUDA_ERROR_INVALID_DEVICE: no device is there")
+        raise refusal(f"cuDeviceGetByPCIBusId({bus_id!r})", "no device is there", "INVALID_DEVICE")
 
     @staticmethod
     def count():
@@ -63,10 +65,10 @@ class Device:
         return self._device.model
 
     def pci_bus_id(self):
-        """"0000:3b:00.0"; LogicError on the CPU, which has none."""
+        """ "0000:3b:00.0"; LogicError on the CPU, which has none."""
         found = _core._raw_bus(self._device)
         if found is None:
-            raise LogicError("cuDeviceGetPCIBusId failed: CUDA_ERROR_NOT_SUPPORTED: the CPU is on no bus")
+            raise refusal("cuDeviceGetPCIBusId", "the CPU is on no bus", "NOT_SUPPORTED")
         return found
 
     def compute_capability(self):
@@ -87,7 +89,7 @@ class Device:
         """The value of a device_attribute, or of its number. LogicError: the device has none."""
         value = self._attribute(int(attr))
         if value is None:
-            raise LogicError(f"cuDeviceGetAttribute({attr}) failed: CUDA_ERROR_INVALID_VALUE: {self._device.name} has no such attribute")
+            raise refusal(f"cuDeviceGetAttribute({attr})", f"{self._device.name} has no such attribute")
         return enum_of(int(attr), value)
 
     def get_attributes(self):
@@ -134,8 +136,8 @@ class Device:
 # What a CPU has instead of CUDA's attributes, by their numbers.
 _CPU = {NUMBER[name]: value for name, value in CPU.items()}
 # Memory of a CPU can be used from any address and in rows of any length; textures sample it in software.
-_CPU |= {14: 64, 30: 64, 32: 0, 33: 0, 34: 0, 35: 0, 50: 0, 21: 2**27, 22: 2**17, 23: 2**16, 24: 2**14, 25: 2**14, 26: 2**14,
-         29: 2**11, 27: 2**15, 28: 2**15, 42: 2**15, 43: 2**11, 13: 0, 36: 0}  # fmt: skip
+_CPU |= {14: 64, 30: 64, 32: 0, 33: 0, 34: 0, 35: 0, 50: 0, 21: 2**27, 22: 2**17, 23: 2**16, 24: 2**14, 25: 2**14,
+         26: 2**14, 29: 2**11, 27: 2**15, 28: 2**15, 42: 2**15, 43: 2**11, 13: 0, 36: 0}  # fmt: skip
 
 
 def _take(stack):
@@ -157,7 +159,7 @@ class Context:
 
     def _check(self, what):
         if not self._alive:
-            raise LogicError(f"{what} failed: CUDA_ERROR_INVALID_CONTEXT: the context was detached")
+            raise refusal(f"{what}", "the context was detached", "INVALID_CONTEXT")
 
     def push(self):
         """Becomes the calling thread's current context. LogicError: it was detached."""
@@ -171,7 +173,7 @@ class Context:
         popped; LogicError: the thread has none."""
         if not _stack.contexts:
             _core._raw_current()  # says that there is none
-            raise LogicError("cuCtxPopCurrent failed: CUDA_ERROR_INVALID_CONTEXT: no context is current that this thread has pushed")
+            raise refusal("cuCtxPopCurrent", "no context is current that this thread has pushed", "INVALID_CONTEXT")
         gone = _stack.contexts.pop()
         _take(_stack.contexts)
         return gone
@@ -212,7 +214,7 @@ class Context:
     def set_limit(limit, value):
         """Sets a limit. On the CPU it is kept and has no effect."""
         if value < 0:
-            raise LogicError(f"cuCtxSetLimit({limit}, {value}) failed: CUDA_ERROR_INVALID_VALUE: a negative size")
+            raise refusal(f"cuCtxSetLimit({limit}, {value})", "a negative size")
         _core._raw_limit(int(limit), int(value))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""PyCUDA's exceptions: treadle's own. Error is the base of all; RuntimeError is the base of LogicError and LaunchError."""
+"""PyCUDA's exceptions, which are treadle's. Error is the base of all, RuntimeError of LogicError and LaunchError."""
 
 from .._core import CompileError, DeviceError, Error, LaunchError, LogicError, OutOfMemoryError
 
@@ -9,6 +9,14 @@ RuntimeError = DeviceError
 CompileError.msg = property(str, doc="The text.")
 CompileError.stderr = property(str, doc="What the compiler said: the text.")
 CompileError.stdout = property(lambda self: "", doc="Nothing: compilers write to stderr.")
-CompileError.command_line = property(lambda self: (), doc="(): no compiler was started by a command, or its text names it.")
+CompileError.command_line = property(
+    lambda self: (), doc="(): no compiler was started by a command, or its text names it."
+)
+
+
+def refusal(call, why, name="INVALID_VALUE"):
+    """The LogicError of a call with its arguments that cannot be, as the core words it."""
+    return LogicError(f"{call} failed: CUDA_ERROR_{name}: {why}")
+
 
 __all__ = ["CompileError", "Error", "LaunchError", "LogicError", "MemoryError", "RuntimeError"]

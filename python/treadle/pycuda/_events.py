@@ -2,18 +2,18 @@
 
 from .. import _core
 from ._enums import event_flags, stream_flags
-from ._errors import LogicError
+from ._errors import refusal
 
 
 class Stream(_core.Stream):
-    """Stream(flags=0, priority=0): a queue of work on the current device. flags: stream_flags.NON_BLOCKING does not wait
-    for the default stream; a lower priority number comes first. On the CPU work is done when it is given."""
+    """Stream(flags=0, priority=0): a queue of work on the current device. flags: stream_flags.NON_BLOCKING does not
+    wait for the default stream; a lower priority number comes first. On the CPU work is done when it is given."""
 
     __slots__ = ()
 
     def __new__(cls, flags=0, priority=0):
         if int(flags) not in (0, stream_flags.NON_BLOCKING):
-            raise LogicError(f"cuStreamCreate({int(flags)}) failed: CUDA_ERROR_INVALID_VALUE: flags is one of stream_flags")
+            raise refusal(f"cuStreamCreate({int(flags)})", "flags is one of stream_flags")
         return super().__new__(cls, _core._raw_current(), non_blocking=bool(flags), priority=priority)
 
     def __init__(self, flags=0, priority=0):
@@ -37,7 +37,7 @@ class Event(_core.Event):
 
     def __new__(cls, flags=0):
         if int(flags) & ~7:
-            raise LogicError(f"cuEventCreate({int(flags)}) failed: CUDA_ERROR_INVALID_VALUE: flags are event_flags")
+            raise refusal(f"cuEventCreate({int(flags)})", "flags are event_flags")
         return super().__new__(
             cls,
             _core._raw_current(),
@@ -64,7 +64,7 @@ class Event(_core.Event):
         try:
             return event.elapsed(self)
         except ValueError as error:
-            raise LogicError(f"cuEventElapsedTime failed: CUDA_ERROR_INVALID_HANDLE: {error}") from None
+            raise refusal("cuEventElapsedTime", f"{error}", "INVALID_HANDLE") from None
 
     def time_till(self, event):
         """Milliseconds from this event to the other one, as time_since."""

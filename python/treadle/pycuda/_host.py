@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from ._enums import host_alloc_flags, mem_attach_flags
-from ._errors import LogicError
+from ._errors import LogicError, refusal
 
 
 def shape_of(shape):
@@ -38,7 +38,7 @@ class HostPointer:
 
     def _check(self, what):
         if self._freed:
-            raise LogicError(f"{what} failed: CUDA_ERROR_INVALID_VALUE: the memory was freed")
+            raise refusal(f"{what}", "the memory was freed")
 
     def get_device_pointer(self):
         """Where kernels find the memory: an int."""
@@ -73,6 +73,8 @@ class PagelockedHostAllocation(HostAllocation):
 
 class ManagedAllocation(HostPointer):
     """Memory that host and device share: managed_empty(…).base."""
+
+    _managed = True  # arrays on it can be kernels' arguments
 
     def free(self):
         """Lets go of the memory; it goes when no array shows it. LogicError: it was freed before."""
@@ -110,7 +112,7 @@ class AlignedHostAllocation(HostPointer):
     ptr = property(lambda self: self._room.ctypes.data + self._offset, doc="The address.")
 
     def get_device_pointer(self):
-        raise LogicError("cuMemHostGetDevicePointer failed: CUDA_ERROR_INVALID_VALUE: the memory is ordinary: register_host_memory it")
+        raise refusal("cuMemHostGetDevicePointer", "the memory is ordinary: register_host_memory it")
 
     def free(self):
         """Lets go of the memory; it goes when no array shows it."""
@@ -173,7 +175,7 @@ def managed_empty(shape, dtype, order="C", mem_flags=0):
     mem_attach_flags. Synchronise before the host looks at what a kernel wrote."""
     flags = int(mem_flags)
     if flags not in (0, *map(int, mem_attach_flags)):
-        raise LogicError(f"cuMemAllocManaged({flags}) failed: CUDA_ERROR_INVALID_VALUE: flags is one of mem_attach_flags")
+        raise refusal(f"cuMemAllocManaged({flags})", "flags is one of mem_attach_flags")
 
     def make(nbytes):
         return ManagedAllocation(_core.HostMemory(_core._raw_current(), "managed", nbytes))
@@ -203,7 +205,8 @@ def _family(empty):
 
     for fn, kind in ((zeros, "zeros"), (empty_like, "empty_like"), (zeros_like, "zeros_like")):
         fn.__name__ = fn.__qualname__ = f"{name}_{kind}"
-        fn.__doc__ = f"As {name}_empty, {'filled with zeros' if 'zeros' in kind else 'contents undefined'}{', in the shape, dtype and order of ary' if 'like' in kind else ''}."
+        like = ", in the shape, dtype and order of ary" if "like" in kind else ""
+        fn.__doc__ = f"As {name}_empty, {'filled with zeros' if 'zeros' in kind else 'contents undefined'}{like}."
     return zeros, empty_like, zeros_like
 
 

@@ -4,7 +4,7 @@ import numpy
 
 from .. import _core
 from .._core import DeviceAllocation
-from ._errors import LogicError
+from ._errors import refusal
 
 _copy_host = _core._raw_copy_host
 _copy = _core._raw_copy
@@ -15,8 +15,8 @@ ALIGNMENT = 512  # of rows that mem_alloc_pitch lays out: what texture units wan
 
 
 class PointerHolderBase:
-    """What has device memory in a way of its own: a class derived from it with get_pointer(), which returns the address,
-    stands for a DeviceAllocation in all calls."""
+    """What has device memory in a way of its own: a class derived from it with get_pointer(), which returns the
+    address, stands for a DeviceAllocation in all calls."""
 
     def get_pointer(self):
         raise NotImplementedError(f"{type(self).__name__} has no get_pointer()")
@@ -39,7 +39,7 @@ def mem_alloc_like(ary):
 def mem_alloc_pitch(width, height, access_size):
     """Memory for height rows of width bytes, and the bytes from row to row: (DeviceAllocation, pitch)."""
     if access_size not in (4, 8, 16):
-        raise LogicError(f"cuMemAllocPitch({width}, {height}, {access_size}) failed: CUDA_ERROR_INVALID_VALUE: elements have 4, 8 or 16 bytes")
+        raise refusal(f"cuMemAllocPitch({width}, {height}, {access_size})", "elements have 4, 8 or 16 bytes")
     pitch = -(-width // ALIGNMENT) * ALIGNMENT
     return DeviceAllocation(pitch * height), pitch
 
@@ -59,8 +59,8 @@ def memcpy_htod(dest, src):
 
 
 def memcpy_htod_async(dest, src, stream=None):
-    """As memcpy_htod, on a stream. Pinned memory has to stay as it is until the stream has passed; other memory has been
-    read on return."""
+    """As memcpy_htod, on a stream. Pinned memory has to stay as it is until the stream has passed; other memory has
+    been read on return."""
     _copy_host(False, dest, src, stream, False)
 
 
@@ -140,7 +140,12 @@ def _memset(size, doc):
     def block_later(dest, pitch, data, width, height, stream=None):
         _fill(dest, pitch, size, _word(size, data), width, height, stream, False)
 
-    for fn, name in ((plain, "memset_d{}"), (later, "memset_d{}_async"), (block, "memset_d2d{}"), (block_later, "memset_d2d{}_async")):
+    for fn, name in (
+        (plain, "memset_d{}"),
+        (later, "memset_d{}_async"),
+        (block, "memset_d2d{}"),
+        (block_later, "memset_d2d{}_async"),
+    ):
         fn.__name__ = fn.__qualname__ = name.format(8 * size)
         fn.__doc__ = f"{doc}; count and width count elements, pitch is the bytes from row to row."
     return plain, later, block, block_later

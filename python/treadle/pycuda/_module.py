@@ -15,15 +15,17 @@ _CACHE, _SHARED = 0, 1  # what Kernel.set_config sets
 
 
 class Module:
-    """Code that is loaded on the device of the current context. Made by SourceModule, module_from_file, module_from_buffer;
-    it stays loaded as long as it, or a Function of it, is there."""
+    """Code that is loaded on the device of the current context. SourceModule, module_from_file and module_from_buffer
+    make one; it stays loaded as long as it, or a Function of it, is there."""
 
     def __init__(self, program):
         self._program = program
         self._references = {}
 
     def get_function(self, name):
-        """The Function of that name, also "ns::f", or an instance of a template, "f<float, 4>". LogicError: there is none."""
+        """The Function of that name, also "ns::f", or an instance of a template, "f<float, 4>".
+
+        LogicError: there is none."""
         try:
             return Function(self._program.kernel(name), self)
         except ValueError as error:
@@ -45,10 +47,11 @@ class Module:
 
     def get_texref(self, name):
         """The TextureReference of a texture<…> in the text. LogicError: there is none."""
-        for row, _type, dims, as_float in self._program.textures:
-            if row == name:
-                return self._reference(name, lambda at: TextureReference(at, as_float, dims))
-        raise LogicError(f"cuModuleGetTexRef failed: CUDA_ERROR_NOT_FOUND: the text declares no texture reference {name!r}")
+        rows = [row for row in self._program.textures if row[0] == name]
+        if not rows:
+            raise LogicError(f"cuModuleGetTexRef failed: CUDA_ERROR_NOT_FOUND: the text declares no texture {name!r}")
+        _name, _type, dims, as_float = rows[0]
+        return self._reference(name, lambda at: TextureReference(at, as_float, dims))
 
     def get_surfref(self, name):
         """The SurfaceReference of a surface<…> in the text. LogicError: there is none."""
@@ -59,7 +62,8 @@ class Module:
 
 
 def module_from_buffer(buffer, options=(), message_handler=None):
-    """A Module of a cubin, PTX, a fatbin, or what compiler.compile gave. Options of the driver's compiler are not needed."""
+    """A Module of a cubin, PTX, a fatbin, or what compiler.compile gave. options, of the driver's compiler, are not
+    needed."""
     del options
     module = Module(_core.load_program(buffer, device=_core._raw_current()))
     if message_handler:
@@ -88,8 +92,8 @@ def _attribute(number, doc):
 class Function:
     """A kernel of a module: f(*args, block=(x, y, z), grid=(x, y), shared=0, stream=None).
 
-    Arguments are checked against the kernel's signature: numbers become its types, a NumPy scalar of another size or kind
-    is a TypeError, and so is an array whose elements are not what the pointer points to."""
+    Arguments are checked against the kernel's signature: numbers become its types; a NumPy scalar of another size or
+    kind is a TypeError, and so is an array whose elements are not what the pointer points to."""
 
     def __init__(self, kernel, module):
         self._kernel, self._module = kernel, module
@@ -118,8 +122,8 @@ class Function:
     # ---- prepared calls ----
 
     def prepare(self, arg_types, texrefs=()):
-        """Says the arguments' types, by letters of the struct module ("PPif") or as a list of dtypes and "P"; returns the
-        function. TypeError: they are not those of the kernel's signature, where it is known."""
+        """Says the arguments' types, by letters of the struct module ("PPif") or as a list of dtypes and "P"; returns
+        the function. TypeError: they are not those of the kernel's signature, where it is known."""
         self.arg_format = arg_types if isinstance(arg_types, str) else "".join(map(_letter, arg_types))
         self.texrefs = list(texrefs)
         self.prepared_call = self._kernel.prepare(self.arg_format)

@@ -1,7 +1,7 @@
 """PyCUDA's memory pools: blocks that were let go are kept in bins and handed out again at once.
 
-treadle's own pool stands below, and waits for the device's work before it hands memory out anew; these do not, as PyCUDA's
-do not: whoever uses several streams orders them.
+treadle's own pool stands below, and waits for the device's work before it hands memory out anew; these do not, as
+PyCUDA's do not: whoever uses several streams orders them.
 """
 
 import operator
@@ -12,6 +12,7 @@ import numpy
 
 from . import _host
 from . import driver as cuda
+from ._errors import refusal
 
 _MANTISSA = 2  # bits of a bin's size: sizes of a bin differ by a quarter at most
 
@@ -44,7 +45,7 @@ class _Pool:
         """(memory, bytes of the block)"""
         size = operator.index(size)
         if size < 0:
-            raise cuda.LogicError(f"allocate({size}) failed: CUDA_ERROR_INVALID_VALUE: a negative size")
+            raise refusal(f"allocate({size})", "a negative size")
         nbytes = alloc_size(bin_number(size))
         with self._lock:
             held = self._bins.get(nbytes)
@@ -114,7 +115,7 @@ class _Pooled:
 
     def _check(self, what):
         if self._memory is None:
-            raise cuda.LogicError(f"{what} failed: CUDA_ERROR_INVALID_VALUE: the memory was freed")
+            raise refusal(f"{what}", "the memory was freed")
 
 
 class PooledDeviceAllocation(_Pooled, cuda.PointerHolderBase):
@@ -132,8 +133,8 @@ class PooledDeviceAllocation(_Pooled, cuda.PointerHolderBase):
 
 
 class PooledHostAllocation(_Pooled):
-    """Page-locked memory of a pool: the base of an array that PageLockedMemoryPool.allocate made. It goes back when no array
-    shows it."""
+    """Page-locked memory of a pool: the base of an array that PageLockedMemoryPool.allocate made. It goes back when no
+    array shows it."""
 
     @property
     def __array_interface__(self):

@@ -26,16 +26,26 @@ def _program(source, options, keep, arch, cache_dir, include_dirs, device, names
     if keep:
         folder = tempfile.mkdtemp(prefix="treadle-") if keep is True else os.fspath(keep)
         print(f"*** compiler output in {folder}")
-    return _core.program(source, device=device, options=options, keep=folder, arch=arch, names=names, cache=cache_dir is not False,
-                         cache_dir=os.fspath(cache_dir) if cache_dir else None)  # fmt: skip
+    return _core.program(
+        source,
+        device=device,
+        options=options,
+        keep=folder,
+        arch=arch,
+        names=names,
+        cache=cache_dir is not False,
+        cache_dir=os.fspath(cache_dir) if cache_dir else None,
+    )
 
 
 def compile(source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None, code=None, cache_dir=None,
             include_dirs=(), target="cubin"):  # fmt: skip
-    """The text's code as bytes, for driver.module_from_buffer: a cubin, with target="ptx" PTX; on the CPU a shared object.
+    """The text's code as bytes, for driver.module_from_buffer: a cubin, with target="ptx" PTX; on the CPU a shared
+    object.
 
     options: as nvcc takes them; arch: "sm_90"; the device's where it is None. code and nvcc are not needed, and neither
-    is no_extern_c, since kernels are found by their names. CompileError holds the compiler's words, with the text's lines."""
+    is no_extern_c, since kernels are found by their names. CompileError holds the compiler's words, with the text's
+    lines."""
     del nvcc, no_extern_c, code
     device = _core._raw_current()
     if target not in ("cubin", "ptx", "fatbin"):
@@ -48,12 +58,13 @@ def compile(source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, ar
 
 
 class SourceModule:
-    """A module compiled from text: SourceModule(source, options=None, keep=False, arch=None, cache_dir=None, include_dirs=()).
+    """A module compiled from text: SourceModule(source, options=None, keep=False, arch=None, cache_dir=None,
+    include_dirs=(), names=()).
 
     options are nvcc's ("-DN=4", "-use_fast_math"). get_function finds kernels by name, also instances of templates
-    ("f<float, 4>"), with or without extern "C"; where the text has variables, instances are named in names, or asked for
-    before anything else. cache_dir=False keeps nothing on disk. CompileError holds the compiler's
-    words, with the text's lines."""
+    ("f<float, 4>"), with or without extern "C"; where the text has variables, instances are named in names, or asked
+    for before anything else. cache_dir=False keeps nothing on disk. CompileError holds the compiler's words, with the
+    text's lines."""
 
     def __init__(self, source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None, code=None,
                  cache_dir=None, include_dirs=(), names=()):  # fmt: skip
@@ -70,8 +81,9 @@ class DynamicModule(SourceModule):
     """Texts that become one module: add_source for each, then link(). They see each other as parts of one text; kernels
     that launch kernels (dynamic parallelism) are not here."""
 
-    def __init__(self, nvcc="nvcc", link_options=None, keep=False, no_extern_c=False, arch=None, code=None, cache_dir=None,
-                 include_dirs=(), message_handler=None, log_verbose=False, cuda_libdir=None):  # fmt: skip
+    def __init__(self, nvcc="nvcc", link_options=None, keep=False, no_extern_c=False, arch=None, code=None,
+                 cache_dir=None, include_dirs=(), message_handler=None, log_verbose=False,
+                 cuda_libdir=None):  # fmt: skip
         del nvcc, link_options, no_extern_c, code, message_handler, log_verbose, cuda_libdir
         self._settings = keep, arch, cache_dir, tuple(include_dirs)
         self._texts, self._options = [], []
@@ -86,15 +98,16 @@ class DynamicModule(SourceModule):
     def link(self):
         """Compiles what was added; returns the module."""
         keep, arch, cache_dir, include_dirs = self._settings
-        self._open(_program("\n".join(self._texts), self._options or None, keep, arch, cache_dir, include_dirs, _core._raw_current()))
+        text, options = "\n".join(self._texts), self._options or None
+        self._open(_program(text, options, keep, arch, cache_dir, include_dirs, _core._raw_current()))
         return self
 
 
 class DynamicSourceModule(DynamicModule):
     """As SourceModule, by DynamicModule."""
 
-    def __init__(self, source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None, code=None, cache_dir=None,
-                 include_dirs=(), cuda_libdir=None):  # fmt: skip
+    def __init__(self, source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None, code=None,
+                 cache_dir=None, include_dirs=(), cuda_libdir=None):  # fmt: skip
         super().__init__(keep=keep, arch=arch, cache_dir=cache_dir, include_dirs=include_dirs)
         del nvcc, no_extern_c, code, cuda_libdir
         self.add_source(source, options).link()

@@ -1,23 +1,29 @@
 """The CUDA driver's interface by PyCUDA's names, on a GPU, or on the CPU where there is none.
 
-Names of modules and functions (Module, Function, module_from_file, module_from_buffer) are compiled code's: ``_module``.
+Names of compiled code (Module, Function, module_from_file, module_from_buffer) come from ``_module``.
 """
 
 from .. import _core
 from .._core import DeviceAllocation
 from . import _blocks, _enums, _errors, _host, _memory
 from ._contexts import Context, Device, init
-from ._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError
+from ._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError, refusal
 from ._events import Event, Stream
 from ._memory import PointerHolderBase, mem_alloc
 
 _INTERNAL = {"as_array", "enum_of", "made", "shape_of"}
 
+
 def _own(module):
     """The public names that a module of ours defines."""
     for name, value in vars(module).items():
         home = getattr(value, "__module__", module.__name__)
-        if not name.startswith("_") and name not in _INTERNAL and home == module.__name__ and type(value).__name__ != "module":
+        if (
+            not name.startswith("_")
+            and name not in _INTERNAL
+            and home == module.__name__
+            and type(value).__name__ != "module"
+        ):
             yield name, value
 
 
@@ -50,12 +56,16 @@ def stop_profiler():
 
 def initialize_profiler(config_file, output_file, output_mode):
     """LogicError: CUDA 13's driver has no such profiler; use Nsight, or treadle.profile()."""
-    raise LogicError(f"cuProfilerInitialize({config_file!r}) failed: CUDA_ERROR_NOT_SUPPORTED: the driver lost this profiler; use Nsight or treadle.profile()")
+    raise refusal(
+        f"cuProfilerInitialize({config_file!r})",
+        "the driver lost this profiler; use Nsight or treadle.profile()",
+        "NOT_SUPPORTED",
+    )
 
 
 def mem_get_ipc_handle(devptr):
-    """Bytes by which another process opens a DeviceAllocation's memory with IPCMemoryHandle. It stays until that process
-    has let go of it. LogicError on the CPU."""
+    """Bytes by which another process opens a DeviceAllocation's memory with IPCMemoryHandle. It stays until that
+    process has let go of it. LogicError on the CPU."""
     if not isinstance(devptr, DeviceAllocation):
         raise TypeError(f"mem_get_ipc_handle takes a DeviceAllocation, not {type(devptr).__name__}")
     return devptr._send()
@@ -79,7 +89,7 @@ class IPCMemoryHandle(DeviceAllocation):
         self.free()
 
 
-_CODE = ("Module", "Function", "module_from_file", "module_from_buffer", "Linker")
+_CODE = ("Module", "Function", "module_from_file", "module_from_buffer")
 
 
 def __getattr__(name):

@@ -6,16 +6,18 @@
 #define __CUDACC_VER_MINOR__ 0
 #define CUDART_VERSION 13000
 #define __CUDACC__ 1
+// Volta's: threads of a warp go their own ways, and texts for later ones fall back from instructions that only those have.
+#define __CUDA_ARCH__ 700
 #define TREADLE_CPU 1 // a text may ask whether it is compiled for a CPU
 
 #define TD_CU_INLINE static inline __attribute__((always_inline, unused))
 
 // A kernel stands in the loop over its threads: inlined, so that the loop can be vectorised.
-#define __global__ __attribute__((always_inline, visibility("hidden"))) inline
-#define __device__ __attribute__((unused))
-#define __host__ __attribute__((unused))
-#define __constant__ __attribute__((unused))
-#define __managed__ __attribute__((unused))
+#define __global__ __attribute__((always_inline)) inline
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
