@@ -100,6 +100,18 @@ td_culib_printed(size_t *nbytes)
     return text;
 }
 
+void
+td_culib_lock(bool lock)
+{
+    if (lock) {
+        pthread_mutex_lock(&loaded.mu);
+        pthread_mutex_lock(&printed.mu);
+    } else {
+        pthread_mutex_unlock(&printed.mu);
+        pthread_mutex_unlock(&loaded.mu);
+    }
+}
+
 bool
 td_culib_has_printed(void)
 {

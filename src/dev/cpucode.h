@@ -43,4 +43,6 @@ td_status td_culib_run(const td_culib *l, const td_cu_kernel *k, const td_dims *
 char *td_culib_printed(size_t *nbytes);
 bool  td_culib_has_printed(void); /* is there anything? */
 
+void td_culib_lock(bool lock); /* round fork() */
+
 #endif

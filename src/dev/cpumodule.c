@@ -40,7 +40,8 @@ td_cpu_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nby
 {
     return td_culib_global(m->handle, name, ptr, nbytes)
                ? TD_OK
-               : td_fail(TD_ERR_VALUE, "%s: no variable \"%s\" in the module", m->dev->info.name, name);
+               : td_fail(TD_ERR_VALUE, "%s: no variable \"%s\" in the module", m->dev->info.name,
+                         name);
 }
 
 td_status

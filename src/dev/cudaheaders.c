@@ -28,7 +28,8 @@ beside(void *ctx, const char *dir)
     td_args *a = ctx;
     char path[PATH_MAX], real[PATH_MAX], more[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/../include", dir) >= (int)sizeof path || !realpath(path, real))
+    if (snprintf(path, sizeof path, "%s/../include", dir) >= (int)sizeof path ||
+        !realpath(path, real))
         return false;
     for (int i = 0; i < a->n; i++)
         if (strcmp(a->v[i] + 2, real) == 0)
@@ -38,7 +39,8 @@ beside(void *ctx, const char *dir)
             td_args_add(a, "-I%s", real);
             break;
         }
-    if (snprintf(more, sizeof more, "%s/cccl", real) < (int)sizeof more && there(more, "cuda/std/version"))
+    if (snprintf(more, sizeof more, "%s/cccl", real) < (int)sizeof more &&
+        there(more, "cuda/std/version"))
         td_args_add(a, "-I%s", more);
     return false;
 }
@@ -50,7 +52,8 @@ td_cuda_include(td_args *a, const char *library)
     td_args found = {0}; /* these only, so that none comes twice */
     char dir[PATH_MAX];
 
-    if (slash && snprintf(dir, sizeof dir, "%.*s", (int)(slash - library), library) < (int)sizeof dir)
+    if (slash &&
+        snprintf(dir, sizeof dir, "%.*s", (int)(slash - library), library) < (int)sizeof dir)
         (void)beside(&found, dir);
     (void)td_lib_each_folder(beside, &found);
     for (int i = 0; i < found.n; i++)
@@ -71,7 +74,8 @@ td_cuda_include(td_args *a, const char *library)
     "#pragma once\n"                                                                               \
     "#define CHAR_BIT 8\n#define SCHAR_MIN (-128)\n#define SCHAR_MAX 127\n#define UCHAR_MAX 255\n" \
     "#define SHRT_MIN (-32768)\n#define SHRT_MAX 32767\n#define USHRT_MAX 65535\n"                 \
-    "#define INT_MIN (-2147483647 - 1)\n#define INT_MAX 2147483647\n#define UINT_MAX 4294967295u\n" \
+    "#define INT_MIN (-2147483647 - 1)\n#define INT_MAX 2147483647\n#define UINT_MAX "             \
+    "4294967295u\n"                                                                                \
     "#define LONG_MIN (-9223372036854775807l - 1)\n#define LONG_MAX 9223372036854775807l\n"        \
     "#define ULONG_MAX 18446744073709551615ul\n"                                                   \
     "#define LLONG_MIN (-9223372036854775807ll - 1)\n#define LLONG_MAX 9223372036854775807ll\n"    \
@@ -94,24 +98,24 @@ td_cuda_include(td_args *a, const char *library)
 #define NOTHING "" /* what of it a GPU has, NVRTC knows by itself */
 
 #define HEADERS(H)                                                                                 \
-    H("stdio.h", NOTHING)                                                                  \
-    H("stdlib.h", NOTHING)                                                                 \
-    H("string.h", NOTHING)                                                                 \
-    H("assert.h", NOTHING)                                                                 \
-    H("stddef.h", NOTHING)                                                                 \
-    H("cstdio", NOTHING)                                                                   \
-    H("cstdlib", NOTHING)                                                                  \
-    H("cstring", NOTHING)                                                                  \
-    H("cassert", NOTHING)                                                                  \
-    H("cstddef", NOTHING)                                                                  \
-    H("math.h", MATHS)                                                                     \
-    H("cmath", MATHS)                                                                      \
-    H("stdint.h", INTS)                                                                    \
-    H("cstdint", INTS)                                                                     \
-    H("inttypes.h", INTS)                                                                  \
-    H("limits.h", LIMITS)                                                                  \
-    H("climits", LIMITS)                                                                   \
-    H("float.h", FLOATS)                                                                   \
+    H("stdio.h", NOTHING)                                                                          \
+    H("stdlib.h", NOTHING)                                                                         \
+    H("string.h", NOTHING)                                                                         \
+    H("assert.h", NOTHING)                                                                         \
+    H("stddef.h", NOTHING)                                                                         \
+    H("cstdio", NOTHING)                                                                           \
+    H("cstdlib", NOTHING)                                                                          \
+    H("cstring", NOTHING)                                                                          \
+    H("cassert", NOTHING)                                                                          \
+    H("cstddef", NOTHING)                                                                          \
+    H("math.h", MATHS)                                                                             \
+    H("cmath", MATHS)                                                                              \
+    H("stdint.h", INTS)                                                                            \
+    H("cstdint", INTS)                                                                             \
+    H("inttypes.h", INTS)                                                                          \
+    H("limits.h", LIMITS)                                                                          \
+    H("climits", LIMITS)                                                                           \
+    H("float.h", FLOATS)                                                                           \
     H("cfloat", FLOATS)
 
 #define NAME(name, text) name,

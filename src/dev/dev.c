@@ -1,5 +1,6 @@
 /* dev.c - finds devices, checks arguments, dispatches to a device's table. */
 #include "base/opts.h"
+#include "dev/cpucode.h"
 #include "dev/driver.h"
 #include "dev/share.h"
 #include "dev/tape.h"
@@ -58,11 +59,13 @@ before_fork(void)
         hold(atomic_load(&all.cuda[i]));
     td_host_lock(true);
     td_site_lock(true);
+    td_culib_lock(true);
 }
 
 static void
 after_fork(void)
 {
+    td_culib_lock(false);
     td_site_lock(false);
     td_host_lock(false);
     while (held.n > 0)

@@ -25,7 +25,7 @@ enum { CLANG_NEWEST = 30, CLANG_OLDEST = 10 };
 static struct {
     pthread_mutex_t mu;
     char *path; /* PATH, when it was looked for */
-    char  found[PATH_MAX];
+    char found[PATH_MAX];
 } cxx = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static bool
@@ -119,8 +119,7 @@ version(char *out, size_t n)
         memset(&s, 0, sizeof s);
     td_hash_hex(this_cpu(), hex);
     snprintf(out, n, "%s %lld.%09ld %lld for %s %s", path, (long long)s.st_mtim.tv_sec,
-             s.st_mtim.tv_nsec, (long long)s.st_size, march(),
-             td_options()->cpu ? "" : hex);
+             s.st_mtim.tv_nsec, (long long)s.st_size, march(), td_options()->cpu ? "" : hex);
     return TD_OK;
 }
 
@@ -153,10 +152,20 @@ static void
 add_command(td_args *a, const char *path, const td_source_job *job, const td_temp *t)
 {
     static const char *const flags[] = {
-        "-x",           "c++",      "-std=c++17",
-        "-shared",      "-fPIC",    "-fvisibility=hidden",
-        "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing",
-        "-Wl,--as-needed", "-Wno-attributes", "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-aggressive-loop-optimizations",
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fno-strict-aliasing",
+        "-Wl,--as-needed",
+        "-Wno-attributes",
+        "-Wno-unknown-pragmas",
+        "-Wno-pass-failed",
+        "-Wno-aggressive-loop-optimizations",
     };
     char dir[PATH_MAX];
 

@@ -84,10 +84,12 @@ plain_name(const char *name, size_t n, char *out, size_t room)
     size_t at = 0;
 
     for (size_t i = 0; i < n && at + 1 < room; i++) {
-        if (name[i] == '(' && i && (name[i - 1] == '<' || name[i - 1] == ',' || name[i - 1] == ' ')) {
+        if (name[i] == '(' && i &&
+            (name[i - 1] == '<' || name[i - 1] == ',' || name[i - 1] == ' ')) {
             const char *close = memchr(name + i, ')', n - i);
 
-            if (close && close + 1 < name + n && (isdigit((unsigned char)close[1]) || close[1] == '-')) {
+            if (close && close + 1 < name + n &&
+                (isdigit((unsigned char)close[1]) || close[1] == '-')) {
                 i = (size_t)(close - name);
                 continue;
             }
@@ -106,7 +108,8 @@ is_called(const char *demangled, const char *name)
     const char *from = demangled, *end = demangled;
     int depth = 0;
 
-    for (; *end && *end != '\n' && !(*end == '(' && depth == 0 && end[-(end > demangled)] != ' '); end++) {
+    for (; *end && *end != '\n' && !(*end == '(' && depth == 0 && end[-(end > demangled)] != ' ');
+         end++) {
         depth += *end == '<' || *end == '(';
         depth -= *end == '>' || *end == ')';
         if (*end == ' ' && depth == 0)
@@ -152,7 +155,8 @@ demangle(const char *nvcc, const td_image *i, td_text *lines)
     if (!st)
         st = td_spawn_run(a.v, lines, &code);
     td_args_free(&a);
-    return !st && code ? td_fail(TD_ERR_LIBRARY, "%s: %s", path, lines->s ? lines->s : "failed") : st;
+    return !st && code ? td_fail(TD_ERR_LIBRARY, "%s: %s", path, lines->s ? lines->s : "failed")
+                       : st;
 }
 
 static td_status

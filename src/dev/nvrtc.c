@@ -79,8 +79,10 @@ add_arch(td_args *a, const char *arch, bool *cubin)
             best = have[i];
     }
     if (!best)
-        return td_fail(TD_ERR_JIT, "NVRTC (%s) makes no code for %s: its oldest is sm_%d; an older "
-                       "one is in the package nvidia-cuda-nvrtc-cu12", path, arch, n ? have[0] : 0);
+        return td_fail(TD_ERR_JIT,
+                       "NVRTC (%s) makes no code for %s: its oldest is sm_%d; an older "
+                       "one is in the package nvidia-cuda-nvrtc-cu12",
+                       path, arch, n ? have[0] : 0);
     *cubin = known && strncmp(arch, "sm_", 3) == 0;
     if (known)
         td_args_add(a, "--gpu-architecture=%s", arch);
@@ -139,7 +141,8 @@ failed(const td_source_job *job, const char *log)
 {
     static const struct {
         const char *header, *package;
-    } wheels[] = {{"curand", "nvidia-curand"}, {"cuda", "nvidia-cuda-runtime"},
+    } wheels[] = {{"curand", "nvidia-curand"},
+                  {"cuda", "nvidia-cuda-runtime"},
                   {"cooperative_groups", "nvidia-cuda-runtime"}};
     const char *at = log ? strstr(log, "cannot open source file \"") : NULL;
 
@@ -199,7 +202,8 @@ compile(const td_source_job *job, td_image *out)
     td_status st;
 
     TD_TRY(td_lib_once(&state, load));
-    TD_TRY(RTC_TRY(CreateProgram, &p, job->text, job->file, td_host_headers, td_host_header, td_host_header_as));
+    TD_TRY(RTC_TRY(CreateProgram, &p, job->text, job->file, td_host_headers, td_host_header,
+                   td_host_header_as));
     st = run(p, job, out);
     (void)rtc.DestroyProgram(&p);
     return st || !job->keep ? st : keep(job, out);

@@ -12,6 +12,20 @@
 
 /* ---- command lines ---- */
 
+/* Room for one more and the NULL behind it. */
+static bool
+reserve(td_args *a)
+{
+    int cap = a->n + 2 > a->cap ? 2 * a->cap + 16 : a->cap;
+    const char **v = cap == a->cap ? a->v : realloc((void *)a->v, (size_t)cap * sizeof *v);
+
+    if (!v)
+        return false;
+    a->v = v;
+    a->cap = cap;
+    return true;
+}
+
 void
 td_args_add(td_args *a, const char *fmt, ...)
 {
@@ -22,15 +36,8 @@ td_args_add(td_args *a, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    s = n < 0 || a->failed ? NULL : malloc((size_t)n + 1);
-    if (s && a->n + 2 > a->cap) {
-        const char **v = realloc(a->v, (size_t)(2 * a->cap + 16) * sizeof *v);
-
-        a->v = v ? v : a->v;
-        a->cap = v ? 2 * a->cap + 16 : a->cap;
-    }
-    if (!s || a->n + 2 > a->cap) {
-        free(s);
+    s = n < 0 || a->failed || !reserve(a) ? NULL : malloc((size_t)n + 1);
+    if (!s) {
         a->failed = true;
         return;
     }

@@ -7,9 +7,10 @@
 /* row - an option.  nvcc takes a value as "-Dx", "-D x", "-D=x" or "--define-macro=x". */
 typedef struct row {
     const char *name, *alias; /* alias "": none */
-    char        value;        /* 'v': one follows; 0: none */
-    char        ours;         /* 'o': which code is made is the job's to say */
-    const char *to[2];        /* by td_dialect; %s is the value; NULL: left out; words are parted by spaces */
+    char value;               /* 'v': one follows; 0: none */
+    char ours;                /* 'o': which code is made is the job's to say */
+    const char
+        *to[2]; /* by td_dialect; %s is the value; NULL: left out; words are parted by spaces */
 } row;
 
 static const row rows[] = {
@@ -21,11 +22,15 @@ static const row rows[] = {
     {"-isystem", "--system-include", 'v', 0, {"-I%s", "-isystem%s"}},
     {"-include", "--pre-include", 'v', 0, {"--pre-include=%s", "--include=%s"}},
     {"-I", "--include-path", 'v', 0, {"-I%s", "-I%s"}},
-    {"-std", "--std", 'v', 0, {"--std=%s", NULL}}, /* hostcxx.c: its headers want C++17 */
+    {"-std", "--std", 'v', 0, {"--std=%s", NULL}},           /* hostcxx.c: its headers want C++17 */
     {"-arch", "--gpu-architecture", 'v', 'o', {NULL, NULL}}, /* td_source_job.arch */
     {"-gencode", "--generate-code", 'v', 'o', {NULL, NULL}},
     {"-code", "--gpu-code", 'v', 'o', {NULL, NULL}},
-    {"-use_fast_math", "--use_fast_math", 0, 0, {"--use_fast_math", "-freciprocal-math -D__USE_FAST_MATH__"}},
+    {"-use_fast_math",
+     "--use_fast_math",
+     0,
+     0,
+     {"--use_fast_math", "-freciprocal-math -D__USE_FAST_MATH__"}},
     {"-G", "--device-debug", 0, 0, {"-G", "-g -O0"}},
     {"-lineinfo", "--generate-line-info", 0, 0, {"-lineinfo", "-g"}},
     {"-g", "--debug", 0, 0, {NULL, "-g"}},

@@ -27,7 +27,7 @@ typedef struct op {
     int nword;
     int narg;      /* a kernel's */
     size_t offset; /* the first of narg, where its arguments lie side by side */
-    size_t patch; /* the first of npatch */
+    size_t patch;  /* the first of npatch */
     int npatch;
     td_stream *s;
 } op;

@@ -117,7 +117,8 @@ read_includes(scan *s, const char *text, const char *from)
             p += 5;
         p = skip_blanks(p);
         if (*p != '"' && *p != '<') {
-            if (*p == '_' || (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') || *p == '\\' || *p == '/')
+            if (*p == '_' || (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z') || *p == '\\' ||
+                *p == '/')
                 return TD_SKIP; /* a macro */
             continue;
         }

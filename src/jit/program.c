@@ -245,11 +245,12 @@ add_instance(td_program *p, const char *name, td_part **out)
         return TD_OK;
     }
     if (p->cxx->nglobal)
-        return td_fail(TD_ERR_VALUE,
-                       "%s was not named when %s was compiled, and the text has variables (%s) that "
-                       "a module of its own would have again: name it from the start, or ask for "
-                       "it before anything else",
-                       name, p->cxx->file, p->cxx->global[0].name);
+        return td_fail(
+            TD_ERR_VALUE,
+            "%s was not named when %s was compiled, and the text has variables (%s) that "
+            "a module of its own would have again: name it from the start, or ask for "
+            "it before anything else",
+            name, p->cxx->file, p->cxx->global[0].name);
     while (*end)
         end = &(*end)->next;
     TD_TRY(td_program_part(p, names, 1, end));
@@ -269,8 +270,7 @@ find_func(td_program *p, const char *name, td_func **out)
     if (q && symbol == name)
         symbol = q->image.symbol[q->nname - 1]; /* the one that was added */
     if (q && q->module)
-        return td_program_signed(p, q, symbol, k ? k : declared(p, q->name[0]), name,
-                                 out);
+        return td_program_signed(p, q, symbol, k ? k : declared(p, q->name[0]), name, out);
     if (!p->parts->module)
         return td_fail(TD_ERR_VALUE, "%s was compiled for no device: it has no kernels to run",
                        p->cxx->file);

@@ -130,8 +130,8 @@ make_image(const td_program *p, const td_source_job *job, td_image *out)
 {
     td_hash key;
     td_span span;
-    td_status st = p->spec.cache && !job->keep && !td_options()->dump ? td_program_key(job, &key)
-                                                                       : TD_SKIP;
+    td_status st =
+        p->spec.cache && !job->keep && !td_options()->dump ? td_program_key(job, &key) : TD_SKIP;
 
     if (st == TD_SKIP)
         return compile(p, job, out);

@@ -110,8 +110,8 @@ read_device(PyObject *o, td_dev **out)
 static PyObject *
 program(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"text",  "device", "file",      "arch",  "options", "names",
-                                        "keep",  "cache_dir", "debug", "cache", NULL};
+    static const char *const names[] = {"text", "device",    "file",  "arch",  "options", "names",
+                                        "keep", "cache_dir", "debug", "cache", NULL};
     td_program_spec s = {.file = "kernel.cu"};
     texts options = {0}, instances = {0};
     td_program *p = NULL;
@@ -124,7 +124,8 @@ program(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
         !read_text(o[0], "text", &s.text) || !read_device(o[1], &s.dev) ||
         !read_text(o[2], "file", &s.file) || !read_text(o[3], "arch", &s.arch) ||
         !read_text(o[6], "keep", &s.keep) || !read_text(o[7], "cache_dir", &s.cache_dir) ||
-        !py_flag(py_is_none(o[8]) ? NULL : o[8], s.dev && py_mode_of(s.dev) != PY_PLAIN, &s.debug) ||
+        !py_flag(py_is_none(o[8]) ? NULL : o[8], s.dev && py_mode_of(s.dev) != PY_PLAIN,
+                 &s.debug) ||
         !py_flag(o[9], true, &s.cache))
         return NULL;
     if (!s.text)
@@ -181,8 +182,9 @@ get_kernel(PyObject *self, PyObject *name)
     const char *text = NULL;
 
     if (name == Py_None || !read_text(name, "a kernel's name", &text))
-        return PyErr_Occurred() ? NULL
-                                : PyErr_Format(PyExc_TypeError, "a kernel's name is a str, not None");
+        return PyErr_Occurred()
+                   ? NULL
+                   : PyErr_Format(PyExc_TypeError, "a kernel's name is a str, not None");
     return py_cukernel_new((py_program *)self, text);
 }
 
@@ -228,7 +230,8 @@ get_textures(PyObject *self, void *unused)
     (void)unused;
     for (uint32_t i = 0; t && c && i < c->ntexref; i++) {
         const td_cxx_texref *r = &c->texref[i];
-        PyObject *row = Py_BuildValue("(ssiN)", r->name, r->type, r->dims, PyBool_FromLong(r->as_float));
+        PyObject *row =
+            Py_BuildValue("(ssiN)", r->name, r->type, r->dims, PyBool_FromLong(r->as_float));
 
         if (!row) {
             Py_DECREF(t);
@@ -299,7 +302,8 @@ py_program_init(PyObject *m)
     };
     static PyGetSetDef getset[] = {
         {"kernels", get_kernels, NULL, "Names of the kernels in the text, templates too.", NULL},
-        {"textures", get_textures, NULL, "Texture references: (name, type, dims, as_float) each.", NULL},
+        {"textures", get_textures, NULL, "Texture references: (name, type, dims, as_float) each.",
+         NULL},
         {"image", get_image, NULL, "The code: a cubin, PTX or a shared object.", NULL},
         {"log", get_log, NULL, "What the compiler said.", NULL},
         {"device", get_device, NULL, "The device, or None: only compiled.", NULL},

@@ -1,8 +1,10 @@
 /* program.h - what the files about CUDA C++ programs share.
  *
  *   program.c        Program: a text that is compiled, its kernels and variables
- *   programkernel.c  Kernel and its prepared calls: from grid, block and arguments to a launch
- *   programargs.c    arguments to bytes, by the kernel's signature
+ *   programkernel.c  Kernel and its prepared calls, as types
+ *   programrun.c     from grid, block and arguments to a launch
+ *   programargs.c    arguments to bytes, by the kernel's signature: pointers
+ *   programnumber.c  numbers and structures among them
  */
 #ifndef TD_PYTHON_PROGRAM_H
 #define TD_PYTHON_PROGRAM_H
@@ -49,13 +51,36 @@ typedef struct py_cuargs {
     _Alignas(16) unsigned char bytes[PY_CU_BYTES];
 } py_cuargs;
 
+/* py_cuarg - the argument that is being converted. */
+typedef struct py_cuarg {
+    py_cuargs *g;
+    uint32_t   i;
+    const td_cxx_param *p; /* NULL: nothing is known */
+    unsigned char *to;     /* where it goes; NULL: behind those before it */
+} py_cuarg;
+
+/* ---- programnumber.c ---- */
+bool py_cuarg_number(py_cuarg *w, PyObject *o); /* a number, a structure's bytes */
+
 /* ---- programargs.c ---- */
+bool py_cuarg_refuse(const py_cuarg *w, PyObject *error, const char *text);
+bool py_cuarg_refuse_object(const py_cuarg *w, PyObject *o, const char *advice); /* TypeError: o's class is not for it */
+PyObject *py_cuarg_place(const py_cuarg *w); /* "add: argument 2 ('n', int)": what an error's text begins with */
+bool py_cuarg_put(py_cuarg *w, const void *bytes, uint32_t n);
+bool py_cuarg_object(py_cuarg *w, PyObject *o); /* one that has an address */
 /* All arguments, converted; arrays wait for py_cuargs_settle.  False: exception. */
 bool py_cuargs_read(py_cuargs *g, const py_cukernel *k, PyObject *const *args, Py_ssize_t nargs);
 /* Arrays are evaluated, those that are written become nobody else's, their addresses are put in.  To be followed by the launch
  * without giving the GIL up. */
 bool py_cuargs_settle(py_cuargs *g);
 PyObject *py_cukernel_signature(const py_cukernel *k); /* "add(const float *a, int n)" */
+
+/* ---- programrun.c ---- */
+void      py_cukernel_limits(py_cukernel *k); /* fills most in */
+/* kernel(grid, block, arguments, *, shared, stream, cooperative), and (grid, block, *arguments, ...) */
+PyObject *py_cukernel_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
+PyObject *py_cukernel_prepared(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
+PyObject *py_cukernel_packed(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 
 /* ---- programkernel.c ---- */
 PyObject *py_cukernel_new(py_program *p, const char *name);

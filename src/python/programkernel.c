@@ -5,9 +5,6 @@
  */
 #include "python/program.h"
 
-#include "array/capture.h"
-#include "dev/cpucode.h"
-#include "dev/driver.h"
 #include "dev/raw.h"
 #include "dev/site.h"
 
@@ -16,322 +13,9 @@
 #include <string.h>
 #include <structmember.h>
 
-#define HAVE_VECTORCALL  (1UL << 11)
-#define ARGUMENTS_OFFSET ((size_t)1 << (8 * sizeof(size_t) - 1))
+#define HAVE_VECTORCALL (1UL << 11)
 
 static PyTypeObject *kernel_type, *prepared_type;
-
-/* ---- grid and block ---- */
-
-static bool
-read_extent(PyObject *o, const char *what, uint32_t *out)
-{
-    long v = PyLong_CheckExact(o) ? PyLong_AsLong(o) : -1;
-
-    if (!PyLong_CheckExact(o)) {
-        PyObject *n = PyNumber_Index(o);
-
-        v = n ? PyLong_AsLong(n) : -1;
-        Py_XDECREF(n);
-    }
-    if (v > 0 && v <= UINT32_MAX) {
-        *out = (uint32_t)v;
-        return true;
-    }
-    if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError)) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_ValueError, "the %s's extents are positive numbers, not %R", what, o);
-    }
-    return false;
-}
-
-/* An int, or one to three of them. */
-static bool
-read_extents(PyObject *o, const char *what, uint32_t out[3])
-{
-    bool tuple = PyTuple_Check(o);
-    Py_ssize_t n;
-    bool ok = true;
-
-    out[0] = out[1] = out[2] = 1;
-    if (PyIndex_Check(o))
-        return read_extent(o, what, &out[0]);
-    n = tuple ? PyTuple_Size(o) : PySequence_Size(o);
-    if (n < 0)
-        PyErr_Clear();
-    if (n < 1 || n > 3) {
-        PyErr_Format(PyExc_TypeError, "the %s is a number or a tuple of up to three, not %R", what, o);
-        return false;
-    }
-    for (Py_ssize_t i = 0; ok && i < n; i++) {
-        PyObject *item = tuple ? PyTuple_GetItem(o, i) : PySequence_GetItem(o, i);
-
-        ok = item && read_extent(item, what, &out[i]);
-        if (!tuple)
-            Py_XDECREF(item);
-    }
-    return ok;
-}
-
-static bool
-read_shared(PyObject *o, uint32_t *out)
-{
-    PyObject *n = PyNumber_Index(o);
-    long long v = n ? PyLong_AsLongLong(n) : -1;
-
-    Py_XDECREF(n);
-    if (v >= 0 && v <= UINT32_MAX) {
-        *out = (uint32_t)v;
-        return true;
-    }
-    PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "the shared memory of a launch is a number of bytes, not %R", o);
-    return false;
-}
-
-/* ---- limits ---- */
-
-static const char *const extent_name[7] = {"the block's x", "the block's y", "the block's z",
-                                           "the grid's x",  "the grid's y",  "the grid's z",
-                                           "the block's number of threads"};
-
-static void
-read_limits(py_cukernel *k)
-{
-    static const uint32_t usual[7] = {1024, 1024, 64, INT32_MAX, UINT16_MAX, UINT16_MAX, 1024};
-    int v;
-
-    for (int i = 0; i < 6; i++) /* CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X … GRID_DIM_Z are 2 … 7 */
-        k->most[i] = td_dev_attribute(k->dev, 2 + i, &v) == TD_OK && v > 0 ? (uint32_t)v : usual[i];
-    k->most[6] = td_func_attribute(k->func, CU_FUNC_MAX_THREADS, &v) == TD_OK && v > 0 ? (uint32_t)v
-                                                                                       : usual[6];
-}
-
-static bool
-within_limits(const py_cukernel *k, const td_dims *d)
-{
-    const uint64_t have[7] = {d->block[0], d->block[1], d->block[2], d->grid[0],
-                              d->grid[1],  d->grid[2],
-                              (uint64_t)d->block[0] * d->block[1] * d->block[2]};
-
-    for (int i = 0; i < 7; i++)
-        if (have[i] > k->most[i]) {
-            PyErr_Format(PyExc_ValueError, "%U: %s is %llu, %s %s %u", k->name, extent_name[i],
-                         (unsigned long long)have[i],
-                         i == 6 ? "the kernel on" : "the device", td_dev_info(k->dev)->name,
-                         k->most[i]);
-            return false;
-        }
-    return true;
-}
-
-/* ---- the launch ---- */
-
-static void
-keep_arrays(const py_cuargs *g, bool on)
-{
-    for (uint32_t i = 0; i < g->narray; i++) {
-        if (on)
-            (void)td_buf_ref(g->array[i].buf);
-        else
-            td_buf_unref(g->array[i].buf);
-    }
-}
-
-/* On the CPU the kernel runs now, and others may use the GIL meanwhile. */
-static td_status
-launch_here(py_cuargs *g, td_stream *s, const td_dims *d)
-{
-    void *token;
-    td_status st;
-
-    keep_arrays(g, true);
-    token = td_graph_unlock();
-    st = td_launch(g->k->func, s, d, (const uint64_t *)(const void *)g->bytes, (int)g->n);
-    td_graph_lock(token);
-    keep_arrays(g, false);
-    return st;
-}
-
-static td_status
-launch_there(py_cuargs *g, td_stream *s, const td_dims *d)
-{
-    td_status st = td_stream_enter(s);
-
-    td_site_hold(); /* a failure that comes late names the line */
-    if (!st)
-        st = td_launch(g->k->func, s, d, (const uint64_t *)(const void *)g->bytes, (int)g->n);
-    for (uint32_t i = 0; !st && i < g->narray; i++)
-        if (g->array[i].buf->stream != s)
-            td_buf_use(g->array[i].buf, s);
-    td_site_release();
-    return st ? st : td_stream_leave(s);
-}
-
-/* A graph that is being captured launches it again: it keeps what the launch needs. */
-static bool
-keep_for_graph(const py_cukernel *k, PyObject *const *args, Py_ssize_t n)
-{
-    bool ok = py_capture_keep((PyObject *)(uintptr_t)k);
-
-    for (Py_ssize_t i = 0; ok && i < n; i++)
-        ok = py_capture_keep(args[i]);
-    return ok;
-}
-
-static PyObject *
-launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
-{
-    const py_cukernel *k = g->k;
-    td_dev *now;
-    td_status st;
-
-    d->offset = g->own ? g->offset : k->offset;
-    d->packed = g->nbytes;
-    d->what = k->label;
-    if (!py_ok(td_dev_current(&now)) ||
-        (td_capture_now() && !keep_for_graph(k, args, n)) || !py_cuargs_settle(g))
-        return NULL;
-    st = td_dev_info(k->dev)->kind == TD_DEV_CPU ? launch_here(g, s, d) : launch_there(g, s, d);
-    if (!py_program_flush() || !py_ok(st))
-        return NULL;
-    return Py_NewRef(Py_None);
-}
-
-/* keywords - those of a launch. */
-typedef struct keywords {
-    td_stream *stream;
-    uint32_t shared;
-    bool cooperative;
-} keywords;
-
-static bool
-read_keywords(const py_cukernel *k, PyObject *const *values, PyObject *names, keywords *out)
-{
-    Py_ssize_t n = names ? PyTuple_Size(names) : 0;
-
-    *out = (keywords){.stream = td_dev_stream(k->dev)};
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *name = PyTuple_GetItem(names, i);
-        bool ok;
-
-        if (PyUnicode_CompareWithASCIIString(name, "stream") == 0) {
-            ok = py_stream(values[i], k->dev, &out->stream);
-        } else if (PyUnicode_CompareWithASCIIString(name, "shared") == 0 ||
-                   PyUnicode_CompareWithASCIIString(name, "shared_size") == 0) { /* PyCUDA's word */
-            ok = read_shared(values[i], &out->shared);
-        } else if (PyUnicode_CompareWithASCIIString(name, "cooperative") == 0) {
-            ok = py_flag(values[i], false, &out->cooperative);
-        } else {
-            PyErr_Format(PyExc_TypeError, "a launch has no keyword '%U': shared, stream, cooperative",
-                         name);
-            ok = false;
-        }
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
-/* A launch's configuration from the first two arguments. */
-static bool
-read_dims(const py_cukernel *k, PyObject *const *args, const keywords *kw, td_dims *d)
-{
-    d->shared = kw->shared;
-    d->first = d->last = 0;
-    d->cooperative = kw->cooperative;
-    d->nbytes = 0;
-    d->site = 0;
-    return read_extents(args[0], "grid", d->grid) && read_extents(args[1], "block", d->block) &&
-           within_limits(k, d);
-}
-
-static PyObject *
-too_few(const py_cukernel *k, const char *how)
-{
-    PyErr_Format(PyExc_TypeError, "%U: a launch is %s", k->name, how);
-    return NULL;
-}
-
-/* kernel(grid, block, args, *, shared, stream, cooperative) */
-static PyObject *
-kernel_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
-{
-    const py_cukernel *k = (const py_cukernel *)self;
-    Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~ARGUMENTS_OFFSET), n;
-    PyObject *list, *item[PY_CU_ARGS], *r = NULL;
-    keywords kw;
-    py_cuargs g;
-    td_dims d;
-
-    if (nargs < 2 || nargs > 3)
-        return too_few(k, "kernel(grid, block, (arguments, ...), shared=, stream=, cooperative=)");
-    if (!read_keywords(k, args + nargs, names, &kw) || !read_dims(k, args, &kw, &d))
-        return NULL;
-    list = nargs < 3 ? PyTuple_New(0) : PyTuple_Check(args[2]) ? Py_NewRef(args[2]) : PySequence_Tuple(args[2]);
-    n = list ? PyTuple_Size(list) : 0;
-    if (list && n > PY_CU_ARGS)
-        PyErr_Format(PyExc_TypeError, "%U: %zd arguments, at most %d are possible", k->name, n, PY_CU_ARGS);
-    for (Py_ssize_t i = 0; i < n && n <= PY_CU_ARGS; i++)
-        item[i] = PyTuple_GetItem(list, i);
-    if (list && n <= PY_CU_ARGS && py_cuargs_read(&g, k, item, n))
-        r = launch(&g, kw.stream, &d, item, n);
-    Py_XDECREF(list);
-    return r;
-}
-
-/* prepared(grid, block, *args, shared, stream, cooperative) */
-static PyObject *
-prepared_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
-{
-    const py_cukernel *k = (const py_cukernel *)self;
-    Py_ssize_t nargs = (Py_ssize_t)(nargsf & ~ARGUMENTS_OFFSET);
-    keywords kw;
-    py_cuargs g;
-    td_dims d;
-
-    if (nargs < 2)
-        return too_few(k, "prepared(grid, block, *arguments, shared=, stream=)");
-    if (!read_keywords(k, args + nargs, names, &kw) || !read_dims(k, args, &kw, &d) ||
-        !py_cuargs_read(&g, k, args + 2, nargs - 2))
-        return NULL;
-    return launch(&g, kw.stream, &d, args + 2, nargs - 2);
-}
-
-/* kernel.packed(grid, block, buffer, *, shared, stream, cooperative) */
-static PyObject *
-kernel_packed(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
-{
-    const py_cukernel *k = (const py_cukernel *)self;
-    PyObject *r = NULL;
-    Py_buffer b;
-    keywords kw;
-    py_cuargs g;
-    td_dims d;
-
-    if (nargs != 3)
-        return too_few(k, "packed(grid, block, buffer, shared=, stream=)");
-    if (!read_keywords(k, args + nargs, names, &kw) || !read_dims(k, args, &kw, &d) ||
-        PyObject_GetBuffer(args[2], &b, PyBUF_SIMPLE) < 0)
-        return NULL;
-    if (!k->param) {
-        PyErr_Format(PyExc_TypeError,
-                     "%U: the driver does not tell its parameters: prepare it with a format", k->name);
-    } else if ((size_t)b.len != k->nbytes) {
-        PyErr_Format(PyExc_TypeError, "%U: %zd bytes of packed arguments for %u bytes of parameters",
-                     k->name, b.len, k->nbytes);
-    } else {
-        g.k = k;
-        g.n = k->nparam;
-        g.narray = 0;
-        g.own = false;
-        g.nbytes = k->nbytes;
-        memcpy(g.bytes, b.buf, k->nbytes);
-        r = launch(&g, kw.stream, &d, NULL, 0);
-    }
-    PyBuffer_Release(&b);
-    return r;
-}
 
 /* ---- formats ---- */
 
@@ -344,13 +28,23 @@ read_format(char c, td_cxx_param *out)
         uint8_t size;
         const char *type;
     } rows[] = {
-        {'P', 'p', 8, "void *"},   {'b', 'i', 1, "signed char"}, {'B', 'u', 1, "unsigned char"},
-        {'?', 'b', 1, "bool"},     {'h', 'i', 2, "short"},       {'H', 'u', 2, "unsigned short"},
-        {'i', 'i', 4, "int"},      {'I', 'u', 4, "unsigned int"}, {'l', 'i', 8, "long"},
-        {'L', 'u', 8, "unsigned long"}, {'q', 'i', 8, "long long"}, {'Q', 'u', 8, "unsigned long long"},
-        {'e', 'f', 2, "half"},     {'f', 'f', 4, "float"},       {'d', 'f', 8, "double"},
-        {'n', 'i', 8, "ptrdiff_t"}, {'N', 'u', 8, "size_t"},
-        {'F', 's', 8, "complex<float>"}, {'D', 's', 16, "complex<double>"},
+        {'P', 'p', 8, "void *"},
+        {'b', 'i', 1, "signed char"},
+        {'B', 'u', 1, "unsigned char"},
+        {'?', 'b', 1, "bool"},
+        {'h', 'i', 2, "short"},
+        {'H', 'u', 2, "unsigned short"},
+        {'i', 'i', 4, "int"},
+        {'I', 'u', 4, "unsigned int"},
+        {'l', 'i', 8, "long"},
+        {'L', 'u', 8, "unsigned long"},
+        {'q', 'i', 8, "long long"},
+        {'Q', 'u', 8, "unsigned long long"},
+        {'e', 'f', 2, "half"},
+        {'f', 'f', 4, "float"},
+        {'d', 'f', 8, "double"},
+        {'F', 's', 8, "complex<float>"},
+        {'D', 's', 16, "complex<double>"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -381,8 +75,11 @@ read_formats(const char *format, uint32_t *n)
         if (*format == ' ')
             continue;
         if (digits && format[digits] == 's' && digits < 5) { /* so many bytes: a structure */
-            p[*n] = (td_cxx_param){
-                .type = "struct", .name = "", .kind = 's', .size = (uint32_t)atoi(format), .item = '-'};
+            p[*n] = (td_cxx_param){.type = "struct",
+                                   .name = "",
+                                   .kind = 's',
+                                   .size = (uint32_t)atoi(format),
+                                   .item = '-'};
             format += digits;
         } else if (!read_format(*format, &p[*n])) {
             free(p);
@@ -402,7 +99,11 @@ natural_offsets(py_cukernel *k)
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < k->nparam; i++) {
-        uint32_t n = k->param[i].size, align = n && n % 16 == 0 ? 16 : n % 8 == 0 ? 8 : n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
+        uint32_t n = k->param[i].size, align = n && n % 16 == 0 ? 16
+                                               : n % 8 == 0     ? 8
+                                               : n % 4 == 0     ? 4
+                                               : n % 2 == 0     ? 2
+                                                                : 1;
 
         if (!n)
             return false;
@@ -482,7 +183,7 @@ py_cukernel_new(py_program *p, const char *name)
     td_graph_lock(token);
     if (!py_ok(st))
         return NULL;
-    k = new_kernel(kernel_type, (PyObject *)p, f, PyUnicode_FromString(name), kernel_call);
+    k = new_kernel(kernel_type, (PyObject *)p, f, PyUnicode_FromString(name), py_cukernel_call);
     if (!k)
         return NULL;
     sig = td_program_kernel(p->p, f);
@@ -490,7 +191,7 @@ py_cukernel_new(py_program *p, const char *name)
         k->param = sig->param;
         k->nparam = sig->nparam;
     }
-    read_limits(k);
+    py_cukernel_limits(k);
     if (!lay_out(k)) {
         Py_DECREF((PyObject *)k);
         return NULL;
@@ -534,13 +235,15 @@ kernel_prepare(PyObject *self, PyObject *arg)
     uint32_t n;
 
     if (!format)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "a format is a str of letters as in struct");
+        return PyErr_Occurred()
+                   ? NULL
+                   : PyErr_Format(PyExc_TypeError, "a format is a str of letters as in struct");
     p = read_formats(format, &n);
     if (!p || (k->param && !agree(k, p, n))) {
         free(p);
         return NULL;
     }
-    r = new_kernel(prepared_type, k->program, k->func, Py_NewRef(k->name), prepared_call);
+    r = new_kernel(prepared_type, k->program, k->func, Py_NewRef(k->name), py_cukernel_prepared);
     if (!r) {
         free(p);
         return NULL;
@@ -701,16 +404,18 @@ tp_call(PyObject *self, PyObject *args, PyObject *kw)
 }
 
 static PyMethodDef methods[] = {
-    {"packed", PY_FAST(kernel_packed), METH_FASTCALL | METH_KEYWORDS,
+    {"packed", PY_FAST(py_cukernel_packed), METH_FASTCALL | METH_KEYWORDS,
      "packed(grid, block, buffer, *, shared=0, stream=None): launches with arguments that lie side "
      "by side as in a C structure."},
     {"prepare", kernel_prepare, METH_O,
      "prepare(format): a function (grid, block, *arguments, shared=0, stream=None) whose arguments "
      "have the struct module's formats, 'PPif'."},
-    {"attribute", kernel_attribute, METH_O, "attribute(number): what the driver knows of it, by CU_FUNC_ATTRIBUTE number."},
+    {"attribute", kernel_attribute, METH_O,
+     "attribute(number): what the driver knows of it, by CU_FUNC_ATTRIBUTE number."},
     {"set_attribute", kernel_set_attribute, METH_VARARGS, "set_attribute(number, value)"},
     {"set_config", kernel_config, METH_VARARGS,
-     "set_config(which, value): which 0: the preferred cache, 1: the width of shared memory's banks."},
+     "set_config(which, value): which 0: the preferred cache, 1: the width of shared memory's "
+     "banks."},
     {"resident", kernel_resident, METH_VARARGS,
      "resident(threads, shared=0): how many blocks a multiprocessor holds at once."},
     {NULL, NULL, 0, NULL},
@@ -732,9 +437,12 @@ py_cukernel_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot slots[] = {
-        PY_SLOT(Py_tp_dealloc, dealloc), PY_SLOT(Py_tp_call, tp_call),
-        PY_SLOT(Py_tp_repr, kernel_repr), {Py_tp_members, members},
-        {Py_tp_methods, methods},        {Py_tp_getset, getset},
+        PY_SLOT(Py_tp_dealloc, dealloc),
+        PY_SLOT(Py_tp_call, tp_call),
+        PY_SLOT(Py_tp_repr, kernel_repr),
+        {Py_tp_members, members},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getset},
         {0, NULL},
     };
     static PyType_Spec spec = {

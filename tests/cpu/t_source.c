@@ -23,13 +23,15 @@ test_spawn(void)
     CHECK(!td_spawn_find("no such program", path, sizeof path));
     CHECK(!td_spawn_find("/etc/passwd", path, sizeof path));
     CHECK(td_spawn_find("sh", path, sizeof path) && strchr(path, '/'));
-    CHECK_OK(td_spawn_run((const char *[]){path, "-c", "echo out; echo err >&2; exit 3", NULL}, &said, &code));
+    CHECK_OK(td_spawn_run((const char *[]){path, "-c", "echo out; echo err >&2; exit 3", NULL},
+                          &said, &code));
     CHECK(code == 3 && said.s && strcmp(said.s, "out\nerr\n") == 0);
     CHECK_OK(td_spawn_run((const char *[]){path, "-c", "kill -9 $$", NULL}, &said, &code));
     CHECK(code == 128 + 9);
     CHECK_OK(td_spawn_run((const char *[]){path, "-c", "read x || exit 7", NULL}, &said, &code));
     CHECK(code == 7); /* its input is empty */
-    CHECK_FAILS(td_spawn_run((const char *[]){"/no/such/program", NULL}, &said, &code), TD_ERR_IO, "/no/such/program");
+    CHECK_FAILS(td_spawn_run((const char *[]){"/no/such/program", NULL}, &said, &code), TD_ERR_IO,
+                "/no/such/program");
     td_text_free(&said);
 }
 
@@ -47,7 +49,8 @@ test_temp(void)
     CHECK_OK(td_temp_read(&t, "a", &back, &n));
     CHECK(n == 4 && memcmp(back, "text", 5) == 0);
     free(back);
-    CHECK_FAILS(td_temp_read(&t, "b", &back, &n), TD_ERR_IO, td_temp_path(&t, "b", path, sizeof path));
+    CHECK_FAILS(td_temp_read(&t, "b", &back, &n), TD_ERR_IO,
+                td_temp_path(&t, "b", path, sizeof path));
     td_temp_end(&t);
     CHECK(access(dir, F_OK) != 0);
     CHECK_FAILS(td_temp_begin(&t, "/proc/none"), TD_ERR_IO, "/proc/none");
@@ -66,7 +69,8 @@ static const struct {
     {{"--include-path=/x"}, {"-I/x", "-I/x", "--include-path=/x"}},
     {{"-isystem", "/x"}, {"-I/x", "-isystem/x", "-isystem /x"}},
     {{"-std=c++17"}, {"--std=c++17", NULL, "-std=c++17"}},
-    {{"--use_fast_math"}, {"--use_fast_math", "-freciprocal-math -D__USE_FAST_MATH__", "--use_fast_math"}},
+    {{"--use_fast_math"},
+     {"--use_fast_math", "-freciprocal-math -D__USE_FAST_MATH__", "--use_fast_math"}},
     {{"-fmad=false"}, {"--fmad=false", "-ffp-contract=off", "-fmad=false"}},
     {{"-arch=sm_80"}, {NULL, NULL, NULL}},
     {{"-gencode", "arch=compute_80,code=sm_80"}, {NULL, NULL, NULL}},
@@ -142,7 +146,8 @@ test_includes(void)
     put_file(t.dir, "b.h", "int b;\n#include \"a.h\"\n");
     first = hash_of(text, t.dir, TD_OK);
     CHECK(!same(first, TD_HASH_INIT) && same(first, hash_of(text, t.dir, TD_OK)));
-    CHECK(same(TD_HASH_INIT, hash_of("#include <stdio.h>\n#include \"not/there.h\"", t.dir, TD_OK)));
+    CHECK(
+        same(TD_HASH_INIT, hash_of("#include <stdio.h>\n#include \"not/there.h\"", t.dir, TD_OK)));
     put_file(t.dir, "b.h", "int c;\n");
     again = hash_of(text, t.dir, TD_OK);
     CHECK(!same(first, again));
@@ -162,7 +167,12 @@ test_kept(void)
     const char *names[] = {"add", "f<float, 4>"};
     td_source_job job = {.text = "", .file = "t.cu", .name = names, .nname = 2, .arch = "host"};
     char *symbols[] = {"add", "_Z1fIfLi4EEvv"};
-    td_image in = {.data = "\1\2\3", .nbytes = 3, .symbol = symbols, .nsymbol = 2, .log = "a warning"}, out;
+    td_image in = {.data = "\1\2\3",
+                   .nbytes = 3,
+                   .symbol = symbols,
+                   .nsymbol = 2,
+                   .log = "a warning"},
+             out;
     td_hash key = td_hash_u64(TD_HASH_INIT, (uint64_t)getpid());
 
     td_program_keep(key, &in);
@@ -178,15 +188,16 @@ test_kept(void)
 
 /* ---- shared objects ---- */
 
-static const char host_text[] = "#include \"treadle_cuda.h\"\n"
-                                "#line 1 \"t.cu\"\n"
-                                "__device__ int total = 3;\n"
-                                "__global__ void put(TD_CU_PARAMS, int *o, char c, double d) { *o = total + c * int(d) + N; }\n"
-                                "TD_CU_TABLE_BEGIN\n"
-                                "TD_CU_KERNEL(TD_CU_PLAIN, \"put\", (put), 64)\n"
-                                "TD_CU_GLOBALS\n"
-                                "TD_CU_GLOBAL(\"total\", total)\n"
-                                "TD_CU_TABLE_END\n";
+static const char host_text[] =
+    "#include \"treadle_cuda.h\"\n"
+    "#line 1 \"t.cu\"\n"
+    "__device__ int total = 3;\n"
+    "__global__ void put(TD_CU_PARAMS, int *o, char c, double d) { *o = total + c * int(d) + N; }\n"
+    "TD_CU_TABLE_BEGIN\n"
+    "TD_CU_KERNEL(TD_CU_PLAIN, \"put\", (put), 64)\n"
+    "TD_CU_GLOBALS\n"
+    "TD_CU_GLOBAL(\"total\", total)\n"
+    "TD_CU_TABLE_END\n";
 
 static void
 run_module(td_dev *d, const void *image, bool device_memory)
@@ -232,7 +243,13 @@ static void
 test_host(void)
 {
     const char *names[] = {"put"}, *option[] = {"-DN=100"};
-    td_source_job job = {.text = host_text, .file = "t.cu", .name = names, .nname = 1, .arch = "host", .option = option, .noption = 1};
+    td_source_job job = {.text = host_text,
+                         .file = "t.cu",
+                         .name = names,
+                         .nname = 1,
+                         .arch = "host",
+                         .option = option,
+                         .noption = 1};
     char version[4096];
     td_dev *cpu, *null;
     td_image image;
@@ -244,7 +261,8 @@ test_host(void)
         return;
     }
     CHECK_OK(td_source_compile(&job, &image));
-    CHECK(td_culib_is(image.data) && td_culib_bytes(image.data) <= image.nbytes && td_culib_bytes(image.data) > 0);
+    CHECK(td_culib_is(image.data) && td_culib_bytes(image.data) <= image.nbytes &&
+          td_culib_bytes(image.data) > 0);
     run_module(cpu, image.data, false);
     run_module(null, image.data, true);
     for (int i = 0; i < 200; i++) { /* the same bytes again are another module */
@@ -265,25 +283,36 @@ test_host(void)
     CHECK_FAILS(td_source_compile(&job, &image), TD_ERR_JIT, "t.cu:2");
     job.text = "#include \"treadle_cuda.h\"\nint x;\n"; /* no table */
     CHECK_OK(td_source_compile(&job, &image));
-    CHECK(td_module_load(cpu, image.data, &(td_module *){NULL}) == TD_ERR_DEVICE && strstr(td_error(), "td_cu_module"));
+    CHECK(td_module_load(cpu, image.data, &(td_module *){NULL}) == TD_ERR_DEVICE &&
+          strstr(td_error(), "td_cu_module"));
     td_image_free(&image);
-    CHECK_FAILS(td_module_load(cpu, "no code of any kind at all", &(td_module *){NULL}), TD_ERR_DEVICE, "no shared object");
+    CHECK_FAILS(td_module_load(cpu, "no code of any kind at all", &(td_module *){NULL}),
+                TD_ERR_DEVICE, "no shared object");
 }
 
 /* ---- GPUs' compilers ---- */
 
-static const char gpu_text[] = "extern \"C\" __global__ void plain(int *o) { *o = 1; }\n"
-                               "namespace ns {\n"
-                               "template <class T, int N> __global__ void f(T *o, T v) { *o = v * N; }\n"
-                               "__global__ void g(unsigned *o) { *o = X; }\n"
-                               "}\n";
+static const char gpu_text[] =
+    "extern \"C\" __global__ void plain(int *o) { *o = 1; }\n"
+    "namespace ns {\n"
+    "template <class T, int N> __global__ void f(T *o, T v) { *o = v * N; }\n"
+    "__global__ void g(unsigned *o) { *o = X; }\n"
+    "}\n";
 
 static void
 compile_with(const td_compiler *c, const char *arch, const char *begins)
 {
-    const char *names[] = {"plain", "ns::f<float, 4>", "ns::f<int, -1>", "ns::g"}, *option[] = {"-D", "X=3"};
-    const char *symbols[] = {"plain", "_ZN2ns1fIfLi4EEEvPT_S1_", "_ZN2ns1fIiLin1EEEvPT_S1_", "_ZN2ns1gEPj"};
-    td_source_job job = {.text = gpu_text, .file = "g.cu", .name = names, .nname = 4, .arch = arch, .option = option, .noption = 2};
+    const char *names[] = {"plain", "ns::f<float, 4>", "ns::f<int, -1>", "ns::g"},
+               *option[] = {"-D", "X=3"};
+    const char *symbols[] = {"plain", "_ZN2ns1fIfLi4EEEvPT_S1_", "_ZN2ns1fIiLin1EEEvPT_S1_",
+                             "_ZN2ns1gEPj"};
+    td_source_job job = {.text = gpu_text,
+                         .file = "g.cu",
+                         .name = names,
+                         .nname = 4,
+                         .arch = arch,
+                         .option = option,
+                         .noption = 2};
     char version[4096];
     td_image image = {0};
 
@@ -295,7 +324,8 @@ compile_with(const td_compiler *c, const char *arch, const char *begins)
     CHECK_OK(c->compile(&job, &image));
     CHECK(image.nbytes && memcmp(image.data, begins, strlen(begins)) == 0 && image.nsymbol == 4);
     for (int i = 0; i < image.nsymbol; i++)
-        check_that(strcmp(image.symbol[i], symbols[i]) == 0, __FILE__, __LINE__, names[i], image.symbol[i]);
+        check_that(strcmp(image.symbol[i], symbols[i]) == 0, __FILE__, __LINE__, names[i],
+                   image.symbol[i]);
     td_image_free(&image);
     job.text = "\n__global__ void plain() { nothing(); }\n";
     job.nname = 1;

@@ -308,7 +308,7 @@ def test_graphs(program, dev):
 
     for v in (1, 2, 3):
         np.testing.assert_array_equal(f(td.full(10, v, "float32")).get(), np.full(10, 2.5 * v + 1, "float32"))
-    del axpy
+    axpy = None
     gc.collect()
     np.testing.assert_array_equal(f(td.full(10, 4, "float32")).get(), np.full(10, 11, "float32"))
 
@@ -412,3 +412,15 @@ def test_compiled_for_a_gpu_without_one():
         _core.program("\n__global__ void k() { missing(); }", device=False, arch="sm_90")
     with pytest.raises(ValueError, match="for no device"):
         program.kernel("f")
+
+
+def test_debug_mode_checks_pointers():
+    program = None
+    with td.device("cpu"), td.debug():
+        program = _core.program("__global__ void k(float *a, int at) { a[at] = 1; }")
+        a = td.zeros(10, "float32")
+        program.kernel("k")(1, 1, (a, 9))
+        for at in (10, -1):
+            with pytest.raises(td.DeviceError, match=rf"index {at} is out of bounds for a with size 10"):
+                program.kernel("k")(1, 1, (a, at))
+        np.testing.assert_array_equal(a.get(), [0] * 9 + [1])
