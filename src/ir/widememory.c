@@ -323,8 +323,7 @@ swap_once(wide *w, uint32_t i, td_val mask)
     bits = all ? w_int(w, TD_U64, 1) : td_bits(f, mask);
     bits = TD_E2(f, bitwise_and, bits, TD_E2(f, subtract, w_int(w, TD_U64, 0), bits));
     first = td_unbits(f, bits, w->lanes);
-    v = TD_E3(f, select, first, old,
-              TD_E3(f, select, TD_E2(f, equal, old, expected), new, old));
+    v = TD_E3(f, select, first, old, TD_E3(f, select, TD_E2(f, equal, old, expected), new, old));
     if (!all)
         v = TD_E3(f, select, mask, v, w_int(w, (td_dtype)s->dt, 0));
     w_defined(w, i, TD_NONE, v);
