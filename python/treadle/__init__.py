@@ -70,6 +70,7 @@ _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
     "_fuse": "fuse",
     "_graph": "graph",
+    "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
     "_build": "build",
     "_guvectorize": "guvectorize",
     "_jit": "jit njit prange",
@@ -87,6 +88,7 @@ _HOME = {
     "_namespace": "__array_namespace_info__ astype",
     "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
     "nanquantile nanstd nansum nanvar",
+    "_overlap": "may_share_memory shares_memory",
     "_pad": "pad",
     "_raw": "RawKernel RawModule",
     "_rawelement": "ElementwiseKernel",

@@ -26,9 +26,9 @@ class Fusion:
 def fuse(*args, **kwargs):
     """fuse(fn), @fuse, @fuse(kernel_name=...): fn itself, with CuPy's results.
 
-    Operations on treadle's arrays fuse without it, whatever function they stand in; what CuPy refuses in a fused function
-    (conditions on values, indexing, several reductions) works too. kernel_name is kept and not shown: profiles name the
-    operations."""
+    Operations on treadle's arrays fuse without it, whatever function they stand in; what CuPy refuses in a fused
+    function (conditions on values, indexing, several reductions) works too. kernel_name is kept and not shown:
+    profiles name the operations."""
     kernel_name = kwargs.pop("kernel_name", None)
     if kwargs or len(args) > 1:
         raise TypeError("fuse takes a function, or kernel_name=")

@@ -11,7 +11,9 @@ _ATTRIBUTES = {
     "preferred_shared_memory_carveout": 9,
 }  # fmt: skip
 _BACKENDS = ("nvrtc", "nvcc", "auto")
-_COMPLEX = "#include <cupy/complex.cuh>\n#define cuFloatComplex complex<float>\n#define cuDoubleComplex complex<double>\n"
+_COMPLEX = (
+    "#include <cupy/complex.cuh>\n#define cuFloatComplex complex<float>\n#define cuDoubleComplex complex<double>\n"
+)
 
 
 def _settable(name):
@@ -22,14 +24,15 @@ class RawKernel:
     """RawKernel(code, name, options=(), backend="nvrtc", *, translate_cucomplex=False,
     enable_cooperative_groups=False, jitify=False)
 
-    The kernel `name` ("add", "ns::add", "f<float, 4>") of a CUDA C++ text, compiled for the current device, a GPU or the
-    CPU, when it is first called there. options: as nvcc takes them ("-DN=4", "-I/dir", "--std=c++17", "-use_fast_math").
-    A C++ file's own name mangling is no matter: names need no extern "C".
+    The kernel `name` ("add", "ns::add", "f<float, 4>") of a CUDA C++ text, compiled for the current device, a GPU or
+    the CPU, when it is first called there. options: as nvcc takes them ("-DN=4", "-I/dir", "--std=c++17",
+    "-use_fast_math"). A C++ file's own name mangling is no matter: names need no extern "C".
 
-    k(grid, block, args, *, shared_mem=0, stream=None): grid and block are ints or tuples of up to three, args a tuple of
-    arrays (their memory is passed), numbers (converted to the parameter's type) and structures (numpy.void, bytes).
+    k(grid, block, args, *, shared_mem=0, stream=None): grid and block are ints or tuples of up to three, args a tuple
+    of arrays (their memory is passed), numbers (converted to the parameter's type) and structures (numpy.void, bytes).
     It returns when the kernel has been given to the stream; None: the current one. TypeError: arguments that do not fit
-    the kernel's signature; CompileError has the compiler's text; backend is accepted: what compiles is chosen by what is there.
+    the kernel's signature; CompileError has the compiler's text; backend is accepted: what compiles is chosen by what
+    is there.
 
     num_regs, local_size_bytes, shared_size_bytes, max_threads_per_block … are what the driver tells of it;
     max_dynamic_shared_size_bytes can be set."""
@@ -136,7 +139,9 @@ def _options(options):
 
 def _check(backend, jitify):
     if jitify:
-        raise ValueError("jitify=True is not supported: NVRTC compiles the text by itself; #include needs -I and its folder")
+        raise ValueError(
+            "jitify=True is not supported: NVRTC compiles the text by itself; #include needs -I and its folder"
+        )
     if backend not in _BACKENDS:
         raise ValueError(f"backend {backend!r} is not one of {', '.join(_BACKENDS)}")
 
@@ -154,9 +159,10 @@ class RawModule:
     """RawModule(*, code=None, path=None, options=(), backend="nvrtc", translate_cucomplex=False,
     enable_cooperative_groups=False, name_expressions=None, jitify=False)
 
-    Many kernels and variables of one CUDA C++ text, or of a compiled file (cubin, PTX, fatbin) at path, which needs a GPU.
-    name_expressions: the template instances to be compiled ("f<float>"); instances of a text without variables of its own
-    are also compiled when they are asked for. Compiled for a device when something is first asked for there."""
+    Many kernels and variables of one CUDA C++ text, or of a compiled file (cubin, PTX, fatbin) at path, which needs a
+    GPU. name_expressions: the template instances to be compiled ("f<float>"); instances of a text without variables
+    of its own are also compiled when they are asked for. Compiled for a device when something is first asked for
+    there."""
 
     def __init__(self, code=None, *, path=None, options=(), backend="nvrtc", translate_cucomplex=False,
                  enable_cooperative_groups=False, name_expressions=None, jitify=False):  # fmt: skip
@@ -197,11 +203,12 @@ class RawModule:
     def get_function(self, name):
         """The RawKernel of that name. ValueError: there is none; lists those there are."""
         made = RawKernel._in(self, name)
-        made.kernel
+        made.compile()
         return made
 
     def get_global(self, name):
-        """The MemoryPointer of a __device__ or __constant__ variable of the current device's. ValueError: there is none."""
+        """The MemoryPointer of a __device__ or __constant__ variable of the current device's. ValueError: there is
+        none."""
         from .cuda import MemoryPointer, UnownedMemory
 
         program = self.module

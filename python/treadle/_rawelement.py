@@ -44,8 +44,8 @@ class ElementwiseKernel:
     preamble stands before the kernel, loop_prep and after_loop before and after the loop of each thread.
 
     Called with arrays and numbers, and arrays for the results if they are there already; size= gives the count where
-    all parameters are raw; stream= (None: the current one). Returns the results: an array, or a tuple where there are several
-    or return_tuple is set. It runs on the arrays' device, a GPU or the CPU.
+    all parameters are raw; stream= (None: the current one). Returns the results: an array, or a tuple where there are
+    several or return_tuple is set. It runs on the arrays' device, a GPU or the CPU.
 
     TypeError: dtypes that do not fit, NumPy arrays. ValueError: shapes that do not fit. CompileError: says the text's
     errors."""
@@ -149,7 +149,11 @@ class ElementwiseKernel:
         else:
             dims, steps = layout
             flat = [s for row in steps for s in row]
-            key = (len(dims), tuple(_lie(row[-1], a.dtype.itemsize) for row, a in zip(steps, self._each(args))), n < 2**31)
+            key = (
+                len(dims),
+                tuple(_lie(row[-1], a.dtype.itemsize) for row, a in zip(steps, self._each(args))),
+                n < 2**31,
+            )
             numbers = [*dims, *flat]
         raws = tuple((a.ndim, a.is_c_contiguous()) for p, a in zip(self.params, args) if p.raw)
         is_array = tuple(type(a) is _core.ndarray for a in args)
@@ -238,7 +242,9 @@ class ElementwiseKernel:
             for p, c, size in elements
         )
         stores = "".join(
-            f"td_move<{vector * size}>(_raw_{p.name} + _td_i, _v_{p.name});\n" for p, c, size in elements if not p.is_const
+            f"td_move<{vector * size}>(_raw_{p.name} + _td_i, _v_{p.name});\n"
+            for p, c, size in elements
+            if not p.is_const
         )
         places = " | ".join(f"(size_t)_raw_{p.name}" for p, _, _ in elements)
         inside = self._body(elements, lambda p, c: f"_v_{p.name}[_td_k]")
@@ -250,16 +256,23 @@ class ElementwiseKernel:
         nd, lies, short = how
         if host:
             bases = "".join(
-                f"char *_at_{p.name} = (char *)_raw_{p.name}" + "".join(f" + _td_c{k} * _sp.step[{m}][{k}]" for k in range(nd)) + ";\n"
+                f"char *_at_{p.name} = (char *)_raw_{p.name}"
+                + "".join(f" + _td_c{k} * _sp.step[{m}][{k}]" for k in range(nd))
+                + ";\n"
                 for m, (p, _, _) in enumerate(elements)
             )
-            step = {"c": "(({c} *)_at_{n})[_td_j]", "0": "*({c} *)_at_{n}", "s": "*({c} *)(_at_{n} + _td_j * _sp.step[{m}][{k}])"}
+            step = {
+                "c": "(({c} *)_at_{n})[_td_j]",
+                "0": "*({c} *)_at_{n}",
+                "s": "*({c} *)(_at_{n} + _td_j * _sp.step[{m}][{k}])",
+            }
             order = {p.name: m for m, (p, _, _) in enumerate(elements)}
             body = self._body(
                 elements, lambda p, c: step[lies[order[p.name]]].format(c=c, n=p.name, m=order[p.name], k=nd - 1)
             )
             rows = "".join(
-                f"const ptrdiff_t _td_c{k} = _td_q % _sp.dim[{k}]; _td_q /= _sp.dim[{k}];\n" for k in range(nd - 2, -1, -1)
+                f"const ptrdiff_t _td_c{k} = _td_q % _sp.dim[{k}]; _td_q /= _sp.dim[{k}];\n"
+                for k in range(nd - 2, -1, -1)
             )
             return _SPACE, _STRIDED_HOST.format(
                 last=nd - 1, rows=rows, bases=bases, body=body,
@@ -273,10 +286,11 @@ class ElementwiseKernel:
                 lines.append(f"const ptrdiff_t _td_c{k} = _td_q - _td_p{k} * _td_d{k}; _td_q = _td_p{k};")
             else:
                 lines.append("const ptrdiff_t _td_c0 = _td_q;")
-        for m, (p, c, size) in enumerate(elements):
+        last = {"c": "_td_c{k} * {size}", "0": "0", "s": "_td_c{k} * _sp.step[{m}][{k}]"}
+        for m, (p, _, size) in enumerate(elements):
             steps = [f"_td_c{k} * _sp.step[{m}][{k}]" for k in range(nd - 1)]
-            steps += {"c": [f"_td_c{nd - 1} * {size}"], "0": [], "s": [f"_td_c{nd - 1} * _sp.step[{m}][{nd - 1}]"]}[lies[m]]
-            lines.append(f"const ptrdiff_t _at_{p.name} = {' + '.join(steps) or '0'};")
+            steps.append(last[lies[m]].format(k=nd - 1, m=m, size=size))
+            lines.append(f"const ptrdiff_t _at_{p.name} = {' + '.join(steps)};")
         body = self._body(
             elements, lambda p, c: f"*({'const ' if p.is_const else ''}{c} *)((char *)_raw_{p.name} + _at_{p.name})"
         )

@@ -21,7 +21,9 @@ class Param:
         kind, self.name = words[-2:]
         self.dtype, self.ctype, self.raw, self.is_const = None, kind, False, is_const
         if not self.name.isidentifier() or self.name in ("i", "n") or self.name.startswith("_"):
-            raise ValueError(f"parameter {text!r}: {self.name!r} cannot be its name: i, n and what begins with _ are taken")
+            raise ValueError(
+                f"parameter {text!r}: {self.name!r} cannot be its name: i, n and what begins with _ are taken"
+            )
         if len(kind) != 1:
             self.dtype = _core._bfloat16() if kind == "bfloat16" else _dtype(kind, text)
             self.ctype = _rawtext.ctype(self.dtype)
@@ -44,7 +46,9 @@ def _dtype(kind, text):
     except TypeError:
         found = None
     if found is None or found.name != kind:
-        raise ValueError(f"parameter {text!r}: {kind!r} is no type: one letter stands for any, else a dtype's full name")
+        raise ValueError(
+            f"parameter {text!r}: {kind!r} is no type: one letter stands for any, else a dtype's full name"
+        )
     return found
 
 
@@ -87,7 +91,9 @@ def _foreign(a, p, who):
     """Another library's array on a device, as ours without a copy."""
     if isinstance(a, numpy.ndarray) or not (hasattr(a, "__cuda_array_interface__") or hasattr(a, "__dlpack__")):
         more = "; treadle.asarray(x) copies it to the device" if isinstance(a, numpy.ndarray) else ""
-        raise TypeError(f"{who}: argument {p.name} is a {type(a).__name__}; arrays of devices and numbers are taken{more}")
+        raise TypeError(
+            f"{who}: argument {p.name} is a {type(a).__name__}; arrays of devices and numbers are taken{more}"
+        )
     return _core.asarray(a, copy=False)
 
 
@@ -107,9 +113,11 @@ def decide(in_params, out_params, in_args, out_args, who):
     for p in [*unknown, *out_params]:
         if p.dtype is None and p.ctype not in known:
             raise TypeError(f"{who}: no array tells what {p.ctype} of parameter {p.name} is; name its type there")
-    return [known.get(p.ctype, p.dtype) if p.dtype is None else p.dtype for p in in_params], [
-        known[p.ctype] if p.dtype is None else p.dtype for p in out_params
-    ], known
+    return (
+        [known.get(p.ctype, p.dtype) if p.dtype is None else p.dtype for p in in_params],
+        [known[p.ctype] if p.dtype is None else p.dtype for p in out_params],
+        known,
+    )
 
 
 def scalar(value, dtype):
@@ -199,6 +207,9 @@ def raw_parameter(p, dtype, ndim):
     """(declaration, statement) of a raw parameter."""
     const = "const " if p.is_const else ""
     c = _rawtext.ctype(dtype)
-    return f"{const}{c} *_raw_{p.name}, const td_shape<{ndim}> _shape_{p.name}", lambda plain: (
-        f"td_raw<{const}{c}, {ndim}, {'true' if plain else 'false'}> {p.name}(_raw_{p.name}, _shape_{p.name});\n"
+    return (
+        f"{const}{c} *_raw_{p.name}, const td_shape<{ndim}> _shape_{p.name}",
+        lambda plain: (
+            f"td_raw<{const}{c}, {ndim}, {'true' if plain else 'false'}> {p.name}(_raw_{p.name}, _shape_{p.name});\n"
+        ),
     )

@@ -19,9 +19,10 @@ class ReductionKernel:
     there is none. reduce_type: C++ type of a and b; None: that of the first result. Parameters are as in
     ElementwiseKernel.
 
-    Called with arrays and numbers, axis= (None: all; an int; a tuple), keepdims=, out= (or the results' arrays behind the
-    arguments), stream=. The arrays are broadcast against each other. Sums are taken in parts whose number depends on sizes
-    and device only. TypeError, ValueError, CompileError as ElementwiseKernel; ValueError: nothing to reduce and no identity."""
+    Called with arrays and numbers, axis= (None: all; an int; a tuple), keepdims=, out= (or the results' arrays behind
+    the arguments), stream=. The arrays are broadcast against each other. Sums are taken in parts whose number depends
+    on sizes and device only. TypeError, ValueError, CompileError as ElementwiseKernel; ValueError: nothing to reduce
+    and no identity."""
 
     def __init__(self, in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name="reduce_kernel",
                  reduce_type=None, reduce_dims=True, preamble="", options=()):  # fmt: skip
@@ -119,7 +120,9 @@ class ReductionKernel:
                 declared.append(text)
                 load.append(statement(contiguous))
             elif array:
-                declared.append(f"const {c} *_raw_{p.name}, const ptrdiff_t _td_o_{p.name}, const ptrdiff_t _td_r_{p.name}")
+                declared.append(
+                    f"const {c} *_raw_{p.name}, const ptrdiff_t _td_o_{p.name}, const ptrdiff_t _td_r_{p.name}"
+                )
                 kept, reduced = (_along(which, lie, p.name) for which, lie in zip("or", next(lies)))
                 load.append(f"const {c} {p.name} = _raw_{p.name}[{kept} + {reduced}];")
             else:
@@ -134,7 +137,7 @@ class ReductionKernel:
         form = {"host": host, "acc": "_type_reduce", "identity": self.identity}
         head = (
             f"{typedefs(known, dtypes)}{SUPPORT}{self.preamble}\ntypedef {kind} _type_reduce;\n"
-            f"static_assert(sizeof(_type_reduce) <= {size}, \"a reduce_type has at most {_ROOM} bytes\");\n"
+            f'static_assert(sizeof(_type_reduce) <= {size}, "a reduce_type has at most {_ROOM} bytes");\n'
             f"#define REDUCE(a, b) ({self.reduce_expr})\n#define POST_MAP(a) {self.post_map_expr}\n"
         )
         whole = _rawtext.reduce_kernel(

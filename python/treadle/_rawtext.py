@@ -87,7 +87,8 @@ for (ptrdiff_t i = _td_first; i < _td_last; ++i) {{
 
 
 def loop(body, *, host, n="n"):
-    """Statements that run body for every i (ptrdiff_t) from 0 to below n. body: statements; break ends a thread's part."""
+    """Statements that run body for every i (ptrdiff_t) from 0 to below n. body: statements; break ends a thread's
+    part."""
     return (_PIECE_LOOP if host else _GRID_LOOP).format(body=body, n=n)
 
 
@@ -101,7 +102,7 @@ def loop_dims(n, device, threads=128, vector=1):
 def elementwise(name, parameters, operation, *, host, preamble="", loop_prep="", after_loop=""):
     """A whole text: the kernel `name`(parameters, ptrdiff_t n), extern "C". parameters: C declarations, as
     "float *x, const float *y"; operation: statements with i and n. Launched with loop_dims(n, device)."""
-    parameters = f"{parameters}, ptrdiff_t n" if parameters.strip() else "ptrdiff_t n"
+    parameters = _listed(parameters, "ptrdiff_t n")
     return (
         f'{preamble}\nextern "C" __global__ void {name}({parameters})\n{{\n{loop_prep};\n'
         f"{loop(operation + ';', host=host)}{after_loop};\n}}\n"
@@ -229,19 +230,24 @@ _HOST_ACROSS = """\
 _NLANE, _TILE = 16, 64
 
 
+def _listed(parameters, more):
+    return f"{parameters}, {more}" if parameters.strip() else more
+
+
 def reduce_kernel(name, parameters, load, store, *, host, acc, identity, across=False):
     """One kernel that reduces: `name`(parameters, void *, ptrdiff_t _nout, ptrdiff_t _nred, int _w), extern "C".
 
     For each result _o < _nout the values of all _r < _nred are joined by the macro REDUCE(a, b), which the text before
-    has to define. load: statements that, given _o and _r, declare `const acc _a`; store: statements that, given _o, take
-    the result `_s`. identity: an expression; None: there is none, the first value is the start (_nred > 0 then).
+    has to define. load: statements that, given _o and _r, declare `const acc _a`; store: statements that, given _o,
+    take the result `_s`. identity: an expression; None: there is none, the first value is the start (_nred > 0 then).
     across: values of neighbouring results lie side by side in memory, not those of one result.
 
-    Where gridDim.y is more than 1 it has cut the reduced numbers into that many segments, whose results go to the void *
-    (else null), an array `_part` of acc, at [_seg * _nout + _o]; a second kernel (merge_kernel) joins them. reduce_dims tells how to launch."""
+    Where gridDim.y is more than 1 it has cut the reduced numbers into that many segments, whose results go to the
+    void * (else null), an array `_part` of acc, at [_seg * _nout + _o]; a second kernel (merge_kernel) joins them.
+    reduce_dims tells how to launch."""
     parts = {
         "name": name, "acc": acc, "load": load, "store": store, "identity": identity, "threads": THREADS,
-        "parameters": ", ".join(filter(None, [parameters.strip(), "void *_td_part_at, ptrdiff_t _nout, ptrdiff_t _nred, int _w"])),
+        "parameters": _listed(parameters, "void *_td_part_at, ptrdiff_t _nout, ptrdiff_t _nred, int _w"),
         "init": f" = {acc}({identity})" if identity is not None else "",
         "flag": "" if identity is not None else "bool _td_any = false;",
         "take": "_s = REDUCE(_s, _a);" if identity is not None
@@ -266,17 +272,19 @@ def reduce_kernel(name, parameters, load, store, *, host, acc, identity, across=
             else f"{{ const ptrdiff_t _o = _td_o + _td_l, _r = _td_first; {load} _td_acc[_td_l] = _a; }}"
         )
         parts["begin"] = f"for (int _td_l = 0; _td_l < _td_n; ++_td_l) {start}"
-        return _REDUCE_HOST.format(name=name, acc=acc, parameters=parts["parameters"], body=_HOST_ACROSS.format(**parts))
+        return _REDUCE_HOST.format(
+            name=name, acc=acc, parameters=parts["parameters"], body=_HOST_ACROSS.format(**parts)
+        )
     parts["lanes"] = _HOST_LANES.format(nlane=_NLANE, **parts) if identity is not None else ""
     return _REDUCE_HOST.format(name=name, acc=acc, parameters=parts["parameters"], body=_HOST_ALONG.format(**parts))
 
 
 def merge_kernel(name, parameters, store, *, host, acc, identity, across=True):
-    """The kernel that joins the segments of reduce_kernel: `name`(parameters, const void *in, void *, _nout, _nred, _w), where
-    in is what they were written to and _nred their count."""
+    """The kernel that joins the segments of reduce_kernel: `name`(parameters, const void *in, void *, _nout, _nred,
+    _w), where in is what they were written to and _nred their count."""
     load = f"const {acc} _a = ((const {acc} *)_td_in)[_r * _nout + _o];"
     return reduce_kernel(
-        name, ", ".join(filter(None, [parameters.strip(), "const void *_td_in"])), load,
+        name, _listed(parameters, "const void *_td_in"), load,
         store, host=host, acc=acc, identity=identity, across=across,
     )  # fmt: skip
 

@@ -102,8 +102,7 @@ standing_get(PyObject *self, PyObject *obj, PyObject *type)
     td_dev *d;
 
     (void)obj, (void)type;
-    if (!py_device(NULL, &d) ||
-        !py_ok(td_stream_of(d, (void *)((standing *)self)->number, &s)))
+    if (!py_device(NULL, &d) || !py_ok(td_stream_of(d, (void *)((standing *)self)->number, &s)))
         return NULL;
     return py_stream_wrap(s);
 }

@@ -229,9 +229,9 @@ texture_handle(PyObject *self, void *unused)
 static bool
 span_of(const Py_buffer *b, size_t *out)
 {
-    Py_ssize_t n = b->itemsize;
+    Py_ssize_t n = b->strides ? b->itemsize : b->len; /* ctypes' arrays tell no strides: C order */
 
-    for (int i = 0; i < b->ndim; i++) {
+    for (int i = 0; b->strides && i < b->ndim; i++) {
         if (b->strides[i] < 0) {
             PyErr_SetString(
                 PyExc_ValueError,

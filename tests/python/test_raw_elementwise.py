@@ -45,7 +45,13 @@ LAYS = [(), ("T",), ("half",), ("back",), ("row",), ("col",), ("T", "half"), ("h
 
 
 @settings(max_examples=25)
-@given(st.sampled_from(LAYS), st.sampled_from(LAYS), st.integers(1, 40), st.integers(1, 40), st.sampled_from(["cpu", "null"]))
+@given(
+    st.sampled_from(LAYS),
+    st.sampled_from(LAYS),
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.sampled_from(["cpu", "null"]),
+)
 def test_layouts(first, second, rows, columns, where):
     with td.device(where):
         n = max(rows, columns) if "T" in first + second else None
@@ -62,7 +68,9 @@ def test_layouts(first, second, rows, columns, where):
         np.testing.assert_array_equal(SQUARED(x, y).get(), want)
 
 
-@pytest.mark.parametrize("shapes", [((3, 1, 5), (4, 1)), ((2, 3, 4, 5), (4, 1)), ((), (7,)), ((6, 1), (1, 9)), ((1,), ())], ids=str)
+@pytest.mark.parametrize(
+    "shapes", [((3, 1, 5), (4, 1)), ((2, 3, 4, 5), (4, 1)), ((), (7,)), ((6, 1), (1, 9)), ((1,), ())], ids=str
+)
 def test_broadcasting(dev, rng, shapes):
     a, b = (rng.random(s) for s in shapes)
     z = SQUARED(td.asarray(a), td.asarray(b))
@@ -154,7 +162,9 @@ def test_raw(dev, rng):
 
 
 def test_indexer(dev):
-    place = td.ElementwiseKernel("T x", "int64 r", "r = _ind.get()[0] * 100 + _ind.get()[1] + _ind.size() * 0 + x", "place", False)
+    place = td.ElementwiseKernel(
+        "T x", "int64 r", "r = _ind.get()[0] * 100 + _ind.get()[1] + _ind.size() * 0 + x", "place", False
+    )
     want = np.arange(3)[:, None] * 100 + np.arange(4)
     np.testing.assert_array_equal(place(td.zeros((3, 4), dtype=td.int64)).get(), want)
     np.testing.assert_array_equal(place(td.zeros((4, 3), dtype=td.int64).T).get(), want)
@@ -169,7 +179,9 @@ def test_preamble_loop_prep_and_options(dev):
 
 
 def test_continue_and_inner_loops(dev):
-    k = td.ElementwiseKernel("int32 x", "int32 y", "y = 0; if (x & 1) continue; for (int j = 0; j < x; ++j) y += j;", "inner")
+    k = td.ElementwiseKernel(
+        "int32 x", "int32 y", "y = 0; if (x & 1) continue; for (int j = 0; j < x; ++j) y += j;", "inner"
+    )
     want = [0 if x & 1 else x * (x - 1) // 2 for x in range(50)]
     np.testing.assert_array_equal(k(td.arange(50, dtype=td.int32)).get(), want)
 

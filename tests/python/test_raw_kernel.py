@@ -110,7 +110,9 @@ def test_attributes(dev):
     assert k.max_dynamic_shared_size_bytes >= 4096
     with pytest.raises(AttributeError):
         k.num_regs = 3
-    assert k.name == "add" and k.options == () and k.backend == "nvrtc" and k.code == ADD and repr(k) == "<RawKernel add>"
+    assert (
+        k.name == "add" and k.options == () and k.backend == "nvrtc" and k.code == ADD and repr(k) == "<RawKernel add>"
+    )
     log = io.StringIO()
     k.compile(log_stream=log)
 

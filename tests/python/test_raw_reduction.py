@@ -8,7 +8,9 @@ import pytest
 import treadle as td
 
 NORM = td.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
-LARGEST = td.ReductionKernel("T x, S w, float64 q", "T y, S z", "x * (T)w + (T)q", "a > b ? a : b", "y = a; z = 3", None, "largest")
+LARGEST = td.ReductionKernel(
+    "T x, S w, float64 q", "T y, S z", "x * (T)w + (T)q", "a > b ? a : b", "y = a; z = 3", None, "largest"
+)
 SHAPES = [(10,), (5, 7), (3, 4, 5), (300, 33), (33, 300), (70000,), (3, 20000), (20000, 3), (2, 300, 3, 70)]
 
 
@@ -38,7 +40,9 @@ def test_several_operands_and_results(dev, rng):
     y, _ = LARGEST(td.asarray(big), td.ones(1, dtype=td.int32), 0)
     assert y.item() == big.max()
     wide = rng.random((3, 100_000))
-    np.testing.assert_array_equal(LARGEST(td.asarray(wide), td.ones(1, dtype=td.int32), 0, axis=1)[0].get(), wide.max(axis=1))
+    np.testing.assert_array_equal(
+        LARGEST(td.asarray(wide), td.ones(1, dtype=td.int32), 0, axis=1)[0].get(), wide.max(axis=1)
+    )
 
 
 def test_no_identity_needs_values(dev):

@@ -105,7 +105,13 @@ globals().update(_stubs.build(_stubs.CORE, "cuda"))
 globals().update(VECTORS)
 
 # Names of modules that are imported when they are asked for.
-_LATER = {"reduce": "_reduce", "Reduce": "_reduce", "vectorize": "_ufuncs", "guvectorize": "_ufuncs", "Graph": "_graphs"}
+_LATER = {
+    "reduce": "_reduce",
+    "Reduce": "_reduce",
+    "vectorize": "_ufuncs",
+    "guvectorize": "_ufuncs",
+    "Graph": "_graphs",
+}
 _LATER |= dict.fromkeys(
     "BaseMemory ManagedMemory Memory MemoryAsync MemoryAsyncPool MemoryPool PinnedMemory PinnedMemoryPointer "
     "PinnedMemoryPool UnownedMemory alloc alloc_pinned_memory get_allocator get_default_memory_pool "
@@ -114,10 +120,23 @@ _LATER |= dict.fromkeys(
     "_pools",
 )
 _LATER |= {"MemoryHook": "memory_hooks", "get_local_runtime_version": "runtime"}
-_MODULES = {"bf16", "cg", "cudadrv", "fp16", "libdevice", "memory_hooks", "nvtx", "profiler", "random", "runtime", "texture"}
+_MODULES = {
+    "bf16",
+    "cg",
+    "cudadrv",
+    "fp16",
+    "libdevice",
+    "memory_hooks",
+    "nvtx",
+    "profiler",
+    "random",
+    "runtime",
+    "texture",
+}
 _REFUSED = {
     "nccl": "several GPUs are not served yet",
-    "CFunctionAllocator": "memory comes from treadle's pool", "PythonFunctionAllocator": "memory comes from treadle's pool",
+    "CFunctionAllocator": "memory comes from treadle's pool",
+    "PythonFunctionAllocator": "memory comes from treadle's pool",
     "jitify": "NVRTC compiles kernels without it", "cub": "reductions and sorts have their own kernels",
 }  # fmt: skip
 

@@ -64,8 +64,8 @@ class ComputeCapability(tuple):
 
 
 def number(device):
-    """The treadle.device that a number means: of GPUs; 0 is the null device or the CPU where the thread's current device is
-    that. ValueError: there are not so many."""
+    """The treadle.device that a number means: of GPUs; 0 is the null device or the CPU where the thread's current
+    device is that. ValueError: there are not so many."""
     now, device = _core.device(), int(device)
     if now.kind != "cuda" and device == 0:
         return now
@@ -77,12 +77,13 @@ def number(device):
 
 class Device:
     """Device(device=None): a device where kernels run, by its number, by name ("cpu", "cuda:1") or as a treadle.device;
-    None: the current one. id: its number; name: the maker's; uuid; compute_capability: (major, minor), which as a text is "90".
+    None: the current one. id: its number; name: the maker's; uuid; compute_capability: (major, minor), which as a
+    text is "90".
 
     CUDA's attributes are attributes of the object, in capitals (MULTIPROCESSOR_COUNT); ``attributes`` is a dict of
-    those that the device has, by these names and by CuPy's (MultiProcessorCount). ``with device:`` makes it the thread's
-    current one, ``use()`` without an end. On the CPU compute_capability is that of a GPU with what its kernels can do,
-    (9, 0), and uuid is None. Without a GPU device 0 is the CPU."""
+    those that the device has, by these names and by CuPy's (MultiProcessorCount). ``with device:`` makes it the
+    thread's current one, ``use()`` without an end. On the CPU compute_capability is that of a GPU with what its
+    kernels can do, (9, 0), and uuid is None. Without a GPU device 0 is the CPU."""
 
     def __init__(self, device=None):
         if isinstance(device, Device):
@@ -120,7 +121,7 @@ class Device:
 
     @property
     def pci_bus_id(self):
-        """"0000:3B:00.0". DeviceError: the device has none."""
+        """ "0000:3B:00.0". DeviceError: the device has none."""
         where = [self._attribute(n) for n in ("PCI_DOMAIN_ID", "PCI_BUS_ID", "PCI_DEVICE_ID")]
         if None in where:
             raise _core.DeviceError(f"{self._device.name} is on no PCI bus")

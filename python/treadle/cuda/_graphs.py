@@ -14,8 +14,8 @@ class Graph:
     """What stream.end_capture() gives: recorded work, to be done by launch() any number of times.
 
     It uses the arrays that it was recorded with, whatever they hold by then; arrays that were there before and that it
-    writes to (kernels, x[...] = y, in-place operations) have the new values afterwards. An array that was made while it was
-    recorded has no values outside. kernels: how many it launches."""
+    writes to (kernels, x[...] = y, in-place operations) have the new values afterwards. An array that was made while
+    it was recorded has no values outside. kernels: how many it launches."""
 
     def __init__(self, capture, stream):
         self._capture, self._stream = capture, stream

@@ -11,10 +11,11 @@ from ._streams import given
 
 
 class MemoryPointer:
-    """MemoryPointer(mem, offset=0): an address in a device's memory; mem: an array, or memory of treadle.cuda's (Memory …).
+    """MemoryPointer(mem, offset=0): an address in a device's memory; mem: an array, or memory of treadle.cuda's
+    (Memory …).
 
-    By Numba's names: device_pointer (the address, an int), size (bytes from there on), owner. By CuPy's: ptr, mem, device,
-    device_id; ``p + n`` is n bytes further on. Memory lives as long as something points to it."""
+    By Numba's names: device_pointer (the address, an int), size (bytes from there on), owner. By CuPy's: ptr, mem,
+    device, device_id; ``p + n`` is n bytes further on. Memory lives as long as something points to it."""
 
     def __init__(self, mem, offset=0):
         self.owner = self.mem = mem
@@ -116,7 +117,7 @@ def _shape(shape):
 
 
 def _order(shape, dtype, strides, order):
-    """"C" or "F" of what was asked for; ValueError: other strides."""
+    """ "C" or "F" of what was asked for; ValueError: other strides."""
     if order not in ("C", "F"):
         raise ValueError(f"order is 'C' or 'F', not {order!r}")
     if strides is None:

@@ -1,7 +1,7 @@
 """Memory by CuPy's names: pools, allocators, pinned and managed memory.
 
-Arrays have their memory from treadle's own pool of the device (treadle.memory), which `get_default_memory_pool()` shows. An
-allocator of the program's serves `alloc`; arrays it does not serve.
+Arrays have their memory from treadle's own pool of the device (treadle.memory), which `get_default_memory_pool()`
+shows. An allocator of the program's serves `alloc`; arrays it does not serve.
 """
 
 import contextlib
@@ -199,8 +199,8 @@ def _told(allocator):
 
 
 def set_allocator(allocator=None):
-    """allocator(size) serves `alloc` from now on; None: the default pool's malloc. Arrays have their memory from treadle's
-    pool in any case: RuntimeWarning where allocator is not a plain pool's."""
+    """allocator(size) serves `alloc` from now on; None: the default pool's malloc. Arrays have their memory from
+    treadle's pool in any case: RuntimeWarning where allocator is not a plain pool's."""
     global _chosen
     if getattr(_local, "allocator", None) is not None:
         raise ValueError("set_allocator: not inside of using_allocator")

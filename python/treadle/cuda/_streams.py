@@ -1,7 +1,7 @@
 """Streams and events by numba.cuda's and CuPy's names; they are treadle.Stream and treadle.Event.
 
-A thread has a current stream (``with stream:``, ``stream.use()``): kernels of CUDA C++ and copies that name no stream go
-there. What arrays compute runs on the device's default stream all the same; both wait for each other.
+A thread has a current stream (``with stream:``, ``stream.use()``): kernels of CUDA C++ and copies that name no stream
+go there. What arrays compute runs on the device's default stream all the same; both wait for each other.
 """
 
 import contextlib
@@ -79,8 +79,8 @@ def get_current_stream(device_id=None):
 
 
 class ExternalStream:
-    """ExternalStream(ptr, device_id=-1): a treadle.Stream over a stream of another library, by its CUstream as a number. It has to
-    live until its work is done."""
+    """ExternalStream(ptr, device_id=-1): a treadle.Stream over a stream of another library, by its CUstream as a
+    number. It has to live until its work is done."""
 
     def __new__(cls, ptr, device_id=-1):
         from ._devices import number

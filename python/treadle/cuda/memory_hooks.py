@@ -50,8 +50,8 @@ class DebugPrintHook(MemoryHook):
 
 
 class LineProfileHook(MemoryHook):
-    """LineProfileHook(max_depth=0): bytes that each line of the program took; print_report() prints them, the most first.
-    A line stands by itself: callers are not told apart."""
+    """LineProfileHook(max_depth=0): bytes that each line of the program took; print_report() prints them, the most
+    first. A line stands by itself: callers are not told apart."""
 
     name = "LineProfileHook"
 

@@ -1,4 +1,5 @@
-"""What profilers outside of the process collect, by CuPy's names: start(), stop(). treadle.profile() profiles by itself."""
+"""What profilers outside of the process collect, by CuPy's names: start(), stop(). treadle.profile() profiles by
+itself."""
 
 from ._devices import profile_start as start
 from ._devices import profile_stop as stop

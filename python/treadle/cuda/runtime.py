@@ -1,8 +1,8 @@
 """The runtime's functions by CuPy's names (cupy.cuda.runtime): devices, addresses, copies, streams, events.
 
-Addresses, streams and events are ints. They work on GPUs, on the null device and on the CPU, where an address is the host's and
-all is done when a call returns. What lies outside of live memory is refused. Errors are treadle's: CUDARuntimeError is
-treadle.Error, which all of them derive from.
+Addresses, streams and events are ints. They work on GPUs, on the null device and on the CPU, where an address is the
+host's and all is done when a call returns. What lies outside of live memory is refused. Errors are treadle's:
+CUDARuntimeError is treadle.Error, which all of them derive from.
 """
 
 import ctypes
@@ -11,9 +11,9 @@ import threading
 from .. import _core
 from .._core import Error as CUDARuntimeError
 from ._attributes import NUMBER, RUNTIME_NAMES
-from ._devices import Device, number
-from ._devices import profile_start as profilerStart
-from ._devices import profile_stop as profilerStop
+from ._devices import Device, number, profile_start, profile_stop
+
+profilerStart, profilerStop = profile_start, profile_stop
 
 is_hip = False
 _lock = threading.Lock()
@@ -31,7 +31,9 @@ memAttachGlobal, memAttachHost, memAttachSingle = 1, 2, 4
 cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize = 0, 1, 2
 cudaLimitDevRuntimeSyncDepth, cudaLimitDevRuntimePendingLaunchCount, cudaLimitMaxL2FetchGranularity = 3, 4, 5
 cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged = range(4)
-cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat, cudaChannelFormatKindNone = range(4)
+cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat, cudaChannelFormatKindNone = (
+    range(4)
+)
 cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D = range(4)
 cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder = range(4)
 cudaFilterModePoint, cudaFilterModeLinear = range(2)
@@ -57,7 +59,8 @@ def check_status(status):
 
 
 def runtimeGetVersion():
-    """The version of CUDA that kernels are compiled for, 12040 for 12.4: the driver's, and 12000 where there is none."""
+    """The version of CUDA that kernels are compiled for, 12040 for 12.4: the driver's, and 12000 where there is
+    none."""
     return driverGetVersion() or 12000
 
 
@@ -336,8 +339,8 @@ def _copy2(dst, dpitch, src, spitch, width, height, kind, stream, wait):
         raise ValueError("cudaMemcpy2D: memcpyDefault is not served here; name the kind")
     if width and height:
         to = _side(dst, dpitch, height, kind in (memcpyHostToHost, memcpyDeviceToHost))
-        _core._raw_block(to, _side(src, spitch, height, kind in (memcpyHostToHost, memcpyHostToDevice)), width, height, 1,
-                         stream, wait)  # fmt: skip
+        of = _side(src, spitch, height, kind in (memcpyHostToHost, memcpyHostToDevice))
+        _core._raw_block(to, of, width, height, 1, stream, wait)
 
 
 def memcpy2D(dst, dpitch, src, spitch, width, height, kind):
@@ -453,12 +456,14 @@ def eventElapsedTime(start, end):
 _WHY = {
     "graph": "stream.begin_capture() and end_capture() give a treadle.cuda.Graph, which has launch() and upload()",
     "streamBeginCapture": "stream.begin_capture() is there", "streamEndCapture": "stream.end_capture() is there",
-    "memPool": "treadle.memory serves the device's pool", "mallocFromPoolAsync": "treadle.memory serves the device's pool",
+    "memPool": "treadle.memory serves the device's pool",
+    "mallocFromPoolAsync": "treadle.memory serves the device's pool",
     "deviceGetDefaultMemPool": "treadle.memory serves the device's pool",
     "deviceGetMemPool": "treadle.memory serves the device's pool",
     "deviceSetMemPool": "treadle.memory serves the device's pool",
     "ipc": "arrays go to other processes by pickle; treadle.pycuda.driver has handles of memory and events",
-    "mallocArray": "treadle.cuda.texture.CUDAarray is there", "malloc3DArray": "treadle.cuda.texture.CUDAarray is there",
+    "mallocArray": "treadle.cuda.texture.CUDAarray is there",
+    "malloc3DArray": "treadle.cuda.texture.CUDAarray is there",
     "freeArray": "treadle.cuda.texture.CUDAarray is there",
     "memcpy2D": "treadle.cuda.texture.CUDAarray copies", "memcpy3D": "treadle.cuda.texture.CUDAarray copies",
     "createTextureObject": "treadle.cuda.texture.TextureObject is there",
@@ -467,5 +472,7 @@ _WHY = {
 
 
 def __getattr__(name):
-    why = next((text for begin, text in _WHY.items() if name.startswith(begin)), "docs/guide-cupy.md tells what is there")
+    why = next(
+        (text for begin, text in _WHY.items() if name.startswith(begin)), "docs/guide-cupy.md tells what is there"
+    )
     raise AttributeError(f"module 'treadle.cuda.runtime' has no attribute '{name}': {why}")

@@ -9,7 +9,16 @@ from .. import _core
 from . import runtime
 
 _ARRAY, _DEVICE, _HOST = 3, 2, 1  # CUmemorytype
-_FORMAT = {("u", 8): 1, ("u", 16): 2, ("u", 32): 3, ("i", 8): 8, ("i", 16): 9, ("i", 32): 10, ("f", 16): 16, ("f", 32): 32}
+_FORMAT = {
+    ("u", 8): 1,
+    ("u", 16): 2,
+    ("u", 32): 3,
+    ("i", 8): 8,
+    ("i", 16): 9,
+    ("i", 32): 10,
+    ("f", 16): 16,
+    ("f", 32): 32,
+}
 _KIND = {runtime.cudaChannelFormatKindSigned: "i", runtime.cudaChannelFormatKindUnsigned: "u",
          runtime.cudaChannelFormatKindFloat: "f"}  # fmt: skip
 _INTEGER, _NORMALIZED, _SRGB = 1, 2, 16  # CU_TRSF_…
@@ -35,9 +44,9 @@ class ChannelFormatDescriptor:
 
 
 class CUDAarray:
-    """CUDAarray(desc, width, height=0, depth=0, flags=0): memory in the layout of texture units; extents in elements, 0:
-    there is no such axis. Arrays that are copied have shape ([depth,] [height,] channels * width), or one more axis of
-    channels at the end. flags: runtime.cudaArraySurfaceLoadStore for surfaces, …Layered."""
+    """CUDAarray(desc, width, height=0, depth=0, flags=0): memory in the layout of texture units; extents in elements,
+    0: there is no such axis. Arrays that are copied have shape ([depth,] [height,] channels * width), or one more
+    axis of channels at the end. flags: runtime.cudaArraySurfaceLoadStore for surfaces, …Layered."""
 
     def __init__(self, desc, width, height=0, depth=0, flags=0):
         if width <= 0 or height < 0 or depth < 0 or (depth and not height):
@@ -58,7 +67,15 @@ class CUDAarray:
         host = isinstance(arr, numpy.ndarray)
         if not (arr.flags.c_contiguous if host else arr.is_c_contiguous()):
             raise ValueError("CUDAarray: arrays that are copied are C-contiguous")
-        other = (_HOST if host else _DEVICE, arr.reshape(-1).view("uint8") if host else arr._address(), 0, 0, 0, width, rows)
+        other = (
+            _HOST if host else _DEVICE,
+            arr.reshape(-1).view("uint8") if host else arr._address(),
+            0,
+            0,
+            0,
+            width,
+            rows,
+        )
         own = (_ARRAY, self._array, 0, 0, 0, 0, 0)
         sides = (other, own) if out else (own, other)
         _core._raw_block(*sides, width, rows, layers, stream, host or stream is None)
@@ -96,7 +113,8 @@ class ResourceDescriptor:
 
 class TextureDescriptor:
     """TextureDescriptor(addressModes=None, filterMode=0, readMode=0, sRGB=None, borderColors=None,
-    normalizedCoords=None, maxAnisotropy=None): how a texture is read. borderColors and maxAnisotropy have to be None."""
+    normalizedCoords=None, maxAnisotropy=None): how a texture is read. borderColors and maxAnisotropy have to be
+    None."""
 
     def __init__(self, addressModes=None, filterMode=0, readMode=0, sRGB=None, borderColors=None, normalizedCoords=None,
                  maxAnisotropy=None):  # fmt: skip
@@ -137,6 +155,8 @@ class TextureObject:
 
     __index__ = __int__
 
+    __index__ = __int__
+
 
 class SurfaceObject:
     """SurfaceObject(ResDesc): an argument for a kernel's cudaSurfaceObject_t, over a CUDAarray made with
@@ -152,5 +172,7 @@ class SurfaceObject:
 
     def __int__(self):
         return self.ptr
+
+    __index__ = __int__
 
     __index__ = __int__

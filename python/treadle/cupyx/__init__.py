@@ -8,4 +8,6 @@ def __getattr__(name):
         from importlib import import_module
 
         return import_module("treadle.cupyx.jit")
-    raise AttributeError(f"module 'treadle.cupyx' has no attribute '{name}'; docs/guide-cupy.md tells what stands for it")
+    raise AttributeError(
+        f"module 'treadle.cupyx' has no attribute '{name}'; docs/guide-cupy.md tells what stands for it"
+    )

@@ -1,8 +1,8 @@
 """Kernels written in Python by cupyx.jit's names. They are treadle.cuda's: the same compiler, on GPUs and on the CPU.
 
-Inside kernels: threadIdx, blockIdx, blockDim, gridDim, warpsize, laneid(), grid(ndim), gridsize(ndim), range, syncthreads(),
-syncwarp(mask), shared_memory(dtype, size), atomic_add … atomic_xor(array, index, value), shfl_sync … (of whole warps),
-cg.this_grid() and cg.sync(grid). Numbers convert by NumPy's rules.
+Inside kernels: threadIdx, blockIdx, blockDim, gridDim, warpsize, laneid(), grid(ndim), gridsize(ndim), range,
+syncthreads(), syncwarp(mask), shared_memory(dtype, size), atomic_add … atomic_xor(array, index, value), shfl_sync …
+(of whole warps), cg.this_grid() and cg.sync(grid). Numbers convert by NumPy's rules.
 """
 
 import builtins
@@ -10,15 +10,20 @@ import functools
 import types as _python
 
 from .. import cuda
-from ..cuda import blockDim, blockIdx, grid, gridDim, gridsize, syncthreads, syncwarp, threadIdx, warpsize
-from ..cuda import shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync
 
 __all__ = [
-    "atomic_add", "atomic_and", "atomic_cas", "atomic_dec", "atomic_exch", "atomic_inc", "atomic_max", "atomic_min",
-    "atomic_or", "atomic_sub", "atomic_xor", "blockDim", "blockIdx", "cg", "grid", "gridDim", "gridsize", "laneid", "range",
-    "rawkernel", "shared_memory", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "syncthreads",
-    "syncwarp", "threadIdx", "warpsize",
+    "atomic_add", "atomic_and", "atomic_cas", "atomic_dec", "atomic_exch", "atomic_inc", "atomic_max",
+    "atomic_min", "atomic_or", "atomic_sub", "atomic_xor", "blockDim", "blockIdx", "cg", "grid", "gridDim",
+    "gridsize", "laneid", "range", "rawkernel", "shared_memory", "shfl_down_sync", "shfl_sync",
+    "shfl_up_sync", "shfl_xor_sync", "syncthreads", "syncwarp", "threadIdx", "warpsize",
 ]  # fmt: skip
+
+threadIdx, blockIdx, blockDim, gridDim = cuda.threadIdx, cuda.blockIdx, cuda.blockDim, cuda.gridDim
+grid, gridsize, warpsize = cuda.grid, cuda.gridsize, cuda.warpsize
+syncthreads, syncwarp = cuda.syncthreads, cuda.syncwarp
+shfl_sync, shfl_up_sync, shfl_down_sync = cuda.shfl_sync, cuda.shfl_up_sync, cuda.shfl_down_sync
+shfl_xor_sync = cuda.shfl_xor_sync
+
 
 range = builtins.range
 atomic_add, atomic_sub, atomic_exch = cuda.atomic.add, cuda.atomic.sub, cuda.atomic.exch
