@@ -53,8 +53,10 @@ declarator(cx_job *j, const char *base, uint32_t i, uint32_t end, bool dynamic)
     for (uint32_t d = name + 1; d < end; d++) {
         uint32_t close = j->u.k.t[d].match;
 
-        if (!is(j, d, "["))
+        if (!is(j, d, "[")) {
+            td_text_free(&dims);
             return NULL;
+        }
         if (!dynamic || d > name + 1)
             td_text_addf(&dims, "[(%s)]", td_edit_spell(&j->e, &j->u.k, d + 1, close));
         d = close;

@@ -164,8 +164,6 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
         "-Wl,--as-needed",
         "-Wno-attributes",
         "-Wno-unknown-pragmas",
-        "-Wno-pass-failed",
-        "-Wno-aggressive-loop-optimizations",
     };
     char dir[PATH_MAX];
 
@@ -176,6 +174,8 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
     if (job->debug)
         td_args_add(a, "-g");
     td_args_add(a, "-march=%s", march());
+    /* What either says of the loops that regions.h makes for rows of known lengths is not the user's. */
+    td_args_add(a, is_clang(path) ? "-Wno-pass-failed" : "-Wno-aggressive-loop-optimizations");
     if (!is_clang(path))
         td_args_add(a, "-fno-gnu-unique");
 #if defined(__x86_64__) && defined(__GLIBC__)

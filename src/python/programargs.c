@@ -203,15 +203,22 @@ add_allocation(py_cuarg *w, PyObject *o)
     return put_memory(w, NULL, b, true);
 }
 
+/* A number is looked up where the kernel would end the process; a GPU tells of a wrong one itself, and later. */
 static bool
 put_address(py_cuarg *w, PyObject *number)
 {
     PyObject *n = PyNumber_Index(number);
     void *at = n ? PyLong_AsVoidPtr(n) : NULL;
     uint64_t word = (uint64_t)(uintptr_t)at;
+    td_dev *d = w->g->k->dev;
 
     Py_XDECREF(n);
-    return !PyErr_Occurred() && py_cuarg_put(w, &word, 8);
+    if (PyErr_Occurred())
+        return false;
+    if (at && td_dev_info(d)->kind != TD_DEV_CUDA &&
+        !py_ok(td_raw_check(d, (uintptr_t)at, 1, w->g->k->label)))
+        return false;
+    return py_cuarg_put(w, &word, 8);
 }
 
 static bool
@@ -250,6 +257,58 @@ host_memory(PyObject *o)
     yes = b.ndim != 0;
     PyBuffer_Release(&b);
     return yes;
+}
+
+/* Who has the memory of a NumPy array that the device shares (driver.managed_empty); NULL without exception: nobody. */
+static PyObject *
+manager_of(PyObject *o)
+{
+    PyObject *base = Py_NewRef(o), *next, *shared;
+
+    while (base && (shared = py_attr(base, "_managed")) == NULL && !PyErr_Occurred()) {
+        next = py_attr(base, "base");
+        Py_DECREF(base);
+        base = next == Py_None ? NULL : next;
+        if (next == Py_None)
+            Py_DECREF(next);
+    }
+    if (base && !PyErr_Occurred())
+        Py_DECREF(shared);
+    return base;
+}
+
+/* Such an array: its elements have to be the pointer's, and writable where it may write. */
+static bool
+add_managed(py_cuarg *w, PyObject *o, PyObject *manager)
+{
+    bool writes = !w->p || (w->p->kind == 'p' && !w->p->readonly), ok = false;
+    PyObject *at = PyObject_CallMethod(manager, "get_device_pointer", NULL),
+             *host = at ? PyObject_GetAttrString(manager, "ptr") : NULL;
+    uint64_t word = 0;
+    td_dtype dt = TD_U8;
+    Py_buffer b;
+
+    if (host && PyObject_GetBuffer(o, &b, PyBUF_FORMAT | PyBUF_STRIDES) == 0) {
+        word = (uint64_t)(uintptr_t)PyLong_AsVoidPtr(at) + (uint64_t)(uintptr_t)b.buf -
+               (uint64_t)(uintptr_t)PyLong_AsVoidPtr(host);
+        if (!PyBuffer_IsContiguous(&b, 'A'))
+            (void)py_cuarg_refuse(
+                w, PyExc_ValueError,
+                "the array is not contiguous: a kernel sees its memory as it lies");
+        else if (writes && b.readonly)
+            (void)py_cuarg_refuse(
+                w, PyExc_ValueError,
+                "the array is read-only, and the pointer is not to const: give it a copy");
+        else if (py_format_dtype(b.format, b.itemsize, &dt) &&
+                 !item_fits(w->p, td_dtype_kind(dt), td_dtype_size(dt)))
+            (void)wrong_item(w, td_dtype_name(dt));
+        else
+            ok = !PyErr_Occurred() && py_cuarg_put(w, &word, 8);
+        PyBuffer_Release(&b);
+    }
+    Py_XDECREF(at);
+    Py_XDECREF(host);
+    return ok;
 }
 
 /* Attributes by which objects tell their memory, the best first: an array of ours, a description, an address. */
@@ -294,7 +353,14 @@ add_pointer_object(py_cuarg *w, PyObject *o, int depth)
     PyObject *v = way < WAYS ? PyObject_GetAttrString(o, ways[way]) : NULL;
     bool ok;
 
+    if (way == WAYS && PyObject_CheckBuffer(o) && (v = manager_of(o)) != NULL) {
+        ok = add_managed(w, o, v);
+        Py_DECREF(v);
+        return ok;
+    }
     if (way == WAYS) {
+        if (PyErr_Occurred())
+            return false;
         if (!host_memory(o) && PyIndex_Check(o))
             return put_address(w, o);
         return py_cuarg_refuse_object(

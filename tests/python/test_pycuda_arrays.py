@@ -631,7 +631,7 @@ def test_numbers_and_types():
         ("i1", "signed char"),
         ("?", "bool"),
         ("c8", "pycuda::complex<float>"),
-        ("f2", "__half"),
+        ("f2", "half"),
     ):
         assert tools.dtype_to_ctype(dtype) == name and tools.get_or_register_dtype(name) == np.dtype(dtype)
     assert tools.dtype_to_ctype("f8", with_fp_tex_hack=True) == "fp_tex_double"
@@ -660,7 +660,7 @@ def test_arguments_from_text():
         ("ScalarArg", "k", "int64"),
     ]
     assert (
-        [a.declarator() for a in found[:2]] == ["float *x", "unsigned int n"]
+        [a.declarator() for a in found[:2]] == ["float *x", "unsigned n"]
         and found[1].struct_char == "I"
         and found[0].struct_char == "P"
     )

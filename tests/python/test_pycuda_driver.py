@@ -163,6 +163,50 @@ def test_variables_of_modules(ctx):
     np.testing.assert_array_equal(cuda.from_device(at, 4, np.float32), [0, 9, 9, 3])
 
 
+def test_managed_arrays_are_arguments(ctx):
+    module = SourceModule(TWICE)
+    twice, look = module.get_function("twice"), module.get_function("look")
+    x = cuda.managed_empty(8, np.float32)
+    x[:] = data(8)
+    twice(x, block=(4, 1, 1))
+    twice(x[3:], block=(4, 1, 1))
+    twice(x.reshape(2, 4)[1], block=(1, 1, 1))
+    cuda.Context.synchronize()
+    np.testing.assert_array_equal(x, [0, 2, 4, 12, 16, 10, 12, 7])
+    frozen = x[:4]
+    frozen.flags.writeable = False
+    before = x.copy()
+    wrong = cuda.managed_empty(4, np.float64)
+    gone = cuda.managed_empty(4, np.float32)
+    gone.base.free()
+    for array, error in ((wrong, TypeError), (frozen, ValueError), (x[::2], ValueError), (gone, cuda.LogicError), (np.zeros(4, np.float32), TypeError)):
+        for call in (twice, look, twice.prepare("P").prepared_call):
+            with pytest.raises(error):
+                call((1, 1), (4, 1, 1), array) if call not in (twice, look) else call(array, block=(4, 1, 1))
+    cuda.Context.synchronize()
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("name", ["cpu", "null"])
+def test_addresses_that_kernels_get(name):
+    """A number that is no address of a live allocation would end the process where the host runs the kernel."""
+    context = cuda.Device(name).make_context()
+    try:
+        twice = SourceModule(TWICE).get_function("twice")
+        memory = cuda.to_device(data(8))
+        twice(int(memory) + 16, block=(4, 1, 1))
+        np.testing.assert_array_equal(cuda.from_device(memory, 8, np.float32), [0, 1, 2, 3, 8, 10, 12, 14])
+        was = int(memory)
+        memory.free()
+        for address in (was, 12345, np.int64(12345), memory):
+            for call in (twice, twice.prepare("P").prepared_call):
+                with pytest.raises(cuda.LogicError, match="twice"):
+                    call((1, 1), (4, 1, 1), address) if call is not twice else call(address, block=(4, 1, 1))
+    finally:
+        context.pop()
+        td.use(None)
+
+
 def test_memory_of_streams_that_do_not_wait(ctx):
     """Memory that arrays have freed while their work runs is not written by a stream that does not wait for it."""
     stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
@@ -595,6 +639,7 @@ def test_facts_of_devices(ctx):
     assert device.compute_capability() >= (2, 0) and device.total_memory() > 1 << 30
     attributes = device.get_attributes()
     assert len(attributes) > 30 and attributes[cuda.device_attribute.MAX_THREADS_PER_BLOCK] == 1024
+    assert str(cuda.device_attribute.WARP_SIZE) == "WARP_SIZE" and str(cuda.ctx_flags.MAP_HOST) == "MAP_HOST"
     for attribute, value in attributes.items():
         assert device.get_attribute(attribute) == value
         if attribute.name != "PCI_BUS_ID":  # PyCUDA's method has that name

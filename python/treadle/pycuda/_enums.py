@@ -5,14 +5,28 @@ import enum
 from ..cuda._attributes import NUMBER
 
 
+class _Int(enum.IntEnum):
+    """A number with a name; str() of it is the name."""
+
+    def __str__(self):
+        return self.name
+
+
+class _Bits(enum.IntFlag):
+    """Numbers with names that can be combined; str() of one is its name, or names with | between them."""
+
+    def __str__(self):
+        return self.name or str(int(self))
+
+
 def _ints(name, doc, **members):
-    made = enum.IntEnum(name, members, module=__name__)
+    made = _Int(name, members, module=__name__)
     made.__doc__ = doc
     return made
 
 
 def _bits(name, doc, **members):
-    made = enum.IntFlag(name, members, module=__name__)
+    made = _Bits(name, members, module=__name__)
     made.__doc__ = doc
     return made
 

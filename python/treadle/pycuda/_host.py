@@ -74,6 +74,8 @@ class PagelockedHostAllocation(HostAllocation):
 class ManagedAllocation(HostPointer):
     """Memory that host and device share: managed_empty(…).base."""
 
+    _managed = True  # arrays on it can be kernels' arguments
+
     def free(self):
         """Lets go of the memory; it goes when no array shows it. LogicError: it was freed before."""
         self._free("cuMemFree")

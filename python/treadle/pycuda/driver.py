@@ -89,7 +89,7 @@ class IPCMemoryHandle(DeviceAllocation):
         self.free()
 
 
-_CODE = ("Module", "Function", "module_from_file", "module_from_buffer", "Linker")
+_CODE = ("Module", "Function", "module_from_file", "module_from_buffer")
 
 
 def __getattr__(name):

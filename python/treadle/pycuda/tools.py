@@ -10,8 +10,14 @@ import struct
 import numpy
 
 from . import driver as cuda
+from ._pools import (
+    DeviceMemoryPool,
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
+)
 from ._vec import NAMES, vec
-from ._pools import DeviceMemoryPool, PageLockedAllocator, PageLockedMemoryPool, PooledDeviceAllocation, PooledHostAllocation
 
 
 def _wanted():
@@ -155,8 +161,22 @@ for _dtype, _names in (
     (numpy.uint16, ["unsigned short", "unsigned short int", "short unsigned int", "uint16_t"]),
     (numpy.int32, ["int", "signed int", "signed", "int32_t"]),
     (numpy.uint32, ["unsigned", "unsigned int", "unsigned int32", "uint32_t"]),
-    (numpy.int64, ["long", "long int", "signed long", "long long", "long long int", "signed long long", "int64_t", "ptrdiff_t"]),
-    (numpy.uint64, ["unsigned long", "unsigned long int", "long unsigned int", "unsigned long long", "unsigned long long int", "uint64_t", "size_t"]),
+    (
+        numpy.int64,
+        ["long", "long int", "signed long", "long long", "long long int", "signed long long", "int64_t", "ptrdiff_t"],
+    ),
+    (
+        numpy.uint64,
+        [
+            "unsigned long",
+            "unsigned long int",
+            "long unsigned int",
+            "unsigned long long",
+            "unsigned long long int",
+            "uint64_t",
+            "size_t",
+        ],
+    ),
     (numpy.float16, ["half", "__half"]),
     (numpy.float32, ["float"]),
     (numpy.float64, ["double"]),
@@ -172,7 +192,7 @@ del _dtype, _names, _name
 
 
 def dtype_to_ctype(dtype, with_fp_tex_hack=False):
-    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as the types of pycuda-helpers.hpp.
+    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as types of pycuda-helpers.hpp.
     ValueError: it has none, register_dtype gives one."""
     if dtype is None:
         raise ValueError("dtype may not be None")

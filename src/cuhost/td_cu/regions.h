@@ -3,9 +3,11 @@
 // Such a kernel is called once for a block.  Code that is alike for all threads stands in it as it is; between barriers
 // the threads are a loop (each), or take turns where they wait for each other in ways that cannot be cut (each_in_turns).
 //
-//     td_cu::local<float> td_sum(blockDim);                   // a variable that outlives its region
-//     TD_CU_EACH auto &sum = td_sum[threadIdx] = x[threadIdx.x]; s[threadIdx.x] = sum; TD_CU_END;
-//     TD_CU_EACH auto &sum = td_sum[threadIdx]; y[threadIdx.x] = sum + s[0]; TD_CU_END;
+//     td_cu::local<float> td_of_sum(blockDim);                   // a variable that outlives its region
+//     TD_CU_EACH { auto &sum = td_of_sum[td_n] = x[threadIdx.x]; s[threadIdx.x] = sum; } TD_CU_END;
+//     TD_CU_EACH auto &sum = td_of_sum[td_n]; { y[threadIdx.x] = sum + s[0]; } TD_CU_END;
+//
+// td_n is the thread's number in its block.
 #ifndef TD_CU_REGIONS_H
 #define TD_CU_REGIONS_H
 
@@ -16,20 +18,18 @@ template <class T, size_t N> struct array_of<T[N]> { using item = typename array
 
 enum { most_threads = 1024, inside = 128 }; // bytes of a variable up to which all threads' stand on the stack
 
-// One T for each thread of the block.
+// One T for each thread of the block.  Memory of a known place and length is what a compiler can tell from other memory.
 template <class T, bool Inside = sizeof(T) <= inside> struct local {
-    size_t nx, ny;
     alignas(64) T v[most_threads];
-    __attribute__((always_inline)) explicit local(block_size n) : nx(n.x), ny(n.y) {}
-    __attribute__((always_inline)) T &operator[](thread_index t) { return v[(t.z * ny + t.y) * nx + t.x]; }
+    __attribute__((always_inline)) explicit local(block_size) {}
+    __attribute__((always_inline)) T &operator[](size_t n) { return v[n]; }
 };
 template <class T> struct local<T, false> {
-    size_t nx, ny;
     T *v;
-    explicit local(block_size n) : nx(n.x), ny(n.y), v(new T[size_t(n.x) * n.y * n.z]) {}
+    explicit local(block_size n) : v(new T[size_t(n.x) * n.y * n.z]) {}
     local(const local &) = delete;
     ~local() { delete[] v; }
-    __attribute__((always_inline)) T &operator[](thread_index t) { return v[(t.z * ny + t.y) * nx + t.x]; }
+    __attribute__((always_inline)) T &operator[](size_t n) { return v[n]; }
 };
 
 // A parameter that threads change.
@@ -57,26 +57,27 @@ template <class T, size_t N> TD_CU_INLINE void set(T (&to)[N], const T (&from)[N
 
 // ---- threads of a region as a loop ----
 
-// N: blockDim.x where it is known, so that short rows become whole vectors; 0: it is not.
-template <unsigned N, class F> TD_CU_INLINE void row(unsigned n, unsigned y, unsigned z, const F &f)
+// N: blockDim.x where it is known, so that short rows become whole vectors; 0: it is not.  first: of the row's threads.
+template <unsigned N, class F> TD_CU_INLINE void row(unsigned n, unsigned y, unsigned z, size_t first, const F &f)
 {
     for (unsigned x = 0; x < (N ? N : n); x++) {
         say_thread({{x, y, z}});
-        f(thread_index{{x, y, z}});
+        f(thread_index{{x, y, z}}, first + x);
     }
 }
 
 // Threads have no memory of their own in this region but registers and td_cu::local: no access waits for another thread's.
-template <unsigned N, class F> TD_CU_INLINE void free_row(unsigned n, unsigned y, unsigned z, const F &f)
+// Not unrolled: that would come before vectors.
+template <unsigned N, class F> TD_CU_INLINE void free_row(unsigned n, unsigned y, unsigned z, size_t first, const F &f)
 {
 #ifdef __clang__
-#pragma clang loop vectorize(assume_safety)
+#pragma clang loop vectorize(assume_safety) unroll(disable)
 #else
 #pragma GCC ivdep
 #endif
     for (unsigned x = 0; x < (N ? N : n); x++) {
         say_thread({{x, y, z}});
-        f(thread_index{{x, y, z}});
+        f(thread_index{{x, y, z}}, first + x);
     }
 }
 
@@ -85,9 +86,9 @@ template <bool Free, unsigned N, class F> TD_CU_INLINE void rows(block_size n, c
     for (unsigned z = 0; z < n.z; z++)
         for (unsigned y = 0; y < n.y; y++)
             if constexpr (Free)
-                free_row<N>(n.x, y, z, f);
+                free_row<N>(n.x, y, z, (size_t(z) * n.y + y) * (N ? N : n.x), f);
             else
-                row<N>(n.x, y, z, f);
+                row<N>(n.x, y, z, (size_t(z) * n.y + y) * (N ? N : n.x), f);
 }
 
 template <bool Free, class F> TD_CU_INLINE void each(block_size n, const F &f)
@@ -98,6 +99,18 @@ template <bool Free, class F> TD_CU_INLINE void each(block_size n, const F &f)
         rows<Free, 32>(n, f);
     else
         rows<Free, 0>(n, f);
+}
+
+// Whether f is true of a thread: mostly of the first.
+template <class F> TD_CU_INLINE bool any(block_size n, const F &f)
+{
+    bool some = f(thread_index{{0, 0, 0}}, 0);
+
+    for (unsigned z = 0; z < n.z && !some; z++)
+        for (unsigned y = 0; y < n.y; y++)
+            for (unsigned x = 0; x < n.x; x++)
+                some |= f(thread_index{{x, y, z}}, 0);
+    return some;
 }
 
 // ---- threads of a region take turns ----
@@ -118,7 +131,7 @@ template <class F> void turn(void *ctx, int i)
     t.index = {{t.number % n[0], t.number / n[0] % n[1], t.number / n[0] / n[1]}};
     resume(&t);
     if (!_setjmp(t.end))
-        (*all->f)(t.index);
+        (*all->f)(t.index, t.number);
     now = nullptr;
 }
 
@@ -167,13 +180,13 @@ template <auto F> void TD_CU_REGIONS(const td_cu_block *b)
 
 } // namespace td_cu
 
-#define TD_CU_LAMBDA [&](td_cu::thread_index threadIdx) __attribute__((always_inline))
+#define TD_CU_LAMBDA [&](td_cu::thread_index threadIdx, [[maybe_unused]] size_t td_n) __attribute__((always_inline))
 #define TD_CU_EACH td_cu::each<false>(blockDim, TD_CU_LAMBDA {
 #define TD_CU_EACH_FREE td_cu::each<true>(blockDim, TD_CU_LAMBDA {
-#define TD_CU_EACH_IN_TURNS td_cu::each_in_turns(blockIdx, [&](td_cu::thread_index threadIdx) {
+#define TD_CU_EACH_IN_TURNS td_cu::each_in_turns(blockIdx, [&](td_cu::thread_index threadIdx, [[maybe_unused]] size_t td_n) {
 #define TD_CU_END })
 // The thread that returns has no part in later regions.
-#define TD_CU_RETURN do { td_alive[threadIdx] = false; return; } while (0)
-#define TD_CU_ALIVE if (!td_alive[threadIdx]) return
+#define TD_CU_RETURN do { td_alive[td_n] = false; return; } while (0)
+#define TD_CU_ALIVE if (!td_alive[td_n]) return
 
 #endif
