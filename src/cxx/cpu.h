@@ -23,6 +23,8 @@ void td_cpu_indices(cx_job *j);
 bool td_cpu_lambda(const cx_job *j, uint32_t i); /* the [ of one */
 /* check.c: accesses through names are checked. */
 void td_cpu_check(cx_job *j);
+/* step.c: threads give up their turns behind accesses to volatile memory. */
+void td_cpu_step(cx_job *j);
 /* gpu.c: texture references to objects in constant memory. */
 void td_cpu_textures(const cx_unit *u, edits *e, const td_cxx *c);
 /* refuse.c: TD_ERR_JIT for what a CPU cannot have, by name, with what to do instead. */

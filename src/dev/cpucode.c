@@ -381,9 +381,10 @@ run_block(void *ctx, int64_t i)
     current = outer;
 }
 
-static td_status
-check(const td_cu_kernel *k, const td_dims *d, size_t nshared)
+td_status
+td_culib_check(const td_culib *l, const td_cu_kernel *k, const td_dims *d)
 {
+    size_t nshared = td_culib_shared(l) + d->shared;
     uint64_t threads = (uint64_t)d->block[0] * d->block[1] * d->block[2];
     uint32_t most =
         k->max_threads && k->max_threads < TD_CU_THREADS ? k->max_threads : TD_CU_THREADS;
@@ -415,7 +416,7 @@ td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void 
                 .extent = extent_of,
                 .mu = PTHREAD_MUTEX_INITIALIZER};
 
-    TD_TRY(check(k, d, l.nshared));
+    TD_TRY(td_culib_check(lib, k, d));
     memcpy(l.block.grid, d->grid, sizeof l.block.grid);
     memcpy(l.block.block, d->block, sizeof l.block.block);
     l.block.cooperative = d->cooperative; /* all blocks in one call */

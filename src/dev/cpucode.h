@@ -34,9 +34,12 @@ size_t td_culib_find(uintptr_t ptr, size_t *before);
 /* The same of a device's live allocations: what checked pointers ask. */
 typedef size_t td_cu_extent(uintptr_t ptr, size_t *before);
 
-/* Runs a launch; param[i] is the address of argument i.  The grid's extents are not 0.  TD_ERR_VALUE: the extents are beyond
- * the limits; TD_ERR_DEVICE: the kernel says that it failed; neither names the kernel. */
-td_status td_culib_run(const td_culib *l, const td_cu_kernel *k, const td_dims *d, void *const *param, td_cu_extent *extent);
+/* TD_ERR_VALUE: a launch's extents or its shared memory are beyond the limits; does not name the kernel. */
+td_status td_culib_check(const td_culib *l, const td_cu_kernel *k, const td_dims *d);
+/* Runs a launch; param[i] is the address of argument i.  The grid's extents are not 0.  TD_ERR_VALUE: as of
+ * td_culib_check; TD_ERR_DEVICE: the kernel says that it failed; neither names the kernel. */
+td_status td_culib_run(const td_culib *l, const td_cu_kernel *k, const td_dims *d, void *const *param,
+                       td_cu_extent *extent);
 
 /* What kernels have printed since the last call, in order within a thread; owned (free); NULL: nothing.  The last
  * megabyte is kept. */

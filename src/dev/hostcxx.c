@@ -164,8 +164,6 @@ add_command(td_args *a, const char *path, const td_source_job *job, const td_tem
         "-Wl,--as-needed",
         "-Wno-attributes",
         "-Wno-unknown-pragmas",
-        "-Wno-pass-failed",
-        "-Wno-aggressive-loop-optimizations",
     };
     char dir[PATH_MAX];
 

@@ -366,32 +366,47 @@ gather(const null_code *k, void **param, null_work *w)
     return true;
 }
 
-int
-td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                       unsigned by, unsigned bz, unsigned shared, cu_stream stream, void **param,
-                       void **extra)
+static int
+launch(const null_code *k, td_dims dims, cu_stream stream, void **param)
 {
-    int r = td_null_due_ctx(NULL_cuLaunchKernel);
-    const null_code *k = (const null_code *)func;
-    null_work w = {.kind = NULL_LAUNCH,
-                   .dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared}};
+    null_work w = {.kind = NULL_LAUNCH, .dims = dims, .narg = k->nparam};
 
-    (void)extra;
-    if (r)
-        return r;
     if (td_null_stream_ok(stream))
         return CU_INVALID_HANDLE;
-    if ((uint64_t)bx * by * bz > 1024)
+    if ((uint64_t)dims.block[0] * dims.block[1] * dims.block[2] > 1024)
         return CU_INVALID_VALUE;
-    if (k->cu && !gather(k, param, &w))
+    if (k->cu && (!gather(k, param, &w) || td_culib_check(k->lib, k->cu, &dims)))
         return CU_INVALID_VALUE;
     if (!k->cu && !atomic_load(&hook))
         return CU_NOT_SUPPORTED; /* nobody can run kernels */
     for (int i = 0; !k->cu && i < k->nparam; i++)
         memcpy(&w.arg[i], param[i], k->nbytes[i]);
     memcpy(w.name, k->name, sizeof w.name);
-    w.narg = k->nparam;
     return td_null_submit(stream, w);
+}
+
+int
+td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                       unsigned by, unsigned bz, unsigned shared, cu_stream stream, void **param,
+                       void **extra)
+{
+    int r = td_null_due_ctx(NULL_cuLaunchKernel);
+    td_dims d = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
+
+    (void)extra;
+    return r ? r : launch((const null_code *)func, d, stream, param);
+}
+
+int
+td_null_cuLaunchCooperativeKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                  unsigned by, unsigned bz, unsigned shared, cu_stream stream,
+                                  void **param)
+{
+    int r = td_null_due_ctx(NULL_cuLaunchCooperativeKernel);
+    td_dims d = {
+        .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true};
+
+    return r ? r : launch((const null_code *)func, d, stream, param);
 }
 
 /* ---- PTX to a "cubin", which is the PTX ---- */
@@ -455,15 +470,4 @@ td_null_cuLinkDestroy(cu_link link)
     int r = td_null_due_ctx(NULL_cuLinkDestroy);
 
     return r ? r : td_null_object_free((void *)link, NULL_LINK) ? 0 : CU_INVALID_HANDLE;
-}
-
-int
-td_null_cuLaunchCooperativeKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                  unsigned by, unsigned bz, unsigned shared, cu_stream stream,
-                                  void **param)
-{
-    int r = td_null_due_ctx(NULL_cuLaunchCooperativeKernel);
-
-    return r ? r
-             : td_null_cuLaunchKernel(func, gx, gy, gz, bx, by, bz, shared, stream, param, NULL);
 }

@@ -93,6 +93,8 @@ typedef struct td_compile {
     bool    parallel; /* FUNCTION: loops of independent turns run on all cores, or all over a GPU */
     bool    prange;   /* loops over prange, too, whether or not they are known to be independent */
     bool    gpu;      /* the target */
+    bool    lines;    /* of a GPU's code: it tells which lines it is of */
+    bool    plain;    /* loops stay as they are written: nothing is unrolled or made vectors */
     uint32_t threads, registers; /* most threads of a block, bounds; 0: not said */
 } td_compile;
 

@@ -179,7 +179,8 @@ loops(const td_fn *f)
 static td_status
 finish(walk *w)
 {
-    w->f->optimise = loops(w->f) ? 3 : 0;
+    w->f->optimise = loops(w->f) && !w->how->plain ? 3 : 0;
+    w->f->lines = w->how->lines;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
     if (w->how->gpu && !w->how->watched) /* who watches wants the order of the program */

@@ -79,6 +79,9 @@ check_form(const check *c, uint32_t i)
 
     if (td_optab[s->op].value == 2 ? !ptr : ptr && s->op != OP_param)
         return bad(c, i, "is a pointer and must not be, or the reverse");
+    if (td_inst_cache(s) &&
+        ((s->op != OP_load && s->op != OP_store) || !td_cache_name(td_inst_cache(s))))
+        return bad(c, i, "wishes something of caches that it cannot");
     if (s->op == OP_param && s->imm >= c->f->nparam)
         return bad(c, i, "no such parameter");
     if (s->lanes == 1 || s->op < TD_OPS || td_op_is_atomic(s->op))

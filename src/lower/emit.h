@@ -36,9 +36,11 @@ typedef struct lowering {
     LLVMBasicBlockRef entry; /* parameters and slots; open until the end */
     LLVMBasicBlockRef exit;  /* where threads end early; NULL: nowhere yet */
     LLVMValueRef     *val;   /* of each instruction; NULL where it defines none */
+    int               cache; /* of the load or store that is being made: td_inst_cache */
     low_region        open[LOW_DEPTH];
     uint32_t          depth;
     struct low_func  *func[TD_FUNCS]; /* by number; func.c */
+    struct low_lines *lines;          /* NULL: nobody wants them */
     td_status         st; /* first failure */
 } lowering;
 
@@ -97,6 +99,12 @@ void         low_turn_unless(lowering *L, LLVMValueRef ok); /* a compare-and-swa
 /* func.c: the values from outside that the function uses, and so a call of it; *n of them, 0 before its code is made. */
 const uint32_t *low_func_uses(const lowering *L, uint64_t number, uint32_t *n);
 void        low_end_func(lowering *L, const low_region *r);
+/* lines.c: around the instructions of a kernel, before each of them; and what is left of a text without debugging
+ * information: its length. */
+void        low_lines_begin(lowering *L);
+void        low_lines_at(lowering *L, const td_inst *s);
+void        low_lines_end(lowering *L);
+size_t      low_strip_debug(char *ptx);
 /* types.c: not on this target; fails with the instruction and why. */
 LLVMValueRef low_refuse(lowering *L, const td_inst *s, const char *why);
 

@@ -176,6 +176,25 @@ enter(py_dispatcher *d, py_spec *s)
 
 /* ---- making one ---- */
 
+/* NULL: no memory */
+static const td_origin *
+copy_origins(const td_fn *f, td_arena *mem)
+{
+    td_origin *copy = td_alloc_big(mem, f->norigin * sizeof *copy);
+
+    for (uint32_t i = 0; copy && i < f->norigin; i++) {
+        size_t file = strlen(f->origin[i].file) + 1, name = strlen(f->origin[i].function) + 1;
+        char *text = td_alloc_big(mem, file + name);
+
+        if (!text)
+            return NULL;
+        memcpy(text, f->origin[i].file, file);
+        memcpy(text + file, f->origin[i].function, name);
+        copy[i] = (td_origin){text, text + file};
+    }
+    return copy;
+}
+
 /* The kernel outlives the dispatcher, so it has its own copy of the instructions. */
 static td_status
 copy_ir(void *ctx, td_fn *f)
@@ -190,6 +209,8 @@ copy_ir(void *ctx, td_fn *f)
     if (!own.ins)
         return td_fail(TD_ERR_NOMEM, "kernel: %u instructions", own.n);
     memcpy(own.ins, made->ins, own.n * sizeof *own.ins);
+    if (own.norigin && !(own.origin = copy_origins(made, f->mem)))
+        return td_fail(TD_ERR_NOMEM, "kernel: %u files", own.norigin);
     *f = own;
     return TD_OK;
 }
@@ -246,6 +267,7 @@ run_front(py_spec *s, bool gpu)
     how.debug = how.debug || s->mode;
     how.watched = s->mode == PY_WATCHED;
     how.parallel = how.parallel && !s->serial;
+    how.lines = how.lines && gpu;
     py_asking_begin(&asking, s->home, s);
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);
     if (!st && s->mem.failed)

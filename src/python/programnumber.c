@@ -98,7 +98,7 @@ add_python_number(py_cuarg *w, PyObject *o)
     switch (w->p->kind) {
     case 'i':
     case 'u':
-        if (number)
+        if (number || PyIndex_Check(o)) /* handles of textures, too */
             return put_int(w, o, w->p->kind == 'i');
         return py_cuarg_refuse_object(w, o, "an integer is wanted: int(x), if that is meant");
     case 'b': {

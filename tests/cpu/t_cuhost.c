@@ -128,7 +128,9 @@ run_kernel(const td_cu_module *m, const td_cu_kernel *k, const char *where)
     b.nshared = (uint32_t)atoi(field(k->name, 3, text, sizeof text));
     field(k->name, 4, expect, sizeof expect);
     launch(m, k, b);
-    if (*expect == '=' ? strcmp(printed, expect + 1) : *expect ? !strstr(failed, expect) : *failed)
+    if (*expect == '=' ? strcmp(printed, expect + 1) != 0
+        : *expect      ? !strstr(failed, expect)
+                       : *failed)
         check_that(0, where, 0, k->name, *expect == '=' ? printed : failed);
     if (bad) {
         snprintf(text, sizeof text, "%d values are wrong; %.400s", bad, printed);

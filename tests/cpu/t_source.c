@@ -2,6 +2,7 @@
 #include "check.h"
 #include "dev/compiler.h"
 #include "dev/cpucode.h"
+#include "dev/null.h"
 #include "jit/include.h"
 #include "jit/programkey.h"
 
@@ -239,6 +240,53 @@ run_module(td_dev *d, const void *image, bool device_memory)
     td_module_free(m);
 }
 
+/* All that a program does on a device, each call of the driver's in turn failing. */
+static td_status
+use_all(td_dev *d, const void *image)
+{
+    static const uint32_t offsets[] = {0, 8, 16};
+    td_dims dims = {.grid = {2, 1, 1}, .block = {3, 1, 1}, .offset = offsets, .packed = 24};
+    uint64_t args[3] = {0};
+    td_module *m = NULL;
+    td_func *f = NULL;
+    td_buf *b = NULL;
+    uintptr_t at;
+    size_t n;
+    int v;
+    td_status st = td_module_load(d, image, &m);
+
+    st = st ? st : td_module_func(m, "put", &f);
+    st = st ? st : td_module_global(m, "total", &at, &n);
+    st = st ? st : td_func_attribute(f, 0, &v);
+    st = st ? st : td_buf_new(d, NULL, 64, &b);
+    args[0] = b ? b->ptr : 0;
+    st = st ? st : td_launch(f, NULL, &dims, args, 3);
+    dims.cooperative = true;
+    st = st ? st : td_launch(f, NULL, &dims, args, 3);
+    td_buf_unref(b);
+    td_module_free(m);
+    return st;
+}
+
+static void
+test_faults(td_dev *null, const void *image)
+{
+    static const char *const calls[] = {"cuModuleLoadDataEx", "cuModuleGetFunction",
+                                        "cuModuleGetGlobal",  "cuFuncGetAttribute",
+                                        "cuLaunchKernel",     "cuLaunchCooperativeKernel"};
+    td_null_counts before = td_null_live(), after;
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        td_null_fail(calls[i], 1, 2);
+        check_that(use_all(null, image) != TD_OK, __FILE__, __LINE__, calls[i],
+                   "its failure is told");
+        td_null_fail(calls[i], 0, 0);
+        CHECK_OK(use_all(null, image));
+    }
+    after = td_null_live();
+    CHECK(after.modules == before.modules && after.contexts == before.contexts);
+}
+
 static void
 test_host(void)
 {
@@ -265,6 +313,7 @@ test_host(void)
           td_culib_bytes(image.data) > 0);
     run_module(cpu, image.data, false);
     run_module(null, image.data, true);
+    test_faults(null, image.data);
     for (int i = 0; i < 200; i++) { /* the same bytes again are another module */
         td_module *m[2];
         uintptr_t at[2];

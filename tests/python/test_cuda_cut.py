@@ -101,5 +101,18 @@ def test_as_threads_that_take_turns(tmp_path):
         np.testing.assert_array_equal(got, turns[name], err_msg=name)
 
 
+def test_warps_in_step():
+    """Sums through volatile memory: what the last five additions of many a reduction count on."""
+    needs_compiler()
+    p = _core.program((FOLDER / "odd.cu").read_text(), device="cpu", file="odd.cu")
+    x = np.random.default_rng(1).integers(0, 9, 3 * 64).astype("f4")
+    for block in BLOCKS:
+        y = td.zeros(3 * 64, "f4", device="cpu")
+        p.kernel("in_step")(3, block, (td.asarray(x, device="cpu"), y, 1), shared=256)
+        warps, got = x.reshape(3, 64)[:, :32], np.array(y.get()).reshape(3, 64)
+        np.testing.assert_array_equal(got[:, :32], np.cumsum(warps, axis=1))
+        np.testing.assert_array_equal(got[:, 32:], np.repeat(warps.sum(1)[:, None], 32, 1))
+
+
 if __name__ == "__main__":
     np.savez(sys.argv[1], **odd_results(), **{k: v[0] for k, v in cut_results().items()})

@@ -190,7 +190,9 @@ def test_printing_and_asserting(program, capfd):
     program.kernel("says")(2, 4, (x, 4))
     td.synchronize()
     assert sorted(capfd.readouterr().out.splitlines()) == ["block 0: 1 there", "block 1: 1 there"]
-    with pytest.raises(td.Error, match=r"user.cu:\d+: says: assertion `n < 5' failed in block \(0, 0, 0\), thread \(0, 0, 0\)"):
+    with pytest.raises(
+        td.Error, match=r"user.cu:\d+: says: assertion `n < 5' failed in block \(0, 0, 0\), thread \(0, 0, 0\)"
+    ):
         program.kernel("says")(1, 4, (x, 5))
         td.synchronize()
 

@@ -9,6 +9,7 @@ import pytest
 from cuda_text import DTYPE, F4, F8, I4, I8, U4, U8
 
 N = 400
+LIBRARY = 4  # units that the C library's vector functions promise
 draw = np.random.default_rng(5)
 
 
@@ -31,8 +32,13 @@ def whole(ctype):
     """Integers of all magnitudes and the ends of the range."""
     info = np.iinfo(DTYPE[ctype])
     x = [info.min, info.max, 0, 1, info.max - 1, info.min + 1]
-    x += [int(v) >> int(s) for v, s in zip(draw.integers(info.min, info.max, N - 6, dtype=info.dtype, endpoint=True),
-                                             draw.integers(0, info.bits, N - 6))]
+    x += [
+        int(v) >> int(s)
+        for v, s in zip(
+            draw.integers(info.min, info.max, N - 6, dtype=info.dtype, endpoint=True),
+            draw.integers(0, info.bits, N - 6),
+        )
+    ]
     return draw.permutation(np.array(x, info.dtype))
 
 
@@ -56,7 +62,7 @@ def row(expression, result, operands, oracle, ulps=0):
     ROWS.append((expression, result, operands, oracle, ulps))
 
 
-def math_rows(name, low, high, oracle, ulps, single=2):
+def math_rows(name, low, high, oracle, ulps, single=LIBRARY):
     for ctype, allowed in ((F8, ulps), (F4, single)):
         row(f"{name}(a)", ctype, [(ctype, reals(ctype, low, high))], oracle, allowed)
     row(f"{name}f(a)", F4, [(F4, reals(F4, low, high))], oracle, single)
@@ -72,13 +78,19 @@ def exact_turn(function):
 # ---- functions of real numbers ----
 
 for name in "sin cos tan asin acos atan sinh cosh tanh exp exp2 expm1 cbrt sqrt ceil floor trunc rint".split():
-    math_rows(name, -0.9 if name != "sqrt" else 0, 0.9, getattr(np, {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}.get(name, name)), 2)
+    math_rows(
+        name,
+        -0.9 if name != "sqrt" else 0,
+        0.9,
+        getattr(np, {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}.get(name, name)),
+        LIBRARY,
+    )
 for name in "log log2 log10 log1p".split():
-    math_rows(name, 0.1, 40, getattr(np, name), 2)
+    math_rows(name, 0.1, 40, getattr(np, name), LIBRARY)
 math_rows("exp10", -8, 8, lambda x: 10.0**x, 4)
 math_rows("rsqrt", 1e-3, 1e6, lambda x: 1 / np.sqrt(x), 1)
 math_rows("rcbrt", -1e3, 1e3, lambda x: 1 / np.cbrt(x), 3)
-math_rows("erf", -3, 3, np.vectorize(math.erf), 2)
+math_rows("erf", -3, 3, np.vectorize(math.erf), LIBRARY)
 math_rows("erfc", -3, 5, np.vectorize(math.erfc), 4)
 math_rows("lgamma", 2.5, 30, np.vectorize(math.lgamma), 16)
 math_rows("tgamma", 0.5, 20, np.vectorize(math.gamma), 12, single=5)
@@ -88,7 +100,12 @@ for low, high in ((0, 2), (0.4, 1.6), (1e-300, 1e-200), (1e-20, 1e-3)):
     row("erfcinv(a)", F8, [(F8, reals(F8, low, high))], scipy_function("erfcinv"), 8)
 row("erfcinv(a)", F4, [(F4, reals(F4, 1e-30, 2))], scipy_function("erfcinv"), 1)
 row("erfcinvf(a)", F4, [(F4, reals(F4, 1e-30, 2))], scipy_function("erfcinv"), 1)
-for low, high, ulps in ((-5, 0, 64), (0, 5, 12), (5, 26, 12), (20, 1000, 12)):  # SciPy's own square of a negative number is rounded
+for low, high, ulps in (
+    (-5, 0, 64),
+    (0, 5, 12),
+    (5, 26, 12),
+    (20, 1000, 12),
+):  # SciPy's own square of a negative number is rounded
     math_rows("erfcx", low, high, scipy_function("erfcx"), ulps)
 math_rows("normcdf", -5, 5, scipy_function("ndtr"), 16)
 math_rows("normcdfinv", 0.001, 0.999, scipy_function("ndtri"), 16)
@@ -110,9 +127,16 @@ for ctype in (F8, F4):
     turns = np.concatenate([reals(ctype, -4, 4)[: N - 20], np.arange(-10, 10).astype(DTYPE[ctype]) / 2])
     row("sinpi(a)", ctype, [(ctype, turns)], exact_turn(math.sin), "turn")
     row("cospi(a)", ctype, [(ctype, turns)], exact_turn(math.cos), "turn")
-    row("[=]{ %s s, c; sincospi(a, &s, &c); return s - c; }()" % ctype, ctype, [(ctype, turns)],
-        lambda x: exact_turn(math.sin)(x) - exact_turn(math.cos)(x), "turn")
-    row("[=]{ %s s, c; sincos(a, &s, &c); return s; }()" % ctype, ctype, [(ctype, reals(ctype, -4, 4))], np.sin, 2)
+    row(
+        f"[=]{{ {ctype} s, c; sincospi(a, &s, &c); return s - c; }}()",
+        ctype,
+        [(ctype, turns)],
+        lambda x: exact_turn(math.sin)(x) - exact_turn(math.cos)(x),
+        "turn",
+    )
+    row(
+        f"[=]{{ {ctype} s, c; sincos(a, &s, &c); return s; }}()", ctype, [(ctype, reals(ctype, -4, 4))], np.sin, LIBRARY
+    )
 for name, n in (("hypot", 2), ("norm3d", 3), ("norm4d", 4)):
     for ctype in (F8, F4):
         of = [(ctype, wide(ctype)[8:] if ctype == F4 else reals(ctype, -1e150, 1e150)) for _ in range(min(n, 3))]
@@ -125,38 +149,94 @@ for name, n in (("hypot", 2), ("norm3d", 3), ("norm4d", 4)):
         for text in (name,) + ((name + "f",) if ctype == F4 else ()):
             row(f"{text}({arguments})", ctype, of, length, 1)
             row(f"r{text}({arguments})", ctype, of, lambda *x, of=length: 1 / of(*x), 2)
-row("[=]{ double v[] = {a, b, c}; return norm(3, v) * rnorm(3, v); }()", F8, [(F8, reals(F8, 1, 9))] * 3, lambda a, b, c: a * 0 + 1, 2)
-row("[=]{ float v[] = {a, b, c}; return normf(3, v) * rnormf(3, v); }()", F4, [(F4, reals(F4, 1, 9))] * 3, lambda a, b, c: a * 0 + 1, 2)
-for name, oracle in (("pow", np.power), ("atan2", np.arctan2), ("fmod", np.fmod), ("fmax", np.fmax), ("fmin", np.fmin), ("copysign", np.copysign),
-                     ("nextafter", np.nextafter), ("fdim", lambda a, b: np.maximum(a - b, 0)), ("fdivide", np.divide)):
+row(
+    "[=]{ double v[] = {a, b, c}; return norm(3, v) * rnorm(3, v); }()",
+    F8,
+    [(F8, reals(F8, 1, 9))] * 3,
+    lambda a, b, c: a * 0 + 1,
+    2,
+)
+row(
+    "[=]{ float v[] = {a, b, c}; return normf(3, v) * rnormf(3, v); }()",
+    F4,
+    [(F4, reals(F4, 1, 9))] * 3,
+    lambda a, b, c: a * 0 + 1,
+    2,
+)
+for name, oracle in (
+    ("pow", np.power),
+    ("atan2", np.arctan2),
+    ("fmod", np.fmod),
+    ("fmax", np.fmax),
+    ("fmin", np.fmin),
+    ("copysign", np.copysign),
+    ("nextafter", np.nextafter),
+    ("fdim", lambda a, b: np.maximum(a - b, 0)),
+    ("fdivide", np.divide),
+):
     for ctype in (F8, F4):
         of = [(ctype, reals(ctype, 0.1, 9)), (ctype, reals(ctype, 0.1, 9))]
-        row(f"{name}(a, b)", ctype, of, oracle, 2)
+        row(f"{name}(a, b)", ctype, of, oracle, LIBRARY)
         if ctype == F4:
-            row(f"{name}f(a, b)", ctype, of, oracle, 2)
-row("fma(a, b, c)", F8, [(F8, reals(F8, -9, 9))] * 3, lambda a, b, c: np.array([float(Fraction(x) ** 2 + Fraction(x)) for x in a]))
+            row(f"{name}f(a, b)", ctype, of, oracle, LIBRARY)
+row(
+    "fma(a, b, c)",
+    F8,
+    [(F8, reals(F8, -9, 9))] * 3,
+    lambda a, b, c: np.array([float(Fraction(x) ** 2 + Fraction(x)) for x in a]),
+)
 row("ldexp(a, 3) + scalbn(a, 2) + scalblnf(a, 1l)", F4, [(F4, reals(F4, -9, 9))], lambda a: a * 14, 1)
 row("float(ilogb(a)) + logbf(a)", F4, [(F4, reals(F4, 1, 900))], lambda a: 2 * np.floor(np.log2(a.astype("f8"))))
-row("isnan(a) + 2 * isinf(a) + 4 * isfinite(a) + 8 * signbit(a)", I4, [(F4, wide(F4)[5:])],
-    lambda a: np.isnan(a) + 2 * np.isinf(a) + 4 * np.isfinite(a) + 8 * np.signbit(a))
+row(
+    "isnan(a) + 2 * isinf(a) + 4 * isfinite(a) + 8 * signbit(a)",
+    I4,
+    [(F4, wide(F4)[5:])],
+    lambda a: np.isnan(a) + 2 * np.isinf(a) + 4 * np.isfinite(a) + 8 * np.signbit(a),
+)
 row("abs(a) + fabsf(a) + fabs(a)", F4, [(F4, reals(F4, -9, 9))], lambda a: 3 * abs(a), 1)
-row("lrintf(a) + llrint(a) + lroundf(b) + llround(b)", I8, [(F4, reals(F4, -99, 99)), (F4, reals(F4, -99, 99).round())],
-    lambda a, b: 2 * np.rint(a) + 2 * b)
+row(
+    "lrintf(a) + llrint(a) + lroundf(b) + llround(b)",
+    I8,
+    [(F4, reals(F4, -99, 99)), (F4, reals(F4, -99, 99).round())],
+    lambda a, b: 2 * np.rint(a) + 2 * b,
+)
 for name in "__sinf __cosf __tanf __tanhf __expf __exp10f __logf __log2f __log10f".split():
     oracle = (lambda x: 10.0**x) if name == "__exp10f" else getattr(np, name[2:-1])
-    row(f"{name}(a)", F4, [(F4, reals(F4, 0.1, 3))], oracle, 2)
-row("[=]{ float s, c; __sincosf(a, &s, &c); return s * 2 + c; }()", F4, [(F4, reals(F4, 0.1, 1))], lambda x: 2 * np.sin(x) + np.cos(x), 2)
-row("__powf(a, b)", F4, [(F4, reals(F4, 0.1, 3))] * 2, np.power, 2)
+    row(f"{name}(a)", F4, [(F4, reals(F4, 0.1, 3))], oracle, LIBRARY)
+row(
+    "[=]{ float s, c; __sincosf(a, &s, &c); return s * 2 + c; }()",
+    F4,
+    [(F4, reals(F4, 0.1, 1))],
+    lambda x: 2 * np.sin(x) + np.cos(x),
+    LIBRARY,
+)
+row("__powf(a, b)", F4, [(F4, reals(F4, 0.1, 3))] * 2, np.power, LIBRARY)
 row("__fdividef(a, b)", F4, [(F4, reals(F4, 0.1, 3))] * 2, np.divide, 1)
 row("__frsqrt_rn(a)", F4, [(F4, reals(F4, 0.1, 3))], lambda x: 1 / np.sqrt(x.astype("f8")))
 row("__saturatef(a)", F4, [(F4, wide(F4))], lambda x: np.nan_to_num(np.clip(x, 0, 1)))
 
 # ---- least and greatest ----
 
-for a, b, r in ((I4, I4, I4), (U4, U4, U4), (I4, U4, U4), (U4, I4, U4), (I8, I8, I8), (U8, U8, U8), (I8, U8, U8), (U8, I8, U8)):
+for a, b, r in (
+    (I4, I4, I4),
+    (U4, U4, U4),
+    (I4, U4, U4),
+    (U4, I4, U4),
+    (I8, I8, I8),
+    (U8, U8, U8),
+    (I8, U8, U8),
+    (U8, I8, U8),
+):
     for name, pick in (("min", min), ("max", max)):
-        row(f"{name}(a, b)", r, [(a, whole(a)), (b, whole(b))], lambda a, b, r=r, pick=pick: pick(wrap(a, r) % (1 << 64) if r in (U4, U8) else a,
-                                                                                                  wrap(b, r) % (1 << 64) if r in (U4, U8) else b), "int")
+        row(
+            f"{name}(a, b)",
+            r,
+            [(a, whole(a)), (b, whole(b))],
+            lambda a, b, r=r, pick=pick: pick(
+                wrap(a, r) % (1 << 64) if r in (U4, U8) else a, wrap(b, r) % (1 << 64) if r in (U4, U8) else b
+            ),
+            "int",
+        )
 for a, b, r in ((F4, F4, F4), (F8, F8, F8), (F4, F8, F8), (F8, F4, F8)):
     row("min(a, b)", r, [(a, wide(a)), (b, draw.permutation(wide(b)))], np.fmin)
     row("max(a, b)", r, [(a, wide(a)), (b, draw.permutation(wide(b)))], np.fmax)
@@ -202,8 +282,12 @@ ints("__ffsll(a)", I4, [I8], lambda a: (a % 2**64 & -(a % 2**64)).bit_length())
 ints("__brev(a)", U4, [U4], lambda a: int(f"{a:032b}"[::-1], 2))
 ints("__brevll(a)", U8, [U8], lambda a: int(f"{a:064b}"[::-1], 2))
 ints("__byte_perm(a, b, c)", U4, [U4, U4, U4], byte_perm)
-for name, oracle in (("l", lambda lo, hi, n: (hi << 32 | lo) << (n & 31) >> 32), ("lc", lambda lo, hi, n: (hi << 32 | lo) << min(n, 32) >> 32),
-                     ("r", lambda lo, hi, n: (hi << 32 | lo) >> (n & 31)), ("rc", lambda lo, hi, n: (hi << 32 | lo) >> min(n, 32))):
+for name, oracle in (
+    ("l", lambda lo, hi, n: (hi << 32 | lo) << (n & 31) >> 32),
+    ("lc", lambda lo, hi, n: (hi << 32 | lo) << min(n, 32) >> 32),
+    ("r", lambda lo, hi, n: (hi << 32 | lo) >> (n & 31)),
+    ("rc", lambda lo, hi, n: (hi << 32 | lo) >> min(n, 32)),
+):
     ints(f"__funnelshift_{name}(a, b, c)", U4, [U4, U4, U4], oracle)
 ints("__mulhi(a, b)", I4, [I4, I4], lambda a, b: a * b >> 32)
 ints("__umulhi(a, b)", U4, [U4, U4], lambda a, b: a * b >> 32)
@@ -217,7 +301,13 @@ ints("__hadd(a, b)", I4, [I4, I4], lambda a, b: a + b >> 1)
 ints("__rhadd(a, b)", I4, [I4, I4], lambda a, b: a + b + 1 >> 1)
 ints("__uhadd(a, b)", U4, [U4, U4], lambda a, b: a + b >> 1)
 ints("__urhadd(a, b)", U4, [U4, U4], lambda a, b: a + b + 1 >> 1)
-row("__fns(a, b & 31, c)", U4, [(U4, whole(U4)), (U4, whole(U4)), (I4, draw.integers(-12, 13, N).astype("i4"))], find_nth, "int")
+row(
+    "__fns(a, b & 31, c)",
+    U4,
+    [(U4, whole(U4)), (U4, whole(U4)), (I4, draw.integers(-12, 13, N).astype("i4"))],
+    find_nth,
+    "int",
+)
 ints("abs(a)", I8, [I8], lambda a: abs(a))
 
 
@@ -270,7 +360,12 @@ for sign in (True, False):
     simd(f"__vabsdiff{s}", sign, lambda x, y, low, high: abs(x - y))
     simd(f"__vmax{s}", sign, lambda x, y, low, high: max(x, y))
     simd(f"__vmin{s}", sign, lambda x, y, low, high: min(x, y))
-    for name, holds in (("ge", lambda x, y: x >= y), ("gt", lambda x, y: x > y), ("le", lambda x, y: x <= y), ("lt", lambda x, y: x < y)):
+    for name, holds in (
+        ("ge", lambda x, y: x >= y),
+        ("gt", lambda x, y: x > y),
+        ("le", lambda x, y: x <= y),
+        ("lt", lambda x, y: x < y),
+    ):
         simd(f"__vcmp{name}{s}", sign, lambda x, y, low, high, holds=holds: -holds(x, y))
         simd(f"__vset{name}{s}", sign, lambda x, y, low, high, holds=holds: holds(x, y))
 simd("__vcmpeq", False, lambda x, y, low, high: -(x == y))
@@ -284,6 +379,14 @@ simd("__vabsss", True, lambda x, y, low, high: min(abs(x), high), one=True)
 simd("__vneg", True, lambda x, y, low, high: -x, one=True)
 simd("__vnegss", True, lambda x, y, low, high: min(-x, high), one=True)
 
+for size, name in ((8, "4"), (16, "2")):
+    for sign, letter in ((True, "s"), (False, "u")):
+
+        def differences(a, b, size=size, sign=sign):
+            return sum(abs(x - y) for x, y in zip(parts(a, size, sign), parts(b, size, sign), strict=True))
+
+        ints(f"__vsad{letter}{name}(a, b)", U4, [U4, U4], differences)
+
 # ---- bits of floating numbers ----
 
 row("__float_as_int(a)", I4, [(F4, wide(F4))], lambda a: a.view("i4"))
@@ -294,7 +397,12 @@ row("__double_as_longlong(a)", I8, [(F8, wide(F8))], lambda a: a.view("i8"))
 row("__longlong_as_double(a)", F8, [(I8, whole(I8))], lambda a: a.view("f8"))
 row("__double2hiint(a)", I4, [(F8, wide(F8))], lambda a: (a.view("i8") >> 32).astype("i4"))
 row("__double2loint(a)", I4, [(F8, wide(F8))], lambda a: a.view("i8").astype("i4"))
-row("__hiloint2double(a, b)", F8, [(I4, whole(I4)), (I4, whole(I4))], lambda a, b: (a.astype("i8") << 32 | b.astype("i8") & 0xFFFFFFFF).view("f8"))
+row(
+    "__hiloint2double(a, b)",
+    F8,
+    [(I4, whole(I4)), (I4, whole(I4))],
+    lambda a, b: (a.astype("i8") << 32 | b.astype("i8") & 0xFFFFFFFF).view("f8"),
+)
 
 # ---- roundings, exactly ----
 
@@ -339,9 +447,15 @@ def square_root(ctype):
     return oracle
 
 
-OPERATIONS = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b}
+OPERATIONS = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+}
 for how in ("rn", "rz", "ru", "rd"):
     for ctype, letter in ((F4, "f"), (F8, "d")):
+
         def several(n, ctype=ctype):
             return [(ctype, reals(ctype, 0.5, 1e3) * draw.choice([-1, 1], N).astype(DTYPE[ctype])) for _ in range(n)]
 
@@ -354,10 +468,17 @@ for how in ("rn", "rz", "ru", "rd"):
     for source, name in ((I4, "int"), (U4, "uint"), (I8, "ll"), (U8, "ull")):
         for target, to in ((F4, "float"), (F8, "double")):
             if target == F4 or source in (I8, U8):
-                row(f"__{name}2{to}_{how}(a)", target, [(source, whole(source))], lambda v, how=how, target=target: around(Fraction(int(v)), DTYPE[target], how), "exact")
+                row(
+                    f"__{name}2{to}_{how}(a)",
+                    target,
+                    [(source, whole(source))],
+                    lambda v, how=how, target=target: around(Fraction(int(v)), DTYPE[target], how),
+                    "exact",
+                )
     row(f"__double2float_{how}(a)", F4, [(F8, reals(F8, -1e3, 1e3))], arithmetic(F4, lambda a: a)(how), "exact")
     for source, of in ((F4, "float"), (F8, "double")):
         for target, to in ((I4, "int"), (U4, "uint"), (I8, "ll"), (U8, "ull")):
+
             def convert(v, how=how, source=source, target=target):
                 info, v = np.iinfo(DTYPE[target]), float(v)
                 if math.isnan(v):
@@ -377,10 +498,24 @@ row("__dadd_rn(a * b, c)", F8, [(F8, reals(F8, -9, 9)) for _ in "abc"], lambda a
 
 # ---- loads, places, assumptions ----
 
-row("__ldg(&a) + __ldcg(&a) + __ldca(&a) + __ldcs(&a) + __ldlu(&a) + __ldcv(&a)", I8, [(I8, whole(I8) >> 4)], lambda a: 6 * a)
-row("[=]{ double x; __stwb(&x, a); double y = x; __stcg(&x, y + 1); __stcs(&y, x); __stwt(&x, y); return x; }()", F8,
-    [(F8, reals(F8, -9, 9))], lambda a: a + 1)
-row("(__builtin_assume(a > 0), clock64() > 0) + (__isGlobal(&n) != 0 && !__isShared(&n))", I4, [(F4, reals(F4, 1, 2))], lambda a: 0 * a + 2)
+row(
+    "__ldg(&a) + __ldcg(&a) + __ldca(&a) + __ldcs(&a) + __ldlu(&a) + __ldcv(&a)",
+    I8,
+    [(I8, whole(I8) >> 4)],
+    lambda a: 6 * a,
+)
+row(
+    "[=]{ double x; __stwb(&x, a); double y = x; __stcg(&x, y + 1); __stcs(&y, x); __stwt(&x, y); return x; }()",
+    F8,
+    [(F8, reals(F8, -9, 9))],
+    lambda a: a + 1,
+)
+row(
+    "(__builtin_assume(a > 0), clock64() > 0) + (__isGlobal(&n) != 0 && !__isShared(&n))",
+    I4,
+    [(F4, reals(F4, 1, 2))],
+    lambda a: 0 * a + 2,
+)
 
 
 @pytest.fixture(scope="module")

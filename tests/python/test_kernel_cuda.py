@@ -517,6 +517,18 @@ def test_cached(dev, load, store):
     assert (run(function(text, cuda=cuda), 1, 32, a, b)[1] == 32).all()
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float16", "float32", "float64", "complex64"])
+def test_cache_operators_in_ptx(dtype):
+    """Every name is PTX's operator; complex numbers, whose parts are one access, are plain."""
+    for load, store in zip(["ldca", "ldcg", "ldcs", "ldlu", "ldcv"], ["stcg", "stcs", "stwb", "stwt", "stcg"]):
+        text = f"def kernel(a, b, i):\n    if a[i] != 0:\n        cuda.{store}(b, i, cuda.{load}(a, i))\n"
+        kind = f"{dtype}[::1]"
+        ptx, _ = cuda.compile_ptx(function(text, cuda=cuda), f"void({kind}, {kind}, int64)", cc=(8, 0))
+        if dtype != "complex64":
+            assert f"ld.global.{load[2:]}." in ptx and f"st.global.{store[2:]}." in ptx, ptx
+        assemble(ptx)
+
+
 # ---- random numbers ----
 
 

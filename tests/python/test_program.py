@@ -424,3 +424,17 @@ def test_debug_mode_checks_pointers():
             with pytest.raises(td.DeviceError, match=rf"index {at} is out of bounds for a with size 10"):
                 program.kernel("k")(1, 1, (a, at))
         np.testing.assert_array_equal(a.get(), [0] * 9 + [1])
+
+
+def test_cooperative_launches(dev):
+    text = """#include <cooperative_groups.h>
+    __global__ void k(int *a, int *b) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+        a[i] = i;
+        cooperative_groups::this_grid().sync();
+        b[i] = a[(i + 33) % n];
+    }"""
+    kernel = _core.program(text, device=dev).kernel("k")
+    a, b = td.zeros(256, "int32"), td.zeros(256, "int32")
+    kernel(4, 64, (a, b), cooperative=True)
+    np.testing.assert_array_equal(b.get(), (np.arange(256) + 33) % 256)

@@ -179,3 +179,17 @@ def test_a_launch_failure_is_told():
         f = SourceModule("__global__ void f() { __trap(); }").get_function("f")
         with pytest.raises(drv.LaunchError, match="trap"):
             f(block=(1, 1, 1))
+
+
+def test_texture_references(dev):
+    drv.init()
+    text = """texture<float, 2, cudaReadModeElementType> tex;
+    __global__ void f(float *o, int w) { o[threadIdx.y * w + threadIdx.x] = 2 * tex2D(tex, threadIdx.x + 0.5f, threadIdx.y + 0.5f); }"""
+    module = SourceModule(text)
+    tex = module.get_texref("tex")
+    assert module.get_texref("tex") is tex
+    host = np.arange(12, dtype="float32").reshape(3, 4)
+    drv.matrix_to_texref(host, tex, order="C")
+    out = gpuarray.zeros((3, 4), np.float32)
+    module.get_function("f")(out, 4, block=(4, 3, 1), texrefs=[tex])
+    np.testing.assert_array_equal(out.get(), 2 * host)

@@ -12,10 +12,10 @@ import types as _python
 from .. import cuda
 
 __all__ = [
-    "atomic_add", "atomic_and", "atomic_cas", "atomic_dec", "atomic_exch", "atomic_inc", "atomic_max", "atomic_min",
-    "atomic_or", "atomic_sub", "atomic_xor", "blockDim", "blockIdx", "cg", "grid", "gridDim", "gridsize", "laneid",
-    "range", "rawkernel", "shared_memory", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "syncthreads",
-    "syncwarp", "threadIdx", "warpsize",
+    "atomic_add", "atomic_and", "atomic_cas", "atomic_dec", "atomic_exch", "atomic_inc", "atomic_max",
+    "atomic_min", "atomic_or", "atomic_sub", "atomic_xor", "blockDim", "blockIdx", "cg", "grid", "gridDim",
+    "gridsize", "laneid", "range", "rawkernel", "shared_memory", "shfl_down_sync", "shfl_sync",
+    "shfl_up_sync", "shfl_xor_sync", "syncthreads", "syncwarp", "threadIdx", "warpsize",
 ]  # fmt: skip
 
 threadIdx, blockIdx, blockDim, gridDim = cuda.threadIdx, cuda.blockIdx, cuda.blockDim, cuda.gridDim

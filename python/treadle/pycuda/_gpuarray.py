@@ -432,7 +432,7 @@ class GPUArray:
         if order not in ("C", "F"):
             raise ValueError(f"invalid order: {order!r}: it is 'C' or 'F'")
         if not flags.forc:
-            raise RuntimeError("reshape: only contiguous arrays have their memory in one piece: copy() makes one")
+            raise RuntimeError("reshape: the array has gaps: copy() makes one without")
         if shape == self.shape and (flags.c_contiguous if order == "C" else flags.f_contiguous):
             return self
         nd = self._nd if flags.c_contiguous else self._reversed()

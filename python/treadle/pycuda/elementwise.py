@@ -213,13 +213,13 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
 
 
 # What a row makes is get_<name>_kernel(*dtypes): the types' names go into the declarations and the operation.
-def _maker(name, declared, operation, dtypes, kernel=None):
+def _maker(name, declared, operation, dtypes):
     @context_dependent_memoize
     def make(*given):
         if len(given) != len(dtypes):
             raise TypeError(f"get_{name}_kernel takes {', '.join(dtypes) or 'no arguments'}")
         types = dict(zip(dtypes, map(dtype_to_ctype, given), strict=True))
-        return get_elwise_kernel(declared.format(**types), operation.format(**types), kernel or name)
+        return get_elwise_kernel(declared.format(**types), operation.format(**types), name + "_kernel")
 
     make.__name__ = make.__qualname__ = f"get_{name}_kernel"
     make.__doc__ = f"get_{name}_kernel({', '.join(dtypes)}): the prepared function of `{operation}` with {declared}, n."

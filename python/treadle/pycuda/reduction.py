@@ -207,14 +207,14 @@ _INFINITY = "#define MY_INFINITY __int_as_float(0x7f800000)\n"
 @context_dependent_memoize
 def get_minmax_kernel(what, dtype):
     """The ReductionKernel of the least or the greatest element, as what says ("min", "max"); NaN does not count."""
-    neutral, expr = get_minmax_neutral(what, dtype), _joined(what, dtype)
+    expr, neutral = _joined(what, dtype), get_minmax_neutral(what, dtype)
     return ReductionKernel(dtype, neutral, expr, arguments=_pointers(**{"in": dtype}), preamble=_INFINITY)
 
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what, dtype, dtype_subset):
     """The ReductionKernel of the least or the greatest element at the indices lookup_tbl."""
-    neutral, expr = get_minmax_neutral(what, dtype), _joined(what, dtype)
+    expr, neutral = _joined(what, dtype), get_minmax_neutral(what, dtype)
     arguments = _pointers(lookup_tbl=dtype_subset, **{"in": dtype})
     return ReductionKernel(dtype, neutral, expr, "in[lookup_tbl[i]]", arguments, preamble=_INFINITY)
 

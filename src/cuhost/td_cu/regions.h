@@ -3,9 +3,9 @@
 // Such a kernel is called once for a block.  Code that is alike for all threads stands in it as it is; between barriers
 // the threads are a loop (each), or take turns where they wait for each other in ways that cannot be cut (each_in_turns).
 //
-//     td_cu::local<float> td_sum(blockDim);                   // a variable that outlives its region
-//     TD_CU_EACH { auto &sum = td_sum[td_n] = x[threadIdx.x]; s[threadIdx.x] = sum; } TD_CU_END;
-//     TD_CU_EACH auto &sum = td_sum[td_n]; { y[threadIdx.x] = sum + s[0]; } TD_CU_END;
+//     td_cu::local<float> td_of_sum(blockDim);                   // a variable that outlives its region
+//     TD_CU_EACH { auto &sum = td_of_sum[td_n] = x[threadIdx.x]; s[threadIdx.x] = sum; } TD_CU_END;
+//     TD_CU_EACH auto &sum = td_of_sum[td_n]; { y[threadIdx.x] = sum + s[0]; } TD_CU_END;
 //
 // td_n is the thread's number in its block.
 #ifndef TD_CU_REGIONS_H
@@ -99,6 +99,18 @@ template <bool Free, class F> TD_CU_INLINE void each(block_size n, const F &f)
         rows<Free, 32>(n, f);
     else
         rows<Free, 0>(n, f);
+}
+
+// Whether f is true of a thread: mostly of the first.
+template <class F> TD_CU_INLINE bool any(block_size n, const F &f)
+{
+    bool some = f(thread_index{{0, 0, 0}}, 0);
+
+    for (unsigned z = 0; z < n.z && !some; z++)
+        for (unsigned y = 0; y < n.y; y++)
+            for (unsigned x = 0; x < n.x; x++)
+                some |= f(thread_index{{x, y, z}}, 0);
+    return some;
 }
 
 // ---- threads of a region take turns ----

@@ -23,6 +23,17 @@ __attribute__((unused)) static void sync_block()
     resume(t);
 }
 
+// The next thread's turn, where threads take turns: behind accesses of code whose warps are to go in step.
+TD_CU_INLINE void turn()
+{
+    thread *t = now;
+
+    if (t) {
+        host->yield();
+        resume(t);
+    }
+}
+
 // The sum of v over the block's threads.  Counts of one turn are read until the next turn is complete, so there are two.
 __attribute__((unused)) static uint32_t sync_sum(uint32_t v)
 {

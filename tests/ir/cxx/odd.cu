@@ -24,6 +24,15 @@ __device__ unsigned number() { return ALL; }
 
 __device__ void twice(float &v) { v *= 2; }
 
+__device__ void fold(volatile float *v, unsigned me)
+{
+    v[me] += v[me + 16];
+    v[me] += v[me + 8];
+    v[me] += v[me + 4];
+    v[me] += v[me + 2];
+    v[me] += v[me + 1];
+}
+
 extern "C" {
 
 __global__ void early_uniform(const float *x, float *y, int n)
@@ -304,6 +313,58 @@ __global__ void atomics(const float *x, float *y, int n)
     __syncthreads();
     if (ME < 8) atomicAdd(&counter[ME % 4], bins[ME]);
     y[ALL] = bins[ME % 8];
+}
+
+__global__ void in_step(const float *x, float *y, int n)
+{
+    __shared__ volatile float s[96];
+    volatile float *v = s + 16;
+    s[ME] = 0;
+    s[32 + ME] = 0;
+    __syncthreads();
+    if (ME < 32) {
+        v[ME] = x[blockIdx.x * 64 + ME];
+        fold(v, ME);
+        float first = v[0];
+        v[ME] = x[blockIdx.x * 64 + ME];
+        if (ME >= 1) v[ME] += v[ME - 1];
+        if (ME >= 2) v[ME] += v[ME - 2];
+        if (ME >= 4) v[ME] += v[ME - 4];
+        if (ME >= 8) v[ME] += v[ME - 8];
+        if (ME >= 16) v[ME] += v[ME - 16];
+        y[blockIdx.x * 64 + ME] = v[ME];
+        y[blockIdx.x * 64 + 32 + ME] = first;
+    }
+}
+
+__global__ void strides(const float *x, float *y, int n)
+{
+    const unsigned all = gridDim.x * blockDim.x * blockDim.y * blockDim.z, id = number();
+    float sum = 0, most = 0;
+    for (unsigned i = ALL; i < all * 7u / 3; i += all) {
+        float v = x[i % all] * n;
+        if (v < 2) continue;
+        sum += v;
+    }
+    for (int i = ALL + n; i < all; i += all / 4) {
+        float v = x[i];
+        for (int k = 0; k < n; k++) v = v * 0.5f + k;
+        most = v > most ? v : most;
+        sum -= v;
+    }
+    for (int i = ME; i <= n; i += 3) y[blockIdx.x * 64 + ME] += i;
+    y[id] += sum + most;
+}
+
+__global__ void strides_and_barriers(const float *x, float *y, int n)
+{
+    __shared__ float s[64];
+    const int tid = ME, size = blockDim.x * blockDim.y * blockDim.z;
+    float sum = 0;
+    for (int i = blockIdx.x * size + tid; i < 192; i += 5 * n) sum += x[i];
+    s[tid] = sum;
+    __syncthreads();
+    for (int i = tid; i < 64; i += 16) y[blockIdx.x * 64 + i] = s[i] + s[63 - i] + n;
 }
 
 __global__ void warps(const float *x, float *y, int n)
