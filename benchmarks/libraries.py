@@ -137,7 +137,7 @@ class Ours(Library):
     def scope(self, text):
         if "drv." not in text:
             return super().scope(text)
-        return {"drv": self.part("pycuda.driver"), "at": lambda a: a.data.ptr}
+        return {"drv": self.part("pycuda.driver"), "at": lambda a: a.__cuda_array_interface__["data"][0]}
 
     def part(self, name):
         """A module of the package; those of PyCUDA's face with a context."""

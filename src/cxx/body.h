@@ -23,6 +23,7 @@ typedef enum stmt_kind {
 typedef struct cx_stmt {
     uint8_t  kind;
     bool     waits;     /* a barrier or a warp operation stands in it, or in what it calls */
+    bool     strided;   /* a loop of each thread by itself that all make together: its rounds are numbered for the block */
     bool     cut;       /* runs once for the block: the statements in it are cut, or it is alike for all threads */
     uint32_t first, end;
     uint32_t open, close;       /* brackets of its condition or header */
@@ -35,6 +36,7 @@ typedef enum keep_kind {
     KEEP_ONCE,   /* one for the block: alike for all threads */
     KEEP_AGAIN,  /* computed again in each region */
     KEEP_EACH,   /* in memory, one for each thread */
+    KEEP_ROUND,  /* of a strided loop: from its first value and the round's number */
 } keep_kind;
 
 typedef struct cx_local {

@@ -13,12 +13,11 @@ static uint8_t
 manner(cx_job *j, const cx_fn *f)
 {
     uint8_t does = td_reach_range(&j->r, f->open_at, f->end_at) | j->r.all;
+    bool waits = (does & (CX_BARRIER | CX_WARP | CX_VOLATILE)) != 0;
     cx_plan p;
 
-    if (!(does & (CX_BARRIER | CX_WARP | CX_VOLATILE)))
-        return PLAIN;
-    if ((does & (CX_VOLATILE | CX_GRID)) || j->r.all || td_options()->kernels >= TD_KERNELS_SWITCH || !td_plan_make(j, f, &p))
-        return SWITCHED;
+    if ((does & (CX_VOLATILE | CX_GRID)) || td_options()->kernels >= TD_KERNELS_SWITCH || j->r.all || !td_plan_make(j, f, &p))
+        return waits ? SWITCHED : PLAIN;
     td_plan_write(&p);
     return REGIONS;
 }

@@ -83,7 +83,7 @@ need(cx_body *b, uint32_t n)
             more |= need(b, c);
         return s->other ? need(b, s->other) || more : more;
     }
-    if (!s->cut && s->kind != STMT_DECLARE)
+    if ((!s->cut && s->kind != STMT_DECLARE) || s->strided)
         return false;
     if (s->kind == STMT_DECLARE) {
         for (uint32_t v = 0; v < b->nlocal; v++)
@@ -139,6 +139,13 @@ join(cutter *c, uint32_t n, bool in_loop)
         c->open = 0;
         return;
     }
+    if (s->strided) {
+        c->open = 0;
+        join(c, s->child, true);
+        p->region[p->nregion].strided = n;
+        c->open = 0;
+        return;
+    }
     if (once(&p->b, n)) {
         mark(&p->b, n, 0);
         c->open = 0;
@@ -183,12 +190,16 @@ td_plan_home(const cx_plan *p, const cx_local *l)
     return l->stmt ? p->b.stmt[l->stmt].region : 0;
 }
 
+/* The region that token `at` stands in; a strided loop's header belongs to its body's. */
 static uint32_t
 region_at(const cx_plan *p, uint32_t at)
 {
-    for (uint32_t r = 1; r <= p->nregion; r++)
-        if (at >= p->region[r].from && at < p->region[r].end)
+    for (uint32_t r = 1; r <= p->nregion; r++) {
+        uint32_t from = p->region[r].strided ? p->b.stmt[p->region[r].strided].first : p->region[r].from;
+
+        if (at >= from && at < p->region[r].end)
             return r;
+    }
     return 0;
 }
 
@@ -269,7 +280,7 @@ choose(cx_plan *p)
         uint32_t home = td_plan_home(p, l);
         bool crosses = false;
 
-        if (l->is_shared)
+        if (l->is_shared || l->keep == KEEP_ROUND)
             continue;
         if (l->needed) {
             l->keep = KEEP_ONCE;
@@ -295,22 +306,45 @@ choose(cx_plan *p)
     return more;
 }
 
+/* Loops with strides among the statements of the kernel's body. */
+static bool
+find_strided(cx_body *b)
+{
+    bool any = false;
+
+    find_again(b);
+    for (uint32_t c = b->stmt[1].child; c; c = b->stmt[c].next) {
+        cx_stride s;
+
+        b->stmt[c].strided = td_plan_strided(b, c, &s);
+        if (b->stmt[c].strided)
+            b->local[s.local].keep = KEEP_ROUND;
+        any |= b->stmt[c].strided;
+    }
+    return any;
+}
+
 bool
 td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
 {
-    bool loops = false;
+    bool loops = false, waits;
 
     *p = (cx_plan){0};
     if (!td_body_read(j, f, &p->b))
         return false;
+    waits = p->b.stmt[1].waits;
+    p->b.stmt[1].waits = true;
     td_body_uniform(&p->b);
+    if (!find_strided(&p->b) && !waits)
+        return false;
     do {
         while (need(&p->b, 1) && !p->b.doubt)
             ;
         p->nregion = 0;
         p->region = td_cxx_grow(j->u.a, NULL, 0, sizeof *p->region);
         for (uint32_t v = 0; v < p->b.nlocal; v++)
-            p->b.local[v].keep = KEEP_INSIDE;
+            if (p->b.local[v].keep != KEEP_ROUND)
+                p->b.local[v].keep = KEEP_INSIDE;
         if (p->b.doubt || !p->region)
             return false;
         cut(&(cutter){p, 0}, 1, false);

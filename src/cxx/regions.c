@@ -163,6 +163,55 @@ first_return(const cx_plan *p)
     return UINT32_MAX;
 }
 
+/* The thread's variable of a strided loop in this round, and what stands behind it. */
+static const char *
+round_of(cx_plan *p, uint32_t loop, const char *behind)
+{
+    edits *e = &p->b.j->e;
+    const toks *k = &p->b.j->u.k;
+    const cx_stmt *s = &p->b.stmt[loop];
+    const cx_local *l;
+    cx_stride at;
+
+    if (!td_plan_strided(&p->b, loop, &at))
+        return "";
+    l = &p->b.local[at.local];
+    return td_edit_format(e, "%s %s += decltype(%s)(td_round) * (%s); %s(%s)", whole(p, l), name_of(p, l), name_of(p, l),
+                          td_edit_spell(e, k, at.step, s->close), behind, td_edit_spell(e, k, at.bound, at.step - 3));
+}
+
+/* Variables of other regions that this one names. */
+static const char *
+bindings(cx_plan *p, uint32_t n, bool again_alone)
+{
+    edits *e = &p->b.j->e;
+    const char *all = "";
+
+    for (uint32_t v = 0; v < p->b.nlocal; v++) {
+        const cx_local *l = &p->b.local[v];
+
+        if (!td_plan_used(p, v, n) || (l->stmt && td_plan_home(p, l) == n))
+            continue;
+        if (l->keep == KEEP_EACH && !again_alone)
+            all = td_edit_format(e, "%s%sauto &%s = td_of_%s[td_n]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
+        else if (l->keep == KEEP_AGAIN)
+            all = td_edit_format(e, "%s%s ", all, whole(p, l));
+    }
+    return all;
+}
+
+/* for (…) → for (rounds; while a thread has not ended its own) */
+static void
+rounds(cx_plan *p, uint32_t loop, uint32_t region)
+{
+    const cx_stmt *s = &p->b.stmt[loop];
+    edits *e = &p->b.j->e;
+
+    td_edit_replace(e, at(p, s->open + 1), at(p, s->close - 1),
+                    td_edit_format(e, "size_t td_round = 0; td_cu::any(blockDim, TD_CU_LAMBDA { %s%s; }); td_round++",
+                                   bindings(p, region, true), round_of(p, loop, "return ")));
+}
+
 static void
 open_region(cx_plan *p, uint32_t n)
 {
@@ -183,16 +232,9 @@ open_region(cx_plan *p, uint32_t n)
     all = td_edit_format(e, " %s%s ", all, r->in_turns ? "TD_CU_EACH_IN_TURNS" : is_free(p, r) ? "TD_CU_EACH_FREE" : "TD_CU_EACH");
     if (p->alive && (r->from > first_return(p) || (r->from == first_return(p) && r->in_loop)))
         all = td_edit_format(e, "%sTD_CU_ALIVE; ", all);
-    for (uint32_t v = 0; v < p->b.nlocal; v++) {
-        const cx_local *l = &p->b.local[v];
-
-        if (!td_plan_used(p, v, n) || (l->stmt && td_plan_home(p, l) == n))
-            continue;
-        if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%s%sauto &%s = td_of_%s[td_n]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
-        else if (l->keep == KEEP_AGAIN)
-            all = td_edit_format(e, "%s%s ", all, whole(p, l));
-    }
+    all = td_edit_format(e, "%s%s", all, bindings(p, n, false));
+    if (r->strided)
+        all = td_edit_format(e, "%s%s) return; ", all, round_of(p, r->strided, "if (!"));
     td_edit_behind(e, at(p, r->from - 1), td_edit_format(e, "%s{", all));
 }
 
@@ -214,7 +256,12 @@ statements(cx_plan *p, uint32_t n, bool bracket)
     const cx_stmt *s = &p->b.stmt[n];
     edits *e = &p->b.j->e;
 
-    bracket &= s->kind != STMT_BLOCK;
+    if (s->strided) {
+        rounds(p, n, p->b.stmt[s->child].region);
+        statements(p, s->child, true);
+        return;
+    }
+    bracket &= s->kind != STMT_BLOCK || s->region;
     if (bracket)
         td_edit_behind(e, at(p, s->first - 1), " {");
     if (s->region) {

@@ -10,7 +10,13 @@ typedef struct cx_region {
     bool     in_turns;
     bool     returns;     /* a thread may return in it */
     bool     in_loop;
+    uint32_t strided;     /* the loop whose body it is; 0 */
 } cx_region;
+
+/* The parts of a strided loop's header: its variable, tokens of bound and step. */
+typedef struct cx_stride {
+    uint32_t local, bound, step; /* variable; the first token of condition and of what is added */
+} cx_stride;
 
 typedef struct cx_plan {
     cx_body    b;
@@ -28,6 +34,9 @@ td_plan_used(const cx_plan *p, uint32_t local, uint32_t region)
 {
     return p->used[(size_t)local * (p->nregion + 1) + region];
 }
+
+/* stride.c: whether threads can make the loop together; its parts. */
+bool td_plan_strided(const cx_body *b, uint32_t stmt, cx_stride *out);
 
 /* regions.c: the edits. */
 void td_plan_write(cx_plan *p);

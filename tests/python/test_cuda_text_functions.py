@@ -9,6 +9,7 @@ import pytest
 from cuda_text import DTYPE, F4, F8, I4, I8, U4, U8
 
 N = 400
+LIBRARY = 4  # units that the C library's vector functions promise
 draw = np.random.default_rng(5)
 
 
@@ -61,7 +62,7 @@ def row(expression, result, operands, oracle, ulps=0):
     ROWS.append((expression, result, operands, oracle, ulps))
 
 
-def math_rows(name, low, high, oracle, ulps, single=2):
+def math_rows(name, low, high, oracle, ulps, single=LIBRARY):
     for ctype, allowed in ((F8, ulps), (F4, single)):
         row(f"{name}(a)", ctype, [(ctype, reals(ctype, low, high))], oracle, allowed)
     row(f"{name}f(a)", F4, [(F4, reals(F4, low, high))], oracle, single)
@@ -82,14 +83,14 @@ for name in "sin cos tan asin acos atan sinh cosh tanh exp exp2 expm1 cbrt sqrt 
         -0.9 if name != "sqrt" else 0,
         0.9,
         getattr(np, {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}.get(name, name)),
-        2,
+        LIBRARY,
     )
 for name in "log log2 log10 log1p".split():
-    math_rows(name, 0.1, 40, getattr(np, name), 2)
+    math_rows(name, 0.1, 40, getattr(np, name), LIBRARY)
 math_rows("exp10", -8, 8, lambda x: 10.0**x, 4)
 math_rows("rsqrt", 1e-3, 1e6, lambda x: 1 / np.sqrt(x), 1)
 math_rows("rcbrt", -1e3, 1e3, lambda x: 1 / np.cbrt(x), 3)
-math_rows("erf", -3, 3, np.vectorize(math.erf), 2)
+math_rows("erf", -3, 3, np.vectorize(math.erf), LIBRARY)
 math_rows("erfc", -3, 5, np.vectorize(math.erfc), 4)
 math_rows("lgamma", 2.5, 30, np.vectorize(math.lgamma), 16)
 math_rows("tgamma", 0.5, 20, np.vectorize(math.gamma), 12, single=5)
@@ -133,7 +134,9 @@ for ctype in (F8, F4):
         lambda x: exact_turn(math.sin)(x) - exact_turn(math.cos)(x),
         "turn",
     )
-    row(f"[=]{{ {ctype} s, c; sincos(a, &s, &c); return s; }}()", ctype, [(ctype, reals(ctype, -4, 4))], np.sin, 2)
+    row(
+        f"[=]{{ {ctype} s, c; sincos(a, &s, &c); return s; }}()", ctype, [(ctype, reals(ctype, -4, 4))], np.sin, LIBRARY
+    )
 for name, n in (("hypot", 2), ("norm3d", 3), ("norm4d", 4)):
     for ctype in (F8, F4):
         of = [(ctype, wide(ctype)[8:] if ctype == F4 else reals(ctype, -1e150, 1e150)) for _ in range(min(n, 3))]
@@ -173,9 +176,9 @@ for name, oracle in (
 ):
     for ctype in (F8, F4):
         of = [(ctype, reals(ctype, 0.1, 9)), (ctype, reals(ctype, 0.1, 9))]
-        row(f"{name}(a, b)", ctype, of, oracle, 2)
+        row(f"{name}(a, b)", ctype, of, oracle, LIBRARY)
         if ctype == F4:
-            row(f"{name}f(a, b)", ctype, of, oracle, 2)
+            row(f"{name}f(a, b)", ctype, of, oracle, LIBRARY)
 row(
     "fma(a, b, c)",
     F8,
@@ -199,15 +202,15 @@ row(
 )
 for name in "__sinf __cosf __tanf __tanhf __expf __exp10f __logf __log2f __log10f".split():
     oracle = (lambda x: 10.0**x) if name == "__exp10f" else getattr(np, name[2:-1])
-    row(f"{name}(a)", F4, [(F4, reals(F4, 0.1, 3))], oracle, 2)
+    row(f"{name}(a)", F4, [(F4, reals(F4, 0.1, 3))], oracle, LIBRARY)
 row(
     "[=]{ float s, c; __sincosf(a, &s, &c); return s * 2 + c; }()",
     F4,
     [(F4, reals(F4, 0.1, 1))],
     lambda x: 2 * np.sin(x) + np.cos(x),
-    2,
+    LIBRARY,
 )
-row("__powf(a, b)", F4, [(F4, reals(F4, 0.1, 3))] * 2, np.power, 2)
+row("__powf(a, b)", F4, [(F4, reals(F4, 0.1, 3))] * 2, np.power, LIBRARY)
 row("__fdividef(a, b)", F4, [(F4, reals(F4, 0.1, 3))] * 2, np.divide, 1)
 row("__frsqrt_rn(a)", F4, [(F4, reals(F4, 0.1, 3))], lambda x: 1 / np.sqrt(x.astype("f8")))
 row("__saturatef(a)", F4, [(F4, wide(F4))], lambda x: np.nan_to_num(np.clip(x, 0, 1)))
@@ -375,6 +378,14 @@ simd("__vabs", True, lambda x, y, low, high: abs(x), one=True)
 simd("__vabsss", True, lambda x, y, low, high: min(abs(x), high), one=True)
 simd("__vneg", True, lambda x, y, low, high: -x, one=True)
 simd("__vnegss", True, lambda x, y, low, high: min(-x, high), one=True)
+
+for size, name in ((8, "4"), (16, "2")):
+    for sign, letter in ((True, "s"), (False, "u")):
+
+        def differences(a, b, size=size, sign=sign):
+            return sum(abs(x - y) for x, y in zip(parts(a, size, sign), parts(b, size, sign), strict=True))
+
+        ints(f"__vsad{letter}{name}(a, b)", U4, [U4, U4], differences)
 
 # ---- bits of floating numbers ----
 

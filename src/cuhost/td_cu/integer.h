@@ -185,6 +185,21 @@ TD_CU_SIMD(__vsetltu, x < y)
 #undef TD_CU_HIGH
 #undef TD_CU_UHIGH
 
+// Sums of absolute differences.
+#define TD_CU_SAD(name, A)                                                                                             \
+    TD_CU_INLINE unsigned name(unsigned a, unsigned b)                                                                 \
+    {                                                                                                                  \
+        unsigned sum = 0;                                                                                              \
+                                                                                                                       \
+        td_cu::by_parts<A, unsigned char>(a, b, [&](long x, long y) { sum += unsigned(x > y ? x - y : y - x); return 0L; }); \
+        return sum;                                                                                                    \
+    }
+TD_CU_SAD(__vsads4, signed char)
+TD_CU_SAD(__vsads2, short)
+TD_CU_SAD(__vsadu4, unsigned char)
+TD_CU_SAD(__vsadu2, unsigned short)
+#undef TD_CU_SAD
+
 // One operand: absolute values and negatives, wrapping or saturated.
 #define TD_CU_SIMD(name, T, R, expression)                                                                             \
     TD_CU_INLINE unsigned name(unsigned a)                                                                             \

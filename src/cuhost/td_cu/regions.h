@@ -101,6 +101,18 @@ template <bool Free, class F> TD_CU_INLINE void each(block_size n, const F &f)
         rows<Free, 0>(n, f);
 }
 
+// Whether f is true of a thread: mostly of the first.
+template <class F> TD_CU_INLINE bool any(block_size n, const F &f)
+{
+    bool some = f(thread_index{{0, 0, 0}}, 0);
+
+    for (unsigned z = 0; z < n.z && !some; z++)
+        for (unsigned y = 0; y < n.y; y++)
+            for (unsigned x = 0; x < n.x; x++)
+                some |= f(thread_index{{x, y, z}}, 0);
+    return some;
+}
+
 // ---- threads of a region take turns ----
 
 template <class F> struct turns {

@@ -337,6 +337,36 @@ __global__ void in_step(const float *x, float *y, int n)
     }
 }
 
+__global__ void strides(const float *x, float *y, int n)
+{
+    const unsigned all = gridDim.x * blockDim.x * blockDim.y * blockDim.z, id = number();
+    float sum = 0, most = 0;
+    for (unsigned i = ALL; i < all * 7u / 3; i += all) {
+        float v = x[i % all] * n;
+        if (v < 2) continue;
+        sum += v;
+    }
+    for (int i = ALL + n; i < all; i += all / 4) {
+        float v = x[i];
+        for (int k = 0; k < n; k++) v = v * 0.5f + k;
+        most = v > most ? v : most;
+        sum -= v;
+    }
+    for (int i = ME; i <= n; i += 3) y[blockIdx.x * 64 + ME] += i;
+    y[id] += sum + most;
+}
+
+__global__ void strides_and_barriers(const float *x, float *y, int n)
+{
+    __shared__ float s[64];
+    const int tid = ME, size = blockDim.x * blockDim.y * blockDim.z;
+    float sum = 0;
+    for (int i = blockIdx.x * size + tid; i < 192; i += 5 * n) sum += x[i];
+    s[tid] = sum;
+    __syncthreads();
+    for (int i = tid; i < 64; i += 16) y[blockIdx.x * 64 + i] = s[i] + s[63 - i] + n;
+}
+
 __global__ void warps(const float *x, float *y, int n)
 {
     __shared__ float part[4];
