@@ -47,8 +47,8 @@ def is_host(device):
 
 
 def include_option():
-    """The -I option for the folder of headers that serve GPUs and CPUs; the other ones are a CPU's alone, and would hide
-    CUDA's of the same names."""
+    """The -I option for the folder of headers that serve GPUs and CPUs; the other ones are a CPU's alone, and would
+    hide CUDA's of the same names."""
     return "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "include", "both")
 
 

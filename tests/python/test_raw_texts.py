@@ -15,7 +15,9 @@ F4, F8, C8, I1, F2 = (np.dtype(t) for t in ("f4", "f8", "c8", "i1", "f2"))
 def compiled(text, *names):
     """The PTX that NVRTC makes of a text."""
     try:
-        program = _core.program(text, device=False, arch="compute_90", options=(_rawtext.include_option(),), names=names)
+        program = _core.program(
+            text, device=False, arch="compute_90", options=(_rawtext.include_option(),), names=names
+        )
     except td.MissingLibraryError as e:
         pytest.skip(str(e))
     return bytes(program.image).decode(errors="replace")
@@ -27,7 +29,12 @@ ELEMENTS = {  # parameters, operation, dtypes, raw arrays, what the PTX has
     "bytes": (("T x, T y", "T z", "z = x - y"), {"T": I1}, (), "st.global.v2"),
     "half": (("T x, T y", "T z", "z = x * y"), {"T": F2}, (), "mul.f16"),
     "complex": (("T x, T y", "T z", "z = x * y + exp(x)"), {"T": C8}, (), "st.global"),
-    "raw": (("T x, raw T y", "T z", "z = x + y[n - i - 1] + y[{i, 0}] + _ind.get()[0]"), {"T": F4}, ((2, False),), "ld.global"),
+    "raw": (
+        ("T x, raw T y", "T z", "z = x + y[n - i - 1] + y[{i, 0}] + _ind.get()[0]"),
+        {"T": F4},
+        ((2, False),),
+        "ld.global",
+    ),
     "continue": (("T x", "T z", "if (x < 0) continue; z = x"), {"T": F4}, (), "st.global.v4"),
 }
 
@@ -52,9 +59,13 @@ def test_elementwise(name):
 @pytest.mark.parametrize("identity", ["0", None])
 @pytest.mark.parametrize("across", [True, False])
 def test_reduction(identity, across):
-    k = td.ReductionKernel("T x, float64 q, raw T w", "T y, float32 z", "x * w[0] + q", "a + b", "y = a; z = 1", identity, "some")
+    k = td.ReductionKernel(
+        "T x, float64 q, raw T w", "T y, float32 z", "x * w[0] + q", "a + b", "y = a; z = 1", identity, "some"
+    )
     dtypes = [F8, F8, F8, F8, F4]
-    text, size = k._text({"T": F8}, dtypes, (True, False, True), ((1, True),), across, (("c", "s") if across else ("s", "c"),), False)
+    text, size = k._text(
+        {"T": F8}, dtypes, (True, False, True), ((1, True),), across, (("c", "s") if across else ("s", "c"),), False
+    )
     ptx = compiled(text)
     assert "some_parts" in ptx and "some_whole" in ptx and size == 8
 
