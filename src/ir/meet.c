@@ -9,7 +9,11 @@
 #include <sched.h>
 #include <string.h>
 
-enum { WARP = 32, PATIENCE = 4, POLITE = 4096 /* turns of a loop until others go on; until other threads of the CPU do */ };
+enum {
+    WARP = 32,
+    PATIENCE = 4,
+    POLITE = 4096 /* turns of a loop until others go on; until other threads of the CPU do */
+};
 
 /* ---- barriers ---- */
 

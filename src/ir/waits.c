@@ -137,8 +137,8 @@ writers(const look *k, td_val p)
     for (uint32_t i = k->first + 1; i < k->end; i++) {
         const td_inst *s = &k->f->ins[i];
 
-        n += (s->op == OP_store || td_op_is_atomic(s->op)) &&
-             root(k->f, s->arg[0]) == root(k->f, p);
+        n +=
+            (s->op == OP_store || td_op_is_atomic(s->op)) && root(k->f, s->arg[0]) == root(k->f, p);
     }
     return n;
 }
@@ -154,8 +154,8 @@ counts_up(const look *k, const td_inst *s)
     for (uint32_t i = k->first + 1; i < k->end; i++) {
         const td_inst *c = &k->f->ins[i];
 
-        if (k->wanted[i] && (c->op == OP_equal || c->op == OP_not_equal ||
-                             (c->op == OP_cast && c->dt == TD_BOOL)))
+        if (k->wanted[i] &&
+            (c->op == OP_equal || c->op == OP_not_equal || (c->op == OP_cast && c->dt == TD_BOOL)))
             return false;
     }
     return true;

@@ -301,6 +301,34 @@ once(wide *w, uint32_t i)
         w_defined(w, i, v, TD_NONE);
 }
 
+/* A compare-and-swap that all lanes do alike: the mailbox of those who raise. */
+static bool
+swaps_alike(const wide *w, const td_inst *s)
+{
+    return s->op == OP_atomic_cas && td_dtype_is_int((td_dtype)s->dt) && alike(w, s->arg[0]) &&
+           alike(w, s->arg[1]) && alike(w, s->arg[2]) && alike(w, s->arg[3]);
+}
+
+/* The first lane swaps; the others find what it has left. */
+static void
+swap_once(wide *w, uint32_t i, td_val mask)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    bool all = mask.i == UINT32_MAX;
+    td_val expected = w_one(w, s->arg[2]), new = w_one(w, s->arg[3]), bits, first, old, v;
+
+    old = td_atomic_cas(f, w_one(w, s->arg[0]), w_one(w, s->arg[1]), expected, new,
+                        all ? TD_NONE : w_any(w, mask));
+    bits = all ? w_int(w, TD_U64, 1) : td_bits(f, mask);
+    bits = TD_E2(f, bitwise_and, bits, TD_E2(f, subtract, w_int(w, TD_U64, 0), bits));
+    first = td_unbits(f, bits, w->lanes);
+    v = TD_E3(f, select, first, old, TD_E3(f, select, TD_E2(f, equal, old, expected), new, old));
+    if (!all)
+        v = TD_E3(f, select, mask, v, w_int(w, (td_dtype)s->dt, 0));
+    w_defined(w, i, TD_NONE, v);
+}
+
 void
 w_access(wide *w, uint32_t i)
 {
@@ -322,6 +350,10 @@ w_access(wide *w, uint32_t i)
     }
     if (td_op_is_atomic(s->op) && is_own(w, s->arg[0]) && changed(w, s, mask, mask, NULL)) {
         change_own(w, i, mask);
+        return;
+    }
+    if (swaps_alike(w, s)) {
+        swap_once(w, i, mask);
         return;
     }
     apart = !td_op_is_atomic(s->op) && shape(w, s->arg[1]) == W_LANES;

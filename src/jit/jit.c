@@ -30,7 +30,7 @@ struct td_kernel {
     state state;   /* guarded by jit.mu; the rest is constant once READY */
     char name[20]; /* "k_" and the key's first 16 digits */
     td_func *func;
-    bool turns; /* launched with a td_turns */
+    bool turns;                  /* launched with a td_turns */
     _Atomic(const char *) label; /* td_jit_set_label */
     td_arena mem;                /* of fn */
     td_fn fn;                    /* interpreted engines only */

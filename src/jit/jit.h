@@ -52,8 +52,8 @@ td_status td_jit_text(const td_fn *f, const char *stage, const char *arch, char 
  * kernel of threads that have to take turns. */
 td_status td_jit_object(const td_fn *f, void **out, size_t *nbytes);
 
-/* Starts on a thread what the first kernel of a GPU will need: libtreadle_jit.so, the driver's PTX
- * compiler.  Once a process; nothing for other devices. */
+/* Starts on a thread what the first kernel will need: libtreadle_jit.so, for a GPU the driver's PTX compiler.  Once
+ * a process for each kind of device. */
 void td_jit_warm(td_dev *d);
 
 #endif

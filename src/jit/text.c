@@ -41,7 +41,8 @@ td_jit_object(const td_fn *f, void **out, size_t *nbytes)
     if (!st && wide.simt)
         st = td_fail(TD_ERR_VALUE,
                      "kernel %s: on a CPU its threads take turns, which an object alone cannot: "
-                     "TREADLE_DUMP=wide says why", f->name);
+                     "TREADLE_DUMP=wide says why",
+                     f->name);
     if (!st)
         st = low->object(&wide, out, nbytes);
     td_arena_free(&mem);

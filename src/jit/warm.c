@@ -1,22 +1,40 @@
 /* warm.c - the compilers started before they are needed.
  *
- * The driver's PTX compiler takes 86 ms at its first use in a process; a thread spends them while the
- * program makes its first arrays.  Nobody waits for it but fork(), whose child must not inherit a lock
- * that it holds, and the process's end, since the driver is taken down then.
+ * The driver's PTX compiler takes 86 ms at its first use in a process, opening libtreadle_jit.so 3 ms; a
+ * thread spends them while the program makes its first arrays.  Nobody waits for it but fork(), whose child must not
+ * inherit a lock that it holds, and the process's end, since the driver is taken down then.
  */
 #include "jit/engine.h"
 #include "jit/jit.h"
+#include "jit/library.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
+enum { KINDS = TD_DEV_NULL }; /* of devices that have something to warm */
+
 static struct {
     pthread_mutex_t mu;
-    pthread_t thread;
-    bool begun, running;
+    pthread_t thread[KINDS];
+    bool begun[KINDS], running[KINDS];
+    bool watched; /* fork and exit join */
 } warming = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local bool here; /* this is the thread */
+
+/* On a CPU the compiler is there when the first kernel's source has been read.  To compile for nothing besides would
+ * take time from that kernel on a machine that is busy.  A failure is for the kernel to report. */
+static void *
+warm_host(void *arg)
+{
+    const td_lower *low;
+
+    (void)arg;
+    here = true;
+    if (!td_jit_library(&low))
+        (void)low->cpu_key();
+    return NULL;
+}
 
 /* An empty kernel goes the whole way: it loads what the first real one would wait for.  A failure is
  * for that one to report. */
@@ -45,9 +63,11 @@ join(void)
     if (here)
         return;
     pthread_mutex_lock(&warming.mu);
-    if (warming.running)
-        pthread_join(warming.thread, NULL);
-    warming.running = false;
+    for (int k = 0; k < KINDS; k++) {
+        if (warming.running[k])
+            pthread_join(warming.thread[k], NULL);
+        warming.running[k] = false;
+    }
     pthread_mutex_unlock(&warming.mu);
 }
 
@@ -55,22 +75,33 @@ static void
 in_child(void)
 {
     pthread_mutex_init(&warming.mu, NULL);
-    warming.running = false;
+}
+
+/* With warming.mu held.  atexit: registered after the driver's own, so it runs before them. */
+static void
+watch(void)
+{
+    if (!warming.watched) {
+        pthread_atfork(join, NULL, in_child);
+        atexit(join);
+    }
+    warming.watched = true;
 }
 
 void
 td_jit_warm(td_dev *d)
 {
-    if (td_dev_info(d)->kind != TD_DEV_CUDA)
+    td_devkind kind = td_dev_info(d)->kind;
+
+    if ((int)kind >= KINDS)
         return;
     pthread_mutex_lock(&warming.mu);
-    if (!warming.begun) {
-        warming.begun = true; /* without a thread the first kernel is slower, no more */
-        warming.running = pthread_create(&warming.thread, NULL, warm, d) == 0;
-        if (warming.running) {
-            pthread_atfork(join, NULL, in_child);
-            atexit(join); /* registered after the driver's own, so it runs before them */
-        }
+    if (!warming.begun[kind]) {
+        warming.begun[kind] = true; /* without a thread the first kernel is slower, no more */
+        warming.running[kind] = pthread_create(&warming.thread[kind], NULL,
+                                               kind == TD_DEV_CPU ? warm_host : warm, d) == 0;
+        if (warming.running[kind])
+            watch();
     }
     pthread_mutex_unlock(&warming.mu);
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { AHEAD = 4 }; /* turns of a loop between asking for memory and reading it */
+
 low_access
 low_access_of(const lowering *L, const td_inst *s, td_val mask)
 {
@@ -252,6 +254,27 @@ store_cpu(lowering *L, const low_access *a, LLVMValueRef v)
                (LLVMValueRef[]){v, p, align, all_on(L, a)}, 4);
 }
 
+/* A loop over the grid's stride jumps from page to page, where a CPU does not look ahead by itself. */
+static void
+look_ahead(lowering *L, const low_access *a)
+{
+    const low_region *r = NULL;
+    LLVMTypeRef t = low_ptr(L, 0);
+    LLVMValueRef far, arg[4];
+
+    for (uint32_t d = L->depth; d-- > 0 && !r;)
+        r = L->open[d].op == OP_for ? &L->open[d] : NULL;
+    if (L->target != TD_TARGET_CPU || !L->f->optimise || !r || r->counter != a->index ||
+        LLVMIsConstant(r->step))
+        return;
+    far = LLVMBuildMul(L->b, r->step, LLVMConstInt(LLVMTypeOf(r->step), AHEAD, 0), "");
+    arg[0] = address(L, a, LLVMBuildAdd(L->b, a->index, far, ""));
+    arg[1] = low_cint(L, 32, 1, 0);
+    arg[2] = low_cint(L, 32, 1, 3);
+    arg[3] = low_cint(L, 32, 1, 1);
+    low_intrin(L, "llvm.prefetch", &t, 1, arg, 4);
+}
+
 LLVMValueRef
 low_load(lowering *L, const td_inst *s)
 {
@@ -259,6 +282,7 @@ low_load(lowering *L, const td_inst *s)
     LLVMValueRef v;
 
     L->cache = td_inst_cache(s);
+    look_ahead(L, &a);
     if (!a.scattered && !a.mask)
         v = load_at(L, a.all, address(L, &a, a.index), a.align);
     else if (a.lanes == 1)

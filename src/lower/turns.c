@@ -240,8 +240,7 @@ low_turn_entry(lowering *L)
     info[1] = low_cint(L, 64, 1, L->nlocal);
     info[2] = low_cint(L, 32, 1, L->f->nparam);
     info[3] = low_cint(L, 32, 1, meets);
-    L->fn =
-        LLVMAddFunction(L->mod, L->f->name, LLVMFunctionType(void_type(L), par, 3, 0));
+    L->fn = LLVMAddFunction(L->mod, L->f->name, LLVMFunctionType(void_type(L), par, 3, 0));
     low_host_attrs(L, L->fn);
     LLVMPositionBuilderAtEnd(L->b, low_block(L, "entry"));
     arg[0] = thread;

@@ -88,7 +88,7 @@ const low_target low_x86 = {
     .machine = machine,
     .passes = {"function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)",
                "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-               "loop-mssa(licm),loop-vectorize,loop-unroll<O3>,early-cse,"
+               "loop-mssa(licm),loop-vectorize,loop-unroll<O3;no-runtime>,early-cse,"
                "instcombine<no-verify-fixpoint>,simplifycfg)"},
     .id = TD_TARGET_CPU,
 };

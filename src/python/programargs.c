@@ -292,11 +292,13 @@ add_managed(py_cuarg *w, PyObject *o, PyObject *manager)
         word = (uint64_t)(uintptr_t)PyLong_AsVoidPtr(at) + (uint64_t)(uintptr_t)b.buf -
                (uint64_t)(uintptr_t)PyLong_AsVoidPtr(host);
         if (!PyBuffer_IsContiguous(&b, 'A'))
-            (void)py_cuarg_refuse(w, PyExc_ValueError,
-                         "the array is not contiguous: a kernel sees its memory as it lies");
+            (void)py_cuarg_refuse(
+                w, PyExc_ValueError,
+                "the array is not contiguous: a kernel sees its memory as it lies");
         else if (writes && b.readonly)
-            (void)py_cuarg_refuse(w, PyExc_ValueError,
-                         "the array is read-only, and the pointer is not to const: give it a copy");
+            (void)py_cuarg_refuse(
+                w, PyExc_ValueError,
+                "the array is read-only, and the pointer is not to const: give it a copy");
         else if (py_format_dtype(b.format, b.itemsize, &dt) &&
                  !item_fits(w->p, td_dtype_kind(dt), td_dtype_size(dt)))
             (void)wrong_item(w, td_dtype_name(dt));

@@ -183,8 +183,10 @@ declined(void)
          "uint32\n"
          " %c = const 1 : bool\n %v = ballot %c, %m : uint32\n store %p[%t], %v : uint32\n}",
          "the members of an exchange"},
-        {"kernel k simt {\n %p = param 0 : ptr int32\n %0 = const 0 : int32\n %1 = const 1 : int32\n"
-         " loop {\n %o = atomic_cas %p[%0], %0, %1 : int32\n %c = equal %o, %0 : bool\n break_if %c\n }\n}",
+        {"kernel k simt {\n %p = param 0 : ptr int32\n %0 = const 0 : int32\n %1 = const 1 : "
+         "int32\n"
+         " loop {\n %o = atomic_cas %p[%0], %0, %1 : int32\n %c = equal %o, %0 : bool\n break_if "
+         "%c\n }\n}",
          "waits for what another thread writes"},
         {"kernel k simt {\n %a = local 4 : ptr int32\n %p = address %a : uint64\n}",
          "address is taken"},

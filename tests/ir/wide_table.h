@@ -105,6 +105,25 @@ wide_own_counters(test_case *c)
     td_end(f);
 }
 
+/* Compare-and-swap by all lanes, and by some, of one place: the first gets what stood there. */
+static inline void
+wide_mailbox(test_case *c)
+{
+    enum { UNTOUCHED = 0x5a5a5a5a }; /* as test_buffer */
+    td_fn *f = &c->f;
+    td_val in = wide_in(c, TD_I32, WIDE_N), box = test_out(c, TD_I32, 4, "boxes", 0),
+           seen = test_out(c, TD_I32, WIDE_N, "seen", 0), all = test_out(c, TD_I32, WIDE_N, "all", 0), i = wide_bounded(c),
+           v = LOAD(in, i), zero = I32(0);
+
+    STORE(all, i, td_atomic_cas(f, box, zero, I32(UNTOUCHED), I32(7), TD_NONE));
+    td_if(f, LESS(v, zero));
+    STORE(seen, i, td_atomic_cas(f, box, I32(1), I32(UNTOUCHED), I32(8), TD_NONE));
+    td_else(f);
+    STORE(seen, i, td_atomic_cas(f, box, I32(2), I32(3), I32(9), LESS(v, I32(100))));
+    td_end(f);
+    td_end(f);
+}
+
 typedef struct wide_case {
     const char *name;
     void (*make)(test_case *c);
@@ -155,6 +174,8 @@ static const wide_case wide_table[] = {
     {"edges", wide_edges, {11, 1, 1}, {93, 1, 1}, 0},
     {"own_counters", wide_own_counters, {4, 1, 1}, {256, 1, 1}, 0},
     {"own_counters", wide_own_counters, {9, 1, 1}, {123, 1, 1}, 0},
+    {"mailbox", wide_mailbox, {8, 1, 1}, {128, 1, 1}, 0},
+    {"mailbox", wide_mailbox, {11, 1, 1}, {93, 1, 1}, 0},
     {"functions", wide_functions, {8, 1, 1}, {128, 1, 1}, 0},
 };
 enum { N_WIDE = sizeof wide_table / sizeof *wide_table };

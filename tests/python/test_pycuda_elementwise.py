@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import _core
-from treadle.pycuda import _kerneltext, driver, elementwise, gpuarray, reduction, scan, tools
+from treadle import _core, _rawtext
+from treadle.pycuda import _kerneltext, _launch, driver, elementwise, gpuarray, reduction, scan, tools
 from treadle.pycuda.elementwise import ElementwiseKernel, ScalarArg, VectorArg
 from treadle.pycuda.reduction import ReductionKernel
 from treadle.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -354,3 +354,33 @@ def test_text_for_gpus_compiles():
         except td.MissingLibraryError as error:
             pytest.skip(str(error))
         assert image[:4] == b"\x7fELF" or shutil.which("nvcc") is None
+
+
+@pytest.fixture
+def as_gpu(monkeypatch):
+    """The CPU takes the text and the launches that a GPU gets: blocks of many threads, with barriers."""
+    for module in (elementwise, reduction, scan, _launch):
+        monkeypatch.setattr(module, "runs_on_host", lambda device: False)
+    monkeypatch.setattr(_rawtext, "is_host", lambda device: False)
+    tools.clear_context_caches()
+    with td.device("cpu"):
+        yield
+    tools.clear_context_caches()
+
+
+@pytest.mark.parametrize("n", [1, 255, 2048, 2049, 30011, 200003])
+def test_text_for_gpus_computes(as_gpu, rng, n):
+    x = rng.integers(-20, 20, n)
+    for dtype in ("int32", "float64"):
+        a = gpuarray.to_gpu(x.astype(dtype))
+        for cls in (InclusiveScanKernel, ExclusiveScanKernel):
+            got = cls(dtype, "a+b", "0")(a, output_ary="new").get()
+            assert np.array_equal(got, np.cumsum(x) - (x if cls is ExclusiveScanKernel else 0))
+        assert reduction.get_sum_kernel(None, np.dtype(dtype))(a).get() == x.sum()
+        assert reduction.get_minmax_kernel("min", np.dtype(dtype))(a).get() == x.min()
+    z = gpuarray.zeros(n, "float64")
+    k = ElementwiseKernel("const double *x, double *z", "z[i] = 2 * x[i] + i", "twice")
+    k(a, z)
+    assert np.array_equal(z.get(), 2 * x + np.arange(n))
+    k(a, z, slice=slice(None, None, -2))
+    assert gpuarray.splay(n)[1] == (128, 1, 1)

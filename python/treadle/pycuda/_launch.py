@@ -1,23 +1,18 @@
 """How many threads go over an array: the grid and the block of kernels that are made here."""
 
 import functools
-import os
 
 from .. import _core
 
 _CPU_RUN = 16384  # elements that pay for waking a thread of the CPU
-_BLOCKS = 8  # of the largest block for each multiprocessor: enough for it to have work while memory answers
+_BLOCKS = 16  # for each multiprocessor: 2048 threads, as many as it holds
 _BLOCK = 128
 
 
 @functools.lru_cache(maxsize=64)
-def _places(name):
-    """Of a device: does it work as a CPU, in blocks of one thread? How many blocks fill it?"""
-    device = _core.device(name)
-    if device.kind == "cpu":
-        return True, 4 * len(os.sched_getaffinity(0))
-    count = device.kind == "cuda" and _core._device_attribute(name, 16)  # MULTIPROCESSOR_COUNT
-    return False, _BLOCKS * (count or 16)
+def _units(device):
+    """Multiprocessors, or threads of the CPU."""
+    return device.units
 
 
 def runs_on_host(device):
@@ -28,9 +23,8 @@ def runs_on_host(device):
 def splay(n, dev=None):
     """(grid, block) for a kernel that goes over n elements in steps of the grid, as many threads as pay.
 
-    On the CPU a block has one thread. dev: a device; None: the current one."""
-    device = dev if isinstance(dev, type(_core.device())) else _core.device()
-    one_thread, most = _places(device.name)
-    if one_thread or runs_on_host(device):
-        return (min(max(1, -(-n // _CPU_RUN)), most), 1), (1, 1, 1)
-    return (min(max(1, -(-n // _BLOCK)), most), 1), (_BLOCK, 1, 1)
+    On the CPU a block has one thread. dev: a device, of treadle or of driver; None: the current one."""
+    device = dev if isinstance(dev, type(_core.device())) else getattr(dev, "_device", None) or _core.device()
+    if runs_on_host(device):
+        return (min(max(1, n // _CPU_RUN), 4 * _units(device)), 1), (1, 1, 1)
+    return (min(max(1, -(-n // _BLOCK)), _BLOCKS * _units(device)), 1), (_BLOCK, 1, 1)
