@@ -153,7 +153,8 @@ def compare(library, row, text):
     reference = kernels.load("reference", library.compiler)
     small = [item.shrunk() for item in row.inputs]
     host = {item.name: item.base() for item in small}
-    wanted = libraries.function(text, list(host), numpy, grid=reference, loops=reference)(**host)
+    wanted = libraries.function(text, list(host), numpy, grid=reference, loops=reference,
+                                raw=reference)(**host)
     arrays = {item.name: operand(library, item) for item in small}
     found = library.host(library.program(text, arrays)())
     problem = reference.problem(found, wanted)

@@ -1,16 +1,35 @@
-"""The driver's own launch, called through ctypes: what a launch costs where nobody packs arguments.
+"""The driver's own launch and NVRTC's own compilation, called through ctypes: what they cost by themselves.
 
-The kernel is `programs/add.ptx`. Only what one row needs is here.
+The kernel is `programs/add.ptx`, and its text `programs/add.cu`. Only what a few rows need is here.
 """
 
 import ctypes
 import functools
+import importlib.util
+import pathlib
 
 import kernels
 import numpy
 from libraries import Library
 
 _POINTER = ctypes.c_uint64
+
+
+def opened(name):
+    """A library of the loader's path or of CuPy's and PyTorch's wheels, or None."""
+    try:
+        return ctypes.CDLL(name)
+    except OSError:
+        found = importlib.util.find_spec("nvidia")
+        places = found.submodule_search_locations if found else ()
+        paths = [path for place in places for path in pathlib.Path(place).glob(f"*/lib/{name}")]
+        return ctypes.CDLL(str(paths[0])) if paths else None
+
+
+def asked(library, name, *arguments):
+    status = getattr(library, name)(*arguments)
+    if status:
+        raise RuntimeError(f"{name}: error {status}")
 
 
 class Memory:
@@ -69,6 +88,29 @@ class Driver(Library):
         launch = functools.partial(self.cuda.cuLaunchKernel, *arguments)
         launch.kept = values
         return launch
+
+    def from_source(self):
+        """A launch of programs/add.cu that compiles it first, by NVRTC opened before."""
+        nvrtc = next(filter(None, map(opened, ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"))))
+        architecture = ctypes.c_int(), ctypes.c_int()
+        for number, value in zip((75, 76), architecture, strict=True):  # CU_DEVICE_ATTRIBUTE_COMPUTE_…
+            self.ask("cuDeviceGetAttribute", ctypes.byref(value), number, 0)
+        options = (ctypes.c_char_p * 1)(b"-arch=sm_%d%d" % tuple(v.value for v in architecture))
+
+        def call(a, b, out):
+            program, size = ctypes.c_void_p(), ctypes.c_size_t()
+            asked(nvrtc, "nvrtcCreateProgram", ctypes.byref(program), kernels.text("add.cu").encode(),
+                  None, 0, None, None)
+            asked(nvrtc, "nvrtcCompileProgram", program, 1, options)
+            asked(nvrtc, "nvrtcGetCUBINSize", program, ctypes.byref(size))
+            cubin = ctypes.create_string_buffer(size.value)
+            asked(nvrtc, "nvrtcGetCUBIN", program, cubin)
+            module = ctypes.c_void_p()
+            self.ask("cuModuleLoadData", ctypes.byref(module), cubin)
+            self.ask("cuModuleGetFunction", ctypes.byref(self.function), module, b"add")
+            self.launcher(4, 256, [a, b, out])
+
+        return call
 
     def program(self, text, arrays):
         launch = self.launcher(4, 256, list(arrays.values()))

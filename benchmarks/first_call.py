@@ -2,8 +2,8 @@
 
     python first_call.py DEVICE LIBRARY MODULE FORM [cached]
 
-MODULE is what programs/first.py imports from. FORM is "kernel", "loop" or "raw" (programs/add.cu
-by CuPy). The context, the arrays and a wait for the device come before; the wait after the call
+MODULE is what programs/first.py imports from. FORM is "kernel", "loop", "raw" (programs/add.cu
+by CuPy) or "source" (the same by SourceModule, or by NVRTC itself). The context, the arrays and a wait for the device come before; the wait after the call
 is counted. "cached" lets the library keep the kernel on disk, where it asks to be told so.
 """
 
@@ -33,6 +33,8 @@ def form_of(library, module, form, cached):
         source = (kernels.PROGRAMS / "add.cu").read_text(encoding="utf-8")
         add = library.m.RawKernel(source, "add")
         return lambda a, b, out: add((4,), (256,), (a, b, out, out.size))
+    if form == "source":
+        return library.from_source()
     first = kernels.load("first", module, CACHE=cached)
     return first.kernel[4, 256] if form == "kernel" else first.loop
 

@@ -1,4 +1,4 @@
-"""How each library of the GPU is asked for a row: CuPy, PyTorch, Numba, JAX. See libraries.py.
+"""How each library of the GPU is asked for a row: CuPy, PyTorch, Numba, JAX, PyCUDA. See libraries.py.
 
 All of them work on the device's default stream.
 """
@@ -9,7 +9,7 @@ import re
 import kernels
 import numpy
 from driver import Driver
-from libraries import Library, Ours, Torch, TorchCompile, function
+from libraries import Library, Ours, Torch, TorchCompile, function, sourced
 
 
 class Cupy(Library):
@@ -21,11 +21,10 @@ class Cupy(Library):
     def sync(self):
         self.m.cuda.Device().synchronize()
 
-    def program(self, text, arrays):
-        """A launch of programs/add.cu."""
-        source = (kernels.PROGRAMS / "add.cu").read_text(encoding="utf-8")
-        f = function(text, list(arrays), self.m, add=self.m.RawKernel(source, "add"))
-        return self.writing(f, arrays)
+    def loaded(self, name):
+        if name == "add":
+            return self.m.RawKernel(kernels.text("add.cu"), "add")
+        return super().loaded(name)
 
 
 class CupyFuse(Cupy):
@@ -160,6 +159,40 @@ class Jax(Library):
         return run
 
 
+class PyCuda(Library):
+    """Raw kernels through nvcc, and the driver's copies."""
+
+    name = module = "pycuda"
+
+    def __init__(self):
+        self.context = importlib.import_module("pycuda.autoinit").context
+        self.driver = importlib.import_module("pycuda.driver")
+        self.arrays = importlib.import_module("pycuda.gpuarray")
+        super().__init__()
+
+    def version(self):
+        return self.m.VERSION_TEXT
+
+    def array(self, host):
+        return self.arrays.to_gpu(host)
+
+    def host(self, result):
+        return result.get() if isinstance(result, self.arrays.GPUArray) else numpy.asarray(result)
+
+    def sync(self):
+        self.context.synchronize()
+
+    def scope(self, text):
+        return {"drv": self.driver, "at": lambda a: a.gpudata}
+
+    def from_source(self):
+        return sourced(importlib.import_module("pycuda.compiler").SourceModule, lambda a: a.gpudata)
+
+    def loaded(self, name):
+        module = importlib.import_module("pycuda.compiler").SourceModule(kernels.text("add.cu"))
+        return module.get_function("add").prepare("PPPq").prepared_call
+
+
 GPU = {"treadle": Ours, "cupy": Cupy, "cupy.fuse": CupyFuse, "torch": TorchCuda,
        "torch.compile": TorchCompileCuda, "numba.cuda": NumbaCuda, "jax": Jax,
-       "driver": Driver}
+       "pycuda": PyCuda, "driver": Driver}

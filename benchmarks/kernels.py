@@ -11,6 +11,11 @@ import types
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 
 
+def text(name):
+    """What stands in `programs/NAME`."""
+    return (PROGRAMS / name).read_text(encoding="utf-8")
+
+
 def load(name, library, **constants):
     """The module of `programs/NAME.py` whose kernels are compiled by `library`.
 

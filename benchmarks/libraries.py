@@ -1,15 +1,23 @@
-"""How each library of the CPU is asked for a row: ours, NumPy, numexpr, Numba, PyTorch.
+"""How each library of the CPU is asked for a row: ours, NumPy, numexpr, Numba, PyTorch, C++ with OpenMP.
 
 A Library makes its arrays from the host's, turns a row's expression into a call without
 arguments, and can wait for what it has in flight. Importing this file imports none of them.
 """
 
+import ctypes
 import functools
 import importlib
 import os
+import pathlib
+import re
+import subprocess
+import tempfile
 
 import kernels
 import numpy
+
+
+PROGRAMS = ("grid", "loops", "raw", "add", "prepared")  # what texts call programs
 
 
 def function(text, names, module, **scope):
@@ -17,6 +25,16 @@ def function(text, names, module, **scope):
     scope.update(m=module, functools=functools)
     exec(f"def expression({', '.join(names)}):\n    return {text}\n", scope)
     return scope["expression"]
+
+
+def sourced(compiled, pointer):
+    """A function of three arrays that compiles add.cu by a SourceModule and calls it by PyCUDA's rules."""
+
+    def call(a, b, out):
+        add = compiled(kernels.text("add.cu")).get_function("add")
+        add(pointer(a), pointer(b), pointer(out), numpy.int64(out.size), block=(256, 1, 1), grid=(4, 1))
+
+    return call
 
 
 class Library:
@@ -63,12 +81,16 @@ class Library:
         return lambda: f(*values)
 
     def program(self, text, arrays):
-        """A call of a program in programs/, `grid` or `loops` in the text, compiled by the library.
+        """A call of a program in programs/, one of PROGRAMS in the text, compiled by the library.
 
         It writes into the array `o`, which the call returns."""
-        used = [name for name in ("grid", "loops") if f"{name}." in text]
-        scope = {name: kernels.load(name, self.compiler) for name in used}
+        used = [name for name in PROGRAMS if re.search(rf"\b{name}[.(]", text)]
+        scope = {name: self.loaded(name) for name in used}
         return self.writing(function(text, list(arrays), self.m, **scope), arrays)
+
+    def loaded(self, name):
+        """What the text of a program calls `name`."""
+        return kernels.load(name, self.compiler)
 
     def writing(self, f, arrays):
         """A call of f with the arrays that returns the array `o`."""
@@ -112,6 +134,27 @@ class Ours(Library):
     def compiled(self, text, names):
         return self.evaluated(super().compiled(text, names))
 
+    def scope(self, text):
+        if "drv." not in text:
+            return super().scope(text)
+        return {"drv": self.part("pycuda.driver"), "at": lambda a: a.__cuda_array_interface__["data"][0]}
+
+    def part(self, name):
+        """A module of the package; those of PyCUDA's face with a context."""
+        importlib.import_module(f"{self.module}.pycuda.autoinit")
+        return importlib.import_module(f"{self.module}.{name}")
+
+    def loaded(self, name):
+        if name == "raw":
+            raw = kernels.load("raw", self.compiler)
+            return raw.Programs(self.m.RawModule(code=kernels.text("raw.cu")))
+        if name == "add":
+            return self.m.RawKernel(kernels.text("add.cu"), "add")
+        if name == "prepared":
+            module = self.part("pycuda.compiler").SourceModule(kernels.text("add.cu"))
+            return module.get_function("add").prepare("PPPq").prepared_call
+        return super().loaded(name)
+
     def evaluated(self, f):
         """f with its result computed, or put in flight."""
         evaluate, array = self.m.evaluate, self.m.ndarray
@@ -123,6 +166,10 @@ class Ours(Library):
             return result
 
         return run
+
+    def from_source(self):
+        """A launch of programs/add.cu that compiles it first."""
+        return sourced(self.part("pycuda.compiler").SourceModule, lambda a: a)
 
     def record(self, text, arrays):
         return Library.call(_Recording(self.m), text, arrays)
@@ -216,8 +263,55 @@ class TorchCompile(Torch):
         return self.m.compile(function(text, names, self.m), dynamic=False)
 
 
+class Gcc(Library):
+    """programs/raw.cpp: what the kernels of raw.cu do, as loops for OpenMP."""
+
+    name = compiler = "g++"
+    flags = ("-O3", "-march=native", "-std=c++17", "-fopenmp", "-shared", "-fPIC", "-x", "c++")
+
+    def __init__(self):
+        self.m = self
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "raw.so"
+                command = [self.compiler, *self.flags, "-o", str(path), str(kernels.PROGRAMS / "raw.cpp")]
+                subprocess.run(command, check=True, capture_output=True, text=True)
+                self.library = ctypes.CDLL(str(path))
+        except FileNotFoundError:
+            raise RuntimeError(f"no {self.compiler} on PATH") from None
+        except subprocess.CalledProcessError as problem:
+            raise RuntimeError(problem.stderr.strip().splitlines()[-1]) from None
+
+    def version(self):
+        asked = subprocess.run([self.compiler, "--version"], check=True, capture_output=True, text=True)
+        return re.search(r"\d+(\.\d+)+", asked.stdout)[0]
+
+    def array(self, host):
+        return host.copy()
+
+    def loaded(self, name):
+        return kernels.load(name, "treadle").Programs(self)
+
+    def get_function(self, name):
+        """It has loops over blocks and threads of its own; `sums` is told how many blocks there are."""
+        call = getattr(self.library, name)
+
+        def run(grid, block, arguments):
+            if name == "sums":
+                arguments = (*arguments[:2], grid[0], arguments[2])
+            call(*(ctypes.c_void_p(a.ctypes.data) if isinstance(a, numpy.ndarray) else ctypes.c_int(a)
+                   for a in arguments))
+
+        return run
+
+
+class Clang(Gcc):
+    name = compiler = "clang++"
+
+
 CPU = {"treadle": Ours, "numpy": Library, "numexpr": Numexpr, "numba": Numba, "torch": Torch,
-       "torch.compile": TorchCompile, "numba.simulator": NumbaSimulator}
+       "torch.compile": TorchCompile, "numba.simulator": NumbaSimulator,
+       "g++": Gcc, "clang++": Clang}
 
 
 def environment(threads=None):

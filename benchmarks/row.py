@@ -13,7 +13,9 @@ import numpy
 CPU, GPU = "cpu", "cuda"
 DEVICES = (CPU, GPU)
 # Peers of the rows of kernels alone, and why their other cells are empty.
-KERNELS_ONLY = {"numba.simulator": "runs kernels only", "driver": "launches kernels only"}
+KERNELS_ONLY = {"numba.simulator": "runs kernels only", "driver": "launches kernels only",
+                "pycuda": "raw kernels and copies only", "g++": "the programs in C++ only",
+                "clang++": "the programs in C++ only"}
 
 
 @dataclasses.dataclass(frozen=True)

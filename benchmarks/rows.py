@@ -4,6 +4,7 @@ Everything that is true of a row stands here once.
 """
 
 import kernel_rows
+import raw_rows
 from row import CPU, DEVICES, GPU, KERNELS_ONLY, Input, Row, Target, matrices, vectors
 
 __all__ = ["CPU", "DEVICES", "GPU", "KERNELS_ONLY", "rows"]
@@ -301,4 +302,5 @@ def rows(device):
     """All rows of a device, in the order of the table."""
     return [*with_targets(device), *by_axes(device), *selecting(device), *ordering(device),
             *drawing(device), *transfers(device), *products(device), *varied(device),
-            *small(device), *replayed(device), *kernel_rows.rows(device), *processes(device)]
+            *small(device), *replayed(device), *kernel_rows.rows(device), *raw_rows.rows(device),
+            *processes(device)]

@@ -32,8 +32,10 @@ SILENCE = 240  # seconds without a line after which a child is ended
 TOLERANCE = 1e-3  # relative difference of results' means that is called a difference
 
 PEERS = {
-    table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "numba.simulator"),
-    table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax", "driver"),
+    table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "numba.simulator",
+                "g++", "clang++"),
+    table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax", "pycuda",
+                "driver"),
 }
 
 

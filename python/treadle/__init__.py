@@ -8,7 +8,10 @@ from . import _core, _processes
 from ._core import (
     CompileError,
     DeviceError,
+    Error,
     Event,
+    LaunchError,
+    LogicError,
     MissingLibraryError,
     OutOfMemoryError,
     PerformanceWarning,
@@ -65,7 +68,9 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 # Modules and the names that they hold; each is imported when one of its names is first asked for.
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
+    "_fuse": "fuse",
     "_graph": "graph",
+    "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
     "_build": "build",
     "_guvectorize": "guvectorize",
     "_jit": "jit njit prange",
@@ -83,7 +88,11 @@ _HOME = {
     "_namespace": "__array_namespace_info__ astype",
     "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
     "nanquantile nanstd nansum nanvar",
+    "_overlap": "may_share_memory shares_memory",
     "_pad": "pad",
+    "_raw": "RawKernel RawModule",
+    "_rawelement": "ElementwiseKernel",
+    "_rawreduce": "ReductionKernel",
     "_products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
     "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
@@ -97,7 +106,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"cuda", "demo", "fft", "linalg", "memory", "random", "special", "types"}
+_MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "random", "special", "types"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(

@@ -235,6 +235,7 @@ def _shared_object(kernel, rows, path, name, parallel):
 
 _WORDS = {
     "mailbox": f"the address of {_MAILBOX} zero bytes that host and device see; a failure writes its number there",
+    "partials": "the address of {1} bytes for each block of the grid",
     "grid": "the address of 8 zero bytes, for the grid's barriers; it is launched cooperatively",
     "shared": "int64: bytes of the launch's dynamic shared memory",
     "result": "the address of {} bytes for what is returned",
@@ -255,7 +256,8 @@ def _gpu_code(kernel, rows, path, name, arch):
     if "array" in about["hidden"]:
         raise TypeError("build: the kernel uses an array of its globals: make it an argument")
     params = [f"{c} {n}".replace("* ", "*") for c, n in call.params]
-    hidden = [f"{k}: {_WORDS[k].format(about['result_bytes'])}" for k in about["hidden"]]
+    sizes = about["result_bytes"], 16 * about["partials"]
+    hidden = [f"{k}: {_WORDS[k].format(*sizes)}" for k in about["hidden"]]
     text = "".join(f" * {line}\n" for line in (f"parameters, one each: {', '.join(params)}", *hidden))
     return [f'/* For {arch}.\n *\n{text}{call.explanation(True)} */\n#define {name.upper()}_NAME "{name}"\n']
 

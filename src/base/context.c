@@ -141,10 +141,10 @@ save_control(uint64_t *at)
 #endif
 
 static void
-make(td_context *c, char *top, void (*enter)(void))
+make(td_context *c, size_t used, void (*enter)(void))
 {
     /* Two words above: the stack pointer is a multiple of 16 where td_context_start calls. */
-    uint64_t *at = (uint64_t *)(void *)top - 2 - SAVED;
+    uint64_t *at = (uint64_t *)(void *)((char *)c->stack + used) - 2 - SAVED;
 
     memset(at, 0, (SAVED + 2) * sizeof *at);
     save_control(&at[CONTROL]);
@@ -162,11 +162,11 @@ swap(td_context *from, td_context *to)
 #else
 
 static void
-make(td_context *c, char *top, void (*enter)(void))
+make(td_context *c, size_t used, void (*enter)(void))
 {
     (void)getcontext(&c->regs);
     c->regs.uc_stack.ss_sp = c->stack;
-    c->regs.uc_stack.ss_size = (size_t)(top - (char *)c->stack);
+    c->regs.uc_stack.ss_size = used;
     c->regs.uc_link = NULL;
     makecontext(&c->regs, enter, 0);
 }
@@ -184,7 +184,7 @@ td_context_make(td_context *c, void *stack, size_t nbytes, size_t skew, void (*e
     c->stack = stack;
     c->nbytes = nbytes;
     c->fake = NULL;
-    make(c, (char *)stack + nbytes - (skew & ~(size_t)15), enter);
+    make(c, nbytes - (skew & ~(size_t)15), enter);
 }
 
 void

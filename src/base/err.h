@@ -28,6 +28,11 @@ typedef enum td_status {
 
 td_status   td_fail(td_status st, const char *fmt, ...) TD_PRINTF(2, 3);
 const char *td_error(void); /* borrowed; valid until this thread's next failure */
+/* As td_fail, of a failure that the CUDA driver, or what plays it, has a number for (CUresult). */
+td_status   td_fail_code(td_status st, int code, const char *fmt, ...) TD_PRINTF(3, 4);
+/* The CUresult of this thread's last failure; 0: it was not the driver's.  A failure whose text holds the
+ * text of the one before it, as where a caller says more, keeps that one's number. */
+int         td_error_code(void);
 _Noreturn void td_bug(const char *file, int line, const char *what);
 
 #define TD_ASSERT(c) ((c) ? (void)0 : td_bug(__FILE__, __LINE__, #c))

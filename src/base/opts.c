@@ -51,6 +51,8 @@ read_env(void)
         opts.kernels = TD_KERNELS_SWITCH;
     opts.cache_size = bytes_of(getenv("TREADLE_CACHE_SIZE"), (size_t)1 << 30);
     opts.cpu = text_of("TREADLE_CPU");
+    opts.cxx = text_of("TREADLE_CXX");
+    opts.include = text_of("TREADLE_INCLUDE");
     opts.profile = text_of("TREADLE_PROFILE");
     opts.threads = threads ? atoi(threads) : 0;
     opts.sync = sync && strcmp(sync, "0") != 0;

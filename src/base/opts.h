@@ -16,6 +16,8 @@ typedef struct td_opts {
     const char *cache_dir; /* TREADLE_CACHE_DIR; NULL: ~/.cache/treadle; "" : no disk cache */
     size_t      cache_size; /* TREADLE_CACHE_SIZE: most bytes of it, "512M"; 0: no bound; 1 GiB */
     const char *cpu;       /* TREADLE_CPU: "x86-64-v2", "-v3" or "-v4": code for no more than that; NULL: the host */
+    const char *cxx;       /* TREADLE_CXX: the C++ compiler for CUDA C++ on the CPU; NULL: clang++, else g++ */
+    const char *include;   /* TREADLE_INCLUDE: the folder of its headers; NULL: beside the library */
     const char *profile;   /* TREADLE_PROFILE: the program's profile goes to this file; NULL: none */
     int         threads;   /* TREADLE_THREADS; 0: all the process may use */
     bool        sync;      /* TREADLE_SYNC: wait after every launch */

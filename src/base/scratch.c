@@ -4,7 +4,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { ALIGN = 64 };
+enum {
+    ALIGN = 64,
+    LEAST =
+        256
+        << 10, /* more than a launch may ask for: an index beyond what one has asked for meets nothing else */
+};
 
 static _Thread_local struct {
     void *p;
@@ -26,6 +31,8 @@ td_scratch_grow(size_t nbytes)
 
     if (own.p && nbytes <= own.nbytes)
         return true;
+    if (nbytes < LEAST)
+        nbytes = LEAST; /* pages that nobody touches take no memory */
     nbytes = (nbytes / ALIGN + 1) * ALIGN;
     if (!nbytes || !(p = aligned_alloc(ALIGN, nbytes)))
         return false;

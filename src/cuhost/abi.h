@@ -30,7 +30,8 @@ typedef struct td_cu_block {
     uint32_t     grid[3], block[3], index[3];
     uint32_t     nshared;     /* bytes of dynamic shared memory */
     void        *shared;      /* static (the module's `nstatic` bytes), then dynamic; 64-byte aligned, not cleared */
-    void        *grid_state;  /* of a cooperative launch; NULL: the launch is none */
+    uint32_t     cooperative; /* 1: a cooperative launch.  One call runs all blocks of the grid at once, their threads in turns;
+                               * index and shared are not read */
 } td_cu_block;
 
 /* td_cu_host - what treadle does for a module.  Any thread. */
@@ -43,7 +44,9 @@ typedef struct td_cu_host {
     /* A barrier among `run`'s own: waits until `of` have come, or all of its members that have not returned.
      * state is a zeroed word of the members' own. */
     void (*barrier)(uint64_t *state, int first, int n);
-    /* The launch fails with this text: said by the next wait, and by this launch where it can.  The block goes on. */
+    void (*meet)(uint64_t *state, int first, uint64_t mask); /* the same of those whose bit is set: first + k, bit k */
+    /* The launch fails with this text: said by the next wait, and by this launch where it can.  The thread ends, or its
+     * block where its threads are a loop; the first text counts. */
     void (*fail)(const char *text);
     void (*print)(const char *text, size_t nbytes); /* printf's output, in order within a thread */
     /* From p on, how many bytes belong to its live allocation, and in *before how many lie before it; 0: none known. */
@@ -78,7 +81,7 @@ typedef struct td_cu_module {
     uint32_t            nkernel;
     const td_cu_global *global;
     uint32_t            nglobal;
-    const size_t       *nstatic; /* bytes of static shared memory that a block needs; known once loaded */
+    const size_t       *nstatic; /* bytes of static shared memory that a block needs, a multiple of 64; known once loaded */
 } td_cu_module;
 
 /* td_cu_texture - what a cudaTextureObject_t or cudaSurfaceObject_t is the address of on a CPU. */

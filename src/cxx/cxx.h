@@ -27,6 +27,8 @@ typedef struct td_cxx_kernel {
     uint32_t      line;
     bool          is_template; /* has no code before it is named with its arguments */
     bool          external_c;  /* stands in extern "C" */
+    uint32_t      ntname;
+    const char  **tname;       /* of a template: its parameters' names; "" without one */
     uint32_t      nparam;
     td_cxx_param *param;
 } td_cxx_kernel;

@@ -102,6 +102,32 @@ td_cuda_module_func(td_func *f)
     return st ? td_fail(st, "%s: no kernel \"%s\" in the module", td_error(), f->name) : TD_OK;
 }
 
+td_status
+td_cuda_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes)
+{
+    td_cuda *c = td_cuda_of(m->dev);
+    cu_ptr at = 0;
+    td_status st = CU_CALL(c, cuModuleGetGlobal, &at, nbytes, m->handle, name);
+
+    *ptr = (uintptr_t)at;
+    return st ? td_fail(st, "%s: no variable \"%s\" in the module", td_error(), name) : TD_OK;
+}
+
+td_status
+td_cuda_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset)
+{
+    td_cuda *c = td_cuda_of(f->dev);
+    size_t nbytes = 0;
+
+    if (f->nparam < 0)
+        return TD_SKIP;
+    if (i < 0 || i >= f->nparam)
+        return td_fail(TD_ERR_INDEX, "%s has %d parameters", f->name, f->nparam);
+    TD_TRY(CU_CALL(c, cuFuncGetParamInfo, f->handle, (size_t)i, offset, &nbytes));
+    *out = (td_cu_param){.size = (uint32_t)nbytes, .kind = '?', .item = '?'};
+    return TD_OK;
+}
+
 /* ---- PTX to a cubin ---- */
 
 static td_status
@@ -233,8 +259,12 @@ td_cuda_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *ar
         return check_args(f, dims, narg);
     if (dims->shared > SHARED_PLAIN && dims->shared > f->shared)
         TD_TRY(allow_shared(c, f, dims));
-    for (int i = 0; i < narg; i++)
-        param[i] = (void *)(uintptr_t)&args[i];
+    if (dims->offset)
+        for (int i = 0; i < narg; i++)
+            param[i] = (char *)(uintptr_t)args + dims->offset[i];
+    else
+        for (int i = 0; i < narg; i++)
+            param[i] = (void *)(uintptr_t)&args[i];
     st = td_cuda_enter(c, &pushed);
     if (st)
         return launch_failed(f, dims, st);

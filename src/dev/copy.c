@@ -51,7 +51,8 @@ typedef struct job {
     size_t nbytes, chunk;
     atomic_size_t next; /* bytes given to lanes */
     pthread_mutex_t mu;
-    td_status st; /* the first failure and its text */
+    td_status st; /* the first failure, the driver's number of it and its text */
+    int code;
     char text[512];
 } job;
 
@@ -88,6 +89,7 @@ job_fail(job *j, td_status st)
     pthread_mutex_lock(&j->mu);
     if (!j->st) {
         j->st = st;
+        j->code = td_error_code();
         snprintf(j->text, sizeof j->text, "%s", td_error());
     }
     pthread_mutex_unlock(&j->mu);
@@ -296,7 +298,7 @@ staged(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes
     pthread_mutex_destroy(&j.mu);
     st = join(&j, s);
     if (j.st)
-        return td_fail(j.st, "%s", j.text);
+        return td_fail_code(j.st, j.code, "%s", j.text);
     done = atomic_load(&j.next);
     if (!st && done < nbytes)
         st = plain(c, s, out, host + done, dev + done, nbytes - done);

@@ -2,7 +2,7 @@
 #include "base/limits.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "dev/devops.h"
+#include "dev/rawops.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -192,6 +192,8 @@ launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int 
     char text[256];
 
     (void)s;
+    if (f->module)
+        return td_cpu_module_launch(f, dims, args, narg);
     r.nblock = (int64_t)dims->grid[0] * dims->grid[1];
     if (__builtin_mul_overflow(r.nblock, (int64_t)dims->grid[2], &r.nblock) ||
         (!f->blocks && (uint64_t)dims->block[0] * dims->block[1] * dims->block[2] != 1))
@@ -210,6 +212,7 @@ launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int 
 static const td_devops cpu_ops = {
     .align = 64,
     .entries = true,
+    .raw = &td_cpu_raw,
     .mem_get = mem_get,
     .mem_put = mem_put,
     .mem_cut = mem_cut,
@@ -224,6 +227,12 @@ static const td_devops cpu_ops = {
     .copy_out = copy_out,
     .copy = copy,
     .fill = fill,
+    .module_load = td_cpu_module_load,
+    .module_free = td_cpu_module_free,
+    .module_func = td_cpu_module_func,
+    .module_global = td_cpu_module_global,
+    .func_param = td_cpu_func_param,
+    .func_attribute = td_cpu_func_attribute,
     .launch = launch,
 };
 

@@ -6,6 +6,7 @@
 #include "dev/cuda.h"
 
 #include "base/opts.h"
+#include "dev/rawops.h"
 #include "dev/site.h"
 
 #include <inttypes.h>
@@ -59,8 +60,8 @@ td_cuda_fail(const td_cuda *c, td_status st, int code, const char *call, const c
 
     if (td_cuda_lost(code))
         td_recent_fail(c->recent, why, call);
-    return td_fail(st, "%s: %s: %s%s", c->dev.info.name, call, why,
-                   td_recent_told(c->recent, told));
+    return td_fail_code(st, code, "%s: %s: %s%s", c->dev.info.name, call, why,
+                        td_recent_told(c->recent, told));
 }
 
 td_status
@@ -137,7 +138,7 @@ td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const c
 {
     return td_recent_add(c->recent, &(td_launched){.stream = s,
                                                    .legacy = s == &s->dev->def,
-                                                   .apart = s->foreign,
+                                                   .apart = s->foreign || s->apart,
                                                    .name = name,
                                                    .what = what,
                                                    .site = td_site_held()});
@@ -355,6 +356,7 @@ event_elapsed(td_event *from, td_event *to, double *ms)
 
 static const td_devops cuda_ops = {
     .align = 512,
+    .raw = &td_cuda_raw,
     .mem_get = td_cuda_mem_get,
     .mem_put = td_cuda_mem_put,
     .mem_cut = td_cuda_mem_cut,
@@ -389,6 +391,8 @@ static const td_devops cuda_ops = {
     .module_load = td_cuda_module_load,
     .module_free = td_cuda_module_free,
     .module_func = td_cuda_module_func,
+    .module_global = td_cuda_module_global,
+    .func_param = td_cuda_func_param,
     .assemble = td_cuda_assemble,
     .func_attribute = td_cuda_func_attribute,
     .func_resident = td_cuda_func_resident,

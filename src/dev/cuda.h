@@ -101,6 +101,8 @@ td_status td_cuda_profiler(td_dev *d, bool on);
 td_status td_cuda_module_load(td_module *m, const void *image);
 void      td_cuda_module_free(td_module *m);
 td_status td_cuda_module_func(td_func *f);
+td_status td_cuda_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes);
+td_status td_cuda_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset);
 td_status td_cuda_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes);
 td_status td_cuda_func_attribute(td_func *f, int number, int *out);
 td_status td_cuda_func_resident(td_func *f, int threads, size_t shared, int *nblock);

@@ -1,5 +1,6 @@
 /* dev.c - finds devices, checks arguments, dispatches to a device's table. */
 #include "base/opts.h"
+#include "dev/cpucode.h"
 #include "dev/driver.h"
 #include "dev/share.h"
 #include "dev/tape.h"
@@ -24,6 +25,8 @@ static struct {
 } all = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local td_dev *in_use; /* td_dev_use */
+static _Thread_local bool left;      /* td_dev_leave */
+static _Atomic(td_dev *) chosen;     /* td_dev_choose */
 
 /* ---- fork ---- */
 
@@ -56,11 +59,13 @@ before_fork(void)
         hold(atomic_load(&all.cuda[i]));
     td_host_lock(true);
     td_site_lock(true);
+    td_culib_lock(true);
 }
 
 static void
 after_fork(void)
 {
+    td_culib_lock(false);
     td_site_lock(false);
     td_host_lock(false);
     while (held.n > 0)
@@ -199,10 +204,9 @@ td_dev_default(td_dev **out)
 {
     const char *name = td_options()->device;
 
-    if (in_use) {
-        *out = in_use;
+    *out = in_use ? in_use : atomic_load(&chosen);
+    if (*out)
         return TD_OK;
-    }
     if (name && *name)
         return td_dev_get(name, out);
     return td_dev_get(td_cuda_count() > 0 ? "cuda:0" : "cpu", out);
@@ -212,6 +216,29 @@ void
 td_dev_use(td_dev *d)
 {
     in_use = d;
+    left = false;
+}
+
+void
+td_dev_choose(td_dev *d)
+{
+    atomic_store(&chosen, d);
+}
+
+void
+td_dev_leave(void)
+{
+    in_use = NULL;
+    left = true;
+}
+
+td_status
+td_dev_current(td_dev **out)
+{
+    return left ? td_fail_code(TD_ERR_DEVICE, CU_INVALID_CONTEXT,
+                               "no context is current in this thread (CUDA_ERROR_INVALID_CONTEXT): "
+                               "it has popped or detached its last one; push one or make one")
+                : td_dev_default(out);
 }
 
 const td_devinfo *
@@ -413,6 +440,7 @@ td_stream_of(td_dev *d, void *handle, td_stream **out)
             s->dev = d;
             s->handle = handle;
             s->foreign = true;
+            atomic_store(&d->apart, true);
             td_pool_stream(s);
         }
         pthread_mutex_unlock(&mu);
@@ -456,7 +484,7 @@ td_stream_order(td_dev *d, void *before, void *after)
 static bool
 is_apart(const td_stream *s)
 {
-    return s->foreign && (uintptr_t)s->handle != CU_STREAM_PER_THREAD;
+    return s->apart || (s->foreign && (uintptr_t)s->handle != CU_STREAM_PER_THREAD);
 }
 
 td_status

@@ -42,6 +42,13 @@ td_status td_dev_get(const char *name, td_dev **out); /* borrowed.  TD_ERR_VALUE
 int       td_dev_count(td_devkind kind);              /* never fails: 0 without a driver or a device */
 td_status td_dev_default(td_dev **out);               /* the thread's (td_dev_use), else TREADLE_DEVICE, else cuda:0 where there is one, else cpu */
 void      td_dev_use(td_dev *d);                      /* the calling thread's default; NULL: back to the process's */
+/* The calling thread has no device from now on, until its next td_dev_use: for programs of the driver's kind, which
+ * have left their last context.  Arrays do not mind. */
+void      td_dev_leave(void);
+/* As td_dev_default, for calls that such a program makes.  TD_ERR_DEVICE (201): the thread has left its last context. */
+td_status td_dev_current(td_dev **out);
+/* The default of threads that have chosen none, before TREADLE_DEVICE; NULL: none. */
+void      td_dev_choose(td_dev *d);
 const td_devinfo *td_dev_info(const td_dev *d);       /* borrowed */
 td_status td_dev_sync(td_dev *d);                     /* waits for all work on d */
 td_status td_dev_memory(td_dev *d, size_t *free_bytes, size_t *total_bytes);
@@ -184,7 +191,7 @@ typedef struct td_dims {
                              of them may be */
     bool     cooperative; /* all blocks are on the device at once */
     const uint32_t *offset; /* where argument i begins in args, bytes, for those wider than a word; NULL: at 8 i */
-    uint32_t packed;        /* with offset: bytes of args in all */
+    uint32_t packed;        /* with offset: bytes of args in all; args are whole words nonetheless */
     size_t   nbytes; /* of memory that are read and written, for profiles; 0: not known */
     uint32_t site; /* the line that recorded what is computed (site.h); 0: the one that asks now */
     const char *what; /* in place of the kernel's name in profiles, for the process's life; NULL: the name */

@@ -6,6 +6,7 @@
  */
 #ifndef TD_DEV_DEVOPS_H
 #define TD_DEV_DEVOPS_H
+#include "cuhost/abi.h"
 #include "dev/dev.h"
 
 #include <pthread.h>
@@ -36,6 +37,7 @@ struct td_stream {
     size_t     live;           /* blocks handed out that name this stream */
     bool       dead;           /* freed by its owner */
     bool       foreign;        /* another library's: never freed */
+    bool       apart;          /* does not wait for the default stream, nor that for it */
     td_heap    heap[TD_HEAPS]; /* free blocks */
 };
 
@@ -83,6 +85,7 @@ typedef struct td_shared {
 } td_shared;
 
 typedef struct td_devops td_devops;
+struct td_rawops;
 
 /* td_dev - lives as long as the process. */
 struct td_dev {
@@ -91,6 +94,7 @@ struct td_dev {
     td_stream        def; /* the default stream */
     td_pool          pool;
     bool             sync; /* TREADLE_SYNC: wait after every launch */
+    atomic_bool      apart; /* it has, or had, streams that do not wait for the default one */
     void (*live)(uintptr_t ptr, size_t nbytes, bool on); /* optional: is told of every buffer */
 };
 
@@ -127,6 +131,7 @@ struct td_module {
 struct td_devops {
     size_t align; /* of every block */
     bool   entries; /* takes compiled entries (td_func_of_entry) */
+    const struct td_rawops *raw; /* rawops.h */
 
     /* memory from the driver or the system: nbytes and grain are set; TD_ERR_OOM needs no text */
     td_status (*mem_get)(td_dev *d, td_piece *m);
@@ -176,14 +181,16 @@ struct td_devops {
     td_status (*event_done)(td_event *e, bool *out);
     td_status (*event_elapsed)(td_event *from, td_event *to, double *ms);
 
-    /* code from images; optional, all or none: NULL, the device takes compiled entries only */
+    /* code from images */
     td_status (*module_load)(td_module *m, const void *image);
     void (*module_free)(td_module *m);
     td_status (*module_func)(td_func *f); /* f->module, f->name are set */
-    td_status (*assemble)(td_dev *d, const char *ptx, void **out, size_t *nbytes);
+    td_status (*module_global)(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes);
+    td_status (*func_param)(const td_func *f, int i, td_cu_param *out, size_t *offset); /* as td_func_param */
+    td_status (*assemble)(td_dev *d, const char *ptx, void **out, size_t *nbytes); /* optional; NULL: there is no PTX */
 
-    td_status (*func_attribute)(td_func *f, int number, int *out);                     /* optional, both or none; NULL: */
-    td_status (*func_resident)(td_func *f, int threads, size_t shared, int *nblock);   /* nothing is known of functions */
+    td_status (*func_attribute)(td_func *f, int number, int *out);                     /* optional; NULL: nothing */
+    td_status (*func_resident)(td_func *f, int threads, size_t shared, int *nblock);   /* is known of functions */
 
     td_status (*launch)(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 
@@ -198,6 +205,8 @@ struct td_devops {
 void td_dev_init(td_dev *d, const td_devops *ops); /* pool and default stream; info is the caller's */
 
 /* ---- func.c ---- */
+/* Bytes from ptr on of the module's variable that it lies in, of those that were asked for; 0: in none. */
+size_t td_module_extent(uintptr_t ptr);
 /* "launch of k: grid (4, 1, 1), block (128, 1, 1), 0 bytes of shared memory", for messages. */
 const char *td_launch_text(const td_func *f, const td_dims *dims, char *buf, size_t n); /* returns buf */
 
@@ -225,6 +234,15 @@ void  td_host_unmap(void *p, size_t nbytes);
 void  td_host_drop(void *p, size_t nbytes); /* whole pages go back; the addresses stay */
 void  td_host_trim(void);          /* what td_host_alloc kept goes back to the system */
 void  td_host_lock(bool lock);     /* round fork() */
+
+/* ---- cpumodule.c: the CPU's modules ---- */
+td_status td_cpu_module_load(td_module *m, const void *image);
+void      td_cpu_module_free(td_module *m);
+td_status td_cpu_module_func(td_func *f);
+td_status td_cpu_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes);
+td_status td_cpu_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset);
+td_status td_cpu_func_attribute(td_func *f, int number, int *out);
+td_status td_cpu_module_launch(td_func *f, const td_dims *d, const uint64_t *args, int narg);
 
 /* ---- cpushare.c: the CPU's share_new, share, share_open, share_close ---- */
 td_status td_cpu_share_new(td_dev *d, size_t nbytes, td_buf **out);

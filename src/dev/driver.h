@@ -39,6 +39,56 @@ typedef struct cu_uuid {
 
 _Static_assert(sizeof(cu_memprop) == 32 && sizeof(cu_memaccess) == 12, "the driver's layout");
 
+typedef struct cu_array_ *cu_array;
+
+typedef struct cu_side { /* a half of CUDA_MEMCPY3D */
+    size_t      x, y, z, lod;
+    int         type; /* CUmemorytype */
+    const void *host;
+    cu_ptr      dev;
+    cu_array    array;
+    void       *reserved;
+    size_t      pitch, height;
+} cu_side;
+
+typedef struct cu_copy3 {
+    cu_side src, dst;
+    size_t  width, height, depth;
+} cu_copy3;
+
+typedef struct cu_arraydesc { /* CUDA_ARRAY3D_DESCRIPTOR */
+    size_t   width, height, depth;
+    int      format;
+    unsigned channels, flags;
+} cu_arraydesc;
+
+typedef struct cu_resource { /* CUDA_RESOURCE_DESC */
+    int type;
+    union {
+        cu_array array;
+        struct {
+            cu_ptr   ptr;
+            int      format;
+            unsigned channels;
+            size_t   width, height, pitch; /* of linear memory width is its size in bytes */
+        } mem;
+        int reserved[32];
+    } of;
+    unsigned flags;
+} cu_resource;
+
+typedef struct cu_texdesc { /* CUDA_TEXTURE_DESC */
+    int      address[3], filter;
+    unsigned flags, anisotropy;
+    int      mip_filter;
+    float    mip[3], border[4];
+    int      reserved[12];
+} cu_texdesc;
+
+_Static_assert(sizeof(cu_side) == 88 && sizeof(cu_copy3) == 200 && sizeof(cu_arraydesc) == 40 &&
+                   sizeof(cu_resource) == 144 && sizeof(cu_texdesc) == 104,
+               "the driver's layout");
+
 typedef struct td_driver {
 #define CU(name, symbol, need, params) int(*name) params;
 #include "dev/driver.def"
@@ -82,12 +132,24 @@ enum {
     CU_HOST_MAPPED = 2,   /* seen by kernels, */
     CU_HOST_COMBINED = 4, /* not through the host's caches */
     CU_ATTACH_GLOBAL = 1,
+    CU_FUNC_MAX_THREADS = 0,
+    CU_FUNC_STATIC_SHARED = 1,
     CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+    CU_FUNC_CARVEOUT = 9,
 
     CU_STREAM_NON_BLOCKING = 1,
     CU_STREAM_LEGACY = 1, /* handles that name streams: the default one, */
     CU_STREAM_PER_THREAD = 2, /* and the calling thread's */
     CU_EVENT_NO_TIMING = 2,
+    CU_POINTER_RANGE_START = 11,
+    CU_POINTER_RANGE_SIZE = 12,
+    CU_MEMORY_DEVICE = 2,
+    CU_MEMORY_ARRAY = 3,
+    CU_RESOURCE_ARRAY = 0,
+    CU_RESOURCE_LINEAR = 2,
+    CU_RESOURCE_PITCH2D = 3,
+    CU_IPC_EVENT_BYTES = 64,
+    CU_PEER_ALREADY = 704,
     CU_CAPTURE_THREAD_LOCAL = 1,
     CU_JIT_ERROR_LOG = 5,
     CU_JIT_ERROR_LOG_BYTES = 6,

@@ -1,5 +1,6 @@
 /* func.c - modules, functions and launches on any device: records, checks, dispatch. */
 #include "dev/site.h"
+#include "dev/source.h"
 #include "dev/work.h"
 
 #include <stdio.h>
@@ -12,10 +13,63 @@ no_record(const td_dev *d, const char *what)
     return td_fail(TD_ERR_NOMEM, "%s: no host memory for %s", d->info.name, what);
 }
 
+/* ---- variables ---- */
+
+/* Variables that somebody has asked for: their addresses travel as numbers (raw.c). */
+typedef struct variable {
+    struct variable *next;
+    const td_module *module;
+    uintptr_t ptr;
+    size_t nbytes;
+} variable;
+
+static struct {
+    pthread_mutex_t mu;
+    variable *first;
+} known = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
 static td_status
-entries_only(const td_dev *d)
+know(const td_module *m, uintptr_t ptr, size_t nbytes)
 {
-    return td_fail(TD_ERR_DEVICE, "%s: takes compiled entries, not modules", d->info.name);
+    variable *v;
+
+    pthread_mutex_lock(&known.mu);
+    for (v = known.first; v && v->ptr != ptr;)
+        v = v->next;
+    if (!v && (v = malloc(sizeof *v))) {
+        *v = (variable){known.first, m, ptr, nbytes};
+        known.first = v;
+    }
+    pthread_mutex_unlock(&known.mu);
+    return v ? TD_OK : no_record(m->dev, "a variable");
+}
+
+static void
+forget(const td_module *m)
+{
+    pthread_mutex_lock(&known.mu);
+    for (variable *v, **at = &known.first; (v = *at);) {
+        if (v->module == m) {
+            *at = v->next;
+            free(v);
+        } else {
+            at = &v->next;
+        }
+    }
+    pthread_mutex_unlock(&known.mu);
+}
+
+size_t
+td_module_extent(uintptr_t ptr)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&known.mu);
+    for (const variable *v = known.first; v && !n; v = v->next)
+        if (ptr - v->ptr < v->nbytes)
+            n = v->nbytes - (ptr - v->ptr);
+    pthread_mutex_unlock(&known.mu);
+    return n;
 }
 
 /* ---- modules ---- */
@@ -26,8 +80,6 @@ td_module_load(td_dev *d, const void *image, td_module **out)
     td_module *m;
     td_status st;
 
-    if (!d->ops->module_load)
-        return entries_only(d);
     m = calloc(1, sizeof *m);
     if (!m)
         return no_record(d, "a module");
@@ -47,6 +99,7 @@ td_module_free(td_module *m)
 {
     if (!m)
         return;
+    forget(m);
     m->dev->ops->module_free(m);
     for (td_func *f; (f = m->funcs); free(f)) {
         m->funcs = f->next;
@@ -58,7 +111,9 @@ td_module_free(td_module *m)
 td_status
 td_dev_assemble(td_dev *d, const char *ptx, void **out, size_t *nbytes)
 {
-    return d->ops->assemble ? d->ops->assemble(d, ptx, out, nbytes) : entries_only(d);
+    return d->ops->assemble
+               ? d->ops->assemble(d, ptx, out, nbytes)
+               : td_fail(TD_ERR_DEVICE, "%s: runs compiled entries, not PTX", d->info.name);
 }
 
 /* Under the module's lock. */
@@ -100,6 +155,19 @@ td_module_func(td_module *m, const char *name, td_func **out)
         st = new_func(m, name, out);
     pthread_mutex_unlock(&m->mu);
     return st;
+}
+
+td_status
+td_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes)
+{
+    TD_TRY(m->dev->ops->module_global(m, name, ptr, nbytes));
+    return know(m, *ptr, *nbytes);
+}
+
+td_status
+td_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset)
+{
+    return f->dev->ops->func_param(f, i, out, offset);
 }
 
 td_status

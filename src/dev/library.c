@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     pthread_mutex_t mu;
@@ -59,70 +60,146 @@ td_lib_changes(void)
     return n;
 }
 
-static void *
-open_in(const char *dir, size_t len, const char *name)
-{
-    char path[4096];
+/* ---- folders ---- */
 
-    if (!len || snprintf(path, sizeof path, "%.*s/%s", (int)len, dir, name) >= (int)sizeof path)
-        return NULL;
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+typedef bool folder_fn(void *ctx, const char *dir);
+
+/* The parts of a list that colons separate. */
+static bool
+each_part(const char *list, folder_fn *fn, void *ctx)
+{
+    char dir[PATH_MAX];
+
+    for (const char *p = list; p && *p; p += strspn(p, ":")) {
+        size_t n = strcspn(p, ":");
+
+        if (n && snprintf(dir, sizeof dir, "%.*s", (int)n, p) < (int)sizeof dir && fn(ctx, dir))
+            return true;
+        p += n;
+    }
+    return false;
 }
 
-static void *
-open_in_dirs(const char *name)
+static bool
+each_wheel(folder_fn *fn, void *ctx)
 {
-    void *lib = NULL;
     char *dirs;
+    bool done;
 
     pthread_mutex_lock(&search.mu);
     dirs = search.dirs ? strdup(search.dirs) : NULL;
     pthread_mutex_unlock(&search.mu);
-    for (const char *p = dirs; p && *p && !lib; p += strspn(p, ":")) {
-        size_t len = strcspn(p, ":");
-
-        lib = open_in(p, len, name);
-        p += len;
-    }
+    done = each_part(dirs, fn, ctx);
     free(dirs);
-    return lib;
+    return done;
 }
 
-static void *
-open_in_toolkit(const char *name)
+static bool
+each_toolkit(folder_fn *fn, void *ctx)
 {
-    void *lib = NULL;
     glob_t g = {0};
+    bool done = false;
 
     if (glob("/usr/local/cuda/lib64", 0, NULL, &g) == 0 || g.gl_pathc == 0)
         (void)glob("/usr/local/cuda-*/lib64", GLOB_APPEND, NULL, &g);
-    for (size_t i = 0; i < g.gl_pathc && !lib; i++)
-        lib = open_in(g.gl_pathv[i], strlen(g.gl_pathv[i]), name);
+    for (size_t i = 0; i < g.gl_pathc && !done; i++)
+        done = fn(ctx, g.gl_pathv[i]);
     globfree(&g);
-    return lib;
+    return done;
+}
+
+bool
+td_lib_each_folder(folder_fn *fn, void *ctx)
+{
+    td_lib_prepare();
+    return each_wheel(fn, ctx) || each_toolkit(fn, ctx);
+}
+
+/* ---- opening ---- */
+
+/* wanted - a library that is looked for in folders. */
+typedef struct wanted {
+    const char *name;
+    void *lib;  /* opened */
+    char *path; /* or only found: at most n bytes */
+    size_t n;
+} wanted;
+
+static bool
+open_in(void *ctx, const char *dir)
+{
+    wanted *w = ctx;
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", dir, w->name) < (int)sizeof path)
+        w->lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return w->lib != NULL;
+}
+
+static bool
+find_in(void *ctx, const char *dir)
+{
+    wanted *w = ctx;
+
+    if (snprintf(w->path, w->n, "%s/%s", dir, w->name) < (int)w->n && access(w->path, R_OK) == 0)
+        return true;
+    w->path[0] = 0;
+    return false;
+}
+
+static td_status
+not_found(const char *name, const char *package)
+{
+    return td_fail(TD_ERR_LIBRARY,
+                   "%s was not found: pip install %s, or put it on the loader's path", name,
+                   package);
 }
 
 td_status
 td_lib_open(const char *const names[], const char *package, void **out)
 {
-    void *lib = NULL;
+    wanted w = {0};
 
     td_lib_prepare();
-    for (const char *const *n = names; *n && !lib; n++)
-        lib =
+    for (const char *const *n = names; *n && !w.lib; n++)
+        w.lib =
             dlopen(*n, RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
-    for (const char *const *n = names; *n && !lib; n++)
-        lib = open_in_dirs(*n);
-    for (const char *const *n = names; *n && !lib; n++)
-        lib = dlopen(*n, RTLD_NOW | RTLD_LOCAL);
-    for (const char *const *n = names; *n && !lib; n++)
-        lib = open_in_toolkit(*n);
-    if (!lib)
-        return td_fail(TD_ERR_LIBRARY,
-                       "%s was not found: pip install %s, or put it on the loader's path", names[0],
-                       package);
-    *out = lib;
-    return TD_OK;
+    for (const char *const *n = names; (w.name = *n) && !w.lib; n++)
+        (void)each_wheel(open_in, &w);
+    for (const char *const *n = names; *n && !w.lib; n++)
+        w.lib = dlopen(*n, RTLD_NOW | RTLD_LOCAL);
+    for (const char *const *n = names; (w.name = *n) && !w.lib; n++)
+        (void)each_toolkit(open_in, &w);
+    *out = w.lib;
+    return w.lib ? TD_OK : not_found(names[0], package);
+}
+
+td_status
+td_lib_locate(const char *const names[], const char *package, char *path, size_t n)
+{
+    wanted w = {.path = path, .n = n};
+    void *lib;
+
+    td_lib_prepare();
+    path[0] = 0;
+    for (const char *const *m = names; *m; m++)
+        if ((lib = dlopen(*m, RTLD_NOW | RTLD_NOLOAD))) {
+            td_lib_path(lib, path, n);
+            dlclose(lib); /* it is others' */
+            return TD_OK;
+        }
+    for (const char *const *m = names; (w.name = *m); m++)
+        if (each_wheel(find_in, &w) || each_part(getenv("LD_LIBRARY_PATH"), find_in, &w))
+            return TD_OK;
+    for (const char *const *m = names; (w.name = *m); m++)
+        if (each_toolkit(find_in, &w))
+            return TD_OK;
+    for (const char *const *m = names; *m; m++)
+        if ((lib = dlopen(*m, RTLD_NOW | RTLD_LOCAL))) {
+            td_lib_path(lib, path, n);
+            return TD_OK; /* it stays open: next time it is found at once */
+        }
+    return not_found(names[0], package);
 }
 
 td_status

@@ -21,6 +21,11 @@ unsigned td_lib_changes(void);
  * the folders of td_lib_search, on the loader's path or in a CUDA toolkit.  Stays open.
  * TD_ERR_LIBRARY names `package`, which pip installs. */
 td_status td_lib_open(const char *const names[], const char *package, void **out);
+/* As td_lib_open, but where it would be opened from, without opening it if its folder can be known: for libraries that are slow to
+ * open. */
+td_status td_lib_locate(const char *const names[], const char *package, char *path, size_t n);
+/* Calls fn(ctx, dir) for the folders of td_lib_search, then for those of CUDA toolkits, until it returns true. */
+bool td_lib_each_folder(bool (*fn)(void *ctx, const char *dir), void *ctx);
 /* td_lib_state - whether a library and its symbols have been loaded.  Static, of whoever uses them. */
 typedef struct td_lib_state {
     pthread_mutex_t mu;

@@ -80,6 +80,8 @@ counter_of(null_kind kind)
     case NULL_PHYSICAL: return &drv.live.physical;
     case NULL_GRAPH:
     case NULL_EXEC:     return &drv.live.graphs;
+    case NULL_ARRAY:    return &drv.live.arrays;
+    case NULL_TEXTURE:  return &drv.live.textures;
     }
     return NULL;
 }
@@ -111,6 +113,18 @@ td_null_object_is(const void *handle, null_kind kind)
         o = o->next;
     pthread_mutex_unlock(&drv.mu);
     return o && o->kind == kind;
+}
+
+null_object *
+td_null_object_with(const void *data, null_kind kind)
+{
+    null_object *o;
+
+    pthread_mutex_lock(&drv.mu);
+    for (o = drv.objects; o && (o->kind != kind || o->data != data);)
+        o = o->next;
+    pthread_mutex_unlock(&drv.mu);
+    return o;
 }
 
 bool

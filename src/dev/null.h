@@ -7,7 +7,7 @@
 
 typedef struct td_null_counts {
     size_t memory, bytes; /* allocations, and their sum */
-    size_t pinned, physical, streams, events, modules, links, graphs;
+    size_t pinned, physical, streams, events, modules, links, graphs, arrays, textures;
     size_t contexts; /* on the calling thread's stack */
 } td_null_counts;
 

@@ -37,6 +37,7 @@ static const struct error {
     {CU_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {CU_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
     {CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {CU_PEER_ALREADY, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
     {CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", NULL}, /* the launch hook's own words */
     {CU_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
 };
@@ -103,6 +104,30 @@ td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
         {CU_ATTR_MEMORY_KHZ, 1000000},
         {CU_ATTR_MEMORY_BITS, 256},
         {CU_ATTR_VIRTUAL_MEMORY, 1},
+        {2, 1024}, /* MAX_BLOCK_DIM_X, _Y, _Z */
+        {3, 1024},
+        {4, 64},
+        {5, INT32_MAX}, /* MAX_GRID_DIM_X, _Y, _Z */
+        {6, 65535},
+        {7, 65535},
+        {9, 64 << 10},   /* TOTAL_CONSTANT_MEMORY */
+        {11, INT32_MAX}, /* MAX_PITCH */
+        {12, 65536},     /* MAX_REGISTERS_PER_BLOCK */
+        {13, 1000000},   /* CLOCK_RATE */
+        {14, 512},       /* TEXTURE_ALIGNMENT */
+        {15, 1},         /* GPU_OVERLAP */
+        {17, 0},         /* KERNEL_EXEC_TIMEOUT */
+        {18, 1},         /* INTEGRATED */
+        {19, 1},         /* CAN_MAP_HOST_MEMORY */
+        {20, 0},         /* COMPUTE_MODE */
+        {31, 1},         /* CONCURRENT_KERNELS */
+        {33, 0},         /* PCI_BUS_ID, PCI_DEVICE_ID */
+        {34, 0},
+        {39, 2048},     /* MAX_THREADS_PER_MULTIPROCESSOR */
+        {41, 1},        /* UNIFIED_ADDRESSING */
+        {81, 48 << 10}, /* MAX_SHARED_MEMORY_PER_MULTIPROCESSOR */
+        {82, 65536},    /* MAX_REGISTERS_PER_MULTIPROCESSOR */
+        {83, 1},        /* MANAGED_MEMORY */
     };
 
     (void)device;
@@ -179,10 +204,21 @@ td_null_cuPointerGetAttribute(void *value, int attribute, cu_ptr ptr)
     int r = td_null_due_ctx(NULL_cuPointerGetAttribute);
 
     bool host = td_null_pinned((uintptr_t)ptr, 1, NULL);
+    cu_ptr start;
+    size_t nbytes;
 
+    if (!r && (attribute == CU_POINTER_RANGE_START || attribute == CU_POINTER_RANGE_SIZE)) {
+        if (!td_null_mem_range(ptr, &start, &nbytes))
+            return CU_INVALID_VALUE;
+        if (attribute == CU_POINTER_RANGE_START)
+            *(cu_ptr *)value = start;
+        else
+            *(size_t *)value = nbytes;
+        return 0;
+    }
     if (r || attribute != CU_POINTER_MEMORY_TYPE || (!host && td_null_mem_check(ptr, 1)))
-        return r ? r : CU_INVALID_VALUE;       /* as for pageable host memory */
-    *(int *)value = host ? CU_MEMORY_HOST : 2; /* CU_MEMORYTYPE_DEVICE */
+        return r ? r : CU_INVALID_VALUE; /* as for pageable host memory */
+    *(int *)value = host ? CU_MEMORY_HOST : CU_MEMORY_DEVICE;
     return 0;
 }
 
@@ -239,21 +275,6 @@ td_null_cuMemcpyDtoDAsync(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream strea
                                                   .src = (const void *)(uintptr_t)src,
                                                   .dst_dev = true,
                                                   .src_dev = true,
-                                                  .nbytes = nbytes});
-}
-
-int
-td_null_cuMemsetD8Async(cu_ptr dst, unsigned char byte, size_t nbytes, cu_stream stream)
-{
-    int r = td_null_due_ctx(NULL_cuMemsetD8Async);
-
-    r = r ? r : td_null_stream_ok(stream);
-    r = r ? r : td_null_mem_check(dst, nbytes);
-    return r ? r
-             : td_null_submit(stream, (null_work){.kind = NULL_FILL,
-                                                  .dst = (void *)(uintptr_t)dst,
-                                                  .dst_dev = true,
-                                                  .byte = byte,
                                                   .nbytes = nbytes});
 }
 

@@ -2,8 +2,9 @@
  *
  * A module is its PTX, of which only entry names and parameter sizes are read.  A launch gathers the
  * parameters into 8-byte words and calls the hook (td_null_on_launch), which knows what the kernel
- * of that name does.
+ * of that name does.  Or it is CUDA C++ that was compiled for a CPU (cpucode.h), which runs by itself.
  */
+#include "dev/cpucode.h"
 #include "dev/nulldrv.h"
 
 #include <ctype.h>
@@ -17,7 +18,15 @@ typedef struct null_code {
     char name[256];
     int nparam;
     uint8_t nbytes[NULL_PARAMS]; /* of each parameter */
+    const td_culib *lib;
+    const td_cu_kernel *cu; /* NULL: PTX's */
 } null_code;
+
+/* null_module - a module object's data. */
+typedef struct null_module {
+    null_code *codes;
+    td_culib *lib; /* NULL: PTX */
+} null_module;
 
 static _Atomic(td_null_launch *) hook;
 static _Thread_local char hook_error[1024];
@@ -138,32 +147,51 @@ write_log(unsigned nopt, const int *opt, void **value, const char *text)
         snprintf(log, n, "%s", text);
 }
 
-int
-td_null_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned nopt, const int *opt,
-                           void **value)
+/* The entries of PTX; a CPU's are looked up when they are asked for. */
+static void
+read_entries(null_module *m, const char *ptx)
 {
     static const char entry[] = ".entry";
-    int r = td_null_due_ctx(NULL_cuModuleLoadDataEx);
-    null_object *o;
 
-    if (r)
-        return r;
-    if (!is_ptx(image)) {
-        write_log(nopt, opt, value, "the host-played driver takes PTX only");
-        return CU_INVALID_IMAGE;
-    }
-    o = td_null_object_new(NULL_MODULE);
-    if (!o)
-        return CU_OUT_OF_MEMORY;
-    for (const char *p = image; (p = strstr(p, entry)); p += sizeof entry - 1) {
+    for (const char *p = ptx; (p = strstr(p, entry)); p += sizeof entry - 1) {
         null_code *k =
             isspace((unsigned char)p[sizeof entry - 1]) ? read_entry(p + sizeof entry - 1) : NULL;
 
         if (k) {
-            k->next = o->data;
-            o->data = k;
+            k->next = m->codes;
+            m->codes = k;
         }
     }
+}
+
+int
+td_null_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned nopt, const int *opt,
+                           void **value)
+{
+    int r = td_null_due_ctx(NULL_cuModuleLoadDataEx);
+    bool elf = td_culib_is(image);
+    td_culib *lib = NULL;
+    null_module *m;
+    null_object *o;
+
+    if (r)
+        return r;
+    if (elf ? td_culib_open(image, &lib) : !is_ptx(image)) {
+        write_log(nopt, opt, value,
+                  elf ? td_error() : "the host-played driver takes PTX and a CPU's code only");
+        return CU_INVALID_IMAGE;
+    }
+    m = calloc(1, sizeof *m);
+    o = m ? td_null_object_new(NULL_MODULE) : NULL;
+    if (!o) {
+        td_culib_close(lib);
+        free(m);
+        return CU_OUT_OF_MEMORY;
+    }
+    m->lib = lib;
+    if (!elf)
+        read_entries(m, image);
+    o->data = m;
     *module = (cu_module)o;
     return 0;
 }
@@ -173,15 +201,35 @@ td_null_cuModuleUnload(cu_module module)
 {
     int r = td_null_due_ctx(NULL_cuModuleUnload);
     null_object *o = (null_object *)module;
+    null_module *m;
 
     if (r)
         return r;
     if (!td_null_object_is(o, NULL_MODULE))
         return CU_INVALID_HANDLE;
-    free_codes(o->data);
-    o->data = NULL;
+    m = o->data;
+    free_codes(m->codes);
+    td_culib_close(m->lib);
     (void)td_null_object_free(o, NULL_MODULE);
     return 0;
+}
+
+/* A CPU's entry by name; NULL: there is none, or no memory. */
+static null_code *
+new_code(null_module *m, const char *name)
+{
+    const td_cu_kernel *cu = m->lib ? td_culib_kernel(m->lib, name) : NULL;
+    null_code *k = cu && cu->nparam <= NULL_PARAMS ? calloc(1, sizeof *k) : NULL;
+
+    if (!k)
+        return NULL;
+    snprintf(k->name, sizeof k->name, "%s", name);
+    k->nparam = (int)cu->nparam;
+    k->lib = m->lib;
+    k->cu = cu;
+    k->next = m->codes;
+    m->codes = k;
+    return k;
 }
 
 int
@@ -189,17 +237,38 @@ td_null_cuModuleGetFunction(cu_func *func, cu_module module, const char *name)
 {
     int r = td_null_due_ctx(NULL_cuModuleGetFunction);
     null_object *o = (null_object *)module;
+    null_module *m;
+    null_code *k;
 
     if (r)
         return r;
     if (!td_null_object_is(o, NULL_MODULE))
         return CU_INVALID_HANDLE;
-    for (null_code *k = o->data; k; k = k->next)
-        if (strcmp(k->name, name) == 0) {
-            *func = (cu_func)k;
-            return 0;
-        }
-    return CU_NOT_FOUND;
+    m = o->data;
+    for (k = m->codes; k && strcmp(k->cu ? k->cu->name : k->name, name) != 0;)
+        k = k->next;
+    k = k ? k : new_code(m, name);
+    *func = (cu_func)k;
+    return k ? 0 : CU_NOT_FOUND;
+}
+
+int
+td_null_cuModuleGetGlobal(cu_ptr *ptr, size_t *nbytes, cu_module module, const char *name)
+{
+    int r = td_null_due_ctx(NULL_cuModuleGetGlobal);
+    null_object *o = (null_object *)module;
+    const null_module *m;
+    uintptr_t at = 0;
+
+    if (r)
+        return r;
+    if (!td_null_object_is(o, NULL_MODULE))
+        return CU_INVALID_HANDLE;
+    m = o->data;
+    if (!m->lib || !td_culib_global(m->lib, name, &at, nbytes))
+        return CU_NOT_FOUND;
+    *ptr = at;
+    return 0;
 }
 
 int
@@ -213,17 +282,19 @@ td_null_cuFuncSetAttribute(cu_func func, int attribute, int value)
     return attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value > 160 << 10 ? CU_INVALID_VALUE : 0;
 }
 
-/* Of every function the same: what 32 registers a thread allow. */
+/* Of every function made from PTX the same: what 32 registers a thread allow. */
 int
 td_null_cuFuncGetAttribute(int *value, int attribute, cu_func func)
 {
     static const int values[] = {1024, 0, 0, 0,
                                  32}; /* threads; bytes: shared, const, local; registers */
     int r = td_null_due_ctx(NULL_cuFuncGetAttribute);
+    const null_code *k = (const null_code *)func;
 
-    (void)func;
     if (r)
         return r;
+    if (k->cu)
+        return td_culib_attribute(k->lib, k->cu, attribute, value) ? 0 : CU_INVALID_VALUE;
     *value = attribute >= 0 && attribute < 5 ? values[attribute] : 0;
     return attribute < 0 ? CU_INVALID_VALUE : 0;
 }
@@ -253,21 +324,65 @@ td_null_cuFuncGetParamInfo(cu_func func, size_t i, size_t *offset, size_t *nbyte
         return r;
     if (i >= (size_t)k->nparam)
         return CU_INVALID_VALUE;
-    *offset = 8 * i;
-    *nbytes = k->nbytes[i];
+    *offset = k->cu ? td_culib_offset(k->cu, (int)i) : 8 * i;
+    *nbytes = k->cu ? k->cu->param[i].size : k->nbytes[i];
     return 0;
 }
 
 /* ---- launches ---- */
 
+static td_status
+run_cu(const null_work *w)
+{
+    void *param[NULL_PARAMS];
+
+    for (int i = 0; i < w->narg; i++)
+        param[i] = (char *)(uintptr_t)w->arg + td_culib_offset(w->code->cu, i);
+    return td_culib_run(w->code->lib, w->code->cu, &w->dims, param, td_null_buffer);
+}
+
 int
 td_null_run(const null_work *w)
 {
     hook_error[0] = 0;
-    if (atomic_load(&hook)(w->name, &w->dims, w->arg, w->narg) == TD_OK)
+    if ((w->code ? run_cu(w) : atomic_load(&hook)(w->name, &w->dims, w->arg, w->narg)) == TD_OK)
         return 0;
     snprintf(hook_error, sizeof hook_error, "%s", td_error());
     return CU_LAUNCH_FAILED;
+}
+
+/* The arguments of a CPU's kernel, side by side; false: they are too long. */
+static bool
+gather(const null_code *k, void **param, null_work *w)
+{
+    for (int i = 0; i < k->nparam; i++) {
+        size_t at = td_culib_offset(k->cu, i);
+
+        if (at + k->cu->param[i].size > sizeof w->arg)
+            return false;
+        memcpy((char *)w->arg + at, param[i], k->cu->param[i].size);
+    }
+    w->code = k;
+    return true;
+}
+
+static int
+launch(const null_code *k, td_dims dims, cu_stream stream, void **param)
+{
+    null_work w = {.kind = NULL_LAUNCH, .dims = dims, .narg = k->nparam};
+
+    if (td_null_stream_ok(stream))
+        return CU_INVALID_HANDLE;
+    if ((uint64_t)dims.block[0] * dims.block[1] * dims.block[2] > 1024)
+        return CU_INVALID_VALUE;
+    if (k->cu && (!gather(k, param, &w) || td_culib_check(k->lib, k->cu, &dims)))
+        return CU_INVALID_VALUE;
+    if (!k->cu && !atomic_load(&hook))
+        return CU_NOT_SUPPORTED; /* nobody can run kernels */
+    for (int i = 0; !k->cu && i < k->nparam; i++)
+        memcpy(&w.arg[i], param[i], k->nbytes[i]);
+    memcpy(w.name, k->name, sizeof w.name);
+    return td_null_submit(stream, w);
 }
 
 int
@@ -276,24 +391,22 @@ td_null_cuLaunchKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsi
                        void **extra)
 {
     int r = td_null_due_ctx(NULL_cuLaunchKernel);
-    const null_code *k = (const null_code *)func;
-    null_work w = {.kind = NULL_LAUNCH,
-                   .dims = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared}};
+    td_dims d = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
 
     (void)extra;
-    if (r)
-        return r;
-    if (td_null_stream_ok(stream))
-        return CU_INVALID_HANDLE;
-    if ((uint64_t)bx * by * bz > 1024)
-        return CU_INVALID_VALUE;
-    if (!atomic_load(&hook))
-        return CU_NOT_SUPPORTED; /* nobody can run kernels */
-    for (int i = 0; i < k->nparam; i++)
-        memcpy(&w.arg[i], param[i], k->nbytes[i]);
-    memcpy(w.name, k->name, sizeof w.name);
-    w.narg = k->nparam;
-    return td_null_submit(stream, w);
+    return r ? r : launch((const null_code *)func, d, stream, param);
+}
+
+int
+td_null_cuLaunchCooperativeKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                  unsigned by, unsigned bz, unsigned shared, cu_stream stream,
+                                  void **param)
+{
+    int r = td_null_due_ctx(NULL_cuLaunchCooperativeKernel);
+    td_dims d = {
+        .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true};
+
+    return r ? r : launch((const null_code *)func, d, stream, param);
 }
 
 /* ---- PTX to a "cubin", which is the PTX ---- */
@@ -357,15 +470,4 @@ td_null_cuLinkDestroy(cu_link link)
     int r = td_null_due_ctx(NULL_cuLinkDestroy);
 
     return r ? r : td_null_object_free((void *)link, NULL_LINK) ? 0 : CU_INVALID_HANDLE;
-}
-
-int
-td_null_cuLaunchCooperativeKernel(cu_func func, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                  unsigned by, unsigned bz, unsigned shared, cu_stream stream,
-                                  void **param)
-{
-    int r = td_null_due_ctx(NULL_cuLaunchCooperativeKernel);
-
-    return r ? r
-             : td_null_cuLaunchKernel(func, gx, gy, gz, bx, by, bz, shared, stream, param, NULL);
 }

@@ -3,6 +3,7 @@
 #define TD_DEV_NULLDRV_H
 #include "dev/cuda.h"
 #include "dev/null.h"
+#include "dev/rawops.h"
 
 typedef enum null_call {
 #define CU(name, symbol, need, params) NULL_##name,
@@ -22,6 +23,8 @@ typedef enum null_kind {
     NULL_PHYSICAL, /* memory without an address */
     NULL_GRAPH,
     NULL_EXEC,
+    NULL_ARRAY,   /* data: a td_texarray and its memory */
+    NULL_TEXTURE, /* data: the td_cu_texture that kernels get as its number */
 } null_kind;
 
 typedef struct null_object {
@@ -60,20 +63,24 @@ null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
 bool td_null_object_is(const void *handle, null_kind kind);
 bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
 
+null_object *td_null_object_with(const void *data, null_kind kind); /* NULL: there is none */
+
 bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out); /* does it lie in host memory that is pinned? out: or NULL */
 
 /* ---- nullapi.c ---- */
 int  td_null_stream_ok(cu_stream s); /* 0: there is such a stream, or it is a name of a default one */
 
 /* ---- nullmem.c ---- */
+size_t td_null_buffer(uintptr_t ptr, size_t *before); /* bytes of a live buffer from ptr on, and before it; 0: in none */
 int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */
+bool td_null_mem_range(cu_ptr ptr, cu_ptr *start, size_t *nbytes); /* the allocation that ptr lies in */
 void td_null_mem_count(size_t *count, size_t *bytes);
 void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tells of every buffer */
 
 /* ---- nullqueue.c ---- */
-typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_RECORD, NULL_WAIT, NULL_LAUNCH } null_workkind;
+typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_BRICK, NULL_RECORD, NULL_WAIT, NULL_LAUNCH } null_workkind;
 
-enum { NULL_PARAMS = 512 }; /* of a launch */
+enum { NULL_PARAMS = 512 }; /* of a launch; 4096 bytes */
 
 /* null_work - something given to a stream.  The queue's. */
 typedef struct null_work {
@@ -84,18 +91,24 @@ typedef struct null_work {
     bool              dst_dev, src_dev;  /* checked against what is there */
     void             *dst;
     const void       *src;
-    size_t            nbytes;
-    int               byte;
+    size_t            nbytes;            /* of dst; of src too, unless: */
+    size_t            src_nbytes;
+    uint32_t          value;             /* fill: rows of elements of `size` bytes */
+    int               size;
+    size_t            pitch, width, height;
+    td_hostbrick      brick;             /* with dst and src set, where all of it lies */
     null_object      *event;
     char              name[256]; /* a kernel's */
     td_dims           dims;
     int               narg;
     uint64_t          arg[NULL_PARAMS];
+    const struct null_code *code; /* a CPU's, whose arguments lie side by side in arg; NULL: the hook's */
 } null_work;
 
 int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */
 int  td_null_finish(cu_stream s);                 /* does all work of s; the code of work that failed */
 int  td_null_finish_all(void);
+bool td_null_idle(cu_stream s); /* has its work been done? */
 bool td_null_passed(const null_object *event, bool wait);
 
 /* ---- nullcode.c ---- */

@@ -5,6 +5,7 @@
  * and opened by another process (cuIpcGetMemHandle), and what is unmapped faults when it is touched.
  * Parts of the file are never used twice; freed ones are punched out of it.
  */
+#include "dev/cpucode.h"
 #include "dev/nulldrv.h"
 
 #include <fcntl.h>
@@ -134,12 +135,45 @@ td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on)
 int
 td_null_mem_check(cu_ptr ptr, size_t nbytes)
 {
-    size_t n;
+    size_t n, before;
 
     pthread_mutex_lock(&drv.mu);
     n = range_extent(&drv.mem, (uintptr_t)ptr, true);
     pthread_mutex_unlock(&drv.mu);
-    return n < nbytes && !td_null_pinned((uintptr_t)ptr, nbytes, NULL) ? CU_INVALID_VALUE : 0;
+    return n < nbytes && !td_null_pinned((uintptr_t)ptr, nbytes, NULL) &&
+                   td_culib_find((uintptr_t)ptr, &before) < nbytes
+               ? CU_INVALID_VALUE
+               : 0;
+}
+
+size_t
+td_null_buffer(uintptr_t ptr, size_t *before)
+{
+    size_t n, i;
+
+    pthread_mutex_lock(&drv.mu);
+    n = range_extent(&drv.bufs, ptr, false);
+    i = range_above(&drv.bufs, ptr);
+    *before = n ? ptr - drv.bufs.at[i - 1].ptr : 0;
+    pthread_mutex_unlock(&drv.mu);
+    return n;
+}
+
+bool
+td_null_mem_range(cu_ptr ptr, cu_ptr *start, size_t *nbytes)
+{
+    const null_range *x;
+    size_t i;
+
+    pthread_mutex_lock(&drv.mu);
+    i = range_above(&drv.mem, (uintptr_t)ptr);
+    x = i && range_extent(&drv.mem, (uintptr_t)ptr, false) ? &drv.mem.at[i - 1] : NULL;
+    if (x) {
+        *start = x->ptr;
+        *nbytes = x->nbytes;
+    }
+    pthread_mutex_unlock(&drv.mu);
+    return x != NULL;
 }
 
 void

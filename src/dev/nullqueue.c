@@ -50,12 +50,13 @@ perform(const null_work *w)
     if (w->dst_dev)
         r = td_null_mem_check((uintptr_t)w->dst, w->nbytes);
     if (!r && w->src_dev)
-        r = td_null_mem_check((uintptr_t)w->src, w->nbytes);
+        r = td_null_mem_check((uintptr_t)w->src, w->src_nbytes ? w->src_nbytes : w->nbytes);
     if (r)
         return r;
     switch (w->kind) {
     case NULL_COPY:   memmove(w->dst, w->src, w->nbytes); break;
-    case NULL_FILL:   memset(w->dst, w->byte, w->nbytes); break;
+    case NULL_FILL:   td_hostfill(w->dst, w->pitch, w->size, w->value, w->width, w->height); break;
+    case NULL_BRICK:  td_hostbrick_run(&w->brick); break;
     case NULL_RECORD: set_time(w->event); break;
     case NULL_WAIT:   break;
     case NULL_LAUNCH: return td_null_run(w);
@@ -207,6 +208,20 @@ td_null_finish_all(void)
     r = take_failure();
     pthread_mutex_unlock(&queue.mu);
     return r;
+}
+
+bool
+td_null_idle(cu_stream s)
+{
+    bool blocking, idle;
+    uint64_t stream = stream_of(s, &blocking);
+
+    pthread_mutex_lock(&queue.mu);
+    for (int i = 0; i < NOT_ASKED && queue.count && draw() % 2; i++)
+        step();
+    idle = !has_work(stream, false);
+    pthread_mutex_unlock(&queue.mu);
+    return idle;
 }
 
 bool

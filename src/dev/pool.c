@@ -95,6 +95,39 @@ td_pool_piece(const td_buf *b)
     return r ? &r->mem : NULL;
 }
 
+/* A block that waits for work is in no bin, but nobody holds it. */
+static bool
+is_live(td_block *b)
+{
+    return !b->free && !b->gone && atomic_load(&b->buf.refs) > 0;
+}
+
+td_found
+td_pool_find(td_dev *d, uintptr_t ptr, size_t *nbytes, size_t *before)
+{
+    td_found r = TD_FOUND_NOT;
+
+    pthread_mutex_lock(&d->pool.mu);
+    for (const td_region *g = d->pool.regions; g && r == TD_FOUND_NOT; g = g->next) {
+        if (ptr < g->mem.ptr || ptr - g->mem.ptr >= g->mem.nbytes)
+            continue;
+        r = TD_FOUND_FREE;
+        for (td_block *b = g->first; b; b = b->right) {
+            if (ptr < b->buf.ptr || ptr - b->buf.ptr >= b->buf.capacity)
+                continue;
+            if (is_live(b) && ptr - b->buf.ptr < b->buf.nbytes) {
+                *nbytes = b->buf.nbytes - (ptr - b->buf.ptr);
+                if (before)
+                    *before = ptr - b->buf.ptr;
+                r = TD_FOUND_LIVE;
+            }
+            break;
+        }
+    }
+    pthread_mutex_unlock(&d->pool.mu);
+    return r;
+}
+
 td_status
 td_buf_wrap(td_dev *d, void *ptr, size_t nbytes, void (*release)(void *), void *owner, td_buf **out)
 {

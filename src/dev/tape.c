@@ -25,7 +25,9 @@ typedef struct op {
     size_t nbytes;
     size_t word;
     int nword;
-    size_t patch; /* the first of npatch */
+    int narg;      /* a kernel's */
+    size_t offset; /* the first of narg, where its arguments lie side by side */
+    size_t patch;  /* the first of npatch */
     int npatch;
     td_stream *s;
 } op;
@@ -71,6 +73,7 @@ struct td_tape {
     pthread_mutex_t playing;
     LIST(op) ops;
     LIST(uint64_t) words;
+    LIST(uint32_t) offsets; /* of arguments that lie side by side */
     LIST(patch) patches;
     LIST(td_buf *) owned;
     LIST(slot) slots;
@@ -164,6 +167,7 @@ td_tape_free(td_tape *t)
         td_buf_unref(t->slots.at[i].buf);
     free(t->ops.at);
     free(t->words.at);
+    free(t->offsets.at);
     free(t->patches.at);
     free(t->owned.at);
     free(t->slots.at);
@@ -201,6 +205,28 @@ add_words(td_tape *t, op *o, const uint64_t *words, int n)
     return TD_OK;
 }
 
+/* Arguments that lie side by side are kept as the words that they fill, with where each begins. */
+static td_status
+add_arguments(td_tape *t, op *o, const td_work *w)
+{
+    bool packed = w->dims->offset != NULL;
+    int n = packed ? (int)((w->dims->packed + 7) / 8) : w->narg;
+
+    o->narg = w->narg;
+    if (n > WORDS_MAX)
+        return td_fail(TD_ERR_VALUE, "graph: %s: %d words of arguments, at most %d are possible",
+                       w->func->name, n, WORDS_MAX);
+    if (packed) {
+        o->offset = t->offsets.n;
+        TD_TRY(GROW(t->offsets, (size_t)w->narg));
+        if (w->narg)
+            memcpy(t->offsets.at + t->offsets.n, w->dims->offset,
+                   (size_t)w->narg * sizeof *w->dims->offset);
+        t->offsets.n += (size_t)w->narg;
+    }
+    return add_words(t, o, w->args, n);
+}
+
 static td_status
 refuse_kind(td_trace_kind kind)
 {
@@ -218,10 +244,7 @@ words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
     case TD_TRACE_kernel:
         o->func = w->func;
         o->dims = *w->dims;
-        return w->narg <= WORDS_MAX
-                   ? add_words(t, o, w->args, w->narg)
-                   : td_fail(TD_ERR_VALUE, "graph: %s: %d arguments, at most %d are possible",
-                             w->func->name, w->narg, WORDS_MAX);
+        return add_arguments(t, o, w);
     case TD_TRACE_copy: return add_words(t, o, (uint64_t[]){w->dst, w->src}, 2);
     case TD_TRACE_fill: return add_words(t, o, (uint64_t[]){w->dst}, 1);
     case TD_TRACE_gemm:
@@ -414,7 +437,7 @@ do_op(const td_tape *t, const op *o, td_stream *s, const td_tapeplay *p, bool se
     switch (o->kind) {
     case TD_TRACE_kernel:
         k.args = w;
-        k.narg = o->nword;
+        k.narg = o->narg;
         break;
     case TD_TRACE_gemm:
         g.a = w[0];
@@ -485,6 +508,9 @@ td_status
 td_tape_finish(td_tape *t)
 {
     TD_ASSERT(!t->recording);
+    for (size_t i = 0; i < t->ops.n; i++) /* they have stopped moving */
+        if (t->ops.at[i].dims.offset)
+            t->ops.at[i].dims.offset = t->offsets.at + t->ops.at[i].offset;
     count_touches(t);
     for (size_t i = 0; i < t->ops.n; i++)
         TD_TRY(find_patches(t, &t->ops.at[i]));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_CALLS = 64 }; /* functions walked inside each other: deeper is a recursion */
+enum { MAX_CALLS = 64 }; /* functions walked inside each other */
 
 /* ---- parameters ---- */
 
@@ -79,7 +79,7 @@ bind_positional(walk *w, uint32_t args, const call *c, bool *used)
     return TD_OK;
 }
 
-static td_status
+td_status
 bind_params(walk *w, uint32_t args, const call *c)
 {
     bool used[64] = {false};
@@ -163,11 +163,17 @@ returns_at_end(walk *w, uint32_t body)
     return count_returns(w, body) == most;
 }
 
+td_hash
+result_key(const walk *w)
+{
+    return join_key(w, w->fr->s->root, 0);
+}
+
 static td_status
 body_of_function(walk *w, uint32_t body, thing *out)
 {
     frame *fr = w->fr;
-    td_hash key = join_key(w, fr->s->root, 0);
+    td_hash key = result_key(w);
     join *j = join_get(w, key);
     thing none = {.type = td_type_none()};
 
@@ -215,7 +221,9 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
         st = bad(w, root, TD_ERR_TYPE, "async functions cannot be compiled");
     else if (!lambda)
         find_locals(w, body);
-    if (!st)
+    for (uint32_t i = 0; fr->bound && i <= fr->s->nnames; i++)
+        fr->var[i] = fr->bound[i];
+    if (!st && !fr->bound)
         st = bind_params(w, args, c);
     if (!st)
         st = lambda ? expr(w, body, out) : body_of_function(w, body, out);
@@ -230,14 +238,16 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     uint32_t depth = 0;
     td_status st;
 
-    for (frame *up = w->fr; up; up = up->up)
-        if (++depth > MAX_CALLS ||
-            (up->s == s && up->up)) /* the outermost frame only holds the call */
-            return bad(
-                w, c->node, TD_ERR_TYPE,
-                "%s calls itself: recursion is not supported in kernels; write a loop with a "
-                "stack in a local array",
-                s->name);
+    for (frame *up = w->fr; up; up = up->up) {
+        if (++depth > MAX_CALLS)
+            return bad(w, c->node, TD_ERR_TYPE, "%s: more than %d functions call each other",
+                       s->name, MAX_CALLS);
+        if (up->s == s && up->up &&
+            !is_recursive(w, s)) /* the outermost frame only holds the call */
+            recursive_found(w, s);
+    }
+    if (is_recursive(w, s))
+        return call_recursive(w, s, c, out);
     fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree);
     st = walk_body(w, &fr, c, out);
     w->node = c->node;
@@ -334,6 +344,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     case TD_OBJ_INTRINSIC: return call_intrinsic(w, info.number, c, out);
     case TD_OBJ_FUNCTION:  return call_source(w, info.source, c, out);
     case TD_OBJ_TYPE:      return convert(w, info.type, c, out);
+    case TD_OBJ_NAMED:     return call_named(w, &info, f->type->object, c, out);
     default:
         return bad(w, c->node, TD_ERR_TYPE,
                    "%s cannot be called in a kernel: it is no function that treadle knows or can "

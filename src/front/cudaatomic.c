@@ -172,31 +172,37 @@ fn_atomic_cas(walk *w, const call *c, int number, thing *out)
     return built(w, c->node);
 }
 
-/* ldca and its like (array, key): array[key].  What the names ask of a GPU's caches is left to
- * it. */
+/* ldca and its like (array, key): array[key], by a load that a GPU makes with the row's cache operator. */
 td_status
 fn_cached_load(walk *w, const call *c, int number, thing *out)
 {
-    (void)number;
+    td_status st;
+
     TD_TRY(want_args(w, c, "a cached load", 2, 2));
     if (c->arg[0].type->kind != TD_T_ARRAY)
         return bad(w, c->node, TD_ERR_TYPE, "a cached load takes an array, not %s",
                    c->arg[0].type->name);
-    return array_index(w, &c->arg[0], &c->arg[1], c->node, out);
+    w->f->cache = (uint32_t)td_intrinsics[number].row;
+    st = array_index(w, &c->arg[0], &c->arg[1], c->node, out);
+    w->f->cache = TD_CACHE_NONE;
+    return st;
 }
 
 /* stcg and its like (array, key, value) */
 td_status
 fn_cached_store(walk *w, const call *c, int number, thing *out)
 {
+    td_status st;
     thing to;
 
-    (void)number;
     TD_TRY(want_args(w, c, "a cached store", 3, 3));
     if (c->arg[0].type->kind != TD_T_ARRAY)
         return bad(w, c->node, TD_ERR_TYPE, "a cached store takes an array, not %s",
                    c->arg[0].type->name);
     TD_TRY(element_view(w, &c->arg[0], &c->arg[1], c->node, &to));
     *out = (thing){.type = td_type_none()};
-    return array_store(w, &to, &c->arg[2], c->node);
+    w->f->cache = (uint32_t)td_intrinsics[number].row;
+    st = array_store(w, &to, &c->arg[2], c->node);
+    w->f->cache = TD_CACHE_NONE;
+    return st;
 }

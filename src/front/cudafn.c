@@ -143,6 +143,9 @@ whole_dynamic(walk *w, const call *c, const td_type *e, td_dtype dt, thing *out)
     td_val bytes = td_cast(w->f, hidden_address(w, TD_HIDDEN_SHARED), TD_I64), n;
     dim shape;
 
+    if (w->made->dynamic < td_type_size(e))
+        w->made->dynamic = td_type_size(e);
+    w->made->sized = false;
     n = TD_E2(w->f, floor_divide, bytes, td_const_int(w->f, TD_I64, td_type_size(e)));
     shape = dim_of(n);
     return array_at(w, c, e, 1, &shape, 'C', td_dynamic(w->f, dt), SPACE_SHARED, out);
@@ -198,14 +201,15 @@ visible(const walk *w, td_val v)
     return true;
 }
 
-/* The shape's extents, which may be known at run time only; *count: their product. */
+/* The shape's extents, which may be known at run time only; *count: their product, -1: known then only. */
 static td_status
-dynamic_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim, td_val *count)
+dynamic_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim, dim *count)
 {
     const thing *item = x && x->type->kind == TD_T_TUPLE ? x->item : x;
+    int64_t k;
 
     *ndim = x && x->type->kind == TD_T_TUPLE ? x->type->n : 1;
-    *count = td_const_int(w->f, TD_I64, 1);
+    *count = dim_known(1);
     if (!x || *ndim > TD_MAXDIM_KERNEL)
         return bad(w, c->node, TD_ERR_TYPE,
                    "the array needs a shape: an integer or a tuple of them");
@@ -213,12 +217,18 @@ dynamic_shape(walk *w, const call *c, const thing *x, dim *shape, uint32_t *ndim
         if (!is_int(&item[i]))
             return bad(w, c->node, TD_ERR_TYPE, "a shape has integers, not %s", item[i].type->name);
         shape[i] = dim_of_thing(w, &item[i]);
-        *count = TD_E2(w->f, multiply, *count, dim_val(w, &shape[i]));
+        if (known_int(&item[i], &k) && (k < 0 || k > INT32_MAX))
+            return bad(w, c->node, TD_ERR_VALUE, "shared memory has no room for an extent of %lld",
+                       (long long)k);
+        if (shape[i].known >= 0 && count->known >= 0 && count->known <= INT32_MAX)
+            count->known *= shape[i].known;
+        else
+            *count = dim_of(TD_E2(w->f, multiply, dim_val(w, count), dim_val(w, &shape[i])));
     }
     return TD_OK;
 }
 
-/* Debug: do the launch's bytes hold what lies below `end`? */
+/* Do the launch's bytes hold what lies below `end`?  Asked once a thread, where no launch can be refused for it. */
 static td_status
 check_dynamic(walk *w, const call *c, const char *name, const dim *shape, uint32_t ndim, td_val end)
 {
@@ -236,6 +246,17 @@ check_dynamic(walk *w, const call *c, const char *name, const dim *shape, uint32
     return built(w, c->node);
 }
 
+/* The byte behind a part of `count` elements that follows `up`; -1: only a launch knows it. */
+static int64_t
+part_end(const dynpart *up, const dim *count, const td_type *e)
+{
+    int64_t start = up ? up->bytes : 0;
+
+    if (start < 0 || count->known < 0)
+        return -1;
+    return (start + ALIGNED - 1) / ALIGNED * ALIGNED + count->known * (int64_t)td_type_size(e);
+}
+
 /* shared.dynamic(name, shape, dtype): a part of the launch's dynamic shared memory of its own,
  * behind the parts that the program asked for before; a name that was asked for already is that
  * part again. */
@@ -246,8 +267,10 @@ fn_dynamic(walk *w, const call *c, int number, thing *out)
     const td_type *e = NULL;
     td_objinfo info = {0};
     dim shape[TD_MAXDIM_KERNEL];
-    td_val count, start, end;
+    td_val start, end;
+    dim count;
     uint32_t ndim;
+    int64_t bytes;
     dynpart *p, *last = w->parts;
     td_dtype dt;
 
@@ -269,15 +292,20 @@ fn_dynamic(walk *w, const call *c, int number, thing *out)
                    info.text);
     dt = e->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(e->dt);
     start = p ? p->start : last ? last->end : td_const_int(w->f, TD_I64, 0);
-    end = TD_E2(w->f, multiply, count, td_const_int(w->f, TD_I64, td_type_size(e)));
+    end = TD_E2(w->f, multiply, dim_val(w, &count), td_const_int(w->f, TD_I64, td_type_size(e)));
     end = TD_E2(w->f, add, start, end);
-    if (w->how->debug)
+    bytes = part_end(p ? p->up : last, &count, e);
+    if (bytes < 0 || w->how->debug)
         TD_TRY(check_dynamic(w, c, info.text, shape, ndim, end));
+    if (bytes < 0)
+        w->made->sized = false;
+    else if (w->made->dynamic < (uint64_t)bytes)
+        w->made->dynamic = (uint64_t)bytes;
     if (!p) { /* the next part begins at a multiple of 16 bytes */
         end = TD_E2(w->f, add, end, td_const_int(w->f, TD_I64, ALIGNED - 1));
         end = TD_E2(w->f, bitwise_and, end, td_const_int(w->f, TD_I64, -ALIGNED));
         p = td_alloc(w->mem, sizeof *p);
-        *p = (dynpart){last, info.text, start, end};
+        *p = (dynpart){last, info.text, start, end, bytes};
         w->parts = p;
     }
     return array_at(w, c, e, ndim, shape, 'C', td_at_byte(w->f, td_dynamic(w->f, dt), start, dt),

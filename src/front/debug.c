@@ -18,7 +18,7 @@ enter_function(walk *w, frame *fr)
     td_fn *f = w->f;
     td_origin one = {fr->s->file, fr->s->name};
 
-    if (!w->how->watched)
+    if (!w->how->watched && !w->how->lines)
         return;
     for (fr->origin = 1; fr->origin <= f->norigin; fr->origin++)
         if (strcmp(w->origin[fr->origin - 1].file, one.file) == 0 &&

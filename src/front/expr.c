@@ -59,6 +59,8 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
         for (uint32_t i = 0; i < info.n; i++)
             TD_TRY(object(w, info.item[i], node, &item[i]));
         *out = tuple_of(w, item, info.n);
+        if (info.object)
+            out->type = td_type_named(info.object, info.text, out->type->item, info.n);
         return TD_OK;
     }
     case TD_OBJ_INTRINSIC:
@@ -168,14 +170,22 @@ choose_between(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_
     td_hash key = join_key(w, node, 0);
     join *j = join_get(w, key);
     place p = {0};
+    td_status st;
 
     if (j)
         p = place_new(w, j);
     td_if(w->f, cond->num.re);
-    TD_TRY(branch(w, key, j ? &p : NULL, then, NULL));
+    st = branch(w, key, j ? &p : NULL, then, NULL);
+    if (st != TD_SKIP ||
+        !w->again) /* one that waits for the next walk leaves the other one's type */
+        TD_TRY(st);
     td_else(w->f);
-    TD_TRY(branch(w, key, j ? &p : NULL, other, have));
+    st = branch(w, key, j ? &p : NULL, other, have);
+    if (st != TD_SKIP || !w->again)
+        TD_TRY(st);
     td_end(w->f);
+    if (!join_get(w, key))
+        return TD_SKIP;
     *out = j ? place_get(w, &p) : stand_in(w, join_get(w, key)->type);
     return built(w, node);
 }

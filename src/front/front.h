@@ -8,6 +8,7 @@
  */
 #ifndef TD_FRONT_FRONT_H
 #define TD_FRONT_FRONT_H
+#include "front/spread.h"
 #include "front/type.h"
 #include "ir/ir.h"
 
@@ -22,7 +23,8 @@ typedef enum td_objkind {
     TD_OBJ_COMPLEX,
     TD_OBJ_NUMBER,    /* a NumPy scalar: num with its dtype */
     TD_OBJ_STR,       /* text */
-    TD_OBJ_TUPLE,     /* item[n], handles */
+    TD_OBJ_TUPLE,     /* item[n], handles; of a named one `object` is its class and `text` that one's name */
+    TD_OBJ_NAMED,     /* a class of named tuples: item[n], its fields' names; text */
     TD_OBJ_ARRAY,     /* type: an array that becomes a hidden argument */
     TD_OBJ_TYPE,      /* a dtype, a class of numbers, a type of treadle.types: type */
     TD_OBJ_INTRINSIC, /* number: a row of intrinsic.def */
@@ -39,7 +41,7 @@ typedef struct td_objinfo {
     td_scalar   num;
     const char *text;   /* borrowed until the front returns */
     const uint32_t *item;
-    uint32_t    n;
+    uint32_t    n, object;
     const td_type *type;
     int         number;
     const struct td_source *source;
@@ -91,6 +93,8 @@ typedef struct td_compile {
     bool    parallel; /* FUNCTION: loops of independent turns run on all cores, or all over a GPU */
     bool    prange;   /* loops over prange, too, whether or not they are known to be independent */
     bool    gpu;      /* the target */
+    bool    lines;    /* of a GPU's code: it tells which lines it is of */
+    bool    plain;    /* loops stay as they are written: nothing is unrolled or made vectors */
     uint32_t threads, registers; /* most threads of a block, bounds; 0: not said */
 } td_compile;
 
@@ -102,6 +106,7 @@ typedef enum td_hiddenkind {
     TD_HIDDEN_ARRAY,   /* the words of array object `object` */
     TD_HIDDEN_RESULT,  /* address of td_made.result_bytes bytes */
     TD_HIDDEN_PORT,    /* address that breakpoints store to: td_check.port in ir/interp.h */
+    TD_HIDDEN_PARTIALS, /* address of td_made.partials times 16 bytes for each block of the grid */
     TD_HIDDEN_CALLMEM,    /* address of a td_callmem, for the arrays that a function makes: base/callmem.h */
 } td_hiddenkind;
 
@@ -134,7 +139,11 @@ typedef struct td_made {
     bool           cooperative; /* grid.sync() */
     bool           barrier, warp;
     uint32_t       shared;  /* static shared memory, bytes */
+    uint64_t       dynamic; /* dynamic shared memory, bytes that a launch must give at the least */
+    bool           sized;   /* which is all that is used: other parts' sizes are known to a launch only */
     uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are spread over, 0..2 */
+    td_spreads     loops;  /* the turns of those loops */
+    uint32_t       partials; /* of TD_HIDDEN_PARTIALS, for each block */
     bool           apart;   /* made for arrays of which those that are written overlap no other argument */
     const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */
 } td_made;

@@ -192,6 +192,8 @@ attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *ou
         TD_TRY(record_field(w, self, name, node, out));
         return loaded(w, out);
     }
+    if (self->type->kind == TD_T_TUPLE && self->type->object)
+        return named_attribute(w, self, name, node, out);
     if (is_num(self))
         return number_attribute(w, self, name, node, out);
     return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
@@ -232,6 +234,8 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
 
     if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
         return group_method(w, self, name, c, out);
+    if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)
+        return named_replace(w, self, c, out);
 
     for (; *class && row < 0; class ++)
         row = row_named(*class, name);

@@ -25,10 +25,11 @@ join_lists(const td_type *a, const td_type *b)
     for (uint32_t i = 0; i < a->n; i++)
         if (!(item[i] = join_types(a->item[i], b->item[i])))
             return NULL;
-    return a->kind == TD_T_TUPLE   ? td_type_tuple(item, a->n)
-           : a->kind == TD_T_SLICE ? td_type_slice(item)
-           : a->kind == TD_T_RANGE ? td_type_range(item)
-                                   : td_type_iter(a->object, item, a->n);
+    return a->kind == TD_T_TUPLE && a->object ? td_type_named(a->object, a->name, item, a->n)
+           : a->kind == TD_T_TUPLE            ? td_type_tuple(item, a->n)
+           : a->kind == TD_T_SLICE            ? td_type_slice(item)
+           : a->kind == TD_T_RANGE            ? td_type_range(item)
+                                              : td_type_iter(a->object, item, a->n);
 }
 
 const td_type *

@@ -17,34 +17,6 @@ is_one(const dim *d)
     return is_known(d) && d->known == 1;
 }
 
-static bool
-same_val(const walk *w, td_val a, td_val b, int depth)
-{
-    const td_inst *x, *y;
-
-    if (a.i == b.i)
-        return true;
-    if (a.i == UINT32_MAX || b.i == UINT32_MAX || depth == 0)
-        return false;
-    x = td_at(w->f, a);
-    y = td_at(w->f, b);
-    if (x->op != y->op || x->dt != y->dt || x->imm != y->imm || x->op == OP_load ||
-        x->op == OP_for || x->op == OP_get || td_op_is_atomic(x->op) || x->op == OP_param ||
-        x->op == OP_local || x->op == OP_slot || x->op == OP_shared)
-        return false;
-    for (int i = 0; i < TD_MAXARG; i++)
-        if (!same_val(w, x->arg[i], y->arg[i], depth - 1))
-            return false;
-    return true;
-}
-
-static bool
-same_dim(const walk *w, const dim *a, const dim *b)
-{
-    return is_known(a) || is_known(b) ? is_known(a) && is_known(b) && a->known == b->known
-                                      : same_val(w, a->v, b->v, 6);
-}
-
 td_val
 dims_product(walk *w, const dim *shape, uint32_t n)
 {

@@ -352,16 +352,7 @@ check_division(lint *l, const td_inst *s)
 static void
 check_atomic(lint *l, const td_inst *s)
 {
-    bool extreme = s->op == OP_atomic_max || s->op == OP_atomic_min;
-
-    if (!td_op_is_atomic(s->op) || !td_dtype_is_float((td_dtype)s->dt))
-        return;
-    if (extreme)
-        say(l, s->line, SAY_ATOMIC,
-            "atomic max and min of floats are loops of compare-and-swap: reduce in the block "
-            "first, or "
-            "compare integers");
-    else if (s->dt == TD_F64)
+    if (td_op_is_atomic(s->op) && s->dt == TD_F64)
         say(l, s->line, SAY_ATOMIC,
             "an atomic operation on float64: twice the traffic of float32; add up in the block "
             "first");

@@ -346,7 +346,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     w->item = lin_of(w, t);
     if (up) {
         x = num_index(k, it->item[0].nonneg);
-        x.lin = range_lin(w, it);
+        range_facts(w, it, &x);
     } else {
         TD_TRY(iter_item(w, it, k, node, &x));
     }

@@ -480,6 +480,7 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     const struct sign *o = sign_of(op);
     const lin *at;
+    const flatix *own, *bound;
     bool nonneg;
 
     if (op == TD_SYN_MatMult && (is_array(a) || is_array(b)))
@@ -506,10 +507,13 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         return num_op(w, OP_divide, (thing[]){x, y}, 2, out);
     }
     at = lin_binary(w, op, a, b);
-    nonneg = stays_up(op, a, b);
+    flat_binary(w, op, a, b, &own, &bound);
+    nonneg = stays_up(op, a, b) || flat_is_whole(own) || flat_is_whole(bound);
     TD_TRY(num_op(w, o->row, (thing[]){*a, *b}, 2, out)); /* out may be a or b */
     if (is_num(out) && out->type->dt == TD_I64) {         /* narrower ones wrap round */
         out->lin = at;
+        out->own = own;
+        out->bound = bound;
         out->nonneg = nonneg;
     }
     return TD_OK;
@@ -627,6 +631,35 @@ td_val
 dim_val(walk *w, const dim *d)
 {
     return d->v.i == UINT32_MAX ? td_const_int(w->f, TD_I64, d->known) : d->v;
+}
+
+bool
+same_val(const walk *w, td_val a, td_val b, int depth)
+{
+    const td_inst *x, *y;
+
+    if (a.i == b.i)
+        return true;
+    if (a.i == UINT32_MAX || b.i == UINT32_MAX || depth == 0)
+        return false;
+    x = td_at(w->f, a);
+    y = td_at(w->f, b);
+    if (x->op != y->op || x->dt != y->dt || x->imm != y->imm || x->op == OP_load ||
+        x->op == OP_for || x->op == OP_get || td_op_is_atomic(x->op) || x->op == OP_param ||
+        x->op == OP_local || x->op == OP_slot || x->op == OP_shared)
+        return false;
+    for (int i = 0; i < TD_MAXARG; i++)
+        if (!same_val(w, x->arg[i], y->arg[i], depth - 1))
+            return false;
+    return true;
+}
+
+bool
+same_dim(const walk *w, const dim *a, const dim *b)
+{
+    bool known = a->v.i == UINT32_MAX, both = known && b->v.i == UINT32_MAX;
+
+    return both ? a->known == b->known : !known && same_val(w, a->v, b->v, 6);
 }
 
 dim

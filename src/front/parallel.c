@@ -22,7 +22,7 @@ typedef struct access {
 typedef struct verdict {
     bool independent, never, lanes;
     uint32_t line; /* of what stands in the way */
-    char why[160];
+    char why[200];
 } verdict;
 
 struct turns {
@@ -34,6 +34,7 @@ struct turns {
     uint32_t stored;      /* a store in it that no parallel loop holds; 0: none */
     const frame *fr;
     bool asked, outermost, inner_lanes, few;
+    const char *reduced; /* names of what its turns are combined in, for explain */
     how_run how;
 };
 
@@ -45,7 +46,7 @@ choose_run(const walk *w, const turns *t)
 {
     bool free = t->v->independent && !t->v->never;
 
-    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel)
+    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->outline)
         return RUN_IN_ORDER;
     if (!w->parallel)
         return free || (t->asked && !t->v->never) ? RUN_PARALLEL : RUN_IN_ORDER;
@@ -125,6 +126,15 @@ turns_left(walk *w, turns *only, const char *why)
 }
 
 void
+turns_recurse(walk *w)
+{
+    for (turns *t = w->turns; t; t = t->up)
+        if (!t->asked)
+            never(t, w->f->line,
+                  "a function that calls itself uses arrays, and nobody knows where");
+}
+
+void
 turns_print(walk *w)
 {
     for (turns *t = w->turns; t; t = t->up)
@@ -176,10 +186,16 @@ lin_of(walk *w, turns *t)
     return lin_new(w, (lin){.loop = t, .mul = 1, .inv = TD_NONE, .nonneg = true});
 }
 
-static bool
-is_before(const turns *t, const thing *x)
+uint32_t
+turns_first(const turns *t)
 {
-    return !x->known && !td_num_is_pair(x->num) && x->num.re.i < t->first;
+    return t->first;
+}
+
+static bool
+is_before(const walk *w, const turns *t, const thing *x)
+{
+    return !x->known && !td_num_is_pair(x->num) && is_invariant(w, x->num.re, t->first, 4);
 }
 
 const lin *
@@ -199,7 +215,7 @@ lin_binary(walk *w, td_syn op, const thing *a, const thing *b)
         x.add *= k;
     } else if ((op == TD_SYN_Add || op == TD_SYN_Sub) && known_int(r, &k)) {
         x.add += op == TD_SYN_Add ? k : -k;
-    } else if (op == TD_SYN_Add && x.inv.i == UINT32_MAX && is_before(x.loop, r)) {
+    } else if (op == TD_SYN_Add && x.inv.i == UINT32_MAX && is_before(w, x.loop, r)) {
         x.inv = r->num.re;
         x.nonneg = r->nonneg;
     } else {
@@ -222,12 +238,14 @@ lin_reversed(walk *w, const lin *x, td_val last)
 const lin *
 lin_index(walk *w, const thing *k)
 {
-    lin x;
+    lin x = {.inv = TD_NONE};
 
-    if (!k->lin || k->nonneg)
+    if (!k->own && (!k->lin || k->nonneg))
         return k->lin;
-    x = *k->lin;
-    x.wraps = x.mul < 0 || x.add < 0 || !x.nonneg;
+    if (k->lin)
+        x = *k->lin;
+    x.wraps = !k->nonneg && (x.mul < 0 || x.add < 0 || !x.nonneg);
+    x.own = k->own;
     return lin_new(w, x);
 }
 
@@ -272,6 +290,7 @@ touch(walk *w, const view *v, bool write)
         w->sync = w->loops;
         w->again = true;
     }
+    recursive_touch(w);
     for (turns *t = w->turns; t; t = t->up) {
         access *a;
 
@@ -287,22 +306,22 @@ touch(walk *w, const view *v, bool write)
 }
 
 static bool
-same_index(const lin *a, const lin *b)
+same_index(const walk *w, const lin *a, const lin *b)
 {
     return a && b && a->loop == b->loop && a->mul == b->mul && a->add == b->add &&
-           a->inv.i == b->inv.i;
+           same_val(w, a->inv, b->inv, 4);
 }
 
 /* Is there an axis of this root on which each turn has one index of its own?  Views with axes of their own must be one
  * and the same, made before the loop.  *wraps: only that an index may be negative stands in the way. */
 static bool
-apart(const turns *t, uint32_t root, bool *wraps)
+apart(const walk *w, const turns *t, uint32_t root, bool *wraps)
 {
     *wraps = false;
     for (int axis = 0; axis < TD_MAXDIM_KERNEL; axis++) {
         const view *v = NULL;
         const lin *one = NULL;
-        bool all = true, wrap = false;
+        bool all = true, wrap = false, line = true, flats = true;
 
         for (const access *a = t->all; a && all; a = a->next) {
             const lin *x = axis < a->v->nroot ? a->v->at[axis] : NULL;
@@ -311,12 +330,15 @@ apart(const turns *t, uint32_t root, bool *wraps)
                 continue;
             one = one ? one : x;
             v = v ? v : a->v;
-            all = x && x->loop == t && x->mul && same_index(one, x) && a->v->form == v->form &&
-                  v->form <= t->forms;
+            all = x && a->v->form == v->form && v->form <= t->forms;
+            line = line && all && x->loop == t && x->mul && same_index(w, one, x);
+            flats = flats && all && flat_apart(w, t, one->own, x->own);
+            all = line || flats;
             wrap = wrap || (x && x->wraps);
         }
-        if (all && one && !wrap)
+        if (one && ((line && !wrap) || flats))
             return true;
+        all = line;
         *wraps = *wraps || (all && one);
     }
     return false;
@@ -364,6 +386,17 @@ carry_read(walk *w, const thing *x)
 
 /* ---- verdicts ---- */
 
+/* Is some access to the root at i * w and more? */
+static bool
+is_flattened(const turns *t, uint32_t root)
+{
+    for (const access *a = t->all; a; a = a->next)
+        for (int axis = 0; axis < a->v->nroot && a->root == root; axis++)
+            if (a->v->at[axis] && flat_is_scaled(a->v->at[axis]->own, t))
+                return true;
+    return false;
+}
+
 static void
 judge(walk *w, turns *t)
 {
@@ -373,16 +406,17 @@ judge(walk *w, turns *t)
     for (const access *a = t->all; a; a = a->next)
         writes = writes || a->write;
     for (const access *a = t->all; a && writes && !v->never; a = a->next) {
-        if (a->root && (!a->write || apart(t, a->root, &wraps)))
+        if (a->root && (!a->write || apart(w, t, a->root, &wraps)))
             continue;
         v->line = a->line;
         v->never = true;
         snprintf(
             v->why, sizeof v->why,
             wraps ? "an index of %s may be negative, which counts from the end, where another "
-                    "turn may write"
-                  : "it cannot be shown that turns write %s at places that no other turn touches",
-            a->v->name ? a->v->name : "different parts of an array");
+                    "turn may write%s"
+                  : "it cannot be shown that turns write %s at places that no other turn touches%s",
+            a->v->name ? a->v->name : "different parts of an array",
+            is_flattened(t, a->root) ? ": of i * w + j, j runs over range(w)" : "");
     }
     if (!v->never && !v->independent) {
         v->independent = true;
@@ -430,8 +464,10 @@ note(walk *w, const turns *t)
     if (w->made->notes)
         td_text_addf(&text, "%s", w->made->notes);
     if (t->how == RUN_PARALLEL)
-        td_text_addf(&text, "line %u: the loop runs in parallel%s\n", t->line,
-                     t->asked ? ", as prange asks" : "");
+        td_text_addf(&text, "line %u: the loop runs in parallel%s%s%s\n", t->line,
+                     t->asked ? ", as prange asks" : "",
+                     t->reduced ? "; combined in a fixed order: " : "",
+                     t->reduced ? t->reduced : "");
     else if (t->v->never)
         td_text_addf(&text, "line %u: the loop runs in order: line %u: %s\n", t->line, t->v->line,
                      t->v->why);
@@ -445,6 +481,16 @@ note(walk *w, const turns *t)
         memcpy(kept, text.s, text.n);
     w->made->notes = kept;
     td_text_free(&text);
+}
+
+void
+turns_reduce(walk *w, turns *t, const char *name)
+{
+    size_t n = t->reduced ? strlen(t->reduced) + 2 : 0;
+    char *both = td_alloc(w->mem, n + strlen(name) + 1);
+
+    sprintf(both, "%s%s%s", t->reduced ? t->reduced : "", t->reduced ? ", " : "", name);
+    t->reduced = both;
 }
 
 td_status

@@ -23,7 +23,8 @@ typedef struct reduction {
     uint32_t name;
     td_syn op; /* Add, Mult, BitAnd, BitOr, BitXor; Lt: min, Gt: max; NONE: no reduction */
     thing before;
-    td_val part; /* local array of the pieces' results */
+    td_val part;    /* local array of the pieces' results */
+    uint32_t entry; /* on a GPU: which of the blocks' partial results */
 } reduction;
 
 /* `name = min(name, e)`: Lt or Gt. */
@@ -131,12 +132,12 @@ neutral(const reduction *r)
     }
 }
 
-static td_status
-combine(walk *w, const reduction *r, const thing *a, const thing *b, thing *out)
+td_status
+reduce_combine(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
-    if (r->op == TD_SYN_Lt || r->op == TD_SYN_Gt)
-        return num_op(w, r->op == TD_SYN_Lt ? OP_minimum : OP_maximum, (thing[]){*a, *b}, 2, out);
-    return num_binary(w, r->op, a, b, out);
+    if (op == TD_SYN_Lt || op == TD_SYN_Gt)
+        return num_op(w, op == TD_SYN_Lt ? OP_minimum : OP_maximum, (thing[]){*a, *b}, 2, out);
+    return num_binary(w, op, a, b, out);
 }
 
 /* ---- a CPU's cores ---- */
@@ -168,7 +169,7 @@ gather(walk *w, const reduction *r, const td_type *t)
     p = td_for(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES), one);
     sum = place_get(w, &total);
     part = num_of(t, td_num_load(w->f, r->part, t->dt, p, TD_NONE, 1, 0));
-    TD_TRY(combine(w, r, &sum, &part, &sum));
+    TD_TRY(reduce_combine(w, r->op, &sum, &part, &sum));
     TD_TRY(place_set(w, &total, &sum));
     td_end(w->f);
     w->fr->var[r->name] = place_get(w, &total);
@@ -203,7 +204,8 @@ find_reductions(walk *w, region *g, bool asked)
         TD_TRY(join_add(w, loop_key(&g->l, r->name), x, g->node, name_of(w, r->name)));
         j = join_get(w, loop_key(&g->l, r->name));
         g->l.where[g->nred].slots.type = j->type; /* what this walk knows; it may grow */
-        TD_TRY(prepare(w, r, j->type));
+        if (!w->how->gpu)
+            TD_TRY(prepare(w, r, j->type));
         g->l.var[g->nred++] = r->name;
         g->l.nvar = g->nred;
     }
@@ -261,6 +263,20 @@ guarded_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
     return built(w, g->node);
 }
 
+/* What is reduced gets places for one who takes turns, which hold the neutral value. */
+static td_status
+start_reductions(walk *w, region *g)
+{
+    for (uint32_t i = 0; i < g->nred; i++) {
+        thing start = neutral(&g->red[i]);
+
+        g->l.where[i] = place_new(w, &(join){g->l.where[i].slots.type, false});
+        g->l.has[i] = true;
+        TD_TRY(place_set(w, &g->l.where[i], &start));
+    }
+    return TD_OK;
+}
+
 /* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
  * the array at LANES * piece + l. */
 static td_status
@@ -271,13 +287,7 @@ sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val
     thing x;
 
     w->depth++;
-    for (uint32_t i = 0; i < g->nred; i++) {
-        thing start = neutral(&g->red[i]);
-
-        g->l.where[i] = place_new(w, &(join){g->l.where[i].slots.type, false});
-        g->l.has[i] = true;
-        TD_TRY(place_set(w, &g->l.where[i], &start));
-    }
+    TD_TRY(start_reductions(w, g));
     k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, lanes);
     TD_TRY(guarded_turn(w, g, it, t, k));
     at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
@@ -347,13 +357,29 @@ only_loop(walk *w, uint32_t list)
                : 0;
 }
 
+/* Who launches the function is told how many turns the loop has, or the one that stands across it. */
+static void
+tell_turns(walk *w, td_val many, bool outer)
+{
+    td_spreads *x = &w->made->loops;
+    uint32_t term = td_spread_add(x, w->mem, w->f, many), at = x->nloop - !outer;
+
+    if (at < TD_SPREAD_LOOPS && outer)
+        x->loop[at] = (td_spread){.turns = term, .nested = w->inner != 0};
+    else if (at < TD_SPREAD_LOOPS)
+        x->loop[at].inner = term;
+    x->nloop += outer;
+}
+
 static td_status
 across(walk *w, region *g, const thing *it, turns *t, const thing *n)
 {
+    td_val many = val_as(w, n, TD_I64);
+
     w->inner = 0;
-    return guarded_turn(
-        w, g, it, t,
-        td_for(w->f, place_on(w, 0, false), val_as(w, n, TD_I64), place_on(w, 0, true)));
+    tell_turns(w, many, false);
+    return guarded_turn(w, g, it, t,
+                        td_for(w->f, place_on(w, 0, false), many, place_on(w, 0, true)));
 }
 
 static bool
@@ -370,11 +396,8 @@ in_loop(const walk *w)
 static td_status
 on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool again)
 {
-    td_val id, size;
+    td_val id, size, many;
 
-    if (g->nred)
-        return bad(w, g->node, TD_ERR_TYPE,
-                   "a reduction over prange runs on a CPU only: use sum() of arrays on a GPU");
     if (w->sync < w->loops) {
         w->sync = w->loops;
         w->again = true;
@@ -388,13 +411,36 @@ on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool agai
     }
     if (w->made->spread < (w->inner ? 2 : 1))
         w->made->spread = w->inner ? 2 : 1;
-    TD_TRY(guarded_turn(w, g, it, t, td_for(w->f, id, val_as(w, n, TD_I64), size)));
+    TD_TRY(start_reductions(w, g));
+    many = val_as(w, n, TD_I64);
+    tell_turns(w, many, true);
+    TD_TRY(guarded_turn(w, g, it, t, td_for(w->f, id, many, size)));
     w->inner = 0;
-    if (w->loops++ < w->sync || again) {
+    for (uint32_t i = 0; i < g->nred; i++) {
+        thing own = place_get(w, &g->l.where[i]);
+
+        TD_TRY(grid_part(w, g->red[i].op, &own, &g->red[i].entry));
+    }
+    if (w->loops++ < w->sync || again || g->nred) {
         td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
         w->made->cooperative = true;
     }
     return built(w, g->node);
+}
+
+/* The same as gather, of the blocks' results: every thread has the variable then. */
+static td_status
+gather_grid(walk *w, const reduction *r, const td_type *t)
+{
+    place total = place_new(w, &(join){t, false});
+    thing start = neutral(r), sum;
+
+    start = num_convert(w, &start, t);
+    TD_TRY(grid_total(w, r->op, &start, r->entry, &sum));
+    TD_TRY(reduce_combine(w, r->op, &r->before, &sum, &sum));
+    TD_TRY(place_set(w, &total, &sum));
+    w->fr->var[r->name] = place_get(w, &total);
+    return built(w, w->node);
 }
 
 /* ---- both ---- */
@@ -422,6 +468,8 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
          : w->how->gpu                ? on_grid(w, &g, it, t, n, again)
                                       : on_cores(w, &g, it, t, n);
     TD_TRY(st);
+    for (uint32_t i = 0; i < g.nred; i++)
+        turns_reduce(w, t, name_of(w, g.red[i].name));
     w->parallel = turns_how(t) != RUN_PARALLEL;
     w->fr->loop = g.l.up;
     w->dead = false;
@@ -434,6 +482,10 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
         x->carry = carry_new(w, t, g.name[i], true, g.before[i].carry);
     }
     for (uint32_t i = 0; i < g.nred; i++)
-        TD_TRY(gather(w, &g.red[i], g.l.where[i].slots.type));
+        TD_TRY(w->how->gpu ? gather_grid(w, &g.red[i], g.l.where[i].slots.type)
+                           : gather(w, &g.red[i], g.l.where[i].slots.type));
+    if (w->how->gpu && g.nred &&
+        again) /* the next time round the partial results are written again */
+        td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
     return count_of(w, F(node, For_orelse)) ? stmts(w, F(node, For_orelse)) : TD_OK;
 }

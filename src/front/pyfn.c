@@ -65,7 +65,7 @@ range_length(walk *w, const thing *r, thing *n)
     return built(w, w->node);
 }
 
-const lin *
+static const lin *
 range_lin(walk *w, const thing *r)
 {
     thing at = num_index(td_const_int(w->f, TD_I64, 0), true), lo = r->item[0], by;
@@ -77,6 +77,20 @@ range_lin(walk *w, const thing *r)
     at.lin = w->item;
     at.lin = lin_binary(w, TD_SYN_Mult, &at, &by);
     return lin_binary(w, TD_SYN_Add, &at, &lo);
+}
+
+void
+range_facts(walk *w, const thing *r, thing *x)
+{
+    dim end;
+
+    x->lin = range_lin(w, r);
+    if (!x->nonneg || !range_goes_up(r))
+        return;
+    if (w->item && w->item->mul > 0)
+        x->own = flat_variable(w, w->item->loop);
+    end = dim_of_thing(w, &r->item[1]);
+    x->bound = flat_below(w, &end);
 }
 
 bool
@@ -102,7 +116,7 @@ range_item(walk *w, const thing *r, td_val k, thing *out)
         v = TD_E2(w->f, add, v, val_as(w, &r->item[0], TD_I64));
     *out = num_index(v, step < 0 ? r->item[1].nonneg || (known_int(&r->item[1], &to) && to >= -1)
                                  : r->item[0].nonneg && (step > 0 || r->item[2].nonneg));
-    out->lin = range_lin(w, r);
+    range_facts(w, r, out);
 }
 
 bool
@@ -446,8 +460,12 @@ fn_isinstance(walk *w, const call *c, int number, thing *out)
         if (cls[i].type->kind != TD_T_OBJECT)
             return bad(w, c->node, TD_ERR_TYPE, "isinstance needs a class or a tuple of classes");
         TD_TRY(w->host->describe(w->host->ctx, cls[i].type->object, &info));
-        yes = yes || is_instance(&c->arg[0], &info) ||
-              (c->arg[0].type->kind == TD_T_TUPLE && strcmp(cls[i].type->name, "tuple") == 0);
+        yes = yes ||
+              (info.kind == TD_OBJ_NAMED && c->arg[0].type->kind == TD_T_TUPLE &&
+               c->arg[0].type->object == cls[i].type->object) ||
+              is_instance(&c->arg[0], &info) ||
+              (c->arg[0].type->kind == TD_T_TUPLE && info.kind == TD_OBJ_INTRINSIC &&
+               td_intrinsics[info.number].fn == fn_tuple);
     }
     *out = num_bool(yes);
     return TD_OK;

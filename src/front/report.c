@@ -106,11 +106,11 @@ put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td
     site->narg = n;
 }
 
-/* Is this a turn of a loop that runs on the cores of a CPU? */
+/* Is this a turn of a loop that runs on the cores of a CPU, or may it be called from one? */
 static bool
 on_piece(const walk *w)
 {
-    return w->parallel && !w->how->gpu;
+    return (w->parallel || (w->outline && w->how->mode != TD_MODE_KERNEL)) && !w->how->gpu;
 }
 
 td_status
@@ -139,7 +139,9 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 void
 thread_end(walk *w)
 {
-    if (!w->parallel) {
+    if (w->outline) {
+        recursive_end(w);
+    } else if (!w->parallel) {
         td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
     } else if (w->turn_block) {
         leave(w, w->turn_depth);

@@ -19,6 +19,7 @@ typedef enum td_report {
     TD_REPORT_SHAPE,    /* text: the operation; values: the two extents that do not fit */
     TD_REPORT_EMPTY,    /* text: the reduction that an empty array has no value of */
     TD_REPORT_ABSENT,   /* text: what was looked for where it is not */
+    TD_REPORT_DEPTH,    /* text: the function that calls itself; values: how deep */
     TD_REPORT_MEMORY,   /* no memory for an array; values: its bytes */
     TD_REPORT_HALT,     /* breakpoint(): a word stored to the port is the address of words: the site's number, then the
                            values of arg[]; text: their names, each behind '\1' */

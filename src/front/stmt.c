@@ -51,6 +51,17 @@ store_view(walk *w, const thing *to, const thing *x, uint32_t node)
     return call_fill(w, to, x, node);
 }
 
+/* to, an element or a field, = x: copies, as NumPy's records do.  A nested record is an element of its kind. */
+static td_status
+store_to(walk *w, const thing *to, const thing *x, uint32_t node)
+{
+    thing own = *to;
+
+    if (to->type->kind == TD_T_RECORD)
+        own.type = td_type_array(to->type, 0, 'C', false);
+    return own.type->ndim ? store_view(w, &own, x, node) : array_store(w, &own, x, node);
+}
+
 static td_status
 assign_subscript(walk *w, uint32_t target, const thing *x)
 {
@@ -84,7 +95,7 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
         return bad(w, target, TD_ERR_TYPE, "an element of %s cannot be assigned in a kernel",
                    a.type->name);
     }
-    return to.type->ndim ? store_view(w, &to, x, target) : array_store(w, &to, x, target);
+    return store_to(w, &to, x, target);
 }
 
 static td_status
@@ -97,9 +108,7 @@ assign_attribute(walk *w, uint32_t target, const thing *x)
         return bad(w, target, TD_ERR_TYPE, "an attribute of %s cannot be assigned in a kernel",
                    r.type->name);
     TD_TRY(record_field(w, &r, name_of(w, F(target, Attribute_attr)), target, &to));
-    return to.type->kind == TD_T_ARRAY && !to.type->ndim
-               ? array_store(w, &to, x, target)
-               : bad(w, target, TD_ERR_TYPE, "assign the fields of a nested record one by one");
+    return store_to(w, &to, x, target);
 }
 
 td_status
@@ -393,6 +402,8 @@ stmts(walk *w, uint32_t list)
 
         if (st && !(st == TD_SKIP && w->again)) /* skipped: it waits for the next walk */
             return st;
+        if (st && kind_of(w, item_of(w, list, i)) == TD_SYN_Return)
+            w->dead = w->fr->skipped = true;
     }
     return TD_OK;
 }

@@ -2,6 +2,7 @@
 #include "front/type.h"
 #include "base/map.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,16 @@ const td_type *
 td_type_tuple(const td_type *const *item, uint32_t n)
 {
     return list(TD_T_TUPLE, 0, "(", item, n, n == 1 ? ",)" : ")");
+}
+
+const td_type *
+td_type_named(uint32_t object, const char *name, const td_type *const *item, uint32_t n)
+{
+    char open[80];
+    size_t len = strcspn(name, "(");
+
+    snprintf(open, sizeof open, "%.*s(", len > 70 ? 70 : (int)len, name);
+    return list(TD_T_TUPLE, object, open, item, n, ")");
 }
 
 const td_type *

@@ -12,7 +12,7 @@
 typedef enum td_tkind {
     TD_T_NUM,    /* a number or bool of dt */
     TD_T_NONE,   /* None */
-    TD_T_TUPLE,  /* item[n] */
+    TD_T_TUPLE,  /* item[n]; of a named one `object` is its class */
     TD_T_ARRAY,  /* elements of item[0] (NUM or RECORD), ndim, layout */
     TD_T_RECORD, /* a structured dtype */
     TD_T_OBJECT, /* known when compiling: a function, module, dtype, string, class; `object` is its handle */
@@ -51,6 +51,7 @@ const td_type *td_type_num(td_dtype dt);
 const td_type *td_type_weak(char kind); /* 'i', 'f' or 'c': Python's int, float, complex */
 const td_type *td_type_none(void);
 const td_type *td_type_tuple(const td_type *const *item, uint32_t n);
+const td_type *td_type_named(uint32_t object, const char *name, const td_type *const *item, uint32_t n); /* name: the class's; of one's type's name the part before "(" counts */
 const td_type *td_type_slice(const td_type *const item[3]);
 const td_type *td_type_range(const td_type *const item[3]);
 const td_type *td_type_iter(uint32_t which, const td_type *const *item, uint32_t n);

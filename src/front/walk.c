@@ -62,7 +62,7 @@ param_thing(walk *w, const td_type *t, uint32_t arg)
 static td_status
 store_result(walk *w, const thing *x, td_val ptr, uint32_t *at)
 {
-    if (is_none(x))
+    if (is_none(x) || x->type->kind == TD_T_OBJECT) /* the type says all */
         return TD_OK;
     if (x->type->kind == TD_T_TUPLE) {
         for (uint32_t i = 0; i < x->type->n; i++)
@@ -136,14 +136,19 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->loops = w->nests = 0;
     w->made->apart = false;
     w->made->spread = 0;
+    w->made->partials = 0;
+    w->made->loops = (td_spreads){.term = NULL};
     w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
     w->made->notes = NULL;
     w->made->nsite = 0;
     w->parts = NULL;
+    recursive_reset(w);
     w->origin = NULL;
     w->caporigin = 0;
     w->made->written = w->made->read = 0;
     w->made->shared = 0;
+    w->made->dynamic = 0;
+    w->made->sized = true;
     for (uint32_t i = 0; i < narg; i++)
         c.arg[i] = param_thing(w, arg[i], i);
     for (uint32_t i = 0; i < w->made->nhidden; i++)
@@ -174,7 +179,8 @@ loops(const td_fn *f)
 static td_status
 finish(walk *w)
 {
-    w->f->optimise = loops(w->f) ? 3 : 0;
+    w->f->optimise = loops(w->f) && !w->how->plain ? 3 : 0;
+    w->f->lines = w->how->lines;
     if (w->how->fma)
         TD_TRY(td_fn_contract(w->f));
     if (w->how->gpu && !w->how->watched) /* who watches wants the order of the program */

@@ -18,6 +18,9 @@ typedef struct dim { /* an int64 extent or stride */
     int64_t known;   /* -1: only v */
 } dim;
 
+/* flat - a number as an index into a flattened array (flat.c). */
+typedef struct flatix flatix;
+
 enum { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
 enum { NO_ARG = 64 };
 
@@ -28,6 +31,7 @@ typedef struct lin {
     td_val  inv; /* computed before the loop, or the same in all its turns; TD_NONE: none */
     bool    nonneg; /* inv is never below 0 */
     bool    wraps;  /* as an index: it may be negative, which counts from the end */
+    const flatix *own; /* as an index: see thing */
 } lin;
 
 /* turns - what one walk sees of a loop's turns (parallel.c). */
@@ -70,6 +74,7 @@ typedef struct thing {
     view     *view;   /* ARRAY, RECORD */
     struct lazy *lazy; /* ARRAY without memory: lazy.h */
     const lin   *lin;   /* NUM of integers: NULL: not known as one */
+    const flatix *own, *bound; /* the same: within a block that belongs to a turn; from 0 up to something */
     const carry *carry; /* NULL: a value of this turn, or from before the loops */
 } thing;
 
@@ -99,8 +104,12 @@ typedef struct loop { /* the innermost loop that break and continue leave */
     const carry **before; /* what the variables carried when the loop began */
 } loop;
 
+typedef struct outline outline; /* a function that calls itself: recurse.c */
+
 typedef struct frame { /* a function that is being walked */
     struct frame    *up;
+    const thing     *bound;  /* its parameters' values by name; NULL: a call gives them */
+    bool             skipped; /* a return waits for the next walk */
     const td_source *s;
     thing           *var;   /* by name; type NULL: not bound */
     bool            *local; /* by name: assigned somewhere in the function */
@@ -118,6 +127,7 @@ typedef struct dynpart { /* a part of dynamic shared memory, from byte start to 
     struct dynpart *up;
     const char     *name;
     td_val          start, end;
+    int64_t         bytes; /* end, before it is made a multiple of what parts begin at; -1: known at a launch only */
 } dynpart;
 
 typedef struct walk {
@@ -149,6 +159,8 @@ typedef struct walk {
     thing   *hidden; /* values of made->hidden */
     uint32_t capsite, caphidden;
     dynpart *parts;  /* the last one first */
+    outline  *outlines; /* kept from walk to walk */
+    outline  *outline;  /* the innermost that is being emitted */
     td_origin *origin; /* of f, where it is watched */
     uint32_t caporigin;
 } walk;
@@ -241,6 +253,8 @@ bool known_int(const thing *x, int64_t *out); /* an integer known when compiling
 td_val dim_val(walk *w, const dim *d);        /* int64 */
 static inline dim dim_known(int64_t v) { return (dim){TD_NONE, v}; }
 static inline dim dim_of(td_val v) { return (dim){v, -1}; }
+bool same_val(const walk *w, td_val a, td_val b, int depth); /* computed from the same by the same; depth: how far to look */
+bool same_dim(const walk *w, const dim *a, const dim *b);
 dim dim_of_thing(walk *w, const thing *x);
 thing dim_thing(const dim *d); /* a Python int, not negative */
 
@@ -295,6 +309,7 @@ bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too
 bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
 /* A store: on a GPU only turns of loops that run in parallel may. */
 td_status turns_store(walk *w, uint32_t node);
+void      turns_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
 void      turns_print(walk *w); /* what is printed comes in the turns' order */
 td_status turns_end(walk *w, turns *t);
 /* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
@@ -309,7 +324,24 @@ const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
 void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
 void      view_of(walk *w, view *v, const view *from, uint32_t ndim); /* v is from's memory with axes of its own */
+void      turns_reduce(walk *w, turns *t, const char *name); /* its turns' values of the variable are combined */
+uint32_t  turns_first(const turns *t); /* the instructions of the loop begin there */
+
+/* ---- flat.c ---- */
+bool is_invariant(const walk *w, td_val v, uint32_t first, int depth); /* made of what stands before instruction `first` by arithmetic alone */
+const flatix *flat_variable(walk *w, turns *t);
+const flatix *flat_below(walk *w, const dim *end); /* of what runs over range(end) */
+void flat_binary(walk *w, td_syn op, const thing *a, const thing *b, const flatix **own, const flatix **bound);
+bool flat_is_whole(const flatix *x); /* NULL is none: x counts through its block, so it is not negative */
+bool flat_is_scaled(const flatix *x, const turns *t); /* t's variable times something */
+bool flat_apart(const walk *w, const turns *t, const flatix *a, const flatix *b); /* they meet in no two different turns of t */
+
 /* ---- prange.c ---- */
+td_status reduce_combine(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* op: Lt for min, Gt for max */
+
+/* ---- gridsum.c: what a GPU's threads have found, combined, in an order that only depends on the grid ---- */
+td_status grid_part(walk *w, td_syn op, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
+td_status grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out); /* of all blocks, in every thread */
 td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 
 /* ---- call.c ---- */
@@ -325,6 +357,24 @@ td_status call_source(walk *w, const td_source *s, const call *c, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
 /* Enters the function: parameters bound to c's arguments; then its body. */
 td_status walk_body(walk *w, frame *fr, const call *c, thing *out);
+
+td_status bind_params(walk *w, uint32_t args, const call *c); /* of w->fr */
+td_hash   result_key(const walk *w); /* of the join of what w->fr returns */
+
+/* ---- recurse.c: functions that call themselves ---- */
+/* Is s one?  Known from the walk before. */
+bool      is_recursive(const walk *w, const td_source *s);
+void      recursive_found(walk *w, const td_source *s); /* for the next walk */
+td_status call_recursive(walk *w, const td_source *s, const call *c, thing *out);
+void      recursive_touch(walk *w);  /* the function that is being emitted reads or writes arrays */
+void      recursive_end(walk *w);    /* and its thread gives up here */
+void      recursive_reset(walk *w);  /* a walk begins */
+
+/* ---- named.c: named tuples ---- */
+thing     named_of(const td_type *t, const thing *tuple); /* of t's class, with the tuple's items */
+td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
+td_status named_replace(walk *w, const thing *self, const call *c, thing *out);
+td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
 
 /* ---- intrin.c ---- */
 typedef td_status intrinsic_fn(walk *w, const call *c, int number, thing *out);
@@ -377,7 +427,7 @@ void      note_name(walk *w, const thing *x);      /* x's memory has its view's 
 
 /* ---- pyfn.c: what iterates ---- */
 td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
-const lin *range_lin(walk *w, const thing *r); /* of the range's value in the turn w->item */
+void      range_facts(walk *w, const thing *r, thing *x); /* what is known of x, the range's value in the turn w->item */
 bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */

@@ -17,7 +17,8 @@ enum { WARP = 32, POISON = 0xa5, ALIGN = 128 };
 typedef struct engine {
     td_engine e;
     td_team *team; /* of one block, or of all when they meet */
-    td_runner *th; /* of each team e.nthread, or one when nothing waits */
+    uint64_t nth;
+    td_runner *th; /* nth of them; of each team e.nthread, or one when nothing waits */
     uint64_t nteam;
 } engine;
 
@@ -342,6 +343,7 @@ new_threads(engine *g, td_arena *mem)
     shared = local ? pieces(mem, g->nteam, p->nshared, &nshared) : NULL;
     g->th = td_alloc_big(mem, n * sizeof *g->th);
     g->team = td_alloc_big(mem, g->nteam * sizeof *g->team);
+    g->nth = n;
     if (!shared || !g->th || !g->team)
         return td_fail(TD_ERR_NOMEM, "kernel %s: values of %" PRIu64 " threads", p->fn->name, n);
     for (uint64_t k = 0; k < g->nteam; k++)
@@ -391,6 +393,8 @@ td_interp_checked(const td_fn *f, const uint32_t grid[3], const uint32_t block[3
         td_shadow_prepare(&p, &mem);
     if (!st && grid[0] && grid[1] && grid[2] && block[0] && block[1] && block[2])
         st = run_grid(&g, &mem);
+    for (uint64_t t = 0; g.th && t < g.nth; t++)
+        td_engine_drop(&g.th[t]);
     td_shadow_free(g.e.shadow);
     td_arena_free(&mem);
     return st;

@@ -252,7 +252,9 @@ decode_end(decoder *d, uint32_t i)
     const td_inst *opener = &d->f->ins[d->f->ins[i].jump];
     td_code *c;
 
-    if (opener->op == OP_parallel) {
+    if (opener->op == OP_func) {
+        emit(d, i, CODE_RETURN);
+    } else if (opener->op == OP_parallel) {
         c = pieces(d, (uint32_t)(opener - d->f->ins), CODE_PIECE);
         c->jump = c->at + 1;
     } else if (opener->op == OP_for) {
@@ -265,6 +267,19 @@ decode_end(decoder *d, uint32_t i)
     } else if (opener->op == OP_block) {
         d->depth--;
     }
+}
+
+static void
+decode_call(decoder *d, uint32_t i)
+{
+    td_code *c = emit(d, i, CODE_CALL);
+    uint32_t k = 0;
+
+    while (d->f->ins[k].op != OP_func || d->f->ins[k].imm != d->f->ins[i].imm)
+        k++; /* the verifier has seen it */
+    c->out = c->d = d->p->word[k];
+    c->e = d->p->word[d->f->ins[k].jump];
+    c->jump = k + 1;
 }
 
 /* Jumps name instructions here; td_prog_new turns them into places in the code. */
@@ -296,6 +311,8 @@ decode_control(decoder *d, uint32_t i)
     case OP_exit_if:      emit(d, i, CODE_EXIT); break;
     case OP_release:      emit(d, i, CODE_RELEASE); break;
     case OP_parallel:     pieces(d, i, CODE_PIECES)->jump = s->jump + 1; break;
+    case OP_func:         emit(d, i, CODE_JUMP)->jump = s->jump + 1; break;
+    case OP_call:         decode_call(d, i); break;
     case OP_end:          decode_end(d, i); break;
     case OP_barrier:
     case OP_grid_barrier:

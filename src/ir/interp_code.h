@@ -41,6 +41,8 @@ typedef enum td_code_kind {
     CODE_PIECES,  /* a, b: lo, hi; imm: most; d, e: the region's words; jumps when there is no piece.  out: first,
                      end, number */
     CODE_PIECE,   /* as pieces; jumps back when there is another one */
+    CODE_CALL,    /* a: the frame's address; out: where it goes; [d, e): the function's words; jumps */
+    CODE_RETURN,
     CODE_FENCE,
     CODE_EXIT,    /* the thread ends when a is true */
     CODE_WAIT,    /* a barrier or an exchange in a warp: the thread stops */

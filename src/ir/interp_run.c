@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { WARP = 32, POISON = 0xa5, PATIENCE = 16 /* turns of a loop until others go on */ };
+enum { WARP = 32, POISON = 0xa5, ALIGN = 128, PATIENCE = 16 /* turns of a loop until others go on */ };
 
 static const char *
 file_of(const td_fn *f, uint32_t at)
@@ -99,6 +100,15 @@ inside(uintptr_t at, size_t size, const char *base, size_t nbytes)
     return off < nbytes && nbytes - off >= size;
 }
 
+static bool
+in_frames(const td_engine *e, const td_runner *t, uintptr_t at, size_t size)
+{
+    for (const td_frame *f = t->frame; f; f = f->up)
+        if (inside(at, size, f->local, e->p->nlocal))
+            return true;
+    return false;
+}
+
 /* Of a param: an address before it may be right, as a view can start at its last element.  It must
  * then lie in the allocation that the pointer points into.  Of an address: in any memory. */
 static bool
@@ -106,8 +116,9 @@ within(const td_engine *e, const td_runner *t, const td_code_ptr *p, uintptr_t a
 {
     size_t left;
 
-    if (p->op == OP_pointer && (inside(at, size, t->team->shared, e->p->nshared) ||
-                                inside(at, size, t->local, e->p->nlocal)))
+    if (p->op == OP_pointer &&
+        (inside(at, size, t->team->shared, e->p->nshared) ||
+         inside(at, size, t->local, e->p->nlocal) || in_frames(e, t, at, size)))
         return true;
     if (p->op != OP_pointer && inside(at, size, (const char *)t->val[p->word].u, p->nbytes))
         return true;
@@ -249,6 +260,62 @@ point(const td_engine *e, const td_runner *t)
             t->val[p->word].u = (uintptr_t)t->team->shared + p->offset;
         if (p->op == OP_local)
             t->val[p->word].u = (uintptr_t)t->local + p->offset;
+    }
+}
+
+/* Enters a function: its words are new, and its local arrays. */
+static td_status
+enter(const td_engine *e, td_runner *t, const td_code *c)
+{
+    size_t n = c->e - c->d;
+    td_frame *f = malloc(sizeof *f + n * sizeof *f->word + e->p->nlocal + ALIGN);
+    td_word frame = t->val[c->a];
+
+    if (!f)
+        return td_fail(TD_ERR_NOMEM, "kernel %s: calls inside of each other", e->p->fn->name);
+    f->up = t->frame;
+    f->call = c;
+    f->local = (char *)&f->word[n];
+    f->local += (ALIGN - (uintptr_t)f->local % ALIGN) % ALIGN;
+    memcpy(f->word, t->val + c->d, n * sizeof *f->word);
+    memcpy(t->val + c->d, e->p->init + c->d, n * sizeof *f->word);
+    memset(f->local, POISON, e->p->nlocal);
+    for (uint32_t k = 0; k < e->p->nptr; k++) {
+        const td_code_ptr *p = &e->p->ptr[k];
+
+        if (p->word < c->d || p->word >= c->e)
+            continue;
+        if (p->op == OP_shared || p->op == OP_dynamic)
+            t->val[p->word].u = (uintptr_t)t->team->shared + p->offset;
+        if (p->op == OP_local)
+            t->val[p->word].u = (uintptr_t)f->local + p->offset;
+    }
+    t->frame = f;
+    t->val[c->out] = frame;
+    return TD_OK;
+}
+
+/* Leaves the innermost function: where it was called. */
+static const td_code *
+leave(td_runner *t)
+{
+    td_frame *f = t->frame;
+    const td_code *c = f->call;
+
+    memcpy(t->val + c->d, f->word, (c->e - c->d) * sizeof *f->word);
+    t->frame = f->up;
+    free(f);
+    return c;
+}
+
+void
+td_engine_drop(td_runner *t)
+{
+    while (t->frame) {
+        td_frame *f = t->frame;
+
+        t->frame = f->up;
+        free(f);
     }
 }
 
@@ -395,6 +462,11 @@ td_engine_run(const td_engine *e, td_runner *t)
             }
             more = false;
             break;
+        case CODE_RETURN: c = leave(t); continue;
+        case CODE_CALL:
+            TD_TRY(enter(e, t, c));
+            more = false;
+            break;
         case CODE_JUMP:   more = false; break;
         case CODE_UNLESS: more = v[c->a].u != 0; break;
         case CODE_BREAK:  more = v[c->a].u == 0; break;
@@ -425,6 +497,7 @@ td_engine_start(const td_engine *e, td_runner *t, uint64_t linear)
     t->at = e->p->code;
     t->lane = (uint32_t)(linear % WARP);
     t->ended = false;
+    td_engine_drop(t);
     memcpy(t->val, e->p->init, e->p->nwords * sizeof *t->val);
     memset(t->local, POISON, e->p->nlocal);
     if (e->shadow)

@@ -16,6 +16,14 @@ typedef struct td_team {
     td_blockown *own; /* NULL: nobody checks */
 } td_team;
 
+/* td_frame - a function that runs: what its words were before, and its local arrays. */
+typedef struct td_frame {
+    struct td_frame *up;
+    const td_code   *call;
+    char            *local; /* as td_runner's, behind the words */
+    td_word          word[];
+} td_frame;
+
 typedef struct td_runner {
     const td_code *at; /* where it goes on; at a CODE_WAIT: it waits there; at neither that nor CODE_DONE: others go on first */
     td_word       *val;
@@ -23,6 +31,7 @@ typedef struct td_runner {
     char          *local; /* td_prog.nlocal bytes */
     uint32_t       tid[3];
     uint32_t       lane;
+    td_frame      *frame; /* the innermost; NULL: none */
     bool           ended; /* by exit_if: nobody waits for it */
     td_own        *own;   /* NULL: nobody checks, as */
     uint32_t      *over;  /* of each value's word: the instruction, + 1, that went over its range on the way to it; 0: none */
@@ -58,6 +67,7 @@ td_status td_thread_fail(td_status st, const char *kernel, const uint32_t bid[3]
 td_status td_engine_fail(const td_engine *e, const td_runner *t, uint32_t at, td_status st, const char *what, ...)
     TD_PRINTF(5, 6);
 void      td_engine_start(const td_engine *e, td_runner *t, uint64_t linear); /* puts t at the kernel's begin */
+void      td_engine_drop(td_runner *t); /* frees the frames of functions that have not returned */
 td_status td_engine_run(const td_engine *e, td_runner *t); /* from t->at until it waits or is done, or others should go on */
 
 #endif

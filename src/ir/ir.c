@@ -277,6 +277,14 @@ td_unbits(td_fn *f, td_val v, int lanes)
     return unary(f, OP_unbits, v, TD_BOOL, lanes, 0);
 }
 
+const char *
+td_cache_name(int cache)
+{
+    static const char *const names[TD_CACHES] = {NULL, "ca", "cg", "cs", "lu", "cv", "wb", "wt"};
+
+    return cache < TD_CACHES ? names[cache] : NULL;
+}
+
 td_val
 td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align)
 {
@@ -286,6 +294,7 @@ td_load(td_fn *f, td_val ptr, td_val index, td_val mask, int lanes, int align)
     s.arg[1] = index;
     s.arg[2] = mask;
     s.imm = (uint64_t)align;
+    s.flags |= f->cache << 8;
     return td_push(f, s);
 }
 
@@ -299,6 +308,7 @@ td_store(td_fn *f, td_val ptr, td_val index, td_val val, td_val mask, int align)
     s.arg[2] = val;
     s.arg[3] = mask;
     s.imm = (uint64_t)align;
+    s.flags |= f->cache << 8;
     td_push(f, s);
 }
 
@@ -462,6 +472,25 @@ td_break_out(td_fn *f, td_val cond, int level)
     unary(f, OP_break_if, cond, TD_BOOL, 1, (uint64_t)level);
 }
 
+td_val
+td_open_func(td_fn *f, uint32_t number)
+{
+    td_inst s = td_inst_new(OP_func, TD_U64, 1);
+
+    s.imm = number;
+    return td_push(f, s);
+}
+
+void
+td_call_func(td_fn *f, td_val frame, uint32_t number)
+{
+    td_inst s = td_inst_new(OP_call, TD_BOOL, 1);
+
+    s.arg[0] = frame;
+    s.imm = number;
+    (void)td_push(f, s);
+}
+
 void
 td_exit_if(td_fn *f, td_val cond)
 {
@@ -534,8 +563,11 @@ td_fn_hash(const td_fn *f)
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 
-        s.line = s.from = 0;
+        if (!f->lines)
+            s.line = s.from = 0;
         h = td_hash_add(h, &s, sizeof s);
     }
+    for (uint32_t i = 0; f->lines && i < f->norigin; i++)
+        h = td_hash_add(h, f->origin[i].file, strlen(f->origin[i].file));
     return h;
 }

@@ -22,6 +22,7 @@ typedef struct td_val {
 
 enum {
     TD_INST_PTR = 1,
+    TD_INST_CACHE = 0xf00, /* load, store: TD_CACHE_*, a wish of a GPU's caches: td_inst_cache */
     TD_INST_EACH = 2, /* for: its turns do not depend on each other, and break out of nothing round them */
 };
 
@@ -39,6 +40,17 @@ typedef struct td_inst {
 
 _Static_assert(sizeof(td_inst) == 48, "td_inst is hashed as bytes: no padding");
 
+/* PTX's cache operators by their names; td_cache_name(TD_CACHE_NONE) is NULL. */
+enum { TD_CACHE_NONE, TD_CACHE_CA, TD_CACHE_CG, TD_CACHE_CS, TD_CACHE_LU, TD_CACHE_CV, TD_CACHE_WB, TD_CACHE_WT, TD_CACHES };
+const char *td_cache_name(int cache);
+
+static inline int
+td_inst_cache(const td_inst *s)
+{
+    return (int)((s->flags & TD_INST_CACHE) >> 8);
+}
+
+enum { TD_FUNCS = 32 }; /* functions of a kernel, at most */
 enum { TD_TARGET_CPU, TD_TARGET_GPU };
 enum { TD_FENCE_BLOCK, TD_FENCE_DEVICE, TD_FENCE_SYSTEM };
 
@@ -61,6 +73,7 @@ typedef struct td_fn {
     td_inst    *ins;
     uint32_t    n, cap, nparam;
     uint32_t    line, from; /* given to the instructions that are emitted */
+    uint32_t    cache; /* given to the loads and stores that are emitted */
     uint32_t    norigin;
     const td_origin *origin; /* who debugs a kernel wants them; nobody else sets them */
     const td_note   *note;
@@ -68,6 +81,7 @@ typedef struct td_fn {
     uint32_t    threads, resident; /* most threads of a block, blocks that a multiprocessor should hold at once: a
                                       GPU's compiler shares out registers by them; 0: not said */
     bool        simt; /* the program of one of a block's threads, on every device: a CPU widens it (widen.h) */
+    bool        lines; /* a GPU's code tells which lines it is of; origin is set */
     bool        fast; /* arithmetic may be reordered and approximate, of numbers that are neither NaN nor infinite */
     uint32_t    optimise; /* 0: as it stands, 3: loops are taken apart and made vectors */
     td_status   st;   /* first failure; later calls are no-ops */
@@ -125,6 +139,8 @@ void   td_exit_if(td_fn *f, td_val cond);
 td_val td_pieces(td_fn *f, td_val lo, td_val hi, int most); /* opens `parallel` */
 td_val td_piece_end(td_fn *f, td_val first);            /* first: what td_pieces gave */
 td_val td_piece(td_fn *f, td_val first);                /* int64 */
+td_val td_open_func(td_fn *f, uint32_t number);              /* opens `func`; uint64 */
+void   td_call_func(td_fn *f, td_val frame, uint32_t number); /* frame: uint64 */
 void   td_end(td_fn *f);
 td_val td_index(td_fn *f, td_op which, int axis);       /* OP_tid, OP_bid, OP_bdim, OP_gdim; int32 */
 td_val td_lane(td_fn *f);                               /* int32, 0..31 */

@@ -32,7 +32,7 @@ td_op_is_breakable(unsigned op)
 static inline bool
 td_op_opens(unsigned op)
 {
-    return op == OP_if || op == OP_parallel || td_op_is_breakable(op);
+    return op == OP_if || op == OP_parallel || op == OP_func || td_op_is_breakable(op);
 }
 
 enum { TD_MAXARG = 5 };

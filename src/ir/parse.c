@@ -169,12 +169,25 @@ operands(parser *ps, td_inst *s)
     return TD_OK;
 }
 
+static td_status
+cache(parser *ps, td_inst *s)
+{
+    for (uint32_t k = 1; k < TD_CACHES; k++)
+        if (take_word(ps, td_cache_name((int)k))) {
+            s->flags |= k << 8;
+            return TD_OK;
+        }
+    return wanted(ps, "ca, cg, cs, lu, cv, wb or wt");
+}
+
 /* The text of a constant is kept until its dtype has been read. */
 static td_status
 immediate(parser *ps, td_inst *s, token *literal)
 {
     if (s->op == OP_for && take_word(ps, "each"))
         s->flags |= TD_INST_EACH;
+    if ((s->op == OP_load || s->op == OP_store) && take_word(ps, "cache"))
+        TD_TRY(cache(ps, s));
     switch (td_optab[s->op].imm) {
     case TD_IMM_NUMBER:
         if (td_optab[s->op].arity)

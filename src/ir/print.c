@@ -130,6 +130,8 @@ add_inst(td_text *out, const td_fn *f, uint32_t i)
         add_operands(out, s);
         if (s->flags & TD_INST_EACH)
             td_text_addf(out, " each");
+        if (td_inst_cache(s))
+            td_text_addf(out, " cache %s", td_cache_name(td_inst_cache(s)));
         add_imm(out, s);
         add_type(out, s);
     }

@@ -13,6 +13,7 @@ typedef struct check {
     const td_fn *f;
     uint32_t *region; /* of each instruction: the id of the innermost region that holds it */
     uint32_t open[MAXDEPTH + 1], opener[MAXDEPTH + 1], depth, next;
+    uint32_t func;     /* the innermost open function; UINT32_MAX: there is none */
     uint32_t parallel; /* the open parallel region's instruction; UINT32_MAX: there is none */
 } check;
 
@@ -41,6 +42,9 @@ check_operand(const check *c, uint32_t i, td_val v)
         return bad(c, i, "uses an instruction that defines no value");
     if (!visible(c, v.i))
         return bad(c, i, "uses a value outside the region that defines it");
+    if (c->func != UINT32_MAX && v.i < c->func && c->f->ins[v.i].op != OP_param &&
+        c->f->ins[v.i].op != OP_const)
+        return bad(c, i, "uses a value from outside its function");
     return TD_OK;
 }
 
@@ -75,6 +79,9 @@ check_form(const check *c, uint32_t i)
 
     if (td_optab[s->op].value == 2 ? !ptr : ptr && s->op != OP_param)
         return bad(c, i, "is a pointer and must not be, or the reverse");
+    if (td_inst_cache(s) &&
+        ((s->op != OP_load && s->op != OP_store) || !td_cache_name(td_inst_cache(s))))
+        return bad(c, i, "wishes something of caches that it cannot");
     if (s->op == OP_param && s->imm >= c->f->nparam)
         return bad(c, i, "no such parameter");
     if (s->lanes == 1 || s->op < TD_OPS || td_op_is_atomic(s->op))
@@ -117,6 +124,21 @@ check_parallel(const check *c, uint32_t i)
     return s->op >= OP_tid && s->op <= OP_syncwarp
                ? bad(c, i, "must not stand in a parallel region")
                : TD_OK;
+}
+
+/* Of functions: who calls them, and what they cannot do. */
+static td_status
+check_func(const check *c, uint32_t i)
+{
+    const td_inst *s = &c->f->ins[i];
+
+    for (uint32_t k = 0; k < i; k++)
+        if (c->f->ins[k].op == OP_func && c->f->ins[k].imm == s->imm)
+            return s->op == OP_call ? TD_OK : bad(c, i, "has the number of another function");
+    if (s->op == OP_call)
+        return bad(c, i, "calls a function that does not stand before it");
+    return s->imm < TD_FUNCS && s->dt == TD_U64 ? TD_OK
+                                                : bad(c, i, "is no uint64, or numbered too high");
 }
 
 /* One letter of core.def's args column. */
@@ -275,6 +297,8 @@ check_core(const check *c, uint32_t i)
             (td_at(c->f, s->arg[2])->op != OP_const || td_at(c->f, s->arg[2])->imm != 1))
             return bad(c, i, "turns that do not depend on each other are counted by ones");
         return TD_OK;
+    case OP_func:
+    case OP_call: return check_func(c, i);
     case OP_parallel:
         for (int a = 0; a < 2; a++)
             if (td_at(c->f, s->arg[a])->dt != s->dt || td_at(c->f, s->arg[a])->lanes != 1)
@@ -311,8 +335,8 @@ check_break(const check *c, uint32_t i)
     for (uint32_t d = c->depth; d > 0; d--) {
         if (td_op_is_breakable(c->f->ins[c->opener[d]].op) && left-- == 0)
             return TD_OK;
-        if (c->f->ins[c->opener[d]].op == OP_parallel)
-            return bad(c, i, "leaves a parallel region");
+        if (c->f->ins[c->opener[d]].op == OP_parallel || c->f->ins[c->opener[d]].op == OP_func)
+            return bad(c, i, "leaves a parallel region or a function");
     }
     return bad(c, i, c->f->ins[i].imm ? "stands in fewer loops and blocks" : "stands in no loop");
 }
@@ -325,6 +349,16 @@ enter(check *c, uint32_t i)
     TD_ASSERT(c->depth <= MAXDEPTH); /* match_regions has refused deeper ones */
     c->open[c->depth] = ++c->next;
     c->opener[c->depth] = i;
+}
+
+/* The innermost function that is open. */
+static uint32_t
+open_func(const check *c)
+{
+    for (uint32_t d = c->depth; d > 0; d--)
+        if (c->f->ins[c->opener[d]].op == OP_func)
+            return c->opener[d];
+    return UINT32_MAX;
 }
 
 static td_status
@@ -340,6 +374,10 @@ check_one(check *c, uint32_t i)
     if (s->op == OP_else || s->op == OP_end)
         c->depth--;
     c->region[i] = c->open[c->depth];
+    if (s->op == OP_end)
+        c->func = open_func(c);
+    if (c->func != UINT32_MAX && (s->op == OP_param || s->op == OP_exit_if || s->op == OP_parallel))
+        return bad(c, i, "must not stand in a function");
     if (s->op == OP_end && s->jump == c->parallel)
         c->parallel = UINT32_MAX;
     TD_TRY(check_form(c, i));
@@ -357,7 +395,9 @@ check_one(check *c, uint32_t i)
         return check_break(c, i);
     if (s->op == OP_else || td_op_opens(s->op))
         enter(c, i);
-    if (s->op == OP_for || s->op == OP_parallel)
+    if (s->op == OP_func)
+        c->func = i;
+    if (s->op == OP_for || s->op == OP_parallel || s->op == OP_func)
         c->region[i] = c->open[c->depth]; /* the counter belongs to the body */
     return TD_OK;
 }
@@ -365,7 +405,7 @@ check_one(check *c, uint32_t i)
 td_status
 td_fn_verify(const td_fn *f)
 {
-    check c = {.f = f, .parallel = UINT32_MAX};
+    check c = {.f = f, .parallel = UINT32_MAX, .func = UINT32_MAX};
 
     if (f->st)
         return f->st;

@@ -74,11 +74,19 @@ td_cache_warning(void)
 
 /* ---- the directory ---- */
 
+static _Thread_local const char *used; /* td_cache_use */
+
+void
+td_cache_use(const char *dir)
+{
+    used = dir;
+}
+
 /* False: no disk cache is wanted, or nobody knows where it would lie. */
 static bool
 directory(char path[PATH_MAX])
 {
-    const char *given = td_options()->cache_dir, *home = getenv("HOME");
+    const char *given = used ? used : td_options()->cache_dir, *home = getenv("HOME");
     int n;
 
     if (given) {

@@ -27,6 +27,9 @@ void      td_cache_drop(td_hash key, const char *suffix);
 int  td_cache_lock(td_hash key, bool *waited);
 void td_cache_unlock(int lock); /* ok on -1 */
 
+/* The calling thread's entries are in that folder from now on; NULL: in the usual one; "": nowhere.  Borrowed until the next call. */
+void td_cache_use(const char *dir);
+
 const char *td_cache_warning(void); /* the first reason why nothing is kept; NULL: none, or taken; borrowed */
 
 #endif

@@ -171,6 +171,79 @@ alone(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef v)
     return old;
 }
 
+/* Two ways to the same: `yes` under cond, else `no`; the builder goes on behind both. */
+typedef struct fork {
+    LLVMBasicBlockRef yes, no, join;
+} fork;
+
+static fork
+fork_at(lowering *L, LLVMValueRef cond)
+{
+    fork f = {low_block(L, "yes"), low_block(L, "no"), low_block(L, "join")};
+
+    LLVMBuildCondBr(L->b, cond, f.yes, f.no);
+    LLVMPositionBuilderAtEnd(L->b, f.yes);
+    return f;
+}
+
+static LLVMValueRef
+join(lowering *L, const fork *f, LLVMValueRef yes, LLVMBasicBlockRef from_yes, LLVMValueRef no)
+{
+    LLVMBasicBlockRef from[2] = {from_yes, LLVMGetInsertBlock(L->b)};
+    LLVMValueRef v[2] = {yes, no}, phi;
+
+    LLVMBuildBr(L->b, f->join);
+    LLVMPositionBuilderAtEnd(L->b, f->join);
+    phi = LLVMBuildPhi(L->b, LLVMTypeOf(yes), "");
+    LLVMAddIncoming(phi, v, from, 2);
+    return phi;
+}
+
+/* A GPU's greatest or least float: floats that are not negative are in order as signed integers, negative ones the other
+ * way round as unsigned ones, and the two kinds too.  So v's sign chooses the instruction; of a v that is NaN it
+ * gets what changes nothing. */
+static LLVMValueRef
+by_bits(lowering *L, bool max, LLVMValueRef p, LLVMValueRef v)
+{
+    unsigned bits = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMFloatTypeKind ? 32 : 64;
+    LLVMTypeRef t = low_int(L, bits, 1);
+    LLVMValueRef nothing = max ? LLVMConstAllOnes(t) : low_zero(t), b, yes, no, below;
+    LLVMBasicBlockRef from;
+    fork f;
+
+    b = low_select(L, low_fcmp(L, LLVMRealUNO, v, v), nothing, LLVMBuildBitCast(L->b, v, t, ""));
+    below = LLVMBuildOr(L->b, low_icmp(L, LLVMIntSLT, b, low_zero(t)),
+                        low_fcmp(L, LLVMRealUNO, v, v), "");
+    f = fork_at(L, below);
+    yes = LLVMBuildAtomicRMW(L->b, max ? LLVMAtomicRMWBinOpUMin : LLVMAtomicRMWBinOpUMax, p, b,
+                             LLVMAtomicOrderingMonotonic, false);
+    from = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, f.join);
+    LLVMPositionBuilderAtEnd(L->b, f.no);
+    no = LLVMBuildAtomicRMW(L->b, max ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpMin, p, b,
+                            LLVMAtomicOrderingMonotonic, false);
+    return LLVMBuildBitCast(L->b, join(L, &f, yes, from, no), LLVMTypeOf(v), "");
+}
+
+/* The same of memory that may hold NaN, which a number replaces: then by compare-and-swap. */
+static LLVMValueRef
+extreme(lowering *L, LLVMAtomicRMWBinOp op, LLVMValueRef p, LLVMValueRef v)
+{
+    unsigned size = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMFloatTypeKind ? 4 : 8;
+    LLVMValueRef seen = LLVMBuildLoad2(L->b, LLVMTypeOf(v), p, ""), slow;
+    LLVMBasicBlockRef from;
+    fork f;
+
+    LLVMSetAlignment(seen, size);
+    LLVMSetOrdering(seen, LLVMAtomicOrderingMonotonic);
+    f = fork_at(L, low_fcmp(L, LLVMRealUNO, seen, seen));
+    slow = LLVMBuildAtomicRMW(L->b, op, p, v, LLVMAtomicOrderingMonotonic, false);
+    from = LLVMGetInsertBlock(L->b);
+    LLVMBuildBr(L->b, f.join);
+    LLVMPositionBuilderAtEnd(L->b, f.no);
+    return join(L, &f, slow, from, by_bits(L, op == LLVMAtomicRMWBinOpFMax, p, v));
+}
+
 static LLVMValueRef
 one_lane(lowering *L, const low_access *a, int lane)
 {
@@ -184,6 +257,9 @@ one_lane(lowering *L, const low_access *a, int lane)
         return cas(L, s, p, v, low_lane(L, L->val[s->arg[3].i], a->lanes, lane));
     if (is_own(L, s->arg[0]))
         return alone(L, s, p, v);
+    if (L->target == TD_TARGET_GPU && operation(s, &op) &&
+        (op == LLVMAtomicRMWBinOpFMax || op == LLVMAtomicRMWBinOpFMin))
+        return extreme(L, op, p, v);
     if (operation(s, &op))
         return LLVMBuildAtomicRMW(L->b, op, p, v, LLVMAtomicOrderingMonotonic, false);
     r = gpu_own(L, s, p, v);

@@ -201,6 +201,10 @@ low_end(lowering *L, const td_inst *s)
     }
     if (r->op == OP_loop)
         low_turn_again(L, s);
+    if (r->op == OP_func) {
+        low_end_func(L, r);
+        return NULL;
+    }
     if (r->op == OP_for)
         end_for(L, s, r);
     else

@@ -242,6 +242,8 @@ static low_inst *const coretab[OP_COUNT] = {
     HERE(parallel),
     HERE(piece_end),
     [OP_piece] = low_piece_number,
+    [OP_func] = low_func_region,
+    HERE(call),
     HERE(end),
     HERE(tid),
     HERE(bid),
@@ -340,11 +342,14 @@ lower_body(lowering *L)
     L->entry = low_block(L, "entry");
     first = low_block(L, "body");
     LLVMPositionBuilderAtEnd(L->b, first);
+    low_lines_begin(L);
     for (uint32_t i = 0; i < L->f->n && !L->st; i++) {
         const td_inst *s = &L->f->ins[i];
 
+        low_lines_at(L, s);
         L->val[i] = s->op < TD_OPS ? lower_row(L, s) : coretab[s->op](L, s);
     }
+    low_lines_end(L);
     if (L->exit) {
         LLVMBuildBr(L->b, L->exit);
         LLVMPositionBuilderAtEnd(L->b, L->exit);

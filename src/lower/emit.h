@@ -20,6 +20,7 @@ typedef struct low_region {
     LLVMBasicBlockRef next, body;
     LLVMValueRef      counter, hi, step, limit; /* for; limit: hi - step */
     struct low_piece *piece;                    /* parallel */
+    struct low_func *func;                      /* func */
 } low_region;
 
 /* One lowering.  On the compiling thread's stack; `val` comes from the kernel's arena. */
@@ -35,8 +36,11 @@ typedef struct lowering {
     LLVMBasicBlockRef entry; /* parameters and slots; open until the end */
     LLVMBasicBlockRef exit;  /* where threads end early; NULL: nowhere yet */
     LLVMValueRef     *val;   /* of each instruction; NULL where it defines none */
+    int               cache; /* of the load or store that is being made: td_inst_cache */
     low_region        open[LOW_DEPTH];
     uint32_t          depth;
+    struct low_func  *func[TD_FUNCS]; /* by number; func.c */
+    struct low_lines *lines;          /* NULL: nobody wants them */
     td_status         st; /* first failure */
 } lowering;
 
@@ -72,6 +76,7 @@ low_inst low_atomic, low_fence;                                       /* atomic.
 low_inst low_if, low_else, low_for, low_loop, low_block_region;       /* control.c */
 low_inst low_break_if, low_exit_if, low_end;                          /* control.c */
 low_inst low_parallel, low_piece_end, low_piece_number;               /* parallel.c */
+low_inst low_func_region, low_call;                                   /* func.c */
 low_inst low_tid, low_bid, low_bdim, low_gdim, low_lane_index;        /* thread.c */
 low_inst low_barrier, low_barrier_count, low_grid_barrier;            /* thread.c */
 low_inst low_clock, low_take, low_release, low_nanosleep;                                    /* thread.c */
@@ -91,6 +96,15 @@ LLVMValueRef low_turn_meet(lowering *L, const td_inst *s, LLVMValueRef value, LL
 void         low_turn_exit_if(lowering *L, const td_inst *s);
 void         low_turn_again(lowering *L, const td_inst *s); /* the loop that s ends takes another turn */
 void         low_turn_unless(lowering *L, LLVMValueRef ok); /* a compare-and-swap that failed */
+/* func.c: the values from outside that the function uses, and so a call of it; *n of them, 0 before its code is made. */
+const uint32_t *low_func_uses(const lowering *L, uint64_t number, uint32_t *n);
+void        low_end_func(lowering *L, const low_region *r);
+/* lines.c: around the instructions of a kernel, before each of them; and what is left of a text without debugging
+ * information: its length. */
+void        low_lines_begin(lowering *L);
+void        low_lines_at(lowering *L, const td_inst *s);
+void        low_lines_end(lowering *L);
+size_t      low_strip_debug(char *ptx);
 /* types.c: not on this target; fails with the instruction and why. */
 LLVMValueRef low_refuse(lowering *L, const td_inst *s, const char *why);
 

@@ -57,6 +57,8 @@ generate(job *j, LLVMCodeGenFileType kind)
     }
     st = j->seen ? j->seen : keep(j, LLVMGetBufferStart(buf), LLVMGetBufferSize(buf));
     LLVMDisposeMemoryBuffer(buf);
+    if (!st && j->L.lines && kind == LLVMAssemblyFile)
+        j->nbytes = low_strip_debug(j->out);
     return st;
 }
 

@@ -6,6 +6,9 @@
  */
 #include "lower/emit.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { AHEAD = 4 }; /* turns of a loop between asking for memory and reading it */
 
 low_access
@@ -32,11 +35,66 @@ address(lowering *L, const low_access *a, LLVMValueRef index)
     return LLVMBuildGEP2(L->b, a->elem, a->base, &index, 1, "");
 }
 
+/* How PTX names an access to one element of type t: its type there, the register's letter.  False: it has none. */
+static bool
+ptx_type(LLVMTypeRef t, const char **type, char *letter)
+{
+    static const struct {
+        const char *type;
+        char letter;
+    } ints[] = {{"u8", 'h'}, {"u16", 'h'}, {"u32", 'r'}, {"u64", 'l'}};
+    int k;
+
+    switch (LLVMGetTypeKind(t)) {
+    case LLVMFloatTypeKind:  *type = "f32", *letter = 'f'; return true;
+    case LLVMDoubleTypeKind: *type = "f64", *letter = 'd'; return true;
+    case LLVMIntegerTypeKind:
+        k = __builtin_ctz(LLVMGetIntTypeWidth(t) / 8);
+        *type = ints[k].type, *letter = ints[k].letter;
+        return true;
+    default: return false;
+    }
+}
+
+/* An access with a cache operator, which LLVM 19 has no instruction for.  x: what is stored; NULL: a load.  NULL: it
+ * is made without. */
+static LLVMValueRef
+with_cache(lowering *L, LLVMTypeRef t, LLVMValueRef p, LLVMValueRef x)
+{
+    unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(p));
+    LLVMTypeRef i64 = low_int(L, 64, 1), narrow = low_int(L, 16, 1), reg = t, fn;
+    LLVMValueRef arg[2], asm_;
+    const char *type;
+    char letter, text[64], regs[32];
+    bool byte = LLVMGetTypeKind(t) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(t) == 8;
+
+    if (!L->cache || L->target != TD_TARGET_GPU || space > 1 || !ptx_type(t, &type, &letter))
+        return NULL;
+    reg = byte ? narrow : t;
+    arg[0] = LLVMBuildPtrToInt(L->b, p, i64, "");
+    arg[1] = x && byte ? LLVMBuildZExt(L->b, x, narrow, "") : x;
+    snprintf(text, sizeof text, x ? "st%s.%s.%s [$0], $1;" : "ld%s.%s.%s $0, [$1];",
+             space ? ".global" : "", td_cache_name(L->cache), type);
+    if (x)
+        snprintf(regs, sizeof regs, "l,%c,~{memory}", letter);
+    else
+        snprintf(regs, sizeof regs, "=%c,l,~{memory}", letter);
+    fn = LLVMFunctionType(x ? LLVMVoidTypeInContext(L->cx) : reg, (LLVMTypeRef[]){i64, reg},
+                          x ? 2 : 1, 0);
+    asm_ = LLVMGetInlineAsm(fn, text, strlen(text), regs, strlen(regs), 1, 0,
+                            LLVMInlineAsmDialectATT, 0);
+    x = LLVMBuildCall2(L->b, fn, asm_, arg, x ? 2 : 1, "");
+    return byte && LLVMTypeOf(x) == narrow ? LLVMBuildTrunc(L->b, x, t, "") : x;
+}
+
 static LLVMValueRef
 load_at(lowering *L, LLVMTypeRef t, LLVMValueRef p, int align)
 {
-    LLVMValueRef v = LLVMBuildLoad2(L->b, t, p, "");
+    LLVMValueRef v = with_cache(L, t, p, NULL);
 
+    if (v)
+        return v;
+    v = LLVMBuildLoad2(L->b, t, p, "");
     LLVMSetAlignment(v, (unsigned)align);
     return v;
 }
@@ -44,7 +102,8 @@ load_at(lowering *L, LLVMTypeRef t, LLVMValueRef p, int align)
 static void
 store_at(lowering *L, LLVMValueRef v, LLVMValueRef p, int align)
 {
-    LLVMSetAlignment(LLVMBuildStore(L->b, v, p), (unsigned)align);
+    if (!with_cache(L, LLVMTypeOf(v), p, v))
+        LLVMSetAlignment(LLVMBuildStore(L->b, v, p), (unsigned)align);
 }
 
 /* A lane's address: of its own index, or `lane` elements behind the first. */
@@ -222,6 +281,7 @@ low_load(lowering *L, const td_inst *s)
     low_access a = low_access_of(L, s, s->arg[2]);
     LLVMValueRef v;
 
+    L->cache = td_inst_cache(s);
     look_ahead(L, &a);
     if (!a.scattered && !a.mask)
         v = load_at(L, a.all, address(L, &a, a.index), a.align);
@@ -240,6 +300,7 @@ low_store(lowering *L, const td_inst *s)
     low_access a = low_access_of(L, s, s->arg[3]);
     LLVMValueRef v = L->val[s->arg[2].i];
 
+    L->cache = td_inst_cache(s);
     if (s->dt == TD_BOOL)
         v = LLVMBuildZExt(L->b, v, a.all, "");
     if (!a.scattered && !a.mask)

@@ -26,23 +26,32 @@ is_slot(const lowering *L, uint32_t v)
     return L->f->ins[v].op == OP_slot;
 }
 
+static void
+collect_one(const lowering *L, uint32_t v, uint32_t i, low_piece *p, bool *seen)
+{
+    if (v >= i || seen[v] || LLVMIsConstant(L->val[v]))
+        return;
+    seen[v] = true;
+    p->type[p->n] = is_slot(L, v) ? low_type(L, (td_dtype)L->f->ins[v].dt, L->f->ins[v].lanes)
+                                  : LLVMTypeOf(L->val[v]);
+    p->outer[p->n] = L->val[v];
+    p->used[p->n++] = v;
+}
+
 /* The values from before instruction i that the region up to its end uses; constants are everywhere. */
 static void
 collect(const lowering *L, uint32_t i, uint32_t end, low_piece *p, bool *seen)
 {
-    for (uint32_t k = i + 1; k < end; k++)
-        for (int a = 0; a < TD_MAXARG; a++) {
-            uint32_t v = L->f->ins[k].arg[a].i;
+    for (uint32_t k = i + 1; k < end; k++) {
+        const td_inst *s = &L->f->ins[k];
+        uint32_t n = 0;
+        const uint32_t *more = s->op == OP_call ? low_func_uses(L, s->imm, &n) : NULL;
 
-            if (v >= i || seen[v] || LLVMIsConstant(L->val[v]))
-                continue;
-            seen[v] = true;
-            p->type[p->n] = is_slot(L, v)
-                                ? low_type(L, (td_dtype)L->f->ins[v].dt, L->f->ins[v].lanes)
-                                : LLVMTypeOf(L->val[v]);
-            p->outer[p->n] = L->val[v];
-            p->used[p->n++] = v;
-        }
+        for (int a = 0; a < TD_MAXARG; a++)
+            collect_one(L, s->arg[a].i, i, p, seen);
+        for (uint32_t a = 0; a < n; a++)
+            collect_one(L, more[a], i, p, seen);
+    }
     p->env = LLVMStructTypeInContext(L->cx, p->type, p->n, 0);
 }
 

@@ -374,3 +374,46 @@ py_share_foreign(PyObject *o, td_array *out)
     Py_DECREF(d);
     return r;
 }
+
+/* ---- memory that a program knows by its address ---- */
+
+static PyObject *
+at_address(PyObject *module, PyObject *args)
+{
+    PyObject *owner, *where, *shape, *name, *strides = NULL, *device = NULL;
+    td_shape s, bytes;
+    td_array a;
+    td_dtype dt;
+    td_dev *dev;
+    td_view v;
+    void *at;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOO|OO:_at", &owner, &where, &shape, &name, &strides, &device) ||
+        !py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &s)) || !py_dtype(name, &dt) ||
+        !py_device(device, &dev))
+        return NULL;
+    at = PyLong_AsVoidPtr(where);
+    if (PyErr_Occurred())
+        return NULL;
+    v = td_view_contiguous(&s);
+    if (!py_is_none(strides)) {
+        if (!py_shape(strides, &bytes))
+            return NULL;
+        if (bytes.ndim != s.ndim || !element_strides(&v, bytes.dim, td_dtype_size(dt))) {
+            PyErr_Format(PyExc_ValueError,
+                         "strides %R do not count whole elements of %s along %d axes", strides,
+                         td_dtype_name(dt), s.ndim);
+            return NULL;
+        }
+    }
+    return py_adopt_of(owner, dev, at, dt, &v, false, &a) ? py_wrap(&a) : NULL;
+}
+
+PyMethodDef py_foreign_functions[] = {
+    {"_at", at_address, METH_VARARGS,
+     "_at(owner, address, shape, dtype, strides=None, device=None): an array of the memory at "
+     "address, "
+     "strides in bytes; keeps owner, and is never lazy."},
+    {NULL, NULL, 0, NULL},
+};

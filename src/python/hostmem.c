@@ -176,6 +176,13 @@ array(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
+size(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyLong_FromSsize_t(((hostmem *)self)->nbytes);
+}
+
+static PyObject *
 get(PyObject *self, void *field)
 {
     hostmem *h = (hostmem *)self;
@@ -196,6 +203,7 @@ py_hostmem_init(PyObject *m)
     static PyMethodDef methods[] = {
         {"array", array, METH_NOARGS,
          "array(): an array of uint8 over the memory as the device sees it."},
+        {"size", size, METH_NOARGS, "size(): bytes, as asked; CuPy's name of nbytes."},
         {"release", release, METH_NOARGS,
          "release(): waits for the device and gives the memory back; arrays over it must be gone."},
         {NULL, NULL, 0, NULL},

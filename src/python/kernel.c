@@ -178,17 +178,18 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"fn",      "mode",      "device",   "debug",  "fma",
                             "fast",    "checked",   "parallel", "prange", "nogil",
-                            "threads", "registers", NULL};
+                            "threads", "registers", "lines",    "plain",  NULL};
     allocfunc alloc = (allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc);
     int device = 0, debug = 0, fma = 1, fast = 0, checked = 0, parallel = 0, prange = 0, nogil = 0;
+    int lines = 0, plain = 0;
     unsigned threads = 0, registers = 0;
     PyObject *fn, *code;
     py_dispatcher *d;
     int mode = TD_MODE_KERNEL;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ippppppppII:Dispatcher", names, &fn, &mode,
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|ippppppppIIpp:Dispatcher", names, &fn, &mode,
                                      &device, &debug, &fma, &fast, &checked, &parallel, &prange,
-                                     &nogil, &threads, &registers))
+                                     &nogil, &threads, &registers, &lines, &plain))
         return NULL;
     code = py_attr(fn, "__code__");
     Py_XDECREF(code);
@@ -211,7 +212,9 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                           .parallel = parallel,
                           .prange = prange,
                           .threads = threads,
-                          .registers = registers};
+                          .registers = registers,
+                          .lines = lines,
+                          .plain = plain};
     d->keep = PyDict_New();
     d->trees = PyList_New(0);
     if (!d->keep || !d->trees || !read_signature(d))

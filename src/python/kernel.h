@@ -35,6 +35,7 @@ enum {
  * keeper's, handle -> object.  0: an exception is set. */
 uint32_t  py_handle(PyObject *keep, PyObject *o);
 PyObject *py_handle_object(uint32_t handle); /* borrowed; somebody keeps it */
+bool      py_is_named(PyObject *class);     /* is it a class of named tuples? */
 void      py_handles_drop(PyObject *keep);   /* the keeper goes, and with it the dict's references; ok on NULL */
 
 /* ---- trees (syntax.c) ---- */
@@ -63,6 +64,8 @@ int py_intrinsic(PyObject *o);
 /* A dtype, a class of numbers, a type of treadle.types: 1; something else: 0; exception: -1. */
 int            py_type_of(PyObject *o, const td_type **out);
 const td_type *py_array_type(const td_type *item, const td_view *v, bool readonly); /* NULL: more than 8 axes, exception set */
+/* The tuple type *type becomes that of class's tuples, where it is a class of named ones; false: exception. */
+bool           py_named_type(PyObject *keep, PyObject *class, const td_type **type);
 const td_type *py_num_type(td_dtype dt);
 const td_type *py_dtype_type(PyObject *dtype); /* of a numpy.dtype, structured ones too; NULL: exception */
 
@@ -111,6 +114,7 @@ typedef struct py_spec {
     py_ndarray    **hidden; /* arrays of made.hidden, NULL for the others */
     py_box         *box;    /* NULL: it reports nothing */
     td_buf         *grid;   /* words of grid.sync() */
+    td_buf         *partials; /* of reductions over a grid; functions run on the default stream, one after the other */
     uint32_t        busy;   /* calls under way */
 } py_spec;
 
@@ -229,7 +233,8 @@ bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);    
 
 /* ---- kernelspread.c ---- */
 bool py_call_overlaps(const py_call *c, uint64_t written); /* does an argument that is written share memory with another? */
-void py_spread_dims(const py_spec *s, td_dims *dims);      /* of a function: its loops' turns over a GPU's threads */
+void py_spread_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims); /* of a function: its loops' turns over a GPU's threads; word: the arguments' */
+size_t py_partials_bytes(const py_spec *s);                /* of TD_HIDDEN_PARTIALS, for any launch */
 
 /* ---- kernelresult.c ---- */
 PyObject *py_shown(const td_type *t, const uint64_t *word); /* a kernel's variable; arrays: views of their memory */

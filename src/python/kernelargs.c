@@ -334,7 +334,7 @@ add_tuple(py_call *c, PyObject *o, const td_type **type)
         if (!add(c, PyTuple_GetItem(o, i), &item[i]))
             return false;
     *type = td_type_tuple(item, (uint32_t)n);
-    return true;
+    return Py_TYPE(o) == &PyTuple_Type || py_named_type(c->d->keep, (PyObject *)Py_TYPE(o), type);
 }
 
 /* Truth of an attribute: 1, 0; -1: there is none or an exception. */

@@ -10,8 +10,10 @@ typedef struct build {
 } build;
 
 static const char *const hidden_names[] = {
-    [TD_HIDDEN_MAILBOX] = "mailbox", [TD_HIDDEN_GRID] = "grid",     [TD_HIDDEN_SHARED] = "shared",
-    [TD_HIDDEN_ARRAY] = "array",     [TD_HIDDEN_RESULT] = "result", [TD_HIDDEN_CALLMEM] = "memory",
+    [TD_HIDDEN_MAILBOX] = "mailbox",   [TD_HIDDEN_GRID] = "grid",
+    [TD_HIDDEN_SHARED] = "shared",     [TD_HIDDEN_ARRAY] = "array",
+    [TD_HIDDEN_RESULT] = "result",     [TD_HIDDEN_CALLMEM] = "memory",
+    [TD_HIDDEN_PARTIALS] = "partials",
 };
 
 static PyObject *
@@ -52,10 +54,11 @@ about(const td_made *m)
              *result = m->result ? py_types_spell(&m->result, 1) : NULL, *r = NULL;
 
     if (hidden && sites && (result || !m->result))
-        r = Py_BuildValue("{s:O,s:O,s:O,s:I,s:I,s:O,s:I}", "hidden", hidden, "sites", sites,
+        r = Py_BuildValue("{s:O,s:O,s:O,s:I,s:I,s:O,s:I,s:I}", "hidden", hidden, "sites", sites,
                           "result", result ? PyTuple_GetItem(result, 0) : Py_None, "result_bytes",
                           (unsigned)m->result_bytes, "shared", (unsigned)m->shared, "cooperative",
-                          m->cooperative ? Py_True : Py_False, "spread", (unsigned)m->spread);
+                          m->cooperative ? Py_True : Py_False, "spread", (unsigned)m->spread,
+                          "partials", (unsigned)m->partials);
     Py_XDECREF(hidden);
     Py_XDECREF(sites);
     Py_XDECREF(result);

@@ -158,6 +158,22 @@ fits_device(py_dispatcher *d, const py_spec *s, const td_dims *dims)
                   (int64_t)dims->grid[0] * dims->grid[1] * dims->grid[2], most);
 }
 
+/* Is there the dynamic shared memory that is known to be used? */
+static bool
+gives_shared(py_dispatcher *d, const py_spec *s, const td_dims *dims)
+{
+    const td_made *m = &s->made;
+
+    if (dims->shared >= m->dynamic)
+        return true;
+    PyErr_Format(PyExc_ValueError,
+                 "%U uses dynamic shared memory, %s%llu bytes a block, and the launch gives %u: "
+                 "write %U[grid, block, stream, %s]",
+                 d->name, m->sized ? "" : "at least ", (unsigned long long)m->dynamic, dims->shared,
+                 d->name, m->sized ? "bytes" : "bytes of all its elements");
+    return false;
+}
+
 bool
 py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims)
 {
@@ -172,7 +188,8 @@ py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims)
             above(d, s, blocks[i], dims->block[i], block_max[i]))
             return false;
     threads *= dims->block[2];
-    return !above(d, s, "the block's number of threads", threads,
+    return gives_shared(d, s, dims) &&
+           !above(d, s, "the block's number of threads", threads,
                   cpu ? CPU_THREADS : info->max_threads) &&
            !(d->how.threads && above(d, s, "the block's number of threads (launch bounds)", threads,
                                      d->how.threads)) &&

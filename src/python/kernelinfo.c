@@ -129,7 +129,8 @@ cost(const td_type *have, const td_type *want)
                        (!have->readonly || want->readonly)
                    ? 1
                    : -1;
-    if (have->kind != TD_T_TUPLE || have->n != want->n)
+    if (have->kind != TD_T_TUPLE || have->n != want->n ||
+        (want->object && have->object != want->object))
         return -1;
     for (uint32_t i = 0; i < have->n; i++) {
         int c = cost(have->item[i], want->item[i]);

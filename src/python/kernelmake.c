@@ -119,6 +119,7 @@ free_spec(py_spec *s)
         Py_XDECREF((PyObject *)s->hidden[i]);
     py_box_free(s->box);
     td_buf_unref(s->grid);
+    td_buf_unref(s->partials);
     td_arena_free(&s->mem);
     free(s->hidden);
     free(s->type);
@@ -175,6 +176,25 @@ enter(py_dispatcher *d, py_spec *s)
 
 /* ---- making one ---- */
 
+/* NULL: no memory */
+static const td_origin *
+copy_origins(const td_fn *f, td_arena *mem)
+{
+    td_origin *copy = td_alloc_big(mem, f->norigin * sizeof *copy);
+
+    for (uint32_t i = 0; copy && i < f->norigin; i++) {
+        size_t file = strlen(f->origin[i].file) + 1, name = strlen(f->origin[i].function) + 1;
+        char *text = td_alloc_big(mem, file + name);
+
+        if (!text)
+            return NULL;
+        memcpy(text, f->origin[i].file, file);
+        memcpy(text + file, f->origin[i].function, name);
+        copy[i] = (td_origin){text, text + file};
+    }
+    return copy;
+}
+
 /* The kernel outlives the dispatcher, so it has its own copy of the instructions. */
 static td_status
 copy_ir(void *ctx, td_fn *f)
@@ -189,6 +209,8 @@ copy_ir(void *ctx, td_fn *f)
     if (!own.ins)
         return td_fail(TD_ERR_NOMEM, "kernel: %u instructions", own.n);
     memcpy(own.ins, made->ins, own.n * sizeof *own.ins);
+    if (own.norigin && !(own.origin = copy_origins(made, f->mem)))
+        return td_fail(TD_ERR_NOMEM, "kernel: %u files", own.norigin);
     *f = own;
     return TD_OK;
 }
@@ -198,7 +220,7 @@ make_kernel(py_spec *s)
 {
     bool threads = s->home->how.mode == TD_MODE_KERNEL;
     bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets();
-    td_status st;
+    td_status st = TD_SKIP;
     void *token;
     td_hash key;
 
@@ -207,10 +229,10 @@ make_kernel(py_spec *s)
     s->made.fn.simt = threads;
     key = td_fn_hash(&s->made.fn);
     token = td_graph_unlock();
-    if (interprets)
-        st = td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
-    else
+    if (!interprets)
         st = td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
+    if (st == TD_SKIP)
+        st = td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
     td_graph_lock(token);
     return st;
 }
@@ -245,6 +267,7 @@ run_front(py_spec *s, bool gpu)
     how.debug = how.debug || s->mode;
     how.watched = s->mode == PY_WATCHED;
     how.parallel = how.parallel && !s->serial;
+    how.lines = how.lines && gpu;
     py_asking_begin(&asking, s->home, s);
     st = td_front(source, &asking.host, s->type, s->narg, &how, &s->mem, &s->made);
     if (!st && s->mem.failed)
@@ -285,6 +308,9 @@ fetch_memory(py_spec *s)
         td_hiddenkind kind = s->made.hidden[i].kind;
 
         if (kind == TD_HIDDEN_MAILBOX && !s->box && !py_box_new(s))
+            return false;
+        if (kind == TD_HIDDEN_PARTIALS && !s->partials &&
+            !py_ok(td_buf_new(s->dev, NULL, py_partials_bytes(s), &s->partials)))
             return false;
         if (kind == TD_HIDDEN_GRID && !s->grid &&
             (!py_ok(td_buf_new(s->dev, NULL, 8, &s->grid)) ||

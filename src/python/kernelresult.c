@@ -116,6 +116,19 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
     return array;
 }
 
+/* The tuple, whose reference is taken, as what the type's class makes of it. */
+static PyObject *
+of_class(const td_type *t, PyObject *tuple)
+{
+    PyObject *named;
+
+    if (!tuple || !t->object)
+        return tuple;
+    named = PyObject_CallMethod(py_handle_object(t->object), "_make", "(O)", tuple);
+    Py_DECREF(tuple);
+    return named;
+}
+
 PyObject *
 py_shown(const td_type *t, const uint64_t *word)
 {
@@ -141,7 +154,7 @@ py_shown(const td_type *t, const uint64_t *word)
             Py_CLEAR(tuple);
         word += td_type_words(t->item[i]);
     }
-    return tuple;
+    return of_class(t, tuple);
 }
 
 PyObject *
@@ -150,10 +163,11 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
     PyObject *tuple;
 
     switch ((td_tkind)t->kind) {
-    case TD_T_NONE:  return Py_NewRef(Py_None);
-    case TD_T_NUM:   return number_of(t, at);
-    case TD_T_ARRAY: return array_of(t, at, c, heap);
-    case TD_T_TUPLE: break;
+    case TD_T_NONE:   return Py_NewRef(Py_None);
+    case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
+    case TD_T_NUM:    return number_of(t, at);
+    case TD_T_ARRAY:  return array_of(t, at, c, heap);
+    case TD_T_TUPLE:  break;
     default:
         PyErr_Format(PyExc_TypeError, "%U returned %s, which has no form in Python", c->d->name,
                      t->name);
@@ -167,5 +181,5 @@ py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *hea
             Py_CLEAR(tuple);
         at += 8 * (size_t)td_type_words(t->item[i]);
     }
-    return tuple;
+    return of_class(t, tuple);
 }

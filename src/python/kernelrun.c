@@ -222,11 +222,12 @@ add_hidden(run *r)
             return false;
         }
         switch (m->hidden[i].kind) {
-        case TD_HIDDEN_MAILBOX: r->word[r->n++] = r->s->box->mem.dev; break;
-        case TD_HIDDEN_GRID:    r->word[r->n++] = r->s->grid->ptr; break;
-        case TD_HIDDEN_PORT:    r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
-        case TD_HIDDEN_CALLMEM: r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
-        case TD_HIDDEN_SHARED:  r->word[r->n++] = r->dims.shared; break;
+        case TD_HIDDEN_MAILBOX:  r->word[r->n++] = r->s->box->mem.dev; break;
+        case TD_HIDDEN_GRID:     r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_PARTIALS: r->word[r->n++] = r->s->partials->ptr; break;
+        case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
+        case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
+        case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
         case TD_HIDDEN_RESULT:
             r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
             break;
@@ -330,10 +331,20 @@ finish(run *r)
     return true;
 }
 
+/* How a function is launched depends on its arguments. */
+static bool
+choose_dims(run *r)
+{
+    if (r->c->d->how.mode == TD_MODE_KERNEL)
+        return true;
+    py_spread_dims(r->s, r->word, r->n, &r->dims);
+    return py_dims_check(r->c->d, r->s, &r->dims);
+}
+
 static bool
 run_all(run *r)
 {
-    return add_words(r) && add_hidden(r) && launch(r) && finish(r);
+    return add_words(r) && choose_dims(r) && add_hidden(r) && launch(r) && finish(r);
 }
 
 /* The compilation for the call, its arrays ready: another one where a loop's turns would meet in them. */
@@ -398,9 +409,7 @@ run_call(py_call *c, const py_dims *dims)
         return NULL;
     r.dims = dims->dims;
     r.dims.cooperative = r.s->made.cooperative;
-    if (c->d->how.mode != TD_MODE_KERNEL)
-        py_spread_dims(r.s, &r.dims);
-    if (!py_dims_check(c->d, r.s, &r.dims))
+    if (c->d->how.mode == TD_MODE_KERNEL && !py_dims_check(c->d, r.s, &r.dims))
         return NULL;
     r.s->busy++;
     if (make_room(&r, small, sizeof small) && run_all(&r))

@@ -5,8 +5,15 @@
  */
 #include "python/kernel.h"
 
-/* Threads of a block, blocks for each multiprocessor; of a grid with two axes, blocks along x. */
-enum { BLOCK = 256, BLOCKS = 8, COLUMNS = 8 };
+enum {
+    BLOCK = 256, /* threads of a block */
+    BLOCKS =
+        8, /* blocks for each multiprocessor that fill it: more of them cannot wait for each other */
+    MANY =
+        64, /* the most for each: turns of different length spread better over more blocks than run at once */
+    COLUMNS = 8,    /* blocks along x where nobody knows how many turns are there */
+    GRID_Y = 65535, /* what a grid's y can be */
+};
 
 typedef struct range {
     uintptr_t lo, hi;
@@ -101,21 +108,91 @@ py_call_overlaps(const py_call *c, uint64_t written)
     return false;
 }
 
-void
-py_spread_dims(const py_spec *s, td_dims *dims)
+/* The most blocks that one launch has. */
+static int64_t
+most_blocks(const py_spec *s)
 {
-    int64_t most;
+    return (int64_t)td_dev_info(s->dev)->units * (s->made.cooperative ? BLOCKS : MANY);
+}
+
+size_t
+py_partials_bytes(const py_spec *s)
+{
+    return 16 * (size_t)s->made.partials * (size_t)(most_blocks(s) + COLUMNS);
+}
+
+/* Turns of a loop by what the launch knows; else enough to keep the device busy. */
+static int64_t
+turns_of(const py_spec *s, uint32_t term, const uint64_t *word, uint32_t n, int64_t else_)
+{
+    int64_t turns;
+
+    if (!td_spread_value(&s->made.loops, term, word, n, &turns))
+        return else_;
+    return turns < 1 ? 1 : turns;
+}
+
+static int64_t
+blocks_for(int64_t turns, int64_t threads, int64_t most)
+{
+    int64_t n = turns / threads + (turns % threads != 0);
+
+    return n < most ? n : most;
+}
+
+/* Blocks for all loops of a function, the largest: out[0] along x and out[1] along y. */
+static void
+grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t block[3],
+         int64_t out[2])
+{
+    const td_spreads *x = &s->made.loops;
+    int64_t most = most_blocks(s), busy = (int64_t)td_dev_info(s->dev)->units * BLOCKS * BLOCK;
+    int64_t threads = (int64_t)block[0] * block[1];
+    bool all = x->nloop <= TD_SPREAD_LOOPS;
+
+    out[0] = out[1] = 1;
+    for (uint32_t i = 0; all && i < x->nloop;
+         i++) { /* loops across rows first: they say how wide the grid is */
+        const td_spread *l = &x->loop[i];
+        int64_t wide, high;
+
+        if (!l->nested)
+            continue;
+        wide = blocks_for(turns_of(s, l->inner, word, n, block[0] * COLUMNS), block[0], most);
+        high = blocks_for(turns_of(s, l->turns, word, n, busy), block[1], (most + wide - 1) / wide);
+        out[0] = wide > out[0] ? wide : out[0];
+        out[1] = high > out[1] ? high : out[1];
+    }
+    for (uint32_t i = 0; i < x->nloop && i < TD_SPREAD_LOOPS; i++) {
+        int64_t want = blocks_for(turns_of(s, x->loop[i].turns, word, n, busy), threads, most);
+
+        if (x->loop[i].nested || want <= out[0] * out[1])
+            continue;
+        if (s->made.spread == 2)
+            out[1] = (want + out[0] - 1) / out[0];
+        else
+            out[0] = want;
+    }
+    if (!all)
+        out[s->made.spread == 2] = most / (s->made.spread == 2 ? out[0] : 1);
+    if (out[1] > GRID_Y)
+        out[1] = GRID_Y;
+    if (out[0] * out[1] > most + COLUMNS)
+        out[1] = (most + COLUMNS) / out[0];
+}
+
+void
+py_spread_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims)
+{
+    int64_t most, grid[2];
 
     if (td_dev_info(s->dev)->kind == TD_DEV_CPU || !s->made.spread)
         return;
-    dims->block[0] = BLOCK;
-    dims->grid[0] = (uint32_t)td_dev_info(s->dev)->units * BLOCKS;
-    if (s->made.spread == 2) { /* a warp along x, as many blocks */
-        dims->block[0] = 32;
-        dims->block[1] = BLOCK / 32;
-        dims->grid[1] = (dims->grid[0] + COLUMNS - 1) / COLUMNS;
-        dims->grid[0] = COLUMNS;
-    }
+    dims->block[0] = s->made.spread == 2 ? 32 : BLOCK; /* a warp along x */
+    dims->block[1] = s->made.spread == 2 ? BLOCK / 32 : 1;
+    grid_for(s, word, n, dims->block, grid);
+    dims->grid[0] = (uint32_t)grid[0];
+    dims->grid[1] = (uint32_t)(grid[1] > 0 ? grid[1] : 1);
     if (!s->made.cooperative || py_blocks_most(s, dims, &most) != TD_OK)
         return;
     if (most < (int64_t)dims->grid[0])

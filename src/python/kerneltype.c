@@ -198,6 +198,36 @@ array_of_types(PyObject *o, const td_type *item)
     return td_type_array(item, ndim, letter(o, "layout"), fixed);
 }
 
+bool
+py_named_type(PyObject *keep, PyObject *class, const td_type **type)
+{
+    PyObject *name = py_is_named(class) ? PyType_GetName((PyTypeObject *)class) : NULL;
+    const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    uint32_t h = text ? py_handle(keep, class) : 0;
+
+    if (h)
+        *type = td_type_named(h, text, (*type)->item, (*type)->n);
+    Py_XDECREF(name);
+    return h || !PyErr_Occurred();
+}
+
+/* types.NamedTuple: its class.  False: an exception. */
+static bool
+named_of_types(PyObject *o, const td_type **type)
+{
+    static PyObject *keep; /* types live as long as the process */
+    PyObject *class = py_attr(o, "instance_class");
+    bool ok;
+
+    if (!class)
+        return !PyErr_Occurred();
+    if (!keep)
+        keep = PyDict_New();
+    ok = keep && py_named_type(keep, class, type);
+    Py_DECREF(class);
+    return ok;
+}
+
 /* What a type is made of, by its kind: 1, 0, -1. */
 static int
 compound(PyObject *o, PyObject *kind, PyObject *items, const td_type **out)
@@ -220,6 +250,8 @@ compound(PyObject *o, PyObject *kind, PyObject *items, const td_type **out)
             return r;
     }
     *out = array ? array_of_types(o, t[0]) : td_type_tuple(t, (uint32_t)n);
+    if (*out && !array && !named_of_types(o, out))
+        return -1;
     return *out ? 1 : -1;
 }
 

@@ -1,9 +1,37 @@
 /* module.c - treadle._core: set-up, exceptions, argument parsing. */
 #include "python/kernel.h"
+#include "python/program.h"
 
 #include <string.h>
 
 py_state py;
+
+/* The class for a failure of the driver's, as PyCUDA sorts them; a failure without a number is no one's fault. */
+static PyObject *
+device_class(int code)
+{
+    switch (code) {
+    case 0:
+    case 100: /* NO_DEVICE */
+    case 200: /* INVALID_IMAGE */
+    case 209: /* NO_BINARY_FOR_GPU */
+    case 214: /* ECC_UNCORRECTABLE */
+    case 301: /* FILE_NOT_FOUND */
+    case 999: /* UNKNOWN */ return py.device_error;
+    case 700: /* ILLEGAL_ADDRESS */
+    case 701: /* LAUNCH_OUT_OF_RESOURCES */
+    case 702: /* LAUNCH_TIMEOUT */
+    case 710: /* ASSERT */
+    case 714: /* HARDWARE_STACK_ERROR */
+    case 715: /* ILLEGAL_INSTRUCTION */
+    case 716: /* MISALIGNED_ADDRESS */
+    case 717: /* INVALID_ADDRESS_SPACE */
+    case 718: /* INVALID_PC */
+    case 719: /* LAUNCH_FAILED */ return py.launch_error;
+    default:  break;
+    }
+    return py.logic_error;
+}
 
 PyObject *
 py_raise(td_status st)
@@ -19,7 +47,7 @@ py_raise(td_status st)
     case TD_ERR_VALUE:    type = PyExc_ValueError; break;
     case TD_ERR_OVERFLOW: type = PyExc_OverflowError; break;
     case TD_ERR_INDEX:    type = PyExc_IndexError; break;
-    case TD_ERR_DEVICE:   type = py.device_error; break;
+    case TD_ERR_DEVICE:   type = device_class(td_error_code()); break;
     case TD_ERR_JIT:      type = py.compile; break;
     case TD_ERR_LIBRARY:  type = py.missing; break;
     case TD_ERR_IO:       type = PyExc_OSError; break;
@@ -155,19 +183,39 @@ add_exception(PyObject *m, const char *name, PyObject *base, const char *doc, Py
     return *out && PyModule_AddObjectRef(m, name, *out) == 0;
 }
 
+/* A class of ours that is a builtin one too. */
+static bool
+add_error(PyObject *m, const char *name, PyObject *builtin, const char *doc, PyObject **out)
+{
+    PyObject *bases = PyTuple_Pack(2, py.error, builtin);
+    bool ok = bases && add_exception(m, name, bases, doc, out);
+
+    Py_XDECREF(bases);
+    return ok;
+}
+
 static bool
 add_exceptions(PyObject *m)
 {
-    return add_exception(m, "OutOfMemoryError", PyExc_MemoryError,
-                         "Device memory is out; the text says how much was asked, held and free.",
-                         &py.oom) &&
-           add_exception(m, "CompileError", PyExc_RuntimeError, "A kernel could not be compiled.",
-                         &py.compile) &&
-           add_exception(m, "DeviceError", PyExc_RuntimeError,
-                         "The driver refused, or a kernel failed.", &py.device_error) &&
-           add_exception(m, "MissingLibraryError", PyExc_ImportError,
-                         "An optional library is missing; the text names the package to install.",
-                         &py.missing) &&
+    return add_exception(m, "Error", PyExc_Exception, "What treadle's own errors have in common.",
+                         &py.error) &&
+           add_error(m, "OutOfMemoryError", PyExc_MemoryError,
+                     "Device memory is out; the text says how much was asked, held and free.",
+                     &py.oom) &&
+           add_error(m, "CompileError", PyExc_RuntimeError, "A kernel could not be compiled.",
+                     &py.compile) &&
+           add_error(m, "DeviceError", PyExc_RuntimeError,
+                     "The driver refused, or a kernel failed.", &py.device_error) &&
+           add_exception(m, "LogicError", py.device_error,
+                         "The driver was asked for what cannot be: an invalid value, handle or "
+                         "context.",
+                         &py.logic_error) &&
+           add_exception(m, "LaunchError", py.device_error,
+                         "A kernel could not be started, or failed while it ran.",
+                         &py.launch_error) &&
+           add_error(m, "MissingLibraryError", PyExc_ImportError,
+                     "An optional library is missing; the text names the package to install.",
+                     &py.missing) &&
            add_exception(m, "PerformanceWarning", PyExc_UserWarning,
                          "Something works, but slower than the program could be.", &py.slow);
 }
@@ -183,8 +231,9 @@ core_exec(PyObject *m)
         return -1;
     }
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
-        !py_device_init(m) || !py_stream_init(m) || !py_hostmem_init(m) || !py_random_init(m) ||
-        !py_graph_init(m) || !py_site_init() ||
+        !py_device_init(m) || !py_stream_init(m) || !py_current_init(m) || !py_rawcall_init(m) ||
+        !py_hostmem_init(m) || !py_random_init(m) || !py_graph_init(m) || !py_site_init() ||
+        !py_raw_init(m) || PyModule_AddFunctions(m, py_raw_functions) < 0 ||
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
@@ -192,10 +241,12 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
         PyModule_AddFunctions(m, py_stream_functions) < 0 ||
         PyModule_AddFunctions(m, py_dlpack_functions) < 0 ||
+        PyModule_AddFunctions(m, py_foreign_functions) < 0 ||
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
-        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m))
+        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m) ||
+        !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);

@@ -300,6 +300,34 @@ describe_tuple(py_asking *a, PyObject *o, td_objinfo *out)
     return TD_OK;
 }
 
+bool
+py_is_named(PyObject *class)
+{
+    return PyType_Check(class) && class != (PyObject *)&PyTuple_Type &&
+           PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) &&
+           PyObject_HasAttrString(class, "_fields");
+}
+
+/* A class of named tuples: its fields.  TD_SKIP: it is none. */
+static td_status
+describe_named(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    PyObject *fields = py_is_named(o) ? PyObject_GetAttrString(o, "_fields") : NULL, *name;
+    td_status st = TD_SKIP;
+
+    PyErr_Clear();
+    if (fields && PyTuple_Check(fields))
+        st = describe_tuple(a, fields, out);
+    Py_XDECREF(fields);
+    if (st)
+        return st;
+    name = PyType_GetName((PyTypeObject *)o);
+    out->text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    Py_XDECREF(name); /* the class has it too */
+    out->kind = TD_OBJ_NAMED;
+    return out->text ? TD_OK : failed("a class of named tuples");
+}
+
 static td_status
 describe_array(PyObject *o, td_objinfo *out)
 {
@@ -442,8 +470,18 @@ describe(py_asking *a, PyObject *o, td_objinfo *out)
         return describe_numpy(o, out);
     if (describe_number(o, out))
         return TD_OK;
-    if (PyTuple_Check(o))
-        return describe_tuple(a, o, out);
+    if (PyTuple_Check(o)) {
+        td_objinfo class = {0};
+        PyObject *type = (PyObject *)Py_TYPE(o);
+
+        TD_TRY(describe_tuple(a, o, out));
+        st = describe_named(a, type, &class);
+        out->text = class.text;
+        out->object = st ? 0 : py_handle(a->d->keep, type);
+        return st == TD_SKIP || out->object ? TD_OK : failed("a named tuple");
+    }
+    if ((st = describe_named(a, o, out)) != TD_SKIP)
+        return st;
     if (py_is_dispatcher(o) || is_function(o))
         return describe_function(a, o, out);
     return describe_other(a, o, out);

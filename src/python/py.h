@@ -28,8 +28,8 @@ typedef struct py_ndarray {
  * another interpreter gets ImportError. */
 typedef struct py_state {
     PyInterpreterState *interp;
-    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher;
-    PyObject *oom, *compile, *device_error, *missing, *slow; /* exception classes; PerformanceWarning */
+    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
+    PyObject *error, *oom, *compile, *device_error, *logic_error, *launch_error, *missing, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
 } py_state;
@@ -162,16 +162,21 @@ int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 PyObject *py_array_interface(PyObject *self, bool cuda);
 bool      py_memory_init(PyObject *module);
 
-/* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c: functions and types of the module ---- */
+/* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
-    py_dlpack_functions[];
+    py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
-/* What a stream= argument means on d: a Stream; NULL, None and 0 (or 1) its default one; 2 the calling thread's; the number
- * of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
+/* What a stream= argument means on d: a Stream; NULL and None the thread's current one; 0 (or 1) d's default one; 2 the
+ * calling thread's; the number of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
 bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
+PyObject *py_stream_wrap(td_stream *s);         /* a Stream that does not own s */
+td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
+td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
+bool      py_current_init(PyObject *module);    /* behind py_stream_init */
+bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
@@ -180,6 +185,8 @@ void      py_memory_hooks(void);                /* what the core asks Python for
 bool      py_random_init(PyObject *module);
 bool      py_graph_init(PyObject *module);
 bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */
+extern PyMethodDef py_raw_functions[];          /* driver.c: treadle.pycuda.driver */
+bool      py_raw_init(PyObject *module);
 extern PyMethodDef py_profile_functions[];
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
 PyObject *py_device_object(td_dev *d);

@@ -4,7 +4,9 @@
  * into those of kernels that have been launched: prints go to Python's print, a failure becomes the
  * exception that the wait raises.  On the CPU the launch itself has waited.
  */
+#include "dev/cpucode.h"
 #include "python/kernel.h"
+#include "python/program.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -194,6 +196,10 @@ failure_text(const td_site *site, const uint64_t *value)
     case TD_REPORT_EMPTY:
         return PyUnicode_FromFormat("%s of an empty array has no value", site->text);
     case TD_REPORT_ABSENT: return PyUnicode_FromFormat("%s: it is not there", site->text);
+    case TD_REPORT_DEPTH:
+        return PyUnicode_FromFormat(
+            "%s: %lld calls inside of each other, more than a thread's stack holds", site->text,
+            (long long)value[0]);
     case TD_REPORT_MEMORY:
         return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
     default: return PyUnicode_FromString(site->text ? site->text : "");
@@ -211,6 +217,7 @@ failure_class(const td_site *site)
     case TD_REPORT_SHAPE:
     case TD_REPORT_EMPTY:
     case TD_REPORT_ABSENT:   return PyExc_ValueError;
+    case TD_REPORT_DEPTH:    return PyExc_RecursionError;
     case TD_REPORT_MEMORY:   return PyExc_MemoryError;
     default:                 break;
     }
@@ -329,10 +336,13 @@ after_wait(td_dev *d)
     PyObject *type, *value, *trace;
     td_status st;
 
-    if (!atomic_load_explicit(&all.watched, memory_order_relaxed) || !Py_IsInitialized())
+    if ((!atomic_load_explicit(&all.watched, memory_order_relaxed) && !td_culib_has_printed()) ||
+        !Py_IsInitialized())
         return TD_OK;
     gil = PyGILState_Ensure();
     PyErr_Fetch(&type, &value, &trace);
+    if (!py_program_flush())
+        PyErr_WriteUnraisable(NULL);
     st = look(d);
     PyErr_Restore(type, value, trace);
     PyGILState_Release(gil);

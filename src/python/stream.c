@@ -1,6 +1,8 @@
 /* stream.c - treadle.Stream and treadle.Event: order and time of a device's work. */
 #include "python/py.h"
 
+#include "dev/raw.h"
+
 typedef struct stream {
     PyObject_HEAD td_stream *s;
     bool owned; /* false: the device's default stream */
@@ -11,10 +13,26 @@ typedef struct event {
     td_dev *dev;
 } event;
 
-static PyObject *
-stream_wrap(td_stream *s, bool owned)
+/* An object of type or of what is derived from it, which brings no garbage collection. */
+static void *
+allocate(PyTypeObject *type)
 {
-    stream *r = PyObject_New(stream, py.stream);
+    return ((allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+
+static void
+release(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+stream_wrap(PyTypeObject *type, td_stream *s, bool owned)
+{
+    stream *r = allocate(type);
 
     if (!r) {
         if (owned)
@@ -24,6 +42,12 @@ stream_wrap(td_stream *s, bool owned)
     r->s = s;
     r->owned = owned;
     return (PyObject *)r;
+}
+
+PyObject *
+py_stream_wrap(td_stream *s)
+{
+    return stream_wrap(py.stream, s, false);
 }
 
 /* The number of a CUstream that o stands for: 1; 0: none. */
@@ -50,11 +74,11 @@ py_stream(PyObject *o, td_dev *d, td_stream **out)
     void *handle;
     int r;
 
-    *out = td_dev_stream(d);
+    *out = py_captured_stream(py_current_stream(d));
     if (py_is_none(o))
         return true;
-    if (Py_IS_TYPE(o, py.stream)) {
-        *out = ((stream *)o)->s;
+    if (PyObject_TypeCheck(o, py.stream)) {
+        *out = py_captured_stream(((stream *)o)->s);
         if (td_stream_dev(*out) == d)
             return true;
         PyErr_Format(PyExc_ValueError, "the stream belongs to %s, the work to %s",
@@ -79,37 +103,48 @@ stream_of(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO:_stream_of", &where, &number) || !py_device(where, &d) ||
         !py_stream(number, d, &s))
         return NULL;
-    return stream_wrap(s, false);
+    return stream_wrap(py.stream, s, false);
 }
 
+/* CuPy's first parameter is `null`, a bool, ours is the device. */
 static PyObject *
 stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "null", NULL};
-    PyObject *where = NULL;
+    static char *names[] = {"device", "null", "non_blocking", "priority", "ptds", NULL};
+    PyObject *where = NULL, *urgent = NULL;
     td_stream *s = NULL;
+    int null = 0, apart = 0, priority = 0;
     td_dev *d;
-    int null = 0;
+    int ptds = 0;
 
-    (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Stream", names, &where, &null) ||
-        !py_device(where, &d))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OppOp:Stream", names, &where, &null, &apart,
+                                     &urgent, &ptds))
         return NULL;
-    if (!null && !py_ok(td_stream_new(d, &s)))
+    if (where && PyBool_Check(where)) {
+        null = where == Py_True;
+        where = NULL;
+    }
+    if (!py_is_none(urgent))
+        priority = (int)PyLong_AsLong(urgent);
+    if (PyErr_Occurred() || !py_device(where, &d))
         return NULL;
-    return stream_wrap(null ? td_dev_stream(d) : s, !null);
+    if (null || ptds)
+        return py_ok(td_stream_of(d, (void *)(uintptr_t)(null ? 0 : 2), &s))
+                   ? stream_wrap(type, s, false)
+                   : NULL;
+    if (!py_ok(apart || priority ? td_stream_make(d, apart, priority, &s) : td_stream_new(d, &s)))
+        return NULL;
+    return stream_wrap(type, s, true);
 }
 
 static void
 stream_dealloc(PyObject *self)
 {
     stream *s = (stream *)self;
-    PyTypeObject *type = Py_TYPE(self);
 
     if (s->owned)
         td_stream_free(s->s);
-    PyObject_Free(self);
-    Py_DECREF(type);
+    release(self);
 }
 
 static PyObject *
@@ -129,7 +164,7 @@ stream_sync(PyObject *self, PyObject *unused)
 static PyObject *
 stream_wait(PyObject *self, PyObject *e)
 {
-    if (!Py_IS_TYPE(e, py.event)) {
+    if (!PyObject_TypeCheck(e, py.event)) {
         PyErr_SetString(PyExc_TypeError, "wait_event(event) takes a treadle.Event");
         return NULL;
     }
@@ -141,6 +176,15 @@ stream_ptr(PyObject *self, void *unused)
 {
     (void)unused;
     return PyLong_FromVoidPtr(td_stream_handle(((stream *)self)->s));
+}
+
+static PyObject *
+stream_done(PyObject *self, void *unused)
+{
+    bool done;
+
+    (void)unused;
+    return py_ok(td_stream_done(((stream *)self)->s, &done)) ? PyBool_FromLong(done) : NULL;
 }
 
 static PyObject *
@@ -200,6 +244,29 @@ stream_forward(PyObject *self, const char *name, PyObject *const *args, Py_ssize
 STREAM_FORWARD(add_callback)
 STREAM_FORWARD(async_done)
 STREAM_FORWARD(auto_synchronize)
+STREAM_FORWARD(use)
+STREAM_FORWARD(begin_capture)
+STREAM_FORWARD(end_capture)
+STREAM_FORWARD(is_capturing)
+STREAM_FORWARD(launch_host_func)
+STREAM_FORWARD(record)
+STREAM_FORWARD(enter)
+STREAM_FORWARD(leave)
+
+/* Handles on the same stream are equal. */
+static PyObject *
+stream_compare(PyObject *x, PyObject *y, int how)
+{
+    if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(y, py.stream))
+        return Py_NewRef(Py_NotImplemented);
+    return PyBool_FromLong((((stream *)x)->s == ((stream *)y)->s) == (how == Py_EQ));
+}
+
+static Py_hash_t
+stream_hash(PyObject *self)
+{
+    return (Py_hash_t)((uintptr_t)((stream *)self)->s >> 4);
+}
 
 static PyObject *
 stream_handle(PyObject *self, void *unused)
@@ -208,21 +275,40 @@ stream_handle(PyObject *self, void *unused)
     return stream_forward(self, "handle", NULL, 0, NULL);
 }
 
+/* CuPy's first parameter is `block`, a bool, which is our `blocking`; disable_timing its `timing`. */
 static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    static char *names[] = {"device", "timing", NULL};
+    static char *names[] = {"device", "timing",         "blocking", "interprocess",
+                            "handle", "disable_timing", "block",    NULL};
+    int timing = 1, untimed = 0, blocking = 0, sleep = 0, shared = 0;
+    const char *handle = NULL;
     PyObject *where = NULL;
-    int timing = 1;
+    Py_ssize_t nhandle = 0;
+    unsigned flags;
     td_event *e;
     td_dev *d;
     event *r;
 
-    (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Op:Event", names, &where, &timing) ||
-        !py_device(where, &d) || !py_ok(td_event_new(d, timing, &e)))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#pp:Event", names, &where, &timing, &blocking,
+                                     &shared, &handle, &nhandle, &untimed, &sleep))
         return NULL;
-    r = PyObject_New(event, py.event);
+    if (where && PyBool_Check(where)) {
+        sleep = where == Py_True;
+        where = NULL;
+    }
+    timing = timing && !untimed;
+    blocking = blocking || sleep;
+    if (!py_device(where, &d))
+        return NULL;
+    flags = (blocking ? TD_EVENT_BLOCKING : 0) | (timing ? 0 : TD_EVENT_NO_TIMING) |
+            (shared ? TD_EVENT_SHARED : 0);
+    if (handle && nhandle != 64)
+        return PyErr_Format(PyExc_ValueError, "Event: a handle has 64 bytes, not %zd", nhandle);
+    if (!py_ok(handle ? td_event_receive(d, (const unsigned char *)handle, &e)
+                      : td_event_make(d, flags, &e)))
+        return NULL;
+    r = allocate(type);
     if (!r) {
         td_event_free(e);
         return NULL;
@@ -235,11 +321,8 @@ event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 static void
 event_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
-
     td_event_free(((event *)self)->e);
-    PyObject_Free(self);
-    Py_DECREF(type);
+    release(self);
 }
 
 /* What has been recorded so far is launched first, so that the event stands behind it. */
@@ -295,6 +378,18 @@ event_done(PyObject *self, void *unused)
     return py_ok(td_event_done(((event *)self)->e, &done)) ? PyBool_FromLong(done) : NULL;
 }
 
+/* Bytes by which another process finds the event. */
+static PyObject *
+event_handle(PyObject *self, PyObject *unused)
+{
+    unsigned char bytes[64];
+
+    (void)unused;
+    return py_ok(td_event_send(((event *)self)->e, bytes))
+               ? PyBytes_FromStringAndSize((const char *)bytes, sizeof bytes)
+               : NULL;
+}
+
 static PyObject *
 event_query(PyObject *self, PyObject *unused)
 {
@@ -306,7 +401,7 @@ event_elapsed(PyObject *self, PyObject *end)
 {
     double ms;
 
-    if (!Py_IS_TYPE(end, py.event)) {
+    if (!PyObject_TypeCheck(end, py.event)) {
         PyErr_SetString(PyExc_TypeError, "elapsed(event) takes a treadle.Event");
         return NULL;
     }
@@ -384,6 +479,20 @@ py_stream_init(PyObject *m)
          "async_done(): an awaitable that is done when the stream's work so far is."},
         {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
          "auto_synchronize(): a context manager; at its end the stream is waited for."},
+        {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
+         "use(): the thread's current stream from now on; `with stream:` for a block."},
+        {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
+         "record(event=None): marks the stream's work so far; returns the event, or a new one."},
+        {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
+         "launch_host_func(callback, arg=None): as add_callback, of callback(arg)."},
+        {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
+         "begin_capture(mode=None): the thread's work is recorded from now on, and not done."},
+        {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
+         "end_capture(): what was recorded, a treadle.cuda.Graph."},
+        {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
+         "is_capturing(): does the thread record the stream's work?"},
         {"__cuda_stream__", stream_protocol, METH_NOARGS,
          "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
         {NULL, NULL, 0, NULL},
@@ -393,17 +502,23 @@ py_stream_init(PyObject *m)
          "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
         {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
         {"device", stream_device, NULL, "The device whose work it orders.", NULL},
+        {"done", stream_done, NULL, "Has the stream's work so far passed?", NULL},
         {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
          NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot stream_slots[] = {
-        {Py_tp_doc,
-         "Stream(device=None, null=False): a queue of work; null: the device's default stream."},
+        {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
+                    "ptds=False): a queue of "
+                    "work; null: the device's default stream; non_blocking: does not wait for that "
+                    "one; a lower "
+                    "priority number comes first; ptds: the calling thread's default stream."},
         PY_SLOT(Py_tp_new, stream_new),
         PY_SLOT(Py_tp_dealloc, stream_dealloc),
         PY_SLOT(Py_nb_int, stream_int),
         PY_SLOT(Py_nb_bool, stream_true),
+        PY_SLOT(Py_tp_richcompare, stream_compare),
+        PY_SLOT(Py_tp_hash, stream_hash),
         {Py_tp_methods, stream_methods},
         {Py_tp_getset, stream_getset},
         {0, NULL},
@@ -411,7 +526,7 @@ py_stream_init(PyObject *m)
     static PyType_Spec stream_spec = {
         .name = "treadle.Stream",
         .basicsize = sizeof(stream),
-        .flags = Py_TPFLAGS_DEFAULT,
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
         .slots = stream_slots,
     };
     static PyMethodDef event_methods[] = {
@@ -421,6 +536,8 @@ py_stream_init(PyObject *m)
          "wait(stream=None): work given to the stream later waits for the event."},
         {"query", event_query, METH_NOARGS, "query(): has the event passed?"},
         {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
+        {"ipc_handle", event_handle, METH_NOARGS,
+         "ipc_handle(): 64 bytes by which another process finds an event made with interprocess."},
         {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
         {"elapsed_time", event_elapsed, METH_O,
          "elapsed_time(end): milliseconds from this event to end."},
@@ -431,7 +548,9 @@ py_stream_init(PyObject *m)
         {NULL, NULL, NULL, NULL, NULL},
     };
     static PyType_Slot event_slots[] = {
-        {Py_tp_doc, "Event(device=None, timing=True): a mark in a stream."},
+        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
+                    "handle=None, disable_timing=False, block=False): a mark in a stream; handle: "
+                    "another process's."},
         PY_SLOT(Py_tp_new, event_new),
         PY_SLOT(Py_tp_dealloc, event_dealloc),
         {Py_tp_methods, event_methods},
@@ -441,7 +560,7 @@ py_stream_init(PyObject *m)
     static PyType_Spec event_spec = {
         .name = "treadle.Event",
         .basicsize = sizeof(event),
-        .flags = Py_TPFLAGS_DEFAULT,
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
         .slots = event_slots,
     };
 

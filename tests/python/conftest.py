@@ -1,6 +1,7 @@
 """What the Python tests share: devices, dtypes, layouts, comparison with NumPy."""
 
 import os
+import time
 
 os.environ.setdefault("TREADLE_DEVICE", "cpu")
 
@@ -26,3 +27,24 @@ def dev(request):
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
+
+
+@pytest.fixture(params=DEVICES)
+def ctx(request):
+    """A context of treadle.pycuda on every device; the thread is as before afterwards."""
+    from treadle.pycuda import _contexts, driver
+
+    context = driver.Device(request.param).make_context()
+    yield context
+    while context in _contexts._stack.contexts:
+        driver.Context.pop()
+    td.use(None)
+
+
+def pytest_configure(config):
+    config.treadle_begun = time.time()
+    config.addinivalue_line("markers", "last: runs behind all other tests, since it looks at what they have left")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)

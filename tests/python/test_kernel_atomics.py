@@ -175,3 +175,40 @@ def test_atomic_ptx(name, dtype):
     e = getattr(t, dtype)
     ptx = cuda.compile_ptx(function(text, cuda=cuda, d=np.dtype(dtype)), (t.Array(e, 2, "A"), t.Array(e, 1, "C")), cc=(9, 0))[0]
     assemble(ptx, "sm_90")
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_of_floats_are_one_instruction_where_memory_is_a_number(name, bits):
+    def kernel(a, x):
+        cuda.atomic.max(a, 0, x[cuda.grid(1)])
+
+    def other(a, x):
+        cuda.atomic.min(a, 0, x[cuda.grid(1)])
+
+    kind = f"float{bits}[::1]"
+    ptx, _ = cuda.compile_ptx(kernel if name == "max" else other, f"void({kind}, {kind})", cc=(9, 0))
+    less = {"max": "min", "min": "max"}[name]
+    assert f"atom.global.{name}.s{bits}" in ptx and f"atom.global.{less}.u{bits}" in ptx
+    assemble(ptx, "sm_90")
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_extremes_of_all_kinds_of_floats(dev, dtype):
+    """Any pair of these in memory and as the operand: signs, zeros, the smallest, the largest, infinities, NaN."""
+    info = np.finfo(dtype)
+    kinds = np.array([0, -0.0, 1, -1, 1.5, -1.5, info.tiny, -info.tiny, info.max, info.min, np.inf, -np.inf, np.nan,
+                      -np.nan, info.smallest_subnormal, -info.smallest_subnormal], dtype)  # fmt: skip
+    a, x = (m.ravel().copy() for m in np.meshgrid(kinds, kinds))
+
+    def kernel(greatest, least, number, x):
+        i = cuda.grid(1)
+        if i < x.size:
+            cuda.atomic.max(greatest, i, x[i])
+            cuda.atomic.min(least, i, x[i])
+            cuda.atomic.nanmax(number, i, x[i])
+
+    got = run(kernel, 4, 64, a, a, a, x)
+    want = [np.where(x > a, x, a), np.where(x < a, x, a), np.fmax(a, x)]
+    for g, w in zip(got, want):
+        np.testing.assert_array_equal(g, w)

@@ -195,16 +195,53 @@ def test_dynamic_shared_part_under_a_condition():
         cuda.jit(function(text, cuda=cuda))[1, 1](td.zeros(4))
 
 
-def test_dynamic_shared_too_small():
+@pytest.mark.parametrize("debug", [False, True])
+def test_dynamic_shared_too_small(dev, debug):
     def kernel(a):
         x = cuda.shared.dynamic("tile", a.size, cuda.float32)
-        x[0] = 1
+        x[a.size - 1] = 1
+        a[0] = x[a.size - 1]
+
+    run(kernel, 1, 1, np.zeros(16, np.float32), shared=64, debug=debug)
+    with pytest.raises(IndexError, match="tile"):
+        run(kernel, 1, 1, np.zeros(16, np.float32), shared=60, debug=debug)
+
+
+def test_dynamic_shared_of_known_size_is_checked_at_the_launch(dev):
+    def parts(a):
+        x = cuda.shared.dynamic("x", (3, 3), cuda.int8)
+        y = cuda.shared.dynamic("y", 4, cuda.float64)
+        x[2, 2] = 1
+        y[3] = 2
+        a[0] = x[2, 2] + y[3]
+
+    assert run(parts, 1, 1, np.zeros(1), shared=48)[0][0] == 3
+    with pytest.raises(ValueError, match="shared memory, 48 bytes a block, and the launch gives 47"):
+        run(parts, 1, 1, np.zeros(1), shared=47)
+
+    def whole(a):
+        x = cuda.shared.array(0, cuda.float64)
+        x[0] = 4
         a[0] = x[0]
 
-    with td.device("null"):
-        run(kernel, 1, 1, np.zeros(16, np.float32), shared=64, debug=True)
-        with pytest.raises(IndexError, match="tile"):
-            run(kernel, 1, 1, np.zeros(16, np.float32), shared=60, debug=True)
+    assert run(whole, 1, 1, np.zeros(1), shared=8)[0][0] == 4
+    with pytest.raises(ValueError, match="at least 8 bytes a block, and the launch gives 0: write whole\\[grid"):
+        run(whole, 1, 1, np.zeros(1))
+
+
+def test_writing_past_dynamic_shared_memory_meets_nothing_else_on_a_cpu():
+    """All that any launch may ask for belongs to the thread: stores beyond what this one gives are lost there."""
+    def whole(a, n):
+        x = cuda.shared.array(0, cuda.float32)
+        for i in range(cuda.threadIdx.x, n, 32):
+            x[i] = i
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            a[cuda.blockIdx.x] = x[0] + x[1]
+
+    with td.device("cpu"):
+        a = run(whole, 40, 32, np.zeros(40), 227 * 256, shared=64)[0]
+    assert a.tolist() == [1] * 40
 
 
 def test_records_in_shared_and_local_arrays(dev):
@@ -478,6 +515,18 @@ def test_cached(dev, load, store):
     text = f"def kernel(a, b):\n    i = cuda.grid(1)\n    cuda.{store}(b, i, cuda.{load}(a, i) + cuda.{load}(b, (i,)))\n"
     a, b = np.arange(32, dtype=np.float32), np.arange(32, 0, -1).astype(np.float32)
     assert (run(function(text, cuda=cuda), 1, 32, a, b)[1] == 32).all()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float16", "float32", "float64", "complex64"])
+def test_cache_operators_in_ptx(dtype):
+    """Every name is PTX's operator; complex numbers, whose parts are one access, are plain."""
+    for load, store in zip(["ldca", "ldcg", "ldcs", "ldlu", "ldcv"], ["stcg", "stcs", "stwb", "stwt", "stcg"]):
+        text = f"def kernel(a, b, i):\n    if a[i] != 0:\n        cuda.{store}(b, i, cuda.{load}(a, i))\n"
+        kind = f"{dtype}[::1]"
+        ptx, _ = cuda.compile_ptx(function(text, cuda=cuda), f"void({kind}, {kind}, int64)", cc=(8, 0))
+        if dtype != "complex64":
+            assert f"ld.global.{load[2:]}." in ptx and f"st.global.{store[2:]}." in ptx, ptx
+        assemble(ptx)
 
 
 # ---- random numbers ----

@@ -43,7 +43,6 @@ FOUND = [
      "i = cuda.threadIdx.x\ns = cuda.shared.array((8, 8), cuda.float32)\ns[i, 0] = a[i]\na[i] = s[0, i]", (F, 1)),
     (1, "local array", "s = cuda.local.array(8, cuda.float32)\ns[int(a[0])] = 1\na[1] = s[2]", (F, 1)),
     (1, "64-bit integer division", "i = cuda.grid(1)\na[i // n] = 1", (F, 1)),
-    (0, "loops of compare-and-swap", "cuda.atomic.max(a, 0, 3.5)", (F, 1)),
     (0, "atomic operation on float64", "cuda.atomic.add(a, 0, 3.5)", (D, 1)),
 ]
 

@@ -311,6 +311,66 @@ def test_records(dev):
     assert out[0] == 4.5
 
 
+uv = np.dtype([("u", "f4"), ("v", "i4")])
+nested = np.dtype([("x", "f8"), ("n", "i4"), ("s", uv), ("w", "f4", (3,))])
+
+
+def use_records(a, out):
+    """A record that is named is a view, here as in NumPy; assigned to an element or a field it is copied."""
+    r = a[0]
+    r.x = 5
+    r.s.u = 9
+    r.w[1] = 3
+    q = a[1]
+    a[2] = q
+    q.n = 77
+    t = a[3]
+    a[3] = a[4]
+    a[4] = t
+    p = a[5]
+    if out[2] > 0:
+        p = a[6]
+    p.n = 123
+    z = a[7].s
+    z.v = 4
+    for i in range(8, 10):
+        p = a[i]
+        p.x = i
+    a[8].s = z
+    z.u = 2
+    a[9]["s"] = r.s
+    a[9].w = r.w
+    r.w[0] = 8
+    out[0] = r.x
+    out[1] = a[2].n + a[8].s.u
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_records_are_views_and_stored_as_copies(dev, which):
+    def made():
+        a = np.zeros(10, nested)
+        a["n"] = a["x"] = np.arange(10)
+        return a, np.array([0, 0, which], float)
+
+    want, told = made()
+    use_records(want.view(np.recarray), told)
+    a, out = made()
+    cuda.jit(use_records)[1, 1](cuda.InOut(a), cuda.InOut(out))
+    assert np.array_equal(a, want) and np.array_equal(out, told)
+    a, out = made()
+    td.jit(use_records)(a, out)
+    assert np.array_equal(a, want) and np.array_equal(out, told)
+
+
+def test_a_record_of_another_type_is_not_stored(dev):
+    @cuda.jit
+    def k(a):
+        a[0].s = a[0]
+
+    with pytest.raises(TypeError, match="cannot be stored"):
+        k[1, 1](cuda.InOut(np.zeros(1, nested)))
+
+
 BAD = [({1: 2}, TypeError, "dict"), (object(), TypeError, "object"), (2**70, OverflowError, "argument 'x': an int beyond 64 bits"),
        (np.array(["a"]), TypeError, "argument 'x'"), (np.arange(3, dtype=">i4"), TypeError, "byte order"),
        (np.datetime64("2020-01-01"), TypeError, "argument 'x'"), (np.zeros((1,) * 9), ValueError, "9 dimensions")]  # fmt: skip

@@ -1,10 +1,11 @@
-"""Kernels written in Python, by numba.cuda's names: ``from treadle import cuda``.
+"""Kernels written in Python, by numba.cuda's names, and the device by cupy.cuda's: ``from treadle import cuda``.
 
 Arrays of devices are treadle's own (``treadle.ndarray``), streams and events ``treadle.Stream`` and ``treadle.Event``.
-Kernels run on the current device: a GPU, or the CPU. docs/numba.md tells which names there are.
+Kernels run on the current device: a GPU, or the CPU. docs/numba.md and docs/guide-cupy.md tell which names there are.
 """
 
 from .. import types
+from .._core import Event, OutOfMemoryError, Stream
 from ..types import (
     VECTORS,
     bfloat16,
@@ -85,22 +86,59 @@ from ._memory import (
     to_device,
 )
 from ._streams import (
+    ExternalStream,
     default_stream,
     event,
     event_elapsed_time,
     external_stream,
+    get_current_stream,
+    get_elapsed_time,
     legacy_default_stream,
     per_thread_default_stream,
     stream,
 )
 from .args import In, InOut, Out
 
+profile = profiling  # CuPy's name of it
+
 globals().update(_stubs.build(_stubs.CORE, "cuda"))
 globals().update(VECTORS)
 
 # Names of modules that are imported when they are asked for.
-_LATER = {"reduce": "_reduce", "Reduce": "_reduce", "vectorize": "_ufuncs", "guvectorize": "_ufuncs"}
-_MODULES = {"bf16", "cg", "cudadrv", "fp16", "libdevice", "random"}
+_LATER = {
+    "reduce": "_reduce",
+    "Reduce": "_reduce",
+    "vectorize": "_ufuncs",
+    "guvectorize": "_ufuncs",
+    "Graph": "_graphs",
+}
+_LATER |= dict.fromkeys(
+    "BaseMemory ManagedMemory Memory MemoryAsync MemoryAsyncPool MemoryPool PinnedMemory PinnedMemoryPointer "
+    "PinnedMemoryPool UnownedMemory alloc alloc_pinned_memory get_allocator get_default_memory_pool "
+    "get_default_pinned_memory_pool malloc_async malloc_managed set_allocator set_pinned_memory_allocator "
+    "using_allocator".split(),
+    "_pools",
+)
+_LATER |= {"MemoryHook": "memory_hooks", "get_local_runtime_version": "runtime"}
+_MODULES = {
+    "bf16",
+    "cg",
+    "cudadrv",
+    "fp16",
+    "libdevice",
+    "memory_hooks",
+    "nvtx",
+    "profiler",
+    "random",
+    "runtime",
+    "texture",
+}
+_REFUSED = {
+    "nccl": "several GPUs are not served yet",
+    "CFunctionAllocator": "memory comes from treadle's pool",
+    "PythonFunctionAllocator": "memory comes from treadle's pool",
+    "jitify": "NVRTC compiles kernels without it", "cub": "reductions and sorts have their own kernels",
+}  # fmt: skip
 
 
 def __getattr__(name):
@@ -112,7 +150,11 @@ def __getattr__(name):
         from importlib import import_module
 
         return getattr(import_module("treadle.cuda." + _LATER[name]), name)
-    raise AttributeError(f"module 'treadle.cuda' has no attribute '{name}'; docs/numba.md tells what is there")
+    if name in _REFUSED:
+        raise AttributeError(f"treadle.cuda has no {name}: {_REFUSED[name]}")
+    raise AttributeError(
+        f"module 'treadle.cuda' has no attribute '{name}'; docs/numba.md and docs/guide-cupy.md tell what is there"
+    )
 
 
 def __dir__():

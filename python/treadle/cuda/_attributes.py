@@ -31,3 +31,11 @@ _ROWS = (
 
 NUMBER = {name: number for number, name, _ in _ROWS}
 CPU = {name: value for _, name, value in _ROWS}
+
+# CuPy's name of each, cudaDevAttr's.
+_OTHERWISE = {
+    "MULTIPROCESSOR_COUNT": "MultiProcessorCount", "MULTI_GPU_BOARD": "IsMultiGpuBoard",
+    "MULTI_GPU_BOARD_GROUP_ID": "MultiGpuBoardGroupID", "L2_CACHE_SIZE": "L2CacheSize",
+    "GLOBAL_L1_CACHE_SUPPORTED": "GlobalL1CacheSupported", "LOCAL_L1_CACHE_SUPPORTED": "LocalL1CacheSupported",
+}  # fmt: skip
+RUNTIME_NAMES = {n: _OTHERWISE.get(n) or "".join(w.capitalize() for w in n.split("_")) for n in NUMBER}

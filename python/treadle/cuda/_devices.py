@@ -9,7 +9,7 @@ import threading
 from collections import namedtuple
 
 from .. import _core
-from ._attributes import CPU, NUMBER
+from ._attributes import CPU, NUMBER, RUNTIME_NAMES
 
 MemoryInfo = namedtuple("MemoryInfo", "free total")
 MemoryInfo.__doc__ = "Bytes of a device's memory: free ones, and in all."
@@ -17,15 +17,79 @@ MemoryInfo.__doc__ = "Bytes of a device's memory: free ones, and in all."
 _local = threading.local()
 
 
+class ComputeCapability(tuple):
+    """(major, minor), which Numba's programs compare and unpack; as a text "90", which CuPy's expect: str, int, and
+    comparison with a text or a number go by that."""
+
+    def __str__(self):
+        return f"{self[0]}{self[1]}"
+
+    def __int__(self):
+        return self[0] * 10 + self[1]
+
+    def __float__(self):
+        return float(int(self))
+
+    def __format__(self, spec):
+        return format(str(self), spec)
+
+    def _other(self, other):
+        if isinstance(other, (str, int, float)):
+            return float(int(self)), float(other)
+        return tuple(self), other
+
+    def __eq__(self, other):
+        return str(self) == other if isinstance(other, str) else tuple.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __lt__(self, other):
+        mine, other = self._other(other)
+        return mine < other
+
+    def __le__(self, other):
+        mine, other = self._other(other)
+        return mine <= other
+
+    def __gt__(self, other):
+        mine, other = self._other(other)
+        return mine > other
+
+    def __ge__(self, other):
+        mine, other = self._other(other)
+        return mine >= other
+
+
+def number(device):
+    """The treadle.device that a number means: of GPUs; 0 is the null device or the CPU where the thread's current
+    device is that. ValueError: there are not so many."""
+    now, device = _core.device(), int(device)
+    if now.kind != "cuda" and device == 0:
+        return now
+    found = [d for d in _core.devices() if d.kind == "cuda"] if now.kind != "null" else [now]
+    if not 0 <= device < len(found):
+        raise ValueError(f"there is no device {device}: the devices' numbers are below {max(len(found), 1)}")
+    return found[device]
+
+
 class Device:
-    """A device where kernels run. id: its number; name: the maker's; uuid; compute_capability: (major, minor).
+    """Device(device=None): a device where kernels run, by its number, by name ("cpu", "cuda:1") or as a treadle.device;
+    None: the current one. id: its number; name: the maker's; uuid; compute_capability: (major, minor), which as a
+    text is "90".
 
     CUDA's attributes are attributes of the object, in capitals (MULTIPROCESSOR_COUNT); ``attributes`` is a dict of
-    those that the device has. ``with device:`` makes it the thread's current one. On the CPU compute_capability is
-    that of a GPU with what its kernels can do, (9, 0), and uuid is None."""
+    those that the device has, by these names and by CuPy's (MultiProcessorCount). ``with device:`` makes it the
+    thread's current one, ``use()`` without an end. On the CPU compute_capability is that of a GPU with what its
+    kernels can do, (9, 0), and uuid is None. Without a GPU device 0 is the CPU."""
 
-    def __init__(self, device):
-        self._device = _core.device(device)
+    def __init__(self, device=None):
+        if isinstance(device, Device):
+            device = device._device
+        named = device is None or isinstance(device, (str, _core.device))
+        self._device = _core.device(device) if named else number(device)
 
     id = property(lambda self: self._device.index)
     name = property(lambda self: self._device.model)
@@ -33,7 +97,44 @@ class Device:
 
     @property
     def compute_capability(self):
-        return (self.COMPUTE_CAPABILITY_MAJOR, self.COMPUTE_CAPABILITY_MINOR)
+        return ComputeCapability((self.COMPUTE_CAPABILITY_MAJOR, self.COMPUTE_CAPABILITY_MINOR))
+
+    def __int__(self):
+        return self.id
+
+    __index__ = __int__
+
+    def use(self):
+        """The thread's current device from now on."""
+        _core.use(self._device)
+        return self
+
+    def synchronize(self):
+        """Waits for all work on the device; errors of kernels are raised here at the latest."""
+        _core.synchronize(self._device)
+
+    @property
+    def mem_info(self):
+        """(free, total): bytes of the device's memory."""
+        s = self._device.memory_stats()
+        return s["free"], s["total"]
+
+    @property
+    def pci_bus_id(self):
+        """ "0000:3B:00.0". DeviceError: the device has none."""
+        where = [self._attribute(n) for n in ("PCI_DOMAIN_ID", "PCI_BUS_ID", "PCI_DEVICE_ID")]
+        if None in where:
+            raise _core.DeviceError(f"{self._device.name} is on no PCI bus")
+        return "{:04X}:{:02X}:{:02X}.0".format(*where)
+
+    @classmethod
+    def from_pci_bus_id(cls, pci_bus_id):
+        """The Device with that bus id. ValueError: there is none."""
+        for d in gpus:
+            with contextlib.suppress(_core.DeviceError):
+                if d.pci_bus_id.lower() == str(pci_bus_id).lower():
+                    return d
+        raise ValueError(f"no device has the PCI bus id {pci_bus_id}")
 
     @property
     def uuid(self):
@@ -46,7 +147,8 @@ class Device:
     @property
     def attributes(self):
         found = {name: self._attribute(name) for name in NUMBER}
-        return {name: value for name, value in found.items() if value is not None}
+        found = {name: value for name, value in found.items() if value is not None}
+        return {**found, **{RUNTIME_NAMES[name]: value for name, value in found.items()}}
 
     supports_float16 = property(lambda self: self.compute_capability >= (5, 3))
     supports_bfloat16 = property(lambda self: self.compute_capability >= (8, 0))

@@ -113,8 +113,8 @@ def _sass(ptx, arch):
     return run.stdout
 
 
-_IGNORED = {"cache", "inline", "forceinline", "opt", "lineinfo", "nopython", "lto", "shared_memory_carveout", "ensure"}
-_KNOWN = {"debug", "fastmath", "fma", "max_registers", "launch_bounds", "boundscheck"}
+_IGNORED = {"cache", "inline", "forceinline", "nopython", "lto", "shared_memory_carveout", "ensure"}
+_KNOWN = {"opt", "lineinfo", "debug", "fastmath", "fma", "max_registers", "launch_bounds", "boundscheck"}
 _REFUSED = {
     "link": "linking compiled CUDA code into a kernel is not supported: write the function in Python, or a whole "
     "kernel in CUDA C",
@@ -148,7 +148,9 @@ def jit(func_or_sig=None, device=False, **options):
       fma            False: products and sums are not contracted
       max_registers  the most a thread may take
       launch_bounds  the most threads of a block (an int, or a tuple that begins with it)
-    cache, opt, inline and lineinfo change nothing: compiled code is always kept on disk, optimised and inlined.
+      lineinfo       a GPU's code tells which lines it is of, to profilers
+      opt            False: loops are not unrolled or otherwise changed, which compiles quicker
+    cache, inline and forceinline change nothing: compiled code is always kept on disk, and functions are inlined.
     link= raises NotImplementedError. TypeError: the function uses what cannot be compiled."""
     _check(options)
 
@@ -163,6 +165,8 @@ def jit(func_or_sig=None, device=False, **options):
             fast=bool(options.get("fastmath")),
             threads=_threads(options.get("launch_bounds")),
             registers=options.get("max_registers") or 0,
+            lines=bool(options.get("lineinfo")),
+            plain=options.get("opt") in (False, 0),
         )
         declared = signatures_of(func_or_sig) if func_or_sig is not fn else []
         for args in declared if not device else ():
@@ -189,7 +193,8 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     if output != "ptx":
         raise NotImplementedError(f"cuda.compile: output {output!r}: there is 'ptx'")
     mode = FUNCTION if device else KERNEL
-    f = Function(pyfunc, {}, mode=mode, fast=bool(fastmath), debug=bool(debug), threads=_threads(launch_bounds))
+    f = Function(pyfunc, {}, mode=mode, fast=bool(fastmath), debug=bool(debug), threads=_threads(launch_bounds),
+                 lines=bool(lineinfo), plain=opt in (False, 0))  # fmt: skip
     (args,) = signatures_of(sig)
     text, about = f._build(args, "ptx", None, _arch(cc))
     from ..types import parse
@@ -200,7 +205,7 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
 def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=False, cc=None, opt=None, abi="c",
                 abi_info=None, forceinline=False, launch_bounds=None):  # fmt: skip
     """As compile, of a kernel unless device=True."""
-    return compile(pyfunc, sig, debug=debug, device=device, fastmath=fastmath, cc=cc, launch_bounds=launch_bounds)
+    return compile(pyfunc, sig, debug, lineinfo, device, fastmath, cc, opt, launch_bounds=launch_bounds)
 
 
 def compile_for_current_device(pyfunc, sig, **options):

@@ -11,22 +11,49 @@ from ._streams import given
 
 
 class MemoryPointer:
-    """Device memory: device_pointer (its address, an int), size (bytes), owner (the array that has it)."""
+    """MemoryPointer(mem, offset=0): an address in a device's memory; mem: an array, or memory of treadle.cuda's
+    (Memory …).
 
-    def __init__(self, array):
-        self.owner = array
+    By Numba's names: device_pointer (the address, an int), size (bytes from there on), owner. By CuPy's: ptr, mem,
+    device, device_id; ``p + n`` is n bytes further on. Memory lives as long as something points to it."""
 
-    device_pointer = property(lambda self: self.owner._address())
-    device_pointer_value = device_pointer
+    def __init__(self, mem, offset=0):
+        self.owner = self.mem = mem
+        self._offset = int(offset)
+
+    _array = property(lambda self: getattr(self.mem, "_array", self.mem))
+    device_pointer = property(lambda self: (self._array._address() if self._array.nbytes else 0) + self._offset)
+    device_pointer_value = ptr = device_pointer
     device_ctypes_pointer = property(lambda self: ctypes.c_void_p(self.device_pointer))
-    size = property(lambda self: self.owner.nbytes)
+    size = property(lambda self: self._array.nbytes - self._offset)
+    device_id = property(lambda self: self._array.device.index)
+
+    @property
+    def device(self):
+        from ._devices import Device
+
+        return Device(self._array.device)
 
     def __int__(self):
         return self.device_pointer
 
-    def _bytes(self):
-        flat = self.owner.reshape(-1, copy=False)
-        return flat if flat.dtype == numpy.uint8 else flat.view("uint8")
+    __index__ = __int__
+
+    def __add__(self, nbytes):
+        return MemoryPointer(self.mem, self._offset + nbytes) if isinstance(nbytes, int) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, nbytes):
+        return MemoryPointer(self.mem, self._offset - nbytes) if isinstance(nbytes, int) else NotImplemented
+
+    def _bytes(self, count=None):
+        """The bytes from here on, count of them, as an array. ValueError: there are fewer."""
+        flat = self._array.reshape(-1, copy=False)
+        flat = flat if flat.dtype == numpy.uint8 else flat.view("uint8")
+        if count is not None and not 0 <= count <= flat.size - self._offset:
+            raise ValueError(f"{count} bytes from {self!r} on: there are {self.size}")
+        return flat[self._offset : None if count is None else self._offset + count]
 
     def view(self, start, stop=None):
         """The MemoryPointer of the bytes from start to below stop."""
@@ -34,13 +61,52 @@ class MemoryPointer:
 
     def memset(self, byte, count=None, stream=0):
         """The first count bytes (None: all) become byte."""
-        self._bytes()[:count] = byte
+        self._bytes(count)[...] = byte
+
+    memset_async = memset
+
+    def copy_from_device(self, src, size):
+        """Takes size bytes from src, a MemoryPointer. ValueError: one of them has fewer."""
+        self._bytes(size)[...] = src._bytes(size)
+
+    def copy_from_host(self, mem, size):
+        """Takes size bytes of the host's memory; mem: their address, an int or a ctypes.c_void_p."""
+        self.copy_from_host_async(mem, size)
+        _core.synchronize(self._array.device)
+
+    def copy_from_host_async(self, mem, size, stream=None):
+        _core._copy_on(self._bytes(size), _host(mem, size), stream)
+
+    def copy_to_host(self, mem, size):
+        """Gives size bytes to the host's memory; mem: as in copy_from_host."""
+        self.copy_to_host_async(mem, size)
+        _core.synchronize(self._array.device)
+
+    def copy_to_host_async(self, mem, size, stream=None):
+        _core._copy_on(_host(mem, size), self._bytes(size), stream)
+
+    def copy_from_device_async(self, src, size, stream=None):
+        _core._copy_on(self._bytes(size), src._bytes(size), stream)
+
+    def copy_from(self, mem, size):
+        """copy_from_device of a MemoryPointer, else copy_from_host."""
+        (self.copy_from_device if isinstance(mem, MemoryPointer) else self.copy_from_host)(mem, size)
+
+    def copy_from_async(self, mem, size, stream=None):
+        device = isinstance(mem, MemoryPointer)
+        (self.copy_from_device_async if device else self.copy_from_host_async)(mem, size, stream)
 
     def own(self):
         return self
 
     def __repr__(self):
-        return f"<MemoryPointer {self.device_pointer:#x}, {self.size} bytes on {self.owner.device}>"
+        return f"<MemoryPointer {self.device_pointer:#x}, {self.size} bytes on {self._array.device}>"
+
+
+def _host(mem, size):
+    """Host memory by its address, as bytes."""
+    at = mem.value if isinstance(mem, ctypes.c_void_p) else int(getattr(mem, "ptr", mem))
+    return (ctypes.c_ubyte * size).from_address(at or 0)
 
 
 # ---- shapes and layouts ----
@@ -51,7 +117,7 @@ def _shape(shape):
 
 
 def _order(shape, dtype, strides, order):
-    """"C" or "F" of what was asked for; ValueError: other strides."""
+    """ "C" or "F" of what was asked for; ValueError: other strides."""
     if order not in ("C", "F"):
         raise ValueError(f"order is 'C' or 'F', not {order!r}")
     if strides is None:

@@ -1,4 +1,8 @@
-"""Streams and events by numba.cuda's names; they are treadle.Stream and treadle.Event."""
+"""Streams and events by numba.cuda's and CuPy's names; they are treadle.Stream and treadle.Event.
+
+A thread has a current stream (``with stream:``, ``stream.use()``): kernels of CUDA C++ and copies that name no stream
+go there. What arrays compute runs on the device's default stream all the same; both wait for each other.
+"""
 
 import contextlib
 import os
@@ -11,6 +15,7 @@ from .. import _core
 # Streams with callbacks, by device and number: a thread of each takes what is queued, in order.
 _callers = {}
 _lock = threading.Lock()
+_local = threading.local()
 _IDLE = 5.0  # seconds that such a thread waits for more
 
 
@@ -64,7 +69,75 @@ def given(stream, device):
     return found if found.ptr else None
 
 
+def get_current_stream(device_id=None):
+    """The thread's current stream, if it is one of the current device (or that of the number); else the default one."""
+    from ._devices import number
+
+    device = _core.device() if device_id is None else number(device_id)
+    found = _core._current_stream(device)
+    return _core._stream_of(device, 0) if found is None else found
+
+
+class ExternalStream:
+    """ExternalStream(ptr, device_id=-1): a treadle.Stream over a stream of another library, by its CUstream as a
+    number. It has to live until its work is done."""
+
+    def __new__(cls, ptr, device_id=-1):
+        from ._devices import number
+
+        return _core._stream_of(None if device_id < 0 else number(device_id), ptr)
+
+
+def get_elapsed_time(start_event, end_event):
+    """Milliseconds from one event to the other, both recorded and passed."""
+    return start_event.elapsed(end_event)
+
+
 # ---- methods of Stream ----
+
+
+def use(self):
+    _core._use_stream(self)
+    return self
+
+
+def enter(self):
+    if not hasattr(_local, "outer"):
+        _local.outer = []
+    _local.outer.append(_core._current_stream(self.device))
+    _core._use_stream(self)
+    return self
+
+
+def leave(self, *exc):
+    _core._use_stream(_local.outer.pop())
+
+
+def record(self, event=None):
+    event = _core.Event(self.device) if event is None else event
+    return event.record(self)
+
+
+def launch_host_func(self, callback, arg=None):
+    add_callback(self, lambda stream, status, given: callback(given), arg)
+
+
+def begin_capture(self, mode=None):
+    from ._graphs import begin
+
+    begin(self)
+
+
+def end_capture(self):
+    from ._graphs import end
+
+    return end(self)
+
+
+def is_capturing(self):
+    from ._graphs import is_open
+
+    return is_open(self)
 
 
 def handle(self):

@@ -1,0 +1,7 @@
+"""What profilers outside of the process collect, by CuPy's names: start(), stop(). treadle.profile() profiles by
+itself."""
+
+from ._devices import profile_start as start
+from ._devices import profile_stop as stop
+
+__all__ = ["start", "stop"]

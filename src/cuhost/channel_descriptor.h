@@ -1,0 +1,3 @@
+// channel_descriptor.h - what it declares for kernels is declared already.
+#pragma once
+#include "treadle_cuda.h"

@@ -1,0 +1,36 @@
+// cooperative_groups/reduce.h - one value of all of a group's.
+#ifndef TD_CU_CG_REDUCE_H
+#define TD_CU_CG_REDUCE_H
+#pragma GCC system_header
+#include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+#define TD_CU_OPERATION(name, expression)                                                                              \
+    template <class T = void> struct name {                                                                            \
+        T operator()(const T &a, const T &b) const { return expression; }                                              \
+    };                                                                                                                 \
+    template <> struct name<void> {                                                                                    \
+        template <class T> T operator()(const T &a, const T &b) const { return expression; }                           \
+    };
+TD_CU_OPERATION(plus, a + b)
+TD_CU_OPERATION(less, b < a ? b : a)
+TD_CU_OPERATION(greater, a < b ? b : a)
+TD_CU_OPERATION(bit_and, a &b)
+TD_CU_OPERATION(bit_or, a | b)
+TD_CU_OPERATION(bit_xor, a ^ b)
+#undef TD_CU_OPERATION
+
+// In the order of ranks, in every thread.
+template <class G, class T, class Op> inline T reduce(const G &g, T v, Op op)
+{
+    T r = g.shfl(v, 0);
+
+    for (unsigned i = 1; i < g.size(); i++)
+        r = op(r, g.shfl(v, int(i)));
+    return r;
+}
+
+} // namespace cooperative_groups
+
+#endif

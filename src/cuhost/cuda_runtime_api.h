@@ -1,0 +1,3 @@
+// cuda_runtime_api.h - what it declares for kernels is declared already.
+#pragma once
+#include "treadle_cuda.h"

@@ -1,0 +1,3 @@
+// curand.h - see curand_kernel.h.
+#pragma once
+#include "curand_kernel.h"

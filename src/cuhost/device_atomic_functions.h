@@ -1,0 +1,3 @@
+// device_atomic_functions.h - what it declares for kernels is declared already.
+#pragma once
+#include "treadle_cuda.h"

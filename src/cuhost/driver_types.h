@@ -1,0 +1,3 @@
+// driver_types.h - what it declares for kernels is declared already.
+#pragma once
+#include "treadle_cuda.h"

@@ -1,0 +1,3 @@
+// sm_32_intrinsics.h - what it declares for kernels is declared already.
+#pragma once
+#include "treadle_cuda.h"

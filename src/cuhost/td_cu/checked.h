@@ -1,0 +1,81 @@
+// checked.h - debug mode: an access through a name is checked before it is done.
+//
+// The rewriter makes  td_cu::at("f", "x", __FILE__, __LINE__, threadIdx, blockIdx, x, i)  of  x[i]  and  *td_cu::one(…, x)  of  *x.
+// Arrays know their length; memory of the device has its allocation, dynamic shared memory the launch's size.  Of an
+// address that is in none of them nothing is known.
+#ifndef TD_CU_CHECKED_H
+#define TD_CU_CHECKED_H
+
+namespace td_cu {
+
+template <class T> struct count_of { static constexpr size_t of = 0; };
+template <class T, size_t N> struct count_of<T[N]> { static constexpr size_t of = N; };
+template <class T> struct pointed { static constexpr size_t size = 0; };
+template <class T> struct pointed<T *> { static constexpr size_t size = size_of<typename bare<T>::type>::is; };
+template <class T> struct pointed<T *const> : pointed<T *> {};
+
+// Bytes from p to the end of what it points into, and from its start to p.
+__attribute__((unused)) static size_t extent(const void *p, size_t *before)
+{
+    const char *at = static_cast<const char *>(p), *shared = shared_now;
+    size_t first = (nstatic + 63) / 64 * 64;
+
+    *before = 0;
+    if (shared && at >= shared + first && at <= shared + first + block_now->nshared) {
+        *before = size_t(at - shared - first);
+        return first + block_now->nshared - size_t(at - shared);
+    }
+    return host->extent(p, before);
+}
+
+[[noreturn]] __attribute__((noinline, cold, unused)) static void
+beyond(const char *f, const char *name, const char *file, int line, thread_index t, block_index b, long long i, long long low, long long n)
+{
+    if (low)
+        fail(t, b, "%s:%d: %s: index %lld of %s is out of bounds: there are the elements %lld to %lld", file, line, f, i, name, -low, n - 1);
+    fail(t, b, "%s:%d: %s: index %lld is out of bounds for %s with size %lld", file, line, f, i, name, n);
+}
+
+template <class A, class I>
+TD_CU_INLINE void check(const char *f, const char *name, const char *file, int line, thread_index t, block_index b, A &a, I i, bool end)
+{
+    if constexpr (count_of<A>::of != 0) {
+        if ((long long)i < 0 || (unsigned long long)i >= count_of<A>::of + end)
+            beyond(f, name, file, line, t, b, (long long)i, 0, count_of<A>::of);
+    } else if constexpr (pointed<A>::size != 0) {
+        size_t before, n = extent(a, &before);
+        const long long most = (long long)(n / pointed<A>::size), low = (long long)(before / pointed<A>::size);
+
+        if ((n || before) && ((long long)i < -low || (long long)i >= most + end))
+            beyond(f, name, file, line, t, b, (long long)i, low, most);
+    }
+}
+
+template <class A, class I>
+TD_CU_INLINE decltype(auto) at(const char *f, const char *name, const char *file, int line, thread_index t, block_index b, A &a, I i)
+{
+    if constexpr (count_of<A>::of != 0 || pointed<A>::size != 0)
+        check(f, name, file, line, t, b, a, i, false);
+    return (a[i]);
+}
+
+// &x[i]: one behind the last may be named.
+template <class A, class I>
+TD_CU_INLINE decltype(auto) near(const char *f, const char *name, const char *file, int line, thread_index t, block_index b, A &a, I i)
+{
+    if constexpr (count_of<A>::of != 0 || pointed<A>::size != 0)
+        check(f, name, file, line, t, b, a, i, true);
+    return (a[i]);
+}
+
+template <class P>
+TD_CU_INLINE P one(const char *f, const char *name, const char *file, int line, thread_index t, block_index b, P p)
+{
+    if constexpr (pointed<P>::size != 0)
+        check(f, name, file, line, t, b, p, 0, false);
+    return p;
+}
+
+} // namespace td_cu
+
+#endif

@@ -1,0 +1,3 @@
+// texture_indirect_functions.h - what it declares for kernels is declared already.
+#pragma once
+#include "treadle_cuda.h"

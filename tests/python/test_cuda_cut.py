@@ -1,0 +1,118 @@
+"""CUDA C++ on the CPU: kernels cut at their barriers compute what threads that take turns compute."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle import _core
+
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "ir" / "cxx"
+BLOCKS = [(64, 1, 1), (16, 4, 1), (4, 4, 4)]
+LENGTHS = [1, 6, 9, 20]
+GRID = 3
+INSTANCES = ("templated<64, double, true>", "templated<64, float, false>")
+ODD = re.findall(r"__global__ void (\w+)", (FOLDER / "odd.cu").read_text())
+ODD = [name for name in ODD if name != "templated"] + list(INSTANCES)
+
+
+def needs_compiler():
+    try:
+        _core.program('extern "C" __global__ void f() {}', device="cpu")
+    except td.MissingLibraryError as e:
+        pytest.skip(str(e))
+
+
+def odd_results():
+    """y of each kernel of odd.cu, block shape and n."""
+    p = _core.program((FOLDER / "odd.cu").read_text(), device="cpu", file="odd.cu", names=INSTANCES)
+    rng = np.random.default_rng(7)
+    out = {}
+    for name in ODD:
+        for block in BLOCKS:
+            for n in LENGTHS:
+                x = td.asarray(rng.random(GRID * 64, "f4"), device="cpu")
+                y = td.zeros(GRID * 64, "f4", device="cpu")
+                p.kernel(name)(GRID, block, (x, y, n), shared=4 * 64)
+                out[f"{name} {block} {n}"] = np.array(y.get())
+    return out
+
+
+def cut_results():
+    """Results of the kernels of cut.cu, with what NumPy says where it can: name -> (result, expected or None)."""
+    p = _core.program((FOLDER / "cut.cu").read_text(), device="cpu", file="cut.cu")
+    rng = np.random.default_rng(3)
+    out = {}
+
+    def run(name, grid, block, args, result, want, shared=0):
+        arrays = [td.asarray(a, device="cpu") if isinstance(a, np.ndarray) else a for a in args]
+        p.kernel(name)(grid, block, tuple(arrays), shared=shared)
+        out[name] = (np.array(arrays[result].get()), want)
+
+    def random(*shape):
+        return rng.integers(0, 8, shape).astype("f4")
+
+    a, b = random(50, 50), random(50, 50)
+    run("matmul", (4, 4), (16, 16), (a, b, np.zeros_like(a), 50), 2, a @ b)
+    x = random(1000)
+    run("reduce", 2, 256, (x, np.zeros(2, "f4"), 1000), 1, np.array([x[:512].sum(), x[512:].sum()]), 1024)
+    x = random(128)
+    run("scan", 1, 64, (x, np.zeros_like(x), 128), 1, np.concatenate([[0], np.cumsum(x)[:-1]]), 4 * 128)
+    run("hillis", 1, 128, (x, np.zeros_like(x), 128), 1, np.concatenate([[0], np.cumsum(x)[:-1]]), 8 * 128)
+    x = random(700)
+    want = np.convolve(x, np.ones(7), "same")
+    x_args = (x, np.zeros_like(x), 700)
+    run("stencil", 3, 256, x_args, 1, None)
+    edges = (np.arange(700) < 697) & True
+    assert np.array_equal(out["stencil"][0][edges], want[edges])  # beyond the end the last block's threads load nothing
+    a = random(70, 50)
+    run("transpose", (2, 3), (32, 8), (np.zeros((50, 70), "f4"), a, 50, 70), 0, a.T)
+    x = random(5000)
+    run("warpsum", 4, 128, (x, np.zeros(4, "f4"), 5000), 1,
+        np.array([x[[i for i in range(5000) if i // 128 % 4 == k]].sum() for k in range(4)]))
+    g = rng.integers(0, 2, (40, 60)).astype("u1")
+    n = sum(np.roll(g, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)) - g
+    run("life", (4, 3), (16, 16), (g, np.zeros_like(g), 60, 40), 1, ((n == 3) | ((n == 2) & (g == 1))).astype("u1"))
+    run("divergent", 1, 64, (random(64), 256), 0, None)
+    run("shift", 2, 64, (random(128), np.zeros(128, "f4"), 5), 1, None)
+    return out
+
+
+def test_what_they_compute():
+    needs_compiler()
+    for name, (got, want) in cut_results().items():
+        if want is not None:
+            np.testing.assert_array_equal(got, want, err_msg=name)
+
+
+def test_as_threads_that_take_turns(tmp_path):
+    needs_compiler()
+    env = dict(os.environ, TREADLE_KERNELS="switch", TREADLE_CACHE_DIR=str(tmp_path / "cache"))
+    subprocess.run([sys.executable, __file__, str(tmp_path / "turns.npz")], env=env, check=True, timeout=600)
+    turns = np.load(tmp_path / "turns.npz")
+    here = odd_results() | {k: v[0] for k, v in cut_results().items()}
+    assert set(turns.files) == set(here)
+    for name, got in here.items():
+        np.testing.assert_array_equal(got, turns[name], err_msg=name)
+
+
+def test_warps_in_step():
+    """Sums through volatile memory: what the last five additions of many a reduction count on."""
+    needs_compiler()
+    p = _core.program((FOLDER / "odd.cu").read_text(), device="cpu", file="odd.cu")
+    x = np.random.default_rng(1).integers(0, 9, 3 * 64).astype("f4")
+    for block in BLOCKS:
+        y = td.zeros(3 * 64, "f4", device="cpu")
+        p.kernel("in_step")(3, block, (td.asarray(x, device="cpu"), y, 1), shared=256)
+        warps, got = x.reshape(3, 64)[:, :32], np.array(y.get()).reshape(3, 64)
+        np.testing.assert_array_equal(got[:, :32], np.cumsum(warps, axis=1))
+        np.testing.assert_array_equal(got[:, 32:], np.repeat(warps.sum(1)[:, None], 32, 1))
+
+
+if __name__ == "__main__":
+    np.savez(sys.argv[1], **odd_results(), **{k: v[0] for k, v in cut_results().items()})

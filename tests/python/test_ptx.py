@@ -1,0 +1,62 @@
+"""The PTX of all kernels that the tests of this run have made for the null device is what ptxas takes.
+
+Compiled code is kept in the cache's folder, the null device's as PTX. conftest.py puts this file's tests behind all others;
+a sixteenth of the kernels, chosen by their hash, is assembled, all of them with TREADLE_TEST_PTX=all.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import pytest
+
+import treadle as td
+from treadle import cuda
+
+PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+FEW = 40  # all of them are assembled
+
+pytestmark = [pytest.mark.last, pytest.mark.skipif(not PTXAS, reason="ptxas of the CUDA toolkit is not here")]
+
+
+def kept(since):
+    """Name → PTX of what has been compiled since that time; the name is the kernel's hash."""
+    folder = pathlib.Path(os.environ.get("TREADLE_CACHE_DIR") or pathlib.Path.home() / ".cache" / "treadle")
+    found = {}
+    for f in folder.glob("*.null"):
+        if f.stat().st_mtime >= since - 1:
+            data = f.read_bytes()
+            found[f.stem] = data[data.index(b"//") :].rstrip(b"\0")
+    return found
+
+
+def refused(name, text, folder):
+    """What ptxas says of the text; nothing where it takes it."""
+    (folder / f"{name}.ptx").write_bytes(text)
+    run = [PTXAS, "-O1", "-arch=sm_80", "-o", os.devnull, f"{name}.ptx"]  # one file a run: it crashes over many
+    r = subprocess.run(run, cwd=folder, capture_output=True, text=True)
+    return r.stderr if r.returncode else ""
+
+
+def test_all_kernels_of_this_run(request, tmp_path):
+    salt = time.time_ns()  # in no cache
+
+    @cuda.jit
+    def at_least_this(a):
+        a[cuda.grid(1)] += salt
+
+    with td.device("null"):
+        at_least_this[1, 8](td.zeros(8, dtype=int))
+    texts = kept(request.config.treadle_begun)
+    if os.environ.get("TREADLE_TEST_PTX") != "all" and len(texts) > FEW:
+        texts = {n: t for n, t in texts.items() if n.endswith("0")}
+    assert texts
+    said = {name: error for name, text in texts.items() if (error := refused(name, text, tmp_path))}
+    assert not said, "\n".join(f"{n}: {e}" for n, e in said.items())[:5000]
+
+
+def test_what_is_no_ptx_is_refused(tmp_path):
+    text = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { add.s32; }\n"
+    assert "broken.ptx" in refused("broken", text, tmp_path)
