@@ -42,7 +42,8 @@ td_jit_object(const td_fn *f, void **out, size_t *nbytes)
     st = td_jit_widen(f, low->vector_bytes, &mem, &wide);
     if (st == TD_SKIP || (!st && wide.simt))
         st = td_fail(TD_ERR_VALUE,
-                     "kernel %s: on a CPU its threads take turns or are interpreted, which an object alone cannot: "
+                     "kernel %s: on a CPU its threads take turns or are interpreted, which an "
+                     "object alone cannot: "
                      "TREADLE_DUMP=wide says why",
                      f->name);
     if (!st)
