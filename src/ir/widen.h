@@ -22,6 +22,8 @@ enum { TD_WIDE_WORDS = 6, TD_WIDE_THREADS = 1024 };
  * must take turns (turns.h); out is then unusable. */
 td_status td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why);
 
+bool td_fn_has_functions(const td_fn *f);
+
 /* waits.c: does a loop of f, which has been finished, seem to wait for what another thread writes? */
 td_status td_fn_waits(const td_fn *f, td_arena *mem, bool *out);
 
