@@ -4,6 +4,7 @@ The names come from the compiler's table; @covers says which a test is about, an
 """
 
 import os
+
 import numpy as np
 import pytest
 from kernel_names import assemble, cuda_names, function, run, typed_names
