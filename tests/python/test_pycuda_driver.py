@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -605,7 +606,7 @@ def test_settings(ctx):
     cuda.Context.set_shared_config(cuda.shared_config.FOUR_BYTE_BANK_SIZE)
     assert isinstance(cuda.Context.get_shared_config(), cuda.shared_config)
     for wrong in (cuda.Context.set_cache_config, cuda.Context.set_shared_config):
-        with pytest.raises(cuda.LogicError):
+        with pytest.raises(ValueError):
             wrong(77)
 
 
@@ -798,7 +799,7 @@ def _all_kinds(k, image):
     del stream, event, memory
 
 
-@pytest.mark.parametrize("name", ["cpu", "null"])
+@pytest.mark.parametrize("name", DEVICES)
 def test_memory_stays_flat(name):
     """Streams, events, allocations and modules that come and go leave nothing. TREADLE_TEST_ROUNDS=100000 takes longer."""
     rounds = int(os.environ.get("TREADLE_TEST_ROUNDS", "3000"))
@@ -816,7 +817,7 @@ def test_memory_stays_flat(name):
         gc.collect()
         stats = context._device.memory_stats()
         assert stats["used"] == used and stats["cached"] < 64 << 20
-        assert _resident() - resident < 4 << 20
+        assert _resident() - resident < (4 << 20 if name in ("cpu", "null") else 32 << 20)  # the driver keeps some
     finally:
         context.pop()
         td.use(None)
