@@ -47,13 +47,14 @@ def is_host(device):
 
 
 def include_option():
-    """The -I option for the folder of the package's headers, which texts for GPUs need where they include one."""
-    return "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+    """The -I option for the folder of headers that serve GPUs and CPUs; the other ones are a CPU's alone, and would
+    hide CUDA's of the same names."""
+    return "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "include", "both")
 
 
 def program(text, device, name, options):
     """The Program of a text that was put together, and whose errors name `name`.cu."""
-    if not is_host(device) and "cupy/" in text:
+    if "cupy/" in text:
         options = (*options, include_option())
     return _core.program(text, device=device, file=name + ".cu", options=options)
 

@@ -13,6 +13,12 @@ td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out)
     td_status st;
 
     *out = td_fn_new(mem, f->name);
+    if (f->simt && td_fn_has_functions(f))
+        return td_fail(
+            TD_ERR_VALUE,
+            "kernel %s: it has functions that call themselves: the interpreter runs it on "
+            "the CPU",
+            f->name);
     if (f->simt && td_options()->kernels == TD_KERNELS_SWITCH)
         return td_fn_exits(f, mem, out);
     st =

@@ -6,6 +6,7 @@
 #include "python/kernel.h"
 
 #include "base/opts.h"
+#include "ir/widen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +220,8 @@ static td_status
 make_kernel(py_spec *s)
 {
     bool threads = s->home->how.mode == TD_MODE_KERNEL;
-    bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets();
+    bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU &&
+                      (td_jit_interprets() || td_fn_has_functions(&s->made.fn));
     td_status st;
     void *token;
     td_hash key;
