@@ -10,7 +10,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { WARP = 32, POISON = 0xa5, ALIGN = 128, PATIENCE = 16 /* turns of a loop until others go on */ };
+enum {
+    WARP = 32,
+    POISON = 0xa5,
+    ALIGN = 128,
+    PATIENCE = 16 /* turns of a loop until others go on */
+};
 
 static const char *
 file_of(const td_fn *f, uint32_t at)

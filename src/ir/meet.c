@@ -81,7 +81,7 @@ received(const td_turn *w, int k, uint32_t m)
 static void
 serve(td_turn *w, uint32_t m)
 {
-    uint64_t got[WARP];
+    uint64_t got[WARP] = {0};
 
     for (uint32_t left = m; left; left &= left - 1)
         got[__builtin_ctz(left)] = received(w, __builtin_ctz(left), m);

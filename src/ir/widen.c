@@ -36,8 +36,8 @@ refused(const wide *w, const td_inst *s)
     return NULL;
 }
 
-static bool
-has_functions(const td_fn *f)
+bool
+td_fn_has_functions(const td_fn *f)
 {
     for (uint32_t i = 0; i < f->n; i++)
         if (f->ins[i].op == OP_func)
@@ -89,7 +89,7 @@ td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why)
 
     TD_ASSERT(!in->st);
     *why = "it has functions, which run a lane each";
-    if (has_functions(in))
+    if (td_fn_has_functions(in))
         return TD_SKIP;
     TD_TRY(w_canon(in, out->mem, &own));
     TD_TRY(td_fn_waits(&own, out->mem, &waits));
@@ -126,7 +126,7 @@ td_fn_widen_loops(const td_fn *in, int vector_bytes, td_fn *out)
 
     for (uint32_t i = 0; i < in->n; i++)
         any |= in->ins[i].op == OP_for && (in->ins[i].flags & TD_INST_EACH);
-    if (!any || has_functions(in))
+    if (!any || td_fn_has_functions(in))
         return TD_SKIP;
     w.at = td_alloc_big(out->mem, (in->n + 1) * sizeof *w.at);
     if (!w.at)

@@ -116,7 +116,8 @@ gpu_load(td_dev *d, const char *name, const void *code, size_t nbytes, td_func *
     td_module *m = NULL;
     td_status st;
 
-    (void)nbytes, (void)turns;
+    (void)nbytes;
+    *turns = false;
     TD_TRY(td_module_load(d, code, &m));
     st = td_module_func(m, name, out);
     if (st)

@@ -21,7 +21,8 @@ typedef struct td_engine {
 const td_engine *td_jit_engine(td_dev *d); /* borrowed */
 
 /* What the CPU's compiler is given for f: f itself, or in mem, when f is the program of one of many threads, that
- * of a block or, where they have to take turns, of a thread (out->simt). */
+ * of a block or, where they have to take turns, of a thread (out->simt).  TD_SKIP: a kernel of
+ * threads with functions inside, which is interpreted. */
 td_status td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out);
 
 #endif

@@ -18,7 +18,8 @@ typedef td_status td_build(void *ctx, td_fn *f);
 
 /* `key` holds all that build() reads from ctx; jit adds build id, engine and architecture to it.
  * The kernel is borrowed and lives as long as the process.  A kernel of threads (td_fn.simt) runs on the CPU in
- * lanes, or where that cannot be its threads take turns. */
+ * lanes, or where that cannot be its threads take turns.  TD_SKIP: it has functions inside, and the interpreter runs
+ * it. */
 td_status td_jit_get(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out);
 td_status td_jit_launch(td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 const char *td_jit_name(const td_kernel *k); /* borrowed */
@@ -27,7 +28,7 @@ td_func    *td_jit_func(const td_kernel *k); /* borrowed; NULL: it is interprete
 const char *td_jit_label(const td_kernel *k);
 void        td_jit_set_label(td_kernel *k, const char *text); /* text: for the process's life */
 
-/* Kernels of threads on the CPU run by the interpreter: TREADLE_KERNELS=interpret.  Made as by td_jit_get, launched by td_jit_launch. */
+/* Kernels of threads on the CPU run by the interpreter: TREADLE_KERNELS=interpret, and those with functions inside.  Made as by td_jit_get, launched by td_jit_launch. */
 bool      td_jit_interprets(void);
 td_status td_jit_interpreted(td_dev *d, td_hash key, td_build *build, void *ctx, td_kernel **out);
 

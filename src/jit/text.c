@@ -22,6 +22,8 @@ td_jit_text(const td_fn *f, const char *stage, const char *arch, char **out)
     TD_TRY(td_jit_library(&low));
     if (!arch && strcmp(stage, "ptx") != 0)
         st = td_jit_widen(f, low->vector_bytes, &mem, &wide);
+    if (st == TD_SKIP)
+        st = td_fail(TD_ERR_VALUE, "kernel %s: the interpreter runs it on the CPU", f->name);
     if (!st)
         st = low->text(&wide, stage, arch, out);
     td_arena_free(&mem);
@@ -38,9 +40,10 @@ td_jit_object(const td_fn *f, void **out, size_t *nbytes)
 
     TD_TRY(td_jit_library(&low));
     st = td_jit_widen(f, low->vector_bytes, &mem, &wide);
-    if (!st && wide.simt)
+    if (st == TD_SKIP || (!st && wide.simt))
         st = td_fail(TD_ERR_VALUE,
-                     "kernel %s: on a CPU its threads take turns, which an object alone cannot: "
+                     "kernel %s: on a CPU its threads take turns or are interpreted, which an "
+                     "object alone cannot: "
                      "TREADLE_DUMP=wide says why",
                      f->name);
     if (!st)

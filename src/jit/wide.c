@@ -13,6 +13,11 @@ td_jit_widen(const td_fn *f, int vector_bytes, td_arena *mem, td_fn *out)
     td_status st;
 
     *out = td_fn_new(mem, f->name);
+    if (f->simt && td_fn_has_functions(f)) { /* they may call themselves: turns have small stacks */
+        if (td_dump_wants("wide"))
+            fprintf(stderr, "kernel %s is interpreted: it has functions inside\n", f->name);
+        return TD_SKIP;
+    }
     if (f->simt && td_options()->kernels == TD_KERNELS_SWITCH)
         return td_fn_exits(f, mem, out);
     st =

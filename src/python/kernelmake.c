@@ -6,6 +6,7 @@
 #include "python/kernel.h"
 
 #include "base/opts.h"
+#include "ir/widen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -220,7 +221,7 @@ make_kernel(py_spec *s)
 {
     bool threads = s->home->how.mode == TD_MODE_KERNEL;
     bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets();
-    td_status st;
+    td_status st = TD_SKIP;
     void *token;
     td_hash key;
 
@@ -229,10 +230,10 @@ make_kernel(py_spec *s)
     s->made.fn.simt = threads;
     key = td_fn_hash(&s->made.fn);
     token = td_graph_unlock();
-    if (interprets)
-        st = td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
-    else
+    if (!interprets)
         st = td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
+    if (st == TD_SKIP)
+        st = td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
     td_graph_lock(token);
     return st;
 }

@@ -280,7 +280,8 @@ takes_turns(const kase *k, const td_fn *f)
                (!k->must_fail || strstr(k->fails, "divergent"));
 
     for (uint32_t i = 0; i < f->n; i++)
-        can = can && f->ins[i].op != OP_parallel && f->ins[i].op != OP_take;
+        can = can && f->ins[i].op != OP_parallel && f->ins[i].op != OP_take &&
+              f->ins[i].op != OP_func;
     return can;
 }
 

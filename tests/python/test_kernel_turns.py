@@ -218,7 +218,10 @@ def test_exchanges_of_halves_and_of_those_who_are_there(dev):
     out = run(kernel, 1, 32, np.zeros((5, 32), np.int64))[0]
     i = np.arange(32)
     half = np.where(i < 16, 0xFFFF, 0xFFFF0000)
-    bits = lambda mask: int(sum(1 << int(k) for k in np.flatnonzero(mask)))
+
+    def bits(mask):
+        return int(sum(1 << int(k) for k in np.flatnonzero(mask)))
+
     assert np.array_equal(out[0], (i & 16) + i * 3 % 16)
     assert np.array_equal(out[1], bits(i % 3 == 0) & half)
     assert np.array_equal(out[2], [bits(i % 5 == k % 5) & int(half[k]) for k in i])
