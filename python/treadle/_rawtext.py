@@ -13,6 +13,7 @@ import numpy
 
 from . import _core
 
+HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_cuda_headers")
 THREADS = 256  # of a GPU's block
 _PIECE = 16384  # elements that are worth a thread of a CPU
 
@@ -47,9 +48,8 @@ def is_host(device):
 
 
 def include_option():
-    """The -I option for the folder of headers that serve GPUs and CPUs; the other ones are a CPU's alone, and would
-    hide CUDA's of the same names."""
-    return "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "include", "both")
+    """The -I option for the folder of headers that are the same for GPUs and CPUs."""
+    return "-I" + HEADERS
 
 
 def program(text, device, name, options):

@@ -693,6 +693,7 @@ def test_devices_in_numbers(ctx):
     assert tools.OccupancyRecord(data, 512, registers=128).limited_by == "regs"
     with pytest.raises(ValueError):
         tools.OccupancyRecord(data, 2048)
+    assert characterize.sizeof("pair", "struct pair { int a; double b; };") == 16
     assert characterize.has_stack() and characterize.has_double_support()
     assert [characterize.sizeof(t) for t in ("int", "unsigned long long", "float *", "const char", "unsigned")] == [
         4,

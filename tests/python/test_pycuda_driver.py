@@ -467,6 +467,38 @@ def test_events_of_other_processes(ctx):
         cuda.Event.from_ipc_handle(b"123")
 
 
+def test_any_order_that_streams_and_events_allow():
+    """Work done late, in an order drawn by chance: memory, host memory and events outlive what is given to streams."""
+    lib = ctypes.CDLL(str(pathlib.Path(td.__file__).parent / "libtreadle.so"))
+    context = cuda.Device("null").make_context()
+    try:
+        for seed in range(1, 40):
+            lib.td_null_delay(ctypes.c_uint64(seed))
+            s, t = cuda.Stream(), cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+            x = cuda.pagelocked_empty(500, np.int32)
+            x[:] = np.arange(500) * seed
+            expected = x.copy()
+            a, b = cuda.mem_alloc_like(x), cuda.mem_alloc_like(x)
+            cuda.memcpy_htod_async(a, x, s)
+            t.wait_for_event(cuda.Event().record(s))
+            cuda.memcpy_dtod_async(b, a, x.nbytes, t)
+            del a, x  # both may still be read
+            gc.collect()
+            for _ in range(4):
+                cuda.memset_d32_async(cuda.mem_alloc(2000), 0xFFFFFFFF, 500, s)
+                cuda.pagelocked_empty(500, np.int32)[:] = -1
+            y = cuda.pagelocked_zeros(500, np.int32)
+            cuda.memcpy_dtoh_async(y, b, t)
+            done = cuda.Event().record(t)
+            del t
+            done.synchronize()
+            np.testing.assert_array_equal(y, expected, err_msg=f"seed {seed}")
+    finally:
+        lib.td_null_delay(ctypes.c_uint64(0))
+        context.pop()
+        td.use(None)
+
+
 # ---- contexts ----
 
 

@@ -10,12 +10,12 @@ import numpy
 
 from .. import _core, _rawtext
 from ._gpuarray import GPUArray
-from ._kerneltext import HEAD, HEADERS, built
+from ._kerneltext import HEAD, built
 from ._launch import runs_on_host, splay
 from .tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 
 __all__ = [
-    "HEADERS", "ElementwiseKernel", "ScalarArg", "VectorArg", "dtype_to_ctype", "get_elwise_kernel",
+    "ElementwiseKernel", "ScalarArg", "VectorArg", "dtype_to_ctype", "get_elwise_kernel",
     "get_elwise_kernel_and_types", "get_elwise_module", "get_elwise_range_module", "get_linear_combination_kernel",
 ]  # fmt: skip
 
