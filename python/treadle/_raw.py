@@ -150,7 +150,7 @@ def compiled(code, translate_cucomplex, options, names, device):
     """The Program of a text; cuComplex.h's names become CuPy's complex<> where they are to."""
     if translate_cucomplex:
         code = _COMPLEX + "#line 1\n" + code.replace("#include <cuComplex.h>", "").replace('#include "cuComplex.h"', "")
-    if "cupy/complex.cuh" in code and not _rawtext.is_host(device):
+    if "cupy/complex.cuh" in code:
         options = (*options, _rawtext.include_option())
     return _core.program(code, device=device, options=options, names=names)
 

@@ -13,6 +13,7 @@ import numpy
 
 from . import _core
 
+HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_cuda_headers")
 THREADS = 256  # of a GPU's block
 _PIECE = 16384  # elements that are worth a thread of a CPU
 
@@ -47,13 +48,13 @@ def is_host(device):
 
 
 def include_option():
-    """The -I option for the folder of the package's headers, which texts for GPUs need where they include one."""
-    return "-I" + os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+    """The -I option for the folder of headers that are the same for GPUs and CPUs."""
+    return "-I" + HEADERS
 
 
 def program(text, device, name, options):
     """The Program of a text that was put together, and whose errors name `name`.cu."""
-    if not is_host(device) and "cupy/" in text:
+    if "cupy/" in text:
         options = (*options, include_option())
     return _core.program(text, device=device, file=name + ".cu", options=options)
 

@@ -11,7 +11,6 @@
 #include "base/stacks.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,6 @@ typedef struct
 
 typedef struct fiber {
     td_context at;
-    bool started;
     size_t stack;
     uint64_t *wait; /* NULL: for nothing */
     members with;
@@ -37,6 +35,7 @@ typedef struct fiber {
 
 typedef struct run {
     int n, self, nalive;
+    int nstarted;  /* those below have started: turns ascend, so nobody starts before a lower one */
     bool returned; /* some have, since waiting ones were looked at */
     size_t nstack; /* that have been taken */
     size_t nfree;  /* of these, stacks whose fiber has returned */
@@ -156,8 +155,9 @@ context_of(run *r, int i)
     if (!f)
         return &r->home;
     r->self = i;
-    if (!f->started) {
-        f->started = true;
+    if (i == r->nstarted) {
+        r->nstarted++;
+        f->wait = NULL;
         f->stack = r->nfree ? r->free[--r->nfree] : r->nstack++;
         td_context_make(&f->at, td_stack(f->stack), TD_STACK_BYTES, f->stack * SKEW % 4096, enter);
     }
@@ -200,10 +200,11 @@ enter(void)
         r->fn(r->ctx, i);
         returns(r, i);
         next = next_turn(r);
-        if (next >= 0 && !r->f[next].started) {
+        if (next == r->nstarted) {
             fiber *heir = &r->f[next];
 
-            heir->started = true;
+            r->nstarted++;
+            heir->wait = NULL;
             heir->stack = f->stack;
             heir->at.stack = f->at.stack;
             heir->at.nbytes = f->at.nbytes;
@@ -233,21 +234,20 @@ wait_for(uint64_t *state, members with)
     go(r);
 }
 
-/* Memory of a run's own: one piece. */
+/* Memory of a run's own: one piece.  A fiber's is not cleared before it starts. */
 static void *
 lay(run *r, int n)
 {
-    size_t words = (size_t)nwords(n),
-           nbytes = 2 * words * sizeof(uint64_t) + (size_t)n * sizeof(size_t);
-    char *p = calloc(1, nbytes + (size_t)n * sizeof(fiber) + sizeof(max_align_t));
+    size_t words = (size_t)nwords(n), count = (size_t)n;
+    fiber *p = malloc(count * sizeof *p + 2 * words * sizeof(uint64_t) + count * sizeof(size_t));
 
     if (!p)
         return NULL;
-    r->ready = (uint64_t *)(void *)p;
+    r->f = p;
+    r->ready = (uint64_t *)(void *)(p + count);
     r->alive = r->ready + words;
     r->free = (size_t *)(void *)(r->alive + words);
-    r->f = (fiber *)(void *)(p + (nbytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
-                                     sizeof(max_align_t));
+    memset(r->ready, 0, 2 * words * sizeof(uint64_t));
     for (int i = 0; i < n; i++)
         r->alive[i / 64] = r->ready[i / 64] |= (uint64_t)1 << i % 64;
     return p;
@@ -265,11 +265,11 @@ stuck(const run *r)
             who[shown++] = i;
     for (int k = 0; k < shown; k++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%d", k ? ", " : "", who[k]);
-    return td_fail(TD_ERR_THREADS,
-                   "%d of %d threads of a block wait for others that never come (threads %s%s): "
-                   "all threads of a "
-                   "barrier or of a mask must come to the same one",
-                   r->nalive, r->n, text, r->nalive > shown ? ", …" : "");
+    return td_fail(
+        TD_ERR_THREADS,
+        "%d of %d threads of a block wait for others that never come (threads %s%s): all "
+        "threads of a barrier or of a mask must come to the same one",
+        r->nalive, r->n, text, r->nalive > shown ? ", …" : "");
 }
 
 td_status

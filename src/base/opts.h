@@ -12,7 +12,7 @@ typedef enum td_kernels {
 
 typedef struct td_opts {
     const char *device;    /* TREADLE_DEVICE: "cpu", "cuda:1", "null"; NULL: the best there is */
-    const char *dump;      /* TREADLE_DUMP: comma-separated stages of ir, wide, llvm, ptx, asm; NULL: none */
+    const char *dump;      /* TREADLE_DUMP: comma-separated stages of ir, wide, llvm, ptx, asm, cxx; NULL: none */
     const char *cache_dir; /* TREADLE_CACHE_DIR; NULL: ~/.cache/treadle; "" : no disk cache */
     size_t      cache_size; /* TREADLE_CACHE_SIZE: most bytes of it, "512M"; 0: no bound; 1 GiB */
     const char *cpu;       /* TREADLE_CPU: "x86-64-v2", "-v3" or "-v4": code for no more than that; NULL: the host */

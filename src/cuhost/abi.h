@@ -53,10 +53,7 @@ typedef struct td_cu_host {
     size_t (*extent)(const void *p, size_t *before);
 } td_cu_host;
 
-enum {
-    TD_CU_SWITCHES = 1,    /* its threads are switched: slower than a loop over them */
-    TD_CU_COOPERATIVE = 2, /* uses grid.sync() */
-};
+enum { TD_CU_SWITCHES = 1 }; /* flags: its threads are switched: slower than a loop over them */
 
 typedef struct td_cu_kernel {
     const char        *name;  /* as it was asked for: "add", "f<float, 4>", "ns::g" */

@@ -4,12 +4,17 @@
 
 #include <string.h>
 
-static const char *const storage[] = {"const", "constexpr", "static", "register", "volatile", "typename", "struct", "extern",
-                                      "unsigned", "signed", "__shared__", "inline", NULL};
-static const char *const not_followed[] = {"goto", "asm", "__asm__", "__asm", "try", "catch", "co_await", "static", "thread_local",
-                                           "class", "union", "operator", "template", "volatile", "alloca", "setjmp", "this", NULL};
-static const char *const keyword[] = {"return", "else", "case", "do", "sizeof", "throw", "new", "delete", "and", "or", "not", NULL};
-static const char *const assigning[] = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", NULL};
+static const char *const storage[] = {"const",      "constexpr", "static", "register", "volatile",
+                                      "typename",   "struct",    "extern", "unsigned", "signed",
+                                      "__shared__", "inline",    NULL};
+static const char *const not_followed[] = {
+    "goto",     "asm",      "__asm__",      "__asm",  "try",   "catch",
+    "co_await", "static",   "thread_local", "class",  "union", "operator",
+    "template", "volatile", "alloca",       "setjmp", "this",  NULL};
+static const char *const keyword[] = {"return", "else",   "case", "do", "sizeof", "throw",
+                                      "new",    "delete", "and",  "or", "not",    NULL};
+static const char *const assigning[] = {
+    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", NULL};
 
 static uint32_t statement(cx_body *b, uint32_t i, uint32_t end, uint32_t scope_end);
 
@@ -32,12 +37,17 @@ value_ends(const cx_body *b, uint32_t i)
     const tok *t = at(b, i);
 
     return t->kind == TOK_NUMBER || t->kind == TOK_STRING || t->kind == TOK_CHAR ||
-           (t->kind == TOK_WORD && !td_tok_among(t, keyword)) || td_tok_is(t, ")") || td_tok_is(t, "]");
+           (t->kind == TOK_WORD && !td_tok_among(t, keyword)) || td_tok_is(t, ")") ||
+           td_tok_is(t, "]");
 }
 
 bool
 td_body_unary(const cx_body *b, uint32_t i)
 {
+    static const char *const heads[] = {"if", "while", "for", "switch", NULL};
+
+    if (is(b->j, i - 1, ")") && td_tok_among(at(b, at(b, i - 1)->match - 1), heads))
+        return true;
     return !value_ends(b, i - 1);
 }
 
@@ -48,7 +58,8 @@ td_body_find(const cx_body *b, const tok *word, uint32_t where)
         for (uint32_t v = b->nlocal; v-- > 0;) {
             const cx_local *l = &b->local[v];
 
-            if (l->at <= where && where < l->scope_end && l->name->n == word->n && memcmp(l->name->s, word->s, word->n) == 0)
+            if (l->at <= where && where < l->scope_end && l->name->n == word->n &&
+                memcmp(l->name->s, word->s, word->n) == 0)
                 return v;
         }
     return UINT32_MAX;
@@ -94,7 +105,9 @@ type_name(const cx_body *b, uint32_t i, uint32_t end)
             any = true;
         else if (td_tok_among(t, storage))
             continue;
-        else if ((td_tok_is(t, "__align__") || td_tok_is(t, "alignas") || td_tok_is(t, "__attribute__")) && is(b->j, i + 1, "("))
+        else if ((td_tok_is(t, "__align__") || td_tok_is(t, "alignas") ||
+                  td_tok_is(t, "__attribute__")) &&
+                 is(b->j, i + 1, "("))
             i = at(b, i + 1)->match;
         else
             break;
@@ -126,15 +139,16 @@ declares(const cx_body *b, uint32_t i, uint32_t end, uint32_t *base_end)
     if (!j || td_tok_among(at(b, i), keyword))
         return 0;
     *base_end = j;
-    for (name = j; name < end && (is(b->j, name, "*") || is(b->j, name, "&") || is(b->j, name, "const") ||
-                                  is(b->j, name, "__restrict__") || is(b->j, name, "__restrict"));)
+    for (name = j;
+         name < end && (is(b->j, name, "*") || is(b->j, name, "&") || is(b->j, name, "const") ||
+                        is(b->j, name, "__restrict__") || is(b->j, name, "__restrict"));)
         name++;
     if (name >= end || at(b, name)->kind != TOK_WORD || td_tok_among(at(b, name), storage))
         return 0;
     if (name > j && !certain && td_body_find(b, at(b, i), i) != UINT32_MAX)
         return 0; /* a * b */
-    return is(b->j, name + 1, "=") || is(b->j, name + 1, ";") || is(b->j, name + 1, ",") || is(b->j, name + 1, "[") ||
-                   is(b->j, name + 1, "(") || is(b->j, name + 1, "{")
+    return is(b->j, name + 1, "=") || is(b->j, name + 1, ";") || is(b->j, name + 1, ",") ||
+                   is(b->j, name + 1, "[") || is(b->j, name + 1, "(") || is(b->j, name + 1, "{")
                ? name
                : 0;
 }
@@ -153,7 +167,8 @@ declarator(cx_body *b, cx_local l, uint32_t i, uint32_t end)
         }
         if (is(b->j, i, "*"))
             l.is_const = false;
-        while (is(b->j, i + 1, "const") || is(b->j, i + 1, "__restrict__") || is(b->j, i + 1, "__restrict"))
+        while (is(b->j, i + 1, "const") || is(b->j, i + 1, "__restrict__") ||
+               is(b->j, i + 1, "__restrict"))
             l.is_const |= is(b->j, ++i, "const");
     }
     l.at = i;
@@ -273,7 +288,9 @@ control(cx_body *b, uint32_t s, uint32_t i, uint32_t end)
         uint32_t first = b->stmt[s].open + 1, semi = first, base;
 
         while (semi < b->stmt[s].close && !is(b->j, semi, ";"))
-            semi = is(b->j, semi, "(") || is(b->j, semi, "[") || is(b->j, semi, "{") ? at(b, semi)->match + 1 : semi + 1;
+            semi = is(b->j, semi, "(") || is(b->j, semi, "[") || is(b->j, semi, "{")
+                       ? at(b, semi)->match + 1
+                       : semi + 1;
         if (semi < b->stmt[s].close && declares(b, first, semi + 1, &base))
             declare(b, s, first, semi, base, end);
         else if (b->stmt[s].kind == STMT_FOR && semi >= b->stmt[s].close)
@@ -297,7 +314,8 @@ barrier(const cx_body *b, uint32_t i)
     uint32_t behind = i + 1;
 
     if (m) {
-        if (m->body.n < 3 || m->body.n > 4 || !td_tok_is(&m->body.t[0], "__syncthreads") || !td_tok_is(&m->body.t[1], "("))
+        if (m->body.n < 3 || m->body.n > 4 || !td_tok_is(&m->body.t[0], "__syncthreads") ||
+            !td_tok_is(&m->body.t[1], "("))
             return false;
         if (!m->takes)
             return is(b->j, behind, ";");
@@ -316,7 +334,8 @@ expression(const cx_body *b, uint32_t i)
         return t->kind == TOK_MARK || t->kind == TOK_NUMBER;
     if (td_body_find(b, t, i) != UINT32_MAX)
         return true;
-    return next->kind == TOK_MARK && !td_tok_is(next, "*") && !td_tok_is(next, "&") && !td_tok_is(next, ":") && !td_tok_is(next, "{");
+    return next->kind == TOK_MARK && !td_tok_is(next, "*") && !td_tok_is(next, "&") &&
+           !td_tok_is(next, ":") && !td_tok_is(next, "{");
 }
 
 static void
@@ -330,7 +349,8 @@ simple(cx_body *b, uint32_t s, uint32_t i, uint32_t end, uint32_t scope_end)
     if (is(b->j, i, "return") || is(b->j, i, "break") || is(b->j, i, "continue")) {
         b->stmt[s].kind = STMT_JUMP;
         b->doubt |= is(b->j, i, "return") && stop != i + 2;
-    } else if (is(b->j, i, "typedef") || is(b->j, i, "using") || is(b->j, i, "static_assert") || is(b->j, i, "enum")) {
+    } else if (is(b->j, i, "typedef") || is(b->j, i, "using") || is(b->j, i, "static_assert") ||
+               is(b->j, i, "enum")) {
         b->stmt[s].kind = STMT_NAME;
     } else if (barrier(b, i)) {
         b->stmt[s].kind = STMT_BARRIER;
@@ -365,9 +385,11 @@ statement(cx_body *b, uint32_t i, uint32_t end, uint32_t scope_end)
         b->stmt[s].kind = STMT_BLOCK;
         stop = at(b, i)->match + 1;
         sequence(b, s, i + 1, stop - 1);
-    } else if (is(b->j, i, "if") || is(b->j, i, "for") || is(b->j, i, "while") || is(b->j, i, "do") || is(b->j, i, "switch")) {
+    } else if (is(b->j, i, "if") || is(b->j, i, "for") || is(b->j, i, "while") ||
+               is(b->j, i, "do") || is(b->j, i, "switch")) {
         stop = control(b, s, i, end);
-    } else if (is(b->j, i, "case") || is(b->j, i, "default")) { /* of a switch: a piece of its body */
+    } else if (is(b->j, i, "case") ||
+               is(b->j, i, "default")) { /* of a switch: a piece of its body */
         while (i < end && !is(b->j, i, ":"))
             i++;
         stop = i + 1;
@@ -376,7 +398,8 @@ statement(cx_body *b, uint32_t i, uint32_t end, uint32_t scope_end)
         stop = b->stmt[s].end;
     }
     b->stmt[s].end = stop;
-    b->stmt[s].waits = (td_reach_range(&b->j->r, b->stmt[s].first, stop) & (CX_BARRIER | CX_WARP)) != 0;
+    b->stmt[s].waits =
+        (td_reach_range(&b->j->r, b->stmt[s].first, stop) & (CX_BARRIER | CX_WARP)) != 0;
     return s;
 }
 
@@ -408,8 +431,9 @@ macro_uses(cx_body *b, const cx_macro *m, uint32_t where, int depth)
         const cx_macro *in = td_unit_macro(&b->j->u, t);
         uint32_t v = i && member(t - 1) ? UINT32_MAX : td_body_find(b, t, where);
 
-        b->doubt |= td_body_assigns(t) || td_tok_is(t, ";") || td_tok_is(t, "{") || td_tok_is(t, "##") ||
-                    td_tok_among(t, not_followed) || (t->kind == TOK_WORD && td_tok_among(t, keyword) && !td_tok_is(t, "sizeof"));
+        b->doubt |= td_body_assigns(t) || td_tok_is(t, ";") || td_tok_is(t, "{") ||
+                    td_tok_is(t, "##") || td_tok_among(t, not_followed) ||
+                    (t->kind == TOK_WORD && td_tok_among(t, keyword) && !td_tok_is(t, "sizeof"));
         if (v != UINT32_MAX)
             note(b, &b->ref, &b->nref, where, v);
         if (in && in != m)
@@ -432,7 +456,8 @@ odd_inside(cx_body *b, uint32_t i, uint32_t end, bool arrays_alone)
 static void
 changes(cx_body *b, uint32_t i)
 {
-    bool subscript = false, prefix = (is(b->j, i, "++") || is(b->j, i, "--")) && !value_ends(b, i - 1);
+    bool subscript = false,
+         prefix = (is(b->j, i, "++") || is(b->j, i, "--")) && !value_ends(b, i - 1);
     uint32_t k = prefix ? i + 1 : i - 1, v;
 
     if (prefix) {
@@ -474,10 +499,12 @@ changes(cx_body *b, uint32_t i)
 static bool
 by_value(const cx_body *b, uint32_t f)
 {
-    static const char *const control_words[] = {"if", "while", "for", "switch", "return", "sizeof", NULL};
+    static const char *const control_words[] = {"if",     "while",  "for", "switch",
+                                                "return", "sizeof", NULL};
 
-    return at(b, f)->kind != TOK_WORD || td_tok_among(at(b, f), control_words) || td_types_builtin(at(b, f)) ||
-           td_body_pure(b, at(b, f)) || td_unit_macro(&b->j->u, at(b, f));
+    return at(b, f)->kind != TOK_WORD || td_tok_among(at(b, f), control_words) ||
+           td_types_builtin(at(b, f)) || td_body_pure(b, at(b, f)) ||
+           td_unit_macro(&b->j->u, at(b, f));
 }
 
 static void
@@ -493,13 +520,15 @@ uses(cx_body *b)
         if (is(b->j, i, "(")) {
             bracket = i;
         } else if (bracket && i > at(b, bracket)->match) {
-            for (bracket--; bracket > b->f->body_at && !(is(b->j, bracket, "(") && at(b, bracket)->match > i);)
+            for (bracket--;
+                 bracket > b->f->body_at && !(is(b->j, bracket, "(") && at(b, bracket)->match > i);)
                 bracket--;
             if (bracket <= b->f->body_at)
                 bracket = 0;
         }
         b->doubt |= (t->kind == TOK_WORD && td_tok_among(t, not_followed)) ||
-                    (t->kind == TOK_LINE && (t->n < 8 || !strstr(td_cxx_dup(b->j->u.a, t->s, t->n), "pragma"))) ||
+                    (t->kind == TOK_LINE &&
+                     (t->n < 8 || !strstr(td_cxx_dup(b->j->u.a, t->s, t->n), "pragma"))) ||
                     td_cpu_lambda(b->j, i);
         if (td_body_assigns(t))
             changes(b, i);
@@ -513,7 +542,8 @@ uses(cx_body *b)
         note(b, &b->ref, &b->nref, i, v);
         if (is(b->j, i - 1, "&") && td_body_unary(b, i - 1) && !is(b->j, i + 1, "["))
             b->local[v].odd = true;
-        if (bracket && !b->local[v].is_pointer && !b->local[v].is_shared && (is(b->j, i - 1, "(") || is(b->j, i - 1, ",")) &&
+        if (bracket && !b->local[v].is_pointer && !b->local[v].is_shared &&
+            (is(b->j, i - 1, "(") || is(b->j, i - 1, ",")) &&
             (is(b->j, i + 1, ")") || is(b->j, i + 1, ",")) && !by_value(b, bracket - 1))
             b->local[v].odd = true;
     }

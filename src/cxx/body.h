@@ -70,8 +70,8 @@ typedef struct cx_body {
 
 /* false: something in it is not understood. */
 bool td_body_read(cx_job *j, const cx_fn *f, cx_body *b);
-/* The variable that the word means at token `at`; UINT32_MAX: none. */
-uint32_t td_body_find(const cx_body *b, const tok *word, uint32_t at);
+/* The variable that the word means at token `where`; UINT32_MAX: none. */
+uint32_t td_body_find(const cx_body *b, const tok *word, uint32_t where);
 /* *, & and - before a value, not between two. */
 bool td_body_unary(const cx_body *b, uint32_t i);
 bool td_body_assigns(const tok *t); /* = += ++ … */

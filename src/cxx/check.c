@@ -10,8 +10,9 @@
 static const char *
 site(cx_body *b, const char *how, const tok *name)
 {
-    return td_edit_format(&b->j->e, "td_cu::%s(\"%s\", \"%.*s\", __FILE__, __LINE__, threadIdx, blockIdx, ", how, b->f->name,
-                          (int)name->n, name->s);
+    return td_edit_format(&b->j->e,
+                          "td_cu::%s(\"%s\", \"%.*s\", __FILE__, __LINE__, threadIdx, blockIdx, ",
+                          how, b->f->name, (int)name->n, name->s);
 }
 
 /* The & before token i takes an address that no atomic operation reads: f(…, &x[i]). */
@@ -24,7 +25,8 @@ address_alone(const cx_body *b, uint32_t i)
         return false;
     while (open > b->f->body_at && !is(b->j, open, "(") && !is(b->j, open, ";"))
         open = is(b->j, open, ")") ? b->j->u.k.t[open].match - 1 : open - 1;
-    return !(is(b->j, open, "(") && b->j->u.k.t[open - 1].n > 6 && memcmp(b->j->u.k.t[open - 1].s, "atomic", 6) == 0);
+    return !(is(b->j, open, "(") && b->j->u.k.t[open - 1].n > 6 &&
+             memcmp(b->j->u.k.t[open - 1].s, "atomic", 6) == 0);
 }
 
 static void
@@ -38,21 +40,24 @@ subscript(cx_body *b, uint32_t i)
     td_edit_replace(e, &b->j->u.k.t[t[1].match], &b->j->u.k.t[t[1].match], ")");
 }
 
-/* *x, *x++, *(x + i): the operand begins at i. */
+/* *x, *x++: the operand begins at i.  *(x + i) is x[i]. */
 static void
 indirect(cx_body *b, uint32_t i)
 {
     edits *e = &b->j->e;
-    const tok *t = &b->j->u.k.t[i], *name = t, *last = t;
+    const tok *t = &b->j->u.k.t[i], *last = t;
 
     if (is(b->j, i, "(")) {
-        name = t + 1;
-        last = &b->j->u.k.t[t->match];
-    } else if (is(b->j, i + 1, "++") || is(b->j, i + 1, "--"))
-        last++;
-    if (td_tok_is(last + 1, "[") || td_tok_is(last + 1, "(") || td_tok_is(last + 1, ".") || td_tok_is(last + 1, "->"))
+        td_edit_replace(e, t - 1, t + 2,
+                        td_edit_format(e, "%s%.*s, ", site(b, "at", t + 1), (int)t[1].n, t[1].s));
         return;
-    td_edit_before(e, t, site(b, "one", name));
+    }
+    if (is(b->j, i + 1, "++") || is(b->j, i + 1, "--"))
+        last++;
+    if (td_tok_is(last + 1, "[") || td_tok_is(last + 1, "(") || td_tok_is(last + 1, ".") ||
+        td_tok_is(last + 1, "->"))
+        return;
+    td_edit_before(e, t, site(b, "one", t));
     td_edit_behind(e, last, ")");
 }
 
@@ -62,7 +67,8 @@ checkable(const cx_body *b, uint32_t i)
     const tok *t = &b->j->u.k.t[i];
     uint32_t v;
 
-    if (t->kind != TOK_WORD || is(b->j, i - 1, ".") || is(b->j, i - 1, "->") || is(b->j, i - 1, "::"))
+    if (t->kind != TOK_WORD || is(b->j, i - 1, ".") || is(b->j, i - 1, "->") ||
+        is(b->j, i - 1, "::"))
         return false;
     v = td_body_find(b, t, i);
     if (v != UINT32_MAX)
@@ -100,7 +106,8 @@ td_cpu_check(cx_job *j)
             else if (is(j, i + 1, "->") && pointer(&b, i))
                 td_edit_behind(&j->e, (td_edit_before(&j->e, t, site(&b, "one", t)), t), ")");
             else if (is(j, i, "*") && td_body_unary(&b, i) && !is(j, i - 1, "*") &&
-                     (pointer(&b, i + 1) || (is(j, i + 1, "(") && pointer(&b, i + 2) && is(j, i + 3, "+"))))
+                     (pointer(&b, i + 1) ||
+                      (is(j, i + 1, "(") && pointer(&b, i + 2) && is(j, i + 3, "+"))))
                 indirect(&b, i + 1);
         }
     }

@@ -16,7 +16,8 @@ manner(cx_job *j, const cx_fn *f)
     bool waits = (does & (CX_BARRIER | CX_WARP | CX_VOLATILE)) != 0;
     cx_plan p;
 
-    if ((does & (CX_VOLATILE | CX_GRID)) || td_options()->kernels >= TD_KERNELS_SWITCH || j->r.all || !td_plan_make(j, f, &p))
+    if ((does & (CX_VOLATILE | CX_GRID)) || td_options()->kernels >= TD_KERNELS_SWITCH ||
+        j->r.all || !td_plan_make(j, f, &p))
         return waits ? SWITCHED : PLAIN;
     td_plan_write(&p);
     return REGIONS;
@@ -56,7 +57,8 @@ row(cx_job *j, td_text *out, const cx_fn *f, const char *name)
     for (comma = open + 1; bounds && comma < j->u.k.t[open].match && !is(j, comma, ","); comma++)
         if (is(j, comma, "("))
             comma = j->u.k.t[comma].match;
-    td_text_addf(out, ", (%s), %s)\n", name, bounds ? td_edit_spell(&j->e, &j->u.k, open + 1, comma) : "0");
+    td_text_addf(out, ", (%s), %s)\n", name,
+                 bounds ? td_edit_spell(&j->e, &j->u.k, open + 1, comma) : "0");
 }
 
 /* Definitions of the kernel ns::name: the last one; how many. */
@@ -69,8 +71,8 @@ kernels_of(const cx_job *j, const char *name, size_t n, const cx_fn **out)
         const cx_fn *f = &j->u.fn[i];
         size_t space = strlen(f->space);
 
-        if (f->kernel && f->body_at && !f->instance && space + strlen(f->name) == n && memcmp(name, f->space, space) == 0 &&
-            memcmp(name + space, f->name, n - space) == 0) {
+        if (f->kernel && f->body_at && !f->instance && space + strlen(f->name) == n &&
+            memcmp(name, f->space, space) == 0 && memcmp(name + space, f->name, n - space) == 0) {
             *out = f;
             count++;
         }
@@ -87,7 +89,8 @@ table(cx_job *j, const char *const *names, uint32_t nname, td_text *out)
         const char *name = td_edit_format(&j->e, "%s%s", f->space, f->name);
 
         /* One that shares its name with another cannot be told apart by it. */
-        if (f->kernel && f->body_at && !f->is_template && !f->instance && kernels_of(j, name, strlen(name), &found) == 1)
+        if (f->kernel && f->body_at && !f->is_template && !f->instance &&
+            kernels_of(j, name, strlen(name), &found) == 1)
             row(j, out, f, name);
     }
     for (uint32_t i = 0; i < nname; i++) {
@@ -105,16 +108,18 @@ table(cx_job *j, const char *const *names, uint32_t nname, td_text *out)
     td_text_addf(out, "TD_CU_GLOBALS\n");
     for (uint32_t i = 0; i < j->u.nvar; i++)
         if (j->u.var[i].global && !j->u.var[i].external)
-            td_text_addf(out, "TD_CU_GLOBAL(\"%s%s\", %s%s)\n", j->u.var[i].space, j->u.var[i].name, j->u.var[i].space,
-                         j->u.var[i].name);
+            td_text_addf(out, "TD_CU_GLOBAL(\"%s%s\", %s%s)\n", j->u.var[i].space, j->u.var[i].name,
+                         j->u.var[i].space, j->u.var[i].name);
     for (uint32_t i = 0; i < j->u.ntexref; i++)
-        td_text_addf(out, "TD_CU_GLOBAL(\"%s\", %s%s)\n", j->u.texref[i].name, j->u.texref[i].space, j->u.texref[i].name);
+        td_text_addf(out, "TD_CU_GLOBAL(\"%s\", %s%s)\n", j->u.texref[i].name, j->u.texref[i].space,
+                     j->u.texref[i].name);
     td_text_addf(out, "TD_CU_TABLE_END\n");
     return TD_OK;
 }
 
 td_status
-td_cxx_for_cpu(td_arena *a, const td_cxx *c, const char *const *names, uint32_t nname, bool checked, const char **out)
+td_cxx_for_cpu(td_arena *a, const td_cxx *c, const char *const *names, uint32_t nname, bool checked,
+               const char **out)
 {
     cx_job *j = td_alloc(a, sizeof *j);
     td_text text = {0};
@@ -134,7 +139,8 @@ td_cxx_for_cpu(td_arena *a, const td_cxx *c, const char *const *names, uint32_t 
     manners(j);
     if (!j->manner)
         return td_fail(TD_ERR_NOMEM, "%s: no memory for the rewritten text", c->file);
-    td_text_addf(&text, "%s#include \"treadle_cuda.h\"\n#line 1 ", j->globals ? "" : "#define TD_CU_NO_GLOBALS 1\n");
+    td_text_addf(&text, "%s#include \"treadle_cuda.h\"\n#line 1 ",
+                 j->globals ? "" : "#define TD_CU_NO_GLOBALS 1\n");
     quoted(&text, c->file);
     td_text_addf(&text, "\n");
     td_edit_apply(&j->e, &text);

@@ -34,8 +34,10 @@ reads(const cx_unit *u, edits *e, const td_cxx *c)
         const cx_var *v = reference(u, &u->k.t[i]);
         const tok *f = &u->k.t[i - 2];
 
-        if (v && td_tok_is(&u->k.t[i - 1], "(") && f->kind == TOK_WORD && f->n > 3 && memcmp(f->s, "tex", 3) == 0)
-            td_edit_behind(e, f, td_edit_format(e, "<%s>", returned(u, e, &c->texref[v - u->texref])));
+        if (v && td_tok_is(&u->k.t[i - 1], "(") && f->kind == TOK_WORD && f->n > 3 &&
+            memcmp(f->s, "tex", 3) == 0)
+            td_edit_behind(e, f,
+                           td_edit_format(e, "<%s>", returned(u, e, &c->texref[v - u->texref])));
     }
 }
 
@@ -49,7 +51,8 @@ td_cpu_textures(const cx_unit *u, edits *e, const td_cxx *c)
         if (i && u->texref[i - 1].head_at == v->head_at)
             continue;
         for (uint32_t k = i; k < u->ntexref && u->texref[k].head_at == v->head_at; k++)
-            all = td_edit_format(e, "%s%s__constant__ cudaTextureObject_t %s;", all, *all ? " " : "", u->texref[k].name);
+            all = td_edit_format(e, "%s%s__constant__ cudaTextureObject_t %s;", all,
+                                 *all ? " " : "", u->texref[k].name);
         td_edit_replace(e, &u->k.t[v->head_at], &u->k.t[v->end_at], all);
     }
     reads(u, e, c);

@@ -28,7 +28,8 @@ calls(cx_job *j, uint32_t i, uint32_t end)
             continue;
         if (is(j, open, "<"))
             open = td_tok_angles(&j->u.k, open, end);
-        td_edit_behind(&j->e, &j->u.k.t[open], j->u.k.t[open].match == open + 1 ? "TD_CU_ARGS" : "TD_CU_ARGS, ");
+        td_edit_behind(&j->e, &j->u.k.t[open],
+                       j->u.k.t[open].match == open + 1 ? "TD_CU_ARGS" : "TD_CU_ARGS, ");
     }
 }
 
@@ -39,7 +40,8 @@ td_cpu_lambda(const cx_job *j, uint32_t i)
     const tok *before = &j->u.k.t[i - 1];
 
     return is(j, i, "[") && !is(j, i + 1, "[") && !is(j, i - 1, "[") &&
-           (before->kind == TOK_MARK ? !is(j, i - 1, ")") && !is(j, i - 1, "]") && !is(j, i - 1, "}") && !is(j, i - 1, ">")
+           (before->kind == TOK_MARK ? !is(j, i - 1, ")") && !is(j, i - 1, "]") &&
+                                           !is(j, i - 1, "}") && !is(j, i - 1, ">")
                                      : td_tok_named(before, "return"));
 }
 
@@ -55,7 +57,8 @@ lambdas(cx_job *j, const cx_fn *f)
         close = body = j->u.k.t[i].match;
         while (body < f->end_at && !is(j, body, "{"))
             body = is(j, body, "(") ? j->u.k.t[body].match : body + 1;
-        if (body >= f->end_at || is(j, i + 1, "=") || (is(j, i + 1, "&") && (is(j, i + 2, "]") || is(j, i + 2, ","))) ||
+        if (body >= f->end_at || is(j, i + 1, "=") ||
+            (is(j, i + 1, "&") && (is(j, i + 2, "]") || is(j, i + 2, ","))) ||
             !(td_reach_range(&j->r, body, j->u.k.t[body].match) & CX_INDEX))
             continue;
         td_edit_before(&j->e, &j->u.k.t[close], close == i + 1 ? "TD_CU_ARGS" : ", TD_CU_ARGS");

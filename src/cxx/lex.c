@@ -7,22 +7,22 @@
 enum { NEST = 64 }; /* #ifs in each other that are told apart */
 
 typedef struct lexer {
-    td_arena   *a;
+    td_arena *a;
     const char *p, *end;
-    toks       *out;
-    uint32_t    line;
-    bool        fresh;       /* nothing but white space on this line so far */
-    bool        first_only;  /* of unknown conditions the first branch alone */
-    bool        piece;
-    int         depth;
+    toks *out;
+    uint32_t line;
+    bool fresh;      /* nothing but white space on this line so far */
+    bool first_only; /* of unknown conditions the first branch alone */
+    bool piece;
+    int depth;
     struct {
         bool known, dead, taken; /* condition 0 or 1; this branch is skipped; a branch was taken */
     } nest[NEST];
 } lexer;
 
 static const char *const marks[] = {
-    "<<<", ">>>", "...", "->*", "<<=", ">>=", "::", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
-    "&&",  "||",  "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "##", ".*", NULL};
+    "<<<", ">>>", "...", "->*", "<<=", ">>=", "::", "->", "++", "--", "<<", ">>", "<=", ">=", "==",
+    "!=",  "&&",  "||",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "##", ".*", NULL};
 
 void *
 td_cxx_grow(td_arena *a, void *array, uint32_t n, size_t size)
@@ -168,7 +168,9 @@ quoted(lexer *x, const char *s)
         x->p += n ? n : *x->p == '\\' && x->p + 1 < x->end && x->p[1] != '\n' ? 2 : 1;
     }
     if (x->p >= x->end || *x->p != q)
-        return complain(x, line, q == '"' ? "the string that begins here does not end" : "the character that begins here does not end");
+        return complain(x, line,
+                        q == '"' ? "the string that begins here does not end"
+                                 : "the character that begins here does not end");
     x->p++;
     push(x, q == '"' ? TOK_STRING : TOK_CHAR, s, line);
     return TD_OK;
@@ -188,7 +190,8 @@ raw(lexer *x, const char *s)
     if (p < x->end && *p == '(')
         for (; p < x->end; p++) {
             x->line += *p == '\n';
-            if (*p == ')' && (size_t)(x->end - p) > n + 1 && memcmp(p + 1, mark, n) == 0 && p[n + 1] == '"') {
+            if (*p == ')' && (size_t)(x->end - p) > n + 1 && memcmp(p + 1, mark, n) == 0 &&
+                p[n + 1] == '"') {
                 x->p = p + n + 2;
                 push(x, TOK_STRING, s, line);
                 return TD_OK;
@@ -208,9 +211,10 @@ number(lexer *x)
 {
     const char *s = x->p++;
 
-    while (x->p < x->end &&
-           (word_char(*x->p) || *x->p == '.' || (*x->p == '\'' && x->p + 1 < x->end && word_char(x->p[1])) ||
-            ((*x->p == '+' || *x->p == '-') && strchr("eEpP", x->p[-1]) && !(s[0] == '0' && (s[1] | 32) == 'x' && (x->p[-1] | 32) == 'e'))))
+    while (x->p < x->end && (word_char(*x->p) || *x->p == '.' ||
+                             (*x->p == '\'' && x->p + 1 < x->end && word_char(x->p[1])) ||
+                             ((*x->p == '+' || *x->p == '-') && strchr("eEpP", x->p[-1]) &&
+                              !(s[0] == '0' && (s[1] | 32) == 'x' && (x->p[-1] | 32) == 'e'))))
         x->p++;
     push(x, TOK_NUMBER, s, x->line);
 }
@@ -240,7 +244,8 @@ token(lexer *x)
 
     if (*s == '"' || *s == '\'')
         return quoted(x, s);
-    if (isdigit((unsigned char)*s) || (*s == '.' && s + 1 < x->end && isdigit((unsigned char)s[1]))) {
+    if (isdigit((unsigned char)*s) ||
+        (*s == '.' && s + 1 < x->end && isdigit((unsigned char)s[1]))) {
         number(x);
     } else if (word_char(*s)) {
         while (x->p < x->end && word_char(*x->p))
@@ -298,7 +303,8 @@ branch(lexer *x, const char *s, const char *end)
     for (word = s; s < end && word_char(*s); s++)
         ;
     n = (size_t)(s - word);
-    if ((n == 2 && !memcmp(word, "if", 2)) || (n == 5 && !memcmp(word, "ifdef", 5)) || (n == 6 && !memcmp(word, "ifndef", 6))) {
+    if ((n == 2 && !memcmp(word, "if", 2)) || (n == 5 && !memcmp(word, "ifdef", 5)) ||
+        (n == 6 && !memcmp(word, "ifndef", 6))) {
         int c = n == 2 ? condition(s, end) : -1;
 
         if (x->depth < NEST) {
@@ -415,16 +421,22 @@ pair(lexer *x)
         }
     }
     if (top != UINT32_MAX)
-        return td_fail(TD_ERR_JIT, "%s:%u: the bracket %c that stands here is not closed", o->file, o->t[top].line,
-                       *o->t[top].s);
+        return td_fail(TD_ERR_JIT, "%s:%u: the bracket %c that stands here is not closed", o->file,
+                       o->t[top].line, *o->t[top].s);
     return TD_OK;
 }
 
 static td_status
 lex(td_arena *a, const char *text, size_t n, uint32_t line_no, int mode, toks *out)
 {
-    lexer x = {.a = a, .p = text, .end = text + n, .out = out, .line = line_no, .fresh = true,
-               .first_only = mode == 1, .piece = mode == 2};
+    lexer x = {.a = a,
+               .p = text,
+               .end = text + n,
+               .out = out,
+               .line = line_no,
+               .fresh = true,
+               .first_only = mode == 1,
+               .piece = mode == 2};
     td_status st;
 
     out->t = NULL;

@@ -66,8 +66,8 @@ variables(const cx_unit *u, td_cxx *c)
     c->global = td_alloc_big(u->a, (u->nvar + 1) * sizeof *c->global);
     for (uint32_t i = 0; c->global && i < u->nvar; i++)
         if (u->var[i].global && !u->var[i].external)
-            c->global[c->nglobal++] =
-                (td_cxx_global){qualified(u->a, u->var[i].space, u->var[i].name), u->k.t[u->var[i].name_at].line};
+            c->global[c->nglobal++] = (td_cxx_global){
+                qualified(u->a, u->var[i].space, u->var[i].name), u->k.t[u->var[i].name_at].line};
 }
 
 static void
@@ -85,10 +85,11 @@ textures(const cx_unit *u, td_cxx *c)
         for (uint32_t j = comma + 1; j < second; j++) {
             const tok *k = &u->k.t[j];
 
-            t->dims = k->kind == TOK_NUMBER ? *k->s - '0'
-                      : td_tok_is(k, "cudaTextureType2D") || td_tok_is(k, "cudaTextureType1DLayered") ? 2
-                      : td_tok_is(k, "cudaTextureType3D") || td_tok_is(k, "cudaTextureType2DLayered") ? 3
-                                                                                                      : 1;
+            t->dims =
+                k->kind == TOK_NUMBER ? *k->s - '0'
+                : td_tok_is(k, "cudaTextureType2D") || td_tok_is(k, "cudaTextureType1DLayered") ? 2
+                : td_tok_is(k, "cudaTextureType3D") || td_tok_is(k, "cudaTextureType2DLayered") ? 3
+                                                                                                : 1;
         }
         for (uint32_t j = second; j < last; j++)
             t->as_float |= td_tok_is(&u->k.t[j], "cudaReadModeNormalizedFloat");

@@ -66,7 +66,8 @@ once(const cx_body *b, uint32_t n)
 
     if (!s->cut || s->waits)
         return false;
-    return s->kind == STMT_NAME || s->kind == STMT_SHARED || has_jump(b, n) || (changes_needed(b, s, &all) && all);
+    return s->kind == STMT_NAME || s->kind == STMT_SHARED || has_jump(b, n) ||
+           (changes_needed(b, s, &all) && all);
 }
 
 /* What statements that run once read is needed, and what is needed is set by statements that run once. */
@@ -91,7 +92,8 @@ need(cx_body *b, uint32_t n)
                 more |= need_range(b, b->local[v].from, b->local[v].end);
         return more;
     }
-    if (s->kind == STMT_NAME || s->kind == STMT_SHARED || has_jump(b, n) || changes_needed(b, s, &all))
+    if (s->kind == STMT_NAME || s->kind == STMT_SHARED || has_jump(b, n) ||
+        changes_needed(b, s, &all))
         more |= need_range(b, s->first, s->end);
     return more;
 }
@@ -160,7 +162,8 @@ join(cutter *c, uint32_t n, bool in_loop)
             return;
         }
         c->open = ++p->nregion;
-        p->region[c->open] = (cx_region){.first = n, .from = s->first, .in_turns = s->waits, .in_loop = in_loop};
+        p->region[c->open] =
+            (cx_region){.first = n, .from = s->first, .in_turns = s->waits, .in_loop = in_loop};
     }
     r = &p->region[c->open];
     r->last = n;
@@ -177,7 +180,8 @@ cut(cutter *c, uint32_t n, bool in_loop)
     const cx_stmt *s = &c->p->b.stmt[n];
     bool loop = s->kind == STMT_FOR || s->kind == STMT_WHILE || s->kind == STMT_DO;
 
-    for (uint32_t i = s->child; i && !c->p->b.doubt; i = s->kind == STMT_BLOCK ? c->p->b.stmt[i].next : 0)
+    for (uint32_t i = s->child; i && !c->p->b.doubt;
+         i = s->kind == STMT_BLOCK ? c->p->b.stmt[i].next : 0)
         join(c, i, in_loop || loop);
     c->open = 0;
     if (s->other && !c->p->b.doubt)
@@ -195,7 +199,8 @@ static uint32_t
 region_at(const cx_plan *p, uint32_t at)
 {
     for (uint32_t r = 1; r <= p->nregion; r++) {
-        uint32_t from = p->region[r].strided ? p->b.stmt[p->region[r].strided].first : p->region[r].from;
+        uint32_t from =
+            p->region[r].strided ? p->b.stmt[p->region[r].strided].first : p->region[r].from;
 
         if (at >= from && at < p->region[r].end)
             return r;
@@ -225,7 +230,8 @@ find_uses(cx_plan *p)
                 if (l->keep != KEEP_AGAIN || b->ref[i].at <= l->at || b->ref[i].at >= l->end)
                     continue;
                 for (uint32_t r = 1; r < width; r++)
-                    if (p->used[v * width + r] && r != td_plan_home(p, l) && !p->used[b->ref[i].local * width + r])
+                    if (p->used[v * width + r] && r != td_plan_home(p, l) &&
+                        !p->used[b->ref[i].local * width + r])
                         p->used[b->ref[i].local * width + r] = more = 1;
             }
     }
@@ -251,8 +257,9 @@ find_again(cx_body *b)
         for (uint32_t v = 0; v < b->nlocal; v++) {
             cx_local *l = &b->local[v];
 
-            if (l->keep != KEEP_INSIDE || !l->stmt || b->stmt[l->stmt].kind != STMT_DECLARE || l->needed || !l->init ||
-                !td_tok_is(&b->j->u.k.t[l->init], "=") || l->is_array || l->is_reference || l->is_shared || changed(b, v) ||
+            if (l->keep != KEEP_INSIDE || !l->stmt || b->stmt[l->stmt].kind != STMT_DECLARE ||
+                l->needed || !l->init || !td_tok_is(&b->j->u.k.t[l->init], "=") || l->is_array ||
+                l->is_reference || l->is_shared || changed(b, v) ||
                 !td_body_again(b, l->init + 1, l->end, l->at, l->scope_end))
                 continue;
             l->keep = KEEP_AGAIN;
@@ -335,7 +342,7 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
     waits = p->b.stmt[1].waits;
     p->b.stmt[1].waits = true;
     td_body_uniform(&p->b);
-    if (!find_strided(&p->b) && !waits)
+    if (!find_strided(&p->b) && !waits && !td_plan_guard(&p->b, &p->guard))
         return false;
     do {
         while (need(&p->b, 1) && !p->b.doubt)
@@ -356,5 +363,7 @@ td_plan_make(cx_job *j, const cx_fn *f, cx_plan *p)
         loops |= !p->region[r].in_turns;
         p->alive |= p->region[r].returns && (p->region[r].in_loop || r < p->nregion);
     }
+    if (p->guard.end && (p->nregion != 1 || p->region[1].strided))
+        return false;
     return loops && !p->b.doubt && p->b.stmt[1].cut;
 }

@@ -10,14 +10,14 @@
 
 typedef struct reach_name {
     const char *s;
-    uint32_t    n;
-    uint8_t     flags;
-    bool        function, method, macro, called_oddly; /* named where it is not called */
+    uint32_t n;
+    uint8_t flags;
+    bool function, method, macro, called_oddly; /* named where it is not called */
 } reach_name;
 
 static const struct {
     const char *prefix;
-    uint8_t     flags;
+    uint8_t flags;
 } words[] = {{"__syncthreads", CX_BARRIER},
              {"__barrier_sync", CX_BARRIER},
              {"__syncwarp", CX_WARP},
@@ -46,12 +46,42 @@ static const struct {
              {"volatile", CX_VOLATILE}};
 
 /* Headers that bring no barriers of their own besides the names above; those without a dot are the language's. */
-static const char *const harmless[] = {
-    "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h", "math_constants.h",
-    "math_functions.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp16.hpp", "cuComplex.h", "vector_types.h", "vector_functions.h",
-    "cooperative_groups.h", "sm_20_intrinsics.h", "texture_fetch_functions.h", "cuda_texture_types.h", "surface_functions.h",
-    "math.h", "stdio.h", "stdlib.h", "stdint.h", "float.h", "limits.h", "assert.h", "stddef.h", "string.h", "stdbool.h",
-    "curand_kernel.h", "cupy/complex.cuh", "pycuda-complex.hpp", "pycuda-helpers.hpp", NULL};
+static const char *const harmless[] = {"cuda.h",
+                                       "cuda_runtime.h",
+                                       "cuda_runtime_api.h",
+                                       "device_launch_parameters.h",
+                                       "device_functions.h",
+                                       "math_constants.h",
+                                       "math_functions.h",
+                                       "cuda_fp16.h",
+                                       "cuda_bf16.h",
+                                       "cuda_fp16.hpp",
+                                       "cuComplex.h",
+                                       "vector_types.h",
+                                       "vector_functions.h",
+                                       "cooperative_groups.h",
+                                       "cooperative_groups/reduce.h",
+                                       "cooperative_groups/scan.h",
+                                       "cooperative_groups/memcpy_async.h",
+                                       "sm_20_intrinsics.h",
+                                       "texture_fetch_functions.h",
+                                       "cuda_texture_types.h",
+                                       "surface_functions.h",
+                                       "math.h",
+                                       "stdio.h",
+                                       "stdlib.h",
+                                       "stdint.h",
+                                       "float.h",
+                                       "limits.h",
+                                       "assert.h",
+                                       "stddef.h",
+                                       "string.h",
+                                       "stdbool.h",
+                                       "curand_kernel.h",
+                                       "cupy/complex.cuh",
+                                       "pycuda-complex.hpp",
+                                       "pycuda-helpers.hpp",
+                                       NULL};
 
 static uint8_t
 builtin(const tok *t)
@@ -60,7 +90,8 @@ builtin(const tok *t)
         size_t n = strlen(words[i].prefix);
 
         if (t->n >= n && memcmp(t->s, words[i].prefix, n) == 0 &&
-            (t->n == n || (words[i].prefix[0] == '_' && words[i].prefix[1] == '_') || words[i].prefix[n - 1] == '_'))
+            (t->n == n || (words[i].prefix[0] == '_' && words[i].prefix[1] == '_') ||
+             words[i].prefix[n - 1] == '_'))
             return words[i].flags;
     }
     return 0;
@@ -114,7 +145,8 @@ flags_of(const reach *r, const toks *k, uint32_t i, uint32_t end)
 
     for (; i < end; i++) {
         f |= td_reach_of(r, &k->t[i]);
-        if (k->t[i].kind == TOK_WORD && td_tok_is(&k->t[i], "sync") && i > 0 && (td_tok_is(&k->t[i - 1], ".") || td_tok_is(&k->t[i - 1], "->")))
+        if (k->t[i].kind == TOK_WORD && td_tok_is(&k->t[i], "sync") && i > 0 &&
+            (td_tok_is(&k->t[i - 1], ".") || td_tok_is(&k->t[i - 1], "->")))
             f |= CX_BARRIER;
     }
     return f;
@@ -161,7 +193,8 @@ spread(reach *r)
 static void
 odd_uses(reach *r)
 {
-    static const char *const before_call[] = {"return", "else", "do", "case", "throw", "and", "or", "not", NULL};
+    static const char *const before_call[] = {"return", "else", "do",  "case", "throw",
+                                              "and",    "or",   "not", NULL};
     const cx_unit *u = r->u;
 
     for (uint32_t i = 0; i < u->nmacro; i++)
@@ -191,8 +224,9 @@ odd_uses(reach *r)
         if (next < u->k.n && td_tok_is(&u->k.t[next], "<"))
             next = td_tok_angles(&u->k, next, u->k.n);
         if (!next || !td_tok_is(&u->k.t[next], "(") ||
-            (i && (u->k.t[i - 1].kind == TOK_WORD ? !td_tok_among(&u->k.t[i - 1], before_call)
-                                                  : td_tok_is(&u->k.t[i - 1], ".") || td_tok_is(&u->k.t[i - 1], "->"))))
+            (i && (u->k.t[i - 1].kind == TOK_WORD
+                       ? !td_tok_among(&u->k.t[i - 1], before_call)
+                       : td_tok_is(&u->k.t[i - 1], ".") || td_tok_is(&u->k.t[i - 1], "->"))))
             n->called_oddly = true;
     }
 }

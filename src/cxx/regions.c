@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const char *const of_storage[] = {"const", "constexpr", "static", "register", "__shared__", "extern", NULL};
+static const char *const of_storage[] = {"const",      "constexpr", "static", "register",
+                                         "__shared__", "extern",    NULL};
 
 static const tok *
 at(const cx_plan *p, uint32_t i)
@@ -26,7 +27,8 @@ bare(cx_plan *p, uint32_t i, uint32_t end, bool keep_const)
 
     for (; i < end; i++)
         if (!td_tok_among(at(p, i), of_storage) || (keep_const && td_tok_is(at(p, i), "const")))
-            all = td_edit_format(&p->b.j->e, "%s%s%.*s", all, *all ? " " : "", (int)at(p, i)->n, at(p, i)->s);
+            all = td_edit_format(&p->b.j->e, "%s%s%.*s", all, *all ? " " : "", (int)at(p, i)->n,
+                                 at(p, i)->s);
     return all;
 }
 
@@ -37,7 +39,8 @@ dimensions(cx_plan *p, const cx_local *l)
     const char *all = "";
 
     for (uint32_t i = l->at + 1; i < l->end && td_tok_is(at(p, i), "["); i = at(p, i)->match + 1)
-        all = td_edit_format(&p->b.j->e, "%s[(%s)]", all, td_edit_spell(&p->b.j->e, &p->b.j->u.k, i + 1, at(p, i)->match));
+        all = td_edit_format(&p->b.j->e, "%s[(%s)]", all,
+                             td_edit_spell(&p->b.j->e, &p->b.j->u.k, i + 1, at(p, i)->match));
     return all;
 }
 
@@ -48,13 +51,15 @@ type_of(cx_plan *p, const cx_local *l)
 
     while (star > l->from && !td_tok_is(at(p, star - 1), "*"))
         star--;
-    return td_edit_format(&p->b.j->e, "%s %s", bare(p, l->base, l->base_end, l->is_pointer), bare(p, l->from, star, true));
+    return td_edit_format(&p->b.j->e, "%s %s", bare(p, l->base, l->base_end, l->is_pointer),
+                          bare(p, l->from, star, true));
 }
 
 static const char *
 whole(cx_plan *p, const cx_local *l)
 {
-    return td_edit_format(&p->b.j->e, "%s %s;", td_edit_spell(&p->b.j->e, &p->b.j->u.k, l->base, l->base_end),
+    return td_edit_format(&p->b.j->e, "%s %s;",
+                          td_edit_spell(&p->b.j->e, &p->b.j->u.k, l->base, l->base_end),
                           td_edit_spell(&p->b.j->e, &p->b.j->u.k, l->from, l->end));
 }
 
@@ -66,13 +71,16 @@ begun(cx_plan *p, const cx_local *l)
 {
     edits *e = &p->b.j->e;
     const char *name = name_of(p, l);
-    const char *bound = td_edit_format(e, "%sauto &%s = td_of_%s[td_n]", l->is_const ? "const " : "", name, name);
+    const char *bound =
+        td_edit_format(e, "%sauto &%s = td_of_%s[td_n]", l->is_const ? "const " : "", name, name);
 
     if (!l->init)
         return bound;
     if (l->is_array)
-        return td_edit_format(e, "%s; %s td_from_%s%s", bound, type_of(p, l), name, dimensions(p, l));
-    return td_tok_is(at(p, l->init), "=") ? bound : td_edit_format(e, "%s = %s", bound, type_of(p, l));
+        return td_edit_format(e, "%s; %s td_from_%s%s", bound, type_of(p, l), name,
+                              dimensions(p, l));
+    return td_tok_is(at(p, l->init), "=") ? bound
+                                          : td_edit_format(e, "%s = %s", bound, type_of(p, l));
 }
 
 static void
@@ -83,7 +91,8 @@ declaration(cx_plan *p, uint32_t n)
     const cx_local *before = NULL;
 
     for (uint32_t v = 0; v < p->b.nlocal; v++)
-        some |= p->b.local[v].stmt == n && (p->b.local[v].keep == KEEP_EACH || p->b.local[v].keep == KEEP_ONCE);
+        some |= p->b.local[v].stmt == n &&
+                (p->b.local[v].keep == KEEP_EACH || p->b.local[v].keep == KEEP_ONCE);
     for (uint32_t v = 0; some && v < p->b.nlocal; v++) {
         const cx_local *l = &p->b.local[v];
         const tok *first, *last;
@@ -95,12 +104,16 @@ declaration(cx_plan *p, uint32_t n)
             td_edit_replace(e, first, at(p, l->end - 1), before ? ";" : "");
         } else if (l->keep == KEEP_EACH) {
             last = l->init ? at(p, l->init - 1) : at(p, l->end - 1);
-            td_edit_replace(e, first, last, td_edit_format(e, "%s%s", before ? "; " : "", begun(p, l)));
+            td_edit_replace(e, first, last,
+                            td_edit_format(e, "%s%s", before ? "; " : "", begun(p, l)));
             if (l->is_array && l->init)
-                td_edit_behind(e, at(p, l->end - 1), td_edit_format(e, "; td_cu::set(%s, td_from_%s)", name_of(p, l), name_of(p, l)));
+                td_edit_behind(e, at(p, l->end - 1),
+                               td_edit_format(e, "; td_cu::set(%s, td_from_%s)", name_of(p, l),
+                                              name_of(p, l)));
         } else if (before)
-            td_edit_replace(e, first, first,
-                            td_edit_format(e, "; %s ", td_edit_spell(e, &p->b.j->u.k, l->base, l->base_end)));
+            td_edit_replace(
+                e, first, first,
+                td_edit_format(e, "; %s ", td_edit_spell(e, &p->b.j->u.k, l->base, l->base_end)));
         before = l;
     }
 }
@@ -113,8 +126,10 @@ arrays(const cx_plan *p, uint32_t i, uint32_t end)
 {
     for (i += 2; i < end; i++)
         if (td_tok_is(at(p, i), "[") && at(p, i - 1)->kind == TOK_WORD &&
-            ((at(p, i - 2)->kind == TOK_WORD && !td_tok_is(at(p, i - 2), "return") && !td_tok_is(at(p, i - 2), "else")) ||
-             td_tok_is(at(p, i - 2), ">") || (td_tok_is(at(p, i - 2), "*") && at(p, i - 3)->kind == TOK_WORD)))
+            ((at(p, i - 2)->kind == TOK_WORD && !td_tok_is(at(p, i - 2), "return") &&
+              !td_tok_is(at(p, i - 2), "else")) ||
+             td_tok_is(at(p, i - 2), ">") ||
+             (td_tok_is(at(p, i - 2), "*") && at(p, i - 3)->kind == TOK_WORD)))
             return true;
     return false;
 }
@@ -126,13 +141,17 @@ no_memory(const cx_plan *p, uint32_t i, uint32_t end, int depth)
 {
     const cx_unit *u = &p->b.j->u;
 
-    if (u->nclass || depth > 4 || arrays(p, i, end))
+    if (u->nclass || depth > 4 || (depth && arrays(p, i, end)))
         return false;
+    for (uint32_t v = 0; v < p->b.nlocal; v++) /* the kernel's own are known */
+        if (p->b.local[v].is_array && !p->b.local[v].is_shared && p->b.local[v].at >= i &&
+            p->b.local[v].at < end)
+            return false;
     for (; i < end; i++) {
         const tok *t = at(p, i);
 
-        if (td_tok_is(t, "&") && t[1].kind == TOK_WORD && !td_tok_is(t + 2, "[") && t[-1].kind == TOK_MARK && !td_tok_is(t - 1, ")") &&
-            !td_tok_is(t - 1, "]"))
+        if (td_tok_is(t, "&") && t[1].kind == TOK_WORD && !td_tok_is(t + 2, "[") &&
+            t[-1].kind == TOK_MARK && !td_tok_is(t - 1, ")") && !td_tok_is(t - 1, "]"))
             return false;
         for (uint32_t f = 0; t->kind == TOK_WORD && f < u->nfn; f++)
             if (td_tok_named(t, u->fn[f].name) && u->fn[f].body_at && !u->fn[f].kernel &&
@@ -176,8 +195,9 @@ round_of(cx_plan *p, uint32_t loop, const char *behind)
     if (!td_plan_strided(&p->b, loop, &at))
         return "";
     l = &p->b.local[at.local];
-    return td_edit_format(e, "%s %s += decltype(%s)(td_round) * (%s); %s(%s)", whole(p, l), name_of(p, l), name_of(p, l),
-                          td_edit_spell(e, k, at.step, s->close), behind, td_edit_spell(e, k, at.bound, at.step - 3));
+    return td_edit_format(e, "%s %s += decltype(%s)(td_round) * (%s); %s(%s)", whole(p, l),
+                          name_of(p, l), name_of(p, l), td_edit_spell(e, k, at.step, s->close),
+                          behind, td_edit_spell(e, k, at.bound, at.step - 3));
 }
 
 /* Variables of other regions that this one names. */
@@ -193,7 +213,8 @@ bindings(cx_plan *p, uint32_t n, bool again_alone)
         if (!td_plan_used(p, v, n) || (l->stmt && td_plan_home(p, l) == n))
             continue;
         if (l->keep == KEEP_EACH && !again_alone)
-            all = td_edit_format(e, "%s%sauto &%s = td_of_%s[td_n]; ", all, l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
+            all = td_edit_format(e, "%s%sauto &%s = td_of_%s[td_n]; ", all,
+                                 l->is_const ? "const " : "", name_of(p, l), name_of(p, l));
         else if (l->keep == KEEP_AGAIN)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
@@ -207,9 +228,32 @@ rounds(cx_plan *p, uint32_t loop, uint32_t region)
     const cx_stmt *s = &p->b.stmt[loop];
     edits *e = &p->b.j->e;
 
-    td_edit_replace(e, at(p, s->open + 1), at(p, s->close - 1),
-                    td_edit_format(e, "size_t td_round = 0; td_cu::any(blockDim, TD_CU_LAMBDA { %s%s; }); td_round++",
-                                   bindings(p, region, true), round_of(p, loop, "return ")));
+    td_edit_replace(
+        e, at(p, s->open + 1), at(p, s->close - 1),
+        td_edit_format(
+            e, "size_t td_round = 0; td_cu::any(blockDim, TD_CU_LAMBDA { %s%s; }); td_round++",
+            bindings(p, region, true), round_of(p, loop, "return ")));
+}
+
+/* What the region begins with. */
+static const char *
+manner(cx_plan *p, uint32_t n)
+{
+    const cx_region *r = &p->region[n];
+    edits *e = &p->b.j->e;
+    const char *again = "";
+
+    if (r->in_turns)
+        return "TD_CU_EACH_IN_TURNS";
+    if (!p->guard.end)
+        return is_free(p, r) ? "TD_CU_EACH_FREE" : "TD_CU_EACH";
+    for (uint32_t v = 0; v < p->b.nlocal; v++)
+        if (p->b.local[v].keep == KEEP_AGAIN && p->b.local[v].at < p->guard.from)
+            again = td_edit_format(e, "%s%s ", again, whole(p, &p->b.local[v]));
+    return td_edit_format(
+        e, "td_cu::each_within<%s>(blockDim, TD_CU_LAMBDA { %sreturn %s(%s); }, TD_CU_LAMBDA {",
+        is_free(p, r) ? "true" : "false", again, p->guard.negated ? "!" : "",
+        td_edit_spell(e, &p->b.j->u.k, p->guard.from, p->guard.end));
 }
 
 static void
@@ -225,11 +269,12 @@ open_region(cx_plan *p, uint32_t n)
         if (td_plan_home(p, l) != n || !l->stmt || p->b.stmt[l->stmt].kind != STMT_DECLARE)
             continue;
         if (l->keep == KEEP_EACH)
-            all = td_edit_format(e, "%std_cu::local<%s%s> td_of_%s(blockDim); ", all, type_of(p, l), dimensions(p, l), name_of(p, l));
+            all = td_edit_format(e, "%std_cu::local<%s%s> td_of_%s(blockDim); ", all, type_of(p, l),
+                                 dimensions(p, l), name_of(p, l));
         else if (l->keep == KEEP_ONCE)
             all = td_edit_format(e, "%s%s ", all, whole(p, l));
     }
-    all = td_edit_format(e, " %s%s ", all, r->in_turns ? "TD_CU_EACH_IN_TURNS" : is_free(p, r) ? "TD_CU_EACH_FREE" : "TD_CU_EACH");
+    all = td_edit_format(e, " %s%s ", all, manner(p, n));
     if (p->alive && (r->from > first_return(p) || (r->from == first_return(p) && r->in_loop)))
         all = td_edit_format(e, "%sTD_CU_ALIVE; ", all);
     all = td_edit_format(e, "%s%s", all, bindings(p, n, false));
@@ -244,7 +289,8 @@ close_region(cx_plan *p, uint32_t n)
     const cx_region *r = &p->region[n];
     bool stop = p->alive && r->returns;
 
-    td_edit_behind(&p->b.j->e, at(p, r->end - 1), stop ? " } TD_CU_END; if (td_alive.none()) return;" : " } TD_CU_END;");
+    td_edit_behind(&p->b.j->e, at(p, r->end - 1),
+                   stop ? " } TD_CU_END; if (td_alive.none()) return;" : " } TD_CU_END;");
     for (uint32_t i = r->from; p->alive && i < r->end; i++)
         if (td_tok_named(at(p, i), "return"))
             td_edit_replace(&p->b.j->e, at(p, i), at(p, i), "TD_CU_RETURN");
@@ -298,7 +344,9 @@ td_plan_write(cx_plan *p)
     for (uint32_t v = 0; v < p->b.nlocal; v++)
         if (!p->b.local[v].stmt && p->b.local[v].keep == KEEP_EACH)
             td_edit_behind(e, open,
-                           td_edit_format(e, " td_cu::local_of<decltype(%s)> td_of_%s(blockDim, %s);", name_of(p, &p->b.local[v]),
-                                          name_of(p, &p->b.local[v]), name_of(p, &p->b.local[v])));
+                           td_edit_format(e,
+                                          " td_cu::local_of<decltype(%s)> td_of_%s(blockDim, %s);",
+                                          name_of(p, &p->b.local[v]), name_of(p, &p->b.local[v]),
+                                          name_of(p, &p->b.local[v])));
     statements(p, 1, false);
 }

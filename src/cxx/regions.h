@@ -18,11 +18,17 @@ typedef struct cx_stride {
     uint32_t local, bound, step; /* variable; the first token of condition and of what is added */
 } cx_stride;
 
+typedef struct cx_guard { /* tokens of a test; end 0: there is none */
+    uint32_t from, end;
+    bool     negated; /* who passes it returns */
+} cx_guard;
+
 typedef struct cx_plan {
     cx_body    b;
     cx_region *region; /* region[1] … */
     uint32_t   nregion;
     uint8_t   *used;   /* [local * (nregion + 1) + region]: its name must be there */
+    cx_guard   guard;  /* of a kernel that is one region */
     bool       alive;  /* threads that have returned are remembered */
 } cx_plan;
 
@@ -37,6 +43,9 @@ td_plan_used(const cx_plan *p, uint32_t local, uint32_t region)
 
 /* stride.c: whether threads can make the loop together; its parts. */
 bool td_plan_strided(const cx_body *b, uint32_t stmt, cx_stride *out);
+
+/* guard.c: the kernel is declarations of indices and one test of them. */
+bool td_plan_guard(const cx_body *b, cx_guard *out);
 
 /* regions.c: the edits. */
 void td_plan_write(cx_plan *p);

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static const char *const dropped[] = {"__shared__", "extern", "static", NULL};
-static const char *const aligned[] = {"__align__", "alignas", "__attribute__", "__builtin_align__", NULL};
+static const char *const aligned[] = {"__align__", "alignas", "__attribute__", "__builtin_align__",
+                                      NULL};
 
 /* Type words of [i, end), without storage and alignment. */
 static const char *
@@ -62,11 +63,13 @@ declarator(cx_job *j, const char *base, uint32_t i, uint32_t end, bool dynamic)
         d = close;
     }
     if (dynamic)
-        s = td_edit_format(&j->e, "auto *%.*s = td_cu::dynamic_shared<%s %s%s>();", (int)j->u.k.t[name].n, j->u.k.t[name].s, base,
-                           stars, dims.n ? dims.s : "");
+        s = td_edit_format(&j->e, "auto *%.*s = td_cu::dynamic_shared<%s %s%s>();",
+                           (int)j->u.k.t[name].n, j->u.k.t[name].s, base, stars,
+                           dims.n ? dims.s : "");
     else
-        s = td_edit_format(&j->e, "auto &%.*s = td_cu::shared<%s %s%s, %u>();", (int)j->u.k.t[name].n, j->u.k.t[name].s, base,
-                           stars, dims.n ? dims.s : "", j->nshared++);
+        s = td_edit_format(&j->e, "auto &%.*s = td_cu::shared<%s %s%s, %u>();",
+                           (int)j->u.k.t[name].n, j->u.k.t[name].s, base, stars,
+                           dims.n ? dims.s : "", j->nshared++);
     td_text_free(&dims);
     return s;
 }
@@ -96,7 +99,8 @@ declaration(cx_job *j, uint32_t i, uint32_t end)
     }
     if (!name)
         return NULL;
-    for (first = name; first > i && (is(j, first - 1, "*") || (is(j, first - 1, "const") && is(j, first - 2, "*")));)
+    for (first = name; first > i && (is(j, first - 1, "*") ||
+                                     (is(j, first - 1, "const") && is(j, first - 2, "*")));)
         first--;
     base = base_type(j, i, first);
     if (!*base)
@@ -115,12 +119,13 @@ declaration(cx_job *j, uint32_t i, uint32_t end)
 
 /* The declaration that holds token i, inside of [from, end): its first token and its ;. */
 static bool
-around(const cx_job *j, uint32_t i, uint32_t from, uint32_t end, uint32_t *first, uint32_t *semicolon)
+around(const cx_job *j, uint32_t i, uint32_t from, uint32_t end, uint32_t *first,
+       uint32_t *semicolon)
 {
     uint32_t s = i, e = i;
 
-    while (s > from + 1 && !is(j, s - 1, ";") && !is(j, s - 1, "{") && !is(j, s - 1, "}") && !is(j, s - 1, ":") &&
-           j->u.k.t[s - 1].kind != TOK_LINE)
+    while (s > from + 1 && !is(j, s - 1, ";") && !is(j, s - 1, "{") && !is(j, s - 1, "}") &&
+           !is(j, s - 1, ":") && j->u.k.t[s - 1].kind != TOK_LINE)
         s = is(j, s - 1, ")") ? j->u.k.t[s - 1].match : s - 1;
     while (e < end && !is(j, e, ";"))
         e = is(j, e, "(") || is(j, e, "[") || is(j, e, "{") ? j->u.k.t[e].match + 1 : e + 1;

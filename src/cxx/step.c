@@ -71,7 +71,8 @@ td_cpu_step(cx_job *j)
             continue;
         (void)td_body_read(j, &j->u.fn[f], &b); /* what it has understood goes in step */
         for (uint32_t s = 1; s < b.nstmt; s++)
-            if ((b.stmt[s].kind == STMT_EXPR || b.stmt[s].kind == STMT_DECLARE) && b.stmt[s].end > b.stmt[s].first + 1)
+            if ((b.stmt[s].kind == STMT_EXPR || b.stmt[s].kind == STMT_DECLARE) &&
+                b.stmt[s].end > b.stmt[s].first + 1)
                 statement(&b, &b.stmt[s]);
     }
 }

@@ -57,15 +57,19 @@ td_plan_strided(const cx_body *b, uint32_t stmt, cx_stride *out)
     first = part(b, s->open + 1, s->close);
     second = part(b, first + 1, s->close);
     step = second + 2; /* i += */
-    if (second >= s->close || !l->init || !is(b->j, l->init, "=") || l->is_pointer || l->is_reference || l->is_const || l->is_auto)
+    if (second >= s->close || !l->init || !is(b->j, l->init, "=") || l->is_pointer ||
+        l->is_reference || l->is_const || l->is_auto)
         return false;
     if (td_body_find(b, &b->j->u.k.t[second + 1], second + 1) != v || !is(b->j, step, "+="))
         return false;
-    if (td_body_find(b, &b->j->u.k.t[first + 1], first + 1) != v || !(is(b->j, first + 2, "<") || is(b->j, first + 2, "<=")))
+    if (td_body_find(b, &b->j->u.k.t[first + 1], first + 1) != v ||
+        !(is(b->j, first + 2, "<") || is(b->j, first + 2, "<=")))
         return false;
     *out = (cx_stride){.local = v, .bound = first + 1, .step = step + 1};
     return changes_once(b, v, step) && td_body_again(b, l->init + 1, l->end, l->at, s->end) &&
-           !td_body_alike(b, l->init + 1, l->end, false) && td_body_alike(b, first + 3, second, false) &&
-           td_body_again(b, first + 3, second, l->at, s->end) && td_body_alike(b, step + 1, s->close, false) &&
+           !td_body_alike(b, l->init + 1, l->end, false) &&
+           td_body_alike(b, first + 3, second, false) &&
+           td_body_again(b, first + 3, second, l->at, s->end) &&
+           td_body_alike(b, step + 1, s->close, false) &&
            td_body_again(b, step + 1, s->close, l->at, s->end);
 }

@@ -8,8 +8,8 @@
 
 static const struct {
     const char *name;
-    char        kind;
-    uint32_t    size;
+    char kind;
+    uint32_t size;
 } known[] = {
 #define TYPE(name, kind, size) {name, kind, size},
 #include "cxx/types.def"
@@ -18,13 +18,16 @@ static const struct {
 /* Vector types are these with 1 to 4 behind them. */
 static const struct {
     const char *name;
-    uint32_t    size;
-} component[] = {{"char", 1},  {"uchar", 1},    {"short", 2},     {"ushort", 2}, {"int", 4},   {"uint", 4},
-                 {"long", 8},  {"ulong", 8},    {"longlong", 8},  {"ulonglong", 8}, {"float", 4}, {"double", 8}};
-static const char *const builtin[] = {"bool", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "void",
-                                      "wchar_t", "auto", NULL};
-static const char *const no_meaning[] = {"__restrict__", "__restrict", "restrict", "__grid_constant__", "register", "struct",
-                                         "class", "typename", "volatile", NULL};
+    uint32_t size;
+} component[] = {{"char", 1},     {"uchar", 1},     {"short", 2}, {"ushort", 2},
+                 {"int", 4},      {"uint", 4},      {"long", 8},  {"ulong", 8},
+                 {"longlong", 8}, {"ulonglong", 8}, {"float", 4}, {"double", 8}};
+static const char *const builtin[] = {"bool",    "char",     "short", "int",    "long",
+                                      "signed",  "unsigned", "float", "double", "void",
+                                      "wchar_t", "auto",     NULL};
+static const char *const no_meaning[] = {
+    "__restrict__", "__restrict", "restrict", "__grid_constant__", "register",
+    "struct",       "class",      "typename", "volatile",          NULL};
 
 bool
 td_types_builtin(const tok *t)
@@ -38,8 +41,8 @@ td_types_vector(const char *name, uint32_t *size)
     size_t n = strlen(name);
 
     for (size_t i = 0; n && i < sizeof component / sizeof *component; i++)
-        if (strncmp(name, component[i].name, n - 1) == 0 && strlen(component[i].name) == n - 1 && name[n - 1] >= '1' &&
-            name[n - 1] <= '4') {
+        if (strncmp(name, component[i].name, n - 1) == 0 && strlen(component[i].name) == n - 1 &&
+            name[n - 1] >= '1' && name[n - 1] <= '4') {
             *size = component[i].size * (uint32_t)(name[n - 1] - '0');
             return name[n - 1] - '0';
         }
@@ -91,17 +94,20 @@ td_types_name(const cx_unit *u, uint32_t i, uint32_t end)
     if (end <= i + 1)
         return 0;
     last = end - 1;
-    if (u->k.t[last].kind != TOK_WORD || td_types_builtin(&u->k.t[last]) || td_tok_among(&u->k.t[last], no_meaning) ||
-        td_tok_is(&u->k.t[last], "const") || td_tok_is(&u->k.t[last - 1], "::"))
+    if (u->k.t[last].kind != TOK_WORD || td_types_builtin(&u->k.t[last]) ||
+        td_tok_among(&u->k.t[last], no_meaning) || td_tok_is(&u->k.t[last], "const") ||
+        td_tok_is(&u->k.t[last - 1], "::"))
         return 0;
     for (uint32_t j = i; j < last; j++)
-        words += u->k.t[j].kind == TOK_WORD && !td_tok_among(&u->k.t[j], no_meaning) && !td_tok_is(&u->k.t[j], "const");
+        words += u->k.t[j].kind == TOK_WORD && !td_tok_among(&u->k.t[j], no_meaning) &&
+                 !td_tok_is(&u->k.t[j], "const");
     return words ? last : 0;
 }
 
 /* The builtin arithmetic type of these words ("unsigned", "long", …) in normal spelling. */
 static const char *
-arithmetic(int longs, bool has_short, bool has_char, bool has_double, bool is_signed, bool is_unsigned, const char *other)
+arithmetic(int longs, bool has_short, bool has_char, bool has_double, bool is_signed,
+           bool is_unsigned, const char *other)
 {
     if (other)
         return other;
@@ -112,13 +118,15 @@ arithmetic(int longs, bool has_short, bool has_char, bool has_double, bool is_si
     if (has_short)
         return is_unsigned ? "unsigned short" : "short";
     if (longs)
-        return longs > 1 ? (is_unsigned ? "unsigned long long" : "long long") : is_unsigned ? "unsigned long" : "long";
+        return longs > 1     ? (is_unsigned ? "unsigned long long" : "long long")
+               : is_unsigned ? "unsigned long"
+                             : "long";
     return is_unsigned ? "unsigned int" : "int";
 }
 
 typedef struct spelling {
     td_text base, behind; /* the type's name; * const & */
-    bool    constant;     /* of what is named */
+    bool constant;        /* of what is named */
 } spelling;
 
 static const cx_alias *
@@ -134,7 +142,8 @@ static void
 spell(const tok *t, uint32_t n, spelling *s)
 {
     int longs = 0;
-    bool has_short = false, has_char = false, has_double = false, is_signed = false, is_unsigned = false, any = false;
+    bool has_short = false, has_char = false, has_double = false, is_signed = false,
+         is_unsigned = false, any = false;
     const char *other = NULL;
 
     for (uint32_t i = 0; i < n; i++, t++) {
@@ -145,8 +154,11 @@ spell(const tok *t, uint32_t n, spelling *s)
                 td_text_addf(&s->behind, "const");
             else
                 s->constant = true;
-        } else if (td_tok_is(t, "*") || td_tok_is(t, "&") || td_tok_is(t, "&&") || td_tok_is(t, "...")) {
-            td_text_addf(&s->behind, "%s%.*s", s->behind.n && s->behind.s[s->behind.n - 1] == 't' ? " " : "", (int)t->n, t->s);
+        } else if (td_tok_is(t, "*") || td_tok_is(t, "&") || td_tok_is(t, "&&") ||
+                   td_tok_is(t, "...")) {
+            td_text_addf(&s->behind, "%s%.*s",
+                         s->behind.n && s->behind.s[s->behind.n - 1] == 't' ? " " : "", (int)t->n,
+                         t->s);
         } else if (td_types_builtin(t)) {
             any = true;
             longs += td_tok_is(t, "long");
@@ -155,12 +167,15 @@ spell(const tok *t, uint32_t n, spelling *s)
             has_double |= td_tok_is(t, "double");
             is_signed |= td_tok_is(t, "signed");
             is_unsigned |= td_tok_is(t, "unsigned");
-            for (const char *const *b = (const char *const[]){"bool", "float", "void", "wchar_t", "auto", NULL}; *b; b++)
+            for (const char *const *b =
+                     (const char *const[]){"bool", "float", "void", "wchar_t", "auto", NULL};
+                 *b; b++)
                 if (td_tok_is(t, *b))
                     other = *b;
         } else {
             char last = s->base.n ? s->base.s[s->base.n - 1] : 0;
-            bool apart = last && ((t->kind == TOK_WORD && (last == '_' || last == ',' || isalnum((unsigned char)last))) ||
+            bool apart = last && ((t->kind == TOK_WORD &&
+                                   (last == '_' || last == ',' || isalnum((unsigned char)last))) ||
 
                                   (t->kind == TOK_NUMBER && last == ','));
 
@@ -168,7 +183,9 @@ spell(const tok *t, uint32_t n, spelling *s)
         }
     }
     if (any && !s->base.n)
-        td_text_addf(&s->base, "%s", arithmetic(longs, has_short, has_char, has_double, is_signed, is_unsigned, other));
+        td_text_addf(
+            &s->base, "%s",
+            arithmetic(longs, has_short, has_char, has_double, is_signed, is_unsigned, other));
     else if (any) /* vector<int>: the word stood inside of brackets */
         td_text_addf(&s->base, "?");
 }
@@ -222,7 +239,8 @@ describe(const cx_unit *u, spelling *s, int arrays, td_cxx_param *p)
 
     for (int i = 0; i < arrays; i++)
         td_text_addf(&s->behind, "*");
-    while (s->behind.n >= 5 && strcmp(s->behind.s + s->behind.n - 5, "const") == 0) /* of the parameter itself */
+    while (s->behind.n >= 5 &&
+           strcmp(s->behind.s + s->behind.n - 5, "const") == 0) /* of the parameter itself */
         s->behind.s[s->behind.n -= 5] = 0;
     for (size_t i = 0; i < s->behind.n; i++) {
         stars += s->behind.s[i] == '*' && i + (size_t)arrays < s->behind.n;
@@ -253,8 +271,8 @@ td_types_spell(const cx_unit *u, uint32_t i, uint32_t end)
     const char *type;
 
     spell(&u->k.t[i], end - i, &s);
-    td_text_addf(&all, "%s%s%s%s", s.constant && s.behind.n ? "const " : "", s.base.n ? s.base.s : "", s.behind.n ? " " : "",
-                 s.behind.n ? s.behind.s : "");
+    td_text_addf(&all, "%s%s%s%s", s.constant && s.behind.n ? "const " : "",
+                 s.base.n ? s.base.s : "", s.behind.n ? " " : "", s.behind.n ? s.behind.s : "");
     type = td_cxx_dup(u->a, all.n ? all.s : "", all.n);
     td_text_free(&s.base);
     td_text_free(&s.behind);
@@ -275,7 +293,8 @@ param(const cx_unit *u, uint32_t i, uint32_t end)
             full = j;
     for (uint32_t j = i; j < stop; j++)
         if (td_tok_is(&u->k.t[j], "(")) { /* a function's or an array's address: as it is written */
-            td_text_add(&all, u->k.t[i].s, (size_t)(u->k.t[full - 1].s + u->k.t[full - 1].n - u->k.t[i].s));
+            td_text_add(&all, u->k.t[i].s,
+                        (size_t)(u->k.t[full - 1].s + u->k.t[full - 1].n - u->k.t[i].s));
             p.type = td_cxx_dup(u->a, all.n ? all.s : "", all.n);
             p.kind = '?';
             td_text_free(&all);
@@ -285,8 +304,8 @@ param(const cx_unit *u, uint32_t i, uint32_t end)
         p.name = td_cxx_dup(u->a, u->k.t[name].s, u->k.t[name].n);
     spell(&u->k.t[i], (name ? name : stop) - i, &s);
     describe(u, &s, stop < full ? 1 : 0, &p);
-    td_text_addf(&all, "%s%s%s%s", s.constant && s.behind.n ? "const " : "", s.base.n ? s.base.s : "", s.behind.n ? " " : "",
-                 s.behind.n ? s.behind.s : "");
+    td_text_addf(&all, "%s%s%s%s", s.constant && s.behind.n ? "const " : "",
+                 s.base.n ? s.base.s : "", s.behind.n ? " " : "", s.behind.n ? s.behind.s : "");
     p.type = td_cxx_dup(u->a, all.n ? all.s : "", all.n);
     td_text_free(&s.base);
     td_text_free(&s.behind);

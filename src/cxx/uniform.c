@@ -9,15 +9,88 @@
 #include <string.h>
 
 /* Functions that compute and nothing else, besides f's float forms sinf, fabsf, … */
-static const char *const pure[] = {
-    "min", "max", "abs", "labs", "llabs", "fabs", "fmin", "fmax", "floor", "ceil", "round", "rint", "trunc", "sqrt", "rsqrt", "cbrt",
-    "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh",
-    "cosh", "tanh", "pow", "fma", "fmod", "hypot", "erf", "erfc", "__mul24", "__umul24", "__mulhi", "__umulhi", "__clz", "__clzll",
-    "__popc", "__popcll", "__ffs", "__ffsll", "__brev", "__sad", "__fdividef", "__expf", "__logf", "__sinf", "__cosf", "__powf",
-    "__int2float_rn", "__float2int_rn", "__float2int_rd", "__float2int_ru", "__float2int_rz", "static_cast", "reinterpret_cast",
-    "const_cast", "sizeof", "alignof", "int", "float", "double", "unsigned", "bool", "char", "short", "long", "size_t", "dim3", NULL};
-static const char *const type_words[] = {"const", "unsigned", "signed", "typename", "struct", "true", "false", "nullptr", "NULL",
-                                         "__restrict__", NULL};
+static const char *const pure[] = {"min",
+                                   "max",
+                                   "abs",
+                                   "labs",
+                                   "llabs",
+                                   "fabs",
+                                   "fmin",
+                                   "fmax",
+                                   "floor",
+                                   "ceil",
+                                   "round",
+                                   "rint",
+                                   "trunc",
+                                   "sqrt",
+                                   "rsqrt",
+                                   "cbrt",
+                                   "exp",
+                                   "exp2",
+                                   "exp10",
+                                   "expm1",
+                                   "log",
+                                   "log2",
+                                   "log10",
+                                   "log1p",
+                                   "sin",
+                                   "cos",
+                                   "tan",
+                                   "asin",
+                                   "acos",
+                                   "atan",
+                                   "atan2",
+                                   "sinh",
+                                   "cosh",
+                                   "tanh",
+                                   "pow",
+                                   "fma",
+                                   "fmod",
+                                   "hypot",
+                                   "erf",
+                                   "erfc",
+                                   "__mul24",
+                                   "__umul24",
+                                   "__mulhi",
+                                   "__umulhi",
+                                   "__clz",
+                                   "__clzll",
+                                   "__popc",
+                                   "__popcll",
+                                   "__ffs",
+                                   "__ffsll",
+                                   "__brev",
+                                   "__sad",
+                                   "__fdividef",
+                                   "__expf",
+                                   "__logf",
+                                   "__sinf",
+                                   "__cosf",
+                                   "__powf",
+                                   "__int2float_rn",
+                                   "__float2int_rn",
+                                   "__float2int_rd",
+                                   "__float2int_ru",
+                                   "__float2int_rz",
+                                   "static_cast",
+                                   "reinterpret_cast",
+                                   "const_cast",
+                                   "sizeof",
+                                   "alignof",
+                                   "int",
+                                   "float",
+                                   "double",
+                                   "unsigned",
+                                   "bool",
+                                   "char",
+                                   "short",
+                                   "long",
+                                   "size_t",
+                                   "dim3",
+                                   NULL};
+static const char *const type_words[] = {"const",  "unsigned",     "signed", "typename",
+                                         "struct", "true",         "false",  "nullptr",
+                                         "NULL",   "__restrict__", NULL};
 
 bool
 td_body_pure(const cx_body *b, const tok *f)
@@ -30,7 +103,8 @@ td_body_pure(const cx_body *b, const tok *f)
         return false;
     memcpy(name, f->s, f->n);
     name[f->n] = 0;
-    if (td_tok_among(f, pure) || td_types_vector(name, &size) || (strncmp(name, "make_", 5) == 0 && td_types_vector(name + 5, &size)))
+    if (td_tok_among(f, pure) || td_types_vector(name, &size) ||
+        (strncmp(name, "make_", 5) == 0 && td_types_vector(name + 5, &size)))
         return true;
     if (name[f->n - 1] == 'f') { /* sinf */
         const tok plain = {.s = f->s, .n = f->n - 1, .kind = TOK_WORD};
@@ -42,10 +116,10 @@ td_body_pure(const cx_body *b, const tok *f)
 
 typedef struct question {
     const cx_body *b;
-    uint32_t where;     /* names mean what they mean at this token */
-    bool     effects;   /* variables may change */
-    bool     again;     /* else: alike */
-    uint32_t from, to;  /* of again */
+    uint32_t where;    /* names mean what they mean at this token */
+    bool effects;      /* variables may change */
+    bool again;        /* else: alike */
+    uint32_t from, to; /* of again */
 } question;
 
 static bool
@@ -69,7 +143,8 @@ variable_ok(const question *q, uint32_t v)
     if (l->is_array)
         return false;
     if (q->again)
-        return (l->uniform || l->keep == KEEP_AGAIN) && !l->is_reference && !may_change(q->b, v, q->from, q->to);
+        return (l->uniform || l->keep == KEEP_AGAIN) && !l->is_reference &&
+               !may_change(q->b, v, q->from, q->to);
     return l->uniform;
 }
 
@@ -102,12 +177,13 @@ word_ok(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
     if (v != UINT32_MAX)
         return !call && variable_ok(q, v);
     if (m)
-        return depth < 8 && answer(&(question){q->b, q->where ? q->where : i, false, q->again, q->from, q->to}, &m->body, 0,
-                                   m->body.n, depth + 1);
+        return depth < 8 &&
+               answer(&(question){q->b, q->where ? q->where : i, false, q->again, q->from, q->to},
+                      &m->body, 0, m->body.n, depth + 1);
     if (td_tok_is(t, "threadIdx"))
         return q->again;
-    if (td_tok_is(t, "blockIdx") || td_tok_is(t, "blockDim") || td_tok_is(t, "gridDim") || td_tok_is(t, "warpSize") ||
-        td_tok_among(t, type_words))
+    if (td_tok_is(t, "blockIdx") || td_tok_is(t, "blockDim") || td_tok_is(t, "gridDim") ||
+        td_tok_is(t, "warpSize") || td_tok_among(t, type_words))
         return true;
     if (call)
         return td_body_pure(q->b, t);
@@ -128,7 +204,8 @@ change_ok(const question *q, uint32_t i)
 
             return l->uniform && !l->is_array && !l->is_shared;
         }
-    for (uint32_t v = 0; v < q->b->nlocal; v++) /* or its declaration, whose variable has been asked about */
+    for (uint32_t v = 0; v < q->b->nlocal;
+         v++) /* or its declaration, whose variable has been asked about */
         if (q->b->local[v].init == i)
             return true;
     return false;
@@ -141,7 +218,8 @@ cast(const cx_body *b, uint32_t open, uint32_t close)
     for (uint32_t i = open + 1; i < close; i++) {
         const tok *t = &b->j->u.k.t[i];
 
-        if (t->kind == TOK_WORD ? td_body_find(b, t, i) != UINT32_MAX : !td_tok_is(t, "*") && !td_tok_is(t, "::"))
+        if (t->kind == TOK_WORD ? td_body_find(b, t, i) != UINT32_MAX
+                                : !td_tok_is(t, "*") && !td_tok_is(t, "::"))
             return false;
     }
     return true;
@@ -162,7 +240,8 @@ answer(const question *q, const toks *k, uint32_t i, uint32_t end, int depth)
             ok = !q->again;
         else if (td_tok_is(t, "*") && q->again)
             ok = depth > 0 ? i > 0 && (t[-1].kind == TOK_WORD || t[-1].kind == TOK_NUMBER)
-                           : !td_body_unary(q->b, i) && !(td_tok_is(t - 1, ")") && cast(q->b, t[-1].match, i - 1));
+                           : !td_body_unary(q->b, i) &&
+                                 !(td_tok_is(t - 1, ")") && cast(q->b, t[-1].match, i - 1));
         if (!ok)
             return false;
     }
@@ -178,7 +257,8 @@ td_body_alike(const cx_body *b, uint32_t i, uint32_t end, bool effects)
 bool
 td_body_again(const cx_body *b, uint32_t i, uint32_t end, uint32_t from, uint32_t to)
 {
-    return answer(&(question){.b = b, .again = true, .from = from, .to = to}, &b->j->u.k, i, end, 0);
+    return answer(&(question){.b = b, .again = true, .from = from, .to = to}, &b->j->u.k, i, end,
+                  0);
 }
 
 /* ---- statements ---- */
@@ -219,8 +299,8 @@ alike(const cx_body *b, uint32_t n, bool in_loop)
     switch ((stmt_kind)s->kind) {
     case STMT_EMPTY:
     case STMT_NAME:
-    case STMT_SHARED: return true;
-    case STMT_JUMP: return td_tok_is(&b->j->u.k.t[s->first], "return") || in_loop;
+    case STMT_SHARED:  return true;
+    case STMT_JUMP:    return td_tok_is(&b->j->u.k.t[s->first], "return") || in_loop;
     case STMT_EXPR:
     case STMT_DECLARE: {
         bool any = s->kind == STMT_DECLARE;
@@ -237,7 +317,7 @@ alike(const cx_body *b, uint32_t n, bool in_loop)
     case STMT_IF:
     case STMT_FOR:
     case STMT_WHILE:
-    case STMT_DO: break;
+    case STMT_DO:      break;
     }
     if (s->open && !td_body_alike(b, s->open + 1, s->close, true))
         return false;
@@ -319,7 +399,8 @@ walk(cx_body *b, uint32_t n, bool in_loop)
             const cx_local *l = &b->local[v];
 
             if (l->stmt == n && l->uniform &&
-                (l->is_array || l->is_reference || l->odd || s->waits || (l->init && !td_body_alike(b, l->init + 1, l->end, false))))
+                (l->is_array || l->is_reference || l->odd || s->waits ||
+                 (l->init && !td_body_alike(b, l->init + 1, l->end, false))))
                 more |= set_local(&b->local[v]);
         }
         for (uint32_t i = 0; i < b->nmod; i++) /* int a = b = 3 */

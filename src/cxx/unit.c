@@ -5,14 +5,33 @@
 
 typedef struct scope {
     const char *space, *owner;
-    bool        external_c;
+    bool external_c;
 } scope;
 
-static const char *const not_a_name[] = {"__launch_bounds__", "__attribute__", "__declspec", "alignas", "__align__", "decltype",
-                                         "requires", "__cluster_dims__", "__maxnreg__", "noexcept", "throw", "explicit", "sizeof",
-                                         "__block_size__", "if", "while", "for", "switch", "return", "static_assert", NULL};
-static const char *const behind_parameters[] = {"const", "noexcept", "override", "final", "volatile", "throw", "try", "requires",
-                                                "__attribute__", "mutable", "__restrict__", NULL};
+static const char *const not_a_name[] = {"__launch_bounds__",
+                                         "__attribute__",
+                                         "__declspec",
+                                         "alignas",
+                                         "__align__",
+                                         "decltype",
+                                         "requires",
+                                         "__cluster_dims__",
+                                         "__maxnreg__",
+                                         "noexcept",
+                                         "throw",
+                                         "explicit",
+                                         "sizeof",
+                                         "__block_size__",
+                                         "if",
+                                         "while",
+                                         "for",
+                                         "switch",
+                                         "return",
+                                         "static_assert",
+                                         NULL};
+static const char *const behind_parameters[] = {
+    "const", "noexcept", "override",      "final",   "volatile",     "throw",
+    "try",   "requires", "__attribute__", "mutable", "__restrict__", NULL};
 
 bool
 td_tok_named(const tok *t, const char *name)
@@ -190,8 +209,10 @@ specifiers(const cx_unit *u, uint32_t head, uint32_t end, cx_fn *f, cx_var *v)
         f->device |= td_unit_says(u, t, "__device__");
         v->external |= td_unit_says(u, t, "extern");
         v->shared |= td_unit_says(u, t, "__shared__");
-        v->global |= td_unit_says(u, t, "__device__") || td_unit_says(u, t, "__constant__") || td_unit_says(u, t, "__managed__");
-        v->constant |= td_unit_says(u, t, "constexpr") || td_unit_says(u, t, "const") || td_unit_says(u, t, "__constant__");
+        v->global |= td_unit_says(u, t, "__device__") || td_unit_says(u, t, "__constant__") ||
+                     td_unit_says(u, t, "__managed__");
+        v->constant |= td_unit_says(u, t, "constexpr") || td_unit_says(u, t, "const") ||
+                       td_unit_says(u, t, "__constant__");
         if (td_unit_says(u, t, "__launch_bounds__") && i + 1 < end && is(u, i + 1, "("))
             f->bounds_at = i + 1;
         if (is(u, i, "("))
@@ -255,7 +276,8 @@ declaration(cx_unit *u, uint32_t head, uint32_t end, const scope *s, cx_fn f)
     f.external_c |= s->external_c;
     for (; i < end; i++) {
         if (is(u, i, "operator")) {
-            for (name = i++; i < end && (!is(u, i, "(") || (is(u, i + 1, ")") && is(u, i + 2, "("))); i++)
+            for (name = i++;
+                 i < end && (!is(u, i, "(") || (is(u, i + 1, ")") && is(u, i + 2, "("))); i++)
                 if (is(u, i, "("))
                     i++;
         } else if (is(u, i, "(")) {
@@ -311,9 +333,14 @@ texture(cx_unit *u, uint32_t i, uint32_t end, const scope *s)
     uint32_t next = past_semicolon(u, i, end), past = td_tok_angles(&u->k, i + 1, next);
 
     for (uint32_t j = past; j && j + 1 < next; j++)
-        if (u->k.t[j].kind == TOK_WORD && (is(u, j + 1, ",") || is(u, j + 1, ";") || is(u, j + 1, "=")))
+        if (u->k.t[j].kind == TOK_WORD &&
+            (is(u, j + 1, ",") || is(u, j + 1, ";") || is(u, j + 1, "=")))
             APPEND(u, texref, ntexref,
-                   (cx_var){.name = spelled(u, j), .space = s->space, .name_at = j, .head_at = i, .end_at = next - 1});
+                   (cx_var){.name = spelled(u, j),
+                            .space = s->space,
+                            .name_at = j,
+                            .head_at = i,
+                            .end_at = next - 1});
     return next;
 }
 
@@ -327,15 +354,18 @@ nested(cx_unit *u, uint32_t i, uint32_t end, const scope *s, int depth)
     uint32_t j = i, name = 0;
     bool space = is(u, i, "namespace");
 
-    if (!space && !is(u, i, "struct") && !is(u, i, "class") && !is(u, i, "union") && !is(u, i, "enum"))
+    if (!space && !is(u, i, "struct") && !is(u, i, "class") && !is(u, i, "union") &&
+        !is(u, i, "enum"))
         return 0;
     for (j++; j < end && !is(u, j, "{"); j++) {
         uint32_t past = is(u, j, "<") ? td_tok_angles(&u->k, j, end) : 0;
 
         if (is(u, j, ";"))
             return j + 1;
-        if ((is(u, j, "(") && !(j > i && td_tok_among(&u->k.t[j - 1], not_a_name))) || is(u, j, "="))
-            return space ? past_semicolon(u, j, end) : 0; /* a function or a variable of that class */
+        if ((is(u, j, "(") && !(j > i && td_tok_among(&u->k.t[j - 1], not_a_name))) ||
+            is(u, j, "="))
+            return space ? past_semicolon(u, j, end)
+                         : 0; /* a function or a variable of that class */
         if (is(u, j, "(") || is(u, j, "["))
             j = u->k.t[j].match;
         else if (past)
@@ -365,7 +395,10 @@ nested(cx_unit *u, uint32_t i, uint32_t end, const scope *s, int depth)
     if (is(u, i, "enum")) {
         for (uint32_t e = j + 1; e < u->k.t[j].match; e++)
             if (u->k.t[e].kind == TOK_WORD && (is(u, e - 1, "{") || is(u, e - 1, ",")))
-                APPEND(u, var, nvar, (cx_var){.name = spelled(u, e), .space = s->space, .name_at = e, .constant = true});
+                APPEND(
+                    u, var, nvar,
+                    (cx_var){
+                        .name = spelled(u, e), .space = s->space, .name_at = e, .constant = true});
     } else {
         in.owner = name ? spelled(u, name) : "?";
         APPEND(u, class_name, nclass, in.owner);
@@ -413,7 +446,8 @@ read_scope(cx_unit *u, uint32_t i, uint32_t end, scope s, int depth)
             f.instance = true;
             i++;
         }
-        if ((is(u, i, "public") || is(u, i, "private") || is(u, i, "protected")) && is(u, i + 1, ":")) {
+        if ((is(u, i, "public") || is(u, i, "private") || is(u, i, "protected")) &&
+            is(u, i + 1, ":")) {
             i += 2;
             continue;
         }

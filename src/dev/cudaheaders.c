@@ -71,7 +71,7 @@ td_cuda_include(td_args *a, const char *library)
     "typedef unsigned int uint32_t; typedef unsigned long long uint64_t;\n"                        \
     "typedef long long intptr_t; typedef unsigned long long uintptr_t;\n"
 #define LIMITS                                                                                     \
-    "#pragma once\n"                                                                               \
+    "#ifndef SHRT_MIN\n"                                                                           \
     "#define CHAR_BIT 8\n#define SCHAR_MIN (-128)\n#define SCHAR_MAX 127\n#define UCHAR_MAX 255\n" \
     "#define SHRT_MIN (-32768)\n#define SHRT_MAX 32767\n#define USHRT_MAX 65535\n"                 \
     "#define INT_MIN (-2147483647 - 1)\n#define INT_MAX 2147483647\n#define UINT_MAX "             \
@@ -79,13 +79,14 @@ td_cuda_include(td_args *a, const char *library)
     "#define LONG_MIN (-9223372036854775807l - 1)\n#define LONG_MAX 9223372036854775807l\n"        \
     "#define ULONG_MAX 18446744073709551615ul\n"                                                   \
     "#define LLONG_MIN (-9223372036854775807ll - 1)\n#define LLONG_MAX 9223372036854775807ll\n"    \
-    "#define ULLONG_MAX 18446744073709551615ull\n"
+    "#define ULLONG_MAX 18446744073709551615ull\n#endif\n"
 #define FLOATS                                                                                     \
-    "#pragma once\n"                                                                               \
+    "#ifndef FLT_MIN\n"                                                                            \
     "#define FLT_MIN 1.175494351e-38f\n#define FLT_MAX 3.402823466e+38f\n"                         \
     "#define FLT_EPSILON 1.192092896e-07f\n#define FLT_DIG 6\n#define FLT_MANT_DIG 24\n"           \
     "#define DBL_MIN 2.2250738585072014e-308\n#define DBL_MAX 1.7976931348623158e+308\n"           \
-    "#define DBL_EPSILON 2.2204460492503131e-016\n#define DBL_DIG 15\n#define DBL_MANT_DIG 53\n"
+    "#define DBL_EPSILON 2.2204460492503131e-016\n#define DBL_DIG 15\n#define DBL_MANT_DIG "       \
+    "53\n#endif\n"
 #define MATHS                                                                                      \
     "#pragma once\n"                                                                               \
     "#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#define M_PI_2 1.57079632679489661923\n"   \
@@ -98,6 +99,7 @@ td_cuda_include(td_args *a, const char *library)
 #define NOTHING "" /* what of it a GPU has, NVRTC knows by itself */
 
 #define HEADERS(H)                                                                                 \
+    H("cuda.h", NOTHING)                                                                           \
     H("stdio.h", NOTHING)                                                                          \
     H("stdlib.h", NOTHING)                                                                         \
     H("string.h", NOTHING)                                                                         \

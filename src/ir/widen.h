@@ -31,4 +31,7 @@ td_status td_fn_waits(const td_fn *f, td_arena *mem, bool *out);
  * time as there are lanes; of nested ones the inner.  TD_SKIP: it has none that can be. */
 td_status td_fn_widen_loops(const td_fn *in, int vector_bytes, td_fn *out);
 
+/* Has it a `func`?  Then the interpreter runs its threads on a CPU: their stacks there are too small for calls that go deep. */
+bool td_fn_has_functions(const td_fn *f);
+
 #endif

@@ -1,22 +1,32 @@
 /* current.c - the calling thread's current stream, and the stream that it captures; Stream.null and Stream.ptds.
  *
- * A thread has one current stream at most; it counts on its own device.  The thread's dict of Python objects keeps it,
- * so the pointer here is good as long as the thread runs Python code.
+ * A thread has one current stream at most; it counts on its own device.  The dict of the thread's Python state keeps
+ * it, so the pointer here is good as long as that state is the thread's: a thread of another library gets a new one each
+ * time it calls Python.
  */
 #include "python/py.h"
 
 static _Thread_local td_stream *current, *captured; /* borrowed: the dict has their objects */
+static _Thread_local uint64_t owner;                /* the Python state that they were set in */
+
+static td_stream *
+held(td_stream *s)
+{
+    return s && owner == PyThreadState_GetID(PyThreadState_Get()) ? s : NULL;
+}
 
 td_stream *
 py_current_stream(td_dev *d)
 {
-    return current && td_stream_dev(current) == d ? current : td_dev_stream(d);
+    td_stream *s = held(current);
+
+    return s && td_stream_dev(s) == d ? s : td_dev_stream(d);
 }
 
 td_stream *
 py_captured_stream(td_stream *s)
 {
-    return s == captured ? td_dev_stream(td_stream_dev(s)) : s;
+    return captured && s == held(captured) ? td_dev_stream(td_stream_dev(s)) : s;
 }
 
 /* o, a Stream or None, is kept for the thread under `key`; *out: its stream, or NULL. */
@@ -27,6 +37,9 @@ keep(PyObject *o, const char *key, td_stream **out)
     td_stream *s = NULL;
     td_dev *d;
 
+    current = held(current);
+    captured = held(captured);
+    owner = PyThreadState_GetID(PyThreadState_Get());
     if (o != Py_None) {
         where = PyObject_GetAttrString(o, "device");
         if (!where || !py_device(where, &d) || !py_stream(o, d, &s)) {
@@ -76,7 +89,7 @@ current_stream(PyObject *module, PyObject *where)
     if (!py_device(where, &d))
         return NULL;
     o = dict ? PyDict_GetItemString(dict, "treadle.stream") : NULL;
-    return Py_NewRef(o && current && td_stream_dev(current) == d ? o : Py_None);
+    return Py_NewRef(o && held(current) && td_stream_dev(current) == d ? o : Py_None);
 }
 
 PyMethodDef py_current_functions[] = {

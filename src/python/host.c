@@ -197,6 +197,23 @@ compute_out(const td_array *a)
     return m;
 }
 
+/* Host memory for a result, kept for reuse when large. */
+static memory *
+memory_own(td_dtype dt, const td_shape *shape, size_t nbytes)
+{
+    memory *m = memory_new(dt, shape);
+
+    if (!m)
+        return NULL;
+    m->at = m->host = nbytes >= HOST_POOLED ? td_host_alloc(nbytes) : malloc(nbytes + 1);
+    m->nbytes = m->host ? nbytes : 0;
+    if (!m->host) {
+        PyErr_Format(PyExc_MemoryError, "%zu bytes of host memory", nbytes);
+        Py_CLEAR(m);
+    }
+    return m;
+}
+
 static memory *
 copy_out(const td_array *a)
 {
@@ -206,16 +223,26 @@ copy_out(const td_array *a)
     if (!py_ok(td_array_eval(&a,
                              1))) /* before host memory is asked for: the device's is the scarcer */
         return NULL;
-    m = memory_new(td_array_dtype(a), &a->view.shape);
-    if (!m)
-        return NULL;
-    m->at = m->host = nbytes >= HOST_POOLED ? td_host_alloc(nbytes) : malloc(nbytes + 1);
-    m->nbytes = m->host ? nbytes : 0;
-    if (!m->host)
-        PyErr_Format(PyExc_MemoryError, "get: %zu bytes of host memory", nbytes);
-    if (!m->host || !py_ok(td_array_get(a, m->host)) || !py_warn())
+    m = memory_own(td_array_dtype(a), &a->view.shape, nbytes);
+    if (m && (!py_ok(td_array_get(a, m->host)) || !py_warn()))
         Py_CLEAR(m);
     return m;
+}
+
+/* _host_bytes(n): a numpy.ndarray of n uninitialised bytes, whose memory is kept for reuse when large. */
+PyObject *
+py_host_bytes(PyObject *module, PyObject *n)
+{
+    long long nbytes = PyLong_AsLongLong(n);
+    td_shape shape = {.ndim = 1, .dim = {nbytes}};
+
+    (void)module;
+    if (nbytes < 0) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "%lld bytes of host memory", nbytes);
+        return NULL;
+    }
+    return numpy_over(memory_own(TD_U8, &shape, (size_t)nbytes));
 }
 
 PyObject *

@@ -6,6 +6,7 @@
 #include "python/kernel.h"
 
 #include "base/opts.h"
+#include "ir/widen.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -70,6 +70,8 @@ open_library(PyObject *module, PyObject *args)
 }
 
 PyMethodDef py_memory_functions[] = {
+    {"_host_bytes", py_host_bytes, METH_O,
+     "_host_bytes(n): a numpy.ndarray of n uninitialised bytes; large memory is kept for reuse."},
     {"_open_library", open_library, METH_VARARGS,
      "_open_library(name, package): opens a foreign library; where it was found."},
     {NULL, NULL, 0, NULL},

@@ -160,6 +160,7 @@ PyObject *py_get_later(PyObject *self);                   /* a Future of that */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
 int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
 PyObject *py_array_interface(PyObject *self, bool cuda);
+PyObject *py_host_bytes(PyObject *module, PyObject *n);
 bool      py_memory_init(PyObject *module);
 
 /* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */

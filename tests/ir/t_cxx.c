@@ -41,7 +41,8 @@ declared(const td_cxx *c, td_text *out)
     for (uint32_t i = 0; i < c->nkernel; i++) {
         const td_cxx_kernel *k = &c->kernel[i];
 
-        td_text_addf(out, "%u: %s%s%s\n", k->line, k->is_template ? "template " : "", k->external_c ? "C " : "", k->name);
+        td_text_addf(out, "%u: %s%s%s\n", k->line, k->is_template ? "template " : "",
+                     k->external_c ? "C " : "", k->name);
         for (uint32_t p = 0; p < k->nparam; p++) {
             const td_cxx_param *q = &k->param[p];
 
@@ -54,7 +55,8 @@ declared(const td_cxx *c, td_text *out)
     for (uint32_t i = 0; i < c->nglobal; i++)
         td_text_addf(out, "%u: variable %s\n", c->global[i].line, c->global[i].name);
     for (uint32_t i = 0; i < c->ntexref; i++)
-        td_text_addf(out, "%u: texture %s %s %d%s\n", c->texref[i].line, c->texref[i].name, c->texref[i].type, c->texref[i].dims,
+        td_text_addf(out, "%u: texture %s %s %d%s\n", c->texref[i].line, c->texref[i].name,
+                     c->texref[i].type, c->texref[i].dims,
                      c->texref[i].as_float ? " normalized" : "");
 }
 
@@ -86,8 +88,8 @@ lines(const char *text)
 static void
 check_case(const char *name)
 {
-    char *text = slurp(name, ".cu"), *decl = slurp(name, ".decl"), *cpu = slurp(name, ".cpu"), *gpu = slurp(name, ".gpu"),
-         *error = slurp(name, ".error");
+    char *text = slurp(name, ".cu"), *decl = slurp(name, ".decl"), *cpu = slurp(name, ".cpu"),
+         *gpu = slurp(name, ".gpu"), *error = slurp(name, ".error");
     const char *out;
     td_arena a = {0};
     td_text have = {0};
@@ -158,10 +160,52 @@ try_text(const char *text)
 static void
 mutate(const char *text, int rounds, uint64_t seed)
 {
-    static const char *const pieces[] = {"(", ")", "{", "}", "[", "]", "<", ">", ">>", ">>>", "<<<", ";", ",", "\"", "'", "R\"x(", "/*",
-                                         "\\\n", "#if 0\n", "\n#else\n", "\n#endif\n", "template", "__global__", "__shared__", "extern",
-                                         "operator", "struct", "=", "*", "&", "::", "for", "if", "do", "while", "else", "\n#define A(x) x\n",
-                                         "__syncthreads();", "return;", "int x = 3;", "const", "texture<float>", "case", ":", "~", "0x"};
+    static const char *const pieces[] = {"(",
+                                         ")",
+                                         "{",
+                                         "}",
+                                         "[",
+                                         "]",
+                                         "<",
+                                         ">",
+                                         ">>",
+                                         ">>>",
+                                         "<<<",
+                                         ";",
+                                         ",",
+                                         "\"",
+                                         "'",
+                                         "R\"x(",
+                                         "/*",
+                                         "\\\n",
+                                         "#if 0\n",
+                                         "\n#else\n",
+                                         "\n#endif\n",
+                                         "template",
+                                         "__global__",
+                                         "__shared__",
+                                         "extern",
+                                         "operator",
+                                         "struct",
+                                         "=",
+                                         "*",
+                                         "&",
+                                         "::",
+                                         "for",
+                                         "if",
+                                         "do",
+                                         "while",
+                                         "else",
+                                         "\n#define A(x) x\n",
+                                         "__syncthreads();",
+                                         "return;",
+                                         "int x = 3;",
+                                         "const",
+                                         "texture<float>",
+                                         "case",
+                                         ":",
+                                         "~",
+                                         "0x"};
     size_t n = strlen(text);
     char *copy = malloc(n + 128);
 
@@ -173,7 +217,8 @@ mutate(const char *text, int rounds, uint64_t seed)
             copy[len = draw(&seed) % (n + 1)] = 0;
         while (edits--) {
             const char *p = pieces[draw(&seed) % (sizeof pieces / sizeof *pieces)];
-            size_t at = draw(&seed) % (len + 1), gone = draw(&seed) % 3 ? 0 : draw(&seed) % 12, m = strlen(p);
+            size_t at = draw(&seed) % (len + 1), gone = draw(&seed) % 3 ? 0 : draw(&seed) % 12,
+                   m = strlen(p);
 
             gone = at + gone > len ? len - at : gone;
             memmove(copy + at + m, copy + at + gone, len - at - gone + 1);

@@ -301,7 +301,7 @@ test_assemble(void)
     td_module_free(m);
     CHECK_FAILS(td_dev_assemble(null, "nonsense", &cubin, &n), TD_ERR_DEVICE,
                 "CUDA_ERROR_INVALID_PTX");
-    CHECK_FAILS(td_module_load(null, "nonsense", &m), TD_ERR_DEVICE, "takes PTX only");
+    CHECK_FAILS(td_module_load(null, "nonsense", &m), TD_ERR_DEVICE, "takes PTX");
     CHECK_FAILS(td_func_of_entry(null, "k", NULL, &f), TD_ERR_DEVICE, "null");
     CHECK(same_but_memory(before, td_null_live()));
 }

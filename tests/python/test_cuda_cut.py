@@ -78,6 +78,17 @@ def cut_results():
     g = rng.integers(0, 2, (40, 60)).astype("u1")
     n = sum(np.roll(g, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)) - g
     run("life", (4, 3), (16, 16), (g, np.zeros_like(g), 60, 40), 1, ((n == 3) | ((n == 2) & (g == 1))).astype("u1"))
+    x = random(100)
+    for n in 1, 64, 100:
+        run("guarded", 4, 32, (x, np.zeros_like(x), n), 1, np.where(np.arange(100) < n, 2 * x, 0))
+    want = np.zeros((5, 64), "f4")
+    for t in range(64):
+        if t >= 5 and t - 5 < 50 and 99 - t >= 3 and 3 * (t + 1) <= 200:
+            want[:4, t] = x[t - 5] + x[99 - t]
+    run("guards", 5, 64, (x, np.zeros((5, 64), "f4"), 100), 1, want)
+    want = np.zeros((4, 40), "f4")
+    want[:3, 2:] = x[2:40] + np.arange(3)[:, None] + (np.arange(2, 40) % 2 == 0)
+    run("guards_return", 3, (16, 4), (x, np.zeros((4, 40), "f4"), 40), 1, want)
     run("divergent", 1, 64, (random(64), 256), 0, None)
     run("shift", 2, 64, (random(128), np.zeros(128, "f4"), 5), 1, None)
     return out
@@ -112,6 +123,53 @@ def test_warps_in_step():
         warps, got = x.reshape(3, 64)[:, :32], np.array(y.get()).reshape(3, 64)
         np.testing.assert_array_equal(got[:, :32], np.cumsum(warps, axis=1))
         np.testing.assert_array_equal(got[:, 32:], np.repeat(warps.sum(1)[:, None], 32, 1))
+
+
+# ---- debug mode ----
+
+BEYOND = {  # text, what the error says; x has 64 elements, blocks 48 threads
+    "write": ("x[i] = n;", "kernel.cu:5: f: index 64 is out of bounds for x with size 64 in block (1, 0, 0), thread (16, 0, 0)"),
+    "read": ("if (i == 70) x[0] = x[-n];", "kernel.cu:5: f: index -3 is out of bounds for x with size 64 in block (1, 0, 0), thread (22, 0, 0)"),
+    "pointer": ("float *p = x + 8; if (i == 9) p[56] = 1;", "index 56 of p is out of bounds: there are the elements -8 to 55"),
+    "dereference": ("if (i == 3) *(x + 64) = 1;", "index 64 is out of bounds for x with size 64"),
+    "atomic": ("if (i == 64) atomicAdd(&x[i], 1.0f);", "index 64 is out of bounds for x with size 64"),
+    "shared": ("s[i] = 1;", "index 32 is out of bounds for s with size 32 in block (0, 0, 0), thread (32, 0, 0)"),
+    "dynamic": ("d[i / 4] = 1;", "index 16 is out of bounds for d with size 16 in block (1, 0, 0), thread (16, 0, 0)"),
+    "local": ("int a[3] = {0, 0, n}; if (a[i] > 5) x[0] = 1;", "index 3 is out of bounds for a with size 3 in block (0, 0, 0), thread (3, 0, 0)"),
+    "constant": ("x[0] += c[n + 1];", "index 4 is out of bounds for c with size 4"),
+    "function": ("set(x + i, 48);", "index 48 of to is out of bounds"),
+}
+FRAME = """__constant__ float c[4];
+__device__ void set(float *to, int i) { to[i] = 1; }
+extern "C" __global__ void f(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x; __shared__ float s[32]; extern __shared__ float d[]; BARRIER
+  BODY
+}"""
+
+
+@pytest.mark.parametrize("barrier", ["", "__syncthreads();", "if (threadIdx.x < 60) __syncthreads();"])
+@pytest.mark.parametrize("case", BEYOND)
+def test_beyond_the_end(case, barrier):
+    needs_compiler()
+    body, said = BEYOND[case]
+    text = FRAME.replace("BODY", body).replace("BARRIER", barrier)
+    p = _core.program(text, device="cpu", debug=True)
+    x = td.zeros(64, "f4", device="cpu")
+    with pytest.raises(td.Error, match=re.escape(said)):
+        p.kernel("f")(2, 48, (x, 3), shared=64)
+        td.synchronize()
+
+
+def test_within_bounds():
+    """What is right is not refused: one behind the last may be named, negative indices of pointers into an array."""
+    needs_compiler()
+    p = _core.program(FRAME.replace("BARRIER", "").replace("BODY", """
+        float *end = &x[64], *last = end - 1; const float *const p = x + 32; d[i % 16] = s[i % 32] = c[n];
+        if (i < 64) { *(x + i) = i; atomicAdd(&x[i], 1.0f); }
+        if (i == 0) { last[-1] += p[-32] * 0; while (last != x) *last-- += 1; }"""), device="cpu", debug=True)
+    x = td.zeros(64, "f4", device="cpu")
+    p.kernel("f")(2, 48, (x, 3), shared=64)
+    assert x.get()[0] == 1 and x.get()[63] == 64
 
 
 if __name__ == "__main__":

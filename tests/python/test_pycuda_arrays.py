@@ -420,8 +420,8 @@ def test_texture_references(ctx):
     memory = cuda.to_device(x)
     texture.set_filter_mode(cuda.filter_mode.POINT)
     assert texture.set_address(memory, x.nbytes) == 0 and texture.get_address() == int(memory)
-    texture.set_format(cuda.array_format.SIGNED_INT32, 2)
-    assert texture.get_format() == (cuda.array_format.SIGNED_INT32, 2)
+    texture.set_format(cuda.array_format.UNSIGNED_INT8, 4)
+    assert texture.get_format() == (cuda.array_format.UNSIGNED_INT8, 4)
     rows, pitch = cuda.mem_alloc_pitch(16, 3, 4)
     descriptor = cuda.ArrayDescriptor()
     descriptor.width, descriptor.height = 4, 3
@@ -693,6 +693,7 @@ def test_devices_in_numbers(ctx):
     assert tools.OccupancyRecord(data, 512, registers=128).limited_by == "regs"
     with pytest.raises(ValueError):
         tools.OccupancyRecord(data, 2048)
+    assert characterize.sizeof("pair", "struct pair { int a; double b; };") == 16
     assert characterize.has_stack() and characterize.has_double_support()
     assert [characterize.sizeof(t) for t in ("int", "unsigned long long", "float *", "const char", "unsigned")] == [
         4,

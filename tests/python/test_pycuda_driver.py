@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -466,6 +467,38 @@ def test_events_of_other_processes(ctx):
         cuda.Event.from_ipc_handle(b"123")
 
 
+def test_any_order_that_streams_and_events_allow():
+    """Work done late, in an order drawn by chance: memory, host memory and events outlive what is given to streams."""
+    lib = ctypes.CDLL(str(pathlib.Path(td.__file__).parent / "libtreadle.so"))
+    context = cuda.Device("null").make_context()
+    try:
+        for seed in range(1, 40):
+            lib.td_null_delay(ctypes.c_uint64(seed))
+            s, t = cuda.Stream(), cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+            x = cuda.pagelocked_empty(500, np.int32)
+            x[:] = np.arange(500) * seed
+            expected = x.copy()
+            a, b = cuda.mem_alloc_like(x), cuda.mem_alloc_like(x)
+            cuda.memcpy_htod_async(a, x, s)
+            t.wait_for_event(cuda.Event().record(s))
+            cuda.memcpy_dtod_async(b, a, x.nbytes, t)
+            del a, x  # both may still be read
+            gc.collect()
+            for _ in range(4):
+                cuda.memset_d32_async(cuda.mem_alloc(2000), 0xFFFFFFFF, 500, s)
+                cuda.pagelocked_empty(500, np.int32)[:] = -1
+            y = cuda.pagelocked_zeros(500, np.int32)
+            cuda.memcpy_dtoh_async(y, b, t)
+            done = cuda.Event().record(t)
+            del t
+            done.synchronize()
+            np.testing.assert_array_equal(y, expected, err_msg=f"seed {seed}")
+    finally:
+        lib.td_null_delay(ctypes.c_uint64(0))
+        context.pop()
+        td.use(None)
+
+
 # ---- contexts ----
 
 
@@ -605,7 +638,7 @@ def test_settings(ctx):
     cuda.Context.set_shared_config(cuda.shared_config.FOUR_BYTE_BANK_SIZE)
     assert isinstance(cuda.Context.get_shared_config(), cuda.shared_config)
     for wrong in (cuda.Context.set_cache_config, cuda.Context.set_shared_config):
-        with pytest.raises(cuda.LogicError):
+        with pytest.raises(ValueError):
             wrong(77)
 
 
@@ -798,7 +831,7 @@ def _all_kinds(k, image):
     del stream, event, memory
 
 
-@pytest.mark.parametrize("name", ["cpu", "null"])
+@pytest.mark.parametrize("name", DEVICES)
 def test_memory_stays_flat(name):
     """Streams, events, allocations and modules that come and go leave nothing. TREADLE_TEST_ROUNDS=100000 takes longer."""
     rounds = int(os.environ.get("TREADLE_TEST_ROUNDS", "3000"))
@@ -816,7 +849,7 @@ def test_memory_stays_flat(name):
         gc.collect()
         stats = context._device.memory_stats()
         assert stats["used"] == used and stats["cached"] < 64 << 20
-        assert _resident() - resident < 4 << 20
+        assert _resident() - resident < (4 << 20 if name in ("cpu", "null") else 32 << 20)  # the driver keeps some
     finally:
         context.pop()
         td.use(None)

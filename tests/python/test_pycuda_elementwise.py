@@ -7,7 +7,7 @@ import pytest
 
 import treadle as td
 from treadle import _core, _rawtext
-from treadle.pycuda import _kerneltext, _launch, driver, elementwise, gpuarray, reduction, scan, tools
+from treadle.pycuda import _launch, driver, elementwise, gpuarray, reduction, scan, tools
 from treadle.pycuda.elementwise import ElementwiseKernel, ScalarArg, VectorArg
 from treadle.pycuda.reduction import ReductionKernel
 from treadle.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -350,7 +350,7 @@ def test_text_for_gpus_compiles():
     texts = list(gpu_texts())
     for text in texts:
         try:
-            image = _core.program(text, device=False, arch="sm_90", options=["-I" + _kerneltext.HEADERS], cache=False).image
+            image = _core.program(text, device=False, arch="sm_90", options=["-I" + _rawtext.HEADERS], cache=False).image
         except td.MissingLibraryError as error:
             pytest.skip(str(error))
         assert image[:4] == b"\x7fELF" or shutil.which("nvcc") is None

@@ -155,8 +155,6 @@ class TextureObject:
 
     __index__ = __int__
 
-    __index__ = __int__
-
 
 class SurfaceObject:
     """SurfaceObject(ResDesc): an argument for a kernel's cudaSurfaceObject_t, over a CUDAarray made with
@@ -172,7 +170,5 @@ class SurfaceObject:
 
     def __int__(self):
         return self.ptr
-
-    __index__ = __int__
 
     __index__ = __int__

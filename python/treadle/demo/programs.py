@@ -1,7 +1,7 @@
 """Finding the programs of `examples/` and loading one text on either side.
 
 A program is an ordinary NumPy file that says `import treadle as np`, or one with kernels, which
-says `from treadle import cuda` besides. It defines
+takes those from treadle besides. It defines
 
     docstring      a title, an empty line, what there is to see
     SIZES          keyword arguments of setup, for "cpu", "cuda" and "small" (the tests)
@@ -37,6 +37,16 @@ NAMES = (
     "kernels/overlap",
     "kernels/device_random",
     "kernels/life",
+    "raw/doubling",
+    "raw/indexing",
+    "raw/tiled_product",
+    "raw/transpose",
+    "raw/convolution",
+    "raw/life",
+    "raw/histogram",
+    "raw/constant_memory",
+    "raw/streams",
+    "raw/photograph",
 )
 
 # Modules that only some programs want, and the package that brings each.

@@ -6,7 +6,7 @@ import threading
 
 from .. import _core
 from ..cuda._attributes import CPU, NUMBER
-from ._enums import ctx_flags, device_attribute, enum_of
+from ._enums import ctx_flags, device_attribute, enum_of, func_cache, shared_config
 from ._errors import LogicError, RuntimeError, refusal
 
 _FIRST_NAMES = {"cuda": "cuda:{}", "cpu": "cpu", "null": "null"}
@@ -224,7 +224,7 @@ class Context:
     @staticmethod
     def set_cache_config(config):
         """Which of cache and shared memory is to be large; a preference."""
-        _core._raw_config(0, int(config))
+        _core._raw_config(0, int(func_cache(config)))
 
     @staticmethod
     def get_cache_config():
@@ -233,7 +233,7 @@ class Context:
     @staticmethod
     def set_shared_config(config):
         """How wide the banks of shared memory are; a preference."""
-        _core._raw_config(1, int(config))
+        _core._raw_config(1, int(shared_config(config)))
 
     @staticmethod
     def get_shared_config():
@@ -266,8 +266,6 @@ class Context:
 
 
 def _config_of(which):
-    from ._enums import func_cache, shared_config
-
     return (func_cache, shared_config)[which](_core._raw_config(which))
 
 

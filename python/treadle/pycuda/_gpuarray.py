@@ -154,7 +154,7 @@ class GPUArray:
 
     @property
     def _extra(self):
-        return int(not _layout.is_plain(self.dtype))
+        return int(self._held.dtype != self.dtype) if self._held is not None else int(not _layout.is_plain(self.dtype))
 
     def _plain(self):
         """The core's array, to compute with."""
@@ -200,6 +200,12 @@ class GPUArray:
         """c_contiguous, f_contiguous, forc (one of the two)."""
         return _layout.Flags(self.shape, self.strides, self.dtype.itemsize)
 
+    def _has_no_gaps(self):
+        if self._extra:
+            return self.flags.forc
+        nd = self._nd
+        return nd.is_c_contiguous() or nd.is_f_contiguous()
+
     @property
     def allocator(self):
         """What gave the memory, or would have."""
@@ -211,6 +217,11 @@ class GPUArray:
         if self._given is not None:
             return self._given
         return ArrayPointer(self._nd, weakref.ref(self)) if self.size else None
+
+    @property
+    def _argument(self):
+        """What a kernel that is launched here gets: the core's array, which stays lazy, where it knows the dtype."""
+        return self.gpudata if self._extra or self._given is not None else self._nd
 
     @property
     def ptr(self):

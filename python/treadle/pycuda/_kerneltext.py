@@ -1,8 +1,5 @@
-"""What the kernels that are put together here have in common: their head, their folder of headers, their module."""
+"""What the kernels that are put together here have in common: their head, their module."""
 
-import os
-
-HEADERS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_cuda_headers")  # for all compilers
 HEAD = "#include <pycuda-complex.hpp>\n"
 
 
@@ -10,4 +7,4 @@ def built(text, name, keep, options):
     """The SourceModule of a text, whose kernel is `name`."""
     from .compiler import SourceModule
 
-    return SourceModule(text, options=options, keep=keep, no_extern_c=True, include_dirs=[HEADERS])
+    return SourceModule(text, options=options, keep=keep, no_extern_c=True)

@@ -1,5 +1,7 @@
 """Device memory and what is copied into it and out of it, by PyCUDA's names."""
 
+import math
+
 import numpy
 
 from .. import _core
@@ -105,7 +107,9 @@ def to_device(bf_obj):
 
 def from_device(devptr, shape, dtype, order="C"):
     """A NumPy array of that shape and dtype filled from device memory."""
-    made = numpy.empty(shape, dtype, order)
+    dtype = numpy.dtype(dtype)
+    shape = (shape,) if isinstance(shape, (int, numpy.integer)) else tuple(shape)
+    made = numpy.ndarray(shape, dtype, _core._host_bytes(math.prod(shape) * dtype.itemsize), order=order)
     memcpy_dtoh(made, devptr)
     return made
 

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 from .. import _core
+from .._rawtext import include_option
 from ._module import Module
 
 DEFAULT_NVCC_FLAGS = [f.strip() for f in os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split() if f.strip()]
@@ -22,6 +23,8 @@ def get_nvcc_version(nvcc):
 def _program(source, options, keep, arch, cache_dir, include_dirs, device, names=()):
     """The core's program of a text; the arguments are compile's."""
     options = [*(DEFAULT_NVCC_FLAGS if options is None else options), *(f"-I{os.fspath(d)}" for d in include_dirs)]
+    if "pycuda-" in source:  # pycuda-complex.hpp, pycuda-helpers.hpp
+        options.append(include_option())
     folder = None
     if keep:
         folder = tempfile.mkdtemp(prefix="treadle-") if keep is True else os.fspath(keep)

@@ -14,8 +14,10 @@ from ._kerneltext import HEAD, built
 from ._launch import runs_on_host, splay
 from .tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 
-__all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg", "dtype_to_ctype", "get_elwise_kernel", "get_elwise_module",
-           "get_elwise_kernel_and_types", "get_elwise_range_module", "get_linear_combination_kernel"]  # fmt: skip
+__all__ = [
+    "ElementwiseKernel", "ScalarArg", "VectorArg", "dtype_to_ctype", "get_elwise_kernel",
+    "get_elwise_kernel_and_types", "get_elwise_module", "get_elwise_range_module", "get_linear_combination_kernel",
+]  # fmt: skip
 
 _OF_THREADS = re.compile(r"\b(tid|total_threads|cta_start|threadIdx|blockIdx|blockDim|gridDim|__\w+)\b")
 
@@ -119,8 +121,8 @@ class ElementwiseKernel:
     after_loop="")
 
     operation is C++ that runs for each i from 0 to below n, the first array's size. arguments: C declarations,
-    "float a, float *x", or a list of VectorArg and ScalarArg; pointers take GPUArrays. preamble stands before the kernel,
-    loop_prep and after_loop before and behind each thread's loop. keep, options: as of SourceModule.
+    "float a, float *x", or a list of VectorArg and ScalarArg; pointers take GPUArrays. preamble stands before the
+    kernel, loop_prep and after_loop before and behind each thread's loop. keep, options: as of SourceModule.
 
     Called with the arguments, and range=slice(start, stop, step) or slice= (of the first array) for a part of the
     elements, stream=. RuntimeError: an array has gaps. TypeError: an argument of the wrong kind, or a wrong count."""
@@ -162,8 +164,10 @@ class ElementwiseKernel:
         elif range is not None:
             start, stop, step = range.start or 0, range.stop, 1 if range.step is None else range.step
         else:
-            if first.size:
-                func.prepared_async_call(first._grid, first._block, stream, *values, first.size)
+            n = first.size
+            if n:
+                grid, block = splay(n, first.device)
+                func.prepared_async_call(grid, block, stream, *values, n)
             return
         count = len(_span(start, stop, step))
         if count:
@@ -175,7 +179,7 @@ _span = range
 
 
 def _fits(have, want):
-    """May a pointer to `want` see elements of `have`? As with kernels: integers of one size are alike, and structures."""
+    """May a pointer to `want` see elements of `have`? Integers of one size are alike, and structures."""
     alike = have.kind in "iu" and want.kind in "iu" or "V" in (have.kind, want.kind)
     return have == want or have.itemsize == want.itemsize and alike
 
@@ -191,10 +195,10 @@ def vectors(name, args, wanted):
             raise TypeError(f"{name}: '{want.declarator()}' takes a GPUArray, not {type(arg).__name__}")
         if not _fits(arg.dtype, want.dtype):
             raise TypeError(f"{name}: '{want.declarator()}' takes {want.dtype}, the array is of {arg.dtype}")
-        if not arg.flags.forc:
+        if not arg._has_no_gaps():
             raise RuntimeError(f"{name}: '{want.declarator()}': the array has gaps: copy() makes one without")
         first = arg if first is None else first
-        values.append(arg.gpudata)
+        values.append(arg._argument)
     return first, values
 
 

@@ -110,12 +110,12 @@ class ReductionKernel:
         part = None
         if segments > 1:
             part = GPUArray._of(_rawtext.scratch(segments, 1, self.dtype_out.itemsize, device))
-        at = None if part is None else part.gpudata
-        wrap(self._stage(1).prepared_async_call)(grid, (block, 1, 1), stream, out.gpudata, *values, at, 1, n, w)
+        at = None if part is None else part._argument
+        wrap(self._stage(1).prepared_async_call)(grid, (block, 1, 1), stream, out._argument, *values, at, 1, n, w)
         if part is not None:
             grid, block, w, _ = _rawtext.reduce_dims(1, segments, device, True)
             launch = wrap(self._stage(2).prepared_async_call)
-            launch((grid[0], 1), (block, 1, 1), stream, out.gpudata, *values, at, None, 1, segments, w)
+            launch((grid[0], 1), (block, 1, 1), stream, out._argument, *values, at, None, 1, segments, w)
         return out
 
     def _result(self, out, allocator):

@@ -200,7 +200,8 @@ class _Scan:
             raise ValueError("neutral element is required for exclusive scan")
         self.dtype, self.neutral = numpy.dtype(dtype), neutral
         start = "scan_type()" if neutral is None else str(neutral)
-        self._parts = (dtype_to_ctype(self.dtype), scan_expr, start, name_prefix + "_final", preamble, _each(self.dtype))
+        kind, each = dtype_to_ctype(self.dtype), _each(self.dtype)
+        self._parts = (kind, scan_expr, start, name_prefix + "_final", preamble, each)
         self._options, self._keep = options, keep
         self._made = {}
 
@@ -246,11 +247,11 @@ class _Scan:
         part = None
         if count > 1:
             part = GPUArray(count, self.dtype)
-            totals.prepared_async_call((count, 1), block, stream, source.gpudata, part.gpudata, n, each)
-            scan.prepared_async_call((1, 1), block, stream, part.gpudata, part.gpudata, None, count, count, 0)
-        at = None if part is None else part.gpudata
+            totals.prepared_async_call((count, 1), block, stream, source._argument, part._argument, n, each)
+            scan.prepared_async_call((1, 1), block, stream, part._argument, part._argument, None, count, count, 0)
+        at = None if part is None else part._argument
         scan.prepared_async_call(
-            (count, 1), block, stream, source.gpudata, out.gpudata, at, n, each, int(self._exclusive)
+            (count, 1), block, stream, source._argument, out._argument, at, n, each, int(self._exclusive)
         )
 
 

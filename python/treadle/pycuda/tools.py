@@ -39,7 +39,7 @@ def get_default_device(default=0):
 
 
 def make_default_context(ctx_maker=None):
-    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first where one can be made."""
+    """A context, pushed, on the device that CUDA_DEVICE or ~/.cuda_device names, else on the first that can."""
     make = ctx_maker or (lambda device: device.make_context())
     number = _wanted()
     if number is not None:
@@ -50,7 +50,8 @@ def make_default_context(ctx_maker=None):
             return make(cuda.Device(n))
         except cuda.Error as error:
             errors.append(error)
-    raise cuda.RuntimeError(f"no context could be made on any of {cuda.Device.count()} devices: {'; '.join(map(str, errors))}")
+    why = "; ".join(map(str, errors))
+    raise cuda.RuntimeError(f"no context could be made on any of {cuda.Device.count()} devices: {why}")
 
 
 # ---- what belongs to a context ----
@@ -192,8 +193,8 @@ del _dtype, _names, _name
 
 
 def dtype_to_ctype(dtype, with_fp_tex_hack=False):
-    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as types of pycuda-helpers.hpp.
-    ValueError: it has none, register_dtype gives one."""
+    """The name of a dtype in CUDA C++. with_fp_tex_hack: numbers that texture units lack as types of
+    pycuda-helpers.hpp. ValueError: it has none, register_dtype gives one."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     dtype = numpy.dtype(dtype)
@@ -328,8 +329,8 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more: limited_by
-    ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
+    """How many blocks of so many threads and so much shared memory a multiprocessor holds: tb_per_mp; why no more:
+    limited_by ("device", "warps", "regs" or "smem"); warps_per_mp; occupancy, of 1."""
 
     def __init__(self, devdata, threads, shared_mem=0, registers=0):
         if threads > devdata.max_threads:

@@ -314,7 +314,6 @@ TD_CU_INLINE float __powf(float x, float y) { return powf(x, y); }
 TD_CU_INLINE float __fdividef(float x, float y) { return x / y; }
 TD_CU_INLINE float __frsqrt_rn(float x) { return float(1 / sqrt(double(x))); }
 TD_CU_INLINE float __saturatef(float x) { return x > 0 ? x < 1 ? x : 1 : 0; }
-TD_CU_INLINE float saturate(float x) { return __saturatef(x); }
 
 #include "rounding.h"
 

@@ -81,6 +81,24 @@ template <unsigned N, class F> TD_CU_INLINE void free_row(unsigned n, unsigned y
     }
 }
 
+template <bool Free, class F> TD_CU_INLINE void free_or_row(unsigned n, unsigned y, unsigned z, size_t first, const F &f)
+{
+    if constexpr (Free)
+        free_row<0>(n, y, z, first, f);
+    else
+        row<0>(n, y, z, first, f);
+}
+
+TD_CU_INLINE void suppose(bool x)
+{
+#ifdef __clang__
+    __builtin_assume(x);
+#else
+    if (!x)
+        __builtin_unreachable();
+#endif
+}
+
 template <bool Free, unsigned N, class F> TD_CU_INLINE void rows(block_size n, const F &f)
 {
     for (unsigned z = 0; z < n.z; z++)
@@ -99,6 +117,23 @@ template <bool Free, class F> TD_CU_INLINE void each(block_size n, const F &f)
         rows<Free, 32>(n, f);
     else
         rows<Free, 0>(n, f);
+}
+
+// A test that holds in a whole row when it holds at its ends: f is done there without it.
+template <bool Free, class T, class F> TD_CU_INLINE void each_within(block_size n, const T &test, const F &f)
+{
+    for (unsigned z = 0; z < n.z; z++)
+        for (unsigned y = 0; y < n.y; y++) {
+            const size_t first = (size_t(z) * n.y + y) * n.x;
+
+            if (test(thread_index{{0, y, z}}, first) && test(thread_index{{n.x - 1, y, z}}, first))
+                free_or_row<Free>(n.x, y, z, first, [&](thread_index t, size_t i) __attribute__((always_inline)) {
+                    suppose(test(t, i));
+                    f(t, i);
+                });
+            else
+                free_or_row<Free>(n.x, y, z, first, f);
+        }
 }
 
 // Whether f is true of a thread: mostly of the first.

@@ -95,14 +95,23 @@ inline double unit(const td_cu_texture *t, double v)
 
 inline void fetch(const td_cu_texture *t, long x, long y, long z, double *out)
 {
-    bool border = x < 0 || y < 0 || z < 0;
-    const char *p = border ? nullptr : element_at(t, x, y, z);
+    const char *p;
 
-    for (int c = 0; c < 4; c++) {
-        double v = border ? double(t->border[c]) : c < t->channels ? channel(t, p + c * t->size) : 0;
-
-        out[c] = t->as_float && !border && t->kind != 'f' ? unit(t, v) : v;
+    for (int c = 0; c < 4; c++)
+        out[c] = 0;
+    if (x < 0 || y < 0 || z < 0) {
+        for (int c = 0; c < t->channels; c++)
+            out[c] = double(t->border[c]);
+        return;
     }
+    p = element_at(t, x, y, z);
+    if (t->kind == 'f' && t->size == 4) { // most are
+        for (int c = 0; c < t->channels; c++)
+            out[c] = double(load_as<float>(p + 4 * c));
+        return;
+    }
+    for (int c = 0; c < t->channels; c++, p += t->size)
+        out[c] = t->as_float && t->kind != 'f' ? unit(t, channel(t, p)) : channel(t, p);
 }
 
 struct axis { // the one or two elements that count along an axis, and the second's weight
@@ -127,7 +136,7 @@ inline axis along(const td_cu_texture *t, int k, float v, long n)
         a.at[0] = place(long(floorf(v)), n, mode);
         return a;
     }
-    double from = double(v) - 0.5, whole = floor(from);
+    double from = double(v) - 0.5, whole = floor(from); // exact
 
     a.weight = nearbyint((from - whole) * 256) / 256;
     a.at[0] = place(long(whole), n, mode);
@@ -142,15 +151,15 @@ inline void blend(const td_cu_texture *t, const axis &x, const axis &y, const ax
     if (!t->linear)
         return fetch(t, x.at[0], y.at[0], z.at[0], out);
     out[0] = out[1] = out[2] = out[3] = 0;
-    for (int i = 0; i < 8; i++) {
-        double w = (i & 1 ? x.weight : 1 - x.weight) * (i & 2 ? y.weight : 1 - y.weight) * (i & 4 ? z.weight : 1 - z.weight);
+    for (int k = 0; k <= (z.weight != 0); k++)
+        for (int j = 0; j <= (y.weight != 0); j++)
+            for (int i = 0; i <= (x.weight != 0); i++) {
+                double w = (i ? x.weight : 1 - x.weight) * (j ? y.weight : 1 - y.weight) * (k ? z.weight : 1 - z.weight);
 
-        if (w == 0)
-            continue;
-        fetch(t, x.at[i & 1], y.at[i >> 1 & 1], z.at[i >> 2], v);
-        for (int c = 0; c < 4; c++)
-            out[c] += w * v[c];
-    }
+                fetch(t, x.at[i], y.at[j], z.at[k], v);
+                for (int c = 0; c < t->channels; c++)
+                    out[c] += w * v[c];
+            }
 }
 
 template <class T> inline T sample(unsigned long long object, float x, float y, float z, int layer = -1)

@@ -187,4 +187,29 @@ __global__ void shift(float *x, float *y, int n)
         x[threadIdx.x] += 1;
     } while (more);
 }
+
+__global__ void guarded(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+__global__ void guards(const float *x, float *y, int n)
+{
+    unsigned tx = threadIdx.x, before = tx - 5;
+    int back = n - 1 - (int)tx, three = (tx + 1) * 3;
+    if (before < 50 && back >= 3 && three <= 2 * n && 4u > blockIdx.x) {
+        float v = x[before] + x[back];
+        y[blockIdx.x * blockDim.x + tx] = v;
+    }
+}
+
+__global__ void guards_return(const float *x, float *y, int n)
+{
+    const int i = threadIdx.x + blockIdx.x * blockDim.x, j = threadIdx.y;
+    if (i >= n || j >= 3 || i < 2) { return; }
+    y[i + j * n] = x[i] + j;
+    if (i % 2) return;
+    y[i + j * n] += 1;
+}
 }
