@@ -90,7 +90,7 @@ class Driver(Library):
         return launch
 
     def from_source(self):
-        """A launch of programs/add.cu that compiles it first, by NVRTC opened before."""
+        """What compiles programs/add.cu by NVRTC opened before, and returns a launch of it."""
         nvrtc = next(filter(None, map(opened, ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"))))
         architecture = ctypes.c_int(), ctypes.c_int()
         for number, value in zip((75, 76), architecture, strict=True):  # CU_DEVICE_ATTRIBUTE_COMPUTE_…
@@ -108,7 +108,7 @@ class Driver(Library):
             module = ctypes.c_void_p()
             self.ask("cuModuleLoadData", ctypes.byref(module), cubin)
             self.ask("cuModuleGetFunction", ctypes.byref(self.function), module, b"add")
-            self.launcher(4, 256, [a, b, out])
+            return lambda: self.launcher(4, 256, [a, b, out])
 
         return call
 

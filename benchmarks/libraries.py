@@ -16,7 +16,6 @@ import tempfile
 import kernels
 import numpy
 
-
 PROGRAMS = ("grid", "loops", "raw", "add", "prepared")  # what texts call programs
 
 
@@ -28,11 +27,12 @@ def function(text, names, module, **scope):
 
 
 def sourced(compiled, pointer):
-    """A function of three arrays that compiles add.cu by a SourceModule and calls it by PyCUDA's rules."""
+    """A function of three arrays that compiles add.cu by a SourceModule; it returns a call by PyCUDA's rules."""
 
     def call(a, b, out):
         add = compiled(kernels.text("add.cu")).get_function("add")
-        add(pointer(a), pointer(b), pointer(out), numpy.int64(out.size), block=(256, 1, 1), grid=(4, 1))
+        return lambda: add(pointer(a), pointer(b), pointer(out), numpy.int64(out.size), block=(256, 1, 1),
+                           grid=(4, 1))
 
     return call
 
@@ -168,7 +168,7 @@ class Ours(Library):
         return run
 
     def from_source(self):
-        """A launch of programs/add.cu that compiles it first."""
+        """What compiles programs/add.cu, and returns a launch of it."""
         return sourced(self.part("pycuda.compiler").SourceModule, lambda a: a)
 
     def record(self, text, arrays):

@@ -53,8 +53,8 @@ def launches():
 
 
 def modules():
-    """Compiling, loading and calling one small kernel; `driver` is NVRTC itself, opened before."""
-    every = {"treadle": "source", "pycuda": "source", "cupy": "raw", "driver": "source"}
+    """Compiling and loading one small kernel; `driver` is NVRTC itself, opened before, and the driver."""
+    every = {"treadle": "source", "pycuda": "source", "cupy": "source", "driver": "source"}
     return [row("SourceModule of one kernel", "first", GPU, (), every, alike=False),
             row("SourceModule from the disk cache", "first", GPU, (),
                 {key: f"{form} cached" for key, form in every.items() if key != "driver"}, alike=False,

@@ -5,7 +5,7 @@ module's variable by its name before each launch; the text is compiled once.
 """
 
 import numpy
-import treadle.pycuda.autoinit  # noqa: F401: makes a context
+import treadle.pycuda.autoinit  # makes a context  # noqa: F401
 import treadle.pycuda.driver as drv
 from treadle.pycuda import gpuarray
 from treadle.pycuda.compiler import SourceModule

@@ -6,7 +6,7 @@ So few numbers are done sooner by NumPy itself; what is seen here is what a call
 """
 
 import numpy
-import treadle.pycuda.autoinit  # noqa: F401: makes a context
+import treadle.pycuda.autoinit  # makes a context  # noqa: F401
 import treadle.pycuda.driver as drv
 from treadle.pycuda.compiler import SourceModule
 

@@ -7,7 +7,7 @@ copies nothing across; the program runs there as well.
 """
 
 import numpy
-import treadle.pycuda.autoinit  # noqa: F401: makes a context
+import treadle.pycuda.autoinit  # makes a context  # noqa: F401
 import treadle.pycuda.driver as drv
 from treadle.pycuda.compiler import SourceModule
 

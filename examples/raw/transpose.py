@@ -8,7 +8,7 @@ calls after it cost less. Arrays of any face of treadle are pointers to it.
 
 import numpy
 import treadle as np
-import treadle.pycuda.autoinit  # noqa: F401: makes a context
+import treadle.pycuda.autoinit  # makes a context  # noqa: F401
 from treadle.pycuda.compiler import SourceModule
 
 SIZES = {
