@@ -111,20 +111,15 @@ give_result(walk *w, thing *x)
 
 /* ---- walks ---- */
 
-static td_status
-one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
+/* Nothing is known of the function but its parameters' types. */
+static void
+begin_walk(walk *w, const td_source *s)
 {
-    frame outer = {.s = s, .path = 1}, fr = {.s = s, .path = 2};
-    call c = {.node = s->root, .n = narg, .arg = td_alloc(w->mem, (narg + 1) * sizeof *c.arg)};
-    thing result = {0};
-    td_status st;
-
     w->made->fn = td_fn_new(w->mem, s->name);
     w->f = &w->made->fn;
     w->f->threads = w->how->threads;
     w->f->registers = w->how->registers;
     w->f->fast = w->how->fast;
-    w->fr = &outer;
     w->node = s->root;
     w->depth = 0;
     w->dead = false;
@@ -149,18 +144,30 @@ one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
     w->made->shared = 0;
     w->made->dynamic = 0;
     w->made->sized = true;
+}
+
+static td_status
+one_walk(walk *w, const td_source *s, const td_type *const *arg, uint32_t narg)
+{
+    frame outer = {.s = s, .path = 1}, fr = {.s = s, .path = 2};
+    call c = {.node = s->root, .n = narg, .arg = td_alloc(w->mem, (narg + 1) * sizeof *c.arg)};
+    thing result = {0};
+    td_status st;
+
+    begin_walk(w, s);
+    w->fr = &outer;
     for (uint32_t i = 0; i < narg; i++)
         c.arg[i] = param_thing(w, arg[i], i);
     for (uint32_t i = 0; i < w->made->nhidden; i++)
         w->hidden[i] = param_thing(
             w, w->made->hidden[i].type ? w->made->hidden[i].type : td_type_num(TD_U64), NO_ARG);
     st = walk_body(w, &fr, &c, &result);
-    if (st == TD_SKIP)
-        return TD_OK;
     if (!st) {
         fr.up = NULL;
         w->fr = &fr;
         st = give_result(w, &result);
+    } else if (st == TD_SKIP) {
+        st = TD_OK;
     }
     w->fr = NULL;
     return st;
