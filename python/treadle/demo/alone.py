@@ -1,4 +1,4 @@
-"""A program of `examples/kernels/` run by itself: `python examples/kernels/life.py --width 1000`."""
+"""A program of `examples/kernels/` or `examples/raw/` run by itself: `python examples/kernels/life.py --width 1000`."""
 
 import argparse
 
