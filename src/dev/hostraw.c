@@ -1,4 +1,5 @@
 /* hostraw.c - raw.h on the host: the CPU's table, and what the host-played driver takes from it. */
+#include "base/limits.h"
 #include "dev/cpucode.h"
 #include "dev/driver.h"
 #include "dev/rawops.h"
@@ -111,7 +112,9 @@ td_hostarray_new(td_texarray *a)
 
     a->pitch = t->width * td_tex_item(t->format, t->channels);
     a->slice = a->pitch * rows;
-    at = td_host_alloc(a->slice * layers);
+    at = a->slice > td_limit_memory() / layers
+             ? NULL
+             : td_host_alloc(a->slice * layers); /* it would be promised */
     a->at = (uintptr_t)at;
     a->handle = at;
     return at ? TD_OK : td_fail(TD_ERR_OOM, "%zu bytes of host memory", a->slice * layers);

@@ -83,6 +83,10 @@ typedef enum td_mode {
     TD_MODE_ELEMENT,  /* a scalar function over elements, for vectorize: result as FUNCTION's */
 } td_mode;
 
+/* Bytes of a GPU thread's stack that functions which call themselves take, at most; a launch has to have them
+ * beside what it has otherwise. */
+enum { TD_GPU_STACK = 16 << 10 };
+
 typedef struct td_compile {
     td_mode mode;
     bool    debug;    /* index checks, and what else costs */

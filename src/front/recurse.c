@@ -16,7 +16,7 @@ enum {
     FIRST, /* of the arguments */
     STACK =
         4
-        << 20, /* bytes of a thread's stack that calls inside of each other take, at most: half of what there is */
+        << 20, /* bytes of a thread's stack that calls inside of each other take: half of what there is */
     FRAME = 256,  /* bytes of a call besides its values */
     DEEP = 10000, /* most calls */
 };
@@ -268,13 +268,15 @@ check_depth(walk *w, outline *o, td_val depth)
 static void
 set_limit(walk *w, const outline *o, uint32_t from)
 {
-    int64_t bytes = FRAME, most;
+    bool gpu = w->how->gpu; /* whose calls save fewer registers */
+    int64_t bytes = gpu ? FRAME / 2 : FRAME, most;
 
     for (uint32_t i = from; i < w->f->n; i++)
         bytes += w->f->ins[i].op == OP_local
                      ? (int64_t)w->f->ins[i].imm * (int64_t)td_dtype_size((td_dtype)w->f->ins[i].dt)
-                     : 4;
-    most = STACK / bytes;
+                 : gpu ? 2
+                       : 4;
+    most = (gpu ? TD_GPU_STACK : STACK) / bytes;
     if (!w->f->st)
         w->f->ins[o->limit.i].imm = (uint64_t)(most < DEEP ? most : DEEP);
 }

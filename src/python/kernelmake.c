@@ -6,6 +6,7 @@
 #include "python/kernel.h"
 
 #include "base/opts.h"
+#include "dev/raw.h"
 #include "ir/widen.h"
 
 #include <stdlib.h>
@@ -216,12 +217,25 @@ copy_ir(void *ctx, td_fn *f)
     return TD_OK;
 }
 
+/* Functions that call themselves need more stack than a GPU's threads have by default. */
+static td_status
+make_stack(const py_spec *s)
+{
+    enum { LIMIT_STACK_SIZE = 0 }; /* CU_LIMIT_STACK_SIZE */
+    size_t have, want = TD_GPU_STACK + 4096;
+
+    if (td_dev_info(s->dev)->kind == TD_DEV_CPU || !td_fn_has_functions(&s->made.fn))
+        return TD_OK;
+    TD_TRY(td_dev_limit(s->dev, LIMIT_STACK_SIZE, false, &have));
+    return have < want ? td_dev_limit(s->dev, LIMIT_STACK_SIZE, true, &want) : TD_OK;
+}
+
 static td_status
 make_kernel(py_spec *s)
 {
     bool threads = s->home->how.mode == TD_MODE_KERNEL;
     bool interprets = threads && td_dev_info(s->dev)->kind == TD_DEV_CPU && td_jit_interprets();
-    td_status st = TD_SKIP;
+    td_status st;
     void *token;
     td_hash key;
 
@@ -230,8 +244,9 @@ make_kernel(py_spec *s)
     s->made.fn.simt = threads;
     key = td_fn_hash(&s->made.fn);
     token = td_graph_unlock();
-    if (!interprets)
-        st = td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
+    st = make_stack(s);
+    if (!st)
+        st = interprets ? TD_SKIP : td_jit_get(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
     if (st == TD_SKIP)
         st = td_jit_interpreted(s->dev, key, copy_ir, &s->made.fn, &s->kernel);
     td_graph_lock(token);

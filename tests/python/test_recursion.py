@@ -195,7 +195,8 @@ def test_too_deep(dev):
     def kernel(n, out):
         out[0] = down(n)
 
-    assert run(kernel, 1, 1, 900, np.zeros(1))[0][0] == 900
+    deep = 900 if dev == "cpu" else 25  # a GPU's threads have little stack
+    assert run(kernel, 1, 1, deep, np.zeros(1))[0][0] == deep
     with pytest.raises(RecursionError, match="down: .* calls inside of each other"):
         run(kernel, 1, 1, 10**9, np.zeros(1))
     assert run(kernel, 1, 1, 5, np.zeros(1))[0][0] == 5

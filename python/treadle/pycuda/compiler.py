@@ -46,10 +46,10 @@ def compile(source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, ar
     """The text's code as bytes, for driver.module_from_buffer: a cubin, with target="ptx" PTX; on the CPU a shared
     object.
 
-    options: as nvcc takes them; arch: "sm_90"; the device's where it is None. code and nvcc are not needed, and neither
-    is no_extern_c, since kernels are found by their names. CompileError holds the compiler's words, with the text's
-    lines."""
-    del nvcc, no_extern_c, code
+    options: as nvcc takes them; arch: "sm_90"; the device's where it is None. The text stands in extern "C", so that
+    kernels keep their names, unless no_extern_c, which templates need. code and nvcc are not needed. CompileError holds
+    the compiler's words, with the text's lines."""
+    del nvcc, code
     device = _core._raw_current()
     if target not in ("cubin", "ptx", "fatbin"):
         raise ValueError(f"target is 'cubin', 'ptx' or 'fatbin', not {target!r}")
@@ -57,6 +57,8 @@ def compile(source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, ar
         arch = arch or device.arch
         arch = "compute_" + arch.removeprefix("sm_") if target == "ptx" else arch
     only = False if device.kind == "cuda" else device
+    if not no_extern_c:
+        source = 'extern "C" {\n#line 1\n' + source + "\n}\n"
     return _program(source, options, keep, arch, cache_dir, include_dirs, only).image
 
 

@@ -100,7 +100,8 @@ __global__ void stencil(const float *in, float *out, int n)
     }
     __syncthreads();
     float r = 0;
-    for (int o = -3; o <= 3; o++) r += s[l + o];
+    for (int o = -3; o <= 3; o++)
+        if (g + o < n) r += s[l + o];
     __syncthreads();
     out[g] = r;
 }
