@@ -152,8 +152,8 @@ def page(rows, facts, when):
 <h1>{escape(headline(rows))}</h1>
 <p>Programs of this kind are plain NumPy files whose import says <code>import treadle as np</code>.
 The same text ran under NumPy and under treadle on this machine, and the results were compared.
-Those in <code>examples/kernels</code> and <code>examples/raw</code> write kernels of their own; beside them stands NumPy code
-that computes the same.</p>
+Those in <code>examples/kernels</code> and <code>examples/raw</code> write kernels of their own; beside
+them stands NumPy code that computes the same.</p>
 </header>
 {table(rows)}
 <p class="fine">NumPy and treadle: the median of repeated calls. First call: treadle's, with an
