@@ -259,7 +259,7 @@ TREADLE_API treadle_status treadle_event_elapsed(treadle_event *from, treadle_ev
 typedef struct treadle_module   treadle_module;
 typedef struct treadle_function treadle_function;
 
-/* image: NUL-terminated PTX, or a cubin; it has been read on return.  treadle_module_free.  ERR_DEVICE carries the driver's log. */
+/* image: NUL-terminated PTX, or a cubin; on the CPU a shared object that treadle compiled. It has been read on return.  treadle_module_free.  ERR_DEVICE carries the driver's log. */
 TREADLE_API treadle_status treadle_module_load(treadle_device *d, const void *image, treadle_module **out);
 TREADLE_API void           treadle_module_free(treadle_module *m); /* its launches have passed; ok on NULL */
 TREADLE_API treadle_status treadle_module_function(treadle_module *m, const char *name, treadle_function **out); /* owned by m; ERR_DEVICE: no such function */

@@ -238,7 +238,9 @@ td_culib_open(const void *image, td_culib **out)
     td_culib *l;
 
     if (!n)
-        return td_fail(TD_ERR_DEVICE, "the code is no shared object for this machine's CPU");
+        return td_fail(
+            TD_ERR_DEVICE,
+            "the code is no shared object for this machine's CPU: PTX and cubins are GPUs'");
     l = calloc(1, sizeof *l);
     if (!l)
         return td_fail(TD_ERR_NOMEM, "no host memory for a module");

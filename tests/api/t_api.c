@@ -489,7 +489,8 @@ test_raw(treadle_device *d, bool gpu)
     CHECK_FAILS(treadle_module_load(d, NULL, &m), TREADLE_ERR_VALUE, "NULL");
     CHECK_FAILS(treadle_launch(NULL, NULL, &dims, NULL, 0), TREADLE_ERR_VALUE, "NULL");
     if (!gpu) {
-        CHECK_FAILS(treadle_module_load(d, axpy_ptx, &m), TREADLE_ERR_DEVICE, "not modules");
+        CHECK_FAILS(treadle_module_load(d, axpy_ptx, &m), TREADLE_ERR_DEVICE,
+                    "PTX and cubins are GPUs'");
         drop(&b);
         return;
     }
