@@ -2,6 +2,7 @@
 #include "dev/cpucode.h"
 
 #include "base/fiber.h"
+#include "base/files.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
 #include "base/text.h"
@@ -187,22 +188,6 @@ fresh_path(int fd, char *buf, size_t n)
     snprintf(buf + at, n - at, "fd/%d", fd);
 }
 
-static bool
-write_all(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t put = write(fd, p, n);
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        p += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
 /* Through memory; where memory may not hold code, through a file. */
 static void *
 open_image(const void *image, size_t n)
@@ -212,7 +197,7 @@ open_image(const void *image, size_t n)
     void *handle = NULL;
     char path[256];
 
-    if (fd >= 0 && write_all(fd, image, n)) {
+    if (fd >= 0 && td_write_all(fd, image, n)) {
         fresh_path(fd, path, sizeof path);
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
@@ -224,7 +209,7 @@ open_image(const void *image, size_t n)
     fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    if (write_all(fd, image, n))
+    if (td_write_all(fd, image, n))
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     close(fd);
     unlink(path);

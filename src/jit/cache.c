@@ -5,6 +5,7 @@
  */
 #include "jit/cache.h"
 
+#include "base/files.h"
 #include "base/opts.h"
 #include "jit/evict.h"
 
@@ -181,24 +182,6 @@ read_all(int fd, void *out, size_t n)
     return true;
 }
 
-static bool
-write_all(int fd, const void *from, size_t n)
-{
-    const char *p = from;
-
-    while (n) {
-        ssize_t put = write(fd, p, n);
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        p += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
 /* The code behind a header that fits it, or NULL. */
 static void *
 read_entry(int fd, size_t file_size, td_hash key, size_t *nbytes)
@@ -270,7 +253,7 @@ td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes)
     snprintf(tmp, sizeof tmp, ".new-%ld-%u", (long)getpid(), atomic_fetch_add(&serial, 1));
     unlinkat(dir, tmp, 0); /* of a process that had this id and died */
     fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    ok = fd >= 0 && write_all(fd, &h, sizeof h) && write_all(fd, code, nbytes);
+    ok = fd >= 0 && td_write_all(fd, &h, sizeof h) && td_write_all(fd, code, nbytes);
     if (fd >= 0)
         ok = close(fd) == 0 && ok;
     ok = ok && renameat(dir, tmp, dir, name) == 0;

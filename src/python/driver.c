@@ -304,17 +304,27 @@ copy_host(PyObject *module, PyObject *args)
     return py_ok(st) ? Py_NewRef(Py_None) : NULL;
 }
 
+PyObject *
+py_raw_move(const py_address *dst, const py_address *src, size_t nbytes, td_stream *s, bool wait)
+{
+    PyThreadState *gil = PyEval_SaveThread();
+    td_status st = td_raw_peer(s, dst->dev, dst->at, src->dev, src->at, nbytes);
+
+    if (!st && wait)
+        st = td_stream_sync(s);
+    PyEval_RestoreThread(gil);
+    return py_ok(st) ? Py_NewRef(Py_None) : NULL;
+}
+
 /* dst, src, nbytes, stream, wait */
 static PyObject *
 copy_device(PyObject *module, PyObject *args)
 {
     PyObject *to, *from, *where;
     py_address dst, src;
-    PyThreadState *gil;
     char call[128];
     Py_ssize_t n;
     td_stream *s;
-    td_status st;
     int wait;
 
     (void)module;
@@ -328,12 +338,7 @@ copy_device(PyObject *module, PyObject *args)
         return NULL;
     if (dst.at < src.at + (size_t)n && src.at < dst.at + (size_t)n && n)
         return py_raise(td_raw_refuse(1, call, "source and destination overlap"));
-    gil = PyEval_SaveThread();
-    st = td_raw_peer(s, dst.dev, dst.at, src.dev, src.at, (size_t)n);
-    if (!st && wait)
-        st = td_stream_sync(s);
-    PyEval_RestoreThread(gil);
-    return py_ok(st) ? Py_NewRef(Py_None) : NULL;
+    return py_raw_move(&dst, &src, (size_t)n, s, wait);
 }
 
 /* dst, pitch, bytes of an element, value, width, height, stream, wait */

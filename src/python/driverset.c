@@ -330,10 +330,8 @@ copy_peer(PyObject *module, PyObject *args)
 {
     PyObject *to, *from, *to_dev, *from_dev, *where;
     py_address dst, src;
-    PyThreadState *gil;
     Py_ssize_t n;
     td_stream *s;
-    td_status st;
     int wait;
 
     (void)module;
@@ -345,12 +343,7 @@ copy_peer(PyObject *module, PyObject *args)
         (from_dev != Py_None && !py_device(from_dev, &src.dev)) ||
         !py_raw_stream(where, dst.dev, &s))
         return NULL;
-    gil = PyEval_SaveThread();
-    st = td_raw_peer(s, dst.dev, dst.at, src.dev, src.at, (size_t)n);
-    if (!st && wait)
-        st = td_stream_sync(s);
-    PyEval_RestoreThread(gil);
-    return py_ok(st) ? Py_NewRef(Py_None) : NULL;
+    return py_raw_move(&dst, &src, (size_t)n, s, wait);
 }
 
 /* ---- settings and facts ---- */

@@ -76,8 +76,8 @@ read_stream(PyObject *o, td_stream **out)
     return py_device(NULL, &d) && py_stream(o, d, out);
 }
 
-static bool
-read_shared(PyObject *o, uint32_t *out)
+bool
+py_shared_bytes(PyObject *o, uint32_t *out)
 {
     PyObject *n = PyNumber_Index(o);
     long long v = n ? PyLong_AsLongLong(n) : -1;
@@ -108,7 +108,7 @@ py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out)
     return read_extents(PyTuple_GetItem(key, 0), "grid", out->dims.grid) &&
            read_extents(PyTuple_GetItem(key, 1), "block", out->dims.block) &&
            (n < 3 || read_stream(PyTuple_GetItem(key, 2), &out->stream)) &&
-           (n < 4 || read_shared(PyTuple_GetItem(key, 3), &out->dims.shared));
+           (n < 4 || py_shared_bytes(PyTuple_GetItem(key, 3), &out->dims.shared));
 }
 
 /* ---- limits ---- */

@@ -64,22 +64,6 @@ read_extents(PyObject *o, const char *what, uint32_t out[3])
     return ok;
 }
 
-static bool
-read_shared(PyObject *o, uint32_t *out)
-{
-    PyObject *n = PyNumber_Index(o);
-    long long v = n ? PyLong_AsLongLong(n) : -1;
-
-    Py_XDECREF(n);
-    if (v >= 0 && v <= UINT32_MAX) {
-        *out = (uint32_t)v;
-        return true;
-    }
-    PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "the shared memory of a launch is a number of bytes, not %R", o);
-    return false;
-}
-
 /* ---- limits ---- */
 
 static const char *const extent_name[7] = {"the block's x",
@@ -217,7 +201,7 @@ read_keywords(const py_cukernel *k, PyObject *const *values, PyObject *names, ke
             ok = py_stream(values[i], k->dev, &out->stream);
         } else if (PyUnicode_CompareWithASCIIString(name, "shared") == 0 ||
                    PyUnicode_CompareWithASCIIString(name, "shared_size") == 0) { /* PyCUDA's word */
-            ok = read_shared(values[i], &out->shared);
+            ok = py_shared_bytes(values[i], &out->shared);
         } else if (PyUnicode_CompareWithASCIIString(name, "cooperative") == 0) {
             ok = py_flag(values[i], false, &out->cooperative);
         } else {

@@ -173,6 +173,7 @@ bool      py_stream_init(PyObject *module);
 /* What a stream= argument means on d: a Stream; NULL and None the thread's current one; 0 (or 1) d's default one; 2 the
  * calling thread's; the number of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
 bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
+bool      py_shared_bytes(PyObject *o, uint32_t *out); /* of a launch; ValueError: no such number (kerneldims.c) */
 PyObject *py_stream_wrap(td_stream *s);         /* a Stream that does not own s */
 td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
 td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
