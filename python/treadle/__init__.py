@@ -69,6 +69,7 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
     "_fuse": "fuse",
+    "_host": "fallbacks",
     "_graph": "graph",
     "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
     "_build": "build",
@@ -106,7 +107,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",
 }
-_MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "random", "special", "types"}
+_MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "random", "scipy", "special", "types"}
 
 # NumPy's own: types, constants and questions about dtypes.
 _NUMPY = set(

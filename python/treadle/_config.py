@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from . import _core, _implicit
+from . import _core, _host, _implicit
 
 
 class Config(SimpleNamespace):
@@ -11,10 +11,13 @@ class Config(SimpleNamespace):
 
     implicit_host: what happens where an array on a GPU becomes a NumPy array without .get(), as in
     numpy.asarray(a): "allow", "warn" (RuntimeWarning, once for each line of the program) or "error" (TypeError).
-    implicit_host_sites() tells where that happened."""
+    implicit_host_sites() tells where that happened.
+
+    fallback: what a function that only NumPy computes does, see treadle.fallbacks(): "warn" (PerformanceWarning, once
+    for each line of the program), "allow" or "error" (NotImplementedError)."""
 
     def __init__(self, **options):
-        super().__init__(check_bounds=True, implicit_host=_implicit.mode, **options)
+        super().__init__(check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, **options)
 
     def __setattr__(self, name, value):
         if name == "check_bounds":
@@ -23,6 +26,10 @@ class Config(SimpleNamespace):
             if value not in _implicit.MODES:
                 raise ValueError(f"implicit_host is one of {', '.join(map(repr, _implicit.MODES))}, not {value!r}")
             _implicit.mode = value
+        elif name == "fallback":
+            if value not in _host.MODES:
+                raise ValueError(f"fallback is one of {', '.join(map(repr, _host.MODES))}, not {value!r}")
+            _host.mode = value
         super().__setattr__(name, value)
 
     implicit_host_sites = staticmethod(_implicit.sites)
