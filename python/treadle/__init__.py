@@ -87,8 +87,8 @@ _HOME = {
     "_math": "allclose angle around array_equal array_equiv average clip fix float_power imag isclose iscomplex "
     "iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real round shape size sinc where",
     "_namespace": "__array_namespace_info__ astype",
-    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
-    "nanquantile nanstd nansum nanvar",
+    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "_quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
     "_overlap": "may_share_memory shares_memory",
     "_pad": "pad",
     "_raw": "RawKernel RawModule",
@@ -100,12 +100,12 @@ _HOME = {
     "matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
     "_counting": "bincount histogram",
-    "_searching": "digitize isin searchsorted",
+    "_searching": "digitize searchsorted",
     "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
     "unravel_index",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
-    "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
-    "quantile sort sort_complex unique",
+    "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
+    "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
 _MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "random", "scipy", "special", "types"}
 

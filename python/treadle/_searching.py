@@ -43,22 +43,3 @@ def digitize(x, bins, right=False):
     if rises:
         return searchsorted(on(x.device, edges), x, side)
     return len(edges) - searchsorted(asarray(numpy.ascontiguousarray(edges[::-1]), device=x.device), x, side)
-
-
-FEW = 16  # elements that are compared one by one rather than sorted
-
-
-def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """Is the element among test_elements?"""
-    a, tests = _core._beside("isin", element, test_elements)
-    tests = tests.ravel()
-    if tests.size <= FEW:
-        found = (a.reshape((*a.shape, 1)) == tests).any(-1)
-    else:
-        dt = numpy.result_type(a.dtype, tests.dtype)
-        from ._sorting import sort
-
-        ranked, values = sort(tests.astype(dt)), a.astype(dt)
-        at = _core.ufuncs()["minimum"](searchsorted(ranked, values), tests.size - 1)
-        found = _core._take(ranked, at, 0) == values
-    return ~found if invert else found
