@@ -99,7 +99,7 @@ _HOME = {
     "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
     "matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
     "swapaxes tile transpose unstack vsplit vstack",
-    "_counting": "bincount histogram",
+    "_counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "_searching": "digitize searchsorted",
     "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
     "unravel_index",
