@@ -235,9 +235,7 @@ def parse(a, key):
 def getitem(a, key):
     """a[key] for a key that holds arrays."""
     mask = _whole_mask(a, key)
-    if mask is not None and a.dtype.kind == "c" and a.device.kind == "cpu":
-        return asarray(_host(a)[_host(mask)], device=a.device)
-    if mask is not None and a.dtype.kind != "c":
+    if mask is not None:
         return _core._select(a, mask)
     p = parse(a, key)
     return _core._pick(p.view, *p.rest) if p.arrays else p.view.copy()
@@ -267,27 +265,22 @@ def _assign_mask(a, mask, value):
     return True
 
 
-def _on_host(a, key, value):
-    """What kernels do not do yet: complex arrays."""
-    items = key if type(key) is tuple else (key,)
-    where = tuple(i if _is_plain(i) else asnumpy(_index_array(a, i)) for i in items)
-    if a.device.kind == "cpu" and _core._is_exclusive(a):
-        _core._host_view(a)[where] = asnumpy(value)
-        return
-    whole = a.get()
-    whole[where] = asnumpy(value)
-    a[...] = whole
+def _assign_chosen(a, mask, value):
+    """a[mask] = value for a mask of a's shape and a value for each place; False: it is not that."""
+    if mask.shape != a.shape or not a.flags.c_contiguous:
+        return False
+    flat = a.reshape(-1)
+    write(Pick(flat, [0], [_core._select(None, mask)], 0, Pick.DISTINCT | Pick.TRUSTED), value)
+    return True
 
 
 def setitem(a, key, value):
     """a[key] = value for a key that holds arrays."""
-    if a.dtype.kind == "c":
-        return _on_host(a, key, value)
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
             _mask_axes(a, mask, 0)
-            if _assign_mask(a, mask, value):
+            if _assign_mask(a, mask, value) or _assign_chosen(a, mask, value):
                 return None
     p = parse(a, key)
     if not p.arrays:
