@@ -18,7 +18,8 @@ def load(name, array_module):
     if array_module == "numpy":
         return __import__(name)
     module = types.ModuleType(name)
-    exec(compile(text.replace("import numpy as np", f"import {array_module} as np"), f"{name}.py", "exec"), vars(module))
+    text = text.replace("import numpy as np", f"import {array_module} as np")
+    exec(compile(text, f"{name}.py", "exec"), vars(module))
     return module
 
 
