@@ -65,7 +65,8 @@ _INTERNAL = set(
 )
 _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 
-# Modules and the names that they hold; each is imported when one of its names is first asked for.
+# Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
+# for treadle, and NumPy's own objects, stand in _names.
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
     "_fuse": "fuse",
@@ -109,14 +110,6 @@ _HOME = {
 }
 _MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "random", "scipy", "special", "types"}
 
-# NumPy's own: types, constants and questions about dtypes.
-_NUMPY = set(
-    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc longlong ulonglong byte "
-    "ubyte short ushort float16 float32 float64 half single double complex64 complex128 csingle cdouble generic number "
-    "integer signedinteger unsignedinteger inexact floating complexfloating dtype finfo iinfo result_type "
-    "promote_types can_cast issubdtype isdtype min_scalar_type set_printoptions get_printoptions printoptions "
-    "errstate seterr geterr".split()
-)
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __array_api_version__ = "2024.12"
@@ -150,10 +143,6 @@ def __getattr__(name):
         value = getattr(_load(_FROM[name]), name)
     elif name in _MODULES:
         return _load(name)
-    elif name in _NUMPY:
-        import numpy
-
-        value = getattr(numpy, name)
     elif name == "bfloat16":  # NumPy has none; a dtype that this package's functions take
         value = _core._bfloat16()
     elif name == "bool":  # NumPy 1 has it under its other name only
@@ -163,9 +152,7 @@ def __getattr__(name):
     elif name == "__version__":
         value = _version()
     else:
-        raise AttributeError(
-            f"module 'treadle' has no attribute '{name}'; what NumPy has and treadle lacks can be called on x.get()"
-        )
+        value = _load("_names").find(name)
     globals()[name] = value
     return value
 
@@ -190,4 +177,5 @@ if _core.options()["profile"]:
 
 
 def __dir__():
-    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bfloat16", "bool", "config"})
+    names = _load("_names")
+    return sorted({*globals(), *_FROM, *_MODULES, *names.NUMPY, *names.HOST, "bfloat16", "bool", "config"})
