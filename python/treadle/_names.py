@@ -1,4 +1,4 @@
-"""Every public name of NumPy 2.4 (main namespace, ndarray, linalg, fft, random, polynomial), and what treadle has for it.
+"""Every public name of NumPy 2.4 (with ndarray, linalg, fft, random, polynomial), and what treadle has for it.
 
 A name that treadle computes stands in the module that computes it (`_HOME` in __init__.py, or the submodule itself);
 here stand only the facts that cannot be read there. A name's status is one of
@@ -25,9 +25,15 @@ NUMPY = set(
     "dtypes exceptions testing typing lib".split()
 )
 
-# name: why no device computes it. The functions are made of NumPy's by treadle._host.fallback.
+# name: why no device computes it. What no module of treadle holds is made of NumPy's function by _host.fallback.
+_ELEMENTS = "a Python program looks at one element after another"
 HOST = {
+    "poly": "each root changes all coefficients",
     "polydiv": "each coefficient of the quotient needs those before it",
+    "frompyfunc": "it calls a Python function of objects",
+    "ndenumerate": _ELEMENTS,
+    "nditer": _ELEMENTS,
+    "nested_iters": _ELEMENTS,
 }
 
 LEFT_OUT = {
