@@ -11,8 +11,8 @@ from ._calculus import vander
 from ._core import asarray, ndarray
 from ._names import HOST
 from ._place import on
+from ._products import diag
 from ._shape import concatenate
-from ._shape import diag as _diag
 
 _UFUNC = _core.ufuncs()
 
@@ -123,7 +123,7 @@ def roots(p):
     n = len(p)
     if n == 1:
         return _core.zeros(zeros, "float64" if zeros == 0 or p.dtype.kind != "c" else p.dtype, device=p.device)
-    companion = _diag(_core.ones(n - 2, p.dtype, device=p.device), -1)
+    companion = diag(_core.ones(n - 2, p.dtype, device=p.device), -1)
     companion[0] = -p[1:] / p[0]
     r = eigvals(companion)
     return concatenate([r, _core.zeros(zeros, r.dtype, device=r.device)]) if zeros else r
