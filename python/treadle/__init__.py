@@ -98,8 +98,8 @@ _HOME = {
     "iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real real_if_close round "
     "shape size sinc unwrap where",
     "_namespace": "__array_namespace_info__ astype",
-    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
-    "nanquantile nanstd nansum nanvar",
+    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "_quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
     "_overlap": "may_share_memory shares_memory",
     "_pad": "pad",
     "_raw": "RawKernel RawModule",
@@ -110,13 +110,13 @@ _HOME = {
     "broadcast_to column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit "
     "hstack matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 row_stack split "
     "squeeze stack swapaxes tile transpose unstack vsplit vstack",
-    "_counting": "bincount histogram",
-    "_searching": "digitize isin searchsorted",
+    "_counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
+    "_searching": "digitize searchsorted",
     "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
     "unravel_index",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
-    "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
-    "quantile sort sort_complex unique",
+    "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
+    "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
 _MODULES = set("cuda cupyx demo emath fft linalg memory polynomial pycuda random scipy special types".split())
 

@@ -10,7 +10,7 @@ from ._core import asarray, empty, full, ndarray
 
 def _axis(axis, ndim, what):
     if not -ndim <= axis < ndim:
-        raise IndexError(f"{what}: axis {axis} is out of bounds for array of dimension {ndim}")
+        raise getattr(numpy, "exceptions", numpy).AxisError(axis, ndim, what)
     return axis % ndim
 
 
