@@ -131,20 +131,9 @@ inf = float("inf")
 nan = float("nan")
 
 
-def _reduction(name, meaning):
-    method = getattr(ndarray, name)
-
-    def fn(a, /, *args, **kwargs):
-        return method(a if type(a) is ndarray else asarray(a), *args, **kwargs)
-
-    fn.__name__ = fn.__qualname__ = name
-    fn.__doc__ = f"{name}(a, ...): {meaning}, with the parameters of the method of that name."
-    return fn
-
-
 _processes.watch()
 globals().update((k, v) for k, v in _core.ufuncs().items() if k not in _INTERNAL)
-globals().update((row[0], _reduction(row[0], row[2])) for row in _core.reductions())
+globals().update((row[0], getattr(_core, row[0])) for row in _core.reductions())
 globals().update((k, globals()[v]) for k, v in ALIASES.items())
 
 

@@ -238,6 +238,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
+        PyModule_AddFunctions(m, py_reduce_functions) < 0 ||
         PyModule_AddFunctions(m, py_pick_functions) < 0 ||
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
         PyModule_AddFunctions(m, py_stream_functions) < 0 ||
