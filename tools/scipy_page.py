@@ -30,14 +30,14 @@ def public(module):
 
 
 def write_names():
-    lines = ['"""The public names of SciPy\'s modules, and what CuPy has besides: written by tools/scipy_page.py."""', ""]
-    lines.append("NAMES = {")
+    about = '"""The public names of SciPy\'s modules, and what CuPy has besides: written by tools/scipy_page.py."""'
+    lines = [about, "", "NAMES = {"]
     cupy = dict.fromkeys(MODULES, ())
     for full in CUPY.read_text().split():
         module, _, name = full.rpartition(".")
         cupy[module] = (*cupy.get(module, ()), name)
     for module in MODULES:
-        parts = textwrap.wrap(" ".join(sorted({*public(module), *cupy[module]})), 110)
+        parts = textwrap.wrap(" ".join(sorted({*public(module), *cupy[module]})), 108)
         parts = [p + " " for p in parts[:-1]] + parts[-1:]
         lines += [f'    "{module}": (', *[f'        "{p}"' for p in parts], "    ),"]
     NAMES.write_text("\n".join([*lines, "}", ""]))

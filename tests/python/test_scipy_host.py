@@ -59,9 +59,9 @@ def test_a_class(allowed):
 
 def test_a_mistake_is_scipys():
     with pytest.raises(AttributeError, match="nothing"):
-        td.scipy.special.nothing
+        _ = td.scipy.special.nothing
     with pytest.raises(AttributeError):
-        td.scipy.nothing
+        _ = td.scipy.nothing
 
 
 def test_without_scipy():

@@ -1,4 +1,4 @@
-"""What of cupyx is here: `jit`, kernels written in Python, and `scipy`. docs/guide-cupy.md tells what stands for the rest."""
+"""What of cupyx is here: `jit`, kernels in Python, and `scipy`. docs/guide-cupy.md tells what stands for the rest."""
 
 __all__ = ["jit", "scipy"]
 

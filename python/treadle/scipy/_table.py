@@ -260,7 +260,7 @@ for _name in _FORWARDED:
     setattr(HostObject, f"__{_name}__", _forward(_name))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _type_of(cls):
     """The class here that stands for SciPy's cls, with bases that stand for its bases."""
     bases = tuple(_type_of(b) for b in cls.__bases__ if b.__module__.startswith("scipy.")) or (HostObject,)
