@@ -266,13 +266,22 @@ def _assign_mask(a, mask, value):
     return True
 
 
+def _assign_chosen(a, mask, value):
+    """a[mask] = value for a mask of a's shape and a value for each place; False: it is not that."""
+    if mask.shape != a.shape or not a.flags.c_contiguous:
+        return False
+    flat = a.reshape(-1)
+    write(Pick(flat, [0], [_core._select(None, mask)], 0, Pick.DISTINCT | Pick.TRUSTED), value)
+    return True
+
+
 def setitem(a, key, value):
     """a[key] = value for a key that holds arrays."""
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
             _mask_axes(a, mask, 0)
-            if _assign_mask(a, mask, value):
+            if _assign_mask(a, mask, value) or _assign_chosen(a, mask, value):
                 return None
     p = parse(a, key)
     if not p.arrays:
