@@ -257,8 +257,8 @@ def _spliced(a, at, values, axis):
 
 
 def trim_zeros(filt, trim="fb", axis=None):
-    """filt without the zeros before its first ("f") and behind its last ("b") element that is none, along every axis, or
-    those given. A list or tuple stays one."""
+    """filt without the zeros before its first ("f") and behind its last ("b") element that is none, along every axis
+    or those given. A list or tuple stays one."""
     a = asarray(filt)
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):

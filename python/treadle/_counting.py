@@ -128,7 +128,9 @@ def _data(a, weights):
     """Both flat; bools as uint8, as NumPy has it."""
     a = _own(a)
     if a.dtype.kind == "b":
-        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3)
+        warnings.warn(
+            "Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3
+        )
         a = a.astype("uint8")
     if weights is not None:
         weights = on(a.device, weights)

@@ -172,8 +172,8 @@ def _spread(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
-    """The variance of what is not NaN; NaN where that is no more than ddof (or correction) numbers. mean: known already,
-    with the axes kept."""
+    """The variance of what is not NaN; NaN where that is no more than ddof (or correction) numbers. mean: known
+    already, with the axes kept."""
     return _spread("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 

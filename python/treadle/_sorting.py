@@ -367,7 +367,9 @@ def lexsort(keys, axis=-1):
         raise getattr(numpy, "exceptions", numpy).AxisError(axis, len(shape))
     axis %= len(shape)
     if keys[0].device.kind != "cpu":
-        split = [_to_last(part, axis) for key in keys for part in (_complex_keys(key) if key.dtype.kind == "c" else [key])]
+        split = [
+            _to_last(part, axis) for key in keys for part in (_complex_keys(key) if key.dtype.kind == "c" else [key])
+        ]
         at = _by_keys(split)
         if at is not None:
             return _to_last(at, axis)
