@@ -113,7 +113,7 @@ _HOME = {
     "_counting": "bincount histogram",
     "_searching": "digitize isin searchsorted",
     "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
-    "unravel_index",
+    "unravel_index diag_indices_from tril_indices_from triu_indices_from",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
     "quantile sort sort_complex unique",

@@ -142,7 +142,8 @@ py_array_of(PyObject *o)
 /* ---- number.c, methods.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
 extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
-    py_numba_methods[];
+    py_numba_methods[], py_member_methods[];
+extern PyGetSetDef py_member_attributes[];
 PyObject *py_transposed(PyObject *self);
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out, PyObject *keepdims);
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
