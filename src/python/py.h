@@ -143,7 +143,8 @@ py_array_of(PyObject *o)
 /* ---- number.c, methods.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
 extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
-    py_numba_methods[];
+    py_numba_methods[], py_member_methods[];
+extern PyGetSetDef py_member_attributes[];
 PyObject *py_transposed(PyObject *self);
 extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module */
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
