@@ -85,7 +85,7 @@ typedef struct td_redargs {
     double   ddof;
 } td_redargs;
 td_status td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array *out);
-/* Sums or products (red: sum, prod) of the elements up to each along axis; dtype -1: NumPy's.  Runs at once. */
+/* Sums, products, minima or maxima (red) of the elements up to each along axis; dtype -1: NumPy's.  Runs at once. */
 td_status td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *out);
 /* The elements of a where mask, of its shape, is true, in C order; a NULL: their positions, int64.  Runs at once. */
 td_status td_array_select(const td_array *a, const td_array *mask, td_array *out);
