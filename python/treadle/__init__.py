@@ -86,7 +86,8 @@ _HOME = {
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
     "_math": "allclose angle around array_equal array_equiv average clip fix float_power imag isclose iscomplex "
     "iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real round shape size sinc where",
-    "_namespace": "__array_namespace_info__ astype",
+    "_namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo unique_all unique_counts "
+    "unique_inverse unique_values",
     "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
     "nanquantile nanstd nansum nanvar",
     "_overlap": "may_share_memory shares_memory",
@@ -113,7 +114,7 @@ _MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "rando
 _NUMPY = set(
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc longlong ulonglong byte "
     "ubyte short ushort float16 float32 float64 half single double complex64 complex128 csingle cdouble generic number "
-    "integer signedinteger unsignedinteger inexact floating complexfloating dtype finfo iinfo result_type "
+    "integer signedinteger unsignedinteger inexact floating complexfloating dtype iinfo result_type "
     "promote_types can_cast issubdtype isdtype min_scalar_type set_printoptions get_printoptions printoptions "
     "errstate seterr geterr".split()
 )

@@ -116,28 +116,43 @@ def _narrow(r, a):
     return r.astype("bfloat16" if a.dtype.kind == "V" else a.dtype) if _is_half(a) else r
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """A sorted copy along axis (None: of the flat array); NaN at the end, complex numbers by their real parts first.
 
     Equal elements cannot be told apart, so kind and stable change nothing on a GPU. ValueError: an unknown
     kind; AxisError: an axis that a does not have.
     """
+    if descending:
+        return _reversed(sort(a, axis, kind, order, stable=stable), axis)
     kind = _kind("sort", kind, order, stable)
     a, axis = _axis("sort", _own(a), axis)
     done = _on_device(a, axis, True, False)
     return _host_sorted(a, axis, kind) if done is None else done[0]
 
 
-def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """The indices, int64, that would sort a along axis (None: of the flat array).
 
     kind="stable" or stable=True keeps the order of equal elements, and so does a GPU always; there -0.0 equals
     0.0 and every NaN all others.
     """
+    if descending:
+        return _argsort_descending(a, axis, kind, order, stable)
     kind = _kind("argsort", kind, order, stable)
     a, axis = _axis("argsort", _own(a), axis)
     done = _on_device(a, axis, False, True)
     return _on_host(numpy.argsort, _wide(a), axis, kind) if done is None else done[1]
+
+
+def _reversed(a, axis):
+    """A view from the end of axis on (None: of a flat array)."""
+    return a[(slice(None),) * ((axis or 0) % a.ndim) + (slice(None, None, -1),)]
+
+
+def _argsort_descending(a, axis, kind, order, stable):
+    """Sorted from the end on and read from the end on, so that equal elements keep their order where asked."""
+    a, axis = _axis("argsort", _own(a), axis)
+    return a.shape[axis] - 1 - _reversed(argsort(_reversed(a, axis), axis, kind, order, stable=stable), axis)
 
 
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
