@@ -63,7 +63,9 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     device = device or next((x.device for x in (start, stop) if isinstance(x, ndarray)), None)
-    start, stop = (x if isinstance(x, (int, float, complex)) else asarray(x, device=device) * 1.0 for x in (start, stop))
+    start, stop = (
+        x if isinstance(x, (int, float, complex)) else asarray(x, device=device) * 1.0 for x in (start, stop)
+    )
     delta, gaps = stop - start, num - 1 if endpoint else num
     rank = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
     i = arange(num, dtype="float64", device=device).reshape([num] + [1] * rank)

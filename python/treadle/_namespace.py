@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy
 
 from . import _core
-from ._core import asarray, ndarray
+from ._core import ndarray
 
 _KINDS = {
     "bool": ("bool",),
@@ -93,7 +93,7 @@ _BFLOAT16 = {
 
 
 class finfo:
-    """The limits of a floating or complex dtype, or of an array's: NumPy's attributes, whose values are Python floats."""
+    """The limits of a floating or complex dtype, or of an array's: NumPy's attributes; values are Python floats."""
 
     def __init__(self, dtype):
         dtype = dtype.dtype if isinstance(dtype, (ndarray, numpy.ndarray)) else dtype
@@ -146,12 +146,12 @@ def _cumulative(cumulate, first, x, axis, dtype, out, include_initial):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """Sums of the elements up to each along axis, which arrays of one axis need not name; with include_initial a 0 first."""
+    """Sums of the elements up to each along axis (arrays of one axis need none); with include_initial a 0 first."""
     return _cumulative(_core._cumsum, 0, x, axis, dtype, out, include_initial)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """Products of the elements up to each along axis, which arrays of one axis need not name; with include_initial a 1 first."""
+    """Products of the elements up to each along axis (arrays of one axis need none); with include_initial a 1 first."""
     return _cumulative(_core._cumprod, 1, x, axis, dtype, out, include_initial)
 
 
@@ -167,20 +167,20 @@ def _unique(x, **asked):
 
 
 def unique_all(x):
-    """x's distinct elements in order, their first places, x's elements as places in them, and counts; every NaN is one."""
+    """x's distinct elements, their first places, x's elements as places in them, and counts; every NaN is distinct."""
     return UniqueAllResult(*_unique(x, return_index=True, return_inverse=True, return_counts=True))
 
 
 def unique_counts(x):
-    """x's distinct elements in order and how often each occurs; every NaN is one of its own."""
+    """x's distinct elements in order and how often each occurs; every NaN is distinct."""
     return UniqueCountsResult(*_unique(x, return_counts=True))
 
 
 def unique_inverse(x):
-    """x's distinct elements in order, and x's elements as places in them; every NaN is one of its own."""
+    """x's distinct elements in order, and x's elements as places in them; every NaN is distinct."""
     return UniqueInverseResult(*_unique(x, return_inverse=True))
 
 
 def unique_values(x):
-    """x's distinct elements in order; every NaN is one of its own."""
+    """x's distinct elements in order; every NaN is distinct."""
     return _unique(x)
