@@ -1,8 +1,6 @@
 """What programs for the array API standard ask: what the library has, on which devices, with which dtypes and limits;
 and the standard's functions that NumPy spells with others."""
 
-from collections import namedtuple
-
 import numpy
 
 from . import _core
@@ -126,7 +124,7 @@ def _is_bfloat16(dtype):
         return False
 
 
-# ---- cumulative operations and distinct elements by the standard's names ----
+# ---- cumulative operations by the standard's names ----
 
 
 def _cumulative(cumulate, first, x, axis, dtype, out, include_initial):
@@ -153,34 +151,3 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=Fal
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
     """Products of the elements up to each along axis (arrays of one axis need none); with include_initial a 1 first."""
     return _cumulative(_core._cumprod, 1, x, axis, dtype, out, include_initial)
-
-
-UniqueAllResult = namedtuple("UniqueAllResult", "values indices inverse_indices counts")
-UniqueCountsResult = namedtuple("UniqueCountsResult", "values counts")
-UniqueInverseResult = namedtuple("UniqueInverseResult", "values inverse_indices")
-
-
-def _unique(x, **asked):
-    from ._sorting import unique
-
-    return unique(x, **asked, equal_nan=False)
-
-
-def unique_all(x):
-    """x's distinct elements, their first places, x's elements as places in them, and counts; every NaN is distinct."""
-    return UniqueAllResult(*_unique(x, return_index=True, return_inverse=True, return_counts=True))
-
-
-def unique_counts(x):
-    """x's distinct elements in order and how often each occurs; every NaN is distinct."""
-    return UniqueCountsResult(*_unique(x, return_counts=True))
-
-
-def unique_inverse(x):
-    """x's distinct elements in order, and x's elements as places in them; every NaN is distinct."""
-    return UniqueInverseResult(*_unique(x, return_inverse=True))
-
-
-def unique_values(x):
-    """x's distinct elements in order; every NaN is distinct."""
-    return _unique(x)
