@@ -228,3 +228,20 @@ def test_masks_without_elements(mask, shape, dev):
 def test_masks_of_another_shape():
     with pytest.raises(IndexError, match="axis 1; size of axis is 1"):
         td.ones((0, 1))[td.zeros((0, 3), dtype=bool)]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("values", [5, 3000, 1 << 40])
+def test_argsort_is_stable(dtype, values, rng):
+    """Long rows, in which the quick sort's order is repaired, with NaN and zeros of both signs."""
+    with np.errstate(all="ignore"):
+        x = rng.integers(0, values, (2, 5000)).astype(dtype)
+    if x.dtype.kind == "f":
+        x[:, ::7], x[:, ::11], x[:, 5::13] = np.nan, -0.0, 0.0
+    t = td.asarray(x)
+    for kw in ({}, {"axis": 0}, {"axis": None}, {"kind": "stable"}, {"stable": True}):
+        axis = kw.get("axis", -1)
+        check(td.argsort(t, **kw), np.argsort(x, axis, kind="stable"))
+    for kw in ({"kind": "quicksort"}, {"stable": False}):
+        at = td.argsort(t, **kw).get()
+        np.testing.assert_array_equal(np.take_along_axis(x, at, -1), np.sort(x))
