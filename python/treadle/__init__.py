@@ -97,7 +97,7 @@ _HOME = {
     "_math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag isclose "
     "iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real real_if_close round "
     "shape size sinc unwrap where",
-    "_namespace": "__array_namespace_info__ astype",
+    "_namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
     "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
     "_quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
     "_overlap": "may_share_memory shares_memory",

@@ -18,7 +18,7 @@ NUMPY = set(
     "long ulong byte ubyte short ushort float16 float32 float64 half single double longdouble float128 complex64 "
     "complex128 csingle cdouble clongdouble complex256 generic number integer signedinteger unsignedinteger "
     "inexact floating complexfloating flexible character bytes_ str_ object_ void datetime64 timedelta64 dtype "
-    "finfo iinfo promote_types issubdtype isdtype can_cast result_type min_scalar_type mintypecode typename "
+    "iinfo promote_types issubdtype isdtype can_cast result_type min_scalar_type mintypecode typename "
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
     "format_float_positional format_float_scientific base_repr binary_repr errstate seterr geterr seterrcall "
     "geterrcall getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
