@@ -572,12 +572,13 @@ exchange(PyObject **place, PyObject *o)
 static PyObject *
 setup(PyObject *module, PyObject *args)
 {
-    PyObject *np = py_numpy(), *far;
+    PyObject *np = py_numpy(), *far, *ufuncs;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "O", &far) || !np || !layout_holds(np) || !numpy_types(np))
+    if (!PyArg_ParseTuple(args, "OO!", &far, &PyDict_Type, &ufuncs) || !np || !layout_holds(np) || !numpy_types(np))
         return NULL;
     exchange(&px.far, far);
+    exchange(&px.ufuncs, ufuncs);
     return px_number_init() && px_methods_init() ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -654,7 +655,7 @@ static PyMethodDef functions[] = {
     {"_proxy_class", set_class, METH_O,
      "_proxy_class(meta): the class of the type, a subclass of type."},
     {"_proxy_setup", setup, METH_VARARGS,
-     "_proxy_setup(far): looks NumPy's types up, before the first proxy."},
+     "_proxy_setup(far, ufuncs): looks NumPy's types up, before the first proxy."},
     {"_proxy_set", set, METH_VARARGS,
      "_proxy_set(crossover, note, watch): what decides, and who is told."},
     {"_proxy_wrap", wrap, METH_O,

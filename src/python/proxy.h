@@ -40,6 +40,7 @@ typedef struct px_state {
     PyObject     *scalar[TD_DTYPE_COUNT]; /* NumPy's scalar types */
     int64_t       crossover;
     PyObject     *far;   /* function(face, args, kwargs): what C leaves to treadle.unchanged._far */
+    PyObject     *ufuncs; /* NumPy's ufunc: its face */
     PyObject     *note;  /* function(name, nbytes) of fallbacks; or NULL */
     PyObject     *watch; /* function(name, elements, seconds) of NumPy's calls on the host; NULL: nobody watches */
 } px_state;

@@ -163,9 +163,20 @@ through_far(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *k
     return r;
 }
 
+/* A scalar of NumPy's beside a proxy comes here: the program's own operation, whose result is a proxy. */
 static PyObject *
 array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
+    PyObject *face = NULL;
+
+    if (!kwnames && nargs == 4 && PyUnicode_Check(args[1]) &&
+        PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0 &&
+        (PyObject_TypeCheck(args[2], px.generic) || PyObject_TypeCheck(args[3], px.generic)))
+        face = PyDict_GetItemWithError(px.ufuncs, args[0]);
+    if (face)
+        return px_vectorcall(face, args + 2, 2, NULL);
+    if (PyErr_Occurred())
+        return NULL;
     return through_far(self, args, nargs, kwnames, "array_ufunc");
 }
 

@@ -16,14 +16,16 @@ def install():
         return
     from treadle import _host, config
 
-    from . import _crossover, _far
+    from . import _crossover, _faces, _far
 
-    _core._proxy_setup(_far)
+    _far.faces.update(_faces.ufuncs())
+    _core._proxy_setup(_far, _far.faces)
     config.fallback = "allow"
     config.implicit_host = "allow"
     warnings.filterwarnings("ignore", category=_core.PerformanceWarning)
     _core._proxy_set(_crossover.elements(), _host.note, None)
     from . import _imports
 
+    _far.is_own = _imports.is_own
     _imports.hook()
     _installed = True

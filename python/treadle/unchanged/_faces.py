@@ -155,6 +155,12 @@ def _face_of(value, full):
     return value
 
 
+def ufuncs():
+    """A dict of NumPy's ufuncs to their faces."""
+    numpys = {k: v for k, v in vars(numpy).items() if isinstance(v, numpy.ufunc)}
+    return {v: getattr(face("numpy"), k) for k, v in numpys.items()}
+
+
 class Module(types.ModuleType):
     """A module whose attributes are faces of another's, made when they are asked for."""
 

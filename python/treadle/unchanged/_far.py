@@ -4,6 +4,8 @@ Treadle's function of the name is tried first. What it declines NumPy computes o
 errors; that is counted (``treadle.fallbacks()``) and told by ``--explain``.
 """
 
+import sys
+
 import numpy
 
 import treadle
@@ -43,6 +45,8 @@ _NAMED = {  # functions whose results NumPy names
     "numpy.linalg.slogdet": "SlogdetResult",
 }
 
+faces = {}  # NumPy's ufuncs: their faces; filled by install()
+is_own = bool  # of globals, as _imports has it; set by install()
 _known = {}  # full name: treadle's function or None
 
 
@@ -171,6 +175,10 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """A library's ufunc with proxies among its operands: NumPy's, on NumPy's arrays."""
     if any(_defers(x) for x in inputs):
         return NotImplemented
+    if method == "__call__" and is_own(sys._getframe(1).f_globals) and ufunc in faces:
+        if out is not None:
+            kwargs["out"] = out if len(out) > 1 else out[0]
+        return faces[ufunc](*inputs, **kwargs)
     if out is not None:
         kwargs["out"] = tuple(map(_plain, out))
     plain = tuple(map(_plain, inputs))
