@@ -183,6 +183,7 @@ td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
 td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
 bool      py_current_init(PyObject *module);    /* behind py_stream_init */
 bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
+bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
