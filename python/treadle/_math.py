@@ -167,6 +167,33 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return r if copy else _into(x, r)
 
 
+def real_if_close(a, tol=100):
+    """The real part where all imaginary parts are smaller than tol times the dtype's epsilon (tol <= 1: than tol)."""
+    a = asarray(a)
+    if _kind(a) != "c":
+        return a
+    bound = numpy.finfo(a.dtype).eps * tol if tol > 1 else tol
+    return a.real if bool((_abs(a.imag) < bound).all()) else a
+
+
+def unwrap(p, discont=None, axis=-1, *, period=2 * numpy.pi):
+    """p with multiples of the period added where neighbours differ by more than discont (None: half of it)."""
+    from ._calculus import diff
+    from ._shape import _cut, concatenate
+
+    p = asarray(p)
+    d = diff(p, axis=axis)
+    axis %= p.ndim
+    dtype = numpy.result_type(d.dtype, period)
+    high, odd = divmod(period, 2) if dtype.kind in "iu" else (period / 2, 0)
+    near = (d + high) % period - high
+    if odd == 0:  # a difference of half a period keeps its sign
+        near = _select((near == -high) & (d > 0), high, near)
+    add = _select(_abs(d) < (period / 2 if discont is None else discont), 0, near - d)
+    later = p[_cut(p.ndim, axis, slice(1, None))] + add.cumsum(axis)
+    return concatenate([p[_cut(p.ndim, axis, slice(1))], later], axis, dtype=dtype, casting="unsafe")
+
+
 def sinc(x):
     """sin(pi x) / (pi x), 1 at 0."""
     y = numpy.pi * asarray(x)
@@ -199,6 +226,11 @@ def isreal(x):
 def iscomplex(x):
     """Is the imaginary part other than zero?"""
     return imag(x) != 0
+
+
+def common_type(*arrays):
+    """The float type, a class of NumPy's, that holds what the arrays hold. TypeError: bools."""
+    return numpy.common_type(*(numpy.empty(0, a.dtype) for a in arrays))
 
 
 def isscalar(element):

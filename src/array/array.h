@@ -116,6 +116,10 @@ td_status td_array_histogram(const td_array *a, const td_array *edges, double fi
 void      td_take_checks(bool on); /* off: indices are trusted to be in range */
 td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); /* 2-d and batched, GPU library or generated kernel */
 
+/* Is a @ b better a reduction of the graph than a call of a library?  Of two vectors: it fuses, and such a call costs more
+ * than a short product; of a vector with a matrix that is an expression still, which then need not be written. */
+bool      td_matmul_fuses(const td_array *a, const td_array *b);
+
 /* ---- views (share the storage) ---- */
 td_status td_array_reshape(const td_array *a, const td_shape *s, td_array *out); /* copies when it must */
 td_status td_array_transpose(const td_array *a, const int *axes, td_array *out);

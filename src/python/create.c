@@ -379,6 +379,30 @@ product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
              : NULL;
 }
 
+PyObject *
+py_fused_product(PyObject *x, PyObject *y)
+{
+    py_ndarray *r;
+
+    if (!py_is_array(x) || !py_is_array(y) ||
+        td_array_dev(py_array_of(x)) != td_array_dev(py_array_of(y)) ||
+        !td_matmul_fuses(py_array_of(x), py_array_of(y)))
+        return Py_NewRef(Py_None);
+    r = py_new();
+    return r ? py_done(r, td_array_matmul(py_array_of(x), py_array_of(y), &r->a)) : NULL;
+}
+
+/* a @ b where the graph computes it; None: a library had better, or the operands are no arrays */
+static PyObject *
+fused_product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    if (nargs == 2)
+        return py_fused_product(args[0], args[1]);
+    PyErr_SetString(PyExc_TypeError, "_fused_product: expected two operands");
+    return NULL;
+}
+
 static PyObject *
 host_view(PyObject *module, PyObject *o)
 {
@@ -490,6 +514,7 @@ PyMethodDef py_create_functions[] = {
     {"_take", PY_FAST(take), METH_FASTCALL, NULL},
     {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},
     {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},
+    {"_fused_product", PY_FAST(fused_product), METH_FASTCALL, NULL},
     {"_host_view", host_view, METH_O, NULL},
     {"_is_exclusive", is_exclusive, METH_O, NULL},
     {"_assign_where", PY_FAST(assign_where), METH_FASTCALL, NULL},

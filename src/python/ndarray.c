@@ -349,7 +349,7 @@ contains(PyObject *self, PyObject *value)
     if (eq && !py_is_array(eq))
         r = PyObject_IsTrue(eq);
     else if (eq) {
-        any = py_reduce(TD_RED_any, eq, NULL, NULL, NULL, NULL);
+        any = py_reduce(TD_RED_any, eq, (PyObject *const[6]){NULL});
         r = any ? PyObject_IsTrue(any) : -1;
     }
     Py_XDECREF(eq);

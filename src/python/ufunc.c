@@ -199,25 +199,23 @@ static const struct repeated {
 static PyObject *
 ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"array", "axis", "dtype", "out", "keepdims", NULL};
-    PyObject *arg[5], *a, *r = NULL, *zero = PyLong_FromLong(0);
+    static const char *const names[] = {"array",    "axis",    "dtype", "out",
+                                        "keepdims", "initial", "where", NULL};
+    PyObject *arg[7], *a, *r = NULL, *zero = PyLong_FromLong(0);
     size_t i = 0, n = sizeof repeated / sizeof *repeated;
 
     while (i < n && repeated[i].op != ((ufunc *)self)->op)
         i++;
     if (i == n)
         PyErr_Format(PyExc_TypeError, "%s has no reduction", row_of(self)->name);
-    else if (zero && py_parse("reduce", names, 1, 5, args, nargs, kwnames, arg)) {
-        td_array own;
-
-        if (py_is_array(arg[0]))
-            a = Py_NewRef(arg[0]);
-        else
-            a = py_asarray(arg[0], -1, NULL, &own) ? py_wrap(&own) : NULL;
+    else if (zero && py_parse("reduce", names, 1, 7, args, nargs, kwnames, arg)) {
+        a = py_array_object(arg[0]);
+        if (!arg[1])
+            arg[1] = zero;
         if (arg[3] && PyTuple_Check(arg[3]) && PyTuple_Size(arg[3]) == 1)
             arg[3] = PyTuple_GetItem(arg[3], 0);
         if (a)
-            r = py_reduce(repeated[i].red, a, arg[1] ? arg[1] : zero, arg[2], arg[3], arg[4]);
+            r = py_reduce(repeated[i].red, a, arg + 1);
         Py_XDECREF(a);
     }
     Py_XDECREF(zero);
