@@ -101,6 +101,16 @@ fourier(PyObject *module, PyObject *args)
                                    inverse != 0, rank));
 }
 
+/* device: True where a library transforms its arrays; MissingLibraryError names what to install. */
+static PyObject *
+fourier_can(PyObject *module, PyObject *device)
+{
+    td_dev *d;
+
+    (void)module;
+    return py_device(device, &d) ? answer(td_fourier_can(d)) : NULL;
+}
+
 /* device: what factorises its arrays, and what transforms them */
 static PyObject *
 solver_info(PyObject *module, PyObject *device)
@@ -132,6 +142,7 @@ PyMethodDef py_solver_functions[] = {
     {"_solver_can", solver_can, METH_VARARGS, NULL},
     {"_solver_info", solver_info, METH_O, NULL},
     {"_fourier", fourier, METH_VARARGS, NULL},
+    {"_fourier_can", fourier_can, METH_O, NULL},
     {"_fourier_plans", fourier_plans, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
