@@ -186,6 +186,7 @@ bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
 bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_solver_functions[];       /* solver.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */
 void      py_memory_hooks(void);                /* what the core asks Python for */
