@@ -39,8 +39,8 @@ def where(condition, x=None, y=None, /):
     return _select(condition, x, y)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
-    """a with values below a_min and above a_max replaced by them; None: no bound."""
+def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
+    """a with values below min and above max replaced by them; None: no bound. a_min and a_max are older names."""
     low, high = a_min if min is None else min, a_max if max is None else max
     a = asarray(a)
     if low is not None:
