@@ -125,7 +125,7 @@ def put(a, ind, v, mode="raise"):
         write(_flat_pick(a, ind), _repeated(v, ind.size, a.device).astype(a.dtype))
 
 
-def putmask(a, mask, values):
+def putmask(a, /, mask, values):
     """Where mask is true, a becomes the element of values, flat and repeated, at the same place."""
     _writable(a, "putmask")
     mask = on(a.device, mask).astype("bool")
