@@ -122,7 +122,14 @@ def _loops(name):
             acc = op(acc, x[i])
         out[0] = acc
 
-    return {"fold": fold, "chosen": chosen, "scan": scan, "segments": segments}
+    @guvectorize("(n),(),(),()->()")
+    def runs(x, start, stop, first, out):
+        acc = first
+        for i in range(start, stop):
+            acc = op(acc, x[i])
+        out[0] = acc
+
+    return {"fold": fold, "chosen": chosen, "scan": scan, "segments": segments, "runs": runs}
 
 
 def _empty_last(a):
@@ -287,6 +294,12 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
         rows = _core._broadcast_to(x[..., None, :], (*x.shape[:-1], s, n))
         r = _loops(name)["segments"](rows, start, stop, out=empty((*x.shape[:-1], s), x.dtype, device=a.device))
     return _into(out, moveaxis(r, -1, axis), name, "reduceat")
+
+
+def fold_runs(name, x, start, stop, first):
+    """For each pair of start and stop what comes of first and the elements of the vector x from one to the other."""
+    rows = _core._broadcast_to(x, (start.shape[0], x.shape[0]))
+    return _loops(name)["runs"](rows, start, stop, first, out=empty(start.shape, x.dtype, device=x.device))
 
 
 # ---- outer ----

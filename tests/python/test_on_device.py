@@ -24,7 +24,9 @@ NAMES = {
     "w": S.integers(0, 4, (3, 5)) + 0.5, "m": S.random((3, 5)) < 0.5, "k": S.integers(0, 3, (3, 5)), "u": S.integers(0, 9, 12).astype("u1"),
     "b": S.random(9) < 0.5, "p": np.array([2, 0, 1, 4, 3]), "e": np.array([-1.0, 0, 0.5, 2]), "h": np.array([0, 3, 1, 2]),
 }  # fmt: skip
-NAMES["q"] = np.array([complex(1, np.nan), 2, complex(np.nan, 1), 1j, complex(np.nan, 0), 2, complex(np.nan, np.nan), complex(0, np.nan)])
+NAMES["q"] = np.array(
+    [complex(1, np.nan), 2, complex(np.nan, 1), 1j, complex(np.nan, 0), 2, complex(np.nan, np.nan), complex(0, np.nan)]
+)
 
 CASES = """
 np.sort(c); np.sort(c, 0); np.sort(d, None); np.sort(q); np.sort(f, 1); np.argsort(c, stable=True); np.argsort(q, stable=True)
@@ -74,7 +76,7 @@ CASES = [t.strip() for t in re.split("[;\n]", CASES) if t.strip()]
 MUTATIONS = """
 np.put(y, [0, -1], 7); np.putmask(y, m, f); np.place(y, m, [1, 2]); np.put_along_axis(y, k[:, :1], 9, 1); np.fill_diagonal(y, 5)
 np.put_along_axis(y, k[:1], 9, 0); y.__setitem__(m, 0); y.__setitem__((slice(None), p[:2]), 3); y.sort(0); y.partition(1)
-np.add.at(y, p[:2], 1.5); np.put(y, p, f, mode="wrap"); y.real.__setitem__(p[1:3], 4)
+np.add.at(y, p[:2], 1.5); np.multiply.at(y, (p[:3] % 3, p[2:]), 2); np.put(y, p, f, mode="wrap"); y.real.__setitem__(p[1:3], 4)
 """  # fmt: skip
 MUTATIONS = [t.strip() for t in re.split("[;\n]", MUTATIONS) if t.strip()]
 
@@ -101,7 +103,13 @@ def equal(ours, theirs, text):
         assert ours == theirs
         return
     theirs = np.asarray(theirs)
-    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, (text, ours.dtype, theirs.dtype, ours.shape, theirs.shape)
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, (
+        text,
+        ours.dtype,
+        theirs.dtype,
+        ours.shape,
+        theirs.shape,
+    )
     rtol = {"float32": 2e-6, "complex64": 2e-6}.get(theirs.dtype.name, 1e-12)
     np.testing.assert_allclose(ours.get(), theirs, rtol=rtol, atol=rtol, err_msg=text)
 
@@ -120,7 +128,7 @@ def test_as_numpy(text, dev):
 @pytest.mark.parametrize("dtype", ["f8", "i4", "c16"])
 @pytest.mark.parametrize("text", MUTATIONS)
 def test_written(text, dtype, dev):
-    if dtype == "c16" and ".at(" in text or dtype == "i4" and (".at(" in text or "real" in text):
+    if dtype == "i4" and ("1.5" in text or "real" in text):
         pytest.skip("NumPy refuses, or there is no such view")
     with nothing_on_the_host():
         theirs, ours = NAMES["f"].astype(dtype), on_device()
@@ -128,7 +136,11 @@ def test_written(text, dtype, dev):
         ours["f"] = ours["f"].astype(dtype)
         eval(text, {"np": np}, {**NAMES, "f": NAMES["f"].astype(dtype), "y": theirs})
         eval(text, {"np": td}, ours)
-        equal(td.sort(ours["y"]) if "partition" in text else ours["y"], np.sort(theirs) if "partition" in text else theirs, text)
+        equal(
+            td.sort(ours["y"]) if "partition" in text else ours["y"],
+            np.sort(theirs) if "partition" in text else theirs,
+            text,
+        )
 
 
 OURS = {"topk"}  # NumPy has none
@@ -198,7 +210,11 @@ def test_pieces_that_are_accumulated_side_by_side(dev, monkeypatch):
         equal(getattr(td, name).accumulate(td.asarray(x), 1), getattr(np, name).accumulate(x, 1), name)
 
 
-BINARY = sorted(n for n, f in td._core.ufuncs().items() if getattr(getattr(np, n, None), "nin", 0) == 2 and hasattr(getattr(td, n, None), "at"))
+BINARY = sorted(
+    n
+    for n, f in td._core.ufuncs().items()
+    if getattr(getattr(np, n, None), "nin", 0) == 2 and hasattr(getattr(td, n, None), "at")
+)
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -211,7 +227,7 @@ def test_methods_of_ufuncs(name, dev):
         t = td.asarray(x)
         tries = [
             (lambda m, a: m.accumulate(a, 1), x.shape[1:]), (lambda m, a: m.reduceat(a, [0, 2, 1]), None),
-            (lambda m, a: m.outer(a, a[0]), None), (lambda m, a: m.reduce(a, initial=2 if dtype != "?" else True), None),
+            (lambda m, a: m.outer(a, a[0]), None), (lambda m, a: m.reduce(a, initial=a.dtype.type(2)), None),
             (lambda m, a: m.reduce(a[:0]), None), (lambda m, a: m.reduce(a, (0, 1)), None), (lambda m, a: m.accumulate(a, 3), None),
         ]  # fmt: skip
         for k, (call, _) in enumerate(tries):
@@ -227,7 +243,9 @@ def test_methods_of_ufuncs(name, dev):
                 assert (got.dtype, got.shape) == (theirs.dtype, theirs.shape), (name, dtype, k)
                 np.testing.assert_allclose(got.get(), theirs, rtol=rtol, atol=rtol, err_msg=f"{name} {dtype} {k}")
                 if k == 0:
-                    np.testing.assert_allclose(ours.reduce(t, 1).get(), theirs[:, -1], rtol=rtol, err_msg=f"{name}.reduce")
+                    np.testing.assert_allclose(
+                        ours.reduce(t, 1).get(), theirs[:, -1], rtol=rtol, err_msg=f"{name}.reduce"
+                    )
 
 
 @given(data=st.data())
@@ -253,7 +271,11 @@ def test_quantiles_of_drawn_numbers(data):
 
     method, name = data.draw(st.sampled_from(sorted(_METHODS))), data.draw(st.sampled_from(["quantile", "nanquantile"]))
     with td.device("null"), nothing_on_the_host():
-        equal(getattr(td, name)(td.asarray(x), q, method=method), getattr(np, name)(x, q, method=method), f"{name} {method}")
+        equal(
+            getattr(td, name)(td.asarray(x), q, method=method),
+            getattr(np, name)(x, q, method=method),
+            f"{name} {method}",
+        )
 
 
 def test_long_vectors_are_convolved_by_transforms(monkeypatch):
