@@ -18,6 +18,8 @@ USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explai
 # What is opened when first needed: library, what it serves, package that brings it.
 LIBRARIES = [
     ("libcublas.so", "matrix products on the GPU", "nvidia-cublas"),
+    ("libcusolver.so", "factorisations on the GPU", "nvidia-cusolver"),
+    ("libcufft.so", "Fourier transforms on the GPU", "nvidia-cufft"),
 ]
 
 

@@ -1,4 +1,4 @@
-/* random.c - treadle.random.Generator: draws that are recorded like any operation.
+/* random.c - what treadle.random.Generator is built on: draws that are recorded like any operation.
  *
  * The counter's offset is taken when a draw is recorded, so evaluation order never changes numbers.
  */
@@ -10,32 +10,44 @@
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 
 typedef struct generator {
-    PyObject_HEAD td_rng rng;
-    td_dev *dev; /* NULL: the default device at each draw */
+    PyObject_HEAD td_rng own;
+    struct generator *of; /* a reference: the one whose counter this one draws with; NULL: its own */
+    td_dev *dev;          /* NULL: the default device at each draw */
 } generator;
+
+static td_rng *
+rng_of(PyObject *self)
+{
+    generator *g = (generator *)self;
+
+    return g->of ? &g->of->own : &g->own;
+}
 
 static PyObject *
 generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"seed", "device", NULL};
     PyObject *seed = NULL, *where = NULL;
-    generator *g;
+    generator *g, *of = NULL;
     td_dev *dev = NULL;
-    uint64_t key;
+    uint64_t key = 0;
 
-    (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:Generator", names, &seed, &where) ||
         (!py_is_none(where) && !py_device(where, &dev)))
         return NULL;
-    key = PyLong_AsUnsignedLongLongMask(seed);
+    if (PyObject_TypeCheck(seed, py.generator)) {
+        of = (generator *)seed;
+        of = of->of ? of->of : of;
+    } else
+        key = PyLong_AsUnsignedLongLongMask(seed);
     if (PyErr_Occurred())
         return NULL;
-    g = PyObject_New(generator, py.generator);
+    g = (generator *)PyType_GenericAlloc(type, 0);
     if (!g)
         return NULL;
-    g->rng = (td_rng){
-        .key = td_mix64(key + 0x9e3779b97f4a7c15u)}; /* neighbouring seeds give distant keys */
-    g->rng.born = td_capture_serial();
+    /* neighbouring seeds give distant keys */
+    g->own = (td_rng){.key = td_mix64(key + 0x9e3779b97f4a7c15u), .born = td_capture_serial()};
+    g->of = (generator *)Py_XNewRef((PyObject *)of);
     g->dev = dev;
     return (PyObject *)g;
 }
@@ -45,7 +57,11 @@ generator_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
-    PyObject_Free(self);
+    Py_XDECREF((PyObject *)((generator *)self)->of);
+    if (PyType_GetFlags(type) & Py_TPFLAGS_HAVE_GC) /* a class of the package */
+        PyObject_GC_Del(self);
+    else
+        PyObject_Free(self);
     Py_DECREF(type);
 }
 
@@ -61,7 +77,7 @@ draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2
         !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_capture_keep(self))
         return NULL;
     r = py_new();
-    return r ? py_done(r, td_array_random(dev, &g->rng, dist, (td_dtype)dt, &checked, par, &r->a))
+    return r ? py_done(r, td_array_random(dev, rng_of(self), dist, (td_dtype)dt, &checked, par, &r->a))
              : NULL;
 }
 
@@ -95,6 +111,27 @@ into(PyObject *drawn, PyObject *out)
     return st ? py_raise(st) : Py_NewRef(out);
 }
 
+/* Is out what size and dtype say? */
+static bool
+fits(const td_array *out, PyObject *size, int dt)
+{
+    td_shape s;
+
+    if ((int)td_array_dtype(out) != dt) {
+        PyErr_Format(PyExc_TypeError,
+                     "Supplied output array has the wrong type. Expected %s, got %s",
+                     td_dtype_name((td_dtype)dt), td_dtype_name(td_array_dtype(out)));
+        return false;
+    }
+    if (py_is_none(size))
+        return true;
+    if (!py_shape(size, &s))
+        return false;
+    if (!td_shape_eq(&s, &out->view.shape))
+        PyErr_SetString(PyExc_ValueError, "size must match out.shape when used together");
+    return !PyErr_Occurred();
+}
+
 static PyObject *
 simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
        PyObject *kwnames)
@@ -111,7 +148,7 @@ simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_s
         PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array", fn);
         return NULL;
     }
-    if (!py_writable((py_ndarray *)arg[2]))
+    if (!py_writable((py_ndarray *)arg[2]) || !fits(py_array_of(arg[2]), arg[0], dt))
         return NULL;
     shape = py_shape_tuple(&py_array_of(arg[2])->view.shape);
     r = shape ? into(draw(self, dist, shape, dt, unit), arg[2]) : NULL;
@@ -149,102 +186,6 @@ plain(PyObject *o, double dflt, double *out)
     return 0;
 }
 
-/* A parameter that is not a plain number: an array. */
-static PyObject *
-parameter(PyObject *o)
-{
-    td_scalar s;
-    td_array own;
-    char weak;
-
-    if (py_is_array(o) || py_number(o, &s, &weak) > 0)
-        return Py_NewRef(o);
-    return !PyErr_Occurred() && py_asarray(o, -1, NULL, &own) ? py_wrap(&own) : NULL;
-}
-
-/* shift + scale * z with z of `size`, or of the shape that the parameters broadcast to. */
-static PyObject *
-scaled(PyObject *self, td_dist dist, PyObject *shift, PyObject *scale, PyObject *size, int dt)
-{
-    PyObject *sum = NULL, *shape = NULL, *z = NULL, *prod = NULL, *r = NULL;
-
-    shift = parameter(shift);
-    scale = shift ? parameter(scale) : NULL;
-    if (scale && !py_is_none(size))
-        shape = Py_NewRef(size);
-    else if (scale) {
-        sum = PyNumber_Add(shift, scale);
-        shape = !sum               ? NULL
-                : py_is_array(sum) ? py_shape_tuple(&py_array_of(sum)->view.shape)
-                                   : PyTuple_New(0);
-    }
-    z = shape ? draw(self, dist, shape, dt, unit) : NULL;
-    prod = z ? PyNumber_Multiply(z, scale) : NULL;
-    r = prod ? PyNumber_Add(prod, shift) : NULL;
-    Py_XDECREF(shift);
-    Py_XDECREF(scale);
-    Py_XDECREF(sum);
-    Py_XDECREF(shape);
-    Py_XDECREF(z);
-    Py_XDECREF(prod);
-    return r;
-}
-
-static PyObject *
-normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    static const char *const names[] = {"loc", "scale", "size", "dtype", NULL};
-    td_scalar par[2] = {{.dt = TD_F64}, {.dt = TD_F64}};
-    PyObject *arg[4], *zero, *one, *r;
-    int dt;
-
-    if (!py_parse("normal", names, 0, 3, args, nargs, kwnames, arg) ||
-        !float_dtype("normal", arg[3], &dt))
-        return NULL;
-    if (plain(arg[0], 0, &par[0].f[0]) && plain(arg[1], 1, &par[1].f[0])) {
-        if (par[1].f[0] < 0) {
-            PyErr_SetString(PyExc_ValueError, "scale < 0");
-            return NULL;
-        }
-        return draw(self, TD_DIST_NORMAL, arg[2], dt, par);
-    }
-    zero = PyFloat_FromDouble(0);
-    one = PyFloat_FromDouble(1);
-    r = zero && one ? scaled(self, TD_DIST_NORMAL, arg[0] ? arg[0] : zero, arg[1] ? arg[1] : one,
-                             arg[2], dt)
-                    : NULL;
-    Py_XDECREF(zero);
-    Py_XDECREF(one);
-    return r;
-}
-
-static PyObject *
-uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    static const char *const names[] = {"low", "high", "size", "dtype", NULL};
-    PyObject *arg[4], *zero, *one, *low, *width, *high, *r;
-    double lo, hi;
-    int dt;
-
-    if (!py_parse("uniform", names, 0, 3, args, nargs, kwnames, arg) ||
-        !float_dtype("uniform", arg[3], &dt))
-        return NULL;
-    if (plain(arg[0], 0, &lo) && plain(arg[1], 1, &hi) && lo == 0 && hi == 1)
-        return draw(self, TD_DIST_UNIFORM, arg[2], dt, unit);
-    zero = PyFloat_FromDouble(0);
-    one = PyFloat_FromDouble(1);
-    low = zero ? parameter(arg[0] ? arg[0] : zero) : NULL;
-    high = one ? parameter(arg[1] ? arg[1] : one) : NULL;
-    width = low && high ? PyNumber_Subtract(high, low) : NULL;
-    r = width ? scaled(self, TD_DIST_UNIFORM, low, width, arg[2], dt) : NULL;
-    Py_XDECREF(zero);
-    Py_XDECREF(one);
-    Py_XDECREF(low);
-    Py_XDECREF(high);
-    Py_XDECREF(width);
-    return r;
-}
-
 /* Draws spelled with others, in treadle/_draws.py. */
 static PyObject *
 through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -257,40 +198,65 @@ through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssiz
     return r;
 }
 
+static PyObject *
+normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"loc", "scale", "size", "dtype", NULL};
+    td_scalar par[2] = {{.dt = TD_F64}, {.dt = TD_F64}};
+    PyObject *arg[4];
+    int dt;
+
+    if (!py_parse("normal", names, 0, 3, args, nargs, kwnames, arg) ||
+        !float_dtype("normal", arg[3], &dt))
+        return NULL;
+    if (!plain(arg[0], 0, &par[0].f[0]) || !plain(arg[1], 1, &par[1].f[0]))
+        return through_package("normal", self, args, nargs, kwnames);
+    if (par[1].f[0] < 0) {
+        PyErr_SetString(PyExc_ValueError, "scale < 0");
+        return NULL;
+    }
+    return draw(self, TD_DIST_NORMAL, arg[2], dt, par);
+}
+
+static PyObject *
+uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"low", "high", "size", "dtype", NULL};
+    PyObject *arg[4];
+    double lo, hi;
+    int dt;
+
+    if (!py_parse("uniform", names, 0, 3, args, nargs, kwnames, arg) ||
+        !float_dtype("uniform", arg[3], &dt))
+        return NULL;
+    if (plain(arg[0], 0, &lo) && plain(arg[1], 1, &hi) && lo == 0 && hi == 1)
+        return draw(self, TD_DIST_UNIFORM, arg[2], dt, unit);
+    return through_package("uniform", self, args, nargs, kwnames);
+}
+
+/* The bounds where they are ints that make an easy range: par, true. false: the package's part, or an exception. */
 static bool
 int_bounds(PyObject *const arg[5], int dt, td_scalar par[2])
 {
-    bool endpoint;
-    int64_t low, high;
+    int bits = dt == TD_BOOL ? 1 : 8 * (int)td_dtype_size((td_dtype)dt);
+    bool endpoint, neg = td_dtype_kind((td_dtype)dt) == 'i';
+    int64_t low, high, min, most;
 
     if (!py_flag(arg[4], false, &endpoint))
         return false;
     low = py_is_none(arg[1]) ? 0 : PyLong_AsLongLong(arg[0]);
     high = PyErr_Occurred() ? 0 : PyLong_AsLongLong(py_is_none(arg[1]) ? arg[0] : arg[1]);
-    if (PyErr_Occurred())
-        return false;
-    if (endpoint && high == INT64_MAX) {
-        PyErr_SetString(PyExc_ValueError, "high is out of bounds for int64");
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
         return false;
     }
-    high += endpoint;
-    if (low >= high) {
-        PyErr_SetString(PyExc_ValueError, "low >= high");
+    min = neg ? bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1)) : 0;
+    most = bits == 64 || bits - neg == 63 ? INT64_MAX : ((int64_t)1 << (bits - neg)) - 1;
+    if (low < min || (endpoint ? high > most || high == INT64_MAX : high - 1 > most) ||
+        low >= high + endpoint)
         return false;
-    }
-    if (td_dtype_size((td_dtype)dt) < 8) {
-        int bits = 8 * (int)td_dtype_size((td_dtype)dt);
-        bool neg = td_dtype_kind((td_dtype)dt) == 'i';
-        int64_t min = neg ? -((int64_t)1 << (bits - 1)) : 0, top = min + ((int64_t)1 << bits);
-
-        if (low < min || high > top) {
-            PyErr_Format(PyExc_ValueError, "%s is out of bounds for %s", low < min ? "low" : "high",
-                         td_dtype_name((td_dtype)dt));
-            return false;
-        }
-    }
     par[0] = (td_scalar){.dt = TD_U64, .u = (uint64_t)low}; /* added modulo 2^64 */
-    par[1] = (td_scalar){.dt = TD_U64, .u = (uint64_t)high - (uint64_t)low};
+    par[1] = (td_scalar){.dt = TD_U64, .u = (uint64_t)high + endpoint - (uint64_t)low};
     return true;
 }
 
@@ -305,45 +271,34 @@ integers(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (!py_parse("integers", names, 1, 5, args, nargs, kwnames, arg) ||
         !py_dtype_or(arg[3], TD_I64, &dt))
         return NULL;
-    if (!td_dtype_is_int((td_dtype)dt)) {
-        PyErr_Format(PyExc_TypeError, "integers: Unsupported dtype %s",
-                     td_dtype_name((td_dtype)dt));
-        return NULL;
-    }
-    if (!PyIndex_Check(arg[0]) || (!py_is_none(arg[1]) && !PyIndex_Check(arg[1])) ||
-        py_is_array(arg[0]) || (arg[1] && py_is_array(arg[1])))
-        return through_package("integers", self, args, nargs, kwnames);
-    return int_bounds(arg, dt, par) ? draw(self, TD_DIST_INTEGERS, arg[2], dt, par) : NULL;
+    if ((td_dtype_is_int((td_dtype)dt) || dt == TD_BOOL) && PyLong_Check(arg[0]) &&
+        (py_is_none(arg[1]) || PyLong_Check(arg[1])) && int_bounds(arg, dt, par))
+        return draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
+    return PyErr_Occurred() ? NULL : through_package("integers", self, args, nargs, kwnames);
 }
 
-#define DRAW(name)                                                                                 \
-    static PyObject *draw_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,          \
-                                 PyObject *kwnames)                                                \
-    {                                                                                              \
-        return through_package(#name, self, args, nargs, kwnames);                                 \
-    }
+/* _words(low, range, size, dtype): low plus what is below range, both modulo 2^64; range 0: all of 2^64. */
+static PyObject *
+words(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"low", "range", "size", "dtype", NULL};
+    td_scalar par[2] = {{.dt = TD_U64}, {.dt = TD_U64}};
+    PyObject *arg[4];
+    int dt;
 
-DRAW(choice)
-DRAW(exponential)
-DRAW(gumbel)
-DRAW(laplace)
-DRAW(logistic)
-DRAW(lognormal)
-DRAW(pareto)
-DRAW(permutation)
-DRAW(permuted)
-DRAW(rayleigh)
-DRAW(shuffle)
-DRAW(standard_cauchy)
-DRAW(standard_exponential)
-DRAW(triangular)
-DRAW(weibull)
+    if (!py_parse("_words", names, 4, 4, args, nargs, kwnames, arg) ||
+        !py_dtype_or(arg[3], TD_U64, &dt))
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        par[i].u = PyLong_AsUnsignedLongLongMask(arg[i]);
+    return PyErr_Occurred() ? NULL : draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
+}
 
 /* (key, next counter): what the next draw depends on. */
 static PyObject *
 get_state(PyObject *self, void *unused)
 {
-    td_rng g = ((generator *)self)->rng;
+    td_rng g = *rng_of(self);
 
     (void)unused;
     return Py_BuildValue("(KK)", (unsigned long long)g.key, (unsigned long long)g.offset);
@@ -360,7 +315,7 @@ set_state(PyObject *self, PyObject *value, void *unused)
             PyErr_SetString(PyExc_TypeError, "state is a tuple (key, counter)");
         return -1;
     }
-    ((generator *)self)->rng = (td_rng){.key = key, .offset = offset};
+    *rng_of(self) = (td_rng){.key = key, .offset = offset};
     return 0;
 }
 
@@ -377,27 +332,9 @@ py_random_init(PyObject *m)
         {"uniform", PY_FAST(uniform), FAST_KW,
          "uniform(low=0.0, high=1.0, size=None, *, dtype=float)"},
         {"integers", PY_FAST(integers), FAST_KW,
-         "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high)."},
-#define ROW(name, text) {#name, PY_FAST(draw_##name), FAST_KW, text}
-        ROW(choice,
-            "choice(a, size=None, replace=True, p=None, axis=0, shuffle=True): elements of a."),
-        ROW(exponential, "exponential(scale=1.0, size=None)"),
-        ROW(gumbel, "gumbel(loc=0.0, scale=1.0, size=None)"),
-        ROW(laplace, "laplace(loc=0.0, scale=1.0, size=None)"),
-        ROW(logistic, "logistic(loc=0.0, scale=1.0, size=None)"),
-        ROW(lognormal, "lognormal(mean=0.0, sigma=1.0, size=None)"),
-        ROW(pareto, "pareto(a, size=None)"),
-        ROW(permutation, "permutation(x, axis=0): x, or range(x), in random order."),
-        ROW(permuted,
-            "permuted(x, axis=None, out=None): every slice along axis in an order of its own."),
-        ROW(rayleigh, "rayleigh(scale=1.0, size=None)"),
-        ROW(shuffle, "shuffle(x, axis=0): puts x in random order, in place."),
-        ROW(standard_cauchy, "standard_cauchy(size=None)"),
-        ROW(standard_exponential,
-            "standard_exponential(size=None, dtype=float, method='inv', out=None)"),
-        ROW(triangular, "triangular(left, mode, right, size=None)"),
-        ROW(weibull, "weibull(a, size=None)"),
-#undef ROW
+         "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high), with "
+         "endpoint in [low, high]; in [0, low) without high."},
+        {"_words", PY_FAST(words), FAST_KW, "_words(low, range, size, dtype): integers modulo 2**64."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef getset[] = {
@@ -415,7 +352,7 @@ py_random_init(PyObject *m)
     static PyType_Spec spec = {
         .name = "treadle.random.Generator",
         .basicsize = sizeof(generator),
-        .flags = Py_TPFLAGS_DEFAULT,
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
         .slots = slots,
     };
 
