@@ -362,11 +362,29 @@ def _topk(a, k, largest, ordered):
     return numpy.take_along_axis(at, by[..., ::-1] if largest else by, -1)
 
 
+FEW = 64  # the part of a long vector up to which its top elements are selected, not sorted
+
+
+def _few(x, k, largest):
+    """The top elements of a long vector of floats on a GPU, and their places; None: it is sorted."""
+    from . import _selection
+
+    if not _selection.serves(x):
+        return None
+    at = _selection.largest(x if largest else -x, k)
+    if at is None:
+        return None
+    values = _along_last(x, at)
+    by = _rows(values, False, True)[1]
+    by = by[::-1] if largest else by
+    return _along_last(values, by), _along_last(at, by)
+
+
 def topk(a, k, axis=-1, largest=True, sorted=True):
     """The k largest elements (largest=False: the smallest) along axis and their int64 places: (values, indices).
 
     The best comes first; sorted=False leaves the order open. NaN counts as larger than every number, as in sort.
-    Which of equal elements are taken is open. A GPU sorts. ValueError: k is negative or larger than the axis.
+    Which of equal elements are taken is open. ValueError: k is negative or larger than the axis.
     """
     a = _own(a)
     flat = a.ndim == 0
@@ -375,6 +393,8 @@ def topk(a, k, axis=-1, largest=True, sorted=True):
     if not 0 <= k <= n:
         raise ValueError(f"topk: k is {k}, the axis has {n} elements")
     rows = _to_last(a, axis)
+    if rows.ndim == 1 and 0 < k <= n // FEW and (few := _few(rows, k, largest)) is not None:
+        return TopK(*few)
     done = _on_device(rows, a.ndim - 1, False, True)
     if done is None:
         at = _host.library("treadle.topk", _topk, (_wide(rows), k, largest, sorted), {})

@@ -291,3 +291,28 @@ def test_long_vectors_are_convolved_by_transforms(dev, monkeypatch):
     lost = a.copy()
     lost[7] = np.inf  # stays where it is
     equal(td.convolve(td.asarray(lost), td.asarray(b)), np.convolve(lost, b), "inf")
+
+
+@pytest.mark.parametrize("kind", ["normal", "few values", "one value", "spread out", "far off", "nan", "inf"])
+def test_selection_of_long_vectors(kind, monkeypatch):
+    """Medians, quantiles and top elements by histograms, for vectors that are long here already."""
+    for name, value in {"LONG": 64, "BINS": 8, "SMALL": 8, "SHARE": 16}.items():
+        monkeypatch.setattr(f"treadle._selection.{name}", value)
+    monkeypatch.setattr("treadle._sorting.FEW", 4)
+    n = 300
+    x = {
+        "normal": S.normal(size=n), "few values": S.integers(0, 5, n), "one value": np.full(n, 3.0), "spread out": np.exp(S.normal(size=n) * 5),
+        "far off": np.where(S.random(n) < 0.02, 1e30, S.random(n)), "nan": np.r_[S.normal(size=n - 1), np.nan], "inf": np.r_[S.normal(size=n - 1), np.inf],
+    }[kind].astype("f4")  # fmt: skip
+    with td.device("null"), nothing_on_the_host():
+        t = td.asarray(x)
+        equal(td.median(t), np.median(x), kind)
+        for method in ("linear", "closest_observation", "weibull", "averaged_inverted_cdf", "midpoint"):
+            for q in (0.3, 0.0, 1.0, [0.99]):
+                equal(td.quantile(t, q, method=method), np.quantile(x, q, method=method), f"{kind} {method} {q}")
+        for k, largest in ((3, True), (7, False), (60, True)):
+            values, at = td.topk(t, k, largest=largest)
+            ranked = np.sort(x)
+            equal(values, ranked[::-1][:k] if largest else ranked[:k], kind)
+            equal(t[at], values.get(), kind)
+            assert len(set(at.get().tolist())) == k
