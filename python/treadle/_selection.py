@@ -1,6 +1,6 @@
-"""Order statistics of long vectors on a GPU, without sorting them: a histogram tells in which bin they lie, and only what
-is in that bin is sorted. That reads the data five times, where a sort reads and writes them four to eight times, and
-its numbering twice that.
+"""Order statistics of long vectors on a GPU, without sorting them: a histogram tells in which bin they lie, and only
+what is in that bin is sorted. That reads the data five times, where a sort reads and writes them four to eight times,
+and numbers besides where places are asked for.
 """
 
 import numpy

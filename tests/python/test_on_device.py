@@ -316,3 +316,23 @@ def test_selection_of_long_vectors(kind, monkeypatch):
             equal(values, ranked[::-1][:k] if largest else ranked[:k], kind)
             equal(t[at], values.get(), kind)
             assert len(set(at.get().tolist())) == k
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "bins,span", [(1, (0, 1)), (10, (0, 1)), (256, (-1, 1)), (1000, (0.1, 0.2)), (37, (1000, 1000.5))]
+)
+def test_numbers_on_edges_and_beside_them(bins, span, dtype, dev):
+    """By counting, by adding up weights, among equal edges that are given, and in boxes."""
+    edges = np.linspace(*span, bins + 1).astype(dtype)[:200]
+    low, high = np.array(-1e9, dtype), np.array(1e9, dtype)
+    x = np.concatenate([edges, np.nextafter(edges, low), np.nextafter(edges, high), [np.nan, np.inf, -np.inf]]).astype(
+        dtype
+    )
+    t, one = td.asarray(x), np.ones(len(x))
+    with nothing_on_the_host():
+        counts, shown = np.histogram(x, bins, span)
+        equal(td.histogram(t, bins, span), (counts, shown), "counted")
+        equal(td.histogram(t, bins, span, weights=td.asarray(one))[0], counts.astype("f8"), "weighed")
+        equal(td.histogram(t, shown)[0], np.histogram(x, shown)[0], "given")
+        equal(td.histogramdd([t], [bins], [span]), np.histogramdd([x], [bins], [span]), "boxes")
