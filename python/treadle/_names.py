@@ -126,12 +126,13 @@ def status(name, module=""):
 
     host = HOST_OF.get(module, {}) if module else HOST
     out = reasons(LEFT_OUT_OF.get(module, {}) if module else LEFT_OUT)
-    if name in out:
-        return "left out", None, out[name]
     if name in host:
         return "host", None, host[name]
-    if name in (NUMPY_OF.get(module, "").split() if module else NUMPY):
-        return "numpy", None, None
+    if module or name not in treadle._FROM:
+        if name in out:
+            return "left out", None, out[name]
+        if name in (NUMPY_OF.get(module, "").split() if module else NUMPY):
+            return "numpy", None, None
     if not hasattr(_holder(module), name):
         return None, None, None
     home = module.partition(".")[0] or treadle._FROM.get(name, "_core")
