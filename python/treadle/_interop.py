@@ -66,7 +66,7 @@ class Flags:
 
 def _ours(name):
     """The package's function that stands for NumPy's of that name, or None."""
-    known = name in treadle._FROM or isinstance(vars(treadle).get(name), (_core.ufunc, type(_ours)))
+    known = name in treadle._FROM or isinstance(vars(treadle).get(name), (_core.ufunc, type(_ours), type(_core.sum)))
     return getattr(treadle, name, None) if known and not name.startswith("_") else None
 
 
