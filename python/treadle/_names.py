@@ -18,7 +18,7 @@ NUMPY = set(
     "long ulong byte ubyte short ushort float16 float32 float64 half single double longdouble float128 complex64 "
     "complex128 csingle cdouble clongdouble complex256 generic number integer signedinteger unsignedinteger "
     "inexact floating complexfloating flexible character bytes_ str_ object_ void datetime64 timedelta64 dtype "
-    "finfo iinfo promote_types issubdtype isdtype can_cast result_type min_scalar_type mintypecode typename "
+    "iinfo promote_types issubdtype isdtype can_cast result_type min_scalar_type mintypecode typename "
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
     "format_float_positional format_float_scientific base_repr binary_repr errstate seterr geterr seterrcall "
     "geterrcall getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
@@ -126,12 +126,13 @@ def status(name, module=""):
 
     host = HOST_OF.get(module, {}) if module else HOST
     out = reasons(LEFT_OUT_OF.get(module, {}) if module else LEFT_OUT)
-    if name in out:
-        return "left out", None, out[name]
     if name in host:
         return "host", None, host[name]
-    if name in (NUMPY_OF.get(module, "").split() if module else NUMPY):
-        return "numpy", None, None
+    if module or name not in treadle._FROM:
+        if name in out:
+            return "left out", None, out[name]
+        if name in (NUMPY_OF.get(module, "").split() if module else NUMPY):
+            return "numpy", None, None
     if not hasattr(_holder(module), name):
         return None, None, None
     home = module.partition(".")[0] or treadle._FROM.get(name, "_core")

@@ -124,7 +124,7 @@ def product(a, b):
     r = type(a)._of_sorted(major.astype(left._indices.dtype, copy=False), minor, data, shape)
     if a.ndim == 2 and not column:
         return r
-    return r.tocsr().reshape((shape[0],) if column else (shape[1],)).tocsr()
+    return r.reshape((shape[0],) if column else (shape[1],))
 
 
 def selection(idx, n, dtype):

@@ -3,6 +3,7 @@
 
 from ... import _host
 from ..._core import MissingLibraryError
+from .. import _table
 from ._base import CLASSES, is_scipys
 
 
@@ -44,4 +45,12 @@ def converted(a, fmt, options):
 
 
 
-__all__ = ["converted", "from_scipy", "is_scipys", "nbytes", "scipy_sparse", "to_scipy"]
+def call(name, *args, **kwargs):
+    """scipy.sparse.linalg's function of that name, on the host."""
+    scipy_sparse()
+    import scipy.sparse.linalg
+
+    return _table.call(f"scipy.sparse.linalg.{name}", getattr(scipy.sparse.linalg, name), args, kwargs)
+
+
+__all__ = ["call", "converted", "from_scipy", "is_scipys", "nbytes", "scipy_sparse", "to_scipy"]

@@ -122,7 +122,7 @@ class Indexing:
         if r.shape == shape:
             return r
         r = r.reshape(shape)
-        return r.asformat(self.format if len(shape) == 2 else "csr")
+        return r.asformat(self.format) if len(shape) == self.ndim else r
 
     def _picked(self, row, col):
         """Elements of rows and columns: a number, an array (matrices: a row of several axes), or a matrix."""
