@@ -193,7 +193,7 @@ px_declined(void)
 bool
 px_note(const char *name, PyObject *o)
 {
-    PyObject *held = px_is(o) ? ((py_proxy *)o)->held : o, *r;
+    PyObject *held = px_held(o), *r;
     Py_ssize_t nbytes = 0;
 
     if (!px.note)
@@ -278,7 +278,7 @@ adopt(PyObject *r, td_dtype dt, td_dev *cpu, td_array *out)
         free(k);
         return false;
     }
-    Py_INCREF(r); /* the buffer's end gives up one of the two */
+    Py_INCREF(r); /* the keeper has one; the caller's goes where this succeeds */
     st = td_node_leaf(buf, dt, &v, &n);
     td_buf_unref(buf);
     if (!st)
@@ -615,7 +615,7 @@ static PyObject *
 held(PyObject *module, PyObject *o)
 {
     (void)module;
-    return Py_NewRef(px_is(o) ? ((py_proxy *)o)->held : o);
+    return Py_NewRef(px_held(o));
 }
 
 static PyObject *
@@ -636,7 +636,7 @@ settle(PyObject *module, PyObject *o)
 static PyObject *
 lift(PyObject *module, PyObject *o)
 {
-    PyObject *operand = px_is(o) ? ((py_proxy *)o)->held : o;
+    PyObject *operand = px_held(o);
 
     (void)module;
     return px_may_lift(operand) ? px_lift(operand) : Py_NewRef(operand);

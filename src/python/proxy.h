@@ -52,6 +52,12 @@ px_is(PyObject *o)
 {
     return Py_IS_TYPE(o, px.proxy);
 }
+/* What o holds, if it is a proxy; borrowed. */
+static inline PyObject *
+px_held(PyObject *o)
+{
+    return px_is(o) ? ((py_proxy *)o)->held : o;
+}
 static inline bool
 px_is_np(PyObject *o)
 {
@@ -73,7 +79,8 @@ int       px_dtype(PyObject *np);                       /* the td_dtype of an ar
 PyObject *px_new(PyObject *held, PyObject *owner);      /* takes over held, also on failure; owner borrowed or NULL */
 PyObject *px_result(PyObject *r, PyObject *of);         /* takes over what NumPy or treadle returned; of: its operand, or NULL */
 PyObject *px_scalar(PyObject *td);                      /* the element of a treadle array as NumPy's scalar */
-/* What an operation on o works with, borrowed: the held array; for small evaluated arrays on the CPU NumPy's view. */
+/* What an operation on o works with, borrowed until px_settle(o): the held array; for small evaluated arrays on the
+ * CPU NumPy's view. */
 PyObject *px_operand(PyObject *o);
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
 PyObject *px_lift(PyObject *o);                         /* an array of NumPy's as treadle's; other objects as they are */

@@ -95,7 +95,7 @@ PyObject *
 px_lifted(PyObject *o)
 {
     if (px_is(o) || px_is_np(o)) {
-        PyObject *held = px_is(o) ? ((py_proxy *)o)->held : o;
+        PyObject *held = px_held(o);
 
         px_settle(o);
         return px_may_lift(held) ? px_lift(held) : Py_NewRef(held);

@@ -283,7 +283,7 @@ static int
 far_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     py_proxy *p = (py_proxy *)self;
-    PyObject *k = NULL, *v = NULL, *operand = px_is(value) ? ((py_proxy *)value)->held : value;
+    PyObject *k = NULL, *v = NULL, *operand = px_held(value);
     int r = -1;
 
     if (px_may_lift(operand)) {

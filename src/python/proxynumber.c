@@ -66,11 +66,11 @@ call_far(const struct row *row, int how, PyObject *a, PyObject *b)
     return ((binaryfunc)(uintptr_t)row->far)(a, b);
 }
 
-/* Treadle's operator, then NumPy's. a and b: x and y unwrapped. */
+/* Treadle's operator, then NumPy's. */
 static PyObject *
-far_binary(const struct row *row, int how, PyObject *x, PyObject *y, PyObject *a, PyObject *b)
+far_binary(const struct row *row, int how, PyObject *x, PyObject *y)
 {
-    PyObject *la = NULL, *lb = NULL, *r = NULL;
+    PyObject *a = px_held(x), *b = px_held(y), *la = NULL, *lb = NULL, *r = NULL;
     const char *name = row ? row->name : "comparison";
 
     if (px_may_lift(a) && px_may_lift(b)) {
@@ -115,7 +115,7 @@ binary(px_op op, PyObject *x, PyObject *y)
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
-        return far_binary(&rows[op], 0, x, y, a, b);
+        return far_binary(&rows[op], 0, x, y);
     return px_result(rows[op].generic(a, b), NULL);
 }
 
@@ -127,7 +127,7 @@ compare(PyObject *x, PyObject *y, int how)
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
-        return far_binary(NULL, how, x, y, a, b);
+        return far_binary(NULL, how, x, y);
     return px_result(PyObject_RichCompare(a, b, how), NULL);
 }
 
@@ -158,8 +158,8 @@ inplace(px_op op, PyObject *self, PyObject *y)
     if (!px_is(self))
         return Py_NewRef(Py_NotImplemented);
     held = px_operand(self);
-    b = px_operand(y);
-    if (!held || !b)
+    b = px_held(y);
+    if (!held)
         return NULL;
     if (!py_is_array(held))
         return inplace_host(op, self, y);
@@ -195,6 +195,7 @@ unary(px_op op, PyObject *x)
         return NULL;
     if (!py_is_array(a) && (px_np_size(a) < px.crossover || px_dtype(a) < 0))
         return px_result(rows[op].one(a), NULL);
+    a = px_held(x);
     px_settle(x);
     la = px_lift(a);
     r = la && py_is_array(la) ? far(la) : NULL;
