@@ -4,6 +4,8 @@ Each repetition has an empty folder for every cache that a library or the driver
 first result is a first one.
 """
 
+import json
+import math
 import os
 import pathlib
 import statistics
@@ -15,7 +17,7 @@ import time
 import rows as table
 
 HERE = pathlib.Path(__file__).resolve().parent
-KINDS = ("startup", "import", "first")  # of the rows that measure() takes
+KINDS = ("startup", "import", "first", "unchanged")  # of the rows that measure() takes
 CACHES = ("TREADLE_CACHE_DIR", "CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "CUDA_CACHE_PATH",
           "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME")
 
@@ -110,10 +112,42 @@ def importing(code, env, repeats):
     return statistics.median(full) - statistics.median(bare)
 
 
+def unchanged(row, library, ours):
+    """The fastest call of a program by its runner: a NumPy program as it stands, under treadle or NumPy, or with CuPy
+    in its import. "first" is its first call, with empty caches."""
+    text, reason = row.expression(library)
+    if reason:
+        return {"missing": reason}
+    under = ["-m", ours, "--device", row.device] if library == "treadle" else []
+    module = ["--module", "cupy"] if library == "cupy" else []
+    script, *arguments = text.split()
+    with tempfile.TemporaryDirectory(prefix="treadle-bench-") as empty:
+        asked = subprocess.run([sys.executable, *under, str(HERE / "programs" / script), *arguments, *module],
+                               capture_output=True, text=True, check=False, timeout=600,
+                               env={**os.environ, **dict.fromkeys(CACHES, empty)})
+    if asked.returncode:
+        last = asked.stderr.strip().splitlines()[-1:] or [f"exit code {asked.returncode}"]
+        raise RuntimeError(last[0][:160])
+    told = json.loads(asked.stdout.splitlines()[-1])
+    value = None if library == "cupy" else abs(complex(told["sums"][0]))  # its random numbers are others
+    return {"seconds": told["best"], "first": told["first"], "value": value}
+
+
+def mean(cells, library):
+    """The geometric mean of a library's seconds in all of the cells."""
+    times = [row.get(library, {}).get("seconds") for row in cells]
+    missing = sum(t is None for t in times)
+    if missing or not times:
+        return {"missing": f"{missing} of its {len(times)} programs have no time"}
+    return {"seconds": math.exp(statistics.fmean(map(math.log, times)))}
+
+
 def measure(row, library, ours, scale):
     """{"seconds": …} or {"missing": reason} of a row of kind "startup", "import" or "first"."""
     env = dict(os.environ)
     try:
+        if row.kind == "unchanged":
+            return unchanged(row, library, ours)
         if row.kind == "first":
             text, reason = row.expression(library)
             if reason:
@@ -128,5 +162,5 @@ def measure(row, library, ours, scale):
         take = importing if row.kind == "import" else startup
         repeats = max(2, (15 if row.kind == "import" else 5) // scale)
         return {"seconds": take(code, env, repeats)}
-    except RuntimeError as problem:
+    except (RuntimeError, subprocess.TimeoutExpired) as problem:
         return {"missing": str(problem)}

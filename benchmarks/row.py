@@ -15,7 +15,7 @@ DEVICES = (CPU, GPU)
 # Peers of the rows of kernels alone, and why their other cells are empty.
 KERNELS_ONLY = {"numba.simulator": "runs kernels only", "driver": "launches kernels only",
                 "pycuda": "raw kernels and copies only", "g++": "the programs in C++ only",
-                "clang++": "the programs in C++ only"}
+                "clang++": "the programs in C++ only", "numpy.host": "unchanged programs only"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +98,8 @@ class Row:
              library recorded, where it can; "compile": a new kernel; "startup", "import": whole
              processes; "kernel": as "throughput", of a program in programs/, which is compared
              with NumPy first; "launch": as "latency", of such a program; "function": compiling
-             programs/sixty.py; "first": a first call in a process of its own
+             programs/sixty.py; "first": a first call in a process of its own; "unchanged": a NumPy
+             program in programs/ with its arguments, "mean": the geometric mean of these
     text     the expression by library; "" is every library's that has no entry of its own, None
              says that the library cannot, for the reason in `cannot`
     out      shape of the result, "inputs" for that of the first input

@@ -5,6 +5,7 @@ Everything that is true of a row stands here once.
 
 import kernel_rows
 import raw_rows
+import unchanged_rows
 from row import CPU, DEVICES, GPU, KERNELS_ONLY, Input, Row, Target, matrices, vectors
 
 __all__ = ["CPU", "DEVICES", "GPU", "KERNELS_ONLY", "rows"]
@@ -303,4 +304,4 @@ def rows(device):
     return [*with_targets(device), *by_axes(device), *selecting(device), *ordering(device),
             *drawing(device), *transfers(device), *products(device), *varied(device),
             *small(device), *replayed(device), *kernel_rows.rows(device), *raw_rows.rows(device),
-            *processes(device)]
+            *unchanged_rows.rows(device), *processes(device)]

@@ -35,7 +35,7 @@ PEERS = {
     table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "numba.simulator",
                 "g++", "clang++"),
     table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax", "pycuda",
-                "driver"),
+                "driver", "numpy.host"),
 }
 
 
@@ -101,7 +101,7 @@ def measure(device, options, env):
         members = [row for row in chosen if row.group == group]
         for library in ("treadle", *options.libraries):
             print(f"{group}: {library}", flush=True)
-            inside = [row.name for row in members if row.kind not in processes.KINDS]
+            inside = [row.name for row in members if row.kind not in (*processes.KINDS, "mean")]
             if inside:
                 found, version = run_group(device, library, inside, options, env)
                 versions[library] = version or versions.get(library)
@@ -111,6 +111,10 @@ def measure(device, options, env):
                 if row.kind in processes.KINDS:
                     cells[row.name][library] = processes.measure(
                         row, library, options.ours, options.scale)
+            for row in members:
+                if row.kind == "mean":
+                    programs = [cells[r.name] for r in members if r.kind == "unchanged"]
+                    cells[row.name][library] = processes.mean(programs, library)
             for row in members:
                 entry = cells[row.name].get(library, {})
                 print(f"    {row.name:32} {tables.cell(entry):>10} {entry.get('missing', '')}")
@@ -137,7 +141,7 @@ def judged(row, cells, copy, reasons):
     peers = {k: e["seconds"] for k, e in cells.items()
              if k != "treadle" and e.get("seconds") is not None}
     best = min(peers.values()) if peers else None
-    limit = row.target.limit(best, peers.get("numpy")) if row.target else None
+    limit = row.target.limit(best, peers.get("numpy", peers.get("numpy.host"))) if row.target else None
     floor = row.moved / copy if row.moved else None
     return {
         "name": row.name,

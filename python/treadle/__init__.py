@@ -65,11 +65,20 @@ _INTERNAL = set(
 )
 _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parameters and views
 
-# Modules and the names that they hold; each is imported when one of its names is first asked for.
+# Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
+# for treadle, and NumPy's own objects, stand in _names.
 _HOME = {
-    "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp polyval trapezoid vander",
+    "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid vander",
+    "_bits": "bitwise_count packbits unpackbits",
+    "_files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
+    "savez_compressed",
     "_fuse": "fuse",
+    "_grids": "c_ index_exp mgrid ogrid r_ s_",
     "_host": "fallbacks",
+    "_iterate": "apply_along_axis apply_over_axes broadcast frompyfunc ndenumerate nditer",
+    "_poly": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
+    "_texts": "array2string array_repr array_str",
+    "_windows": "bartlett blackman hamming hanning i0 kaiser",
     "_graph": "graph",
     "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
     "_build": "build",
@@ -79,44 +88,38 @@ _HOME = {
     "_vectorize": "vectorize",
     "_profile": "profile",
     "_debug": "debug",
-    "_create": "asanyarray ascontiguousarray empty_like eye fromfunction full_like geomspace identity "
-    "indices linspace logspace meshgrid ones_like tri tril triu zeros_like copy",
+    "_create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like eye "
+    "fromfunction full_like geomspace identity indices linspace logspace meshgrid ones_like tri tril triu zeros_like "
+    "copy",
     "_einsum": "einsum einsum_path",
     "_floats": "divmod frexp ldexp modf nextafter spacing",
     "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose angle around array_equal array_equiv average clip fix float_power imag isclose iscomplex "
-    "iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real round shape size sinc where",
-    "_namespace": "__array_namespace_info__ astype",
-    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
-    "nanquantile nanstd nansum nanvar",
+    "_math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag isclose "
+    "iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real real_if_close round "
+    "shape size sinc unwrap where",
+    "_namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
+    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "_quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
     "_overlap": "may_share_memory shares_memory",
     "_pad": "pad",
     "_raw": "RawKernel RawModule",
     "_rawelement": "ElementwiseKernel",
     "_rawreduce": "ReductionKernel",
     "_products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
-    "_shape": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to "
-    "column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
-    "matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack "
-    "swapaxes tile transpose unstack vsplit vstack",
-    "_counting": "bincount histogram",
-    "_searching": "digitize isin searchsorted",
+    "_shape": "append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_shapes "
+    "broadcast_to column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit "
+    "hstack matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 row_stack split "
+    "squeeze stack swapaxes tile transpose unstack vsplit vstack",
+    "_counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
+    "_searching": "digitize searchsorted",
     "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
-    "unravel_index",
+    "unravel_index diag_indices_from tril_indices_from triu_indices_from",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
-    "_sorting": "argpartition argsort cumprod cumsum lexsort median partition percentile "
-    "quantile sort sort_complex unique",
+    "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
+    "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
-_MODULES = {"cuda", "cupyx", "demo", "fft", "linalg", "memory", "pycuda", "random", "scipy", "special", "types"}
+_MODULES = set("cuda cupyx demo emath fft linalg memory polynomial pycuda random scipy special types".split())
 
-# NumPy's own: types, constants and questions about dtypes.
-_NUMPY = set(
-    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc longlong ulonglong byte "
-    "ubyte short ushort float16 float32 float64 half single double complex64 complex128 csingle cdouble generic number "
-    "integer signedinteger unsignedinteger inexact floating complexfloating dtype finfo iinfo result_type "
-    "promote_types can_cast issubdtype isdtype min_scalar_type set_printoptions get_printoptions printoptions "
-    "errstate seterr geterr".split()
-)
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __array_api_version__ = "2024.12"
@@ -128,20 +131,9 @@ inf = float("inf")
 nan = float("nan")
 
 
-def _reduction(name, meaning):
-    method = getattr(ndarray, name)
-
-    def fn(a, /, *args, **kwargs):
-        return method(a if type(a) is ndarray else asarray(a), *args, **kwargs)
-
-    fn.__name__ = fn.__qualname__ = name
-    fn.__doc__ = f"{name}(a, ...): {meaning}, with the parameters of the method of that name."
-    return fn
-
-
 _processes.watch()
 globals().update((k, v) for k, v in _core.ufuncs().items() if k not in _INTERNAL)
-globals().update((row[0], _reduction(row[0], row[2])) for row in _core.reductions())
+globals().update((row[0], getattr(_core, row[0])) for row in _core.reductions())
 globals().update((k, globals()[v]) for k, v in ALIASES.items())
 
 
@@ -150,10 +142,6 @@ def __getattr__(name):
         value = getattr(_load(_FROM[name]), name)
     elif name in _MODULES:
         return _load(name)
-    elif name in _NUMPY:
-        import numpy
-
-        value = getattr(numpy, name)
     elif name == "bfloat16":  # NumPy has none; a dtype that this package's functions take
         value = _core._bfloat16()
     elif name == "bool":  # NumPy 1 has it under its other name only
@@ -163,9 +151,7 @@ def __getattr__(name):
     elif name == "__version__":
         value = _version()
     else:
-        raise AttributeError(
-            f"module 'treadle' has no attribute '{name}'; what NumPy has and treadle lacks can be called on x.get()"
-        )
+        value = _load("_names").find(name)
     globals()[name] = value
     return value
 
@@ -190,4 +176,5 @@ if _core.options()["profile"]:
 
 
 def __dir__():
-    return sorted({*globals(), *_FROM, *_MODULES, *_NUMPY, "bfloat16", "bool", "config"})
+    names = _load("_names")
+    return sorted({*globals(), *_FROM, *_MODULES, *names.NUMPY, *names.HOST, "bfloat16", "bool", "config"})

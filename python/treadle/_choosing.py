@@ -73,6 +73,35 @@ def triu_indices(n, k=0, m=None):
     return _triangle(lambda d, k: d >= k, n, k, m)
 
 
+def _square(a, name):
+    a = asarray(a)
+    if a.ndim != 2:
+        raise ValueError(f"{name}: the array has {a.ndim} dimensions, not 2")
+    return a
+
+
+def tril_indices_from(arr, k=0):
+    """tril_indices of a matrix's extents."""
+    rows, columns = _square(arr, "tril_indices_from").shape
+    return tril_indices(rows, k, columns)
+
+
+def triu_indices_from(arr, k=0):
+    """triu_indices of a matrix's extents."""
+    rows, columns = _square(arr, "triu_indices_from").shape
+    return triu_indices(rows, k, columns)
+
+
+def diag_indices_from(arr):
+    """diag_indices of an array whose axes have one extent."""
+    arr = asarray(arr)
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError(f"All dimensions of input must be of equal length, not {arr.shape}")
+    return diag_indices(arr.shape[0], arr.ndim)
+
+
 def ix_(*args):
     """Index arrays that pick every combination of the given ones."""
     out = []

@@ -1,11 +1,18 @@
-"""Counting: bincount and histogram, on the arrays' device."""
+"""Counting: bincount and histograms, on the arrays' device."""
+
+import operator
+import warnings
 
 import numpy
 
-from . import _core
+from . import _core, _host
 from ._core import asarray, asnumpy, ndarray, zeros
+from ._estimators import ESTIMATORS, difference
 from ._place import on
 from ._searching import searchsorted
+
+_UFUNC = _core.ufuncs()
+_select = _UFUNC["select"]
 
 
 def _own(a):
@@ -28,74 +35,245 @@ def bincount(x, /, weights=None, minlength=0):
     top = int(x.astype("uint64").max()) if x.size else -1  # a negative number is a great one here
     if top >= 1 << 63:
         raise ValueError("'list' argument must have no negative elements")
-    n = max(top + 1, int(minlength))
+    n = max(top + 1, operator.index(minlength))
     if weights is None:
         return _core._count(x, n)
     weights = on(x.device, weights)
+    if weights.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from {weights.dtype} to float64 according to the rule 'safe'")
     if weights.shape != x.shape:
         raise ValueError("The weights and list don't have the same length.")
     return _weighed(x, weights.astype("float64"), n)
 
 
 def _weighed(bins, weights, n):
+    """The sums of weights in each bin; bin -1 is none."""
     from ._writing import at
 
     r = zeros(n, weights.dtype, device=bins.device)
-    if bins.size:
-        at("add", r, bins, weights)
+    if bins.size and n:
+        inside = bins >= 0
+        at("add", r, _select(inside, bins, 0), _select(inside, weights, weights.dtype.type(0)))
     return r
 
 
-def _edges(a, bins, range):
-    """NumPy's edges, on the host, from the ends of the data alone where bins is a number."""
-    if not isinstance(bins, (int, numpy.integer)):
-        return numpy.histogram_bin_edges(numpy.zeros(0), asnumpy(bins)), False
-    if range is None and a.size:
-        ends = numpy.array([asnumpy(a.min()), asnumpy(a.max())]).astype(a.dtype)
+# ---- edges ----
+
+
+def _ends(a):
+    """The least and the greatest element, as NumPy's scalars: what the host has to know of the data."""
+    return asnumpy(a.min())[()], asnumpy(a.max())[()]
+
+
+def _outer(a, span):
+    """NumPy's first and last edge of bins that are to hold a."""
+    if span is not None:
+        first, last = (asnumpy(v)[()] if isinstance(v, ndarray) else v for v in span)
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+    elif a.size:
+        first, last = _ends(a)
     else:
-        ends = numpy.zeros(0, a.dtype)
-    return numpy.histogram_bin_edges(ends, bins, range), True
+        first, last = 0, 1
+    if not (numpy.isfinite(first) and numpy.isfinite(last)):
+        raise ValueError(f"{'autodetected' if span is None else 'supplied'} range of [{first}, {last}] is not finite")
+    return (first - 0.5, last + 0.5) if first == last else (first, last)
 
 
-def _bins(x, edges):
-    """The bin of each element, and whether it is in one."""
-    at = searchsorted(on(x.device, edges), x, "right") - 1
-    last = float(edges[-1]) if edges.dtype.kind == "f" else int(edges[-1])
-    at = _core.ufuncs()["select"](x == last, len(edges) - 2, at)
-    return at, (at >= 0) & (at < len(edges) - 1)
+def _number(a, name, span, weights):
+    """How many bins the estimator of that name takes, and their ends."""
+    if name not in ESTIMATORS:
+        raise ValueError(f"{name!r} is not a valid estimator for `bins`")
+    if weights is not None:
+        raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+    ends = _outer(a, span)
+    if span is not None:
+        keep = (a >= ends[0]) & (a <= ends[1])
+        if not bool(keep.all()):
+            a = a[keep]
+    width = ESTIMATORS[name](a, ends) if a.size else 0
+    if width and a.dtype.kind in "iu" and width < 1:
+        width = 1
+    return ends, int(numpy.ceil(difference(ends[1], ends[0]) / width)) if width else 1
 
 
-def histogram(a, bins=10, range=None, density=None, weights=None):
-    """How many elements of a fall into each bin, and the edges of the bins: NumPy's counts, on a's device.
+def _edges(a, bins, span, weights):
+    """(edges on a's device, their ends as numbers where the bins are equal ones, else None), as NumPy makes them."""
+    if isinstance(bins, str):
+        ends, n = _number(a, bins, span, weights)
+    elif isinstance(bins, ndarray) and bins.ndim or numpy.ndim(bins):
+        shown = on(a.device, bins)
+        if shown.ndim != 1:
+            raise ValueError("`bins` must be 1d, when an array")
+        if bool((shown[:-1] > shown[1:]).any()):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return shown, None
+    else:
+        try:
+            n = operator.index(bins)
+        except TypeError:
+            raise TypeError("`bins` must be an integer, a string, or an array") from None
+        if n < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        ends = _outer(a, span)
+    dt = numpy.result_type(*ends, a.dtype)
+    dt = numpy.result_type(dt, float) if dt.kind in "iu" else dt
+    edges = numpy.linspace(*ends, n + 1, dtype=dt)
+    if (edges[:-1] >= edges[1:]).any():
+        raise ValueError(f"Too many bins for data range. Cannot create {n} finite-sized bins.")
+    return on(a.device, edges), (float(edges[0]), float(edges[-1]))
 
-    bins: a number of equal bins over range (None: from the least to the greatest element), or rising edges. weights are
-    added up in the order of a; density divides by the total and the bins' widths.
-    """
+
+def _data(a, weights):
+    """Both flat; bools as uint8, as NumPy has it."""
     a = _own(a)
-    if isinstance(bins, ndarray):
-        bins = on(a.device, bins)
-    if isinstance(bins, str) or a.dtype.kind == "c":
-        n, edges = numpy.histogram(asnumpy(a), bins, range, density, None if weights is None else asnumpy(weights))
-        return on(a.device, n), on(a.device, edges)
     if a.dtype.kind == "b":
+        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3)
         a = a.astype("uint8")
     if weights is not None:
         weights = on(a.device, weights)
         if weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
         weights = weights.ravel()
-    edges, equal = _edges(a, bins, range)
-    x, shown = a.ravel(), on(a.device, edges)
-    if weights is None and equal and edges.dtype.name in ("float32", "float64") and 1 < len(edges) <= 1 << 20:
-        counts = _core._histogram(x.astype(edges.dtype, copy=False), shown, float(edges[0]), float(edges[-1]))
-    elif len(edges) < 2:
-        counts = _core._count(on(a.device, [], "int64"), 0)
-    else:
-        at, inside = _bins(x, edges)
-        if weights is None:
-            counts = _core._count(_core.ufuncs()["select"](inside, at, -1), len(edges) - 1)
-        else:
-            counts = _weighed(at[inside], weights[inside].astype("float64"), len(edges) - 1).astype(weights.dtype)
+    return a.ravel(), weights
+
+
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    """The edges of the bins that histogram would use."""
+    a, weights = _data(a, weights)
+    return _edges(a, bins, range, weights)[0]
+
+
+# ---- histograms ----
+
+
+def _bins(x, edges):
+    """The bin of each element, -1 where it is in none; the last one holds its right edge."""
+    n = edges.shape[0] - 1
+    at = searchsorted(edges, x, "right") - 1
+    at = _select(x == edges[-1], n - 1, at)
+    return _select(at < n, at, -1)
+
+
+def _counted(x, shown, ends, weights):
+    n = shown.shape[0] - 1
+    if n < 1:
+        return zeros(0, "int64" if weights is None else weights.dtype, device=x.device)
+    if weights is None and ends and shown.dtype.name in ("float32", "float64") and n < 1 << 20:
+        return _core._histogram(x.astype(shown.dtype, copy=False), shown, *ends)
+    at = _bins(x, shown)
+    if weights is None:
+        return _core._count(at, n)
+    if weights.dtype.kind == "c":
+        parts = (_weighed(at, _UFUNC[part](weights).astype("float64"), n) for part in ("real", "imag"))
+        re, im = parts
+        return (re + im * 1j).astype(weights.dtype)
+    return _weighed(at, weights.astype("float64"), n).astype(weights.dtype)
+
+
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """How many elements of a fall into each bin, and the edges of the bins: NumPy's counts, on a's device.
+
+    bins: a number of equal bins over range (None: from the least to the greatest element), rising edges, or the name of
+    an estimator (see histogram_bin_edges). weights are added up in the order of a; density divides by the total and the
+    bins' widths.
+    """
+    if isinstance(a, ndarray) and a.dtype.kind == "c":
+        return _host.fallback("numpy.histogram", numpy.histogram, (a, bins, range, density, weights), {})
+    a, weights = _data(a, weights)
+    shown, ends = _edges(a, bins, range, weights)
+    counts = _counted(a, shown, ends, weights)
     if density:
-        counts = counts / asarray(numpy.diff(edges), device=a.device) / counts.sum()
+        counts = counts / (shown[1:] - shown[:-1]).astype("float64") / counts.sum()
     return counts, shown
+
+
+def _columns(sample):
+    """The coordinates of the points: columns of a matrix, or a sequence of vectors."""
+    if isinstance(sample, (ndarray, numpy.ndarray)) and sample.ndim == 2:
+        sample = _own(sample)
+        return [sample[:, k] for k in _range(sample.shape[1])]
+    if isinstance(sample, (ndarray, numpy.ndarray)):
+        if sample.ndim > 2:
+            raise ValueError(f"histogramdd: the sample has {sample.ndim} axes, not 1 or 2")
+        return [_own(sample).ravel()]
+    columns = list(_core._beside("histogramdd", *sample)) if len(sample) > 1 else [_own(sample[0])]
+    if columns[0].ndim == 0:
+        columns = [asarray(sample)]
+    dt = numpy.result_type(*(c.dtype for c in columns))
+    return [c.astype(dt, copy=False) for c in columns]
+
+
+_range = range
+
+
+def _edges_along(k, column, bins, span):
+    if not (isinstance(bins, ndarray) and bins.ndim) and numpy.ndim(bins) == 0:
+        if bins < 1:
+            raise ValueError(f"`bins[{k}]` must be positive, when an integer")
+        ends = _outer(column, span)
+        try:
+            n = operator.index(bins)
+        except TypeError:
+            raise TypeError(f"`bins[{k}]` must be an integer, when a scalar") from None
+        return on(column.device, numpy.linspace(*ends, n + 1))
+    edges = on(column.device, bins)
+    if edges.ndim != 1:
+        raise ValueError(f"`bins[{k}]` must be a scalar or 1d array")
+    if bool((edges[:-1] > edges[1:]).any()):
+        raise ValueError(f"`bins[{k}]` must be monotonically increasing, when an array")
+    return edges
+
+
+def histogramdd(sample, bins=10, range=None, density=None, weights=None):
+    """How many points of sample (N, D), or of D vectors of coordinates, fall into each box: counts in float64, and a
+    list of the edges along each axis.
+
+    bins: a number of equal bins for all axes, or for each axis a number or rising edges; range: for each axis None or
+    its ends. weights are added up in the points' order; density divides by the total and the boxes' volumes.
+    """
+    columns = _columns(sample)
+    d = len(columns)
+    if isinstance(bins, (ndarray, numpy.ndarray, list, tuple)):
+        if len(bins) != d:
+            raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    else:
+        bins = [bins] * d
+    if range is None:
+        range = [None] * d
+    elif len(range) != d:
+        raise ValueError("range argument must have one entry per dimension")
+    edges = [_edges_along(k, *row) for k, row in enumerate(zip(columns, bins, range, strict=True))]
+    shape = [e.shape[0] - 1 for e in edges]
+    total, inside = 0, True
+    for x, e, n in zip(columns, edges, shape, strict=True):
+        at = _bins(x, e)
+        total, inside = total * n + at, (at >= 0) & inside
+    total, n = _select(inside, total, -1), int(numpy.prod(shape, dtype=object))
+    if weights is None:
+        counts = _core._count(total, n).astype("float64")
+    else:
+        weights = on(columns[0].device, weights)
+        if weights.shape != total.shape:
+            raise ValueError("The weights and list don't have the same length.")
+        counts = _weighed(total, weights.astype("float64"), n)
+    counts = counts.reshape(shape)
+    if density:
+        whole = counts.sum()
+        for k, e in enumerate(edges):
+            counts = counts / (e[1:] - e[:-1]).reshape([-1 if j == k else 1 for j in _range(d)])
+        counts = counts / whole
+    return counts, edges
+
+
+def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    """How many points (x, y) fall into each box: counts in float64, the edges along x, and those along y.
+
+    bins: a number or edges for both axes, or a pair of them; otherwise as histogramdd.
+    """
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    if isinstance(bins, (ndarray, numpy.ndarray, list, tuple)) and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, edges[0], edges[1]

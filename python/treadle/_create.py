@@ -19,6 +19,52 @@ def ascontiguousarray(a, dtype=None):
     return a if a.flags.c_contiguous else a.copy()
 
 
+def _laid(a, order):
+    """a itself where its elements lie in that order, else a copy in which they do."""
+    if order in (None, "A", "K") or getattr(a.flags, {"C": "c_contiguous", "F": "f_contiguous"}[order]):
+        return a
+    if order == "C":
+        return a.copy()
+    r = empty(a.shape[::-1], a.dtype, device=a.device).T
+    r[...] = a
+    return r
+
+
+def asfortranarray(a, dtype=None, *, like=None):
+    """a itself where its elements lie in Fortran's order, else a copy; at least one axis."""
+    a = asarray(a, dtype)
+    return _laid(a.reshape(1) if a.ndim == 0 else a, "F")
+
+
+def isfortran(a):
+    """Do its elements lie in Fortran's order, and not in C's as well?"""
+    flags = asarray(a).flags
+    return flags.f_contiguous and not flags.c_contiguous
+
+
+def asarray_chkfinite(a, dtype=None, order=None):
+    """As asarray. ValueError: an element is not finite."""
+    a = _laid(asarray(a, dtype), order)
+    if a.dtype.kind in "fcV" and not bool(_core.ufuncs()["isfinite"](a).all()):
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
+def require(a, dtype=None, requirements=None, *, like=None):
+    """An array with the dtype and the flags asked for: a itself if it has them, else a copy."""
+    names = {"A": "aligned", "C": "c", "F": "f", "O": "owndata", "W": "writeable", "E": "e"}
+    names |= {"C_CONTIGUOUS": "c", "F_CONTIGUOUS": "f", "CONTIGUOUS": "c", "FORTRAN": "f", "ENSUREARRAY": "e"}
+    names |= {full: full.lower() for full in ("ALIGNED", "OWNDATA", "WRITEABLE")}
+    wanted = {names[x.upper()] for x in requirements or ()}
+    if wanted >= {"c", "f"}:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order = "F" if "f" in wanted else "C" if "c" in wanted else None
+    a = _laid(asarray(a, dtype), order)
+    # Elements in Fortran's order are a view of memory in C's: that is as much its own as such an array can be.
+    missing = [x for x in wanted - {"c", "f", "e"} if not getattr(a.flags, x) and not (x == "owndata" and order == "F")]
+    return _laid(a.copy(), order) if missing else a
+
+
 def copy(a, order="K", subok=False):
     """An array of its own with a's values."""
     return _core.array(a)
@@ -57,15 +103,18 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
 # ---- ranges ----
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     """num values at equal steps from start to stop; with endpoint=False stop is left out."""
     num = int(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    start, stop = (x if isinstance(x, (int, float, complex)) else asarray(x) * 1.0 for x in (start, stop))
+    device = device or next((x.device for x in (start, stop) if isinstance(x, ndarray)), None)
+    start, stop = (
+        x if isinstance(x, (int, float, complex)) else asarray(x, device=device) * 1.0 for x in (start, stop)
+    )
     delta, gaps = stop - start, num - 1 if endpoint else num
     rank = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
-    i = arange(num, dtype="float64").reshape([num] + [1] * rank)
+    i = arange(num, dtype="float64", device=device).reshape([num] + [1] * rank)
     step = delta / gaps if gaps > 0 else float("nan")
     y = i * (step if gaps > 0 else delta) + start
     if endpoint and num > 1:

@@ -10,7 +10,8 @@ from math import prod
 import numpy
 
 from . import _core
-from ._core import asarray, asnumpy, ndarray
+from ._core import asarray, empty, ndarray
+from ._host import library
 
 FULL = slice(None)
 
@@ -27,9 +28,7 @@ def _is_true(a):
 def flatnonzero(a):
     """Positions of the elements of a, in C order, that are not zero."""
     a = asarray(a)
-    if a.dtype.kind == "c":
-        return asarray(numpy.flatnonzero(_host(a)), device=a.device)
-    return _core._select(None, _is_true(a))
+    return _core._select(None, _is_true(a).ravel())
 
 
 def nonzero(a):
@@ -37,8 +36,8 @@ def nonzero(a):
     a = asarray(a)
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    if a.device.kind == "cpu" or a.dtype.kind == "c":
-        return tuple(asarray(i, device=a.device) for i in numpy.nonzero(_host(a)))
+    if a.device.kind == "cpu" and a.dtype.kind != "V":
+        return library("numpy.nonzero", numpy.nonzero, (a,), {})
     at, axes = flatnonzero(a), []
     for n in reversed(a.shape[1:]):
         axes.append(at % n)
@@ -49,8 +48,8 @@ def nonzero(a):
 def argwhere(a):
     """The indices of the elements that are not zero, an element a row."""
     a = asarray(a)
-    if a.device.kind == "cpu" or a.ndim == 0 or a.dtype.kind == "c":
-        return asarray(numpy.argwhere(_host(a)), device=a.device)
+    if a.ndim == 0:
+        return empty((int(bool(a)), 0), dtype="int64", device=a.device)
     from ._shape import stack
 
     return stack(nonzero(a), axis=-1)
@@ -59,7 +58,9 @@ def argwhere(a):
 def compress(condition, a, axis=None, out=None):
     """The slices of a along axis where condition is true."""
     a, condition = _core._beside("compress", a, condition)
-    r = take(a, numpy.flatnonzero(asnumpy(condition)), axis)
+    if condition.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    r = take(a, flatnonzero(condition), axis)
     return r if out is None else _store(out, r)
 
 
@@ -115,7 +116,7 @@ def _index_item(x, item):
 
 def _mask_axes(a, mask, axis):
     for k, n in enumerate(mask.shape):
-        if n != a.shape[axis + k]:
+        if n not in (0, a.shape[axis + k]):  # NumPy lets a mask of no elements select none of any number
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + k}; size of axis is "
                 f"{a.shape[axis + k]} but size of corresponding boolean axis is {n}"
@@ -235,9 +236,7 @@ def parse(a, key):
 def getitem(a, key):
     """a[key] for a key that holds arrays."""
     mask = _whole_mask(a, key)
-    if mask is not None and a.dtype.kind == "c" and a.device.kind == "cpu":
-        return asarray(_host(a)[_host(mask)], device=a.device)
-    if mask is not None and a.dtype.kind != "c":
+    if mask is not None:
         return _core._select(a, mask)
     p = parse(a, key)
     return _core._pick(p.view, *p.rest) if p.arrays else p.view.copy()
@@ -267,27 +266,22 @@ def _assign_mask(a, mask, value):
     return True
 
 
-def _on_host(a, key, value):
-    """What kernels do not do yet: complex arrays."""
-    items = key if type(key) is tuple else (key,)
-    where = tuple(i if _is_plain(i) else asnumpy(_index_array(a, i)) for i in items)
-    if a.device.kind == "cpu" and _core._is_exclusive(a):
-        _core._host_view(a)[where] = asnumpy(value)
-        return
-    whole = a.get()
-    whole[where] = asnumpy(value)
-    a[...] = whole
+def _assign_chosen(a, mask, value):
+    """a[mask] = value for a mask of a's shape and a value for each place; False: it is not that."""
+    if mask.shape != a.shape or not a.flags.c_contiguous:
+        return False
+    flat = a.reshape(-1)
+    write(Pick(flat, [0], [_core._select(None, mask)], 0, Pick.DISTINCT | Pick.TRUSTED), value)
+    return True
 
 
 def setitem(a, key, value):
     """a[key] = value for a key that holds arrays."""
-    if a.dtype.kind == "c":
-        return _on_host(a, key, value)
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
             _mask_axes(a, mask, 0)
-            if _assign_mask(a, mask, value):
+            if mask.size and (_assign_mask(a, mask, value) or _assign_chosen(a, mask, value)):
                 return None
     p = parse(a, key)
     if not p.arrays:

@@ -9,20 +9,59 @@ from treadle import _core, _implicit
 class Flags:
     """Layout of an array, as attributes and as NumPy's keys."""
 
-    __slots__ = ("c_contiguous", "f_contiguous", "owndata", "writeable")
+    __slots__ = ("_array", "c_contiguous", "f_contiguous", "owndata", "_writeable")
+    _KEYS = {"C": "c_contiguous", "F": "f_contiguous", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
+    _KEYS |= {"O": "owndata", "W": "writeable", "A": "aligned", "B": "behaved", "CA": "carray", "FA": "farray"}
+    _SHOWN = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
 
-    def __init__(self, c, f, own, writeable):
-        self.c_contiguous, self.f_contiguous = bool(c), bool(f)
-        self.owndata, self.writeable = bool(own), bool(writeable)
+    def __init__(self, array, c, f, own, writeable):
+        self._array, self._writeable = array, bool(writeable)
+        self.c_contiguous, self.f_contiguous, self.owndata = bool(c), bool(f), bool(own)
 
     contiguous = property(lambda self: self.c_contiguous)
+    fortran = property(lambda self: self.f_contiguous)
     aligned = property(lambda self: True)
+    writebackifcopy = property(lambda self: False)
+    behaved = property(lambda self: self.writeable)
+    carray = property(lambda self: self.writeable and self.c_contiguous)
+    farray = property(lambda self: self.writeable and self.f_contiguous and not self.c_contiguous)
+    fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
+    forc = property(lambda self: self.f_contiguous or self.c_contiguous)
+    _BITS = {"c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "aligned": 256, "writeable": 1024}
+    num = property(lambda self: sum(bit for name, bit in self._BITS.items() if getattr(self, name)))
+
+    @property
+    def writeable(self):
+        """Can the array be written? Setting it is array.setflags(write=…)."""
+        return self._writeable
+
+    @writeable.setter
+    def writeable(self, value):
+        self._array.setflags(write=bool(value))
+        self._writeable = bool(value)
+
+    def _name(self, key):
+        name = self._KEYS.get(key, key.lower())
+        if name.startswith("_") or not isinstance(getattr(type(self), name, None), (property, type(Flags.owndata))):
+            raise KeyError("Unknown flag")
+        return name
 
     def __getitem__(self, key):
-        return getattr(self, key.lower())
+        return getattr(self, self._name(key))
+
+    def __setitem__(self, key, value):
+        name = self._name(key)
+        if name != "writeable":
+            raise KeyError("Unknown flag")
+        self.writeable = value
+
+    def __eq__(self, other):
+        return isinstance(other, Flags) and self.num == other.num
+
+    __hash__ = None
 
     def __repr__(self):
-        return "\n".join(f"  {k.upper()} : {getattr(self, k)}" for k in self.__slots__)
+        return "\n".join(f"  {k.upper()} : {getattr(self, k)}" for k in self._SHOWN)
 
 
 def _ours(name):

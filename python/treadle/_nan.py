@@ -1,14 +1,14 @@
 """Reductions and running sums that leave NaN out.
 
 They are spelled with the plain ones and fuse with what feeds them, so they give NumPy's values without its
-RuntimeWarning: to warn, a value would have to be computed at once. Medians and quantiles are NumPy's on the host.
+RuntimeWarning: to warn, a value would have to be computed at once.
 """
 
 import numpy
 
 from . import _core
 from ._core import asarray, ndarray
-from ._sorting import _on_host, cumprod, cumsum
+from ._sorting import cumprod, cumsum
 
 _UFUNC = _core.ufuncs()
 _select, _isnan, _sqrt = _UFUNC["select"], _UFUNC["isnan"], _UFUNC["sqrt"]
@@ -144,23 +144,3 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     if not _has_nan(a):
         return a.std(axis, dtype, out, ddof, keepdims)
     return _into(out, _sqrt(_variance(a, axis, ddof, keepdims)).astype(_real(dtype or a.dtype)))
-
-
-# ---- by order ----
-
-
-def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The median of what is not NaN, by NumPy on the host."""
-    return _into(out, _on_host(numpy.nanmedian, _own(a), axis, keepdims=keepdims))
-
-
-def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    """The q-th percentiles of what is not NaN, by NumPy on the host."""
-    q = _core.asnumpy(q)
-    return _into(out, _on_host(numpy.nanpercentile, _own(a), q, axis, method=method, keepdims=keepdims))
-
-
-def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    """The q-th quantiles of what is not NaN, by NumPy on the host."""
-    q = _core.asnumpy(q)
-    return _into(out, _on_host(numpy.nanquantile, _own(a), q, axis, method=method, keepdims=keepdims))

@@ -112,7 +112,7 @@ def _statistic(a, axis, mode, length, end):
         raise ValueError("stat_length of 0 yields no value for padding")
     part = _piece(a, axis, 0, length) if end == 0 else _piece(a, axis, n - length, n)
     if mode == "median":
-        from ._sorting import median
+        from ._quantile import median
 
         r = median(part, axis, keepdims=True)
     else:

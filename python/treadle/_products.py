@@ -32,6 +32,8 @@ def _matmul_shape(sa, sb):
 
 def matmul(a, b, /, out=None, *, dtype=None):
     """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
+    if out is None and dtype is None and (r := _core._fused_product(a, b)) is not None:
+        return r
     a, b = _pair(a, b)
     if dtype is not None:
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
@@ -57,6 +59,8 @@ def matmul(a, b, /, out=None, *, dtype=None):
 
 def dot(a, b, out=None):
     """Sum of products over the last axis of a and the last but one of b; of scalars the product."""
+    if out is None and (r := _core._fused_product(a, b)) is not None:
+        return r
     a, b = _pair(a, b)
     if a.ndim == 0 or b.ndim == 0:
         r = a * b

@@ -1,16 +1,16 @@
-"""Searching in sorted arrays, and membership."""
+"""Searching in sorted arrays."""
 
 import numpy
 
 from . import _core
-from ._core import asarray, asnumpy
-from ._place import on
+from ._core import empty
 
 
 def searchsorted(a, v, side="left", sorter=None):
     """Where elements of v would be inserted into the sorted a: before equal ones (left) or behind them (right).
 
-    sorter: the indices that sort a. One lookup takes a step for each bit of a's size, in the kernel of what uses it.
+    sorter: the indices that sort a. One lookup takes a step for each bit of a's size, in the kernel of what uses it;
+    complex numbers are ranked by sorting both.
     """
     a, v = _core._beside("searchsorted", a, v)
     if side not in ("left", "right"):
@@ -19,46 +19,42 @@ def searchsorted(a, v, side="left", sorter=None):
         raise ValueError(f"searchsorted: expected a sorted array of one axis, not of {a.ndim}")
     if sorter is not None:
         sorter = _core._beside("searchsorted", a, sorter)[1]
+        if sorter.dtype.kind not in "iu":
+            raise TypeError("sorter must only contain integers")
         if sorter.shape != a.shape:
             raise ValueError("sorter.size must equal self.size")
-        a = _core._take(a, sorter, 0)
+        a = _core._take(a, sorter.astype("int64", copy=False), 0)
     dt = numpy.result_type(a.dtype, v.dtype)
-    if dt.kind == "c":
-        return asarray(numpy.searchsorted(asnumpy(a), asnumpy(v), side), device=a.device)
-    return _core._search(a.astype(dt, copy=False), v.astype(dt, copy=False), side == "right")
+    a, v = a.astype(dt, copy=False), v.astype(dt, copy=False)
+    return _ranks(a, v, side) if dt.kind == "c" else _core._search(a, v, side == "right")
+
+
+def _ranks(a, v, side):
+    """Both sorted together, stably: how many of a's elements come before each of v's."""
+    from ._shape import concatenate
+    from ._sorting import argsort
+
+    n = v.size
+    first, second = (v.ravel(), a) if side == "left" else (a, v.ravel())
+    order = argsort(concatenate((first, second)), kind="stable")
+    ours = order < n if side == "left" else order >= a.shape[0]
+    before = _core._cumsum(~ours, 0, "int64")
+    r = empty(n, dtype="int64", device=v.device)
+    r[_core._select(order, ours) - (0 if side == "left" else a.shape[0])] = _core._select(before, ours)
+    return r.reshape(v.shape)
 
 
 def digitize(x, bins, right=False):
     """The bin that each element of x falls into; bins rise or fall, and right says which end of them they hold."""
     x, bins = _core._beside("digitize", x, bins)
-    edges = asnumpy(bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
-    if edges.ndim != 1:
-        raise ValueError(f"digitize: expected bins of one axis, not of {edges.ndim}")
-    rises = bool((edges[1:] >= edges[:-1]).all())
-    if not rises and not (edges[1:] <= edges[:-1]).all():
+    if bins.ndim != 1:
+        raise ValueError(f"digitize: expected bins of one axis, not of {bins.ndim}")
+    rises = bool((bins[1:] >= bins[:-1]).all())
+    if not rises and not bool((bins[1:] <= bins[:-1]).all()):
         raise ValueError("bins must be monotonically increasing or decreasing")
     side = "left" if right else "right"
     if rises:
-        return searchsorted(on(x.device, edges), x, side)
-    return len(edges) - searchsorted(asarray(numpy.ascontiguousarray(edges[::-1]), device=x.device), x, side)
-
-
-FEW = 16  # elements that are compared one by one rather than sorted
-
-
-def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """Is the element among test_elements?"""
-    a, tests = _core._beside("isin", element, test_elements)
-    tests = tests.ravel()
-    if tests.size <= FEW:
-        found = (a.reshape((*a.shape, 1)) == tests).any(-1)
-    else:
-        dt = numpy.result_type(a.dtype, tests.dtype)
-        from ._sorting import sort
-
-        ranked, values = sort(tests.astype(dt)), a.astype(dt)
-        at = _core.ufuncs()["minimum"](searchsorted(ranked, values), tests.size - 1)
-        found = _core._take(ranked, at, 0) == values
-    return ~found if invert else found
+        return searchsorted(bins, x, side)
+    return bins.shape[0] - searchsorted(bins[::-1], x, side)

@@ -10,7 +10,7 @@ from ._core import asarray, empty, full, ndarray
 
 def _axis(axis, ndim, what):
     if not -ndim <= axis < ndim:
-        raise IndexError(f"{what}: axis {axis} is out of bounds for array of dimension {ndim}")
+        raise getattr(numpy, "exceptions", numpy).AxisError(axis, ndim, what)
     return axis % ndim
 
 
@@ -293,6 +293,9 @@ def vstack(tup, *, dtype=None, casting="same_kind"):
     return concatenate(_list_of(atleast_2d, tup), 0, dtype=dtype)
 
 
+row_stack = vstack
+
+
 def hstack(tup, *, dtype=None, casting="same_kind"):
     """The arrays side by side."""
     arrays = _list_of(atleast_1d, tup)
@@ -307,6 +310,35 @@ def dstack(tup):
 def column_stack(tup):
     """Vectors as the columns of a matrix."""
     return concatenate([a if a.ndim >= 2 else a.reshape((a.size, 1)) for a in _arrays(tup)], 1)
+
+
+def _block_depth(arrays, path=()):
+    """How deep the lists are nested, alike everywhere, and the most axes of an array in them."""
+    where = "arrays" + "".join(f"[{k}]" for k in path)
+    if isinstance(arrays, tuple):
+        raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks.")
+    if not isinstance(arrays, list):
+        return len(path), numpy.ndim(arrays) if not isinstance(arrays, ndarray) else arrays.ndim
+    if not arrays:
+        raise ValueError(f"List at {where} cannot be empty")
+    found = [_block_depth(a, (*path, k)) for k, a in enumerate(arrays)]
+    if len({depth for depth, _ in found}) > 1:
+        raise ValueError(f"List depths are mismatched below {where}: {[depth for depth, _ in found]}")
+    return found[0][0], max(ndim for _, ndim in found)
+
+
+def block(arrays):
+    """An array put together from nested lists of blocks: the innermost lists along the last axis."""
+    depth, ndim = _block_depth(arrays)
+    ndim = max(depth, ndim)
+
+    def join(x, level):
+        if level < depth:
+            return concatenate([join(each, level + 1) for each in x], ndim - depth + level)
+        a = asarray(x)
+        return a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+    return join(arrays, 0) if depth else join(arrays, 0).copy()
 
 
 def array_split(ary, indices_or_sections, axis=0):

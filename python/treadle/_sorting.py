@@ -1,18 +1,21 @@
-"""Cumulative operations, sorting, searching and counting.
+"""Cumulative operations and sorting.
 
 Cumulative operations are the machine's own kernels on every device. Sorting is CUB's on a GPU, and what
-is found from a sorted array (distinct elements, partitions, orders by several keys) stays there; on the CPU
-it is NumPy's, on the memory itself. Complex numbers, 2**32 elements and more, and devices for which the
-build has no code go through the host.
+is found from a sorted array stays there; on the CPU it is NumPy's, on the memory itself. A device for which the build
+has no code sorts by way of the host, which counts as a fallback.
 """
 
-import warnings
+from typing import NamedTuple
 
 import numpy
 
-from . import _core
-from ._core import asarray, asnumpy, empty, ndarray
-from ._indexing import _host, _store
+from . import _core, _host
+from ._core import arange, asarray, asnumpy, empty, ndarray
+from ._indexing import Pick, _store, write
+from ._place import on
+
+_UFUNC = _core.ufuncs()
+_select = _UFUNC["select"]
 
 
 def _own(a):
@@ -37,19 +40,10 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return _along(_core._cumprod, a, axis, dtype, out)
 
 
-def _on_host(f, a, *args, **kw):
-    """f of a's values by NumPy, its arrays put on a's device."""
-    r = f(_host(a), *args, **kw)
-    return type(r)(asarray(x, device=a.device) for x in r) if type(r) is tuple else asarray(r, device=a.device)
-
-
-def _number(a, v):
-    """An operand for NumPy beside a: our arrays on the host, anything else as it is."""
-    return _host(_core._beside("search", a, v)[1]) if isinstance(v, ndarray) else v
+# ---- arguments ----
 
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
-_warned = set()
 
 
 def _kind(name, kind, order, stable):
@@ -76,32 +70,6 @@ def _to_last(a, axis):
     return a if axis == a.ndim - 1 else a.swapaxes(axis, -1)
 
 
-def _on_device(a, axis, values, index):
-    """a sorted along axis, and where its elements were, as asked for; None: the host's turn."""
-    r = _core._sort(_to_last(a, axis), values, index)
-    if r is not None:
-        return tuple(x if x is None else _to_last(x, axis) for x in r)
-    if a.device.kind != "cpu":
-        why = _core._sort_info(a.device)[1]
-        if why and why not in _warned:
-            _warned.add(why)
-            warnings.warn(f"{a.device.name}: arrays are sorted on the host: {why}", RuntimeWarning, stacklevel=4)
-    return None
-
-
-def _host_sorted(a, axis, kind):
-    """A sorted copy by NumPy, on a CPU in the memory of the result."""
-    if _is_half(a):
-        return _narrow(_host_sorted(_wide(a), axis, kind), a)
-    if a.device.kind != "cpu":
-        return _on_host(numpy.sort, a, axis, kind)
-    r = empty(a.shape, dtype=a.dtype, device=a.device)
-    host = _host(r)
-    numpy.copyto(host, _host(a))
-    host.sort(axis, kind)
-    return r
-
-
 def _is_half(a):
     return a.dtype.kind == "V" or a.dtype == numpy.float16
 
@@ -113,31 +81,203 @@ def _wide(a):
 
 def _narrow(r, a):
     """A result of _wide(a) in a's dtype."""
-    return r.astype("bfloat16" if a.dtype.kind == "V" else a.dtype) if _is_half(a) else r
+    return r.astype("bfloat16" if a.dtype.kind == "V" else a.dtype) if _is_half(r) or _is_half(a) else r
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+# ---- the device's sort ----
+
+LIMIT = (1 << 32) - 1  # elements of one sort: places are counted with 32 bits
+
+
+def _on_device(a, axis, values, index):
+    """a sorted along axis, and where its elements were, as asked for; None: NumPy's turn."""
+    if a.device.kind == "cpu":
+        return None
+    r = _rows(_to_last(a, axis), values, index)
+    return r and tuple(x if x is None else _to_last(x, axis) for x in r)
+
+
+def _rows(a, values, index):
+    """Along the last axis."""
+    if a.dtype.kind == "c":
+        return _complex(a, values, index)
+    return _core._sort(a, values, index) if a.size <= LIMIT else _large(a, values, index)
+
+
+def _library(name, a, *args, by=None, **kw):
+    """NumPy's function of that name, or by, made of it; on a device a fallback, with the reason why its library does not sort, unless a has
+    no elements."""
+    if a.size == 0 and a.device.kind != "cpu":
+        r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
+        return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)
+    why = None if a.device.kind == "cpu" else _core._sort_info(a.device)[1] or None
+    return _host.library("numpy." + name, by or getattr(numpy, name), (a, *args), kw, why)
+
+
+def _on_host(f, a, *args, **kw):
+    """f of a's values by NumPy, its arrays put on a's device."""
+    return _host.library(f"numpy.{f.__name__}", f, (a, *args), kw)
+
+
+def _along_last(a, at):
+    """a's elements at the indices at, which are known to be right, along the last axis."""
+    rows = [arange(n, device=a.device).reshape([n] + [1] * (a.ndim - 1 - k)) for k, n in enumerate(a.shape[:-1])]
+    p = Pick(a, range(a.ndim), [*rows, at], 0, Pick.TRUSTED)
+    return _core._pick(p.view, *p.rest)
+
+
+def _by_keys(keys):
+    """The order of several keys along the last axis, the last one first: a stable sort a key."""
+    at = None
+    for key in keys:
+        done = _rows(key if at is None else _along_last(key, at), False, True)
+        if done is None:
+            return None
+        at = done[1] if at is None else _along_last(at, done[1])
+    return at
+
+
+def _code(x):
+    """float32 without NaN as integers of the same order, -0 as 0."""
+    bits = _select(x == 0, numpy.float32(0), x).view("int32")
+    return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype("int64")
+
+
+def _complex_keys(a):
+    """What complex numbers are sorted by, the last first: real parts, then imaginary ones; NumPy puts a NaN in the
+    imaginary part behind all numbers, and one in the real part behind those."""
+    re, im = _UFUNC["real"](a), _UFUNC["imag"](a)
+    if not bool(_UFUNC["isnan"](a).any()):
+        return [(_code(re) << 32) + _code(im)] if a.dtype == numpy.complex64 else [im, re]
+    lost = _UFUNC["isnan"](im).astype("uint8") + _UFUNC["isnan"](re).astype("uint8") * 2
+    return [im, re, lost]
+
+
+def _complex(a, values, index):
+    at = _by_keys(_complex_keys(a)) if a.size else arange(0, device=a.device).reshape(a.shape)
+    if at is None:
+        return None
+    return _along_last(a, at) if values else None, at if index else None
+
+
+def _large(a, values, index):
+    """More elements than one sort takes: rows by themselves, and halves of a row merged."""
+    n = a.shape[-1]
+    flat = a.reshape((-1, n))
+    out = [empty(flat.shape, d, device=a.device) if w else None for d, w in ((a.dtype, values), ("int64", index))]
+    many = max(LIMIT // n, 1)
+    for k in range(0, flat.shape[0], many):
+        part = flat[k : k + many]
+        done = _merged(part[0], index) if n > LIMIT else _core._sort(part, values, index)
+        if done is None:
+            return None
+        for to, x in zip(out, done, strict=True):
+            if to is not None:
+                to[k : k + many] = x
+    return tuple(x if x is None else x.reshape(a.shape) for x in out)
+
+
+def _merged(a, index):
+    """A vector's halves, sorted, each element put where it stands among all: as many places on as elements of the
+    other half come before it."""
+    from ._searching import searchsorted
+
+    cut = a.shape[0] // 2
+    halves = [_rows(x, True, index) for x in (a[:cut], a[cut:])]
+    if None in halves:
+        return None
+    (x, i), (y, j) = halves
+    at = [arange(len(one), device=a.device) + searchsorted(other, one, side)
+          for one, other, side in ((x, y, "left"), (y, x, "right"))]  # fmt: skip
+    pairs = [(a.dtype, x, y)] + ([("int64", i, j + cut)] if index else [])
+    out = [empty(a.shape, dtype, device=a.device) for dtype, _, _ in pairs]
+    for r, (_, one, other) in zip(out, pairs, strict=True):
+        for places, v in zip(at, (one, other), strict=True):
+            write(Pick(r, [0], [places], 0, Pick.DISTINCT | Pick.TRUSTED), v)
+    return (*out, None)[:2]
+
+
+# ---- sorting ----
+
+
+def _host_sorted(a, axis, kind):
+    """A sorted copy by NumPy, on a CPU in the memory of the result."""
+    if _is_half(a):
+        return _narrow(_host_sorted(_wide(a), axis, kind), a)
+    if a.device.kind != "cpu":
+        return _library("sort", a, axis, kind)
+    r = empty(a.shape, dtype=a.dtype, device=a.device)
+    host = _core._host_view(r)
+    numpy.copyto(host, _core._host_view(a))
+    host.sort(axis, kind)
+    return r
+
+
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """A sorted copy along axis (None: of the flat array); NaN at the end, complex numbers by their real parts first.
 
     Equal elements cannot be told apart, so kind and stable change nothing on a GPU. ValueError: an unknown
     kind; AxisError: an axis that a does not have.
     """
+    if descending:
+        return _reversed(sort(a, axis, kind, order, stable=stable), axis)
     kind = _kind("sort", kind, order, stable)
     a, axis = _axis("sort", _own(a), axis)
     done = _on_device(a, axis, True, False)
     return _host_sorted(a, axis, kind) if done is None else done[0]
 
 
-def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """The indices, int64, that would sort a along axis (None: of the flat array).
 
-    kind="stable" or stable=True keeps the order of equal elements, and so does a GPU always; there -0.0 equals
-    0.0 and every NaN all others.
+    Equal elements keep their order, unless another kind than "stable" or stable=False allows a CPU otherwise; -0.0
+    equals 0.0 and every NaN all others.
     """
-    kind = _kind("argsort", kind, order, stable)
-    a, axis = _axis("argsort", _own(a), axis)
+    if descending:
+        return _argsort_descending(a, axis, kind, order, stable)
+    kind = _kind("argsort", kind, order, stable) or ("stable" if stable is None else None)
+    a = _own(a)
+    if a.ndim == 0:
+        a = a.reshape(1)
+    a, axis = _axis("argsort", a, axis)
     done = _on_device(a, axis, False, True)
-    return _on_host(numpy.argsort, _wide(a), axis, kind) if done is None else done[1]
+    return _library("argsort", _wide(a), axis, kind, by=_order) if done is None else done[1]
+
+
+REPAIR_MIN = 2048  # from this many elements a row on, _order is quicker than NumPy's merge sort
+
+
+def _order(a, axis, kind):
+    """argsort of a NumPy array. A stable order is the quick sort's, whose places in each run of equal elements are then
+    put in order: that costs a quarter more where the merge sort costs four times more."""
+    n = a.shape[axis]
+    if kind != "stable" or n < REPAIR_MIN or a.dtype.itemsize < 4 or a.dtype.kind not in "iuf":
+        return numpy.argsort(a, axis, kind)
+    a = numpy.ascontiguousarray(a if axis == a.ndim - 1 else a.swapaxes(axis, -1))
+    at = numpy.argsort(a, -1)
+    values = numpy.take_along_axis(a, at, -1)
+    again = numpy.zeros(a.shape, bool)  # equal to the one before
+    again[..., 1:] = values[..., 1:] == values[..., :-1]
+    if a.dtype.kind == "f":
+        again[..., 1:] |= numpy.isnan(values[..., :-1])
+    if again.any():
+        flat, again = at.reshape(-1), again.reshape(-1)
+        tied = again.copy()
+        tied[:-1] |= again[1:]
+        run = numpy.cumsum(~again[tied]) * n
+        flat[tied] = numpy.sort(run + flat[tied]) - run
+    return at if axis == a.ndim - 1 else at.swapaxes(axis, -1)
+
+
+def _reversed(a, axis):
+    """A view from the end of axis on (None: of a flat array)."""
+    return a[(slice(None),) * ((axis or 0) % a.ndim) + (slice(None, None, -1),)]
+
+
+def _argsort_descending(a, axis, kind, order, stable):
+    """Sorted from the end on and read from the end on, so that equal elements keep their order where asked."""
+    a, axis = _axis("argsort", _own(a), axis)
+    return a.shape[axis] - 1 - _reversed(argsort(_reversed(a, axis), axis, kind, order, stable=stable), axis)
 
 
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
@@ -146,9 +286,19 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
     if not a.flags.writeable:
         raise ValueError("sort: the array is read-only")
     if a.device.kind == "cpu" and not _is_half(a) and _core._is_exclusive(a):
-        _host(a).sort(_axis("sort", a, axis)[1], kind)
+        _core._host_view(a).sort(_axis("sort", a, axis)[1], kind)
     else:
         a[...] = sort(a, axis, kind)
+
+
+def sort_complex(a):
+    """A flat sort of a's values, real parts first, as complex numbers."""
+    a = _own(a)
+    small = _is_half(a) or (a.dtype.kind in "iu" and a.dtype.itemsize <= 2)
+    return sort(a if a.dtype.kind == "c" else a.astype("complex64" if small else "complex128"))
+
+
+# ---- the first of many ----
 
 
 def _places(name, kth, n):
@@ -158,6 +308,18 @@ def _places(name, kth, n):
         raise TypeError(f"{name}: kth must be an integer, not {places.dtype}")
     if ((places < -n) | (places >= n)).any():
         raise ValueError(f"{name}: kth {asnumpy(kth)} is out of bounds for an axis of {n} elements")
+    return places
+
+
+def _partitioned(name, a, kth, axis, kind, order):
+    """a, its axis, places, and what the device's sort gives: values (partition) or places."""
+    if order is not None:
+        raise ValueError(f"{name}: order names fields, and there are none")
+    if kind != "introselect":
+        raise ValueError(f"{name}: select kind must be one of 'introselect' (got {kind!r})")
+    a, axis = _axis(name, _own(a), axis)
+    places = _places(name, kth, a.shape[axis])
+    return a, axis, places, _on_device(a, axis, name == "partition", name == "argpartition")
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
@@ -165,126 +327,91 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
 
     A GPU sorts. ValueError: kth lies outside of the axis.
     """
-    a, axis = _axis("partition", _own(a), axis)
-    _places("partition", kth, a.shape[axis])
-    done = _on_device(a, axis, True, False)
-    if done is None:
-        return _narrow(_on_host(numpy.partition, _wide(a), asnumpy(kth), axis), a)
-    return done[0]
+    a, axis, places, done = _partitioned("partition", a, kth, axis, kind, order)
+    return _narrow(_library("partition", _wide(a), places, axis), a) if done is None else done[0]
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """The indices, int64, of partition."""
-    a, axis = _axis("argpartition", _own(a), axis)
-    _places("argpartition", kth, a.shape[axis])
-    done = _on_device(a, axis, False, True)
-    return _on_host(numpy.argpartition, _wide(a), asnumpy(kth), axis) if done is None else done[1]
+    a, axis, places, done = _partitioned("argpartition", a, kth, axis, kind, order)
+    return _library("argpartition", _wide(a), places, axis) if done is None else done[1]
 
 
 def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
     """The array itself, partitioned along axis."""
-    a[...] = partition(a, kth, axis)
+    a[...] = partition(a, kth, axis, kind, order)
 
 
-def sort_complex(a):
-    """A flat sort of a's values, real parts first, as complex numbers."""
-    return _on_host(numpy.sort_complex, _wide(_own(a)))
+class TopK(NamedTuple):
+    """What topk gives: the elements and where they stood."""
+
+    values: ndarray
+    indices: ndarray
+
+
+def _topk(a, k, largest, ordered):
+    """The places of topk along the last axis, by NumPy."""
+    n = a.shape[-1]
+    if 0 < k < n:
+        at = numpy.argpartition(a, n - k if largest else k - 1)[..., slice(n - k, None) if largest else slice(k)]
+    else:
+        at = numpy.broadcast_to(numpy.arange(n)[:k], (*a.shape[:-1], k)).copy()
+    if not ordered:
+        return at
+    by = numpy.argsort(numpy.take_along_axis(a, at, -1))
+    return numpy.take_along_axis(at, by[..., ::-1] if largest else by, -1)
+
+
+def topk(a, k, axis=-1, largest=True, sorted=True):
+    """The k largest elements (largest=False: the smallest) along axis and their int64 places: (values, indices).
+
+    The best comes first; sorted=False leaves the order open. NaN counts as larger than every number, as in sort.
+    Which of equal elements are taken is open. A GPU sorts. ValueError: k is negative or larger than the axis.
+    """
+    a = _own(a)
+    flat = a.ndim == 0
+    a, axis = _axis("topk", a.reshape(1) if flat else a, axis)
+    k, n = int(k), a.shape[axis]
+    if not 0 <= k <= n:
+        raise ValueError(f"topk: k is {k}, the axis has {n} elements")
+    rows = _to_last(a, axis)
+    done = _on_device(rows, a.ndim - 1, False, True)
+    if done is None:
+        at = _host.library("treadle.topk", _topk, (_wide(rows), k, largest, sorted), {})
+    else:
+        at = done[1][..., n - k :][..., ::-1] if largest else done[1][..., :k]
+    r = TopK(*(_to_last(x, axis) for x in (_along_last(rows, at), at)))
+    return TopK(*(x.reshape(()) for x in r)) if flat and k == 1 else r
+
+
+# ---- several keys ----
 
 
 def lexsort(keys, axis=-1):
-    """The indices, int64, that sort by several keys, the last one first; equal elements keep their order.
+    """The indices, int64, that sort by several keys along axis, the last one first; equal elements keep their order.
 
-    keys: a sequence of arrays of one shape, or an array whose rows are the keys.
+    keys: a sequence of arrays that broadcast together, or an array whose rows are the keys.
     """
     if not isinstance(keys, (tuple, list)):
         keys = _own(keys)
         keys = [keys[k] for k in range(keys.shape[0])] if keys.ndim else [keys]
     if not keys:
-        raise TypeError("lexsort: no keys")
-    keys = list(_core._beside("lexsort", *keys))
-    at = _lexsort_on_device(keys) if all(k.ndim == 1 and k.shape == keys[0].shape for k in keys) else None
-    if at is None:
-        at = asarray(numpy.lexsort([_host(_wide(k)) for k in keys], axis), device=keys[0].device)
-    return at
-
-
-def _lexsort_on_device(keys):
-    """One stable sort a key, from the least important one on."""
-    at = None
-    for key in keys:
-        done = _on_device(key if at is None else _core._take(key, at, 0), 0, False, True)
-        if done is None:
-            return None
-        at = done[1] if at is None else _core._take(at, done[1], 0)
-    return at
-
-
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
-    """The sorted distinct elements of ar (with axis: slices along it), and as asked, in this order:
-
-    their first places in the flat array, ar's elements as places in the result (of ar's shape), how often each
-    occurs; int64. equal_nan=False: every NaN is distinct.
-    """
-    a = _own(ar)
-    asked = (return_index, return_inverse, return_counts)
-    done = _unique_on_device(a, asked, equal_nan) if axis is None and a.size else None
-    if done is None:
-        r = _on_host(numpy.unique, _wide(a), *asked, axis, equal_nan=equal_nan)
-        return (_narrow(r[0], a), *r[1:]) if type(r) is tuple else _narrow(r, a)
-    return done if any(asked) else done[0]
-
-
-def _unique_on_device(a, asked, equal_nan):
-    """Sorted, then the last elements of the runs of equal ones."""
-    want_index, want_inverse, want_counts = asked
-    done = _on_device(a.ravel(), 0, True, want_index or want_inverse)
-    if done is None and a.device.kind == "cpu" and a.dtype.kind in "biuf" and not (want_index or want_inverse):
-        done = _host_sorted(a.ravel(), 0, None), None  # several times quicker than NumPy's unique
-    if done is None:
-        return None
-    values, at = done
-    last = empty(values.shape, dtype="bool", device=a.device)
-    ends = values[:-1] != values[1:]
-    if equal_nan and a.dtype.kind in "fV":
-        ends = ends & (values[:-1] == values[:-1])
-    last[:-1] = ends
-    last[-1:] = True
-    out = [_core._select(values, last)]
-    if any(asked):
-        out += _unique_more(a, at, last, asked)
-    return tuple(out)
-
-
-def _unique_more(a, at, last, asked):
-    """at: where the sorted elements were; last: marks the last of each run."""
-    want_index, want_inverse, want_counts = asked
-    ends = _core._select(None, last)
-    starts = empty(ends.shape, dtype="int64", device=a.device)
-    starts[:1] = 0
-    starts[1:] = ends[:-1] + 1
-    if want_index:
-        yield _core._take(at, starts, 0)
-    if want_inverse:
-        inverse = empty(at.shape, dtype="int64", device=a.device)
-        inverse[at] = _core._cumsum(last, 0, None) - last
-        yield inverse.reshape(a.shape)
-    if want_counts:
-        yield ends - starts + 1
-
-
-def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The middle element along axis, or the mean of the two middle ones."""
-    r = _on_host(numpy.median, _own(a), axis, keepdims=keepdims)
-    return r if out is None else _store(out, r)
-
-
-def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    """The q-th percentiles along axis."""
-    r = _on_host(numpy.percentile, _own(a), asnumpy(q), axis, method=method, keepdims=keepdims)
-    return r if out is None else _store(out, r)
-
-
-def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    """The q-th quantiles along axis."""
-    r = _on_host(numpy.quantile, _own(a), asnumpy(q), axis, method=method, keepdims=keepdims)
-    return r if out is None else _store(out, r)
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    keys = list(_core._beside("lexsort", *keys)) if len(keys) > 1 else [_own(keys[0])]
+    shape = numpy.broadcast_shapes(*(k.shape for k in keys))
+    if not shape:
+        return asarray(0, dtype="int64", device=keys[0].device)
+    if any(k.shape != shape for k in keys):
+        raise ValueError("all keys need to be the same shape")
+    if not -len(shape) <= axis < len(shape):
+        raise getattr(numpy, "exceptions", numpy).AxisError(axis, len(shape))
+    axis %= len(shape)
+    if keys[0].device.kind != "cpu":
+        split = [
+            _to_last(part, axis) for key in keys for part in (_complex_keys(key) if key.dtype.kind == "c" else [key])
+        ]
+        at = _by_keys(split)
+        if at is not None:
+            return _to_last(at, axis)
+    why = None if keys[0].device.kind == "cpu" else _core._sort_info(keys[0].device)[1] or None
+    return on(keys[0].device, _host.library("numpy.lexsort", numpy.lexsort, ([_wide(k) for k in keys], axis), {}, why))

@@ -85,7 +85,7 @@ typedef struct td_redargs {
     double   ddof;
 } td_redargs;
 td_status td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array *out);
-/* Sums or products (red: sum, prod) of the elements up to each along axis; dtype -1: NumPy's.  Runs at once. */
+/* Sums, products, minima or maxima (red) of the elements up to each along axis; dtype -1: NumPy's.  Runs at once. */
 td_status td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *out);
 /* The elements of a where mask, of its shape, is true, in C order; a NULL: their positions, int64.  Runs at once. */
 td_status td_array_select(const td_array *a, const td_array *mask, td_array *out);
@@ -115,6 +115,10 @@ td_status td_array_count(const td_array *a, int64_t bins, td_array *out);
 td_status td_array_histogram(const td_array *a, const td_array *edges, double first, double last, td_array *out);
 void      td_take_checks(bool on); /* off: indices are trusted to be in range */
 td_status td_array_matmul(const td_array *a, const td_array *b, td_array *out); /* 2-d and batched, GPU library or generated kernel */
+
+/* Is a @ b better a reduction of the graph than a call of a library?  Of two vectors: it fuses, and such a call costs more
+ * than a short product; of a vector with a matrix that is an expression still, which then need not be written. */
+bool      td_matmul_fuses(const td_array *a, const td_array *b);
 
 /* ---- views (share the storage) ---- */
 td_status td_array_reshape(const td_array *a, const td_shape *s, td_array *out); /* copies when it must */
@@ -160,6 +164,9 @@ td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nb
 td_status td_array_send(const td_array *a, td_handle *handle, td_view *view);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
+/* As with `share`, but until td_array_return(buf) only: the owned reference that buf gets. */
+td_status td_array_lend(const td_array *a, td_buf **buf, td_view *view);
+void      td_array_return(td_buf *buf);
 /* The memory of a for a kernel that is launched before the graph's lock is given up again; with `write` it is nobody
  * else's: what reads it has been run, values that share it copied.  buf is borrowed. */
 td_status td_array_use(const td_array *a, bool write, td_buf **buf);

@@ -5,30 +5,38 @@
 #include "array/eval.h"
 #include "array/internal.h"
 
-/* The nodes under a value about to be written, each with how often the value itself refers to it. */
+/* The nodes under a value about to be written, each with how often the value itself refers to it and
+ * whether it reads the memory that is written. */
 typedef struct walk {
+    const td_buf *buf;
     td_node *node[512];
     int32_t edges[512];
+    bool reads[512];
     int n;
     bool full;
 } walk;
 
-static void
+static bool
 visit(walk *w, td_node *n)
 {
+    int at = n->slot - 1;
+
     if (n->slot) {
-        w->edges[n->slot - 1]++;
-        return;
+        w->edges[at]++;
+        return w->reads[at];
     }
     if (w->n == 512) {
         w->full = true;
-        return;
+        return true;
     }
-    w->node[w->n] = n;
-    w->edges[w->n] = 1;
-    n->slot = (uint16_t)++w->n;
+    at = w->n++;
+    w->node[at] = n;
+    w->edges[at] = 1;
+    w->reads[at] = n->buf && n->buf == w->buf;
+    n->slot = (uint16_t)(at + 1);
     for (int i = 0; i < n->nsrc; i++)
-        visit(w, n->src[i]);
+        w->reads[at] |= visit(w, n->src[i]);
+    return w->reads[at];
 }
 
 /* Is s's memory read by nothing but s and, through nodes of its own, the writer? */
@@ -40,18 +48,19 @@ exclusive(const td_storage *s, td_node *writer)
     bool ok = true;
     walk w;
 
+    w.buf = home->buf;
     w.n = 0;
     w.full = false;
     if (writer)
-        visit(&w, writer);
+        (void)visit(&w, writer);
     for (int i = 0; i < w.n; i++) {
         td_node *n = w.node[i];
 
         n->slot = 0;
         if (n == home)
             home_refs += w.edges[i];
-        else if (td_node_pending(n))
-            ok &= n->refs == w.edges[i];
+        else if (td_node_pending(n)) /* who else refers to it would read what is written */
+            ok &= n->refs == w.edges[i] || !w.reads[i];
         else if (n->buf == home->buf) {
             ok &= n->refs == w.edges[i];
             buf_refs++;
@@ -155,6 +164,12 @@ assign_node(const td_array *a, td_node *value)
     return td_node_shared(value) ? td_storage_eval(s) : TD_OK;
 }
 
+static bool
+is_same(const td_array *a, const td_array *b)
+{
+    return a->store == b->store && a->dt == b->dt && td_view_eq(&a->view, &b->view);
+}
+
 td_status
 td_array_assign(const td_array *a, const td_operand *value)
 {
@@ -163,6 +178,8 @@ td_array_assign(const td_array *a, const td_operand *value)
 
     if (value->array)
         TD_TRY(td_one_device("assignment", td_array_dev(a), td_array_dev(value->array)));
+    if (value->array && is_same(a, value->array) && !a->store->readonly)
+        return TD_OK; /* Python's a[i] += b ends with it */
     if (!value->array && value->weak == 'i')
         TD_TRY(td_operand_fits(value, td_array_dtype(a)));
     TD_TRY(td_operand_node(value, td_array_dev(a), td_array_dtype(a), &n));

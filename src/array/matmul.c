@@ -11,6 +11,7 @@ typedef struct product {
     td_array a, b;
     td_shape batch, result; /* result: batch, m, n */
     int64_t m, n, k;
+    bool fuses; /* td_matmul_fuses */
 } product;
 
 /* a seen with its leading axes broadcast to the batch. */
@@ -76,6 +77,26 @@ set_up(product *p)
 }
 
 /* ---- the library ---- */
+
+static bool
+is_expression(const td_array *a)
+{
+    const td_node *n = a->store->node;
+
+    return a->whole && td_node_pending(n) && (n->kind == TD_N_OP || n->kind == TD_N_CAST);
+}
+
+bool
+td_matmul_fuses(const td_array *a, const td_array *b)
+{
+    const td_shape *sa = &a->view.shape, *sb = &b->view.shape;
+    bool row = sa->ndim == 1, column = sb->ndim == 1 || (sb->ndim == 2 && sb->dim[1] == 1);
+
+    if (row && column)
+        return true;
+    return (column && sa->ndim == 2 && is_expression(a)) ||
+           (row && sb->ndim == 2 && is_expression(b));
+}
 
 /* A matrix view that BLAS can read: one stride 1, the batch in one step. */
 static bool
@@ -206,7 +227,7 @@ multiply(product *p, td_dtype dt, td_array *out)
     TD_TRY(as_dtype(&p->a, dt));
     TD_TRY(as_dtype(&p->b, dt));
     TD_TRY(set_up(p));
-    st = by_library(p, out);
+    st = p->fuses ? TD_SKIP : by_library(p, out);
     return st == TD_SKIP || st == TD_ERR_LIBRARY ? by_kernel(p, out) : st;
 }
 
@@ -222,6 +243,7 @@ td_array_matmul(const td_array *a, const td_array *b, td_array *out)
     if (!na || !nb)
         return td_fail(TD_ERR_VALUE, "matmul: operand %d is a scalar; use multiply", na ? 1 : 0);
     TD_TRY(td_one_device("matmul", td_array_dev(a), td_array_dev(b)));
+    p.fuses = td_matmul_fuses(a, b);
     if (na == 1)
         va = with_axis(&va, 0);
     if (nb == 1)

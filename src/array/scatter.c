@@ -72,7 +72,7 @@ write_to(const target *t, td_putting *w)
     if (!st)
         st = td_storage_own(s, NULL);
     if (!st)
-        st = td_eval_put(w, (td_dtype)s->dt, s->node->buf, &t->view);
+        st = td_eval_put(w, td_array_dtype(t->a), s->node->buf, &t->view);
     td_node_unref(w->value);
     td_node_unref(w->at);
     td_node_unref(w->guard);

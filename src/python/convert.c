@@ -334,6 +334,16 @@ py_asarray(PyObject *o, int dt, td_dev *dev, td_array *out)
     return r ? r > 0 : through_numpy(o, dt, host, out);
 }
 
+PyObject *
+py_array_object(PyObject *obj)
+{
+    td_array a;
+
+    if (py_is_array(obj))
+        return Py_NewRef(obj);
+    return py_asarray(obj, -1, NULL, &a) ? py_wrap(&a) : NULL;
+}
+
 /* What only NumPy's array interface shows: 1; nothing of the kind: 0; -1. */
 static int
 share_interface(PyObject *o, td_array *out)

@@ -298,11 +298,15 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     int own = -1, dt;
 
     (void)module;
-    if (!py_parse("arange", names, 1, 4, args, nargs, kwnames, arg))
+    if (!py_parse("arange", names, 0, 4, args, nargs, kwnames, arg))
         return NULL;
-    if (py_is_none(arg[1])) {
+    if (py_is_none(arg[1]) && nargs > 0) {
         arg[1] = arg[0];
         arg[0] = NULL;
+    }
+    if (py_is_none(arg[1])) {
+        PyErr_SetString(PyExc_TypeError, "arange() requires stop to be specified.");
+        return NULL;
     }
     for (int i = 0; i < 3; i++)
         if (!py_is_none(arg[i]) && !bound(arg[i], &s[i], &own))
@@ -377,6 +381,30 @@ product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     r = py_new();
     return r ? py_done(r, td_array_matmul(py_array_of(args[0]), py_array_of(args[1]), &r->a))
              : NULL;
+}
+
+PyObject *
+py_fused_product(PyObject *x, PyObject *y)
+{
+    py_ndarray *r;
+
+    if (!py_is_array(x) || !py_is_array(y) ||
+        td_array_dev(py_array_of(x)) != td_array_dev(py_array_of(y)) ||
+        !td_matmul_fuses(py_array_of(x), py_array_of(y)))
+        return Py_NewRef(Py_None);
+    r = py_new();
+    return r ? py_done(r, td_array_matmul(py_array_of(x), py_array_of(y), &r->a)) : NULL;
+}
+
+/* a @ b where the graph computes it; None: a library had better, or the operands are no arrays */
+static PyObject *
+fused_product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    if (nargs == 2)
+        return py_fused_product(args[0], args[1]);
+    PyErr_SetString(PyExc_TypeError, "_fused_product: expected two operands");
+    return NULL;
 }
 
 static PyObject *
@@ -469,27 +497,38 @@ bfloat16(PyObject *module, PyObject *unused)
 PyMethodDef py_create_functions[] = {
     {"_bfloat16", bfloat16, METH_NOARGS, NULL},
     {"array", PY_FAST(array), FAST_KW,
-     "array(object, dtype=None, *, copy=True, order='K', ndmin=0, device=None): a new array of "
-     "object's numbers."},
+     "array($module, /, object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, "
+     "device=None, like=None)\n--\n\nA new array of object's numbers."},
     {"asarray", PY_FAST(asarray), FAST_KW,
-     "asarray(a, dtype=None, order=None, *, copy=None, device=None): a itself if it is a treadle "
-     "array of that dtype "
-     "and device, else a copy; copy=False shares NumPy's memory on the CPU or raises ValueError."},
+     "asarray($module, /, a, dtype=None, order=None, *, copy=None, device=None, like=None)\n--\n\n"
+     "a itself if it is a treadle array of that dtype and device, else a copy; copy=False shares "
+     "NumPy's memory on the CPU or raises ValueError."},
     {"empty", PY_FAST(empty), FAST_KW,
-     "empty(shape, dtype=float, order='C', *, device=None): uninitialised."},
-    {"zeros", PY_FAST(zeros), FAST_KW, "zeros(shape, dtype=float, order='C', *, device=None)"},
-    {"ones", PY_FAST(ones), FAST_KW, "ones(shape, dtype=float, order='C', *, device=None)"},
+     "empty($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An uninitialised array; float64 where no dtype is given."},
+    {"zeros", PY_FAST(zeros), FAST_KW,
+     "zeros($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of zeros; float64 where no dtype is given."},
+    {"ones", PY_FAST(ones), FAST_KW,
+     "ones($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of ones; float64 where no dtype is given."},
     {"full", PY_FAST(full), FAST_KW,
-     "full(shape, fill_value, dtype=None, order='C', *, device=None)"},
+     "full($module, /, shape, fill_value, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of one value, in its own dtype where none is given."},
     {"arange", PY_FAST(arange), FAST_KW,
-     "arange([start,] stop[, step], dtype=None, *, device=None): numbers at equal steps."},
-    {"asnumpy", PY_FAST(asnumpy), FAST_KW, "asnumpy(a): the values as a numpy.ndarray."},
+     "arange($module, /, start=None, stop=None, step=1, dtype=None, *, device=None, "
+     "like=None)\n--\n\n"
+     "Numbers at equal steps from start, before stop; with one argument from 0 to that."},
+    {"asnumpy", PY_FAST(asnumpy), FAST_KW,
+     "asnumpy($module, /, a, stream=None, order='C', out=None)\n--\n\n"
+     "The values as a numpy.ndarray."},
     {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
      "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
     {"_take", PY_FAST(take), METH_FASTCALL, NULL},
     {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},
     {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},
+    {"_fused_product", PY_FAST(fused_product), METH_FASTCALL, NULL},
     {"_host_view", host_view, METH_O, NULL},
     {"_is_exclusive", is_exclusive, METH_O, NULL},
     {"_assign_where", PY_FAST(assign_where), METH_FASTCALL, NULL},

@@ -157,6 +157,10 @@ nb_matmul(PyObject *x, PyObject *y)
 
     if (!matrix_operand(x) || !matrix_operand(y))
         return Py_NewRef(Py_NotImplemented);
+    r = py_fused_product(x, y);
+    if (r != Py_None)
+        return r;
+    Py_DECREF(r);
     f = py_package("treadle._products", "matmul");
     r = f ? PyObject_CallFunctionObjArgs(f, x, y, NULL) : NULL;
     Py_XDECREF(f);

@@ -70,6 +70,7 @@ bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *o
  * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
 bool py_asarray(PyObject *obj, int dt, td_dev *dev, td_array *out);
 bool py_share(PyObject *obj, int dt, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
+PyObject *py_array_object(PyObject *obj); /* obj itself, or its numbers as an array on the default device */
 bool py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out); /* a itself where nothing changes; NULL: where it is */
 /* a, which shares memory of others, in dtype dt (-1: its own) on dev (NULL: where it is); what is copied has been read on return. */
 typedef enum py_copy { PY_COPY_NEVER, PY_COPY_IF_NEEDED, PY_COPY_ALWAYS } py_copy;
@@ -142,9 +143,11 @@ py_array_of(PyObject *o)
 /* ---- number.c, methods.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
 extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
-    py_numba_methods[];
+    py_numba_methods[], py_member_methods[];
+extern PyGetSetDef py_member_attributes[];
 PyObject *py_transposed(PyObject *self);
-PyObject *py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out, PyObject *keepdims);
+extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module */
+PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
 
 /* ---- index.c ---- */
@@ -164,6 +167,7 @@ PyObject *py_host_bytes(PyObject *module, PyObject *n);
 bool      py_memory_init(PyObject *module);
 
 /* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
+PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
@@ -179,8 +183,10 @@ td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
 td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
 bool      py_current_init(PyObject *module);    /* behind py_stream_init */
 bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
+bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_solver_functions[];       /* solver.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */
 void      py_memory_hooks(void);                /* what the core asks Python for */

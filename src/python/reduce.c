@@ -1,4 +1,4 @@
-/* reduce.c - the reductions as methods: a reading of reduce.def. */
+/* reduce.c - the reductions as methods and as functions: a reading of reduce.def. */
 #include "python/py.h"
 
 #include <string.h>
@@ -90,78 +90,153 @@ reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
     return st ? py_raise(st) : Py_NewRef(out);
 }
 
+/* The places of parameters, whatever the order in which a method takes them. */
+enum { AXIS, DTYPE, OUT, KEEPDIMS, DDOF, INITIAL, WHERE, MEAN, CORRECTION, NPARAM };
+
+/* where=, initial= and mean= are spelled with other reductions, in Python; correction is ddof by another name. */
 static PyObject *
-reduce_with(td_red red, PyObject *self, PyObject *const arg[5])
+reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
+{
+    PyObject *f = py_package("treadle._masked", "reduce"), *r = NULL;
+    PyObject *given[CORRECTION];
+
+    for (int i = 0; i < CORRECTION; i++)
+        given[i] = arg[i] ? arg[i] : Py_None;
+    if (f)
+        r = PyObject_CallFunction(f, "sOOOOOOOOO", red_names[red], self, given[0], given[1],
+                                  given[2], given[3], given[4], given[5], given[6], given[7]);
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
+reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
 {
     td_redargs g = {.dtype = -1};
     const td_shape *s = &py_array_of(self)->view.shape;
 
-    if (!py_axes(red_names[red], arg[0], s->ndim, &g.axes) || !py_dtype_or(arg[1], -1, &g.dtype) ||
-        !py_flag(arg[3], false, &g.keepdims) ||
+    if (!py_is_none(arg[CORRECTION])) {
+        if (arg[DDOF]) {
+            PyErr_SetString(PyExc_ValueError,
+                            "ddof and correction can't be provided simultaneously.");
+            return NULL;
+        }
+        arg[DDOF] = arg[CORRECTION];
+    }
+    if (!py_is_none(arg[INITIAL]) || !py_is_none(arg[MEAN]) ||
+        (arg[WHERE] && arg[WHERE] != Py_True))
+        return reduce_spelled(red, self, arg);
+    if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) ||
+        !py_dtype_or(arg[DTYPE], -1, &g.dtype) || !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
         (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))
         return NULL;
-    if (arg[4]) {
-        g.ddof = PyFloat_AsDouble(arg[4]);
+    if (arg[DDOF]) {
+        g.ddof = PyFloat_AsDouble(arg[DDOF]);
         if (PyErr_Occurred())
             return NULL;
     }
-    return reduce_into(red, self, &g, arg[2]);
+    return reduce_into(red, self, &g, arg[OUT]);
 }
 
 PyObject *
-py_reduce(td_red red, PyObject *self, PyObject *axis, PyObject *dtype, PyObject *out,
-          PyObject *keepdims)
+py_reduce(td_red red, PyObject *self, PyObject *const arg[6])
 {
-    PyObject *const arg[5] = {axis, dtype, out, keepdims, NULL};
+    PyObject *all[NPARAM] = {arg[0], arg[1], arg[2], arg[3], NULL, arg[4], arg[5]};
 
-    return reduce_with(red, self, arg);
+    return reduce_with(red, self, all);
 }
 
-/* NumPy's positional orders: each letter names the next parameter: a axis, t dtype, o out, k keepdims, d ddof. */
-static const char *
-order_of(td_red red)
-{
-    switch (red) {
-    case TD_RED_sum:
-    case TD_RED_prod:
-    case TD_RED_mean:          return "atok";
-    case TD_RED_var:
-    case TD_RED_std:           return "atodk";
-    case TD_RED_count_nonzero: return "ak";
-    default:                   return "aok";
-    }
-}
+/* NumPy's parameters: a letter names each in its order (behind | by keyword only), then the same as text. */
+#define SUM     "atokiw", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True"
+#define EXTREME "aokiw", "axis=None, out=None, keepdims=False, initial=None, where=True"
+#define TRUTH   "aok|w", "axis=None, out=None, keepdims=False, *, where=True"
+#define AVERAGE "atok|w", "axis=None, dtype=None, out=None, keepdims=False, *, where=True"
+#define SPREAD                                                                                     \
+    "atodk|wmc", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "        \
+                 "mean=None, correction=None"
+#define PLACE "ao|k", "axis=None, out=None, *, keepdims=False"
+#define COUNT "a|k", "axis=None, *, keepdims=False"
 
+#define PARAMS_sum           SUM
+#define PARAMS_prod          SUM
+#define PARAMS_min           EXTREME
+#define PARAMS_max           EXTREME
+#define PARAMS_any           TRUTH
+#define PARAMS_all           TRUTH
+#define PARAMS_mean          AVERAGE
+#define PARAMS_var           SPREAD
+#define PARAMS_std           SPREAD
+#define PARAMS_argmin        PLACE
+#define PARAMS_argmax        PLACE
+#define PARAMS_count_nonzero COUNT
+#define FIRST(x, y)          x
+#define SECOND(x, y)         y
+#define ORDER(pair)          FIRST pair
+#define TEXT(pair)           SECOND pair
+
+static const char *const orders[] = {
+#define RED(name, ...) ORDER((PARAMS_##name)),
+#include "array/reduce.def"
+};
+
+/* head "a": a function, whose first parameter that is; NULL: a method of self. */
 static PyObject *
-reduce_method(td_red red, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-              PyObject *kwnames)
+reduce_call(td_red red, const char *head, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+            PyObject *kwnames)
 {
-    static const char letters[] = "atokd";
-    static const char *const words[] = {"axis", "dtype", "out", "keepdims", "ddof"};
-    const char *order = order_of(red), *names[6] = {NULL};
-    PyObject *given[6], *arg[5] = {NULL};
-    int n = (int)strlen(order);
+    static const char letters[] = "atokdiwmc";
+    static const char *const words[] = {"axis",    "dtype", "out",  "keepdims",  "ddof",
+                                        "initial", "where", "mean", "correction"};
+    const char *names[NPARAM + 2] = {head}, *order = orders[red];
+    PyObject *given[NPARAM + 1], *arg[NPARAM] = {NULL}, *r;
+    int n = head != NULL, npos = 0, first = n;
 
-    for (int i = 0; i < n; i++)
-        names[i] = words[strchr(letters, order[i]) - letters];
-    if (!py_parse(red_names[red], names, 0, n, args, nargs, kwnames, given))
+    for (const char *c = order; *c; c++) {
+        if (*c == '|')
+            npos = n;
+        else
+            names[n++] = words[strchr(letters, *c) - letters];
+    }
+    if (!py_parse(red_names[red], names, first, npos ? npos : n, args, nargs, kwnames, given))
         return NULL;
-    for (int i = 0; i < n; i++)
-        arg[strchr(letters, order[i]) - letters] = given[i];
-    return reduce_with(red, self, arg);
+    n = first;
+    for (const char *c = order; *c; c++)
+        if (*c != '|')
+            arg[strchr(letters, *c) - letters] = given[n++];
+    if (!head)
+        return reduce_with(red, self, arg);
+    self = py_array_object(given[0]);
+    r = self ? reduce_with(red, self, arg) : NULL;
+    Py_XDECREF(self);
+    return r;
 }
 
 #define RED(name, ...)                                                                             \
     static PyObject *red_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,           \
                                 PyObject *kwnames)                                                 \
     {                                                                                              \
-        return reduce_method(TD_RED_##name, self, args, nargs, kwnames);                           \
+        return reduce_call(TD_RED_##name, NULL, self, args, nargs, kwnames);                       \
+    }                                                                                              \
+    static PyObject *fn_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs,          \
+                               PyObject *kwnames)                                                  \
+    {                                                                                              \
+        return reduce_call(TD_RED_##name, "a", module, args, nargs, kwnames);                      \
     }
 #include "array/reduce.def"
 
 PyMethodDef py_reduce_methods[] = {
 #define RED(name, nacc, npair, identity, meaning)                                                  \
-    {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS, meaning},
+    {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS,                                    \
+     #name "($self, /, " TEXT((PARAMS_##name)) ")\n--\n\n" meaning},
+#include "array/reduce.def"
+    {NULL, NULL, 0, NULL},
+};
+
+PyMethodDef py_reduce_functions[] = {
+#define RED(name, nacc, npair, identity, meaning)                                                  \
+    {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
+     #name "($module, /, a, " TEXT((                                                               \
+         PARAMS_##name)) ")\n--\n\n" meaning ", with the parameters of the method of that name."},
 #include "array/reduce.def"
     {NULL, NULL, 0, NULL},
 };

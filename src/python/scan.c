@@ -45,6 +45,20 @@ cumprod(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return cumulate(TD_RED_prod, "cumprod", args, nargs);
 }
 
+static PyObject *
+cummax(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    return cumulate(TD_RED_max, "maximum.accumulate", args, nargs);
+}
+
+static PyObject *
+cummin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    return cumulate(TD_RED_min, "minimum.accumulate", args, nargs);
+}
+
 /* a or None, mask of its shape */
 static PyObject *
 choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
@@ -188,6 +202,8 @@ check_bounds(PyObject *module, PyObject *on)
 PyMethodDef py_scan_functions[] = {
     {"_cumsum", PY_FAST(cumsum), METH_FASTCALL, NULL},
     {"_cumprod", PY_FAST(cumprod), METH_FASTCALL, NULL},
+    {"_cummax", PY_FAST(cummax), METH_FASTCALL, NULL},
+    {"_cummin", PY_FAST(cummin), METH_FASTCALL, NULL},
     {"_select", PY_FAST(choose), METH_FASTCALL, NULL},
     {"_sort", PY_FAST(sort), METH_FASTCALL, NULL},
     {"_sort_info", sort_info, METH_O, NULL},

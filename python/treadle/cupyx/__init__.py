@@ -1,13 +1,15 @@
-"""What of cupyx is here: `jit`, kernels written in Python. docs/guide-cupy.md tells what stands for the rest."""
+"""What of cupyx is here: `jit`, kernels in Python, and `scipy`. docs/guide-cupy.md tells what stands for the rest."""
 
-__all__ = ["jit"]
+__all__ = ["jit", "scipy"]
 
 
 def __getattr__(name):
-    if name == "jit":
-        from importlib import import_module
+    from importlib import import_module
 
+    if name == "jit":
         return import_module("treadle.cupyx.jit")
+    if name == "scipy":
+        return import_module("treadle.scipy")
     raise AttributeError(
         f"module 'treadle.cupyx' has no attribute '{name}'; docs/guide-cupy.md tells what stands for it"
     )

@@ -1,6 +1,23 @@
-"""SciPy's functions on treadle's arrays, under SciPy's names; a module is imported when it is first asked for."""
+"""SciPy's functions on treadle's arrays, under SciPy's names; a module is imported when it is first asked for.
 
-_MODULES = ("fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "special", "stats")
+docs/scipy.md tells which of them run on the device and which SciPy computes on the host.
+"""
+
+_MODULES = (
+    "cluster", "constants", "datasets", "differentiate", "fft", "fftpack", "integrate", "interpolate", "io", "linalg",
+    "ndimage", "odr", "optimize", "signal", "sparse", "spatial", "special", "stats",
+)  # fmt: skip
+
+
+def get_array_module(*args):
+    """treadle.scipy where one of args is a treadle array or sparse matrix, else scipy."""
+    import sys
+
+    if any(type(x).__module__.partition(".")[0] == "treadle" for x in args):
+        return sys.modules[__name__]
+    import scipy
+
+    return scipy
 
 
 def __getattr__(name):

@@ -1,0 +1,14 @@
+"""Polynomials in six bases, as numpy.polynomial: values, matrices and fits are computed where the arrays are; the few
+coefficients of a series live on the host, and arithmetic with them is NumPy's."""
+
+from numpy.polynomial import set_default_printstyle
+
+from . import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial, polyutils
+from .chebyshev import Chebyshev
+from .hermite import Hermite
+from .hermite_e import HermiteE
+from .laguerre import Laguerre
+from .legendre import Legendre
+from .polynomial import Polynomial
+
+__all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial", "set_default_printstyle"]

@@ -1,0 +1,5 @@
+"""scipy.cluster.hierarchy on the host."""
+
+from .._table import Table
+
+__getattr__, __dir__, __all__ = Table("cluster.hierarchy").attach()

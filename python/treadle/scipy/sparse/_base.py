@@ -1,0 +1,649 @@
+"""What sparse matrices and arrays of all formats have in common: shape, conversion, and operators by way of CSR.
+
+``*_matrix`` classes mean by ``*`` the product of matrices, ``*_array`` classes that of elements. Dense results are treadle's
+arrays, of two axes where SciPy gives a numpy.matrix. Numbers out of a matrix are arrays without axes.
+"""
+
+import math
+import operator
+import warnings
+
+import numpy
+
+import treadle as td
+
+from ..._core import asarray, ndarray, zeros
+from . import _parts
+
+
+class SparseWarning(Warning):
+    """A warning of this package."""
+
+
+class SparseEfficiencyWarning(SparseWarning):
+    """An operation that another format does better."""
+
+
+class sparray:
+    """What the ``*_array`` classes have in common: ``*`` multiplies element by element."""
+
+
+NAMES = {
+    "csr": "Compressed Sparse Row",
+    "csc": "Compressed Sparse Column",
+    "coo": "COOrdinate",
+    "dia": "DIAgonal",
+    "bsr": "Block Sparse Row",
+    "lil": "List of Lists",
+    "dok": "Dictionary Of Keys",
+}
+CLASSES = {}  # (format, is an array): class
+MAXPRINT = 50
+
+# Functions with f(0) = 0: methods that change the data alone.
+KEEP_ZERO = (
+    "sin tan arcsin arctan sinh tanh arcsinh arctanh rint sign expm1 log1p deg2rad rad2deg floor ceil trunc sqrt".split()
+)
+_NEGATED = {
+    operator.eq: operator.ne,
+    operator.ne: operator.eq,
+    operator.lt: operator.ge,
+    operator.ge: operator.lt,
+    operator.gt: operator.le,
+    operator.le: operator.gt,
+}
+_SYMBOL = {
+    operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.ge: ">=", operator.gt: ">", operator.le: "<=",
+}  # fmt: skip
+
+
+def register(cls):
+    """Enters a class of a format into CLASSES."""
+    CLASSES[cls._format, issubclass(cls, sparray)] = cls
+    return cls
+
+
+def is_number(x):
+    """A scalar, or an array without axes."""
+    return numpy.isscalar(x) or (isinstance(x, (ndarray, numpy.ndarray)) and x.ndim == 0)
+
+
+def is_scipys(x):
+    """One of SciPy's own sparse matrices."""
+    return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocsr")
+
+
+def shape_of(shape, ndims=(2,)):
+    """A tuple of ints. TypeError, ValueError: it is none, or has another number of axes."""
+    shape = (shape,) if isinstance(shape, (int, numpy.integer)) else shape
+    r = tuple(operator.index(n) for n in shape)
+    if len(r) not in ndims:
+        raise ValueError(f"shape must have length in {ndims}. Got shape={r}")
+    if any(n < 0 for n in r):
+        raise ValueError("'shape' elements cannot be negative")
+    return r
+
+
+def warn_slow(text):
+    warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
+
+
+class Sparse:
+    """The base of all formats. A format gives tocoo or tocsr, transpose, copy, and what it can do better than CSR."""
+
+    _format = "und"
+    _ndims = (2,)
+    __array_ufunc__ = None  # NumPy's arrays leave operators to this class
+    __array_priority__ = 10.1
+    __hash__ = None
+
+    # ---- what it is ----
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape):
+        new = self.reshape(shape).asformat(self.format)
+        self.__dict__ = new.__dict__
+
+    @property
+    def _shape2(self):
+        """The shape, an array of one axis being a row."""
+        return self._shape if len(self._shape) == 2 else (1, *self._shape)
+
+    @property
+    def ndim(self):
+        return len(self._shape)
+
+    @property
+    def format(self):
+        return self._format
+
+    @property
+    def dtype(self):
+        return self.data.dtype
+
+    @property
+    def device(self):
+        """The device that the arrays are on."""
+        return self.data.device
+
+    @property
+    def nnz(self):
+        """How many elements are stored, zeros among them."""
+        return self._getnnz()
+
+    @property
+    def size(self):
+        return self._getnnz()
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    @property
+    def real(self):
+        return self._with_data(self.data.real.copy())
+
+    @property
+    def imag(self):
+        imag = self.data.imag if self.dtype.kind == "c" else td.zeros_like(self.data)
+        return self._with_data(imag.copy())
+
+    @property
+    def _is_array(self):
+        return isinstance(self, sparray)
+
+    def _class(self, fmt):
+        """The class of another format of this one's kind."""
+        return CLASSES[fmt, self._is_array]
+
+    def __repr__(self):
+        kind = "array" if self._is_array else "matrix"
+        diagonals = f" ({self.data.shape[0]} diagonals)" if self._format == "dia" else ""
+        return (
+            f"<{NAMES[self._format]} sparse {kind} of dtype '{self.dtype}'\n"
+            f"\twith {self.nnz} stored elements{diagonals} and shape {self.shape}>"
+        )
+
+    def __str__(self):
+        a, head = self.tocoo(), repr(self)
+        if not a.nnz:
+            return head
+
+        def lines(cut):
+            pairs = zip(zip(*(c[cut].tolist() for c in a.coords), strict=True), a.data[cut].get(), strict=True)
+            return "\n".join(f"  {place}\t{value}" for place, value in pairs)
+
+        half = MAXPRINT // 2
+        if a.nnz <= MAXPRINT:
+            return f"{head}\n  Coords\tValues\n{lines(slice(None))}"
+        return f"{head}\n  Coords\tValues\n{lines(slice(half))}\n  :\t:\n{lines(slice(half - MAXPRINT, None))}"
+
+    def __bool__(self):
+        if self.shape == (1, 1):
+            return self.nnz != 0
+        raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all().")
+
+    def __len__(self):
+        raise TypeError("sparse array length is ambiguous; use getnnz() or shape[0]")
+
+    def __iter__(self):
+        a = self.tocsr()
+        for i in range(self.shape[0]):
+            yield a[i]
+
+    # ---- conversion ----
+
+    def asformat(self, format, copy=False):
+        """This matrix in another format; format may be None, or "array" for a dense one."""
+        if format is None or format == self.format:
+            return self.copy() if copy else self
+        convert = getattr(self, f"to{format}", None)
+        if convert is None:
+            raise ValueError(f"Format {format} is unknown.")
+        return convert() if format == "array" else convert(copy=copy)
+
+    def tocsr(self, copy=False):
+        return self.tocoo(copy=copy).tocsr()
+
+    def tocsc(self, copy=False):
+        return self.tocsr(copy=copy).tocsc()
+
+    def tocoo(self, copy=False):
+        return self.tocsr().tocoo(copy=copy)
+
+    def todia(self, copy=False):
+        return self.tocoo(copy=copy).todia()
+
+    def todense(self, order=None, out=None):
+        """A dense array; out: where to put it."""
+        return self.toarray(order, out)
+
+    def toarray(self, order=None, out=None):
+        """A dense array, elements of one place added up; out: where to put it."""
+        a = self.tocsr()
+        dense = a._dense()
+        if out is None:
+            return dense
+        if order is not None:
+            raise ValueError("order cannot be specified if out is not None")
+        if out.shape != self.shape or out.dtype != self.dtype:
+            raise ValueError("out array must be same dtype and shape as sparse array")
+        out[...] = dense
+        return out
+
+    def get(self, stream=None):
+        """SciPy's matrix of the same class, on the host; MissingLibraryError where SciPy is not installed."""
+        from ._host import to_scipy
+
+        return to_scipy(self)
+
+    _scipy_ = get
+
+    def _on_host(self, fmt, **options):
+        from ._host import converted
+
+        return converted(self, fmt, options)
+
+    def tolil(self, copy=False):
+        """SciPy's lil matrix, on the host."""
+        return self._on_host("lil")
+
+    def todok(self, copy=False):
+        """SciPy's dok matrix, on the host."""
+        return self._on_host("dok")
+
+    def tobsr(self, blocksize=None, copy=False):
+        """SciPy's bsr matrix, on the host."""
+        return self._on_host("bsr", blocksize=blocksize)
+
+    def astype(self, dtype, casting="unsafe", copy=True):
+        dtype = numpy.dtype(dtype)
+        if dtype == self.dtype:
+            return self.copy() if copy else self
+        if not numpy.can_cast(self.dtype, dtype, casting):
+            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'")
+        return self._with_data(self.data.astype(dtype))
+
+    def _asfptype(self):
+        if self.dtype.kind in "fc":
+            return self
+        return self.astype(numpy.result_type(self.dtype, "float32"))
+
+    def copy(self):
+        return self._with_data(self.data.copy())
+
+    def conj(self, copy=True):
+        """The complex conjugate; without copy, of real numbers, this matrix itself."""
+        if self.dtype.kind == "c":
+            return self._with_data(self.data.conj())
+        return self.copy() if copy else self
+
+    conjugate = conj
+
+    def reshape(self, *args, order="C", copy=False):
+        """The elements in another shape, in the order of rows ("C") or of columns ("F"); a coo matrix where it changes."""
+        shape = args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
+        shape = tuple(operator.index(n) for n in shape)
+        if shape.count(-1) == 1:
+            rest = -math.prod(shape)
+            shape = tuple(math.prod(self.shape) // rest if n == -1 and rest else n for n in shape)
+        if math.prod(shape) != math.prod(self.shape) or any(n < 0 for n in shape):
+            raise ValueError(f"cannot reshape array of size {math.prod(self.shape)} into shape {shape}")
+        if len(shape) not in ((1, 2) if self._is_array else (2,)):
+            raise ValueError(f"shape must have length in {(1, 2) if self._is_array else (2,)}. Got shape={shape}")
+        if shape == self.shape:
+            return self.copy() if copy else self
+        return self.tocoo()._reshaped(shape, order)
+
+    # ---- data alone ----
+
+    def _deduped(self):
+        """The data with those of one place added up, in this matrix."""
+        self.sum_duplicates()
+        return self.data
+
+    def sum_duplicates(self):
+        """Formats that cannot hold a place twice do nothing."""
+
+    def __abs__(self):
+        return self._with_data(abs(self._deduped()))
+
+    def __round__(self, ndigits=0):
+        return self._with_data(td.around(self._deduped(), ndigits))
+
+    def __neg__(self):
+        if self.dtype.kind == "b":
+            raise NotImplementedError("negating a boolean sparse array is not supported")
+        return self._with_data(-self.data)
+
+    def power(self, n, dtype=None):
+        """Every element to the n-th; NotImplementedError: n is 0, which would make all elements 1."""
+        if not is_number(n):
+            raise NotImplementedError("input is not scalar")
+        if not n:
+            raise NotImplementedError("zero power is not supported as it would densify the matrix.")
+        data = self._deduped()
+        return self._with_data((data if dtype is None else data.astype(dtype)) ** n)
+
+    def _scaled(self, number):
+        return self._with_data(self.data * number)
+
+    def __imul__(self, other):
+        if not is_number(other):
+            return NotImplemented
+        self.data = self._in_place(self.data * other)
+        return self
+
+    def __itruediv__(self, other):
+        if not is_number(other):
+            return NotImplemented
+        self.data = self._in_place(self.data * (1.0 / other))
+        return self
+
+    def _in_place(self, data):
+        if not numpy.can_cast(data.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"Cannot cast ufunc 'multiply' output from {data.dtype!r} to {self.dtype!r}")
+        return data.astype(self.dtype, copy=False)
+
+    # ---- operators ----
+
+    def _dense_like(self, other):
+        """An array of other on this matrix's device; None: it is no array."""
+        if isinstance(other, Sparse) or is_scipys(other):
+            return None
+        try:
+            a = asarray(other, device=None if isinstance(other, ndarray) else self.device)
+        except (TypeError, ValueError):
+            return None
+        if a.device != self.device:
+            _parts.same_device(self.data, a)
+        return a
+
+    def _sparse_like(self, other):
+        """other as a sparse matrix of treadle's on this one's device; None: it is not sparse."""
+        if isinstance(other, Sparse):
+            if other.device != self.device:
+                _parts.same_device(self.data, other.data)
+            return other
+        return self._class(other.format)(other, device=self.device) if is_scipys(other) else None
+
+    def _add(self, other, f, name):
+        if is_number(other):
+            if other == 0:
+                return self.copy()
+            raise NotImplementedError(f"{name} a nonzero scalar to a sparse array is not supported")
+        sparse = self._sparse_like(other)
+        if sparse is not None:
+            if sparse.shape != self.shape:
+                raise ValueError("inconsistent shapes")
+            return self._combined(sparse, f)
+        dense = self._dense_like(other)
+        return NotImplemented if dense is None else f(self.toarray(), td.broadcast_to(dense, self.shape))
+
+    def __add__(self, other):
+        return self._add(other, td.logical_or if self._bools(other) else operator.add, "adding")
+
+    __radd__ = __add__
+
+    def _bools(self, other):
+        return self.dtype == bool and getattr(other, "dtype", None) == bool and not isinstance(other, (ndarray, numpy.ndarray))
+
+    def __sub__(self, other):
+        return self._add(other, td.logical_xor if self._bools(other) else operator.sub, "subtracting")
+
+    def __rsub__(self, other):
+        if is_number(other):
+            if other == 0:
+                return -self.copy()
+            raise NotImplementedError("subtracting a sparse array from a nonzero scalar is not supported")
+        dense = self._dense_like(other)
+        return NotImplemented if dense is None else td.broadcast_to(dense, self.shape) - self.toarray()
+
+    def _combined(self, other, f):
+        return self.tocsr()._combined(other, f)
+
+    def multiply(self, other):
+        """The product element by element with a number, a dense array or a sparse matrix, which broadcast."""
+        from ._arith import multiplied
+
+        return multiplied(self, other)
+
+    def __mul__(self, other):
+        return self.multiply(other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        if is_number(other):
+            wide = self.astype("float64", copy=False) if numpy.can_cast(self.dtype, "float64") else self
+            return wide._scaled(1 / other)
+        sparse = self._sparse_like(other)
+        if sparse is not None:
+            if sparse.shape != self.shape:
+                raise ValueError(f"inconsistent shapes {self.shape} and {sparse.shape}")
+            wide = self.astype("float64", copy=False) if numpy.can_cast(self.dtype, "float64") else self
+            x, y = wide.toarray(), sparse.toarray()
+            return td.where((x == 0) & (y == 0), x.dtype.type(numpy.nan), x / y)
+        dense = self._dense_like(other)
+        return NotImplemented if dense is None else self.multiply(1 / dense)
+
+    def __pow__(self, n):
+        return self.power(n)
+
+    def maximum(self, other):
+        """The greater of two elements; of a number above 0 a dense result, with SparseEfficiencyWarning."""
+        return self._extreme(other, td.maximum, "positive")
+
+    def minimum(self, other):
+        """The lesser of two elements; of a number below 0 a dense result, with SparseEfficiencyWarning."""
+        return self._extreme(other, td.minimum, "negative")
+
+    def _extreme(self, other, f, sign):
+        if is_number(other):
+            beyond = other > 0 if sign == "positive" else other < 0
+            if bool(beyond):
+                warn_slow(f"Taking {f.__name__} with a {sign} number results in a dense matrix.")
+                return type(self)(f(self.toarray(), other))
+            return self._cs()._mapped(lambda data: f(data, other))
+        sparse = self._sparse_like(other)
+        if sparse is not None:
+            if sparse.shape != self.shape:
+                raise ValueError(f"inconsistent shapes {self.shape} and {sparse.shape}")
+            return self._cs()._combined(sparse, f)
+        dense = self._dense_like(other)
+        if dense is None:
+            raise ValueError("Operands not compatible.")
+        return f(self.toarray(), dense)
+
+    def _cs(self):
+        return self if self._format in ("csr", "csc") else self.tocsr()
+
+    def _compare(self, other, op):
+        if is_number(other):
+            return self._compare_number(other, op)
+        sparse = self._sparse_like(other)
+        if sparse is not None:
+            if sparse.shape != self.shape:
+                if op in (operator.eq, operator.ne):
+                    return op is operator.ne
+                raise ValueError("inconsistent shape")
+            if not op(0, 0):
+                return self._cs()._combined(sparse, op)
+            warn_slow(f"Comparing two sparse matrices using {_SYMBOL[op]} is inefficient. "
+                      f"Try using {_SYMBOL[_NEGATED[op]]} instead.")  # fmt: skip
+            return self._cs()._complement(self._cs()._combined(sparse, _NEGATED[op]))
+        dense = self._dense_like(other)
+        return NotImplemented if dense is None else op(self.toarray(), dense)
+
+    def _compare_number(self, other, op):
+        other = other.item() if hasattr(other, "item") else other
+        if not op(0, other):
+            if other != other:
+                return type(self)(self.shape, dtype=bool, device=self.device)
+            return self._cs()._mapped(lambda data: op(data, other))
+        warn_slow(f"Comparing a sparse matrix with {other} using {_SYMBOL[op]} is inefficient. "
+                  f"Try using {_SYMBOL[_NEGATED[op]]} instead.")  # fmt: skip
+        if other != other:
+            return type(self)(td.ones(self.shape, dtype=bool, device=self.device))
+        a = self._cs()
+        return a._complement(a._mapped(lambda data: _NEGATED[op](data, other)))
+
+    def __eq__(self, other):
+        return self._compare(other, operator.eq)
+
+    def __ne__(self, other):
+        return self._compare(other, operator.ne)
+
+    def __lt__(self, other):
+        return self._compare(other, operator.lt)
+
+    def __gt__(self, other):
+        return self._compare(other, operator.gt)
+
+    def __le__(self, other):
+        return self._compare(other, operator.le)
+
+    def __ge__(self, other):
+        return self._compare(other, operator.ge)
+
+    # ---- products ----
+
+    def dot(self, other):
+        """The product of matrices, or with a number."""
+        return self * other if is_number(other) else self @ other
+
+    def __matmul__(self, other):
+        if is_number(other):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return self._matmul(other)
+
+    def __rmatmul__(self, other):
+        if is_number(other):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        dense = self._dense_like(other)
+        return NotImplemented if dense is None else self.transpose()._matmul(dense.T).T
+
+    def _matmul(self, other):
+        n = self._shape2[1]
+        sparse = self._sparse_like(other)
+        dense = None if sparse is not None else self._dense_like(other)
+        if sparse is None and dense is None:
+            return NotImplemented
+        x = sparse if dense is None else dense
+        if x.ndim not in (1, 2):
+            raise ValueError("could not interpret dimensions")
+        if x.shape[0] != n:
+            raise ValueError(f"matmul: dimension mismatch with signature (n,k={n}),(k={x.shape[0]},m?)->(n,m?)")
+        if dense is None:
+            return self._times_sparse(sparse)
+        if dense.ndim == 2 and dense.shape[1] == 1 and self.ndim == 2:
+            return self._times_vector(dense.reshape(-1)).reshape(-1, 1)
+        r = self._times_vector(dense) if dense.ndim == 1 else self._times_matrix(dense)
+        return r if self.ndim == 2 else r.reshape(r.shape[1:])
+
+    def _times_vector(self, x):
+        return self.tocsr()._times_vector(x)
+
+    def _times_matrix(self, x):
+        return self.tocsr()._times_matrix(x)
+
+    def _times_sparse(self, other):
+        return self.tocsr()._times_sparse(other)
+
+    # ---- diagonals ----
+
+    def diagonal(self, k=0):
+        """The k-th diagonal, dense."""
+        a = self.tocoo()
+        rows, columns = self.shape
+        length = min(rows + min(k, 0), columns - max(k, 0))
+        if length <= 0:
+            return zeros(0, dtype=self.dtype, device=self.device)
+        at = _parts.places(a.col - a.row == k)
+        on = CLASSES["coo", True]._from(_parts.gather(a.data, at), (_parts.gather(a.row if k >= 0 else a.col, at),), (length,))
+        return on.toarray()
+
+    def trace(self, offset=0):
+        return self.diagonal(offset).sum()
+
+    def _getcol(self, j):
+        return self.tocsr()._getcol(j)
+
+    def _getrow(self, i):
+        return self.tocsr()._getrow(i)
+
+    def nonzero(self):
+        """The row and the column indices of the elements that are not zero."""
+        a = self.tocoo()
+        at = _parts.places(a.data != 0)
+        return tuple(_parts.gather(c, at) for c in a.coords)
+
+
+def _keeping_zero(name):
+    f = getattr(td, name)
+
+    def method(self):
+        return self._with_data(f(self._deduped()))
+
+    method.__name__ = name
+    method.__doc__ = f"{name} of every element."
+    return method
+
+
+for _name in KEEP_ZERO:
+    setattr(Sparse, _name, _keeping_zero(_name))
+
+
+class spmatrix:
+    """What the ``*_matrix`` classes have in common: ``*`` is the product of matrices, and all has two axes."""
+
+    def __mul__(self, other):
+        return self._scaled(other) if is_number(other) else self._matmul(other)
+
+    def __rmul__(self, other):
+        return self._scaled(other) if is_number(other) else self.__rmatmul__(other)
+
+    def __pow__(self, n):
+        from .linalg import matrix_power
+
+        return matrix_power(self, n)
+
+    def set_shape(self, shape):
+        self.shape = shape
+
+    def get_shape(self):
+        return self._shape
+
+    def asfptype(self):
+        """This matrix with numbers that are not integers."""
+        return self._asfptype()
+
+    def getformat(self):
+        return self.format
+
+    def getmaxprint(self):
+        return MAXPRINT
+
+    def getnnz(self, axis=None):
+        """How many elements are stored, in all or along an axis."""
+        return self._getnnz(axis)
+
+    def getH(self):
+        """The conjugate transpose."""
+        return self.conj().transpose()
+
+    @property
+    def H(self):
+        return self.getH()
+
+    def getcol(self, j):
+        """Column j, sparse."""
+        return self._getcol(j)
+
+    def getrow(self, i):
+        """Row i, sparse."""
+        return self._getrow(i)

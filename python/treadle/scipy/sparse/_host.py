@@ -1,0 +1,56 @@
+"""SciPy's matrices and treadle's, one made of the other."""
+
+
+from ... import _host
+from ..._core import MissingLibraryError
+from .. import _table
+from ._base import CLASSES, is_scipys
+
+
+def scipy_sparse():
+    """SciPy's module. MissingLibraryError: SciPy is not installed."""
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise MissingLibraryError("SciPy is not installed: pip install scipy") from None
+    return scipy.sparse
+
+
+def to_scipy(a):
+    """SciPy's matrix of a's class."""
+    cls = getattr(scipy_sparse(), type(a).__name__)
+    if a.format == "dia":
+        return cls((a.data.get(), a.offsets.get()), shape=a.shape)
+    if a.format == "coo":
+        return cls((a.data.get(), tuple(c.get() for c in a.coords)), shape=a.shape)
+    return cls((a.data.get(), a.indices.get(), a.indptr.get()), shape=a.shape)
+
+
+def nbytes(a):
+    """The bytes of a's arrays."""
+    more = (a.offsets,) if a.format == "dia" else a.coords if a.format == "coo" else (a.indices, a.indptr)
+    return sum(x.nbytes for x in (a.data, *more))
+
+
+def from_scipy(a, device=None):
+    """treadle's matrix of the class of SciPy's a, on device; formats that treadle has not stay SciPy's."""
+    key = a.format, not hasattr(a, "getH")
+    return CLASSES[key](a, device=device) if key in CLASSES else a
+
+
+def converted(a, fmt, options):
+    """a as SciPy's matrix of a format that treadle has not."""
+    _host.note(f"scipy.sparse.{type(a).__name__}.to{fmt}", nbytes(a))
+    return getattr(to_scipy(a), f"to{fmt}")(**options)
+
+
+
+def call(name, *args, **kwargs):
+    """scipy.sparse.linalg's function of that name, on the host."""
+    scipy_sparse()
+    import scipy.sparse.linalg
+
+    return _table.call(f"scipy.sparse.linalg.{name}", getattr(scipy.sparse.linalg, name), args, kwargs)
+
+
+__all__ = ["call", "converted", "from_scipy", "is_scipys", "nbytes", "scipy_sparse", "to_scipy"]

@@ -1,0 +1,5 @@
+"""Graphs as sparse matrices, under scipy.sparse.csgraph's names: computed by SciPy on the host."""
+
+from .._table import Table
+
+__getattr__, __dir__, __all__ = Table("sparse.csgraph").attach()

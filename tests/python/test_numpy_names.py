@@ -1,0 +1,48 @@
+"""The table of NumPy's names (treadle._names): every name has a status that holds, and docs/numpy.md says the same."""
+
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import treadle as td
+from treadle import _names
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODULES = ("", "ndarray", "linalg", "fft", "random", "random.Generator", "polynomial")
+
+pytestmark = pytest.mark.skipif(np.__version__ < "2.4", reason="the table lists the names of NumPy 2.4")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_status_of_every_name(module):
+    """Names that have none are printed on the page as missing."""
+    for name in _names.numpys(module):
+        status, _, why = _names.status(name, module)
+        assert status in ("native", "composed", "host", "numpy", "left out", None)
+        assert bool(why) == (status in ("host", "left out"))
+
+
+@pytest.mark.parametrize("name", sorted(_names.NUMPY - set(td._FROM)))
+def test_numpys_own(name):
+    assert getattr(td, name) is getattr(np, name)
+
+
+def test_every_name_is_listed():
+    listed = set(dir(td))
+    assert {*_names.HOST, *_names.NUMPY} <= listed
+    assert not [n for n in listed if not hasattr(td, n)]
+
+
+@pytest.mark.parametrize("name", sorted(_names.reasons(_names.LEFT_OUT)))
+def test_left_out_names_tell_why(name):
+    with pytest.raises(AttributeError, match=name):
+        getattr(td, name)
+    assert name in dir(np) and name not in dir(td)
+
+
+def test_page_is_what_the_tool_writes():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "numpy_page.py", "--check"])
+    assert done.returncode == 0, "docs/numpy.md is out of date: PYTHONPATH=build/tree python tools/numpy_page.py"

@@ -1,0 +1,77 @@
+"""Writes the parts of docs/scipy.md that say which names are native, composed and host, from the tables.
+
+With --names it first writes python/treadle/scipy/_names.py, the public names of the SciPy that is installed and of
+CuPy's list of them in tests/python/scipy_names.txt. With --check it writes nothing, and fails where the page is old.
+"""
+
+import importlib
+import pathlib
+import sys
+import textwrap
+import types
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "scipy.md"
+NAMES = ROOT / "python" / "treadle" / "scipy" / "_names.py"
+CUPY = ROOT / "tests" / "python" / "scipy_names.txt"
+BEGIN, END = "<!-- table: {} -->", "<!-- end -->"
+MODULES = (
+    "cluster.hierarchy cluster.vq constants datasets differentiate fft fftpack integrate interpolate io linalg "
+    "linalg.interpolative ndimage odr optimize signal signal.windows sparse sparse.csgraph sparse.linalg spatial "
+    "spatial.distance spatial.transform special stats stats.contingency stats.mstats stats.qmc stats.sampling"
+).split()
+
+
+def public(module):
+    """The names of scipy.<module> but its old module names."""
+    there = importlib.import_module(f"scipy.{module}")
+    names = getattr(there, "__all__", None) or [n for n in dir(there) if not n.startswith("_")]
+    return {n for n in names if not isinstance(getattr(there, n, there), types.ModuleType)}
+
+
+def write_names():
+    about = '"""The public names of SciPy\'s modules, and what CuPy has besides: written by tools/scipy_page.py."""'
+    lines = [about, "", "NAMES = {"]
+    cupy = dict.fromkeys(MODULES, ())
+    for full in CUPY.read_text().split():
+        module, _, name = full.rpartition(".")
+        cupy[module] = (*cupy.get(module, ()), name)
+    for module in MODULES:
+        parts = textwrap.wrap(" ".join(sorted({*public(module), *cupy[module]})), 108)
+        parts = [p + " " for p in parts[:-1]] + parts[-1:]
+        lines += [f'    "{module}": (', *[f'        "{p}"' for p in parts], "    ),"]
+    NAMES.write_text("\n".join([*lines, "}", ""]))
+
+
+def table(module):
+    """The page's part of a module: its names by status."""
+    importlib.import_module(f"treadle.scipy.{module}")
+    from treadle.scipy._table import TABLES
+
+    status = TABLES[module].status
+    lines = []
+    for kind in ("native", "composed", "host"):
+        names = sorted(n for n, s in status.items() if s == kind)
+        if names:
+            lines += [textwrap.fill(f"**{kind}** ({len(names)}): " + ", ".join(f"`{n}`" for n in names), 118), ""]
+    return "\n".join(lines)
+
+
+def page(text):
+    """The page with its parts written anew."""
+    done, rest = "", text
+    while "<!-- table: " in rest:
+        head, _, rest = rest.partition("<!-- table: ")
+        module, _, rest = rest.partition(" -->")
+        _, _, rest = rest.partition(END)
+        done += f"{head}{BEGIN.format(module)}\n{table(module)}{END}"
+    return done + rest
+
+
+if __name__ == "__main__":
+    if "--names" in sys.argv:
+        write_names()
+    new = page(PAGE.read_text())
+    if "--check" in sys.argv:
+        sys.exit(new != PAGE.read_text())
+    PAGE.write_text(new)
