@@ -232,8 +232,8 @@ def system(sp, xp):
 SOLVERS = {
     "cg": "L.cg(S, b, rtol=1e-12)|L.cg(S, b, x0=b, M=J, rtol=1e-12)|L.cg(S, b, maxiter=2)|L.cg(S, b * 0)",
     "cgs": "L.cgs(E, b, rtol=1e-9)|L.cgs(E, b.reshape(-1, 1), rtol=1e-9)",
-    "bicg": "L.bicg(N, b, rtol=1e-12)",
-    "bicgstab": "L.bicgstab(N, b, rtol=1e-12)|L.bicgstab(N, b, x0=b, rtol=1e-12)",
+    "bicg": "L.bicg(E, b, rtol=1e-9)",
+    "bicgstab": "L.bicgstab(E, b, rtol=1e-9)|L.bicgstab(E, b, x0=b, rtol=1e-9)",
     "gmres": "L.gmres(N, b, rtol=1e-12)|L.gmres(N, b, restart=3, rtol=1e-10)|L.gmres(D, b, rtol=1e-12)",
     "minres": "L.minres(Q, b, rtol=1e-12)[0]",
     "lsqr": "L.lsqr(T, b, atol=1e-12, btol=1e-12)[0]|L.lsqr(T, b, damp=0.5)[:5]",

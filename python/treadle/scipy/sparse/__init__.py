@@ -23,7 +23,8 @@ __getattr__, __dir__, __all__ = _table.Table(
     },
     composed={
         "sparse._construct": "block_array block_diag bmat diags diags_array expand_dims eye eye_array find hstack "
-        "identity kron kronsum matrix_transpose permute_dims rand random random_array spdiags swapaxes tril triu vstack",
+        "identity kron kronsum matrix_transpose permute_dims rand random random_array spdiags swapaxes tril triu "
+        "vstack",
         "sparse._modules": "csgraph linalg",
     },
 ).attach()
