@@ -16,8 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 CUPY = (HERE / "scipy_names.txt").read_text().split()
 COVERED, CASES = scipy_side.load()
 LATER = set(  # modules without tables or cases yet
-    "ndimage signal signal.windows special fft fftpack interpolate linalg spatial "
-    "spatial.distance stats".split()
+    "ndimage signal signal.windows special fft fftpack interpolate linalg "
+    "stats".split()
 )
 
 
