@@ -16,12 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CUPY = (HERE / "scipy_names.txt").read_text().split()
 COVERED, CASES = scipy_side.load()
 LATER = set(  # modules without tables or cases yet
-<<<<<<< HEAD
-    "signal signal.windows interpolate sparse sparse.csgraph sparse.linalg spatial "
-    "spatial.distance stats".split()
-=======
-    "ndimage signal signal.windows fft fftpack interpolate linalg".split()
->>>>>>> refs/heads/scipy2
+    "signal signal.windows interpolate".split()
 )
 
 
