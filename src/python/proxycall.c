@@ -438,7 +438,21 @@ lifted(PyObject *module, PyObject *o)
     return px_lifted(o);
 }
 
+/* _proxy_call(f, args, kwargs, of): NumPy's f; an array that nobody else has is moved to treadle. */
+static PyObject *
+call_and_wrap(PyObject *module, PyObject *args)
+{
+    PyObject *f, *own, *kw, *of;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!O!O", &f, &PyTuple_Type, &own, &PyDict_Type, &kw, &of))
+        return NULL;
+    return px_result(PyObject_Call(f, own, kw), of);
+}
+
 static PyMethodDef functions[] = {
+    {"_proxy_call", call_and_wrap, METH_VARARGS,
+     "_proxy_call(f, args, kwargs, of): f's result as unchanged programs see it; of: what it may be a view of."},
     {"_proxy_plain", plain, METH_O,
      "_proxy_plain(o): o with NumPy's arrays for proxies, in lists and tuples too."},
     {"_proxy_lifted", lifted, METH_O,
