@@ -35,6 +35,27 @@ px_vectorcall(PyObject *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     return PyObject_Vectorcall(f, args, (size_t)nargs, kwnames);
 }
 
+PyObject *
+px_bare(PyObject *o)
+{
+    PyObject *real;
+
+    if (!px.ndarray)
+        return o;
+    if (px_is(o))
+        return ((py_proxy *)o)->held;
+    if (Py_IS_TYPE(o, px.face) || Py_IS_TYPE(o, px.uface))
+        return ((face *)o)->target;
+    real = PyModule_Check(o) ? PyDict_GetItemString(PyModule_GetDict(o), "_td_real") : NULL;
+    return real ? real : o;
+}
+
+PyObject *
+px_shown(PyObject *r)
+{
+    return r && px.ndarray && px_is_np(r) ? px_result(r, NULL) : r;
+}
+
 /* ---- arguments ---- */
 
 static bool
