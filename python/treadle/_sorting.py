@@ -11,7 +11,7 @@ import numpy
 
 from . import _core, _host
 from ._core import arange, asarray, asnumpy, empty, ndarray
-from ._indexing import Pick, _store, write
+from ._indexing import Pick, _store, scatter
 from ._place import on
 
 _UFUNC = _core.ufuncs()
@@ -193,7 +193,7 @@ def _merged(a, index):
     out = [empty(a.shape, dtype, device=a.device) for dtype, _, _ in pairs]
     for r, (_, one, other) in zip(out, pairs, strict=True):
         for places, v in zip(at, (one, other), strict=True):
-            write(Pick(r, [0], [places], 0, Pick.DISTINCT | Pick.TRUSTED), v)
+            scatter(r, places, v)
     return (*out, None)[:2]
 
 

@@ -336,3 +336,15 @@ def test_numbers_on_edges_and_beside_them(bins, span, dtype, dev):
         equal(td.histogram(t, bins, span, weights=td.asarray(one))[0], counts.astype("f8"), "weighed")
         equal(td.histogram(t, shown)[0], np.histogram(x, shown)[0], "given")
         equal(td.histogramdd([t], [bins], [span]), np.histogramdd([x], [bins], [span]), "boxes")
+
+
+def test_many_weights_in_few_bins(monkeypatch):
+    monkeypatch.setattr("treadle._counting.LONG", 4)
+    monkeypatch.setattr("treadle._counting.PIECES", 8)
+    w, y = S.normal(size=500), S.normal(size=500)
+    with td.device("null"), nothing_on_the_host():
+        for n in (1, 3, 40):
+            x = S.integers(0, n, 500)
+            equal(td.bincount(td.asarray(x), td.asarray(w), n + 2), np.bincount(x, w, n + 2), f"{n} bins")
+            ours = td.histogram(td.asarray(y), n, (-1, 1), weights=td.asarray(w + 1j))
+            equal(ours, np.histogram(y, n, (-1, 1), weights=w + 1j), f"{n} bins of complex weights")
