@@ -162,7 +162,9 @@ def tri(N, M=None, k=0, dtype=float):
 
 def _triangle(m, k, keep):
     m = asarray(m)
-    i, j = arange(m.shape[-2], device=m.device), arange(m.shape[-1], device=m.device)
+    if m.ndim == 0:
+        raise TypeError("tril, triu: an array of no axes has no triangle")
+    i, j = arange(m.shape[-2 if m.ndim > 1 else -1], device=m.device), arange(m.shape[-1], device=m.device)
     return where(keep(j[None, :] - i[:, None], k), m, asarray(0, m.dtype, device=m.device))
 
 

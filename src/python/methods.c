@@ -144,6 +144,9 @@ as_complex(PyObject *self, PyObject *unused)
     PyObject *n = only_element(self), *r;
 
     (void)unused;
+    if (!n && PyErr_ExceptionMatches(PyExc_ValueError))
+        PyErr_SetString(PyExc_TypeError,
+                        "only 0-dimensional arrays can be converted to Python scalars");
     r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
     Py_XDECREF(n);
     return r;
@@ -343,7 +346,7 @@ FORWARD("treadle", nonzero)
 FORWARD("treadle", trace)
 FORWARD("treadle", diagonal)
 FORWARD("treadle", ptp)
-FORWARD("treadle", conj)
+FORWARD("treadle._members", conj)
 FORWARD("treadle", cumsum)
 FORWARD("treadle", cumprod)
 FORWARD("treadle", argsort)

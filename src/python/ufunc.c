@@ -19,7 +19,36 @@ row_of(PyObject *self)
 /* keyword arguments of a call; unknown ones are refused by name */
 typedef struct options {
     PyObject *out, *where, *dtype;
+    char rule; /* of casting, as td_can_cast takes it; 0: only to the same dtype */
 } options;
+
+/* casting= of a call */
+static bool
+read_rule(PyObject *value, char *rule)
+{
+    static const struct {
+        const char *name;
+        char rule;
+    } rules[] = {
+        {"no", 0}, {"equiv", 0}, {"safe", 's'}, {"same_kind", 'k'}, {"unsafe", 'u'},
+    };
+
+    for (size_t i = 0; PyUnicode_Check(value) && i < sizeof rules / sizeof *rules; i++)
+        if (PyUnicode_CompareWithASCIIString(value, rules[i].name) == 0) {
+            *rule = rules[i].rule;
+            return true;
+        }
+    PyErr_Format(PyExc_ValueError,
+                 "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got %R)",
+                 value);
+    return false;
+}
+
+static bool
+may_cast(td_dtype from, td_dtype to, char rule)
+{
+    return from == to || (rule && td_can_cast(from, to, rule));
+}
 
 static bool
 read_options(const char *fn, PyObject *kw, options *o)
@@ -34,9 +63,11 @@ read_options(const char *fn, PyObject *kw, options *o)
             o->where = value;
         else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0)
             o->dtype = value;
-        else if (PyUnicode_CompareWithASCIIString(key, "casting") != 0 &&
-                 PyUnicode_CompareWithASCIIString(key, "order") != 0 &&
-                 PyUnicode_CompareWithASCIIString(key, "subok") != 0) {
+        else if (PyUnicode_CompareWithASCIIString(key, "casting") == 0) {
+            if (!read_rule(value, &o->rule))
+                return false;
+        } else if (PyUnicode_CompareWithASCIIString(key, "order") != 0 &&
+                   PyUnicode_CompareWithASCIIString(key, "subok") != 0) {
             PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", fn, key);
             return false;
         }
@@ -57,7 +88,7 @@ read_options(const char *fn, PyObject *kw, options *o)
 
 /* Operands in the dtype asked for; comparisons and select keep theirs where it is not meant. */
 static td_status
-cast_operands(py_args *g, td_op op, td_dtype dt)
+cast_operands(py_args *g, td_op op, td_dtype dt, char rule)
 {
     for (int i = op == OP_select; i < g->n; i++) {
         td_operand *x = &g->x[i];
@@ -65,6 +96,12 @@ cast_operands(py_args *g, td_op op, td_dtype dt)
 
         if (!x->array || td_array_dtype(x->array) == dt)
             continue;
+        if (td_optab[op].result == TD_RES_REAL && td_dtype_is_complex(td_array_dtype(x->array)))
+            continue; /* dt is the result's */
+        if (!may_cast(td_array_dtype(x->array), dt, rule))
+            return td_fail(TD_ERR_TYPE, "Cannot cast ufunc '%s' input %d from %s to %s",
+                           td_optab[op].name, i, td_dtype_name(td_array_dtype(x->array)),
+                           td_dtype_name(dt));
         TD_TRY(td_array_cast(x->array, dt, &cast));
         if (g->own[i].store)
             td_array_unref(&g->own[i]);
@@ -97,7 +134,7 @@ static PyObject *
 masked(PyObject *value, const options *o)
 {
     PyObject *args[3] = {o->where, value, o->out};
-    td_operand zero = {.scalar = {.dt = TD_I64}, .weak = 'i'};
+    td_operand zero = {.scalar = {.dt = TD_BOOL}, .weak = 'b'};
     py_ndarray *r;
     td_status st;
     py_args g;
@@ -116,14 +153,13 @@ masked(PyObject *value, const options *o)
 }
 
 static PyObject *
-store(PyObject *value, PyObject *out)
+store(PyObject *value, PyObject *out, char rule)
 {
     td_operand x = {.array = py_array_of(value)};
     td_status st;
 
-    if (!td_can_cast(td_array_dtype(x.array), td_array_dtype(py_array_of(out)), 'k')) {
-        PyErr_Format(PyExc_TypeError,
-                     "Cannot cast ufunc output from %s to %s with casting rule 'same_kind'",
+    if (!may_cast(td_array_dtype(x.array), td_array_dtype(py_array_of(out)), rule)) {
+        PyErr_Format(PyExc_TypeError, "Cannot cast ufunc output from %s to %s",
                      td_dtype_name(td_array_dtype(x.array)),
                      td_dtype_name(td_array_dtype(py_array_of(out))));
         return NULL;
@@ -132,12 +168,26 @@ store(PyObject *value, PyObject *out)
     return st ? py_raise(st) : Py_NewRef(out);
 }
 
+/* dtype=: operands become that; TD_SKIP: raised. */
+static td_status
+take_dtype(py_args *g, td_op op, const options *o, td_dtype *dt)
+{
+    if (!py_dtype(o->dtype, dt))
+        return TD_SKIP;
+    if (td_optab[op].result != TD_RES_BOOL)
+        return cast_operands(g, op, *dt, o->rule);
+    return *dt == TD_BOOL ? TD_OK
+                          : td_fail(TD_ERR_TYPE, "ufunc '%s' gives bool, not %s", td_optab[op].name,
+                                    td_dtype_name(*dt));
+}
+
 static PyObject *
 apply(td_op op, PyObject *const *args, const options *o)
 {
+    bool typed = o->dtype && o->dtype != Py_None;
     PyObject *r = NULL, *shown;
     td_status st = TD_OK;
-    td_dtype dt;
+    td_dtype dt = TD_BOOL;
     py_args g;
     int ours = py_args_fill(&g, op, args, td_optab[op].arity);
 
@@ -146,9 +196,9 @@ apply(td_op op, PyObject *const *args, const options *o)
     if (ours <= 0)
         return NULL;
     if (anchor(&g)) {
-        if (o->dtype && o->dtype != Py_None && td_optab[op].result == TD_RES_SAME)
-            st = py_dtype(o->dtype, &dt) ? cast_operands(&g, op, dt) : TD_SKIP;
-        if (!st && o->out && !o->where) {
+        if (typed)
+            st = take_dtype(&g, op, o, &dt);
+        if (!st && o->out && !o->where && o->rule == 'k' && !typed) {
             st = td_array_apply_into(op, g.x, g.n, py_array_of(o->out));
             r = st ? NULL : Py_NewRef(o->out);
         } else if (!st && (r = (PyObject *)py_new()))
@@ -157,13 +207,19 @@ apply(td_op op, PyObject *const *args, const options *o)
             py_raise(st);
     }
     py_args_free(&g);
-    if (!r || !o->where)
+    if (r && typed && r != o->out && td_array_dtype(py_array_of(r)) != dt) {
+        PyErr_Format(PyExc_TypeError,
+                     "No loop matching the specified signature and casting was found for ufunc %s",
+                     td_optab[op].name);
+        Py_CLEAR(r);
+    }
+    if (!r || (!o->where && (!o->out || r == o->out)))
         return r;
-    shown = masked(r, o);
+    shown = o->where ? masked(r, o) : Py_NewRef(r);
     Py_DECREF(r);
     if (!shown || !o->out)
         return shown;
-    r = store(shown, o->out);
+    r = store(shown, o->out, o->rule);
     Py_DECREF(shown);
     return r;
 }
@@ -175,7 +231,7 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
     int arity = td_optab[op].arity;
     Py_ssize_t n = PyTuple_Size(args);
     PyObject *x[TD_MAXARG + 1];
-    options o = {.out = n == arity + 1 ? PyTuple_GetItem(args, arity) : NULL};
+    options o = {.out = n == arity + 1 ? PyTuple_GetItem(args, arity) : NULL, .rule = 'k'};
 
     if (n != arity && n != arity + 1) {
         PyErr_Format(PyExc_TypeError, "%s() takes %d arguments and an optional out (%zd given)",
