@@ -50,7 +50,7 @@ LEFT_OUT = {
 NATIVE_HOMES = {"_core", "_sorting", "_counting", "_searching", "_indexing", "_writing", "_sets", "random", "fft"}
 NATIVE = {
     "": "where clip matmul dot float_power divmod",
-    "linalg": "cholesky det eigh eigvalsh inv matmul norm qr slogdet solve svd svdvals",
+    "linalg": "cholesky det eig eigh eigvals eigvalsh inv matmul norm qr slogdet solve svd svdvals",
 }
 HOST_OF = {  # of submodules, as HOST
     "linalg": {},

@@ -23,6 +23,7 @@ DECLINES = (
 _NUMPYS = {
     "fromfunction", "apply_along_axis", "apply_over_axes", "piecewise", "vectorize", "frompyfunc", "fromiter", "save",
     "savez", "savez_compressed", "load", "fuse", "result_type", "can_cast", "set_printoptions", "errstate",
+    "shares_memory", "may_share_memory", "require", "broadcast_arrays",
 }  # fmt: skip
 
 # Without axes the result of these is an array, of all others a scalar.
