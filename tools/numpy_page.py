@@ -80,8 +80,19 @@ def section(module):
     return "\n".join(lines) + "\n"
 
 
+def differences():
+    lines = ["## What is otherwise", "", "Results without axes are arrays, where NumPy gives scalars. Beside that:", ""]
+    lines += ["| | |", "| --- | --- |"]
+    lines += [f"| {joined(names.split())} | {text} |" for names, text in _names.DIFFERENT.items()]
+    lines += ["", "Parameters that are refused:", "", "| | | because |", "| --- | --- | --- |"]
+    for name, refused in _names.PARAMETERS.items():
+        shown = "ufuncs" if name == "ufunc" else f"`{name}`"
+        lines += [f"| {shown} | `{parameter}` | {why} |" for parameter, why in refused.items()]
+    return "\n".join(lines) + "\n"
+
+
 def page():
-    return "\n".join([HEAD, *(section(m) for m in TITLES)])
+    return "\n".join([HEAD, differences(), *(section(m) for m in TITLES)])
 
 
 def main(arguments):

@@ -165,14 +165,14 @@ def _ordered(x, name):
     return x
 
 
-def isposinf(x):
+def isposinf(x, out=None):
     """Is it +inf?"""
-    return _ordered(x, "isposinf") == float("inf")
+    return _into(out, _ordered(x, "isposinf") == float("inf"))
 
 
-def isneginf(x):
+def isneginf(x, out=None):
     """Is it -inf?"""
-    return _ordered(x, "isneginf") == float("-inf")
+    return _into(out, _ordered(x, "isneginf") == float("-inf"))
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):

@@ -47,7 +47,7 @@ def _matmul(a, b):
 
 
 def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
-           keepdims=False, signature=None):  # fmt: skip
+           keepdims=False):  # fmt: skip
     """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
     if out is None and dtype is None and axes is None and axis is None and not keepdims:
         return r if (r := _core._fused_product(a, b)) is not None else _matmul(*_pair(a, b))

@@ -30,6 +30,35 @@ def into(name, out, value, where=True, rule="same_kind"):
     return out
 
 
+def _parameters(nin, nout):
+    """The inspect.Signature of a ufunc's call, as NumPy's."""
+    from inspect import Parameter, Signature
+
+    names = ["x"] if nin == 1 else [f"x{k + 1}" for k in range(nin)]
+    kinds = {"out": Parameter.POSITIONAL_OR_KEYWORD}
+    defaults = {"out": None if nout == 1 else (None,) * nout, "where": True, "casting": "same_kind", "order": "K"}
+    defaults |= {"dtype": None, "subok": True}
+    given = [Parameter(n, Parameter.POSITIONAL_ONLY) for n in names]
+    return Signature(
+        given + [Parameter(k, kinds.get(k, Parameter.KEYWORD_ONLY), default=v) for k, v in defaults.items()]
+    )
+
+
+def fact(ufunc, what):
+    """What a ufunc of the core's does not know of itself."""
+    theirs = getattr(numpy, ufunc.__name__, None)
+    theirs = theirs if isinstance(theirs, numpy.ufunc) else None
+    if what == "signature":
+        return _parameters(ufunc.nin, ufunc.nout)
+    if what == "nargs":
+        return ufunc.nin + ufunc.nout
+    if what in ("types", "ntypes"):
+        every = theirs.types if theirs else [f"{c * ufunc.nin}->{c}" for c in "efd"]
+        ours = [t for t in every if set(t) <= set("?bBhHiIlLqQefdFD->")]
+        return ours if what == "types" else len(ours)
+    return theirs.identity if theirs and what == "identity" else None
+
+
 class Spelled:
     """A function of nin arrays that NumPy has as a ufunc. dtypes: what dtype= may say (None: anything that operands can
     be cast to; they are)."""
@@ -38,6 +67,8 @@ class Spelled:
         functools.update_wrapper(self, f)
         self._f, self._dtypes, self._typed = f, dtypes, nin if typed is None else typed
         self.nin, self.nout, self.nargs, self.signature, self.identity = nin, nout, nin + nout, None, None
+
+    __signature__ = property(lambda self: _parameters(self.nin, self.nout))
 
     def __repr__(self):
         return f"<ufunc '{self.__name__}'>"
@@ -127,7 +158,7 @@ def generalised(signature):
 
         @functools.wraps(f)
         def fn(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
-               keepdims=False, signature=None):  # fmt: skip
+               keepdims=False):  # fmt: skip
             given = _core._beside(name, x1, x2)
             if dtype is not None:
                 for a in given:
@@ -153,6 +184,7 @@ def generalised(signature):
             out = out[0] if isinstance(out, tuple) else out
             return r if out is None else _whole(name, out, r, casting)
 
+        del fn.__wrapped__  # its parameters are those above
         fn.signature, fn.nin, fn.nout, fn.nargs = signature, 2, 1, 3
         return fn
 

@@ -349,7 +349,8 @@ get_doc(PyObject *self, void *unused)
 
     (void)unused;
     return PyUnicode_FromFormat(
-        "%s(%s, /, out=None, *, where=True, dtype=None)\n\n%s, element by element.\n\n"
+        "%s(%s, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, "
+        "subok=True)\n\n%s, element by element.\n\n"
         "Operands are arrays, numbers or lists that broadcast together; the dtype follows "
         "NumPy's\npromotion.  Shapes that do not broadcast raise ValueError.",
         row->name, heads[row->arity], row->meaning);
@@ -374,6 +375,17 @@ get_meaning(PyObject *self, void *unused)
 {
     (void)unused;
     return PyUnicode_FromString(row_of(self)->meaning);
+}
+
+/* What no row says: treadle._spelled.fact(name of the ufunc, what). */
+static PyObject *
+get_fact(PyObject *self, void *what)
+{
+    PyObject *f = py_package("treadle._spelled", "fact");
+    PyObject *r = f ? PyObject_CallFunction(f, "Os", self, what) : NULL;
+
+    Py_XDECREF(f);
+    return r;
 }
 
 static PyObject *
@@ -429,6 +441,13 @@ py_ufunc_init(PyObject *m)
         {"__doc__", get_doc, NULL, NULL, NULL},
         {"nin", get_nin, NULL, "Number of operands.", NULL},
         {"nout", get_nout, NULL, "Number of results.", NULL},
+        {"nargs", get_fact, NULL, "Number of operands and results.", "nargs"},
+        {"types", get_fact, NULL, "Dtypes it has loops for, as 'dd->d', of those NumPy lists.",
+         "types"},
+        {"ntypes", get_fact, NULL, "How many these are.", "ntypes"},
+        {"identity", get_fact, NULL, "What leaves another operand as it is, or None.", "identity"},
+        {"signature", get_fact, NULL, "None: it works on single elements.", "core"},
+        {"__signature__", get_fact, NULL, NULL, "signature"},
         {"meaning", get_meaning, NULL, "The operation as a NumPy expression.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
