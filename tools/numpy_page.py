@@ -44,6 +44,7 @@ import treadle as td
 
 p, u = td.array([1.0, 3.0, 2.0]), td.array([1.0, 1.0])
 td.config.fallback = "allow"
+td.fallbacks(clear=True)
 quotient, rest = td.polydiv(p, u)  # x² + 3 x + 2 by x + 1
 assert quotient.get().tolist() == [1, 2] and rest.get().tolist() == [0]
 name, place, calls, nbytes = td.fallbacks()[0]

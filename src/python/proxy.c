@@ -507,10 +507,29 @@ getattro(PyObject *self, PyObject *name)
     return px_result(r, self);
 }
 
+/* Who asks for memory to write into gets an array's own: one on a GPU that nothing else is a view of stays on the host
+ * from now on. */
+static bool
+come_down(py_proxy *p)
+{
+    PyObject *host;
+
+    if (!py_is_array(p->held) || on_cpu(p->held) || p->owner ||
+        py_array_of(p->held)->store->refs != 1)
+        return true;
+    host = py_get(p->held);
+    if (!host)
+        return false;
+    Py_DECREF(p->held);
+    p->held = host;
+    return true;
+}
+
 static int
 getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
-    PyObject *host = px_host(self);
+    bool ready = !(flags & PyBUF_WRITABLE) || come_down((py_proxy *)self);
+    PyObject *host = ready ? px_host(self) : NULL;
     int r = host ? PyObject_GetBuffer(host, b, flags) : -1;
 
     if (!host)

@@ -1,7 +1,7 @@
 /* proxy.h - numpy.ndarray as unchanged programs see it.
  *
  * A proxy holds either an array of NumPy's (small work, and what only NumPy does) or one of treadle's (big work).
- * What is held never changes its kind while the proxy lives, so a view and what it is a view of share their memory.
+ * What is held does not change its kind while something else is a view of it: they share their memory.
  * An array of treadle's on the CPU shows its memory to small work by NumPy's view of it (`host`); while such a
  * view lives the memory is lent, and operations on it run when they are recorded.
  * Big means px.crossover elements and more.  A *face* is a function of NumPy's that takes proxies.

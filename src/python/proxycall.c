@@ -35,6 +35,27 @@ px_vectorcall(PyObject *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     return PyObject_Vectorcall(f, args, (size_t)nargs, kwnames);
 }
 
+PyObject *
+px_bare(PyObject *o)
+{
+    PyObject *real;
+
+    if (!px.ndarray)
+        return o;
+    if (px_is(o))
+        return ((py_proxy *)o)->held;
+    if (Py_IS_TYPE(o, px.face) || Py_IS_TYPE(o, px.uface))
+        return ((face *)o)->target;
+    real = PyModule_Check(o) ? PyDict_GetItemString(PyModule_GetDict(o), "_td_real") : NULL;
+    return real ? real : o;
+}
+
+PyObject *
+px_shown(PyObject *r)
+{
+    return r && px.ndarray && px_is_np(r) ? px_result(r, NULL) : r;
+}
+
 /* ---- arguments ---- */
 
 static bool
@@ -477,7 +498,21 @@ lifted(PyObject *module, PyObject *o)
     return px_lifted(o);
 }
 
+/* _proxy_call(f, args, kwargs, of): NumPy's f; an array that nobody else has is moved to treadle. */
+static PyObject *
+call_and_wrap(PyObject *module, PyObject *args)
+{
+    PyObject *f, *own, *kw, *of;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!O!O", &f, &PyTuple_Type, &own, &PyDict_Type, &kw, &of))
+        return NULL;
+    return px_result(PyObject_Call(f, own, kw), of);
+}
+
 static PyMethodDef functions[] = {
+    {"_proxy_call", call_and_wrap, METH_VARARGS,
+     "_proxy_call(f, args, kwargs, of): f's result as unchanged programs see it; of: what it may be a view of."},
     {"_proxy_plain", plain, METH_O,
      "_proxy_plain(o): o with NumPy's arrays for proxies, in lists and tuples too."},
     {"_proxy_lifted", lifted, METH_O,

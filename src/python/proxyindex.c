@@ -8,6 +8,12 @@
 /* ---- subscripts ---- */
 
 static bool
+is_sequence(PyObject *o)
+{
+    return PyList_Check(o) || PyTuple_Check(o);
+}
+
+static bool
 has_proxies(PyObject *key)
 {
     Py_ssize_t n = PyTuple_Size(key);
@@ -164,7 +170,7 @@ read_element(const td_array *a, PyObject *key)
 
 /* A small part of what has been evaluated or will be now is NumPy's view of the memory. */
 static PyObject *
-far_view(PyObject *self, PyObject *key)
+far_view(PyObject *self, PyObject *key, key_kind kind)
 {
     py_proxy *p = (py_proxy *)self;
     PyObject *k = plain_key(key, true), *r = k ? py_subscript(p->held, k) : NULL;
@@ -180,6 +186,8 @@ far_view(PyObject *self, PyObject *key)
         Py_DECREF(r);
         return host_item(self, key);
     }
+    if (kind == BASIC && py_is_array(r) && !py_array_of(r)->view.shape.ndim) /* a[0, ...]: a view */
+        return px_new(r, p->owner ? p->owner : self);
     return px_result(r, self);
 }
 
@@ -235,7 +243,7 @@ px_subscript(PyObject *self, PyObject *key)
     if (kind == FANCY)
         return far_pick(self, key);
     if (kind == BASIC)
-        return far_view(self, key);
+        return far_view(self, key, kind);
     if (on_cpu(p->held) && !p->host) {
         r = read_element(py_array_of(p->held), key);
         if (r || PyErr_Occurred())
@@ -243,7 +251,7 @@ px_subscript(PyObject *self, PyObject *key)
     }
     if (on_cpu(p->held))
         return host_item(self, key);
-    return far_view(self, key);
+    return far_view(self, key, kind);
 }
 
 static int
@@ -326,28 +334,40 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
 }
 
 static int
+ndim_of(PyObject *held)
+{
+    return py_is_array(held) ? py_array_of(held)->view.shape.ndim : ((np_array *)held)->ndim;
+}
+
+static bool
+is_number(PyObject *value)
+{
+    PyObject *held = px_held(value);
+
+    return !is_sequence(held) && ((!px_is_np(held) && !py_is_array(held)) || !ndim_of(held));
+}
+
+static int
 assign(PyObject *self, PyObject *key, PyObject *value)
 {
     py_proxy *p = (py_proxy *)self;
+    key_kind kind;
     int small;
 
     if (!px_take(self) || !px_take(key))
         return -1;
     if (!py_is_array(p->held) || !value)
         return host_assign(self, key, value);
+    kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
+    if (kind == ELEMENT && !is_number(value)) /* NumPy refuses, or takes the only element */
+        return host_assign(self, key, value);
     if (!on_cpu(p->held))
         return far_assign(self, key, value);
-    small = is_small(self, key, kind_of(key, py_array_of(p->held)->view.shape.ndim));
+    small = is_small(self, key, kind);
     return small < 0 ? -1 : small ? host_assign(self, key, value) : far_assign(self, key, value);
 }
 
 /* ---- the container protocol ---- */
-
-static int
-ndim_of(PyObject *held)
-{
-    return py_is_array(held) ? py_array_of(held)->view.shape.ndim : ((np_array *)held)->ndim;
-}
 
 static Py_ssize_t
 length(PyObject *self)
