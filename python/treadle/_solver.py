@@ -113,7 +113,7 @@ def solve(a, b):
     n = a.shape[-1]
     if a.ndim == 2:  # one factorisation, all right sides beside each other
         factors, sides = lu(columns(a)), columns(b)
-        lu_solve(factors, sides.reshape((-1, n)))
+        lu_solve(factors, sides.reshape((sides.size // max(n, 1), n)))
         return matrix_transpose(sides), factors[2]
     batch = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     factors = lu_for(columns(broadcast_to(a, (*batch, n, n))))

@@ -126,18 +126,9 @@ def _fit(a, sizes):
 
 
 def _c2c(a, axes, inverse):
-    """Along axes in any order, some of them maybe twice; nothing is scaled."""
-    rest = list(axes)
-    while rest:
-        now = []
-        for k in reversed(rest):
-            if k not in now and len(now) < _RANK:
-                now.append(k)
-        for k in now:
-            rest.reverse()
-            rest.remove(k)
-            rest.reverse()
-        a = _execute(a, a.shape, a.dtype, _C2C, inverse, sorted(now))
+    """Along distinct axes in any order; nothing is scaled."""
+    for k in range(0, len(axes), _RANK):
+        a = _execute(a, a.shape, a.dtype, _C2C, inverse, sorted(axes[k : k + _RANK]))
     return a
 
 
@@ -268,10 +259,23 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
 # ---- several axes ----
 
 
+def _in_turn(f, a, axes, s, norm):
+    """Axis after axis from the last on: where one is named twice."""
+    for k, n in zip(reversed(axes), reversed(s), strict=True):
+        a = f(a, n, k, norm)
+    return a
+
+
+def _twice(axes):
+    return len({*axes}) < len(axes)
+
+
 @_library
 def fftn(a, s=None, axes=None, norm=None, out=None):
     """The transform along axes (None: all, or with s the last ones), of s[i] elements along each; -1: all there are."""
     axes, s = _axes(a, s, axes)
+    if _twice(axes):
+        return _into(out, _in_turn(fft, a, axes, s, norm))
     factor = _scale(prod(s), norm, False)
     return _into(out, _scaled(_c2c(_fit(_complex(a), dict(zip(axes, s, strict=True))), axes, False), factor))
 
@@ -280,6 +284,8 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
 def ifftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of fftn."""
     axes, s = _axes(a, s, axes)
+    if _twice(axes):
+        return _into(out, _in_turn(ifft, a, axes, s, norm))
     factor = _scale(prod(s), norm, True)
     return _into(out, _scaled(_c2c(_fit(_complex(a), dict(zip(axes, s, strict=True))), axes, True), factor))
 
@@ -289,25 +295,25 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     """The transform of real numbers along axes, of which the last is halved as in rfft."""
     a = _real(a)
     axes, s = _axes(a, s, axes)
-    if not axes:
-        raise ValueError("at least 1 axis must be transformed")
+    if _twice(axes):
+        return _into(out, _in_turn(fft, rfft(a, s[-1], axes[-1], norm), axes[:-1], s[:-1], norm))
     factor = _scale(prod(s), norm, False)
-    a = _fit(a, dict(zip(axes, s, strict=True)))
-    again = [k for i, k in enumerate(axes[:-1]) if k in axes[i + 1 :]]  # axes that are named twice
-    once = [k for i, k in enumerate(axes[:-1]) if k not in axes[i + 1 :]]
-    return _into(out, _scaled(_c2c(_r2c(a, [*once, axes[-1]]), again, False), factor))
+    return _into(out, _scaled(_r2c(_fit(a, dict(zip(axes, s, strict=True))), axes), factor))
 
 
 @_library
 def irfftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of rfftn."""
-    z = _complex(a)
     axes, s = _axes(a, s, axes, halved=True)
-    if not axes:
-        raise ValueError("at least 1 axis must be transformed")
+    if _twice(axes):
+        for n, k in zip(s[:-1], axes[:-1], strict=True):
+            a = ifft(a, n, k, norm)
+        return irfft(a, s[-1], axes[-1], norm, out)
+    z = _complex(a)
     factor = _scale(prod(s), norm, True)
     z = _fit(z, {**dict(zip(axes[:-1], s[:-1], strict=True)), axes[-1]: s[-1] // 2 + 1})
-    return _into(out, _narrow(z if axes[1:] else a, _scaled(_c2r(_c2c(z, axes[:-1], True), axes[-1], s[-1]), factor)))
+    r = _scaled(_c2r(_c2c(z, axes[:-1], True), axes[-1], s[-1]), factor)
+    return _into(out, _narrow(z if axes[1:] else a, r))
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):

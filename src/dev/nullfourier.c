@@ -19,6 +19,7 @@ typedef struct plan {
     long long n[RANK], batch;
     side in, out;
     void *work;
+    cu_stream stream;
 } plan;
 
 static plan plans[PLANS]; /* under the device's lock for plans; there is one null device */
@@ -81,6 +82,7 @@ make(int handle, int rank, long long *n, long long *in_embed, long long in_strid
 static int
 set_stream(int handle, void *stream)
 {
+    plans[handle].stream = stream;
     return plans[handle].used ? td_null_stream_ok(stream) : INVALID_PLAN;
 }
 
@@ -213,18 +215,17 @@ one(const plan *p, const void *in, void *out, long long b, int sign, double comp
     } while (next(p, at));
 }
 
+/* arg: plan, in, out, direction. */
 static int
-exec(int handle, void *in, void *out, int direction)
+transform_batch(const uint64_t *arg)
 {
-    const plan *p = &plans[handle];
+    const plan *p = &plans[arg[0]];
+    void *in = (void *)(uintptr_t)arg[1], *out = (void *)(uintptr_t)arg[2];
     long long total = 1, longest = 1;
-    size_t align = p->type & CUFFT_WIDE ? 16 : 8;
     double complex *x;
 
-    if (!p->made || !p->work || (uintptr_t)in % align || (uintptr_t)out % align ||
-        !td_null_extent((uintptr_t)in) || !td_null_extent((uintptr_t)out))
+    if (!td_null_extent((uintptr_t)in) || !td_null_extent((uintptr_t)out))
         return INVALID_VALUE;
-    (void)td_null_finish_all();
     for (int i = 0; i < p->rank; i++) {
         total *= p->n[i];
         longest = p->n[i] > longest ? p->n[i] : longest;
@@ -233,11 +234,27 @@ exec(int handle, void *in, void *out, int direction)
     if (!x)
         return ALLOC_FAILED;
     for (long long b = 0; b < p->batch; b++)
-        one(p, in, out, b, direction, x, x + total);
+        one(p, in, out, b, (int)(int64_t)arg[3], x, x + total);
     if ((p->type & ~CUFFT_WIDE) == CUFFT_C2R) /* as cuFFT may */
-        memset(in, 0xff, align);
+        memset(in, 0xff, p->type & CUFFT_WIDE ? 16 : 8);
     free(x);
     return 0;
+}
+
+static int
+exec(int handle, void *in, void *out, int direction)
+{
+    const plan *p = &plans[handle];
+    size_t align = p->type & CUFFT_WIDE ? 16 : 8;
+    null_work w = {.kind = NULL_CALL, .call = transform_batch};
+
+    if (!p->made || !p->work || (uintptr_t)in % align || (uintptr_t)out % align)
+        return INVALID_VALUE;
+    w.arg[0] = (uint64_t)handle;
+    w.arg[1] = (uintptr_t)in;
+    w.arg[2] = (uintptr_t)out;
+    w.arg[3] = (uint64_t)(int64_t)direction;
+    return td_null_submit(p->stream, w);
 }
 
 const td_fourierlib td_null_fourier = {create, destroy,  automatic, make,
