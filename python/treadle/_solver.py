@@ -45,10 +45,12 @@ def columns(a):
 
 
 def _run(row, flags, sizes, batch, *arrays):
-    if not _core._solver(row, flags, *sizes, batch, arrays):
+    disturbed = _core._solver(row, flags, *sizes, batch, arrays)
+    if disturbed is None:
         raise NotImplementedError(f"{arrays[0].device.name} has no {row}")
     if arrays[0].size == 0 and arrays[-1].dtype == "int32":
         arrays[-1][...] = 0  # nothing was run that could have failed
+    return disturbed
 
 
 def _info(batch, device):
@@ -206,7 +208,8 @@ def svd(a, vectors=True, full=True, row=None):
     """(U, S, V's adjoint, info), or without vectors (None, S, None, info).
 
     The library wants at least as many rows as columns; of a wide matrix it gets the transpose, which is how the
-    matrix lies in memory.
+    matrix lies in memory. Where the polar decomposition had to add something to a nearly singular matrix, the QR
+    method takes its place.
     """
     *batch, m, n = a.shape
     wide = m < n
@@ -221,7 +224,9 @@ def svd(a, vectors=True, full=True, row=None):
     room = vectors or row == "gesvdj_batched"
     u = empty((*batch, count if room else 0, m), a.dtype, device=a.device)
     v = empty((*batch, n if room else 0, n), a.dtype, device=a.device)
-    _run(row, job, (m, n, 0), prod(batch), c, s, u, v, info)
+    disturbed = _run(row, job, (m, n, 0), prod(batch), c, s, u, v, info)
+    if disturbed and disturbed > numpy.finfo(s.dtype).eps * float(s.max()):
+        return svd(a, vectors, full, "gesvd")
     if not vectors:
         return None, s, None, info
     if not full and count > n:

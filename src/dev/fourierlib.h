@@ -9,8 +9,8 @@
     FN(destroy, cufftDestroy, (int plan))                                                          \
     FN(automatic, cufftSetAutoAllocation, (int plan, int on))                                      \
     FN(make, cufftMakePlanMany64,                                                                  \
-       (int plan, int rank, long long *n, long long *in_embed, long long in_stride,                \
-        long long in_dist, long long *out_embed, long long out_stride, long long out_dist,         \
+       (int plan, int rank, const long long *n, const long long *in_embed, long long in_stride,                \
+        long long in_dist, const long long *out_embed, long long out_stride, long long out_dist,         \
         int type, long long batch, size_t *work))                                                  \
     FN(set_stream, cufftSetStream, (int plan, void *stream))                                       \
     FN(set_work, cufftSetWorkArea, (int plan, void *work))                                         \

@@ -52,9 +52,9 @@ automatic(int handle, int on)
 }
 
 static int
-make(int handle, int rank, long long *n, long long *in_embed, long long in_stride,
-     long long in_dist, long long *out_embed, long long out_stride, long long out_dist, int type,
-     long long batch, size_t *work)
+make(int handle, int rank, const long long *n, const long long *in_embed, long long in_stride,
+     long long in_dist, const long long *out_embed, long long out_stride, long long out_dist,
+     int type, long long batch, size_t *work)
 {
     plan *p = &plans[handle];
 
@@ -202,15 +202,16 @@ one(const plan *p, const void *in, void *out, long long b, int sign, double comp
     bool wide = p->type & CUFFT_WIDE;
 
     do
-        x[total++] = type == CUFFT_C2R
-                         ? read_half(p, in, wide, at, b * p->in.dist)
-                         : read_at(in, wide, type == CUFFT_R2C, b * p->in.dist + place(p, &p->in, at));
+        x[total++] = type == CUFFT_C2R ? read_half(p, in, wide, at, b * p->in.dist)
+                                       : read_at(in, wide, type == CUFFT_R2C,
+                                                 b * p->in.dist + place(p, &p->in, at));
     while (next(p, at));
     transform_all(p, x, total, sign, row);
     total = 0;
     do {
         if (type != CUFFT_R2C || at[p->rank - 1] <= last / 2)
-            write_at(out, wide, type == CUFFT_C2R, b * p->out.dist + place(p, &p->out, at), x[total]);
+            write_at(out, wide, type == CUFFT_C2R, b * p->out.dist + place(p, &p->out, at),
+                     x[total]);
         total++;
     } while (next(p, at));
 }
@@ -257,5 +258,5 @@ exec(int handle, void *in, void *out, int direction)
     return td_null_submit(p->stream, w);
 }
 
-const td_fourierlib td_null_fourier = {create, destroy,  automatic, make,
+const td_fourierlib td_null_fourier = {create,     destroy,  automatic, make,
                                        set_stream, set_work, exec,      version};
