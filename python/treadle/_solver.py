@@ -13,7 +13,8 @@ from numpy.linalg import LinAlgError
 
 from . import _core, _products
 from ._core import arange, empty
-from ._create import eye
+from ._create import eye, tril, triu
+from ._math import where
 from ._shape import broadcast_to, matrix_transpose
 
 _UFUNC = _core.ufuncs()
@@ -176,7 +177,10 @@ def reflectors(a):
     c = columns(a)
     *batch, n, m = c.shape
     tau = empty((*batch, min(m, n)), a.dtype, device=a.device)
-    _run("geqrf", "", (m, n, 0), prod(batch), c, tau, _info(batch, a.device))
+    if _many(max(m, n), batch):
+        _run("geqrf_batched", "", (m, n, 0), prod(batch), c, tau)
+    else:
+        _run("geqrf", "", (m, n, 0), prod(batch), c, tau, _info(batch, a.device))
     return c, tau
 
 
@@ -184,6 +188,8 @@ def orthogonal(c, tau, count):
     """The first count columns of Q; c, reflectors' column array, may be used up."""
     *batch, n, m = c.shape
     k = tau.shape[-1]
+    if _many(max(m, n), batch):
+        return _orthogonal_many(matrix_transpose(c)[..., :, :k], tau, count)
     if count < n:
         q = c[..., :count, :].copy()
     elif count == n:
@@ -193,6 +199,22 @@ def orthogonal(c, tau, count):
         q[..., :n, :] = c
     _run("orgqr", "", (m, count, k), prod(batch), q, tau, _info(batch, c.device))
     return matrix_transpose(q)
+
+
+def _orthogonal_many(v, tau, count):
+    """The product of many small matrices' reflectors, I - V T V^H: the library would make one Q after the other.
+
+    The inverse of T is the upper triangle of V^H V with 1 / tau on its diagonal; where tau is 0 the reflector is none.
+    """
+    *_, m, k = v.shape
+    some = tau != 0
+    unit = eye(m, k, dtype=v.dtype, device=v.device)
+    v = (tril(v, -1) + unit) * some[..., None, :]
+    vh = matrix_transpose(_conj(v))
+    weight = where(some, 1 / where(some, tau, 1), 1)
+    t = triu(_products.matmul(vh, v), 1) + eye(k, dtype=v.dtype, device=v.device) * weight[..., None, :]
+    first = eye(m, count, dtype=v.dtype, device=v.device)
+    return first - _products.matmul(v, triangular(t, vh[..., :, :count], lower=False))
 
 
 # ---- singular values ----
@@ -267,7 +289,6 @@ def eig(a, vectors=True):
 def _pairs(w, v):
     """The vectors of a real matrix: of a pair of values, the first with a positive imaginary part, the library stores
     the real parts and then the imaginary parts."""
-    from ._math import where
     from ._shape import roll
 
     first, second = (w.imag > 0)[..., None], (w.imag < 0)[..., None]

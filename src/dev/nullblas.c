@@ -77,6 +77,27 @@ getri_batched(int type, int n, void **a, int lda, const int *pivot, void **c, in
 }
 
 static int
+geqrf_batched(int type, int m, int n, void **a, int lda, void **tau, int *host_info, int batch)
+{
+    int64_t count = (int64_t)m * n, least = m < n ? m : n;
+
+    if (lda != m || !td_null_holds_words(a, (size_t)batch * sizeof *a) ||
+        !td_null_holds_words(tau, (size_t)batch * sizeof *tau))
+        return INVALID_VALUE;
+    (void)td_null_finish_all();
+    for (int b = 0; b < batch; b++) {
+        null_number *x = td_null_take(type, a[b], count, least);
+
+        td_null_qr(x, m, n, x + count);
+        td_null_put_all(type, a[b], x, count);
+        td_null_put_all(type, tau[b], x + count, least);
+        free(x);
+    }
+    *host_info = 0;
+    return 0;
+}
+
+static int
 triangle(int type, int uplo, int trans, int diag, int m, int n, const void *a, void *b)
 {
     null_number *x, *y;
@@ -169,6 +190,12 @@ trsm_batched(int type, int side, int uplo, int trans, int diag, int m, int n, co
         UNUSED(h);                                                                                 \
         return getri_batched(types[t], n, a, lda, pivot, c, ldc, info, batch);                     \
     }                                                                                              \
+    static int geqrf_batched_##t(void *h, int m, int n, void **a, int lda, void **tau,             \
+                                 int *host_info, int batch)                                        \
+    {                                                                                              \
+        UNUSED(h);                                                                                 \
+        return geqrf_batched(types[t], m, n, a, lda, tau, host_info, batch);                       \
+    }                                                                                              \
     static int trsm_##t(void *h, int side, int uplo, int trans, int diag, int m, int n,            \
                         const void *alpha, const void *a, int lda, void *b, int ldb)               \
     {                                                                                              \
@@ -223,6 +250,7 @@ const td_solverlib td_null_solver = {
     .getrf_batched = FOUR(getrf_batched),
     .getrs_batched = FOUR(getrs_batched),
     .getri_batched = FOUR(getri_batched),
+    .geqrf_batched = FOUR(geqrf_batched),
     .trsm = FOUR(trsm),
     .trsm_batched = FOUR(trsm_batched),
 };

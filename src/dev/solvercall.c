@@ -257,6 +257,15 @@ call_getri_batched(td_solvercall *c)
                                        c->addresses[2], c->ldn, AT(3), c->batch);
 }
 
+static int
+call_geqrf_batched(td_solvercall *c)
+{
+    int info = 0;
+
+    return c->lib->geqrf_batched[c->t](c->blas, c->m, c->n, c->addresses[0], c->ldm,
+                                       c->addresses[1], &info, c->batch);
+}
+
 /* 1 in each dtype: a complex number's real part comes first. */
 static const void *
 one(const td_solvercall *c)
@@ -305,6 +314,7 @@ const td_solverfn td_solver_functions[TD_SOLVER_OPS] = {
     [TD_SOLVE_getrf_batched] = {NULL, call_getrf_batched, true},
     [TD_SOLVE_getrs_batched] = {NULL, call_getrs_batched, true},
     [TD_SOLVE_getri_batched] = {NULL, call_getri_batched, true},
+    [TD_SOLVE_geqrf_batched] = {NULL, call_geqrf_batched, true},
     [TD_SOLVE_trsm] = {NULL, call_trsm, true},
     [TD_SOLVE_trsm_batched] = {NULL, call_trsm_batched, true},
 };
