@@ -77,11 +77,11 @@ def _result_of(name, a, given):
         sizes = [_count((2 * (there - 1) if inverse_real else there) if n is None else n)]
     else:
         axes, sizes = _axes(a, given.get("s"), given.get("axes"), inverse_real)
-    shape = list(a.shape)
-    for k, n in zip(axes, sizes, strict=True):
-        shape[k] = n
+    shape, order = list(a.shape), list(zip(axes, sizes, strict=True))
     if name in ("rfft", "ihfft", "rfftn"):
-        shape[axes[-1]] = sizes[-1] // 2 + 1
+        order[-1] = axes[-1], sizes[-1] // 2 + 1
+    for k, n in order if name == "irfftn" else reversed(order):  # as NumPy goes, of an axis that is named twice
+        shape[k] = n
     single = a.dtype.itemsize == (8 if a.dtype.kind == "c" else 4)
     real = "float32" if single else "float64"
     return axes, shape, real if inverse_real else "complex64" if single else "complex128"
