@@ -242,17 +242,17 @@ SHORT = {"cpu": 1024, "cuda": 256, "null": 1 << 20}  # elements of the shorter v
 
 
 def _by_transforms(a, v, mode):
-    """The convolution of floats by Fourier transforms, in double precision; None: direct sums, as one long enough, finite
-    product alone is worth it."""
+    """The convolution of floats by Fourier transforms, in double precision, where they are long enough and finite; else
+    None."""
     n, m = a.shape[0], v.shape[0]
     long = m >= SHORT[a.device.kind] and n * m >= 1 << 22
-    if not long or a.dtype.kind not in "fc" or not bool((_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all())):
+    if not long or a.dtype.kind not in "fc" or not bool(_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all()):
         return None
-    from . import fft
+    from . import fft as transforms
 
     wide = "complex128" if a.dtype.kind == "c" else "float64"
     size, kind = 1 << (n + m - 2).bit_length(), "" if wide == "complex128" else "r"
-    forward, back = getattr(fft, kind + "fft"), getattr(fft, f"i{kind}fft")
+    forward, back = getattr(transforms, kind + "fft"), getattr(transforms, f"i{kind}fft")
     product = back(forward(a.astype(wide), size) * forward(v.astype(wide), size), size)
     first, count = _part(mode, n, m)
     return product[first : first + count].astype(a.dtype)
@@ -272,8 +272,8 @@ def _products(name, a, v, mode):
 
 
 def convolve(a, v, mode="full"):
-    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum; of long vectors of
-    floats by Fourier transforms. mode: "full", "same" (as long as the longer one) or "valid" (where both overlap whole).
+    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum; of long vectors
+    of floats by Fourier transforms. mode: "full", "same" (as long as the longer one) or "valid" (whole overlaps).
     """
     a, v, mode = _sliding("convolve", a, v, mode)
     if v.shape[0] > a.shape[0]:

@@ -6,6 +6,7 @@ it is one. ``treadle.config.fallback`` says what a fallback does: "warn" (Perfor
 program), "allow", or "error" (NotImplementedError). ``treadle.fallbacks()`` lists them.
 """
 
+import collections
 import warnings
 
 from . import _core
@@ -68,10 +69,22 @@ class _Trip:
         import numpy
 
         if isinstance(x, (numpy.ndarray, numpy.generic)):
-            return _core.asarray(x, device=self.device) if x.dtype.kind in "biufc" and x.dtype.itemsize <= 16 else x
+            return _core.asarray(x, device=self.device) if x.dtype.char in _DTYPES else x
         if isinstance(x, tuple) and hasattr(x, "_fields"):
-            return type(x)(*map(self.up, x))
+            return _named(x, self.up)
         return type(x)(map(self.up, x)) if type(x) in (tuple, list) else x
+
+
+def _named(x, of):
+    """The named tuple x with of(each): of its class, or, where that asks for more than its fields (SciPy's results), a
+    plain one that has the other attributes too.
+    """
+    if type(x).__mro__[1] is tuple:
+        return type(x)(*map(of, x))
+    base = collections.namedtuple(type(x).__name__, x._fields)
+    r = type(base.__name__, (base,), {})(*map(of, x))
+    r.__dict__.update((k, of(v)) for k, v in vars(x).items() if not k.startswith("_"))
+    return r
 
 
 def fallback(name, f, args, kwargs, why=None):

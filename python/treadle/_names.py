@@ -57,7 +57,7 @@ HOST_OF = {  # of submodules, as HOST
 }
 NUMPY_OF = {
     "linalg": "LinAlgError",
-    "random": "BitGenerator MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence",
+    "random": "MT19937 PCG64 PCG64DXSM SFC64 SeedSequence",
     "polynomial": "polyutils set_default_printstyle",
 }
 LEFT_OUT_OF = {
@@ -66,11 +66,9 @@ LEFT_OUT_OF = {
     "random": {
         "a tool for testing NumPy itself": "test",
         "compiled modules of NumPy's, not functions": "mtrand bit_generator",
-        "numbers are drawn by counter (Philox), without a generator's object": "get_bit_generator set_bit_generator",
     },
-    "random.Generator": {"numbers are drawn by counter (Philox), without a generator's object": "bit_generator"},
     "polynomial": {"a tool for testing NumPy itself": "test"},
-    "ndarray": {"arrays here have no subclasses": "__array_finalize__ __array_wrap__"},
+    "ndarray": {"arrays here have no subclasses": "__array_finalize__"},
 }
 
 

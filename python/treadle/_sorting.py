@@ -105,8 +105,8 @@ def _rows(a, values, index):
 
 
 def _library(name, a, *args, by=None, **kw):
-    """NumPy's function of that name, or by, made of it; on a device a fallback, with the reason why its library does not sort, unless a has
-    no elements."""
+    """NumPy's function of that name (by: another one); on a device a fallback, with the reason why nothing sorts there,
+    unless there are no elements."""
     if a.size == 0 and a.device.kind != "cpu":
         r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
         return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)

@@ -334,6 +334,7 @@ forward(const char *module, const char *name, PyObject *self, PyObject *const *a
     }
 FORWARD("treadle._interop", array_ufunc)
 FORWARD("treadle._interop", array_function)
+FORWARD("treadle._interop", array_wrap)
 FORWARD("treadle", dot)
 FORWARD("treadle", round)
 FORWARD("treadle", clip)
@@ -361,6 +362,7 @@ PyMethodDef py_interop_methods[] = {
     {"__array__", PY_FAST(array_protocol), FAST_KW, "__array__(dtype=None, copy=None)"},
     {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
     {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
+    {"__array_wrap__", PY_FAST(forward_array_wrap), FAST_KW, NULL},
     {"dot", PY_FAST(forward_dot), FAST_KW, "dot(b): as treadle.dot."},
     {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
     {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},

@@ -99,12 +99,71 @@ host_view(py_proxy *p)
     return p->host;
 }
 
+bool
+px_take(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    PyObject *taken;
+
+    if (!px_is_chosen(o))
+        return true;
+    taken = py_chosen_taken(p->held);
+    if (!taken)
+        return false;
+    Py_DECREF(p->held);
+    p->held = taken;
+    return true;
+}
+
+PyObject *
+px_on_chosen(PyObject *(*f)(const void *how, PyObject *const *whole), const void *how,
+             PyObject *const *o, int n)
+{
+    PyObject *held[3] = {NULL}, *whole[3], *like, *r = NULL;
+    int ok;
+
+    for (int i = 0; i < n; i++)
+        held[i] = px_is(o[i]) ? ((py_proxy *)o[i])->held : o[i];
+    ok = py_chosen_whole(held, n, whole, &like);
+    if (ok > 0) {
+        r = f(how, whole);
+        for (int i = 0; i < n; i++)
+            Py_DECREF(whole[i]);
+        if (r == Py_NotImplemented)
+            Py_CLEAR(r);
+        if (r && py_is_array(r))
+            return px_new(py_chosen_like(like, r), NULL);
+        Py_XDECREF(r);
+        if (PyErr_Occurred() && !px_declined())
+            return NULL;
+    }
+    for (int i = 0; i < n && ok >= 0; i++)
+        if (!px_take(o[i]))
+            return NULL;
+    return NULL;
+}
+
+PyObject *
+px_reduce_chosen(PyObject *o, const char *name)
+{
+    PyObject *r = py_chosen_reduce(px_held(o), name);
+
+    if (r == Py_None) {
+        Py_DECREF(r);
+        (void)px_take(o);
+        return NULL;
+    }
+    return px_result(r, NULL);
+}
+
 PyObject *
 px_operand(PyObject *o)
 {
     py_proxy *p = (py_proxy *)o;
     const td_array *a;
 
+    if (!px_take(o))
+        return NULL;
     if (!px_is(o) || !py_is_array(p->held))
         return px_is(o) ? p->held : o;
     a = py_array_of(p->held);
@@ -122,6 +181,8 @@ px_host(PyObject *o)
         return on_cpu(o) ? py_host_view(py_array_of(o), true) : py_get(o);
     if (!px_is(o))
         return Py_NewRef(o);
+    if (!px_take(o))
+        return NULL;
     if (!py_is_array(p->held))
         return Py_NewRef(p->held);
     return on_cpu(p->held) ? Py_XNewRef(host_view(p)) : py_get(p->held);
@@ -446,10 +507,29 @@ getattro(PyObject *self, PyObject *name)
     return px_result(r, self);
 }
 
+/* Who asks for memory to write into gets an array's own: one on a GPU that nothing else is a view of stays on the host
+ * from now on. */
+static bool
+come_down(py_proxy *p)
+{
+    PyObject *host;
+
+    if (!py_is_array(p->held) || on_cpu(p->held) || p->owner ||
+        py_array_of(p->held)->store->refs != 1)
+        return true;
+    host = py_get(p->held);
+    if (!host)
+        return false;
+    Py_DECREF(p->held);
+    p->held = host;
+    return true;
+}
+
 static int
 getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
-    PyObject *host = px_host(self);
+    bool ready = !(flags & PyBUF_WRITABLE) || come_down((py_proxy *)self);
+    PyObject *host = ready ? px_host(self) : NULL;
     int r = host ? PyObject_GetBuffer(host, b, flags) : -1;
 
     if (!host)
@@ -575,7 +655,8 @@ setup(PyObject *module, PyObject *args)
     PyObject *np = py_numpy(), *far, *ufuncs;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!", &far, &PyDict_Type, &ufuncs) || !np || !layout_holds(np) || !numpy_types(np))
+    if (!PyArg_ParseTuple(args, "OO!", &far, &PyDict_Type, &ufuncs) || !np || !layout_holds(np) ||
+        !numpy_types(np))
         return NULL;
     exchange(&px.far, far);
     exchange(&px.ufuncs, ufuncs);
@@ -615,7 +696,7 @@ static PyObject *
 held(PyObject *module, PyObject *o)
 {
     (void)module;
-    return Py_NewRef(px_held(o));
+    return px_take(o) ? Py_NewRef(px_held(o)) : NULL;
 }
 
 static PyObject *
@@ -636,9 +717,11 @@ settle(PyObject *module, PyObject *o)
 static PyObject *
 lift(PyObject *module, PyObject *o)
 {
-    PyObject *operand = px_held(o);
+    PyObject *operand = px_take(o) ? px_held(o) : NULL;
 
     (void)module;
+    if (!operand)
+        return NULL;
     return px_may_lift(operand) ? px_lift(operand) : Py_NewRef(operand);
 }
 

@@ -1,7 +1,7 @@
 /* proxy.h - numpy.ndarray as unchanged programs see it.
  *
  * A proxy holds either an array of NumPy's (small work, and what only NumPy does) or one of treadle's (big work).
- * What is held never changes its kind while the proxy lives, so a view and what it is a view of share their memory.
+ * What is held does not change its kind while something else is a view of it: they share their memory.
  * An array of treadle's on the CPU shows its memory to small work by NumPy's view of it (`host`); while such a
  * view lives the memory is lent, and operations on it run when they are recorded.
  * Big means px.crossover elements and more.  A *face* is a function of NumPy's that takes proxies.
@@ -9,11 +9,11 @@
  */
 #ifndef TD_PYTHON_PROXY_H
 #define TD_PYTHON_PROXY_H
-#include "python/py.h"
+#include "python/chosen.h"
 
 typedef struct py_proxy {
     PyObject_HEAD
-    PyObject *held;  /* numpy.ndarray or treadle.ndarray */
+    PyObject *held;  /* numpy.ndarray or treadle.ndarray; or a chosen (chosen.h) until its elements are needed */
     PyObject *host;  /* NumPy's view of the memory of an array of treadle's on the CPU; or NULL */
     PyObject *owner; /* the proxy that this one is a view of; or NULL */
     PyObject *weak;
@@ -82,6 +82,7 @@ PyObject *px_scalar(PyObject *td);                      /* the element of a trea
 /* What an operation on o works with, borrowed until px_settle(o): the held array; for small evaluated arrays on the
  * CPU NumPy's view. */
 PyObject *px_operand(PyObject *o);
+bool      px_take(PyObject *o);                         /* takes out the elements of a chosen; other objects stay; false: raised */
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
 PyObject *px_lift(PyObject *o);                         /* an array of NumPy's as treadle's; other objects as they are */
 void      px_settle(PyObject *o);                       /* a big operation follows: gives up the host's view if nobody uses it */
@@ -89,6 +90,16 @@ bool      px_may_lift(PyObject *o);                     /* is o (unwrapped) an o
 bool      px_declined(void);                            /* has treadle raised what NumPy should decide about?  Then it is cleared */
 bool      px_note(const char *name, PyObject *o);       /* counts a fallback */
 bool      px_back(PyObject *o, PyObject *host);         /* host, a copy of o's on a GPU, has been written: o takes it */
+
+/* An operation that takes elements one by one, on operands of which some are chosen: f of whole arrays, its result chosen in
+ * turn.  NULL without an exception: they have several masks, and their elements have been taken out. */
+PyObject *px_on_chosen(PyObject *(*f)(const void *how, PyObject *const *whole), const void *how, PyObject *const *o, int n);
+PyObject *px_reduce_chosen(PyObject *o, const char *name); /* NumPy's scalar; NULL without an exception: the elements have been taken out */
+static inline bool
+px_is_chosen(PyObject *o)
+{
+    return px_is(o) && py_is_chosen(((py_proxy *)o)->held);
+}
 
 /* ---- proxynumber.c, proxyindex.c, proxymethods.c: parts of the type ---- */
 extern const PyType_Slot px_number_slots[], px_index_slots[];

@@ -184,6 +184,10 @@ td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s
 bool      py_current_init(PyObject *module);    /* behind py_stream_init */
 bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
 bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
+/* What stands behind an object of an unchanged program: the array that a proxy holds, NumPy's function or module for
+ * a face; other objects as they are.  Borrowed. */
+PyObject *px_bare(PyObject *o);
+PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_solver_functions[];       /* solver.c */

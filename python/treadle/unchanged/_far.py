@@ -23,7 +23,7 @@ DECLINES = (
 _NUMPYS = {
     "fromfunction", "apply_along_axis", "apply_over_axes", "piecewise", "vectorize", "frompyfunc", "fromiter", "save",
     "savez", "savez_compressed", "load", "fuse", "result_type", "can_cast", "set_printoptions", "errstate",
-    "shares_memory", "may_share_memory", "require", "broadcast_arrays",
+    "require", "broadcast_arrays",
 }  # fmt: skip
 
 # Without axes the result of these is an array, of all others a scalar.
@@ -121,9 +121,23 @@ def _try(f, full, args, kwargs):
     return _store(out, r)
 
 
+def _share(face, a, b, *args, **kwargs):
+    """Do two arrays share memory? On the CPU their addresses tell; a GPU's memory is not the host's."""
+    x, y = _held(a), _held(b)
+    gpu = [isinstance(v, _ours) and v.device.kind != "cpu" for v in (x, y)]
+    if all(gpu):
+        return bool(getattr(treadle, face._target.__name__)(x, y))
+    return False if any(gpu) else face._target(_plain(a), _plain(b), *args, **kwargs)
+
+
+_RULES = {"numpy.shares_memory": _share, "numpy.may_share_memory": _share}
+
+
 def call(face, *args, **kwargs):
     """The call of a face with operands that treadle holds, or with a result that would be big."""
     full = face._name
+    if full in _RULES:
+        return _RULES[full](face, *args, **kwargs)
     f = native(full)
     if f is not None:
         try:
@@ -144,25 +158,27 @@ def _gpu_nbytes(x):
 
 def host(target, full, args, kwargs):
     """NumPy's function on NumPy's arrays; what it writes into arguments arrives there."""
-    plain = [_plain(a) for a in args]
+    plain = tuple(_plain(a) for a in args)
     named = {k: _plain(v) for k, v in kwargs.items()}
-    r = target(*plain, **named)
-    name = full.rpartition(".")[2]
-    pairs = list(zip(args, plain, strict=True)) if name in _WRITES else []
+    pairs = list(zip(args, plain, strict=True)) if full.rpartition(".")[2] in _WRITES else []
     out = kwargs.get("out")
     if out is not None:
         pairs += zip(out, named["out"], strict=True) if type(out) is tuple else [(out, named["out"])]
-    for a, p in pairs:
-        _back(a, p)
+    try:
+        r = _core._proxy_call(target, plain, named, args[0] if args else None)
+    finally:  # what NumPy has written before it raised stays written
+        for a, p in pairs:
+            _back(a, p)
     nbytes = sum(map(_gpu_nbytes, args))
     if nbytes:
         _host.note(full, nbytes)
+    same = _held(r) if type(r) is _proxy else r
     for a, p in [*zip(args, plain, strict=True), *((kwargs[k], named[k]) for k in named)]:
-        if type(a) is _proxy and p is r:
+        if type(a) is _proxy and p is same:
             return a
-        if type(a) is tuple and len(a) == 1 and type(a[0]) is _proxy and p[0] is r:
+        if type(a) is tuple and len(a) == 1 and type(a[0]) is _proxy and p[0] is same:
             return a[0]
-    return _wrap(r)
+    return r
 
 
 def _back(a, host_copy):
