@@ -145,7 +145,7 @@ make_room(td_cuda *c, const td_fourierlib *lib, struct td_plans *p)
 static td_status
 make_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *k, plan *made)
 {
-    static const int types[] = {CUFFT_C2C, CUFFT_R2C, CUFFT_C2R};
+    int complex = k->wide ? CUFFT_C64 : CUFFT_C32, real = k->wide ? CUFFT_R64 : CUFFT_R32;
     long long n[TD_FOURIER_RANK], ie[TD_FOURIER_RANK], oe[TD_FOURIER_RANK];
     td_status st;
 
@@ -158,10 +158,11 @@ make_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *k, plan *made)
     st = status_of(c, lib->automatic(made->handle, 0), "cufftSetAutoAllocation");
     if (!st)
         st = status_of(c,
-                       lib->make(made->handle, k->rank, n, ie, k->in.stride, k->in.dist, oe,
-                                 k->out.stride, k->out.dist, types[k->kind] + k->wide * CUFFT_WIDE,
-                                 k->batch, &made->work),
-                       "cufftMakePlanMany64");
+                       lib->make(made->handle, k->rank, n, ie, k->in.stride, k->in.dist,
+                                 k->kind == TD_FOURIER_R2C ? real : complex, oe, k->out.stride,
+                                 k->out.dist, k->kind == TD_FOURIER_C2R ? real : complex, k->batch,
+                                 &made->work, complex),
+                       "cufftXtMakePlanMany");
     if (st)
         (void)lib->destroy(made->handle);
     return st;
