@@ -61,8 +61,12 @@ def _weighed(bins, weights, n):
 
 
 def _ends(a):
-    """The least and the greatest element, as NumPy's scalars: what the host has to know of the data."""
-    return asnumpy(a.min())[()], asnumpy(a.max())[()]
+    """The least and the greatest element, as NumPy's scalars: what the host has to know of the data. In one pass, but for
+    integers that a float does not hold."""
+    if a.dtype.kind not in "iuf" or a.dtype in ("int64", "uint64"):
+        return asnumpy(a.min())[()], asnumpy(a.max())[()]
+    both = asnumpy(_core._ends(a))
+    return both.real.astype(a.dtype)[()], both.imag.astype(a.dtype)[()]
 
 
 def _outer(a, span):
@@ -128,7 +132,9 @@ def _data(a, weights):
     """Both flat; bools as uint8, as NumPy has it."""
     a = _own(a)
     if a.dtype.kind == "b":
-        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3)
+        warnings.warn(
+            "Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3
+        )
         a = a.astype("uint8")
     if weights is not None:
         weights = on(a.device, weights)

@@ -103,15 +103,18 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
 # ---- ranges ----
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     """num values at equal steps from start to stop; with endpoint=False stop is left out."""
     num = int(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    start, stop = (x if isinstance(x, (int, float, complex)) else asarray(x) * 1.0 for x in (start, stop))
+    device = device or next((x.device for x in (start, stop) if isinstance(x, ndarray)), None)
+    start, stop = (
+        x if isinstance(x, (int, float, complex)) else asarray(x, device=device) * 1.0 for x in (start, stop)
+    )
     delta, gaps = stop - start, num - 1 if endpoint else num
     rank = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
-    i = arange(num, dtype="float64").reshape([num] + [1] * rank)
+    i = arange(num, dtype="float64", device=device).reshape([num] + [1] * rank)
     step = delta / gaps if gaps > 0 else float("nan")
     y = i * (step if gaps > 0 else delta) + start
     if endpoint and num > 1:

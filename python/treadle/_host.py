@@ -69,7 +69,7 @@ class _Trip:
         import numpy
 
         if isinstance(x, (numpy.ndarray, numpy.generic)):
-            return _core.asarray(x, device=self.device) if x.dtype.kind in "biufc" and x.dtype.itemsize <= 16 else x
+            return _core.asarray(x, device=self.device) if x.dtype.char in _DTYPES else x
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return _named(x, self.up)
         return type(x)(map(self.up, x)) if type(x) in (tuple, list) else x

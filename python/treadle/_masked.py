@@ -10,7 +10,14 @@ _select, _subtract, _multiply, _divide = (_UFUNC[k] for k in ("select", "subtrac
 
 # What an element left out counts as, and the operation that joins a first value to the result.
 _IDENTITY = {"sum": 0, "prod": 1, "any": False, "all": True}
-_JOIN = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum"}
+_JOIN = {
+    "sum": "add",
+    "prod": "multiply",
+    "min": "minimum",
+    "max": "maximum",
+    "any": "logical_or",
+    "all": "logical_and",
+}
 
 
 def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):

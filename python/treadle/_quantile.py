@@ -12,7 +12,7 @@ from . import _core
 from ._core import asarray, asnumpy, ndarray
 from ._indexing import Pick
 from ._place import on
-from ._shape import _axes, moveaxis
+from ._shape import _axes
 from ._sorting import _along_last, _library, _narrow, _on_device, _own, _wide
 
 _UFUNC = _core.ufuncs()
@@ -171,7 +171,9 @@ def _quantile_numbers(q, name, device):
     if isinstance(given, ndarray):
         q = on(device, q)
     if q.size and not bool(((q >= 0) & (q <= 1)).all()):
-        raise ValueError("Percentiles must be in the range [0, 100]" if percent else "Quantiles must be in the range [0, 1]")
+        raise ValueError(
+            "Percentiles must be in the range [0, 100]" if percent else "Quantiles must be in the range [0, 1]"
+        )
     return on(device, q), plain
 
 

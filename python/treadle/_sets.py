@@ -1,4 +1,4 @@
-"""Distinct elements and operations on sets, made of sorting, comparing neighbours and searching, on the arrays' device."""
+"""Distinct elements and operations on sets: sorting, comparing neighbours and searching, on the arrays' device."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,20 @@ from . import _core
 from ._core import asarray, empty, ndarray, zeros
 from ._searching import searchsorted
 from ._shape import _axis, concatenate, moveaxis
-from ._sorting import _along_last, _by_keys, _complex_keys, _host_sorted, _is_half, _library, _narrow, _on_device, _own
-from ._sorting import _wide, argsort, sort
+from ._sorting import (
+    _along_last,
+    _by_keys,
+    _complex_keys,
+    _host_sorted,
+    _is_half,
+    _library,
+    _narrow,
+    _on_device,
+    _own,
+    _wide,
+    argsort,
+    sort,
+)
 
 _UFUNC = _core.ufuncs()
 

@@ -252,14 +252,15 @@ PyMethodDef py_value_methods[] = {
      "get(blocking=True): the values as a numpy.ndarray of its own. With blocking=False a "
      "concurrent.futures.Future at once: result() is the array of the values as they are now."},
     {"to_device", PY_FAST(to_device), METH_FASTCALL | METH_KEYWORDS,
-     "to_device(device, *, stream=None): the array itself if it lives there, else a copy there."},
+     "to_device($self, device, /, *, stream=None)\n--\n\n"
+     "The array itself if it lives there, else a copy there."},
     {"fill", fill, METH_O, "fill(value): every element becomes value."},
     {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
     {"tobytes", tobytes, METH_NOARGS, "tobytes(): the elements in C order."},
     {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
-     "__array_namespace__(*, api_version=None): the module treadle, for programs of the array "
-     "API."},
+     "__array_namespace__($self, /, *, api_version=None)\n--\n\n"
+     "The module treadle, for programs of the array API standard."},
     {"__complex__", as_complex, METH_NOARGS, NULL},
     {"__format__", format, METH_O, NULL},
     {"__reduce_ex__", reduce, METH_O, NULL},
@@ -333,6 +334,7 @@ forward(const char *module, const char *name, PyObject *self, PyObject *const *a
     }
 FORWARD("treadle._interop", array_ufunc)
 FORWARD("treadle._interop", array_function)
+FORWARD("treadle._interop", array_wrap)
 FORWARD("treadle", dot)
 FORWARD("treadle", round)
 FORWARD("treadle", clip)
@@ -360,6 +362,7 @@ PyMethodDef py_interop_methods[] = {
     {"__array__", PY_FAST(array_protocol), FAST_KW, "__array__(dtype=None, copy=None)"},
     {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
     {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
+    {"__array_wrap__", PY_FAST(forward_array_wrap), FAST_KW, NULL},
     {"dot", PY_FAST(forward_dot), FAST_KW, "dot(b): as treadle.dot."},
     {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
     {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},

@@ -196,19 +196,73 @@ static const struct repeated {
     {OP_minimum, TD_RED_min}, {OP_logical_and, TD_RED_all}, {OP_logical_or, TD_RED_any},
 };
 
+/* treadle._folds.method(name, ...) */
+static PyObject *
+through_folds(PyObject *self, const char *method, PyObject *args, PyObject *kw)
+{
+    PyObject *f = py_package("treadle._folds", method);
+    PyObject *head = f ? Py_BuildValue("(s)", row_of(self)->name) : NULL;
+    PyObject *all = head ? PySequence_Concat(head, args) : NULL;
+    PyObject *r = all ? PyObject_Call(f, all, kw) : NULL;
+
+    Py_XDECREF(all);
+    Py_XDECREF(head);
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
+ufunc_accumulate(PyObject *self, PyObject *args, PyObject *kw)
+{
+    return through_folds(self, "accumulate", args, kw);
+}
+
+static PyObject *
+ufunc_reduceat(PyObject *self, PyObject *args, PyObject *kw)
+{
+    return through_folds(self, "reduceat", args, kw);
+}
+
+static PyObject *
+ufunc_outer(PyObject *self, PyObject *args, PyObject *kw)
+{
+    return through_folds(self, "outer", args, kw);
+}
+
+/* The same for arguments of a fast call. */
+static PyObject *
+fast_through_folds(PyObject *self, const char *method, PyObject *const *args, Py_ssize_t nargs,
+                   PyObject *kwnames)
+{
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyObject *all = PyTuple_New(nargs), *kw = PyDict_New(), *r = NULL;
+    bool ok = all && kw;
+
+    for (Py_ssize_t i = 0; ok && i < nargs; i++)
+        ok = PyTuple_SetItem(all, i, Py_NewRef(args[i])) == 0;
+    for (Py_ssize_t i = 0; ok && i < nkw; i++)
+        ok = PyDict_SetItem(kw, PyTuple_GetItem(kwnames, i), args[nargs + i]) == 0;
+    if (ok)
+        r = through_folds(self, method, all, kw);
+    Py_XDECREF(all);
+    Py_XDECREF(kw);
+    return r;
+}
+
 static PyObject *
 ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"array",    "axis",    "dtype", "out",
                                         "keepdims", "initial", "where", NULL};
-    PyObject *arg[7], *a, *r = NULL, *zero = PyLong_FromLong(0);
+    PyObject *arg[7], *a, *r = NULL, *zero;
     size_t i = 0, n = sizeof repeated / sizeof *repeated;
 
     while (i < n && repeated[i].op != ((ufunc *)self)->op)
         i++;
     if (i == n)
-        PyErr_Format(PyExc_TypeError, "%s has no reduction", row_of(self)->name);
-    else if (zero && py_parse("reduce", names, 1, 7, args, nargs, kwnames, arg)) {
+        return fast_through_folds(self, "reduce", args, nargs, kwnames);
+    zero = PyLong_FromLong(0);
+    if (zero && py_parse("reduce", names, 1, 7, args, nargs, kwnames, arg)) {
         a = py_array_object(arg[0]);
         if (!arg[1])
             arg[1] = zero;
@@ -329,6 +383,14 @@ py_ufunc_init(PyObject *m)
          "at(array, indices[, values]): array[indices] = operation(array[indices], values), in "
          "place and "
          "once for each time that an index occurs."},
+        {"accumulate", PY_FAST(ufunc_accumulate), METH_VARARGS | METH_KEYWORDS,
+         "accumulate(array, axis=0, dtype=None, out=None): the operation repeated up to each "
+         "element along an axis."},
+        {"reduceat", PY_FAST(ufunc_reduceat), METH_VARARGS | METH_KEYWORDS,
+         "reduceat(array, indices, axis=0, dtype=None, out=None): the operation along an axis from "
+         "each index to the next; the element there where the next is no larger."},
+        {"outer", PY_FAST(ufunc_outer), METH_VARARGS | METH_KEYWORDS,
+         "outer(a, b, /, **kwargs): the operation of every element of a with every one of b."},
         {"__reduce__", ufunc_pickle, METH_NOARGS, NULL},
         {NULL, NULL, 0, NULL},
     };

@@ -114,6 +114,7 @@ def test_views_share_and_copies_do_not():
     x.T[0] = 5
     t.ravel()[3] = 9
     x.ravel()[3] = 9
+    x[:, ::2].ravel()[0] = x[0, ::2].ravel()[0] = 8  # copies: the elements lie apart
     t.flatten()[0] = 1000
     td.array(t)[0] = 1000
     t.copy()[0] = 1000

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CUPY = (HERE / "scipy_names.txt").read_text().split()
 COVERED, CASES = scipy_side.load()
 LATER = set(  # modules without tables or cases yet
-    "ndimage signal signal.windows fft fftpack linalg".split()
+    "signal signal.windows".split()
 )
 
 

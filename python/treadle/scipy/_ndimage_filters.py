@@ -59,8 +59,11 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
     low = len(weights) // 2 + origin
     if _is_complex(x, weights):
         d = output_dtype(output, x, to_complex=True)
-        r = _by_parts(lambda a, w, c: kernels.along_axis(kernels.SUM, a, axis, w, low, code, c, "float64"), x, weights, cval)
-        return deliver(to_dtype(r, d), output)
+
+        def one(a, w, c):
+            return kernels.along_axis(kernels.SUM, a, axis, w, low, code, c, "float64")
+
+        return deliver(to_dtype(_by_parts(one, x, weights, cval), d), output)
     d = output_dtype(output, x)
     return deliver(kernels.along_axis(kernels.SUM, x, axis, weights, low, code, cval, d), output)
 

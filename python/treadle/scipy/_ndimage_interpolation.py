@@ -62,14 +62,14 @@ def _first_reflected(y, i, j, n, z, m):
     s = y[i, 0, j]
     p = z
     if m < n:
-        for t in range(0, m):
+        for t in range(m):
             s += p * y[i, t, j]
             p *= z
         return s
     r = 0.0
     q = math.pow(z, 2.0 * n)
     whole = 1.0 - q
-    for t in range(0, n):
+    for t in range(n):
         r += (p + q) * y[i, t, j]
         p *= z
         q /= z
@@ -89,7 +89,7 @@ def _first_wrapped(y, i, j, n, z, m):
 def _last_wrapped(y, i, j, n, z, m):
     s = y[i, n - 1, j]
     p = z
-    for t in range(0, min(m, n) - 1):
+    for t in range(min(m, n) - 1):
         s += p * y[i, t, j]
         p *= z
     return -z * (s / (1.0 - p) if m >= n else s)
@@ -329,7 +329,8 @@ def _sums(orders, d, taps, holes, lines):
 def _transform_kernel(kind, ndim, orders, holes, dtype):
     body, d_in = [], range(len(orders))
     for d in d_in:
-        body.append(f"c{d} = _reach({_COORDINATES[kind](d, ndim)}{' + pad' if orders[d] > 1 else ''}, x.shape[{d}], mode)")
+        more = " + pad" if orders[d] > 1 else ""
+        body.append(f"c{d} = _reach({_COORDINATES[kind](d, ndim)}{more}, x.shape[{d}], mode)")
     body.append("s = cval")
     inner = []
     for d in d_in:
@@ -430,8 +431,8 @@ def shift(input, shift, output=None, order=3, mode="constant", cval=0.0, prefilt
     """The image moved by shift, one number or one for each axis."""
     x = _image(input)
     moves = -host(each(host(shift).tolist(), x.ndim), float)
-    orders, ones = [order] * x.ndim, numpy.ones(x.ndim)
-    return _transform("scale", x, _small(ones, x), _small(moves, x), 0.0, x.shape, output, orders, mode, cval, prefilter)
+    ones, moves = _small(numpy.ones(x.ndim), x), _small(moves, x)
+    return _transform("scale", x, ones, moves, 0.0, x.shape, output, [order] * x.ndim, mode, cval, prefilter)
 
 
 def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter=True, *, grid_mode=False):
@@ -446,8 +447,8 @@ def zoom(input, zoom, output=None, order=3, mode="constant", cval=0.0, prefilter
                       stacklevel=2)  # fmt: skip
     less = 0 if grid_mode else 1
     steps = [(n - less) / (s - less) if s != less else 1.0 for n, s in zip(x.shape, shape, strict=True)]
-    orders, none, half = [order] * x.ndim, numpy.zeros(x.ndim), 0.5 if grid_mode else 0.0
-    return _transform("scale", x, _small(steps, x), _small(none, x), half, shape, output, orders, mode, cval, prefilter)
+    steps, none, half = _small(steps, x), _small(numpy.zeros(x.ndim), x), 0.5 if grid_mode else 0.0
+    return _transform("scale", x, steps, none, half, shape, output, [order] * x.ndim, mode, cval, prefilter)
 
 
 def rotate(
@@ -479,5 +480,5 @@ def rotate(
     full[numpy.ix_(axes, axes)], moves[axes] = matrix, offset
     for a, n in zip(axes, new, strict=True):
         shape[a] = int(n)
-    orders = [order if a in axes else 0 for a in range(x.ndim)]
-    return _transform("matrix", x, _small(full, x), _small(moves, x), 0.0, tuple(shape), output, orders, mode, cval, prefilter)
+    orders, full, moves = [order if a in axes else 0 for a in range(x.ndim)], _small(full, x), _small(moves, x)
+    return _transform("matrix", x, full, moves, 0.0, tuple(shape), output, orders, mode, cval, prefilter)

@@ -193,8 +193,9 @@ def _counting_kernel(ndim):
     letters = _LETTERS[:ndim]
     at = ", ".join(f"{c} + off[{{0}}, {d}]" for d, c in enumerate(letters))
     body = [
-        f"s = x[{at.format(0)}]", "for tap in range(off.shape[0]):", f"    v = x[{at.format('tap')}]", "    less = 0",
-        "    upto = 0", "    for other in range(off.shape[0]):", f"        u = x[{at.format('other')}]", "        if u < v:",
+        f"s = x[{at.format(0)}]", "for tap in range(off.shape[0]):", f"    v = x[{at.format('tap')}]",
+        "    less = 0", "    upto = 0",
+        "    for other in range(off.shape[0]):", f"        u = x[{at.format('other')}]", "        if u < v:",
         "            less += 1", "        if u <= v:", "            upto += 1", "    if less <= rank < upto:",
         "        s = v", f"out[{index(ndim)}] = s",
     ]  # fmt: skip
