@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
+#include <time.h>
 
 px_state px;
 
@@ -206,6 +207,35 @@ px_note(const char *name, PyObject *o)
     r = PyObject_CallFunction(px.note, "sn", name, nbytes);
     Py_XDECREF(r);
     return r != NULL;
+}
+
+int64_t
+px_clock(void)
+{
+    struct timespec t;
+
+    if (!px.watch)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+PyObject *
+px_seen(PyObject *r, const char *name, PyObject *on, int64_t since)
+{
+    PyObject *held = px_held(on), *told;
+    long long n;
+
+    if (!since || !r || !px.watch)
+        return r;
+    n = px_is_np(held) ? px_np_size(held) : py_is_array(held) ? td_array_size(py_array_of(held)) : 1;
+    told = PyObject_CallFunction(px.watch, "sLL", name, n, (long long)(px_clock() - since));
+    if (!told) {
+        Py_DECREF(r);
+        return NULL;
+    }
+    Py_DECREF(told);
+    return r;
 }
 
 bool

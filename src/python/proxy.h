@@ -42,7 +42,7 @@ typedef struct px_state {
     PyObject     *far;   /* function(face, args, kwargs): what C leaves to treadle.unchanged._far */
     PyObject     *ufuncs; /* NumPy's ufunc: its face */
     PyObject     *note;  /* function(name, nbytes) of fallbacks; or NULL */
-    PyObject     *watch; /* function(name, elements, seconds) of NumPy's calls on the host; NULL: nobody watches */
+    PyObject     *watch; /* function(name, elements, ns) of NumPy's work on the host; NULL: nobody watches */
 } px_state;
 
 extern px_state px;
@@ -88,6 +88,8 @@ void      px_settle(PyObject *o);                       /* a big operation follo
 bool      px_may_lift(PyObject *o);                     /* is o (unwrapped) an operand that treadle may take? */
 bool      px_declined(void);                            /* has treadle raised what NumPy should decide about?  Then it is cleared */
 bool      px_note(const char *name, PyObject *o);       /* counts a fallback */
+int64_t   px_clock(void);                               /* now, in ns, where somebody watches; else 0 */
+PyObject *px_seen(PyObject *r, const char *name, PyObject *on, int64_t since); /* r; tells of NumPy's work on an array; since 0: nobody watches */
 bool      px_back(PyObject *o, PyObject *host);         /* host, a copy of o's on a GPU, has been written: o takes it */
 
 /* ---- proxynumber.c, proxyindex.c, proxymethods.c: parts of the type ---- */

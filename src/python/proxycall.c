@@ -238,6 +238,17 @@ own_result(PyObject *r, PyObject *const *args, PyObject *const *plain, Py_ssize_
     return px_result(r, of);
 }
 
+static PyObject *
+near_call(face *f, PyObject *const *args, PyObject *const *plain, Py_ssize_t nargs,
+          PyObject *kwnames)
+{
+    int64_t since = px_clock();
+    PyObject *r = own_result(PyObject_Vectorcall(f->target, plain, (size_t)nargs, kwnames), args,
+                             plain, nargs + (kwnames ? PyTuple_Size(kwnames) : 0));
+
+    return since ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), r ? r : Py_None, since) : r;
+}
+
 /* Is there a number among the arguments, or a shape, of as many elements as make an array big? */
 static bool
 says_big(PyObject *const *args, Py_ssize_t n)
@@ -281,8 +292,7 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
         if (f->nin && nargs >= f->nin && grows(plain, f->nin))
             r = call_far(f, args, nargs, kwnames);
         else
-            r = own_result(PyObject_Vectorcall(f->target, plain, (size_t)nargs, kwnames), args,
-                           plain, n);
+            r = near_call(f, args, plain, nargs, kwnames);
     }
     while (i > 0)
         Py_DECREF(plain[--i]);

@@ -213,6 +213,7 @@ PyObject *
 px_subscript(PyObject *self, PyObject *key)
 {
     py_proxy *p = (py_proxy *)self;
+    int64_t since;
     key_kind kind;
     PyObject *r;
 
@@ -231,14 +232,13 @@ px_subscript(PyObject *self, PyObject *key)
         return far_pick(self, key);
     if (kind == BASIC)
         return far_view(self, key, kind);
-    if (on_cpu(p->held) && !p->host) {
+    since = px_clock();
+    r = NULL;
+    if (on_cpu(p->held) && !p->host)
         r = read_element(py_array_of(p->held), key);
-        if (r || PyErr_Occurred())
-            return r;
-    }
-    if (on_cpu(p->held))
-        return host_item(self, key);
-    return far_view(self, key, kind);
+    if (!r && !PyErr_Occurred())
+        r = on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
+    return px_seen(r, "element", self, since);
 }
 
 static int

@@ -120,14 +120,16 @@ method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
 {
     Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
     PyObject *held = px_operand(self);
+    int64_t since = px_clock();
 
     if (!held)
         return NULL;
     if (py_is_array(held))
         return far_call(&rows[m], self, args, nargs, kwnames);
     if (n)
-        return host_call(&rows[m], self, args, nargs, kwnames);
-    return own_result(px_vectorcall(rows[m].near, &held, 1, NULL), self, args, 0);
+        return px_seen(host_call(&rows[m], self, args, nargs, kwnames), rows[m].name, self, since);
+    return px_seen(own_result(px_vectorcall(rows[m].near, &held, 1, NULL), self, args, 0),
+                   rows[m].name, self, since);
 }
 
 #define METHOD(name, how)                                                                          \

@@ -111,24 +111,28 @@ static PyObject *
 binary(px_op op, PyObject *x, PyObject *y)
 {
     PyObject *a = px_operand(x), *b = px_operand(y);
+    int64_t since;
 
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
         return far_binary(&rows[op], 0, x, y);
-    return px_result(rows[op].generic(a, b), NULL);
+    since = px_clock();
+    return px_seen(px_result(rows[op].generic(a, b), NULL), rows[op].name, px_is(x) ? x : y, since);
 }
 
 static PyObject *
 compare(PyObject *x, PyObject *y, int how)
 {
     PyObject *a = px_operand(x), *b = px_operand(y);
+    int64_t since;
 
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
         return far_binary(NULL, how, x, y);
-    return px_result(PyObject_RichCompare(a, b, how), NULL);
+    since = px_clock();
+    return px_seen(px_result(PyObject_RichCompare(a, b, how), NULL), "comparison", x, since);
 }
 
 /* ---- in place ---- */
@@ -161,8 +165,11 @@ inplace(px_op op, PyObject *self, PyObject *y)
     b = px_held(y);
     if (!held)
         return NULL;
-    if (!py_is_array(held))
-        return inplace_host(op, self, y);
+    if (!py_is_array(held)) {
+        int64_t since = px_clock();
+
+        return px_seen(inplace_host(op, self, y), rows[op].name, self, since);
+    }
     if (px_may_lift(b)) {
         px_settle(self);
         px_settle(y);

@@ -5,6 +5,7 @@ errors; that is counted (``treadle.fallbacks()``) and told by ``--explain``.
 """
 
 import sys
+import time
 
 import numpy
 
@@ -46,6 +47,7 @@ _NAMED = {  # functions whose results NumPy names
     "numpy.linalg.slogdet": "SlogdetResult",
 }
 
+explanation = None  # who is told why treadle declined: see _explain
 faces = {}  # NumPy's ufuncs: their faces; filled by install()
 is_own = bool  # of globals, as _imports has it; set by install()
 _known = {}  # full name: treadle's function or None
@@ -142,17 +144,18 @@ def call(face, *args, **kwargs):
     if f is not None:
         try:
             return _try(f, full, args, kwargs)
-        except DECLINES:
-            pass
+        except DECLINES as e:
+            if explanation:
+                explanation.declined(full, f"{type(e).__name__}: {e}".split("\n")[0][:90])
     return host(face._target, full, args, kwargs)
 
 
-def _gpu_nbytes(x):
+def _far_nbytes(x):
     if type(x) is _proxy:
         held = _held(x)
         return held.nbytes if isinstance(held, _ours) else 0
     if type(x) in (list, tuple):
-        return sum(map(_gpu_nbytes, x))
+        return sum(map(_far_nbytes, x))
     return 0
 
 
@@ -164,14 +167,17 @@ def host(target, full, args, kwargs):
     out = kwargs.get("out")
     if out is not None:
         pairs += zip(out, named["out"], strict=True) if type(out) is tuple else [(out, named["out"])]
+    begin = time.perf_counter_ns() if explanation else 0
     try:
         r = _core._proxy_call(target, plain, named, args[0] if args else None)
     finally:  # what NumPy has written before it raised stays written
         for a, p in pairs:
             _back(a, p)
-    nbytes = sum(map(_gpu_nbytes, args))
+    nbytes = sum(map(_far_nbytes, args))
     if nbytes:
         _host.note(full, nbytes)
+    if explanation:
+        explanation.watch(full, sum(map(numpy.size, plain)), time.perf_counter_ns() - begin)
     same = _held(r) if type(r) is _proxy else r
     for a, p in [*zip(args, plain, strict=True), *((kwargs[k], named[k]) for k in named)]:
         if type(a) is _proxy and p is same:

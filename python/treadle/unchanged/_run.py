@@ -76,7 +76,15 @@ def run(kind, what, arguments, device=None, profile=None, explain=None):
     sys.argv = [what if kind == "script" else kind, *arguments]
     if device:
         treadle.use(device)
+    if profile is not None:
+        from treadle._profile import whole_program
+
+        whole_program(profile)
     install()
+    if explain is not None:
+        from . import _explain
+
+        _explain.start()
     try:
         {"script": _script, "-m": _module, "-c": _code}[kind](what)
     except SystemExit:
