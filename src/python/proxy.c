@@ -95,8 +95,17 @@ on_cpu(PyObject *td)
 static PyObject *
 host_view(py_proxy *p)
 {
-    if (!p->host)
-        p->host = py_host_view(py_array_of(p->held), true);
+    PyObject *done = NULL;
+
+    if (p->host)
+        return p->host;
+    p->host = py_host_view(py_array_of(p->held), true);
+    if (p->host && ((py_ndarray *)p->held)->readonly) {
+        done = PyObject_CallMethod(p->host, "setflags", "i", 0);
+        Py_XDECREF(done);
+        if (!done)
+            Py_CLEAR(p->host);
+    }
     return p->host;
 }
 
@@ -135,8 +144,10 @@ px_settle(PyObject *o)
 
     if (!px_is(o))
         return;
-    if (p->host && Py_REFCNT(p->host) == 1)
+    if (p->host && Py_REFCNT(p->host) == 1) {
+        ((py_ndarray *)p->held)->readonly = !(((np_array *)p->host)->flags & NP_WRITE);
         Py_CLEAR(p->host);
+    }
     if (p->owner)
         px_settle(p->owner);
 }
@@ -476,17 +487,27 @@ getattro(PyObject *self, PyObject *name)
     return px_result(r, self);
 }
 
-/* Who asks for memory to write into gets an array's own: one on a GPU that nothing else is a view of stays on the host
- * from now on. */
-static bool
-come_down(py_proxy *p)
+/* An array of NumPy's own memory. */
+static PyObject *
+copied(PyObject *held)
 {
+    PyObject *host = py_get(held), *r = host ? PyObject_CallMethod(host, "copy", "s", "K") : NULL;
+
+    Py_XDECREF(host);
+    return r;
+}
+
+bool
+px_come_down(PyObject *self)
+{
+    py_proxy *p = (py_proxy *)self;
     PyObject *host;
 
-    if (!py_is_array(p->held) || on_cpu(p->held) || p->owner ||
-        py_array_of(p->held)->store->refs != 1)
+    px_settle(self);
+    if (!py_is_array(p->held) || p->owner || p->host ||
+        py_array_of(p->held)->store->refs != 1 || Py_REFCNT(p->held) != 1)
         return true;
-    host = py_get(p->held);
+    host = copied(p->held);
     if (!host)
         return false;
     Py_DECREF(p->held);
@@ -494,10 +515,13 @@ come_down(py_proxy *p)
     return true;
 }
 
+/* Who asks a GPU's array for memory to write into gets its own: it stays on the host from now on. */
+
 static int
 getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
-    bool ready = !(flags & PyBUF_WRITABLE) || come_down((py_proxy *)self);
+    bool gpu = px_is_far(self) && !on_cpu(((py_proxy *)self)->held),
+         ready = !(gpu && flags & PyBUF_WRITABLE) || px_come_down(self);
     PyObject *host = ready ? px_host(self) : NULL;
     int r = host ? PyObject_GetBuffer(host, b, flags) : -1;
 

@@ -52,6 +52,11 @@ px_is(PyObject *o)
 {
     return Py_IS_TYPE(o, px.proxy);
 }
+static inline bool
+px_is_far(PyObject *o)
+{
+    return px_is(o) && py_is_array(((py_proxy *)o)->held);
+}
 /* What o holds, if it is a proxy; borrowed. */
 static inline PyObject *
 px_held(PyObject *o)
@@ -85,6 +90,7 @@ PyObject *px_operand(PyObject *o);
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
 PyObject *px_lift(PyObject *o);                         /* an array of NumPy's as treadle's; other objects as they are */
 void      px_settle(PyObject *o);                       /* a big operation follows: gives up the host's view if nobody uses it */
+bool      px_come_down(PyObject *o);                     /* an array that nothing is a view of becomes NumPy's; others stay */
 bool      px_may_lift(PyObject *o);                     /* is o (unwrapped) an operand that treadle may take? */
 bool      px_declined(void);                            /* has treadle raised what NumPy should decide about?  Then it is cleared */
 bool      px_note(const char *name, PyObject *o);       /* counts a fallback */

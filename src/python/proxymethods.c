@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FAR, SEES, HOST, WRITES };
+enum { FAR, SEES, HOST, WRITES, OWNS };
 enum { ARGS = 16 };
 
 typedef enum px_method {
@@ -124,6 +124,11 @@ method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
 
     if (!held)
         return NULL;
+    if (rows[m].how == OWNS && py_is_array(((py_proxy *)self)->held)) {
+        if (!px_come_down(self))
+            return NULL;
+        return host_call(&rows[m], self, args, nargs, kwnames);
+    }
     if (py_is_array(held))
         return far_call(&rows[m], self, args, nargs, kwnames);
     if (n)
@@ -268,6 +273,17 @@ get_either(PyObject *self, void *name)
     return r && (r == held) ? (Py_DECREF(r), Py_NewRef(self)) : px_result(r, self);
 }
 
+/* What NumPy says of its own array; of treadle's, _far has an object that answers the same. */
+static PyObject *
+get_flags(PyObject *self, void *unused)
+{
+    PyObject *held = ((py_proxy *)self)->held;
+
+    (void)unused;
+    return py_is_array(held) ? PyObject_CallMethod(px.far, "flags", "(O)", self)
+                             : PyObject_GetAttrString(held, "flags");
+}
+
 /* One that NumPy's arrays have. */
 static PyObject *
 get_host(PyObject *self, void *name)
@@ -353,7 +369,7 @@ PyGetSetDef px_getset[] = {
     EITHER(itemsize, NULL),
     EITHER(nbytes, NULL),
     EITHER(strides, set),
-    NUMPY(flags, NULL),
+    {"flags", get_flags, NULL, NULL, NULL},
     NUMPY(data, set),
     NUMPY(flat, set),
     NUMPY(ctypes, NULL),

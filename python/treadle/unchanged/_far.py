@@ -123,6 +123,50 @@ def _try(f, full, args, kwargs):
     return _store(out, r)
 
 
+class flagsobj:
+    """Flags of an array that treadle holds, as NumPy shows its own."""
+
+    __slots__ = ("_array", "_real")
+    __module__ = "numpy._core.multiarray"
+
+    def __init__(self, array, real):
+        object.__setattr__(self, "_array", array)
+        object.__setattr__(self, "_real", real)
+
+    owndata = property(lambda self: self._array.base is None)
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def __setattr__(self, name, value):
+        setattr(self._real, name, value)
+
+    def __getitem__(self, key):
+        return self.owndata if key in ("OWNDATA", "O") else self._real[key]
+
+    def __setitem__(self, key, value):
+        self._real[key] = value
+
+    def __eq__(self, other):
+        return repr(self) == repr(other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return repr(self._real).replace("OWNDATA : False", f"OWNDATA : {self.owndata}")
+
+
+def flags(array):
+    """array.flags, where treadle holds the array. A GPU's is not copied for it."""
+    held = _held(array)
+    if held.device.kind == "cpu":
+        return flagsobj(array, _core._proxy_host(array).flags)
+    seen = numpy.lib.stride_tricks.as_strided(
+        numpy.empty(1, held.dtype), held.shape, held.strides, writeable=bool(held.flags.writeable)
+    )
+    return flagsobj(array, seen.flags)
+
+
 def _share(face, a, b, *args, **kwargs):
     """Do two arrays share memory? On the CPU their addresses tell; a GPU's memory is not the host's."""
     x, y = _held(a), _held(b)
@@ -141,7 +185,7 @@ def call(face, *args, **kwargs):
     if full in _RULES:
         return _RULES[full](face, *args, **kwargs)
     f = native(full)
-    if f is not None:
+    if f is not None and not (kwargs.get("retstep") or kwargs.get("like")):
         try:
             return _try(f, full, args, kwargs)
         except DECLINES as e:
