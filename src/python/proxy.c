@@ -137,21 +137,6 @@ px_host(PyObject *o)
     return on_cpu(p->held) ? Py_XNewRef(host_view(p)) : py_get(p->held);
 }
 
-void
-px_settle(PyObject *o)
-{
-    py_proxy *p = (py_proxy *)o;
-
-    if (!px_is(o))
-        return;
-    if (p->host && Py_REFCNT(p->host) == 1) {
-        ((py_ndarray *)p->held)->readonly = !(((np_array *)p->host)->flags & NP_WRITE);
-        Py_CLEAR(p->host);
-    }
-    if (p->owner)
-        px_settle(p->owner);
-}
-
 PyObject *
 px_lift(PyObject *o)
 {
@@ -355,13 +340,31 @@ move_up(PyObject *r)
     return py_wrap(&own);
 }
 
+void
+px_settle(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    PyObject *up;
+
+    if (!px_is(o))
+        return;
+    if (p->host && Py_REFCNT(p->host) == 1) {
+        ((py_ndarray *)p->held)->readonly = !(((np_array *)p->host)->flags & NP_WRITE);
+        Py_CLEAR(p->host);
+    }
+    if (p->owner)
+        px_settle(p->owner);
+    else if (px_is_big(p->held) && is_fresh(p->held) && (up = move_up(p->held)) != NULL)
+        p->held = up;
+}
+
 static PyObject *
 wrap_np(PyObject *r, PyObject *of)
 {
     const np_array *a = (const np_array *)r;
     PyObject *owner = NULL, *up;
 
-    if (a->ndim && px_np_size(r) >= px.crossover && is_fresh(r)) {
+    if (px_is_big(r) && is_fresh(r)) {
         up = move_up(r);
         if (up)
             return px_new(up, NULL);
@@ -515,14 +518,19 @@ px_come_down(PyObject *self)
     return true;
 }
 
-/* Who asks a GPU's array for memory to write into gets its own: it stays on the host from now on. */
+
+PyObject *
+px_hand_out(PyObject *o)
+{
+    bool gpu = px_is_far(o) && !on_cpu(((py_proxy *)o)->held);
+
+    return gpu && !px_come_down(o) ? NULL : px_host(o);
+}
 
 static int
 getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
-    bool gpu = px_is_far(self) && !on_cpu(((py_proxy *)self)->held),
-         ready = !(gpu && flags & PyBUF_WRITABLE) || px_come_down(self);
-    PyObject *host = ready ? px_host(self) : NULL;
+    PyObject *host = px_hand_out(self);
     int r = host ? PyObject_GetBuffer(host, b, flags) : -1;
 
     if (!host)
@@ -724,7 +732,27 @@ set_class(PyObject *module, PyObject *meta)
     return Py_NewRef(Py_None);
 }
 
+/* _proxy_take(a, host): a's array is host now, the copy that somebody has seen, unless something is a view of a. */
+static PyObject *
+take(PyObject *module, PyObject *args)
+{
+    PyObject *o, *host;
+    py_proxy *p;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &o, &host))
+        return NULL;
+    p = (py_proxy *)o;
+    if (px_is_far(o) && px_is_np(host) && !p->owner && !p->host &&
+        py_array_of(p->held)->store->refs == 1) {
+        Py_DECREF(p->held);
+        p->held = Py_NewRef(host);
+    }
+    return Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
+    {"_proxy_take", take, METH_VARARGS, "_proxy_take(a, host): a's array is host now, unless something is a view of a."},
     {"_proxy_class", set_class, METH_O,
      "_proxy_class(meta): the class of the type, a subclass of type."},
     {"_proxy_setup", setup, METH_VARARGS,

@@ -116,9 +116,10 @@ PyObject *
 px_lifted(PyObject *o)
 {
     if (px_is(o) || px_is_np(o)) {
-        PyObject *held = px_held(o);
+        PyObject *held;
 
         px_settle(o);
+        held = px_held(o);
         return px_may_lift(held) ? px_lift(held) : Py_NewRef(held);
     }
     return is_sequence(o) && holds_proxies(o, DEPTH) ? map_items(o, px_lifted) : Py_NewRef(o);
@@ -132,7 +133,11 @@ is_far(PyObject *o)
     Py_ssize_t n;
 
     if (px_is(o)) {
-        PyObject *held = px_operand(o);
+        PyObject *held;
+
+        if (px_is_big(px_held(o)))
+            px_settle(o);
+        held = px_operand(o);
 
         return held && py_is_array(held);
     }

@@ -291,12 +291,13 @@ static int
 far_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     py_proxy *p = (py_proxy *)self;
-    PyObject *k = NULL, *v = NULL, *operand = px_held(value);
+    PyObject *k = NULL, *v = NULL, *operand;
     int r = -1;
 
+    px_settle(self);
+    px_settle(value);
+    operand = px_held(value);
     if (px_may_lift(operand)) {
-        px_settle(self);
-        px_settle(value);
         k = plain_key(key, true);
         v = k ? px_lift(operand) : NULL;
         r = v ? py_ass_subscript(p->held, k, v) : -1;

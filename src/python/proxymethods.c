@@ -119,9 +119,12 @@ static PyObject *
 method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
-    PyObject *held = px_operand(self);
+    PyObject *held;
     int64_t since = px_clock();
 
+    if (px_is_big(px_held(self)))
+        px_settle(self);
+    held = px_operand(self);
     if (!held)
         return NULL;
     if (rows[m].how == OWNS && py_is_array(((py_proxy *)self)->held)) {
@@ -284,11 +287,11 @@ get_flags(PyObject *self, void *unused)
                              : PyObject_GetAttrString(held, "flags");
 }
 
-/* One that NumPy's arrays have. */
+/* One that NumPy's arrays have and that leads to the memory. */
 static PyObject *
 get_host(PyObject *self, void *name)
 {
-    PyObject *host = px_host(self), *r = host ? PyObject_GetAttrString(host, name) : NULL;
+    PyObject *host = px_hand_out(self), *r = host ? PyObject_GetAttrString(host, name) : NULL;
 
     Py_XDECREF(host);
     return px_result(r, self);

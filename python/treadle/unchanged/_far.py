@@ -123,6 +123,9 @@ def _try(f, full, args, kwargs):
     return _store(out, r)
 
 
+_FLAGS = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
+
+
 class flagsobj:
     """Flags of an array that treadle holds, as NumPy shows its own."""
 
@@ -139,13 +142,13 @@ class flagsobj:
         return getattr(self._real, name)
 
     def __setattr__(self, name, value):
-        setattr(self._real, name, value)
+        self._array.setflags(**{_FLAGS.get(name, name): value})
 
     def __getitem__(self, key):
         return self.owndata if key in ("OWNDATA", "O") else self._real[key]
 
     def __setitem__(self, key, value):
-        self._real[key] = value
+        setattr(self, {"W": "writeable", "WRITEABLE": "writeable"}.get(key, key), value)
 
     def __eq__(self, other):
         return repr(self) == repr(other)
@@ -223,12 +226,21 @@ def host(target, full, args, kwargs):
     if explanation:
         explanation.watch(full, sum(map(numpy.size, plain)), time.perf_counter_ns() - begin)
     same = _held(r) if type(r) is _proxy else r
+    if isinstance(same, numpy.ndarray) and same.base is not None:
+        for a, p in zip(args, plain, strict=True):  # a view of the copy from a GPU: that is the array now
+            if type(a) is _proxy and _is_gpu(a) and numpy.may_share_memory(same, p):
+                _core._proxy_take(a, p)
     for a, p in [*zip(args, plain, strict=True), *((kwargs[k], named[k]) for k in named)]:
         if type(a) is _proxy and p is same:
             return a
         if type(a) is tuple and len(a) == 1 and type(a[0]) is _proxy and p[0] is same:
             return a[0]
     return r
+
+
+def _is_gpu(a):
+    held = _held(a)
+    return isinstance(held, _ours) and held.device.kind != "cpu"
 
 
 def _back(a, host_copy):

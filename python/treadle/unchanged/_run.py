@@ -22,7 +22,7 @@ def _own_frames(trace):
         if not file.startswith(_RUNNERS) and file != "<frozen runpy>":
             kept.append(trace)
         trace = trace.tb_next
-    for one, after in zip(kept, [*kept[1:], None], strict=True):
+    for one, after in zip(kept, [*kept[1:], None], strict=False):
         one.tb_next = after
     return kept[0] if kept else None
 
