@@ -100,9 +100,9 @@ def _store(out, value):
     """value into the program's array out, as NumPy's functions do."""
     if isinstance(value, _ours):
         target = _held(out)
+        if target.shape != value.shape or not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
+            raise ValueError("out")  # NumPy says it
         if isinstance(target, _ours):
-            if target.shape != value.shape or not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
-                raise ValueError("out")  # NumPy says it
             target[...] = value
             return out
         value = value.get()
@@ -188,6 +188,10 @@ def call(face, *args, **kwargs):
     if full in _RULES:
         return _RULES[full](face, *args, **kwargs)
     f = native(full)
+    if full.rpartition(".")[2] in _WRITES and args:
+        _core._proxy_settle(args[0])
+        if not isinstance(_held(args[0]), _ours):
+            f = None  # treadle would write into a copy
     if f is not None and not (kwargs.get("retstep") or kwargs.get("like")):
         try:
             return _try(f, full, args, kwargs)
