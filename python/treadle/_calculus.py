@@ -132,6 +132,9 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     """The slope of f along every axis, or those given: by second-order differences inside, of first or second order
     at the ends. Distances: a number, one for each axis, or coordinates for each axis. An array, or a tuple of them.
     """
+    f = _own(f)
+    if f.dtype.kind == "b":
+        raise TypeError("gradient: bools have no differences")
     f = _floating(f)
     axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [_axis(k, f.ndim, "gradient") for k in axes]
@@ -167,7 +170,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     values, or those given. With a period, xp is taken modulo it and sorted.
     """
     where = next((a.device for a in (x, fp, xp) if isinstance(a, ndarray)), None)
-    x, xp = (on(where, a).astype("float64", copy=False) for a in (x, xp))
+    x, xp = (on(where, a) for a in (x, xp))
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("interp: coordinates are real numbers")
+    x, xp = (a.astype("float64", copy=False) for a in (x, xp))
     fp = _floating(on(where, fp))
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")

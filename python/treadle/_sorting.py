@@ -300,7 +300,7 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
 def sort_complex(a):
     """A flat sort of a's values, real parts first, as complex numbers."""
     a = _own(a)
-    small = _is_half(a) or (a.dtype.kind in "iu" and a.dtype.itemsize <= 2)
+    small = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
     return sort(a if a.dtype.kind == "c" else a.astype("complex64" if small else "complex128"))
 
 
@@ -312,7 +312,7 @@ def _places(name, kth, n):
     places = numpy.atleast_1d(numpy.asarray(asnumpy(kth)))
     if places.dtype.kind not in "iu":
         raise TypeError(f"{name}: kth must be an integer, not {places.dtype}")
-    if ((places < -n) | (places >= n)).any():
+    if n and ((places < -n) | (places >= n)).any():
         raise ValueError(f"{name}: kth {asnumpy(kth)} is out of bounds for an axis of {n} elements")
     return places
 
