@@ -114,11 +114,6 @@ def _library(name, a, *args, by=None, **kw):
     return _host.library("numpy." + name, by or getattr(numpy, name), (a, *args), kw, why)
 
 
-def _on_host(f, a, *args, **kw):
-    """f of a's values by NumPy, its arrays put on a's device."""
-    return _host.library(f"numpy.{f.__name__}", f, (a, *args), kw)
-
-
 def _along_last(a, at):
     """a's elements at the indices at, which are known to be right, along the last axis."""
     rows = [arange(n, device=a.device).reshape([n] + [1] * (a.ndim - 1 - k)) for k, n in enumerate(a.shape[:-1])]
