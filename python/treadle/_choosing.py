@@ -4,7 +4,7 @@ import numpy
 
 from . import _core
 from ._core import arange, asarray, empty, ndarray, ones
-from ._indexing import flatnonzero, gather, nonzero, scatter, take
+from ._indexing import flatnonzero, gather, nonzero, scatter
 from ._place import on
 from ._shape import _axes, _axis, _cut, concatenate
 
@@ -238,7 +238,7 @@ def delete(arr, obj, axis=None):
                 f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
             )
         keep[at] = False
-    return _core._select(a, keep) if a.ndim == 1 else take(a, flatnonzero(keep), axis)
+    return _core._select(a, keep) if a.ndim == 1 else gather(a, flatnonzero(keep), axis)
 
 
 def insert(arr, obj, values, axis=None):
