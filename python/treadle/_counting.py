@@ -213,7 +213,10 @@ def _bins(x, edges, ends=None):
 
 def _doubt(n, first, last, dt):
     """How many bins a number's place among n equal ones may be off: its own rounding and that of the edges."""
-    return 8 * float(numpy.finfo(dt).eps) * (n + max(abs(first), abs(last)) * n / (last - first))
+    scale = n / (last - first)
+    if not scale < float(numpy.finfo(dt).max):
+        return numpy.inf
+    return 8 * float(numpy.finfo(dt).eps) * (n + max(abs(first), abs(last)) * scale)
 
 
 def _even_bins(x, edges, first, last):
@@ -221,7 +224,7 @@ def _even_bins(x, edges, first, last):
     n = edges.shape[0] - 1
     inside = (x >= edges[0]) & (x <= edges[-1])
     place = _select(inside, (x - edges[0]) * (n / (last - first)), x.dtype.type(0))
-    at = _UFUNC["minimum"](place.astype("int64"), n - 1)
+    at = _UFUNC["minimum"](_UFUNC["maximum"](place, 0), n - 1).astype("int64")
     at = at - (x < gather(edges, at)) * (at > 0)
     at = at + ((x >= gather(edges, at + 1)) & (at < n - 1))
     return _select(inside, at, -1)
@@ -231,7 +234,7 @@ def _counted(x, shown, ends, weights):
     n = shown.shape[0] - 1
     if n < 1:
         return zeros(0, "int64" if weights is None else weights.dtype, device=x.device)
-    if weights is None and ends and ends[2] in ("float32", "float64") and n < 1 << 20:
+    if weights is None and ends and ends[2] in ("float32", "float64") and n < 1 << 20 and _doubt(n, *ends) < numpy.inf:
         first, last, dt = ends
         return _core._histogram(x.astype(dt, copy=False), shown.astype(dt, copy=False), first, last)
     at = _bins(x, shown, ends)

@@ -352,3 +352,17 @@ def test_many_weights_in_few_bins(monkeypatch):
             equal(td.bincount(td.asarray(x), td.asarray(w), n + 2), np.bincount(x, w, n + 2), f"{n} bins")
             ours = td.histogram(td.asarray(y), n, (-1, 1), weights=td.asarray(w + 1j))
             equal(ours, np.histogram(y, n, (-1, 1), weights=w + 1j), f"{n} bins of complex weights")
+
+
+@pytest.mark.parametrize("span", [(0, 1e-300), (0, 5e-309), (0, 9e-308)])
+def test_ranges_whose_scale_is_no_number(span, dev):
+    x, one = np.array([0, 0.1, 0.5, 0.9, 1, 2, -1, np.nan]) * span[1], np.ones(8)
+    for bins in (3, 100):
+        with nothing_on_the_host():
+            theirs = np.histogram(x, bins, span)
+            equal(td.histogram(td.asarray(x), bins, span), theirs, f"{span} {bins}")
+            equal(
+                td.histogram(td.asarray(x), bins, span, weights=td.asarray(one))[0],
+                theirs[0].astype("f8"),
+                f"{span} {bins}",
+            )
