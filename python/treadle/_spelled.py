@@ -5,7 +5,7 @@ import functools
 
 import numpy
 
-from . import _core
+from . import _core, _host
 from ._core import asarray, empty, ndarray
 from ._place import castable
 from ._shape import broadcast_to, moveaxis
@@ -116,10 +116,21 @@ class Spelled:
         a, b = (x if isinstance(x, ndarray) else asarray(x) for x in (a, b))
         return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
-    def _no_folds(self, *args, **kwargs):
-        raise ValueError(f"{self.__name__}: only ufuncs of two operands and one result of their dtype are folded")
+    def _numpys(self, method):
+        """A method of NumPy's ufunc, on the host."""
+        name = f"numpy.{self.__name__}.{method}"
+        theirs = getattr(getattr(numpy, self.__name__), method)
+        return lambda *args, **kwargs: _host.fallback(name, theirs, args, kwargs, "its elements go one after another")
 
-    reduce = accumulate = reduceat = at = _no_folds
+    reduce = property(lambda self: self._numpys("reduce"))
+    accumulate = property(lambda self: self._numpys("accumulate"))
+    reduceat = property(lambda self: self._numpys("reduceat"))
+
+    def at(self, a, indices, *b):
+        """a[indices] = the function of a[indices] (and b), in place and for each index in turn."""
+        host = a.get()
+        _host.fallback(f"numpy.{self.__name__}.at", getattr(numpy, self.__name__).at, (host, indices, *b), {})
+        a[...] = host
 
 
 def spelled(nin, nout=1, dtypes=None, typed=None):
