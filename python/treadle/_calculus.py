@@ -244,18 +244,20 @@ def _sliding(name, a, v, mode):
     return a, v, mode
 
 
-SHORT = {"cpu": 1024, "cuda": 256, "null": 1 << 20}  # elements of the shorter vector from which transforms are quicker
+SHORT = {"cpu": 1024, "cuda": 256, "null": 256}  # elements of the shorter vector from which transforms are quicker
+LONG = 1 << 22  # products from which they are
 
 
 def _by_transforms(a, v, mode):
     """The convolution of floats by Fourier transforms, in double precision, where they are long enough and finite; else
     None."""
-    n, m = a.shape[0], v.shape[0]
-    long = m >= SHORT[a.device.kind] and n * m >= 1 << 22
-    if not long or a.dtype.kind not in "fc" or not bool(_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all()):
-        return None
     from . import fft as transforms
 
+    n, m = a.shape[0], v.shape[0]
+    if a.dtype.kind not in "fc" or m < SHORT[a.device.kind] or n * m < LONG or transforms._missing(a.device):
+        return None
+    if not bool(_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all()):
+        return None
     wide = "complex128" if a.dtype.kind == "c" else "float64"
     size, kind = 1 << (n + m - 2).bit_length(), "" if wide == "complex128" else "r"
     forward, back = getattr(transforms, kind + "fft"), getattr(transforms, f"i{kind}fft")

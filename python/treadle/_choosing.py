@@ -238,7 +238,7 @@ def delete(arr, obj, axis=None):
                 f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
             )
         keep[at] = False
-    return take(a, flatnonzero(keep), axis)
+    return _core._select(a, keep) if a.ndim == 1 else take(a, flatnonzero(keep), axis)
 
 
 def insert(arr, obj, values, axis=None):
