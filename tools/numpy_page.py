@@ -19,6 +19,7 @@ TITLES = {
     "random": "random",
     "random.Generator": "random.Generator",
     "polynomial": "polynomial",
+    "lib.stride_tricks": "lib.stride_tricks",
 }
 STATUSES = ("native", "composed", "host", "numpy")
 
@@ -76,6 +77,8 @@ def section(module):
         if whys:
             lines += ["", f"| {head} | because |", "| --- | --- |"]
             lines += [f"| {joined(names)} | {why} |" for why, names in whys.items()]
+    if module in _names.NOTES:
+        lines += ["", _names.NOTES[module]]
     if of[None]:
         lines += ["", f"Not there yet: {joined(of[None])}"]
     return "\n".join(lines) + "\n"

@@ -218,6 +218,7 @@ CASES = {
     "linalg": dict(module_cases("linalg", members.LINALG, "np.linalg.")),
     "fft": dict(module_cases("fft", members.FFT, "np.fft.")),
     "polynomial": dict(series_cases()),
+    "lib.stride_tricks": dict(module_cases("lib.stride_tricks", members.STRIDES, "np.lib.stride_tricks.")),
 }
 DRAWS = {
     "random": dict(module_cases("random", members.RANDOM, "np.random.")),
