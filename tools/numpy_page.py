@@ -90,8 +90,7 @@ def differences():
     lines += [f"| {joined(names.split())} | {text} |" for names, text in _names.DIFFERENT.items()]
     lines += ["", "Parameters that are refused:", "", "| | | because |", "| --- | --- | --- |"]
     for name, refused in _names.PARAMETERS.items():
-        shown = "ufuncs" if name == "ufunc" else f"`{name}`"
-        lines += [f"| {shown} | `{parameter}` | {why} |" for parameter, why in refused.items()]
+        lines += [f"| `{name}` | `{parameter}` | {why} |" for parameter, why in refused.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -46,10 +46,9 @@ LEFT_OUT = {
     "a tool for building, testing or wrapping NumPy itself": "test f2py core ctypeslib",
 }
 
-# Parameters of NumPy's that are refused: {function: {parameter: why}}; "ufunc" stands for all of them.
+# Parameters of NumPy's that are refused: {function: {parameter: why}}.
 PARAMETERS = {
     "array": {"ndmax": "it makes arrays of objects"},
-    "ufunc": {"signature": "dtype= says in which dtype a ufunc computes"},
 }
 
 # What is otherwise than in NumPy, beside what every page says (results of no axes are arrays, not scalars).
