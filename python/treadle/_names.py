@@ -67,7 +67,7 @@ DIFFERENT = {
 NOTES = {
     "polynomial": "In the six modules values (`…val`), matrices (`…vander`), fits (`…fit`) and weights are composed. "
     "Functions of coefficients alone (`…add`, `…roots`, `…der`, …) and a series' coefficients are NumPy's: there are "
-    "few, and each needs those before it. On the CPU that is the library for it; for coefficients from a GPU it is host.",
+    "few, and each needs those before it. On the CPU that is the library for it; from a GPU it is host.",
     "lib.stride_tricks": "Both give views; one whose subscripts share elements cannot be written. The rest of "
     "`numpy.lib` is NumPy's own.",
 }

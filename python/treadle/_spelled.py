@@ -177,7 +177,8 @@ def _core_axes(name, counts, axes, axis, keepdims):
 
 
 def generalised(layout):
-    """Makes a function of two arrays, whose last axes the layout names, as "(n),(n)->()", take NumPy's parameters of such ufuncs."""
+    """Makes a function of two arrays, whose last axes the layout names, as "(n),(n)->()", take the parameters of such
+    ufuncs of NumPy's."""
     counts = [len([n for n in part.strip(" ()").split(",") if n]) for part in layout.replace("->", "),").split("),")]
 
     def decorate(f):

@@ -119,7 +119,7 @@ def outcome(code, scope):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return comparable(eval(code, scope)), None
-    except Exception as error:  # noqa: BLE001: compared with NumPy's
+    except Exception as error:
         return None, error
 
 

@@ -25,7 +25,7 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     axes = list(range(x.ndim)) if axis is None else _axes(axis, x.ndim, "sliding_window_view", True)
     if len(window) != len(axes):
         raise ValueError(
-            f"sliding_window_view: window_shape has {len(window)} extents, and there are {len(axes)} axes to slide along"
+            f"sliding_window_view: {len(window)} extents of windows, and {len(axes)} axes to slide along"
         )
     shape = list(x.shape)
     for k, n in zip(axes, window):
