@@ -159,20 +159,20 @@ py_reduce(td_red red, PyObject *self, PyObject *const arg[6])
 #define PLACE(pick) pick("ao|k", "axis=None, out=None, *, keepdims=False")
 #define COUNT(pick) pick("a|k", "axis=None, *, keepdims=False")
 
-#define PARAMS_sum           SUM
-#define PARAMS_prod          SUM
-#define PARAMS_min           EXTREME
-#define PARAMS_max           EXTREME
-#define PARAMS_any           TRUTH
-#define PARAMS_all           TRUTH
-#define PARAMS_mean          AVERAGE
-#define PARAMS_var           SPREAD
-#define PARAMS_std           SPREAD
-#define PARAMS_argmin        PLACE
-#define PARAMS_argmax        PLACE
-#define PARAMS_count_nonzero COUNT
-#define ORDER(order, text)   order
-#define TEXT(order, text)    text
+#define PARAMS_sum(pick)           SUM(pick)
+#define PARAMS_prod(pick)          SUM(pick)
+#define PARAMS_min(pick)           EXTREME(pick)
+#define PARAMS_max(pick)           EXTREME(pick)
+#define PARAMS_any(pick)           TRUTH(pick)
+#define PARAMS_all(pick)           TRUTH(pick)
+#define PARAMS_mean(pick)          AVERAGE(pick)
+#define PARAMS_var(pick)           SPREAD(pick)
+#define PARAMS_std(pick)           SPREAD(pick)
+#define PARAMS_argmin(pick)        PLACE(pick)
+#define PARAMS_argmax(pick)        PLACE(pick)
+#define PARAMS_count_nonzero(pick) COUNT(pick)
+#define ORDER(order, text)         order
+#define TEXT(order, text)          text
 
 static const char *const orders[] = {
 #define RED(name, ...) PARAMS_##name(ORDER),
