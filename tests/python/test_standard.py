@@ -57,6 +57,15 @@ def test_methods_and_attributes():
     assert list(inspect.signature(x.__dlpack__).parameters) == ["stream", "max_version", "dl_device", "copy"]
 
 
+def test_versions_of_the_standard():
+    x = td.ones(2)
+    for version in ("2021.12", "2022.12", "2023.12", "2024.12", None):
+        assert x.__array_namespace__(api_version=version) is td
+    for version in ("2031.12", 2024):
+        with pytest.raises(ValueError, match=f'Version "{version}" of the Array API Standard is not supported'):
+            x.__array_namespace__(api_version=version)
+
+
 # ---- reductions: NumPy's parameters and the standard's ----
 
 REDUCTIONS = "sum prod min max any all mean var std".split()
