@@ -190,6 +190,17 @@ def test_linspace_on_a_device():
     assert td.linspace(td.zeros(2, device="null"), 1, 3).device == "null"
 
 
+MAKERS = """arange(3)|empty(3)|eye(3)|full(3, 1)|identity(3)|indices((2, 3))|linspace(0, 1, 3)|logspace(0, 1, 3)|geomspace(1, 8, 4)
+ones(3)|tri(3)|zeros(3)|asarray([1, 2])|array([1, 2])|fft.fftfreq(4)|fft.rfftfreq(4)|from_dlpack(np.arange(3))"""
+
+
+@pytest.mark.parametrize("text", MAKERS.replace("\n", "|").split("|"))
+def test_creation_takes_devices(text):
+    for device in ("cpu", td.device("cpu"), "null"):
+        assert eval(f"td.{text[:-1]}, device=device)", {"td": td, "np": np, "device": device}).device == device
+    assert eval(f"td.{text}", {"td": td, "np": np}).device == "cpu"
+
+
 def test_arange_by_name():
     check(td.arange(stop=5), np.arange(5))
     check(td.arange(start=1, stop=5, step=2), np.arange(1, 5, 2))
