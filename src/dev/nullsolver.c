@@ -467,29 +467,62 @@ td_null_syevd_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, c
     return at == compute && size_of(at) >= size_of(wt) ? say_room(dev, host) : INVALID_VALUE;
 }
 
+/* One matrix; wt: what its values are. */
+static int
+symmetric(int type, int vectors, int uplo, int64_t n, void *a, int wt, void *w, int *info)
+{
+    null_number *x;
+    double *values;
+
+    if (!td_null_holds(a, type, n * n) || !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4))
+        return INVALID_VALUE;
+    (void)td_null_finish_all();
+    x = td_null_take(type, a, n * n, n * n);
+    values = calloc((size_t)n + 1, sizeof *values);
+    td_null_eigh(x, n, uplo == 1, values, x + n * n);
+    put_reals(wt, w, values, n);
+    if (vectors)
+        td_null_put_all(type, a, x + n * n, n * n);
+    free(x);
+    free(values);
+    *info = 0;
+    return 0;
+}
+
 int
 td_null_syevd(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a, int64_t lda,
               int wt, void *w, int compute, void *work, size_t dev, void *host_work, size_t host,
               int *info)
 {
-    null_number *x;
-    double *values;
-
     UNUSED(h), UNUSED(p), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != n || !td_null_holds(a, at, n * n) ||
-        !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4))
+    if (!has_room(work, dev, host_work, host) || lda != n)
         return INVALID_VALUE;
-    (void)td_null_finish_all();
-    x = td_null_take(at, a, n * n, n * n);
-    values = calloc((size_t)n + 1, sizeof *values);
-    td_null_eigh(x, n, uplo == 1, values, x + n * n);
-    put_reals(wt, w, values, n);
-    if (vectors)
-        td_null_put_all(at, a, x + n * n, n * n);
-    free(x);
-    free(values);
-    *info = 0;
-    return 0;
+    return symmetric(at, vectors, uplo, n, a, wt, w, info);
+}
+
+int
+td_null_syevj_batched_size(void *h, int vectors, int uplo, int n, const void *a, int lda,
+                           const void *w, int *lwork, void *jacobi, int batch)
+{
+    UNUSED(h), UNUSED(vectors), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(w),
+        UNUSED(batch);
+    *lwork = ROOM;
+    return jacobi ? 0 : INVALID_VALUE;
+}
+
+int
+td_null_syevj_batched(int type, int vectors, int uplo, int n, void *a, int lda, void *w, void *work,
+                      int lwork, int *info, int batch)
+{
+    int real = type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type, code = 0;
+    size_t count = (size_t)n;
+
+    if (lwork != ROOM || !td_null_holds_words(work, ROOM * size_of(type)) || lda != n)
+        return INVALID_VALUE;
+    for (size_t b = 0; !code && b < (size_t)batch; b++)
+        code = symmetric(type, vectors, uplo, n, (char *)a + b * count * count * size_of(type),
+                         real, (char *)w + b * count * size_of(real), info + b);
+    return code;
 }
 
 int

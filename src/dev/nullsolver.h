@@ -51,6 +51,10 @@ int td_null_gesvdj_batched_size(void *h, int vectors, int m, int n, const void *
                                 int ldu, const void *v, int ldv, int *lwork, void *jacobi, int batch);
 int td_null_gesvdj_batched(int type, int vectors, int m, int n, void *a, int lda, void *s, void *u, int ldu, void *v,
                            int ldv, void *work, int lwork, int *info, int batch);
+int td_null_syevj_batched_size(void *h, int vectors, int uplo, int n, const void *a, int lda, const void *w, int *lwork,
+                               void *jacobi, int batch);
+int td_null_syevj_batched(int type, int vectors, int uplo, int n, void *a, int lda, void *w, void *work, int lwork,
+                          int *info, int batch);
 int td_null_potrf_batched(int type, int uplo, int n, void **a, int lda, int *info, int batch);
 
 #endif
