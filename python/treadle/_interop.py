@@ -366,7 +366,12 @@ def array_function(self, func, types, args, kwargs):
     if not _has_ours(args) and not _has_ours(tuple(kwargs.values())):  # like=
         with self.device:
             return f(*args, **kwargs)
-    return f(*args, **kwargs)
+    try:
+        return f(*args, **kwargs)
+    except TypeError as error:  # objects, dates, text, None beside arrays of ours: NumPy can hold them
+        if not str(error).startswith("treadle arrays hold numbers"):
+            raise
+    return _host.fallback(f"{func.__module__}.{name}", func, args, kwargs)
 
 
 def array_wrap(self, array, context=None, return_scalar=False):
