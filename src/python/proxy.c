@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
+#include <time.h>
 
 px_state px;
 
@@ -94,9 +95,75 @@ on_cpu(PyObject *td)
 static PyObject *
 host_view(py_proxy *p)
 {
-    if (!p->host)
-        p->host = py_host_view(py_array_of(p->held), true);
+    PyObject *done = NULL;
+
+    if (p->host)
+        return p->host;
+    p->host = py_host_view(py_array_of(p->held), true);
+    if (p->host && ((py_ndarray *)p->held)->readonly) {
+        done = PyObject_CallMethod(p->host, "setflags", "i", 0);
+        Py_XDECREF(done);
+        if (!done)
+            Py_CLEAR(p->host);
+    }
     return p->host;
+}
+
+bool
+px_take(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    PyObject *taken;
+
+    if (!px_is_chosen(o))
+        return true;
+    taken = py_chosen_taken(p->held);
+    if (!taken)
+        return false;
+    Py_DECREF(p->held);
+    p->held = taken;
+    return true;
+}
+
+PyObject *
+px_on_chosen(PyObject *(*f)(const void *how, PyObject *const *whole), const void *how,
+             PyObject *const *o, int n)
+{
+    PyObject *held[3] = {NULL}, *whole[3], *like, *r = NULL;
+    int ok;
+
+    for (int i = 0; i < n; i++)
+        held[i] = px_is(o[i]) ? ((py_proxy *)o[i])->held : o[i];
+    ok = py_chosen_whole(held, n, whole, &like);
+    if (ok > 0) {
+        r = f(how, whole);
+        for (int i = 0; i < n; i++)
+            Py_DECREF(whole[i]);
+        if (r == Py_NotImplemented)
+            Py_CLEAR(r);
+        if (r && py_is_array(r))
+            return px_new(py_chosen_like(like, r), NULL);
+        Py_XDECREF(r);
+        if (PyErr_Occurred() && !px_declined())
+            return NULL;
+    }
+    for (int i = 0; i < n && ok >= 0; i++)
+        if (!px_take(o[i]))
+            return NULL;
+    return NULL;
+}
+
+PyObject *
+px_reduce_chosen(PyObject *o, const char *name)
+{
+    PyObject *r = py_chosen_reduce(px_held(o), name);
+
+    if (r == Py_None) {
+        Py_DECREF(r);
+        (void)px_take(o);
+        return NULL;
+    }
+    return px_result(r, NULL);
 }
 
 PyObject *
@@ -105,6 +172,8 @@ px_operand(PyObject *o)
     py_proxy *p = (py_proxy *)o;
     const td_array *a;
 
+    if (!px_take(o))
+        return NULL;
     if (!px_is(o) || !py_is_array(p->held))
         return px_is(o) ? p->held : o;
     a = py_array_of(p->held);
@@ -122,22 +191,11 @@ px_host(PyObject *o)
         return on_cpu(o) ? py_host_view(py_array_of(o), true) : py_get(o);
     if (!px_is(o))
         return Py_NewRef(o);
+    if (!px_take(o))
+        return NULL;
     if (!py_is_array(p->held))
         return Py_NewRef(p->held);
     return on_cpu(p->held) ? Py_XNewRef(host_view(p)) : py_get(p->held);
-}
-
-void
-px_settle(PyObject *o)
-{
-    py_proxy *p = (py_proxy *)o;
-
-    if (!px_is(o))
-        return;
-    if (p->host && Py_REFCNT(p->host) == 1)
-        Py_CLEAR(p->host);
-    if (p->owner)
-        px_settle(p->owner);
 }
 
 PyObject *
@@ -193,7 +251,7 @@ px_declined(void)
 bool
 px_note(const char *name, PyObject *o)
 {
-    PyObject *held = px_is(o) ? ((py_proxy *)o)->held : o, *r;
+    PyObject *held = px_held(o), *r;
     Py_ssize_t nbytes = 0;
 
     if (!px.note)
@@ -206,6 +264,37 @@ px_note(const char *name, PyObject *o)
     r = PyObject_CallFunction(px.note, "sn", name, nbytes);
     Py_XDECREF(r);
     return r != NULL;
+}
+
+int64_t
+px_clock(void)
+{
+    struct timespec t;
+
+    if (!px.watch)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+PyObject *
+px_seen(PyObject *r, const char *name, PyObject *on, int64_t since)
+{
+    PyObject *held = px_held(on), *told;
+    long long n;
+
+    if (!since || !r || !px.watch)
+        return r;
+    n = px_is_np(held)      ? px_np_size(held)
+        : py_is_array(held) ? td_array_size(py_array_of(held))
+                            : 1;
+    told = PyObject_CallFunction(px.watch, "sLL", name, n, (long long)(px_clock() - since));
+    if (!told) {
+        Py_DECREF(r);
+        return NULL;
+    }
+    Py_DECREF(told);
+    return r;
 }
 
 bool
@@ -278,7 +367,7 @@ adopt(PyObject *r, td_dtype dt, td_dev *cpu, td_array *out)
         free(k);
         return false;
     }
-    Py_INCREF(r); /* the buffer's end gives up one of the two */
+    Py_INCREF(r); /* the keeper has one; the caller's goes where this succeeds */
     st = td_node_leaf(buf, dt, &v, &n);
     td_buf_unref(buf);
     if (!st)
@@ -314,13 +403,31 @@ move_up(PyObject *r)
     return py_wrap(&own);
 }
 
+void
+px_settle(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    PyObject *up;
+
+    if (!px_is(o))
+        return;
+    if (p->host && Py_REFCNT(p->host) == 1) {
+        ((py_ndarray *)p->held)->readonly = !(((np_array *)p->host)->flags & NP_WRITE);
+        Py_CLEAR(p->host);
+    }
+    if (p->owner)
+        px_settle(p->owner);
+    else if (px_is_big(p->held) && is_fresh(p->held) && (up = move_up(p->held)) != NULL)
+        p->held = up;
+}
+
 static PyObject *
 wrap_np(PyObject *r, PyObject *of)
 {
     const np_array *a = (const np_array *)r;
     PyObject *owner = NULL, *up;
 
-    if (a->ndim && px_np_size(r) >= px.crossover && is_fresh(r)) {
+    if (px_is_big(r) && is_fresh(r)) {
         up = move_up(r);
         if (up)
             return px_new(up, NULL);
@@ -446,10 +553,46 @@ getattro(PyObject *self, PyObject *name)
     return px_result(r, self);
 }
 
+/* An array of NumPy's own memory. */
+static PyObject *
+copied(PyObject *held)
+{
+    PyObject *host = py_get(held), *r = host ? PyObject_CallMethod(host, "copy", "s", "K") : NULL;
+
+    Py_XDECREF(host);
+    return r;
+}
+
+bool
+px_come_down(PyObject *self)
+{
+    py_proxy *p = (py_proxy *)self;
+    PyObject *host;
+
+    px_settle(self);
+    if (!py_is_array(p->held) || p->owner || p->host || py_array_of(p->held)->store->refs != 1 ||
+        Py_REFCNT(p->held) != 1)
+        return true;
+    host = copied(p->held);
+    if (!host)
+        return false;
+    Py_DECREF(p->held);
+    p->held = host;
+    return true;
+}
+
+PyObject *
+px_hand_out(PyObject *o)
+{
+    bool gpu = px_is_far(o) && !on_cpu(((py_proxy *)o)->held);
+
+    return gpu && !px_come_down(o) ? NULL : px_host(o);
+}
+
 static int
 getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
-    PyObject *host = px_host(self);
+    PyObject *host = px_hand_out(self);
     int r = host ? PyObject_GetBuffer(host, b, flags) : -1;
 
     if (!host)
@@ -575,7 +718,8 @@ setup(PyObject *module, PyObject *args)
     PyObject *np = py_numpy(), *far, *ufuncs;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!", &far, &PyDict_Type, &ufuncs) || !np || !layout_holds(np) || !numpy_types(np))
+    if (!PyArg_ParseTuple(args, "OO!", &far, &PyDict_Type, &ufuncs) || !np || !layout_holds(np) ||
+        !numpy_types(np))
         return NULL;
     exchange(&px.far, far);
     exchange(&px.ufuncs, ufuncs);
@@ -615,7 +759,7 @@ static PyObject *
 held(PyObject *module, PyObject *o)
 {
     (void)module;
-    return Py_NewRef(px_is(o) ? ((py_proxy *)o)->held : o);
+    return px_take(o) ? Py_NewRef(px_held(o)) : NULL;
 }
 
 static PyObject *
@@ -636,9 +780,11 @@ settle(PyObject *module, PyObject *o)
 static PyObject *
 lift(PyObject *module, PyObject *o)
 {
-    PyObject *operand = px_is(o) ? ((py_proxy *)o)->held : o;
+    PyObject *operand = px_take(o) ? px_held(o) : NULL;
 
     (void)module;
+    if (!operand)
+        return NULL;
     return px_may_lift(operand) ? px_lift(operand) : Py_NewRef(operand);
 }
 
@@ -651,7 +797,28 @@ set_class(PyObject *module, PyObject *meta)
     return Py_NewRef(Py_None);
 }
 
+/* _proxy_take(a, host): a's array is host now, the copy that somebody has seen, unless something is a view of a. */
+static PyObject *
+take(PyObject *module, PyObject *args)
+{
+    PyObject *o, *host;
+    py_proxy *p;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &o, &host))
+        return NULL;
+    p = (py_proxy *)o;
+    if (px_is_far(o) && px_is_np(host) && !p->owner && !p->host &&
+        py_array_of(p->held)->store->refs == 1) {
+        Py_DECREF(p->held);
+        p->held = Py_NewRef(host);
+    }
+    return Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
+    {"_proxy_take", take, METH_VARARGS,
+     "_proxy_take(a, host): a's array is host now, unless something is a view of a."},
     {"_proxy_class", set_class, METH_O,
      "_proxy_class(meta): the class of the type, a subclass of type."},
     {"_proxy_setup", setup, METH_VARARGS,

@@ -35,6 +35,27 @@ px_vectorcall(PyObject *f, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     return PyObject_Vectorcall(f, args, (size_t)nargs, kwnames);
 }
 
+PyObject *
+px_bare(PyObject *o)
+{
+    PyObject *real;
+
+    if (!px.ndarray)
+        return o;
+    if (px_is(o))
+        return ((py_proxy *)o)->held;
+    if (Py_IS_TYPE(o, px.face) || Py_IS_TYPE(o, px.uface))
+        return ((face *)o)->target;
+    real = PyModule_Check(o) ? PyDict_GetItemString(PyModule_GetDict(o), "_td_real") : NULL;
+    return real ? real : o;
+}
+
+PyObject *
+px_shown(PyObject *r)
+{
+    return r && px.ndarray && px_is_np(r) ? px_result(r, NULL) : r;
+}
+
 /* ---- arguments ---- */
 
 static bool
@@ -95,9 +116,13 @@ PyObject *
 px_lifted(PyObject *o)
 {
     if (px_is(o) || px_is_np(o)) {
-        PyObject *held = px_is(o) ? ((py_proxy *)o)->held : o;
+        PyObject *held;
+
+        if (!px_take(o))
+            return NULL;
 
         px_settle(o);
+        held = px_held(o);
         return px_may_lift(held) ? px_lift(held) : Py_NewRef(held);
     }
     return is_sequence(o) && holds_proxies(o, DEPTH) ? map_items(o, px_lifted) : Py_NewRef(o);
@@ -111,7 +136,11 @@ is_far(PyObject *o)
     Py_ssize_t n;
 
     if (px_is(o)) {
-        PyObject *held = px_operand(o);
+        PyObject *held;
+
+        if (px_is_big(px_held(o)))
+            px_settle(o);
+        held = px_operand(o);
 
         return held && py_is_array(held);
     }
@@ -217,6 +246,17 @@ own_result(PyObject *r, PyObject *const *args, PyObject *const *plain, Py_ssize_
     return px_result(r, of);
 }
 
+static PyObject *
+near_call(face *f, PyObject *const *args, PyObject *const *plain, Py_ssize_t nargs,
+          PyObject *kwnames)
+{
+    int64_t since = px_clock();
+    PyObject *r = own_result(PyObject_Vectorcall(f->target, plain, (size_t)nargs, kwnames), args,
+                             plain, nargs + (kwnames ? PyTuple_Size(kwnames) : 0));
+
+    return since ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), r ? r : Py_None, since) : r;
+}
+
 /* Is there a number among the arguments, or a shape, of as many elements as make an array big? */
 static bool
 says_big(PyObject *const *args, Py_ssize_t n)
@@ -242,6 +282,38 @@ says_big(PyObject *const *args, Py_ssize_t n)
 }
 
 static PyObject *
+call_whole(const void *how, PyObject *const *whole)
+{
+    const face *f = how;
+    PyObject *native = PyObject_CallMethod(px.far, "native", "O", f->name), *r = NULL;
+
+    if (native && native != Py_None)
+        r = PyObject_Vectorcall(native, whole, (size_t)f->nin, NULL);
+    Py_XDECREF(native);
+    return r;
+}
+
+/* A ufunc of chosen elements, or a sum of them; NULL without an exception: they have been taken out. */
+static PyObject *
+on_chosen(face *f, PyObject *const *args, Py_ssize_t n)
+{
+    bool any = false;
+
+    for (Py_ssize_t i = 0; i < n && n <= 3; i++)
+        any |= px_is_chosen(args[i]);
+    if (!any)
+        return NULL;
+    if (f->nin == n)
+        return px_on_chosen(call_whole, f, args, f->nin);
+    if (n == 1 && !f->nin) {
+        const char *name = PyUnicode_AsUTF8AndSize(f->name, NULL);
+
+        return name ? px_reduce_chosen(args[0], strrchr(name, '.') + 1) : NULL;
+    }
+    return NULL;
+}
+
+static PyObject *
 call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     face *f = (face *)self;
@@ -250,6 +322,10 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
     PyObject *plain[ARGS], *r = NULL;
     bool far = n > ARGS || (f->sized && says_big(args, n));
 
+    if (!kwnames && n && (r = on_chosen(f, args, n)))
+        return r;
+    if (PyErr_Occurred())
+        return NULL;
     for (i = 0; i < n && !far; i++)
         far = is_far(args[i]);
     if (far)
@@ -260,8 +336,7 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
         if (f->nin && nargs >= f->nin && grows(plain, f->nin))
             r = call_far(f, args, nargs, kwnames);
         else
-            r = own_result(PyObject_Vectorcall(f->target, plain, (size_t)nargs, kwnames), args,
-                           plain, n);
+            r = near_call(f, args, plain, nargs, kwnames);
     }
     while (i > 0)
         Py_DECREF(plain[--i]);
@@ -438,7 +513,22 @@ lifted(PyObject *module, PyObject *o)
     return px_lifted(o);
 }
 
+/* _proxy_call(f, args, kwargs, of): NumPy's f; an array that nobody else has is moved to treadle. */
+static PyObject *
+call_and_wrap(PyObject *module, PyObject *args)
+{
+    PyObject *f, *own, *kw, *of;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!O!O", &f, &PyTuple_Type, &own, &PyDict_Type, &kw, &of))
+        return NULL;
+    return px_result(PyObject_Call(f, own, kw), of);
+}
+
 static PyMethodDef functions[] = {
+    {"_proxy_call", call_and_wrap, METH_VARARGS,
+     "_proxy_call(f, args, kwargs, of): f's result as unchanged programs see it; of: what it may "
+     "be a view of."},
     {"_proxy_plain", plain, METH_O,
      "_proxy_plain(o): o with NumPy's arrays for proxies, in lists and tuples too."},
     {"_proxy_lifted", lifted, METH_O,

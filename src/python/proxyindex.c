@@ -8,6 +8,12 @@
 /* ---- subscripts ---- */
 
 static bool
+is_sequence(PyObject *o)
+{
+    return PyList_Check(o) || PyTuple_Check(o);
+}
+
+static bool
 has_proxies(PyObject *key)
 {
     Py_ssize_t n = PyTuple_Size(key);
@@ -50,7 +56,9 @@ plain_item(PyObject *o, bool far)
         return plain_list(o);
     if (!px_is(o))
         return Py_NewRef(o);
-    return far ? Py_NewRef(((py_proxy *)o)->held) : px_host(o);
+    if (!px_take(o))
+        return NULL;
+    return far ? Py_NewRef(px_held(o)) : px_host(o);
 }
 
 static PyObject *
@@ -162,7 +170,7 @@ read_element(const td_array *a, PyObject *key)
 
 /* A small part of what has been evaluated or will be now is NumPy's view of the memory. */
 static PyObject *
-far_view(PyObject *self, PyObject *key)
+far_view(PyObject *self, PyObject *key, key_kind kind)
 {
     py_proxy *p = (py_proxy *)self;
     PyObject *k = plain_key(key, true), *r = k ? py_subscript(p->held, k) : NULL;
@@ -178,6 +186,8 @@ far_view(PyObject *self, PyObject *key)
         Py_DECREF(r);
         return host_item(self, key);
     }
+    if (kind == BASIC && py_is_array(r) && !py_array_of(r)->view.shape.ndim) /* a[0, ...]: a view */
+        return px_new(r, p->owner ? p->owner : self);
     return px_result(r, self);
 }
 
@@ -189,6 +199,15 @@ far_pick(PyObject *self, PyObject *key)
 
     px_settle(self);
     k = plain_key(key, true);
+    if (k && py_is_array(k)) {
+        px_settle(key);
+        r = py_choose(p->held, k);
+        if (r != Py_None) {
+            Py_DECREF(k);
+            return r ? px_new(r, NULL) : NULL;
+        }
+        Py_DECREF(r);
+    }
     r = k ? PyObject_GetItem(p->held, k) : NULL;
     Py_XDECREF(k);
     if (r)
@@ -205,9 +224,12 @@ PyObject *
 px_subscript(PyObject *self, PyObject *key)
 {
     py_proxy *p = (py_proxy *)self;
+    int64_t since;
     key_kind kind;
     PyObject *r;
 
+    if (!px_take(self))
+        return NULL;
     if (!py_is_array(p->held)) {
         PyObject *k;
 
@@ -222,15 +244,14 @@ px_subscript(PyObject *self, PyObject *key)
     if (kind == FANCY)
         return far_pick(self, key);
     if (kind == BASIC)
-        return far_view(self, key);
-    if (on_cpu(p->held) && !p->host) {
+        return far_view(self, key, kind);
+    since = px_clock();
+    r = NULL;
+    if (on_cpu(p->held) && !p->host)
         r = read_element(py_array_of(p->held), key);
-        if (r || PyErr_Occurred())
-            return r;
-    }
-    if (on_cpu(p->held))
-        return host_item(self, key);
-    return far_view(self, key);
+    if (!r && !PyErr_Occurred())
+        r = on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
+    return px_seen(r, "element", self, since);
 }
 
 static int
@@ -283,12 +304,23 @@ static int
 far_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     py_proxy *p = (py_proxy *)self;
-    PyObject *k = NULL, *v = NULL, *operand = px_is(value) ? ((py_proxy *)value)->held : value;
+    PyObject *k = NULL, *v = NULL, *operand;
     int r = -1;
 
-    if (px_may_lift(operand)) {
+    if (px_is_chosen(value) && px_is(key) && py_is_array(px_held(key))) {
         px_settle(self);
-        px_settle(value);
+        px_settle(key);
+        r = py_chosen_put(p->held, px_held(key), px_held(value));
+        if (r)
+            return r > 0 ? 0 : -1;
+        r = -1;
+    }
+    if (!px_take(value))
+        return -1;
+    px_settle(self);
+    px_settle(value);
+    operand = px_held(value);
+    if (px_may_lift(operand)) {
         k = plain_key(key, true);
         v = k ? px_lift(operand) : NULL;
         r = v ? py_ass_subscript(p->held, k, v) : -1;
@@ -302,33 +334,48 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
 }
 
 static int
-assign(PyObject *self, PyObject *key, PyObject *value)
-{
-    py_proxy *p = (py_proxy *)self;
-    int small;
-
-    if (!py_is_array(p->held) || !value)
-        return host_assign(self, key, value);
-    if (!on_cpu(p->held))
-        return far_assign(self, key, value);
-    small = is_small(self, key, kind_of(key, py_array_of(p->held)->view.shape.ndim));
-    return small < 0 ? -1 : small ? host_assign(self, key, value) : far_assign(self, key, value);
-}
-
-/* ---- the container protocol ---- */
-
-static int
 ndim_of(PyObject *held)
 {
     return py_is_array(held) ? py_array_of(held)->view.shape.ndim : ((np_array *)held)->ndim;
 }
 
+static bool
+is_number(PyObject *value)
+{
+    PyObject *held = px_held(value);
+
+    return !is_sequence(held) && ((!px_is_np(held) && !py_is_array(held)) || !ndim_of(held));
+}
+
+static int
+assign(PyObject *self, PyObject *key, PyObject *value)
+{
+    py_proxy *p = (py_proxy *)self;
+    key_kind kind;
+    int small;
+
+    if (!px_take(self) || !px_take(key))
+        return -1;
+    if (!py_is_array(p->held) || !value)
+        return host_assign(self, key, value);
+    kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
+    if (kind == ELEMENT && !is_number(value)) /* NumPy refuses, or takes the only element */
+        return host_assign(self, key, value);
+    if (!on_cpu(p->held))
+        return far_assign(self, key, value);
+    small = is_small(self, key, kind);
+    return small < 0 ? -1 : small ? host_assign(self, key, value) : far_assign(self, key, value);
+}
+
+/* ---- the container protocol ---- */
+
 static Py_ssize_t
 length(PyObject *self)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
-    return py_is_array(held)          ? PyObject_Size(held)
+    return !held                      ? -1
+           : py_is_array(held)        ? PyObject_Size(held)
            : ((np_array *)held)->ndim ? ((np_array *)held)->dim[0]
                                       : PyObject_Size(held);
 }
@@ -336,8 +383,10 @@ length(PyObject *self)
 static PyObject *
 item(PyObject *self, Py_ssize_t i)
 {
-    PyObject *held = ((py_proxy *)self)->held, *n, *r;
+    PyObject *held = px_take(self) ? px_held(self) : NULL, *n, *r;
 
+    if (!held)
+        return NULL;
     if (!py_is_array(held) && ((np_array *)held)->ndim == 1)
         return px_result(PySequence_GetItem(held, i), self);
     n = PyLong_FromSsize_t(i);
@@ -350,8 +399,10 @@ item(PyObject *self, Py_ssize_t i)
 static PyObject *
 iterate(PyObject *self)
 {
-    PyObject *held = ((py_proxy *)self)->held, *host, *r;
+    PyObject *held = px_take(self) ? px_held(self) : NULL, *host, *r;
 
+    if (!held)
+        return NULL;
     if (ndim_of(held) > 1)
         return PySeqIter_New(self);
     host = px_host(self);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FAR, SEES, HOST, WRITES };
+enum { FAR, SEES, HOST, WRITES, OWNS };
 enum { ARGS = 16 };
 
 typedef enum px_method {
@@ -119,15 +119,32 @@ static PyObject *
 method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
-    PyObject *held = px_operand(self);
+    PyObject *held, *r;
+    int64_t since = px_clock();
 
+    if (!n && px_is_chosen(self)) {
+        r = px_reduce_chosen(self, rows[m].name);
+        if (r || PyErr_Occurred())
+            return r;
+    }
+    if (!px_take(self))
+        return NULL;
+    if (px_is_big(px_held(self)))
+        px_settle(self);
+    held = px_operand(self);
     if (!held)
         return NULL;
+    if (rows[m].how == OWNS && py_is_array(((py_proxy *)self)->held)) {
+        if (!px_come_down(self))
+            return NULL;
+        return host_call(&rows[m], self, args, nargs, kwnames);
+    }
     if (py_is_array(held))
         return far_call(&rows[m], self, args, nargs, kwnames);
     if (n)
-        return host_call(&rows[m], self, args, nargs, kwnames);
-    return own_result(px_vectorcall(rows[m].near, &held, 1, NULL), self, args, 0);
+        return px_seen(host_call(&rows[m], self, args, nargs, kwnames), rows[m].name, self, since);
+    return px_seen(own_result(px_vectorcall(rows[m].near, &held, 1, NULL), self, args, 0),
+                   rows[m].name, self, since);
 }
 
 #define METHOD(name, how)                                                                          \
@@ -163,6 +180,13 @@ through_far(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *k
     return r;
 }
 
+/* A scalar of NumPy's; in comparisons it comes as an array without axes. */
+static bool
+is_number(PyObject *o)
+{
+    return PyObject_TypeCheck(o, px.generic) || (px_is_np(o) && ((np_array *)o)->ndim == 0);
+}
+
 /* A scalar of NumPy's beside a proxy comes here: the program's own operation, whose result is a proxy. */
 static PyObject *
 array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -171,7 +195,7 @@ array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *k
 
     if (!kwnames && nargs == 4 && PyUnicode_Check(args[1]) &&
         PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0 &&
-        (PyObject_TypeCheck(args[2], px.generic) || PyObject_TypeCheck(args[3], px.generic)))
+        (is_number(args[2]) || is_number(args[3])))
         face = PyDict_GetItemWithError(px.ufuncs, args[0]);
     if (face)
         return px_vectorcall(face, args + 2, 2, NULL);
@@ -190,7 +214,7 @@ array_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 static PyObject *
 size_of(PyObject *self, PyObject *unused)
 {
-    PyObject *nbytes = PyObject_GetAttrString(((py_proxy *)self)->held, "nbytes");
+    PyObject *nbytes = px_take(self) ? PyObject_GetAttrString(px_held(self), "nbytes") : NULL;
     Py_ssize_t n = nbytes ? PyLong_AsSsize_t(nbytes) : -1;
 
     (void)unused;
@@ -214,10 +238,12 @@ PyMethodDef px_methods[] = {
 static PyObject *
 get_shape(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held, *t;
+    PyObject *held = px_take(self) ? px_held(self) : NULL, *t;
     const np_array *a = (const np_array *)held;
 
     (void)unused;
+    if (!held)
+        return NULL;
     if (py_is_array(held))
         return py_shape_tuple(&py_array_of(held)->view.shape);
     t = PyTuple_New(a->ndim);
@@ -230,9 +256,11 @@ get_shape(PyObject *self, void *unused)
 static PyObject *
 get_ndim(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return PyLong_FromLong(py_is_array(held) ? py_array_of(held)->view.shape.ndim
                                              : ((np_array *)held)->ndim);
 }
@@ -240,9 +268,11 @@ get_ndim(PyObject *self, void *unused)
 static PyObject *
 get_size(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return PyLong_FromLongLong(py_is_array(held) ? td_array_size(py_array_of(held))
                                                  : px_np_size(held));
 }
@@ -250,9 +280,11 @@ get_size(PyObject *self, void *unused)
 static PyObject *
 get_dtype(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return py_is_array(held) ? py_dtype_object(td_array_dtype(py_array_of(held)))
                              : Py_NewRef(((np_array *)held)->dtype);
 }
@@ -266,11 +298,22 @@ get_either(PyObject *self, void *name)
     return r && (r == held) ? (Py_DECREF(r), Py_NewRef(self)) : px_result(r, self);
 }
 
-/* One that NumPy's arrays have. */
+/* What NumPy says of its own array; of treadle's, _far has an object that answers the same. */
+static PyObject *
+get_flags(PyObject *self, void *unused)
+{
+    PyObject *held = ((py_proxy *)self)->held;
+
+    (void)unused;
+    return py_is_array(held) ? PyObject_CallMethod(px.far, "flags", "(O)", self)
+                             : PyObject_GetAttrString(held, "flags");
+}
+
+/* One that NumPy's arrays have and that leads to the memory. */
 static PyObject *
 get_host(PyObject *self, void *name)
 {
-    PyObject *host = px_host(self), *r = host ? PyObject_GetAttrString(host, name) : NULL;
+    PyObject *host = px_hand_out(self), *r = host ? PyObject_GetAttrString(host, name) : NULL;
 
     Py_XDECREF(host);
     return px_result(r, self);
@@ -282,6 +325,8 @@ get_base(PyObject *self, void *unused)
     py_proxy *p = (py_proxy *)self;
 
     (void)unused;
+    if (!px_take(self))
+        return NULL;
     if (p->owner || py_is_array(p->held))
         return Py_NewRef(p->owner ? p->owner : Py_None);
     return px_result(PyObject_GetAttrString(p->held, "base"), NULL);
@@ -313,6 +358,8 @@ set(PyObject *self, PyObject *value, void *name)
         PyErr_Format(PyExc_AttributeError, "Cannot delete array %s", (const char *)name);
         return -1;
     }
+    if (!px_take(self))
+        return -1;
     if (py_is_array(p->held) && strcmp(name, "shape") == 0) {
         px_settle(self);
         r = PyObject_SetAttrString(p->held, name, value);
@@ -351,7 +398,7 @@ PyGetSetDef px_getset[] = {
     EITHER(itemsize, NULL),
     EITHER(nbytes, NULL),
     EITHER(strides, set),
-    NUMPY(flags, NULL),
+    {"flags", get_flags, NULL, NULL, NULL},
     NUMPY(data, set),
     NUMPY(flat, set),
     NUMPY(ctypes, NULL),

@@ -66,16 +66,18 @@ call_far(const struct row *row, int how, PyObject *a, PyObject *b)
     return ((binaryfunc)(uintptr_t)row->far)(a, b);
 }
 
-/* Treadle's operator, then NumPy's. a and b: x and y unwrapped. */
+/* Treadle's operator, then NumPy's. */
 static PyObject *
-far_binary(const struct row *row, int how, PyObject *x, PyObject *y, PyObject *a, PyObject *b)
+far_binary(const struct row *row, int how, PyObject *x, PyObject *y)
 {
-    PyObject *la = NULL, *lb = NULL, *r = NULL;
+    PyObject *a, *b, *la = NULL, *lb = NULL, *r = NULL;
     const char *name = row ? row->name : "comparison";
 
+    px_settle(x);
+    px_settle(y);
+    a = px_held(x);
+    b = px_held(y);
     if (px_may_lift(a) && px_may_lift(b)) {
-        px_settle(x);
-        px_settle(y);
         la = px_lift(a);
         lb = la ? px_lift(b) : NULL;
         if (lb && (py_is_array(la) || py_is_array(lb)))
@@ -90,7 +92,7 @@ far_binary(const struct row *row, int how, PyObject *x, PyObject *y, PyObject *a
             return NULL;
     }
     r = on_host(row ? row->generic : NULL, how, x, y);
-    if (r && !px_note(name, py_is_array(a) ? x : y))
+    if (r && !px_note(name, px_is_far(x) ? x : y))
         Py_CLEAR(r);
     return r;
 }
@@ -107,28 +109,64 @@ grows(PyObject *a, PyObject *b)
     return px_reach(both, 2) >= px.crossover;
 }
 
+/* An operator on whole arrays. */
+typedef struct whole_op {
+    const struct row *row; /* NULL: a comparison */
+    int how;
+} whole_op;
+
+static PyObject *
+on_whole(const void *how, PyObject *const *o)
+{
+    const whole_op *w = how;
+
+    return call_far(w->row, w->how, o[0], o[1]);
+}
+
+/* NULL without an exception: no operand is chosen any more. */
+static PyObject *
+on_chosen(const struct row *row, int how, PyObject *x, PyObject *y)
+{
+    PyObject *const o[] = {x, y};
+    whole_op w = {row, how};
+
+    return px_is_chosen(x) || px_is_chosen(y) ? px_on_chosen(on_whole, &w, o, 2) : NULL;
+}
+
 static PyObject *
 binary(px_op op, PyObject *x, PyObject *y)
 {
-    PyObject *a = px_operand(x), *b = px_operand(y);
+    PyObject *a, *b, *r = op == PX_matrix_multiply ? NULL : on_chosen(&rows[op], 0, x, y);
+    int64_t since;
 
+    if (r || PyErr_Occurred())
+        return r;
+    a = px_operand(x);
+    b = px_operand(y);
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
-        return far_binary(&rows[op], 0, x, y, a, b);
-    return px_result(rows[op].generic(a, b), NULL);
+        return far_binary(&rows[op], 0, x, y);
+    since = px_clock();
+    return px_seen(px_result(rows[op].generic(a, b), NULL), rows[op].name, px_is(x) ? x : y, since);
 }
 
 static PyObject *
 compare(PyObject *x, PyObject *y, int how)
 {
-    PyObject *a = px_operand(x), *b = px_operand(y);
+    PyObject *a, *b, *r = on_chosen(NULL, how, x, y);
+    int64_t since;
 
+    if (r || PyErr_Occurred())
+        return r;
+    a = px_operand(x);
+    b = px_operand(y);
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
-        return far_binary(NULL, how, x, y, a, b);
-    return px_result(PyObject_RichCompare(a, b, how), NULL);
+        return far_binary(NULL, how, x, y);
+    since = px_clock();
+    return px_seen(px_result(PyObject_RichCompare(a, b, how), NULL), "comparison", x, since);
 }
 
 /* ---- in place ---- */
@@ -157,15 +195,23 @@ inplace(px_op op, PyObject *self, PyObject *y)
 
     if (!px_is(self))
         return Py_NewRef(Py_NotImplemented);
-    held = px_operand(self);
-    b = px_operand(y);
-    if (!held || !b)
+    if (!px_take(self))
         return NULL;
-    if (!py_is_array(held))
-        return inplace_host(op, self, y);
-    if (px_may_lift(b)) {
+    if (px_is_big(px_held(self)))
         px_settle(self);
-        px_settle(y);
+    held = px_operand(self);
+    if (!held || !px_take(y))
+        return NULL;
+    if (!py_is_array(held)) {
+        int64_t since = px_clock();
+
+        return px_seen(inplace_host(op, self, y), rows[op].name, self, since);
+    }
+    px_settle(y);
+    px_settle(self);
+    held = px_held(self);
+    b = px_held(y);
+    if (px_may_lift(b)) {
         lb = px_lift(b);
         if (lb)
             r = op == PX_inplace_power ? ((ternaryfunc)(uintptr_t)rows[op].far)(held, lb, Py_None)
@@ -186,17 +232,26 @@ inplace(px_op op, PyObject *self, PyObject *y)
 }
 
 static PyObject *
+one_whole(const void *how, PyObject *const *o)
+{
+    return ((unaryfunc)(uintptr_t)((const struct row *)how)->far)(o[0]);
+}
+
+static PyObject *
 unary(px_op op, PyObject *x)
 {
-    PyObject *a = px_operand(x), *la, *r;
+    PyObject *a, *la, *r = px_is_chosen(x) ? px_on_chosen(one_whole, &rows[op], &x, 1) : NULL;
     unaryfunc far = (unaryfunc)(uintptr_t)rows[op].far;
 
+    if (r || PyErr_Occurred())
+        return r;
+    a = px_operand(x);
     if (!a)
         return NULL;
     if (!py_is_array(a) && (px_np_size(a) < px.crossover || px_dtype(a) < 0))
         return px_result(rows[op].one(a), NULL);
     px_settle(x);
-    la = px_lift(a);
+    la = px_lift(px_held(x));
     r = la && py_is_array(la) ? far(la) : NULL;
     Py_XDECREF(la);
     if (r)

@@ -172,6 +172,9 @@ PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
+PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw); /* ufunccall.c: NumPy's parameters */
+PyObject *py_ufuncs(PyObject *module, PyObject *unused);
+bool      py_takes_truth(td_op op); /* logical_and and its kin: operands of any dtype, read as bool */
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
@@ -185,6 +188,10 @@ td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s
 bool      py_current_init(PyObject *module);    /* behind py_stream_init */
 bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
 bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
+/* What stands behind an object of an unchanged program: the array that a proxy holds, NumPy's function or module for
+ * a face; other objects as they are.  Borrowed. */
+PyObject *px_bare(PyObject *o);
+PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
 extern PyMethodDef py_solver_functions[];       /* solver.c */

@@ -21,6 +21,8 @@ _ALIASES = {  # what is asked for: the module of treadle's that answers
     "numba": "treadle.unchanged._numba",
     "numba.cuda": "treadle.cuda",
     "numba.types": "treadle.types",
+    "numba.core": "treadle.unchanged._numba",
+    "numba.core.types": "treadle.types",
 }
 TOPS = ("numpy", "cupy", "cupyx", "numba", "pycuda")
 _VERSIONS = {"cupy": "13.6.0", "cupyx": "13.6.0", "numba": "0.62.1", "pycuda": "2025.1"}
