@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import scipy_side
+from conftest import DEVICES
 
 import treadle as td
 from treadle import _host
@@ -67,6 +68,14 @@ def test_as_scipy_on_null(name):
         for case in CASES[name]:
             if case.null:
                 case.check()
+
+
+@pytest.mark.skipif(len(DEVICES) < 3, reason="no GPU is here")
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_as_scipy_on_a_gpu(name):
+    with td.device(DEVICES[-1]):
+        for case in CASES[name]:
+            case.check()
 
 
 @pytest.mark.parametrize("module", sorted(COVERED))
