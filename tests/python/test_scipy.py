@@ -70,8 +70,7 @@ def test_as_scipy_on_null(name):
                 case.check()
 
 
-@pytest.mark.skipif(len(DEVICES) < 3, reason="no GPU is here")
-@pytest.mark.parametrize("name", sorted(CASES))
+@pytest.mark.parametrize("name", sorted(CASES) if len(DEVICES) > 2 else [])
 def test_as_scipy_on_a_gpu(name):
     with td.device(DEVICES[-1]):
         for case in CASES[name]:
