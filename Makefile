@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PREFIX ?= /usr/local
 
-.PHONY: build setup demo test bench lint format wheel install sanitize clean
+.PHONY: build setup demo test conformance bench lint format wheel install sanitize clean
 
 build: ## the libraries and the package, importable with PYTHONPATH=build/tree
 	@tools/setup.sh build
@@ -20,6 +20,11 @@ test: ## C tests, then the Python tests
 	@tools/setup.sh build test demo
 	@tools/build.sh build
 	@tools/test.sh build
+
+conformance: ## the public test suite of the Python array API standard; needs git and the network
+	@tools/setup.sh build conformance
+	@tools/build.sh build
+	@tools/conformance.sh build $(ARGS)
 
 bench: ## treadle beside its peers; writes benchmarks/results and README's table
 	@tools/setup.sh build bench

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GROUP... - installs what the groups need and lacks here: Debian packages, .venv and the
 # pinned requirements.  Says nothing when there is nothing to do.
-# Groups: build test demo lint bench.
+# Groups: build test demo lint bench conformance.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -72,12 +72,17 @@ install_requirements() {
 install_packages "$@"
 make_venv .venv
 for group; do
-    if [ "$group" = bench ]; then
+    case $group in
+    bench)
         make_venv .bench-venv
         install_requirements .bench-venv benchmarks/requirements.txt
-    else
-        install_requirements .venv "tools/requirements/$group.txt"
-    fi
+        ;;
+    conformance)
+        make_venv .conformance-venv
+        install_requirements .conformance-venv tools/requirements/conformance.txt
+        ;;
+    *) install_requirements .venv "tools/requirements/$group.txt" ;;
+    esac
 done
 [ -n "$(.venv/bin/python tools/find_libdevice.py)" ] || install_requirements .venv tools/requirements/libdevice.txt
 # A compiler for src/dev/*.cu; without one GPUs' arrays are sorted on the host.

@@ -85,6 +85,7 @@ _HOME = {
     "_guvectorize": "guvectorize",
     "_jit": "jit njit prange",
     "_stencil": "stencil",
+    "unchanged": "install load_ipython_extension",
     "_vectorize": "vectorize",
     "_profile": "profile",
     "_debug": "debug",
@@ -97,7 +98,7 @@ _HOME = {
     "_math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag isclose "
     "iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real real_if_close round "
     "shape size sinc unwrap where",
-    "_namespace": "__array_namespace_info__ astype",
+    "_namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
     "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
     "_quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
     "_overlap": "may_share_memory shares_memory",
@@ -112,8 +113,8 @@ _HOME = {
     "squeeze stack swapaxes tile transpose unstack vsplit vstack",
     "_counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "_searching": "digitize searchsorted",
-    "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
-    "unravel_index",
+    "_choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select tril_indices "
+    "trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",

@@ -1,4 +1,5 @@
-"""``python -m treadle info``: what was found, what is missing, how to get it."""
+"""``python -m treadle script.py``: a program runs unchanged. ``python -m treadle info``: what was found, what is
+missing, how to get it."""
 
 import importlib.util
 import platform
@@ -8,11 +9,17 @@ from pathlib import Path
 from . import _core, config
 from ._libraries import folders
 
-USAGE = "usage: python -m treadle info\n       python -m treadle.demo"
+USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain] script.py arguments…
+       python -m treadle [options] -m module arguments…
+       python -m treadle [options] -c code arguments…
+       python -m treadle info
+       python -m treadle.demo"""
 
 # What is opened when first needed: library, what it serves, package that brings it.
 LIBRARIES = [
     ("libcublas.so", "matrix products on the GPU", "nvidia-cublas"),
+    ("libcusolver.so", "factorisations on the GPU", "nvidia-cusolver"),
+    ("libcufft.so", "Fourier transforms on the GPU", "nvidia-cufft"),
 ]
 
 
@@ -77,12 +84,31 @@ def info():
     print(f"  {'options':<14} {options or 'none set'}")
 
 
+def _usage(status):
+    print(USAGE, file=sys.stderr if status else sys.stdout)
+    return status
+
+
 def main(arguments):
-    if arguments != ["info"]:
-        print(USAGE)
-        return 0 if arguments in ([], ["-h"], ["--help"]) else 2
-    info()
-    return 0
+    if arguments == ["info"]:
+        info()
+        return 0
+    options, rest = {}, list(arguments)
+    while rest and rest[0].startswith("--"):
+        name, equal, value = rest.pop(0).partition("=")
+        if name == "--device" and not equal and rest:
+            value = rest.pop(0)
+        if name not in ("--device", "--profile", "--explain") or (name == "--device" and not value):
+            return _usage(0 if name == "--help" else 2)
+        options[name[2:]] = value
+    if not rest or rest == ["-h"]:
+        return _usage(0 if not options else 2)
+    kind = rest.pop(0) if rest[0] in ("-m", "-c") else "script"
+    if not rest or (kind == "script" and rest[0].startswith("-")):
+        return _usage(2)
+    from .unchanged import _run
+
+    return _run.run(kind, rest[0], rest[1:], **options)
 
 
 if __name__ == "__main__":

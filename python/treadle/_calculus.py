@@ -3,8 +3,9 @@
 import numpy
 
 from . import _core
-from ._core import arange, asarray, ndarray
-from ._indexing import _host, take
+from ._core import arange, asarray, empty, ndarray, zeros
+from ._host import library
+from ._indexing import take
 from ._math import average, clip
 from ._place import on
 from ._products import _conjugate, matmul
@@ -69,23 +70,32 @@ def ediff1d(ary, to_end=None, to_begin=None):
     return d if len(parts) == 1 else concatenate(parts, 0, dtype=a.dtype)
 
 
+def _number(x):
+    """Is it a number, or an array of no axes?"""
+    return x.ndim == 0 if isinstance(x, ndarray) else numpy.ndim(x) == 0
+
+
 def _spacings(varargs, axes, f):
     """For each axis a number, or the distances of neighbouring coordinates."""
     if len(varargs) == 0:
         return [1.0] * len(axes)
-    if len(varargs) == 1 and numpy.ndim(_core.asnumpy(varargs[0])) == 0:
+    if len(varargs) == 1 and _number(varargs[0]):
         return [float(varargs[0])] * len(axes)
     if len(varargs) != len(axes):
         raise TypeError("invalid number of arguments")
     steps = []
     for x, axis in zip(varargs, axes, strict=True):
-        x = _core.asnumpy(x)
-        if x.ndim > 1:
+        if _number(x):
+            steps.append(float(x))
+            continue
+        x = on(f.device, x)
+        if x.ndim != 1:
             raise ValueError("distances must be either scalars or 1d")
-        if x.ndim == 1 and len(x) != f.shape[axis]:
+        if x.shape[0] != f.shape[axis]:
             raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-        d = numpy.diff(x.astype("float64")) if x.ndim else float(x)
-        even = x.ndim and len(d) and (d == d[0]).all()
+        d = x.astype("float64") if x.dtype.kind in "biu" else x
+        d = d[1:] - d[:-1]
+        even = d.shape[0] and bool((d == d[0]).all())
         steps.append(float(d[0]) if even else d)
     return steps
 
@@ -98,7 +108,7 @@ def _inner(f, axis, d):
     shape = [-1 if k == axis else 1 for k in range(f.ndim)]
     one, two = d[:-1], d[1:]
     weights = (-two / (one * (one + two)), (two - one) / (one * two), one / (two * (one + two)))
-    a, b, c = (on(f.device, w, f.dtype if f.dtype.kind == "f" else None).reshape(shape) for w in weights)
+    a, b, c = (w.reshape(shape) for w in weights)
     return a * before + b * at + c * after
 
 
@@ -108,8 +118,10 @@ def _end(f, axis, d, order, last):
     places = (n - 1, n - 2, n - 3) if last else (0, 1, 2)
     x, y, *z = (_piece(f, axis, k, k + 1) for k in places[: order + 1])
     sign = 1.0 if last else -1.0
-    near = [d, d] if isinstance(d, float) else d[:-3:-1] if last else d[:2]  # the first distances from this end
-    one, two = float(near[0]), float(near[-1])
+    if isinstance(d, float):
+        one = two = d
+    else:  # the first distances from this end
+        one, two = (d[-1], d[-order]) if last else (d[0], d[order - 1])
     if order == 1:
         return sign * (x - y) / one
     a = (2.0 * one + two) / (one * (one + two))
@@ -120,6 +132,9 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     """The slope of f along every axis, or those given: by second-order differences inside, of first or second order
     at the ends. Distances: a number, one for each axis, or coordinates for each axis. An array, or a tuple of them.
     """
+    f = _own(f)
+    if f.dtype.kind == "b":
+        raise TypeError("gradient: bools have no differences")
     f = _floating(f)
     axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [_axis(k, f.ndim, "gradient") for k in axes]
@@ -155,27 +170,32 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     values, or those given. With a period, xp is taken modulo it and sorted.
     """
     where = next((a.device for a in (x, fp, xp) if isinstance(a, ndarray)), None)
-    x, fp = on(where, x).astype("float64", copy=False), _floating(on(where, fp))
-    xp = _core.asnumpy(xp).astype("float64")
+    x, xp = (on(where, a) for a in (x, xp))
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("interp: coordinates are real numbers")
+    x, xp = (a.astype("float64", copy=False) for a in (x, xp))
+    fp = _floating(on(where, fp))
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
-    if len(xp) != fp.shape[0]:
+    n = xp.shape[0]
+    if n != fp.shape[0]:
         raise ValueError("fp and xp are not of the same length.")
-    if len(xp) == 0:
+    if n == 0:
         raise ValueError("array of sample points is empty")
     fp = fp.astype("complex128" if fp.dtype.kind == "c" else "float64", copy=False)
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
+        from ._sorting import argsort
+
         period, left, right = abs(period), None, None
         x, xp = x % period, xp % period
-        order = numpy.argsort(xp)
-        xp, fp = xp[order], take(fp, order)
-        xp = numpy.concatenate([xp[-1:] - period, xp, xp[:1] + period])
-        fp = concatenate([fp[-1:], fp, fp[:1]])
+        order = argsort(xp)
+        xp, fp = take(xp, order), take(fp, order)
+        xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp, n = concatenate([fp[-1:], fp, fp[:1]]), n + 2
     from ._searching import searchsorted
 
-    n, xp = len(xp), on(where, xp)
     at = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))
     x0, y0 = take(xp, at), take(fp, at)
     if n > 1:
@@ -188,19 +208,22 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         r = y0
     r = _select(x < xp[0], fp[0] if left is None else left, r)
     r = _select(x > xp[-1], fp[-1] if right is None else right, _select(x == xp[-1], fp[-1], r))
-    return _select(_isnan(x), x, r)
+    return _select(_isnan(x), x, r) if n > 1 else r
 
 
 # ---- sliding products ----
 
 
-def _slid(a, v, mode, name):
+def _part(mode, n, m):
+    """Where a mode's part of the full product of n and m <= n elements begins, and how long it is."""
+    return {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
+
+
+def _slid(a, v, mode):
     """sum over k of a[n + k] v[k] for every n at which they overlap, as the mode says; v is no longer than a."""
     n, m = a.shape[0], v.shape[0]
-    first, count = {"full": (1 - m, n + m - 1), "same": (-(m // 2), n), "valid": (0, n - m + 1)}[mode]
-    if name == "convolve" and mode == "same":
-        first = (m - 1) // 2 - (m - 1)
-    at = arange(count, device=a.device)[:, None] + (arange(m, device=a.device) + first)[None, :]
+    first, count = _part(mode, n, m)
+    at = arange(count, device=a.device)[:, None] + (arange(m, device=a.device) + (first - m + 1))[None, :]
     inside = (at >= 0) & (at < n)
     terms = _select(inside, take(a, clip(at, 0, n - 1)) * v, asarray(0, a.dtype, device=a.device))
     return terms.any(-1) if terms.dtype.kind == "b" else terms.sum(-1, dtype=terms.dtype)
@@ -221,41 +244,81 @@ def _sliding(name, a, v, mode):
     return a, v, mode
 
 
+SHORT = {"cpu": 1024, "cuda": 256, "null": 256}  # elements of the shorter vector from which transforms are quicker
+LONG = 1 << 22  # products from which they are
+
+
+def _by_transforms(a, v, mode):
+    """The convolution of floats by Fourier transforms, in double precision, where they are long enough and finite; else
+    None."""
+    from . import fft as transforms
+
+    n, m = a.shape[0], v.shape[0]
+    if a.dtype.kind not in "fc" or m < SHORT[a.device.kind] or n * m < LONG or transforms._missing(a.device):
+        return None
+    if not bool(_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all()):
+        return None
+    wide = "complex128" if a.dtype.kind == "c" else "float64"
+    size, kind = 1 << (n + m - 2).bit_length(), "" if wide == "complex128" else "r"
+    forward, back = getattr(transforms, kind + "fft"), getattr(transforms, f"i{kind}fft")
+    product = back(forward(a.astype(wide), size) * forward(v.astype(wide), size), size)
+    first, count = _part(mode, n, m)
+    return product[first : first + count].astype(a.dtype)
+
+
+def _products(name, a, v, mode):
+    """The sliding sums of a with v backwards (convolve), v being no longer; of one dtype."""
+    r = _by_transforms(a, v, mode)
+    if r is not None:
+        return r
+    if a.device.kind == "cpu" and a.dtype.kind != "V":
+        backwards = v if name == "convolve" else v[::-1]
+        if name == "correlate":
+            return library("numpy.correlate", numpy.correlate, (a, _conjugate(backwards), mode), {})
+        return library("numpy.convolve", numpy.convolve, (a, backwards, mode), {})
+    return _slid(a, v[::-1], mode)
+
+
 def convolve(a, v, mode="full"):
-    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum."""
+    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum; of long vectors
+    of floats by Fourier transforms. mode: "full", "same" (as long as the longer one) or "valid" (whole overlaps).
+    """
     a, v, mode = _sliding("convolve", a, v, mode)
-    if a.device.kind == "cpu":
-        return asarray(numpy.convolve(_host(a), _host(v), mode), device=a.device)
     if v.shape[0] > a.shape[0]:
         a, v = v, a
     dt = numpy.result_type(a.dtype, v.dtype)
-    return _slid(a.astype(dt, copy=False), v.astype(dt, copy=False)[::-1], mode, "convolve")
+    return _products("convolve", a.astype(dt, copy=False), v.astype(dt, copy=False), mode)
 
 
 def correlate(a, v, mode="valid"):
-    """The cross-correlation of two vectors, v conjugated: NumPy's on the CPU's memory, elsewhere one fused sum."""
+    """The cross-correlation of two vectors, v conjugated: computed as convolve is."""
     a, v, mode = _sliding("correlate", a, v, mode)
-    if a.device.kind == "cpu":
-        return asarray(numpy.correlate(_host(a), _host(v), mode), device=a.device)
     dt = numpy.result_type(a.dtype, v.dtype)
     a, v = a.astype(dt, copy=False), _conjugate(v.astype(dt, copy=False))
     if v.shape[0] <= a.shape[0]:
-        return _slid(a, v, mode, "correlate")
-    return _slid(v, a, mode, "correlate")[::-1]
+        return _products("correlate", a, v[::-1], mode)
+    return _products("correlate", v, a[::-1], mode)[::-1]
 
 
 # ---- covariance ----
 
 
-def _weights(w, n, name):
-    w = _core.asnumpy(w)
+def _real(a):
+    return _UFUNC["real"](a) if a.dtype.kind == "c" else a
+
+
+def _weights(w, x, name, whole):
+    """Checked, on x's device, in float64."""
+    w = on(x.device, w).astype("float64", copy=False)
+    if whole and bool((w != _UFUNC["rint"](w)).any()):
+        raise TypeError(f"{name} must be integer")
     if w.ndim > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
-    if w.shape[0] != n:
+    if w.ndim == 0 or w.shape[0] != x.shape[1]:
         raise RuntimeError(f"incompatible numbers of samples and {name}")
-    if (w < 0).any():
+    if bool((w < 0).any()):
         raise ValueError(f"{name} cannot be negative")
-    return w.astype("float64")
+    return w
 
 
 def _observations(m, y, rowvar, dtype):
@@ -280,25 +343,22 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     x = _observations(m, y, rowvar, dtype)
+    if x.shape[0] == 0:
+        return empty((0, 0), dtype="float64", device=x.device)
     n = x.shape[1]
     ddof = (0 if bias else 1) if ddof is None else ddof
-    w = None
-    if fweights is not None:
-        w = _weights(fweights, n, "fweights")
-        if (w != numpy.around(w)).any():
-            raise TypeError("fweights must be integer")
-    if aweights is not None:
-        each = _weights(aweights, n, "aweights")
-        w = each if w is None else w * each
-    total = n if w is None else w.sum()
-    if w is None or ddof == 0:
-        left = total - ddof
+    f = None if fweights is None else _weights(fweights, x, "fweights", True)
+    each = None if aweights is None else _weights(aweights, x, "aweights", False)
+    w = f if each is None else each if f is None else f * each
+    total = n if w is None else float(w.sum())
+    if w is None or ddof == 0 or each is None:
+        left = total - (ddof if ddof else 0)
     else:
-        left = total - ddof * (total if aweights is None else (w * each).sum()) / total
+        left = total - ddof * float((w * each).sum()) / total
     left = max(float(left), 0.0)
-    device_w = None if w is None else on(x.device, w, x.dtype)
-    away = x - expand_dims(average(x, 1, device_w), 1)
-    right = away if w is None else away * device_w
+    w = w if w is None else w.astype(x.dtype, copy=False)
+    away = x - expand_dims(average(x, 1, w), 1)
+    right = away if w is None else away * w
     c = matmul(away, _conjugate(right).T)
     return (c * (1.0 / left if left else float("inf"))).squeeze()
 
@@ -308,9 +368,11 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
-    d = _UFUNC["sqrt"](c.reshape(-1)[:: c.shape[0] + 1])
+    d = _UFUNC["sqrt"](_real(c.reshape(-1)[:: c.shape[0] + 1]))
     c = c / d[:, None] / d[None, :]
-    return clip(c, -1, 1) if c.dtype.kind == "f" else c
+    if c.dtype.kind == "c":
+        return (clip(_real(c), -1, 1) + clip(_UFUNC["imag"](c), -1, 1) * 1j).astype(c.dtype, copy=False)
+    return clip(c, -1, 1)
 
 
 # ---- powers and grids ----
@@ -329,9 +391,9 @@ def vander(x, N=None, increasing=False):
 
 def polyval(p, x):
     """The polynomial with the coefficients p, the highest first, at x."""
-    coefficients = _core.asnumpy(p)
-    x = asarray(x)
-    y = x * 0
-    for c in coefficients:
-        y = y * x + on(x.device, c)
+    where = next((a.device for a in (x, p) if isinstance(a, ndarray)), None)
+    p, x = on(where, p), on(where, x)
+    y = zeros(x.shape, x.dtype, device=x.device)
+    for k in range(p.shape[0]):
+        y = y * x + p[k]
     return y

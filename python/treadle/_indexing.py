@@ -16,11 +16,6 @@ from ._host import library
 FULL = slice(None)
 
 
-def _host(a):
-    """Read-only use: NumPy's view of the memory on the CPU, a copy from a GPU."""
-    return _core._host_view(a) if a.device.kind == "cpu" else a.get()
-
-
 def _is_true(a):
     return a if a.dtype.kind == "b" else a != 0
 
@@ -116,7 +111,7 @@ def _index_item(x, item):
 
 def _mask_axes(a, mask, axis):
     for k, n in enumerate(mask.shape):
-        if n != a.shape[axis + k]:
+        if n not in (0, a.shape[axis + k]):  # NumPy lets a mask of no elements select none of any number
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + k}; size of axis is "
                 f"{a.shape[axis + k]} but size of corresponding boolean axis is {n}"
@@ -281,7 +276,7 @@ def setitem(a, key, value):
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
             _mask_axes(a, mask, 0)
-            if _assign_mask(a, mask, value) or _assign_chosen(a, mask, value):
+            if mask.size and (_assign_mask(a, mask, value) or _assign_chosen(a, mask, value)):
                 return None
     p = parse(a, key)
     if not p.arrays:

@@ -10,13 +10,23 @@ _select, _subtract, _multiply, _divide = (_UFUNC[k] for k in ("select", "subtrac
 
 # What an element left out counts as, and the operation that joins a first value to the result.
 _IDENTITY = {"sum": 0, "prod": 1, "any": False, "all": True}
-_JOIN = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum"}
+_JOIN = {
+    "sum": "add",
+    "prod": "multiply",
+    "min": "minimum",
+    "max": "maximum",
+    "any": "logical_or",
+    "all": "logical_and",
+}
 
 
 def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
     """The reduction called name of a; None: the parameter was not given."""
     if where is not None and where is not True:
-        where = _core._broadcast_to(asarray(where, dtype="bool", device=a.device), a.shape)
+        where = asarray(where, device=a.device)
+        if where.dtype.kind != "b":
+            raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
+        where = _core._broadcast_to(where, a.shape)
     else:
         where = None
     keepdims = bool(keepdims)

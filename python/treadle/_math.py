@@ -1,9 +1,12 @@
 """Functions spelled with the operations of the table."""
 
+import builtins
+
 import numpy
 
 from . import _core
 from ._core import asarray, ndarray
+from ._spelled import spelled
 
 _UFUNC = _core.ufuncs()
 _select, _minimum, _maximum, _rint = (_UFUNC[k] for k in ("select", "minimum", "maximum", "rint"))
@@ -37,8 +40,8 @@ def where(condition, x=None, y=None, /):
     return _select(condition, x, y)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
-    """a with values below a_min and above a_max replaced by them; None: no bound."""
+def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
+    """a with values below min and above max replaced by them; None: no bound. a_min and a_max are older names."""
     low, high = a_min if min is None else min, a_max if max is None else max
     a = asarray(a)
     if low is not None:
@@ -51,7 +54,9 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
 def round(a, decimals=0, out=None):
     """a rounded to decimals, halves to even."""
     a = asarray(a)
-    if _kind(a) in "iub":
+    if _kind(a) == "b":
+        a = a.astype("float16")
+    if _kind(a) in "iu":
         if decimals >= 0:
             return _into(out, a.copy())
         unit = 10**-decimals
@@ -109,26 +114,46 @@ def ptp(a, axis=None, out=None, keepdims=False):
     return _into(out, a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims))
 
 
+def _fitted(w, a, axis):
+    """Weights that broadcast against a, of which they have the shape, or that along axis."""
+    if w.shape == a.shape:
+        return w
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = [k % a.ndim for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if w.shape != tuple(a.shape[k] for k in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    w = w.transpose(sorted(builtins.range(len(axes)), key=axes.__getitem__))
+    return w.reshape([n if k in axes else 1 for k, n in enumerate(a.shape)])
+
+
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """The mean, weighted if weights are given."""
+    """The mean along axis (None: of all; or several), weighted if weights are given, with returned and their sum.
+
+    weights: of a's shape, or of the extents along axis. ZeroDivisionError: they sum to 0, for which they are evaluated.
+    """
     a = asarray(a)
     if weights is None:
         mean = a.mean(axis, keepdims=keepdims)
-        return (mean, asarray(a.size / mean.size)) if returned else mean
-    a, w = _core._beside("average", a, weights)
-    if w.shape != a.shape:
-        if axis is None or w.ndim != 1 or w.shape[0] != a.shape[axis]:
-            raise ValueError(f"average: weights of shape {w.shape} do not fit an array of shape {a.shape}")
-        w = w.reshape([-1 if k == axis % a.ndim else 1 for k in range(a.ndim)])
-    w = _core._broadcast_to(w, a.shape)
-    total = w.sum(axis, keepdims=keepdims)
-    mean = (a * w).sum(axis, keepdims=keepdims) / total
-    return (mean, total) if returned else mean
+        total = a.size / mean.size if mean.size else 0
+    else:
+        a, w = _core._beside("average", a, weights)
+        w = _fitted(w, a, axis)
+        dt = numpy.result_type(a.dtype, w.dtype, *(["float64"] if _kind(a) in "biu" else []))
+        w = _core._broadcast_to(w, a.shape)
+        total = w.sum(axis, dtype=dt, keepdims=keepdims)
+        if bool((total == 0).any()):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        mean = _UFUNC["multiply"](a, w, dtype=dt).sum(axis, keepdims=keepdims) / total
+    if not returned:
+        return mean
+    return mean, _core._broadcast_to(asarray(total, dtype=mean.dtype, device=a.device), mean.shape).copy()
 
 
+@spelled(2, dtypes=("float64", "complex128"))
 def float_power(x1, x2, /):
     """x1 to the power x2, in float64 or complex128."""
-    x1, x2 = asarray(x1), asarray(x2)
+    x1, x2 = _core._beside("float_power", x1, x2)
     dtype = "complex128" if "c" in _kind(x1) + _kind(x2) else "float64"
     return _UFUNC["power"](x1.astype(dtype), x2.astype(dtype))
 
@@ -140,14 +165,14 @@ def _ordered(x, name):
     return x
 
 
-def isposinf(x):
+def isposinf(x, out=None):
     """Is it +inf?"""
-    return _ordered(x, "isposinf") == float("inf")
+    return _into(out, _ordered(x, "isposinf") == float("inf"))
 
 
-def isneginf(x):
+def isneginf(x, out=None):
     """Is it -inf?"""
-    return _ordered(x, "isneginf") == float("-inf")
+    return _into(out, _ordered(x, "isneginf") == float("-inf"))
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):

@@ -18,7 +18,7 @@ NUMPY = set(
     "long ulong byte ubyte short ushort float16 float32 float64 half single double longdouble float128 complex64 "
     "complex128 csingle cdouble clongdouble complex256 generic number integer signedinteger unsignedinteger "
     "inexact floating complexfloating flexible character bytes_ str_ object_ void datetime64 timedelta64 dtype "
-    "finfo iinfo promote_types issubdtype isdtype can_cast result_type min_scalar_type mintypecode typename "
+    "iinfo promote_types issubdtype isdtype can_cast result_type min_scalar_type mintypecode typename "
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
     "format_float_positional format_float_scientific base_repr binary_repr errstate seterr geterr seterrcall "
     "geterrcall getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
@@ -46,18 +46,36 @@ LEFT_OUT = {
     "a tool for building, testing or wrapping NumPy itself": "test f2py core ctypeslib",
 }
 
+# Parameters of NumPy's that are refused: {function: {parameter: why}}; "ufunc" stands for all of them.
+PARAMETERS = {
+    "array": {"ndmax": "it makes arrays of objects"},
+    "ufunc": {"signature": "dtype= says in which dtype a ufunc computes"},
+}
+
+# What is otherwise than in NumPy, beside what every page says (results of no axes are arrays, not scalars).
+DIFFERENT = {
+    "float int complex": "an array of one element and any number of axes is a number, as in NumPy before 2.4",
+    "getfield setfield": "the offset is a multiple of the field's size",
+    "base": "an array of the whole memory, not the object that a view was made from",
+    "empty zeros ones full array asarray": "order= is accepted; memory is laid out in C's order",
+    "reciprocal": "of the integer 0 it is 0",
+    "nditer": "what it writes into an array of a GPU arrives there at close() or at the end of the loop",
+    "poly1d Polynomial": "coefficients live on the host, so coef is a NumPy array in series (an array in poly1d)",
+    "vectorize": "a compiled function gives the dtype that its types have, not that of the first value",
+}
+
 # Modules whose functions are kernels of the core's; names of others are composed, beside those named here.
 NATIVE_HOMES = {"_core", "_sorting", "_counting", "_searching", "_indexing", "_writing", "_sets", "random", "fft"}
 NATIVE = {
     "": "where clip matmul dot float_power divmod",
-    "linalg": "cholesky det eigh eigvalsh inv matmul norm qr slogdet solve svd svdvals",
+    "linalg": "cholesky det eig eigh eigvals eigvalsh inv matmul norm qr slogdet solve svd svdvals",
 }
 HOST_OF = {  # of submodules, as HOST
     "linalg": {},
 }
 NUMPY_OF = {
     "linalg": "LinAlgError",
-    "random": "BitGenerator MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence",
+    "random": "MT19937 PCG64 PCG64DXSM SFC64 SeedSequence",
     "polynomial": "polyutils set_default_printstyle",
 }
 LEFT_OUT_OF = {
@@ -66,11 +84,9 @@ LEFT_OUT_OF = {
     "random": {
         "a tool for testing NumPy itself": "test",
         "compiled modules of NumPy's, not functions": "mtrand bit_generator",
-        "numbers are drawn by counter (Philox), without a generator's object": "get_bit_generator set_bit_generator",
     },
-    "random.Generator": {"numbers are drawn by counter (Philox), without a generator's object": "bit_generator"},
     "polynomial": {"a tool for testing NumPy itself": "test"},
-    "ndarray": {"arrays here have no subclasses": "__array_finalize__ __array_wrap__"},
+    "ndarray": {"arrays here have no subclasses": "__array_finalize__"},
 }
 
 
@@ -126,12 +142,13 @@ def status(name, module=""):
 
     host = HOST_OF.get(module, {}) if module else HOST
     out = reasons(LEFT_OUT_OF.get(module, {}) if module else LEFT_OUT)
-    if name in out:
-        return "left out", None, out[name]
     if name in host:
         return "host", None, host[name]
-    if name in (NUMPY_OF.get(module, "").split() if module else NUMPY):
-        return "numpy", None, None
+    if module or name not in treadle._FROM:
+        if name in out:
+            return "left out", None, out[name]
+        if name in (NUMPY_OF.get(module, "").split() if module else NUMPY):
+            return "numpy", None, None
     if not hasattr(_holder(module), name):
         return None, None, None
     home = module.partition(".")[0] or treadle._FROM.get(name, "_core")

@@ -104,14 +104,14 @@ def _rows(a, values, index):
     return _core._sort(a, values, index) if a.size <= LIMIT else _large(a, values, index)
 
 
-def _library(name, a, *args, **kw):
-    """NumPy's function of that name; on a device a fallback, with the reason why its library does not sort, unless a has
-    no elements."""
+def _library(name, a, *args, by=None, **kw):
+    """NumPy's function of that name (by: another one); on a device a fallback, with the reason why nothing sorts there,
+    unless there are no elements."""
     if a.size == 0 and a.device.kind != "cpu":
-        r = getattr(numpy, name)(numpy.empty(a.shape, a.dtype), *args, **kw)
+        r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
         return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)
     why = None if a.device.kind == "cpu" else _core._sort_info(a.device)[1] or None
-    return _host.library("numpy." + name, getattr(numpy, name), (a, *args), kw, why)
+    return _host.library("numpy." + name, by or getattr(numpy, name), (a, *args), kw, why)
 
 
 def _on_host(f, a, *args, **kw):
@@ -201,43 +201,89 @@ def _merged(a, index):
 
 
 def _host_sorted(a, axis, kind):
-    """A sorted copy by NumPy, on a CPU in the memory of the result."""
+    """A sorted copy by NumPy."""
+    return _host_ordered("sort", a, axis, kind)
+
+
+def _host_ordered(name, a, *args):
+    """A copy that NumPy's method of that name has put in order, on a CPU in the memory of the result."""
     if _is_half(a):
-        return _narrow(_host_sorted(_wide(a), axis, kind), a)
+        return _narrow(_host_ordered(name, _wide(a), *args), a)
     if a.device.kind != "cpu":
-        return _library("sort", a, axis, kind)
+        return _library(name, a, *(args if name == "sort" else args[::-1]))
     r = empty(a.shape, dtype=a.dtype, device=a.device)
     host = _core._host_view(r)
     numpy.copyto(host, _core._host_view(a))
-    host.sort(axis, kind)
+    getattr(host, name)(*(args if name == "sort" else args[::-1]))
     return r
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """A sorted copy along axis (None: of the flat array); NaN at the end, complex numbers by their real parts first.
 
     Equal elements cannot be told apart, so kind and stable change nothing on a GPU. ValueError: an unknown
     kind; AxisError: an axis that a does not have.
     """
+    if descending:
+        return _reversed(sort(a, axis, kind, order, stable=stable), axis)
     kind = _kind("sort", kind, order, stable)
     a, axis = _axis("sort", _own(a), axis)
     done = _on_device(a, axis, True, False)
     return _host_sorted(a, axis, kind) if done is None else done[0]
 
 
-def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """The indices, int64, that would sort a along axis (None: of the flat array).
 
-    kind="stable" or stable=True keeps the order of equal elements, and so does a GPU always; there -0.0 equals
-    0.0 and every NaN all others.
+    Equal elements keep their order, unless another kind than "stable" or stable=False allows a CPU otherwise; -0.0
+    equals 0.0 and every NaN all others.
     """
-    kind = _kind("argsort", kind, order, stable)
+    if descending:
+        return _argsort_descending(a, axis, kind, order, stable)
+    kind = _kind("argsort", kind, order, stable) or ("stable" if stable is None else None)
     a = _own(a)
     if a.ndim == 0:
         a = a.reshape(1)
     a, axis = _axis("argsort", a, axis)
     done = _on_device(a, axis, False, True)
-    return _library("argsort", _wide(a), axis, kind) if done is None else done[1]
+    return _library("argsort", _wide(a), axis, kind, by=_order) if done is None else done[1]
+
+
+# From so many elements, and so many a row, _order is quicker than NumPy's merge sort.
+REPAIR_MIN, REPAIR_ROW = 2048, 64
+
+
+def _order(a, axis, kind):
+    """argsort of a NumPy array. A stable order is the quick sort's, whose places in each run of equal elements are then
+    put in order: that costs a quarter more where the merge sort costs four times more."""
+    n = a.shape[axis]
+    if kind != "stable" or a.size < REPAIR_MIN or n < REPAIR_ROW or a.dtype.itemsize < 4 or a.dtype.kind not in "iuf":
+        return numpy.argsort(a, axis, kind)
+    a = numpy.ascontiguousarray(a if axis == a.ndim - 1 else a.swapaxes(axis, -1))
+    at = numpy.argsort(a, -1)
+    values = numpy.take_along_axis(a, at, -1)
+    again = numpy.zeros(a.shape, bool)  # equal to the one before
+    again[..., 1:] = values[..., 1:] == values[..., :-1]
+    if a.dtype.kind == "f":
+        again[..., 1:] |= numpy.isnan(values[..., :-1])
+    if again.any():
+        flat, again = at.reshape(-1), again.reshape(-1)
+        tied = again.copy()
+        tied[:-1] |= again[1:]
+        run = numpy.cumsum(~again[tied]) * n
+        flat[tied] = numpy.sort(run + flat[tied]) - run
+    return at if axis == a.ndim - 1 else at.swapaxes(axis, -1)
+
+
+def _reversed(a, axis):
+    """A view from the end of axis on (None: of a flat array)."""
+    return a[(slice(None),) * ((axis or 0) % a.ndim) + (slice(None, None, -1),)]
+
+
+def _argsort_descending(a, axis, kind, order, stable):
+    """Sorted from the end on and read from the end on, so that equal elements keep their order where asked."""
+    a, axis = _axis("argsort", _own(a), axis)
+    return a.shape[axis] - 1 - _reversed(argsort(_reversed(a, axis), axis, kind, order, stable=stable), axis)
 
 
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
@@ -254,7 +300,7 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
 def sort_complex(a):
     """A flat sort of a's values, real parts first, as complex numbers."""
     a = _own(a)
-    small = _is_half(a) or (a.dtype.kind in "iu" and a.dtype.itemsize <= 2)
+    small = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
     return sort(a if a.dtype.kind == "c" else a.astype("complex64" if small else "complex128"))
 
 
@@ -266,7 +312,7 @@ def _places(name, kth, n):
     places = numpy.atleast_1d(numpy.asarray(asnumpy(kth)))
     if places.dtype.kind not in "iu":
         raise TypeError(f"{name}: kth must be an integer, not {places.dtype}")
-    if ((places < -n) | (places >= n)).any():
+    if n and ((places < -n) | (places >= n)).any():
         raise ValueError(f"{name}: kth {asnumpy(kth)} is out of bounds for an axis of {n} elements")
     return places
 
@@ -288,7 +334,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     A GPU sorts. ValueError: kth lies outside of the axis.
     """
     a, axis, places, done = _partitioned("partition", a, kth, axis, kind, order)
-    return _narrow(_library("partition", _wide(a), places, axis), a) if done is None else done[0]
+    return _host_ordered("partition", a, axis, places) if done is None else done[0]
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
@@ -322,11 +368,29 @@ def _topk(a, k, largest, ordered):
     return numpy.take_along_axis(at, by[..., ::-1] if largest else by, -1)
 
 
+FEW = 64  # the part of a long vector up to which its top elements are selected, not sorted
+
+
+def _few(x, k, largest):
+    """The top elements of a long vector of floats on a GPU, and their places; None: it is sorted."""
+    from . import _selection
+
+    if not _selection.serves(x):
+        return None
+    at = _selection.largest(x if largest else -x, k)
+    if at is None:
+        return None
+    values = _along_last(x, at)
+    by = _rows(values, False, True)[1]
+    by = by[::-1] if largest else by
+    return _along_last(values, by), _along_last(at, by)
+
+
 def topk(a, k, axis=-1, largest=True, sorted=True):
     """The k largest elements (largest=False: the smallest) along axis and their int64 places: (values, indices).
 
     The best comes first; sorted=False leaves the order open. NaN counts as larger than every number, as in sort.
-    Which of equal elements are taken is open. A GPU sorts. ValueError: k is negative or larger than the axis.
+    Which of equal elements are taken is open. ValueError: k is negative or larger than the axis.
     """
     a = _own(a)
     flat = a.ndim == 0
@@ -335,6 +399,8 @@ def topk(a, k, axis=-1, largest=True, sorted=True):
     if not 0 <= k <= n:
         raise ValueError(f"topk: k is {k}, the axis has {n} elements")
     rows = _to_last(a, axis)
+    if rows.ndim == 1 and 0 < k <= n // FEW and (few := _few(rows, k, largest)) is not None:
+        return TopK(*few)
     done = _on_device(rows, a.ndim - 1, False, True)
     if done is None:
         at = _host.library("treadle.topk", _topk, (_wide(rows), k, largest, sorted), {})
@@ -367,7 +433,9 @@ def lexsort(keys, axis=-1):
         raise getattr(numpy, "exceptions", numpy).AxisError(axis, len(shape))
     axis %= len(shape)
     if keys[0].device.kind != "cpu":
-        split = [_to_last(part, axis) for key in keys for part in (_complex_keys(key) if key.dtype.kind == "c" else [key])]
+        split = [
+            _to_last(part, axis) for key in keys for part in (_complex_keys(key) if key.dtype.kind == "c" else [key])
+        ]
         at = _by_keys(split)
         if at is not None:
             return _to_last(at, axis)

@@ -1,69 +1,390 @@
 """Linear algebra under NumPy's names.
 
-Products, norms and powers are recorded like other operations. Factorisations and what stands on them are NumPy's: on
-the array's own memory on the CPU; from a GPU's array they take a copy to the host and put the result back.
+Products, norms and powers are recorded like other operations. Factorisations are NumPy's on the CPU, on the array's own
+memory; a GPU's are cuSOLVER's (_solver.py). Where a matrix may have none, the call waits for the device so that
+LinAlgError comes from it.
 """
+
+from functools import wraps
+from math import prod
 
 import numpy
 from numpy.linalg import LinAlgError
 
-from . import _core, _products
-from ._core import asarray, ndarray
-from ._create import identity
-from ._indexing import _host
+from . import _core, _host, _products, _solver
+from ._core import asarray, empty, ndarray
+from ._create import eye, tril, triu
+from ._math import where
 from ._nan import _into
-from ._products import cross, matmul, outer, tensordot, vecdot
-from ._shape import expand_dims, matrix_transpose, moveaxis
+from ._products import cross, matmul, tensordot, vecdot
+from ._products import outer as _outer
+from ._shape import broadcast_to, expand_dims, matrix_transpose, moveaxis
 
 _UFUNC = _core.ufuncs()
-_abs, _sqrt, _power = _UFUNC["absolute"], _UFUNC["sqrt"], _UFUNC["power"]
+_abs, _sqrt, _power, _log, _conj = (_UFUNC[k] for k in ("absolute", "sqrt", "power", "log", "conjugate"))
+_isnan, _isfinite = _UFUNC["isnan"], _UFUNC["isfinite"]
 
-__all__ = ["LinAlgError", "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "multi_dot",
-           "norm", "outer", "tensordot", "trace", "vecdot", "vector_norm"]  # fmt: skip
+__all__ = ["LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+           "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm",
+           "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve",
+           "trace", "vecdot", "vector_norm"]  # fmt: skip
 
-# What NumPy computes: the function's name and what it gives. Arguments and errors are NumPy's.
-_NUMPYS = {
-    "cholesky": "The triangular factor L of a positive definite matrix L L^H.",
-    "cond": "The condition number of a matrix.",
-    "det": "The determinant.",
-    "eig": "Eigenvalues and eigenvectors of a square matrix.",
-    "eigh": "Eigenvalues and eigenvectors of a Hermitian matrix.",
-    "eigvals": "Eigenvalues of a square matrix.",
-    "eigvalsh": "Eigenvalues of a Hermitian matrix.",
-    "inv": "The inverse.",
-    "lstsq": "The least squares solution of a x = b, residuals, rank and singular values of a.",
-    "matrix_rank": "The number of singular values above a tolerance.",
-    "pinv": "The pseudo-inverse.",
-    "qr": "The QR factorisation.",
-    "slogdet": "The sign of the determinant and the logarithm of its absolute value.",
-    "solve": "The solution x of a x = b.",
-    "svd": "The singular value decomposition.",
-    "svdvals": "The singular values.",
-    "tensorinv": "The inverse with respect to tensordot.",
-    "tensorsolve": "The solution x of tensordot(a, x) = b.",
-}
+# ---- who computes ----
 
 
-def _numpys(name, meaning):
-    def fn(*args, **kwargs):
-        given = [x for x in (*args, *kwargs.values()) if isinstance(x, ndarray)]
-        where = given[0].device if given else None
-        args = [_host(x) if isinstance(x, ndarray) else x for x in args]
-        kwargs = {k: _host(x) if isinstance(x, ndarray) else x for k, x in kwargs.items()}
-        r = getattr(numpy.linalg, name)(*args, **kwargs)
-        if not isinstance(r, tuple):
-            return asarray(r, device=where)
-        parts = [x if isinstance(x, (int, numpy.integer)) else asarray(x, device=where) for x in r]
-        return type(r)(*parts) if hasattr(r, "_fields") else tuple(parts)
+def _library(*rows, operands=1):
+    """Makes a function that the device's library serves by these rows of solver.def NumPy's where it does not: on the
+    CPU, whose library that is, and on a GPU without cuSOLVER. The function gets its first operands as arrays of one
+    device, in a dtype that is factorised.
+    """
 
-    fn.__name__ = fn.__qualname__ = name
-    fn.__doc__ = f"{meaning}\n\nnumpy.linalg.{name}, with its parameters, on the host; LinAlgError as it."
-    return fn
+    def decorate(f):
+        name, names = f.__name__, f.__code__.co_varnames[:operands]
+
+        @wraps(f)
+        def fn(*args, **kwargs):
+            args = [*args, *(kwargs.pop(k) for k in names[len(args) :] if k in kwargs)]
+            if len(args) < operands:
+                raise TypeError(f"{name}() missing {operands - len(args)} required positional argument")
+            given = _core._beside(name, *args[:operands])
+            why = _solver.missing(given[0].device, *rows)
+            if why == "":
+                return f(*_common(given), *args[operands:], **kwargs)
+            theirs = getattr(numpy.linalg, name)
+            return _host.library(f"numpy.linalg.{name}", theirs, (*given, *args[operands:]), kwargs, why)
+
+        return fn
+
+    return decorate
 
 
-_here = {k: _numpys(k, v) for k, v in _NUMPYS.items() if hasattr(numpy.linalg, k)}
-globals().update(_here)
-__all__ += list(_here)
+def _common(arrays):
+    """The arrays in the dtype that NumPy computes them in: integers as float64."""
+    kinds = [x.dtype for x in arrays]
+    for dt in kinds:
+        if dt.kind not in "biufc" or dt == "float16":
+            raise TypeError(f"array type {dt.name} is unsupported in linalg")
+    dt = numpy.result_type(*(dt if dt.kind in "fc" else "float64" for dt in kinds))
+    return [x.astype(dt, copy=False) for x in arrays]
+
+
+_result_types = {}
+
+
+def _result(name, *values):
+    """values as NumPy's named tuple for that function."""
+    if name not in _result_types:
+        _result_types[name] = type(getattr(numpy.linalg, name)(numpy.eye(1)))
+    kind = _result_types[name]
+    return kind(*values) if hasattr(kind, "_fields") else values
+
+
+def _stacked(*arrays):
+    for a in arrays:
+        if a.ndim < 2:
+            raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+
+
+def _square(a):
+    _stacked(a)
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square: its shape is {a.shape}")
+
+
+def _unit(count, like):
+    return broadcast_to(eye(count, dtype=like.dtype, device=like.device), (*like.shape[:-2], count, count)).copy()
+
+
+# ---- solving ----
+
+
+@_library("getrf", operands=2)
+def solve(a, b):
+    """The solution x of a x = b for square matrices a; b: a vector (one axis), or matrices of right sides.
+
+    Leading axes broadcast. LinAlgError: a is singular, or not square.
+    """
+    _square(a)
+    x = b[:, None] if b.ndim == 1 else b
+    _stacked(x)
+    if x.shape[-2] != a.shape[-1]:
+        raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape}")
+    r, info = _solver.solve(a, x)
+    _solver.check(info, "Singular matrix")
+    return r[..., 0] if b.ndim == 1 else r
+
+
+@_library("getrf")
+def inv(a):
+    """The inverses of square matrices. LinAlgError: one is singular, or not square."""
+    _square(a)
+    r, info = _solver.inverse(a)
+    _solver.check(info, "Singular matrix")
+    return r
+
+
+@_library("getrf")
+def det(a):
+    """The determinants of square matrices."""
+    _square(a)
+    diagonal, sign, info = _solver.determinant(a)
+    r = diagonal.prod(-1) * sign.astype(a.dtype)
+    return where(info > 0, numpy.zeros((), a.dtype)[()], r)
+
+
+@_library("getrf")
+def slogdet(a):
+    """(sign, logabsdet): sign * exp(logabsdet) is the determinant; of a singular matrix 0 and -inf."""
+    _square(a)
+    diagonal, sign, info = _solver.determinant(a)
+    size = _abs(diagonal)
+    singular = (info > 0) | (size == 0).any(-1)
+    sign = (diagonal / size).prod(-1) * sign.astype(a.dtype)
+    zero, low = numpy.zeros((), sign.dtype)[()], numpy.array(-numpy.inf, size.dtype)[()]
+    return _result("slogdet", where(singular, zero, sign), where(singular, low, _log(size).sum(-1)))
+
+
+@_library("gesvd", operands=2)
+def lstsq(a, b, rcond=None):
+    """(x, residuals, rank, singular values): the x of least length that makes |b - a x| least.
+
+    Singular values below rcond times the greatest count as zero; None: the rounding of the dtype times the greater
+    extent of a. residuals: the columns' |b - a x|^2, empty where the rank is less than a's columns or a has no more
+    rows than columns. LinAlgError: the singular values did not converge, or a has not two axes.
+    """
+    if a.ndim != 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+    if b.ndim not in (1, 2):
+        raise LinAlgError(f"{b.ndim}-dimensional array given. Array must be one- or two-dimensional")
+    (m, n), sides = a.shape, b[:, None] if b.ndim == 1 else b
+    if sides.shape[0] != m:
+        raise LinAlgError("Incompatible dimensions")
+    unit = numpy.finfo(a.dtype).eps
+    rcond = unit * max(m, n) if rcond is None else unit if rcond < 0 else rcond
+    u, s, vh = svd(a, full_matrices=False)
+    kept = s > rcond * s.max() if s.size else s > 0
+    rank = int(kept.sum())
+    weight = where(kept, 1 / where(kept, s, 1), 0)[:, None]
+    x = matmul(_adjoint(vh), weight * matmul(_adjoint(u), sides))
+    rest = empty(0, s.dtype, device=a.device)
+    if rank == n and m > n:
+        rest = (_abs(sides - matmul(a, x)) ** 2).sum(0)
+    return x[:, 0] if b.ndim == 1 else x, rest, asarray(rank, "int32"), s
+
+
+def _adjoint(a):
+    a = matrix_transpose(a)
+    return _conj(a) if a.dtype.kind == "c" else a
+
+
+def tensorsolve(a, b, axes=None):
+    """The solution x of tensordot(a, x, x.ndim) = b; axes: those of a that are moved to the right first."""
+    a, b = _core._beside("tensorsolve", a, b)
+    if axes is not None:
+        a = a.transpose([*(k for k in range(a.ndim) if k not in axes), *axes])
+    shape = a.shape[-(a.ndim - b.ndim) :]
+    if prod(shape) ** 2 != a.size:
+        raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == "
+                          "prod(a.shape[:b.ndim])")  # fmt: skip
+    return solve(a.reshape((-1, prod(shape))), b.ravel()).reshape(shape)
+
+
+def tensorinv(a, ind=2):
+    """The inverse with respect to tensordot over the first ind axes."""
+    a = asarray(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    return inv(a.reshape((prod(rows), -1))).reshape((*columns, *rows))
+
+
+# ---- factorisations ----
+
+
+@_library("potrf")
+def cholesky(a, /, *, upper=False):
+    """The triangular factor L of positive definite matrices L L^H; with upper U of U^H U, read from that triangle.
+
+    LinAlgError: one is not positive definite.
+    """
+    _square(a)
+    c, info = _solver.cholesky(a, upper)
+    _solver.check(info, "Matrix is not positive definite")
+    return triu(c) if upper else tril(c)
+
+
+@_library("geqrf", "orgqr")
+def qr(a, mode="reduced"):
+    """(Q, R): orthonormal columns and an upper triangle whose product is a.
+
+    mode: "reduced" (as many columns as the lesser extent), "complete" (all), "r" (R alone), "raw" (LAPACK's
+    reflectors, transposed, and their factors).
+    """
+    if mode not in ("reduced", "complete", "r", "raw"):
+        raise ValueError(f"Unrecognized mode '{mode}'")
+    _stacked(a)
+    m, n = a.shape[-2:]
+    c, tau = _solver.reflectors(a)
+    if mode == "raw":
+        return c, tau
+    count = m if mode == "complete" else min(m, n)
+    r = triu(matrix_transpose(c)[..., :count, :])
+    if mode == "r":
+        return r
+    _core.evaluate(r)  # before Q takes the place of the reflectors
+    q = _solver.orthogonal(c, tau, count) if min(m, n) else _unit(m, a)[..., :count]
+    return _result("qr", q, r)
+
+
+def _hermitian_svd(a, compute_uv):
+    w, v = eigh(a)
+    order = _abs(w).argsort(-1)[..., ::-1]
+    from ._writing import take_along_axis
+
+    w = take_along_axis(w, order, -1)
+    s = _abs(w)
+    if not compute_uv:
+        return s
+    u = take_along_axis(v, order[..., None, :], -1)
+    sign = where(w < 0, -1, 1).astype(s.dtype)
+    return _result("svd", u, s, _adjoint(u * sign[..., None, :]))
+
+
+@_library("gesvd")
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    """(U, S, Vh): matrices as U S Vh, the singular values in falling order; compute_uv=False: S alone.
+
+    full_matrices=False leaves out the columns of U and the rows of Vh that S does not reach. hermitian=True takes the
+    eigenvalues of the lower triangle. LinAlgError: it did not converge.
+    """
+    _stacked(a)
+    if hermitian:
+        return _hermitian_svd(a, compute_uv)
+    m, n = a.shape[-2:]
+    if min(m, n) == 0:
+        s = empty((*a.shape[:-2], 0), _solver.real_of(a.dtype), device=a.device)
+        count = (m, n) if full_matrices else (0, 0)
+        ends = _unit(m, a)[..., : count[0]], s, _unit(n, a)[..., : count[1], :]
+        return _result("svd", *ends) if compute_uv else s
+    u, s, vh, info = _solver.svd(a, compute_uv, full_matrices)
+    _solver.check(info, "SVD did not converge")
+    return _result("svd", u, s, vh) if compute_uv else s
+
+
+def svdvals(x, /):
+    """The singular values, in falling order."""
+    return svd(x, compute_uv=False)
+
+
+def _half(uplo):
+    if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return uplo.upper() == "L"
+
+
+@_library("syevd")
+def eigh(a, UPLO="L"):
+    """(eigenvalues in rising order, eigenvectors as columns) of Hermitian matrices, of which one triangle is read."""
+    lower = _half(UPLO)
+    _square(a)
+    w, v, info = _solver.eigh(a, lower)
+    _solver.check(info, "Eigenvalues did not converge")
+    return _result("eigh", w, v)
+
+
+@_library("syevd")
+def eigvalsh(a, UPLO="L"):
+    """The eigenvalues of Hermitian matrices, of which one triangle is read, in rising order."""
+    lower = _half(UPLO)
+    _square(a)
+    w, _, info = _solver.eigh(a, lower, vectors=False)
+    _solver.check(info, "Eigenvalues did not converge")
+    return w
+
+
+def _eig(a, vectors):
+    _square(a)
+    if not bool(_isfinite(a).all()):
+        raise LinAlgError("Array must not contain infs or NaNs")
+    w, v, info = _solver.eig(a, vectors)
+    _solver.check(info, "Eigenvalues did not converge")
+    if a.dtype.kind == "f" and bool((w.imag == 0).all()):
+        w, v = w.real, v.real if vectors else None
+    return w, v
+
+
+@_library("geev")
+def eig(a):
+    """(eigenvalues, eigenvectors as columns) of square matrices, in no order; real where all of them are."""
+    return _result("eig", *_eig(a, True))
+
+
+@_library("geev")
+def eigvals(a):
+    """The eigenvalues of square matrices, in no order; real where all of them are."""
+    return _eig(a, False)[0]
+
+
+# ---- what stands on singular values ----
+
+
+def _above(s, ratio):
+    """Which singular values are greater than the ratio (one for each matrix) of the greatest."""
+    return s > asarray(ratio, device=s.device).astype(s.dtype)[..., None] * s.max(-1, keepdims=True)
+
+
+_UNSET = object()
+
+
+@_library("gesvd")
+def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
+    """The pseudo-inverses: singular values below rcond (or rtol) times the greatest count as zero.
+
+    Without either 1e-15; rtol=None: the rounding of the dtype times the greater extent.
+    """
+    if rcond is not None and rtol is not _UNSET:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    _stacked(a)
+    if a.size == 0:
+        return empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype, device=a.device)
+    u, s, vh = svd(_conj(a) if a.dtype.kind == "c" else a, full_matrices=False, hermitian=hermitian)
+    if rtol is None:
+        rtol = max(a.shape[-2:]) * numpy.finfo(s.dtype).eps
+    kept = _above(s, rcond if rcond is not None else 1e-15 if rtol is _UNSET else rtol)
+    s = where(kept, 1 / where(kept, s, 1), 0).astype(s.dtype)
+    return matmul(matrix_transpose(vh), s[..., None] * matrix_transpose(u))
+
+
+@_library("gesvd")
+def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+    """How many singular values are above tol (or rtol times the greatest); of a vector 1 unless it is zero."""
+    if tol is not None and rtol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    if A.ndim < 2:
+        return int(not bool((A == 0).all()))
+    if A.size == 0:
+        return _core.zeros(A.shape[:-2], "int64", device=A.device)
+    s = svd(A, compute_uv=False, hermitian=hermitian)
+    if tol is not None:
+        return (s > asarray(tol, device=A.device)[..., None]).sum(-1)
+    return _above(s, max(A.shape[-2:]) * numpy.finfo(s.dtype).eps if rtol is None else rtol).sum(-1)
+
+
+@_library("gesvd")
+def cond(x, p=None):
+    """The condition numbers |x| |x^-1| in a matrix norm p; None: the ratio of the extreme singular values."""
+    if x.size == 0:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if p in (None, 2, -2):
+        s = svd(x, compute_uv=False)
+        r = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        _square(x)
+        inverse, info = _solver.inverse(x)
+        gone = (info > 0)[..., None, None]
+        inverse = where(gone, numpy.array(numpy.nan, x.dtype)[()], inverse)
+        r = norm(x, p, (-2, -1)) * norm(inverse, p, (-2, -1))
+    return where(_isnan(r) & ~_isnan(x).any((-2, -1)), numpy.array(numpy.inf, r.dtype)[()], r)
 
 
 def diagonal(x, /, *, offset=0):
@@ -113,7 +434,7 @@ def _matrix(x, order, axes, keepdims):
     elif order is None or order in ("fro", "f"):
         r = _vector(x, None, (row, column), True)
     elif order in (2, -2, "nuc"):
-        s = globals()["svd"](moveaxis(x, (row, column), (-2, -1)), compute_uv=False)
+        s = svd(moveaxis(x, (row, column), (-2, -1)), compute_uv=False)
         r = s.sum(-1) if order == "nuc" else s.max(-1) if order == 2 else s.min(-1)
         r = expand_dims(r, (min(row, column), max(row, column)))
     else:
@@ -125,7 +446,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     """The norm of a vector or a matrix, or of those along one or two axes.
 
     ord: None (2, of all elements when axis is None), a number, inf, -inf; for matrices also "fro" and "nuc". The
-    matrix norms 2, -2 and "nuc" take singular values and so the host. ValueError for other orders.
+    matrix norms 2, -2 and "nuc" take singular values. ValueError for other orders.
     """
     x = _floating(x)
     if axis is None:
@@ -158,21 +479,26 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 # ---- products ----
 
 
-def _square(a):
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise LinAlgError(f"Last 2 dimensions of the array must be square: its shape is {a.shape}")
+def outer(x1, x2, /):
+    """Every element of the vector x1 times every element of the vector x2."""
+    x1, x2 = _core._beside("outer", x1, x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}.")
+    return _outer(x1, x2)
 
 
 def matrix_power(a, n):
     """A square matrix multiplied n times with itself; of a negative n, its inverse. LinAlgError if it has none."""
     a = asarray(a)
     _square(a)
-    n = n.__index__()
+    try:
+        n = n.__index__()
+    except AttributeError:
+        raise TypeError("exponent must be an integer") from None
     if n < 0:
-        a, n = globals()["inv"](a), -n
+        a, n = inv(a), -n
     if n == 0:
-        unit = asarray(identity(a.shape[-1], a.dtype), device=a.device)
-        return _core._broadcast_to(unit, a.shape).copy()
+        return _unit(a.shape[-1], a)
     r = None
     while True:
         if n & 1:

@@ -192,7 +192,8 @@ td_array_view(const td_array *a, const td_view *v)
 bool
 td_node_shared(const td_node *n)
 {
-    return n->buf && atomic_load(&n->buf->flags) & TD_BUF_SHARED;
+    return n->buf &&
+           (atomic_load(&n->buf->flags) & TD_BUF_SHARED || atomic_load(&n->buf->lent) > 0);
 }
 
 /* ---- growth ---- */
@@ -429,6 +430,26 @@ td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view)
     *buf = s->node->buf;
     *view = a->view;
     return TD_OK;
+}
+
+td_status
+td_array_lend(const td_array *a, td_buf **buf, td_view *view)
+{
+    td_storage *s = a->store;
+
+    TD_TRY(td_array_memory(a, false, buf, view));
+    if (!td_node_shared(s->node))
+        TD_TRY(td_storage_own(s, NULL));
+    *buf = td_buf_ref(s->node->buf);
+    atomic_fetch_add(&(*buf)->lent, 1);
+    return TD_OK;
+}
+
+void
+td_array_return(td_buf *buf)
+{
+    atomic_fetch_sub(&buf->lent, 1);
+    td_buf_unref(buf);
 }
 
 td_status

@@ -74,6 +74,10 @@ td_status td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const
                           td_array *out);
 
 /* ---- recording ---- */
+/* The dtype that all operands from x[from] on take. */
+td_status td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out);
+/* The dtype of the loop that runs over operands of *dt, and the row that it runs. */
+td_status td_op_loop(td_op *op, td_dtype *dt);
 /* NumPy's ufunc: promotion, weak scalars, broadcasting.  n operands of which one is an array. */
 td_status td_array_apply(td_op op, const td_operand *x, int n, td_array *out);
 td_status td_array_cast(const td_array *a, td_dtype dt, td_array *out); /* a new array always */
@@ -85,7 +89,7 @@ typedef struct td_redargs {
     double   ddof;
 } td_redargs;
 td_status td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array *out);
-/* Sums or products (red: sum, prod) of the elements up to each along axis; dtype -1: NumPy's.  Runs at once. */
+/* Sums, products, minima or maxima (red) of the elements up to each along axis; dtype -1: NumPy's.  Runs at once. */
 td_status td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *out);
 /* The elements of a where mask, of its shape, is true, in C order; a NULL: their positions, int64.  Runs at once. */
 td_status td_array_select(const td_array *a, const td_array *mask, td_array *out);
@@ -164,6 +168,9 @@ td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nb
 td_status td_array_send(const td_array *a, td_handle *handle, td_view *view);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
+/* As with `share`, but until td_array_return(buf) only: the owned reference that buf gets. */
+td_status td_array_lend(const td_array *a, td_buf **buf, td_view *view);
+void      td_array_return(td_buf *buf);
 /* The memory of a for a kernel that is launched before the graph's lock is given up again; with `write` it is nobody
  * else's: what reads it has been run, values that share it copied.  buf is borrowed. */
 td_status td_array_use(const td_array *a, bool write, td_buf **buf);

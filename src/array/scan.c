@@ -5,6 +5,8 @@
  */
 #include "array/scan.h"
 
+#include "array/reduce.h"
+
 enum { WARP = 32, UNROLL_MAX = 4, PLACES = 8 };
 
 typedef struct gen {
@@ -31,27 +33,35 @@ little(gen *g, int v)
     return td_const_int(g->f, TD_I32, v);
 }
 
+static td_op
+operation(const td_scan *d)
+{
+    switch (d->red) {
+    case TD_RED_max: return OP_maximum;
+    case TD_RED_min: return OP_minimum;
+    case TD_RED_sum: return d->logical ? OP_bitwise_or : OP_add;
+    default:         return d->logical ? OP_bitwise_and : OP_multiply;
+    }
+}
+
 static td_num
 merge(gen *g, td_num a, td_num b)
 {
-    bool sum = g->d->red == TD_RED_sum;
-    td_op op = g->d->logical ? (sum ? OP_bitwise_or : OP_bitwise_and) : sum ? OP_add : OP_multiply;
-
-    return td_num_emit(g->f, op, (td_num[]){a, b});
+    return td_num_emit(g->f, operation(g->d), (td_num[]){a, b});
 }
 
 /* What changes nothing: for sums of floats -0, so that a first -0 stays one. */
 static td_num
 identity(gen *g)
 {
-    bool sum = g->d->red == TD_RED_sum;
-    td_dtype part = td_dtype_real_of(g->d->acc);
-    td_num r = td_num_of(sum && td_dtype_is_float(part) ? td_const(g->f, part, -0.0)
-                                                        : td_const_int(g->f, part, !sum));
+    td_dtype part = td_dtype_real_of(g->d->acc), acc[TD_MAXACC] = {part, part, TD_I64};
+    bool pair = td_dtype_is_complex(g->d->acc);
+    td_val v[TD_MAXACC];
 
-    if (td_dtype_is_complex(g->d->acc))
-        r.im = sum ? r.re : td_const_int(g->f, part, 0);
-    return r;
+    td_red_init(g->f, g->d->red, pair, acc, v);
+    if (g->d->red == TD_RED_sum && td_dtype_is_float(part))
+        v[0] = v[1] = td_const(g->f, part, -0.0);
+    return (td_num){v[0], pair ? v[1] : TD_NONE};
 }
 
 static td_num

@@ -32,7 +32,7 @@ enum {
 };
 
 typedef struct td_scan {
-    td_red     red; /* sum or prod */
+    td_red     red; /* sum, prod, min or max */
     td_dtype   in, acc, out;
     td_scanput put;
     bool       across, carried; /* carried: starts from the totals of the segments before */

@@ -301,10 +301,12 @@ td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *
     td_node *n = NULL;
     td_status st;
 
-    TD_ASSERT((red == TD_RED_sum || red == TD_RED_prod) && axis >= 0 && axis < s->ndim);
+    TD_ASSERT(axis >= 0 && axis < s->ndim);
     j.d.in = td_array_dtype(a);
     TD_TRY(td_red_result(red, j.d.in, dtype, &j.d.out));
     j.d.logical = j.d.out == TD_BOOL;
+    if (j.d.logical && (red == TD_RED_max || red == TD_RED_min))
+        j.d.red = red == TD_RED_max ? TD_RED_sum : TD_RED_prod;
     j.d.acc = accumulator(j.d.out);
     TD_TRY(td_array_empty(j.dev, j.d.out, s, out));
     j.n = s->dim[axis];

@@ -159,23 +159,41 @@ call_gemm(blas_handle h, const td_gemm *g)
                                   g->ldc, g->stride_c, g->batch, e->compute, ALGO_DEFAULT);
 }
 
-/* One thread at a time: a handle has one stream. */
-static td_status
-run(td_cuda *c, td_stream *s, const td_gemm *g)
+td_status
+td_cuda_blas(td_cuda *c, td_stream *s, void **handle)
 {
-    blas_handle h;
+    blas_handle h = NULL;
     td_status st;
 
+    TD_TRY(td_lib_once(&blas.state, load));
     pthread_mutex_lock(&c->blas_mu);
     st = handle_of(c, &h);
     if (!st)
         st = status_of(c, blas.call.set_stream(h, s->handle), "cublasSetStream");
-    if (!st) {
-        (void)td_cuda_launched(c, s, "cuBLAS", "matmul");
-        st = status_of(c, call_gemm(h, g),
-                       g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
-    }
+    *handle = h;
+    if (st)
+        pthread_mutex_unlock(&c->blas_mu);
+    return st;
+}
+
+void
+td_cuda_blas_done(td_cuda *c)
+{
     pthread_mutex_unlock(&c->blas_mu);
+}
+
+/* One thread at a time: a handle has one stream. */
+static td_status
+run(td_cuda *c, td_stream *s, const td_gemm *g)
+{
+    void *h;
+    td_status st;
+
+    TD_TRY(td_cuda_blas(c, s, &h));
+    (void)td_cuda_launched(c, s, "cuBLAS", "matmul");
+    st = status_of(c, call_gemm(h, g),
+                   g->batch == 1 ? "cublasGemmEx" : "cublasGemmStridedBatchedEx");
+    td_cuda_blas_done(c);
     return st;
 }
 
@@ -186,7 +204,6 @@ on_gpu(td_stream *s, const td_gemm *g)
     bool pushed;
     td_status st;
 
-    TD_TRY(td_lib_once(&blas.state, load));
     TD_TRY(td_cuda_enter(c, &pushed));
     st = run(c, s, g);
     if (!st && c->dev.sync)

@@ -494,6 +494,8 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     atomic_fetch_add(&td_site_wanters, 1); /* its kernels fail late */
     pthread_mutex_init(&c->stage_mu, NULL);
     pthread_mutex_init(&c->blas_mu, NULL);
+    pthread_mutex_init(&c->solver_mu, NULL);
+    pthread_mutex_init(&c->plans_mu, NULL);
     td_dev_init(&c->dev, &cuda_ops);
     c->dev.pool.grain = td_cuda_grain(c);
     *out = c;

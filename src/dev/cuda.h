@@ -24,6 +24,10 @@ typedef struct td_cuda {
     const atomic_bool *forked; /* this process is a child of one that had the driver running */
     void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */
     pthread_mutex_t  blas_mu;
+    struct td_solverstate *solver; /* cuSOLVER's handle (solver.c), under solver_mu; NULL until it is needed */
+    pthread_mutex_t  solver_mu;
+    struct td_plans *plans;  /* cuFFT's (fourier.c), under plans_mu; NULL until they are needed */
+    pthread_mutex_t  plans_mu;
     atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or was not tried */
 } td_cuda;
 
@@ -113,6 +117,11 @@ td_status td_cuda_graph_begin(td_stream *tmp);
 td_status td_cuda_graph_end(td_stream *tmp, void **exec);
 td_status td_cuda_graph_launch(td_stream *s, void *exec);
 void      td_cuda_graph_free(td_dev *d, void *exec);
+
+/* ---- blas.c ---- */
+/* cuBLAS's handle, of this thread until td_cuda_blas_done, set to work on s; in the context. */
+td_status td_cuda_blas(td_cuda *c, td_stream *s, void **handle);
+void      td_cuda_blas_done(td_cuda *c);
 
 /* ---- cuda.c, for null.c ---- */
 td_status td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *name, td_cuda **out);

@@ -77,6 +77,7 @@ enum { TD_BUF_SHARED = 1 }; /* others can write or read it: exported or imported
 typedef struct td_buf {
     atomic_int refs;
     atomic_int flags;
+    atomic_int lent;   /* views of the host's that are alive: as good as shared while there are any */
     td_dev    *dev;    /* borrowed */
     td_stream *stream; /* borrowed: the stream that allocated it */
     uintptr_t  ptr;

@@ -20,7 +20,10 @@ typedef struct op {
     td_trace_kind kind;
     td_func *func;
     td_dims dims;
-    td_gemm gemm;
+    union {
+        td_gemm gemm;
+        td_fourier fourier;
+    };
     int byte;
     size_t nbytes;
     size_t word;
@@ -232,11 +235,12 @@ refuse_kind(td_trace_kind kind)
 {
     return td_tape_refuse(kind == TD_TRACE_copy_in    ? "copying from the host"
                           : kind == TD_TRACE_copy_out ? "reading a value on the host"
+                          : kind == TD_TRACE_solve    ? "factorising, which asks for what it found,"
                           : kind == TD_TRACE_sort     ? "sorting, which takes memory of its own,"
                                                       : "waiting for the device");
 }
 
-/* A product is done once besides: so it is known that the library does it, and has set itself up. */
+/* A library's work is done once besides: so it is known that the library does it, and has set itself up. */
 static td_status
 words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
 {
@@ -251,6 +255,15 @@ words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
         TD_TRY(td_work_run(s, w));
         o->gemm = *w->gemm;
         return add_words(t, o, (uint64_t[]){w->gemm->a, w->gemm->b, w->gemm->c}, 3);
+    case TD_TRACE_fourier: {
+        size_t work;
+
+        TD_TRY(td_fourier_plan(s, w->fourier, true, &work));
+        TD_TRY(td_work_run(s, w));
+        o->fourier = *w->fourier;
+        return add_words(t, o,
+                         (uint64_t[]){w->fourier->in.at, w->fourier->out.at, w->fourier->work}, 3);
+    }
     default: return refuse_kind(w->kind);
     }
 }
@@ -430,7 +443,8 @@ do_op(const td_tape *t, const op *o, td_stream *s, const td_tapeplay *p, bool se
 {
     uint64_t room[WORDS_MAX];
     const uint64_t *w = words_now(t, o, p, room);
-    td_gemm g = o->gemm;
+    td_gemm g;
+    td_fourier f;
     td_work k = {
         .kind = o->kind, .func = o->func, .dims = &o->dims, .byte = o->byte, .nbytes = o->nbytes};
 
@@ -440,10 +454,18 @@ do_op(const td_tape *t, const op *o, td_stream *s, const td_tapeplay *p, bool se
         k.narg = o->narg;
         break;
     case TD_TRACE_gemm:
+        g = o->gemm;
         g.a = w[0];
         g.b = w[1];
         g.c = w[2];
         k.gemm = &g;
+        break;
+    case TD_TRACE_fourier:
+        f = o->fourier;
+        f.in.at = w[0];
+        f.out.at = w[1];
+        f.work = w[2];
+        k.fourier = &f;
         break;
     case TD_TRACE_copy: k.src = w[1]; /* fall through */
     default:            k.dst = w[0];

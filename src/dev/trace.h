@@ -28,6 +28,8 @@ td_watched(void)
     KIND(fill)                                                                                     \
     KIND(gemm)     /* a library's matrix product */                                                \
     KIND(sort)     /* a library's sort */                                                          \
+    KIND(solve)    /* a library's factorisation or solver */                                       \
+    KIND(fourier)  /* a library's Fourier transform */                                             \
     KIND(graph)    /* several kernels launched as one: tape.h */                                   \
     KIND(alloc)                                                                                    \
     KIND(free)                                                                                     \

@@ -8,6 +8,8 @@
 #define TD_DEV_WORK_H
 #include "dev/blas.h"
 #include "dev/devops.h"
+#include "dev/fourier.h"
+#include "dev/solver.h"
 #include "dev/sort.h"
 #include "dev/tape.h"
 
@@ -23,6 +25,8 @@ struct td_work {
     size_t          nbytes;
     const td_gemm  *gemm;
     const td_sort  *sort;
+    const td_solver *solver;
+    const td_fourier *fourier;
     td_event       *event; /* wait: for it, else for the stream, or with `all` for the device */
     bool            all;
     bool           *later; /* copies to and from the host: need not wait (td_copy_later); NULL: they do */
@@ -39,6 +43,9 @@ td_work_do(td_stream *s, const td_work *w)
 
 td_status td_blas_run(td_stream *s, const td_gemm *g); /* blas.c: the product itself; g has been checked */
 td_status td_sort_do(td_stream *s, const td_sort *j);  /* sort.c: the sort itself; it can be done and is not empty */
+td_status td_solver_do(td_stream *s, const td_solver *j); /* solver.c: the job itself */
+const char *td_solver_name(const td_solver *j);
+td_status td_fourier_do(td_stream *s, const td_fourier *j); /* fourier.c: the transform itself */
 size_t    td_gemm_bytes(const td_gemm *g);             /* that are read and written */
 
 #endif

@@ -121,7 +121,8 @@ td_num
 td_cx_sign(td_fn *f, const td_num *x)
 {
     td_val ir = E1(isinf, x[0].re), ii = E1(isinf, x[0].im), one = K(1), zero = K(0);
-    td_val large = BY_PART(0x1p124, 0x1p1020), nan = K(__builtin_nan("")), s, re, im, size, lost;
+    td_val large = BY_PART(0x1p124, 0x1p1020), nan = K(__builtin_nan("")), s, re, im, size, lost,
+           none;
 
     s = E2(logical_or, E2(greater, E1(fabs, x[0].re), large),
            E2(greater, E1(fabs, x[0].im), large));
@@ -130,8 +131,10 @@ td_cx_sign(td_fn *f, const td_num *x)
     im = E3(select, ii, E2(copysign, one, x[0].im), E3(select, ir, zero, E2(multiply, s, x[0].im)));
     size = E2(hypot, re, im);
     lost = E2(logical_and, ir, ii);
-    size = E3(select, lost, nan, E3(select, E2(equal, size, zero), one, size));
-    return td_pair(E2(divide, re, size), E2(divide, im, size));
+    none = E2(equal, size, zero);
+    size = E3(select, lost, nan, size);
+    return td_pair(E3(select, none, zero, E2(divide, re, size)),
+                   E3(select, none, zero, E2(divide, im, size)));
 }
 
 td_num

@@ -1,9 +1,9 @@
 /* complexmath.c - roots, exponentials, logarithms, powers, hyperbolic and circular functions of complex
  * numbers, and their inverses.
  *
- * Special values follow C99's annex G, which NumPy takes from libc.  Nothing overflows on the way to a
- * result that does not.  The inverse functions are Kahan's (Branch cuts for complex elementary
- * functions, 1987).
+ * Special values follow C99's annex G, which NumPy takes from libc, and the array API standard where
+ * that says more.  Nothing overflows on the way to a result that does not.  The inverse functions are
+ * Kahan's (Branch cuts for complex elementary functions, 1987).
  */
 #include "ir/complexrows.h"
 
@@ -90,10 +90,14 @@ td_num
 td_cx_expm1(td_fn *f, const td_num *x)
 {
     td_val half = E1(sin, E2(multiply, x[0].im, K(0.5)));
-    td_val re = E2(multiply, E1(expm1, x[0].re), E1(cos, x[0].im));
+    td_val re = E1(expm1, x[0].re), odd = not_finite(f, x[0].im), far, r;
+    td_num e = td_cx_exp(f, x);
 
-    return td_pair(E2(subtract, re, E2(multiply, E2(multiply, K(2), half), half)),
-                   E2(multiply, E1(exp, x[0].re), E1(sin, x[0].im)));
+    r = E2(subtract, E2(multiply, re, E1(cos, x[0].im)),
+           E2(multiply, E2(multiply, K(2), half), half));
+    r = E3(select, E2(equal, x[0].im, K(0)), E2(add, re, K(0)), r);
+    far = E2(logical_or, E2(greater, x[0].re, EDGE), E2(logical_and, odd, E1(isinf, x[0].re)));
+    return td_pair(E3(select, far, E2(subtract, e.re, K(1)), r), e.im);
 }
 
 /* log |z|, where |z|^2 - 1 is known too for |z| between 1/2 and 2. */
@@ -272,7 +276,7 @@ td_cx_tanh(td_fn *f, const td_num *x)
     odd = not_finite(f, x[0].im);
     re = E3(select, E2(logical_and, odd, E1(isfinite, x[0].re)),
             E3(select, E2(equal, x[0].re, zero), x[0].re, s), re);
-    im = E3(select, E2(logical_and, odd, E1(isinf, x[0].re)), E2(copysign, zero, x[0].im), im);
+    im = E3(select, E1(isinf, x[0].re), E2(copysign, zero, x[0].im), im);
     return td_pair(re, E3(select, E2(equal, x[0].im, zero), x[0].im, im));
 }
 

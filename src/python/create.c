@@ -298,11 +298,15 @@ arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     int own = -1, dt;
 
     (void)module;
-    if (!py_parse("arange", names, 1, 4, args, nargs, kwnames, arg))
+    if (!py_parse("arange", names, 0, 4, args, nargs, kwnames, arg))
         return NULL;
-    if (py_is_none(arg[1])) {
+    if (py_is_none(arg[1]) && nargs > 0) {
         arg[1] = arg[0];
         arg[0] = NULL;
+    }
+    if (py_is_none(arg[1])) {
+        PyErr_SetString(PyExc_TypeError, "arange() requires stop to be specified.");
+        return NULL;
     }
     for (int i = 0; i < 3; i++)
         if (!py_is_none(arg[i]) && !bound(arg[i], &s[i], &own))
@@ -493,21 +497,31 @@ bfloat16(PyObject *module, PyObject *unused)
 PyMethodDef py_create_functions[] = {
     {"_bfloat16", bfloat16, METH_NOARGS, NULL},
     {"array", PY_FAST(array), FAST_KW,
-     "array(object, dtype=None, *, copy=True, order='K', ndmin=0, device=None): a new array of "
-     "object's numbers."},
+     "array($module, /, object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, "
+     "device=None, like=None)\n--\n\nA new array of object's numbers."},
     {"asarray", PY_FAST(asarray), FAST_KW,
-     "asarray(a, dtype=None, order=None, *, copy=None, device=None): a itself if it is a treadle "
-     "array of that dtype "
-     "and device, else a copy; copy=False shares NumPy's memory on the CPU or raises ValueError."},
+     "asarray($module, /, a, dtype=None, order=None, *, copy=None, device=None, like=None)\n--\n\n"
+     "a itself if it is a treadle array of that dtype and device, else a copy; copy=False shares "
+     "NumPy's memory on the CPU or raises ValueError."},
     {"empty", PY_FAST(empty), FAST_KW,
-     "empty(shape, dtype=float, order='C', *, device=None): uninitialised."},
-    {"zeros", PY_FAST(zeros), FAST_KW, "zeros(shape, dtype=float, order='C', *, device=None)"},
-    {"ones", PY_FAST(ones), FAST_KW, "ones(shape, dtype=float, order='C', *, device=None)"},
+     "empty($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An uninitialised array; float64 where no dtype is given."},
+    {"zeros", PY_FAST(zeros), FAST_KW,
+     "zeros($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of zeros; float64 where no dtype is given."},
+    {"ones", PY_FAST(ones), FAST_KW,
+     "ones($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of ones; float64 where no dtype is given."},
     {"full", PY_FAST(full), FAST_KW,
-     "full(shape, fill_value, dtype=None, order='C', *, device=None)"},
+     "full($module, /, shape, fill_value, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of one value, in its own dtype where none is given."},
     {"arange", PY_FAST(arange), FAST_KW,
-     "arange([start,] stop[, step], dtype=None, *, device=None): numbers at equal steps."},
-    {"asnumpy", PY_FAST(asnumpy), FAST_KW, "asnumpy(a): the values as a numpy.ndarray."},
+     "arange($module, /, start=None, stop=None, step=1, dtype=None, *, device=None, "
+     "like=None)\n--\n\n"
+     "Numbers at equal steps from start, before stop; with one argument from 0 to that."},
+    {"asnumpy", PY_FAST(asnumpy), FAST_KW,
+     "asnumpy($module, /, a, stream=None, order='C', out=None)\n--\n\n"
+     "The values as a numpy.ndarray."},
     {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
      "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
     {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},

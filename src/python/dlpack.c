@@ -276,8 +276,9 @@ dlpack_device(PyObject *self, PyObject *unused)
 
 PyMethodDef py_dlpack_methods[] = {
     {"__dlpack__", PY_FAST(dlpack), METH_FASTCALL | METH_KEYWORDS,
-     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None): a capsule of the "
-     "memory itself, for from_dlpack of other libraries. Work given to stream later waits for the "
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "A capsule of the memory itself, for from_dlpack of other libraries. Work given to stream "
+     "later waits for the "
      "values. Raises BufferError where a copy would be needed with copy=False, and for read-only "
      "arrays when max_version is below 1."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS,
@@ -487,12 +488,11 @@ from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject 
 
 PyMethodDef py_dlpack_functions[] = {
     {"from_dlpack", PY_FAST(from_dlpack), METH_FASTCALL | METH_KEYWORDS,
-     "from_dlpack(x, /, *, device=None, copy=None): the memory of x, shared, from any library with "
-     "__dlpack__, on the CPU or a CUDA device. x stays alive as long as the array. Read-only "
-     "memory "
-     "gives a read-only array. copy=True copies; device: copies where x lies elsewhere, which "
-     "with copy=False is a ValueError. Raises AttributeError where x has no __dlpack__, "
-     "BufferError "
-     "for dtypes and devices that treadle does not have."},
+     "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
+     "The memory of x, shared, from any library with __dlpack__, on the CPU or a CUDA device. x "
+     "stays alive as long as the array. Read-only memory gives a read-only array. copy=True "
+     "copies; device: copies where x lies elsewhere, which with copy=False is a ValueError. Raises "
+     "AttributeError where x has no __dlpack__, BufferError for dtypes and devices that treadle "
+     "does not have."},
     {NULL, NULL, 0, NULL},
 };

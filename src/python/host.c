@@ -17,7 +17,7 @@ typedef struct memory {
     char *at; /* the first element */
     td_dtype dt;
     int ndim;
-    bool readonly;
+    bool readonly, lent; /* lent: td_array_return ends it */
     Py_ssize_t shape[TD_MAXDIM], strides[TD_MAXDIM];
 } memory;
 
@@ -27,7 +27,10 @@ memory_dealloc(PyObject *self)
     memory *m = (memory *)self;
     PyTypeObject *type = Py_TYPE(self);
 
-    td_buf_unref(m->buf);
+    if (m->lent)
+        td_array_return(m->buf);
+    else
+        td_buf_unref(m->buf);
     if (m->nbytes >= HOST_POOLED)
         td_host_free(m->host, m->nbytes);
     else
@@ -112,7 +115,7 @@ memory_new(td_dtype dt, const td_shape *s)
     m->at = NULL;
     m->dt = dt;
     m->ndim = s->ndim;
-    m->readonly = false;
+    m->readonly = m->lent = false;
     for (int i = s->ndim - 1; i >= 0; i--) {
         m->shape[i] = (Py_ssize_t)s->dim[i];
         m->strides[i] = step;
@@ -130,12 +133,16 @@ memory_of(const td_array *a, bool share)
     td_view v;
     Py_ssize_t size = (Py_ssize_t)td_dtype_size(td_array_dtype(a));
 
-    if (!py_ok(td_array_memory(a, share, &buf, &v)))
+    if (!py_ok(share ? td_array_lend(a, &buf, &v) : td_array_memory(a, false, &buf, &v)))
         return NULL;
     m = memory_new(td_array_dtype(a), &v.shape);
-    if (!m)
+    if (!m) {
+        if (share)
+            td_array_return(buf);
         return NULL;
-    m->buf = td_buf_ref(buf);
+    }
+    m->lent = share;
+    m->buf = share ? buf : td_buf_ref(buf);
     m->at = (char *)buf->ptr + v.offset * size; // NOLINT(performance-no-int-to-ptr)
     m->readonly = a->store->readonly;
     for (int i = 0; i < v.shape.ndim; i++)

@@ -506,6 +506,8 @@ add(py_call *c, PyObject *o, const td_type **type)
 
     if (py_is_array(o))
         return add_array(c, o, type);
+    if (px_bare(o) != o)
+        return add(c, px_bare(o), type);
     if (t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyComplex_Type)
         return py_number(o, &s, &weak) > 0 && add_number(c, s, weak, type);
     if (is_numpy_array(o))
@@ -553,8 +555,8 @@ array_device(PyObject *const *args, Py_ssize_t n)
     td_dev *d = NULL;
 
     for (Py_ssize_t i = 0; i < n && !d; i++)
-        if (py_is_array(args[i]))
-            d = td_array_dev(py_array_of(args[i]));
+        if (py_is_array(px_bare(args[i])))
+            d = td_array_dev(py_array_of(px_bare(args[i])));
         else if (PyTuple_Check(args[i])) {
             for (Py_ssize_t k = 0; k < PyTuple_Size(args[i]) && !d; k++) {
                 PyObject *item = PyTuple_GetItem(args[i], k);

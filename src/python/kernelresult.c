@@ -113,7 +113,7 @@ array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap
         array = PyObject_CallMethod(np, "asarray", "O", o);
     Py_XDECREF(keeper);
     Py_XDECREF(o);
-    return array;
+    return px_shown(array);
 }
 
 /* The tuple, whose reference is taken, as what the type's class makes of it. */

@@ -204,7 +204,7 @@ get_flags(PyObject *self, void *unused)
     for (int i = 0; i < ndim; i++)
         order[i] = ndim - 1 - i;
     if (make && py_ok(td_view_transpose(&nd->a.view, order, &t)))
-        r = PyObject_CallFunction(make, "iiii", td_view_is_contiguous(&nd->a.view),
+        r = PyObject_CallFunction(make, "Oiiii", self, td_view_is_contiguous(&nd->a.view),
                                   td_view_is_contiguous(&t), nd->a.whole,
                                   !nd->readonly && !nd->a.store->readonly);
     Py_XDECREF(make);
@@ -291,7 +291,7 @@ get_numba(PyObject *self, void *name)
     return r;
 }
 
-static PyGetSetDef getset[] = {
+static const PyGetSetDef own_attributes[] = {
     {"gpu_data", get_numba, NULL, "The memory under the array, a treadle.cuda.MemoryPointer.",
      "gpu_data"},
     {"device_ctypes_pointer", get_numba, NULL, "The first element's address, a ctypes.c_void_p.",
@@ -411,6 +411,8 @@ static PyMemberDef members[] = {
     {0},
 };
 
+static PyGetSetDef attributes[48]; /* gathered below */
+
 static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
     PY_SLOT(Py_tp_new, make),
@@ -418,7 +420,7 @@ static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_tp_str, str),
     PY_SLOT(Py_tp_iter, iterate),
     PY_SLOT(Py_tp_hash, PyObject_HashNotImplemented),
-    {Py_tp_getset, getset},
+    {Py_tp_getset, attributes},
     {Py_tp_members, members},
     PY_SLOT(Py_mp_length, length),
     PY_SLOT(Py_mp_subscript, py_subscript),
@@ -439,7 +441,9 @@ static void
 gather(void)
 {
     PyMethodDef *const parts[] = {py_value_methods,   py_shape_methods,  py_reduce_methods,
-                                  py_interop_methods, py_dlpack_methods, py_numba_methods};
+                                  py_interop_methods, py_dlpack_methods, py_numba_methods,
+                                  py_member_methods};
+    const PyGetSetDef *const fields[] = {own_attributes, py_member_attributes};
     const PyType_Slot *const rows[] = {own_slots, py_number_slots};
     size_t n = 0;
 
@@ -447,6 +451,12 @@ gather(void)
         for (const PyMethodDef *m = parts[i]; m->ml_name; m++) {
             TD_ASSERT(n + 1 < sizeof methods / sizeof *methods);
             methods[n++] = *m;
+        }
+    n = 0;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        for (const PyGetSetDef *g = fields[i]; g->name; g++) {
+            TD_ASSERT(n + 1 < sizeof attributes / sizeof *attributes);
+            attributes[n++] = *g;
         }
     n = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -58,7 +58,7 @@ new_handle(PyObject *at, PyObject *o)
 uint32_t
 py_handle(PyObject *keep, PyObject *o)
 {
-    PyObject *at = PyLong_FromVoidPtr(o), *number;
+    PyObject *at = PyLong_FromVoidPtr(o = px_bare(o)), *number;
     uint32_t h = 0;
 
     if (at && (table.index || (table.index = PyDict_New()))) {

@@ -125,8 +125,8 @@ static td_dev *
 device_of(PyObject *const *o, int n)
 {
     for (int i = 0; i < n; i++)
-        if (py_is_array(o[i]))
-            return td_array_dev(py_array_of(o[i]));
+        if (py_is_array(px_bare(o[i])))
+            return td_array_dev(py_array_of(px_bare(o[i])));
     return NULL;
 }
 
@@ -139,20 +139,21 @@ py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
     g->n = 0;
     for (int i = 0; i < n && r > 0; i++) {
         td_operand *x = &g->x[i];
+        PyObject *item = px_bare(o[i]);
 
         g->own[i].store = NULL;
         g->n = i + 1;
         x->array = NULL;
         x->weak = 0;
-        if (py_is_array(o[i])) {
-            x->array = py_array_of(o[i]);
+        if (py_is_array(item)) {
+            x->array = py_array_of(item);
             continue;
         }
-        r = py_number(o[i], &x->scalar, &x->weak);
+        r = py_number(item, &x->scalar, &x->weak);
         if (r > 0)
             wide |= x->weak == 'i' && x->scalar.dt == TD_F64;
         else if (r == 0) {
-            r = array_like(o[i], device_of(o, n), &g->own[i]);
+            r = array_like(item, device_of(o, n), &g->own[i]);
             x->array = &g->own[i];
             x->weak = 0;
         }
@@ -177,6 +178,7 @@ py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
 {
     int r;
 
+    o = px_bare(o);
     own->store = NULL;
     x->array = NULL;
     x->weak = 0;
@@ -216,10 +218,10 @@ py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
     (void)module;
     for (Py_ssize_t i = 1; i < nargs && ok; i++) {
-        PyObject *one = py_is_array(args[i]) ? Py_NewRef(args[i]) : (PyObject *)py_new();
+        PyObject *o = px_bare(args[i]), *one = py_is_array(o) ? Py_NewRef(o) : (PyObject *)py_new();
 
         ok = one != NULL;
-        if (ok && py_is_array(args[i]))
+        if (ok && py_is_array(o))
             ok = py_ok(td_one_device(what, dev, td_array_dev(py_array_of(one))));
         else if (ok && !py_asarray(args[i], -1, dev, py_array_of(one))) {
             py_array_of(one)->store = NULL;

@@ -143,7 +143,8 @@ py_array_of(PyObject *o)
 /* ---- number.c, methods.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
 extern const PyType_Slot py_number_slots[];
 extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
-    py_numba_methods[];
+    py_numba_methods[], py_member_methods[];
+extern PyGetSetDef py_member_attributes[];
 PyObject *py_transposed(PyObject *self);
 extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module */
 PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
@@ -170,6 +171,9 @@ PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
+PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw); /* ufunccall.c: NumPy's parameters */
+PyObject *py_ufuncs(PyObject *module, PyObject *unused);
+bool      py_takes_truth(td_op op); /* logical_and and its kin: operands of any dtype, read as bool */
 bool      py_device_init(PyObject *module);
 extern PyMethodDef py_stream_functions[];
 bool      py_stream_init(PyObject *module);
@@ -182,8 +186,14 @@ td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
 td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
 bool      py_current_init(PyObject *module);    /* behind py_stream_init */
 bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
+bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
+/* What stands behind an object of an unchanged program: the array that a proxy holds, NumPy's function or module for
+ * a face; other objects as they are.  Borrowed. */
+PyObject *px_bare(PyObject *o);
+PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_solver_functions[];       /* solver.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */
 void      py_memory_hooks(void);                /* what the core asks Python for */

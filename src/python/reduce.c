@@ -235,8 +235,8 @@ PyMethodDef py_reduce_methods[] = {
 PyMethodDef py_reduce_functions[] = {
 #define RED(name, nacc, npair, identity, meaning)                                                  \
     {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
-     #name "($module, /, a, " TEXT((PARAMS_##name)) ")\n--\n\n" meaning                           \
-           ", with the parameters of the method of that name."},
+     #name "($module, /, a, " TEXT((                                                               \
+         PARAMS_##name)) ")\n--\n\n" meaning ", with the parameters of the method of that name."},
 #include "array/reduce.def"
     {NULL, NULL, 0, NULL},
 };

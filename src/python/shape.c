@@ -136,12 +136,17 @@ ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     static const char *const names[] = {"order", "stream", NULL}; /* a stream orders nothing here */
     static const td_shape flat = {.ndim = 1, .dim = {-1}};
     td_shape s = flat;
-    PyObject *arg[2];
+    PyObject *arg[2], *r, *packed;
 
     if (!py_parse("ravel", names, 0, 2, args, nargs, kwnames, arg))
         return NULL;
     s.dim[0] = td_array_size(py_array_of(self));
-    return reshape_to(self, &s, order_of(arg[0]));
+    r = reshape_to(self, &s, order_of(arg[0]));
+    if (!r || td_view_is_contiguous(&py_array_of(r)->view))
+        return r;
+    packed = PyObject_CallMethod(r, "copy", NULL); /* of elements that lie apart NumPy's is no view */
+    Py_DECREF(r);
+    return packed;
 }
 
 static PyObject *

@@ -11,7 +11,7 @@ from . import _parts
 from ._base import CLASSES, Sparse, is_scipys, shape_of, sparray
 from ._host import from_scipy
 
-_select_class = CLASSES.__getitem__
+_UNSAID = object()
 
 
 def _own(x):
@@ -61,9 +61,10 @@ def spdiags(data, diags, m=None, n=None, format=None):
     return CLASSES["dia", False]((data, diags), shape=(m, n)).asformat(format)
 
 
-def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None, _is_array=True):
+def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=_UNSAID, _is_array=True):
     """An array with diagonals at offsets, each from its own first element; one of a single element is repeated.
 
+    dtype: None for that of the diagonals; where it is not given, integers become float64, as in SciPy.
     ValueError: a diagonal has another length than its place.
     """
     if numpy.ndim(offsets) == 0:
@@ -82,8 +83,9 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None,
         n = len(diagonals[0]) + abs(int(at[0]))
         shape = (n, n)
     m, n = shape
-    if dtype is None:
-        dtype = numpy.result_type(*(d.dtype for d in diagonals))
+    if dtype is None or dtype is _UNSAID:
+        own = numpy.result_type(*(d.dtype for d in diagonals))
+        dtype = numpy.dtype("float64") if dtype is _UNSAID and own.kind in "biu" else own
     width = max(0, max(min(m + int(k), n - int(k)) + max(0, int(k)) for k in at))
     data = zeros((len(diagonals), width), dtype=dtype, device=diagonals[0].device)
     for j, (d, k) in enumerate(zip(diagonals, at.tolist(), strict=True)):
@@ -92,12 +94,14 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None,
             raise ValueError(f"Offset {k} (index {j}) out of bounds")
         if len(d) not in (1, length):
             if len(d) != 1:
-                raise ValueError(f"Diagonal length (index {j}: {len(d)} at offset {k}) does not agree with array size ({m}, {n}).")
+                raise ValueError(
+                    f"Diagonal length (index {j}: {len(d)} at offset {k}) does not agree with array size ({m}, {n})."
+                )
         data[j, first : first + length] = d[: length if len(d) > 1 else 1].astype(dtype)
     return CLASSES["dia", _is_array]((data, at), shape=(m, n)).asformat(format)
 
 
-def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
+def diags(diagonals, offsets=0, shape=None, format=None, dtype=_UNSAID):
     """diags_array as a matrix."""
     return diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype, _is_array=False)
 
@@ -172,6 +176,8 @@ def block_array(blocks, *, format=None, dtype=None):
 
 
 def _blocks(blocks, format, dtype, is_array):
+    kinds = {getattr(x, "format", None) for row in blocks for x in row}
+    format = kinds.pop() if format is None and kinds in ({"csr"}, {"csc"}) else format
     grid = [[None if x is None else _own(x).tocoo() for x in row] for row in blocks]
     if not grid or any(len(row) != len(grid[0]) for row in grid):
         raise ValueError("blocks must be 2-D")
@@ -203,23 +209,16 @@ def _extent(line, axis, what):
     return have.pop()
 
 
-def _stacked_format(blocks, format, kind):
-    """SciPy's choice: compressed matrices that stand in their own direction stay what they are."""
-    if format is None and all(isinstance(b, Sparse) and b.format == kind for b in blocks):
-        return kind
-    return format
-
-
 def hstack(blocks, format=None, dtype=None):
     """Matrices side by side."""
     blocks = list(blocks)
-    return _blocks([blocks], _stacked_format(blocks, format, "csc"), dtype, _any_array(blocks))
+    return _blocks([blocks], format, dtype, _any_array(blocks))
 
 
 def vstack(blocks, format=None, dtype=None):
     """Matrices one below the other."""
     blocks = list(blocks)
-    return _blocks([[b] for b in blocks], _stacked_format(blocks, format, "csr"), dtype, _any_array(blocks))
+    return _blocks([[b] for b in blocks], format, dtype, _any_array(blocks))
 
 
 def block_diag(mats, format=None, dtype=None):
@@ -277,8 +276,8 @@ def _distinct(draws, total, count):
 
 
 def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
-    """An array with about density of its elements drawn uniformly (integers: of their whole range); data_sampler(size=n)
-    gives others. rng: a seed or a numpy.random.Generator; which elements are drawn, the host says.
+    """An array with about density of its elements drawn uniformly (integers: of their whole range);
+    data_sampler(size=n) gives others. rng: a seed or a numpy.random.Generator; which elements are drawn, the host says.
     """
     return _random(shape, density, format, dtype, rng, data_sampler, True)
 

@@ -1,8 +1,8 @@
 """SciPy's matrices and treadle's, one made of the other."""
 
-
 from ... import _host
 from ..._core import MissingLibraryError
+from .. import _table
 from ._base import CLASSES, is_scipys
 
 
@@ -43,5 +43,12 @@ def converted(a, fmt, options):
     return getattr(to_scipy(a), f"to{fmt}")(**options)
 
 
+def call(name, *args, **kwargs):
+    """scipy.sparse.linalg's function of that name, on the host."""
+    scipy_sparse()
+    import scipy.sparse.linalg
 
-__all__ = ["converted", "from_scipy", "is_scipys", "nbytes", "scipy_sparse", "to_scipy"]
+    return _table.call(f"scipy.sparse.linalg.{name}", getattr(scipy.sparse.linalg, name), args, kwargs)
+
+
+__all__ = ["call", "converted", "from_scipy", "is_scipys", "nbytes", "scipy_sparse", "to_scipy"]

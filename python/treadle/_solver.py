@@ -1,0 +1,297 @@
+"""Factorisations by the device's library (cuSOLVER and cuBLAS on a GPU), under linalg.py's functions.
+
+The library counts by columns. A *column array* is an array of an operation's own whose matrices are stored so: its
+last two axes are the transposed matrix in C order. Every function here takes arrays of float32, float64, complex64 or
+complex128 on a device that is not the CPU, with any number of leading axes, and starts its work at once; what looks at
+`info` waits for it.
+"""
+
+from math import prod
+
+import numpy
+from numpy.linalg import LinAlgError
+
+from . import _core, _products
+from ._core import arange, empty
+from ._create import eye, tril, triu
+from ._math import where
+from ._shape import broadcast_to, matrix_transpose
+
+_UFUNC = _core.ufuncs()
+_conj = _UFUNC["conjugate"]
+
+# Up to this many rows many matrices are one call; larger ones fill the device one by one.
+BATCHED_ROWS = 256
+JACOBI_ROWS = 32  # the most that the library's batched singular values take
+
+# How singular values are found where that is not the batched Jacobi method: gesvd, gesvdp (polar decomposition)
+# or gesvdj (Jacobi).
+SVD = "gesvd"
+
+
+def missing(device, *rows):
+    """Why the device's library does not serve these rows of solver.def; "" where it does, None on the CPU."""
+    if device.kind == "cpu":
+        return None
+    try:
+        lacks = [row for row in rows if not _core._solver_can(device, row)]
+    except _core.MissingLibraryError as e:
+        return str(e)
+    return f"this cuSOLVER has no {lacks[0]}" if lacks else ""
+
+
+def columns(a):
+    """a as a column array."""
+    return matrix_transpose(a).copy()
+
+
+def _run(row, flags, sizes, batch, *arrays):
+    disturbed = _core._solver(row, flags, *sizes, batch, arrays)
+    if disturbed is None:
+        raise NotImplementedError(f"{arrays[0].device.name} has no {row}")
+    if arrays[0].size == 0 and arrays[-1].dtype == "int32":
+        arrays[-1][...] = 0  # nothing was run that could have failed
+    return disturbed
+
+
+def _info(batch, device):
+    return empty(batch, "int32", device=device)
+
+
+def check(info, text):
+    """LinAlgError where the library tells that a matrix could not be factorised; waits for the device."""
+    if info.size and info.get().any():
+        raise LinAlgError(text)
+
+
+def real_of(dtype):
+    """float32 or float64: the dtype of the parts."""
+    return numpy.dtype("float32" if dtype.itemsize == 4 or dtype.str[1:] == "c8" else "float64")
+
+
+def complex_of(dtype):
+    return numpy.dtype("complex64" if real_of(dtype).itemsize == 4 else "complex128")
+
+
+def _many(n, batch):
+    return prod(batch) > 1 and n <= BATCHED_ROWS
+
+
+# ---- LU ----
+
+
+def lu(a):
+    """(column array, pivots from 1, info): a = P L U, in place of the column array that is given."""
+    *batch, n, m = a.shape
+    pivots, info = empty((*batch, min(m, n)), "int64", device=a.device), _info(batch, a.device)
+    _run("getrf", "", (m, n, 0), prod(batch), a, pivots, info)
+    return a, pivots, info
+
+
+def _lu_many(a):
+    *batch, n, _ = a.shape
+    pivots, info = empty((*batch, n), "int32", device=a.device), _info(batch, a.device)
+    _run("getrf_batched", "", (n, n, 0), prod(batch), a, pivots, info)
+    return a, pivots, info
+
+
+def lu_for(a):
+    """lu() of square matrices, many small ones at once (pivots are int32 then)."""
+    return _lu_many(a) if _many(a.shape[-1], a.shape[:-2]) else lu(a)
+
+
+def lu_solve(factors, b, trans="N"):
+    """b, a column array of as many matrices, becomes the solution; lu_for's factors."""
+    a, pivots, _ = factors
+    *batch, k, n = b.shape
+    if pivots.dtype == "int32":
+        _run("getrs_batched", trans, (n, n, k), prod(batch), a, pivots, b)
+    else:
+        _run("getrs", trans, (n, n, k), prod(batch), a, pivots, b, _info(batch, a.device))
+    return b
+
+
+def solve(a, b):
+    """(x, info): a x = b for b of two axes or more."""
+    n = a.shape[-1]
+    if a.ndim == 2:  # one factorisation, all right sides beside each other
+        factors, sides = lu(columns(a)), columns(b)
+        lu_solve(factors, sides.reshape((sides.size // max(n, 1), n)))
+        return matrix_transpose(sides), factors[2]
+    batch = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    factors = lu_for(columns(broadcast_to(a, (*batch, n, n))))
+    sides = lu_solve(factors, columns(broadcast_to(b, (*batch, *b.shape[-2:]))))
+    return matrix_transpose(sides), factors[2]
+
+
+def inverse(a):
+    """(inverse, info)."""
+    *batch, n, _ = a.shape
+    factors = lu_for(columns(a))
+    if factors[1].dtype == "int32":
+        r = empty(a.shape, a.dtype, device=a.device)
+        _run("getri_batched", "", (n, n, 0), prod(batch), factors[0], factors[1], r, _info(batch, a.device))
+    else:
+        r = lu_solve(factors, broadcast_to(eye(n, dtype=a.dtype, device=a.device), a.shape).copy())
+    return matrix_transpose(r), factors[2]
+
+
+def determinant(a):
+    """(diagonal of U, the permutation's sign, info)."""
+    u, pivots, info = lu_for(columns(a))
+    moved = pivots != arange(1, a.shape[-1] + 1, dtype=pivots.dtype, device=a.device)
+    return _products.diagonal(u, 0, -2, -1), 1 - 2 * (moved.sum(-1) % 2), info
+
+
+# ---- triangles, Cholesky, QR ----
+
+
+def triangular(a, b, lower=True, trans="N", unit=False):
+    """x of op(a) x = b, of as many matrices; only one triangle of a is read."""
+    at, bt = columns(a), columns(b)
+    *batch, k, n = bt.shape
+    row = "trsm_batched" if _many(n, batch) else "trsm"
+    _run(row, ("L" if lower else "U") + trans + ("U" if unit else "N"), (n, n, k), prod(batch), at, bt)
+    return matrix_transpose(bt)
+
+
+def cholesky(a, upper=False):
+    """(factor with what a has in the other triangle, info)."""
+    c = columns(a)
+    *batch, n, _ = c.shape
+    info = _info(batch, a.device)
+    _run("potrf_batched" if _many(n, batch) else "potrf", "U" if upper else "L", (n, n, 0), prod(batch), c, info)
+    return matrix_transpose(c), info
+
+
+def cholesky_solve(c, b, upper=False):
+    """x of a x = b for the factor of one matrix or of as many."""
+    ct, bt = columns(c), columns(b)
+    *batch, k, n = bt.shape
+    _run("potrs", "U" if upper else "L", (n, n, k), prod(batch), ct, bt, _info(batch, c.device))
+    return matrix_transpose(bt)
+
+
+def reflectors(a):
+    """(column array with R and the reflectors, tau)."""
+    c = columns(a)
+    *batch, n, m = c.shape
+    tau = empty((*batch, min(m, n)), a.dtype, device=a.device)
+    if _many(max(m, n), batch):
+        _run("geqrf_batched", "", (m, n, 0), prod(batch), c, tau)
+    else:
+        _run("geqrf", "", (m, n, 0), prod(batch), c, tau, _info(batch, a.device))
+    return c, tau
+
+
+def orthogonal(c, tau, count):
+    """The first count columns of Q; c, reflectors' column array, may be used up."""
+    *batch, n, m = c.shape
+    k = tau.shape[-1]
+    if _many(max(m, n), batch):
+        return _orthogonal_many(matrix_transpose(c)[..., :, :k], tau, count)
+    if count < n:
+        q = c[..., :count, :].copy()
+    elif count == n:
+        q = c
+    else:
+        q = empty((*batch, count, m), c.dtype, device=c.device)
+        q[..., :n, :] = c
+    _run("orgqr", "", (m, count, k), prod(batch), q, tau, _info(batch, c.device))
+    return matrix_transpose(q)
+
+
+def _orthogonal_many(v, tau, count):
+    """The product of many small matrices' reflectors, I - V T V^H: the library would make one Q after the other.
+
+    The inverse of T is the upper triangle of V^H V with 1 / tau on its diagonal; where tau is 0 the reflector is none.
+    """
+    *_, m, k = v.shape
+    some = tau != 0
+    unit = eye(m, k, dtype=v.dtype, device=v.device)
+    v = (tril(v, -1) + unit) * some[..., None, :]
+    vh = matrix_transpose(_conj(v))
+    weight = where(some, 1 / where(some, tau, 1), 1)
+    t = triu(_products.matmul(vh, v), 1) + eye(k, dtype=v.dtype, device=v.device) * weight[..., None, :]
+    first = eye(m, count, dtype=v.dtype, device=v.device)
+    return first - _products.matmul(v, triangular(t, vh[..., :, :count], lower=False))
+
+
+# ---- singular values ----
+
+
+def _svd_row(m, n, batch, full):
+    if prod(batch) > 1 and max(m, n) <= JACOBI_ROWS:
+        return "gesvdj_batched"
+    return SVD
+
+
+def svd(a, vectors=True, full=True, row=None):
+    """(U, S, V's adjoint, info), or without vectors (None, S, None, info).
+
+    The library wants at least as many rows as columns; of a wide matrix it gets the transpose, which is how the
+    matrix lies in memory. Where the polar decomposition had to add something to a nearly singular matrix, the QR
+    method takes its place.
+    """
+    *batch, m, n = a.shape
+    wide = m < n
+    c = a.copy() if wide else columns(a)
+    if wide:
+        m, n = n, m
+    row = row or _svd_row(m, n, batch, full)
+    job = "N" if not vectors else "A" if full or row == "gesvdj_batched" else "S"
+    count = m if job == "A" or row == "gesvdj_batched" else n
+    s = empty((*batch, n), real_of(a.dtype), device=a.device)
+    info = _info(batch, a.device)
+    room = vectors or row == "gesvdj_batched"
+    u = empty((*batch, count if room else 0, m), a.dtype, device=a.device)
+    v = empty((*batch, n if room else 0, n), a.dtype, device=a.device)
+    disturbed = _run(row, job, (m, n, 0), prod(batch), c, s, u, v, info)
+    if disturbed and disturbed > numpy.finfo(s.dtype).eps * float(s.max()):
+        return svd(a, vectors, full, "gesvd")
+    if not vectors:
+        return None, s, None, info
+    if not full and count > n:
+        u = u[..., :n, :]
+    if row == "gesvd":  # v holds V's adjoint, by columns
+        left, right = (v, u) if wide else (matrix_transpose(u), matrix_transpose(v))
+    else:  # V, by columns
+        left, right = (_conj(matrix_transpose(v)), u) if wide else (matrix_transpose(u), _conj(v))
+    return left, s, right, info
+
+
+# ---- eigenvalues ----
+
+
+def eigh(a, lower=True, vectors=True):
+    """(values, vectors or None, info)."""
+    c = columns(a)
+    *batch, n, _ = c.shape
+    w, info = empty((*batch, n), real_of(a.dtype), device=a.device), _info(batch, a.device)
+    at_once = _many(n, batch) and _core._solver_can(a.device, "syev_batched")
+    _run("syev_batched" if at_once else "syevd", ("V" if vectors else "N") + ("L" if lower else "U"), (n, n, 0),
+         prod(batch), c, w, info)  # fmt: skip
+    return w, matrix_transpose(c) if vectors else None, info
+
+
+def eig(a, vectors=True):
+    """(values, vectors or None, info), complex."""
+    c = columns(a)
+    *batch, n, _ = c.shape
+    w, info = empty((*batch, n), complex_of(a.dtype), device=a.device), _info(batch, a.device)
+    v = empty((*batch, n, n), a.dtype, device=a.device)
+    _run("geev", "V" if vectors else "N", (n, n, 0), prod(batch), c, w, v, info)
+    if vectors and a.dtype.kind == "f":
+        v = _pairs(w, v)
+    return w, matrix_transpose(v) if vectors else None, info
+
+
+def _pairs(w, v):
+    """The vectors of a real matrix: of a pair of values, the first with a positive imaginary part, the library stores
+    the real parts and then the imaginary parts."""
+    from ._shape import roll
+
+    first, second = (w.imag > 0)[..., None], (w.imag < 0)[..., None]
+    real = where(second, roll(v, 1, -2), v)
+    imag = where(first, roll(v, -1, -2), where(second, -v, 0))
+    return real + imag * numpy.dtype(w.dtype).type(1j)

@@ -1,0 +1,155 @@
+"""The hook on imports: in the program's own files numpy means treadle, in libraries it stays NumPy.
+
+A file is the program's own unless it lies in Python's library, in a folder of installed packages, or in treadle.
+"""
+
+import builtins
+import importlib
+import os
+import site
+import sys
+import sysconfig
+import types
+
+from . import _faces
+
+_ALIASES = {  # what is asked for: the module of treadle's that answers
+    "cupy": "treadle",
+    "cupyx": "treadle.cupyx",
+    "cupyx.scipy": "treadle.scipy",
+    "pycuda": "treadle.pycuda",
+    "numba": "treadle.unchanged._numba",
+    "numba.cuda": "treadle.cuda",
+    "numba.types": "treadle.types",
+    "numba.core": "treadle.unchanged._numba",
+    "numba.core.types": "treadle.types",
+}
+TOPS = ("numpy", "cupy", "cupyx", "numba", "pycuda")
+_VERSIONS = {"cupy": "13.6.0", "cupyx": "13.6.0", "numba": "0.62.1", "pycuda": "2025.1"}
+
+_import, _import_module, _reload = builtins.__import__, importlib.import_module, importlib.reload
+_owned = {}  # folder or file: is it the program's own?
+_aliases = {}  # name: module
+
+
+def _library_folders():
+    paths = sysconfig.get_paths()
+    found = [paths[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")]
+    found += [*site.getsitepackages(), site.getusersitepackages()]
+    found.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return tuple({os.path.join(os.path.realpath(p), "") for p in found})
+
+
+_FOLDERS = _library_folders()
+
+
+def _is_own(file):
+    if file.startswith("<"):
+        return file.startswith(("<ipython", "<stdin>", "<string>"))
+    path = os.path.realpath(file)
+    if path.startswith(_FOLDERS) or any(f"{os.sep}{d}{os.sep}" in path for d in ("site-packages", "dist-packages")):
+        return False
+    for entry in sys.path:  # a folder that packages were installed into by hand
+        root = os.path.join(os.path.realpath(entry or "."), "")
+        if path.startswith(root) and _installed(root):
+            return False
+    return True
+
+
+def _installed(root):
+    try:
+        return any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(root))
+    except OSError:
+        return False
+
+
+def is_own(namespace):
+    """Do these globals belong to the program's own code?"""
+    if namespace is None:
+        return False
+    file = namespace.get("__file__")
+    if not isinstance(file, str):
+        return namespace.get("__name__") == "__main__"
+    known = _owned.get(file)
+    if known is None:
+        known = _owned[file] = _is_own(file)
+    return known
+
+
+class _Alias(types.ModuleType):
+    """A module by another name."""
+
+    def __init__(self, name, real):
+        super().__init__(name, real.__doc__)
+        self.__dict__.update(_td_real=real, __path__=[], __file__=getattr(real, "__file__", None))
+        if name in _VERSIONS:
+            self.__dict__["__version__"] = _VERSIONS[name]
+
+    def __getattr__(self, name):
+        real = self.__dict__["_td_real"]
+        full = f"{self.__name__}.{name}"
+        if full in _ALIASES:
+            return _alias(full)
+        if name == "__all__":
+            return getattr(real, "__all__", [n for n in dir(real) if not n.startswith("_")])
+        try:
+            value = getattr(real, name)
+        except AttributeError:
+            try:
+                return _alias(full)
+            except ImportError:
+                raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'") from None
+        return _alias(full) if isinstance(value, types.ModuleType) else value
+
+    def __dir__(self):
+        return dir(self.__dict__["_td_real"])
+
+
+def _alias(name):
+    made = _aliases.get(name)
+    if made is None:
+        real = _ALIASES.get(name)
+        if real is None:
+            home, _, last = name.rpartition(".")
+            if not home:
+                raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+            real = f"{_alias(home).__dict__['_td_real'].__name__}.{last}"
+        try:
+            module = _import_module(real)
+        except ModuleNotFoundError as e:
+            if e.name != real:
+                raise
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name) from None
+        made = _aliases[name] = _Alias(name, module)
+    return made
+
+
+def resolve(name):
+    """The face of a module that a program asks for."""
+    return _faces.face(name) if name.split(".")[0] == "numpy" else _alias(name)
+
+
+def _hooked(name, globals=None, locals=None, fromlist=(), level=0):
+    if level == 0 and name.partition(".")[0] in TOPS and is_own(globals):
+        module = resolve(name)
+        return module if fromlist else resolve(name.partition(".")[0])
+    return _import(name, globals, locals, fromlist, level)
+
+
+def import_module(name, package=None):
+    """importlib.import_module as the program's own files call it."""
+    if name.partition(".")[0] in TOPS and is_own(sys._getframe(1).f_globals):
+        return resolve(name)
+    return _import_module(name, package)
+
+
+def reload(module):
+    """importlib.reload: the faces stay what they are."""
+    return module if isinstance(module, (_faces.Module, _Alias)) else _reload(module)
+
+
+def hook():
+    """Puts the hook in; imports that the program makes from now on are looked at."""
+    builtins.__import__ = _hooked
+    importlib.import_module = import_module
+    importlib.reload = reload

@@ -1,0 +1,97 @@
+"""``python -m treadle script.py``: runs a program as Python would, with numpy meaning treadle in its own files."""
+
+import builtins
+import os
+import runpy
+import sys
+import types
+
+import treadle
+
+from . import install
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_RUNNERS = (_HERE, os.path.join(os.path.dirname(_HERE), "__main__.py"), runpy.__file__)
+
+
+def _own_frames(trace):
+    """A traceback without the frames of the runner and of treadle's own functions."""
+    kept = []
+    while trace:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(_RUNNERS) and file != "<frozen runpy>":
+            kept.append(trace)
+        trace = trace.tb_next
+    for one, after in zip(kept, [*kept[1:], None], strict=False):
+        one.tb_next = after
+    return kept[0] if kept else None
+
+
+def _trim(error, seen):
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        error.__traceback__ = _own_frames(error.__traceback__)
+        _trim(error.__cause__, seen)
+        error = error.__context__
+
+
+def _main_module(file):
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__builtins__=builtins, __annotations__={}, __spec__=None, __loader__=None)
+    if file is not None:
+        module.__dict__["__file__"] = file
+        module.__dict__["__cached__"] = None
+    sys.modules["__main__"] = module
+    return module
+
+
+def _script(path):
+    if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
+        sys.path[0] = path
+        runpy.run_path(path, run_name="__main__")
+        return
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    try:
+        with open(path, "rb") as f:
+            text = f.read()
+    except OSError as e:
+        print(f"{sys.executable}: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
+        raise SystemExit(2) from None
+    code = compile(text, path, "exec", dont_inherit=True)
+    exec(code, _main_module(path).__dict__)
+
+
+def _code(text):
+    sys.path[0] = ""
+    exec(compile(text, "<string>", "exec", dont_inherit=True), _main_module(None).__dict__)
+
+
+def _module(name):
+    sys.path[0] = os.getcwd()
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def run(kind, what, arguments, device=None, profile=None, explain=None):
+    """Runs a script, a module ("-m") or a text ("-c") and returns the exit status."""
+    sys.argv = [what if kind == "script" else kind, *arguments]
+    if device:
+        treadle.use(device)
+    if profile is not None:
+        from treadle._profile import whole_program
+
+        whole_program(profile)
+    install()
+    if explain is not None:
+        from . import _explain
+
+        _explain.start()
+    try:
+        {"script": _script, "-m": _module, "-c": _code}[kind](what)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _trim(error, set())
+        sys.stdout.flush()
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0
