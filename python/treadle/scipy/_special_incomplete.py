@@ -165,13 +165,13 @@ def _gamma_ends(a, p, far):
     return -1.0 if a < math.inf else math.nan
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def gammainc(a, x):
     """The regularized lower incomplete gamma function P, DLMF 8.2.4."""
     return gamma_p(a, x)
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def gammaincc(a, x):
     """The regularized upper incomplete gamma function Q, DLMF 8.2.4."""
     return gamma_q(a, x)
@@ -316,13 +316,13 @@ def beta_upper_root(a, b, q):
     return 1.0 - q if q == 0.0 or q == 1.0 else beta_inverse(a, b, 1.0 - q, q)
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def betainc(a, b, x):
     """The regularized incomplete beta function I, DLMF 8.17.2."""
     return beta_i(a, b, x, 1.0 - x, False)
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def betaincc(a, b, x):
     """1 - betainc(a, b, x)."""
     return beta_i(a, b, x, 1.0 - x, True)
