@@ -13,6 +13,7 @@ from ._special_kernel import kernel
 from ._special_parts import lgamma1p, log_beta, power_of_beta, power_of_gamma
 
 _TINY = 1e-300
+_LAST = 1e-6  # of Halley's steps, which are cubic: what is left behind a relative step as small is no more
 _MOST = 200_000  # terms; about 6 sqrt(a) are needed near the mean
 
 
@@ -145,8 +146,8 @@ def gamma_inverse(a, p, q):
         h = 1.0 - 0.5 * step * ((a - 1.0) / x - 1.0)
         step = step / h if h > 0.5 else step
         new = x - step
-        if abs(step) < 2e-16 * x or low >= high:
-            break
+        if abs(step) < _LAST * x:
+            return new
         if j > 60:
             new = 0.5 * (low + high) if high < math.inf else 2.0 * x
         x = new
@@ -297,8 +298,8 @@ def beta_inverse(a, b, p, q):
         step = f / slope if slope > 0.0 else math.nan
         h = 1.0 - 0.5 * step * ((a - 1.0) / x - (b - 1.0) / y)
         step = step / h if h > 0.5 else step
-        if abs(step) < 2e-16 * x or low >= high:
-            break
+        if abs(step) < _LAST * min(x, y):
+            return x - step
         x = x - step if j < 60 else 0.5 * (low + high)
         j += 1
     return x
