@@ -299,6 +299,7 @@ _MODULES = {
     "numpy.fft": "treadle.fft",
     "numpy.lib.scimath": "treadle.emath",
     "numpy.lib.stride_tricks": "treadle.lib.stride_tricks",
+    "numpy.polynomial.polynomial": "treadle.polynomial.polynomial",
 }
 _WRITING = {"copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal"}
 

@@ -119,7 +119,7 @@ def outcome(code, scope):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return comparable(eval(code, scope)), None
-    except Exception as error:  # noqa: BLE001: compared with NumPy's
+    except Exception as error:
         return None, error
 
 
@@ -218,6 +218,7 @@ CASES = {
     "linalg": dict(module_cases("linalg", members.LINALG, "np.linalg.")),
     "fft": dict(module_cases("fft", members.FFT, "np.fft.")),
     "polynomial": dict(series_cases()),
+    "lib.stride_tricks": dict(module_cases("lib.stride_tricks", members.STRIDES, "np.lib.stride_tricks.")),
 }
 DRAWS = {
     "random": dict(module_cases("random", members.RANDOM, "np.random.")),

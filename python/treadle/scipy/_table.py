@@ -189,7 +189,7 @@ def _attribute(name, value):
     """An attribute of an object on the host as it is seen here; reading one computes nothing and counts nothing."""
     if callable(value) and not isinstance(value, type):
         return _function(name, value)
-    return _wrap(_host._Trip().up(value))
+    return _wrap(_host._Trip(name).up(value))
 
 
 class _HostType(type):
@@ -216,7 +216,7 @@ class HostObject(metaclass=_HostType):
         return _attribute(f"{type(self)._path()}.{name}", getattr(self._object, name))
 
     def __setattr__(self, name, value):
-        setattr(self._object, name, _host._Trip().down(_down(value)))
+        setattr(self._object, name, _host._Trip(name).down(_down(value)))
 
     def __call__(self, *args, **kwargs):
         return call(type(self)._path(), self._object, args, kwargs)
