@@ -24,7 +24,7 @@ def of(*texts, **options):
             return [eval(code, scope) for code in codes]
 
     case = Case(call, **{"rtol": 1e-10, "dtype": True, **options})
-    case.texts, case.make = texts, lambda sp, xp: {"s": sp.stats, **{k: xp.asarray(v) for k, v in dict(A=A, B=B, C=C, S=SINGLE, T=TIES, H=HOLED).items()}}
+    case.texts, case.make = texts, lambda sp, xp: {"s": sp.stats, **{k: xp.asarray(v) for k, v in {"A": A, "B": B, "C": C, "S": SINGLE, "T": TIES, "H": HOLED}.items()}}
     return case
 
 
