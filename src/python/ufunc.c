@@ -132,6 +132,35 @@ store(PyObject *value, PyObject *out)
     return st ? py_raise(st) : Py_NewRef(out);
 }
 
+/* What an operand that is neither array nor number makes of the function (a sparse matrix): its __array_ufunc__, which
+ * NumPy's functions ask too. */
+static PyObject *
+overridden(PyObject *self, PyObject *args)
+{
+    PyObject *f = NULL, *r = NULL, *all, *head;
+
+    for (Py_ssize_t i = 0; !f && i < PyTuple_Size(args); i++) {
+        if (py_is_array(PyTuple_GetItem(args, i)))
+            continue;
+        f = PyObject_GetAttrString(PyTuple_GetItem(args, i), "__array_ufunc__");
+        if (!f)
+            PyErr_Clear();
+    }
+    head = f ? Py_BuildValue("(Os)", self, "__call__") : NULL;
+    all = head ? PySequence_Concat(head, args) : NULL;
+    if (all && f != Py_None)
+        r = PyObject_CallObject(f, all);
+    Py_XDECREF(all);
+    Py_XDECREF(head);
+    Py_XDECREF(f);
+    if ((r && r != Py_NotImplemented) || PyErr_Occurred())
+        return r;
+    Py_XDECREF(r);
+    PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", row_of(self)->name);
+    return NULL;
+}
+
+/* NULL without an error: an operand is neither array nor number. */
 static PyObject *
 apply(td_op op, PyObject *const *args, const options *o)
 {
@@ -141,8 +170,6 @@ apply(td_op op, PyObject *const *args, const options *o)
     py_args g;
     int ours = py_args_fill(&g, op, args, td_optab[op].arity);
 
-    if (ours == 0)
-        PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", td_optab[op].name);
     if (ours <= 0)
         return NULL;
     if (anchor(&g)) {
@@ -176,6 +203,7 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
     Py_ssize_t n = PyTuple_Size(args);
     PyObject *x[TD_MAXARG + 1];
     options o = {.out = n == arity + 1 ? PyTuple_GetItem(args, arity) : NULL};
+    PyObject *r;
 
     if (n != arity && n != arity + 1) {
         PyErr_Format(PyExc_TypeError, "%s() takes %d arguments and an optional out (%zd given)",
@@ -184,7 +212,10 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
     }
     for (int i = 0; i < arity; i++)
         x[i] = PyTuple_GetItem(args, i);
-    return (kw || o.out) && !read_options(td_optab[op].name, kw, &o) ? NULL : apply(op, x, &o);
+    if ((kw || o.out) && !read_options(td_optab[op].name, kw, &o))
+        return NULL;
+    r = apply(op, x, &o);
+    return r || PyErr_Occurred() ? r : overridden(self, args);
 }
 
 /* The reductions that repeat an operation. */

@@ -107,6 +107,19 @@ def test_beside_numpy_and_scipy(dev):
     assert td.scipy.get_array_module(a) is td.scipy
 
 
+def test_functions_of_arrays():
+    """NumPy's functions and treadle's come to a matrix's methods; what it has no method for is refused."""
+    a = sparse.csr_matrix(np.diag([1.0, 4.0]))
+    for f in (np.sqrt, td.sqrt):
+        assert sparse.issparse(f(a)) and f(a).diagonal().tolist() == [1, 2]
+    assert td.absolute(-a).sum() == 5 and np.negative(a).sum() == -5
+    assert (np.ones((2, 2)) < a).tolist() == [[False, False], [False, True]]
+    assert np.subtract(a, a).nnz == 0 and np.less(a, 2).sum() == 3
+    for f in (np.exp, td.exp):
+        with pytest.raises(TypeError):
+            f(a)
+
+
 def test_lists_and_rows():
     a = sparse.csr_array([[1, 0, 2], [0, 3, 0]])
     assert [row.toarray().tolist() for row in a] == [[1, 0, 2], [0, 3, 0]]

@@ -60,7 +60,6 @@ class Sparse(Operators):
 
     _format = "und"
     _ndims = (2,)
-    __array_ufunc__ = None  # NumPy's arrays leave operators to this class
     __array_priority__ = 10.1
     __hash__ = None
 

@@ -46,8 +46,39 @@ def warn_slow(text):
     warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
 
 
+# What NumPy's functions of two operands are where the second is a sparse matrix and the first is NumPy's: NumPy's operators
+# come here as its functions, so multiply is what * means for the matrix.
+_REFLECTED = {
+    "add": "__radd__",
+    "subtract": "__rsub__",
+    "multiply": "__rmul__",
+    "matmul": "__rmatmul__",
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+}
+_OPERATOR = {"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
+_UNARY = {"absolute": "__abs__", "negative": "__neg__", "conjugate": "conj"}
+
+
 class Operators:
     """What Sparse does with a second operand."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        name = ufunc.__name__
+        if method != "__call__" or kwargs:
+            return NotImplemented
+        if len(inputs) == 1 and (name in _UNARY or hasattr(self, name)):
+            return getattr(self, _UNARY.get(name, name))()
+        if len(inputs) != 2 or name not in _REFLECTED:
+            return NotImplemented
+        if inputs[0] is self:
+            own = {"add": operator.add, "subtract": operator.sub, "multiply": type(self).multiply, "matmul": operator.matmul}
+            return own.get(name, getattr(operator, _OPERATOR.get(name, "eq")))(*inputs)
+        return getattr(self, _REFLECTED[name])(inputs[0])
 
     def _dense_like(self, other):
         """An array of other on this matrix's device; None: it is no array."""
