@@ -85,6 +85,7 @@ _HOME = {
     "_guvectorize": "guvectorize",
     "_jit": "jit njit prange",
     "_stencil": "stencil",
+    "unchanged": "install load_ipython_extension",
     "_vectorize": "vectorize",
     "_profile": "profile",
     "_debug": "debug",

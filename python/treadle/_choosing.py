@@ -124,6 +124,8 @@ def ix_(*args):
 def choose(a, choices, out=None, mode="raise"):
     """Element by element one of the choices, the one that a numbers."""
     a = asarray(a)
+    if a.dtype.kind not in "biu":
+        raise TypeError(f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'")
     choices = list(choices)
     n = len(choices)
     if mode == "raise" and a.size and (int(a.min()) < 0 or int(a.max()) >= n):
@@ -236,7 +238,7 @@ def delete(arr, obj, axis=None):
                 f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
             )
         keep[at] = False
-    return take(a, flatnonzero(keep), axis)
+    return _core._select(a, keep) if a.ndim == 1 else take(a, flatnonzero(keep), axis)
 
 
 def insert(arr, obj, values, axis=None):

@@ -14,10 +14,14 @@ class Config(SimpleNamespace):
     implicit_host_sites() tells where that happened.
 
     fallback: what a function that only NumPy computes does, see treadle.fallbacks(): "warn" (PerformanceWarning, once
-    for each line of the program), "allow" or "error" (NotImplementedError)."""
+    for each line of the program), "allow" or "error" (NotImplementedError).
+
+    crossover: from how many elements on an array of a program that runs unchanged is treadle's; smaller work stays
+    with NumPy on the host. None until treadle.install(), which asks TREADLE_CROSSOVER, else measures once a machine
+    and device."""
 
     def __init__(self, **options):
-        super().__init__(check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, **options)
+        super().__init__(check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, crossover=None, **options)
 
     def __setattr__(self, name, value):
         if name == "check_bounds":
@@ -31,5 +35,9 @@ class Config(SimpleNamespace):
                 raise ValueError(f"fallback is one of {', '.join(map(repr, _host.MODES))}, not {value!r}")
             _host.mode = value
         super().__setattr__(name, value)
+        if name == "crossover" and value is not None:
+            from .unchanged import _start
+
+            _start.apply()
 
     implicit_host_sites = staticmethod(_implicit.sites)

@@ -70,12 +70,6 @@ class Flags:
         return "\n".join(f"  {k.upper()} : {getattr(self, k)}" for k in self._SHOWN)
 
 
-def _ours(name):
-    """The package's function that stands for NumPy's of that name, or None."""
-    known = name in treadle._FROM or isinstance(vars(treadle).get(name), (_core.ufunc, type(_ours), type(_core.sum)))
-    return getattr(treadle, name, None) if known and not name.startswith("_") else None
-
-
 # ---- whose call it is ----
 
 

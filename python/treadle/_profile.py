@@ -159,7 +159,7 @@ def _event(r, pid, tid, begin, end):
 
 
 def whole_program(path):
-    """Profiles from now to the end of the process: the trace goes to path, the table to standard error."""
+    """Profiles from now to the end of the process: the trace goes to path ("": nowhere), the table to standard error."""
     import atexit
     import os
     import sys
@@ -173,7 +173,8 @@ def whole_program(path):
         p._collect()
         sys.stderr.write(p.table() + "\n")
         try:
-            p.save(path)
+            if path:
+                p.save(path)
         except OSError as e:
             sys.stderr.write(f"TREADLE_PROFILE: {e}\n")
 

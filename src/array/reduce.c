@@ -43,7 +43,7 @@ td_red_result(td_red red, td_dtype in, int want, td_dtype *out)
             return td_fail(TD_ERR_TYPE, "ends: not defined for %s", td_dtype_name(in));
         *out = td_dtype_is_half(in) || in == TD_F32 ? TD_C64 : TD_C128;
         return TD_OK;
-    case TD_RED_COUNT:         break;
+    case TD_RED_COUNT: break;
     }
     td_bug(__FILE__, __LINE__, "reduction");
 }

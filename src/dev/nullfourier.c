@@ -15,7 +15,8 @@ typedef struct side {
 
 typedef struct plan {
     bool used, made;
-    int rank, type;
+    int rank;
+    bool wide, from_real, to_real;
     long long n[RANK], batch;
     side in, out;
     void *work;
@@ -52,16 +53,19 @@ automatic(int handle, int on)
 }
 
 static int
-make(int handle, int rank, long long *n, long long *in_embed, long long in_stride,
-     long long in_dist, long long *out_embed, long long out_stride, long long out_dist, int type,
-     long long batch, size_t *work)
+make(int handle, int rank, const long long *n, const long long *in_embed, long long in_stride,
+     long long in_dist, int in_type, const long long *out_embed, long long out_stride,
+     long long out_dist, int out_type, long long batch, size_t *work, int exec_type)
 {
     plan *p = &plans[handle];
 
-    if (rank < 1 || rank > RANK || batch < 1 || p->made)
+    if (rank < 1 || rank > RANK || batch < 1 || p->made || exec_type < CUFFT_C32 ||
+        in_type % 4 != exec_type % 4 || out_type % 4 != exec_type % 4)
         return INVALID_VALUE;
     p->rank = rank;
-    p->type = type;
+    p->wide = exec_type == CUFFT_C64;
+    p->from_real = in_type < CUFFT_C32;
+    p->to_real = out_type < CUFFT_C32;
     p->batch = batch;
     p->made = true;
     for (int i = 0; i < rank; i++) {
@@ -197,20 +201,17 @@ static void
 one(const plan *p, const void *in, void *out, long long b, int sign, double complex *x,
     double complex *row)
 {
-    long long at[RANK] = {0}, total = 0, last = p->n[p->rank - 1];
-    int type = p->type & ~CUFFT_WIDE;
-    bool wide = p->type & CUFFT_WIDE;
+    long long at[RANK] = {0}, total = 0, last = p->n[p->rank - 1], from = b * p->in.dist;
 
     do
-        x[total++] = type == CUFFT_C2R
-                         ? read_half(p, in, wide, at, b * p->in.dist)
-                         : read_at(in, wide, type == CUFFT_R2C, b * p->in.dist + place(p, &p->in, at));
+        x[total++] = p->to_real ? read_half(p, in, p->wide, at, from)
+                                : read_at(in, p->wide, p->from_real, from + place(p, &p->in, at));
     while (next(p, at));
     transform_all(p, x, total, sign, row);
     total = 0;
     do {
-        if (type != CUFFT_R2C || at[p->rank - 1] <= last / 2)
-            write_at(out, wide, type == CUFFT_C2R, b * p->out.dist + place(p, &p->out, at), x[total]);
+        if (!p->from_real || at[p->rank - 1] <= last / 2)
+            write_at(out, p->wide, p->to_real, b * p->out.dist + place(p, &p->out, at), x[total]);
         total++;
     } while (next(p, at));
 }
@@ -235,8 +236,8 @@ transform_batch(const uint64_t *arg)
         return ALLOC_FAILED;
     for (long long b = 0; b < p->batch; b++)
         one(p, in, out, b, (int)(int64_t)arg[3], x, x + total);
-    if ((p->type & ~CUFFT_WIDE) == CUFFT_C2R) /* as cuFFT may */
-        memset(in, 0xff, p->type & CUFFT_WIDE ? 16 : 8);
+    if (p->to_real) /* as cuFFT may */
+        memset(in, 0xff, p->wide ? 16 : 8);
     free(x);
     return 0;
 }
@@ -245,7 +246,7 @@ static int
 exec(int handle, void *in, void *out, int direction)
 {
     const plan *p = &plans[handle];
-    size_t align = p->type & CUFFT_WIDE ? 16 : 8;
+    size_t align = p->wide ? 16 : 8;
     null_work w = {.kind = NULL_CALL, .call = transform_batch};
 
     if (!p->made || !p->work || (uintptr_t)in % align || (uintptr_t)out % align)
@@ -257,5 +258,5 @@ exec(int handle, void *in, void *out, int direction)
     return td_null_submit(p->stream, w);
 }
 
-const td_fourierlib td_null_fourier = {create, destroy,  automatic, make,
+const td_fourierlib td_null_fourier = {create,     destroy,  automatic, make,
                                        set_stream, set_work, exec,      version};

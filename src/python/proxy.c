@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
+#include <time.h>
 
 px_state px;
 
@@ -94,8 +95,17 @@ on_cpu(PyObject *td)
 static PyObject *
 host_view(py_proxy *p)
 {
-    if (!p->host)
-        p->host = py_host_view(py_array_of(p->held), true);
+    PyObject *done = NULL;
+
+    if (p->host)
+        return p->host;
+    p->host = py_host_view(py_array_of(p->held), true);
+    if (p->host && ((py_ndarray *)p->held)->readonly) {
+        done = PyObject_CallMethod(p->host, "setflags", "i", 0);
+        Py_XDECREF(done);
+        if (!done)
+            Py_CLEAR(p->host);
+    }
     return p->host;
 }
 
@@ -188,19 +198,6 @@ px_host(PyObject *o)
     return on_cpu(p->held) ? Py_XNewRef(host_view(p)) : py_get(p->held);
 }
 
-void
-px_settle(PyObject *o)
-{
-    py_proxy *p = (py_proxy *)o;
-
-    if (!px_is(o))
-        return;
-    if (p->host && Py_REFCNT(p->host) == 1)
-        Py_CLEAR(p->host);
-    if (p->owner)
-        px_settle(p->owner);
-}
-
 PyObject *
 px_lift(PyObject *o)
 {
@@ -267,6 +264,37 @@ px_note(const char *name, PyObject *o)
     r = PyObject_CallFunction(px.note, "sn", name, nbytes);
     Py_XDECREF(r);
     return r != NULL;
+}
+
+int64_t
+px_clock(void)
+{
+    struct timespec t;
+
+    if (!px.watch)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+PyObject *
+px_seen(PyObject *r, const char *name, PyObject *on, int64_t since)
+{
+    PyObject *held = px_held(on), *told;
+    long long n;
+
+    if (!since || !r || !px.watch)
+        return r;
+    n = px_is_np(held)      ? px_np_size(held)
+        : py_is_array(held) ? td_array_size(py_array_of(held))
+                            : 1;
+    told = PyObject_CallFunction(px.watch, "sLL", name, n, (long long)(px_clock() - since));
+    if (!told) {
+        Py_DECREF(r);
+        return NULL;
+    }
+    Py_DECREF(told);
+    return r;
 }
 
 bool
@@ -375,13 +403,31 @@ move_up(PyObject *r)
     return py_wrap(&own);
 }
 
+void
+px_settle(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    PyObject *up;
+
+    if (!px_is(o))
+        return;
+    if (p->host && Py_REFCNT(p->host) == 1) {
+        ((py_ndarray *)p->held)->readonly = !(((np_array *)p->host)->flags & NP_WRITE);
+        Py_CLEAR(p->host);
+    }
+    if (p->owner)
+        px_settle(p->owner);
+    else if (px_is_big(p->held) && is_fresh(p->held) && (up = move_up(p->held)) != NULL)
+        p->held = up;
+}
+
 static PyObject *
 wrap_np(PyObject *r, PyObject *of)
 {
     const np_array *a = (const np_array *)r;
     PyObject *owner = NULL, *up;
 
-    if (a->ndim && px_np_size(r) >= px.crossover && is_fresh(r)) {
+    if (px_is_big(r) && is_fresh(r)) {
         up = move_up(r);
         if (up)
             return px_new(up, NULL);
@@ -507,17 +553,27 @@ getattro(PyObject *self, PyObject *name)
     return px_result(r, self);
 }
 
-/* Who asks for memory to write into gets an array's own: one on a GPU that nothing else is a view of stays on the host
- * from now on. */
-static bool
-come_down(py_proxy *p)
+/* An array of NumPy's own memory. */
+static PyObject *
+copied(PyObject *held)
 {
+    PyObject *host = py_get(held), *r = host ? PyObject_CallMethod(host, "copy", "s", "K") : NULL;
+
+    Py_XDECREF(host);
+    return r;
+}
+
+bool
+px_come_down(PyObject *self)
+{
+    py_proxy *p = (py_proxy *)self;
     PyObject *host;
 
-    if (!py_is_array(p->held) || on_cpu(p->held) || p->owner ||
-        py_array_of(p->held)->store->refs != 1)
+    px_settle(self);
+    if (!py_is_array(p->held) || p->owner || p->host || py_array_of(p->held)->store->refs != 1 ||
+        Py_REFCNT(p->held) != 1)
         return true;
-    host = py_get(p->held);
+    host = copied(p->held);
     if (!host)
         return false;
     Py_DECREF(p->held);
@@ -525,11 +581,18 @@ come_down(py_proxy *p)
     return true;
 }
 
+PyObject *
+px_hand_out(PyObject *o)
+{
+    bool gpu = px_is_far(o) && !on_cpu(((py_proxy *)o)->held);
+
+    return gpu && !px_come_down(o) ? NULL : px_host(o);
+}
+
 static int
 getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
-    bool ready = !(flags & PyBUF_WRITABLE) || come_down((py_proxy *)self);
-    PyObject *host = ready ? px_host(self) : NULL;
+    PyObject *host = px_hand_out(self);
     int r = host ? PyObject_GetBuffer(host, b, flags) : -1;
 
     if (!host)
@@ -734,7 +797,28 @@ set_class(PyObject *module, PyObject *meta)
     return Py_NewRef(Py_None);
 }
 
+/* _proxy_take(a, host): a's array is host now, the copy that somebody has seen, unless something is a view of a. */
+static PyObject *
+take(PyObject *module, PyObject *args)
+{
+    PyObject *o, *host;
+    py_proxy *p;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &o, &host))
+        return NULL;
+    p = (py_proxy *)o;
+    if (px_is_far(o) && px_is_np(host) && !p->owner && !p->host &&
+        py_array_of(p->held)->store->refs == 1) {
+        Py_DECREF(p->held);
+        p->held = Py_NewRef(host);
+    }
+    return Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
+    {"_proxy_take", take, METH_VARARGS,
+     "_proxy_take(a, host): a's array is host now, unless something is a view of a."},
     {"_proxy_class", set_class, METH_O,
      "_proxy_class(meta): the class of the type, a subclass of type."},
     {"_proxy_setup", setup, METH_VARARGS,

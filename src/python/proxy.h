@@ -42,7 +42,7 @@ typedef struct px_state {
     PyObject     *far;   /* function(face, args, kwargs): what C leaves to treadle.unchanged._far */
     PyObject     *ufuncs; /* NumPy's ufunc: its face */
     PyObject     *note;  /* function(name, nbytes) of fallbacks; or NULL */
-    PyObject     *watch; /* function(name, elements, seconds) of NumPy's calls on the host; NULL: nobody watches */
+    PyObject     *watch; /* function(name, elements, ns) of NumPy's work on the host; NULL: nobody watches */
 } px_state;
 
 extern px_state px;
@@ -51,6 +51,27 @@ static inline bool
 px_is(PyObject *o)
 {
     return Py_IS_TYPE(o, px.proxy);
+}
+static inline int64_t
+px_np_size(PyObject *o)
+{
+    const np_array *a = (const np_array *)o;
+    int64_t n = 1;
+
+    for (int i = 0; i < a->ndim; i++)
+        n *= a->dim[i];
+    return n;
+}
+/* An array of NumPy's, not a proxy of it. */
+static inline bool
+px_is_big(PyObject *held)
+{
+    return Py_IS_TYPE(held, px.ndarray) && ((np_array *)held)->ndim && px_np_size(held) >= px.crossover;
+}
+static inline bool
+px_is_far(PyObject *o)
+{
+    return px_is(o) && py_is_array(((py_proxy *)o)->held);
 }
 /* What o holds, if it is a proxy; borrowed. */
 static inline PyObject *
@@ -63,17 +84,6 @@ px_is_np(PyObject *o)
 {
     return Py_IS_TYPE(o, px.ndarray);
 }
-static inline int64_t
-px_np_size(PyObject *o)
-{
-    const np_array *a = (const np_array *)o;
-    int64_t n = 1;
-
-    for (int i = 0; i < a->ndim; i++)
-        n *= a->dim[i];
-    return n;
-}
-
 /* ---- proxy.c ---- */
 int       px_dtype(PyObject *np);                       /* the td_dtype of an array of NumPy's; -1: treadle has none */
 PyObject *px_new(PyObject *held, PyObject *owner);      /* takes over held, also on failure; owner borrowed or NULL */
@@ -84,11 +94,17 @@ PyObject *px_scalar(PyObject *td);                      /* the element of a trea
 PyObject *px_operand(PyObject *o);
 bool      px_take(PyObject *o);                         /* takes out the elements of a chosen; other objects stay; false: raised */
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
+PyObject *px_hand_out(PyObject *o);                     /* the same for who may write there: a GPU's array comes down */
 PyObject *px_lift(PyObject *o);                         /* an array of NumPy's as treadle's; other objects as they are */
-void      px_settle(PyObject *o);                       /* a big operation follows: gives up the host's view if nobody uses it */
+/* A big operation on o follows: gives up the host's view if nobody uses it, and moves a big array of NumPy's that nobody
+ * else has to treadle.  What o holds may be another object afterwards. */
+void      px_settle(PyObject *o);
+bool      px_come_down(PyObject *o);                     /* an array that nothing is a view of becomes NumPy's; others stay */
 bool      px_may_lift(PyObject *o);                     /* is o (unwrapped) an operand that treadle may take? */
 bool      px_declined(void);                            /* has treadle raised what NumPy should decide about?  Then it is cleared */
 bool      px_note(const char *name, PyObject *o);       /* counts a fallback */
+int64_t   px_clock(void);                               /* now, in ns, where somebody watches; else 0 */
+PyObject *px_seen(PyObject *r, const char *name, PyObject *on, int64_t since); /* r; tells of NumPy's work on an array; since 0: nobody watches */
 bool      px_back(PyObject *o, PyObject *host);         /* host, a copy of o's on a GPU, has been written: o takes it */
 
 /* An operation that takes elements one by one, on operands of which some are chosen: f of whole arrays, its result chosen in

@@ -116,12 +116,13 @@ PyObject *
 px_lifted(PyObject *o)
 {
     if (px_is(o) || px_is_np(o)) {
-        PyObject *held = px_take(o) ? px_held(o) : NULL;
+        PyObject *held;
 
-        if (!held)
+        if (!px_take(o))
             return NULL;
 
         px_settle(o);
+        held = px_held(o);
         return px_may_lift(held) ? px_lift(held) : Py_NewRef(held);
     }
     return is_sequence(o) && holds_proxies(o, DEPTH) ? map_items(o, px_lifted) : Py_NewRef(o);
@@ -135,7 +136,11 @@ is_far(PyObject *o)
     Py_ssize_t n;
 
     if (px_is(o)) {
-        PyObject *held = px_operand(o);
+        PyObject *held;
+
+        if (px_is_big(px_held(o)))
+            px_settle(o);
+        held = px_operand(o);
 
         return held && py_is_array(held);
     }
@@ -241,6 +246,17 @@ own_result(PyObject *r, PyObject *const *args, PyObject *const *plain, Py_ssize_
     return px_result(r, of);
 }
 
+static PyObject *
+near_call(face *f, PyObject *const *args, PyObject *const *plain, Py_ssize_t nargs,
+          PyObject *kwnames)
+{
+    int64_t since = px_clock();
+    PyObject *r = own_result(PyObject_Vectorcall(f->target, plain, (size_t)nargs, kwnames), args,
+                             plain, nargs + (kwnames ? PyTuple_Size(kwnames) : 0));
+
+    return since ? px_seen(r, PyUnicode_AsUTF8AndSize(f->name, NULL), r ? r : Py_None, since) : r;
+}
+
 /* Is there a number among the arguments, or a shape, of as many elements as make an array big? */
 static bool
 says_big(PyObject *const *args, Py_ssize_t n)
@@ -320,8 +336,7 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
         if (f->nin && nargs >= f->nin && grows(plain, f->nin))
             r = call_far(f, args, nargs, kwnames);
         else
-            r = own_result(PyObject_Vectorcall(f->target, plain, (size_t)nargs, kwnames), args,
-                           plain, n);
+            r = near_call(f, args, plain, nargs, kwnames);
     }
     while (i > 0)
         Py_DECREF(plain[--i]);
@@ -512,7 +527,8 @@ call_and_wrap(PyObject *module, PyObject *args)
 
 static PyMethodDef functions[] = {
     {"_proxy_call", call_and_wrap, METH_VARARGS,
-     "_proxy_call(f, args, kwargs, of): f's result as unchanged programs see it; of: what it may be a view of."},
+     "_proxy_call(f, args, kwargs, of): f's result as unchanged programs see it; of: what it may "
+     "be a view of."},
     {"_proxy_plain", plain, METH_O,
      "_proxy_plain(o): o with NumPy's arrays for proxies, in lists and tuples too."},
     {"_proxy_lifted", lifted, METH_O,

@@ -224,6 +224,7 @@ PyObject *
 px_subscript(PyObject *self, PyObject *key)
 {
     py_proxy *p = (py_proxy *)self;
+    int64_t since;
     key_kind kind;
     PyObject *r;
 
@@ -244,14 +245,13 @@ px_subscript(PyObject *self, PyObject *key)
         return far_pick(self, key);
     if (kind == BASIC)
         return far_view(self, key, kind);
-    if (on_cpu(p->held) && !p->host) {
+    since = px_clock();
+    r = NULL;
+    if (on_cpu(p->held) && !p->host)
         r = read_element(py_array_of(p->held), key);
-        if (r || PyErr_Occurred())
-            return r;
-    }
-    if (on_cpu(p->held))
-        return host_item(self, key);
-    return far_view(self, key, kind);
+    if (!r && !PyErr_Occurred())
+        r = on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
+    return px_seen(r, "element", self, since);
 }
 
 static int
@@ -317,10 +317,10 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
     }
     if (!px_take(value))
         return -1;
+    px_settle(self);
+    px_settle(value);
     operand = px_held(value);
     if (px_may_lift(operand)) {
-        px_settle(self);
-        px_settle(value);
         k = plain_key(key, true);
         v = k ? px_lift(operand) : NULL;
         r = v ? py_ass_subscript(p->held, k, v) : -1;

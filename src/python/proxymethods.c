@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FAR, SEES, HOST, WRITES };
+enum { FAR, SEES, HOST, WRITES, OWNS };
 enum { ARGS = 16 };
 
 typedef enum px_method {
@@ -120,20 +120,31 @@ method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
 {
     Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
     PyObject *held, *r;
+    int64_t since = px_clock();
 
     if (!n && px_is_chosen(self)) {
         r = px_reduce_chosen(self, rows[m].name);
         if (r || PyErr_Occurred())
             return r;
     }
+    if (!px_take(self))
+        return NULL;
+    if (px_is_big(px_held(self)))
+        px_settle(self);
     held = px_operand(self);
     if (!held)
         return NULL;
+    if (rows[m].how == OWNS && py_is_array(((py_proxy *)self)->held)) {
+        if (!px_come_down(self))
+            return NULL;
+        return host_call(&rows[m], self, args, nargs, kwnames);
+    }
     if (py_is_array(held))
         return far_call(&rows[m], self, args, nargs, kwnames);
     if (n)
-        return host_call(&rows[m], self, args, nargs, kwnames);
-    return own_result(px_vectorcall(rows[m].near, &held, 1, NULL), self, args, 0);
+        return px_seen(host_call(&rows[m], self, args, nargs, kwnames), rows[m].name, self, since);
+    return px_seen(own_result(px_vectorcall(rows[m].near, &held, 1, NULL), self, args, 0),
+                   rows[m].name, self, since);
 }
 
 #define METHOD(name, how)                                                                          \
@@ -287,11 +298,22 @@ get_either(PyObject *self, void *name)
     return r && (r == held) ? (Py_DECREF(r), Py_NewRef(self)) : px_result(r, self);
 }
 
-/* One that NumPy's arrays have. */
+/* What NumPy says of its own array; of treadle's, _far has an object that answers the same. */
+static PyObject *
+get_flags(PyObject *self, void *unused)
+{
+    PyObject *held = ((py_proxy *)self)->held;
+
+    (void)unused;
+    return py_is_array(held) ? PyObject_CallMethod(px.far, "flags", "(O)", self)
+                             : PyObject_GetAttrString(held, "flags");
+}
+
+/* One that NumPy's arrays have and that leads to the memory. */
 static PyObject *
 get_host(PyObject *self, void *name)
 {
-    PyObject *host = px_host(self), *r = host ? PyObject_GetAttrString(host, name) : NULL;
+    PyObject *host = px_hand_out(self), *r = host ? PyObject_GetAttrString(host, name) : NULL;
 
     Py_XDECREF(host);
     return px_result(r, self);
@@ -376,7 +398,7 @@ PyGetSetDef px_getset[] = {
     EITHER(itemsize, NULL),
     EITHER(nbytes, NULL),
     EITHER(strides, set),
-    NUMPY(flags, NULL),
+    {"flags", get_flags, NULL, NULL, NULL},
     NUMPY(data, set),
     NUMPY(flat, set),
     NUMPY(ctypes, NULL),

@@ -70,12 +70,14 @@ call_far(const struct row *row, int how, PyObject *a, PyObject *b)
 static PyObject *
 far_binary(const struct row *row, int how, PyObject *x, PyObject *y)
 {
-    PyObject *a = px_held(x), *b = px_held(y), *la = NULL, *lb = NULL, *r = NULL;
+    PyObject *a, *b, *la = NULL, *lb = NULL, *r = NULL;
     const char *name = row ? row->name : "comparison";
 
+    px_settle(x);
+    px_settle(y);
+    a = px_held(x);
+    b = px_held(y);
     if (px_may_lift(a) && px_may_lift(b)) {
-        px_settle(x);
-        px_settle(y);
         la = px_lift(a);
         lb = la ? px_lift(b) : NULL;
         if (lb && (py_is_array(la) || py_is_array(lb)))
@@ -90,7 +92,7 @@ far_binary(const struct row *row, int how, PyObject *x, PyObject *y)
             return NULL;
     }
     r = on_host(row ? row->generic : NULL, how, x, y);
-    if (r && !px_note(name, py_is_array(a) ? x : y))
+    if (r && !px_note(name, px_is_far(x) ? x : y))
         Py_CLEAR(r);
     return r;
 }
@@ -135,6 +137,7 @@ static PyObject *
 binary(px_op op, PyObject *x, PyObject *y)
 {
     PyObject *a, *b, *r = op == PX_matrix_multiply ? NULL : on_chosen(&rows[op], 0, x, y);
+    int64_t since;
 
     if (r || PyErr_Occurred())
         return r;
@@ -144,13 +147,15 @@ binary(px_op op, PyObject *x, PyObject *y)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
         return far_binary(&rows[op], 0, x, y);
-    return px_result(rows[op].generic(a, b), NULL);
+    since = px_clock();
+    return px_seen(px_result(rows[op].generic(a, b), NULL), rows[op].name, px_is(x) ? x : y, since);
 }
 
 static PyObject *
 compare(PyObject *x, PyObject *y, int how)
 {
     PyObject *a, *b, *r = on_chosen(NULL, how, x, y);
+    int64_t since;
 
     if (r || PyErr_Occurred())
         return r;
@@ -160,7 +165,8 @@ compare(PyObject *x, PyObject *y, int how)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
         return far_binary(NULL, how, x, y);
-    return px_result(PyObject_RichCompare(a, b, how), NULL);
+    since = px_clock();
+    return px_seen(px_result(PyObject_RichCompare(a, b, how), NULL), "comparison", x, since);
 }
 
 /* ---- in place ---- */
@@ -189,15 +195,23 @@ inplace(px_op op, PyObject *self, PyObject *y)
 
     if (!px_is(self))
         return Py_NewRef(Py_NotImplemented);
+    if (!px_take(self))
+        return NULL;
+    if (px_is_big(px_held(self)))
+        px_settle(self);
     held = px_operand(self);
     if (!held || !px_take(y))
         return NULL;
+    if (!py_is_array(held)) {
+        int64_t since = px_clock();
+
+        return px_seen(inplace_host(op, self, y), rows[op].name, self, since);
+    }
+    px_settle(y);
+    px_settle(self);
+    held = px_held(self);
     b = px_held(y);
-    if (!py_is_array(held))
-        return inplace_host(op, self, y);
     if (px_may_lift(b)) {
-        px_settle(self);
-        px_settle(y);
         lb = px_lift(b);
         if (lb)
             r = op == PX_inplace_power ? ((ternaryfunc)(uintptr_t)rows[op].far)(held, lb, Py_None)
@@ -236,9 +250,8 @@ unary(px_op op, PyObject *x)
         return NULL;
     if (!py_is_array(a) && (px_np_size(a) < px.crossover || px_dtype(a) < 0))
         return px_result(rows[op].one(a), NULL);
-    a = px_held(x);
     px_settle(x);
-    la = px_lift(a);
+    la = px_lift(px_held(x));
     r = la && py_is_array(la) ? far(la) : NULL;
     Py_XDECREF(la);
     if (r)

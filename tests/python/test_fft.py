@@ -109,6 +109,17 @@ def test_out(dev, rng):
         F.fft(t, 3, out=r)
 
 
+def test_by_threads(dev, rng, monkeypatch):
+    monkeypatch.setattr(F, "_THREADS_FROM", 1)
+    x = rng.normal(size=(5, 3, 4))
+    t = td.asarray(x)
+    for name in functions([*ONE, *MANY], "f8"):
+        key = "axis" if name in ONE else "axes"
+        for axis in (0, 1, -1):
+            same(getattr(F, name)(t, **{key: axis if name in ONE else (axis,)}),
+                 getattr(N, name)(x, **{key: axis if name in ONE else (axis,)}), (name, axis))  # fmt: skip
+
+
 def test_scale_stays_lazy(dev, rng):
     """A transform there and back, with what is done between."""
     x = rng.normal(size=16)

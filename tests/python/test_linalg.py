@@ -168,6 +168,10 @@ def test_many_at_once_and_one_by_one(dev, rng, monkeypatch):
         same(L.det(t), N.det(a), 1e-9)
         same(L.cholesky(q), N.cholesky(p), 1e-9)
         same(L.eigvalsh(q), N.eigvalsh(p), 1e-9)
+        for mode in ("reduced", "complete"):
+            for x in (a, a[..., :2], np.swapaxes(a[..., :2], -1, -2), a * [1, 0, 1], a[..., :1] * 0, a.astype("c8") * 1j):
+                for got, want in zip(L.qr(td.asarray(x), mode), N.qr(x, mode), strict=True):
+                    same(got, want, tolerance(x.dtype), (rows, mode, x.shape))
 
 
 EMPTY = ["inv(a)", "det(a)", "slogdet(a).sign", "slogdet(a).logabsdet", "solve(a, a)", "cholesky(a)", "eigvalsh(a)", "eigh(a).eigenvectors",

@@ -278,16 +278,61 @@ def test_quantiles_of_drawn_numbers(data):
         )
 
 
-def test_long_vectors_are_convolved_by_transforms(monkeypatch):
-    import treadle._calculus as calculus
-
-    monkeypatch.setattr(calculus, "SHORT", dict.fromkeys(calculus.SHORT, 0))
-    a, b = S.normal(size=6000), S.normal(size=900)
-    pairs = [(a, b), (b, a), (a, b[1:]), (a + 1j * a, b - 2j * b), (a.astype("f4"), b)]
+def test_long_vectors_are_convolved_by_transforms(dev, monkeypatch):
+    monkeypatch.setattr("treadle._calculus.SHORT", {"cpu": 0, "null": 0, "cuda": 0})
+    monkeypatch.setattr("treadle._calculus.LONG", 100)
+    a, b = S.normal(size=90), S.normal(size=20)
+    pairs = [(a, b), (b, a), (a, b[1:]), (a + 1j * a, b - 2j * b), (a.astype("f4"), b.astype("f4"))]
     for (x, y), mode, name in itertools.product(pairs, ("full", "same", "valid"), ("convolve", "correlate")):
-        ours, theirs = getattr(td, name)(td.asarray(x), td.asarray(y), mode), getattr(np, name)(x, y, mode)
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_allclose(ours.get(), theirs, atol=1e-4 if x.dtype == "f4" else 1e-10)
+        with nothing_on_the_host():
+            ours, theirs = getattr(td, name)(td.asarray(x), td.asarray(y), mode), getattr(np, name)(x, y, mode)
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_allclose(ours.get(), theirs, atol=1e-5 if x.dtype == "f4" else 1e-12)
     lost = a.copy()
     lost[7] = np.inf  # stays where it is
     equal(td.convolve(td.asarray(lost), td.asarray(b)), np.convolve(lost, b), "inf")
+
+
+@pytest.mark.parametrize("kind", ["normal", "few values", "one value", "spread out", "far off", "nan", "inf"])
+def test_selection_of_long_vectors(kind, monkeypatch):
+    """Medians, quantiles and top elements by histograms, for vectors that are long here already."""
+    for name, value in {"LONG": 64, "BINS": 8, "SMALL": 8, "SHARE": 16}.items():
+        monkeypatch.setattr(f"treadle._selection.{name}", value)
+    monkeypatch.setattr("treadle._sorting.FEW", 4)
+    n = 300
+    x = {
+        "normal": S.normal(size=n), "few values": S.integers(0, 5, n), "one value": np.full(n, 3.0), "spread out": np.exp(S.normal(size=n) * 5),
+        "far off": np.where(S.random(n) < 0.02, 1e30, S.random(n)), "nan": np.r_[S.normal(size=n - 1), np.nan], "inf": np.r_[S.normal(size=n - 1), np.inf],
+    }[kind].astype("f4")  # fmt: skip
+    with td.device("null"), nothing_on_the_host():
+        t = td.asarray(x)
+        equal(td.median(t), np.median(x), kind)
+        for method in ("linear", "closest_observation", "weibull", "averaged_inverted_cdf", "midpoint"):
+            for q in (0.3, 0.0, 1.0, [0.99]):
+                equal(td.quantile(t, q, method=method), np.quantile(x, q, method=method), f"{kind} {method} {q}")
+        for k, largest in ((3, True), (7, False), (60, True)):
+            values, at = td.topk(t, k, largest=largest)
+            ranked = np.sort(x)
+            equal(values, ranked[::-1][:k] if largest else ranked[:k], kind)
+            equal(t[at], values.get(), kind)
+            assert len(set(at.get().tolist())) == k
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "bins,span", [(1, (0, 1)), (10, (0, 1)), (256, (-1, 1)), (1000, (0.1, 0.2)), (37, (1000, 1000.5))]
+)
+def test_numbers_on_edges_and_beside_them(bins, span, dtype, dev):
+    """By counting, by adding up weights, among equal edges that are given, and in boxes."""
+    edges = np.linspace(*span, bins + 1).astype(dtype)[:200]
+    low, high = np.array(-1e9, dtype), np.array(1e9, dtype)
+    x = np.concatenate([edges, np.nextafter(edges, low), np.nextafter(edges, high), [np.nan, np.inf, -np.inf]]).astype(
+        dtype
+    )
+    t, one = td.asarray(x), np.ones(len(x))
+    with nothing_on_the_host():
+        counts, shown = np.histogram(x, bins, span)
+        equal(td.histogram(t, bins, span), (counts, shown), "counted")
+        equal(td.histogram(t, bins, span, weights=td.asarray(one))[0], counts.astype("f8"), "weighed")
+        equal(td.histogram(t, shown)[0], np.histogram(x, shown)[0], "given")
+        equal(td.histogramdd([t], [bins], [span]), np.histogramdd([x], [bins], [span]), "boxes")

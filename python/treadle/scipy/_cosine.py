@@ -79,9 +79,18 @@ def _sine4(x):
     return _cosine4(x[..., ::-1]) * _spread(x)
 
 
-_TRANSFORMS = {"c": {1: _cosine1, 2: _cosine2, 3: _cosine3, 4: _cosine4}, "s": {1: _sine1, 2: _sine2, 3: _sine3, 4: _sine4}}
+_TRANSFORMS = {
+    "c": {1: _cosine1, 2: _cosine2, 3: _cosine3, 4: _cosine4},
+    "s": {1: _sine1, 2: _sine2, 3: _sine3, 4: _sine4},
+}
 # Which elements an orthogonal matrix wants by sqrt(2) more before and less behind the transform.
-_ENDS = {("c", 1): ((0, -1), (0, -1)), ("c", 2): ((), (0,)), ("c", 3): ((0,), ()), ("s", 2): ((), (-1,)), ("s", 3): ((-1,), ())}
+_ENDS = {
+    ("c", 1): ((0, -1), (0, -1)),
+    ("c", 2): ((), (0,)),
+    ("c", 3): ((0,), ()),
+    ("s", 2): ((), (-1,)),
+    ("s", 3): ((-1,), ()),
+}
 
 
 def _weighted(x, ends, weight):
@@ -122,7 +131,8 @@ def transform(name, x, type, sizes, axes, norm, orthogonalize=None):
         theirs = getattr(importlib.import_module("scipy.fft"), name + "n")
         kwargs = {"s": sizes, "axes": axes, "norm": norm, "orthogonalize": orthogonalize}
         return _host.library(f"scipy.fft.{name}n", theirs, (x, type), kwargs)
-    sizes = [x.shape[k] for k in axes] if sizes is None else [x.shape[k] if n == -1 else n for n, k in zip(sizes, axes, strict=True)]
+    sizes = [-1] * len(axes) if sizes is None else sizes
+    sizes = [x.shape[k] if n == -1 else n for n, k in zip(sizes, axes, strict=True)]
     if any(n < 1 for n in sizes):
         raise ValueError(f"invalid number of data points ({sizes}) specified")
     x = _fft._fit(x, dict(zip(axes, sizes, strict=True)))

@@ -249,7 +249,8 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
         raise ValueError("Mode argument should be one of ['full', 'r', 'economic', 'raw']")
     if pivoting or mode == "raw":
         why = "cuSOLVER has no pivoting" if pivoting else "LAPACK's layout"
-        return _scipys("qr", (a,), {"mode": mode, "pivoting": pivoting, "check_finite": check_finite}, why, fallback=True)
+        kwargs = {"mode": mode, "pivoting": pivoting, "check_finite": check_finite}
+        return _scipys("qr", (a,), kwargs, why, fallback=True)
     (a,) = _given(check_finite, a)
     if mode == "r":
         r, (m, n) = _numpys.qr(a, "r"), a.shape[-2:]
@@ -280,10 +281,10 @@ def svdvals(a, overwrite_a=False, check_finite=True):
 
 def eigh(a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, type=1, check_finite=True,
          subset_by_index=None, subset_by_value=None, driver=None):  # fmt: skip
-    """(eigenvalues in rising order, eigenvectors) of a Hermitian matrix, or of a v = w b v for positive definite b."""
+    """(eigenvalues in rising order, eigenvectors) of a Hermitian matrix, or of a v = w b v; b is positive definite."""
     if type != 1 or subset_by_index is not None or subset_by_value is not None:
-        kwargs = {"b": b, "lower": lower, "eigvals_only": eigvals_only, "type": type, "subset_by_index": subset_by_index,
-                  "subset_by_value": subset_by_value, "driver": driver}  # fmt: skip
+        kwargs = {"b": b, "lower": lower, "eigvals_only": eigvals_only, "type": type, "driver": driver,
+                  "subset_by_index": subset_by_index, "subset_by_value": subset_by_value}  # fmt: skip
         return _scipys("eigh", (a,), kwargs, "a subset or type 2 or 3", fallback=True)
     half = "L" if lower else "U"
     if b is None:
@@ -478,7 +479,7 @@ def expm(A):
     """The exponential of square matrices: Padé's approximation of degree 13 of A / 2^k, squared k times."""
     (a,) = _given(False, A)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise LinAlgError("The input array must be square" if a.ndim > 1 else "The input array must be at least two-dimensional")
+        raise LinAlgError(f"expm takes square matrices, not an array of shape {a.shape}")
     if a.size == 0:
         return empty(a.shape, a.dtype, device=a.device)
     size = float(_abs(a).sum(-2).max())

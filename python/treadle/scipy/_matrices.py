@@ -6,7 +6,7 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, ones, zeros
-from .._create import eye, tril
+from .._create import tril
 from .._indexing import take
 from .._math import where
 from .._products import diag
@@ -172,7 +172,8 @@ def fiedler_companion(a):
     for row, column, values in ((3, 1, 1.0), (2, 1, -a[3::2]), (0, 2, 1.0), (0, 1, -a[2::2])):
         count = min((n - row + 1) // 2, (n - column + 1) // 2)
         first = row * n + column
-        flat[first : first + count * (2 * n + 2) : 2 * n + 2][:count] = values if isinstance(values, float) else values[:count]
+        values = values if isinstance(values, float) else values[:count]
+        flat[first : first + count * (2 * n + 2) : 2 * n + 2][:count] = values
     c[0, 0] = -a[1]
     c[1, 0] = 1
     return c

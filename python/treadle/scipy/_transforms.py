@@ -1,5 +1,7 @@
-"""scipy.fft's Fourier transforms: treadle.fft's, by SciPy's rules for axes. workers and overwrite_x change nothing, plan
-may be one of get_fft_plan's: plans are kept anyway."""
+"""scipy.fft's Fourier transforms: treadle.fft's, by SciPy's rules for axes.
+
+workers and overwrite_x change nothing; plan may be one of get_fft_plan's: plans are kept anyway.
+"""
 
 from .. import fft as _fft
 from .._core import asarray

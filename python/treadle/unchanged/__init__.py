@@ -1,31 +1,30 @@
 """Programs that run unchanged: ``python -m treadle script.py``, ``%load_ext treadle``, ``treadle.install()``."""
 
-import warnings
-
-from treadle import _core
-
 _installed = False
 
 
 def install():
-    """From now on numpy, cupy, numba and pycuda mean treadle in files of the program that are imported later, and
-    in later imports of the caller's own file. Libraries keep NumPy. May be called again: nothing more happens."""
+    """From now on numpy, cupy, numba and pycuda mean treadle in the program's own files, for imports that come later,
+    in the caller's own file too. Libraries keep NumPy. May be called again: nothing more happens.
+
+    In an interactive session or a notebook, cells that were run before keep what they imported: import again."""
     global _installed
 
-    if _installed:
-        return
-    from treadle import _host, config
+    if not _installed:
+        from . import _start
 
-    from . import _crossover, _faces, _far
+        _start.start()
+        _installed = True
 
-    _far.faces.update(_faces.ufuncs())
-    _core._proxy_setup(_far, _far.faces)
-    config.fallback = "allow"
-    config.implicit_host = "allow"
-    warnings.filterwarnings("ignore", category=_core.PerformanceWarning)
-    _core._proxy_set(_crossover.elements(), _host.note, None)
-    from . import _imports
 
-    _far.is_own = _imports.is_own
-    _imports.hook()
-    _installed = True
+def load_ipython_extension(ipython):
+    """``%load_ext treadle``: the cells that follow are the program's own code; names that hold NumPy's module get
+    treadle's."""
+    import sys
+
+    from . import _faces
+
+    install()
+    for name, value in list(ipython.user_ns.items()):
+        if value is sys.modules.get("numpy"):
+            ipython.user_ns[name] = _faces.face("numpy")

@@ -1,11 +1,93 @@
-"""From how many elements on an array is treadle's: measured once a machine and device, kept in the cache's folder."""
+"""From how many elements on an array is treadle's: measured once a machine and device, kept in the cache's folder.
 
+Both sides compute ``a * b + c``, an array's usual work; the kernel is compiled before it is timed. Below the crossover a
+call of treadle's costs more than NumPy's whole work.
+"""
+
+import json
 import os
+import time
+from pathlib import Path
 
-DEFAULT = 1 << 15
+import numpy
+
+from treadle import _core, config
+
+LEAST, MOST = 1 << 12, 1 << 18  # whatever a busy machine says
 
 
 def elements():
-    """What TREADLE_CROSSOVER says, else what was measured."""
+    """What TREADLE_CROSSOVER says, else what was measured here before, else what is measured now."""
     said = os.environ.get("TREADLE_CROSSOVER")
-    return int(float(said)) if said else DEFAULT
+    if said:
+        return int(float(said))
+    device = _core.device()
+    place, key = _place(), f"{device.kind} {device.model} {device.units} numpy {numpy.__version__}"
+    kept = _read(place)
+    if key not in kept:
+        kept[key] = _measure(device)
+        _write(place, kept)
+    return kept[key]
+
+
+def _place():
+    folder = config.cache_dir
+    if folder == "":
+        return None
+    return (Path(folder) if folder else Path.home() / ".cache" / "treadle") / ".crossover.json"
+
+
+def _read(place):
+    try:
+        kept = json.loads(place.read_text()) if place else {}
+        return {k: int(v) for k, v in kept.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _write(place, kept):
+    """Another process may write at the same time: what is there is always one's whole text."""
+    if place is None:
+        return
+    part = place.with_name(f".crossover.{os.getpid()}")
+    try:
+        part.write_text(json.dumps(kept))
+        part.replace(place)
+    except OSError:
+        pass  # measured again by the next process
+
+
+def _best(f):
+    """Seconds of a call of f, the least of many: what others do on the machine must not decide."""
+    least = 1.0
+    for _ in range(40):
+        begin = time.perf_counter()
+        f()
+        least = min(least, time.perf_counter() - begin)
+    return least
+
+
+def _line(f):
+    """(seconds of a call, seconds of an element) of f(n)."""
+    small, large = 1 << 8, 1 << 18
+    f(small), f(large)
+    a, b = _best(lambda: f(small)), _best(lambda: f(large))
+    return a, max(b - a, 0.0) / (large - small)
+
+
+def _measure(device):
+    """Where the two lines cross."""
+    if device.kind == "null":
+        return 1 << 15
+    numpys = {n: numpy.ones(n) for n in (1 << 8, 1 << 18)}
+    ours = {n: _core.asarray(a, device=device) for n, a in numpys.items()}
+
+    def ours_of(n):
+        _core.evaluate(ours[n] * ours[n] + ours[n])
+        _core.synchronize()
+
+    call, element = _line(ours_of)
+    numpys_call, numpys_element = _line(lambda n: numpys[n] * numpys[n] + numpys[n])
+    if numpys_element <= element:
+        return MOST
+    return min(max(int((call - numpys_call) / (numpys_element - element)), LEAST), MOST)

@@ -5,6 +5,7 @@ errors; that is counted (``treadle.fallbacks()``) and told by ``--explain``.
 """
 
 import sys
+import time
 
 import numpy
 
@@ -46,6 +47,7 @@ _NAMED = {  # functions whose results NumPy names
     "numpy.linalg.slogdet": "SlogdetResult",
 }
 
+explanation = None  # who is told why treadle declined: see _explain
 faces = {}  # NumPy's ufuncs: their faces; filled by install()
 is_own = bool  # of globals, as _imports has it; set by install()
 _known = {}  # full name: treadle's function or None
@@ -98,9 +100,9 @@ def _store(out, value):
     """value into the program's array out, as NumPy's functions do."""
     if isinstance(value, _ours):
         target = _held(out)
+        if target.shape != value.shape or not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
+            raise ValueError("out")  # NumPy says it
         if isinstance(target, _ours):
-            if target.shape != value.shape or not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
-                raise ValueError("out")  # NumPy says it
             target[...] = value
             return out
         value = value.get()
@@ -121,6 +123,53 @@ def _try(f, full, args, kwargs):
     return _store(out, r)
 
 
+_FLAGS = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
+
+
+class flagsobj:
+    """Flags of an array that treadle holds, as NumPy shows its own."""
+
+    __slots__ = ("_array", "_real")
+    __module__ = "numpy._core.multiarray"
+
+    def __init__(self, array, real):
+        object.__setattr__(self, "_array", array)
+        object.__setattr__(self, "_real", real)
+
+    owndata = property(lambda self: self._array.base is None)
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
+
+    def __setattr__(self, name, value):
+        self._array.setflags(**{_FLAGS.get(name, name): value})
+
+    def __getitem__(self, key):
+        return self.owndata if key in ("OWNDATA", "O") else self._real[key]
+
+    def __setitem__(self, key, value):
+        setattr(self, {"W": "writeable", "WRITEABLE": "writeable"}.get(key, key), value)
+
+    def __eq__(self, other):
+        return repr(self) == repr(other)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return repr(self._real).replace("OWNDATA : False", f"OWNDATA : {self.owndata}")
+
+
+def flags(array):
+    """array.flags, where treadle holds the array. A GPU's is not copied for it."""
+    held = _held(array)
+    if held.device.kind == "cpu":
+        return flagsobj(array, _core._proxy_host(array).flags)
+    seen = numpy.lib.stride_tricks.as_strided(
+        numpy.empty(1, held.dtype), held.shape, held.strides, writeable=bool(held.flags.writeable)
+    )
+    return flagsobj(array, seen.flags)
+
+
 def _share(face, a, b, *args, **kwargs):
     """Do two arrays share memory? On the CPU their addresses tell; a GPU's memory is not the host's."""
     x, y = _held(a), _held(b)
@@ -139,20 +188,25 @@ def call(face, *args, **kwargs):
     if full in _RULES:
         return _RULES[full](face, *args, **kwargs)
     f = native(full)
-    if f is not None:
+    if full.rpartition(".")[2] in _WRITES and args:
+        _core._proxy_settle(args[0])
+        if not isinstance(_held(args[0]), _ours):
+            f = None  # treadle would write into a copy
+    if f is not None and not (kwargs.get("retstep") or kwargs.get("like")):
         try:
             return _try(f, full, args, kwargs)
-        except DECLINES:
-            pass
+        except DECLINES as e:
+            if explanation:
+                explanation.declined(full, f"{type(e).__name__}: {e}".split("\n")[0][:90])
     return host(face._target, full, args, kwargs)
 
 
-def _gpu_nbytes(x):
+def _far_nbytes(x):
     if type(x) is _proxy:
         held = _held(x)
         return held.nbytes if isinstance(held, _ours) else 0
     if type(x) in (list, tuple):
-        return sum(map(_gpu_nbytes, x))
+        return sum(map(_far_nbytes, x))
     return 0
 
 
@@ -164,21 +218,33 @@ def host(target, full, args, kwargs):
     out = kwargs.get("out")
     if out is not None:
         pairs += zip(out, named["out"], strict=True) if type(out) is tuple else [(out, named["out"])]
+    begin = time.perf_counter_ns() if explanation else 0
     try:
         r = _core._proxy_call(target, plain, named, args[0] if args else None)
     finally:  # what NumPy has written before it raised stays written
         for a, p in pairs:
             _back(a, p)
-    nbytes = sum(map(_gpu_nbytes, args))
+    nbytes = sum(map(_far_nbytes, args))
     if nbytes:
         _host.note(full, nbytes)
+    if explanation:
+        explanation.watch(full, sum(map(numpy.size, plain)), time.perf_counter_ns() - begin)
     same = _held(r) if type(r) is _proxy else r
+    if isinstance(same, numpy.ndarray) and same.base is not None:
+        for a, p in zip(args, plain, strict=True):  # a view of the copy from a GPU: that is the array now
+            if type(a) is _proxy and _is_gpu(a) and numpy.may_share_memory(same, p):
+                _core._proxy_take(a, p)
     for a, p in [*zip(args, plain, strict=True), *((kwargs[k], named[k]) for k in named)]:
         if type(a) is _proxy and p is same:
             return a
         if type(a) is tuple and len(a) == 1 and type(a[0]) is _proxy and p[0] is same:
             return a[0]
     return r
+
+
+def _is_gpu(a):
+    held = _held(a)
+    return isinstance(held, _ours) and held.device.kind != "cpu"
 
 
 def _back(a, host_copy):

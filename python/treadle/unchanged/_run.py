@@ -22,7 +22,7 @@ def _own_frames(trace):
         if not file.startswith(_RUNNERS) and file != "<frozen runpy>":
             kept.append(trace)
         trace = trace.tb_next
-    for one, after in zip(kept, [*kept[1:], None], strict=True):
+    for one, after in zip(kept, [*kept[1:], None], strict=False):
         one.tb_next = after
     return kept[0] if kept else None
 
@@ -76,7 +76,15 @@ def run(kind, what, arguments, device=None, profile=None, explain=None):
     sys.argv = [what if kind == "script" else kind, *arguments]
     if device:
         treadle.use(device)
+    if profile is not None:
+        from treadle._profile import whole_program
+
+        whole_program(profile)
     install()
+    if explain is not None:
+        from . import _explain
+
+        _explain.start()
     try:
         {"script": _script, "-m": _module, "-c": _code}[kind](what)
     except SystemExit:
