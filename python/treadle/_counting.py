@@ -24,10 +24,11 @@ def bincount(x, /, weights=None, minlength=0):
     """How often each of the numbers 0, 1, … occurs in x, which holds integers from 0 on; with weights, their sums in
     float64, added up in the order of x, and on a GPU piece by piece where bins hold many.
     """
+    listed = not isinstance(x, (ndarray, numpy.ndarray))
     x = _own(x)
     if x.ndim != 1:
         raise ValueError(f"bincount: expected an array of one axis, not of {x.ndim}")
-    if x.dtype.kind not in "iub" and x.size:
+    if x.dtype.kind not in "iub" and (x.size or not listed):
         raise TypeError(f"bincount: the array holds {x.dtype}, not integers")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
@@ -313,6 +314,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     """
     columns = _columns(sample)
     d = len(columns)
+    if not d:
+        raise ValueError("histogramdd: the points have no coordinates")
     if isinstance(bins, (ndarray, numpy.ndarray, list, tuple)):
         if len(bins) != d:
             raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
