@@ -266,6 +266,43 @@ def products(device):
     return rows
 
 
+def factorised(device):
+    """Factorisations and Fourier transforms, which go to the library that the machine has."""
+    gpu = device == GPU
+    others = dict.fromkeys(("torch_compile", "jax", "numba"))
+    cannot = {**ONE_KERNEL, "torch.compile": "as torch", "jax": "not measured", "numba": "not measured"}
+
+    def row(name, seconds, inputs, text, out="inputs", **more):
+        target = Target(seconds=seconds) if gpu and seconds else Target(of_best=1.0)
+        return Row(name, "linear algebra", device, inputs=inputs, text=whole(text, **others), cannot=cannot,
+                   out=out, target=target, **more)
+
+    def square(count):
+        return Input("a", "f8", (count, count))
+
+    side, less = (8192, 2048) if gpu else (2000, 500)
+    n = (1 << 26) if gpu else (1 << 21)
+    many = 10000 if gpu else 2000
+    batch = Input("a", "f4", (many, 16, 16))
+    rows = (n >> 12, 4096)
+    solved = "m.linalg.solve(a, b)"
+    return [
+        row(f"solve {side} float64", 41.1e-3, (square(side), Input("b", "f8", (side,))), solved, (side,), floor=False),
+        row(f"{many} systems of 16 float32", None, (batch, Input("b", "f4", (many, 16, 1))), solved, (many, 16, 1),
+            floor=False),
+        row(f"singular value decomposition {less} float64", 429e-3, (square(less),), "m.linalg.svd(a)[1]", (less,),
+            floor=False),
+        row(f"eigenvectors of a symmetric {less} float64", None, (square(less),), "m.linalg.eigh(a + a.T)[0]", (less,),
+            floor=False),
+        row(f"fft of 2^{n.bit_length() - 1} complex128", 1.85e-3, vectors("a", "c16", n), "m.fft.fft(a)"),
+        row("fft of rows of 4096 complex64", None, (Input("a", "c8", rows),), "m.fft.fft(a)"),
+        row("fft of columns of 4096 complex64", None, (Input("a", "c8", rows[::-1]),),
+            "m.fft.fft(a, None, 0)"),
+        row(f"rfft of 2^{n.bit_length() - 1} float32", None, vectors("a", "f4", n), "m.fft.rfft(a)", (n // 2 + 1,),
+            written=8 * (n // 2 + 1)),
+    ]
+
+
 def small(device):
     """What a call costs when there is nearly nothing to compute, and what a new one costs."""
     pair = vectors("ab", "f4", 1024)
@@ -302,6 +339,6 @@ def processes(device):
 def rows(device):
     """All rows of a device, in the order of the table."""
     return [*with_targets(device), *by_axes(device), *selecting(device), *ordering(device),
-            *drawing(device), *transfers(device), *products(device), *varied(device),
-            *small(device), *replayed(device), *kernel_rows.rows(device), *raw_rows.rows(device),
+            *drawing(device), *transfers(device), *products(device), *factorised(device),
+            *varied(device), *small(device), *replayed(device), *kernel_rows.rows(device), *raw_rows.rows(device),
             *unchanged_rows.rows(device), *processes(device)]

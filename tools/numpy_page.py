@@ -44,6 +44,7 @@ import treadle as td
 
 p, u = td.array([1.0, 3.0, 2.0]), td.array([1.0, 1.0])
 td.config.fallback = "allow"
+td.fallbacks(clear=True)
 quotient, rest = td.polydiv(p, u)  # x² + 3 x + 2 by x + 1
 assert quotient.get().tolist() == [1, 2] and rest.get().tolist() == [0]
 name, place, calls, nbytes = td.fallbacks()[0]
@@ -80,8 +81,19 @@ def section(module):
     return "\n".join(lines) + "\n"
 
 
+def differences():
+    lines = ["## What is otherwise", "", "Results without axes are arrays, where NumPy gives scalars. Beside that:", ""]
+    lines += ["| | |", "| --- | --- |"]
+    lines += [f"| {joined(names.split())} | {text} |" for names, text in _names.DIFFERENT.items()]
+    lines += ["", "Parameters that are refused:", "", "| | | because |", "| --- | --- | --- |"]
+    for name, refused in _names.PARAMETERS.items():
+        shown = "ufuncs" if name == "ufunc" else f"`{name}`"
+        lines += [f"| {shown} | `{parameter}` | {why} |" for parameter, why in refused.items()]
+    return "\n".join(lines) + "\n"
+
+
 def page():
-    return "\n".join([HEAD, *(section(m) for m in TITLES)])
+    return "\n".join([HEAD, differences(), *(section(m) for m in TITLES)])
 
 
 def main(arguments):

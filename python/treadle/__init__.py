@@ -113,8 +113,8 @@ _HOME = {
     "squeeze stack swapaxes tile transpose unstack vsplit vstack",
     "_counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "_searching": "digitize searchsorted",
-    "_choosing": "choose delete diag_indices insert ix_ piecewise ravel_multi_index select tril_indices triu_indices "
-    "unravel_index diag_indices_from tril_indices_from triu_indices_from",
+    "_choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select tril_indices "
+    "trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",

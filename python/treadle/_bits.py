@@ -3,23 +3,21 @@
 from . import _core
 from ._core import arange, asarray, ndarray, zeros
 from ._shape import _axis, concatenate
+from ._spelled import spelled
 
 _UFUNC = _core.ufuncs()
 
 
-def bitwise_count(x, /, out=None, *, where=True, casting="same_kind", order="K", dtype=None, subok=True):
+@spelled(1, dtypes=("uint8",), typed=0)
+def bitwise_count(x, /):
     """How many bits of the magnitude of x are 1, as uint8. TypeError: x holds no integers."""
     x = x if isinstance(x, ndarray) else asarray(x)
     if x.dtype.kind not in "biu":
         raise TypeError(f"ufunc 'bitwise_count' not supported for the input types: {x.dtype}")
     if x.dtype.kind == "b":
-        count = x.astype("uint8")
-    else:
-        # The least integer is its own magnitude; as unsigned its one bit counts.
-        count = _UFUNC["popcount"](_UFUNC["absolute"](x)).astype("uint8")
-    if dtype is not None:
-        count = count.astype(dtype)
-    return count if out is None and where is True else _UFUNC["positive"](count, out=out, where=where)
+        return x.astype("uint8")
+    # The least integer is its own magnitude; as unsigned its one bit counts.
+    return _UFUNC["popcount"](_UFUNC["absolute"](x)).astype("uint8")
 
 
 def _order(bitorder):

@@ -132,6 +132,9 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     """The slope of f along every axis, or those given: by second-order differences inside, of first or second order
     at the ends. Distances: a number, one for each axis, or coordinates for each axis. An array, or a tuple of them.
     """
+    f = _own(f)
+    if f.dtype.kind == "b":
+        raise TypeError("gradient: bools have no differences")
     f = _floating(f)
     axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [_axis(k, f.ndim, "gradient") for k in axes]
@@ -167,7 +170,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     values, or those given. With a period, xp is taken modulo it and sorted.
     """
     where = next((a.device for a in (x, fp, xp) if isinstance(a, ndarray)), None)
-    x, xp = (on(where, a).astype("float64", copy=False) for a in (x, xp))
+    x, xp = (on(where, a) for a in (x, xp))
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("interp: coordinates are real numbers")
+    x, xp = (a.astype("float64", copy=False) for a in (x, xp))
     fp = _floating(on(where, fp))
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
@@ -238,21 +244,23 @@ def _sliding(name, a, v, mode):
     return a, v, mode
 
 
-SHORT = {"cpu": 1024, "cuda": 256, "null": 1 << 20}  # elements of the shorter vector from which transforms are quicker
+SHORT = {"cpu": 1024, "cuda": 256, "null": 256}  # elements of the shorter vector from which transforms are quicker
+LONG = 1 << 22  # products from which they are
 
 
 def _by_transforms(a, v, mode):
-    """The convolution of floats by Fourier transforms, in double precision; None: direct sums, as one long enough, finite
-    product alone is worth it."""
-    n, m = a.shape[0], v.shape[0]
-    long = m >= SHORT[a.device.kind] and n * m >= 1 << 22
-    if not long or a.dtype.kind not in "fc" or not bool((_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all())):
-        return None
-    from . import fft
+    """The convolution of floats by Fourier transforms, in double precision, where they are long enough and finite; else
+    None."""
+    from . import fft as transforms
 
+    n, m = a.shape[0], v.shape[0]
+    if a.dtype.kind not in "fc" or m < SHORT[a.device.kind] or n * m < LONG or transforms._missing(a.device):
+        return None
+    if not bool(_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all()):
+        return None
     wide = "complex128" if a.dtype.kind == "c" else "float64"
     size, kind = 1 << (n + m - 2).bit_length(), "" if wide == "complex128" else "r"
-    forward, back = getattr(fft, kind + "fft"), getattr(fft, f"i{kind}fft")
+    forward, back = getattr(transforms, kind + "fft"), getattr(transforms, f"i{kind}fft")
     product = back(forward(a.astype(wide), size) * forward(v.astype(wide), size), size)
     first, count = _part(mode, n, m)
     return product[first : first + count].astype(a.dtype)
@@ -272,8 +280,8 @@ def _products(name, a, v, mode):
 
 
 def convolve(a, v, mode="full"):
-    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum; of long vectors of
-    floats by Fourier transforms. mode: "full", "same" (as long as the longer one) or "valid" (where both overlap whole).
+    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum; of long vectors
+    of floats by Fourier transforms. mode: "full", "same" (as long as the longer one) or "valid" (whole overlaps).
     """
     a, v, mode = _sliding("convolve", a, v, mode)
     if v.shape[0] > a.shape[0]:

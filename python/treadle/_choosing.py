@@ -3,9 +3,10 @@
 import numpy
 
 from . import _core
-from ._core import arange, asarray, asnumpy, empty, ndarray
+from ._core import arange, asarray, empty, ndarray, ones
 from ._indexing import Pick, flatnonzero, nonzero, take, write
 from ._place import on
+from ._shape import _axes, _axis, _cut, concatenate
 
 _UFUNC = _core.ufuncs()
 
@@ -123,18 +124,21 @@ def ix_(*args):
 def choose(a, choices, out=None, mode="raise"):
     """Element by element one of the choices, the one that a numbers."""
     a = asarray(a)
+    if a.dtype.kind not in "biu":
+        raise TypeError(f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'")
     choices = list(choices)
     n = len(choices)
     if mode == "raise" and a.size and (int(a.min()) < 0 or int(a.max()) >= n):
         raise ValueError("invalid entry in choice array")
     if mode == "wrap":
         a = a % n
-    choices = [on(a.device, c) for c in choices]
-    dt = numpy.result_type(*(c.dtype for c in choices))
+    weak = [c if type(c) in (bool, int, float, complex) else asarray(c) for c in choices]
+    dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
+    choices = [on(a.device, c, dt) for c in weak]
     shape = numpy.broadcast_shapes(a.shape, *(c.shape for c in choices))
-    r = _core._broadcast_to(choices[-1].astype(dt), shape)
+    r = _core._broadcast_to(choices[-1], shape)
     for k in range(n - 2, -1, -1):
-        r = _UFUNC["select"](a <= k, choices[k].astype(dt), r)
+        r = _UFUNC["select"](a <= k, choices[k], r)
     r = r.copy() if n == 1 else r
     if out is None:
         return r
@@ -190,68 +194,122 @@ def piecewise(x, condlist, funclist, *args, **kw):
 # ---- arrays with elements less and more ----
 
 
-def _places(obj, n, what):
-    """obj, a number, slice, list or array, as places on the host."""
+def _along(arr, axis, what):
+    """arr as an array, and the axis (None: of the flat array)."""
+    a = asarray(arr)
+    return (a.ravel(), 0) if axis is None else (a, _axis(axis, a.ndim, what))
+
+
+def _single(obj):
+    """obj as one index, or None: an integer, or an array of one."""
+    if isinstance(obj, (int, numpy.integer)) and not isinstance(obj, bool):
+        return int(obj)
     if isinstance(obj, slice):
-        return numpy.arange(n)[obj]
-    at = asnumpy(obj)
-    if at.dtype.kind == "b":
-        if at.ndim != 1 or at.shape[0] != n:
-            raise ValueError(
-                f"{what}: boolean array argument obj must be one dimensional and match the axis length of {n}"
-            )
-        return numpy.flatnonzero(at)
-    return at.astype("int64") if at.size == 0 else at
+        return None
+    at = obj if isinstance(obj, ndarray) else numpy.asarray(obj)
+    return int(at.reshape(())) if at.size == 1 and at.dtype.kind in "iu" else None
+
+
+def _index_array(obj, device):
+    """obj as an array; an empty list names no places."""
+    at = on(device, obj)
+    return at.astype("int64") if at.size == 0 and not isinstance(obj, (ndarray, numpy.ndarray)) else at
 
 
 def delete(arr, obj, axis=None):
-    """arr without the elements that obj (a number, slice or array) names along axis (None: of the flat array)."""
-    a = asarray(arr)
-    if axis is None:
-        a, axis = a.ravel(), 0
-    axis = _axis(axis, a.ndim)
-    n = a.shape[axis]
-    keep = numpy.delete(numpy.arange(n), _places(obj, n, "delete"))
-    return take(a, on(a.device, keep), axis)
+    """arr without the elements that obj (a number, slice or array) names along axis (None: of the flat array).
 
-
-def _axis(axis, ndim):
-    if not -ndim <= axis < ndim:
-        raise numpy.exceptions.AxisError(axis, ndim)
-    return axis % ndim
+    IndexError: obj names a place outside; ValueError: a mask is not as long as the axis.
+    """
+    a, axis = _along(arr, axis, "delete")
+    n, one = a.shape[axis], _single(obj)
+    if one is not None:
+        if not -n <= one < n:
+            raise IndexError(f"index {one} is out of bounds for axis {axis} with size {n}")
+        parts = slice(None, one % n), slice(one % n + 1, None)
+        return concatenate([a[_cut(a.ndim, axis, part)] for part in parts], axis)
+    keep = ones(n, dtype="bool", device=a.device)
+    if isinstance(obj, slice):
+        keep[obj] = False
+    else:
+        at = _index_array(obj, a.device)
+        if at.dtype.kind == "b" and at.shape != (n,):
+            raise ValueError(
+                f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
+            )
+        keep[at] = False
+    return _core._select(a, keep) if a.ndim == 1 else take(a, flatnonzero(keep), axis)
 
 
 def insert(arr, obj, values, axis=None):
-    """arr with values before the places that obj names along axis (None: of the flat array)."""
-    a = asarray(arr)
-    if axis is None:
-        a, axis = a.ravel(), 0
-    axis = _axis(axis, a.ndim)
-    n = a.shape[axis]
-    at = _places(obj, n, "insert")
+    """arr with values before the places that obj names along axis (None: of the flat array).
+
+    IndexError: obj names a place outside.
+    """
+    a, axis = _along(arr, axis, "insert")
+    n, one = a.shape[axis], _single(obj)
     values = on(a.device, values).astype(a.dtype)
-    if at.size == 1 and at.ndim <= 1:
-        i = int(at.reshape(()))
-        if not -n <= i <= n:
-            raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+    if one is not None:
+        if not -n <= one <= n:
+            raise IndexError(f"index {one} is out of bounds for axis {axis} with size {n}")
         values = values.reshape((1,) * (a.ndim - values.ndim) + values.shape)
-        if at.ndim == 0:
-            order = [*range(1, axis + 1), 0, *range(axis + 1, a.ndim)]
-            values = values.transpose(order)
-        many = values.shape[axis]
-        places = (i % n if i < 0 else i) + numpy.arange(many)
+        if (obj.ndim if isinstance(obj, ndarray) else numpy.ndim(obj)) == 0:
+            values = values.transpose([*range(1, axis + 1), 0, *range(axis + 1, a.ndim)])
+        one = one + n if one < 0 else one
+        shape = [values.shape[axis] if k == axis else m for k, m in enumerate(a.shape)]
+        parts = [a[_cut(a.ndim, axis, slice(None, one))], _core._broadcast_to(values, shape)]
+        return concatenate([*parts, a[_cut(a.ndim, axis, slice(one, None))]], axis)
+    if isinstance(obj, slice):
+        at = arange(*obj.indices(n), device=a.device)
     else:
-        if at.size and (at.min() < -n or at.max() > n):
-            raise IndexError(f"insert: an index is out of bounds for axis {axis} with size {n}")
-        at = numpy.where(at < 0, at + n, at)
-        order, many = numpy.argsort(at, kind="stable"), len(at)
-        places = at.copy()
-        places[order] += numpy.arange(many)
-    r = empty((*a.shape[:axis], n + many, *a.shape[axis + 1 :]), a.dtype, device=a.device)
-    rest = numpy.ones(n + many, dtype=bool)
+        at = _index_array(obj, a.device)
+        if at.ndim > 1:
+            raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+        at = flatnonzero(at) if at.dtype.kind == "b" else at.astype("int64")
+    if bool(((at < -n) | (at > n)).any()):
+        raise IndexError(f"insert: an index is out of bounds for axis {axis} with size {n}")
+    return _spliced(a, _UFUNC["select"](at < 0, at + n, at), values, axis)
+
+
+def _spliced(a, at, values, axis):
+    """Several places: each moves on by as many as are inserted before it."""
+    from ._sorting import argsort
+
+    many, n, device = at.shape[0], a.shape[axis], a.device
+    order = argsort(at, kind="stable")
+    places = empty(many, dtype="int64", device=device)
+    places[order] = take(at, order) + arange(many, device=device)
+    rest = ones(n + many, dtype="bool", device=device)
     rest[places] = False
-    for index, value in ((numpy.flatnonzero(rest), a), (places, values)):
-        if len(index):
-            p = Pick(r, [axis], [on(a.device, index)], axis, Pick.DISTINCT | Pick.TRUSTED)
-            write(p, value)
+    r = empty((*a.shape[:axis], n + many, *a.shape[axis + 1 :]), a.dtype, device=device)
+    for index, value in ((flatnonzero(rest), a), (places, values)):
+        write(Pick(r, [axis], [index], axis, Pick.DISTINCT | Pick.TRUSTED), value)
     return r
+
+
+def trim_zeros(filt, trim="fb", axis=None):
+    """filt without the zeros before its first ("f") and behind its last ("b") element that is none, along every axis
+    or those given. A list or tuple stays one."""
+    a = asarray(filt)
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = range(a.ndim) if axis is None else _axes(axis, a.ndim, "trim_zeros")
+    there, cut = a != 0, []
+    for k in range(a.ndim):
+        lines = there.any(tuple(j for j in range(a.ndim) if j != k)) if a.ndim > 1 else there
+        found = flatnonzero(lines) if k in axes else None
+        if found is None:
+            cut.append(slice(None))
+        elif found.shape[0] == 0:
+            cut.append(slice(0, 0))
+        else:
+            cut.append(slice(int(found[0]) if "f" in trim else None, int(found[-1]) + 1 if "b" in trim else None))
+    if not cut:
+        return filt
+    return (filt if isinstance(filt, (list, tuple)) and a.ndim == 1 else a)[cut[0] if len(cut) == 1 else tuple(cut)]
+
+
+def mask_indices(n, mask_func, k=0):
+    """The indices of what mask_func(a, k), as triu or tril, leaves of an n by n array."""
+    return nonzero(asarray(mask_func(ones((n, n), dtype="int64"), k)) != 0)

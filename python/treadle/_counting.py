@@ -6,8 +6,9 @@ import warnings
 import numpy
 
 from . import _core, _host
-from ._core import asarray, asnumpy, ndarray, zeros
+from ._core import asarray, asnumpy, evaluate, ndarray, zeros
 from ._estimators import ESTIMATORS, difference
+from ._indexing import Pick
 from ._place import on
 from ._searching import searchsorted
 
@@ -52,6 +53,7 @@ def _weighed(bins, weights, n):
 
     r = zeros(n, weights.dtype, device=bins.device)
     if bins.size and n:
+        evaluate(bins)  # side by side; the sums are one after the other
         inside = bins >= 0
         at("add", r, _select(inside, bins, 0), _select(inside, weights, weights.dtype.type(0)))
     return r
@@ -61,8 +63,12 @@ def _weighed(bins, weights, n):
 
 
 def _ends(a):
-    """The least and the greatest element, as NumPy's scalars: what the host has to know of the data."""
-    return asnumpy(a.min())[()], asnumpy(a.max())[()]
+    """The least and the greatest element, as NumPy's scalars: what the host has to know of the data. In one pass, but
+    for integers that a float does not hold."""
+    if a.dtype.kind not in "iuf" or a.dtype in ("int64", "uint64"):
+        return asnumpy(a.min())[()], asnumpy(a.max())[()]
+    both = asnumpy(_core._ends(a))
+    return both.real.astype(a.dtype)[()], both.imag.astype(a.dtype)[()]
 
 
 def _outer(a, span):
@@ -97,17 +103,32 @@ def _number(a, name, span, weights):
     return ends, int(numpy.ceil(difference(ends[1], ends[0]) / width)) if width else 1
 
 
+def _given(shown, bins, a):
+    """Edges that are given: they may be those of equal bins."""
+    host = asnumpy(bins)
+    if (host[:-1] > host[1:]).any():
+        raise ValueError("`bins` must increase monotonically, when an array")
+    dt = numpy.result_type(a.dtype, host.dtype, "float32") if a.dtype.kind in "iuf" else host.dtype
+    even = a.dtype.kind in "iuf" and host.dtype.kind in "iuf" and dt in ("float32", "float64") and len(host) > 1
+    if not even or host.dtype.itemsize * (host.dtype.kind != "f") == 8 and abs(host).max() > 2**53:
+        return shown, None
+    wide = host.astype(dt)
+    if not (numpy.isfinite(wide).all() and (wide[:-1] < wide[1:]).all()):
+        return shown, None
+    same = numpy.array_equal(wide, numpy.linspace(host[0], host[-1], len(host), dtype=dt))
+    return shown, (float(wide[0]), float(wide[-1]), dt) if same else None
+
+
 def _edges(a, bins, span, weights):
-    """(edges on a's device, their ends as numbers where the bins are equal ones, else None), as NumPy makes them."""
+    """NumPy's edges, on a's device; where the bins are equal ones their ends as numbers and the dtype that counts, else
+    None."""
     if isinstance(bins, str):
         ends, n = _number(a, bins, span, weights)
     elif isinstance(bins, ndarray) and bins.ndim or numpy.ndim(bins):
         shown = on(a.device, bins)
         if shown.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
-        if bool((shown[:-1] > shown[1:]).any()):
-            raise ValueError("`bins` must increase monotonically, when an array")
-        return shown, None
+        return _given(shown, bins, a)
     else:
         try:
             n = operator.index(bins)
@@ -121,14 +142,16 @@ def _edges(a, bins, span, weights):
     edges = numpy.linspace(*ends, n + 1, dtype=dt)
     if (edges[:-1] >= edges[1:]).any():
         raise ValueError(f"Too many bins for data range. Cannot create {n} finite-sized bins.")
-    return on(a.device, edges), (float(edges[0]), float(edges[-1]))
+    return on(a.device, edges), (float(edges[0]), float(edges[-1]), dt)
 
 
 def _data(a, weights):
     """Both flat; bools as uint8, as NumPy has it."""
     a = _own(a)
     if a.dtype.kind == "b":
-        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3)
+        warnings.warn(
+            "Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=3
+        )
         a = a.astype("uint8")
     if weights is not None:
         weights = on(a.device, weights)
@@ -147,21 +170,45 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 # ---- histograms ----
 
 
-def _bins(x, edges):
-    """The bin of each element, -1 where it is in none; the last one holds its right edge."""
+def _bins(x, edges, ends=None):
+    """The bin of each element, -1 where it is in none; the last one holds its right edge. ends: as of _edges."""
     n = edges.shape[0] - 1
+    if ends and ends[2] in ("float32", "float64") and _doubt(n, *ends) < 0.25:
+        return _even_bins(x.astype(ends[2], copy=False), edges.astype(ends[2], copy=False), *ends[:2])
     at = searchsorted(edges, x, "right") - 1
     at = _select(x == edges[-1], n - 1, at)
     return _select(at < n, at, -1)
+
+
+def _doubt(n, first, last, dt):
+    """How many bins a number's place among n equal ones may be off: its own rounding and that of the edges."""
+    return 8 * float(numpy.finfo(dt).eps) * (n + max(abs(first), abs(last)) * n / (last - first))
+
+
+def _even_bins(x, edges, first, last):
+    """By a product, which may be one bin off: the edges on both sides tell."""
+    n = edges.shape[0] - 1
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    place = _select(inside, (x - edges[0]) * (n / (last - first)), x.dtype.type(0))
+    at = _UFUNC["minimum"](place.astype("int64"), n - 1)
+    at = at - (x < _element(edges, at)) * (at > 0)
+    at = at + ((x >= _element(edges, at + 1)) & (at < n - 1))
+    return _select(inside, at, -1)
+
+
+def _element(edges, at):
+    p = Pick(edges, [0], [at], 0, Pick.TRUSTED)
+    return _core._pick(p.view, *p.rest)
 
 
 def _counted(x, shown, ends, weights):
     n = shown.shape[0] - 1
     if n < 1:
         return zeros(0, "int64" if weights is None else weights.dtype, device=x.device)
-    if weights is None and ends and shown.dtype.name in ("float32", "float64") and n < 1 << 20:
-        return _core._histogram(x.astype(shown.dtype, copy=False), shown, *ends)
-    at = _bins(x, shown)
+    if weights is None and ends and ends[2] in ("float32", "float64") and n < 1 << 20:
+        first, last, dt = ends
+        return _core._histogram(x.astype(dt, copy=False), shown.astype(dt, copy=False), first, last)
+    at = _bins(x, shown, ends)
     if weights is None:
         return _core._count(at, n)
     if weights.dtype.kind == "c":
@@ -216,13 +263,16 @@ def _edges_along(k, column, bins, span):
             n = operator.index(bins)
         except TypeError:
             raise TypeError(f"`bins[{k}]` must be an integer, when a scalar") from None
-        return on(column.device, numpy.linspace(*ends, n + 1))
+        edges = numpy.linspace(*ends, n + 1)
+        dt = numpy.result_type(column.dtype, "float64") if column.dtype.kind in "iuf" else None
+        even = dt == "float64" and column.dtype not in ("int64", "uint64") and edges[0] < edges[-1]
+        return on(column.device, edges), (float(edges[0]), float(edges[-1]), dt) if even else None
     edges = on(column.device, bins)
     if edges.ndim != 1:
         raise ValueError(f"`bins[{k}]` must be a scalar or 1d array")
     if bool((edges[:-1] > edges[1:]).any()):
         raise ValueError(f"`bins[{k}]` must be monotonically increasing, when an array")
-    return edges
+    return edges, None
 
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
@@ -243,11 +293,12 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         range = [None] * d
     elif len(range) != d:
         raise ValueError("range argument must have one entry per dimension")
-    edges = [_edges_along(k, *row) for k, row in enumerate(zip(columns, bins, range, strict=True))]
+    made = [_edges_along(k, *row) for k, row in enumerate(zip(columns, bins, range, strict=True))]
+    edges = [e for e, _ in made]
     shape = [e.shape[0] - 1 for e in edges]
     total, inside = 0, True
-    for x, e, n in zip(columns, edges, shape, strict=True):
-        at = _bins(x, e)
+    for x, (e, ends), n in zip(columns, made, shape, strict=True):
+        at = _bins(x, e, ends)
         total, inside = total * n + at, (at >= 0) & inside
     total, n = _select(inside, total, -1), int(numpy.prod(shape, dtype=object))
     if weights is None:

@@ -7,12 +7,12 @@ from ._core import arange, asarray, empty, full, ndarray, ones, zeros
 from ._math import where
 
 
-def asanyarray(a, dtype=None, order=None):
+def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """As asarray: treadle has no subclasses of its array."""
-    return asarray(a, dtype)
+    return asarray(a, dtype, order, device=device, copy=copy)
 
 
-def ascontiguousarray(a, dtype=None):
+def ascontiguousarray(a, dtype=None, *, like=None):
     """a itself where its elements lie in C order, else a copy; at least one axis."""
     a = asarray(a, dtype)
     a = a.reshape(1) if a.ndim == 0 else a
@@ -66,8 +66,8 @@ def require(a, dtype=None, requirements=None, *, like=None):
 
 
 def copy(a, order="K", subok=False):
-    """An array of its own with a's values."""
-    return _core.array(a)
+    """An array of its own with a's values, in C's order or in Fortran's."""
+    return _laid(_core.array(a), order)
 
 
 def _like(make, a, dtype, shape, device, *value):
@@ -143,18 +143,18 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 # ---- matrices and grids ----
 
 
-def eye(N, M=None, k=0, dtype=float, order="C", *, device=None):
+def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     """Ones on the k-th diagonal of an N by M matrix, zeros beside."""
     i, j = arange(N, device=device), arange(N if M is None else M, device=device)
     return (j[None, :] - i[:, None] == k).astype(dtype)
 
 
-def identity(n, dtype=float):
+def identity(n, dtype=float, *, like=None):
     """The unit matrix."""
     return eye(n, dtype=dtype)
 
 
-def tri(N, M=None, k=0, dtype=float):
+def tri(N, M=None, k=0, dtype=float, *, like=None):
     """Ones on and below the k-th diagonal."""
     i, j = arange(N), arange(N if M is None else M)
     return (j[None, :] - i[:, None] <= k).astype(dtype)
@@ -162,7 +162,9 @@ def tri(N, M=None, k=0, dtype=float):
 
 def _triangle(m, k, keep):
     m = asarray(m)
-    i, j = arange(m.shape[-2], device=m.device), arange(m.shape[-1], device=m.device)
+    if m.ndim == 0:
+        raise TypeError("tril, triu: an array of no axes has no triangle")
+    i, j = arange(m.shape[-2 if m.ndim > 1 else -1], device=m.device), arange(m.shape[-1], device=m.device)
     return where(keep(j[None, :] - i[:, None], k), m, asarray(0, m.dtype, device=m.device))
 
 
@@ -203,6 +205,6 @@ def indices(dimensions, dtype=int, sparse=False):
     return stack([_core._broadcast_to(p, tuple(dimensions)) for p in parts])
 
 
-def fromfunction(function, shape, *, dtype=float, **kwargs):
+def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
     """function of the index arrays of every axis."""
     return function(*indices(shape, dtype), **kwargs)

@@ -134,7 +134,7 @@ def _bits(g, shape):
 def _flat(v, shape, device):
     """v broadcast to shape, its elements one after the other on the device."""
     v = asarray(v, device=device)
-    return (v if v.shape == shape else _core.broadcast_to(v, shape)).reshape(-1)
+    return (v if v.shape == shape else _core._broadcast_to(v, shape)).reshape(-1)
 
 
 def _sampled(g, name, size, *parameters, dtype="float64", out=None):

@@ -44,9 +44,7 @@ class flatiter:
             if len(key) != 1:
                 raise IndexError("unsupported iterator index")
             key = key[0]
-        if isinstance(key, (float, complex)):
-            raise IndexError("unsupported iterator index")
-        return key
+        return int(key) if isinstance(key, float) else key
 
     def __getitem__(self, key):
         r = self.base.reshape(-1)[self._key(key)]

@@ -1,7 +1,7 @@
 """What a ufunc of two operands makes of an axis: reduce, accumulate, reduceat and outer.
 
-Sums, products and extremes are kernels of the core. Other operations that may be grouped as one likes are folded half by
-half; what has an order is a loop of our own compiler's, a thread for each result.
+Sums, products and extremes are kernels of the core. Other operations that may be grouped as one likes are folded half
+by half; what has an order is a loop of our own compiler's, a thread for each result.
 """
 
 import functools
@@ -12,18 +12,25 @@ import numpy
 from . import _core
 from ._core import asarray, empty, full, ndarray
 from ._place import on
-from ._shape import _axes, _axis, _cut, concatenate, moveaxis
+from ._shape import _axes, _axis, concatenate, moveaxis
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
 
 # How elements are grouped does not matter to these, nor does their order.
 _GROUPED = set(
-    "add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor gcd lcm "
-    "hypot logaddexp logaddexp2".split()
+    "add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor gcd "
+    "lcm hypot logaddexp logaddexp2".split()
 )
 # Operations with a reduction of the core's, and those with an accumulation: (name of the function, dtype or None).
-_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
 _SCANS = {
     "add": (_core._cumsum, None),
     "multiply": (_core._cumprod, None),
@@ -115,7 +122,14 @@ def _loops(name):
             acc = op(acc, x[i])
         out[0] = acc
 
-    return {"fold": fold, "chosen": chosen, "scan": scan, "segments": segments}
+    @guvectorize("(n),(),(),()->()")
+    def runs(x, start, stop, first, out):
+        acc = first
+        for i in range(start, stop):
+            acc = op(acc, x[i])
+        out[0] = acc
+
+    return {"fold": fold, "chosen": chosen, "scan": scan, "segments": segments, "runs": runs}
 
 
 def _empty_last(a):
@@ -280,6 +294,12 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
         rows = _core._broadcast_to(x[..., None, :], (*x.shape[:-1], s, n))
         r = _loops(name)["segments"](rows, start, stop, out=empty((*x.shape[:-1], s), x.dtype, device=a.device))
     return _into(out, moveaxis(r, -1, axis), name, "reduceat")
+
+
+def fold_runs(name, x, start, stop, first):
+    """For each pair of start and stop what comes of first and the elements of the vector x from one to the other."""
+    rows = _core._broadcast_to(x, (start.shape[0], x.shape[0]))
+    return _loops(name)["runs"](rows, start, stop, first, out=empty(start.shape, x.dtype, device=x.device))
 
 
 # ---- outer ----

@@ -16,11 +16,6 @@ from ._host import library
 FULL = slice(None)
 
 
-def _host(a):
-    """Read-only use: NumPy's view of the memory on the CPU, a copy from a GPU."""
-    return _core._host_view(a) if a.device.kind == "cpu" else a.get()
-
-
 def _is_true(a):
     return a if a.dtype.kind == "b" else a != 0
 

@@ -23,7 +23,10 @@ _JOIN = {
 def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
     """The reduction called name of a; None: the parameter was not given."""
     if where is not None and where is not True:
-        where = _core._broadcast_to(asarray(where, dtype="bool", device=a.device), a.shape)
+        where = asarray(where, device=a.device)
+        if where.dtype.kind != "b":
+            raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
+        where = _core._broadcast_to(where, a.shape)
     else:
         where = None
     keepdims = bool(keepdims)

@@ -6,6 +6,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, ndarray
+from ._spelled import spelled
 
 _UFUNC = _core.ufuncs()
 _select, _minimum, _maximum, _rint = (_UFUNC[k] for k in ("select", "minimum", "maximum", "rint"))
@@ -53,7 +54,9 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
 def round(a, decimals=0, out=None):
     """a rounded to decimals, halves to even."""
     a = asarray(a)
-    if _kind(a) in "iub":
+    if _kind(a) == "b":
+        a = a.astype("float16")
+    if _kind(a) in "iu":
         if decimals >= 0:
             return _into(out, a.copy())
         unit = 10**-decimals
@@ -147,9 +150,10 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return mean, _core._broadcast_to(asarray(total, dtype=mean.dtype, device=a.device), mean.shape).copy()
 
 
+@spelled(2, dtypes=("float64", "complex128"))
 def float_power(x1, x2, /):
     """x1 to the power x2, in float64 or complex128."""
-    x1, x2 = asarray(x1), asarray(x2)
+    x1, x2 = _core._beside("float_power", x1, x2)
     dtype = "complex128" if "c" in _kind(x1) + _kind(x2) else "float64"
     return _UFUNC["power"](x1.astype(dtype), x2.astype(dtype))
 
@@ -161,14 +165,14 @@ def _ordered(x, name):
     return x
 
 
-def isposinf(x):
+def isposinf(x, out=None):
     """Is it +inf?"""
-    return _ordered(x, "isposinf") == float("inf")
+    return _into(out, _ordered(x, "isposinf") == float("inf"))
 
 
-def isneginf(x):
+def isneginf(x, out=None):
     """Is it -inf?"""
-    return _ordered(x, "isneginf") == float("-inf")
+    return _into(out, _ordered(x, "isneginf") == float("-inf"))
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):

@@ -119,3 +119,10 @@ def dump(a, file):
     else:
         with open(file, "wb") as f:
             pickle.dump(a, f, protocol=-1)
+
+
+def conj(a, *args, **kwargs):
+    """Of real numbers the array itself."""
+    if a.dtype.kind != "c" and not args and not kwargs:
+        return a
+    return _core.ufuncs()["conjugate"](a, *args, **kwargs)

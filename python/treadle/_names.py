@@ -46,18 +46,36 @@ LEFT_OUT = {
     "a tool for building, testing or wrapping NumPy itself": "test f2py core ctypeslib",
 }
 
+# Parameters of NumPy's that are refused: {function: {parameter: why}}; "ufunc" stands for all of them.
+PARAMETERS = {
+    "array": {"ndmax": "it makes arrays of objects"},
+    "ufunc": {"signature": "dtype= says in which dtype a ufunc computes"},
+}
+
+# What is otherwise than in NumPy, beside what every page says (results of no axes are arrays, not scalars).
+DIFFERENT = {
+    "float int complex": "an array of one element and any number of axes is a number, as in NumPy before 2.4",
+    "getfield setfield": "the offset is a multiple of the field's size",
+    "base": "an array of the whole memory, not the object that a view was made from",
+    "empty zeros ones full array asarray": "order= is accepted; memory is laid out in C's order",
+    "reciprocal": "of the integer 0 it is 0",
+    "nditer": "what it writes into an array of a GPU arrives there at close() or at the end of the loop",
+    "poly1d Polynomial": "coefficients live on the host, so coef is a NumPy array in series (an array in poly1d)",
+    "vectorize": "a compiled function gives the dtype that its types have, not that of the first value",
+}
+
 # Modules whose functions are kernels of the core's; names of others are composed, beside those named here.
 NATIVE_HOMES = {"_core", "_sorting", "_counting", "_searching", "_indexing", "_writing", "_sets", "random", "fft"}
 NATIVE = {
     "": "where clip matmul dot float_power divmod",
-    "linalg": "cholesky det eigh eigvalsh inv matmul norm qr slogdet solve svd svdvals",
+    "linalg": "cholesky det eig eigh eigvals eigvalsh inv matmul norm qr slogdet solve svd svdvals",
 }
 HOST_OF = {  # of submodules, as HOST
     "linalg": {},
 }
 NUMPY_OF = {
     "linalg": "LinAlgError",
-    "random": "BitGenerator MT19937 PCG64 PCG64DXSM Philox SFC64 SeedSequence",
+    "random": "MT19937 PCG64 PCG64DXSM SFC64 SeedSequence",
     "polynomial": "polyutils set_default_printstyle",
 }
 LEFT_OUT_OF = {
@@ -66,11 +84,9 @@ LEFT_OUT_OF = {
     "random": {
         "a tool for testing NumPy itself": "test",
         "compiled modules of NumPy's, not functions": "mtrand bit_generator",
-        "numbers are drawn by counter (Philox), without a generator's object": "get_bit_generator set_bit_generator",
     },
-    "random.Generator": {"numbers are drawn by counter (Philox), without a generator's object": "bit_generator"},
     "polynomial": {"a tool for testing NumPy itself": "test"},
-    "ndarray": {"arrays here have no subclasses": "__array_finalize__ __array_wrap__"},
+    "ndarray": {"arrays here have no subclasses": "__array_finalize__"},
 }
 
 

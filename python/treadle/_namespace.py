@@ -34,8 +34,8 @@ class Info:
         return {kind: numpy.dtype(name) for kind, name in names.items()}
 
     def devices(self):
-        """All devices, GPUs first."""
-        return list(_core.devices())
+        """All devices, GPUs first, and the default one."""
+        return [*dict.fromkeys([*_core.devices(), _core.device()])]
 
     def dtypes(self, *, device=None, kind=None):
         """The dtypes of the standard by name: of a kind, of several, or all."""

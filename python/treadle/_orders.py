@@ -1,5 +1,5 @@
-"""Orders and choices of a Generator. An order comes from 64-bit numbers, one an element, and a stable sort; so it is the
-same on every device.
+"""Orders and choices of a Generator. An order comes from 64-bit numbers, one an element, and a stable sort; so it is
+the same on every device.
 """
 
 import math

@@ -1,5 +1,7 @@
 """Where the package's functions of several arrays compute: on one device, that of their first array."""
 
+import numpy
+
 from . import _core
 from ._core import asarray, empty, ndarray
 
@@ -9,3 +11,15 @@ def on(device, x, dtype=None):
     if isinstance(x, ndarray) and x.device != device:
         _core._beside("operands", empty(0, device=device), x)
     return asarray(x, dtype, device=device)
+
+
+RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def castable(source, target, rule):
+    """Does the rule allow the cast? numpy.can_cast, and what holds of bfloat16. ValueError: there is no such rule."""
+    if rule not in RULES:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, RULES))} (got {rule!r})")
+    if "V" in source.kind + target.kind:
+        return rule == "unsafe" or source == target or (rule == "same_kind" and source.kind in "biufV")
+    return numpy.can_cast(source, target, rule)

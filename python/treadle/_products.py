@@ -5,7 +5,8 @@ from math import prod
 import numpy
 
 from . import _core
-from ._core import asarray, empty, zeros
+from ._core import asarray, empty, ndarray, zeros
+from ._spelled import generalised
 
 _UFUNC = _core.ufuncs()
 
@@ -30,31 +31,45 @@ def _matmul_shape(sa, sb):
     return (*batch, *sa[-2:-1], *(sb[-1:] if len(sb) > 1 else ()))
 
 
-def matmul(a, b, /, out=None, *, dtype=None):
-    """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
-    if out is None and dtype is None and (r := _core._fused_product(a, b)) is not None:
-        return r
-    a, b = _pair(a, b)
-    if dtype is not None:
-        a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+def _matmul(a, b):
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
     halves = [x.dtype.kind == "V" for x in (a, b)]  # bfloat16, of which NumPy has no products
     if where.kind == "cpu" and all(halves) and not _core._capturing():
-        r = matmul(a.astype("float32"), b.astype("float32")).astype("bfloat16")
-    elif where.kind != "cpu" or any(halves) or _core._capturing():
-        r = _core._matmul(a, b)
-    else:
-        na, nb = _core._host_view(a), _core._host_view(b)
-        dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
-        r = empty(shape, dt, device=where)
-        numpy.matmul(na, nb, out=_core._host_view(r))
-    if out is None:
-        return r
-    if out.shape != r.shape:
-        raise ValueError(f"matmul: out has shape {out.shape}, the product {r.shape}")
-    out[...] = r
-    return out
+        return _matmul(a.astype("float32"), b.astype("float32")).astype("bfloat16")
+    if where.kind != "cpu" or any(halves) or _core._capturing():
+        return _core._matmul(a, b)
+    na, nb = _core._host_view(a), _core._host_view(b)
+    dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
+    r = empty(shape, dt, device=where)
+    numpy.matmul(na, nb, out=_core._host_view(r))
+    return r
+
+
+def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
+           keepdims=False):  # fmt: skip
+    """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
+    if out is None and dtype is None and axes is None and axis is None and not keepdims:
+        return r if (r := _core._fused_product(a, b)) is not None else _matmul(*_pair(a, b))
+    f = _MATMULS[tuple((x.ndim if isinstance(x, ndarray) else numpy.ndim(x)) == 1 for x in (a, b))]
+    return f(a, b, out, casting=casting, dtype=dtype, axes=axes, axis=axis, keepdims=keepdims)
+
+
+def _product(signature):
+    def product(a, b):
+        return _matmul(a, b)
+
+    product.__name__ = "matmul"
+    return generalised(signature)(product)
+
+
+# matmul by which of its operands are vectors
+_MATMULS = {
+    (False, False): _product("(n,k),(k,m)->(n,m)"),
+    (False, True): _product("(n,k),(k)->(n)"),
+    (True, False): _product("(k),(k,m)->(m)"),
+    (True, True): _product("(k),(k)->()"),
+}
 
 
 def dot(a, b, out=None):
@@ -81,6 +96,8 @@ def tensordot(a, b, axes=2):
     if isinstance(axes, int):
         axes = (tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes)))
     left, right = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes)
+    if any(not -x.ndim <= k < x.ndim for x, axes in ((a, left), (b, right)) for k in axes):
+        raise IndexError(f"tensordot: axes {left} and {right} of arrays of {a.ndim} and {b.ndim} dimensions")
     left, right = [k % a.ndim for k in left], [k % b.ndim for k in right]
     if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
         raise ValueError(f"tensordot: shapes {a.shape} and {b.shape} differ along axes {left} and {right}")
@@ -105,27 +122,26 @@ def vdot(a, b, /):
     return matmul(_conjugate(a.ravel()), b.ravel())
 
 
-def vecdot(x1, x2, /, *, axis=-1, dtype=None):
+@generalised("(n),(n)->()")
+def vecdot(a, b):
     """The scalar products of the vectors along an axis of both, the first one conjugated, broadcast over the others."""
-    a, b = _pair(x1, x2)
-    a, b = (x.swapaxes(axis, -1) for x in (a, b))
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"vecdot: the axes have {a.shape[-1]} and {b.shape[-1]} elements")
     product = _conjugate(a) * b
     if product.dtype.kind == "b":
         return product.any(-1)
-    return product.sum(-1, dtype=dtype or product.dtype)
+    return product.sum(-1, dtype=product.dtype)
 
 
-def matvec(x1, x2, /):
-    """Matrices in the last two axes of x1 times vectors in the last axis of x2."""
-    a, b = _pair(x1, x2)
+@generalised("(m,n),(n)->(m)")
+def matvec(a, b):
+    """Matrices in the last two axes of a times vectors in the last axis of b."""
     return matmul(a, b[..., None])[..., 0]
 
 
-def vecmat(x1, x2, /):
-    """Vectors in the last axis of x1, conjugated, times matrices in the last two axes of x2."""
-    a, b = _pair(x1, x2)
+@generalised("(n),(n,m)->(m)")
+def vecmat(a, b):
+    """Vectors in the last axis of a, conjugated, times matrices in the last two axes of b."""
     return matmul(_conjugate(a)[..., None, :], b)[..., 0, :]
 
 

@@ -8,11 +8,11 @@ from math import prod
 
 import numpy
 
-from . import _core
+from . import _core, _selection
 from ._core import asarray, asnumpy, ndarray
 from ._indexing import Pick
 from ._place import on
-from ._shape import _axes, moveaxis
+from ._shape import _axes
 from ._sorting import _along_last, _library, _narrow, _on_device, _own, _wide
 
 _UFUNC = _core.ufuncs()
@@ -128,6 +128,11 @@ def _middle(name, a, axis, out, keepdims):
     if a.device.kind == "cpu" or a.size == 0:
         return _by_numpy(name, a, (axis,), kw, out)
     rows = Rows(a, axis, keepdims, "median")
+    if not rows.kept and _selection.serves(flat := rows.of(a)):
+        found = _selection.around(flat, (rows.n - 1) // 2, rows.n // 2)
+        if found is not None:
+            first = (rows.n - 1) // 2 - found[1]
+            return _into(out, rows.back(found[0][first : first + 2 - rows.n % 2].mean(-1)))
     done = _on_device(rows.of(a), len(rows.kept), True, False)
     if done is None:
         return _by_numpy(name, a, (axis,), kw, out)
@@ -171,7 +176,9 @@ def _quantile_numbers(q, name, device):
     if isinstance(given, ndarray):
         q = on(device, q)
     if q.size and not bool(((q >= 0) & (q <= 1)).all()):
-        raise ValueError("Percentiles must be in the range [0, 100]" if percent else "Quantiles must be in the range [0, 1]")
+        raise ValueError(
+            "Percentiles must be in the range [0, 100]" if percent else "Quantiles must be in the range [0, 1]"
+        )
     return on(device, q), plain
 
 
@@ -191,25 +198,37 @@ def _check_weights(w, a, axis):
     return _core._broadcast_to(w, a.shape)
 
 
-def _interpolated(x, q, n, method, plain):
-    """Along the last axis of the sorted x, of which n elements count; q: (quantiles, 1 for each kept axis)."""
+def _interpolated(x, q, n, method, plain, skipped=0):
+    """Along the last axis of the sorted x, of which n elements count; q: (quantiles, 1 for each kept axis). skipped:
+    elements that come before those of x."""
     place, fraction = _METHODS[method]
     v = place(n.astype(q.dtype) if isinstance(n, ndarray) and q.dtype.kind == "f" else n, q)
     top = _maximum(n - 1, 0) if isinstance(n, ndarray) else n - 1
     shape = (*q.shape[: q.ndim - x.ndim + 1], *x.shape[:-1])
     if fraction is None or v.dtype.kind in "iu":
         at = _minimum(v.astype("int64"), top)
-        return _element(x, _core._broadcast_to(at, shape))
+        return _element(x, _core._broadcast_to(at - skipped, shape))
     below = _floor(v)
     beyond, before = v >= top, v < 0
     low = _select(beyond, top, _select(before, 0, below.astype("int64")))
     high = _select(beyond | before, low, low + 1)
     g = fraction(v - _select(beyond, -1.0, _select(before, 0.0, below)), v).astype(v.dtype)
-    one, two = (_element(x, _core._broadcast_to(at, shape)) for at in (low, high))
+    one, two = (_element(x, _core._broadcast_to(at - skipped, shape)) for at in (low, high))
     step = two - one
     dt = numpy.result_type(step.dtype, 1.0) if plain else numpy.result_type(step.dtype, g.dtype)
     near, far = g.astype(dt, copy=False), (1 - g).astype(dt, copy=False)
     return _select(g >= 0.5, two - step * far, one + step * near).astype(dt, copy=False)
+
+
+def _selected(x, q, method, plain):
+    """One quantile of a long vector, of which only what lies around it is sorted; None: all of it is."""
+    host = asnumpy(q).reshape(())
+    first = int(numpy.clip(numpy.floor((x.size - 1.0) * host) - 2, 0, x.size - 1))
+    found = _selection.around(x, first, min(first + 4, x.size - 1))
+    if found is None:
+        return None
+    values, before = found
+    return _interpolated(values, q, x.size, method, plain, before)
 
 
 def _weighed(x, w, q, n):
@@ -240,6 +259,10 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
     if a.device.kind == "cpu" or a.size == 0:
         return _plainly(name, a, q, plain, axis, kw, weights, out)
     skips = name.startswith("nan") and a.dtype.kind in "fV"
+    if not rows.kept and weights is None and q.size == 1 and _selection.serves(flat := rows.of(a)):
+        r = _selected(flat, q, method, plain)
+        if r is not None:
+            return _into(out, rows.back(r, q.shape))
     done = _on_device(rows.of(a), len(rows.kept), True, weights is not None)
     if done is None:
         return _plainly(name, a, q, plain, axis, kw, weights, out)

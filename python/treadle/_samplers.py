@@ -6,9 +6,9 @@ element's bits and parameters alone, not on the launch. The methods are those of
 
 - gamma: Marsaglia and Tsang, A simple method for generating gamma variables, 2000; in logarithms where small
   shapes would underflow
-- poisson and binomial: products and inversion for small means, else Hörmann's transformed rejection with squeeze (PTRS, BTRS),
-  1993
-- hypergeometric: draws one by one for small samples, else ratio of uniforms (Stadlober's HRUE, 1990)
+- poisson and binomial: inversion for small means, else Hörmann's transformed rejection with squeeze (PTRS, BTRS), 1993,
+  with probabilities in Loader's saddle point form, which does not cancel for large parameters
+- hypergeometric: draws one by one for small samples, else ratio of uniforms (Stadlober's HRUA, 1990)
 - vonmises: Best and Fisher, 1979; zipf: Devroye, Non-uniform random variate generation, X.6; logseries: Kemp, 1981;
   wald: Michael, Schucany and Haas, 1976
 """

@@ -1,4 +1,4 @@
-"""Distinct elements and operations on sets, made of sorting, comparing neighbours and searching, on the arrays' device."""
+"""Distinct elements and operations on sets: sorting, comparing neighbours and searching, on the arrays' device."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,20 @@ from . import _core
 from ._core import asarray, empty, ndarray, zeros
 from ._searching import searchsorted
 from ._shape import _axis, concatenate, moveaxis
-from ._sorting import _along_last, _by_keys, _complex_keys, _host_sorted, _is_half, _library, _narrow, _on_device, _own
-from ._sorting import _wide, argsort, sort
+from ._sorting import (
+    _along_last,
+    _by_keys,
+    _complex_keys,
+    _host_sorted,
+    _is_half,
+    _library,
+    _narrow,
+    _on_device,
+    _own,
+    _wide,
+    argsort,
+    sort,
+)
 
 _UFUNC = _core.ufuncs()
 
@@ -49,9 +61,12 @@ def unique(
 
 def _flat(a, asked, equal_nan):
     """Sorted, then the first elements of the runs of equal ones; None: NumPy's turn."""
-    done = _on_device(a.ravel(), 0, True, asked[0] or asked[1])
-    if done is None and a.device.kind == "cpu" and not any(asked) and (a.dtype.kind in "biuf" or _is_half(a)):
-        done = _host_sorted(a.ravel(), 0, None), None  # several times quicker than NumPy's unique
+    shape, a, ordered = a.shape, a.ravel(), asked[0] or asked[1]
+    done = _on_device(a, 0, True, ordered)
+    if done is None and a.device.kind == "cpu" and (a.dtype.kind in "biuf" or _is_half(a)):
+        # NumPy's sort and kernels of ours are several times quicker than its unique.
+        at = argsort(a, stable=asked[0]) if ordered else None
+        done = (_host_sorted(a, 0, None) if at is None else _core._take(a, at, 0)), at
     if done is None:
         return None
     values, at = done
@@ -60,7 +75,7 @@ def _flat(a, asked, equal_nan):
         lost = _UFUNC["isnan"](values)
         new = new & ~(lost[1:] & lost[:-1])
     first = _first(new, values)
-    return (_core._select(values, first), *_more(a.shape, at, first, asked))
+    return (_core._select(values, first), *_more(shape, at, first, asked))
 
 
 def _first(new, a):
@@ -209,8 +224,15 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     tests = tests.ravel()
-    if kind == "table":
-        found = _in_table(a, tests)
+    if kind == "table" and (a.dtype.kind not in "biu" or tests.dtype.kind not in "biu"):
+        raise ValueError(
+            "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
+        )
+    found = None
+    if kind == "table" or kind is None and tests.size > FEW and a.dtype.kind in "biu" and tests.dtype.kind in "biu":
+        found = _in_table(a, tests, kind == "table")
+    if found is not None:
+        pass
     elif tests.size <= FEW:
         found = (a.reshape((*a.shape, 1)) == tests).any(-1)
     else:
@@ -221,18 +243,28 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     return ~found if invert else found
 
 
-def _in_table(a, tests):
-    if a.dtype.kind not in "biu" or tests.dtype.kind not in "biu":
-        raise ValueError("The 'table' method is only supported for boolean or integer arrays. "
-                         "Please select 'sort' or None for kind.")  # fmt: skip
+TABLE = 6  # marks for each element, up to which a table is taken unasked
+
+
+def _in_table(a, tests, asked):
+    """By marks for all numbers between the least and the greatest of tests; None: they are too many."""
     if tests.size == 0:
         return asarray(False, device=a.device) & (a == a)
     a, tests = (x.astype("uint8") if x.dtype.kind == "b" else x for x in (a, tests))
     low, high = int(tests.min()), int(tests.max())
-    if high - low > numpy.iinfo(tests.dtype).max:
-        raise RuntimeError("You have specified kind='table', but the range of values in `ar2` or `ar1` exceed the "
-                           "maximum integer of the datatype. Please set `kind` to None or 'sort'.")  # fmt: skip
+    if high - low > (numpy.iinfo(tests.dtype).max if asked else min(TABLE * (a.size + tests.size), 2**62)):
+        if asked:
+            raise RuntimeError(
+                "You have specified kind='table', but the range of values in `ar2` or `ar1` exceed the maximum integer "
+                "of the datatype. Please set `kind` to None or 'sort'."
+            )
+        return None
     table = zeros(high - low + 1, dtype="bool", device=a.device)
-    table[(tests - low).astype("int64")] = True
+    table[_above(tests, low)] = True
     inside = (a >= low) & (a <= high)
-    return inside & _core._take(table, _UFUNC["select"](inside, (a - low).astype("int64"), 0), 0)
+    return inside & _core._take(table, _UFUNC["select"](inside, _above(a, low), 0), 0)
+
+
+def _above(a, low):
+    """a - low as int64, right for what is not below it, and not far above."""
+    return a.astype("int64") - (low if low < 2**63 else low - 2**64)

@@ -6,6 +6,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, empty, full, ndarray
+from ._place import castable
 
 
 def _axis(axis, ndim, what):
@@ -14,9 +15,12 @@ def _axis(axis, ndim, what):
     return axis % ndim
 
 
-def _axes(axis, ndim, what):
+def _axes(axis, ndim, what, repeated=False):
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return [_axis(k, ndim, what) for k in axes]
+    axes = [_axis(k, ndim, what) for k in axes]
+    if not repeated and len(set(axes)) < len(axes):
+        raise ValueError(f"{what}: repeated axis")
+    return axes
 
 
 def _cut(ndim, axis, piece):
@@ -46,7 +50,10 @@ permute_dims = transpose
 
 def matrix_transpose(x, /):
     """x with its last two axes exchanged."""
-    return swapaxes(x, -1, -2)
+    x = asarray(x)
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return x.swapaxes(-1, -2)
 
 
 def swapaxes(a, axis1, axis2):
@@ -125,6 +132,8 @@ def fliplr(m):
 def rot90(m, k=1, axes=(0, 1)):
     """m turned by k right angles in the plane of two axes, a view."""
     m = asarray(m)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
     one, two = _axes(axes, m.ndim, "rot90")
     k %= 4
     if k == 0:
@@ -139,7 +148,7 @@ def roll(a, shift, axis=None):
     a = asarray(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    axes = _axes(axis, a.ndim, "roll")
+    axes = _axes(axis, a.ndim, "roll", True)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
     for by, k in zip(shifts, axes * (1 if len(axes) > 1 else len(shifts)), strict=True):
         n = a.shape[k]
@@ -175,6 +184,8 @@ def resize(a, new_shape):
     """a's elements in C order, repeated or cut to fill a new shape."""
     a = asarray(a).ravel()
     shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
     n = prod(shape)
     if n == 0 or a.size == 0:
         return full(shape, 0, a.dtype, device=a.device)
@@ -230,7 +241,12 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     shape = [*first.shape[:axis], sum(a.shape[axis] for a in arrays), *first.shape[axis + 1 :]]
     if out is None:
         out = empty(shape, dtype or numpy.result_type(*(a.dtype for a in arrays)), device=first.device)
-    elif list(out.shape) != shape:
+    elif dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+    for a in arrays:
+        if not castable(a.dtype, out.dtype, casting):
+            raise TypeError(f"Cannot cast array data from {a.dtype} to {out.dtype} according to the rule '{casting}'")
+    if list(out.shape) != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}, the result {tuple(shape)}")
     at = 0
     for a in arrays:
@@ -364,16 +380,24 @@ def split(ary, indices_or_sections, axis=0):
     return array_split(a, indices_or_sections, axis)
 
 
+def _at_least(a, n, name):
+    a = asarray(a)
+    if a.ndim < n:
+        raise ValueError(f"{name} only works on arrays of {n} or more dimensions")
+    return a
+
+
 def hsplit(ary, indices_or_sections):
     """Views of ary cut along its columns."""
-    return split(ary, indices_or_sections, 1 if asarray(ary).ndim > 1 else 0)
+    ary = _at_least(ary, 1, "hsplit")
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
 def vsplit(ary, indices_or_sections):
     """Views of ary cut along its rows."""
-    return split(ary, indices_or_sections, 0)
+    return split(_at_least(ary, 2, "vsplit"), indices_or_sections, 0)
 
 
 def dsplit(ary, indices_or_sections):
     """Views of ary cut along its third axis."""
-    return split(ary, indices_or_sections, 2)
+    return split(_at_least(ary, 3, "dsplit"), indices_or_sections, 2)

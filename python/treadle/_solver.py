@@ -13,7 +13,8 @@ from numpy.linalg import LinAlgError
 
 from . import _core, _products
 from ._core import arange, empty
-from ._create import eye
+from ._create import eye, tril, triu
+from ._math import where
 from ._shape import broadcast_to, matrix_transpose
 
 _UFUNC = _core.ufuncs()
@@ -45,10 +46,12 @@ def columns(a):
 
 
 def _run(row, flags, sizes, batch, *arrays):
-    if not _core._solver(row, flags, *sizes, batch, arrays):
+    disturbed = _core._solver(row, flags, *sizes, batch, arrays)
+    if disturbed is None:
         raise NotImplementedError(f"{arrays[0].device.name} has no {row}")
     if arrays[0].size == 0 and arrays[-1].dtype == "int32":
         arrays[-1][...] = 0  # nothing was run that could have failed
+    return disturbed
 
 
 def _info(batch, device):
@@ -113,7 +116,7 @@ def solve(a, b):
     n = a.shape[-1]
     if a.ndim == 2:  # one factorisation, all right sides beside each other
         factors, sides = lu(columns(a)), columns(b)
-        lu_solve(factors, sides.reshape((-1, n)))
+        lu_solve(factors, sides.reshape((sides.size // max(n, 1), n)))
         return matrix_transpose(sides), factors[2]
     batch = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     factors = lu_for(columns(broadcast_to(a, (*batch, n, n))))
@@ -174,7 +177,10 @@ def reflectors(a):
     c = columns(a)
     *batch, n, m = c.shape
     tau = empty((*batch, min(m, n)), a.dtype, device=a.device)
-    _run("geqrf", "", (m, n, 0), prod(batch), c, tau, _info(batch, a.device))
+    if _many(max(m, n), batch):
+        _run("geqrf_batched", "", (m, n, 0), prod(batch), c, tau)
+    else:
+        _run("geqrf", "", (m, n, 0), prod(batch), c, tau, _info(batch, a.device))
     return c, tau
 
 
@@ -182,6 +188,8 @@ def orthogonal(c, tau, count):
     """The first count columns of Q; c, reflectors' column array, may be used up."""
     *batch, n, m = c.shape
     k = tau.shape[-1]
+    if _many(max(m, n), batch):
+        return _orthogonal_many(matrix_transpose(c)[..., :, :k], tau, count)
     if count < n:
         q = c[..., :count, :].copy()
     elif count == n:
@@ -191,6 +199,22 @@ def orthogonal(c, tau, count):
         q[..., :n, :] = c
     _run("orgqr", "", (m, count, k), prod(batch), q, tau, _info(batch, c.device))
     return matrix_transpose(q)
+
+
+def _orthogonal_many(v, tau, count):
+    """The product of many small matrices' reflectors, I - V T V^H: the library would make one Q after the other.
+
+    The inverse of T is the upper triangle of V^H V with 1 / tau on its diagonal; where tau is 0 the reflector is none.
+    """
+    *_, m, k = v.shape
+    some = tau != 0
+    unit = eye(m, k, dtype=v.dtype, device=v.device)
+    v = (tril(v, -1) + unit) * some[..., None, :]
+    vh = matrix_transpose(_conj(v))
+    weight = where(some, 1 / where(some, tau, 1), 1)
+    t = triu(_products.matmul(vh, v), 1) + eye(k, dtype=v.dtype, device=v.device) * weight[..., None, :]
+    first = eye(m, count, dtype=v.dtype, device=v.device)
+    return first - _products.matmul(v, triangular(t, vh[..., :, :count], lower=False))
 
 
 # ---- singular values ----
@@ -206,7 +230,8 @@ def svd(a, vectors=True, full=True, row=None):
     """(U, S, V's adjoint, info), or without vectors (None, S, None, info).
 
     The library wants at least as many rows as columns; of a wide matrix it gets the transpose, which is how the
-    matrix lies in memory.
+    matrix lies in memory. Where the polar decomposition had to add something to a nearly singular matrix, the QR
+    method takes its place.
     """
     *batch, m, n = a.shape
     wide = m < n
@@ -221,7 +246,9 @@ def svd(a, vectors=True, full=True, row=None):
     room = vectors or row == "gesvdj_batched"
     u = empty((*batch, count if room else 0, m), a.dtype, device=a.device)
     v = empty((*batch, n if room else 0, n), a.dtype, device=a.device)
-    _run(row, job, (m, n, 0), prod(batch), c, s, u, v, info)
+    disturbed = _run(row, job, (m, n, 0), prod(batch), c, s, u, v, info)
+    if disturbed and disturbed > numpy.finfo(s.dtype).eps * float(s.max()):
+        return svd(a, vectors, full, "gesvd")
     if not vectors:
         return None, s, None, info
     if not full and count > n:
@@ -262,7 +289,6 @@ def eig(a, vectors=True):
 def _pairs(w, v):
     """The vectors of a real matrix: of a pair of values, the first with a positive imaginary part, the library stores
     the real parts and then the imaginary parts."""
-    from ._math import where
     from ._shape import roll
 
     first, second = (w.imag > 0)[..., None], (w.imag < 0)[..., None]

@@ -105,8 +105,8 @@ def _rows(a, values, index):
 
 
 def _library(name, a, *args, by=None, **kw):
-    """NumPy's function of that name, or by, made of it; on a device a fallback, with the reason why its library does not sort, unless a has
-    no elements."""
+    """NumPy's function of that name (by: another one); on a device a fallback, with the reason why nothing sorts there,
+    unless there are no elements."""
     if a.size == 0 and a.device.kind != "cpu":
         r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
         return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)
@@ -201,15 +201,20 @@ def _merged(a, index):
 
 
 def _host_sorted(a, axis, kind):
-    """A sorted copy by NumPy, on a CPU in the memory of the result."""
+    """A sorted copy by NumPy."""
+    return _host_ordered("sort", a, axis, kind)
+
+
+def _host_ordered(name, a, *args):
+    """A copy that NumPy's method of that name has put in order, on a CPU in the memory of the result."""
     if _is_half(a):
-        return _narrow(_host_sorted(_wide(a), axis, kind), a)
+        return _narrow(_host_ordered(name, _wide(a), *args), a)
     if a.device.kind != "cpu":
-        return _library("sort", a, axis, kind)
+        return _library(name, a, *(args if name == "sort" else args[::-1]))
     r = empty(a.shape, dtype=a.dtype, device=a.device)
     host = _core._host_view(r)
     numpy.copyto(host, _core._host_view(a))
-    host.sort(axis, kind)
+    getattr(host, name)(*(args if name == "sort" else args[::-1]))
     return r
 
 
@@ -244,14 +249,15 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     return _library("argsort", _wide(a), axis, kind, by=_order) if done is None else done[1]
 
 
-REPAIR_MIN = 2048  # from this many elements a row on, _order is quicker than NumPy's merge sort
+# From so many elements, and so many a row, _order is quicker than NumPy's merge sort.
+REPAIR_MIN, REPAIR_ROW = 2048, 64
 
 
 def _order(a, axis, kind):
     """argsort of a NumPy array. A stable order is the quick sort's, whose places in each run of equal elements are then
     put in order: that costs a quarter more where the merge sort costs four times more."""
     n = a.shape[axis]
-    if kind != "stable" or n < REPAIR_MIN or a.dtype.itemsize < 4 or a.dtype.kind not in "iuf":
+    if kind != "stable" or a.size < REPAIR_MIN or n < REPAIR_ROW or a.dtype.itemsize < 4 or a.dtype.kind not in "iuf":
         return numpy.argsort(a, axis, kind)
     a = numpy.ascontiguousarray(a if axis == a.ndim - 1 else a.swapaxes(axis, -1))
     at = numpy.argsort(a, -1)
@@ -294,7 +300,7 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
 def sort_complex(a):
     """A flat sort of a's values, real parts first, as complex numbers."""
     a = _own(a)
-    small = _is_half(a) or (a.dtype.kind in "iu" and a.dtype.itemsize <= 2)
+    small = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
     return sort(a if a.dtype.kind == "c" else a.astype("complex64" if small else "complex128"))
 
 
@@ -306,7 +312,7 @@ def _places(name, kth, n):
     places = numpy.atleast_1d(numpy.asarray(asnumpy(kth)))
     if places.dtype.kind not in "iu":
         raise TypeError(f"{name}: kth must be an integer, not {places.dtype}")
-    if ((places < -n) | (places >= n)).any():
+    if n and ((places < -n) | (places >= n)).any():
         raise ValueError(f"{name}: kth {asnumpy(kth)} is out of bounds for an axis of {n} elements")
     return places
 
@@ -328,7 +334,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     A GPU sorts. ValueError: kth lies outside of the axis.
     """
     a, axis, places, done = _partitioned("partition", a, kth, axis, kind, order)
-    return _narrow(_library("partition", _wide(a), places, axis), a) if done is None else done[0]
+    return _host_ordered("partition", a, axis, places) if done is None else done[0]
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
@@ -362,11 +368,29 @@ def _topk(a, k, largest, ordered):
     return numpy.take_along_axis(at, by[..., ::-1] if largest else by, -1)
 
 
+FEW = 64  # the part of a long vector up to which its top elements are selected, not sorted
+
+
+def _few(x, k, largest):
+    """The top elements of a long vector of floats on a GPU, and their places; None: it is sorted."""
+    from . import _selection
+
+    if not _selection.serves(x):
+        return None
+    at = _selection.largest(x if largest else -x, k)
+    if at is None:
+        return None
+    values = _along_last(x, at)
+    by = _rows(values, False, True)[1]
+    by = by[::-1] if largest else by
+    return _along_last(values, by), _along_last(at, by)
+
+
 def topk(a, k, axis=-1, largest=True, sorted=True):
     """The k largest elements (largest=False: the smallest) along axis and their int64 places: (values, indices).
 
     The best comes first; sorted=False leaves the order open. NaN counts as larger than every number, as in sort.
-    Which of equal elements are taken is open. A GPU sorts. ValueError: k is negative or larger than the axis.
+    Which of equal elements are taken is open. ValueError: k is negative or larger than the axis.
     """
     a = _own(a)
     flat = a.ndim == 0
@@ -375,6 +399,8 @@ def topk(a, k, axis=-1, largest=True, sorted=True):
     if not 0 <= k <= n:
         raise ValueError(f"topk: k is {k}, the axis has {n} elements")
     rows = _to_last(a, axis)
+    if rows.ndim == 1 and 0 < k <= n // FEW and (few := _few(rows, k, largest)) is not None:
+        return TopK(*few)
     done = _on_device(rows, a.ndim - 1, False, True)
     if done is None:
         at = _host.library("treadle.topk", _topk, (_wide(rows), k, largest, sorted), {})

@@ -4,7 +4,8 @@ import functools
 
 import numpy
 
-from . import types
+from . import _mapped, types
+from ._core import ndarray
 from ._function import Function, is_signature
 from ._generate import Home, define, device_of, index, is_array, nest, scalar
 from ._jit import jit
@@ -88,7 +89,8 @@ class UFunc:
         compiled = self._one.compile(tuple(types.from_dtype(d) for d in row))
         return _dtype(compiled.return_type)
 
-    def _resolve(self, values):
+    def resolve(self, values):
+        """The dtypes that operands are cast to, and the result's."""
         row = _natural(values)
         for known, out in self._rows:
             if known == row:
@@ -116,7 +118,12 @@ class UFunc:
         out = out[0] if isinstance(out, tuple) else out
         values = [a if isinstance(a, (bool, int, float, complex)) or hasattr(a, "dtype") else numpy.asarray(a)
                   for a in args]  # fmt: skip
-        row, returned = self._resolve(values)
+        try:
+            row, returned = self.resolve(values)
+        except _mapped.REFUSALS:
+            if self._fixed or out is not None or not any(isinstance(a, ndarray) for a in args):
+                raise
+            return _mapped.on_host(self.py_func, args)
         home = Home([*values, out], device_of(self._target))
         shape = numpy.broadcast_shapes(*(getattr(v, "shape", ()) for v in values))
         operands = [
@@ -156,9 +163,9 @@ class UFunc:
         a = a if hasattr(a, "shape") else numpy.asarray(a)
         home = Home([a], device_of(self._target))
         d = numpy.dtype(dtype or a.dtype)
-        row, returned = self._resolve([numpy.empty((), d)] * 2)
+        row, returned = self.resolve([numpy.empty((), d)] * 2)
         if row[0] != returned:
-            row, returned = self._resolve([numpy.empty((), returned)] * 2)
+            row, returned = self.resolve([numpy.empty((), returned)] * 2)
         if not -a.ndim <= axis < a.ndim:
             raise ValueError(f"axis {axis} is out of bounds for an array of {a.ndim} dims")
         last = numpy.moveaxis(a, axis, -1) if isinstance(a, numpy.ndarray) else _last(a, axis)
@@ -273,8 +280,11 @@ def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
 
     ftylist_or_function: the function, or a signature or a list of them (the first that the operands go into safely is
     taken; without any it is compiled for what it meets). target: 'cpu' and 'parallel' use all cores; 'cuda' takes NumPy
-    arrays to the current device and back. identity: of reduce. options: as of jit.
+    arrays to the current device and back. identity: of reduce. options: as of jit. With otypes, excluded, signature or
+    doc it is numpy.vectorize. What cannot be compiled is called on the host (a fallback) for treadle's arrays.
     TypeError: the function cannot be compiled, or no signature takes the operands."""
+    if any(k in options for k in _mapped.PARAMETERS):
+        return _mapped.mapped(ftylist_or_function, options)
     options.pop("cache", None)
 
     def decorate(fn):

@@ -47,9 +47,7 @@ def multinomial(g, n, pvals, size=None):
     if size is not None:
         size = _shape(size)
         if numpy.broadcast_shapes(size, shape) != size:
-            raise ValueError(
-                f"Output size {size} is not compatible with broadcast dimensions of inputs {shape}."
-            )
+            raise ValueError(f"Output size {size} is not compatible with broadcast dimensions of inputs {shape}.")
         shape = size
 
     def parameters(device):

@@ -4,9 +4,10 @@ import numpy
 
 from . import _core
 from ._choosing import unravel_index
-from ._core import arange, asarray, ndarray
-from ._indexing import Pick, _items, parse, write
+from ._core import arange, asarray, empty, ndarray
+from ._indexing import Pick, _items, flatnonzero, parse, write
 from ._place import on
+from ._shape import concatenate
 
 _UFUNC = _core.ufuncs()
 
@@ -38,6 +39,9 @@ def at(name, a, indices, values=None):
         key = indices if type(indices) is tuple else (indices,)
         part = a[key if Ellipsis in key else (*key, ...)]  # an array even where the key names one element
         part[...] = (_UFUNC[name](part) if unary else _UFUNC[name](part, values)).astype(a.dtype)
+        return
+    if a.dtype.kind == "c" and not unary:
+        _complex_at(name, a, indices, values)
         return
     p = parse(a, indices)
     if not unary and not numpy.isscalar(values):
@@ -75,6 +79,37 @@ def _by_runs(name, p, values):
     values = values.transpose(front).reshape((places.size, -1 if places.size else 0))
     inner = _core._broadcast_to(inner, tuple(extents)).ravel()
     _core._put_runs(p.view, name, places[order], order, inner, values)
+
+
+def _complex_at(name, a, indices, values):
+    """Complex numbers are added up part by part; other operations fold the values of each place by a loop."""
+    values = on(a.device, values)
+    dt = _UFUNC[name](empty(0, a.dtype, device=a.device), values.ravel()[:0]).dtype
+    if not numpy.can_cast(dt, a.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast ufunc '{name}' output from {dt} to {a.dtype} with casting rule 'same_kind'")
+    if name in ("add", "subtract"):
+        for part in ("real", "imag"):
+            one = _UFUNC[part](values) if values.dtype.kind == "c" else values if part == "real" else None
+            if one is not None:
+                at(name, getattr(a, part), indices, one)
+        return
+    places = arange(a.size, device=a.device).reshape(a.shape)[indices]
+    if not places.size:
+        return
+    from ._folds import fold_runs
+    from ._sorting import argsort
+
+    values = _core._broadcast_to(values.astype(dt, copy=False), places.shape).ravel()
+    order = argsort(places.ravel(), kind="stable")
+    ranked, flat = places.ravel()[order], a.ravel().astype(dt)
+    first = empty(ranked.shape, dtype="bool", device=a.device)
+    first[:1] = True
+    first[1:] = ranked[1:] != ranked[:-1]
+    start = flatnonzero(first)
+    stop = concatenate((start[1:], asarray([ranked.shape[0]], device=a.device)))
+    named = ranked[start]
+    flat[named] = fold_runs(name, values[order], start, stop, flat[named])
+    a[...] = flat.reshape(a.shape)
 
 
 def _scalar(value, beside):
@@ -125,7 +160,7 @@ def put(a, ind, v, mode="raise"):
         write(_flat_pick(a, ind), _repeated(v, ind.size, a.device).astype(a.dtype))
 
 
-def putmask(a, mask, values):
+def putmask(a, /, mask, values):
     """Where mask is true, a becomes the element of values, flat and repeated, at the same place."""
     _writable(a, "putmask")
     mask = on(a.device, mask).astype("bool")

@@ -5,6 +5,8 @@ any other product, so that it fuses with what is done next. On a GPU the axes ar
 that cuFFT takes, and copied where not.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from math import prod, sqrt
 
@@ -17,11 +19,12 @@ from ._shape import concatenate, moveaxis, roll
 
 _conj = _core.ufuncs()["conjugate"]
 
-__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
-           "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]  # fmt: skip
+__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft",
+           "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]  # fmt: skip
 
 _C2C, _R2C, _C2R = range(3)
 _RANK = 3  # axes that the library transforms at once
+_PARAMETERS = {}  # of each function behind its array
 
 # ---- who computes ----
 
@@ -40,6 +43,7 @@ def _missing(device):
 def _library(f):
     """Makes a function that the device's library serves NumPy's where it does not."""
     name = f.__name__
+    parameters = _PARAMETERS[name] = f.__code__.co_varnames[1 : f.__code__.co_argcount]
 
     @wraps(f)
     def fn(a, *args, **kwargs):
@@ -47,13 +51,66 @@ def _library(f):
         why = _missing(a.device)
         if why == "":
             return f(a, *args, **kwargs)
-        out = kwargs.pop("out", None)
-        r = _host.library(f"numpy.fft.{name}", getattr(numpy.fft, name), (a, *args), kwargs, why)
+        given = dict(zip(parameters, args, strict=False), **kwargs)
+        out = given.pop("out", None)
+        if why is None and a.dtype in _NUMPYS:
+            return _into(out, _numpys(name, a, given))
+        r = _host.library(f"numpy.fft.{name}", getattr(numpy.fft, name), (a,), given, why)
         if a.dtype.itemsize == 4 * (1 + (a.dtype.kind == "c")) and a.dtype.kind in "fc":
             r = r.astype("complex64" if r.dtype.kind == "c" else "float32", copy=False)  # NumPy 1 has double only
         return _into(out, r)
 
     return fn
+
+
+# dtypes that NumPy transforms in their own precision, into memory that it is given: since NumPy 2
+_NUMPYS = ("f4", "f8", "c8", "c16") if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0" else ()
+_THREADS_FROM = 1 << 18  # elements from which several threads are quicker: starting one takes about 50 us
+
+
+def _result_of(name, a, given):
+    """(axes that are transformed, shape, dtype) of NumPy's result."""
+    inverse_real = name in ("irfft", "hfft", "irfftn")
+    if "axis" in _PARAMETERS[name]:
+        axes = [_axis(a, given.get("axis", -1))]
+        n, there = given.get("n"), a.shape[axes[0]]
+        sizes = [_count((2 * (there - 1) if inverse_real else there) if n is None else n)]
+    else:
+        axes, sizes = _axes(a, given.get("s"), given.get("axes"), inverse_real)
+    shape, order = list(a.shape), list(zip(axes, sizes, strict=True))
+    if name in ("rfft", "ihfft", "rfftn"):
+        order[-1] = axes[-1], sizes[-1] // 2 + 1
+    for k, n in order if name == "irfftn" else reversed(order):  # as NumPy goes, of an axis that is named twice
+        shape[k] = n
+    single = a.dtype.itemsize == (8 if a.dtype.kind == "c" else 4)
+    real = "float32" if single else "float64"
+    return axes, shape, real if inverse_real else "complex64" if single else "complex128"
+
+
+def _numpys(name, a, given):
+    """NumPy's transform on the CPU, straight into the result's memory; of large arrays of several rows by threads."""
+    theirs = getattr(numpy.fft, name)
+    axes, shape, dtype = _result_of(name, a, given)
+    r = empty(shape, dtype, device=a.device)
+    source, target = _core._host_view(a), _core._host_view(r)
+    free = [k for k in range(a.ndim) if k not in axes and shape[k] > 1]
+    count = min(len(os.sched_getaffinity(0)), max((shape[k] for k in free), default=1))
+
+    def run(cut):
+        if name in ("fft", "ifft", "rfft", "irfft"):  # the others make arrays of their own in between
+            theirs(source[cut], **given, out=target[cut])
+        else:
+            target[cut] = theirs(source[cut], **given)
+
+    if count < 2 or r.size < _THREADS_FROM:
+        run(...)
+        return r
+    along = max(free, key=lambda k: shape[k])
+    edges = [shape[along] * i // count for i in range(count + 1)]
+    cuts = [(*[slice(None)] * along, slice(i, j)) for i, j in zip(edges, edges[1:], strict=False)]
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(run, cuts))
+    return r
 
 
 def _into(out, r):
@@ -126,18 +183,9 @@ def _fit(a, sizes):
 
 
 def _c2c(a, axes, inverse):
-    """Along axes in any order, some of them maybe twice; nothing is scaled."""
-    rest = list(axes)
-    while rest:
-        now = []
-        for k in reversed(rest):
-            if k not in now and len(now) < _RANK:
-                now.append(k)
-        for k in now:
-            rest.reverse()
-            rest.remove(k)
-            rest.reverse()
-        a = _execute(a, a.shape, a.dtype, _C2C, inverse, sorted(now))
+    """Along distinct axes in any order; nothing is scaled."""
+    for k in range(0, len(axes), _RANK):
+        a = _execute(a, a.shape, a.dtype, _C2C, inverse, sorted(axes[k : k + _RANK]))
     return a
 
 
@@ -268,10 +316,23 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
 # ---- several axes ----
 
 
+def _in_turn(f, a, axes, s, norm):
+    """Axis after axis from the last on: where one is named twice."""
+    for k, n in zip(reversed(axes), reversed(s), strict=True):
+        a = f(a, n, k, norm)
+    return a
+
+
+def _twice(axes):
+    return len({*axes}) < len(axes)
+
+
 @_library
 def fftn(a, s=None, axes=None, norm=None, out=None):
     """The transform along axes (None: all, or with s the last ones), of s[i] elements along each; -1: all there are."""
     axes, s = _axes(a, s, axes)
+    if _twice(axes):
+        return _into(out, _in_turn(fft, a, axes, s, norm))
     factor = _scale(prod(s), norm, False)
     return _into(out, _scaled(_c2c(_fit(_complex(a), dict(zip(axes, s, strict=True))), axes, False), factor))
 
@@ -280,6 +341,8 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
 def ifftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of fftn."""
     axes, s = _axes(a, s, axes)
+    if _twice(axes):
+        return _into(out, _in_turn(ifft, a, axes, s, norm))
     factor = _scale(prod(s), norm, True)
     return _into(out, _scaled(_c2c(_fit(_complex(a), dict(zip(axes, s, strict=True))), axes, True), factor))
 
@@ -289,25 +352,25 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     """The transform of real numbers along axes, of which the last is halved as in rfft."""
     a = _real(a)
     axes, s = _axes(a, s, axes)
-    if not axes:
-        raise ValueError("at least 1 axis must be transformed")
+    if _twice(axes):
+        return _into(out, _in_turn(fft, rfft(a, s[-1], axes[-1], norm), axes[:-1], s[:-1], norm))
     factor = _scale(prod(s), norm, False)
-    a = _fit(a, dict(zip(axes, s, strict=True)))
-    again = [k for i, k in enumerate(axes[:-1]) if k in axes[i + 1 :]]  # axes that are named twice
-    once = [k for i, k in enumerate(axes[:-1]) if k not in axes[i + 1 :]]
-    return _into(out, _scaled(_c2c(_r2c(a, [*once, axes[-1]]), again, False), factor))
+    return _into(out, _scaled(_r2c(_fit(a, dict(zip(axes, s, strict=True))), axes), factor))
 
 
 @_library
 def irfftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of rfftn."""
-    z = _complex(a)
     axes, s = _axes(a, s, axes, halved=True)
-    if not axes:
-        raise ValueError("at least 1 axis must be transformed")
+    if _twice(axes):
+        for n, k in zip(s[:-1], axes[:-1], strict=True):
+            a = ifft(a, n, k, norm)
+        return irfft(a, s[-1], axes[-1], norm, out)
+    z = _complex(a)
     factor = _scale(prod(s), norm, True)
     z = _fit(z, {**dict(zip(axes[:-1], s[:-1], strict=True)), axes[-1]: s[-1] // 2 + 1})
-    return _into(out, _narrow(z if axes[1:] else a, _scaled(_c2r(_c2c(z, axes[:-1], True), axes[-1], s[-1]), factor)))
+    r = _scaled(_c2r(_c2c(z, axes[:-1], True), axes[-1], s[-1]), factor)
+    return _into(out, _narrow(z if axes[1:] else a, r))
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):

@@ -16,7 +16,8 @@ from ._core import asarray, empty, ndarray
 from ._create import eye, tril, triu
 from ._math import where
 from ._nan import _into
-from ._products import cross, matmul, outer, tensordot, vecdot
+from ._products import cross, matmul, tensordot, vecdot
+from ._products import outer as _outer
 from ._shape import broadcast_to, expand_dims, matrix_transpose, moveaxis
 
 _UFUNC = _core.ufuncs()
@@ -25,8 +26,8 @@ _isnan, _isfinite = _UFUNC["isnan"], _UFUNC["isfinite"]
 
 __all__ = ["LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
            "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm",
-           "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace",
-           "vecdot", "vector_norm"]  # fmt: skip
+           "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve",
+           "trace", "vecdot", "vector_norm"]  # fmt: skip
 
 # ---- who computes ----
 
@@ -168,7 +169,7 @@ def lstsq(a, b, rcond=None):
     rest = empty(0, s.dtype, device=a.device)
     if rank == n and m > n:
         rest = (_abs(sides - matmul(a, x)) ** 2).sum(0)
-    return x[:, 0] if b.ndim == 1 else x, rest, rank, s
+    return x[:, 0] if b.ndim == 1 else x, rest, asarray(rank, "int32"), s
 
 
 def _adjoint(a):
@@ -478,11 +479,22 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 # ---- products ----
 
 
+def outer(x1, x2, /):
+    """Every element of the vector x1 times every element of the vector x2."""
+    x1, x2 = _core._beside("outer", x1, x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}.")
+    return _outer(x1, x2)
+
+
 def matrix_power(a, n):
     """A square matrix multiplied n times with itself; of a negative n, its inverse. LinAlgError if it has none."""
     a = asarray(a)
     _square(a)
-    n = n.__index__()
+    try:
+        n = n.__index__()
+    except AttributeError:
+        raise TypeError("exponent must be an integer") from None
     if n < 0:
         a, n = inv(a), -n
     if n == 0:

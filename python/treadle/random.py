@@ -1,7 +1,8 @@
-"""Random numbers by counter (Philox4x32-10): numpy.random's names; draws are made on the device, recorded, and fuse into
-what uses them. The same seed gives the same numbers on every device; they are not NumPy's.
+"""Random numbers by counter (Philox4x32-10): numpy.random's names; draws are made on the device, recorded, and fuse
+into what uses them. The same seed gives the same numbers on every device; they are not NumPy's.
 """
 
+from operator import index
 from os import urandom
 
 import numpy
@@ -29,7 +30,7 @@ def _number(seed):
         for part in seed:
             value = (value * 6364136223846793005 + _number(part) + 1) % 2**64
         return value
-    value = seed.__index__()
+    value = index(seed)
     if value < 0:
         raise ValueError("expected non-negative integer")
     return value % 2**64 ^ value >> 64
@@ -53,8 +54,8 @@ def _key(seed):
 class BitGenerator:
     """What a Generator draws with: a key and a counter.
 
-    seed: None (from the system), an int, a sequence of ints, a SeedSequence, or a generator of NumPy's, of which the seed
-    is taken. Generators of one BitGenerator draw from it in turn."""
+    seed: None (from the system), an int, a sequence of ints, a SeedSequence, or a generator of NumPy's, of which the
+    seed is taken. Generators of one BitGenerator draw from it in turn."""
 
     def __init__(self, seed=None):
         key, self._seed = _key(seed)
@@ -166,8 +167,8 @@ for _module, _names in (
 def default_rng(seed=None, *, device=None):
     """A Generator; the same seed gives the same numbers on every device.
 
-    seed: None (from the system), an int, a sequence of ints, a SeedSequence, a BitGenerator; a Generator comes back. Of
-    NumPy's generators the seed is taken: the numbers are treadle's."""
+    seed: None (from the system), an int, a sequence of ints, a SeedSequence, a BitGenerator; a Generator comes back.
+    Of NumPy's generators the seed is taken: the numbers are treadle's."""
     if isinstance(seed, Generator) and device is None:
         return seed
     return Generator(seed.bit_generator if isinstance(seed, Generator) else seed, device)

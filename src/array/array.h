@@ -74,6 +74,10 @@ td_status td_array_random(td_dev *d, td_rng *g, td_dist dist, td_dtype dt, const
                           td_array *out);
 
 /* ---- recording ---- */
+/* The dtype that all operands from x[from] on take. */
+td_status td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out);
+/* The dtype of the loop that runs over operands of *dt, and the row that it runs. */
+td_status td_op_loop(td_op *op, td_dtype *dt);
 /* NumPy's ufunc: promotion, weak scalars, broadcasting.  n operands of which one is an array. */
 td_status td_array_apply(td_op op, const td_operand *x, int n, td_array *out);
 td_status td_array_cast(const td_array *a, td_dtype dt, td_array *out); /* a new array always */

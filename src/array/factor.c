@@ -1,6 +1,6 @@
 /* factor.c - arrays for the device's solver library: memory of the right size, dtype and layout. */
-#include "array/array.h"
 #include "array/factor.h"
+#include "array/array.h"
 
 static td_status
 check(const td_array *a, const td_solver_array *want, const td_solver *j, int i)

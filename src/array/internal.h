@@ -56,11 +56,6 @@ td_status td_pick_sum(const td_array *a, const td_pick *p, const td_shape *sprea
  * new node that owns its value.  n's reference stays with the caller. */
 td_status td_node_copy(td_node *n, td_dtype dt, const td_view *layout, td_node **out);
 
-/* The dtype that all operands from x[from] on take. */
-td_status td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out);
-/* The dtype of the loop that runs over operands of *dt, and the row that it runs. */
-td_status td_op_loop(td_op *op, td_dtype *dt);
-
 /* n for an assignment to shape `to`: NumPy drops leading axes of extent 1 from what is assigned; an owned reference. */
 td_status td_node_fit(td_node *n, const td_shape *to, td_node **out);
 

@@ -27,6 +27,7 @@ typedef enum td_kind {
 
 typedef enum td_red {
 #define RED(name, ...) TD_RED_##name,
+#define INNER RED
 #include "array/reduce.def"
     TD_RED_COUNT
 } td_red;

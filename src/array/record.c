@@ -59,30 +59,59 @@ is_comparison(td_op op)
     return op >= OP_less && op <= OP_not_equal;
 }
 
+static bool
+is_logical(td_op op)
+{
+    return op >= OP_logical_and && op <= OP_logical_not;
+}
+
+/* Does the loop take a Python integer whatever the arrays' dtype: as a truth value, or as a float? */
+static bool
+any_int(td_op op)
+{
+    return is_logical(op) || (strchr(td_optab[op].kinds, 'f') && !strchr(td_optab[op].kinds, 'i'));
+}
+
+/* Integers in a loop of floats alone: each operand's own float, as NumPy's first loop that holds them all. */
+static td_dtype
+loop_of_floats(td_op op, const td_operand *x, int from, int n, td_dtype dt)
+{
+    td_dtype wide = TD_F16;
+
+    if (strchr(td_optab[op].kinds, 'i') || !strchr(td_optab[op].kinds, 'f') ||
+        !td_dtype_is_int(dt) || td_optab[op].flags & TD_OPF_WIDE)
+        return dt;
+    for (int i = from; i < n; i++)
+        if (x[i].array || !x[i].weak)
+            wide = td_promote(
+                wide, td_dtype_float_of(x[i].array ? td_array_dtype(x[i].array) : x[i].scalar.dt));
+    return wide;
+}
+
 td_status
 td_op_dtype(td_op op, const td_operand *x, int from, int n, td_dtype *out)
 {
-    int dt = -1;
+    int dt = -1, strong = 0;
 
     for (int i = from; i < n; i++) {
         td_dtype di = x[i].array ? td_array_dtype(x[i].array) : x[i].scalar.dt;
 
-        if (x[i].array || !x[i].weak)
-            dt = dt < 0 ? (int)di : (int)td_promote((td_dtype)dt, di);
+        if (!x[i].array && x[i].weak)
+            continue;
+        dt = dt < 0 ? (int)di : (int)td_promote((td_dtype)dt, di);
+        strong++;
     }
+    if (strong > 1)
+        dt = (int)loop_of_floats(op, x, from, n, (td_dtype)dt);
     for (int i = from; i < n; i++) {
         if (x[i].array || !x[i].weak)
             continue;
         dt = dt < 0 ? (int)td_promote_weak(TD_BOOL, x[i].weak)
                     : (int)td_promote_weak((td_dtype)dt, x[i].weak);
     }
-    for (int i = from; i < n; i++)
-        if (!x[i].array && x[i].weak == 'i' && td_dtype_is_int((td_dtype)dt) &&
-            td_operand_fits(&x[i], (td_dtype)dt)) {
-            if (!is_comparison(op))
-                return TD_ERR_OVERFLOW;
-            dt = x[i].scalar.dt == TD_U64 ? TD_F64 : TD_I64; /* compared by value, as NumPy 2 */
-        }
+    for (int i = from; i < n && td_dtype_is_int((td_dtype)dt) && !any_int(op); i++)
+        if (!x[i].array && x[i].weak == 'i')
+            TD_TRY(td_operand_fits(&x[i], (td_dtype)dt));
     *out = (td_dtype)dt;
     return TD_OK;
 }
@@ -112,7 +141,7 @@ td_op_loop(td_op *op, td_dtype *dt)
 {
     const char *kinds = td_optab[*op].kinds;
 
-    if (*op >= OP_logical_and && *op <= OP_logical_not) {
+    if (is_logical(*op)) {
         *dt = TD_BOOL;
         return TD_OK;
     }
@@ -253,9 +282,28 @@ emit(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, i
     return td_record(r, out);
 }
 
+/* A Python integer beside integers that cannot reach it is compared by value, as in NumPy 2: as a number as far out. */
+static const td_operand *
+by_value(const td_operand x[2], td_operand far[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const td_operand *other = &x[1 - i];
+        td_dtype dt = other->array ? td_array_dtype(other->array) : other->scalar.dt;
+
+        far[i] = x[i];
+        if (!x[i].array && x[i].weak == 'i' && td_dtype_is_int(dt) && td_operand_fits(&x[i], dt)) {
+            double v = x[i].scalar.dt != TD_U64 && x[i].scalar.i < 0 ? -0x1p65 : 0x1p65;
+
+            far[i] = (td_operand){.scalar = {.dt = TD_F64, .f = {v}}};
+        }
+    }
+    return far;
+}
+
 td_status
 td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
 {
+    td_operand far[2];
     td_node *src[TD_MAXSRC] = {NULL};
     td_shape s = {0};
     td_dtype dt;
@@ -264,6 +312,8 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
 
     if (op == OP_power && (st = simple_power(x, out)) != TD_SKIP)
         return st;
+    if (is_comparison(op))
+        x = by_value(x, far);
     TD_TRY(device_of(op, x, n, &d));
     TD_TRY(td_op_dtype(op, x, op == OP_select, n, &dt));
     TD_TRY(td_op_loop(&op, &dt));

@@ -6,6 +6,7 @@
 const td_redinfo td_redtab[TD_RED_COUNT] = {
 #define RED(n, na, np, id, mean)                                                                   \
     [TD_RED_##n] = {.name = #n, .meaning = mean, .nacc = na, .npair = np, .identity = id},
+#define INNER RED
 #include "array/reduce.def"
 };
 
@@ -37,7 +38,12 @@ td_red_result(td_red red, td_dtype in, int want, td_dtype *out)
     case TD_RED_count_nonzero: *out = TD_I64; return TD_OK;
     case TD_RED_min:
     case TD_RED_max:           *out = in; return TD_OK;
-    case TD_RED_COUNT:         break;
+    case TD_RED_ends:
+        if (td_dtype_is_complex(in))
+            return td_fail(TD_ERR_TYPE, "ends: not defined for %s", td_dtype_name(in));
+        *out = td_dtype_is_half(in) || in == TD_F32 ? TD_C64 : TD_C128;
+        return TD_OK;
+    case TD_RED_COUNT: break;
     }
     td_bug(__FILE__, __LINE__, "reduction");
 }
@@ -75,7 +81,8 @@ td_red_acc(td_red red, int i, td_dtype in, td_dtype out)
     case TD_RED_all:           return TD_BOOL;
     case TD_RED_count_nonzero: return TD_I64;
     case TD_RED_min:
-    case TD_RED_max:           return value;
+    case TD_RED_max:
+    case TD_RED_ends:          return value;
     case TD_RED_argmin:
     case TD_RED_argmax:        return last ? TD_I64 : value;
     case TD_RED_COUNT:         break;
@@ -125,6 +132,10 @@ td_red_init(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_val out[])
     switch (red) {
     case TD_RED_prod:
     case TD_RED_all:  out[0] = td_const_int(f, acc[0], 1); return;
+    case TD_RED_ends:
+        out[0] = highest(f, acc[0]);
+        out[1] = lowest(f, acc[1]);
+        return;
     case TD_RED_min:
     case TD_RED_max:
     case TD_RED_argmin:
@@ -152,8 +163,8 @@ td_red_lift(td_fn *f, td_red red, bool pair, const td_dtype acc[], td_num x, td_
     }
     x = td_num_cast(f, x, pair ? td_dtype_complex_of(acc[0]) : acc[0]);
     out[0] = x.re;
-    if (pair)
-        out[1] = x.im;
+    if (pair || red == TD_RED_ends)
+        out[1] = pair ? x.im : x.re;
     if (red == TD_RED_argmin || red == TD_RED_argmax)
         out[n - 1] = index;
     if (red != TD_RED_var && red != TD_RED_std)
@@ -244,6 +255,11 @@ td_red_merge(td_fn *f, td_red red, bool pair, const td_val a[], const td_val b[]
                    a, b, out);
         return;
     }
+    if (red == TD_RED_ends) {
+        out[0] = merge_one(f, TD_RED_min, a[0], b[0]);
+        out[1] = merge_one(f, TD_RED_max, a[1], b[1]);
+        return;
+    }
     for (int i = 0; i < td_red_nacc(red, pair); i++)
         out[i] = merge_one(f, red, a[i], b[i]);
 }
@@ -281,6 +297,7 @@ td_red_finish(td_fn *f, td_red red, bool pair, const td_val acc[], td_val count,
         return td_num_of(td_cast(f, red == TD_RED_std ? TD_E1(f, sqrt, v) : v, out));
     case TD_RED_argmin:
     case TD_RED_argmax:        return td_num_of(acc[pair ? 2 : 1]);
+    case TD_RED_ends:          return td_num_cast(f, number(acc, true), out);
     case TD_RED_any:
     case TD_RED_all:
     case TD_RED_count_nonzero: return td_num_of(td_cast(f, acc[0], out));

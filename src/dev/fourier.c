@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS_MAX = 64 };
+enum { PLANS_MAX = 64, KEY = 4 + 3 * TD_FOURIER_RANK + 4 };
 
 /* ---- the library ---- */
 
@@ -59,23 +59,16 @@ static td_status
 status_of(const td_cuda *c, int code, const char *call)
 {
     enum { ALLOC_FAILED = 2 };
-    static const char *const names[] = {/* cufft.h gives the numbers */
-                                        [1] = "CUFFT_INVALID_PLAN",
-                                        [2] = "CUFFT_ALLOC_FAILED",
-                                        [3] = "CUFFT_INVALID_TYPE",
-                                        [4] = "CUFFT_INVALID_VALUE",
-                                        [5] = "CUFFT_INTERNAL_ERROR",
-                                        [6] = "CUFFT_EXEC_FAILED",
-                                        [7] = "CUFFT_SETUP_FAILED",
-                                        [8] = "CUFFT_INVALID_SIZE",
-                                        [9] = "CUFFT_UNALIGNED_DATA",
-                                        [11] = "CUFFT_INVALID_DEVICE",
-                                        [13] = "CUFFT_NO_WORKSPACE",
-                                        [14] = "CUFFT_NOT_IMPLEMENTED",
-                                        [16] = "CUFFT_NOT_SUPPORTED",
-                                        [17] = "CUFFT_MISSING_DEPENDENCY",
-                                        [18] = "CUFFT_NVRTC_FAILURE",
-                                        [19] = "CUFFT_NVJITLINK_FAILURE"};
+    static const char *const names[] = {
+        /* cufft.h gives the numbers */
+        [1] = "CUFFT_INVALID_PLAN",   [2] = "CUFFT_ALLOC_FAILED",
+        [3] = "CUFFT_INVALID_TYPE",   [4] = "CUFFT_INVALID_VALUE",
+        [5] = "CUFFT_INTERNAL_ERROR", [6] = "CUFFT_EXEC_FAILED",
+        [7] = "CUFFT_SETUP_FAILED",   [8] = "CUFFT_INVALID_SIZE",
+        [9] = "CUFFT_UNALIGNED_DATA", [11] = "CUFFT_INVALID_DEVICE",
+        [13] = "CUFFT_NO_WORKSPACE",  [14] = "CUFFT_NOT_IMPLEMENTED",
+        [16] = "CUFFT_NOT_SUPPORTED", [17] = "CUFFT_MISSING_DEPENDENCY",
+        [18] = "CUFFT_NVRTC_FAILURE", [19] = "CUFFT_NVJITLINK_FAILURE"};
     bool known = code > 0 && code < (int)(sizeof names / sizeof *names) && names[code];
 
     if (!code)
@@ -87,7 +80,7 @@ status_of(const td_cuda *c, int code, const char *call)
 /* ---- plans ---- */
 
 typedef struct plan {
-    td_fourier key; /* without addresses */
+    int64_t key[KEY];
     int handle;
     bool kept;
     uint64_t used; /* when, by the count of uses */
@@ -101,24 +94,26 @@ struct td_plans {
     uint64_t uses;
 };
 
-static td_fourier
-key_of(const td_fourier *j)
+/* All of j that a plan depends on. */
+static void
+key_of(const td_fourier *j, int64_t key[KEY])
 {
-    td_fourier k;
+    const td_fourier_side *side[] = {&j->in, &j->out};
+    int at = 0;
 
-    memset(&k, 0, sizeof k); /* compared as bytes */
-    k.kind = j->kind;
-    k.wide = j->wide;
-    k.rank = j->rank;
-    memcpy(k.n, j->n, sizeof k.n);
-    k.batch = j->batch;
-    memcpy(k.in.embed, j->in.embed, sizeof k.in.embed);
-    memcpy(k.out.embed, j->out.embed, sizeof k.out.embed);
-    k.in.stride = j->in.stride;
-    k.in.dist = j->in.dist;
-    k.out.stride = j->out.stride;
-    k.out.dist = j->out.dist;
-    return k;
+    key[at++] = j->kind;
+    key[at++] = j->wide;
+    key[at++] = j->rank;
+    key[at++] = j->batch;
+    for (int i = 0; i < TD_FOURIER_RANK; i++)
+        key[at++] = i < j->rank ? j->n[i] : 0;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < TD_FOURIER_RANK; i++)
+            key[at++] = i < j->rank ? side[k]->embed[i] : 0;
+        key[at++] = side[k]->stride;
+        key[at++] = side[k]->dist;
+    }
+    TD_ASSERT(at == KEY);
 }
 
 static td_status
@@ -148,10 +143,9 @@ make_room(td_cuda *c, const td_fourierlib *lib, struct td_plans *p)
 }
 
 static td_status
-make_plan(td_cuda *c, const td_fourierlib *lib, plan *made)
+make_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *k, plan *made)
 {
-    static const int types[] = {CUFFT_C2C, CUFFT_R2C, CUFFT_C2R};
-    td_fourier *k = &made->key;
+    int complex = k->wide ? CUFFT_C64 : CUFFT_C32, real = k->wide ? CUFFT_R64 : CUFFT_R32;
     long long n[TD_FOURIER_RANK], ie[TD_FOURIER_RANK], oe[TD_FOURIER_RANK];
     td_status st;
 
@@ -164,10 +158,11 @@ make_plan(td_cuda *c, const td_fourierlib *lib, plan *made)
     st = status_of(c, lib->automatic(made->handle, 0), "cufftSetAutoAllocation");
     if (!st)
         st = status_of(c,
-                       lib->make(made->handle, k->rank, n, ie, k->in.stride, k->in.dist, oe,
-                                 k->out.stride, k->out.dist, types[k->kind] + k->wide * CUFFT_WIDE,
-                                 k->batch, &made->work),
-                       "cufftMakePlanMany64");
+                       lib->make(made->handle, k->rank, n, ie, k->in.stride, k->in.dist,
+                                 k->kind == TD_FOURIER_R2C ? real : complex, oe, k->out.stride,
+                                 k->out.dist, k->kind == TD_FOURIER_C2R ? real : complex, k->batch,
+                                 &made->work, complex),
+                       "cufftXtMakePlanMany");
     if (st)
         (void)lib->destroy(made->handle);
     return st;
@@ -178,18 +173,19 @@ static td_status
 find_plan(td_cuda *c, const td_fourierlib *lib, const td_fourier *j, plan **out)
 {
     struct td_plans *p = c->plans;
-    plan made = {.key = key_of(j)};
+    plan made = {.handle = 0};
 
     if (!p && !(p = calloc(1, sizeof *p)))
         return td_fail(TD_ERR_NOMEM, "fft: no memory for plans");
     c->plans = p;
+    key_of(j, made.key);
     *out = NULL;
     for (size_t i = 0; i < p->n && !*out; i++)
-        if (!memcmp(&p->at[i].key, &made.key, sizeof made.key))
+        if (!memcmp(p->at[i].key, made.key, sizeof made.key))
             *out = &p->at[i];
     if (!*out) {
         TD_TRY(make_room(c, lib, p));
-        TD_TRY(make_plan(c, lib, &made));
+        TD_TRY(make_plan(c, lib, j, &made));
         *out = &p->at[p->n++];
         **out = made;
     }
@@ -210,10 +206,11 @@ in_context(td_cuda *c, td_stream *s, const td_fourierlib *lib, const td_fourier 
     if (p->work)
         TD_TRY(status_of(c, lib->set_work(p->handle, (void *)j->work), "cufftSetWorkArea"));
     (void)td_cuda_launched(c, s, "cuFFT", "fft");
-    st = status_of(c,
-                   lib->exec(p->handle, (void *)j->in.at, (void *)j->out.at,
-                             j->kind == TD_FOURIER_C2R || j->inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
-                   "cufftXtExec");
+    st = status_of(
+        c,
+        lib->exec(p->handle, (void *)j->in.at, (void *)j->out.at,
+                  j->kind == TD_FOURIER_C2R || j->inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
+        "cufftXtExec");
     return !st && c->dev.sync ? td_cuda_sync(c, s) : st;
 }
 
@@ -260,8 +257,7 @@ bytes_of(const td_fourier *j)
 td_status
 td_fourier_run(td_stream *s, const td_fourier *j)
 {
-    return td_work_do(s,
-                      &(td_work){.kind = TD_TRACE_fourier, .fourier = j, .nbytes = bytes_of(j)});
+    return td_work_do(s, &(td_work){.kind = TD_TRACE_fourier, .fourier = j, .nbytes = bytes_of(j)});
 }
 
 td_status

@@ -8,10 +8,10 @@
     FN(create, cufftCreate, (int *plan))                                                           \
     FN(destroy, cufftDestroy, (int plan))                                                          \
     FN(automatic, cufftSetAutoAllocation, (int plan, int on))                                      \
-    FN(make, cufftMakePlanMany64,                                                                  \
-       (int plan, int rank, long long *n, long long *in_embed, long long in_stride,                \
-        long long in_dist, long long *out_embed, long long out_stride, long long out_dist,         \
-        int type, long long batch, size_t *work))                                                  \
+    FN(make, cufftXtMakePlanMany,                                                                  \
+       (int plan, int rank, const long long *n, const long long *in_embed, long long in_stride,    \
+        long long in_dist, int in_type, const long long *out_embed, long long out_stride,          \
+        long long out_dist, int out_type, long long batch, size_t *work, int exec_type))           \
     FN(set_stream, cufftSetStream, (int plan, void *stream))                                       \
     FN(set_work, cufftSetWorkArea, (int plan, void *work))                                         \
     FN(exec, cufftXtExec, (int plan, void *in, void *out, int direction))                          \
@@ -23,15 +23,8 @@ typedef struct td_fourierlib {
 #undef FN
 } td_fourierlib;
 
-/* cufftType and directions, from cufft.h. */
-enum {
-    CUFFT_C2C = 0x29,
-    CUFFT_R2C = 0x2a,
-    CUFFT_C2R = 0x2c,
-    CUFFT_WIDE = 0x40, /* added for float64 */
-    CUFFT_FORWARD = -1,
-    CUFFT_INVERSE = 1,
-};
+/* Elements are cudaDataType's numbers, from library_types.h: CUDA_R_32F and its like; directions cufft.h's. */
+enum { CUFFT_R32 = 0, CUFFT_R64 = 1, CUFFT_C32 = 4, CUFFT_C64 = 5, CUFFT_FORWARD = -1, CUFFT_INVERSE = 1 };
 
 /* The null device's (nullfourier.c). */
 extern const td_fourierlib td_null_fourier;

@@ -78,7 +78,7 @@ void td_null_mem_count(size_t *count, size_t *bytes);
 void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tells of every buffer */
 
 /* ---- nullqueue.c ---- */
-typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_BRICK, NULL_RECORD, NULL_WAIT, NULL_LAUNCH } null_workkind;
+typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_BRICK, NULL_RECORD, NULL_WAIT, NULL_LAUNCH, NULL_CALL } null_workkind;
 
 enum { NULL_PARAMS = 512 }; /* of a launch; 4096 bytes */
 
@@ -102,6 +102,7 @@ typedef struct null_work {
     td_dims           dims;
     int               narg;
     uint64_t          arg[NULL_PARAMS];
+    int (*call)(const uint64_t *arg); /* a library's function that the host plays */
     const struct null_code *code; /* a CPU's, whose arguments lie side by side in arg; NULL: the hook's */
 } null_work;
 

@@ -231,7 +231,8 @@ td_null_complete(null_number *u, int64_t m, int64_t n, int64_t wanted)
         double size = j < n ? length(x, m) : 0;
         bool is_good = size > 1e-14 * first;
 
-        for (int64_t e = 0; !is_good && e < m; e++) { /* one of the unit vectors keeps 1 / sqrt(m) */
+        for (int64_t e = 0; !is_good && e < m;
+             e++) { /* one of the unit vectors keeps 1 / sqrt(m) */
             for (int64_t i = 0; i < m; i++)
                 x[i] = i == e;
             project(x, u, m, j);
@@ -391,9 +392,9 @@ shift_of(const null_number *a, int64_t m, int64_t hi, int turn)
     return q + half + (cabs(half + root) < cabs(half - root) ? root : -root);
 }
 
-/* The triangle's eigenvectors, times z, of length 1, over z. */
+/* The triangle's eigenvectors, times z, of length 1. */
 static void
-vectors(const null_number *a, int64_t n, null_number *z, null_number *room)
+vectors(const null_number *a, int64_t n, const null_number *z, null_number *room)
 {
     int64_t m = n;
     double small = 1e-16 * (length(a, n * n) + 1e-300);

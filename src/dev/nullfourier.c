@@ -15,10 +15,12 @@ typedef struct side {
 
 typedef struct plan {
     bool used, made;
-    int rank, type;
+    int rank;
+    bool wide, from_real, to_real;
     long long n[RANK], batch;
     side in, out;
     void *work;
+    cu_stream stream;
 } plan;
 
 static plan plans[PLANS]; /* under the device's lock for plans; there is one null device */
@@ -51,16 +53,19 @@ automatic(int handle, int on)
 }
 
 static int
-make(int handle, int rank, long long *n, long long *in_embed, long long in_stride,
-     long long in_dist, long long *out_embed, long long out_stride, long long out_dist, int type,
-     long long batch, size_t *work)
+make(int handle, int rank, const long long *n, const long long *in_embed, long long in_stride,
+     long long in_dist, int in_type, const long long *out_embed, long long out_stride,
+     long long out_dist, int out_type, long long batch, size_t *work, int exec_type)
 {
     plan *p = &plans[handle];
 
-    if (rank < 1 || rank > RANK || batch < 1 || p->made)
+    if (rank < 1 || rank > RANK || batch < 1 || p->made || exec_type < CUFFT_C32 ||
+        in_type % 4 != exec_type % 4 || out_type % 4 != exec_type % 4)
         return INVALID_VALUE;
     p->rank = rank;
-    p->type = type;
+    p->wide = exec_type == CUFFT_C64;
+    p->from_real = in_type < CUFFT_C32;
+    p->to_real = out_type < CUFFT_C32;
     p->batch = batch;
     p->made = true;
     for (int i = 0; i < rank; i++) {
@@ -81,6 +86,7 @@ make(int handle, int rank, long long *n, long long *in_embed, long long in_strid
 static int
 set_stream(int handle, void *stream)
 {
+    plans[handle].stream = stream;
     return plans[handle].used ? td_null_stream_ok(stream) : INVALID_PLAN;
 }
 
@@ -195,36 +201,32 @@ static void
 one(const plan *p, const void *in, void *out, long long b, int sign, double complex *x,
     double complex *row)
 {
-    long long at[RANK] = {0}, total = 0, last = p->n[p->rank - 1];
-    int type = p->type & ~CUFFT_WIDE;
-    bool wide = p->type & CUFFT_WIDE;
+    long long at[RANK] = {0}, total = 0, last = p->n[p->rank - 1], from = b * p->in.dist;
 
     do
-        x[total++] = type == CUFFT_C2R
-                         ? read_half(p, in, wide, at, b * p->in.dist)
-                         : read_at(in, wide, type == CUFFT_R2C, b * p->in.dist + place(p, &p->in, at));
+        x[total++] = p->to_real ? read_half(p, in, p->wide, at, from)
+                                : read_at(in, p->wide, p->from_real, from + place(p, &p->in, at));
     while (next(p, at));
     transform_all(p, x, total, sign, row);
     total = 0;
     do {
-        if (type != CUFFT_R2C || at[p->rank - 1] <= last / 2)
-            write_at(out, wide, type == CUFFT_C2R, b * p->out.dist + place(p, &p->out, at), x[total]);
+        if (!p->from_real || at[p->rank - 1] <= last / 2)
+            write_at(out, p->wide, p->to_real, b * p->out.dist + place(p, &p->out, at), x[total]);
         total++;
     } while (next(p, at));
 }
 
+/* arg: plan, in, out, direction. */
 static int
-exec(int handle, void *in, void *out, int direction)
+transform_batch(const uint64_t *arg)
 {
-    const plan *p = &plans[handle];
+    const plan *p = &plans[arg[0]];
+    void *in = (void *)(uintptr_t)arg[1], *out = (void *)(uintptr_t)arg[2];
     long long total = 1, longest = 1;
-    size_t align = p->type & CUFFT_WIDE ? 16 : 8;
     double complex *x;
 
-    if (!p->made || !p->work || (uintptr_t)in % align || (uintptr_t)out % align ||
-        !td_null_extent((uintptr_t)in) || !td_null_extent((uintptr_t)out))
+    if (!td_null_extent((uintptr_t)in) || !td_null_extent((uintptr_t)out))
         return INVALID_VALUE;
-    (void)td_null_finish_all();
     for (int i = 0; i < p->rank; i++) {
         total *= p->n[i];
         longest = p->n[i] > longest ? p->n[i] : longest;
@@ -233,12 +235,28 @@ exec(int handle, void *in, void *out, int direction)
     if (!x)
         return ALLOC_FAILED;
     for (long long b = 0; b < p->batch; b++)
-        one(p, in, out, b, direction, x, x + total);
-    if ((p->type & ~CUFFT_WIDE) == CUFFT_C2R) /* as cuFFT may */
-        memset(in, 0xff, align);
+        one(p, in, out, b, (int)(int64_t)arg[3], x, x + total);
+    if (p->to_real) /* as cuFFT may */
+        memset(in, 0xff, p->wide ? 16 : 8);
     free(x);
     return 0;
 }
 
-const td_fourierlib td_null_fourier = {create, destroy,  automatic, make,
+static int
+exec(int handle, void *in, void *out, int direction)
+{
+    const plan *p = &plans[handle];
+    size_t align = p->wide ? 16 : 8;
+    null_work w = {.kind = NULL_CALL, .call = transform_batch};
+
+    if (!p->made || !p->work || (uintptr_t)in % align || (uintptr_t)out % align)
+        return INVALID_VALUE;
+    w.arg[0] = (uint64_t)handle;
+    w.arg[1] = (uintptr_t)in;
+    w.arg[2] = (uintptr_t)out;
+    w.arg[3] = (uint64_t)(int64_t)direction;
+    return td_null_submit(p->stream, w);
+}
+
+const td_fourierlib td_null_fourier = {create,     destroy,  automatic, make,
                                        set_stream, set_work, exec,      version};

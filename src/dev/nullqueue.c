@@ -60,6 +60,7 @@ perform(const null_work *w)
     case NULL_RECORD: set_time(w->event); break;
     case NULL_WAIT:   break;
     case NULL_LAUNCH: return td_null_run(w);
+    case NULL_CALL:   return w->call(w->arg);
     }
     return 0;
 }

@@ -13,8 +13,6 @@
 
 enum { ALLOC_FAILED = 2, INVALID_VALUE = 3, ROOM = 256, HOST_ROOM = 16 };
 
-static const int types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
-
 static size_t
 size_of(int type)
 {
@@ -22,14 +20,14 @@ size_of(int type)
 }
 
 /* Is there so much of it, on the device? */
-static bool
-holds(const void *p, int type, int64_t count)
+bool
+td_null_holds(const void *p, int type, int64_t count)
 {
     return !count || td_null_extent((uintptr_t)p) >= (size_t)count * size_of(type);
 }
 
-static bool
-holds_words(const void *p, size_t nbytes)
+bool
+td_null_holds_words(const void *p, size_t nbytes)
 {
     return td_null_extent((uintptr_t)p) >= nbytes;
 }
@@ -39,11 +37,11 @@ has_room(const void *work, size_t dev, const void *host_work, size_t host)
 {
     if (host_work)
         memset((void *)(uintptr_t)host_work, 0xff, host);
-    return dev == ROOM && holds_words(work, ROOM) && host == HOST_ROOM && host_work;
+    return dev == ROOM && td_null_holds_words(work, ROOM) && host == HOST_ROOM && host_work;
 }
 
-static null_number
-get(int type, const void *a, int64_t i)
+null_number
+td_null_number(int type, const void *a, int64_t i)
 {
     switch (type) {
     case CUDA_R_32F: return (double)((const float *)a)[i];
@@ -53,8 +51,8 @@ get(int type, const void *a, int64_t i)
     return ((const double complex *)a)[i];
 }
 
-static void
-put(int type, void *a, int64_t i, null_number x)
+void
+td_null_put(int type, void *a, int64_t i, null_number x)
 {
     switch (type) {
     case CUDA_R_32F: ((float *)a)[i] = (float)creal(x); return;
@@ -64,35 +62,35 @@ put(int type, void *a, int64_t i, null_number x)
     ((double complex *)a)[i] = x;
 }
 
-static void
-put_all(int type, void *a, const null_number *x, int64_t count)
+void
+td_null_put_all(int type, void *a, const null_number *x, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        put(type, a, i, x[i]);
+        td_null_put(type, a, i, x[i]);
 }
 
 static void
 put_reals(int type, void *a, const double *x, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        put(type, a, i, x[i]);
+        td_null_put(type, a, i, x[i]);
 }
 
 /* Owned: count numbers, and room for `more`; NULL: there is no memory. */
-static null_number *
-take(int type, const void *a, int64_t count, int64_t more)
+null_number *
+td_null_take(int type, const void *a, int64_t count, int64_t more)
 {
     null_number *x = calloc((size_t)(count + more + 1), sizeof *x);
 
     for (int64_t i = 0; x && i < count; i++)
-        x[i] = get(type, a, i);
+        x[i] = td_null_number(type, a, i);
     return x;
 }
 
 /* ---- handles ---- */
 
-static int
-make_handle(void **h)
+int
+td_null_create(void **h)
 {
     static int there;
 
@@ -100,15 +98,15 @@ make_handle(void **h)
     return 0;
 }
 
-static int
-set_stream(void *h, void *stream)
+int
+td_null_set_stream(void *h, void *stream)
 {
     (void)h;
     return td_null_stream_ok(stream);
 }
 
-static int
-property(int which, int *value)
+int
+td_null_property(int which, int *value)
 {
     (void)which;
     *value = 0;
@@ -127,29 +125,29 @@ say_room(size_t *dev, size_t *host)
 
 /* ---- LU, Cholesky ---- */
 
-static int
-getrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a, int64_t lda, int compute,
-           size_t *dev, size_t *host)
+int
+td_null_getrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a, int64_t lda,
+                   int compute, size_t *dev, size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(m), UNUSED(n), UNUSED(a), UNUSED(lda);
     return at == compute ? say_room(dev, host) : INVALID_VALUE;
 }
 
-static int
-getrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t lda, int64_t *pivot,
-      int compute, void *work, size_t dev, void *host_work, size_t host, int *info)
+int
+td_null_getrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t lda, int64_t *pivot,
+              int compute, void *work, size_t dev, void *host_work, size_t host, int *info)
 {
     null_number *x;
 
     UNUSED(h), UNUSED(p), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != m || !holds(a, at, m * n) ||
-        !holds_words(pivot, (size_t)(m < n ? m : n) * 8) || !holds_words(info, 4))
+    if (!has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
+        !td_null_holds_words(pivot, (size_t)(m < n ? m : n) * 8) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    if (!(x = take(at, a, m * n, 0)))
+    if (!(x = td_null_take(at, a, m * n, 0)))
         return ALLOC_FAILED;
     *info = td_null_lu(x, m, n, pivot);
-    put_all(at, a, x, m * n);
+    td_null_put_all(at, a, x, m * n);
     free(x);
     return 0;
 }
@@ -164,8 +162,9 @@ swap_elements(null_number *b, int64_t i, int64_t j)
 }
 
 /* b becomes x of op(P L U) x = b. */
-static void
-solve_lu(const null_number *lu, int64_t n, const int64_t *pivot, int trans, null_number *b, int64_t k)
+void
+td_null_solve_lu(const null_number *lu, int64_t n, const int64_t *pivot, int trans, null_number *b,
+                 int64_t k)
 {
     for (int64_t c = 0; c < k && !trans; c++)
         for (int64_t i = 0; i < n; i++)
@@ -177,22 +176,23 @@ solve_lu(const null_number *lu, int64_t n, const int64_t *pivot, int trans, null
             swap_elements(b + c * n, i, pivot[i] - 1);
 }
 
-static int
-getrs(void *h, void *p, int trans, int64_t n, int64_t nrhs, int at, const void *a, int64_t lda,
-      const int64_t *pivot, int bt, void *b, int64_t ldb, int *info)
+int
+td_null_getrs(void *h, void *p, int trans, int64_t n, int64_t nrhs, int at, const void *a,
+              int64_t lda, const int64_t *pivot, int bt, void *b, int64_t ldb, int *info)
 {
     null_number *x, *y;
 
     UNUSED(h), UNUSED(p);
-    if (lda != n || ldb != n || at != bt || !holds(a, at, n * n) || !holds(b, at, n * nrhs) ||
-        !holds_words(pivot, (size_t)n * 8) || !holds_words(info, 4))
+    if (lda != n || ldb != n || at != bt || !td_null_holds(a, at, n * n) ||
+        !td_null_holds(b, at, n * nrhs) || !td_null_holds_words(pivot, (size_t)n * 8) ||
+        !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    x = take(at, a, n * n, 0);
-    y = take(at, b, n * nrhs, 0);
+    x = td_null_take(at, a, n * n, 0);
+    y = td_null_take(at, b, n * nrhs, 0);
     if (x && y) {
-        solve_lu(x, n, pivot, trans, y, nrhs);
-        put_all(at, b, y, n * nrhs);
+        td_null_solve_lu(x, n, pivot, trans, y, nrhs);
+        td_null_put_all(at, b, y, n * nrhs);
         *info = 0;
     }
     free(x);
@@ -200,9 +200,9 @@ getrs(void *h, void *p, int trans, int64_t n, int64_t nrhs, int at, const void *
     return x && y ? 0 : ALLOC_FAILED;
 }
 
-static int
-potrf_size(void *h, void *p, int uplo, int64_t n, int at, const void *a, int64_t lda, int compute,
-           size_t *dev, size_t *host)
+int
+td_null_potrf_size(void *h, void *p, int uplo, int64_t n, int at, const void *a, int64_t lda,
+                   int compute, size_t *dev, size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda);
     return at == compute ? say_room(dev, host) : INVALID_VALUE;
@@ -213,19 +213,19 @@ cholesky(int type, void *a, int64_t n, int uplo, int *info)
 {
     null_number *x;
 
-    if (!holds(a, type, n * n) || !holds_words(info, 4))
+    if (!td_null_holds(a, type, n * n) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
-    if (!(x = take(type, a, n * n, 0)))
+    if (!(x = td_null_take(type, a, n * n, 0)))
         return ALLOC_FAILED;
     *info = td_null_cholesky(x, n, uplo == 1);
-    put_all(type, a, x, n * n);
+    td_null_put_all(type, a, x, n * n);
     free(x);
     return 0;
 }
 
-static int
-potrf(void *h, void *p, int uplo, int64_t n, int at, void *a, int64_t lda, int compute, void *work,
-      size_t dev, void *host_work, size_t host, int *info)
+int
+td_null_potrf(void *h, void *p, int uplo, int64_t n, int at, void *a, int64_t lda, int compute,
+              void *work, size_t dev, void *host_work, size_t host, int *info)
 {
     UNUSED(h), UNUSED(p), UNUSED(compute);
     if (!has_room(work, dev, host_work, host) || lda != n)
@@ -234,24 +234,24 @@ potrf(void *h, void *p, int uplo, int64_t n, int at, void *a, int64_t lda, int c
     return cholesky(at, a, n, uplo, info);
 }
 
-static int
-potrs(void *h, void *p, int uplo, int64_t n, int64_t nrhs, int at, const void *a, int64_t lda, int bt,
-      void *b, int64_t ldb, int *info)
+int
+td_null_potrs(void *h, void *p, int uplo, int64_t n, int64_t nrhs, int at, const void *a,
+              int64_t lda, int bt, void *b, int64_t ldb, int *info)
 {
     null_number *x, *y;
     bool upper = uplo == 1;
 
     UNUSED(h), UNUSED(p);
-    if (lda != n || ldb != n || at != bt || !holds(a, at, n * n) || !holds(b, at, n * nrhs) ||
-        !holds_words(info, 4))
+    if (lda != n || ldb != n || at != bt || !td_null_holds(a, at, n * n) ||
+        !td_null_holds(b, at, n * nrhs) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    x = take(at, a, n * n, 0);
-    y = take(at, b, n * nrhs, 0);
+    x = td_null_take(at, a, n * n, 0);
+    y = td_null_take(at, b, n * nrhs, 0);
     if (x && y) {
         td_null_triangle(x, n, upper, upper ? 2 : 0, false, y, nrhs);
         td_null_triangle(x, n, upper, upper ? 0 : 2, false, y, nrhs);
-        put_all(at, b, y, n * nrhs);
+        td_null_put_all(at, b, y, n * nrhs);
         *info = 0;
     }
     free(x);
@@ -261,60 +261,63 @@ potrs(void *h, void *p, int uplo, int64_t n, int64_t nrhs, int at, const void *a
 
 /* ---- QR ---- */
 
-static int
-geqrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a, int64_t lda, int tt,
-           const void *tau, int compute, size_t *dev, size_t *host)
+int
+td_null_geqrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a, int64_t lda,
+                   int tt, const void *tau, int compute, size_t *dev, size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(m), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(tau);
     return at == compute && at == tt ? say_room(dev, host) : INVALID_VALUE;
 }
 
-static int
-geqrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t lda, int tt, void *tau,
-      int compute, void *work, size_t dev, void *host_work, size_t host, int *info)
+int
+td_null_geqrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t lda, int tt,
+              void *tau, int compute, void *work, size_t dev, void *host_work, size_t host,
+              int *info)
 {
     int64_t least = m < n ? m : n;
     null_number *x;
 
     UNUSED(h), UNUSED(p), UNUSED(compute), UNUSED(tt);
-    if (!has_room(work, dev, host_work, host) || lda != m || !holds(a, at, m * n) ||
-        !holds(tau, at, least) || !holds_words(info, 4))
+    if (!has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
+        !td_null_holds(tau, at, least) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    if (!(x = take(at, a, m * n, least)))
+    if (!(x = td_null_take(at, a, m * n, least)))
         return ALLOC_FAILED;
     td_null_qr(x, m, n, x + m * n);
-    put_all(at, a, x, m * n);
-    put_all(at, tau, x + m * n, least);
+    td_null_put_all(at, a, x, m * n);
+    td_null_put_all(at, tau, x + m * n, least);
     free(x);
     *info = 0;
     return 0;
 }
 
-static int
-orgqr_size(void *h, int m, int n, int k, const void *a, int lda, const void *tau, int *lwork)
+int
+td_null_orgqr_size(void *h, int m, int n, int k, const void *a, int lda, const void *tau,
+                   int *lwork)
 {
     UNUSED(h), UNUSED(a), UNUSED(lda), UNUSED(tau);
     *lwork = ROOM;
     return m >= n && n >= k ? 0 : INVALID_VALUE;
 }
 
-static int
-orgqr(int type, int m, int n, int k, void *a, int lda, const void *tau, void *work, int lwork,
-      int *info)
+int
+td_null_orgqr(int type, int m, int n, int k, void *a, int lda, const void *tau, void *work,
+              int lwork, int *info)
 {
     int64_t count = (int64_t)m * n;
     null_number *x, *t;
 
-    if (lwork != ROOM || !holds_words(work, ROOM * size_of(type)) || lda != m ||
-        !holds(a, type, count) || !holds(tau, type, k) || !holds_words(info, 4))
+    if (lwork != ROOM || !td_null_holds_words(work, ROOM * size_of(type)) || lda != m ||
+        !td_null_holds(a, type, count) || !td_null_holds(tau, type, k) ||
+        !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    x = take(type, a, count, 0);
-    t = take(type, tau, k, 0);
+    x = td_null_take(type, a, count, 0);
+    t = td_null_take(type, tau, k, 0);
     if (x && t) {
         td_null_q(x, m, n, k, t);
-        put_all(type, a, x, count);
+        td_null_put_all(type, a, x, count);
         *info = 0;
     }
     free(x);
@@ -331,23 +334,24 @@ singular(int type, char job, int64_t m, int64_t n, void *a, void *s, void *u, vo
 {
     int real = type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
     int64_t columns = job == 'A' ? m : n;
-    null_number *x = take(type, a, m * n, (m - n) * m + n * n), *y = x + m * columns;
+    null_number *x = td_null_take(type, a, m * n, (m - n) * m + n * n), *y = x + m * columns;
     double *values = calloc((size_t)n + 1, sizeof *values);
 
-    if (m < n || !holds(a, type, m * n) || !holds(s, real, n) || !holds_words(info, 4) ||
-        (job != 'N' && (!holds(u, type, m * columns) || !holds(v, type, n * n)))) {
+    if (m < n || !td_null_holds(a, type, m * n) || !td_null_holds(s, real, n) ||
+        !td_null_holds_words(info, 4) ||
+        (job != 'N' && (!td_null_holds(u, type, m * columns) || !td_null_holds(v, type, n * n)))) {
         free(x);
         free(values);
         return INVALID_VALUE;
     }
     td_null_svd(x, m, n, values, y);
     put_reals(real, s, values, n);
-    put_all(type, a, x, m * n); /* used up */
+    td_null_put_all(type, a, x, m * n); /* used up */
     if (job != 'N') {
         td_null_complete(x, m, n, columns);
-        put_all(type, u, x, m * columns);
+        td_null_put_all(type, u, x, m * columns);
         for (int64_t i = 0; i < n * n; i++)
-            put(type, v, i, adjoint ? conj(y[i / n + i % n * n]) : y[i]);
+            td_null_put(type, v, i, adjoint ? conj(y[i / n + i % n * n]) : y[i]);
     }
     free(x);
     free(values);
@@ -355,20 +359,22 @@ singular(int type, char job, int64_t m, int64_t n, void *a, void *s, void *u, vo
     return 0;
 }
 
-static int
-gesvd_size(void *h, void *p, signed char ju, signed char jv, int64_t m, int64_t n, int at,
-           const void *a, int64_t lda, int st, const void *s, int ut, const void *u, int64_t ldu,
-           int vt, const void *v, int64_t ldv, int compute, size_t *dev, size_t *host)
+int
+td_null_gesvd_size(void *h, void *p, signed char ju, signed char jv, int64_t m, int64_t n, int at,
+                   const void *a, int64_t lda, int st, const void *s, int ut, const void *u,
+                   int64_t ldu, int vt, const void *v, int64_t ldv, int compute, size_t *dev,
+                   size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(m), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(st), UNUSED(s);
     UNUSED(u), UNUSED(ldu), UNUSED(v), UNUSED(ldv);
     return ju == jv && at == compute && at == ut && at == vt ? say_room(dev, host) : INVALID_VALUE;
 }
 
-static int
-gesvd(void *h, void *p, signed char ju, signed char jv, int64_t m, int64_t n, int at, void *a,
-      int64_t lda, int st, void *s, int ut, void *u, int64_t ldu, int vt, void *v, int64_t ldv,
-      int compute, void *work, size_t dev, void *host_work, size_t host, int *info)
+int
+td_null_gesvd(void *h, void *p, signed char ju, signed char jv, int64_t m, int64_t n, int at,
+              void *a, int64_t lda, int st, void *s, int ut, void *u, int64_t ldu, int vt, void *v,
+              int64_t ldv, int compute, void *work, size_t dev, void *host_work, size_t host,
+              int *info)
 {
     UNUSED(h), UNUSED(p), UNUSED(jv), UNUSED(st), UNUSED(ut), UNUSED(vt), UNUSED(compute);
     if (!has_room(work, dev, host_work, host) || lda != m || ldu != m || ldv != n)
@@ -377,20 +383,22 @@ gesvd(void *h, void *p, signed char ju, signed char jv, int64_t m, int64_t n, in
     return singular(at, (char)ju, m, n, a, s, u, v, true, info);
 }
 
-static int
-gesvdp_size(void *h, void *p, int vectors, int econ, int64_t m, int64_t n, int at, const void *a,
-            int64_t lda, int st, const void *s, int ut, const void *u, int64_t ldu, int vt,
-            const void *v, int64_t ldv, int compute, size_t *dev, size_t *host)
+int
+td_null_gesvdp_size(void *h, void *p, int vectors, int econ, int64_t m, int64_t n, int at,
+                    const void *a, int64_t lda, int st, const void *s, int ut, const void *u,
+                    int64_t ldu, int vt, const void *v, int64_t ldv, int compute, size_t *dev,
+                    size_t *host)
 {
     UNUSED(vectors), UNUSED(econ);
-    return gesvd_size(h, p, 'N', 'N', m, n, at, a, lda, st, s, ut, u, ldu, vt, v, ldv, compute, dev,
-                      host);
+    return td_null_gesvd_size(h, p, 'N', 'N', m, n, at, a, lda, st, s, ut, u, ldu, vt, v, ldv,
+                              compute, dev, host);
 }
 
-static int
-gesvdp(void *h, void *p, int vectors, int econ, int64_t m, int64_t n, int at, void *a, int64_t lda,
-       int st, void *s, int ut, void *u, int64_t ldu, int vt, void *v, int64_t ldv, int compute,
-       void *work, size_t dev, void *host_work, size_t host, int *info, double *perturbed)
+int
+td_null_gesvdp(void *h, void *p, int vectors, int econ, int64_t m, int64_t n, int at, void *a,
+               int64_t lda, int st, void *s, int ut, void *u, int64_t ldu, int vt, void *v,
+               int64_t ldv, int compute, void *work, size_t dev, void *host_work, size_t host,
+               int *info, double *perturbed)
 {
     UNUSED(h), UNUSED(p), UNUSED(st), UNUSED(ut), UNUSED(vt), UNUSED(compute);
     if (!has_room(work, dev, host_work, host) || lda != m || ldu != m || ldv != n)
@@ -400,9 +408,10 @@ gesvdp(void *h, void *p, int vectors, int econ, int64_t m, int64_t n, int at, vo
     return singular(at, !vectors ? 'N' : econ ? 'S' : 'A', m, n, a, s, u, v, false, info);
 }
 
-static int
-gesvdj_size(void *h, int vectors, int econ, int m, int n, const void *a, int lda, const void *s,
-            const void *u, int ldu, const void *v, int ldv, int *lwork, void *jacobi)
+int
+td_null_gesvdj_size(void *h, int vectors, int econ, int m, int n, const void *a, int lda,
+                    const void *s, const void *u, int ldu, const void *v, int ldv, int *lwork,
+                    void *jacobi)
 {
     UNUSED(h), UNUSED(vectors), UNUSED(econ), UNUSED(m), UNUSED(n), UNUSED(a), UNUSED(lda);
     UNUSED(s), UNUSED(u), UNUSED(ldu), UNUSED(v), UNUSED(ldv);
@@ -410,103 +419,107 @@ gesvdj_size(void *h, int vectors, int econ, int m, int n, const void *a, int lda
     return jacobi ? 0 : INVALID_VALUE;
 }
 
-static int
-gesvdj(int type, int vectors, int econ, int m, int n, void *a, int lda, void *s, void *u, int ldu,
-       void *v, int ldv, void *work, int lwork, int *info)
+int
+td_null_gesvdj(int type, int vectors, int econ, int m, int n, void *a, int lda, void *s, void *u,
+               int ldu, void *v, int ldv, void *work, int lwork, int *info)
 {
-    if (lwork != ROOM || !holds_words(work, ROOM * size_of(type)) || lda != m || ldu != m || ldv != n)
+    if (lwork != ROOM || !td_null_holds_words(work, ROOM * size_of(type)) || lda != m || ldu != m ||
+        ldv != n)
         return INVALID_VALUE;
     (void)td_null_finish_all();
     return singular(type, !vectors ? 'N' : econ ? 'S' : 'A', m, n, a, s, u, v, false, info);
 }
 
-static int
-gesvdj_batched_size(void *h, int vectors, int m, int n, const void *a, int lda, const void *s,
-                    const void *u, int ldu, const void *v, int ldv, int *lwork, void *jacobi,
-                    int batch)
+int
+td_null_gesvdj_batched_size(void *h, int vectors, int m, int n, const void *a, int lda,
+                            const void *s, const void *u, int ldu, const void *v, int ldv,
+                            int *lwork, void *jacobi, int batch)
 {
     UNUSED(batch);
     if (m > 32 || n > 32)
         return INVALID_VALUE;
-    return gesvdj_size(h, vectors, 0, m, n, a, lda, s, u, ldu, v, ldv, lwork, jacobi);
+    return td_null_gesvdj_size(h, vectors, 0, m, n, a, lda, s, u, ldu, v, ldv, lwork, jacobi);
 }
 
-static int
-gesvdj_batched(int type, int vectors, int m, int n, void *a, int lda, void *s, void *u, int ldu,
-               void *v, int ldv, void *work, int lwork, int *info, int batch)
+int
+td_null_gesvdj_batched(int type, int vectors, int m, int n, void *a, int lda, void *s, void *u,
+                       int ldu, void *v, int ldv, void *work, int lwork, int *info, int batch)
 {
     size_t e = size_of(type), r = type == CUDA_C_32F || type == CUDA_R_32F ? 4 : 8;
     size_t mm = (size_t)m, nn = (size_t)n;
     int code = 0;
 
     for (size_t b = 0; !code && b < (size_t)batch; b++)
-        code = gesvdj(type, vectors, 0, m, n, (char *)a + b * mm * nn * e, lda,
-                      (char *)s + b * (mm < nn ? mm : nn) * r, (char *)u + b * mm * mm * e, ldu,
-                      (char *)v + b * nn * nn * e, ldv, work, lwork, info + b);
+        code = td_null_gesvdj(type, vectors, 0, m, n, (char *)a + b * mm * nn * e, lda,
+                              (char *)s + b * (mm < nn ? mm : nn) * r, (char *)u + b * mm * mm * e,
+                              ldu, (char *)v + b * nn * nn * e, ldv, work, lwork, info + b);
     return code;
 }
 
 /* ---- eigenvalues ---- */
 
-static int
-syevd_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a, int64_t lda,
-           int wt, const void *w, int compute, size_t *dev, size_t *host)
+int
+td_null_syevd_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a,
+                   int64_t lda, int wt, const void *w, int compute, size_t *dev, size_t *host)
 {
-    UNUSED(h), UNUSED(p), UNUSED(vectors), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(w);
+    UNUSED(h), UNUSED(p), UNUSED(vectors), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda),
+        UNUSED(w);
     return at == compute && size_of(at) >= size_of(wt) ? say_room(dev, host) : INVALID_VALUE;
 }
 
-static int
-syevd(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a, int64_t lda, int wt,
-      void *w, int compute, void *work, size_t dev, void *host_work, size_t host, int *info)
+int
+td_null_syevd(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a, int64_t lda,
+              int wt, void *w, int compute, void *work, size_t dev, void *host_work, size_t host,
+              int *info)
 {
     null_number *x;
     double *values;
 
     UNUSED(h), UNUSED(p), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != n || !holds(a, at, n * n) ||
-        !holds(w, wt, n) || !holds_words(info, 4))
+    if (!has_room(work, dev, host_work, host) || lda != n || !td_null_holds(a, at, n * n) ||
+        !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    x = take(at, a, n * n, n * n);
+    x = td_null_take(at, a, n * n, n * n);
     values = calloc((size_t)n + 1, sizeof *values);
     td_null_eigh(x, n, uplo == 1, values, x + n * n);
     put_reals(wt, w, values, n);
     if (vectors)
-        put_all(at, a, x + n * n, n * n);
+        td_null_put_all(at, a, x + n * n, n * n);
     free(x);
     free(values);
     *info = 0;
     return 0;
 }
 
-static int
-syev_batched_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a,
-                  int64_t lda, int wt, const void *w, int compute, size_t *dev, size_t *host,
-                  int64_t batch)
+int
+td_null_syev_batched_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a,
+                          int64_t lda, int wt, const void *w, int compute, size_t *dev,
+                          size_t *host, int64_t batch)
 {
     UNUSED(batch);
-    return syevd_size(h, p, vectors, uplo, n, at, a, lda, wt, w, compute, dev, host);
+    return td_null_syevd_size(h, p, vectors, uplo, n, at, a, lda, wt, w, compute, dev, host);
 }
 
-static int
-syev_batched(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a, int64_t lda, int wt,
-             void *w, int compute, void *work, size_t dev, void *host_work, size_t host, int *info,
-             int64_t batch)
+int
+td_null_syev_batched(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a,
+                     int64_t lda, int wt, void *w, int compute, void *work, size_t dev,
+                     void *host_work, size_t host, int *info, int64_t batch)
 {
     size_t count = (size_t)n;
     int code = 0;
 
     for (size_t b = 0; !code && b < (size_t)batch; b++)
-        code = syevd(h, p, vectors, uplo, n, at, (char *)a + b * count * count * size_of(at), lda, wt,
-                     (char *)w + b * count * size_of(wt), compute, work, dev, host_work, host, info + b);
+        code = td_null_syevd(
+            h, p, vectors, uplo, n, at, (char *)a + b * count * count * size_of(at), lda, wt,
+            (char *)w + b * count * size_of(wt), compute, work, dev, host_work, host, info + b);
     return code;
 }
 
-static int
-geev_size(void *h, void *p, int left, int right, int64_t n, int at, const void *a, int64_t lda,
-          int wt, const void *w, int lt, const void *vl, int64_t ldvl, int rt, const void *vr,
-          int64_t ldvr, int compute, size_t *dev, size_t *host)
+int
+td_null_geev_size(void *h, void *p, int left, int right, int64_t n, int at, const void *a,
+                  int64_t lda, int wt, const void *w, int lt, const void *vl, int64_t ldvl, int rt,
+                  const void *vr, int64_t ldvr, int compute, size_t *dev, size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(right), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(w), UNUSED(vl);
     UNUSED(ldvl), UNUSED(vr), UNUSED(ldvr);
@@ -548,245 +561,38 @@ pair_up(null_number *w, null_number *v, int64_t n)
     memcpy(v, sorted, (size_t)(n * n) * sizeof *v);
 }
 
-static int
-geev(void *h, void *p, int left, int right, int64_t n, int at, void *a, int64_t lda, int wt, void *w,
-     int lt, void *vl, int64_t ldvl, int rt, void *vr, int64_t ldvr, int compute, void *work, size_t dev,
-     void *host_work, size_t host, int *info)
+int
+td_null_geev(void *h, void *p, int left, int right, int64_t n, int at, void *a, int64_t lda, int wt,
+             void *w, int lt, void *vl, int64_t ldvl, int rt, void *vr, int64_t ldvr, int compute,
+             void *work, size_t dev, void *host_work, size_t host, int *info)
 {
     null_number *x;
 
     UNUSED(h), UNUSED(p), UNUSED(left), UNUSED(lt), UNUSED(vl), UNUSED(ldvl), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != n || ldvr != n || !holds(a, at, n * n) ||
-        !holds(w, wt, n) || !holds_words(info, 4) || (right && !holds(vr, rt, n * n)))
+    if (!has_room(work, dev, host_work, host) || lda != n || ldvr != n ||
+        !td_null_holds(a, at, n * n) || !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4) ||
+        (right && !td_null_holds(vr, rt, n * n)))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    if (!(x = take(at, a, n * n, n + 2 * n * n + n)))
+    if (!(x = td_null_take(at, a, n * n, n + 2 * n * n + n)))
         return ALLOC_FAILED;
     *info = td_null_eig(x, n, x + n * n, x + n * n + n);
     if (at == CUDA_R_32F || at == CUDA_R_64F)
         pair_up(x + n * n, x + n * n + n, n);
-    put_all(wt, w, x + n * n, n);
+    td_null_put_all(wt, w, x + n * n, n);
     if (right)
-        put_all(rt, vr, x + n * n + n, n * n);
+        td_null_put_all(rt, vr, x + n * n + n, n * n);
     free(x);
     return 0;
 }
 
-/* ---- cuBLAS ---- */
-
-static int
-potrf_batched(int type, int uplo, int n, void **a, int lda, int *info, int batch)
+int
+td_null_potrf_batched(int type, int uplo, int n, void **a, int lda, int *info, int batch)
 {
-    int code = lda == n && holds_words(a, (size_t)batch * sizeof *a) ? 0 : INVALID_VALUE;
+    int code = lda == n && td_null_holds_words(a, (size_t)batch * sizeof *a) ? 0 : INVALID_VALUE;
 
     (void)td_null_finish_all();
     for (int b = 0; !code && b < batch; b++)
         code = cholesky(type, a[b], n, uplo, info + b);
     return code;
 }
-
-static int
-getrf_batched(int type, int n, void **a, int lda, int *pivot, int *info, int batch)
-{
-    int64_t wide[n + 1];
-
-    if (lda != n || !holds_words(a, (size_t)batch * sizeof *a) ||
-        !holds_words(pivot, (size_t)batch * (size_t)n * sizeof *pivot) ||
-        !holds_words(info, (size_t)batch * sizeof *info))
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    for (int b = 0; b < batch; b++) {
-        null_number *x = take(type, a[b], (int64_t)n * n, 0);
-
-        info[b] = td_null_lu(x, n, n, wide);
-        put_all(type, a[b], x, (int64_t)n * n);
-        for (int i = 0; i < n; i++)
-            pivot[b * n + i] = (int)wide[i];
-        free(x);
-    }
-    return 0;
-}
-
-static int
-getrs_batched(int type, int trans, int n, int nrhs, void **a, int lda, const int *pivot, void **b,
-              int ldb, int *host_info, int batch)
-{
-    int64_t wide[n + 1];
-
-    if (lda != n || ldb != n || !holds_words(a, (size_t)batch * sizeof *a) ||
-        !holds_words(b, (size_t)batch * sizeof *b))
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    for (int c = 0; c < batch; c++) {
-        null_number *x = take(type, a[c], (int64_t)n * n, 0);
-        null_number *y = take(type, b[c], (int64_t)n * nrhs, 0);
-
-        for (int i = 0; i < n; i++)
-            wide[i] = pivot[c * n + i];
-        solve_lu(x, n, wide, trans, y, nrhs);
-        put_all(type, b[c], y, (int64_t)n * nrhs);
-        free(x);
-        free(y);
-    }
-    *host_info = 0;
-    return 0;
-}
-
-static int
-getri_batched(int type, int n, void **a, int lda, const int *pivot, void **c, int ldc, int *info,
-              int batch)
-{
-    int host_info;
-
-    if (ldc != n || !holds_words(c, (size_t)batch * sizeof *c) ||
-        !holds_words(info, (size_t)batch * sizeof *info))
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    for (int b = 0; b < batch; b++) {
-        for (int i = 0; i < n * n; i++)
-            put(type, c[b], i, i % (n + 1) == 0);
-        info[b] = 0;
-    }
-    return getrs_batched(type, 0, n, n, a, lda, pivot, c, ldc, &host_info, batch);
-}
-
-static int
-triangle(int type, int uplo, int trans, int diag, int m, int n, const void *a, void *b)
-{
-    null_number *x, *y;
-
-    if (!holds(a, type, (int64_t)m * m) || !holds(b, type, (int64_t)m * n))
-        return INVALID_VALUE;
-    x = take(type, a, (int64_t)m * m, 0);
-    y = take(type, b, (int64_t)m * n, 0);
-    td_null_triangle(x, m, uplo == 1, trans, diag == 1, y, n);
-    put_all(type, b, y, (int64_t)m * n);
-    free(x);
-    free(y);
-    return 0;
-}
-
-static int
-trsm(int type, int side, int uplo, int trans, int diag, int m, int n, const void *alpha, const void *a,
-     int lda, void *b, int ldb)
-{
-    if (side || lda != m || ldb != m || get(type, alpha, 0) != 1)
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    return triangle(type, uplo, trans, diag, m, n, a, b);
-}
-
-static int
-trsm_batched(int type, int side, int uplo, int trans, int diag, int m, int n, const void *alpha,
-             void **a, int lda, void **b, int ldb, int batch)
-{
-    int code = !side && lda == m && ldb == m && get(type, alpha, 0) == 1 ? 0 : INVALID_VALUE;
-
-    if (!holds_words(a, (size_t)batch * sizeof *a) || !holds_words(b, (size_t)batch * sizeof *b))
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    for (int c = 0; !code && c < batch; c++)
-        code = triangle(type, uplo, trans, diag, m, n, a[c], b[c]);
-    return code;
-}
-
-/* ---- the table: functions for one dtype each hand it on as the first argument ---- */
-
-#define EACH_TYPE(OF) OF(0) OF(1) OF(2) OF(3)
-
-#define TYPED(t)                                                                                                       \
-    static int orgqr_##t(void *h, int m, int n, int k, void *a, int lda, const void *tau, void *work, int lwork,       \
-                         int *info)                                                                                    \
-    {                                                                                                                  \
-        UNUSED(h);                                                                                                     \
-        return orgqr(types[t], m, n, k, a, lda, tau, work, lwork, info);                                               \
-    }                                                                                                                  \
-    static int gesvdj_##t(void *h, int vectors, int econ, int m, int n, void *a, int lda, void *s, void *u, int ldu,   \
-                          void *v, int ldv, void *work, int lwork, int *info, void *jacobi)                            \
-    {                                                                                                                  \
-        UNUSED(h), UNUSED(jacobi);                                                                                     \
-        return gesvdj(types[t], vectors, econ, m, n, a, lda, s, u, ldu, v, ldv, work, lwork, info);                    \
-    }                                                                                                                  \
-    static int gesvdj_batched_##t(void *h, int vectors, int m, int n, void *a, int lda, void *s, void *u, int ldu,     \
-                                  void *v, int ldv, void *work, int lwork, int *info, void *jacobi, int batch)         \
-    {                                                                                                                  \
-        UNUSED(h), UNUSED(jacobi);                                                                                     \
-        return gesvdj_batched(types[t], vectors, m, n, a, lda, s, u, ldu, v, ldv, work, lwork, info, batch);           \
-    }                                                                                                                  \
-    static int potrf_batched_##t(void *h, int uplo, int n, void **a, int lda, int *info, int batch)                    \
-    {                                                                                                                  \
-        UNUSED(h);                                                                                                     \
-        return potrf_batched(types[t], uplo, n, a, lda, info, batch);                                                  \
-    }                                                                                                                  \
-    static int getrf_batched_##t(void *h, int n, void **a, int lda, int *pivot, int *info, int batch)                  \
-    {                                                                                                                  \
-        UNUSED(h);                                                                                                     \
-        return getrf_batched(types[t], n, a, lda, pivot, info, batch);                                                 \
-    }                                                                                                                  \
-    static int getrs_batched_##t(void *h, int trans, int n, int nrhs, void **a, int lda, const int *pivot, void **b,   \
-                                 int ldb, int *host_info, int batch)                                                   \
-    {                                                                                                                  \
-        UNUSED(h);                                                                                                     \
-        return getrs_batched(types[t], trans, n, nrhs, a, lda, pivot, b, ldb, host_info, batch);                       \
-    }                                                                                                                  \
-    static int getri_batched_##t(void *h, int n, void **a, int lda, const int *pivot, void **c, int ldc, int *info,    \
-                                 int batch)                                                                            \
-    {                                                                                                                  \
-        UNUSED(h);                                                                                                     \
-        return getri_batched(types[t], n, a, lda, pivot, c, ldc, info, batch);                                         \
-    }                                                                                                                  \
-    static int trsm_##t(void *h, int side, int uplo, int trans, int diag, int m, int n, const void *alpha,             \
-                        const void *a, int lda, void *b, int ldb)                                                      \
-    {                                                                                                                  \
-        UNUSED(h);                                                                                                     \
-        return trsm(types[t], side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb);                                   \
-    }                                                                                                                  \
-    static int trsm_batched_##t(void *h, int side, int uplo, int trans, int diag, int m, int n, const void *alpha,     \
-                                void **a, int lda, void **b, int ldb, int batch)                                       \
-    {                                                                                                                  \
-        UNUSED(h);                                                                                                     \
-        return trsm_batched(types[t], side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, batch);                    \
-    }
-
-EACH_TYPE(TYPED)
-
-#define SIZES(name) {name, name, name, name} /* a workspace's size is the same for all dtypes */
-#define FOUR(name)  {name##_0, name##_1, name##_2, name##_3}
-
-const td_solverlib td_null_solver = {
-    .create = make_handle,
-    .set_stream = set_stream,
-    .create_params = make_handle,
-    .create_jacobi = make_handle,
-    .property = property,
-    .getrf_size = getrf_size,
-    .getrf = getrf,
-    .getrs = getrs,
-    .potrf_size = potrf_size,
-    .potrf = potrf,
-    .potrs = potrs,
-    .geqrf_size = geqrf_size,
-    .geqrf = geqrf,
-    .orgqr_size = SIZES(orgqr_size),
-    .orgqr = FOUR(orgqr),
-    .gesvd_size = gesvd_size,
-    .gesvd = gesvd,
-    .gesvdp_size = gesvdp_size,
-    .gesvdp = gesvdp,
-    .gesvdj_size = SIZES(gesvdj_size),
-    .gesvdj = FOUR(gesvdj),
-    .gesvdj_batched_size = SIZES(gesvdj_batched_size),
-    .gesvdj_batched = FOUR(gesvdj_batched),
-    .syevd_size = syevd_size,
-    .syevd = syevd,
-    .syev_batched_size = syev_batched_size,
-    .syev_batched = syev_batched,
-    .geev_size = geev_size,
-    .geev = geev,
-    .potrf_batched = FOUR(potrf_batched),
-    .getrf_batched = FOUR(getrf_batched),
-    .getrs_batched = FOUR(getrs_batched),
-    .getri_batched = FOUR(getri_batched),
-    .trsm = FOUR(trsm),
-    .trsm_batched = FOUR(trsm_batched),
-};

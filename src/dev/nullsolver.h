@@ -6,6 +6,7 @@
 #define TD_DEV_NULLSOLVER_H
 #include <complex.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef double complex null_number;
@@ -26,5 +27,30 @@ void td_null_eigh(null_number *a, int64_t n, bool upper, double *w, null_number 
 int td_null_eig(null_number *a, int64_t n, null_number *w, null_number *v);
 /* b becomes x of op(a) x = b, a triangle; trans 0, 1, 2 as cuBLAS has it. */
 void td_null_triangle(const null_number *a, int64_t n, bool upper, int trans, bool unit, null_number *b, int64_t k);
+
+/* ---- elements in the device's memory; type: a cudaDataType ---- */
+bool         td_null_holds(const void *p, int type, int64_t count); /* are so many there? */
+bool         td_null_holds_words(const void *p, size_t nbytes);
+null_number  td_null_number(int type, const void *a, int64_t i);
+void         td_null_put(int type, void *a, int64_t i, null_number x);
+void         td_null_put_all(int type, void *a, const null_number *x, int64_t count);
+null_number *td_null_take(int type, const void *a, int64_t count, int64_t more); /* owned: count numbers, room for more; NULL: no memory */
+void td_null_solve_lu(const null_number *lu, int64_t n, const int64_t *pivot, int trans, null_number *b, int64_t k);
+
+/* ---- cuSOLVER's functions (nullsolver.c); those for one dtype each get the cudaDataType first ---- */
+#define FN(slot, library, need, symbol, params) int td_null_##slot params;
+#define FN4(slot, library, need, params, s, d, c, z)
+#include "dev/solverlib.def"
+int td_null_orgqr_size(void *h, int m, int n, int k, const void *a, int lda, const void *tau, int *lwork);
+int td_null_orgqr(int type, int m, int n, int k, void *a, int lda, const void *tau, void *work, int lwork, int *info);
+int td_null_gesvdj_size(void *h, int vectors, int econ, int m, int n, const void *a, int lda, const void *s, const void *u,
+                        int ldu, const void *v, int ldv, int *lwork, void *jacobi);
+int td_null_gesvdj(int type, int vectors, int econ, int m, int n, void *a, int lda, void *s, void *u, int ldu, void *v,
+                   int ldv, void *work, int lwork, int *info);
+int td_null_gesvdj_batched_size(void *h, int vectors, int m, int n, const void *a, int lda, const void *s, const void *u,
+                                int ldu, const void *v, int ldv, int *lwork, void *jacobi, int batch);
+int td_null_gesvdj_batched(int type, int vectors, int m, int n, void *a, int lda, void *s, void *u, int ldu, void *v,
+                           int ldv, void *work, int lwork, int *info, int batch);
+int td_null_potrf_batched(int type, int uplo, int n, void **a, int lda, int *info, int batch);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "dev/cuda.h"
 #include "dev/library.h"
-#include "dev/solverlib.h"
+#include "dev/solvercall.h"
 #include "dev/work.h"
 
 #include <limits.h>
@@ -19,8 +19,8 @@ static const struct row {
     const char *name, *arrays, *flags;
     bool all;
 } rows[TD_SOLVER_OPS] = {
-#define EACH false
-#define ALL  true
+#define EACH                             false
+#define ALL                              true
 #define SOLVE(name, once, arrays, flags) [TD_SOLVE_##name] = {#name, arrays, flags, once},
 #include "dev/solver.def"
 #undef EACH
@@ -86,11 +86,19 @@ static const struct refusal {
     int code;
     const char *name;
 } refusals[] = {
-    {1, "NOT_INITIALIZED"},   {2, "ALLOC_FAILED"},   {3, "INVALID_VALUE or ALLOC_FAILED"},
-    {4, "ARCH_MISMATCH"},     {5, "MAPPING_ERROR"},  {6, "EXECUTION_FAILED"},
-    {7, "INTERNAL_ERROR or INVALID_VALUE"},          {8, "MATRIX_TYPE_NOT_SUPPORTED or ARCH_MISMATCH"},
-    {9, "NOT_SUPPORTED"},     {13, "EXECUTION_FAILED"}, {14, "INTERNAL_ERROR"},
-    {15, "NOT_SUPPORTED"},    {31, "INVALID_WORKSPACE"},
+    {1, "NOT_INITIALIZED"},
+    {2, "ALLOC_FAILED"},
+    {3, "INVALID_VALUE or ALLOC_FAILED"},
+    {4, "ARCH_MISMATCH"},
+    {5, "MAPPING_ERROR"},
+    {6, "EXECUTION_FAILED"},
+    {7, "INTERNAL_ERROR or INVALID_VALUE"},
+    {8, "MATRIX_TYPE_NOT_SUPPORTED or ARCH_MISMATCH"},
+    {9, "NOT_SUPPORTED"},
+    {13, "EXECUTION_FAILED"},
+    {14, "INTERNAL_ERROR"},
+    {15, "NOT_SUPPORTED"},
+    {31, "INVALID_WORKSPACE"},
 };
 
 static td_status
@@ -199,346 +207,28 @@ td_solver_check(const td_solver *j)
                        td_dtype_name(j->dt));
     if (j->m < 0 || j->n < 0 || j->k < 0 || j->batch < 0 || j->m > INT_MAX || j->n > INT_MAX ||
         j->k > INT_MAX || j->batch > INT_MAX)
-        return td_fail(TD_ERR_VALUE, "%s: %lld matrices of %lld by %lld, and %lld", rows[j->op].name,
-                       (long long)j->batch, (long long)j->m, (long long)j->n, (long long)j->k);
+        return td_fail(TD_ERR_VALUE, "%s: %lld matrices of %lld by %lld, and %lld",
+                       rows[j->op].name, (long long)j->batch, (long long)j->m, (long long)j->n,
+                       (long long)j->k);
     for (int i = 0; *group; i++) {
         size_t n = strcspn(group, " ");
 
         if (!j->flag[i] || !memchr(group, j->flag[i], n))
-            return td_fail(TD_ERR_VALUE, "%s: flag %d is '%c', not one of %.*s", rows[j->op].name, i,
-                           j->flag[i], (int)n, group);
+            return td_fail(TD_ERR_VALUE, "%s: flag %d is '%c', not one of %.*s", rows[j->op].name,
+                           i, j->flag[i], (int)n, group);
         group += n + (group[n] == ' ');
     }
     return TD_OK;
 }
 
-/* ---- calls ---- */
-
-/* call - one call of a library's function.  at: the row's arrays, of all matrices or of one. */
-typedef struct call {
-    const td_solverlib *lib;
-    const td_solver *j;
-    void *h, *params, *jacobi, *blas;
-    int type, real, complex, t; /* cudaDataType of x, r, c; the place of x's function among four */
-    int m, n, k, batch, ldm, ldn;
-    void *at[TD_SOLVER_ARRAYS], **addresses[TD_SOLVER_ARRAYS];
-    void *work, *host;
-    size_t nwork, nhost;
-    double perturbed;
-} call;
-
-static int
-of_uplo(char c)
-{
-    return c == 'U'; /* CUBLAS_FILL_MODE_LOWER 0, UPPER 1 */
-}
-
-static int
-of_trans(char c)
-{
-    return c == 'N' ? 0 : c == 'T' ? 1 : 2; /* CUBLAS_OP_N, T, C */
-}
-
-/* Legacy functions count their workspace in elements. */
-static int
-in_elements(call *c, int code, int count)
-{
-    c->nwork = (size_t)count * td_dtype_size(c->j->dt);
-    return code;
-}
-
-static int
-elements(const call *c)
-{
-    return (int)(c->nwork / td_dtype_size(c->j->dt));
-}
-
-/* Each row has its call; those that want a workspace have another that says how much, in nwork and nhost. */
-#define AT(i) c->at[i]
-
-static int
-size_getrf(call *c)
-{
-    return c->lib->getrf_size(c->h, c->params, c->m, c->n, c->type, AT(0), c->ldm, c->type, &c->nwork,
-                              &c->nhost);
-}
-
-static int
-call_getrf(call *c)
-{
-    return c->lib->getrf(c->h, c->params, c->m, c->n, c->type, AT(0), c->ldm, AT(1), c->type, c->work,
-                         c->nwork, c->host, c->nhost, AT(2));
-}
-
-static int
-call_getrs(call *c)
-{
-    return c->lib->getrs(c->h, c->params, of_trans(c->j->flag[0]), c->n, c->k, c->type, AT(0), c->ldn,
-                         AT(1), c->type, AT(2), c->ldn, AT(3));
-}
-
-static int
-size_potrf(call *c)
-{
-    return c->lib->potrf_size(c->h, c->params, of_uplo(c->j->flag[0]), c->n, c->type, AT(0), c->ldn,
-                              c->type, &c->nwork, &c->nhost);
-}
-
-static int
-call_potrf(call *c)
-{
-    return c->lib->potrf(c->h, c->params, of_uplo(c->j->flag[0]), c->n, c->type, AT(0), c->ldn, c->type,
-                         c->work, c->nwork, c->host, c->nhost, AT(1));
-}
-
-static int
-call_potrs(call *c)
-{
-    return c->lib->potrs(c->h, c->params, of_uplo(c->j->flag[0]), c->n, c->k, c->type, AT(0), c->ldn,
-                         c->type, AT(1), c->ldn, AT(2));
-}
-
-static int
-size_geqrf(call *c)
-{
-    return c->lib->geqrf_size(c->h, c->params, c->m, c->n, c->type, AT(0), c->ldm, c->type, AT(1),
-                              c->type, &c->nwork, &c->nhost);
-}
-
-static int
-call_geqrf(call *c)
-{
-    return c->lib->geqrf(c->h, c->params, c->m, c->n, c->type, AT(0), c->ldm, c->type, AT(1), c->type,
-                         c->work, c->nwork, c->host, c->nhost, AT(2));
-}
-
-static int
-size_orgqr(call *c)
-{
-    int count = 0, r = c->lib->orgqr_size[c->t](c->h, c->m, c->n, c->k, AT(0), c->ldm, AT(1), &count);
-
-    return in_elements(c, r, count);
-}
-
-static int
-call_orgqr(call *c)
-{
-    return c->lib->orgqr[c->t](c->h, c->m, c->n, c->k, AT(0), c->ldm, AT(1), c->work, elements(c), AT(2));
-}
-
-/* U is m by m or by n, V's adjoint n by n: m >= n. */
-static int
-size_gesvd(call *c)
-{
-    signed char job = (signed char)c->j->flag[0];
-
-    return c->lib->gesvd_size(c->h, c->params, job, job, c->m, c->n, c->type, AT(0), c->ldm, c->real, AT(1),
-                              c->type, AT(2), c->ldm, c->type, AT(3), c->ldn, c->type, &c->nwork,
-                              &c->nhost);
-}
-
-static int
-call_gesvd(call *c)
-{
-    signed char job = (signed char)c->j->flag[0];
-
-    return c->lib->gesvd(c->h, c->params, job, job, c->m, c->n, c->type, AT(0), c->ldm, c->real, AT(1),
-                         c->type, AT(2), c->ldm, c->type, AT(3), c->ldn, c->type, c->work, c->nwork,
-                         c->host, c->nhost, AT(4));
-}
-
-static int
-size_gesvdp(call *c)
-{
-    return c->lib->gesvdp_size(c->h, c->params, c->j->flag[0] != 'N', c->j->flag[0] == 'S', c->m, c->n,
-                               c->type, AT(0), c->ldm, c->real, AT(1), c->type, AT(2), c->ldm, c->type,
-                               AT(3), c->ldn, c->type, &c->nwork, &c->nhost);
-}
-
-static int
-call_gesvdp(call *c)
-{
-    return c->lib->gesvdp(c->h, c->params, c->j->flag[0] != 'N', c->j->flag[0] == 'S', c->m, c->n, c->type,
-                          AT(0), c->ldm, c->real, AT(1), c->type, AT(2), c->ldm, c->type, AT(3), c->ldn,
-                          c->type, c->work, c->nwork, c->host, c->nhost, AT(4), &c->perturbed);
-}
-
-static int
-size_gesvdj(call *c)
-{
-    int count = 0, vectors = c->j->flag[0] != 'N', econ = c->j->flag[0] == 'S';
-    int r = c->lib->gesvdj_size[c->t](c->h, vectors, econ, c->m, c->n, AT(0), c->ldm, AT(1), AT(2), c->ldm,
-                                      AT(3), c->ldn, &count, c->jacobi);
-
-    return in_elements(c, r, count);
-}
-
-static int
-call_gesvdj(call *c)
-{
-    int vectors = c->j->flag[0] != 'N', econ = c->j->flag[0] == 'S';
-
-    return c->lib->gesvdj[c->t](c->h, vectors, econ, c->m, c->n, AT(0), c->ldm, AT(1), AT(2), c->ldm, AT(3),
-                                c->ldn, c->work, elements(c), AT(4), c->jacobi);
-}
-
-static int
-size_gesvdj_batched(call *c)
-{
-    int count = 0;
-    int r = c->lib->gesvdj_batched_size[c->t](c->h, c->j->flag[0] != 'N', c->m, c->n, AT(0), c->ldm, AT(1),
-                                              AT(2), c->ldm, AT(3), c->ldn, &count, c->jacobi, c->batch);
-
-    return in_elements(c, r, count);
-}
-
-static int
-call_gesvdj_batched(call *c)
-{
-    return c->lib->gesvdj_batched[c->t](c->h, c->j->flag[0] != 'N', c->m, c->n, AT(0), c->ldm, AT(1), AT(2),
-                                        c->ldm, AT(3), c->ldn, c->work, elements(c), AT(4), c->jacobi,
-                                        c->batch);
-}
-
-static int
-size_syevd(call *c)
-{
-    return c->lib->syevd_size(c->h, c->params, c->j->flag[0] == 'V', of_uplo(c->j->flag[1]), c->n, c->type,
-                              AT(0), c->ldn, c->real, AT(1), c->type, &c->nwork, &c->nhost);
-}
-
-static int
-call_syevd(call *c)
-{
-    return c->lib->syevd(c->h, c->params, c->j->flag[0] == 'V', of_uplo(c->j->flag[1]), c->n, c->type,
-                         AT(0), c->ldn, c->real, AT(1), c->type, c->work, c->nwork, c->host, c->nhost,
-                         AT(2));
-}
-
-static int
-size_syev_batched(call *c)
-{
-    return c->lib->syev_batched_size(c->h, c->params, c->j->flag[0] == 'V', of_uplo(c->j->flag[1]), c->n,
-                                     c->type, AT(0), c->ldn, c->real, AT(1), c->type, &c->nwork, &c->nhost,
-                                     c->batch);
-}
-
-static int
-call_syev_batched(call *c)
-{
-    return c->lib->syev_batched(c->h, c->params, c->j->flag[0] == 'V', of_uplo(c->j->flag[1]), c->n,
-                                c->type, AT(0), c->ldn, c->real, AT(1), c->type, c->work, c->nwork, c->host,
-                                c->nhost, AT(2), c->batch);
-}
-
-static int
-size_geev(call *c)
-{
-    return c->lib->geev_size(c->h, c->params, 0, c->j->flag[0] == 'V', c->n, c->type, AT(0), c->ldn,
-                             c->complex, AT(1), c->type, NULL, c->ldn, c->type, AT(2), c->ldn, c->type,
-                             &c->nwork, &c->nhost);
-}
-
-static int
-call_geev(call *c)
-{
-    return c->lib->geev(c->h, c->params, 0, c->j->flag[0] == 'V', c->n, c->type, AT(0), c->ldn, c->complex,
-                        AT(1), c->type, NULL, c->ldn, c->type, AT(2), c->ldn, c->type, c->work, c->nwork,
-                        c->host, c->nhost, AT(3));
-}
-
-static int
-call_potrf_batched(call *c)
-{
-    return c->lib->potrf_batched[c->t](c->h, of_uplo(c->j->flag[0]), c->n, c->addresses[0], c->ldn, AT(1),
-                                       c->batch);
-}
-
-static int
-call_getrf_batched(call *c)
-{
-    return c->lib->getrf_batched[c->t](c->blas, c->n, c->addresses[0], c->ldn, AT(1), AT(2), c->batch);
-}
-
-static int
-call_getrs_batched(call *c)
-{
-    int info = 0;
-
-    return c->lib->getrs_batched[c->t](c->blas, of_trans(c->j->flag[0]), c->n, c->k, c->addresses[0],
-                                       c->ldn, AT(1), c->addresses[2], c->ldn, &info, c->batch);
-}
-
-static int
-call_getri_batched(call *c)
-{
-    return c->lib->getri_batched[c->t](c->blas, c->n, c->addresses[0], c->ldn, AT(1), c->addresses[2],
-                                       c->ldn, AT(3), c->batch);
-}
-
-/* 1 in each dtype: a complex number's real part comes first. */
-static const void *
-one(const call *c)
-{
-    static const float one32[2] = {1};
-    static const double one64[2] = {1};
-
-    return c->real == CUDA_R_64F ? (const void *)one64 : one32;
-}
-
-static int
-call_trsm(call *c)
-{
-    const char *f = c->j->flag;
-
-    return c->lib->trsm[c->t](c->blas, 0, of_uplo(f[0]), of_trans(f[1]), f[2] == 'U', c->n, c->k, one(c),
-                              AT(0), c->ldn, AT(1), c->ldn);
-}
-
-static int
-call_trsm_batched(call *c)
-{
-    const char *f = c->j->flag;
-
-    return c->lib->trsm_batched[c->t](c->blas, 0, of_uplo(f[0]), of_trans(f[1]), f[2] == 'U', c->n, c->k,
-                                      one(c), c->addresses[0], c->ldn, c->addresses[1], c->ldn, c->batch);
-}
-#undef AT
-
-typedef int call_fn(call *c);
-
-static const struct function {
-    call_fn *size, *run; /* size NULL: no workspace */
-    bool blas;           /* on cuBLAS's handle */
-} functions[TD_SOLVER_OPS] = {
-    [TD_SOLVE_getrf] = {size_getrf, call_getrf, false},
-    [TD_SOLVE_getrs] = {NULL, call_getrs, false},
-    [TD_SOLVE_potrf] = {size_potrf, call_potrf, false},
-    [TD_SOLVE_potrs] = {NULL, call_potrs, false},
-    [TD_SOLVE_geqrf] = {size_geqrf, call_geqrf, false},
-    [TD_SOLVE_orgqr] = {size_orgqr, call_orgqr, false},
-    [TD_SOLVE_gesvd] = {size_gesvd, call_gesvd, false},
-    [TD_SOLVE_gesvdp] = {size_gesvdp, call_gesvdp, false},
-    [TD_SOLVE_gesvdj] = {size_gesvdj, call_gesvdj, false},
-    [TD_SOLVE_gesvdj_batched] = {size_gesvdj_batched, call_gesvdj_batched, false},
-    [TD_SOLVE_syevd] = {size_syevd, call_syevd, false},
-    [TD_SOLVE_syev_batched] = {size_syev_batched, call_syev_batched, false},
-    [TD_SOLVE_geev] = {size_geev, call_geev, false},
-    [TD_SOLVE_potrf_batched] = {NULL, call_potrf_batched, false},
-    [TD_SOLVE_getrf_batched] = {NULL, call_getrf_batched, true},
-    [TD_SOLVE_getrs_batched] = {NULL, call_getrs_batched, true},
-    [TD_SOLVE_getri_batched] = {NULL, call_getri_batched, true},
-    [TD_SOLVE_trsm] = {NULL, call_trsm, true},
-    [TD_SOLVE_trsm_batched] = {NULL, call_trsm_batched, true},
-};
-
 /* ---- one job ---- */
 
-static call
+static td_solvercall
 call_of(const td_solverlib *lib, const struct td_solverstate *p, const td_solver *j)
 {
     bool wide = td_dtype_real_of(j->dt) == TD_F64, complex = td_dtype_is_complex(j->dt);
-    call c = {.lib = lib, .j = j, .h = p->handle, .params = p->params, .jacobi = p->jacobi};
+    td_solvercall c = {
+        .lib = lib, .j = j, .h = p->handle, .params = p->params, .jacobi = p->jacobi};
 
     c.real = wide ? CUDA_R_64F : CUDA_R_32F;
     c.complex = wide ? CUDA_C_64F : CUDA_C_32F;
@@ -557,7 +247,7 @@ call_of(const td_solverlib *lib, const struct td_solverstate *p, const td_solver
 
 /* The arrays that are wanted as addresses: the batch's, one array behind the other at the start of the workspace. */
 static td_status
-put_addresses(td_stream *s, call *c, td_buf *room, const td_solver_array *a, int n)
+put_addresses(td_stream *s, td_solvercall *c, td_buf *room, const td_solver_array *a, int n)
 {
     size_t count = (size_t)c->batch, at = 0;
     uintptr_t *list = malloc(count * sizeof *list);
@@ -594,9 +284,9 @@ host_room(td_cuda *c, td_stream *s, struct td_solverstate *p, size_t nbytes)
 }
 
 static td_status
-call_all(td_cuda *c, call *k, const td_solver_array *a, int n)
+call_all(td_cuda *c, td_solvercall *k, const td_solver_array *a, int n)
 {
-    const struct function *f = &functions[k->j->op];
+    const td_solverfn *f = &td_solver_functions[k->j->op];
     int64_t times = rows[k->j->op].all ? 1 : k->j->batch;
     td_status st = TD_OK;
 
@@ -604,6 +294,8 @@ call_all(td_cuda *c, call *k, const td_solver_array *a, int n)
         for (int i = 0; i < n; i++)
             k->at[i] = (char *)k->j->at[i] + (size_t)(b * a[i].count) * td_dtype_size(a[i].dt);
         st = status_of(c, f->run(k), rows[k->j->op].name);
+        if (k->j->disturbed && k->perturbed > *k->j->disturbed)
+            *k->j->disturbed = k->perturbed;
     }
     return st;
 }
@@ -618,14 +310,14 @@ in_context(td_cuda *c, td_stream *s, const td_solverlib *lib, const td_solver *j
     size_t addresses;
     td_buf *room = NULL;
     td_status st;
-    call k;
+    td_solvercall k;
 
     TD_TRY(state_of(c, lib, &p));
     k = call_of(lib, p, j);
     TD_TRY(status_of(c, lib->set_stream(p->handle, s->handle), "cusolverDnSetStream"));
     k.blas = blas;
-    if (functions[j->op].size)
-        TD_TRY(status_of(c, functions[j->op].size(&k), rows[j->op].name));
+    if (td_solver_functions[j->op].size)
+        TD_TRY(status_of(c, td_solver_functions[j->op].size(&k), rows[j->op].name));
     addresses = strchr(rows[j->op].arrays, 'X') ? (size_t)j->batch * 2 * sizeof(void *) : 0;
     addresses = (addresses + 255) & ~(size_t)255;
     TD_TRY(host_room(c, s, p, k.nhost));
@@ -634,7 +326,8 @@ in_context(td_cuda *c, td_stream *s, const td_solverlib *lib, const td_solver *j
     k.work = (void *)(room->ptr + addresses);
     st = addresses ? put_addresses(s, &k, room, a, n) : TD_OK;
     if (!st) {
-        (void)td_cuda_launched(c, s, functions[j->op].blas ? "cuBLAS" : "cuSOLVER", rows[j->op].name);
+        (void)td_cuda_launched(c, s, td_solver_functions[j->op].blas ? "cuBLAS" : "cuSOLVER",
+                               rows[j->op].name);
         st = call_all(c, &k, a, n);
     }
     if (!st && c->dev.sync)
@@ -672,7 +365,7 @@ td_status
 td_solver_do(td_stream *s, const td_solver *j)
 {
     td_cuda *c = td_cuda_of(s->dev);
-    bool pushed, with_blas = functions[j->op].blas && s->dev->info.kind == TD_DEV_CUDA;
+    bool pushed, with_blas = td_solver_functions[j->op].blas && s->dev->info.kind == TD_DEV_CUDA;
     const td_solverlib *lib;
     void *blas = NULL; /* the null device's functions want none */
     td_status st;

@@ -22,6 +22,7 @@ typedef struct td_solver {
     int64_t      m, n, k, batch;
     char         flag[TD_SOLVER_FLAGS];  /* one of each group of letters of the row, in order */
     uintptr_t    at[TD_SOLVER_ARRAYS];
+    double      *disturbed; /* gesvdp: set to what was added to the matrix, so that singular values are wrong by as much; or NULL */
 } td_solver;
 
 /* An array of a row: its dtype, a matrix's elements, whether it is written. */

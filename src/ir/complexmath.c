@@ -1,9 +1,9 @@
 /* complexmath.c - roots, exponentials, logarithms, powers, hyperbolic and circular functions of complex
  * numbers, and their inverses.
  *
- * Special values follow C99's annex G, which NumPy takes from libc, and the array API standard where that says more.  Nothing overflows on the way to a
- * result that does not.  The inverse functions are Kahan's (Branch cuts for complex elementary
- * functions, 1987).
+ * Special values follow C99's annex G, which NumPy takes from libc, and the array API standard where
+ * that says more.  Nothing overflows on the way to a result that does not.  The inverse functions are
+ * Kahan's (Branch cuts for complex elementary functions, 1987).
  */
 #include "ir/complexrows.h"
 

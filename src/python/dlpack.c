@@ -490,11 +490,9 @@ PyMethodDef py_dlpack_functions[] = {
     {"from_dlpack", PY_FAST(from_dlpack), METH_FASTCALL | METH_KEYWORDS,
      "from_dlpack($module, x, /, *, device=None, copy=None)\n--\n\n"
      "The memory of x, shared, from any library with __dlpack__, on the CPU or a CUDA device. x "
-     "stays alive as long as the array. Read-only "
-     "memory "
-     "gives a read-only array. copy=True copies; device: copies where x lies elsewhere, which "
-     "with copy=False is a ValueError. Raises AttributeError where x has no __dlpack__, "
-     "BufferError "
-     "for dtypes and devices that treadle does not have."},
+     "stays alive as long as the array. Read-only memory gives a read-only array. copy=True "
+     "copies; device: copies where x lies elsewhere, which with copy=False is a ValueError. Raises "
+     "AttributeError where x has no __dlpack__, BufferError for dtypes and devices that treadle "
+     "does not have."},
     {NULL, NULL, 0, NULL},
 };

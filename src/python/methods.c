@@ -144,6 +144,9 @@ as_complex(PyObject *self, PyObject *unused)
     PyObject *n = only_element(self), *r;
 
     (void)unused;
+    if (!n && PyErr_ExceptionMatches(PyExc_ValueError))
+        PyErr_SetString(PyExc_TypeError,
+                        "only 0-dimensional arrays can be converted to Python scalars");
     r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
     Py_XDECREF(n);
     return r;
@@ -172,29 +175,29 @@ item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     return r;
 }
 
-/* bfloat16, for which NumPy has no dtype of its own, leaves as `instead`. */
 static PyObject *
-of_host(PyObject *self, td_dtype instead, const char *method)
+tolist(PyObject *self, PyObject *unused)
 {
-    PyObject *host = py_get_as(self, instead),
-             *r = host ? PyObject_CallMethod(host, method, NULL) : NULL;
+    PyObject *host = py_get_as(self, TD_F32), /* bfloat16 is no dtype of NumPy's own */
+        *r = host ? PyObject_CallMethod(host, "tolist", NULL) : NULL;
 
+    (void)unused;
     Py_XDECREF(host);
     return r;
 }
 
 static PyObject *
-tolist(PyObject *self, PyObject *unused)
+tobytes(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    (void)unused;
-    return of_host(self, TD_F32, "tolist");
-}
+    static const char *const names[] = {"order", NULL};
+    PyObject *arg[1], *host, *r;
 
-static PyObject *
-tobytes(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return of_host(self, TD_U16, "tobytes");
+    if (!py_parse("tobytes", names, 0, 1, args, nargs, kwnames, arg))
+        return NULL;
+    host = py_get_as(self, TD_U16);
+    r = host ? PyObject_CallMethod(host, "tobytes", "O", arg[0] ? arg[0] : Py_None) : NULL;
+    Py_XDECREF(host);
+    return r;
 }
 
 static PyObject *
@@ -257,7 +260,8 @@ PyMethodDef py_value_methods[] = {
     {"fill", fill, METH_O, "fill(value): every element becomes value."},
     {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
-    {"tobytes", tobytes, METH_NOARGS, "tobytes(): the elements in C order."},
+    {"tobytes", PY_FAST(tobytes), METH_FASTCALL | METH_KEYWORDS,
+     "tobytes(order='C'): the elements in C order, or in Fortran's."},
     {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
      "__array_namespace__($self, /, *, api_version=None)\n--\n\n"
      "The module treadle, for programs of the array API standard."},
@@ -334,6 +338,7 @@ forward(const char *module, const char *name, PyObject *self, PyObject *const *a
     }
 FORWARD("treadle._interop", array_ufunc)
 FORWARD("treadle._interop", array_function)
+FORWARD("treadle._interop", array_wrap)
 FORWARD("treadle", dot)
 FORWARD("treadle", round)
 FORWARD("treadle", clip)
@@ -343,7 +348,7 @@ FORWARD("treadle", nonzero)
 FORWARD("treadle", trace)
 FORWARD("treadle", diagonal)
 FORWARD("treadle", ptp)
-FORWARD("treadle", conj)
+FORWARD("treadle._members", conj)
 FORWARD("treadle", cumsum)
 FORWARD("treadle", cumprod)
 FORWARD("treadle", argsort)
@@ -361,6 +366,7 @@ PyMethodDef py_interop_methods[] = {
     {"__array__", PY_FAST(array_protocol), FAST_KW, "__array__(dtype=None, copy=None)"},
     {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
     {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
+    {"__array_wrap__", PY_FAST(forward_array_wrap), FAST_KW, NULL},
     {"dot", PY_FAST(forward_dot), FAST_KW, "dot(b): as treadle.dot."},
     {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
     {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},

@@ -109,12 +109,71 @@ host_view(py_proxy *p)
     return p->host;
 }
 
+bool
+px_take(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    PyObject *taken;
+
+    if (!px_is_chosen(o))
+        return true;
+    taken = py_chosen_taken(p->held);
+    if (!taken)
+        return false;
+    Py_DECREF(p->held);
+    p->held = taken;
+    return true;
+}
+
+PyObject *
+px_on_chosen(PyObject *(*f)(const void *how, PyObject *const *whole), const void *how,
+             PyObject *const *o, int n)
+{
+    PyObject *held[3] = {NULL}, *whole[3], *like, *r = NULL;
+    int ok;
+
+    for (int i = 0; i < n; i++)
+        held[i] = px_is(o[i]) ? ((py_proxy *)o[i])->held : o[i];
+    ok = py_chosen_whole(held, n, whole, &like);
+    if (ok > 0) {
+        r = f(how, whole);
+        for (int i = 0; i < n; i++)
+            Py_DECREF(whole[i]);
+        if (r == Py_NotImplemented)
+            Py_CLEAR(r);
+        if (r && py_is_array(r))
+            return px_new(py_chosen_like(like, r), NULL);
+        Py_XDECREF(r);
+        if (PyErr_Occurred() && !px_declined())
+            return NULL;
+    }
+    for (int i = 0; i < n && ok >= 0; i++)
+        if (!px_take(o[i]))
+            return NULL;
+    return NULL;
+}
+
+PyObject *
+px_reduce_chosen(PyObject *o, const char *name)
+{
+    PyObject *r = py_chosen_reduce(px_held(o), name);
+
+    if (r == Py_None) {
+        Py_DECREF(r);
+        (void)px_take(o);
+        return NULL;
+    }
+    return px_result(r, NULL);
+}
+
 PyObject *
 px_operand(PyObject *o)
 {
     py_proxy *p = (py_proxy *)o;
     const td_array *a;
 
+    if (!px_take(o))
+        return NULL;
     if (!px_is(o) || !py_is_array(p->held))
         return px_is(o) ? p->held : o;
     a = py_array_of(p->held);
@@ -132,6 +191,8 @@ px_host(PyObject *o)
         return on_cpu(o) ? py_host_view(py_array_of(o), true) : py_get(o);
     if (!px_is(o))
         return Py_NewRef(o);
+    if (!px_take(o))
+        return NULL;
     if (!py_is_array(p->held))
         return Py_NewRef(p->held);
     return on_cpu(p->held) ? Py_XNewRef(host_view(p)) : py_get(p->held);
@@ -656,7 +717,8 @@ setup(PyObject *module, PyObject *args)
     PyObject *np = py_numpy(), *far, *ufuncs;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!", &far, &PyDict_Type, &ufuncs) || !np || !layout_holds(np) || !numpy_types(np))
+    if (!PyArg_ParseTuple(args, "OO!", &far, &PyDict_Type, &ufuncs) || !np || !layout_holds(np) ||
+        !numpy_types(np))
         return NULL;
     exchange(&px.far, far);
     exchange(&px.ufuncs, ufuncs);
@@ -696,7 +758,7 @@ static PyObject *
 held(PyObject *module, PyObject *o)
 {
     (void)module;
-    return Py_NewRef(px_held(o));
+    return px_take(o) ? Py_NewRef(px_held(o)) : NULL;
 }
 
 static PyObject *
@@ -717,9 +779,11 @@ settle(PyObject *module, PyObject *o)
 static PyObject *
 lift(PyObject *module, PyObject *o)
 {
-    PyObject *operand = px_held(o);
+    PyObject *operand = px_take(o) ? px_held(o) : NULL;
 
     (void)module;
+    if (!operand)
+        return NULL;
     return px_may_lift(operand) ? px_lift(operand) : Py_NewRef(operand);
 }
 

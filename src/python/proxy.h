@@ -9,11 +9,11 @@
  */
 #ifndef TD_PYTHON_PROXY_H
 #define TD_PYTHON_PROXY_H
-#include "python/py.h"
+#include "python/chosen.h"
 
 typedef struct py_proxy {
     PyObject_HEAD
-    PyObject *held;  /* numpy.ndarray or treadle.ndarray */
+    PyObject *held;  /* numpy.ndarray or treadle.ndarray; or a chosen (chosen.h) until its elements are needed */
     PyObject *host;  /* NumPy's view of the memory of an array of treadle's on the CPU; or NULL */
     PyObject *owner; /* the proxy that this one is a view of; or NULL */
     PyObject *weak;
@@ -92,6 +92,7 @@ PyObject *px_scalar(PyObject *td);                      /* the element of a trea
 /* What an operation on o works with, borrowed until px_settle(o): the held array; for small evaluated arrays on the
  * CPU NumPy's view. */
 PyObject *px_operand(PyObject *o);
+bool      px_take(PyObject *o);                         /* takes out the elements of a chosen; other objects stay; false: raised */
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
 PyObject *px_hand_out(PyObject *o);                     /* the same for who may write there: a GPU's array comes down */
 PyObject *px_lift(PyObject *o);                         /* an array of NumPy's as treadle's; other objects as they are */
@@ -105,6 +106,16 @@ bool      px_note(const char *name, PyObject *o);       /* counts a fallback */
 int64_t   px_clock(void);                               /* now, in ns, where somebody watches; else 0 */
 PyObject *px_seen(PyObject *r, const char *name, PyObject *on, int64_t since); /* r; tells of NumPy's work on an array; since 0: nobody watches */
 bool      px_back(PyObject *o, PyObject *host);         /* host, a copy of o's on a GPU, has been written: o takes it */
+
+/* An operation that takes elements one by one, on operands of which some are chosen: f of whole arrays, its result chosen in
+ * turn.  NULL without an exception: they have several masks, and their elements have been taken out. */
+PyObject *px_on_chosen(PyObject *(*f)(const void *how, PyObject *const *whole), const void *how, PyObject *const *o, int n);
+PyObject *px_reduce_chosen(PyObject *o, const char *name); /* NumPy's scalar; NULL without an exception: the elements have been taken out */
+static inline bool
+px_is_chosen(PyObject *o)
+{
+    return px_is(o) && py_is_chosen(((py_proxy *)o)->held);
+}
 
 /* ---- proxynumber.c, proxyindex.c, proxymethods.c: parts of the type ---- */
 extern const PyType_Slot px_number_slots[], px_index_slots[];

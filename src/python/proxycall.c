@@ -42,8 +42,11 @@ px_bare(PyObject *o)
 
     if (!px.ndarray)
         return o;
-    if (px_is(o))
-        return ((py_proxy *)o)->held;
+    if (px_is(o)) {
+        if (!px_take(o))
+            PyErr_Clear(); /* what is done with it says more */
+        return px_held(o);
+    }
     if (Py_IS_TYPE(o, px.face) || Py_IS_TYPE(o, px.uface))
         return ((face *)o)->target;
     real = PyModule_Check(o) ? PyDict_GetItemString(PyModule_GetDict(o), "_td_real") : NULL;
@@ -117,6 +120,9 @@ px_lifted(PyObject *o)
 {
     if (px_is(o) || px_is_np(o)) {
         PyObject *held;
+
+        if (!px_take(o))
+            return NULL;
 
         px_settle(o);
         held = px_held(o);
@@ -279,6 +285,38 @@ says_big(PyObject *const *args, Py_ssize_t n)
 }
 
 static PyObject *
+call_whole(const void *how, PyObject *const *whole)
+{
+    const face *f = how;
+    PyObject *native = PyObject_CallMethod(px.far, "native", "O", f->name), *r = NULL;
+
+    if (native && native != Py_None)
+        r = PyObject_Vectorcall(native, whole, (size_t)f->nin, NULL);
+    Py_XDECREF(native);
+    return r;
+}
+
+/* A ufunc of chosen elements, or a sum of them; NULL without an exception: they have been taken out. */
+static PyObject *
+on_chosen(face *f, PyObject *const *args, Py_ssize_t n)
+{
+    bool any = false;
+
+    for (Py_ssize_t i = 0; i < n && n <= 3; i++)
+        any |= px_is_chosen(args[i]);
+    if (!any)
+        return NULL;
+    if (f->nin == n)
+        return px_on_chosen(call_whole, f, args, f->nin);
+    if (n == 1 && !f->nin) {
+        const char *name = PyUnicode_AsUTF8AndSize(f->name, NULL);
+
+        return name ? px_reduce_chosen(args[0], strrchr(name, '.') + 1) : NULL;
+    }
+    return NULL;
+}
+
+static PyObject *
 call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     face *f = (face *)self;
@@ -287,6 +325,10 @@ call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
     PyObject *plain[ARGS], *r = NULL;
     bool far = n > ARGS || (f->sized && says_big(args, n));
 
+    if (!kwnames && n && (r = on_chosen(f, args, n)))
+        return r;
+    if (PyErr_Occurred())
+        return NULL;
     for (i = 0; i < n && !far; i++)
         far = is_far(args[i]);
     if (far)

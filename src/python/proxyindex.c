@@ -56,7 +56,9 @@ plain_item(PyObject *o, bool far)
         return plain_list(o);
     if (!px_is(o))
         return Py_NewRef(o);
-    return far ? Py_NewRef(((py_proxy *)o)->held) : px_host(o);
+    if (!px_take(o))
+        return NULL;
+    return far ? Py_NewRef(px_held(o)) : px_host(o);
 }
 
 static PyObject *
@@ -197,6 +199,15 @@ far_pick(PyObject *self, PyObject *key)
 
     px_settle(self);
     k = plain_key(key, true);
+    if (k && py_is_array(k)) {
+        px_settle(key);
+        r = py_choose(p->held, k);
+        if (r != Py_None) {
+            Py_DECREF(k);
+            return r ? px_new(r, NULL) : NULL;
+        }
+        Py_DECREF(r);
+    }
     r = k ? PyObject_GetItem(p->held, k) : NULL;
     Py_XDECREF(k);
     if (r)
@@ -217,6 +228,8 @@ px_subscript(PyObject *self, PyObject *key)
     key_kind kind;
     PyObject *r;
 
+    if (!px_take(self))
+        return NULL;
     if (!py_is_array(p->held)) {
         PyObject *k;
 
@@ -294,6 +307,16 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
     PyObject *k = NULL, *v = NULL, *operand;
     int r = -1;
 
+    if (px_is_chosen(value) && px_is(key) && py_is_array(px_held(key))) {
+        px_settle(self);
+        px_settle(key);
+        r = py_chosen_put(p->held, px_held(key), px_held(value));
+        if (r)
+            return r > 0 ? 0 : -1;
+        r = -1;
+    }
+    if (!px_take(value))
+        return -1;
     px_settle(self);
     px_settle(value);
     operand = px_held(value);
@@ -331,6 +354,8 @@ assign(PyObject *self, PyObject *key, PyObject *value)
     key_kind kind;
     int small;
 
+    if (!px_take(self) || !px_take(key))
+        return -1;
     if (!py_is_array(p->held) || !value)
         return host_assign(self, key, value);
     kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
@@ -347,9 +372,10 @@ assign(PyObject *self, PyObject *key, PyObject *value)
 static Py_ssize_t
 length(PyObject *self)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
-    return py_is_array(held)          ? PyObject_Size(held)
+    return !held                      ? -1
+           : py_is_array(held)        ? PyObject_Size(held)
            : ((np_array *)held)->ndim ? ((np_array *)held)->dim[0]
                                       : PyObject_Size(held);
 }
@@ -357,8 +383,10 @@ length(PyObject *self)
 static PyObject *
 item(PyObject *self, Py_ssize_t i)
 {
-    PyObject *held = ((py_proxy *)self)->held, *n, *r;
+    PyObject *held = px_take(self) ? px_held(self) : NULL, *n, *r;
 
+    if (!held)
+        return NULL;
     if (!py_is_array(held) && ((np_array *)held)->ndim == 1)
         return px_result(PySequence_GetItem(held, i), self);
     n = PyLong_FromSsize_t(i);
@@ -371,8 +399,10 @@ item(PyObject *self, Py_ssize_t i)
 static PyObject *
 iterate(PyObject *self)
 {
-    PyObject *held = ((py_proxy *)self)->held, *host, *r;
+    PyObject *held = px_take(self) ? px_held(self) : NULL, *host, *r;
 
+    if (!held)
+        return NULL;
     if (ndim_of(held) > 1)
         return PySeqIter_New(self);
     host = px_host(self);

@@ -119,9 +119,14 @@ static PyObject *
 method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
-    PyObject *held;
+    PyObject *held, *r;
     int64_t since = px_clock();
 
+    if (!n && px_is_chosen(self)) {
+        r = px_reduce_chosen(self, rows[m].name);
+        if (r || PyErr_Occurred())
+            return r;
+    }
     if (px_is_big(px_held(self)))
         px_settle(self);
     held = px_operand(self);
@@ -173,6 +178,13 @@ through_far(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *k
     return r;
 }
 
+/* A scalar of NumPy's; in comparisons it comes as an array without axes. */
+static bool
+is_number(PyObject *o)
+{
+    return PyObject_TypeCheck(o, px.generic) || (px_is_np(o) && ((np_array *)o)->ndim == 0);
+}
+
 /* A scalar of NumPy's beside a proxy comes here: the program's own operation, whose result is a proxy. */
 static PyObject *
 array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -181,7 +193,7 @@ array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *k
 
     if (!kwnames && nargs == 4 && PyUnicode_Check(args[1]) &&
         PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0 &&
-        (PyObject_TypeCheck(args[2], px.generic) || PyObject_TypeCheck(args[3], px.generic)))
+        (is_number(args[2]) || is_number(args[3])))
         face = PyDict_GetItemWithError(px.ufuncs, args[0]);
     if (face)
         return px_vectorcall(face, args + 2, 2, NULL);
@@ -200,7 +212,7 @@ array_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 static PyObject *
 size_of(PyObject *self, PyObject *unused)
 {
-    PyObject *nbytes = PyObject_GetAttrString(((py_proxy *)self)->held, "nbytes");
+    PyObject *nbytes = px_take(self) ? PyObject_GetAttrString(px_held(self), "nbytes") : NULL;
     Py_ssize_t n = nbytes ? PyLong_AsSsize_t(nbytes) : -1;
 
     (void)unused;
@@ -224,10 +236,12 @@ PyMethodDef px_methods[] = {
 static PyObject *
 get_shape(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held, *t;
+    PyObject *held = px_take(self) ? px_held(self) : NULL, *t;
     const np_array *a = (const np_array *)held;
 
     (void)unused;
+    if (!held)
+        return NULL;
     if (py_is_array(held))
         return py_shape_tuple(&py_array_of(held)->view.shape);
     t = PyTuple_New(a->ndim);
@@ -240,9 +254,11 @@ get_shape(PyObject *self, void *unused)
 static PyObject *
 get_ndim(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return PyLong_FromLong(py_is_array(held) ? py_array_of(held)->view.shape.ndim
                                              : ((np_array *)held)->ndim);
 }
@@ -250,9 +266,11 @@ get_ndim(PyObject *self, void *unused)
 static PyObject *
 get_size(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return PyLong_FromLongLong(py_is_array(held) ? td_array_size(py_array_of(held))
                                                  : px_np_size(held));
 }
@@ -260,9 +278,11 @@ get_size(PyObject *self, void *unused)
 static PyObject *
 get_dtype(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return py_is_array(held) ? py_dtype_object(td_array_dtype(py_array_of(held)))
                              : Py_NewRef(((np_array *)held)->dtype);
 }
@@ -280,9 +300,11 @@ get_either(PyObject *self, void *name)
 static PyObject *
 get_flags(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return py_is_array(held) ? PyObject_CallMethod(px.far, "flags", "(O)", self)
                              : PyObject_GetAttrString(held, "flags");
 }
@@ -303,6 +325,8 @@ get_base(PyObject *self, void *unused)
     py_proxy *p = (py_proxy *)self;
 
     (void)unused;
+    if (!px_take(self))
+        return NULL;
     if (p->owner || py_is_array(p->held))
         return Py_NewRef(p->owner ? p->owner : Py_None);
     return px_result(PyObject_GetAttrString(p->held, "base"), NULL);
@@ -334,6 +358,8 @@ set(PyObject *self, PyObject *value, void *name)
         PyErr_Format(PyExc_AttributeError, "Cannot delete array %s", (const char *)name);
         return -1;
     }
+    if (!px_take(self))
+        return -1;
     if (py_is_array(p->held) && strcmp(name, "shape") == 0) {
         px_settle(self);
         r = PyObject_SetAttrString(p->held, name, value);

@@ -109,12 +109,40 @@ grows(PyObject *a, PyObject *b)
     return px_reach(both, 2) >= px.crossover;
 }
 
+/* An operator on whole arrays. */
+typedef struct whole_op {
+    const struct row *row; /* NULL: a comparison */
+    int how;
+} whole_op;
+
+static PyObject *
+on_whole(const void *how, PyObject *const *o)
+{
+    const whole_op *w = how;
+
+    return call_far(w->row, w->how, o[0], o[1]);
+}
+
+/* NULL without an exception: no operand is chosen any more. */
+static PyObject *
+on_chosen(const struct row *row, int how, PyObject *x, PyObject *y)
+{
+    PyObject *const o[] = {x, y};
+    whole_op w = {row, how};
+
+    return px_is_chosen(x) || px_is_chosen(y) ? px_on_chosen(on_whole, &w, o, 2) : NULL;
+}
+
 static PyObject *
 binary(px_op op, PyObject *x, PyObject *y)
 {
-    PyObject *a = px_operand(x), *b = px_operand(y);
+    PyObject *a, *b, *r = op == PX_matrix_multiply ? NULL : on_chosen(&rows[op], 0, x, y);
     int64_t since;
 
+    if (r || PyErr_Occurred())
+        return r;
+    a = px_operand(x);
+    b = px_operand(y);
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
@@ -126,9 +154,13 @@ binary(px_op op, PyObject *x, PyObject *y)
 static PyObject *
 compare(PyObject *x, PyObject *y, int how)
 {
-    PyObject *a = px_operand(x), *b = px_operand(y);
+    PyObject *a, *b, *r = on_chosen(NULL, how, x, y);
     int64_t since;
 
+    if (r || PyErr_Occurred())
+        return r;
+    a = px_operand(x);
+    b = px_operand(y);
     if (!a || !b)
         return NULL;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
@@ -166,7 +198,7 @@ inplace(px_op op, PyObject *self, PyObject *y)
     if (px_is_big(px_held(self)))
         px_settle(self);
     held = px_operand(self);
-    if (!held)
+    if (!held || !px_take(y))
         return NULL;
     if (!py_is_array(held)) {
         int64_t since = px_clock();
@@ -198,11 +230,20 @@ inplace(px_op op, PyObject *self, PyObject *y)
 }
 
 static PyObject *
+one_whole(const void *how, PyObject *const *o)
+{
+    return ((unaryfunc)(uintptr_t)((const struct row *)how)->far)(o[0]);
+}
+
+static PyObject *
 unary(px_op op, PyObject *x)
 {
-    PyObject *a = px_operand(x), *la, *r;
+    PyObject *a, *la, *r = px_is_chosen(x) ? px_on_chosen(one_whole, &rows[op], &x, 1) : NULL;
     unaryfunc far = (unaryfunc)(uintptr_t)rows[op].far;
 
+    if (r || PyErr_Occurred())
+        return r;
+    a = px_operand(x);
     if (!a)
         return NULL;
     if (!py_is_array(a) && (px_np_size(a) < px.crossover || px_dtype(a) < 0))

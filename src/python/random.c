@@ -11,8 +11,9 @@
 
 typedef struct generator {
     PyObject_HEAD td_rng own;
-    struct generator *of; /* a reference: the one whose counter this one draws with; NULL: its own */
-    td_dev *dev;          /* NULL: the default device at each draw */
+    struct generator
+        *of;     /* a reference: the one whose counter this one draws with; NULL: its own */
+    td_dev *dev; /* NULL: the default device at each draw */
 } generator;
 
 static td_rng *
@@ -77,7 +78,8 @@ draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2
         !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_capture_keep(self))
         return NULL;
     r = py_new();
-    return r ? py_done(r, td_array_random(dev, rng_of(self), dist, (td_dtype)dt, &checked, par, &r->a))
+    return r ? py_done(r,
+                       td_array_random(dev, rng_of(self), dist, (td_dtype)dt, &checked, par, &r->a))
              : NULL;
 }
 
@@ -332,9 +334,11 @@ py_random_init(PyObject *m)
         {"uniform", PY_FAST(uniform), FAST_KW,
          "uniform(low=0.0, high=1.0, size=None, *, dtype=float)"},
         {"integers", PY_FAST(integers), FAST_KW,
-         "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high), with "
+         "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high), "
+         "with "
          "endpoint in [low, high]; in [0, low) without high."},
-        {"_words", PY_FAST(words), FAST_KW, "_words(low, range, size, dtype): integers modulo 2**64."},
+        {"_words", PY_FAST(words), FAST_KW,
+         "_words(low, range, size, dtype): integers modulo 2**64."},
         {NULL, NULL, 0, NULL},
     };
     static PyGetSetDef getset[] = {

@@ -59,6 +59,21 @@ cummin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return cumulate(TD_RED_min, "minimum.accumulate", args, nargs);
 }
 
+/* a: its least and its greatest element, as one complex number */
+static PyObject *
+ends(PyObject *module, PyObject *a)
+{
+    td_redargs all = {.dtype = -1};
+    py_ndarray *r;
+
+    (void)module;
+    if (!want_array("ends", a))
+        return NULL;
+    all.axes = (1u << py_array_of(a)->view.shape.ndim) - 1;
+    r = py_new();
+    return r ? py_done(r, td_array_reduce(TD_RED_ends, py_array_of(a), &all, &r->a)) : NULL;
+}
+
 /* a or None, mask of its shape */
 static PyObject *
 choose(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
@@ -204,6 +219,7 @@ PyMethodDef py_scan_functions[] = {
     {"_cumprod", PY_FAST(cumprod), METH_FASTCALL, NULL},
     {"_cummax", PY_FAST(cummax), METH_FASTCALL, NULL},
     {"_cummin", PY_FAST(cummin), METH_FASTCALL, NULL},
+    {"_ends", ends, METH_O, NULL},
     {"_select", PY_FAST(choose), METH_FASTCALL, NULL},
     {"_sort", PY_FAST(sort), METH_FASTCALL, NULL},
     {"_sort_info", sort_info, METH_O, NULL},

@@ -37,7 +37,8 @@ answer(td_status st)
     Py_RETURN_TRUE;
 }
 
-/* name of the row, flags, m, n, k, batch, the row's arrays */
+/* name of the row, flags, m, n, k, batch, the row's arrays: by how much the singular values may be wrong, as td_solver
+ * says; None: the device has no library for it, so that the host has to. */
 static PyObject *
 solver(PyObject *module, PyObject *args)
 {
@@ -45,7 +46,9 @@ solver(PyObject *module, PyObject *args)
     long long m, n, k, batch;
     const td_array *a[TD_SOLVER_ARRAYS];
     PyObject *tuple;
-    td_solver j = {0};
+    double disturbed = 0;
+    td_solver j = {.disturbed = &disturbed};
+    td_status st;
     int op, count;
 
     (void)module;
@@ -62,7 +65,10 @@ solver(PyObject *module, PyObject *args)
     j.k = k;
     j.batch = batch;
     memcpy(j.flag, flags, strlen(flags));
-    return answer(td_array_factor(&j, a, count));
+    st = td_array_factor(&j, a, count);
+    if (st == TD_SKIP)
+        Py_RETURN_NONE;
+    return st ? py_raise(st) : PyFloat_FromDouble(disturbed);
 }
 
 /* device, name of a row: whether the device's library has it; MissingLibraryError names what to install. */
@@ -96,7 +102,8 @@ fourier(PyObject *module, PyObject *args)
     if (!py_is_array(in) || !py_is_array(out) || rank < 1 || rank > TD_FOURIER_RANK ||
         py_array_of(in)->view.shape.ndim < rank ||
         py_array_of(in)->view.shape.ndim != py_array_of(out)->view.shape.ndim)
-        return PyErr_Format(PyExc_ValueError, "fourier: two arrays of as many axes, %d or more", rank);
+        return PyErr_Format(PyExc_ValueError, "fourier: two arrays of as many axes, %d or more",
+                            rank);
     return answer(td_array_fourier(py_array_of(in), py_array_of(out), (td_fourier_kind)kind,
                                    inverse != 0, rank));
 }

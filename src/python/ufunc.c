@@ -1,10 +1,7 @@
-/* ufunc.c - treadle.ufunc: the rows of ops.def as functions; and the tables as Python lists. */
+/* ufunc.c - treadle.ufunc: the rows of ops.def as functions, their methods and attributes. */
 #include "python/py.h"
 
-#include "array/tune.h"
-#include "jit/jit.h"
-
-#include <string.h>
+#include <math.h>
 
 typedef struct ufunc {
     PyObject_HEAD td_op op;
@@ -16,175 +13,10 @@ row_of(PyObject *self)
     return &td_optab[((ufunc *)self)->op];
 }
 
-/* keyword arguments of a call; unknown ones are refused by name */
-typedef struct options {
-    PyObject *out, *where, *dtype;
-} options;
-
-static bool
-read_options(const char *fn, PyObject *kw, options *o)
-{
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-
-    while (kw && PyDict_Next(kw, &at, &key, &value)) {
-        if (PyUnicode_CompareWithASCIIString(key, "out") == 0)
-            o->out = value;
-        else if (PyUnicode_CompareWithASCIIString(key, "where") == 0)
-            o->where = value;
-        else if (PyUnicode_CompareWithASCIIString(key, "dtype") == 0)
-            o->dtype = value;
-        else if (PyUnicode_CompareWithASCIIString(key, "casting") != 0 &&
-                 PyUnicode_CompareWithASCIIString(key, "order") != 0 &&
-                 PyUnicode_CompareWithASCIIString(key, "subok") != 0) {
-            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", fn, key);
-            return false;
-        }
-    }
-    if (o->out && PyTuple_Check(o->out) && PyTuple_Size(o->out) == 1)
-        o->out = PyTuple_GetItem(o->out, 0);
-    if (o->out == Py_None)
-        o->out = NULL;
-    if (o->where == Py_True || o->where == Py_None)
-        o->where = NULL;
-    if (o->out && (!py_is_array(o->out) || !py_writable((py_ndarray *)o->out))) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array", fn);
-        return false;
-    }
-    return true;
-}
-
-/* Operands in the dtype asked for; comparisons and select keep theirs where it is not meant. */
-static td_status
-cast_operands(py_args *g, td_op op, td_dtype dt)
-{
-    for (int i = op == OP_select; i < g->n; i++) {
-        td_operand *x = &g->x[i];
-        td_array cast;
-
-        if (!x->array || td_array_dtype(x->array) == dt)
-            continue;
-        TD_TRY(td_array_cast(x->array, dt, &cast));
-        if (g->own[i].store)
-            td_array_unref(&g->own[i]);
-        g->own[i] = cast;
-        x->array = &g->own[i];
-    }
-    return TD_OK;
-}
-
-/* Numbers alone: the first becomes an array, as the core wants one. */
-static bool
-anchor(py_args *g)
-{
-    td_dev *dev;
-    int i = 0;
-
-    while (i < g->n && !g->x[i].array)
-        i++;
-    if (i < g->n)
-        return true;
-    if (!py_device(NULL, &dev) ||
-        !py_ok(td_array_full(dev, g->x[0].scalar.dt, &(td_shape){0}, g->x[0].scalar, &g->own[0])))
-        return false;
-    g->x[0] = (td_operand){.array = &g->own[0]};
-    return true;
-}
-
-/* where=: the result where the mask is true; elsewhere what out held, or zero. */
-static PyObject *
-masked(PyObject *value, const options *o)
-{
-    PyObject *args[3] = {o->where, value, o->out};
-    td_operand zero = {.scalar = {.dt = TD_I64}, .weak = 'i'};
-    py_ndarray *r;
-    td_status st;
-    py_args g;
-    int ok = py_args_fill(&g, OP_select, args, o->out ? 3 : 2);
-
-    if (ok <= 0 || !(r = py_new())) {
-        if (ok == 0)
-            PyErr_SetString(PyExc_TypeError, "where must be a boolean array");
-        return NULL;
-    }
-    if (!o->out)
-        g.x[2] = zero;
-    st = td_array_apply(OP_select, g.x, 3, &r->a);
-    py_args_free(&g);
-    return py_done(r, st);
-}
-
-static PyObject *
-store(PyObject *value, PyObject *out)
-{
-    td_operand x = {.array = py_array_of(value)};
-    td_status st;
-
-    if (!td_can_cast(td_array_dtype(x.array), td_array_dtype(py_array_of(out)), 'k')) {
-        PyErr_Format(PyExc_TypeError,
-                     "Cannot cast ufunc output from %s to %s with casting rule 'same_kind'",
-                     td_dtype_name(td_array_dtype(x.array)),
-                     td_dtype_name(td_array_dtype(py_array_of(out))));
-        return NULL;
-    }
-    st = td_array_assign(py_array_of(out), &x);
-    return st ? py_raise(st) : Py_NewRef(out);
-}
-
-static PyObject *
-apply(td_op op, PyObject *const *args, const options *o)
-{
-    PyObject *r = NULL, *shown;
-    td_status st = TD_OK;
-    td_dtype dt;
-    py_args g;
-    int ours = py_args_fill(&g, op, args, td_optab[op].arity);
-
-    if (ours == 0)
-        PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", td_optab[op].name);
-    if (ours <= 0)
-        return NULL;
-    if (anchor(&g)) {
-        if (o->dtype && o->dtype != Py_None && td_optab[op].result == TD_RES_SAME)
-            st = py_dtype(o->dtype, &dt) ? cast_operands(&g, op, dt) : TD_SKIP;
-        if (!st && o->out && !o->where) {
-            st = td_array_apply_into(op, g.x, g.n, py_array_of(o->out));
-            r = st ? NULL : Py_NewRef(o->out);
-        } else if (!st && (r = (PyObject *)py_new()))
-            r = py_done((py_ndarray *)r, td_array_apply(op, g.x, g.n, py_array_of(r)));
-        if (st && st != TD_SKIP)
-            py_raise(st);
-    }
-    py_args_free(&g);
-    if (!r || !o->where)
-        return r;
-    shown = masked(r, o);
-    Py_DECREF(r);
-    if (!shown || !o->out)
-        return shown;
-    r = store(shown, o->out);
-    Py_DECREF(shown);
-    return r;
-}
-
 static PyObject *
 ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
 {
-    td_op op = ((ufunc *)self)->op;
-    int arity = td_optab[op].arity;
-    Py_ssize_t n = PyTuple_Size(args);
-    PyObject *x[TD_MAXARG + 1];
-    options o = {.out = n == arity + 1 ? PyTuple_GetItem(args, arity) : NULL};
-
-    if (n != arity && n != arity + 1) {
-        PyErr_Format(PyExc_TypeError, "%s() takes %d arguments and an optional out (%zd given)",
-                     td_optab[op].name, arity, n);
-        return NULL;
-    }
-    for (int i = 0; i < arity; i++)
-        x[i] = PyTuple_GetItem(args, i);
-    return (kw || o.out) && !read_options(td_optab[op].name, kw, &o) ? NULL : apply(op, x, &o);
+    return py_ufunc_call(((ufunc *)self)->op, args, kw);
 }
 
 /* The reductions that repeat an operation. */
@@ -293,7 +125,8 @@ get_doc(PyObject *self, void *unused)
 
     (void)unused;
     return PyUnicode_FromFormat(
-        "%s(%s, /, out=None, *, where=True, dtype=None)\n\n%s, element by element.\n\n"
+        "%s(%s, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, "
+        "subok=True, signature=None)\n\n%s, element by element.\n\n"
         "Operands are arrays, numbers or lists that broadcast together; the dtype follows "
         "NumPy's\npromotion.  Shapes that do not broadcast raise ValueError.",
         row->name, heads[row->arity], row->meaning);
@@ -314,10 +147,112 @@ get_nout(PyObject *self, void *unused)
 }
 
 static PyObject *
+get_nargs(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(row_of(self)->arity + 1);
+}
+
+/* Elementwise: no loop runs over axes of its own. */
+static PyObject *
+get_signature(PyObject *self, void *unused)
+{
+    (void)self, (void)unused;
+    return Py_NewRef(Py_None);
+}
+
+/* NumPy's characters of dtypes, and 0 for bfloat16, which has none; in the order of its lists of loops. */
+static const char dtype_char[] = {
+    [TD_BOOL] = '?', [TD_I8] = 'b',  [TD_I16] = 'h', [TD_I32] = 'i', [TD_I64] = 'l',
+    [TD_U8] = 'B',   [TD_U16] = 'H', [TD_U32] = 'I', [TD_U64] = 'L', [TD_F16] = 'e',
+    [TD_BF16] = 0,   [TD_F32] = 'f', [TD_F64] = 'd', [TD_C64] = 'F', [TD_C128] = 'D',
+};
+static const td_dtype listed[] = {TD_BOOL, TD_I8,  TD_U8,  TD_I16, TD_U16, TD_I32, TD_U32,
+                                  TD_I64,  TD_U64, TD_F16, TD_F32, TD_F64, TD_C64, TD_C128};
+
+/* "dd->d", if the row has a loop over operands of dt; else NULL without an exception. */
+static PyObject *
+loop_text(td_op op, td_dtype dt)
+{
+    td_dtype in = dt;
+    td_op row = op;
+    char text[TD_MAXARG + 4];
+    int n = 0;
+
+    if (td_op_loop(&row, &in) || (in != dt && !py_takes_truth(op)))
+        return NULL;
+    for (int i = 0; i < td_optab[op].arity; i++)
+        text[n++] = dtype_char[op == OP_select && i == 0 ? TD_BOOL : dt];
+    text[n++] = '-';
+    text[n++] = '>';
+    text[n++] = dtype_char[td_op_result(row, in)];
+    return PyUnicode_FromStringAndSize(text, n);
+}
+
+static PyObject *
+get_types(PyObject *self, void *unused)
+{
+    PyObject *list = PyList_New(0);
+
+    (void)unused;
+    for (size_t i = 0; list && i < sizeof listed / sizeof *listed; i++) {
+        PyObject *text = loop_text(((ufunc *)self)->op, listed[i]);
+
+        if (PyErr_Occurred() || (text && PyList_Append(list, text) < 0))
+            Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static PyObject *
+get_ntypes(PyObject *self, void *unused)
+{
+    PyObject *list = get_types(self, unused),
+             *n = list ? PyLong_FromSsize_t(PyList_Size(list)) : NULL;
+
+    Py_XDECREF(list);
+    return n;
+}
+
+/* What an operation leaves as it is; None: there is no such number. */
+static PyObject *
+get_identity(PyObject *self, void *unused)
+{
+    (void)unused;
+    switch (((ufunc *)self)->op) {
+    case OP_add:
+    case OP_bitwise_or:
+    case OP_bitwise_xor:
+    case OP_gcd:
+    case OP_hypot:       return PyLong_FromLong(0);
+    case OP_multiply:    return PyLong_FromLong(1);
+    case OP_bitwise_and: return PyLong_FromLong(-1);
+    case OP_logaddexp:
+    case OP_logaddexp2:  return PyFloat_FromDouble(-INFINITY);
+    case OP_logical_and: return Py_NewRef(Py_True);
+    case OP_logical_or:
+    case OP_logical_xor: return Py_NewRef(Py_False);
+    default:             return Py_NewRef(Py_None);
+    }
+}
+
+static PyObject *
 get_meaning(PyObject *self, void *unused)
 {
     (void)unused;
     return PyUnicode_FromString(row_of(self)->meaning);
+}
+
+/* What no row says: treadle._spelled.fact(name of the ufunc, what). */
+static PyObject *
+get_fact(PyObject *self, void *what)
+{
+    PyObject *f = py_package("treadle._spelled", "fact");
+    PyObject *r = f ? PyObject_CallFunction(f, "Os", self, what) : NULL;
+
+    Py_XDECREF(f);
+    return r;
 }
 
 static PyObject *
@@ -373,6 +308,11 @@ py_ufunc_init(PyObject *m)
         {"__doc__", get_doc, NULL, NULL, NULL},
         {"nin", get_nin, NULL, "Number of operands.", NULL},
         {"nout", get_nout, NULL, "Number of results.", NULL},
+        {"nargs", get_nargs, NULL, "Number of operands and results.", NULL},
+        {"types", get_types, NULL, "The loops, as NumPy's characters of dtypes: 'dd->d'.", NULL},
+        {"ntypes", get_ntypes, NULL, "Number of loops.", NULL},
+        {"identity", get_identity, NULL, "What the operation leaves as it is, or None.", NULL},
+        {"signature", get_signature, NULL, "None: the operation is of single elements.", NULL},
         {"meaning", get_meaning, NULL, "The operation as a NumPy expression.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
@@ -413,10 +353,8 @@ py_ufunc_init(PyObject *m)
     return py.ufunc && PyModule_AddObjectRef(m, "ufunc", (PyObject *)py.ufunc) == 0;
 }
 
-/* ---- the tables ---- */
-
-static PyObject *
-ufuncs(PyObject *module, PyObject *unused)
+PyObject *
+py_ufuncs(PyObject *module, PyObject *unused)
 {
     PyObject *d = PyDict_New();
 
@@ -432,91 +370,3 @@ ufuncs(PyObject *module, PyObject *unused)
     }
     return d;
 }
-
-static PyObject *
-append(PyObject *list, PyObject *row)
-{
-    if (list && (!row || PyList_Append(list, row) < 0))
-        Py_CLEAR(list);
-    Py_XDECREF(row);
-    return list;
-}
-
-static PyObject *
-ops(PyObject *module, PyObject *unused)
-{
-    PyObject *list = PyList_New(0);
-
-    (void)module, (void)unused;
-    for (int i = 0; list && i < TD_OPS; i++) {
-        const td_opinfo *o = &td_optab[i];
-
-        list = append(list, Py_BuildValue("(siss)", o->name, o->arity, o->kinds, o->meaning));
-    }
-    return list;
-}
-
-static PyObject *
-reductions(PyObject *module, PyObject *unused)
-{
-    PyObject *list = PyList_New(0);
-
-    (void)module, (void)unused;
-#define RED(name, nacc, npair, identity, meaning)                                                  \
-    list = append(list, Py_BuildValue("(sis)", #name, identity, meaning));
-#include "array/reduce.def"
-    return list;
-}
-
-static PyObject *
-dtypes(PyObject *module, PyObject *unused)
-{
-    PyObject *list = PyList_New(0);
-
-    (void)module, (void)unused;
-    for (int i = 0; list && i < TD_DTYPE_COUNT; i++)
-        list = append(list, Py_BuildValue("(sCsi)", td_dtab[i].name, td_dtab[i].kind,
-                                          td_dtab[i].typestr, (int)td_dtab[i].size));
-    return list;
-}
-
-static PyObject *
-jit_stats(PyObject *module, PyObject *unused)
-{
-    td_jitstat s = td_jit_stats();
-    td_evalstat e = td_eval_stats();
-    uint64_t kernels = s.compiled + s.loaded;
-
-    (void)module, (void)unused;
-    return Py_BuildValue(
-        "{s:K,s:K,s:K,s:d,s:K,s:K,s:K}", "compiled", (unsigned long long)s.compiled, "loaded",
-        (unsigned long long)s.loaded, "launches", (unsigned long long)s.launches, "compile_ms",
-        (double)s.compile_ns / 1e6, "recorded", (unsigned long long)e.recorded, "kernels",
-        (unsigned long long)kernels, "evals", (unsigned long long)e.evals);
-}
-
-static PyObject *
-tune(PyObject *module, PyObject *args)
-{
-    const char *name;
-    int value;
-
-    (void)module;
-    if (!PyArg_ParseTuple(args, "si", &name, &value))
-        return NULL;
-    return py_ok(td_tune_set(name, value)) ? Py_NewRef(Py_None) : NULL;
-}
-
-PyMethodDef py_table_functions[] = {
-    {"tune", tune, METH_VARARGS,
-     "tune(name, value): sets a number of tune.def, for measuring kernels made later."},
-    {"ufuncs", ufuncs, METH_NOARGS, "ufuncs(): {name: ufunc} of the rows of ops.def."},
-    {"ops", ops, METH_NOARGS, "ops(): (name, arity, kinds, meaning) of the rows of ops.def."},
-    {"reductions", reductions, METH_NOARGS,
-     "reductions(): (name, has an identity, meaning) of the rows of reduce.def."},
-    {"dtypes", dtypes, METH_NOARGS,
-     "dtypes(): (name, kind, typestr, bytes) of the rows of dtypes.def."},
-    {"jit_stats", jit_stats, METH_NOARGS,
-     "jit_stats(): counts of recording, compiling and launching in this process."},
-    {NULL, NULL, 0, NULL},
-};

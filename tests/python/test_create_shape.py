@@ -12,7 +12,7 @@ X = np.arange(24, dtype="float32").reshape(2, 3, 4)
 CREATION = """
 np.zeros(3); np.zeros((2, 3), dtype="int8"); np.ones((2, 0)); np.ones((), "float32"); np.full((2, 2), 7)
 np.full(3, 2.5); np.full((2, 3), v[:3]); np.full(2, 1, dtype="float32"); np.zeros_like(a); np.ones_like(m, dtype=int)
-np.full_like(m, 3); np.empty_like(a) * 0; np.arange(5); np.arange(2, 9); np.arange(9, 2, -3); np.arange(0, 1, 0.125)
+np.full_like(m, 3); np.empty_like(a)[:0]; np.arange(5); np.arange(2, 9); np.arange(9, 2, -3); np.arange(0, 1, 0.125)
 np.arange(3.0); np.arange(5, dtype="float32"); np.arange(0); np.arange(5, 1); np.arange(-3, 3, 2, dtype="int8")
 np.arange(np.int64(4)); np.linspace(0, 1, 11); np.linspace(1, 2, 5, endpoint=False); np.linspace(3, 3, 1)
 np.linspace(0, 10, 4, dtype=int); np.linspace(0, 1, 0); np.linspace(-1, 1, 7, retstep=True)[0]

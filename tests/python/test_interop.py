@@ -88,10 +88,9 @@ def test_ufuncs_dispatch(rng):
     assert np.add(t, 1, out=out) is out
     check(out, x + 1)
     check(np.add.reduce(t), np.add.reduce(x), 4)
-    with pytest.raises(TypeError, match="get"):
+    with pytest.raises(TypeError, match="datetime64"):
         np.isnat(td.arange(3))
-    with pytest.raises(TypeError, match="get"):
-        np.add.accumulate(t)
+    check(np.add.accumulate(t), np.add.accumulate(x), 4)
 
 
 def test_numpy_arrays_receive():
@@ -113,8 +112,6 @@ def test_functions_dispatch(rng):
                  "np.dot(a.T, b)", "np.argmax(a)", "np.round(a, 1)", "np.count_nonzero(a, 0)", "np.expand_dims(a, 1)"):  # fmt: skip
         check(eval(text, {"np": np, "a": t, "b": x}), np.asarray(eval(text, {"np": np, "a": x, "b": x})), 16, text)
     assert np.allclose(t, x) and np.array_equal(t, x) and np.shape(t) == (3, 4) and np.ndim(t) == 2
-    with pytest.raises(TypeError, match="get"):
-        np.unwrap(t)
 
 
 def test_asarray_shares_on_the_cpu():

@@ -16,8 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CUPY = (HERE / "scipy_names.txt").read_text().split()
 COVERED, CASES = scipy_side.load()
 LATER = set(  # modules without tables or cases yet
-    "ndimage signal signal.windows fft fftpack interpolate linalg sparse sparse.csgraph sparse.linalg spatial "
-    "spatial.distance stats".split()
+    "signal signal.windows interpolate".split()
 )
 
 

@@ -103,6 +103,8 @@ def test_what_reductions_refuse():
         td.max(x, where=x > 1)
     with pytest.raises(ValueError, match="ddof and correction"):
         td.var(x, ddof=1, correction=1)
+    with pytest.raises(TypeError, match=r"from dtype\('int64'\) to dtype\('bool'\)"):
+        td.sum(x, where=x)
     with pytest.raises(TypeError, match="unexpected keyword argument 'start'"):
         td.sum(x, start=1)
     with pytest.raises(ValueError, match="broadcast"):

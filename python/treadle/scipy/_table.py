@@ -173,7 +173,7 @@ def _wrap(x):
         if make:
             return make(x)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(_wrap, x))
+        return _host._named(x, _wrap)
     if type(x) in (tuple, list):
         return type(x)(map(_wrap, x))
     if type(x) is dict:

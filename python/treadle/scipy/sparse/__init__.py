@@ -1,13 +1,13 @@
 """Sparse matrices and arrays, under scipy.sparse's names, their data in treadle's arrays.
 
-CSR, CSC, COO and DIA are on the device; ``a.get()`` gives SciPy's matrix, and constructors take SciPy's. BSR, LIL and DOK are
-SciPy's own, on the host.
+CSR, CSC, COO and DIA are on the device; ``a.get()`` gives SciPy's matrix, and constructors take SciPy's. BSR, LIL and
+DOK are SciPy's own, on the host.
 """
 
 from .. import _table
 from ._base import SparseEfficiencyWarning, SparseWarning, sparray, spmatrix
-from ._coo import coo_array, coo_matrix
 from ._compressed import csc_array, csc_matrix, csr_array, csr_matrix
+from ._coo import coo_array, coo_matrix
 from ._dia import dia_array, dia_matrix
 from ._host import from_scipy
 
@@ -18,12 +18,13 @@ __getattr__, __dir__, __all__ = _table.Table(
         "sparse._compressed": "csc_array csc_matrix csr_array csr_matrix",
         "sparse._dia": "dia_array dia_matrix",
         "sparse._base": "SparseEfficiencyWarning SparseWarning sparray spmatrix",
-        "sparse._ask": "get_index_dtype issparse isspmatrix isspmatrix_coo isspmatrix_csc isspmatrix_csr isspmatrix_dia "
-        "safely_cast_index_arrays load_npz save_npz",
+        "sparse._ask": "get_index_dtype issparse isspmatrix isspmatrix_coo isspmatrix_csc isspmatrix_csr "
+        "isspmatrix_dia safely_cast_index_arrays load_npz save_npz",
     },
     composed={
-        "sparse._construct": "block_array block_diag bmat diags diags_array expand_dims eye eye_array find hstack identity "
-        "kron kronsum matrix_transpose permute_dims rand random random_array spdiags swapaxes tril triu vstack",
+        "sparse._construct": "block_array block_diag bmat diags diags_array expand_dims eye eye_array find hstack "
+        "identity kron kronsum matrix_transpose permute_dims rand random random_array spdiags swapaxes tril triu "
+        "vstack",
         "sparse._modules": "csgraph linalg",
     },
 ).attach()

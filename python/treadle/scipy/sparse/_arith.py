@@ -16,8 +16,8 @@ _COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.gt, operator.le,
 def combined(a, b, f):
     """f(a, b) where either has an element, without the zeros that come out; a and b of one compressed format and shape.
 
-    The elements of both are sorted together, those of a first where both have a place: so a run is one element of either,
-    or a's and b's.
+    The elements of both are sorted together, those of a first where both have a place: so a run is one element of
+    either, or a's and b's.
     """
     a, b = a._canonical_form(), b._canonical_form()
     dtype = numpy.result_type(a.dtype, b.dtype)
@@ -103,8 +103,8 @@ def _by_broadcast(a, b):
 
 
 def product(a, b):
-    """a @ b of two sparse matrices, in a's format, with sorted indices. All products of elements are made, sorted by their
-    place (in the order of the sum where that is the same) and added up.
+    """a @ b of two sparse matrices, in a's format, with sorted indices. All products of elements are made, sorted by
+    their place (in the order of the sum where that is the same) and added up.
     """
     column = b.ndim == 1
     if column:
@@ -133,5 +133,3 @@ def selection(idx, n, dtype):
     indptr = _parts.pointers(_parts.gather(idx, order), n, order.dtype)
     ones = td.ones(idx.size, dtype=dtype, device=idx.device)
     return CLASSES["csr", False]._from(ones, order, indptr, (n, idx.size), canonical=True)
-
-

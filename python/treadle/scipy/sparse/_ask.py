@@ -77,7 +77,8 @@ def save_npz(file, matrix, compressed=True):
 
 
 def load_npz(file):
-    """The matrix of a .npz file that save_npz or SciPy wrote. ValueError: it holds none, or a format that is not here."""
+    """The matrix of a .npz file that save_npz or SciPy wrote. ValueError: it holds none, or a format that is not
+    here."""
     with numpy.load(file, allow_pickle=False) as parts:
         if "format" not in parts:
             raise ValueError(f"The file {file} does not contain a sparse array or matrix.")

@@ -1,7 +1,7 @@
 """What sparse matrices and arrays of all formats have in common: shape, conversion, and operators by way of CSR.
 
-``*_matrix`` classes mean by ``*`` the product of matrices, ``*_array`` classes that of elements. Dense results are treadle's
-arrays, of two axes where SciPy gives a numpy.matrix. Numbers out of a matrix are arrays without axes.
+``*_matrix`` classes mean by ``*`` the product of matrices, ``*_array`` classes that of elements. Dense results are
+treadle's arrays, of two axes where SciPy gives a numpy.matrix. Numbers out of a matrix are arrays without axes.
 """
 
 import math
@@ -42,8 +42,8 @@ MAXPRINT = 50
 
 # Functions with f(0) = 0: methods that change the data alone.
 KEEP_ZERO = (
-    "sin tan arcsin arctan sinh tanh arcsinh arctanh rint sign expm1 log1p deg2rad rad2deg floor ceil trunc sqrt".split()
-)
+    "sin tan arcsin arctan sinh tanh arcsinh arctanh rint sign expm1 log1p deg2rad rad2deg floor ceil trunc sqrt"
+).split()
 _NEGATED = {
     operator.eq: operator.ne,
     operator.ne: operator.eq,
@@ -265,7 +265,9 @@ class Sparse:
         if dtype == self.dtype:
             return self.copy() if copy else self
         if not numpy.can_cast(self.dtype, dtype, casting):
-            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'")
+            raise TypeError(
+                f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule '{casting}'"
+            )
         return self._with_data(self.data.astype(dtype))
 
     def _asfptype(self):
@@ -285,7 +287,8 @@ class Sparse:
     conjugate = conj
 
     def reshape(self, *args, order="C", copy=False):
-        """The elements in another shape, in the order of rows ("C") or of columns ("F"); a coo matrix where it changes."""
+        """The elements in another shape, in the order of rows ("C") or of columns ("F"); a coo matrix where it
+        changes."""
         shape = args[0] if len(args) == 1 and not isinstance(args[0], (int, numpy.integer)) else args
         shape = tuple(operator.index(n) for n in shape)
         if shape.count(-1) == 1:
@@ -390,7 +393,11 @@ class Sparse:
     __radd__ = __add__
 
     def _bools(self, other):
-        return self.dtype == bool and getattr(other, "dtype", None) == bool and not isinstance(other, (ndarray, numpy.ndarray))
+        return (
+            self.dtype.kind == "b"
+            and getattr(getattr(other, "dtype", None), "kind", "") == "b"
+            and not isinstance(other, (ndarray, numpy.ndarray))
+        )
 
     def __sub__(self, other):
         return self._add(other, td.logical_xor if self._bools(other) else operator.sub, "subtracting")
@@ -564,7 +571,9 @@ class Sparse:
         if length <= 0:
             return zeros(0, dtype=self.dtype, device=self.device)
         at = _parts.places(a.col - a.row == k)
-        on = CLASSES["coo", True]._from(_parts.gather(a.data, at), (_parts.gather(a.row if k >= 0 else a.col, at),), (length,))
+        on = CLASSES["coo", True]._from(
+            _parts.gather(a.data, at), (_parts.gather(a.row if k >= 0 else a.col, at),), (length,)
+        )
         return on.toarray()
 
     def trace(self, offset=0):

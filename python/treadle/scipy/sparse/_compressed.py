@@ -1,8 +1,8 @@
 """Compressed rows (CSR) and columns (CSC): three arrays on a device, which may be read and exchanged.
 
-data and indices hold the elements, major line by major line; indptr says where each line begins. CSR's major lines are rows,
-CSC's columns; _swap brings a pair (rows, columns) into the order (major, minor). What is known of the order of indices is
-kept until indices or indptr is assigned.
+data and indices hold the elements, major line by major line; indptr says where each line begins. CSR's major lines
+are rows, CSC's columns; _swap brings a pair (rows, columns) into the order (major, minor). What is known of the order
+of indices is kept until indices or indptr is assigned.
 """
 
 import numpy
@@ -21,8 +21,8 @@ WIDTHS = (32, 16, 8, 4, 2)  # threads of a warp for a row, where rows have as ma
 class Compressed(Reductions, Indexing, Sparse):
     """The base of CSR and CSC.
 
-    arg1: a dense array, a sparse matrix (SciPy's, too), a shape, (data, (row, col)), or (data, indices, indptr). dtype: of the
-    data; copy: not to share arrays with arg1; device: where it goes, where arg1 is not on one.
+    arg1: a dense array, a sparse matrix (SciPy's, too), a shape, (data, (row, col)), or (data, indices, indptr).
+    dtype: of the data; copy: not to share arrays with arg1; device: where it goes, where arg1 is not on one.
     ValueError: the arrays do not fit each other.
     """
 
@@ -282,7 +282,9 @@ class Compressed(Reductions, Indexing, Sparse):
     def tocoo(self, copy=True):
         coords = self._swap((self._majors(), self._indices.copy() if copy else self._indices))
         data = self.data.copy() if copy else self.data
-        return self._class("coo")._from(data, coords[2 - self.ndim :], self._shape, self._format == "csr" and bool(self._canonical))
+        return self._class("coo")._from(
+            data, coords[2 - self.ndim :], self._shape, self._format == "csr" and bool(self._canonical)
+        )
 
     def _other(self, fmt):
         """CSR of CSC and the reverse: a stable sort by the minor index."""
@@ -309,7 +311,9 @@ class Compressed(Reductions, Indexing, Sparse):
         a = self._canonical_form()
         rows, columns = self._lines
         flat = _parts.scattered(a._majors().astype("int64") * columns + a._indices, a.data, rows * columns)
-        return (flat.reshape(rows, columns) if self._format == "csr" else flat.reshape(rows, columns).T).reshape(self._shape)
+        return (flat.reshape(rows, columns) if self._format == "csr" else flat.reshape(rows, columns).T).reshape(
+            self._shape
+        )
 
     # ---- element by element ----
 
@@ -340,7 +344,7 @@ class Compressed(Reductions, Indexing, Sparse):
         data, x = self.data.astype(dtype, copy=False), td.ascontiguousarray(x.astype(dtype, copy=False))
         args = self._indptr, self._indices, data, x, y, _parts.zero_of(dtype)
         mean = self._indices.size / y.size
-        width = next((w for w in WIDTHS if w <= mean), 1) if self.device.kind != "cpu" and dtype != bool else 1
+        width = next((w for w in WIDTHS if w <= mean), 1) if self.device.kind != "cpu" and dtype.kind != "b" else 1
         if width == 1:
             _kernels.row_products(*args)
         else:

@@ -94,7 +94,9 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=_UNSA
             raise ValueError(f"Offset {k} (index {j}) out of bounds")
         if len(d) not in (1, length):
             if len(d) != 1:
-                raise ValueError(f"Diagonal length (index {j}: {len(d)} at offset {k}) does not agree with array size ({m}, {n}).")
+                raise ValueError(
+                    f"Diagonal length (index {j}: {len(d)} at offset {k}) does not agree with array size ({m}, {n})."
+                )
         data[j, first : first + length] = d[: length if len(d) > 1 else 1].astype(dtype)
     return CLASSES["dia", _is_array]((data, at), shape=(m, n)).asformat(format)
 
@@ -274,8 +276,8 @@ def _distinct(draws, total, count):
 
 
 def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
-    """An array with about density of its elements drawn uniformly (integers: of their whole range); data_sampler(size=n)
-    gives others. rng: a seed or a numpy.random.Generator; which elements are drawn, the host says.
+    """An array with about density of its elements drawn uniformly (integers: of their whole range);
+    data_sampler(size=n) gives others. rng: a seed or a numpy.random.Generator; which elements are drawn, the host says.
     """
     return _random(shape, density, format, dtype, rng, data_sampler, True)
 

@@ -1,4 +1,5 @@
-"""Coordinates (COO): an index array for each axis and the elements, in any order; those of one place count as their sum."""
+"""Coordinates (COO): an index array for each axis and the elements, in any order; those of one place count as their
+sum."""
 
 import numpy
 
@@ -11,8 +12,9 @@ from ._reduce import Reductions
 
 
 class _coo(Reductions, Sparse):
-    """arg1: a dense array, a sparse matrix (SciPy's, too), a shape, or (data, (row, col)). dtype: of the data; copy: not to
-    share arrays with arg1; device: where it goes, where arg1 is not on one. ValueError: an index lies outside of the shape.
+    """arg1: a dense array, a sparse matrix (SciPy's, too), a shape, or (data, (row, col)). dtype: of the data; copy:
+    not to share arrays with arg1; device: where it goes, where arg1 is not on one. ValueError: an index lies outside
+    of the shape.
     """
 
     _format = "coo"
@@ -168,7 +170,10 @@ class _coo(Reductions, Sparse):
         new = td.broadcast_to(values.astype(self.dtype) if values.ndim == 0 else values[:n].astype(self.dtype), (n,))
         self._take(
             _parts.join(_parts.gather(self.data, at), new),
-            (_parts.join(_parts.gather(self.row, at), line + low), _parts.join(_parts.gather(self.col, at), line + (low + k))),
+            (
+                _parts.join(_parts.gather(self.row, at), line + low),
+                _parts.join(_parts.gather(self.col, at), line + (low + k)),
+            ),
             self._shape,
             False,
         )

@@ -11,8 +11,9 @@ from ._reduce import Sums
 
 
 class _dia(Sums, Sparse):
-    """arg1: a dense array, a sparse matrix (SciPy's, too), a shape, or (data, offsets) with shape. dtype: of the data; copy: not
-    to share arrays with arg1; device: where it goes, where arg1 is not on one. ValueError: an offset occurs twice.
+    """arg1: a dense array, a sparse matrix (SciPy's, too), a shape, or (data, offsets) with shape. dtype: of the
+    data; copy: not to share arrays with arg1; device: where it goes, where arg1 is not on one. ValueError: an offset
+    occurs twice.
     """
 
     _format = "dia"
@@ -46,9 +47,7 @@ class _dia(Sums, Sparse):
         if data.ndim != 2:
             raise ValueError("data array must have rank 2")
         if len(at) != data.shape[0]:
-            raise ValueError(
-                f"number of diagonals ({data.shape[0]}) does not match the number of offsets ({len(at)})"
-            )
+            raise ValueError(f"number of diagonals ({data.shape[0]}) does not match the number of offsets ({len(at)})")
         if len(numpy.unique(at)) != len(at):
             raise ValueError("offset array contains duplicate values")
         self._take(data.copy() if copy else data, asarray(at, _parts.index_dtype(*shape), device=device), shape)

@@ -1,6 +1,5 @@
 """SciPy's matrices and treadle's, one made of the other."""
 
-
 from ... import _host
 from ..._core import MissingLibraryError
 from .. import _table
@@ -42,7 +41,6 @@ def converted(a, fmt, options):
     """a as SciPy's matrix of a format that treadle has not."""
     _host.note(f"scipy.sparse.{type(a).__name__}.to{fmt}", nbytes(a))
     return getattr(to_scipy(a), f"to{fmt}")(**options)
-
 
 
 def call(name, *args, **kwargs):

@@ -78,7 +78,8 @@ class Key:
 
     def _without_dots(self, items, ndim):
         used = sum(
-            0 if i is None or i is Ellipsis else i.ndim if isinstance(i, ndarray) and i.dtype.kind == "b" else 1 for i in items
+            0 if i is None or i is Ellipsis else i.ndim if isinstance(i, ndarray) and i.dtype.kind == "b" else 1
+            for i in items
         )
         if used > ndim:
             raise IndexError("Too many indices for array or tuple index out of range.")
@@ -134,10 +135,15 @@ class Indexing:
             if not row.size:
                 return type(self)((1, *row.shape)[-2:], dtype=self.dtype, device=self.device)
             r = self._samples(row.reshape(-1), col.reshape(-1))
-            return (r.reshape(1, -1) if not self._is_array else r) if row.ndim == 1 else type(self)(r.reshape(row.shape))
+            return (
+                (r.reshape(1, -1) if not self._is_array else r) if row.ndim == 1 else type(self)(r.reshape(row.shape))
+            )
         if any(x.ndim > 1 for x, array in zip((row, col), arrays, strict=True) if array) and not all(arrays):
             raise IndexError("index results in >2 dimensions")
-        parts = [x.reshape(-1) if array else slice(x, x + 1) if _is_int(x) else x for x, array in zip((row, col), arrays, strict=True)]
+        parts = [
+            x.reshape(-1) if array else slice(x, x + 1) if _is_int(x) else x
+            for x, array in zip((row, col), arrays, strict=True)
+        ]
         major, minor = self._swap(parts)
         return self._some_major(major)._some_minor(minor)
 
@@ -185,7 +191,9 @@ class Indexing:
         at, _ = _parts.ranges(starts, lengths)
         idx = self._indices.dtype if at.size <= _parts.INT32_MAX else numpy.dtype("int64")
         indptr, shape = _parts.running(lengths, idx), self._swap((index.size, across))
-        return self._from(_parts.gather(self.data, at), _parts.gather(self._indices, at).astype(idx), indptr, shape, self)
+        return self._from(
+            _parts.gather(self.data, at), _parts.gather(self._indices, at).astype(idx), indptr, shape, self
+        )
 
     def _some_minor(self, index):
         lines, across = self._lines
@@ -248,13 +256,19 @@ class Indexing:
             self._set(_parts.gather(row, at), _parts.gather(col, at), _parts.gather(td.ascontiguousarray(dense), at))
 
     def _set(self, row, col, values):
-        """Writes values at pairs of indices, the last for one named several times; this matrix is in canonical format."""
+        """Writes values at pairs of indices, the last for one named several times; this matrix is in canonical
+        format."""
         _, there = self._found(row, col)
         if not bool(there.all()):
-            warn_slow(f"Changing the sparsity structure of a {type(self).__name__} is expensive. lil and dok are more efficient.")
+            warn_slow(
+                f"Changing the sparsity structure of a {type(self).__name__} is expensive. lil and dok are more "
+                "efficient."
+            )
         new = self._swap((row, col))
         idx = self._indices.dtype
-        major, minor = (_parts.join(x, y.astype(idx)) for x, y in zip((self._majors(), self._indices), new, strict=True))
+        major, minor = (
+            _parts.join(x, y.astype(idx)) for x, y in zip((self._majors(), self._indices), new, strict=True)
+        )
         data = _parts.join(self.data, values)
         order = _parts.order_of_pairs(major, minor, self._lines)
         major, minor = _parts.gather(major, order), _parts.gather(minor, order)

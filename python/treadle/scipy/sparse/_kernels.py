@@ -1,7 +1,8 @@
 """Loops over the rows of compressed matrices, in the kernel language: one text for CPU threads and for GPUs.
 
-Every array lies on one device and is contiguous; results are arrays that the caller made. zero is a number of the result's
-dtype, which sums begin with, so that they are added in that dtype and in the order in which elements are stored.
+Every array lies on one device and is contiguous; results are arrays that the caller made. zero is a number of the
+result's dtype, which sums begin with, so that they are added in that dtype and in the order in which elements are
+stored.
 """
 
 import functools

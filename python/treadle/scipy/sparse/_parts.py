@@ -1,7 +1,7 @@
 """What is done to the arrays of a sparse matrix, whatever its format: ordering, finding runs, summing, expanding.
 
-A matrix is seen by its *major* axis, along which a format is compressed, and the *minor* one. Nothing here knows of classes;
-everything stays on the device of the arrays.
+A matrix is seen by its *major* axis, along which a format is compressed, and the *minor* one. Nothing here knows of
+classes; everything stays on the device of the arrays.
 """
 
 import numpy

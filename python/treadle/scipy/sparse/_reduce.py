@@ -136,7 +136,9 @@ class Reductions(Sums):
             raise ValueError(f"Sparse {name} does not support an 'out' parameter.")
         axis = self._axis(axis)
         if 0 in (self.shape if axis is None else (self.shape[axis],)):
-            raise ValueError(f"Cannot apply {name} " + ("to an empty matrix." if axis is None else "along a zero-sized dimension."))
+            raise ValueError(
+                f"Cannot apply {name} " + ("to an empty matrix." if axis is None else "along a zero-sized dimension.")
+            )
         if axis is None:
             if explicit and not self.nnz:
                 raise ValueError(f"Cannot apply {name} to zero matrix when explicit=True.")
@@ -180,7 +182,9 @@ def _arg(a, least, explicit):
     if explicit:
         return td.where(filled, at, 0)
     rank = td.arange(minor.size, dtype="int64", device=a.device) - _parts.gather(starts, major)
-    missing = td.minimum(_least(starts, td.where(minor != rank, rank, n), count), lengths)  # the first place without an element
+    missing = td.minimum(
+        _least(starts, td.where(minor != rank, rank, n), count), lengths
+    )  # the first place without an element
     missing = td.where(filled, missing, 0)
     beats = best < 0 if least else best > 0
     return td.where(beats | (lengths == n), at, td.where(filled & (best == 0), td.minimum(at, missing), missing))

@@ -63,7 +63,7 @@ def _vector_norm(x, ord, axis):
     elif ord == -numpy.inf:
         r = size.min(axis).toarray()
     elif ord == 0:
-        r = (x != 0).astype("float64").sum(axis)
+        r = (x != 0).sum(axis)
     elif ord in (None, 2, "fro", "f"):
         r = td.sqrt(size.power(2).sum(axis))
     elif ord == 1:

@@ -1,4 +1,5 @@
-"""Some eigenvalues and singular values of large matrices, by Lanczos processes that are begun anew with what they found."""
+"""Some eigenvalues and singular values of large matrices, by Lanczos processes that are begun anew with what they
+found."""
 
 import numpy
 
@@ -66,12 +67,14 @@ def _chosen(values, k, which):
     return order[numpy.argsort(values[order], kind="stable")]
 
 
-def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True, **more):
+def eigsh(
+    A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True, **more
+):
     """k eigenvalues, ascending, and eigenvectors of a Hermitian matrix or operator.
 
-    which: "LM" greatest by size, "LA" greatest, "SA" least: by a Lanczos process on the device, of ncv vectors, begun anew at
-    most maxiter times, until residuals are below tol (0: precision) times the eigenvalue. Other which, M, sigma and further
-    arguments: SciPy's ARPACK on the host. ValueError: A is not square or k not below its size.
+    which: "LM" greatest by size, "LA" greatest, "SA" least: by a Lanczos process on the device, of ncv vectors, begun
+    anew at most maxiter times, until residuals are below tol (0: precision) times the eigenvalue. Other which, M,
+    sigma and further arguments: SciPy's ARPACK on the host. ValueError: A is not square or k not below its size.
     """
     if M is not None or sigma is not None or which not in _WHICH or more:
         return hosts.call("eigsh", A, k=k, M=M, sigma=sigma, which=which, v0=v0, ncv=ncv, maxiter=maxiter, tol=tol,
@@ -127,11 +130,24 @@ class _Gram(LinearOperator):
         return self.second(self.first(x))
 
 
-def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_singular_vectors=True, solver="arpack", rng=None, **more):
-    """k singular values, ascending, with vectors: u, s, vh, or s alone, or "u" or "vh" for one side (the other is None).
+def svds(
+    A,
+    k=6,
+    ncv=None,
+    tol=0,
+    which="LM",
+    v0=None,
+    maxiter=None,
+    return_singular_vectors=True,
+    solver="arpack",
+    rng=None,
+    **more,
+):
+    """k singular values, ascending, with vectors: u, s, vh, or s alone, or "u" or "vh" for one side (the other is
+    None).
 
-    which "LM", the greatest: by eigsh of the product of A with its conjugate transpose, so values below sqrt(eps) times the
-    greatest are noise. "SM" and further arguments: SciPy on the host.
+    which "LM", the greatest: by eigsh of the product of A with its conjugate transpose, so values below sqrt(eps) times
+    the greatest are noise. "SM" and further arguments: SciPy on the host.
     """
     if which != "LM" or solver != "arpack" or more:
         return hosts.call("svds", A, k=k, ncv=ncv, tol=tol, which=which, v0=v0, maxiter=maxiter,

@@ -2,9 +2,9 @@
 GMRES a column of a small matrix.
 
 All of them: x, info = solver(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None). A: a matrix,
-dense or sparse, or a LinearOperator; x0: where to begin; M: an approximate inverse of A; callback(x) is called after each
-iteration. They end when norm(b - A x) <= max(rtol norm(b), atol). info: 0, or how many iterations were in vain, or below 0
-where the method broke down. CuPy's name tol stands for rtol.
+dense or sparse, or a LinearOperator; x0: where to begin; M: an approximate inverse of A; callback(x) is called after
+each iteration. They end when norm(b - A x) <= max(rtol norm(b), atol). info: 0, or how many iterations were in vain,
+or below 0 where the method broke down. CuPy's name tol stands for rtol.
 """
 
 import numpy
@@ -108,7 +108,8 @@ def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=No
         alpha = rho / dot(first, v)
         q = u - alpha * v
         step = M.matvec(u + q)
-        x, r, before = x + alpha * step, r - alpha * A.matvec(step), rho
+        x, before = x + alpha * step, rho
+        r = b - A.matvec(x)  # not by the recurrence, which drifts away from it
         td.evaluate(x, r, p, q)
         if callback:
             callback(x)
@@ -184,7 +185,9 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
     return x, maxiter
 
 
-def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callback=None, show=False, check=False, tol=None):
+def minres(
+    A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callback=None, show=False, check=False, tol=None
+):
     """Minimal residuals, for symmetric A that need not be definite, of A - shift I.
 
     It ends by SciPy's tests, of estimates from the Lanczos process; show and check are accepted.
@@ -276,7 +279,20 @@ class _Minres:
         )
 
 
-def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=None, callback=None, callback_type=None, tol=None):
+def gmres(
+    A,
+    b,
+    x0=None,
+    *,
+    rtol=1e-5,
+    atol=0.0,
+    restart=None,
+    maxiter=None,
+    M=None,
+    callback=None,
+    callback_type=None,
+    tol=None,
+):
     """Generalised minimal residuals, for any square A, begun anew after restart (20) vectors; maxiter: of such cycles.
 
     callback_type: "x" (callback(x) after each cycle), "pr_norm" or "legacy" (callback(relative residual) after each

@@ -1,7 +1,7 @@
 """Least squares by the Golub-Kahan process: LSQR and LSMR, after Paige and Saunders, Fong and Saunders.
 
-The two vectors and the solution stay on the device, the bidiagonal matrix and all estimates are numbers on the host. A turn
-fetches one array of two or three norms.
+The two vectors and the solution stay on the device, the bidiagonal matrix and all estimates are numbers on the host.
+A turn fetches one array of two or three norms.
 """
 
 import math
@@ -66,8 +66,8 @@ class _Process:
 
 
 def _stop(turn, most, tests, tolerances):
-    """SciPy's number of the reason to end, 0 to go on. tests: of the residual, of its product with A, of the condition, of the
-    residual at this machine's precision."""
+    """SciPy's number of the reason to end, 0 to go on. tests: of the residual, of its product with A, of the
+    condition, of the residual at this machine's precision."""
     test1, test2, test3, t1 = tests
     ctol, atol, rtol = tolerances
     reason = 7 if turn >= most else 0
@@ -84,7 +84,8 @@ def _stop(turn, most, tests, tolerances):
 
 
 def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=False, calc_var=False, x0=None):
-    """The least squares solution of A x = b, of least length, damped by damp: of norm(b - A x)**2 + damp**2 norm(x - x0)**2.
+    """The least squares solution of A x = b, of least length, damped by damp: of norm(b - A x)**2 + damp**2 norm(x -
+    x0)**2.
 
     Gives x, istop, itn, r1norm, r2norm, anorm, acond, arnorm, xnorm, var, as SciPy's. show is accepted.
     """
@@ -182,10 +183,11 @@ class _LsmrEstimates:
 
     def __init__(self, p, damp, ctol, atol, btol):
         self.damp, self.tolerances, self.size = damp, (ctol, atol, btol), p.size
-        self.zetabar, self.alphabar, self.rho, self.rhobar, self.cbar, self.sbar = p.alpha * p.beta, p.alpha, 1.0, 1.0, 1.0, 0.0
-        self.betadd, self.betad, self.rhodold, self.tau, self.theta, self.zeta, self.d = p.beta, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
-        self.squares, self.most, self.least = p.alpha**2, 0.0, 1e100
-        self.norma, self.normr, self.normar, self.conda, self.normx, self.turns = p.alpha, p.beta, p.alpha * p.beta, 1.0, 0.0, 0
+        self.zetabar, self.alphabar, self.rho, self.rhobar = p.alpha * p.beta, p.alpha, 1.0, 1.0
+        self.cbar, self.sbar, self.betadd, self.betad, self.rhodold = 1.0, 0.0, p.beta, 0.0, 1.0
+        self.tau = self.theta = self.zeta = self.d = self.most = self.normx = 0.0
+        self.squares, self.least, self.turns = p.alpha**2, 1e100, 0
+        self.norma, self.normr, self.normar, self.conda = p.alpha, p.beta, p.alpha * p.beta, 1.0
 
     def step(self, alpha, beta):
         """Takes alpha and beta; gives the factors of hbar, of its part in x, and of h."""

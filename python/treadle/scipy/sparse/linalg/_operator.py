@@ -277,7 +277,8 @@ def _product(a, b):
 
 
 def aslinearoperator(A):
-    """A as a LinearOperator: itself, a dense or a sparse matrix, or an object with shape and matvec. TypeError: neither."""
+    """A as a LinearOperator: itself, a dense or a sparse matrix, or an object with shape and matvec. TypeError:
+    neither."""
     if isinstance(A, LinearOperator):
         return A
     if isinstance(A, Sparse):

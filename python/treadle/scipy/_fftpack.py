@@ -1,0 +1,133 @@
+"""scipy.fftpack's transforms: treadle.fft's without norms, and real ones in FFTPACK's order."""
+
+from .. import fft as _fft
+from .._core import arange, asarray, empty
+from .._shape import concatenate, moveaxis
+from . import _cosine, _transforms
+from ._transforms import _axes, _float
+
+_SCALED = {None: None, "ortho": "ortho"}
+
+
+class Plan:
+    """What get_fft_plan gives: a context, for programs that make plans by hand. The plans themselves are kept by the
+    device."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+def get_fft_plan(a, shape=None, axes=None, value_type="C2C"):
+    """A plan, which need not be used: transforms of one kind share one anyway."""
+    if value_type not in ("C2C", "R2C", "C2R"):
+        raise ValueError(f"value_type is one of C2C, R2C, C2R, not {value_type}")
+    return Plan()
+
+
+def fft(x, n=None, axis=-1, overwrite_x=False, plan=None):
+    """numpy.fft's fft; complex."""
+    return _fft.fft(_float(x), n, axis)
+
+
+def ifft(x, n=None, axis=-1, overwrite_x=False, plan=None):
+    """The inverse of fft."""
+    return _fft.ifft(_float(x), n, axis)
+
+
+def _several(name, x, shape, axes):
+    x = _float(x)
+    shape, axes = _axes(x, shape, axes)
+    return getattr(_fft, name)(x, shape, axes)
+
+
+def fftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
+    """numpy.fft's fftn."""
+    return _several("fftn", x, shape, axes)
+
+
+def ifftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
+    """The inverse of fftn."""
+    return _several("ifftn", x, shape, axes)
+
+
+def fft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
+    """fftn along two axes."""
+    return _several("fftn", x, shape, axes)
+
+
+def ifft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
+    """ifftn along two axes."""
+    return _several("ifftn", x, shape, axes)
+
+
+def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
+    """The transform of real numbers as n real ones: the first, then real and imaginary parts in turn."""
+    x = moveaxis(_fft._real(_float(x)), axis, -1)
+    n = x.shape[-1] if n is None else n
+    z = _fft.rfft(x, n)
+    parts = z.view(x.dtype) if z.shape[-1] and z.strides[-1] == z.dtype.itemsize else z.copy().view(x.dtype)
+    return moveaxis(concatenate([parts[..., :1], parts[..., 2 : n + 1]], -1), -1, axis)
+
+
+def irfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
+    """The inverse of rfft."""
+    x = moveaxis(_fft._real(_float(x)), axis, -1)
+    n = x.shape[-1] if n is None else n
+    x = _fft._fit(x, {x.ndim - 1: n})
+    z = empty((*x.shape[:-1], 2 * (n // 2 + 1)), x.dtype, device=x.device)
+    z[..., 0] = x[..., 0]
+    z[..., 1] = 0
+    z[..., 2 : n + 1] = x[..., 1:]
+    if n % 2 == 0:
+        z[..., n + 1 :] = 0
+    return moveaxis(_fft.irfft(z.view(_fft._complex_of(x.dtype)), n), -1, axis)
+
+
+def rfftfreq(n, d=1.0):
+    """The frequencies of rfft's n numbers for samples d apart."""
+    n = _fft._whole(n)
+    if n < 0:
+        raise ValueError(f"n = {n} is not valid. n must be a nonnegative integer.")
+    return (arange(1, n + 1) // 2) / float(n * d)
+
+
+def next_fast_len(target):
+    """The least size from target on that is a product of 2, 3 and 5."""
+    return _transforms.next_fast_len(target, real=True)
+
+
+def _one(name):
+    def fn(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
+        x = asarray(x)
+        return _transform(name, x, type, None if n is None else [n], [_fft._axis(x, axis)], norm)
+
+    fn.__name__ = fn.__qualname__ = name
+    fn.__doc__ = f"scipy.fft's {name}, not scaled but by norm='ortho'."
+    return fn
+
+
+def _many(name):
+    def fn(x, type=2, shape=None, axes=None, norm=None, overwrite_x=False):
+        x = asarray(x)
+        shape, axes = _axes(x, shape, axes)
+        return _transform(name[:-1], x, type, shape, axes, norm)
+
+    fn.__name__ = fn.__qualname__ = name
+    fn.__doc__ = f"scipy.fft's {name}, not scaled but by norm='ortho'."
+    return fn
+
+
+def _transform(name, x, type, sizes, axes, norm):
+    """The inverse here is the transform of the inverse's type, unscaled."""
+    if norm not in _SCALED:
+        raise ValueError(f"norm is None or 'ortho', not {norm!r}")
+    if name[0] == "i":
+        name, type = name[1:], _cosine._INVERSE.get(type, type)
+    return _cosine.transform(name, x, type, sizes, axes, norm)
+
+
+globals().update({name: _one(name) for name in "dct idct dst idst".split()})
+globals().update({name: _many(name) for name in "dctn idctn dstn idstn".split()})

@@ -1,0 +1,8 @@
+"""Distances on the device, and SciPy's trees and triangulations on the host, under scipy.spatial's names."""
+
+from .._table import Table
+from . import distance, transform
+
+__getattr__, __dir__, __all__ = Table(
+    "spatial", composed={"spatial._minkowski": "distance_matrix minkowski_distance minkowski_distance_p"}
+).attach()

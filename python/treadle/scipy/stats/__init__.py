@@ -1,0 +1,23 @@
+"""Statistics, under scipy.stats's names: summaries, ranks and common tests on the device, distributions and all else by
+SciPy on the host."""
+
+from .._table import Table
+from . import contingency, mstats, qmc, sampling
+
+__getattr__, __dir__, __all__ = Table(
+    "stats",
+    native={
+        "stats._summary": "boxcox_llf describe entropy gmean gstd gzscore hmean kurtosis moment pmean sem skew "
+        "trim_mean "
+        "variation yeojohnson_llf zmap zscore",
+        "stats._trimmed": "circmean circstd circvar iqr median_abs_deviation sigmaclip tmax tmean tmin tsem tstd tvar",
+        "stats._ranks": "mode rankdata tiecorrect",
+    },
+    composed={
+        "stats._compare": "chisquare f_oneway jarque_bera kurtosistest normaltest power_divergence skewtest "
+        "ttest_1samp "
+        "ttest_ind ttest_ind_from_stats ttest_rel",
+        "stats._relate": "linregress pearsonr pointbiserialr spearmanr",
+        "stats._summary": "boxcox yeojohnson",
+    },
+).attach()

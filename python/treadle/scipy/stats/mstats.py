@@ -1,0 +1,5 @@
+"""scipy.stats.mstats on the host."""
+
+from .._table import Table
+
+__getattr__, __dir__, __all__ = Table("stats.mstats").attach()

@@ -1,0 +1,5 @@
+"""scipy.stats.qmc on the host."""
+
+from .._table import Table
+
+__getattr__, __dir__, __all__ = Table("stats.qmc").attach()

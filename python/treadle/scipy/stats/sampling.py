@@ -1,0 +1,5 @@
+"""scipy.stats.sampling on the host."""
+
+from .._table import Table
+
+__getattr__, __dir__, __all__ = Table("stats.sampling").attach()

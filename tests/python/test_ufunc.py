@@ -1,0 +1,150 @@
+"""ufunc objects as NumPy's: attributes, dtypes of results, keyword arguments, refusals; enumerated from the table."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from numpy_side import check
+
+import treadle as td
+from treadle import _core
+
+# Rows that are ufuncs of NumPy's by the same name.
+UFUNCS = {n: vars(td)[n] for n in _core.ufuncs() if isinstance(getattr(np, n, None), np.ufunc) and n in vars(td)}
+UFUNCS = {n: f for n, f in UFUNCS.items() if isinstance(f, td.ufunc)}
+CHARS = "?bBhHiIlLefdFD"
+ATTRIBUTES = "nin nout nargs identity signature __name__".split()
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_attributes(name):
+    ours, theirs = UFUNCS[name], getattr(np, name)
+    for attribute in ATTRIBUTES:
+        assert getattr(ours, attribute) == getattr(theirs, attribute), attribute
+        assert type(getattr(ours, attribute)) is type(getattr(theirs, attribute)), attribute
+    loops = [t for t in theirs.types if set(t) <= set(CHARS + "->")]
+    if name not in ("isnan", "isinf", "isfinite"):  # of integers they are computed as of floats
+        assert sorted(ours.types) == sorted(set(loops))
+    assert set(ours.types) <= set(loops) and ours.ntypes == len(ours.types)
+    assert pickle.loads(pickle.dumps(ours)) is ours and repr(ours) == repr(theirs)
+    assert name in ours.__doc__
+
+
+def outcome(f, *args):
+    """The dtype of a result, or the kind of refusal."""
+    try:
+        with np.errstate(all="ignore"):
+            return f(*args).dtype
+    except (TypeError, ValueError, OverflowError) as e:
+        return next(t for t in (TypeError, OverflowError, ValueError) if isinstance(e, t))
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_dtypes_of_results(name):
+    """For all dtypes of operands and beside Python numbers; nothing is computed here."""
+    ours, theirs, ones = UFUNCS[name], getattr(np, name), {c: np.ones(1, c) for c in CHARS}
+    twins = {c: td.asarray(x) for c, x in ones.items()}
+    for chars in itertools.product(CHARS, repeat=ours.nin):
+        wanted = outcome(theirs, *(ones[c] for c in chars))
+        assert outcome(ours, *(twins[c] for c in chars)) == wanted, chars
+    for c, number in itertools.product(CHARS, (True, 2, -1, 300, 2**40, 1.5, 2j) if ours.nin == 2 else ()):
+        assert outcome(ours, twins[c], number) == outcome(theirs, ones[c], number), (c, number)
+        if name != "power":  # which looks at the values of exponents
+            assert outcome(ours, number, twins[c]) == outcome(theirs, number, ones[c]), (number, c)
+
+
+# Calls of both libraries, over a = arange(4), f = linspace(0, 1, 4) and z = zeros.
+CALLS = """
+np.less(a, f, sig="dd->?")
+np.add(a, a, sig="ff->f")
+np.add(a, a, signature=("d", None, None))
+np.add(a, a, sig=(None, None, "d"))
+np.logical_and(a, f, sig="dd->?")
+np.logical_and(a, a, dtype=bool)
+np.greater(a, f, dtype=bool)
+np.add(a == 1, a == 2, dtype=bool)
+np.add(f, f, dtype=complex)
+np.add(a, f, dtype="i4", casting="unsafe")
+np.add(a, 1.7, dtype="i4", casting="unsafe")
+np.add(f, f, dtype="f4")
+np.add(a, np.float64(2), dtype="f4")
+np.sqrt(a, dtype="f4")
+np.absolute(a * 1j, dtype="f8")
+np.conjugate(a, dtype=complex)
+np.left_shift(a.astype("u1"), 1, dtype="u2")
+np.add(a, a, out=z(4, "i2"))
+np.add(a, f, out=z(4, "i2"), casting="unsafe")
+np.add(a, a, out=z((2, 4)))
+np.add(a, a, out=(z(4),), where=a > 1)
+np.add(a, a, z(4))
+np.add(a, a, None)
+np.add(a, a, out=(None,), order="C", subok=False)
+np.add(a, a, out=z((2, 4)), where=[[True], [False]])
+"""
+REFUSALS = """
+np.add(a, f, dtype="i4")
+np.add(a, 1.5, dtype="i8")
+np.add(f, f, dtype="f4", casting="safe")
+np.add(a, f, casting="no")
+np.add(a, f, casting="equiv")
+np.sin(a, dtype=int)
+np.less(a, f, dtype=float)
+np.isnan(f, dtype=float)
+np.logical_and(a, a, dtype=float)
+np.power(a == 1, a == 2, dtype=bool)
+np.divide(a, a, dtype="i8")
+np.add(a, a, sig=("d", "d"))
+np.add(a, a, sig="d")
+np.add(a, a, sig=5)
+np.add(a, a, dtype=float, sig="dd->d")
+np.add(a, a, sig="dd->d", signature="dd->d")
+np.add(a, a, casting="foo")
+np.add(a, a, order="X")
+np.add(a, f, out=z(4, "i2"))
+np.add(a, a, out=z(4, "i2"), casting="safe")
+np.add(a, a, out=z(()))
+np.add(a, a, out=(1, 2))
+np.add(a, a, out=())
+np.add(a, a, where=a)
+np.add(a, a, a, out=a)
+np.add(a)
+np.add(a, a, a, a)
+np.add(a, a, axis=0)
+np.add(a, a, foo=1)
+"""
+
+
+def lines(text):
+    return [line for line in text.split("\n") if line]
+
+
+def call(text, np_, put):
+    names = {"np": np_, "a": put(np.arange(4)), "f": put(np.linspace(0, 1, 4)), "z": lambda *args: put(np.zeros(*args))}
+    return eval(text, names)
+
+
+@pytest.mark.parametrize("text", lines(CALLS))
+def test_calls(text, dev):
+    check(call(text, td, td.asarray), call(text, np, np.asarray), 0, text)
+
+
+@pytest.mark.parametrize("text", lines(REFUSALS))
+def test_refusals(text):
+    """The same kind of exception, with the same words."""
+    with pytest.raises((TypeError, ValueError)) as theirs:
+        call(text, np, np.asarray)
+    with pytest.raises((TypeError, ValueError)) as ours:
+        call(text, td, td.asarray)
+    assert str(ours.value) == str(theirs.value)
+    assert issubclass(ours.type, TypeError) == issubclass(theirs.type, TypeError)
+
+
+@pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"])
+@pytest.mark.parametrize("dtype", ["uint64", "int64", "int8"])
+def test_integers_that_do_not_fit_are_compared_by_value(name, dtype, dev):
+    limits = np.iinfo(dtype)
+    x = np.array([limits.min, 0, 1, limits.max - 1, limits.max], dtype)
+    for number in (-1, 2**63, 2**64 - 1, 2**70, -(2**70), -(2**63), 300, -300):
+        check(UFUNCS[name](td.asarray(x), number), getattr(np, name)(x, number), 0, str(number))
+        check(UFUNCS[name](number, td.asarray(x)), getattr(np, name)(number, x), 0, str(number))
