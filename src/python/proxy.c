@@ -285,7 +285,9 @@ px_seen(PyObject *r, const char *name, PyObject *on, int64_t since)
 
     if (!since || !r || !px.watch)
         return r;
-    n = px_is_np(held) ? px_np_size(held) : py_is_array(held) ? td_array_size(py_array_of(held)) : 1;
+    n = px_is_np(held)      ? px_np_size(held)
+        : py_is_array(held) ? td_array_size(py_array_of(held))
+                            : 1;
     told = PyObject_CallFunction(px.watch, "sLL", name, n, (long long)(px_clock() - since));
     if (!told) {
         Py_DECREF(r);
@@ -568,8 +570,8 @@ px_come_down(PyObject *self)
     PyObject *host;
 
     px_settle(self);
-    if (!py_is_array(p->held) || p->owner || p->host ||
-        py_array_of(p->held)->store->refs != 1 || Py_REFCNT(p->held) != 1)
+    if (!py_is_array(p->held) || p->owner || p->host || py_array_of(p->held)->store->refs != 1 ||
+        Py_REFCNT(p->held) != 1)
         return true;
     host = copied(p->held);
     if (!host)
@@ -578,7 +580,6 @@ px_come_down(PyObject *self)
     p->held = host;
     return true;
 }
-
 
 PyObject *
 px_hand_out(PyObject *o)
@@ -816,7 +817,8 @@ take(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"_proxy_take", take, METH_VARARGS, "_proxy_take(a, host): a's array is host now, unless something is a view of a."},
+    {"_proxy_take", take, METH_VARARGS,
+     "_proxy_take(a, host): a's array is host now, unless something is a view of a."},
     {"_proxy_class", set_class, METH_O,
      "_proxy_class(meta): the class of the type, a subclass of type."},
     {"_proxy_setup", setup, METH_VARARGS,

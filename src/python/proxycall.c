@@ -530,7 +530,8 @@ call_and_wrap(PyObject *module, PyObject *args)
 
 static PyMethodDef functions[] = {
     {"_proxy_call", call_and_wrap, METH_VARARGS,
-     "_proxy_call(f, args, kwargs, of): f's result as unchanged programs see it; of: what it may be a view of."},
+     "_proxy_call(f, args, kwargs, of): f's result as unchanged programs see it; of: what it may "
+     "be a view of."},
     {"_proxy_plain", plain, METH_O,
      "_proxy_plain(o): o with NumPy's arrays for proxies, in lists and tuples too."},
     {"_proxy_lifted", lifted, METH_O,

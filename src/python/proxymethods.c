@@ -127,6 +127,8 @@ method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
         if (r || PyErr_Occurred())
             return r;
     }
+    if (!px_take(self))
+        return NULL;
     if (px_is_big(px_held(self)))
         px_settle(self);
     held = px_operand(self);
@@ -300,11 +302,9 @@ get_either(PyObject *self, void *name)
 static PyObject *
 get_flags(PyObject *self, void *unused)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL;
+    PyObject *held = ((py_proxy *)self)->held;
 
     (void)unused;
-    if (!held)
-        return NULL;
     return py_is_array(held) ? PyObject_CallMethod(px.far, "flags", "(O)", self)
                              : PyObject_GetAttrString(held, "flags");
 }

@@ -195,6 +195,8 @@ inplace(px_op op, PyObject *self, PyObject *y)
 
     if (!px_is(self))
         return Py_NewRef(Py_NotImplemented);
+    if (!px_take(self))
+        return NULL;
     if (px_is_big(px_held(self)))
         px_settle(self);
     held = px_operand(self);

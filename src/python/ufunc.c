@@ -244,17 +244,6 @@ get_meaning(PyObject *self, void *unused)
     return PyUnicode_FromString(row_of(self)->meaning);
 }
 
-/* What no row says: treadle._spelled.fact(name of the ufunc, what). */
-static PyObject *
-get_fact(PyObject *self, void *what)
-{
-    PyObject *f = py_package("treadle._spelled", "fact");
-    PyObject *r = f ? PyObject_CallFunction(f, "Os", self, what) : NULL;
-
-    Py_XDECREF(f);
-    return r;
-}
-
 static PyObject *
 ufunc_repr(PyObject *self)
 {

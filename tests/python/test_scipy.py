@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CUPY = (HERE / "scipy_names.txt").read_text().split()
 COVERED, CASES = scipy_side.load()
 LATER = set(  # modules without tables or cases yet
-    "signal signal.windows interpolate".split()
+    "signal signal.windows".split()
 )
 
 

@@ -1,0 +1,37 @@
+"""Interpolation, under scipy.interpolate's names: evaluation on the device; what is solved once for many evaluations
+(splines' coefficients, triangulations) is SciPy's on the host."""
+
+from .. import _table
+
+__getattr__, __dir__, __all__ = _table.Table(
+    "interpolate",
+    native={
+        "interpolate._piecewise": "BPoly PPoly",
+        "interpolate._hermite": "Akima1DInterpolator CubicHermiteSpline PchipInterpolator",
+        "interpolate._bspline": "BSpline splantider splder splev",
+        "interpolate._linear": "interp1d",
+        "interpolate._grid": "RegularGridInterpolator interpn",
+        "interpolate._polynomial": "BarycentricInterpolator KroghInterpolator",
+    },
+    composed={
+        "interpolate._hermite": "CubicSpline pchip_interpolate",
+        "interpolate._bspline": "make_interp_spline make_lsq_spline make_smoothing_spline",
+        "interpolate._polynomial": "barycentric_interpolate krogh_interpolate",
+        "interpolate._radial": "RBFInterpolator",
+    },
+).attach()
+
+
+def _converter(module, name):
+    def convert(x):
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{module}"), name)._of(x)
+
+    return convert
+
+
+# What SciPy's functions on the host give becomes what is evaluated here.
+_table.converts("scipy.interpolate._bsplines.BSpline", _converter("_bspline", "BSpline"))
+_table.converts("scipy.interpolate._interpolate.BPoly", _converter("_piecewise", "BPoly"))
+_table.converts("scipy.interpolate._interpolate.PPoly", _converter("_piecewise", "PPoly"))
