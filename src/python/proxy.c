@@ -34,6 +34,7 @@ px_new(PyObject *held, PyObject *owner)
     p->host = NULL;
     p->owner = Py_XNewRef(owner);
     p->weak = NULL;
+    p->small = 0;
     return (PyObject *)p;
 }
 
@@ -166,6 +167,15 @@ px_reduce_chosen(PyObject *o, const char *name)
     return px_result(r, NULL);
 }
 
+/* NumPy's array for small work on a small array that has been evaluated: a view on the CPU, what came down from a GPU. */
+static PyObject *
+small_operand(py_proxy *p)
+{
+    if (on_cpu(p->held))
+        return host_view(p);
+    return px_wear((PyObject *)p) ? p->held : NULL;
+}
+
 PyObject *
 px_operand(PyObject *o)
 {
@@ -177,9 +187,9 @@ px_operand(PyObject *o)
     if (!px_is(o) || !py_is_array(p->held))
         return px_is(o) ? p->held : o;
     a = py_array_of(p->held);
-    if (td_array_size(a) >= px.crossover || td_node_pending(a->store->node) || !on_cpu(p->held))
+    if (td_array_size(a) >= px.crossover || td_node_pending(a->store->node))
         return p->held;
-    return host_view(p);
+    return small_operand(p);
 }
 
 PyObject *
@@ -415,6 +425,7 @@ px_settle(PyObject *o)
         ((py_ndarray *)p->held)->readonly = !(((np_array *)p->host)->flags & NP_WRITE);
         Py_CLEAR(p->host);
     }
+    p->small = 0;
     if (p->owner)
         px_settle(p->owner);
     else if (px_is_big(p->held) && is_fresh(p->held) && (up = move_up(p->held)) != NULL)
@@ -579,6 +590,25 @@ px_come_down(PyObject *self)
     Py_DECREF(p->held);
     p->held = host;
     return true;
+}
+
+/* Bringing an array down and up again costs as much as this many bytes' share of small pieces of work, each of which
+ * waits for the device: 10 us against 2 copies at 20 GB/s. */
+enum { WEAR_BYTES = 100000, WEAR_LEAST = 3 };
+
+bool
+px_wear(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    const td_array *a;
+
+    if (!px_is_far(o) || on_cpu(p->held))
+        return true;
+    a = py_array_of(p->held);
+    if (++p->small < WEAR_LEAST || (int64_t)p->small * WEAR_BYTES <
+                                       td_array_size(a) * (int64_t)td_dtype_size(td_array_dtype(a)))
+        return true;
+    return px_come_down(o);
 }
 
 PyObject *

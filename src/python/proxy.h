@@ -17,6 +17,7 @@ typedef struct py_proxy {
     PyObject *host;  /* NumPy's view of the memory of an array of treadle's on the CPU; or NULL */
     PyObject *owner; /* the proxy that this one is a view of; or NULL */
     PyObject *weak;
+    uint32_t  small; /* small pieces of work on an array on a GPU since the last big one */
 } py_proxy;
 
 /* NumPy's array as its C interface has laid it out since 1.7; proxy.c compares it with an array's attributes before
@@ -100,6 +101,7 @@ PyObject *px_lift(PyObject *o);                         /* an array of NumPy's a
  * else has to treadle.  What o holds may be another object afterwards. */
 void      px_settle(PyObject *o);
 bool      px_come_down(PyObject *o);                     /* an array that nothing is a view of becomes NumPy's; others stay */
+bool      px_wear(PyObject *o);                          /* small work on an array on a GPU follows: after enough of it, it comes down; false: raised */
 bool      px_may_lift(PyObject *o);                     /* is o (unwrapped) an operand that treadle may take? */
 bool      px_declined(void);                            /* has treadle raised what NumPy should decide about?  Then it is cleared */
 bool      px_note(const char *name, PyObject *o);       /* counts a fallback */

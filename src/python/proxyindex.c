@@ -186,6 +186,18 @@ far_view(PyObject *self, PyObject *key, key_kind kind)
         Py_DECREF(r);
         return host_item(self, key);
     }
+    if (py_is_array(r) && td_array_size(py_array_of(r)) < px.crossover) {
+        Py_DECREF(r); /* it holds the storage, so that nothing could come down */
+        if (!px_wear(self))
+            return NULL;
+        if (!py_is_array(p->held))
+            return host_item(self, key);
+        k = plain_key(key, true);
+        r = k ? py_subscript(p->held, k) : NULL;
+        Py_XDECREF(k);
+        if (!r)
+            return NULL;
+    }
     if (kind == BASIC && py_is_array(r) && !py_array_of(r)->view.shape.ndim) /* a[0, ...]: a view */
         return px_new(r, p->owner ? p->owner : self);
     return px_result(r, self);
@@ -241,6 +253,8 @@ px_subscript(PyObject *self, PyObject *key)
         return px_result(r, self);
     }
     kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
+    if (kind == ELEMENT && (!px_wear(self) || !py_is_array(p->held)))
+        return py_is_array(p->held) ? NULL : px_result(PyObject_GetItem(p->held, key), self);
     if (kind == FANCY)
         return far_pick(self, key);
     if (kind == BASIC)
@@ -361,9 +375,12 @@ assign(PyObject *self, PyObject *key, PyObject *value)
     kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
     if (kind == ELEMENT && !is_number(value)) /* NumPy refuses, or takes the only element */
         return host_assign(self, key, value);
-    if (!on_cpu(p->held))
-        return far_assign(self, key, value);
     small = is_small(self, key, kind);
+    if (small > 0 && !on_cpu(p->held)) {
+        if (!px_wear(self))
+            return -1;
+        small = !py_is_array(p->held);
+    }
     return small < 0 ? -1 : small ? host_assign(self, key, value) : far_assign(self, key, value);
 }
 
