@@ -74,6 +74,11 @@ px_is_far(PyObject *o)
 {
     return px_is(o) && py_is_array(((py_proxy *)o)->held);
 }
+static inline bool
+px_on_cpu(PyObject *td)
+{
+    return td_dev_info(td_array_dev(py_array_of(td)))->kind == TD_DEV_CPU;
+}
 /* What o holds, if it is a proxy; borrowed. */
 static inline PyObject *
 px_held(PyObject *o)
@@ -85,7 +90,8 @@ px_is_np(PyObject *o)
 {
     return Py_IS_TYPE(o, px.ndarray);
 }
-/* ---- proxy.c ---- */
+/* ---- proxy.c, proxyhold.c, proxyresult.c, proxymodule.c ---- */
+bool      px_module_init(PyObject *module);
 int       px_dtype(PyObject *np);                       /* the td_dtype of an array of NumPy's; -1: treadle has none */
 PyObject *px_new(PyObject *held, PyObject *owner);      /* takes over held, also on failure; owner borrowed or NULL */
 PyObject *px_result(PyObject *r, PyObject *of);         /* takes over what NumPy or treadle returned; of: its operand, or NULL */

@@ -114,12 +114,6 @@ kind_of(PyObject *key, int ndim)
     return worst == ELEMENT && n < ndim ? BASIC : worst;
 }
 
-static bool
-on_cpu(PyObject *held)
-{
-    return td_dev_info(td_array_dev(py_array_of(held)))->kind == TD_DEV_CPU;
-}
-
 static PyObject *
 host_item(PyObject *self, PyObject *key)
 {
@@ -181,7 +175,7 @@ far_view(PyObject *self, PyObject *key, key_kind kind)
             return NULL;
         return host_item(self, key);
     }
-    if (py_is_array(r) && on_cpu(p->held) &&
+    if (py_is_array(r) && px_on_cpu(p->held) &&
         (td_array_size(py_array_of(r)) < px.crossover || !py_array_of(r)->view.shape.ndim)) {
         Py_DECREF(r);
         return host_item(self, key);
@@ -261,10 +255,10 @@ px_subscript(PyObject *self, PyObject *key)
         return far_view(self, key, kind);
     since = px_clock();
     r = NULL;
-    if (on_cpu(p->held) && !p->host)
+    if (px_on_cpu(p->held) && !p->host)
         r = read_element(py_array_of(p->held), key);
     if (!r && !PyErr_Occurred())
-        r = on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
+        r = px_on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
     return px_seen(r, "element", self, since);
 }
 
@@ -376,7 +370,7 @@ assign(PyObject *self, PyObject *key, PyObject *value)
     if (kind == ELEMENT && !is_number(value)) /* NumPy refuses, or takes the only element */
         return host_assign(self, key, value);
     small = is_small(self, key, kind);
-    if (small > 0 && !on_cpu(p->held)) {
+    if (small > 0 && !px_on_cpu(p->held)) {
         if (!px_wear(self))
             return -1;
         small = !py_is_array(p->held);
