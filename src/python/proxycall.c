@@ -12,9 +12,9 @@
 #define HAVE_VECTORCALL (1UL << 11)
 
 /* Exported by CPython since 3.11 at least, part of the limited API from 3.12 on. */
-PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *f, PyObject *tuple, PyObject *kw);
-PyAPI_FUNC(PyObject *)
-    PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+extern PyObject *PyVectorcall_Call(PyObject *f, PyObject *tuple, PyObject *kw);
+extern PyObject *PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t nargsf,
+                                     PyObject *kwnames);
 
 enum { ARGS = 32 };
 

@@ -313,7 +313,7 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     py_proxy *p = (py_proxy *)self;
     PyObject *k = NULL, *v = NULL, *operand;
-    int r = -1;
+    int r;
 
     if (px_is_chosen(value) && px_is(key) && py_is_array(px_held(key))) {
         px_settle(self);
@@ -321,7 +321,6 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
         r = py_chosen_put(p->held, px_held(key), px_held(value));
         if (r)
             return r > 0 ? 0 : -1;
-        r = -1;
     }
     if (!px_take(value))
         return -1;
