@@ -251,8 +251,10 @@ px_come_down(PyObject *self)
     py_proxy *p = (py_proxy *)self;
     PyObject *host;
 
+    if (!px_is_far(self))
+        return true;
     px_settle(self);
-    if (!py_is_array(p->held) || p->owner || p->host || py_array_of(p->held)->store->refs != 1 ||
+    if (p->owner || p->host || py_array_of(p->held)->store->refs != 1 ||
         Py_REFCNT(p->held) != 1)
         return true;
     host = copied(p->held);

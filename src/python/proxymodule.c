@@ -111,6 +111,13 @@ host(PyObject *module, PyObject *o)
 }
 
 static PyObject *
+down(PyObject *module, PyObject *o)
+{
+    (void)module;
+    return px_come_down(o) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
 settle(PyObject *module, PyObject *o)
 {
     (void)module;
@@ -158,6 +165,8 @@ take(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
+    {"_proxy_down", down, METH_O,
+     "_proxy_down(a): a's array becomes NumPy's, unless something is a view of it."},
     {"_proxy_take", take, METH_VARARGS,
      "_proxy_take(a, host): a's array is host now, unless something is a view of a."},
     {"_proxy_class", set_class, METH_O,
