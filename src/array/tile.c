@@ -21,6 +21,7 @@ enum {
     THIN = 16,
     TILES_MAX = 4,
     SHARED_MAX = 48 << 10,
+    SMALL_TILE = SIDE_MAX / 2 * (SIDE_MAX / 2 + 1), /* elements of a tile of half the side */
     SQUARE_MAX = 16,      /* CPU: rows that are transposed in registers */
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
@@ -60,6 +61,8 @@ td_tile_find(const td_plan *p, td_tile *out)
         if (o->role != TD_ROLE_LOAD || o->inner != 2 || gathered(p, k) ||
             (cpu && td_dtype_is_complex((td_dtype)o->dt)))
             continue;
+        if (!cpu && SMALL_TILE * (bytes + td_dtype_size((td_dtype)o->dt)) > SHARED_MAX)
+            continue; /* read across */
         for (int d = 0; d < last && tiles < TILES_MAX; d++)
             if (o->stride[d] == 1 && p->dim[d] >= THIN && (out->dim < 0 || out->dim == d)) {
                 out->dim = d;

@@ -83,9 +83,22 @@ name_key(const char *name)
     return td_hash_add(TD_HASH_INIT, name, strlen(name));
 }
 
+/* Bytes of a block's shared arrays whose extents the kernel says. */
+static size_t
+shared_bytes(const td_fn *f)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_shared)
+            n += (size_t)f->ins[i].imm * td_dtype_size((td_dtype)f->ins[i].dt);
+    return n;
+}
+
 static td_status
 interpret(const char *name, const td_dims *dims, const uint64_t *args, int narg)
 {
+    enum { MOST = 48 << 10 }; /* what GPUs' assembler takes */
     const td_kernel *k;
 
     pthread_mutex_lock(&jit.mu);
@@ -96,6 +109,9 @@ interpret(const char *name, const td_dims *dims, const uint64_t *args, int narg)
     if (narg != (int)k->fn.nparam)
         return td_fail(TD_ERR_VALUE, "%s: %d arguments for %u parameters", name, narg,
                        k->fn.nparam);
+    if (shared_bytes(&k->fn) > MOST)
+        return td_fail(TD_ERR_VALUE, "%s uses too much shared data (%#zx bytes, %#x max)", name,
+                       shared_bytes(&k->fn), MOST);
     return td_interp(&k->fn, dims->grid, dims->block, args, dims->shared, td_null_extent);
 }
 

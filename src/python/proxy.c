@@ -81,6 +81,64 @@ px_scalar(PyObject *td)
     return r;
 }
 
+/* ---- the class of the type ---- */
+
+static PyTypeObject *method_type, *slot_type, *new_type; /* of what a class's attribute is */
+
+/* NumPy looks for __array_…__ in the class with every operation: no Python code may run for that.  Methods got from the
+ * class serve subclasses of NumPy's array too, and the class itself tells which. */
+static PyObject *
+class_getattro(PyObject *self, PyObject *name)
+{
+    static getattrofunc of_type;
+    PyObject *r, *own;
+
+    if (!of_type)
+        of_type = (getattrofunc)(uintptr_t)PyType_GetSlot(&PyType_Type, Py_tp_getattro);
+    r = of_type(self, name);
+    if (!r || !px.ndarray ||
+        !(Py_IS_TYPE(r, method_type) || Py_IS_TYPE(r, slot_type) || Py_IS_TYPE(r, new_type)) ||
+        PyUnicode_Tailmatch(name, px.array_prefix, 0, PY_SSIZE_T_MAX, -1))
+        return r;
+    own = PyObject_CallMethod(self, "_unbound", "OO", name, r);
+    Py_DECREF(r);
+    return own;
+}
+
+static bool
+make_class(PyObject *m)
+{
+    static PyType_Slot slots_of_class[] = {
+        PY_SLOT(Py_tp_getattro, class_getattro),
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "treadle._core.proxy_class",
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots_of_class,
+    };
+    PyObject *bases = PyTuple_Pack(1, (PyObject *)&PyType_Type), *type = NULL, *method, *slot, *new;
+
+    method = PyObject_GetAttrString((PyObject *)px.proxy, "sum");
+    slot = PyObject_GetAttrString((PyObject *)px.proxy, "__add__");
+    new = PyObject_GetAttrString((PyObject *)px.proxy, "__new__");
+    px.array_prefix = PyUnicode_FromString("__array_");
+    if (bases && method && slot && new && px.array_prefix) {
+        method_type = Py_TYPE(method);
+        slot_type = Py_TYPE(slot);
+        new_type = Py_TYPE(new);
+        type = PyType_FromSpecWithBases(&spec, bases);
+    }
+    Py_XDECREF(bases);
+    Py_XDECREF(method);
+    Py_XDECREF(slot);
+    Py_XDECREF(new);
+    if (!type || PyModule_AddObjectRef(m, "proxy_class", type) < 0)
+        return false;
+    Py_DECREF(type);
+    return true;
+}
+
 /* ---- the type ---- */
 
 static PyObject *
@@ -192,5 +250,5 @@ bool
 px_init(PyObject *m)
 {
     px.crossover = INT64_MAX;
-    return make_type(m) && px_face_init(m) && px_module_init(m);
+    return make_type(m) && make_class(m) && px_face_init(m) && px_module_init(m);
 }

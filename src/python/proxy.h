@@ -41,6 +41,7 @@ typedef struct px_state {
     PyObject     *scalar[TD_DTYPE_COUNT]; /* NumPy's scalar types */
     int64_t       crossover;
     PyObject     *far;   /* function(face, args, kwargs): what C leaves to treadle.unchanged._far */
+    PyObject     *array_prefix; /* "__array_" */
     PyObject     *ufuncs; /* NumPy's ufunc: its face */
     PyObject     *note;  /* function(name, nbytes) of fallbacks; or NULL */
     PyObject     *watch; /* function(name, elements, ns) of NumPy's work on the host; NULL: nobody watches */

@@ -39,3 +39,13 @@ def test_two_tiled_inputs_and_two_widths(dev, rng):
     z = rng.integers(-9, 9, (40, 70)).astype("f4")
     ours = td.asarray(x).T * td.asarray(z) + td.asarray(y).T
     check(ours, x.T * z + y.T)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float64"])
+def test_no_more_tiles_than_shared_memory_holds(dtype, dev, rng):
+    """Four tiles of 16-byte elements would take 66 KB of the 48 that a block has."""
+    x = [rng.integers(-9, 9, (40, 33)).astype(dtype) for _ in range(5)]
+    a = [td.asarray(v) for v in x]
+    ours = td.empty((33, 40), dtype=dtype)
+    ours[...] = a[0].T + a[1].T * a[2].T - a[3].T + a[4].T
+    check(ours, x[0].T + x[1].T * x[2].T - x[3].T + x[4].T, 0, dtype)
