@@ -206,3 +206,24 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
     for (int i = 0; i < nsrc; i++)
         td_node_unref(n->src[i]);
 }
+
+static bool
+alike(const td_node *a, const td_node *b, int depth)
+{
+    if (a == b)
+        return true;
+    if (depth == 0 || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt || a->op != b->op ||
+        a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
+        !td_shape_eq(&a->view.shape, &b->view.shape) || memcmp(a->par, b->par, sizeof a->par) != 0)
+        return false;
+    for (int i = 0; i < a->nsrc; i++)
+        if (!alike(a->src[i], b->src[i], depth - 1))
+            return false;
+    return true;
+}
+
+bool
+td_node_alike(const td_node *a, const td_node *b)
+{
+    return alike(a, b, TD_SIGDEPTH);
+}

@@ -87,6 +87,9 @@ td_node_looks_up(const td_node *n)
     return n->kind == TD_N_GATHER || n->kind == TD_N_SEARCH;
 }
 
+/* Do two values come from the same sources by the same operations, so far as few steps tell?  False says nothing. */
+bool  td_node_alike(const td_node *a, const td_node *b);
+
 /* Given up and taken back around compiling, running and waiting; NULL hooks: nothing to do. */
 void  td_graph_hooks(void *(*unlock)(void), void (*lock)(void *));
 /* Puts these in unless there are some; are they the ones in place?  Callers hold one lock. */

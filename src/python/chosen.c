@@ -108,7 +108,7 @@ same_mask(PyObject *x, PyObject *y)
 {
     const td_array *a = py_array_of(x), *b = py_array_of(y);
 
-    return a->store->node == b->store->node && td_view_eq(&a->view, &b->view);
+    return td_node_alike(a->store->node, b->store->node) && td_view_eq(&a->view, &b->view);
 }
 
 static bool
