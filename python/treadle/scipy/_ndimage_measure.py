@@ -190,8 +190,8 @@ class _Groups:
         """For each element the value of its group."""
         if self.slots is None:
             return group_values
-        padded = treadle.concatenate([group_values, treadle.zeros((1,), dtype=group_values.dtype, device=group_values.device)])
-        return padded[self.slots]
+        none = treadle.zeros((1,), dtype=group_values.dtype, device=group_values.device)
+        return treadle.concatenate([group_values, none])[self.slots]
 
     def sorted_back(self):
         """The groups without index's order and repetitions: a copy whose results are one for each slot."""
