@@ -191,6 +191,18 @@ get_signature(PyObject *self, void *unused)
     return Py_NewRef(Py_None);
 }
 
+/* What inspect.signature gives. */
+static PyObject *
+get_parameters(PyObject *self, void *unused)
+{
+    PyObject *f = py_package("treadle._spelled", "parameters");
+    PyObject *r = f ? PyObject_CallFunction(f, "ii", row_of(self)->arity, 1) : NULL;
+
+    (void)unused;
+    Py_XDECREF(f);
+    return r;
+}
+
 /* NumPy's characters of dtypes, and 0 for bfloat16, which has none; in the order of its lists of loops. */
 static const char dtype_char[] = {
     [TD_BOOL] = '?', [TD_I8] = 'b',  [TD_I16] = 'h', [TD_I32] = 'i', [TD_I64] = 'l',
@@ -332,6 +344,7 @@ py_ufunc_init(PyObject *m)
         {"ntypes", get_ntypes, NULL, "Number of loops.", NULL},
         {"identity", get_identity, NULL, "What the operation leaves as it is, or None.", NULL},
         {"signature", get_signature, NULL, "None: the operation is of single elements.", NULL},
+        {"__signature__", get_parameters, NULL, NULL, NULL},
         {"meaning", get_meaning, NULL, "The operation as a NumPy expression.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };

@@ -252,6 +252,8 @@ ELSEWHERE = {  # name: texts; the rest is in numpy_cases.ROWS
     "min_scalar_type": "np.min_scalar_type(x)",
     "can_cast result_type": "np.result_type(x, np.float32) | np.can_cast(x.dtype, 'float32')",
     "cond": "np.linalg.cond(d)",
+    "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn fftshift ifftshift": "np.fft.{}(x)",
+    "polyval2d polygrid2d": "np.polynomial.polynomial.{}(s, s, d)",
     "cholesky": "np.linalg.cholesky(np.matmul(d, d.T))",
     "cross": "np.linalg.cross(d, d[::-1])",
     "det eigvals inv matrix_rank norm pinv slogdet svdvals matrix_norm vector_norm qr matrix_transpose diagonal trace": "np.linalg.{}(d)",
