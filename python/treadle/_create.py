@@ -137,14 +137,10 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, 
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None):
     """num values at equal ratios from start to stop."""
-<<<<<<< HEAD
-    if isinstance(start, ndarray) or isinstance(stop, ndarray):
-        r = _host.library("numpy.geomspace", numpy.geomspace, (start, stop, num, endpoint, dtype, axis), {})
-        return r if device is None else r.to_device(device)
-    return asarray(numpy.geomspace(start, stop, num, endpoint, dtype, axis), device=device)
-=======
     ufunc = _core.ufuncs()
     start, stop = _core._beside("geomspace", start, stop)
+    if device is not None:
+        start, stop = start.to_device(device), stop.to_device(device)
     if bool(((start == 0) | (stop == 0)).any()):
         raise ValueError("Geometric sequence cannot include zero")
     dt = numpy.result_type(start.dtype, stop.dtype, "float64", numpy.dtype(dtype))
@@ -162,7 +158,6 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=
 
         y = moveaxis(y, 0, axis)
     return y.astype(dt if dtype is None else dtype, copy=False)
->>>>>>> refs/heads/names
 
 
 # ---- matrices and grids ----

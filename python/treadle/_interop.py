@@ -91,6 +91,14 @@ def _held(x):
     return x.dtype.char in _host._DTYPES
 
 
+def _masked(values):
+    """Is there a masked array of NumPy's, whose mask an array here could not keep?"""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and any(
+        _masked(v) if isinstance(v, (tuple, list)) else isinstance(v, masked.MaskedArray) for v in values
+    )
+
+
 def _down(x):
     """x for a call of NumPy's whose result is not treadle's: the values on the host."""
     if isinstance(x, _core.ndarray):
@@ -259,6 +267,9 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     arrays, but for out= of NumPy's; what treadle lacks is a fallback."""
     if _strangers(inputs) or (out and _strangers(out)):
         return NotImplemented
+    if _masked(inputs):
+        kwargs |= {"out": tuple(map(_down, out))} if out else {}
+        return getattr(ufunc, method)(*map(_down, inputs), **kwargs)
     f = _ours_for(ufunc)
     if method == "at":
         return _at(ufunc, f, *inputs)
@@ -273,6 +284,8 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
         elif ufunc.nin == 2 and (isinstance(f, _core.ufunc) or (method == "outer" and hasattr(f, "outer"))):
             inputs = _checked(ufunc, method, inputs, kwargs)
             return _each(out, getattr(f, method)(*inputs, **kwargs))
+    if f is None and method == "__call__" and all(map(_held, inputs)) and ufunc.signature is None:
+        _resolved(ufunc, inputs, out)  # TypeError where NumPy has no loop either: no fallback
     return _on_host(_called(ufunc, method), getattr(ufunc, method), inputs, kwargs, out or ())
 
 
@@ -350,6 +363,8 @@ def array_function(self, func, types, args, kwargs):
     if not all(issubclass(t, (_core.ndarray, numpy.ndarray)) for t in types):
         return NotImplemented
     name = func.__name__
+    if _masked(args):
+        return func(*map(_down, args), **{k: _down(v) for k, v in kwargs.items()})
     if name in ("result_type", "can_cast"):  # of dtypes alone
         return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
     if name == "min_scalar_type" and args[0].ndim:

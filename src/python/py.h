@@ -115,7 +115,7 @@ typedef struct py_args {
 
 int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
 void py_args_free(py_args *g);
-int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memory of numbers (a Series, a Dask array): its operator is to be asked; 0; -1 */
+int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memory of plain numbers (a Series, a Dask array, a masked one): its operator is to be asked; 0; -1 */
 /* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
 PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */

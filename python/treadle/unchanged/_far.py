@@ -53,8 +53,22 @@ is_own = bool  # of globals, as _imports has it; set by install()
 _known = {}  # full name: treadle's function or None
 
 
+# On the CPU these are NumPy's own work, on treadle's memory: no way round through treadle's functions of the names.
+_LIBRARY = set(
+    "solve inv det slogdet cholesky qr svd svdvals eig eigh eigvals eigvalsh lstsq pinv matrix_rank cond tensorsolve "
+    "tensorinv fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft".split()
+)
+
+
+def _is_library(full):
+    home, _, name = full.rpartition(".")
+    return home in ("numpy.linalg", "numpy.fft") and name in _LIBRARY and _core.device().kind == "cpu"
+
+
 def _find(full):
     _, *path = full.split(".")
+    if _is_library(full):
+        return None
     if path[-1] in _NUMPYS or path[-1].startswith("_"):
         return None
     if len(path) == 1:
@@ -225,7 +239,7 @@ def host(target, full, args, kwargs):
         for a, p in pairs:
             _back(a, p)
     nbytes = sum(map(_far_nbytes, args))
-    if nbytes:
+    if nbytes and not _is_library(full):
         _host.note(full, nbytes)
     if explanation:
         explanation.watch(full, sum(map(numpy.size, plain)), time.perf_counter_ns() - begin)
