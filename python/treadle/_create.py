@@ -2,7 +2,7 @@
 
 import numpy
 
-from . import _core
+from . import _core, _host
 from ._core import arange, asarray, empty, full, ndarray, ones, zeros
 from ._math import where
 
@@ -129,15 +129,35 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (y, step) if retstep else y
 
 
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None):
     """base to the powers of linspace(start, stop, num)."""
-    y = _core.ufuncs()["power"](base, linspace(start, stop, num, endpoint, axis=axis))
+    y = _core.ufuncs()["power"](base, linspace(start, stop, num, endpoint, axis=axis, device=device))
     return y if dtype is None else y.astype(dtype)
 
 
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None):
     """num values at equal ratios from start to stop."""
-    return asarray(numpy.geomspace(_core.asnumpy(start), _core.asnumpy(stop), num, endpoint, dtype, axis))
+    ufunc = _core.ufuncs()
+    start, stop = _core._beside("geomspace", start, stop)
+    if device is not None:
+        start, stop = start.to_device(device), stop.to_device(device)
+    if bool(((start == 0) | (stop == 0)).any()):
+        raise ValueError("Geometric sequence cannot include zero")
+    dt = numpy.result_type(start.dtype, stop.dtype, "float64", numpy.dtype(dtype))
+    start, stop = start.astype(dt, copy=False), stop.astype(dt, copy=False)
+    sign = ufunc["sign"](start)
+    first, last = start / sign, stop / sign
+    y = logspace(ufunc["log10"](first), ufunc["log10"](last), num, endpoint, dtype=dt)
+    i = arange(y.shape[0], device=y.device).reshape((-1,) + (1,) * (y.ndim - 1))
+    y = where(i == 0, first, y)  # the ends as they were given
+    if endpoint and num > 1:
+        y = where(i == num - 1, last, y)
+    y = y * sign
+    if axis not in (0, -y.ndim):
+        from ._shape import moveaxis
+
+        y = moveaxis(y, 0, axis)
+    return y.astype(dt if dtype is None else dtype, copy=False)
 
 
 # ---- matrices and grids ----
@@ -149,14 +169,14 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     return (j[None, :] - i[:, None] == k).astype(dtype)
 
 
-def identity(n, dtype=float, *, like=None):
+def identity(n, dtype=float, *, device=None, like=None):
     """The unit matrix."""
-    return eye(n, dtype=dtype)
+    return eye(n, dtype=dtype, device=device)
 
 
-def tri(N, M=None, k=0, dtype=float, *, like=None):
+def tri(N, M=None, k=0, dtype=float, *, device=None, like=None):
     """Ones on and below the k-th diagonal."""
-    i, j = arange(N), arange(N if M is None else M)
+    i, j = arange(N, device=device), arange(N if M is None else M, device=device)
     return (j[None, :] - i[:, None] <= k).astype(dtype)
 
 
@@ -192,11 +212,12 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     return tuple(g.copy() for g in grids) if copy else tuple(grids)
 
 
-def indices(dimensions, dtype=int, sparse=False):
+def indices(dimensions, dtype=int, sparse=False, *, device=None):
     """The index of every element along each axis, stacked, or as a tuple of broadcastable arrays."""
     n = len(dimensions)
     parts = tuple(
-        arange(d, dtype=dtype).reshape([-1 if j == k else 1 for j in range(n)]) for k, d in enumerate(dimensions)
+        arange(d, dtype=dtype, device=device).reshape([-1 if j == k else 1 for j in range(n)])
+        for k, d in enumerate(dimensions)
     )
     if sparse:
         return parts

@@ -25,7 +25,8 @@ def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
     if where is not None and where is not True:
         where = asarray(where, device=a.device)
         if where.dtype.kind != "b":
-            raise TypeError(f"Cannot cast array data from {where.dtype!r} to dtype('bool') according to the rule 'safe'")
+            held = repr(where.dtype)
+            raise TypeError(f"Cannot cast array data from {held} to dtype('bool') according to the rule 'safe'")
         where = _core._broadcast_to(where, a.shape)
     else:
         where = None

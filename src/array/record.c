@@ -282,28 +282,80 @@ emit(td_op op, td_dev *d, td_dtype dt, const td_shape *s, td_node *const *src, i
     return td_record(r, out);
 }
 
-/* A Python integer beside integers that cannot reach it is compared by value, as in NumPy 2: as a number as far out. */
+static td_dtype
+own_dtype(const td_operand *x)
+{
+    return x->array ? td_array_dtype(x->array) : x->scalar.dt;
+}
+
+/* An integer beside integers that cannot reach it is compared by value, as in NumPy 2: as a number as far out. */
 static const td_operand *
-by_value(const td_operand x[2], td_operand far[2])
+by_value(const td_operand x[2], td_operand near[2])
 {
     for (int i = 0; i < 2; i++) {
-        const td_operand *other = &x[1 - i];
-        td_dtype dt = other->array ? td_array_dtype(other->array) : other->scalar.dt;
+        td_dtype dt = own_dtype(&x[1 - i]), own = own_dtype(&x[i]);
+        bool wide = own == TD_U64 || dt == TD_U64;
 
-        far[i] = x[i];
-        if (!x[i].array && x[i].weak == 'i' && td_dtype_is_int(dt) && td_operand_fits(&x[i], dt)) {
-            double v = x[i].scalar.dt != TD_U64 && x[i].scalar.i < 0 ? -0x1p65 : 0x1p65;
+        near[i] = x[i];
+        if (x[i].array || !td_dtype_is_int(dt) || !td_dtype_is_int(own) ||
+            (!x[i].weak && !(wide && td_dtype_kind(own) != td_dtype_kind(dt))))
+            continue;
+        if (td_operand_fits(&x[i], dt)) {
+            double v = own != TD_U64 && x[i].scalar.i < 0 ? -0x1p65 : 0x1p65;
 
-            far[i] = (td_operand){.scalar = {.dt = TD_F64, .f = {v}}};
-        }
+            near[i] = (td_operand){.scalar = {.dt = TD_F64, .f = {v}}};
+        } else
+            near[i].weak = 'i';
     }
-    return far;
+    return near;
+}
+
+/* uint64 beside a signed dtype, which no integers hold together: bits are compared, and where the signed operand is
+ * negative the answer is known. */
+static td_status
+compare_signed(td_op op, const td_operand x[2], int s, td_array *out)
+{
+    bool less = op == OP_less || op == OP_less_equal,
+         greater = op == OP_greater || op == OP_greater_equal;
+    bool truth = op == OP_not_equal || (s ? greater : less);
+    td_operand both[2] = {x[0], x[1]},
+               sign[2] = {x[s], {.scalar = {.dt = TD_I64, .i = 0}, .weak = 'i'}}, joined[2];
+    td_array bits = {.store = NULL}, same = {.store = NULL}, where = {.store = NULL};
+    td_status st = td_array_cast(x[s].array, TD_U64, &bits);
+
+    both[s].array = &bits;
+    if (!st)
+        st = td_array_apply(op, both, 2, &same);
+    if (!st)
+        st = td_array_apply(truth ? OP_less : OP_greater_equal, sign, 2, &where);
+    joined[0] = (td_operand){.array = &same};
+    joined[1] = (td_operand){.array = &where};
+    if (!st)
+        st = td_array_apply(truth ? OP_logical_or : OP_logical_and, joined, 2, out);
+    for (int i = 0; i < 3; i++) {
+        td_array *a = (td_array *[]){&bits, &same, &where}[i];
+
+        if (a->store)
+            td_array_unref(a);
+    }
+    return st;
+}
+
+/* The place of the signed operand beside an array of uint64; -1: they are compared in one dtype. */
+static int
+signed_beside_u64(const td_operand x[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (x[i].array && td_dtype_kind(td_array_dtype(x[i].array)) == 'i' && x[1 - i].array &&
+            td_array_dtype(x[1 - i].array) == TD_U64)
+            return i;
+    return -1;
 }
 
 td_status
 td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
 {
-    td_operand far[2];
+    td_operand near[2];
     td_node *src[TD_MAXSRC] = {NULL};
     td_shape s = {0};
     td_dtype dt;
@@ -312,8 +364,13 @@ td_array_apply(td_op op, const td_operand *x, int n, td_array *out)
 
     if (op == OP_power && (st = simple_power(x, out)) != TD_SKIP)
         return st;
-    if (is_comparison(op))
-        x = by_value(x, far);
+    if (is_comparison(op)) {
+        int k = signed_beside_u64(x);
+
+        if (k >= 0)
+            return compare_signed(op, x, k, out);
+        x = by_value(x, near);
+    }
     TD_TRY(device_of(op, x, n, &d));
     TD_TRY(td_op_dtype(op, x, op == OP_select, n, &dt));
     TD_TRY(td_op_loop(&op, &dt));

@@ -204,12 +204,22 @@ static PyObject *
 array_namespace(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"api_version", NULL};
+    static const char *const versions[] = {"2021.12", "2022.12", "2023.12", "2024.12"};
     PyObject *arg[1];
 
     (void)self;
-    return py_parse("__array_namespace__", names, 0, 0, args, nargs, kwnames, arg)
-               ? PyImport_ImportModule("treadle")
-               : NULL;
+    if (!py_parse("__array_namespace__", names, 0, 0, args, nargs, kwnames, arg))
+        return NULL;
+    for (size_t i = 0; !py_is_none(arg[0]) && i <= sizeof versions / sizeof *versions; i++) {
+        if (i == sizeof versions / sizeof *versions) {
+            PyErr_Format(PyExc_ValueError,
+                         "Version \"%S\" of the Array API Standard is not supported.", arg[0]);
+            return NULL;
+        }
+        if (PyUnicode_Check(arg[0]) && PyUnicode_CompareWithASCIIString(arg[0], versions[i]) == 0)
+            break;
+    }
+    return PyImport_ImportModule("treadle");
 }
 
 static PyObject *

@@ -147,35 +147,35 @@ py_reduce(td_red red, PyObject *self, PyObject *const arg[6])
 }
 
 /* NumPy's parameters: a letter names each in its order (behind | by keyword only), then the same as text. */
-#define SUM     "atokiw", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True"
-#define EXTREME "aokiw", "axis=None, out=None, keepdims=False, initial=None, where=True"
-#define TRUTH   "aok|w", "axis=None, out=None, keepdims=False, *, where=True"
-#define AVERAGE "atok|w", "axis=None, dtype=None, out=None, keepdims=False, *, where=True"
-#define SPREAD                                                                                     \
-    "atodk|wmc", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "        \
-                 "mean=None, correction=None"
-#define PLACE "ao|k", "axis=None, out=None, *, keepdims=False"
-#define COUNT "a|k", "axis=None, *, keepdims=False"
+#define SUM(pick)                                                                                  \
+    pick("atokiw", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True")
+#define EXTREME(pick) pick("aokiw", "axis=None, out=None, keepdims=False, initial=None, where=True")
+#define TRUTH(pick)   pick("aok|w", "axis=None, out=None, keepdims=False, *, where=True")
+#define AVERAGE(pick)                                                                              \
+    pick("atok|w", "axis=None, dtype=None, out=None, keepdims=False, *, where=True")
+#define SPREAD(pick)                                                                               \
+    pick("atodk|wmc", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "   \
+                      "mean=None, correction=None")
+#define PLACE(pick) pick("ao|k", "axis=None, out=None, *, keepdims=False")
+#define COUNT(pick) pick("a|k", "axis=None, *, keepdims=False")
 
-#define PARAMS_sum           SUM
-#define PARAMS_prod          SUM
-#define PARAMS_min           EXTREME
-#define PARAMS_max           EXTREME
-#define PARAMS_any           TRUTH
-#define PARAMS_all           TRUTH
-#define PARAMS_mean          AVERAGE
-#define PARAMS_var           SPREAD
-#define PARAMS_std           SPREAD
-#define PARAMS_argmin        PLACE
-#define PARAMS_argmax        PLACE
-#define PARAMS_count_nonzero COUNT
-#define FIRST(x, y)          x
-#define SECOND(x, y)         y
-#define ORDER(pair)          FIRST pair
-#define TEXT(pair)           SECOND pair
+#define PARAMS_sum(pick)           SUM(pick)
+#define PARAMS_prod(pick)          SUM(pick)
+#define PARAMS_min(pick)           EXTREME(pick)
+#define PARAMS_max(pick)           EXTREME(pick)
+#define PARAMS_any(pick)           TRUTH(pick)
+#define PARAMS_all(pick)           TRUTH(pick)
+#define PARAMS_mean(pick)          AVERAGE(pick)
+#define PARAMS_var(pick)           SPREAD(pick)
+#define PARAMS_std(pick)           SPREAD(pick)
+#define PARAMS_argmin(pick)        PLACE(pick)
+#define PARAMS_argmax(pick)        PLACE(pick)
+#define PARAMS_count_nonzero(pick) COUNT(pick)
+#define ORDER(order, text)         order
+#define TEXT(order, text)          text
 
 static const char *const orders[] = {
-#define RED(name, ...) ORDER((PARAMS_##name)),
+#define RED(name, ...) PARAMS_##name(ORDER),
 #include "array/reduce.def"
 };
 
@@ -227,7 +227,7 @@ reduce_call(td_red red, const char *head, PyObject *self, PyObject *const *args,
 PyMethodDef py_reduce_methods[] = {
 #define RED(name, nacc, npair, identity, meaning)                                                  \
     {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS,                                    \
-     #name "($self, /, " TEXT((PARAMS_##name)) ")\n--\n\n" meaning},
+     #name "($self, /, " PARAMS_##name(TEXT) ")\n--\n\n" meaning},
 #include "array/reduce.def"
     {NULL, NULL, 0, NULL},
 };
@@ -235,8 +235,9 @@ PyMethodDef py_reduce_methods[] = {
 PyMethodDef py_reduce_functions[] = {
 #define RED(name, nacc, npair, identity, meaning)                                                  \
     {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
-     #name "($module, /, a, " TEXT((                                                               \
-         PARAMS_##name)) ")\n--\n\n" meaning ", with the parameters of the method of that name."},
+     #name                                                                                         \
+     "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning                                    \
+                                            ", with the parameters of the method of that name."},
 #include "array/reduce.def"
     {NULL, NULL, 0, NULL},
 };

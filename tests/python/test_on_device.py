@@ -174,10 +174,14 @@ def test_signatures(name):
 # ---- what the table does not say ----
 
 
+@pytest.mark.parametrize("few", [64, 2])  # with 2 rows of a GPU are not sorted but searched
 @pytest.mark.parametrize("dtype", ["i4", "f4", "f8", "u1", "f2", "?"])
-def test_topk(dtype, dev):
-    x = (S.normal(size=(4, 9)) * 9).astype(dtype)
-    for axis, k, largest in itertools.product((0, 1, -1), (0, 1, 3, 4), (True, False)):
+def test_topk(dtype, few, dev, monkeypatch):
+    monkeypatch.setattr("treadle._sorting.FEW", few)
+    x = (np.abs(S.normal(size=(4, 9))) * 9).astype(dtype)
+    if x.dtype.kind == "f":
+        x[0, 1], x[2, 2:], x[3, 4] = np.nan, -np.inf, np.inf
+    for axis, k, largest in itertools.product((0, 1), (0, 1, 4), (True, False)):
         with nothing_on_the_host():
             values, at = td.topk(td.asarray(x), k, axis, largest)
             ranked = np.sort(x, axis)
@@ -212,8 +216,8 @@ def test_pieces_that_are_accumulated_side_by_side(dev, monkeypatch):
 
 BINARY = sorted(
     n
-    for n, f in td._core.ufuncs().items()
-    if getattr(getattr(np, n, None), "nin", 0) == 2 and hasattr(getattr(td, n, None), "at")
+    for n in td._core.ufuncs()
+    if type(getattr(td, n, None)) is td.ufunc and getattr(getattr(np, n, None), "nin", 0) == 2
 )
 
 
@@ -222,7 +226,7 @@ def test_methods_of_ufuncs(name, dev):
     """reduce, accumulate, reduceat and outer, or NumPy's refusal; the oracle of reduce is accumulate's last element, for
     NumPy's reductions of power and arctan2 over contiguous axes are wrong on some machines."""
     f, ours = getattr(np, name), getattr(td, name)
-    for dtype in ("f8", "i4", "?") if dev == "null" else ("f8", "f4", "i4", "u1", "?", "c16"):
+    for dtype in ("i4", "?") if dev == "null" else ("f8", "u1", "c16"):
         x = S.integers(1, 5, (3, 4)).astype(dtype)
         t = td.asarray(x)
         tries = [
@@ -308,7 +312,7 @@ def test_selection_of_long_vectors(kind, monkeypatch):
         t = td.asarray(x)
         equal(td.median(t), np.median(x), kind)
         for method in ("linear", "closest_observation", "weibull", "averaged_inverted_cdf", "midpoint"):
-            for q in (0.3, 0.0, 1.0, [0.99]):
+            for q in (0.3, 0.0, 1.0, [0.99, 0.25]):
                 equal(td.quantile(t, q, method=method), np.quantile(x, q, method=method), f"{kind} {method} {q}")
         for k, largest in ((3, True), (7, False), (60, True)):
             values, at = td.topk(t, k, largest=largest)
@@ -336,3 +340,15 @@ def test_numbers_on_edges_and_beside_them(bins, span, dtype, dev):
         equal(td.histogram(t, bins, span, weights=td.asarray(one))[0], counts.astype("f8"), "weighed")
         equal(td.histogram(t, shown)[0], np.histogram(x, shown)[0], "given")
         equal(td.histogramdd([t], [bins], [span]), np.histogramdd([x], [bins], [span]), "boxes")
+
+
+def test_many_weights_in_few_bins(monkeypatch):
+    monkeypatch.setattr("treadle._counting.LONG", 4)
+    monkeypatch.setattr("treadle._counting.PIECES", 8)
+    w, y = S.normal(size=500), S.normal(size=500)
+    with td.device("null"), nothing_on_the_host():
+        for n in (1, 3, 40):
+            x = S.integers(0, n, 500)
+            equal(td.bincount(td.asarray(x), td.asarray(w), n + 2), np.bincount(x, w, n + 2), f"{n} bins")
+            ours = td.histogram(td.asarray(y), n, (-1, 1), weights=td.asarray(w + 1j))
+            equal(ours, np.histogram(y, n, (-1, 1), weights=w + 1j), f"{n} bins of complex weights")

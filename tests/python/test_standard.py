@@ -57,6 +57,15 @@ def test_methods_and_attributes():
     assert list(inspect.signature(x.__dlpack__).parameters) == ["stream", "max_version", "dl_device", "copy"]
 
 
+def test_versions_of_the_standard():
+    x = td.ones(2)
+    for version in ("2021.12", "2022.12", "2023.12", "2024.12", None):
+        assert x.__array_namespace__(api_version=version) is td
+    for version in ("2031.12", 2024):
+        with pytest.raises(ValueError, match=f'Version "{version}" of the Array API Standard is not supported'):
+            x.__array_namespace__(api_version=version)
+
+
 # ---- reductions: NumPy's parameters and the standard's ----
 
 REDUCTIONS = "sum prod min max any all mean var std".split()
@@ -179,6 +188,17 @@ def test_info_lists_devices():
 def test_linspace_on_a_device():
     assert td.linspace(0, 1, 5, device="null").device == "null"
     assert td.linspace(td.zeros(2, device="null"), 1, 3).device == "null"
+
+
+MAKERS = """arange(3)|empty(3)|eye(3)|full(3, 1)|identity(3)|indices((2, 3))|linspace(0, 1, 3)|logspace(0, 1, 3)|geomspace(1, 8, 4)
+ones(3)|tri(3)|zeros(3)|asarray([1, 2])|array([1, 2])|fft.fftfreq(4)|fft.rfftfreq(4)|from_dlpack(np.arange(3))"""
+
+
+@pytest.mark.parametrize("text", MAKERS.replace("\n", "|").split("|"))
+def test_creation_takes_devices(text):
+    for device in ("cpu", td.device("cpu"), "null"):
+        assert eval(f"td.{text[:-1]}, device=device)", {"td": td, "np": np, "device": device}).device == device
+    assert eval(f"td.{text}", {"td": td, "np": np}).device == "cpu"
 
 
 def test_arange_by_name():

@@ -148,3 +148,18 @@ def test_integers_that_do_not_fit_are_compared_by_value(name, dtype, dev):
     for number in (-1, 2**63, 2**64 - 1, 2**70, -(2**70), -(2**63), 300, -300):
         check(UFUNCS[name](td.asarray(x), number), getattr(np, name)(x, number), 0, str(number))
         check(UFUNCS[name](number, td.asarray(x)), getattr(np, name)(number, x), 0, str(number))
+
+
+@pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"])
+@pytest.mark.parametrize("dtype", ["int64", "int8"])
+def test_uint64_is_compared_with_signed_integers_by_value(name, dtype, dev):
+    """No dtype of integers holds both; float64 would make neighbours equal."""
+    limits = np.iinfo(dtype)
+    u = np.array([0, 1, 5, 2**63 - 1, 2**63, 2**64 - 1], "uint64")
+    s = np.array([limits.min, -1, 0, 5, limits.max - 1, limits.max], dtype)
+    for x, y in ((np.repeat(u, 6), np.tile(s, 6)), (np.tile(s, 6), np.repeat(u, 6))):
+        check(UFUNCS[name](td.asarray(x), td.asarray(y)), getattr(np, name)(x, y))
+    for scalar in s:
+        check(UFUNCS[name](td.asarray(u), scalar), getattr(np, name)(u, scalar), 0, str(scalar))
+    for scalar in u:
+        check(UFUNCS[name](scalar, td.asarray(s)), getattr(np, name)(scalar, s), 0, str(scalar))

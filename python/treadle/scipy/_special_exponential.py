@@ -248,6 +248,7 @@ def _w(k, z):
 
 @kernel(1e-13, of_complex=_w)
 def lambert(k, z):
+    """Lambert's W function, of complex z; real z are never given."""
     return z
 
 

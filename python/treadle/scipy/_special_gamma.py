@@ -134,6 +134,7 @@ def loggamma(x):
 
 @kernel(4e-15, of_complex=_gamma)
 def complex_gamma(x):
+    """The gamma function of complex numbers."""
     return math.gamma(x)
 
 
@@ -207,6 +208,7 @@ def hurwitz(x, q):
 
 @kernel(1e-14)
 def hurwitz_zeta(x, q):
+    """Hurwitz's zeta function of x > 1, DLMF 25.11.1."""
     if x == 1.0:
         return math.inf
     if not x > 1.0 or q != q:
@@ -235,6 +237,7 @@ def _reflected(x):
 
 @kernel(2e-14)
 def riemann_zeta(x):
+    """Riemann's zeta function."""
     if x != x or x == -math.inf:
         return math.nan
     if x == math.inf:
