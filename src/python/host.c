@@ -300,6 +300,8 @@ int
 py_getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
     memory *m;
+    td_buf *buf;
+    td_view v;
     int r;
 
     b->obj = NULL;
@@ -308,7 +310,9 @@ py_getbuffer(PyObject *self, Py_buffer *b, int flags)
                      td_dev_info(td_array_dev(py_array_of(self)))->name);
         return -1;
     }
-    m = memory_of(py_array_of(self), true);
+    if (!py_ok(td_array_memory(py_array_of(self), true, &buf, &v)))
+        return -1; /* shared for good: numpy.frombuffer gives the buffer back and keeps the memory */
+    m = memory_of(py_array_of(self), false);
     if (!m)
         return -1;
     m->readonly |= ((py_ndarray *)self)->readonly;

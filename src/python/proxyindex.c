@@ -114,12 +114,6 @@ kind_of(PyObject *key, int ndim)
     return worst == ELEMENT && n < ndim ? BASIC : worst;
 }
 
-static bool
-on_cpu(PyObject *held)
-{
-    return td_dev_info(td_array_dev(py_array_of(held)))->kind == TD_DEV_CPU;
-}
-
 static PyObject *
 host_item(PyObject *self, PyObject *key)
 {
@@ -181,10 +175,22 @@ far_view(PyObject *self, PyObject *key, key_kind kind)
             return NULL;
         return host_item(self, key);
     }
-    if (py_is_array(r) && on_cpu(p->held) &&
+    if (py_is_array(r) && px_on_cpu(p->held) &&
         (td_array_size(py_array_of(r)) < px.crossover || !py_array_of(r)->view.shape.ndim)) {
         Py_DECREF(r);
         return host_item(self, key);
+    }
+    if (py_is_array(r) && td_array_size(py_array_of(r)) < px.crossover) {
+        Py_DECREF(r); /* it holds the storage, so that nothing could come down */
+        if (!px_wear(self))
+            return NULL;
+        if (!py_is_array(p->held))
+            return host_item(self, key);
+        k = plain_key(key, true);
+        r = k ? py_subscript(p->held, k) : NULL;
+        Py_XDECREF(k);
+        if (!r)
+            return NULL;
     }
     if (kind == BASIC && py_is_array(r) && !py_array_of(r)->view.shape.ndim) /* a[0, ...]: a view */
         return px_new(r, p->owner ? p->owner : self);
@@ -241,16 +247,18 @@ px_subscript(PyObject *self, PyObject *key)
         return px_result(r, self);
     }
     kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
+    if (kind == ELEMENT && (!px_wear(self) || !py_is_array(p->held)))
+        return py_is_array(p->held) ? NULL : px_result(PyObject_GetItem(p->held, key), self);
     if (kind == FANCY)
         return far_pick(self, key);
     if (kind == BASIC)
         return far_view(self, key, kind);
     since = px_clock();
     r = NULL;
-    if (on_cpu(p->held) && !p->host)
+    if (px_on_cpu(p->held) && !p->host)
         r = read_element(py_array_of(p->held), key);
     if (!r && !PyErr_Occurred())
-        r = on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
+        r = px_on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
     return px_seen(r, "element", self, since);
 }
 
@@ -305,7 +313,7 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     py_proxy *p = (py_proxy *)self;
     PyObject *k = NULL, *v = NULL, *operand;
-    int r = -1;
+    int r;
 
     if (px_is_chosen(value) && px_is(key) && py_is_array(px_held(key))) {
         px_settle(self);
@@ -313,7 +321,6 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
         r = py_chosen_put(p->held, px_held(key), px_held(value));
         if (r)
             return r > 0 ? 0 : -1;
-        r = -1;
     }
     if (!px_take(value))
         return -1;
@@ -361,9 +368,12 @@ assign(PyObject *self, PyObject *key, PyObject *value)
     kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
     if (kind == ELEMENT && !is_number(value)) /* NumPy refuses, or takes the only element */
         return host_assign(self, key, value);
-    if (!on_cpu(p->held))
-        return far_assign(self, key, value);
     small = is_small(self, key, kind);
+    if (small > 0 && !px_on_cpu(p->held)) {
+        if (!px_wear(self))
+            return -1;
+        small = !py_is_array(p->held);
+    }
     return small < 0 ? -1 : small ? host_assign(self, key, value) : far_assign(self, key, value);
 }
 

@@ -173,7 +173,8 @@ PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
-PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw); /* ufunccall.c: NumPy's parameters */
+/* ufunccall.c: NumPy's parameters; NULL without an error: an operand is neither array nor number */
+PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);
 PyObject *py_ufuncs(PyObject *module, PyObject *unused);
 bool      py_takes_truth(td_op op); /* logical_and and its kin: operands of any dtype, read as bool */
 bool      py_device_init(PyObject *module);
