@@ -321,6 +321,15 @@ py_getbuffer(PyObject *self, Py_buffer *b, int flags)
     return r;
 }
 
+/* The memory object that a view holds does what there is to do.  numpy.frombuffer, which else lets its view go and
+ * keeps the pointer, keeps a memoryview of objects that have this. */
+void
+py_releasebuffer(PyObject *self, Py_buffer *b)
+{
+    (void)self;
+    (void)b;
+}
+
 static PyObject *
 strides_tuple(const td_view *v, size_t size)
 {
