@@ -144,7 +144,8 @@ ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     r = reshape_to(self, &s, order_of(arg[0]));
     if (!r || td_view_is_contiguous(&py_array_of(r)->view))
         return r;
-    packed = PyObject_CallMethod(r, "copy", NULL); /* of elements that lie apart NumPy's is no view */
+    packed =
+        PyObject_CallMethod(r, "copy", NULL); /* of elements that lie apart NumPy's is no view */
     Py_DECREF(r);
     return packed;
 }
