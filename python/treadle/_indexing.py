@@ -75,6 +75,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     a, indices = _core._beside("take", a, indices)
     if axis is None:
         a, axis = a.ravel(), 0
+    a = a.reshape(1) if a.ndim == 0 else a
     if not -a.ndim <= axis < a.ndim:
         raise IndexError(f"take: axis {axis} is out of bounds for array of dimension {a.ndim}")
     n = a.shape[axis]
