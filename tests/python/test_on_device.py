@@ -226,7 +226,9 @@ def test_methods_of_ufuncs(name, dev):
     """reduce, accumulate, reduceat and outer, or NumPy's refusal; the oracle of reduce is accumulate's last element, for
     NumPy's reductions of power and arctan2 over contiguous axes are wrong on some machines."""
     f, ours = getattr(np, name), getattr(td, name)
-    for dtype in ("i4", "?") if dev == "null" else ("f8", "u1", "c16"):
+    for dtype in (
+        ("i4", "?") if dev == "null" else ("f8", "c16") if name in ("subtract", "power", "maximum") else ("f8", "u1")
+    ):
         x = S.integers(1, 5, (3, 4)).astype(dtype)
         t = td.asarray(x)
         tries = [
