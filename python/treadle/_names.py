@@ -49,7 +49,6 @@ LEFT_OUT = {
 # Parameters of NumPy's that are refused: {function: {parameter: why}}; "ufunc" stands for all of them.
 PARAMETERS = {
     "array": {"ndmax": "it makes arrays of objects"},
-    "ufunc": {"signature": "dtype= says in which dtype a ufunc computes"},
 }
 
 # What is otherwise than in NumPy, beside what every page says (results of no axes are arrays, not scalars).
