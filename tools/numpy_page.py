@@ -19,6 +19,7 @@ TITLES = {
     "random": "random",
     "random.Generator": "random.Generator",
     "polynomial": "polynomial",
+    "lib.stride_tricks": "lib.stride_tricks",
 }
 STATUSES = ("native", "composed", "host", "numpy")
 
@@ -76,6 +77,8 @@ def section(module):
         if whys:
             lines += ["", f"| {head} | because |", "| --- | --- |"]
             lines += [f"| {joined(names)} | {why} |" for why, names in whys.items()]
+    if module in _names.NOTES:
+        lines += ["", _names.NOTES[module]]
     if of[None]:
         lines += ["", f"Not there yet: {joined(of[None])}"]
     return "\n".join(lines) + "\n"
@@ -87,8 +90,7 @@ def differences():
     lines += [f"| {joined(names.split())} | {text} |" for names, text in _names.DIFFERENT.items()]
     lines += ["", "Parameters that are refused:", "", "| | | because |", "| --- | --- | --- |"]
     for name, refused in _names.PARAMETERS.items():
-        shown = "ufuncs" if name == "ufunc" else f"`{name}`"
-        lines += [f"| {shown} | `{parameter}` | {why} |" for parameter, why in refused.items()]
+        lines += [f"| `{name}` | `{parameter}` | {why} |" for parameter, why in refused.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -54,7 +54,21 @@ def table(module):
         names = sorted(n for n, s in status.items() if s == kind)
         if names:
             lines += [textwrap.fill(f"**{kind}** ({len(names)}): " + ", ".join(f"`{n}`" for n in names), 118), ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *bounds()] if module == "special" else lines)
+
+
+def bounds():
+    """What the kernels of special functions promise, smallest first."""
+    from treadle.scipy._special_kernel import Kernel
+
+    special = importlib.import_module("treadle.scipy.special")
+    native = (n for names in special.NATIVE.values() for n in names.split())
+    public = {n: getattr(special, n).bound for n in native if isinstance(getattr(special, n), Kernel)}
+    about = "Relative errors in float64, away from a function's zeros, are at most"
+    lines = [about, "", "| bound | functions |", "| --- | --- |"]
+    for bound in sorted(set(public.values())):
+        lines.append(f"| {bound:g} | {', '.join(f'`{n}`' for n in sorted(public) if public[n] == bound)} |")
+    return [*lines, ""]
 
 
 def page(text):

@@ -4,7 +4,7 @@ Operations are recorded and run, fused into few kernels, when a value is looked 
 where a driver and a device are found, else on the CPU. ``python -m treadle info`` says what was found.
 """
 
-from . import _core, _processes
+from . import _core, _watch
 from ._core import (
     CompileError,
     DeviceError,
@@ -119,7 +119,7 @@ _HOME = {
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
-_MODULES = set("cuda cupyx demo emath fft linalg memory polynomial pycuda random scipy special types".split())
+_MODULES = set("cuda cupyx demo emath fft lib linalg memory polynomial pycuda random scipy special types".split())
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -132,7 +132,7 @@ inf = float("inf")
 nan = float("nan")
 
 
-_processes.watch()
+_watch.watch()
 globals().update((k, v) for k, v in _core.ufuncs().items() if k not in _INTERNAL)
 globals().update((row[0], getattr(_core, row[0])) for row in _core.reductions())
 globals().update((k, globals()[v]) for k, v in ALIASES.items())

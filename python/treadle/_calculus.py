@@ -5,7 +5,7 @@ import numpy
 from . import _core
 from ._core import arange, asarray, empty, ndarray, zeros
 from ._host import library
-from ._indexing import take
+from ._indexing import gather
 from ._math import average, clip
 from ._place import on
 from ._products import _conjugate, matmul
@@ -191,15 +191,15 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         period, left, right = abs(period), None, None
         x, xp = x % period, xp % period
         order = argsort(xp)
-        xp, fp = take(xp, order), take(fp, order)
+        xp, fp = gather(xp, order), gather(fp, order)
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
         fp, n = concatenate([fp[-1:], fp, fp[:1]]), n + 2
     from ._searching import searchsorted
 
     at = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))
-    x0, y0 = take(xp, at), take(fp, at)
+    x0, y0 = gather(xp, at), gather(fp, at)
     if n > 1:
-        x1, y1 = take(xp, at + 1), take(fp, at + 1)
+        x1, y1 = gather(xp, at + 1), gather(fp, at + 1)
         slope = (y1 - y0) / (x1 - x0)
         r = slope * (x - x0) + y0
         r = _select(_isnan(r), slope * (x - x1) + y1, r)
@@ -225,7 +225,7 @@ def _slid(a, v, mode):
     first, count = _part(mode, n, m)
     at = arange(count, device=a.device)[:, None] + (arange(m, device=a.device) + (first - m + 1))[None, :]
     inside = (at >= 0) & (at < n)
-    terms = _select(inside, take(a, clip(at, 0, n - 1)) * v, asarray(0, a.dtype, device=a.device))
+    terms = _select(inside, gather(a, clip(at, 0, n - 1)) * v, asarray(0, a.dtype, device=a.device))
     return terms.any(-1) if terms.dtype.kind == "b" else terms.sum(-1, dtype=terms.dtype)
 
 
@@ -235,7 +235,8 @@ def _sliding(name, a, v, mode):
         mode = ("valid", "same", "full")[mode]
     if mode not in ("valid", "same", "full"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (case sensitive), got {mode!r}")
-    a, v = (x.reshape(1) if x.ndim == 0 else x for x in (a, v))
+    if name == "convolve":
+        a, v = (x.reshape(1) if x.ndim == 0 else x for x in (a, v))
     if a.ndim != 1 or v.ndim != 1:
         raise ValueError(f"{name}: one-dimensional arrays are wanted, not {a.ndim} and {v.ndim} dimensions")
     for x, which in ((a, "first"), (v, "second")):

@@ -4,7 +4,7 @@ import numpy
 
 from . import _core
 from ._core import arange, asarray, empty, ndarray, ones
-from ._indexing import Pick, flatnonzero, nonzero, take, write
+from ._indexing import flatnonzero, gather, nonzero, scatter
 from ._place import on
 from ._shape import _axes, _axis, _cut, concatenate
 
@@ -238,7 +238,7 @@ def delete(arr, obj, axis=None):
                 f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
             )
         keep[at] = False
-    return _core._select(a, keep) if a.ndim == 1 else take(a, flatnonzero(keep), axis)
+    return _core._select(a, keep) if a.ndim == 1 else gather(a, flatnonzero(keep), axis)
 
 
 def insert(arr, obj, values, axis=None):
@@ -278,12 +278,12 @@ def _spliced(a, at, values, axis):
     many, n, device = at.shape[0], a.shape[axis], a.device
     order = argsort(at, kind="stable")
     places = empty(many, dtype="int64", device=device)
-    places[order] = take(at, order) + arange(many, device=device)
+    scatter(places, order, gather(at, order) + arange(many, device=device))
     rest = ones(n + many, dtype="bool", device=device)
-    rest[places] = False
+    scatter(rest, places, False)
     r = empty((*a.shape[:axis], n + many, *a.shape[axis + 1 :]), a.dtype, device=device)
     for index, value in ((flatnonzero(rest), a), (places, values)):
-        write(Pick(r, [axis], [index], axis, Pick.DISTINCT | Pick.TRUSTED), value)
+        scatter(r, index, value, axis)
     return r
 
 

@@ -6,9 +6,9 @@ import warnings
 import numpy
 
 from . import _core, _host
-from ._core import asarray, asnumpy, evaluate, ndarray, zeros
+from ._core import arange, asarray, asnumpy, evaluate, ndarray, zeros
 from ._estimators import ESTIMATORS, difference
-from ._indexing import Pick
+from ._indexing import gather
 from ._place import on
 from ._searching import searchsorted
 
@@ -21,13 +21,14 @@ def _own(a):
 
 
 def bincount(x, /, weights=None, minlength=0):
-    """How often each of the numbers 0, 1, … occurs in x, which holds integers from 0 on; with weights, their sums, in
-    float64 and in the order of x.
+    """How often each of the numbers 0, 1, … occurs in x, which holds integers from 0 on; with weights, their sums in
+    float64, added up in the order of x, and on a GPU piece by piece where bins hold many.
     """
+    listed = not isinstance(x, (ndarray, numpy.ndarray))
     x = _own(x)
     if x.ndim != 1:
         raise ValueError(f"bincount: expected an array of one axis, not of {x.ndim}")
-    if x.dtype.kind not in "iub" and x.size:
+    if x.dtype.kind not in "iub" and (x.size or not listed):
         raise TypeError(f"bincount: the array holds {x.dtype}, not integers")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
@@ -47,16 +48,47 @@ def bincount(x, /, weights=None, minlength=0):
     return _weighed(x, weights.astype("float64"), n)
 
 
+LONG, PIECES = 1 << 10, 1 << 12  # elements a bin from which a GPU adds them up in so many pieces
+
+
 def _weighed(bins, weights, n):
     """The sums of weights in each bin; bin -1 is none."""
-    from ._writing import at
+    from ._writing import add_at
 
+    if bins.device.kind != "cpu" and n and bins.size > max(LONG * n, PIECES):
+        r = _weighed_long(bins, weights, n)
+        if r is not None:
+            return r
     r = zeros(n, weights.dtype, device=bins.device)
     if bins.size and n:
         evaluate(bins)  # side by side; the sums are one after the other
         inside = bins >= 0
-        at("add", r, _select(inside, bins, 0), _select(inside, weights, weights.dtype.type(0)))
+        add_at(r, _select(inside, bins, 0), _select(inside, weights, weights.dtype.type(0)))
     return r
+
+
+def _weighed_long(bins, weights, n):
+    """Sorted by bin, each bin's weights are cut into pieces, which a thread adds up each; None: nothing sorts here."""
+    from ._folds import fold_runs
+    from ._sorting import _on_device
+
+    bins = bins.astype("int16" if n < 1 << 15 else "int64")
+    done = _on_device(bins, 0, False, True)
+    if done is None:
+        return None
+    counts = _core._count(bins, n)
+    ends = _core._cumsum(counts, 0, None) + (bins.size - counts.sum())
+    cuts = [ends[:, None] - counts[:, None] + counts[:, None] * k // PIECES for k in _steps(bins.device)]
+    start, stop = (x.ravel() for x in cuts)
+    parts = fold_runs(
+        "add", gather(weights, done[1]), start, stop, zeros(n * PIECES, weights.dtype, device=bins.device)
+    )
+    return parts.reshape((n, PIECES)).sum(1)
+
+
+def _steps(device):
+    first = arange(PIECES, device=device)[None, :]
+    return first, first + 1
 
 
 # ---- edges ----
@@ -182,7 +214,10 @@ def _bins(x, edges, ends=None):
 
 def _doubt(n, first, last, dt):
     """How many bins a number's place among n equal ones may be off: its own rounding and that of the edges."""
-    return 8 * float(numpy.finfo(dt).eps) * (n + max(abs(first), abs(last)) * n / (last - first))
+    scale = n / (last - first)
+    if not scale < float(numpy.finfo(dt).max):
+        return numpy.inf
+    return 8 * float(numpy.finfo(dt).eps) * (n + max(abs(first), abs(last)) * scale)
 
 
 def _even_bins(x, edges, first, last):
@@ -190,22 +225,17 @@ def _even_bins(x, edges, first, last):
     n = edges.shape[0] - 1
     inside = (x >= edges[0]) & (x <= edges[-1])
     place = _select(inside, (x - edges[0]) * (n / (last - first)), x.dtype.type(0))
-    at = _UFUNC["minimum"](place.astype("int64"), n - 1)
-    at = at - (x < _element(edges, at)) * (at > 0)
-    at = at + ((x >= _element(edges, at + 1)) & (at < n - 1))
+    at = _UFUNC["minimum"](_UFUNC["maximum"](place, 0), n - 1).astype("int64")
+    at = at - (x < gather(edges, at)) * (at > 0)
+    at = at + ((x >= gather(edges, at + 1)) & (at < n - 1))
     return _select(inside, at, -1)
-
-
-def _element(edges, at):
-    p = Pick(edges, [0], [at], 0, Pick.TRUSTED)
-    return _core._pick(p.view, *p.rest)
 
 
 def _counted(x, shown, ends, weights):
     n = shown.shape[0] - 1
     if n < 1:
         return zeros(0, "int64" if weights is None else weights.dtype, device=x.device)
-    if weights is None and ends and ends[2] in ("float32", "float64") and n < 1 << 20:
+    if weights is None and ends and ends[2] in ("float32", "float64") and n < 1 << 20 and _doubt(n, *ends) < numpy.inf:
         first, last, dt = ends
         return _core._histogram(x.astype(dt, copy=False), shown.astype(dt, copy=False), first, last)
     at = _bins(x, shown, ends)
@@ -222,7 +252,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     """How many elements of a fall into each bin, and the edges of the bins: NumPy's counts, on a's device.
 
     bins: a number of equal bins over range (None: from the least to the greatest element), rising edges, or the name of
-    an estimator (see histogram_bin_edges). weights are added up in the order of a; density divides by the total and the
+    an estimator (see histogram_bin_edges). weights are added up in float64; density divides by the total and the
     bins' widths.
     """
     if isinstance(a, ndarray) and a.dtype.kind == "c":
@@ -280,10 +310,12 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     list of the edges along each axis.
 
     bins: a number of equal bins for all axes, or for each axis a number or rising edges; range: for each axis None or
-    its ends. weights are added up in the points' order; density divides by the total and the boxes' volumes.
+    its ends. weights are added up in float64; density divides by the total and the boxes' volumes.
     """
     columns = _columns(sample)
     d = len(columns)
+    if not d:
+        raise ValueError("histogramdd: the points have no coordinates")
     if isinstance(bins, (ndarray, numpy.ndarray, list, tuple)):
         if len(bins) != d:
             raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")

@@ -137,10 +137,27 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, 
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None):
     """num values at equal ratios from start to stop."""
-    if isinstance(start, ndarray) or isinstance(stop, ndarray):
-        r = _host.library("numpy.geomspace", numpy.geomspace, (start, stop, num, endpoint, dtype, axis), {})
-        return r if device is None else r.to_device(device)
-    return asarray(numpy.geomspace(start, stop, num, endpoint, dtype, axis), device=device)
+    ufunc = _core.ufuncs()
+    start, stop = _core._beside("geomspace", start, stop)
+    if device is not None:
+        start, stop = start.to_device(device), stop.to_device(device)
+    if bool(((start == 0) | (stop == 0)).any()):
+        raise ValueError("Geometric sequence cannot include zero")
+    dt = numpy.result_type(start.dtype, stop.dtype, "float64", numpy.dtype(dtype))
+    start, stop = start.astype(dt, copy=False), stop.astype(dt, copy=False)
+    sign = ufunc["sign"](start)
+    first, last = start / sign, stop / sign
+    y = logspace(ufunc["log10"](first), ufunc["log10"](last), num, endpoint, dtype=dt)
+    i = arange(y.shape[0], device=y.device).reshape((-1,) + (1,) * (y.ndim - 1))
+    y = where(i == 0, first, y)  # the ends as they were given
+    if endpoint and num > 1:
+        y = where(i == num - 1, last, y)
+    y = y * sign
+    if axis not in (0, -y.ndim):
+        from ._shape import moveaxis
+
+        y = moveaxis(y, 0, axis)
+    return y.astype(dt if dtype is None else dtype, copy=False)
 
 
 # ---- matrices and grids ----

@@ -149,13 +149,18 @@ def _halves(name, a):
     return a[..., 0]
 
 
+def _matrix(x):
+    """The axes before the last as one: a GPU's threads share two loops out among them, no more."""
+    return x if x.ndim <= 2 else x.reshape((prod(x.shape[:-1]), x.shape[-1]))
+
+
 def _rows(x, axes):
-    """The axes that are folded put last, as one."""
+    """The axes that are folded put last, as one; those that are kept before it."""
     keep = [k for k in range(x.ndim) if k not in axes]
     if not axes:
-        return x.reshape((*x.shape, 1))
-    n = prod(x.shape[k] for k in axes)
-    return x.transpose([*keep, *axes]).reshape((*(x.shape[k] for k in keep), n))
+        return x.reshape((x.size, 1))
+    shape = prod(x.shape[k] for k in keep), prod(x.shape[k] for k in axes)
+    return x.transpose([*keep, *axes]).reshape(shape if keep else shape[1:])
 
 
 def _identity(f, dtype):
@@ -206,9 +211,8 @@ def reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=No
         raise ValueError(f"reduction operation '{name}' is not reorderable, so at most one axis may be specified")
     mask = None if where is True else _core._broadcast_to(on(a.device, where).astype("bool", copy=False), a.shape)
     r = _folded(name, _rows(x, axes), initial, mask if mask is None else _rows(mask, axes), _identity(f, x.dtype))
-    if keepdims:
-        r = r.reshape([1 if k in axes else n for k, n in enumerate(a.shape)])
-    return _into(out, r, name, "reduce")
+    kept = [1 if k in axes else n for k, n in enumerate(a.shape) if keepdims or k not in axes]
+    return _into(out, r.reshape(kept), name, "reduce")
 
 
 # ---- accumulate ----
@@ -254,7 +258,8 @@ def accumulate(name, array, axis=0, dtype=None, out=None):
         raise TypeError("cannot accumulate on a scalar")
     axis = _axis(axis, a.ndim, f"{name}.accumulate")
     x = moveaxis(_looped(name, a, dtype, "accumulate"), axis, -1)
-    return _into(out, moveaxis(_accumulated(name, x) if x.size else x.copy(), -1, axis), name, "accumulate")
+    r = _accumulated(name, _matrix(x)).reshape(x.shape) if x.size else x.copy()
+    return _into(out, moveaxis(r, -1, axis), name, "accumulate")
 
 
 # ---- reduceat ----
@@ -291,8 +296,11 @@ def reduceat(name, array, indices, axis=0, dtype=None, out=None):
         r = concatenate(parts, -1)
     else:
         stop = concatenate((start[1:], asarray([n], device=a.device)))
-        rows = _core._broadcast_to(x[..., None, :], (*x.shape[:-1], s, n))
-        r = _loops(name)["segments"](rows, start, stop, out=empty((*x.shape[:-1], s), x.dtype, device=a.device))
+        rows = _matrix(x)
+        shape = (*rows.shape[:-1], s)
+        rows = _core._broadcast_to(rows[..., None, :], (*shape, n))
+        r = _loops(name)["segments"](rows, start, stop, out=empty(shape, x.dtype, device=a.device))
+        r = r.reshape((*x.shape[:-1], s))
     return _into(out, moveaxis(r, -1, axis), name, "reduceat")
 
 

@@ -59,7 +59,7 @@ class _Trip:
     are out=. What an array of the CPU has in memory is read there; out= is written by way of a copy, since several
     arrays may share a value until one of them is written."""
 
-    def __init__(self, name):
+    def __init__(self, name="call"):
         self.name, self.nbytes, self.first, self.outs = name, 0, None, []
 
     @property

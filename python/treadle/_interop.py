@@ -91,6 +91,14 @@ def _held(x):
     return x.dtype.char in _host._DTYPES
 
 
+def _masked(values):
+    """Is there a masked array of NumPy's, whose mask an array here could not keep?"""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and any(
+        _masked(v) if isinstance(v, (tuple, list)) else isinstance(v, masked.MaskedArray) for v in values
+    )
+
+
 def _down(x):
     """x for a call of NumPy's whose result is not treadle's: the values on the host."""
     if isinstance(x, _core.ndarray):
@@ -98,6 +106,10 @@ def _down(x):
             _implicit.note(x)
         return x.get()
     return type(x)(map(_down, x)) if type(x) in (tuple, list) else x
+
+
+def _downs(kwargs):
+    return {k: _down(v) for k, v in kwargs.items()}
 
 
 # ---- results that are to go somewhere ----
@@ -229,7 +241,7 @@ def _at(ufunc, f, a, *rest):
     """ufunc.at, which writes into its first operand."""
     if not isinstance(a, _core.ndarray):
         return ufunc.at(a, *map(_down, rest))
-    if hasattr(f, "at") and all(map(_held, rest)):
+    if isinstance(f, _core.ufunc) and all(map(_held, rest)):
         return f.at(a, *rest)
     host = a.get()
     _host.fallback(_called(ufunc, "at"), lambda *values: ufunc.at(host, *values), rest, {})
@@ -257,8 +269,13 @@ def _called(ufunc, method):
 def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """The protocol of NumPy's ufuncs: all of them and all their methods, scipy.special's too. Results are treadle
     arrays, but for out= of NumPy's; what treadle lacks is a fallback."""
+    if isinstance(ufunc, _core.ufunc):  # ours of that name, as a program writes that imports treadle in NumPy's place
+        ufunc = getattr(numpy, ufunc.__name__)
     if _strangers(inputs) or (out and _strangers(out)):
         return NotImplemented
+    if _masked(inputs):
+        kwargs |= {"out": tuple(map(_down, out))} if out else {}
+        return getattr(ufunc, method)(*map(_down, inputs), **kwargs)
     f = _ours_for(ufunc)
     if method == "at":
         return _at(ufunc, f, *inputs)
@@ -270,9 +287,11 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
                 value = _call(ufunc, f, inputs, out, dict(kwargs))
                 if value is not NotImplemented:
                     return value
-        elif isinstance(f, _core.ufunc) and ufunc.nin == 2:
+        elif ufunc.nin == 2 and (isinstance(f, _core.ufunc) or (method == "outer" and hasattr(f, "outer"))):
             inputs = _checked(ufunc, method, inputs, kwargs)
             return _each(out, getattr(f, method)(*inputs, **kwargs))
+    if f is None and method == "__call__" and all(map(_held, inputs)) and ufunc.signature is None:
+        _resolved(ufunc, inputs, out)  # TypeError where NumPy has no loop either: no fallback
     return _on_host(_called(ufunc, method), getattr(ufunc, method), inputs, kwargs, out or ())
 
 
@@ -286,8 +305,9 @@ _MODULES = {
     "numpy.fft": "treadle.fft",
     "numpy.lib.scimath": "treadle.emath",
     "numpy.lib.stride_tricks": "treadle.lib.stride_tricks",
+    "numpy.polynomial.polynomial": "treadle.polynomial.polynomial",
 }
-_WRITING = {"copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal"}
+_WRITING = {"put", "place", "putmask", "put_along_axis", "fill_diagonal"}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -311,15 +331,20 @@ def _signature(f):
         return None
 
 
-def _binds(f, args, kwargs):
-    """Does f take such arguments? Of compiled functions that is not known."""
+@functools.lru_cache(maxsize=4096)
+def _takes(f, count, names):
+    """Does f take so many arguments and keywords of these names? Of compiled functions that is not known."""
     signature = _signature(f)
     if signature is not None:
         try:
-            signature.bind(*args, **kwargs)
+            signature.bind(*range(count), **dict.fromkeys(names))
         except TypeError:
             return False
     return True
+
+
+def _binds(f, args, kwargs):
+    return _takes(f, len(args), tuple(kwargs))
 
 
 def _arranged(func, f, args, kwargs):
@@ -344,12 +369,16 @@ def array_function(self, func, types, args, kwargs):
     if not all(issubclass(t, (_core.ndarray, numpy.ndarray)) for t in types):
         return NotImplemented
     name = func.__name__
+    if _masked(args):
+        return func(*map(_down, args), **_downs(kwargs))
     if name in ("result_type", "can_cast"):  # of dtypes alone
         return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
     if name == "min_scalar_type" and args[0].ndim:
         return args[0].dtype
+    if name == "copyto" and args and isinstance(args[0], numpy.ndarray):  # a copy to the host, spelled out
+        return func(*(a.get() if isinstance(a, _core.ndarray) else a for a in args), **_downs(kwargs))
     if name in _WRITING and args and isinstance(args[0], numpy.ndarray):
-        return func(*map(_down, args), **{k: _down(v) for k, v in kwargs.items()})
+        return func(*map(_down, args), **_downs(kwargs))
     out = kwargs.get("out")
     f = _function_for(func)
     given = _arranged(func, f, args, {k: v for k, v in kwargs.items() if k != "out"}) if f is not None else None
@@ -366,7 +395,12 @@ def array_function(self, func, types, args, kwargs):
     if not _has_ours(args) and not _has_ours(tuple(kwargs.values())):  # like=
         with self.device:
             return f(*args, **kwargs)
-    return f(*args, **kwargs)
+    try:
+        return f(*args, **kwargs)
+    except TypeError as error:  # objects, dates, text, None beside arrays of ours: NumPy can hold them
+        if not str(error).startswith("treadle arrays hold numbers"):
+            raise
+    return _host.fallback(f"{func.__module__}.{name}", func, args, kwargs)
 
 
 def array_wrap(self, array, context=None, return_scalar=False):

@@ -22,7 +22,7 @@ NUMPY = set(
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
     "format_float_positional format_float_scientific base_repr binary_repr errstate seterr geterr seterrcall "
     "geterrcall getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
-    "dtypes exceptions testing typing lib".split()
+    "dtypes exceptions testing typing".split()
 )
 
 # name: why no device computes it. What no module of treadle holds is made of NumPy's function by _host.fallback.
@@ -46,7 +46,7 @@ LEFT_OUT = {
     "a tool for building, testing or wrapping NumPy itself": "test f2py core ctypeslib",
 }
 
-# Parameters of NumPy's that are refused: {function: {parameter: why}}; "ufunc" stands for all of them.
+# Parameters of NumPy's that are refused: {function: {parameter: why}}.
 PARAMETERS = {
     "array": {"ndmax": "it makes arrays of objects"},
 }
@@ -63,8 +63,17 @@ DIFFERENT = {
     "vectorize": "a compiled function gives the dtype that its types have, not that of the first value",
 }
 
+# A sentence on modules whose functions the page does not name one by one.
+NOTES = {
+    "polynomial": "In the six modules values (`…val`), matrices (`…vander`), fits (`…fit`) and weights are composed. "
+    "Functions of coefficients alone (`…add`, `…roots`, `…der`, …) and a series' coefficients are NumPy's: there are "
+    "few, and each needs those before it. On the CPU that is the library for it; from a GPU it is host.",
+    "lib.stride_tricks": "Both give views; one whose subscripts share elements cannot be written. The rest of "
+    "`numpy.lib` is NumPy's own.",
+}
+
 # Modules whose functions are kernels of the core's; names of others are composed, beside those named here.
-NATIVE_HOMES = {"_core", "_sorting", "_counting", "_searching", "_indexing", "_writing", "_sets", "random", "fft"}
+NATIVE_HOMES = set("_core _sorting _counting _searching _indexing _writing _sets _quantile random fft lib".split())
 NATIVE = {
     "": "where clip matmul dot float_power divmod",
     "linalg": "cholesky det eig eigh eigvals eigvalsh inv matmul norm qr slogdet solve svd svdvals",
@@ -129,9 +138,10 @@ def _holder(module):
 
     if module == "ndarray":
         return treadle.ndarray
-    if module == "random.Generator":
-        return type(treadle.random.default_rng(0))
-    return getattr(treadle, module, None) if module else treadle
+    holder = treadle
+    for part in module.split(".") if module else ():
+        holder = getattr(holder, part, None)
+    return holder
 
 
 def status(name, module=""):

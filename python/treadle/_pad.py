@@ -6,7 +6,7 @@ them by an index, the others join border, array and border.
 
 import numpy
 
-from . import _core
+from . import _core, _host
 from ._core import asarray, asnumpy, empty, full, ndarray
 from ._shape import _cut, concatenate
 
@@ -144,7 +144,7 @@ def _borders(a, axis, lo, hi, mode, option):
 
 def _by_function(a, widths, f, kwargs):
     """A caller's own mode: f(vector, (before, after), axis, kwargs) changes vectors of a host array in place."""
-    return asarray(numpy.pad(_core.asnumpy(a), widths, f, **kwargs), device=a.device)
+    return _host.fallback("numpy.pad", numpy.pad, (a, widths, f), kwargs, "its mode is a Python function")
 
 
 def pad(array, pad_width, mode="constant", **kwargs):

@@ -1,8 +1,6 @@
 """Polynomials by their coefficients, the highest first. The few coefficients of a poly1d live on the host; values,
 matrices and fits are computed where their arrays are."""
 
-import functools
-
 import numpy
 
 from . import _core, _host
@@ -83,15 +81,15 @@ def polyint(p, m=1, k=None):
     m = int(m)
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    k = numpy.zeros(m) if k is None else numpy.atleast_1d(_core.asnumpy(k))
+    y = _vector(p)
+    k = _core.zeros(m, device=y.device) if k is None else on(y.device, k).reshape(-1)
     if len(k) == 1 and m > 1:
-        k = k[0] * numpy.ones(m)
+        k = k * _core.ones(m, device=y.device)
     if len(k) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    y = _vector(p)
     for step in range(m):
         divisors = _core.arange(len(y), 0, -1, device=y.device)
-        y = concatenate([y / divisors, on(y.device, k[step : step + 1])])
+        y = concatenate([y / divisors, k[step : step + 1]])
     return _as_given(y, p)
 
 
@@ -181,7 +179,7 @@ def polyval(p, x):
     """The polynomial with the coefficients p, the highest first, at x: an array, a number or another polynomial."""
     if isinstance(x, (poly1d, numpy.poly1d)):
         y = poly1d([0])
-        for c in _host_vector(p) if isinstance(p, (poly1d, numpy.poly1d)) else _core.asnumpy(p):
+        for c in poly1d(p)._p.coeffs:
             y = y * x + c
         return y
     return _values(_vector(p), x)
@@ -200,7 +198,10 @@ class poly1d:
             c_or_r = c_or_r._p
         if r and isinstance(c_or_r, ndarray):
             c_or_r, r = poly(c_or_r), False
-        make = functools.partial(numpy.poly1d, r=r, variable=variable)
+
+        def make(c):  # which keeps what it is given
+            return numpy.poly1d(c if isinstance(c, numpy.poly1d) else numpy.array(c), r, variable)
+
         why = "a poly1d's coefficients are kept there"
         self._p = _host.library("numpy.poly1d", make, (c_or_r,), {}, why)
 
@@ -227,11 +228,11 @@ class poly1d:
         return self._p != getattr(other, "_p", other)
 
     def __truediv__(self, other):
-        r = self._p / getattr(other, "_p", other)
+        r = self._p / _plain(other)
         return tuple(map(self._of, r)) if isinstance(r, tuple) else self._of(r)
 
     def __rtruediv__(self, other):
-        return tuple(map(self._of, other / self._p))
+        return tuple(map(self._of, _plain(other) / self._p))
 
     def __iter__(self):
         return iter(self._p)
@@ -263,12 +264,18 @@ class poly1d:
         return poly1d(self._p.integ(m, k))
 
 
+def _plain(x):
+    """An operand as numpy.poly1d's operators take it."""
+    if isinstance(x, ndarray):
+        return poly1d(x)._p if x.ndim else x.item()
+    return getattr(x, "_p", x)
+
+
 def _operator(name):
     theirs = getattr(numpy.poly1d, name)
 
     def fn(self, *other):
-        other = (_core.asnumpy(x) if isinstance(x, ndarray) else getattr(x, "_p", x) for x in other)
-        return self._of(theirs(self._p, *other))
+        return self._of(theirs(self._p, *map(_plain, other)))
 
     fn.__name__ = fn.__qualname__ = name
     return fn

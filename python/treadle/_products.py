@@ -47,12 +47,14 @@ def _matmul(a, b):
 
 
 def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
-           keepdims=False):  # fmt: skip
+           keepdims=False, signature=None, sig=None):  # fmt: skip
     """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
-    if out is None and dtype is None and axes is None and axis is None and not keepdims:
+    plain = axes is None and axis is None and not keepdims and signature is None and sig is None
+    if out is None and dtype is None and plain:
         return r if (r := _core._fused_product(a, b)) is not None else _matmul(*_pair(a, b))
     f = _MATMULS[tuple((x.ndim if isinstance(x, ndarray) else numpy.ndim(x)) == 1 for x in (a, b))]
-    return f(a, b, out, casting=casting, dtype=dtype, axes=axes, axis=axis, keepdims=keepdims)
+    return f(a, b, out, casting=casting, dtype=dtype, axes=axes, axis=axis, keepdims=keepdims, signature=signature,
+             sig=sig)  # fmt: skip
 
 
 def _product(signature):

@@ -12,7 +12,7 @@ from . import _core, _selection
 from ._core import asarray, asnumpy, ndarray
 from ._indexing import Pick
 from ._place import on
-from ._shape import _axes
+from ._shape import _axes, concatenate
 from ._sorting import _along_last, _library, _narrow, _on_device, _own, _wide
 
 _UFUNC = _core.ufuncs()
@@ -220,15 +220,19 @@ def _interpolated(x, q, n, method, plain, skipped=0):
     return _select(g >= 0.5, two - step * far, one + step * near).astype(dt, copy=False)
 
 
+FEW = 3  # quantiles of a long vector that are selected one by one
+
+
 def _selected(x, q, method, plain):
-    """One quantile of a long vector, of which only what lies around it is sorted; None: all of it is."""
-    host = asnumpy(q).reshape(())
-    first = int(numpy.clip(numpy.floor((x.size - 1.0) * host) - 2, 0, x.size - 1))
-    found = _selection.around(x, first, min(first + 4, x.size - 1))
-    if found is None:
-        return None
-    values, before = found
-    return _interpolated(values, q, x.size, method, plain, before)
+    """Quantiles of a long vector, of which only what lies around them is sorted; None: all of it is."""
+    parts, flat = [], q.reshape(q.size)
+    for k, number in enumerate(asnumpy(flat)):
+        first = int(numpy.clip(numpy.floor((x.size - 1.0) * number) - 2, 0, x.size - 1))
+        found = _selection.around(x, first, min(first + 4, x.size - 1))
+        if found is None:
+            return None
+        parts.append(_interpolated(found[0], flat[k : k + 1], x.size, method, plain, found[1]))
+    return concatenate(parts).reshape(q.shape)
 
 
 def _weighed(x, w, q, n):
@@ -259,7 +263,7 @@ def _at(name, a, q, axis, out, method, keepdims, weights):
     if a.device.kind == "cpu" or a.size == 0:
         return _plainly(name, a, q, plain, axis, kw, weights, out)
     skips = name.startswith("nan") and a.dtype.kind in "fV"
-    if not rows.kept and weights is None and q.size == 1 and _selection.serves(flat := rows.of(a)):
+    if not rows.kept and weights is None and 0 < q.size <= FEW and _selection.serves(flat := rows.of(a)):
         r = _selected(flat, q, method, plain)
         if r is not None:
             return _into(out, rows.back(r, q.shape))

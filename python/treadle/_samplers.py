@@ -260,7 +260,7 @@ def poisson(key, stage, lam):
         n += 1
         u -= 0.5
         us = 0.5 - abs(u)
-        k = math.floor((2.0 * a / us + b) * u + lam + 0.43)
+        k = np.floor((2.0 * a / us + b) * u + lam + 0.43)
         if us >= 0.07 and v <= sure:
             found = np.float64(k)
         elif k >= 0.0 and (us >= 0.013 or v <= us):
@@ -286,7 +286,7 @@ def binomial_below_half(key, stage, n, p):
     b = 1.15 + 2.53 * root
     a = -0.0873 + 0.0248 * b + 0.01 * p
     sure = 0.92 - 4.2 / b
-    top = log_binomial(np.float64(math.floor((n + 1.0) * p)), n, p) + math.log((2.83 + 5.1 / b) * root)
+    top = log_binomial(np.float64(np.floor((n + 1.0) * p)), n, p) + math.log((2.83 + 5.1 / b) * root)
     turn = 0
     found = np.float64(-1.0)
     while found < 0.0:
@@ -294,7 +294,7 @@ def binomial_below_half(key, stage, n, p):
         turn += 1
         u -= 0.5
         us = 0.5 - abs(u)
-        k = np.float64(math.floor((2.0 * a / us + b) * u + n * p + 0.5))
+        k = np.float64(np.floor((2.0 * a / us + b) * u + n * p + 0.5))
         if us >= 0.07 and v <= sure:
             found = k
         elif k >= 0.0 and k <= n:
@@ -322,7 +322,7 @@ def geometric(key, stage, p):
     if p >= 1.0:
         return np.int64(1)
     u, _ = uniform2(key, 0, stage)
-    k = math.ceil(math.log(u) / math.log1p(-p))
+    k = np.ceil(math.log(u) / math.log1p(-p))
     if k >= 9223372036854775807.0:
         return np.int64(_INT_MAX)
     return max(np.int64(k), np.int64(1))
@@ -339,7 +339,7 @@ def zipf(key, stage, a):
     while found < 1:
         u, v = uniform2(key, n, stage)
         n += 1
-        x = math.floor((u * least + (1.0 - u)) ** (-1.0 / t))
+        x = np.floor((u * least + (1.0 - u)) ** (-1.0 / t))
         if x >= 1.0 and x < 9223372036854775807.0:
             r = (1.0 + 1.0 / x) ** t
             if v * x * (r - 1.0) / (b - 1.0) <= r / b:
@@ -396,9 +396,9 @@ def hypergeometric(key, stage, good, bad, sample):
     centre = m * p + 0.5
     spread = math.sqrt((everything - m) * m * p * (1.0 - p) / (everything - 1.0) + 0.5)
     width = 1.7155277699214135 * spread + 0.8989161620588988
-    mode = np.float64(math.floor((m + 1.0) * (less + 1.0) / (everything + 2.0)))
+    mode = np.float64(np.floor((m + 1.0) * (less + 1.0) / (everything + 2.0)))
     top = hypergeometric_weight(mode, less, more, m)
-    end = min(min(m, less) + 1.0, np.float64(math.floor(centre + 16.0 * spread)))
+    end = min(min(m, less) + 1.0, np.float64(np.floor(centre + 16.0 * spread)))
     n = 0
     found = np.float64(-1.0)
     while found < 0.0:
@@ -406,7 +406,7 @@ def hypergeometric(key, stage, good, bad, sample):
         n += 1
         x = centre + width * (v - 0.5) / u
         if x >= 0.0 and x < end:
-            k = np.float64(math.floor(x))
+            k = np.float64(np.floor(x))
             if 2.0 * math.log(u) <= top - hypergeometric_weight(k, less, more, m):
                 found = k
     z = np.int64(found)

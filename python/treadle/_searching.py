@@ -4,6 +4,7 @@ import numpy
 
 from . import _core
 from ._core import empty
+from ._indexing import scatter
 
 
 def searchsorted(a, v, side="left", sorter=None):
@@ -40,7 +41,7 @@ def _ranks(a, v, side):
     ours = order < n if side == "left" else order >= a.shape[0]
     before = _core._cumsum(~ours, 0, "int64")
     r = empty(n, dtype="int64", device=v.device)
-    r[_core._select(order, ours) - (0 if side == "left" else a.shape[0])] = _core._select(before, ours)
+    scatter(r, _core._select(order, ours) - (0 if side == "left" else a.shape[0]), _core._select(before, ours))
     return r.reshape(v.shape)
 
 

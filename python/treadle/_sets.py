@@ -6,6 +6,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, empty, ndarray, zeros
+from ._indexing import gather, scatter
 from ._searching import searchsorted
 from ._shape import _axis, concatenate, moveaxis
 from ._sorting import (
@@ -66,7 +67,7 @@ def _flat(a, asked, equal_nan):
     if done is None and a.device.kind == "cpu" and (a.dtype.kind in "biuf" or _is_half(a)):
         # NumPy's sort and kernels of ours are several times quicker than its unique.
         at = argsort(a, stable=asked[0]) if ordered else None
-        done = (_host_sorted(a, 0, None) if at is None else _core._take(a, at, 0)), at
+        done = (_host_sorted(a, 0, None) if at is None else gather(a, at)), at
     if done is None:
         return None
     values, at = done
@@ -94,9 +95,9 @@ def _slices(a, asked, axis):
     at = _by_keys([key for c in columns for key in (_complex_keys(c) if a.dtype.kind == "c" else [c])])
     if at is None:
         return None
-    ranked = _core._take(flat, at, 0)
+    ranked = gather(flat, at)
     first = _first((ranked[1:] != ranked[:-1]).any(1), flat)
-    chosen = _core._take(ranked, _core._select(None, first), 0)
+    chosen = gather(ranked, _core._select(None, first))
     return (moveaxis(chosen.reshape((-1, *shape[1:])), 0, axis), *_more(shape[:1], at, first, asked))
 
 
@@ -105,10 +106,10 @@ def _more(shape, at, first, asked):
     want_index, want_inverse, want_counts = asked
     starts = _core._select(None, first) if want_index or want_counts else None
     if want_index:
-        yield _core._take(at, starts, 0)
+        yield gather(at, starts)
     if want_inverse:
         inverse = empty(at.shape, dtype="int64", device=at.device)
-        inverse[at] = _core._cumsum(first, 0, None) - 1
+        scatter(inverse, at, _core._cumsum(first, 0, None) - 1)
         yield inverse.reshape(shape)
     if want_counts:
         ends = empty(starts.shape, dtype="int64", device=first.device)
@@ -184,7 +185,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     if order is None:
         return values
     places = _core._select(order[:-1], twice), _core._select(order[1:], twice) - a.size
-    return (values, *(p if i is None else _core._take(i, p, 0) for i, p in zip(at, places, strict=True)))
+    return (values, *(p if i is None else gather(i, p) for i, p in zip(at, places, strict=True)))
 
 
 def union1d(ar1, ar2):
@@ -239,7 +240,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
         dt = numpy.result_type(a.dtype, tests.dtype)
         ranked, values = sort(tests.astype(dt)), a.astype(dt)
         at = _UFUNC["minimum"](searchsorted(ranked, values), tests.size - 1)
-        found = _core._take(ranked, at, 0) == values
+        found = gather(ranked, at) == values
     return ~found if invert else found
 
 
@@ -262,7 +263,7 @@ def _in_table(a, tests, asked):
     table = zeros(high - low + 1, dtype="bool", device=a.device)
     table[_above(tests, low)] = True
     inside = (a >= low) & (a <= high)
-    return inside & _core._take(table, _UFUNC["select"](inside, _above(a, low), 0), 0)
+    return inside & gather(table, _UFUNC["select"](inside, _above(a, low), 0))
 
 
 def _above(a, low):

@@ -175,9 +175,32 @@ def repeat(a, repeats, axis=None):
     if axis is None:
         a, axis = a.ravel(), 0
     axis = _axis(axis, a.ndim, "repeat")
-    a, repeats = _core._beside("repeat", a, repeats)
-    index = numpy.repeat(numpy.arange(a.shape[axis]), _core.asnumpy(repeats))
-    return _core._take(a, asarray(index, device=a.device), axis)
+    n = a.shape[axis]
+    if isinstance(repeats, ndarray):
+        index = _repeated(_core._beside("repeat", a, repeats)[1], n)
+    else:
+        index = asarray(numpy.repeat(numpy.arange(n), repeats), device=a.device)
+    return _core._take(a, index, axis)
+
+
+def _repeated(repeats, n):
+    """0, 1, ... n - 1 as often as repeats says."""
+    if not castable(repeats.dtype, numpy.dtype("int64"), "safe"):
+        raise TypeError(f"Cannot cast array data from {repeats.dtype} to int64 according to the rule 'safe'")
+    if repeats.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if repeats.size != 1 and repeats.size != n:
+        raise ValueError(f"operands could not be broadcast together with shape ({n},) ({repeats.size},)")
+    if repeats.size and bool((repeats < 0).any()):
+        raise ValueError("repeats may not contain negative values.")
+    device = repeats.device
+    if repeats.size == 1:
+        each = int(repeats.reshape(-1)[0])
+        return broadcast_to(_core.arange(n, device=device)[:, None], (n, each)).reshape(n * each)
+    ends = _core._cumsum(repeats.astype("int64"), 0, None) if n else repeats.astype("int64")
+    from ._searching import searchsorted
+
+    return searchsorted(ends, _core.arange(int(ends[-1]) if n else 0, device=device), "right")
 
 
 def resize(a, new_shape):

@@ -20,13 +20,16 @@ from ._shape import broadcast_to, matrix_transpose
 _UFUNC = _core.ufuncs()
 _conj = _UFUNC["conjugate"]
 
-# Up to this many rows many matrices are one call; larger ones fill the device one by one.
-BATCHED_ROWS = 256
-JACOBI_ROWS = 32  # the most that the library's batched singular values take
+# Up to this many rows many matrices are one call; larger ones fill the device one by one. Measured on one H200: 16 of
+# 512 rows are solved in 4.9 ms instead of 19.
+BATCHED_ROWS = 512
+JACOBI_ROWS = 32  # the most that the library's batched Jacobi methods take
 
-# How singular values are found where that is not the batched Jacobi method: gesvd, gesvdp (polar decomposition)
-# or gesvdj (Jacobi).
-SVD = "gesvd"
+# How singular values are found where that is not the batched Jacobi method: gesvd (QR), gesvdp (polar decomposition)
+# or gesvdj (Jacobi). Of 2048 by 2048 float64 on one H200: 432 ms, 72 and 349, and gesvdp has the smallest errors.
+SVD = "gesvdp"
+# Eigenvalues of many matrices of up to JACOBI_ROWS rows: syevj_batched (Jacobi) or syev_batched.
+EIGH = "syev_batched"
 
 
 def missing(device, *rows):
@@ -60,7 +63,7 @@ def _info(batch, device):
 
 def check(info, text):
     """LinAlgError where the library tells that a matrix could not be factorised; waits for the device."""
-    if info.size and info.get().any():
+    if info.size and (info.get() if info.size <= 1024 else info != 0).any():
         raise LinAlgError(text)
 
 
@@ -74,7 +77,8 @@ def complex_of(dtype):
 
 
 def _many(n, batch):
-    return prod(batch) > 1 and n <= BATCHED_ROWS
+    """Is one call for all quicker? One matrix of some hundred rows takes a batch as long as a few do."""
+    return prod(batch) > (1 if n <= BATCHED_ROWS // 4 else 3) and n <= BATCHED_ROWS
 
 
 # ---- LU ----
@@ -226,12 +230,21 @@ def _svd_row(m, n, batch, full):
     return SVD
 
 
+def _is_faithful(a, s, disturbed):
+    """Did the polar decomposition add nothing that counts to a nearly singular matrix, and is the sum of the squares
+    what it has to be (not so of NaN)?"""
+    unit = numpy.finfo(s.dtype).eps
+    if disturbed > unit * float(s.max()):
+        return False
+    size, found = ((_UFUNC["absolute"](a).astype("f8") ** 2).sum((-2, -1)), (s.astype("f8") ** 2).sum(-1))
+    return bool((_UFUNC["absolute"](size - found) <= 10 * a.shape[-1] * unit * size).all())
+
+
 def svd(a, vectors=True, full=True, row=None):
     """(U, S, V's adjoint, info), or without vectors (None, S, None, info).
 
     The library wants at least as many rows as columns; of a wide matrix it gets the transpose, which is how the
-    matrix lies in memory. Where the polar decomposition had to add something to a nearly singular matrix, the QR
-    method takes its place.
+    matrix lies in memory. The QR method takes the place of the polar decomposition where that was not faithful.
     """
     *batch, m, n = a.shape
     wide = m < n
@@ -239,15 +252,18 @@ def svd(a, vectors=True, full=True, row=None):
     if wide:
         m, n = n, m
     row = row or _svd_row(m, n, batch, full)
-    job = "N" if not vectors else "A" if full or row == "gesvdj_batched" else "S"
+    if row == "gesvdp":  # without vectors it fails, or writes where it should not
+        job = "A" if full and vectors else "S"
+    else:
+        job = "N" if not vectors else "A" if full or row == "gesvdj_batched" else "S"
     count = m if job == "A" or row == "gesvdj_batched" else n
     s = empty((*batch, n), real_of(a.dtype), device=a.device)
     info = _info(batch, a.device)
-    room = vectors or row == "gesvdj_batched"
+    room = job != "N" or row == "gesvdj_batched"
     u = empty((*batch, count if room else 0, m), a.dtype, device=a.device)
     v = empty((*batch, n if room else 0, n), a.dtype, device=a.device)
     disturbed = _run(row, job, (m, n, 0), prod(batch), c, s, u, v, info)
-    if disturbed and disturbed > numpy.finfo(s.dtype).eps * float(s.max()):
+    if row == "gesvdp" and s.size and not _is_faithful(a, s, disturbed):
         return svd(a, vectors, full, "gesvd")
     if not vectors:
         return None, s, None, info
@@ -268,8 +284,12 @@ def eigh(a, lower=True, vectors=True):
     c = columns(a)
     *batch, n, _ = c.shape
     w, info = empty((*batch, n), real_of(a.dtype), device=a.device), _info(batch, a.device)
-    at_once = _many(n, batch) and _core._solver_can(a.device, "syev_batched")
-    _run("syev_batched" if at_once else "syevd", ("V" if vectors else "N") + ("L" if lower else "U"), (n, n, 0),
+    if _many(n, batch):
+        row = EIGH if n <= JACOBI_ROWS else "syev_batched"
+        row = row if _core._solver_can(a.device, row) else "syevd"
+    else:
+        row = "syevd"
+    _run(row, ("V" if vectors else "N") + ("L" if lower else "U"), (n, n, 0),
          prod(batch), c, w, info)  # fmt: skip
     return w, matrix_transpose(c) if vectors else None, info
 

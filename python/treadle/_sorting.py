@@ -11,7 +11,7 @@ import numpy
 
 from . import _core, _host
 from ._core import arange, asarray, asnumpy, empty, ndarray
-from ._indexing import Pick, _store, write
+from ._indexing import Pick, _store, scatter
 from ._place import on
 
 _UFUNC = _core.ufuncs()
@@ -24,8 +24,9 @@ def _own(a):
 
 def _along(call, a, axis, dtype, out):
     a = _own(a)
-    if axis is None or a.ndim == 0:
-        a, axis = a.ravel(), 0
+    if a.ndim == 0:
+        a = a.reshape(1)
+    a, axis = _axis(call.__name__[1:], a, axis)
     r = call(a, axis, dtype)
     return r if out is None else _store(out, r)
 
@@ -114,11 +115,6 @@ def _library(name, a, *args, by=None, **kw):
     return _host.library("numpy." + name, by or getattr(numpy, name), (a, *args), kw, why)
 
 
-def _on_host(f, a, *args, **kw):
-    """f of a's values by NumPy, its arrays put on a's device."""
-    return _host.library(f"numpy.{f.__name__}", f, (a, *args), kw)
-
-
 def _along_last(a, at):
     """a's elements at the indices at, which are known to be right, along the last axis."""
     rows = [arange(n, device=a.device).reshape([n] + [1] * (a.ndim - 1 - k)) for k, n in enumerate(a.shape[:-1])]
@@ -193,7 +189,7 @@ def _merged(a, index):
     out = [empty(a.shape, dtype, device=a.device) for dtype, _, _ in pairs]
     for r, (_, one, other) in zip(out, pairs, strict=True):
         for places, v in zip(at, (one, other), strict=True):
-            write(Pick(r, [0], [places], 0, Pick.DISTINCT | Pick.TRUSTED), v)
+            scatter(r, places, v)
     return (*out, None)[:2]
 
 
@@ -323,7 +319,8 @@ def _partitioned(name, a, kth, axis, kind, order):
         raise ValueError(f"{name}: order names fields, and there are none")
     if kind != "introselect":
         raise ValueError(f"{name}: select kind must be one of 'introselect' (got {kind!r})")
-    a, axis = _axis(name, _own(a), axis)
+    a = _own(a)
+    a, axis = _axis(name, a.reshape(1) if a.ndim == 0 and name == "argpartition" else a, axis)
     places = _places(name, kth, a.shape[axis])
     return a, axis, places, _on_device(a, axis, name == "partition", name == "argpartition")
 
@@ -386,6 +383,39 @@ def _few(x, k, largest):
     return _along_last(values, by), _along_last(at, by)
 
 
+TURNS = 8  # elements of rows that are found one after the other, a reading for each, rather than by sorting
+
+
+def _by_turns(rows, k, largest):
+    """The top elements of rows and their places; None: sorting tells better, for what is left is no better than what is
+    out."""
+    if rows.dtype.kind not in "iuf" or rows.size == 0:
+        return None
+    limits = numpy.finfo(rows.dtype) if rows.dtype.kind == "f" else numpy.iinfo(rows.dtype)
+    worst = limits.min if largest else limits.max
+    if rows.dtype.kind == "f":
+        worst = float("-inf") if largest else float("inf")
+    out, places = rows.dtype.type(worst), []
+    x = _select(_UFUNC["isnan"](rows), out, rows) if rows.dtype.kind == "f" and not largest else rows
+    number, twice = arange(rows.shape[-1], device=rows.device), False
+    for _ in range(k):
+        left = x
+        for p in places:
+            left = _select(number == p[..., None], out, left)
+        at = left.argmax(-1) if largest else left.argmin(-1)
+        for p in places:
+            twice = (at == p) | twice
+        places.append(at)
+    if places[1:] and bool(twice.any()):
+        return None
+    at = empty((*rows.shape[:-1], k), dtype="int64", device=rows.device)
+    for j, p in enumerate(places):
+        at[..., j] = p
+    values = _along_last(rows, at)
+    mixed = rows.dtype.kind == "f" and not largest and bool((~(values < out)).any())  # infinities come before NaN
+    return None if mixed else (values, at)
+
+
 def topk(a, k, axis=-1, largest=True, sorted=True):
     """The k largest elements (largest=False: the smallest) along axis and their int64 places: (values, indices).
 
@@ -399,8 +429,10 @@ def topk(a, k, axis=-1, largest=True, sorted=True):
     if not 0 <= k <= n:
         raise ValueError(f"topk: k is {k}, the axis has {n} elements")
     rows = _to_last(a, axis)
-    if rows.ndim == 1 and 0 < k <= n // FEW and (few := _few(rows, k, largest)) is not None:
-        return TopK(*few)
+    if rows.device.kind != "cpu" and 0 < k <= n // FEW:
+        few = _few(rows, k, largest) if rows.ndim == 1 else _by_turns(rows, k, largest) if k <= TURNS else None
+        if few is not None:
+            return TopK(*(_to_last(x, axis) for x in few))
     done = _on_device(rows, a.ndim - 1, False, True)
     if done is None:
         at = _host.library("treadle.topk", _topk, (_wide(rows), k, largest, sorted), {})
@@ -420,7 +452,7 @@ def lexsort(keys, axis=-1):
     """
     if not isinstance(keys, (tuple, list)):
         keys = _own(keys)
-        keys = [keys[k] for k in range(keys.shape[0])] if keys.ndim else [keys]
+        keys = [keys[k] for k in range(keys.shape[0])] if keys.ndim else []
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     keys = list(_core._beside("lexsort", *keys)) if len(keys) > 1 else [_own(keys[0])]

@@ -5,7 +5,7 @@ import functools
 
 import numpy
 
-from . import _core
+from . import _core, _host
 from ._core import asarray, empty, ndarray
 from ._place import castable
 from ._shape import broadcast_to, moveaxis
@@ -30,33 +30,51 @@ def into(name, out, value, where=True, rule="same_kind"):
     return out
 
 
-def _parameters(nin, nout):
+def parameters(nin, nout):
     """The inspect.Signature of a ufunc's call, as NumPy's."""
     from inspect import Parameter, Signature
 
     names = ["x"] if nin == 1 else [f"x{k + 1}" for k in range(nin)]
     kinds = {"out": Parameter.POSITIONAL_OR_KEYWORD}
     defaults = {"out": None if nout == 1 else (None,) * nout, "where": True, "casting": "same_kind", "order": "K"}
-    defaults |= {"dtype": None, "subok": True}
+    defaults |= {"dtype": None, "subok": True, "signature": None}
     given = [Parameter(n, Parameter.POSITIONAL_ONLY) for n in names]
     return Signature(
         given + [Parameter(k, kinds.get(k, Parameter.KEYWORD_ONLY), default=v) for k, v in defaults.items()]
     )
 
 
-def fact(ufunc, what):
-    """What a ufunc of the core's does not know of itself."""
-    theirs = getattr(numpy, ufunc.__name__, None)
-    theirs = theirs if isinstance(theirs, numpy.ufunc) else None
-    if what == "signature":
-        return _parameters(ufunc.nin, ufunc.nout)
-    if what == "nargs":
-        return ufunc.nin + ufunc.nout
-    if what in ("types", "ntypes"):
-        every = theirs.types if theirs else [f"{c * ufunc.nin}->{c}" for c in "efd"]
-        ours = [t for t in every if set(t) <= set("?bBhHiIlLqQefdFD->")]
-        return ours if what == "types" else len(ours)
-    return theirs.identity if theirs and what == "identity" else None
+def _loop(name, nin, dtype, signature, sig):
+    """The dtypes that dtype= or signature= asks operands to be cast to; None: their own."""
+    if signature is not None and sig is not None:
+        raise TypeError("cannot specify both 'sig' and 'signature'")
+    signature = sig if signature is None else signature
+    if signature is None:
+        return [dtype] * nin
+    if dtype is not None:
+        raise TypeError("cannot specify both 'signature' and 'dtype'")
+    if not isinstance(signature, (str, tuple)):
+        raise TypeError("the signature object to ufunc must be a string or a tuple.")
+    entries = list(signature.replace("->", "")) if isinstance(signature, str) else list(signature)
+    if len(entries) == 1:
+        entries *= nin
+    if len(entries) < nin:
+        raise ValueError(f"{name}: a signature has an entry for each of {nin} operands, not {len(entries)}")
+    return entries[:nin]
+
+
+def _cast(name, args, loop, rule):
+    """Operands in the loop's dtypes. TypeError: the rule does not allow it."""
+    made = []
+    for a, dtype in zip(args, loop, strict=True):
+        if dtype is not None:
+            dtype = empty(0, dtype).dtype
+            a = a if isinstance(a, ndarray) else asarray(a)
+            if not castable(a.dtype, dtype, rule):
+                raise TypeError(f"Cannot cast ufunc '{name}' input from {a.dtype} to {dtype} by '{rule}'")
+            a = a.astype(dtype, copy=False)
+        made.append(a)
+    return made
 
 
 class Spelled:
@@ -68,23 +86,13 @@ class Spelled:
         self._f, self._dtypes, self._typed = f, dtypes, nin if typed is None else typed
         self.nin, self.nout, self.nargs, self.signature, self.identity = nin, nout, nin + nout, None, None
 
-    __signature__ = property(lambda self: _parameters(self.nin, self.nout))
+    __signature__ = property(lambda self: parameters(self.nin, self.nout))
 
     def __repr__(self):
         return f"<ufunc '{self.__name__}'>"
 
-    def _cast(self, args, dtype, rule):
-        """The operands that dtype= is about, in that dtype."""
-        dtype = empty(0, dtype).dtype
-        if self._dtypes is not None and dtype.name not in self._dtypes:
-            raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {self.__name__}")
-        args = [a if isinstance(a, ndarray) else asarray(a) for a in args]
-        for a in args[: self._typed]:
-            if not castable(a.dtype, dtype, rule):
-                raise TypeError(f"Cannot cast ufunc '{self.__name__}' input from {a.dtype} to {dtype} by '{rule}'")
-        return [a.astype(dtype, copy=False) for a in args[: self._typed]] + args[self._typed :]
-
-    def __call__(self, *args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True):
+    def __call__(self, *args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True,
+                 signature=None, sig=None):  # fmt: skip
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(
                 f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments, not {len(args)}"
@@ -93,14 +101,22 @@ class Spelled:
         if more and out is not None:
             raise TypeError("cannot specify 'out' as both a positional and keyword argument")
         outs = (more or (out if isinstance(out, tuple) else (out,))) + (None,) * self.nout
-        if dtype is not None:
-            args = self._cast(args, dtype, casting)
+        if dtype is not None or signature is not None or sig is not None:
+            args = self._typed_operands(args, _loop(self.__name__, self.nin, dtype, signature, sig), casting)
         made = self._f(*args)
         if out is None and not more and where is True:
             return made
         made = made if self.nout > 1 else (made,)
         results = tuple(self._placed(r, o, where, casting) for r, o in zip(made, outs))
         return results if self.nout > 1 else results[0]
+
+    def _typed_operands(self, args, loop, rule):
+        for dtype in loop:
+            if self._dtypes is not None and dtype is not None and empty(0, dtype).dtype.name not in self._dtypes:
+                raise TypeError(
+                    f"No loop matching the specified signature and casting was found for ufunc {self.__name__}"
+                )
+        return _cast(self.__name__, args[: self._typed], loop[: self._typed], rule) + list(args[self._typed :])
 
     def _placed(self, value, out, where, rule):
         if out is not None:
@@ -116,10 +132,21 @@ class Spelled:
         a, b = (x if isinstance(x, ndarray) else asarray(x) for x in (a, b))
         return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
-    def _no_folds(self, *args, **kwargs):
-        raise ValueError(f"{self.__name__}: only ufuncs of two operands and one result of their dtype are folded")
+    def _numpys(self, method):
+        """A method of NumPy's ufunc, on the host."""
+        name = f"numpy.{self.__name__}.{method}"
+        theirs = getattr(getattr(numpy, self.__name__), method)
+        return lambda *args, **kwargs: _host.fallback(name, theirs, args, kwargs, "its elements go one after another")
 
-    reduce = accumulate = reduceat = at = _no_folds
+    reduce = property(lambda self: self._numpys("reduce"))
+    accumulate = property(lambda self: self._numpys("accumulate"))
+    reduceat = property(lambda self: self._numpys("reduceat"))
+
+    def at(self, a, indices, *b):
+        """a[indices] = the function of a[indices] (and b), in place and for each index in turn."""
+        host = a.get()
+        _host.fallback(f"numpy.{self.__name__}.at", getattr(numpy, self.__name__).at, (host, indices, *b), {})
+        a[...] = host
 
 
 def spelled(nin, nout=1, dtypes=None, typed=None):
@@ -149,22 +176,19 @@ def _core_axes(name, counts, axes, axis, keepdims):
     return axes
 
 
-def generalised(signature):
-    """Makes a function of two arrays, whose last axes the signature names, take NumPy's parameters of such ufuncs."""
-    counts = [len([n for n in part.strip(" ()").split(",") if n]) for part in signature.replace("->", "),").split("),")]
+def generalised(layout):
+    """Makes a function of two arrays, whose last axes the layout names, as "(n),(n)->()", take the parameters of such
+    ufuncs of NumPy's."""
+    counts = [len([n for n in part.strip(" ()").split(",") if n]) for part in layout.replace("->", "),").split("),")]
 
     def decorate(f):
         name = f.__name__
 
         @functools.wraps(f)
         def fn(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
-               keepdims=False):  # fmt: skip
+               keepdims=False, signature=None, sig=None):  # fmt: skip
             given = _core._beside(name, x1, x2)
-            if dtype is not None:
-                for a in given:
-                    if not castable(a.dtype, empty(0, dtype).dtype, casting):
-                        raise TypeError(f"Cannot cast ufunc '{name}' input from {a.dtype} to {dtype} by '{casting}'")
-                given = [a.astype(dtype, copy=False) for a in given]
+            given = _cast(name, given, _loop(name, 2, dtype, signature, sig), casting)
             if keepdims and (counts[-1] or len(set(counts[:-1])) > 1):
                 raise TypeError(f"{name} does not support keepdims: its signature does not allow it")
             at = None if axes is None and axis is None else _core_axes(name, counts, axes, axis, keepdims)
@@ -185,7 +209,7 @@ def generalised(signature):
             return r if out is None else _whole(name, out, r, casting)
 
         del fn.__wrapped__  # its parameters are those above
-        fn.signature, fn.nin, fn.nout, fn.nargs = signature, 2, 1, 3
+        fn.signature, fn.nin, fn.nout, fn.nargs = layout, 2, 1, 3
         return fn
 
     return decorate

@@ -5,7 +5,7 @@ import numpy
 from . import _core
 from ._choosing import unravel_index
 from ._core import arange, asarray, empty, ndarray
-from ._indexing import Pick, _items, flatnonzero, parse, write
+from ._indexing import Pick, _items, flatnonzero, gather, parse, scatter, write
 from ._place import on
 from ._shape import concatenate
 
@@ -78,7 +78,14 @@ def _by_runs(name, p, values):
     front = [*range(p.place, p.place + n), *range(p.place), *range(p.place + n, len(full))]
     values = values.transpose(front).reshape((places.size, -1 if places.size else 0))
     inner = _core._broadcast_to(inner, tuple(extents)).ravel()
-    _core._put_runs(p.view, name, places[order], order, inner, values)
+    _core._put_runs(p.view, name, gather(places, order), order, inner, values)
+
+
+def add_at(a, index, values):
+    """a[index] += values, once for each time that an index occurs; the indices are known to be right."""
+    p = Pick(a, [0], [index], 0, Pick.TRUSTED)
+    if not _core._put_op(p.view, *p.rest, "add", values):
+        _by_runs("add", p, values)
 
 
 def _complex_at(name, a, indices, values):
@@ -101,14 +108,14 @@ def _complex_at(name, a, indices, values):
 
     values = _core._broadcast_to(values.astype(dt, copy=False), places.shape).ravel()
     order = argsort(places.ravel(), kind="stable")
-    ranked, flat = places.ravel()[order], a.ravel().astype(dt)
+    ranked, flat = gather(places.ravel(), order), a.ravel().astype(dt)
     first = empty(ranked.shape, dtype="bool", device=a.device)
     first[:1] = True
     first[1:] = ranked[1:] != ranked[:-1]
     start = flatnonzero(first)
     stop = concatenate((start[1:], asarray([ranked.shape[0]], device=a.device)))
-    named = ranked[start]
-    flat[named] = fold_runs(name, values[order], start, stop, flat[named])
+    named = gather(ranked, start)
+    scatter(flat, named, fold_runs(name, gather(values, order), start, stop, gather(flat, named)))
     a[...] = flat.reshape(a.shape)
 
 
@@ -149,7 +156,7 @@ def _repeated(values, n, device):
     values = on(device, values).ravel()
     if values.size in (1, n):
         return values
-    return _core._take(values, arange(n, device=device) % values.size, 0)
+    return gather(values, arange(n, device=device) % values.size)
 
 
 def put(a, ind, v, mode="raise"):
@@ -189,7 +196,7 @@ def place(arr, mask, vals):
     if vals.size == 1:
         return _core._assign_where(arr, mask, vals.reshape(()).astype(arr.dtype))
     rank = _core._cumsum(mask.ravel(), 0, "int64") - 1
-    chosen = _core._take(vals, _UFUNC["maximum"](rank, 0) % vals.size, 0)
+    chosen = gather(vals, _UFUNC["maximum"](rank, 0) % vals.size)
     _core._assign_where(arr, mask, chosen.reshape(arr.shape).astype(arr.dtype))
     return None
 

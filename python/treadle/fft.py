@@ -158,9 +158,11 @@ def _scaled(a, factor):
 
 def _execute(a, shape, dtype, kind, inverse, axes):
     """The transform of a along up to three axes, the halved one last, as an array of that shape and dtype."""
+    r = empty(shape, dtype, device=a.device)
+    if axes[0] == a.ndim - len(axes) and axes[-1] == a.ndim - 1 and _core._fourier(a, r, kind, inverse, len(axes)):
+        return r
     last = tuple(range(-len(axes), 0))
     source = moveaxis(a, axes, last)
-    r = empty(shape, dtype, device=a.device)
     if _core._fourier(source, moveaxis(r, axes, last), kind, inverse, len(axes)):
         return r
     order = [k for k in range(a.ndim) if k not in axes] + list(axes)  # axes between others' lie behind them
@@ -198,14 +200,33 @@ def _r2c(a, axes):
     return _c2c(r, rest, False)
 
 
-def _c2r(a, axis, n):
-    """Along one axis of n // 2 + 1 numbers; the library uses the array up, and NumPy does not look at the imaginary
-    parts that have to be 0."""
+def _c2r(a, axes, n):
+    """Along distinct axes, of which the last has n // 2 + 1 numbers; the library uses its input up."""
+    now = axes[-_RANK:]
+    a = _c2c(a, axes[:-_RANK], True)
+    a = _hermitian_alone(a, axes[-1], n) if len(now) == 1 else _hermitian(a.copy(), now, n)
+    shape = list(a.shape)
+    shape[now[-1]] = n
+    return _execute(a, shape, _real_of(a.dtype), _C2R, True, [*sorted(now[:-1]), now[-1]])
+
+
+def _hermitian_alone(a, axis, n):
+    """A copy of a without the imaginary parts that have to be 0, at which NumPy does not look."""
     k = arange(n // 2 + 1, device=a.device)
     edge = ((k == 0) | (2 * k == n)).reshape([-1 if i == axis else 1 for i in range(a.ndim)])
-    shape = list(a.shape)
-    shape[axis] = n
-    return _execute(where(edge, a.real, a), shape, _real_of(a.dtype), _C2R, True, [axis])
+    return where(edge, a.real, a)
+
+
+def _hermitian(z, axes, n):
+    """z, in which the numbers that stand for themselves and their conjugates along the other axes are so: as if NumPy,
+    which goes one axis after the other, had dropped the imaginary parts before the last."""
+    for edge in {0, n // 2} if n % 2 == 0 else {0}:
+        plane = z[(*[slice(None)] * axes[-1], slice(edge, edge + 1))]
+        mirrored = plane
+        for k in axes[:-1]:
+            mirrored = roll(mirrored[(*[slice(None)] * k, slice(None, None, -1))], 1, k)
+        plane[...] = (plane + _conj(mirrored)) * 0.5
+    return z
 
 
 def _complex_of(dtype):
@@ -288,7 +309,7 @@ def irfft(a, n=None, axis=-1, norm=None, out=None):
     z, axis = _complex(a), _axis(a, axis)
     n = _count(2 * (a.shape[axis] - 1) if n is None else n)
     factor = _scale(n, norm, True)
-    return _into(out, _narrow(a, _scaled(_c2r(_fit(z, {axis: n // 2 + 1}), axis, n), factor)))
+    return _into(out, _narrow(a, _scaled(_c2r(_fit(z, {axis: n // 2 + 1}), [axis], n), factor)))
 
 
 _OTHER_WAY = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -369,7 +390,7 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
     z = _complex(a)
     factor = _scale(prod(s), norm, True)
     z = _fit(z, {**dict(zip(axes[:-1], s[:-1], strict=True)), axes[-1]: s[-1] // 2 + 1})
-    r = _scaled(_c2r(_c2c(z, axes[:-1], True), axes[-1], s[-1]), factor)
+    r = _scaled(_c2r(z, axes, s[-1]), factor)
     return _into(out, _narrow(z if axes[1:] else a, r))
 
 

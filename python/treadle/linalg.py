@@ -5,7 +5,9 @@ memory; a GPU's are cuSOLVER's (_solver.py). Where a matrix may have none, the c
 LinAlgError comes from it.
 """
 
-from functools import wraps
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial, wraps
 from math import prod
 
 import numpy
@@ -50,12 +52,34 @@ def _library(*rows, operands=1):
             why = _solver.missing(given[0].device, *rows)
             if why == "":
                 return f(*_common(given), *args[operands:], **kwargs)
-            theirs = getattr(numpy.linalg, name)
+            theirs = partial(_by_threads, getattr(numpy.linalg, name), operands)
             return _host.library(f"numpy.linalg.{name}", theirs, (*given, *args[operands:]), kwargs, why)
 
         return fn
 
     return decorate
+
+
+_THREADS_FROM = 1 << 15  # elements of all matrices from which several threads are quicker
+_THREADS_TO = 128  # rows of one; LAPACK spreads larger ones itself
+
+
+def _by_threads(f, operands, *args, **kwargs):
+    """NumPy's f(*args, **kwargs) of NumPy's arrays; of many small matrices each thread gets a share."""
+    given, rest = args[:operands], args[operands:]
+    first = given[0]
+    count = min(len(os.sched_getaffinity(0)), first.shape[0] if first.ndim > 2 else 1)
+    alike = all(x.ndim == first.ndim and x.shape[0] == first.shape[0] for x in given)
+    plain = all(numpy.ndim(x) == 0 for x in (*rest, *kwargs.values()))
+    if count < 2 or first.size < _THREADS_FROM or max(first.shape[-2:]) > _THREADS_TO or not (alike and plain):
+        return f(*args, **kwargs)
+    edges = [first.shape[0] * i // count for i in range(count + 1)]
+    with ThreadPoolExecutor(count) as pool:
+        parts = list(pool.map(lambda i, j: f(*(x[i:j] for x in given), *rest, **kwargs), edges[:-1], edges[1:]))
+    if not isinstance(parts[0], tuple):
+        return numpy.concatenate(parts)
+    whole = map(numpy.concatenate, zip(*parts, strict=True))
+    return type(parts[0])(*whole) if hasattr(parts[0], "_fields") else tuple(whole)
 
 
 def _common(arrays):
@@ -302,20 +326,27 @@ def eigvalsh(a, UPLO="L"):
     return w
 
 
+@cache
+def _real_if_real():
+    """Does NumPy give real eigenvalues where all of them are? It did up to 2.4."""
+    return numpy.linalg.eigvals(numpy.eye(1)).dtype.kind == "f"
+
+
 def _eig(a, vectors):
     _square(a)
     if not bool(_isfinite(a).all()):
         raise LinAlgError("Array must not contain infs or NaNs")
     w, v, info = _solver.eig(a, vectors)
     _solver.check(info, "Eigenvalues did not converge")
-    if a.dtype.kind == "f" and bool((w.imag == 0).all()):
+    if a.dtype.kind == "f" and _real_if_real() and bool((w.imag == 0).all()):
         w, v = w.real, v.real if vectors else None
     return w, v
 
 
 @_library("geev")
 def eig(a):
-    """(eigenvalues, eigenvectors as columns) of square matrices, in no order; real where all of them are."""
+    """(eigenvalues, eigenvectors as columns) of square matrices, in no order; real where all of them are, unless the
+    installed NumPy has them complex always."""
     return _result("eig", *_eig(a, True))
 
 

@@ -26,13 +26,48 @@ hold(td_solver *j, const td_array *const *a, const td_solver_array *want, int n,
     return TD_OK;
 }
 
+/* The addresses of a batch's matrices, for those arrays that are wanted so; out: {0} for others. */
+static td_status
+list_addresses(td_solver *j, td_dev *dev, const td_solver_array *want, int n, td_array *out)
+{
+    for (int i = 0; i < n; i++) {
+        td_scalar from = {.dt = TD_I64, .i = (int64_t)j->at[i]};
+        td_scalar step = {.dt = TD_I64, .i = want[i].count * (int64_t)td_dtype_size(want[i].dt)};
+        td_buf *buf;
+
+        if (!want[i].listed)
+            continue;
+        TD_TRY(td_array_iota(dev, TD_I64, j->batch, from, step, &out[i]));
+        TD_TRY(td_array_use(&out[i], false, &buf));
+        j->addresses[i] = buf->ptr;
+    }
+    return TD_OK;
+}
+
+/* The job, with the graph's lock given up: its buffers are held. */
+static td_status
+run(td_solver *j, td_dev *dev, td_buf *const *buf, int n)
+{
+    void *token;
+    td_status st;
+
+    for (int i = 0; i < n; i++)
+        (void)td_buf_ref(buf[i]);
+    token = td_graph_unlock();
+    st = td_solver_run(td_dev_stream(dev), j);
+    td_graph_lock(token);
+    for (int i = 0; i < n; i++)
+        td_buf_unref(buf[i]);
+    return st;
+}
+
 td_status
 td_array_factor(td_solver *j, const td_array *const *a, int n)
 {
     td_solver_array want[TD_SOLVER_ARRAYS];
     td_buf *buf[TD_SOLVER_ARRAYS] = {NULL};
+    td_array addresses[TD_SOLVER_ARRAYS] = {{0}};
     td_dev *dev = td_array_dev(a[0]);
-    void *token;
     td_status st;
 
     TD_TRY(td_solver_check(j));
@@ -46,12 +81,10 @@ td_array_factor(td_solver *j, const td_array *const *a, int n)
     if (!j->batch || !want[0].count)
         return TD_OK;
     TD_TRY(hold(j, a, want, n, buf));
+    st = list_addresses(j, dev, want, n, addresses);
+    if (!st)
+        st = run(j, dev, buf, n);
     for (int i = 0; i < n; i++)
-        (void)td_buf_ref(buf[i]);
-    token = td_graph_unlock();
-    st = td_solver_run(td_dev_stream(dev), j);
-    td_graph_lock(token);
-    for (int i = 0; i < n; i++)
-        td_buf_unref(buf[i]);
+        td_array_unref(&addresses[i]);
     return st;
 }

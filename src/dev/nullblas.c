@@ -166,6 +166,13 @@ trsm_batched(int type, int side, int uplo, int trans, int diag, int m, int n, co
         return td_null_gesvdj_batched(types[t], vectors, m, n, a, lda, s, u, ldu, v, ldv, work,    \
                                       lwork, info, batch);                                         \
     }                                                                                              \
+    static int syevj_batched_##t(void *h, int vectors, int uplo, int n, void *a, int lda, void *w, \
+                                 void *work, int lwork, int *info, void *jacobi, int batch)        \
+    {                                                                                              \
+        UNUSED(h), UNUSED(jacobi);                                                                 \
+        return td_null_syevj_batched(types[t], vectors, uplo, n, a, lda, w, work, lwork, info,     \
+                                     batch);                                                       \
+    }                                                                                              \
     static int potrf_batched_##t(void *h, int uplo, int n, void **a, int lda, int *info,           \
                                  int batch)                                                        \
     {                                                                                              \
@@ -244,6 +251,9 @@ const td_solverlib td_null_solver = {
     .syevd = td_null_syevd,
     .syev_batched_size = td_null_syev_batched_size,
     .syev_batched = td_null_syev_batched,
+    .create_eigen = td_null_create,
+    .syevj_batched_size = SIZES(td_null_syevj_batched_size),
+    .syevj_batched = FOUR(syevj_batched),
     .geev_size = td_null_geev_size,
     .geev = td_null_geev,
     .potrf_batched = FOUR(potrf_batched),

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALLOC_FAILED = 2, INVALID_VALUE = 3, ROOM = 256, HOST_ROOM = 16 };
+enum { ALLOC_FAILED = 2, INVALID_VALUE = 3, ROOM = TD_NULL_ROOM, HOST_ROOM = 16 };
 
-static size_t
-size_of(int type)
+size_t
+td_null_size_of(int type)
 {
     return type == CUDA_R_32F ? 4 : type == CUDA_C_64F ? 16 : 8;
 }
@@ -23,7 +23,7 @@ size_of(int type)
 bool
 td_null_holds(const void *p, int type, int64_t count)
 {
-    return !count || td_null_extent((uintptr_t)p) >= (size_t)count * size_of(type);
+    return !count || td_null_extent((uintptr_t)p) >= (size_t)count * td_null_size_of(type);
 }
 
 bool
@@ -32,8 +32,8 @@ td_null_holds_words(const void *p, size_t nbytes)
     return td_null_extent((uintptr_t)p) >= nbytes;
 }
 
-static bool
-has_room(const void *work, size_t dev, const void *host_work, size_t host)
+bool
+td_null_has_room(const void *work, size_t dev, const void *host_work, size_t host)
 {
     if (host_work)
         memset((void *)(uintptr_t)host_work, 0xff, host);
@@ -69,8 +69,8 @@ td_null_put_all(int type, void *a, const null_number *x, int64_t count)
         td_null_put(type, a, i, x[i]);
 }
 
-static void
-put_reals(int type, void *a, const double *x, int64_t count)
+void
+td_null_put_reals(int type, void *a, const double *x, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         td_null_put(type, a, i, x[i]);
@@ -113,8 +113,8 @@ td_null_property(int which, int *value)
     return 0;
 }
 
-static int
-say_room(size_t *dev, size_t *host)
+int
+td_null_say_room(size_t *dev, size_t *host)
 {
     *dev = ROOM;
     *host = HOST_ROOM;
@@ -130,7 +130,7 @@ td_null_getrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a
                    int compute, size_t *dev, size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(m), UNUSED(n), UNUSED(a), UNUSED(lda);
-    return at == compute ? say_room(dev, host) : INVALID_VALUE;
+    return at == compute ? td_null_say_room(dev, host) : INVALID_VALUE;
 }
 
 int
@@ -140,7 +140,7 @@ td_null_getrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t l
     null_number *x;
 
     UNUSED(h), UNUSED(p), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
+    if (!td_null_has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
         !td_null_holds_words(pivot, (size_t)(m < n ? m : n) * 8) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
@@ -205,7 +205,7 @@ td_null_potrf_size(void *h, void *p, int uplo, int64_t n, int at, const void *a,
                    int compute, size_t *dev, size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda);
-    return at == compute ? say_room(dev, host) : INVALID_VALUE;
+    return at == compute ? td_null_say_room(dev, host) : INVALID_VALUE;
 }
 
 static int
@@ -228,7 +228,7 @@ td_null_potrf(void *h, void *p, int uplo, int64_t n, int at, void *a, int64_t ld
               void *work, size_t dev, void *host_work, size_t host, int *info)
 {
     UNUSED(h), UNUSED(p), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != n)
+    if (!td_null_has_room(work, dev, host_work, host) || lda != n)
         return INVALID_VALUE;
     (void)td_null_finish_all();
     return cholesky(at, a, n, uplo, info);
@@ -266,7 +266,7 @@ td_null_geqrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a
                    int tt, const void *tau, int compute, size_t *dev, size_t *host)
 {
     UNUSED(h), UNUSED(p), UNUSED(m), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(tau);
-    return at == compute && at == tt ? say_room(dev, host) : INVALID_VALUE;
+    return at == compute && at == tt ? td_null_say_room(dev, host) : INVALID_VALUE;
 }
 
 int
@@ -278,7 +278,7 @@ td_null_geqrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t l
     null_number *x;
 
     UNUSED(h), UNUSED(p), UNUSED(compute), UNUSED(tt);
-    if (!has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
+    if (!td_null_has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
         !td_null_holds(tau, at, least) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
@@ -308,7 +308,7 @@ td_null_orgqr(int type, int m, int n, int k, void *a, int lda, const void *tau, 
     int64_t count = (int64_t)m * n;
     null_number *x, *t;
 
-    if (lwork != ROOM || !td_null_holds_words(work, ROOM * size_of(type)) || lda != m ||
+    if (lwork != ROOM || !td_null_holds_words(work, ROOM * td_null_size_of(type)) || lda != m ||
         !td_null_holds(a, type, count) || !td_null_holds(tau, type, k) ||
         !td_null_holds_words(info, 4))
         return INVALID_VALUE;
@@ -345,7 +345,7 @@ singular(int type, char job, int64_t m, int64_t n, void *a, void *s, void *u, vo
         return INVALID_VALUE;
     }
     td_null_svd(x, m, n, values, y);
-    put_reals(real, s, values, n);
+    td_null_put_reals(real, s, values, n);
     td_null_put_all(type, a, x, m * n); /* used up */
     if (job != 'N') {
         td_null_complete(x, m, n, columns);
@@ -367,7 +367,8 @@ td_null_gesvd_size(void *h, void *p, signed char ju, signed char jv, int64_t m, 
 {
     UNUSED(h), UNUSED(p), UNUSED(m), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(st), UNUSED(s);
     UNUSED(u), UNUSED(ldu), UNUSED(v), UNUSED(ldv);
-    return ju == jv && at == compute && at == ut && at == vt ? say_room(dev, host) : INVALID_VALUE;
+    return ju == jv && at == compute && at == ut && at == vt ? td_null_say_room(dev, host)
+                                                             : INVALID_VALUE;
 }
 
 int
@@ -377,7 +378,7 @@ td_null_gesvd(void *h, void *p, signed char ju, signed char jv, int64_t m, int64
               int *info)
 {
     UNUSED(h), UNUSED(p), UNUSED(jv), UNUSED(st), UNUSED(ut), UNUSED(vt), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != m || ldu != m || ldv != n)
+    if (!td_null_has_room(work, dev, host_work, host) || lda != m || ldu != m || ldv != n)
         return INVALID_VALUE;
     (void)td_null_finish_all();
     return singular(at, (char)ju, m, n, a, s, u, v, true, info);
@@ -401,7 +402,7 @@ td_null_gesvdp(void *h, void *p, int vectors, int econ, int64_t m, int64_t n, in
                int *info, double *perturbed)
 {
     UNUSED(h), UNUSED(p), UNUSED(st), UNUSED(ut), UNUSED(vt), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != m || ldu != m || ldv != n)
+    if (!td_null_has_room(work, dev, host_work, host) || lda != m || ldu != m || ldv != n)
         return INVALID_VALUE;
     (void)td_null_finish_all();
     *perturbed = 0;
@@ -423,8 +424,8 @@ int
 td_null_gesvdj(int type, int vectors, int econ, int m, int n, void *a, int lda, void *s, void *u,
                int ldu, void *v, int ldv, void *work, int lwork, int *info)
 {
-    if (lwork != ROOM || !td_null_holds_words(work, ROOM * size_of(type)) || lda != m || ldu != m ||
-        ldv != n)
+    if (lwork != ROOM || !td_null_holds_words(work, ROOM * td_null_size_of(type)) || lda != m ||
+        ldu != m || ldv != n)
         return INVALID_VALUE;
     (void)td_null_finish_all();
     return singular(type, !vectors ? 'N' : econ ? 'S' : 'A', m, n, a, s, u, v, false, info);
@@ -445,7 +446,7 @@ int
 td_null_gesvdj_batched(int type, int vectors, int m, int n, void *a, int lda, void *s, void *u,
                        int ldu, void *v, int ldv, void *work, int lwork, int *info, int batch)
 {
-    size_t e = size_of(type), r = type == CUDA_C_32F || type == CUDA_R_32F ? 4 : 8;
+    size_t e = td_null_size_of(type), r = type == CUDA_C_32F || type == CUDA_R_32F ? 4 : 8;
     size_t mm = (size_t)m, nn = (size_t)n;
     int code = 0;
 
@@ -454,136 +455,6 @@ td_null_gesvdj_batched(int type, int vectors, int m, int n, void *a, int lda, vo
                               (char *)s + b * (mm < nn ? mm : nn) * r, (char *)u + b * mm * mm * e,
                               ldu, (char *)v + b * nn * nn * e, ldv, work, lwork, info + b);
     return code;
-}
-
-/* ---- eigenvalues ---- */
-
-int
-td_null_syevd_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a,
-                   int64_t lda, int wt, const void *w, int compute, size_t *dev, size_t *host)
-{
-    UNUSED(h), UNUSED(p), UNUSED(vectors), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda),
-        UNUSED(w);
-    return at == compute && size_of(at) >= size_of(wt) ? say_room(dev, host) : INVALID_VALUE;
-}
-
-int
-td_null_syevd(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a, int64_t lda,
-              int wt, void *w, int compute, void *work, size_t dev, void *host_work, size_t host,
-              int *info)
-{
-    null_number *x;
-    double *values;
-
-    UNUSED(h), UNUSED(p), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != n || !td_null_holds(a, at, n * n) ||
-        !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4))
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    x = td_null_take(at, a, n * n, n * n);
-    values = calloc((size_t)n + 1, sizeof *values);
-    td_null_eigh(x, n, uplo == 1, values, x + n * n);
-    put_reals(wt, w, values, n);
-    if (vectors)
-        td_null_put_all(at, a, x + n * n, n * n);
-    free(x);
-    free(values);
-    *info = 0;
-    return 0;
-}
-
-int
-td_null_syev_batched_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a,
-                          int64_t lda, int wt, const void *w, int compute, size_t *dev,
-                          size_t *host, int64_t batch)
-{
-    UNUSED(batch);
-    return td_null_syevd_size(h, p, vectors, uplo, n, at, a, lda, wt, w, compute, dev, host);
-}
-
-int
-td_null_syev_batched(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a,
-                     int64_t lda, int wt, void *w, int compute, void *work, size_t dev,
-                     void *host_work, size_t host, int *info, int64_t batch)
-{
-    size_t count = (size_t)n;
-    int code = 0;
-
-    for (size_t b = 0; !code && b < (size_t)batch; b++)
-        code = td_null_syevd(
-            h, p, vectors, uplo, n, at, (char *)a + b * count * count * size_of(at), lda, wt,
-            (char *)w + b * count * size_of(wt), compute, work, dev, host_work, host, info + b);
-    return code;
-}
-
-int
-td_null_geev_size(void *h, void *p, int left, int right, int64_t n, int at, const void *a,
-                  int64_t lda, int wt, const void *w, int lt, const void *vl, int64_t ldvl, int rt,
-                  const void *vr, int64_t ldvr, int compute, size_t *dev, size_t *host)
-{
-    UNUSED(h), UNUSED(p), UNUSED(right), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(w), UNUSED(vl);
-    UNUSED(ldvl), UNUSED(vr), UNUSED(ldvr);
-    return !left && at == compute && at == lt && at == rt && wt >= CUDA_C_32F ? say_room(dev, host)
-                                                                              : INVALID_VALUE;
-}
-
-/* Real matrices: values that are real in all but rounding become so, the others' conjugates follow them, and the
- * vectors are stored as LAPACK does.  v: vectors; stored behind them. */
-static void
-pair_up(null_number *w, null_number *v, int64_t n)
-{
-    null_number *sorted = v + n * n, *values = sorted + n * n;
-    double size = 0;
-    int64_t at = 0;
-
-    for (int64_t i = 0; i < n; i++)
-        size = cabs(w[i]) > size ? cabs(w[i]) : size;
-    for (int64_t i = 0; i < n; i++) {
-        bool is_real = cabs(w[i] - conj(w[i])) < 1e-9 * size;
-        null_number big = 0;
-
-        if (!is_real && cimag(w[i]) < 0)
-            continue;
-        for (int64_t r = 0; r < n; r++)
-            big = cabs(v[r + i * n]) > cabs(big) ? v[r + i * n] : big;
-        for (int64_t r = 0; r < n && at < n; r++) {
-            null_number x = v[r + i * n] / (is_real ? big / cabs(big) : 1);
-
-            sorted[r + at * n] = creal(x);
-            if (!is_real && at + 1 < n)
-                sorted[r + (at + 1) * n] = cimag(x);
-        }
-        values[at++] = is_real ? creal(w[i]) : w[i];
-        if (!is_real)
-            values[at++] = conj(w[i]);
-    }
-    memcpy(w, values, (size_t)n * sizeof *w);
-    memcpy(v, sorted, (size_t)(n * n) * sizeof *v);
-}
-
-int
-td_null_geev(void *h, void *p, int left, int right, int64_t n, int at, void *a, int64_t lda, int wt,
-             void *w, int lt, void *vl, int64_t ldvl, int rt, void *vr, int64_t ldvr, int compute,
-             void *work, size_t dev, void *host_work, size_t host, int *info)
-{
-    null_number *x;
-
-    UNUSED(h), UNUSED(p), UNUSED(left), UNUSED(lt), UNUSED(vl), UNUSED(ldvl), UNUSED(compute);
-    if (!has_room(work, dev, host_work, host) || lda != n || ldvr != n ||
-        !td_null_holds(a, at, n * n) || !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4) ||
-        (right && !td_null_holds(vr, rt, n * n)))
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    if (!(x = td_null_take(at, a, n * n, n + 2 * n * n + n)))
-        return ALLOC_FAILED;
-    *info = td_null_eig(x, n, x + n * n, x + n * n + n);
-    if (at == CUDA_R_32F || at == CUDA_R_64F)
-        pair_up(x + n * n, x + n * n + n, n);
-    td_null_put_all(wt, w, x + n * n, n);
-    if (right)
-        td_null_put_all(rt, vr, x + n * n + n, n * n);
-    free(x);
-    return 0;
 }
 
 int

@@ -35,6 +35,12 @@ null_number  td_null_number(int type, const void *a, int64_t i);
 void         td_null_put(int type, void *a, int64_t i, null_number x);
 void         td_null_put_all(int type, void *a, const null_number *x, int64_t count);
 null_number *td_null_take(int type, const void *a, int64_t count, int64_t more); /* owned: count numbers, room for more; NULL: no memory */
+void         td_null_put_reals(int type, void *a, const double *x, int64_t count);
+size_t       td_null_size_of(int type);
+/* Workspaces: all functions want as much, and look whether they got it; what is on the host is written over. */
+enum { TD_NULL_ROOM = 256 };
+int  td_null_say_room(size_t *dev, size_t *host);
+bool td_null_has_room(const void *work, size_t dev, const void *host_work, size_t host);
 void td_null_solve_lu(const null_number *lu, int64_t n, const int64_t *pivot, int trans, null_number *b, int64_t k);
 
 /* ---- cuSOLVER's functions (nullsolver.c); those for one dtype each get the cudaDataType first ---- */
@@ -51,6 +57,10 @@ int td_null_gesvdj_batched_size(void *h, int vectors, int m, int n, const void *
                                 int ldu, const void *v, int ldv, int *lwork, void *jacobi, int batch);
 int td_null_gesvdj_batched(int type, int vectors, int m, int n, void *a, int lda, void *s, void *u, int ldu, void *v,
                            int ldv, void *work, int lwork, int *info, int batch);
+int td_null_syevj_batched_size(void *h, int vectors, int uplo, int n, const void *a, int lda, const void *w, int *lwork,
+                               void *jacobi, int batch);
+int td_null_syevj_batched(int type, int vectors, int uplo, int n, void *a, int lda, void *w, void *work, int lwork,
+                          int *info, int batch);
 int td_null_potrf_batched(int type, int uplo, int n, void **a, int lda, int *info, int batch);
 
 #endif

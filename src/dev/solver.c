@@ -117,7 +117,7 @@ status_of(const td_cuda *c, int code, const char *call)
 
 /* td_solverstate - a device's handle and what goes with it.  As long as the device; under solver_mu. */
 struct td_solverstate {
-    void *handle, *params, *jacobi;
+    void *handle, *params, *jacobi, *eigen;
     void *host; /* memory for the functions that work on the host too */
     size_t nhost;
 };
@@ -137,6 +137,8 @@ state_of(td_cuda *c, const td_solverlib *lib, struct td_solverstate **out)
         st = status_of(c, lib->create_params(&p->params), "cusolverDnCreateParams");
     if (!st && !p->jacobi)
         st = status_of(c, lib->create_jacobi(&p->jacobi), "cusolverDnCreateGesvdjInfo");
+    if (!st && !p->eigen)
+        st = status_of(c, lib->create_eigen(&p->eigen), "cusolverDnCreateSyevjInfo");
     return st;
 }
 
@@ -189,7 +191,7 @@ td_solver_arrays(const td_solver *j, td_solver_array out[TD_SOLVER_ARRAYS])
     for (const char *p = rows[j->op].arrays; *p; n++) {
         td_solver_array *a = &out[n];
 
-        *a = (td_solver_array){dtype_of(j->dt, p[0]), 1, p[1] == '+'};
+        *a = (td_solver_array){dtype_of(j->dt, p[0]), 1, p[1] == '+', p[0] == 'X'};
         for (p += 2; *p && *p != ' '; p++)
             a->count *= size_of(j, *p);
         p += *p == ' ';
@@ -227,8 +229,12 @@ static td_solvercall
 call_of(const td_solverlib *lib, const struct td_solverstate *p, const td_solver *j)
 {
     bool wide = td_dtype_real_of(j->dt) == TD_F64, complex = td_dtype_is_complex(j->dt);
-    td_solvercall c = {
-        .lib = lib, .j = j, .h = p->handle, .params = p->params, .jacobi = p->jacobi};
+    td_solvercall c = {.lib = lib,
+                       .j = j,
+                       .h = p->handle,
+                       .params = p->params,
+                       .jacobi = p->jacobi,
+                       .eigen = p->eigen};
 
     c.real = wide ? CUDA_R_64F : CUDA_R_32F;
     c.complex = wide ? CUDA_C_64F : CUDA_C_32F;
@@ -243,28 +249,6 @@ call_of(const td_solverlib *lib, const struct td_solverstate *p, const td_solver
     for (int i = 0; i < TD_SOLVER_ARRAYS; i++)
         c.at[i] = (void *)j->at[i];
     return c;
-}
-
-/* The arrays that are wanted as addresses: the batch's, one array behind the other at the start of the workspace. */
-static td_status
-put_addresses(td_stream *s, td_solvercall *c, td_buf *room, const td_solver_array *a, int n)
-{
-    size_t count = (size_t)c->batch, at = 0;
-    uintptr_t *list = malloc(count * sizeof *list);
-    const char *spec = rows[c->j->op].arrays;
-    td_status st = list ? TD_OK : td_fail(TD_ERR_NOMEM, "solver: no memory for addresses");
-
-    for (int i = 0; !st && i < n; i++, spec = strchr(spec, ' ') ? strchr(spec, ' ') + 1 : spec) {
-        if (*spec != 'X')
-            continue;
-        for (size_t b = 0; b < count; b++)
-            list[b] = c->j->at[i] + b * (size_t)a[i].count * td_dtype_size(a[i].dt);
-        st = s->dev->ops->copy_in(s, room->ptr + at, list, count * sizeof *list);
-        c->addresses[i] = (void **)(room->ptr + at);
-        at += count * sizeof *list;
-    }
-    free(list);
-    return st;
 }
 
 static td_status
@@ -300,14 +284,12 @@ call_all(td_cuda *c, td_solvercall *k, const td_solver_array *a, int n)
     return st;
 }
 
-/* The workspace has all addresses first, then what the library wants. */
 static td_status
 in_context(td_cuda *c, td_stream *s, const td_solverlib *lib, const td_solver *j, void *blas)
 {
     struct td_solverstate *p = NULL;
     td_solver_array a[TD_SOLVER_ARRAYS];
     int n = td_solver_arrays(j, a);
-    size_t addresses;
     td_buf *room = NULL;
     td_status st;
     td_solvercall k;
@@ -318,18 +300,15 @@ in_context(td_cuda *c, td_stream *s, const td_solverlib *lib, const td_solver *j
     k.blas = blas;
     if (td_solver_functions[j->op].size)
         TD_TRY(status_of(c, td_solver_functions[j->op].size(&k), rows[j->op].name));
-    addresses = strchr(rows[j->op].arrays, 'X') ? (size_t)j->batch * 2 * sizeof(void *) : 0;
-    addresses = (addresses + 255) & ~(size_t)255;
     TD_TRY(host_room(c, s, p, k.nhost));
-    TD_TRY(td_buf_new(s->dev, s, addresses + k.nwork + 1, &room));
+    TD_TRY(td_buf_new(s->dev, s, k.nwork + 1, &room));
     k.host = p->host;
-    k.work = (void *)(room->ptr + addresses);
-    st = addresses ? put_addresses(s, &k, room, a, n) : TD_OK;
-    if (!st) {
-        (void)td_cuda_launched(c, s, td_solver_functions[j->op].blas ? "cuBLAS" : "cuSOLVER",
-                               rows[j->op].name);
-        st = call_all(c, &k, a, n);
-    }
+    k.work = (void *)room->ptr;
+    for (int i = 0; i < n; i++)
+        k.addresses[i] = (void **)j->addresses[i];
+    (void)td_cuda_launched(c, s, td_solver_functions[j->op].blas ? "cuBLAS" : "cuSOLVER",
+                           rows[j->op].name);
+    st = call_all(c, &k, a, n);
     if (!st && c->dev.sync)
         st = td_cuda_sync(c, s);
     td_buf_unref(room);

@@ -22,6 +22,7 @@ typedef struct td_solver {
     int64_t      m, n, k, batch;
     char         flag[TD_SOLVER_FLAGS];  /* one of each group of letters of the row, in order */
     uintptr_t    at[TD_SOLVER_ARRAYS];
+    uintptr_t    addresses[TD_SOLVER_ARRAYS]; /* of arrays whose `listed` is set: where a batch's addresses stand, int64 on the device */
     double      *disturbed; /* gesvdp: set to what was added to the matrix, so that singular values are wrong by as much; or NULL */
 } td_solver;
 
@@ -30,6 +31,7 @@ typedef struct td_solver_array {
     td_dtype dt;
     int64_t  count;
     bool     written;
+    bool     listed; /* its library wants the address of each matrix */
 } td_solver_array;
 
 /* -1: there is no such row. */

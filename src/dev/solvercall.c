@@ -211,6 +211,25 @@ call_syev_batched(td_solvercall *c)
 }
 
 static int
+size_syevj_batched(td_solvercall *c)
+{
+    int count = 0;
+    int r =
+        c->lib->syevj_batched_size[c->t](c->h, c->j->flag[0] == 'V', of_uplo(c->j->flag[1]), c->n,
+                                         AT(0), c->ldn, AT(1), &count, c->eigen, c->batch);
+
+    return in_elements(c, r, count);
+}
+
+static int
+call_syevj_batched(td_solvercall *c)
+{
+    return c->lib->syevj_batched[c->t](c->h, c->j->flag[0] == 'V', of_uplo(c->j->flag[1]), c->n,
+                                       AT(0), c->ldn, AT(1), c->work, elements(c), AT(2), c->eigen,
+                                       c->batch);
+}
+
+static int
 size_geev(td_solvercall *c)
 {
     return c->lib->geev_size(c->h, c->params, 0, c->j->flag[0] == 'V', c->n, c->type, AT(0), c->ldn,
@@ -309,6 +328,7 @@ const td_solverfn td_solver_functions[TD_SOLVER_OPS] = {
     [TD_SOLVE_gesvdj_batched] = {size_gesvdj_batched, call_gesvdj_batched, false},
     [TD_SOLVE_syevd] = {size_syevd, call_syevd, false},
     [TD_SOLVE_syev_batched] = {size_syev_batched, call_syev_batched, false},
+    [TD_SOLVE_syevj_batched] = {size_syevj_batched, call_syevj_batched, false},
     [TD_SOLVE_geev] = {size_geev, call_geev, false},
     [TD_SOLVE_potrf_batched] = {NULL, call_potrf_batched, false},
     [TD_SOLVE_getrf_batched] = {NULL, call_getrf_batched, true},

@@ -8,7 +8,7 @@
 typedef struct td_solvercall {
     const td_solverlib *lib;
     const td_solver    *j;
-    void  *h, *params, *jacobi, *blas;
+    void  *h, *params, *jacobi, *eigen, *blas;
     int    type, real, complex, t; /* cudaDataType of x, r, c; the place of x's function among four */
     int    m, n, k, batch, ldm, ldn;
     void  *at[TD_SOLVER_ARRAYS], **addresses[TD_SOLVER_ARRAYS];

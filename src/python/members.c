@@ -32,10 +32,7 @@ FORWARD(tofile)
 static bool
 stays_readonly(const td_array *a)
 {
-    for (int i = 0; i < a->view.shape.ndim; i++)
-        if (a->view.stride[i] == 0 && a->view.shape.dim[i] > 1)
-            return true;
-    return a->store->readonly;
+    return a->store->readonly || td_view_has_overlap(&a->view);
 }
 
 static PyObject *
@@ -79,6 +76,60 @@ become(PyObject *self, PyObject *other)
     return Py_NewRef(Py_None);
 }
 
+/* The view of those extents and strides, from self's first element on; ValueError: it leaves the memory. */
+static bool
+strided_view(const td_array *a, const td_shape *strides, td_view *v)
+{
+    int64_t size = (int64_t)td_dtype_size(td_array_dtype(a)), lo, hi,
+            count = td_shape_size(&a->store->node->view.shape) *
+                    (int64_t)td_dtype_size((td_dtype)a->store->dt) / size;
+
+    if (strides->ndim != v->shape.ndim) {
+        PyErr_Format(PyExc_ValueError, "as_strided: %d extents and %d strides", v->shape.ndim,
+                     strides->ndim);
+        return false;
+    }
+    for (int i = 0; i < v->shape.ndim; i++) {
+        if (strides->dim[i] % size) {
+            PyErr_Format(PyExc_ValueError,
+                         "as_strided: a stride of %lld bytes between elements of %lld",
+                         (long long)strides->dim[i], (long long)size);
+            return false;
+        }
+        v->stride[i] = strides->dim[i] / size;
+    }
+    td_view_extent(v, &lo, &hi);
+    if (lo < hi && (lo < 0 || hi > count))
+        PyErr_Format(PyExc_ValueError,
+                     "as_strided: elements %lld to %lld of memory that holds %lld", (long long)lo,
+                     (long long)hi - 1, (long long)count);
+    return !PyErr_Occurred();
+}
+
+/* _strided(shape, strides in bytes) */
+static PyObject *
+strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    const td_array *a = py_array_of(self);
+    td_view v = {.offset = a->view.offset};
+    td_shape shape, strides;
+    py_ndarray *r;
+
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "_strided(shape, strides)");
+        return NULL;
+    }
+    if (!py_shape(args[0], &shape) || !py_ok(td_shape_make(shape.ndim, shape.dim, &v.shape)) ||
+        !py_shape(args[1], &strides) || !strided_view(a, &strides, &v))
+        return NULL;
+    r = py_new();
+    if (r) {
+        r->a = td_array_view(a, &v);
+        r->readonly = ((py_ndarray *)self)->readonly || stays_readonly(&r->a);
+    }
+    return (PyObject *)r;
+}
+
 PyMethodDef py_member_methods[] = {
     {"byteswap", PY_FAST(byteswap), METH_FASTCALL | METH_KEYWORDS,
      "byteswap(inplace=False): the elements with their bytes in reverse order."},
@@ -99,6 +150,7 @@ PyMethodDef py_member_methods[] = {
     {"__setstate__", PY_FAST(setstate), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, "ndarray[shape, dtype], a type."},
     {"_become", become, METH_O, NULL},
+    {"_strided", PY_FAST(strided), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -12,8 +12,13 @@ binary(td_op op, PyObject *x, PyObject *y)
     py_ndarray *r;
     td_status st;
     py_args g;
-    int ours = py_args_fill(&g, op, o, 2);
+    int other = py_stranger(x), ours;
 
+    if (!other)
+        other = py_stranger(y);
+    if (other)
+        return other < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+    ours = py_args_fill(&g, op, o, 2);
     if (ours <= 0)
         return ours ? NULL : Py_NewRef(Py_NotImplemented);
     r = py_new();

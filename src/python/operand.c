@@ -121,6 +121,28 @@ array_like(PyObject *o, td_dev *dev, td_array *out)
     return py_asarray(o, -1, dev, out) ? 1 : -1;
 }
 
+int
+py_stranger(PyObject *o)
+{
+    PyObject *attr;
+
+    if (py_is_array(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) ||
+        PyList_Check(o) || PyTuple_Check(o))
+        return 0;
+    if (PyObject_CheckBuffer(o)) { /* NumPy's arrays; a masked one says what it is made over */
+        attr = py_attr(o, "_baseclass");
+        Py_XDECREF(attr);
+        return PyErr_Occurred() ? -1 : attr != NULL;
+    }
+    attr = py_attr(o, "__array_ufunc__");
+    if (!attr)
+        return PyErr_Occurred() ? -1 : 0;
+    Py_DECREF(attr);
+    attr = py_attr(o, "__dlpack__"); /* a fellow array, which is converted */
+    Py_XDECREF(attr);
+    return PyErr_Occurred() ? -1 : !attr;
+}
+
 static td_dev *
 device_of(PyObject *const *o, int n)
 {

@@ -115,6 +115,7 @@ typedef struct py_args {
 
 int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
 void py_args_free(py_args *g);
+int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memory of plain numbers (a Series, a Dask array, a masked one): its operator is to be asked; 0; -1 */
 /* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
 PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
@@ -162,6 +163,7 @@ PyObject *py_get_as(PyObject *self, td_dtype instead);    /* the same; bfloat16 
 PyObject *py_get_later(PyObject *self);                   /* a Future of that */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
 int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
+void      py_releasebuffer(PyObject *self, Py_buffer *b);
 PyObject *py_array_interface(PyObject *self, bool cuda);
 PyObject *py_host_bytes(PyObject *module, PyObject *n);
 bool      py_memory_init(PyObject *module);
@@ -171,7 +173,8 @@ PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of
 extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
-PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw); /* ufunccall.c: NumPy's parameters */
+/* ufunccall.c: NumPy's parameters; NULL without an error: an operand is neither array nor number */
+PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);
 PyObject *py_ufuncs(PyObject *module, PyObject *unused);
 bool      py_takes_truth(td_op op); /* logical_and and its kin: operands of any dtype, read as bool */
 bool      py_device_init(PyObject *module);

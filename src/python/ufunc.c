@@ -13,10 +13,40 @@ row_of(PyObject *self)
     return &td_optab[((ufunc *)self)->op];
 }
 
+/* What an operand that is neither array nor number makes of the function (a sparse matrix): its __array_ufunc__, which
+ * NumPy's functions ask too. */
+static PyObject *
+overridden(PyObject *self, PyObject *args, PyObject *kw)
+{
+    PyObject *f = NULL, *r = NULL, *all, *head;
+
+    for (Py_ssize_t i = 0; !f && i < PyTuple_Size(args); i++) {
+        if (py_is_array(PyTuple_GetItem(args, i)))
+            continue;
+        f = PyObject_GetAttrString(PyTuple_GetItem(args, i), "__array_ufunc__");
+        if (!f)
+            PyErr_Clear();
+    }
+    head = f ? Py_BuildValue("(Os)", self, "__call__") : NULL;
+    all = head ? PySequence_Concat(head, args) : NULL;
+    if (all && f != Py_None)
+        r = PyObject_Call(f, all, kw);
+    Py_XDECREF(all);
+    Py_XDECREF(head);
+    Py_XDECREF(f);
+    if ((r && r != Py_NotImplemented) || PyErr_Occurred())
+        return r;
+    Py_XDECREF(r);
+    PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", row_of(self)->name);
+    return NULL;
+}
+
 static PyObject *
 ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
 {
-    return py_ufunc_call(((ufunc *)self)->op, args, kw);
+    PyObject *r = py_ufunc_call(((ufunc *)self)->op, args, kw);
+
+    return r || PyErr_Occurred() ? r : overridden(self, args, kw);
 }
 
 /* The reductions that repeat an operation. */
@@ -161,6 +191,18 @@ get_signature(PyObject *self, void *unused)
     return Py_NewRef(Py_None);
 }
 
+/* What inspect.signature gives. */
+static PyObject *
+get_parameters(PyObject *self, void *unused)
+{
+    PyObject *f = py_package("treadle._spelled", "parameters");
+    PyObject *r = f ? PyObject_CallFunction(f, "ii", row_of(self)->arity, 1) : NULL;
+
+    (void)unused;
+    Py_XDECREF(f);
+    return r;
+}
+
 /* NumPy's characters of dtypes, and 0 for bfloat16, which has none; in the order of its lists of loops. */
 static const char dtype_char[] = {
     [TD_BOOL] = '?', [TD_I8] = 'b',  [TD_I16] = 'h', [TD_I32] = 'i', [TD_I64] = 'l',
@@ -302,6 +344,7 @@ py_ufunc_init(PyObject *m)
         {"ntypes", get_ntypes, NULL, "Number of loops.", NULL},
         {"identity", get_identity, NULL, "What the operation leaves as it is, or None.", NULL},
         {"signature", get_signature, NULL, "None: the operation is of single elements.", NULL},
+        {"__signature__", get_parameters, NULL, NULL, NULL},
         {"meaning", get_meaning, NULL, "The operation as a NumPy expression.", NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };

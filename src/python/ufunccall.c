@@ -431,8 +431,6 @@ apply(td_op op, PyObject *const *args, const options *o)
     py_args g;
     int ours = py_args_fill(&g, op, args, td_optab[op].arity);
 
-    if (ours == 0)
-        PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", td_optab[op].name);
     if (ours <= 0)
         return NULL;
     if (!anchor(&g) || ((o->dtype || o->signature) && !wanted_loop(op, o, g.x, g.n, &loop)) ||

@@ -33,7 +33,7 @@ ROWS = {
     "cluster.vq": {"kmeans": "f(o, o[:2])", "kmeans2": "f(o, o[:2], minit='matrix')", "vq": "o, o[:2]", "whiten": "o"},
     # ---- constants, differentiate, integrate, optimize ----
     "constants": {"convert_temperature": "v, 'Celsius', 'Kelvin'", "lambda2nu nu2lambda": "v"},
-    "differentiate": {"derivative": "f(xp.exp, v)", "jacobian": "f(lambda a: a**2, v)", "hessian": "f(lambda a: xp.sum(a**3, axis=0), v[:2]).ddf"},
+    "differentiate": {"derivative": "f(xp.exp, v)", "jacobian": "f(lambda a: a**2, v).df", "hessian": "f(lambda a: xp.sum(a**3, axis=0), v[:2]).ddf"},
     "integrate": {"cubature": "f(lambda a: xp.exp(-xp.sum(a * a, axis=-1)), w[:2] * 0, w[:2] + 1)", "cumulative_simpson cumulative_trapezoid trapezoid": "v, dx=0.5 | x, axis=0",
                   "simpson": "v, dx=0.5", "romb": "t[:9], 0.5", "qmc_quad": "f(lambda a: xp.sum(a**2, axis=0), w[:2] * 0, w[:2] * 0 + 1, n_estimates=2, n_points=8, qrng=qmc.Halton(2, rng=1))", "tanhsinh": "f(xp.exp, w, w + 1)", "nsum": "f(lambda k: 1 / k**2, xp.asarray(1.0), xp.asarray(np.inf))"},
     "optimize": {"rosen rosen_der rosen_hess": "v", "rosen_hess_prod": "v, w"},
@@ -47,7 +47,7 @@ ROWS = {
                     "CubicHermiteSpline": "f(v, w, w)(v)", "generate_knots": "list(f(v, w, s=0.1))[-1]", "make_splprep": "f([v, w], s=0.1)[1]", "make_splrep": "f(v, w, s=0.1)(v)",
                     "BPoly PPoly": "f(x, v[[0, 1, 3, 5, 7]])(w)", "NdBSpline": "f((v, v), m, 3)(o[:, :2] * 0 + v[3])", "RBFInterpolator": "f(o, o[:, 0])(o + 0.1)", "RegularGridInterpolator": "f((v, v), v[:, None] + w)(o[:, :2] * 0 + 0.5)"},
     # ---- linalg, spatial ----
-    "linalg": {"orthogonal_procrustes": "x, y", "block_diag": "x, y", "fiedler": "v"},
+    "linalg": {"orthogonal_procrustes": "o, o[::-1]", "block_diag": "x, y", "fiedler": "v"},
     # ---- ndimage ----
     "ndimage": {
         "convolve correlate": "r, r[:3, :3]", "convolve1d correlate1d": "r, v[:3]", "gaussian_filter gaussian_filter1d gaussian_gradient_magnitude gaussian_laplace": "r, 1.0",
@@ -95,7 +95,7 @@ ROWS = {
 }  # fmt: skip
 ARGUMENTS = {1: "v", 2: "v + 1, w + 1", 3: "v + 1, w + 1, w", 4: "v + 1, w + 1, v + 2, w"}  # of special functions
 ROTATIONS = """R.from_quat(q).as_matrix() | R.from_quat(q).apply(o[:3]) | (R.from_quat(q) * R.from_quat(q)).as_rotvec() | R.from_rotvec(o[:3]).as_quat() | R.from_euler('xyz', o[:3]).as_euler('zyx') |
-R.from_matrix(R.from_quat(q).as_matrix()).as_mrp() | R.from_mrp(o[:3]).magnitude() | R.from_quat(q).inv().as_quat() | R.from_quat(q).mean().as_quat() | R.from_quat(q)[1].as_quat() | (R.from_quat(q)**2).as_quat() |
+R.from_matrix(R.from_quat(q).as_matrix()).as_mrp() | R.from_mrp(o[:3]).magnitude() | R.from_quat(q).inv().as_quat() | R.from_quat(q).mean().as_matrix() | R.from_quat(q)[1].as_quat() | (R.from_quat(q)**2).as_quat() |
 R.concatenate([R.from_quat(q), R.from_quat(q)]).as_quat() | R.from_quat(q).approx_equal(R.from_quat(q)) | R.from_quat(q).as_davenport(xp.eye(3), 'extrinsic') | R.align_vectors(o[:3], o[3:6])[0].as_quat() |
 R.from_davenport(xp.eye(3), 'extrinsic', o[0]).as_quat() | R.from_quat(q).reduce().as_quat() | R.from_rotvec(o[0]).as_matrix() |
 T.from_translation(o[:3]).as_matrix() | T.from_rotation(R.from_quat(q)).inv().as_matrix() | T.from_components(o[:3], R.from_quat(q)).apply(o[:3]) | T.from_exp_coords(xp.concat([o[:3], o[3:6]], axis=1)).as_exp_coords() |

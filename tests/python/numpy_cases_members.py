@@ -37,6 +37,7 @@ NDARRAY = {
     "__array_namespace__": "x.{}() is np",
     "__array_ufunc__": "np.add, '__call__', x, y",
     "__array_function__": "x.{} is not None",
+    "__array_wrap__": "x.__array_wrap__(np.ones(2))",
     "__dlpack__": "x.{}() is not None",
     "__dlpack_device__": "s.{}()",
     "__reduce__ __reduce_ex__": "pickle.loads(pickle.dumps(x)) if x.{} else None",
@@ -139,7 +140,7 @@ LINALG = {
     "vector_norm": "x | x, axis=0 | x, ord=1 | x, axis=1, keepdims=True, ord=np.inf | v, ord=0",
 }
 TRANSFORM = "x | x, 6 | x, axis=0 | x, 2, norm='ortho' | x, norm='nonsense' | x, 0"
-TRANSFORMS = "x | x, (2, 2) | x, axes=(0,) | x, norm='forward' | v | x, (2, 2), (0, 9)"
+TRANSFORMS = "np.atleast_1d(x) | x, (2, 2) | x, axes=(0,) | x, norm='forward' | v | x, (2, 2), (0, 9)"
 FFT = {
     "fft ifft hfft ihfft rfft irfft": TRANSFORM,
     "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn": TRANSFORMS,
@@ -175,10 +176,11 @@ GENERATOR = {
     "permuted": "x | x, axis=1",
     "shuffle": "v | x | x, axis=1",
     "bytes": "len({name}(5))",
+    "bit_generator": "{name} is not None",
     "spawn": "len({name}(2))",
 }
 LEGACY = {name: text for name, text in GENERATOR.items() if name not in (
-    "random", "integers", "permuted", "spawn", "multivariate_hypergeometric", "shuffle", "standard_normal standard_exponential")}
+    "random", "integers", "permuted", "spawn", "bit_generator", "multivariate_hypergeometric", "shuffle", "standard_normal standard_exponential")}
 RANDOM = LEGACY | {
     "rand randn": "- | 2, 3",
     "randint random_integers": "5 | 2, 9, (2, 3)",
@@ -188,10 +190,16 @@ RANDOM = LEGACY | {
     "seed": "0",
     "choice": "5 | v, 3 | v, 3, False | v, 9, False | 5, 2, p=[0.1, 0.2, 0.3, 0.2, 0.2]",
     "default_rng": "{name}(3).random() | type({name}(3)) is np.random.Generator",
-    "Generator": "{name} is not None",
+    "Generator BitGenerator Philox": "{name} is not None",
+    "get_bit_generator set_bit_generator": "np.random.set_bit_generator(np.random.get_bit_generator())",
     "RandomState": "{name}(3).rand(2)",
     "get_state set_state": "np.random.set_state(np.random.get_state())",
 }  # fmt: skip
+
+STRIDES = {
+    "as_strided": "v, (2,), (2 * v.itemsize,) | np.arange(6.0), (2, 3), (8, 16) | s",
+    "sliding_window_view": "x, 2, 1 | x, (2, 2) | x, 9, 0 | x, (2,) | v, (2, 2), (0, 0) | x, -1, 0",
+}
 
 SERIES = {
     "val": "s, [1, 2, 3] | x, [1.5] | v, d | v, d[:2, :1], tensor=False",

@@ -153,7 +153,7 @@ MAKERS = {
     "eye_array": "S.eye_array(3, k=-1)|S.eye_array(3, format='csc')",
     "identity": "S.identity(3)|S.identity(3, format='csr')",
     "diags": "S.diags([[1.0, 2, 3], [4.0, 5]], [0, 1])|S.diags([1.0, -2, 1], [-1, 0, 1], shape=(4, 4)).tocsr()|S.diags(data[0])",
-    "diags_array": "S.diags_array([data[0], data[1][:3]], offsets=[0, -1], shape=(5, 5)) if 0 else S.diags_array(data[0], offsets=1)",
+    "diags_array": "S.diags_array(data[0], offsets=1)|S.diags_array([data[0], data[1][:4]], offsets=[0, -1], shape=(5, 5))",
     "spdiags": "S.spdiags(data, [0, -1, 1, 2], 5, 5).toarray()",
     "kron": "S.kron(a, k, format='csr')|S.kron(c, c).toarray()",
     "kronsum": "S.kronsum(k, a[:2, :2], format='csr')",
@@ -253,7 +253,7 @@ SOLVERS = {
     "spilu": "L.spilu(N).solve(b)",
     "SuperLU": "isinstance(L.splu(N), L.SuperLU), L.splu(N).shape",
     "factorized": "L.factorized(N)(b)",
-    "lobpcg": "L.lobpcg(S, xp.asarray(np.eye(6)[:, :2]), largest=True, tol=1e-10, maxiter=100)[0] if 0 else 0",
+    "lobpcg": "L.lobpcg(W.T @ W, xp.asarray(np.eye(22)[:, :2]), tol=1e-9, maxiter=200)[0]",
 }  # fmt: skip
 for _name, _texts in SOLVERS.items():
     _null = _name in ("cg", "gmres", "lsqr", "eigsh", "norm", "aslinearoperator", "minres")

@@ -24,7 +24,7 @@ def of(*texts, **options):
             return [eval(code, scope) for code in codes]
 
     case = Case(call, **{"rtol": 1e-10, "dtype": True, **options})
-    case.texts, case.make = texts, lambda sp, xp: {"s": sp.stats, **{k: xp.asarray(v) for k, v in dict(A=A, B=B, C=C, S=SINGLE, T=TIES, H=HOLED).items()}}
+    case.texts, case.make = texts, lambda sp, xp: {"s": sp.stats, **{k: xp.asarray(v) for k, v in {"A": A, "B": B, "C": C, "S": SINGLE, "T": TIES, "H": HOLED}.items()}}
     return case
 
 
@@ -88,6 +88,9 @@ CASES = {
     "pointbiserialr": of("s.pointbiserialr(T[:, 0] > 1, B[:, 0])", rtol=1e-9),
     "spearmanr": of("s.spearmanr(A[:, 0], B[:, 0])", "s.spearmanr(A)", "s.spearmanr(T, axis=1)", "s.spearmanr(A, B)", "s.spearmanr(H)", rtol=1e-9, atol=1e-12, dtype=False),
     "linregress": of("s.linregress(A[:, 0], B[:, 0])", "s.linregress(A[:, 0], B[:, 0]).intercept_stderr", "s.linregress(A[:2, 0], B[:2, 0])", rtol=1e-9, dtype=False),
+    "gaussian_kde": [of("s.gaussian_kde(A.T)(C.T)", "s.gaussian_kde(A[:, 0])(C[:, 0])", "s.gaussian_kde(A[:, :2].T, 'silverman', weights=B[:, 0]).logpdf(C[:, :2].T)", "s.gaussian_kde(A[:, 0], 0.4).integrate_box_1d(0.2, 0.7)",
+        "s.gaussian_kde(A[:, :2].T).integrate_gaussian(xp.asarray([0.5, 0.5]), xp.asarray([[0.1, 0], [0, 0.2]]))", "s.gaussian_kde(A[:, :2].T).integrate_kde(s.gaussian_kde(B[:, :2].T))", "s.gaussian_kde(A.T, lambda k: 0.3).covariance",
+        "s.gaussian_kde(A.T).resample(5).shape", "s.gaussian_kde(A.T).marginal([0, 2])(C[:, :2].T)", "s.gaussian_kde(A.T).inv_cov", "s.gaussian_kde(A[:, 0]).integrate_box(0.1, 0.6)", rtol=1e-7, dtype=False), of("s.gaussian_kde(A[:, 0])(C[:, 0])")],
     "norm": of("s.norm.pdf(A)", "s.norm(loc=1.0).cdf(A[:, 0])"),
 }  # fmt: skip
 CASES = {f"stats.{name}": case for name, case in CASES.items()}

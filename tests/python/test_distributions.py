@@ -39,7 +39,7 @@ REAL = {
     "standard_t": [((2.5,), stats.t(2.5))],
     "triangular": [((-1, 0, 3), stats.triang(0.25, -1, 4))],
     "uniform": [((-2, 5), stats.uniform(-2, 7))],
-    "vonmises": [((0.5, 2), stats.vonmises(2, 0.5)), ((0, 1e-9), stats.uniform(-math.pi, 2 * math.pi)),
+    "vonmises": [((0, 2), stats.vonmises(2)), ((0, 1e-9), stats.uniform(-math.pi, 2 * math.pi)),
                  ((0.2, 1e7), stats.norm(0.2, 1e7**-0.5)), ((-1, 5e-6), stats.uniform(-math.pi, 2 * math.pi))],
     "wald": [((1, 2), stats.invgauss(0.5, scale=2)), ((50, 0.3), stats.invgauss(50 / 0.3, scale=0.3))],
     "weibull": [((1.5,), stats.weibull_min(1.5))],
@@ -132,6 +132,34 @@ def test_parameters_broadcast(name, parameters):
     for size in ((), (4,), (3, 2)):
         with pytest.raises(ValueError):
             draw(np.full((3, 4), parameters[0]), *parameters[1:], size=size)
+
+
+FAR = [  # name, parameters, mean, variance: where float64 and int64 end
+    ("poisson", (1e15,), 1e15, 1e15), ("poisson", (1e18,), 1e18, 1e18), ("binomial", (10**15, 0.3), 3e14, 2.1e14), ("binomial", (10**18, 1e-10), 1e8, 1e8),
+    ("gamma", (1e15,), 1e15, 1e15), ("hypergeometric", (9 * 10**8, 9 * 10**8, 10**8), 5e7, 10**8 / 4 * 1.7 / 1.8), ("negative_binomial", (1e6, 0.5), 1e6, 2e6),
+    ("geometric", (1e-10,), 1e10, 1e20), ("beta", (1e6, 2e6), 1 / 3, 2 / 27e6), ("vonmises", (0, 1e-4), 0, math.pi**2 / 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name,parameters,mean,variance", FAR)
+def test_far_parameters(name, parameters, mean, variance):
+    x = getattr(td.random.default_rng(5), name)(*parameters, size=N).get().astype("f8")
+    assert abs(x.mean() - mean) < 5 * (variance / N) ** 0.5 and 0.94 < x.var() / variance < 1.06
+
+
+def test_edges():
+    """Parameters at the ends of what is allowed, and beyond what has a density: as NumPy has it."""
+    g, inf, nan = td.random.default_rng(5), math.inf, math.nan
+    exact = """geometric(1e-300) | geometric(1.0) | poisson(0.0) | binomial(0, 0.5) | binomial(5, 0.0) | binomial(5, 1.0) | gamma(0.0) | gamma(nan) | weibull(0.0) | hypergeometric(0, 0, 0) | hypergeometric(5, 0, 3) |
+               hypergeometric(0, 50, 30) | hypergeometric(50, 50, 100) | hypergeometric(50, 50, 0) | logseries(0.0) | zipf(2000.0) | chisquare(nan) | vonmises(nan, 1.0) | noncentral_chisquare(1, nan) | exponential(0) | negative_binomial(3, 1.0)"""
+    for text in exact.split("|"):
+        ours, theirs = (eval(f"r.{text.strip()}", {"r": r, "inf": inf, "nan": nan}) for r in (g, np.random.default_rng(1)))
+        np.testing.assert_array_equal(ours.get(), theirs, err_msg=text)
+    assert float(g.gamma(inf)) == inf and set(g.beta(1e-300, 1e-300, size=50).tolist()) == {0.0, 1.0}
+    wrapped = g.vonmises(3.0, 4.0, size=2000).get()
+    assert wrapped.min() >= -math.pi and wrapped.max() <= math.pi and (wrapped < 0).mean() > 0.2
+    assert g.zipf(1.0001, size=500).get().min() >= 1 and g.logseries(1 - 1e-12, size=500).get().min() >= 1
+    assert (g.wald(1e10, 1e-10, size=500).get() >= 0).all()
 
 
 def test_elements_do_not_depend_on_the_launch():

@@ -31,6 +31,10 @@ def added(a, b):
     return a + b
 
 
+def padder(vector, widths, axis, kwargs):
+    vector[: widths[0]], vector[-widths[1] :] = 7, 8
+
+
 def worded(a):
     return "odd" if a % 2 else "even"
 
@@ -69,7 +73,7 @@ def operands(lib, dtype, layout, path):
         return view(as_is(base)) if view else lib.broadcast_to(as_is(base), (3, 4))
 
     return {
-        "added": added, "worded": worded, "powers": powers, "np": lib, "x": laid(1), "y": laid(2), "pickle": pickle, "path": path,
+        "padder": padder, "added": added, "worded": worded, "powers": powers, "np": lib, "x": laid(1), "y": laid(2), "pickle": pickle, "path": path,
         "v": as_is(some(4, dtype, 3)), "m": as_is(some((3, 3), dtype, 4)), "k": as_is(some((4, 3), dtype, 5)),
         "i": as_is(np.array([2, 0, 1])), "b": as_is(some((3, 4), "bool", 6)), "q": as_is(some(4, "bool", 7)),
         "s": as_is(np.array([0.5, 1.0, 2.25, 4.0])), "d": as_is(some((3, 3), "float64", 8) / 4 + 3 * np.eye(3)),
@@ -119,7 +123,7 @@ def outcome(code, scope):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return comparable(eval(code, scope)), None
-    except Exception as error:  # noqa: BLE001: compared with NumPy's
+    except Exception as error:
         return None, error
 
 
@@ -218,6 +222,7 @@ CASES = {
     "linalg": dict(module_cases("linalg", members.LINALG, "np.linalg.")),
     "fft": dict(module_cases("fft", members.FFT, "np.fft.")),
     "polynomial": dict(series_cases()),
+    "lib.stride_tricks": dict(module_cases("lib.stride_tricks", members.STRIDES, "np.lib.stride_tricks.")),
 }
 DRAWS = {
     "random": dict(module_cases("random", members.RANDOM, "np.random.")),

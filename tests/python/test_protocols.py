@@ -231,6 +231,14 @@ def test_ufuncs_of_others():
     td.fallbacks(clear=True)
 
 
+def test_masks_are_kept(dev):
+    """Beside a masked array of NumPy's the result is NumPy's, since arrays here have no masks."""
+    t, m = td.asarray([1.0, 2.0, 3.0]), np.ma.array([1.0, 5.0, 2.0], mask=[False, True, False])
+    for r in (np.add(t, m), np.add(m, t), t + m, m + t, np.add.outer(t, m)[0] + [0, 0, 2]):
+        assert isinstance(r, np.ma.MaskedArray) and r.tolist() == [2.0, None, 5.0]
+    assert isinstance(np.concatenate([t, m]), np.ndarray)
+
+
 def test_others_with_a_protocol_are_asked():
     class Other:
         def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -240,6 +248,10 @@ def test_others_with_a_protocol_are_asked():
             return "function"
 
     t = td.arange(3)
+    td.fallbacks(clear=True)
+    with pytest.raises(TypeError, match="datetime64"):
+        np.isnat(t)
+    assert not td.fallbacks()
     assert np.add(t, Other()) == np.add(Other(), t) == "ufunc" and np.concatenate([t, Other()]) == "function"
 
 
@@ -252,6 +264,8 @@ ELSEWHERE = {  # name: texts; the rest is in numpy_cases.ROWS
     "min_scalar_type": "np.min_scalar_type(x)",
     "can_cast result_type": "np.result_type(x, np.float32) | np.can_cast(x.dtype, 'float32')",
     "cond": "np.linalg.cond(d)",
+    "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn fftshift ifftshift": "np.fft.{}(x)",
+    "polyval2d polygrid2d": "np.polynomial.polynomial.{}(s, s, d)",
     "cholesky": "np.linalg.cholesky(np.matmul(d, d.T))",
     "cross": "np.linalg.cross(d, d[::-1])",
     "det eigvals inv matrix_rank norm pinv slogdet svdvals matrix_norm vector_norm qr matrix_transpose diagonal trace": "np.linalg.{}(d)",

@@ -221,9 +221,9 @@ def _series(theirs, rule):
         __doc__ = f"A series of class numpy.polynomial.{theirs.__name__}, whose values and fits are treadle's arrays."
 
         def __init__(self, coef, domain=None, window=None, symbol="x"):
-            given = (coef, domain, window)
-            down = _host.library(f"numpy.polynomial.{theirs.__name__}", lambda *a: [a], given, {}, _COEFFICIENTS)
-            super().__init__(*(_core.asnumpy(x) if isinstance(x, ndarray) else x for x in down[0]), symbol)
+            init = functools.partial(super().__init__, symbol=symbol)
+            name = f"numpy.polynomial.{theirs.__name__}"
+            _host.library(name, init, (coef, domain, window), {}, _COEFFICIENTS)
 
         def __call__(self, arg):
             if not isinstance(arg, (ndarray, numpy.ndarray, list, tuple)):
@@ -243,8 +243,7 @@ def _series(theirs, rule):
             window = cls.window if window is None else window
             off, scale = numpy.polynomial.polyutils.mapparms(domain, window)
             r = _fit(rule, off + scale * x, y, deg, rcond, full, w)
-            coef = _core.asnumpy(r[0] if full else r)
-            series = cls(coef, domain=domain, window=window, symbol=symbol)
+            series = cls(r[0] if full else r, domain=domain, window=window, symbol=symbol)
             return (series, r[1]) if full else series
 
     Series.fit.__func__.__doc__ = theirs.fit.__doc__

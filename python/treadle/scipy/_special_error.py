@@ -110,7 +110,7 @@ def log_ndtr(x):
     return math.log1p(-0.5 * math.erfc(u))
 
 
-@kernel(4e-15)
+@kernel(2e-14)
 def ndtr(x):
     """The distribution function of the normal distribution."""
     u = x * 0.7071067811865476

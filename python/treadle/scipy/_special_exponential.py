@@ -248,6 +248,7 @@ def _w(k, z):
 
 @kernel(1e-13, of_complex=_w)
 def lambert(k, z):
+    """Lambert's W function, of complex z; real z are never given."""
     return z
 
 
@@ -256,4 +257,4 @@ def lambertw(z, k=0, tol=1e-8):
     z = treadle.asarray(z)
     if z.dtype.kind != "c":
         z = z.astype("complex128")
-    return lambert(treadle.asarray(k), z)
+    return lambert(k, z)

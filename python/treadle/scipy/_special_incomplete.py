@@ -13,6 +13,7 @@ from ._special_kernel import kernel
 from ._special_parts import lgamma1p, log_beta, power_of_beta, power_of_gamma
 
 _TINY = 1e-300
+_LAST = 1e-6  # of Halley's steps, which are cubic: what is left behind a relative step as small is no more
 _MOST = 200_000  # terms; about 6 sqrt(a) are needed near the mean
 
 
@@ -145,8 +146,8 @@ def gamma_inverse(a, p, q):
         h = 1.0 - 0.5 * step * ((a - 1.0) / x - 1.0)
         step = step / h if h > 0.5 else step
         new = x - step
-        if abs(step) < 2e-16 * x or low >= high:
-            break
+        if abs(step) < _LAST * x:
+            return new
         if j > 60:
             new = 0.5 * (low + high) if high < math.inf else 2.0 * x
         x = new
@@ -165,13 +166,13 @@ def _gamma_ends(a, p, far):
     return -1.0 if a < math.inf else math.nan
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def gammainc(a, x):
     """The regularized lower incomplete gamma function P, DLMF 8.2.4."""
     return gamma_p(a, x)
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def gammaincc(a, x):
     """The regularized upper incomplete gamma function Q, DLMF 8.2.4."""
     return gamma_q(a, x)
@@ -297,8 +298,8 @@ def beta_inverse(a, b, p, q):
         step = f / slope if slope > 0.0 else math.nan
         h = 1.0 - 0.5 * step * ((a - 1.0) / x - (b - 1.0) / y)
         step = step / h if h > 0.5 else step
-        if abs(step) < 2e-16 * x or low >= high:
-            break
+        if abs(step) < _LAST * min(x, y):
+            return x - step
         x = x - step if j < 60 else 0.5 * (low + high)
         j += 1
     return x
@@ -316,13 +317,13 @@ def beta_upper_root(a, b, q):
     return 1.0 - q if q == 0.0 or q == 1.0 else beta_inverse(a, b, 1.0 - q, q)
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def betainc(a, b, x):
     """The regularized incomplete beta function I, DLMF 8.17.2."""
     return beta_i(a, b, x, 1.0 - x, False)
 
 
-@kernel(1e-12)
+@kernel(1e-13)
 def betaincc(a, b, x):
     """1 - betainc(a, b, x)."""
     return beta_i(a, b, x, 1.0 - x, True)

@@ -29,6 +29,7 @@ def legendre(m, n, x):
 
 @kernel(1e-12)
 def whole_lpmv(m, v, x):
+    """The associated Legendre function, NaN where m or v is not whole."""
     if m != m or v != v or x != x or not is_whole(m) or not is_whole(v):
         return math.nan
     if v < 0.0:

@@ -89,15 +89,16 @@ def call(name, f, args, kwargs, why=None):
     """f(*args, **kwargs) on the host, noted as name; out= and output= are written to."""
     if isinstance(f, numpy.ufunc) and len(args) > f.nin:
         args, kwargs = args[: f.nin], {**kwargs, "out": args[f.nin] if f.nout == 1 else args[f.nin :]}
-    given = {k: kwargs[k] for k in ("out", "output") if _holds_array(kwargs.get(k))}
-    kwargs = {k: v for k, v in kwargs.items() if k not in given}
-    copies = {k: tuple(x.get() for x in v) if type(v) is tuple else v.get() for k, v in given.items()}
-    args, kwargs = _down(args), _down(kwargs)
-    result = _wrap(_host.fallback(name, functools.partial(f, **copies), args, kwargs, why))
-    for k, target in given.items():
-        for x, r in zip(*((target, copies[k]) if type(target) is tuple else ([target], [copies[k]])), strict=True):
-            x[...] = _core.asarray(r, device=x.device)
-    return next(iter(given.values())) if given and result is not None else result
+    if _holds_array(kwargs.get("output")):
+        kwargs = {**kwargs, "out": kwargs["output"]}
+        del kwargs["output"]
+        f = _with_output(f)
+    return _wrap(_host.fallback(name, f, _down(args), _down(kwargs), why))
+
+
+def _with_output(f):
+    """f, which calls output what others call out."""
+    return lambda *args, out, **kwargs: f(*args, output=out, **kwargs)
 
 
 def _holds_array(x):
@@ -189,7 +190,7 @@ def _attribute(name, value):
     """An attribute of an object on the host as it is seen here; reading one computes nothing and counts nothing."""
     if callable(value) and not isinstance(value, type):
         return _function(name, value)
-    return _wrap(_host._Trip().up(value))
+    return _wrap(_host._Trip(name).up(value))
 
 
 class _HostType(type):
@@ -216,7 +217,7 @@ class HostObject(metaclass=_HostType):
         return _attribute(f"{type(self)._path()}.{name}", getattr(self._object, name))
 
     def __setattr__(self, name, value):
-        setattr(self._object, name, _host._Trip().down(_down(value)))
+        setattr(self._object, name, _host._Trip(name).down(_down(value)))
 
     def __call__(self, *args, **kwargs):
         return call(type(self)._path(), self._object, args, kwargs)

@@ -9,6 +9,8 @@ __getattr__, __dir__, __all__ = _table.Table(
         "interpolate._piecewise": "BPoly PPoly",
         "interpolate._hermite": "Akima1DInterpolator CubicHermiteSpline PchipInterpolator",
         "interpolate._bspline": "BSpline splantider splder splev",
+        "interpolate._several": "NdBSpline NdPPoly",
+        "interpolate._smooth": "InterpolatedUnivariateSpline LSQUnivariateSpline UnivariateSpline",
         "interpolate._linear": "interp1d",
         "interpolate._grid": "RegularGridInterpolator interpn",
         "interpolate._polynomial": "BarycentricInterpolator KroghInterpolator",
@@ -35,3 +37,5 @@ def _converter(module, name):
 _table.converts("scipy.interpolate._bsplines.BSpline", _converter("_bspline", "BSpline"))
 _table.converts("scipy.interpolate._interpolate.BPoly", _converter("_piecewise", "BPoly"))
 _table.converts("scipy.interpolate._interpolate.PPoly", _converter("_piecewise", "PPoly"))
+_table.converts("scipy.interpolate._ndbspline.NdBSpline", _converter("_several", "NdBSpline"))
+_table.converts("scipy.interpolate._fitpack2.UnivariateSpline", _converter("_smooth", "UnivariateSpline"))

@@ -5,11 +5,12 @@ DOK are SciPy's own, on the host.
 """
 
 from .. import _table
-from ._base import SparseEfficiencyWarning, SparseWarning, sparray, spmatrix
+from ._base import sparray, spmatrix
 from ._compressed import csc_array, csc_matrix, csr_array, csr_matrix
 from ._coo import coo_array, coo_matrix
 from ._dia import dia_array, dia_matrix
 from ._host import from_scipy
+from ._operators import SparseEfficiencyWarning, SparseWarning
 
 __getattr__, __dir__, __all__ = _table.Table(
     "sparse",
@@ -17,7 +18,8 @@ __getattr__, __dir__, __all__ = _table.Table(
         "sparse._coo": "coo_array coo_matrix",
         "sparse._compressed": "csc_array csc_matrix csr_array csr_matrix",
         "sparse._dia": "dia_array dia_matrix",
-        "sparse._base": "SparseEfficiencyWarning SparseWarning sparray spmatrix",
+        "sparse._base": "sparray spmatrix",
+        "sparse._operators": "SparseEfficiencyWarning SparseWarning",
         "sparse._ask": "get_index_dtype issparse isspmatrix isspmatrix_coo isspmatrix_csc isspmatrix_csr "
         "isspmatrix_dia safely_cast_index_arrays load_npz save_npz",
     },

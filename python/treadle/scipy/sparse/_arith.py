@@ -6,35 +6,42 @@ import numpy
 
 import treadle as td
 
-from ..._core import arange, asarray, zeros
-from . import _parts
-from ._base import CLASSES, is_number
+from ..._core import arange, empty, full, zeros
+from . import _kernels, _parts
+from ._base import CLASSES
+from ._operators import is_number
 
 _COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.gt, operator.le, operator.ge}
 
 
 def combined(a, b, f):
-    """f(a, b) where either has an element, without the zeros that come out; a and b of one compressed format and shape.
-
-    The elements of both are sorted together, those of a first where both have a place: so a run is one element of
-    either, or a's and b's.
-    """
+    """f(a, b) where either has an element, without the zeros that come out; a and b of one compressed format and
+    shape."""
     a, b = a._canonical_form(), b._canonical_form()
     dtype = numpy.result_type(a.dtype, b.dtype)
-    major, minor = _parts.join(a._majors(), b._majors()), _parts.join(a._indices, b._indices)
-    values = _parts.join(a.data.astype(dtype, copy=False), b.data.astype(dtype, copy=False))
-    if not values.size:
+    if not a.data.size and not b.data.size:
         return type(a)(a.shape, dtype=bool if f in _COMPARISONS else dtype, device=a.device)
-    order = _parts.order_of_pairs(major, minor, a._lines)
-    major, minor, values = (_parts.gather(x, order) for x in (major, minor, values))
-    at = _parts.places(_parts.starts_run(major, minor))
-    ends = _parts.join(at[1:], asarray([values.size], dtype=at.dtype, device=at.device))
-    first, both, none = _parts.gather(order, at) < a.data.size, ends - at == 2, dtype.type(0)
-    x, y = _parts.gather(values, at), _parts.gather(values, ends - 1)
-    r = f(td.where(first, x, none), td.where(both, y, td.where(first, none, x)))
-    keep = _parts.places(r != 0)
-    at = _parts.gather(at, keep)
-    return type(a)._of_sorted(_parts.gather(major, at), _parts.gather(minor, at), _parts.gather(r, keep), a.shape)
+    indptr, indices, x, y = _merged(a, b, dtype)
+    r = f(x, y)
+    return type(a)._from(r, indices, indptr, a.shape, canonical=True)._without_zeros()
+
+
+def _merged(a, b, dtype):
+    """The places where either of two matrices in canonical format has an element, and both matrices' elements there."""
+    lines, beyond = a._lines
+    idx = _parts.index_dtype(a.data.size + b.data.size, *a._lines)
+    ap, ai, bp, bi = (x.astype(idx, copy=False) for x in (a._indptr, a._indices, b._indptr, b._indices))
+    on_cpu = a.device.kind == "cpu"
+    pieces = max(min((a.data.size + b.data.size) // _parts.PIECE, lines, 1024), 1) if on_cpu else lines
+    start, beyond = zeros((pieces, 1), dtype=idx, device=a.device), idx.type(beyond)
+    counts = empty(lines, dtype=idx, device=a.device)
+    _kernels.merge_count(ap, ai, bp, bi, beyond, start, counts)
+    indptr = _parts.running(counts, idx)
+    total = int(indptr[-1])
+    indices, x, y = (empty(total, dtype=t, device=a.device) for t in (idx, dtype, dtype))
+    av, bv = (m.data.astype(dtype, copy=False) for m in (a, b))
+    _kernels.merge_fill(ap, ai, av, bp, bi, bv, beyond, start, _parts.zero_of(dtype), indptr, indices, x, y)
+    return indptr, indices, x, y
 
 
 # ---- products by element ----
@@ -103,28 +110,60 @@ def _by_broadcast(a, b):
 
 
 def product(a, b):
-    """a @ b of two sparse matrices, in a's format, with sorted indices. All products of elements are made, sorted by
-    their place (in the order of the sum where that is the same) and added up.
-    """
+    """a @ b of two sparse matrices, in a's format."""
     column = b.ndim == 1
     if column:
         b = b.reshape(1, b.shape[0]).T
     b = b.asformat(a._format)
     left, right = a._swap((a, b))
-    lines, between = left._lines[0], right._lines[1]
     dtype = numpy.result_type(a.dtype, b.dtype)
+    shape = a._shape2[0], b._shape2[1]
+    if a.device.kind == "cpu" and right._lines[1] <= TABLE:
+        arrays = _by_rows(left, right, dtype)
+        r = type(a)._from(arrays[0], arrays[1], arrays[2], shape)
+    else:
+        r = type(a)._of_sorted(*_by_sorting(left, right, dtype), shape)
+    if a.ndim == 1 and column:
+        return r.data.sum() if r.data.size else zeros((), dtype=dtype, device=a.device)
+    if a.ndim == 2 and not column:
+        return r
+    return r.reshape((shape[0],) if column else (shape[1],))
+
+
+TABLE = 1 << 25  # numbers; what all pieces' tables may have together
+
+
+def _by_rows(left, right, dtype):
+    """Row by row, on a CPU, with a table of all columns for each piece: data, indices and indptr of the product."""
+    lines, across = left._lines[0], right._lines[1]
+    idx = _parts.index_dtype(left.data.size, right.data.size, lines, across)
+    pieces = max(min(left.device.units, TABLE // max(across, 1), lines), 1)
+    ap, ai, bp, bi = (x.astype(idx, copy=False) for x in (left._indptr, left._indices, right._indptr, right._indices))
+    table, counts = (
+        full((pieces, across), -1, dtype=idx, device=left.device),
+        empty(lines, dtype=idx, device=left.device),
+    )
+    if lines:
+        _kernels.product_count(ap, ai, bp, bi, table, counts)
+    indptr = _parts.running(counts.astype("int64"), "int64")
+    total = int(indptr[-1])
+    indptr = indptr.astype(_parts.index_dtype(total, lines, across))
+    indices, data = empty(total, dtype=indptr.dtype, device=left.device), empty(total, dtype=dtype, device=left.device)
+    if total:
+        table = full((pieces, across), -1, dtype=indptr.dtype, device=left.device)
+        av, bv = (m.data.astype(dtype, copy=False) for m in (left, right))
+        _kernels.product_fill(ap, ai, av, bp, bi, bv, table, indptr, indices, data)
+    return data, indices, indptr
+
+
+def _by_sorting(left, right, dtype):
+    """All products of elements, sorted by their place (in the order of the sum where that is the same) and added up."""
+    lines, between = left._lines[0], right._lines[1]
     lengths = right._indptr[1:] - right._indptr[:-1]
     at, element = _parts.ranges(_parts.gather(right._indptr, left._indices), _parts.gather(lengths, left._indices))
     major = _parts.gather(left._majors(), element)
     data = _parts.gather(left.data, element).astype(dtype) * _parts.gather(right.data, at).astype(dtype)
-    major, minor, data = _parts.sorted_summed(major, _parts.gather(right._indices, at), data, (lines, between))
-    shape = a._shape2[0], b._shape2[1]
-    if a.ndim == 1 and column:
-        return data.sum() if data.size else zeros((), dtype=dtype, device=a.device)
-    r = type(a)._of_sorted(major.astype(left._indices.dtype, copy=False), minor, data, shape)
-    if a.ndim == 2 and not column:
-        return r
-    return r.reshape((shape[0],) if column else (shape[1],))
+    return _parts.sorted_summed(major, _parts.gather(right._indices, at), data, (lines, between))
 
 
 def selection(idx, n, dtype):

@@ -11,8 +11,9 @@ import treadle as td
 
 from ..._core import asarray, empty, ndarray, zeros
 from . import _kernels, _parts
-from ._base import CLASSES, Sparse, is_scipys, register, shape_of, sparray, spmatrix
+from ._base import CLASSES, Sparse, register, shape_of, sparray, spmatrix
 from ._index import Indexing
+from ._operators import is_scipys
 from ._reduce import Reductions
 
 WIDTHS = (32, 16, 8, 4, 2)  # threads of a warp for a row, where rows have as many elements
@@ -254,6 +255,11 @@ class Compressed(Reductions, Indexing, Sparse):
         )
         self._sorted, self._canonical = known
 
+    def _without_zeros(self):
+        """This matrix, stored zeros removed."""
+        self.eliminate_zeros()
+        return self
+
     def prune(self):
         """There is never room behind the elements."""
 
@@ -342,13 +348,16 @@ class Compressed(Reductions, Indexing, Sparse):
         if not y.size:
             return y
         data, x = self.data.astype(dtype, copy=False), td.ascontiguousarray(x.astype(dtype, copy=False))
-        args = self._indptr, self._indices, data, x, y, _parts.zero_of(dtype)
+        args = self._indptr, self._indices, data, x, y
+        if self.device.kind == "cpu":
+            _kernels.row_products_cpu(*args, _parts.pieces(data, y.size))
+            return y
         mean = self._indices.size / y.size
-        width = next((w for w in WIDTHS if w <= mean), 1) if self.device.kind != "cpu" and dtype.kind != "b" else 1
+        width = next((w for w in WIDTHS if w <= mean), 1) if dtype.kind != "b" else 1
         if width == 1:
-            _kernels.row_products(*args)
+            _kernels.row_products(*args, _parts.zero_of(dtype))
         else:
-            _kernels.group_products(width)[(y.size * width + 255) // 256, 256](*args)
+            _kernels.group_products(width)[(y.size * width + 255) // 256, 256](*args, _parts.zero_of(dtype))
         return y
 
     def _times_sparse(self, other):

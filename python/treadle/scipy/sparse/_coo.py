@@ -7,7 +7,8 @@ import treadle as td
 
 from ..._core import asarray, ndarray, zeros
 from . import _kernels, _parts
-from ._base import Sparse, is_scipys, register, shape_of, sparray, spmatrix
+from ._base import Sparse, register, shape_of, sparray, spmatrix
+from ._operators import is_scipys
 from ._reduce import Reductions
 
 

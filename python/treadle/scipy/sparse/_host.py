@@ -3,7 +3,8 @@
 from ... import _host
 from ..._core import MissingLibraryError
 from .. import _table
-from ._base import CLASSES, is_scipys
+from ._base import CLASSES
+from ._operators import is_scipys
 
 
 def scipy_sparse():

@@ -6,7 +6,8 @@ import treadle as td
 
 from ..._core import arange, asarray, ndarray, zeros
 from . import _parts
-from ._base import Sparse, is_scipys, warn_slow
+from ._base import Sparse
+from ._operators import is_scipys, warn_slow
 
 FULL = slice(None)
 

@@ -12,6 +12,43 @@ from ... import _jit, cuda
 prange = _jit.prange
 
 
+# On a CPU rows are dealt out in pieces, one after the other: rows as lanes of vectors would gather all that they
+# read, which took five times as long where rows have 60 elements. What says so to the compiler is that a piece reads
+# its own row of start, a table of zeros of one column, and that a row begins where the one before has ended.
+
+
+@_jit.jit(parallel=True)
+def row_products_cpu(indptr, indices, data, x, y, start):
+    """row_products, in as many pieces as start has rows."""
+    pieces = start.shape[0]
+    for c in prange(pieces):
+        low = c * y.size // pieces
+        last = indptr[low]
+        for i in range(low, (c + 1) * y.size // pieces):
+            s = start[c, 0]
+            first = last
+            last = indptr[i + 1]
+            for k in range(first, last):
+                s += data[k] * x[indices[k]]
+            y[i] = s
+
+
+@_jit.jit(parallel=True)
+def segment_sums_cpu(starts, data, out, start):
+    """segment_sums, in as many pieces as start has rows."""
+    pieces = start.shape[0]
+    for c in prange(pieces):
+        low = c * out.size // pieces
+        last = starts[low]
+        for i in range(low, (c + 1) * out.size // pieces):
+            s = start[c, 0]
+            first = last
+            last = starts[i + 1]
+            for k in range(first, last):
+                s += data[k]
+            out[i] = s
+
+
 @_jit.jit(parallel=True)
 def row_products(indptr, indices, data, x, y, zero):
     """y[i] = sum of data[k] * x[indices[k]] over row i, a row a thread."""
@@ -145,3 +182,110 @@ def scatter(places, data, out):
     """out[places[k]] = data[k], for places of which none occurs twice."""
     for k in prange(places.size):
         out[places[k]] = data[k]
+
+
+# Two matrices of sorted rows, merged: first how many places either has in each row, then the places with both
+# elements. On a GPU there are as many pieces as rows.
+
+
+@_jit.jit(parallel=True)
+def merge_count(ap, ai, bp, bi, beyond, start, counts):
+    """counts[i] = in how many columns, all below beyond, row i of either matrix has an element. start holds zeros."""
+    pieces = start.shape[0]
+    for c in prange(pieces):
+        low = c * counts.size // pieces
+        ka = ap[low]
+        kb = bp[low]
+        for i in range(low, (c + 1) * counts.size // pieces):
+            n = start[c, 0]
+            last_a = ap[i + 1]
+            last_b = bp[i + 1]
+            while ka < last_a or kb < last_b:
+                ja = beyond
+                jb = beyond
+                if ka < last_a:
+                    ja = ai[ka]
+                if kb < last_b:
+                    jb = bi[kb]
+                if ja <= jb:
+                    ka += 1
+                if jb <= ja:
+                    kb += 1
+                n += 1
+            counts[i] = n
+
+
+@_jit.jit(parallel=True)
+def merge_fill(ap, ai, av, bp, bi, bv, beyond, start, zero, op, oi, oa, ob):
+    """oi, oa and ob: the columns, in rows that begin at op, and both matrices' elements there, zero where there is
+    none."""
+    pieces = start.shape[0]
+    rows = op.size - 1
+    for c in prange(pieces):
+        low = c * rows // pieces
+        ka = ap[low]
+        kb = bp[low]
+        for i in range(low, (c + 1) * rows // pieces):
+            o = op[i] + start[c, 0]
+            last_a = ap[i + 1]
+            last_b = bp[i + 1]
+            while ka < last_a or kb < last_b:
+                ja = beyond
+                jb = beyond
+                if ka < last_a:
+                    ja = ai[ka]
+                if kb < last_b:
+                    jb = bi[kb]
+                oa[o] = zero
+                ob[o] = zero
+                if ja <= jb:
+                    oi[o] = ja
+                    oa[o] = av[ka]
+                    ka += 1
+                if jb <= ja:
+                    oi[o] = jb
+                    ob[o] = bv[kb]
+                    kb += 1
+                o += 1
+
+
+# The product of two matrices by rows, on a CPU: each piece has a table of one number a column, in which row a column
+# was last met, or where its sum is kept.
+
+
+@_jit.jit(parallel=True)
+def product_count(ap, ai, bp, bi, met, counts):
+    """counts[i] = how many columns row i of the product has. met: a row of -1 for each piece."""
+    pieces = met.shape[0]
+    for c in prange(pieces):
+        for i in range(c * counts.size // pieces, (c + 1) * counts.size // pieces):
+            n = 0
+            for ka in range(ap[i], ap[i + 1]):
+                for kb in range(bp[ai[ka]], bp[ai[ka] + 1]):
+                    j = bi[kb]
+                    if met[c, j] != i:
+                        met[c, j] = i
+                        n += 1
+            counts[i] = n
+
+
+@_jit.jit(parallel=True)
+def product_fill(ap, ai, av, bp, bi, bv, place, op, oi, ov):
+    """The product's columns and sums, in the order in which columns are met. place: a row of -1 for each piece."""
+    pieces = place.shape[0]
+    rows = op.size - 1
+    for c in prange(pieces):
+        for i in range(c * rows // pieces, (c + 1) * rows // pieces):
+            first = op[i]
+            o = first
+            for ka in range(ap[i], ap[i + 1]):
+                v = av[ka]
+                for kb in range(bp[ai[ka]], bp[ai[ka] + 1]):
+                    j = bi[kb]
+                    if place[c, j] < first:
+                        place[c, j] = o
+                        oi[o] = j
+                        ov[o] = v * bv[kb]
+                        o += 1
+                    else:
+                        ov[place[c, j]] += v * bv[kb]

@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = Table(
         "trim_mean "
         "variation yeojohnson_llf zmap zscore",
         "stats._trimmed": "circmean circstd circvar iqr median_abs_deviation sigmaclip tmax tmean tmin tsem tstd tvar",
+        "stats._density": "gaussian_kde",
         "stats._ranks": "mode rankdata tiecorrect",
     },
     composed={

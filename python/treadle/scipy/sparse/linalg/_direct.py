@@ -4,7 +4,8 @@ import numpy
 
 import treadle as td
 
-from .._base import CLASSES, Sparse, is_scipys
+from .._base import CLASSES, Sparse
+from .._operators import is_scipys
 
 
 def _sparse(A, name):

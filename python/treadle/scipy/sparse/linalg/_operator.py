@@ -5,7 +5,8 @@ import numpy
 import treadle as td
 
 from ...._core import asarray, ndarray
-from .._base import Sparse, is_number, is_scipys
+from .._base import Sparse
+from .._operators import is_number, is_scipys
 
 
 class LinearOperator:
