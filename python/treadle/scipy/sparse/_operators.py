@@ -46,8 +46,8 @@ def warn_slow(text):
     warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
 
 
-# What NumPy's functions of two operands are where the second is a sparse matrix and the first is NumPy's: NumPy's operators
-# come here as its functions, so multiply is what * means for the matrix.
+# What NumPy's functions of two operands are where the second is a sparse matrix and the first is NumPy's: NumPy's
+# operators come here as its functions, so multiply is what * means for the matrix.
 _REFLECTED = {
     "add": "__radd__",
     "subtract": "__rsub__",
