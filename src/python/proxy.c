@@ -181,7 +181,16 @@ static int
 getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
     PyObject *host = px_hand_out(self);
-    int r = host ? PyObject_GetBuffer(host, b, flags) : -1;
+    bool simple = (flags & PyBUF_STRIDES) != PyBUF_STRIDES;
+    td_buf *buf;
+    td_view v;
+    int r;
+
+    if (host && simple && px_is_far(self) &&
+        !py_ok(td_array_memory(py_array_of(px_held(self)), true, &buf, &v)))
+        Py_CLEAR(
+            host); /* shared for good: who asks so may give the buffer back and keep the memory, as numpy.frombuffer */
+    r = host ? PyObject_GetBuffer(host, b, flags) : -1;
 
     if (!host)
         b->obj = NULL;

@@ -103,6 +103,7 @@ PyObject *px_operand(PyObject *o);
 bool      px_take(PyObject *o);                         /* takes out the elements of a chosen; other objects stay; false: raised */
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
 PyObject *px_hand_out(PyObject *o);                     /* the same for who may write there: a GPU's array comes down */
+PyObject *px_ready(PyObject *o);                        /* NumPy's array for a library of NumPy's that only reads: memory on the CPU that is there; NULL without an exception: it is not */
 PyObject *px_lift(PyObject *o);                         /* an array of NumPy's as treadle's; other objects as they are */
 /* A big operation on o follows: gives up the host's view if nobody uses it, and moves a big array of NumPy's that nobody
  * else has to treadle.  What o holds may be another object afterwards. */

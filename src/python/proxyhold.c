@@ -120,6 +120,22 @@ px_host(PyObject *o)
 }
 
 PyObject *
+px_ready(PyObject *o)
+{
+    py_proxy *p = (py_proxy *)o;
+    const td_array *a;
+
+    if (px_is_np(px_held(o)))
+        return Py_NewRef(px_held(o));
+    if (!px_is_far(o) || !px_on_cpu(p->held))
+        return NULL;
+    a = py_array_of(p->held);
+    if (td_node_pending(a->store->node))
+        return NULL;
+    return p->host ? Py_NewRef(p->host) : py_host_view(a, false);
+}
+
+PyObject *
 px_lift(PyObject *o)
 {
     bool big;
@@ -254,8 +270,7 @@ px_come_down(PyObject *self)
     if (!px_is_far(self))
         return true;
     px_settle(self);
-    if (p->owner || p->host || py_array_of(p->held)->store->refs != 1 ||
-        Py_REFCNT(p->held) != 1)
+    if (p->owner || p->host || py_array_of(p->held)->store->refs != 1 || Py_REFCNT(p->held) != 1)
         return true;
     host = copied(p->held);
     if (!host)

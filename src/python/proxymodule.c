@@ -111,6 +111,15 @@ host(PyObject *module, PyObject *o)
 }
 
 static PyObject *
+ready(PyObject *module, PyObject *o)
+{
+    PyObject *r = px_ready(o);
+
+    (void)module;
+    return r || PyErr_Occurred() ? r : Py_NewRef(Py_None);
+}
+
+static PyObject *
 down(PyObject *module, PyObject *o)
 {
     (void)module;
@@ -165,6 +174,8 @@ take(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
+    {"_proxy_ready", ready, METH_O,
+     "_proxy_ready(a): NumPy's array over memory of the CPU's that is there, to read; or None."},
     {"_proxy_down", down, METH_O,
      "_proxy_down(a): a's array becomes NumPy's, unless something is a view of it."},
     {"_proxy_take", take, METH_VARARGS,

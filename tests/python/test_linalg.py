@@ -106,6 +106,24 @@ def test_singular_vectors(dev, rng, dt, row, monkeypatch):
             np.testing.assert_allclose(y, np.broadcast_to(np.eye(count), y.shape), atol=tol)
 
 
+@pytest.mark.parametrize("wrong", [lambda s: 1e-3, lambda s: s.__imul__(2) is None])
+def test_unfaithful_decompositions_are_done_again(dev, rng, monkeypatch, wrong):
+    """The polar decomposition tells that it changed the matrix, or gives values that cannot be."""
+    if dev == "cpu":
+        return
+    rows, run = [], _solver._run
+
+    def noted(row, flags, sizes, batch, *arrays):
+        r = run(row, flags, sizes, batch, *arrays)
+        rows.append(row)
+        return float(wrong(arrays[1])) if row == "gesvdp" else r
+
+    monkeypatch.setattr(_solver, "_run", noted)
+    x = rng.normal(size=(40, 3))
+    same(L.svdvals(td.asarray(x)), N.svd(x, compute_uv=False), 1e-9)
+    assert rows == ["gesvdp", "gesvd"]
+
+
 @pytest.mark.parametrize("dt", DTYPES)
 def test_eigenvectors(dev, rng, dt):
     tol = tolerance(dt)

@@ -193,14 +193,28 @@ def _share(face, a, b, *args, **kwargs):
     return False if any(gpu) else face._target(_plain(a), _plain(b), *args, **kwargs)
 
 
-_RULES = {"numpy.shares_memory": _share, "numpy.may_share_memory": _share}
+def _product(face, a, b, *args, **kwargs):
+    """On the CPU products of what is there are NumPy's library's, on the same memory."""
+    x, y = _core._proxy_ready(a), _core._proxy_ready(b)
+    if x is None or y is None or args or kwargs:
+        return NotImplemented
+    return _core._proxy_call(face._target, (x, y), kwargs, None)
+
+
+_RULES = {
+    "numpy.shares_memory": _share,
+    "numpy.may_share_memory": _share,
+    **{f"numpy.{name}": _product for name in ("dot", "matmul", "vdot", "inner", "tensordot")},
+}
 
 
 def call(face, *args, **kwargs):
     """The call of a face with operands that treadle holds, or with a result that would be big."""
     full = face._name
     if full in _RULES:
-        return _RULES[full](face, *args, **kwargs)
+        r = _RULES[full](face, *args, **kwargs)
+        if r is not NotImplemented:
+            return r
     f = native(full)
     if full.rpartition(".")[2] in _WRITES and args:
         _core._proxy_settle(args[0])
