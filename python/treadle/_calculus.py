@@ -235,7 +235,8 @@ def _sliding(name, a, v, mode):
         mode = ("valid", "same", "full")[mode]
     if mode not in ("valid", "same", "full"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (case sensitive), got {mode!r}")
-    a, v = (x.reshape(1) if x.ndim == 0 else x for x in (a, v))
+    if name == "convolve":
+        a, v = (x.reshape(1) if x.ndim == 0 else x for x in (a, v))
     if a.ndim != 1 or v.ndim != 1:
         raise ValueError(f"{name}: one-dimensional arrays are wanted, not {a.ndim} and {v.ndim} dimensions")
     for x, which in ((a, "first"), (v, "second")):

@@ -21,7 +21,9 @@ class Config(SimpleNamespace):
     and device."""
 
     def __init__(self, **options):
-        super().__init__(check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, crossover=None, **options)
+        super().__init__(
+            check_bounds=True, implicit_host=_implicit.mode, fallback=_host.mode, crossover=None, **options
+        )
 
     def __setattr__(self, name, value):
         if name == "check_bounds":

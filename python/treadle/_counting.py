@@ -24,10 +24,11 @@ def bincount(x, /, weights=None, minlength=0):
     """How often each of the numbers 0, 1, … occurs in x, which holds integers from 0 on; with weights, their sums in
     float64, added up in the order of x, and on a GPU piece by piece where bins hold many.
     """
+    listed = not isinstance(x, (ndarray, numpy.ndarray))
     x = _own(x)
     if x.ndim != 1:
         raise ValueError(f"bincount: expected an array of one axis, not of {x.ndim}")
-    if x.dtype.kind not in "iub" and x.size:
+    if x.dtype.kind not in "iub" and (x.size or not listed):
         raise TypeError(f"bincount: the array holds {x.dtype}, not integers")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
@@ -213,7 +214,10 @@ def _bins(x, edges, ends=None):
 
 def _doubt(n, first, last, dt):
     """How many bins a number's place among n equal ones may be off: its own rounding and that of the edges."""
-    return 8 * float(numpy.finfo(dt).eps) * (n + max(abs(first), abs(last)) * n / (last - first))
+    scale = n / (last - first)
+    if not scale < float(numpy.finfo(dt).max):
+        return numpy.inf
+    return 8 * float(numpy.finfo(dt).eps) * (n + max(abs(first), abs(last)) * scale)
 
 
 def _even_bins(x, edges, first, last):
@@ -221,7 +225,7 @@ def _even_bins(x, edges, first, last):
     n = edges.shape[0] - 1
     inside = (x >= edges[0]) & (x <= edges[-1])
     place = _select(inside, (x - edges[0]) * (n / (last - first)), x.dtype.type(0))
-    at = _UFUNC["minimum"](place.astype("int64"), n - 1)
+    at = _UFUNC["minimum"](_UFUNC["maximum"](place, 0), n - 1).astype("int64")
     at = at - (x < gather(edges, at)) * (at > 0)
     at = at + ((x >= gather(edges, at + 1)) & (at < n - 1))
     return _select(inside, at, -1)
@@ -231,7 +235,7 @@ def _counted(x, shown, ends, weights):
     n = shown.shape[0] - 1
     if n < 1:
         return zeros(0, "int64" if weights is None else weights.dtype, device=x.device)
-    if weights is None and ends and ends[2] in ("float32", "float64") and n < 1 << 20:
+    if weights is None and ends and ends[2] in ("float32", "float64") and n < 1 << 20 and _doubt(n, *ends) < numpy.inf:
         first, last, dt = ends
         return _core._histogram(x.astype(dt, copy=False), shown.astype(dt, copy=False), first, last)
     at = _bins(x, shown, ends)
@@ -310,6 +314,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     """
     columns = _columns(sample)
     d = len(columns)
+    if not d:
+        raise ValueError("histogramdd: the points have no coordinates")
     if isinstance(bins, (ndarray, numpy.ndarray, list, tuple)):
         if len(bins) != d:
             raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")

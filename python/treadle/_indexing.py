@@ -72,7 +72,12 @@ def extract(condition, arr):
 
 def take(a, indices, axis=None, out=None, mode="raise"):
     """Elements of a along axis (None: of the flat array) at integer indices; IndexError out of range."""
+    given = isinstance(indices, (ndarray, numpy.ndarray))
     a, indices = _core._beside("take", a, indices)
+    if indices.dtype.kind not in "iub":
+        if indices.size or given:
+            raise TypeError(f"Cannot cast array data from {indices.dtype} to int64 according to the rule 'same_kind'")
+        indices = indices.astype("int64")
     if axis is None:
         a, axis = a.ravel(), 0
     a = a.reshape(1) if a.ndim == 0 else a

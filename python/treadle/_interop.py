@@ -108,6 +108,10 @@ def _down(x):
     return type(x)(map(_down, x)) if type(x) in (tuple, list) else x
 
 
+def _downs(kwargs):
+    return {k: _down(v) for k, v in kwargs.items()}
+
+
 # ---- results that are to go somewhere ----
 
 
@@ -265,6 +269,8 @@ def _called(ufunc, method):
 def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """The protocol of NumPy's ufuncs: all of them and all their methods, scipy.special's too. Results are treadle
     arrays, but for out= of NumPy's; what treadle lacks is a fallback."""
+    if isinstance(ufunc, _core.ufunc):  # ours of that name, as a program writes that imports treadle in NumPy's place
+        ufunc = getattr(numpy, ufunc.__name__)
     if _strangers(inputs) or (out and _strangers(out)):
         return NotImplemented
     if _masked(inputs):
@@ -301,7 +307,7 @@ _MODULES = {
     "numpy.lib.stride_tricks": "treadle.lib.stride_tricks",
     "numpy.polynomial.polynomial": "treadle.polynomial.polynomial",
 }
-_WRITING = {"copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal"}
+_WRITING = {"put", "place", "putmask", "put_along_axis", "fill_diagonal"}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -359,18 +365,20 @@ def _has_ours(x):
 
 
 def array_function(self, func, types, args, kwargs):
-    """The protocol of NumPy's other functions: the one of that name here, or NumPy's on the host, noted as a fallback."""
+    """The protocol of NumPy's other functions: the one of that name here, or NumPy's on the host, as a fallback."""
     if not all(issubclass(t, (_core.ndarray, numpy.ndarray)) for t in types):
         return NotImplemented
     name = func.__name__
     if _masked(args):
-        return func(*map(_down, args), **{k: _down(v) for k, v in kwargs.items()})
+        return func(*map(_down, args), **_downs(kwargs))
     if name in ("result_type", "can_cast"):  # of dtypes alone
         return func(*(a.dtype if isinstance(a, _core.ndarray) else a for a in args), **kwargs)
     if name == "min_scalar_type" and args[0].ndim:
         return args[0].dtype
+    if name == "copyto" and args and isinstance(args[0], numpy.ndarray):  # a copy to the host, spelled out
+        return func(*(a.get() if isinstance(a, _core.ndarray) else a for a in args), **_downs(kwargs))
     if name in _WRITING and args and isinstance(args[0], numpy.ndarray):
-        return func(*map(_down, args), **{k: _down(v) for k, v in kwargs.items()})
+        return func(*map(_down, args), **_downs(kwargs))
     out = kwargs.get("out")
     f = _function_for(func)
     given = _arranged(func, f, args, {k: v for k, v in kwargs.items() if k != "out"}) if f is not None else None

@@ -159,7 +159,7 @@ def _event(r, pid, tid, begin, end):
 
 
 def whole_program(path):
-    """Profiles from now to the end of the process: the trace goes to path ("": nowhere), the table to standard error."""
+    """Profiles from now to the end of the process: the trace goes to path ("": nowhere), the table to stderr."""
     import atexit
     import os
     import sys

@@ -48,7 +48,7 @@ def around(x, first, last):
         if start == stop:
             return _core._broadcast_to(on(x.device, start), (last - first + 1,)), first
         edges = numpy.linspace(start, stop, BINS + 1, dtype=x.dtype)
-        if not (edges[:-1] < edges[1:]).all():
+        if not (edges[:-1] < edges[1:]).all() or BINS / (float(stop) - float(start)) > numpy.finfo(x.dtype).max:
             return None
         counts = _core._histogram(x, on(x.device, edges), float(start), float(stop))
         ends = below + numpy.cumsum(asnumpy(counts))

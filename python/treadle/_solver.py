@@ -28,6 +28,7 @@ JACOBI_ROWS = 32  # the most that the library's batched Jacobi methods take
 # How singular values are found where that is not the batched Jacobi method: gesvd (QR), gesvdp (polar decomposition)
 # or gesvdj (Jacobi). Of 2048 by 2048 float64 on one H200: 432 ms, 72 and 349, and gesvdp has the smallest errors.
 SVD = "gesvdp"
+SVD_ROWS = 48  # below, gesvd: about 0.09 ms a row, where gesvdp's fixed part of some ms weighs more
 # Eigenvalues of many matrices of up to JACOBI_ROWS rows: syevj_batched (Jacobi) or syev_batched.
 EIGH = "syev_batched"
 
@@ -227,15 +228,24 @@ def _orthogonal_many(v, tau, count):
 def _svd_row(m, n, batch, full):
     if prod(batch) > 1 and max(m, n) <= JACOBI_ROWS:
         return "gesvdj_batched"
-    return SVD
+    return SVD if min(m, n) >= SVD_ROWS else "gesvd"
+
+
+def _is_faithful(a, s, disturbed):
+    """Did the polar decomposition add nothing that counts to a nearly singular matrix, and is the sum of the squares
+    what it has to be (not so of NaN)?"""
+    unit = numpy.finfo(s.dtype).eps
+    if disturbed > unit * float(s.max()):
+        return False
+    size, found = ((_UFUNC["absolute"](a).astype("f8") ** 2).sum((-2, -1)), (s.astype("f8") ** 2).sum(-1))
+    return bool((_UFUNC["absolute"](size - found) <= 10 * a.shape[-1] * unit * size).all())
 
 
 def svd(a, vectors=True, full=True, row=None):
     """(U, S, V's adjoint, info), or without vectors (None, S, None, info).
 
     The library wants at least as many rows as columns; of a wide matrix it gets the transpose, which is how the
-    matrix lies in memory. Where the polar decomposition had to add something to a nearly singular matrix, the QR
-    method takes its place.
+    matrix lies in memory. The QR method takes the place of the polar decomposition where that was not faithful.
     """
     *batch, m, n = a.shape
     wide = m < n
@@ -254,7 +264,7 @@ def svd(a, vectors=True, full=True, row=None):
     u = empty((*batch, count if room else 0, m), a.dtype, device=a.device)
     v = empty((*batch, n if room else 0, n), a.dtype, device=a.device)
     disturbed = _run(row, job, (m, n, 0), prod(batch), c, s, u, v, info)
-    if disturbed and disturbed > numpy.finfo(s.dtype).eps * float(s.max()):
+    if row == "gesvdp" and s.size and not _is_faithful(a, s, disturbed):
         return svd(a, vectors, full, "gesvd")
     if not vectors:
         return None, s, None, info

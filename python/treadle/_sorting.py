@@ -24,8 +24,9 @@ def _own(a):
 
 def _along(call, a, axis, dtype, out):
     a = _own(a)
-    if axis is None or a.ndim == 0:
-        a, axis = a.ravel(), 0
+    if a.ndim == 0:
+        a = a.reshape(1)
+    a, axis = _axis(call.__name__[1:], a, axis)
     r = call(a, axis, dtype)
     return r if out is None else _store(out, r)
 
@@ -318,7 +319,8 @@ def _partitioned(name, a, kth, axis, kind, order):
         raise ValueError(f"{name}: order names fields, and there are none")
     if kind != "introselect":
         raise ValueError(f"{name}: select kind must be one of 'introselect' (got {kind!r})")
-    a, axis = _axis(name, _own(a), axis)
+    a = _own(a)
+    a, axis = _axis(name, a.reshape(1) if a.ndim == 0 and name == "argpartition" else a, axis)
     places = _places(name, kth, a.shape[axis])
     return a, axis, places, _on_device(a, axis, name == "partition", name == "argpartition")
 
@@ -450,7 +452,7 @@ def lexsort(keys, axis=-1):
     """
     if not isinstance(keys, (tuple, list)):
         keys = _own(keys)
-        keys = [keys[k] for k in range(keys.shape[0])] if keys.ndim else [keys]
+        keys = [keys[k] for k in range(keys.shape[0])] if keys.ndim else []
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     keys = list(_core._beside("lexsort", *keys)) if len(keys) > 1 else [_own(keys[0])]

@@ -300,6 +300,8 @@ int
 py_getbuffer(PyObject *self, Py_buffer *b, int flags)
 {
     memory *m;
+    td_buf *buf;
+    td_view v;
     int r;
 
     b->obj = NULL;
@@ -308,13 +310,24 @@ py_getbuffer(PyObject *self, Py_buffer *b, int flags)
                      td_dev_info(td_array_dev(py_array_of(self)))->name);
         return -1;
     }
-    m = memory_of(py_array_of(self), true);
+    if (!py_ok(td_array_memory(py_array_of(self), true, &buf, &v)))
+        return -1; /* shared for good: numpy.frombuffer gives the buffer back and keeps the memory */
+    m = memory_of(py_array_of(self), false);
     if (!m)
         return -1;
     m->readonly |= ((py_ndarray *)self)->readonly;
     r = memory_getbuffer((PyObject *)m, b, flags);
     Py_DECREF((PyObject *)m);
     return r;
+}
+
+/* The memory object that a view holds does what there is to do.  numpy.frombuffer, which else lets its view go and
+ * keeps the pointer, keeps a memoryview of objects that have this. */
+void
+py_releasebuffer(PyObject *self, Py_buffer *b)
+{
+    (void)self;
+    (void)b;
 }
 
 static PyObject *

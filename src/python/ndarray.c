@@ -429,6 +429,7 @@ static const PyType_Slot own_slots[] = {
     PY_SLOT(Py_sq_item, py_item),
     PY_SLOT(Py_sq_contains, contains),
     PY_SLOT(Py_bf_getbuffer, py_getbuffer),
+    PY_SLOT(Py_bf_releasebuffer, py_releasebuffer),
     {0, NULL},
 };
 

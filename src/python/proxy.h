@@ -17,6 +17,7 @@ typedef struct py_proxy {
     PyObject *host;  /* NumPy's view of the memory of an array of treadle's on the CPU; or NULL */
     PyObject *owner; /* the proxy that this one is a view of; or NULL */
     PyObject *weak;
+    uint32_t  small; /* small pieces of work on an array on a GPU since the last big one */
 } py_proxy;
 
 /* NumPy's array as its C interface has laid it out since 1.7; proxy.c compares it with an array's attributes before
@@ -40,6 +41,7 @@ typedef struct px_state {
     PyObject     *scalar[TD_DTYPE_COUNT]; /* NumPy's scalar types */
     int64_t       crossover;
     PyObject     *far;   /* function(face, args, kwargs): what C leaves to treadle.unchanged._far */
+    PyObject     *array_prefix; /* "__array_" */
     PyObject     *ufuncs; /* NumPy's ufunc: its face */
     PyObject     *note;  /* function(name, nbytes) of fallbacks; or NULL */
     PyObject     *watch; /* function(name, elements, ns) of NumPy's work on the host; NULL: nobody watches */
@@ -73,6 +75,11 @@ px_is_far(PyObject *o)
 {
     return px_is(o) && py_is_array(((py_proxy *)o)->held);
 }
+static inline bool
+px_on_cpu(PyObject *td)
+{
+    return td_dev_info(td_array_dev(py_array_of(td)))->kind == TD_DEV_CPU;
+}
 /* What o holds, if it is a proxy; borrowed. */
 static inline PyObject *
 px_held(PyObject *o)
@@ -84,7 +91,8 @@ px_is_np(PyObject *o)
 {
     return Py_IS_TYPE(o, px.ndarray);
 }
-/* ---- proxy.c ---- */
+/* ---- proxy.c, proxyhold.c, proxyresult.c, proxymodule.c ---- */
+bool      px_module_init(PyObject *module);
 int       px_dtype(PyObject *np);                       /* the td_dtype of an array of NumPy's; -1: treadle has none */
 PyObject *px_new(PyObject *held, PyObject *owner);      /* takes over held, also on failure; owner borrowed or NULL */
 PyObject *px_result(PyObject *r, PyObject *of);         /* takes over what NumPy or treadle returned; of: its operand, or NULL */
@@ -95,11 +103,13 @@ PyObject *px_operand(PyObject *o);
 bool      px_take(PyObject *o);                         /* takes out the elements of a chosen; other objects stay; false: raised */
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
 PyObject *px_hand_out(PyObject *o);                     /* the same for who may write there: a GPU's array comes down */
+PyObject *px_ready(PyObject *o);                        /* NumPy's array for a library of NumPy's that only reads: memory on the CPU that is there; NULL without an exception: it is not */
 PyObject *px_lift(PyObject *o);                         /* an array of NumPy's as treadle's; other objects as they are */
 /* A big operation on o follows: gives up the host's view if nobody uses it, and moves a big array of NumPy's that nobody
  * else has to treadle.  What o holds may be another object afterwards. */
 void      px_settle(PyObject *o);
 bool      px_come_down(PyObject *o);                     /* an array that nothing is a view of becomes NumPy's; others stay */
+bool      px_wear(PyObject *o);                          /* small work on an array on a GPU follows: after enough of it, it comes down; false: raised */
 bool      px_may_lift(PyObject *o);                     /* is o (unwrapped) an operand that treadle may take? */
 bool      px_declined(void);                            /* has treadle raised what NumPy should decide about?  Then it is cleared */
 bool      px_note(const char *name, PyObject *o);       /* counts a fallback */

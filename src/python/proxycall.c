@@ -12,9 +12,9 @@
 #define HAVE_VECTORCALL (1UL << 11)
 
 /* Exported by CPython since 3.11 at least, part of the limited API from 3.12 on. */
-PyAPI_FUNC(PyObject *) PyVectorcall_Call(PyObject *f, PyObject *tuple, PyObject *kw);
-PyAPI_FUNC(PyObject *)
-    PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+extern PyObject *PyVectorcall_Call(PyObject *f, PyObject *tuple, PyObject *kw);
+extern PyObject *PyObject_Vectorcall(PyObject *f, PyObject *const *args, size_t nargsf,
+                                     PyObject *kwnames);
 
 enum { ARGS = 32 };
 
@@ -42,8 +42,11 @@ px_bare(PyObject *o)
 
     if (!px.ndarray)
         return o;
-    if (px_is(o))
-        return ((py_proxy *)o)->held;
+    if (px_is(o)) {
+        if (!px_take(o))
+            PyErr_Clear(); /* what is done with it says more */
+        return px_held(o);
+    }
     if (Py_IS_TYPE(o, px.face) || Py_IS_TYPE(o, px.uface))
         return ((face *)o)->target;
     real = PyModule_Check(o) ? PyDict_GetItemString(PyModule_GetDict(o), "_td_real") : NULL;

@@ -5,6 +5,8 @@
  */
 #include "python/proxy.h"
 
+#include <string.h>
+
 /* ---- subscripts ---- */
 
 static bool
@@ -114,12 +116,6 @@ kind_of(PyObject *key, int ndim)
     return worst == ELEMENT && n < ndim ? BASIC : worst;
 }
 
-static bool
-on_cpu(PyObject *held)
-{
-    return td_dev_info(td_array_dev(py_array_of(held)))->kind == TD_DEV_CPU;
-}
-
 static PyObject *
 host_item(PyObject *self, PyObject *key)
 {
@@ -131,7 +127,24 @@ host_item(PyObject *self, PyObject *key)
     return px_result(r, self);
 }
 
-/* An element of evaluated memory on the CPU; NULL without an exception: not that simple. */
+static td_status
+read_bits(const td_array *one, uint64_t bits[2])
+{
+    size_t size = td_dtype_size(td_array_dtype(one));
+    td_buf *buf;
+    td_view v;
+
+    if (td_dev_info(td_array_dev(one))->kind != TD_DEV_CPU)
+        return td_array_get(one, bits);
+    TD_TRY(td_array_memory(one, false, &buf,
+                           &v)); /* the lock stays: a thousand times quicker than a copy */
+    memcpy(bits,
+           (const char *)buf->ptr + (size_t)v.offset * size, // NOLINT(performance-no-int-to-ptr)
+           size);
+    return TD_OK;
+}
+
+/* An element, without an array of it; NULL without an exception: not that simple. */
 static PyObject *
 read_element(const td_array *a, PyObject *key)
 {
@@ -139,11 +152,12 @@ read_element(const td_array *a, PyObject *key)
     int n = tuple ? (int)PyTuple_Size(key) : 1;
     td_view v = a->view;
     td_array one;
-    td_buf *buf;
+    uint64_t bits[2] = {0, 0};
     PyObject *number, *r;
     td_dtype dt = td_array_dtype(a);
+    td_status st;
 
-    if (n != v.shape.ndim || td_node_pending(a->store->node))
+    if (n != v.shape.ndim)
         return NULL;
     for (int k = 0; k < n; k++) {
         Py_ssize_t i = PyNumber_AsSsize_t(tuple ? PyTuple_GetItem(key, k) : key, NULL);
@@ -155,14 +169,11 @@ read_element(const td_array *a, PyObject *key)
     }
     v.shape.ndim = 0;
     one = td_array_view(a, &v);
-    if (td_array_memory(&one, false, &buf, &v)) {
-        td_array_unref(&one);
-        return NULL;
-    }
-    number = py_scalar_object(td_scalar_load(
-        dt, (const char *)buf->ptr +
-                v.offset * (int64_t)td_dtype_size(dt))); // NOLINT(performance-no-int-to-ptr)
+    st = read_bits(&one, bits);
     td_array_unref(&one);
+    if (!py_ok(st))
+        return NULL;
+    number = py_scalar_object(td_scalar_load(dt, bits));
     r = number ? PyObject_CallFunctionObjArgs(px.scalar[dt], number, NULL) : NULL;
     Py_XDECREF(number);
     return r;
@@ -181,10 +192,22 @@ far_view(PyObject *self, PyObject *key, key_kind kind)
             return NULL;
         return host_item(self, key);
     }
-    if (py_is_array(r) && on_cpu(p->held) &&
+    if (py_is_array(r) && px_on_cpu(p->held) &&
         (td_array_size(py_array_of(r)) < px.crossover || !py_array_of(r)->view.shape.ndim)) {
         Py_DECREF(r);
         return host_item(self, key);
+    }
+    if (py_is_array(r) && td_array_size(py_array_of(r)) < px.crossover) {
+        Py_DECREF(r); /* it holds the storage, so that nothing could come down */
+        if (!px_wear(self))
+            return NULL;
+        if (!py_is_array(p->held))
+            return host_item(self, key);
+        k = plain_key(key, true);
+        r = k ? py_subscript(p->held, k) : NULL;
+        Py_XDECREF(k);
+        if (!r)
+            return NULL;
     }
     if (kind == BASIC && py_is_array(r) && !py_array_of(r)->view.shape.ndim) /* a[0, ...]: a view */
         return px_new(r, p->owner ? p->owner : self);
@@ -241,16 +264,18 @@ px_subscript(PyObject *self, PyObject *key)
         return px_result(r, self);
     }
     kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
+    if (kind == ELEMENT && (!px_wear(self) || !py_is_array(p->held)))
+        return py_is_array(p->held) ? NULL : px_result(PyObject_GetItem(p->held, key), self);
     if (kind == FANCY)
         return far_pick(self, key);
     if (kind == BASIC)
         return far_view(self, key, kind);
     since = px_clock();
     r = NULL;
-    if (on_cpu(p->held) && !p->host)
+    if (!p->host)
         r = read_element(py_array_of(p->held), key);
     if (!r && !PyErr_Occurred())
-        r = on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
+        r = px_on_cpu(p->held) ? host_item(self, key) : far_view(self, key, kind);
     return px_seen(r, "element", self, since);
 }
 
@@ -305,7 +330,7 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
 {
     py_proxy *p = (py_proxy *)self;
     PyObject *k = NULL, *v = NULL, *operand;
-    int r = -1;
+    int r;
 
     if (px_is_chosen(value) && px_is(key) && py_is_array(px_held(key))) {
         px_settle(self);
@@ -313,7 +338,6 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
         r = py_chosen_put(p->held, px_held(key), px_held(value));
         if (r)
             return r > 0 ? 0 : -1;
-        r = -1;
     }
     if (!px_take(value))
         return -1;
@@ -361,9 +385,12 @@ assign(PyObject *self, PyObject *key, PyObject *value)
     kind = kind_of(key, py_array_of(p->held)->view.shape.ndim);
     if (kind == ELEMENT && !is_number(value)) /* NumPy refuses, or takes the only element */
         return host_assign(self, key, value);
-    if (!on_cpu(p->held))
-        return far_assign(self, key, value);
     small = is_small(self, key, kind);
+    if (small > 0 && !px_on_cpu(p->held)) {
+        if (!px_wear(self))
+            return -1;
+        small = !py_is_array(p->held);
+    }
     return small < 0 ? -1 : small ? host_assign(self, key, value) : far_assign(self, key, value);
 }
 

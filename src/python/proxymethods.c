@@ -302,9 +302,11 @@ get_either(PyObject *self, void *name)
 static PyObject *
 get_flags(PyObject *self, void *unused)
 {
-    PyObject *held = ((py_proxy *)self)->held;
+    PyObject *held = px_take(self) ? px_held(self) : NULL;
 
     (void)unused;
+    if (!held)
+        return NULL;
     return py_is_array(held) ? PyObject_CallMethod(px.far, "flags", "(O)", self)
                              : PyObject_GetAttrString(held, "flags");
 }

@@ -133,6 +133,20 @@ on_chosen(const struct row *row, int how, PyObject *x, PyObject *y)
     return px_is_chosen(x) || px_is_chosen(y) ? px_on_chosen(on_whole, &w, o, 2) : NULL;
 }
 
+/* On the CPU products of what is there are NumPy's library's, on the same memory; NULL without an exception: not so. */
+static PyObject *
+product(PyObject *x, PyObject *y)
+{
+    PyObject *a = px_ready(x), *b = a ? px_ready(y) : NULL, *r = NULL;
+    int64_t since = px_clock();
+
+    if (b)
+        r = px_seen(px_result(PyNumber_MatrixMultiply(a, b), NULL), "matmul", x, since);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return r;
+}
+
 static PyObject *
 binary(px_op op, PyObject *x, PyObject *y)
 {
@@ -145,6 +159,8 @@ binary(px_op op, PyObject *x, PyObject *y)
     b = px_operand(y);
     if (!a || !b)
         return NULL;
+    if (op == PX_matrix_multiply && (r = product(x, y), r || PyErr_Occurred()))
+        return r;
     if (py_is_array(a) || py_is_array(b) || grows(a, b))
         return far_binary(&rows[op], 0, x, y);
     since = px_clock();

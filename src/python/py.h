@@ -163,6 +163,7 @@ PyObject *py_get_as(PyObject *self, td_dtype instead);    /* the same; bfloat16 
 PyObject *py_get_later(PyObject *self);                   /* a Future of that */
 PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
 int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
+void      py_releasebuffer(PyObject *self, Py_buffer *b);
 PyObject *py_array_interface(PyObject *self, bool cuda);
 PyObject *py_host_bytes(PyObject *module, PyObject *n);
 bool      py_memory_init(PyObject *module);

@@ -135,17 +135,17 @@ def objects():
         add("label", a, np.ones((3,) * a.ndim), output="i8")
     add("label", M[:6, :6], null=True)
     add("find_objects", LABELS)
-    add("find_objects", LABELS, 2)
+    add("find_objects", LABELS, 2, null=True)
     add("value_indices", LABELS)
     sums = ("sum", "sum_labels", "mean", "variance", "standard_deviation", "minimum", "maximum", "median")
     for x in (X, (X * 100).astype("i8")):
         for index in (None, 2, [5, 1, 2, 1], np.array([[1, 2], [3, 5]])):
             for name in sums:
-                add(name, x, LABELS, index)
+                add(name, x, LABELS, index, null=name == "variance")
             if x is X:
                 if np.ndim(index) < 2:
                     for name in ("minimum_position", "maximum_position", "extrema", "center_of_mass"):
-                        add(name, x, LABELS, index, dtype=False)
+                        add(name, x, LABELS, index, dtype=False, null=np.ndim(index) == 1)
         for name in (*sums, "extrema"):
             add(name, x, dtype=name != "extrema")
     add("histogram", X, -2, 2, 7)

@@ -62,7 +62,7 @@ def convolutions():
         for n, k in ((9, 4), (4, 9), (5, 5)):
             add("correlation_lags", n, k, mode)
     add("choose_conv_method", L[:20], K)
-    add("deconvolve", L[:20], K)
+    add("deconvolve", L[:20], K, null=True)
     add("medfilt", A, 3)
     add("medfilt", L, 5)
     add("medfilt2d", A, (3, 5))
@@ -154,7 +154,7 @@ def spectra():
     for kw in ({}, {"normalize": True}, {"normalize": "amplitude", "floating_mean": True}, {"weights": RNG.random(100)}):
         add("lombscargle", x, np.sin(x), freqs, **kw)
     add("vectorstrength", x, 2.3)
-    add("vectorstrength", x, np.array([1.0, 2, 3]))
+    add("vectorstrength", x, np.array([1.0, 2, 3]), null=True)
 
 
 def waves():
@@ -162,6 +162,7 @@ def waves():
         add("sawtooth", T, share)
         add("square", T, share)
     add("sawtooth", T, np.linspace(-0.1, 1.1, 50))
+    add("square", T, 0.2, null=True)
     add("gausspulse", T / 1000, retquad=True, retenv=True)
     add("gausspulse", "cutoff")
     for method in ("linear", "quadratic", "logarithmic", "hyperbolic"):

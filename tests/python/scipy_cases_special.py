@@ -74,6 +74,8 @@ GRIDS = {
     **dict.fromkeys("huber pseudo_huber xlogy xlog1py".split(), (grid(ODD, [-2, 0, 0.5, 3.3, math.nan]), 4e-15, 0)),
     **dict.fromkeys("kl_div rel_entr".split(), (grid([-1, 0, 0.5, 3.3, 30, math.nan], [-1, 0, 0.5, 30, math.nan]), 4e-15, 0)),
     **dict.fromkeys("boxcox boxcox1p inv_boxcox inv_boxcox1p".split(), (grid([0, 0.5, 3.3, math.nan], [-0.25, 0, 0.5, 3]), 4e-15, 0)),
+    "elliprf": (grid([0, 0.5, 3, 1e-9], [0.1, 2, 700], [0, 0.3, 5]), 0, 0),
+    "elliprd": (grid([0, 0.5, 3, 1e-9], [0.1, 2, 700], [0.01, 0.3, 5]), 0, 0),
     "radian": (grid([0, 90, 359], [0, 30], [0, 15.5]), 4e-16, 0),
 }  # fmt: skip
 COMPLEX = {
@@ -145,6 +147,16 @@ CASES = {f"special.{name}": case for name, case in cases().items()} | {
         Case(lambda sp, xp: sp.special.logsumexp(xp.asarray(A), b=xp.asarray(A + 0.1), return_sign=True), dtype=False),
         Case(lambda sp, xp: sp.special.logsumexp(xp.asarray(A.astype("f4")), axis=(0, 2), keepdims=True)),
     ],
+    "special.comb": [
+        Case(lambda sp, xp: sp.special.comb(xp.asarray([-1, 0, 5, 30]), xp.asarray([[2], [0], [7]]))),
+        Case(lambda sp, xp: sp.special.comb(xp.asarray([0, 5, 30]), 3, repetition=True)),
+        Case(lambda sp, xp: sp.special.comb(50, 20, exact=True)),
+    ],
+    "special.perm": [
+        Case(lambda sp, xp: sp.special.perm(xp.asarray([-1, 0, 5, 30]), xp.asarray([[2], [0], [7]]))),
+        Case(lambda sp, xp: sp.special.perm(50, 20, exact=True)),
+    ],
+    "special.diric": Case(lambda sp, xp: sp.special.diric(xp.asarray(np.append(A, [0.0, 2 * np.pi, -2 * np.pi])), 6), 1e-9),
     "special.softmax": Case(lambda sp, xp: sp.special.softmax(xp.asarray(A), axis=-1), null=True),
     "special.log_softmax": Case(lambda sp, xp: sp.special.log_softmax(xp.asarray(A), axis=0)),
     "special.wright_bessel": Case(lambda sp, xp: sp.special.wright_bessel(1.5, 1.1, xp.asarray([0.0, 1, 2.5]))),

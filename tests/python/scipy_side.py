@@ -29,8 +29,21 @@ class Case:
         with np.errstate(all="ignore"):
             return self.call(scipy, np)
 
-    def check(self):
-        compare(self.call(td.scipy, td), self.expected(), self.rtol, self.atol, self.dtype)
+    def check(self, xp=td):
+        compare(self.call(td.scipy, xp), self.expected(), self.rtol, self.atol, self.dtype)
+
+
+class On:
+    """treadle, whose arrays are made on a device that is not the current one."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __getattr__(self, name):
+        return getattr(td, name)
+
+    def asarray(self, *args, **kwargs):
+        return td.asarray(*args, **{"device": self.device, **kwargs})
 
 
 def compare(got, want, rtol, atol, dtype=True):

@@ -91,6 +91,7 @@ def test_unique_values(dev, rng, dt):
 def test_singular_vectors(dev, rng, dt, row, monkeypatch):
     """Every way to find them, tall and wide, with zero singular values; full and reduced."""
     monkeypatch.setattr(_solver, "SVD", row or _solver.SVD)
+    monkeypatch.setattr(_solver, "SVD_ROWS", 0)
     monkeypatch.setattr(_solver, "JACOBI_ROWS", 0 if row else 32)
     tol = tolerance(dt)
     for batch, (m, n), full in itertools.product(BATCHES[:2], ((2, 4), (4, 2), (3, 3)), (False, True)):
@@ -104,6 +105,25 @@ def test_singular_vectors(dev, rng, dt, row, monkeypatch):
         np.testing.assert_allclose((u[..., :k] * s[..., None, :]) @ vh[..., :k, :], x, rtol=tol, atol=tol)
         for y, count in ((adjoint(u) @ u, u.shape[-1]), (vh @ adjoint(vh), vh.shape[-2])):
             np.testing.assert_allclose(y, np.broadcast_to(np.eye(count), y.shape), atol=tol)
+
+
+@pytest.mark.parametrize("wrong", [lambda s: 1e-3, lambda s: s.__imul__(2) is None])
+def test_unfaithful_decompositions_are_done_again(dev, rng, monkeypatch, wrong):
+    """The polar decomposition tells that it changed the matrix, or gives values that cannot be."""
+    if dev == "cpu":
+        return
+    rows, run = [], _solver._run
+
+    def noted(row, flags, sizes, batch, *arrays):
+        r = run(row, flags, sizes, batch, *arrays)
+        rows.append(row)
+        return float(wrong(arrays[1])) if row == "gesvdp" else r
+
+    monkeypatch.setattr(_solver, "_run", noted)
+    monkeypatch.setattr(_solver, "SVD_ROWS", 0)
+    x = rng.normal(size=(40, 3))
+    same(L.svdvals(td.asarray(x)), N.svd(x, compute_uv=False), 1e-9)
+    assert rows == ["gesvdp", "gesvd"]
 
 
 @pytest.mark.parametrize("dt", DTYPES)

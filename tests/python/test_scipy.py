@@ -62,9 +62,30 @@ def test_as_scipy_on_null(name):
                 case.check()
 
 
+MODULES = ("ndimage", "signal", "special")
+
+
+@pytest.mark.parametrize("name", sorted(n for n in CASES if n.startswith(MODULES) and any(c.null for c in CASES[n])))
+def test_arrays_of_another_device_than_the_current_one(name):
+    for case in CASES[name]:
+        if case.null:
+            case.check(scipy_side.On("null"))
+
+
 @pytest.mark.parametrize("name", sorted(CASES) if len(DEVICES) > 2 else [])
 def test_as_scipy_on_a_gpu(name):
     with td.device(DEVICES[-1]):
+        for case in CASES[name]:
+            case.check()
+
+
+GPUS = [d.name for d in td.devices() if d.kind == "cuda"][:1]
+
+
+@pytest.mark.skipif(not GPUS, reason="no GPU")
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_as_scipy_on_gpu(name):
+    with td.device(GPUS[0]):
         for case in CASES[name]:
             case.check()
 

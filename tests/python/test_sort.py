@@ -198,15 +198,20 @@ def test_unique(shape, dtype, dev, rng):
         for equal_nan in (True, False):
             if not equal_nan and flags[1] and not flags[0]:
                 continue  # NumPy does not sort stably then: which NaN is which is not told
-            ours, theirs = td.unique(t, *flags, equal_nan=equal_nan), by_numpy(np.unique, x, *flags, equal_nan=equal_nan)
+            ours, theirs = (
+                td.unique(t, *flags, equal_nan=equal_nan),
+                by_numpy(np.unique, x, *flags, equal_nan=equal_nan),
+            )
             assert type(ours) is (tuple if any(flags) else td.ndarray)
             for o, n in zip(ours, theirs, strict=True) if any(flags) else [(ours, theirs)]:
                 check(o, n, 0, f"{flags} {equal_nan}")
     check(td.unique(t, axis=0), by_numpy(np.unique, x, axis=0))
 
 
-@given(data=st.lists(st.one_of(st.floats(width=32), st.sampled_from([0.0, -0.0, float("nan"), 1.0])), max_size=40),
-       rows=st.integers(1, 4))
+@given(
+    data=st.lists(st.one_of(st.floats(width=32), st.sampled_from([0.0, -0.0, float("nan"), 1.0])), max_size=40),
+    rows=st.integers(1, 4),
+)
 def test_any_floats(data, rows):
     x = np.array(data * rows, "float32").reshape(rows, len(data))
     for name in ("cpu", "null"):
@@ -231,7 +236,9 @@ def test_large(dtype, rng):
             again = td.argsort(t, kind="stable")
             check(again, td.argsort(t, kind="stable").get())
         x = spread((n,), dtype, rng)
-        for o, n in zip(td.unique(td.asarray(x), True, True, True), by_numpy(np.unique, x, True, True, True), strict=True):
+        for o, n in zip(
+            td.unique(td.asarray(x), True, True, True), by_numpy(np.unique, x, True, True, True), strict=True
+        ):
             check(o, n)
 
 

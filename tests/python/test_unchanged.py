@@ -51,6 +51,19 @@ def test_random_steps(crossover, device, seeds):
     assert status == 0, out + err
 
 
+@pytest.mark.parametrize(("crossover", "device"), [(1, "cpu"), (5000, "null")])
+def test_libraries(crossover, device):
+    """SciPy and scikit-learn take a program's arrays, write into them, and give NumPy's."""
+    pytest.importorskip("scipy")
+    pytest.importorskip("sklearn")
+    args = ("-W", "ignore", HERE / "unchanged_libraries.py")
+    plain = subprocess.run([sys.executable, *map(str, args)], capture_output=True, text=True, timeout=300)
+    assert plain.returncode == 0, plain.stderr
+    status, out, err = run("--device", device, args[2], crossover=crossover, PYTHONWARNINGS="ignore")
+    assert status == 0, err
+    assert out == plain.stdout
+
+
 def program(folder, name, text):
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -230,18 +243,21 @@ print((back == a).all())
 """
 
 
-@pytest.mark.parametrize("crossover", [None, 1])
-def test_other_packages(tmp_path, crossover):
+@pytest.mark.parametrize(("crossover", "device"), [(None, "cpu"), (1, "cpu"), (1, "null")])
+def test_other_packages(tmp_path, crossover, device):
     """Programs of Numba's, CuPy's and PyCUDA's, none of which is installed."""
-    status, out, err = run(program(tmp_path, "n.py", NUMBA), crossover=crossover)
+    where = ("--device", device)
+    text = NUMBA if device == "cpu" else NUMBA.replace("100000", "100")  # the null device interprets kernels
+    status, out, err = run(*where, program(tmp_path, "n.py", text), crossover=crossover)
     assert status == 0, err
     rows = [line.split() for line in out.splitlines()]
     assert [(float(r[0]), float(r[1]), r[3], float(r[4]), float(r[5]), r[6]) for r in rows] == [
-        (4.0 * n, 4.0 * n, "'numpy.ndarray'>", 8.0 * n, 2.0, "True") for n in (10, 100000)
+        (4.0 * n, 4.0 * n, "'numpy.ndarray'>", 8.0 * n, 2.0, "True")
+        for n in (10, 100000 if device == "cpu" else 100)
     ]
-    status, out, err = run(program(tmp_path, "c.py", CUPY), crossover=crossover)
+    status, out, err = run(*where, program(tmp_path, "c.py", CUPY), crossover=crossover)
     assert (status, out) == (0, "0.0 [[1. 2. 3.]\n [4. 5. 6.]] True False 1.0 cupy\n42.0\n"), err
-    status, out, err = run(program(tmp_path, "p.py", PYCUDA), crossover=crossover)
+    status, out, err = run(*where, program(tmp_path, "p.py", PYCUDA), crossover=crossover)
     assert (status, out) == (0, "[1. 2. 3.] 0.0\n[0. 2. 4.]\nTrue\n"), err
 
 

@@ -241,7 +241,6 @@ def run(seed, steps):
         f = make(r, theirs)
         keep = r.random()
         place = r.randrange(len(theirs))
-        if len(sys.argv) > 4: print(number, make.__name__, [x.shape for x in theirs], flush=True)
         e1, r1 = outcome(f, real, theirs)
         e2, r2 = outcome(f, np, ours)
         log.append(f"{number} {make.__name__} {e1}")

@@ -279,7 +279,7 @@ def _correlated(input, weights, output, mode, cval, origin, axes, turned):
         if w.dtype.kind == "c":
             w = w.conj()
     if not w.size:
-        return deliver(treadle.zeros(x.shape, output_dtype(output, x)), output)
+        return deliver(treadle.zeros(x.shape, output_dtype(output, x), device=x.device), output)
     for s, o in zip(w.shape, origins, strict=True):
         check_origin(s, o)
     modes = spread([filter_mode(m) for m in each(mode, len(axes))], axes, x.ndim, 0)

@@ -8,7 +8,7 @@ import treadle
 
 from .. import _core, cuda
 from ._ndimage_morphology import _structure
-from ._ndimage_support import host
+from ._ndimage_support import host, places
 
 # ---- labels ----
 
@@ -93,17 +93,17 @@ def _parts(x, structure):
         return r, int(r.sum()) if x.size else 0
     offsets = numpy.argwhere(structure) - 1
     offsets = offsets[: len(offsets) // 2]  # those before the centre
-    places = treadle.arange(x.size, device=x.device) if offsets.size else None
-    if places is None:
+    flat = treadle.arange(x.size, device=x.device) if offsets.size else None
+    if flat is None:
         roots = image
     else:
-        parent = treadle.copy(places)
+        parent = treadle.copy(flat)
         shape, offsets = (_core.asarray(numpy.array(v, numpy.int64), device=x.device) for v in (x.shape, offsets))
         _join.forall(x.size)(parent, image, shape, offsets)
         _root.forall(x.size)(parent, image)
-        roots = image & (parent == places)
+        roots = image & (parent == flat)
     numbers = treadle.cumsum(roots.astype("int64"))
-    r = treadle.where(image, numbers if places is None else numbers[parent], 0)
+    r = treadle.where(image, numbers if flat is None else numbers[parent], 0)
     return r.reshape(x.shape), int(numbers[-1])
 
 
@@ -120,7 +120,7 @@ def find_objects(input, max_label=0):
     labels = x.reshape((-1,)).astype("int64")
     slot = treadle.where((labels > 0) & (labels < n), labels, 0)
     boxes = []
-    for d, grid in enumerate(treadle.indices(x.shape, dtype="int64")):
+    for d, grid in enumerate(places(x)):
         c = grid.reshape((-1,))
         low = treadle.full((n,), x.shape[d], dtype="int64", device=x.device)
         high = treadle.full((n,), -1, dtype="int64", device=x.device)
@@ -190,8 +190,8 @@ class _Groups:
         """For each element the value of its group."""
         if self.slots is None:
             return group_values
-        padded = treadle.concatenate([group_values, treadle.zeros((1,), dtype=group_values.dtype)])
-        return padded[self.slots]
+        none = treadle.zeros((1,), dtype=group_values.dtype, device=group_values.device)
+        return treadle.concatenate([group_values, none])[self.slots]
 
     def sorted_back(self):
         """The groups without index's order and repetitions: a copy whose results are one for each slot."""
@@ -329,7 +329,7 @@ def center_of_mass(input, labels=None, index=None):
     g = _Groups(input, labels, index)
     total = g.sum()
     x = g.flat()
-    means = [g.sum(x * c.reshape((-1,)).astype("float64")) / total for c in treadle.indices(g.shape)]
+    means = [g.sum(x * c.reshape((-1,)).astype("float64")) / total for c in places(g.x)]
     at = treadle.stack(means, -1).get()
     return tuple(at.tolist()) if g.back is None else list(map(tuple, at.tolist()))
 

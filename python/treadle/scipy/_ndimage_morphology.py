@@ -11,7 +11,7 @@ from .. import _core
 from .._jit import jit
 from . import _ndimage_kernels as kernels
 from ._ndimage_filters import extreme
-from ._ndimage_support import axes_of, deliver, each, expand, host, offsets_of, output_dtype, real_array, spread
+from ._ndimage_support import axes_of, deliver, each, expand, host, offsets_of, output_dtype, places, real_array, spread
 
 _AT_ONCE = 32  # steps between two questions whether anything has changed
 
@@ -98,7 +98,7 @@ def _binary(what, input, structure, iterations, mask, output, border_value, orig
     offsets = offsets_of(s, origins)
     modes, ones = [4] * x.ndim, numpy.ones(len(offsets))
     if not len(offsets):
-        r = treadle.full(x.shape, what is kernels.ALL, dtype=bool)
+        r = treadle.full(x.shape, what is kernels.ALL, dtype=bool, device=x.device)
         r = r if mask is None else treadle.where(mask, r, x)
     else:
         edge = bool(border_value)
@@ -320,13 +320,13 @@ def distance_transform_edt(
         if x.size:
             _envelope(f.reshape(shape), steps[axis], *new)
         nearest = new[2].reshape(x.shape)
-        grid = list(treadle.indices(x.shape, sparse=True, dtype="int64"))
+        grid = list(places(x, sparse=True))
         grid[axis] = treadle.maximum(nearest, 0)
         found = [p[tuple(grid)] for p in found] + [nearest]
         f = new[3].reshape(x.shape)
     none = f == math.inf  # without any zero SciPy tells the distance to a place before the first
-    places = treadle.indices(x.shape, sparse=True, dtype="int64")
-    beyond = sum(((p + (d == 0)) * s) ** 2 for d, (p, s) in enumerate(zip(places, steps, strict=True)))
+    grid = zip(places(x, sparse=True), steps, strict=True)
+    beyond = sum(((p + (d == 0)) * s) ** 2 for d, (p, s) in enumerate(grid))
     f = treadle.where(none, beyond, f)
     found = [treadle.where(none, -1 if d == 0 else 0, p).astype("int32") for d, p in enumerate(found)]
     results = []

@@ -2,6 +2,8 @@
 
 import numpy
 
+import treadle
+
 from .. import _core
 from ._ndimage_kernels import FILTER_MODES
 
@@ -87,6 +89,12 @@ def deliver(result, output):
 def to_dtype(x, dtype):
     """A cast as C's: floats are cut, not rounded."""
     return x if x.dtype == dtype else x.astype(dtype)
+
+
+def places(x, sparse=False):
+    """indices of x's shape, on its device."""
+    with treadle.device(x.device):
+        return treadle.indices(x.shape, sparse=sparse, dtype="int64")
 
 
 def spread(values, axes, ndim, fill):

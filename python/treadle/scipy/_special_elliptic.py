@@ -85,6 +85,25 @@ def rd(x, y, z):
     return 3.0 * s + p * t / (a * math.sqrt(a))
 
 
+@kernel(4e-15)
+def elliprf(x, y, z):
+    """Carlson's symmetric integral of the first kind, DLMF 19.16.1."""
+    low = min(x, y, z)
+    if not low >= 0.0 or max(x + y, y + z, x + z) == math.inf:
+        return math.nan if not low >= 0.0 else 0.0
+    return rf(x, y, z) if min(x + y, y + z, x + z) > 0.0 else math.inf
+
+
+@kernel(4e-15)
+def elliprd(x, y, z):
+    """Carlson's symmetric integral of the second kind, DLMF 19.16.5."""
+    if not (min(x, y) >= 0.0 and z >= 0.0):
+        return math.nan
+    if max(x, y, z) == math.inf:
+        return 0.0
+    return rd(x, y, z) if x + y > 0.0 and z > 0.0 else math.inf
+
+
 @kernel(2e-15)
 def ellipe(m):
     """The complete elliptic integral of the second kind, DLMF 19.25.1."""

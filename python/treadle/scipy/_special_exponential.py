@@ -257,4 +257,4 @@ def lambertw(z, k=0, tol=1e-8):
     z = treadle.asarray(z)
     if z.dtype.kind != "c":
         z = z.astype("complex128")
-    return lambert(treadle.asarray(k), z)
+    return lambert(k, z)

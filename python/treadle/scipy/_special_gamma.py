@@ -8,6 +8,7 @@ import numpy as np
 import treadle
 
 from . import _special_coefficients as table
+from . import _table
 from ._special_kernel import chebyshev, kernel
 from ._special_parts import (
     LOG_ROOT_2PI,
@@ -391,6 +392,31 @@ def binom(n, k):
     if n != n or k != k:
         return math.nan
     return _binomial(n, k)
+
+
+def _exact(name, args, kwargs):
+    """SciPy's answer in Python's integers."""
+    import scipy.special
+
+    return _table.call(f"scipy.special.{name}", getattr(scipy.special, name), args, kwargs, "exact")
+
+
+def comb(N, k, *, exact=False, repetition=False):
+    """The number of choices of k out of N, with repetition if so asked; exact: Python's integers, on the host."""
+    if exact:
+        return _exact("comb", (N, k), {"exact": True, "repetition": repetition})
+    n, k = treadle.asarray(N), treadle.asarray(k)
+    if repetition:
+        return comb(n + k - 1, k)
+    return treadle.where((k <= n) & (n >= 0) & (k >= 0), binom(n, k), 0.0)
+
+
+def perm(N, k, exact=False):
+    """The number of orders of k out of N; exact: Python's integers, on the host."""
+    if exact:
+        return _exact("perm", (N, k), {"exact": True})
+    n, k = treadle.asarray(N), treadle.asarray(k)
+    return treadle.where((k <= n) & (n >= 0) & (k >= 0), poch(n - k + 1, k), 0.0)
 
 
 def multigammaln(a, d):

@@ -192,6 +192,18 @@ def cotdg(x, out=None):
     return _given(_select(d == 0, math.inf, _select(abs(d) > 45, far, near)), out)
 
 
+def diric(x, n):
+    """sin(n x / 2) / (n sin(x / 2)), Dirichlet's function of a whole positive n."""
+    x, n = map(asarray, (floating(x), n))
+    half = 0.5 * x
+    below = _UFUNC["sin"](half)
+    near = abs(below) < 1e-7 if x.dtype.itemsize > 4 else abs(below) < 1e-3
+    turns = _UFUNC["rint"](x / (2 * math.pi))
+    limit = _UFUNC["power"](-1.0, turns * (n - 1))
+    r = _select(near, limit, _UFUNC["sin"](n * half) / (n * _select(near, 1.0, below)))
+    return _select((n > 0) & (n == _UFUNC["floor"](n)), r, math.nan).astype(x.dtype)
+
+
 def radian(d, m, s, out=None):
     """Degrees, minutes and seconds as radians."""
     d, m, s = map(asarray, _floats(d, m, s))

@@ -1,7 +1,7 @@
 """From how many elements on an array is treadle's: measured once a machine and device, kept in the cache's folder.
 
-Both sides compute ``a * b + c``, an array's usual work; the kernel is compiled before it is timed. Below the crossover a
-call of treadle's costs more than NumPy's whole work.
+Both sides compute ``a * a + a``, an array's usual work; the kernel is compiled before it is timed. Below the crossover
+a call of treadle's costs more than NumPy's whole work.
 """
 
 import json

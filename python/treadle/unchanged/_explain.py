@@ -92,7 +92,7 @@ class Explanation:
             elif calls > 1000 and elements / calls < 1000:
                 yield (
                     ns / 1e9,
-                    f"{at} calls {name} {calls} times on {elements // calls} elements: one call on all of them, or @njit",
+                    f"{at} calls {name} {calls} times on {elements // calls} elements: one call on all, or @njit",
                 )
             elif name.split(".")[0] not in ("random", "element"):
                 yield ns / 2e9, f"{at} has NumPy compute {name} of {elements // calls} elements"
@@ -100,18 +100,17 @@ class Explanation:
             yield nbytes / 8e9, f"{_short(line)} falls back for {name}, {calls} times: {nbytes / 1e6:.1f} MB"
         for r in rows:
             at = _short(r["line"])
-            if r["kind"] == "compile":
-                yield r["seconds"], f"{at} compiles {r['calls']} kernels: the next run does not"
-            elif r["kind"] in ("copy_in", "copy_out") and r["calls"] > 1:
-                way = "to the device" if r["kind"] == "copy_in" else "to the host"
-                yield r["seconds"], f"{at} copies {r['calls']} times {way}, {r['nbytes'] / 1e6:.1f} MB: keep the array on one side"
+            if r["kind"] in ("copy_in", "copy_out") and r["calls"] > 1:
+                way, mb = "to the device" if r["kind"] == "copy_in" else "to the host", f"{r['nbytes'] / 1e6:.1f} MB"
+                yield r["seconds"], f"{at} copies {r['calls']} times {way}, {mb}: keep the array on one side"
 
 
 def _most(table):
     table = sorted(table, key=lambda row: -row[0])
     rest = table[LINES:]
     if rest:
-        table = table[:LINES] + [(sum(r[0] for r in rest), "", f"… and {len(rest)} more", sum(r[3] for r in rest), "", "")]
+        ns, calls = sum(r[0] for r in rest), sum(r[3] for r in rest)
+        table = [*table[:LINES], (ns, "", f"… and {len(rest)} more", calls, "", "")]
     return table
 
 

@@ -20,7 +20,7 @@ _GETTERS = {"r_", "c_", "mgrid", "ogrid"}
 _modules = {}  # name of the real module: its face
 
 
-class _Class(type):
+class _Class(_core.proxy_class):
     """The class of numpy.ndarray: NumPy's own arrays are instances too, and a subclass is a subclass of NumPy's."""
 
     def __instancecheck__(cls, x):
@@ -33,22 +33,15 @@ class _Class(type):
         bases = tuple(numpy.ndarray if b is _core.proxy else b for b in bases)
         return types.new_class(name, bases, kwargs, lambda ns: ns.update(namespace))
 
-    def __getattribute__(cls, name):
-        value = type.__getattribute__(cls, name)
+    def _unbound(cls, name, value):
+        """What ndarray.name is, a method got from the class; value: the type's own."""
         if name == "__new__":
             return _new
-        if name == "__doc__":
-            return numpy.ndarray.__doc__
-        if type(value) in _DESCRIPTORS and hasattr(numpy.ndarray, name):
-            return _either(value, getattr(numpy.ndarray, name))
-        return value
-
-
-_DESCRIPTORS = (type(_core.proxy.sum), type(_core.proxy.__add__))
+        return _either(value, getattr(numpy.ndarray, name)) if hasattr(numpy.ndarray, name) else value
 
 
 def _either(ours, numpys):
-    """A method got from the class: for proxies ours, for subclasses of NumPy's array NumPy's."""
+    """For proxies ours, for subclasses of NumPy's array NumPy's."""
 
     @functools.wraps(numpys)
     def method(self, *args, **kwargs):

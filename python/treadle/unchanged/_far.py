@@ -53,8 +53,22 @@ is_own = bool  # of globals, as _imports has it; set by install()
 _known = {}  # full name: treadle's function or None
 
 
+# On the CPU these are NumPy's own work, on treadle's memory: no way round through treadle's functions of the names.
+_LIBRARY = set(
+    "solve inv det slogdet cholesky qr svd svdvals eig eigh eigvals eigvalsh lstsq pinv matrix_rank cond tensorsolve "
+    "tensorinv fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft".split()
+)
+
+
+def _is_library(full):
+    home, _, name = full.rpartition(".")
+    return home in ("numpy.linalg", "numpy.fft") and name in _LIBRARY and _core.device().kind == "cpu"
+
+
 def _find(full):
     _, *path = full.split(".")
+    if _is_library(full):
+        return None
     if path[-1] in _NUMPYS or path[-1].startswith("_"):
         return None
     if len(path) == 1:
@@ -179,14 +193,28 @@ def _share(face, a, b, *args, **kwargs):
     return False if any(gpu) else face._target(_plain(a), _plain(b), *args, **kwargs)
 
 
-_RULES = {"numpy.shares_memory": _share, "numpy.may_share_memory": _share}
+def _product(face, a, b, *args, **kwargs):
+    """On the CPU products of what is there are NumPy's library's, on the same memory."""
+    x, y = _core._proxy_ready(a), _core._proxy_ready(b)
+    if x is None or y is None or args or kwargs:
+        return NotImplemented
+    return _core._proxy_call(face._target, (x, y), kwargs, None)
+
+
+_RULES = {
+    "numpy.shares_memory": _share,
+    "numpy.may_share_memory": _share,
+    **{f"numpy.{name}": _product for name in ("dot", "matmul", "vdot", "inner", "tensordot")},
+}
 
 
 def call(face, *args, **kwargs):
     """The call of a face with operands that treadle holds, or with a result that would be big."""
     full = face._name
     if full in _RULES:
-        return _RULES[full](face, *args, **kwargs)
+        r = _RULES[full](face, *args, **kwargs)
+        if r is not NotImplemented:
+            return r
     f = native(full)
     if full.rpartition(".")[2] in _WRITES and args:
         _core._proxy_settle(args[0])
@@ -225,7 +253,7 @@ def host(target, full, args, kwargs):
         for a, p in pairs:
             _back(a, p)
     nbytes = sum(map(_far_nbytes, args))
-    if nbytes:
+    if nbytes and not _is_library(full):
         _host.note(full, nbytes)
     if explanation:
         explanation.watch(full, sum(map(numpy.size, plain)), time.perf_counter_ns() - begin)

@@ -55,7 +55,8 @@ def _script(path):
         with open(path, "rb") as f:
             text = f.read()
     except OSError as e:
-        print(f"{sys.executable}: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
+        why = f"[Errno {e.errno}] {e.strerror}"
+        print(f"{sys.executable}: can't open file {os.path.abspath(path)!r}: {why}", file=sys.stderr)
         raise SystemExit(2) from None
     code = compile(text, path, "exec", dont_inherit=True)
     exec(code, _main_module(path).__dict__)

@@ -155,7 +155,7 @@ def fftconvolve(in1, in2, mode="full", axes=None):
     if not x.ndim:
         return x * h
     if not x.size or not h.size:
-        return treadle.zeros((0,))
+        return treadle.zeros((0,), device=x.device)
     work = _transform_axes(x, h, axes, "fftconvolve")
     is_complex = x.dtype.kind == "c" or h.dtype.kind == "c"
     first_shape = x.shape
@@ -262,8 +262,8 @@ def deconvolve(signal, divisor):
         if a.ndim != 1 or not a.size:
             raise ValueError(f"Parameter {name} must be non-empty 1d array, but its shape is {a.shape}!")
     if den.size > num.size:
-        return treadle.zeros((0,)), num
-    impulse = treadle.zeros((num.size - den.size + 1,))
+        return treadle.zeros((0,), device=num.device), num
+    impulse = treadle.zeros((num.size - den.size + 1,), device=num.device)
     impulse[0] = 1
     quotient = lfilter(num, den, impulse)
     return quotient, num - convolve(den, quotient)

@@ -129,7 +129,7 @@ def _cross(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, 
     """(frequencies, cross power density) with its segments combined, the frequencies on axis."""
     same, x, y = x is y, _inexact(x), _inexact(y)
     if not x.size or not y.size:
-        return treadle.zeros(x.shape), treadle.zeros(x.shape)
+        return treadle.zeros(x.shape, device=x.device), treadle.zeros(x.shape, device=x.device)
     d, axis = _complex_dtype(x, y), int(axis)
     a, b = _aligned(x, y, axis)
     n = a.shape[-1]
@@ -188,7 +188,7 @@ def periodogram(
     """(frequencies, power spectral density) of x as one segment."""
     x = _core.asarray(x)
     if not x.size:
-        return treadle.zeros(x.shape), treadle.zeros(x.shape)
+        return treadle.zeros(x.shape, device=x.device), treadle.zeros(x.shape, device=x.device)
     window, n = "boxcar" if window is None else window, x.shape[axis]
     if nfft is not None and nfft < n:
         x, n, nfft = cut(x, axis, 0, nfft), nfft, None
@@ -219,7 +219,7 @@ def _short_time(
             f"Unknown boundary option '{boundary}', must be one of: ['even', 'odd', 'constant', 'zeros', None]"
         )
     if not x.size:
-        return tuple(treadle.zeros(x.shape) for _ in range(3))
+        return tuple(treadle.zeros(x.shape, device=x.device) for _ in range(3))
     d = _complex_dtype(x)
     x = treadle.moveaxis(x, axis, -1) if x.ndim > 1 else x
     if nperseg is not None and int(nperseg) < 1:
@@ -399,7 +399,8 @@ def lombscargle(x, y, freqs, *, precenter=False, normalize=False, weights=None, 
 
 def vectorstrength(events, period):
     """(strength, phase) of the synchrony of events with a period, or with each of several."""
-    events, period = _core.asarray(events), _inexact(period)
+    events = _core.asarray(events)
+    period = _inexact(period if isinstance(period, _core.ndarray) else _core.asarray(period, device=events.device))
     if events.ndim > 1 or period.ndim > 1:
         raise ValueError("events and period cannot have dimensions more than 1")
     if bool((period <= 0).any()):

@@ -19,7 +19,9 @@ def _times(t):
 
 def _turns(t, share):
     """t modulo 2 pi and share, broadcast; and where share is none from 0 to 1."""
-    t, w = treadle.broadcast_arrays(_times(t).astype("float64"), _core.asarray(share))
+    t = _times(t).astype("float64")
+    share = share if isinstance(share, _core.ndarray) else _core.asarray(share, device=t.device)
+    t, w = treadle.broadcast_arrays(t, share)
     return treadle.remainder(t, 2 * math.pi), w, (w > 1) | (w < 0)
 
 
@@ -272,7 +274,8 @@ def cwt(data, wavelet, widths, dtype=None, **kwargs):
     data = _core.asarray(data)
     rows = []
     for width in host(widths).tolist():
-        wave = _core.asarray(wavelet(min(10 * width, data.shape[0]), width, **kwargs)).conj()[::-1]
+        with treadle.device(data.device):
+            wave = _core.asarray(wavelet(min(10 * width, data.shape[0]), width, **kwargs)).conj()[::-1]
         rows.append(convolve(data, wave, "same"))
     r = treadle.stack(rows)
     return r if dtype is None else r.astype(dtype)
