@@ -2,7 +2,6 @@
 #include "python/py.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A view of self that a core function made; broadcast views stay read-only. */
 static PyObject *
