@@ -269,6 +269,8 @@ def _called(ufunc, method):
 def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """The protocol of NumPy's ufuncs: all of them and all their methods, scipy.special's too. Results are treadle
     arrays, but for out= of NumPy's; what treadle lacks is a fallback."""
+    if isinstance(ufunc, _core.ufunc):  # ours of that name, as a program writes that imports treadle in NumPy's place
+        ufunc = getattr(numpy, ufunc.__name__)
     if _strangers(inputs) or (out and _strangers(out)):
         return NotImplemented
     if _masked(inputs):
@@ -363,7 +365,7 @@ def _has_ours(x):
 
 
 def array_function(self, func, types, args, kwargs):
-    """The protocol of NumPy's other functions: the one of that name here, or NumPy's on the host, noted as a fallback."""
+    """The protocol of NumPy's other functions: the one of that name here, or NumPy's on the host, as a fallback."""
     if not all(issubclass(t, (_core.ndarray, numpy.ndarray)) for t in types):
         return NotImplemented
     name = func.__name__
