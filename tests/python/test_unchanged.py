@@ -315,5 +315,22 @@ view = big.reshape(-1)[::2]
 view[0] = 77
 assert big[0, 0] == 77 and np.float64(2) * big is not None and far(np.float64(2) * big)
 """
+    lent = """
+w = np.ones((100, 100))
+w += 1
+part = w[0]
+count = lambda: _core.jit_stats()["launches"]
+n = count()
+z = w * 3
+assert count() > n, "NumPy could write into lent memory: operations run when they are recorded"
+part[0] = 9
+assert z[0, 0] == 6 and w[0, 0] == 9
+del part, z
+n = count()
+z = w * 3
+assert count() == n, "given back, it is lazy again"
+assert z[0, 0] == 27
+"""
+    assert run(program(tmp_path, "lent.py", text[: text.index("x, y =")] + lent)) == (0, "", "")
     for device in ("cpu", "null"):
         assert run("--device", device, program(tmp_path, "prog.py", text if device == "cpu" else text.replace("not far(big[0])", "True"))) == (0, "", "")
