@@ -2,7 +2,7 @@
 
 import numpy
 
-from . import _core, _host
+from . import _core
 from ._core import arange, asarray, empty, full, ndarray, ones, zeros
 from ._math import where
 
