@@ -365,7 +365,7 @@ def _has_ours(x):
 
 
 def array_function(self, func, types, args, kwargs):
-    """The protocol of NumPy's other functions: the one of that name here, or NumPy's on the host, noted as a fallback."""
+    """The protocol of NumPy's other functions: the one of that name here, or NumPy's on the host, as a fallback."""
     if not all(issubclass(t, (_core.ndarray, numpy.ndarray)) for t in types):
         return NotImplemented
     name = func.__name__
