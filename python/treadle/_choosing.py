@@ -124,7 +124,7 @@ def ix_(*args):
 def choose(a, choices, out=None, mode="raise"):
     """Element by element one of the choices, the one that a numbers."""
     a = asarray(a)
-    if a.dtype.kind not in "biu":
+    if a.dtype.kind not in "biu" or a.dtype == "uint64":
         raise TypeError(f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'")
     choices = list(choices)
     n = len(choices)

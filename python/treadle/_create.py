@@ -109,9 +109,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     device = device or next((x.device for x in (start, stop) if isinstance(x, ndarray)), None)
-    start, stop = (
-        x if isinstance(x, (int, float, complex)) else asarray(x, device=device) * 1.0 for x in (start, stop)
-    )
+    start, stop = (x if type(x) in (int, float, complex) else asarray(x, device=device) * 1.0 for x in (start, stop))
+    natural = numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in (start, stop)), float(num))
     delta, gaps = stop - start, num - 1 if endpoint else num
     rank = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
     i = arange(num, dtype="float64", device=device).reshape([num] + [1] * rank)
@@ -121,7 +120,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         y = where(i == num - 1, stop, y)
     if dtype is not None and numpy.dtype(dtype).kind in "iu":
         y = _core.ufuncs()["floor"](y)
-    y = y.astype(dtype or ("complex128" if y.dtype.kind == "c" else "float64"), copy=False)
+    y = y.astype(dtype or natural, copy=False)
     if axis not in (0, -y.ndim):
         from ._shape import moveaxis
 

@@ -42,7 +42,7 @@ def ldexp(x1, x2, /):
     """x1 * 2**x2 for integers x2, rounded once. TypeError if x2 holds other numbers."""
     x1 = _floating(x1)
     x2 = asarray(x2, device=x1.device)
-    if x2.dtype.kind not in "iub":
+    if x2.dtype.kind not in "iub" or x2.dtype == "uint64":
         raise TypeError(f"ldexp: the exponents are {x2.dtype}, not integers")
     # Beyond these bounds every result is 0 or infinite; halves hold them too.
     bounded = _UFUNC["minimum"](_UFUNC["maximum"](x2.astype("int64"), -8192), 8192)

@@ -76,7 +76,8 @@ class GUFunc:
     def _resolve(self, values, outs):
         have = [numpy.dtype(v.dtype) for v in values]
         if not self._rows:
-            result = functools.reduce(numpy.promote_types, have)
+            known = all(hasattr(o, "dtype") for o in outs)  # bfloat16 has no common dtype with others
+            result = None if known else functools.reduce(numpy.promote_types, have)
             return (*have, *(numpy.dtype(getattr(o, "dtype", result)) for o in outs)), (False,) * self.nin
         for exact in (True, False):
             for row, boxed in self._rows:

@@ -80,6 +80,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         indices = indices.astype("int64")
     if axis is None:
         a, axis = a.ravel(), 0
+    a = a.reshape(1) if a.ndim == 0 else a
     if not -a.ndim <= axis < a.ndim:
         raise IndexError(f"take: axis {axis} is out of bounds for array of dimension {a.ndim}")
     n = a.shape[axis]

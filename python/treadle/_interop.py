@@ -269,6 +269,8 @@ def _called(ufunc, method):
 def array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """The protocol of NumPy's ufuncs: all of them and all their methods, scipy.special's too. Results are treadle
     arrays, but for out= of NumPy's; what treadle lacks is a fallback."""
+    if isinstance(ufunc, _core.ufunc):  # ours of that name, as a program writes that imports treadle in NumPy's place
+        ufunc = getattr(numpy, ufunc.__name__)
     if _strangers(inputs) or (out and _strangers(out)):
         return NotImplemented
     if _masked(inputs):

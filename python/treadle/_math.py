@@ -55,6 +55,8 @@ def round(a, decimals=0, out=None):
     """a rounded to decimals, halves to even."""
     a = asarray(a)
     if _kind(a) == "b":
+        if decimals:
+            raise TypeError("round: bools have no decimals")
         a = a.astype("float16")
     if _kind(a) in "iu":
         if decimals >= 0:

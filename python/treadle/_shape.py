@@ -174,6 +174,7 @@ def repeat(a, repeats, axis=None):
     a = asarray(a)
     if axis is None:
         a, axis = a.ravel(), 0
+    a = a.reshape(1) if a.ndim == 0 else a
     axis = _axis(axis, a.ndim, "repeat")
     n = a.shape[axis]
     if isinstance(repeats, ndarray):
@@ -215,6 +216,9 @@ def resize(a, new_shape):
     return tile(a, -(-n // a.size))[:n].reshape(shape)
 
 
+_WEAK = {bool: "biufcV", int: "iufcV", float: "fcV", complex: "c"}  # kinds of dtypes that a Python number goes into
+
+
 def copyto(dst, src, casting="same_kind", where=True, stream=None):
     """Copies src into dst, from another device too, where `where` is true. On a stream the copy is given to it as it
     is: contiguous arrays of one shape and dtype; between arrays of the device and with pinned host memory it returns
@@ -228,7 +232,11 @@ def copyto(dst, src, casting="same_kind", where=True, stream=None):
         return copy_on(dst, src, stream)
     if not isinstance(dst, ndarray):
         return numpy.copyto(dst, _core.asnumpy(src), casting=casting, where=_core.asnumpy(where))
-    if not numpy.can_cast(getattr(src, "dtype", type(src)), dst.dtype, casting):
+    if not dst.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    kinds = _WEAK.get(type(src))
+    allowed = castable(src.dtype, dst.dtype, casting) if hasattr(src, "dtype") else True
+    if not (allowed if kinds is None else dst.dtype.kind in kinds or casting == "unsafe"):
         raise TypeError(f"Cannot cast to {dst.dtype} according to the rule '{casting}'")
     if isinstance(src, ndarray):
         src = src.to_device(dst.device)

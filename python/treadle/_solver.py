@@ -28,6 +28,7 @@ JACOBI_ROWS = 32  # the most that the library's batched Jacobi methods take
 # How singular values are found where that is not the batched Jacobi method: gesvd (QR), gesvdp (polar decomposition)
 # or gesvdj (Jacobi). Of 2048 by 2048 float64 on one H200: 432 ms, 72 and 349, and gesvdp has the smallest errors.
 SVD = "gesvdp"
+SVD_ROWS = 48  # below, gesvd: about 0.09 ms a row, where gesvdp's fixed part of some ms weighs more
 # Eigenvalues of many matrices of up to JACOBI_ROWS rows: syevj_batched (Jacobi) or syev_batched.
 EIGH = "syev_batched"
 
@@ -227,7 +228,7 @@ def _orthogonal_many(v, tau, count):
 def _svd_row(m, n, batch, full):
     if prod(batch) > 1 and max(m, n) <= JACOBI_ROWS:
         return "gesvdj_batched"
-    return SVD
+    return SVD if min(m, n) >= SVD_ROWS else "gesvd"
 
 
 def _is_faithful(a, s, disturbed):

@@ -69,7 +69,7 @@ def _by_threads(f, operands, *args, **kwargs):
     given, rest = args[:operands], args[operands:]
     first = given[0]
     count = min(len(os.sched_getaffinity(0)), first.shape[0] if first.ndim > 2 else 1)
-    alike = all(x.ndim == first.ndim and x.shape[0] == first.shape[0] for x in given)
+    alike = all(x.ndim == first.ndim and x.shape[:1] == first.shape[:1] for x in given)
     plain = all(numpy.ndim(x) == 0 for x in (*rest, *kwargs.values()))
     if count < 2 or first.size < _THREADS_FROM or max(first.shape[-2:]) > _THREADS_TO or not (alike and plain):
         return f(*args, **kwargs)

@@ -1,6 +1,7 @@
-"""Special functions, under the names that scipy.special and torch.special give them: treadle.scipy.special."""
+"""Special functions, under the names that scipy.special and torch.special give them: treadle.scipy.special itself."""
 
-from .scipy import special as _special
-from .scipy.special import __all__, __dir__  # noqa: F401  (the names are found by __getattr__)
+import sys
 
-__getattr__ = _special.__getattr__
+from .scipy import special
+
+sys.modules[__name__] = special

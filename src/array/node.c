@@ -208,13 +208,29 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
 }
 
 static bool
+same_numbers(const td_node *a, const td_node *b)
+{
+    uint64_t x[2], y[2];
+
+    for (int i = 0; i < TD_NPAR; i++) {
+        if (a->par[i].dt != b->par[i].dt)
+            return false;
+        td_scalar_bits(a->par[i], a->par[i].dt, x);
+        td_scalar_bits(b->par[i], b->par[i].dt, y);
+        if (x[0] != y[0] || x[1] != y[1])
+            return false;
+    }
+    return true;
+}
+
+static bool
 alike(const td_node *a, const td_node *b, int depth)
 {
     if (a == b)
         return true;
     if (depth == 0 || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt || a->op != b->op ||
         a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
-        !td_shape_eq(&a->view.shape, &b->view.shape) || memcmp(a->par, b->par, sizeof a->par) != 0)
+        !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b))
         return false;
     for (int i = 0; i < a->nsrc; i++)
         if (!alike(a->src[i], b->src[i], depth - 1))

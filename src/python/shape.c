@@ -1,6 +1,7 @@
 /* shape.c - methods of ndarray that give the same elements under another shape. */
 #include "python/py.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A view of self that a core function made; broadcast views stay read-only. */
@@ -32,17 +33,17 @@ shape_of_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
     return true;
 }
 
-/* order=: 'C' 0, 'F' 1; exception: -1.  'A' and 'K' are C here: storages lie in C order. */
-static int
+/* order= as its letter; 0: raised. */
+static char
 order_of(PyObject *o)
 {
-    if (py_is_none(o) || (PyUnicode_Check(o) && PyUnicode_GetLength(o) == 1 &&
-                          strchr("CAK", (int)PyUnicode_ReadChar(o, 0))))
-        return 0;
-    if (PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "F") == 0)
-        return 1;
+    if (py_is_none(o))
+        return 'C';
+    for (const char *c = "CFAK"; PyUnicode_Check(o) && *c; c++)
+        if (PyUnicode_CompareWithASCIIString(o, (char[]){*c, 0}) == 0)
+            return *c;
     PyErr_SetString(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K'");
-    return -1;
+    return 0;
 }
 
 static void
@@ -91,16 +92,52 @@ reshape_fortran(const td_array *a, td_shape s, td_array *out)
     return st;
 }
 
+/* Do the elements lie in Fortran's order, and not in C's? */
+static bool
+lies_in_fortran(const td_array *a)
+{
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    td_view t;
+
+    for (int i = 0; i < ndim; i++)
+        axes[i] = ndim - 1 - i;
+    return !td_view_transpose(&a->view, axes, &t) && td_view_is_contiguous(&t) &&
+           !td_view_is_contiguous(&a->view);
+}
+
+/* Elements are counted as memory has them: the axis of the longest steps first. */
+static td_status
+reshape_kept(const td_array *a, const td_shape *s, td_array *out)
+{
+    int axes[TD_MAXDIM];
+    td_status st;
+    td_array t;
+
+    for (int i = 0, at; i < a->view.shape.ndim; i++) {
+        for (at = i; at > 0 && llabs(a->view.stride[axes[at - 1]]) < llabs(a->view.stride[i]); at--)
+            axes[at] = axes[at - 1];
+        axes[at] = i;
+    }
+    TD_TRY(td_array_transpose(a, axes, &t));
+    st = td_array_reshape(&t, s, out);
+    td_array_unref(&t);
+    return st;
+}
+
 static PyObject *
-reshape_to(PyObject *self, const td_shape *s, int order)
+reshape_to(PyObject *self, const td_shape *s, char order)
 {
     td_array *a = py_array_of(self);
-    py_ndarray *r = order < 0 ? NULL : py_new();
+    py_ndarray *r = order ? py_new() : NULL;
 
     if (!r)
         return NULL;
+    if (order == 'A')
+        order = lies_in_fortran(a) ? 'F' : 'C';
     return view_done(self, r,
-                     order ? reshape_fortran(a, *s, &r->a) : td_array_reshape(a, s, &r->a));
+                     order == 'F'   ? reshape_fortran(a, *s, &r->a)
+                     : order == 'K' ? reshape_kept(a, s, &r->a)
+                                    : td_array_reshape(a, s, &r->a));
 }
 
 static PyObject *
@@ -110,12 +147,18 @@ reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     PyObject *arg[3] = {NULL, NULL, NULL}, *r, *copied;
     td_shape s;
+    char order;
 
     if (nkw && !py_parse("reshape", names, 0, 0, args + nargs, 0, kwnames, arg))
         return NULL;
     if (arg[2] ? !py_shape(arg[2], &s) : !shape_of_args(args, nargs, &s))
         return NULL;
-    r = reshape_to(self, &s, order_of(arg[0]));
+    order = order_of(arg[0]);
+    if (order == 'K') {
+        PyErr_SetString(PyExc_ValueError, "order 'K' is not permitted for reshaping");
+        return NULL;
+    }
+    r = reshape_to(self, &s, order);
     if (!r || py_is_none(arg[1]))
         return r;
     if (arg[1] == Py_True) {
@@ -144,7 +187,8 @@ ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     r = reshape_to(self, &s, order_of(arg[0]));
     if (!r || td_view_is_contiguous(&py_array_of(r)->view))
         return r;
-    packed = PyObject_CallMethod(r, "copy", NULL); /* of elements that lie apart NumPy's is no view */
+    packed =
+        PyObject_CallMethod(r, "copy", NULL); /* of elements that lie apart NumPy's is no view */
     Py_DECREF(r);
     return packed;
 }

@@ -55,7 +55,7 @@ ROWS = {
     "eye": "3 | 2, 4, 1 | 3, k=-1, dtype='int8' | 3, dtype=bool",
     "identity": "3 | 2, 'int8'",
     "tri": "3 | 3, 4, 1 | 2, 3, -1, 'int8'",
-    "linspace": "0, 1, 5 | 2, 3, 4, endpoint=False | 0, 9, 4, dtype='int32' | 0, 1, 3, retstep=True | v, 2, 3, axis=1 | 0, 1, -1",
+    "linspace": "0, 1, 5 | 2, 3, 4, endpoint=False | 0, 9, 4, dtype='int32' | 0, 1, 3, retstep=True | v, 2, 3, axis=1 | np.float32(1), 2, 3 | x.astype('float16'), 3, 4 | 0, 1, -1",
     "logspace": "0, 2, 5 | 0, 3, 4, base=2.0 | 1, 2, 3, endpoint=False, dtype='float32'",
     "geomspace": "1, 1000, 4 | s, 100, 3 | [1, 2], [16, 54], 4, axis=1 | 1j, 1000j, 4 | 1, 8, 3, dtype='int32' | 1, 8, 3, endpoint=False | -1, -8, 4 | 0, 1",
     "indices": "(2, 3) | (2, 3), 'int32' | (2, 2), sparse=True | (0, 2)",
@@ -69,8 +69,8 @@ ROWS = {
     "i0": "x | [0.0, 1, 30] | np.array([-9.5, 7.9, 8.1])",
     "vander": "v | v, 3 | v, 3, True | x",
     # ---- shapes ----
-    "reshape": "x, (4, 3) | x, -1 | x, (2, -1), order='F' | x, (5, 5) | x, (12,), copy=True | x, (-1, -1)",
-    "ravel": "x | x, 'F' | x, order='K' | [[1, 2], [3, 4]] | x, 'Z'",
+    "reshape": "x, (4, 3) | x, -1 | x, (2, -1), order='F' | x, (5, 5) | x, (12,), copy=True | x.T, 12, order='A' | x, 12, order='K' | x, (-1, -1)",
+    "ravel": "x | x.T, 'K' | x[::-1].T, 'A' | np.moveaxis(np.ones((2, 3, 4)) * np.arange(3.0)[:, None], 0, 1), 'K' | x, 'F' | x, order='K' | [[1, 2], [3, 4]] | x, 'Z'",
     "transpose permute_dims": "x | x, (1, 0) | x, (0, 0) | x, (-1, 0)",
     "matrix_transpose": "x | v",
     "swapaxes": "x, 0, 1 | x, 0, 2 | x, -1, 0",
@@ -114,7 +114,7 @@ ROWS = {
     "piecewise": "x, [b, ~b], [1, 2] | s, [s < 1, s >= 1], [lambda a: a * 2, 0] | x, [b], [1, 2, 3]",
     "insert": "x, 1, 5 | x, 1, v, 0 | v, [0, 2], 9 | x, 7, 1, 0",
     "delete": "x, 1 | x, 1, 0 | v, [0, 2] | v, slice(1, 3) | x, 9, 0",
-    "copyto": "(np.copyto(x, y), x)[1] | (np.copyto(x, 1, where=b), x)[1] | np.copyto(x, v[:3]) | (np.copyto(x, 2.5, casting='unsafe'), x)[1]",
+    "copyto": "(np.copyto(x, 1, where=b), x)[1] | np.copyto(x, 1.5) | np.copyto(np.zeros(2, 'uint8'), -1) | np.copyto(np.broadcast_to(v, (2, 4)), 1) | (np.copyto(x, y), x)[1] | (np.copyto(x, 1, where=b), x)[1] | np.copyto(x, v[:3]) | (np.copyto(x, 2.5, casting='unsafe'), x)[1]",
     "pad": "x, 1 | x, ((1, 0), (0, 2)), 'edge' | v, 2, 'reflect' | v, 3, 'wrap' | v, 1, constant_values=7 | x, 1, 'linear_ramp' | v, 2, padder",
     # ---- picking and writing ----
     "take": "x, [0, 2] | x, [1, 0], 1 | x, -1 | x, [9], 0 | x, [5, -5], 0, mode='wrap' | x, [[0, 1], [2, 0]], axis=0",

@@ -35,7 +35,7 @@ NDARRAY = {
     "__array_interface__ __array_struct__": "x.{} is not None",
     "__array_priority__": "x.{} >= 0",
     "__array_namespace__": "x.{}() is np",
-    "__array_ufunc__": "np.add, '__call__', x, y",
+    "__array_ufunc__": "x.{} is not None",
     "__array_function__": "x.{} is not None",
     "__array_wrap__": "x.__array_wrap__(np.ones(2))",
     "__dlpack__": "x.{}() is not None",

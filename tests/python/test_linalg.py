@@ -91,6 +91,7 @@ def test_unique_values(dev, rng, dt):
 def test_singular_vectors(dev, rng, dt, row, monkeypatch):
     """Every way to find them, tall and wide, with zero singular values; full and reduced."""
     monkeypatch.setattr(_solver, "SVD", row or _solver.SVD)
+    monkeypatch.setattr(_solver, "SVD_ROWS", 0)
     monkeypatch.setattr(_solver, "JACOBI_ROWS", 0 if row else 32)
     tol = tolerance(dt)
     for batch, (m, n), full in itertools.product(BATCHES[:2], ((2, 4), (4, 2), (3, 3)), (False, True)):
@@ -119,6 +120,7 @@ def test_unfaithful_decompositions_are_done_again(dev, rng, monkeypatch, wrong):
         return float(wrong(arrays[1])) if row == "gesvdp" else r
 
     monkeypatch.setattr(_solver, "_run", noted)
+    monkeypatch.setattr(_solver, "SVD_ROWS", 0)
     x = rng.normal(size=(40, 3))
     same(L.svdvals(td.asarray(x)), N.svd(x, compute_uv=False), 1e-9)
     assert rows == ["gesvdp", "gesvd"]

@@ -79,6 +79,17 @@ def test_as_scipy_on_a_gpu(name):
             case.check()
 
 
+GPUS = [d.name for d in td.devices() if d.kind == "cuda"][:1]
+
+
+@pytest.mark.skipif(not GPUS, reason="no GPU")
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_as_scipy_on_gpu(name):
+    with td.device(GPUS[0]):
+        for case in CASES[name]:
+            case.check()
+
+
 @pytest.mark.parametrize("module", sorted(COVERED))
 def test_natives_stay_on_the_device(module):
     """Cases of names that are native or composed move nothing to the host."""

@@ -46,8 +46,8 @@ def warn_slow(text):
     warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
 
 
-# What NumPy's functions of two operands are where the second is a sparse matrix and the first is NumPy's: NumPy's operators
-# come here as its functions, so multiply is what * means for the matrix.
+# What NumPy's functions of two operands are where the second is a sparse matrix and the first is NumPy's: NumPy's
+# operators come here as its functions, so multiply is what * means for the matrix.
 _REFLECTED = {
     "add": "__radd__",
     "subtract": "__rsub__",
@@ -60,7 +60,18 @@ _REFLECTED = {
     "greater": "__lt__",
     "greater_equal": "__le__",
 }
-_OPERATOR = {"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
+_FORWARD = {
+    "add": "__add__",
+    "subtract": "__sub__",
+    "multiply": "multiply",
+    "matmul": "__matmul__",
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+    "less": "__lt__",
+    "less_equal": "__le__",
+    "greater": "__gt__",
+    "greater_equal": "__ge__",
+}
 _UNARY = {"absolute": "__abs__", "negative": "__neg__", "conjugate": "conj"}
 
 
@@ -76,8 +87,7 @@ class Operators:
         if len(inputs) != 2 or name not in _REFLECTED:
             return NotImplemented
         if inputs[0] is self:
-            own = {"add": operator.add, "subtract": operator.sub, "multiply": type(self).multiply, "matmul": operator.matmul}
-            return own.get(name, getattr(operator, _OPERATOR.get(name, "eq")))(*inputs)
+            return getattr(self, _FORWARD[name])(inputs[1])
         return getattr(self, _REFLECTED[name])(inputs[0])
 
     def _dense_like(self, other):
