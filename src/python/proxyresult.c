@@ -66,6 +66,30 @@ adopt(PyObject *r, td_dtype dt, td_dev *cpu, td_array *out)
     return st == TD_OK;
 }
 
+/* r's elements on dev, laid out as r's are. */
+static bool
+copied_up(PyObject *r, td_dev *dev, td_array *out)
+{
+    const np_array *a = (const np_array *)r;
+    PyObject *t;
+    td_array raw;
+    int axes[TD_MAXDIM];
+    bool ok;
+
+    if (!(a->flags & NP_F) || a->flags & NP_C)
+        return py_asarray(r, -1, dev, out);
+    t = PyObject_GetAttrString(r, "T");
+    ok = t && py_asarray(t, -1, dev, &raw);
+    Py_XDECREF(t);
+    if (!ok)
+        return false;
+    for (int i = 0; i < a->ndim; i++)
+        axes[i] = a->ndim - 1 - i;
+    ok = py_ok(td_array_transpose(&raw, axes, out));
+    td_array_unref(&raw);
+    return ok;
+}
+
 /* A big array that nobody else has goes to treadle: NULL without an exception where it stays. */
 static PyObject *
 move_up(PyObject *r)
@@ -81,7 +105,7 @@ move_up(PyObject *r)
     if (td_dev_info(dev)->kind == TD_DEV_CPU && a->flags & (NP_C | NP_F) && a->flags & NP_ALIGNED)
         ok = adopt(r, (td_dtype)dt, dev, &own);
     else {
-        ok = py_asarray(r, -1, dev, &own);
+        ok = copied_up(r, dev, &own);
         if (ok)
             Py_DECREF(r);
     }

@@ -284,7 +284,7 @@ def test_explain_and_profile(tmp_path):
     path = program(tmp_path, "prog.py", text)
     status, out, err = run("--explain", "--profile=trace.json", path, cwd=tmp_path, PYTHONPATH=pythonpath())
     assert (status, out) == (0, "True\n"), err
-    assert "what ran where" in err and "prog.py:3" in err, err
+    assert "what ran where" in err and "prog.py:4" in err, err
     assert "prog.py:7 reads 2000 elements one by one" in err, err
     assert "prog.py:10" in err and "what would help most" in err, err
     assert (tmp_path / "trace.json").exists()

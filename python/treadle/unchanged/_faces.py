@@ -143,7 +143,7 @@ def _face_of(value, full):
     name = full.rpartition(".")[2]
     if name in _GETTERS and full.count(".") == 1:
         return _Getter(value)
-    if callable(value):
+    if callable(value) and not hasattr(value, "__origin__"):  # annotations are called, too
         return _core.face(value, full, 0, full.count(".") == 1 and name in _SIZED)
     return value
 

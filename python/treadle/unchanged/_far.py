@@ -128,6 +128,10 @@ def _try(f, full, args, kwargs):
     out = kwargs.get("out")
     if type(out) is tuple and len(out) == 1:
         out = out[0]
+    if out is not None and kwargs.get("where", True) is not True:
+        raise NotImplementedError("where= beside out=")  # what is not chosen stays as it is
+    if kwargs.get("order") not in (None, "C", "K", "A") and full.rpartition(".")[2] not in ("reshape", "ravel"):
+        raise NotImplementedError("order=")  # NumPy lays the elements out
     rest = {k: _lifted(v) for k, v in kwargs.items() if k != "out"}
     r = f(*map(_lifted, args), **rest)
     if out is None:
