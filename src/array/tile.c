@@ -22,7 +22,7 @@ enum {
     TILES_MAX = 4,
     SHARED_MAX = 48 << 10,
     SMALL_TILE = SIDE_MAX / 2 * (SIDE_MAX / 2 + 1), /* elements of a tile of half the side */
-    SQUARE_MAX = 16,      /* CPU: rows that are transposed in registers */
+    SQUARE_MAX = 16,                                /* CPU: rows that are transposed in registers */
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
     EXTRAS = 4, /* arguments: tiles along the last dim, along `dim`, in all, a block (CPU) */
