@@ -120,15 +120,14 @@ def _give(out, value, where=True, casting="same_kind"):
     if out is None:
         return value if where is True else treadle.where(where, value, value.dtype.type(0))
     if isinstance(out, _core.ndarray):
-        value = value if isinstance(value, _core.ndarray) and value.device == out.device else _there(value, out)
+        if isinstance(value, _core.ndarray):
+            _core._beside("out", out, value)  # ValueError: they are on two devices
+        else:
+            value = _core.asarray(value, device=out.device)
         treadle.copyto(out, value, casting=casting, where=where)
     else:
         numpy.copyto(out, _down(value), casting=casting, where=_down(where))
     return out
-
-
-def _there(value, out):
-    return _core.asarray(value, device=out.device)
 
 
 def _each(outs, values, **how):

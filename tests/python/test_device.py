@@ -153,8 +153,8 @@ def test_info():
     assert r.returncode == 0, r.stderr
     for word in ("cpu", "cuda", "default", "compiler", "cache", "options"):
         assert word in r.stdout, r.stdout
-    r = subprocess.run([sys.executable, "-m", "treadle", "nonsense"], capture_output=True, text=True, timeout=120, check=False)
-    assert r.returncode == 2 and "usage" in r.stdout
+    r = subprocess.run([sys.executable, "-m", "treadle", "--nonsense"], capture_output=True, text=True, timeout=120, check=False)
+    assert r.returncode == 2 and "usage" in r.stderr
 
 
 def test_config():
