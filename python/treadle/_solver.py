@@ -27,7 +27,8 @@ JACOBI_ROWS = 32  # the most that the library's batched Jacobi methods take
 
 # How singular values are found where that is not the batched Jacobi method: gesvd (QR), gesvdp (polar decomposition)
 # or gesvdj (Jacobi). Of 2048 by 2048 float64 on one H200: 432 ms, 72 and 349, and gesvdp has the smallest errors.
-SVD = "gesvdp"
+# In single precision gesvdp disturbs big matrices and had to be done again: 366 ms against gesvd's 291.
+SVD = {"float64": "gesvdp", "float32": "gesvd"}
 SVD_ROWS = 48  # below, gesvd: about 0.09 ms a row, where gesvdp's fixed part of some ms weighs more
 # Eigenvalues of many matrices of up to JACOBI_ROWS rows: syevj_batched (Jacobi) or syev_batched.
 EIGH = "syev_batched"
@@ -177,12 +178,18 @@ def cholesky_solve(c, b, upper=False):
     return matrix_transpose(bt)
 
 
+def _many_reflectors(m, n, batch):
+    """Is one batched call better? It takes as long for few as for many: on one H200 6 ms for matrices of 128 rows, 40
+    for 256, 230 for 512, where one by one a matrix takes 0.5, 0.8 and 1.9 ms."""
+    return _many(max(m, n), batch) and prod(batch) * 1024 >= max(m, n) ** 2
+
+
 def reflectors(a):
     """(column array with R and the reflectors, tau)."""
     c = columns(a)
     *batch, n, m = c.shape
     tau = empty((*batch, min(m, n)), a.dtype, device=a.device)
-    if _many(max(m, n), batch):
+    if _many_reflectors(m, n, batch):
         _run("geqrf_batched", "", (m, n, 0), prod(batch), c, tau)
     else:
         _run("geqrf", "", (m, n, 0), prod(batch), c, tau, _info(batch, a.device))
@@ -193,7 +200,7 @@ def orthogonal(c, tau, count):
     """The first count columns of Q; c, reflectors' column array, may be used up."""
     *batch, n, m = c.shape
     k = tau.shape[-1]
-    if _many(max(m, n), batch):
+    if _many_reflectors(m, n, batch):
         return _orthogonal_many(matrix_transpose(c)[..., :, :k], tau, count)
     if count < n:
         q = c[..., :count, :].copy()
@@ -225,10 +232,10 @@ def _orthogonal_many(v, tau, count):
 # ---- singular values ----
 
 
-def _svd_row(m, n, batch, full):
+def _svd_row(m, n, batch, dtype):
     if prod(batch) > 1 and max(m, n) <= JACOBI_ROWS:
         return "gesvdj_batched"
-    return SVD if min(m, n) >= SVD_ROWS else "gesvd"
+    return SVD[real_of(dtype).name] if min(m, n) >= SVD_ROWS else "gesvd"
 
 
 def _is_faithful(a, s, disturbed):
@@ -252,7 +259,7 @@ def svd(a, vectors=True, full=True, row=None):
     c = a.copy() if wide else columns(a)
     if wide:
         m, n = n, m
-    row = row or _svd_row(m, n, batch, full)
+    row = row or _svd_row(m, n, batch, a.dtype)
     if row == "gesvdp":  # without vectors it fails, or writes where it should not
         job = "A" if full and vectors else "S"
     else:
