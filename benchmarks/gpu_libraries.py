@@ -201,6 +201,6 @@ class PyCuda(Library):
         return module.get_function("add").prepare("PPPq").prepared_call
 
 
-GPU = {"treadle": Ours, "cupy": Cupy, "cupy.fuse": CupyFuse, "torch": TorchCuda,
+GPU = {"treadle": Ours, "numpy.host": Library, "cupy": Cupy, "cupy.fuse": CupyFuse, "torch": TorchCuda,
        "torch.compile": TorchCompileCuda, "numba.cuda": NumbaCuda, "jax": Jax,
        "pycuda": PyCuda, "driver": Driver}
