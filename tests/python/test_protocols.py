@@ -288,7 +288,7 @@ ELSEWHERE = {  # name: texts; the rest is in numpy_cases.ROWS
 def texts(key, func):
     """Calls of a function: of the cases of the main namespace the first two; None where there are none to make."""
     module, _, name = key.rpartition(".")
-    if module == "numpy.lib.recfunctions":  # of records, which treadle has no dtype for
+    if module in ("numpy.lib.recfunctions", "numpy.char", "numpy.strings"):  # of dtypes that treadle has not
         return None
     for table in (ELSEWHERE, numpy_cases.ROWS if module == "numpy" else {}):
         for names, row in table.items():

@@ -50,7 +50,7 @@ class DeviceRecords:
 
         packed = self._data.is_c_contiguous()
         c, f = packed and (self._order == "C" or self.ndim < 2), packed and (self._order == "F" or self.ndim < 2)
-        return Flags(c, f, True, self._data.flags.writeable)
+        return Flags(self._data, c, f, True, self._data.flags.writeable)
 
     def is_c_contiguous(self):
         return self.flags.c_contiguous
