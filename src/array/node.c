@@ -207,12 +207,15 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
         td_node_unref(n->src[i]);
 }
 
+/* Of a and b, which are of one kind: the others of par hold nothing. */
 static bool
 same_numbers(const td_node *a, const td_node *b)
 {
+    static const uint8_t used[] = {[TD_N_SCALAR] = 1, [TD_N_IOTA] = 2,   [TD_N_RANDOM] = TD_NPAR,
+                                   [TD_N_REDUCE] = 1, [TD_N_GATHER] = 2, [TD_N_SEARCH] = 0};
     uint64_t x[2], y[2];
 
-    for (int i = 0; i < TD_NPAR; i++) {
+    for (int i = 0; i < used[a->kind]; i++) {
         if (a->par[i].dt != b->par[i].dt)
             return false;
         td_scalar_bits(a->par[i], a->par[i].dt, x);
