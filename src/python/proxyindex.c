@@ -180,12 +180,33 @@ read_element(const td_array *a, PyObject *key)
 }
 
 /* A small part of what has been evaluated or will be now is NumPy's view of the memory. */
+/* A small part by NumPy's view of the whole memory, where there is one; NULL without an exception: there is none, or the
+ * part is big. */
+static PyObject *
+near_view(const py_proxy *p, PyObject *key)
+{
+    PyObject *k, *r;
+
+    if (!p->host)
+        return NULL;
+    k = plain_key(key, false);
+    r = k ? PyObject_GetItem(p->host, k) : NULL;
+    Py_XDECREF(k);
+    if (r && px_is_big(r))
+        Py_CLEAR(r);
+    return r;
+}
+
 static PyObject *
 far_view(PyObject *self, PyObject *key, key_kind kind)
 {
     py_proxy *p = (py_proxy *)self;
-    PyObject *k = plain_key(key, true), *r = k ? py_subscript(p->held, k) : NULL;
+    PyObject *k, *r = near_view(p, key);
 
+    if (r || PyErr_Occurred())
+        return px_result(r, self);
+    k = plain_key(key, true);
+    r = k ? py_subscript(p->held, k) : NULL;
     Py_XDECREF(k);
     if (!r) {
         if (!px_declined())
@@ -313,6 +334,11 @@ is_small(PyObject *self, PyObject *key, key_kind kind)
         return px_is(index) && py_is_array(((py_proxy *)index)->held) ? 0
                : px_is(index) ? px_np_size(((py_proxy *)index)->held) < px.crossover
                               : PyList_Check(index) || PyTuple_Check(index);
+    }
+    r = near_view(p, key);
+    if (r || PyErr_Occurred()) {
+        Py_XDECREF(r);
+        return r ? 1 : -1;
     }
     k = plain_key(key, true);
     r = k ? py_subscript(p->held, k) : NULL;

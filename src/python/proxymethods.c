@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FAR, SEES, HOST, WRITES, OWNS };
+enum { FAR, TIES, SEES, HOST, WRITES, OWNS };
 enum { ARGS = 16 };
 
 typedef enum px_method {
@@ -95,7 +95,9 @@ far_call(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
     Py_ssize_t n = nargs + (kwnames ? PyTuple_Size(kwnames) : 0);
     PyObject *r = NULL;
 
-    if (row->far && row->how != HOST && !has_out(kwnames)) {
+    bool numpys = row->how == HOST || (row->how == TIES && px_on_cpu(px_held(self)));
+
+    if (row->far && !numpys && !has_out(kwnames)) {
         px_settle(self);
         r = call(row->far, ((py_proxy *)self)->held, args, nargs, kwnames, px_lifted);
         if (r && row->how == SEES && py_is_array(r) && !py_array_of(r)->view.shape.ndim) {
@@ -110,7 +112,7 @@ far_call(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
             return NULL;
     }
     r = host_call(row, self, args, nargs, kwnames);
-    if (r && row->how != HOST && !px_note(row->name, self))
+    if (r && !numpys && !px_note(row->name, self))
         Py_CLEAR(r);
     return r;
 }

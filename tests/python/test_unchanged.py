@@ -334,3 +334,11 @@ assert z[0, 0] == 27
     assert run(program(tmp_path, "lent.py", text[: text.index("x, y =")] + lent)) == (0, "", "")
     for device in ("cpu", "null"):
         assert run("--device", device, program(tmp_path, "prog.py", text if device == "cpu" else text.replace("not far(big[0])", "True"))) == (0, "", "")
+
+
+def test_order_of_equal_elements():
+    """On the CPU argsort leaves equal elements in NumPy's order, whoever holds the array."""
+    code = "import numpy as np; x = np.array([3, 1, 2, 1] * 9); print(x.argsort(), np.argsort(x), x.argpartition(5)[:3])"
+    _, wanted, _ = run("-c", code, crossover=NEVER)
+    status, out, err = run("--device", "cpu", "-c", code, crossover=1)
+    assert (status, out) == (0, wanted), err

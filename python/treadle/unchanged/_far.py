@@ -83,8 +83,14 @@ def _find(full):
     return None
 
 
+# NumPy leaves equal elements in an order of its own, which treadle's do not give.
+_TIES = {"numpy.argsort", "numpy.argpartition"}
+
+
 def native(full):
     """Treadle's function for NumPy's of that full name, or None."""
+    if full in _TIES and _core.device().kind == "cpu":
+        return None
     try:
         return _known[full]
     except KeyError:
