@@ -28,7 +28,7 @@ def kept(since):
     for f in folder.glob("*.null"):
         if f.stat().st_mtime >= since - 1:
             data = f.read_bytes()
-            found[f.stem] = data[data.index(b"//") :].rstrip(b"\0")
+            found[f.stem] = data[data.index(b"//\n// Generated") :].rstrip(b"\0")  # behind the entry's head, any bytes
     return found
 
 
