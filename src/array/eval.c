@@ -93,7 +93,9 @@ settle_inner(td_node *n, int64_t total, const td_rowspace *rows)
     td_walk w, inner;
     td_status st = TD_OK;
 
-    do { /* again: while one was evaluated, other threads may have begun with others */
+    td_node_ref(
+        n); /* a source of what another thread may evaluate meanwhile, which then lets go of it */
+    do {    /* again: while one was evaluated, other threads may have begun with others */
         td_walk_begin(&w);
         td_walk_begin(&inner);
         find_inner(&w, &inner, n, &e, rows ? rows->lack : 0, true);
@@ -104,6 +106,7 @@ settle_inner(td_node *n, int64_t total, const td_rowspace *rows)
             td_node_unref(inner.node[i]);
         }
     } while (!st && inner.n);
+    td_node_unref(n);
     return st;
 }
 
@@ -226,8 +229,13 @@ td_eval_node(td_node *n)
         TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape), NULL));
     else if (n->kind != TD_N_SCALAR)
         TD_TRY(settle_inner(n, td_shape_size(&n->view.shape), NULL));
-    if (n->kind == TD_N_REDUCE && n->src[0]->kind == TD_N_REDUCE)
-        TD_TRY(td_eval_node(n->src[0]));
+    if (n->kind == TD_N_REDUCE && !n->buf && n->src[0]->kind == TD_N_REDUCE) {
+        td_node *source = td_node_ref(n->src[0]);
+
+        st = td_eval_node(source);
+        td_node_unref(source);
+        TD_TRY(st);
+    }
     if (is_busy(n) || n->buf) /* meanwhile, while something under it was waited for */
         return td_eval_node(n);
     td_node_ref(n);
