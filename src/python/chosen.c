@@ -250,11 +250,10 @@ py_chosen_reduce(PyObject *c, const char *name)
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
         if (strcmp(reductions[i].name, name) == 0)
             row = &reductions[i];
-    if (row ? td_dtype_is_half(td_array_dtype(py_array_of(of(c)->value)))
-            : strcmp(name, "size") != 0)
+    if (!row || td_dtype_is_half(td_array_dtype(py_array_of(of(c)->value))))
         return Py_NewRef(Py_None);
     r = py_new();
-    return r ? py_done(r, row ? reduce(of(c), row, &r->a) : count(of(c), &r->a)) : NULL;
+    return r ? py_done(r, reduce(of(c), row, &r->a)) : NULL;
 }
 
 bool

@@ -26,6 +26,6 @@ PyObject *py_chosen_taken(PyObject *c);           /* the elements, a new array *
 int py_chosen_whole(PyObject *const *o, int n, PyObject **whole, PyObject **like);
 PyObject *py_chosen_like(PyObject *like, PyObject *value); /* takes over value, what was computed from such operands */
 int py_chosen_put(PyObject *a, PyObject *mask, PyObject *c); /* a[mask] = c: 1; 0: c has another mask; -1 */
-/* A reduction of all elements by its row's name or "mean", "size": an array of no axes; None: take them out. */
+/* A reduction of all elements by its row's name or "mean": an array of no axes; None: take them out. */
 PyObject *py_chosen_reduce(PyObject *c, const char *name);
 #endif
