@@ -8,15 +8,12 @@ from ._host import library
 from ._indexing import gather
 from ._math import average, clip
 from ._place import on
+from ._place import own as _own
 from ._products import _conjugate, matmul
 from ._shape import _axis, _cut, concatenate, expand_dims
 
 _UFUNC = _core.ufuncs()
 _select, _isnan = _UFUNC["select"], _UFUNC["isnan"]
-
-
-def _own(a):
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _floating(a):

@@ -10,14 +10,11 @@ from ._core import arange, asarray, asnumpy, evaluate, ndarray, zeros
 from ._estimators import ESTIMATORS, difference
 from ._indexing import gather
 from ._place import on
+from ._place import own as _own
 from ._searching import searchsorted
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
-
-
-def _own(a):
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def bincount(x, /, weights=None, minlength=0):

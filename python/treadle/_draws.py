@@ -111,8 +111,9 @@ def _filled(out, r):
 
 
 @functools.lru_cache(maxsize=256)
-def _kernel(name, arrays):
-    """One thread an element: its bits, its parameters (arrays: which of them are), its place in the result."""
+def sampler(name, arrays, rows=False):
+    """The kernel of a sampler, one thread an element: its bits, its parameters (arrays: which of them are), its place
+    in the result; or one thread a row of the result, which the sampler fills."""
     from . import _samplers, cuda
 
     names = [f"p{k}" for k in range(len(arrays))]
@@ -120,8 +121,8 @@ def _kernel(name, arrays):
     text = (
         f"def {name}({', '.join(['bits', *names, 'out'])}):\n"
         f"    i = cuda.grid(1)\n"
-        f"    if i < out.size:\n"
-        f"        out[i] = _f(bits[i], 0, {given})\n"
+        f"    if i < out.shape[0]:\n"
+        f"        {f'_f(bits[i], {given}, out[i])' if rows else f'out[i] = _f(bits[i], 0, {given})'}\n"
     )
     return cuda.jit(define(text, name, cuda=cuda, _f=getattr(_samplers, name)))
 
@@ -147,7 +148,7 @@ def _sampled(g, name, size, *parameters, dtype="float64", out=None):
     if count:
         arrays = tuple(numpy.ndim(p) > 0 for p in parameters)
         given = [_flat(p, shape, device) if a else _number(p) for p, a in zip(parameters, arrays, strict=True)]
-        _kernel(name, arrays).forall(count)(bits.reshape(-1), *given, r.reshape(-1))
+        sampler(name, arrays).forall(count)(bits.reshape(-1), *given, r.reshape(-1))
     return _filled(out, r)
 
 

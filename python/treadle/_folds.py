@@ -10,8 +10,9 @@ from math import prod
 import numpy
 
 from . import _core
-from ._core import asarray, empty, full, ndarray
+from ._core import asarray, empty, full
 from ._place import on
+from ._place import own as _own
 from ._shape import _axes, _axis, concatenate, moveaxis
 
 _UFUNC = _core.ufuncs()
@@ -39,10 +40,6 @@ _SCANS = {
     "logical_or": (_core._cumsum, "bool"),
     "logical_and": (_core._cumprod, "bool"),
 }
-
-
-def _own(a):
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _binary(name, method):

@@ -7,16 +7,13 @@ RuntimeWarning: to warn, a value would have to be computed at once.
 import numpy
 
 from . import _core
-from ._core import asarray, ndarray
+from ._core import asarray
 from ._place import on
+from ._place import own as _own
 from ._sorting import cumprod, cumsum
 
 _UFUNC = _core.ufuncs()
 _select, _isnan, _sqrt = _UFUNC["select"], _UFUNC["isnan"], _UFUNC["sqrt"]
-
-
-def _own(a):
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _has_nan(a):

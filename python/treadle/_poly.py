@@ -127,14 +127,8 @@ def roots(p):
     return concatenate([r, _core.zeros(zeros, r.dtype, device=r.device)]) if zeros else r
 
 
-def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    """The coefficients of the polynomial of degree deg that is nearest to the points in the least squares' sense."""
-    from .linalg import inv, lstsq
-
-    deg = int(deg)
-    x, y = _core._beside("polyfit", x, y)
-    if deg < 0:
-        raise ValueError("expected deg >= 0")
+def check_points(x, y):
+    """NumPy's refusals of what a polynomial cannot be fitted to."""
     if x.ndim != 1:
         raise TypeError("expected 1D vector for x")
     if x.size == 0:
@@ -143,6 +137,17 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         raise TypeError("expected 1D or 2D array for y")
     if x.shape[0] != y.shape[0]:
         raise TypeError("expected x and y to have same length")
+
+
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The coefficients of the polynomial of degree deg that is nearest to the points in the least squares' sense."""
+    from .linalg import inv, lstsq
+
+    deg = int(deg)
+    x, y = _core._beside("polyfit", x, y)
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    check_points(x, y)
     x = x + 0.0
     rcond = len(x) * numpy.finfo(x.dtype).eps if rcond is None else rcond
     lhs, rhs = vander(x, deg + 1), y + 0.0

@@ -13,13 +13,10 @@ from . import _core, _host
 from ._core import arange, asarray, asnumpy, empty, ndarray
 from ._indexing import Pick, _store, scatter
 from ._place import on
+from ._place import own as _own
 
 _UFUNC = _core.ufuncs()
 _select = _UFUNC["select"]
-
-
-def _own(a):
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _along(call, a, axis, dtype, out):

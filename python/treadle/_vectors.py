@@ -1,37 +1,20 @@
 """The distributions of a Generator whose draws are vectors."""
 
-import functools
 import warnings
 
 import numpy
 
 from . import _core
 from ._core import asarray, asnumpy, ndarray
-from ._draws import _UFUNC, _bits, _number, _parameter, _sampled, _shape
-from ._generate import define
-
-
-@functools.lru_cache(maxsize=64)
-def _rows(name, arrays):
-    """One thread a row of the result: its bits, its parameters (arrays: which of them have rows too)."""
-    from . import _samplers, cuda
-
-    names = [f"p{k}" for k in range(len(arrays))]
-    given = ", ".join(f"{p}[i]" if a else p for p, a in zip(names, arrays, strict=True))
-    text = (
-        f"def {name}({', '.join(['bits', *names, 'out'])}):\n"
-        f"    i = cuda.grid(1)\n"
-        f"    if i < out.shape[0]:\n"
-        f"        _f(bits[i], {given}, out[i])\n"
-    )
-    return cuda.jit(define(text, name, cuda=cuda, _f=getattr(_samplers, name)))
+from ._draws import _UFUNC, _bits, _number, _parameter, _sampled, _shape, sampler
 
 
 def _draw_rows(g, name, shape, k, parameters, arrays):
     bits = _bits(g, shape)
     r = _core.empty((*shape, k), "int64", device=bits.device)
     if bits.size and k:
-        _rows(name, arrays).forall(bits.size)(bits.reshape(-1), *parameters(bits.device), r.reshape((bits.size, k)))
+        rows = r.reshape((bits.size, k))
+        sampler(name, arrays, True).forall(bits.size)(bits.reshape(-1), *parameters(bits.device), rows)
     return r
 
 
