@@ -25,7 +25,7 @@ static const bool dear_op[TD_OPS] = {
 #define MATH(name)                                                     1
 #define SPECIAL(name)                                                  0
 #define EXPR(name)                                                     0
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot) [OP_##name] = lowering,
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) [OP_##name] = lowering,
 #include "ir/ops.def"
 #undef BIN
 #undef CMP
