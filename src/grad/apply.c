@@ -62,7 +62,8 @@ td_var_promote(const td_varop *x, int n)
         if (dt < 0)
             dt = of[k];
         else if (level((td_dtype)of[k]) > level((td_dtype)dt))
-            dt = k == 2 && of[k] != TD_BOOL && level((td_dtype)of[k]) == 3 && level((td_dtype)dt) == 2
+            dt = k == 2 && of[k] != TD_BOOL && level((td_dtype)of[k]) == 3 &&
+                         level((td_dtype)dt) == 2
                      ? (int)td_dtype_complex_of((td_dtype)dt)
                      : of[k];
     }
@@ -84,8 +85,8 @@ loop_dtype(td_op op, td_dtype dt)
 typedef struct applied {
     uint16_t op;
     uint8_t n, nshape;
-    int8_t saved[4];  /* where x, y, z and r were saved; -1: not */
-    int8_t shape[3];  /* which of shapes an operand has, that is not the result's */
+    int8_t saved[4]; /* where x, y, z and r were saved; -1: not */
+    int8_t shape[3]; /* which of shapes an operand has, that is not the result's */
     uint8_t dt[3];
     td_varop number[3];
     td_shape shapes[];
@@ -162,11 +163,11 @@ rule_of(td_op op)
     static td_rule rules[TD_OPS];
     static char names[TD_OPS][20];
     static const char *const other[][2] = {
-        {"subtract", "Sub"}, {"multiply", "Mul"}, {"divide", "Div"}, {"power", "Pow"},
-        {"negative", "Neg"}, {"absolute", "Abs"}, {"select", "Where"}, {"conjugate", "Conj"},
-        {"arcsin", "Asin"}, {"arccos", "Acos"}, {"arctan", "Atan"}, {"arctan2", "Atan2"},
+        {"subtract", "Sub"},  {"multiply", "Mul"},  {"divide", "Div"},    {"power", "Pow"},
+        {"negative", "Neg"},  {"absolute", "Abs"},  {"select", "Where"},  {"conjugate", "Conj"},
+        {"arcsin", "Asin"},   {"arccos", "Acos"},   {"arctan", "Atan"},   {"arctan2", "Atan2"},
         {"arcsinh", "Asinh"}, {"arccosh", "Acosh"}, {"arctanh", "Atanh"}, {"square", "Pow"},
-        {"sign", "Sgn"}, {"rint", "Round"},
+        {"sign", "Sgn"},      {"rint", "Round"},
     };
 
     if (!rules[op].name) {
@@ -222,8 +223,8 @@ record(td_op op, const td_varop *x, int n, td_array *r, td_var **out)
         nsaved += v[i] && (uses >> i & 1);
     }
     nsaved += uses >> 3 & 1;
-    st = td_gradfn_new(rule_of(op), v, n, 1, nsaved,
-                   sizeof *p + (size_t)nshape * sizeof(td_shape), &f);
+    st = td_gradfn_new(rule_of(op), v, n, 1, nsaved, sizeof *p + (size_t)nshape * sizeof(td_shape),
+                       &f);
     if (st) {
         td_array_unref(r);
         return st;
@@ -271,10 +272,12 @@ run(td_op op, const td_varop *x, int n, td_var **out)
 
     for (int i = 0; i < n; i++) {
         v[i] = x[i].v;
-        o[i] = (td_operand){.array = v[i] ? &v[i]->value : NULL, .scalar = x[i].scalar, .weak = x[i].weak};
+        o[i] = (td_operand){
+            .array = v[i] ? &v[i]->value : NULL, .scalar = x[i].scalar, .weak = x[i].weak};
     }
     TD_TRY(td_array_apply(op, o, n, &r));
-    return td_grad_wanted(v, n) && differentiable(op) ? record(op, x, n, &r, out) : td_var_new(&r, out);
+    return td_grad_wanted(v, n) && differentiable(op) ? record(op, x, n, &r, out)
+                                                      : td_var_new(&r, out);
 }
 
 td_status

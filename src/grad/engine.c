@@ -10,13 +10,13 @@
 
 /* A function or leaf that a pass has met. */
 typedef struct met {
-    td_gradfn *fn;    /* owned; or */
-    td_var *leaf; /* owned */
-    td_var **sum; /* gradients so far, one an output */
-    td_var *own;  /* sum of what has one output */
-    uint32_t left;   /* of a leaf: edges that may still bring something */
-    bool needed;     /* leads to an input that was asked for */
-    int32_t next;    /* the next of those asked for here */
+    td_gradfn *fn; /* owned; or */
+    td_var *leaf;  /* owned */
+    td_var **sum;  /* gradients so far, one an output */
+    td_var *own;   /* sum of what has one output */
+    uint32_t left; /* of a leaf: edges that may still bring something */
+    bool needed;   /* leads to an input that was asked for */
+    int32_t next;  /* the next of those asked for here */
 } met;
 
 typedef struct pass {
@@ -117,8 +117,10 @@ collect(pass *s)
 
         TD_TRY(td_var_edge(s->p->root[i], &e));
         st = td_edge_live(&e) ? meet(s, &e, &at)
-                              : td_fail(TD_ERR_STATE, "element %d of tensors does not require grad and "
-                                        "does not have a grad_fn", i);
+                              : td_fail(TD_ERR_STATE,
+                                        "element %d of tensors does not require grad and "
+                                        "does not have a grad_fn",
+                                        i);
         if (!st)
             s->at[at].left++;
         td_edge_drop(&e);
@@ -246,9 +248,8 @@ boxed(td_var *g, td_var **out)
 static td_status
 add_into(td_var *sum, td_var *g)
 {
-    return td_array_apply_into(OP_add,
-                               (td_operand[]){{.array = &sum->value}, {.array = &g->value}}, 2,
-                               &sum->value);
+    return td_array_apply_into(OP_add, (td_operand[]){{.array = &sum->value}, {.array = &g->value}},
+                               2, &sum->value);
 }
 
 /* Into v's grad; takes over g. */
@@ -464,11 +465,12 @@ check_roots(const td_pass *p)
         if (!g && td_array_size(&v->value) != 1)
             return td_fail(TD_ERR_STATE, "grad can be implicitly created only for scalar outputs");
         if (g && !td_shape_eq(&v->value.view.shape, &g->value.view.shape))
-            return td_fail(TD_ERR_STATE,
-                           "Mismatch in shape: grad_output[%d] has a shape of %s and output[%d] has "
-                           "a shape of %s.",
-                           i, td_shape_text(&g->value.view.shape, have, sizeof have), i,
-                           td_shape_text(&v->value.view.shape, want, sizeof want));
+            return td_fail(
+                TD_ERR_STATE,
+                "Mismatch in shape: grad_output[%d] has a shape of %s and output[%d] has "
+                "a shape of %s.",
+                i, td_shape_text(&g->value.view.shape, have, sizeof have), i,
+                td_shape_text(&v->value.view.shape, want, sizeof want));
     }
     return TD_OK;
 }

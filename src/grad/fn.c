@@ -25,10 +25,11 @@ td_grad_wanted(td_var *const *x, int n)
 
 td_status
 td_gradfn_new(const td_rule *r, td_var *const *x, int nin, int nout, int nsaved, size_t npar,
-          td_gradfn **out)
+              td_gradfn **out)
 {
     size_t edges = (size_t)nin * sizeof(td_edge), saved = (size_t)nsaved * sizeof(td_var *),
-           par = (npar + 7) & ~(size_t)7, marks = (size_t)nsaved * (sizeof(uint32_t) + sizeof(int16_t));
+           par = (npar + 7) & ~(size_t)7,
+           marks = (size_t)nsaved * (sizeof(uint32_t) + sizeof(int16_t));
     char *p = calloc(1, sizeof(td_gradfn) + edges + saved + par + marks);
     td_gradfn *f = (td_gradfn *)(void *)p;
     td_status st = TD_OK;
@@ -119,13 +120,13 @@ static const char *
 tensor_type(td_dtype dt)
 {
     switch (dt) {
-    case TD_F16: return "HalfTensor";
-    case TD_F32: return "FloatTensor";
-    case TD_F64: return "DoubleTensor";
-    case TD_I64: return "LongTensor";
-    case TD_I32: return "IntTensor";
+    case TD_F16:  return "HalfTensor";
+    case TD_F32:  return "FloatTensor";
+    case TD_F64:  return "DoubleTensor";
+    case TD_I64:  return "LongTensor";
+    case TD_I32:  return "IntTensor";
     case TD_BOOL: return "BoolTensor";
-    default: return td_dtype_name(dt);
+    default:      return td_dtype_name(dt);
     }
 }
 

@@ -192,7 +192,7 @@ read_column(const char *text, td_formula *f, int n)
         if (*r.at && *r.at != '|')
             expression(&r);
         space(&r);
-        f[i].kind = !f[i].n                 ? TD_FORMULA_NONE
+        f[i].kind = !f[i].n                                      ? TD_FORMULA_NONE
                     : f[i].n == 1 && f[i].step[0].what == NUMBER ? TD_FORMULA_ZERO
                                                                  : TD_FORMULA_CODED;
         if (*r.at == '|')
@@ -322,7 +322,8 @@ run_step(const struct td_formula_step *s, const td_varop *env, uint32_t axes, td
 
     if (s->what <= NUMBER) {
         x = &stack[(*depth)++];
-        *x = s->what == NUMBER ? number(s->imaginary ? CMPLX(0, s->number) : s->number) : env[s->what];
+        *x = s->what == NUMBER ? number(s->imaginary ? CMPLX(0, s->number) : s->number)
+                               : env[s->what];
         if (x->v)
             td_var_ref(x->v);
         return TD_OK;

@@ -208,11 +208,10 @@ td_var_matmul(td_var *x, td_var *y, td_var **out)
     td_dtype dx = td_array_dtype(&x->value), dy = td_array_dtype(&y->value);
 
     if (dx != dy)
-        return td_fail(TD_ERR_STATE,
-                       "expected m1 and m2 to have the same dtype, but got: %s != %s",
+        return td_fail(TD_ERR_STATE, "expected m1 and m2 to have the same dtype, but got: %s != %s",
                        td_dtype_name(dx), td_dtype_name(dy));
-    if (x->value.view.shape.ndim > 2 && y->value.view.shape.ndim == 2 &&
-        td_array_size(&x->value) && td_array_size(&y->value))
+    if (x->value.view.shape.ndim > 2 && y->value.view.shape.ndim == 2 && td_array_size(&x->value) &&
+        td_array_size(&y->value))
         return folded(x, y, out);
     return product(x, y, out);
 }

@@ -14,7 +14,8 @@ cast_back(const td_back *b)
     return td_var_cast(b->g[0], *(const td_dtype *)b->fn->par, &b->in[0]);
 }
 
-static const td_rule cast_rule = {"ToCopy", cast_back, NULL, NULL}, copy_rule = {"Clone", cast_back, NULL, NULL};
+static const td_rule cast_rule = {"ToCopy", cast_back, NULL, NULL},
+                     copy_rule = {"Clone", cast_back, NULL, NULL};
 
 /* a as what a rule made of v: par gets v's dtype.  Takes over a. */
 static td_status
@@ -187,7 +188,8 @@ td_var_sum_to(td_var *v, const td_shape *s, td_var **out)
 
 typedef struct window {
     td_shape from; /* the operand's */
-    td_view at;    /* the window, were the operand contiguous (slice), or on flat memory of `span` elements */
+    td_view
+        at; /* the window, were the operand contiguous (slice), or on flat memory of `span` elements */
     td_view whole; /* strided: the operand on that memory */
     int64_t span;
 } window;
@@ -301,7 +303,8 @@ td_var_strided(td_var *v, const td_view *w, td_var **out)
             return st;
         }
         td_view_extent(&v->value.view, &lo, &hi);
-        p = (window){.from = v->value.view.shape, .at = *w, .whole = v->value.view, .span = hi - lo};
+        p = (window){
+            .from = v->value.view.shape, .at = *w, .whole = v->value.view, .span = hi - lo};
         p.at.offset -= lo;
         p.whole.offset -= lo;
         *(window *)f->par = p;
@@ -372,9 +375,12 @@ reduce_back(const td_back *b)
 }
 
 static const td_rule reduce_rules[TD_RED_COUNT] = {
-    [TD_RED_sum] = {"Sum", reduce_back, NULL, NULL},   [TD_RED_prod] = {"Prod", reduce_back, NULL, NULL},
-    [TD_RED_min] = {"Amin", reduce_back, NULL, NULL},  [TD_RED_max] = {"Amax", reduce_back, NULL, NULL},
-    [TD_RED_mean] = {"Mean", reduce_back, NULL, NULL}, [TD_RED_var] = {"Var", reduce_back, NULL, NULL},
+    [TD_RED_sum] = {"Sum", reduce_back, NULL, NULL},
+    [TD_RED_prod] = {"Prod", reduce_back, NULL, NULL},
+    [TD_RED_min] = {"Amin", reduce_back, NULL, NULL},
+    [TD_RED_max] = {"Amax", reduce_back, NULL, NULL},
+    [TD_RED_mean] = {"Mean", reduce_back, NULL, NULL},
+    [TD_RED_var] = {"Var", reduce_back, NULL, NULL},
     [TD_RED_std] = {"Std", reduce_back, NULL, NULL},
 };
 
@@ -408,7 +414,8 @@ record_reduction(td_red red, td_var *v, const td_redargs *g, td_array *a, td_var
     td_status st;
     td_gradfn *f;
 
-    st = td_gradfn_new(&reduce_rules[red], &v, 1, 1, (uses & 1) + (uses >> 3 & 1), sizeof(reduced), &f);
+    st = td_gradfn_new(&reduce_rules[red], &v, 1, 1, (uses & 1) + (uses >> 3 & 1), sizeof(reduced),
+                       &f);
     if (st) {
         td_array_unref(a);
         return st;

@@ -62,7 +62,8 @@ written_back(const td_back *b)
     td_status st = TD_OK;
 
     if (b->graph && td_grad_wanted(b->g, 1))
-        return td_fail(TD_ERR_STATE, "writing a part of a tensor in place: its gradient has none of its own");
+        return td_fail(TD_ERR_STATE,
+                       "writing a part of a tensor in place: its gradient has none of its own");
     TD_TRY(lay_out(p, b->g[0], &whole, &part));
     if (td_back_wants(b, 1))
         st = value_back(b, p, &part);
@@ -122,13 +123,16 @@ check(td_var *v, bool recorded)
     td_var *owner = v->base ? v->base : v;
 
     if (td_grad_mode() && owner->requires_grad && !owner->fn)
-        return td_fail(TD_ERR_STATE, "a %sleaf Variable that requires grad is being used in an in-place operation.",
-                       v->base ? "view of a " : "");
+        return td_fail(
+            TD_ERR_STATE,
+            "a %sleaf Variable that requires grad is being used in an in-place operation.",
+            v->base ? "view of a " : "");
     if (recorded && v->base && td_view_has_overlap(&v->value.view))
-        return td_fail(TD_ERR_STATE,
-                       "unsupported operation: more than one element of the written-to tensor refers "
-                       "to a single memory location. Please clone() the tensor before performing the "
-                       "operation.");
+        return td_fail(
+            TD_ERR_STATE,
+            "unsupported operation: more than one element of the written-to tensor refers "
+            "to a single memory location. Please clone() the tensor before performing the "
+            "operation.");
     return TD_OK;
 }
 
@@ -191,8 +195,8 @@ note(td_var *v, td_var *value)
         exchange(v, NULL, 0);
         return TD_OK;
     }
-    TD_TRY(td_array_full(td_array_dev(&v->value), td_array_dtype(&v->value),
-                         &(td_shape){.ndim = 0}, (td_scalar){.dt = TD_I64}, &zero));
+    TD_TRY(td_array_full(td_array_dev(&v->value), td_array_dtype(&v->value), &(td_shape){.ndim = 0},
+                         (td_scalar){.dt = TD_I64}, &zero));
     TD_TRY(td_var_new(&zero, &value));
     st = note_part(v, value);
     td_var_unref(value);
@@ -206,9 +210,8 @@ td_var_store(td_var *v, const td_varop *value)
 {
     td_var *both[2] = {v, value->v};
     bool recorded = td_grad_wanted(both, 2);
-    td_operand o = {.array = value->v ? &value->v->value : NULL,
-                    .scalar = value->scalar,
-                    .weak = value->weak};
+    td_operand o = {
+        .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
     td_edge old = {NULL, NULL, 0};
 
     TD_TRY(check(v, recorded));

@@ -76,9 +76,9 @@ reversed(uint64_t x)
 #define SPECIAL(name) other, 0
 #define EXPR(name)    other, 0
 #define MAKE_other(ar, name)
-#define MAKE_math(ar, name)                LIBM(ar, name)
-#define MAKE_(ar, what, name)              MAKE_##what(ar, name)
-#define MAKE(ar, ...)                      MAKE_(ar, __VA_ARGS__)
+#define MAKE_math(ar, name)                    LIBM(ar, name)
+#define MAKE_(ar, what, name)                  MAKE_##what(ar, name)
+#define MAKE(ar, ...)                          MAKE_(ar, __VA_ARGS__)
 #define OP(n, ar, k, r, fl, mean, low, sl, de) MAKE(ar, low)
 #include "ir/ops.def"
 #undef BIN

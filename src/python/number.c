@@ -121,7 +121,7 @@ compare(PyObject *x, PyObject *y, int how)
 #define BINARY(op, nb)
 #define UNARY(op, nb)
 #define POWER(op)
-#define COMPARE(op, py)                                                [Py_##py] = OP_##op,
+#define COMPARE(op, py)                                                            [Py_##py] = OP_##op,
 #define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
 #include "ir/ops.def"
 #undef BINARY

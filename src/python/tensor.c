@@ -164,7 +164,8 @@ make_subclass(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     (void)module;
     if (nargs < 2 || nargs > 3 || !PyType_Check(args[0]) ||
         !PyType_IsSubtype((PyTypeObject *)args[0], pt.type)) {
-        PyErr_SetString(PyExc_TypeError, "_make_subclass: expected a subclass of Tensor and a Tensor");
+        PyErr_SetString(PyExc_TypeError,
+                        "_make_subclass: expected a subclass of Tensor and a Tensor");
         return NULL;
     }
     if (!pt_tensor_arg("_make_subclass", args[1], &data) || !pt_ok(td_var_detach(data, &v)))
@@ -193,7 +194,8 @@ pt_tensor_arg(const char *fn, PyObject *o, td_var **out)
         *out = pt_var(o);
         return true;
     }
-    PyErr_Format(PyExc_TypeError, "%s(): argument must be Tensor, not %R", fn, (PyObject *)Py_TYPE(o));
+    PyErr_Format(PyExc_TypeError, "%s(): argument must be Tensor, not %R", fn,
+                 (PyObject *)Py_TYPE(o));
     return false;
 }
 
@@ -251,8 +253,8 @@ pt_axis(PyObject *o, int ndim, int *out)
         return false;
     if (k < -wide || k >= wide) {
         PyErr_Format(PyExc_IndexError,
-                     "Dimension out of range (expected to be in range of [%d, %d], but got %ld)", -wide,
-                     wide - 1, k);
+                     "Dimension out of range (expected to be in range of [%d, %d], but got %ld)",
+                     -wide, wide - 1, k);
         return false;
     }
     *out = (int)(k < 0 ? k + wide : k);
@@ -286,7 +288,8 @@ pt_axes(PyObject *o, int ndim, uint32_t *out)
         if (!ok)
             return false;
         if (ndim && *out >> k & 1) {
-            PyErr_Format(PyExc_RuntimeError, "dim %d appears multiple times in the list of dims", k);
+            PyErr_Format(PyExc_RuntimeError, "dim %d appears multiple times in the list of dims",
+                         k);
             return false;
         }
         *out |= ndim ? 1u << k : 0;
@@ -570,7 +573,8 @@ static PyType_Slot slots[96];
 static void
 gather(void)
 {
-    PyMethodDef *const parts[] = {pt_value_methods, pt_view_methods, pt_grad_methods, pt_apply_methods};
+    PyMethodDef *const parts[] = {pt_value_methods, pt_view_methods, pt_grad_methods,
+                                  pt_apply_methods};
     const PyGetSetDef *const fields[] = {own_attributes, pt_view_attributes, pt_grad_attributes};
     const PyType_Slot *const rows[] = {own_slots, pt_number_slots};
     size_t n = 0;
@@ -612,8 +616,8 @@ py_tensor_init(PyObject *m)
     ok = priority && pt.type &&
          PyObject_SetAttrString((PyObject *)pt.type, "__array_priority__", priority) == 0 &&
          PyModule_AddObjectRef(m, "Tensor", (PyObject *)pt.type) == 0 &&
-         PyModule_AddFunctions(m, functions) == 0 && PyModule_AddFunctions(m, pt_grad_functions) == 0 &&
-         pt_grad_init(m);
+         PyModule_AddFunctions(m, functions) == 0 &&
+         PyModule_AddFunctions(m, pt_grad_functions) == 0 && pt_grad_init(m);
     Py_XDECREF(priority);
     return ok;
 }

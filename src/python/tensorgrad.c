@@ -131,8 +131,7 @@ get_retains(PyObject *self, void *unused)
 /* ---- grad_fn ---- */
 
 typedef struct py_gradfn {
-    PyObject_HEAD
-    td_gradfn *f;
+    PyObject_HEAD td_gradfn *f;
 } py_gradfn;
 
 static PyObject *
@@ -218,7 +217,8 @@ PyGetSetDef pt_grad_attributes[] = {
     {"requires_grad", get_requires_grad, set_requires_grad, "Are operations on it recorded?", NULL},
     {"grad", get_grad, set_grad, "The gradient that backward passes have left, or None.", NULL},
     {"grad_fn", get_grad_fn, NULL, "What made it, or None.", NULL},
-    {"is_leaf", get_is_leaf, NULL, "Was it made by the program, not by a recorded operation?", NULL},
+    {"is_leaf", get_is_leaf, NULL, "Was it made by the program, not by a recorded operation?",
+     NULL},
     {"_version", get_version, NULL, "How often its storage has been written to.", NULL},
     {"_base", get_base, NULL, "The tensor that it is a view of, or None.", NULL},
     {"data", get_data, set_data, "The same storage without the history.", NULL},
@@ -278,8 +278,13 @@ run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         ok = (found = calloc((size_t)n[2] + 1, sizeof *found)) != NULL;
     if (!ok)
         goto out;
-    p = (td_pass){.root = set[0], .grad = set[1], .nroot = n[0], .input = set[2], .ninput = n[2],
-                  .found = found, .retain = PyObject_IsTrue(args[3]) > 0,
+    p = (td_pass){.root = set[0],
+                  .grad = set[1],
+                  .nroot = n[0],
+                  .input = set[2],
+                  .ninput = n[2],
+                  .found = found,
+                  .retain = PyObject_IsTrue(args[3]) > 0,
                   .graph = PyObject_IsTrue(args[4]) > 0};
     if (!pt_ok(td_grad_run(&p)))
         goto out;
@@ -347,7 +352,8 @@ retain_grad(PyObject *self, PyObject *unused)
 PyMethodDef pt_grad_methods[] = {
     {"requires_grad_", PY_FAST(requires_grad_), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"backward", PY_FAST(backward), METH_FASTCALL | METH_KEYWORDS,
-     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): gradients of the "
+     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): gradients of "
+     "the "
      "leaves that it was made of are added to their grad."},
     {"detach", detach, METH_NOARGS, "detach(): the same storage without the history."},
     {"detach_", detach_, METH_NOARGS, "detach_(): forgets its history."},
@@ -399,7 +405,8 @@ PyMethodDef pt_grad_functions[] = {
 bool
 pt_grad_init(PyObject *m)
 {
-    static PyMethodDef methods[] = {{"name", gradfn_name, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+    static PyMethodDef methods[] = {{"name", gradfn_name, METH_NOARGS, NULL},
+                                    {NULL, NULL, 0, NULL}};
     static PyGetSetDef attributes[] = {{"next_functions", gradfn_next, NULL, NULL, NULL},
                                        {NULL, NULL, NULL, NULL, NULL}};
     static PyType_Slot slots[] = {PY_SLOT(Py_tp_dealloc, gradfn_dealloc),

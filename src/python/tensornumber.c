@@ -337,7 +337,8 @@ PURE2(PURE_METHOD2)
 
 /* self + alpha * other; in place where `into` */
 static PyObject *
-scaled(td_op op, bool into, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+scaled(td_op op, bool into, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+       PyObject *kwnames)
 {
     static const char *const names[] = {"other", "alpha", NULL};
     PyObject *arg[2], *r, *times;
@@ -392,8 +393,10 @@ divided(bool into, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyOb
         op = trunc ? OP_divide : OP_floor_divide;
     }
     if (trunc && !td_dtype_is_float(td_array_dtype(&pt_var(self)->value)))
-        return told("div", into ? inplace(OP_truncate_divide, self, arg[0])
-                                : binary(OP_truncate_divide, self, arg[0]), arg[0]);
+        return told("div",
+                    into ? inplace(OP_truncate_divide, self, arg[0])
+                         : binary(OP_truncate_divide, self, arg[0]),
+                    arg[0]);
     r = told("div", into ? inplace(op, self, arg[0]) : binary(op, self, arg[0]), arg[0]);
     if (!r || !trunc)
         return r;
@@ -420,7 +423,8 @@ m_matmul(PyObject *self, PyObject *other)
     return told("matmul", nb_matmul(self, other), other);
 }
 
-#define ROW1(name, op)      {#name, m_##name, METH_NOARGS, NULL}, {#name "_", i_##name, METH_NOARGS, NULL},
+#define ROW1(name, op)                                                                             \
+    {#name, m_##name, METH_NOARGS, NULL}, {#name "_", i_##name, METH_NOARGS, NULL},
 #define ROW2(name, op)      {#name, m_##name, METH_O, NULL}, {#name "_", i_##name, METH_O, NULL},
 #define PURE_ROW1(name, op) {#name, m_##name, METH_NOARGS, NULL},
 #define PURE_ROW2(name, op) {#name, m_##name, METH_O, NULL},
@@ -429,8 +433,8 @@ m_matmul(PyObject *self, PyObject *other)
         {#name "_", PY_FAST(i_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
 
 PyMethodDef pt_apply_methods[] = {
-    ONE(ROW1) TWO(ROW2) PURE1(PURE_ROW1) PURE2(PURE_ROW2) KEYWORDS(add) KEYWORDS(sub) KEYWORDS(div)
-    {"item", item, METH_NOARGS, "item(): the only element, a Python number."},
+    ONE(ROW1) TWO(ROW2) PURE1(PURE_ROW1) PURE2(PURE_ROW2) KEYWORDS(add) KEYWORDS(sub)
+        KEYWORDS(div){"item", item, METH_NOARGS, "item(): the only element, a Python number."},
     {"matmul", m_matmul, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

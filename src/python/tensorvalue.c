@@ -101,8 +101,7 @@ zero_(PyObject *self, PyObject *unused)
 #define CAST_ROW(name, dt) {#name, to_##name, METH_NOARGS, NULL},
 
 PyMethodDef pt_value_methods[] = {
-    CASTS(CAST_ROW)
-    {"_cast", cast, METH_O, NULL},
+    CASTS(CAST_ROW){"_cast", cast, METH_O, NULL},
     {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},

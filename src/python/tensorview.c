@@ -66,20 +66,22 @@ permute(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     if (!pt_shape_args(args, nargs, &s))
         return NULL;
     if (s.ndim != n) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "permute(sparse_coo): number of dimensions in the tensor input does not match "
-                     "the length of the desired ordering of dimensions i.e. input.dim() = %d is not "
-                     "equal to len(dims) = %d",
-                     n, s.ndim);
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "permute(sparse_coo): number of dimensions in the tensor input does not match "
+            "the length of the desired ordering of dimensions i.e. input.dim() = %d is not "
+            "equal to len(dims) = %d",
+            n, s.ndim);
         return NULL;
     }
     for (int i = 0; i < n; i++) {
         int64_t k = s.dim[i] < 0 ? s.dim[i] + n : s.dim[i];
 
         if (k < 0 || k >= n) {
-            PyErr_Format(PyExc_IndexError,
-                         "Dimension out of range (expected to be in range of [%d, %d], but got %lld)",
-                         -n, n - 1, (long long)s.dim[i]);
+            PyErr_Format(
+                PyExc_IndexError,
+                "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n,
+                n - 1, (long long)s.dim[i]);
             return NULL;
         }
         seen |= 1u << k;
@@ -116,7 +118,8 @@ t(PyObject *self, PyObject *unused)
     (void)unused;
     if (n <= 2)
         return transposed(self, n == 2 ? swap : same);
-    PyErr_Format(PyExc_RuntimeError, "t() expects a tensor with <= 2 dimensions, but self is %dD", n);
+    PyErr_Format(PyExc_RuntimeError, "t() expects a tensor with <= 2 dimensions, but self is %dD",
+                 n);
     return NULL;
 }
 
@@ -126,9 +129,9 @@ get_reversed(PyObject *self, void *matrices)
     int axes[TD_MAXDIM], n = shape_of(self)->ndim;
 
     if (matrices && n < 2) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.",
-                     n);
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "tensor.mT is only supported on matrices or batches of matrices. Got %d-D tensor.", n);
         return NULL;
     }
     for (int i = 0; i < n; i++)
@@ -149,10 +152,11 @@ expand(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     extra = s.ndim - have->ndim;
     if (extra < 0) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "expand: the number of sizes provided (%d) must be greater or equal to the number "
-                     "of dimensions in the tensor (%d)",
-                     s.ndim, have->ndim);
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "expand: the number of sizes provided (%d) must be greater or equal to the number "
+            "of dimensions in the tensor (%d)",
+            s.ndim, have->ndim);
         return NULL;
     }
     for (int i = 0; i < s.ndim; i++)
@@ -214,7 +218,8 @@ flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
         (arg[1] && !pt_axis(arg[1], have->ndim, &to)))
         return NULL;
     if (from > to) {
-        PyErr_SetString(PyExc_RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "flatten() has invalid args: start_dim cannot come after end_dim");
         return NULL;
     }
     if (!have->ndim)
@@ -384,8 +389,8 @@ m_std(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *kw)
 #define KEYWORDS(name, unused) {#name, PY_FAST(m_##name), METH_FASTCALL | METH_KEYWORDS, NULL},
 
 PyMethodDef pt_view_methods[] = {
-    REDUCTIONS(KEYWORDS) KEYWORDS(var, ) KEYWORDS(std, )
-    {"reshape", PY_FAST(reshape), METH_FASTCALL, NULL},
+    REDUCTIONS(KEYWORDS) KEYWORDS(var, )
+        KEYWORDS(std, ){"reshape", PY_FAST(reshape), METH_FASTCALL, NULL},
     {"view", PY_FAST(view), METH_FASTCALL, NULL},
     {"permute", PY_FAST(permute), METH_FASTCALL, NULL},
     {"transpose", PY_FAST(transpose), METH_FASTCALL | METH_KEYWORDS, NULL},
