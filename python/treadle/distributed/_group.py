@@ -85,7 +85,7 @@ class Group:
         return self._end(work, result if self.rank == root else None, out, wait)
 
     def scatter(self, a, root=0, *, like=None, out=None, wait=True):
-        """Row r of rank `root`'s array of shape (size, …), on rank r; elsewhere `like` gives shape and dtype of a row."""
+        """Row r of rank `root`'s array of shape (size, …), on rank r; elsewhere like gives its shape and dtype."""
         root = self._peer(root)
         if self.rank == root:
             self._rows("scatter", a)
@@ -121,7 +121,7 @@ class Group:
     # ---- what backends do ----
 
     def _start(self, kind, src, dst, op, root):
-        """Starts a collective from src into dst, both on the group's device: an object with wait(timeout) and done()."""
+        """Starts a collective from src into dst, both on the device: an object with wait(timeout) and done()."""
         raise NotImplementedError
 
     def _exchange(self, kind, sends, recvs):

@@ -108,10 +108,10 @@ class HostGroup(Group):
             combine(op, pieces, dtype, dst)
             return
         at = [src.size * r // n for r in range(n + 1)]
-        self._scatter_sums("all_reduce", number, [src[at[r] : at[r + 1]] for r in range(n)], dst[at[self.rank] :
-        at[self.rank + 1]], dtype, op) mine = dst[at[self.rank] : at[self.rank + 1]] others = [r for r in range(n) if r
-        != self.rank] self._step("all_reduce", number, 1, [(mine, r) for r in others], [(dst[at[r] : at[r + 1]], r) for
-        r in others])
+        mine = dst[at[self.rank] : at[self.rank + 1]]
+        self._scatter_sums("all_reduce", number, [src[at[r] : at[r + 1]] for r in range(n)], mine, dtype, op)
+        others = [r for r in range(n) if r != self.rank]
+        self._step("all_reduce", number, 1, [(mine, r) for r in others], [(dst[at[r] : at[r + 1]], r) for r in others])
 
     def _scatter_sums(self, kind, number, parts, out, dtype, op):
         others = [r for r in range(self.size) if r != self.rank]

@@ -105,8 +105,10 @@ def _start(f, n, args, ranks, options, server):
 
 
 def run(f, n, args, options, timeout, ranks=False):
-    """What f(*args), or with ranks f(rank, *args), returns in each of n processes. options: those of init(), which is called
-    first, lists have one for each process; None: f calls it."""
+    """What f(*args), or with ranks f(rank, *args), returns in each of n processes.
+
+    options: those of init(), which is called first, lists have one for each process; None: f calls it.
+    """
     from ._store import Server
 
     server = Server("127.0.0.1", 0)
