@@ -6,6 +6,7 @@ Sums are formed in the order of ranks, whoever forms them, so that all processes
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy
+
 import treadle
 
 from .. import _core
