@@ -1,7 +1,7 @@
 /* dev.h - devices: memory, streams, events, modules, launches.  Knows nothing of IR or arrays.
  *
- * A device is found by name: "cpu", "cuda" or "cuda:N", "null" (cuda.c over a driver that the host
- * plays).  Devices live as long as the process.  Any thread may call; each function leaves the
+ * A device is found by name: "cpu", "cuda" or "cuda:N", "null" or "null:N" (cuda.c over a driver that
+ * the host plays).  Devices live as long as the process.  Any thread may call; each function leaves the
  * calling thread's current CUDA context as it found it.  Device addresses are uintptr_t: on the CPU
  * they are pointers.  The CPU's streams run everything before they return.
  */
