@@ -130,6 +130,11 @@ td_status td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes); /*
 td_status td_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes); /* within the device; asynchronous; ranges do not overlap */
 td_status td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes);      /* asynchronous */
 
+/* Writes bytes [at, at + nbytes) of a copy to `to`; called by several threads at once. */
+typedef td_status td_filler(void *ctx, size_t at, size_t nbytes, void *to);
+/* As td_copy_in, of what `fill` writes instead of memory: the device's staging is filled by it. */
+td_status td_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
+
 /* As td_copy_in, or with `out` as td_copy_out, but where the host memory is pinned they return at once
  * with *later set: it must stay until the work of s has passed. */
 td_status td_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes, bool *later);

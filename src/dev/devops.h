@@ -164,6 +164,7 @@ struct td_devops {
 
     td_status (*sync)(td_dev *d);
     td_status (*copy_in)(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+    td_status (*copy_fill)(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
     td_status (*copy_out)(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
     td_status (*copy)(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes);
     td_status (*fill)(td_stream *s, uintptr_t dst, int byte, size_t nbytes);
