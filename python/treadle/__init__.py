@@ -87,6 +87,7 @@ _HOME = {
     "_stencil": "stencil",
     "unchanged": "install load_ipython_extension",
     "_vectorize": "vectorize",
+    "_vmap": "map vmap",
     "_profile": "profile",
     "_debug": "debug",
     "_create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like eye "
