@@ -172,6 +172,8 @@ td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nb
  * shared, and so do all views on it: who receives it sees later writes, and they are seen here.  Where a's
  * memory is already shared with others on this side, or cannot be written, the handle is of a copy. */
 td_status td_array_send(const td_array *a, td_handle *handle, td_view *view);
+/* A copy on another device that shares its driver, made without the host's waiting.  TD_SKIP: there is no such driver. */
+td_status td_array_to_device(const td_array *a, td_dev *d, td_array *out);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 /* As with `share`, but until td_array_return(buf) only: the owned reference that buf gets. */
