@@ -120,7 +120,7 @@ td_storage_set(td_storage *s, td_node *n)
     td_capture_write(s);
     n->named++;
     s->node = n;
-    if (td_node_pending(n))
+    if (td_node_pending(n) && !td_node_away(n))
         list(s);
     else
         unlist(s);
@@ -219,7 +219,8 @@ td_walk_begin(td_walk *w)
 void
 td_walk_add(td_walk *w, td_node *n)
 {
-    if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
+    if (!td_node_pending(n) || td_node_away(n) || n->slot ||
+        w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
     n->slot = 1;
     w->node[w->n++] = n;

@@ -23,6 +23,7 @@ typedef enum td_kind {
                     shaped to broadcast to the result; par[1].i: their rank */
     TD_N_SEARCH, /* how many elements of src[0] (evaluated, sorted, one axis) come before each of src[1], of
                     the same dtype; op: do equal ones? */
+    TD_N_AWAY,   /* evaluated, its memory on the host for now (spill.h): `away` and view */
 } td_kind;
 
 typedef enum td_red {
@@ -56,6 +57,7 @@ typedef struct td_node {
     struct td_node *src[TD_MAXSRC], *dead;
     td_dev         *dev;
     td_buf         *buf;  /* NULL: pending */
+    struct td_away *away;
     td_view         view; /* while pending: the layout that it will have, dense but maybe permuted */
     td_scalar       par[TD_NPAR];
 } td_node;
@@ -78,6 +80,13 @@ static inline bool
 td_node_pending(const td_node *n)
 {
     return !n->buf && n->kind != TD_N_SCALAR;
+}
+
+/* Pending, and not computed but brought back. */
+static inline bool
+td_node_away(const td_node *n)
+{
+    return n->kind == TD_N_AWAY;
 }
 
 /* Does n read memory of src[0] where values say?  Then src[0] is evaluated before. */
