@@ -35,12 +35,17 @@ is_busy(const td_node *n)
 static void
 await(const td_node *n)
 {
-    while (is_busy(n)) {
-        void *token = td_graph_unlock();
+    void *token;
 
+    if (!is_busy(n))
+        return;
+    td_need_met(true); /* what is needed is looked for again */
+    while (is_busy(n)) {
+        token = td_graph_unlock();
         sched_yield();
         td_graph_lock(token);
     }
+    td_need_met(false);
 }
 
 td_evalstat

@@ -1,6 +1,8 @@
 /* plan.c - collecting a fused kernel out of the graph. */
 #include "array/plan.h"
 
+#include "array/spill.h"
+
 #include <string.h>
 
 void
@@ -368,6 +370,7 @@ td_plan_close(td_plan *p)
     for (uint16_t i = 0; i < p->nstep && p->open; i++)
         p->seen[i]->slot = 0;
     p->open = false;
+    td_need_met(true);
 }
 
 void

@@ -113,6 +113,14 @@ void
 td_need_look(td_need *x)
 {
     x->since = ++td_use_clock;
+    x->met = false;
+}
+
+void
+td_need_met(bool met)
+{
+    if (innermost)
+        innermost->met = met;
 }
 
 void
@@ -122,10 +130,8 @@ td_need_begin(td_need *x)
 
     pthread_once(&once, watch_forks);
     td_need_look(x);
-    x->waits = false;
     x->outer = innermost;
-    if (innermost)
-        innermost->waits = true;
+    td_need_met(true);
     innermost = x;
     x->next = needs;
     x->at = &needs;
@@ -141,8 +147,7 @@ td_need_end(td_need *x)
     if (x->next)
         x->next->at = x->at;
     innermost = x->outer;
-    if (innermost)
-        innermost->waits = false;
+    td_need_met(false);
 }
 
 static uint64_t
@@ -151,7 +156,7 @@ oldest_need(void)
     uint64_t t = UINT64_MAX;
 
     for (const td_need *x = needs; x; x = x->next)
-        if (!x->waits && x->since < t)
+        if (!x->met && x->since < t)
             t = x->since;
     return t;
 }

@@ -20,17 +20,17 @@ td_use(const td_node *leaf)
     leaf->buf->used = td_use_clock;
 }
 
-/* td_need - an evaluation under way, on the stack.  What it has marked since its last look stays, but for the sake of
- * an evaluation inside it: then it looks again afterwards. */
+/* td_need - an evaluation under way, on the stack.  What it has marked since its last look stays until it is met. */
 typedef struct td_need {
     uint64_t since;
-    bool     waits;              /* another evaluation of the thread is inside */
+    bool     met; /* nothing of it must stay: its plan holds what it needs, or another evaluation is inside */
     struct td_need *outer;       /* of the thread */
     struct td_need *next, **at;  /* of all threads */
 } td_need;
 
 void td_need_begin(td_need *x);
 void td_need_look(td_need *x);
+void td_need_met(bool met); /* of the thread's last */
 void td_need_end(td_need *x);
 
 /* td_hold - values that a function uses by address until its work has been launched, on the stack.  Holds nest. */
