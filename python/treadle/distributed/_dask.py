@@ -1,4 +1,4 @@
-"""Dask's arrays with treadle's chunks: dask.array cuts, schedules and moves, every worker computes on its own device."""
+"""Dask's arrays with treadle's chunks: dask.array cuts, schedules and moves; workers compute on their own devices."""
 
 import os
 
@@ -15,7 +15,7 @@ def _dask():
 
 
 def from_numpy(a, chunks="auto", *, devices=None, client=None, name=None):
-    """A dask.array of a's values whose chunks are treadle's arrays, made on the device of the worker that computes them.
+    """A dask.array of a's values whose chunks are treadle's arrays, made on the workers' devices.
 
     a: an array, NumPy's or treadle's, or what dask.array.from_array takes (a memmap, a Zarr array: its blocks are read
     by the workers). chunks: as of dask.array.from_array. client: the distributed.Client whose workers get their devices
