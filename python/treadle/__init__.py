@@ -122,7 +122,8 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
 _MODULES = set(
-    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special types".split()
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special "
+    "types".split()
 )
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
