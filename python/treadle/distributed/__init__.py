@@ -171,7 +171,7 @@ def _close(well=True):
     if mesh is not None:
         mesh.close()
     if store is not None:
-        store.close()
+        store.close(well)
     if server is not None:
         _let_go(server)
 

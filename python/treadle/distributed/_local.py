@@ -165,14 +165,14 @@ class LocalGroup(HostGroup):
         got = [self._mesh.receive(self.ranks[r], tag, what, view) for view, r in recvs]
         return got + [self._mesh.send(self.ranks[r], tag, what, view) for view, r in sends]
 
-    def _start(self, kind, src, dst, op, root):
+    def _start(self, kind, src, dst, op, root, wait):
         self._calls += 1
         args = kind, self._calls, host(src).reshape(-1), host(dst).reshape(-1), src.dtype, op, root
         if self._threads is None:
             self._threads = ThreadPoolExecutor(8, thread_name_prefix="treadle-collective")
         return Later(self._threads.submit(self._collective, *args), self.timeout)
 
-    def _exchange(self, kind, sends, recvs):
+    def _exchange(self, kind, sends, recvs, wait):
         """Sends and receives of a pair are counted, each in its direction, so that the n-th meets the n-th."""
         pendings, copies = [], []
         here = [a for a, r in sends if r == self.rank]

@@ -49,7 +49,7 @@ class MpiGroup(HostGroup):
         """What MPI reduces itself; halves it does not know, and bool means something else there."""
         return dtype.kind in "iu" or (dtype.kind in "fc" and dtype.itemsize > 2)
 
-    def _start(self, kind, src, dst, op, root):
+    def _start(self, kind, src, dst, op, root, wait):
         a, b = host(src).reshape(-1), host(dst).reshape(-1)
         c = self._comm
         if op is not None and not self._native(src.dtype):
@@ -89,7 +89,7 @@ class MpiGroup(HostGroup):
 
         return _Requests([request], (a, b, rows), then)
 
-    def _exchange(self, kind, sends, recvs):
+    def _exchange(self, kind, sends, recvs, wait):
         requests, keep = [], []
         for a, r in recvs:
             keep.append(host(a).reshape(-1))

@@ -122,7 +122,7 @@ def connect(host, ports, who, until):
     while True:
         for port in ports:
             try:
-                sock = socket.create_connection((host, port), timeout=max(0.1, min(5.0, until - time.monotonic())))
+                sock = socket.create_connection((host, port), timeout=max(0.1, min(30.0, until - time.monotonic())))
             except OSError:
                 continue
             try:
@@ -190,13 +190,15 @@ class Client:
             raise DistributedError(f"the store was closed while {key!r} was waited for")
         return value
 
-    def close(self):
+    def close(self, well=True):
+        """well: else the others are told that this process has gone."""
         sock, self._watch = self._watch, None
         for s in (sock, self._sock):
             if s is None:
                 continue
             try:
-                _write(s, _BYE)
+                if well:
+                    _write(s, _BYE)
                 s.shutdown(socket.SHUT_RDWR)
             except OSError:  # the server went first
                 pass
