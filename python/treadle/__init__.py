@@ -120,7 +120,9 @@ _HOME = {
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
-_MODULES = set("cuda cupyx demo distributed emath fft lib linalg memory polynomial pycuda random scipy special types".split())
+_MODULES = set(
+    "cuda cupyx demo distributed emath fft lib linalg memory polynomial pycuda random scipy special types".split()
+)
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 

@@ -203,6 +203,10 @@ td_comm_new(td_dev *const *d, const int *rank, int n, int size, const unsigned c
     td_status st, end;
 
     TD_TRY(library(d[0], &nccl));
+    for (int i = 1; i < n; i++)
+        if (!td_dev_peers(d[0], d[i]))
+            return td_fail(TD_ERR_VALUE, "a group of %s and %s: different devices of one kind",
+                           d[0]->info.name, d[i]->info.name);
     TD_TRY(let_in_all(d, n));
     memcpy(&name, id, sizeof name);
     memset(out, 0, (size_t)n * sizeof *out);

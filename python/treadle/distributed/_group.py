@@ -41,8 +41,10 @@ class Group:
 
     backend = None
 
-    def __init__(self, rank, ranks, device):
+    def __init__(self, rank, ranks, device, name):
         self.rank, self.ranks, self.size, self.device = rank, tuple(ranks), len(ranks), device
+        self.name, self.count = name, 0  # alike in all processes of the group: what it is called, collectives so far
+        self._splits = 0
 
     def __repr__(self):
         return f"<{self.backend} group, rank {self.rank} of {self.size}, {self.device}>"
@@ -133,6 +135,10 @@ class Group:
 
     def split(self, ranks):
         """Collective over this group: a group of those of its ranks; None on the others."""
+        self._splits += 1
+        return self._split(list(ranks), f"{self.name}.{self._splits}")
+
+    def _split(self, ranks, name):
         raise NotImplementedError
 
     def close(self):
@@ -175,6 +181,7 @@ class Group:
         if op is not None:
             self._reduction(kind, a, op)
         result = treadle.empty(shape, a.dtype, device=self.device)
+        self.count += 1
         job = self._start(kind, a, result, op, root, wait) if a.size else None
         return self._end(job, result, out, wait)
 

@@ -36,8 +36,8 @@ class MpiGroup(HostGroup):
 
     backend = "mpi"
 
-    def __init__(self, comm, ranks, device, timeout):
-        super().__init__(comm.Get_rank(), ranks, device, timeout)
+    def __init__(self, comm, ranks, device, name, timeout):
+        super().__init__(comm.Get_rank(), ranks, device, name, timeout)
         self._comm = comm
 
     def _operation(self, op):
@@ -99,11 +99,11 @@ class MpiGroup(HostGroup):
             requests.append(self._comm.Isend(self._bytes(keep[-1]), r))
         return _Requests(requests, (keep, recvs))
 
-    def split(self, ranks):
+    def _split(self, ranks, name):
         MPI = _module()
         mine = self.rank in ranks
-        comm = self._comm.Split(0 if mine else MPI.UNDEFINED, list(ranks).index(self.rank) if mine else 0)
-        return MpiGroup(comm, [self.ranks[r] for r in ranks], self.device, self.timeout) if mine else None
+        comm = self._comm.Split(0 if mine else MPI.UNDEFINED, ranks.index(self.rank) if mine else 0)
+        return MpiGroup(comm, [self.ranks[r] for r in ranks], self.device, name, self.timeout) if mine else None
 
     def abort(self, why):
         self._comm.Abort(1)
@@ -112,4 +112,4 @@ class MpiGroup(HostGroup):
 def world(device, timeout):
     """All processes that mpirun started."""
     comm = _module().COMM_WORLD.Dup()
-    return MpiGroup(comm, range(comm.Get_size()), device, timeout)
+    return MpiGroup(comm, range(comm.Get_size()), device, "0", timeout)

@@ -1,5 +1,6 @@
 """Collectives between GPUs by NCCL: one process a GPU, or several GPUs of one process."""
 
+import json
 import threading
 import time
 import weakref
@@ -70,6 +71,15 @@ class _Watch:
         for g in groups:
             if who == "" or int(who) in g.ranks:
                 g.abort(f"the process of rank {who or 0} has gone")
+
+    def leave(self, who, said):
+        """A process has ended well; it says how many collectives it has done in each group."""
+        counts = json.loads(said)
+        with self._lock:
+            groups = list(self._groups)
+        for g in groups:
+            if g.name in counts:
+                g.leave(int(who), counts[g.name])
 
     def _run(self, stop):
         while not stop.wait(_LOOK):
@@ -175,13 +185,22 @@ class NcclGroup(_Places, Group):
 
     backend = "nccl"
 
-    def __init__(self, rank, ranks, device, place, timeout, watch):
-        super().__init__(rank, ranks, device)
+    def __init__(self, rank, ranks, device, name, place, timeout, watch):
+        super().__init__(rank, ranks, device, name)
         self._open([place], timeout)
-        self._watch = watch
+        self._watch, self._ends = watch, []
         watch.add(self)
 
+    def leave(self, rank, count):
+        """A process has ended well after so many collectives."""
+        self._ends.append((count, rank))
+        if self.count > count:
+            self.abort(f"rank {rank} has left, and a collective waits for it")
+
     def _start(self, kind, src, dst, op, root, wait):
+        for count, rank in self._ends:
+            if self.count > count:
+                raise PeerError(f"rank {rank} has left")
         place = self._places[0] if self._places else None
         src = _flat(src)
         if kind == "all_to_all":
@@ -212,17 +231,17 @@ class NcclGroup(_Places, Group):
         self._watch.forget(self)
         super().close()
 
-    def split(self, ranks):
+    def _split(self, ranks, name):
         """The first of them makes the name of the new group; all get it, and its members join."""
         bits = treadle.zeros(128, "uint8", device=self.device)
         if self.rank == ranks[0]:
             bits = treadle.array(list(_core._nccl_id(self.device)), "uint8", device=self.device)
-        name = self.broadcast(bits, ranks[0]).tobytes()
+        bits = self.broadcast(bits, ranks[0]).tobytes()
         if self.rank not in ranks:
             return None
-        rank = list(ranks).index(self.rank)
-        place = _join(self.device, rank, len(ranks), name, self._timeout)
-        return NcclGroup(rank, [self.ranks[r] for r in ranks], self.device, place, self._timeout, self._watch)
+        rank = ranks.index(self.rank)
+        place = _join(self.device, rank, len(ranks), bits, self._timeout)
+        return NcclGroup(rank, [self.ranks[r] for r in ranks], self.device, name, place, self._timeout, self._watch)
 
 
 def _join(device, rank, size, name, timeout):
@@ -258,9 +277,9 @@ def world(device, place, store, timeout):
 
         name = _module().COMM_WORLD.bcast(name, 0)
     capsule = _join(device, place.rank, place.size, name, timeout)
-    group = NcclGroup(place.rank, range(place.size), device, capsule, timeout, watch)
+    group = NcclGroup(place.rank, range(place.size), device, "0", capsule, timeout, watch)
     if store is not None:
-        store.watch(watch.lose)
+        store.watch(watch.lose, watch.leave)
     return group
 
 
@@ -268,8 +287,8 @@ class LocalDevices(_Places):
     """Several devices of this process as a group: collectives take and give lists, an array for each device.
 
     ``devices`` are names or Devices, GPUs of one kind. Methods are those of a Group, called once for all:
-    ``all_reduce([a0, a1])`` gives the list of sums, each on its device. With one device, or on the CPU, there is nothing to
-    carry and NCCL is not needed.
+    ``all_reduce([a0, a1])`` gives the list of sums, each on its device. With one device, or on the CPU, there is
+    nothing to carry and NCCL is not needed.
     """
 
     backend = "nccl"
@@ -348,6 +367,7 @@ class LocalDevices(_Places):
             for result, wide in behind:
                 result[...] = wide.astype(result.dtype)
 
+        self.check()
         job = None
         if rows and self.size > 1 and results[0].size:
             calls = [(p, kind, src, dst, op, peer) for p, (src, dst, kind, op, peer) in zip(self._places, rows)]
