@@ -57,7 +57,8 @@ class _ConvNd(Module):
         if self.padding != (0,) * self.rank:
             text += f", padding={self.padding}"
         text += f", dilation={self.dilation}" * (self.dilation != ones)
-        text += f", output_padding={self.output_padding}" * bool(self.transposed and any(self.output_padding))
+        if self.transposed and any(self.output_padding):
+            text += f", output_padding={self.output_padding}"
         text += f", groups={self.groups}" * (self.groups != 1) + ", bias=False" * (self.bias is None)
         return text + f", padding_mode={self.padding_mode}" * (self.padding_mode != "zeros")
 
@@ -106,6 +107,11 @@ class _Pool(Module):
             setattr(self, name, value)
         if self.stride is None:
             self.stride = kernel_size
+        if self.as_tuples:
+            for name in ("kernel_size", "stride", "padding"):
+                setattr(self, name, spread(getattr(self, name), 1, name))
+
+    as_tuples = False  # AvgPool1d keeps its numbers so
 
     def forward(self, input):
         return self._call(input, self.kernel_size, **{name: getattr(self, name) for name in self._options})
@@ -208,7 +214,7 @@ for _n in (1, 2, 3):
     _class(f"MaxPool{_n}d", _Pool, "The largest element of each window.", _options=_MAX,
            _call=staticmethod(getattr(F, f"max_pool{_n}d")))
     _class(f"AvgPool{_n}d", _Pool, "The mean of each window.", _call=staticmethod(getattr(F, f"avg_pool{_n}d")),
-           _options=_AVG if _n == 1 else {**_AVG, "divisor_override": None})
+           _options=_AVG if _n == 1 else {**_AVG, "divisor_override": None}, as_tuples=_n == 1)
     for _kind in ("Avg", "Max"):
         _class(f"Adaptive{_kind}Pool{_n}d", _Adaptive, f"Pools the last {_n} dims to output_size.",
                _call=staticmethod(getattr(F, f"adaptive_{_kind.lower()}_pool{_n}d")))

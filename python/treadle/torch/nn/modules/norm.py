@@ -7,18 +7,30 @@ from ..parameter import Parameter
 from .module import Module
 
 
+def _register_affine(module, shape, affine, bias, made):
+    module.register_parameter("weight", Parameter(torch.ones(shape, **made)) if affine else None)
+    module.register_parameter("bias", Parameter(torch.zeros(shape, **made)) if affine and bias else None)
+
+
+def _reset_affine(module):
+    if module.weight is not None:
+        init.ones_(module.weight)
+    if module.bias is not None:
+        init.zeros_(module.bias)
+
+
 class _BatchNorm(Module):
     """Batch and instance norms: weight and bias of the channels, running mean and variance."""
 
     dims = batch = None  # how many dims an input may have; whether statistics are the batch's
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *,
+                 bias=True):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         made = {"device": device, "dtype": dtype}
-        for name, start in (("weight", torch.ones), ("bias", torch.zeros)):
-            self.register_parameter(name, Parameter(start(num_features, **made)) if affine else None)
+        _register_affine(self, num_features, affine, bias, made)
         for name, start in (("running_mean", torch.zeros), ("running_var", torch.ones)):
             self.register_buffer(name, start(num_features, **made) if track_running_stats else None)
         count = torch.tensor(0, dtype=torch.int64, device=device) if track_running_stats else None
@@ -32,9 +44,7 @@ class _BatchNorm(Module):
 
     def reset_parameters(self):
         self.reset_running_stats()
-        if self.affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def _check(self, input):
         if input.dim() not in self.dims:
@@ -44,13 +54,13 @@ class _BatchNorm(Module):
     def forward(self, input):
         self._check(input)
         momentum = 0.0 if self.momentum is None else self.momentum
+        return self._normalised(input, momentum)
+
+    def _normalised(self, input, momentum):
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:  # the mean over all batches
                 momentum = 1.0 / self.num_batches_tracked.item()
-        return self._normalised(input, momentum)
-
-    def _normalised(self, input, momentum):
         own = self.training or self.running_mean is None
         keep = not self.training or self.track_running_stats
         return F.batch_norm(input, self.running_mean if keep else None, self.running_var if keep else None, self.weight,
@@ -66,7 +76,7 @@ class _BatchNorm(Module):
 
     def extra_repr(self):
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"track_running_stats={self.track_running_stats}")
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
 
 class BatchNorm1d(_BatchNorm):
@@ -88,8 +98,9 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_BatchNorm):
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None,
+                 *, bias=True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _normalised(self, input, momentum):
         if input.dim() == min(self.dims):
@@ -123,22 +134,17 @@ class LayerNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        affine = elementwise_affine
-        self.register_parameter("weight", Parameter(torch.ones(shape, device=device, dtype=dtype)) if affine else None)
-        bias = bias and affine
-        self.register_parameter("bias", Parameter(torch.zeros(shape, device=device, dtype=dtype)) if bias else None)
+        _register_affine(self, shape, elementwise_affine, bias, {"device": device, "dtype": dtype})
 
     def reset_parameters(self):
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+                f"bias={self.bias is not None}")
 
 
 class RMSNorm(Module):
@@ -158,31 +164,29 @@ class RMSNorm(Module):
     def forward(self, input):
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
-    extra_repr = LayerNorm.extra_repr
+    def extra_repr(self):
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
 class GroupNorm(Module):
     """Mean 0 and variance 1 of groups of channels, then weight and bias of the channels."""
 
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        for name, start in (("weight", torch.ones), ("bias", torch.zeros)):
-            value = Parameter(start(num_channels, device=device, dtype=dtype)) if affine else None
-            self.register_parameter(name, value)
+        _register_affine(self, num_channels, affine, bias, {"device": device, "dtype": dtype})
 
     def reset_parameters(self):
-        if self.affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
+        _reset_affine(self)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+                f"bias={self.bias is not None}")
 
 
 class LocalResponseNorm(Module):

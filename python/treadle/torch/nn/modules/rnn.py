@@ -82,6 +82,9 @@ class RNNCell(_Cell):
         function = torch.tanh if self.nonlinearity == "tanh" else torch.relu
         return self._step(input, None if hx is None else (hx,), function)[0]
 
+    def extra_repr(self):
+        return super().extra_repr() + ", nonlinearity=relu" * (self.nonlinearity != "tanh")
+
 
 class GRUCell(_Cell):
     """A gated recurrent unit's step: (input, h) to h'."""
