@@ -60,8 +60,6 @@ class _Pickler(pickle._Pickler):  # the one in Python: global names need not be 
             return _Name("torch._utils", "_rebuild_parameter"), (obj.detach(), obj.requires_grad, collections.OrderedDict())
         if isinstance(obj, torch.Tensor):
             return _Name("torch._utils", "_rebuild_tensor_v2"), self._parts(obj)
-        if isinstance(obj, torch.dtype):
-            return getattr, (_Name("torch", "_"), str(obj).removeprefix("torch."))
         return NotImplemented
 
     def _parts(self, tensor):
@@ -84,6 +82,8 @@ class _Pickler(pickle._Pickler):  # the one in Python: global names need not be 
         self.memoize(obj)
 
     def save(self, obj, save_persistent_id=True):
+        if isinstance(obj, torch.dtype):
+            obj = _Name(*str(obj).split("."))
         if isinstance(obj, _Name):
             known = self.memo.get(id(obj))
             return self.write(self.get(known[0])) if known else self.save_name(obj)

@@ -225,7 +225,7 @@ class OneCycleLR(LRScheduler):
         names = ("initial_lr", "max_lr", "min_lr")
         momenta = ("max_momentum", "base_momentum")
         if three_phase:
-            self._phases = [(up, names[0], names[1], *momenta), (2 * up + 1, names[1], names[0], *momenta[::-1]),
+            self._phases = [(up, names[0], names[1], *momenta), (2 * up, names[1], names[0], *momenta[::-1]),
                             (n - 1, names[0], names[2], momenta[0], momenta[0])]
         else:
             self._phases = [(up, names[0], names[1], *momenta), (n - 1, names[1], names[2], *momenta[::-1])]
