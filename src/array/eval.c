@@ -1,6 +1,7 @@
 /* eval.c - from pending nodes to launched kernels. */
 #include "array/eval.h"
 
+#include "array/host.h"
 #include "array/internal.h"
 #include "array/row.h"
 
@@ -208,6 +209,38 @@ eval_once(td_node *n)
     return st;
 }
 
+static td_status
+load(td_node *n)
+{
+    td_status st;
+
+    td_node_ref(n);
+    n->busy = era;
+    st = td_host_load(n);
+    n->busy = 0;
+    td_node_unref(n);
+    return st;
+}
+
+static td_status
+settle_hosted(td_node *n)
+{
+    td_walk w;
+    td_status st = TD_OK;
+
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; i < w.n; i++)
+        td_node_ref(w.node[i]);
+    for (int i = 0; i < w.n; i++) {
+        if (!st && w.node[i]->kind == TD_N_HOST)
+            st = td_eval_node(w.node[i]);
+        td_node_unref(w.node[i]);
+    }
+    return st;
+}
+
 td_status
 td_eval_node(td_node *n)
 {
@@ -223,6 +256,10 @@ td_eval_node(td_node *n)
     }
     if (n->buf)
         return TD_OK;
+    if (n->kind == TD_N_HOST)
+        return load(n);
+    if (n->hosted)
+        TD_TRY(settle_hosted(n));
     if ((st = eval_rows(n)) != TD_SKIP)
         return st;
     if (n->kind == TD_N_REDUCE)

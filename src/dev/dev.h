@@ -1,7 +1,7 @@
 /* dev.h - devices: memory, streams, events, modules, launches.  Knows nothing of IR or arrays.
  *
- * A device is found by name: "cpu", "cuda" or "cuda:N", "null" (cuda.c over a driver that the host
- * plays).  Devices live as long as the process.  Any thread may call; each function leaves the
+ * A device is found by name: "cpu", "cuda" or "cuda:N", "null" or "null:N" (cuda.c over a driver that
+ * the host plays).  Devices live as long as the process.  Any thread may call; each function leaves the
  * calling thread's current CUDA context as it found it.  Device addresses are uintptr_t: on the CPU
  * they are pointers.  The CPU's streams run everything before they return.
  */
@@ -129,6 +129,11 @@ td_status td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes
 td_status td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes); /* dst is filled on return */
 td_status td_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes); /* within the device; asynchronous; ranges do not overlap */
 td_status td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes);      /* asynchronous */
+
+/* Writes bytes [at, at + nbytes) of a copy to `to`; called by several threads at once. */
+typedef td_status td_filler(void *ctx, size_t at, size_t nbytes, void *to);
+/* As td_copy_in, of what `fill` writes instead of memory: the device's staging is filled by it. */
+td_status td_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
 
 /* As td_copy_in, or with `out` as td_copy_out, but where the host memory is pinned they return at once
  * with *later set: it must stay until the work of s has passed. */

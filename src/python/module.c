@@ -55,6 +55,7 @@ py_raise(td_status st)
     case TD_ERR_STATE:
     case TD_ERR_THREADS:  type = PyExc_RuntimeError; break;
     case TD_ERR_KERNEL:   return py_report_raise();
+    case TD_ERR_CALLER:   return py_kept_raise();
     }
     PyErr_SetString(type, td_error());
     return NULL;
@@ -240,6 +241,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
+        PyModule_AddFunctions(m, py_source_functions) < 0 ||
         PyModule_AddFunctions(m, py_reduce_functions) < 0 ||
         PyModule_AddFunctions(m, py_pick_functions) < 0 ||
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
