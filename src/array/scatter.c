@@ -63,6 +63,7 @@ write_to(const target *t, td_putting *w)
     td_storage *s = t->a->store;
     td_status st = td_storage_eval(s);
 
+    s->version++;
     if (!st)
         st = detach(&w->value, s->node->buf);
     if (!st)
