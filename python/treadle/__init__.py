@@ -121,7 +121,10 @@ _HOME = {
     "_source_host": "from_host",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
-_MODULES = set("cuda cupyx demo distributed emath fft lib linalg memory polynomial pycuda random scipy special types".split())
+_MODULES = set(
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
+    "types".split()
+)
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 
