@@ -472,6 +472,10 @@ td_array_return(td_buf *buf)
 td_status
 td_array_eval(const td_array *const *a, int n)
 {
+    /* All are wanted: a kernel of one that computes another on its way writes it too. */
+    for (int i = 1; i < n; i++)
+        if (td_node_pending(a[i]->store->node))
+            a[i]->store->node->computed = 1;
     for (int i = 0; i < n; i++)
         TD_TRY(td_storage_eval(a[i]->store));
     return TD_OK;
