@@ -1,7 +1,7 @@
 /* eval.c - from pending nodes to launched kernels. */
 #include "array/eval.h"
 
-#include "array/host.h"
+#include "array/chunk.h"
 #include "array/internal.h"
 #include "array/row.h"
 
@@ -209,6 +209,21 @@ eval_once(td_node *n)
     return st;
 }
 
+bool
+td_eval_claim(td_node *n)
+{
+    if (is_busy(n))
+        return false;
+    n->busy = era;
+    return true;
+}
+
+void
+td_eval_release(td_node *n)
+{
+    n->busy = 0;
+}
+
 static td_status
 load(td_node *n)
 {
@@ -222,22 +237,19 @@ load(td_node *n)
     return st;
 }
 
-static td_status
-settle_hosted(td_node *n)
+td_status
+td_eval_value(td_node *n)
 {
-    td_walk w;
-    td_status st = TD_OK;
+    td_status st = TD_SKIP;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
-    for (int i = 0; i < w.n; i++)
-        td_node_ref(w.node[i]);
-    for (int i = 0; i < w.n; i++) {
-        if (!st && w.node[i]->kind == TD_N_HOST)
-            st = td_eval_node(w.node[i]);
-        td_node_unref(w.node[i]);
-    }
+    if (n->kind == TD_N_HOST)
+        return TD_OK;
+    td_node_ref(n);
+    if (n->hosted && td_node_pending(n))
+        st = td_chunk_eval(n, &(td_chunkopts){.host = true});
+    if (st == TD_SKIP)
+        st = n->kind == TD_N_HOST ? TD_OK : td_eval_node(n);
+    td_node_unref(n);
     return st;
 }
 
@@ -258,8 +270,8 @@ td_eval_node(td_node *n)
         return TD_OK;
     if (n->kind == TD_N_HOST)
         return load(n);
-    if (n->hosted)
-        TD_TRY(settle_hosted(n));
+    if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
+        return st;
     if ((st = eval_rows(n)) != TD_SKIP)
         return st;
     if (n->kind == TD_N_REDUCE)
@@ -308,7 +320,7 @@ settle_parts(const td_putting *w, int64_t total, bool all)
 
     for (int i = 0; i < 3; i++)
         if (part[i] && td_node_pending(part[i]))
-            TD_TRY(all || part[i]->kind == TD_N_REDUCE ? td_eval_node(part[i])
+            TD_TRY(all || part[i]->kind == TD_N_REDUCE || part[i]->hosted ? td_eval_node(part[i])
                                                        : settle_inner(part[i], total, NULL));
     return TD_OK;
 }

@@ -47,6 +47,13 @@ py_kept_raise(void)
     return NULL;
 }
 
+/* Has the program been interrupted? */
+td_status
+py_poll(void)
+{
+    return PyErr_CheckSignals() < 0 ? py_keep() : TD_OK;
+}
+
 /* ---- sources ---- */
 
 typedef struct lender {
