@@ -522,7 +522,7 @@ td_node_dense(const td_array *a, td_node **out)
 static td_status
 get_hosted(td_node *n, void *out)
 {
-    td_sink to = {.mem = out, .view = td_view_contiguous(&n->view.shape)};
+    td_sink to = {.dt = (td_dtype)n->dt, .mem = out, .view = td_view_contiguous(&n->view.shape)};
     td_status st;
     void *token;
 

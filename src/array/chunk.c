@@ -388,7 +388,7 @@ host_result(td_job *j)
 
     TD_TRY(td_dev_get("cpu", &cpu));
     TD_TRY(td_dev_memory(cpu, &free_bytes, &total));
-    j->own = (td_sink){.view = j->node->view, .fd = -1};
+    j->own = (td_sink){.dt = j->dt, .view = j->node->view};
     j->own.mem = nbytes < free_bytes ? td_host_alloc(nbytes) : NULL;
     if (!j->own.mem)
         return td_fail(TD_ERR_NOMEM,
@@ -555,6 +555,7 @@ typedef struct set {
     td_node *node[WANTED_MAX];
     int n;
     const td_chunkopts *o; /* of node[0]; NULL: as for the others */
+    int64_t rows;          /* of a chunk, as asked; 0: as many as do well */
 } set;
 
 static void
@@ -590,7 +591,7 @@ is_done(const set *s, int i)
 static td_status
 settle_whole(const set *s, plan *w, bool *again)
 {
-    set need = {.n = 0};
+    set need = {.n = 0, .rows = s->rows};
     td_status st = TD_OK;
 
     for (int i = 0; i < s->n; i++) {
@@ -632,7 +633,7 @@ run_pass(const set *s, plan *w)
     if (!st)
         st = add_waiting(p);
     if (!st) {
-        size_chunks(p, s->o ? s->o->rows : 0);
+        size_chunks(p, s->rows);
         st = td_pass_run(p);
     }
     for (int i = 0; i < p->njob && !st; i++)
@@ -711,7 +712,7 @@ load_all(td_node *n, const td_chunkopts *o, int *left)
 td_status
 td_chunk_eval(td_node *n, const td_chunkopts *o)
 {
-    set s = {.o = o};
+    set s = {.o = o, .rows = o->rows};
     td_status st;
     int left;
 

@@ -63,14 +63,13 @@ typedef struct td_jobkind {
     td_status (*finish)(const td_job *j, td_array *out);
 } td_jobkind;
 
-/* Where a result goes that does not stay on the device: memory of the host's. */
+/* Where a result goes that does not stay on the device: memory of the host's, or a writer. */
 typedef struct td_sink {
-    char   *mem;
-    td_view view; /* in elements */
-    int     fd;   /* its file, -1: none: bytes are written there, so that a full disk is an error */
-    int64_t at;   /* where mem lies in it */
-    td_status (*write)(void *owner, const td_box *box, const void *in); /* in place of memory; NULL: memory */
-    void   *owner;
+    td_dtype dt;
+    char    *mem;  /* NULL: there is a writer */
+    td_view  view; /* in elements */
+    td_status (*write)(void *owner, const td_box *box, const void *in); /* a box's elements in C order; without the graph's lock */
+    void    *owner;
 } td_sink;
 
 struct td_job {
@@ -111,6 +110,11 @@ typedef struct td_chunkopts {
 /* n, hosted and pending, becomes a leaf, a host node, or has gone to the sink.  TD_SKIP: all that it needs is on the
  * device now. */
 td_status td_chunk_eval(td_node *n, const td_chunkopts *o);
+
+/* a's value, of the sink's shape, cast to its dtype and written there; rows of a chunk, 0: as many as do well. */
+td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
+/* a's value where it fits, in chunks of so many rows. */
+td_status td_chunk_stream(const td_array *a, int64_t rows);
 
 /* Does evaluating n, hosted or not, leave its value on the device? */
 bool      td_chunk_fits(td_node *n);

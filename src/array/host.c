@@ -20,7 +20,7 @@ td_source_new(const td_source *like, td_source **out)
     pthread_mutex_init(&s->reading, NULL);
     td_view_extent(&s->view, &lo, &hi);
     if (s->mem && lo < hi)
-        td_hostfile_find(&s->file, s->mem + lo * size, s->mem + hi * size);
+        td_hostfile_find(&s->file, s->mem + lo * size, s->mem + hi * size, false);
     *out = s;
     return TD_OK;
 }

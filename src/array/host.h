@@ -83,7 +83,8 @@ td_status td_host_get(const td_host *h, void *out);
 td_status td_host_load(td_node *n);
 
 /* ---- hostfile.c ---- */
-void      td_hostfile_find(td_hostfile *f, const void *lo, const void *hi); /* the file that [lo, hi) shows, if it is one */
+/* The file that [lo, hi) shows, if it is one, opened for writing too with `write`. */
+void      td_hostfile_find(td_hostfile *f, const void *lo, const void *hi, bool write);
 void      td_hostfile_close(td_hostfile *f);
 /* n bytes of memory from `from` on, read or copied. */
 td_status td_hostfile_read(td_hostfile *f, const char *from, size_t n, void *to);

@@ -1,6 +1,13 @@
-/* sink.c - rows of results on their way to the host. */
+/* sink.c - rows of results on their way to the host.
+ *
+ * A file that is mapped has no room on the disk before it is written to, and touching memory for which there is none ends the
+ * process: room is asked for first.
+ */
 #include "array/eval.h"
 #include "array/feed.h"
+
+#include <errno.h>
+#include <fcntl.h>
 
 #include <string.h>
 
@@ -130,4 +137,101 @@ td_sink_put(td_job *j, td_node *part)
     td_graph_lock(token);
     td_node_unref(n);
     return st;
+}
+
+/* ---- results that nobody keeps ---- */
+
+/* Room on the disk for the memory, where it shows a file. */
+static td_status
+reserve(const td_sink *to)
+{
+    size_t size = td_dtype_size(to->dt);
+    td_hostfile f;
+    int64_t lo, hi;
+    int r = 0;
+
+    td_view_extent(&to->view, &lo, &hi);
+    if (!to->mem || lo == hi)
+        return TD_OK;
+    td_hostfile_find(&f, to->mem + lo * (int64_t)size, to->mem + hi * (int64_t)size, true);
+    if (f.fd >= 0)
+        r = posix_fallocate(f.fd, (int64_t)(uintptr_t)to->mem + lo * (int64_t)size - f.lo + f.at,
+                            (hi - lo) * (int64_t)size);
+    td_hostfile_close(&f);
+    if (r && r != EINVAL && r != EOPNOTSUPP && r != ENODEV)
+        return td_fail(TD_ERR_IO, "stream: no room for the %zu bytes of out= in its file: %s",
+                       (size_t)(hi - lo) * size, strerror(r));
+    return TD_OK;
+}
+
+/* All of a leaf's elements. */
+static td_status
+store_leaf(const td_node *n, td_sink *to)
+{
+    td_job j = {.sink = to, .dt = to->dt, .hi = n->view.shape.ndim ? n->view.shape.dim[0] : 1};
+    td_shape one = {.ndim = 1, .dim = {1}};
+    td_node *flat = NULL;
+    td_view v = n->view;
+    td_sink own = *to;
+    td_status st;
+
+    if (!v.shape.ndim) { /* rows of a number: itself */
+        TD_TRY(td_view_reshape(&n->view, &one, &v));
+        TD_TRY(td_view_reshape(&to->view, &one, &own.view));
+        j.sink = &own;
+    }
+    TD_TRY(td_node_leaf(n->buf, (td_dtype)n->dt, &v, &flat));
+    st = td_sink_put(&j, flat);
+    td_node_unref(flat);
+    return st;
+}
+
+static td_status
+store_node(td_node *n, td_sink *to, int64_t rows)
+{
+    td_status st = TD_SKIP;
+
+    if (n->hosted && n->kind != TD_N_HOST && td_node_pending(n))
+        st = td_chunk_eval(n, &(td_chunkopts){.sink = to, .rows = rows});
+    if (st != TD_SKIP && (st || !n->buf))
+        return st;
+    TD_TRY(td_eval_node(n));
+    return td_shape_size(&n->view.shape) ? store_leaf(n, to) : TD_OK;
+}
+
+td_status
+td_chunk_store(const td_array *a, td_sink *to, int64_t rows)
+{
+    char text[2][256];
+    td_node *n, *cast;
+    td_status st;
+
+    if (!td_shape_eq(&a->view.shape, &to->view.shape))
+        return td_fail(TD_ERR_VALUE, "stream: a result of shape %s does not fit out=, of shape %s",
+                       td_shape_text(&a->view.shape, text[0], sizeof text[0]),
+                       td_shape_text(&to->view.shape, text[1], sizeof text[1]));
+    TD_TRY(reserve(to));
+    TD_TRY(td_array_node(a, &n));
+    if (n->dt != to->dt || n->kind == TD_N_HOST) {
+        st = td_node_copy(n, to->dt, NULL, &cast);
+        td_node_unref(n);
+        TD_TRY(st);
+        td_node_follow(cast);
+        n = cast;
+    }
+    st = store_node(n, to, rows);
+    td_node_unref(n);
+    return st;
+}
+
+td_status
+td_chunk_stream(const td_array *a, int64_t rows)
+{
+    td_node *n = td_node_ref(a->store->node);
+    td_status st = TD_SKIP;
+
+    if (n->hosted && n->kind != TD_N_HOST && td_node_pending(n))
+        st = td_chunk_eval(n, &(td_chunkopts){.host = true, .rows = rows});
+    td_node_unref(n);
+    return st == TD_SKIP ? td_array_eval(&a, 1) : st;
 }
