@@ -272,7 +272,7 @@ td_eval_node(td_node *n)
         return load(n);
     if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
         return st;
-    if ((st = eval_rows(n)) != TD_SKIP)
+    if ((st = td_eval_spread(n)) != TD_SKIP || (st = eval_rows(n)) != TD_SKIP)
         return st;
     if (n->kind == TD_N_REDUCE)
         TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape), NULL));
