@@ -451,6 +451,17 @@ td_array_node(const td_array *a, td_node **out)
 }
 
 td_status
+td_array_again(const td_array *a, td_array *out)
+{
+    td_node *n;
+
+    if (!a->whole || td_node_shared(a->store->node))
+        return td_array_copy(a, out);
+    TD_TRY(td_array_node(a, &n));
+    return td_array_of_node(n, out);
+}
+
+td_status
 td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view)
 {
     td_storage *s = a->store;

@@ -257,6 +257,9 @@ int       td_cuda_count(void);
 const char *td_cuda_missing(void); /* "" when there is a device */
 td_status td_cuda_where(uintptr_t ptr, int *index); /* the device whose memory it is; TD_ERR_VALUE: none's */
 td_status td_cuda_open(int index, td_dev **out); /* makes the device: called once an index */
-td_status td_null_open(td_dev **out);            /* the same for the null device */
+td_status td_null_open(int index, td_dev **out); /* the same for null devices */
+int       td_null_owner(uintptr_t ptr);          /* the null device whose memory it is; -1: none's */
+
+enum { TD_NULL_MAX = 8 }; /* null devices */
 
 #endif
