@@ -393,8 +393,10 @@ td_eval_node(td_node *n)
 
     pthread_once(&once, watch_forks);
     await(n);
-    if (n->buf)
+    if (n->buf) {
+        td_use_again(n);
         return TD_OK;
+    }
     td_need_begin(&need);
     st = td_node_away(n) ? bring_back(n) : eval_pending(&need, n);
     td_need_end(&need);
