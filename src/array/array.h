@@ -20,6 +20,7 @@ typedef struct td_storage {
     td_node           *node; /* the whole contents */
     struct td_storage *prev, *next; /* all storages whose node is pending, oldest first */
     bool               listed;
+    uint32_t           version; /* how often it has been written to */
     uint64_t           owner;  /* serial of the capture that it was made in; 0: none */
     uint64_t           lister; /* of the one that recorded the pending node */
 } td_storage;
@@ -133,6 +134,8 @@ td_status td_array_transpose(const td_array *a, const int *axes, td_array *out);
 td_status td_array_retype(const td_array *a, td_dtype dt, td_array *out);
 td_array  td_array_part(const td_array *a, bool imag); /* the real or imaginary parts of a complex array */
 td_status td_array_broadcast(const td_array *a, const td_shape *s, td_array *out); /* read-only by convention */
+/* The same as a value of its own, recorded: it fuses, where a view of a pending array has that evaluated. */
+td_status td_array_spread(const td_array *a, const td_shape *s, td_array *out);
 
 /* ---- writing ---- */
 /* a[...] = value, broadcast and cast; NumPy's result when they overlap. */
@@ -151,6 +154,9 @@ td_status td_array_put_runs(const td_array *a, td_op op, const td_array *at, con
 /* a[mask] = value for a mask of a's shape and a value that broadcasts to a. */
 td_status td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value);
 
+/* a's present value in a storage of its own: no copy where it is a whole storage that was not exported. */
+td_status td_array_again(const td_array *a, td_array *out);
+
 /* ---- evaluation ---- */
 td_status td_array_eval(const td_array *const *a, int n); /* recorded work is launched; asynchronous on a GPU */
 td_status td_eval_all(void);                              /* every pending storage */
@@ -168,6 +174,8 @@ td_status td_array_store(const td_array *src, td_stream *s, void *out, size_t nb
  * shared, and so do all views on it: who receives it sees later writes, and they are seen here.  Where a's
  * memory is already shared with others on this side, or cannot be written, the handle is of a copy. */
 td_status td_array_send(const td_array *a, td_handle *handle, td_view *view);
+/* A copy on another device that shares its driver, made without the host's waiting.  TD_SKIP: there is no such driver. */
+td_status td_array_to_device(const td_array *a, td_dev *d, td_array *out);
 /* Address and strides of evaluated memory; marks the buffer shared when `share`. buf is borrowed. */
 td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view);
 /* As with `share`, but until td_array_return(buf) only: the owned reference that buf gets. */

@@ -96,6 +96,7 @@ td_array_use(const td_array *a, bool write, td_buf **buf)
 
     if (write && s->readonly)
         return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
+    s->version += write;
     TD_TRY(write ? td_storage_own(s, NULL) : td_storage_eval(s));
     *buf = s->node->buf;
     td_hold_add(s->node);
@@ -157,6 +158,7 @@ assign_node(const td_array *a, td_node *value)
         return td_fail(TD_ERR_VALUE, "assignment destination is read-only");
     TD_TRY(td_view_broadcast(&value->view, &a->view.shape, &unused));
     TD_TRY(td_capture_see(s));
+    s->version++;
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&

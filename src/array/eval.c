@@ -1,6 +1,7 @@
 /* eval.c - from pending nodes to launched kernels. */
 #include "array/eval.h"
 
+#include "array/host.h"
 #include "array/internal.h"
 #include "array/row.h"
 #include "array/spill.h"
@@ -111,7 +112,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lac
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (is_busy(n) || td_node_away(n) || (!root && stays_outside(n, e, lack))) {
+    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST || (!root && stays_outside(n, e, lack))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -340,6 +341,38 @@ eval_once(td_node *n)
     return st;
 }
 
+static td_status
+load(td_node *n)
+{
+    td_status st;
+
+    td_node_ref(n);
+    n->busy = era;
+    st = td_host_load(n);
+    n->busy = 0;
+    td_node_unref(n);
+    return st;
+}
+
+static td_status
+settle_hosted(td_node *n)
+{
+    td_walk w;
+    td_status st = TD_OK;
+
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; i < w.n; i++)
+        td_node_ref(w.node[i]);
+    for (int i = 0; i < w.n; i++) {
+        if (!st && w.node[i]->kind == TD_N_HOST)
+            st = td_eval_node(w.node[i]);
+        td_node_unref(w.node[i]);
+    }
+    return st;
+}
+
 /* What a kernel for n cannot hold inside is evaluated. */
 static td_status
 settle_under(td_need *need, td_node *n)
@@ -397,6 +430,10 @@ td_eval_node(td_node *n)
         td_use_again(n);
         return TD_OK;
     }
+    if (n->kind == TD_N_HOST)
+        return load(n);
+    if (n->hosted)
+        TD_TRY(settle_hosted(n));
     td_need_begin(&need);
     st = td_node_away(n) ? bring_back(n) : eval_pending(&need, n);
     td_need_end(&need);

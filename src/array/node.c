@@ -1,4 +1,7 @@
 /* node.c - making, sharing and releasing graph nodes. */
+#include "array/node.h"
+
+#include "array/host.h"
 #include "array/spill.h"
 #include "base/hash.h"
 #include "dev/site.h"
@@ -76,6 +79,7 @@ td_node_add_src(td_node *n, td_node *src)
     TD_ASSERT(n->nsrc < TD_MAXSRC);
     n->src[n->nsrc] = td_node_ref(src);
     src->uses += !seen_before(n, n->nsrc++);
+    n->hosted |= src->hosted;
 }
 
 void
@@ -208,6 +212,7 @@ td_node_unref(td_node *n)
             }
         }
         let_go(n);
+        td_host_unref(n->host);
     }
 }
 
@@ -222,11 +227,14 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
     n->view = *view;
     n->kind = TD_N_LEAF;
     n->weight = 0;
+    n->hosted = false;
     n->nsrc = 0;
     for (int i = 0; i < nsrc; i++)
         n->src[i]->uses -= !seen_before(n, i);
     for (int i = 0; i < nsrc; i++)
         td_node_unref(n->src[i]);
+    td_host_unref(n->host);
+    n->host = NULL;
 }
 
 /* Of a and b, which are of one kind: the others of par hold nothing. */
@@ -234,7 +242,7 @@ static bool
 same_numbers(const td_node *a, const td_node *b)
 {
     static const uint8_t used[] = {[TD_N_SCALAR] = 1, [TD_N_IOTA] = 2,   [TD_N_RANDOM] = TD_NPAR,
-                                   [TD_N_REDUCE] = 1, [TD_N_GATHER] = 2, [TD_N_SEARCH] = 0};
+                                   [TD_N_REDUCE] = 1, [TD_N_GATHER] = 2, [TD_N_HOST] = 0};
     uint64_t x[2], y[2];
 
     for (int i = 0; i < used[a->kind]; i++) {
@@ -249,13 +257,21 @@ same_numbers(const td_node *a, const td_node *b)
 }
 
 static bool
+same_window(const td_node *a, const td_node *b)
+{
+    return a->kind != TD_N_HOST ||
+           (a->host->src == b->host->src && td_view_eq(&a->host->view, &b->host->view));
+}
+
+static bool
 alike(const td_node *a, const td_node *b, int depth)
 {
     if (a == b)
         return true;
-    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt || a->op != b->op ||
+    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt ||
+        a->op != b->op ||
         a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
-        !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b))
+        !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) || !same_window(a, b))
         return false;
     for (int i = 0; i < a->nsrc; i++)
         if (!alike(a->src[i], b->src[i], depth - 1))

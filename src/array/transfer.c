@@ -120,6 +120,62 @@ td_array_move(const td_array *dst, const td_array *src, td_stream *s)
     return st;
 }
 
+/* ---- other devices ---- */
+
+/* a's memory, or a copy's, without gaps between its elements in some order of axes. */
+static td_status
+dense_memory(const td_array *a, td_array *copy, td_buf **buf, td_view *v, int64_t *first)
+{
+    int64_t lo, hi;
+
+    TD_TRY(td_array_memory(a, false, buf, v));
+    td_view_extent(v, &lo, &hi);
+    *first = lo;
+    if (hi - lo == td_array_size(a))
+        return TD_OK;
+    TD_TRY(td_array_copy(a, copy));
+    TD_TRY(td_array_memory(copy, false, buf, v));
+    td_view_extent(v, first, &hi);
+    return TD_OK;
+}
+
+static td_status
+copy_peer(td_dev *d, td_dtype dt, td_buf *from, const td_view *v, int64_t first, td_array *out)
+{
+    size_t item = td_dtype_size(dt), nbytes = (size_t)td_shape_size(&v->shape) * item;
+    td_view moved = *v;
+    td_node *n;
+    td_buf *b;
+    td_status st;
+
+    moved.offset -= first;
+    TD_TRY(td_buf_new(d, NULL, nbytes, &b));
+    st = td_copy_peer(d, b->ptr, from->dev, from->ptr + (size_t)first * item, nbytes);
+    td_buf_use(from, td_dev_stream(from->dev));
+    st = st ? st : td_node_leaf(b, dt, &moved, &n);
+    td_buf_unref(b);
+    return st ? st : td_array_of_node(n, out);
+}
+
+td_status
+td_array_to_device(const td_array *a, td_dev *d, td_array *out)
+{
+    td_array copy = {0};
+    td_buf *from;
+    td_view v;
+    int64_t first;
+    td_status st;
+
+    if (!td_dev_peers(d, td_array_dev(a)) || !td_array_size(a))
+        return TD_SKIP;
+    st = dense_memory(a, &copy, &from, &v, &first);
+    if (!st)
+        st = copy_peer(d, td_array_dtype(a), from, &v, first, out);
+    if (copy.store)
+        td_array_unref(&copy);
+    return st;
+}
+
 /* ---- other processes ---- */
 
 /* A leaf over a copy of n's memory that can be shared. */
