@@ -5,6 +5,7 @@
 #include "array/internal.h"
 #include "array/row.h"
 #include "array/spill.h"
+#include "array/watch.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -432,8 +433,12 @@ td_eval_node(td_node *n)
     }
     if (n->kind == TD_N_HOST)
         return load(n);
-    if (n->hosted)
+    if (n->hosted) {
         TD_TRY(settle_hosted(n));
+        TD_TRY(td_watch_check(n));
+        if (n->buf)
+            return TD_OK;
+    }
     td_need_begin(&need);
     st = td_node_away(n) ? bring_back(n) : eval_pending(&need, n);
     td_need_end(&need);
