@@ -132,7 +132,7 @@ def written_later(y, a):
     row = y[0]
     y.mul_(a)
     row.add_(a * 2)
-    row += y[1].detach()
+    row += y[1].clone()
 
 
 def puts(y, a):
