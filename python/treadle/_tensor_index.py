@@ -65,3 +65,13 @@ def setitem(t, key, value):
         window.copy_(value)
         return
     _core._grad_put_(window, tuple(p.axes), _indices(p), p.place, p.flags, value, False)
+
+
+def add_item(t, key, value):
+    """t[key] += value, once for each time that an index occurs."""
+    p = _parse(t, key)
+    window = _window(t, p)
+    if not p.arrays:
+        window.add_(value)
+        return
+    _core._grad_put_(window, tuple(p.axes), _indices(p), p.place, p.flags, value, True)
