@@ -31,9 +31,9 @@ def operands():
 UNARY = {
     "x": "abs_ absolute_ arctan_ arcsinh asinh atan_ ceil_ cos_ cosh_ deg2rad_ erf_ erfc_ exp2_ exp_ expm1_ fix_ floor_ "
     "frac_ i0_ isfinite isinf isnan isneginf isposinf isreal logical_not neg_ negative_ positive rad2deg_ relu_ round_ "
-    "sgn_ sigmoid_ sign_ signbit sin_ sinc_ sinh_ square_ tan_ tanh_ trunc_ nan_to_num_ t_ ravel flatten fliplr flipud "
+    "sgn_ sigmoid_ sign_ signbit sin_ sinh_ square_ tan_ tanh_ trunc_ nan_to_num_ t ravel flatten fliplr flipud "
     "numel count_nonzero is_floating_point is_complex clone detach msort",
-    "p": "digamma_ lgamma_ log10_ log1p_ log2_ log_ reciprocal_ rsqrt_ sqrt_",
+    "p": "sinc_ digamma_ lgamma_ log10_ log1p_ log2_ log_ reciprocal_ rsqrt_ sqrt_",
     "q": "acos_ arccos_ arcsin_ asin_ atanh arctanh erfinv_ logit_",
     "(p + 1)": "acosh arccosh",
     "I": "bitwise_not_ abs sign neg square",
@@ -45,7 +45,8 @@ UNARY = {
 BINARY = {
     "x, y": "add_ sub_ subtract_ mul_ multiply_ div_ divide_ true_divide_ atan2_ arctan2 maximum minimum fmax fmin hypot_ "
     "logaddexp logaddexp2 copysign_ eq_ ne_ lt_ le_ gt_ ge_ greater_ greater_equal_ less_ less_equal_ not_equal_ "
-    "logical_and_ logical_or_ logical_xor_ nextafter isclose dist allclose equal fmod_ remainder_",
+    "logical_and_ logical_or_ logical_xor_ nextafter isclose dist allclose equal remainder_",
+    "x, p": "fmod_",
     "x.detach(), x.detach() * 0.5": "heaviside",
     "x, v": "add sub mul div maximum atan2",
     "p, y": "pow_ float_power xlogy",
@@ -247,6 +248,7 @@ unravel_index: torch.unravel_index(torch.tensor([0, 5, 11]), (3, 4))
 .fill_diagonal_: s.clone().fill_diagonal_(0) ; x.clone().fill_diagonal_(2.5)
 .fill_: x.clone().fill_(2) ; torch.zeros(2).fill_(True)
 .zero_: x.clone().zero_()
+.t_: x.detach().t_() ; x.detach().unsqueeze_(0) ; x.detach()[None].squeeze_() ; x.detach().transpose_(0, 1)
 .copy_: torch.zeros(3, 4).copy_(x) ; x.clone().copy_(v) ; I.clone().copy_(x)
 # ---- sorting and searching ----
 sort: torch.sort(x) ; x.sort(0, descending=True) ; torch.sort(x, dim=1) ; I.sort(stable=True, dim=1) ; x.sort().values ; torch.sort(x, 1, True)
@@ -353,7 +355,7 @@ special.logsumexp: torch.special.logsumexp(x, 1)
 special.multigammaln: torch.special.multigammaln(p + 2, 2)
 special.polygamma: torch.special.polygamma(1, p)
 special.round: torch.special.round(x)
-special.sinc: torch.special.sinc(x)
+special.sinc: torch.special.sinc(p)
 special.xlog1py: torch.special.xlog1py(x, p) ; torch.special.xlogy(x, p)
 special.zeta: torch.special.zeta(p.detach() + 1, q.detach())
 special.modified_bessel_i0: torch.special.modified_bessel_i0(p.detach()) ; torch.special.modified_bessel_k0(p.detach()) ; torch.special.modified_bessel_i1(p.detach()) ; torch.special.modified_bessel_k1(p.detach())
