@@ -87,6 +87,7 @@ _HOME = {
     "_stencil": "stencil",
     "unchanged": "install load_ipython_extension",
     "_vectorize": "vectorize",
+    "_vmap": "map vmap",
     "_profile": "profile",
     "_debug": "debug",
     "_create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like eye "
@@ -120,7 +121,10 @@ _HOME = {
     "_source_host": "from_host",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
-_MODULES = set("cuda cupyx demo distributed emath fft lib linalg memory polynomial pycuda random scipy special types".split())
+_MODULES = set(
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
+    "types".split()
+)
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 

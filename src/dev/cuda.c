@@ -497,6 +497,7 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     pthread_mutex_init(&c->blas_mu, NULL);
     pthread_mutex_init(&c->solver_mu, NULL);
     pthread_mutex_init(&c->plans_mu, NULL);
+    pthread_mutex_init(&c->parts_mu, NULL);
     td_dev_init(&c->dev, &cuda_ops);
     c->dev.pool.grain = td_cuda_grain(c);
     *out = c;

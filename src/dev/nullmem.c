@@ -486,7 +486,11 @@ td_null_cuMemSetAccess(cu_ptr ptr, size_t nbytes, const cu_memaccess *access, si
 {
     int r = td_null_due_ctx(NULL_cuMemSetAccess);
 
-    if (r || count != 1 || access->flags != CU_MEM_READ_WRITE || td_null_mem_check(ptr, nbytes))
+    for (size_t i = 0; i < count && !r; i++)
+        if (access[i].flags != CU_MEM_READ_WRITE || access[i].device < 0 ||
+            access[i].device >= TD_NULL_MAX)
+            r = CU_INVALID_VALUE;
+    if (r || !count || td_null_mem_check(ptr, nbytes))
         return r ? r : CU_INVALID_VALUE;
     return mprotect((void *)(uintptr_t)ptr, nbytes, PROT_READ | PROT_WRITE) ? CU_INVALID_VALUE : 0;
 }

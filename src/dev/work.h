@@ -22,6 +22,7 @@ struct td_work {
     int             narg;
     uintptr_t       dst, src; /* copies, fill; copy_in's src and copy_out's dst are the host's */
     int             byte;
+    td_dev         *to;       /* copy: whose memory dst is; NULL: the stream's device's */
     size_t          nbytes;
     const td_gemm  *gemm;
     const td_sort  *sort;

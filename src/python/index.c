@@ -93,9 +93,10 @@ classify(PyObject *o, Py_ssize_t *i)
         return *i == -1 && PyErr_Occurred() ? BAD : INT;
     }
     PyErr_Clear();
-    if (PyObject_CheckBuffer(o) && !PyBytes_Check(o))
+    if ((PyObject_CheckBuffer(o) && !PyBytes_Check(o)) || py_stranger(o) > 0)
         return ARRAY;
-    bad_index();
+    if (!PyErr_Occurred())
+        bad_index();
     return BAD;
 }
 

@@ -173,7 +173,7 @@ bool      py_memory_init(PyObject *module);
 
 /* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
 PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
-extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
+extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 /* ufunccall.c: NumPy's parameters; NULL without an error: an operand is neither array nor number */
