@@ -45,8 +45,9 @@ UNARY = {
 BINARY = {
     "x, y": "add_ sub_ subtract_ mul_ multiply_ div_ divide_ true_divide_ atan2_ arctan2 maximum minimum fmax fmin hypot_ "
     "logaddexp logaddexp2 copysign_ eq_ ne_ lt_ le_ gt_ ge_ greater_ greater_equal_ less_ less_equal_ not_equal_ "
-    "logical_and_ logical_or_ logical_xor_ nextafter isclose dist allclose equal remainder_",
+    "logical_and logical_or logical_xor nextafter isclose dist allclose equal remainder_",
     "x, p": "fmod_",
+    "x.detach(), y": "logical_and_ logical_or_ logical_xor_",
     "x.detach(), x.detach() * 0.5": "heaviside",
     "x, v": "add sub mul div maximum atan2",
     "p, y": "pow_ float_power xlogy",
