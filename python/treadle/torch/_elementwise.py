@@ -449,7 +449,8 @@ def _where(self, condition, other):
 
 
 inplace(
-    *(k for k in ROWS if k not in ("angle", "signbit")), *ROWS_OF_TWO,
+    *(k for k in ROWS if k not in ("angle", "signbit")),
+    *(k for k in ROWS_OF_TWO if k not in "fmax fmin logaddexp logaddexp2 maximum minimum".split()),
     *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac ldexp sgn "
     "heaviside sinc logit nan_to_num logical_and logical_or logical_xor logical_not".split(),
 )  # fmt: skip
