@@ -80,6 +80,7 @@ _HOME = {
     "_texts": "array2string array_repr array_str",
     "_windows": "bartlett blackman hamming hanning i0 kaiser",
     "_graph": "graph",
+    "distributed._errors": "DistributedError PeerError",
     "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
     "_build": "build",
     "_guvectorize": "guvectorize",
