@@ -274,6 +274,7 @@ core_exec(PyObject *m)
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
+    td_graph_on_poll(py_poll);
     td_dev_on_open(td_jit_warm);
     py_memory_hooks();
     return 0;

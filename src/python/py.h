@@ -205,6 +205,7 @@ extern PyMethodDef py_source_functions[];       /* source.c */
  * by the number that td_error_code gives.  In any thread, with the GIL. */
 td_status py_keep(void);
 PyObject *py_kept_raise(void);
+td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
 extern PyMethodDef py_solver_functions[];       /* solver.c */
 extern PyMethodDef py_nccl_functions[];         /* nccl.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
