@@ -63,6 +63,7 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    Tensor._make_subclass = staticmethod(_core._make_subclass)
     Tensor.__module__ = "torch"
 
 
