@@ -1,7 +1,8 @@
 """What is mapped over: one column for each iterable, read in slices of numbers.
 
-A column has a length; ``block(lo, hi)`` is a slice: ``met``, the kinds of its items as bits, ``kinds``, one for each item
-where they differ, ``take(kind, index)``, the items of a kind as an array, and ``item(i)``, one of them as Python has it.
+A column has a length; ``block(lo, hi)`` is a slice: ``met``, the kinds of its items as bits, ``kinds``, one for each
+item where they differ, ``take(kind, index)``, the items of a kind as an array, and ``item(i)``, one of them as Python
+has it.
 """
 
 import numpy

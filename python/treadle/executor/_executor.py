@@ -44,10 +44,10 @@ def _reaches_workers(fn, row):
 class DeviceExecutor(concurrent.futures.Executor):
     """An executor of concurrent.futures whose map compiles functions of numbers and runs them on a device.
 
-    device: a device or its name; None: the current one. max_workers: of threads and of processes. engine: an object with
-    submit(fn, *args) -> future (an executor, dask.distributed.Client, mpi4py.futures.MPIPoolExecutor) whose workers run
-    the work instead, each on its own device; it is not shut down with this one. thread_name_prefix, initializer,
-    initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too."""
+    device: a device or its name; None: the current one. max_workers: of threads and of processes. engine: an object
+    with submit(fn, *args) -> future (an executor, dask.distributed.Client, mpi4py.futures.MPIPoolExecutor) whose
+    workers run the work instead, each on its own device; it is not shut down with this one. thread_name_prefix,
+    initializer, initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too."""
 
     def __init__(self, device=None, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *,
                  engine=None):  # fmt: skip
@@ -81,7 +81,8 @@ class DeviceExecutor(concurrent.futures.Executor):
 
         A function of numbers is compiled and runs over all items on the device; an item that int64 does not hold, that
         divides by zero or raises is run again by Python. What cannot be compiled is run by worker processes, as
-        ProcessPoolExecutor does, or by threads where it cannot be sent to another process; one PerformanceWarning says why.
+        ProcessPoolExecutor does, or by threads where it cannot be sent to another process; one PerformanceWarning
+        says why.
 
         iterables: lists, ranges, arrays (their items are the numbers that tolist() gives), or any others, which are
         read to their end at once. timeout: seconds from now after which the iterator raises TimeoutError. chunksize:
