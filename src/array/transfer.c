@@ -8,6 +8,7 @@
 
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/spill.h"
 #include "dev/tape.h"
 
 td_status
@@ -97,18 +98,82 @@ td_status
 td_array_move(const td_array *dst, const td_array *src, td_stream *s)
 {
     size_t nbytes = (size_t)td_array_size(src) * td_dtype_size(td_array_dtype(src));
-    td_buf *to, *from;
+    td_buf *to = NULL, *from;
     uintptr_t at, of;
+    td_status st;
 
     if (dst->store == src->store)
         return td_fail(TD_ERR_VALUE, "copyto: on a stream the arrays must not share memory");
     TD_TRY(memory_for(dst, s, true, nbytes, &to, &at));
-    TD_TRY(memory_for(src, s, false, nbytes, &from, &of));
-    TD_TRY(td_stream_enter(s));
-    TD_TRY(td_copy(s, at, of, nbytes));
-    td_buf_use(to, s);
-    td_buf_use(from, s);
-    return td_stream_leave(s);
+    (void)td_buf_ref(to); /* while the source is computed */
+    st = memory_for(src, s, false, nbytes, &from, &of);
+    if (!st)
+        st = td_stream_enter(s);
+    if (!st)
+        st = td_copy(s, at, of, nbytes);
+    if (!st) {
+        td_buf_use(to, s);
+        td_buf_use(from, s);
+        st = td_stream_leave(s);
+    }
+    td_buf_unref(to);
+    return st;
+}
+
+/* ---- other devices ---- */
+
+/* a's memory, or a copy's, without gaps between its elements in some order of axes. */
+static td_status
+dense_memory(const td_array *a, td_array *copy, td_buf **buf, td_view *v, int64_t *first)
+{
+    int64_t lo, hi;
+
+    TD_TRY(td_array_memory(a, false, buf, v));
+    td_view_extent(v, &lo, &hi);
+    *first = lo;
+    if (hi - lo == td_array_size(a))
+        return TD_OK;
+    TD_TRY(td_array_copy(a, copy));
+    TD_TRY(td_array_memory(copy, false, buf, v));
+    td_view_extent(v, first, &hi);
+    return TD_OK;
+}
+
+static td_status
+copy_peer(td_dev *d, td_dtype dt, td_buf *from, const td_view *v, int64_t first, td_array *out)
+{
+    size_t item = td_dtype_size(dt), nbytes = (size_t)td_shape_size(&v->shape) * item;
+    td_view moved = *v;
+    td_node *n;
+    td_buf *b;
+    td_status st;
+
+    moved.offset -= first;
+    TD_TRY(td_buf_new(d, NULL, nbytes, &b));
+    st = td_copy_peer(d, b->ptr, from->dev, from->ptr + (size_t)first * item, nbytes);
+    td_buf_use(from, td_dev_stream(from->dev));
+    st = st ? st : td_node_leaf(b, dt, &moved, &n);
+    td_buf_unref(b);
+    return st ? st : td_array_of_node(n, out);
+}
+
+td_status
+td_array_to_device(const td_array *a, td_dev *d, td_array *out)
+{
+    td_array copy = {0};
+    td_buf *from;
+    td_view v;
+    int64_t first;
+    td_status st;
+
+    if (!td_dev_peers(d, td_array_dev(a)) || !td_array_size(a))
+        return TD_SKIP;
+    st = dense_memory(a, &copy, &from, &v, &first);
+    if (!st)
+        st = copy_peer(d, td_array_dtype(a), from, &v, first, out);
+    if (copy.store)
+        td_array_unref(&copy);
+    return st;
 }
 
 /* ---- other processes ---- */
@@ -117,14 +182,18 @@ td_array_move(const td_array *dst, const td_array *src, td_stream *s)
 static td_status
 shareable(const td_node *n, td_node **out)
 {
-    td_buf *b;
-    td_status st;
+    td_buf *b, *from = td_buf_ref(n->buf);
+    td_status st = td_share_new(n->dev, from->nbytes, &b);
 
-    TD_TRY(td_share_new(n->dev, n->buf->nbytes, &b));
-    st = td_copy(td_dev_stream(n->dev), b->ptr, n->buf->ptr, n->buf->nbytes);
+    if (st) {
+        td_buf_unref(from);
+        return st;
+    }
+    st = td_copy(td_dev_stream(n->dev), b->ptr, from->ptr, from->nbytes);
     if (!st)
         st = td_node_leaf(b, (td_dtype)n->dt, &n->view, out);
     td_buf_unref(b);
+    td_buf_unref(from);
     return st;
 }
 

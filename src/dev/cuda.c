@@ -374,6 +374,7 @@ static const td_devops cuda_ops = {
     .profiler = td_cuda_profiler,
     .sync = sync_all,
     .copy_in = td_cuda_copy_in,
+    .copy_fill = td_cuda_copy_fill,
     .copy_out = td_cuda_copy_out,
     .copy = copy,
     .fill = fill,
@@ -496,6 +497,7 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
     pthread_mutex_init(&c->blas_mu, NULL);
     pthread_mutex_init(&c->solver_mu, NULL);
     pthread_mutex_init(&c->plans_mu, NULL);
+    pthread_mutex_init(&c->parts_mu, NULL);
     td_dev_init(&c->dev, &cuda_ops);
     c->dev.pool.grain = td_cuda_grain(c);
     *out = c;

@@ -28,6 +28,10 @@ typedef struct td_cuda {
     pthread_mutex_t  solver_mu;
     struct td_plans *plans;  /* cuFFT's (fourier.c), under plans_mu; NULL until they are needed */
     pthread_mutex_t  plans_mu;
+    pthread_mutex_t parts_mu;
+    void            *pieces; /* cudamem.c's list of memory in grains, under parts_mu */
+    uint64_t         reach;  /* ordinals of the devices that may use it besides, under parts_mu */
+    _Atomic uint64_t asked;  /* those that td_cuda_let_in was asked for */
     atomic_int       unsorted; /* sort.c: why the device cannot run libtreadle_cub.so; 0: it can, or was not tried */
 } td_cuda;
 
@@ -89,8 +93,12 @@ td_status td_cuda_share(td_dev *d, const td_buf *b, td_shared *out);
 td_status td_cuda_share_open(td_dev *d, td_shared *m);
 td_status td_cuda_share_close(td_dev *d, const td_shared *m);
 
+/* Work of peer may use memory of c from now on, where the two can reach each other: once. */
+td_status td_cuda_let_in(td_cuda *c, td_cuda *peer);
+
 /* ---- copy.c ---- */
 td_status td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+td_status td_cuda_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
 td_status td_cuda_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
 td_status td_cuda_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes);
 

@@ -11,11 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* parts - a piece's allocations, one a grain; 0: given back. */
+/* parts - a piece's allocations, one a grain; 0: given back.  In the device's list, under parts_mu. */
 typedef struct parts {
+    struct parts *next, **link; /* link: what points here */
+    cu_ptr ptr;
     size_t n, own, nown; /* those from `own` on, nown of them, are the piece's own */
     cu_mem at[];
 } parts;
+
+enum { REACH_MAX = 64 }; /* devices that can be let in: bits of td_cuda's reach */
 
 static cu_memprop
 properties(const td_cuda *c)
@@ -44,6 +48,21 @@ td_cuda_grain(td_cuda *c)
     return n;
 }
 
+/* Lets c, and the devices that were let in, use [ptr, ptr + nbytes), all of it mapped. */
+static td_status
+give_access(td_cuda *c, cu_ptr ptr, size_t nbytes)
+{
+    cu_memaccess to[1 + REACH_MAX] = {
+        {.where = CU_MEM_DEVICE, .device = c->ordinal, .flags = CU_MEM_READ_WRITE}};
+    size_t n = 1;
+
+    for (int i = 0; i < REACH_MAX; i++)
+        if (c->reach >> i & 1)
+            to[n++] = (cu_memaccess){
+                .where = CU_MEM_DEVICE, .device = i, .flags = CU_MEM_READ_WRITE};
+    return CU_TRY(c, cuMemSetAccess, ptr, nbytes, to, n);
+}
+
 /* Unmaps and releases the grains [from, to). */
 static td_status
 drop_parts(td_cuda *c, td_piece *m, size_t from, size_t to)
@@ -68,8 +87,6 @@ static td_status
 map_parts(td_cuda *c, td_piece *m, size_t nbytes)
 {
     cu_memprop prop = properties(c);
-    cu_memaccess access = {
-        .where = CU_MEM_DEVICE, .device = c->ordinal, .flags = CU_MEM_READ_WRITE};
     parts *p = m->parts;
     td_status st = TD_OK;
 
@@ -89,7 +106,7 @@ map_parts(td_cuda *c, td_piece *m, size_t nbytes)
             p->at[k] = 0; /* not mapped */
     }
     if (!st)
-        st = CU_TRY(c, cuMemSetAccess, m->ptr, nbytes, &access, 1);
+        st = give_access(c, m->ptr, nbytes);
     if (st)
         (void)drop_parts(c, m, 0, p->n);
     return st;
@@ -99,6 +116,27 @@ static cu_mem
 part_at(const td_part *a)
 {
     return ((const parts *)a->piece->parts)->at[a->at / a->piece->grain];
+}
+
+static void
+list_parts(td_cuda *c, parts *p, cu_ptr ptr)
+{
+    parts **head = (parts **)&c->pieces;
+
+    p->ptr = ptr;
+    p->next = *head;
+    p->link = head;
+    if (p->next)
+        p->next->link = &p->next;
+    *head = p;
+}
+
+static void
+unlist_parts(parts *p)
+{
+    *p->link = p->next;
+    if (p->next)
+        p->next->link = p->link;
 }
 
 /* m->nbytes of new memory with what `a` names before and behind it. */
@@ -122,7 +160,11 @@ get_parts(td_cuda *c, td_piece *m, const td_part a[2])
     st = CU_TRY(c, cuMemAddressReserve, &ptr, n * m->grain, m->grain, 0, 0);
     if (!st) {
         m->ptr = (uintptr_t)ptr;
+        pthread_mutex_lock(&c->parts_mu);
         st = map_parts(c, m, n * m->grain);
+        if (!st)
+            list_parts(c, p, ptr);
+        pthread_mutex_unlock(&c->parts_mu);
         if (st)
             (void)c->drv->cuMemAddressFree(ptr, n * m->grain);
     }
@@ -166,8 +208,11 @@ td_cuda_mem_put(td_dev *d, td_piece *m)
     TD_TRY(td_cuda_enter(c, &pushed));
     if (m->grain) {
         st = td_cuda_status(c, c->drv->cuCtxSynchronize(), "cuCtxSynchronize");
+        pthread_mutex_lock(&c->parts_mu);
         if (!st)
             st = drop_parts(c, m, 0, ((parts *)m->parts)->n);
+        unlist_parts(m->parts);
+        pthread_mutex_unlock(&c->parts_mu);
         if (!st)
             st = CU_TRY(c, cuMemAddressFree, m->ptr, m->nbytes);
         free(m->parts);
@@ -187,7 +232,9 @@ td_cuda_mem_cut(td_dev *d, td_piece *m, size_t at, size_t nbytes)
     td_status st;
 
     TD_TRY(td_cuda_enter(c, &pushed));
+    pthread_mutex_lock(&c->parts_mu);
     st = drop_parts(c, m, at / m->grain, (at + nbytes) / m->grain);
+    pthread_mutex_unlock(&c->parts_mu);
     td_cuda_leave(c, pushed);
     return st;
 }
@@ -202,6 +249,55 @@ td_cuda_mem_join(td_dev *d, td_piece *m, const td_part a[2])
     TD_TRY(td_cuda_enter(c, &pushed));
     st = get_parts(c, m, a);
     td_cuda_leave(c, pushed);
+    return st;
+}
+
+/* ---- other devices ---- */
+
+/* Memory that is there already: grain by grain, since some may have been given back. */
+static td_status
+let_into(td_cuda *c, const parts *p)
+{
+    size_t grain = c->dev.pool.grain;
+    td_status st = TD_OK;
+
+    for (size_t i = 0; i < p->n && !st; i++)
+        if (p->at[i])
+            st = give_access(c, p->ptr + i * grain, grain);
+    return st;
+}
+
+td_status
+td_cuda_let_in(td_cuda *c, td_cuda *peer)
+{
+    int dev, from, can = 0, r;
+    uint64_t bit = (uint64_t)1 << peer->ordinal;
+    bool pushed;
+    td_status st = TD_OK;
+
+    if (atomic_load(&c->asked) & bit)
+        return TD_OK;
+    TD_TRY(CU_TRY(c, cuDeviceGet, &dev, c->ordinal));
+    TD_TRY(CU_TRY(c, cuDeviceGet, &from, peer->ordinal));
+    TD_TRY(CU_TRY(c, cuDeviceCanAccessPeer, &can, from, dev));
+    if (can) {
+        TD_TRY(td_cuda_enter(peer, &pushed));
+        r = c->drv->cuCtxEnablePeerAccess(c->ctx, 0); /* for what cuMemAlloc gave */
+        td_cuda_leave(peer, pushed);
+        if (r != CU_PEER_ALREADY)
+            TD_TRY(td_cuda_status(c, r, "cuCtxEnablePeerAccess"));
+        TD_TRY(td_cuda_enter(c, &pushed));
+        pthread_mutex_lock(&c->parts_mu);
+        c->reach |= bit;
+        for (const parts *p = c->pieces; p && !st; p = p->next)
+            st = let_into(c, p);
+        if (st)
+            c->reach &= ~bit;
+        pthread_mutex_unlock(&c->parts_mu);
+        td_cuda_leave(c, pushed);
+    }
+    if (!st)
+        atomic_fetch_or(&c->asked, bit);
     return st;
 }
 

@@ -105,6 +105,8 @@ peer(td_stream *s, td_dev *dst_dev, uintptr_t dst, td_dev *src_dev, uintptr_t sr
 {
     td_cuda *c = td_cuda_of(s->dev);
 
+    TD_TRY(td_cuda_let_in(td_cuda_of(dst_dev), td_cuda_of(src_dev)));
+    TD_TRY(td_cuda_let_in(td_cuda_of(src_dev), td_cuda_of(dst_dev)));
     return CU_CALL(c, cuMemcpyPeerAsync, dst, td_cuda_of(dst_dev)->ctx, src,
                    td_cuda_of(src_dev)->ctx, nbytes, handle_of(s));
 }

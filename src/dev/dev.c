@@ -19,7 +19,7 @@ typedef td_status td_dev_waited(td_dev *d);
 /* The devices made so far; each lives as long as the process. */
 static struct {
     pthread_mutex_t mu; /* held while a device is made: its first user waits for it, as do others */
-    _Atomic(td_dev *) cpu, null, cuda[CUDA_MAX];
+    _Atomic(td_dev *) cpu, null[TD_NULL_MAX], cuda[CUDA_MAX];
     _Atomic(td_dev_opened *) opened;
     _Atomic(td_dev_waited *) waited;
 } all = {.mu = PTHREAD_MUTEX_INITIALIZER};
@@ -34,7 +34,7 @@ static _Atomic(td_dev *) chosen;     /* td_dev_choose */
  * is not waited for: its holder may be in cuInit, which forks a helper of the driver's. */
 static struct {
     pthread_mutex_t mu;
-    td_dev *dev[CUDA_MAX + 2]; /* those that were locked */
+    td_dev *dev[CUDA_MAX + TD_NULL_MAX + 1]; /* those that were locked */
     size_t n;
 } held = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
@@ -54,7 +54,8 @@ before_fork(void)
     td_share_lock(true);
     held.n = 0;
     hold(atomic_load(&all.cpu));
-    hold(atomic_load(&all.null));
+    for (int i = 0; i < TD_NULL_MAX; i++)
+        hold(atomic_load(&all.null[i]));
     for (int i = 0; i < CUDA_MAX; i++)
         hold(atomic_load(&all.cuda[i]));
     td_host_lock(true);
@@ -96,13 +97,6 @@ open_cpu(int index, td_dev **out)
     (void)index;
     *out = td_cpu_dev();
     return TD_OK;
-}
-
-static td_status
-open_null(int index, td_dev **out)
-{
-    (void)index;
-    return td_null_open(out);
 }
 
 /* The device in `slot`, made by open() at the first call. */
@@ -153,25 +147,43 @@ waited(td_dev *d, td_status st)
     return st || !fn ? st : fn(d);
 }
 
+/* Is it "KIND" or "KIND:N"? */
+static bool
+counted(const char *name, const char *kind, long *index)
+{
+    size_t n = strlen(kind);
+    char *end = NULL;
+
+    *index = 0;
+    if (strncmp(name, kind, n) != 0)
+        return false;
+    if (name[n] == ':' && name[n + 1] >= '0' && name[n + 1] <= '9')
+        *index = strtol(name + n + 1, &end, 10);
+    return !name[n] || (end && !*end);
+}
+
+static td_status
+too_many(const char *name, int most)
+{
+    return td_fail(TD_ERR_DEVICE, "%s: devices are counted from 0 to %d", name, most - 1);
+}
+
 td_status
 td_dev_get(const char *name, td_dev **out)
 {
-    char *end = NULL;
-    long index = 0;
+    long index;
 
     if (strcmp(name, "cpu") == 0)
         return find(&all.cpu, open_cpu, 0, out);
-    if (strcmp(name, "null") == 0)
-        return find(&all.null, open_null, 0, out);
-    if (strncmp(name, "cuda:", 5) == 0 && name[5] >= '0' && name[5] <= '9')
-        index = strtol(name + 5, &end, 10);
-    if (strcmp(name, "cuda") != 0 && !(end && *end == 0))
-        return td_fail(
-            TD_ERR_VALUE,
-            "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"", name);
-    if (index >= CUDA_MAX)
-        return td_fail(TD_ERR_DEVICE, "%s: devices are counted from 0 to %d", name, CUDA_MAX - 1);
-    return find(&all.cuda[index], td_cuda_open, (int)index, out);
+    if (counted(name, "null", &index))
+        return index < TD_NULL_MAX ? find(&all.null[index], td_null_open, (int)index, out)
+                                   : too_many(name, TD_NULL_MAX);
+    if (counted(name, "cuda", &index))
+        return index < CUDA_MAX ? find(&all.cuda[index], td_cuda_open, (int)index, out)
+                                : too_many(name, CUDA_MAX);
+    return td_fail(TD_ERR_VALUE,
+                   "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"",
+                   name);
 }
 
 td_status
@@ -180,9 +192,9 @@ td_dev_of(uintptr_t ptr, td_dev **out)
     char name[24];
     int index;
 
-    *out = atomic_load(&all.null);
-    if (*out && td_null_extent(ptr))
-        return TD_OK;
+    index = td_null_owner(ptr);
+    if (index >= 0)
+        return td_dev_get(index ? (snprintf(name, sizeof name, "null:%d", index), name) : "null", out);
     TD_TRY(td_cuda_where(ptr, &index));
     snprintf(name, sizeof name, "cuda:%d", index);
     return td_dev_get(name, out);
@@ -217,6 +229,12 @@ td_dev_use(td_dev *d)
 {
     in_use = d;
     left = false;
+}
+
+td_dev *
+td_dev_used(void)
+{
+    return in_use;
 }
 
 void
@@ -298,6 +316,14 @@ td_status
 td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
 {
     td_work w = {.kind = TD_TRACE_copy_in, .dst = dst, .src = (uintptr_t)src, .nbytes = nbytes};
+
+    return nbytes ? td_work_do(s, &w) : TD_OK;
+}
+
+td_status
+td_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx)
+{
+    td_work w = {.kind = TD_TRACE_copy_in, .dst = dst, .nbytes = nbytes, .fill = fill, .ctx = ctx};
 
     return nbytes ? td_work_do(s, &w) : TD_OK;
 }

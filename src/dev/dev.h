@@ -1,7 +1,7 @@
 /* dev.h - devices: memory, streams, events, modules, launches.  Knows nothing of IR or arrays.
  *
- * A device is found by name: "cpu", "cuda" or "cuda:N", "null" (cuda.c over a driver that the host
- * plays).  Devices live as long as the process.  Any thread may call; each function leaves the
+ * A device is found by name: "cpu", "cuda" or "cuda:N", "null" or "null:N" (cuda.c over a driver that
+ * the host plays).  Devices live as long as the process.  Any thread may call; each function leaves the
  * calling thread's current CUDA context as it found it.  Device addresses are uintptr_t: on the CPU
  * they are pointers.  The CPU's streams run everything before they return.
  */
@@ -42,6 +42,7 @@ td_status td_dev_get(const char *name, td_dev **out); /* borrowed.  TD_ERR_VALUE
 int       td_dev_count(td_devkind kind);              /* never fails: 0 without a driver or a device */
 td_status td_dev_default(td_dev **out);               /* the thread's (td_dev_use), else TREADLE_DEVICE, else cuda:0 where there is one, else cpu */
 void      td_dev_use(td_dev *d);                      /* the calling thread's default; NULL: back to the process's */
+td_dev   *td_dev_used(void);                          /* what the thread has said so; NULL: nothing */
 /* The calling thread has no device from now on, until its next td_dev_use: for programs of the driver's kind, which
  * have left their last context.  Arrays do not mind. */
 void      td_dev_leave(void);
@@ -85,6 +86,8 @@ typedef struct td_buf {
     size_t     capacity; /* as the pool gave */
     void     (*release)(void *owner); /* wrapped memory only */
     void      *owner;
+    void      *holder; /* for whoever moves buffers' bytes to the host (array/spill.c), not of wrapped memory: whose */
+    uint64_t   used;   /* value it is (NULL: may not be moved) and when it was used last (0: is being used) */
 } td_buf;
 
 /* Uninitialised; 512-byte aligned on a GPU, 64 on the CPU.  TD_ERR_OOM says asked, held and free. */
@@ -112,11 +115,14 @@ td_status  td_mem_limit(td_dev *d, size_t nbytes); /* SIZE_MAX: none; gives cach
 
 size_t     td_mem_bound(td_dev *d); /* most that can be held: the limit, or the device's memory */
 
-/* Called when memory on d is out though all cached memory was given back, in the thread that asked
- * and without locks: true when it freed something, and the request is tried again.  Not called again
- * while it runs in that thread. */
-typedef bool td_mem_pressure(td_dev *d);
+/* Called when memory on d is out though all cached memory was given back, in the thread that asked for nbytes
+ * and without locks: true when it freed something, and the request is tried again, until it frees nothing.  Not
+ * called again while it runs in that thread. */
+typedef bool td_mem_pressure(td_dev *d, size_t nbytes);
 void td_mem_on_pressure(td_mem_pressure *fn); /* NULL: none */
+/* Adds to the text of the error what else there is to say about d's memory; text is "" before. */
+typedef void td_mem_note(td_dev *d, char *text, size_t n);
+void td_mem_on_oom(td_mem_note *fn); /* NULL: none */
 
 /* Writes where the program stands, "file.py:12", for the text of errors; called when a buffer of
  * TD_MEM_LARGE bytes or more is made.  text stays "" when that is not known. */
@@ -129,6 +135,16 @@ td_status td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes
 td_status td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes); /* dst is filled on return */
 td_status td_copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes); /* within the device; asynchronous; ranges do not overlap */
 td_status td_fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes);      /* asynchronous */
+/* Can td_copy_peer copy between them?  Else by the host. */
+bool      td_dev_peers(const td_dev *a, const td_dev *b);
+/* Between two devices, asynchronous: behind what both default streams were given, and both come behind it.  Direct where
+ * the devices can reach each other, by the driver's way over the host otherwise. */
+td_status td_copy_peer(td_dev *to, uintptr_t dst, td_dev *from, uintptr_t src, size_t nbytes);
+
+/* Writes bytes [at, at + nbytes) of a copy to `to`; called by several threads at once. */
+typedef td_status td_filler(void *ctx, size_t at, size_t nbytes, void *to);
+/* As td_copy_in, of what `fill` writes instead of memory: the device's staging is filled by it. */
+td_status td_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
 
 /* As td_copy_in, or with `out` as td_copy_out, but where the host memory is pinned they return at once
  * with *later set: it must stay until the work of s has passed. */
@@ -168,6 +184,8 @@ void       td_stream_free(td_stream *s);          /* ok on NULL and on default s
 /* Borrowed, for the process's life: the stream with that CUstream, NULL or 1 the default one.  A stream of
  * another library must live until what was given to it has passed. */
 td_status  td_stream_of(td_dev *d, void *handle, td_stream **out);
+/* The same of streams, also of different devices. */
+td_status  td_stream_follow(td_stream *later, td_stream *earlier);
 /* Round work on s with memory of the default stream's: for another library's streams, which need not wait for
  * that stream nor it for them; nothing to do for others. */
 td_status  td_stream_enter(td_stream *s); /* later work of s comes after the default stream's so far */

@@ -164,6 +164,7 @@ struct td_devops {
 
     td_status (*sync)(td_dev *d);
     td_status (*copy_in)(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+    td_status (*copy_fill)(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
     td_status (*copy_out)(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
     td_status (*copy)(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes);
     td_status (*fill)(td_stream *s, uintptr_t dst, int byte, size_t nbytes);
@@ -225,7 +226,7 @@ const td_piece *td_pool_piece(const td_buf *b);
 
 /* ---- oom.c ---- */
 td_status td_pool_oom(td_dev *d, size_t nbytes); /* TD_ERR_OOM, with the numbers and the largest holders */
-bool      td_pool_pressed(td_dev *d);            /* did the hook of td_mem_on_pressure free anything? */
+bool      td_pool_pressed(td_dev *d, size_t nbytes); /* did the hook of td_mem_on_pressure free anything? */
 char     *td_pool_site(void);                    /* where the program stands; owned; NULL: not known */
 
 /* ---- host.c ---- */
@@ -256,6 +257,9 @@ int       td_cuda_count(void);
 const char *td_cuda_missing(void); /* "" when there is a device */
 td_status td_cuda_where(uintptr_t ptr, int *index); /* the device whose memory it is; TD_ERR_VALUE: none's */
 td_status td_cuda_open(int index, td_dev **out); /* makes the device: called once an index */
-td_status td_null_open(td_dev **out);            /* the same for the null device */
+td_status td_null_open(int index, td_dev **out); /* the same for null devices */
+int       td_null_owner(uintptr_t ptr);          /* the null device whose memory it is; -1: none's */
+
+enum { TD_NULL_MAX = 8 }; /* null devices */
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "dev/nulldrv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static struct {
     struct fault {
         int in, code; /* fails at the in-th call from now; 0: not */
     } fault[NULL_CALLS];
-} drv = {.mu = PTHREAD_MUTEX_INITIALIZER};
+} drv = {.mu = PTHREAD_MUTEX_INITIALIZER, .serial = TD_NULL_MAX}; /* below it: default streams */
 
 static _Thread_local struct {
     cu_ctx at[CTX_MAX];
@@ -94,6 +95,7 @@ td_null_object_new(null_kind kind)
     if (!o)
         return NULL;
     o->kind = kind;
+    o->device = stack.n ? td_null_device() : 0;
     pthread_mutex_lock(&drv.mu);
     o->serial = ++drv.serial;
     o->next = drv.objects;
@@ -202,7 +204,30 @@ td_null_current(void)
     return stack.n ? stack.at[stack.n - 1] : NULL;
 }
 
-/* ---- the device ---- */
+/* One for each device; what counts is the address. */
+static char contexts[TD_NULL_MAX];
+
+cu_ctx
+td_null_context(int device)
+{
+    return (cu_ctx)&contexts[device];
+}
+
+int
+td_null_device_of(cu_ctx ctx)
+{
+    const char *c = (const char *)ctx;
+
+    return c >= contexts && c < contexts + TD_NULL_MAX ? (int)(c - contexts) : -1;
+}
+
+int
+td_null_device(void)
+{
+    return td_null_device_of(td_null_current());
+}
+
+/* ---- the devices ---- */
 
 static const td_driver null_driver = {
 #define CU(name, symbol, need, params) .name = td_null_##name,
@@ -210,11 +235,14 @@ static const td_driver null_driver = {
 };
 
 td_status
-td_null_open(td_dev **out)
+td_null_open(int index, td_dev **out)
 {
+    char name[16] = "null";
     td_cuda *c;
 
-    TD_TRY(td_cuda_make(&null_driver, 0, TD_DEV_NULL, "null", &c));
+    if (index)
+        snprintf(name, sizeof name, "null:%d", index);
+    TD_TRY(td_cuda_make(&null_driver, index, TD_DEV_NULL, name, &c));
     c->dev.live = td_null_note_buffer;
     *out = &c->dev;
     return TD_OK;

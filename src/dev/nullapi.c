@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char context; /* its address is the one context */
-
 /* ---- the driver and its device ---- */
 
 int
@@ -72,7 +70,7 @@ td_null_cuGetErrorString(int code, const char **text)
 int
 td_null_cuDeviceGetCount(int *count)
 {
-    *count = 1;
+    *count = TD_NULL_MAX;
     return td_null_due(NULL_cuDeviceGetCount);
 }
 
@@ -80,7 +78,7 @@ int
 td_null_cuDeviceGet(int *device, int ordinal)
 {
     *device = ordinal;
-    return ordinal ? CU_INVALID_DEVICE : td_null_due(NULL_cuDeviceGet);
+    return ordinal < 0 || ordinal >= TD_NULL_MAX ? CU_INVALID_DEVICE : td_null_due(NULL_cuDeviceGet);
 }
 
 int
@@ -142,8 +140,8 @@ td_null_cuDeviceGetAttribute(int *value, int attribute, int device)
 int
 td_null_cuDeviceGetUuid(cu_uuid *uuid, int device)
 {
-    (void)device;
     memcpy(uuid->bytes, "treadle null dev", sizeof uuid->bytes);
+    uuid->bytes[15] = (unsigned char)(uuid->bytes[15] + device);
     return td_null_due(NULL_cuDeviceGetUuid);
 }
 
@@ -160,8 +158,7 @@ td_null_cuDeviceTotalMem(size_t *nbytes, int device)
 int
 td_null_cuDevicePrimaryCtxRetain(cu_ctx *ctx, int device)
 {
-    (void)device;
-    *ctx = (cu_ctx)&context;
+    *ctx = td_null_context(device);
     return td_null_due(NULL_cuDevicePrimaryCtxRetain);
 }
 
@@ -229,6 +226,14 @@ td_null_stream_ok(cu_stream s)
         (uintptr_t)s <= CU_STREAM_PER_THREAD; /* NULL, the legacy and the thread's stream */
 
     return named || td_null_object_is(s, NULL_STREAM) ? 0 : CU_INVALID_HANDLE;
+}
+
+int
+td_null_stream_device(cu_stream s)
+{
+    const null_object *o = td_null_object_is(s, NULL_STREAM) ? (const null_object *)s : NULL;
+
+    return o ? o->device : td_null_device();
 }
 
 int
@@ -360,6 +365,8 @@ td_null_cuEventRecord(cu_event event, cu_stream stream)
 
     r = r ? r : event_ok(event);
     r = r ? r : td_null_stream_ok(stream);
+    r = r || td_null_stream_device(stream) == ((null_object *)event)->device ? r
+                                                                             : CU_INVALID_HANDLE;
     return r ? r
              : td_null_submit(stream,
                               (null_work){.kind = NULL_RECORD, .event = (null_object *)event});

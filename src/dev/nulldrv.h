@@ -37,6 +37,7 @@ typedef struct null_object {
     unsigned            flags;  /* a stream's */
     uint64_t            at;     /* physical memory: where in the file; event: the work that recorded it last; pinned memory: its address */
     int                 mapped; /* how often */
+    int                 device; /* where it was made */
 } null_object;
 
 typedef struct null_range {
@@ -46,6 +47,7 @@ typedef struct null_range {
     null_object *from;    /* mapped from physical memory */
     int          mapped;  /* reserved addresses: how many such lie in them */
     bool         foreign; /* another process's */
+    int          device;  /* whose memory it is */
 } null_range;
 
 typedef struct null_ranges {
@@ -59,6 +61,9 @@ int  td_null_due_ctx(null_call call); /* the same; without a current context the
 int  td_null_push(cu_ctx ctx);
 int  td_null_pop(cu_ctx *ctx);
 cu_ctx td_null_current(void);
+cu_ctx td_null_context(int device);
+int  td_null_device_of(cu_ctx ctx); /* -1: no context */
+int  td_null_device(void);          /* the current context's; it has been asked for */
 null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
 bool td_null_object_is(const void *handle, null_kind kind);
 bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
@@ -68,6 +73,7 @@ null_object *td_null_object_with(const void *data, null_kind kind); /* NULL: the
 bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out); /* does it lie in host memory that is pinned? out: or NULL */
 
 /* ---- nullapi.c ---- */
+int  td_null_stream_device(cu_stream s); /* a default stream is the current context's */
 int  td_null_stream_ok(cu_stream s); /* 0: there is such a stream, or it is a name of a default one */
 
 /* ---- nullmem.c ---- */
@@ -86,7 +92,8 @@ enum { NULL_PARAMS = 512 }; /* of a launch; 4096 bytes */
 typedef struct null_work {
     struct null_work *next;
     null_workkind     kind;
-    uint64_t          id, stream, after; /* after: what an event that is waited for stands for */
+    uint64_t          id, stream, after; /* stream: below TD_NULL_MAX a device's default one; after: what an event that is waited for stands for */
+    int               device;
     bool              blocking;          /* the stream and the legacy one wait for each other */
     bool              dst_dev, src_dev;  /* checked against what is there */
     void             *dst;
@@ -108,7 +115,7 @@ typedef struct null_work {
 
 int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */
 int  td_null_finish(cu_stream s);                 /* does all work of s; the code of work that failed */
-int  td_null_finish_all(void);
+int  td_null_finish_all(void);                    /* the current device's; without one everybody's */
 bool td_null_idle(cu_stream s); /* has its work been done? */
 bool td_null_passed(const null_object *event, bool wait);
 

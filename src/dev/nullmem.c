@@ -146,6 +146,22 @@ td_null_mem_check(cu_ptr ptr, size_t nbytes)
                : 0;
 }
 
+int
+td_null_owner(uintptr_t ptr)
+{
+    int device = -1;
+    size_t i;
+
+    if (!td_null_extent(ptr))
+        return -1;
+    pthread_mutex_lock(&drv.mu);
+    i = range_above(&drv.mem, ptr);
+    if (i && range_extent(&drv.mem, ptr, false))
+        device = drv.mem.at[i - 1].device;
+    pthread_mutex_unlock(&drv.mu);
+    return device < 0 ? 0 : device; /* host memory that devices reach: any may have it */
+}
+
 size_t
 td_null_buffer(uintptr_t ptr, size_t *before)
 {
@@ -230,7 +246,7 @@ map(int fd, uint64_t at, size_t nbytes, uintptr_t *ptr)
 static int
 mem_get(cu_ptr *out, size_t nbytes)
 {
-    null_range x = {.nbytes = nbytes};
+    null_range x = {.nbytes = nbytes, .device = td_null_device()};
     int r;
 
     if (nbytes == 0)
@@ -365,7 +381,8 @@ td_null_cuMemCreate(cu_mem *handle, size_t nbytes, const cu_memprop *prop, unsig
     int r = td_null_due_ctx(NULL_cuMemCreate);
     null_object *o;
 
-    if (r || nbytes % GRAIN || flags || prop->type != CU_MEM_PINNED)
+    if (r || nbytes % GRAIN || flags || prop->type != CU_MEM_PINNED || prop->device < 0 ||
+        prop->device >= TD_NULL_MAX)
         return r ? r : CU_INVALID_VALUE;
     o = td_null_object_new(NULL_PHYSICAL);
     if (!o)
@@ -378,6 +395,7 @@ td_null_cuMemCreate(cu_mem *handle, size_t nbytes, const cu_memprop *prop, unsig
         return r;
     }
     o->nbytes = nbytes;
+    o->device = prop->device;
     *handle = (uintptr_t)o;
     return 0;
 }
@@ -425,7 +443,7 @@ td_null_cuMemMap(cu_ptr ptr, size_t nbytes, size_t offset, cu_mem handle, unsign
         r = CU_OUT_OF_MEMORY;
     if (!r &&
         !range_add(&drv.mem,
-                   (null_range){.ptr = (uintptr_t)ptr, .nbytes = nbytes, .at = o->at, .from = o}))
+                   (null_range){.ptr = (uintptr_t)ptr, .nbytes = nbytes, .at = o->at, .from = o, .device = o->device}))
         r = CU_OUT_OF_MEMORY;
     if (!r) {
         room->mapped++;
@@ -468,7 +486,11 @@ td_null_cuMemSetAccess(cu_ptr ptr, size_t nbytes, const cu_memaccess *access, si
 {
     int r = td_null_due_ctx(NULL_cuMemSetAccess);
 
-    if (r || count != 1 || access->flags != CU_MEM_READ_WRITE || td_null_mem_check(ptr, nbytes))
+    for (size_t i = 0; i < count && !r; i++)
+        if (access[i].flags != CU_MEM_READ_WRITE || access[i].device < 0 ||
+            access[i].device >= TD_NULL_MAX)
+            r = CU_INVALID_VALUE;
+    if (r || !count || td_null_mem_check(ptr, nbytes))
         return r ? r : CU_INVALID_VALUE;
     return mprotect((void *)(uintptr_t)ptr, nbytes, PROT_READ | PROT_WRITE) ? CU_INVALID_VALUE : 0;
 }
@@ -533,6 +555,7 @@ td_null_cuIpcOpenMemHandle(cu_ptr *ptr, cu_ipcmem handle, unsigned flags)
         return r;
     x.nbytes = h.nbytes;
     x.foreign = true;
+    x.device = td_null_device();
     pthread_mutex_lock(&drv.mu);
     if (!range_add(&drv.mem, x)) {
         munmap((void *)x.ptr, page_up(x.nbytes));

@@ -78,11 +78,17 @@ find(uint64_t id)
 }
 
 static bool
+is_default(const null_work *w)
+{
+    return w->stream < TD_NULL_MAX;
+}
+
+static bool
 comes_before(const null_work *u, const null_work *w)
 {
-    if (u->stream == w->stream)
-        return true;
-    return (u->stream == 0 && w->blocking) || (w->stream == 0 && u->blocking);
+    if (u->stream == w->stream || u->device != w->device)
+        return u->stream == w->stream;
+    return (is_default(u) && w->blocking) || (is_default(w) && u->blocking);
 }
 
 static bool
@@ -114,10 +120,20 @@ step(void)
 }
 
 static bool
-has_work(uint64_t stream, bool all)
+has_work(uint64_t stream)
 {
     for (const null_work *w = queue.first; w; w = w->next)
-        if (all || w->stream == stream)
+        if (w->stream == stream)
+            return true;
+    return false;
+}
+
+/* device -1: any. */
+static bool
+has_work_of(int device)
+{
+    for (const null_work *w = queue.first; w; w = w->next)
+        if (device < 0 || w->device == device)
             return true;
     return false;
 }
@@ -142,14 +158,16 @@ td_null_delay(uint64_t seed)
     pthread_mutex_unlock(&queue.mu);
 }
 
+/* *device: where a default stream is meant, the current context's. */
 static uint64_t
-stream_of(cu_stream s, bool *blocking)
+stream_of(cu_stream s, bool *blocking, int *device)
 {
     const null_object *o = td_null_object_is(s, NULL_STREAM) ? (const null_object *)s : NULL;
 
     /* NULL and the driver's names of its own default streams are the legacy stream */
     *blocking = !o || !(o->flags & CU_STREAM_NON_BLOCKING);
-    return o ? o->serial : 0;
+    *device = td_null_stream_device(s);
+    return o ? o->serial : (uint64_t)*device;
 }
 
 int
@@ -163,7 +181,7 @@ td_null_submit(cu_stream s, null_work work)
     pthread_mutex_lock(&queue.mu);
     w = queue.seed ? malloc(sizeof *w) : NULL;
     work.id = ++queue.serial;
-    work.stream = stream_of(s, &work.blocking);
+    work.stream = stream_of(s, &work.blocking, &work.device);
     if (work.kind == NULL_RECORD)
         work.event->at = work.id;
     if (work.kind == NULL_WAIT)
@@ -187,11 +205,11 @@ int
 td_null_finish(cu_stream s)
 {
     bool blocking;
-    uint64_t stream = stream_of(s, &blocking);
-    int r;
+    int device, r;
+    uint64_t stream = stream_of(s, &blocking, &device);
 
     pthread_mutex_lock(&queue.mu);
-    while (has_work(stream, false))
+    while (has_work(stream))
         step();
     r = take_failure();
     pthread_mutex_unlock(&queue.mu);
@@ -204,7 +222,7 @@ td_null_finish_all(void)
     int r;
 
     pthread_mutex_lock(&queue.mu);
-    while (has_work(0, true))
+    while (has_work_of(td_null_device()))
         step();
     r = take_failure();
     pthread_mutex_unlock(&queue.mu);
@@ -215,12 +233,13 @@ bool
 td_null_idle(cu_stream s)
 {
     bool blocking, idle;
-    uint64_t stream = stream_of(s, &blocking);
+    int device;
+    uint64_t stream = stream_of(s, &blocking, &device);
 
     pthread_mutex_lock(&queue.mu);
     for (int i = 0; i < NOT_ASKED && queue.count && draw() % 2; i++)
         step();
-    idle = !has_work(stream, false);
+    idle = !has_work(stream);
     pthread_mutex_unlock(&queue.mu);
     return idle;
 }

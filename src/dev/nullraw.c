@@ -140,7 +140,7 @@ td_null_cuMemcpyPeerAsync(cu_ptr dst, cu_ctx to, cu_ptr src, cu_ctx from, size_t
 {
     int r = td_null_due_ctx(NULL_cuMemcpyPeerAsync);
 
-    if (r || !to || !from)
+    if (r || td_null_device_of(to) < 0 || td_null_device_of(from) < 0)
         return r ? r : CU_INVALID_CONTEXT;
     return td_null_cuMemcpyDtoDAsync(dst, src, nbytes, stream);
 }
@@ -355,11 +355,26 @@ td_null_cuFuncSetSharedMemConfig(cu_func func, int config)
 
 /* ---- one device, with nobody beside it ---- */
 
+static atomic_bool allowed[TD_NULL_MAX][TD_NULL_MAX]; /* that the first reaches the second's memory */
+
+/* From the current context to peer. */
+static int
+allow(cu_ctx peer, bool yes)
+{
+    enum { NOT_ENABLED = 705 };
+    int from = td_null_device(), to = td_null_device_of(peer);
+
+    if (from < 0 || to < 0 || from == to)
+        return CU_INVALID_DEVICE;
+    if (atomic_exchange(&allowed[from][to], yes) == yes)
+        return yes ? CU_PEER_ALREADY : NOT_ENABLED;
+    return 0;
+}
+
 int
 td_null_cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
-    (void)device, (void)peer;
-    *can = 0;
+    *can = device != peer;
     return td_null_due(NULL_cuDeviceCanAccessPeer);
 }
 
@@ -368,8 +383,8 @@ td_null_cuCtxEnablePeerAccess(cu_ctx peer, unsigned flags)
 {
     int r = td_null_due_ctx(NULL_cuCtxEnablePeerAccess);
 
-    (void)peer, (void)flags;
-    return r ? r : CU_INVALID_DEVICE;
+    (void)flags;
+    return r ? r : allow(peer, true);
 }
 
 int
@@ -377,8 +392,7 @@ td_null_cuCtxDisablePeerAccess(cu_ctx peer)
 {
     int r = td_null_due_ctx(NULL_cuCtxDisablePeerAccess);
 
-    (void)peer;
-    return r ? r : CU_INVALID_DEVICE;
+    return r ? r : allow(peer, false);
 }
 
 int

@@ -1,6 +1,8 @@
 /* work.c - work as data: done, profiled or taped. */
 #include "dev/work.h"
 
+#include "dev/rawops.h"
+
 atomic_int td_watchers;
 
 static td_status
@@ -34,7 +36,8 @@ static td_status
 copy_host(td_stream *s, const td_work *w)
 {
     const td_devops *ops = s->dev->ops;
-    td_status st = copy_later(s, w);
+    td_status st =
+        w->fill ? ops->copy_fill(s, w->dst, w->nbytes, w->fill, w->ctx) : copy_later(s, w);
 
     if (st != TD_SKIP)
         return st;
@@ -51,7 +54,9 @@ td_work_run(td_stream *s, const td_work *w)
     case TD_TRACE_kernel:   return ops->launch(w->func, s, w->dims, w->args, w->narg);
     case TD_TRACE_copy_in:
     case TD_TRACE_copy_out: return copy_host(s, w);
-    case TD_TRACE_copy:     return ops->copy(s, w->dst, w->src, w->nbytes);
+    case TD_TRACE_copy:
+        return w->to ? ops->raw->peer(s, w->to, w->dst, s->dev, w->src, w->nbytes)
+                     : ops->copy(s, w->dst, w->src, w->nbytes);
     case TD_TRACE_fill:     return ops->fill(s, w->dst, w->byte, w->nbytes);
     case TD_TRACE_gemm:     return td_blas_run(s, w->gemm);
     case TD_TRACE_sort:     return td_sort_do(s, w->sort);

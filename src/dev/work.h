@@ -22,6 +22,7 @@ struct td_work {
     int             narg;
     uintptr_t       dst, src; /* copies, fill; copy_in's src and copy_out's dst are the host's */
     int             byte;
+    td_dev         *to;       /* copy: whose memory dst is; NULL: the stream's device's */
     size_t          nbytes;
     const td_gemm  *gemm;
     const td_sort  *sort;
@@ -29,6 +30,8 @@ struct td_work {
     const td_fourier *fourier;
     td_event       *event; /* wait: for it, else for the stream, or with `all` for the device */
     bool            all;
+    td_filler      *fill;  /* copy_in: what writes it, in place of src; NULL: src does */
+    void           *ctx;
     bool           *later; /* copies to and from the host: need not wait (td_copy_later); NULL: they do */
 };
 

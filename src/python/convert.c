@@ -215,8 +215,12 @@ py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out)
     td_array raw;
     void *host;
     bool ok;
+    td_status st;
 
     if (dev && dev != td_array_dev(a)) {
+        st = td_array_to_device(a, dev, &raw);
+        if (st != TD_SKIP)
+            return cast_into(st, &raw, dt, out);
         host = td_host_alloc(nbytes);
         if (!host && nbytes) {
             PyErr_NoMemory();

@@ -32,10 +32,11 @@ find_device(dl_device at, td_dev **out)
     switch (at.kind) {
     case DL_CPU:
     case DL_CUDA_HOST: return py_ok(td_dev_get("cpu", out)) ? 1 : -1;
-    case DL_EXTENSION: return py_ok(td_dev_get("null", out)) ? 1 : -1;
+    case DL_EXTENSION:
     case DL_CUDA:
     case DL_CUDA_MANAGED:
-        PyOS_snprintf(name, sizeof name, "cuda:%d", at.index);
+        PyOS_snprintf(name, sizeof name, "%s:%d", at.kind == DL_EXTENSION ? "null" : "cuda",
+                      at.index);
         return py_ok(td_dev_get(name, out)) ? 1 : -1;
     default: break;
     }

@@ -1,0 +1,211 @@
+"""Collectives on host memory: the algorithms, and the backend "local" whose messages go through sockets.
+
+Sums are formed in the order of ranks, whoever forms them, so that all processes have the same bits.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy
+
+import treadle
+
+from .. import _core
+from ._errors import DistributedError
+from ._group import Group
+
+_SMALL = 1 << 14  # bytes up to which everybody sends all to everybody, one message instead of two
+
+_COMBINE = {"sum": numpy.add, "mean": numpy.add, "prod": numpy.multiply, "min": numpy.minimum, "max": numpy.maximum}
+
+
+def host(a):
+    """a's memory as a C-contiguous NumPy array, and whether it is that memory itself; bfloat16 as its bits."""
+    if a.dtype.kind == "V":
+        a = a.view("uint16")
+    view = _core._host_view(a)
+    return numpy.ascontiguousarray(view)
+
+
+def combine(op, pieces, dtype, out):
+    """Reduces flat arrays, in order, into out, which may be the first of them."""
+    if dtype.kind == "V":  # NumPy has no bfloat16; its sums are float32's, rounded once
+        wide = [treadle.array(p, device="cpu").view(dtype).astype("float32").get() for p in pieces]
+        combine(op, wide, wide[0].dtype, wide[0])
+        out[...] = treadle.array(wide[0], device="cpu").astype(dtype).view("uint16").get()
+        return
+    f = _COMBINE[op]
+    if out is not pieces[0]:
+        out[...] = pieces[0]
+    for p in pieces[1:]:
+        f(out, p, out=out)
+    if op == "mean":
+        numpy.divide(out, len(pieces), out=out)
+
+
+class Job:
+    """Transfers and what is done behind them; holds the memory that they use."""
+
+    def __init__(self, pendings, timeout, keep=None):
+        self._pendings, self._timeout, self._keep = pendings, timeout, keep
+
+    def done(self):
+        return all(p.done() for p in self._pendings)
+
+    def wait(self, timeout=None):
+        for p in self._pendings:
+            p.wait(self._timeout if timeout is None else timeout)
+        self._pendings, self._keep = [], None
+
+
+class Later:
+    """A collective that a thread runs."""
+
+    def __init__(self, future, timeout):
+        self._future, self._timeout = future, timeout
+
+    def done(self):
+        return self._future.done()
+
+    def wait(self, timeout=None):
+        self._future.result(self._timeout if timeout is None else timeout)
+
+
+class HostGroup(Group):
+    """Collectives made of messages: _post gives the Pendings of some sends and receives of one step."""
+
+    def __init__(self, rank, ranks, device, timeout):
+        super().__init__(rank, ranks, device)
+        self.timeout = timeout
+
+    def _post(self, kind, step, sends, recvs):
+        raise NotImplementedError
+
+    def _finish(self, pendings):
+        Job(pendings, self.timeout).wait()
+
+    def _collective(self, kind, number, src, dst, dtype, op, root):
+        """Runs it on flat host memory."""
+        getattr(self, "_" + kind)(number, src, dst, dtype, op, root)
+
+    def _step(self, kind, number, step, sends, recvs):
+        self._finish(self._post(kind, (number, step), sends, recvs))
+
+    def _broadcast(self, number, src, dst, dtype, op, root):
+        """Down a binary tree."""
+        me, n = (self.rank - root) % self.size, self.size
+        if me:
+            self._step("broadcast", number, 0, [], [(dst, ((me - 1) // 2 + root) % n)])
+        else:
+            dst[:] = src
+        below = [((c + root) % n) for c in (2 * me + 1, 2 * me + 2) if c < n]
+        self._step("broadcast", number, 0, [(dst, r) for r in below], [])
+
+    def _all_reduce(self, number, src, dst, dtype, op, root):
+        n = self.size
+        if src.nbytes <= _SMALL:
+            pieces = [src if r == self.rank else numpy.empty_like(src) for r in range(n)]
+            others = [r for r in range(n) if r != self.rank]
+            self._step("all_reduce", number, 0, [(src, r) for r in others], [(pieces[r], r) for r in others])
+            combine(op, pieces, dtype, dst)
+            return
+        at = [src.size * r // n for r in range(n + 1)]
+        mine = dst[at[self.rank] : at[self.rank + 1]]
+        self._scatter_sums("all_reduce", number, [src[at[r] : at[r + 1]] for r in range(n)], mine, dtype, op)
+        others = [r for r in range(n) if r != self.rank]
+        self._step("all_reduce", number, 1, [(mine, r) for r in others], [(dst[at[r] : at[r + 1]], r) for r in others])
+
+    def _scatter_sums(self, kind, number, parts, out, dtype, op):
+        others = [r for r in range(self.size) if r != self.rank]
+        mine = parts[self.rank]
+        pieces = [mine if r == self.rank else numpy.empty_like(mine) for r in range(self.size)]
+        self._step(kind, number, 0, [(parts[r], r) for r in others], [(pieces[r], r) for r in others])
+        combine(op, pieces, dtype, out)
+
+    def _reduce(self, number, src, dst, dtype, op, root):
+        if self.rank != root:
+            self._step("reduce", number, 0, [(src, root)], [])
+            return
+        pieces = [src if r == root else numpy.empty_like(src) for r in range(self.size)]
+        self._step("reduce", number, 0, [], [(pieces[r], r) for r in range(self.size) if r != root])
+        combine(op, pieces, dtype, dst)
+
+    def _all_gather(self, number, src, dst, dtype, op, root):
+        rows = dst.reshape(self.size, -1)
+        rows[self.rank] = src
+        others = [r for r in range(self.size) if r != self.rank]
+        self._step("all_gather", number, 0, [(src, r) for r in others], [(rows[r], r) for r in others])
+
+    def _reduce_scatter(self, number, src, dst, dtype, op, root):
+        self._scatter_sums("reduce_scatter", number, list(src.reshape(self.size, -1)), dst, dtype, op)
+
+    def _all_to_all(self, number, src, dst, dtype, op, root):
+        give, take = src.reshape(self.size, -1), dst.reshape(self.size, -1)
+        take[self.rank] = give[self.rank]
+        others = [r for r in range(self.size) if r != self.rank]
+        self._step("all_to_all", number, 0, [(give[r], r) for r in others], [(take[r], r) for r in others])
+
+
+class LocalGroup(HostGroup):
+    """Messages by a Mesh."""
+
+    backend = "local"
+
+    def __init__(self, mesh, rank, ranks, device, name=b"0"):
+        super().__init__(rank, ranks, device, mesh.timeout)
+        self._mesh, self._name = mesh, name
+        self._calls, self._splits = 0, 0
+        self._to, self._from = [0] * len(ranks), [0] * len(ranks)
+        self._threads = None
+
+    def _tag(self, *numbers):
+        return self._name + b":" + b":".join(b"%d" % n for n in numbers)
+
+    def _post(self, kind, step, sends, recvs):
+        what, tag = kind.encode(), self._tag(*step)
+        got = [self._mesh.receive(self.ranks[r], tag, what, view) for view, r in recvs]
+        return got + [self._mesh.send(self.ranks[r], tag, what, view) for view, r in sends]
+
+    def _start(self, kind, src, dst, op, root):
+        self._calls += 1
+        args = kind, self._calls, host(src).reshape(-1), host(dst).reshape(-1), src.dtype, op, root
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(8, thread_name_prefix="treadle-collective")
+        return Later(self._threads.submit(self._collective, *args), self.timeout)
+
+    def _exchange(self, kind, sends, recvs):
+        """Sends and receives of a pair are counted, each in its direction, so that the n-th meets the n-th."""
+        pendings, copies = [], []
+        here = [a for a, r in sends if r == self.rank]
+        for a, r in recvs:
+            if r == self.rank:
+                if not here:
+                    raise DistributedError(f"{kind}: this process receives from itself and sends itself nothing")
+                host(a)[...] = host(here.pop(0))
+            else:
+                self._from[r] += 1
+                tag = self._tag(-1, r, self.rank, self._from[r])
+                pendings.append(self._mesh.receive(self.ranks[r], tag, b"message", host(a)))
+        if here:
+            raise DistributedError(f"{kind}: this process sends to itself and receives nothing from there")
+        for a, r in sends:
+            if r != self.rank:
+                self._to[r] += 1
+                copies.append(host(a))
+                tag = self._tag(-1, self.rank, r, self._to[r])
+                pendings.append(self._mesh.send(self.ranks[r], tag, b"message", copies[-1]))
+        return Job(pendings, self.timeout, (copies, recvs))
+
+    def split(self, ranks):
+        self._splits += 1
+        if self.rank not in ranks:
+            return None
+        name = self._name + b"/%d" % self._splits
+        return LocalGroup(self._mesh, list(ranks).index(self.rank), [self.ranks[r] for r in ranks], self.device, name)
+
+    def abort(self, why):
+        self._mesh.fail(why)
+
+    def close(self):
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None

@@ -1,0 +1,288 @@
+"""Messages between processes: a socket for each pair, one thread that moves bytes, tags that say what belongs together.
+
+A message carries a tag and the name of what it is part of. A receiver that has asked already gets it straight into its
+memory; else it is kept until somebody asks. So any number of sends and receives may be under way in any order, and
+nothing waits for a turn.
+"""
+
+import selectors
+import socket
+import struct
+import threading
+import time
+from collections import deque
+
+from ._errors import DistributedError, PeerError
+
+_HEAD = struct.Struct("!Q32s24s")  # bytes, tag, what
+_PIECE = 1 << 20
+
+
+class Pending:
+    """A transfer under way."""
+
+    def __init__(self):
+        self._done = threading.Event()
+        self.error = None
+
+    def finish(self, error=None):
+        self.error = error
+        self._done.set()
+
+    def done(self):
+        return self._done.is_set()
+
+    def wait(self, timeout=None):
+        """Raises what went wrong; TimeoutError after timeout seconds."""
+        if not self._done.wait(timeout):
+            raise TimeoutError(f"waited {timeout} s")
+        if self.error is not None:
+            raise self.error
+
+
+class _Incoming:
+    def __init__(self):
+        self.head, self.got, self.into, self.pending, self.key, self.what = bytearray(), 0, None, None, None, b""
+
+
+class Mesh:
+    """The connections of one process; rank and size are the whole program's."""
+
+    def __init__(self, rank, size, store, timeout):
+        self.rank, self.size, self.timeout = rank, size, timeout
+        self._lock = threading.Lock()
+        self._posted, self._kept, self._out = {}, {}, {}
+        self._broken, self._gone, self._closing = None, set(), False
+        self._socks = self._connect(store) if size > 1 else {}
+        self._peer = {s: r for r, s in self._socks.items()}
+        self._in = {r: _Incoming() for r in self._socks}
+        self._wake_in, self._wake_out = socket.socketpair()
+        self._wake_out.setblocking(False)
+        self._select = selectors.DefaultSelector()
+        self._select.register(self._wake_in, selectors.EVENT_READ)
+        for r, s in self._socks.items():
+            s.setblocking(False)
+            self._out[r] = deque()
+            self._select.register(s, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._run, name="treadle-mesh", daemon=True)
+        self._thread.start()
+
+    # ---- making ----
+
+    def _connect(self, store):
+        """The higher rank of a pair connects to the lower one."""
+        until, socks = time.monotonic() + self.timeout, {}
+        listener = socket.create_server((store.address, 0), backlog=self.size)
+        with listener:
+            store.set(f"mesh/{self.rank}", f"{store.address} {listener.getsockname()[1]}".encode())
+            for r in range(self.rank):
+                host, port = store.get(f"mesh/{r}").decode().split()
+                s = socket.create_connection((host, int(port)), timeout=self.timeout)
+                s.sendall(struct.pack("!I", self.rank))
+                socks[r] = s
+            while len(socks) < self.size - 1:
+                listener.settimeout(max(0.01, until - time.monotonic()))
+                try:
+                    s, _ = listener.accept()
+                except TimeoutError:
+                    missing = sorted(set(range(self.size)) - {self.rank, *socks})
+                    raise TimeoutError(f"rank {self.rank}: no connection from ranks {missing}") from None
+                s.settimeout(self.timeout)
+                r = int.from_bytes(s.recv(4, socket.MSG_WAITALL), "big")
+                if self.rank < r < self.size and r not in socks:
+                    socks[r] = s
+                else:  # a stranger
+                    s.close()
+        for s in socks.values():
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return socks
+
+    # ---- what callers do ----
+
+    def send(self, peer, tag, what, data):
+        """data: a C-contiguous buffer, which must stay as it is until the Pending is done."""
+        view = memoryview(data).cast("B") if memoryview(data).nbytes else memoryview(b"")
+        pending, head = Pending(), _HEAD.pack(view.nbytes, tag, what)
+        with self._lock:
+            self._check(peer)
+            self._out[peer].append([memoryview(head), None])
+            self._out[peer].append([view, pending])
+        self._wake()
+        return pending
+
+    def receive(self, peer, tag, what, into):
+        """into: a writable C-contiguous buffer of just as many bytes as will be sent."""
+        view = memoryview(into).cast("B") if memoryview(into).nbytes else memoryview(bytearray())
+        pending, key = Pending(), (peer, tag.ljust(32, b"\0"))
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept:
+                theirs, data = kept.popleft()
+                if not kept:
+                    del self._kept[key]
+            else:
+                self._check(peer)
+                self._posted.setdefault(key, deque()).append((what, view, pending))
+                return pending
+        error = self._mismatch(peer, what, view.nbytes, theirs, len(data))
+        if error is None:
+            view[:] = data
+        pending.finish(error)
+        return pending
+
+    def _check(self, peer):
+        if self._broken is not None:
+            raise PeerError(f"the group is broken: {self._broken}")
+        if peer in self._gone:
+            raise PeerError(f"rank {peer} has left")
+
+    def fail(self, why):
+        """Nothing works from now on; whoever waits is told, and the peers see the connections go."""
+        with self._lock:
+            if self._broken is None and not self._closing:
+                self._broken = why
+        self._wake()
+
+    def close(self):
+        """After the sends that are under way; peers are told nothing."""
+        until = time.monotonic() + 5
+        while time.monotonic() < until and self._broken is None and any(self._out.values()):
+            time.sleep(0.001)
+        with self._lock:
+            self._closing = True
+        self._wake()
+        self._thread.join()
+
+    def _wake(self):
+        try:
+            self._wake_out.send(b"x")
+        except OSError:  # it is full, so the thread will wake anyway; or the thread has ended
+            pass
+
+    # ---- the thread ----
+
+    def _run(self):
+        while self._broken is None and not self._closing:
+            for r, s in self._socks.items():
+                if r not in self._gone:
+                    wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._out[r] else 0)
+                    if self._select.get_key(s).events != wanted:
+                        self._select.modify(s, wanted)
+            for key, events in self._select.select():
+                if key.fileobj is self._wake_in:
+                    self._wake_in.recv(4096)
+                    continue
+                peer = self._peer[key.fileobj]
+                try:
+                    if events & selectors.EVENT_WRITE:
+                        self._push(peer, key.fileobj)
+                    if events & selectors.EVENT_READ:
+                        self._pull(peer, key.fileobj)
+                except BlockingIOError:
+                    pass
+                except (OSError, EOFError) as error:
+                    self._lose(peer, key.fileobj, error)
+        self._end()
+
+    def _push(self, peer, sock):
+        while self._out[peer]:
+            view, pending = self._out[peer][0]
+            while view.nbytes:
+                view = view[sock.send(view[:_PIECE]) :]
+                self._out[peer][0][0] = view
+            self._out[peer].popleft()
+            if pending is not None:
+                pending.finish()
+
+    def _pull(self, peer, sock):
+        m = self._in[peer]
+        while True:
+            if m.into is None:
+                data = sock.recv(_HEAD.size - len(m.head))
+                if not data:
+                    raise EOFError
+                m.head += data
+                if len(m.head) == _HEAD.size:
+                    self._begin(peer, m)
+            while m.into is not None and m.got < m.into.nbytes:
+                n = sock.recv_into(m.into[m.got :], min(_PIECE, m.into.nbytes - m.got))
+                if not n:
+                    raise EOFError
+                m.got += n
+            if m.into is not None:
+                self._arrived(peer, m)
+                m = self._in[peer] = _Incoming()
+
+    def _begin(self, peer, m):
+        nbytes, tag, what = _HEAD.unpack(m.head)
+        m.key, m.what = (peer, tag), what.rstrip(b"\0")
+        with self._lock:
+            posted = self._posted.get(m.key)
+            if posted:
+                ours, view, m.pending = posted.popleft()
+                if not posted:
+                    del self._posted[m.key]
+        if m.pending is not None:
+            error = self._mismatch(peer, ours, view.nbytes, m.what, nbytes)
+            if error is None:
+                m.into = view
+                return
+            m.pending.finish(error)
+        m.into = memoryview(bytearray(nbytes))
+        if m.pending is not None:  # read, and thrown away
+            m.key = None
+
+    def _arrived(self, peer, m):
+        if m.key is not None and m.pending is None:
+            with self._lock:
+                posted = self._posted.get(m.key)  # asked for while it came
+                if not posted:
+                    self._kept.setdefault(m.key, deque()).append((m.what, m.into))
+                    return
+                ours, view, pending = posted.popleft()
+                if not posted:
+                    del self._posted[m.key]
+            error = self._mismatch(peer, ours, view.nbytes, m.what, m.into.nbytes)
+            if error is None:
+                view[:] = m.into
+            pending.finish(error)
+        elif not m.pending.done():
+            m.pending.finish()
+
+    @staticmethod
+    def _mismatch(peer, ours, nbytes, theirs, came):
+        if ours != theirs:
+            return DistributedError(
+                f"this process calls {ours.decode()} where rank {peer} calls {theirs.decode()}: "
+                "all processes of a group make the same calls in the same order"
+            )
+        if nbytes != came:
+            return DistributedError(
+                f"{ours.decode()}: {came} bytes came from rank {peer} where {nbytes} were expected: "
+                "shapes and dtypes must agree"
+            )
+        return None
+
+    def _lose(self, peer, sock, error):
+        """A peer has closed its end: nothing to say unless something of it is wanted, now or later."""
+        self._select.unregister(sock)
+        with self._lock:
+            self._gone.add(peer)
+            wanted = self._in[peer].pending is not None or bool(self._out[peer])
+            wanted = wanted or any(k[0] == peer for k in self._posted)
+        if wanted and not self._closing:
+            self.fail(f"rank {peer} has gone ({error or 'its connection was closed'})")
+
+    def _end(self):
+        why = self._broken or "the group was closed"
+        with self._lock:
+            left = [p for q in self._posted.values() for _, _, p in q]
+            left += [p for q in self._out.values() for _, p in q if p is not None]
+            left += [m.pending for m in self._in.values() if m.pending is not None]
+            self._posted.clear()
+        for s in [*self._socks.values(), self._wake_in, self._wake_out]:
+            s.close()
+        self._select.close()
+        for p in left:
+            if not p.done():
+                p.finish(PeerError(f"the group is broken: {why}"))

@@ -1,0 +1,203 @@
+"""Names and values that the processes of a program share while they find each other, and who of them has gone.
+
+One process serves; each other one has a connection to it. A connection that ends without a farewell is a process that
+died: whoever watches is told. The protocol is bytes with lengths in front, nothing in it is executed.
+"""
+
+import socket
+import struct
+import threading
+import time
+
+from ._errors import DistributedError, PeerError
+
+_HELLO = b"treadle1"
+_SET, _GET, _WATCH, _BYE = b"SGWB"
+_HEAD = struct.Struct("!BII")
+
+
+def _read(sock, n):
+    data = bytearray()
+    while len(data) < n:
+        piece = sock.recv(min(n - len(data), 1 << 20))
+        if not piece:
+            raise EOFError
+        data += piece
+    return bytes(data)
+
+
+def _write(sock, op, key=b"", value=b""):
+    sock.sendall(_HEAD.pack(op, len(key), len(value)) + key + value)
+
+
+def _receive(sock):
+    op, nkey, nvalue = _HEAD.unpack(_read(sock, _HEAD.size))
+    return op, _read(sock, nkey), _read(sock, nvalue)
+
+
+class Server:
+    """Serves the store at address and port (0: any) until close()."""
+
+    def __init__(self, host, port):
+        self._listener = socket.create_server((host, port), backlog=512)
+        self.port = self._listener.getsockname()[1]
+        self._changed = threading.Condition()
+        self._values, self._watchers, self._lost, self._closed = {}, [], [], False
+        self._guests = 0
+        threading.Thread(target=self._accept, name="treadle-store", daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:  # closed
+                return
+            threading.Thread(target=self._serve, args=(sock,), name="treadle-store", daemon=True).start()
+
+    def _serve(self, sock):
+        who, well = None, False
+        with self._changed:
+            self._guests += 1
+        try:
+            with sock:
+                sock.sendall(_HELLO)
+                who = _read(sock, struct.unpack("!I", _read(sock, 4))[0]).decode()
+                while not well:
+                    well = self._answer(sock, *_receive(sock))
+        except (OSError, EOFError, struct.error, UnicodeDecodeError):
+            pass  # it has gone; told below
+        with self._changed:
+            self._guests -= 1
+        if who and not well:
+            self.lose(who)
+
+    def _answer(self, sock, op, key, value):
+        if op == _SET:
+            with self._changed:
+                self._values[key] = value
+                self._changed.notify_all()
+        elif op == _GET:
+            with self._changed:
+                self._changed.wait_for(lambda: key in self._values or self._closed)
+                found = self._values.get(key, b"")
+            _write(sock, _GET, key, found)
+        elif op == _WATCH:
+            with self._changed:
+                self._watchers.append(sock)
+                for lost in self._lost:
+                    _write(sock, _WATCH, lost)
+        return op == _BYE
+
+    def guests(self):
+        """How many connections there are."""
+        return self._guests
+
+    def lose(self, who):
+        """Tells all who watch that `who` has died."""
+        with self._changed:
+            if self._closed or who.encode() in self._lost:
+                return
+            self._lost.append(who.encode())
+            for sock in self._watchers:
+                try:
+                    _write(sock, _WATCH, who.encode())
+                except OSError:  # that one has gone as well
+                    pass
+
+    def close(self):
+        """No more connections; those who watch are told that this is no accident."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            for sock in self._watchers:
+                try:
+                    _write(sock, _BYE)
+                except OSError:
+                    pass
+        self._listener.close()
+
+
+def connect(host, ports, who, until):
+    """A socket to the store that listens at one of the ports. TimeoutError: none answered until then."""
+    while True:
+        for port in ports:
+            try:
+                sock = socket.create_connection((host, port), timeout=max(0.1, min(5.0, until - time.monotonic())))
+            except OSError:
+                continue
+            try:
+                if _read(sock, len(_HELLO)) == _HELLO:
+                    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    sock.sendall(struct.pack("!I", len(who)) + who.encode())
+                    return sock
+            except (OSError, EOFError):
+                pass
+            sock.close()
+        if time.monotonic() > until:
+            where = ", ".join(map(str, ports))
+            raise TimeoutError(f"{who}: no answer from {host}, port {where}: is the process of rank 0 running?")
+        time.sleep(0.02)
+
+
+class Client:
+    """A process's view of the store. on_lost(name) is called in a thread when another process has died."""
+
+    def __init__(self, host, ports, who, timeout):
+        self._timeout = timeout
+        until = time.monotonic() + timeout
+        self._lock = threading.Lock()
+        self._sock = connect(host, ports, who, until)
+        self.address = self._sock.getsockname()[0]
+        self._watch = None
+        self._where = host, ports, who
+
+    def watch(self, on_lost):
+        """From now on on_lost(name of a process) is called, once for each that dies."""
+        host, ports, who = self._where
+        self._watch = connect(host, ports, who, time.monotonic() + self._timeout)
+        self._watch.settimeout(None)
+        _write(self._watch, _WATCH)
+        threading.Thread(target=self._listen, args=(on_lost,), name="treadle-watch", daemon=True).start()
+
+    def _listen(self, on_lost):
+        while True:
+            try:
+                op, who, _ = _receive(self._watch)
+            except (OSError, EOFError):
+                if self._watch is not None:
+                    on_lost("")  # the one that serves
+                return
+            if op == _BYE:
+                return
+            on_lost(who.decode())
+
+    def set(self, key, value):
+        with self._lock:
+            _write(self._sock, _SET, key.encode(), value)
+
+    def get(self, key, timeout=None):
+        """The value, once somebody has set it. TimeoutError: nobody did."""
+        with self._lock:
+            self._sock.settimeout(self._timeout if timeout is None else timeout)
+            try:
+                _write(self._sock, _GET, key.encode())
+                value = _receive(self._sock)[2]
+            except TimeoutError:
+                raise TimeoutError(f"waited {self._timeout} s for {key!r}: not all processes have started") from None
+            except (OSError, EOFError) as error:
+                raise PeerError(f"the process that serves the store has gone ({error or 'no connection'})") from None
+        if not value:
+            raise DistributedError(f"the store was closed while {key!r} was waited for")
+        return value
+
+    def close(self):
+        sock, self._watch = self._watch, None
+        for s in (sock, self._sock):
+            if s is None:
+                continue
+            try:
+                _write(s, _BYE)
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:  # the server went first
+                pass
+            s.close()

@@ -1,0 +1,227 @@
+"""What the processes of test_distributed.py run; each function is called in every process of a group."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import treadle as td
+import treadle.distributed as dist
+
+DTYPES = ("bool", "int8", "uint16", "int32", "uint64", "float16", "float32", "float64", "complex64", "bfloat16")
+FOLD = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def values(rank, shape, dtype):
+    """Small whole numbers, so that sums and products are exact in any order."""
+    n = int(np.prod(shape))
+    x = ((np.arange(n) * 7 + rank * 3) % 5 + 1).reshape(shape)
+    if dtype == "bool":
+        return x > 2
+    return (
+        (x + 1j * (x % 2)).astype(dtype)
+        if dtype == "complex64"
+        else x.astype("float32" if dtype == "bfloat16" else dtype)
+    )
+
+
+def array(rank, shape, dtype):
+    return td.array(values(rank, shape, dtype)).astype(td.bfloat16 if dtype == "bfloat16" else dtype)
+
+
+def host(a):
+    return a.astype("float32").get() if a.dtype.kind == "V" else a.get()
+
+
+def same(a, want, what):
+    got = host(a)
+    assert got.shape == want.shape and np.array_equal(got, want), (what, got, want)
+
+
+def reductions(group, shape=(3, 5)):
+    """Every operation of every dtype, against NumPy."""
+    r, n = group.rank, group.size
+    for dtype in DTYPES:
+        all_values = [values(k, shape, dtype) for k in range(n)]
+        for op, f in FOLD.items():
+            if dtype == "complex64" and op != "sum":
+                continue
+            want = all_values[0]
+            for v in all_values[1:]:
+                want = f(want, v)
+            same(group.all_reduce(array(r, shape, dtype), op), want, (dtype, op))
+            got = group.reduce(array(r, shape, dtype), op, root=n - 1)
+            if r == n - 1:
+                same(got, want, (dtype, op, "reduce"))
+            rows = [values(k, (n, 4), dtype) for k in range(n)]
+            want = rows[0]
+            for v in rows[1:]:
+                want = f(want, v)
+            same(group.reduce_scatter(array(r, (n, 4), dtype), op), want[r], (dtype, op, "reduce_scatter"))
+        if np.dtype("f4" if dtype == "bfloat16" else dtype).kind in "fc":
+            want = sum(v.astype("complex128") for v in all_values) / n
+            got = host(group.all_reduce(array(r, shape, dtype), "mean"))
+            assert np.allclose(got, want, rtol=1e-2 if "16" in dtype else 1e-6), (dtype, got, want)
+
+
+def movements(group, shape=(2, 3)):
+    r, n = group.rank, group.size
+    for dtype in DTYPES:
+        each = [values(k, shape, dtype) for k in range(n)]
+        a = array(r, shape, dtype)
+        for root in range(n):
+            same(group.broadcast(a, root), each[root], (dtype, "broadcast", root))
+        same(group.all_gather(a), np.stack(each), (dtype, "all_gather"))
+        rows = [values(k, (n, 3), dtype) for k in range(n)]
+        same(group.all_to_all(array(r, (n, 3), dtype)), np.stack([rows[k][r] for k in range(n)]), (dtype, "all_to_all"))
+        got = group.gather(a, root=n - 1)
+        if r == n - 1:
+            same(got, np.stack(each), (dtype, "gather"))
+        else:
+            assert got is None
+        row = array(0, (n, 3), dtype)
+        same(group.scatter(row if r == 0 else None, like=row[0]), rows[0][r], (dtype, "scatter"))
+        if n > 1:
+            right, left = (r + 1) % n, (r - 1) % n
+            got = group.exchange([(a, right)], [(a, left)])
+            same(got[0], each[left], (dtype, "exchange"))
+
+
+def messages(group):
+    """Sends and receives in any order, several under way."""
+    if group.size == 1:
+        return
+    r, n = group.rank, group.size
+    right, left = (r + 1) % n, (r - 1) % n
+    first, second = td.full(1000, float(r)), td.arange(200000, dtype="float32") + r
+    like = td.empty(200000, "float32")
+    got = [group.recv(first, left, wait=False), group.recv(like, left, wait=False)]
+    work = [group.send(first, right, wait=False), group.send(second, right, wait=False)]
+    same(got[1].wait(), np.arange(200000, dtype="float32") + left, "second")
+    same(got[0].wait(), np.full(1000, float(left)), "first")
+    for w in work:
+        w.wait()
+    group.barrier()
+
+
+def details(group):
+    """Lazy values, views, out=, empty arrays, no dimensions, works under way, a larger array."""
+    r, n = group.rank, group.size
+    x = td.arange(12, dtype="float64").reshape(3, 4)
+    same(
+        group.all_reduce((x * 2 + r).T[1:]),
+        ((np.arange(12.0).reshape(3, 4) * 2).T[1:] * n + sum(range(n))),
+        "lazy view",
+    )
+    out = td.zeros((3, 4))
+    assert group.all_reduce(x, out=out) is out
+    same(out, np.arange(12.0).reshape(3, 4) * n, "out")
+    part = td.zeros((3, 4))
+    group.all_reduce(x[:, :2], out=part[:, 1:3])
+    same(part[:, 1:3], np.arange(12.0).reshape(3, 4)[:, :2] * n, "out, a view")
+    assert group.all_reduce(td.zeros((0, 3))).shape == (0, 3)
+    same(group.all_reduce(td.array(2.0) + r), np.array(2.0 * n + sum(range(n))), "no dimensions")
+    works = [group.all_reduce(td.full(5000 * (k + 1), float(k)), wait=False) for k in range(12)]
+    for k in reversed(range(12)):
+        same(works[k].wait(), np.full(5000 * (k + 1), float(k * n)), ("under way", k))
+        assert works[k].done() and works[k].wait() is works[k].wait()
+    big = td.arange(300001, dtype="int64") * (r + 1)
+    same(group.all_reduce(big), np.arange(300001) * sum(range(1, n + 1)), "larger")
+
+
+def refusals(group):
+    x = td.zeros((group.size + 1, 2))
+    for error, f in (
+        (ValueError, lambda: group.all_reduce(x, "median")),
+        (TypeError, lambda: group.all_reduce(x.astype("int32"), "mean")),
+        (TypeError, lambda: group.all_reduce(x.astype("complex64"), "max")),
+        (ValueError, lambda: group.broadcast(x, root=group.size)),
+        (ValueError, lambda: group.reduce_scatter(x)),
+        (ValueError, lambda: group.all_to_all(td.zeros(()))),
+        (ValueError, lambda: group.all_reduce(x, out=td.zeros(3))),
+        (TypeError, lambda: group.send(np.zeros(3), 0)),
+    ):
+        try:
+            f()
+        except error:
+            continue
+        raise AssertionError(f"{error} was not raised")
+
+
+def subgroups(group):
+    """Groups of some, numbered otherwise; two at once."""
+    n = group.size
+    last = dist.group([n - 1, 0] if n > 1 else [0])
+    if last is not None:
+        same(
+            last.all_gather(td.full(2, float(group.rank))),
+            np.array([[n - 1.0] * 2, [0.0] * 2][: last.size]),
+            "subgroup",
+        )
+        assert last.rank == (0 if group.rank == n - 1 else 1)
+    alone = dist.group([0])
+    assert (alone is None) == (group.rank != 0)
+    if alone is not None:
+        reductions(alone)
+        movements(alone)
+    group.barrier()
+
+
+def everything():
+    group = dist.world()
+    for f in (reductions, movements, messages, details, refusals, subgroups):
+        f(group)
+    reductions(group, (97, 113))  # more than one message
+    return group.rank, group.size, group.backend
+
+
+def add(x, y):
+    return float(dist.all_reduce(td.full(3, float(dist.rank() + x))).sum()) + y
+
+
+def fails(rank):
+    if dist.rank() == rank:
+        raise KeyError("on purpose")
+    dist.barrier()
+
+
+def dies(rank, how):
+    """One process goes while the others wait for it; they tell what they were told, how soon, and that they can go on."""
+    dist.barrier()
+    if dist.rank() == rank:
+        os.kill(os.getpid(), signal.SIGKILL) if how == "kill" else sys.exit(0) if how == "exit" else os._exit(3)
+    x = td.arange(100000.0)
+    start = time.monotonic()
+    try:
+        for _ in range(1000):
+            x = dist.all_reduce(x, "max")
+            float(x.sum())
+    except dist.PeerError as error:
+        seconds = time.monotonic() - start
+        assert float((td.arange(10.0) + 1).sum()) == 55.0  # the next call works
+        raise RuntimeError(f"told: {error}; {seconds < 20}") from None
+    raise AssertionError("nobody said so")
+
+
+def disagree(how):
+    """Calls that do not belong together."""
+    try:
+        if how == "shape":
+            dist.all_reduce(td.zeros(4 + dist.rank()))
+        elif dist.rank() == 0:
+            dist.all_reduce(td.zeros(4))
+        else:
+            dist.all_gather(td.zeros(4))
+    except dist.DistributedError as error:
+        return str(error)
+    return ""
+
+
+if __name__ == "__main__":  # started by mpirun, torchrun or the like
+    dist.init()
+    everything()
+    if dist.rank() == 0:
+        print("passed", dist.world().backend, dist.size())
+    dist.finalize()
