@@ -443,3 +443,53 @@ def test_arguments():
         with pytest.raises(ValueError, match="chunksize"):
             ex.map(abs, [1], chunksize=0)
         assert list(ex.map(abs)) == []
+
+
+# ---- array work ----
+
+MATRICES = np.random.default_rng(3).normal(size=(70, 4, 4))
+VECTORS = np.random.default_rng(4).normal(size=(70, 4))
+
+
+def products(m, v):
+    return m @ v, np.sum(v * v)
+
+
+def appends(v, seen=[]):  # noqa: B006
+    seen.append(1)
+    return len(seen)
+
+
+@pytest.mark.parametrize("made", [lambda a: a, list, lambda a: td.asarray(a)], ids=["array", "list", "treadle"])
+def test_array_work_is_batched(made, ex):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", td.PerformanceWarning)
+        got = list(ex.map(products, made(MATRICES), made(VECTORS)))
+    assert len(got) == 70 and type(got[0]) is tuple
+    kind = td.ndarray if made(VECTORS[:1]).__class__ is td.ndarray else np.ndarray
+    assert type(got[0][0]) is kind
+    for (y, s), m, v in zip(got, MATRICES, VECTORS):
+        np.testing.assert_allclose(np.asarray(y.get() if kind is td.ndarray else y), m @ v, rtol=1e-12)
+        np.testing.assert_allclose(float(s), v @ v, rtol=1e-12)
+    whole = ex.map(lambda m: m @ m, made(MATRICES), as_array=True)
+    np.testing.assert_allclose(whole.get(), MATRICES @ MATRICES, rtol=1e-12)
+
+
+def test_array_work_with_effects_runs_once(ex):
+    """What may do more than compute is not tried with stand-ins first."""
+    with pytest.warns(td.PerformanceWarning, match="items are arrays"):
+        assert sorted(ex.map(lambda v: appends(v), VECTORS[:5])) == [1, 2, 3, 4, 5]
+
+
+def test_array_work_that_fails(ex):
+    def first_row(m):
+        return np.linalg.inv(m)[0]
+
+    broken = MATRICES[:3].copy()
+    broken[1] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", td.PerformanceWarning)
+        results = ex.map(first_row, broken)
+        np.testing.assert_allclose(next(results), first_row(broken[0]))
+        with pytest.raises(np.linalg.LinAlgError):
+            list(results)

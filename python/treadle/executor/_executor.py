@@ -14,8 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from .. import _core
 from .._progress import Progress
 from . import _remote
+from ._choice import chosen
 from ._columns import columns
-from ._mapper import Mapper, Refused, joined
+from ._mapper import Refused, joined
 from ._results import Job, Results, slices
 
 _PARTS = 64  # slices of a map that an engine is given
@@ -108,7 +109,7 @@ class DeviceExecutor(concurrent.futures.Executor):
         """A generator of slices; None: Python runs the function."""
         device = self._device or _core.device()
         try:
-            mapper = Mapper(fn, found, n, device, as_array)
+            mapper = chosen(fn, found, n, device, as_array)
         except Refused as why:
             self._why = str(why)
             return None
@@ -123,7 +124,7 @@ class DeviceExecutor(concurrent.futures.Executor):
 
     def _by_python(self, fn, found, n, timeout, chunksize):
         items = [c.items for c in found]
-        alone = _reaches_workers(fn, tuple(c[0] for c in items))
+        alone = _reaches_workers(fn, tuple(c.first() for c in found))
         where = "worker processes" if alone is None else f"threads ({alone})"
         self._warn(fn, f"runs in {where}: {self._why}")
         if alone is not None:
