@@ -122,7 +122,7 @@ _HOME = {
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
 _MODULES = set(
-    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special "
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
     "types".split()
 )
 

@@ -121,7 +121,7 @@ td_storage_set(td_storage *s, td_node *n)
     td_capture_write(s);
     n->named++;
     s->node = n;
-    if (td_node_pending(n) && n->kind != TD_N_HOST) /* what is on the host waits for nobody */
+    if (td_node_pending(n) && n->kind != TD_N_HOST && !td_node_away(n)) /* what is on the host waits for nobody */
         list(s);
     else
         unlist(s);
@@ -220,7 +220,8 @@ td_walk_begin(td_walk *w)
 void
 td_walk_add(td_walk *w, td_node *n)
 {
-    if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
+    if (!td_node_pending(n) || td_node_away(n) || n->slot ||
+        w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
     n->slot = 1;
     w->node[w->n++] = n;

@@ -4,7 +4,7 @@ from math import prod
 from operator import index as _index
 
 from . import _axes, _dtypes
-from ._prim import Tensor, apply, array, derived, expanded, permuted, reshaped, scalar, strided, td, wrap
+from ._prim import Tensor, apply, array, derived, expanded, join, permuted, reshaped, scalar, strided, td, wrap
 from ._register import both, function, inplace, method
 from ._size import Size
 
@@ -300,20 +300,6 @@ def repeat_interleave(x, repeats=None, dim=None, *, output_size=None):
 # ---- joining ----
 
 
-@derived("Cat", saves_inputs=False, keeps_shapes=True)
-def _cat(*arrays, dim):
-    return td.concatenate(arrays, axis=dim)
-
-
-@_cat.backward
-def _(shapes, r, g, *, dim):
-    edges, at = [], 0
-    for shape in shapes:
-        edges.append(narrow(g, dim, at, shape[dim]))
-        at += shape[dim]
-    return tuple(edges)
-
-
 @function("concat", "concatenate")
 def cat(tensors, dim=0, *, axis=None):
     """The tensors one behind the other along dim; what has no elements in one dimension is passed over."""
@@ -326,7 +312,7 @@ def cat(tensors, dim=0, *, axis=None):
     _fitting(parts, _axes.one(dim, parts[0].ndim))
     kind = _dtypes.result_of(tensors)
     parts = [x.to(kind) for x in parts]
-    return _cat(*parts, dim=_axes.one(dim, parts[0].ndim))
+    return join(parts, _axes.one(dim, parts[0].ndim))
 
 
 def _fitting(parts, dim):
@@ -497,7 +483,7 @@ def flip(x, *dims):
     return _flip(x, dims=dims)
 
 
-@derived("Flip", saves_inputs=False)
+@derived("Flip", linear=True)
 def _flip(a, *, dims):
     return td.flip(a, axis=dims)
 

@@ -36,7 +36,7 @@ def _floating(x):
     return x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
 
 
-@derived("FftC2C", saves_inputs=False)
+@derived("FftC2C", linear=True)
 def _fft(a, *, dim, norm, inverse):
     r = (td.fft.ifft if inverse else td.fft.fft)(a, None, dim, norm)
     return r.astype("complex64") if a.dtype in ("complex64", "float32") and r.dtype != "complex64" else r
@@ -64,7 +64,7 @@ def ifft(input, n=None, dim=-1, norm=None):
     return _fft(_fitted(_complex(input), n, dim), dim=dim, norm=_mode(norm), inverse=True)
 
 
-@derived("FftR2C", saves_inputs=False, keeps_shapes=True)
+@derived("FftR2C", linear=True)
 def _rfft(a, *, dim, norm):
     r = td.fft.rfft(a, None, dim, norm)
     return r.astype("complex64") if a.dtype == "float32" and r.dtype != "complex64" else r
@@ -84,7 +84,7 @@ def rfft(input, n=None, dim=-1, norm=None):
     return _rfft(_fitted(_floating(input), n, dim), dim=dim, norm=_mode(norm))
 
 
-@derived("FftC2R", saves_inputs=False, keeps_shapes=True)
+@derived("FftC2R", linear=True)
 def _irfft(a, *, n, dim, norm):
     r = td.fft.irfft(a, n, dim, norm)
     return r.astype("float32") if a.dtype == "complex64" and r.dtype != "float32" else r
