@@ -151,6 +151,8 @@ td_status td_array_put_op(const td_array *a, const td_pick *p, td_op op, const t
  * to each; inner: offsets of a row's elements; value: [rows, elements of a row].  Equal offsets are taken in order. */
 td_status td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_array *order, const td_array *inner,
                             const td_array *value);
+/* a[indices] += value, of a's dtype, a place's values summed in their order where there are several; on every device that sorts. */
+td_status td_array_put_sum(const td_array *a, const td_pick *p, const td_array *value);
 /* a[mask] = value for a mask of a's shape and a value that broadcasts to a. */
 td_status td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value);
 

@@ -11,7 +11,8 @@ from . import _axes, _dtypes
 from ._create import tensor
 from ._prim import Tensor, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
 from ._register import METHODS, both, function, method
-from ._shape import cat, expand, narrow, permute, ravel
+from ._parts import cat, narrow
+from ._shape import expand, permute, ravel
 
 _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 

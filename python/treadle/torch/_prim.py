@@ -68,6 +68,14 @@ class _Saved:
     """What a recorded function keeps: its operands, its results' arrays, and which versions of both it saw."""
 
     __slots__ = ("function", "inputs", "outputs", "static", "versions", "many")
+    next_functions = ()
+
+    def name(self):
+        """What it is called as a tensor's grad_fn."""
+        return self.function._facts.name + "Backward0"
+
+    def __repr__(self):
+        return f"<{self.name()}>"
 
     def values(self):
         """(operands, results). RuntimeError: one was written to since."""
