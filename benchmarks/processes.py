@@ -17,7 +17,7 @@ import time
 import rows as table
 
 HERE = pathlib.Path(__file__).resolve().parent
-KINDS = ("startup", "import", "first", "unchanged")  # of the rows that measure() takes
+KINDS = ("startup", "import", "first", "unchanged", "script")  # of the rows that measure() takes
 CACHES = ("TREADLE_CACHE_DIR", "CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "CUDA_CACHE_PATH",
           "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME")
 
@@ -112,25 +112,36 @@ def importing(code, env, repeats):
     return statistics.median(full) - statistics.median(bare)
 
 
-def unchanged(row, library, ours):
-    """The fastest call of a program by its runner: a NumPy program as it stands, under treadle or NumPy, or with CuPy
-    in its import. "first" is its first call, with empty caches."""
-    text, reason = row.expression(library)
-    if reason:
-        return {"missing": reason}
-    under = ["-m", ours, "--device", row.device] if library == "treadle" else []
-    module = ["--module", "cupy"] if library == "cupy" else []
-    script, *arguments = text.split()
+def told_by(command):
+    """What a program's last line of JSON says; its caches are empty."""
     with tempfile.TemporaryDirectory(prefix="treadle-bench-") as empty:
-        asked = subprocess.run([sys.executable, *under, str(HERE / "programs" / script), *arguments, *module],
-                               capture_output=True, text=True, check=False, timeout=600,
+        asked = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, timeout=600,
                                env={**os.environ, **dict.fromkeys(CACHES, empty)})
     if asked.returncode:
         last = asked.stderr.strip().splitlines()[-1:] or [f"exit code {asked.returncode}"]
         raise RuntimeError(last[0][:160])
-    told = json.loads(asked.stdout.splitlines()[-1])
+    return json.loads(asked.stdout.splitlines()[-1])
+
+
+def unchanged(row, library, ours, text):
+    """The fastest call of a program by its runner: a NumPy program as it stands, under treadle or NumPy, or with CuPy
+    in its import. "first" is its first call, with empty caches."""
+    under = ["-m", ours, "--device", row.device] if library == "treadle" else []
+    module = ["--module", "cupy"] if library == "cupy" else []
+    script, *arguments = text.split()
+    told = told_by([*under, str(HERE / "programs" / script), *arguments, *module])
     value = None if library == "cupy" else abs(complex(told["sums"][0]))  # its random numbers are others
     return {"seconds": told["best"], "first": told["first"], "value": value}
+
+
+def script(row, library, ours, text):
+    """The fastest round of a program, which is told what to measure; {ours} and {device} stand in its arguments. It
+    may tell its own floor, in seconds."""
+    program, *arguments = text.format(ours=ours, device=row.device).split()
+    told = told_by([str(HERE / program), *arguments])
+    value = float(told["sums"][0]) if row.alike else None
+    floor = {"floor": told["floor"]} if "floor" in told else {}
+    return {"seconds": told["best"], "first": told["first"], "value": value, **floor}
 
 
 def mean(cells, library):
@@ -143,15 +154,16 @@ def mean(cells, library):
 
 
 def measure(row, library, ours, scale):
-    """{"seconds": …} or {"missing": reason} of a row of kind "startup", "import" or "first"."""
+    """{"seconds": …} or {"missing": reason} of a row of one of KINDS."""
     env = dict(os.environ)
     try:
-        if row.kind == "unchanged":
-            return unchanged(row, library, ours)
-        if row.kind == "first":
+        if row.kind in ("unchanged", "script", "first"):
             text, reason = row.expression(library)
             if reason:
                 return {"missing": reason}
+        if row.kind in ("unchanged", "script"):
+            return (unchanged if row.kind == "unchanged" else script)(row, library, ours, text)
+        if row.kind == "first":
             module = ours if library == "treadle" else library.split(".")[0]
             arguments = [row.device, library, module, *text.split()]
             return {"seconds": first_call(arguments, env, max(2, 7 // scale))}

@@ -15,7 +15,8 @@ DEVICES = (CPU, GPU)
 # Peers of the rows of kernels alone, and why their other cells are empty.
 KERNELS_ONLY = {"numba.simulator": "runs kernels only", "driver": "launches kernels only",
                 "pycuda": "raw kernels and copies only", "g++": "the programs in C++ only",
-                "clang++": "the programs in C++ only", "numpy.host": "unchanged programs only"}
+                "clang++": "the programs in C++ only", "numpy.host": "unchanged programs only",
+                "python": "functions of Python numbers only", "futures": "functions of Python numbers only"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,19 +73,23 @@ class Input:
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What is to be reached: seconds, or a share of the best peer's or of NumPy's time."""
+    """What is to be reached: seconds, a share of the best peer's or of NumPy's time, or a share of the speed that
+    the machine allows (the floor's seconds divided by it)."""
 
     seconds: float | None = None
     of_best: float | None = None
     of_numpy: float | None = None
+    of_floor: float | None = None
 
-    def limit(self, best, numpy_seconds):
+    def limit(self, best, numpy_seconds, floor=None):
         """The largest time that reaches it; None where the peer in question has none."""
         limits = [self.seconds]
         if self.of_best is not None:
             limits.append(None if best is None else self.of_best * best)
         if self.of_numpy is not None:
             limits.append(None if numpy_seconds is None else self.of_numpy * numpy_seconds)
+        if self.of_floor is not None:
+            limits.append(None if floor is None else floor / self.of_floor)
         known = [limit for limit in limits if limit is not None]
         return min(known) if known else None
 
@@ -99,7 +104,8 @@ class Row:
              processes; "kernel": as "throughput", of a program in programs/, which is compared
              with NumPy first; "launch": as "latency", of such a program; "function": compiling
              programs/sixty.py; "first": a first call in a process of its own; "unchanged": a NumPy
-             program in programs/ with its arguments, "mean": the geometric mean of these
+             program in programs/ with its arguments, "mean": the geometric mean of these; "script": a
+             program of this folder that measures what its arguments say and tells it
     text     the expression by library; "" is every library's that has no entry of its own, None
              says that the library cannot, for the reason in `cannot`
     out      shape of the result, "inputs" for that of the first input

@@ -5,6 +5,7 @@ Everything that is true of a row stands here once.
 
 import kernel_rows
 import raw_rows
+import script_rows
 import unchanged_rows
 from row import CPU, DEVICES, GPU, KERNELS_ONLY, Input, Row, Target, matrices, vectors
 
@@ -341,4 +342,4 @@ def rows(device):
     return [*with_targets(device), *by_axes(device), *selecting(device), *ordering(device),
             *drawing(device), *transfers(device), *products(device), *factorised(device),
             *varied(device), *small(device), *replayed(device), *kernel_rows.rows(device), *raw_rows.rows(device),
-            *unchanged_rows.rows(device), *processes(device)]
+            *unchanged_rows.rows(device), *script_rows.rows(device), *processes(device)]

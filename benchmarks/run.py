@@ -33,9 +33,9 @@ TOLERANCE = 1e-3  # relative difference of results' means that is called a diffe
 
 PEERS = {
     table.CPU: ("numpy", "numexpr", "numba", "torch", "torch.compile", "numba.simulator",
-                "g++", "clang++"),
+                "g++", "clang++", "python", "futures"),
     table.GPU: ("cupy", "cupy.fuse", "torch", "torch.compile", "numba.cuda", "jax", "pycuda",
-                "driver", "numpy.host"),
+                "driver", "numpy.host", "python", "futures"),
 }
 
 
@@ -141,8 +141,8 @@ def judged(row, cells, copy, reasons):
     peers = {k: e["seconds"] for k, e in cells.items()
              if k != "treadle" and e.get("seconds") is not None}
     best = min(peers.values()) if peers else None
-    limit = row.target.limit(best, peers.get("numpy", peers.get("numpy.host"))) if row.target else None
-    floor = row.moved / copy if row.moved else None
+    floor = row.moved / copy if row.moved else cells.get("treadle", {}).get("floor")
+    limit = row.target.limit(best, peers.get("numpy", peers.get("numpy.host")), floor) if row.target else None
     return {
         "name": row.name,
         "group": row.group,

@@ -37,7 +37,7 @@ def main(out, dtypes, ops, reductions):
         (f"TREADLE_{name.upper()}", counted(size, "byte")) for _, name, size, *_ in rows(dtypes, "DT")])
     text += enum("treadle_op", [
         (f"TREADLE_OP_{row[0]}", f"{counted(row[1], 'operand')}: {row[5]}") for row in rows(ops, "OP")])
-    text += enum("treadle_red", [(f"TREADLE_RED_{row[0]}", ", ".join(row[4:])) for row in rows(reductions, "RED")])
+    text += enum("treadle_red", [(f"TREADLE_RED_{row[0]}", row[4]) for row in rows(reductions, "RED")])
     pathlib.Path(out).write_text(text + "\n#endif\n")
 
 

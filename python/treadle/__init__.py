@@ -88,6 +88,7 @@ _HOME = {
     "_stencil": "stencil",
     "unchanged": "install load_ipython_extension",
     "_vectorize": "vectorize",
+    "_vmap": "map vmap",
     "_profile": "profile",
     "_debug": "debug",
     "_create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like eye "
@@ -118,10 +119,12 @@ _HOME = {
     "trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
+    "_source_host": "from_host",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
 _MODULES = set(
-    "cuda cupyx demo distributed emath fft lib linalg memory polynomial pycuda random scipy special types".split()
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
+    "types".split()
 )
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -23,13 +23,13 @@ _warned = set()
 _lock = threading.Lock()  # for both: calls of several threads are counted one by one
 
 
-def note(name, nbytes, why=None):
+def note(name, nbytes, why=None, how="is computed by NumPy on the host"):
     """Counts a fallback of the function called name that moves nbytes, and tells of it as config.fallback says."""
     site = _site()
     reason = f": {why}" if why else ""
     if mode == "error":
         raise NotImplementedError(
-            f"{name} is computed by NumPy on the host{reason} ({nbytes} bytes), and treadle.config.fallback is 'error'"
+            f"{name} {how}{reason} ({nbytes} bytes), and treadle.config.fallback is 'error'"
         )
     with _lock:
         entry = _sites.setdefault((name, *site), [0, 0])
@@ -39,7 +39,7 @@ def note(name, nbytes, why=None):
         if new:
             _warned.add((name, site))
     if new:
-        text = f"{name} is computed by NumPy on the host{reason}; treadle.fallbacks() lists such calls"
+        text = f"{name} {how}{reason}; treadle.fallbacks() lists such calls"
         warnings.warn_explicit(text, _core.PerformanceWarning, *site)
 
 

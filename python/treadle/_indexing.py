@@ -234,8 +234,19 @@ def parse(a, key):
 # ---- reading and writing ----
 
 
+def _owner(key):
+    """The part of a key whose class knows better what a subscript with it means (an item of vmap's), or None."""
+    for x in key if type(key) is tuple else (key,):
+        if hasattr(type(x), "_subscript"):
+            return x
+    return None
+
+
 def getitem(a, key):
     """a[key] for a key that holds arrays."""
+    owner = _owner(key)
+    if owner is not None:
+        return owner._subscript("getitem", a, key)
     mask = _whole_mask(a, key)
     if mask is not None:
         return _core._select(a, mask)
@@ -278,6 +289,9 @@ def _assign_chosen(a, mask, value):
 
 def setitem(a, key, value):
     """a[key] = value for a key that holds arrays."""
+    owner = _owner(key)
+    if owner is not None:
+        return owner._subscript("setitem", a, key, value)
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
         mask = _index_array(a, key)
         if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:

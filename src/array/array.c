@@ -3,6 +3,7 @@
 
 #include "array/capture.h"
 #include "array/eval.h"
+#include "array/host.h"
 #include "array/internal.h"
 
 #include <stdlib.h>
@@ -120,7 +121,7 @@ td_storage_set(td_storage *s, td_node *n)
     td_capture_write(s);
     n->named++;
     s->node = n;
-    if (td_node_pending(n))
+    if (td_node_pending(n) && n->kind != TD_N_HOST && !td_node_away(n)) /* what is on the host waits for nobody */
         list(s);
     else
         unlist(s);
@@ -219,7 +220,8 @@ td_walk_begin(td_walk *w)
 void
 td_walk_add(td_walk *w, td_node *n)
 {
-    if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
+    if (!td_node_pending(n) || td_node_away(n) || n->slot ||
+        w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
     n->slot = 1;
     w->node[w->n++] = n;
@@ -273,7 +275,7 @@ choose_cut(const td_walk *w, td_node *const *src, int n)
         td_node *c = w->node[i];
         bool seen;
 
-        if (!c->named)
+        if (!c->named || c->kind == TD_N_HOST)
             continue;
         seen = weigh_one(c) * 4 >= TD_WEIGHT_MAX && cut_before(c);
         if (!best || seen > best_seen || (seen == best_seen && c->weight > best->weight)) {
@@ -282,7 +284,8 @@ choose_cut(const td_walk *w, td_node *const *src, int n)
         }
     }
     for (int i = 0; i < n && (!best || !best->named); i++)
-        if (td_node_pending(src[i]) && (!best || src[i]->weight > best->weight))
+        if (td_node_pending(src[i]) && src[i]->kind != TD_N_HOST &&
+            (!best || src[i]->weight > best->weight))
             best = src[i];
     return best;
 }
@@ -403,6 +406,7 @@ td_array_node(const td_array *a, td_node **out)
     td_storage *s = a->store;
     td_view v;
     td_op op;
+    td_status st;
 
     if (td_capture_now())
         TD_TRY(td_capture_see(s));
@@ -410,10 +414,23 @@ td_array_node(const td_array *a, td_node **out)
         *out = td_node_ref(s->node);
         return TD_OK;
     }
+    if ((st = td_host_view(a, out)) != TD_SKIP)
+        return st;
     if (parts_of(a, &v, &op))
         return part_node(a, &v, op, out);
     TD_TRY(td_storage_eval(s));
     return td_node_leaf(s->node->buf, td_array_dtype(a), &a->view, out);
+}
+
+td_status
+td_array_again(const td_array *a, td_array *out)
+{
+    td_node *n;
+
+    if (!a->whole || td_node_shared(a->store->node))
+        return td_array_copy(a, out);
+    TD_TRY(td_array_node(a, &n));
+    return td_array_of_node(n, out);
 }
 
 td_status

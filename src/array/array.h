@@ -20,6 +20,7 @@ typedef struct td_storage {
     td_node           *node; /* the whole contents */
     struct td_storage *prev, *next; /* all storages whose node is pending, oldest first */
     bool               listed;
+    uint32_t           version; /* how often it has been written to */
     uint64_t           owner;  /* serial of the capture that it was made in; 0: none */
     uint64_t           lister; /* of the one that recorded the pending node */
 } td_storage;
@@ -52,6 +53,8 @@ td_status td_array_of_node(td_node *n, td_array *out); /* takes over the caller'
 td_array  td_array_ref(const td_array *a);
 void      td_array_unref(td_array *a); /* a becomes {0}; ok on {0} */
 td_array  td_array_view(const td_array *a, const td_view *v); /* same storage; a new reference */
+/* a goes to whoever may keep it for long: no function holds its memory by address any more (spill.h). */
+void      td_array_offer(const td_array *a);
 static inline td_dtype td_array_dtype(const td_array *a) { return (td_dtype)a->dt; }
 static inline td_dev  *td_array_dev(const td_array *a) { return a->store->dev; }
 static inline int64_t  td_array_size(const td_array *a) { return td_shape_size(&a->view.shape); }
@@ -131,6 +134,8 @@ td_status td_array_transpose(const td_array *a, const int *axes, td_array *out);
 td_status td_array_retype(const td_array *a, td_dtype dt, td_array *out);
 td_array  td_array_part(const td_array *a, bool imag); /* the real or imaginary parts of a complex array */
 td_status td_array_broadcast(const td_array *a, const td_shape *s, td_array *out); /* read-only by convention */
+/* The same as a value of its own, recorded: it fuses, where a view of a pending array has that evaluated. */
+td_status td_array_spread(const td_array *a, const td_shape *s, td_array *out);
 
 /* ---- writing ---- */
 /* a[...] = value, broadcast and cast; NumPy's result when they overlap. */
@@ -148,6 +153,9 @@ td_status td_array_put_runs(const td_array *a, td_op op, const td_array *at, con
                             const td_array *value);
 /* a[mask] = value for a mask of a's shape and a value that broadcasts to a. */
 td_status td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value);
+
+/* a's present value in a storage of its own: no copy where it is a whole storage that was not exported. */
+td_status td_array_again(const td_array *a, td_array *out);
 
 /* ---- evaluation ---- */
 td_status td_array_eval(const td_array *const *a, int n); /* recorded work is launched; asynchronous on a GPU */
@@ -173,8 +181,9 @@ td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *
 /* As with `share`, but until td_array_return(buf) only: the owned reference that buf gets. */
 td_status td_array_lend(const td_array *a, td_buf **buf, td_view *view);
 void      td_array_return(td_buf *buf);
-/* The memory of a for a kernel that is launched before the graph's lock is given up again; with `write` it is nobody
- * else's: what reads it has been run, values that share it copied.  buf is borrowed. */
+/* The memory of a for a kernel; with `write` it is nobody else's: what reads it has been run, values that share it
+ * copied.  buf is borrowed; it stays where it is until the thread's last td_hold (spill.h) ends, which is after
+ * the kernel has been launched. */
 td_status td_array_use(const td_array *a, bool write, td_buf **buf);
 
 typedef struct td_evalstat {

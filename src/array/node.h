@@ -23,6 +23,8 @@ typedef enum td_kind {
                     shaped to broadcast to the result; par[1].i: their rank */
     TD_N_SEARCH, /* how many elements of src[0] (evaluated, sorted, one axis) come before each of src[1], of
                     the same dtype; op: do equal ones? */
+    TD_N_HOST,   /* not read yet: a window on the host's memory, or what a reader gives (host.h) */
+    TD_N_AWAY,   /* evaluated, its memory on the host for now (spill.h): `away` and view */
 } td_kind;
 
 typedef enum td_red {
@@ -45,6 +47,7 @@ typedef struct td_node {
     uint8_t         nsrc;
     uint8_t         computed; /* kernels that have computed it without writing it out */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
+    bool            hosted; /* of kind HOST, or computed of such: a guess until the graph is walked */
     uint16_t        op;   /* td_op, td_red or td_dist */
     int32_t         held; /* references of captures (capture.h), counted in refs too */
     uint16_t        slot; /* scratch of one planning: its step + 1; 0 between */
@@ -54,8 +57,10 @@ typedef struct td_node {
     int64_t         in_range; /* int64 elements: all lie in [-in_range, in_range); 0: not known */
     uint32_t        sig[TD_SIGDEPTH]; /* hash of the expression, to depth 1, 2, … */
     struct td_node *src[TD_MAXSRC], *dead;
+    struct td_host *host; /* HOST: its window, the node's own */
     td_dev         *dev;
     td_buf         *buf;  /* NULL: pending */
+    struct td_away *away;
     td_view         view; /* while pending: the layout that it will have, dense but maybe permuted */
     td_scalar       par[TD_NPAR];
 } td_node;
@@ -78,6 +83,13 @@ static inline bool
 td_node_pending(const td_node *n)
 {
     return !n->buf && n->kind != TD_N_SCALAR;
+}
+
+/* Pending, and not computed but brought back. */
+static inline bool
+td_node_away(const td_node *n)
+{
+    return n->kind == TD_N_AWAY;
 }
 
 /* Does n read memory of src[0] where values say?  Then src[0] is evaluated before. */

@@ -1,6 +1,8 @@
 /* plan.c - collecting a fused kernel out of the graph. */
 #include "array/plan.h"
 
+#include "array/spill.h"
+
 #include <string.h>
 
 void
@@ -201,7 +203,9 @@ add_pending(td_plan *p, td_node *n, td_step *s)
         return TD_OK;
     case TD_N_REDUCE: TD_ASSERT(p->axes); return add_reduction(p, n, s);
     case TD_N_LEAF:
-    case TD_N_SCALAR: break;
+    case TD_N_AWAY: /* it was brought back before, and what is needed stays */
+    case TD_N_SCALAR:
+    case TD_N_HOST:   break;
     }
     td_bug(__FILE__, __LINE__, "node kind");
 }
@@ -367,6 +371,7 @@ td_plan_close(td_plan *p)
     for (uint16_t i = 0; i < p->nstep && p->open; i++)
         p->seen[i]->slot = 0;
     p->open = false;
+    td_need_met(true);
 }
 
 void

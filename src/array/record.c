@@ -413,6 +413,20 @@ td_array_copy(const td_array *a, td_array *out)
     return st ? st : td_record(r, out);
 }
 
+td_status
+td_array_spread(const td_array *a, const td_shape *s, td_array *out)
+{
+    td_view layout = td_view_contiguous(s), unused;
+    td_node *n, *r;
+    td_status st;
+
+    TD_TRY(td_view_broadcast(&a->view, s, &unused));
+    TD_TRY(td_array_node(a, &n));
+    st = td_node_copy(n, td_array_dtype(a), &layout, &r);
+    td_node_unref(n);
+    return st ? st : td_record(r, out);
+}
+
 /* ---- reductions ---- */
 
 static td_status

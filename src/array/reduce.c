@@ -4,8 +4,9 @@
 #include <math.h>
 
 const td_redinfo td_redtab[TD_RED_COUNT] = {
-#define RED(n, na, np, id, mean)                                                                   \
-    [TD_RED_##n] = {.name = #n, .meaning = mean, .nacc = na, .npair = np, .identity = id},
+#define RED(n, na, np, id, mean, de)                                                               \
+    [TD_RED_##n] = {                                                                               \
+        .name = #n, .meaning = mean, .derivative = de, .nacc = na, .npair = np, .identity = id},
 #define INNER RED
 #include "array/reduce.def"
 };

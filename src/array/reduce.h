@@ -13,7 +13,7 @@
 enum { TD_MAXACC = 3 };
 
 typedef struct td_redinfo {
-    const char *name, *meaning;
+    const char *name, *meaning, *derivative;
     uint8_t     nacc, npair; /* accumulators of real and of complex reductions */
     bool        identity;
 } td_redinfo;

@@ -19,13 +19,14 @@ enum {
 
 /* Operations that take longer than a cache's answer. */
 static const bool dear_op[TD_OPS] = {
-#define BIN(s, u, f)                                                   0
-#define CMP(s, u, f)                                                   0
-#define INTRIN(name)                                                   0
-#define MATH(name)                                                     1
-#define SPECIAL(name)                                                  0
-#define EXPR(name)                                                     0
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot) [OP_##name] = lowering,
+#define BIN(s, u, f)  0
+#define CMP(s, u, f)  0
+#define INTRIN(name)  0
+#define MATH(name)    1
+#define SPECIAL(name) 0
+#define EXPR(name)    0
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative)                 \
+    [OP_##name] = lowering,
 #include "ir/ops.def"
 #undef BIN
 #undef CMP

@@ -7,10 +7,10 @@
  * for the work given to it before; what is given to it later waits for them.  What the lanes cannot
  * do (no pinned memory) is left to the driver.
  */
+#include "base/failure.h"
 #include "base/parallel.h"
 #include "dev/cuda.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,13 +47,12 @@ typedef struct job {
     td_stage *stage;
     bool out; /* from the device */
     char *host;
+    td_filler *fill; /* to the device: what writes the bytes, in place of host; NULL: host does */
+    void *ctx;
     cu_ptr dev;
     size_t nbytes, chunk;
     atomic_size_t next; /* bytes given to lanes */
-    pthread_mutex_t mu;
-    td_status st; /* the first failure, the driver's number of it and its text */
-    int code;
-    char text[512];
+    td_failure failure;
 } job;
 
 /* ---- through the driver ---- */
@@ -86,13 +85,7 @@ is_pinned(const td_cuda *c, const void *p)
 static void
 job_fail(job *j, td_status st)
 {
-    pthread_mutex_lock(&j->mu);
-    if (!j->st) {
-        j->st = st;
-        j->code = td_error_code();
-        snprintf(j->text, sizeof j->text, "%s", td_error());
-    }
-    pthread_mutex_unlock(&j->mu);
+    td_failure_note(&j->failure, st);
     atomic_store(&j->next, j->nbytes); /* the others stop */
 }
 
@@ -156,7 +149,10 @@ lane_in(job *j, lane *l)
         TD_TRY(slot_wait(c, k));
         if (!take_chunk(j, &at, &n))
             return TD_OK;
-        memcpy(k->pin, j->host + at, n);
+        if (j->fill)
+            TD_TRY(j->fill(j->ctx, at, n, k->pin));
+        else
+            memcpy(k->pin, j->host + at, n);
         TD_TRY(CU_TRY(c, cuMemcpyHtoDAsync, j->dev + at, k->pin, n, l->stream));
         TD_TRY(slot_mark(c, l, k));
     }
@@ -277,32 +273,49 @@ chunk_for(size_t nbytes, int lanes)
     return n < CHUNK_MIN ? CHUNK_MIN : n > CHUNK ? CHUNK : n;
 }
 
+/* What the lanes did not take, from `done` on. */
+static td_status
+rest(const job *j, td_stream *s, size_t done)
+{
+    size_t n = j->nbytes - done, most = n < CHUNK ? n : CHUNK;
+    td_status st = TD_OK;
+    char *tmp;
+
+    if (!j->fill)
+        return plain(j->c, s, j->out, j->host + done, j->dev + done, n);
+    tmp = malloc(most);
+    if (!tmp)
+        return td_fail(TD_ERR_NOMEM, "copy to the device: %zu bytes of host memory", most);
+    for (size_t at = done; at < j->nbytes && !st; at += n) {
+        n = j->nbytes - at < most ? j->nbytes - at : most;
+        st = j->fill(j->ctx, at, n, tmp);
+        if (!st)
+            st = plain(j->c, s, false, tmp, j->dev + at, n);
+    }
+    free(tmp);
+    return st;
+}
+
 /* Under stage_mu, in the context. */
 static td_status
-staged(td_cuda *c, td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
+staged(job *j, td_stream *s)
 {
+    const td_cuda *c = j->c;
     int lanes = lane_count();
-    job j = {.c = c,
-             .stage = c->stage,
-             .out = out,
-             .host = host,
-             .dev = dev,
-             .nbytes = nbytes,
-             .chunk = chunk_for(nbytes, lanes)};
     size_t done;
-    td_status st;
+    td_status st, failed;
 
+    j->stage = c->stage;
+    j->chunk = chunk_for(j->nbytes, lanes);
     TD_TRY(CU_TRY(c, cuEventRecord, c->stage->before, s->handle));
-    pthread_mutex_init(&j.mu, NULL);
-    td_parallel(lanes, lane_run, &j);
-    pthread_mutex_destroy(&j.mu);
-    st = join(&j, s);
-    if (j.st)
-        return td_fail_code(j.st, j.code, "%s", j.text);
-    done = atomic_load(&j.next);
-    if (!st && done < nbytes)
-        st = plain(c, s, out, host + done, dev + done, nbytes - done);
-    return st;
+    td_failure_init(&j->failure);
+    td_parallel(lanes, lane_run, j);
+    st = join(j, s);
+    failed = td_failure_end(&j->failure);
+    if (failed)
+        return failed;
+    done = atomic_load(&j->next);
+    return !st && done < j->nbytes ? rest(j, s, done) : st;
 }
 
 /* The stage, once enough was copied to make it worth its while; NULL: not yet or not possible. */
@@ -326,22 +339,21 @@ stage_get(td_cuda *c, size_t nbytes)
 }
 
 static td_status
-transfer(td_stream *s, bool out, char *host, cu_ptr dev, size_t nbytes)
+transfer(td_stream *s, job j)
 {
-    td_cuda *c = td_cuda_of(s->dev);
     bool pushed;
     td_status st;
 
-    TD_TRY(td_cuda_enter(c, &pushed));
-    if (nbytes < STAGED || is_pinned(c, host)) {
-        st = plain(c, s, out, host, dev, nbytes);
+    j.c = td_cuda_of(s->dev);
+    TD_TRY(td_cuda_enter(j.c, &pushed));
+    if (j.nbytes < STAGED || (!j.fill && is_pinned(j.c, j.host))) {
+        st = rest(&j, s, 0);
     } else {
-        pthread_mutex_lock(&c->stage_mu);
-        st = stage_get(c, nbytes) ? staged(c, s, out, host, dev, nbytes)
-                                  : plain(c, s, out, host, dev, nbytes);
-        pthread_mutex_unlock(&c->stage_mu);
+        pthread_mutex_lock(&j.c->stage_mu);
+        st = stage_get(j.c, j.nbytes) ? staged(&j, s) : rest(&j, s, 0);
+        pthread_mutex_unlock(&j.c->stage_mu);
     }
-    td_cuda_leave(c, pushed);
+    td_cuda_leave(j.c, pushed);
     return st;
 }
 
@@ -366,11 +378,18 @@ td_cuda_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nby
 td_status
 td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
 {
-    return transfer(s, false, (char *)(uintptr_t)src, dst, nbytes); /* only read */
+    return transfer(
+        s, (job){.host = (char *)(uintptr_t)src /* only read */, .dev = dst, .nbytes = nbytes});
+}
+
+td_status
+td_cuda_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx)
+{
+    return transfer(s, (job){.fill = fill, .ctx = ctx, .dev = dst, .nbytes = nbytes});
 }
 
 td_status
 td_cuda_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
 {
-    return transfer(s, true, dst, src, nbytes);
+    return transfer(s, (job){.out = true, .host = dst, .dev = src, .nbytes = nbytes});
 }

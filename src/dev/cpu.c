@@ -1,4 +1,5 @@
 /* cpu.c - the host as a device: one stream that runs everything at once, blocks over the thread pool. */
+#include "base/failure.h"
 #include "base/limits.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
@@ -106,6 +107,36 @@ copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
 {
     (void)s;
     return run_move((move){.dst = (char *)dst, .src = src, .nbytes = nbytes});
+}
+
+/* filling - pieces of a copy that its filler writes.  On its caller's stack. */
+typedef struct filling {
+    char *dst;
+    size_t nbytes, piece;
+    td_filler *fill;
+    void *ctx;
+    td_failure failure;
+} filling;
+
+static void
+fill_piece(void *ctx, int64_t i)
+{
+    filling *f = ctx;
+    size_t at = (size_t)i * f->piece, n = f->nbytes - at < f->piece ? f->nbytes - at : f->piece;
+
+    if (!td_failure_is(&f->failure))
+        td_failure_note(&f->failure, f->fill(f->ctx, at, n, f->dst + at));
+}
+
+static td_status
+copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx)
+{
+    filling f = {.dst = (char *)dst, .nbytes = nbytes, .piece = PIECE, .fill = fill, .ctx = ctx};
+
+    (void)s;
+    td_failure_init(&f.failure);
+    td_parallel((int64_t)((nbytes + PIECE - 1) / PIECE), fill_piece, &f);
+    return td_failure_end(&f.failure);
 }
 
 static td_status
@@ -224,6 +255,7 @@ static const td_devops cpu_ops = {
     .trim = td_host_trim,
     .sync = sync_nothing,
     .copy_in = copy_in,
+    .copy_fill = copy_fill,
     .copy_out = copy_out,
     .copy = copy,
     .fill = fill,

@@ -374,6 +374,7 @@ static const td_devops cuda_ops = {
     .profiler = td_cuda_profiler,
     .sync = sync_all,
     .copy_in = td_cuda_copy_in,
+    .copy_fill = td_cuda_copy_fill,
     .copy_out = td_cuda_copy_out,
     .copy = copy,
     .fill = fill,

@@ -98,6 +98,7 @@ td_status td_cuda_let_in(td_cuda *c, td_cuda *peer);
 
 /* ---- copy.c ---- */
 td_status td_cuda_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+td_status td_cuda_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
 td_status td_cuda_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
 td_status td_cuda_copy_later(td_stream *s, bool out, void *host, uintptr_t dev, size_t nbytes);
 

@@ -349,6 +349,14 @@ td_copy_in(td_stream *s, uintptr_t dst, const void *src, size_t nbytes)
 }
 
 td_status
+td_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx)
+{
+    td_work w = {.kind = TD_TRACE_copy_in, .dst = dst, .nbytes = nbytes, .fill = fill, .ctx = ctx};
+
+    return nbytes ? td_work_do(s, &w) : TD_OK;
+}
+
+td_status
 td_copy_out(td_stream *s, void *dst, uintptr_t src, size_t nbytes)
 {
     td_work w = {.kind = TD_TRACE_copy_out, .dst = (uintptr_t)dst, .src = src, .nbytes = nbytes};

@@ -85,6 +85,8 @@ typedef struct td_buf {
     size_t     capacity; /* as the pool gave */
     void     (*release)(void *owner); /* wrapped memory only */
     void      *owner;
+    void      *holder; /* for whoever moves buffers' bytes to the host (array/spill.c), not of wrapped memory: whose */
+    uint64_t   used;   /* value it is (NULL: may not be moved) and when it was used last (0: is being used) */
 } td_buf;
 
 /* Uninitialised; 512-byte aligned on a GPU, 64 on the CPU.  TD_ERR_OOM says asked, held and free. */
@@ -112,11 +114,14 @@ td_status  td_mem_limit(td_dev *d, size_t nbytes); /* SIZE_MAX: none; gives cach
 
 size_t     td_mem_bound(td_dev *d); /* most that can be held: the limit, or the device's memory */
 
-/* Called when memory on d is out though all cached memory was given back, in the thread that asked
- * and without locks: true when it freed something, and the request is tried again.  Not called again
- * while it runs in that thread. */
-typedef bool td_mem_pressure(td_dev *d);
+/* Called when memory on d is out though all cached memory was given back, in the thread that asked for nbytes
+ * and without locks: true when it freed something, and the request is tried again, until it frees nothing.  Not
+ * called again while it runs in that thread. */
+typedef bool td_mem_pressure(td_dev *d, size_t nbytes);
 void td_mem_on_pressure(td_mem_pressure *fn); /* NULL: none */
+/* Adds to the text of the error what else there is to say about d's memory; text is "" before. */
+typedef void td_mem_note(td_dev *d, char *text, size_t n);
+void td_mem_on_oom(td_mem_note *fn); /* NULL: none */
 
 /* Writes where the program stands, "file.py:12", for the text of errors; called when a buffer of
  * TD_MEM_LARGE bytes or more is made.  text stays "" when that is not known. */
@@ -134,6 +139,11 @@ bool      td_dev_peers(const td_dev *a, const td_dev *b);
 /* Between two devices, asynchronous: behind what both default streams were given, and both come behind it.  Direct where
  * the devices can reach each other, by the driver's way over the host otherwise. */
 td_status td_copy_peer(td_dev *to, uintptr_t dst, td_dev *from, uintptr_t src, size_t nbytes);
+
+/* Writes bytes [at, at + nbytes) of a copy to `to`; called by several threads at once. */
+typedef td_status td_filler(void *ctx, size_t at, size_t nbytes, void *to);
+/* As td_copy_in, of what `fill` writes instead of memory: the device's staging is filled by it. */
+td_status td_copy_fill(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
 
 /* As td_copy_in, or with `out` as td_copy_out, but where the host memory is pinned they return at once
  * with *later set: it must stay until the work of s has passed. */

@@ -165,6 +165,7 @@ struct td_devops {
 
     td_status (*sync)(td_dev *d);
     td_status (*copy_in)(td_stream *s, uintptr_t dst, const void *src, size_t nbytes);
+    td_status (*copy_fill)(td_stream *s, uintptr_t dst, size_t nbytes, td_filler *fill, void *ctx);
     td_status (*copy_out)(td_stream *s, void *dst, uintptr_t src, size_t nbytes);
     td_status (*copy)(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes);
     td_status (*fill)(td_stream *s, uintptr_t dst, int byte, size_t nbytes);
@@ -228,7 +229,7 @@ const td_piece *td_pool_piece(const td_buf *b);
 
 /* ---- oom.c ---- */
 td_status td_pool_oom(td_dev *d, size_t nbytes); /* TD_ERR_OOM, with the numbers and the largest holders */
-bool      td_pool_pressed(td_dev *d);            /* did the hook of td_mem_on_pressure free anything? */
+bool      td_pool_pressed(td_dev *d, size_t nbytes); /* did the hook of td_mem_on_pressure free anything? */
 char     *td_pool_site(void);                    /* where the program stands; owned; NULL: not known */
 
 /* ---- host.c ---- */

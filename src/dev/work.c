@@ -36,7 +36,8 @@ static td_status
 copy_host(td_stream *s, const td_work *w)
 {
     const td_devops *ops = s->dev->ops;
-    td_status st = copy_later(s, w);
+    td_status st =
+        w->fill ? ops->copy_fill(s, w->dst, w->nbytes, w->fill, w->ctx) : copy_later(s, w);
 
     if (st != TD_SKIP)
         return st;

@@ -30,6 +30,8 @@ struct td_work {
     const td_fourier *fourier;
     td_event       *event; /* wait: for it, else for the stream, or with `all` for the device */
     bool            all;
+    td_filler      *fill;  /* copy_in: what writes it, in place of src; NULL: src does */
+    void           *ctx;
     bool           *later; /* copies to and from the host: need not wait (td_copy_later); NULL: they do */
 };
 

@@ -1,5 +1,5 @@
 /* call.c - calls: arguments bound to parameters, and functions walked in place. */
-#include "front/walk.h"
+#include "front/exact.h"
 
 #include <string.h>
 
@@ -246,6 +246,8 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
             !is_recursive(w, s)) /* the outermost frame only holds the call */
             recursive_found(w, s);
     }
+    if (is_recursive(w, s) && w->exact)
+        return bad(w, c->node, TD_ERR_TYPE, "%s calls itself", s->name);
     if (is_recursive(w, s))
         return call_recursive(w, s, c, out);
     fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree);
@@ -336,14 +338,19 @@ td_status
 call_object(walk *w, const thing *f, const call *c, thing *out)
 {
     td_objinfo info = {0};
+    uint32_t ufunc;
 
     if (f->type->kind != TD_T_OBJECT)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
     TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
     switch (info.kind) {
-    case TD_OBJ_INTRINSIC: return call_intrinsic(w, info.number, c, out);
-    case TD_OBJ_FUNCTION:  return call_source(w, info.source, c, out);
-    case TD_OBJ_TYPE:      return convert(w, info.type, c, out);
+    case TD_OBJ_INTRINSIC:
+        if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))
+            return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
+        return call_intrinsic(w, info.number, c, out);
+    case TD_OBJ_FUNCTION: return call_source(w, info.source, c, out);
+    case TD_OBJ_TYPE:
+        return w->exact ? exact_convert(w, info.type, c, out) : convert(w, info.type, c, out);
     case TD_OBJ_NAMED:     return call_named(w, &info, f->type->object, c, out);
     default:
         return bad(w, c->node, TD_ERR_TYPE,

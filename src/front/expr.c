@@ -1,4 +1,5 @@
 /* expr.c - expressions: each node gives a thing. */
+#include "front/exact.h"
 #include "front/intrin.h"
 
 #include <string.h>
@@ -42,6 +43,12 @@ object(walk *w, uint32_t obj, uint32_t node, thing *out)
     bool value = false;
 
     TD_TRY(w->host->describe(w->host->ctx, obj, &info));
+    if (w->exact && (info.kind == TD_OBJ_ARRAY || info.kind == TD_OBJ_NUMBER ||
+                     (info.kind == TD_OBJ_INT && info.num.dt == TD_U64)))
+        return bad(w, node, TD_ERR_TYPE, "%s",
+                   info.kind == TD_OBJ_ARRAY ? "an array is used here"
+                   : info.kind == TD_OBJ_INT ? "this int is beyond 64 bits with a sign"
+                                             : "this is NumPy's number, not Python's");
     switch (info.kind) {
     case TD_OBJ_NONE: *out = (thing){.type = td_type_none()}; return TD_OK;
     case TD_OBJ_BOOL: *out = num_bool(info.num.i); return TD_OK;
@@ -82,10 +89,13 @@ expr_name(walk *w, uint32_t node, thing *out)
     if (w->fr->var[id].type) {
         *out = w->fr->var[id];
         carry_read(w, out);
+        if (out->maybe && w->exact)
+            exact_flag(w, TD_E1(w->f, logical_not, out->given));
+        out->maybe = false;
         return TD_OK;
     }
     if (w->fr->local[id]) {
-        if (w->walks == 0) { /* it may come round a loop: the next walk will know */
+        if (w->walks == 0 || w->again) { /* it may come round a loop: the next walk will know */
             w->again = true;
             return TD_SKIP;
         }
@@ -116,14 +126,18 @@ bool
 is_pure(const walk *w, uint32_t node)
 {
     switch (kind_of(w, node)) {
-    case TD_SYN_Name:      return w->fr->var[F(node, Name_id)].type || !w->fr->local[F(node, Name_id)];
+    case TD_SYN_Name: {
+        const thing *x = &w->fr->var[F(node, Name_id)];
+
+        return x->type ? !x->maybe : !w->fr->local[F(node, Name_id)];
+    }
     case TD_SYN_Constant:  return true;
     case TD_SYN_Attribute: return is_pure(w, F(node, Attribute_value));
     case TD_SYN_UnaryOp:   return is_pure(w, F(node, UnaryOp_operand));
     case TD_SYN_BinOp:     {
         td_syn op = kind_of(w, F(node, BinOp_op));
 
-        return (op == TD_SYN_Add || op == TD_SYN_Sub || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
+        return !w->exact && (op == TD_SYN_Add || op == TD_SYN_Sub || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
                 op == TD_SYN_BitOr || op == TD_SYN_BitXor) &&
                is_pure(w, F(node, BinOp_left)) && is_pure(w, F(node, BinOp_right));
     }
@@ -200,6 +214,9 @@ choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other,
 
         TD_TRY(expr(w, then, &x[1]));
         TD_TRY(expr(w, other, &x[2]));
+        if (w->exact && is_num(&x[1]) && is_num(&x[2]) && exact_kinds(x[1].type) &&
+            exact_kinds(x[2].type))
+            return exact_select(w, &x[0], &x[1], &x[2], out);
         if (is_num(&x[1]) && is_num(&x[2])) {
             bool nonneg = x[1].nonneg && x[2].nonneg;
 
@@ -295,7 +312,7 @@ compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     thing all = num_bool(a->type->n == b->type->n), one;
 
-    if (op != TD_SYN_Eq && op != TD_SYN_NotEq)
+    if (w->exact || (op != TD_SYN_Eq && op != TD_SYN_NotEq))
         return bad(w, w->node, TD_ERR_TYPE, "tuples are compared by == and != only in kernels");
     for (uint32_t i = 0; a->type->n == b->type->n && i < a->type->n; i++) {
         TD_TRY(compare(w, TD_SYN_Eq, &a->item[i], &b->item[i], &one));
@@ -316,6 +333,8 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
     if (b->type->kind != TD_T_TUPLE)
         return bad(w, w->node, TD_ERR_TYPE,
                    "`in` looks into tuples and arrays only in kernels, not into %s", b->type->name);
+    if (w->exact && is_num(a) && a->type->dt == TD_F64) /* NaN is in what holds that very object */
+        exact_flag(w, TD_E1(w->f, isnan, exact_raw(w, a, TD_F64, false)));
     for (uint32_t i = 0; i < b->type->n; i++) {
         TD_TRY(compare(w, TD_SYN_Eq, a, &b->item[i], &one));
         if (one.known && one.lit.i) {
@@ -334,6 +353,14 @@ compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
     bool same;
 
+    if (w->exact && (is_none(a) || is_none(b)) && (is_mixed(a) || is_mixed(b)) &&
+        (op == TD_SYN_Is || op == TD_SYN_IsNot || op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
+        thing none = num_known((td_scalar){.dt = TD_U8, .u = EXACT_NONE}, td_type_num(TD_U8)),
+              tag = num_val(TD_U8, exact_tag(w, is_mixed(a) ? a : b));
+
+        return num_op(w, op == TD_SYN_Is || op == TD_SYN_Eq ? OP_equal : OP_not_equal,
+                      (thing[]){tag, none}, 2, out);
+    }
     switch (op) {
     case TD_SYN_Is:
     case TD_SYN_IsNot:
@@ -371,6 +398,8 @@ expr_compare(walk *w, uint32_t node, thing *out)
 
     TD_TRY(expr(w, F(node, Compare_left), &a));
     for (uint32_t i = 0; i < count_of(w, ops); i++, a = b) {
+        w->walked = kind_of(w, item_of(w, ops, i)) == TD_SYN_In ||
+                    kind_of(w, item_of(w, ops, i)) == TD_SYN_NotIn;
         TD_TRY(expr(w, item_of(w, right, i), &b));
         w->node = node;
         TD_TRY(compare(w, kind_of(w, item_of(w, ops, i)), &a, &b, &one));
@@ -435,6 +464,13 @@ expr_list(walk *w, uint32_t list, thing *out)
     }
     *out = tuple_of(w, item, m);
     return TD_OK;
+}
+
+/* A list is a tuple where compiled functions only go through it. */
+static td_status
+refuse_list(walk *w, uint32_t node)
+{
+    return bad(w, node, TD_ERR_TYPE, "a list is made here");
 }
 
 static td_status
@@ -538,8 +574,10 @@ expr_lambda(walk *w, uint32_t node, thing *out)
 td_status
 expr(walk *w, uint32_t node, thing *out)
 {
+    bool walked = w->walked;
     td_status st;
 
+    w->walked = false;
     w->node = node;
     at_line(w, node);
     switch (kind_of(w, node)) {
@@ -553,7 +591,9 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_IfExp:     st = expr_ifexp(w, node, out); break;
     case TD_SYN_Call:      st = expr_call(w, node, out); break;
     case TD_SYN_Tuple:     st = expr_list(w, F(node, Tuple_elts), out); break;
-    case TD_SYN_List:      st = expr_list(w, F(node, List_elts), out); break;
+    case TD_SYN_List:
+        st = w->exact && !walked ? refuse_list(w, node) : expr_list(w, F(node, List_elts), out);
+        break;
     case TD_SYN_Subscript: st = expr_subscript(w, node, out); break;
     case TD_SYN_Slice:     st = expr_slice(w, node, out); break;
     case TD_SYN_NamedExpr: st = expr_named(w, node, out); break;

@@ -98,7 +98,7 @@ td_status
 grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out)
 {
     const td_type *t = neutral->type;
-    place sum = place_new(w, &(join){t, false});
+    place sum = place_new(w, &(join){.type = t});
     td_val k;
     thing a, b;
 

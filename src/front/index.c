@@ -1,4 +1,5 @@
 /* index.c - elements and views of arrays, tuples, records. */
+#include "front/exact.h"
 #include "front/walk.h"
 
 #include <string.h>
@@ -471,6 +472,14 @@ tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *ou
                 w, node, TD_ERR_TYPE,
                 "an index that is known only at run time chooses among numbers; %s holds others",
                 t->type->name);
+    if (w->exact) {
+        td_val k;
+
+        exact_pure(w, &at, EXACT_BOOL);
+        k = val_as(w, &at, TD_I64);
+        exact_flag(w, TD_E2(w->f, less, k, td_const_int(w->f, TD_I64, -(int64_t)t->type->n)));
+        exact_flag(w, TD_E2(w->f, greater_equal, k, td_const_int(w->f, TD_I64, t->type->n)));
+    }
     if (!at.nonneg)
         at = num_index(position(w, key, &all), true);
     if (w->how->debug)
@@ -479,7 +488,8 @@ tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *ou
         thing k = num_int(i), is;
 
         TD_TRY(num_compare(w, TD_SYN_Eq, &at, &k, &is));
-        TD_TRY(num_op(w, OP_select, (thing[]){is, t->item[i], got}, 3, &got));
+        TD_TRY(w->exact ? exact_select(w, &is, &t->item[i], &got, &got)
+                        : num_op(w, OP_select, (thing[]){is, t->item[i], got}, 3, &got));
     }
     *out = got;
     return TD_OK;

@@ -1,4 +1,5 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
+#include "front/exact.h"
 #include "front/lazy.h"
 #include "front/typed.h"
 #include "ir/interp.h"
@@ -98,6 +99,8 @@ call_intrinsic(walk *w, int number, const call *c, thing *out)
     const td_intrinsic_row *row = &td_intrinsics[number];
 
     TD_ASSERT(number >= 0 && number < COUNT);
+    if (w->exact)
+        return exact_call(w, number, c, out);
     if (row->how == INTRIN_ELEM || row->how == INTRIN_PURE) {
         for (uint32_t i = 0; i < c->n; i++)
             TD_TRY(loaded(w, &c->arg[i]));

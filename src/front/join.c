@@ -1,5 +1,5 @@
 /* join.c - where paths meet: the type that values of several paths share, and the slots that carry it. */
-#include "front/walk.h"
+#include "front/exact.h"
 
 #include <string.h>
 
@@ -16,14 +16,14 @@ join_numbers(const td_type *a, const td_type *b)
 }
 
 static const td_type *
-join_lists(const td_type *a, const td_type *b)
+join_lists(const walk *w, const td_type *a, const td_type *b)
 {
     const td_type *item[64];
 
     if (a->n != b->n || a->n > 64 || a->object != b->object)
         return NULL;
     for (uint32_t i = 0; i < a->n; i++)
-        if (!(item[i] = join_types(a->item[i], b->item[i])))
+        if (!(item[i] = join_types(w, a->item[i], b->item[i])))
             return NULL;
     return a->kind == TD_T_TUPLE && a->object ? td_type_named(a->object, a->name, item, a->n)
            : a->kind == TD_T_TUPLE            ? td_type_tuple(item, a->n)
@@ -33,10 +33,12 @@ join_lists(const td_type *a, const td_type *b)
 }
 
 const td_type *
-join_types(const td_type *a, const td_type *b)
+join_types(const walk *w, const td_type *a, const td_type *b)
 {
     if (a == b)
         return a;
+    if (w->exact && (exact_kinds(a) || exact_kinds(b)))
+        return exact_join(a, b);
     if (a->kind != b->kind)
         return NULL;
     switch ((td_tkind)a->kind) {
@@ -49,7 +51,7 @@ join_types(const td_type *a, const td_type *b)
     case TD_T_TUPLE:
     case TD_T_SLICE:
     case TD_T_RANGE:
-    case TD_T_ITER:   return join_lists(a, b);
+    case TD_T_ITER:   return join_lists(w, a, b);
     case TD_T_NONE:
     case TD_T_RECORD:
     case TD_T_OBJECT: return NULL;
@@ -77,21 +79,35 @@ join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name)
 
     if (!j) {
         j = td_alloc(w->mem, sizeof *j);
-        *j = (join){x->type, x->nonneg};
+        *j = (join){x->type, x->nonneg, x->small && w->exact, x->maybe};
         w->again = true;
         return td_map_set(&w->joins, key, j);
     }
-    t = join_types(j->type, x->type);
+    t = join_types(w, j->type, x->type);
     if (!t)
         return bad(w, node, TD_ERR_TYPE,
                    "%s is %s on one path and %s on another; a variable has one type where paths "
                    "meet: use two names",
                    name, j->type->name, x->type->name);
-    if (t != j->type || (j->nonneg && !x->nonneg))
+    if (t != j->type || (j->nonneg && !x->nonneg) || (j->small && !x->small) ||
+        (x->maybe && !j->unbound))
         w->again = true;
     j->type = t;
     j->nonneg = j->nonneg && x->nonneg;
+    j->small = j->small && x->small;
+    j->unbound = j->unbound || x->maybe;
     return TD_OK;
+}
+
+void
+join_unbound(walk *w, td_hash key)
+{
+    join *j = join_get(w, key);
+
+    if (!w->exact || !j || j->unbound)
+        return;
+    j->unbound = true;
+    w->again = true;
 }
 
 /* ---- places: the same shape as the thing, with slots for values ---- */
@@ -108,7 +124,11 @@ slots_for(walk *w, const td_type *t)
     thing p = {.type = t};
 
     switch ((td_tkind)t->kind) {
-    case TD_T_NUM: p.num = td_num_slot(w->f, t->dt, 1); break;
+    case TD_T_NUM:
+        p.num = td_num_slot(w->f, t->dt, 1);
+        if (is_mixed(&p))
+            p.tag = slot(w, TD_U8);
+        break;
     case TD_T_TUPLE:
     case TD_T_SLICE:
     case TD_T_RANGE:
@@ -149,6 +169,8 @@ clear_slots(walk *w, const thing *p)
         clear(w, p->num.re);
         if (td_num_is_pair(p->num))
             clear(w, p->num.im);
+        if (is_mixed(p))
+            clear(w, p->tag);
     }
     if (p->view) {
         clear(w, p->view->base);
@@ -166,7 +188,11 @@ clear_slots(walk *w, const thing *p)
 place
 place_new(walk *w, const join *j)
 {
-    return (place){slots_for(w, j->type), j->nonneg};
+    return (place){.slots = slots_for(w, j->type),
+                   .nonneg = j->nonneg,
+                   .small = j->small,
+                   .maybe = j->unbound,
+                   .given = j->unbound ? slot(w, TD_BOOL) : TD_NONE};
 }
 
 place
@@ -175,6 +201,7 @@ place_empty(walk *w, const join *j)
     place p = place_new(w, j);
 
     clear_slots(w, &p.slots);
+    clear(w, p.given);
     return p;
 }
 
@@ -200,7 +227,14 @@ static void
 set_slots(walk *w, const thing *p, const thing *x)
 {
     switch ((td_tkind)p->type->kind) {
-    case TD_T_NUM: td_num_set(w->f, p->num, num_as(w, x, p->type->dt)); break;
+    case TD_T_NUM:
+        if (!is_mixed(p)) {
+            td_num_set(w->f, p->num, num_as(w, x, p->type->dt));
+            break;
+        }
+        td_set(w->f, p->num.re, exact_raw(w, x, (td_dtype)p->type->dt, true));
+        td_set(w->f, p->tag, exact_tag(w, x));
+        break;
     case TD_T_TUPLE:
     case TD_T_SLICE:
     case TD_T_RANGE:
@@ -218,11 +252,13 @@ set_slots(walk *w, const thing *p, const thing *x)
 td_status
 place_set(walk *w, const place *p, const thing *x)
 {
-    if (join_types(p->slots.type, x->type) != p->slots.type) {
+    if (join_types(w, p->slots.type, x->type) != p->slots.type || (x->maybe && !p->maybe)) {
         w->again = true; /* the join has grown meanwhile: this walk's code is not kept */
         return TD_OK;
     }
     set_slots(w, &p->slots, x);
+    if (p->maybe)
+        td_set(w->f, p->given, x->maybe ? x->given : td_const_int(w->f, TD_BOOL, 1));
     return built(w, w->node);
 }
 
@@ -235,6 +271,8 @@ get_slots(walk *w, const thing *p, bool nonneg)
     case TD_T_NUM:
         x = num_of(p->type, td_num_get(w->f, p->num));
         x.nonneg = nonneg;
+        if (is_mixed(p))
+            x.tag = td_get(w->f, p->tag);
         break;
     case TD_T_TUPLE:
     case TD_T_SLICE:
@@ -266,13 +304,18 @@ get_slots(walk *w, const thing *p, bool nonneg)
 thing
 place_get(walk *w, const place *p)
 {
-    return get_slots(w, &p->slots, p->nonneg);
+    thing x = get_slots(w, &p->slots, p->nonneg);
+
+    x.small = p->small;
+    x.maybe = p->maybe;
+    x.given = p->maybe ? td_get(w->f, p->given) : TD_NONE;
+    return x;
 }
 
 thing
 stand_in(walk *w, const td_type *t)
 {
-    join j = {t, false};
+    join j = {.type = t};
     place p = place_new(w, &j);
 
     return place_get(w, &p);

@@ -1,5 +1,5 @@
 /* loop.c - loops, and which names statements assign. */
-#include "front/walk.h"
+#include "front/exact.h"
 
 #include <string.h>
 
@@ -193,6 +193,8 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
             if (x->type)
                 TD_TRY(place_set(w, &l->where[i], x));
         }
+        if (!x->type)
+            join_unbound(w, key);
     }
     l->up = w->fr->loop;
     w->fr->loop = l;
@@ -297,13 +299,14 @@ stmt_while(walk *w, uint32_t node)
 {
     loop l = {0};
     thing c;
-    uint32_t body = F(node, While_body);
+    uint32_t body = F(node, While_body), checks;
 
     TD_TRY(enter(w, &l, body, 0, node));
     l.depth_break = w->depth;
     begin_else(w, F(node, While_orelse));
     open_loop(w);
     recall(w, &l, false);
+    checks = exact_turn(w, node);
     TD_TRY(expr(w, F(node, While_test), &c));
     TD_TRY(truth(w, &c, &c));
     if (!c.known)
@@ -311,6 +314,7 @@ stmt_while(walk *w, uint32_t node)
     else if (!c.lit.i)
         td_break_if(w->f, td_const_int(w->f, TD_BOOL, 1));
     TD_TRY(turn(w, &l, body));
+    exact_turned(w, node, checks);
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, While_orelse)));
     recall(w, &l, true);
@@ -331,6 +335,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     bool up = range_goes_up(it) && (it->item[2].known || !w->how->gpu);
     thing x, n;
     td_val k, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    uint32_t checks;
 
     t = turns_begin(w, &l, node, it->prange, range_is_short(it));
     if (!up || turns_how(t) != RUN_IN_ORDER)
@@ -343,9 +348,11 @@ for_count(walk *w, uint32_t node, const thing *it)
     k = up ? range_for(w, it) : td_for(w->f, zero, val_as(w, &n, TD_I64), one);
     w->depth++;
     recall(w, &l, false);
+    checks = exact_turn(w, node);
     w->item = lin_of(w, t);
     if (up) {
         x = num_index(k, it->item[0].nonneg);
+        x.small = it->item[0].small && it->item[2].small;
         range_facts(w, it, &x);
     } else {
         TD_TRY(iter_item(w, it, k, node, &x));
@@ -353,6 +360,7 @@ for_count(walk *w, uint32_t node, const thing *it)
     w->item = NULL;
     TD_TRY(assign(w, F(node, For_target), &x));
     TD_TRY(turn(w, &l, F(node, For_body)));
+    exact_turned(w, node, checks);
     TD_TRY(turns_end(w, t));
     close_region(w);
     TD_TRY(end_else(w, &l, F(node, For_orelse)));
@@ -417,6 +425,7 @@ stmt_for(walk *w, uint32_t node)
 {
     thing x, it;
 
+    w->walked = true;
     TD_TRY(expr(w, F(node, For_iter), &x));
     w->node = node;
     TD_TRY(iter_of(w, &x, F(node, For_iter), &it));

@@ -4,6 +4,7 @@
  * take its dtype, as in NumPy 2; a literal that fits takes an integer's dtype too.  A Python int that is known only
  * at run time is int64 among integers, so that indices do not wrap where Python's would not.
  */
+#include "front/exact.h"
 #include "front/intrin.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ num_known(td_scalar s, const td_type *t)
                    .known = true,
                    .lit = s,
                    .num = td_num_of(TD_NONE),
-                   .nonneg = td_dtype_is_int(t->dt) && (td_dtype_kind(s.dt) == 'u' || s.i >= 0)};
+                   .nonneg = td_dtype_is_int(t->dt) && (td_dtype_kind(s.dt) == 'u' || s.i >= 0),
+                   .small = td_dtype_is_int(t->dt) && s.i <= 1 << 20 && s.i >= -(1 << 20)};
 }
 
 thing
@@ -105,6 +107,12 @@ num_as(walk *w, const thing *x, td_dtype dt)
             n.im = constant(w, x->lit, dt, 1);
         return n;
     }
+    if (is_mixed(x)) {
+        thing own = *x;
+
+        exact_pure(w, &own, 0);
+        return num_as(w, &own, dt);
+    }
     if (x->type->dt == dt)
         return x->num;
     return td_num_cast(w->f, x->num, dt);
@@ -128,6 +136,7 @@ num_convert(walk *w, const thing *x, const td_type *to)
         return num_known(td_scalar_load(to->dt, bits), to);
     }
     y = num_of(to, num_as(w, x, to->dt));
+    y.small = (x->small && td_dtype_is_int(to->dt)) || x->type->dt == TD_BOOL;
     y.nonneg = y.nonneg ||
                (x->nonneg && td_dtype_is_int(to->dt) &&
                 td_dtype_size(to->dt) >= td_dtype_size(x->type->dt) && to->dt != x->type->dt) ||
@@ -349,7 +358,7 @@ fold(td_syn op, const thing *a, const thing *b, thing *out)
             *out = num_bool(i);
         return true;
     }
-    if (!fold_float(op, as_double(a), as_double(b), &d))
+    if (!fold_float(op, as_double(a), as_double(b), &d) || !isfinite(d))
         return false;
     *out = num_float(d);
     return true;
@@ -495,6 +504,8 @@ num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
                    o->sign, a->type->name, b->type->name);
     if (fold(op, a, b, out))
         return TD_OK;
+    if (w->exact)
+        return exact_binary(w, op, a, b, out);
     if (op == TD_SYN_Pow)
         return power(w, a, b, out);
     if (op == TD_SYN_Div || op == TD_SYN_FloorDiv || op == TD_SYN_Mod)
@@ -540,7 +551,9 @@ num_unary(walk *w, td_syn op, const thing *a, thing *out)
                    : op == TD_SYN_UAdd ? "+"
                                        : "~",
                    a->type->name);
-    if (x.type->dt == TD_BOOL && op != TD_SYN_Invert)
+    if (w->exact && !x.known)
+        return exact_unary(w, op, a, out);
+    if (x.type->dt == TD_BOOL && (op != TD_SYN_Invert || w->exact))
         x = num_convert(w, &x, td_type_weak('i'));
     if (x.known && x.type->weak && op == TD_SYN_USub && !td_dtype_is_complex(x.type->dt)) {
         *out = is_int(&x) ? num_int((int64_t)(0 - (uint64_t)x.lit.i)) : num_float(-x.lit.f[0]);
@@ -557,6 +570,13 @@ num_unary(walk *w, td_syn op, const thing *a, thing *out)
     return num_op(w, op == TD_SYN_USub ? OP_negative : OP_invert, &x, 1, out);
 }
 
+/* Do float64s not hold it? */
+static bool
+is_wide(int64_t v)
+{
+    return v > INT64_C(1) << 53 || v < -(INT64_C(1) << 53);
+}
+
 static bool
 fold_compare(td_syn op, const thing *a, const thing *b, bool *out)
 {
@@ -567,7 +587,7 @@ fold_compare(td_syn op, const thing *a, const thing *b, bool *out)
         return false;
     x = as_double(a);
     y = as_double(b);
-    if (is_int(a) && is_int(b) && (a->lit.i > INT64_C(1) << 53 || b->lit.i > INT64_C(1) << 53))
+    if ((is_int(a) && is_wide(a->lit.i)) || (is_int(b) && is_wide(b->lit.i)))
         return false;
     switch (op) {
     case TD_SYN_Eq:    return *out = x == y, true;
@@ -600,6 +620,8 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         *out = num_bool(yes);
         return TD_OK;
     }
+    if (w->exact)
+        return exact_compare(w, op, a, b, out);
     return num_op(w, o->row, (thing[]){*a, *b}, 2, out);
 }
 
@@ -613,9 +635,15 @@ truth(walk *w, const thing *x, thing *out)
     case TD_T_NUM:    {
         thing zero = num_int(0);
 
-        if (x->type->dt == TD_BOOL) {
+        if (x->type->dt == TD_BOOL && !is_mixed(x)) {
             *out = *x;
             return TD_OK;
+        }
+        if (is_mixed(x)) { /* None is 0 */
+            thing raw = num_of(td_type_num((td_dtype)x->type->dt), x->num);
+
+            return raw.type->dt == TD_BOOL ? (*out = raw, TD_OK)
+                                           : num_op(w, OP_not_equal, (thing[]){raw, zero}, 2, out);
         }
         return num_compare(w, TD_SYN_NotEq, x, &zero, out);
     }

@@ -7,7 +7,7 @@
  * taken to be apart; td_made.apart tells the caller to see to it.  Verdicts outlive the walk: one that finds a loop
  * independent has the next one emit it so, which goes on looking.
  */
-#include "front/walk.h"
+#include "front/exact.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ choose_run(const walk *w, const turns *t)
 {
     bool free = t->v->independent && !t->v->never;
 
-    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->outline)
+    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->outline || w->exact)
         return RUN_IN_ORDER;
     if (!w->parallel)
         return free || (t->asked && !t->v->never) ? RUN_PARALLEL : RUN_IN_ORDER;

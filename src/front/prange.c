@@ -161,7 +161,7 @@ prepare(walk *w, reduction *r, const td_type *t)
 static td_status
 gather(walk *w, const reduction *r, const td_type *t)
 {
-    place total = place_new(w, &(join){t, false});
+    place total = place_new(w, &(join){.type = t});
     td_val p, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     thing sum, part;
 
@@ -270,7 +270,7 @@ start_reductions(walk *w, region *g)
     for (uint32_t i = 0; i < g->nred; i++) {
         thing start = neutral(&g->red[i]);
 
-        g->l.where[i] = place_new(w, &(join){g->l.where[i].slots.type, false});
+        g->l.where[i] = place_new(w, &(join){.type = g->l.where[i].slots.type});
         g->l.has[i] = true;
         TD_TRY(place_set(w, &g->l.where[i], &start));
     }
@@ -432,7 +432,7 @@ on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool agai
 static td_status
 gather_grid(walk *w, const reduction *r, const td_type *t)
 {
-    place total = place_new(w, &(join){t, false});
+    place total = place_new(w, &(join){.type = t});
     thing start = neutral(r), sum;
 
     start = num_convert(w, &start, t);

@@ -304,7 +304,7 @@ emit_body(walk *w, outline *o, frame *fr, thing *value)
         TD_TRY(settle(w, value));
         TD_TRY(join_add(w, value_key(w, o), value, o->s->root, "the value returned"));
         j = join_get(w, value_key(w, o));
-        if (join_types(j->type, value->type) == j->type) { /* else another walk follows */
+        if (join_types(w, j->type, value->type) == j->type) { /* else another walk follows */
             TD_TRY(fitted(w, j, value, &result));
             put(w, o->frame, &at, &result);
         }

@@ -1,4 +1,5 @@
 /* report.c - raise, assert, print and failed checks: how a thread tells the host (report.h). */
+#include "front/exact.h"
 #include "front/intrin.h"
 
 #include <stddef.h>
@@ -116,10 +117,15 @@ on_piece(const walk *w)
 td_status
 report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 {
-    td_val none = td_const_int(w->f, TD_U32, 0), at0 = td_const_int(w->f, TD_I64, 0);
-    td_val number = td_const_int(w->f, TD_U32, site + 1);
-    td_val first = td_atomic_cas(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, none,
-                                 number, TD_NONE);
+    td_val none, at0, number, first;
+
+    if (w->exact)
+        return TD_OK;
+    none = td_const_int(w->f, TD_U32, 0);
+    at0 = td_const_int(w->f, TD_I64, 0);
+    number = td_const_int(w->f, TD_U32, site + 1);
+    first = td_atomic_cas(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, none, number,
+                          TD_NONE);
 
     td_if(w->f, TD_E2(w->f, equal, first, none));
     for (int axis = 0; axis < 3 && !on_piece(w); axis++) {
@@ -139,7 +145,9 @@ report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
 void
 thread_end(walk *w)
 {
-    if (w->outline) {
+    if (w->exact) {
+        exact_leave(w);
+    } else if (w->outline) {
         recursive_end(w);
     } else if (!w->parallel) {
         td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
@@ -214,6 +222,11 @@ stmt_raise(walk *w, uint32_t node)
     uint32_t site, object_ = 0;
     const char *text = "";
 
+    if (w->exact) {
+        exact_leave(w);
+        w->dead = true;
+        return built(w, node);
+    }
     if (!F(node, Raise_exc))
         return bad(w, node, TD_ERR_TYPE,
                    "raise without an exception: kernels have none to raise again");
@@ -235,11 +248,16 @@ stmt_assert(walk *w, uint32_t node)
 
     TD_TRY(expr(w, F(node, Assert_test), &c));
     TD_TRY(truth(w, &c, &c));
-    if (!text)
+    if (!text && !w->exact)
         return bad(w, F(node, Assert_msg), TD_ERR_TYPE,
                    "an assertion's message is a constant string in a kernel");
     if (c.known && c.lit.i)
         return TD_OK;
+    if (w->exact) {
+        TD_TRY(num_unary(w, TD_SYN_Not, &c, &c));
+        exact_flag(w, val_as(w, &c, TD_BOOL));
+        return built(w, node);
+    }
     site = site_new(w, TD_REPORT_ASSERT, node, text);
     TD_TRY(num_unary(w, TD_SYN_Not, &c, &c));
     td_if(w->f, val_as(w, &c, TD_BOOL));

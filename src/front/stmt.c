@@ -212,13 +212,16 @@ stmt_augassign(walk *w, uint32_t node)
 
 /* The variables of one branch arrive where the branches meet. */
 static td_status
-arrive(walk *w, uint32_t node, const uint32_t *name, uint32_t n, const place *p, const bool *has)
+arrive(walk *w, uint32_t node, const uint32_t *name, uint32_t n, const place *p, const bool *has,
+       bool *missing)
 {
     for (uint32_t i = 0; i < n; i++) {
         const thing *x = &w->fr->var[name[i]];
 
-        if (!x->type)
+        if (!x->type) {
+            missing[i] = true;
             continue;
+        }
         TD_TRY(join_add(w, join_key(w, node, name[i]), x, node, name_of(w, name[i])));
         if (has[i])
             TD_TRY(place_set(w, &p[i], x));
@@ -229,7 +232,7 @@ arrive(walk *w, uint32_t node, const uint32_t *name, uint32_t n, const place *p,
 typedef struct meeting { /* of the paths through an if */
     uint32_t n, *name;
     place *place;
-    bool *has;
+    bool *has, *missing; /* missing: without a value on a path that gets here */
     thing *before;
     const carry **carried; /* on any path */
 } meeting;
@@ -239,6 +242,7 @@ meet_begin(walk *w, uint32_t node, meeting *m)
 {
     m->place = td_alloc(w->mem, (m->n + 1) * sizeof *m->place);
     m->has = td_alloc(w->mem, (m->n + 1) * sizeof *m->has);
+    m->missing = td_alloc(w->mem, m->n + 1);
     m->before = td_alloc(w->mem, (m->n + 1) * sizeof *m->before);
     m->carried = td_alloc(w->mem, (m->n + 1) * sizeof *m->carried);
     for (uint32_t i = 0; i < m->n; i++) {
@@ -257,6 +261,8 @@ meet_end(walk *w, uint32_t node, meeting *m)
     for (uint32_t i = 0; i < m->n; i++) {
         join *j = join_get(w, join_key(w, node, m->name[i]));
 
+        if (m->missing[i])
+            join_unbound(w, join_key(w, node, m->name[i]));
         if (m->has[i])
             w->fr->var[m->name[i]] = place_get(w, &m->place[i]);
         else if (j)
@@ -279,7 +285,7 @@ one_branch(walk *w, uint32_t node, uint32_t list, meeting *m, bool *dead)
         return TD_OK;
     for (uint32_t i = 0; i < m->n; i++)
         m->carried[i] = carry_join(w, w->fr->var[m->name[i]].carry, m->carried[i]);
-    return arrive(w, node, m->name, m->n, m->place, m->has);
+    return arrive(w, node, m->name, m->n, m->place, m->has, m->missing);
 }
 
 static uint32_t *

@@ -39,7 +39,7 @@ typedef struct td_type {
     uint8_t  ndim;   /* ARRAY */
     bool     readonly; /* ARRAY */
     uint32_t n;
-    uint32_t object;
+    uint32_t object; /* NUM: a mixed one's kinds */
     const struct td_type *const *item;
     /* RECORD */
     const td_field *field; /* n of them */
@@ -49,6 +49,7 @@ typedef struct td_type {
 
 const td_type *td_type_num(td_dtype dt);
 const td_type *td_type_weak(char kind); /* 'i', 'f' or 'c': Python's int, float, complex */
+const td_type *td_type_mixed(uint32_t kinds); /* of front/exact.h, at least one; of a single kind: that one's type */
 const td_type *td_type_none(void);
 const td_type *td_type_tuple(const td_type *const *item, uint32_t n);
 const td_type *td_type_named(uint32_t object, const char *name, const td_type *const *item, uint32_t n); /* name: the class's; of one's type's name the part before "(" counts */

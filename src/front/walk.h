@@ -68,6 +68,10 @@ typedef struct thing {
     bool      known;  /* NUM: lit is its value */
     bool      prange; /* RANGE: its turns may run in any order */
     bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
+    bool      small;  /* the same, in an exact function: its size grows by little steps, so that it never comes near 2**63 */
+    bool      maybe;  /* in an exact function: it has a value where `given` says so */
+    td_val    given;  /* bool */
+    td_val    tag;    /* a mixed NUM's kind, uint8: exact.h */
     td_scalar lit;
     td_num    num;    /* NUM: value; re is TD_NONE while it is only known */
     struct thing *item; /* TUPLE, SLICE, RANGE, ITER: type->n of them */
@@ -80,13 +84,16 @@ typedef struct thing {
 
 typedef struct join {
     const td_type *type;
-    bool nonneg;
+    bool nonneg, small;
+    bool unbound; /* on some path there is no value */
 } join;
 
 /* place - slots that hold a thing of a type: the td_vals in it are slots. */
 typedef struct place {
     thing slots;
-    bool  nonneg;
+    bool  nonneg, small;
+    bool  maybe;
+    td_val given; /* where `maybe` says so: the slot that tells whether there is a value */
 } place;
 
 typedef struct loop { /* the innermost loop that break and continue leave */
@@ -130,6 +137,8 @@ typedef struct dynpart { /* a part of dynamic shared memory, from byte start to 
     int64_t         bytes; /* end, before it is made a multiple of what parts begin at; -1: known at a launch only */
 } dynpart;
 
+typedef struct guard guard; /* of an exact function: exact.h */
+
 typedef struct walk {
     td_fn            *f;
     td_arena         *mem;
@@ -163,6 +172,8 @@ typedef struct walk {
     outline  *outline;  /* the innermost that is being emitted */
     td_origin *origin; /* of f, where it is watched */
     uint32_t caporigin;
+    bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
+    guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
 /* ---- the tree ---- */
@@ -207,11 +218,12 @@ td_status refuse(walk *w, uint32_t node);
 td_status built(walk *w, uint32_t node);
 
 /* ---- join.c ---- */
-const td_type *join_types(const td_type *a, const td_type *b); /* NULL: they do not meet */
+const td_type *join_types(const walk *w, const td_type *a, const td_type *b); /* NULL: they do not meet */
 td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
 join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
 /* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
 td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
+void      join_unbound(walk *w, td_hash key); /* a path arrives without a value, which exact functions tell; no join: nothing */
 place     place_new(walk *w, const join *j);
 place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
 td_status place_set(walk *w, const place *p, const thing *x);

@@ -303,6 +303,6 @@ expr_invert(td_fn *f, const td_val *x)
 #define EXPR(name)    expr_##name
 
 td_expr *const td_exprtab[OP_COUNT] = {
-#define OP(n, ar, k, r, fl, mean, low, sl) [OP_##n] = low,
+#define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = low,
 #include "ir/ops.def"
 };

@@ -32,7 +32,7 @@ td_word td_interp_word(td_dtype dt, const void *element); /* as it stands in mem
 #define MATH(name)
 #define SPECIAL(name) extern td_elt *const td_special_##name[TD_DTYPE_COUNT];
 #define EXPR(name)
-#define OP(n, ar, k, r, fl, mean, low, sl) low
+#define OP(n, ar, k, r, fl, mean, low, sl, de) low
 #include "ir/ops.def"
 #undef BIN
 #undef CMP

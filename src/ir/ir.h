@@ -83,6 +83,7 @@ typedef struct td_fn {
     bool        simt; /* the program of one of a block's threads, on every device: a CPU widens it (widen.h) */
     bool        lines; /* a GPU's code tells which lines it is of; origin is set */
     bool        fast; /* arithmetic may be reordered and approximate, of numbers that are neither NaN nor infinite */
+    bool        libm; /* functions are the C library's, to the last bit, where a CPU runs it */
     uint32_t    optimise; /* 0: as it stands, 3: loops are taken apart and made vectors */
     td_status   st;   /* first failure; later calls are no-ops */
 } td_fn;

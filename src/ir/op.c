@@ -9,9 +9,10 @@
 #define F_KEEP TD_OPF_KEEP
 
 const td_opinfo td_optab[OP_COUNT] = {
-#define OP(n, ar, k, r, fl, mean, low, sl)                                                         \
+#define OP(n, ar, k, r, fl, mean, low, sl, de)                                                     \
     [OP_##n] = {.name = #n,                                                                        \
                 .meaning = mean,                                                                   \
+                .derivative = de,                                                                  \
                 .kinds = k,                                                                        \
                 .slot = #sl,                                                                       \
                 .arity = ar,                                                                       \

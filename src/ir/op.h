@@ -42,6 +42,7 @@ enum { TD_OPF_COMM = 1, TD_OPF_WIDE = 2, TD_OPF_KEEP = 4 };
 
 typedef struct td_opinfo {
     const char *name, *meaning; /* meaning: elementwise operations only */
+    const char *derivative;     /* elementwise: ops.def's last column */
     const char *kinds;          /* elementwise: dtype kinds; structural: operand letters */
     const char *slot;           /* "NONE" or Python's operator */
     uint8_t     arity;          /* structural: the most operands */

@@ -364,7 +364,7 @@ body(parser *ps)
     return ps->tok.kind ? wanted(ps, "nothing more") : TD_OK;
 }
 
-/* "threads 256 resident 2 registers 32 simt fast optimise 3", all optional. */
+/* "threads 256 resident 2 registers 32 simt fast libm optimise 3", all optional. */
 static td_status
 bounds(parser *ps)
 {
@@ -384,6 +384,7 @@ bounds(parser *ps)
     }
     ps->f->simt = take_word(ps, "simt");
     ps->f->fast = take_word(ps, "fast");
+    ps->f->libm = take_word(ps, "libm");
     if (take_word(ps, "optimise")) {
         TD_TRY(number(ps, "a level of optimisation", &n));
         ps->f->optimise = n ? 3 : 0;

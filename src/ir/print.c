@@ -157,6 +157,8 @@ td_fn_print(const td_fn *f, td_text *out)
         td_text_addf(out, " simt");
     if (f->fast)
         td_text_addf(out, " fast");
+    if (f->libm)
+        td_text_addf(out, " libm");
     if (f->optimise)
         td_text_addf(out, " optimise %u", f->optimise);
     td_text_addf(out, " {\n");

@@ -104,6 +104,7 @@ td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why)
     for (uint32_t i = 0; i < in->n; i++)
         w.warps |= w_is_warp(in->ins[i].op);
     out->fast = in->fast;
+    out->libm = in->libm;
     out->optimise = in->optimise;
     st = know(&w, false);
     if (!st) {
@@ -134,6 +135,7 @@ td_fn_widen_loops(const td_fn *in, int vector_bytes, td_fn *out)
     TD_TRY(know(&w, false));
     w.lanes = w_lanes(&w, vector_bytes);
     out->fast = in->fast;
+    out->libm = in->libm;
     out->optimise = in->optimise;
     w_function(&w);
     return td_fn_finish(out);

@@ -23,7 +23,7 @@ static const struct row {
 #define MATH(n)                            .how = ROW_MATH, .name = #n
 #define SPECIAL(n)                         .how = ROW_SPECIAL, .fn = low_special_##n
 #define EXPR(n)                            .how = ROW_SPELLED
-#define OP(n, ar, k, r, fl, mean, low, sl) [OP_##n] = {low},
+#define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = {low},
 #include "ir/ops.def"
 };
 

@@ -132,7 +132,7 @@ typedef LLVMValueRef low_row(lowering *L, td_dtype dt, int lanes, const LLVMValu
 #define MATH(n)
 #define EXPR(n)
 #define SPECIAL(n) low_row low_special_##n;
-#define OP(n, ar, k, r, fl, mean, low, sl) low
+#define OP(n, ar, k, r, fl, mean, low, sl, de) low
 #include "ir/ops.def"
 #undef BIN
 #undef CMP

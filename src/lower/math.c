@@ -108,7 +108,7 @@ low_math(lowering *L, const char *stem, int arity, td_dtype dt, int lanes, const
         return in_double(L, stem, arity, lanes, x);
     snprintf(name, sizeof name, "_ZGV%cN%d%s_%s%s", host->isa,
              host->vector_bytes / (int)td_dtype_size(dt), arity == 2 ? "vv" : "v", stem, suffix);
-    if (low_symbol(name))
+    if (!L->f->libm && low_symbol(name))
         return call_vector(L, name, arity, dt, lanes, x);
     snprintf(name, sizeof name, "%s%s", stem, suffix);
     return low_call_lanes(L, name, arity, dt, lanes, x);

@@ -93,9 +93,10 @@ classify(PyObject *o, Py_ssize_t *i)
         return *i == -1 && PyErr_Occurred() ? BAD : INT;
     }
     PyErr_Clear();
-    if (PyObject_CheckBuffer(o) && !PyBytes_Check(o))
+    if ((PyObject_CheckBuffer(o) && !PyBytes_Check(o)) || py_stranger(o) > 0)
         return ARRAY;
-    bad_index();
+    if (!PyErr_Occurred())
+        bad_index();
     return BAD;
 }
 
@@ -143,27 +144,26 @@ survey(PyObject *const *item, Py_ssize_t n, const td_view *v, item_kind *kind, P
     return 1;
 }
 
-/* As survey; *whole says that nothing but integers made a single element. */
-static int
-view_of(PyObject *key, const td_array *a, td_view *out, bool *single)
+int
+py_view_of(PyObject *key, const td_view *from, td_view *out, bool *single)
 {
     enum { ITEMS = 2 * TD_MAXDIM + 1 };
     bool tuple = PyTuple_Check(key);
     Py_ssize_t n = tuple ? PyTuple_Size(key) : 1, at[ITEMS];
     PyObject *item[ITEMS];
     item_kind kind[ITEMS];
-    cursor c = {.from = &a->view, .ints = true};
+    cursor c = {.from = from, .ints = true};
     bool ok = true;
     int r;
 
     if (n > ITEMS)
-        return too_many(&a->view, (int)n) - 1;
+        return too_many(from, (int)n) - 1;
     for (Py_ssize_t k = 0; k < n; k++)
         item[k] = tuple ? PyTuple_GetItem(key, k) : key;
-    r = survey(item, n, &a->view, kind, at, &c.skipped);
+    r = survey(item, n, from, kind, at, &c.skipped);
     if (r <= 0)
         return r;
-    c.to.offset = a->view.offset;
+    c.to.offset = from->offset;
     c.to.shape.ndim = 0;
     for (Py_ssize_t k = 0; k < n && ok; k++) {
         c.ints &= kind[k] == INT;
@@ -182,7 +182,7 @@ view_of(PyObject *key, const td_array *a, td_view *out, bool *single)
         case ARRAY: break;
         }
     }
-    while (ok && c.axis < a->view.shape.ndim)
+    while (ok && c.axis < from->shape.ndim)
         keep_axis(&c);
     *out = c.to;
     *single = c.ints && c.to.shape.ndim == 0;
@@ -273,7 +273,7 @@ py_subscript(PyObject *self, PyObject *key)
     if (py_is_array(key) && py_array_of(key)->view.shape.ndim && a->view.shape.ndim &&
         td_dtype_is_int(td_array_dtype(py_array_of(key))))
         return take_rows(self, py_array_of(key));
-    r = view_of(key, a, &v, &single);
+    r = py_view_of(key, &a->view, &v, &single);
     if (r < 0)
         return NULL;
     if (r == 0)
@@ -361,7 +361,7 @@ py_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         if (r)
             return r > 0 ? 0 : -1;
     }
-    r = view_of(key, py_array_of(self), &v, &single);
+    r = py_view_of(key, &py_array_of(self)->view, &v, &single);
     if (r)
         return r < 0 ? -1 : assign_view(self, &v, value);
     done = through_package("setitem", self, key, value);

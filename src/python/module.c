@@ -53,8 +53,10 @@ py_raise(td_status st)
     case TD_ERR_LIBRARY:  type = py.missing; break;
     case TD_ERR_IO:       type = PyExc_OSError; break;
     case TD_ERR_PEER:     type = py.peer; break;
+    case TD_ERR_STATE:
     case TD_ERR_THREADS:  type = PyExc_RuntimeError; break;
     case TD_ERR_KERNEL:   return py_report_raise();
+    case TD_ERR_CALLER:   return py_kept_raise();
     }
     PyErr_SetString(type, td_error());
     return NULL;
@@ -249,11 +251,12 @@ core_exec(PyObject *m)
     if (!add_exceptions(m) || !py_memory_init(m) || !py_ndarray_init(m) || !py_ufunc_init(m) ||
         !py_device_init(m) || !py_stream_init(m) || !py_current_init(m) || !py_rawcall_init(m) ||
         !py_hostmem_init(m) || !px_init(m) || !py_random_init(m) || !py_graph_init(m) ||
-        !py_site_init() || !py_raw_init(m) || !py_chosen_init(m) ||
+        !py_site_init() || !py_tensor_init(m) || !py_raw_init(m) || !py_chosen_init(m) ||
         PyModule_AddFunctions(m, py_raw_functions) < 0 ||
         PyModule_AddFunctions(m, py_profile_functions) < 0 ||
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
+        PyModule_AddFunctions(m, py_source_functions) < 0 ||
         PyModule_AddFunctions(m, py_reduce_functions) < 0 ||
         PyModule_AddFunctions(m, py_pick_functions) < 0 ||
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
@@ -265,7 +268,8 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_solver_functions) < 0 ||
         PyModule_AddFunctions(m, py_nccl_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
-        PyModule_AddFunctions(m, py_table_functions) < 0 || !py_kernel_init(m) ||
+        PyModule_AddFunctions(m, py_table_functions) < 0 ||
+        PyModule_AddFunctions(m, py_items_functions) < 0 || !py_kernel_init(m) ||
         !py_program_init(m))
         return -1;
     py.interp = PyInterpreterState_Get();

@@ -107,7 +107,7 @@ unary(td_op op, PyObject *x)
         return mod == Py_None ? inplace(OP_##op, x, y) : Py_NewRef(Py_NotImplemented);             \
     }
 #define COMPARE(op, py)
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot) NB_##slot(name)
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
 #include "ir/ops.def"
 #undef BINARY
 #undef UNARY
@@ -121,8 +121,8 @@ compare(PyObject *x, PyObject *y, int how)
 #define BINARY(op, nb)
 #define UNARY(op, nb)
 #define POWER(op)
-#define COMPARE(op, py)                                                [Py_##py] = OP_##op,
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot) NB_##slot(name)
+#define COMPARE(op, py)                                                            [Py_##py] = OP_##op,
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
 #include "ir/ops.def"
 #undef BINARY
 #undef UNARY
@@ -271,7 +271,7 @@ const PyType_Slot py_number_slots[] = {
 #define UNARY(op, nb)  PY_SLOT(Py_nb_##nb, nb_##nb),
 #define POWER(op)      PY_SLOT(Py_nb_power, nb_power), PY_SLOT(Py_nb_inplace_power, nb_inplace_power),
 #define COMPARE(op, py)
-#define OP(name, arity, kinds, result, flags, meaning, lowering, slot) NB_##slot(name)
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
 #include "ir/ops.def"
     PY_SLOT(Py_tp_richcompare, compare),
     PY_SLOT(Py_nb_divmod, nb_divmod),

@@ -152,6 +152,9 @@ PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis
 bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
 
 /* ---- index.c ---- */
+/* The window of `from` that a subscript of integers, slices, Ellipsis and None names: 1; arrays are among them: 0;
+ * exception: -1.  *single: nothing but integers, and a single element. */
+int       py_view_of(PyObject *key, const td_view *from, td_view *out, bool *single);
 PyObject *py_subscript(PyObject *self, PyObject *key);
 int       py_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *py_item(PyObject *self, Py_ssize_t i);
@@ -170,7 +173,7 @@ bool      py_memory_init(PyObject *module);
 
 /* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
 PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
-extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[],
+extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[],
     py_dlpack_functions[], py_foreign_functions[];
 bool      py_ufunc_init(PyObject *module);
 /* ufunccall.c: NumPy's parameters; NULL without an error: an operand is neither array nor number */
@@ -197,12 +200,18 @@ PyObject *px_bare(PyObject *o);
 PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_source_functions[];       /* source.c */
+/* The exception that is set, kept while a failure goes through the core, whose status is returned; and raised again,
+ * by the number that td_error_code gives.  In any thread, with the GIL. */
+td_status py_keep(void);
+PyObject *py_kept_raise(void);
 extern PyMethodDef py_solver_functions[];       /* solver.c */
 extern PyMethodDef py_nccl_functions[];         /* nccl.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */
 void      py_memory_hooks(void);                /* what the core asks Python for */
 bool      py_random_init(PyObject *module);
+bool      py_tensor_init(PyObject *module);     /* tensor.c */
 bool      py_graph_init(PyObject *module);
 bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */
 extern PyMethodDef py_raw_functions[];          /* driver.c: treadle.pycuda.driver */

@@ -33,7 +33,7 @@ reductions(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
 
     (void)module, (void)unused;
-#define RED(name, nacc, npair, identity, meaning)                                                  \
+#define RED(name, nacc, npair, identity, meaning, derivative)                                                  \
     list = append(list, Py_BuildValue("(sis)", #name, identity, meaning));
 #include "array/reduce.def"
     return list;

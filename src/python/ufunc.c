@@ -13,17 +13,33 @@ row_of(PyObject *self)
     return &td_optab[((ufunc *)self)->op];
 }
 
+/* Is the array that the result is to go into, or the mask, an object with NumPy's protocol? */
+static bool
+strange_keywords(PyObject *kw)
+{
+    PyObject *out = kw ? PyDict_GetItemString(kw, "out") : NULL;
+    PyObject *where = kw ? PyDict_GetItemString(kw, "where") : NULL;
+
+    return (out && py_stranger(out) > 0) || (where && py_stranger(where) > 0);
+}
+
 /* What an operand that is neither array nor number makes of the function (a sparse matrix): its __array_ufunc__, which
  * NumPy's functions ask too. */
 static PyObject *
 overridden(PyObject *self, PyObject *args, PyObject *kw)
 {
+    static const char *const keys[] = {"out", "where"};
     PyObject *f = NULL, *r = NULL, *all, *head;
+    Py_ssize_t n = PyTuple_Size(args);
 
-    for (Py_ssize_t i = 0; !f && i < PyTuple_Size(args); i++) {
-        if (py_is_array(PyTuple_GetItem(args, i)))
+    for (Py_ssize_t i = 0; !f && i < n + 2; i++) {
+        PyObject *o = i < n ? PyTuple_GetItem(args, i)
+                      : kw  ? PyDict_GetItemString(kw, keys[i - n])
+                            : NULL;
+
+        if (!o || py_is_array(o))
             continue;
-        f = PyObject_GetAttrString(PyTuple_GetItem(args, i), "__array_ufunc__");
+        f = PyObject_GetAttrString(o, "__array_ufunc__");
         if (!f)
             PyErr_Clear();
     }
@@ -46,7 +62,21 @@ ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
 {
     PyObject *r = py_ufunc_call(((ufunc *)self)->op, args, kw);
 
-    return r || PyErr_Occurred() ? r : overridden(self, args, kw);
+    if (r)
+        return r;
+    if (PyErr_Occurred()) {
+        PyObject *type, *value, *trace;
+
+        PyErr_Fetch(&type, &value, &trace);
+        if (!strange_keywords(kw)) {
+            PyErr_Restore(type, value, trace);
+            return NULL;
+        }
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    }
+    return overridden(self, args, kw);
 }
 
 /* The reductions that repeat an operation. */

@@ -258,7 +258,7 @@ static const uint8_t test_how[TD_OPS] = {
 #define MATH(n)                            1
 #define SPECIAL(n)                         0
 #define EXPR(n)                            2
-#define OP(n, ar, k, r, fl, mean, low, sl) [OP_##n] = low,
+#define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = low,
 #include "ir/ops.def"
 #undef BIN
 #undef CMP

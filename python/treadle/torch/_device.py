@@ -1,0 +1,131 @@
+"""torch.device: where tensors lie, by PyTorch's names, over the array layer's devices.
+
+A program that asks for a GPU where there is none gets the CPU and is told once.
+"""
+
+import threading
+import warnings
+
+from .. import _core
+
+
+class device:
+    """A device by name ("cpu", "cuda", "cuda:1"), by kind and number, or a GPU by number alone; `with device(...)`
+    makes new tensors there. RuntimeError: no such kind."""
+
+    __slots__ = ("type", "index", "_entered")
+
+    def __init__(self, type, index=None):
+        if isinstance(type, device):
+            type, index = type.type, type.index if index is None else index
+        elif isinstance(type, int):
+            type, index = "cuda", type
+        elif ":" in type:
+            type, _, number = type.partition(":")
+            if not number.isdecimal() or index is not None:
+                raise RuntimeError(f"Invalid device string: '{type}:{number}'")
+            index = int(number)
+        if type not in KINDS:
+            raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {type}")
+        self.type, self.index, self._entered = type, index, []
+
+    def __repr__(self):
+        return f"device(type={self.type!r}{'' if self.index is None else f', index={self.index}'})"
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other):
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self):
+        return hash((self.type, self.index))
+
+    def __reduce__(self):
+        return device, (self.type, *(() if self.index is None else (self.index,)))
+
+    def __enter__(self):
+        self._entered.append(_asked())
+        _chosen.device = self
+        return self
+
+    def __exit__(self, *_):
+        _chosen.device = self._entered.pop()
+
+
+KINDS = ("cpu", "cuda", "null")
+_CPU = device("cpu")
+_chosen = threading.local()
+_told = set()
+_known = {}
+
+
+def gpu_count():
+    """The number of GPUs that the driver shows."""
+    return sum(d.kind == "cuda" for d in _core.devices())
+
+
+def theirs(where):
+    """The array layer's device that a device, a name, a number or None (the default) means."""
+    if where is None:
+        where = get_default_device()
+    elif not isinstance(where, device):
+        where = device(where)
+    if where.type == "cuda" and gpu_count() == 0:
+        without_gpu()
+        where = _CPU
+    if where.type == "cpu":
+        return _core.device("cpu")
+    if where.index is None:
+        return _core.device(f"{where.type}:{current() if where.type == 'cuda' else 0}")
+    return _core.device(f"{where.type}:{where.index}")
+
+
+def without_gpu():
+    """Says once that the CPU stands in for a GPU."""
+    if "gpu" not in _told:
+        _told.add("gpu")
+        why = _core.cuda_missing()
+        warnings.warn(f"no GPU is there: tensors stay on the CPU ({why})", _core.PerformanceWarning, stacklevel=_outside())
+
+
+def _outside():
+    """How many frames up the caller outside of the package stands, as warnings count them."""
+    import sys
+
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and __package__.split(".")[0] == frame.f_globals.get("__name__", "").split(".")[0]:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def ours(d):
+    """The object for a device of the array layer's; one object for each."""
+    found = _known.get(d)
+    if found is None:
+        found = _known[d] = _CPU if d.kind == "cpu" else device(d.kind, d.index)
+    return found
+
+
+def current():
+    """The number of the GPU that "cuda" means in this thread."""
+    return getattr(_chosen, "gpu", 0)
+
+
+def choose(number):
+    """Makes that GPU the one that "cuda" means in this thread."""
+    _chosen.gpu = number
+
+
+def set_default_device(where):
+    """New tensors lie there from now on, in this thread; None: on the CPU."""
+    _chosen.device = None if where is None else device(where)
+
+
+def get_default_device():
+    """Where new tensors lie if nothing is said."""
+    return _asked() or _CPU
+
+
+def _asked():
+    return getattr(_chosen, "device", None)

@@ -1,0 +1,104 @@
+"""Which names the package has: functions and methods are entered by decorators where they stand.
+
+    @both("absolute")   torch.f and Tensor.f, under their own name and those given
+    @function()         torch.f alone
+    @method()           Tensor.f alone
+    inplace(...)        Tensor.f_ for each name, which writes what f gives into the tensor
+
+A function of the namespace takes `out=` and `input=` besides what it says, and a method does not.
+"""
+
+FUNCTIONS, METHODS = {}, {}
+_PLAIN = set()
+
+
+def _names(f, others):
+    own = f.__name__.rstrip("_") if f.__name__ in _CLASHES else f.__name__
+    return others if own.startswith("_") and not own.startswith("__") else (own, *others)
+
+
+def both(*others):
+    """Enters a function as torch's and as a method."""
+
+    def enter(f):
+        for name in _names(f, others):
+            FUNCTIONS[name] = METHODS[name] = f
+        return f
+
+    return enter
+
+
+def function(*others, out=True):
+    """Enters a function of torch's alone; out=False: it takes no `out=`, or takes it itself."""
+
+    def enter(f):
+        for name in _names(f, others):
+            FUNCTIONS[name] = f
+            if not out:
+                _PLAIN.add(name)
+        return f
+
+    return enter
+
+
+def method(*others):
+    """Enters a method of tensors alone."""
+
+    def enter(f):
+        for name in _names(f, others):
+            METHODS[name] = f
+        return f
+
+    return enter
+
+
+# Python functions that carry an underscore because Python has the name already.
+_CLASHES = set("abs_ all_ any_ bool_ complex_ float_ int_ max_ min_ pow_ range_ round_ sum_ type_".split())
+
+
+def inplace(*names):
+    """Enters Tensor.name_ for names: self becomes what the method gives, at once where others look at its memory."""
+    for name in names:
+        METHODS[name + "_"] = _written(name)
+
+
+def _written(name):
+    def change(self, *args, **kwargs):
+        return self.copy_(METHODS[name](self.clone(), *args, **kwargs))
+
+    change.__name__ = change.__qualname__ = name + "_"
+    change.__doc__ = f"{name}, written into the tensor itself."
+    return change
+
+
+def with_out(f, name):
+    """f as torch's function: `out=` is written to and returned, `input=` is the first operand."""
+    if name in _PLAIN:
+        return f
+
+    def call(*args, **kwargs):
+        if not kwargs:
+            return f(*args)
+        out = kwargs.pop("out", None)
+        if "input" in kwargs:
+            args = (kwargs.pop("input"), *args)
+        r = f(*args, **kwargs)
+        return r if out is None else fill(out, r)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f.__doc__
+    call.__wrapped__ = f
+    return call
+
+
+def fill(out, r):
+    """out, holding r now; both may be tuples. A tensor of another shape takes r's."""
+    if isinstance(out, (tuple, list)):
+        for one, other in zip(out, r, strict=True):
+            fill(one, other)
+        return out
+    if out.requires_grad or r.requires_grad:
+        raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
+    if out.shape != r.shape:
+        out.resize_(r.shape)
+    return out.copy_(r)

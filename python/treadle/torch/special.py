@@ -1,0 +1,259 @@
+"""torch.special: functions of mathematics. Those that are no rows of the core's table are the array layer's, with their
+derivatives where these are known in closed form."""
+
+import math
+
+from . import _elementwise, _reduce
+from ._prim import Tensor, apply, derived, scalar, td
+from ._register import FUNCTIONS, METHODS, both, inplace
+
+_their = td.special
+
+
+def _float(x):
+    from ._dtypes import get_default_dtype
+
+    return x if x.dtype._kind in "fc" else x.to(get_default_dtype())
+
+
+def _of_one(name, theirs, slope=None, doc=None):
+    """A function of one tensor; slope(x, r): its derivative."""
+
+    def f(a):
+        r = theirs(a)
+        return r if r.dtype == a.dtype else r.astype(a.dtype)
+
+    f.__name__ = name
+    prim = derived(name.title().replace("_", ""))(f)
+    if slope is not None:
+        prim.backward(lambda inputs, r, g: g * slope(inputs[0], r))
+
+    def call(input):
+        return prim(_float(input))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = (doc or f"{name} of the elements.") + ("" if slope else " Not differentiated.")
+    return call
+
+
+def _of_two(name, theirs, slope=None, doc=None):
+    """A function of two tensors; slope(x, y, r): the derivative by the second."""
+
+    def f(a, b):
+        r = theirs(a, b)
+        return r if r.dtype == a.dtype else r.astype(a.dtype)
+
+    f.__name__ = name
+    prim = derived(name.title().replace("_", ""))(f)
+    if slope is not None:
+        prim.backward(lambda inputs, r, g: (None, g * slope(*inputs, r)))
+
+    def call(input, other):
+        return prim(*_beside(input, other))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc or f"{name} of pairs of elements."
+    return call
+
+
+def _beside(x, y):
+    """Two operands as tensors of one dtype and shape."""
+    from ._dtypes import result_of
+
+    like = x if isinstance(x, Tensor) else y
+    both_ = [t for t in (x, y) if isinstance(t, Tensor)]
+    kind = _float(like.new_empty(0, dtype=result_of(both_, [t for t in (x, y) if not isinstance(t, Tensor)]))).dtype
+    x, y = (t.to(kind) if isinstance(t, Tensor) else scalar(t, like, kind) for t in (x, y))
+    shape = td.broadcast_shapes(tuple(x.shape), tuple(y.shape))
+    return x.expand(shape), y.expand(shape)
+
+
+# ---- gamma and its relatives ----
+
+
+@derived("Polygamma")
+def _polygamma(a, *, n):
+    r = _their.digamma(a) if n == 0 else _their.polygamma(n, a)
+    return r if r.dtype == a.dtype else r.astype(a.dtype)
+
+
+@_polygamma.backward
+def _(inputs, r, g, *, n):
+    return g * _polygamma(inputs[0], n=n + 1)
+
+
+@both()
+def digamma(input):
+    """The derivative of log(gamma)."""
+    return _polygamma(_float(input), n=0)
+
+
+psi = digamma
+
+
+def polygamma(n, input):
+    """The n-th derivative of digamma."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return _polygamma(_float(input), n=n)
+
+
+FUNCTIONS["polygamma"] = polygamma
+METHODS["polygamma"] = lambda self, n: polygamma(n, self)
+
+
+@both("mvlgamma")
+def _multigammaln(input, p):
+    """The logarithm of the gamma function of p dimensions."""
+    total = sum(FUNCTIONS["lgamma"](input - j / 2) for j in range(p))
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def multigammaln(input, p):
+    """The logarithm of the gamma function of p dimensions."""
+    return _multigammaln(input, p)
+
+
+def gammaln(input):
+    """log(|gamma|)."""
+    return apply("lgamma", input)
+
+
+def _gamma_density(a, x, r):
+    return apply("exp", (a - 1) * apply("log", x) - x - apply("lgamma", a))
+
+
+gammainc = _of_two("gammainc", _their.gammainc, _gamma_density, "The lower regularised incomplete gamma function.")
+gammaincc = _of_two("gammaincc", _their.gammaincc, lambda a, x, r: -_gamma_density(a, x, r), "The upper one.")
+zeta = _of_two("zeta", _their.zeta, lambda s, q, r: -s * zeta(s + 1, q), "Hurwitz's zeta function.")
+FUNCTIONS["igamma"] = METHODS["igamma"] = gammainc
+FUNCTIONS["igammac"] = METHODS["igammac"] = gammaincc
+
+# ---- errors and normal distributions ----
+
+erfinv = _of_one("erfinv", _their.erfinv, lambda x, r: math.sqrt(math.pi) / 2 * apply("exp", r * r), "The inverse of erf.")
+erfcx = _of_one("erfcx", _their.erfcx, lambda x, r: 2 * x * r - 2 / math.sqrt(math.pi), "exp(x * x) * erfc(x).")
+ndtri = _of_one("ndtri", _their.ndtri, lambda x, r: math.sqrt(2 * math.pi) * apply("exp", r * r / 2), "The inverse of ndtr.")
+both()(erfinv)
+
+
+def ndtr(input):
+    """The normal distribution's probability up to input."""
+    return apply("erfc", _float(input) * -math.sqrt(0.5)) * 0.5
+
+
+def _log_ndtr_slope(x, r):
+    return apply("exp", -x * x / 2 - r) / math.sqrt(2 * math.pi)
+
+
+log_ndtr = _of_one("log_ndtr", _their.log_ndtr, _log_ndtr_slope, "The logarithm of ndtr.")
+
+# ---- Bessel functions ----
+
+i0e = _of_one("i0e", _their.i0e, lambda x, r: i1e(x) - apply("sign", x) * r, "i0, scaled by exp(-|x|).")
+i1e = _of_one("i1e", _their.i1e, lambda x, r: _i1_slope(x, r, i0e) - apply("sign", x) * r, "i1, scaled by exp(-|x|).")
+i0 = _of_one("i0", _their.i0, lambda x, r: i1(x), "The modified Bessel function of order 0.")
+i1 = _of_one("i1", _their.i1, lambda x, r: _i1_slope(x, r, i0), "The modified Bessel function of order 1.")
+
+
+def _i1_slope(x, r, of_zero):
+    nothing = x == 0
+    return apply("select", nothing, 0.5, of_zero(x) - r / apply("select", nothing, scalar(1, x), x))
+
+
+both()(i0)
+inplace("i0", "digamma", "erfinv", "polygamma", "mvlgamma", "igamma", "igammac")
+modified_bessel_i0, modified_bessel_i1 = i0, i1
+bessel_j0 = _of_one("bessel_j0", _their.j0)
+bessel_j1 = _of_one("bessel_j1", _their.j1)
+bessel_y0 = _of_one("bessel_y0", _their.y0)
+bessel_y1 = _of_one("bessel_y1", _their.y1)
+modified_bessel_k0 = _of_one("modified_bessel_k0", _their.k0)
+modified_bessel_k1 = _of_one("modified_bessel_k1", _their.k1)
+scaled_modified_bessel_k0 = _of_one("scaled_modified_bessel_k0", _their.k0e)
+scaled_modified_bessel_k1 = _of_one("scaled_modified_bessel_k1", _their.k1e)
+spherical_bessel_j0 = _of_one("spherical_bessel_j0", lambda a: td.sinc(a / math.pi))
+airy_ai = _of_one("airy_ai", lambda a: _their.airy(a)[0])
+
+# ---- polynomials ----
+
+
+def _polynomial(name, first, step):
+    """p[k + 1] = step(x, k, p[k], p[k - 1]), from p[0] = 1 and p[1] = first(x)."""
+
+    def f(input, n):
+        n = int(n)
+        if n < 0:
+            return input * 0
+        before, now = input * 0 + 1, first(input)
+        for k in range(1, n):
+            before, now = now, step(input, k, now, before)
+        return now if n else before
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "The polynomial of degree n, a number, by its recurrence."
+    return f
+
+
+def _twice(x, k, p, q):
+    return 2 * x * p - q
+
+
+def _moved(f):
+    def shifted(input, n):
+        return f(2 * input - 1, n)
+
+    shifted.__name__ = shifted.__qualname__ = "shifted_" + f.__name__
+    shifted.__doc__ = f"{f.__name__} of 2 x - 1."
+    return shifted
+
+
+chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", lambda x: x, _twice)
+chebyshev_polynomial_u = _polynomial("chebyshev_polynomial_u", lambda x: 2 * x, _twice)
+chebyshev_polynomial_v = _polynomial("chebyshev_polynomial_v", lambda x: 2 * x - 1, _twice)
+chebyshev_polynomial_w = _polynomial("chebyshev_polynomial_w", lambda x: 2 * x + 1, _twice)
+shifted_chebyshev_polynomial_t = _moved(chebyshev_polynomial_t)
+shifted_chebyshev_polynomial_u = _moved(chebyshev_polynomial_u)
+shifted_chebyshev_polynomial_v = _moved(chebyshev_polynomial_v)
+shifted_chebyshev_polynomial_w = _moved(chebyshev_polynomial_w)
+hermite_polynomial_h = _polynomial("hermite_polynomial_h", lambda x: 2 * x, lambda x, k, p, q: 2 * x * p - 2 * k * q)
+hermite_polynomial_he = _polynomial("hermite_polynomial_he", lambda x: x, lambda x, k, p, q: x * p - k * q)
+laguerre_polynomial_l = _polynomial(
+    "laguerre_polynomial_l", lambda x: 1 - x, lambda x, k, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1)
+)
+legendre_polynomial_p = _polynomial(
+    "legendre_polynomial_p", lambda x: x, lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1)
+)
+
+# ---- the same as in torch itself, and what is composed ----
+
+expit = FUNCTIONS["sigmoid"]
+erf, erfc, exp2, expm1, log1p, xlogy = (FUNCTIONS[k] for k in ("erf", "erfc", "exp2", "expm1", "log1p", "xlogy"))
+logit, round, sinc = _elementwise.logit, _elementwise.round_, _elementwise.sinc
+logsumexp = _reduce.logsumexp
+
+
+def softmax(input, dim, *, dtype=None):
+    """exp(x) over its sum along dim."""
+    return _reduce.softmax(input, dim, dtype)
+
+
+def log_softmax(input, dim, *, dtype=None):
+    """The logarithm of softmax."""
+    return _reduce.log_softmax(input, dim, dtype)
+
+
+def entr(input):
+    """-x log(x); 0 for 0, and minus infinity below."""
+    x = _float(input)
+    safe = apply("select", x > 0, x, scalar(1, x))
+    return apply("select", x > 0, -x * apply("log", safe), apply("select", x == 0, scalar(0, x), -math.inf))
+
+
+def xlog1py(input, other):
+    """x * log1p(y), and 0 where x is 0."""
+    x, y = _beside(input, other)
+    nothing = (x == 0) & (y == y)
+    return apply("select", nothing, scalar(0, x), x * apply("log1p", apply("select", nothing, scalar(0, y), y)))
+
+

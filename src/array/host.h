@@ -1,0 +1,83 @@
+/* host.h - arrays whose elements are still on the host: memory, or what a reader gives.
+ *
+ * td_source - who has the elements.  Refcounted, from any thread; `release` is called at the last unref.
+ * td_host - a strided window on a source.  Refcounted; it holds its source.
+ *
+ * A node of kind TD_N_HOST has a window and no buffer.  It counts as pending: evaluating it loads its elements onto the
+ * device, and it becomes a leaf.  What is computed of such nodes is `hosted`, and is evaluated by chunk.c.
+ */
+#ifndef TD_ARRAY_HOST_H
+#define TD_ARRAY_HOST_H
+#include "array/array.h"
+
+#include <pthread.h>
+
+/* A box of a source's elements: along each axis count of them from start on, step apart (step > 0). */
+typedef struct td_box {
+    int     ndim;
+    int64_t start[TD_MAXDIM], step[TD_MAXDIM], count[TD_MAXDIM];
+} td_box;
+
+/* td_hostfile - the file that memory shows, which can be read instead: whichever of both turns out quicker is. */
+typedef struct td_hostfile {
+    int     fd;  /* -1: there is none */
+    int64_t lo, hi, at; /* memory [lo, hi) shows the file from byte `at` on */
+    atomic_uint tries;
+    atomic_uint pace[2]; /* of memory and of the file: picoseconds a byte */
+} td_hostfile;
+
+typedef struct td_source {
+    atomic_int refs;
+    td_dtype   dt;
+    td_view    view; /* memory: in elements from mem on; a reader: C order */
+    char      *mem;  /* NULL: elements come from `read` */
+    td_hostfile file; /* behind the memory */
+    /* A reader: the elements of a box in C order.  Called without the graph's lock, by one thread at a time. */
+    td_status (*read)(void *owner, const td_box *box, void *out);
+    void     (*release)(void *owner); /* NULL: nobody to tell */
+    void      *owner;
+    pthread_mutex_t reading;
+} td_source;
+
+struct td_host {
+    atomic_int refs;
+    td_source *src;
+    td_view    view; /* as the source's */
+};
+typedef struct td_host td_host;
+
+/* A source of one reference, with everything but refs and file as in `like`; on failure nothing is released. */
+td_status  td_source_new(const td_source *like, td_source **out);
+td_source *td_source_ref(td_source *s);
+void       td_source_unref(td_source *s); /* ok on NULL */
+
+void td_host_unref(td_host *h); /* ok on NULL */
+
+/* A node over `view` of s: an owned reference. */
+td_status td_host_node(td_dev *d, td_source *s, const td_view *view, td_node **out);
+/* The same over a part of n, a host node: v counts in n's own layout, n->view.  TD_SKIP: only n as a whole can be
+ * read so (a reader's elements in another order; axes of strided memory joined). */
+td_status td_host_window(const td_node *n, const td_view *v, td_node **out);
+/* a, a view of a storage whose value is a host node, as a host node of its own.  TD_SKIP: it is none. */
+td_status td_host_view(const td_array *a, td_node **out);
+
+/* ---- reading ---- */
+/* The layout in which a window's elements are copied: axes as memory lies, extents that repeat once. */
+void      td_host_layout(const td_host *h, td_view *dense);
+size_t    td_host_bytes(const td_host *h); /* of that layout */
+/* Bytes [at, at + nbytes) of that layout to `to`: a td_filler whose ctx is a td_host. */
+td_status td_host_fill(void *h, size_t at, size_t nbytes, void *to);
+/* Copied onto the device, on s: td_host_bytes bytes. */
+td_status td_host_copy(const td_host *h, td_stream *s, uintptr_t to);
+/* In C order into the host's memory. */
+td_status td_host_get(const td_host *h, void *out);
+/* n, a host node, becomes a leaf. */
+td_status td_host_load(td_node *n);
+
+/* ---- hostfile.c ---- */
+void      td_hostfile_find(td_hostfile *f, const void *lo, const void *hi); /* the file that [lo, hi) shows, if it is one */
+void      td_hostfile_close(td_hostfile *f);
+/* n bytes of memory from `from` on, read or copied. */
+td_status td_hostfile_read(td_hostfile *f, const char *from, size_t n, void *to);
+
+#endif

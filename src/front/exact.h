@@ -1,0 +1,56 @@
+/* exact.h - functions of numbers that give CPython's own results, or say that they cannot.
+ *
+ * treadle.exact(f, *numbers) walks f in a block of its own (w->exact is its guard).  In there ints, floats, bools,
+ * complex numbers and None are Python's: where int64 or the machine's arithmetic would part from Python's (a sum
+ * that overflows, a division by zero, a function's domain, an exception, a variable without a value), a flag is set
+ * and the caller runs that item in Python.  Flags are set in passing; control leaves at `raise` and at the head of a
+ * loop's turns, so that loops end.  What cannot be kept exact is refused (bad), and nothing is said about the value of
+ * an item whose flag is set.
+ *
+ * Where paths meet with different kinds of numbers the value is mixed: a type whose `object` holds the kinds' bits,
+ * and a tag that says which one it is.  It is an int64 or a float64 then; ints that a float64 does not hold are
+ * flagged when they go in.
+ */
+#ifndef TD_FRONT_EXACT_H
+#define TD_FRONT_EXACT_H
+#include "front/walk.h"
+
+enum { EXACT_BOOL = 1, EXACT_INT = 2, EXACT_FLOAT = 4, EXACT_NONE = 8, EXACT_NUMBERS = 7 };
+
+struct guard {
+    td_val   bad;    /* slot: the item is Python's */
+    uint32_t depth;  /* of the regions around the block */
+    uint32_t checks; /* places so far that may set it */
+};
+
+/* ---- exact.c ---- */
+void     exact_flag(walk *w, td_val cond);   /* bool: where it holds the item is Python's */
+void     exact_leave(walk *w);               /* it is, and control goes behind f */
+uint32_t exact_turn(walk *w, uint32_t node); /* a loop's turn begins; for exact_turned at its end */
+void     exact_turned(walk *w, uint32_t node, uint32_t before);
+uint32_t exact_kinds(const td_type *t);      /* 0: none of them */
+const td_type *exact_join(const td_type *a, const td_type *b); /* NULL: they do not meet */
+td_val   exact_tag(walk *w, const thing *x);
+/* x as dt, whatever kind it is.  whole: ints that a float64 does not hold are flagged. */
+td_val   exact_raw(walk *w, const thing *x, td_dtype dt, bool whole);
+/* A mixed x becomes the one kind that its dtype stands for; what is of none of the kinds is flagged. */
+void     exact_pure(walk *w, thing *x, uint32_t kinds);
+void     exact_float(walk *w, thing *x); /* float(x) of a number, rounded as Python does */
+static inline bool
+is_mixed(const thing *x)
+{
+    return x->type->kind == TD_T_NUM && x->type->object != 0;
+}
+
+/* ---- exactnum.c: the operators; a and b are numbers ---- */
+td_status exact_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status exact_unary(walk *w, td_syn op, const thing *a, thing *out); /* + - ~ */
+td_status exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status exact_select(walk *w, const thing *cond, const thing *a, const thing *b, thing *out);
+void      exact_domain(walk *w, td_val r, const td_val *x, uint32_t n); /* r: a function of floats x, as math has it */
+
+/* ---- exactcall.c ---- */
+td_status exact_call(walk *w, int number, const call *c, thing *out); /* of a row of intrinsic.def */
+td_status exact_convert(walk *w, const td_type *t, const call *c, thing *out); /* int(x) */
+
+#endif

@@ -1,0 +1,304 @@
+/* apply.c - elementwise operations: PyTorch's promotion, recording, derivatives by ops.def's column. */
+#include "grad/formula.h"
+#include "grad/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- promotion ---- */
+
+/* bool < integers < floats < complex */
+static int
+level(td_dtype dt)
+{
+    switch (td_dtype_kind(dt)) {
+    case 'b': return 0;
+    case 'i':
+    case 'u': return 1;
+    case 'f': return 2;
+    default:  return 3;
+    }
+}
+
+/* Of two dtypes of one rank; beside floats integers do not count. */
+static td_dtype
+meet(td_dtype a, td_dtype b)
+{
+    if (a == b)
+        return a;
+    if (level(a) == level(b) || level(a) + level(b) == 5 || level(a) == 0 || level(b) == 0)
+        return td_promote(a, b);
+    return level(a) > level(b) ? a : b;
+}
+
+static td_dtype
+number_dtype(const td_varop *x)
+{
+    if (!x->weak)
+        return x->scalar.dt;
+    switch (x->weak) {
+    case 'b': return TD_BOOL;
+    case 'i': return TD_I64;
+    case 'f': return td_grad_default();
+    default:  return td_dtype_complex_of(td_grad_default());
+    }
+}
+
+td_dtype
+td_var_promote(const td_varop *x, int n)
+{
+    int of[3] = {-1, -1, -1}; /* of dimensioned variables, of others, of numbers */
+    int dt = -1;
+
+    for (int i = 0; i < n; i++) {
+        int rank = !x[i].v ? 2 : x[i].v->value.view.shape.ndim ? 0 : 1;
+        td_dtype own = x[i].v ? td_array_dtype(&x[i].v->value) : number_dtype(&x[i]);
+
+        of[rank] = of[rank] < 0 ? (int)own : (int)meet((td_dtype)of[rank], own);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (of[k] < 0)
+            continue;
+        if (dt < 0)
+            dt = of[k];
+        else if (level((td_dtype)of[k]) > level((td_dtype)dt))
+            dt = k == 2 && of[k] != TD_BOOL && level((td_dtype)of[k]) == 3 &&
+                         level((td_dtype)dt) == 2
+                     ? (int)td_dtype_complex_of((td_dtype)dt)
+                     : of[k];
+    }
+    return (td_dtype)dt;
+}
+
+/* The dtype that a row runs over. */
+static td_dtype
+loop_dtype(td_op op, td_dtype dt)
+{
+    const char *kinds = td_optab[op].kinds;
+    bool whole = td_dtype_is_int(dt) || dt == TD_BOOL;
+
+    return whole && !strchr(kinds, 'i') && strchr(kinds, 'f') ? td_grad_default() : dt;
+}
+
+/* ---- backward ---- */
+
+typedef struct applied {
+    uint16_t op;
+    uint8_t n, nshape;
+    int8_t saved[4]; /* where x, y, z and r were saved; -1: not */
+    int8_t shape[3]; /* which of shapes an operand has, that is not the result's */
+    uint8_t dt[3];
+    td_varop number[3];
+    td_shape shapes[];
+} applied;
+
+static td_status
+fill_names(const td_back *b, const applied *p, uint8_t uses, td_varop *env)
+{
+    for (int k = 0; k < 4; k++) {
+        if (!(uses >> k & 1))
+            continue;
+        if (p->saved[k] >= 0)
+            TD_TRY(td_gradfn_saved(b, p->saved[k], &env[k].v));
+        else
+            env[k] = p->number[k];
+    }
+    return TD_OK;
+}
+
+/* The gradient that a formula gave, in the operand's shape and dtype; takes over r. */
+static td_status
+fit(td_varop r, td_dtype dt, const td_shape *s, td_dev *dev, td_var **out)
+{
+    td_var *cast;
+    td_status st;
+
+    if (!r.v) {
+        td_array a;
+
+        TD_TRY(td_array_full(dev, dt, s, r.scalar, &a));
+        return td_var_new(&a, out);
+    }
+    st = td_var_cast(r.v, dt, &cast);
+    td_var_unref(r.v);
+    TD_TRY(st);
+    st = td_var_sum_to(cast, s, out);
+    td_var_unref(cast);
+    return st;
+}
+
+static td_status
+apply_back(const td_back *b)
+{
+    const applied *p = b->fn->par;
+    const td_formula *f = td_formula_of((td_op)p->op);
+    td_varop env[TD_FORMULA_NAMES] = {{.v = NULL}};
+    const td_shape *whole = &b->g[0]->value.view.shape;
+    uint8_t uses = 0;
+    td_status st;
+
+    for (int i = 0; i < p->n; i++)
+        if (td_back_wants(b, i))
+            uses |= f[i].uses;
+    st = fill_names(b, p, uses, env);
+    env[4].v = b->g[0];
+    for (int i = 0; i < p->n && !st; i++) {
+        td_varop r;
+
+        if (!td_back_wants(b, i))
+            continue;
+        st = td_formula_run(&f[i], env, 0, &r);
+        if (!st)
+            st = fit(r, (td_dtype)p->dt[i], p->shape[i] < 0 ? whole : &p->shapes[p->shape[i]],
+                     td_array_dev(&b->g[0]->value), &b->in[i]);
+    }
+    for (int k = 0; k < 4; k++)
+        td_var_unref(env[k].v);
+    return st;
+}
+
+static const td_rule *
+rule_of(td_op op)
+{
+    static td_rule rules[TD_OPS];
+    static char names[TD_OPS][20];
+    static const char *const other[][2] = {
+        {"subtract", "Sub"},  {"multiply", "Mul"},  {"divide", "Div"},    {"power", "Pow"},
+        {"negative", "Neg"},  {"absolute", "Abs"},  {"select", "Where"},  {"conjugate", "Conj"},
+        {"arcsin", "Asin"},   {"arccos", "Acos"},   {"arctan", "Atan"},   {"arctan2", "Atan2"},
+        {"arcsinh", "Asinh"}, {"arccosh", "Acosh"}, {"arctanh", "Atanh"}, {"square", "Pow"},
+        {"sign", "Sgn"},      {"rint", "Round"},
+    };
+
+    if (!rules[op].name) {
+        strncpy(names[op], td_optab[op].name, sizeof names[op] - 1);
+        for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+            if (strcmp(other[i][0], td_optab[op].name) == 0)
+                strncpy(names[op], other[i][1], sizeof names[op] - 1);
+        names[op][0] = (char)toupper((unsigned char)names[op][0]);
+        rules[op] = (td_rule){.name = names[op], .back = apply_back};
+    }
+    return &rules[op];
+}
+
+/* ---- forward ---- */
+
+static bool
+differentiable(td_op op)
+{
+    const td_formula *f = td_formula_of(op);
+
+    for (int i = 0; i < td_optab[op].arity; i++)
+        if (f[i].kind != TD_FORMULA_NONE)
+            return true;
+    return false;
+}
+
+/* Which of x, y, z and r the formulas of those operands need that want a gradient. */
+static uint8_t
+needed(td_op op, const td_varop *x, int n)
+{
+    const td_formula *f = td_formula_of(op);
+    uint8_t uses = 0;
+
+    for (int i = 0; i < n; i++)
+        if (x[i].v && td_var_tracked(x[i].v))
+            uses |= f[i].uses;
+    return uses & 15;
+}
+
+static td_status
+record(td_op op, const td_varop *x, int n, td_array *r, td_var **out)
+{
+    td_var *v[3] = {NULL};
+    uint8_t uses = needed(op, x, n);
+    int nshape = 0, nsaved = 0;
+    td_status st = TD_OK;
+    applied *p;
+    td_gradfn *f;
+
+    for (int i = 0; i < n; i++) {
+        v[i] = x[i].v;
+        nshape += v[i] && !td_shape_eq(&v[i]->value.view.shape, &r->view.shape);
+        nsaved += v[i] && (uses >> i & 1);
+    }
+    nsaved += uses >> 3 & 1;
+    st = td_gradfn_new(rule_of(op), v, n, 1, nsaved, sizeof *p + (size_t)nshape * sizeof(td_shape),
+                       &f);
+    if (st) {
+        td_array_unref(r);
+        return st;
+    }
+    p = f->par;
+    p->op = (uint16_t)op;
+    p->n = (uint8_t)n;
+    memset(p->saved, -1, sizeof p->saved);
+    nsaved = 0;
+    for (int i = 0; i < n && !st; i++) {
+        p->shape[i] = -1;
+        p->number[i] = (td_varop){.scalar = x[i].scalar, .weak = x[i].weak};
+        if (!v[i])
+            continue;
+        p->dt[i] = (uint8_t)td_array_dtype(&v[i]->value);
+        if (!td_shape_eq(&v[i]->value.view.shape, &r->view.shape)) {
+            p->shape[i] = (int8_t)p->nshape;
+            p->shapes[p->nshape++] = v[i]->value.view.shape;
+        }
+        if (uses >> i & 1) {
+            p->saved[i] = (int8_t)nsaved;
+            st = td_gradfn_save(f, nsaved++, v[i], i);
+        }
+    }
+    if (!st)
+        st = td_gradfn_result(td_gradfn_ref(f), r, 0, out);
+    else
+        td_array_unref(r);
+    if (!st && uses >> 3 & 1) {
+        p->saved[3] = (int8_t)nsaved;
+        st = td_gradfn_save(f, nsaved, *out, TD_SAVED_RESULT);
+        if (st)
+            td_var_unref(*out);
+    }
+    td_gradfn_unref(f);
+    return st;
+}
+
+static td_status
+run(td_op op, const td_varop *x, int n, td_var **out)
+{
+    td_operand o[3];
+    td_var *v[3];
+    td_array r;
+
+    for (int i = 0; i < n; i++) {
+        v[i] = x[i].v;
+        o[i] = (td_operand){
+            .array = v[i] ? &v[i]->value : NULL, .scalar = x[i].scalar, .weak = x[i].weak};
+    }
+    TD_TRY(td_array_apply(op, o, n, &r));
+    return td_grad_wanted(v, n) && differentiable(op) ? record(op, x, n, &r, out)
+                                                      : td_var_new(&r, out);
+}
+
+td_status
+td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
+{
+    td_var *own[3] = {NULL};
+    td_varop cast[3];
+    int from = op == OP_select;
+    td_dtype dt = loop_dtype(op, td_var_promote(x + from, n - from));
+    td_status st = TD_OK;
+
+    for (int i = 0; i < n && !st; i++) {
+        cast[i] = x[i];
+        if (i < from || !x[i].v || td_array_dtype(&x[i].v->value) == dt)
+            continue;
+        st = td_var_cast(x[i].v, dt, &own[i]);
+        cast[i].v = own[i];
+    }
+    if (!st)
+        st = run(op, cast, n, out);
+    for (int i = 0; i < n; i++)
+        td_var_unref(own[i]);
+    return st;
+}

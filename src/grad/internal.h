@@ -1,0 +1,12 @@
+/* internal.h - what the files of this folder share. */
+#ifndef TD_GRAD_INTERNAL_H
+#define TD_GRAD_INTERNAL_H
+#include "grad/grad.h"
+
+void      td_hooks_free(td_hook *h);
+td_status td_var_twin(td_var *v, td_var **out); /* v's storage without a history; kept with v */
+td_status td_var_spread(td_var *v, const td_shape *s, td_var **out); /* expand as a recorded value: backward's */
+/* v, which keeps its gradient, is about to be f's output `out`. */
+void      td_var_move_retained(td_var *v, td_gradfn *f, uint32_t out);
+
+#endif

@@ -1,0 +1,217 @@
+/* matmul.c - matrix products of variables. */
+#include "grad/internal.h"
+
+static td_status product(td_var *x, td_var *y, td_var **out);
+
+/* v's last two axes exchanged, conjugated. */
+static td_status
+adjoint(td_var *v, td_var **out)
+{
+    int axes[TD_MAXDIM], n = v->value.view.shape.ndim;
+    td_varop o = {.v = v};
+    td_var *c;
+    td_status st;
+
+    for (int i = 0; i < n; i++)
+        axes[i] = i < n - 2 ? i : 2 * n - 3 - i;
+    if (!td_dtype_is_complex(td_array_dtype(&v->value)))
+        return td_var_transpose(v, axes, out);
+    TD_TRY(td_var_apply(OP_conjugate, &o, 1, &c));
+    st = td_var_transpose(c, axes, out);
+    td_var_unref(c);
+    return st;
+}
+
+/* v with an axis of extent 1 added at `at`. */
+static td_status
+with_axis(td_var *v, int at, td_var **out)
+{
+    td_shape s = v->value.view.shape;
+
+    for (int i = s.ndim++; i > at; i--)
+        s.dim[i] = s.dim[i - 1];
+    s.dim[at] = 1;
+    return td_var_reshape(v, &s, out);
+}
+
+/* What a backward pass works on: matrices, vectors having been given an axis. */
+typedef struct parts {
+    td_var *x, *y, *g;
+} parts;
+
+static void
+parts_free(parts *m)
+{
+    td_var_unref(m->x);
+    td_var_unref(m->y);
+    td_var_unref(m->g);
+}
+
+static td_status
+add_axis(td_var **v, int at)
+{
+    td_var *wide;
+
+    TD_TRY(with_axis(*v, at, &wide));
+    td_var_unref(*v);
+    *v = wide;
+    return TD_OK;
+}
+
+static td_status
+take_apart(const td_back *b, const bool *vector, parts *m)
+{
+    m->g = td_var_ref(b->g[0]);
+    if (td_back_wants(b, 1))
+        TD_TRY(td_gradfn_saved(b, 0, &m->x));
+    if (td_back_wants(b, 0))
+        TD_TRY(td_gradfn_saved(b, 1, &m->y));
+    if (vector[1])
+        TD_TRY(add_axis(&m->g, m->g->value.view.shape.ndim));
+    if (vector[0])
+        TD_TRY(add_axis(&m->g, m->g->value.view.shape.ndim - 1));
+    if (vector[0] && m->x)
+        TD_TRY(add_axis(&m->x, 0));
+    if (vector[1] && m->y)
+        TD_TRY(add_axis(&m->y, 1));
+    return TD_OK;
+}
+
+typedef struct multiplied {
+    td_shape shape[2];
+} multiplied;
+
+/* A gradient in an operand's own shape; takes over r. */
+static td_status
+settle(td_var *r, const td_shape *s, bool row, bool column, td_var **out)
+{
+    td_shape matrix = *s;
+    td_var *sum;
+    td_status st;
+
+    if (column)
+        matrix.dim[matrix.ndim++] = 1;
+    if (row) {
+        matrix.dim[1] = matrix.dim[0];
+        matrix.dim[0] = 1;
+        matrix.ndim = 2;
+    }
+    st = td_var_sum_to(r, &matrix, &sum);
+    td_var_unref(r);
+    TD_TRY(st);
+    st = td_shape_eq(&matrix, s) ? TD_OK : td_var_reshape(sum, s, out);
+    if (!st && td_shape_eq(&matrix, s))
+        *out = sum;
+    else
+        td_var_unref(sum);
+    return st;
+}
+
+/* first @ second, one of them turned. */
+static td_status
+turned(td_var *first, td_var *second, bool turn_first, td_var **out)
+{
+    td_var *t;
+    td_status st;
+
+    TD_TRY(adjoint(turn_first ? first : second, &t));
+    st = turn_first ? product(t, second, out) : product(first, t, out);
+    td_var_unref(t);
+    return st;
+}
+
+static td_status
+matmul_back(const td_back *b)
+{
+    const multiplied *p = b->fn->par;
+    bool vector[2] = {p->shape[0].ndim == 1, p->shape[1].ndim == 1};
+    parts m = {NULL, NULL, NULL};
+    td_status st = take_apart(b, vector, &m);
+    td_var *r;
+
+    if (!st && td_back_wants(b, 0)) {
+        st = turned(m.g, m.y, false, &r);
+        if (!st)
+            st = settle(r, &p->shape[0], vector[0], false, &b->in[0]);
+    }
+    if (!st && td_back_wants(b, 1)) {
+        st = turned(m.x, m.g, true, &r);
+        if (!st)
+            st = settle(r, &p->shape[1], false, vector[1], &b->in[1]);
+    }
+    parts_free(&m);
+    return st;
+}
+
+static const td_rule matmul_rule = {"Mm", matmul_back, NULL, NULL};
+
+static td_status
+record(td_var *x, td_var *y, td_gradfn **out)
+{
+    td_var *v[2] = {x, y};
+    td_status st;
+    td_gradfn *f;
+
+    TD_TRY(td_gradfn_new(&matmul_rule, v, 2, 1, 2, sizeof(multiplied), &f));
+    ((multiplied *)f->par)->shape[0] = x->value.view.shape;
+    ((multiplied *)f->par)->shape[1] = y->value.view.shape;
+    st = td_var_tracked(y) ? td_gradfn_save(f, 0, x, 0) : TD_OK;
+    if (!st && td_var_tracked(x))
+        st = td_gradfn_save(f, 1, y, 1);
+    if (st)
+        td_gradfn_unref(f);
+    else
+        *out = f;
+    return st;
+}
+
+static td_status
+product(td_var *x, td_var *y, td_var **out)
+{
+    td_var *v[2] = {x, y};
+    td_gradfn *f = NULL;
+    td_array a;
+    td_status st = TD_OK;
+
+    TD_TRY(td_array_matmul(&x->value, &y->value, &a));
+    if (td_grad_wanted(v, 2))
+        st = record(x, y, &f);
+    if (!st)
+        return td_gradfn_result(f, &a, 0, out);
+    td_array_unref(&a);
+    return st;
+}
+
+/* Many rows times one matrix: as one product. */
+static td_status
+folded(td_var *x, td_var *y, td_var **out)
+{
+    td_shape s = x->value.view.shape, flat = {.ndim = 2, .dim = {1, s.dim[s.ndim - 1]}};
+    td_var *rows, *r;
+    td_status st;
+
+    for (int i = 0; i < s.ndim - 1; i++)
+        flat.dim[0] *= s.dim[i];
+    s.dim[s.ndim - 1] = y->value.view.shape.dim[1];
+    TD_TRY(td_var_reshape(x, &flat, &rows));
+    st = product(rows, y, &r);
+    td_var_unref(rows);
+    TD_TRY(st);
+    st = td_var_reshape(r, &s, out);
+    td_var_unref(r);
+    return st;
+}
+
+td_status
+td_var_matmul(td_var *x, td_var *y, td_var **out)
+{
+    td_dtype dx = td_array_dtype(&x->value), dy = td_array_dtype(&y->value);
+
+    if (dx != dy)
+        return td_fail(TD_ERR_STATE, "expected m1 and m2 to have the same dtype, but got: %s != %s",
+                       td_dtype_name(dx), td_dtype_name(dy));
+    if (x->value.view.shape.ndim > 2 && y->value.view.shape.ndim == 2 && td_array_size(&x->value) &&
+        td_array_size(&y->value))
+        return folded(x, y, out);
+    return product(x, y, out);
+}

@@ -1,0 +1,461 @@
+/* ops.c - casts, copies, reductions and views of variables. */
+#include "grad/formula.h"
+#include "grad/internal.h"
+
+#include "array/reduce.h"
+
+#include <string.h>
+
+/* ---- casts and copies ---- */
+
+static td_status
+cast_back(const td_back *b)
+{
+    return td_var_cast(b->g[0], *(const td_dtype *)b->fn->par, &b->in[0]);
+}
+
+static const td_rule cast_rule = {"ToCopy", cast_back, NULL, NULL},
+                     copy_rule = {"Clone", cast_back, NULL, NULL};
+
+/* a as what a rule made of v: par gets v's dtype.  Takes over a. */
+static td_status
+copied(const td_rule *rule, td_var *v, td_array *a, td_var **out)
+{
+    td_gradfn *f = NULL;
+    td_status st = TD_OK;
+
+    if (td_grad_wanted(&v, 1) && td_dtype_kind(td_array_dtype(a)) != 'b' &&
+        !td_dtype_is_int(td_array_dtype(a)))
+        st = td_gradfn_new(rule, &v, 1, 1, 0, sizeof(td_dtype), &f);
+    if (st) {
+        td_array_unref(a);
+        return st;
+    }
+    if (f)
+        *(td_dtype *)f->par = td_array_dtype(&v->value);
+    return td_gradfn_result(f, a, 0, out);
+}
+
+td_status
+td_var_cast(td_var *v, td_dtype dt, td_var **out)
+{
+    td_array a;
+
+    if (td_array_dtype(&v->value) == dt) {
+        *out = td_var_ref(v);
+        return TD_OK;
+    }
+    TD_TRY(td_array_cast(&v->value, dt, &a));
+    return copied(&cast_rule, v, &a, out);
+}
+
+td_status
+td_var_copy(td_var *v, td_var **out)
+{
+    td_array a;
+
+    TD_TRY(td_array_copy(&v->value, &a));
+    return copied(&copy_rule, v, &a, out);
+}
+
+/* ---- shapes ---- */
+
+typedef struct shaped {
+    td_shape from;
+    int axes[TD_MAXDIM];
+} shaped;
+
+static td_status
+reshape_back(const td_back *b)
+{
+    return td_var_reshape(b->g[0], &((const shaped *)b->fn->par)->from, &b->in[0]);
+}
+
+static td_status
+transpose_back(const td_back *b)
+{
+    const shaped *p = b->fn->par;
+    int back[TD_MAXDIM];
+
+    for (int i = 0; i < p->from.ndim; i++)
+        back[p->axes[i]] = i;
+    return td_var_transpose(b->g[0], back, &b->in[0]);
+}
+
+static td_status
+expand_back(const td_back *b)
+{
+    return td_var_sum_to(b->g[0], &((const shaped *)b->fn->par)->from, &b->in[0]);
+}
+
+static const td_rule reshape_rule = {"View", reshape_back, NULL, NULL},
+                     transpose_rule = {"Permute", transpose_back, NULL, NULL},
+                     expand_rule = {"Expand", expand_back, NULL, NULL};
+
+/* a as what a rule made of v, remembering v's shape and axes (or NULL).  Takes over a. */
+static td_status
+reshaped(const td_rule *rule, td_var *v, const int *axes, td_array *a, td_var **out)
+{
+    td_gradfn *f = NULL;
+
+    if (td_grad_wanted(&v, 1)) {
+        td_status st = td_gradfn_new(rule, &v, 1, 1, 0, sizeof(shaped), &f);
+        shaped *p = st ? NULL : f->par;
+
+        if (st) {
+            td_array_unref(a);
+            return st;
+        }
+        p->from = v->value.view.shape;
+        if (axes)
+            memcpy(p->axes, axes, (size_t)p->from.ndim * sizeof *axes);
+    }
+    return td_var_view(v, f, a, out);
+}
+
+td_status
+td_var_reshape(td_var *v, const td_shape *s, td_var **out)
+{
+    td_array a;
+
+    TD_TRY(td_array_reshape(&v->value, s, &a));
+    return reshaped(&reshape_rule, v, NULL, &a, out);
+}
+
+td_status
+td_var_transpose(td_var *v, const int *axes, td_var **out)
+{
+    td_array a;
+
+    TD_TRY(td_array_transpose(&v->value, axes, &a));
+    return reshaped(&transpose_rule, v, axes, &a, out);
+}
+
+td_status
+td_var_expand(td_var *v, const td_shape *s, td_var **out)
+{
+    td_array a;
+
+    TD_TRY(td_array_broadcast(&v->value, s, &a));
+    return reshaped(&expand_rule, v, NULL, &a, out);
+}
+
+td_status
+td_var_spread(td_var *v, const td_shape *s, td_var **out)
+{
+    td_array a;
+
+    if (td_shape_eq(&v->value.view.shape, s)) {
+        *out = td_var_ref(v);
+        return TD_OK;
+    }
+    TD_TRY(td_array_spread(&v->value, s, &a));
+    return reshaped(&expand_rule, v, NULL, &a, out);
+}
+
+td_status
+td_var_sum_to(td_var *v, const td_shape *s, td_var **out)
+{
+    const td_shape *have = &v->value.view.shape;
+    int extra = have->ndim - s->ndim;
+    td_redargs g = {.dtype = -1};
+    td_var *r;
+    td_status st;
+
+    if (td_shape_eq(have, s)) {
+        *out = td_var_ref(v);
+        return TD_OK;
+    }
+    if (extra < 0)
+        return td_var_spread(v, s, out);
+    for (int i = 0; i < have->ndim; i++)
+        if (i < extra || (s->dim[i - extra] == 1 && have->dim[i] != 1))
+            g.axes |= 1u << i;
+    if (!g.axes)
+        return td_var_spread(v, s, out);
+    g.keepdims = g.axes >> extra != 0;
+    TD_TRY(td_var_reduce(TD_RED_sum, v, &g, &r));
+    if (td_shape_eq(&r->value.view.shape, s)) {
+        *out = r;
+        return TD_OK;
+    }
+    st = g.keepdims ? td_var_reshape(r, s, out) : td_var_spread(r, s, out);
+    td_var_unref(r);
+    return st;
+}
+
+/* ---- windows ---- */
+
+typedef struct window {
+    td_shape from; /* the operand's */
+    td_view
+        at; /* the window, were the operand contiguous (slice), or on flat memory of `span` elements */
+    td_view whole; /* strided: the operand on that memory */
+    int64_t span;
+} window;
+
+/* Zeros of shape s with g written into the window w. */
+static td_status
+into_zeros(td_var *g, const td_shape *s, const td_view *w, td_array *out)
+{
+    td_array part;
+    td_status st;
+
+    TD_TRY(td_array_full(td_array_dev(&g->value), td_array_dtype(&g->value), s,
+                         (td_scalar){.dt = TD_I64}, out));
+    part = td_array_view(out, w);
+    st = td_array_assign(&part, &(td_operand){.array = &g->value});
+    td_array_unref(&part);
+    if (st)
+        td_array_unref(out);
+    return st;
+}
+
+static td_status window_adjoint(const td_back *b, bool flat);
+
+static td_status
+slice_back(const td_back *b)
+{
+    return window_adjoint(b, false);
+}
+
+static td_status
+strided_back(const td_back *b)
+{
+    return window_adjoint(b, true);
+}
+
+static td_status
+placed_back(const td_back *b)
+{
+    const window *p = b->fn->par;
+
+    return td_var_slice(b->g[0], &p->at, &p->at, &b->in[0]);
+}
+
+static const td_rule slice_rule = {"Slice", slice_back, NULL, NULL},
+                     strided_rule = {"AsStrided", strided_back, NULL, NULL},
+                     placed_rule = {"SliceBackward", placed_back, NULL, NULL};
+
+/* The adjoint of reading a window; its own adjoint is to read it. */
+static td_status
+window_adjoint(const td_back *b, bool flat)
+{
+    const window *p = b->fn->par;
+    td_shape line = {.ndim = 1, .dim = {p->span}};
+    td_gradfn *f = NULL;
+    td_array a;
+
+    TD_TRY(into_zeros(b->g[0], flat ? &line : &p->from, &p->at, &a));
+    if (flat) {
+        td_array whole = td_array_view(&a, &p->whole);
+
+        td_array_unref(&a);
+        a = whole;
+    }
+    if (td_grad_wanted(b->g, 1)) {
+        td_status st = flat ? td_fail(TD_ERR_STATE, "as_strided: its gradient has none of its own")
+                            : td_gradfn_new(&placed_rule, b->g, 1, 1, 0, sizeof(window), &f);
+
+        if (st) {
+            td_array_unref(&a);
+            return st;
+        }
+        *(window *)f->par = *p;
+    }
+    return td_gradfn_result(f, &a, 0, &b->in[0]);
+}
+
+td_status
+td_var_slice(td_var *v, const td_view *w, const td_view *dense, td_var **out)
+{
+    td_array a = td_array_view(&v->value, w);
+    td_gradfn *f = NULL;
+
+    if (td_grad_wanted(&v, 1)) {
+        td_status st = td_gradfn_new(&slice_rule, &v, 1, 1, 0, sizeof(window), &f);
+
+        if (st) {
+            td_array_unref(&a);
+            return st;
+        }
+        *(window *)f->par = (window){.from = v->value.view.shape, .at = *dense};
+    }
+    return td_var_view(v, f, &a, out);
+}
+
+td_status
+td_var_strided(td_var *v, const td_view *w, td_var **out)
+{
+    td_array a = td_array_view(&v->value, w);
+    td_gradfn *f = NULL;
+    td_status st = TD_OK;
+    int64_t lo, hi;
+    window p;
+
+    if (td_grad_wanted(&v, 1)) {
+        if (td_view_has_overlap(&v->value.view) || td_view_has_overlap(w))
+            st = td_fail(TD_ERR_STATE, "as_strided: elements that share memory have no gradient");
+        if (!st)
+            st = td_gradfn_new(&strided_rule, &v, 1, 1, 0, sizeof(window), &f);
+        if (st) {
+            td_array_unref(&a);
+            return st;
+        }
+        td_view_extent(&v->value.view, &lo, &hi);
+        p = (window){
+            .from = v->value.view.shape, .at = *w, .whole = v->value.view, .span = hi - lo};
+        p.at.offset -= lo;
+        p.whole.offset -= lo;
+        *(window *)f->par = p;
+    }
+    return td_var_view(v, f, &a, out);
+}
+
+/* ---- reductions ---- */
+
+typedef struct reduced {
+    td_red red;
+    td_redargs args;
+    td_shape from, kept; /* the operand's shape; the result's with the axes kept */
+    bool keep;           /* does a gradient have to be given them? */
+    td_dtype dt;
+    double count;
+    int8_t x, r; /* where they were saved; -1: not */
+} reduced;
+
+/* v with the reduced axes as ones of extent 1, unless broadcasting does that. */
+static td_status
+with_axes(const reduced *p, td_var *v, td_var **out)
+{
+    if (p->keep)
+        return td_var_reshape(v, &p->kept, out);
+    *out = td_var_ref(v);
+    return TD_OK;
+}
+
+static td_status
+reduce_env(const td_back *b, const reduced *p, td_varop *env)
+{
+    td_var *r;
+    td_status st;
+
+    env[1] = (td_varop){.scalar = {.dt = TD_F64, .f = {p->count}}, .weak = 'f'};
+    env[2] = (td_varop){.scalar = {.dt = TD_F64, .f = {p->args.ddof}}, .weak = 'f'};
+    if (p->x >= 0)
+        TD_TRY(td_gradfn_saved(b, p->x, &env[0].v));
+    if (p->r >= 0) {
+        TD_TRY(td_gradfn_saved(b, p->r, &r));
+        st = with_axes(p, r, &env[3].v);
+        td_var_unref(r);
+        TD_TRY(st);
+    }
+    return with_axes(p, b->g[0], &env[4].v);
+}
+
+static td_status
+reduce_back(const td_back *b)
+{
+    const reduced *p = b->fn->par;
+    td_varop env[TD_FORMULA_NAMES] = {{.v = NULL}}, r = {.v = NULL};
+    td_status st = reduce_env(b, p, env);
+    td_var *cast;
+
+    if (!st)
+        st = td_formula_run(td_formula_of_red(p->red), env, p->args.axes, &r);
+    for (int k = 0; k < TD_FORMULA_NAMES; k++)
+        td_var_unref(env[k].v);
+    TD_TRY(st);
+    st = td_var_cast(r.v, p->dt, &cast);
+    td_var_unref(r.v);
+    TD_TRY(st);
+    st = td_var_spread(cast, &p->from, &b->in[0]);
+    td_var_unref(cast);
+    return st;
+}
+
+static const td_rule reduce_rules[TD_RED_COUNT] = {
+    [TD_RED_sum] = {"Sum", reduce_back, NULL, NULL},
+    [TD_RED_prod] = {"Prod", reduce_back, NULL, NULL},
+    [TD_RED_min] = {"Amin", reduce_back, NULL, NULL},
+    [TD_RED_max] = {"Amax", reduce_back, NULL, NULL},
+    [TD_RED_mean] = {"Mean", reduce_back, NULL, NULL},
+    [TD_RED_var] = {"Var", reduce_back, NULL, NULL},
+    [TD_RED_std] = {"Std", reduce_back, NULL, NULL},
+};
+
+static void
+describe(reduced *p, td_red red, const td_var *v, const td_redargs *g)
+{
+    bool low = false; /* has an axis that stays been seen before one that goes? */
+
+    p->red = red;
+    p->args = *g;
+    p->dt = td_array_dtype(&v->value);
+    p->from = p->kept = v->value.view.shape;
+    p->count = 1;
+    p->x = p->r = -1;
+    for (int i = 0; i < p->from.ndim; i++) {
+        bool gone = g->axes >> i & 1;
+
+        if (gone) {
+            p->count *= (double)p->from.dim[i];
+            p->kept.dim[i] = 1;
+        }
+        p->keep |= gone && low && !g->keepdims;
+        low |= !gone;
+    }
+}
+
+static td_status
+record_reduction(td_red red, td_var *v, const td_redargs *g, td_array *a, td_var **out)
+{
+    uint8_t uses = td_formula_of_red(red)->uses;
+    td_status st;
+    td_gradfn *f;
+
+    st = td_gradfn_new(&reduce_rules[red], &v, 1, 1, (uses & 1) + (uses >> 3 & 1), sizeof(reduced),
+                       &f);
+    if (st) {
+        td_array_unref(a);
+        return st;
+    }
+    describe(f->par, red, v, g);
+    if (uses & 1) {
+        ((reduced *)f->par)->x = 0;
+        st = td_gradfn_save(f, 0, v, 0);
+    }
+    if (!st)
+        st = td_gradfn_result(td_gradfn_ref(f), a, 0, out);
+    else
+        td_array_unref(a);
+    if (!st && uses >> 3 & 1) {
+        ((reduced *)f->par)->r = uses & 1;
+        st = td_gradfn_save(f, uses & 1, *out, TD_SAVED_RESULT);
+        if (st)
+            td_var_unref(*out);
+    }
+    td_gradfn_unref(f);
+    return st;
+}
+
+td_status
+td_var_reduce(td_red red, td_var *v, const td_redargs *g, td_var **out)
+{
+    td_array a;
+
+    if (g->dtype >= 0 && (td_dtype)g->dtype != td_array_dtype(&v->value)) {
+        td_redargs own = *g;
+        td_var *cast;
+        td_status st;
+
+        own.dtype = -1;
+        TD_TRY(td_var_cast(v, (td_dtype)g->dtype, &cast));
+        st = td_var_reduce(red, cast, &own, out);
+        td_var_unref(cast);
+        return st;
+    }
+    TD_TRY(td_array_reduce(red, &v->value, g, &a));
+    return td_grad_wanted(&v, 1) && reduce_rules[red].back ? record_reduction(red, v, g, &a, out)
+                                                           : td_var_new(&a, out);
+}

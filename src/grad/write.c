@@ -1,0 +1,295 @@
+/* write.c - writing variables in place.
+ *
+ * What is written is a value with a history of its own.  A variable that is no view takes that history; for a view
+ * the variable that it is a view of gets a function that lets the value's gradient go where it was
+ * written and the old one's go elsewhere; all its views then follow (var.c).
+ */
+#include "grad/internal.h"
+
+/* ---- a part of a variable has been written ---- */
+
+typedef struct written {
+    td_shape from, value; /* of the variable, of what was written */
+    td_view part;         /* where, on flat memory of `span` elements; and */
+    td_view whole;        /* the variable on that memory */
+    int64_t span;
+    td_dtype dt; /* of what was written */
+} written;
+
+/* g, laid out as the variable was, and a view of the part that was written. */
+static td_status
+lay_out(const written *p, const td_var *g, td_array *whole, td_array *part)
+{
+    td_shape line = {.ndim = 1, .dim = {p->span}};
+    td_array flat;
+    td_status st;
+
+    TD_TRY(td_array_full(td_array_dev(&g->value), td_array_dtype(&g->value), &line,
+                         (td_scalar){.dt = TD_I64}, &flat));
+    *whole = td_array_view(&flat, &p->whole);
+    *part = td_array_view(&flat, &p->part);
+    td_array_unref(&flat);
+    st = td_array_assign(whole, &(td_operand){.array = &g->value});
+    if (st) {
+        td_array_unref(whole);
+        td_array_unref(part);
+    }
+    return st;
+}
+
+static td_status
+value_back(const td_back *b, const written *p, const td_array *part)
+{
+    td_array copy;
+    td_var *v, *cast;
+    td_status st;
+
+    TD_TRY(td_array_copy(part, &copy));
+    TD_TRY(td_var_new(&copy, &v));
+    st = td_var_cast(v, p->dt, &cast);
+    td_var_unref(v);
+    TD_TRY(st);
+    st = td_var_sum_to(cast, &p->value, &b->in[1]);
+    td_var_unref(cast);
+    return st;
+}
+
+static td_status
+written_back(const td_back *b)
+{
+    const written *p = b->fn->par;
+    td_array whole, part;
+    td_status st = TD_OK;
+
+    if (b->graph && td_grad_wanted(b->g, 1))
+        return td_fail(TD_ERR_STATE,
+                       "writing a part of a tensor in place: its gradient has none of its own");
+    TD_TRY(lay_out(p, b->g[0], &whole, &part));
+    if (td_back_wants(b, 1))
+        st = value_back(b, p, &part);
+    if (!st && td_back_wants(b, 0)) {
+        td_operand zero = {.scalar = {.dt = TD_I64}, .weak = 'i'};
+
+        st = td_array_assign(&part, &zero);
+        if (!st) {
+            td_array a = td_array_ref(&whole);
+
+            st = td_var_new(&a, &b->in[0]);
+        }
+    }
+    td_array_unref(&whole);
+    td_array_unref(&part);
+    return st;
+}
+
+static const td_rule written_rule = {"CopySlices", written_back, NULL, NULL};
+
+static td_status
+stored_back(const td_back *b)
+{
+    const written *p = b->fn->par;
+    td_var *cast;
+    td_status st;
+
+    TD_TRY(td_var_cast(b->g[0], p->dt, &cast));
+    st = td_var_sum_to(cast, &p->value, &b->in[0]);
+    td_var_unref(cast);
+    return st;
+}
+
+static const td_rule stored_rule = {"Copy", stored_back, NULL, NULL};
+
+/* ---- histories ---- */
+
+/* v is f's output from now on; takes over f. */
+static void
+exchange(td_var *v, td_gradfn *f, uint32_t out)
+{
+    td_gradfn *old = v->fn;
+
+    if (v->retain)
+        td_var_move_retained(v, f, out);
+    v->fn = f;
+    v->out = out;
+    v->requires_grad = false;
+    v->seen = v->value.store->version;
+    td_gradfn_unref(old);
+}
+
+/* Before anything is written. */
+static td_status
+check(td_var *v, bool recorded)
+{
+    td_var *owner = v->base ? v->base : v;
+
+    if (td_grad_mode() && owner->requires_grad && !owner->fn)
+        return td_fail(
+            TD_ERR_STATE,
+            "a %sleaf Variable that requires grad is being used in an in-place operation.",
+            v->base ? "view of a " : "");
+    if (recorded && v->base && td_view_has_overlap(&v->value.view))
+        return td_fail(
+            TD_ERR_STATE,
+            "unsupported operation: more than one element of the written-to tensor refers "
+            "to a single memory location. Please clone() the tensor before performing the "
+            "operation.");
+    return TD_OK;
+}
+
+/* The base's history after `value` has been written to its view v. */
+static td_status
+note_part(td_var *v, td_var *value)
+{
+    td_var *base = v->base, *in[2] = {base, value};
+    int64_t lo, hi;
+    td_gradfn *f;
+    written *p;
+
+    TD_TRY(td_gradfn_new(&written_rule, in, 2, 1, 0, sizeof *p, &f));
+    td_view_extent(&base->value.view, &lo, &hi);
+    p = f->par;
+    *p = (written){.from = base->value.view.shape,
+                   .value = value->value.view.shape,
+                   .part = v->value.view,
+                   .whole = base->value.view,
+                   .span = hi - lo,
+                   .dt = td_array_dtype(&value->value)};
+    p->part.offset -= lo;
+    p->whole.offset -= lo;
+    exchange(base, f, 0);
+    return TD_OK;
+}
+
+static td_status
+note_whole(td_var *v, td_var *value)
+{
+    td_gradfn *f = NULL;
+    td_edge e;
+    bool same = td_shape_eq(&v->value.view.shape, &value->value.view.shape) &&
+                td_array_dtype(&v->value) == td_array_dtype(&value->value);
+
+    if (same && value->fn) {
+        TD_TRY(td_var_edge(value, &e));
+        exchange(v, e.fn, e.out);
+        return TD_OK;
+    }
+    if (td_var_tracked(value)) {
+        TD_TRY(td_gradfn_new(&stored_rule, &value, 1, 1, 0, sizeof(written), &f));
+        ((written *)f->par)->value = value->value.view.shape;
+        ((written *)f->par)->dt = td_array_dtype(&value->value);
+    }
+    exchange(v, f, 0);
+    return TD_OK;
+}
+
+/* `value` has been written to v: a number (NULL) has no history. */
+static td_status
+note(td_var *v, td_var *value)
+{
+    td_array zero;
+    td_status st;
+
+    if (value)
+        return v->base ? note_part(v, value) : note_whole(v, value);
+    if (!v->base) {
+        exchange(v, NULL, 0);
+        return TD_OK;
+    }
+    TD_TRY(td_array_full(td_array_dev(&v->value), td_array_dtype(&v->value), &(td_shape){.ndim = 0},
+                         (td_scalar){.dt = TD_I64}, &zero));
+    TD_TRY(td_var_new(&zero, &value));
+    st = note_part(v, value);
+    td_var_unref(value);
+    return st;
+}
+
+/* ---- the operations ---- */
+
+td_status
+td_var_store(td_var *v, const td_varop *value)
+{
+    td_var *both[2] = {v, value->v};
+    bool recorded = td_grad_wanted(both, 2);
+    td_operand o = {
+        .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
+    td_edge old = {NULL, NULL, 0};
+
+    TD_TRY(check(v, recorded));
+    if (recorded && v->base) { /* brought up to date before the version changes */
+        TD_TRY(td_var_edge(v->base, &old));
+        td_edge_drop(&old);
+    }
+    TD_TRY(td_array_assign(&v->value, &o));
+    return recorded ? note(v, value->v) : TD_OK;
+}
+
+/* v's present value and history, which what is about to be written leaves alone. */
+static td_status
+before(td_var *v, td_var **out)
+{
+    td_array a;
+    td_edge e;
+    td_status st;
+
+    TD_TRY(td_var_edge(v, &e));
+    st = td_array_again(&v->value, &a);
+    if (!st)
+        st = td_var_new(&a, out);
+    if (st) {
+        td_edge_drop(&e);
+        return st;
+    }
+    (*out)->fn = e.fn;
+    (*out)->out = e.out;
+    return TD_OK;
+}
+
+td_status
+td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
+{
+    char want[256], have[256];
+    td_dtype dt = td_array_dtype(&v->value);
+    td_var *all[4] = {v}, *r, *old = NULL;
+    td_varop o[3];
+    bool recorded;
+    td_status st;
+
+    for (int i = 0; i < n; i++)
+        all[i + 1] = x[i].v;
+    recorded = td_grad_wanted(all, n + 1);
+    TD_TRY(check(v, recorded));
+    if (recorded)
+        TD_TRY(before(v, &old));
+    for (int i = 0; i < n; i++) {
+        o[i] = x[i];
+        if (old && o[i].v == v)
+            o[i].v = old;
+    }
+    st = td_var_apply(op, o, n, &r);
+    td_var_unref(old);
+    TD_TRY(st);
+    if (!td_can_cast(td_array_dtype(&r->value), dt, 'k'))
+        st = td_fail(TD_ERR_STATE, "result type %s can't be cast to the desired output type %s",
+                     td_dtype_name(td_array_dtype(&r->value)), td_dtype_name(dt));
+    else if (!td_shape_eq(&r->value.view.shape, &v->value.view.shape))
+        st = td_fail(TD_ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
+                     td_shape_text(&v->value.view.shape, have, sizeof have),
+                     td_shape_text(&r->value.view.shape, want, sizeof want));
+    else
+        st = td_var_store(v, &(td_varop){.v = r});
+    td_var_unref(r);
+    return st;
+}
+
+td_status
+td_var_set(td_var *v, td_array *a)
+{
+    td_var_unref(v->twin);
+    td_var_unref(v->base);
+    v->twin = v->base = NULL;
+    td_array_unref(&v->value);
+    v->value = *a;
+    v->seen = a->store->version;
+    a->store = NULL;
+    return TD_OK;
+}

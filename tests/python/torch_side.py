@@ -1,0 +1,129 @@
+"""Evaluates the table of torch_cases.py with the real PyTorch or with treadle.torch, and says where two outcomes differ.
+
+`python torch_side.py values.txt` writes PyTorch's outcomes, which tests compare with where there is no PyTorch.
+"""
+
+import json
+import math
+import sys
+import warnings
+
+import numpy
+import torch_cases
+
+DIGITS = {"float16": 4, "bfloat16": 3, "float32": 8, "complex64": 8, "float64": 15, "complex128": 15}
+CLOSE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 3e-5, "complex64": 3e-5, "float64": 1e-9, "complex128": 1e-9}
+
+
+def scope(torch):
+    """The names that an expression sees: fresh operands each time."""
+    names = {"torch": torch, "numpy": numpy}
+    for name, value in torch_cases.operands().items():
+        names[name] = torch.from_numpy(numpy.array(value))
+        if name[0].islower() and value.dtype.kind == "f":
+            names[name].requires_grad_()
+    return {**names, "put_in": put_in, "under": under, "through": through}
+
+
+def put_in(t, change):
+    t = t.clone()
+    change(t)
+    return t
+
+
+def under(manager, f):
+    with manager:
+        return f()
+
+
+def through(f, t):
+    t = t.detach().requires_grad_()
+    f(t).backward()
+    return t.grad
+
+
+def parts(r):
+    if isinstance(r, (tuple, list)) and not hasattr(r, "numel"):
+        return [p for each in r for p in parts(each)]
+    return [r]
+
+
+def written(t):
+    """A tensor as (dtype, shape, values); anything else as its text."""
+    if not hasattr(t, "detach"):
+        return repr(t)
+    name = str(t.dtype).removeprefix("torch.")
+    t = t.detach().cpu().resolve_conj()
+    a = (t.float() if name in ("bfloat16", "float16") else t).numpy(force=True)
+    if a.dtype.kind == "c":
+        a = numpy.stack([a.real, a.imag], -1)
+    values = [float(f"%.{DIGITS[name]}g" % v) for v in a.ravel().tolist()] if name in DIGITS else a.ravel().tolist()
+    return [name, list(t.shape), values]
+
+
+def outcome(torch, expression):
+    """[results, gradients by operand]; or the name of the exception."""
+    names = scope(torch)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            r = parts(eval(expression, names))
+            grads = gradients(torch, r, names)
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"
+    return [[written(t) for t in r], grads]
+
+
+def gradients(torch, results, names):
+    total = None
+    for t in results:
+        if hasattr(t, "requires_grad") and t.requires_grad and t.grad_fn is not None:
+            t = torch.view_as_real(t.resolve_conj()) if t.dtype.is_complex else t
+            weights = torch.from_numpy(numpy.cos(numpy.arange(t.numel())).reshape(tuple(t.shape))).to(t.dtype)
+            part = (t * weights).sum().to(torch.float64)
+            total = part if total is None else total + part
+    if total is None:
+        return {}
+    total.backward()
+    return {k: written(v.grad) for k, v in names.items() if getattr(v, "is_leaf", False) and v.grad is not None}
+
+
+def near(ours, theirs, close):
+    if isinstance(ours, bool) or not isinstance(ours, float):
+        return ours == theirs
+    if math.isnan(ours) or math.isnan(theirs) or math.isinf(ours) or math.isinf(theirs):
+        return ours == theirs or (math.isnan(ours) and math.isnan(theirs))
+    return abs(ours - theirs) <= close * max(1.0, abs(theirs))
+
+
+def differs(ours, theirs):
+    """What differs between two outcomes, as text; None: nothing."""
+    if isinstance(theirs, str) or isinstance(ours, str):
+        return None if ours == theirs else f"{ours}\n  PyTorch: {theirs}"
+    if len(ours[0]) != len(theirs[0]):
+        return f"{len(ours[0])} results, PyTorch {len(theirs[0])}"
+    if sorted(ours[1]) != sorted(theirs[1]):
+        return f"gradients of {sorted(ours[1])}, PyTorch of {sorted(theirs[1])}"
+    pairs = [*zip(ours[0], theirs[0], strict=True), *((ours[1][k], theirs[1][k]) for k in theirs[1])]
+    for one, other in pairs:
+        if isinstance(one, str) or isinstance(other, str):
+            if one != other:
+                return f"{one}\n  PyTorch: {other}"
+        elif one[:2] != other[:2]:
+            return f"{one[:2]}, PyTorch {other[:2]}"
+        elif not all(near(a, b, CLOSE.get(one[0], 0)) for a, b in zip(one[2], other[2], strict=True)):
+            return f"{one}\n  PyTorch: {other}"
+    return None
+
+
+def main(path):
+    import torch
+
+    torch.set_num_threads(2)
+    with open(path, "w") as out:
+        for _, expression in torch_cases.cases():
+            out.write(json.dumps([expression, outcome(torch, expression)], separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
