@@ -80,6 +80,7 @@ _HOME = {
     "_texts": "array2string array_repr array_str",
     "_windows": "bartlett blackman hamming hanning i0 kaiser",
     "_graph": "graph",
+    "distributed._errors": "DistributedError PeerError",
     "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
     "_build": "build",
     "_guvectorize": "guvectorize",
@@ -121,7 +122,10 @@ _HOME = {
     "_source_host": "from_host stream",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
-_MODULES = set("cuda cupyx demo distributed emath fft lib linalg memory polynomial pycuda random scipy special types".split())
+_MODULES = set(
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
+    "types".split()
+)
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 

@@ -1,14 +1,17 @@
-"""The caching pool of a device's memory."""
+"""The caching pool of a device's memory, and the arrays that wait on the host while it is full."""
 
+from . import _core
 from ._core import device as _device
 
 _KEEP = object()
 
 
 def stats(device=None):
-    """A dict of byte counts: used, cached, peak, limit (None: none), largest (free block), free, total; and
-    allocations so far."""
-    return _device(device).memory_stats()
+    """A dict of byte counts: used, cached, peak, limit (None: none), largest (free block), free, total; allocs and
+    driver_allocs so far; and of arrays moved to the host: how many went (spilled) and came back (returned) so far,
+    their bytes there now (away), and the host memory that is kept for the next ones (pinned)."""
+    where = _device(device)
+    return {**where.memory_stats(), **_core._spill_stats(where)}
 
 
 def limit(nbytes=_KEEP, device=None):
@@ -20,6 +23,16 @@ def limit(nbytes=_KEEP, device=None):
     return where.memory_stats()["limit"]
 
 
+def spill(on=None, device=None):
+    """Says whether the arrays used longest ago are moved to pinned host memory when the device's memory is out,
+    and back when they are used: at first so on GPUs, not on the CPU. Arrays that other libraries can reach, that a
+    recorded graph uses or that are smaller than 32 KiB stay. With False those on the host come back as they are
+    used, and none goes. Without an argument nothing is set. Returns what holds now."""
+    return _core._spill(_device(device), on)
+
+
 def trim(device=None):
-    """Gives the memory that the pool keeps back to the system."""
-    _device(device).memory_trim()
+    """Gives the memory that the pool keeps, on the device and on the host, back to the system."""
+    where = _device(device)
+    where.memory_trim()
+    _core._spill_trim(where)

@@ -110,6 +110,7 @@ new_handle(td_array *r, const treadle_array *like, treadle_array **out)
     h->refs = 1;
     h->fixed = like && like->fixed && like->a.store == r->store;
     h->a = *r;
+    td_array_offer(r);
     *out = h;
     return TD_OK;
 }

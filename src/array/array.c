@@ -136,7 +136,7 @@ td_storage_set(td_storage *s, td_node *n)
     td_capture_write(s);
     n->named++;
     s->node = n;
-    if (td_node_pending(n) && n->kind != TD_N_HOST) /* what is on the host waits for nobody */
+    if (td_node_pending(n) && n->kind != TD_N_HOST && !td_node_away(n)) /* what is on the host waits for nobody */
         list(s);
     else
         unlist(s);
@@ -235,7 +235,8 @@ td_walk_begin(td_walk *w)
 void
 td_walk_add(td_walk *w, td_node *n)
 {
-    if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
+    if (!td_node_pending(n) || td_node_away(n) || n->slot ||
+        w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
     n->slot = 1;
     w->node[w->n++] = n;
@@ -503,6 +504,10 @@ td_array_return(td_buf *buf)
 td_status
 td_array_eval(const td_array *const *a, int n)
 {
+    /* All are wanted: a kernel of one that computes another on its way writes it too. */
+    for (int i = 1; i < n; i++)
+        if (td_node_pending(a[i]->store->node))
+            a[i]->store->node->computed = 1;
     for (int i = 0; i < n; i++)
         TD_TRY(storage_value(a[i]->store));
     return TD_OK;

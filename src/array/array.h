@@ -53,6 +53,8 @@ td_status td_array_of_node(td_node *n, td_array *out); /* takes over the caller'
 td_array  td_array_ref(const td_array *a);
 void      td_array_unref(td_array *a); /* a becomes {0}; ok on {0} */
 td_array  td_array_view(const td_array *a, const td_view *v); /* same storage; a new reference */
+/* a goes to whoever may keep it for long: no function holds its memory by address any more (spill.h). */
+void      td_array_offer(const td_array *a);
 static inline td_dtype td_array_dtype(const td_array *a) { return (td_dtype)a->dt; }
 static inline td_dev  *td_array_dev(const td_array *a) { return a->store->dev; }
 static inline int64_t  td_array_size(const td_array *a) { return td_shape_size(&a->view.shape); }
@@ -149,6 +151,8 @@ td_status td_array_put_op(const td_array *a, const td_pick *p, td_op op, const t
  * to each; inner: offsets of a row's elements; value: [rows, elements of a row].  Equal offsets are taken in order. */
 td_status td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_array *order, const td_array *inner,
                             const td_array *value);
+/* a[indices] += value, of a's dtype, a place's values summed in their order where there are several; on every device that sorts. */
+td_status td_array_put_sum(const td_array *a, const td_pick *p, const td_array *value);
 /* a[mask] = value for a mask of a's shape and a value that broadcasts to a. */
 td_status td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value);
 
@@ -181,8 +185,9 @@ td_status td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *
 /* As with `share`, but until td_array_return(buf) only: the owned reference that buf gets. */
 td_status td_array_lend(const td_array *a, td_buf **buf, td_view *view);
 void      td_array_return(td_buf *buf);
-/* The memory of a for a kernel that is launched before the graph's lock is given up again; with `write` it is nobody
- * else's: what reads it has been run, values that share it copied.  buf is borrowed. */
+/* The memory of a for a kernel; with `write` it is nobody else's: what reads it has been run, values that share it
+ * copied.  buf is borrowed; it stays where it is until the thread's last td_hold (spill.h) ends, which is after
+ * the kernel has been launched. */
 td_status td_array_use(const td_array *a, bool write, td_buf **buf);
 
 typedef struct td_evalstat {

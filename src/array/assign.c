@@ -4,6 +4,7 @@
 #include "array/capture.h"
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/spill.h"
 
 /* The nodes under a value about to be written, each with how often the value itself refers to it and
  * whether it reads the memory that is written. */
@@ -98,6 +99,7 @@ td_array_use(const td_array *a, bool write, td_buf **buf)
     s->version += write;
     TD_TRY(write ? td_storage_own(s, NULL) : td_storage_eval(s));
     *buf = s->node->buf;
+    td_hold_add(s->node);
     return TD_OK;
 }
 
@@ -128,15 +130,19 @@ write_part(const td_array *a, td_node *value)
     td_storage *s = a->store;
     td_node *tmp = NULL;
     td_status st;
+    td_hold h;
 
     TD_TRY(td_storage_own(s, value));
     if (td_eval_conflicts(value, td_array_dtype(a), s->node->buf, &a->view)) {
         TD_TRY(td_node_copy(value, td_array_dtype(a), NULL, &tmp));
         value = tmp;
     }
+    td_hold_begin(&h);
+    td_hold_add(s->node);
     st = tmp ? td_eval_node(tmp) : TD_OK;
     if (!st)
         st = td_eval_into(value, td_array_dtype(a), s->node->buf, &a->view);
+    td_hold_end(&h);
     td_node_unref(tmp);
     return st;
 }
@@ -156,7 +162,7 @@ assign_node(const td_array *a, td_node *value)
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
-        value->kind != TD_N_REDUCE && td_shape_eq(&value->view.shape, &a->view.shape)) {
+        value->kind != TD_N_REDUCE && !td_node_away(value) && td_shape_eq(&value->view.shape, &a->view.shape)) {
         n = td_node_ref(value);
         n->view = a->view; /* not evaluated yet: it can still take the storage's layout */
     } else {

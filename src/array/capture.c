@@ -3,6 +3,7 @@
 
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/spill.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -298,7 +299,7 @@ rewind_draws(td_capture *c)
 /* ---- recording ---- */
 
 static td_status
-start(td_capture *c, const td_array *const *in, int n, td_array *place)
+start_held(td_capture *c, const td_array *const *in, int n, td_array *place)
 {
     static uint64_t serial; /* under the graph's lock */
 
@@ -307,13 +308,26 @@ start(td_capture *c, const td_array *const *in, int n, td_array *place)
     if (!c->in)
         return no_memory();
     TD_TRY(td_eval_all());
-    TD_TRY(td_array_eval(in, n));
+    for (int i = 0; i < n; i++)
+        TD_TRY(td_array_use(in[i], false, &(td_buf *){NULL}));
     for (int i = 0; i < n; i++)
         TD_TRY(place_input(c, in[i], &place[i]));
     TD_TRY(td_tape_new(c->dev, &c->tape));
     c->recording = true;
     td_capture_current = c;
     return TD_OK;
+}
+
+static td_status
+start(td_capture *c, const td_array *const *in, int n, td_array *place)
+{
+    td_status st;
+    td_hold h;
+
+    td_hold_begin(&h);
+    st = start_held(c, in, n, place);
+    td_hold_end(&h);
+    return st;
 }
 
 td_status
@@ -550,6 +564,7 @@ td_capture_play(td_capture *c, const td_array *const *in, int n, td_array *out)
     uint64_t(*rng)[2] = NULL;
     td_array one[4] = {{0}}, *made = one;
     td_status st = TD_OK;
+    td_hold h;
 
     if (n != c->nin)
         return TD_SKIP;
@@ -562,8 +577,9 @@ td_capture_play(td_capture *c, const td_array *const *in, int n, td_array *out)
         rng = calloc((size_t)c->nrng, sizeof *rng);
     if (!slot || !made || (c->nrng && !rng))
         st = no_memory();
+    td_hold_begin(&h);
     for (int i = 0; i < n && !st; i++) {
-        st = td_storage_eval(in[i]->store);
+        st = td_array_use(in[i], false, &(td_buf *){NULL});
         if (!st && !fits(c, in[i], &c->in[i], &slot[i]))
             st = TD_SKIP;
     }
@@ -573,6 +589,7 @@ td_capture_play(td_capture *c, const td_array *const *in, int n, td_array *out)
         st = make_stores(c, made, slot + n);
     if (!st)
         st = run(c, slot, rng);
+    td_hold_end(&h);
     if (!st)
         give_results(c, made, out);
     for (int i = 0; made && i < c->nstore; i++)

@@ -4,6 +4,7 @@
 #include "array/chunk.h"
 #include "array/internal.h"
 #include "array/row.h"
+#include "array/spill.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -31,6 +32,23 @@ is_busy(const td_node *n)
     return n->busy == era;
 }
 
+/* Until no other thread, which cannot need what this one evaluates, evaluates n. */
+static void
+await(const td_node *n)
+{
+    void *token;
+
+    if (!is_busy(n))
+        return;
+    td_need_met(true); /* what is needed is looked for again */
+    while (is_busy(n)) {
+        token = td_graph_unlock();
+        sched_yield();
+        td_graph_lock(token);
+    }
+    td_need_met(false);
+}
+
 td_evalstat
 td_eval_stats(void)
 {
@@ -41,6 +59,23 @@ void
 td_eval_count_recorded(void)
 {
     stats.recorded++;
+}
+
+/* Others wait for n as for one that is computed. */
+static td_status
+bring_back(td_node *n)
+{
+    td_status st = TD_OK;
+
+    await(n);
+    if (!td_node_away(n))
+        return TD_OK;
+    td_node_ref(n);
+    n->busy = era;
+    st = td_spill_return(n);
+    n->busy = 0;
+    td_node_unref(n);
+    return st;
 }
 
 /* Inside a bigger space a small node would be computed again and again: is that dearer than memory? */
@@ -71,11 +106,13 @@ stays_outside(const td_node *n, const extent *e, uint32_t lack)
 static void
 find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lack, bool root)
 {
+    if (n->buf)
+        td_use(n);
     if (!td_node_pending(n) || n->slot || w->n == (int)(sizeof w->node / sizeof *w->node))
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (is_busy(n) || (!root && stays_outside(n, e, lack))) {
+    if (is_busy(n) || td_node_away(n) || (!root && stays_outside(n, e, lack))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -87,8 +124,91 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lac
             find_inner(w, inner, n->src[i], e, lack, false);
 }
 
+/* n is wanted in memory. */
+static void
+find_whole(td_walk *inner, td_node *n)
+{
+    if (n->buf)
+        td_use(n);
+    else if (td_node_pending(n))
+        inner->node[inner->n++] = td_node_ref(n);
+}
+
+static void
+drop_inner(td_walk *inner)
+{
+    for (int i = 0; i < inner->n; i++)
+        td_node_unref(inner->node[i]);
+    inner->n = 0;
+}
+
+/* Evaluates what find_inner found, and lets go of it: first what is computed, for which what is there may have to go. */
 static td_status
-settle_inner(td_node *n, int64_t total, const td_rowspace *rows)
+eval_inner(td_walk *inner)
+{
+    td_status st = TD_OK;
+
+    for (int away = 0; away < 2; away++)
+        for (int i = 0; i < inner->n; i++)
+            if (!st && td_node_away(inner->node[i]) == away)
+                st = away ? bring_back(inner->node[i]) : td_eval_node(inner->node[i]);
+    for (int i = 0; i < inner->n; i++)
+        td_node_unref(inner->node[i]);
+    return st;
+}
+
+/* Bytes of what the nodes of w read, each value once. */
+static size_t
+bytes_read(const td_walk *w)
+{
+    const td_node *seen[3 * TD_WEIGHT_MAX];
+    int n = 0;
+    size_t sum = 0;
+
+    for (int i = 0; i < w->n; i++)
+        for (int k = 0; k < w->node[i]->nsrc; k++) {
+            const td_node *s = w->node[i]->src[k];
+            int at = 0;
+
+            if (!s->buf && !td_node_away(s))
+                continue;
+            while (at < n && seen[at] != s)
+                at++;
+            if (at < n || n == 3 * TD_WEIGHT_MAX)
+                continue;
+            seen[n++] = s;
+            sum += s->buf ? s->buf->nbytes : td_spill_size(s);
+        }
+    return sum;
+}
+
+/* Some of what the kernel would read is on the host: is all of it more than the device holds? */
+static bool
+too_large(const td_walk *w, const td_walk *inner, const td_node *n)
+{
+    for (int i = 0; i < inner->n; i++)
+        if (td_node_away(inner->node[i]))
+            return bytes_read(w) + (size_t)td_shape_size(&n->view.shape) *
+                                       td_dtype_size((td_dtype)n->dt) >
+                   td_mem_bound(n->dev);
+    return false;
+}
+
+/* Can a kernel for n be made smaller, by computing what it reads first? */
+static bool
+can_split(const td_node *n)
+{
+    bool inside = false;
+
+    for (int i = 0; i < n->nsrc; i++)
+        inside |= td_node_pending(n->src[i]) && !td_node_away(n->src[i]);
+    return inside && td_spill_on(n->dev);
+}
+
+/* `need`: the evaluation's that is under way.  TD_ERR_OOM without a text where the kernel would need more memory than
+ * there is and can_split says yes. */
+static td_status
+settle_inner(td_need *need, td_node *n, int64_t total, const td_rowspace *rows)
 {
     extent e = {.total = total, .rows = rows};
     td_walk w, inner;
@@ -97,14 +217,16 @@ settle_inner(td_node *n, int64_t total, const td_rowspace *rows)
     td_node_ref(
         n); /* a source of what another thread may evaluate meanwhile, which then lets go of it */
     do {    /* again: while one was evaluated, other threads may have begun with others */
+        td_need_look(need);
         td_walk_begin(&w);
         td_walk_begin(&inner);
         find_inner(&w, &inner, n, &e, rows ? rows->lack : 0, true);
         td_walk_end(&w);
-        for (int i = 0; i < inner.n; i++) {
-            if (!st)
-                st = td_eval_node(inner.node[i]);
-            td_node_unref(inner.node[i]);
+        if (too_large(&w, &inner, n) && can_split(n)) {
+            drop_inner(&inner);
+            st = TD_ERR_OOM;
+        } else {
+            st = eval_inner(&inner);
         }
     } while (!st && inner.n);
     td_node_unref(n);
@@ -113,16 +235,19 @@ settle_inner(td_node *n, int64_t total, const td_rowspace *rows)
 
 /* The kernel was too big: all that feeds n gets memory of its own. */
 static td_status
-settle_sources(td_node *n)
+settle_sources(td_need *need, td_node *n)
 {
-    for (int i = 0; i < n->nsrc; i++) {
-        td_node *src = td_node_ref(n->src[i]);
-        td_status st = td_eval_node(src);
+    td_walk inner;
+    td_status st;
 
-        td_node_unref(src);
-        TD_TRY(st);
-    }
-    return TD_OK;
+    do {
+        td_need_look(need);
+        td_walk_begin(&inner);
+        for (int i = 0; i < n->nsrc; i++)
+            find_whole(&inner, n->src[i]);
+        st = eval_inner(&inner);
+    } while (!st && inner.n);
+    return st;
 }
 
 /* An input that nobody else holds and that is read just where it would be written can be written. */
@@ -170,9 +295,16 @@ map_new(td_node *n, td_plan *p)
     return TD_OK;
 }
 
+/* Has n been evaluated, or is that being done? */
+static bool
+is_taken(const td_node *n)
+{
+    return is_busy(n) || n->buf || td_node_away(n);
+}
+
 /* n and the reductions in it as one kernel that owns rows.  TD_SKIP: that is not possible, or not worth it. */
 static td_status
-eval_rows(td_node *n)
+eval_rows(td_need *need, td_node *n)
 {
     td_rowspace r;
     td_status st;
@@ -180,8 +312,8 @@ eval_rows(td_node *n)
 
     if (!td_row_find(n, &r))
         return TD_SKIP;
-    TD_TRY(settle_inner(n, td_shape_size(&r.shape), &r));
-    if (is_busy(n) || n->buf) /* meanwhile, by another thread */
+    TD_TRY(settle_inner(need, n, td_shape_size(&r.shape), &r));
+    if (is_taken(n)) /* meanwhile, by another thread */
         return td_eval_node(n);
     td_node_ref(n);
     n->busy = era;
@@ -253,49 +385,72 @@ td_eval_value(td_node *n)
     return st;
 }
 
-td_status
-td_eval_node(td_node *n)
+/* What a kernel for n cannot hold inside is evaluated. */
+static td_status
+settle_under(td_need *need, td_node *n)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     td_status st;
 
-    pthread_once(&once, watch_forks);
-    while (is_busy(n)) { /* by another thread, which cannot need what this one evaluates */
-        void *token = td_graph_unlock();
-
-        sched_yield();
-        td_graph_lock(token);
-    }
-    if (n->buf)
+    if (n->kind == TD_N_SCALAR)
         return TD_OK;
-    if (n->kind == TD_N_HOST)
-        return load(n);
-    if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
-        return st;
-    if ((st = td_eval_spread(n)) != TD_SKIP || (st = eval_rows(n)) != TD_SKIP)
-        return st;
-    if (n->kind == TD_N_REDUCE)
-        TD_TRY(settle_inner(n->src[0], td_shape_size(&n->src[0]->view.shape), NULL));
-    else if (n->kind != TD_N_SCALAR)
-        TD_TRY(settle_inner(n, td_shape_size(&n->view.shape), NULL));
-    if (n->kind == TD_N_REDUCE && !n->buf && n->src[0]->kind == TD_N_REDUCE) {
+    if (n->kind != TD_N_REDUCE)
+        return settle_inner(need, n, td_shape_size(&n->view.shape), NULL);
+    TD_TRY(settle_inner(need, n->src[0], td_shape_size(&n->src[0]->view.shape), NULL));
+    if (!is_taken(n) && n->src[0]->kind == TD_N_REDUCE) {
         td_node *source = td_node_ref(n->src[0]);
 
         st = td_eval_node(source);
         td_node_unref(source);
-        TD_TRY(st);
+        return st;
     }
-    if (is_busy(n) || n->buf) /* meanwhile, while something under it was waited for */
+    return TD_OK;
+}
+
+/* n is nobody's work, has no memory and is not away. */
+static td_status
+eval_pending(td_need *need, td_node *n)
+{
+    td_status st;
+
+    if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
+        return st;
+    if ((st = td_eval_spread(n)) != TD_SKIP)
+        return st;
+    st = eval_rows(need, n);
+    if (st != TD_SKIP && !(st == TD_ERR_OOM && !is_taken(n) && can_split(n)))
+        return st;
+    st = settle_under(need, n);
+    if (is_taken(n)) /* meanwhile, while something under it was waited for */
         return td_eval_node(n);
     td_node_ref(n);
     n->busy = era;
-    st = eval_once(n);
-    if (st == TD_SKIP && !(st = settle_sources(n)))
+    st = st ? st : eval_once(n);
+    if ((st == TD_SKIP || (st == TD_ERR_OOM && can_split(n))) && !(st = settle_sources(need, n)))
         st = eval_once(n);
     TD_ASSERT(st != TD_SKIP); /* one node over leaves always fits */
     stats.evals++;
     n->busy = 0;
     td_node_unref(n);
+    return st;
+}
+
+td_status
+td_eval_node(td_node *n)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    td_need need;
+    td_status st;
+
+    pthread_once(&once, watch_forks);
+    await(n);
+    if (n->buf)
+        return TD_OK;
+    td_need_begin(&need);
+    if (td_node_away(n))
+        st = bring_back(n);
+    else
+        st = n->kind == TD_N_HOST ? load(n) : eval_pending(&need, n);
+    td_need_end(&need);
     return st;
 }
 
@@ -314,36 +469,58 @@ add_putting(td_plan *p, const td_putting *w, uint16_t *step)
 
 /* What a kernel cannot hold inside is evaluated before; with `all` everything is. */
 static td_status
-settle_parts(const td_putting *w, int64_t total, bool all)
+settle_parts(td_need *need, const td_putting *w, int64_t total, bool all)
 {
     td_node *part[3] = {w->value, w->at, w->guard};
+    extent e = {.total = total};
+    td_walk walk, inner;
+    td_status st;
 
-    for (int i = 0; i < 3; i++)
-        if (part[i] && td_node_pending(part[i]))
-            TD_TRY(all || part[i]->kind == TD_N_REDUCE || part[i]->hosted ? td_eval_node(part[i])
-                                                       : settle_inner(part[i], total, NULL));
-    return TD_OK;
+    do {
+        td_need_look(need);
+        td_walk_begin(&walk);
+        td_walk_begin(&inner);
+        for (int i = 0; i < 3; i++)
+            if (part[i] && (all || part[i]->hosted))
+                find_whole(&inner, part[i]);
+            else if (part[i])
+                find_inner(&walk, &inner, part[i], &e, 0, part[i]->kind != TD_N_REDUCE);
+        td_walk_end(&walk);
+        st = eval_inner(&inner);
+    } while (!st && inner.n);
+    return st;
+}
+
+/* TD_SKIP: not all of it fits one kernel. */
+static td_status
+put_once(td_need *need, const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view, bool all)
+{
+    uint16_t step;
+    td_status st;
+    td_plan p;
+
+    TD_TRY(settle_parts(need, w, td_shape_size(&view->shape), all));
+    td_plan_begin(&p, buf->dev, &view->shape);
+    st = add_putting(&p, w, &step);
+    if (!st)
+        st = td_plan_store(&p, step, dt, buf, view, NULL);
+    if (!st)
+        st = td_eval_map(&p);
+    td_plan_end(&p);
+    return st;
 }
 
 td_status
 td_eval_put(const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view)
 {
-    td_plan p;
+    td_need need;
     td_status st;
-    uint16_t step;
 
-    for (int again = 0;; again++) {
-        TD_TRY(settle_parts(w, td_shape_size(&view->shape), again));
-        td_plan_begin(&p, buf->dev, &view->shape);
-        st = add_putting(&p, w, &step);
-        if (!st)
-            st = td_plan_store(&p, step, dt, buf, view, NULL);
-        if (!st)
-            st = td_eval_map(&p);
-        td_plan_end(&p);
-        if (st != TD_SKIP || again)
-            break;
-    }
+    td_need_begin(&need);
+    st = put_once(&need, w, dt, buf, view, false);
+    if (st == TD_SKIP || (st == TD_ERR_OOM && td_spill_on(buf->dev)))
+        st = put_once(&need, w, dt, buf, view, true);
+    td_need_end(&need);
     stats.evals++;
     return st;
 }

@@ -1,6 +1,7 @@
 /* factor.c - arrays for the device's solver library: memory of the right size, dtype and layout. */
 #include "array/factor.h"
 #include "array/array.h"
+#include "array/spill.h"
 
 static td_status
 check(const td_array *a, const td_solver_array *want, const td_solver *j, int i)
@@ -69,6 +70,7 @@ td_array_factor(td_solver *j, const td_array *const *a, int n)
     td_array addresses[TD_SOLVER_ARRAYS] = {{0}};
     td_dev *dev = td_array_dev(a[0]);
     td_status st;
+    td_hold h;
 
     TD_TRY(td_solver_check(j));
     TD_TRY(td_solver_can(dev, j->op));
@@ -80,10 +82,13 @@ td_array_factor(td_solver *j, const td_array *const *a, int n)
     }
     if (!j->batch || !want[0].count)
         return TD_OK;
-    TD_TRY(hold(j, a, want, n, buf));
-    st = list_addresses(j, dev, want, n, addresses);
+    td_hold_begin(&h);
+    st = hold(j, a, want, n, buf);
+    if (!st)
+        st = list_addresses(j, dev, want, n, addresses);
     if (!st)
         st = run(j, dev, buf, n);
+    td_hold_end(&h);
     for (int i = 0; i < n; i++)
         td_array_unref(&addresses[i]);
     return st;

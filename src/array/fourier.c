@@ -1,5 +1,6 @@
 /* fourier.c - arrays for the device's Fourier transforms: their strides as the library's layouts. */
 #include "array/factor.h"
+#include "array/spill.h"
 
 #include <string.h>
 
@@ -67,7 +68,7 @@ address(const td_buf *b, const td_array *a)
 }
 
 static td_status
-run(td_fourier *j, const td_array *in, const td_array *out)
+run_held(td_fourier *j, const td_array *in, const td_array *out)
 {
     td_dev *dev = td_array_dev(out);
     td_stream *s = td_dev_stream(dev);
@@ -96,6 +97,18 @@ run(td_fourier *j, const td_array *in, const td_array *out)
     td_buf_unref(work);
     td_buf_unref(bin);
     td_buf_unref(bout);
+    return st;
+}
+
+static td_status
+run(td_fourier *j, const td_array *in, const td_array *out)
+{
+    td_status st;
+    td_hold h;
+
+    td_hold_begin(&h);
+    st = run_held(j, in, out);
+    td_hold_end(&h);
     return st;
 }
 

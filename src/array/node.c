@@ -1,6 +1,6 @@
 /* node.c - making, sharing and releasing graph nodes. */
 #include "array/host.h"
-
+#include "array/spill.h"
 #include "base/hash.h"
 #include "dev/site.h"
 #include "dev/trace.h"
@@ -155,11 +155,33 @@ td_node_follow(td_node *n)
     }
 }
 
+/* n, which has a buffer, is the value that it holds: what spill.c finds by the buffer. */
+static void
+hold(td_node *n, bool first)
+{
+    if (n->buf->release || (n->buf->holder && !first))
+        return;
+    n->buf->holder = n;
+    if (first)
+        td_use(n);
+}
+
+static void
+let_go(td_node *n)
+{
+    if (n->buf && n->buf->holder == n)
+        n->buf->holder = NULL;
+    td_buf_unref(n->buf);
+    if (n->away)
+        td_spill_drop(n);
+}
+
 td_status
 td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out)
 {
     TD_TRY(td_node_new(TD_N_LEAF, b->dev, dt, &v->shape, out));
     (*out)->buf = td_buf_ref(b);
+    hold(*out, false);
     (*out)->view = *v;
     (*out)->weight = 0;
     return TD_OK;
@@ -200,7 +222,7 @@ td_node_unref(td_node *n)
                 dead = n->src[i];
             }
         }
-        td_buf_unref(n->buf);
+        let_go(n);
         td_host_unref(n->host);
     }
 }
@@ -224,6 +246,7 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
 {
     TD_ASSERT(!n->buf);
     n->buf = buf;
+    hold(n, true);
     n->view = *view;
     n->kind = TD_N_LEAF;
     n->weight = 0;
@@ -247,7 +270,7 @@ static bool
 same_numbers(const td_node *a, const td_node *b)
 {
     static const uint8_t used[] = {[TD_N_SCALAR] = 1, [TD_N_IOTA] = 2,   [TD_N_RANDOM] = TD_NPAR,
-                                   [TD_N_REDUCE] = 1, [TD_N_GATHER] = 2, [TD_N_HOST] = 0};
+                                   [TD_N_REDUCE] = 1, [TD_N_GATHER] = 2, [TD_N_HOST] = 0,  [TD_N_AWAY] = 0};
     uint64_t x[2], y[2];
 
     for (int i = 0; i < used[a->kind]; i++) {
@@ -273,7 +296,7 @@ alike(const td_node *a, const td_node *b, int depth)
 {
     if (a == b)
         return true;
-    if (depth == 0 || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt || a->op != b->op ||
+    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt || a->op != b->op ||
         a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
         !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) || !same_window(a, b))
         return false;

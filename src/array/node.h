@@ -24,6 +24,7 @@ typedef enum td_kind {
     TD_N_SEARCH, /* how many elements of src[0] (evaluated, sorted, one axis) come before each of src[1], of
                     the same dtype; op: do equal ones? */
     TD_N_HOST,   /* not read yet: a window on the host's memory, or what a reader gives (host.h) */
+    TD_N_AWAY,   /* evaluated, its memory on the host for now (spill.h): `away` and view */
 } td_kind;
 
 typedef enum td_red {
@@ -59,6 +60,7 @@ typedef struct td_node {
     struct td_host *host; /* HOST: its window, the node's own */
     td_dev         *dev;
     td_buf         *buf;  /* NULL: pending */
+    struct td_away *away;
     td_view         view; /* while pending: the layout that it will have, dense but maybe permuted */
     td_scalar       par[TD_NPAR];
 } td_node;
@@ -84,6 +86,13 @@ static inline bool
 td_node_pending(const td_node *n)
 {
     return !n->buf && n->kind != TD_N_SCALAR;
+}
+
+/* Pending, and not computed but brought back. */
+static inline bool
+td_node_away(const td_node *n)
+{
+    return n->kind == TD_N_AWAY;
 }
 
 /* Does n read memory of src[0] where values say?  Then src[0] is evaluated before. */

@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/spill.h"
 #include "jit/jit.h"
 
 enum { BLOCK = 128 };
@@ -117,10 +118,12 @@ td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_arra
     td_array cast = {0};
     uint64_t words[7];
     td_status st;
+    td_hold h;
 
     TD_TRY(td_put_loop(a, &d.op, &x, &d.work));
     TD_TRY(td_array_cast(value, d.work, &cast));
     part[2] = &cast;
+    a->store->version++;
     st = td_storage_own(a->store, NULL);
     for (int i = 0; i < 4 && !st; i++) {
         st = td_node_dense(part[i], &n[i]);
@@ -130,12 +133,15 @@ td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_arra
     }
     if (!st)
         st = td_storage_own(a->store, NULL);
+    td_hold_begin(&h);
     if (!st) {
+        td_hold_add(a->store->node);
         words[4] = a->store->node->buf->ptr + (uint64_t)a->view.offset * td_dtype_size(d.dt);
         words[5] = (uint64_t)td_array_size(at);
         words[6] = (uint64_t)td_array_size(inner);
         st = words[5] && words[6] ? launch(&d, td_array_dev(a), words) : TD_OK;
     }
+    td_hold_end(&h);
     for (int i = 0; i < 4; i++)
         td_node_unref(n[i]);
     td_array_unref(&cast);

@@ -9,6 +9,7 @@
 
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/spill.h"
 
 typedef struct target {
     const td_array *a;
@@ -62,7 +63,12 @@ write_to(const target *t, td_putting *w)
 {
     td_storage *s = t->a->store;
     td_status st = td_storage_eval(s);
+    td_hold h;
 
+    s->version++;
+    td_hold_begin(&h);
+    if (!st)
+        td_hold_add(s->node);
     if (!st)
         st = detach(&w->value, s->node->buf);
     if (!st)
@@ -71,8 +77,11 @@ write_to(const target *t, td_putting *w)
         st = detach(&w->guard, s->node->buf);
     if (!st)
         st = td_storage_own(s, NULL);
-    if (!st)
+    if (!st) {
+        td_hold_add(s->node);
         st = td_eval_put(w, td_array_dtype(t->a), s->node->buf, &t->view);
+    }
+    td_hold_end(&h);
     td_node_unref(w->value);
     td_node_unref(w->at);
     td_node_unref(w->guard);

@@ -8,6 +8,7 @@
 
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/spill.h"
 #include "dev/tape.h"
 
 td_status
@@ -97,18 +98,26 @@ td_status
 td_array_move(const td_array *dst, const td_array *src, td_stream *s)
 {
     size_t nbytes = (size_t)td_array_size(src) * td_dtype_size(td_array_dtype(src));
-    td_buf *to, *from;
+    td_buf *to = NULL, *from;
     uintptr_t at, of;
+    td_status st;
 
     if (dst->store == src->store)
         return td_fail(TD_ERR_VALUE, "copyto: on a stream the arrays must not share memory");
     TD_TRY(memory_for(dst, s, true, nbytes, &to, &at));
-    TD_TRY(memory_for(src, s, false, nbytes, &from, &of));
-    TD_TRY(td_stream_enter(s));
-    TD_TRY(td_copy(s, at, of, nbytes));
-    td_buf_use(to, s);
-    td_buf_use(from, s);
-    return td_stream_leave(s);
+    (void)td_buf_ref(to); /* while the source is computed */
+    st = memory_for(src, s, false, nbytes, &from, &of);
+    if (!st)
+        st = td_stream_enter(s);
+    if (!st)
+        st = td_copy(s, at, of, nbytes);
+    if (!st) {
+        td_buf_use(to, s);
+        td_buf_use(from, s);
+        st = td_stream_leave(s);
+    }
+    td_buf_unref(to);
+    return st;
 }
 
 /* ---- other devices ---- */
@@ -173,14 +182,18 @@ td_array_to_device(const td_array *a, td_dev *d, td_array *out)
 static td_status
 shareable(const td_node *n, td_node **out)
 {
-    td_buf *b;
-    td_status st;
+    td_buf *b, *from = td_buf_ref(n->buf);
+    td_status st = td_share_new(n->dev, from->nbytes, &b);
 
-    TD_TRY(td_share_new(n->dev, n->buf->nbytes, &b));
-    st = td_copy(td_dev_stream(n->dev), b->ptr, n->buf->ptr, n->buf->nbytes);
+    if (st) {
+        td_buf_unref(from);
+        return st;
+    }
+    st = td_copy(td_dev_stream(n->dev), b->ptr, from->ptr, from->nbytes);
     if (!st)
         st = td_node_leaf(b, (td_dtype)n->dt, &n->view, out);
     td_buf_unref(b);
+    td_buf_unref(from);
     return st;
 }
 

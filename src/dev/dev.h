@@ -42,6 +42,7 @@ td_status td_dev_get(const char *name, td_dev **out); /* borrowed.  TD_ERR_VALUE
 int       td_dev_count(td_devkind kind);              /* never fails: 0 without a driver or a device */
 td_status td_dev_default(td_dev **out);               /* the thread's (td_dev_use), else TREADLE_DEVICE, else cuda:0 where there is one, else cpu */
 void      td_dev_use(td_dev *d);                      /* the calling thread's default; NULL: back to the process's */
+td_dev   *td_dev_used(void);                          /* what the thread has said so; NULL: nothing */
 /* The calling thread has no device from now on, until its next td_dev_use: for programs of the driver's kind, which
  * have left their last context.  Arrays do not mind. */
 void      td_dev_leave(void);
@@ -85,6 +86,8 @@ typedef struct td_buf {
     size_t     capacity; /* as the pool gave */
     void     (*release)(void *owner); /* wrapped memory only */
     void      *owner;
+    void      *holder; /* for whoever moves buffers' bytes to the host (array/spill.c), not of wrapped memory: whose */
+    uint64_t   used;   /* value it is (NULL: may not be moved) and when it was used last (0: is being used) */
 } td_buf;
 
 /* Uninitialised; 512-byte aligned on a GPU, 64 on the CPU.  TD_ERR_OOM says asked, held and free. */
@@ -112,11 +115,14 @@ td_status  td_mem_limit(td_dev *d, size_t nbytes); /* SIZE_MAX: none; gives cach
 
 size_t     td_mem_bound(td_dev *d); /* most that can be held: the limit, or the device's memory */
 
-/* Called when memory on d is out though all cached memory was given back, in the thread that asked
- * and without locks: true when it freed something, and the request is tried again.  Not called again
- * while it runs in that thread. */
-typedef bool td_mem_pressure(td_dev *d);
+/* Called when memory on d is out though all cached memory was given back, in the thread that asked for nbytes
+ * and without locks: true when it freed something, and the request is tried again, until it frees nothing.  Not
+ * called again while it runs in that thread. */
+typedef bool td_mem_pressure(td_dev *d, size_t nbytes);
 void td_mem_on_pressure(td_mem_pressure *fn); /* NULL: none */
+/* Adds to the text of the error what else there is to say about d's memory; text is "" before. */
+typedef void td_mem_note(td_dev *d, char *text, size_t n);
+void td_mem_on_oom(td_mem_note *fn); /* NULL: none */
 
 /* Writes where the program stands, "file.py:12", for the text of errors; called when a buffer of
  * TD_MEM_LARGE bytes or more is made.  text stays "" when that is not known. */

@@ -9,6 +9,7 @@ enum { HOLDERS = 4 }; /* named in an error */
 
 static _Atomic(td_mem_pressure *) pressure;
 static _Atomic(td_mem_site *) site;
+static _Atomic(td_mem_note *) note;
 static _Thread_local bool pressing;
 
 void
@@ -18,13 +19,19 @@ td_mem_on_pressure(td_mem_pressure *fn)
 }
 
 void
+td_mem_on_oom(td_mem_note *fn)
+{
+    atomic_store(&note, fn);
+}
+
+void
 td_mem_on_large(td_mem_site *fn)
 {
     atomic_store(&site, fn);
 }
 
 bool
-td_pool_pressed(td_dev *d)
+td_pool_pressed(td_dev *d, size_t nbytes)
 {
     td_mem_pressure *fn = atomic_load(&pressure);
     bool freed;
@@ -32,7 +39,7 @@ td_pool_pressed(td_dev *d)
     if (!fn || pressing)
         return false;
     pressing = true;
-    freed = fn(d);
+    freed = fn(d, nbytes);
     pressing = false;
     return freed;
 }
@@ -155,7 +162,8 @@ td_pool_oom(td_dev *d, size_t nbytes)
     td_memstat m = td_mem_stats(d);
     size_t free_bytes = 0, total = 0;
     char ask[32], used[32], kept[32], largest[32], left[32], all[32], limit[64] = "", size[32];
-    char who[HOLDERS * (TD_HEAP_SITE + 40)];
+    char who[HOLDERS * (TD_HEAP_SITE + 40)], more[256] = "";
+    td_mem_note *fn = atomic_load(&note);
 
     (void)d->ops->memory(d, &free_bytes, &total); /* then the text says 0 */
     human(nbytes, ask);
@@ -169,8 +177,10 @@ td_pool_oom(td_dev *d, size_t nbytes)
         snprintf(limit, sizeof limit, ", the limit is %s", size);
     }
     holders_text(d, who, sizeof who);
+    if (fn)
+        fn(d, more, sizeof more);
     return td_fail(TD_ERR_OOM,
                    "out of memory on %s: asked for %s (%zu bytes); buffers hold %s, the pool keeps "
-                   "%s (largest block %s), %s of %s are free%s%s",
-                   d->info.name, ask, nbytes, used, kept, largest, left, all, limit, who);
+                   "%s (largest block %s), %s of %s are free%s%s%s",
+                   d->info.name, ask, nbytes, used, kept, largest, left, all, limit, more, who);
 }

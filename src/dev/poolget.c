@@ -96,6 +96,8 @@ hand_out(td_block *b, td_stream *s, size_t nbytes)
     atomic_store_explicit(&b->buf.refs, 1, memory_order_relaxed);
     atomic_store_explicit(&b->buf.flags, 0, memory_order_relaxed);
     b->buf.nbytes = nbytes;
+    b->buf.holder = NULL;
+    b->buf.used = 0;
     b->buf.stream = s;
     s->live++;
     p->allocs++;

@@ -4,6 +4,7 @@
  * nobody else's, then addresses are taken, and nothing gives the GIL up from there to the launch.  Host
  * memory is used where it lies on the CPU; a GPU gets copies, and what it wrote is copied back.
  */
+#include "array/spill.h"
 #include "dev/site.h"
 #include "python/kernel.h"
 
@@ -486,6 +487,7 @@ py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_
                PyObject *kwnames)
 {
     PyObject *full[PY_LEAVES], *answer = NULL;
+    td_hold h;
     py_call c;
 
     if (kwnames || nargs != (Py_ssize_t)d->nparam) {
@@ -499,8 +501,10 @@ py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_
     for (Py_ssize_t i = 0; i < nargs; i++)
         if (!py_call_add(&c, args[i]))
             goto out;
+    td_hold_begin(&h);
     if (!d->nsignature || py_signature_fit(&c))
         answer = run_call(&c, dims);
+    td_hold_end(&h);
 out:
     py_call_end(&c);
     return answer;

@@ -5,6 +5,8 @@
  */
 #include "python/py.h"
 
+#include "array/spill.h"
+#include "dev/away.h"
 #include "dev/library.h"
 
 /* ---- memory is out ---- */
@@ -14,7 +16,6 @@
 static bool
 collect(td_dev *d)
 {
-    PyGILState_STATE gil = PyGILState_Ensure();
     size_t before = td_mem_stats(d).used;
     PyObject *type, *value, *trace, *gc, *n;
 
@@ -27,8 +28,62 @@ collect(td_dev *d)
     Py_XDECREF(gc);
     py_drain();
     PyErr_Restore(type, value, trace);
-    PyGILState_Release(gil);
     return td_mem_stats(d).used < before;
+}
+
+/* A copy of what is not in use takes less time than a collection, and happens more often. */
+static bool
+relieve(td_dev *d, size_t nbytes)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    bool freed = td_spill(d, nbytes) || collect(d);
+
+    PyGILState_Release(gil);
+    return freed;
+}
+
+/* device, on or None -> whether arrays are moved to the host from now on */
+static PyObject *
+spill(PyObject *module, PyObject *args)
+{
+    PyObject *name, *on;
+    td_dev *d;
+    int want;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:_spill", &name, &on) || !py_device(name, &d))
+        return NULL;
+    if (on != Py_None) {
+        want = PyObject_IsTrue(on);
+        if (want < 0)
+            return NULL;
+        td_spill_set(d, want);
+    }
+    return PyBool_FromLong(td_spill_on(d));
+}
+
+static PyObject *
+spill_stats(PyObject *module, PyObject *name)
+{
+    td_spillstat s;
+    td_dev *d;
+
+    (void)module;
+    if (!py_device(name, &d))
+        return NULL;
+    s = td_spill_stats(d);
+    return Py_BuildValue("{s:K,s:K,s:n,s:n}", "spilled", (unsigned long long)s.spilled, "returned",
+                         (unsigned long long)s.returned, "away", (Py_ssize_t)s.away, "pinned",
+                         (Py_ssize_t)td_away_kept(d));
+}
+
+static PyObject *
+spill_trim(PyObject *module, PyObject *name)
+{
+    td_dev *d;
+
+    (void)module;
+    return py_device(name, &d) && py_ok(td_away_trim(d)) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- libraries ---- */
@@ -72,6 +127,11 @@ open_library(PyObject *module, PyObject *args)
 PyMethodDef py_memory_functions[] = {
     {"_host_bytes", py_host_bytes, METH_O,
      "_host_bytes(n): a numpy.ndarray of n uninitialised bytes; large memory is kept for reuse."},
+    {"_spill", spill, METH_VARARGS,
+     "_spill(device, on): are arrays moved to the host when memory is out? None: as before."},
+    {"_spill_stats", spill_stats, METH_O, "_spill_stats(device): a dict for memory.stats."},
+    {"_spill_trim", spill_trim, METH_O,
+     "_spill_trim(device): gives the host memory back that no array is in."},
     {"_open_library", open_library, METH_VARARGS,
      "_open_library(name, package): opens a foreign library; where it was found."},
     {NULL, NULL, 0, NULL},
@@ -80,6 +140,7 @@ PyMethodDef py_memory_functions[] = {
 void
 py_memory_hooks(void)
 {
-    td_mem_on_pressure(collect);
+    td_mem_on_pressure(relieve);
+    td_mem_on_oom(td_spill_note);
     td_lib_on_search(find_folders);
 }

@@ -21,8 +21,10 @@ py_new(void)
 PyObject *
 py_done(py_ndarray *r, td_status st)
 {
-    if (!st)
+    if (!st) {
+        td_array_offer(&r->a);
         return (PyObject *)r;
+    }
     r->a.store = NULL;
     Py_DECREF(r);
     return py_raise(st);
@@ -39,6 +41,7 @@ py_wrap(td_array *a)
     }
     r->a = *a;
     a->store = NULL;
+    td_array_offer(&r->a);
     return (PyObject *)r;
 }
 

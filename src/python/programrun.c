@@ -2,6 +2,7 @@
 #include "python/program.h"
 
 #include "array/capture.h"
+#include "array/spill.h"
 #include "dev/cpucode.h"
 #include "dev/driver.h"
 #include "dev/site.h"
@@ -162,7 +163,7 @@ keep_for_graph(const py_cukernel *k, PyObject *const *args, Py_ssize_t n)
 }
 
 static PyObject *
-launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
+launch_held(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
 {
     const py_cukernel *k = g->k;
     td_dev *now;
@@ -178,6 +179,18 @@ launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t
     if (!py_program_flush() || !py_ok(st))
         return NULL;
     return Py_NewRef(Py_None);
+}
+
+static PyObject *
+launch(py_cuargs *g, td_stream *s, td_dims *d, PyObject *const *args, Py_ssize_t n)
+{
+    PyObject *r;
+    td_hold h;
+
+    td_hold_begin(&h);
+    r = launch_held(g, s, d, args, n);
+    td_hold_end(&h);
+    return r;
 }
 
 /* keywords - those of a launch. */

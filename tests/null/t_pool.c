@@ -177,15 +177,17 @@ static td_buf *spare;
 static int asked;
 
 static bool
-give_spare(td_dev *d)
+give_spare(td_dev *d, size_t nbytes)
 {
     td_buf *no = NULL;
+    bool freed;
 
-    asked += d == null;
+    asked += d == null && nbytes == (size_t)6 << 30;
     CHECK(td_buf_new(d, NULL, (size_t)1 << 40, &no) == TD_ERR_OOM); /* is not asked again */
     td_buf_unref(spare);
+    freed = spare != NULL;
     spare = NULL;
-    return true;
+    return freed;
 }
 
 static void

@@ -15,7 +15,9 @@ MB = 1 << 20
 
 @pytest.fixture
 def room(dev):
-    """100 MB of the device beyond what is in use."""
+    """100 MB of the device beyond what is in use, and nothing goes to the host."""
+    spills = td.memory.spill(device=dev)
+    td.memory.spill(False, dev)
     gc.collect()
     td.synchronize(dev)
     td.memory.trim(dev)
@@ -23,6 +25,7 @@ def room(dev):
     gc.disable()
     yield dev
     gc.enable()
+    td.memory.spill(spills, dev)
     td.memory.limit(None, dev)
     td.memory.trim(dev)
 
