@@ -81,6 +81,7 @@ _HOME = {
     "_texts": "array2string array_repr array_str",
     "_windows": "bartlett blackman hamming hanning i0 kaiser",
     "_graph": "graph",
+    "distributed._errors": "DistributedError PeerError",
     "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
     "_build": "build",
     "_guvectorize": "guvectorize",
@@ -119,10 +120,13 @@ _HOME = {
     "trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
-    "_source_host": "from_host",
+    "_source_host": "from_host stream",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
-_MODULES = set("cuda cupyx demo distributed emath fft lib linalg memory polynomial pycuda random scipy special types".split())
+_MODULES = set(
+    "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
+    "types".split()
+)
 
 _FROM = {name: module for module, names in _HOME.items() for name in names.split()}
 

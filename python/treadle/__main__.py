@@ -1,6 +1,7 @@
 """``python -m treadle script.py``: a program runs unchanged. ``python -m treadle info``: what was found, what is
 missing, how to get it."""
 
+import contextlib
 import importlib.util
 import platform
 import sys
@@ -64,14 +65,20 @@ def _libraries():
         yield name, str(Path(found.origin).parent) if found else f"missing: pip install {name}"
 
 
+def _size(path):
+    """Bytes of a file; None: it is none, or another process has taken it away by now."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.stat().st_size if path.is_file() else None
+
+
 def _cache():
     folder = config.cache_dir
     if folder == "":
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
     path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    files = [f for f in path.rglob("*") if f.is_file() and f.name[0] != "."] if path.is_dir() else []
-    yield "cache", f"{path}, {len(files)} kernels, {sum(f.stat().st_size for f in files) / 2**20:.1f} MB"
+    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _size(f)) is not None] if path.is_dir() else []
+    yield "cache", f"{path}, {len(sizes)} kernels, {sum(sizes) / 2**20:.1f} MB"
 
 
 def info():

@@ -42,6 +42,7 @@ td_status td_dev_get(const char *name, td_dev **out); /* borrowed.  TD_ERR_VALUE
 int       td_dev_count(td_devkind kind);              /* never fails: 0 without a driver or a device */
 td_status td_dev_default(td_dev **out);               /* the thread's (td_dev_use), else TREADLE_DEVICE, else cuda:0 where there is one, else cpu */
 void      td_dev_use(td_dev *d);                      /* the calling thread's default; NULL: back to the process's */
+td_dev   *td_dev_used(void);                          /* what the thread has said so; NULL: nothing */
 /* The calling thread has no device from now on, until its next td_dev_use: for programs of the driver's kind, which
  * have left their last context.  Arrays do not mind. */
 void      td_dev_leave(void);

@@ -215,6 +215,8 @@ fn_exact(walk *w, const call *c, int number, thing *out)
         return st;
     close_region(w);
     w->dead = false;
+    if (w->again) /* what the value is made of may change yet */
+        return TD_SKIP;
     if (join_get(w, key)) {
         part[0] = j ? place_get(w, &p) : stand_in(w, join_get(w, key)->type);
         part[0] = told(w, &part[0]);

@@ -95,7 +95,7 @@ expr_name(walk *w, uint32_t node, thing *out)
         return TD_OK;
     }
     if (w->fr->local[id]) {
-        if (w->walks == 0) { /* it may come round a loop: the next walk will know */
+        if (w->walks == 0 || w->again) { /* it may come round a loop: the next walk will know */
             w->again = true;
             return TD_SKIP;
         }

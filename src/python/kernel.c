@@ -214,6 +214,7 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                           .threads = threads,
                           .registers = registers,
                           .lines = lines,
+                          .by_parts = Py_Version >= 0x030e0000,
                           .plain = plain};
     d->keep = PyDict_New();
     d->trees = PyList_New(0);

@@ -18,8 +18,8 @@ binary(td_op op, PyObject *x, PyObject *y)
 
     if (ours > 0)
         ours = pt_operand(y, &o[1]);
-    if (ours <= 0)
-        return ours ? NULL : Py_NewRef(Py_NotImplemented);
+    if (ours <= 0 || (!o[0].v && !o[1].v))
+        return ours < 0 ? NULL : Py_NewRef(Py_NotImplemented);
     return apply(op, o, 2);
 }
 

@@ -9,9 +9,10 @@ import numpy
 
 from . import _axes, _dtypes
 from ._create import tensor
-from ._prim import Tensor, apply, array, derived, reshaped, scalar, td, wrap
+from ._prim import Tensor, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
 from ._register import METHODS, both, function, method
-from ._shape import cat, expand, narrow, permute, ravel
+from ._parts import cat, narrow
+from ._shape import expand, permute, ravel
 
 _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 
@@ -46,7 +47,7 @@ def gather(x, dim, index, *, sparse_grad=False):
         return reshaped(reshaped(x, (-1,))[_whole("gather", reshaped(index, (-1,)))], tuple(index.shape))
     dim = _axes.one(dim, x.ndim)
     _fits("gather", x, index, dim)
-    return x[_along(_whole("gather", index), dim)]
+    return gathered(x, dim, cast(_whole("gather", index), _LONG))
 
 
 @both()

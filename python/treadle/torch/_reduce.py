@@ -5,7 +5,7 @@ from operator import index as _index
 
 from . import _axes, _dtypes
 from ._elementwise import truth
-from ._prim import Tensor, apply, array, derived, reduce, scalar, td, wrap
+from ._prim import Tensor, apply, array, cumulate, derived, reduce, scalar, td, wrap
 from ._register import both, function, inplace, method
 from ._results import named
 
@@ -140,7 +140,7 @@ def _softmax_of(a, dim):
     return e / td.sum(e, axis=dim, keepdims=True) if a.ndim else e
 
 
-@derived("Softmax", saves_inputs=False)
+@derived("Softmax")
 def _softmax(a, *, dim):
     return _softmax_of(a, dim)
 
@@ -151,7 +151,7 @@ def _(inputs, r, g, *, dim):
     return part - r * reduce("sum", part, dim, True) if r.ndim else part * 0
 
 
-@derived("LogSoftmax", saves_inputs=False)
+@derived("LogSoftmax")
 def _log_softmax(a, *, dim):
     s = _shifted(a, dim)
     return s - td.log(td.sum(td.exp(s), axis=dim, keepdims=True)) if a.ndim else s
@@ -364,21 +364,11 @@ quantile, nanquantile = _quantile("quantile", _all_or_none), _quantile("nanquant
 # ---- running ----
 
 
-@derived("Cumsum", saves_inputs=False)
-def _cumsum(a, *, dim):
-    return td.cumsum(a, axis=dim)
-
-
-@_cumsum.backward
-def _(inputs, r, g, *, dim):
-    return _cumsum(g.flip(dim), dim=dim).flip(dim)
-
-
 @both()
 def cumsum(x, dim, *, dtype=None):
     """Running sums along dim; integers add up as int64."""
     x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
-    return _cumsum(x, dim=_axes.one(dim, x.ndim)) if x.ndim else x.clone()
+    return cumulate("sum", x, _axes.one(dim, x.ndim)) if x.ndim else x.clone()
 
 
 @both()
@@ -441,7 +431,7 @@ def logcumsumexp(x, dim):
 
 
 def joined(tensors, dim):
-    from ._shape import cat
+    from ._parts import cat
 
     return cat(tensors, dim)
 

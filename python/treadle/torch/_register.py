@@ -14,7 +14,7 @@ _PLAIN = set()
 
 def _names(f, others):
     own = f.__name__.rstrip("_") if f.__name__ in _CLASHES else f.__name__
-    return others if own.startswith("_") else (own, *others)
+    return others if own.startswith("_") and not own.startswith("__") else (own, *others)
 
 
 def both(*others):

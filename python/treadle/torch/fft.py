@@ -6,7 +6,7 @@ Transforms over several dimensions are made of those over one, and real ones of 
 from . import _axes, _device, _dtypes
 from ._prim import array, derived, td, wrap
 from ._register import both
-from ._shape import cat, narrow, roll
+from ._parts import cat, narrow, roll
 
 _NORMS = ("backward", "ortho", "forward")
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -36,7 +36,7 @@ def _floating(x):
     return x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
 
 
-@derived("FftC2C", saves_inputs=False)
+@derived("FftC2C", linear=True)
 def _fft(a, *, dim, norm, inverse):
     r = (td.fft.ifft if inverse else td.fft.fft)(a, None, dim, norm)
     return r.astype("complex64") if a.dtype in ("complex64", "float32") and r.dtype != "complex64" else r
@@ -64,7 +64,7 @@ def ifft(input, n=None, dim=-1, norm=None):
     return _fft(_fitted(_complex(input), n, dim), dim=dim, norm=_mode(norm), inverse=True)
 
 
-@derived("FftR2C", saves_inputs=False, keeps_shapes=True)
+@derived("FftR2C", linear=True)
 def _rfft(a, *, dim, norm):
     r = td.fft.rfft(a, None, dim, norm)
     return r.astype("complex64") if a.dtype == "float32" and r.dtype != "complex64" else r
@@ -84,7 +84,7 @@ def rfft(input, n=None, dim=-1, norm=None):
     return _rfft(_fitted(_floating(input), n, dim), dim=dim, norm=_mode(norm))
 
 
-@derived("FftC2R", saves_inputs=False, keeps_shapes=True)
+@derived("FftC2R", linear=True)
 def _irfft(a, *, n, dim, norm):
     r = td.fft.irfft(a, n, dim, norm)
     return r.astype("float32") if a.dtype == "complex64" and r.dtype != "float32" else r
@@ -165,6 +165,23 @@ def irfftn(input, s=None, dim=None, norm=None):
     return irfft(input, sizes[-1], dims[-1], norm)
 
 
+def hfftn(input, s=None, dim=None, norm=None):
+    """hfft over the last of dim, fft over the others."""
+    sizes, dims = _sizes(input, s, dim)
+    for n, d in zip(sizes[:-1], dims[:-1], strict=True):
+        input = fft(input, n, d, norm)
+    return hfft(input, sizes[-1], dims[-1], norm)
+
+
+def ihfftn(input, s=None, dim=None, norm=None):
+    """The inverse of hfftn."""
+    sizes, dims = _sizes(input, s, dim)
+    r = ihfft(input, sizes[-1], dims[-1], norm)
+    for n, d in zip(sizes[:-1], dims[:-1], strict=True):
+        r = ifft(r, n, d, norm)
+    return r
+
+
 def _of_two(f, name):
     def two(input, s=None, dim=(-2, -1), norm=None):
         return f(input, s, dim, norm)
@@ -175,6 +192,7 @@ def _of_two(f, name):
 
 
 fft2, ifft2 = _of_two(fftn, "fft2"), _of_two(ifftn, "ifft2")
+hfft2, ihfft2 = _of_two(hfftn, "hfft2"), _of_two(ihfftn, "ihfft2")
 rfft2, irfft2 = _of_two(rfftn, "rfft2"), _of_two(irfftn, "irfft2")
 
 # ---- frequencies ----

@@ -13,7 +13,7 @@ from . import _axes
 from ._prim import Tensor, apply, array, derived, reduce, scalar, td, wrap
 from ._products import cross as _cross
 from ._products import norm_of
-from ._register import both
+from ._register import both, function
 from ._results import named
 from ._shape import movedim, reshape, tril, triu
 from ._shape import diagonal as _diagonal
@@ -326,6 +326,11 @@ def svdvals(A, *, driver=None):
     return svd(A, False)[1]
 
 
+def lu_factor_ex(A, *, pivot=True, check_errors=False):
+    """(LU, pivots, info): lu_factor, and an info of 0."""
+    return named("linalg_lu_factor_ex", "LU pivots info")(*lu_factor(A), _zero_info(A))
+
+
 def lu_factor(A, *, pivot=True):
     """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1. Not differentiated."""
     from .. import _solver
@@ -389,8 +394,7 @@ def lu(A, *, pivot=True):
     """(P, L, U): A = P L U. The order of rows is found once; L and U are differentiated."""
     LU, pivots = lu_factor(A)
     n = A.shape[-1]
-    order = wrap(td.asarray(_order_of(pivots, n).reshape(LU.shape[:-1]), device=array(A).device))
-    P = (order[..., None, :] == wrap(td.arange(n, device=array(A).device))[:, None]).to(A.dtype)
+    P = _permutation(A, pivots)
     one = wrap(td.eye(n, dtype=A.dtype._numpy, device=array(A).device))
     L, U = _lu_parts(A, P, tril(LU, -1) + one, triu(LU))
     return named("linalg_lu", "P L U")(P, L, U)
@@ -649,6 +653,38 @@ def cholesky_solve(b, L, upper=False):
 def cholesky_inverse(L, upper=False):
     """The inverse of A, where L is a Cholesky factor of A."""
     return cholesky_solve(wrap(td.eye(L.shape[-1], dtype=L.dtype._numpy, device=array(L).device)), L, upper)
+
+
+@both("orgqr")
+def _orgqr(x, tau):
+    """linalg.householder_product."""
+    return householder_product(x, tau)
+
+
+@function()
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    """(P, L, U) of lu_factor's results."""
+    n = LU_data.shape[-1]
+    one = wrap(td.eye(n, dtype=LU_data.dtype._numpy, device=array(LU_data).device))
+    return named("lu_unpack", "P L U")(_permutation(LU_data, LU_pivots), tril(LU_data, -1) + one, triu(LU_data))
+
+
+def _permutation(A, pivots):
+    n = A.shape[-1]
+    order = wrap(td.asarray(_order_of(pivots, n).reshape(A.shape[:-1]), device=array(A).device))
+    return (order[..., None, :] == wrap(td.arange(n, device=array(A).device))[:, None]).to(A.dtype)
+
+
+@function()
+def nuclear_norm(x, dim=(-2, -1), keepdim=False):
+    """The sum of singular values."""
+    return matrix_norm(x, "nuc", dim, keepdim)
+
+
+@function()
+def frobenius_norm(x, dim=None, keepdim=False):
+    """The root of the sum of squares over dim (None: all)."""
+    return norm_of(x, 2, dim, keepdim)
 
 
 @both()

@@ -1,0 +1,32 @@
+"""Progress bars of work that takes a while (tqdm)."""
+
+
+class Progress:
+    """A bar of items and of bytes a second; on=False: nothing is shown.
+
+    total: how many items. ImportError: tqdm is not installed."""
+
+    def __init__(self, on, total, title):
+        self._bar = None
+        self._bytes = 0
+        if on:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                raise ImportError("progress=True shows its bar with tqdm: pip install tqdm") from None
+            self._bar = tqdm(total=total, desc=title, unit="items", unit_scale=True)
+
+    def add(self, items, nbytes=0):
+        """So many items are done, which were read from and written to so many bytes."""
+        if self._bar is None:
+            return
+        self._bytes += nbytes
+        self._bar.update(items)
+        seconds = self._bar.format_dict["elapsed"]
+        if nbytes and seconds:
+            self._bar.set_postfix_str(f"{self._bar.format_sizeof(self._bytes / seconds)}B/s", refresh=False)
+
+    def close(self):
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

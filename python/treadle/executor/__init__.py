@@ -1,0 +1,9 @@
+"""Functions mapped over devices: an executor of ``concurrent.futures`` that compiles what it is given.
+
+    with treadle.executor.DeviceExecutor() as ex:
+        squares = list(ex.map(lambda x: x * x, range(1_000_000)))
+"""
+
+from ._executor import DeviceExecutor
+
+__all__ = ["DeviceExecutor"]

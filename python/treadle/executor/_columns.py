@@ -1,0 +1,144 @@
+"""What is mapped over: one column for each iterable, read in slices of numbers.
+
+A column has a length; ``block(lo, hi)`` is a slice: ``met``, the kinds of its items as bits, ``kinds``, one for each item
+where they differ, ``take(kind, index)``, the items of a kind as an array, and ``item(i)``, one of them as Python has it.
+"""
+
+import numpy
+
+from .. import _core
+
+BOOL, INT, FLOAT, NONE, COMPLEX, OTHER = 1, 2, 4, 8, 16, 32
+DTYPES = {BOOL: numpy.dtype(bool), INT: numpy.dtype("int64"), FLOAT: numpy.dtype("float64"),
+          COMPLEX: numpy.dtype("complex128")}  # fmt: skip
+
+
+class _Listed:
+    """Items of a list or a tuple."""
+
+    def __init__(self, items, lo, hi):
+        self._items, self._lo = items, lo
+        self._words, self.kinds = numpy.empty(hi - lo, "int64"), numpy.empty(hi - lo, "uint8")
+        self.met = _core._items_in(items, lo, self._words, self.kinds)
+
+    def take(self, kind, index=None):
+        if kind == COMPLEX:
+            at = range(len(self.kinds)) if index is None else index
+            return numpy.array([self._items[self._lo + i] for i in at], DTYPES[COMPLEX])
+        words = self._words if index is None else self._words[index]
+        return words.astype(bool) if kind == BOOL else words.view(DTYPES[kind])
+
+    def item(self, i):
+        return self._items[self._lo + i]
+
+
+class _Whole:
+    """Items of one kind that lie in an array, NumPy's or treadle's."""
+
+    kinds = None
+
+    def __init__(self, array, kind):
+        self._array, self.met, self._host = array, kind, None
+
+    def take(self, kind, index=None):
+        return self._array if index is None else self._numpy()[index]
+
+    def _numpy(self):
+        if self._host is None:
+            self._host = self._array.get() if isinstance(self._array, _core.ndarray) else self._array
+        return self._host
+
+    def item(self, i):
+        return self._numpy()[i].item()
+
+
+class Items:
+    """A list or a tuple, which nobody else changes."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def block(self, lo, hi):
+        return _Listed(self.items, lo, hi)
+
+    def part(self, lo, hi):
+        """The items, as what another process is sent."""
+        return self.items[lo:hi]
+
+
+class Numbers:
+    """A range."""
+
+    def __init__(self, numbers):
+        self.items = numbers
+
+    def __len__(self):
+        return len(self.items)
+
+    def block(self, lo, hi):
+        r = self.items[lo:hi]
+        return _Whole(numpy.arange(r.start, r.start + len(r) * r.step, r.step, "int64"), INT)
+
+    def part(self, lo, hi):
+        return self.items[lo:hi]
+
+
+class Array:
+    """An array of one axis. Its items are the Python numbers that tolist() gives."""
+
+    def __init__(self, array, kind):
+        self._array, self._kind = array, kind
+
+    def __len__(self):
+        return self._array.shape[0]
+
+    def block(self, lo, hi):
+        return _Whole(self._array[lo:hi].astype(DTYPES[self._kind]), self._kind)
+
+    def part(self, lo, hi):
+        part = self._array[lo:hi]
+        return part.get() if isinstance(part, _core.ndarray) else part
+
+    @property
+    def items(self):
+        return self.part(0, len(self)).tolist()
+
+
+def _array(a):
+    kind = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}.get(a.dtype.kind)
+    if a.ndim != 1 or kind is None or a.dtype.itemsize > DTYPES[kind].itemsize:
+        return Items(list(a))
+    if a.dtype == "uint64" and len(a) and int(a.max()) >= 1 << 63:
+        return Items(a.tolist())
+    return Array(a.copy(), kind)
+
+
+def _column(x):
+    """The column of a sequence whose length is known; None: x is another iterable."""
+    if type(x) is list:
+        return Items(x[:])
+    if type(x) is tuple:
+        return Items(x)
+    if type(x) is range:
+        ends = (x.start, x.stop + abs(x.step), x.stop - abs(x.step)) if len(x) else (0,)
+        return Numbers(x) if all(-(1 << 62) < e < 1 << 62 for e in ends) else Items(list(x))
+    if type(x) is numpy.ndarray or isinstance(x, _core.ndarray):
+        return _array(x) if x.ndim else None
+    return None
+
+
+def columns(iterables):
+    """The columns that zip(*iterables) goes over, cut to the shortest, and how many rows there are.
+
+    Iterators are read to their end, and no further than zip does."""
+    found = [_column(x) for x in iterables]
+    if None in found:
+        if len(found) == 1:
+            found = [Items(list(iterables[0]))]
+        else:
+            rows = list(zip(*iterables, strict=False))
+            found = [Items(c) for c in zip(*rows, strict=True)] or [Items(())] * len(found)
+    return found, min(map(len, found), default=0)

@@ -1,0 +1,181 @@
+"""A function of numbers compiled so that it gives CPython's own results, or tells which items must be run by CPython.
+
+``treadle.exact`` has a meaning in compiled code only: ``exact(f, *numbers)`` is ``(f's value, is it Python's to
+compute?)``. Where f's value is of different kinds the value is a pair too, of a number and its kind.
+"""
+
+import functools
+import types as _types
+
+import numpy
+
+from .. import _core, types
+from .._generate import define
+from .._jit import jit
+from .._mapped import REFUSALS
+from ._columns import BOOL, COMPLEX, DTYPES, FLOAT, INT
+
+_KINDS = {d.char: k for k, d in DTYPES.items()}
+
+
+def exact(f, *numbers):
+    """The value of f(*numbers), and whether only Python can compute it; in compiled functions."""
+    raise TypeError("exact has a meaning in compiled functions only")
+
+
+exact._td_name = "treadle.exact"
+
+
+# ---- which compilations are of one function ----
+
+
+def _value(x):
+    """What a constant is compiled as: equal numbers are one."""
+    return (type(x), repr(x)) if type(x) in (bool, int, float, complex, str, type(None)) else id(x)
+
+
+def _cells(f):
+    cells = []
+    for c in f.__closure__ or ():
+        try:
+            cells.append(_value(c.cell_contents))
+        except ValueError:  # nothing yet
+            cells.append(None)
+    return tuple(cells)
+
+
+def _key(f):
+    """Functions with one key are one function; what they read from their globals is looked at in each call."""
+    if type(f) is not _types.FunctionType:
+        return id(f)
+    defaults = tuple(map(_value, f.__defaults__ or ())), tuple(map(_value, (f.__kwdefaults__ or {}).values()))
+    return f.__code__, id(f.__globals__), _cells(f), defaults
+
+
+_programs = {}  # key, kinds, device: program; the oldest first
+_MOST = 256
+
+
+def program(f, kinds, device):
+    """The Program of a function for kinds of numbers. REFUSALS: it cannot be compiled; why."""
+    key = (_key(f), kinds, device.name)
+    found = _programs.pop(key, None)
+    if found is None or (type(f) is _types.FunctionType and _key(found.function) != key[0]):
+        found = Program(f, kinds, device)
+    _programs[key] = found
+    while len(_programs) > _MOST:
+        _programs.pop(next(iter(_programs)))
+    return found
+
+
+def _plain(f):
+    """A function of positional arguments alone: partial's are constants."""
+    if isinstance(f, functools.partial):
+        given = {f"_k{i}": v for i, v in enumerate([*f.args, *f.keywords.values()])}
+        names = list(given)
+        first = names[: len(f.args)]
+        later = [f"{k}={n}" for k, n in zip(f.keywords, names[len(f.args) :], strict=True)]
+
+        def of(n):
+            args = [f"x{i}" for i in range(n)]
+            text = f"def partial({', '.join(args)}):\n    return _f({', '.join([*first, *args, *later])})\n"
+            return define(text, "partial", _f=f.func, **given)
+
+        return of
+    return lambda n: f
+
+
+# ---- the layout of results ----
+
+
+def _layout(t):
+    """What a compiled value's type stands for: ("number", kind), ("mixed", kind), ("none",), ("tuple", layouts)."""
+    if t is None or getattr(t, "kind", None) == "none":
+        return ("none",)
+    if t.kind == "tuple":
+        if len(t.items) == 2 and getattr(t.items[1], "dtype", None) == numpy.dtype("uint8"):
+            return ("mixed", _KINDS[numpy.dtype(t.items[0].dtype).char])
+        return ("tuple", [_layout(i) for i in t.items])
+    return ("number", _KINDS[numpy.dtype(t.dtype).char])
+
+
+def _places(layout, text, found):
+    """Appends (text of a leaf's value, its dtype) for each array that results go to."""
+    if layout[0] == "number":
+        found.append((text, DTYPES[layout[1]]))
+    elif layout[0] == "mixed":
+        found += [(text + "[0]", DTYPES[layout[1]]), (text + "[1]", numpy.dtype("uint8"))]
+    elif layout[0] == "tuple":
+        for i, part in enumerate(layout[1]):
+            _places(part, f"{text}[{i}]", found)
+    return found
+
+
+class Program:
+    """A function compiled for kinds of numbers on a device."""
+
+    def __init__(self, f, kinds, device):
+        self.function, self._device = f, device
+        self._f = _plain(f)(len(kinds))
+        names = [f"x{i}" for i in range(len(kinds))]
+        with _core.device("cpu"):
+            self.layout = self._probe(names, kinds)
+        self._outs = _places(self.layout, "v", [])
+        outs = [f"r{i}" for i in range(len(self._outs))]
+        lines = [
+            f"def mapped({', '.join([*names, 'bad', *outs])}):",
+            "    for i in range(bad.shape[0]):",
+            f"        v, b = _exact(_f, {', '.join(n + '[i]' for n in names)})",
+            "        bad[i] = b",
+            *(f"        {out}[i] = {text}" for out, (text, _) in zip(outs, self._outs, strict=True)),
+        ]
+        self._run = jit(define("\n".join([*lines, ""]), "mapped", _exact=exact, _f=self._f), nogil=True)
+
+    def _probe(self, names, kinds):
+        text = f"def probe({', '.join(names)}):\n    return _exact(_f, {', '.join(names)})\n"
+        probe = jit(define(text, "probe", _exact=exact, _f=self._f), parallel=False)
+        compiled = probe.compile(tuple(types.from_dtype(DTYPES[k]) for k in kinds))
+        return _layout(compiled.return_type.items[0])
+
+    def __call__(self, values, n):
+        """Arrays of the results, and a NumPy array: which items are Python's."""
+        if self._device.kind == "cpu":
+            values = [v.get() if isinstance(v, _core.ndarray) else numpy.ascontiguousarray(v) for v in values]
+            bad, outs = numpy.empty(n, bool), [numpy.empty(n, d) for _, d in self._outs]
+            self._run(*values, bad, *outs)
+            return outs, bad
+        values = [_core.asarray(v, device=self._device) for v in values]
+        bad = _core.empty((n,), bool, device=self._device)
+        outs = [_core.empty((n,), d, device=self._device) for _, d in self._outs]
+        self._run(*values, bad, *outs)
+        return outs, bad.get()
+
+    def as_list(self, outs, n):
+        """The results as Python's numbers, in tuples where the function makes tuples."""
+        host = iter([a.get() if isinstance(a, _core.ndarray) else a for a in outs])
+        return _listed(self.layout, host, n)
+
+    def as_array(self, outs, n):
+        """The results as one array; None: they are no numbers of one kind."""
+        if self.layout[0] == "number":
+            return outs[0]
+        if self.layout[0] == "tuple" and self.layout[1] and all(part[0] == "number" for part in self.layout[1]):
+            from .. import stack
+
+            return (numpy.stack if type(outs[0]) is numpy.ndarray else stack)(outs, axis=1)
+        return None
+
+
+def _listed(layout, arrays, n):
+    if layout[0] == "none":
+        return [None] * n
+    if layout[0] == "tuple":
+        parts = [_listed(part, arrays, n) for part in layout[1]]
+        return list(zip(*parts, strict=True)) if parts else [()] * n
+    words = next(arrays)
+    if layout[1] == COMPLEX:
+        return words.tolist()
+    return _core._items_out(words, layout[1], next(arrays) if layout[0] == "mixed" else None)
+
+
+__all__ = ["BOOL", "COMPLEX", "FLOAT", "INT", "REFUSALS", "Program", "program"]

@@ -1,0 +1,225 @@
+"""DeviceExecutor: which way a function goes, and the pools of threads and processes behind it."""
+
+import concurrent.futures
+import functools
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures.process import BrokenProcessPool
+
+from .. import _core
+from .._progress import Progress
+from . import _remote
+from ._columns import columns
+from ._mapper import Mapper, Refused, joined
+from ._results import Job, Results, slices
+
+_PARTS = 64  # slices of a map that an engine is given
+
+
+def _on(device, fn, /, *args, **kwargs):
+    with device:
+        return fn(*args, **kwargs)
+
+
+def _reaches_workers(fn, row):
+    """None, or why fn(*row) cannot be sent to another process."""
+    main = sys.modules.get("__main__")
+    inner = fn.func if isinstance(fn, functools.partial) else fn
+    if getattr(inner, "__module__", None) == "__main__":
+        file = getattr(main, "__file__", None)
+        if getattr(main, "__spec__", None) is None and (file is None or not os.path.exists(file)):
+            return "it was typed in, and other processes cannot import it"
+    try:
+        pickle.dumps((fn, row))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+class DeviceExecutor(concurrent.futures.Executor):
+    """An executor of concurrent.futures whose map compiles functions of numbers and runs them on a device.
+
+    device: a device or its name; None: the current one. max_workers: of threads and of processes. engine: an object with
+    submit(fn, *args) -> future (an executor, dask.distributed.Client, mpi4py.futures.MPIPoolExecutor) whose workers run
+    the work instead, each on its own device; it is not shut down with this one. thread_name_prefix, initializer,
+    initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too."""
+
+    def __init__(self, device=None, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *,
+                 engine=None):  # fmt: skip
+        if isinstance(device, int) and not isinstance(device, bool) and max_workers is None:
+            device, max_workers = None, device  # ThreadPoolExecutor(4), ProcessPoolExecutor(4)
+        self._device = None if device is None else _core.device(device)
+        self._threads = concurrent.futures.ThreadPoolExecutor(max_workers, thread_name_prefix, initializer, initargs)
+        self._max_workers, self._setup = max_workers, (initializer, initargs)
+        self._engine, self._processes, self._jobs = engine, None, set()
+        self._lock, self._closed, self._warned = threading.Lock(), False, set()
+
+    # ---- submit ----
+
+    def submit(self, fn, /, *args, **kwargs):
+        """A Future of fn(*args, **kwargs), which a thread runs, or the engine."""
+        if self._engine is not None:
+            self._check_open()
+            return self._engine.submit(fn, *args, **kwargs)
+        if self._device is not None:
+            return self._threads.submit(_on, self._device, fn, *args, **kwargs)
+        return self._threads.submit(fn, *args, **kwargs)
+
+    def _check_open(self):
+        if self._closed:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+
+    # ---- map ----
+
+    def map(self, fn, *iterables, timeout=None, chunksize=1, as_array=False, progress=False):
+        """An iterator of fn's results over zip(*iterables), in order: Python's values, and Python's exceptions.
+
+        A function of numbers is compiled and runs over all items on the device; an item that int64 does not hold, that
+        divides by zero or raises is run again by Python. What cannot be compiled is run by worker processes, as
+        ProcessPoolExecutor does, or by threads where it cannot be sent to another process; one PerformanceWarning says why.
+
+        iterables: lists, ranges, arrays (their items are the numbers that tolist() gives), or any others, which are
+        read to their end at once. timeout: seconds from now after which the iterator raises TimeoutError. chunksize:
+        items that a worker process is given at once; 1: chosen. as_array: returns all results as one array on the
+        device. progress: shows a bar (tqdm). RuntimeError: the executor was shut down."""
+        if chunksize < 1:
+            raise ValueError("chunksize must be >= 1.")
+        self._check_open()
+        until = None if timeout is None else time.monotonic() + timeout
+        found, n = columns(iterables)
+        bar = Progress(progress, n, getattr(fn, "__name__", "map"))
+        if self._engine is not None:
+            results = self._by_engine(fn, found, n, chunksize, until, bar)
+        else:
+            results = self._compiled(fn, found, n, as_array, until, bar) if n else None
+            if results is None:
+                results = slices_of(self._by_python(fn, found, n, timeout, chunksize) if n else iter(()), bar)
+        if as_array:
+            return joined(list(results), self._device or _core.device())
+        return Results(results)
+
+    def _compiled(self, fn, found, n, as_array, until, bar):
+        """A generator of slices; None: Python runs the function."""
+        device = self._device or _core.device()
+        try:
+            mapper = Mapper(fn, found, n, device, as_array)
+        except Refused as why:
+            self._why = str(why)
+            return None
+        job = Job(mapper, self._jobs.discard, 1 if device.kind == "cpu" else 16)
+        with self._lock:
+            self._check_open()
+            self._jobs.add(job)
+        job.start()
+        return slices(job, until, bar, 8 * (len(found) + 1))
+
+    # ---- what is not compiled ----
+
+    def _by_python(self, fn, found, n, timeout, chunksize):
+        items = [c.items for c in found]
+        alone = _reaches_workers(fn, tuple(c[0] for c in items))
+        where = "worker processes" if alone is None else f"threads ({alone})"
+        self._warn(fn, f"runs in {where}: {self._why}")
+        if alone is not None:
+            return self._threads.map(self._here(fn), *items, timeout=timeout)
+        pool = self._pool()
+        if chunksize == 1:
+            chunksize = max(1, n // (32 * pool._max_workers))
+        return self._watched(pool, pool.map(fn, *items, timeout=timeout, chunksize=chunksize))
+
+    def _here(self, fn):
+        return fn if self._device is None else functools.partial(_on, self._device, fn)
+
+    def _warn(self, fn, why):
+        key = getattr(fn, "__code__", fn)
+        try:
+            known = key in self._warned
+            self._warned.add(key)
+        except TypeError:
+            known = False
+        if not known:
+            name = getattr(fn, "__qualname__", None) or repr(fn)
+            warnings.warn(f"DeviceExecutor.map: {name} {why}", _core.PerformanceWarning, stacklevel=4)
+
+    def _pool(self):
+        with self._lock:
+            self._check_open()
+            if self._processes is None:
+                self._processes = concurrent.futures.ProcessPoolExecutor(
+                    self._max_workers, multiprocessing.get_context("spawn"), *self._setup
+                )
+            return self._processes
+
+    def _watched(self, pool, results):
+        """results; a pool whose worker died is given up, so that the next call gets a new one."""
+        try:
+            yield from results
+        except BrokenProcessPool:
+            with self._lock:
+                if self._processes is pool:
+                    self._processes = None
+            pool.shutdown(wait=False)
+            raise
+        finally:
+            results.close()
+
+    # ---- engines ----
+
+    def _by_engine(self, fn, found, n, chunksize, until, bar):
+        size = chunksize if chunksize > 1 else max(1, -(-n // _PARTS))
+        own = {"pure": False} if type(self._engine).__module__.split(".")[0] == "distributed" else {}
+        futures = [
+            self._engine.submit(_remote.run, fn, [c.part(lo, min(lo + size, n)) for c in found], **own)
+            for lo in range(0, n, size)
+        ]
+        return engine_slices(futures, until, bar)
+
+    # ---- the end ----
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        """No more work is taken; what is under way is waited for, unless wait is False. The engine stays."""
+        with self._lock:
+            self._closed = True
+            jobs, pool = list(self._jobs), self._processes
+        for job in jobs if cancel_futures else ():
+            job.cancel()
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+        if pool is not None:
+            pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+        for job in jobs if wait else ():
+            job.join()
+
+
+def slices_of(results, bar):
+    """A generator of slices, of one value each."""
+    try:
+        for value in results:
+            bar.add(1)
+            yield [value]
+    finally:
+        bar.close()
+        if hasattr(results, "close"):
+            results.close()
+
+
+def engine_slices(futures, until, bar):
+    """A generator of the futures' slices, in order; whoever leaves it early cancels the rest."""
+    try:
+        while futures:
+            future = futures[0]
+            left = None if until is None else until - time.monotonic()
+            values, error = future.result() if left is None else future.result(timeout=max(left, 0))
+            futures.pop(0)
+            bar.add(len(values))
+            yield values
+            if error is not None:
+                raise error
+    finally:
+        bar.close()
+        for future in futures:
+            future.cancel()

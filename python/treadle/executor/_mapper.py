@@ -1,0 +1,117 @@
+"""A function over columns: slices of them through the compiled function, and what is Python's through Python."""
+
+import numpy
+
+from .. import _core
+from ._columns import BOOL, COMPLEX, FLOAT, INT, OTHER
+from ._exact import REFUSALS, program
+
+_NAMES = {BOOL: "bool", INT: "int", FLOAT: "float", COMPLEX: "complex", OTHER: "object"}
+
+
+class Refused(Exception):
+    """Why the function is not compiled for these items."""
+
+
+class Mapper:
+    """fn mapped over columns on a device.
+
+    Refused: the function cannot be compiled, or the first items are no numbers."""
+
+    def __init__(self, fn, columns, n, device, as_array):
+        self._fn, self._columns, self._device, self._as_array = fn, columns, device, as_array
+        self.n, self.again = n, 0  # again: items that Python ran
+        first = [c.block(0, 1) for c in columns]
+        kinds = tuple(b.met for b in first)
+        for column, kind in zip(columns, kinds, strict=True):
+            if kind == OTHER:
+                item = column.block(0, 1).item(0)
+                raise Refused(f"the items are not numbers that int64 and float64 hold, but {type(item).__name__}s")
+        try:
+            program(fn, kinds, device)
+        except REFUSALS as error:
+            raise Refused(str(error)) from None
+
+    def _groups(self, blocks, n):
+        """(kinds of the items, their places; None: all) for each row of kinds that there is."""
+        kinds = tuple(b.met for b in blocks)
+        if all(b.kinds is None or k & (k - 1) == 0 for b, k in zip(blocks, kinds, strict=True)):
+            return [(kinds, None)]
+        table = numpy.stack([numpy.full(n, b.met, "uint8") if b.kinds is None else b.kinds for b in blocks])
+        rows, where = numpy.unique(table, axis=1, return_inverse=True)
+        where = where.reshape(-1)
+        return [(tuple(map(int, rows[:, k])), numpy.flatnonzero(where == k)) for k in range(rows.shape[1])]
+
+    def _compiled(self, kinds):
+        if OTHER in kinds:
+            return None
+        try:
+            return program(self._fn, kinds, self._device)
+        except REFUSALS:  # Python's own error for these, or its result
+            return None
+
+    def run(self, lo, hi):
+        """(the results of rows lo..hi, or of those before the one that failed; None or that one's exception).
+
+        The results are a list, or with as_array an array where one holds them."""
+        n = hi - lo
+        blocks = [c.block(lo, hi) for c in self._columns]
+        groups = self._groups(blocks, n)
+        if len(groups) == 1:
+            return self._one(blocks, groups[0][0], n)
+        results, left = [None] * n, []
+        for kinds, index in groups:
+            made = self._compiled(kinds)
+            if made is None:
+                left.append(index)
+                continue
+            outs, bad = made([b.take(k, index) for b, k in zip(blocks, kinds, strict=True)], len(index))
+            for i, value in zip(index.tolist(), made.as_list(outs, len(index)), strict=True):
+                results[i] = value
+            left.append(index[bad])
+        return self._python(blocks, numpy.sort(numpy.concatenate(left)), results)
+
+    def _one(self, blocks, kinds, n):
+        made = self._compiled(kinds)
+        if made is None:
+            return self._python(blocks, numpy.arange(n), [None] * n)
+        outs, bad = made([b.take(k) for b, k in zip(blocks, kinds, strict=True)], n)
+        left = numpy.flatnonzero(bad)
+        array = made.as_array(outs, n) if self._as_array and not len(left) else None
+        if array is not None:
+            return array, None
+        return self._python(blocks, left, made.as_list(outs, n))
+
+    def _python(self, blocks, left, results):
+        self.again += len(left)
+        for i in left.tolist():
+            try:
+                results[i] = self._fn(*[b.item(i) for b in blocks])
+            except BaseException as error:
+                error.__traceback__ = error.__traceback__.tb_next  # from the function on
+                return results[:i], error
+        return results, None
+
+
+def joined(parts, device):
+    """The results of slices as one array. TypeError, OverflowError: no array of numbers holds them."""
+    if len(parts) == 1 and not isinstance(parts[0], list):
+        return _core.asarray(parts[0], device=device)
+    if all(isinstance(p, numpy.ndarray) for p in parts) and parts:
+        return _core.asarray(numpy.concatenate(parts), device=device)
+    if all(isinstance(p, _core.ndarray) for p in parts) and parts:
+        from .. import concatenate
+
+        return concatenate(parts)
+    values = [v for p in parts for v in (p if isinstance(p, list) else _host(p).tolist())]
+    array = numpy.asarray(values)
+    if array.dtype.kind not in "biufc":
+        far = any(type(v) is int and not -(1 << 63) <= v < 1 << 63 for v in values)
+        if far:
+            raise OverflowError("as_array=True: a result is an int that int64 does not hold; take them as a list")
+        raise TypeError("as_array=True: the results are no numbers; take them as a list")
+    return _core.asarray(array, device=device)
+
+
+def _host(a):
+    return a.get() if isinstance(a, _core.ndarray) else a

@@ -1,0 +1,99 @@
+"""Results that come in slices while a thread computes the next ones."""
+
+import collections
+import itertools
+import threading
+import time
+from concurrent.futures import TimeoutError
+
+
+class Job(threading.Thread):
+    """Runs slices of a mapper, small ones first, until it has them all, one fails, or nobody wants them any more."""
+
+    FIRST, MOST, LONG = 1 << 12, 1 << 18, 0.02  # items of a slice; seconds after which slices do not grow
+
+    def __init__(self, mapper, done=None, scale=1):
+        super().__init__(name="treadle-map")
+        self._mapper, self._done, self._scale = mapper, done, scale
+        self._ready, self._parts = threading.Condition(), collections.deque()
+        self._over = self._unwanted = False
+
+    def run(self):
+        try:
+            self._slices()
+        except BaseException as error:
+            self._give(([], error))
+        finally:
+            with self._ready:
+                self._over = True
+                self._mapper = None
+                self._ready.notify_all()
+            if self._done is not None:
+                self._done(self)
+
+    def _slices(self):
+        lo, size = 0, self.FIRST * self._scale
+        while lo < self._mapper.n and not self._unwanted:
+            hi = min(lo + size, self._mapper.n)
+            began = time.perf_counter()
+            part = self._mapper.run(lo, hi)
+            self._give(part)
+            if part[1] is not None:
+                return
+            if time.perf_counter() - began < self.LONG:
+                size = min(4 * size, self.MOST * self._scale)
+            lo = hi
+
+    def _give(self, part):
+        with self._ready:
+            self._parts.append(part)
+            self._ready.notify_all()
+
+    def cancel(self):
+        """No further slice is begun."""
+        self._unwanted = True
+
+    def next(self, until):
+        """The next slice's results and exception; None: there is none. TimeoutError: it is later than `until`."""
+        with self._ready:
+            while not self._parts and not self._over:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    raise TimeoutError()
+                self._ready.wait(left)
+            return self._parts.popleft() if self._parts else None
+
+
+def slices(job, until, progress, nbytes):
+    """A generator of the job's slices; whoever leaves it early cancels the job."""
+    try:
+        while (part := job.next(until)) is not None:
+            values, error = part
+            progress.add(len(values), nbytes * len(values))
+            yield values
+            if error is not None:
+                try:
+                    raise error
+                finally:
+                    del part, error  # no circle through the traceback
+    finally:
+        progress.close()
+        job.cancel()
+
+
+class Results:
+    """An iterator over all slices' values. close(): the rest is not wanted."""
+
+    def __init__(self, parts):
+        self._parts = parts
+        self._values = itertools.chain.from_iterable(parts)
+
+    def __iter__(self):
+        return self._values
+
+    def __next__(self):
+        return next(self._values)
+
+    def close(self):
+        self._parts.close()
+        self._values = iter(())

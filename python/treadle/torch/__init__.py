@@ -1,0 +1,122 @@
+"""PyTorch's names over treadle's arrays: ``import treadle.torch as torch``.
+
+A Tensor is a lazy array with a history: operations are recorded, fused and compiled as all of treadle's, and so are
+the backward passes that follow from them. Tensors lie on the CPU until a program moves them to a GPU.
+"""
+
+import math as _math
+
+from .. import _core
+from . import _convert, _device, _dtypes, _elementwise, _index, _misc, _order, _parts, _printing, _products, _reduce, _shape
+from . import autograd as autograd
+from . import fft as fft
+from . import linalg as linalg
+from . import random as random
+from . import special as special
+from ._create import tensor
+from ._device import device, get_default_device, set_default_device
+from ._dtypes import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
+from ._printing import set_printoptions
+from ._random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from ._register import FUNCTIONS, METHODS, with_out
+from ._size import Size
+from .autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+Tensor = _core.Tensor
+__version__ = "2.9.0+treadle"
+
+pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
+newaxis = None
+strided, layout, memory_format = _convert.strided_layout, _convert.layout, _convert.memory_format
+OutOfMemoryError = _core.OutOfMemoryError
+backends, jit = _misc.backends(), _misc.JIT()
+globals().update(_dtypes.NAMES)
+globals().update(_convert.FORMATS)
+globals().update(_convert.types(cuda=False))
+
+# Methods that the core has and that take more here.
+_OURS = set("__format__ __repr__ all any view".split())
+
+
+def _attach():
+    """Gives the core's Tensor what is composed, and this module its functions."""
+    _core._tensor_classes(
+        size=Size, dtype={dt._numpy: dt for dt in _dtypes.DTYPES.values()}, device=_device.ours, make=_convert._made
+    )
+    native = set(vars(Tensor))
+    for name, f in METHODS.items():
+        if name not in native or name in _OURS:
+            setattr(Tensor, name, f)
+    for name, value in _convert.facts().items():
+        if name not in native:
+            setattr(Tensor, name, value)
+    for name, f in FUNCTIONS.items():
+        own = getattr(Tensor, name) if name in native and METHODS.get(name) is f and name not in (*_TWO, *_OURS) else f
+        globals()[name] = with_out(own, name)
+    for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
+        if name not in globals() and hasattr(Tensor, name):
+            globals()[name] = getattr(Tensor, name)
+    Tensor.__module__ = "torch"
+
+
+_TWO = _elementwise.ROWS_OF_TWO
+# Methods that are functions of torch's just as they are.
+_AS_METHODS = (
+    "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ "
+    "logit_ matmul nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
+)
+_attach()
+
+
+def result_type(tensor1, tensor2):
+    """The dtype of an operation of two tensors or numbers."""
+    both = (tensor1, tensor2)
+    return _dtypes.result_of([t for t in both if isinstance(t, Tensor)], [t for t in both if not isinstance(t, Tensor)])
+
+
+def is_nonzero(input):
+    """Is the one element not 0?"""
+    return input.is_nonzero()
+
+
+def get_device_module(device=None):
+    """torch.cuda."""
+    from . import cuda
+
+    return cuda
+
+
+# Modules that are imported when they are first asked for, and the names that stand in them.
+_MODULES = set("amp cuda distributed func nn optim testing utils serialization types".split())
+_FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
+_FROM |= {"Stream": "cuda", "Event": "cuda"}
+_FROM |= dict.fromkeys(
+    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits "
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss ctc_loss dropout "
+    "embedding embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
+    "max_pool1d max_pool2d max_pool3d poisson_nll_loss rms_norm rrelu triplet_margin_loss".split(),
+    "nn.functional",
+)
+
+
+def __getattr__(name):
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in _FROM:
+        value = getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'torch' has no attribute {name!r}: docs/torch.md lists what treadle.torch has")
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULES, *_FROM})

@@ -1,0 +1,132 @@
+"""torch.autograd.Function: a function of tensors whose backward formula a program gives."""
+
+import functools
+
+from ... import _core
+from .._prim import Tensor, check_version, recording
+from .grad_mode import no_grad
+
+
+class FunctionCtx:
+    """What forward leaves for backward: ctx.save_for_backward(tensors), and attributes of the program's own."""
+
+    _saved = ()
+    _plain = ()
+    _zeros = True
+
+    def save_for_backward(self, *tensors):
+        """Keeps tensors (or None) for backward, which finds them in saved_tensors."""
+        self._saved = tuple((t, None if t is None else t._version) for t in tensors)
+
+    @property
+    def saved_tensors(self):
+        """What save_for_backward was given. RuntimeError: one was written to since."""
+        for t, version in self._saved:
+            if t is not None and t._version != version:
+                check_version(t, version)
+        return tuple(t for t, _ in self._saved)
+
+    saved_variables = saved_tensors
+
+    def save_for_forward(self, *tensors):
+        """Keeps tensors for jvp, which is not asked for here."""
+
+    def mark_non_differentiable(self, *tensors):
+        """These results require no gradients."""
+        self._plain = tuple(id(t) for t in tensors)
+
+    def mark_dirty(self, *tensors):
+        """These operands were written to: they are the function's results from now on."""
+
+    def set_materialize_grads(self, value):
+        """Does backward get zeros (True) or None (False) for results without a gradient?"""
+        self._zeros = value
+
+
+class Function:
+    """A function with a derivative of its own: subclasses define static methods forward(ctx, *args) and
+    backward(ctx, *gradients), which gives a gradient (or None) for each argument of forward; apply(*args) calls it.
+
+    With a setup_context(ctx, inputs, output) forward gets no ctx.
+    """
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        """Computes the results: a tensor or several."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Keeps what backward needs."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        """The arguments' gradients from those of the results."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+
+    def __new__(cls, *args, **kwargs):
+        raise RuntimeError(f"{cls} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.")
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Calls forward; the results are recorded where an argument requires a gradient."""
+        ctx = _contexts(cls)()
+        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        with no_grad():
+            if cls.setup_context is not Function.setup_context:
+                r = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, r)
+            else:
+                r = cls.forward(ctx, *args, **kwargs)
+        if not recording() or not any(ctx.needs_input_grad):
+            return r
+        return _recorded(cls, ctx, args, r)
+
+    vjp = backward
+
+
+def _recorded(cls, ctx, args, r):
+    """forward's results with cls.backward behind them."""
+    many = isinstance(r, (tuple, list))
+    all_of = tuple(r) if many else (r,)
+    places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+    live = [k for k, t in enumerate(all_of) if isinstance(t, Tensor) and t.dtype._kind in "fc" and id(t) not in ctx._plain]
+    ctx._call = (cls, len(args), places, [(all_of[k].shape, all_of[k].dtype, all_of[k].device) for k in live], live, len(all_of))
+    outputs = _core._grad_custom(ctx, _backward, tuple(args[i] for i in places), tuple(all_of[k].detach() for k in live))
+    out = list(all_of)
+    for k, t in zip(live, outputs, strict=True):
+        out[k] = t
+    return (tuple(out) if isinstance(r, tuple) else out) if many else out[0]
+
+
+def _backward(ctx, *grads):
+    from .._create import zeros
+
+    cls, count, places, facts, live, total = ctx._call
+    given = [None] * total
+    for k, g, (shape, dtype, device) in zip(live, grads, facts, strict=True):
+        given[k] = zeros(tuple(shape), dtype=dtype, device=device) if g is None and ctx._zeros else g
+    back = cls.backward(ctx, *given)
+    back = back if isinstance(back, tuple) else (back,)
+    if len(back) > count and any(g is not None for g in back[count:]) or len(back) < count:
+        raise RuntimeError(f"function {type(ctx).__name__} returned an incorrect number of gradients (expected {count}, got {len(back)})")
+    return tuple(back[i] for i in places)
+
+
+@functools.cache
+def _contexts(cls):
+    return type(cls.__name__ + "Backward", (FunctionCtx,), {"name": lambda self: type(self).__name__})
+
+
+def once_differentiable(f):
+    """For backward formulas that cannot be differentiated again: nothing in them is recorded."""
+
+    @functools.wraps(f)
+    def once(ctx, *args):
+        with no_grad():
+            return f(ctx, *args)
+
+    return once
+
+

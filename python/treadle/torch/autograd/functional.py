@@ -1,0 +1,132 @@
+"""torch.autograd.functional: Jacobians, Hessians and their products with vectors, by backward passes."""
+
+from .._prim import Tensor
+from .._parts import stack
+
+
+def _tuple(o):
+    return (o,) if isinstance(o, Tensor) else tuple(o)
+
+
+def _as_given(parts, given):
+    return parts[0] if isinstance(given, Tensor) else tuple(parts)
+
+
+def _grad(*args, **kwargs):
+    from . import grad
+
+    return grad(*args, **kwargs)
+
+
+def _leaves(inputs, graph):
+    """Tensors to differentiate by: views of inputs with their history where a graph is wanted, else leaves."""
+    return tuple(x.view_as(x) if graph and x.requires_grad else x.detach().requires_grad_() for x in _tuple(inputs))
+
+
+def _called(func, leaves):
+    from .grad_mode import enable_grad
+
+    with enable_grad():
+        return func(*leaves)
+
+
+def _without(t, graph):
+    return t if graph or t is None else t.detach()
+
+
+def _zero(g, like):
+    return like.detach().new_zeros(like.shape) if g is None else g
+
+
+def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
+    """The derivatives of func's outputs by its inputs: for each pair a tensor of both shapes, in tuples as given."""
+    leaves = _leaves(inputs, create_graph)
+    outputs = _called(func, leaves)
+    rows = []
+    for out in _tuple(outputs):
+        parts = [[] for _ in leaves]
+        flat = out.reshape(-1)
+        for k in range(out.numel()):
+            found = [None] * len(leaves)
+            if flat.requires_grad:
+                found = _grad(flat[k], leaves, retain_graph=True, create_graph=create_graph, allow_unused=True)
+            for rows_of, g, x in zip(parts, found, leaves, strict=True):
+                if g is None and strict:
+                    raise RuntimeError("Output 0 of the user-provided function is independent of input 0. This is not allowed in strict mode.")
+                rows_of.append(_zero(g, x))
+        rows.append(_as_given([_rows(p, out, x) for p, x in zip(parts, leaves, strict=True)], inputs))
+    return _as_given(rows, outputs)
+
+
+def _rows(parts, out, x):
+    if not parts:
+        return out.new_zeros((*out.shape, *x.shape))
+    return stack(parts).reshape((*out.shape, *x.shape))
+
+
+def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+    """The second derivatives of func, whose output is one number."""
+
+    def slope(*given):
+        out = func(*given)
+        found = _grad(out, given, create_graph=True, allow_unused=True)
+        parts = [_zero(g, x) for g, x in zip(found, given, strict=True)]
+        return parts[0] if isinstance(inputs, Tensor) else tuple(parts)
+
+    return jacobian(slope, inputs, create_graph)
+
+
+def _vector(v, outputs):
+    if v is None:
+        if outputs.numel() != 1:
+            raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with a single element.")
+        return (outputs.detach().new_ones(outputs.shape),)
+    return _tuple(v)
+
+
+def vjp(func, inputs, v=None, create_graph=False, strict=False):
+    """(outputs, v times the Jacobian)."""
+    leaves = _leaves(inputs, create_graph)
+    outputs = _called(func, leaves)
+    found = _grad(_tuple(outputs), leaves, _vector(v, outputs), create_graph=create_graph, allow_unused=True)
+    back = [_without(_zero(g, x), create_graph) for g, x in zip(found, leaves, strict=True)]
+    return _as_given([_without(t, create_graph) for t in _tuple(outputs)], outputs), _as_given(back, inputs)
+
+
+def jvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(outputs, the Jacobian times v): the derivative of vjp by its vector."""
+    leaves = _leaves(inputs, create_graph)
+    outputs = _called(func, leaves)
+    outs = _tuple(outputs)
+    dual = [t.detach().new_zeros(t.shape).requires_grad_() for t in outs]
+    along = _vector(v, leaves[0])
+    found = _grad(outs, leaves, tuple(dual), create_graph=True, allow_unused=True)
+    pairs = [(g, w) for g, w in zip(found, along, strict=True) if g is not None and g.requires_grad]
+    if pairs:
+        r = _grad([g for g, _ in pairs], dual, [w for _, w in pairs], create_graph=create_graph, allow_unused=True)
+    else:
+        r = [None] * len(outs)
+    parts = [_without(_zero(g, t), create_graph) for g, t in zip(r, outs, strict=True)]
+    return _as_given([_without(t, create_graph) for t in outs], outputs), _as_given(parts, outputs)
+
+
+def _slopes(func, inputs):
+    leaves = _leaves(inputs, False)
+    out = _called(func, leaves)
+    found = _grad(out, leaves, create_graph=True, allow_unused=True)
+    return leaves, out, [_zero(g, x) for g, x in zip(found, leaves, strict=True)]
+
+
+def vhp(func, inputs, v=None, create_graph=False, strict=False):
+    """(output, v times the Hessian)."""
+    leaves, out, slopes = _slopes(func, inputs)
+    live = [(g, w) for g, w in zip(slopes, _vector(v, leaves[0]), strict=True) if g.requires_grad]
+    found = [None] * len(leaves)
+    if live:
+        found = _grad([g for g, _ in live], leaves, [w for _, w in live], create_graph=create_graph, allow_unused=True)
+    return _without(out, create_graph), _as_given([_zero(g, x) for g, x in zip(found, leaves, strict=True)], inputs)
+
+
+def hvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(output, the Hessian times v): the Hessian is symmetric."""
+    return vhp(func, inputs, v, create_graph, strict)

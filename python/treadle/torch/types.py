@@ -1,0 +1,11 @@
+"""torch.types: what annotations name."""
+
+import builtins
+
+from .. import _core
+from . import _device, _dtypes, _size
+
+Number = builtins.int | builtins.float | builtins.bool
+Device = _device.device | str | builtins.int | None
+Tensor, _dtype, Size = _core.Tensor, _dtypes.dtype, _size.Size
+Storage = object
