@@ -226,13 +226,8 @@ td_var_store(td_var *v, const td_varop *value)
     bool recorded = td_grad_wanted(both, 2);
     td_operand o = {
         .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
-    td_edge old = {NULL, NULL, 0};
 
     TD_TRY(check(v, recorded));
-    if (recorded && v->base) { /* brought up to date before the version changes */
-        TD_TRY(td_var_edge(v->base, &old));
-        td_edge_drop(&old);
-    }
     TD_TRY(td_array_assign(&v->value, &o));
     return recorded ? note(v, value->v) : TD_OK;
 }
