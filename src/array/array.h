@@ -164,6 +164,8 @@ td_status td_array_eval(const td_array *const *a, int n); /* recorded work is la
 td_status td_eval_all(void);                              /* every pending storage */
 /* The elements in C order into host memory of td_array_size * itemsize bytes. */
 td_status td_array_get(const td_array *a, void *out);
+/* Is a's value on the host, or does it wait for what is? */
+bool      td_array_hosted(const td_array *a);
 /* a's present value, launched; later writes to a leave it alone.  No copy is made unless a was exported. */
 td_status td_array_snapshot(const td_array *a, td_array *out);
 /* Copies on a stream of the arrays' device, C-contiguous, as many bytes on both sides; work recorded
