@@ -223,7 +223,9 @@ td_status
 td_var_store(td_var *v, const td_varop *value)
 {
     td_var *both[2] = {v, value->v};
-    bool recorded = td_grad_wanted(both, 2);
+    td_dtype dt = td_array_dtype(&v->value);
+    bool recorded =
+        td_grad_wanted(both, 2) && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
     td_operand o = {
         .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
     td_edge old = {NULL, NULL, 0};

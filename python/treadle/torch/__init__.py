@@ -42,7 +42,7 @@ globals().update(_convert.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("__format__ __repr__ all any view".split())
+_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive view".split())
 
 
 def _attach():
@@ -95,7 +95,7 @@ def get_device_module(device=None):
 
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
-_MODULES = set("amp cuda distributed func nn optim testing utils serialization types".split())
+_MODULES = set("amp cuda distributed func multiprocessing nn optim testing utils serialization types".split())
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
