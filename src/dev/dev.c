@@ -138,12 +138,46 @@ td_dev_on_wait(td_dev_waited *fn)
     atomic_store(&all.waited, fn);
 }
 
+void
+td_dev_break(td_dev *d, const char *why)
+{
+    free(atomic_exchange(&d->broken, strdup(why)));
+}
+
+void
+td_dev_mend(td_dev *d)
+{
+    char *why = atomic_exchange(&d->broken, NULL);
+
+    if (why)
+        (void)d->ops->sync(d); /* its failure is the next call's too */
+    free(why);
+}
+
+/* Told once, when all that it could have spoiled has ended: what is computed from now on is right. */
+static td_status
+tell_broken(td_dev *d)
+{
+    char *why = atomic_exchange(&d->broken, NULL);
+    td_status st = why ? d->ops->sync(d) : TD_OK;
+
+    if (why && !st)
+        st = td_fail(TD_ERR_PEER,
+                     "%s: values that were waited for are lost: %s; what had been computed "
+                     "before is still there",
+                     d->info.name, why);
+    free(why);
+    return st;
+}
+
 /* st: what a wait for d's work came to. */
 static td_status
 waited(td_dev *d, td_status st)
 {
     td_dev_waited *fn = atomic_load_explicit(&all.waited, memory_order_relaxed);
 
+    if (!st && atomic_load_explicit(&d->broken, memory_order_acquire))
+        st = tell_broken(d);
     return st || !fn ? st : fn(d);
 }
 

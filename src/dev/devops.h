@@ -94,6 +94,7 @@ struct td_dev {
     td_stream        def; /* the default stream */
     td_pool          pool;
     bool             sync; /* TREADLE_SYNC: wait after every launch */
+    _Atomic(char *)  broken; /* why work under way on it was ended: the next wait's failure; owned; NULL: nothing */
     atomic_bool      apart; /* it has, or had, streams that do not wait for the default one */
     void (*live)(uintptr_t ptr, size_t nbytes, bool on); /* optional: is told of every buffer */
 };
@@ -204,6 +205,8 @@ struct td_devops {
 
 /* ---- dev.c ---- */
 void td_dev_init(td_dev *d, const td_devops *ops); /* pool and default stream; info is the caller's */
+void td_dev_break(td_dev *d, const char *why);      /* work under way is being ended: the next wait fails with TD_ERR_PEER and this text */
+void td_dev_mend(td_dev *d); /* it has been told: waits for what is under way, after which all is well */
 
 /* ---- func.c ---- */
 /* Bytes from ptr on of the module's variable that it lies in, of those that were asked for; 0: in none. */

@@ -47,11 +47,13 @@ py_raise(td_status st)
     case TD_ERR_TYPE:     type = PyExc_TypeError; break;
     case TD_ERR_VALUE:    type = PyExc_ValueError; break;
     case TD_ERR_OVERFLOW: type = PyExc_OverflowError; break;
+    case TD_ERR_FLOAT:    type = PyExc_FloatingPointError; break;
     case TD_ERR_INDEX:    type = PyExc_IndexError; break;
     case TD_ERR_DEVICE:   type = device_class(td_error_code()); break;
     case TD_ERR_JIT:      type = py.compile; break;
     case TD_ERR_LIBRARY:  type = py.missing; break;
     case TD_ERR_IO:       type = PyExc_OSError; break;
+    case TD_ERR_PEER:     type = py.peer; break;
     case TD_ERR_STATE:
     case TD_ERR_THREADS:  type = PyExc_RuntimeError; break;
     case TD_ERR_KERNEL:   return py_report_raise();
@@ -186,15 +188,22 @@ add_exception(PyObject *m, const char *name, PyObject *base, const char *doc, Py
     return *out && PyModule_AddObjectRef(m, name, *out) == 0;
 }
 
-/* A class of ours that is a builtin one too. */
+/* A class of ours, `base` or one of its kind, that is a builtin one too. */
 static bool
-add_error(PyObject *m, const char *name, PyObject *builtin, const char *doc, PyObject **out)
+add_both(PyObject *m, const char *name, PyObject *base, PyObject *builtin, const char *doc,
+         PyObject **out)
 {
-    PyObject *bases = PyTuple_Pack(2, py.error, builtin);
+    PyObject *bases = PyTuple_Pack(2, base, builtin);
     bool ok = bases && add_exception(m, name, bases, doc, out);
 
     Py_XDECREF(bases);
     return ok;
+}
+
+static bool
+add_error(PyObject *m, const char *name, PyObject *builtin, const char *doc, PyObject **out)
+{
+    return add_both(m, name, py.error, builtin, doc, out);
 }
 
 static bool
@@ -219,6 +228,13 @@ add_exceptions(PyObject *m)
            add_error(m, "MissingLibraryError", PyExc_ImportError,
                      "An optional library is missing; the text names the package to install.",
                      &py.missing) &&
+           add_error(m, "DistributedError", PyExc_RuntimeError,
+                     "Processes did not do the same thing, or cannot find each other.",
+                     &py.distributed) &&
+           add_both(m, "PeerError", py.distributed, PyExc_ConnectionError,
+                    "A process of the group has gone, or does not answer: the group is broken and "
+                    "takes no more calls.",
+                    &py.peer) &&
            add_exception(m, "PerformanceWarning", PyExc_UserWarning,
                          "Something works, but slower than the program could be.", &py.slow);
 }
@@ -242,6 +258,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
         PyModule_AddFunctions(m, py_source_functions) < 0 ||
+        PyModule_AddFunctions(m, py_errstate_functions) < 0 ||
         PyModule_AddFunctions(m, py_reduce_functions) < 0 ||
         PyModule_AddFunctions(m, py_pick_functions) < 0 ||
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
@@ -251,6 +268,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_memory_functions) < 0 ||
         PyModule_AddFunctions(m, py_share_functions) < 0 ||
         PyModule_AddFunctions(m, py_solver_functions) < 0 ||
+        PyModule_AddFunctions(m, py_nccl_functions) < 0 ||
         PyModule_AddFunctions(m, py_debug_functions) < 0 ||
         PyModule_AddFunctions(m, py_table_functions) < 0 ||
         PyModule_AddFunctions(m, py_items_functions) < 0 || !py_kernel_init(m) ||
@@ -258,8 +276,10 @@ core_exec(PyObject *m)
         return -1;
     py.interp = PyInterpreterState_Get();
     td_graph_hooks(unlock, lock);
+    td_graph_on_poll(py_poll);
     td_dev_on_open(td_jit_warm);
     py_memory_hooks();
+    py_errstate_hooks();
     return 0;
 }
 

@@ -29,7 +29,7 @@ typedef struct py_ndarray {
 typedef struct py_state {
     PyInterpreterState *interp;
     PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
-    PyObject *error, *oom, *compile, *device_error, *logic_error, *launch_error, *missing, *slow; /* exception classes; PerformanceWarning */
+    PyObject *error, *oom, *compile, *device_error, *logic_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
     PyObject *numpy;                 /* the module, once asked for */
     PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
 } py_state;
@@ -188,6 +188,7 @@ bool      py_stream_init(PyObject *module);
 bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
 bool      py_shared_bytes(PyObject *o, uint32_t *out); /* of a launch; ValueError: no such number (kerneldims.c) */
 PyObject *py_stream_wrap(td_stream *s);         /* a Stream that does not own s */
+PyObject *py_event_wrap(td_event *e, td_dev *d); /* takes over e, also on failure */
 td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
 td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
 bool      py_current_init(PyObject *module);    /* behind py_stream_init */
@@ -199,12 +200,16 @@ PyObject *px_bare(PyObject *o);
 PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_errstate_functions[];     /* errstate.c */
+void py_errstate_hooks(void);
 extern PyMethodDef py_source_functions[];       /* source.c */
 /* The exception that is set, kept while a failure goes through the core, whose status is returned; and raised again,
  * by the number that td_error_code gives.  In any thread, with the GIL. */
 td_status py_keep(void);
 PyObject *py_kept_raise(void);
+td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
 extern PyMethodDef py_solver_functions[];       /* solver.c */
+extern PyMethodDef py_nccl_functions[];         /* nccl.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */
 extern PyMethodDef py_share_functions[];        /* share.c */
 void      py_memory_hooks(void);                /* what the core asks Python for */

@@ -275,6 +275,20 @@ stream_handle(PyObject *self, void *unused)
     return stream_forward(self, "handle", NULL, 0, NULL);
 }
 
+static PyObject *
+event_wrap(PyTypeObject *type, td_event *e, td_dev *d)
+{
+    event *r = allocate(type);
+
+    if (!r) {
+        td_event_free(e);
+        return NULL;
+    }
+    r->e = e;
+    r->dev = d;
+    return (PyObject *)r;
+}
+
 /* CuPy's first parameter is `block`, a bool, which is our `blocking`; disable_timing its `timing`. */
 static PyObject *
 event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
@@ -288,7 +302,6 @@ event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     unsigned flags;
     td_event *e;
     td_dev *d;
-    event *r;
 
     if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#pp:Event", names, &where, &timing, &blocking,
                                      &shared, &handle, &nhandle, &untimed, &sleep))
@@ -308,14 +321,13 @@ event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (!py_ok(handle ? td_event_receive(d, (const unsigned char *)handle, &e)
                       : td_event_make(d, flags, &e)))
         return NULL;
-    r = allocate(type);
-    if (!r) {
-        td_event_free(e);
-        return NULL;
-    }
-    r->e = e;
-    r->dev = d;
-    return (PyObject *)r;
+    return event_wrap(type, e, d);
+}
+
+PyObject *
+py_event_wrap(td_event *e, td_dev *d)
+{
+    return event_wrap(py.event, e, d);
 }
 
 static void

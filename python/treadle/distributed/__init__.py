@@ -21,6 +21,7 @@ A process that dies breaks the groups that it is in: calls raise PeerError in fi
 """
 
 import atexit
+import json
 import time
 
 from .. import _core
@@ -165,13 +166,14 @@ def _serve(Server, place):
 def _close(well=True):
     groups, world, mesh, store, server = (_state[k] for k in ("groups", "world", "mesh", "store", "server"))
     _state.update(world=None, store=None, server=None, mesh=None, groups=[])
+    last = {g.name: g.count for g in [*groups, world] if g is not None}
     for g in [*groups, world]:
         if g is not None and well:
             g.close()
     if mesh is not None:
         mesh.close()
     if store is not None:
-        store.close()
+        store.close(well, json.dumps(last).encode())
     if server is not None:
         _let_go(server)
 

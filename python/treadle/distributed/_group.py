@@ -41,8 +41,10 @@ class Group:
 
     backend = None
 
-    def __init__(self, rank, ranks, device):
+    def __init__(self, rank, ranks, device, name):
         self.rank, self.ranks, self.size, self.device = rank, tuple(ranks), len(ranks), device
+        self.name, self.count = name, 0  # alike in all processes of the group: what it is called, collectives so far
+        self._splits = 0
 
     def __repr__(self):
         return f"<{self.backend} group, rank {self.rank} of {self.size}, {self.device}>"
@@ -81,7 +83,7 @@ class Group:
         if self.rank == root:
             result = self._empty("gather", (self.size, *a.shape), a)
             recvs = [(result[r], r) for r in range(self.size)]
-        work = self._exchange("gather", sends, recvs)
+        work = self._exchange("gather", sends, recvs, wait)
         return self._end(work, result if self.rank == root else None, out, wait)
 
     def scatter(self, a, root=0, *, like=None, out=None, wait=True):
@@ -94,17 +96,18 @@ class Group:
             raise TypeError("scatter: like= gives the shape and dtype of what comes where rank is not root")
         result = self._empty("scatter", like.shape, like)
         sends = [(a[r], r) for r in range(self.size)] if self.rank == root else []
-        work = self._exchange("scatter", sends, [(result, root)])
+        work = self._exchange("scatter", sends, [(result, root)], wait)
         return self._end(work, result, out, wait)
 
     def send(self, a, peer, *, wait=True):
         """Sends a to the process `peer`, which receives. Orders of sends between two processes are kept."""
-        return self._end(self._exchange("send", [(self._own("send", a), self._peer(peer))], []), None, None, wait)
+        job = self._exchange("send", [(self._own("send", a), self._peer(peer))], [], wait)
+        return self._end(job, None, None, wait)
 
     def recv(self, like, peer, *, out=None, wait=True):
         """What the process `peer` sends; like gives shape and dtype."""
         result = self._empty("recv", like.shape, like)
-        return self._end(self._exchange("recv", [], [(result, self._peer(peer))]), result, out, wait)
+        return self._end(self._exchange("recv", [], [(result, self._peer(peer))], wait), result, out, wait)
 
     def exchange(self, sends, likes, *, wait=True):
         """Several sends and receives at once: sends is a list of (array, peer), likes of (array that gives shape and
@@ -112,7 +115,7 @@ class Group:
         results = [self._empty("exchange", like.shape, like) for like, _ in likes]
         recvs = [(r, self._peer(peer)) for r, (_, peer) in zip(results, likes)]
         sends = [(self._own("exchange", a), self._peer(peer)) for a, peer in sends]
-        return self._end(self._exchange("exchange", sends, recvs), results, None, wait)
+        return self._end(self._exchange("exchange", sends, recvs, wait), results, None, wait)
 
     def barrier(self):
         """Returns when all processes of the group have called it."""
@@ -120,16 +123,22 @@ class Group:
 
     # ---- what backends do ----
 
-    def _start(self, kind, src, dst, op, root):
-        """Starts a collective from src into dst, both on the device: an object with wait(timeout) and done()."""
+    def _start(self, kind, src, dst, op, root, wait):
+        """Starts a collective from src into dst, both on the device: an object with wait(timeout) and done().
+
+        wait: the caller will call wait() at once."""
         raise NotImplementedError
 
-    def _exchange(self, kind, sends, recvs):
+    def _exchange(self, kind, sends, recvs, wait):
         """The same for pairs (array, peer); arrays to receive into are views of results or results."""
         raise NotImplementedError
 
     def split(self, ranks):
         """Collective over this group: a group of those of its ranks; None on the others."""
+        self._splits += 1
+        return self._split(list(ranks), f"{self.name}.{self._splits}")
+
+    def _split(self, ranks, name):
         raise NotImplementedError
 
     def close(self):
@@ -172,7 +181,8 @@ class Group:
         if op is not None:
             self._reduction(kind, a, op)
         result = treadle.empty(shape, a.dtype, device=self.device)
-        job = self._start(kind, a, result, op, root) if a.size and self.size else None
+        self.count += 1
+        job = self._start(kind, a, result, op, root, wait) if a.size else None
         return self._end(job, result, out, wait)
 
     @staticmethod

@@ -73,8 +73,8 @@ class Later:
 class HostGroup(Group):
     """Collectives made of messages: _post gives the Pendings of some sends and receives of one step."""
 
-    def __init__(self, rank, ranks, device, timeout):
-        super().__init__(rank, ranks, device)
+    def __init__(self, rank, ranks, device, name, timeout):
+        super().__init__(rank, ranks, device, name)
         self.timeout = timeout
 
     def _post(self, kind, step, sends, recvs):
@@ -150,29 +150,27 @@ class LocalGroup(HostGroup):
 
     backend = "local"
 
-    def __init__(self, mesh, rank, ranks, device, name=b"0"):
-        super().__init__(rank, ranks, device, mesh.timeout)
-        self._mesh, self._name = mesh, name
-        self._calls, self._splits = 0, 0
+    def __init__(self, mesh, rank, ranks, device, name="0"):
+        super().__init__(rank, ranks, device, name, mesh.timeout)
+        self._mesh = mesh
         self._to, self._from = [0] * len(ranks), [0] * len(ranks)
         self._threads = None
 
     def _tag(self, *numbers):
-        return self._name + b":" + b":".join(b"%d" % n for n in numbers)
+        return ":".join(map(str, (self.name, *numbers))).encode()
 
     def _post(self, kind, step, sends, recvs):
         what, tag = kind.encode(), self._tag(*step)
         got = [self._mesh.receive(self.ranks[r], tag, what, view) for view, r in recvs]
         return got + [self._mesh.send(self.ranks[r], tag, what, view) for view, r in sends]
 
-    def _start(self, kind, src, dst, op, root):
-        self._calls += 1
-        args = kind, self._calls, host(src).reshape(-1), host(dst).reshape(-1), src.dtype, op, root
+    def _start(self, kind, src, dst, op, root, wait):
+        args = kind, self.count, host(src).reshape(-1), host(dst).reshape(-1), src.dtype, op, root
         if self._threads is None:
             self._threads = ThreadPoolExecutor(8, thread_name_prefix="treadle-collective")
         return Later(self._threads.submit(self._collective, *args), self.timeout)
 
-    def _exchange(self, kind, sends, recvs):
+    def _exchange(self, kind, sends, recvs, wait):
         """Sends and receives of a pair are counted, each in its direction, so that the n-th meets the n-th."""
         pendings, copies = [], []
         here = [a for a, r in sends if r == self.rank]
@@ -195,12 +193,10 @@ class LocalGroup(HostGroup):
                 pendings.append(self._mesh.send(self.ranks[r], tag, b"message", copies[-1]))
         return Job(pendings, self.timeout, (copies, recvs))
 
-    def split(self, ranks):
-        self._splits += 1
+    def _split(self, ranks, name):
         if self.rank not in ranks:
             return None
-        name = self._name + b"/%d" % self._splits
-        return LocalGroup(self._mesh, list(ranks).index(self.rank), [self.ranks[r] for r in ranks], self.device, name)
+        return LocalGroup(self._mesh, ranks.index(self.rank), [self.ranks[r] for r in ranks], self.device, name)
 
     def abort(self, why):
         self._mesh.fail(why)

@@ -36,8 +36,8 @@ class MpiGroup(HostGroup):
 
     backend = "mpi"
 
-    def __init__(self, comm, ranks, device, timeout):
-        super().__init__(comm.Get_rank(), ranks, device, timeout)
+    def __init__(self, comm, ranks, device, name, timeout):
+        super().__init__(comm.Get_rank(), ranks, device, name, timeout)
         self._comm = comm
 
     def _operation(self, op):
@@ -49,7 +49,7 @@ class MpiGroup(HostGroup):
         """What MPI reduces itself; halves it does not know, and bool means something else there."""
         return dtype.kind in "iu" or (dtype.kind in "fc" and dtype.itemsize > 2)
 
-    def _start(self, kind, src, dst, op, root):
+    def _start(self, kind, src, dst, op, root, wait):
         a, b = host(src).reshape(-1), host(dst).reshape(-1)
         c = self._comm
         if op is not None and not self._native(src.dtype):
@@ -89,7 +89,7 @@ class MpiGroup(HostGroup):
 
         return _Requests([request], (a, b, rows), then)
 
-    def _exchange(self, kind, sends, recvs):
+    def _exchange(self, kind, sends, recvs, wait):
         requests, keep = [], []
         for a, r in recvs:
             keep.append(host(a).reshape(-1))
@@ -99,11 +99,11 @@ class MpiGroup(HostGroup):
             requests.append(self._comm.Isend(self._bytes(keep[-1]), r))
         return _Requests(requests, (keep, recvs))
 
-    def split(self, ranks):
+    def _split(self, ranks, name):
         MPI = _module()
         mine = self.rank in ranks
-        comm = self._comm.Split(0 if mine else MPI.UNDEFINED, list(ranks).index(self.rank) if mine else 0)
-        return MpiGroup(comm, [self.ranks[r] for r in ranks], self.device, self.timeout) if mine else None
+        comm = self._comm.Split(0 if mine else MPI.UNDEFINED, ranks.index(self.rank) if mine else 0)
+        return MpiGroup(comm, [self.ranks[r] for r in ranks], self.device, name, self.timeout) if mine else None
 
     def abort(self, why):
         self._comm.Abort(1)
@@ -112,4 +112,4 @@ class MpiGroup(HostGroup):
 def world(device, timeout):
     """All processes that mpirun started."""
     comm = _module().COMM_WORLD.Dup()
-    return MpiGroup(comm, range(comm.Get_size()), device, timeout)
+    return MpiGroup(comm, range(comm.Get_size()), device, "0", timeout)

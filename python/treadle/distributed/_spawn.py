@@ -28,6 +28,9 @@ def _child(pipe, env, options, f, args):
         if options is not None:
             dist.init(**options)
         answer = (True, f(*args), None)
+    except SystemExit as error:
+        gone = dist.DistributedError(f"spawn: the process of rank {env['RANK']} called sys.exit({error.code!r})")
+        answer = (False, gone, traceback.format_exc())
     except BaseException as error:  # told to the parent, whatever it is
         answer = (False, error, traceback.format_exc())
     try:
@@ -61,6 +64,7 @@ def _listen(processes, pipes, results, server, until):
                 server.lose(str(r))
                 return r, PeerError(f"spawn: the process of rank {r} ended with exit code {processes[r].exitcode}")
             if not good:
+                server.lose(str(r))
                 value.__cause__ = _Trace(trace)
                 return r, value
             results[r] = value

@@ -1,7 +1,8 @@
 """Names and values that the processes of a program share while they find each other, and who of them has gone.
 
 One process serves; each other one has a connection to it. A connection that ends without a farewell is a process that
-died: whoever watches is told. The protocol is bytes with lengths in front, nothing in it is executed.
+died: whoever watches is told. With a farewell a process says what it has done until then, which they are told too. The
+protocol is bytes with lengths in front, nothing in it is executed.
 """
 
 import socket
@@ -12,7 +13,7 @@ import time
 from ._errors import DistributedError, PeerError
 
 _HELLO = b"treadle1"
-_SET, _GET, _WATCH, _BYE = b"SGWB"
+_SET, _GET, _WATCH, _BYE, _LEFT = b"SGWBL"
 _HEAD = struct.Struct("!BII")
 
 
@@ -42,7 +43,7 @@ class Server:
         self._listener = socket.create_server((host, port), backlog=512)
         self.port = self._listener.getsockname()[1]
         self._changed = threading.Condition()
-        self._values, self._watchers, self._lost, self._closed = {}, [], [], False
+        self._values, self._watchers, self._told, self._closed = {}, [], [], False
         self._guests = 0
         threading.Thread(target=self._accept, name="treadle-store", daemon=True).start()
 
@@ -63,7 +64,7 @@ class Server:
                 sock.sendall(_HELLO)
                 who = _read(sock, struct.unpack("!I", _read(sock, 4))[0]).decode()
                 while not well:
-                    well = self._answer(sock, *_receive(sock))
+                    well = self._answer(who, sock, *_receive(sock))
         except (OSError, EOFError, struct.error, UnicodeDecodeError):
             pass  # it has gone; told below
         with self._changed:
@@ -71,7 +72,7 @@ class Server:
         if who and not well:
             self.lose(who)
 
-    def _answer(self, sock, op, key, value):
+    def _answer(self, who, sock, op, key, value):
         if op == _SET:
             with self._changed:
                 self._values[key] = value
@@ -84,8 +85,10 @@ class Server:
         elif op == _WATCH:
             with self._changed:
                 self._watchers.append(sock)
-                for lost in self._lost:
-                    _write(sock, _WATCH, lost)
+                for news in self._told:
+                    _write(sock, *news)
+        elif op == _BYE and value:
+            self._tell(_LEFT, who.encode(), value)
         return op == _BYE
 
     def guests(self):
@@ -94,13 +97,16 @@ class Server:
 
     def lose(self, who):
         """Tells all who watch that `who` has died."""
+        self._tell(_WATCH, who.encode(), b"")
+
+    def _tell(self, *news):
         with self._changed:
-            if self._closed or who.encode() in self._lost:
+            if self._closed or news in self._told:
                 return
-            self._lost.append(who.encode())
+            self._told.append(news)
             for sock in self._watchers:
                 try:
-                    _write(sock, _WATCH, who.encode())
+                    _write(sock, *news)
                 except OSError:  # that one has gone as well
                     pass
 
@@ -122,7 +128,7 @@ def connect(host, ports, who, until):
     while True:
         for port in ports:
             try:
-                sock = socket.create_connection((host, port), timeout=max(0.1, min(5.0, until - time.monotonic())))
+                sock = socket.create_connection((host, port), timeout=max(0.1, min(30.0, until - time.monotonic())))
             except OSError:
                 continue
             try:
@@ -140,7 +146,7 @@ def connect(host, ports, who, until):
 
 
 class Client:
-    """A process's view of the store. on_lost(name) is called in a thread when another process has died."""
+    """A process's view of the store."""
 
     def __init__(self, host, ports, who, timeout):
         self._timeout = timeout
@@ -151,25 +157,29 @@ class Client:
         self._watch = None
         self._where = host, ports, who
 
-    def watch(self, on_lost):
-        """From now on on_lost(name of a process) is called, once for each that dies."""
+    def watch(self, on_lost, on_left):
+        """From now on a thread calls on_lost(name) for each process that dies, on_left(name, what it said) for those
+        that end well."""
         host, ports, who = self._where
         self._watch = connect(host, ports, who, time.monotonic() + self._timeout)
         self._watch.settimeout(None)
         _write(self._watch, _WATCH)
-        threading.Thread(target=self._listen, args=(on_lost,), name="treadle-watch", daemon=True).start()
+        threading.Thread(target=self._listen, args=(on_lost, on_left), name="treadle-watch", daemon=True).start()
 
-    def _listen(self, on_lost):
+    def _listen(self, on_lost, on_left):
         while True:
             try:
-                op, who, _ = _receive(self._watch)
+                op, who, said = _receive(self._watch)
             except (OSError, EOFError):
                 if self._watch is not None:
                     on_lost("")  # the one that serves
                 return
             if op == _BYE:
                 return
-            on_lost(who.decode())
+            if op == _LEFT:
+                on_left(who.decode(), said)
+            else:
+                on_lost(who.decode())
 
     def set(self, key, value):
         with self._lock:
@@ -190,13 +200,15 @@ class Client:
             raise DistributedError(f"the store was closed while {key!r} was waited for")
         return value
 
-    def close(self):
+    def close(self, well=True, last=b""):
+        """well: else the others are told that this process has gone. last: what those who watch are told."""
         sock, self._watch = self._watch, None
-        for s in (sock, self._sock):
+        for s, words in ((sock, b""), (self._sock, last)):
             if s is None:
                 continue
             try:
-                _write(s, _BYE)
+                if well:
+                    _write(s, _BYE, value=words)
                 s.shutdown(socket.SHUT_RDWR)
             except OSError:  # the server went first
                 pass

@@ -248,12 +248,12 @@ def engine_slices(futures, until, bar):
         while futures:
             future = futures[0]
             left = None if until is None else until - time.monotonic()
-            values, error = future.result() if left is None else future.result(timeout=max(left, 0))
+            values, failed = future.result() if left is None else future.result(timeout=max(left, 0))
             futures.pop(0)
             bar.add(len(values))
             yield values
-            if error is not None:
-                raise error
+            if failed is not None:
+                raise _remote.raised(*failed)
     finally:
         bar.close()
         for future in futures:

@@ -1,0 +1,381 @@
+/* nccl.c - groups of GPUs for python/treadle/distributed: joining, collectives on arrays, ending.
+ *
+ * A place in a group is a capsule that owns a td_comm until _nccl_close.  Arrays that are given are evaluated first; those
+ * that receive are fresh ones, which nobody else has seen.
+ */
+#include "dev/nccl.h"
+#include "python/py.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1024 }; /* calls at once */
+
+static const char capsule_name[] = "treadle.nccl";
+
+/* place - what a capsule holds. */
+typedef struct place {
+    td_comm *comm; /* NULL: it has been closed */
+} place;
+
+static place *
+place_of(PyObject *o)
+{
+    place *p = PyCapsule_GetPointer(o, capsule_name);
+
+    if (p && !p->comm) {
+        PyErr_SetString(py.distributed, "the group was closed");
+        return NULL;
+    }
+    return p;
+}
+
+static void
+close_place(place *p)
+{
+    td_comm *c = p->comm;
+    PyThreadState *gil;
+
+    p->comm = NULL;
+    if (!c)
+        return;
+    gil = PyEval_SaveThread();
+    td_comm_free(c);
+    PyEval_RestoreThread(gil);
+}
+
+static void
+end_capsule(PyObject *o)
+{
+    place *p = PyCapsule_GetPointer(o, capsule_name);
+
+    close_place(p);
+    free(p);
+}
+
+/* Takes over c. */
+static PyObject *
+capsule_of(td_comm *c)
+{
+    place *p = calloc(1, sizeof *p);
+    PyObject *o = p ? PyCapsule_New(p, capsule_name, end_capsule) : NULL;
+
+    if (!o) {
+        td_comm_free(c);
+        free(p);
+        return p ? NULL : PyErr_NoMemory();
+    }
+    p->comm = c;
+    return o;
+}
+
+/* ---- joining ---- */
+
+/* device -> bytes */
+static PyObject *
+new_id(PyObject *module, PyObject *device)
+{
+    unsigned char id[TD_COMM_ID];
+    PyThreadState *gil;
+    td_status st;
+    td_dev *d;
+
+    (void)module;
+    if (!py_device(device, &d))
+        return NULL;
+    gil = PyEval_SaveThread();
+    st = td_comm_id(d, id);
+    PyEval_RestoreThread(gil);
+    return py_ok(st) ? PyBytes_FromStringAndSize((const char *)id, sizeof id) : NULL;
+}
+
+static bool
+members_of(PyObject *devices, PyObject *ranks, td_dev **d, int *rank, int *n)
+{
+    Py_ssize_t count = PyTuple_Size(devices);
+
+    if (count < 1 || count > MOST || PyTuple_Size(ranks) != count) {
+        PyErr_SetString(PyExc_ValueError, "_nccl_join: as many ranks as devices, one or more");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        rank[i] = (int)PyLong_AsLong(PyTuple_GetItem(ranks, i));
+        if (PyErr_Occurred() || !py_device(PyTuple_GetItem(devices, i), &d[i]))
+            return false;
+    }
+    *n = (int)count;
+    return true;
+}
+
+/* devices, ranks, how many there are in all, id -> a capsule for each */
+static PyObject *
+join(PyObject *module, PyObject *args)
+{
+    PyObject *devices, *ranks, *r;
+    td_dev *d[MOST];
+    td_comm *comm[MOST];
+    int rank[MOST], n, size;
+    const char *id;
+    Py_ssize_t nid;
+    PyThreadState *gil;
+    td_status st;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!iy#:_nccl_join", &PyTuple_Type, &devices, &PyTuple_Type,
+                          &ranks, &size, &id, &nid) ||
+        !members_of(devices, ranks, d, rank, &n))
+        return NULL;
+    if (nid != TD_COMM_ID)
+        return PyErr_Format(PyExc_ValueError, "_nccl_join: an id has %d bytes", TD_COMM_ID);
+    gil = PyEval_SaveThread();
+    st = td_comm_new(d, rank, n, size, (const unsigned char *)id, comm);
+    PyEval_RestoreThread(gil);
+    if (!py_ok(st))
+        return NULL;
+    r = PyTuple_New(n);
+    for (int i = 0; i < n; i++) {
+        PyObject *o = r ? capsule_of(comm[i]) : NULL;
+
+        if (!r)
+            td_comm_free(comm[i]);
+        else if (o)
+            PyTuple_SetItem(r, i, o);
+        else
+            Py_CLEAR(r);
+    }
+    return r;
+}
+
+/* ---- collectives ---- */
+
+/* row - one of the calls; holds the buffers while NCCL is called. */
+typedef struct row {
+    td_comm_call call;
+    td_buf *src, *dst;
+} row;
+
+/* The memory of an array, evaluated; None: none. */
+static bool
+memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *count, td_dtype *dt)
+{
+    const td_array *a;
+    td_view v;
+
+    *buf = NULL;
+    if (o == Py_None)
+        return true;
+    if (!py_is_array(o)) {
+        PyErr_SetString(PyExc_TypeError, "collective: treadle arrays");
+        return false;
+    }
+    a = py_array_of(o);
+    if (!py_ok(td_array_memory(a, false, buf, &v)))
+        return false;
+    if (td_array_dev(a) != td_comm_dev(c) || !td_view_is_contiguous(&v)) {
+        PyErr_SetString(PyExc_ValueError, "collective: C-contiguous arrays on the group's device");
+        return false;
+    }
+    (void)td_buf_ref(*buf);
+    *dt = td_array_dtype(a);
+    *count = (size_t)td_array_size(a);
+    *at = (*buf)->ptr + (uintptr_t)v.offset * td_dtype_size(*dt);
+    return true;
+}
+
+/* (capsule, op, src, dst, reduction, peer) */
+static bool
+parse_row(PyObject *tuple, bool apart, row *r)
+{
+    td_comm_call *k = &r->call;
+    const char *op, *red;
+    PyObject *capsule, *src, *dst;
+    size_t from = 0, to = 0;
+    place *p;
+    int i, j;
+
+    if (!PyArg_ParseTuple(tuple, "OsOOsi:_nccl_run", &capsule, &op, &src, &dst, &red, &k->peer) ||
+        !(p = place_of(capsule)))
+        return false;
+    i = td_comm_find(op);
+    j = td_comm_find_red(red);
+    if (i < 0 || j < 0) {
+        PyErr_Format(PyExc_ValueError, "collective: no %s by %s", op, red);
+        return false;
+    }
+    k->comm = p->comm;
+    k->op = (td_comm_op)i;
+    k->red = (td_comm_red)j;
+    k->stream = apart ? td_comm_stream(p->comm) : td_dev_stream(td_comm_dev(p->comm));
+    if (!memory_of(src, p->comm, &r->src, &k->src, &from, &k->dt) ||
+        !memory_of(dst, p->comm, &r->dst, &k->dst, &to, &k->dt))
+        return false;
+    k->count = r->src && r->dst ? from < to ? from : to : r->src ? from : to;
+    return true;
+}
+
+/* Is the comm's first call of the list? */
+static bool
+is_first(const row *rows, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (rows[k].call.comm == rows[i].call.comm)
+            return false;
+    return true;
+}
+
+/* The calls on streams of their own: those come behind the default streams' work. */
+static td_status
+run_rows(const row *rows, int n, bool apart)
+{
+    td_comm_call *calls = malloc((size_t)n * sizeof *calls);
+    td_status st = calls ? TD_OK : td_fail(TD_ERR_NOMEM, "no host memory for %d collectives", n);
+
+    for (int i = 0; i < n && !st; i++) {
+        calls[i] = rows[i].call;
+        if (apart && is_first(rows, i))
+            st = td_stream_follow(calls[i].stream, td_dev_stream(td_comm_dev(calls[i].comm)));
+    }
+    st = st ? st : td_comm_run(calls, n);
+    for (int i = 0; i < n; i++) {
+        if (rows[i].src)
+            td_buf_use(rows[i].src, rows[i].call.stream);
+        if (rows[i].dst)
+            td_buf_use(rows[i].dst, rows[i].call.stream);
+    }
+    free(calls);
+    return st;
+}
+
+/* An event behind the calls, of each comm. */
+static PyObject *
+mark_rows(const row *rows, int n)
+{
+    PyObject *list = PyList_New(0);
+
+    for (int i = 0; i < n && list; i++) {
+        td_dev *d = td_comm_dev(rows[i].call.comm);
+        PyObject *o = NULL;
+        td_event *e;
+
+        if (!is_first(rows, i))
+            continue;
+        if (py_ok(td_event_new(d, false, &e)))
+            o = py_event_wrap(e, d);
+        if (!o || !py_ok(td_event_record(e, rows[i].call.stream)) || PyList_Append(list, o) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(o);
+    }
+    return list;
+}
+
+/* calls, whether on streams of their own -> events behind them, one for each comm */
+static PyObject *
+run(PyObject *module, PyObject *args)
+{
+    PyObject *calls, *result = NULL;
+    int apart, n;
+    row *rows;
+    PyThreadState *gil;
+    td_status st;
+    bool ok = true;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!p:_nccl_run", &PyList_Type, &calls, &apart))
+        return NULL;
+    n = (int)PyList_Size(calls);
+    if (n < 1)
+        return PyList_New(0);
+    rows = calloc((size_t)n, sizeof *rows);
+    if (!rows)
+        return PyErr_NoMemory();
+    for (int i = 0; i < n && ok; i++)
+        ok = parse_row(PyList_GetItem(calls, i), apart != 0, &rows[i]);
+    if (ok) {
+        gil = PyEval_SaveThread();
+        st = run_rows(rows, n, apart != 0);
+        PyEval_RestoreThread(gil);
+        result = py_ok(st) ? mark_rows(rows, n) : NULL;
+    }
+    for (int i = 0; i < n; i++) {
+        td_buf_unref(rows[i].src);
+        td_buf_unref(rows[i].dst);
+    }
+    free(rows);
+    return result;
+}
+
+/* ---- ending ---- */
+
+/* capsule: PeerError where the group is broken */
+static PyObject *
+check(PyObject *module, PyObject *capsule)
+{
+    place *p = place_of(capsule);
+
+    (void)module;
+    return p && py_ok(td_comm_check(p->comm)) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* capsule, why */
+static PyObject *
+stop(PyObject *module, PyObject *args)
+{
+    PyObject *capsule;
+    PyThreadState *gil;
+    const char *why;
+    place *p;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Os:_nccl_abort", &capsule, &why) || !(p = place_of(capsule)))
+        return NULL;
+    gil = PyEval_SaveThread();
+    td_comm_abort(p->comm, why);
+    PyEval_RestoreThread(gil);
+    return Py_NewRef(Py_None);
+}
+
+/* capsule: waits for its work, then lets go of it */
+static PyObject *
+shut(PyObject *module, PyObject *capsule)
+{
+    place *p = PyCapsule_GetPointer(capsule, capsule_name);
+
+    (void)module;
+    if (!p)
+        return NULL;
+    close_place(p);
+    return Py_NewRef(Py_None);
+}
+
+/* device: what carries its collectives */
+static PyObject *
+info(PyObject *module, PyObject *device)
+{
+    td_dev *d;
+
+    (void)module;
+    return py_device(device, &d) ? PyUnicode_FromString(td_comm_info(d)) : NULL;
+}
+
+/* dtype: does NCCL compute with it? */
+static PyObject *
+reduces(PyObject *module, PyObject *dtype)
+{
+    td_dtype dt;
+
+    (void)module;
+    return py_dtype(dtype, &dt) ? PyBool_FromLong(td_comm_reduces(dt)) : NULL;
+}
+
+PyMethodDef py_nccl_functions[] = {
+    {"_nccl_id", new_id, METH_O, "_nccl_id(device): bytes by which a group's members find each other."},
+    {"_nccl_join", join, METH_VARARGS, "_nccl_join(devices, ranks, size, id): a capsule for each device."},
+    {"_nccl_run", run, METH_VARARGS,
+     "_nccl_run(calls, apart): (capsule, op, src, dst, reduction, peer) each; events behind them."},
+    {"_nccl_check", check, METH_O, "_nccl_check(capsule): PeerError where the group is broken."},
+    {"_nccl_abort", stop, METH_VARARGS, "_nccl_abort(capsule, why): what is under way ends."},
+    {"_nccl_close", shut, METH_O, "_nccl_close(capsule): waits for its work and lets go of it."},
+    {"_nccl_info", info, METH_O, "_nccl_info(device): path and version of NCCL, or what is missing."},
+    {"_nccl_reduces", reduces, METH_O, "_nccl_reduces(dtype): does NCCL compute with it?"},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,237 @@
+"""Groups of processes and of devices: every backend runs the same checks (distributed_side.py), against NumPy."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import distributed_side as side
+import numpy as np
+import pytest
+
+import treadle as td
+import treadle.distributed as dist
+from treadle.distributed._launch import explicit, place
+
+HERE = Path(__file__).parent
+PROGRAM = str(HERE / "distributed_side.py")
+
+
+def clean_env(**more):
+    names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "TREADLE_DEVICE")
+    env = {k: v for k, v in os.environ.items() if k not in names and not k.startswith(("PMI", "OMPI", "MPI"))}
+    return {**env, "TREADLE_DEVICE": "cpu", **more}
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def launch(n, *args, device="cpu", timeout=120):
+    """n processes of this program as torchrun starts them: exit codes and what they printed."""
+    port = str(free_port())
+    env = {"WORLD_SIZE": str(n), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TREADLE_DEVICE": device}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, PROGRAM, *args],
+            env=clean_env(**env, RANK=str(r), LOCAL_RANK=str(r)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for r in range(n)
+    ]
+    try:
+        texts = [p.communicate(timeout=timeout)[0] for p in processes]
+    finally:
+        for p in processes:
+            p.kill()
+    return [p.returncode for p in processes], texts
+
+
+# ---- every backend ----
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_sockets(n):
+    assert dist.spawn(side.everything, n, devices="cpu", timeout=120) == [(r, n, "local") for r in range(n)]
+
+
+def test_nccl_is_played_between_processes():
+    devices = ["null", "null:1"]
+    assert dist.spawn(side.everything, 2, devices=devices, timeout=120) == [(r, 2, "nccl") for r in range(2)]
+
+
+def test_mpi():
+    pytest.importorskip("mpi4py")
+    mpiexec = Path(sys.executable).parent / "mpiexec"
+    if not mpiexec.exists():
+        pytest.skip("no mpiexec beside python: pip install mpich")
+    command = [str(mpiexec), "-n", "2", sys.executable, PROGRAM]
+    done = subprocess.run(command, env=clean_env(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "passed mpi 2" in done.stdout, done.stdout + done.stderr
+
+
+def test_started_as_torchrun_does():
+    codes, texts = launch(2)
+    assert codes == [0, 0] and "passed local 2" in texts[0], texts
+
+
+def test_alone():
+    """A program that nothing started is a group of one."""
+    done = subprocess.run([sys.executable, PROGRAM], env=clean_env(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "passed local 1" in done.stdout, done.stdout + done.stderr
+
+
+# ---- what goes wrong ----
+
+
+@pytest.mark.parametrize("device", ["cpu", "null"])
+@pytest.mark.parametrize("how", ["kill", "exit"])
+def test_a_process_dies(device, how):
+    """The others are told soon, and go on."""
+    codes, texts = launch(3, "dies", "1", how, device=device)
+    assert codes[0] == codes[2] == 0, texts
+    for text in (texts[0], texts[2]):
+        assert re.search(r"told: .*(rank \d|gone|broken).*True", text), texts
+
+
+def test_what_a_process_raises_comes_back():
+    with pytest.raises(KeyError, match="on purpose") as error:
+        dist.spawn(side.fails, 2, 1, devices="cpu", timeout=60)
+    assert "distributed_side.py" in str(error.value.__cause__)
+    assert dist.spawn(side.add, 2, 1, 10.0, devices="cpu", timeout=60) == [19.0, 19.0]
+
+
+def test_a_spawned_process_dies():
+    with pytest.raises(dist.PeerError, match="rank 0 ended with exit code 3"):
+        dist.spawn(side.dies, 2, 0, "_exit", devices="cpu", timeout=60)
+
+
+@pytest.mark.parametrize("how, words", [("shape", "were expected: shapes and dtypes"), ("kind", "calls all_gather")])
+def test_calls_that_do_not_belong_together(how, words):
+    assert words in dist.spawn(side.disagree, 2, how, devices="cpu", timeout=60)[0]
+
+
+def test_nobody_comes():
+    port = free_port()
+    with pytest.raises(TimeoutError):
+        dist.init(device="cpu", rank=1, size=2, address=f"127.0.0.1:{port}", timeout=0.3)
+    with pytest.raises(TimeoutError):
+        dist.init(device="cpu", rank=0, size=2, address=f"127.0.0.1:{port}", timeout=0.3)
+    assert not dist.is_initialized()
+
+
+def test_before_init():
+    with pytest.raises(dist.DistributedError, match="init"):
+        dist.all_reduce(td.zeros(3))
+    dist.finalize()
+
+
+def test_wrong_arguments():
+    for error, call in (
+        (ValueError, lambda: dist.spawn(side.add, 0)),
+        (ValueError, lambda: dist.spawn(side.add, 2, devices=["cpu"])),
+        (ValueError, lambda: dist.init("gloo", device="cpu")),
+        (ValueError, lambda: dist.init("nccl", device="cpu")),
+        (ValueError, lambda: dist.init("local", device="null")),
+        (ValueError, lambda: dist.init(device="cpu", rank=0)),
+        (ValueError, lambda: dist.local_group([])),
+        (ValueError, lambda: dist.local_group(["null", "null"])),
+        (ValueError, lambda: dist.local_group(["null", "cpu"])),
+    ):
+        with pytest.raises(error):
+            call()
+    assert not dist.is_initialized()
+
+
+# ---- who am I? ----
+
+
+def test_places():
+    assert place({}).size == 1
+    torchrun = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "MASTER_ADDR": "host", "MASTER_PORT": "29500"}
+    p = place(torchrun)
+    assert (p.rank, p.size, p.local, p.host, p.ports, p.mpi) == (5, 8, 1, "host", (29500,), False)
+    agent = place({**torchrun, "TORCHELASTIC_USE_AGENT_STORE": "True"})
+    assert 29500 not in agent.ports and len(agent.ports) > 1
+    for names in ("OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK",
+                  "PMI_RANK PMI_SIZE MPI_LOCALRANKID"):  # fmt: skip
+        p = place(dict(zip(names.split(), "324")))
+        assert (p.rank, p.size, p.local, p.mpi) == (3, 2, 4, True)
+    with pytest.raises(ValueError, match="lacks MASTER_ADDR, MASTER_PORT"):
+        place({"RANK": "0", "WORLD_SIZE": "2"})
+    with pytest.raises(ValueError, match="WORLD_SIZE='two'"):
+        place({**torchrun, "WORLD_SIZE": "two"})
+    with pytest.raises(ValueError, match="rank 2 of 2"):
+        explicit(2, 2, "host:1")
+
+
+# ---- devices of one process ----
+
+
+@pytest.fixture
+def devices():
+    group = dist.local_group(["null", "null:1", "null:2"])
+    yield group
+    group.close()
+
+
+@pytest.mark.parametrize("dtype", side.DTYPES)
+def test_local_devices(devices, dtype):
+    each = [side.values(r, (3, 5), dtype) for r in range(3)]
+    arrays = [side.array(r, (3, 5), dtype).to_device(d) for r, d in enumerate(devices.devices)]
+    for op, f in side.FOLD.items():
+        if dtype == "complex64" and op != "sum":
+            continue
+        want = f(f(each[0], each[1]), each[2])
+        for r, a in enumerate(devices.all_reduce(arrays, op)):
+            assert a.device == devices.devices[r]
+            side.same(a, want, (dtype, op))
+        for r, a in enumerate(devices.reduce_scatter(arrays, op)):
+            side.same(a, want[r], (dtype, op, "reduce_scatter"))
+    for a in devices.all_gather(arrays, wait=False).wait():
+        side.same(a, np.stack(each), (dtype, "all_gather"))
+    for a in devices.broadcast(arrays[1], 1):
+        side.same(a, each[1], (dtype, "broadcast"))
+
+
+def test_local_devices_refuse(devices):
+    x = [td.zeros(3, device=d) for d in devices.devices]
+    for arrays in (x[:2], [x[1], x[0], x[2]], [x[0], x[1], td.zeros(4, device="null:2")]):
+        with pytest.raises(ValueError):
+            devices.all_reduce(arrays)
+    devices.close()
+    with pytest.raises(dist.DistributedError, match="closed"):
+        devices.all_reduce(x)
+
+
+def test_one_local_device_needs_no_library():
+    group = dist.local_group(["cpu"])
+    side.same(group.all_reduce([td.arange(3.0)])[0], np.arange(3.0), "alone")
+
+
+# ---- copies between devices ----
+
+
+@pytest.mark.parametrize("text", ["a", "a.T", "a[::2, 1:]", "(a + 1).T[1:]", "a[:0]", "a[1, 2]", "a[::-1]",
+                                  "td.broadcast_to(a[0], (3, 4))", "a.astype('complex64')", "a > 3"])  # fmt: skip
+def test_direct_copies(text):
+    a = td.arange(12.0, device="null:1").reshape(3, 4)
+    x = eval(text)
+    want = x.get()
+    got = x.to_device("null:2")
+    assert got.device == "null:2" and got.dtype == x.dtype
+    side.same(got, want, text)
+    side.same((got + got).to_device("null") if text != "a > 3" else got, want + want if text != "a > 3" else want, text)
+
+
+def test_null_devices_are_counted():
+    assert td.device("null:0") == td.device("null") and td.device("null:7").name == "null:7"
+    with pytest.raises(td.DeviceError, match="0 to 7"):
+        td.device("null:8")
+    with pytest.raises(ValueError, match="null and on null:1"):
+        td.zeros(3, device="null") + td.zeros(3, device="null:1")
