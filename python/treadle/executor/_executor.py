@@ -5,6 +5,7 @@ import functools
 import multiprocessing
 import os
 import pickle
+import re
 import sys
 import threading
 import time
@@ -34,7 +35,7 @@ def _is_guarded(file):
         return True
     try:
         with open(file, "rb") as f:
-            return b"__name__" in f.read()
+            return re.search(rb"\b__name__\s*(?:==|!=|in\b)|(?:==|!=)\s*__name__\b", f.read()) is not None
     except OSError:
         return True
 
