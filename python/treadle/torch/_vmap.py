@@ -9,6 +9,7 @@ import functools
 import sys
 import threading
 import types
+from functools import partial
 
 import treadle as td
 
@@ -54,16 +55,21 @@ class Item:
     imag = property(lambda self: self._elementwise("imag"))
 
     def __getattr__(self, name):
-        if name in METHODS and not name.startswith("__"):
-            return functools.partial(METHODS[name], self)
+        if name.startswith("__"):
+            raise AttributeError(f"'Tensor' object has no attribute {name!r}")
         if name.endswith("_") and name[:-1] in METHODS:
-            return functools.partial(self._written, METHODS[name[:-1]])
+            return partial(self._written, METHODS[name[:-1]])
+        if name in METHODS:
+            return partial(METHODS[name], self)
         if name.startswith("is_"):
             return getattr(self._value, name)
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
 
     def _written(self, f, *args, **kwargs):
-        return self.copy_(f(self, *args, **kwargs))
+        r = f(self.clone(), *args, **kwargs)  # whose backward pass may want the old values
+        if not _dtypes.can_cast(r.dtype, self.dtype):
+            raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {self.dtype}")
+        return self.copy_(r)
 
     def _elementwise(self, name):
         return _like(self, getattr(self._value, name))
@@ -157,7 +163,7 @@ def _operator(name, row):
     setattr(Item, f"__{name}__", lambda self, other: _prim.apply(row, self, other))
     if name in _OPERATORS:
         setattr(Item, f"__r{name}__", lambda self, other: _prim.apply(row, other, self))
-        setattr(Item, f"__i{name}__", lambda self, other: self.copy_(_prim.apply(row, self, other)))
+        setattr(Item, f"__i{name}__", lambda self, other: self._written(partial(_prim.apply, row), other))
 
 
 for _name, _row in (_OPERATORS | _COMPARED).items():
@@ -475,7 +481,7 @@ def _derived(c, function, *inputs, **static):
     facts = function._facts
 
     def of_arrays(*arrays, **static):
-        return _vmap.batched(functools.partial(facts._f, **static), axes, loop=c.trace.loop)(*arrays)
+        return _vmap.batched(partial(facts._f, **static), axes, loop=c.trace.loop)(*arrays)
 
     def formula(values, results, grads, **static):
         shared = tuple(v[1:] if o else v for v, o in zip(values, own, strict=True)) if facts.linear else None
@@ -606,8 +612,8 @@ class Tensors:
     def array(leaf):
         if not isinstance(leaf, Tensor):
             raise ValueError(
-                f"vmap: Got in_dim=0 for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
-                "arguments, please use None as the respective in_dim"
+                f"vmap: Got in_dim=0 for an input but the input is of type {type(leaf)}. We cannot vmap over "
+                "non-Tensor arguments, please use None as the respective in_dim"
             )
         return leaf
 
