@@ -623,6 +623,7 @@ run_pass(const set *s, plan *w)
     if (!p)
         return td_fail(TD_ERR_NOMEM, "array: out of host memory");
     p->multiple = 1;
+    td_pending_hold(true);
     for (int i = 0; i < s->n && !st; i++)
         if (!is_done(s, i) && make_plan(s->node[i], w) && joins(p, w) && td_eval_claim(s->node[i])) {
             p->dev = s->node[i]->dev;
@@ -630,14 +631,15 @@ run_pass(const set *s, plan *w)
             if (!st)
                 st = open_result(&p->job[p->njob - 1], i ? NULL : s->o);
         }
-    if (!st)
+    if (!st && p->njob) /* else other threads have begun with all of them */
         st = add_waiting(p);
-    if (!st) {
+    if (!st && p->njob) {
         size_chunks(p, s->rows);
         st = td_pass_run(p);
     }
     for (int i = 0; i < p->njob && !st; i++)
         st = settle(&p->job[i]);
+    td_pending_hold(false);
     pass_end(p);
     return st;
 }

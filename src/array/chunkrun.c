@@ -7,6 +7,7 @@
 #include "array/chunk.h"
 #include "array/eval.h"
 #include "array/feed.h"
+#include "array/watch.h"
 
 /* ---- rows of one chunk ---- */
 
@@ -118,7 +119,9 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 
         j->lo = lo;
         j->hi = hi;
-        st = j->kind ? step_reduced(j, part[i]) : step_rows(j, part[i]);
+        st = td_watch_check(part[i]);
+        if (!st)
+            st = j->kind ? step_reduced(j, part[i]) : step_rows(j, part[i]);
         td_node_unref(part[i]);
         part[i] = NULL;
     }

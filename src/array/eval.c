@@ -420,6 +420,11 @@ eval_pending(td_need *need, td_node *n)
 
     if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
         return st;
+    if (n->hosted) {
+        TD_TRY(td_watch_check(n));
+        if (is_taken(n))
+            return td_eval_node(n);
+    }
     if ((st = td_eval_spread(n)) != TD_SKIP)
         return st;
     st = eval_rows(need, n);

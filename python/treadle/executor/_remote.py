@@ -4,7 +4,8 @@ import traceback
 
 from .. import _core
 from ._columns import columns
-from ._mapper import Mapper, Refused
+from ._choice import chosen
+from ._mapper import Refused
 
 
 class RemoteTraceback(Exception):
@@ -20,7 +21,7 @@ class RemoteTraceback(Exception):
 
 def _compiled(fn, parts):
     found, n = columns(parts)
-    return Mapper(fn, found, n, _core.device(), False).run(0, n)
+    return chosen(fn, found, n, _core.device(), False).run(0, n)
 
 
 def _plain(fn, parts):

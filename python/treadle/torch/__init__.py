@@ -63,6 +63,7 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    Tensor._make_subclass = staticmethod(_core._make_subclass)
     Tensor.__module__ = "torch"
 
 
@@ -94,7 +95,7 @@ def get_device_module(device=None):
 
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
-_MODULES = set("amp cuda distributed func nn optim testing utils serialization types".split())
+_MODULES = set("amp cuda distributed func multiprocessing nn optim testing utils serialization types".split())
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
