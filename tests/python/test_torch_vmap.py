@@ -8,6 +8,7 @@ import pytest
 
 import treadle as td
 import treadle.torch as torch
+from treadle import _vmap
 from treadle._vmap_array import Unbatched
 from treadle.torch import _vmap as tensors
 
@@ -100,6 +101,36 @@ def test_modules():
         close(g, looped(lambda a, b: torch.func.grad(loss)(params, a, b)[k], x, y))  # noqa: B023
 
 
+class Doubled(torch.autograd.Function):
+    """x * w, whose backward pass says twice the gradient of x."""
+
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x * w
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        return 2 * g * w, g * x
+
+
+def test_functions_with_formulas():
+    for f in (lambda a, w: Doubled.apply(a, w).sum(-1), lambda a, w: torch.nn.functional.conv1d(a[None], w.reshape(1, 1, 4)).sum()):
+        grads = []
+        for how in (torch.vmap(f, (0, None)), lambda x, w: torch.stack([f(a, w) for a in x])):  # noqa: B023
+            torch.manual_seed(0)
+            x, w = torch.randn(5, 1, 4).requires_grad_(), torch.randn(4).requires_grad_()
+            (how(x, w) ** 2).sum().backward()
+            grads.append((x.grad, w.grad))
+        for ours, theirs in zip(*grads):
+            close(ours, theirs)
+    image, kernel = torch.randn(3, 2, 3, 5, 5), torch.randn(4, 3, 3, 3)
+    loss = lambda k, a: (torch.nn.functional.conv2d(a, k) ** 2).sum()  # noqa: E731
+    ours = torch.vmap(torch.func.grad(loss), (None, 0))(kernel, image)
+    np.testing.assert_allclose(ours.numpy(), torch.stack([torch.func.grad(loss)(kernel, a) for a in image]).numpy(), rtol=1e-3, atol=1e-3)
+
+
 def test_dimensions():
     x, w = torch.randn(5, 3, 4), torch.randn(4, 2, 5)
     close(torch.vmap(lambda a, b: a @ b, (0, 2))(x, w), torch.einsum("nij,jkn->nik", x, w))
@@ -125,7 +156,7 @@ def test_what_cannot_be():
         r = torch.vmap(lambda a: a if a.sum() > 0 else -a)(x)
     close(r, torch.stack([a if a.sum() > 0 else -a for a in x]))
     with pytest.raises(Unbatched, match=r"\.item\(\)"):
-        tensors.batched_tensors(lambda a: a * a.sum().item(), 0, False)(x)
+        _vmap.batched(lambda a: a * a.sum().item(), loop=False, face=tensors.Tensors)(x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(RuntimeError):

@@ -473,32 +473,32 @@ def _run(c, tensors, gradients, inputs, keep, create, alone):
     return tuple(c.box(g) for g in found)
 
 
-@rule("derived")
-def _derived(c, function, *inputs, **static):
-    """A function of arrays with a formula for its gradients: both for all items."""
+@rule("custom")
+def _custom(c, state, back, inputs, outputs):
+    """A function with a formula for its gradients: the formula is asked for items' gradients, of items."""
     own = [c.own(x) for x in inputs]
-    axes = tuple(0 if one else None for one in own)
-    facts = function._facts
+    inside = (*running.traces, c.trace)
 
-    def of_arrays(*arrays, **static):
-        return _vmap.batched(partial(facts._f, **static), axes, loop=c.trace.loop)(*arrays)
+    def backward(state, *grads):
+        before = running.traces
+        running.traces = inside
+        running.depth += 1
+        try:
+            found = back(state, *(c.box(g) for g in grads))
+            return tuple(_collected(c, g, one) for g, one in zip(found, own, strict=True))
+        finally:
+            running.traces = before
+            running.depth -= 1
 
-    def formula(values, results, grads, **static):
-        shared = tuple(v[1:] if o else v for v, o in zip(values, own, strict=True)) if facts.linear else None
+    return c.fn(state, backward, tuple(x._value if o else x for x, o in zip(inputs, own, strict=True)),
+                tuple(c.front(x) for x in outputs))  # fmt: skip
 
-        def of_item(values, results, grads):
-            back = facts._formula(shared or values, results, grads, **static)
-            return back if isinstance(back, tuple) else (back,)
 
-        dims = (None if facts.linear else axes, None if facts.linear else 0, 0)
-        given = (None if facts.linear else values, results, grads)
-        back = batched_tensors(of_item, dims, c.trace.loop)(*given)
-        return tuple(b if b is None or o else b.sum(0) for b, o in zip(back, own, strict=True))
-
-    twin = _prim.derived(facts.name, facts.linear)(of_arrays)
-    if facts._formula is not None:
-        twin.backward(formula)
-    return twin(*(x._value if one else x for x, one in zip(inputs, own, strict=True)), **static)
+def _collected(c, g, own):
+    """An operand's gradient as a value: what items share has the sum of theirs."""
+    if g is None or (not own and not c.own(g)):
+        return None if g is None else g * c.n
+    return c.front(g) if own else g._value.sum(0)
 
 
 # ---- the package's functions ask ----
@@ -525,7 +525,7 @@ def install():
                 _replace(module, swap)
         globals()["wrap"] = swap[id(wrap)]
         _core._grad_run = _asking("run", _core._grad_run)
-        _prim._Function.__call__ = _asking_function(_prim._Function.__call__)
+        _core._grad_custom = _asking("custom", _core._grad_custom)
         _natives(sys.modules[package])
         func._leaves = _leaves_of(func._leaves)
         _done.append(True)
@@ -550,16 +550,6 @@ def _asking_method(name, f):
                 return _call(name, ask, args, kwargs)
             return getattr(args[0], name)(*args[1:], **kwargs)
         return f(*args, **kwargs)
-
-    return ask
-
-
-def _asking_function(f):
-    @functools.wraps(f)
-    def ask(self, *inputs, **static):
-        if running.depth and find((inputs, static)) is not None:
-            return _call("derived", lambda function, *a, **k: f(function, *a, **k), (self, *inputs), static)
-        return f(self, *inputs, **static)
 
     return ask
 
@@ -628,10 +618,6 @@ class Tensors:
         order = list(range(x.ndim))
         order.insert(destination % x.ndim, order.pop(source % x.ndim))
         return x.permute(order)
-
-
-def batched_tensors(f, in_dims, loop):
-    return _vmap.batched(f, in_dims, loop=loop, randomness="different", face=Tensors)
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
