@@ -70,6 +70,7 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid vander",
     "_bits": "bitwise_count packbits unpackbits",
+    "_errstate": "errstate geterr geterrcall seterr seterrcall",
     "_files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
     "savez_compressed",
     "_fuse": "fuse",
@@ -119,7 +120,7 @@ _HOME = {
     "trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
     "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
     "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
-    "_source_host": "from_host",
+    "_source_host": "from_host stream",
     "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
 _MODULES = set(

@@ -42,7 +42,12 @@ def _matmul(a, b):
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
     r = empty(shape, dt, device=where)
-    numpy.matmul(na, nb, out=_core._host_view(r))
+    if not _core._looks():
+        numpy.matmul(na, nb, out=_core._host_view(r))
+        return r
+    with numpy.errstate(all="ignore"):
+        numpy.matmul(na, nb, out=_core._host_view(r))
+    _core._look_at("matmul", a, b, r)
     return r
 
 

@@ -3,7 +3,12 @@
 import sys
 from importlib import import_module
 
-_WATCHED = {"multiprocessing.reduction": "_processes", "dask.array.backends": "_dask"}  # module: ours that has register
+# module: ours that has register
+_WATCHED = {
+    "multiprocessing.reduction": "_processes",
+    "dask.array.backends": "_dask",
+    "distributed.protocol.serialize": "_dask_wire",
+}
 
 
 def _register(name, module):

@@ -77,6 +77,8 @@ class BitGenerator:
             self._seed = SeedSequence(self._seed)
         return self._seed
 
+    _seed_seq = seed_seq  # NumPy's name of it, which Dask knows
+
     @property
     def state(self):
         """A dict with the key and the next counter, to save and to restore."""

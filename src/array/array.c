@@ -2,9 +2,10 @@
 #include "array/array.h"
 
 #include "array/capture.h"
+#include "array/chunk.h"
 #include "array/eval.h"
-#include "array/host.h"
 #include "array/internal.h"
+#include "array/watch.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,14 @@ static struct {
     int64_t count;
     size_t orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
 } pending;
+
+static _Thread_local int holding; /* this thread evaluates values that others may wait for */
+
+void
+td_pending_hold(bool hold)
+{
+    holding += hold ? 1 : -1;
+}
 
 static void
 unlist(td_storage *s)
@@ -40,27 +49,34 @@ list(td_storage *s)
     pending.count++;
 }
 
+td_storage *
+td_pending_next(const td_storage *s)
+{
+    uint64_t own = td_capture_serial();
+    td_storage *r = s ? s->next : pending.first;
+
+    while (r && r->lister != own)
+        r = r->next;
+    return r;
+}
+
 /* The oldest that is the caller's to evaluate: what a capture records is no one else's, and what was
  * recorded outside is not the capture's. */
 static td_storage *
 oldest(void)
 {
-    uint64_t own = td_capture_serial();
-    td_storage *s = pending.first;
-
-    while (s && s->lister != own)
-        s = s->next;
-    return s;
+    return holding ? NULL : td_pending_next(NULL);
 }
 
 static td_status
 eval_one(td_storage *s)
 {
     td_node *n = td_node_ref(s->node);
-    td_status st;
+    td_status st = TD_OK;
 
     unlist(s);
-    st = td_eval_node(n);
+    if (n->kind != TD_N_HOST && td_chunk_fits(n)) /* what streams is for who asks for it */
+        st = td_eval_node(n);
     td_node_unref(n);
     return st;
 }
@@ -321,7 +337,11 @@ td_record(td_node *n, td_array *out)
     for (int i = 0; i < n->nsrc; i++)
         now |= td_node_shared(n->src[i]);
     bound_pending(n->dev);
-    if (now)
+    if (td_watch_asked() && !td_capture_now() && td_watch_applies(n))
+        n->watch = td_watching;
+    if (n->watch && !n->hosted)
+        st = td_watch_node(n);
+    else if (now)
         st = td_eval_node(n);
     if (st) {
         td_node_unref(n);
@@ -335,17 +355,23 @@ td_record(td_node *n, td_array *out)
 /* When memory is out, what else waits is run, for it may hold memory that nobody else does; then n is
  * tried once more. */
 static td_status
-eval_pressed(td_node *n)
+pressed(td_node *n, td_status (*eval)(td_node *))
 {
-    td_status st = td_eval_node(n);
+    td_status st = eval(n);
 
     if (st != TD_ERR_OOM || !pending.orphaned)
         return st;
     td_node_ref(n);
     td_eval_others();
-    st = td_eval_node(n);
+    st = eval(n);
     td_node_unref(n);
     return st;
+}
+
+static td_status
+eval_pressed(td_node *n)
+{
+    return pressed(n, td_eval_node);
 }
 
 td_status
@@ -355,6 +381,17 @@ td_storage_eval(td_storage *s)
         TD_TRY(td_capture_see(s));
     while (!s->node->buf) /* again when another thread has written meanwhile */
         TD_TRY(eval_pressed(s->node));
+    return TD_OK;
+}
+
+/* The same, where a value on the host does as well. */
+static td_status
+storage_value(td_storage *s)
+{
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
+    while (!s->node->buf && s->node->kind != TD_N_HOST)
+        TD_TRY(pressed(s->node, td_eval_value));
     return TD_OK;
 }
 
@@ -414,7 +451,7 @@ td_array_node(const td_array *a, td_node **out)
         *out = td_node_ref(s->node);
         return TD_OK;
     }
-    if ((st = td_host_view(a, out)) != TD_SKIP)
+    if (s->node->hosted && (st = td_chunk_view(a, out)) != TD_SKIP)
         return st;
     if (parts_of(a, &v, &op))
         return part_node(a, &v, op, out);
@@ -472,8 +509,12 @@ td_array_return(td_buf *buf)
 td_status
 td_array_eval(const td_array *const *a, int n)
 {
+    /* All are wanted: a kernel of one that computes another on its way writes it too. */
+    for (int i = 1; i < n; i++)
+        if (td_node_pending(a[i]->store->node))
+            a[i]->store->node->computed = 1;
     for (int i = 0; i < n; i++)
-        TD_TRY(td_storage_eval(a[i]->store));
+        TD_TRY(storage_value(a[i]->store));
     return TD_OK;
 }
 
@@ -501,14 +542,48 @@ td_node_dense(const td_array *a, td_node **out)
     return st;
 }
 
+/* n's elements in C order, straight from the host's memory or chunk by chunk.  TD_SKIP: they are, or fit, on the device. */
+static td_status
+get_hosted(td_node *n, void *out)
+{
+    td_sink to = {.dt = (td_dtype)n->dt, .mem = out, .view = td_view_contiguous(&n->view.shape)};
+    td_status st;
+    void *token;
+
+    if (n->kind == TD_N_HOST) {
+        token = td_graph_unlock();
+        st = td_host_get(n->host, out);
+        td_graph_lock(token);
+        return st;
+    }
+    if (!td_node_pending(n) || td_chunk_fits(n))
+        return TD_SKIP;
+    st = td_chunk_eval(n, &(td_chunkopts){.sink = &to});
+    return st || !n->buf ? st : TD_SKIP;
+}
+
+bool
+td_array_hosted(const td_array *a)
+{
+    return a->store->node->hosted;
+}
+
 td_status
 td_array_get(const td_array *a, void *out)
 {
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
     td_node *n;
-    td_status st = td_node_dense(a, &n);
+    td_status st = TD_SKIP;
     void *token;
 
+    if (td_array_hosted(a)) {
+        TD_TRY(td_array_node(a, &n));
+        st = get_hosted(n, out);
+        td_node_unref(n);
+    }
+    if (st != TD_SKIP)
+        return st;
+    st = td_node_dense(a, &n);
     if (!st && nbytes) {
         token = td_graph_unlock();
         st = td_copy_out(td_dev_stream(n->dev), out,

@@ -151,6 +151,8 @@ td_status td_array_put_op(const td_array *a, const td_pick *p, td_op op, const t
  * to each; inner: offsets of a row's elements; value: [rows, elements of a row].  Equal offsets are taken in order. */
 td_status td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_array *order, const td_array *inner,
                             const td_array *value);
+/* a[indices] += value, of a's dtype, a place's values summed in their order where there are several; on every device that sorts. */
+td_status td_array_put_sum(const td_array *a, const td_pick *p, const td_array *value);
 /* a[mask] = value for a mask of a's shape and a value that broadcasts to a. */
 td_status td_array_assign_where(const td_array *a, const td_array *mask, const td_operand *value);
 
@@ -162,6 +164,8 @@ td_status td_array_eval(const td_array *const *a, int n); /* recorded work is la
 td_status td_eval_all(void);                              /* every pending storage */
 /* The elements in C order into host memory of td_array_size * itemsize bytes. */
 td_status td_array_get(const td_array *a, void *out);
+/* Is a's value on the host, or does it wait for what is? */
+bool      td_array_hosted(const td_array *a);
 /* a's present value, launched; later writes to a leave it alone.  No copy is made unless a was exported. */
 td_status td_array_snapshot(const td_array *a, td_array *out);
 /* Copies on a stream of the arrays' device, C-contiguous, as many bytes on both sides; work recorded

@@ -1,10 +1,11 @@
 /* eval.c - from pending nodes to launched kernels. */
 #include "array/eval.h"
 
-#include "array/host.h"
+#include "array/chunk.h"
 #include "array/internal.h"
 #include "array/row.h"
 #include "array/spill.h"
+#include "array/watch.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -112,7 +113,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lac
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (is_busy(n) || td_node_away(n) || (!root && stays_outside(n, e, lack))) {
+    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST || (!root && stays_outside(n, e, lack))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -341,6 +342,21 @@ eval_once(td_node *n)
     return st;
 }
 
+bool
+td_eval_claim(td_node *n)
+{
+    if (is_busy(n))
+        return false;
+    n->busy = era;
+    return true;
+}
+
+void
+td_eval_release(td_node *n)
+{
+    n->busy = 0;
+}
+
 static td_status
 load(td_node *n)
 {
@@ -354,22 +370,24 @@ load(td_node *n)
     return st;
 }
 
-static td_status
-settle_hosted(td_node *n)
+td_status
+td_eval_value(td_node *n)
 {
-    td_walk w;
-    td_status st = TD_OK;
+    td_status st = TD_SKIP;
 
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
-    for (int i = 0; i < w.n; i++)
-        td_node_ref(w.node[i]);
-    for (int i = 0; i < w.n; i++) {
-        if (!st && w.node[i]->kind == TD_N_HOST)
-            st = td_eval_node(w.node[i]);
-        td_node_unref(w.node[i]);
+    if (n->kind == TD_N_HOST)
+        return TD_OK;
+    td_node_ref(n);
+    if (n->hosted && td_node_pending(n)) {
+        st = td_watch_check(n);
+        if (!st && !n->buf && n->kind != TD_N_HOST)
+            st = td_chunk_eval(n, &(td_chunkopts){.host = true});
+        else if (!st)
+            st = TD_SKIP;
     }
+    if (st == TD_SKIP)
+        st = n->kind == TD_N_HOST ? TD_OK : td_eval_node(n);
+    td_node_unref(n);
     return st;
 }
 
@@ -400,8 +418,15 @@ eval_pending(td_need *need, td_node *n)
 {
     td_status st;
 
-    if (n->hosted)
-        TD_TRY(settle_hosted(n));
+    if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
+        return st;
+    if (n->hosted) {
+        TD_TRY(td_watch_check(n));
+        if (is_taken(n))
+            return td_eval_node(n);
+    }
+    if ((st = td_eval_spread(n)) != TD_SKIP)
+        return st;
     st = eval_rows(need, n);
     if (st != TD_SKIP && !(st == TD_ERR_OOM && !is_taken(n) && can_split(n)))
         return st;
@@ -429,8 +454,15 @@ td_eval_node(td_node *n)
 
     pthread_once(&once, watch_forks);
     await(n);
-    if (n->buf)
+    if (n->buf) {
+        td_use_again(n);
         return TD_OK;
+    }
+    if (n->hosted && n->kind != TD_N_HOST) {
+        TD_TRY(td_watch_check(n));
+        if (n->buf)
+            return TD_OK;
+    }
     td_need_begin(&need);
     if (td_node_away(n))
         st = bring_back(n);
@@ -467,7 +499,7 @@ settle_parts(td_need *need, const td_putting *w, int64_t total, bool all)
         td_walk_begin(&walk);
         td_walk_begin(&inner);
         for (int i = 0; i < 3; i++)
-            if (part[i] && all)
+            if (part[i] && (all || part[i]->hosted))
                 find_whole(&inner, part[i]);
             else if (part[i])
                 find_inner(&walk, &inner, part[i], &e, 0, part[i]->kind != TD_N_REDUCE);

@@ -7,6 +7,16 @@
 /* n becomes a leaf: its kernels, and those of what it needs, are launched. */
 td_status td_eval_node(td_node *n);
 
+/* The same, but what does not fit the device becomes a host node. */
+td_status td_eval_value(td_node *n);
+
+/* n, a variance that two passes compute better than one kernel: its value is computed so.  TD_SKIP: it is none. */
+td_status td_eval_spread(td_node *n);
+
+/* n, which waits, is evaluated by the caller from now on: other threads that need it wait.  False: another one is at it. */
+bool      td_eval_claim(td_node *n);
+void      td_eval_release(td_node *n);
+
 /* n, evaluated straight into memory seen through `view` (of n's shape): for writes. */
 td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
 

@@ -20,7 +20,7 @@ td_source_new(const td_source *like, td_source **out)
     pthread_mutex_init(&s->reading, NULL);
     td_view_extent(&s->view, &lo, &hi);
     if (s->mem && lo < hi)
-        td_hostfile_find(&s->file, s->mem + lo * size, s->mem + hi * size);
+        td_hostfile_find(&s->file, s->mem + lo * size, s->mem + hi * size, false);
     *out = s;
     return TD_OK;
 }
@@ -96,15 +96,8 @@ td_host_bytes(const td_host *h)
     return (size_t)td_shape_size(&h->view.shape) * td_dtype_size(h->src->dt);
 }
 
-/* How a view v goes through the elements of a dense one: along v's axis i by step[i] of base's axis[i] (-1: none),
- * from index start[k] on along base's axis k. */
-typedef struct walk {
-    int axis[TD_MAXDIM];
-    int64_t step[TD_MAXDIM], start[TD_MAXDIM];
-} walk;
-
 static void
-find_start(const td_view *base, int64_t offset, walk *w)
+find_start(const td_view *base, int64_t offset, td_retrace *w)
 {
     bool done[TD_MAXDIM] = {false};
 
@@ -123,7 +116,7 @@ find_start(const td_view *base, int64_t offset, walk *w)
 
 /* The axis of base that stride s steps along for `count` elements; -1: none. */
 static int
-stepped(const td_view *base, const walk *w, int64_t s, int64_t count, bool taken[])
+stepped(const td_view *base, const td_retrace *w, int64_t s, int64_t count, bool taken[])
 {
     for (int k = 0; k < base->shape.ndim; k++) {
         int64_t step = base->stride[k] ? s / base->stride[k] : 0,
@@ -135,8 +128,8 @@ stepped(const td_view *base, const walk *w, int64_t s, int64_t count, bool taken
     return -1;
 }
 
-static bool
-retrace(const td_view *base, const td_view *v, walk *w)
+bool
+td_view_retrace(const td_view *base, const td_view *v, td_retrace *w)
 {
     bool taken[TD_MAXDIM] = {false};
 
@@ -161,9 +154,9 @@ box_of(const td_host *h, td_box *box)
 {
     const td_view *base = &h->src->view;
     int last = -1;
-    walk w;
+    td_retrace w;
 
-    if (td_shape_size(&h->view.shape) == 0 || !retrace(base, &h->view, &w))
+    if (td_shape_size(&h->view.shape) == 0 || !td_view_retrace(base, &h->view, &w))
         return false;
     box->ndim = base->shape.ndim;
     for (int k = 0; k < box->ndim; k++) {
@@ -185,16 +178,26 @@ box_of(const td_host *h, td_box *box)
 /* ---- nodes ---- */
 
 td_status
-td_host_node(td_dev *d, td_source *s, const td_view *view, td_node **out)
+td_host_new(td_source *s, const td_view *view, td_host **out)
 {
     td_host *h = malloc(sizeof *h);
-    td_status st;
 
     if (!h)
         return td_fail(TD_ERR_NOMEM, "from_host: no host memory for a window");
     atomic_init(&h->refs, 1);
     h->src = td_source_ref(s);
     h->view = *view;
+    *out = h;
+    return TD_OK;
+}
+
+td_status
+td_host_node(td_dev *d, td_source *s, const td_view *view, td_node **out)
+{
+    td_host *h;
+    td_status st;
+
+    TD_TRY(td_host_new(s, view, &h));
     st = td_node_new(TD_N_HOST, d, s->dt, &view->shape, out);
     if (st) {
         td_host_unref(h);
@@ -224,14 +227,14 @@ td_host_window(const td_node *n, const td_view *v, td_node **out)
     td_host h = {.src = n->host->src, .view = *v};
     const td_view *own = &n->host->view;
     td_box box;
-    walk w;
+    td_retrace w;
 
     h.view.offset = own->offset;
     if (h.src->mem && is_dense(n)) {
         h.view.offset += v->offset;
         return td_host_node(n->dev, h.src, &h.view, out);
     }
-    if (!retrace(&n->view, v, &w))
+    if (!td_view_retrace(&n->view, v, &w))
         return TD_SKIP;
     for (int k = 0; k < own->shape.ndim; k++)
         h.view.offset += w.start[k] * own->stride[k];
@@ -240,16 +243,6 @@ td_host_window(const td_node *n, const td_view *v, td_node **out)
     if (!h.src->mem && td_shape_size(&v->shape) && !box_of(&h, &box))
         return TD_SKIP;
     return td_host_node(n->dev, h.src, &h.view, out);
-}
-
-td_status
-td_host_view(const td_array *a, td_node **out)
-{
-    const td_node *n = a->store->node;
-
-    if (n->kind != TD_N_HOST || a->dt != n->dt)
-        return TD_SKIP;
-    return td_host_window(n, &a->view, out);
 }
 
 /* ---- elements on their way ---- */

@@ -51,15 +51,23 @@ td_status  td_source_new(const td_source *like, td_source **out);
 td_source *td_source_ref(td_source *s);
 void       td_source_unref(td_source *s); /* ok on NULL */
 
-void td_host_unref(td_host *h); /* ok on NULL */
+td_status td_host_new(td_source *s, const td_view *view, td_host **out); /* owned; refs s */
+void      td_host_unref(td_host *h); /* ok on NULL */
 
 /* A node over `view` of s: an owned reference. */
 td_status td_host_node(td_dev *d, td_source *s, const td_view *view, td_node **out);
 /* The same over a part of n, a host node: v counts in n's own layout, n->view.  TD_SKIP: only n as a whole can be
  * read so (a reader's elements in another order; axes of strided memory joined). */
 td_status td_host_window(const td_node *n, const td_view *v, td_node **out);
-/* a, a view of a storage whose value is a host node, as a host node of its own.  TD_SKIP: it is none. */
-td_status td_host_view(const td_array *a, td_node **out);
+
+/* How a view v goes through the elements of a dense one: along v's axis i by step[i] of base's axis[i] (-1: none),
+ * from index start[k] on along base's axis k.  False: it joins axes of base, or parts one. */
+typedef struct td_retrace {
+    int     axis[TD_MAXDIM];
+    int64_t step[TD_MAXDIM], start[TD_MAXDIM];
+} td_retrace;
+
+bool td_view_retrace(const td_view *base, const td_view *v, td_retrace *out);
 
 /* ---- reading ---- */
 /* The layout in which a window's elements are copied: axes as memory lies, extents that repeat once. */
@@ -75,7 +83,8 @@ td_status td_host_get(const td_host *h, void *out);
 td_status td_host_load(td_node *n);
 
 /* ---- hostfile.c ---- */
-void      td_hostfile_find(td_hostfile *f, const void *lo, const void *hi); /* the file that [lo, hi) shows, if it is one */
+/* The file that [lo, hi) shows, if it is one, opened for writing too with `write`. */
+void      td_hostfile_find(td_hostfile *f, const void *lo, const void *hi, bool write);
 void      td_hostfile_close(td_hostfile *f);
 /* n bytes of memory from `from` on, read or copied. */
 td_status td_hostfile_read(td_hostfile *f, const char *from, size_t n, void *to);

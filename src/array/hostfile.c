@@ -48,9 +48,9 @@ parse_mapping(const char *line, mapping *m)
 }
 
 static int
-open_mapping(const mapping *m)
+open_mapping(const mapping *m, bool write)
 {
-    int fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = open(m->path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat s;
 
     if (fd >= 0 && (fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || s.st_ino != m->inode ||
@@ -62,7 +62,7 @@ open_mapping(const mapping *m)
 }
 
 void
-td_hostfile_find(td_hostfile *f, const void *lo, const void *hi)
+td_hostfile_find(td_hostfile *f, const void *lo, const void *hi, bool write)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[4352];
@@ -74,7 +74,7 @@ td_hostfile_find(td_hostfile *f, const void *lo, const void *hi)
         atomic_init(&f->pace[i], 0);
     while (maps && f->fd < 0 && fgets(line, sizeof line, maps))
         if (parse_mapping(line, &m) && m.lo <= (uintptr_t)lo && (uintptr_t)hi <= m.hi) {
-            f->fd = open_mapping(&m);
+            f->fd = open_mapping(&m, write);
             f->lo = (int64_t)m.lo;
             f->hi = (int64_t)m.hi;
             f->at = m.at;

@@ -1,4 +1,6 @@
 /* node.c - making, sharing and releasing graph nodes. */
+#include "array/node.h"
+
 #include "array/host.h"
 #include "array/spill.h"
 #include "base/hash.h"
@@ -10,6 +12,7 @@
 
 static void *(*unlock_hook)(void);
 static void (*lock_hook)(void *);
+static td_status (*poll_hook)(void);
 
 void
 td_graph_hooks(void *(*unlock)(void), void (*lock)(void *))
@@ -24,6 +27,18 @@ td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *))
     if (!unlock_hook)
         td_graph_hooks(unlock, lock);
     return unlock_hook == unlock;
+}
+
+void
+td_graph_on_poll(td_status (*poll)(void))
+{
+    poll_hook = poll;
+}
+
+td_status
+td_graph_poll(void)
+{
+    return poll_hook ? poll_hook() : TD_OK;
 }
 
 void *
@@ -214,18 +229,11 @@ td_node_unref(td_node *n)
     }
 }
 
-void
-td_node_settle(td_node *n, td_buf *buf, const td_view *view)
+static void
+drop_sources(td_node *n)
 {
     int nsrc = n->nsrc;
 
-    TD_ASSERT(!n->buf);
-    n->buf = buf;
-    hold(n, true);
-    n->view = *view;
-    n->kind = TD_N_LEAF;
-    n->weight = 0;
-    n->hosted = false;
     n->nsrc = 0;
     for (int i = 0; i < nsrc; i++)
         n->src[i]->uses -= !seen_before(n, i);
@@ -235,12 +243,36 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
     n->host = NULL;
 }
 
+void
+td_node_settle(td_node *n, td_buf *buf, const td_view *view)
+{
+    TD_ASSERT(!n->buf);
+    n->buf = buf;
+    hold(n, true);
+    n->view = *view;
+    n->kind = TD_N_LEAF;
+    n->weight = 0;
+    n->hosted = false;
+    drop_sources(n);
+}
+
+void
+td_node_settle_host(td_node *n, td_host *h)
+{
+    TD_ASSERT(!n->buf);
+    n->kind = TD_N_HOST;
+    n->weight = 1;
+    n->hosted = true;
+    drop_sources(n);
+    n->host = h;
+}
+
 /* Of a and b, which are of one kind: the others of par hold nothing. */
 static bool
 same_numbers(const td_node *a, const td_node *b)
 {
     static const uint8_t used[] = {[TD_N_SCALAR] = 1, [TD_N_IOTA] = 2,   [TD_N_RANDOM] = TD_NPAR,
-                                   [TD_N_REDUCE] = 1, [TD_N_GATHER] = 2, [TD_N_HOST] = 0};
+                                   [TD_N_REDUCE] = 1, [TD_N_GATHER] = 2, [TD_N_HOST] = 0,  [TD_N_AWAY] = 0};
     uint64_t x[2], y[2];
 
     for (int i = 0; i < used[a->kind]; i++) {
@@ -266,7 +298,8 @@ alike(const td_node *a, const td_node *b, int depth)
 {
     if (a == b)
         return true;
-    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt || a->op != b->op ||
+    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt ||
+        a->op != b->op ||
         a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
         !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) || !same_window(a, b))
         return false;

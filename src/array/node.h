@@ -46,6 +46,7 @@ typedef struct td_node {
     uint8_t         dt;    /* td_dtype */
     uint8_t         nsrc;
     uint8_t         computed; /* kernels that have computed it without writing it out */
+    uint8_t         watch; /* td_fperr that are looked for when it is evaluated (watch.h) */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
     bool            hosted; /* of kind HOST, or computed of such: a guess until the graph is walked */
     uint16_t        op;   /* td_op, td_red or td_dist */
@@ -79,6 +80,9 @@ void     td_node_unref(td_node *n); /* ok on NULL; long chains die in a loop */
 /* n has been computed: sources go, buf is moved in (the node owns the caller's reference). */
 void td_node_settle(td_node *n, td_buf *buf, const td_view *view);
 
+/* n's value is on the host: sources go, h is moved in. */
+void td_node_settle_host(td_node *n, struct td_host *h);
+
 static inline bool
 td_node_pending(const td_node *n)
 {
@@ -106,6 +110,10 @@ bool  td_node_alike(const td_node *a, const td_node *b);
 void  td_graph_hooks(void *(*unlock)(void), void (*lock)(void *));
 /* Puts these in unless there are some; are they the ones in place?  Callers hold one lock. */
 bool  td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *));
+/* Asked between the parts of long work, with the lock: does the program want it to end?  TD_ERR_CALLER: it does.  NULL:
+ * nobody asks. */
+void  td_graph_on_poll(td_status (*poll)(void));
+td_status td_graph_poll(void);
 void *td_graph_unlock(void);
 void  td_graph_lock(void *token);
 

@@ -203,8 +203,8 @@ add_pending(td_plan *p, td_node *n, td_step *s)
         return TD_OK;
     case TD_N_REDUCE: TD_ASSERT(p->axes); return add_reduction(p, n, s);
     case TD_N_LEAF:
-    case TD_N_AWAY: /* it was brought back before, and what is needed stays */
     case TD_N_SCALAR:
+    case TD_N_AWAY: /* it was brought back before, and what is needed stays */
     case TD_N_HOST:   break;
     }
     td_bug(__FILE__, __LINE__, "node kind");
@@ -283,18 +283,6 @@ held_outside(const td_plan *p, uint16_t i, const int32_t edges[])
     return p->seen[i]->nsrc && p->seen[i]->refs > edges[i] + 1;
 }
 
-bool
-td_plan_escapes(const td_plan *p, const td_node *root)
-{
-    int32_t edges[TD_PLAN_STEPS];
-
-    count_edges(p, edges);
-    for (uint16_t i = 0; i < p->nstep; i++)
-        if (p->seen[i] != root && held_outside(p, i, edges))
-            return true;
-    return false;
-}
-
 /* What Python still holds and several nodes read is worth its memory; so is what an earlier kernel
  * had to compute already: nothing that is needed again is computed more than twice. */
 static bool
@@ -308,14 +296,17 @@ worth_keeping(const td_plan *p, const td_node *n)
 }
 
 /* keep[i]: step i gets memory.  A node is needed again when something outside refers to it, or when a
- * node that reads it is and gets no memory itself; steps stand after their sources. */
-static void
-choose_keeps(const td_plan *p, const td_node *root, bool keep[])
+ * node that reads it is and gets no memory itself; steps stand after their sources.  Returns how many
+ * are kept; *left: some are needed again and are not, so that they will read their sources. */
+static int
+choose_keeps(const td_plan *p, const td_node *root, bool keep[], bool *left)
 {
     int32_t edges[TD_PLAN_STEPS];
     bool needed[TD_PLAN_STEPS] = {false};
+    int kept = 0;
 
     count_edges(p, edges);
+    *left = false;
     for (int i = p->nstep - 1; i >= 0; i--) {
         const td_node *n = p->seen[i];
 
@@ -324,17 +315,29 @@ choose_keeps(const td_plan *p, const td_node *root, bool keep[])
             continue;
         needed[i] |= held_outside(p, (uint16_t)i, edges);
         keep[i] = needed[i] && worth_keeping(p, n);
+        kept += keep[i];
+        *left |= needed[i] && !keep[i];
         for (int k = 0; k < p->step[i].nsrc && needed[i] && !keep[i]; k++)
             needed[p->step[i].src[k]] = true;
     }
+    return kept;
+}
+
+bool
+td_plan_escapes(const td_plan *p, const td_node *root)
+{
+    bool keep[TD_PLAN_STEPS], left;
+
+    /* one operand more for root's own store; what finds no place would stay pending */
+    return choose_keeps(p, root, keep, &left) + 1 > TD_PLAN_OPNDS - p->nopnd || left;
 }
 
 td_status
 td_plan_keep(td_plan *p, const td_node *root)
 {
-    bool keep[TD_PLAN_STEPS];
+    bool keep[TD_PLAN_STEPS], left;
 
-    choose_keeps(p, root, keep);
+    choose_keeps(p, root, keep, &left);
     for (uint16_t i = 0; i < p->nstep; i++) {
         td_node *n = p->seen[i];
         td_view v = n->view;

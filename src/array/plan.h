@@ -94,8 +94,8 @@ td_status td_plan_add(td_plan *p, td_node *root, uint16_t *step);
 /* The step is written to memory seen through `view` (broadcast to the shape already); refs buf; node NULL or
  * settled by td_plan_settle. */
 td_status td_plan_store(td_plan *p, uint16_t step, td_dtype dt, td_buf *buf, const td_view *view, td_node *node);
-/* Is any node inside the plan but root referred to from outside, so that it outlives the plan, pending, and
- * reads its sources again? */
+/* Will any node inside the plan but root be needed again and read its sources then, since it gets no memory from
+ * td_plan_keep?  Before root's store is added. */
 bool      td_plan_escapes(const td_plan *p, const td_node *root);
 /* Nodes inside the plan that should be kept are given stores of their own, in new memory. */
 td_status td_plan_keep(td_plan *p, const td_node *root);

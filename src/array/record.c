@@ -2,6 +2,7 @@
  * checked where the user's line stands. */
 #include "array/array.h"
 
+#include "array/eval.h"
 #include "array/internal.h"
 #include "array/reduce.h"
 
@@ -509,6 +510,42 @@ two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt,
     return st;
 }
 
+/* A variance whose squares float64 alone does not hold. */
+static bool
+is_wide_spread(td_red red, td_dtype in)
+{
+    return (red == TD_RED_var || red == TD_RED_std) && in != TD_F32 && in != TD_C64 &&
+           !td_dtype_is_half(in);
+}
+
+td_status
+td_eval_spread(td_node *n)
+{
+    td_redargs args = {.axes = n->axes, .ddof = n->par[0].f[0]};
+    td_view v = n->view;
+    td_array x, r;
+    td_node *value;
+    td_status st;
+
+    if (n->kind != TD_N_REDUCE || !is_wide_spread((td_red)n->op, (td_dtype)n->src[0]->dt))
+        return TD_SKIP;
+    args.keepdims = n->view.shape.ndim == n->src[0]->view.shape.ndim;
+    TD_TRY(td_array_of_node(td_node_ref(n->src[0]), &x));
+    st = two_pass((td_red)n->op, &x, &args, (td_dtype)n->dt, &r);
+    td_array_unref(&x);
+    TD_TRY(st);
+    st = td_array_node(&r, &value);
+    td_array_unref(&r);
+    TD_TRY(st);
+    st = td_eval_node(value);
+    if (!st && !n->buf) { /* meanwhile, another thread may have done the same */
+        TD_ASSERT(td_view_eq(&value->view, &v));
+        td_node_settle(n, td_buf_ref(value->buf), &v);
+    }
+    td_node_unref(value);
+    return st;
+}
+
 static td_status
 check_reduction(td_red red, const td_array *a, const td_redargs *args)
 {
@@ -535,8 +572,7 @@ td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array 
 
     TD_TRY(td_red_result(red, in, args->dtype, &dt));
     TD_TRY(check_reduction(red, a, args));
-    if ((red == TD_RED_var || red == TD_RED_std) && in != TD_F32 && in != TD_C64 &&
-        !td_dtype_is_half(in))
+    if (is_wide_spread(red, in) && !td_array_hosted(a)) /* what is on the host is read once: chunkjob.c */
         return two_pass(red, a, args, dt, out);
     TD_TRY(reduced_shape(a, args, &s));
     TD_TRY(td_array_node(a, &src));

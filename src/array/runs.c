@@ -123,6 +123,7 @@ td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_arra
     TD_TRY(td_put_loop(a, &d.op, &x, &d.work));
     TD_TRY(td_array_cast(value, d.work, &cast));
     part[2] = &cast;
+    a->store->version++;
     st = td_storage_own(a->store, NULL);
     for (int i = 0; i < 4 && !st; i++) {
         st = td_node_dense(part[i], &n[i]);

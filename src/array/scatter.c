@@ -65,6 +65,7 @@ write_to(const target *t, td_putting *w)
     td_status st = td_storage_eval(s);
     td_hold h;
 
+    s->version++;
     td_hold_begin(&h);
     if (!st)
         td_hold_add(s->node);

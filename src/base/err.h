@@ -21,10 +21,11 @@ typedef enum td_status {
     TD_ERR_LIBRARY, /* an optional library is missing; the text names the package */
     TD_ERR_IO,      /* the file system said no */
     TD_ERR_KERNEL,  /* a kernel told of a failure of its program; who asked for the wait has kept it */
-    TD_ERR_PEER,    /* a process of the same group has gone */
     TD_ERR_STATE,   /* what is asked for does not go with what was done before */
     TD_ERR_CALLER,  /* the program's own code failed, or it was interrupted; td_error_code tells who called which */
+    TD_ERR_PEER,    /* a process of the same group has gone */
     TD_ERR_THREADS, /* threads of a kernel disturb each other, or read what nobody has written */
+    TD_ERR_FLOAT,   /* a floating-point error, looked for (array/watch.h) */
 } td_status;
 
 #define TD_PRINTF(f, a) __attribute__((format(printf, f, a)))

@@ -36,8 +36,21 @@ td_failure_is(td_failure *f)
 }
 
 td_status
+td_failure_get(td_failure *f)
+{
+    td_status st;
+
+    pthread_mutex_lock(&f->mu);
+    st = f->st ? td_fail_code(f->st, f->code, "%s", f->text) : TD_OK;
+    pthread_mutex_unlock(&f->mu);
+    return st;
+}
+
+td_status
 td_failure_end(td_failure *f)
 {
+    td_status st = td_failure_get(f);
+
     pthread_mutex_destroy(&f->mu);
-    return f->st ? td_fail_code(f->st, f->code, "%s", f->text) : TD_OK;
+    return st;
 }

@@ -20,6 +20,7 @@ typedef struct td_failure {
 void      td_failure_init(td_failure *f);
 void      td_failure_note(td_failure *f, td_status st); /* of this thread's error record; TD_OK: nothing happens */
 bool      td_failure_is(td_failure *f);                 /* has any thread noted one? */
-td_status td_failure_end(td_failure *f);                /* into this thread's record; f is not used again */
+td_status td_failure_get(td_failure *f);                /* into this thread's record */
+td_status td_failure_end(td_failure *f);                /* the same; f is not used again */
 
 #endif

@@ -265,6 +265,12 @@ td_dev_use(td_dev *d)
     left = false;
 }
 
+td_dev *
+td_dev_used(void)
+{
+    return in_use;
+}
+
 void
 td_dev_choose(td_dev *d)
 {

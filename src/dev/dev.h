@@ -42,6 +42,7 @@ td_status td_dev_get(const char *name, td_dev **out); /* borrowed.  TD_ERR_VALUE
 int       td_dev_count(td_devkind kind);              /* never fails: 0 without a driver or a device */
 td_status td_dev_default(td_dev **out);               /* the thread's (td_dev_use), else TREADLE_DEVICE, else cuda:0 where there is one, else cpu */
 void      td_dev_use(td_dev *d);                      /* the calling thread's default; NULL: back to the process's */
+td_dev   *td_dev_used(void);                          /* what the thread has said so; NULL: nothing */
 /* The calling thread has no device from now on, until its next td_dev_use: for programs of the driver's kind, which
  * have left their last context.  Arrays do not mind. */
 void      td_dev_leave(void);
@@ -119,6 +120,7 @@ size_t     td_mem_bound(td_dev *d); /* most that can be held: the limit, or the 
  * called again while it runs in that thread. */
 typedef bool td_mem_pressure(td_dev *d, size_t nbytes);
 void td_mem_on_pressure(td_mem_pressure *fn); /* NULL: none */
+void td_mem_on_pressure_first(td_mem_pressure *fn); /* unless there is one */
 /* Adds to the text of the error what else there is to say about d's memory; text is "" before. */
 typedef void td_mem_note(td_dev *d, char *text, size_t n);
 void td_mem_on_oom(td_mem_note *fn); /* NULL: none */

@@ -14,7 +14,7 @@
 #define TD_GRAD_FORMULA_H
 #include "grad/grad.h"
 
-enum { TD_FORMULA_NAMES = 5, TD_FORMULA_CODE = 28 }; /* x y z r g */
+enum { TD_FORMULA_NAMES = 5, TD_FORMULA_CODE = 32 }; /* x y z r g */
 
 typedef enum td_formula_kind { TD_FORMULA_NONE, TD_FORMULA_ZERO, TD_FORMULA_CODED } td_formula_kind;
 

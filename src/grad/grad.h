@@ -150,11 +150,33 @@ td_status td_var_expand(td_var *v, const td_shape *s, td_var **out);
 td_status td_var_slice(td_var *v, const td_view *w, const td_view *dense, td_var **out);
 td_status td_var_strided(td_var *v, const td_view *w, td_var **out); /* any window on v's storage */
 td_status td_var_matmul(td_var *x, td_var *y, td_var **out);
+/* Index arrays are saved: `index` are the variables whose values p->index points to. */
+td_status td_var_pick(td_var *v, const td_pick *p, td_var *const *index, td_var **out);
+/* v with value (broadcast, cast) in the places, or added to them, as a new variable. */
+td_status td_var_put(td_var *v, const td_pick *p, td_var *const *index, td_var *value, bool add, td_var **out);
+/* Elements along an axis, one for each of index, int64 and of v's rank: PyTorch's gather, and the adjoint's kin. */
+td_status td_var_gather(td_var *v, int axis, td_var *index, td_var **out);
+td_status td_var_scatter(td_var *v, int axis, td_var *index, td_var *value, bool add, td_var **out);
+td_status td_var_join(td_var *const *v, int n, int axis, td_var **out); /* one dtype, one device */
+td_status td_var_cumulate(td_red red, td_var *v, int axis, td_var **out); /* derivatives: sum, prod */
+td_status td_var_flip(td_var *v, uint32_t axes, td_var **out); /* a view */
+td_status td_var_to_device(td_var *v, td_dev *d, td_var **out); /* v itself where nothing changes */
+/* outputs become what `run` makes gradients for: its gradients are in[] of b, NULL for none.  Takes over object (`end`
+ * frees it), also on failure; out[] gets nout variables on the outputs' storages. */
+typedef struct td_custom {
+    void *object;
+    td_status (*run)(void *object, const td_back *b);
+    void (*end)(void *object);
+} td_custom;
+td_status td_var_custom(const td_custom *c, const char *name, td_var *const *in, int nin, td_var *const *output, int nout,
+                        td_var **out);
 td_status td_var_sum_to(td_var *v, const td_shape *s, td_var **out); /* what expand to v's shape is the adjoint of */
 
 /* ---- writing: v's storage changes, and so does the history of v and of what it is a view of ---- */
 td_status td_var_store(td_var *v, const td_varop *value); /* v[...] = value, broadcast and cast */
 td_status td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v); /* x[0] is v as a rule */
+/* td_var_put into v itself; TD_SKIP where that is recorded: put, then store. */
+td_status td_var_put_into(td_var *v, const td_pick *p, td_var *const *index, td_var *value, bool add);
 td_status td_var_set(td_var *v, td_array *a); /* v is a from now on, its history and gradient stay: takes over a */
 void      td_var_forget(td_var *v); /* its history and hooks: a collector's clearing */
 

@@ -8,7 +8,7 @@
 /* Device - a handle on a device; as a context manager it is the calling thread's default. */
 typedef struct device {
     PyObject_HEAD td_dev *dev; /* borrowed: devices live as long as the process */
-    td_dev *outer[8];          /* defaults to return to, of nested `with` */
+    td_dev *outer[8];          /* what the thread had used before, of nested `with`; NULL: nothing */
     int depth;
 } device;
 
@@ -87,9 +87,7 @@ device_enter(PyObject *self, PyObject *unused)
                         "device: `with` on the same device object is nested too deeply");
         return NULL;
     }
-    if (!py_ok(td_dev_default(&d->outer[d->depth])))
-        return NULL;
-    d->depth++;
+    d->outer[d->depth++] = td_dev_used();
     td_dev_use(d->dev);
     return Py_NewRef(self);
 }
@@ -384,6 +382,18 @@ uuid(PyObject *module, PyObject *where)
 }
 
 static PyObject *
+choose(PyObject *module, PyObject *where)
+{
+    td_dev *d = NULL;
+
+    (void)module;
+    if (where != Py_None && !py_device(where, &d))
+        return NULL;
+    td_dev_choose(d);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
 profiler(PyObject *module, PyObject *args)
 {
     PyObject *where;
@@ -401,6 +411,8 @@ PyMethodDef py_device_functions[] = {
      "_device_attribute(device, number): CUDA's attribute of that number; None: the device has "
      "none."},
     {"_device_uuid", uuid, METH_O, "_device_uuid(device): 16 bytes, or None."},
+    {"_choose_device", choose, METH_O,
+     "_choose_device(device): the default of all threads that have used none; None: as before."},
     {"_profiler", profiler, METH_VARARGS,
      "_profiler(device, on): a profiler outside of the process collects, or not."},
     {"use", use, METH_O,

@@ -227,8 +227,8 @@ copy_out(const td_array *a)
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
     memory *m;
 
-    if (!py_ok(td_array_eval(&a,
-                             1))) /* before host memory is asked for: the device's is the scarcer */
+    if (!td_array_hosted(a) &&
+        !py_ok(td_array_eval(&a, 1))) /* before host memory is asked for: the device's is scarcer */
         return NULL;
     m = memory_own(td_array_dtype(a), &a->view.shape, nbytes);
     if (m && (!py_ok(td_array_get(a, m->host)) || !py_warn()))

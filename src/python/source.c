@@ -5,7 +5,7 @@
  */
 #include "python/py.h"
 
-#include "array/host.h"
+#include "array/chunk.h"
 
 #include <stdlib.h>
 
@@ -47,6 +47,13 @@ py_kept_raise(void)
     return NULL;
 }
 
+/* Has the program been interrupted? */
+td_status
+py_poll(void)
+{
+    return PyErr_CheckSignals() < 0 ? py_keep() : TD_OK;
+}
+
 /* ---- sources ---- */
 
 typedef struct lender {
@@ -61,6 +68,7 @@ end_lender(py_owner *o)
     free(o);
 }
 
+/* Of boxes; or, borrowed and for the time of one call, a writer. */
 typedef struct reader {
     py_owner head;
     PyObject *read;
@@ -203,7 +211,113 @@ from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return array_over(&like, d, &o->head);
 }
 
+/* ---- streaming ---- */
+
+/* write(start, count, memory) */
+static td_status
+write_box(void *owner, const td_box *box, const void *in)
+{
+    const reader *o = owner;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *start = numbers(box->start, box->ndim), *count = numbers(box->count, box->ndim),
+             *memory = NULL, *r = NULL;
+    td_status st = TD_OK;
+    Py_ssize_t nbytes = o->item;
+
+    for (int i = 0; i < box->ndim; i++)
+        nbytes *= (Py_ssize_t)box->count[i];
+    if (start && count)
+        memory = PyMemoryView_FromMemory((char *)(uintptr_t)in, nbytes, PyBUF_READ);
+    if (memory)
+        r = PyObject_CallFunctionObjArgs(o->read, start, count, memory, NULL);
+    if (!r)
+        st = py_keep();
+    Py_XDECREF(start);
+    Py_XDECREF(count);
+    Py_XDECREF(memory);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+static bool
+stream_args(PyObject *const *args, Py_ssize_t nargs, Py_ssize_t want, int64_t *rows)
+{
+    if (nargs != want || !py_is_array(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "stream: expected treadle.ndarray");
+        return false;
+    }
+    *rows = PyLong_AsLongLong(args[1]);
+    return !PyErr_Occurred();
+}
+
+/* _stream(a, rows): a is evaluated, in chunks of so many rows if it is made of what is on the host; 0: as do well. */
+static PyObject *
+stream(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    int64_t rows;
+
+    (void)module;
+    if (!stream_args(args, nargs, 2, &rows) ||
+        !py_ok(td_chunk_stream(py_array_of(args[0]), rows)) || !py_warn())
+        return NULL;
+    return Py_NewRef(args[0]);
+}
+
+/* _stream_into(a, rows, out): into a writable buffer of numbers; None: it is none of ours. */
+static PyObject *
+stream_into(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_sink to = {.mem = NULL};
+    td_status st = TD_SKIP;
+    int64_t rows, size;
+    Py_buffer b;
+    bool ours;
+
+    (void)module;
+    if (!stream_args(args, nargs, 3, &rows))
+        return NULL;
+    if (PyObject_GetBuffer(args[2], &b, PyBUF_FULL) < 0)
+        return NULL;
+    ours = py_buffer_shape(&b, &to.dt, &to.view.shape);
+    size = ours ? (int64_t)td_dtype_size(to.dt) : 1;
+    for (int i = 0; ours && i < b.ndim; i++) {
+        ours = b.strides[i] % size == 0;
+        to.view.stride[i] = b.strides[i] / size;
+    }
+    to.mem = b.buf;
+    if (ours)
+        st = td_chunk_store(py_array_of(args[0]), &to, rows);
+    PyBuffer_Release(&b);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_None);
+    return py_ok(st) && py_warn() ? Py_NewRef(Py_True) : NULL;
+}
+
+/* _stream_through(a, rows, write, shape, dtype): write(start, count, memory) takes boxes in C order. */
+static PyObject *
+stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    reader o = {.item = 0};
+    td_sink to = {.write = write_box, .owner = &o};
+    td_shape s, checked;
+    int64_t rows;
+
+    (void)module;
+    if (!stream_args(args, nargs, 5, &rows) || !py_shape(args[3], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &to.dt))
+        return NULL;
+    o.read = args[2];
+    o.item = (Py_ssize_t)td_dtype_size(to.dt);
+    to.view = td_view_contiguous(&checked);
+    return py_ok(td_chunk_store(py_array_of(args[0]), &to, rows)) && py_warn() ? Py_NewRef(Py_None)
+                                                                               : NULL;
+}
+
 PyMethodDef py_source_functions[] = {
+    {"_stream", PY_FAST(stream), METH_FASTCALL, NULL},
+    {"_stream_into", PY_FAST(stream_into), METH_FASTCALL, NULL},
+    {"_stream_through", PY_FAST(stream_through), METH_FASTCALL, NULL},
     {"_from_host", PY_FAST(from_host), METH_FASTCALL, NULL},
     {"_from_reader", PY_FAST(from_reader), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

@@ -1,6 +1,7 @@
 /* tables.c - the core's tables as Python lists, its counters, and its numbers that can be set for measuring. */
 #include "python/py.h"
 
+#include "array/reduce.h"
 #include "array/tune.h"
 #include "jit/jit.h"
 
@@ -33,10 +34,34 @@ reductions(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
 
     (void)module, (void)unused;
-#define RED(name, nacc, npair, identity, meaning, derivative)                                                  \
+#define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     list = append(list, Py_BuildValue("(sis)", #name, identity, meaning));
 #include "array/reduce.def"
     return list;
+}
+
+/* Two dicts from a row's name to its derivative: of ops.def and of reduce.def. */
+static PyObject *
+derivatives(PyObject *module, PyObject *unused)
+{
+    PyObject *rows = PyDict_New(), *reds = PyDict_New();
+    bool ok = rows && reds;
+
+    (void)module, (void)unused;
+    for (int i = 0; ok && i < TD_OPS + TD_RED_COUNT; i++) {
+        bool row = i < TD_OPS;
+        const char *name = row ? td_optab[i].name : td_redtab[i - TD_OPS].name;
+        PyObject *text =
+            PyUnicode_FromString(row ? td_optab[i].derivative : td_redtab[i - TD_OPS].derivative);
+
+        ok = text && PyDict_SetItemString(row ? rows : reds, name, text) == 0;
+        Py_XDECREF(text);
+    }
+    if (ok)
+        return Py_BuildValue("(NN)", rows, reds);
+    Py_XDECREF(rows);
+    Py_XDECREF(reds);
+    return NULL;
 }
 
 static PyObject *
@@ -79,6 +104,7 @@ tune(PyObject *module, PyObject *args)
 }
 
 PyMethodDef py_table_functions[] = {
+    {"derivatives", derivatives, METH_NOARGS, NULL},
     {"tune", tune, METH_VARARGS,
      "tune(name, value): sets a number of tune.def, for measuring kernels made later."},
     {"ufuncs", py_ufuncs, METH_NOARGS, "ufuncs(): {name: ufunc} of the rows of ops.def."},

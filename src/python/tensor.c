@@ -567,14 +567,14 @@ static PyMethodDef functions[] = {
 
 /* ---- putting the parts together ---- */
 
-static PyMethodDef methods[160];
+static PyMethodDef methods[240];
 static PyType_Slot slots[96];
 
 static void
 gather(void)
 {
     PyMethodDef *const parts[] = {pt_value_methods, pt_view_methods, pt_grad_methods,
-                                  pt_apply_methods};
+                                  pt_hook_methods, pt_apply_methods};
     const PyGetSetDef *const fields[] = {own_attributes, pt_view_attributes, pt_grad_attributes};
     const PyType_Slot *const rows[] = {own_slots, pt_number_slots};
     size_t n = 0;
@@ -617,7 +617,8 @@ py_tensor_init(PyObject *m)
          PyObject_SetAttrString((PyObject *)pt.type, "__array_priority__", priority) == 0 &&
          PyModule_AddObjectRef(m, "Tensor", (PyObject *)pt.type) == 0 &&
          PyModule_AddFunctions(m, functions) == 0 &&
-         PyModule_AddFunctions(m, pt_grad_functions) == 0 && pt_grad_init(m);
+         PyModule_AddFunctions(m, pt_grad_functions) == 0 &&
+         PyModule_AddFunctions(m, pt_compose_functions) == 0 && pt_grad_init(m) && pt_hook_init(m);
     Py_XDECREF(priority);
     return ok;
 }

@@ -22,9 +22,13 @@
  *   _grad_matmul(x, y)                  x @ y
  *   _grad_cat(tensors, dim)             joined along an axis, one dtype
  *   _grad_gather(t, dim, index)         index: an int64 Tensor; take_along_dim, gather; differentiable in t
- *   _grad_pick(t, axes, indices, place) index arrays for ascending axes of t, as array.h's td_pick; t[i, j] goes here
- *   _grad_put_(t, axes, indices, place, value, accumulate)   in place; several for one place: the last, or their sum
+ *   _grad_pick(t, axes, indices, place, flags)       index arrays (Tensors) for ascending axes of t, as array.h's td_pick
+ *   _grad_put(t, axes, indices, place, flags, value, accumulate)   a new Tensor; of several for one place the last, or
+ *                                       their sum.  _grad_put_ writes t.  treadle._tensor_index takes subscripts apart
+ *   _grad_scatter(t, dim, index, value, accumulate)  the same along an axis, as _grad_gather reads: scatter, scatter_add
+ *   _grad_flip(t, dims)                 a view
  *   _grad_strided(t, shape, strides, offset)         as_strided, in elements of the storage
+ *   _grad_view(t, ndarray)              the same for an ndarray that is a view on t's storage
  *   _grad_to_device(t, device)          a treadle.Device or its name
  *   _grad_custom(object, backward, inputs, outputs)  outputs (Tensors made unrecorded) as new Tensors of which
  *                                       backward(object, *gradients) gives the inputs' (None: zero)
@@ -48,7 +52,7 @@ typedef struct py_tensor {
 } py_tensor;
 
 typedef struct py_tensors {
-    PyTypeObject *type, *fn; /* Tensor; what grad_fn is */
+    PyTypeObject *type, *fn, *handle; /* Tensor; what grad_fn is; what removes a hook */
     PyObject *size, *device; /* registered by Python: how shapes and devices are shown */
     PyObject *make;          /* Tensor(...) */
     PyObject *dtype[TD_DTYPE_COUNT];
@@ -84,10 +88,16 @@ bool      pt_axes(PyObject *o, int ndim, uint32_t *out); /* NULL, None: all */
 
 /* ---- tensornumber.c, tensorview.c, tensorvalue.c, tensorindex.c, tensorgrad.c: each ends with a zero row ---- */
 extern const PyType_Slot pt_number_slots[];
-extern PyMethodDef pt_value_methods[], pt_view_methods[], pt_grad_methods[], pt_grad_functions[], pt_apply_methods[];
+extern PyMethodDef pt_value_methods[], pt_view_methods[], pt_grad_methods[], pt_grad_functions[], pt_apply_methods[], pt_hook_methods[];
+extern PyMethodDef pt_compose_functions[];
 extern PyGetSetDef pt_grad_attributes[], pt_view_attributes[];
 PyObject *pt_subscript(PyObject *self, PyObject *key);
 int       pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *pt_inplace(td_op op, PyObject *self, const td_varop *x, int n);
 bool      pt_grad_init(PyObject *module);
+bool      pt_hook_init(PyObject *module);
+PyObject *pt_gradfn_object(td_gradfn *f);
+/* A sequence of Tensors (None: NULL where `holes`) as variables, borrowed from the tuple that *keep owns; the
+ * caller frees both, also on failure. */
+bool      pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***out, int *n);
 #endif

@@ -134,15 +134,15 @@ typedef struct py_gradfn {
     PyObject_HEAD td_gradfn *f;
 } py_gradfn;
 
-static PyObject *
-gradfn_object(td_gradfn *f)
+PyObject *
+pt_gradfn_object(td_gradfn *f)
 {
     py_gradfn *o;
 
     if (f->self)
         return Py_NewRef((PyObject *)f->self);
     if (f->object)
-        return Py_NewRef((PyObject *)f->object);
+        return Py_NewRef(PyTuple_GetItem((PyObject *)f->object, 0));
     o = PyObject_New(py_gradfn, pt.fn);
     if (!o)
         return NULL;
@@ -186,7 +186,7 @@ gradfn_next(PyObject *self, void *unused)
     (void)unused;
     for (int i = 0; all && i < f->nin; i++) {
         const td_edge *e = &f->in[i];
-        PyObject *to = e->fn     ? gradfn_object(e->fn)
+        PyObject *to = e->fn     ? pt_gradfn_object(e->fn)
                        : e->leaf ? pt_object(td_var_ref(e->leaf))
                                  : Py_NewRef(Py_None);
         PyObject *pair = to ? Py_BuildValue("(NI)", to, e->out) : NULL;
@@ -208,7 +208,7 @@ get_grad_fn(PyObject *self, void *unused)
     (void)unused;
     if (!pt_ok(td_var_edge(pt_var(self), &e)))
         return NULL;
-    r = e.fn ? gradfn_object(e.fn) : Py_NewRef(Py_None);
+    r = e.fn ? pt_gradfn_object(e.fn) : Py_NewRef(Py_None);
     td_edge_drop(&e);
     return r;
 }
@@ -228,9 +228,8 @@ PyGetSetDef pt_grad_attributes[] = {
 
 /* ---- backward ---- */
 
-/* A sequence of Tensors (None: NULL where `holes`) as variables, borrowed from the sequence that *keep owns. */
-static bool
-variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***out, int *n)
+bool
+pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***out, int *n)
 {
     Py_ssize_t count;
     bool ok = true;
@@ -240,6 +239,7 @@ variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***
     if (!*keep)
         return false;
     count = PyTuple_Size(*keep);
+    *n = (int)count;
     *out = calloc((size_t)count + 1, sizeof **out);
     if (!*out)
         return PyErr_NoMemory(), false;
@@ -249,7 +249,6 @@ variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***
         if (!(holes && item == Py_None))
             ok = pt_tensor_arg(what, item, &(*out)[i]);
     }
-    *n = (int)count;
     return ok;
 }
 
@@ -269,7 +268,7 @@ run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
         PyErr_SetString(PyExc_TypeError, "_grad_run: expected 6 arguments");
     for (int i = 0; i < 3 && ok; i++)
         if (args[i] != Py_None)
-            ok = variables("backward", args[i], i == 1, &keep[i], &set[i], &n[i]);
+            ok = pt_variables("backward", args[i], i == 1, &keep[i], &set[i], &n[i]);
     if (ok && set[1] && n[1] != n[0]) {
         PyErr_Format(PyExc_RuntimeError, "got %d tensors and %d gradients", n[0], n[1]);
         ok = false;

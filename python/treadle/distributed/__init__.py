@@ -303,10 +303,10 @@ def barrier(group=None):
 
 
 def __getattr__(name):
-    if name == "from_numpy":  # Dask's arrays, imported when they are wanted
-        from ._dask import from_numpy
+    if name in ("from_numpy", "use_devices"):  # Dask's arrays, imported when they are wanted
+        from . import _dask
 
-        return from_numpy
+        return getattr(_dask, name)
     raise AttributeError(f"module 'treadle.distributed' has no attribute {name!r}")
 
 
@@ -339,5 +339,6 @@ __all__ = [
     "send",
     "size",
     "spawn",
+    "use_devices",
     "world",
 ]

@@ -7,7 +7,7 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import _convert, _device, _dtypes, _elementwise, _index, _misc, _order, _printing, _products, _reduce, _shape
+from . import _convert, _device, _dtypes, _elementwise, _index, _misc, _order, _parts, _printing, _products, _reduce, _shape
 from . import autograd as autograd
 from . import fft as fft
 from . import linalg as linalg
@@ -42,7 +42,7 @@ globals().update(_convert.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("clamp".split())
+_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive view".split())
 
 
 def _attach():
@@ -50,28 +50,29 @@ def _attach():
     _core._tensor_classes(
         size=Size, dtype={dt._numpy: dt for dt in _dtypes.DTYPES.values()}, device=_device.ours, make=_convert._made
     )
-    native = {k for k in vars(Tensor)}
+    native = set(vars(Tensor))
     for name, f in METHODS.items():
-        if name not in native or name in ("__repr__", "__format__"):
+        if name not in native or name in _OURS:
             setattr(Tensor, name, f)
     for name, value in _convert.facts().items():
         if name not in native:
             setattr(Tensor, name, value)
     for name, f in FUNCTIONS.items():
-        own = getattr(Tensor, name) if name in native and METHODS.get(name) is f and name not in _TWO else f
+        own = getattr(Tensor, name) if name in native and METHODS.get(name) is f and name not in (*_TWO, *_OURS) else f
         globals()[name] = with_out(own, name)
-    for name in native:
-        if name.endswith("_") and not name.startswith("_") and name not in _NO_FUNCTIONS:
+    for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
+        if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
-    for name in METHODS:
-        if name.endswith("_") and name[:-1] in _elementwise.ROWS:
-            globals().setdefault(name, getattr(Tensor, name))
-    globals()["detach"], globals()["clone"] = Tensor.detach, Tensor.clone
+    Tensor._make_subclass = staticmethod(_core._make_subclass)
     Tensor.__module__ = "torch"
 
 
 _TWO = _elementwise.ROWS_OF_TWO
-_NO_FUNCTIONS = set("copy_ requires_grad_ add_ sub_ mul_ div_ eq_ ge_ gt_ le_ lt_ ne_ pow_ atan2_".split())
+# Methods that are functions of torch's just as they are.
+_AS_METHODS = (
+    "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ "
+    "logit_ matmul nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
+)
 _attach()
 
 
@@ -96,6 +97,14 @@ def get_device_module(device=None):
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set("amp cuda distributed func multiprocessing nn optim testing utils serialization types".split())
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
+_FROM |= {"Stream": "cuda", "Event": "cuda"}
+_FROM |= dict.fromkeys(
+    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits "
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss ctc_loss dropout "
+    "embedding embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
+    "max_pool1d max_pool2d max_pool3d poisson_nll_loss rms_norm rrelu triplet_margin_loss".split(),
+    "nn.functional",
+)
 
 
 def __getattr__(name):

@@ -295,6 +295,11 @@ def __format__(self, spec):
 
 
 @method()
+def __pos__(self):
+    return self
+
+
+@method()
 def __repr__(self, *, tensor_contents=None):
     return _printing.text(self)
 
@@ -473,6 +478,18 @@ def resize_as_(self, other, memory_format=None):
 
 
 @method()
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """Itself, as dtype."""
+    return self if dtype is None else cast(self, dtype)
+
+
+@method()
+def as_subclass(self, cls):
+    """Its memory as an instance of a subclass of Tensor."""
+    return make_subclass(cls, self)
+
+
+@method()
 def set_(self, source=None, *rest):
     """source's memory instead of its own."""
     self.data = self.new_empty(0) if source is None else source
@@ -483,6 +500,8 @@ def _moved(name):
     """A view of itself in the tensor's place: squeeze_ and its like."""
 
     def f(self, *args, **kwargs):
+        if not self.is_leaf:
+            raise RuntimeError(f"{name}_(): a tensor that was computed keeps its shape; use {name}()")
         self.data = getattr(self.detach(), name)(*args, **kwargs)
         return self
 
@@ -500,7 +519,7 @@ def view_as_real(self):
     """Complex numbers as a last dimension of their parts."""
     if not self.dtype.is_complex:
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    from ._shape import stack
+    from ._parts import stack
 
     return stack([self.real, self.imag], -1)
 

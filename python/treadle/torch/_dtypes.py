@@ -193,8 +193,7 @@ class _Info:
         self.dtype, self.bits = dt._name, 8 * dt.itemsize
 
     def __repr__(self):
-        facts = ", ".join(f"{k}={v}" for k, v in vars(self).items() if k not in ("bits", "dtype"))
-        return f"{type(self).__name__}({facts}, dtype={self.dtype})"
+        return f"{type(self).__name__}({', '.join(f'{k}={getattr(self, k):g}' for k in self._shown)}, dtype={self.dtype})"
 
 
 class iinfo(_Info):
@@ -202,6 +201,7 @@ class iinfo(_Info):
 
     def __init__(self, type):
         super().__init__(type, "iu")
+        self._shown = ("min", "max")
         self.min = -(1 << self.bits - 1) if type._kind == "i" else 0
         self.max = (1 << self.bits - (type._kind == "i")) - 1
 
@@ -213,6 +213,7 @@ class finfo(_Info):
         type = _default if type is None else type
         super().__init__(type, "fc")
         type = type.to_real()
+        self._shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
         self.dtype, self.bits = type._name, 8 * type.itemsize
         if type._name == "bfloat16":
             self.resolution, self.eps, self.tiny = 0.01, 2.0**-7, 2.0**-126

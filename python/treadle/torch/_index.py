@@ -11,7 +11,8 @@ from . import _axes, _dtypes
 from ._create import tensor
 from ._prim import Tensor, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
 from ._register import METHODS, both, function, method
-from ._shape import cat, expand, narrow, permute, ravel
+from ._parts import cat, narrow
+from ._shape import expand, permute, ravel
 
 _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 
@@ -233,7 +234,7 @@ def _(inputs, r, g, *, row):
         at_v = apply("select", zeros[key] - zero_v.long() == 0, rest[key], scalar(0, a))
         return (g * own_a, g[key] * at_v / apply("select", zero_v, one, values), *(None for _ in places))
     hit_a, hit_v = (a == r).to(g.dtype), (values == r[key]).to(g.dtype)
-    share = g / _added(hit_a, key, hit_v)
+    share = g / _added(hit_a.clone(), key, hit_v)
     return (share * hit_a, share[key] * hit_v, *(None for _ in places))
 
 

@@ -13,6 +13,7 @@ recording = _core._grad_mode
 join = _core._grad_cat  # (tensors, dim): joined along it; one dtype
 cumulate = _core._grad_cumulate  # (row, x, dim): the sum (prod, max, min) of the elements up to each
 gathered = _core._grad_gather  # (x, dim, index): take_along_dim
+ROWS = _core.ufuncs()  # the rows, as functions of arrays
 reshaped = Tensor.reshape
 expanded = Tensor.expand
 
@@ -68,6 +69,14 @@ class _Saved:
     """What a recorded function keeps: its operands, its results' arrays, and which versions of both it saw."""
 
     __slots__ = ("function", "inputs", "outputs", "static", "versions", "many")
+    next_functions = ()
+
+    def name(self):
+        """What it is called as a tensor's grad_fn."""
+        return self.function._facts.name + "Backward0"
+
+    def __repr__(self):
+        return f"<{self.name()}>"
 
     def values(self):
         """(operands, results). RuntimeError: one was written to since."""

@@ -431,7 +431,7 @@ def logcumsumexp(x, dim):
 
 
 def joined(tensors, dim):
-    from ._shape import cat
+    from ._parts import cat
 
     return cat(tensors, dim)
 

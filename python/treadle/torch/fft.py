@@ -6,7 +6,7 @@ Transforms over several dimensions are made of those over one, and real ones of 
 from . import _axes, _device, _dtypes
 from ._prim import array, derived, td, wrap
 from ._register import both
-from ._shape import cat, narrow, roll
+from ._parts import cat, narrow, roll
 
 _NORMS = ("backward", "ortho", "forward")
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -165,6 +165,23 @@ def irfftn(input, s=None, dim=None, norm=None):
     return irfft(input, sizes[-1], dims[-1], norm)
 
 
+def hfftn(input, s=None, dim=None, norm=None):
+    """hfft over the last of dim, fft over the others."""
+    sizes, dims = _sizes(input, s, dim)
+    for n, d in zip(sizes[:-1], dims[:-1], strict=True):
+        input = fft(input, n, d, norm)
+    return hfft(input, sizes[-1], dims[-1], norm)
+
+
+def ihfftn(input, s=None, dim=None, norm=None):
+    """The inverse of hfftn."""
+    sizes, dims = _sizes(input, s, dim)
+    r = ihfft(input, sizes[-1], dims[-1], norm)
+    for n, d in zip(sizes[:-1], dims[:-1], strict=True):
+        r = ifft(r, n, d, norm)
+    return r
+
+
 def _of_two(f, name):
     def two(input, s=None, dim=(-2, -1), norm=None):
         return f(input, s, dim, norm)
@@ -175,6 +192,7 @@ def _of_two(f, name):
 
 
 fft2, ifft2 = _of_two(fftn, "fft2"), _of_two(ifftn, "ifft2")
+hfft2, ihfft2 = _of_two(hfftn, "hfft2"), _of_two(ihfftn, "ihfft2")
 rfft2, irfft2 = _of_two(rfftn, "rfft2"), _of_two(irfftn, "irfft2")
 
 # ---- frequencies ----

@@ -193,7 +193,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 def stack_module_state(models):
     """(parameters, buffers) of models of one kind, stacked by name."""
-    from ._shape import stack
+    from ._parts import stack
 
     params = {k: stack([dict(m.named_parameters())[k].detach() for m in models]).requires_grad_() for k, _ in models[0].named_parameters()}
     buffers = {k: stack([dict(m.named_buffers())[k] for m in models]) for k, _ in models[0].named_buffers()}

@@ -13,7 +13,7 @@ from . import _axes
 from ._prim import Tensor, apply, array, derived, reduce, scalar, td, wrap
 from ._products import cross as _cross
 from ._products import norm_of
-from ._register import both
+from ._register import both, function
 from ._results import named
 from ._shape import movedim, reshape, tril, triu
 from ._shape import diagonal as _diagonal
@@ -255,7 +255,8 @@ def _(inputs, r, gs, *, lower):
         middle = apply("select", same, scalar(0, inner), inner / apply("select", same, scalar(1, away), away))
     if gw is not None:
         middle = middle + gw.to(v.dtype).diag_embed()
-    return v @ middle @ _adj(v)
+    ga = v @ middle @ _adj(v)
+    return (ga + _adj(ga)) * 0.5
 
 
 def eigh(A, UPLO="L"):
@@ -326,19 +327,46 @@ def svdvals(A, *, driver=None):
     return svd(A, False)[1]
 
 
+def lu_factor_ex(A, *, pivot=True, check_errors=False):
+    """(LU, pivots, info): lu_factor, and an info of 0."""
+    return named("linalg_lu_factor_ex", "LU pivots info")(*lu_factor(A), _zero_info(A))
+
+
 def lu_factor(A, *, pivot=True):
-    """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1. Not differentiated."""
-    from .. import _solver
+    """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1."""
     from ._dtypes import DTYPES
 
     _square("lu_factor", A)
-    a = array(A.detach())
+    LU, pivots = _lu_factor(A)
+    return named("linalg_lu_factor", "LU pivots")(LU, pivots.to(DTYPES["int32"]))
+
+
+@derived("LinalgLuFactorEx")
+def _lu_factor(a):
+    from .. import _solver
+
     if _solver.missing(a.device, "getrf") == "":
         columns, pivots, _ = _solver.lu(_solver.columns(a))
         lu = td.matrix_transpose(columns)
     else:
         lu, pivots = _host_lu(a)
-    return named("linalg_lu_factor", "LU pivots")(wrap(lu), wrap(pivots).to(DTYPES["int32"]))
+    return lu, pivots
+
+
+@_lu_factor.backward
+def _(inputs, r, gs):
+    """L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H, its rows put back in A's order."""
+    (LU, pivots), (g, _) = r, gs
+    if g is None:
+        return None
+    middle = tril(_unit_lower_adjoint(LU) @ tril(g, -1), -1) + triu(triu(g) @ _adj(triu(LU)))
+    inner = _triangular(_adj(LU), middle, upper=True, unit=True)
+    return _permutation(LU, pivots) @ _adj(_triangular(LU, _adj(inner), upper=True, unit=False))
+
+
+def _unit_lower_adjoint(LU):
+    one = wrap(td.eye(LU.shape[-1], dtype=LU.dtype._numpy, device=array(LU).device))
+    return _adj(tril(LU, -1) + one)
 
 
 def _host_lu(a):
@@ -386,32 +414,8 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 
 
 def lu(A, *, pivot=True):
-    """(P, L, U): A = P L U. The order of rows is found once; L and U are differentiated."""
-    LU, pivots = lu_factor(A)
-    n = A.shape[-1]
-    order = wrap(td.asarray(_order_of(pivots, n).reshape(LU.shape[:-1]), device=array(A).device))
-    P = (order[..., None, :] == wrap(td.arange(n, device=array(A).device))[:, None]).to(A.dtype)
-    one = wrap(td.eye(n, dtype=A.dtype._numpy, device=array(A).device))
-    L, U = _lu_parts(A, P, tril(LU, -1) + one, triu(LU))
-    return named("linalg_lu", "P L U")(P, L, U)
-
-
-@derived("LinalgLu")
-def _lu_parts(a, p, low, up):
-    return td.array(low), td.array(up)
-
-
-@_lu_parts.backward
-def _(inputs, r, gs):
-    (a, p, *_), (L, U), (gl, gu) = inputs, r, gs
-    middle = scalar(0, a).expand(a.shape)
-    if gl is not None:
-        middle = middle + tril(_adj(L) @ gl, -1)
-    if gu is not None:
-        middle = middle + triu(gu @ _adj(U))
-    inner = _triangular(_adj(L), middle, upper=True, unit=True)
-    ga = p @ _adj(_triangular(U, _adj(inner), upper=True, unit=False))
-    return ga, None, None, None
+    """(P, L, U): A = P L U."""
+    return named("linalg_lu", "P L U")(*lu_unpack(*lu_factor(A)))
 
 
 # ---- composed ----
@@ -649,6 +653,38 @@ def cholesky_solve(b, L, upper=False):
 def cholesky_inverse(L, upper=False):
     """The inverse of A, where L is a Cholesky factor of A."""
     return cholesky_solve(wrap(td.eye(L.shape[-1], dtype=L.dtype._numpy, device=array(L).device)), L, upper)
+
+
+@both("orgqr")
+def _orgqr(x, tau):
+    """linalg.householder_product."""
+    return householder_product(x, tau)
+
+
+@function()
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    """(P, L, U) of lu_factor's results."""
+    n = LU_data.shape[-1]
+    one = wrap(td.eye(n, dtype=LU_data.dtype._numpy, device=array(LU_data).device))
+    return named("lu_unpack", "P L U")(_permutation(LU_data, LU_pivots), tril(LU_data, -1) + one, triu(LU_data))
+
+
+def _permutation(A, pivots):
+    n = A.shape[-1]
+    order = wrap(td.asarray(_order_of(pivots, n).reshape(A.shape[:-1]), device=array(A).device))
+    return (order[..., None, :] == wrap(td.arange(n, device=array(A).device))[:, None]).to(A.dtype)
+
+
+@function()
+def nuclear_norm(x, dim=(-2, -1), keepdim=False):
+    """The sum of singular values."""
+    return matrix_norm(x, "nuc", dim, keepdim)
+
+
+@function()
+def frobenius_norm(x, dim=None, keepdim=False):
+    """The root of the sum of squares over dim (None: all)."""
+    return norm_of(x, 2, dim, keepdim)
 
 
 @both()

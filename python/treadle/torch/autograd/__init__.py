@@ -61,7 +61,7 @@ def grad(
 
 def _batched(outputs, inputs, given, keep, graph, unused):
     """grad for each row of the gradients given, stacked."""
-    from .._shape import stack
+    from .._parts import stack
 
     count = len(given[0])
     rows = [

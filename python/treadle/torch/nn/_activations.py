@@ -1,0 +1,249 @@
+"""Functions of elements and of rows: activations, softmax, dropout."""
+
+import math
+import warnings
+
+from ... import torch
+
+
+def _in_place(function):
+    """The function with PyTorch's parameter ``inplace`` behind its own."""
+
+    def call(input, *args, inplace=False, **kwargs):
+        if not inplace:
+            return function(input, *args, **kwargs)
+        # Of a copy: the formula's backward pass needs the values that are written over.
+        return input.copy_(function(input.clone(), *args, **kwargs))
+
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__ = function.__doc__
+    return call
+
+
+def relu(input, inplace=False):
+    """The larger of each element and 0."""
+    return torch.relu_(input) if inplace else torch.relu(input)
+
+
+def relu_(input):
+    return torch.relu_(input)
+
+
+def sigmoid(input):
+    return torch.sigmoid(input)
+
+
+def tanh(input):
+    return torch.tanh(input)
+
+
+@_in_place
+def relu6(input):
+    """min(max(x, 0), 6)."""
+    return input.clamp(0, 6)
+
+
+@_in_place
+def hardtanh(input, min_val=-1.0, max_val=1.0):
+    """x held between min_val and max_val."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return input.clamp(min_val, max_val)
+
+
+@_in_place
+def leaky_relu(input, negative_slope=0.01):
+    """x where positive, else negative_slope * x."""
+    return torch.where(input > 0, input, input * negative_slope)
+
+
+@_in_place
+def elu(input, alpha=1.0):
+    """x where positive, else alpha * (exp(x) - 1)."""
+    return torch.where(input > 0, input, alpha * torch.expm1(input.clamp(max=0)))
+
+
+@_in_place
+def selu(input):
+    """Self-normalising: scale * elu(x)."""
+    return 1.0507009873554805 * elu(input, 1.6732632423543772)
+
+
+@_in_place
+def celu(input, alpha=1.0):
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
+    return torch.where(input > 0, input, alpha * torch.expm1(input.clamp(max=0) / alpha))
+
+
+@_in_place
+def silu(input):
+    """x * sigmoid(x)."""
+    return input * torch.sigmoid(input)
+
+
+@_in_place
+def mish(input):
+    """x * tanh(softplus(x))."""
+    return input * torch.tanh(softplus(input))
+
+
+@_in_place
+def hardsigmoid(input):
+    """(x + 3) / 6 held between 0 and 1."""
+    return (input + 3).clamp(0, 6) / 6
+
+
+@_in_place
+def hardswish(input):
+    """x * hardsigmoid(x)."""
+    return input * (input + 3).clamp(0, 6) / 6
+
+
+@_in_place
+def threshold(input, threshold, value):
+    """x where above threshold, else value."""
+    return torch.where(input > threshold, input, value)
+
+
+def gelu(input, approximate="none"):
+    """x times the normal distribution's function of x; approximate="tanh": by a formula with tanh."""
+    if approximate == "tanh":
+        return 0.5 * input * (1 + torch.tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input * input * input)))
+    if approximate != "none":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return 0.5 * input * (1 + torch.erf(input * math.sqrt(0.5)))
+
+
+def softplus(input, beta=1.0, threshold=20.0):
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x is above threshold."""
+    scaled = input * beta if beta != 1 else input
+    soft = torch.log1p(torch.exp(-scaled.abs())) + scaled.clamp(min=0)
+    return torch.where(scaled > threshold, input, soft / beta if beta != 1 else soft)
+
+
+def logsigmoid(input):
+    """log(sigmoid(x))."""
+    return input.clamp(max=0) - torch.log1p(torch.exp(-input.abs()))
+
+
+def softsign(input):
+    return input / (1 + input.abs())
+
+
+def tanhshrink(input):
+    return input - torch.tanh(input)
+
+
+def hardshrink(input, lambd=0.5):
+    return torch.where(input.abs() > lambd, input, 0.0)
+
+
+def softshrink(input, lambd=0.5):
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return torch.where(input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, input * 0))
+
+
+def prelu(input, weight):
+    """x where positive, else weight * x; one weight, or one for each channel (dim 1)."""
+    if weight.numel() != 1:
+        channels = input.size(1) if input.dim() > 1 else 1
+        if weight.numel() != channels:
+            raise RuntimeError("Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                               f"{weight.numel()} and channel size = {channels}.")
+        weight = weight.reshape((1, -1, *[1] * (input.dim() - 2)))
+    return torch.where(input > 0, input, weight * input)
+
+
+@_in_place
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+    """x where positive, else a slope times x: drawn between lower and upper in training, else their mean."""
+    slope = torch.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
+    return torch.where(input > 0, input, input * slope)
+
+
+def glu(input, dim=-1):
+    """The first half along dim times the sigmoid of the second."""
+    if input.size(dim) % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.size(dim)}")
+    a, b = input.chunk(2, dim)
+    return a * torch.sigmoid(b)
+
+
+def _dim_of(dim, ndim, name):
+    if dim is not None:
+        return dim
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+                  "argument.", stacklevel=3)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return torch.softmax(input, _dim_of(dim, input.dim(), "softmax"), dtype=dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return torch.log_softmax(input, _dim_of(dim, input.dim(), "log_softmax"), dtype=dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    return torch.softmax(-input, _dim_of(dim, input.dim(), "softmin"), dtype=dtype)
+
+
+def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
+    """A softmax of logits with Gumbel noise; hard: one-hot, with the soft one's gradient."""
+    noise = -torch.log(-torch.log(torch.rand_like(logits) * (1 - 2e-7) + 1e-7))
+    soft = torch.softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    places = torch.arange(logits.size(dim), device=logits.device)
+    shape = [1] * logits.dim()
+    shape[dim] = -1
+    one_hot = (places.reshape(shape) == soft.argmax(dim, keepdim=True)).to(soft.dtype)
+    return one_hot - soft.detach() + soft
+
+
+def _masked(input, p, shape, training, inplace, name):
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        result = input * 0
+    else:
+        # Drawn in the expression's kernel, and again in the backward pass's: the mask is never stored.
+        keep = torch.rand(shape, dtype=torch.float32, device=input.device) >= p
+        result = torch.where(keep, input * (1 / (1 - p)), 0.0)
+    return input.copy_(result) if inplace else result
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """In training each element is 0 with probability p, the others are multiplied by 1 / (1 - p)."""
+    return _masked(input, p, tuple(input.shape), training, inplace, "dropout")
+
+
+def _channels(name, dims):
+    def call(input, p=0.5, training=True, inplace=False):
+        batched = input.dim() == dims + 2
+        shape = (*input.shape[: 1 + batched], *[1] * dims)
+        return _masked(input, p, shape, training, inplace, name)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "In training each channel is 0 with probability p, the others are multiplied by 1 / (1 - p)."
+    return call
+
+
+dropout1d, dropout2d, dropout3d = (_channels(f"dropout{n}d", n) for n in (1, 2, 3))
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Dropout that keeps mean 0 and variance 1 behind SELU."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    low = -1.7580993408473766
+    keep = torch.rand(tuple(input.shape), dtype=torch.float32, device=input.device) >= p
+    scale = 0.0 if p == 1 else ((1 - p) * (1 + p * low**2)) ** -0.5
+    result = torch.where(keep, input, low) * scale - scale * low * p
+    return input.copy_(result) if inplace else result

@@ -1,0 +1,286 @@
+"""Losses: functions of predictions and targets, reduced to their mean, their sum, or not at all."""
+
+import math
+import warnings
+
+from ... import torch
+from ._activations import logsigmoid
+
+
+def reduced(loss, reduction):
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction == "none":
+        return loss
+    raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def _old(size_average, reduce, reduction):
+    """The reduction that PyTorch's old parameters ask for."""
+    if size_average is None and reduce is None:
+        return reduction
+    size_average, reduce = size_average in (None, True), reduce in (None, True)
+    return "none" if not reduce else "mean" if size_average else "sum"
+
+
+def _pair(name, input, target):
+    if input.shape != target.shape:
+        warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
+                      "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                      stacklevel=3)
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """(input - target)²."""
+    _pair("mse_loss", input, target)
+    d = input - target
+    if weight is None:
+        return reduced(d * d, _old(size_average, reduce, reduction))
+    loss = weight * d * d
+    return loss.sum() / weight.sum() if reduction == "mean" else reduced(loss, reduction)
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """|input - target|."""
+    _pair("l1_loss", input, target)
+    return reduced((input - target).abs(), _old(size_average, reduce, reduction))
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """d² / (2 beta) where |d| < beta, else |d| - beta / 2."""
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return l1_loss(input, target, size_average, reduce, reduction)
+    _pair("smooth_l1_loss", input, target)
+    d = (input - target).abs()
+    loss = torch.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
+    return reduced(loss, _old(size_average, reduce, reduction))
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """d² / 2 where |d| <= delta, else delta * (|d| - delta / 2)."""
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    _pair("huber_loss", input, target)
+    d = (input - target).abs()
+    loss = torch.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta))
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """-(target * log(input) + (1 - target) * log(1 - input)), logarithms held above -100."""
+    if input.shape != target.shape:
+        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+                         "deprecated. Please ensure they have the same size.")
+    loss = (target - 1) * torch.log1p(-input).clamp(min=-100) - target * torch.log(input).clamp(min=-100)
+    return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
+                                     pos_weight=None):
+    """binary_cross_entropy of sigmoid(input), in one stable formula; pos_weight multiplies what belongs to 1."""
+    if input.shape != target.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    if pos_weight is None:
+        loss = (1 - target) * input - logsigmoid(input)
+    else:
+        loss = (1 - target) * input - (1 + (pos_weight - 1) * target) * logsigmoid(input)
+    return reduced(loss if weight is None else loss * weight, _old(size_average, reduce, reduction))
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """target * (log(target) - input), where input, and with log_target the target too, are logarithms."""
+    reduction = _old(size_average, reduce, reduction)
+    if log_target:
+        loss = torch.exp(target) * (target - input)
+    else:
+        loss = torch.xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return loss.sum() / input.size(0)
+    if reduction == "mean":
+        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
+                      "divides only by the batch size, and aligns with the KL div math definition.", stacklevel=2)
+    return reduced(loss, reduction)
+
+
+# ---- classes ----
+
+
+def _bounds(target, classes, ignore_index):
+    """IndexError, on the CPU, for a class that is none; elsewhere such a target's loss is NaN (nothing waits)."""
+    if target.device.type == "cpu":
+        wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
+        if wrong.any().item():
+            raise IndexError(f"Target {target[wrong][0].item()} is out of bounds.")
+
+
+def _chosen(logp, target, ignore_index):
+    """-logp of the target's class for each element, 0 where it is ignored; the classes are dim 1.
+
+    By comparing with all class numbers: it fuses with what made logp, and so does its gradient; a gather would not."""
+    classes = logp.size(1)
+    numbers = torch.arange(classes, device=logp.device).reshape((1, -1, *[1] * (logp.dim() - 2)))
+    picked = torch.where(numbers == target.unsqueeze(1), -logp, 0.0).sum(1)
+    if target.device.type == "cpu":
+        return picked
+    wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
+    return torch.where(wrong, math.nan, picked)
+
+
+def _weights(weight, target, ignore_index, dtype):
+    """The weight of each target; 0 where it is ignored."""
+    valid = target != ignore_index
+    if weight is None:
+        return valid.to(dtype)
+    return torch.where(valid, weight.to(dtype)[torch.where(valid, target, 0)], 0.0)
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    """-input[i, target[i]] for logarithms of probabilities (N, C, …) and class numbers (N, …); or (C,) and ()."""
+    reduction = _old(size_average, reduce, reduction)
+    if input.dim() == 0:
+        raise ValueError(f"Expected 1 or more dimensions (got {input.dim()})")
+    if input.dim() == 1:
+        loss = nll_loss(input.unsqueeze(0), target.reshape(1), weight, None, ignore_index, None, reduction)
+        return loss.reshape(()) if reduction == "none" else loss
+    if input.size(0) != target.size(0):
+        raise ValueError(f"Expected input batch_size ({input.size(0)}) to match target batch_size ({target.size(0)}).")
+    if (input.size(0), *input.shape[2:]) != tuple(target.shape):
+        raise RuntimeError(f"Expected target size {[input.size(0), *input.shape[2:]]}, got {list(target.shape)}")
+    _bounds(target, input.size(1), ignore_index)
+    loss = _chosen(input, target, ignore_index)
+    plain = weight is None and not 0 <= ignore_index < input.size(1)
+    if plain and (reduction != "mean" or target.numel() == 0):
+        return reduced(loss, reduction)
+    w = _weights(weight, target, ignore_index, input.dtype)
+    if not plain:
+        loss = loss * w
+    return loss.sum() / w.sum() if reduction == "mean" else reduced(loss, reduction)
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+                  label_smoothing=0.0):
+    """nll_loss of log_softmax over dim 1 (dim 0 of a vector); the target may be probabilities of input's shape."""
+    reduction = _old(size_average, reduce, reduction)
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    dim = 0 if input.dim() == 1 else 1
+    logp = torch.log_softmax(input, dim)
+    if input.shape == target.shape and target.is_floating_point():
+        return _soft(logp, target, weight, reduction, label_smoothing, dim)
+    if label_smoothing == 0:
+        return nll_loss(logp, target, weight, None, ignore_index, None, reduction)
+    batch, classes = (logp.unsqueeze(0), target.reshape(1)) if dim == 0 else (logp, target)
+    hard = nll_loss(batch, classes, weight, None, ignore_index, None, "none" if reduction == "none" else "sum")
+    w = _weights(weight, classes, ignore_index, logp.dtype)
+    own = -batch if weight is None else -batch * weight.reshape((1, -1, *[1] * (batch.dim() - 2)))
+    even = own.sum(1) * (classes != ignore_index).to(logp.dtype)
+    eps = label_smoothing / batch.size(1)
+    if reduction == "none":
+        loss = (1 - label_smoothing) * hard + eps * even
+        return loss.reshape(()) if dim == 0 else loss
+    total = (1 - label_smoothing) * hard + eps * even.sum()
+    return total / w.sum() if reduction == "mean" else total
+
+
+def _soft(logp, target, weight, reduction, smoothing, dim):
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / logp.size(dim)
+    if weight is not None:
+        target = target * weight.reshape((1,) * dim + (-1,) + (1,) * (logp.dim() - dim - 1))
+    loss = -(logp * target).sum(dim)
+    return loss.sum() / max(loss.numel(), 1) if reduction == "mean" else reduced(loss, reduction)
+
+
+# ---- pairs and margins ----
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    loss = torch.where(target == 1, input, 0.0) + torch.where(target == -1, (margin - input).clamp(min=0), 0.0)
+    return reduced(loss, _old(size_average, reduce, reduction))
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return reduced(-logsigmoid(target * input), _old(size_average, reduce, reduction))
+
+
+def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+    loss = (-target * (input1 - input2) + margin).clamp(min=0)
+    return reduced(loss, _old(size_average, reduce, reduction))
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+    cos = cosine_similarity(input1, input2, -1, 1e-12)
+    loss = torch.where(target == 1, 1 - cos, 0.0) + torch.where(target == -1, (cos - margin).clamp(min=0), 0.0)
+    return reduced(loss, _old(size_average, reduce, reduction))
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
+                        reduce=None, reduction="mean"):
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = torch.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return reduced((near - far + margin).clamp(min=0), _old(size_average, reduce, reduction))
+
+
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """The mean over the other classes of max(0, margin - input[target] + input[class])^p."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    rows, classes = (input.unsqueeze(0), target.reshape(1)) if input.dim() == 1 else (input, target)
+    _bounds(classes, rows.size(1), None)
+    own = torch.arange(rows.size(1), device=rows.device) == classes.unsqueeze(1)
+    right = torch.where(own, rows, 0.0).sum(1, keepdim=True)
+    loss = (margin - right + rows).clamp(min=0) ** p
+    if weight is not None:
+        loss = loss * weight[classes].unsqueeze(1)
+    loss = torch.where(own, 0.0, loss).sum(1) / rows.size(1)
+    loss = reduced(loss, _old(size_average, reduce, reduction))
+    return loss.reshape(()) if input.dim() == 1 else loss
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    loss = (loss if weight is None else loss * weight).mean(-1)
+    return reduced(loss, _old(size_average, reduce, reduction))
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+                     reduction="mean"):
+    loss = torch.exp(input) - target * input if log_input else input - target * torch.log(input + eps)
+    if full:
+        stirling = target * torch.log(target) - target + 0.5 * torch.log(2 * math.pi * target)
+        loss = loss + torch.where(target > 1, stirling, 0.0)
+    return reduced(loss, _old(size_average, reduce, reduction))
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """(log(var) + (input - target)² / var) / 2; var is held above eps, for the gradient it is itself."""
+    var = torch.full_like(input, var) if isinstance(var, float) else var
+    if var.shape != input.shape and var.dim() == input.dim() - 1:
+        var = var.unsqueeze(-1)
+    if (var < 0).any().item():
+        raise ValueError("var has negative entry/entries")
+    var = var + (var.clamp(min=eps) - var).detach()
+    d = input - target
+    loss = 0.5 * (torch.log(var) + d * d / var)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """The product of the vectors along dim over the product of their norms, each held above eps."""
+    n1, n2 = (x1 * x1).sum(dim), (x2 * x2).sum(dim)
+    return (x1 * x2).sum(dim) / (n1.clamp(min=eps * eps) * n2.clamp(min=eps * eps)).sqrt()
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    """The p-norm of x1 - x2 + eps along the last dim."""
+    d = (x1 - x2 + eps).abs()
+    if p == 2:
+        return (d * d).sum(-1, keepdim=keepdim).sqrt()
+    if p == math.inf:
+        return d.amax(-1, keepdim=keepdim)
+    return (d**p).sum(-1, keepdim=keepdim) ** (1 / p) if p != 1 else d.sum(-1, keepdim=keepdim)

@@ -1,0 +1,115 @@
+"""Normalisations: means and variances over some dims, and what is left when they are taken away."""
+
+from ... import torch
+
+
+def _affine(x, weight, bias, shape):
+    if weight is not None:
+        x = x * weight.reshape(shape)
+    return x if bias is None else x + bias.reshape(shape)
+
+
+def _scaled(x, dims, eps):
+    """x less its mean over dims, over its deviation."""
+    mean = x.mean(dims, keepdim=True)
+    d = x - mean
+    var = (d * d).mean(dims, keepdim=True)
+    return d * torch.rsqrt(var + eps)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """Mean 0 and variance 1 over the last dims, then weight and bias of their shape."""
+    shape = tuple(normalized_shape)
+    if tuple(input.shape[input.dim() - len(shape) :]) != shape:
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
+                           f"[*{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}")
+    return _affine(_scaled(input, tuple(range(-len(shape), 0)), eps), weight, bias, shape)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Over the root of the mean square over the last dims, times weight."""
+    shape = tuple(normalized_shape)
+    if tuple(input.shape[input.dim() - len(shape) :]) != shape:
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, got input of size{list(input.shape)}")
+    eps = torch.finfo(input.dtype).eps if eps is None else eps
+    return _affine(input * torch.rsqrt((input * input).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps), weight, None,
+                   shape)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """Mean 0 and variance 1 of each sample's groups of channels, then weight and bias of the channels."""
+    n, c = input.shape[:2]
+    if c % num_groups:
+        raise RuntimeError(f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
+                           f"{list(input.shape)} and num_groups={num_groups}")
+    x = _scaled(input.reshape(n, num_groups, -1), (2,), eps).reshape(tuple(input.shape))
+    return _affine(x, weight, bias, (1, c, *[1] * (input.dim() - 2)))
+
+
+def _update(running, value, momentum):
+    if running is not None:
+        running.mul_(1 - momentum).add_(value.detach().to(running.dtype), alpha=momentum)
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """Mean 0 and variance 1 of each channel (dim 1), then weight and bias.
+
+    In training by the batch's own statistics, which move the running ones in place; else by the running ones."""
+    shape = (1, -1, *[1] * (input.dim() - 2))
+    dims = (0, *range(2, input.dim()))
+    count = input.numel() // max(input.size(1), 1)
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+        scale = torch.rsqrt(running_var + eps)
+        return _affine((input - running_mean.reshape(shape)) * scale.reshape(shape), weight, bias, shape)
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    mean = input.mean(dims, keepdim=True)
+    d = input - mean
+    var = (d * d).mean(dims, keepdim=True)
+    if running_mean is not None or running_var is not None:
+        with torch.no_grad():
+            _update(running_mean, mean.reshape(-1), momentum)
+            _update(running_var, var.reshape(-1) * (count / (count - 1)), momentum)
+    return _affine(d * torch.rsqrt(var + eps), weight, bias, shape)
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
+                  eps=1e-5):
+    """Mean 0 and variance 1 of each channel of each sample."""
+    shape = (1, -1, *[1] * (input.dim() - 2))
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    dims = tuple(range(2, input.dim()))
+    if running_mean is not None or running_var is not None:
+        with torch.no_grad():
+            _update(running_mean, input.mean(dims).mean(0), momentum)
+            _update(running_var, input.var(dims).mean(0), momentum)
+    return _affine(_scaled(input, dims, eps), weight, bias, shape)
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """Over (k + alpha * mean square of size neighbouring channels) ** beta."""
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)")
+    squares = input * input
+    n = input.size(1)
+    low, high = size // 2, (size - 1) // 2
+    total = squares
+    for shift in [s for s in range(-low, high + 1) if s]:
+        zeros = torch.zeros_like(squares.narrow(1, 0, min(abs(shift), n)))
+        kept = squares.narrow(1, max(shift, 0), max(n - abs(shift), 0))
+        total = total + torch.cat([kept, zeros] if shift > 0 else [zeros, kept], 1)
+    return input / (total / size * alpha + k) ** beta
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12):
+    """Over the p-norm along dim, which is held above eps."""
+    if p == 2:
+        norm = (input * input).sum(dim, keepdim=True).sqrt()
+    elif p == 1:
+        norm = input.abs().sum(dim, keepdim=True)
+    else:
+        norm = (input.abs() ** p).sum(dim, keepdim=True) ** (1 / p)
+    return input / norm.clamp(min=eps)

@@ -1,0 +1,262 @@
+"""Pools: the largest or the mean of windows; resampling."""
+
+import math
+
+from ... import torch
+from ._windows import Fold, Pad, shifted, spread
+
+
+def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
+    """(kernel, stride, padding, dilation, places); with ceil_mode windows may hang over the end."""
+    kernel = spread(kernel_size, rank, "kernel_size")
+    stride = kernel if stride is None or stride == [] else spread(stride, rank, "stride")
+    padding, dilation = spread(padding, rank, "padding"), spread(dilation, rank, "dilation")
+    if any(2 * p > k for p, k in zip(padding, kernel)):
+        raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={max(padding)}, "
+                           f"kernel_size={max(kernel)} and dilation={max(dilation)}")
+    out = []
+    for n, k, s, p, d in zip(input.shape[2:], kernel, stride, padding, dilation):
+        over = n + 2 * p - d * (k - 1) - 1
+        m = (-(-over // s) if ceil_mode else over // s) + 1
+        out.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)  # a window begins inside
+    if min(out) < 1:
+        raise RuntimeError(f"Given input size: {tuple(input.shape[1:])}. Calculated output size: {tuple(out)}. Output size "
+                           "is too small")
+    return kernel, stride, padding, dilation, tuple(out)
+
+
+def _pads(input, kernel, stride, padding, dilation, out):
+    """What to put around (or cut off) so that the windows are out and nothing is left over."""
+    need = [(o - 1) * s + d * (k - 1) + 1 for o, k, s, d in zip(out, kernel, stride, dilation)]
+    return [(p, m - n - p) for p, m, n in zip(padding, need, input.shape[2:])]
+
+
+class _Largest(torch.autograd.Function):
+    """The largest element of each window and its place in the kernel."""
+
+    @staticmethod
+    def forward(ctx, x, kernel, stride, dilation):
+        best = place = None
+        for i, seen in enumerate(shifted(x, kernel, stride, dilation)):
+            if i == 0:
+                best, place = seen, torch.zeros(tuple(seen.shape), dtype=torch.int64, device=x.device)
+                continue
+            better = (seen > best) | (seen != seen)
+            best, place = torch.where(better, seen, best), torch.where(better, i, place)
+        best = best.clone() if math.prod(kernel) == 1 else best
+        ctx.save_for_backward(place)
+        ctx.mark_non_differentiable(place)
+        ctx.geometry = x.shape[2:], kernel, stride, dilation
+        return best, place
+
+    @staticmethod
+    def backward(ctx, grad, _):
+        (place,) = ctx.saved_tensors
+        size, kernel, stride, dilation = ctx.geometry
+        wide = (*place.shape, *[1] * len(kernel))
+        numbers = torch.arange(math.prod(kernel), device=grad.device).reshape(kernel)
+        cols = torch.where(place.reshape(wide) == numbers, grad.reshape(wide), 0.0)
+        return Fold.apply(cols, size, stride, dilation), None, None, None
+
+
+def _flat_places(place, size, kernel, stride, padding, dilation):
+    """Places in kernels as numbers of the input's elements."""
+    flat = 0
+    for i, n in enumerate(size):
+        inner = (place // math.prod(kernel[i + 1 :])) % kernel[i]
+        shape = [1] * place.dim()
+        shape[2 + i] = -1
+        first = (torch.arange(place.size(2 + i), device=place.device) * stride[i] - padding[i]).reshape(shape)
+        flat = flat * n + first + inner * dilation[i]
+    return flat
+
+
+def _max_pool(rank):
+    def call(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        if input.dim() == rank + 1:
+            got = call(input.unsqueeze(0), kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+            return tuple(t.squeeze(0) for t in got) if return_indices else got.squeeze(0)
+        kernel, stride, padding, dilation, out = _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode)
+        pads = _pads(input, kernel, stride, padding, dilation, out)
+        x = Pad.apply(input, pads, -math.inf) if any(map(any, pads)) else input
+        best, place = _Largest.apply(x, kernel, stride, dilation)
+        if return_indices:
+            return best, _flat_places(place, input.shape[2:], kernel, stride, padding, dilation)
+        return best
+
+    call.__name__ = call.__qualname__ = f"max_pool{rank}d"
+    call.__doc__ = f"The largest element of each window of (N, C, {rank} dims); the first of equal ones has the gradient."
+    return call
+
+
+class _Sums(torch.autograd.Function):
+    """The sum of each window."""
+
+    @staticmethod
+    def forward(ctx, x, kernel, stride, dilation):
+        ctx.geometry = x.shape[2:], kernel, stride, dilation
+        total = None
+        for seen in shifted(x, kernel, stride, dilation):
+            total = seen if total is None else total + seen
+        return total.clone() if math.prod(kernel) == 1 else total
+
+    @staticmethod
+    def backward(ctx, grad):
+        size, kernel, stride, dilation = ctx.geometry
+        cols = grad.reshape((*grad.shape, *[1] * len(kernel))).expand(*grad.shape, *kernel)
+        return Fold.apply(cols, size, stride, dilation), None, None, None
+
+
+def _counts(size, kernel, stride, padding, out, include):
+    """Elements in each window along each dim: those inside of the input, or of the padded input."""
+    for n, k, s, p, o in zip(size, kernel, stride, padding, out):
+        low, high = (-p, n + p) if include else (0, n)
+        yield [min(i * s - p + k, high) - max(i * s - p, low) for i in range(o)]
+
+
+def _avg_pool(rank):
+    def call(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        if input.dim() == rank + 1:
+            args = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+            return call(input.unsqueeze(0), *args).squeeze(0)
+        kernel, stride, padding, ones, out = _geometry(input, rank, kernel_size, stride, padding, 1, ceil_mode)
+        pads = _pads(input, kernel, stride, padding, ones, out)
+        total = _Sums.apply(Pad.apply(input, pads, 0.0) if any(map(any, pads)) else input, kernel, stride, ones)
+        counts = list(_counts(input.shape[2:], kernel, stride, padding, out, count_include_pad))
+        if divisor_override:
+            return total / divisor_override
+        if all(c == k for row, k in zip(counts, kernel) for c in row):
+            return total / math.prod(kernel)
+        for i, row in enumerate(counts):
+            shape = [1] * total.dim()
+            shape[2 + i] = -1
+            total = total / torch.tensor(row, dtype=total.dtype, device=total.device).reshape(shape)
+        return total
+
+    call.__name__ = call.__qualname__ = f"avg_pool{rank}d"
+    call.__doc__ = f"The mean of each window of (N, C, {rank} dims)."
+    return call
+
+
+max_pool1d, max_pool2d, max_pool3d = (_max_pool(n) for n in (1, 2, 3))
+avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
+
+
+def _adaptive(rank, pool, along, name):
+    """Pools to a given size: windows from floor(i * n / m) to ceil((i + 1) * n / m)."""
+
+    def call(input, output_size, *rest):
+        wanted = (output_size,) * rank if not hasattr(output_size, "__len__") else tuple(output_size)
+        size = input.shape[input.dim() - rank :]
+        wanted = tuple(n if m is None else m for n, m in zip(size, wanted))
+        if all(m and n % m == 0 for n, m in zip(size, wanted)):
+            return pool(input, tuple(n // m for n, m in zip(size, wanted)), *rest)
+        for i, m in enumerate(wanted):
+            dim = input.dim() - rank + i
+            n = input.size(dim)
+            parts = [along(input.narrow(dim, j * n // m, -(-(j + 1) * n // m) - j * n // m), dim) for j in range(m)]
+            input = torch.cat(parts, dim)
+        return input
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Pools the last {rank} dims to output_size."
+    return call
+
+
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
+    _adaptive(n, p, lambda x, dim: x.mean(dim, keepdim=True), f"adaptive_avg_pool{n}d")
+    for n, p in enumerate((avg_pool1d, avg_pool2d, avg_pool3d), 1))
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
+    _adaptive(n, p, lambda x, dim: x.amax(dim, keepdim=True), f"adaptive_max_pool{n}d")
+    for n, p in enumerate((max_pool1d, max_pool2d, max_pool3d), 1))
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """The norm of each window."""
+    kernel = spread(kernel_size, 1, "kernel_size")
+    mean = avg_pool1d(input**norm_type, kernel, stride, 0, ceil_mode)
+    return (torch.relu(mean) * math.prod(kernel)) ** (1 / norm_type)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """The norm of each window."""
+    kernel = spread(kernel_size, 2, "kernel_size")
+    mean = avg_pool2d(input**norm_type, kernel, stride, 0, ceil_mode)
+    return (torch.relu(mean) * math.prod(kernel)) ** (1 / norm_type)
+
+
+# ---- resampling ----
+
+
+def _nearest(input, dim, m, scale):
+    n = input.size(dim)
+    step = 1 / scale if scale else n / m
+    return input.index_select(dim, torch.tensor([min(int(i * step), n - 1) for i in range(m)], device=input.device))
+
+
+def _linear(input, dim, m, scale, align_corners):
+    n = input.size(dim)
+    if align_corners:
+        at = [i * (n - 1) / (m - 1) if m > 1 else 0.0 for i in range(m)]
+    else:
+        step = 1 / scale if scale else n / m
+        at = [max((i + 0.5) * step - 0.5, 0.0) for i in range(m)]
+    low = [min(int(a), n - 1) for a in at]
+    shape = [1] * input.dim()
+    shape[dim] = -1
+    part = torch.tensor([a - k for a, k in zip(at, low)], dtype=input.dtype, device=input.device).reshape(shape)
+    left = input.index_select(dim, torch.tensor(low, device=input.device))
+    right = input.index_select(dim, torch.tensor([min(k + 1, n - 1) for k in low], device=input.device))
+    return left * (1 - part) + right * part
+
+
+_LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
+                antialias=False):
+    """(N, C, *space) resampled to size, or by scale_factor: "nearest", "linear", "bilinear", "trilinear" or "area"."""
+    rank = input.dim() - 2
+    if (size is None) == (scale_factor is None):
+        raise ValueError("only one of size or scale_factor should be defined" if size is not None else
+                         "either size or scale_factor should be defined")
+    if antialias or (mode not in ("nearest", "area") and _LINEAR.get(mode) != rank):
+        raise NotImplementedError(f"interpolate: mode {mode!r}{' with antialias' if antialias else ''} for {rank} dims")
+    if align_corners is not None and mode in ("nearest", "area"):
+        raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | trilinear")
+    scales = [None] * rank
+    if size is None:
+        scales = list(scale_factor) if hasattr(scale_factor, "__len__") else [float(scale_factor)] * rank
+        size = [int(math.floor(n * s)) for n, s in zip(input.shape[2:], scales)]
+        if recompute_scale_factor:
+            scales = [None] * rank
+    size = spread(size, rank, "size")
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1](input, size)
+    for i, (m, scale) in enumerate(zip(size, scales)):
+        if mode == "nearest":
+            input = _nearest(input, 2 + i, m, scale)
+        else:
+            input = _linear(input, 2 + i, m, scale, bool(align_corners))
+    return input
+
+
+upsample = interpolate
+
+
+def pixel_shuffle(input, upscale_factor):
+    """(…, C r², H, W) to (…, C, H r, W r)."""
+    r, (c, h, w) = upscale_factor, input.shape[-3:]
+    lead = tuple(input.shape[:-3])
+    x = input.reshape(*lead, c // (r * r), r, r, h, w)
+    n = len(lead)
+    return x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, c // (r * r), h * r, w * r)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    """(…, C, H r, W r) to (…, C r², H, W)."""
+    r, (c, h, w) = downscale_factor, input.shape[-3:]
+    lead = tuple(input.shape[:-3])
+    x = input.reshape(*lead, c, h // r, r, w // r, r)
+    n = len(lead)
+    return x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, c * r * r, h // r, w // r)

@@ -1,0 +1,172 @@
+"""``torch.nn.functional``: the operations that modules are made of, as functions of tensors."""
+
+import math
+
+from ... import torch
+from ._activations import (
+    alpha_dropout,
+    celu,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    elu,
+    gelu,
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
+)
+from ._convolve import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ._losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    cosine_similarity,
+    cross_entropy,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    margin_ranking_loss,
+    mse_loss,
+    multi_margin_loss,
+    multilabel_soft_margin_loss,
+    nll_loss,
+    pairwise_distance,
+    poisson_nll_loss,
+    smooth_l1_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
+from ._normal import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
+from ._pools import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    interpolate,
+    lp_pool1d,
+    lp_pool2d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    pixel_shuffle,
+    pixel_unshuffle,
+    upsample,
+)
+from ._windows import fold_columns as fold
+from ._windows import pad, unfold
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool3d", "alpha_dropout", "avg_pool1d", "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity",
+    "cross_entropy", "dropout", "dropout1d", "dropout2d", "dropout3d", "elu", "embedding", "fold", "gaussian_nll_loss",
+    "gelu", "glu", "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm",
+    "leaky_relu", "linear", "local_response_norm", "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d",
+    "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "mish", "mse_loss", "multi_margin_loss",
+    "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pixel_shuffle",
+    "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu",
+    "scaled_dot_product_attention", "selu", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
+    "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "triplet_margin_loss", "unfold",
+    "upsample",
+]
+
+
+def linear(input, weight, bias=None):
+    """input @ weight.T + bias: (…, in) with weights (out, in)."""
+    product = input @ weight.t()
+    return product if bias is None else product + bias
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """For each o: input1 @ weight[o] @ input2, the sum over both last dims."""
+    product = ((input1.unsqueeze(-2).unsqueeze(-2) @ weight).squeeze(-2) * input2.unsqueeze(-2)).sum(-1)
+    return product if bias is None else product + bias
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    """The rows of weight that the integers of input name; the row padding_idx has no gradient."""
+    if scale_grad_by_freq:
+        raise NotImplementedError("embedding: scale_grad_by_freq")
+    if max_norm is not None:
+        with torch.no_grad():
+            norm = weight.norm(norm_type, 1, keepdim=True)
+            used = torch.zeros(weight.size(0), dtype=torch.bool, device=weight.device)
+            used[input.reshape(-1)] = True
+            weight.copy_(torch.where(used.unsqueeze(1) & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight))
+    rows = weight[input]
+    if padding_idx is None:
+        return rows
+    own = input == (padding_idx if padding_idx >= 0 else weight.size(0) + padding_idx)
+    return torch.where(own.unsqueeze(-1), rows.detach(), rows)
+
+
+def one_hot(tensor, num_classes=-1):
+    """int64 with one more dim: 1 at the class, 0 elsewhere; num_classes -1: one more than the largest."""
+    if tensor.dtype != torch.int64:
+        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
+    if tensor.numel():
+        low, high = tensor.min().item(), tensor.max().item()
+        if low < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        if 0 <= num_classes <= high:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+        num_classes = high + 1 if num_classes < 0 else num_classes
+    elif num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    return (tensor.unsqueeze(-1) == torch.arange(num_classes, device=tensor.device)).to(torch.int64)
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
+                                 enable_gqa=False):
+    """softmax(query @ key.T * scale + mask) @ value over the last two dims (length, features).
+
+    A mask of bools is True where attention may go; a mask of floats is added; scale: 1 / sqrt(features)."""
+    if enable_gqa:
+        key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
+        value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
+    if is_causal and attn_mask is not None:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    scores = query @ key.transpose(-2, -1) * (1 / math.sqrt(query.size(-1)) if scale is None else scale)
+    if is_causal:
+        rows = torch.arange(query.size(-2), device=query.device).unsqueeze(1)
+        attn_mask = rows >= torch.arange(key.size(-2), device=query.device)
+    if attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            scores = torch.where(attn_mask, scores, -math.inf)
+        else:
+            scores = scores + attn_mask
+    weights = torch.softmax(scores, -1)
+    return (dropout(weights, dropout_p) if dropout_p else weights) @ value

@@ -1,0 +1,179 @@
+"""Activations, dropout and losses as modules. One row a module: its function and its parameters.
+
+A module made from a row keeps its parameters as attributes and hands them to the function."""
+
+from .... import torch
+from .. import functional as F
+from ..parameter import Parameter
+from .module import Module
+
+# name: function, ((parameter, default), …); a parameter without default is required
+_NONE = object()
+_ACTIVATIONS = {
+    "CELU": (F.celu, (("alpha", 1.0), ("inplace", False))),
+    "ELU": (F.elu, (("alpha", 1.0), ("inplace", False))),
+    "GELU": (F.gelu, (("approximate", "none"),)),
+    "GLU": (F.glu, (("dim", -1),)),
+    "Hardshrink": (F.hardshrink, (("lambd", 0.5),)),
+    "Hardsigmoid": (F.hardsigmoid, (("inplace", False),)),
+    "Hardswish": (F.hardswish, (("inplace", False),)),
+    "Hardtanh": (F.hardtanh, (("min_val", -1.0), ("max_val", 1.0), ("inplace", False))),
+    "LeakyReLU": (F.leaky_relu, (("negative_slope", 0.01), ("inplace", False))),
+    "LogSigmoid": (F.logsigmoid, ()),
+    "LogSoftmax": (F.log_softmax, (("dim", None),)),
+    "Mish": (F.mish, (("inplace", False),)),
+    "ReLU": (F.relu, (("inplace", False),)),
+    "ReLU6": (F.relu6, (("inplace", False),)),
+    "SELU": (F.selu, (("inplace", False),)),
+    "SiLU": (F.silu, (("inplace", False),)),
+    "Sigmoid": (F.sigmoid, ()),
+    "Softmax": (F.softmax, (("dim", None),)),
+    "Softmin": (F.softmin, (("dim", None),)),
+    "Softplus": (F.softplus, (("beta", 1.0), ("threshold", 20.0))),
+    "Softshrink": (F.softshrink, (("lambd", 0.5),)),
+    "Softsign": (F.softsign, ()),
+    "Tanh": (F.tanh, ()),
+    "Tanhshrink": (F.tanhshrink, ()),
+    "Threshold": (F.threshold, (("threshold", _NONE), ("value", _NONE), ("inplace", False))),
+    "PixelShuffle": (F.pixel_shuffle, (("upscale_factor", _NONE),)),
+    "PixelUnshuffle": (F.pixel_unshuffle, (("downscale_factor", _NONE),)),
+    "CosineSimilarity": (F.cosine_similarity, (("dim", 1), ("eps", 1e-8))),
+    "PairwiseDistance": (F.pairwise_distance, (("p", 2.0), ("eps", 1e-6), ("keepdim", False))),
+}
+_DROPOUTS = {"Dropout": F.dropout, "Dropout1d": F.dropout1d, "Dropout2d": F.dropout2d, "Dropout3d": F.dropout3d,
+             "AlphaDropout": F.alpha_dropout}
+_WEIGHT, _OLD = ("weight", None), (("size_average", None), ("reduce", None))
+_MEAN = ("reduction", "mean")
+_LOSSES = {
+    "BCELoss": (F.binary_cross_entropy, (_WEIGHT, *_OLD, _MEAN)),
+    "BCEWithLogitsLoss": (F.binary_cross_entropy_with_logits, (_WEIGHT, *_OLD, _MEAN, ("pos_weight", None))),
+    "CosineEmbeddingLoss": (F.cosine_embedding_loss, (("margin", 0.0), *_OLD, _MEAN)),
+    "CrossEntropyLoss": (F.cross_entropy, (_WEIGHT, ("size_average", None), ("ignore_index", -100), ("reduce", None), _MEAN,
+                                           ("label_smoothing", 0.0))),
+    "GaussianNLLLoss": (F.gaussian_nll_loss, (("full", False), ("eps", 1e-6), _MEAN)),
+    "HingeEmbeddingLoss": (F.hinge_embedding_loss, (("margin", 1.0), *_OLD, _MEAN)),
+    "HuberLoss": (F.huber_loss, (_MEAN, ("delta", 1.0))),
+    "KLDivLoss": (F.kl_div, (*_OLD, _MEAN, ("log_target", False))),
+    "L1Loss": (F.l1_loss, (*_OLD, _MEAN)),
+    "MSELoss": (F.mse_loss, (*_OLD, _MEAN)),
+    "MarginRankingLoss": (F.margin_ranking_loss, (("margin", 0.0), *_OLD, _MEAN)),
+    "MultiLabelSoftMarginLoss": (F.multilabel_soft_margin_loss, (_WEIGHT, *_OLD, _MEAN)),
+    "MultiMarginLoss": (F.multi_margin_loss, (("p", 1), ("margin", 1.0), _WEIGHT, *_OLD, _MEAN)),
+    "NLLLoss": (F.nll_loss, (_WEIGHT, ("size_average", None), ("ignore_index", -100), ("reduce", None), _MEAN)),
+    "PoissonNLLLoss": (F.poisson_nll_loss, (("log_input", True), ("full", False), ("size_average", None), ("eps", 1e-8),
+                                            ("reduce", None), _MEAN)),
+    "SmoothL1Loss": (F.smooth_l1_loss, (*_OLD, _MEAN, ("beta", 1.0))),
+    "SoftMarginLoss": (F.soft_margin_loss, (*_OLD, _MEAN)),
+    "TripletMarginLoss": (F.triplet_margin_loss, (("margin", 1.0), ("p", 2.0), ("eps", 1e-6), ("swap", False), *_OLD, _MEAN)),
+}
+# What repr() shows, where it is not every parameter that differs from "inplace=False".
+_SHOWN = {"LeakyReLU": ("negative_slope",), "Hardtanh": ("min_val", "max_val"), "Threshold": ("threshold", "value"),
+          "CELU": ("alpha",), "ELU": ("alpha",), "GELU": ("approximate",), "GLU": ("dim",), "Softmax": ("dim",),
+          "LogSoftmax": ("dim",), "Softmin": ("dim",), "Softplus": ("beta", "threshold"), "Hardshrink": (), "Softshrink": (),
+          "PixelShuffle": ("upscale_factor",), "PixelUnshuffle": ("downscale_factor",)}
+_BARE = {"Hardshrink": "lambd", "Softshrink": "lambd"}  # shown without its name
+
+
+class _OfRow(Module):
+    """A module of a table's row: _function, _options."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        names = [name for name, _ in self._options]
+        if len(args) > len(names):
+            raise TypeError(f"{type(self).__name__}.__init__() takes from 1 to {len(names) + 1} positional arguments but "
+                            f"{len(args) + 1} were given")
+        values = {**dict(self._options), **dict(zip(names, args)), **kwargs}
+        if len(values) > len(names):
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                            f"'{next(k for k in kwargs if k not in names)}'")
+        for name in names:
+            if values[name] is _NONE:
+                raise TypeError(f"{type(self).__name__}.__init__() missing required argument: '{name}'")
+            self._keep(name, values[name])
+
+    def _keep(self, name, value):
+        if isinstance(value, torch.Tensor) or name in ("weight", "pos_weight"):
+            self.register_buffer(name, value)
+        else:
+            setattr(self, name, value)
+
+    def forward(self, *inputs):
+        return self._call(*inputs, **{name: getattr(self, name) for name, _ in self._options})
+
+    def extra_repr(self):
+        name = type(self).__name__
+        if name in _BARE:
+            return str(getattr(self, _BARE[name]))
+        shown = [f"{k}={getattr(self, k)!r}" for k in _SHOWN.get(name, ())]
+        return ", ".join(shown + ["inplace=True"] * bool(getattr(self, "inplace", False)))
+
+
+def _make(name, function, options, base=_OfRow):
+    first = (function.__doc__ or "").strip().split("\n")[0]
+    members = {"_call": staticmethod(function), "_options": options, "__doc__": f"{first or name}  Parameters: "
+               + (", ".join(k for k, _ in options) or "none") + ".", "__module__": __name__}
+    if len(options) == 0 or options == (("inplace", False),):  # the fast ones: no dict of parameters a call
+        members["forward"] = (lambda self, input: function(input)) if not options else (
+            lambda self, input: function(input, inplace=True) if self.inplace else function(input))
+    return type(name, (base,), members)
+
+
+class _Dropout(Module):
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input):
+        return self._call(input, self.p, self.training, self.inplace) if self.training else input
+
+    def extra_repr(self):
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+for _name, (_function, _options) in {**_ACTIVATIONS, **_LOSSES}.items():
+    globals()[_name] = _make(_name, _function, _options)
+for _name, _function in _DROPOUTS.items():
+    globals()[_name] = type(_name, (_Dropout,), {"_call": staticmethod(_function), "__doc__": _function.__doc__,
+                                                 "__module__": __name__})
+
+
+class Softmax2d(Module):
+    """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input):
+        return F.softmax(input, -3)
+
+
+class PReLU(Module):
+    """x where positive, else a trained slope times x: one slope, or one for each channel."""
+
+    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = Parameter(torch.full((num_parameters,), init, device=device, dtype=dtype or torch.get_default_dtype()))
+
+    def forward(self, input):
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self):
+        return f"num_parameters={self.num_parameters}"
+
+
+class RReLU(Module):
+    """Leaky ReLU with a slope that is drawn in training."""
+
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
+        super().__init__()
+        self.lower, self.upper, self.inplace = lower, upper, inplace
+
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training, inplace=self.inplace)
+
+    def extra_repr(self):
+        return f"lower={self.lower}, upper={self.upper}" + ", inplace=True" * self.inplace
+
+
+__all__ = [*_ACTIVATIONS, *_DROPOUTS, *_LOSSES, "Softmax2d", "PReLU", "RReLU"]

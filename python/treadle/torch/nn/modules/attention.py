@@ -1,0 +1,231 @@
+"""Attention and the transformer's layers."""
+
+import copy
+import math
+
+from .... import torch
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from .activation import Dropout
+from .container import ModuleList
+from .linear import Linear
+from .module import Module
+from .norm import LayerNorm
+
+
+class MultiheadAttention(Module):
+    """Attention of several heads: (length, batch, features), or batch first; also without a batch."""
+
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None,
+                 vdim=None, batch_first=False, device=None, dtype=None):
+        super().__init__()
+        if embed_dim % num_heads:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+        if add_bias_kv or add_zero_attn:
+            raise NotImplementedError("MultiheadAttention: add_bias_kv, add_zero_attn")
+        made = {"device": device, "dtype": dtype}
+        self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
+        self.kdim, self.vdim, self.head_dim = kdim or embed_dim, vdim or embed_dim, embed_dim // num_heads
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
+        same = self._qkv_same_embed_dim
+        shapes = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
+        for name, width in shapes.items():
+            self.register_parameter(name, None if same else Parameter(torch.empty(embed_dim, width, **made)))
+        whole = Parameter(torch.empty(3 * embed_dim, embed_dim, **made)) if same else None
+        self.register_parameter("in_proj_weight", whole)
+        self.register_parameter("in_proj_bias", Parameter(torch.empty(3 * embed_dim, **made)) if bias else None)
+        self.out_proj = Linear(embed_dim, embed_dim, bias, **made)
+        self._reset_parameters()
+
+    def _reset_parameters(self):
+        for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
+            if weight is not None:
+                init.xavier_uniform_(weight)
+        if self.in_proj_bias is not None:
+            init.zeros_(self.in_proj_bias)
+            init.zeros_(self.out_proj.bias)
+
+    def _projected(self, query, key, value):
+        bias = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
+        if not self._qkv_same_embed_dim:
+            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        elif query is key and key is value:  # one product for the three
+            return F.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
+        else:
+            weights = self.in_proj_weight.chunk(3)
+        return tuple(F.linear(*xwb) for xwb in zip((query, key, value), weights, bias))
+
+    def _mask(self, scores, key_padding_mask, attn_mask):
+        """scores (batch, heads, target, source) with -inf, or what is added, where attention may not go."""
+        batch, heads = scores.shape[:2]
+        for mask, shape in ((attn_mask, None), (key_padding_mask, (-1, 1, 1, scores.size(-1)))):
+            if mask is None:
+                continue
+            if shape is None:
+                shape = tuple(mask.shape) if mask.dim() == 2 else (batch, heads, *mask.shape[1:])
+            mask = mask.reshape(shape)
+            scores = torch.where(mask, -math.inf, scores) if mask.dtype == torch.bool else scores + mask
+        return scores
+
+    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
+                average_attn_weights=True, is_causal=False):
+        """(output, weights or None); masks of bools are True where attention may not go."""
+        if is_causal and attn_mask is None:
+            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        batched = query.dim() == 3
+        self_attention = query is key and key is value
+        query, key, value = (x if batched else x.unsqueeze(1) for x in (query, key, value))
+        if batched and self.batch_first:
+            query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+        if self_attention:
+            key = value = query
+        heads = []
+        for x in self._projected(query, key, value):  # (batch, heads, length, features of a head)
+            heads.append(x.reshape(x.size(0), x.size(1), self.num_heads, self.head_dim).permute(1, 2, 0, 3))
+        q, k, v = heads
+        scores = self._mask(q @ k.transpose(-2, -1) * (1 / math.sqrt(self.head_dim)), key_padding_mask, attn_mask)
+        weights = torch.softmax(scores, -1)
+        mixed = (F.dropout(weights, self.dropout) if self.dropout and self.training else weights) @ v
+        out = self.out_proj(mixed.permute(2, 0, 1, 3).reshape(query.size(0), query.size(1), self.embed_dim))
+        if not batched:
+            out = out.squeeze(1)
+        elif self.batch_first:
+            out = out.transpose(0, 1)
+        if not need_weights:
+            return out, None
+        weights = weights.mean(1) if average_attn_weights else weights
+        return out, weights if batched else weights.squeeze(0)
+
+
+def _function(activation):
+    if callable(activation):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return F.relu if activation == "relu" else F.gelu
+
+
+class TransformerEncoderLayer(Module):
+    """Self-attention and two linear layers, each with a norm and a path around it."""
+
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        made = {"bias": bias, "device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made)
+        self.linear1, self.dropout = Linear(d_model, dim_feedforward, **made), Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, **made)
+        self.norm_first = norm_first
+        self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, **made) for _ in range(2))
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        self.activation = _function(activation)
+
+    def _attend(self, x, mask, padding, is_causal):
+        return self.dropout1(self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)[0])
+
+    def _feed(self, x):
+        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        x, rest = src, (src_mask, src_key_padding_mask, is_causal)
+        if self.norm_first:
+            x = x + self._attend(self.norm1(x), *rest)
+            return x + self._feed(self.norm2(x))
+        x = self.norm1(x + self._attend(x, *rest))
+        return self.norm2(x + self._feed(x))
+
+
+class TransformerDecoderLayer(Module):
+    """As an encoder's layer, with attention to the encoder's output between."""
+
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        made = {"bias": bias, "device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made)
+        self.linear1, self.dropout = Linear(d_model, dim_feedforward, **made), Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, **made)
+        self.norm_first = norm_first
+        self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model, layer_norm_eps, **made) for _ in range(3))
+        self.dropout1, self.dropout2, self.dropout3 = (Dropout(dropout) for _ in range(3))
+        self.activation = _function(activation)
+
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
+                memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False):
+        def own(x):
+            return self.dropout1(self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)[0])
+
+        def other(x):
+            return self.dropout2(self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)[0])
+
+        def feed(x):
+            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+        x = tgt
+        for norm, part in ((self.norm1, own), (self.norm2, other), (self.norm3, feed)):
+            x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
+        return x
+
+
+class _Stack(Module):
+    def __init__(self, layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.num_layers, self.norm = num_layers, norm
+
+
+class TransformerEncoder(_Stack):
+    """num_layers copies of a layer."""
+
+    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
+        super().__init__(encoder_layer, num_layers, norm)
+
+    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        for layer in self.layers:
+            src = layer(src, mask, src_key_padding_mask, bool(is_causal))
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(_Stack):
+    """num_layers copies of a layer."""
+
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__(decoder_layer, num_layers, norm)
+
+    def forward(self, tgt, memory, *args, **kwargs):
+        for layer in self.layers:
+            tgt = layer(tgt, memory, *args, **kwargs)
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    """An encoder and a decoder."""
+
+    def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1,
+                 activation=F.relu, custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-5, batch_first=False,
+                 norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        args = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device,
+                dtype)
+        norm = (d_model, layer_norm_eps, True, bias, device, dtype)
+        self.encoder = custom_encoder or TransformerEncoder(TransformerEncoderLayer(*args), num_encoder_layers,
+                                                            LayerNorm(*norm))
+        self.decoder = custom_decoder or TransformerDecoder(TransformerDecoderLayer(*args), num_decoder_layers,
+                                                            LayerNorm(*norm))
+        for p in self.parameters():
+            if p.dim() > 1:
+                init.xavier_uniform_(p)
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None,
+                tgt_key_padding_mask=None, memory_key_padding_mask=None):
+        memory = self.encoder(src, src_mask, src_key_padding_mask)
+        return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        """-inf above the diagonal, 0 elsewhere."""
+        places = torch.arange(sz, device=device)
+        return torch.where(places > places.unsqueeze(1), -math.inf, 0.0).to(dtype or torch.get_default_dtype())

@@ -1,0 +1,236 @@
+"""Modules and parameters in lists and dicts."""
+
+import operator
+from collections import OrderedDict
+
+from .... import torch
+from ..parameter import Parameter
+from .module import Module, _indented
+
+
+class _List:
+    """What lists of modules and lists of parameters share; _held() is their dict of names and values."""
+
+    def _key(self, index):
+        index = operator.index(index)
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of range")
+        return list(self._held())[index % len(self)]
+
+    def __len__(self):
+        return len(self._held())
+
+    def __iter__(self):
+        return iter(list(self._held().values()))
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return self._of(list(self._held().values())[index])
+        return self._held()[self._key(index)]
+
+    def __setitem__(self, index, value):
+        setattr(self, self._key(index), value)
+
+    def __delitem__(self, index):
+        values = list(self._held().values())
+        del values[index]
+        self._refill(values)
+
+    def _of(self, values):
+        return type(self)(values)
+
+    def _refill(self, values):
+        for key in list(self._held()):
+            delattr(self, key)
+        for i, value in enumerate(values):
+            setattr(self, str(i), value)
+
+    def append(self, value):
+        setattr(self, str(len(self)), value)
+        return self
+
+    def extend(self, values):
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def insert(self, index, value):
+        values = list(self._held().values())
+        values.insert(index, value)
+        self._refill(values)
+
+    def pop(self, index=-1):
+        value = self[index]
+        del self[index]
+        return value
+
+    def __iadd__(self, other):
+        return self.extend(other)
+
+    def __add__(self, other):
+        return self._of([*self, *other])
+
+    def __dir__(self):
+        return [k for k in super().__dir__() if not k.isdigit()]
+
+
+class Sequential(_List, Module):
+    """Modules one behind the other: each gets what the one before returned.
+
+    Sequential(a, b, …) or Sequential(OrderedDict of names and modules)."""
+
+    def __init__(self, *args):
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, module in args[0].items():
+                self.add_module(name, module)
+        else:
+            for i, module in enumerate(args):
+                self.add_module(str(i), module)
+
+    def _held(self):
+        return self._modules
+
+    def _of(self, values):
+        if isinstance(values, list):
+            names = {id(m): k for k, m in self._modules.items()}
+            if all(id(m) in names for m in values):
+                return type(self)(OrderedDict((names[id(m)], m) for m in values))
+        return type(self)(*values)
+
+    def __add__(self, other):
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        return Sequential(*self, *other)
+
+    def __mul__(self, n):
+        return Sequential(*[m for _ in range(n) for m in self])
+
+    def forward(self, input):
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+
+class ModuleList(_List, Module):
+    """A list whose modules are found; it has no forward()."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self.extend(modules or ())
+
+    def _held(self):
+        return self._modules
+
+    def __repr__(self):
+        groups = []  # equal neighbours stand on one line
+        for i, text in enumerate(map(repr, self)):
+            if groups and groups[-1][2] == text:
+                groups[-1][1] = i
+            else:
+                groups.append([i, i, text])
+        if not groups:
+            return f"{self._get_name()}()"
+        lines = [f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}"
+                 for a, b, text in groups]
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+class ParameterList(_List, Module):
+    """A list whose tensors become parameters."""
+
+    def __init__(self, values=None):
+        super().__init__()
+        self.extend(values or ())
+
+    def _held(self):
+        return self._parameters
+
+    def __setattr__(self, name, value):
+        if name.isdigit() and isinstance(value, torch.Tensor) and not isinstance(value, Parameter):
+            value = Parameter(value)
+        super().__setattr__(name, value)
+
+    def extra_repr(self):
+        return "\n".join(f"  ({k}): Parameter containing: [{p.dtype} of size {_extents(p)}]"
+                         for k, p in self._parameters.items())
+
+
+class _Dict:
+    """What dicts of modules and dicts of parameters share."""
+
+    def __getitem__(self, key):
+        return self._held()[key]
+
+    def __setitem__(self, key, value):
+        self._put(key, value)
+
+    def __delitem__(self, key):
+        del self._held()[key]
+
+    def __len__(self):
+        return len(self._held())
+
+    def __iter__(self):
+        return iter(self._held())
+
+    def __contains__(self, key):
+        return key in self._held()
+
+    def clear(self):
+        self._held().clear()
+
+    def pop(self, key):
+        return self._held().pop(key)
+
+    def keys(self):
+        return self._held().keys()
+
+    def items(self):
+        return self._held().items()
+
+    def values(self):
+        return self._held().values()
+
+    def get(self, key, default=None):
+        return self._held().get(key, default)
+
+    def update(self, values):
+        for key, value in values.items() if hasattr(values, "items") else values:
+            self._put(key, value)
+
+
+class ModuleDict(_Dict, Module):
+    """A dict whose modules are found; it has no forward()."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self.update(modules or {})
+
+    def _held(self):
+        return self._modules
+
+    def _put(self, key, value):
+        self.add_module(key, value)
+
+
+class ParameterDict(_Dict, Module):
+    """A dict whose tensors become parameters."""
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        self.update(parameters or {})
+
+    def _held(self):
+        return self._parameters
+
+    def _put(self, key, value):
+        self.register_parameter(str(key), value if isinstance(value, Parameter) else Parameter(value))
+
+    def extra_repr(self):
+        return "\n".join(f"  ({k}): Parameter containing: [{torch.typename(p.data)} of size {_extents(p)}]"
+                         for k, p in self._parameters.items())
+
+
+def _extents(parameter):
+    return "x".join(map(str, parameter.shape))

@@ -1,0 +1,215 @@
+"""Recurrent layers: cells for one step, and layers that run them along a sequence."""
+
+import math
+
+from .... import torch
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from .module import Module
+
+
+def _simple(gates_x, gates_h, state, function):
+    return (function(gates_x + gates_h),)
+
+
+def _lstm(gates_x, gates_h, state, _):
+    i, f, g, o = (gates_x + gates_h).chunk(4, -1)
+    c = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+def _gru(gates_x, gates_h, state, _):
+    rx, zx, nx = gates_x.chunk(3, -1)
+    rh, zh, nh = gates_h.chunk(3, -1)
+    z = torch.sigmoid(zx + zh)
+    n = torch.tanh(nx + torch.sigmoid(rx + rh) * nh)
+    return ((1 - z) * n + z * state[0],)
+
+
+# mode: gates, states, the step
+_MODES = {"RNN_TANH": (1, 1, _simple), "RNN_RELU": (1, 1, _simple), "LSTM": (4, 2, _lstm), "GRU": (3, 1, _gru)}
+_FUNCTIONS = {"RNN_TANH": torch.tanh, "RNN_RELU": torch.relu}
+
+
+class _Cell(Module):
+    """One step of a recurrence: weights weight_ih (gates * hidden, input), weight_hh, and their biases."""
+
+    mode = None
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        n = _MODES[self.mode][0] * hidden_size
+        for name, shape in (("weight_ih", (n, input_size)), ("weight_hh", (n, hidden_size)), ("bias_ih", (n,)),
+                            ("bias_hh", (n,))):
+            made = bias or name.startswith("weight")
+            self.register_parameter(name, Parameter(torch.empty(*shape, device=device, dtype=dtype)) if made else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _step(self, input, states, function=None):
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {input.size(-1)} expected {self.input_size}")
+        if states is None:
+            zeros = torch.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
+            states = (zeros,) * _MODES[self.mode][1]
+        gates_x = F.linear(input, self.weight_ih, self.bias_ih)
+        return _MODES[self.mode][2](gates_x, F.linear(states[0], self.weight_hh, self.bias_hh), states, function)
+
+    def extra_repr(self):
+        return f"{self.input_size}, {self.hidden_size}" + ", bias=False" * (not self.bias)
+
+
+class RNNCell(_Cell):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh); nonlinearity: "tanh" or "relu"."""
+
+    mode = "RNN_TANH"
+
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity: {nonlinearity}")
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        function = torch.tanh if self.nonlinearity == "tanh" else torch.relu
+        return self._step(input, None if hx is None else (hx,), function)[0]
+
+    def extra_repr(self):
+        return super().extra_repr() + ", nonlinearity=relu" * (self.nonlinearity != "tanh")
+
+
+class GRUCell(_Cell):
+    """A gated recurrent unit's step: (input, h) to h'."""
+
+    mode = "GRU"
+
+    def forward(self, input, hx=None):
+        return self._step(input, None if hx is None else (hx,))[0]
+
+
+class LSTMCell(_Cell):
+    """A long short-term memory's step: (input, (h, c)) to (h', c')."""
+
+    mode = "LSTM"
+
+    def forward(self, input, hx=None):
+        return self._step(input, hx)
+
+
+class RNNBase(Module):
+    """Layers of cells along a sequence: (length, batch, features), or batch first, or without a batch."""
+
+    def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
+                 bidirectional=False, proj_size=0, device=None, dtype=None):
+        super().__init__()
+        if proj_size:
+            raise NotImplementedError("RNNBase: proj_size")
+        if not 0 <= dropout <= 1:
+            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being "
+                             "zeroed")
+        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
+        n = _MODES[mode][0] * hidden_size
+        for layer in range(num_layers):
+            for end in self._ends:
+                width = input_size if layer == 0 else hidden_size * len(self._ends)
+                shapes = {"weight_ih": (n, width), "weight_hh": (n, hidden_size)}
+                shapes.update({"bias_ih": (n,), "bias_hh": (n,)} if bias else {})
+                for name, shape in shapes.items():
+                    value = Parameter(torch.empty(*shape, device=device, dtype=dtype))
+                    self.register_parameter(f"{name}_l{layer}{end}", value)
+        self.reset_parameters()
+
+    @property
+    def _ends(self):
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    def reset_parameters(self):
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def flatten_parameters(self):
+        """Nothing: the weights need not lie side by side."""
+
+    def _run(self, x, states, layer, end):
+        """One direction of one layer over (length, batch, features): the outputs, and the last states."""
+        get = self._parameters.get
+        gates = F.linear(x, get(f"weight_ih_l{layer}{end}"), get(f"bias_ih_l{layer}{end}"))  # of all steps at once
+        weight, bias = get(f"weight_hh_l{layer}{end}"), get(f"bias_hh_l{layer}{end}")
+        step, function = _MODES[self.mode][2], _FUNCTIONS.get(self.mode)
+        outputs = []
+        for t in reversed(range(x.size(0))) if end else range(x.size(0)):
+            states = step(gates[t], F.linear(states[0], weight, bias), states, function)
+            outputs.append(states[0])
+        return torch.stack(outputs[::-1] if end else outputs), states
+
+    def forward(self, input, hx=None):
+        """(output, last states): the states are (layers * directions, batch, hidden)."""
+        if input.dim() not in (2, 3):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D tensor instead")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+        batched, count = input.dim() == 3, _MODES[self.mode][1]
+        x = input if batched else input.unsqueeze(1)
+        x = x.transpose(0, 1) if batched and self.batch_first else x
+        given = None if hx is None else hx if count == 2 else (hx,)
+        if given is None:
+            shape = (self.num_layers * len(self._ends), x.size(1), self.hidden_size)
+            given = (torch.zeros(shape, dtype=x.dtype, device=x.device),) * count
+        elif not batched:
+            given = tuple(s.unsqueeze(1) for s in given)
+        last = []
+        for layer in range(self.num_layers):
+            if layer and self.dropout and self.training:
+                x = F.dropout(x, self.dropout)
+            parts = []
+            for end in self._ends:
+                part, states = self._run(x, tuple(s[len(last)] for s in given), layer, end)
+                parts.append(part)
+                last.append(states)
+            x = parts[0] if len(parts) == 1 else torch.cat(parts, -1)
+        last = tuple(torch.stack([s[i] for s in last]) for i in range(count))
+        if not batched:
+            x, last = x.squeeze(1), tuple(s.squeeze(1) for s in last)
+        elif self.batch_first:
+            x = x.transpose(0, 1)
+        return x, last if count == 2 else last[0]
+
+    def extra_repr(self):
+        text = f"{self.input_size}, {self.hidden_size}" + f", num_layers={self.num_layers}" * (self.num_layers != 1)
+        text += ", bias=False" * (not self.bias) + ", batch_first=True" * bool(self.batch_first)
+        text += f", dropout={self.dropout}" * bool(self.dropout)
+        return text + ", bidirectional=True" * bool(self.bidirectional)
+
+
+class RNN(RNNBase):
+    """Layers of RNNCells; nonlinearity: "tanh" or "relu"."""
+
+    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", *args, **kwargs):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """Layers of LSTMCells: output, (h, c)."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__("LSTM", *args, **kwargs)
+
+
+class GRU(RNNBase):
+    """Layers of GRUCells: output, h."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__("GRU", *args, **kwargs)

@@ -1,0 +1,205 @@
+"""``Optimizer``: groups of parameters with their options, the state of each, and the frame of a step.
+
+A subclass writes ``_update(group, p, grad, state)``: one parameter's new value and state, as in-place operations. These
+are recorded and run at the end of the step, one kernel a parameter, which writes the parameter and its state."""
+
+import copy
+import functools
+from collections import OrderedDict, defaultdict
+
+from ... import torch
+from .._settle import settle
+from ..nn.modules._hooks import Handle
+
+
+class _Required:
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def number(value):
+    """A hyperparameter, which may be a tensor, as a number."""
+    return value.item() if isinstance(value, torch.Tensor) else value
+
+
+def check_positive(**values):
+    """ValueError, in PyTorch's words, for a hyperparameter below 0."""
+    words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value",
+             "momentum": "momentum value", "alpha": "alpha value", "rho": "rho value", "lr_decay": "lr_decay value"}
+    for name, value in values.items():
+        if not number(value) >= 0:
+            raise ValueError(f"Invalid {words.get(name, name)}: {value}")
+
+
+def check_betas(betas):
+    for i, beta in enumerate(betas):
+        if not 0 <= number(beta) < 1:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def bound(function):
+    """The step function of an optimizer with its hooks."""
+
+    @functools.wraps(function)
+    def step(self, *args, **kwargs):
+        for hook in list(self._optimizer_step_pre_hooks.values()):
+            got = hook(self, args, kwargs)
+            if got is not None:
+                args, kwargs = got
+        result = function(self, *args, **kwargs)
+        for hook in list(self._optimizer_step_post_hooks.values()):
+            hook(self, args, kwargs)
+        return result
+
+    return step
+
+
+class Optimizer:
+    """Updates parameters by their gradients: ``step()``, ``zero_grad()``, ``state_dict()``.
+
+    params: tensors, or dicts {"params": tensors, option: value} whose options differ from the defaults."""
+
+    def __init__(self, params, defaults):
+        if isinstance(params, torch.Tensor):
+            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                            f"{torch.typename(params)}")
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks = OrderedDict(), OrderedDict()
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group):
+        """One more group of parameters, with options of its own."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
+                            "in sets will change between runs. Please use a list instead.")
+        params = [params] if isinstance(params, torch.Tensor) else list(params)
+        named = [p for p in params if isinstance(p, tuple)]
+        if named:  # named_parameters()
+            param_group = {**param_group, "param_names": [n for n, _ in named]}
+            params = [p for _, p in named]
+        for p in params:
+            if not isinstance(p, torch.Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {torch.typename(p)}")
+            if not (p.is_leaf or p.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        seen = {id(p) for group in self.param_groups for p in group["params"]}
+        if len({id(p) for p in params} - seen) < len(params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        group = {**self.defaults, **param_group, "params": params}
+        for name, value in group.items():
+            if value is required:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+        self.param_groups.append(group)
+
+    def zero_grad(self, set_to_none=True):
+        """Forgets the gradients; ``set_to_none=False``: makes them zero."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                if set_to_none:
+                    p.grad = None
+                else:
+                    p.grad = p.grad.detach()
+                    p.grad.zero_()
+
+    # ---- a step ----
+
+    def _update(self, group, p, grad, state):
+        raise NotImplementedError
+
+    def _steps(self, group):
+        """Called once a group before its parameters: for what they share."""
+
+    @bound
+    def step(self, closure=None):
+        """Updates every parameter that has a gradient; closure: computes the loss again and returns it."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        touched, states = [], []
+        with torch.no_grad():
+            for group in self.param_groups:
+                self._steps(group)
+                for p in group["params"]:
+                    grad = p.grad
+                    if grad is None:
+                        continue
+                    state = self.state[p]
+                    self._update(group, p, -grad if group.get("maximize") else grad, state)
+                    touched.append(p)
+                    states.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
+            settle(touched + states)
+        return loss
+
+    def register_step_pre_hook(self, hook):
+        return Handle(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook):
+        return Handle(self._optimizer_step_post_hooks, hook)
+
+    # ---- state ----
+
+    def state_dict(self):
+        """{"state": {number of the parameter: its state}, "param_groups": options and numbers}."""
+        numbers = {}
+        groups = []
+        for group in self.param_groups:
+            for p in group["params"]:
+                numbers.setdefault(id(p), len(numbers))
+            groups.append({**{k: v for k, v in group.items() if k != "params"},
+                           "params": [numbers[id(p)] for p in group["params"]]})
+        state = {numbers[id(p)]: dict(s) for p, s in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict):
+        """Takes over options and state; the parameters' values are not part of it. ValueError where groups differ."""
+        saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        params = {}
+        for own, other in zip(self.param_groups, saved):
+            params.update(zip(other["params"], own["params"]))
+            own.update({k: copy.deepcopy(v) for k, v in other.items() if k != "params"})
+        self.state = defaultdict(dict)
+        for key, values in state_dict["state"].items():
+            if key in params:
+                self.state[params[key]] = {k: _placed(v, params[key], k) for k, v in values.items()}
+
+    def __repr__(self):
+        text = type(self).__name__ + " ("
+        for i, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {i}\n"
+            text += "".join(f"    {k}: {v}\n" for k, v in sorted(group.items()) if k != "params")
+        return text + ")"
+
+
+def _placed(value, p, key):
+    """A copy of a state's value where p is; floats in p's dtype."""
+    if not isinstance(value, torch.Tensor):
+        return copy.deepcopy(value)
+    if key == "step":
+        return value.detach().clone()
+    dtype = p.dtype if value.is_floating_point() and p.is_floating_point() else value.dtype
+    return value.detach().to(device=p.device, dtype=dtype).clone()
+
+
+def count(state):
+    """The number of this step, from 1; kept in the state."""
+    state["step"] = int(number(state.get("step", 0))) + 1
+    return state["step"]

@@ -1,0 +1,77 @@
+"""Optimizers that step by the gradient itself, its mean, or its sign."""
+
+from ... import torch
+from .optimizer import Optimizer, check_positive, count, number
+
+
+class SGD(Optimizer):
+    """Steps against the gradient, with momentum."""
+
+    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
+                 foreach=None, differentiable=False, fused=None):
+        check_positive(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused})
+
+    def _update(self, group, p, grad, state):
+        momentum = group["momentum"]
+        if group["weight_decay"]:
+            grad = grad + p * group["weight_decay"]
+        if momentum:
+            held = state.get("momentum_buffer")
+            # Its own value: the gradient may be changed in place before the next step.
+            held = grad.clone() if held is None else held * momentum + grad * (1 - group["dampening"])
+            state["momentum_buffer"] = held
+            grad = grad + held * momentum if group["nesterov"] else held
+        p.copy_(p - grad * number(group["lr"]))
+
+
+class ASGD(Optimizer):
+    """SGD that keeps the mean of the parameters, "ax", in its state."""
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
+                 differentiable=False, capturable=False):
+        check_positive(lr=lr, weight_decay=weight_decay)
+        super().__init__(params, {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
+                                  "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+                                  "capturable": capturable})
+
+    def _update(self, group, p, grad, state):
+        if "ax" not in state:
+            state.update(ax=torch.zeros_like(p), eta=number(group["lr"]), mu=1.0)
+        t, lr = count(state), number(group["lr"])
+        grad = grad + p * group["weight_decay"] if group["weight_decay"] else grad
+        eta, mu = number(state["eta"]), number(state["mu"])
+        p.copy_(p * (1 - group["lambd"] * eta) - grad * eta)
+        state["ax"] = state["ax"] + (p - state["ax"]) * mu if mu != 1 else p.clone()
+        state["eta"] = lr / (1 + group["lambd"] * lr * t) ** group["alpha"]
+        state["mu"] = 1 / max(1, t - group["t0"])
+
+
+class Rprop(Optimizer):
+    """Steps by the gradient's sign; their sizes grow while it stays and shrink when it turns."""
+
+    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None,
+                 maximize=False, differentiable=False):
+        check_positive(lr=lr)
+        if not 0 < etas[0] < 1 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach,
+                                  "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def _update(self, group, p, grad, state):
+        if "prev" not in state:
+            state["prev"] = torch.zeros_like(p)
+            state["step_size"] = torch.full_like(p, number(group["lr"]))
+        count(state)
+        (less, more), (low, high) = group["etas"], group["step_sizes"]
+        turn = grad * state["prev"]
+        size = state["step_size"]
+        size = torch.where(turn > 0, size * more, torch.where(turn < 0, size * less, size)).clamp(low, high)
+        state["step_size"] = size
+        grad = torch.where(turn < 0, 0.0, grad)
+        state["prev"] = grad
+        p.copy_(p - torch.sign(grad) * size)

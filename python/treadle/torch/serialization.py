@@ -1,0 +1,312 @@
+"""``torch.save`` and ``torch.load``: PyTorch's files (a zip archive of a pickle and the tensors' bytes) and safetensors.
+
+Files go both ways between PyTorch and treadle. What is loaded is restricted to tensors and plain values unless
+``weights_only=False``: a pickle can run any code."""
+
+import collections
+import io
+import json
+import os
+import pickle
+import zipfile
+from typing import NamedTuple
+
+import numpy
+
+from .. import torch
+from .nn.parameter import Parameter
+
+_ALIGN = 64  # bytes, of the tensors' places in the archive, as PyTorch has it
+
+# Storage classes in PyTorch's pickles, and the dtypes of their elements.
+STORAGES = {
+    "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",
+    "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8",
+    "BoolStorage": "bool", "ComplexDoubleStorage": "complex128", "ComplexFloatStorage": "complex64",
+}
+_CLASS_OF = {dtype: name for name, dtype in STORAGES.items()}
+
+
+class _Name(NamedTuple):
+    """A global of PyTorch's, by the name that a pickle has for it."""
+
+    module: str
+    name: str
+
+    def __call__(self, *args):
+        raise TypeError(f"{self.module}.{self.name} stands in a pickle only")
+
+
+class _Stored(NamedTuple):
+    """Bytes of the archive: the elements of one tensor."""
+
+    dtype: str
+    key: str
+    count: int
+
+
+class _Pickler(pickle._Pickler):  # the one in Python: global names need not be importable here
+    def __init__(self, file, protocol):
+        super().__init__(file, protocol)
+        self.arrays = []
+
+    def persistent_id(self, obj):
+        if not isinstance(obj, _Stored):
+            return None
+        return ("storage", _Name("torch", _CLASS_OF[obj.dtype]), obj.key, "cpu", obj.count)
+
+    def reducer_override(self, obj):
+        if isinstance(obj, Parameter):
+            return _Name("torch._utils", "_rebuild_parameter"), (obj.detach(), obj.requires_grad, collections.OrderedDict())
+        if isinstance(obj, torch.Tensor):
+            return _Name("torch._utils", "_rebuild_tensor_v2"), self._parts(obj)
+        return NotImplemented
+
+    def _parts(self, tensor):
+        array = tensor_bytes(tensor)
+        key = str(len(self.arrays))
+        self.arrays.append(array)
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        if dtype not in _CLASS_OF:
+            raise TypeError(f"torch.save: tensors of {tensor.dtype} have no place in PyTorch's files")
+        shape = tuple(int(n) for n in tensor.shape)
+        strides = [1]
+        for n in shape[:0:-1]:
+            strides.insert(0, strides[0] * max(n, 1))
+        stored = _Stored(dtype, key, int(tensor.numel()))
+        hooks = collections.OrderedDict()
+        return stored, 0, shape, tuple(strides[: len(shape)]), bool(tensor.requires_grad and tensor.is_leaf), hooks
+
+    def save_name(self, obj):
+        self.write(pickle.GLOBAL + f"{obj.module}\n{obj.name}\n".encode())
+        self.memoize(obj)
+
+    def save(self, obj, save_persistent_id=True):
+        if isinstance(obj, torch.dtype):
+            obj = _Name(*str(obj).split("."))
+        if isinstance(obj, _Name):
+            known = self.memo.get(id(obj))
+            return self.write(self.get(known[0])) if known else self.save_name(obj)
+        return super().save(obj, save_persistent_id)
+
+
+def tensor_bytes(tensor):
+    """The elements in C order as NumPy's bytes."""
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    if flat.dtype == torch.bfloat16:
+        flat = flat.view(torch.int16)
+    return numpy.ascontiguousarray(flat.numpy()).view(numpy.uint8)
+
+
+def tensor_of(data, dtype, shape):
+    """A tensor of its bytes."""
+    kind = numpy.dtype("int16" if dtype == "bfloat16" else dtype)
+    array = numpy.frombuffer(data, kind).copy()
+    flat = torch.from_numpy(array)
+    return (flat.view(torch.bfloat16) if dtype == "bfloat16" else flat).reshape(shape)
+
+
+def _add(archive, name, data):
+    """A record whose bytes begin at a multiple of _ALIGN, by padding in its header's extra field."""
+    info = zipfile.ZipInfo(name)
+    begin = archive.fp.tell() + 30 + len(name.encode())
+    gap = -(begin + 4) % _ALIGN
+    info.extra = b"FB" + gap.to_bytes(2, "little") + b"Z" * gap
+    archive.writestr(info, data)
+
+
+def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True,
+         _disable_byteorder_record=False):
+    """Writes obj (tensors, modules' and optimizers' state, whatever can be pickled) to a path or file.
+
+    A path that ends in ".safetensors": a dict of names and tensors in that format."""
+    if isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(".safetensors"):
+        return save_safetensors(obj, f)
+    text = io.BytesIO()
+    pickler = _Pickler(text, pickle_protocol)
+    pickler.dump(obj)
+    with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
+        _add(archive, "archive/data.pkl", text.getvalue())
+        _add(archive, "archive/byteorder", b"little")
+        for key, array in enumerate(pickler.arrays):
+            _add(archive, f"archive/data/{key}", array.tobytes())
+        _add(archive, "archive/version", b"3\n")
+    return None
+
+
+# ---- loading ----
+
+
+class _Storage:
+    """A storage of the archive, read when a tensor wants it."""
+
+    def __init__(self, archive, name, dtype):
+        self.archive, self.name, self.dtype, self.flat = archive, name, dtype, None
+
+    def tensor(self):
+        if self.flat is None:
+            self.flat = tensor_of(self.archive.read(self.name), self.dtype, (-1,))
+        return self.flat
+
+
+def _rebuild_tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
+    flat, size = storage.tensor(), tuple(size)
+    count, dense = 1, True
+    for n, s in zip(reversed(size), reversed(stride)):
+        dense &= n <= 1 or s == count
+        count *= n
+    if dense:
+        tensor = flat[offset : offset + count].reshape(size)
+    else:
+        tensor = flat.as_strided(size, tuple(stride), offset).clone()
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _rebuild_parameter(data, requires_grad, hooks):
+    return Parameter(data, requires_grad)
+
+
+class _TypedName:
+    """The class of a storage, as pickles name it."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+
+_REBUILD = {"_rebuild_tensor_v2": _rebuild_tensor, "_rebuild_tensor": _rebuild_tensor, "_rebuild_parameter": _rebuild_parameter}
+_SAFE = {("collections", "OrderedDict"): collections.OrderedDict, ("collections", "Counter"): collections.Counter,
+         ("builtins", "set"): set, ("builtins", "complex"): complex, ("builtins", "bytearray"): bytearray,
+         ("__builtin__", "set"): set, ("_codecs", "encode"): lambda text, how: text.encode(how)}
+_SAFE_TORCH = {"Size", "device", "Tensor"}
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file, archive, folder, weights_only, **options):
+        super().__init__(file, **options)
+        self.archive, self.folder, self.weights_only, self.storages = archive, folder, weights_only, {}
+
+    def find_class(self, module, name):
+        root = module.split(".")[0]
+        if root == "torch":
+            if module == "torch._utils" and name in _REBUILD:
+                return _REBUILD[name]
+            if module in ("torch", "torch.storage") and name in STORAGES:
+                return _TypedName(STORAGES[name])
+            if module == "torch.nn.parameter" and name == "Parameter":
+                return Parameter
+            if module == "torch" and (name in _SAFE_TORCH or isinstance(getattr(torch, name, None), torch.dtype)):
+                return getattr(torch, name)
+        if (module, name) in _SAFE:
+            return _SAFE[module, name]
+        if self.weights_only:
+            raise pickle.UnpicklingError(
+                f"Weights only load failed: the file wants {module}.{name}, which could run any code. If you trust its "
+                "source, load it with `weights_only=False`.")
+        return super().find_class("treadle." + module if root == "torch" else module, name)
+
+    def persistent_load(self, found):
+        kind, typed, key, *_ = found
+        if kind != "storage":
+            raise pickle.UnpicklingError(f"torch.load: a reference of kind {kind!r}")
+        if key not in self.storages:
+            self.storages[key] = _Storage(self.archive, f"{self.folder}/data/{key}", typed.dtype)
+        return self.storages[key]
+
+
+def _moved(obj, place):
+    """obj with its tensors where ``place(tensor)`` puts them."""
+    if isinstance(obj, Parameter):
+        return Parameter(place(obj.detach()), obj.requires_grad)
+    if isinstance(obj, torch.Tensor):
+        return place(obj)
+    if isinstance(obj, dict):
+        for key in obj:
+            obj[key] = _moved(obj[key], place)
+        return obj
+    if isinstance(obj, (list, tuple)) and not hasattr(obj, "_fields"):
+        return type(obj)(_moved(v, place) for v in obj)
+    return obj
+
+
+def _placing(map_location):
+    """tensor -> tensor of load's map_location, or None."""
+    if map_location is None:
+        return None
+    if callable(map_location) and not isinstance(map_location, torch.device):
+        return lambda t: map_location(t, "cpu")
+    if isinstance(map_location, dict):
+        map_location = map_location.get("cpu", "cpu")
+    device = torch.device(map_location)
+    return None if device.type == "cpu" else lambda t: t.to(device)
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
+    """What save() or PyTorch's save() wrote, from a path or file. Tensors come back on the CPU, or where map_location says.
+
+    pickle.UnpicklingError, unless weights_only=False, for a file that wants more than tensors and plain values."""
+    place = _placing(map_location)
+    if isinstance(f, (str, os.PathLike)):
+        if os.fspath(f).endswith(".safetensors"):
+            obj = load_safetensors(f)
+            return _moved(obj, place) if place else obj
+        with open(f, "rb") as file:
+            return load(file, map_location, weights_only=weights_only, **pickle_load_args)
+    if not zipfile.is_zipfile(f):
+        raise RuntimeError("torch.load: not a zip archive; files of PyTorch before 1.6 are read by PyTorch, which saves them "
+                           "anew")
+    with zipfile.ZipFile(f) as archive:
+        name = next((n for n in archive.namelist() if n.endswith("/data.pkl")), None)
+        if name is None:
+            raise RuntimeError("torch.load: the archive holds no data.pkl: it is not a file of torch.save")
+        folder = name.rsplit("/", 1)[0]
+        text = io.BytesIO(archive.read(name))
+        obj = _Unpickler(text, archive, folder, weights_only is not False, **pickle_load_args).load()
+    return _moved(obj, place) if place else obj
+
+
+# ---- safetensors: the length of a JSON header in 8 bytes, the header, the tensors' bytes ----
+
+_SAFE_DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
+                "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool", "C64": "complex64"}
+_SAFE_NAMES = {v: k for k, v in _SAFE_DTYPES.items()}
+
+
+def save_safetensors(tensors, path, metadata=None):
+    """A dict of names and tensors as a file of safetensors; metadata: a dict of texts. TypeError for anything else."""
+    wrong = next((k for k, v in tensors.items() if not isinstance(v, torch.Tensor)), None)
+    if wrong is not None:
+        raise TypeError(f"a file of safetensors holds tensors; {wrong!r} is a {type(tensors[wrong]).__name__}")
+    header, data, at = {"__metadata__": dict(metadata)} if metadata else {}, [], 0
+    for name in sorted(tensors, key=lambda k: (-tensors[k].element_size(), k)):  # so that all lie aligned
+        dtype = str(tensors[name].dtype).removeprefix("torch.")
+        if dtype not in _SAFE_NAMES:
+            raise TypeError(f"a file of safetensors has no place for {tensors[name].dtype} ({name!r})")
+        data.append(tensor_bytes(tensors[name]))
+        shape = [int(n) for n in tensors[name].shape]
+        header[name] = {"dtype": _SAFE_NAMES[dtype], "shape": shape, "data_offsets": [at, at + data[-1].nbytes]}
+        at += data[-1].nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for array in data:
+            file.write(array)
+
+
+def load_safetensors(path):
+    """The dict of names and tensors of a file of safetensors. RuntimeError for what is none."""
+    with open(path, "rb") as file:
+        data = file.read()
+    length = int.from_bytes(data[:8], "little")
+    try:
+        header = json.loads(data[8 : 8 + length]) if len(data) >= 8 + length else None
+    except ValueError:
+        header = None
+    if not isinstance(header, dict):
+        raise RuntimeError(f"torch.load: {os.fspath(path)} is not a file of safetensors")
+    header.pop("__metadata__", None)
+    found = {}
+    for name, entry in header.items():
+        a, b = entry["data_offsets"]
+        found[name] = tensor_of(data[8 + length + a : 8 + length + b], _SAFE_DTYPES[entry["dtype"]], tuple(entry["shape"]))
+    return found

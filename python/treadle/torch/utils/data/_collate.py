@@ -1,0 +1,52 @@
+"""Batches from lists of items."""
+
+import collections.abc
+
+import numpy
+
+from .... import torch
+
+
+def default_convert(data):
+    """NumPy's arrays and numbers, at any depth, as tensors; all else as it is."""
+    if isinstance(data, torch.Tensor):
+        return data
+    if isinstance(data, (numpy.ndarray, numpy.generic)):
+        return data if data.dtype.kind in "SaUO" else torch.as_tensor(data)
+    if isinstance(data, collections.abc.Mapping):
+        return {k: default_convert(v) for k, v in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*map(default_convert, data))
+    if isinstance(data, (tuple, list)):
+        return [default_convert(v) for v in data]
+    return data
+
+
+def default_collate(batch):
+    """A list of items as one batch: tensors stacked, numbers as a tensor, tuples and dicts collated by their places."""
+    first = batch[0]
+    if isinstance(first, torch.Tensor):
+        return torch.stack(batch, 0)
+    if isinstance(first, numpy.ndarray):
+        if first.dtype.kind in "SaUO":
+            raise TypeError("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+                            f"{first.dtype}")
+        return torch.as_tensor(numpy.stack(batch))
+    if isinstance(first, numpy.generic) and first.dtype.kind not in "SaUO":
+        return torch.as_tensor(numpy.array(batch))
+    if isinstance(first, float):
+        return torch.tensor(batch, dtype=torch.float64)
+    if isinstance(first, int):
+        return torch.tensor(batch)
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, collections.abc.Mapping):
+        return {k: default_collate([item[k] for item in batch]) for k in first}
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*(default_collate(list(values)) for values in zip(*batch)))
+    if isinstance(first, collections.abc.Sequence):
+        if any(len(item) != len(first) for item in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return [default_collate(list(values)) for values in zip(*batch)]
+    raise TypeError("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+                    f"{type(first)}")

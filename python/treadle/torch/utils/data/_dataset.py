@@ -1,0 +1,149 @@
+"""Data sets: items by number, or one after the other.
+
+A set may define ``__getitems__(numbers)``: the items of a batch at once. A set whose batch is made of whole tensors says so
+with ``__batch__(numbers)``: what collating its items would give; the loader takes it where it collates as usual."""
+
+import bisect
+import itertools
+import math
+
+from .... import torch
+
+
+class Dataset:
+    """Items by number: a subclass defines ``__getitem__`` and mostly ``__len__``."""
+
+    def __class_getitem__(cls, item):
+        return cls
+
+    def __getitem__(self, index):
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other):
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """Items one after the other: a subclass defines ``__iter__``."""
+
+    def __add__(self, other):
+        return ChainDataset([self, other])
+
+    def __iter__(self):
+        raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+
+class TensorDataset(Dataset):
+    """Item i is the tuple of every tensor's [i]."""
+
+    def __init__(self, *tensors):
+        if any(t.size(0) != tensors[0].size(0) for t in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(t[index] for t in self.tensors)
+
+    def __len__(self):
+        return self.tensors[0].size(0)
+
+    def __batch__(self, numbers):
+        """One gather for each tensor instead of one for each item."""
+        index = torch.tensor(numbers, dtype=torch.int64)
+        return [t[index.to(t.device)] for t in self.tensors]
+
+
+class StackDataset(Dataset):
+    """Item i is the tuple, or the dict, of every set's item i."""
+
+    def __init__(self, *args, **kwargs):
+        if bool(args) == bool(kwargs):
+            raise ValueError("Supported either `tuple`- (via `args`) or `dict`- (via `kwargs`) like input/output, but both "
+                             "types are given." if args else "At least one dataset should be passed")
+        self.datasets = args or kwargs
+        sizes = {len(d) for d in (args or kwargs.values())}
+        if len(sizes) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = sizes.pop()
+
+    def __getitem__(self, index):
+        if isinstance(self.datasets, dict):
+            return {k: d[index] for k, d in self.datasets.items()}
+        return tuple(d[index] for d in self.datasets)
+
+    def __len__(self):
+        return self._length
+
+
+class ConcatDataset(Dataset):
+    """Sets one behind the other."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(d, IterableDataset) for d in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
+
+    def __len__(self):
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index):
+        if not -len(self) <= index < len(self):
+            raise ValueError("absolute value of index should not exceed dataset length")
+        index %= len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
+
+
+class ChainDataset(IterableDataset):
+    """Iterable sets one behind the other."""
+
+    def __init__(self, datasets):
+        self.datasets = datasets
+
+    def __iter__(self):
+        return itertools.chain.from_iterable(self.datasets)
+
+    def __len__(self):
+        return sum(len(d) for d in self.datasets)
+
+
+class Subset(Dataset):
+    """Some items of a set."""
+
+    def __init__(self, dataset, indices):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index):
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self):
+        return len(self.indices)
+
+    def __getattr__(self, name):  # what the set itself can do
+        if name == "__batch__" and hasattr(self.dataset, name):
+            return lambda numbers: self.dataset.__batch__([self.indices[i] for i in numbers])
+        if name == "__getitems__" and hasattr(self.dataset, name):
+            return lambda numbers: self.dataset.__getitems__([self.indices[i] for i in numbers])
+        raise AttributeError(f"'Subset' object has no attribute '{name}'")
+
+
+def random_split(dataset, lengths, generator=None):
+    """Subsets of these lengths, or of these shares where they sum to 1, of items drawn without repeating."""
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        for i, share in enumerate(lengths):
+            if not 0 <= share <= 1:
+                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        shares = [math.floor(len(dataset) * share) for share in lengths]
+        for i in range(len(dataset) - sum(shares)):
+            shares[i % len(shares)] += 1
+        lengths = shares
+    if sum(lengths) != len(dataset):
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    order = torch.randperm(len(dataset), generator=generator).tolist()
+    ends = list(itertools.accumulate(lengths))
+    return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths)]

@@ -1,0 +1,731 @@
+/* chunk.c - which rows of which sources make a value, and which values are made in one pass over them.
+ *
+ * To evaluate a hosted value, an axis is chosen for it along which its sources are cut.  What it needs of
+ * sources as a whole, such as the mean that is subtracted from every row, comes first, all of it in as few passes as can
+ * be: values whose rows are made of the same rows of one source go together, and so do reductions that
+ * programs will want later, which wait and of which somebody still has the name.
+ */
+#include "array/chunk.h"
+
+#include "array/eval.h"
+#include "array/feed.h"
+#include "dev/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_GPU ((size_t)256 << 20) /* 5 ms on the bus; what a chunk costs besides is 0.1 */
+#define CHUNK_CPU ((size_t)16 << 20)  /* stays in the last cache for the next job's kernel */
+
+enum { SETS = 3, /* of buffers: feed.c */ WANTED_MAX = 128 };
+
+/* ---- what fits ---- */
+
+size_t
+td_chunk_room(td_dev *d)
+{
+    td_memstat m = td_mem_stats(d);
+    size_t bound = td_mem_bound(d), free_bytes = 0, total = 0;
+
+    if (td_dev_memory(d, &free_bytes, &total))
+        free_bytes = bound; /* the limit alone decides */
+    free_bytes += m.cached;
+    bound = bound > m.used ? bound - m.used : 0;
+    return bound < free_bytes ? bound : free_bytes;
+}
+
+static size_t
+bytes_of(const td_node *n)
+{
+    return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
+}
+
+/* May a result, or what is loaded, of so many bytes be held?  Something is left for the kernels. */
+static bool
+has_room(td_dev *d, size_t nbytes)
+{
+    return nbytes <= td_chunk_room(d) / 4 * 3;
+}
+
+/* The host nodes under n, references; *nbytes of those that are copied.  More than `most` are not told apart. */
+static int
+find_hosts(td_node *n, td_node *host[], int most, size_t *nbytes)
+{
+    td_walk w;
+    int k = 0;
+
+    *nbytes = 0;
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; i < w.n && k < most; i++) {
+        if (w.node[i]->kind != TD_N_HOST)
+            continue;
+        host[k++] = td_node_ref(w.node[i]);
+        if (!td_feeder_in_place(n->dev, w.node[i]->host))
+            *nbytes += td_host_bytes(w.node[i]->host);
+    }
+    return k;
+}
+
+bool
+td_chunk_fits(td_node *n)
+{
+    td_node *host[WANTED_MAX];
+    size_t nbytes;
+    int k;
+
+    if (!n->hosted || !td_node_pending(n))
+        return true;
+    k = find_hosts(n, host, WANTED_MAX, &nbytes);
+    for (int i = 0; i < k; i++)
+        td_node_unref(host[i]);
+    return has_room(n->dev, nbytes + bytes_of(n));
+}
+
+/* ---- one value ---- */
+
+/* A value to be computed: how it is cut, what it needs. */
+typedef struct plan {
+    td_node *n, *top;
+    int axis;
+    bool merges; /* a reduction over the rows */
+    td_survey s;
+} plan;
+
+/* n's axis that runs along axis k of its source, which is not reduced. */
+static int
+kept_axis(const td_node *n, int k)
+{
+    int at = 0;
+
+    if (n->view.shape.ndim == n->src[0]->view.shape.ndim)
+        return k;
+    for (int i = 0; i < k; i++)
+        at += !(n->axes >> i & 1);
+    return at;
+}
+
+static void
+look_along(td_node *n, int axis, plan *p)
+{
+    p->n = n;
+    p->merges = n->kind == TD_N_REDUCE && (n->axes >> axis & 1);
+    p->top = p->merges ? n->src[0] : n;
+    p->axis = p->merges || n->kind != TD_N_REDUCE ? axis : kept_axis(n, axis);
+    td_chunk_survey(p->top, p->axis, &p->s);
+}
+
+static int64_t
+rows_of(const plan *p)
+{
+    return p->top->view.shape.dim[p->axis];
+}
+
+/* Is p a better way than q: rows that are not too long, more that is cut, in longer pieces of memory? */
+static bool
+is_better(const plan *p, const plan *q, size_t room)
+{
+    bool fine = p->s.fed_bytes / (size_t)rows_of(p) <= room / 16,
+         was = q->s.fed_bytes / (size_t)rows_of(q) <= room / 16;
+
+    if (fine != was)
+        return fine;
+    if (p->s.fed_bytes != q->s.fed_bytes)
+        return p->s.fed_bytes > q->s.fed_bytes;
+    return p->s.stride > q->s.stride;
+}
+
+/* False: n has no source of its own rows; all that it needs is needed as a whole. */
+static bool
+make_plan(td_node *n, plan *best)
+{
+    const td_node *space = n->kind == TD_N_REDUCE ? n->src[0] : n;
+    size_t room = td_chunk_room(n->dev);
+    bool found = false;
+    plan *p = malloc(sizeof *p);
+
+    for (int k = 0; p && k < space->view.shape.ndim; k++) {
+        if (space->view.shape.dim[k] <= 1)
+            continue;
+        look_along(n, k, p);
+        if (p->s.nfed && (!found || is_better(p, best, room))) {
+            *best = *p;
+            found = true;
+        }
+    }
+    free(p);
+    return found;
+}
+
+/* ---- parts of a value ---- */
+
+/* Places [*lo, hi) of axis k of a value that the view shows. */
+static void
+shown(const td_node *n, const td_view *v, const td_retrace *w, int k, int64_t *lo, int64_t *hi)
+{
+    int64_t last = w->start[k];
+
+    for (int i = 0; i < v->shape.ndim; i++)
+        if (w->axis[i] == k)
+            last += w->step[i] * (v->shape.dim[i] - 1);
+    *lo = last < w->start[k] ? last : w->start[k];
+    *hi = (last < w->start[k] ? w->start[k] : last) + 1;
+    (void)n;
+}
+
+/* Rows from *lo, or a little before, to hi of n as a node of its own; what it needs as a whole is evaluated. */
+static td_status
+cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
+{
+    td_cutter c;
+    td_survey *s = malloc(sizeof *s);
+    td_status st = s ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    bool again = true;
+
+    while (!st && again) { /* while one is evaluated, other threads may change the graph */
+        td_chunk_survey(n, axis, s);
+        again = s->nwhole > 0;
+        if (again) {
+            td_node *x = td_node_ref(s->whole[0]);
+
+            st = td_eval_node(x);
+            td_node_unref(x);
+        }
+    }
+    if (!st) {
+        *lo -= *lo % s->multiple;
+        c = (td_cutter){.lo = *lo, .hi = hi};
+        st = td_chunk_cut(&c, n, axis, out);
+        td_cutter_end(&c);
+    }
+    free(s);
+    return st;
+}
+
+/* The box of n that v shows; v becomes a view of that. */
+static td_status
+cut_box(td_node *n, td_view *v, td_node **out)
+{
+    td_view whole = n->view;
+    td_node *part = td_node_ref(n), *next;
+    td_retrace w;
+
+    if (!td_view_retrace(&whole, v, &w)) {
+        *out = part;
+        return TD_OK;
+    }
+    for (int k = 0; k < whole.shape.ndim; k++) {
+        int64_t lo, hi;
+        td_status st = TD_OK;
+
+        shown(n, v, &w, k, &lo, &hi);
+        if (hi - lo == whole.shape.dim[k] || !part->hosted)
+            continue;
+        st = cut_rows(part, k, &lo, hi, &next);
+        td_node_unref(part);
+        TD_TRY(st);
+        part = next;
+        w.start[k] -= lo;
+    }
+    v->offset = 0;
+    for (int k = 0; k < whole.shape.ndim; k++)
+        v->offset += w.start[k] * part->view.stride[k];
+    for (int i = 0; i < v->shape.ndim; i++)
+        v->stride[i] = w.axis[i] < 0 ? 0 : w.step[i] * part->view.stride[w.axis[i]];
+    *out = part;
+    return TD_OK;
+}
+
+td_status
+td_chunk_view(const td_array *a, td_node **out)
+{
+    td_node *n = a->store->node, *part;
+    td_view v = a->view;
+    td_status st = TD_SKIP;
+
+    if (n->kind == TD_N_HOST && a->dt == n->dt)
+        st = td_host_window(n, &v, out);
+    if (st != TD_SKIP || a->dt != n->dt || td_chunk_fits(n))
+        return st;
+    TD_TRY(cut_box(n, &v, &part));
+    st = td_eval_value(part);
+    if (!st)
+        st = part->buf ? td_node_leaf(part->buf, (td_dtype)part->dt, &v, out)
+                       : td_host_window(part, &v, out);
+    td_node_unref(part);
+    return st;
+}
+
+/* ---- a pass ---- */
+
+static bool
+same_feed(const td_feed *f, const td_node *n, int axis)
+{
+    return f->axis == axis && f->host->src == n->host->src && td_view_eq(&f->host->view, &n->host->view);
+}
+
+static void
+add_feeds(td_pass *p, const td_survey *s)
+{
+    for (int i = 0; i < s->nfed; i++) {
+        td_host *h = s->fed[i]->host;
+        int k = 0;
+
+        while (k < p->nfeed && !same_feed(&p->feed[k], s->fed[i], s->axis[i]))
+            k++;
+        if (k < p->nfeed)
+            continue;
+        atomic_fetch_add(&h->refs, 1);
+        p->feed[p->nfeed++] = (td_feed){
+            .host = h, .axis = s->axis[i], .in_place = td_feeder_in_place(s->fed[i]->dev, h)};
+    }
+}
+
+/* Does w go over the rows that the pass goes over, and is there a place for it? */
+static bool
+joins(const td_pass *p, const plan *w)
+{
+    int most = (int)(sizeof p->feed / sizeof *p->feed);
+
+    return !p->njob || (p->njob < TD_PASS_JOBS && p->n == rows_of(w) && p->nfeed + w->s.nfed <= most &&
+                        same_feed(&p->feed[0], w->s.fed[0], w->s.axis[0]));
+}
+
+/* Elements behind one row of a reduction's result. */
+static int64_t
+inner_size(const plan *w)
+{
+    int64_t size = 1;
+
+    for (int k = 0; k < w->top->view.shape.ndim; k++)
+        if ((w->n->axes >> k & 1) && k != w->axis)
+            size *= w->top->view.shape.dim[k];
+    return size;
+}
+
+/* The job's graph as it is now, which nobody else changes: host nodes and what is there already stay. */
+static td_status
+add_job(td_pass *p, const plan *w)
+{
+    td_cutter c = {.hi = -1};
+    td_job *j = &p->job[p->njob];
+    td_node *n = w->n, *top;
+    td_status st = td_chunk_cut(&c, w->top, w->axis, &top);
+
+    td_cutter_end(&c);
+    TD_TRY(st);
+    *j = (td_job){.kind = w->merges ? &td_job_reduce : NULL,
+                  .node = td_node_ref(n),
+                  .top = top,
+                  .axis = w->axis,
+                  .rows = rows_of(w),
+                  .red = (td_red)n->op,
+                  .axes = n->axes,
+                  .keepdims = n->view.shape.ndim == w->top->view.shape.ndim,
+                  .ddof = n->par[0].f[0],
+                  .dt = (td_dtype)n->dt};
+    if (w->merges)
+        j->inner = inner_size(w);
+    p->n = rows_of(w);
+    if (w->s.multiple > p->multiple)
+        p->multiple = w->s.multiple;
+    p->njob++;
+    add_feeds(p, &w->s);
+    return TD_OK;
+}
+
+static bool
+has_job(const td_pass *p, const td_node *n)
+{
+    for (int i = 0; i < p->njob; i++)
+        if (p->job[i].node == n)
+            return true;
+    return false;
+}
+
+/* Reductions under n that the pass can do by the way. */
+static td_status
+add_reductions(td_pass *p, td_node *n)
+{
+    td_walk w;
+    plan *x = malloc(sizeof *x);
+    td_status st = TD_OK;
+
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; x && i < w.n && !st; i++) {
+        td_node *r = w.node[i];
+
+        if (r->kind == TD_N_REDUCE && r->hosted && !has_job(p, r) && make_plan(r, x) && x->merges &&
+            !x->s.nwhole && joins(p, x) && bytes_of(r) <= td_chunk_room(p->dev) / 32 &&
+            td_eval_claim(r))
+            st = add_job(p, x);
+    }
+    free(x);
+    return st;
+}
+
+static td_status
+add_waiting(td_pass *p)
+{
+    td_status st = TD_OK;
+
+    for (td_storage *s = td_pending_next(NULL); s && !st; s = td_pending_next(s))
+        if (s->dev == p->dev && s->node->hosted && p->njob < TD_PASS_JOBS)
+            st = add_reductions(p, s->node);
+    return st;
+}
+
+/* ---- results ---- */
+
+static td_status
+host_result(td_job *j)
+{
+    size_t nbytes = bytes_of(j->node), free_bytes = 0, total = 0;
+    td_dev *cpu;
+
+    TD_TRY(td_dev_get("cpu", &cpu));
+    TD_TRY(td_dev_memory(cpu, &free_bytes, &total));
+    j->own = (td_sink){.dt = j->dt, .view = j->node->view};
+    j->own.mem = nbytes < free_bytes ? td_host_alloc(nbytes) : NULL;
+    if (!j->own.mem)
+        return td_fail(TD_ERR_NOMEM,
+                       "a result of %zu bytes fits neither %s nor the host's memory (%zu bytes are "
+                       "free): give td.stream a file for it, out=numpy.memmap(…)",
+                       nbytes, td_dev_info(j->node->dev)->name, free_bytes);
+    j->sink = &j->own;
+    return TD_OK;
+}
+
+/* Where rows go. */
+static td_status
+open_result(td_job *j, const td_chunkopts *o)
+{
+    td_node *n = j->node;
+
+    if (j->kind)
+        return TD_OK;
+    if (o && o->sink) {
+        j->sink = o->sink;
+        return TD_OK;
+    }
+    if (has_room(n->dev, bytes_of(n)))
+        return td_buf_new(n->dev, td_dev_stream(n->dev), bytes_of(n), &j->out);
+    if (o && o->host)
+        return host_result(j);
+    return td_fail(TD_ERR_OOM,
+                   "a result of %zu bytes does not fit %s, which has %zu left: get() and td.stream "
+                   "bring it to the host, chunk by chunk",
+                   bytes_of(n), td_dev_info(n->dev)->name, td_chunk_room(n->dev));
+}
+
+typedef struct hostbytes {
+    void *mem;
+    size_t nbytes;
+} hostbytes;
+
+static void
+free_bytes(void *owner)
+{
+    hostbytes *b = owner;
+
+    td_host_free(b->mem, b->nbytes);
+    free(b);
+}
+
+/* n's value is the job's own memory now. */
+static td_status
+settle_host(td_job *j)
+{
+    hostbytes *b = malloc(sizeof *b);
+    td_source like = {.dt = j->dt,
+                      .view = j->node->view,
+                      .mem = j->own.mem,
+                      .release = free_bytes,
+                      .owner = b};
+    td_source *s;
+    td_host *h = NULL;
+    td_status st;
+
+    if (!b)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    *b = (hostbytes){j->own.mem, bytes_of(j->node)};
+    st = td_source_new(&like, &s);
+    if (st) {
+        free(b);
+        return st;
+    }
+    j->own.mem = NULL; /* moved */
+    st = td_host_new(s, &like.view, &h);
+    td_source_unref(s);
+    if (!st)
+        td_node_settle_host(j->node, h);
+    return st;
+}
+
+static td_status
+settle_array(td_job *j)
+{
+    td_node *n = j->node, *r, *copy = NULL;
+    td_view v = n->view;
+    td_status st;
+
+    TD_TRY(td_array_node(&j->result, &r));
+    st = td_eval_node(r);
+    if (!st && !td_view_eq(&r->view, &v)) {
+        st = td_node_copy(r, j->dt, &v, &copy);
+        if (!st)
+            st = td_eval_node(copy);
+    }
+    if (!st)
+        td_node_settle(n, td_buf_ref(copy ? copy->buf : r->buf), &v);
+    td_node_unref(copy);
+    td_node_unref(r);
+    return st;
+}
+
+static td_status
+settle(td_job *j)
+{
+    td_buf *out = j->out;
+    td_view v = j->node->view;
+
+    if (j->kind)
+        return settle_array(j);
+    if (j->sink)
+        return j->sink == &j->own ? settle_host(j) : TD_OK;
+    j->out = NULL;
+    td_node_settle(j->node, out, &v);
+    return TD_OK;
+}
+
+/* ---- sizes ---- */
+
+/* Rows of a chunk: buffers and what is computed of them in half of the room. */
+static void
+size_chunks(td_pass *p, int64_t want)
+{
+    bool cpu = td_dev_info(p->dev)->kind == TD_DEV_CPU;
+    size_t room = td_chunk_room(p->dev) / 2, in = 0, moved = 0, out = 0, need, most;
+    size_t n = (size_t)p->n;
+
+    for (int i = 0; i < p->nfeed; i++) {
+        moved += td_host_bytes(p->feed[i].host);
+        in += p->feed[i].in_place ? 0 : td_host_bytes(p->feed[i].host);
+    }
+    for (int i = 0; i < p->njob; i++)
+        if (p->job[i].sink)
+            out += bytes_of(p->job[i].node);
+    need = ((SETS + 1) * in + (cpu ? 0 : 2 * out)) / n + 1;
+    most = (cpu ? CHUNK_CPU : CHUNK_GPU) / ((moved + out) / n + 1);
+    p->rows = (int64_t)(room / need < most ? room / need : most);
+    p->rows = want ? want : p->rows;
+    p->rows = p->rows / p->multiple * p->multiple;
+    if (p->rows < p->multiple)
+        p->rows = p->multiple;
+    if (p->rows > p->n)
+        p->rows = p->n;
+}
+
+static void
+pass_end(td_pass *p)
+{
+    for (int i = 0; i < p->njob; i++) {
+        td_job *j = &p->job[i];
+
+        td_eval_release(j->node);
+        if (j->own.mem)
+            td_host_free(j->own.mem, bytes_of(j->node));
+        td_array_unref(&j->result);
+        td_buf_unref(j->out);
+        td_node_unref(j->top);
+        td_node_unref(j->node);
+    }
+    for (int i = 0; i < p->nfeed; i++)
+        td_host_unref(p->feed[i].host);
+    free(p);
+}
+
+/* ---- a set of values ---- */
+
+/* What was asked for, with how (the first alone), and what is not done yet. */
+typedef struct set {
+    td_node *node[WANTED_MAX];
+    int n;
+    const td_chunkopts *o; /* of node[0]; NULL: as for the others */
+    int64_t rows;          /* of a chunk, as asked; 0: as many as do well */
+} set;
+
+static void
+add_wanted(set *s, td_node *n)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->node[i] == n)
+            return;
+    if (s->n < WANTED_MAX)
+        s->node[s->n++] = td_node_ref(n);
+}
+
+static void
+set_end(set *s)
+{
+    for (int i = 0; i < s->n; i++)
+        td_node_unref(s->node[i]);
+    s->n = 0;
+}
+
+static td_status eval_set(set *s);
+
+/* Is n done, for who takes host nodes? */
+static bool
+is_done(const set *s, int i)
+{
+    const td_node *n = s->node[i];
+
+    return !n || n->buf || (i == 0 && s->o && s->o->host && n->kind == TD_N_HOST);
+}
+
+/* What the set's values need as a whole is evaluated; *again: there was something, and graphs may have changed. */
+static td_status
+settle_whole(const set *s, plan *w, bool *again)
+{
+    set need = {.n = 0, .rows = s->rows};
+    td_status st = TD_OK;
+
+    for (int i = 0; i < s->n; i++) {
+        if (is_done(s, i))
+            continue;
+        if (!make_plan(s->node[i], w)) { /* everything */
+            for (int k = 0; k < s->node[i]->nsrc; k++)
+                if (s->node[i]->src[k]->hosted)
+                    add_wanted(&need, s->node[i]->src[k]);
+            continue;
+        }
+        for (int k = 0; k < w->s.nwhole; k++)
+            add_wanted(&need, w->s.whole[k]);
+    }
+    *again = need.n > 0;
+    if (need.n)
+        st = eval_set(&need);
+    set_end(&need);
+    return st;
+}
+
+/* One pass, for the first value of the set that is left and all that go with it. */
+static td_status
+run_pass(const set *s, plan *w)
+{
+    td_pass *p = calloc(1, sizeof *p);
+    td_status st = TD_OK;
+
+    if (!p)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    p->multiple = 1;
+    td_pending_hold(true);
+    for (int i = 0; i < s->n && !st; i++)
+        if (!is_done(s, i) && make_plan(s->node[i], w) && joins(p, w) && td_eval_claim(s->node[i])) {
+            p->dev = s->node[i]->dev;
+            st = add_job(p, w);
+            if (!st)
+                st = open_result(&p->job[p->njob - 1], i ? NULL : s->o);
+        }
+    if (!st && p->njob) /* else other threads have begun with all of them */
+        st = add_waiting(p);
+    if (!st && p->njob) {
+        size_chunks(p, s->rows);
+        st = td_pass_run(p);
+    }
+    for (int i = 0; i < p->njob && !st; i++)
+        st = settle(&p->job[i]);
+    td_pending_hold(false);
+    pass_end(p);
+    return st;
+}
+
+/* Values that wait for nothing any more, or for another thread. */
+static td_status
+eval_ready(const set *s, plan *w, bool *more)
+{
+    *more = false;
+    for (int i = 0; i < s->n; i++) {
+        td_node *n = s->node[i];
+
+        if (is_done(s, i))
+            continue;
+        if (td_eval_claim(n)) {
+            td_eval_release(n);
+            if (n->hosted && n->kind != TD_N_HOST && make_plan(n, w)) {
+                *more = true;
+                continue;
+            }
+        }
+        TD_TRY(td_eval_node(n));
+    }
+    return TD_OK;
+}
+
+static td_status
+eval_set(set *s)
+{
+    plan *w = malloc(sizeof *w);
+    bool again = true, sunk = false;
+    td_status st = w ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
+
+    while (!st && again) {
+        st = settle_whole(s, w, &again);
+        if (st || again)
+            continue;
+        st = eval_ready(s, w, &again);
+        if (!st && again) {
+            sunk = !is_done(s, 0) && s->o && s->o->sink;
+            st = run_pass(s, w);
+        }
+        if (sunk)
+            break;
+    }
+    free(w);
+    return st;
+}
+
+/* Where all fits, everything that would be copied is loaded, and stays for the next use; *left: host nodes that were not. */
+static td_status
+load_all(td_node *n, const td_chunkopts *o, int *left)
+{
+    td_node *host[WANTED_MAX];
+    size_t nbytes;
+    int k = find_hosts(n, host, WANTED_MAX, &nbytes);
+    bool fits = has_room(n->dev, nbytes + bytes_of(n)) && !o->rows;
+    td_status st = TD_OK;
+
+    *left = 0;
+    for (int i = 0; i < k; i++) {
+        bool stays = !fits || td_feeder_in_place(n->dev, host[i]->host);
+
+        if (!st && !stays && host[i]->kind == TD_N_HOST)
+            st = td_eval_node(host[i]);
+        *left += stays;
+        td_node_unref(host[i]);
+    }
+    return st;
+}
+
+td_status
+td_chunk_eval(td_node *n, const td_chunkopts *o)
+{
+    set s = {.o = o, .rows = o->rows};
+    td_status st;
+    int left;
+
+    TD_TRY(load_all(n, o, &left));
+    if (!left && !n->buf)
+        n->hosted = false;
+    if (!left || n->buf)
+        return n->buf ? TD_OK : TD_SKIP;
+    TD_TRY(td_tape_refuse("streaming from the host's memory"));
+    add_wanted(&s, n);
+    st = eval_set(&s);
+    set_end(&s);
+    return st;
+}

@@ -1,0 +1,184 @@
+/* chunkrun.c - one pass over the rows of sources: chunks go up on a stream of their own while kernels run.
+ *
+ * A feeder, a thread of the pass, fills SLOTS sets of buffers in turn: it waits until the kernels that read a set were
+ * launched, and its stream until they have run.  The caller takes the sets in order, makes the jobs' graphs over them and
+ * launches; so filling, copying and computing of three chunks go on at once.  What the device reads in place needs none of it.
+ */
+#include "array/chunk.h"
+#include "array/eval.h"
+#include "array/feed.h"
+#include "array/watch.h"
+
+/* ---- rows of one chunk ---- */
+
+/* The leaves in place of the sources. */
+static td_status
+open_feeds(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
+{
+    for (int i = 0; i < p->nfeed; i++) {
+        td_feed *x = &p->feed[i];
+        td_host part = {.src = x->host->src};
+        td_view v;
+
+        part.view = td_view_slice(&x->host->view, x->axis, lo, 1, hi - lo);
+        if (x->in_place) {
+            v = part.view;
+            v.offset -= td_feeder_origin(x->host);
+        } else {
+            td_host_layout(&part, &v);
+        }
+        TD_TRY(td_node_leaf(td_feeder_buf(f, slot, i), x->host->src->dt, &v, &x->leaf));
+    }
+    return TD_OK;
+}
+
+static void
+close_feeds(td_pass *p)
+{
+    for (int i = 0; i < p->nfeed; i++) {
+        td_node_unref(p->feed[i].leaf);
+        p->feed[i].leaf = NULL;
+    }
+}
+
+/* Every job's part of the graph, cut together. */
+static td_status
+cut_all(td_pass *p, int64_t lo, int64_t hi, td_node *part[])
+{
+    td_cutter c = {.feed = p->feed, .nfeed = p->nfeed, .lo = lo, .hi = hi};
+    td_status st = TD_OK;
+
+    for (int i = 0; i < p->njob && !st; i++)
+        st = td_chunk_cut(&c, p->job[i].top, p->job[i].axis, &part[i]);
+    td_cutter_end(&c);
+    return st;
+}
+
+static td_status
+step_reduced(td_job *j, td_node *part)
+{
+    bool first = !j->acc[0].store;
+    const td_array *all[TD_JOB_ACCS];
+    td_array x;
+    int n = 0;
+    td_status st;
+
+    TD_TRY(td_array_of_node(td_node_ref(part), &x));
+    st = j->kind->step(j, &x, first, j->next);
+    for (int i = 0; i < TD_JOB_ACCS; i++)
+        if (j->next[i].store)
+            all[n++] = &j->next[i];
+    if (!st)
+        st = td_array_eval(all, n);
+    td_array_unref(&x);
+    return st;
+}
+
+static td_status
+step_rows(td_job *j, td_node *part)
+{
+    td_view to;
+
+    if (j->sink)
+        return td_sink_put(j, part);
+    to = td_view_slice(&j->node->view, j->axis, j->lo, 1, j->hi - j->lo);
+    return td_eval_into(part, j->dt, j->out, &to);
+}
+
+/* The chunk has gone well: what the jobs have so far. */
+static void
+commit(td_pass *p)
+{
+    for (int i = 0; i < p->njob; i++)
+        for (int k = 0; k < TD_JOB_ACCS; k++)
+            if (p->job[i].next[k].store) {
+                td_array_unref(&p->job[i].acc[k]);
+                p->job[i].acc[k] = p->job[i].next[k];
+                p->job[i].next[k].store = NULL;
+            }
+}
+
+static void
+forget(td_array *a)
+{
+    for (int k = 0; k < TD_JOB_ACCS; k++)
+        td_array_unref(&a[k]);
+}
+
+static td_status
+run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
+{
+    td_node *part[TD_PASS_JOBS] = {NULL};
+    td_status st = open_feeds(p, f, slot, lo, hi);
+
+    if (!st)
+        st = cut_all(p, lo, hi, part);
+    close_feeds(p);
+    for (int i = 0; i < p->njob && !st; i++) {
+        td_job *j = &p->job[i];
+
+        j->lo = lo;
+        j->hi = hi;
+        st = td_watch_check(part[i]);
+        if (!st)
+            st = j->kind ? step_reduced(j, part[i]) : step_rows(j, part[i]);
+        td_node_unref(part[i]);
+        part[i] = NULL;
+    }
+    for (int i = 0; i < p->njob; i++)
+        td_node_unref(part[i]);
+    if (!st)
+        commit(p);
+    for (int i = 0; i < p->njob; i++)
+        forget(p->job[i].next);
+    return st;
+}
+
+/* Chunks from *lo on; *lo is the first row that is not done. */
+static td_status
+run_span(td_pass *p, int64_t *lo)
+{
+    td_feeder *f;
+    td_status st, r;
+
+    TD_TRY(td_feeder_open(p, *lo, &f));
+    for (st = TD_OK; !st && *lo < p->n;) {
+        int64_t hi = *lo + p->rows < p->n ? *lo + p->rows : p->n;
+        int slot;
+
+        st = td_graph_poll();
+        if (!st)
+            st = td_feeder_take(f, &slot);
+        if (!st) {
+            st = run_chunk(p, f, slot, *lo, hi);
+            r = td_feeder_give(f, slot);
+            st = st ? st : r;
+        }
+        if (!st)
+            *lo = hi;
+    }
+    td_feeder_close(f);
+    return st;
+}
+
+td_status
+td_pass_run(td_pass *p)
+{
+    int64_t lo = 0;
+    td_status st;
+
+    for (;;) {
+        st = run_span(p, &lo);
+        if (st != TD_ERR_OOM || p->rows <= p->multiple)
+            break;
+        p->rows = p->rows / 2 / p->multiple * p->multiple;
+        if (p->rows < p->multiple)
+            p->rows = p->multiple;
+    }
+    for (int i = 0; i < p->njob && !st; i++)
+        if (p->job[i].kind)
+            st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);
+    for (int i = 0; i < p->njob; i++)
+        forget(p->job[i].acc);
+    return st;
+}

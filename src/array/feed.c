@@ -1,0 +1,351 @@
+/* feed.c - the feeder: a thread that copies rows to the device ahead of the kernels (feed.h). */
+#include "array/feed.h"
+
+#include "base/failure.h"
+#include "dev/raw.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SLOTS = 3,
+    DEVICES = 32,
+    POLL_MS = 50, /* how long an interruption may go unseen */
+};
+
+typedef struct slot {
+    td_buf **buf;
+    td_event *copied, *read; /* the rows are there; their readers have run */
+    bool full, used;
+} slot;
+
+struct td_feeder {
+    const td_pass *p;
+    td_dev *dev;
+    td_stream *stream; /* NULL: nothing is copied */
+    int nslot;
+    slot slot[SLOTS];
+    td_buf *bufs[SLOTS][2 * TD_WEIGHT_MAX];
+    int64_t lo, taken; /* the first row; chunks taken so far */
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t mu; /* of what follows */
+    pthread_cond_t bell;
+    bool stop, ended;
+    td_failure failure;
+};
+
+td_status
+td_feed_stream(td_dev *d, td_stream **out)
+{
+    static struct {
+        td_dev *dev;
+        td_stream *stream;
+    } known[DEVICES]; /* under the graph's lock */
+    int i = 0;
+
+    while (i < DEVICES - 1 && known[i].dev && known[i].dev != d)
+        i++;
+    if (known[i].dev != d) {
+        TD_TRY(td_stream_make(d, true, 0, &known[i].stream));
+        known[i].dev = d;
+    }
+    *out = known[i].stream;
+    return TD_OK;
+}
+
+/* ---- in place ---- */
+
+bool
+td_feeder_in_place(const td_dev *d, const td_host *h)
+{
+    size_t size = td_dtype_size(h->src->dt),
+           align = td_dtype_is_complex(h->src->dt) ? size / 2 : size;
+
+    return td_dev_info(d)->kind == TD_DEV_CPU && h->src->mem && (uintptr_t)h->src->mem % align == 0;
+}
+
+int64_t
+td_feeder_origin(const td_host *h)
+{
+    int64_t lo, hi;
+
+    td_view_extent(&h->view, &lo, &hi);
+    return lo;
+}
+
+static void
+release_source(void *s)
+{
+    td_source_unref(s);
+}
+
+/* The window's memory as a buffer; with somebody to tell it is never given away to a result. */
+static td_status
+wrap(td_dev *d, const td_host *h, td_buf **out)
+{
+    size_t size = td_dtype_size(h->src->dt);
+    td_status st;
+    int64_t lo, hi;
+
+    td_view_extent(&h->view, &lo, &hi);
+    st = td_buf_wrap(d, h->src->mem + lo * (int64_t)size, (size_t)(hi - lo) * size, release_source,
+                     td_source_ref(h->src), out);
+    if (st)
+        td_source_unref(h->src);
+    return st;
+}
+
+/* ---- one chunk ---- */
+
+static int64_t
+chunk_end(const td_feeder *f, int64_t lo)
+{
+    return lo + f->p->rows < f->p->n ? lo + f->p->rows : f->p->n;
+}
+
+/* Without the graph's lock. */
+static td_status
+fill(td_feeder *f, int k, int64_t lo, int64_t hi)
+{
+    slot *s = &f->slot[k];
+
+    if (s->used)
+        TD_TRY(td_stream_wait(f->stream, s->read));
+    for (int i = 0; i < f->p->nfeed; i++) {
+        const td_feed *x = &f->p->feed[i];
+        td_host part = {.src = x->host->src};
+
+        if (x->in_place)
+            continue;
+        part.view = td_view_slice(&x->host->view, x->axis, lo, 1, hi - lo);
+        TD_TRY(td_host_copy(&part, f->stream, s->buf[i]->ptr));
+    }
+    return td_event_record(s->copied, f->stream);
+}
+
+static void *
+feed(void *ctx)
+{
+    td_feeder *f = ctx;
+    int64_t lo = f->lo, hi;
+    td_status st = TD_OK;
+
+    for (int k = 0; lo < f->p->n && !st; lo = hi, k = (k + 1) % f->nslot) {
+        bool stop;
+
+        hi = chunk_end(f, lo);
+        pthread_mutex_lock(&f->mu);
+        while (f->slot[k].full && !f->stop)
+            pthread_cond_wait(&f->bell, &f->mu);
+        stop = f->stop;
+        pthread_mutex_unlock(&f->mu);
+        if (stop)
+            break;
+        st = fill(f, k, lo, hi);
+        td_failure_note(&f->failure, st);
+        pthread_mutex_lock(&f->mu);
+        f->slot[k].full = !st;
+        pthread_cond_broadcast(&f->bell);
+        pthread_mutex_unlock(&f->mu);
+    }
+    pthread_mutex_lock(&f->mu);
+    f->ended = true;
+    pthread_cond_broadcast(&f->bell);
+    pthread_mutex_unlock(&f->mu);
+    return NULL;
+}
+
+/* ---- the caller's side ---- */
+
+static td_status
+make_buffers(td_feeder *f)
+{
+    const td_pass *p = f->p;
+    bool copies = false;
+
+    for (int i = 0; i < p->nfeed; i++) {
+        const td_feed *x = &p->feed[i];
+        size_t row = td_host_bytes(x->host) / (size_t)p->n;
+
+        copies |= !x->in_place;
+        for (int k = 0; k < f->nslot; k++) {
+            if (x->in_place && k)
+                f->bufs[k][i] = td_buf_ref(f->bufs[0][i]);
+            else
+                TD_TRY(x->in_place ? wrap(f->dev, x->host, &f->bufs[k][i])
+                                   : td_buf_new(f->dev, td_dev_stream(f->dev),
+                                                row * (size_t)p->rows, &f->bufs[k][i]));
+        }
+    }
+    if (!copies)
+        return TD_OK;
+    TD_TRY(td_feed_stream(f->dev, &f->stream));
+    for (int k = 0; k < f->nslot; k++) {
+        TD_TRY(td_event_new(f->dev, false, &f->slot[k].copied));
+        TD_TRY(td_event_new(f->dev, false, &f->slot[k].read));
+    }
+    return td_stream_enter(f->stream); /* the buffers come behind the default stream's work so far */
+}
+
+/* The program's signals are for its own threads. */
+static td_status
+start(td_feeder *f)
+{
+    sigset_t all, old;
+    int r;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    r = pthread_create(&f->thread, NULL, feed, f);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    f->running = r == 0;
+    return r ? td_fail(TD_ERR_NOMEM, "from_host: no thread to read with: %s", strerror(r)) : TD_OK;
+}
+
+td_status
+td_feeder_open(const td_pass *p, int64_t lo, td_feeder **out)
+{
+    td_feeder *f = calloc(1, sizeof *f);
+    pthread_condattr_t attr;
+    td_status st;
+
+    if (!f)
+        return td_fail(TD_ERR_NOMEM, "from_host: out of host memory");
+    f->p = p;
+    f->dev = p->dev;
+    f->lo = lo;
+    f->nslot = p->n - lo > p->rows ? SLOTS : 1;
+    for (int k = 0; k < SLOTS; k++)
+        f->slot[k].buf = f->bufs[k];
+    pthread_mutex_init(&f->mu, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&f->bell, &attr);
+    pthread_condattr_destroy(&attr);
+    td_failure_init(&f->failure);
+    st = make_buffers(f);
+    if (!st && f->stream && f->nslot > 1)
+        st = start(f);
+    if (st)
+        td_feeder_close(f);
+    else
+        *out = f;
+    return st;
+}
+
+/* Until slot k is full, the feeder has ended or a while has passed. */
+static bool
+wait_full(td_feeder *f, int k, bool *ended)
+{
+    struct timespec t;
+    bool full;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_nsec += POLL_MS * 1000000L;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&f->mu);
+    while (!f->slot[k].full && !f->ended)
+        if (pthread_cond_timedwait(&f->bell, &f->mu, &t) == ETIMEDOUT)
+            break;
+    full = f->slot[k].full;
+    *ended = f->ended;
+    pthread_mutex_unlock(&f->mu);
+    return full;
+}
+
+static td_status
+wait_feeder(td_feeder *f, int k)
+{
+    bool full, ended;
+
+    do {
+        void *token = td_graph_unlock();
+
+        full = wait_full(f, k, &ended);
+        td_graph_lock(token);
+        if (!full && !ended)
+            TD_TRY(td_graph_poll());
+    } while (!full && !ended);
+    return full ? TD_OK : td_failure_get(&f->failure);
+}
+
+td_status
+td_feeder_take(td_feeder *f, int *out)
+{
+    int k = (int)(f->taken % f->nslot);
+    int64_t lo = f->lo + f->taken * f->p->rows;
+    td_status st;
+    void *token;
+
+    *out = k;
+    f->taken++;
+    if (!f->stream)
+        return TD_OK;
+    if (f->running) {
+        TD_TRY(wait_feeder(f, k));
+    } else {
+        token = td_graph_unlock();
+        st = fill(f, k, lo, chunk_end(f, lo));
+        td_graph_lock(token);
+        TD_TRY(st);
+    }
+    return td_stream_wait(td_dev_stream(f->dev), f->slot[k].copied);
+}
+
+td_status
+td_feeder_give(td_feeder *f, int k)
+{
+    td_status st;
+
+    if (!f->stream)
+        return TD_OK;
+    st = td_event_record(f->slot[k].read, td_dev_stream(f->dev));
+    pthread_mutex_lock(&f->mu);
+    f->slot[k].used = true;
+    f->slot[k].full = false;
+    pthread_cond_broadcast(&f->bell);
+    pthread_mutex_unlock(&f->mu);
+    return st;
+}
+
+td_buf *
+td_feeder_buf(const td_feeder *f, int k, int i)
+{
+    return f->slot[k].buf[i];
+}
+
+void
+td_feeder_close(td_feeder *f)
+{
+    void *token;
+
+    if (!f)
+        return;
+    if (f->running) {
+        pthread_mutex_lock(&f->mu);
+        f->stop = true;
+        pthread_cond_broadcast(&f->bell);
+        pthread_mutex_unlock(&f->mu);
+        token = td_graph_unlock(); /* it may be in a reader's hands, which needs the lock */
+        pthread_join(f->thread, NULL);
+        td_graph_lock(token);
+    }
+    if (f->stream) /* what was copied ahead, and is not wanted any more, comes before the buffers' next use */
+        (void)td_stream_leave(f->stream);
+    for (int k = 0; k < SLOTS; k++) {
+        for (int i = 0; i < f->p->nfeed; i++)
+            td_buf_unref(f->bufs[k][i]);
+        td_event_free(f->slot[k].copied);
+        td_event_free(f->slot[k].read);
+    }
+    (void)td_failure_end(&f->failure);
+    pthread_cond_destroy(&f->bell);
+    pthread_mutex_destroy(&f->mu);
+    free(f);
+}

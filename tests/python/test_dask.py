@@ -1,0 +1,193 @@
+"""Dask's arrays with treadle's chunks on a cluster of two processes: operations, random numbers, devices, a worker that is
+killed."""
+
+import os
+import signal
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import treadle as td
+import treadle.distributed as dist
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+HOST = np.random.default_rng(0).random((48, 32))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        dask.config.set({"distributed.worker.daemon": True}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def x(client):
+    return dist.from_numpy(HOST, chunks=(16, 16), devices=["cpu"])
+
+
+def fallbacks():
+    return td.fallbacks()
+
+
+# With x in treadle's chunks or in NumPy's: the same values.
+TEXTS = """
+np.sin(x) * 2 + x.T.T - x.mean(axis=0) | x.map_blocks(lambda b: b * b.sum()) | x.sum() | x.std(axis=1) | x.argmax(axis=0) |
+da.dot(x, x.T) | da.tensordot(x, x, axes=((0,), (0,))) | x.rechunk((48, 8)) | x.rechunk((24, 32)).cumsum(axis=0) |
+da.linalg.svd(x.rechunk((16, 32)))[1] | da.concatenate([x, x[::-1]])[3:60:7, [1, 5]] | da.where(x > 0.5, x, 0).max(axis=0) |
+x.map_overlap(lambda b: b * 2, depth=1, boundary='periodic')
+"""
+
+
+@pytest.mark.parametrize("text", [t.strip() for t in TEXTS.replace("\n", " ").split("|")])
+def test_operations(client, x, text):
+    theirs = eval(text, {"x": da.from_array(HOST, chunks=(16, 16)), "da": da, "np": np}).compute(scheduler="synchronous")
+    ours = eval(text, {"x": x, "da": da, "np": np}).compute()
+    assert isinstance(ours, td.ndarray) and ours.dtype == theirs.dtype
+    np.testing.assert_allclose(ours.get(), theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_chunks_are_on_the_workers(client, x):
+    y = client.persist(x + 1)
+    distributed.wait(y)
+    assert isinstance(y._meta, td.ndarray) and isinstance(x._meta, td.ndarray)
+    assert len({w for where in client.who_has(y).values() for w in where}) == 2
+    assert client.submit(lambda b: type(b).__module__, client.futures_of(y)[0]).result() == "treadle"
+    assert all(not rows for rows in client.run(fallbacks).values())
+
+
+def test_sources(client):
+    assert dist.from_numpy(td.arange(10), chunks=4).sum().compute() == 45
+    half = dist.from_numpy(np.arange(6, dtype="float16"), chunks=2).compute()
+    assert half.dtype == "float16" and half.tolist() == list(range(6))
+    back = client.submit(lambda: td.arange(4.0).astype("bfloat16")).result()
+    assert str(back.dtype) == str(td.dtype(td.bfloat16)) and back.astype("float32").tolist() == [0, 1, 2, 3]
+    assert client.submit(lambda a: (a * 2).sum(), td.zeros((0, 3))).result() == 0
+
+
+def test_random_numbers(client):
+    def draw():
+        return da.random.default_rng(td.random.default_rng(5)).normal(2.0, 3.0, size=(60, 50), chunks=20)
+
+    a, b = draw().compute(), draw().compute()
+    assert isinstance(a, td.ndarray) and (a == b).all()
+    assert abs(a.mean() - 2) < 0.3 and abs(a.std() - 3) < 0.3 and len(np.unique(a.get())) == 3000
+    with dask.config.set({"array.backend": "treadle"}):
+        r = da.random.default_rng(1).random((20, 10), chunks=10)
+        assert isinstance((r + da.ones((20, 10), chunks=10)).compute(), td.ndarray) and isinstance(r._meta, td.ndarray)
+        assert da.arange(7, chunks=3).compute().tolist() == list(range(7))
+        u, s, v = da.linalg.svd_compressed(r, 10, seed=2)
+        np.testing.assert_allclose(((u * s) @ v).compute().get(), r.compute().get(), atol=1e-9)
+
+
+def device_of(b):
+    return b.device.name
+
+
+def test_devices(client):
+    y = dist.from_numpy(HOST, chunks=(16, 16), devices=["null:0", "null:1"]) * 2
+    try:
+        kept = client.persist(y)
+        names = {client.submit(device_of, f).result() for f in client.futures_of(kept)}
+        assert names <= {"null", "null:1"} and names
+        each = client.run(lambda: td.device().name)
+        assert sorted(each.values()) == ["null", "null:1"]
+        np.testing.assert_allclose((kept + kept[::-1]).sum(axis=0).compute().get(), 4 * HOST.sum(0))
+    finally:
+        dist.use_devices(["cpu"])
+
+
+def test_a_killed_worker(client, x, tmp_path):
+    """The chunks that it had are computed again by the other one."""
+
+    def slow(b):
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(0.1)
+        return b * 2
+
+    result = client.compute(x.map_blocks(slow, meta=x._meta).rechunk((48, 8)).sum(axis=0))
+    until = time.monotonic() + 20
+    while not (begun := list(tmp_path.iterdir())) and time.monotonic() < until:
+        time.sleep(0.01)
+    os.kill(int(begun[0].name), signal.SIGKILL)
+    np.testing.assert_allclose(result.result(timeout=60).get(), 2 * HOST.sum(0))
+    assert len(list(tmp_path.iterdir())) >= 2  # another process has done some of it
+
+
+def test_without_dask(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.array", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install"):
+        dist.from_numpy(HOST)
+
+
+def test_without_a_cluster():
+    with dask.config.set(scheduler="threads"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        a = dist.from_numpy(HOST, chunks=16)
+        np.testing.assert_allclose((a @ a.T).compute(scheduler="threads").get(), HOST @ HOST.T)
+
+
+# ---- an executor whose work Dask's workers do ----
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+def worded(n):
+    return f"{n} of {os.getpid()}"
+
+
+def test_executor(client):
+    with td.executor.DeviceExecutor(engine=client) as ex:
+        assert list(ex.map(collatz, range(1, 2000))) == [collatz(n) for n in range(1, 2000)]
+        assert list(ex.map(lambda a, b: a * b + 0.5, [1, 2, 3], np.array([1.5, 2, 4]))) == [2.0, 4.5, 12.5]
+        doubled = ex.map(lambda x: x * 2.0, td.arange(1000.0), as_array=True)
+        assert isinstance(doubled, td.ndarray) and (doubled == td.arange(1000.0) * 2).all()
+        words = list(ex.map(worded, range(100)))  # no numbers: the workers run it as Python
+        assert [w.split()[0] for w in words] == [str(n) for n in range(100)] and str(os.getpid()) not in "".join(words)
+        assert len({w.split()[2] for w in words}) == 2
+        assert ex.submit(pow, 2, 10).result() == 1024
+        assert list(ex.map(collatz, [])) == []
+        for text in ("inverse", "again"):  # a failure leaves the executor usable
+            got = []
+            with pytest.raises(ZeroDivisionError) as raised:
+                for value in ex.map(lambda x: 1 / x, [4.0, 2.0, 0.0, 1.0], chunksize=3):
+                    got.append(value)
+            assert got == [0.25, 0.5] and "1 / x" in str(raised.value.__cause__), text
+        with pytest.raises(TimeoutError):
+            list(ex.map(lambda n: time.sleep(n) or n, [0.0, 2.0], timeout=0.5))
+        assert list(ex.map(lambda n: n + 1, [2**63 - 1])) == [2**63]
+    assert client.submit(pow, 2, 3).result() == 8  # the engine stays
+
+
+def test_executor_with_a_killed_worker(client, tmp_path):
+    path = str(tmp_path)
+
+    def slow(n):
+        with open(f"{path}/{os.getpid()}", "w"):
+            time.sleep(0.05)
+        return n * 2
+
+    with td.executor.DeviceExecutor(engine=client) as ex:
+        results = ex.map(slow, range(60), chunksize=4)
+        until = time.monotonic() + 30
+        while not (begun := list(tmp_path.iterdir())) and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(int(begun[0].name), signal.SIGKILL)
+        assert list(results) == [2 * n for n in range(60)]
