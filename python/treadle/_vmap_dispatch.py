@@ -9,7 +9,7 @@ import inspect
 import threading
 
 from . import _core
-from ._vmap_array import Batched, boxed, call, find, running
+from ._vmap_array import boxed, call, find, running
 
 _MADE = ("zeros", "empty", "ones", "full")
 _SUBMODULES = ("linalg", "fft")
@@ -24,10 +24,7 @@ _done = False
 def _asking(name, f):
     @functools.wraps(f)
     def fn(*args, **kwargs):
-        for a in args:  # the usual case without a call
-            if type(a) is Batched:
-                return call(name, fn, args, kwargs)
-        if running.traces and find((args, kwargs)) is not None:
+        if running.depth and find((args, kwargs)) is not None:
             return call(name, fn, args, kwargs)
         return f(*args, **kwargs)
 
@@ -37,7 +34,7 @@ def _asking(name, f):
 def _asking_ufunc(f):
     @functools.wraps(f)
     def ask(self, *args, **kwargs):
-        if running.traces and find((args, kwargs)) is not None:
+        if running.depth and find((args, kwargs)) is not None:
             return call(self.__name__, self, args, kwargs)
         return f(self, *args, **kwargs)
 

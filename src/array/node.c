@@ -1,4 +1,6 @@
 /* node.c - making, sharing and releasing graph nodes. */
+#include "array/node.h"
+
 #include "array/host.h"
 #include "array/spill.h"
 #include "base/hash.h"

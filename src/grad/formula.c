@@ -352,7 +352,7 @@ td_status
 td_formula_run(const td_formula *f, const td_varop env[TD_FORMULA_NAMES], uint32_t axes,
                td_varop *out)
 {
-    td_varop stack[TD_FORMULA_CODE];
+    td_varop stack[TD_FORMULA_CODE] = {{.v = NULL}};
     int depth = 0;
 
     for (int i = 0; i < f->n; i++) {

@@ -99,6 +99,20 @@ stored_back(const td_back *b)
 
 static const td_rule stored_rule = {"Copy", stored_back, NULL, NULL};
 
+/* What a whole variable was before it was written over has no part in the result: zeros. */
+static td_status
+gone_back(const td_back *b)
+{
+    const td_var *g = b->g[0];
+    td_array zeros;
+
+    TD_TRY(td_array_full(td_array_dev(&g->value), td_array_dtype(&g->value), &g->value.view.shape,
+                         (td_scalar){.dt = TD_I64}, &zeros));
+    return td_var_new(&zeros, &b->in[0]);
+}
+
+static const td_rule gone_rule = {"Fill", gone_back, NULL, NULL};
+
 /* ---- histories ---- */
 
 /* v is f's output from now on; takes over f. */
@@ -165,7 +179,7 @@ note_whole(td_var *v, td_var *value)
 {
     td_gradfn *f = NULL;
     td_edge e;
-    bool same = td_shape_eq(&v->value.view.shape, &value->value.view.shape) &&
+    bool same = value && td_shape_eq(&v->value.view.shape, &value->value.view.shape) &&
                 td_array_dtype(&v->value) == td_array_dtype(&value->value);
 
     if (same && value->fn) {
@@ -173,7 +187,9 @@ note_whole(td_var *v, td_var *value)
         exchange(v, e.fn, e.out);
         return TD_OK;
     }
-    if (td_var_tracked(value)) {
+    if (!value || !td_var_tracked(value)) { /* it goes on requiring a gradient, as in PyTorch */
+        TD_TRY(td_gradfn_new(&gone_rule, &v, 1, 1, 0, 0, &f));
+    } else {
         TD_TRY(td_gradfn_new(&stored_rule, &value, 1, 1, 0, sizeof(written), &f));
         ((written *)f->par)->value = value->value.view.shape;
         ((written *)f->par)->dt = td_array_dtype(&value->value);
@@ -189,12 +205,10 @@ note(td_var *v, td_var *value)
     td_array zero;
     td_status st;
 
+    if (!v->base)
+        return note_whole(v, value);
     if (value)
-        return v->base ? note_part(v, value) : note_whole(v, value);
-    if (!v->base) {
-        exchange(v, NULL, 0);
-        return TD_OK;
-    }
+        return note_part(v, value);
     TD_TRY(td_array_full(td_array_dev(&v->value), td_array_dtype(&v->value), &(td_shape){.ndim = 0},
                          (td_scalar){.dt = TD_I64}, &zero));
     TD_TRY(td_var_new(&zero, &value));
@@ -209,7 +223,9 @@ td_status
 td_var_store(td_var *v, const td_varop *value)
 {
     td_var *both[2] = {v, value->v};
-    bool recorded = td_grad_wanted(both, 2);
+    td_dtype dt = td_array_dtype(&v->value);
+    bool recorded =
+        td_grad_wanted(both, 2) && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
     td_operand o = {
         .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
     td_edge old = {NULL, NULL, 0};

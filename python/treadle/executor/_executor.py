@@ -14,8 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from .. import _core
 from .._progress import Progress
 from . import _remote
+from ._choice import chosen
 from ._columns import columns
-from ._mapper import Mapper, Refused, joined
+from ._mapper import Refused, joined
 from ._results import Job, Results, slices
 
 _PARTS = 64  # slices of a map that an engine is given
@@ -44,10 +45,10 @@ def _reaches_workers(fn, row):
 class DeviceExecutor(concurrent.futures.Executor):
     """An executor of concurrent.futures whose map compiles functions of numbers and runs them on a device.
 
-    device: a device or its name; None: the current one. max_workers: of threads and of processes. engine: an object with
-    submit(fn, *args) -> future (an executor, dask.distributed.Client, mpi4py.futures.MPIPoolExecutor) whose workers run
-    the work instead, each on its own device; it is not shut down with this one. thread_name_prefix, initializer,
-    initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too."""
+    device: a device or its name; None: the current one. max_workers: of threads and of processes. engine: an object
+    with submit(fn, *args) -> future (an executor, dask.distributed.Client, mpi4py.futures.MPIPoolExecutor) whose
+    workers run the work instead, each on its own device; it is not shut down with this one. thread_name_prefix,
+    initializer, initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too."""
 
     def __init__(self, device=None, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *,
                  engine=None):  # fmt: skip
@@ -81,7 +82,8 @@ class DeviceExecutor(concurrent.futures.Executor):
 
         A function of numbers is compiled and runs over all items on the device; an item that int64 does not hold, that
         divides by zero or raises is run again by Python. What cannot be compiled is run by worker processes, as
-        ProcessPoolExecutor does, or by threads where it cannot be sent to another process; one PerformanceWarning says why.
+        ProcessPoolExecutor does, or by threads where it cannot be sent to another process; one PerformanceWarning
+        says why.
 
         iterables: lists, ranges, arrays (their items are the numbers that tolist() gives), or any others, which are
         read to their end at once. timeout: seconds from now after which the iterator raises TimeoutError. chunksize:
@@ -107,7 +109,7 @@ class DeviceExecutor(concurrent.futures.Executor):
         """A generator of slices; None: Python runs the function."""
         device = self._device or _core.device()
         try:
-            mapper = Mapper(fn, found, n, device, as_array)
+            mapper = chosen(fn, found, n, device, as_array)
         except Refused as why:
             self._why = str(why)
             return None
@@ -122,7 +124,7 @@ class DeviceExecutor(concurrent.futures.Executor):
 
     def _by_python(self, fn, found, n, timeout, chunksize):
         items = [c.items for c in found]
-        alone = _reaches_workers(fn, tuple(c[0] for c in items))
+        alone = _reaches_workers(fn, tuple(c.first() for c in found))
         where = "worker processes" if alone is None else f"threads ({alone})"
         self._warn(fn, f"runs in {where}: {self._why}")
         if alone is not None:
@@ -213,12 +215,12 @@ def engine_slices(futures, until, bar):
         while futures:
             future = futures[0]
             left = None if until is None else until - time.monotonic()
-            values, error = future.result() if left is None else future.result(timeout=max(left, 0))
+            values, failed = future.result() if left is None else future.result(timeout=max(left, 0))
             futures.pop(0)
             bar.add(len(values))
             yield values
-            if error is not None:
-                raise error
+            if failed is not None:
+                raise _remote.raised(*failed)
     finally:
         bar.close()
         for future in futures:

@@ -42,7 +42,7 @@ globals().update(_convert.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("__format__ __repr__ all any view".split())
+_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive view".split())
 
 
 def _attach():
@@ -63,6 +63,7 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    Tensor._make_subclass = staticmethod(_core._make_subclass)
     Tensor.__module__ = "torch"
 
 

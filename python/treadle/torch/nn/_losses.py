@@ -97,7 +97,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if log_target:
         loss = torch.exp(target) * (target - input)
     else:
-        loss = torch.where(target > 0, target * torch.log(target), 0.0) - target * input
+        loss = torch.xlogy(target, target) - target * input
     if reduction == "batchmean":
         return loss.sum() / input.size(0)
     if reduction == "mean":
