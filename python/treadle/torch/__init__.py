@@ -30,13 +30,12 @@ from .autograd.grad_mode import (
 )
 
 Tensor = _core.Tensor
-__version__ = "2.9.0+treadle"
 
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 newaxis = None
 strided, layout, memory_format = _convert.strided_layout, _convert.layout, _convert.memory_format
 OutOfMemoryError = _core.OutOfMemoryError
-backends, jit = _misc.backends(), _misc.JIT()
+jit = _misc.JIT()
 globals().update(_dtypes.NAMES)
 globals().update(_convert.FORMATS)
 globals().update(_convert.types(cuda=False))
@@ -64,7 +63,6 @@ def _attach():
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
     Tensor._make_subclass = staticmethod(_core._make_subclass)
-    Tensor.__module__ = "torch"
 
 
 _TWO = _elementwise.ROWS_OF_TWO
@@ -95,7 +93,7 @@ def get_device_module(device=None):
 
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
-_MODULES = set("amp cuda distributed func multiprocessing nn optim testing utils serialization types".split())
+_MODULES = set("amp backends cuda distributed distributions func multiprocessing multiprocessing nn optim testing utils serialization types version".split())
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
@@ -110,6 +108,8 @@ _FROM |= dict.fromkeys(
 def __getattr__(name):
     from importlib import import_module
 
+    if name == "__version__":
+        return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name in _FROM:

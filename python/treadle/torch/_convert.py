@@ -199,8 +199,17 @@ def _numpy(self, *, force=False):
 
 @method()
 def __array__(self, dtype=None, copy=None):
-    a = array(self.detach()).get()
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    a = array(self).get()
     return a if dtype is None else a.astype(dtype, copy=False)
+
+
+@method()
+def __array_wrap__(self, values, context=None, return_scalar=False):
+    from ._create import tensor
+
+    return tensor(values)
 
 
 @method()

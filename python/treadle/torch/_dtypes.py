@@ -96,8 +96,7 @@ def set_default_dtype(d):
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d
-    if hasattr(_core, "_tensor_default"):
-        _core._tensor_default(d._numpy)
+    _core._grad_default_dtype(d._numpy)
 
 
 def get_default_dtype():
