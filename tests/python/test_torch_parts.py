@@ -1,4 +1,6 @@
-"""treadle.torch: what no single expression shows. Random numbers, modes, functions of a program's own, devices, copies."""
+"""treadle.torch: what no single expression shows. Random numbers, modes, functions of a program's own, devices,
+copies.
+"""
 
 import copy
 import pathlib
@@ -156,7 +158,12 @@ def test_gradients_are_those_of_finite_differences():
     y = torch.rand(2, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda a, b: (a * b.exp()).softmax(1), (x, y))
     assert torch.autograd.gradgradcheck(lambda a: a.softmax(1).pow(2), (x,))
-    for f in (lambda a: torch.linalg.svdvals(a), lambda a: a.sort()[0], lambda a: a.logcumsumexp(1), lambda a: torch.special.erfinv(a / 9)):
+    for f in (
+        lambda a: torch.linalg.svdvals(a),
+        lambda a: a.sort()[0],
+        lambda a: a.logcumsumexp(1),
+        lambda a: torch.special.erfinv(a / 9),
+    ):
         assert torch.autograd.gradgradcheck(f, (x,))
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         torch.autograd.gradcheck(lambda a: a * a.detach(), (x,))
@@ -300,7 +307,9 @@ def test_default_dtype():
 def test_kinds_of_tensors():
     assert torch.FloatTensor([1, 2]).dtype is torch.float32 and torch.LongTensor(2, 3).shape == (2, 3)
     assert isinstance(torch.ones(1), torch.FloatTensor) and not isinstance(torch.ones(1), torch.IntTensor)
-    assert torch.Tensor([1, 2]).tolist() == [1, 2] and torch.Tensor(2, 3).shape == (2, 3) and torch.Tensor().numel() == 0
+    assert (
+        torch.Tensor([1, 2]).tolist() == [1, 2] and torch.Tensor(2, 3).shape == (2, 3) and torch.Tensor().numel() == 0
+    )
     assert torch.Tensor.__name__ == "Tensor" and torch.Tensor.add(torch.ones(1), 1).item() == 2
 
     class Mine(torch.Tensor):
@@ -312,9 +321,16 @@ def test_kinds_of_tensors():
 
 def test_close_or_not():
     torch.testing.assert_close({"a": [torch.ones(2), 1.0]}, {"a": [torch.ones(2), 1.0]})
-    with pytest.raises(AssertionError, match=r"Mismatched elements: 1 / 2 \(50.0%\)\nGreatest absolute difference: 1.0 at index \(1,\)"):
+    with pytest.raises(
+        AssertionError, match=r"Mismatched elements: 1 / 2 \(50.0%\)\nGreatest absolute difference: 1.0 at index \(1,\)"
+    ):
         torch.testing.assert_close(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]))
-    for a, b in ((torch.ones(2), torch.ones(3)), (torch.ones(2), torch.ones(2).double()), ([1], [1, 2]), ({"a": 1}, {"b": 1})):
+    for a, b in (
+        (torch.ones(2), torch.ones(3)),
+        (torch.ones(2), torch.ones(2).double()),
+        ([1], [1, 2]),
+        ({"a": 1}, {"b": 1}),
+    ):
         with pytest.raises(AssertionError):
             torch.testing.assert_close(a, b)
     t = torch.testing.make_tensor(2, 3, dtype=torch.int32, low=1, high=4)

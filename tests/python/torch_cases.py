@@ -16,7 +16,7 @@ def operands():
         return r.uniform(-2, 2, shape).astype("f4")
 
     x, y, s = f(3, 4), f(3, 4), f(3, 3)
-    return dict(
+    return dict(  # noqa: C408 - a list of names
         x=x, y=y, v=f(4), u=f(3), p=r.uniform(0.3, 2, (3, 4)).astype("f4"), q=r.uniform(0.1, 0.9, (3, 4)).astype("f4"),
         s=s, h=s @ s.T + 3 * numpy.eye(3, dtype="f4"), m=f(2, 3, 4), n=f(2, 4, 3), a0=numpy.float32(1.5),
         d=f(3, 4).astype("f8"), l=f(12), H=f(3, 4).astype("f2"), N=numpy.float32([[1, numpy.nan], [numpy.inf, -2]]),

@@ -7,7 +7,20 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import _convert, _device, _dtypes, _elementwise, _index, _misc, _order, _parts, _printing, _products, _reduce, _shape
+from . import (
+    _convert,
+    _device,
+    _dtypes,
+    _elementwise,
+    _index,
+    _misc,
+    _order,
+    _parts,
+    _printing,
+    _products,
+    _reduce,
+    _shape,
+)
 from . import autograd as autograd
 from . import fft as fft
 from . import linalg as linalg
@@ -68,7 +81,8 @@ def _attach():
 _TWO = _elementwise.ROWS_OF_TWO
 # Methods that are functions of torch's just as they are.
 _AS_METHODS = (
-    "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ "
+    "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ "
+    "ldexp_ "
     "logit_ matmul nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
 )
 _attach()
@@ -85,7 +99,7 @@ def is_nonzero(input):
     return input.is_nonzero()
 
 
-def get_device_module(device=None):
+def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parameter
     """torch.cuda."""
     from . import cuda
 
@@ -101,7 +115,8 @@ _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap
 _FROM |= {"GradScaler": "amp"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
-    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits "
+    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
+    "binary_cross_entropy_with_logits "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss ctc_loss dropout "
     "embedding embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
     "max_pool1d max_pool2d max_pool3d poisson_nll_loss rms_norm rrelu triplet_margin_loss".split(),

@@ -3,7 +3,9 @@
 import contextlib
 from types import SimpleNamespace
 
-matmul = SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=False, allow_bf16_reduced_precision_reduction=False)
+matmul = SimpleNamespace(
+    allow_tf32=False, allow_fp16_reduced_precision_reduction=False, allow_bf16_reduced_precision_reduction=False
+)
 
 
 def is_built():

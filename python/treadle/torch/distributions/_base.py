@@ -13,7 +13,14 @@ _KL = {}
 def broadcast(*values):
     """The values as tensors of one shape, of the dtype of the first tensor among them."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
-    given = [v if isinstance(v, Tensor) else as_tensor(float(v)) if like is None else as_tensor(v, dtype=like.dtype, device=like.device) for v in values]
+    given = [
+        v
+        if isinstance(v, Tensor)
+        else as_tensor(float(v))
+        if like is None
+        else as_tensor(v, dtype=like.dtype, device=like.device)
+        for v in values
+    ]
     shape = td.broadcast_shapes(*(tuple(v.shape) for v in given))
     return [v.expand(shape) for v in given]
 
@@ -55,7 +62,11 @@ class Distribution:
         return self.entropy().exp()
 
     def __repr__(self):
-        names = ", ".join(f"{k}: {getattr(self, k) if getattr(self, k).numel() == 1 else getattr(self, k).size()}" for k in self.arg_names if k in self.__dict__)
+        names = ", ".join(
+            f"{k}: {getattr(self, k) if getattr(self, k).numel() == 1 else getattr(self, k).size()}"
+            for k in self.arg_names
+            if k in self.__dict__
+        )
         return f"{type(self).__name__}({names})"
 
     arg_names = ()
@@ -108,7 +119,9 @@ def kl_divergence(p, q):
     for (a, b), f in _KL.items():
         if isinstance(p, a) and isinstance(q, b):
             return f(p, q)
-    raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
+    raise NotImplementedError(
+        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
+    )
 
 
 @register_kl(Independent, Independent)

@@ -67,7 +67,9 @@ class LogNormal(Normal):
     """exp of a normal draw."""
 
     mean = property(lambda self: (self.loc + self.scale**2 / 2).exp(), doc="The mean.")
-    variance = property(lambda self: (apply("expm1", self.scale**2)) * (2 * self.loc + self.scale**2).exp(), doc="The variance.")
+    variance = property(
+        lambda self: (apply("expm1", self.scale**2)) * (2 * self.loc + self.scale**2).exp(), doc="The variance."
+    )
 
     def rsample(self, sample_shape=()):
         """exp of normal draws."""
@@ -281,7 +283,9 @@ class MultivariateNormal(Distribution):
         super().__init__(lead, (n,))
 
     mean = property(lambda self: self.loc, doc="The mean.")
-    covariance_matrix = property(lambda self: self.scale_tril @ self.scale_tril.transpose(-2, -1), doc="The covariance.")
+    covariance_matrix = property(
+        lambda self: self.scale_tril @ self.scale_tril.transpose(-2, -1), doc="The covariance."
+    )
     variance = property(lambda self: (self.scale_tril**2).sum(-1), doc="The variance of each part.")
 
     def rsample(self, sample_shape=()):
@@ -332,5 +336,3 @@ def _(p, q):
     z = linalg.solve_triangular(q.scale_tril, (q.loc - p.loc)[..., None], upper=False)[..., 0]
     inner = (m * m).sum((-2, -1)) + (z * z).sum(-1) - p.event_shape[0]
     return q._log_size() - p._log_size() + 0.5 * inner
-
-
