@@ -4,9 +4,9 @@
 
 The file is written once and stays in the disk cache. The value is (z * z).sum() of z = (x - x.mean(0)) / x.std(0),
 which is the number of elements; x has to be read twice, so the floor is twice the file over the slower of reading the
-disk cache with as many threads as there are processors (by read(2), or by a mapping that has been read before, whichever
-is quicker) and copying pinned memory to the device. The last line is JSON: "first" and "best" (seconds), "floor"
-(seconds), "sums", and the speeds in GB/s that all of this comes from.
+disk cache with as many threads as there are processors (by read(2), or by a mapping that has been read before,
+whichever is quicker) and copying pinned memory to the device. The last line is JSON: "first" and "best" (seconds),
+"floor" (seconds), "sums", and the speeds in GB/s that all of this comes from.
 """
 
 import argparse
