@@ -217,7 +217,7 @@ def __dlpack_device__(self):
 
 @method()
 def __reduce_ex__(self, protocol):
-    kind = type(self)
+    kind = None if type(self) is Tensor else type(self)
     return _restored, (array(self.detach()).get() if self.dtype._name != "bfloat16" else array(self.detach().float()).get(),
                        self.dtype, str(self.device), self.requires_grad and self.is_leaf, kind, dict(self.__dict__))  # fmt: skip
 
@@ -227,7 +227,7 @@ def _restored(values, dtype, where, requires_grad, kind, attributes):
 
     where = where if where.split(":")[0] != "cuda" or _device.gpu_count() else "cpu"
     r = tensor(values, dtype=dtype, device=where)
-    r = r if kind is Tensor else make_subclass(kind, r, requires_grad)
+    r = r if kind is None else make_subclass(kind, r, requires_grad)
     r.__dict__.update(attributes)
     return r.requires_grad_() if requires_grad and not r.requires_grad else r
 

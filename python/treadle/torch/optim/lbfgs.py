@@ -31,14 +31,14 @@ def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25
     done, tries, ends = False, 0, None
     while tries < most:
         now = (t, loss, grad, slope)
-        if loss > f0 + c1 * t * gtd0 or (tries > 1 and loss >= before[1]) or slope >= 0:
-            if abs(slope) <= -c2 * gtd0 and loss <= f0 + c1 * t * gtd0:
-                ends, done = [now], True
-            else:
-                ends = [before, now]
+        if loss > f0 + c1 * t * gtd0 or (tries > 1 and loss >= before[1]):
+            ends = [before, now]
             break
         if abs(slope) <= -c2 * gtd0:
             ends, done = [now], True
+            break
+        if slope >= 0:
+            ends = [before, now]
             break
         low, high = t + 0.01 * (t - before[0]), t * 10
         t = _cubic(before[0], before[1], before[3], t, loss, slope, (low, high))

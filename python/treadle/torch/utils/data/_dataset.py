@@ -90,9 +90,9 @@ class ConcatDataset(Dataset):
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, index):
-        if not -len(self) <= index < len(self):
+        if index < -len(self):
             raise ValueError("absolute value of index should not exceed dataset length")
-        index %= len(self)
+        index = index if index >= 0 else index + len(self)
         which = bisect.bisect_right(self.cumulative_sizes, index)
         return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
 
