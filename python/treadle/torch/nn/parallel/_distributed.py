@@ -1,8 +1,8 @@
-"""``DistributedDataParallel``: the same module in each process; gradients are averaged while the backward pass still runs.
+"""``DistributedDataParallel``: the same module in each process; gradients are averaged while the backward pass runs.
 
-Parameters are put into buckets, the last ones first, since their gradients come first. When a bucket's last gradient has
-come, its gradients are joined to one flat tensor and reduced by one collective; the last bucket's end is waited for, and
-the gradients are cut out of the flat tensors."""
+Parameters are put into buckets, the last ones first, since their gradients come first. When a bucket's last gradient
+has come, its gradients are joined to one flat tensor and reduced by one collective; behind the last bucket the
+gradients are cut out of the flat tensors."""
 
 import contextlib
 
@@ -43,20 +43,34 @@ def _buckets(params, limit):
 class DistributedDataParallel(Module):
     """module whose gradients are the means over all processes of the group; they begin with process 0's values.
 
-    Every trained parameter must get a gradient in each backward pass; with find_unused_parameters those that the output does
-    not depend on are found after the forward pass and count as zero."""
+    Every trained parameter must get a gradient in each backward pass; with find_unused_parameters those that the output
+    does not depend on are found after the forward pass and count as zero."""
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, init_sync=True,
-                 process_group=None, bucket_cap_mb=25, find_unused_parameters=False, check_reduction=False,
-                 gradient_as_bucket_view=False, static_graph=False):
+    def __init__(
+        self,
+        module,
+        device_ids=None,
+        output_device=None,
+        dim=0,
+        broadcast_buffers=True,
+        init_sync=True,
+        process_group=None,
+        bucket_cap_mb=25,
+        find_unused_parameters=False,
+        check_reduction=False,
+        gradient_as_bucket_view=False,
+        static_graph=False,
+    ):
         super().__init__()
         self.module, self.dim, self.broadcast_buffers = module, dim, broadcast_buffers
         self.device_ids, self.process_group = device_ids, process_group
         self.find_unused_parameters, self.require_backward_grad_sync = find_unused_parameters, True
         self._trained = [p for p in module.parameters() if p.requires_grad]
         if not self._trained:
-            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
-                               "gradient.")
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
+                "gradient."
+            )
         self._size = torch.distributed.get_world_size(process_group)
         if init_sync:
             self._from_first([*module.parameters(), *module.buffers()])
@@ -87,8 +101,10 @@ class DistributedDataParallel(Module):
         if not self.require_backward_grad_sync:
             return
         if id(param) in self._got:
-            raise RuntimeError("Expected to mark a variable ready only once. A parameter got its gradient twice between two "
-                               "forward passes: use no_sync() to accumulate gradients")
+            raise RuntimeError(
+                "Expected to mark a variable ready only once. A parameter got its gradient twice between two "
+                "forward passes: use no_sync() to accumulate gradients"
+            )
         self._got.add(id(param))
         self._bucket_of[id(param)].missing -= 1
         while self._next < len(self._groups) and self._groups[self._next].missing == 0:
@@ -122,9 +138,11 @@ class DistributedDataParallel(Module):
         if not self._got:
             return
         names = [n for n, p in self.module.named_parameters() if p.requires_grad and id(p) not in self._got]
-        raise RuntimeError("Expected to have finished reduction in the prior iteration before starting a new one. Parameters "
-                           f"that got no gradient: {', '.join(names)}. Pass `find_unused_parameters=True` to "
-                           "`torch.nn.parallel.DistributedDataParallel`")
+        raise RuntimeError(
+            "Expected to have finished reduction in the prior iteration before starting a new one. Parameters "
+            f"that got no gradient: {', '.join(names)}. Pass `find_unused_parameters=True` to "
+            "`torch.nn.parallel.DistributedDataParallel`"
+        )
 
     def _skip_unused(self, result):
         """Parameters that no output depends on count as ready, with zeros for those that have no gradient."""
