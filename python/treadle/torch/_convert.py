@@ -231,7 +231,7 @@ def __dlpack_device__(self):
 
 @method()
 def __reduce_ex__(self, protocol):
-    kind, t = type(self), self.detach()
+    kind, t = None if type(self) is Tensor else type(self), self.detach()
     values = array(t.float() if self.dtype._name == "bfloat16" else t).get()
     is_asked = self.requires_grad and self.is_leaf
     return _restored, (values, self.dtype, str(self.device), is_asked, kind, dict(self.__dict__))
@@ -242,7 +242,7 @@ def _restored(values, dtype, where, requires_grad, kind, attributes):
 
     where = where if where.split(":")[0] != "cuda" or _device.gpu_count() else "cpu"
     r = tensor(values, dtype=dtype, device=where)
-    r = r if kind is Tensor else make_subclass(kind, r, requires_grad)
+    r = r if kind is None else make_subclass(kind, r, requires_grad)
     r.__dict__.update(attributes)
     return r.requires_grad_() if requires_grad and not r.requires_grad else r
 
