@@ -206,6 +206,11 @@ def test_only_what_must_is_run_again():
         assert mapper.again == again_
 
 
+def test_a_map_that_is_mostly_pythons_is_told(ex):
+    with pytest.warns(td.PerformanceWarning, match="Python ran 2000 of 2000 items"):
+        assert list(ex.map(lambda x: x**3, [2**40] * 2000)) == [2**120] * 2000
+
+
 def test_constants_change(ex):
     global K
     assert list(ex.map(names_and_defaults, [1, 2])) == [7.5, 14.5]
