@@ -22,6 +22,7 @@ LIBRARIES = [
     ("libcublas.so", "matrix products on the GPU", "nvidia-cublas"),
     ("libcusolver.so", "factorisations on the GPU", "nvidia-cusolver"),
     ("libcufft.so", "Fourier transforms on the GPU", "nvidia-cufft"),
+    ("libnccl.so", "collectives between GPUs", "nvidia-nccl-cu13"),
 ]
 
 
