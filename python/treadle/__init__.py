@@ -70,6 +70,7 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 _HOME = {
     "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid vander",
     "_bits": "bitwise_count packbits unpackbits",
+    "_errstate": "errstate geterr geterrcall seterr seterrcall",
     "_files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
     "savez_compressed",
     "_fuse": "fuse",

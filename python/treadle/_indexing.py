@@ -234,7 +234,7 @@ def parse(a, key):
 # ---- reading and writing ----
 
 
-def _owner(key):
+def owner_of(key):
     """The part of a key whose class knows better what a subscript with it means (an item of vmap's), or None."""
     for x in key if type(key) is tuple else (key,):
         if hasattr(type(x), "_subscript"):
@@ -244,7 +244,7 @@ def _owner(key):
 
 def getitem(a, key):
     """a[key] for a key that holds arrays."""
-    owner = _owner(key)
+    owner = owner_of(key)
     if owner is not None:
         return owner._subscript("getitem", a, key)
     mask = _whole_mask(a, key)
@@ -289,7 +289,7 @@ def _assign_chosen(a, mask, value):
 
 def setitem(a, key, value):
     """a[key] = value for a key that holds arrays."""
-    owner = _owner(key)
+    owner = owner_of(key)
     if owner is not None:
         return owner._subscript("setitem", a, key, value)
     if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:

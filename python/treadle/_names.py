@@ -20,8 +20,8 @@ NUMPY = set(
     "inexact floating complexfloating flexible character bytes_ str_ object_ void datetime64 timedelta64 dtype "
     "iinfo promote_types issubdtype isdtype can_cast result_type min_scalar_type mintypecode typename "
     "typecodes sctypeDict ScalarType True_ False_ little_endian set_printoptions get_printoptions printoptions "
-    "format_float_positional format_float_scientific base_repr binary_repr errstate seterr geterr seterrcall "
-    "geterrcall getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
+    "format_float_positional format_float_scientific base_repr binary_repr "
+    "getbufsize setbufsize iterable ndindex flatiter memmap info get_include show_config show_runtime "
     "dtypes exceptions testing typing".split()
 )
 

@@ -2,7 +2,7 @@
 
 from . import _core
 from ._core import Tensor, tensor_wrap
-from ._indexing import parse
+from ._indexing import owner_of, parse
 
 
 def _plain(item):
@@ -33,6 +33,9 @@ def _indices(p):
 
 def getitem(t, key):
     """t[key] for a key that holds arrays."""
+    owner = owner_of(key)
+    if owner is not None:
+        return owner._subscript("getitem", t, key)
     if t.requires_grad and _overlaps(t):  # a window's gradient wants memory of its own for each element
         t = t.clone()
     p = _parse(t, key)
@@ -51,6 +54,9 @@ def _mask_of(t, key):
 
 def setitem(t, key, value):
     """t[key] = value for a key that holds arrays."""
+    owner = owner_of(key)
+    if owner is not None:
+        return owner._subscript("setitem", t, key, value)
     if not isinstance(value, (Tensor, int, float, complex, bool)):
         value = tensor_wrap(_core.asarray(value, device=t._array.device))
     mask = _mask_of(t, key)

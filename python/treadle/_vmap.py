@@ -45,6 +45,15 @@ def _each(f, tree, axes, what):
     return make([_each(f, part, axis, what) for part, axis in zip(parts, given, strict=True)])
 
 
+def zipped(f, trees, axes):
+    """The trees, of one shape, as one with f(leaves, axis) of their leaves; axes as in _each."""
+    leaves = [[] for _ in trees]
+    for found, tree in zip(leaves, trees, strict=True):
+        _each(lambda leaf, _: found.append(leaf), tree, None, "")  # noqa: B023
+    columns = iter(zip(*leaves, strict=True))
+    return _each(lambda _, axis: f(list(next(columns)), axis), trees[0], axes, "out_axes")
+
+
 # ---- what goes in and what comes out ----
 
 
@@ -52,20 +61,42 @@ def _array(leaf):
     return leaf if isinstance(leaf, ndarray) else function("asarray")(leaf)
 
 
-def _mapped_sizes(args, in_axes):
+class Arrays:
+    """What is mapped over, and how: treadle's arrays. torch's vmap has another one."""
+
+    item, array, stacked = Batched, staticmethod(_array), staticmethod(stacked)
+
+    @staticmethod
+    def result(leaf):
+        """A result of the function as an array. TypeError: it is none."""
+        if not hasattr(leaf, "dtype") and not isinstance(leaf, (bool, int, float, complex)):
+            raise TypeError(f"vmap: the function must return arrays and numbers, not {type(leaf).__name__}")
+        return _array(leaf)
+
+    @staticmethod
+    def moved(a, source, destination):
+        return function("moveaxis")(a, source, destination)
+
+    @staticmethod
+    def spread(a, n):
+        """a for each of n items."""
+        return function("broadcast_to")(a, (n, *a.shape))
+
+
+def _mapped_sizes(args, in_axes, face):
     """The mapped arguments, as arrays with their items along the first axis, and how many items there are."""
     found = {}
 
     def take(leaf, axis):
         if axis is None:
             return leaf
-        a = _array(leaf)
+        a = face.array(leaf)
         if not -a.ndim <= axis < a.ndim:
             raise ValueError(
                 f"vmap: in_axes has axis {axis} for an argument of shape {a.shape}; None passes it as it is"
             )
         found.setdefault(a.shape[axis], a.shape)
-        return _Mapped(function("moveaxis")(a, axis, 0) if axis % a.ndim else a)
+        return _Mapped(face.moved(a, axis, 0) if axis % a.ndim else a, axis)
 
     taken = _each(take, args, in_axes, "in_axes")
     if not found:
@@ -79,10 +110,10 @@ def _mapped_sizes(args, in_axes):
 class _Mapped:
     """An argument that has another value for every item."""
 
-    __slots__ = ("value",)
+    __slots__ = ("value", "axis")
 
-    def __init__(self, value):
-        self.value = value
+    def __init__(self, value, axis=0):
+        self.value, self.axis = value, axis  # items along the first axis; where they stood
 
 
 def _given(taken, of):
@@ -90,23 +121,15 @@ def _given(taken, of):
     return _each(lambda leaf, _: of(leaf.value) if isinstance(leaf, _Mapped) else leaf, taken, None, "")
 
 
-def _out(trace):
+def _out(trace, face):
     def give(leaf, axis):
-        own = type(leaf) is Batched and leaf._trace is trace
+        own = type(leaf) is face.item and leaf._trace is trace
         if axis is None:
             if own:
                 raise ValueError("vmap: out_axes is None for a result that is another for every item")
             return leaf
-        if (
-            type(leaf) is not Batched
-            and not hasattr(leaf, "dtype")
-            and not isinstance(leaf, (bool, int, float, complex))
-        ):
-            raise TypeError(f"vmap: the function must return arrays and numbers, not {type(leaf).__name__}")
-        value = leaf._value if own else _array(leaf)
-        if not own:
-            value = function("broadcast_to")(value, (trace.size, *value.shape))
-        return function("moveaxis")(value, 0, axis) if axis else value
+        value = leaf._value if own else face.spread(face.result(leaf), trace.size)
+        return face.moved(value, 0, axis) if axis else value
 
     return give
 
@@ -114,27 +137,29 @@ def _out(trace):
 # ---- the function ----
 
 
-def _traced(f, taken, trace):
-    args, kwargs = _given(taken, lambda value: Batched(value, trace))
+def _traced(f, taken, trace, face):
+    args, kwargs = _given(taken, lambda value: face.item(value, trace))
     before = running.traces
     running.traces = (*before, trace)
+    running.depth += 1
     try:
         return f(*args, **kwargs)
     finally:
         running.traces = before
+        running.depth -= 1
 
 
-def _looped(f, taken, n, out_axes):
+def _looped(f, taken, n, out_axes, face=Arrays):
     """The results of f item by item, stacked."""
     results = []
     for i in range(n):
         args, kwargs = _given(taken, lambda value: value[i])  # noqa: B023
         results.append(f(*args, **kwargs))
     first = results[0]
-    trees = stacked(results, lambda value: value)
+    trees = face.stacked(results, lambda value: value)
 
     def give(leaf, axis):
-        return function("moveaxis")(leaf, 0, axis) if axis else leaf if axis is not None else leaf[0]
+        return face.moved(leaf, 0, axis) if axis else leaf if axis is not None else leaf[0]
 
     return _each(give, trees, out_axes, "out_axes") if first is not None else None
 
@@ -156,7 +181,7 @@ def _reason(error):
     return f"{line}{kind}{error}"
 
 
-def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error"):
+def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error", face=Arrays):
     """What vmap gives. loop=False: raises Unbatched, which says why, where f or an operation in it would run item by
     item."""
     if randomness not in RANDOMNESS:
@@ -170,10 +195,10 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error"):
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(f"vmap: in_axes has {len(in_axes)} entries for {len(args)} arguments")
         axes = (in_axes, 0)
-        taken, n = _mapped_sizes((args, kwargs), axes)
+        taken, n = _mapped_sizes((args, kwargs), axes, face)
         trace = Trace(n, len(running.traces), loop, randomness)
         try:
-            result = _traced(f, taken, trace)
+            result = _traced(f, taken, trace, face)
         except Randomness:
             raise
         except Exception as error:
@@ -187,8 +212,8 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error"):
                 ) from error
             why = error
         else:
-            return _each(_out(trace), result, out_axes, "out_axes")
-        return _again(f, taken, n, out_axes, why)
+            return _each(_out(trace, face), result, out_axes, "out_axes")
+        return _again(f, taken, n, out_axes, why, face)
 
     try:
         functools.update_wrapper(mapped, f)
@@ -197,11 +222,11 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error"):
     return mapped
 
 
-def _again(f, taken, n, out_axes, error):
+def _again(f, taken, n, out_axes, error, face):
     """f item by item, because of the error; the first item says whether the error is the function's own."""
     nbytes, why = _bytes(taken), _reason(error)
     error.__traceback__ = None  # its frames hold the values of the first attempt
-    results = _looped(f, taken, n, out_axes)
+    results = _looped(f, taken, n, out_axes, face)
     _told(f, why, nbytes)
     return results
 

@@ -30,10 +30,12 @@ class Trace:
 
 
 class _Running(threading.local):
-    traces = ()
+    traces, depth = (), 0
 
 
-running = _Running()  # .traces: this thread's vmaps that are running, the outermost first
+# This thread's vmaps that are running. traces: those that the code stands in, the outermost first, without those whose
+# rule is at work; depth: how many there are.
+running = _Running()
 
 
 class Batched:
@@ -68,6 +70,7 @@ class Batched:
     mT = property(lambda self: apply("matrix_transpose", self))
     real = property(lambda self: apply("real", self))
     imag = property(lambda self: apply("imag", self))
+    flags = property(lambda self: self._value.flags)
     flat = property(lambda self: self._refuse(".flat"))
     strides = property(lambda self: self._value.strides[1:])
 
@@ -283,10 +286,6 @@ def ufunc_call(ufunc, method, inputs, kwargs):
     return call(f"ufunc.{method}", getattr(ufunc, method), inputs, kwargs)
 
 
-def is_batched(x):
-    return type(x) is Batched
-
-
 def boxed(value):
     """A value whose first axes stand for the vmaps that are running, the outermost first."""
     for trace in running.traces:
@@ -294,9 +293,12 @@ def boxed(value):
     return value
 
 
+ITEMS = {Batched}  # the classes that stand for an item
+
+
 def find(x, best=None):
     """The innermost of the vmaps whose Batched stand in x, in tuples, lists and dicts too."""
-    if type(x) is Batched:
+    if type(x) in ITEMS:
         return x._trace if best is None or x._trace.level > best.level else best
     if type(x) in (tuple, list):
         for item in x:
@@ -334,7 +336,12 @@ class Call:
         """Is x, or something in it, different for every item?"""
         return find(x) is self.trace
 
+    def own(self, x):
+        """Is x itself an item of this trace's?"""
+        return type(x) in ITEMS and x._trace is self.trace
+
     def box(self, value):
+        """A value as what stands for its items; no array: itself."""
         return Batched(value, self.trace) if isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) else value
 
     def plain(self, x):
@@ -343,14 +350,14 @@ class Call:
 
     def front(self, x):
         """x's value, all items alike where it is no Batched of this trace."""
-        if type(x) is Batched and x._trace is self.trace:
+        if self.own(x):
             return x._value
         x = self.plain(x)
         return function("broadcast_to")(x, (self.n, *x.shape))
 
     def aligned(self, x, ndim):
         """x's value with axes of extent 1 behind the first, so that items broadcast to ndim axes; others stay."""
-        if type(x) is not Batched or x._trace is not self.trace:
+        if not self.own(x):
             return x
         v, more = x._value, ndim - x.ndim
         return v.reshape((self.n, *(1,) * more, *v.shape[1:])) if more > 0 else v
@@ -358,7 +365,8 @@ class Call:
     # ---- item by item ----
 
     def item(self, args, i):
-        return over(lambda x: x._value[i] if type(x) is Batched and x._trace is self.trace else x, args)
+        """The arguments of item i."""
+        return over(lambda x: x._value[i] if self.own(x) else x, args)
 
     def each(self, args, kwargs, why):
         """The call item by item, and its results stacked."""
@@ -371,10 +379,19 @@ class Call:
         results = [self.fn(*self.item(args, i), **self.item(kwargs, i)) for i in range(self.n)]
         return stacked(results, self.box)
 
+    def outside(self, f, *args, **kwargs):
+        """f(...) as outside of this trace: rules work on values."""
+        before = running.traces
+        running.traces = before[: self.trace.level]
+        try:
+            return f(*args, **kwargs)
+        finally:
+            running.traces = before
+
 
 def _leaves(x):
     found = []
-    over(lambda leaf: found.append(leaf) if type(leaf) is Batched else None, x)
+    over(lambda leaf: found.append(leaf) if type(leaf) in ITEMS else None, x)
     return found
 
 
@@ -406,16 +423,13 @@ def call(name, fn, args, kwargs):
         own = ("out", "where") if hasattr(fn, "nin") else ("out",)  # a ufunc's mask says what is written
         rest = {k: v for k, v in kwargs.items() if k not in own}
         return _into(out, call(name, fn, args, rest), kwargs.get("where", True) if len(own) > 1 else True)
-    before = running.traces
-    running.traces = before[: trace.level]  # rules work on values: they stand outside of this trace
-    try:
-        return _ruled(Call(trace, name, fn), args, kwargs)
-    finally:
-        running.traces = before
+    c = Call(trace, name, fn)
+    return c.outside(ruled, c, RULES.get(ALIASES.get(name, name), (None, False)), args, kwargs)
 
 
-def _ruled(c, args, kwargs):
-    f, boxed = RULES.get(ALIASES.get(c.name, c.name), (None, False))
+def ruled(c, rule, args, kwargs):
+    """The call by a rule (a function, does it give values?), or item by item."""
+    f, boxed = rule
     if f is None:
         return c.each(args, kwargs, "there is no rule for it")
     try:

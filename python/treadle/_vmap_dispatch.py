@@ -9,7 +9,7 @@ import inspect
 import threading
 
 from . import _core
-from ._vmap_array import Batched, boxed, call, find, running
+from ._vmap_array import RULES, boxed, call, find, running
 
 _MADE = ("zeros", "empty", "ones", "full")
 _SUBMODULES = ("linalg", "fft")
@@ -24,10 +24,7 @@ _done = False
 def _asking(name, f):
     @functools.wraps(f)
     def fn(*args, **kwargs):
-        for a in args:  # the usual case without a call
-            if type(a) is Batched:
-                return call(name, fn, args, kwargs)
-        if running.traces and find((args, kwargs)) is not None:
+        if running.depth and find((args, kwargs)) is not None:
             return call(name, fn, args, kwargs)
         return f(*args, **kwargs)
 
@@ -37,8 +34,8 @@ def _asking(name, f):
 def _asking_ufunc(f):
     @functools.wraps(f)
     def ask(self, *args, **kwargs):
-        if running.traces and find((args, kwargs)) is not None:
-            return call(self.__name__, self, args, kwargs)
+        if running.depth and find((args, kwargs)) is not None:
+            return call(self.__name__ if self.__name__ in RULES else "ufunc", self, args, kwargs)
         return f(self, *args, **kwargs)
 
     return ask
@@ -73,6 +70,7 @@ def install():
         import treadle
 
         from . import _names, _spelled, _vmap_random, _vmap_rules, _vmap_shapes  # noqa: F401  (the table)
+        from .scipy import _special_kernel
 
         names = {n for n, v in vars(treadle).items() if inspect.isroutine(v)} | set(treadle._FROM)
         for name in names - _SKIPPED:
@@ -83,7 +81,8 @@ def install():
             for name in _names.numpys(part):
                 if hasattr(module, name):
                     _replace(module, name, f"{part}.{name}")
-        _spelled.Spelled.__call__ = _asking_ufunc(_spelled.Spelled.__call__)
+        for kind in (_spelled.Spelled, _special_kernel.Kernel):
+            kind.__call__ = _asking_ufunc(kind.__call__)
         _vmap_random.install()
         _done = True
 

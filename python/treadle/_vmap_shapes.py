@@ -301,17 +301,22 @@ class _Subscript:
         else:
             self.key = (slice(None), *items)
 
+    @property
+    def moves(self):
+        """Do the index arrays' axes come before slices that they stand behind in an item?"""
+        return self.move is not None and not self.first and self.move[1] > 0
+
     def of(self, value):
         """The value's elements under the subscript."""
         r = value[self.key]
-        if self.move is None or self.first or not self.move[1]:
+        if not self.moves:
             return r
         n, before = self.move  # (items, n axes of indices, slices...) -> (items, slices before, indices, slices)
         return function("moveaxis")(r, tuple(range(1, n + 1)), tuple(range(1 + before, 1 + before + n)))
 
     def arranged(self, value):
         """What `of` gives, in the order of axes that the subscript of values has."""
-        if self.move is None or self.first or not self.move[1]:
+        if not self.moves:
             return value
         n, before = self.move
         return function("moveaxis")(value, tuple(range(1 + before, 1 + before + n)), tuple(range(1, n + 1)))

@@ -6,6 +6,7 @@
  */
 #include "api/api.h"
 
+#include "array/spill.h"
 #include "jit/jit.h"
 
 #include <pthread.h>
@@ -43,12 +44,24 @@ in_child(void)
     make_lock();
 }
 
+/* Python has one of its own, which replaces this. */
+static bool
+relieve(td_dev *d, size_t nbytes)
+{
+    bool held = td_api_enter(), freed = td_spill(d, nbytes);
+
+    (void)td_api_leave(held, TD_OK);
+    return freed;
+}
+
 static void
 start(void)
 {
     make_lock();
     pthread_atfork(NULL, NULL, in_child);
     td_dev_on_open(td_jit_warm);
+    td_mem_on_pressure_first(relieve);
+    td_mem_on_oom(td_spill_note);
 }
 
 static void *

@@ -5,6 +5,7 @@
 #include "array/chunk.h"
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/watch.h"
 
 #include <stdlib.h>
 
@@ -336,7 +337,11 @@ td_record(td_node *n, td_array *out)
     for (int i = 0; i < n->nsrc; i++)
         now |= td_node_shared(n->src[i]);
     bound_pending(n->dev);
-    if (now)
+    if (td_watch_asked() && !td_capture_now() && td_watch_applies(n))
+        n->watch = td_watching;
+    if (n->watch && !n->hosted)
+        st = td_watch_node(n);
+    else if (now)
         st = td_eval_node(n);
     if (st) {
         td_node_unref(n);

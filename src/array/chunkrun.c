@@ -7,6 +7,7 @@
 #include "array/chunk.h"
 #include "array/eval.h"
 #include "array/feed.h"
+#include "array/watch.h"
 
 /* ---- rows of one chunk ---- */
 
@@ -148,6 +149,8 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 
         j->lo = lo;
         j->hi = hi;
+        for (int k = 0; k < j->ntop && !st; k++)
+            st = td_watch_check(part[i][k]);
         st = st ? st : run_job(j, part[i]);
         for (int k = 0; k < j->ntop; k++)
             td_node_unref(part[i][k]);

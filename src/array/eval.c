@@ -5,6 +5,7 @@
 #include "array/internal.h"
 #include "array/row.h"
 #include "array/spill.h"
+#include "array/watch.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -112,7 +113,7 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lac
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (is_busy(n) || td_node_away(n) || (!root && stays_outside(n, e, lack))) {
+    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST || (!root && stays_outside(n, e, lack))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -377,8 +378,13 @@ td_eval_value(td_node *n)
     if (n->kind == TD_N_HOST)
         return TD_OK;
     td_node_ref(n);
-    if (n->hosted && td_node_pending(n))
-        st = td_chunk_eval(n, &(td_chunkopts){.host = true});
+    if (n->hosted && td_node_pending(n)) {
+        st = td_watch_check(n);
+        if (!st && !n->buf && n->kind != TD_N_HOST)
+            st = td_chunk_eval(n, &(td_chunkopts){.host = true});
+        else if (!st)
+            st = TD_SKIP;
+    }
     if (st == TD_SKIP)
         st = n->kind == TD_N_HOST ? TD_OK : td_eval_node(n);
     td_node_unref(n);
@@ -414,6 +420,11 @@ eval_pending(td_need *need, td_node *n)
 
     if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
         return st;
+    if (n->hosted) {
+        TD_TRY(td_watch_check(n));
+        if (is_taken(n))
+            return td_eval_node(n);
+    }
     if ((st = td_eval_spread(n)) != TD_SKIP)
         return st;
     st = eval_rows(need, n);
@@ -443,8 +454,15 @@ td_eval_node(td_node *n)
 
     pthread_once(&once, watch_forks);
     await(n);
-    if (n->buf)
+    if (n->buf) {
+        td_use_again(n);
         return TD_OK;
+    }
+    if (n->hosted && n->kind != TD_N_HOST) {
+        TD_TRY(td_watch_check(n));
+        if (n->buf)
+            return TD_OK;
+    }
     td_need_begin(&need);
     if (td_node_away(n))
         st = bring_back(n);

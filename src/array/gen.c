@@ -216,8 +216,8 @@ compute(td_gen *g, const td_step *s)
         return td_num_of(td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64)));
     case TD_N_GATHER: return gather(g, s);
     case TD_N_SEARCH: return td_num_of(td_gen_search(g, s, x[0].re, index_of(g, s->opnd, false)));
-    case TD_N_AWAY:
     case TD_N_REDUCE:
+    case TD_N_AWAY:
     case TD_N_HOST:   break;
     }
     td_bug(__FILE__, __LINE__, "step kind");

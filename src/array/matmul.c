@@ -2,6 +2,7 @@
 #include "array/chunk.h"
 #include "array/eval.h"
 #include "array/internal.h"
+#include "array/watch.h"
 #include "dev/blas.h"
 
 #include <string.h>
@@ -233,8 +234,8 @@ multiply(product *p, td_dtype dt, td_array *out)
     return st == TD_SKIP || st == TD_ERR_LIBRARY ? by_kernel(p, out) : st;
 }
 
-td_status
-td_array_matmul(const td_array *a, const td_array *b, td_array *out)
+static td_status
+matmul(const td_array *a, const td_array *b, td_array *out)
 {
     int na = a->view.shape.ndim, nb = b->view.shape.ndim;
     td_view va = a->view, vb = b->view;
@@ -271,4 +272,20 @@ td_array_matmul(const td_array *a, const td_array *b, td_array *out)
     *out = td_array_view(&r, &va);
     td_array_unref(&r);
     return TD_OK;
+}
+
+td_status
+td_array_matmul(const td_array *a, const td_array *b, td_array *out)
+{
+    uint8_t asked = td_watch_asked() ? td_watching : 0;
+    td_status st;
+
+    if (!asked)
+        return matmul(a, b, out);
+    td_watching = 0; /* not of the operations that it may be made of */
+    st = matmul(a, b, out);
+    td_watching = asked;
+    if (!st && (st = td_watch_result("matmul", (const td_array *[]){a, b}, 2, out)))
+        td_array_unref(out);
+    return st;
 }

@@ -1,4 +1,6 @@
 /* node.c - making, sharing and releasing graph nodes. */
+#include "array/node.h"
+
 #include "array/host.h"
 #include "array/spill.h"
 #include "base/hash.h"
@@ -296,7 +298,8 @@ alike(const td_node *a, const td_node *b, int depth)
 {
     if (a == b)
         return true;
-    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt || a->op != b->op ||
+    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt ||
+        a->op != b->op ||
         a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
         !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) || !same_window(a, b))
         return false;

@@ -46,6 +46,7 @@ typedef struct td_node {
     uint8_t         dt;    /* td_dtype */
     uint8_t         nsrc;
     uint8_t         computed; /* kernels that have computed it without writing it out */
+    uint8_t         watch; /* td_fperr that are looked for when it is evaluated (watch.h) */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
     bool            hosted; /* of kind HOST, or computed of such: a guess until the graph is walked */
     uint16_t        op;   /* td_op, td_red or td_dist */

@@ -33,12 +33,14 @@ static td_status
 inner_offsets(const td_array *a, const td_pick *p, td_array *out)
 {
     td_shape whole = {.ndim = 0}, line = {.ndim = 1, .dim = {1}};
+    td_scalar zero = {.dt = TD_I64};
     td_array sum;
     int k = 0;
 
-    TD_TRY(td_array_full(td_array_dev(a), TD_I64, &whole, (td_scalar){.dt = TD_I64}, &sum));
+    TD_TRY(td_array_full(td_array_dev(a), TD_I64, &whole, zero, &sum));
     for (int i = 0; i < a->view.shape.ndim; i++) {
         td_shape tall = {.ndim = 2, .dim = {line.dim[0], 1}};
+        td_scalar step = {.dt = TD_I64, .i = a->view.stride[i]};
         td_array steps, column, next;
         td_status st;
 
@@ -46,8 +48,7 @@ inner_offsets(const td_array *a, const td_pick *p, td_array *out)
             k++;
             continue;
         }
-        st = td_array_iota(td_array_dev(a), TD_I64, a->view.shape.dim[i], (td_scalar){.dt = TD_I64},
-                           (td_scalar){.dt = TD_I64, .i = a->view.stride[i]}, &steps);
+        st = td_array_iota(td_array_dev(a), TD_I64, a->view.shape.dim[i], zero, step, &steps);
         if (!st)
             st = td_array_reshape(&sum, &tall, &column);
         td_array_unref(&sum);

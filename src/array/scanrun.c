@@ -5,6 +5,7 @@
 #include "array/reduce.h"
 #include "array/scan.h"
 #include "array/tune.h"
+#include "array/watch.h"
 #include "jit/jit.h"
 
 enum {
@@ -320,6 +321,8 @@ td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *
     if (!st)
         st = accumulate(&j, out->store->node->buf->ptr);
     td_node_unref(n);
+    if (!st && td_watch_asked())
+        st = td_watch_result("accumulate", &a, 1, out);
     if (st)
         td_array_unref(out);
     return st;

@@ -22,10 +22,12 @@ typedef struct state {
     _Atomic bool on;
     _Atomic uint64_t spilled, returned;
     _Atomic size_t away;
-    _Atomic bool full; /* the host had no room the last time */
 } state;
 
 static state all[DEVICES];
+
+/* Why the thread's last td_spill moved nothing more; "": there was no failure. */
+static _Thread_local char why[256];
 
 static state *
 state_of(td_dev *d)
@@ -79,9 +81,9 @@ td_spill_note(td_dev *d, char *text, size_t n)
     if (!atomic_load(&s->on)) {
         if (td_dev_info(d)->kind != TD_DEV_CPU)
             snprintf(text, n, "; memory.spill(True) would move arrays that are not in use to the host");
-    } else if (atomic_load(&s->full)) {
-        snprintf(text, n, "; %zu bytes of arrays were moved to the host, which has no room for more",
-                 atomic_load(&s->away));
+    } else if (why[0]) {
+        snprintf(text, n, "; %zu bytes of arrays were moved to the host, no more since: %s",
+                 atomic_load(&s->away), why);
     } else {
         snprintf(text, n,
                  "; %zu bytes of arrays were moved to the host, and those left are in use, shared "
@@ -215,7 +217,8 @@ td_array_offer(const td_array *a)
 {
     const td_node *n = a->store->node;
 
-    if (n->buf && !n->buf->used)
+    td_use_clock++;
+    if (n->buf)
         td_use(n);
 }
 
@@ -297,6 +300,7 @@ td_spill(td_dev *d, size_t nbytes)
     bool apart, went = false;
     td_status st;
 
+    why[0] = 0;
     if (!atomic_load(&s->on) || td_tape_now())
         return false;
     if (td_away_held(d, LEAST, oldest_need(), &list, &n))
@@ -312,7 +316,8 @@ td_spill(td_dev *d, size_t nbytes)
         gone += st ? 0 : size;
         went |= !st;
     }
-    atomic_store(&s->full, st == TD_ERR_NOMEM || st == TD_ERR_OOM);
+    if (st && st != TD_SKIP)
+        snprintf(why, sizeof why, "%s", td_error());
     free(list);
     return went;
 }

@@ -20,6 +20,14 @@ td_use(const td_node *leaf)
     leaf->buf->used = td_use_clock;
 }
 
+/* The same, unless its memory is being used by address still. */
+static inline void
+td_use_again(const td_node *leaf)
+{
+    if (leaf->buf->used)
+        td_use(leaf);
+}
+
 /* td_need - an evaluation under way, on the stack.  What it has marked since its last look stays until it is met. */
 typedef struct td_need {
     uint64_t since;

@@ -116,6 +116,7 @@ typedef struct null_work {
 int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */
 int  td_null_finish(cu_stream s);                 /* does all work of s; the code of work that failed */
 int  td_null_finish_all(void);                    /* the current device's; without one everybody's */
+bool td_null_is_late(void);                       /* is work queued? */
 bool td_null_idle(cu_stream s); /* has its work been done? */
 bool td_null_passed(const null_object *event, bool wait);
 

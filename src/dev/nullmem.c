@@ -112,7 +112,8 @@ td_null_extent(uintptr_t ptr)
     size_t n;
 
     pthread_mutex_lock(&drv.mu);
-    n = range_extent(&drv.bufs, ptr, false);
+    /* work done late finds its memory, whose buffer may be gone by then, or cut anew */
+    n = range_extent(td_null_is_late() ? &drv.mem : &drv.bufs, ptr, td_null_is_late());
     pthread_mutex_unlock(&drv.mu);
     if (!n && td_null_pinned(ptr, 1, &o))
         n = o->at + o->nbytes - ptr;

@@ -17,6 +17,7 @@ enum { QUEUE_MAX = 96, NOT_ASKED = 4 };
 static struct {
     pthread_mutex_t mu;
     uint64_t seed; /* 0: no queue */
+    _Atomic bool late; /* there is one; read while work is done */
     uint64_t serial;
     null_work *first; /* as given */
     int count;
@@ -155,7 +156,14 @@ td_null_delay(uint64_t seed)
     (void)td_null_finish_all();
     pthread_mutex_lock(&queue.mu);
     queue.seed = seed;
+    atomic_store(&queue.late, seed != 0);
     pthread_mutex_unlock(&queue.mu);
+}
+
+bool
+td_null_is_late(void)
+{
+    return atomic_load(&queue.late);
 }
 
 /* *device: where a default stream is meant, the current context's. */

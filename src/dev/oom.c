@@ -19,6 +19,14 @@ td_mem_on_pressure(td_mem_pressure *fn)
 }
 
 void
+td_mem_on_pressure_first(td_mem_pressure *fn)
+{
+    td_mem_pressure *none = NULL;
+
+    (void)atomic_compare_exchange_strong(&pressure, &none, fn);
+}
+
+void
 td_mem_on_oom(td_mem_note *fn)
 {
     atomic_store(&note, fn);
@@ -162,7 +170,7 @@ td_pool_oom(td_dev *d, size_t nbytes)
     td_memstat m = td_mem_stats(d);
     size_t free_bytes = 0, total = 0;
     char ask[32], used[32], kept[32], largest[32], left[32], all[32], limit[64] = "", size[32];
-    char who[HOLDERS * (TD_HEAP_SITE + 40)], more[256] = "";
+    char who[HOLDERS * (TD_HEAP_SITE + 40)], more[400] = "";
     td_mem_note *fn = atomic_load(&note);
 
     (void)d->ops->memory(d, &free_bytes, &total); /* then the text says 0 */

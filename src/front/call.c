@@ -351,7 +351,7 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
     case TD_OBJ_FUNCTION: return call_source(w, info.source, c, out);
     case TD_OBJ_TYPE:
         return w->exact ? exact_convert(w, info.type, c, out) : convert(w, info.type, c, out);
-    case TD_OBJ_NAMED:     return call_named(w, &info, f->type->object, c, out);
+    case TD_OBJ_NAMED: return call_named(w, &info, f->type->object, c, out);
     default:
         return bad(w, c->node, TD_ERR_TYPE,
                    "%s cannot be called in a kernel: it is no function that treadle knows or can "

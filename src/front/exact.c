@@ -10,8 +10,7 @@ void
 exact_flag(walk *w, td_val cond)
 {
     w->exact->checks++;
-    td_set(w->f, w->exact->bad,
-           TD_E2(w->f, logical_or, td_get(w->f, w->exact->bad), cond));
+    td_set(w->f, w->exact->bad, TD_E2(w->f, logical_or, td_get(w->f, w->exact->bad), cond));
 }
 
 void
@@ -55,7 +54,10 @@ exact_kinds(const td_type *t)
         return 0;
     if (t->object)
         return t->object;
-    return t->dt == TD_BOOL ? EXACT_BOOL : t->dt == TD_I64 ? EXACT_INT : t->dt == TD_F64 ? EXACT_FLOAT : 0;
+    return t->dt == TD_BOOL  ? EXACT_BOOL
+           : t->dt == TD_I64 ? EXACT_INT
+           : t->dt == TD_F64 ? EXACT_FLOAT
+                             : 0;
 }
 
 const td_type *
@@ -110,7 +112,8 @@ exact_pure(walk *w, thing *x, uint32_t kinds)
         return;
     kinds |= dt == TD_F64 ? EXACT_FLOAT : dt == TD_I64 ? EXACT_INT : EXACT_BOOL;
     if (x->type->object & ~kinds)
-        exact_flag(w, TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, x->tag, byte(w, kinds)), byte(w, 0)));
+        exact_flag(
+            w, TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, x->tag, byte(w, kinds)), byte(w, 0)));
     *x = num_of(dt == TD_BOOL ? td_type_num(dt) : td_type_weak(dt == TD_F64 ? 'f' : 'i'), x->num);
 }
 
@@ -179,7 +182,8 @@ told(walk *w, const thing *x)
 static td_status
 guarded(walk *w, const call *c, td_hash key, const place *p)
 {
-    call inner = {.node = c->node, .n = c->n - 1, .arg = td_alloc(w->mem, (c->n + 1) * sizeof *inner.arg)};
+    call inner = {
+        .node = c->node, .n = c->n - 1, .arg = td_alloc(w->mem, (c->n + 1) * sizeof *inner.arg)};
     thing x = {0};
 
     for (uint32_t i = 0; i < inner.n; i++)

@@ -73,7 +73,8 @@ flag_far(walk *w, const thing *x)
 {
     td_val size = TD_E1(w->f, fabs, val_as(w, x, TD_F64));
 
-    exact_flag(w, TD_E1(w->f, logical_not, TD_E2(w->f, less, size, td_const(w->f, TD_F64, 0x1p63))));
+    exact_flag(w,
+               TD_E1(w->f, logical_not, TD_E2(w->f, less, size, td_const(w->f, TD_F64, 0x1p63))));
 }
 
 static td_status
@@ -107,7 +108,8 @@ round_digits(walk *w, const thing *x, int64_t n, thing *out)
     near = TD_E1(w->f, rint, y);
     off = TD_E1(w->f, fabs, TD_E2(w->f, subtract, y, near)); /* exact; the middle is 0.5 */
     close = TD_E2(w->f, multiply, TD_E1(w->f, fabs, y), td_const(w->f, TD_F64, 0x1p-51));
-    exact_flag(w, TD_E2(w->f, greater_equal, TD_E2(w->f, add, off, close), td_const(w->f, TD_F64, 0.5)));
+    exact_flag(
+        w, TD_E2(w->f, greater_equal, TD_E2(w->f, add, off, close), td_const(w->f, TD_F64, 0.5)));
     exact_flag(w, TD_E1(w->f, logical_not, TD_E2(w->f, less, close, td_const(w->f, TD_F64, 0.5))));
     *out = num_of(td_type_weak('f'), td_num_of(TD_E2(w->f, divide, near, ten)));
     return built(w, w->node);
@@ -122,7 +124,8 @@ rounded(walk *w, const call *c, int number, thing *out)
     TD_TRY(want_args(w, c, "round", 1, 2));
     exact_pure(w, &c->arg[0], EXACT_BOOL);
     if (!is_num(&c->arg[0]) || c->arg[0].type->dt == TD_C128)
-        return bad(w, c->node, TD_ERR_TYPE, "round takes a real number, not %s", c->arg[0].type->name);
+        return bad(w, c->node, TD_ERR_TYPE, "round takes a real number, not %s",
+                   c->arg[0].type->name);
     if (digits && !is_none(digits))
         return known_int(digits, &n)
                    ? round_digits(w, &c->arg[0], n, out)
@@ -180,7 +183,8 @@ least(walk *w, const call *c, int number, thing *out)
         n = x->type->n;
         x = x->item;
     } else if (n == 1) {
-        return bad(w, c->node, TD_ERR_TYPE, "min and max take numbers or a tuple, not %s", x->type->name);
+        return bad(w, c->node, TD_ERR_TYPE, "min and max take numbers or a tuple, not %s",
+                   x->type->name);
     }
     if (!n)
         return bad(w, c->node, TD_ERR_VALUE, "%s of nothing", is_min ? "min" : "max");
@@ -189,7 +193,8 @@ least(walk *w, const call *c, int number, thing *out)
         thing first = *out;
 
         if (!is_num(&first) || !is_num(&x[i]))
-            return bad(w, c->node, TD_ERR_TYPE, "min and max take numbers, not %s", x[i].type->name);
+            return bad(w, c->node, TD_ERR_TYPE, "min and max take numbers, not %s",
+                       x[i].type->name);
         TD_TRY(num_compare(w, is_min ? TD_SYN_Lt : TD_SYN_Gt, &x[i], &first, &less));
         TD_TRY(exact_select(w, &less, &x[i], &first, out));
     }
@@ -204,7 +209,8 @@ ints(walk *w, const call *c, int number, thing *out)
     for (uint32_t i = 0; i < c->n; i++) {
         exact_pure(w, &c->arg[i], EXACT_BOOL);
         if (!is_int(&c->arg[i]))
-            return bad(w, c->node, TD_ERR_TYPE, "an int is needed here, not %s", c->arg[i].type->name);
+            return bad(w, c->node, TD_ERR_TYPE, "an int is needed here, not %s",
+                       c->arg[i].type->name);
         c->arg[i] = num_convert(w, &c->arg[i], td_type_weak('i'));
     }
     return as_it_is(w, c, number, out);
@@ -227,7 +233,8 @@ counted(walk *w, const call *c, int number, thing *out)
         exact_flag(w, TD_E2(w->f, less, v, TD_E1(w->f, negative, far)));
     }
     if (c->n == 3 && !c->arg[2].known)
-        exact_flag(w, TD_E2(w->f, equal, val_as(w, &c->arg[2], TD_I64), td_const_int(w->f, TD_I64, 0)));
+        exact_flag(
+            w, TD_E2(w->f, equal, val_as(w, &c->arg[2], TD_I64), td_const_int(w->f, TD_I64, 0)));
     return built(w, c->node);
 }
 
@@ -250,7 +257,8 @@ root(walk *w, const call *c, int number, thing *out)
 {
     TD_TRY(ints(w, c, number, out));
     for (uint32_t i = 0; i < c->n; i++)
-        exact_flag(w, TD_E2(w->f, less, val_as(w, &c->arg[i], TD_I64), td_const_int(w->f, TD_I64, 0)));
+        exact_flag(w,
+                   TD_E2(w->f, less, val_as(w, &c->arg[i], TD_I64), td_const_int(w->f, TD_I64, 0)));
     return built(w, c->node);
 }
 
@@ -259,7 +267,8 @@ static td_status
 known_kind(walk *w, const call *c, int number, thing *out)
 {
     if (c->n && is_mixed(&c->arg[0]))
-        return bad(w, c->node, TD_ERR_TYPE, "isinstance of what is %s as it comes", c->arg[0].type->name);
+        return bad(w, c->node, TD_ERR_TYPE, "isinstance of what is %s as it comes",
+                   c->arg[0].type->name);
     return as_it_is(w, c, number, out);
 }
 
@@ -278,16 +287,21 @@ static const struct {
     rule *how;
     bool keywords;
 } rules[] = {
-    {fn_math, by_row, false},        {fn_math_pow, by_domain, false}, {fn_log, by_log, false},
-    {fn_remainder, by_domain, false}, {fn_ldexp, by_domain, false},   {fn_frexp, by_domain, false},
-    {fn_modf, by_domain, false},     {fn_ulp, by_domain, false},      {fn_to_int, to_int, false},
-    {fn_round, rounded, true},       {fn_abs, absolute, false},       {fn_minmax, least, false},
-    {fn_pow, as_it_is, false},       {fn_divmod, as_it_is, false},    {fn_range, counted, false},
-    {fn_len, as_it_is, false},       {fn_enumerate, as_it_is, false}, {fn_zip, as_it_is, false},
+    {fn_math, by_row, false},        {fn_math_pow, by_domain, false},
+    {fn_log, by_log, false},         {fn_remainder, by_domain, false},
+    {fn_ldexp, by_domain, false},    {fn_frexp, by_domain, false},
+    {fn_modf, by_domain, false},     {fn_ulp, by_domain, false},
+    {fn_to_int, to_int, false},      {fn_round, rounded, true},
+    {fn_abs, absolute, false},       {fn_minmax, least, false},
+    {fn_pow, as_it_is, false},       {fn_divmod, as_it_is, false},
+    {fn_range, counted, false},      {fn_len, as_it_is, false},
+    {fn_enumerate, as_it_is, false}, {fn_zip, as_it_is, false},
     {fn_reversed, as_it_is, false},  {fn_isinstance, known_kind, false},
-    {fn_binary, as_it_is, false},    {fn_compare, as_it_is, false},   {fn_unary, as_it_is, false},
-    {fn_truth, as_it_is, false},     {fn_index_of, ints, false},      {fn_gcd, divisors, false},
-    {fn_isqrt, root, false},         {fn_is_integer, is_whole, false}, {fn_bit_length, ints, false},
+    {fn_binary, as_it_is, false},    {fn_compare, as_it_is, false},
+    {fn_unary, as_it_is, false},     {fn_truth, as_it_is, false},
+    {fn_index_of, ints, false},      {fn_gcd, divisors, false},
+    {fn_isqrt, root, false},         {fn_is_integer, is_whole, false},
+    {fn_bit_length, ints, false},
 };
 
 td_status
@@ -296,7 +310,8 @@ exact_call(walk *w, int number, const call *c, thing *out)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].fn == td_intrinsics[number].fn) {
             if (c->nkw && !rules[i].keywords)
-                return bad(w, c->node, TD_ERR_TYPE, "keyword arguments of this function are Python's alone");
+                return bad(w, c->node, TD_ERR_TYPE,
+                           "keyword arguments of this function are Python's alone");
             return rules[i].how(w, c, number, out);
         }
     return bad(w, c->node, TD_ERR_TYPE, "this function's results are Python's alone");

@@ -63,8 +63,8 @@ exact_domain(walk *w, td_val r, const td_val *x, uint32_t n)
     }
     odd = TD_E2(w->f, logical_and, TD_E1(w->f, isnan, r), TD_E1(w->f, logical_not, nan));
     odd = TD_E2(w->f, logical_or, odd, finite);
-    exact_flag(w, TD_E2(w->f, logical_and, odd,
-                        TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, r))));
+    exact_flag(w,
+               TD_E2(w->f, logical_and, odd, TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, r))));
 }
 
 /* ---- ints ---- */
@@ -94,8 +94,7 @@ flag_sum(walk *w, td_syn op, const thing *a, const thing *b, thing *r)
         return;
     }
     both = TD_E2(w->f, bitwise_xor, x, op == TD_SYN_Add ? s : y);
-    both = TD_E2(w->f, bitwise_and, both,
-                 TD_E2(w->f, bitwise_xor, op == TD_SYN_Add ? y : x, s));
+    both = TD_E2(w->f, bitwise_and, both, TD_E2(w->f, bitwise_xor, op == TD_SYN_Add ? y : x, s));
     exact_flag(w, TD_E2(w->f, less, both, whole(w, 0)));
 }
 
@@ -192,8 +191,8 @@ flag_least(walk *w, const thing *a, const thing *b)
     td_val x = TD_E2(w->f, equal, val_as(w, a, TD_I64), whole(w, INT64_MIN));
 
     if (!a->small && !a->nonneg && !(b->known && b->lit.i != -1))
-        exact_flag(w, TD_E2(w->f, logical_and, x,
-                            TD_E2(w->f, equal, val_as(w, b, TD_I64), whole(w, -1))));
+        exact_flag(
+            w, TD_E2(w->f, logical_and, x, TD_E2(w->f, equal, val_as(w, b, TD_I64), whole(w, -1))));
 }
 
 static td_status
@@ -214,9 +213,11 @@ binary_ints(walk *w, td_syn op, thing a, thing b, thing *out)
     bool nonneg;
 
     if (is_bits(op))
-        return row(w, op == TD_SYN_BitAnd  ? OP_bitwise_and
-                      : op == TD_SYN_BitOr ? OP_bitwise_or
-                                           : OP_bitwise_xor, &a, &b, out);
+        return row(w,
+                   op == TD_SYN_BitAnd  ? OP_bitwise_and
+                   : op == TD_SYN_BitOr ? OP_bitwise_or
+                                        : OP_bitwise_xor,
+                   &a, &b, out);
     a = num_convert(w, &a, td_type_weak('i'));
     b = num_convert(w, &b, td_type_weak('i'));
     nonneg = a.nonneg && b.nonneg;
@@ -489,8 +490,10 @@ exact_unary(walk *w, td_syn op, const thing *a, thing *out)
 td_status
 exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
-    static const td_op rows[] = {OP_equal, OP_not_equal, OP_less, OP_less_equal, OP_greater, OP_greater_equal};
-    static const td_syn syns[] = {TD_SYN_Eq, TD_SYN_NotEq, TD_SYN_Lt, TD_SYN_LtE, TD_SYN_Gt, TD_SYN_GtE};
+    static const td_op rows[] = {OP_equal,      OP_not_equal, OP_less,
+                                 OP_less_equal, OP_greater,   OP_greater_equal};
+    static const td_syn syns[] = {TD_SYN_Eq,  TD_SYN_NotEq, TD_SYN_Lt,
+                                  TD_SYN_LtE, TD_SYN_Gt,    TD_SYN_GtE};
     thing x = *a, y = *b;
     td_op how = OP_equal;
 

@@ -137,7 +137,8 @@ is_pure(const walk *w, uint32_t node)
     case TD_SYN_BinOp:     {
         td_syn op = kind_of(w, F(node, BinOp_op));
 
-        return !w->exact && (op == TD_SYN_Add || op == TD_SYN_Sub || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
+        return !w->exact &&
+               (op == TD_SYN_Add || op == TD_SYN_Sub || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
                 op == TD_SYN_BitOr || op == TD_SYN_BitXor) &&
                is_pure(w, F(node, BinOp_left)) && is_pure(w, F(node, BinOp_right));
     }

@@ -280,6 +280,16 @@ run(td_op op, const td_varop *x, int n, td_var **out)
                                                       : td_var_new(&r, out);
 }
 
+/* A Python integer beside integers takes their dtype, and wraps where it does not fit. */
+static td_scalar
+wrapped(td_scalar s, td_dtype dt)
+{
+    uint64_t bits[2];
+
+    td_scalar_bits(s, dt, bits);
+    return td_scalar_load(dt, bits);
+}
+
 td_status
 td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
 {
@@ -291,6 +301,8 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
 
     for (int i = 0; i < n && !st; i++) {
         cast[i] = x[i];
+        if (i >= from && !x[i].v && td_dtype_is_int(dt))
+            cast[i].scalar = wrapped(x[i].scalar, dt);
         if (i < from || !x[i].v || td_array_dtype(&x[i].v->value) == dt)
             continue;
         st = td_var_cast(x[i].v, dt, &own[i]);

@@ -208,14 +208,14 @@ typedef struct places {
 static td_status
 counter(td_dev *d, int rank, int k, int64_t n, td_var **out)
 {
+    td_scalar zero = {.dt = TD_I64}, one = {.dt = TD_I64, .i = 1};
     td_shape s = {.ndim = rank};
     td_array flat, a;
     td_status st;
 
     for (int i = 0; i < rank; i++)
         s.dim[i] = i == k ? n : 1;
-    TD_TRY(td_array_iota(d, TD_I64, n, (td_scalar){.dt = TD_I64}, (td_scalar){.dt = TD_I64, .i = 1},
-                         &flat));
+    TD_TRY(td_array_iota(d, TD_I64, n, zero, one, &flat));
     st = td_array_reshape(&flat, &s, &a);
     td_array_unref(&flat);
     return st ? st : td_var_new(&a, out);

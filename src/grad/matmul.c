@@ -3,21 +3,28 @@
 
 static td_status product(td_var *x, td_var *y, td_var **out);
 
+static td_status
+swapped(td_var *v, td_var **out)
+{
+    int axes[TD_MAXDIM], n = v->value.view.shape.ndim;
+
+    for (int i = 0; i < n; i++)
+        axes[i] = i < n - 2 ? i : 2 * n - 3 - i;
+    return td_var_transpose(v, axes, out);
+}
+
 /* v's last two axes exchanged, conjugated. */
 static td_status
 adjoint(td_var *v, td_var **out)
 {
-    int axes[TD_MAXDIM], n = v->value.view.shape.ndim;
     td_varop o = {.v = v};
     td_var *c;
     td_status st;
 
-    for (int i = 0; i < n; i++)
-        axes[i] = i < n - 2 ? i : 2 * n - 3 - i;
     if (!td_dtype_is_complex(td_array_dtype(&v->value)))
-        return td_var_transpose(v, axes, out);
+        return swapped(v, out);
     TD_TRY(td_var_apply(OP_conjugate, &o, 1, &c));
-    st = td_var_transpose(c, axes, out);
+    st = swapped(c, out);
     td_var_unref(c);
     return st;
 }
@@ -79,6 +86,7 @@ take_apart(const td_back *b, const bool *vector, parts *m)
 
 typedef struct multiplied {
     td_shape shape[2];
+    bool by_columns[2]; /* how the operands lie */
 } multiplied;
 
 /* A gradient in an operand's own shape; takes over r. */
@@ -107,15 +115,47 @@ settle(td_var *r, const td_shape *s, bool row, bool column, td_var **out)
     return st;
 }
 
-/* first @ second, one of them turned. */
-static td_status
-turned(td_var *first, td_var *second, bool turn_first, td_var **out)
+/* Do v's columns lie in memory as another matrix's rows would? */
+static bool
+in_columns(const td_view *v)
 {
-    td_var *t;
+    int n = v->shape.ndim;
+
+    return n >= 2 && v->stride[n - 2] == 1 && v->stride[n - 1] != 1 && v->shape.dim[n - 2] > 1;
+}
+
+/* x @ y, laid out by columns. */
+static td_status
+product_by_columns(td_var *x, td_var *y, td_var **out)
+{
+    td_var *tx, *ty, *r;
+    td_status st;
+
+    TD_TRY(swapped(x, &tx));
+    st = swapped(y, &ty);
+    if (!st) {
+        st = product(ty, tx, &r);
+        td_var_unref(ty);
+    }
+    td_var_unref(tx);
+    TD_TRY(st);
+    st = swapped(r, out);
+    td_var_unref(r);
+    return st;
+}
+
+/* first @ second, one of them turned, in rows or by columns: the gradient of a matrix that is a transpose is then
+ * one of rows where it arrives. */
+static td_status
+turned(td_var *first, td_var *second, bool turn_first, bool by_columns, td_var **out)
+{
+    td_var *t, *x, *y;
     td_status st;
 
     TD_TRY(adjoint(turn_first ? first : second, &t));
-    st = turn_first ? product(t, second, out) : product(first, t, out);
+    x = turn_first ? t : first;
+    y = turn_first ? second : t;
+    st = by_columns ? product_by_columns(x, y, out) : product(x, y, out);
     td_var_unref(t);
     return st;
 }
@@ -130,12 +170,12 @@ matmul_back(const td_back *b)
     td_var *r;
 
     if (!st && td_back_wants(b, 0)) {
-        st = turned(m.g, m.y, false, &r);
+        st = turned(m.g, m.y, false, p->by_columns[0], &r);
         if (!st)
             st = settle(r, &p->shape[0], vector[0], false, &b->in[0]);
     }
     if (!st && td_back_wants(b, 1)) {
-        st = turned(m.x, m.g, true, &r);
+        st = turned(m.x, m.g, true, p->by_columns[1], &r);
         if (!st)
             st = settle(r, &p->shape[1], false, vector[1], &b->in[1]);
     }
@@ -153,8 +193,10 @@ record(td_var *x, td_var *y, td_gradfn **out)
     td_gradfn *f;
 
     TD_TRY(td_gradfn_new(&matmul_rule, v, 2, 1, 2, sizeof(multiplied), &f));
-    ((multiplied *)f->par)->shape[0] = x->value.view.shape;
-    ((multiplied *)f->par)->shape[1] = y->value.view.shape;
+    for (int i = 0; i < 2; i++) {
+        ((multiplied *)f->par)->shape[i] = v[i]->value.view.shape;
+        ((multiplied *)f->par)->by_columns[i] = in_columns(&v[i]->value.view);
+    }
     st = td_var_tracked(y) ? td_gradfn_save(f, 0, x, 0) : TD_OK;
     if (!st && td_var_tracked(x))
         st = td_gradfn_save(f, 1, y, 1);

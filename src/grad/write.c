@@ -54,6 +54,33 @@ value_back(const td_back *b, const written *p, const td_array *part)
     return st;
 }
 
+/* The same recorded, where the variable lies in C order: what was written reads its window, the rest is without. */
+static td_status
+written_back_recorded(const td_back *b, const written *p)
+{
+    td_var *g = b->g[0], *part = NULL, *cast = NULL, *placed = NULL;
+    td_status st;
+
+    if (!td_view_is_contiguous(&p->whole) || p->span != td_shape_size(&p->from))
+        return td_fail(TD_ERR_STATE, "writing a part of a tensor that is not contiguous: its "
+                                     "gradient has none of its own");
+    st = td_var_window(g, &p->part, &part);
+    if (!st && td_back_wants(b, 1)) {
+        st = td_var_cast(part, p->dt, &cast);
+        if (!st)
+            st = td_var_sum_to(cast, &p->value, &b->in[1]);
+    }
+    if (!st && td_back_wants(b, 0)) {
+        st = td_var_place(part, &p->from, &p->part, &placed);
+        if (!st)
+            st = td_var_apply(OP_subtract, (td_varop[]){{.v = g}, {.v = placed}}, 2, &b->in[0]);
+    }
+    td_var_unref(part);
+    td_var_unref(cast);
+    td_var_unref(placed);
+    return st;
+}
+
 static td_status
 written_back(const td_back *b)
 {
@@ -61,9 +88,8 @@ written_back(const td_back *b)
     td_array whole, part;
     td_status st = TD_OK;
 
-    if (b->graph && td_grad_wanted(b->g, 1))
-        return td_fail(TD_ERR_STATE,
-                       "writing a part of a tensor in place: its gradient has none of its own");
+    if (td_grad_wanted(b->g, 1))
+        return written_back_recorded(b, p);
     TD_TRY(lay_out(p, b->g[0], &whole, &part));
     if (td_back_wants(b, 1))
         st = value_back(b, p, &part);
@@ -98,6 +124,20 @@ stored_back(const td_back *b)
 }
 
 static const td_rule stored_rule = {"Copy", stored_back, NULL, NULL};
+
+/* What a whole variable was before it was written over has no part in the result: zeros. */
+static td_status
+gone_back(const td_back *b)
+{
+    const td_var *g = b->g[0];
+    td_array zeros;
+
+    TD_TRY(td_array_full(td_array_dev(&g->value), td_array_dtype(&g->value), &g->value.view.shape,
+                         (td_scalar){.dt = TD_I64}, &zeros));
+    return td_var_new(&zeros, &b->in[0]);
+}
+
+static const td_rule gone_rule = {"Fill", gone_back, NULL, NULL};
 
 /* ---- histories ---- */
 
@@ -146,7 +186,7 @@ note_part(td_var *v, td_var *value)
     written *p;
 
     TD_TRY(td_gradfn_new(&written_rule, in, 2, 1, 0, sizeof *p, &f));
-    td_view_extent(&base->value.view, &lo, &hi);
+    td_window_span(&base->value.view, &v->value.view, &lo, &hi);
     p = f->par;
     *p = (written){.from = base->value.view.shape,
                    .value = value->value.view.shape,
@@ -165,7 +205,7 @@ note_whole(td_var *v, td_var *value)
 {
     td_gradfn *f = NULL;
     td_edge e;
-    bool same = td_shape_eq(&v->value.view.shape, &value->value.view.shape) &&
+    bool same = value && td_shape_eq(&v->value.view.shape, &value->value.view.shape) &&
                 td_array_dtype(&v->value) == td_array_dtype(&value->value);
 
     if (same && value->fn) {
@@ -173,7 +213,9 @@ note_whole(td_var *v, td_var *value)
         exchange(v, e.fn, e.out);
         return TD_OK;
     }
-    if (td_var_tracked(value)) {
+    if (!value || !td_var_tracked(value)) { /* it goes on requiring a gradient, as in PyTorch */
+        TD_TRY(td_gradfn_new(&gone_rule, &v, 1, 1, 0, 0, &f));
+    } else {
         TD_TRY(td_gradfn_new(&stored_rule, &value, 1, 1, 0, sizeof(written), &f));
         ((written *)f->par)->value = value->value.view.shape;
         ((written *)f->par)->dt = td_array_dtype(&value->value);
@@ -189,12 +231,10 @@ note(td_var *v, td_var *value)
     td_array zero;
     td_status st;
 
+    if (!v->base)
+        return note_whole(v, value);
     if (value)
-        return v->base ? note_part(v, value) : note_whole(v, value);
-    if (!v->base) {
-        exchange(v, NULL, 0);
-        return TD_OK;
-    }
+        return note_part(v, value);
     TD_TRY(td_array_full(td_array_dev(&v->value), td_array_dtype(&v->value), &(td_shape){.ndim = 0},
                          (td_scalar){.dt = TD_I64}, &zero));
     TD_TRY(td_var_new(&zero, &value));
@@ -209,16 +249,12 @@ td_status
 td_var_store(td_var *v, const td_varop *value)
 {
     td_var *both[2] = {v, value->v};
-    bool recorded = td_grad_wanted(both, 2);
+    td_dtype dt = td_array_dtype(&v->value);
+    bool recorded = td_grad_wanted(both, 2) && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
     td_operand o = {
         .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
-    td_edge old = {NULL, NULL, 0};
 
     TD_TRY(check(v, recorded));
-    if (recorded && v->base) { /* brought up to date before the version changes */
-        TD_TRY(td_var_edge(v->base, &old));
-        td_edge_drop(&old);
-    }
     TD_TRY(td_array_assign(&v->value, &o));
     return recorded ? note(v, value->v) : TD_OK;
 }

@@ -559,7 +559,8 @@ td_fn_hash(const td_fn *f)
 
     h = td_hash_u64(h, (uint64_t)f->threads << 32 | f->resident);
     h = td_hash_u64(h, f->registers);
-    h = td_hash_u64(h, (uint64_t)f->optimise << 3 | (uint64_t)f->libm << 2 | f->simt << 1 | f->fast);
+    h = td_hash_u64(h,
+                    (uint64_t)f->optimise << 3 | (uint64_t)f->libm << 2 | f->simt << 1 | f->fast);
     for (uint32_t i = 0; i < f->n; i++) {
         td_inst s = f->ins[i];
 

@@ -17,12 +17,12 @@ static const struct row {
     const char *name; /* intrinsic, or a math function's stem */
     low_row *fn;
 } rowtab[TD_OPS] = {
-#define BIN(si, ui, fl)                    .how = ROW_BIN, .s = LLVM##si, .u = LLVM##ui, .f = LLVM##fl
-#define CMP(si, ui, fl)                    .how = ROW_CMP, .s = LLVMInt##si, .u = LLVMInt##ui, .f = LLVMReal##fl
-#define INTRIN(n)                          .how = ROW_INTRIN, .name = n
-#define MATH(n)                            .how = ROW_MATH, .name = #n
-#define SPECIAL(n)                         .how = ROW_SPECIAL, .fn = low_special_##n
-#define EXPR(n)                            .how = ROW_SPELLED
+#define BIN(si, ui, fl)                        .how = ROW_BIN, .s = LLVM##si, .u = LLVM##ui, .f = LLVM##fl
+#define CMP(si, ui, fl)                        .how = ROW_CMP, .s = LLVMInt##si, .u = LLVMInt##ui, .f = LLVMReal##fl
+#define INTRIN(n)                              .how = ROW_INTRIN, .name = n
+#define MATH(n)                                .how = ROW_MATH, .name = #n
+#define SPECIAL(n)                             .how = ROW_SPECIAL, .fn = low_special_##n
+#define EXPR(n)                                .how = ROW_SPELLED
 #define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = {low},
 #include "ir/ops.def"
 };

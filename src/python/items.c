@@ -113,7 +113,8 @@ items_out(PyObject *self, PyObject *args)
 
 PyMethodDef py_items_functions[] = {
     {"_items_in", items_in, METH_VARARGS,
-     "_items_in(items, first, words, kinds): numbers of a list or tuple as words, from items[first] on."},
+     "_items_in(items, first, words, kinds): numbers of a list or tuple as words, from "
+     "items[first] on."},
     {"_items_out", items_out, METH_VARARGS,
      "_items_out(words, kind, kinds=None): a list of Python's numbers."},
     {NULL, NULL, 0, NULL},

@@ -47,6 +47,7 @@ py_raise(td_status st)
     case TD_ERR_TYPE:     type = PyExc_TypeError; break;
     case TD_ERR_VALUE:    type = PyExc_ValueError; break;
     case TD_ERR_OVERFLOW: type = PyExc_OverflowError; break;
+    case TD_ERR_FLOAT:    type = PyExc_FloatingPointError; break;
     case TD_ERR_INDEX:    type = PyExc_IndexError; break;
     case TD_ERR_DEVICE:   type = device_class(td_error_code()); break;
     case TD_ERR_JIT:      type = py.compile; break;
@@ -257,6 +258,7 @@ core_exec(PyObject *m)
         PyModule_AddFunctions(m, py_create_functions) < 0 ||
         PyModule_AddFunctions(m, py_scan_functions) < 0 ||
         PyModule_AddFunctions(m, py_source_functions) < 0 ||
+        PyModule_AddFunctions(m, py_errstate_functions) < 0 ||
         PyModule_AddFunctions(m, py_reduce_functions) < 0 ||
         PyModule_AddFunctions(m, py_pick_functions) < 0 ||
         PyModule_AddFunctions(m, py_device_functions) < 0 ||
@@ -277,6 +279,7 @@ core_exec(PyObject *m)
     td_graph_on_poll(py_poll);
     td_dev_on_open(td_jit_warm);
     py_memory_hooks();
+    py_errstate_hooks();
     return 0;
 }
 

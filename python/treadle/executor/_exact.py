@@ -12,9 +12,10 @@ import numpy
 from .. import _core, types
 from .._generate import define
 from .._jit import jit
-from .._mapped import REFUSALS
+from .._mapped import REFUSALS as _REFUSALS
 from ._columns import BOOL, COMPLEX, DTYPES, FLOAT, INT
 
+REFUSALS = (*_REFUSALS, IndexError)
 _KINDS = {d.char: k for k, d in DTYPES.items()}
 
 

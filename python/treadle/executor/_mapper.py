@@ -10,7 +10,11 @@ _NAMES = {BOOL: "bool", INT: "int", FLOAT: "float", COMPLEX: "complex", OTHER: "
 
 
 class Refused(Exception):
-    """Why the function is not compiled for these items."""
+    """Why the function is not compiled for these items; arrays: they are arrays."""
+
+    def __init__(self, why, arrays=False):
+        super().__init__(why)
+        self.arrays = arrays
 
 
 class Mapper:
@@ -25,8 +29,9 @@ class Mapper:
         kinds = tuple(b.met for b in first)
         for column, kind in zip(columns, kinds, strict=True):
             if kind == OTHER:
-                item = column.block(0, 1).item(0)
-                raise Refused(f"the items are not numbers that int64 and float64 hold, but {type(item).__name__}s")
+                item = column.first()
+                what = f"the items are not numbers that int64 and float64 hold, but {type(item).__name__}s"
+                raise Refused(what, hasattr(item, "dtype"))
         try:
             program(fn, kinds, device)
         except REFUSALS as error:

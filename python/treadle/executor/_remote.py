@@ -4,7 +4,8 @@ import traceback
 
 from .. import _core
 from ._columns import columns
-from ._mapper import Mapper, Refused
+from ._choice import chosen
+from ._mapper import Refused
 
 
 class RemoteTraceback(Exception):
@@ -20,7 +21,7 @@ class RemoteTraceback(Exception):
 
 def _compiled(fn, parts):
     found, n = columns(parts)
-    return Mapper(fn, found, n, _core.device(), False).run(0, n)
+    return chosen(fn, found, n, _core.device(), False).run(0, n)
 
 
 def _plain(fn, parts):
@@ -34,11 +35,17 @@ def _plain(fn, parts):
 
 
 def run(fn, parts):
-    """(the results of fn over zip(*parts), or of those before the one that failed; None or that one's exception)."""
+    """(the results of fn over zip(*parts), or of those before the one that failed; None, or that one's exception and its
+    traceback as text, which a pickled exception loses)."""
     try:
         values, error = _compiled(fn, parts)
     except Refused:
         values, error = _plain(fn, parts)
-    if error is not None:
-        error.__cause__ = RemoteTraceback("".join(traceback.format_exception(error)))
-    return values, error
+    failed = None if error is None else (error, "".join(traceback.format_exception(error)))
+    return values, failed
+
+
+def raised(error, text):
+    """The exception of another process, with its traceback as the cause."""
+    error.__cause__ = RemoteTraceback(text)
+    return error

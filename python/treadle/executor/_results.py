@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError
 class Job(threading.Thread):
     """Runs slices of a mapper, small ones first, until it has them all, one fails, or nobody wants them any more."""
 
-    FIRST, MOST, LONG = 1 << 12, 1 << 18, 0.02  # items of a slice; seconds after which slices do not grow
+    FIRST, MOST, LONG = 1 << 6, 1 << 18, 0.02  # items of a slice; seconds after which slices do not grow
 
     def __init__(self, mapper, done=None, scale=1):
         super().__init__(name="treadle-map")
@@ -41,7 +41,7 @@ class Job(threading.Thread):
             if part[1] is not None:
                 return
             if time.perf_counter() - began < self.LONG:
-                size = min(4 * size, self.MOST * self._scale)
+                size = min(8 * size, self.MOST * self._scale)
             lo = hi
 
     def _give(self, part):

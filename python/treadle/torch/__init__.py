@@ -42,7 +42,7 @@ globals().update(_convert.FORMATS)
 globals().update(_convert.types(cuda=False))
 
 # Methods that the core has and that take more here.
-_OURS = set("__format__ __repr__ all any view".split())
+_OURS = set("__format__ __pos__ __repr__ all any lgamma lgamma_ positive view".split())
 
 
 def _attach():
@@ -63,6 +63,7 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    Tensor._make_subclass = staticmethod(_core._make_subclass)
     Tensor.__module__ = "torch"
 
 
@@ -94,8 +95,8 @@ def get_device_module(device=None):
 
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
-_MODULES = set("amp cuda distributed func nn optim testing utils serialization types".split())
-_FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
+_MODULES = set("amp cuda distributed func multiprocessing nn optim testing utils serialization types".split())
+_FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits "

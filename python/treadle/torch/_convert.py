@@ -295,6 +295,11 @@ def __format__(self, spec):
 
 
 @method()
+def __pos__(self):
+    return self
+
+
+@method()
 def __repr__(self, *, tensor_contents=None):
     return _printing.text(self)
 
@@ -354,7 +359,7 @@ def _part(self, name):
 
 def _imag(self):
     if not self.dtype.is_complex:
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        raise TypeError("imag is not implemented for tensors with non-complex dtypes.")
     return _part(self, "imag")
 
 
@@ -495,6 +500,8 @@ def _moved(name):
     """A view of itself in the tensor's place: squeeze_ and its like."""
 
     def f(self, *args, **kwargs):
+        if not self.is_leaf:
+            raise RuntimeError(f"{name}_(): a tensor that was computed keeps its shape; use {name}()")
         self.data = getattr(self.detach(), name)(*args, **kwargs)
         return self
 

@@ -6,8 +6,10 @@ Rows bring their derivatives along; what is composed is differentiated through i
 import math
 
 from . import _dtypes
-from ._prim import Tensor, apply, scalar
+from ._prim import ROWS as CORE
+from ._prim import Tensor, apply, derived, scalar, td
 from ._register import both, function, inplace, method
+from ._results import named
 
 # torch's name: the row.
 ROWS = {
@@ -15,9 +17,9 @@ ROWS = {
     "arccosh": "arccosh", "arcsin": "arcsin", "arcsinh": "arcsinh", "arctan": "arctan", "arctanh": "arctanh",
     "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh", "bitwise_not": "invert", "ceil": "ceil",
     "conj_physical": "conjugate", "cos": "cos", "cosh": "cosh", "deg2rad": "radians", "erf": "erf", "erfc": "erfc",
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "fix": "trunc", "floor": "floor", "lgamma": "lgamma", "log": "log",
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "fix": "trunc", "floor": "floor", "log": "log",
     "log10": "log10", "log1p": "log1p", "log2": "log2", "neg": "negative", "negative": "negative",
-    "positive": "positive", "rad2deg": "degrees", "reciprocal": "reciprocal", "relu": "relu", "rsqrt": "rsqrt",
+    "rad2deg": "degrees", "reciprocal": "reciprocal", "relu": "relu", "rsqrt": "rsqrt",
     "sigmoid": "sigmoid", "sign": "sign", "signbit": "signbit", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt", "square": "square",
     "tan": "tan", "tanh": "tanh", "trunc": "trunc",
 }  # fmt: skip
@@ -61,7 +63,9 @@ for _name, _r in ROWS_OF_TWO.items():
 
 def scaled(x, factor):
     """factor * x, and x itself for 1."""
-    return x if type(factor) in (int, float) and factor == 1 else apply("multiply", x, factor)
+    if type(factor) in (int, float) and factor == 1:
+        return x
+    return apply("multiply", x, factor) if isinstance(x, Tensor) or isinstance(factor, Tensor) else x * factor
 
 
 @both()
@@ -167,11 +171,25 @@ def frac(x):
 
 
 @both()
+def positive(x):
+    """x itself."""
+    return x
+
+
+@derived("Frexp")
+def _frexp(a):
+    return CORE["mantissa"](a), CORE["exponent"](a).astype("int32")
+
+
+@_frexp.backward
+def _(inputs, r, g):
+    return None if g[0] is None else g[0] * apply("power", 2.0, -r[1].to(g[0].dtype))
+
+
+@both()
 def frexp(x):
     """(mantissa, exponent): x is mantissa * 2 ** exponent; the exponents are int32."""
-    from ._results import named
-
-    return named("frexp", "mantissa exponent")(apply("mantissa", x), apply("exponent", x.detach()).to(_dtypes.DTYPES["int32"]))
+    return named("frexp", "mantissa exponent")(*_frexp(x))
 
 
 @both()
@@ -198,10 +216,23 @@ def heaviside(x, values):
 @both()
 def sinc(x):
     """sin(pi x) / (pi x), and 1 for 0."""
-    angle = x * math.pi
-    zero = x == 0
-    safe = apply("select", zero, scalar(1, angle), angle)
-    return apply("select", zero, scalar(1, angle), apply("sin", safe) / safe)
+    return _sinc(x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype()))
+
+
+@derived("Sinc")
+def _sinc(a):
+    return td.sinc(a)
+
+
+@_sinc.backward
+def _(inputs, r, g):
+    """(cos y - sinc x) / x with y = pi x; near 0, where that cancels, its series."""
+    (x,) = inputs
+    y = x * math.pi
+    near = apply("absolute", y) < 0.5
+    t = y * y
+    series = -y * (1 / 3 - t * (1 / 30 - t * (1 / 840 - t * (1 / 45360 - t / 3991680)))) * math.pi
+    return g * apply("select", near, series, (apply("cos", y) - r) / apply("select", near, scalar(1, x), x))
 
 
 @both()
@@ -420,7 +451,8 @@ def _where(self, condition, other):
 
 
 inplace(
-    *(k for k in ROWS if k not in ("angle", "signbit", "positive")), *ROWS_OF_TWO,
+    *(k for k in ROWS if k not in ("angle", "signbit")),
+    *(k for k in ROWS_OF_TWO if k not in "fmax fmin logaddexp logaddexp2 maximum minimum".split()),
     *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac ldexp sgn "
     "heaviside sinc logit nan_to_num logical_and logical_or logical_xor logical_not".split(),
 )  # fmt: skip

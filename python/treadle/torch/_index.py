@@ -234,7 +234,7 @@ def _(inputs, r, g, *, row):
         at_v = apply("select", zeros[key] - zero_v.long() == 0, rest[key], scalar(0, a))
         return (g * own_a, g[key] * at_v / apply("select", zero_v, one, values), *(None for _ in places))
     hit_a, hit_v = (a == r).to(g.dtype), (values == r[key]).to(g.dtype)
-    share = g / _added(hit_a, key, hit_v)
+    share = g / _added(hit_a.clone(), key, hit_v)
     return (share * hit_a, share[key] * hit_v, *(None for _ in places))
 
 

@@ -3,7 +3,7 @@
 from operator import index as _index
 
 from . import _axes, _dtypes
-from ._prim import Tensor, array, derived, expanded, join, permuted, reshaped, strided, td, wrap
+from ._prim import Tensor, array, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
 from ._register import METHODS, both, function, method
 from ._shape import _each, atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
 
@@ -257,14 +257,24 @@ def unfold(x, dimension, size, step):
     d, a = _axes.one(dimension, x.ndim), array(x)
     if size > x.shape[d]:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {x.shape[d]} but size is {size}")
+    count = (x.shape[d] - size) // step + 1
+    if step < size and recording() and x.requires_grad:  # elements in several windows: their gradients add up
+        dev = a.device
+        places = wrap(td.arange(count, device=dev)[:, None] * step + td.arange(size, device=dev))
+        return x[(slice(None),) * d + (places,)].movedim(d + 1, -1)
     steps = [s // a.itemsize for s in a.strides]
-    shape = [*x.shape[:d], (x.shape[d] - size) // step + 1, *x.shape[d + 1 :], size]
+    shape = [*x.shape[:d], count, *x.shape[d + 1 :], size]
     return strided(x, shape, [*steps[:d], steps[d] * step, *steps[d + 1 :], steps[d]], None)
 
 
 @both()
 def as_strided(x, size, stride, storage_offset=None):
     """A view of x's memory: extents, steps in elements, and the first element."""
+    if recording() and x.requires_grad and array(x).flags.c_contiguous and not storage_offset:
+        at = td.asarray(0, device=array(x).device)
+        for n, s in zip(size, stride, strict=True):
+            at = at[..., None] + td.arange(n, device=at.device) * s
+        return ravel(x)[wrap(at)]
     return strided(x, tuple(size), tuple(stride), storage_offset)
 
 

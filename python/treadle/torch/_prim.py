@@ -13,6 +13,7 @@ recording = _core._grad_mode
 join = _core._grad_cat  # (tensors, dim): joined along it; one dtype
 cumulate = _core._grad_cumulate  # (row, x, dim): the sum (prod, max, min) of the elements up to each
 gathered = _core._grad_gather  # (x, dim, index): take_along_dim
+ROWS = _core.ufuncs()  # the rows, as functions of arrays
 reshaped = Tensor.reshape
 expanded = Tensor.expand
 

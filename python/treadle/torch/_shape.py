@@ -250,7 +250,7 @@ def broadcast_shapes(*shapes):
 def broadcast_tensors(*tensors):
     """The tensors broadcast to one shape: a tuple."""
     shape = broadcast_shapes(*(x.shape for x in tensors))
-    return tuple(expanded(x, tuple(shape)) for x in tensors)
+    return tuple(x if x.shape == shape else expanded(x, tuple(shape)) for x in tensors)
 
 
 @method()

@@ -255,7 +255,8 @@ def _(inputs, r, gs, *, lower):
         middle = apply("select", same, scalar(0, inner), inner / apply("select", same, scalar(1, away), away))
     if gw is not None:
         middle = middle + gw.to(v.dtype).diag_embed()
-    return v @ middle @ _adj(v)
+    ga = v @ middle @ _adj(v)
+    return (ga + _adj(ga)) * 0.5
 
 
 def eigh(A, UPLO="L"):
@@ -332,18 +333,40 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 
 
 def lu_factor(A, *, pivot=True):
-    """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1. Not differentiated."""
-    from .. import _solver
+    """(LU, pivots): both factors in one matrix, and the rows' exchanges, counted from 1."""
     from ._dtypes import DTYPES
 
     _square("lu_factor", A)
-    a = array(A.detach())
+    LU, pivots = _lu_factor(A)
+    return named("linalg_lu_factor", "LU pivots")(LU, pivots.to(DTYPES["int32"]))
+
+
+@derived("LinalgLuFactorEx")
+def _lu_factor(a):
+    from .. import _solver
+
     if _solver.missing(a.device, "getrf") == "":
         columns, pivots, _ = _solver.lu(_solver.columns(a))
         lu = td.matrix_transpose(columns)
     else:
         lu, pivots = _host_lu(a)
-    return named("linalg_lu_factor", "LU pivots")(wrap(lu), wrap(pivots).to(DTYPES["int32"]))
+    return lu, pivots
+
+
+@_lu_factor.backward
+def _(inputs, r, gs):
+    """L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H, its rows put back in A's order."""
+    (LU, pivots), (g, _) = r, gs
+    if g is None:
+        return None
+    middle = tril(_unit_lower_adjoint(LU) @ tril(g, -1), -1) + triu(triu(g) @ _adj(triu(LU)))
+    inner = _triangular(_adj(LU), middle, upper=True, unit=True)
+    return _permutation(LU, pivots) @ _adj(_triangular(LU, _adj(inner), upper=True, unit=False))
+
+
+def _unit_lower_adjoint(LU):
+    one = wrap(td.eye(LU.shape[-1], dtype=LU.dtype._numpy, device=array(LU).device))
+    return _adj(tril(LU, -1) + one)
 
 
 def _host_lu(a):
@@ -391,31 +414,8 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 
 
 def lu(A, *, pivot=True):
-    """(P, L, U): A = P L U. The order of rows is found once; L and U are differentiated."""
-    LU, pivots = lu_factor(A)
-    n = A.shape[-1]
-    P = _permutation(A, pivots)
-    one = wrap(td.eye(n, dtype=A.dtype._numpy, device=array(A).device))
-    L, U = _lu_parts(A, P, tril(LU, -1) + one, triu(LU))
-    return named("linalg_lu", "P L U")(P, L, U)
-
-
-@derived("LinalgLu")
-def _lu_parts(a, p, low, up):
-    return td.array(low), td.array(up)
-
-
-@_lu_parts.backward
-def _(inputs, r, gs):
-    (a, p, *_), (L, U), (gl, gu) = inputs, r, gs
-    middle = scalar(0, a).expand(a.shape)
-    if gl is not None:
-        middle = middle + tril(_adj(L) @ gl, -1)
-    if gu is not None:
-        middle = middle + triu(gu @ _adj(U))
-    inner = _triangular(_adj(L), middle, upper=True, unit=True)
-    ga = p @ _adj(_triangular(U, _adj(inner), upper=True, unit=False))
-    return ga, None, None, None
+    """(P, L, U): A = P L U."""
+    return named("linalg_lu", "P L U")(*lu_unpack(*lu_factor(A)))
 
 
 # ---- composed ----

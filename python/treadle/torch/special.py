@@ -4,7 +4,7 @@ derivatives where these are known in closed form."""
 import math
 
 from . import _elementwise, _reduce
-from ._prim import Tensor, apply, derived, scalar, td
+from ._prim import ROWS, Tensor, apply, derived, scalar, td
 from ._register import FUNCTIONS, METHODS, both, inplace
 
 _their = td.special
@@ -102,21 +102,35 @@ FUNCTIONS["polygamma"] = polygamma
 METHODS["polygamma"] = lambda self, n: polygamma(n, self)
 
 
+@derived("Lgamma")
+def _lgamma(a):
+    return ROWS["lgamma"](a)
+
+
+@_lgamma.backward
+def _(inputs, r, g):
+    return g * digamma(inputs[0])
+
+
+@both()
+def lgamma(input):
+    """log(|gamma|)."""
+    return _lgamma(_float(input))
+
+
+gammaln = lgamma
+
+
 @both("mvlgamma")
 def _multigammaln(input, p):
     """The logarithm of the gamma function of p dimensions."""
-    total = sum(FUNCTIONS["lgamma"](input - j / 2) for j in range(p))
+    total = sum(lgamma(input - j / 2) for j in range(p))
     return total + p * (p - 1) / 4 * math.log(math.pi)
 
 
 def multigammaln(input, p):
     """The logarithm of the gamma function of p dimensions."""
     return _multigammaln(input, p)
-
-
-def gammaln(input):
-    """log(|gamma|)."""
-    return apply("lgamma", input)
 
 
 def _gamma_density(a, x, r):
@@ -162,7 +176,7 @@ def _i1_slope(x, r, of_zero):
 
 
 both()(i0)
-inplace("i0", "digamma", "erfinv", "polygamma", "mvlgamma", "igamma", "igammac")
+inplace("i0", "lgamma", "digamma", "erfinv", "polygamma", "mvlgamma", "igamma", "igammac")
 modified_bessel_i0, modified_bessel_i1 = i0, i1
 bessel_j0 = _of_one("bessel_j0", _their.j0)
 bessel_j1 = _of_one("bessel_j1", _their.j1)

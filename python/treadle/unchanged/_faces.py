@@ -120,7 +120,19 @@ def _fromfunction():
     return functools.wraps(numpy.fromfunction)(fromfunction)
 
 
+def _errors(name):
+    def make():
+        from treadle import _errstate
+
+        return _errstate.of_numpy()[name]
+
+    return make
+
+
 _SPECIAL = {
+    "numpy.errstate": _errors("errstate"),
+    "numpy.seterr": _errors("seterr"),
+    "numpy.seterrcall": _errors("seterrcall"),
     "numpy.ndarray": lambda: _core.proxy,
     "numpy.ufunc": lambda: ufunc("ufunc", (), {"__module__": "numpy"}),
     "numpy.vectorize": _vectorize,

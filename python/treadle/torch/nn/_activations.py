@@ -10,8 +10,10 @@ def _in_place(function):
     """The function with PyTorch's parameter ``inplace`` behind its own."""
 
     def call(input, *args, inplace=False, **kwargs):
-        result = function(input, *args, **kwargs)
-        return input.copy_(result) if inplace else result
+        if not inplace:
+            return function(input, *args, **kwargs)
+        # Of a copy: the formula's backward pass needs the values that are written over.
+        return input.copy_(function(input.clone(), *args, **kwargs))
 
     call.__name__ = call.__qualname__ = function.__name__
     call.__doc__ = function.__doc__

@@ -69,8 +69,9 @@ class Rprop(Optimizer):
         count(state)
         (less, more), (low, high) = group["etas"], group["step_sizes"]
         turn = grad * state["prev"]
-        factor = torch.where(turn > 0, more, torch.where(turn < 0, less, 1.0)).to(p.dtype)
-        size = state["step_size"] = (state["step_size"] * factor).clamp(low, high)
+        size = state["step_size"]
+        size = torch.where(turn > 0, size * more, torch.where(turn < 0, size * less, size)).clamp(low, high)
+        state["step_size"] = size
         grad = torch.where(turn < 0, 0.0, grad)
         state["prev"] = grad
         p.copy_(p - torch.sign(grad) * size)

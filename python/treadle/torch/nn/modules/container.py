@@ -152,7 +152,8 @@ class ParameterList(_List, Module):
         super().__setattr__(name, value)
 
     def extra_repr(self):
-        return "\n".join(f"({k}): Parameter containing: [{_type_of(p)}]" for k, p in self._parameters.items())
+        return "\n".join(f"  ({k}): Parameter containing: [{p.dtype} of size {_extents(p)}]"
+                         for k, p in self._parameters.items())
 
 
 class _Dict:
@@ -227,8 +228,9 @@ class ParameterDict(_Dict, Module):
         self.register_parameter(str(key), value if isinstance(value, Parameter) else Parameter(value))
 
     def extra_repr(self):
-        return "\n".join(f"({k}): Parameter containing: [{_type_of(p)}]" for k, p in self._parameters.items())
+        return "\n".join(f"  ({k}): Parameter containing: [{torch.typename(p.data)} of size {_extents(p)}]"
+                         for k, p in self._parameters.items())
 
 
-def _type_of(parameter):
-    return f"{torch.typename(parameter.data)} of size {'x'.join(map(str, parameter.shape))}"
+def _extents(parameter):
+    return "x".join(map(str, parameter.shape))

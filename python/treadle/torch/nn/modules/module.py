@@ -115,7 +115,7 @@ class Module:
         if not isinstance(name, str):
             raise TypeError(f"{word} name should be a string. Got {torch.typename(name)}")
         if "." in name:
-            raise KeyError(f'{word} name can\'t contain ".", got: {name}')
+            raise KeyError(f'{word} name can\'t contain "."' + f", got: {name}" * (word == "module"))
         if name == "":
             raise KeyError(f'{word} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[kind]:

@@ -1,0 +1,55 @@
+"""treadle.torch against PyTorch: values, dtypes, shapes and gradients of the expressions in torch_cases.py.
+
+torch_values.txt holds what PyTorch gave (written by torch_side.py); where TREADLE_TEST_TORCH names a Python that has
+PyTorch, it is asked again, so that the file stays what it says.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import torch_cases
+import torch_side
+
+import treadle.torch as torch
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[1]
+OTHER = os.environ.get("TREADLE_TEST_TORCH")
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    """{expression: PyTorch's outcome}."""
+    path = HERE / "torch_values.txt"
+    if OTHER:
+        path = tmp_path_factory.mktemp("torch") / "values.txt"
+        subprocess.run([OTHER, HERE / "torch_side.py", path], check=True)
+    return dict(map(json.loads, path.read_text().splitlines()))
+
+
+def by_name():
+    names = {}
+    for name, expression in torch_cases.cases():
+        names.setdefault(name, []).append(expression)
+    return names
+
+
+CASES = by_name()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_pytorch(name, theirs):
+    wrong = []
+    for expression in CASES[name]:
+        difference = torch_side.differs(torch_side.outcome(torch, expression), theirs[expression])
+        if difference:
+            wrong.append(f"{expression}: {difference}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_values_are_those_of_the_cases(theirs):
+    assert sorted(theirs) == sorted(e for _, e in torch_cases.cases()), "run torch_side.py torch_values.txt with PyTorch"

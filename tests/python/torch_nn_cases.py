@@ -1,0 +1,202 @@
+"""What treadle.torch.nn and PyTorch must agree on: expressions that both evaluate (torch_nn_side.py).
+
+Names: torch, nn, F; `r(…)` a float64 tensor of fixed numbers that requires gradients, `c(…)` one that does not, `k(n, …)`
+integers below n, `b(…)` bools; `m(module)` the module in float64 with fixed numbers as its parameters, `e(module)` the same
+in evaluation. Results, gradients of all `r` and parameters, and the modules' buffers are compared.
+
+`{}` in an expression stands for each of the words behind it.
+"""
+
+CASES = [
+    # ---- functions of elements and rows ----
+    ("F.{}(r(3, 4) * 3)", "relu sigmoid tanh relu6 hardtanh leaky_relu elu selu celu silu mish hardswish gelu softplus "
+     "logsigmoid softsign tanhshrink hardshrink softshrink glu"),
+    ("F.{}(r(3, 4), dim=1)", "softmax log_softmax softmin normalize"),
+    ("F.{}(r(3, 4), 0)", "softmax log_softmax"),
+    ("F.gelu(r(3, 4), approximate='tanh')",),
+    ("F.threshold(r(3, 4), 0.3, -1.0)",),
+    ("F.prelu(r(3, 4), r(4))",),
+    ("F.prelu(r(3, 4), r(1))",),
+    ("F.softplus(r(3, 4), beta=2.0, threshold=1.5)",),
+    ("F.{}(r(3, 4).clone(), inplace=True)", "relu leaky_relu elu hardtanh silu"),
+    ("F.dropout(r(3, 4), 0.5, training=False)",),
+    ("F.dropout(r(3, 4), 1.0)",),
+    ("F.alpha_dropout(r(3, 4), 0.5, training=False)",),
+    ("F.normalize(r(3, 4), p=3, dim=0)",),
+    # ---- losses ----
+    ("F.{}(r(3, 4), r(3, 4))", "mse_loss l1_loss smooth_l1_loss huber_loss cosine_similarity pairwise_distance"),
+    ("F.{}(r(3, 4), c(3, 4), reduction='sum')", "mse_loss l1_loss smooth_l1_loss huber_loss soft_margin_loss "
+     "poisson_nll_loss kl_div binary_cross_entropy_with_logits"),
+    ("F.{}(r(3, 4), c(3, 4), reduction='none')", "mse_loss soft_margin_loss poisson_nll_loss kl_div"),
+    ("F.smooth_l1_loss(r(3, 4), r(3, 4), beta=0.3)",),
+    ("F.huber_loss(r(3, 4), r(3, 4), delta=0.3)",),
+    ("F.kl_div(r(3, 4), r(3, 4).exp())",),
+    ("F.kl_div(r(3, 4), r(3, 4), log_target=True, reduction='batchmean')",),
+    ("F.binary_cross_entropy(r(3, 4) * 0.3 + 0.5, r(3, 4) * 0.3 + 0.5)",),
+    ("F.binary_cross_entropy(r(3, 4) * 0.3 + 0.5, r(3, 4) * 0.3 + 0.5, weight=c(4), reduction='none')",),
+    ("F.binary_cross_entropy_with_logits(r(3, 4) * 9, c(3, 4), pos_weight=c(4).exp())",),
+    ("F.poisson_nll_loss(r(3, 4).exp(), c(3, 4).exp() * 3, log_input=False, full=True)",),
+    ("F.gaussian_nll_loss(r(3, 4), r(3, 4), r(3, 4).exp(), full=True)",),
+    ("F.hinge_embedding_loss(r(3, 4), torch.sign(c(3, 4)))",),
+    ("F.margin_ranking_loss(r(4), r(4), torch.sign(c(4)), margin=0.1)",),
+    ("F.cosine_embedding_loss(r(3, 4), r(3, 4), torch.sign(c(3)), margin=0.1)",),
+    ("F.triplet_margin_loss(r(3, 4), r(3, 4), r(3, 4), margin=2.0)",),
+    ("F.triplet_margin_loss(r(3, 4), r(3, 4), r(3, 4), p=3, swap=True, margin=3.0)",),
+    ("F.multilabel_soft_margin_loss(r(3, 4), c(3, 4))",),
+    ("F.pairwise_distance(r(3, 4), r(3, 4), p=1, keepdim=True)",),
+    ("F.cross_entropy(r(3, 4), k(4, 3), {})", "reduction='mean' reduction='sum' reduction='none' weight=c(4).exp() "
+     "label_smoothing=0.1 ignore_index=2 weight=c(4).exp(),label_smoothing=0.2 ignore_index=2,label_smoothing=0.1 "
+     "weight=c(4).exp(),reduction='none',ignore_index=1 weight=c(4).exp(),reduction='sum',label_smoothing=0.3"),
+    ("F.nll_loss(r(3, 4), k(4, 3), {})", "reduction='mean' reduction='none' weight=c(4) ignore_index=1 "
+     "weight=c(4),ignore_index=1,reduction='sum'"),
+    ("F.cross_entropy(r(2, 3, 2, 2), k(3, 2, 2, 2), {})", "reduction='mean' weight=c(3).exp() label_smoothing=0.1"),
+    ("F.cross_entropy(r(3, 4), r(3, 4).softmax(1), {})", "reduction='mean' reduction='none' weight=c(4) label_smoothing=0.1"),
+    ("F.cross_entropy(r(4), k(4), {})", "reduction='mean' reduction='none' label_smoothing=0.1"),
+    ("F.cross_entropy(r(3, 4), k(4, 3) + 2)",),
+    ("F.cross_entropy(r(3, 4), k(4, 2))",),
+    ("F.multi_margin_loss(r(3, 4), k(4, 3), {})", "reduction='mean' p=2,margin=0.5 weight=c(4) reduction='none'"),
+    # ---- windows ----
+    ("F.conv1d(r(2, 4, 7), r(6, 4, 3), r(6), {})", "stride=1 padding=1 stride=2 stride=2,padding=1 dilation=2 padding='same'"),
+    ("F.conv2d(r(2, 4, 5, 6), r(4, 4, 3, 2), r(4), {})", "stride=1 padding=1 stride=2,padding=(1,0) dilation=(1,2) padding='same'"),
+    ("F.conv2d(r(2, 4, 5, 6), r(6, 2, 2, 2), None, {})", "groups=2 groups=2,stride=2,padding=1"),
+    ("F.conv2d(r(2, 4, 5, 6), r(4, 1, 3, 3), r(4), groups=4, padding=1)",),
+    ("F.conv2d(r(4, 5, 6), r(3, 4, 1, 1), r(3))",),
+    ("F.conv3d(r(1, 2, 3, 4, 3), r(3, 2, 2, 2, 2), r(3), stride=(1, 2, 1))",),
+    ("F.conv_transpose1d(r(2, 4, 5), r(4, 3, 3), r(3), {})", "stride=1 stride=2 stride=2,padding=1,output_padding=1 dilation=2"),
+    ("F.conv_transpose2d(r(1, 4, 3, 4), r(4, 3, 3, 2), r(3), {})", "stride=1 padding=1 stride=2,padding=1,output_padding=1"),
+    ("F.conv_transpose2d(r(1, 4, 3, 4), r(4, 3, 2, 2), r(6), groups=2, stride=2)",),
+    ("F.conv_transpose3d(r(1, 2, 2, 2, 2), r(2, 2, 2, 2, 2), None, stride=2)",),
+    ("F.conv2d(r(2, 4, 5, 6), r(4, 3, 3, 2))",),
+    ("F.conv2d(r(2, 4, 2, 2), r(4, 4, 3, 3))",),
+    ("twice(lambda x, w: F.conv2d(x, w, padding=1), r(1, 2, 4, 4), r(3, 2, 3, 3))",),
+    ("twice(lambda x, w: F.conv2d(x, w, stride=2), r(1, 2, 5, 5), r(3, 2, 2, 2))",),
+    ("twice(lambda x: F.max_pool2d(x, 2), r(1, 2, 4, 4))",),
+    ("twice(lambda x: F.avg_pool2d(x, 3, 2, 1), r(1, 2, 4, 4))",),
+    ("twice(lambda x: F.layer_norm(x, (4,)), r(2, 4))",),
+    ("twice(lambda x: F.cross_entropy(x, k(4, 3)), r(3, 4))",),
+    ("F.max_pool1d(r(2, 3, 9), 3, {})", "stride=2 stride=1,padding=1 stride=2,ceil_mode=True dilation=2 return_indices=True"),
+    ("F.max_pool2d(r(2, 3, 5, 6), {})", "2 3,2 2,1 (2,3),2,(1,1) 2,2,0,1,True 2,return_indices=True"),
+    ("F.max_pool3d(r(1, 2, 4, 4, 3), 2)",),
+    ("F.avg_pool1d(r(2, 3, 9), 3, {})", "stride=2 stride=1,padding=1 stride=2,ceil_mode=True"),
+    ("F.avg_pool2d(r(2, 3, 5, 6), {})", "2 3,2 3,2,1 3,2,1,True,False (2,3),2,(1,1) 2,2,0,True 2,divisor_override=3"),
+    ("F.avg_pool3d(r(1, 2, 4, 4, 3), 2)",),
+    ("F.lp_pool2d(r(1, 2, 4, 4).exp(), 2, 2)",),
+    ("F.adaptive_avg_pool2d(r(1, 2, 5, 6), {})", "1 2 (2,3) (None,4)"),
+    ("F.adaptive_max_pool2d(r(1, 2, 5, 6), {})", "1 2 (2,3)"),
+    ("F.adaptive_avg_pool1d(r(2, 7), 3)",),
+    ("F.interpolate(r(1, 2, 3, 4), scale_factor=2, mode={!r})", "nearest bilinear area"),
+    ("F.interpolate(r(1, 2, 3, 4), size=(5, 3), mode={!r})", "nearest bilinear area"),
+    ("F.interpolate(r(1, 2, 3, 4), size=(5, 6), mode='bilinear', align_corners=True)",),
+    ("F.interpolate(r(1, 2, 4), size=7, mode='linear')",),
+    ("F.pad(r(2, 3, 4), (1, 2), mode={!r})", "constant reflect replicate circular"),
+    ("F.pad(r(2, 3, 4), {})", "(1,-1,0,2) (-1,-1) (1,1,1,1,1,1),value=2.0"),
+    ("F.unfold(r(2, 3, 4, 5), (2, 3), stride=2, padding=1)",),
+    ("F.fold(r(2, 12, 12), (4, 5), (2, 2))",),
+    ("F.pixel_shuffle(r(1, 8, 2, 3), 2)",),
+    ("F.pixel_unshuffle(r(1, 2, 4, 6), 2)",),
+    # ---- norms, products, attention ----
+    ("F.batch_norm(r(3, 2, 4), None, None, r(2), r(2), training=True)",),
+    ("F.batch_norm(r(3, 2, 4), c(2), c(2).exp(), r(2), r(2))",),
+    ("F.batch_norm(r(1, 2), None, None, training=True)",),
+    ("F.layer_norm(r(2, 3, 4), (3, 4), r(3, 4), r(3, 4))",),
+    ("F.layer_norm(r(2, 3, 4), (5,))",),
+    ("F.group_norm(r(2, 6, 3), 3, r(6), r(6))",),
+    ("F.instance_norm(r(2, 3, 4), weight=r(3), bias=r(3))",),
+    ("F.rms_norm(r(2, 4), (4,), r(4))",),
+    ("F.local_response_norm(r(2, 7, 3), 4)",),
+    ("F.linear(r(3, 4), r(5, 4), r(5))",),
+    ("F.linear(r(2, 3, 4), r(5, 4))",),
+    ("F.linear(r(4), r(5, 4), r(5))",),
+    ("F.bilinear(r(3, 4), r(3, 2), r(5, 4, 2), r(5))",),
+    ("F.embedding(k(5, 2, 3), r(5, 2), padding_idx=2)",),
+    ("F.one_hot(k(5, 2, 3))",),
+    ("F.one_hot(k(5, 2, 3), 7)",),
+    ("F.scaled_dot_product_attention(r(2, 3, 4), r(2, 5, 4), r(2, 5, 2))",),
+    ("F.scaled_dot_product_attention(r(2, 4, 4), r(2, 4, 4), r(2, 4, 2), is_causal=True)",),
+    ("F.scaled_dot_product_attention(r(2, 4, 4), r(2, 4, 4), r(2, 4, 2), attn_mask=c(4, 4), scale=0.3)",),
+    # ---- modules ----
+    ("m(nn.Linear(4, 3{}))(r(2, 4))", ", ,bias=False"),
+    ("m(nn.Bilinear(4, 2, 3))(r(2, 4), r(2, 2))",),
+    ("m(nn.Embedding(5, 3, padding_idx=1))(k(5, 2, 2))",),
+    ("m(nn.PReLU(4))(r(2, 4))",),
+    ("nn.{}()(r(3, 4))", "ReLU GELU Sigmoid Tanh Softplus ELU SiLU Mish LeakyReLU Hardtanh Identity Flatten GLU LogSigmoid"),
+    ("nn.{}(1)(r(3, 4))", "Softmax LogSoftmax Softmin"),
+    ("nn.{}()(r(3, 4), c(3, 4))", "MSELoss L1Loss SmoothL1Loss HuberLoss BCEWithLogitsLoss KLDivLoss SoftMarginLoss"),
+    ("nn.CrossEntropyLoss(weight=c(4).exp(), label_smoothing=0.1)(r(3, 4), k(4, 3))",),
+    ("m(nn.Conv2d(4, 6, 2, stride=2, padding=1, groups=2))(r(1, 4, 4, 4))",),
+    ("m(nn.Conv1d(2, 3, 3, padding=1, padding_mode={!r}))(r(1, 2, 5))", "zeros reflect replicate circular"),
+    ("m(nn.ConvTranspose2d(2, 3, 3, stride=2))(r(1, 2, 3, 3), output_size=(8, 7))",),
+    ("m(nn.BatchNorm1d(3{}))(r(4, 3))", ", ,affine=False ,momentum=None ,track_running_stats=False ,bias=False"),
+    ("e(nn.BatchNorm2d(3))(r(2, 3, 2, 2))",),
+    ("m(nn.InstanceNorm1d(3, affine=True, track_running_stats=True))(r(2, 3, 4))",),
+    ("m(nn.LayerNorm(4{}))(r(3, 4))", ", ,bias=False ,elementwise_affine=False"),
+    ("m(nn.GroupNorm(2, 4))(r(3, 4, 2))",),
+    ("m(nn.RMSNorm(4))(r(3, 4))",),
+    ("m(nn.{}(4, 3))(r(2, 4))", "RNNCell GRUCell LSTMCell"),
+    ("m(nn.{}(4, 3, bias=False))(r(2, 4), r(2, 3))", "RNNCell GRUCell"),
+    ("m(nn.LSTMCell(4, 3))(r(2, 4), (r(2, 3), r(2, 3)))",),
+    ("m(nn.{}(4, 3))(r(5, 2, 4))", "RNN GRU LSTM"),
+    ("m(nn.{}(4, 3, 2, batch_first=True, bidirectional=True))(r(2, 5, 4))", "RNN GRU LSTM"),
+    ("m(nn.RNN(4, 3, nonlinearity='relu'))(r(5, 4))",),
+    ("m(nn.MultiheadAttention(4, 2))(r(3, 2, 4), r(5, 2, 4), r(5, 2, 4))",),
+    ("m(nn.MultiheadAttention(4, 2, batch_first=True, kdim=3, vdim=2))(r(2, 3, 4), r(2, 5, 3), r(2, 5, 2), b(2, 5))",),
+    ("same(m(nn.MultiheadAttention(4, 2)), r(3, 4), attn_mask=torch.triu(c(3, 3), 1))",),
+    ("m(nn.TransformerEncoderLayer(4, 2, 6, 0.0))(r(3, 2, 4))",),
+    ("m(nn.TransformerEncoderLayer(4, 2, 6, 0.0, 'gelu', norm_first=True))(r(3, 2, 4))",),
+    ("m(nn.Transformer(4, 2, 1, 1, 6, 0.0))(r(3, 2, 4), r(2, 2, 4), tgt_mask=nn.Transformer.generate_square_subsequent_mask(2).double())",),
+    ("m(nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))(r(2, 4))",),
+    # ---- texts ----
+    ("nn.{}", "Linear(2,3) Linear(2,3,bias=False) Conv2d(2,4,3,padding=1,groups=2,bias=False) ConvTranspose2d(2,3,3,2,1,1) "
+     "MaxPool2d(2) MaxPool2d(3,2,1) AvgPool2d(2) AvgPool1d(2) AdaptiveAvgPool2d((1,2)) BatchNorm2d(3) LayerNorm(4) "
+     "GroupNorm(2,4) Embedding(3,2,padding_idx=1) Dropout(0.2) ReLU() ReLU(inplace=True) LeakyReLU(0.2) ELU() GELU() "
+     "Softmax(dim=1) Flatten() LSTM(2,3,2,batch_first=True,bidirectional=True) GRUCell(2,3) RNNCell(2,3,nonlinearity='relu') "
+     "Sequential(nn.Linear(2,3),nn.Sequential(nn.ReLU())) ModuleList([nn.ReLU(),nn.ReLU(),nn.Linear(1,1)]) "
+     "ModuleDict({'a':nn.ReLU()}) ModuleList() CrossEntropyLoss() MSELoss() Unfold(2) Upsample(scale_factor=2) "
+     "ZeroPad2d(1) ConstantPad1d(2,0.5) Identity() PReLU() Softplus() Hardtanh() Bilinear(2,3,4) RMSNorm(3) "
+     "ParameterDict({'x':torch.zeros(2)}) ParameterList([torch.zeros(2,1)])"),
+    ("list({}.state_dict())", "nn.Linear(2,3) nn.BatchNorm1d(2) nn.LSTM(2,3,2,bidirectional=True) nn.MultiheadAttention(4,2) "
+     "nn.Transformer(4,2,1,1,6) nn.Sequential(nn.Linear(1,1),nn.Sequential(nn.Linear(1,1))) nn.LayerNorm(2,bias=False)"),
+    ("nn.Linear(2, 3).load_state_dict({})", "{} {'weight':torch.zeros(3,3),'bias':torch.zeros(3)} "
+     "{'weight':torch.zeros(3,2),'bias':torch.zeros(3),'x':torch.zeros(1)} {},strict=False"),
+    ("nn.Linear(2, 3).get_submodule('a')",),
+    ("nn.Module()(1)",),
+    ("put(nn.Linear(2, 3), 'weight', {})", "1 torch.zeros(3,2) None"),
+    ("nn.Module().register_buffer('a.b', None)",),
+    ("nn.Dropout(2.0)",),
+    ("nn.Conv2d(3, 4, 2, groups=2)",),
+    ("torch.optim.SGD([], lr=1)",),
+    ("torch.optim.SGD([torch.zeros(1)], lr=-1)",),
+    ("torch.optim.SGD([torch.zeros(1)], nesterov=True)",),
+    ("torch.optim.Adam([torch.zeros(1)], betas=(1.0, 0.9))",),
+    # ---- optimizers: parameters after some steps, and learning rates ----
+    ("trained('SGD', dict({}))", "lr=0.1 momentum=0.9 momentum=0.9,nesterov=True,weight_decay=0.1 momentum=0.5,dampening=0.2 "
+     "maximize=True"),
+    ("trained('Adam', dict({}))", "lr=0.1 weight_decay=0.1 amsgrad=True maximize=True,betas=(0.5,0.9)"),
+    ("trained('AdamW', dict({}))", "lr=0.1 weight_decay=0.3,amsgrad=True"),
+    ("trained({!r}, dict(weight_decay=0.1))", "NAdam RAdam Adamax Adagrad Adadelta RMSprop ASGD"),
+    ("trained('RAdam', dict(betas=(0.5, 0.7)))",),
+    ("trained('NAdam', dict(weight_decay=0.1, decoupled_weight_decay=True))",),
+    ("trained('Adagrad', dict(lr_decay=0.1, initial_accumulator_value=0.3))",),
+    ("trained('RMSprop', dict(centered=True, momentum=0.5))",),
+    ("trained('ASGD', dict(t0=2))",),
+    ("trained('Rprop', dict())",),
+    ("trained('LBFGS', dict({}), steps=2)", "lr=1 lr=0.5,max_iter=5,history_size=3 line_search_fn='strong_wolfe'"),
+    ("rates('{})", "StepLR',step_size=3 MultiStepLR',milestones=[2,5,5] ConstantLR' LinearLR',start_factor=0.5,total_iters=7 "
+     "ExponentialLR',gamma=0.9 PolynomialLR',total_iters=6,power=2 CosineAnnealingLR',T_max=5 CosineAnnealingLR',T_max=9,eta_min=1e-3 "
+     "CosineAnnealingWarmRestarts',T_0=2,T_mult=2 OneCycleLR',max_lr=0.1,total_steps=30 CyclicLR',base_lr=0.01,max_lr=0.1,step_size_up=3 "
+     "OneCycleLR',max_lr=0.1,total_steps=30,anneal_strategy='linear',three_phase=True "
+     "CyclicLR',base_lr=0.01,max_lr=0.1,step_size_up=3,step_size_down=5,mode='triangular2' LambdaLR',lr_lambda=lambda_ "
+     "MultiplicativeLR',lr_lambda=lambda_ ReduceLROnPlateau',patience=0,threshold=0.5"),
+    ("rates(lambda s, o: s.SequentialLR(o, [s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.9)], [4]))",),
+    ("rates(lambda s, o: s.ChainedScheduler([s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.9)]))",),
+    ("clipped({})", "1.0 1.0,1 0.3,float('inf') 1e9"),
+]
+
+
+def cases():
+    """Every expression of the table."""
+    for row in CASES:
+        if len(row) == 1:
+            yield row[0]
+        for word in row[1].split() if len(row) > 1 else ():
+            yield row[0].format("" if word == "," else word) if "{!r}" in row[0] else row[0].replace("{}", "" if word == "," else word)
