@@ -148,13 +148,13 @@ def limited(dev):
     """A device that holds a few megabytes; what a test computes does not fit."""
     before = td.memory.limit()
     td.memory.trim()
-    td.memory.limit(td.memory.stats()["used"] + (12 << 20))
+    td.memory.limit(td.memory.stats()["used"] + (10 << 20))
     yield dev
     td.memory.limit(before)
 
 
 def big(columns=32):
-    return np.random.default_rng(5).standard_normal((200000, columns), dtype=np.float32)
+    return np.random.default_rng(5).standard_normal((120000, columns), dtype=np.float32)
 
 
 def test_what_does_not_fit_streams_and_stays_under_the_limit(limited):
@@ -163,7 +163,7 @@ def test_what_does_not_fit_streams_and_stays_under_the_limit(limited):
     z = (x - x.mean(0)) / x.std(0)
     np.testing.assert_allclose(float((z * z).sum()), a.size, rtol=1e-4)
     assert td.memory.stats()["used"] <= td.memory.limit()
-    np.testing.assert_allclose(z[150000:150003, ::5].get(), ((a - a.mean(0)) / a.std(0))[150000:150003, ::5], rtol=1e-3,
+    np.testing.assert_allclose(z[110000:110003, ::5].get(), ((a - a.mean(0)) / a.std(0))[110000:110003, ::5], rtol=1e-3,
                                atol=1e-4)  # fmt: skip
 
 
@@ -334,6 +334,15 @@ def test_an_interruption_in_the_middle(dev):
     leaves_nothing(dev, lambda: td.stream(lambda x: (x * x).sum(0), Slow(a), chunk=4), KeyboardInterrupt, None)
     assert len(seen) < 100
     np.testing.assert_allclose((x * x).sum(0).get(), (a * a).sum(0))
+
+
+def test_nan_in_one_chunk(dev):
+    a = np.random.default_rng(2).random((100, 7)) + 0.1
+    a[55, 3] = -1
+    x = td.from_host(a)
+    with td.errstate(invalid="raise"):
+        leaves_nothing(dev, lambda: td.stream(lambda x: td.log(x).sum(0), a, chunk=16), FloatingPointError, "invalid value")
+    assert np.isnan(td.log(x).sum(0).get()).tolist() == [False, False, False, True, False, False, False]
 
 
 def test_threads_share_passes(dev):
