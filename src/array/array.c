@@ -16,6 +16,14 @@ static struct {
     size_t orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
 } pending;
 
+static _Thread_local int holding; /* this thread evaluates values that others may wait for */
+
+void
+td_pending_hold(bool hold)
+{
+    holding += hold ? 1 : -1;
+}
+
 static void
 unlist(td_storage *s)
 {
@@ -41,17 +49,23 @@ list(td_storage *s)
     pending.count++;
 }
 
+td_storage *
+td_pending_next(const td_storage *s)
+{
+    uint64_t own = td_capture_serial();
+    td_storage *r = s ? s->next : pending.first;
+
+    while (r && r->lister != own)
+        r = r->next;
+    return r;
+}
+
 /* The oldest that is the caller's to evaluate: what a capture records is no one else's, and what was
  * recorded outside is not the capture's. */
 static td_storage *
 oldest(void)
 {
-    uint64_t own = td_capture_serial();
-    td_storage *s = pending.first;
-
-    while (s && s->lister != own)
-        s = s->next;
-    return s;
+    return holding ? NULL : td_pending_next(NULL);
 }
 
 static td_status
@@ -65,17 +79,6 @@ eval_one(td_storage *s)
         st = td_eval_node(n);
     td_node_unref(n);
     return st;
-}
-
-td_storage *
-td_pending_next(const td_storage *s)
-{
-    uint64_t own = td_capture_serial();
-    td_storage *r = s ? s->next : pending.first;
-
-    while (r && r->lister != own)
-        r = r->next;
-    return r;
 }
 
 td_status

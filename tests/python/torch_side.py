@@ -15,6 +15,9 @@ DIGITS = {"float16": 4, "bfloat16": 3, "float32": 8, "complex64": 8, "float64": 
 CLOSE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 3e-5, "complex64": 3e-5, "float64": 1e-9, "complex128": 1e-9}
 
 
+KIN = {"NotImplementedError": "RuntimeError", "_LinAlgError": "LinAlgError"}  # a subclass, a private name
+
+
 def scope(torch):
     """The names that an expression sees: fresh operands each time."""
     names = {"torch": torch, "numpy": numpy}
@@ -116,7 +119,7 @@ def near(ours, theirs, close):
 def differs(ours, theirs):
     """What differs between two outcomes, as text; None: nothing."""
     if isinstance(theirs, str) or isinstance(ours, str):
-        kinds = [text.split(":")[0] if isinstance(text, str) else None for text in (ours, theirs)]
+        kinds = [KIN.get(k, k) for k in (t.split(":")[0] if isinstance(t, str) else None for t in (ours, theirs))]
         return None if kinds[0] == kinds[1] else f"{ours}\n  PyTorch: {theirs}"
     if len(ours[0]) != len(theirs[0]):
         return f"{len(ours[0])} results, PyTorch {len(theirs[0])}"

@@ -95,8 +95,8 @@ def get_device_module(device=None):
 
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
-_MODULES = set("amp cuda distributed func nn optim testing utils serialization types".split())
-_FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
+_MODULES = set("amp cuda distributed func multiprocessing nn optim testing utils serialization types".split())
+_FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits "

@@ -359,7 +359,7 @@ def _part(self, name):
 
 def _imag(self):
     if not self.dtype.is_complex:
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        raise TypeError("imag is not implemented for tensors with non-complex dtypes.")
     return _part(self, "imag")
 
 

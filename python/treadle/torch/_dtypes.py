@@ -122,6 +122,9 @@ def promote_types(type1, type2):
 
     Floats win over integers whatever their sizes; uint8 and a signed integer give a signed one that holds both.
     """
+    for name, dt in (("type1", type1), ("type2", type2)):
+        if not isinstance(dt, dtype):
+            raise TypeError(f"promote_types(): argument '{name}' must be torch.dtype, not {type(dt).__name__}")
     a, b = (type1, type2) if _RANK.index(type1._kind) <= _RANK.index(type2._kind) else (type2, type1)
     if a is b:
         return a

@@ -63,7 +63,9 @@ for _name, _r in ROWS_OF_TWO.items():
 
 def scaled(x, factor):
     """factor * x, and x itself for 1."""
-    return x if type(factor) in (int, float) and factor == 1 else apply("multiply", x, factor)
+    if type(factor) in (int, float) and factor == 1:
+        return x
+    return apply("multiply", x, factor) if isinstance(x, Tensor) or isinstance(factor, Tensor) else x * factor
 
 
 @both()

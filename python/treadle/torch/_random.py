@@ -179,6 +179,8 @@ def randint_like(input, low, high=None, *, dtype=None, layout=None, device=None,
 @function(out=False)
 def randperm(n, *, generator=None, out=None, dtype=_LONG, layout=None, device=None, requires_grad=False, pin_memory=False):
     """0 to n - 1 in random order."""
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}")
     a = _source(generator, _device.theirs(device)).permutation(td.arange(n, device=_device.theirs(device)))
     return wrap(a.astype(dtype._numpy) if a.dtype != dtype._numpy else a)
 
