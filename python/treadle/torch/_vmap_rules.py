@@ -31,7 +31,7 @@ def _cumulate(c, row, x, dim):
 
 
 @rule("gathered")
-def _gathered(c, x, dim, index):
+def _gathered(c, x, dim, index, trusted=False):
     return c.fn(c.front(x), dim + 1 if dim >= 0 else dim, c.front(index))
 
 
