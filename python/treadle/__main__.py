@@ -3,6 +3,7 @@ missing, how to get it."""
 
 import contextlib
 import importlib.util
+import os
 import platform
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from . import _core, config
 from ._libraries import folders
 
-USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain] script.py arguments…
+USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain] [--keep NAME] script.py arguments…
        python -m treadle [options] -m module arguments…
        python -m treadle [options] -c code arguments…
        python -m treadle info
@@ -65,7 +66,7 @@ def _libraries():
         yield name, str(Path(found.origin).parent) if found else f"missing: pip install {name}"
 
 
-def _size(path):
+def _file_size(path):
     """Bytes of a file; None: it is none, or another process has taken it away by now."""
     with contextlib.suppress(FileNotFoundError):
         return path.stat().st_size if path.is_file() else None
@@ -77,7 +78,7 @@ def _cache():
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
     path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _size(f)) is not None] if path.is_dir() else []
+    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _file_size(f)) is not None] if path.is_dir() else []
     yield "cache", f"{path}, {len(sizes)} kernels, {sum(sizes) / 2**20:.1f} MB"
 
 
@@ -103,9 +104,9 @@ def main(arguments):
     options, rest = {}, list(arguments)
     while rest and rest[0].startswith("--"):
         name, equal, value = rest.pop(0).partition("=")
-        if name == "--device" and not equal and rest:
+        if name in ("--device", "--keep") and not equal and rest:
             value = rest.pop(0)
-        if name not in ("--device", "--profile", "--explain") or (name == "--device" and not value):
+        if name not in ("--device", "--profile", "--explain", "--keep") or (name in ("--device", "--keep") and not value):
             return _usage(0 if name == "--help" else 2)
         options[name[2:]] = value
     if not rest or rest == ["-h"]:
@@ -113,6 +114,8 @@ def main(arguments):
     kind = rest.pop(0) if rest[0] in ("-m", "-c") else "script"
     if not rest or (kind == "script" and rest[0].startswith("-")):
         return _usage(2)
+    if "keep" in options:
+        os.environ["TREADLE_KEEP"] = f"{os.environ.get('TREADLE_KEEP', '')} {options.pop('keep')}"
     from .unchanged import _run
 
     return _run.run(kind, rest[0], rest[1:], **options)

@@ -41,6 +41,8 @@ def _matmul(a, b):
         return _core._matmul(a, b)
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
+    if _core._on_host(a) or _core._on_host(b):  # so is the result, which may be as large
+        return _core._from_host(numpy.matmul(na, nb), where)
     r = empty(shape, dt, device=where)
     if not _core._looks():
         numpy.matmul(na, nb, out=_core._host_view(r))

@@ -387,6 +387,9 @@ run_jobs(job *all, size_t n)
         atomic_fetch_add(&all[i].c->users, 1);
     for (size_t i = 0; i < n && !code; i++)
         code = reach(&all[i]);
+    for (size_t i = 0; i < n && !code; i++)
+        if (!is_message(&all[i])) /* one that fails before does not count */
+            all[i].number = ++all[i].c->given;
     if (!code)
         code = run(all, n);
     for (size_t i = 0; i < n; i++)
@@ -445,8 +448,6 @@ give(comm *c, job j)
         return NCCL_INVALID_ARGUMENT;
     if (atomic_load(&c->ended))
         return NCCL_REMOTE_ERROR;
-    if (!is_message(&j))
-        j.number = ++c->given;
     j.done = !j.what.count && is_message(&j);
     all = realloc(group.job, (group.njob + 1) * sizeof *all);
     if (!all)

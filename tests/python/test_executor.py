@@ -493,3 +493,83 @@ def test_array_work_that_fails(ex):
         np.testing.assert_allclose(next(results), first_row(broken[0]))
         with pytest.raises(np.linalg.LinAlgError):
             list(results)
+
+
+# ---- programs ----
+
+
+def program(text, *options, **environment):
+    """What a program prints; its file lies beside this one, so it is its own code."""
+    file = f"{__file__}.{os.getpid()}.py"
+    try:
+        with open(file, "w") as f:
+            f.write(textwrap.dedent(text))
+        done = subprocess.run([sys.executable, *options, file], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **environment})  # fmt: skip
+    finally:
+        os.unlink(file)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def test_maps_under_way_end_with_the_program():
+    assert program("""
+        import atexit, time
+        from treadle.executor import DeviceExecutor
+
+        def wait_and_print(x):
+            time.sleep(0.3)
+            print("through")
+
+        ex = DeviceExecutor()
+        ex.submit(wait_and_print, 1)
+
+        @atexit.register
+        def late():
+            try:
+                ex.submit(abs, 1)
+            except RuntimeError:
+                print("too late")
+    """) == ["through", "too late"]
+
+
+POOLS = """
+    import concurrent.futures
+    import concurrent.futures as cf
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    import cupy
+    import os
+
+    def cube(x):
+        return x ** 3
+
+    def spell(x):
+        return f"{x} {cupy.ones(2).sum()}", os.getpid()
+
+    if %s:
+        with ProcessPoolExecutor(2) as ex:
+            print(type(ex).__module__, sum(ex.map(cube, range(1000))))
+            told = list(ex.map(spell, range(3)))
+            print([t[0] for t in told], os.getpid() in [t[1] for t in told])
+            futures = [ex.submit(cube, i) for i in range(3)]
+            print(sorted(f.result() for f in as_completed(futures)), isinstance(futures[0], cf.Future))
+        print(cf.ThreadPoolExecutor.__module__, concurrent.futures.process.BrokenProcessPool.__name__)
+"""
+
+
+@pytest.mark.parametrize("guard, in_program", [('__name__ == "__main__"', False), ("True", True)])
+def test_unchanged_programs(guard, in_program):
+    """The class is found by all ways of importing it; workers run the program on treadle too. A program that each worker
+    would run whole has threads."""
+    assert program(POOLS % guard, "-m", "treadle") == [
+        "treadle.unchanged._futures 249500250000",
+        f"['0 2.0', '1 2.0', '2 2.0'] {in_program}",
+        "[0, 1, 8] True",
+        "concurrent.futures.thread BrokenProcessPool",
+    ]
+
+
+def test_modules_that_are_kept():
+    text = "import concurrent.futures as cf; print(cf.ProcessPoolExecutor.__module__)"
+    for options, environment in ((["--keep", "concurrent"], {}), ([], {"TREADLE_KEEP": "torch,concurrent"})):
+        assert program(text, "-m", "treadle", *options, **environment) == ["concurrent.futures.process"]

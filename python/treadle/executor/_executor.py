@@ -5,6 +5,7 @@ import functools
 import multiprocessing
 import os
 import pickle
+import re
 import sys
 import threading
 import time
@@ -27,14 +28,28 @@ def _on(device, fn, /, *args, **kwargs):
         return fn(*args, **kwargs)
 
 
+@functools.lru_cache
+def _is_guarded(file):
+    """Does the program tell whether it is run or imported? Packages' __main__ are not imported by processes."""
+    if os.path.basename(file) == "__main__.py":
+        return True
+    try:
+        with open(file, "rb") as f:
+            return re.search(rb"\b__name__\s*(?:==|!=|in\b)|(?:==|!=)\s*__name__\b", f.read()) is not None
+    except OSError:
+        return True
+
+
 def _reaches_workers(fn, row):
     """None, or why fn(*row) cannot be sent to another process."""
     main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None)
     inner = fn.func if isinstance(fn, functools.partial) else fn
-    if getattr(inner, "__module__", None) == "__main__":
-        file = getattr(main, "__file__", None)
-        if getattr(main, "__spec__", None) is None and (file is None or not os.path.exists(file)):
+    if file is None or not os.path.exists(file):
+        if getattr(inner, "__module__", None) == "__main__":
             return "it was typed in, and other processes cannot import it"
+    elif not _is_guarded(file):
+        return f"{file} has no `if __name__ == \"__main__\"`, so that each process that imports it would run it all"
     try:
         pickle.dumps((fn, row))
     except Exception as error:
@@ -48,15 +63,19 @@ class DeviceExecutor(concurrent.futures.Executor):
     device: a device or its name; None: the current one. max_workers: of threads and of processes. engine: an object
     with submit(fn, *args) -> future (an executor, dask.distributed.Client, mpi4py.futures.MPIPoolExecutor) whose
     workers run the work instead, each on its own device; it is not shut down with this one. thread_name_prefix,
-    initializer, initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too."""
+    initializer, initargs: as of ThreadPoolExecutor; the initializer is run in worker processes too. mp_context,
+    max_tasks_per_child: as of ProcessPoolExecutor; None: worker processes are spawned."""
 
     def __init__(self, device=None, max_workers=None, thread_name_prefix="", initializer=None, initargs=(), *,
-                 engine=None):  # fmt: skip
+                 engine=None, mp_context=None, max_tasks_per_child=None):  # fmt: skip
         if isinstance(device, int) and not isinstance(device, bool) and max_workers is None:
             device, max_workers = None, device  # ThreadPoolExecutor(4), ProcessPoolExecutor(4)
         self._device = None if device is None else _core.device(device)
         self._threads = concurrent.futures.ThreadPoolExecutor(max_workers, thread_name_prefix, initializer, initargs)
-        self._max_workers, self._setup = max_workers, (initializer, initargs)
+        self._setup = {"max_workers": max_workers, "initializer": initializer, "initargs": initargs,
+                       "mp_context": mp_context or multiprocessing.get_context("spawn")}  # fmt: skip
+        if max_tasks_per_child is not None:
+            self._setup["max_tasks_per_child"] = max_tasks_per_child
         self._engine, self._processes, self._jobs = engine, None, set()
         self._lock, self._closed, self._warned = threading.Lock(), False, set()
 
@@ -70,6 +89,18 @@ class DeviceExecutor(concurrent.futures.Executor):
         if self._device is not None:
             return self._threads.submit(_on, self._device, fn, *args, **kwargs)
         return self._threads.submit(fn, *args, **kwargs)
+
+    def submit_to_processes(self, fn, /, *args, **kwargs):
+        """As submit; a worker process runs it, or a thread where it cannot be sent to one."""
+        alone = _reaches_workers(fn, (args, kwargs))
+        if alone is not None:
+            self._warn(fn, f"runs in threads ({alone})")
+            return DeviceExecutor.submit(self, fn, *args, **kwargs)
+        try:
+            return self._pool().submit(fn, *args, **kwargs)
+        except BrokenProcessPool:  # a worker has died since
+            self._processes = None
+            return self._pool().submit(fn, *args, **kwargs)
 
     def _check_open(self):
         if self._closed:
@@ -96,14 +127,16 @@ class DeviceExecutor(concurrent.futures.Executor):
         found, n = columns(iterables)
         bar = Progress(progress, n, getattr(fn, "__name__", "map"))
         if self._engine is not None:
-            results = self._by_engine(fn, found, n, chunksize, until, bar)
+            parts = self._by_engine(fn, found, n, chunksize, until, bar)
         else:
-            results = self._compiled(fn, found, n, as_array, until, bar) if n else None
-            if results is None:
-                results = slices_of(self._by_python(fn, found, n, timeout, chunksize) if n else iter(()), bar)
-        if as_array:
-            return joined(list(results), self._device or _core.device())
-        return Results(results)
+            parts = self._compiled(fn, found, n, as_array, until, bar) if n else None
+        if parts is None:
+            values = told(self._by_python(fn, found, n, timeout, chunksize) if n else iter(()), bar)
+            return self._joined([list(values)]) if as_array else values
+        return self._joined(list(parts)) if as_array else Results(parts)
+
+    def _joined(self, parts):
+        return joined(parts, self._device or _core.device())
 
     def _compiled(self, fn, found, n, as_array, until, bar):
         """A generator of slices; None: Python runs the function."""
@@ -152,9 +185,7 @@ class DeviceExecutor(concurrent.futures.Executor):
         with self._lock:
             self._check_open()
             if self._processes is None:
-                self._processes = concurrent.futures.ProcessPoolExecutor(
-                    self._max_workers, multiprocessing.get_context("spawn"), *self._setup
-                )
+                self._processes = concurrent.futures.ProcessPoolExecutor(**self._setup)
             return self._processes
 
     def _watched(self, pool, results):
@@ -197,12 +228,15 @@ class DeviceExecutor(concurrent.futures.Executor):
             job.join()
 
 
-def slices_of(results, bar):
-    """A generator of slices, of one value each."""
+def told(results, bar):
+    """A generator of the results, which it does not hold on to."""
     try:
-        for value in results:
+        while True:
+            try:
+                yield next(results)
+            except StopIteration:
+                return
             bar.add(1)
-            yield [value]
     finally:
         bar.close()
         if hasattr(results, "close"):

@@ -9,6 +9,7 @@ import functools
 import sys
 import threading
 import types
+from functools import partial
 
 import treadle as td
 
@@ -54,16 +55,21 @@ class Item:
     imag = property(lambda self: self._elementwise("imag"))
 
     def __getattr__(self, name):
-        if name in METHODS and not name.startswith("__"):
-            return functools.partial(METHODS[name], self)
+        if name.startswith("__"):
+            raise AttributeError(f"'Tensor' object has no attribute {name!r}")
         if name.endswith("_") and name[:-1] in METHODS:
-            return functools.partial(self._written, METHODS[name[:-1]])
+            return partial(self._written, METHODS[name[:-1]])
+        if name in METHODS:
+            return partial(METHODS[name], self)
         if name.startswith("is_"):
             return getattr(self._value, name)
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
 
     def _written(self, f, *args, **kwargs):
-        return self.copy_(f(self, *args, **kwargs))
+        r = f(self.clone(), *args, **kwargs)  # whose backward pass may want the old values
+        if not _dtypes.can_cast(r.dtype, self.dtype):
+            raise RuntimeError(f"result type {r.dtype} can't be cast to the desired output type {self.dtype}")
+        return self.copy_(r)
 
     def _elementwise(self, name):
         return _like(self, getattr(self._value, name))
@@ -157,7 +163,7 @@ def _operator(name, row):
     setattr(Item, f"__{name}__", lambda self, other: _prim.apply(row, self, other))
     if name in _OPERATORS:
         setattr(Item, f"__r{name}__", lambda self, other: _prim.apply(row, other, self))
-        setattr(Item, f"__i{name}__", lambda self, other: self.copy_(_prim.apply(row, self, other)))
+        setattr(Item, f"__i{name}__", lambda self, other: self._written(partial(_prim.apply, row), other))
 
 
 for _name, _row in (_OPERATORS | _COMPARED).items():
@@ -467,32 +473,32 @@ def _run(c, tensors, gradients, inputs, keep, create, alone):
     return tuple(c.box(g) for g in found)
 
 
-@rule("derived")
-def _derived(c, function, *inputs, **static):
-    """A function of arrays with a formula for its gradients: both for all items."""
+@rule("custom")
+def _custom(c, state, back, inputs, outputs):
+    """A function with a formula for its gradients: the formula is asked for items' gradients, of items."""
     own = [c.own(x) for x in inputs]
-    axes = tuple(0 if one else None for one in own)
-    facts = function._facts
+    inside = (*running.traces, c.trace)
 
-    def of_arrays(*arrays, **static):
-        return _vmap.batched(functools.partial(facts._f, **static), axes, loop=c.trace.loop)(*arrays)
+    def backward(state, *grads):
+        before = running.traces
+        running.traces = inside
+        running.depth += 1
+        try:
+            found = back(state, *(c.box(g) for g in grads))
+            return tuple(_collected(c, g, one) for g, one in zip(found, own, strict=True))
+        finally:
+            running.traces = before
+            running.depth -= 1
 
-    def formula(values, results, grads, **static):
-        shared = tuple(v[1:] if o else v for v, o in zip(values, own, strict=True)) if facts.linear else None
+    return c.fn(state, backward, tuple(x._value if o else x for x, o in zip(inputs, own, strict=True)),
+                tuple(c.front(x) for x in outputs))  # fmt: skip
 
-        def of_item(values, results, grads):
-            back = facts._formula(shared or values, results, grads, **static)
-            return back if isinstance(back, tuple) else (back,)
 
-        dims = (None if facts.linear else axes, None if facts.linear else 0, 0)
-        given = (None if facts.linear else values, results, grads)
-        back = batched_tensors(of_item, dims, c.trace.loop)(*given)
-        return tuple(b if b is None or o else b.sum(0) for b, o in zip(back, own, strict=True))
-
-    twin = _prim.derived(facts.name, facts.linear)(of_arrays)
-    if facts._formula is not None:
-        twin.backward(formula)
-    return twin(*(x._value if one else x for x, one in zip(inputs, own, strict=True)), **static)
+def _collected(c, g, own):
+    """An operand's gradient as a value: what items share has the sum of theirs."""
+    if g is None or (not own and not c.own(g)):
+        return None if g is None else g * c.n
+    return c.front(g) if own else g._value.sum(0)
 
 
 # ---- the package's functions ask ----
@@ -519,7 +525,7 @@ def install():
                 _replace(module, swap)
         globals()["wrap"] = swap[id(wrap)]
         _core._grad_run = _asking("run", _core._grad_run)
-        _prim._Function.__call__ = _asking_function(_prim._Function.__call__)
+        _core._grad_custom = _asking("custom", _core._grad_custom)
         _natives(sys.modules[package])
         func._leaves = _leaves_of(func._leaves)
         _done.append(True)
@@ -544,16 +550,6 @@ def _asking_method(name, f):
                 return _call(name, ask, args, kwargs)
             return getattr(args[0], name)(*args[1:], **kwargs)
         return f(*args, **kwargs)
-
-    return ask
-
-
-def _asking_function(f):
-    @functools.wraps(f)
-    def ask(self, *inputs, **static):
-        if running.depth and find((inputs, static)) is not None:
-            return _call("derived", lambda function, *a, **k: f(function, *a, **k), (self, *inputs), static)
-        return f(self, *inputs, **static)
 
     return ask
 
@@ -606,8 +602,8 @@ class Tensors:
     def array(leaf):
         if not isinstance(leaf, Tensor):
             raise ValueError(
-                f"vmap: Got in_dim=0 for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
-                "arguments, please use None as the respective in_dim"
+                f"vmap: Got in_dim=0 for an input but the input is of type {type(leaf)}. We cannot vmap over "
+                "non-Tensor arguments, please use None as the respective in_dim"
             )
         return leaf
 
@@ -622,10 +618,6 @@ class Tensors:
         order = list(range(x.ndim))
         order.insert(destination % x.ndim, order.pop(source % x.ndim))
         return x.permute(order)
-
-
-def batched_tensors(f, in_dims, loop):
-    return _vmap.batched(f, in_dims, loop=loop, randomness="different", face=Tensors)
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):

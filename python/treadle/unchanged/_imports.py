@@ -26,8 +26,15 @@ _ALIASES = {  # what is asked for: the module of treadle's that answers
     "numba.types": "treadle.types",
     "numba.core": "treadle.unchanged._numba",
     "numba.core.types": "treadle.types",
+    "torch": "treadle.torch",
+    "concurrent": "concurrent",
+    "concurrent.futures": "treadle.unchanged._futures",
+    "concurrent.futures._base": "concurrent.futures._base",
+    "concurrent.futures.process": "concurrent.futures.process",
+    "concurrent.futures.thread": "concurrent.futures.thread",
 }
-TOPS = ("numpy", "cupy", "cupyx", "numba", "pycuda")
+KEPT = frozenset(os.environ.get("TREADLE_KEEP", "").replace(",", " ").split())  # modules that stay what they are
+TOPS = tuple({"numpy", "cupy", "cupyx", "numba", "pycuda", "torch", "concurrent"} - KEPT)
 _VERSIONS = {"cupy": "13.6.0", "cupyx": "13.6.0", "numba": "0.62.1", "pycuda": "2025.1"}
 
 _import, _import_module, _reload = builtins.__import__, importlib.import_module, importlib.reload

@@ -1,6 +1,7 @@
 """``python -m treadle script.py``: runs a program as Python would, with numpy meaning treadle in its own files."""
 
 import builtins
+import multiprocessing.spawn
 import os
 import runpy
 import sys
@@ -45,6 +46,21 @@ def _main_module(file):
     return module
 
 
+def _processes(path):
+    """Processes that multiprocessing spawns run the script as this one does."""
+    prepared = multiprocessing.spawn.get_preparation_data
+
+    def get_preparation_data(name):
+        data = prepared(name)
+        if os.path.realpath(data.get("init_main_from_path", "")) == os.path.realpath(os.environ["TREADLE_MAIN"]):
+            del data["init_main_from_path"]
+            data["init_main_from_name"] = "treadle.unchanged._worker"
+        return data
+
+    os.environ["TREADLE_MAIN"] = os.path.abspath(path)
+    multiprocessing.spawn.get_preparation_data = get_preparation_data
+
+
 def _script(path):
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.path[0] = path
@@ -59,6 +75,7 @@ def _script(path):
         print(f"{sys.executable}: can't open file {os.path.abspath(path)!r}: {why}", file=sys.stderr)
         raise SystemExit(2) from None
     code = compile(text, path, "exec", dont_inherit=True)
+    _processes(path)
     exec(code, _main_module(path).__dict__)
 
 

@@ -117,11 +117,18 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 # ---- classes ----
 
 
+def anywhere(t):
+    """Is an element true? What stands for an item under torch.vmap is asked for all items: a check fails for all then."""
+    while hasattr(t, "_value"):
+        t = t._value
+    return t.any().item()
+
+
 def _bounds(target, classes, ignore_index):
     """IndexError, on the CPU, for a class that is none; elsewhere such a target's loss is NaN (nothing waits)."""
     if target.device.type == "cpu":
         wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
-        if wrong.any().item():
+        if anywhere(wrong):
             raise IndexError(f"Target {target[wrong][0].item()} is out of bounds.")
 
 
@@ -273,7 +280,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     var = torch.full_like(input, var) if isinstance(var, float) else var
     if var.shape != input.shape and var.dim() == input.dim() - 1:
         var = var.unsqueeze(-1)
-    if (var < 0).any().item():
+    if anywhere(var < 0):
         raise ValueError("var has negative entry/entries")
     var = var + (var.clamp(min=eps) - var).detach()
     d = input - target

@@ -41,6 +41,7 @@ from ._activations import (
 )
 from ._convolve import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ._losses import (
+    anywhere,
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
@@ -219,12 +220,11 @@ def one_hot(tensor, num_classes=-1):
     if tensor.dtype != torch.int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
     if tensor.numel():
-        low, high = tensor.min().item(), tensor.max().item()
-        if low < 0:
+        if anywhere(tensor < 0):
             raise RuntimeError("Class values must be non-negative.")
-        if 0 <= num_classes <= high:
+        if num_classes >= 0 and anywhere(tensor >= num_classes):
             raise RuntimeError("Class values must be smaller than num_classes.")
-        num_classes = high + 1 if num_classes < 0 else num_classes
+        num_classes = tensor.max().item() + 1 if num_classes < 0 else num_classes
     elif num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     return (tensor.unsqueeze(-1) == torch.arange(num_classes, device=tensor.device)).to(torch.int64)
