@@ -41,8 +41,15 @@ def _matmul(a, b):
         return _core._matmul(a, b)
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
+    if _core._on_host(a) or _core._on_host(b):  # so is the result, which may be as large
+        return _core._from_host(numpy.matmul(na, nb), where)
     r = empty(shape, dt, device=where)
-    numpy.matmul(na, nb, out=_core._host_view(r))
+    if not _core._looks():
+        numpy.matmul(na, nb, out=_core._host_view(r))
+        return r
+    with numpy.errstate(all="ignore"):
+        numpy.matmul(na, nb, out=_core._host_view(r))
+    _core._look_at("matmul", a, b, r)
     return r
 
 

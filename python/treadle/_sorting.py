@@ -204,9 +204,13 @@ def _host_ordered(name, a, *args):
         return _narrow(_host_ordered(name, _wide(a), *args), a)
     if a.device.kind != "cpu":
         return _library(name, a, *(args if name == "sort" else args[::-1]))
-    r = empty(a.shape, dtype=a.dtype, device=a.device)
-    host = _core._host_view(r)
-    numpy.copyto(host, _core._host_view(a))
+    if _core._on_host(a):  # so is the result
+        host = _core._host_view(a).copy()
+        r = _core._from_host(host, a.device)
+    else:
+        r = empty(a.shape, dtype=a.dtype, device=a.device)
+        host = _core._host_view(r)
+        numpy.copyto(host, _core._host_view(a))
     getattr(host, name)(*(args if name == "sort" else args[::-1]))
     return r
 

@@ -70,6 +70,7 @@ class Batched:
     mT = property(lambda self: apply("matrix_transpose", self))
     real = property(lambda self: apply("real", self))
     imag = property(lambda self: apply("imag", self))
+    flags = property(lambda self: self._value.flags)
     flat = property(lambda self: self._refuse(".flat"))
     strides = property(lambda self: self._value.strides[1:])
 

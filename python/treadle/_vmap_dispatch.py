@@ -9,7 +9,7 @@ import inspect
 import threading
 
 from . import _core
-from ._vmap_array import boxed, call, find, running
+from ._vmap_array import RULES, boxed, call, find, running
 
 _MADE = ("zeros", "empty", "ones", "full")
 _SUBMODULES = ("linalg", "fft")
@@ -35,7 +35,7 @@ def _asking_ufunc(f):
     @functools.wraps(f)
     def ask(self, *args, **kwargs):
         if running.depth and find((args, kwargs)) is not None:
-            return call(self.__name__, self, args, kwargs)
+            return call(self.__name__ if self.__name__ in RULES else "ufunc", self, args, kwargs)
         return f(self, *args, **kwargs)
 
     return ask
@@ -70,6 +70,7 @@ def install():
         import treadle
 
         from . import _names, _spelled, _vmap_random, _vmap_rules, _vmap_shapes  # noqa: F401  (the table)
+        from .scipy import _special_kernel
 
         names = {n for n, v in vars(treadle).items() if inspect.isroutine(v)} | set(treadle._FROM)
         for name in names - _SKIPPED:
@@ -80,7 +81,8 @@ def install():
             for name in _names.numpys(part):
                 if hasattr(module, name):
                     _replace(module, name, f"{part}.{name}")
-        _spelled.Spelled.__call__ = _asking_ufunc(_spelled.Spelled.__call__)
+        for kind in (_spelled.Spelled, _special_kernel.Kernel):
+            kind.__call__ = _asking_ufunc(kind.__call__)
         _vmap_random.install()
         _done = True
 

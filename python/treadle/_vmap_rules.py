@@ -22,7 +22,7 @@ def _ndim(x):
     return x.ndim if hasattr(x, "ndim") else numpy.ndim(x) if isinstance(x, (list, tuple)) else 0
 
 
-@rule(ELEMENTS)
+@rule("ufunc " + ELEMENTS)
 def elements(c, *args, **kwargs):
     n = max(map(_ndim, [*args, *kwargs.values()]))
     return c.fn(*(c.aligned(a, n) for a in args), **{k: c.aligned(a, n) for k, a in kwargs.items()})
@@ -126,6 +126,7 @@ ALONG = {
     "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft": (1, -1),
     "take": (1, None),
     "repeat": (1, None),
+    "topk": (1, -1),
     "roll": (1, None),
     "delete": (1, None),
     "append": (1, None),

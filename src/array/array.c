@@ -9,12 +9,22 @@
 
 #include <stdlib.h>
 
+enum { LONG_COPY = 4 << 20 }; /* bytes; beside such a copy a look at the stream before costs nothing */
+
 /* All storages whose node may be pending, oldest first. */
 static struct {
     td_storage *first, *last;
     int64_t count;
     size_t orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
 } pending;
+
+static _Thread_local int holding; /* this thread evaluates values that others may wait for */
+
+void
+td_pending_hold(bool hold)
+{
+    holding += hold ? 1 : -1;
+}
 
 static void
 unlist(td_storage *s)
@@ -41,17 +51,23 @@ list(td_storage *s)
     pending.count++;
 }
 
+td_storage *
+td_pending_next(const td_storage *s)
+{
+    uint64_t own = td_capture_serial();
+    td_storage *r = s ? s->next : pending.first;
+
+    while (r && r->lister != own)
+        r = r->next;
+    return r;
+}
+
 /* The oldest that is the caller's to evaluate: what a capture records is no one else's, and what was
  * recorded outside is not the capture's. */
 static td_storage *
 oldest(void)
 {
-    uint64_t own = td_capture_serial();
-    td_storage *s = pending.first;
-
-    while (s && s->lister != own)
-        s = s->next;
-    return s;
+    return holding ? NULL : td_pending_next(NULL);
 }
 
 static td_status
@@ -65,17 +81,6 @@ eval_one(td_storage *s)
         st = td_eval_node(n);
     td_node_unref(n);
     return st;
-}
-
-td_storage *
-td_pending_next(const td_storage *s)
-{
-    uint64_t own = td_capture_serial();
-    td_storage *r = s ? s->next : pending.first;
-
-    while (r && r->lister != own)
-        r = r->next;
-    return r;
 }
 
 td_status
@@ -510,8 +515,11 @@ td_array_eval(const td_array *const *a, int n)
     for (int i = 1; i < n; i++)
         if (td_node_pending(a[i]->store->node))
             a[i]->store->node->computed = 1;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (i)
+            TD_TRY(td_graph_poll());
         TD_TRY(storage_value(a[i]->store));
+    }
     return TD_OK;
 }
 
@@ -581,6 +589,8 @@ td_array_get(const td_array *a, void *out)
     if (st != TD_SKIP)
         return st;
     st = td_node_dense(a, &n);
+    if (!st && nbytes >= LONG_COPY)
+        st = td_graph_await_stream(td_dev_stream(n->dev));
     if (!st && nbytes) {
         token = td_graph_unlock();
         st = td_copy_out(td_dev_stream(n->dev), out,

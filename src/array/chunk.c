@@ -304,34 +304,47 @@ inner_size(const plan *w)
     return size;
 }
 
-/* The job's graph as it is now, which nobody else changes: host nodes and what is there already stay. */
+/* Rows of n as they are now, in a graph that nobody else changes: host nodes and what is there already stay. */
 static td_status
-add_job(td_pass *p, const plan *w)
+add_top(td_job *j, td_node *n, int axis)
 {
     td_cutter c = {.hi = -1};
-    td_job *j = &p->job[p->njob];
-    td_node *n = w->n, *top;
-    td_status st = td_chunk_cut(&c, w->top, w->axis, &top);
+    td_status st = td_chunk_cut(&c, n, axis, &j->top[j->ntop]);
 
     td_cutter_end(&c);
     TD_TRY(st);
-    *j = (td_job){.kind = w->merges ? &td_job_reduce : NULL,
-                  .node = td_node_ref(n),
-                  .top = top,
-                  .axis = w->axis,
-                  .rows = rows_of(w),
+    j->axis[j->ntop++] = axis;
+    return TD_OK;
+}
+
+static void
+go_over(td_pass *p, td_job *j, int64_t rows, const td_survey *s)
+{
+    j->rows = p->n = rows;
+    if (s->multiple > p->multiple)
+        p->multiple = s->multiple;
+    add_feeds(p, s);
+}
+
+static td_status
+add_job(td_pass *p, const plan *w)
+{
+    td_job *j = &p->job[p->njob];
+    td_node *n = w->n;
+
+    *j = (td_job){.kind = w->merges ? &td_job_reduce : &td_job_map,
+                  .to = w->axis,
                   .red = (td_red)n->op,
                   .axes = n->axes,
                   .keepdims = n->view.shape.ndim == w->top->view.shape.ndim,
                   .ddof = n->par[0].f[0],
                   .dt = (td_dtype)n->dt};
+    TD_TRY(add_top(j, w->top, w->axis));
+    j->node = td_node_ref(n);
     if (w->merges)
         j->inner = inner_size(w);
-    p->n = rows_of(w);
-    if (w->s.multiple > p->multiple)
-        p->multiple = w->s.multiple;
     p->njob++;
-    add_feeds(p, &w->s);
+    go_over(p, j, rows_of(w), &w->s);
     return TD_OK;
 }
 
@@ -383,18 +396,8 @@ add_waiting(td_pass *p)
 static td_status
 host_result(td_job *j)
 {
-    size_t nbytes = bytes_of(j->node), free_bytes = 0, total = 0;
-    td_dev *cpu;
-
-    TD_TRY(td_dev_get("cpu", &cpu));
-    TD_TRY(td_dev_memory(cpu, &free_bytes, &total));
-    j->own = (td_sink){.dt = j->dt, .view = j->node->view};
-    j->own.mem = nbytes < free_bytes ? td_host_alloc(nbytes) : NULL;
-    if (!j->own.mem)
-        return td_fail(TD_ERR_NOMEM,
-                       "a result of %zu bytes fits neither %s nor the host's memory (%zu bytes are "
-                       "free): give td.stream a file for it, out=numpy.memmap(…)",
-                       nbytes, td_dev_info(j->node->dev)->name, free_bytes);
+    TD_TRY(td_source_of_bytes(j->dt, &j->node->view, &j->mem));
+    j->own = (td_sink){.dt = j->dt, .mem = j->mem->mem, .view = j->node->view};
     j->sink = &j->own;
     return TD_OK;
 }
@@ -404,15 +407,19 @@ static td_status
 open_result(td_job *j, const td_chunkopts *o)
 {
     td_node *n = j->node;
+    td_status st;
 
-    if (j->kind)
+    if (td_job_merges(j))
         return TD_OK;
     if (o && o->sink) {
         j->sink = o->sink;
         return TD_OK;
     }
-    if (has_room(n->dev, bytes_of(n)))
-        return td_buf_new(n->dev, td_dev_stream(n->dev), bytes_of(n), &j->out);
+    if (!j->on_host && has_room(n->dev, bytes_of(n))) {
+        st = td_buf_new(n->dev, td_dev_stream(n->dev), bytes_of(n), &j->out);
+        if (st != TD_ERR_OOM) /* the pool's pieces are larger */
+            return st;
+    }
     if (o && o->host)
         return host_result(j);
     return td_fail(TD_ERR_OOM,
@@ -421,48 +428,15 @@ open_result(td_job *j, const td_chunkopts *o)
                    bytes_of(n), td_dev_info(n->dev)->name, td_chunk_room(n->dev));
 }
 
-typedef struct hostbytes {
-    void *mem;
-    size_t nbytes;
-} hostbytes;
-
-static void
-free_bytes(void *owner)
-{
-    hostbytes *b = owner;
-
-    td_host_free(b->mem, b->nbytes);
-    free(b);
-}
-
 /* n's value is the job's own memory now. */
 static td_status
 settle_host(td_job *j)
 {
-    hostbytes *b = malloc(sizeof *b);
-    td_source like = {.dt = j->dt,
-                      .view = j->node->view,
-                      .mem = j->own.mem,
-                      .release = free_bytes,
-                      .owner = b};
-    td_source *s;
-    td_host *h = NULL;
-    td_status st;
+    td_host *h;
 
-    if (!b)
-        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
-    *b = (hostbytes){j->own.mem, bytes_of(j->node)};
-    st = td_source_new(&like, &s);
-    if (st) {
-        free(b);
-        return st;
-    }
-    j->own.mem = NULL; /* moved */
-    st = td_host_new(s, &like.view, &h);
-    td_source_unref(s);
-    if (!st)
-        td_node_settle_host(j->node, h);
-    return st;
+    TD_TRY(td_host_new(j->mem, &j->node->view, &h));
+    td_node_settle_host(j->node, h);
+    return TD_OK;
 }
 
 static td_status
@@ -492,7 +466,7 @@ settle(td_job *j)
     td_buf *out = j->out;
     td_view v = j->node->view;
 
-    if (j->kind)
+    if (td_job_merges(j))
         return settle_array(j);
     if (j->sink)
         return j->sink == &j->own ? settle_host(j) : TD_OK;
@@ -536,11 +510,11 @@ pass_end(td_pass *p)
         td_job *j = &p->job[i];
 
         td_eval_release(j->node);
-        if (j->own.mem)
-            td_host_free(j->own.mem, bytes_of(j->node));
+        td_source_unref(j->mem);
         td_array_unref(&j->result);
         td_buf_unref(j->out);
-        td_node_unref(j->top);
+        for (int k = 0; k < j->ntop; k++)
+            td_node_unref(j->top[k]);
         td_node_unref(j->node);
     }
     for (int i = 0; i < p->nfeed; i++)
@@ -613,6 +587,16 @@ settle_whole(const set *s, plan *w, bool *again)
     return st;
 }
 
+static td_status
+run_jobs(td_pass *p)
+{
+    td_status st = td_pass_run(p);
+
+    for (int i = 0; i < p->njob && !st; i++)
+        st = settle(&p->job[i]);
+    return st;
+}
+
 /* One pass, for the first value of the set that is left and all that go with it. */
 static td_status
 run_pass(const set *s, plan *w)
@@ -623,6 +607,7 @@ run_pass(const set *s, plan *w)
     if (!p)
         return td_fail(TD_ERR_NOMEM, "array: out of host memory");
     p->multiple = 1;
+    td_pending_hold(true);
     for (int i = 0; i < s->n && !st; i++)
         if (!is_done(s, i) && make_plan(s->node[i], w) && joins(p, w) && td_eval_claim(s->node[i])) {
             p->dev = s->node[i]->dev;
@@ -630,14 +615,13 @@ run_pass(const set *s, plan *w)
             if (!st)
                 st = open_result(&p->job[p->njob - 1], i ? NULL : s->o);
         }
-    if (!st)
+    if (!st && p->njob) /* else other threads have begun with all of them */
         st = add_waiting(p);
-    if (!st) {
+    if (!st && p->njob) {
         size_chunks(p, s->rows);
-        st = td_pass_run(p);
+        st = run_jobs(p);
     }
-    for (int i = 0; i < p->njob && !st; i++)
-        st = settle(&p->job[i]);
+    td_pending_hold(false);
     pass_end(p);
     return st;
 }
@@ -725,5 +709,80 @@ td_chunk_eval(td_node *n, const td_chunkopts *o)
     add_wanted(&s, n);
     st = eval_set(&s);
     set_end(&s);
+    return st;
+}
+
+/* ---- jobs of other kinds ---- */
+
+/* What the inputs need as a whole is evaluated.  TD_SKIP: then nothing of them is on the host any more. */
+static td_status
+settle_inputs(const td_job *j, td_survey *s)
+{
+    bool again = true;
+    int fed = 0;
+
+    while (again) {
+        set need = {.n = 0};
+        td_status st = TD_OK;
+
+        fed = 0;
+        for (int k = 0; k < j->ntop; k++) {
+            td_chunk_survey(j->top[k], j->axis[k], s);
+            fed += s->nfed;
+            for (int i = 0; i < s->nwhole; i++)
+                add_wanted(&need, s->whole[i]);
+        }
+        again = need.n > 0;
+        if (again)
+            st = eval_set(&need);
+        set_end(&need);
+        TD_TRY(st);
+    }
+    return fed ? TD_OK : TD_SKIP;
+}
+
+static td_status
+fill_pass(td_pass *p, const td_job *like, td_survey *s)
+{
+    td_job *j = &p->job[0];
+
+    *j = *like;
+    j->ntop = 0;
+    j->node = td_node_ref(like->node);
+    p->njob = 1;
+    p->multiple = 1;
+    p->dev = like->node->dev;
+    for (int k = 0; k < like->ntop; k++) {
+        td_chunk_survey(like->top[k], like->axis[k], s);
+        TD_TRY(add_top(j, like->top[k], like->axis[k]));
+        go_over(p, j, like->top[k]->view.shape.dim[like->axis[k]], s);
+    }
+    TD_TRY(open_result(j, &(td_chunkopts){.host = true}));
+    size_chunks(p, like->chunk);
+    return TD_OK;
+}
+
+td_status
+td_chunk_job(td_job *j)
+{
+    td_survey *s = malloc(sizeof *s);
+    td_pass *p = calloc(1, sizeof *p);
+    td_status st = s && p ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
+
+    if (!st)
+        st = td_tape_refuse("streaming from the host's memory");
+    if (!st)
+        st = settle_inputs(j, s);
+    if (!st) {
+        td_pending_hold(true);
+        st = fill_pass(p, j, s);
+        if (!st)
+            st = run_jobs(p);
+        td_pending_hold(false);
+        pass_end(p);
+        p = NULL;
+    }
+    free(p);
+    free(s);
     return st;
 }

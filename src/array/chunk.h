@@ -52,15 +52,17 @@ void      td_cutter_end(td_cutter *c);
 int       td_chunk_axis(const td_node *n, int axis, int i);
 
 /* ---- chunkjob.c: what is done with the rows ---- */
-enum { TD_JOB_ACCS = 2 };
+enum { TD_JOB_ACCS = 2, TD_JOB_TOPS = 2 };
 
 typedef struct td_job td_job;
 
-/* Of a kind of job: next[] from the rows x (an array of the device's, not evaluated) and acc[] (first: they are not there
- * yet); with the last chunk done, the result from acc[]. */
+/* A kind of job.  Either step makes next[] from the rows x[] (arrays of the device's, not evaluated) and acc[] (first: they
+ * are not there yet), and finish, with the last chunk done, the result from acc[]; or rows makes rows of the result of x[],
+ * or they are x[0] where it is NULL. */
 typedef struct td_jobkind {
     td_status (*step)(const td_job *j, const td_array *x, bool first, td_array *next);
     td_status (*finish)(const td_job *j, td_array *out);
+    td_status (*rows)(const td_job *j, const td_array *x, td_array *out);
 } td_jobkind;
 
 /* Where a result goes that does not stay on the device: memory of the host's, or a writer. */
@@ -73,12 +75,15 @@ typedef struct td_sink {
 } td_sink;
 
 struct td_job {
-    const td_jobkind *kind; /* NULL: the rows themselves are the result */
-    td_node *node; /* whose value it is; a reference.  NULL: nobody's, `result` */
-    td_node *top;  /* what is cut; a reference */
-    int      axis; /* along this axis of it */
+    const td_jobkind *kind;
+    td_node *node; /* whose value it is; a reference */
+    int      ntop;
+    td_node *top[TD_JOB_TOPS];  /* what is cut; references */
+    int      axis[TD_JOB_TOPS]; /* along this axis of each */
+    int      to;   /* rows: along which axis of the result they stand */
     int64_t  lo, hi, rows; /* the present chunk, of how many in all */
-    int64_t  inner; /* elements of top behind one of its rows */
+    int64_t  chunk; /* rows of one, as asked; 0: as many as do well */
+    int64_t  inner; /* reductions: elements behind one row */
     td_array acc[TD_JOB_ACCS], next[TD_JOB_ACCS];
     td_red   red; /* of reductions */
     uint32_t axes;
@@ -87,13 +92,33 @@ struct td_job {
     td_dtype dt; /* of the result */
     td_buf  *out; /* rows: where they go, or */
     td_sink *sink;
-    td_sink  own; /* memory of its own */
+    td_source *mem; /* memory of its own for it, */
+    td_sink  own;   /* and the sink over that */
     const td_array *other; /* of products, histograms: what else they need */
+    int64_t  bins;
+    void    *ctx;
+    bool     on_host; /* the result goes to the host's memory even if it fits */
     double   first, last;
     td_array result;
 };
 
-extern const td_jobkind td_job_reduce;
+extern const td_jobkind td_job_reduce, td_job_map;
+
+static inline bool
+td_job_merges(const td_job *j)
+{
+    return j->kind->step != NULL;
+}
+
+/* ---- chunkother.c: what is no expression.  TD_SKIP: nothing of it is on the host, or all fits the device ---- */
+td_status td_chunk_matmul(const td_array *a, const td_array *b, td_array *out); /* of two axes each, and one dtype */
+/* As td_array_count; with edges as td_array_histogram. */
+td_status td_chunk_count(const td_array *a, int64_t bins, const td_array *edges, double first, double last, td_array *out);
+/* As td_array_sort.  The runs of one axis are merged on the host. */
+td_status td_chunk_sort(const td_array *a, td_array *values, td_array *index);
+
+/* Memory of the host's for a result: a source of ours, not yet written to.  TD_ERR_NOMEM says what else there is. */
+td_status td_source_of_bytes(td_dtype dt, const td_view *view, td_source **out);
 
 /* ---- chunk.c ---- */
 
@@ -113,7 +138,12 @@ td_status td_chunk_eval(td_node *n, const td_chunkopts *o);
 
 /* a's value, of the sink's shape, cast to its dtype and written there; rows of a chunk, 0: as many as do well. */
 td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
+/* a's value as the host has it: an owned source with memory, and the window on it.  TD_SKIP: it is on the device. */
+td_status td_chunk_host(const td_array *a, td_source **out, td_view *view);
 /* a's value where it fits, in chunks of so many rows. */
+/* A job of another kind than expressions: inputs and how they are cut are filled in, and `node`, whose shape and dtype
+ * the result has, without sources; it is settled.  The caller's references on all of them stay his. */
+td_status td_chunk_job(td_job *j);
 td_status td_chunk_stream(const td_array *a, int64_t rows);
 
 /* Does evaluating n, hosted or not, leave its value on the device? */

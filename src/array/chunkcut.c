@@ -5,6 +5,7 @@
  * are made of rows of what is summed, and a mean over the rows themselves has to be there before.
  */
 #include "array/chunk.h"
+#include "array/eval.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,7 @@ cut_pending(td_cutter *c, td_node *n, int axis, td_node **out)
     r->op = n->op;
     r->axes = n->axes;
     r->site = n->site;
+    r->watch = n->watch;
     r->in_range = n->in_range;
     memcpy(r->par, n->par, sizeof r->par);
     if (n->kind == TD_N_RANDOM && c->hi >= 0)
@@ -349,6 +351,8 @@ td_chunk_cut(td_cutter *c, td_node *n, int axis, td_node **out)
         *out = td_node_ref(made ? made : n);
         return TD_OK;
     }
+    if (td_node_away(n))
+        TD_TRY(td_eval_node(n));
     st = n->kind == TD_N_LEAF   ? cut_leaf(c, n, axis, out)
          : n->kind == TD_N_HOST ? cut_host(c, n, axis, out)
                                 : cut_pending(c, n, axis, out);

@@ -147,17 +147,17 @@ piece(const td_job *j, const td_array *x, td_array *out)
 static const td_array *
 place(expr *e, const td_job *j, const td_array *at)
 {
-    const td_shape *s = &j->top->view.shape;
+    const td_shape *s = &j->top[0]->view.shape;
     int64_t behind = 1, own = j->hi - j->lo;
     const td_array *before, *rest;
 
-    if (j->axes == 1u << j->axis)
+    if (j->axes == 1u << j->axis[0])
         return apply(e, OP_add, of(at), integer(j->lo));
-    for (int k = j->axis + 1; k < s->ndim; k++)
+    for (int k = j->axis[0] + 1; k < s->ndim; k++)
         behind *= s->dim[k];
     before = apply(e, OP_floor_divide, of(at), integer(own * behind));
     rest = apply(e, OP_remainder, of(at), integer(own * behind));
-    before = apply(e, OP_multiply, of(before), integer(s->dim[j->axis] * behind));
+    before = apply(e, OP_multiply, of(before), integer(s->dim[j->axis[0]] * behind));
     rest = apply(e, OP_add, of(rest), integer(j->lo * behind));
     return apply(e, OP_add, of(before), of(rest));
 }
@@ -300,4 +300,4 @@ finish(const td_job *j, td_array *out)
     return end(&e, 1, &r, out);
 }
 
-const td_jobkind td_job_reduce = {step, finish};
+const td_jobkind td_job_reduce = {.step = step, .finish = finish}, td_job_map = {.rows = NULL};

@@ -7,6 +7,7 @@
 #include "array/chunk.h"
 #include "array/eval.h"
 #include "array/feed.h"
+#include "array/watch.h"
 
 /* ---- rows of one chunk ---- */
 
@@ -40,48 +41,78 @@ close_feeds(td_pass *p)
     }
 }
 
+typedef td_node *parts[TD_PASS_JOBS][TD_JOB_TOPS];
+
 /* Every job's part of the graph, cut together. */
 static td_status
-cut_all(td_pass *p, int64_t lo, int64_t hi, td_node *part[])
+cut_all(td_pass *p, int64_t lo, int64_t hi, parts part)
 {
     td_cutter c = {.feed = p->feed, .nfeed = p->nfeed, .lo = lo, .hi = hi};
     td_status st = TD_OK;
 
-    for (int i = 0; i < p->njob && !st; i++)
-        st = td_chunk_cut(&c, p->job[i].top, p->job[i].axis, &part[i]);
+    for (int i = 0; i < p->njob; i++)
+        for (int k = 0; k < p->job[i].ntop && !st; k++)
+            st = td_chunk_cut(&c, p->job[i].top[k], p->job[i].axis[k], &part[i][k]);
     td_cutter_end(&c);
     return st;
 }
 
 static td_status
-step_reduced(td_job *j, td_node *part)
+step(td_job *j, const td_array *x)
 {
-    bool first = !j->acc[0].store;
     const td_array *all[TD_JOB_ACCS];
-    td_array x;
     int n = 0;
-    td_status st;
 
-    TD_TRY(td_array_of_node(td_node_ref(part), &x));
-    st = j->kind->step(j, &x, first, j->next);
+    TD_TRY(j->kind->step(j, x, !j->acc[0].store, j->next));
     for (int i = 0; i < TD_JOB_ACCS; i++)
         if (j->next[i].store)
             all[n++] = &j->next[i];
-    if (!st)
-        st = td_array_eval(all, n);
-    td_array_unref(&x);
-    return st;
+    return td_array_eval(all, n);
 }
 
 static td_status
-step_rows(td_job *j, td_node *part)
+put_rows(td_job *j, td_node *part)
 {
     td_view to;
 
     if (j->sink)
         return td_sink_put(j, part);
-    to = td_view_slice(&j->node->view, j->axis, j->lo, 1, j->hi - j->lo);
+    to = td_view_slice(&j->node->view, j->to, j->lo, 1, j->hi - j->lo);
     return td_eval_into(part, j->dt, j->out, &to);
+}
+
+static td_status
+rows(td_job *j, const td_array *x)
+{
+    td_array r;
+    td_node *n;
+    td_status st;
+
+    TD_TRY(j->kind->rows(j, x, &r));
+    st = td_array_node(&r, &n);
+    td_array_unref(&r);
+    TD_TRY(st);
+    st = put_rows(j, n);
+    td_node_unref(n);
+    return st;
+}
+
+/* One job's share of the chunk; the references on its parts go. */
+static td_status
+run_job(td_job *j, td_node *part[])
+{
+    td_array x[TD_JOB_TOPS] = {{0}};
+    td_status st = TD_OK;
+
+    if (!td_job_merges(j) && !j->kind->rows)
+        return put_rows(j, part[0]);
+    for (int k = 0; k < j->ntop && !st; k++)
+        st = td_array_of_node(td_node_ref(part[k]), &x[k]);
+    if (!st)
+        st = td_job_merges(j) ? step(j, x) : rows(j, x);
+    for (int k = 0; k < j->ntop; k++)
+        td_array_unref(&x[k]);
+    return st;
 }
 
 /* The chunk has gone well: what the jobs have so far. */
@@ -107,23 +138,23 @@ forget(td_array *a)
 static td_status
 run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 {
-    td_node *part[TD_PASS_JOBS] = {NULL};
+    parts part = {{NULL}};
     td_status st = open_feeds(p, f, slot, lo, hi);
 
     if (!st)
         st = cut_all(p, lo, hi, part);
     close_feeds(p);
-    for (int i = 0; i < p->njob && !st; i++) {
+    for (int i = 0; i < p->njob; i++) {
         td_job *j = &p->job[i];
 
         j->lo = lo;
         j->hi = hi;
-        st = j->kind ? step_reduced(j, part[i]) : step_rows(j, part[i]);
-        td_node_unref(part[i]);
-        part[i] = NULL;
+        for (int k = 0; k < j->ntop && !st; k++)
+            st = td_watch_check(part[i][k]);
+        st = st ? st : run_job(j, part[i]);
+        for (int k = 0; k < j->ntop; k++)
+            td_node_unref(part[i][k]);
     }
-    for (int i = 0; i < p->njob; i++)
-        td_node_unref(part[i]);
     if (!st)
         commit(p);
     for (int i = 0; i < p->njob; i++)
@@ -161,9 +192,11 @@ run_span(td_pass *p, int64_t *lo)
 td_status
 td_pass_run(td_pass *p)
 {
+    uint8_t watching = td_watching;
     int64_t lo = 0;
     td_status st;
 
+    td_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
     for (;;) {
         st = run_span(p, &lo);
         if (st != TD_ERR_OOM || p->rows <= p->multiple)
@@ -173,9 +206,10 @@ td_pass_run(td_pass *p)
             p->rows = p->multiple;
     }
     for (int i = 0; i < p->njob && !st; i++)
-        if (p->job[i].kind)
+        if (td_job_merges(&p->job[i]))
             st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);
     for (int i = 0; i < p->njob; i++)
         forget(p->job[i].acc);
+    td_watching = watching;
     return st;
 }

@@ -1,5 +1,5 @@
 /* countrun.c - choosing and launching counting kernels. */
-#include "array/array.h"
+#include "array/chunk.h"
 #include "array/count.h"
 #include "array/eval.h"
 #include "array/internal.h"
@@ -173,6 +173,8 @@ td_array_count(const td_array *a, int64_t bins, td_array *out)
     if (bins < 0 || bins >> 31)
         return td_fail(TD_ERR_VALUE, "bincount: %lld bins; at most 2147483647 are counted",
                        (long long)bins);
+    if ((st = td_chunk_count(a, bins, NULL, 0, 0, out)) != TD_SKIP)
+        return st;
     TD_TRY(td_node_dense(a, &in));
     j.in = in;
     j.d.in = td_array_dtype(a);
@@ -199,6 +201,8 @@ td_array_histogram(const td_array *a, const td_array *edges, double first, doubl
         return td_fail(
             TD_ERR_VALUE,
             "histogram: expected 2 to 2^20 rising edges of the array's dtype and device");
+    if ((st = td_chunk_count(a, j.bins, edges, first, last, out)) != TD_SKIP)
+        return st;
     st = td_node_dense(a, &in);
     if (!st)
         st = td_node_dense(edges, &at);

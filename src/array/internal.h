@@ -35,6 +35,9 @@ void td_pending_drop(uint64_t lister);
 /* The pending storages of the caller's, oldest first; NULL: before the first, or behind the last. */
 td_storage *td_pending_next(const td_storage *s);
 
+/* Between the two calls this thread evaluates nothing that it was not asked for: the caller has claimed nodes. */
+void td_pending_hold(bool hold);
+
 /* Every pending storage; one that fails is left to who looks at its value. */
 void td_eval_others(void);
 

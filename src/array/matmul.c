@@ -1,5 +1,5 @@
 /* matmul.c - matrix products: the vendor's library where there is one, else a generated kernel. */
-#include "array/array.h"
+#include "array/chunk.h"
 #include "array/eval.h"
 #include "array/internal.h"
 #include "array/watch.h"
@@ -228,6 +228,8 @@ multiply(product *p, td_dtype dt, td_array *out)
     TD_TRY(as_dtype(&p->a, dt));
     TD_TRY(as_dtype(&p->b, dt));
     TD_TRY(set_up(p));
+    if (!p->fuses && !p->batch.ndim && (st = td_chunk_matmul(&p->a, &p->b, out)) != TD_SKIP)
+        return st;
     st = p->fuses ? TD_SKIP : by_library(p, out);
     return st == TD_SKIP || st == TD_ERR_LIBRARY ? by_kernel(p, out) : st;
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #include <string.h>
 
@@ -93,7 +94,7 @@ hand_over(const td_job *j, const td_view *to, const void *from)
         return TD_OK;
     }
     for (int i = 0; i < box.ndim; i++) {
-        box.start[i] = i == j->axis ? j->lo : 0;
+        box.start[i] = i == j->to ? j->lo : 0;
         box.step[i] = 1;
         box.count[i] = to->shape.dim[i];
     }
@@ -123,7 +124,7 @@ copy_out(const td_job *j, const td_node *n, const td_view *to, bool fits)
 td_status
 td_sink_put(td_job *j, td_node *part)
 {
-    td_view to = td_view_slice(&j->sink->view, j->axis, j->lo, 1, j->hi - j->lo);
+    td_view to = td_view_slice(&j->sink->view, j->to, j->lo, 1, j->hi - j->lo);
     td_node *n;
     void *token;
     bool fits;
@@ -136,6 +137,49 @@ td_sink_put(td_job *j, td_node *part)
     st = copy_out(j, n, &to, fits && !j->sink->write);
     td_graph_lock(token);
     td_node_unref(n);
+    return st;
+}
+
+/* ---- memory for results ---- */
+
+typedef struct hostbytes {
+    void *mem;
+    size_t nbytes;
+} hostbytes;
+
+static void
+free_bytes(void *owner)
+{
+    hostbytes *b = owner;
+
+    td_host_free(b->mem, b->nbytes);
+    free(b);
+}
+
+td_status
+td_source_of_bytes(td_dtype dt, const td_view *view, td_source **out)
+{
+    size_t nbytes = (size_t)td_shape_size(&view->shape) * td_dtype_size(dt), left = 0, total = 0;
+    td_source like = {.dt = dt, .view = *view, .release = free_bytes};
+    hostbytes *b;
+    td_dev *cpu;
+    td_status st;
+
+    TD_TRY(td_dev_get("cpu", &cpu));
+    TD_TRY(td_dev_memory(cpu, &left, &total));
+    like.owner = b = nbytes < left ? malloc(sizeof *b) : NULL;
+    if (b)
+        *b = (hostbytes){like.mem = td_host_alloc(nbytes), nbytes};
+    if (!b || !b->mem) {
+        free(b);
+        return td_fail(TD_ERR_NOMEM,
+                       "a result of %zu bytes fits neither the device nor the host's memory (%zu "
+                       "bytes are free): give td.stream a file for it, out=numpy.memmap(…)",
+                       nbytes, left);
+    }
+    st = td_source_new(&like, out);
+    if (st)
+        free_bytes(b);
     return st;
 }
 
@@ -222,6 +266,47 @@ td_chunk_store(const td_array *a, td_sink *to, int64_t rows)
     st = store_node(n, to, rows);
     td_node_unref(n);
     return st;
+}
+
+/* n, of kind HOST, as a node whose elements are memory: a reader's are read into some, unless they fit the device. */
+static td_status
+into_memory(td_node *n, td_node **out)
+{
+    td_status st;
+
+    if (n->host->src->mem) {
+        *out = td_node_ref(n);
+        return TD_OK;
+    }
+    if (td_chunk_fits(n))
+        return TD_SKIP;
+    TD_TRY(td_node_copy(n, (td_dtype)n->dt, NULL, out));
+    st = td_eval_value(*out);
+    if (!st && (*out)->kind != TD_N_HOST)
+        st = TD_SKIP;
+    if (st)
+        td_node_unref(*out);
+    return st;
+}
+
+td_status
+td_chunk_host(const td_array *a, td_source **out, td_view *view)
+{
+    td_node *n, *m;
+    td_status st;
+
+    if (!td_array_hosted(a))
+        return TD_SKIP;
+    TD_TRY(td_array_node(a, &n));
+    st = td_eval_value(n);
+    if (!st)
+        st = n->kind == TD_N_HOST ? into_memory(n, &m) : TD_SKIP;
+    td_node_unref(n);
+    TD_TRY(st);
+    *out = td_source_ref(m->host->src);
+    *view = m->host->view;
+    td_node_unref(m);
+    return TD_OK;
 }
 
 td_status

@@ -1,7 +1,7 @@
 /* sort.c - arrays for the device's sort: the source dense, memory for the results. */
 #include "dev/sort.h"
 
-#include "array/array.h"
+#include "array/chunk.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -38,6 +38,8 @@ td_array_sort(const td_array *a, td_array *values, td_array *index)
     td_status st;
 
     TD_ASSERT(s->ndim > 0);
+    if ((st = td_chunk_sort(a, values, index)) != TD_SKIP)
+        return st;
     TD_TRY(td_sort_can(dev, td_array_dtype(a), td_array_size(a)));
     st = values ? td_array_empty(dev, td_array_dtype(a), s, values) : TD_OK;
     if (!st && index)

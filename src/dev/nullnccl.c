@@ -16,8 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLOT ((size_t)16 << 20) /* bytes that a rank can give at once; no page exists before it is touched */
-#define BOX  ((size_t)64 << 10)
+#define SLOT                                                                                       \
+    ((size_t)16 << 20) /* bytes that a rank can give at once; no page exists before it is touched */
+#define BOX ((size_t)64 << 10)
 
 enum { MOST = 64, JOIN_SECONDS = 30, CUDA_ERROR = 1 };
 
@@ -237,7 +238,8 @@ compute(const job *j)
 {
     const comm *c = j->c;
     const what *k = &j->what;
-    size_t size = sizes[k->type], first = k->kind == REDUCE_SCATTER ? k->count * (size_t)c->rank : 0;
+    size_t size = sizes[k->type],
+           first = k->kind == REDUCE_SCATTER ? k->count * (size_t)c->rank : 0;
 
     if (k->kind == BROADCAST)
         memcpy(j->dst, slot_of(c, k->root), k->count * size);
@@ -387,6 +389,9 @@ run_jobs(job *all, size_t n)
         atomic_fetch_add(&all[i].c->users, 1);
     for (size_t i = 0; i < n && !code; i++)
         code = reach(&all[i]);
+    for (size_t i = 0; i < n && !code; i++)
+        if (!is_message(&all[i])) /* one that fails before does not count */
+            all[i].number = ++all[i].c->given;
     if (!code)
         code = run(all, n);
     for (size_t i = 0; i < n; i++)
@@ -445,8 +450,6 @@ give(comm *c, job j)
         return NCCL_INVALID_ARGUMENT;
     if (atomic_load(&c->ended))
         return NCCL_REMOTE_ERROR;
-    if (!is_message(&j))
-        j.number = ++c->given;
     j.done = !j.what.count && is_message(&j);
     all = realloc(group.job, (group.njob + 1) * sizeof *all);
     if (!all)
@@ -560,31 +563,37 @@ async_error(void *c, int *code)
 static int
 all_reduce(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(c, (job){.what = {ALL_REDUCE, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {ALL_REDUCE, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 reduce(const void *src, void *dst, size_t count, int type, int op, int root, void *c, void *s)
 {
-    return give(c, (job){.what = {REDUCE, type, op, root, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {REDUCE, type, op, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 broadcast(const void *src, void *dst, size_t count, int type, int root, void *c, void *s)
 {
-    return give(c, (job){.what = {BROADCAST, type, 0, root, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {BROADCAST, type, 0, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 all_gather(const void *src, void *dst, size_t count, int type, void *c, void *s)
 {
-    return give(c, (job){.what = {ALL_GATHER, type, 0, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {ALL_GATHER, type, 0, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 reduce_scatter(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(c, (job){.what = {REDUCE_SCATTER, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c,
+        (job){.what = {REDUCE_SCATTER, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int

@@ -241,7 +241,7 @@ value_of(const td_varop *x)
 {
     switch (td_dtype_kind(x->scalar.dt)) {
     case 'f': return x->scalar.f[0];
-    case 'c': return CMPLX(x->scalar.f[0], x->scalar.f[1]);
+    case 'c': return x->scalar.f[0] + x->scalar.f[1] * I;
     case 'u': return (double)x->scalar.u;
     default:  return (double)x->scalar.i;
     }
@@ -322,8 +322,7 @@ run_step(const struct td_formula_step *s, const td_varop *env, uint32_t axes, td
 
     if (s->what <= NUMBER) {
         x = &stack[(*depth)++];
-        *x = s->what == NUMBER ? number(s->imaginary ? CMPLX(0, s->number) : s->number)
-                               : env[s->what];
+        *x = s->what == NUMBER ? number(s->imaginary ? s->number * I : s->number) : env[s->what];
         if (x->v)
             td_var_ref(x->v);
         return TD_OK;

@@ -286,9 +286,12 @@ static td_status
 moved(const td_array *a, td_dev *d, td_array *out)
 {
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
-    void *host = td_host_alloc(nbytes);
-    td_status st;
+    td_status st = td_array_to_device(a, d, out);
+    void *host;
 
+    if (st != TD_SKIP)
+        return st;
+    host = td_host_alloc(nbytes);
     if (!host && nbytes)
         return td_fail(TD_ERR_NOMEM, "to: %zu bytes of host memory", nbytes);
     st = td_array_get(a, host);

@@ -115,10 +115,8 @@ td_status
 td_var_retain(td_var *v)
 {
     td_hook *h;
-    td_edge e;
 
-    TD_TRY(td_var_edge(v, &e));
-    td_edge_drop(&e);
+    TD_TRY(td_var_refresh(v));
     if (!v->fn && !v->requires_grad)
         return td_fail(TD_ERR_STATE, "can't retain_grad on Tensor that has requires_grad=False");
     if (!v->fn || v->retain)
@@ -241,9 +239,8 @@ td_edge_drop(td_edge *e)
     *e = (td_edge){NULL, NULL, 0};
 }
 
-/* Writing through another view of the storage has given the base a new history: this view's follows. */
-static td_status
-refresh(td_var *v)
+td_status
+td_var_refresh(td_var *v)
 {
     td_var *again;
     bool was;
@@ -271,7 +268,7 @@ td_status
 td_var_edge(td_var *v, td_edge *out)
 {
     *out = (td_edge){NULL, NULL, 0};
-    TD_TRY(refresh(v));
+    TD_TRY(td_var_refresh(v));
     if (v->fn)
         *out = (td_edge){td_gradfn_ref(v->fn), NULL, v->out};
     else if (v->requires_grad)

@@ -54,6 +54,33 @@ value_back(const td_back *b, const written *p, const td_array *part)
     return st;
 }
 
+/* The same recorded, where the variable lies in C order: what was written reads its window, the rest is without. */
+static td_status
+written_back_recorded(const td_back *b, const written *p)
+{
+    td_var *g = b->g[0], *part = NULL, *cast = NULL, *placed = NULL;
+    td_status st;
+
+    if (!td_view_is_contiguous(&p->whole) || p->span != td_shape_size(&p->from))
+        return td_fail(TD_ERR_STATE, "writing a part of a tensor that is not contiguous: its "
+                                     "gradient has none of its own");
+    st = td_var_window(g, &p->part, &part);
+    if (!st && td_back_wants(b, 1)) {
+        st = td_var_cast(part, p->dt, &cast);
+        if (!st)
+            st = td_var_sum_to(cast, &p->value, &b->in[1]);
+    }
+    if (!st && td_back_wants(b, 0)) {
+        st = td_var_place(part, &p->from, &p->part, &placed);
+        if (!st)
+            st = td_var_apply(OP_subtract, (td_varop[]){{.v = g}, {.v = placed}}, 2, &b->in[0]);
+    }
+    td_var_unref(part);
+    td_var_unref(cast);
+    td_var_unref(placed);
+    return st;
+}
+
 static td_status
 written_back(const td_back *b)
 {
@@ -61,9 +88,8 @@ written_back(const td_back *b)
     td_array whole, part;
     td_status st = TD_OK;
 
-    if (b->graph && td_grad_wanted(b->g, 1))
-        return td_fail(TD_ERR_STATE,
-                       "writing a part of a tensor in place: its gradient has none of its own");
+    if (td_grad_wanted(b->g, 1))
+        return written_back_recorded(b, p);
     TD_TRY(lay_out(p, b->g[0], &whole, &part));
     if (td_back_wants(b, 1))
         st = value_back(b, p, &part);
@@ -160,7 +186,7 @@ note_part(td_var *v, td_var *value)
     written *p;
 
     TD_TRY(td_gradfn_new(&written_rule, in, 2, 1, 0, sizeof *p, &f));
-    td_view_extent(&base->value.view, &lo, &hi);
+    td_window_span(&base->value.view, &v->value.view, &lo, &hi);
     p = f->par;
     *p = (written){.from = base->value.view.shape,
                    .value = value->value.view.shape,
@@ -224,17 +250,11 @@ td_var_store(td_var *v, const td_varop *value)
 {
     td_var *both[2] = {v, value->v};
     td_dtype dt = td_array_dtype(&v->value);
-    bool recorded =
-        td_grad_wanted(both, 2) && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
+    bool recorded = td_grad_wanted(both, 2) && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
     td_operand o = {
         .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
-    td_edge old = {NULL, NULL, 0};
 
     TD_TRY(check(v, recorded));
-    if (recorded && v->base) { /* brought up to date before the version changes */
-        TD_TRY(td_var_edge(v->base, &old));
-        td_edge_drop(&old);
-    }
     TD_TRY(td_array_assign(&v->value, &o));
     return recorded ? note(v, value->v) : TD_OK;
 }
@@ -291,8 +311,10 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
         st = td_fail(TD_ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
                      td_shape_text(&v->value.view.shape, have, sizeof have),
                      td_shape_text(&r->value.view.shape, want, sizeof want));
-    else
+    else if (recorded)
         st = td_var_store(v, &(td_varop){.v = r});
+    else
+        st = td_array_assign_taken(&v->value, &r->value);
     td_var_unref(r);
     return st;
 }

@@ -407,6 +407,14 @@ fused_product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return NULL;
 }
 
+/* _on_host(a): are a's elements on the host still, or does a wait for such? */
+static PyObject *
+on_host(PyObject *module, PyObject *o)
+{
+    (void)module;
+    return want_array("on_host", o) ? PyBool_FromLong(td_array_hosted(py_array_of(o))) : NULL;
+}
+
 static PyObject *
 host_view(PyObject *module, PyObject *o)
 {
@@ -530,6 +538,7 @@ PyMethodDef py_create_functions[] = {
     {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},
     {"_fused_product", PY_FAST(fused_product), METH_FASTCALL, NULL},
     {"_host_view", host_view, METH_O, NULL},
+    {"_on_host", on_host, METH_O, NULL},
     {"_is_exclusive", is_exclusive, METH_O, NULL},
     {"_assign_where", PY_FAST(assign_where), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

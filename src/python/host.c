@@ -5,6 +5,8 @@
  */
 #include "python/py.h"
 
+#include "array/chunk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@ enum { HOST_POOLED = 1 << 20 }; /* bytes; results from here on take huge pages t
 
 typedef struct memory {
     PyObject_HEAD td_buf *buf; /* owned; or */
+    td_source *source;         /* owned; or */
     void *host;                /* owned, of nbytes */
     size_t nbytes;
     char *at; /* the first element */
@@ -31,6 +34,7 @@ memory_dealloc(PyObject *self)
         td_array_return(m->buf);
     else
         td_buf_unref(m->buf);
+    td_source_unref(m->source);
     if (m->nbytes >= HOST_POOLED)
         td_host_free(m->host, m->nbytes);
     else
@@ -110,6 +114,7 @@ memory_new(td_dtype dt, const td_shape *s)
     if (!m)
         return NULL;
     m->buf = NULL;
+    m->source = NULL;
     m->host = NULL;
     m->nbytes = 0;
     m->at = NULL;
@@ -124,15 +129,38 @@ memory_new(td_dtype dt, const td_shape *s)
     return m;
 }
 
+/* Memory that `a` has on the host already, to be read. */
+static memory *
+memory_at(td_source *s, const td_view *v)
+{
+    Py_ssize_t size = (Py_ssize_t)td_dtype_size(s->dt);
+    memory *m = memory_new(s->dt, &v->shape);
+
+    if (!m) {
+        td_source_unref(s);
+        return NULL;
+    }
+    m->source = s;
+    m->at = s->mem + v->offset * size;
+    m->readonly = true;
+    for (int i = 0; i < v->shape.ndim; i++)
+        m->strides[i] = (Py_ssize_t)v->stride[i] * size;
+    return m;
+}
+
 /* The memory under `a`, evaluated; CPU only. */
 static memory *
 memory_of(const td_array *a, bool share)
 {
     memory *m;
     td_buf *buf;
+    td_source *s;
     td_view v;
     Py_ssize_t size = (Py_ssize_t)td_dtype_size(td_array_dtype(a));
+    td_status st = td_chunk_host(a, &s, &v);
 
+    if (st != TD_SKIP)
+        return py_ok(st) ? memory_at(s, &v) : NULL;
     if (!py_ok(share ? td_array_lend(a, &buf, &v) : td_array_memory(a, false, &buf, &v)))
         return NULL;
     m = memory_new(td_array_dtype(a), &v.shape);

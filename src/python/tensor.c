@@ -443,12 +443,14 @@ get_nbytes(PyObject *self, void *unused)
 
 static PyGetSetDef own_attributes[] = {
     {"_array", get_array, NULL, "The treadle.ndarray on the same storage.", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {"shape", get_shape, NULL, "Extents.", NULL},
     {"dtype", get_dtype, NULL, "The elements' dtype.", NULL},
     {"device", get_device, NULL, "Where the elements live.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

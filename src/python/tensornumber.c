@@ -171,8 +171,15 @@ item(PyObject *self, PyObject *unused)
 static PyObject *
 converted(PyObject *self, PyObject *(*how)(PyObject *))
 {
-    PyObject *n = item(self, NULL), *r = n ? how(n) : NULL;
+    PyObject *n, *r;
 
+    if (td_array_size(&pt_var(self)->value) != 1) {
+        PyErr_SetString(PyExc_ValueError,
+                        "only one element tensors can be converted to Python scalars");
+        return NULL;
+    }
+    n = item(self, NULL);
+    r = n ? how(n) : NULL;
     Py_XDECREF(n);
     return r;
 }

@@ -185,6 +185,95 @@ def everything():
     return group.rank, group.size, group.backend
 
 
+def overlapping():
+    """A collective runs beside computation, and both are right."""
+    n = dist.size()
+    x, y = td.ones(1 << 18, "float32"), td.arange(1 << 18, dtype="float32")
+    for k in range(20):
+        work = dist.all_reduce(x * (k + 1), wait=False)
+        for _ in range(5):
+            y = y * 1.0 + 1.0
+        z = work.wait()
+        same(z[:5], np.full(5, n * (k + 1.0), "float32"), ("beside", k))
+    same(y[:3], np.arange(3, dtype="float32") + 100, "computation")
+    return True
+
+
+def torch_program():
+    """torch.distributed's face, within a group that is there already."""
+    import treadle.torch as torch
+    import treadle.torch.distributed as tdist
+
+    r, n = tdist.get_rank(), tdist.get_world_size()
+    place = str(dist.world().device)
+
+    def tensor(values):
+        return torch.tensor(values, dtype=torch.float32).to(place)
+
+    t = tensor([1.0, 2.0, r])
+    tdist.all_reduce(t)
+    assert t.tolist() == [n, 2 * n, n * (n - 1) / 2], t
+    work = tdist.all_reduce(t, op=tdist.ReduceOp.MAX, async_op=True)
+    assert work.wait() and work.is_completed()
+    rows = [torch.zeros(2).to(place) for _ in range(n)]
+    tdist.all_gather(rows, tensor([r, r + 1]))
+    assert [x.tolist() for x in rows] == [[k, k + 1] for k in range(n)]
+    whole = torch.zeros(2 * n).to(place)
+    tdist.all_gather_into_tensor(whole, tensor([r, r + 1]))
+    assert whole.tolist() == [float(x) for k in range(n) for x in (k, k + 1)]
+    part = torch.zeros(2).to(place)
+    tdist.reduce_scatter_tensor(part, tensor(list(range(2 * n))))
+    assert part.tolist() == [n * 2 * r, n * (2 * r + 1)]
+    tdist.reduce_scatter(part, [tensor([k, 1]) for k in range(n)])
+    assert part.tolist() == [n * r, n]
+    tdist.broadcast(part, src=n - 1)
+    assert part.tolist() == [n * (n - 1), n]
+    out = torch.zeros(n).to(place)
+    tdist.all_to_all_single(out, tensor([10 * r + k for k in range(n)]))
+    assert out.tolist() == [10 * k + r for k in range(n)]
+    tdist.scatter(part, [tensor([k, k]) for k in range(n)] if r == 0 else None, src=0)
+    assert part.tolist() == [r, r]
+    into = [torch.zeros(2).to(place) for _ in range(n)] if r == 0 else None
+    tdist.gather(part, into, dst=0)
+    assert r or [x.tolist() for x in into] == [[k, k] for k in range(n)]
+    tdist.reduce(part, dst=0)
+    assert part.tolist() == ([n * (n - 1) / 2] * 2 if r == 0 else [r, r])
+    came = torch.zeros(2).to(place)
+    ops = [tdist.P2POp(tdist.isend, tensor([r, r]), (r + 1) % n), tdist.P2POp(tdist.irecv, came, (r - 1) % n)]
+    for w in tdist.batch_isend_irecv(ops):
+        w.wait()
+    assert came.tolist() == [(r - 1) % n] * 2
+    if r == 0:
+        tdist.send(tensor([5.0]), 1)
+    elif r == 1:
+        assert tdist.recv(came[:1], 0) == 0 and came.tolist() == [5.0, 0.0]
+    things = [None] * n
+    tdist.all_gather_object(things, {"rank": r, "text": "x" * r})
+    assert things == [{"rank": k, "text": "x" * k} for k in range(n)]
+    named = [("a", 1), None] if r == 0 else [None, None]
+    tdist.broadcast_object_list(named, src=0)
+    assert named == [("a", 1), None]
+    some = tdist.new_group([0])
+    one = tensor([1.0])
+    tdist.all_reduce(one, group=some)
+    assert one.tolist() == [1.0]
+    assert (tdist.get_rank(some), tdist.get_world_size(some)) == ((0, 1) if r == 0 else (-1, -1))
+    tdist.barrier()
+    return True
+
+
+def torch_started(rank, n, port):
+    """As PyTorch's own examples begin: every process is told its number."""
+    import treadle.torch.distributed as tdist
+
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(port)
+    tdist.init_process_group("gloo", rank=rank, world_size=n)
+    assert tdist.is_initialized() and tdist.get_backend() == "gloo"
+    torch_program()
+    tdist.destroy_process_group()
+    assert not tdist.is_initialized()
+
+
 def add(x, y):
     return float(dist.all_reduce(td.full(3, float(dist.rank() + x))).sum()) + y
 

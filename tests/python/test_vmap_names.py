@@ -69,11 +69,12 @@ LOOPED = {
     "ndarray": "__bool__ __int__ __float__ __index__ __imatmul__ __getitem__ __setitem__ __contains__ __array__ "
     "__array_wrap__ __reduce__ __reduce_ex__ __setstate__ dumps dump byteswap choose compress flatten getfield item "
     "nonzero partition put ravel reshape resize searchsorted setfield setflags take tolist view __dlpack__ "
-    "__dlpack_device__ __array_namespace__ flags data base flat ctypes __array_interface__ __array_struct__",
+    "__dlpack_device__ __array_namespace__ data base flat ctypes __array_interface__ __array_struct__",
     "linalg": "lstsq matrix_rank",
     "fft": "",
 }
-EXCEPT = {"isfortran": "stacked results have an order of memory of their own"}
+_ORDER = "stacked results have an order of memory of their own"
+EXCEPT = {"isfortran": _ORDER, "flags": _ORDER}
 
 
 def texts(module, name):

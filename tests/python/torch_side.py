@@ -1,4 +1,5 @@
-"""Evaluates the table of torch_cases.py with the real PyTorch or with treadle.torch, and says where two outcomes differ.
+"""Evaluates the table of torch_cases.py with the real PyTorch or with treadle.torch, and says where two outcomes
+differ.
 
 `python torch_side.py values.txt` writes PyTorch's outcomes, which tests compare with where there is no PyTorch.
 """
@@ -15,6 +16,9 @@ DIGITS = {"float16": 4, "bfloat16": 3, "float32": 8, "complex64": 8, "float64": 
 CLOSE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 3e-5, "complex64": 3e-5, "float64": 1e-9, "complex128": 1e-9}
 
 
+KIN = {"NotImplementedError": "RuntimeError", "_LinAlgError": "LinAlgError"}  # a subclass, a private name
+
+
 def scope(torch):
     """The names that an expression sees: fresh operands each time."""
     names = {"torch": torch, "numpy": numpy}
@@ -22,7 +26,15 @@ def scope(torch):
         names[name] = torch.from_numpy(numpy.array(value))
         if name[0].islower() and value.dtype.kind == "f":
             names[name].requires_grad_()
-    return {**names, "put_in": put_in, "leaf_written": leaf_written, "twice": twice, "written_over": written_over, "under": under, "through": through}
+    return {
+        **names,
+        "put_in": put_in,
+        "leaf_written": leaf_written,
+        "twice": twice,
+        "written_over": written_over,
+        "under": under,
+        "through": through,
+    }
 
 
 def put_in(t, change):
@@ -116,11 +128,13 @@ def near(ours, theirs, close):
 def differs(ours, theirs):
     """What differs between two outcomes, as text; None: nothing."""
     if isinstance(theirs, str) or isinstance(ours, str):
-        kinds = [text.split(":")[0] if isinstance(text, str) else None for text in (ours, theirs)]
+        kinds = [KIN.get(k, k) for k in (t.split(":")[0] if isinstance(t, str) else None for t in (ours, theirs))]
         return None if kinds[0] == kinds[1] else f"{ours}\n  PyTorch: {theirs}"
     if len(ours[0]) != len(theirs[0]):
         return f"{len(ours[0])} results, PyTorch {len(theirs[0])}"
-    mine, other = ({k: g for k, g in side[1].items() if any(g[2])} for side in (ours, theirs))  # None may stand for zeros
+    mine, other = (
+        {k: g for k, g in side[1].items() if any(g[2])} for side in (ours, theirs)
+    )  # None may stand for zeros
     if sorted(mine) != sorted(other):
         return f"gradients of {sorted(mine)}, PyTorch of {sorted(other)}"
     pairs = [*zip(ours[0], theirs[0], strict=True), *((mine[k], other[k]) for k in other)]

@@ -50,12 +50,16 @@ def init(backend=None, device=None, *, rank=None, size=None, address=None, timeo
     Raises: TimeoutError: not all processes came; ValueError: the launcher's variables contradict each other;
     MissingLibraryError, ModuleNotFoundError: the backend's library, and what to install.
     """
-    if _state["world"] is not None:
-        raise DistributedError("init: was called before; finalize() ends what it made")
     if rank is None and size is None and address is None:
         place = _launch.place()
     else:
         place = _launch.explicit(rank, size, address)
+    return _begin(backend, device, place, timeout)
+
+
+def _begin(backend, device, place, timeout):
+    if _state["world"] is not None:
+        raise DistributedError("init: was called before; finalize() ends what it made")
     device = _device(device, place)
     backend = _backend(backend, device, place)
     _core.use(device)
@@ -65,6 +69,12 @@ def init(backend=None, device=None, *, rank=None, size=None, address=None, timeo
         _close()
         raise
     return _state["world"]
+
+
+def launched():
+    """Was this process started by mpirun, torchrun, spawn() or another launcher whose variables init() reads?"""
+    place = _launch.place()
+    return place.mpi or place.host is not None
 
 
 def is_initialized():
@@ -94,14 +104,14 @@ def spawn(f, n, *args, backend=None, devices=None, timeout=None):
     as the cause, and the others are ended; PeerError: one died. ``timeout``: seconds after which they are ended with
     TimeoutError.
     """
-    from ._spawn import run
+    from ._spawn import start
 
     if n < 1:
         raise ValueError(f"spawn: {n} processes")
     if isinstance(devices, (list, tuple)) and len(devices) != n:
         raise ValueError(f"spawn: {len(devices)} devices for {n} processes")
     devices = list(map(str, devices)) if isinstance(devices, (list, tuple)) else devices and str(devices)
-    return run(f, n, args, {"backend": backend, "device": devices}, timeout)
+    return start(f, n, args, {"backend": backend, "device": devices}).join(timeout)
 
 
 def _device(device, place):
@@ -326,6 +336,7 @@ __all__ = [
     "group",
     "init",
     "is_initialized",
+    "launched",
     "local_group",
     "rank",
     "recv",

@@ -41,7 +41,7 @@ def _torchrun(env):
     ports = (port,)
     if env.get("TORCHELASTIC_USE_AGENT_STORE") == "True":  # torchrun listens at that port itself
         ports = tuple(range(port + 1, min(port + 17, 65536)))
-    return Place(rank, size, local, env["MASTER_ADDR"], ports, env.get("TREADLE_STORE") != "parent")
+    return Place(rank, size, local, env["MASTER_ADDR"], ports, env.get("TREADLE_STORE") != f"parent {port}")
 
 
 def place(env=None):

@@ -45,85 +45,97 @@ def _child(pipe, env, options, f, args):
     pipe.close()
 
 
-def _listen(processes, pipes, results, server, until):
-    """Reads results until all are there: rank, error of the first that failed; None."""
-    from multiprocessing.connection import wait
+class Processes:
+    """Processes that run one function: join() gives what they return."""
 
-    while len(results) < len(processes):
-        left = [r for r in range(len(processes)) if r not in results]
-        ready = wait([pipes[r] for r in left], None if until is None else max(0, until - time.monotonic()))
-        if not ready:
-            return None, TimeoutError("spawn: not all processes ended in time")
-        for r in left:
-            if pipes[r] not in ready:
-                continue
-            try:
-                good, value, trace = pickle.loads(pipes[r].recv_bytes())
-            except EOFError:
-                processes[r].join(_GRACE)
-                server.lose(str(r))
-                return r, PeerError(f"spawn: the process of rank {r} ended with exit code {processes[r].exitcode}")
-            if not good:
-                server.lose(str(r))
-                value.__cause__ = _Trace(trace)
-                return r, value
-            results[r] = value
-    return None
+    def __init__(self, f, n, args, options, ranks, daemon):
+        from ._store import Server
 
+        self._server, self.processes, self._pipes, self._results = Server("127.0.0.1", 0), [], [], {}
+        try:
+            for r in range(n):
+                self._start(f, n, r, (r, *args) if ranks else args, options, daemon)
+        except BaseException:
+            self.end(0.0)
+            raise
 
-def _end(processes, grace):
-    until = time.monotonic() + grace
-    for stop in (None, "terminate", "kill"):
-        for p in processes:
-            if stop and p.is_alive():
-                getattr(p, stop)()
-        for p in processes:
-            p.join(max(0.0, until - time.monotonic()))
-        until = time.monotonic() + 2
+    def _start(self, f, n, r, args, options, daemon):
+        from multiprocessing import get_context
 
-
-def _start(f, n, args, ranks, options, server):
-    from multiprocessing import get_context
-
-    context = get_context("spawn")
-    processes, pipes = [], []
-    for r in range(n):
-        env = {
-            "RANK": str(r),
-            "LOCAL_RANK": str(r),
-            "WORLD_SIZE": str(n),
-            "LOCAL_WORLD_SIZE": str(n),
-            "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(server.port),
-            "TREADLE_STORE": "parent",
-        }
+        context, port = get_context("spawn"), self._server.port
+        env = {"RANK": r, "LOCAL_RANK": r, "WORLD_SIZE": n, "LOCAL_WORLD_SIZE": n, "MASTER_ADDR": "127.0.0.1"}
+        env |= {"MASTER_PORT": port, "TREADLE_STORE": f"parent {port}"}
+        env = {k: str(v) for k, v in env.items()}
         ours, theirs = context.Pipe(False)
         mine = options and {k: v[r] if isinstance(v, list) else v for k, v in options.items()}
-        given = (theirs, env, mine, f, (r, *args) if ranks else args)
-        p = context.Process(target=_child, args=given, name=f"treadle-{r}")
-        processes.append(p)
-        pipes.append(ours)
+        p = context.Process(target=_child, args=(theirs, env, mine, f, args), name=f"treadle-{r}", daemon=daemon)
         p.start()
         theirs.close()
-    return processes, pipes
+        self.processes.append(p)
+        self._pipes.append(ours)
+
+    def pids(self):
+        """Their numbers."""
+        return [p.pid for p in self.processes]
+
+    def join(self, timeout=None):
+        """The list of what they return.
+
+        Raises: what one of them raised; PeerError: one died; TimeoutError: they are not done, and are ended.
+        """
+        try:
+            failure = self._listen(None if timeout is None else time.monotonic() + timeout)
+            self.end(0.5 if isinstance(failure, TimeoutError) else _GRACE)
+        finally:
+            self.end(0.0)
+        if failure:
+            raise failure
+        return [self._results[r] for r in range(len(self.processes))]
+
+    def _listen(self, until):
+        """Reads results until all are there; the failure of the first that failed, else None."""
+        from multiprocessing.connection import wait
+
+        while len(self._results) < len(self.processes):
+            waiting = {p: r for r, p in enumerate(self._pipes) if r not in self._results}
+            ready = wait(list(waiting), None if until is None else max(0, until - time.monotonic()))
+            if not ready:
+                return TimeoutError("spawn: not all processes ended in time")
+            for pipe in ready:
+                failure = self._read(waiting[pipe])
+                if failure is not None:
+                    self._server.lose(str(waiting[pipe]))
+                    return failure
+        return None
+
+    def _read(self, r):
+        try:
+            good, value, trace = pickle.loads(self._pipes[r].recv_bytes())
+        except EOFError:
+            self.processes[r].join(_GRACE)
+            return PeerError(f"spawn: the process of rank {r} ended with exit code {self.processes[r].exitcode}")
+        if good:
+            self._results[r] = value
+            return None
+        value.__cause__ = _Trace(trace)
+        return value
+
+    def end(self, grace):
+        """Waits so many seconds, then stops those that still run."""
+        until = time.monotonic() + grace
+        for stop in (None, "terminate", "kill"):
+            for p in self.processes:
+                if stop and p.is_alive():
+                    getattr(p, stop)()
+            for p in self.processes:
+                p.join(max(0.0, until - time.monotonic()))
+            until = time.monotonic() + 2
+        self._server.close()
 
 
-def run(f, n, args, options, timeout, ranks=False):
-    """What f(*args), or with ranks f(rank, *args), returns in each of n processes.
+def start(f, n, args, options, ranks=False, daemon=False):
+    """Starts f(*args), or with ranks f(rank, *args), in each of n processes.
 
     options: those of init(), which is called first, lists have one for each process; None: f calls it.
     """
-    from ._store import Server
-
-    server = Server("127.0.0.1", 0)
-    processes, results = [], {}
-    try:
-        processes, pipes = _start(f, n, args, ranks, options, server)
-        failed = _listen(processes, pipes, results, server, None if timeout is None else time.monotonic() + timeout)
-        _end(processes, 0.5 if failed and isinstance(failed[1], TimeoutError) else _GRACE)
-        if failed:
-            raise failed[1]
-    finally:
-        _end(processes, 0.0)
-        server.close()
-    return [results[r] for r in range(n)]
+    return Processes(f, n, args, options, ranks, daemon)

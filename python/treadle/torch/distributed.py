@@ -1,0 +1,455 @@
+"""``torch.distributed``: PyTorch's collectives on treadle.distributed. They write into the tensors that they are given.
+
+The backends "nccl" (GPUs), "gloo" (CPUs, by sockets) and "mpi" (CPUs under mpirun) are treadle's. A group's tensors lie
+on its device; a process has one.
+"""
+
+import os
+import pickle
+from datetime import timedelta
+from types import SimpleNamespace
+
+from .. import _core
+from .. import distributed as _dist
+from ..distributed import DistributedError as DistError
+from ..distributed import _launch
+from . import _axes  # noqa: F401  (the package's own start)
+from .autograd.grad_mode import no_grad
+
+Tensor = _core.Tensor
+DistBackendError = DistNetworkError = DistStoreError = DistError
+default_pg_timeout = timedelta(minutes=30)
+
+_BACKENDS = {"nccl": "nccl", "gloo": "local", "mpi": "mpi"}
+_NAMES = {v: k for k, v in _BACKENDS.items()}
+
+
+class ReduceOp:
+    """How values are combined."""
+
+    SUM, AVG, PRODUCT, MIN, MAX = "sum", "mean", "prod", "min", "max"
+
+
+reduce_op = ReduceOp
+
+
+class Backend(str):
+    """The name of a backend."""
+
+    UNDEFINED, GLOO, NCCL, MPI = "undefined", "gloo", "nccl", "mpi"
+
+
+class _World:
+    """``group.WORLD``: the group that init_process_group made."""
+
+    @property
+    def WORLD(self):
+        return _dist.world() if _dist.is_initialized() else None
+
+
+group = _World()
+GroupMember = SimpleNamespace(NON_GROUP_MEMBER=object())
+ProcessGroup = _dist.Group
+
+
+class Work:
+    """A collective under way: the tensors may be read after wait()."""
+
+    def __init__(self, work, put):
+        self._work, self._put = work, put
+
+    def wait(self, timeout=None):
+        """Returns True when the result is there (on a GPU: for what is computed later)."""
+        seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+        if self._put is not None:
+            self._put(self._work.wait(seconds))
+            self._put = None
+        return True
+
+    def is_completed(self):
+        return self._put is None or self._work.done()
+
+    is_success = is_completed
+
+    def result(self):
+        return []
+
+
+# ---- starting and ending ----
+
+
+def is_available():
+    return True
+
+
+def is_nccl_available():
+    """Is there a GPU and NCCL for it?"""
+    device = _core.device()
+    return device.kind == "null" or (device.kind == "cuda" and _core._nccl_info(device).startswith("NCCL"))
+
+
+def is_gloo_available():
+    return True
+
+
+def is_mpi_available():
+    from importlib.util import find_spec
+
+    return find_spec("mpi4py") is not None
+
+
+def is_torchelastic_launched():
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def is_initialized():
+    return _dist.is_initialized()
+
+
+def _place(init_method, rank, world_size):
+    method = init_method or "env://"
+    if method.startswith("tcp://"):
+        return _launch.explicit(rank if rank >= 0 else None, world_size if world_size >= 0 else None, method[6:])
+    if not method.startswith("env://"):
+        raise ValueError(f"init_process_group: init_method {method!r} is neither env:// nor tcp://host:port")
+    env = dict(os.environ)
+    env.update({k: str(v) for k, v in (("RANK", rank), ("WORLD_SIZE", world_size)) if v >= 0})
+    return _launch.place(env)
+
+
+def init_process_group(
+    backend=None,
+    init_method=None,
+    timeout=None,
+    world_size=-1,
+    rank=-1,
+    store=None,
+    group_name="",
+    pg_options=None,
+    device_id=None,
+):
+    """Finds the other processes, as treadle.distributed.init() does. The device is device_id, else of a GPU the current
+    one."""
+    if store is not None:
+        raise ValueError("init_process_group: stores are treadle's own; give init_method='tcp://host:port'")
+    name = (backend or "").lower()
+    if not name or ":" in name:  # "cpu:gloo,cuda:nccl": a process has one device here
+        name = "nccl" if is_nccl_available() else "gloo"
+    if name not in _BACKENDS:
+        raise ValueError(f"init_process_group: backend {backend!r} is none of {', '.join(_BACKENDS)}")
+    place = _place(init_method, rank, world_size)
+    device = None
+    if name != "nccl":
+        device = "cpu"
+    elif device_id is not None:
+        device = f"cuda:{device_id}" if isinstance(device_id, int) else str(device_id)
+    elif _core.device().kind == "cpu":
+        count = sum(d.kind == "cuda" for d in _core.devices())
+        device = f"cuda:{place.local % max(count, 1)}"
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout or 1800.0
+    carrier = "mpi" if name == "gloo" and place.mpi else _BACKENDS[name]
+    _dist._begin(carrier, device, place, seconds)
+
+
+def destroy_process_group(group=None):
+    """Ends the group, by default all."""
+    if group is None or group is _dist._state["world"]:
+        _dist.finalize()
+    else:
+        group.close()
+
+
+def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False, **ignored):
+    """A group of those processes; all call it. Elsewhere GroupMember.NON_GROUP_MEMBER."""
+    made = _dist.group(sorted(range(get_world_size()) if ranks is None else ranks))
+    return GroupMember.NON_GROUP_MEMBER if made is None else made
+
+
+def _group(g):
+    return _dist.world() if g is None else g
+
+
+def get_rank(group=None):
+    """-1 outside of the group."""
+    return -1 if group is GroupMember.NON_GROUP_MEMBER else _group(group).rank
+
+
+def get_world_size(group=None):
+    return -1 if group is GroupMember.NON_GROUP_MEMBER else _group(group).size
+
+
+def get_backend(group=None):
+    return Backend(_NAMES[_group(group).backend])
+
+
+def get_process_group_ranks(group):
+    return list(_group(group).ranks)
+
+
+def get_group_rank(group, global_rank):
+    return group.ranks.index(global_rank)
+
+
+def get_global_rank(group, group_rank):
+    return group.ranks[group_rank]
+
+
+def get_node_local_rank(fallback_rank=None):
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is None:
+        raise RuntimeError("LOCAL_RANK is not in the environment: pass fallback_rank")
+    return fallback_rank
+
+
+# ---- collectives ----
+
+
+def _within(group, rank, group_rank=None):
+    """A rank of the program as the group numbers it."""
+    if group_rank is not None:
+        return group_rank
+    g = _group(group)
+    if rank not in g.ranks:
+        raise ValueError(f"Global rank {rank} is not part of group {g}")
+    return g.ranks.index(rank)
+
+
+def _fill(tensor, array):
+    with no_grad():
+        tensor.copy_(_core.tensor_wrap(array))
+
+
+def _fill_all(tensors, arrays):
+    for t, a in zip(tensors, arrays):
+        _fill(t, a.reshape(tuple(t.shape)))
+
+
+def _end(work, put, async_op):
+    handle = Work(work, put)
+    if async_op:
+        return handle
+    handle.wait()
+    return None
+
+
+def _member(g):
+    return g is not GroupMember.NON_GROUP_MEMBER
+
+
+def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
+    """The sum (PRODUCT, MIN, MAX, AVG) of all processes' tensors, in each of them."""
+    if _member(group):
+        work = _group(group).all_reduce(tensor._array, op, wait=False)
+        return _end(work, lambda a: _fill(tensor, a), async_op)
+
+
+def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
+    """As all_reduce, in the tensor of process dst alone."""
+    if not _member(group):
+        return None
+    g, root = _group(group), _within(group, dst, group_dst)
+    work = g.reduce(tensor._array, op, root, wait=False)
+    return _end(work, lambda a: g.rank == root and _fill(tensor, a), async_op)
+
+
+def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
+    """Process src's tensor in all."""
+    if _member(group):
+        work = _group(group).broadcast(tensor._array, _within(group, src, group_src), wait=False)
+        return _end(work, lambda a: _fill(tensor, a), async_op)
+
+
+def all_gather(tensor_list, tensor, group=None, async_op=False):
+    """All processes' tensors, into a list of as many."""
+    if _member(group):
+        work = _group(group).all_gather(tensor._array, wait=False)
+        return _end(work, lambda a: _fill_all(tensor_list, a), async_op)
+
+
+def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
+    """All processes' tensors, one behind the other (or stacked) in one."""
+    if _member(group):
+        work = _group(group).all_gather(input_tensor._array, wait=False)
+        return _end(work, lambda a: _fill(output_tensor, a.reshape(tuple(output_tensor.shape))), async_op)
+
+
+def _stacked(tensors):
+    import treadle
+
+    return treadle.stack([t._array for t in tensors])
+
+
+def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
+    """Tensor r of all processes' lists combined, in process r."""
+    if _member(group):
+        work = _group(group).reduce_scatter(_stacked(input_list), op, wait=False)
+        return _end(work, lambda a: _fill(output, a), async_op)
+
+
+def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
+    """Part r of all processes' tensors combined, in process r."""
+    if _member(group):
+        g = _group(group)
+        work = g.reduce_scatter(input._array.reshape((g.size, *output.shape)), op, wait=False)
+        return _end(work, lambda a: _fill(output, a), async_op)
+
+
+def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
+    """Part r of the tensor goes to process r: equal parts, or as the split sizes say."""
+    if not _member(group):
+        return None
+    g = _group(group)
+
+    def cut(t, sizes):
+        if not sizes and t.shape[0] % g.size:
+            raise RuntimeError(f"all_to_all_single: {t.shape[0]} rows do not divide by {g.size} processes")
+        ends, at = [], 0
+        for n in sizes or [t.shape[0] // g.size] * g.size:
+            ends.append((at, at + n))
+            at += n
+        return [t[i:j] for i, j in ends]
+
+    return all_to_all(cut(output, output_split_sizes), cut(input, input_split_sizes), group, async_op)
+
+
+def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+    """Tensor r of the list goes to process r."""
+    if _member(group):
+        g = _group(group)
+        sends = [(t._array, r) for r, t in enumerate(input_tensor_list)]
+        work = g.exchange(sends, [(t._array, r) for r, t in enumerate(output_tensor_list)], wait=False)
+        return _end(work, lambda arrays: _fill_all(output_tensor_list, arrays), async_op)
+
+
+def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
+    """All processes' tensors, in the list of process dst."""
+    if _member(group):
+        root = _within(group, 0 if dst is None and group_dst is None else dst, group_dst)
+        work = _group(group).gather(tensor._array, root, wait=False)
+        return _end(work, lambda a: a is not None and _fill_all(gather_list, a), async_op)
+
+
+def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
+    """Tensor r of process src's list, in process r."""
+    if _member(group):
+        g = _group(group)
+        root = _within(group, 0 if src is None and group_src is None else src, group_src)
+        rows = _stacked(scatter_list) if g.rank == root else None
+        work = g.scatter(rows, root, like=tensor._array, wait=False)
+        return _end(work, lambda a: _fill(tensor, a), async_op)
+
+
+def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
+    if _member(group):
+        work = _group(group).send(tensor._array, _within(group, dst, group_dst), wait=False)
+        return Work(work, lambda none: None)
+
+
+def irecv(tensor, src=None, group=None, tag=0, group_src=None):
+    if _member(group):
+        if src is None and group_src is None:
+            raise ValueError("recv: src is the rank that sends; there is no receiving from any")
+        work = _group(group).recv(tensor._array, _within(group, src, group_src), wait=False)
+        return Work(work, lambda a: _fill(tensor, a))
+
+
+def send(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Sends the tensor to process dst."""
+    if _member(group):
+        isend(tensor, dst, group, tag, group_dst).wait()
+
+
+def recv(tensor, src=None, group=None, tag=0, group_src=None):
+    """What process src sends, into the tensor; returns src."""
+    if not _member(group):
+        return -1
+    irecv(tensor, src, group, tag, group_src).wait()
+    return src
+
+
+class P2POp:
+    """isend or irecv of a tensor, for batch_isend_irecv."""
+
+    def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
+        if op not in (isend, irecv):
+            raise ValueError("P2POp: op is isend or irecv")
+        self.op, self.tensor, self.group = op, tensor, group
+        self.group_peer = _within(group, peer, group_peer)
+
+
+def batch_isend_irecv(p2p_op_list):
+    """Sends and receives that are done together: a list of one Work."""
+    g = _group(p2p_op_list[0].group)
+    sends = [(p.tensor._array, p.group_peer) for p in p2p_op_list if p.op is isend]
+    into = [p for p in p2p_op_list if p.op is irecv]
+    work = g.exchange(sends, [(p.tensor._array, p.group_peer) for p in into], wait=False)
+    return [Work(work, lambda arrays: _fill_all([p.tensor for p in into], arrays))]
+
+
+def barrier(group=None, async_op=False, device_ids=None):
+    """Returns when all processes have called it."""
+    if _member(group):
+        _group(group).barrier()
+        return Work(None, None) if async_op else None
+
+
+def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
+    """barrier()."""
+    barrier(group)
+
+
+# ---- objects ----
+
+
+def _packed(g, thing):
+    import treadle
+
+    data = pickle.dumps(thing)
+    return treadle.array(list(data), "uint8", device=g.device), len(data)
+
+
+def _gathered(g, thing):
+    """All processes' objects."""
+    import treadle
+
+    data, n = _packed(g, thing)
+    sizes = g.all_gather(treadle.array([n], "int64", device=g.device)).get()[:, 0]
+    room = treadle.zeros(int(sizes.max()), "uint8", device=g.device)
+    room[:n] = data
+    return [pickle.loads(row[:k].tobytes()) for row, k in zip(g.all_gather(room).get(), sizes)]
+
+
+def all_gather_object(object_list, obj, group=None):
+    """All processes' objects, into a list of as many; they are pickled."""
+    if _member(group):
+        object_list[:] = _gathered(_group(group), obj)
+
+
+def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
+    """The same, for process dst alone."""
+    if _member(group):
+        g = _group(group)
+        root = _within(group, 0 if dst is None and group_dst is None else dst, group_dst)
+        objects = _gathered(g, obj)
+        if g.rank == root:
+            object_gather_list[:] = objects
+
+
+def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
+    """Process src's objects in all lists."""
+    if _member(group):
+        g = _group(group)
+        root = _within(group, 0 if src is None and group_src is None else src, group_src)
+        object_list[:] = _gathered(g, list(object_list) if g.rank == root else None)[root]
+
+
+def scatter_object_list(
+    scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
+):
+    """Object r of process src's list, first in the list of process r."""
+    if _member(group):
+        g = _group(group)
+        root = _within(group, 0 if src is None and group_src is None else src, group_src)
+        objects = _gathered(g, scatter_object_input_list if g.rank == root else None)[root]
+        scatter_object_output_list[0] = objects[g.rank]

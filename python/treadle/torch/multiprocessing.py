@@ -1,0 +1,34 @@
+"""``torch.multiprocessing``: the standard library's, and spawn(). Tensors that are sent share their memory where it can
+be.
+"""
+
+from multiprocessing import *  # noqa: F403
+from multiprocessing import get_context as get_context
+
+from ..distributed._spawn import start
+
+
+def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
+    """Runs fn(rank, *args) in nprocs new processes. Where one raises, its exception is raised here, and the others are
+    ended.
+
+    Without join a context is returned, whose join() does that.
+    """
+    context = start(fn, nprocs, args, None, ranks=True, daemon=daemon)
+    if not join:
+        return context
+    context.join()
+    return None
+
+
+def get_all_sharing_strategies():
+    return {"file_descriptor"}
+
+
+def get_sharing_strategy():
+    return "file_descriptor"
+
+
+def set_sharing_strategy(new_strategy):
+    if new_strategy not in get_all_sharing_strategies():
+        raise ValueError(f"set_sharing_strategy: {new_strategy!r} is not file_descriptor")

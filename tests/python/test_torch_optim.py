@@ -1,0 +1,159 @@
+"""treadle.torch.optim: steps by NumPy's formulas, what a step launches, state that is saved and goes on."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import treadle as td
+import treadle.torch as torch
+from treadle.torch import nn, optim
+
+RNG = np.random.default_rng(5)
+START, GRADS = RNG.standard_normal((3, 4)), RNG.standard_normal((6, 3, 4))
+
+
+def sgd(p, g, s, t):
+    s["b"] = g + 0.9 * s.get("b", 0)
+    return p - 0.1 * (g + 0.9 * s["b"])
+
+
+def adam(p, g, s, t, decay=0.0):
+    g = g + decay * p
+    s["m"] = 0.9 * s.get("m", 0) + 0.1 * g
+    s["v"] = 0.99 * s.get("v", 0) + 0.01 * g * g
+    return p - 0.1 * (s["m"] / (1 - 0.9**t)) / (np.sqrt(s["v"] / (1 - 0.99**t)) + 1e-8)
+
+
+def adamw(p, g, s, t):
+    return adam(p * (1 - 0.1 * 0.05), g, s, t)
+
+
+def rmsprop(p, g, s, t):
+    s["v"] = 0.9 * s.get("v", 0) + 0.1 * g * g
+    return p - 0.1 * g / (np.sqrt(s["v"]) + 1e-8)
+
+
+def adagrad(p, g, s, t):
+    s["v"] = s.get("v", 0) + g * g
+    return p - 0.1 * g / (np.sqrt(s["v"]) + 1e-10)
+
+
+ADAM = {"lr": 0.1, "betas": (0.9, 0.99)}
+REFERENCES = {
+    "SGD": (sgd, {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    "Adam": (adam, ADAM),
+    "Adam, decay": (lambda p, g, s, t: adam(p, g, s, t, 0.05), {**ADAM, "weight_decay": 0.05}),
+    "AdamW": (adamw, {**ADAM, "weight_decay": 0.05}),
+    "RMSprop": (rmsprop, {"lr": 0.1, "alpha": 0.9}),
+    "Adagrad": (adagrad, {"lr": 0.1}),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_steps_by_numpy(name):
+    reference, options = REFERENCES[name]
+    p = nn.Parameter(torch.from_numpy(START.copy()))
+    optimizer = getattr(optim, name.split(",")[0])([p], **options)
+    want, state = START, {}
+    for t, g in enumerate(GRADS, 1):
+        p.grad = torch.from_numpy(g)
+        optimizer.step()
+        want = reference(want, g, state, t)
+        np.testing.assert_allclose(p.detach().numpy(), want, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "options"), [("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {}), ("AdamW", {"amsgrad": True}),
+                                               ("RMSprop", {"momentum": 0.5}), ("NAdam", {}), ("Adamax", {})])
+def test_a_step_is_one_kernel_for_each_parameter(name, options):
+    """It writes the parameter and all of its state."""
+    params = [nn.Parameter(torch.ones(n, 3)) for n in (40, 50, 60)]
+    optimizer = getattr(optim, name)(params, **options)
+    for _ in range(3):
+        for i, p in enumerate(params):
+            p.grad = torch.full((40 + 10 * i, 3), 0.5 + i)
+        td.evaluate(*(p.grad._array for p in params))
+        with td.profile() as profile:
+            optimizer.step()
+        launched = sum(row["calls"] for row in profile.rows() if row["kind"] == "kernel")
+    assert launched == len(params)
+    with td.profile() as profile:  # nothing is left over
+        [t.numpy() for s in optimizer.state.values() for t in s.values() if isinstance(t, torch.Tensor)]
+    assert not [row for row in profile.rows() if row["kind"] == "kernel"]
+
+
+def test_values_read_before_a_step_stay():
+    p = nn.Parameter(torch.ones(5))
+    kept, view = p.detach() * 2, p.detach()
+    p.grad = torch.ones(5)
+    optim.SGD([p], lr=1.0).step()
+    assert kept.tolist() == [2] * 5 and view.tolist() == [0] * 5 == p.tolist()
+
+
+def test_state_goes_on_where_it_was():
+    def run(steps, optimizer, p):
+        for g in GRADS[steps]:
+            p.grad = torch.from_numpy(g)
+            optimizer.step()
+
+    p = nn.Parameter(torch.from_numpy(START.copy()))
+    optimizer = optim.Adam([p], lr=0.1)
+    run(slice(0, 3), optimizer, p)
+    q = nn.Parameter(p.detach().clone())
+    other = optim.Adam([q], lr=0.5)
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    assert other.param_groups[0]["lr"] == 0.1 and other.state_dict()["state"][0]["step"] == 3
+    run(slice(3, 6), optimizer, p)
+    run(slice(3, 6), other, q)
+    np.testing.assert_array_equal(p.detach().numpy(), q.detach().numpy())
+    with pytest.raises(ValueError, match="different number of parameter groups"):
+        other.load_state_dict({"state": {}, "param_groups": []})
+
+
+def test_groups_hooks_and_tensors_as_options():
+    a, b, c = (nn.Parameter(torch.zeros(2)) for _ in range(3))
+    optimizer = optim.SGD([{"params": [a]}, {"params": b, "lr": 2.0}], lr=torch.tensor(1.0))
+    optimizer.add_param_group({"params": [c], "lr": 3.0})
+    calls = []
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: calls.append("before"))
+    optimizer.register_step_post_hook(lambda o, args, kwargs: calls.append("after"))
+    for p in (a, b, c):
+        p.grad = torch.ones(2)
+    optimizer.step()
+    assert [p.tolist() for p in (a, b, c)] == [[-1, -1], [-2, -2], [-3, -3]] and calls == ["before", "after"]
+    with pytest.raises(ValueError, match="more than one parameter group"):
+        optimizer.add_param_group({"params": [a]})
+    optimizer.zero_grad()
+    assert a.grad is None
+    optimizer.step()  # nothing has a gradient
+
+
+def test_lbfgs_finds_the_minimum():
+    p = nn.Parameter(torch.tensor([-1.2, 1.0], dtype=torch.float64))
+    optimizer = optim.LBFGS([p], line_search_fn="strong_wolfe", max_iter=60)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+        loss.backward()
+        return loss
+
+    first = optimizer.step(closure)
+    assert first.item() == pytest.approx(24.2)
+    np.testing.assert_allclose(p.detach().numpy(), [1, 1], atol=1e-4)
+
+
+def test_schedule_state_and_plateau():
+    p = nn.Parameter(torch.zeros(1))
+    optimizer = optim.SGD([p], lr=1.0)
+    schedule = optim.lr_scheduler.StepLR(optimizer, 2, 0.1)
+    for _ in range(3):
+        optimizer.step()
+        schedule.step()
+    other = optim.lr_scheduler.StepLR(optim.SGD([p], lr=1.0), 7)
+    other.load_state_dict(schedule.state_dict())
+    assert other.last_epoch == 3 and other.step_size == 2 and other.get_last_lr() == pytest.approx([0.1])
+    plateau = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1, factor=0.5)
+    for metric in (1.0, 1.0, 1.0):
+        plateau.step(metric)
+    assert plateau.get_last_lr() == pytest.approx([0.05])
