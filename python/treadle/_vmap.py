@@ -196,7 +196,7 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error", face=Arr
             raise ValueError(f"vmap: in_axes has {len(in_axes)} entries for {len(args)} arguments")
         axes = (in_axes, 0)
         taken, n = _mapped_sizes((args, kwargs), axes, face)
-        trace = Trace(n, len(running.traces), loop, randomness)
+        trace = Trace(n, _where(taken), len(running.traces), loop, randomness)
         try:
             result = _traced(f, taken, trace, face)
         except Randomness:
@@ -229,6 +229,13 @@ def _again(f, taken, n, out_axes, error, face):
     results = _looped(f, taken, n, out_axes, face)
     _told(f, why, nbytes)
     return results
+
+
+def _where(taken):
+    """The device of the first mapped argument."""
+    found = []
+    _each(lambda leaf, _: found.append(leaf.value) if isinstance(leaf, _Mapped) else None, taken, None, "")
+    return getattr(found[0], "_array", found[0]).device
 
 
 def _bytes(taken):

@@ -20,12 +20,12 @@ class Unbatched(TypeError):
 
 
 class Trace:
-    """One vmap that is running: how many items, how deep it stands in others, what it may do."""
+    """One vmap that is running: how many items, where they lie, how deep it stands in others, what it may do."""
 
-    __slots__ = ("size", "level", "loop", "randomness", "drawn")
+    __slots__ = ("size", "device", "level", "loop", "randomness", "drawn")
 
-    def __init__(self, size, level, loop, randomness):
-        self.size, self.level, self.loop, self.randomness = size, level, loop, randomness
+    def __init__(self, size, device, level, loop, randomness):
+        self.size, self.device, self.level, self.loop, self.randomness = size, device, level, loop, randomness
         self.drawn = False
 
 
@@ -346,7 +346,7 @@ class Call:
 
     def plain(self, x):
         """x as an array of treadle's, or a Batched."""
-        return x if isinstance(x, ndarray) else function("asarray")(x)
+        return x if isinstance(x, ndarray) else function("asarray")(x, device=self.trace.device)
 
     def front(self, x):
         """x's value, all items alike where it is no Batched of this trace."""

@@ -77,6 +77,18 @@ def test_programs(name):
     check(PROGRAMS[name], X, V)
 
 
+def test_another_device_than_the_default():
+    a, w, i = (td.asarray(x.get(), device="null") for x in (X, W, td.array([2, 0, 1, 1, 2])))
+    host = W.get()
+
+    def f(x, k):
+        return td.matmul(x, host) + td.sort(x, 0) @ w + td.concatenate([x[k][None], x[:2]]) - host[0, 1]
+
+    r = td.vmap(f)(a, i)
+    assert r.device == td.device("null")
+    np.testing.assert_allclose(r.get(), np.stack([f(x, k).get() for x, k in zip(a, i)]), rtol=1e-9)
+
+
 def test_axes():
     check(lambda x: x * 2, V, in_axes=1)
     check(lambda x, w: x @ w, V, W, in_axes=(0, None))
