@@ -187,6 +187,28 @@ def test_inputs_are_views_as_in_a_loop():
     assert td.vmap(f)(b).tolist() == [2, 2, 2] and b.tolist() == [1, 1, 1]
 
 
+def test_what_was_written_before_it_runs_item_by_item():
+    """The function begins anew with the arguments as they were."""
+
+    def f(x, y):
+        x += 1
+        y[0] *= 2
+        return x if x.sum() > 5 else x * y
+
+    a, b = td.ones((2, 3)), td.ones((3, 2))
+    with pytest.warns(td.PerformanceWarning):
+        r = td.vmap(f, (0, 1))(a, b)
+    assert a.tolist() == [[2, 2, 2]] * 2 and b.tolist() == [[2, 2], [1, 1], [1, 1]] and r.tolist() == a.tolist()
+    with pytest.raises(Unbatched):
+        td._vmap.batched(f, (0, 1), loop=False)(a, b)
+    assert a.tolist() == [[2, 2, 2]] * 2 and b.tolist() == [[2, 2], [1, 1], [1, 1]]
+    c = td.ones((2, 2, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        td.vmap(td.vmap(lambda x: x.__iadd__(1) if x.sum() > 100 else x.__iadd__(2)))(c)
+    assert (c == 3).all()
+
+
 def test_errors():
     with pytest.raises(ValueError, match="different sizes: 5 .* 4"):
         td.vmap(lambda x, y: x)(V, W)
