@@ -37,8 +37,8 @@ class Trace:
         return memory(self.given[0]).device
 
     def keep(self, x):
-        """Called before x is written: an argument that has the same memory is kept as it is, since the function may have
-        to begin anew, item by item."""
+        """Called before x is written: an argument that has the same memory is kept as it is, since the function may
+        have to begin anew, item by item."""
         x = memory(x)
         for k, value in enumerate(map(memory, self.given)):
             if k not in self.kept and _core._same_storage(value, x):
