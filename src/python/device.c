@@ -112,6 +112,8 @@ device_sync(PyObject *self, PyObject *unused)
     (void)unused;
     if (!py_ok(td_eval_all()))
         return NULL;
+    if (!py_ok(td_graph_await_stream(td_dev_stream(((device *)self)->dev))))
+        return NULL;
     gil = PyEval_SaveThread();
     st = td_dev_sync(((device *)self)->dev);
     PyEval_RestoreThread(gil);
