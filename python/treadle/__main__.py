@@ -22,6 +22,7 @@ LIBRARIES = [
     ("libcublas.so", "matrix products on the GPU", "nvidia-cublas"),
     ("libcusolver.so", "factorisations on the GPU", "nvidia-cusolver"),
     ("libcufft.so", "Fourier transforms on the GPU", "nvidia-cufft"),
+    ("libnccl.so", "collectives between GPUs", "nvidia-nccl-cu13"),
 ]
 
 
@@ -66,7 +67,7 @@ def _libraries():
         yield name, str(Path(found.origin).parent) if found else f"missing: pip install {name}"
 
 
-def _size(path):
+def _file_size(path):
     """Bytes of a file; None: it is none, or another process has taken it away by now."""
     with contextlib.suppress(FileNotFoundError):
         return path.stat().st_size if path.is_file() else None
@@ -78,7 +79,7 @@ def _cache():
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
     path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _size(f)) is not None] if path.is_dir() else []
+    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _file_size(f)) is not None] if path.is_dir() else []
     yield "cache", f"{path}, {len(sizes)} kernels, {sum(sizes) / 2**20:.1f} MB"
 
 

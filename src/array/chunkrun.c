@@ -192,9 +192,11 @@ run_span(td_pass *p, int64_t *lo)
 td_status
 td_pass_run(td_pass *p)
 {
+    uint8_t watching = td_watching;
     int64_t lo = 0;
     td_status st;
 
+    td_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
     for (;;) {
         st = run_span(p, &lo);
         if (st != TD_ERR_OOM || p->rows <= p->multiple)
@@ -208,5 +210,6 @@ td_pass_run(td_pass *p)
             st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);
     for (int i = 0; i < p->njob; i++)
         forget(p->job[i].acc);
+    td_watching = watching;
     return st;
 }

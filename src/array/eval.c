@@ -379,13 +379,8 @@ td_eval_value(td_node *n)
     if (n->kind == TD_N_HOST)
         return TD_OK;
     td_node_ref(n);
-    if (n->hosted && td_node_pending(n)) {
-        st = td_watch_check(n);
-        if (!st && !n->buf && n->kind != TD_N_HOST)
-            st = td_chunk_eval(n, &(td_chunkopts){.host = true});
-        else if (!st)
-            st = TD_SKIP;
-    }
+    if (n->hosted && td_node_pending(n))
+        st = td_chunk_eval(n, &(td_chunkopts){.host = true});
     if (st == TD_SKIP)
         st = n->kind == TD_N_HOST ? TD_OK : td_eval_node(n);
     td_node_unref(n);

@@ -16,8 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLOT ((size_t)16 << 20) /* bytes that a rank can give at once; no page exists before it is touched */
-#define BOX  ((size_t)64 << 10)
+#define SLOT                                                                                       \
+    ((size_t)16 << 20) /* bytes that a rank can give at once; no page exists before it is touched */
+#define BOX ((size_t)64 << 10)
 
 enum { MOST = 64, JOIN_SECONDS = 30, CUDA_ERROR = 1 };
 
@@ -237,7 +238,8 @@ compute(const job *j)
 {
     const comm *c = j->c;
     const what *k = &j->what;
-    size_t size = sizes[k->type], first = k->kind == REDUCE_SCATTER ? k->count * (size_t)c->rank : 0;
+    size_t size = sizes[k->type],
+           first = k->kind == REDUCE_SCATTER ? k->count * (size_t)c->rank : 0;
 
     if (k->kind == BROADCAST)
         memcpy(j->dst, slot_of(c, k->root), k->count * size);
@@ -561,31 +563,37 @@ async_error(void *c, int *code)
 static int
 all_reduce(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(c, (job){.what = {ALL_REDUCE, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {ALL_REDUCE, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 reduce(const void *src, void *dst, size_t count, int type, int op, int root, void *c, void *s)
 {
-    return give(c, (job){.what = {REDUCE, type, op, root, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {REDUCE, type, op, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 broadcast(const void *src, void *dst, size_t count, int type, int root, void *c, void *s)
 {
-    return give(c, (job){.what = {BROADCAST, type, 0, root, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {BROADCAST, type, 0, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 all_gather(const void *src, void *dst, size_t count, int type, void *c, void *s)
 {
-    return give(c, (job){.what = {ALL_GATHER, type, 0, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {ALL_GATHER, type, 0, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 reduce_scatter(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(c, (job){.what = {REDUCE_SCATTER, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c,
+        (job){.what = {REDUCE_SCATTER, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int

@@ -311,8 +311,10 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
         st = td_fail(TD_ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
                      td_shape_text(&v->value.view.shape, have, sizeof have),
                      td_shape_text(&r->value.view.shape, want, sizeof want));
-    else
+    else if (recorded)
         st = td_var_store(v, &(td_varop){.v = r});
+    else
+        st = td_array_assign_taken(&v->value, &r->value);
     td_var_unref(r);
     return st;
 }

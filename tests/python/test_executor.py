@@ -13,9 +13,11 @@ import threading
 import time
 import traceback
 import warnings
+from ast import literal_eval
 
 import numpy as np
 import pytest
+from conftest import DEVICES
 
 import treadle as td
 from treadle.executor import DeviceExecutor
@@ -189,11 +191,25 @@ def test_map_is_pythons(name, ex):
     assert got == outcome(map(f, *plain))
 
 
-@pytest.mark.parametrize("name", ["kinds", "escape", "int and float", "math", "pow", "tuples"])
-def test_map_on_null(name):
+@pytest.mark.parametrize("device", DEVICES[1:])
+@pytest.mark.parametrize("name", ["kinds", "escape", "int and float", "math", "pow", "tuples", "shifts", "behind a loop"])
+def test_map_on_devices(name, device):
     f, *items = MAPS[name]
-    with DeviceExecutor("null") as ex:
-        assert outcome(ex.map(f, *items)) == outcome(map(f, *items))
+    with DeviceExecutor(device) as ex:
+        got, wanted = outcome(ex.map(f, *items)), outcome(map(f, *items))
+    if name == "math" and device != "null":  # a GPU's functions differ in the last bits
+        np.testing.assert_allclose(literal_eval(got[0]), literal_eval(wanted[0]), rtol=1e-14)
+    else:
+        assert got == wanted
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_arrays_stay_on_the_device(device):
+    with DeviceExecutor(device) as ex, td.device(device):
+        x = td.arange(100_000)
+        y = ex.map(lambda a, b: a * b + 0.5, x, td.linspace(0, 1, 100_000), as_array=True)
+        assert y.device == x.device and y.dtype == "float64"
+        np.testing.assert_array_equal(y.get(), np.arange(100_000) * np.linspace(0, 1, 100_000) + 0.5)
 
 
 def test_only_what_must_is_run_again():
@@ -204,6 +220,11 @@ def test_only_what_must_is_run_again():
         values, error = mapper.run(0, n)
         assert error is None and values == [f(x) for x in xs]
         assert mapper.again == again_
+
+
+def test_a_map_that_is_mostly_pythons_is_told(ex):
+    with pytest.warns(td.PerformanceWarning, match="Python ran 2000 of 2000 items"):
+        assert list(ex.map(lambda x: x**3, [2**40] * 2000)) == [2**120] * 2000
 
 
 def test_constants_change(ex):

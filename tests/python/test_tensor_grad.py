@@ -500,6 +500,11 @@ def test_devices():
     assert y._array.device.name == "null"
     (y * y).sum().backward()
     assert x.grad._array.device.kind == "cpu" and host(x.grad).tolist() == [0, 2, 4]
+    number = leaf(np.array(2.0), grad=True)  # a single number goes to where the others are
+    (y.detach() * number).sum().backward()
+    assert number.grad._array.device.kind == "cpu" and float(number.grad) == 3
+    with pytest.raises(RuntimeError, match="arrays on"):
+        x + y
 
 
 # ---- random graphs ----

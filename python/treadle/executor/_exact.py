@@ -5,6 +5,7 @@ compute?)``. Where f's value is of different kinds the value is a pair too, of a
 """
 
 import functools
+import threading
 import types as _types
 
 import numpy
@@ -55,17 +56,20 @@ def _key(f):
 
 _programs = {}  # key, kinds, device: program; the oldest first
 _MOST = 256
+_lock = threading.Lock()
 
 
 def program(f, kinds, device):
     """The Program of a function for kinds of numbers. REFUSALS: it cannot be compiled; why."""
     key = (_key(f), kinds, device.name)
-    found = _programs.pop(key, None)
+    found = _programs.get(key)
     if found is None or (type(f) is _types.FunctionType and _key(found.function) != key[0]):
         found = Program(f, kinds, device)
-    _programs[key] = found
-    while len(_programs) > _MOST:
-        _programs.pop(next(iter(_programs)))
+    with _lock:
+        _programs.pop(key, None)
+        _programs[key] = found
+        if len(_programs) > _MOST:
+            del _programs[next(iter(_programs))]
     return found
 
 

@@ -94,7 +94,8 @@ def check_version(t, version):
     """RuntimeError: a tensor that was saved for a backward pass has been written to."""
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{t.type().removeprefix('torch.')} {list(t.shape)}] is at version {t._version}; expected version {version} "
+        f"[torch.{t.type().removeprefix('torch.')} {list(t.shape)}] is at version {t._version}; expected version "
+        f"{version} "
         "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True)."
     )

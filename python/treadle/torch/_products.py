@@ -9,7 +9,6 @@ from ._register import both, function, inplace
 from ._shape import expand, permute, transpose
 
 
-
 def _dims(name, x, n, what):
     if x.ndim != n:
         raise RuntimeError(f"{name}: expected {what} to have {n} dimensions, but got {x.ndim}D")
@@ -31,7 +30,10 @@ def bmm(x, mat2):
     _dims("batch1 must be a 3D tensor", x, 3, "batch1")
     _dims("batch2 must be a 3D tensor", mat2, 3, "batch2")
     if x.shape[0] != mat2.shape[0]:
-        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{x.shape[0]}, {x.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}].")
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{x.shape[0]}, {x.shape[2]}] but "
+            f"got: [{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
     return x @ mat2
 
 
@@ -49,7 +51,10 @@ def dot(x, tensor):
     if x.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {x.ndim}D and {tensor.ndim}D tensors")
     if x.shape != tensor.shape:
-        raise RuntimeError(f"inconsistent tensor size, expected tensor [{x.numel()}] and src [{tensor.numel()}] to have the same number of elements, but got {x.numel()} and {tensor.numel()} elements respectively")
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{x.numel()}] and src [{tensor.numel()}] to have the same "
+            f"number of elements, but got {x.numel()} and {tensor.numel()} elements respectively"
+        )
     return x @ tensor
 
 
@@ -71,7 +76,10 @@ def inner(x, other):
 def outer(x, vec2):
     """The products of all pairs of elements of two vectors."""
     if x.ndim != 1 or vec2.ndim != 1:
-        raise RuntimeError(f"outer: Expected 1-D argument {'self' if x.ndim != 1 else 'vec2'}, but got {x.ndim if x.ndim != 1 else vec2.ndim}-D")
+        raise RuntimeError(
+            f"outer: Expected 1-D argument {'self' if x.ndim != 1 else 'vec2'}, but got "
+            f"{x.ndim if x.ndim != 1 else vec2.ndim}-D"
+        )
     return x[:, None] * vec2[None, :]
 
 
@@ -131,7 +139,10 @@ def tensordot(a, b, dims=2):
     ours, theirs = [_axes.one(d, a.ndim) for d in ours], [_axes.one(d, b.ndim) for d in theirs]
     for i, j in zip(ours, theirs, strict=True):
         if a.shape[i] != b.shape[j]:
-            raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}")
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has "
+                f"size {b.shape[j]} in dim {j}"
+            )
     left, right = [d for d in range(a.ndim) if d not in ours], [d for d in range(b.ndim) if d not in theirs]
     n = math.prod(a.shape[d] for d in ours)
     x = reshaped(permute(a, (*left, *ours)), (math.prod(a.shape[d] for d in left), n))
@@ -161,13 +172,19 @@ def _labels(equation, operands):
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     if len(parts) != len(operands):
-        raise RuntimeError(f"einsum(): {'fewer' if len(parts) > len(operands) else 'more'} operands were provided than specified in the equation")
+        raise RuntimeError(
+            f"einsum(): {'fewer' if len(parts) > len(operands) else 'more'} operands were provided than specified "
+            "in the equation"
+        )
     given, most = [], 0
     for part, x in zip(parts, operands, strict=True):
         named = part.replace("...", "")
         rest = x.ndim - len(named)
         if rest < 0 or (rest and "..." not in part):
-            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of dimensions ({x.ndim}) for operand {len(given)} and no ellipsis was given")
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of "
+                f"dimensions ({x.ndim}) for operand {len(given)} and no ellipsis was given"
+            )
         most = max(most, rest)
         at = part.find("...")
         given.append(list(part) if at < 0 else [*part[:at], *range(-rest, 0), *part[at + 3 :]])
@@ -203,10 +220,17 @@ def _pair(x, a, y, b, kept):
         for k, n in zip(labels, t.shape, strict=True):
             if extent.setdefault(k, n) != n:
                 if 1 not in (n, extent[k]):
-                    raise RuntimeError(f"einsum(): subscript {k} has size {n} for operand 1 which does not broadcast with previously seen size {extent[k]}")
+                    raise RuntimeError(
+                        f"einsum(): subscript {k} has size {n} for operand 1 which does not broadcast with "
+                        f"previously seen size {extent[k]}"
+                    )
                 extent[k] = max(n, extent[k])
-    x = expand(permute(x, [a.index(k) for k in (*batch, *left, *summed)]), [extent[k] for k in (*batch, *left, *summed)])
-    y = expand(permute(y, [b.index(k) for k in (*batch, *summed, *right)]), [extent[k] for k in (*batch, *summed, *right)])
+    x = expand(
+        permute(x, [a.index(k) for k in (*batch, *left, *summed)]), [extent[k] for k in (*batch, *left, *summed)]
+    )
+    y = expand(
+        permute(y, [b.index(k) for k in (*batch, *summed, *right)]), [extent[k] for k in (*batch, *summed, *right)]
+    )
     sizes = [math.prod(extent[k] for k in part) for part in (left, summed, right)]
     front = [extent[k] for k in batch]
     x, y = reshaped(x, (*front, sizes[0], sizes[1])), reshaped(y, (*front, sizes[1], sizes[2]))
@@ -233,7 +257,9 @@ def cross(x, other, dim=None):
         if dim is None:
             raise RuntimeError("linalg.cross: no dimension of size 3 in input")
     if x.shape[dim] != 3 or other.shape[dim] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {other.shape[dim]}")
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {other.shape[dim]}"
+        )
     return x.roll(-1, dim) * other.roll(-2, dim) - x.roll(-2, dim) * other.roll(-1, dim)
 
 

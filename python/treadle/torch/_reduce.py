@@ -16,12 +16,17 @@ def _floating(name, x, dtype=None):
     if dtype is not None:
         return x.to(dtype)
     if x.dtype._kind not in "fc":
-        raise RuntimeError(f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {_spelled(x.dtype)}")
+        raise RuntimeError(
+            f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex "
+            f"dtype. Got: {_spelled(x.dtype)}"
+        )
     return x
 
 
 def _spelled(dt):
-    return {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}.get(dt._name, dt._name)
+    return {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}.get(
+        dt._name, dt._name
+    )
 
 
 # ---- sums ----
@@ -341,7 +346,10 @@ def _between(at, interpolation):
         return low, high, 0.5
     chosen = {"lower": low, "higher": high, "nearest": apply("rint", at).long()}
     if interpolation not in chosen:
-        raise RuntimeError("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got " + interpolation)
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            + interpolation
+        )
     return chosen[interpolation], chosen[interpolation], None
 
 
