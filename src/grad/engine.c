@@ -6,6 +6,7 @@
  */
 #include "grad/internal.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 /* A function or leaf that a pass has met. */
@@ -252,22 +253,40 @@ add_into(td_var *sum, td_var *g)
                                2, &sum->value);
 }
 
+/* v's gradient with g added.  The lock may be given up meanwhile, and the program let go of what there was. */
+static td_status
+added(const pass *s, td_var *v, td_var *g)
+{
+    td_var *sum = v->grad ? td_var_ref(v->grad) : NULL;
+    td_status st = TD_OK;
+
+    if (s->p->graph && sum)
+        st = add_to(&v->grad, td_var_ref(g));
+    else if (sum)
+        st = add_into(sum, g);
+    else if (s->p->graph || (g->refs == 1 && g->value.store->refs == 1))
+        v->grad = td_var_ref(g);
+    else
+        st = boxed(g, &v->grad);
+    td_var_unref(sum);
+    return st;
+}
+
 /* Into v's grad; takes over g. */
 static td_status
 accumulate(const pass *s, td_var *v, td_var *g)
 {
-    td_status st = TD_OK;
+    td_status st;
 
-    if (s->p->graph && v->grad)
-        st = add_to(&v->grad, td_var_ref(g));
-    else if (s->p->graph)
-        v->grad = td_var_ref(g);
-    else if (v->grad)
-        st = add_into(v->grad, g);
-    else if (g->refs == 1 && g->value.store->refs == 1)
-        v->grad = td_var_ref(g);
-    else
-        st = boxed(g, &v->grad);
+    while (v->busy) { /* another thread's pass, which cannot need this one */
+        void *token = td_graph_unlock();
+
+        sched_yield();
+        td_graph_lock(token);
+    }
+    v->busy = true;
+    st = added(s, v, g);
+    v->busy = false;
     td_var_unref(g);
     TD_TRY(st);
     for (td_hook *h = v->hooks, *next; h; h = next) {

@@ -46,6 +46,7 @@ struct td_var {
     int32_t  refs;
     bool     requires_grad; /* asked for; of a variable with fn always true */
     bool     retain;        /* has fn, and wants grad as well */
+    bool     busy;          /* a thread adds to grad */
     uint32_t out;           /* which of fn's outputs it is */
     uint32_t seen;          /* a view: the storage's version that fn belongs to */
     td_array value;

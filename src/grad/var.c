@@ -43,7 +43,7 @@ td_var_new(td_array *a, td_var **out)
         return td_fail(TD_ERR_NOMEM, "variable: out of host memory");
     }
     v->refs = 1;
-    v->requires_grad = v->retain = false;
+    v->requires_grad = v->retain = v->busy = false;
     v->out = 0;
     v->seen = a->store->version;
     v->value = *a;

@@ -316,6 +316,25 @@ def test_modes_belong_to_threads():
     assert (x * 2).requires_grad
 
 
+def test_threads_add_to_one_leaf():
+    """A pass gives the lock up while it computes: no gradient is lost."""
+    x, w = leaf(np.ones((20, 20)), grad=True), leaf(np.ones((20, 20)))
+    was = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+
+    def work():
+        for _ in range(50):
+            ((x @ w).tanh() * 0 + x).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    sys.setswitchinterval(was)
+    assert (host(x.grad) == 200).all()
+
+
 def test_retained_gradients():
     x = leaf(np.ones(2), grad=True)
     h = x * 3
