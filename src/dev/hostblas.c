@@ -73,30 +73,38 @@ take(void *lib)
     return false;
 }
 
+typedef struct loaded {
+    char path[4][1024];
+    int n;
+} loaded;
+
+/* Opening a library here would take the loader's locks the wrong way round. */
 static int
-look(struct dl_phdr_info *info, size_t size, void *found)
+note(struct dl_phdr_info *info, size_t size, void *list)
 {
     const char *file = strrchr(info->dlpi_name, '/');
-    void *lib;
+    loaded *all = list;
 
     (void)size;
-    if (!file || !strstr(file, "openblas"))
-        return 0;
-    lib = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    *(bool *)found = lib && take(lib);
-    return *(bool *)found;
+    if (file && strstr(file, "openblas") && strlen(info->dlpi_name) < sizeof all->path[0] &&
+        all->n < 4)
+        strcpy(all->path[all->n++], info->dlpi_name);
+    return 0;
 }
 
 static td_status
 load(void)
 {
     static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", NULL};
-    bool found = false;
+    loaded all = {.n = 0};
     void *lib;
 
-    dl_iterate_phdr(look, &found);
-    if (found)
-        return TD_OK;
+    dl_iterate_phdr(note, &all);
+    for (int i = 0; i < all.n; i++) {
+        lib = dlopen(all.path[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (lib && take(lib))
+            return TD_OK;
+    }
     if (td_lib_open(names, "a BLAS", &lib))
         return td_fail(TD_ERR_LIBRARY, "matmul: neither %s nor %s was found (Debian: libopenblas0)",
                        names[0], names[1]);
