@@ -42,8 +42,8 @@ def training(device):
     for batch, hidden in ((64, 256), (4096, 2048)):
         text = f"programs/digits.py --device {device} --batch {batch} --hidden {hidden}"
         texts = {"treadle": "-m {ours} --device {device} " + text, "torch": text, "torch.compile": text + " --compile"}
-        yield script(f"training step of the digits' classifier, batch {batch}, {hidden} wide", "training", device, texts,
-                     ONLY_TENSORS, alike=False, target=Target(of_best=1.0))
+        yield script(f"training step of the digits' classifier, batch {batch}, {hidden} wide", "training", device,
+                     texts, ONLY_TENSORS, alike=False, target=Target(of_best=1.0))
     if device == GPU:
         for batch, hidden in ((64, 256), (16384, 2048)):
             text = f"programs/parallel.py {{}} --device cuda --batch {batch} --hidden {hidden}"
