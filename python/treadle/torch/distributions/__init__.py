@@ -29,7 +29,8 @@ _MODULES = {
     "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "categorical": "Categorical",
     "dirichlet": "Dirichlet", "distribution": "Distribution", "exponential": "Exponential", "gamma": "Gamma",
     "geometric": "Geometric", "half_normal": "HalfNormal", "independent": "Independent",
-    "kl": "kl_divergence register_kl", "laplace": "Laplace", "log_normal": "LogNormal", "multinomial": "Multinomial", "normal": "Normal",
+    "kl": "kl_divergence register_kl", "laplace": "Laplace",
+    "log_normal": "LogNormal", "multinomial": "Multinomial", "normal": "Normal",
     "multivariate_normal": "MultivariateNormal", "one_hot_categorical": "OneHotCategorical", "poisson": "Poisson",
     "uniform": "Uniform",
 }  # fmt: skip
