@@ -149,6 +149,7 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 
         j->lo = lo;
         j->hi = hi;
+        j->sums = &p->sums;
         for (int k = 0; k < j->ntop && !st; k++)
             st = td_watch_check(part[i][k]);
         st = st ? st : run_job(j, part[i]);
@@ -159,6 +160,8 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
         commit(p);
     for (int i = 0; i < p->njob; i++)
         forget(p->job[i].next);
+    while (p->sums.n > 0)
+        td_array_unref(&p->sums.at[--p->sums.n].sum);
     return st;
 }
 
@@ -192,9 +195,11 @@ run_span(td_pass *p, int64_t *lo)
 td_status
 td_pass_run(td_pass *p)
 {
+    uint8_t watching = td_watching;
     int64_t lo = 0;
     td_status st;
 
+    td_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
     for (;;) {
         st = run_span(p, &lo);
         if (st != TD_ERR_OOM || p->rows <= p->multiple)
@@ -208,5 +213,6 @@ td_pass_run(td_pass *p)
             st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);
     for (int i = 0; i < p->njob; i++)
         forget(p->job[i].acc);
+    td_watching = watching;
     return st;
 }

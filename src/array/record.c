@@ -518,22 +518,33 @@ is_wide_spread(td_red red, td_dtype in)
            !td_dtype_is_half(in);
 }
 
+/* The value of n, a reduction, by two passes. */
+static td_status
+spread_of(td_node *n, td_array *out)
+{
+    td_redargs args = {.axes = n->axes,
+                       .keepdims = n->view.shape.ndim == n->src[0]->view.shape.ndim,
+                       .ddof = n->par[0].f[0]};
+    td_array x;
+    td_status st;
+
+    TD_TRY(td_array_of_node(td_node_ref(n->src[0]), &x));
+    st = two_pass((td_red)n->op, &x, &args, (td_dtype)n->dt, out);
+    td_array_unref(&x);
+    return st;
+}
+
 td_status
 td_eval_spread(td_node *n)
 {
-    td_redargs args = {.axes = n->axes, .ddof = n->par[0].f[0]};
     td_view v = n->view;
-    td_array x, r;
     td_node *value;
+    td_array r;
     td_status st;
 
     if (n->kind != TD_N_REDUCE || !is_wide_spread((td_red)n->op, (td_dtype)n->src[0]->dt))
         return TD_SKIP;
-    args.keepdims = n->view.shape.ndim == n->src[0]->view.shape.ndim;
-    TD_TRY(td_array_of_node(td_node_ref(n->src[0]), &x));
-    st = two_pass((td_red)n->op, &x, &args, (td_dtype)n->dt, &r);
-    td_array_unref(&x);
-    TD_TRY(st);
+    TD_TRY(spread_of(n, &r));
     st = td_array_node(&r, &value);
     td_array_unref(&r);
     TD_TRY(st);
