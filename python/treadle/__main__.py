@@ -105,9 +105,10 @@ def main(arguments):
     options, rest = {}, list(arguments)
     while rest and rest[0].startswith("--"):
         name, equal, value = rest.pop(0).partition("=")
-        if name in ("--device", "--keep") and not equal and rest:
+        named = name in ("--device", "--keep")
+        if named and not equal and rest:
             value = rest.pop(0)
-        if name not in ("--device", "--profile", "--explain", "--keep") or (name in ("--device", "--keep") and not value):
+        if name not in ("--device", "--profile", "--explain", "--keep") or (named and not value):
             return _usage(0 if name == "--help" else 2)
         options[name[2:]] = value
     if not rest or rest == ["-h"]:

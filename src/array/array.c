@@ -9,7 +9,9 @@
 
 #include <stdlib.h>
 
-enum { LONG_COPY = 4 << 20 }; /* bytes; beside such a copy a look at the stream before costs nothing */
+enum {
+    LONG_COPY = 4 << 20
+}; /* bytes; beside such a copy a look at the stream before costs nothing */
 
 /* All storages whose node may be pending, oldest first. */
 static struct {
@@ -139,7 +141,8 @@ td_storage_set(td_storage *s, td_node *n)
     td_capture_write(s);
     n->named++;
     s->node = n;
-    if (td_node_pending(n) && n->kind != TD_N_HOST && !td_node_away(n)) /* what is on the host waits for nobody */
+    if (td_node_pending(n) && n->kind != TD_N_HOST &&
+        !td_node_away(n)) /* what is on the host waits for nobody */
         list(s);
     else
         unlist(s);

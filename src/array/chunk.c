@@ -138,10 +138,9 @@ is_better(const plan *p, const plan *q, size_t room)
 
 /* False: n has no source of its own rows; all that it needs is needed as a whole. */
 static bool
-make_plan(td_node *n, plan *best)
+make_plan(td_node *n, size_t room, plan *best)
 {
     const td_node *space = n->kind == TD_N_REDUCE ? n->src[0] : n;
-    size_t room = td_chunk_room(n->dev);
     bool found = false;
     plan *p = malloc(sizeof *p);
 
@@ -371,8 +370,8 @@ add_reductions(td_pass *p, td_node *n)
     for (int i = 0; x && i < w.n && !st; i++) {
         td_node *r = w.node[i];
 
-        if (r->kind == TD_N_REDUCE && r->hosted && !has_job(p, r) && make_plan(r, x) && x->merges &&
-            !x->s.nwhole && joins(p, x) && bytes_of(r) <= td_chunk_room(p->dev) / 32 &&
+        if (r->kind == TD_N_REDUCE && r->hosted && !has_job(p, r) && make_plan(r, p->room, x) && x->merges &&
+            !x->s.nwhole && joins(p, x) && bytes_of(r) <= p->room / 32 &&
             td_eval_claim(r))
             st = add_job(p, x);
     }
@@ -530,6 +529,7 @@ typedef struct set {
     int n;
     const td_chunkopts *o; /* of node[0]; NULL: as for the others */
     int64_t rows;          /* of a chunk, as asked; 0: as many as do well */
+    size_t room;           /* that the device had at the beginning */
 } set;
 
 static void
@@ -565,13 +565,13 @@ is_done(const set *s, int i)
 static td_status
 settle_whole(const set *s, plan *w, bool *again)
 {
-    set need = {.n = 0, .rows = s->rows};
+    set need = {.n = 0, .rows = s->rows, .room = s->room};
     td_status st = TD_OK;
 
     for (int i = 0; i < s->n; i++) {
         if (is_done(s, i))
             continue;
-        if (!make_plan(s->node[i], w)) { /* everything */
+        if (!make_plan(s->node[i], s->room, w)) { /* everything */
             for (int k = 0; k < s->node[i]->nsrc; k++)
                 if (s->node[i]->src[k]->hosted)
                     add_wanted(&need, s->node[i]->src[k]);
@@ -607,9 +607,10 @@ run_pass(const set *s, plan *w)
     if (!p)
         return td_fail(TD_ERR_NOMEM, "array: out of host memory");
     p->multiple = 1;
+    p->room = s->room;
     td_pending_hold(true);
     for (int i = 0; i < s->n && !st; i++)
-        if (!is_done(s, i) && make_plan(s->node[i], w) && joins(p, w) && td_eval_claim(s->node[i])) {
+        if (!is_done(s, i) && make_plan(s->node[i], s->room, w) && joins(p, w) && td_eval_claim(s->node[i])) {
             p->dev = s->node[i]->dev;
             st = add_job(p, w);
             if (!st)
@@ -638,7 +639,7 @@ eval_ready(const set *s, plan *w, bool *more)
             continue;
         if (td_eval_claim(n)) {
             td_eval_release(n);
-            if (n->hosted && n->kind != TD_N_HOST && make_plan(n, w)) {
+            if (n->hosted && n->kind != TD_N_HOST && make_plan(n, s->room, w)) {
                 *more = true;
                 continue;
             }
@@ -696,7 +697,7 @@ load_all(td_node *n, const td_chunkopts *o, int *left)
 td_status
 td_chunk_eval(td_node *n, const td_chunkopts *o)
 {
-    set s = {.o = o, .rows = o->rows};
+    set s = {.o = o, .rows = o->rows, .room = td_chunk_room(n->dev)};
     td_status st;
     int left;
 
@@ -722,7 +723,7 @@ settle_inputs(const td_job *j, td_survey *s)
     int fed = 0;
 
     while (again) {
-        set need = {.n = 0};
+        set need = {.room = td_chunk_room(j->node->dev)};
         td_status st = TD_OK;
 
         fed = 0;

@@ -74,6 +74,18 @@ typedef struct td_sink {
     void    *owner;
 } td_sink;
 
+/* td_sums - sums of the present chunk's rows that several jobs begin with: sum, mean and deviation of one value. */
+typedef struct td_sums {
+    int n;
+    struct {
+        const td_node *of;
+        uint32_t       axes;
+        bool           keepdims;
+        td_dtype       dt;
+        td_array       sum;
+    } at[8];
+} td_sums;
+
 struct td_job {
     const td_jobkind *kind;
     td_node *node; /* whose value it is; a reference */
@@ -84,6 +96,7 @@ struct td_job {
     int64_t  lo, hi, rows; /* the present chunk, of how many in all */
     int64_t  chunk; /* rows of one, as asked; 0: as many as do well */
     int64_t  inner; /* reductions: elements behind one row */
+    td_sums *sums; /* the pass's */
     td_array acc[TD_JOB_ACCS], next[TD_JOB_ACCS];
     td_red   red; /* of reductions */
     uint32_t axes;
@@ -160,6 +173,8 @@ typedef struct td_pass {
     td_job  job[TD_PASS_JOBS];
     td_feed feed[2 * TD_WEIGHT_MAX];
     int     njob, nfeed;
+    size_t  room; /* what the device had left at the beginning */
+    td_sums sums;
     int64_t n, rows; /* rows in all, of a chunk */
     int     multiple;
 } td_pass;

@@ -111,6 +111,31 @@ sum_dtype(const td_job *j, const td_array *x)
     return td_dtype_is_float(dt) ? TD_F64 : dt;
 }
 
+/* Sums of the rows, made once for all jobs of the chunk. */
+static td_status
+summed(const td_job *j, const td_array *x, td_array *out)
+{
+    td_sums *s = j->sums;
+    const td_node *of = x->store->node;
+    td_dtype dt = sum_dtype(j, x);
+
+    for (int i = 0; i < s->n; i++)
+        if (s->at[i].of == of && s->at[i].axes == j->axes && s->at[i].keepdims == j->keepdims &&
+            s->at[i].dt == dt) {
+            *out = td_array_ref(&s->at[i].sum);
+            return TD_OK;
+        }
+    TD_TRY(reduced(j, TD_RED_sum, x, dt, out));
+    if (s->n < (int)(sizeof s->at / sizeof *s->at)) {
+        s->at[s->n].of = of;
+        s->at[s->n].axes = j->axes;
+        s->at[s->n].keepdims = j->keepdims;
+        s->at[s->n].dt = dt;
+        s->at[s->n++].sum = td_array_ref(out);
+    }
+    return TD_OK;
+}
+
 static td_status
 piece(const td_job *j, const td_array *x, td_array *out)
 {
@@ -121,11 +146,12 @@ piece(const td_job *j, const td_array *x, td_array *out)
 
     switch (red) {
     case TD_RED_sum:
-    case TD_RED_mean: return reduced(j, TD_RED_sum, x, sum_dtype(j, x), &out[0]);
+    case TD_RED_mean: return summed(j, x, &out[0]);
     case TD_RED_prod: return reduced(j, red, x, j->dt, &out[0]);
     case TD_RED_var:
     case TD_RED_std:
-        r[0] = keep(&e, &out[0], reduced(j, TD_RED_mean, x, sum_dtype(j, x), &out[0]));
+        r[0] = keep(&e, &out[0], summed(j, x, &out[0]));
+        r[0] = apply(&e, OP_divide, of(r[0]), number(rows));
         if (!e.st)
             r[1] = keep(&e, &out[1], reduced(j, TD_RED_var, x, TD_F64, &out[1]));
         r[1] = apply(&e, OP_multiply, of(r[1]), number(rows));

@@ -149,6 +149,7 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 
         j->lo = lo;
         j->hi = hi;
+        j->sums = &p->sums;
         for (int k = 0; k < j->ntop && !st; k++)
             st = td_watch_check(part[i][k]);
         st = st ? st : run_job(j, part[i]);
@@ -159,6 +160,8 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
         commit(p);
     for (int i = 0; i < p->njob; i++)
         forget(p->job[i].next);
+    while (p->sums.n > 0)
+        td_array_unref(&p->sums.at[--p->sums.n].sum);
     return st;
 }
 

@@ -6,9 +6,9 @@
 #include <time.h>
 
 enum {
-    SPIN_NS = 2000000,   /* what is done so soon is waited for as closely as the driver would */
+    SPIN_NS = 2000000, /* what is done so soon is waited for as closely as the driver would */
     NAP_NS = 200000,
-    POLL_NS = 50000000,  /* how long an interruption may stay unnoticed */
+    POLL_NS = 50000000, /* how long an interruption may stay unnoticed */
 };
 
 static int64_t

@@ -14,7 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8, SLOTS = 3 };
+enum {
+    LANES = 12,
+    LANES_COPY = 8, /* of those for memory; what a filler reads may take longer */
+    SLOTS = 3,
+};
 
 #define CHUNK     ((size_t)4 << 20)   /* a slot's size; larger ones gain nothing */
 #define CHUNK_MIN ((size_t)256 << 10) /* shorter transfers cost more than they carry */
@@ -257,11 +261,11 @@ join(job *j, td_stream *s)
 }
 
 static int
-lane_count(void)
+lane_count(const job *j)
 {
-    int n = td_parallel_width();
+    int n = td_parallel_width(), most = j->fill ? LANES : LANES_COPY;
 
-    return n < LANES ? n : LANES;
+    return n < most ? n : most;
 }
 
 static size_t
@@ -301,7 +305,7 @@ static td_status
 staged(job *j, td_stream *s)
 {
     const td_cuda *c = j->c;
-    int lanes = lane_count();
+    int lanes = lane_count(j);
     size_t done;
     td_status st, failed;
 

@@ -3,6 +3,7 @@
 #include "grad/internal.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- promotion ---- */
@@ -263,19 +264,45 @@ record(td_op op, const td_varop *x, int n, td_array *r, td_var **out)
     return st;
 }
 
+/* Two shapes that do not broadcast, in PyTorch's words; what else st was stays as it is said. */
+static td_status
+worded(td_status st, td_var *const *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n && v[i]; j++) {
+            const td_shape *a = &v[i]->value.view.shape, *b = v[j] ? &v[j]->value.view.shape : NULL;
+            int most = b && b->ndim > a->ndim ? b->ndim : a->ndim;
+
+            for (int k = 1; b && k <= a->ndim && k <= b->ndim; k++) {
+                int64_t p = a->dim[a->ndim - k], q = b->dim[b->ndim - k];
+
+                if (p != q && p != 1 && q != 1)
+                    return td_fail(TD_ERR_VALUE,
+                                   "The size of tensor a (%" PRId64
+                                   ") must match the size of tensor b (%" PRId64
+                                   ") at non-singleton dimension %d",
+                                   p, q, most - k);
+            }
+        }
+    return st;
+}
+
 static td_status
 run(td_op op, const td_varop *x, int n, td_var **out)
 {
     td_operand o[3];
     td_var *v[3];
     td_array r;
+    td_status st;
 
     for (int i = 0; i < n; i++) {
         v[i] = x[i].v;
         o[i] = (td_operand){
             .array = v[i] ? &v[i]->value : NULL, .scalar = x[i].scalar, .weak = x[i].weak};
     }
-    TD_TRY(td_array_apply(op, o, n, &r));
+    st = td_array_apply(op, o, n, &r);
+    if (st)
+        return st == TD_ERR_VALUE ? worded(st, v, n) : st;
     return td_grad_wanted(v, n) && differentiable(op) ? record(op, x, n, &r, out)
                                                       : td_var_new(&r, out);
 }

@@ -115,6 +115,29 @@ def picky(x):
     return x
 
 
+def escape_z0(c):
+    z = 0
+    for n in range(50):
+        if abs(z) > 2:
+            return n
+        z = z * z + c
+    return z
+
+
+def escape_square(c):
+    z = 0
+    for n in range(50):
+        z = z**2 + c
+        if abs(z) > 2:
+            break
+    return z, n
+
+
+def either(x, c):
+    z = x if c.real > 0 else c
+    return -z, z.real, z.imag, abs(z), z == 1, 2 * z - 1, bool(z)
+
+
 def digits(x):
     return round(x * 1.005, 2)
 
@@ -127,7 +150,11 @@ def closure(k):
     return lambda x: x + k
 
 
+PLANE = [complex(-2 + i * 0.07, 0.1 * j) for i in range(40) for j in range(4)]
 MAPS = {
+    "z = 0": (escape_z0, [*PLANE, 0.25, -1, 1, 3]),
+    "z = 0, z ** 2": (escape_square, PLANE),
+    "int, float or complex": (either, [1, 2.5, True, -3, 0, -0.0] * 20, PLANE),
     "square": (lambda x: x * x, range(10)),
     "kinds": (lambda x: x * x, [2**40, 2**31, 3, True, 2.5, 1j, -7, 2**70]),
     "minus quotient": (lambda a, b: -b / a, [1, 2, 3, 0, 4], [5, 6, 7, 8, 9, 10]),
@@ -220,6 +247,11 @@ def test_only_what_must_is_run_again():
         values, error = mapper.run(0, n)
         assert error is None and values == [f(x) for x in xs]
         assert mapper.again == again_
+    for f in (escape_z0, escape_square):
+        found, n = columns([PLANE])
+        mapper = Mapper(f, found, n, td.device("cpu"), False)
+        mapper.run(0, n)
+        assert mapper.again == 0
 
 
 def test_a_map_that_is_mostly_pythons_is_told(ex):

@@ -108,7 +108,7 @@ def gradients(torch, results, names):
     for t in results:
         if hasattr(t, "requires_grad") and t.requires_grad and t.grad_fn is not None:
             t = torch.view_as_real(t.resolve_conj()) if t.dtype.is_complex else t
-            weights = torch.from_numpy(numpy.cos(numpy.arange(t.numel())).reshape(tuple(t.shape))).to(t.dtype)
+            weights = torch.from_numpy(numpy.cos(numpy.arange(t.numel())).reshape(tuple(t.shape))).to(t.device, t.dtype)
             part = (t * weights).sum().to(torch.float64)
             total = part if total is None else total + part
     if total is None:

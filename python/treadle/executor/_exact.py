@@ -55,6 +55,7 @@ def _key(f):
 
 
 _programs = {}  # key, kinds, device: program; the oldest first
+_MADE = {BOOL: bool, INT: int, FLOAT: float}
 _MOST = 256
 _lock = threading.Lock()
 
@@ -171,6 +172,14 @@ class Program:
         return None
 
 
+def _complexes(words, kinds):
+    values = words.tolist()
+    for i in () if kinds is None else numpy.flatnonzero(kinds != COMPLEX).tolist():
+        kind = int(kinds[i])
+        values[i] = _MADE[kind](values[i].real) if kind in _MADE else None
+    return values
+
+
 def _listed(layout, arrays, n):
     if layout[0] == "none":
         return [None] * n
@@ -179,7 +188,7 @@ def _listed(layout, arrays, n):
         return list(zip(*parts, strict=True)) if parts else [()] * n
     words = next(arrays)
     if layout[1] == COMPLEX:
-        return words.tolist()
+        return _complexes(words, next(arrays) if layout[0] == "mixed" else None)
     return _core._items_out(words, layout[1], next(arrays) if layout[0] == "mixed" else None)
 
 

@@ -1,7 +1,7 @@
 """Sorting, searching and counting. Values are read back through their places, so that gradients find their way."""
 
 from . import _axes, _dtypes
-from ._prim import Tensor, array, scalar, td, wrap
+from ._prim import Tensor, array, gathered, scalar, td, wrap
 from ._register import both, function, method
 from ._results import named
 
@@ -23,7 +23,7 @@ def sort(x, dim=-1, descending=False, stable=False):
     if isinstance(dim, bool):
         dim, descending = -1, dim
     places = argsort(x, dim, descending, stable)
-    return named("sort", "values indices")(x.gather(dim, places) if x.ndim else x.clone(), places)
+    return named("sort", "values indices")(gathered(x, _axes.one(dim, x.ndim), places, True) if x.ndim else x.clone(), places)
 
 
 @both()
@@ -41,7 +41,7 @@ def topk(x, k, dim=-1, largest=True, sorted=True):
     if not 0 <= k <= x.shape[dim]:
         raise RuntimeError("selected index k out of range")
     places = wrap(td.topk(array(x.detach()), k, dim, largest, True)[1]).to(_LONG)
-    return kind(x.gather(dim, places), places)
+    return kind(gathered(x, dim, places, True), places)
 
 
 @both()

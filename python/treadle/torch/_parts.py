@@ -3,7 +3,7 @@
 from operator import index as _index
 
 from . import _axes, _dtypes
-from ._prim import Tensor, array, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
+from ._prim import Tensor, array, cast, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
 from ._register import METHODS, both, function, method
 from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
 
@@ -19,10 +19,15 @@ def cat(tensors, dim=0, *, axis=None):
         raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
     if parts[0].ndim == 0:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
-    _fitting(parts, _axes.one(dim, parts[0].ndim))
-    kind = _dtypes.result_of(tensors)
-    parts = [x.to(kind) for x in parts]
-    return join(parts, _axes.one(dim, parts[0].ndim))
+    dim, kind = _axes.one(dim, parts[0].ndim), parts[0].dtype
+    if any(x.dtype is not kind for x in tensors):
+        kind = _dtypes.result_of(tensors)
+        parts = [cast(x, kind) for x in parts]
+    try:
+        return join(parts, dim)
+    except RuntimeError:
+        _fitting(parts, dim)
+        raise
 
 
 def _fitting(parts, dim):

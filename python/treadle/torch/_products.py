@@ -1,10 +1,11 @@
 """Products of tensors: matrix products by their many names, einsum, and what is composed of them."""
 
 import math
+from functools import cache
 
 from . import _axes
 from ._elementwise import scaled
-from ._prim import apply, reduce, reshaped, scalar, td, wrap
+from ._prim import apply, permuted, reduce, reshaped, scalar, td, wrap
 from ._register import both, function, inplace
 from ._shape import expand, permute, transpose
 
@@ -155,7 +156,7 @@ def einsum(equation, *operands):
     """Sums of products by labels, as NumPy's einsum: letters of either case, "..." for what is alike in all."""
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
-    given, out = _labels(equation, operands)
+    given, out = _labels(equation, tuple(x.ndim for x in operands))
     pairs = [_once(x, labels) for x, labels in zip(operands, given, strict=True)]
     while len(pairs) > 1:
         kept = {k for _, labels in pairs[2:] for k in labels} | set(out)
@@ -167,23 +168,24 @@ def einsum(equation, *operands):
     return permute(x, [labels.index(k) for k in out]) if labels != list(out) else x
 
 
-def _labels(equation, operands):
+@cache
+def _labels(equation, ndims):
     """A list of labels for each operand and for the result; an ellipsis stands for numbers."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
-    if len(parts) != len(operands):
+    if len(parts) != len(ndims):
         raise RuntimeError(
-            f"einsum(): {'fewer' if len(parts) > len(operands) else 'more'} operands were provided than specified "
+            f"einsum(): {'fewer' if len(parts) > len(ndims) else 'more'} operands were provided than specified "
             "in the equation"
         )
     given, most = [], 0
-    for part, x in zip(parts, operands, strict=True):
+    for part, ndim in zip(parts, ndims, strict=True):
         named = part.replace("...", "")
-        rest = x.ndim - len(named)
+        rest = ndim - len(named)
         if rest < 0 or (rest and "..." not in part):
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of "
-                f"dimensions ({x.ndim}) for operand {len(given)} and no ellipsis was given"
+                f"dimensions ({ndim}) for operand {len(given)} and no ellipsis was given"
             )
         most = max(most, rest)
         at = part.find("...")
@@ -225,18 +227,25 @@ def _pair(x, a, y, b, kept):
                         f"previously seen size {extent[k]}"
                     )
                 extent[k] = max(n, extent[k])
-    x = expand(
-        permute(x, [a.index(k) for k in (*batch, *left, *summed)]), [extent[k] for k in (*batch, *left, *summed)]
-    )
-    y = expand(
-        permute(y, [b.index(k) for k in (*batch, *summed, *right)]), [extent[k] for k in (*batch, *summed, *right)]
-    )
-    sizes = [math.prod(extent[k] for k in part) for part in (left, summed, right)]
-    front = [extent[k] for k in batch]
-    x, y = reshaped(x, (*front, sizes[0], sizes[1])), reshaped(y, (*front, sizes[1], sizes[2]))
+    x = _laid(x, a, (batch, left, summed), extent)
+    y = _laid(y, b, (batch, summed, right), extent)
     r = x @ y if summed else x * y
     labels = [*batch, *left, *right]
-    return reshaped(r, tuple(extent[k] for k in labels)), labels
+    return r if len(left) == len(right) == 1 else reshaped(r, tuple(extent[k] for k in labels)), labels
+
+
+def _laid(t, labels, groups, extent):
+    """t with its dims in the order of groups, each group but the first as one dim."""
+    order = [k for group in groups for k in group]
+    if order != labels:
+        t = permuted(t, [labels.index(k) for k in order])
+    shape = [extent[k] for k in order]
+    if list(t.shape) != shape:
+        t = expand(t, shape)
+    if len(groups[1]) == len(groups[2]) == 1:
+        return t
+    merged = (math.prod(extent[k] for k in group) for group in groups[1:])
+    return reshaped(t, (*(extent[k] for k in groups[0]), *merged))
 
 
 @both()

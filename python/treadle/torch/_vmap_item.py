@@ -119,8 +119,7 @@ class Item:
         return self.copy_(value if isinstance(value, Tensor) else _prim.scalar(value, self))
 
     def zero_(self):
-        self._value.zero_()
-        return self
+        return self.fill_(0)
 
     def backward(self, *args, **kwargs):
         raise Unbatched("backward() adds up in tensors' grad for one item after another; use torch.func.grad")

@@ -31,7 +31,7 @@ def _cumulate(c, row, x, dim):
 
 
 @rule("gathered")
-def _gathered(c, x, dim, index):
+def _gathered(c, x, dim, index, trusted=False):
     return c.fn(c.front(x), dim + 1 if dim >= 0 else dim, c.front(index))
 
 
@@ -166,6 +166,7 @@ def _setitem(c, x, key, value):
     if not c.own(x):
         raise Unbatched("a tensor that all items share is written")
     s = _subscript(c, x, key)
+    c.trace.keep(x)
     v = x._value
     if isinstance(value, Tensor) and (value.ndim or c.own(value)):
         into = v.detach()[_key(s)]
@@ -185,6 +186,7 @@ def _setitem(c, x, key, value):
 def _copied(c, x, src):
     if not c.own(x):
         raise Unbatched("a tensor that all items share is written")
+    c.trace.keep(x)
     x._value.copy_(c.aligned(src, x.ndim) if isinstance(src, Tensor) else src)
     return x
 
@@ -196,6 +198,7 @@ def _add_at(c, x, key, values):
     s = _subscript(c, x, key)
     if s.moves:
         raise Unbatched("index_put_ behind slices")
+    c.trace.keep(x)
     values = c.aligned(values, s.of(_prim.array(x._value)).ndim - 1) if c.own(values) else values
     c.fn(x._value, _key(s), values)
     return x
