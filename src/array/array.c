@@ -137,7 +137,8 @@ td_storage_set(td_storage *s, td_node *n)
     td_capture_write(s);
     n->named++;
     s->node = n;
-    if (td_node_pending(n) && n->kind != TD_N_HOST && !td_node_away(n)) /* what is on the host waits for nobody */
+    if (td_node_pending(n) && n->kind != TD_N_HOST &&
+        !td_node_away(n)) /* what is on the host waits for nobody */
         list(s);
     else
         unlist(s);

@@ -113,7 +113,8 @@ find_inner(td_walk *w, td_walk *inner, td_node *n, const extent *e, uint32_t lac
         return;
     n->slot = 1;
     w->node[w->n++] = n;
-    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST || (!root && stays_outside(n, e, lack))) {
+    if (is_busy(n) || td_node_away(n) || n->kind == TD_N_HOST ||
+        (!root && stays_outside(n, e, lack))) {
         inner->node[inner->n++] = td_node_ref(n);
         return;
     }
@@ -189,8 +190,8 @@ too_large(const td_walk *w, const td_walk *inner, const td_node *n)
 {
     for (int i = 0; i < inner->n; i++)
         if (td_node_away(inner->node[i]))
-            return bytes_read(w) + (size_t)td_shape_size(&n->view.shape) *
-                                       td_dtype_size((td_dtype)n->dt) >
+            return bytes_read(w) +
+                       (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt) >
                    td_mem_bound(n->dev);
     return false;
 }
@@ -511,7 +512,8 @@ settle_parts(td_need *need, const td_putting *w, int64_t total, bool all)
 
 /* TD_SKIP: not all of it fits one kernel. */
 static td_status
-put_once(td_need *need, const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view, bool all)
+put_once(td_need *need, const td_putting *w, td_dtype dt, td_buf *buf, const td_view *view,
+         bool all)
 {
     uint16_t step;
     td_status st;

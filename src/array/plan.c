@@ -204,7 +204,7 @@ add_pending(td_plan *p, td_node *n, td_step *s)
     case TD_N_REDUCE: TD_ASSERT(p->axes); return add_reduction(p, n, s);
     case TD_N_LEAF:
     case TD_N_SCALAR:
-    case TD_N_AWAY: /* it was brought back before, and what is needed stays */
+    case TD_N_AWAY:   /* it was brought back before, and what is needed stays */
     case TD_N_HOST:   break;
     }
     td_bug(__FILE__, __LINE__, "node kind");

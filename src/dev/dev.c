@@ -228,7 +228,8 @@ td_dev_of(uintptr_t ptr, td_dev **out)
 
     index = td_null_owner(ptr);
     if (index >= 0)
-        return td_dev_get(index ? (snprintf(name, sizeof name, "null:%d", index), name) : "null", out);
+        return td_dev_get(index ? (snprintf(name, sizeof name, "null:%d", index), name) : "null",
+                          out);
     TD_TRY(td_cuda_where(ptr, &index));
     snprintf(name, sizeof name, "cuda:%d", index);
     return td_dev_get(name, out);
