@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "torch.md"
 NAMES = ROOT / "tests" / "python" / "torch_names.txt"
 BEGIN, END = "<!-- table: {} -->", "<!-- end -->"
-MODULES = "torch Tensor autograd autograd.functional cuda fft func linalg random special testing".split()
+MODULES = "torch Tensor autograd autograd.functional cuda distributions fft func linalg random special testing".split()
 
 # What PyTorch keeps for itself, for other devices' libraries, for its compiler, and for quantised and sparse tensors.
 INSIDE = re.compile(
@@ -26,17 +26,29 @@ INSIDE = re.compile(
     r"(common|factory)_(args|notes)|multi_dim_common|torch$|Any$|Optional|Callable|NewType|Enum$|TYPE_CHECKING|classproperty|lru_cache|"
     r"cast$|overload|[A-Z]\w*(Error|Exception|Logger|Base|Graph|Dict|List|Guard|Key|KeySet|Context|Pool|Allocator)$"
 )
-CLASSES = set("Tensor Size Generator Stream Event Function Variable GradScaler autocast dtype device finfo iinfo".split())
+CLASSES = set(
+    "Tensor Size Generator Stream Event Function Variable GradScaler autocast dtype device finfo iinfo".split()
+)
 
 
 def public(module):
     """The names of PyTorch's module that programs use."""
     import torch
 
-    there = torch.Tensor if module == "Tensor" else importlib.import_module("torch" if module == "torch" else f"torch.{module}")
+    there = (
+        torch.Tensor
+        if module == "Tensor"
+        else importlib.import_module("torch" if module == "torch" else f"torch.{module}")
+    )
     for name in sorted(dir(there)):
         value = getattr(there, name, None)
-        inside = isinstance(value, type) and name[0].isupper() and name not in CLASSES and not name.endswith("Tensor")
+        inside = (
+            isinstance(value, type)
+            and name[0].isupper()
+            and name not in CLASSES
+            and not name.endswith("Tensor")
+            and module != "distributions"
+        )
         if not INSIDE.match(name) and not isinstance(value, types.ModuleType) and not inside:
             yield name
 
@@ -55,8 +67,14 @@ def status(module, name):
     import treadle.torch as torch
     from treadle import _core
 
-    there = torch if module == "torch" else torch.Tensor if module == "Tensor" else importlib.import_module(f"treadle.torch.{module}")
-    if name not in dir(there):
+    there = (
+        torch
+        if module == "torch"
+        else torch.Tensor
+        if module == "Tensor"
+        else importlib.import_module(f"treadle.torch.{module}")
+    )
+    if not hasattr(there, name):
         return "missing"
     row = torch._elementwise.ROWS.get(name.rstrip("_")) or torch._elementwise.ROWS_OF_TWO.get(name.rstrip("_"))
     ours = vars(_core.Tensor).get(name)

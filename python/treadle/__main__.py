@@ -22,6 +22,7 @@ LIBRARIES = [
     ("libcublas.so", "matrix products on the GPU", "nvidia-cublas"),
     ("libcusolver.so", "factorisations on the GPU", "nvidia-cusolver"),
     ("libcufft.so", "Fourier transforms on the GPU", "nvidia-cufft"),
+    ("libnccl.so", "collectives between GPUs", "nvidia-nccl-cu13"),
 ]
 
 
@@ -66,7 +67,7 @@ def _libraries():
         yield name, str(Path(found.origin).parent) if found else f"missing: pip install {name}"
 
 
-def _size(path):
+def _file_size(path):
     """Bytes of a file; None: it is none, or another process has taken it away by now."""
     with contextlib.suppress(FileNotFoundError):
         return path.stat().st_size if path.is_file() else None
@@ -78,7 +79,7 @@ def _cache():
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
     path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _size(f)) is not None] if path.is_dir() else []
+    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _file_size(f)) is not None] if path.is_dir() else []
     yield "cache", f"{path}, {len(sizes)} kernels, {sum(sizes) / 2**20:.1f} MB"
 
 
@@ -104,9 +105,10 @@ def main(arguments):
     options, rest = {}, list(arguments)
     while rest and rest[0].startswith("--"):
         name, equal, value = rest.pop(0).partition("=")
-        if name in ("--device", "--keep") and not equal and rest:
+        named = name in ("--device", "--keep")
+        if named and not equal and rest:
             value = rest.pop(0)
-        if name not in ("--device", "--profile", "--explain", "--keep") or (name in ("--device", "--keep") and not value):
+        if name not in ("--device", "--profile", "--explain", "--keep") or (named and not value):
             return _usage(0 if name == "--help" else 2)
         options[name[2:]] = value
     if not rest or rest == ["-h"]:

@@ -11,7 +11,12 @@ import warnings
 
 from . import _core
 
-_KINDS = {"divide": (1, "divide by zero"), "over": (2, "overflow"), "under": (4, "underflow"), "invalid": (8, "invalid value")}
+_KINDS = {
+    "divide": (1, "divide by zero"),
+    "over": (2, "overflow"),
+    "under": (4, "underflow"),
+    "invalid": (8, "invalid value"),
+}
 _MODES = ("ignore", "warn", "raise", "call", "print", "log")
 _RAISE = 4  # bits to shift a kind by: it is raised, whoever looks
 _KEEP = object()

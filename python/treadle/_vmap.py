@@ -196,12 +196,14 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error", face=Arr
             raise ValueError(f"vmap: in_axes has {len(in_axes)} entries for {len(args)} arguments")
         axes = (in_axes, 0)
         taken, n = _mapped_sizes((args, kwargs), axes, face)
-        trace = Trace(n, len(running.traces), loop, randomness)
+        trace = Trace(n, _values(taken), loop, randomness)
         try:
             result = _traced(f, taken, trace, face)
         except Randomness:
+            trace.restore()
             raise
         except Exception as error:
+            trace.restore()
             if not loop:
                 raise error if isinstance(error, Unbatched) else Unbatched(_reason(error)) from error
             if not n:
@@ -231,10 +233,15 @@ def _again(f, taken, n, out_axes, error, face):
     return results
 
 
-def _bytes(taken):
+def _values(taken):
+    """What is mapped."""
     found = []
-    _each(lambda leaf, _: found.append(leaf.value.nbytes) if isinstance(leaf, _Mapped) else None, taken, None, "")
-    return sum(found)
+    _each(lambda leaf, _: found.append(leaf.value) if isinstance(leaf, _Mapped) else None, taken, None, "")
+    return found
+
+
+def _bytes(taken):
+    return sum(value.nbytes for value in _values(taken))
 
 
 def vmap(fun, in_axes=0, out_axes=0, *, randomness="error"):

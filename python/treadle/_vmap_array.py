@@ -11,7 +11,7 @@ import threading
 
 import numpy
 
-from . import ALIASES, _host
+from . import ALIASES, _core, _host
 from ._core import ndarray
 
 
@@ -20,13 +20,44 @@ class Unbatched(TypeError):
 
 
 class Trace:
-    """One vmap that is running: how many items, how deep it stands in others, what it may do."""
+    """One vmap that is running: how many items, the values that are mapped, how deep it stands in others, what it may
+    do."""
 
-    __slots__ = ("size", "level", "loop", "randomness", "drawn")
+    __slots__ = ("size", "given", "level", "outer", "loop", "randomness", "drawn", "kept")
 
-    def __init__(self, size, level, loop, randomness):
-        self.size, self.level, self.loop, self.randomness = size, level, loop, randomness
-        self.drawn = False
+    def __init__(self, size, given, loop, randomness):
+        self.size, self.given, self.loop, self.randomness = size, given, loop, randomness
+        self.level = len(running.traces)
+        self.outer = running.traces[-1] if running.traces else None
+        self.drawn, self.kept = False, {}
+
+    @property
+    def device(self):
+        """Where the first argument lies."""
+        return memory(self.given[0]).device
+
+    def keep(self, x):
+        """Called before x is written: an argument that has the same memory is kept as it is, since the function may
+        have to begin anew, item by item."""
+        x = memory(x)
+        for k, value in enumerate(map(memory, self.given)):
+            if k not in self.kept and _core._same_storage(value, x):
+                self.kept[k] = value, value.copy()
+        if self.outer is not None:
+            self.outer.keep(x)
+
+    def restore(self):
+        """The arguments as they were."""
+        for value, before in self.kept.values():
+            value[...] = before
+        self.kept.clear()
+
+
+def memory(x):
+    """The array that holds the elements of x, a tensor or an item of items."""
+    while hasattr(x, "_value"):
+        x = x._value
+    return x if isinstance(x, ndarray) else x._array
 
 
 class _Running(threading.local):
@@ -346,7 +377,7 @@ class Call:
 
     def plain(self, x):
         """x as an array of treadle's, or a Batched."""
-        return x if isinstance(x, ndarray) else function("asarray")(x)
+        return x if isinstance(x, ndarray) else function("asarray")(x, device=self.trace.device)
 
     def front(self, x):
         """x's value, all items alike where it is no Batched of this trace."""

@@ -341,6 +341,7 @@ def _setitem(c, a, key, value):
         a._value = function("broadcast_to")(c.aligned(c.plain(value), 0), v.shape).astype(v.dtype)
         return None
     s = _Subscript(c, a, key)
+    c.trace.keep(v)
     if not c.has(value):
         value = c.plain(value)
         if s.move is not None and value.ndim:
@@ -382,6 +383,7 @@ def _put_along_axis(c, arr, indices, values, axis):
     if axis is None or not c.has(arr):
         raise Unbatched("put_along_axis into an array that all items share, or by the order of elements")
     n = arr.ndim
+    c.trace.keep(arr)
     c.fn(arr._value, c.front(c.plain(indices)), c.aligned(values, n), _axis(axis, n, "put_along_axis") + 1)
 
 
@@ -389,6 +391,7 @@ def _put_along_axis(c, arr, indices, values, axis):
 def _copyto(c, dst, src, casting="same_kind", where=True):
     if not c.has(dst):
         raise Unbatched("an array that all items share is written")
+    c.trace.keep(dst)
     c.fn(dst._value, c.aligned(src, dst.ndim), casting=casting, where=c.aligned(where, dst.ndim))
 
 

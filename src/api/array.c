@@ -225,7 +225,7 @@ treadle_to_device(const treadle_array *a, treadle_device *d, treadle_array **out
         st = td_api_device(d, &dev);
     if (!st && dev == td_array_dev(&a->a))
         r = td_array_ref(&a->a);
-    else if (!st)
+    else if (!st && (st = td_array_to_device(&a->a, dev, &r)) == TD_SKIP)
         st = through_host(&a->a, dev, &r);
     return td_api_done(held, st, &r, a, out);
 }

@@ -9,6 +9,10 @@
 
 #include <stdlib.h>
 
+enum {
+    LONG_COPY = 4 << 20
+}; /* bytes; beside such a copy a look at the stream before costs nothing */
+
 /* All storages whose node may be pending, oldest first. */
 static struct {
     td_storage *first, *last;
@@ -514,8 +518,11 @@ td_array_eval(const td_array *const *a, int n)
     for (int i = 1; i < n; i++)
         if (td_node_pending(a[i]->store->node))
             a[i]->store->node->computed = 1;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (i)
+            TD_TRY(td_graph_poll());
         TD_TRY(storage_value(a[i]->store));
+    }
     return TD_OK;
 }
 
@@ -585,6 +592,8 @@ td_array_get(const td_array *a, void *out)
     if (st != TD_SKIP)
         return st;
     st = td_node_dense(a, &n);
+    if (!st && nbytes >= LONG_COPY)
+        st = td_graph_await_stream(td_dev_stream(n->dev));
     if (!st && nbytes) {
         token = td_graph_unlock();
         st = td_copy_out(td_dev_stream(n->dev), out,

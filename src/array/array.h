@@ -140,6 +140,8 @@ td_status td_array_spread(const td_array *a, const td_shape *s, td_array *out);
 /* ---- writing ---- */
 /* a[...] = value, broadcast and cast; NumPy's result when they overlap. */
 td_status td_array_assign(const td_array *a, const td_operand *value);
+/* The same of a value of a's shape that nobody else wants any more: takes it over, also on failure. */
+td_status td_array_assign_taken(const td_array *a, td_array *value);
 /* a[...] = op(a, x): the in-place operators; TD_ERR_TYPE when the result does not cast to a's dtype (same_kind). */
 td_status td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a);
 /* a[indices] = value, of a place that is named several times the last one.  Runs at once. */

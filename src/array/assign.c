@@ -162,7 +162,8 @@ assign_node(const td_array *a, td_node *value)
     if (!a->whole || td_node_shared(s->node))
         return write_part(a, value);
     if (value->dt == s->dt && td_node_pending(value) && value->refs == 1 &&
-        value->kind != TD_N_REDUCE && !td_node_away(value) && td_shape_eq(&value->view.shape, &a->view.shape)) {
+        value->kind != TD_N_REDUCE && !td_node_away(value) &&
+        td_shape_eq(&value->view.shape, &a->view.shape)) {
         n = td_node_ref(value);
         n->view = a->view; /* not evaluated yet: it can still take the storage's layout */
     } else {
@@ -200,10 +201,22 @@ td_array_assign(const td_array *a, const td_operand *value)
 }
 
 td_status
+td_array_assign_taken(const td_array *a, td_array *value)
+{
+    td_node *n;
+    td_status st = td_array_node(value, &n);
+
+    td_array_unref(value); /* the value is now nobody's but ours */
+    TD_TRY(st);
+    st = assign_node(a, n);
+    td_node_unref(n);
+    return st;
+}
+
+td_status
 td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a)
 {
     char want[256], have[256];
-    td_node *value;
     td_array r;
     td_status st;
 
@@ -224,11 +237,8 @@ td_array_apply_into(td_op op, const td_operand *x, int n, const td_array *a)
             td_shape_text(&a->view.shape, have, sizeof have),
             td_shape_text(&r.view.shape, want, sizeof want));
     else if (!st)
-        st = td_array_node(&r, &value);
-    td_array_unref(&r); /* the value is now nobody's but ours */
-    TD_TRY(st);
-    st = assign_node(a, value);
-    td_node_unref(value);
+        return td_array_assign_taken(a, &r);
+    td_array_unref(&r);
     return st;
 }
 

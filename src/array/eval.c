@@ -379,13 +379,8 @@ td_eval_value(td_node *n)
     if (n->kind == TD_N_HOST)
         return TD_OK;
     td_node_ref(n);
-    if (n->hosted && td_node_pending(n)) {
-        st = td_watch_check(n);
-        if (!st && !n->buf && n->kind != TD_N_HOST)
-            st = td_chunk_eval(n, &(td_chunkopts){.host = true});
-        else if (!st)
-            st = TD_SKIP;
-    }
+    if (n->hosted && td_node_pending(n))
+        st = td_chunk_eval(n, &(td_chunkopts){.host = true});
     if (st == TD_SKIP)
         st = n->kind == TD_N_HOST ? TD_OK : td_eval_node(n);
     td_node_unref(n);
@@ -419,12 +414,11 @@ eval_pending(td_need *need, td_node *n)
 {
     td_status st;
 
-    if (n->hosted && (st = td_chunk_eval(n, &(td_chunkopts){.host = false})) != TD_SKIP)
-        return st;
     if (n->hosted) {
-        TD_TRY(td_watch_check(n));
-        if (is_taken(n))
-            return td_eval_node(n);
+        st = td_chunk_eval(n, &(td_chunkopts){.host = false});
+        st = st == TD_SKIP ? td_watch_check(n) : st;
+        if (st || is_taken(n))
+            return st ? st : td_eval_node(n);
     }
     if ((st = td_eval_spread(n)) != TD_SKIP)
         return st;
@@ -458,11 +452,6 @@ td_eval_node(td_node *n)
     if (n->buf) {
         td_use_again(n);
         return TD_OK;
-    }
-    if (n->hosted && n->kind != TD_N_HOST) {
-        TD_TRY(td_watch_check(n));
-        if (n->buf)
-            return TD_OK;
     }
     td_need_begin(&need);
     if (td_node_away(n))

@@ -114,6 +114,10 @@ bool  td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *));
  * nobody asks. */
 void  td_graph_on_poll(td_status (*poll)(void));
 td_status td_graph_poll(void);
+/* Waits for what e stands for, or for the work of s, asking so many times a second, with the lock given up in between.
+ * TD_ERR_CALLER: the work goes on and the caller lets go of it. */
+td_status td_graph_await(td_event *e);
+td_status td_graph_await_stream(td_stream *s);
 void *td_graph_unlock(void);
 void  td_graph_lock(void *token);
 

@@ -80,7 +80,8 @@ td_spill_note(td_dev *d, char *text, size_t n)
 
     if (!atomic_load(&s->on)) {
         if (td_dev_info(d)->kind != TD_DEV_CPU)
-            snprintf(text, n, "; memory.spill(True) would move arrays that are not in use to the host");
+            snprintf(text, n,
+                     "; memory.spill(True) would move arrays that are not in use to the host");
     } else if (why[0]) {
         snprintf(text, n, "; %zu bytes of arrays were moved to the host, no more since: %s",
                  atomic_load(&s->away), why);

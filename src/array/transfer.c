@@ -169,8 +169,11 @@ td_array_to_device(const td_array *a, td_dev *d, td_array *out)
     if (!td_dev_peers(d, td_array_dev(a)) || !td_array_size(a))
         return TD_SKIP;
     st = dense_memory(a, &copy, &from, &v, &first);
-    if (!st)
+    if (!st) {
+        (void)td_buf_ref(from); /* while memory is asked for */
         st = copy_peer(d, td_array_dtype(a), from, &v, first, out);
+        td_buf_unref(from);
+    }
     if (copy.store)
         td_array_unref(&copy);
     return st;

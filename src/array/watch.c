@@ -41,15 +41,24 @@ typedef enum under {
 static const struct {
     uint8_t op, pole, under;
 } special[] = {
-    {OP_divide, AT_SECOND, OF_NORMAL},    {OP_floor_divide, AT_SECOND, NEVER},
-    {OP_remainder, AT_SECOND, NEVER},     {OP_fmod, AT_SECOND, NEVER},
-    {OP_truncate_divide, AT_SECOND, NEVER}, {OP_power, AT_FIRST, OF_FINITE},
-    {OP_pow, AT_FIRST, OF_FINITE},        {OP_reciprocal, AT_FIRST, OF_NORMAL},
-    {OP_rsqrt, AT_FIRST, NEVER},          {OP_log, ALWAYS, NEVER},
-    {OP_log2, ALWAYS, NEVER},             {OP_log10, ALWAYS, NEVER},
-    {OP_log1p, ALWAYS, NEVER},            {OP_arctanh, ALWAYS, NEVER},
-    {OP_logit, ALWAYS, NEVER},            {OP_multiply, NOWHERE, OF_NORMAL},
-    {OP_square, NOWHERE, OF_NORMAL},      {OP_exp, NOWHERE, OF_FINITE},
+    {OP_divide, AT_SECOND, OF_NORMAL},
+    {OP_floor_divide, AT_SECOND, NEVER},
+    {OP_remainder, AT_SECOND, NEVER},
+    {OP_fmod, AT_SECOND, NEVER},
+    {OP_truncate_divide, AT_SECOND, NEVER},
+    {OP_power, AT_FIRST, OF_FINITE},
+    {OP_pow, AT_FIRST, OF_FINITE},
+    {OP_reciprocal, AT_FIRST, OF_NORMAL},
+    {OP_rsqrt, AT_FIRST, NEVER},
+    {OP_log, ALWAYS, NEVER},
+    {OP_log2, ALWAYS, NEVER},
+    {OP_log10, ALWAYS, NEVER},
+    {OP_log1p, ALWAYS, NEVER},
+    {OP_arctanh, ALWAYS, NEVER},
+    {OP_logit, ALWAYS, NEVER},
+    {OP_multiply, NOWHERE, OF_NORMAL},
+    {OP_square, NOWHERE, OF_NORMAL},
+    {OP_exp, NOWHERE, OF_FINITE},
     {OP_exp2, NOWHERE, OF_FINITE},
 };
 
@@ -82,8 +91,7 @@ td_watch_applies(const td_node *n)
     case TD_N_OP:
         traits(n->op, &p, &u);
         return is_inexact(n->dt) || (td_dtype_is_int((td_dtype)n->dt) && p != NOWHERE);
-    case TD_N_CAST:
-        return is_inexact(n->src[0]->dt) && n->dt != TD_BOOL && n->dt != n->src[0]->dt;
+    case TD_N_CAST: return is_inexact(n->src[0]->dt) && n->dt != TD_BOOL && n->dt != n->src[0]->dt;
     case TD_N_REDUCE:
         return is_inexact(n->dt) && is_inexact(n->src[0]->dt) &&
                (n->op == TD_RED_sum || n->op == TD_RED_prod || n->op == TD_RED_mean ||
@@ -265,7 +273,8 @@ in_cast(maker *m, const td_array *in, const td_array *out)
     } else if (td_dtype_is_float((td_dtype)in->dt)) {
         whole = apply(m, OP_trunc, in, NULL);
         low = compare(m, OP_less, whole, sign ? -(double)((uint64_t)1 << (bits - 1)) : 0);
-        high = compare(m, OP_greater_equal, whole, 2.0 * (double)((uint64_t)1 << (bits - 1 - sign)));
+        high =
+            compare(m, OP_greater_equal, whole, 2.0 * (double)((uint64_t)1 << (bits - 1 - sign)));
         f.at[3] = either(m, where(m, OP_isnan, in), either(m, low, high));
     }
     return f;

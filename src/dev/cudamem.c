@@ -58,8 +58,8 @@ give_access(td_cuda *c, cu_ptr ptr, size_t nbytes)
 
     for (int i = 0; i < REACH_MAX; i++)
         if (c->reach >> i & 1)
-            to[n++] = (cu_memaccess){
-                .where = CU_MEM_DEVICE, .device = i, .flags = CU_MEM_READ_WRITE};
+            to[n++] =
+                (cu_memaccess){.where = CU_MEM_DEVICE, .device = i, .flags = CU_MEM_READ_WRITE};
     return CU_TRY(c, cuMemSetAccess, ptr, nbytes, to, n);
 }
 

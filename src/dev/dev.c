@@ -138,38 +138,6 @@ td_dev_on_wait(td_dev_waited *fn)
     atomic_store(&all.waited, fn);
 }
 
-void
-td_dev_break(td_dev *d, const char *why)
-{
-    free(atomic_exchange(&d->broken, strdup(why)));
-}
-
-void
-td_dev_mend(td_dev *d)
-{
-    char *why = atomic_exchange(&d->broken, NULL);
-
-    if (why)
-        (void)d->ops->sync(d); /* its failure is the next call's too */
-    free(why);
-}
-
-/* Told once, when all that it could have spoiled has ended: what is computed from now on is right. */
-static td_status
-tell_broken(td_dev *d)
-{
-    char *why = atomic_exchange(&d->broken, NULL);
-    td_status st = why ? d->ops->sync(d) : TD_OK;
-
-    if (why && !st)
-        st = td_fail(TD_ERR_PEER,
-                     "%s: values that were waited for are lost: %s; what had been computed "
-                     "before is still there",
-                     d->info.name, why);
-    free(why);
-    return st;
-}
-
 /* st: what a wait for d's work came to. */
 static td_status
 waited(td_dev *d, td_status st)
@@ -177,7 +145,7 @@ waited(td_dev *d, td_status st)
     td_dev_waited *fn = atomic_load_explicit(&all.waited, memory_order_relaxed);
 
     if (!st && atomic_load_explicit(&d->broken, memory_order_acquire))
-        st = tell_broken(d);
+        st = td_dev_tell(d);
     return st || !fn ? st : fn(d);
 }
 
@@ -196,42 +164,35 @@ counted(const char *name, const char *kind, long *index)
     return !name[n] || (end && !*end);
 }
 
-static td_status
-too_many(const char *name, int most)
-{
-    return td_fail(TD_ERR_DEVICE, "%s: devices are counted from 0 to %d", name, most - 1);
-}
-
 td_status
 td_dev_get(const char *name, td_dev **out)
 {
     long index;
+    bool null = counted(name, "null", &index);
+    int most = null ? TD_NULL_MAX : CUDA_MAX;
 
     if (strcmp(name, "cpu") == 0)
         return find(&all.cpu, open_cpu, 0, out);
-    if (counted(name, "null", &index))
-        return index < TD_NULL_MAX ? find(&all.null[index], td_null_open, (int)index, out)
-                                   : too_many(name, TD_NULL_MAX);
-    if (counted(name, "cuda", &index))
-        return index < CUDA_MAX ? find(&all.cuda[index], td_cuda_open, (int)index, out)
-                                : too_many(name, CUDA_MAX);
-    return td_fail(TD_ERR_VALUE,
-                   "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"",
-                   name);
+    if (!null && !counted(name, "cuda", &index))
+        return td_fail(
+            TD_ERR_VALUE,
+            "unknown device \"%s\": there are \"cpu\", \"cuda\", \"cuda:N\" and \"null\"", name);
+    if (index >= most)
+        return td_fail(TD_ERR_DEVICE, "%s: devices are counted from 0 to %d", name, most - 1);
+    return find(null ? &all.null[index] : &all.cuda[index], null ? td_null_open : td_cuda_open,
+                (int)index, out);
 }
 
 td_status
 td_dev_of(uintptr_t ptr, td_dev **out)
 {
+    int index = td_null_owner(ptr);
+    bool null = index >= 0;
     char name[24];
-    int index;
 
-    index = td_null_owner(ptr);
-    if (index >= 0)
-        return td_dev_get(index ? (snprintf(name, sizeof name, "null:%d", index), name) : "null",
-                          out);
-    TD_TRY(td_cuda_where(ptr, &index));
-    snprintf(name, sizeof name, "cuda:%d", index);
+    if (!null)
+        TD_TRY(td_cuda_where(ptr, &index));
+    snprintf(name, sizeof name, "%s:%d", null ? "null" : "cuda", index);
     return td_dev_get(name, out);
 }
 

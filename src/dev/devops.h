@@ -205,8 +205,11 @@ struct td_devops {
 
 /* ---- dev.c ---- */
 void td_dev_init(td_dev *d, const td_devops *ops); /* pool and default stream; info is the caller's */
-void td_dev_break(td_dev *d, const char *why);      /* work under way is being ended: the next wait fails with TD_ERR_PEER and this text */
-void td_dev_mend(td_dev *d); /* it has been told: waits for what is under way, after which all is well */
+
+/* ---- peer.c ---- */
+void td_dev_break(td_dev *d, const char *why); /* work under way is being ended: the next wait fails with TD_ERR_PEER and this text */
+void td_dev_mend(td_dev *d);      /* it has been told: waits for what is under way, after which all is well */
+td_status td_dev_tell(td_dev *d); /* tells it; TD_OK where there is nothing to tell any more */
 
 /* ---- func.c ---- */
 /* Bytes from ptr on of the module's variable that it lies in, of those that were asked for; 0: in none. */

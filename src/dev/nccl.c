@@ -21,14 +21,14 @@ enum { ABORT_PATIENCE = 500000000 }; /* ns that an abort waits for a thread to c
 
 /* td_comm - one owner; abort may come from another thread as long as the owner has it. */
 struct td_comm {
-    td_dev           *dev;
+    td_dev *dev;
     const td_nccllib *nccl;
-    td_stream        *stream;
-    int               rank, size;
-    pthread_mutex_t   mu; /* guards handle, while NCCL is called */
-    void             *handle; /* ncclComm_t; NULL: it has been ended */
-    atomic_bool       aborted;
-    char              why[256]; /* written before aborted is set */
+    td_stream *stream;
+    int rank, size;
+    pthread_mutex_t mu; /* guards handle, while NCCL is called */
+    void *handle;       /* ncclComm_t; NULL: it has been ended */
+    atomic_bool aborted;
+    char why[256]; /* written before aborted is set */
 };
 
 /* ---- the library ---- */
@@ -236,7 +236,7 @@ td_comm_free(td_comm *c)
     if (!c)
         return;
     if (c->handle && td_cuda_enter(td_cuda_of(c->dev), &pushed) == TD_OK) {
-        if (td_cuda_sync(td_cuda_of(c->dev), c->stream) || td_comm_check(c))
+        if (c->dev->ops->sync(c->dev) || td_comm_check(c))
             (void)c->nccl->abort(c->handle);
         else
             (void)c->nccl->destroy(c->handle);
@@ -299,7 +299,8 @@ td_comm_abort(td_comm *c, const char *why)
         return;
     snprintf(c->why, sizeof c->why, "%s", why);
     atomic_store(&c->aborted, true);
-    td_dev_break(c->dev, why); /* before its work ends: who waits for that must not take it for done */
+    td_dev_break(c->dev,
+                 why); /* before its work ends: who waits for that must not take it for done */
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += ABORT_PATIENCE;
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -331,17 +332,17 @@ static const struct reduction {
     const char *name;
     int nccl, boolean; /* boolean: what it is of bytes that are 0 or 1 */
 } reductions[] = {
-    [TD_COMM_sum] = {"sum", NCCL_SUM, NCCL_MAX},     [TD_COMM_prod] = {"prod", NCCL_PROD, NCCL_MIN},
-    [TD_COMM_max] = {"max", NCCL_MAX, NCCL_MAX},     [TD_COMM_min] = {"min", NCCL_MIN, NCCL_MIN},
+    [TD_COMM_sum] = {"sum", NCCL_SUM, NCCL_MAX},   [TD_COMM_prod] = {"prod", NCCL_PROD, NCCL_MIN},
+    [TD_COMM_max] = {"max", NCCL_MAX, NCCL_MAX},   [TD_COMM_min] = {"min", NCCL_MIN, NCCL_MIN},
     [TD_COMM_mean] = {"mean", NCCL_AVG, NCCL_AVG},
 };
 
 /* 1 + the type's number; 0: NCCL does not compute with it. */
 static const unsigned char types[TD_DTYPE_COUNT] = {
-    [TD_BOOL] = 1 + NCCL_UINT8,   [TD_I8] = 1 + NCCL_INT8,      [TD_U8] = 1 + NCCL_UINT8,
-    [TD_I32] = 1 + NCCL_INT32,    [TD_U32] = 1 + NCCL_UINT32,   [TD_I64] = 1 + NCCL_INT64,
-    [TD_U64] = 1 + NCCL_UINT64,   [TD_F16] = 1 + NCCL_FLOAT16,  [TD_F32] = 1 + NCCL_FLOAT32,
-    [TD_F64] = 1 + NCCL_FLOAT64,  [TD_BF16] = 1 + NCCL_BFLOAT16,
+    [TD_BOOL] = 1 + NCCL_UINT8,  [TD_I8] = 1 + NCCL_INT8,       [TD_U8] = 1 + NCCL_UINT8,
+    [TD_I32] = 1 + NCCL_INT32,   [TD_U32] = 1 + NCCL_UINT32,    [TD_I64] = 1 + NCCL_INT64,
+    [TD_U64] = 1 + NCCL_UINT64,  [TD_F16] = 1 + NCCL_FLOAT16,   [TD_F32] = 1 + NCCL_FLOAT32,
+    [TD_F64] = 1 + NCCL_FLOAT64, [TD_BF16] = 1 + NCCL_BFLOAT16,
 };
 
 bool
@@ -371,8 +372,8 @@ td_comm_find_red(const char *red)
 static td_status
 check_call(const td_comm_call *k)
 {
-    bool reduces = k->op == TD_COMM_all_reduce || k->op == TD_COMM_reduce ||
-                   k->op == TD_COMM_reduce_scatter;
+    bool reduces =
+        k->op == TD_COMM_all_reduce || k->op == TD_COMM_reduce || k->op == TD_COMM_reduce_scatter;
 
     if (k->peer < 0 || k->peer >= k->comm->size)
         return td_fail(TD_ERR_VALUE, "%s: there is no rank %d in a group of %d", op_names[k->op],
@@ -399,15 +400,14 @@ call(const td_comm_call *k)
     size_t nbytes = k->count * td_dtype_size(k->dt);
 
     switch (k->op) {
-    case TD_COMM_all_reduce: return n->all_reduce(src, dst, k->count, type, red, comm, s);
-    case TD_COMM_reduce:     return n->reduce(src, dst, k->count, type, red, k->peer, comm, s);
-    case TD_COMM_broadcast:  return n->broadcast(src, dst, nbytes, NCCL_INT8, k->peer, comm, s);
-    case TD_COMM_all_gather: return n->all_gather(src, dst, nbytes, NCCL_INT8, comm, s);
-    case TD_COMM_reduce_scatter:
-        return n->reduce_scatter(src, dst, k->count, type, red, comm, s);
-    case TD_COMM_send: return n->send(src, nbytes, NCCL_INT8, k->peer, comm, s);
-    case TD_COMM_recv: return n->recv(dst, nbytes, NCCL_INT8, k->peer, comm, s);
-    case TD_COMM_OPS:  break;
+    case TD_COMM_all_reduce:     return n->all_reduce(src, dst, k->count, type, red, comm, s);
+    case TD_COMM_reduce:         return n->reduce(src, dst, k->count, type, red, k->peer, comm, s);
+    case TD_COMM_broadcast:      return n->broadcast(src, dst, nbytes, NCCL_INT8, k->peer, comm, s);
+    case TD_COMM_all_gather:     return n->all_gather(src, dst, nbytes, NCCL_INT8, comm, s);
+    case TD_COMM_reduce_scatter: return n->reduce_scatter(src, dst, k->count, type, red, comm, s);
+    case TD_COMM_send:           return n->send(src, nbytes, NCCL_INT8, k->peer, comm, s);
+    case TD_COMM_recv:           return n->recv(dst, nbytes, NCCL_INT8, k->peer, comm, s);
+    case TD_COMM_OPS:            break;
     }
     td_bug(__FILE__, __LINE__, "kind of collective");
 }
@@ -431,7 +431,7 @@ run_one(const td_comm_call *k)
 static int
 by_address(const void *x, const void *y)
 {
-    uintptr_t a = (uintptr_t) * (td_comm *const *)x, b = (uintptr_t) * (td_comm *const *)y;
+    uintptr_t a = (uintptr_t)*(td_comm *const *)x, b = (uintptr_t)*(td_comm *const *)y;
 
     return (a > b) - (a < b);
 }

@@ -69,4 +69,8 @@ enum { NCCL_SYSTEM_ERROR = 2, NCCL_INVALID_ARGUMENT = 4, NCCL_INVALID_USAGE = 5,
 /* The null device's (nullnccl.c). */
 extern const td_nccllib td_null_nccl;
 
+/* nullsum.c: bytes of an element; dst[i] = from[0][i] op from[1][i] op …, of n rows. */
+extern const size_t td_nccl_size[NCCL_TYPES];
+void td_null_combine(int type, int op, const char *const *from, int n, size_t count, char *dst);
+
 #endif

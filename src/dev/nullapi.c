@@ -78,7 +78,8 @@ int
 td_null_cuDeviceGet(int *device, int ordinal)
 {
     *device = ordinal;
-    return ordinal < 0 || ordinal >= TD_NULL_MAX ? CU_INVALID_DEVICE : td_null_due(NULL_cuDeviceGet);
+    return ordinal < 0 || ordinal >= TD_NULL_MAX ? CU_INVALID_DEVICE
+                                                 : td_null_due(NULL_cuDeviceGet);
 }
 
 int

@@ -442,9 +442,11 @@ td_null_cuMemMap(cu_ptr ptr, size_t nbytes, size_t offset, cu_mem handle, unsign
     if (!r && mmap((void *)(uintptr_t)ptr, nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED, drv.fd,
                    (off_t)o->at) == MAP_FAILED)
         r = CU_OUT_OF_MEMORY;
-    if (!r &&
-        !range_add(&drv.mem,
-                   (null_range){.ptr = (uintptr_t)ptr, .nbytes = nbytes, .at = o->at, .from = o, .device = o->device}))
+    if (!r && !range_add(&drv.mem, (null_range){.ptr = (uintptr_t)ptr,
+                                                .nbytes = nbytes,
+                                                .at = o->at,
+                                                .from = o,
+                                                .device = o->device}))
         r = CU_OUT_OF_MEMORY;
     if (!r) {
         room->mapped++;

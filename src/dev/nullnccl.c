@@ -6,7 +6,6 @@
  */
 #include "dev/nccllib.h"
 #include "dev/nulldrv.h"
-#include "type/dtype.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,8 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLOT ((size_t)16 << 20) /* bytes that a rank can give at once; no page exists before it is touched */
-#define BOX  ((size_t)64 << 10)
+#define SLOT                                                                                       \
+    ((size_t)16 << 20) /* bytes that a rank can give at once; no page exists before it is touched */
+#define BOX ((size_t)64 << 10)
 
 enum { MOST = 64, JOIN_SECONDS = 30, CUDA_ERROR = 1 };
 
@@ -80,8 +80,6 @@ static _Thread_local struct {
     size_t njob, njoining;
 } group;
 
-static const size_t sizes[NCCL_TYPES] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
-
 static char *
 slot_of(const comm *c, int rank)
 {
@@ -98,111 +96,6 @@ static void
 rest(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-}
-
-/* ---- numbers ---- */
-
-static bool
-is_float(int type)
-{
-    return type >= NCCL_FLOAT16;
-}
-
-static double
-float_at(const char *p, int type)
-{
-    uint16_t half;
-    uint32_t bits;
-    float f;
-    double d;
-
-    memcpy(&half, p, 2);
-    if (type == NCCL_FLOAT16)
-        return (double)td_half_to_float(half);
-    if (type == NCCL_FLOAT64) {
-        memcpy(&d, p, 8);
-        return d;
-    }
-    bits = (uint32_t)half << 16;
-    memcpy(&f, type == NCCL_BFLOAT16 ? (const char *)&bits : p, 4);
-    return (double)f;
-}
-
-static void
-put_float(char *p, int type, double d)
-{
-    float f = (float)d;
-    uint32_t bits;
-    uint16_t half;
-
-    memcpy(&bits, &f, 4);
-    half = type == NCCL_FLOAT16 ? td_float_to_half(f)
-                                : (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-    if (sizes[type] == 2)
-        memcpy(p, &half, 2);
-    else
-        memcpy(p, type == NCCL_FLOAT64 ? (const char *)&d : (const char *)&f, sizes[type]);
-}
-
-/* Sign-extended where the type has a sign. */
-static uint64_t
-int_at(const char *p, int type)
-{
-    uint64_t u = 0;
-
-    memcpy(&u, p, sizes[type]);
-    if (type == NCCL_INT8)
-        u = (uint64_t)(int64_t)(int8_t)u;
-    if (type == NCCL_INT32)
-        u = (uint64_t)(int64_t)(int32_t)u;
-    return u;
-}
-
-static double
-combine_floats(int op, double x, double y)
-{
-    switch (op) {
-    case NCCL_PROD: return x * y;
-    case NCCL_MAX:  return x > y ? x : y;
-    case NCCL_MIN:  return x < y ? x : y;
-    default:        return x + y;
-    }
-}
-
-static uint64_t
-combine_ints(int op, bool sign, uint64_t x, uint64_t y)
-{
-    bool less = sign ? (int64_t)x < (int64_t)y : x < y;
-
-    switch (op) {
-    case NCCL_PROD: return x * y;
-    case NCCL_MAX:  return less ? y : x;
-    case NCCL_MIN:  return less ? x : y;
-    default:        return x + y;
-    }
-}
-
-/* Element `at` of everybody's slot, combined in the ranks' order. */
-static void
-combine(const comm *c, const what *k, size_t at, char *dst)
-{
-    size_t size = sizes[k->type];
-    const char *p = slot_of(c, 0) + at * size;
-    bool sign = k->type == NCCL_INT8 || k->type == NCCL_INT32 || k->type == NCCL_INT64;
-    double x = is_float(k->type) ? float_at(p, k->type) : 0;
-    uint64_t u = is_float(k->type) ? 0 : int_at(p, k->type);
-
-    for (int r = 1; r < c->size; r++) {
-        p = slot_of(c, r) + at * size;
-        if (is_float(k->type))
-            x = combine_floats(k->op, x, float_at(p, k->type));
-        else
-            u = combine_ints(k->op, sign, u, int_at(p, k->type));
-    }
-    if (is_float(k->type))
-        put_float(dst, k->type, k->op == NCCL_AVG ? x / c->size : x);
-    else
-        memcpy(dst, &u, size);
 }
 
 /* ---- collectives ---- */
@@ -237,16 +130,19 @@ compute(const job *j)
 {
     const comm *c = j->c;
     const what *k = &j->what;
-    size_t size = sizes[k->type], first = k->kind == REDUCE_SCATTER ? k->count * (size_t)c->rank : 0;
+    size_t size = td_nccl_size[k->type],
+           first = k->kind == REDUCE_SCATTER ? k->count * (size_t)c->rank : 0;
+    const char *from[MOST];
 
+    for (int r = 0; r < c->size; r++)
+        from[r] = slot_of(c, r) + first * size;
     if (k->kind == BROADCAST)
         memcpy(j->dst, slot_of(c, k->root), k->count * size);
     else if (k->kind == ALL_GATHER)
         for (int r = 0; r < c->size; r++)
             memcpy(j->dst + (size_t)r * k->count * size, slot_of(c, r), k->count * size);
     else
-        for (size_t i = 0; i < gotten(j); i++)
-            combine(c, k, first + i, j->dst + i * size);
+        td_null_combine(k->type, k->op, from, c->size, gotten(j), j->dst);
 }
 
 static bool
@@ -272,7 +168,7 @@ step_collective(job *j, int *code)
         if (!all_reached(c, j->number - 1, true))
             return false;
         me->what = j->what;
-        memcpy(slot_of(c, c->rank), j->src, given(j) * sizes[j->what.type]);
+        memcpy(slot_of(c, c->rank), j->src, given(j) * td_nccl_size[j->what.type]);
         atomic_store(&me->put, j->number);
         j->put = true;
         return true;
@@ -297,7 +193,7 @@ step_message(job *j, int *code)
     comm *c = j->c;
     bool sends = j->what.kind == SEND;
     int from = sends ? c->rank : j->what.root, to = sends ? j->what.root : c->rank;
-    size_t nbytes = j->what.count * sizes[j->what.type], left = nbytes - j->moved;
+    size_t nbytes = j->what.count * td_nccl_size[j->what.type], left = nbytes - j->moved;
     box *b = &c->w->box[from][to];
 
     if ((atomic_load(&b->put) == atomic_load(&b->taken)) != sends)
@@ -363,7 +259,7 @@ run(job *all, size_t n)
 static int
 reach(const job *j)
 {
-    size_t size = sizes[j->what.type];
+    size_t size = td_nccl_size[j->what.type];
     int r = td_null_push(td_null_context(j->c->device));
     cu_ctx old;
 
@@ -444,7 +340,7 @@ give(comm *c, job j)
     job *all;
 
     j.c = c;
-    if (!c || j.what.count > SLOT / sizes[j.what.type] / (size_t)c->size)
+    if (!c || j.what.count > SLOT / td_nccl_size[j.what.type] / (size_t)c->size)
         return NCCL_INVALID_ARGUMENT;
     if (atomic_load(&c->ended))
         return NCCL_REMOTE_ERROR;
@@ -561,31 +457,37 @@ async_error(void *c, int *code)
 static int
 all_reduce(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(c, (job){.what = {ALL_REDUCE, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {ALL_REDUCE, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 reduce(const void *src, void *dst, size_t count, int type, int op, int root, void *c, void *s)
 {
-    return give(c, (job){.what = {REDUCE, type, op, root, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {REDUCE, type, op, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 broadcast(const void *src, void *dst, size_t count, int type, int root, void *c, void *s)
 {
-    return give(c, (job){.what = {BROADCAST, type, 0, root, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {BROADCAST, type, 0, root, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 all_gather(const void *src, void *dst, size_t count, int type, void *c, void *s)
 {
-    return give(c, (job){.what = {ALL_GATHER, type, 0, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c, (job){.what = {ALL_GATHER, type, 0, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int
 reduce_scatter(const void *src, void *dst, size_t count, int type, int op, void *c, void *s)
 {
-    return give(c, (job){.what = {REDUCE_SCATTER, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
+    return give(
+        c,
+        (job){.what = {REDUCE_SCATTER, type, op, 0, count}, .src = src, .dst = dst, .stream = s});
 }
 
 static int

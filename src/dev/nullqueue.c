@@ -16,7 +16,7 @@ enum { QUEUE_MAX = 96, NOT_ASKED = 4 };
 
 static struct {
     pthread_mutex_t mu;
-    uint64_t seed; /* 0: no queue */
+    uint64_t seed;     /* 0: no queue */
     _Atomic bool late; /* there is one; read while work is done */
     uint64_t serial;
     null_work *first; /* as given */

@@ -355,7 +355,8 @@ td_null_cuFuncSetSharedMemConfig(cu_func func, int config)
 
 /* ---- one device, with nobody beside it ---- */
 
-static atomic_bool allowed[TD_NULL_MAX][TD_NULL_MAX]; /* that the first reaches the second's memory */
+static atomic_bool allowed[TD_NULL_MAX]
+                          [TD_NULL_MAX]; /* that the first reaches the second's memory */
 
 /* From the current context to peer. */
 static int

@@ -1,4 +1,5 @@
 /* arrayfn.c - attributes of arrays, and the functions that see an array's memory with another shape. */
+#include "front/exact.h"
 #include "front/lazy.h"
 
 #include <string.h>
@@ -256,10 +257,10 @@ number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing
 {
     static const char *const known[] = {"shape", "ndim", "size", "itemsize", "nbytes", "strides"};
 
-    if (w->exact && x->type->object)
-        return bad(w, node, TD_ERR_VALUE, "the parts of what is %s as it comes", x->type->name);
-    if (w->exact && *name != 'r' && *name != 'i')
-        return bad(w, node, TD_ERR_VALUE, "Python's numbers have no attribute %s", name);
+    if (w->exact && strcmp(name, "real") && strcmp(name, "imag"))
+        return bad(w, node, TD_ERR_VALUE, "compiled numbers have no attribute %s", name);
+    if (w->exact)
+        return complex_part(w, x, *name == 'i', out);
     if (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0)
         return num_op(w, *name == 'r' ? OP_real : OP_imag, x, 1, out);
     if (strcmp(name, "dtype") == 0)

@@ -54,10 +54,11 @@ exact_kinds(const td_type *t)
         return 0;
     if (t->object)
         return t->object;
-    return t->dt == TD_BOOL  ? EXACT_BOOL
-           : t->dt == TD_I64 ? EXACT_INT
-           : t->dt == TD_F64 ? EXACT_FLOAT
-                             : 0;
+    return t->dt == TD_BOOL   ? EXACT_BOOL
+           : t->dt == TD_I64  ? EXACT_INT
+           : t->dt == TD_F64  ? EXACT_FLOAT
+           : t->dt == TD_C128 ? EXACT_COMPLEX
+                              : 0;
 }
 
 const td_type *
@@ -103,25 +104,43 @@ exact_raw(walk *w, const thing *x, td_dtype dt, bool whole)
     return val_as(w, &own, dt);
 }
 
+td_num
+exact_pair(walk *w, const thing *x, bool whole)
+{
+    td_val zero = td_const(w->f, TD_F64, 0);
+
+    if (!is_complex(x))
+        return (td_num){exact_raw(w, x, TD_F64, whole), zero};
+    return is_mixed(x) ? x->num : num_as(w, x, TD_C128);
+}
+
 void
 exact_pure(walk *w, thing *x, uint32_t kinds)
 {
     td_dtype dt = (td_dtype)x->type->dt;
+    bool part = dt == TD_C128 && kinds == EXACT_REAL;
 
     if (!is_mixed(x))
         return;
-    kinds |= dt == TD_F64 ? EXACT_FLOAT : dt == TD_I64 ? EXACT_INT : EXACT_BOOL;
+    if (!part)
+        kinds |= dt == TD_C128  ? EXACT_COMPLEX
+                 : dt == TD_F64 ? EXACT_FLOAT
+                 : dt == TD_I64 ? EXACT_INT
+                                : EXACT_BOOL;
     if (x->type->object & ~kinds)
         exact_flag(
             w, TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, x->tag, byte(w, kinds)), byte(w, 0)));
-    *x = num_of(dt == TD_BOOL ? td_type_num(dt) : td_type_weak(dt == TD_F64 ? 'f' : 'i'), x->num);
+    if (part)
+        *x = num_of(td_type_weak('f'), td_num_of(x->num.re));
+    else
+        *x = num_of(dt == TD_BOOL ? td_type_num(dt) : td_type_weak(td_dtype_kind(dt)), x->num);
 }
 
 void
 exact_float(walk *w, thing *x)
 {
     if (is_mixed(x))
-        exact_pure(w, x, EXACT_NUMBERS);
+        exact_pure(w, x, EXACT_REAL);
     if (is_int(x))
         *x = num_convert(w, x, td_type_weak('f'));
 }
@@ -152,7 +171,7 @@ check_result(walk *w, const thing *x)
             TD_TRY(check_result(w, &x->item[i]));
         return TD_OK;
     }
-    if (exact_kinds(x->type) || (is_num(x) && x->type->dt == TD_C128))
+    if (exact_kinds(x->type))
         return TD_OK;
     return bad(w, w->node, TD_ERR_TYPE, "the function returns %s", x->type->name);
 }

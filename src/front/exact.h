@@ -8,14 +8,21 @@
  * an item whose flag is set.
  *
  * Where paths meet with different kinds of numbers the value is mixed: a type whose `object` holds the kinds' bits,
- * and a tag that says which one it is.  It is an int64 or a float64 then; ints that a float64 does not hold are
- * flagged when they go in.
+ * and a tag that says which one it is.  It is an int64, a float64 or a complex128 then; ints that a float64 does not
+ * hold are flagged when they go in.
  */
 #ifndef TD_FRONT_EXACT_H
 #define TD_FRONT_EXACT_H
 #include "front/walk.h"
 
-enum { EXACT_BOOL = 1, EXACT_INT = 2, EXACT_FLOAT = 4, EXACT_NONE = 8, EXACT_NUMBERS = 7 };
+enum {
+    EXACT_BOOL = 1,
+    EXACT_INT = 2,
+    EXACT_FLOAT = 4,
+    EXACT_NONE = 8,
+    EXACT_COMPLEX = 16,
+    EXACT_REAL = EXACT_BOOL | EXACT_INT | EXACT_FLOAT,
+};
 
 struct guard {
     td_val   bad;    /* slot: the item is Python's */
@@ -31,9 +38,12 @@ void     exact_turned(walk *w, uint32_t node, uint32_t before);
 uint32_t exact_kinds(const td_type *t);      /* 0: none of them */
 const td_type *exact_join(const td_type *a, const td_type *b); /* NULL: they do not meet */
 td_val   exact_tag(walk *w, const thing *x);
-/* x as dt, whatever kind it is.  whole: ints that a float64 does not hold are flagged. */
+/* x as dt, whatever kind it is; of a complex number the real part.  whole: ints that a float64 does not hold are
+ * flagged. */
 td_val   exact_raw(walk *w, const thing *x, td_dtype dt, bool whole);
-/* A mixed x becomes the one kind that its dtype stands for; what is of none of the kinds is flagged. */
+td_num   exact_pair(walk *w, const thing *x, bool whole); /* x as complex128 */
+/* A mixed x becomes the one kind that its dtype stands for, or with EXACT_REAL a real one where that is complex;
+ * what is neither that nor of the kinds is flagged. */
 void     exact_pure(walk *w, thing *x, uint32_t kinds);
 void     exact_float(walk *w, thing *x); /* float(x) of a number, rounded as Python does */
 static inline bool
@@ -47,7 +57,23 @@ td_status exact_binary(walk *w, td_syn op, const thing *a, const thing *b, thing
 td_status exact_unary(walk *w, td_syn op, const thing *a, thing *out); /* + - ~ */
 td_status exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
 td_status exact_select(walk *w, const thing *cond, const thing *a, const thing *b, thing *out);
+void      exact_none(walk *w, const thing *x); /* flags None */
+td_val    exact_is_int(walk *w, const thing *x); /* bool: no float and not complex */
+/* r of ints is an int, with no negative zero, and flagged where a float64 may not hold it. */
+td_val    exact_settled(walk *w, td_val r, td_val ints);
 void      exact_domain(walk *w, td_val r, const td_val *x, uint32_t n); /* r: a function of floats x, as math has it */
+
+/* ---- exactcomplex.c: of operands of which one is complex, or may be ---- */
+static inline bool
+is_complex(const thing *x)
+{
+    return is_num(x) && x->type->dt == TD_C128;
+}
+td_status complex_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status complex_unary(walk *w, td_syn op, const thing *a, thing *out); /* + - */
+td_status complex_equal(walk *w, td_op op, const thing *a, const thing *b, thing *out);
+td_status complex_absolute(walk *w, const thing *a, thing *out);
+td_status complex_part(walk *w, const thing *a, bool imag, thing *out); /* a.real, of real numbers too */
 
 /* ---- exactcall.c ---- */
 td_status exact_call(walk *w, int number, const call *c, thing *out); /* of a row of intrinsic.def */

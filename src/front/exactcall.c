@@ -148,14 +148,8 @@ absolute(walk *w, const call *c, int number, thing *out)
     TD_TRY(want_args(w, c, "abs", 1, 1));
     if (!is_num(&x))
         return bad(w, c->node, TD_ERR_TYPE, "abs takes a number, not %s", x.type->name);
-    if (td_dtype_is_complex((td_dtype)x.type->dt)) {
-        td_num z = num_as(w, &x, TD_C128);
-        td_val part[2] = {z.re, z.im}, r = td_emit(w->f, OP_hypot, part);
-
-        exact_domain(w, r, part, 2);
-        *out = num_of(td_type_weak('f'), td_num_of(r));
-        return built(w, c->node);
-    }
+    if (is_complex(&x))
+        return complex_absolute(w, &x, out);
     if (x.type->dt == TD_F64 && !is_mixed(&x))
         return as_it_is(w, c, number, out);
     if (x.type->dt == TD_BOOL && !is_mixed(&x)) {
@@ -336,15 +330,19 @@ exact_convert(walk *w, const td_type *t, const call *c, thing *out)
     x = c->n ? c->arg[0] : zero;
     if (t->dt == TD_BOOL)
         return truth(w, &x, out);
-    if (!is_num(&x) || (td_dtype_is_complex((td_dtype)x.type->dt) && t->dt != TD_C128))
+    if (!is_num(&x) || (is_complex(&x) && !is_mixed(&x) && t->dt != TD_C128))
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, x.type->name);
-    if (t->dt != TD_I64) {
-        if (!td_dtype_is_complex((td_dtype)x.type->dt))
-            exact_float(w, &x);
+    if (t->dt == TD_C128) {
+        exact_none(w, &x);
+        *out = num_of(t, exact_pair(w, &x, false));
+        return built(w, c->node);
+    }
+    if (t->dt == TD_F64) {
+        exact_float(w, &x);
         *out = num_convert(w, &x, t);
         return TD_OK;
     }
-    exact_pure(w, &x, EXACT_NUMBERS); /* a mixed one's value is an int's already, or a float's */
+    exact_pure(w, &x, EXACT_REAL); /* a mixed one's value is an int's already, or a float's */
     if (x.type->dt == TD_F64)
         flag_far(w, &x);
     *out = num_convert(w, &x, t);

@@ -22,12 +22,6 @@ is_float(const thing *x)
     return x->type->dt == TD_F64;
 }
 
-static bool
-is_complex(const thing *x)
-{
-    return x->type->dt == TD_C128;
-}
-
 static void
 flag_either(walk *w, td_val a, td_val b)
 {
@@ -281,122 +275,41 @@ binary_floats(walk *w, td_syn op, thing a, thing b, thing *out)
     return built(w, w->node);
 }
 
-/* ---- complex numbers ---- */
-
-static td_num
-product(walk *w, td_num a, td_num b)
-{
-    return td_num_emit(w->f, OP_multiply, (td_num[]){a, b});
-}
-
-/* CPython's, by Smith: through the larger part of the divisor. */
-static td_num
-quotient(walk *w, td_num a, td_num b)
-{
-    td_fn *f = w->f;
-    td_val first = TD_E2(f, greater_equal, TD_E1(f, fabs, b.re), TD_E1(f, fabs, b.im));
-    td_val big = TD_E3(f, select, first, b.re, b.im), little = TD_E3(f, select, first, b.im, b.re);
-    td_val ratio = TD_E2(f, divide, little, big);
-    td_val denom = TD_E2(f, add, big, TD_E2(f, multiply, little, ratio));
-    td_val ar = TD_E2(f, multiply, a.re, ratio), ai = TD_E2(f, multiply, a.im, ratio);
-    td_val re = TD_E3(f, select, first, TD_E2(f, add, a.re, ai), TD_E2(f, add, ar, a.im));
-    td_val im = TD_E3(f, select, first, TD_E2(f, subtract, a.im, ar), TD_E2(f, subtract, ai, a.re));
-
-    return (td_num){TD_E2(f, divide, re, denom), TD_E2(f, divide, im, denom)};
-}
-
-/* z ** n by squaring, as CPython has it, which begins with 1. */
-static td_num
-power_complex(walk *w, td_num z, int64_t n)
-{
-    td_num r = {real(w, 1), real(w, 0)};
-
-    for (int64_t bit = 1; n >= bit; bit <<= 1) {
-        if (n & bit)
-            r = product(w, r, z);
-        if (n >= bit << 1)
-            z = product(w, z, z);
-    }
-    return r;
-}
-
-/* Newer Pythons do not make a real operand complex, and put infinities right: signs of zero and NaN may differ. */
-static void
-flag_complex(walk *w, td_num r, bool mixed)
-{
-    td_val part[2] = {r.re, r.im};
-
-    for (int i = 0; i < 2; i++) {
-        exact_flag(w, TD_E1(w->f, isnan, part[i]));
-        if (mixed && w->how->by_parts)
-            exact_flag(w, TD_E2(w->f, equal, part[i], real(w, 0)));
-    }
-}
-
-static td_status
-binary_complex(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
-{
-    td_num x = num_as(w, a, TD_C128), y = num_as(w, b, TD_C128), r;
-    bool mixed = !is_complex(a) || !is_complex(b);
-    int64_t n;
-
-    switch (op) {
-    case TD_SYN_Add:  r = td_num_emit(w->f, OP_add, (td_num[]){x, y}); break;
-    case TD_SYN_Sub:  r = td_num_emit(w->f, OP_subtract, (td_num[]){x, y}); break;
-    case TD_SYN_Mult: r = product(w, x, y); break;
-    case TD_SYN_Div:
-        r = quotient(w, x, y);
-        mixed = true;
-        break;
-    case TD_SYN_Pow:
-        if (!known_int(b, &n) || n < 1 || n > 16)
-            return bad(w, w->node, TD_ERR_TYPE, "a complex number to a power that is no small int");
-        r = power_complex(w, x, n);
-        exact_flag(w, TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, r.re)));
-        exact_flag(w, TD_E1(w->f, logical_not, TD_E1(w->f, isfinite, r.im)));
-        break;
-    default:
-        return bad(w, w->node, TD_ERR_TYPE, "%s is not defined for complex numbers",
-                   td_syntab[op].name);
-    }
-    flag_complex(w, r, mixed);
-    *out = num_of(td_type_weak('c'), r);
-    return built(w, w->node);
-}
-
 /* ---- mixed numbers ---- */
 
-/* Is x an int (or a bool), not a float? */
-static td_val
-is_whole(walk *w, const thing *x)
+td_val
+exact_is_int(walk *w, const thing *x)
 {
+    td_val real_kinds = td_const_int(w->f, TD_U8, EXACT_FLOAT | EXACT_COMPLEX);
+
     if (!is_mixed(x))
-        return td_const_int(w->f, TD_BOOL, !is_float(x));
-    return TD_E2(w->f, not_equal, x->tag, td_const_int(w->f, TD_U8, EXACT_FLOAT));
+        return td_const_int(w->f, TD_BOOL, is_int(x));
+    return TD_E2(w->f, equal, TD_E2(w->f, bitwise_and, x->tag, real_kinds),
+                 td_const_int(w->f, TD_U8, 0));
 }
 
-static thing
-number_or_int(walk *w, td_val v, td_val whole_)
-{
-    thing out = num_of(td_type_mixed(EXACT_INT | EXACT_FLOAT), td_num_of(v));
-
-    out.tag = TD_E3(w->f, select, whole_, td_const_int(w->f, TD_U8, EXACT_INT),
-                    td_const_int(w->f, TD_U8, EXACT_FLOAT));
-    return out;
-}
-
-/* r of ints is an int, which has no negative zero and must be one that a float64 holds. */
-static thing
-settled(walk *w, td_val r, td_val ints)
+td_val
+exact_settled(walk *w, td_val r, td_val ints)
 {
     td_val far = TD_E2(w->f, greater, TD_E1(w->f, fabs, r), real(w, 0x1p53));
 
     exact_flag(w, TD_E2(w->f, logical_and, ints, far));
-    return number_or_int(w, TD_E3(w->f, select, ints, TD_E2(w->f, add, r, real(w, 0)), r), ints);
+    return TD_E3(w->f, select, ints, TD_E2(w->f, add, r, real(w, 0)), r);
 }
 
-static void
-flag_none(walk *w, const thing *x)
+static thing
+settled(walk *w, td_val r, td_val ints)
+{
+    thing out =
+        num_of(td_type_mixed(EXACT_INT | EXACT_FLOAT), td_num_of(exact_settled(w, r, ints)));
+
+    out.tag = TD_E3(w->f, select, ints, td_const_int(w->f, TD_U8, EXACT_INT),
+                    td_const_int(w->f, TD_U8, EXACT_FLOAT));
+    return out;
+}
+
+void
+exact_none(walk *w, const thing *x)
 {
     if (is_mixed(x) && (x->type->object & EXACT_NONE))
         exact_flag(w, TD_E2(w->f, equal, x->tag, td_const_int(w->f, TD_U8, EXACT_NONE)));
@@ -406,10 +319,10 @@ flag_none(walk *w, const thing *x)
 static td_status
 binary_mixed(walk *w, td_op op, const thing *a, const thing *b, thing *out)
 {
-    td_val ints = TD_E2(w->f, logical_and, is_whole(w, a), is_whole(w, b)), x, y;
+    td_val ints = TD_E2(w->f, logical_and, exact_is_int(w, a), exact_is_int(w, b)), x, y;
 
-    flag_none(w, a);
-    flag_none(w, b);
+    exact_none(w, a);
+    exact_none(w, b);
     x = exact_raw(w, a, TD_F64, false);
     y = exact_raw(w, b, TD_F64, false);
     *out = settled(w, td_emit(w->f, op, (td_val[]){x, y}), ints);
@@ -429,8 +342,9 @@ exact_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
     thing x = *a, y = *b;
     bool open = is_open(a) || is_open(b);
 
-    if (open && !(is_float(a) && !is_mixed(a)) && !(is_float(b) && !is_mixed(b)) &&
-        !is_complex(a) && !is_complex(b))
+    if (is_complex(a) || is_complex(b))
+        return complex_binary(w, op, a, b, out);
+    if (open && !(is_float(a) && !is_mixed(a)) && !(is_float(b) && !is_mixed(b)))
         switch (op) {
         case TD_SYN_Add:  return binary_mixed(w, OP_add, a, b, out);
         case TD_SYN_Sub:  return binary_mixed(w, OP_subtract, a, b, out);
@@ -438,21 +352,19 @@ exact_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         case TD_SYN_Div:
             flag_wide(w, a);
             flag_wide(w, b);
-            exact_pure(w, &x, EXACT_NUMBERS);
-            exact_pure(w, &y, EXACT_NUMBERS);
+            exact_pure(w, &x, EXACT_REAL);
+            exact_pure(w, &y, EXACT_REAL);
             return binary_floats(w, op, x, y, out);
         default: break;
         }
     else if (open) /* the other one is a float: all becomes one */
         for (int i = 0; i < 2; i++)
-            exact_pure(w, i ? &y : &x, EXACT_NUMBERS);
+            exact_pure(w, i ? &y : &x, EXACT_REAL);
     for (int i = 0; i < 2; i++) {
         thing *v = i ? &y : &x;
 
         exact_pure(w, v, is_bits(op) || is_float(v) ? 0 : EXACT_BOOL);
     }
-    if (is_complex(&x) || is_complex(&y))
-        return binary_complex(w, op, &x, &y, out);
     return is_float(&x) || is_float(&y) ? binary_floats(w, op, x, y, out)
                                         : binary_ints(w, op, x, y, out);
 }
@@ -462,10 +374,12 @@ exact_unary(walk *w, td_syn op, const thing *a, thing *out)
 {
     thing x = *a;
 
+    if (is_complex(a))
+        return complex_unary(w, op, a, out);
     if (is_open(&x) && op != TD_SYN_Invert) {
-        td_val ints = is_whole(w, &x), v;
+        td_val ints = exact_is_int(w, &x), v;
 
-        flag_none(w, &x);
+        exact_none(w, &x);
         v = exact_raw(w, &x, TD_F64, false);
         *out = settled(w, op == TD_SYN_USub ? TD_E1(w->f, negative, v) : v, ints);
         return built(w, w->node);
@@ -503,8 +417,10 @@ exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
         flag_wide(w, &x);
         flag_wide(w, &y);
     }
-    exact_pure(w, &x, EXACT_NUMBERS);
-    exact_pure(w, &y, EXACT_NUMBERS);
+    if ((is_complex(a) || is_complex(b)) && (how == OP_equal || how == OP_not_equal))
+        return complex_equal(w, how, a, b, out);
+    exact_pure(w, &x, EXACT_REAL);
+    exact_pure(w, &y, EXACT_REAL);
     return row(w, how, &x, &y, out);
 }
 
@@ -521,9 +437,14 @@ exact_select(walk *w, const thing *cond, const thing *a, const thing *b, thing *
         *out = cond->lit.i ? *a : *b;
         return TD_OK;
     }
-    x = exact_raw(w, a, (td_dtype)t->dt, t->dt == TD_F64);
-    y = exact_raw(w, b, (td_dtype)t->dt, t->dt == TD_F64);
-    *out = num_of(t, td_num_of(TD_E3(w->f, select, cond->num.re, x, y)));
+    if (t->dt == TD_C128) {
+        *out = num_of(
+            t, td_num_select(w->f, cond->num.re, exact_pair(w, a, true), exact_pair(w, b, true)));
+    } else {
+        x = exact_raw(w, a, (td_dtype)t->dt, t->dt == TD_F64);
+        y = exact_raw(w, b, (td_dtype)t->dt, t->dt == TD_F64);
+        *out = num_of(t, td_num_of(TD_E3(w->f, select, cond->num.re, x, y)));
+    }
     if (is_mixed(out))
         out->tag = TD_E3(w->f, select, cond->num.re, exact_tag(w, a), exact_tag(w, b));
     out->small = a->small && b->small;

@@ -232,7 +232,10 @@ set_slots(walk *w, const thing *p, const thing *x)
             td_num_set(w->f, p->num, num_as(w, x, p->type->dt));
             break;
         }
-        td_set(w->f, p->num.re, exact_raw(w, x, (td_dtype)p->type->dt, true));
+        if (is_complex(p))
+            td_num_set(w->f, p->num, exact_pair(w, x, true));
+        else
+            td_set(w->f, p->num.re, exact_raw(w, x, (td_dtype)p->type->dt, true));
         td_set(w->f, p->tag, exact_tag(w, x));
         break;
     case TD_T_TUPLE:

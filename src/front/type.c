@@ -88,19 +88,23 @@ td_type_weak(char kind)
 const td_type *
 td_type_mixed(uint32_t kinds)
 {
-    enum { BOOL = 1, INT = 2, FLOAT = 4, NONE = 8 };
-    static const char *const names[] = {"bool", "int", "float", "None"};
-    td_dtype dt = kinds & FLOAT ? TD_F64 : kinds & INT ? TD_I64 : TD_BOOL;
-    char name[40] = "";
+    enum { BOOL = 1, INT = 2, FLOAT = 4, NONE = 8, COMPLEX = 16, KINDS = 5 };
+    static const char *const names[] = {"bool", "int", "float", "None", "complex"};
+    td_dtype dt = kinds & COMPLEX ? TD_C128
+                  : kinds & FLOAT ? TD_F64
+                  : kinds & INT   ? TD_I64
+                                  : TD_BOOL;
+    char name[60] = "";
 
     switch (kinds) {
-    case NONE:  return td_type_none();
-    case BOOL:  return td_type_num(TD_BOOL);
-    case INT:   return td_type_weak('i');
-    case FLOAT: return td_type_weak('f');
-    default:    break;
+    case NONE:    return td_type_none();
+    case BOOL:    return td_type_num(TD_BOOL);
+    case INT:     return td_type_weak('i');
+    case FLOAT:   return td_type_weak('f');
+    case COMPLEX: return td_type_weak('c');
+    default:      break;
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < KINDS; i++)
         if (kinds >> i & 1)
             snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", *name ? " or " : "",
                      names[i]);

@@ -3,6 +3,7 @@
 #include "grad/internal.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- promotion ---- */
@@ -263,19 +264,45 @@ record(td_op op, const td_varop *x, int n, td_array *r, td_var **out)
     return st;
 }
 
+/* Two shapes that do not broadcast, in PyTorch's words; what else st was stays as it is said. */
+static td_status
+worded(td_status st, td_var *const *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n && v[i]; j++) {
+            const td_shape *a = &v[i]->value.view.shape, *b = v[j] ? &v[j]->value.view.shape : NULL;
+            int most = b && b->ndim > a->ndim ? b->ndim : a->ndim;
+
+            for (int k = 1; b && k <= a->ndim && k <= b->ndim; k++) {
+                int64_t p = a->dim[a->ndim - k], q = b->dim[b->ndim - k];
+
+                if (p != q && p != 1 && q != 1)
+                    return td_fail(TD_ERR_VALUE,
+                                   "The size of tensor a (%" PRId64
+                                   ") must match the size of tensor b (%" PRId64
+                                   ") at non-singleton dimension %d",
+                                   p, q, most - k);
+            }
+        }
+    return st;
+}
+
 static td_status
 run(td_op op, const td_varop *x, int n, td_var **out)
 {
     td_operand o[3];
     td_var *v[3];
     td_array r;
+    td_status st;
 
     for (int i = 0; i < n; i++) {
         v[i] = x[i].v;
         o[i] = (td_operand){
             .array = v[i] ? &v[i]->value : NULL, .scalar = x[i].scalar, .weak = x[i].weak};
     }
-    TD_TRY(td_array_apply(op, o, n, &r));
+    st = td_array_apply(op, o, n, &r);
+    if (st)
+        return st == TD_ERR_VALUE ? worded(st, v, n) : st;
     return td_grad_wanted(v, n) && differentiable(op) ? record(op, x, n, &r, out)
                                                       : td_var_new(&r, out);
 }
@@ -290,6 +317,37 @@ wrapped(td_scalar s, td_dtype dt)
     return td_scalar_load(dt, bits);
 }
 
+/* The device of an operation: of what has dimensions, else of the first. */
+static td_dev *
+device_of(const td_varop *x, int n)
+{
+    td_dev *d = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (x[i].v && x[i].v->value.view.shape.ndim)
+            return td_array_dev(&x[i].v->value);
+        else if (x[i].v && !d)
+            d = td_array_dev(&x[i].v->value);
+    return d;
+}
+
+/* v in dtype dt; a single number of the CPU's goes to d, as in PyTorch.  *own: owned, NULL where nothing changes. */
+static td_status
+settled(td_var *v, td_dtype dt, td_dev *d, td_var **own)
+{
+    td_dev *at = td_array_dev(&v->value);
+    td_var *near;
+    td_status st;
+
+    *own = NULL;
+    if (at == d || v->value.view.shape.ndim || td_dev_info(at)->kind != TD_DEV_CPU)
+        return td_array_dtype(&v->value) == dt ? TD_OK : td_var_cast(v, dt, own);
+    TD_TRY(td_var_to_device(v, d, &near));
+    st = td_var_cast(near, dt, own);
+    td_var_unref(near);
+    return st;
+}
+
 td_status
 td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
 {
@@ -297,16 +355,19 @@ td_var_apply(td_op op, const td_varop *x, int n, td_var **out)
     td_varop cast[3];
     int from = op == OP_select;
     td_dtype dt = loop_dtype(op, td_var_promote(x + from, n - from));
+    td_dev *d = device_of(x, n);
     td_status st = TD_OK;
 
     for (int i = 0; i < n && !st; i++) {
         cast[i] = x[i];
-        if (i >= from && !x[i].v && td_dtype_is_int(dt))
-            cast[i].scalar = wrapped(x[i].scalar, dt);
-        if (i < from || !x[i].v || td_array_dtype(&x[i].v->value) == dt)
+        if (!x[i].v) {
+            if (i >= from && td_dtype_is_int(dt))
+                cast[i].scalar = wrapped(x[i].scalar, dt);
             continue;
-        st = td_var_cast(x[i].v, dt, &own[i]);
-        cast[i].v = own[i];
+        }
+        st = settled(x[i].v, i < from ? td_array_dtype(&x[i].v->value) : dt, d, &own[i]);
+        if (own[i])
+            cast[i].v = own[i];
     }
     if (!st)
         st = run(op, cast, n, out);

@@ -155,7 +155,7 @@ td_status td_var_pick(td_var *v, const td_pick *p, td_var *const *index, td_var 
 /* v with value (broadcast, cast) in the places, or added to them, as a new variable. */
 td_status td_var_put(td_var *v, const td_pick *p, td_var *const *index, td_var *value, bool add, td_var **out);
 /* Elements along an axis, one for each of index, int64 and of v's rank: PyTorch's gather, and the adjoint's kin. */
-td_status td_var_gather(td_var *v, int axis, td_var *index, td_var **out);
+td_status td_var_gather(td_var *v, int axis, td_var *index, bool trusted, td_var **out);
 td_status td_var_scatter(td_var *v, int axis, td_var *index, td_var *value, bool add, td_var **out);
 td_status td_var_join(td_var *const *v, int n, int axis, td_var **out); /* one dtype, one device */
 td_status td_var_cumulate(td_red red, td_var *v, int axis, td_var **out); /* derivatives: sum, prod */

@@ -287,7 +287,7 @@ shaped(td_var *r, const td_shape *s, td_var **out)
 }
 
 td_status
-td_var_gather(td_var *v, int axis, td_var *index, td_var **out)
+td_var_gather(td_var *v, int axis, td_var *index, bool trusted, td_var **out)
 {
     td_var *line = NULL, *at = NULL, *r;
     places k = {.p = {.n = 0}};
@@ -297,6 +297,7 @@ td_var_gather(td_var *v, int axis, td_var *index, td_var **out)
         st = lined(index, &at);
     if (!st)
         st = along(line, axis, at, &k);
+    k.p.trusted = trusted;
     if (!st)
         st = td_var_pick(line, &k.p, k.index, &r);
     if (!st)

@@ -1,6 +1,8 @@
 /* matmul.c - matrix products of variables. */
 #include "grad/internal.h"
 
+#include <inttypes.h>
+
 static td_status product(td_var *x, td_var *y, td_var **out);
 
 static td_status
@@ -207,15 +209,29 @@ record(td_var *x, td_var *y, td_gradfn **out)
     return st;
 }
 
+/* Two matrices that cannot be multiplied, in PyTorch's words. */
+static td_status
+worded(td_status st, const td_shape *a, const td_shape *b)
+{
+    if (a->ndim != 2 || b->ndim != 2)
+        return st;
+    return td_fail(st,
+                   "mat1 and mat2 shapes cannot be multiplied (%" PRId64 "x%" PRId64 " and %" PRId64
+                   "x%" PRId64 ")",
+                   a->dim[0], a->dim[1], b->dim[0], b->dim[1]);
+}
+
 static td_status
 product(td_var *x, td_var *y, td_var **out)
 {
     td_var *v[2] = {x, y};
     td_gradfn *f = NULL;
     td_array a;
-    td_status st = TD_OK;
+    td_status st;
 
-    TD_TRY(td_array_matmul(&x->value, &y->value, &a));
+    st = td_array_matmul(&x->value, &y->value, &a);
+    if (st)
+        return st == TD_ERR_VALUE ? worded(st, &x->value.view.shape, &y->value.view.shape) : st;
     if (td_grad_wanted(v, 2))
         st = record(x, y, &f);
     if (!st)

@@ -158,16 +158,16 @@ exchange(td_var *v, td_gradfn *f, uint32_t out)
 
 /* Before anything is written. */
 static td_status
-check(td_var *v, bool recorded)
+check(td_var *v)
 {
-    td_var *owner = v->base ? v->base : v;
+    bool of_leaf = v->base && v->base->requires_grad && !v->base->fn;
 
-    if (td_grad_mode() && owner->requires_grad && !owner->fn)
+    if (td_grad_mode() && (of_leaf || (v->requires_grad && !v->fn)))
         return td_fail(
             TD_ERR_STATE,
             "a %sleaf Variable that requires grad is being used in an in-place operation.",
-            v->base ? "view of a " : "");
-    if (recorded && v->base && td_view_has_overlap(&v->value.view))
+            of_leaf ? "view of a " : "");
+    if (!v->value.whole && td_view_has_overlap(&v->value.view))
         return td_fail(
             TD_ERR_STATE,
             "unsupported operation: more than one element of the written-to tensor refers "
@@ -254,7 +254,7 @@ td_var_store(td_var *v, const td_varop *value)
     td_operand o = {
         .array = value->v ? &value->v->value : NULL, .scalar = value->scalar, .weak = value->weak};
 
-    TD_TRY(check(v, recorded));
+    TD_TRY(check(v));
     TD_TRY(td_array_assign(&v->value, &o));
     return recorded ? note(v, value->v) : TD_OK;
 }
@@ -293,7 +293,7 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
     for (int i = 0; i < n; i++)
         all[i + 1] = x[i].v;
     recorded = td_grad_wanted(all, n + 1);
-    TD_TRY(check(v, recorded));
+    TD_TRY(check(v));
     if (recorded)
         TD_TRY(before(v, &old));
     for (int i = 0; i < n; i++) {
@@ -311,8 +311,10 @@ td_var_apply_into(td_op op, const td_varop *x, int n, td_var *v)
         st = td_fail(TD_ERR_STATE, "output with shape %s doesn't match the broadcast shape %s",
                      td_shape_text(&v->value.view.shape, have, sizeof have),
                      td_shape_text(&r->value.view.shape, want, sizeof want));
-    else
+    else if (recorded)
         st = td_var_store(v, &(td_varop){.v = r});
+    else
+        st = td_array_assign_taken(&v->value, &r->value);
     td_var_unref(r);
     return st;
 }

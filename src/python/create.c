@@ -422,6 +422,19 @@ host_view(PyObject *module, PyObject *o)
     return want_array("host_view", o) ? py_host_view(py_array_of(o), false) : NULL;
 }
 
+/* Are both views of one storage?  Nothing is computed. */
+static PyObject *
+same_storage(PyObject *module, PyObject *args)
+{
+    PyObject *a, *b;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:_same_storage", &a, &b) || !want_array("same_storage", a) ||
+        !want_array("same_storage", b))
+        return NULL;
+    return PyBool_FromLong(py_array_of(a)->store == py_array_of(b)->store);
+}
+
 /* May o's memory be written from outside?  Not when recorded operations still read it. */
 static PyObject *
 is_exclusive(PyObject *module, PyObject *o)
@@ -540,6 +553,7 @@ PyMethodDef py_create_functions[] = {
     {"_host_view", host_view, METH_O, NULL},
     {"_on_host", on_host, METH_O, NULL},
     {"_is_exclusive", is_exclusive, METH_O, NULL},
+    {"_same_storage", same_storage, METH_VARARGS, NULL},
     {"_assign_where", PY_FAST(assign_where), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -8,7 +8,7 @@
 /* Device - a handle on a device; as a context manager it is the calling thread's default. */
 typedef struct device {
     PyObject_HEAD td_dev *dev; /* borrowed: devices live as long as the process */
-    td_dev *outer[8];          /* what the thread had used before, of nested `with`; NULL: nothing */
+    td_dev *outer[8]; /* what the thread had used before, of nested `with`; NULL: nothing */
     int depth;
 } device;
 
@@ -111,6 +111,8 @@ device_sync(PyObject *self, PyObject *unused)
 
     (void)unused;
     if (!py_ok(td_eval_all()))
+        return NULL;
+    if (!py_ok(td_graph_await_stream(td_dev_stream(((device *)self)->dev))))
         return NULL;
     gil = PyEval_SaveThread();
     st = td_dev_sync(((device *)self)->dev);

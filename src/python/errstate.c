@@ -60,7 +60,8 @@ PyMethodDef py_errstate_functions[] = {
     {"_look_at", look_at, METH_VARARGS,
      "_look_at(name, a, b, r): looks for them in r, an operation's result of arrays a and b."},
     {"_look_for", look_for, METH_O,
-     "_look_for(kinds): the floating-point errors that this thread looks for: a sum of divide 1, over 2, under 4, "
+     "_look_for(kinds): the floating-point errors that this thread looks for: a sum of divide 1, "
+     "over 2, under 4, "
      "invalid 8; 16 times those that are to be raised in any case."},
     {NULL, NULL, 0, NULL},
 };

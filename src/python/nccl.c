@@ -368,14 +368,17 @@ reduces(PyObject *module, PyObject *dtype)
 }
 
 PyMethodDef py_nccl_functions[] = {
-    {"_nccl_id", new_id, METH_O, "_nccl_id(device): bytes by which a group's members find each other."},
-    {"_nccl_join", join, METH_VARARGS, "_nccl_join(devices, ranks, size, id): a capsule for each device."},
+    {"_nccl_id", new_id, METH_O,
+     "_nccl_id(device): bytes by which a group's members find each other."},
+    {"_nccl_join", join, METH_VARARGS,
+     "_nccl_join(devices, ranks, size, id): a capsule for each device."},
     {"_nccl_run", run, METH_VARARGS,
      "_nccl_run(calls, apart): (capsule, op, src, dst, reduction, peer) each; events behind them."},
     {"_nccl_check", check, METH_O, "_nccl_check(capsule): PeerError where the group is broken."},
     {"_nccl_abort", stop, METH_VARARGS, "_nccl_abort(capsule, why): what is under way ends."},
     {"_nccl_close", shut, METH_O, "_nccl_close(capsule): waits for its work and lets go of it."},
-    {"_nccl_info", info, METH_O, "_nccl_info(device): path and version of NCCL, or what is missing."},
+    {"_nccl_info", info, METH_O,
+     "_nccl_info(device): path and version of NCCL, or what is missing."},
     {"_nccl_reduces", reduces, METH_O, "_nccl_reduces(dtype): does NCCL compute with it?"},
     {NULL, NULL, 0, NULL},
 };

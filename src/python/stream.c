@@ -155,6 +155,8 @@ stream_sync(PyObject *self, PyObject *unused)
     td_status st;
 
     (void)unused;
+    if (!py_ok(td_graph_await_stream(s)))
+        return NULL;
     gil = PyEval_SaveThread();
     st = td_stream_sync(s);
     PyEval_RestoreThread(gil);
@@ -375,6 +377,8 @@ event_sync(PyObject *self, PyObject *unused)
     td_status st;
 
     (void)unused;
+    if (!py_ok(td_graph_await(e)))
+        return NULL;
     gil = PyEval_SaveThread();
     st = td_event_sync(e);
     PyEval_RestoreThread(gil);

@@ -21,7 +21,8 @@
  *   _grad_cumulate(row, t, dim)         sum, prod, max or min of the elements up to each
  *   _grad_matmul(x, y)                  x @ y
  *   _grad_cat(tensors, dim)             joined along an axis, one dtype
- *   _grad_gather(t, dim, index)         index: an int64 Tensor; take_along_dim, gather; differentiable in t
+ *   _grad_gather(t, dim, index, trusted=False)  index: an int64 Tensor; take_along_dim, gather; differentiable in t;
+ *                                       trusted: it is known to be in range, and is not looked at
  *   _grad_pick(t, axes, indices, place, flags)       index arrays (Tensors) for ascending axes of t, as array.h's td_pick
  *   _grad_put(t, axes, indices, place, flags, value, accumulate)   a new Tensor; of several for one place the last, or
  *                                       their sum.  _grad_put_ writes t.  treadle._tensor_index takes subscripts apart

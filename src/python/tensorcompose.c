@@ -149,7 +149,7 @@ cat(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 
 /* ---- along an axis ---- */
 
-/* _grad_gather(t, dim, index) */
+/* _grad_gather(t, dim, index, trusted=False) */
 static PyObject *
 gather(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -158,11 +158,12 @@ gather(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     int axis;
 
     (void)module;
-    if (!counted("_grad_gather", nargs, 3) || !pt_tensor_arg("gather", args[0], &v) ||
+    if (!counted("_grad_gather", nargs - (nargs == 4), 3) ||
+        !pt_tensor_arg("gather", args[0], &v) ||
         !pt_axis(args[1], v->value.view.shape.ndim, &axis) ||
         !pt_tensor_arg("gather", args[2], &index))
         return NULL;
-    st = td_var_gather(v, axis, index, &r);
+    st = td_var_gather(v, axis, index, nargs == 4 && PyObject_IsTrue(args[3]) > 0, &r);
     return pt_done(st, r);
 }
 

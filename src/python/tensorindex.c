@@ -45,13 +45,36 @@ through_package(const char *name, PyObject *self, PyObject *key, PyObject *value
     return r;
 }
 
+/* Rows by one index array: what embeddings and batches do. */
+static bool
+names_rows(td_var *v, PyObject *key)
+{
+    return pt_is(key) && v->value.view.shape.ndim && pt_var(key)->value.view.shape.ndim &&
+           td_array_dtype(&pt_var(key)->value) == TD_I64 &&
+           td_array_dev(&pt_var(key)->value) == td_array_dev(&v->value);
+}
+
+static PyObject *
+rows(td_var *v, td_var *index)
+{
+    td_pick p = {.n = 1, .index = {&index->value}};
+    td_var *r = NULL;
+    td_status st = td_var_pick(v, &p, &index, &r);
+
+    return pt_done(st, r);
+}
+
 PyObject *
 pt_subscript(PyObject *self, PyObject *key)
 {
     td_view w, dense;
     td_var *r = NULL;
     td_status st;
-    int plain = windows(pt_var(self), key, &w, &dense);
+    int plain;
+
+    if (names_rows(pt_var(self), key))
+        return rows(pt_var(self), pt_var(key));
+    plain = windows(pt_var(self), key, &w, &dense);
 
     if (plain <= 0)
         return plain ? NULL : through_package("getitem", self, key, NULL);

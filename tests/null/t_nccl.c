@@ -108,6 +108,7 @@ test_copies(void)
         back = filled(dev[0], -1);
         CHECK_OK(td_copy_peer(dev[1], b[1]->ptr, dev[0], b[0]->ptr, b[0]->nbytes));
         CHECK_OK(td_fill(td_dev_stream(dev[0]), b[0]->ptr, 0, b[0]->nbytes)); /* behind the copy */
+        CHECK_OK(td_fill(td_dev_stream(dev[2]), b[2]->ptr, 9, b[2]->nbytes)); /* before it */
         CHECK_OK(td_copy_peer(dev[2], b[2]->ptr, dev[1], b[1]->ptr, b[1]->nbytes));
         td_buf_unref(b[1]); /* its memory is used again behind the copy */
         b[1] = filled(dev[1], 77);

@@ -2,8 +2,8 @@
  *
  * The device's work is done late and in an order drawn by chance; every driver call fails once.  No value is lost.
  */
-#include "array/spill.h"
 #include "array/array.h"
+#include "array/spill.h"
 #include "dev/away.h"
 #include "dev/null.h"
 
@@ -12,7 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MB = 1 << 20, N = MB / 4, ARRAYS = 12, ROOM = 8 * MB, STEPS = 120, CALLS_MAX = 60, FAILED = 719 };
+enum {
+    MB = 1 << 20,
+    N = MB / 4,
+    ARRAYS = 12,
+    ROOM = 8 * MB,
+    STEPS = 120,
+    CALLS_MAX = 60,
+    FAILED = 719
+};
 
 static td_dev *null;
 static td_array arr[ARRAYS];

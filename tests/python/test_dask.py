@@ -59,6 +59,7 @@ def test_operations(client, x, text):
 
 
 def test_chunks_are_on_the_workers(client, x):
+    client.wait_for_workers(2)
     y = client.persist(x + 1)
     distributed.wait(y)
     assert isinstance(y._meta, td.ndarray) and isinstance(x._meta, td.ndarray)
@@ -96,6 +97,7 @@ def device_of(b):
 
 
 def test_devices(client):
+    client.wait_for_workers(2)
     y = dist.from_numpy(HOST, chunks=(16, 16), devices=["null:0", "null:1"]) * 2
     try:
         kept = client.persist(y)
@@ -108,8 +110,20 @@ def test_devices(client):
         dist.use_devices(["cpu"])
 
 
+@pytest.mark.skipif(sum(d.kind == "cuda" for d in td.devices()) < 2, reason="needs two GPUs")
+def test_two_gpus(client):
+    y = dist.from_numpy(HOST, chunks=(16, 16), devices=["cuda:0", "cuda:1"])
+    try:
+        kept = client.persist(y @ y.T)
+        assert {client.submit(device_of, f).result() for f in client.futures_of(kept)} == {"cuda:0", "cuda:1"}
+        np.testing.assert_allclose(kept.sum(axis=0).compute().get(), (HOST @ HOST.T).sum(0))
+    finally:
+        dist.use_devices(["cpu"])
+
+
 def test_a_killed_worker(client, x, tmp_path):
     """The chunks that it had are computed again by the other one."""
+    client.wait_for_workers(2)
 
     def slow(b):
         (tmp_path / str(os.getpid())).touch()
@@ -155,13 +169,13 @@ def worded(n):
 
 def test_executor(client):
     with td.executor.DeviceExecutor(engine=client) as ex:
-        assert list(ex.map(collatz, range(1, 2000))) == [collatz(n) for n in range(1, 2000)]
+        assert list(ex.map(collatz, range(1, 2000), chunksize=500)) == [collatz(n) for n in range(1, 2000)]
         assert list(ex.map(lambda a, b: a * b + 0.5, [1, 2, 3], np.array([1.5, 2, 4]))) == [2.0, 4.5, 12.5]
-        doubled = ex.map(lambda x: x * 2.0, td.arange(1000.0), as_array=True)
+        doubled = ex.map(lambda x: x * 2.0, td.arange(1000.0), as_array=True, chunksize=250)
         assert isinstance(doubled, td.ndarray) and (doubled == td.arange(1000.0) * 2).all()
-        words = list(ex.map(worded, range(100)))  # no numbers: the workers run it as Python
-        assert [w.split()[0] for w in words] == [str(n) for n in range(100)] and str(os.getpid()) not in "".join(words)
-        assert len({w.split()[2] for w in words}) == 2
+        words = list(ex.map(worded, range(100), chunksize=10))  # no numbers: the workers run it as Python
+        assert [w.split()[0] for w in words] == [str(n) for n in range(100)]
+        assert {int(w.split()[2]) for w in words} <= set(client.run(os.getpid).values())
         assert ex.submit(pow, 2, 10).result() == 1024
         assert list(ex.map(collatz, [])) == []
         for text in ("inverse", "again"):  # a failure leaves the executor usable
@@ -177,6 +191,7 @@ def test_executor(client):
 
 
 def test_executor_with_a_killed_worker(client, tmp_path):
+    client.wait_for_workers(2)
     path = str(tmp_path)
 
     def slow(n):

@@ -20,7 +20,7 @@ import pytest
 
 import treadle as td
 from treadle.demo import __main__ as command
-from treadle.demo import child, machine, numpy_side, png, programs, report, run
+from treadle.demo import child, machine, numpy_side, plot, png, programs, report, run, torch_programs
 
 SIDE = "treadle.demo.numpy_side"
 KERNELS = [name for name in programs.NAMES if "/" in name]
@@ -48,7 +48,7 @@ def error_of(program, ours, numpys):
 
 def test_list_of_programs_is_the_folder():
     files = [p.relative_to(programs.folder()).with_suffix("") for p in programs.folder().rglob("*.py")]
-    assert sorted(programs.NAMES) == sorted(str(p) for p in files)
+    assert sorted(programs.ALL) == sorted(str(p) for p in files)
 
 
 @pytest.mark.parametrize("name", programs.NAMES)
@@ -285,6 +285,44 @@ def test_missing_package_is_a_skip(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(sys.path)}")
     rows, _ = run.run(["kmeans"], SIDE, size="small", folder=tmp_path)
     assert rows[0].state == "missing" and "scikit-learn" in rows[0].note
+
+
+def test_curves_are_well_formed():
+    text = plot.curves({"a < b": [2.0, 0.5, 0.01], "c": [1.0, 0.9]}, "epoch", "loss")
+    page = xml.etree.ElementTree.fromstring(text)
+    prefix = "{http://www.w3.org/2000/svg}"
+    lines = [[tuple(map(float, p.split(","))) for p in n.attrib["points"].split()] for n in page.iter(f"{prefix}polyline")]
+    assert [len(line) for line in lines] == [3, 2] and lines[0][0][1] < lines[0][1][1] < lines[0][2][1]
+    shown = [n.text for n in page.iter(f"{prefix}text")]
+    assert {"a < b", "c", "epoch", "loss", "0.1", "2"} <= set(shown)
+    assert all(0 <= x <= plot.WIDTH and 0 <= y <= plot.HEIGHT for line in lines for x, y in line)
+
+
+def torch_row(tmp_path, monkeypatch, size, theirs):
+    monkeypatch.setattr(torch_programs, "pytorch", lambda: theirs)
+    rows, _ = run.run(["torch/digits_classifier"], device="cpu", size=size, folder=tmp_path)
+    return rows[0]
+
+
+def test_torch_program_learns(tmp_path, monkeypatch):
+    """The whole training: at least 97 % of the test digits."""
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(td.__file__).parents[1]))
+    row = torch_row(tmp_path, monkeypatch, "cpu", None)
+    assert row.state == "ok" and row.error <= 0.03 and row.ratio is None and "PyTorch is not installed" in row.note
+    page = xml.etree.ElementTree.fromstring(report.page([row], {}, 0.0).removeprefix("<!DOCTYPE html>\n"))
+    (image,) = page.iter("{http://www.w3.org/1999/xhtml}img")
+    assert image.attrib["src"].startswith("data:image/svg+xml;base64,")
+
+
+def test_torch_program_beside_another(tmp_path, monkeypatch):
+    """treadle plays PyTorch: the row has its time, and no part in the headline."""
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(td.__file__).parents[1]))
+    row = torch_row(tmp_path, monkeypatch, "small", ([sys.executable, "-m", "treadle"], {}))
+    assert row.state == "ok" and row.numpy > 0 and "(PyTorch)" in run.table([row])
+    assert report.headline([row]) == "No program ran to its end"
+    assert (tmp_path / "torch-digits_classifier.svg").read_text(encoding="utf-8").count("<polyline") == 2
+    row = torch_row(tmp_path, monkeypatch, "small", ([sys.executable, "-c", "raise SystemExit('no torch')"], {}))
+    assert row.state == "failed" and row.note == "no torch"
 
 
 def test_unknown_program_is_refused():

@@ -164,3 +164,20 @@ def test_config():
 def test_exit_with_work_in_flight():
     r = run("import treadle as td; x = td.ones(1000); y = [x + k for k in range(1000)]; g = (k for k in y); next(g)")
     assert r.returncode == 0 and not r.stderr
+
+
+def test_with_leaves_the_thread_as_it_was():
+    def run():
+        with td.device("null"):
+            pass
+        try:
+            td._core._choose_device("null:1")  # the default of all threads that have used none
+            found.append(td.device().name)
+        finally:
+            td._core._choose_device(None)
+
+    found = []
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found == ["null:1"]

@@ -90,6 +90,14 @@ def test_beside_computation():
     assert dist.spawn(side.overlapping, 2, devices=["null", "null:1"], timeout=60) == [True, True]
 
 
+@pytest.mark.parametrize("device", ["cpu", "null"])
+def test_example(device):
+    command = [sys.executable, str(HERE.parents[1] / "examples/distributed/covariance.py")]
+    command += ["--rows", "2000", "--device", device]
+    done = subprocess.run(command, env=clean_env(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "covariances within" in done.stdout, done.stdout + done.stderr
+
+
 # ---- PyTorch's face ----
 
 

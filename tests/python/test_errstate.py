@@ -176,3 +176,27 @@ def test_over_sources_when_they_are_read(dev):
     source[1] = 4
     with td.errstate(divide="raise"):
         assert td.asnumpy(1 / td.from_host(source)).tolist() == [1, 0.25, 0.5]
+
+
+def test_in_one_chunk_of_many(dev):
+    """The source is read in parts; one element, far in, has no logarithm."""
+    source = np.ones(3 << 20, "float32")
+    source[2 << 20] = -1
+    td.synchronize(dev)
+    td.memory.trim(dev)
+    before = td.memory.stats(dev)["used"]
+    td.memory.limit(before + (6 << 20), dev)
+    try:
+        with td.errstate(invalid="raise"):
+            total = td.log(td.from_host(source)).sum()
+            with pytest.raises(FloatingPointError, match="invalid value encountered in log"):
+                float(total)
+        del total
+        td.memory.trim(dev)
+        assert td.memory.stats(dev)["used"] == before
+        assert source.min() == -1 and source[: 2 << 20].min() == 1
+        source[2 << 20] = np.e
+        with td.errstate(invalid="raise"):
+            assert abs(float(td.log(td.from_host(source)).sum()) - 1) < 1e-6
+    finally:
+        td.memory.limit(None, dev)

@@ -27,7 +27,7 @@ CALLS = ("abs({})", "int({})", "float({})", "bool({})", "round({})", "round({}, 
          "math.sqrt({})", "math.floor({})", "math.ceil({})", "math.exp({})", "math.log({})", "math.sin({})", "math.isqrt({})",
          "math.atan2({}, {})", "math.pow({}, {})", "math.fmod({}, {})", "min({}, {})", "max({}, {}, 2.5)",
          "math.copysign({}, {})", "math.log({}, {})", "math.isinf({})", "math.gcd({}, {})", "math.trunc({})", "helper({}, {})",
-         "helper(y={}, x={})", "(3, 2.5, 4)[{}]", "math.tanh({})", "math.degrees({})", "math.remainder({}, {})")  # fmt: skip
+         "helper(y={}, x={})", "(3, 2.5, 4)[{}]", "({}).real", "({}).imag", "complex({}, 1)", "math.tanh({})", "math.degrees({})", "math.remainder({}, {})")  # fmt: skip
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
@@ -124,7 +124,8 @@ def made(text):
 
 INTS = st.one_of(st.integers(-9, 9), st.sampled_from((0, 1, -1, 2**31, 2**53 + 1, 2**62, 2**63 - 1, -(2**63), 123456789)))
 FLOATS = st.one_of(st.floats(-50, 50), st.sampled_from((0.0, -0.0, 1e308, -1e-320, float("inf"), float("-inf"), float("nan"), 2.5)))
-ITEMS = st.lists(st.one_of(INTS, FLOATS, st.booleans()), min_size=4, max_size=9)
+COMPLEX = st.sampled_from((0j, 1 + 2j, complex(0.0, -0.0), complex(-1.5, 0.25), complex(float("inf"), 1), 1e200 - 1e200j))
+ITEMS = st.lists(st.one_of(INTS, FLOATS, INTS, FLOATS, COMPLEX, st.booleans()), min_size=4, max_size=9)
 
 
 def outcome(f, *args):

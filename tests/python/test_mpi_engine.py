@@ -36,12 +36,12 @@ def inverse(x):
 
 if __name__ == "__main__":
     with MPIPoolExecutor() as pool, td.executor.DeviceExecutor(engine=pool) as ex:
-        assert list(ex.map(collatz, range(1, 500))) == [collatz(n) for n in range(1, 500)]
-        squares = ex.map(abs, td.arange(-50.0, 50.0), as_array=True)
+        assert list(ex.map(collatz, range(1, 500), chunksize=125)) == [collatz(n) for n in range(1, 500)]
+        squares = ex.map(abs, td.arange(-50.0, 50.0), as_array=True, chunksize=50)
         assert isinstance(squares, td.ndarray) and squares.tolist() == [abs(n - 50.0) for n in range(100)]
-        words = [w.split() for w in ex.map(who, map(str, range(200)))]
+        words = [w.split() for w in ex.map(who, map(str, range(200)), chunksize=20)]
         assert [w[0] for w in words] == [str(n) for n in range(200)]
-        assert len({w[1] for w in words} - {str(os.getpid())}) == 2
+        assert str(os.getpid()) not in {w[1] for w in words}
         got = []
         try:
             for value in ex.map(inverse, [4.0, 2.0, 0.0], chunksize=3):

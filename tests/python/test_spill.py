@@ -109,7 +109,10 @@ def test_what_runs_at_once(room):
     arrays = filled(room, 12)
     m = td.reshape(arrays[5], (N // 512, 512))
     filled(room, 6)
-    assert np.allclose(td.asnumpy(m @ m.T)[3, :4], (np.arange(N) + 5.0).reshape(-1, 512)[3] @ (np.arange(N) + 5.0).reshape(-1, 512)[:4].T)
+    assert np.allclose(
+        td.asnumpy(m @ m.T)[3, :4],
+        (np.arange(N) + 5.0).reshape(-1, 512)[3] @ (np.arange(N) + 5.0).reshape(-1, 512)[:4].T,
+    )
     assert np.array_equal(td.asnumpy(td.sort(-arrays[6])), np.arange(-float(N) - 5, -5))
     assert np.array_equal(td.asnumpy(td.cumsum(arrays[7])), np.cumsum(np.arange(N) + 7.0))
     assert td.asnumpy(arrays[8][arrays[8] > N + 5]).tolist() == [N + 6, N + 7]

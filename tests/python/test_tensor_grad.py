@@ -218,6 +218,15 @@ def test_leaves_are_not_written_but_unrecorded():
     assert x.is_leaf and x.requires_grad and host(x).tolist() == [7, 2, 2] and x._version >= 2
 
 
+def test_writing_to_what_shares_memory_is_refused():
+    with pytest.raises(RuntimeError, match="refers to a single memory location"):
+        leaf(np.zeros(1)).expand(3).add_(1)
+    part = leaf(np.zeros(3))[1:]
+    part.requires_grad = True
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        part.add_(1)
+
+
 def test_results_must_fit_what_they_are_written_to():
     n = leaf(np.arange(3))
     with pytest.raises(RuntimeError, match="can't be cast to the desired output type"):
@@ -500,6 +509,11 @@ def test_devices():
     assert y._array.device.name == "null"
     (y * y).sum().backward()
     assert x.grad._array.device.kind == "cpu" and host(x.grad).tolist() == [0, 2, 4]
+    number = leaf(np.array(2.0), grad=True)  # a single number goes to where the others are
+    (y.detach() * number).sum().backward()
+    assert number.grad._array.device.kind == "cpu" and float(number.grad) == 3
+    with pytest.raises(RuntimeError, match="arrays on"):
+        x + y
 
 
 # ---- random graphs ----

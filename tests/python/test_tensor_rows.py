@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tensor_side import check_grad, check_second, leaf
+from conftest import DEVICES
+from tensor_side import check_grad, check_second, host, leaf
 
-import treadle as td
 from treadle import _core
 
 ROWS, REDS = _core.derivatives()
@@ -126,17 +126,39 @@ def test_extremes_share_among_equals():
     np.testing.assert_array_equal(x.grad._array.get(), [[0, 0.5, 0.5], [0.5, 0.5, 0]])
 
 
-def test_null_device(rng):
-    """The same formulas on the device that plays a GPU."""
-    for f in (lambda x, y: (x * y).tanh().sum(), lambda x, y: (x / y).var(), lambda x, y: _core._grad_gather(x, 1, leaf([[1], [0]], device=x._array.device)).sum() + y.sum()):  # fmt: skip
-        grads = []
-        for device in ("cpu", "null"):
-            x, y = (leaf(a, grad=True, device=device) for a in (np.arange(6.0).reshape(2, 3), np.arange(1.0, 4)))
-            f(x, y).backward()
-            grads.append([v.grad._array.get() for v in (x, y)])
-        for a, b in zip(*grads, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-12)
+def on(x, numbers):
+    return leaf(numbers, device=x._array.device)
 
 
-def test_module_is_the_packages():
-    assert td._core is _core
+def written(x, y):
+    z = x * 1
+    z[0] = y * y
+    z[:, 1:].mul_(2)
+    return z
+
+
+DEVICE_CASES = {
+    "elementwise": lambda x, y: (x * y).tanh() / (y + 2),
+    "rows": lambda x, y: (x / y).var(1) + x.amax(1),
+    "gather": lambda x, y: _core._grad_gather(x, 1, on(x, [[1, 1], [0, 2]])).sum() + y,
+    "several for one": lambda x, y: x[on(x, [0, 1, 1, 0])] * y,
+    "product": lambda x, y: (x @ x.T).exp() @ x * y,
+    "windows": lambda x, y: _core._grad_strided(x, (2, 2, 2), (3, 1, 1), 0).sum(0) * y[:2],
+    "running": lambda x, y: _core._grad_cumulate("prod", x, 1) * y,
+    "written": written,
+    "joined": lambda x, y: _core._grad_cat([x, y.reshape(1, 3)], 0).T.reshape(9),
+}
+
+
+@pytest.mark.parametrize("device", DEVICES[1:])
+@pytest.mark.parametrize("name", DEVICE_CASES)
+def test_devices_agree(name, device):
+    """A GPU, or what plays one, has the CPU's gradients."""
+    grads = []
+    for where in ("cpu", device):
+        x, y = (leaf(a, grad=True, device=where) for a in (np.arange(6.0).reshape(2, 3) / 5, np.arange(1.0, 4)))
+        DEVICE_CASES[name](x, y).sum().backward()
+        grads.append([host(v.grad) for v in (x, y) if v.grad is not None])
+    assert len(grads[0]) == len(grads[1])
+    for a, b in zip(*grads, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)

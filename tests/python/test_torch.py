@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 import torch_cases
@@ -52,4 +51,6 @@ def test_agrees_with_pytorch(name, theirs):
 
 
 def test_values_are_those_of_the_cases(theirs):
-    assert sorted(theirs) == sorted(e for _, e in torch_cases.cases()), "run torch_side.py torch_values.txt with PyTorch"
+    assert sorted(theirs) == sorted(e for _, e in torch_cases.cases()), (
+        "run torch_side.py torch_values.txt with PyTorch"
+    )

@@ -163,6 +163,18 @@ def test_what_cannot_be():
             torch.vmap(lambda a: a @ torch.ones(3))(x)
 
 
+def test_what_was_written_before_it_runs_item_by_item():
+    def f(x):
+        x.add_(1)
+        x[0] = 9
+        return x if x.sum() > 0 else -x
+
+    x = torch.ones(2, 3)
+    with pytest.warns(td.PerformanceWarning):
+        torch.vmap(f)(x)
+    assert x.tolist() == [[9, 2, 2]] * 2
+
+
 def test_randomness():
     x = torch.zeros(5)
     with pytest.raises(RuntimeError, match="randomness="):

@@ -55,26 +55,38 @@ def written(x):
 
 
 PROGRAMS = {
-    "elements": lambda x, v: td.sin(x) * 2 + v / 3,
-    "reductions": lambda x, v: x.sum() + x.mean(0) - v.max(),
-    "softmax": lambda x, v: td.exp(x - x.max(-1, keepdims=True)) / td.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True),
-    "products": lambda x, v: (x @ v, x @ W, W @ v, v @ W, v @ v, W @ x.T),
-    "solve": lambda x, v: (td.linalg.solve(W, v), td.linalg.solve(W, x.T), td.linalg.inv(x @ x.T + td.eye(3))),
-    "numpy's functions": lambda x, v: np.concatenate([np.cumsum(x, 0), v[None]]) + np.linalg.norm(v),
-    "shapes": lambda x, v: td.stack([x.T.reshape(-1), td.tile(v, 3)]),
-    "writing": lambda x, v: written(x),
-    "iteration": lambda x, v: sum(row * row[0] for row in x),
-    "where": lambda x, v: td.where(x > 0, x, v),
-    "sorting": lambda x, v: (td.sort(x, 0), td.argsort(v), td.take_along_axis(x, td.argsort(x, 1), 1)),
-    "einsum": lambda x, v: (td.einsum("ij,j", x, v), td.einsum("ij,kj->ik", x, x)),
-    "constants": lambda x, v: (1.5, td.arange(3), x.shape[0]),
-    "types": lambda x, v: (x.astype("float32") * 2, x > 0, td.asarray(v), isinstance(x, td.ndarray)),
+    "elements": lambda x, v, w: td.sin(x) * 2 + v / 3,
+    "reductions": lambda x, v, w: x.sum() + x.mean(0) - v.max(),
+    "softmax": lambda x, v, w: td.exp(x - x.max(-1, keepdims=True)) / td.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True),
+    "products": lambda x, v, w: (x @ v, x @ w, w @ v, v @ w, v @ v, w @ x.T),
+    "solve": lambda x, v, w: (td.linalg.solve(w, v), td.linalg.solve(w, x.T), td.linalg.inv(x @ x.T + td.eye(3))),
+    "numpy's functions": lambda x, v, w: np.concatenate([np.cumsum(x, 0), v[None]]) + np.linalg.norm(v),
+    "shapes": lambda x, v, w: td.stack([x.T.reshape(-1), td.tile(v, 3)]),
+    "writing": lambda x, v, w: written(x),
+    "iteration": lambda x, v, w: sum(row * row[0] for row in x),
+    "where": lambda x, v, w: td.where(x > 0, x, v),
+    "sorting": lambda x, v, w: (td.sort(x, 0), td.argsort(v), td.take_along_axis(x, td.argsort(x, 1), 1)),
+    "einsum": lambda x, v, w: (td.einsum("ij,j", x, v), td.einsum("ij,kj->ik", x, x)),
+    "constants": lambda x, v, w: (1.5, td.arange(3), x.shape[0]),
+    "types": lambda x, v, w: (x.astype("float32") * 2, x > 0, td.asarray(v), isinstance(x, td.ndarray)),
 }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs(name):
-    check(PROGRAMS[name], X, V)
+def test_programs(name, dev):
+    check(PROGRAMS[name], *(td.asarray(a.get()) for a in (X, V, W)), in_axes=(0, 0, None))
+
+
+def test_another_device_than_the_default():
+    a, w, i = (td.asarray(x.get(), device="null") for x in (X, W, td.array([2, 0, 1, 1, 2])))
+    host = W.get()
+
+    def f(x, k):
+        return td.matmul(x, host) + td.sort(x, 0) @ w + td.concatenate([x[k][None], x[:2]]) - host[0, 1]
+
+    r = td.vmap(f)(a, i)
+    assert r.device == td.device("null")
+    np.testing.assert_allclose(r.get(), np.stack([f(x, k).get() for x, k in zip(a, i)]), rtol=1e-9)
 
 
 def test_axes():
@@ -173,6 +185,28 @@ def test_inputs_are_views_as_in_a_loop():
         return x
 
     assert td.vmap(f)(b).tolist() == [2, 2, 2] and b.tolist() == [1, 1, 1]
+
+
+def test_what_was_written_before_it_runs_item_by_item():
+    """The function begins anew with the arguments as they were."""
+
+    def f(x, y):
+        x += 1
+        y[0] *= 2
+        return x if x.sum() > 5 else x * y
+
+    a, b = td.ones((2, 3)), td.ones((3, 2))
+    with pytest.warns(td.PerformanceWarning):
+        r = td.vmap(f, (0, 1))(a, b)
+    assert a.tolist() == [[2, 2, 2]] * 2 and b.tolist() == [[2, 2], [1, 1], [1, 1]] and r.tolist() == a.tolist()
+    with pytest.raises(Unbatched):
+        td._vmap.batched(f, (0, 1), loop=False)(a, b)
+    assert a.tolist() == [[2, 2, 2]] * 2 and b.tolist() == [[2, 2], [1, 1], [1, 1]]
+    c = td.ones((2, 2, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        td.vmap(td.vmap(lambda x: x.__iadd__(1) if x.sum() > 100 else x.__iadd__(2)))(c)
+    assert (c == 3).all()
 
 
 def test_errors():

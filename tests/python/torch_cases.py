@@ -16,7 +16,7 @@ def operands():
         return r.uniform(-2, 2, shape).astype("f4")
 
     x, y, s = f(3, 4), f(3, 4), f(3, 3)
-    return dict(
+    return dict(  # noqa: C408 - a list of names
         x=x, y=y, v=f(4), u=f(3), p=r.uniform(0.3, 2, (3, 4)).astype("f4"), q=r.uniform(0.1, 0.9, (3, 4)).astype("f4"),
         s=s, h=s @ s.T + 3 * numpy.eye(3, dtype="f4"), m=f(2, 3, 4), n=f(2, 4, 3), a0=numpy.float32(1.5),
         d=f(3, 4).astype("f8"), l=f(12), H=f(3, 4).astype("f2"), N=numpy.float32([[1, numpy.nan], [numpy.inf, -2]]),
@@ -470,6 +470,19 @@ no_grad: under(torch.no_grad(), lambda: (x * 2).requires_grad) ; under(torch.ena
 .detach_: (x * 2).detach_().requires_grad
 .requires_grad_: x.detach().requires_grad_().requires_grad
 .backward: through(lambda a: (a * a).sum(), v) ; through(lambda a: (a[1:] * a[:-1]).exp().sum(), v)
+# ---- distributions ----
+distributions.Normal: torch.distributions.Normal(x, p).log_prob(y) ; torch.distributions.Normal(x, p).entropy() ; torch.distributions.Normal(x, p).cdf(y) ; torch.distributions.Normal(x, p).icdf(q) ; torch.distributions.Normal(x, p).variance ; torch.distributions.kl_divergence(torch.distributions.Normal(x, p), torch.distributions.Normal(y, q)) ; torch.distributions.Normal(0.0, 1.0).log_prob(x) ; torch.distributions.Independent(torch.distributions.Normal(x, p), 1).log_prob(y) ; torch.distributions.Independent(torch.distributions.Normal(x, p), 1).entropy() ; torch.distributions.Normal(x, p).batch_shape
+distributions.LogNormal: torch.distributions.LogNormal(x, p).log_prob(q) ; torch.distributions.LogNormal(x, q).mean ; torch.distributions.LogNormal(x, q).variance ; torch.distributions.LogNormal(x, q).entropy() ; torch.distributions.HalfNormal(p).log_prob(q) ; torch.distributions.HalfNormal(p).mean
+distributions.Laplace: torch.distributions.Laplace(x, p).log_prob(y) ; torch.distributions.Laplace(x, p).entropy()
+distributions.Uniform: torch.distributions.Uniform(x - 3, y + 4).log_prob(q) ; torch.distributions.Uniform(x - 3, y + 4).entropy() ; torch.distributions.Uniform(x - 3, y + 4).mean ; torch.distributions.Uniform(x - 3, y + 4).variance
+distributions.Exponential: torch.distributions.Exponential(p).log_prob(q) ; torch.distributions.Exponential(p).entropy() ; torch.distributions.kl_divergence(torch.distributions.Exponential(p), torch.distributions.Exponential(q))
+distributions.Gamma: torch.distributions.Gamma(p, q).log_prob(p + 1) ; torch.distributions.Gamma(p, q).entropy() ; torch.distributions.Gamma(p, q).variance ; torch.distributions.kl_divergence(torch.distributions.Gamma(p, q), torch.distributions.Gamma(q, p))
+distributions.Beta: torch.distributions.Beta(p, p + 1).log_prob(q) ; torch.distributions.Beta(p, q).mean ; torch.distributions.Beta(p, q).variance
+distributions.Dirichlet: torch.distributions.Dirichlet(p).log_prob(torch.softmax(x, -1)) ; torch.distributions.Dirichlet(p).mean ; torch.distributions.Dirichlet(p).variance
+distributions.MultivariateNormal: torch.distributions.MultivariateNormal(u, h).log_prob(s) ; torch.distributions.MultivariateNormal(u, h).entropy() ; torch.distributions.MultivariateNormal(u, scale_tril=torch.linalg.cholesky(h)).covariance_matrix ; torch.distributions.kl_divergence(torch.distributions.MultivariateNormal(u, h), torch.distributions.MultivariateNormal(u * 2, h + torch.eye(3)))
+distributions.Bernoulli: torch.distributions.Bernoulli(q).log_prob(B.float()) ; torch.distributions.Bernoulli(logits=x).log_prob(B.float()) ; torch.distributions.Bernoulli(logits=x).entropy() ; torch.distributions.Bernoulli(q).variance ; torch.distributions.kl_divergence(torch.distributions.Bernoulli(q), torch.distributions.Bernoulli(1 - q))
+distributions.Geometric: torch.distributions.Geometric(q).log_prob(J.float()) ; torch.distributions.Geometric(q).mean ; torch.distributions.Poisson(p).log_prob(J.float()) ; torch.distributions.Binomial(6, q).log_prob(J.float()) ; torch.distributions.Binomial(6, q).mean
+distributions.Categorical: torch.distributions.Categorical(p).log_prob(K) ; torch.distributions.Categorical(logits=x).log_prob(K) ; torch.distributions.Categorical(logits=x).entropy() ; torch.distributions.Categorical(p).probs ; torch.distributions.kl_divergence(torch.distributions.Categorical(logits=x), torch.distributions.Categorical(logits=y)) ; torch.distributions.OneHotCategorical(logits=x).log_prob(torch.eye(4)[K]) ; torch.distributions.Multinomial(6, p).log_prob(torch.tensor([[1.0, 2, 0, 3]] * 3))
 # ---- functions of arrays ----
 func.grad: torch.func.grad(lambda t: (t ** 3).sum())(v.detach()) ; torch.func.grad(lambda a, b: (a * b).sum(), argnums=1)(v.detach(), v.detach() * 2)
 func.vjp: torch.func.vjp(lambda t: t.exp(), v.detach())[0] ; torch.func.vjp(lambda t: t.exp(), v.detach())[1](v.detach())

@@ -1,4 +1,5 @@
-"""Evaluates the table of torch_cases.py with the real PyTorch or with treadle.torch, and says where two outcomes differ.
+"""Evaluates the table of torch_cases.py with the real PyTorch or with treadle.torch, and says where two outcomes
+differ.
 
 `python torch_side.py values.txt` writes PyTorch's outcomes, which tests compare with where there is no PyTorch.
 """
@@ -25,7 +26,15 @@ def scope(torch):
         names[name] = torch.from_numpy(numpy.array(value))
         if name[0].islower() and value.dtype.kind == "f":
             names[name].requires_grad_()
-    return {**names, "put_in": put_in, "leaf_written": leaf_written, "twice": twice, "written_over": written_over, "under": under, "through": through}
+    return {
+        **names,
+        "put_in": put_in,
+        "leaf_written": leaf_written,
+        "twice": twice,
+        "written_over": written_over,
+        "under": under,
+        "through": through,
+    }
 
 
 def put_in(t, change):
@@ -99,7 +108,7 @@ def gradients(torch, results, names):
     for t in results:
         if hasattr(t, "requires_grad") and t.requires_grad and t.grad_fn is not None:
             t = torch.view_as_real(t.resolve_conj()) if t.dtype.is_complex else t
-            weights = torch.from_numpy(numpy.cos(numpy.arange(t.numel())).reshape(tuple(t.shape))).to(t.dtype)
+            weights = torch.from_numpy(numpy.cos(numpy.arange(t.numel())).reshape(tuple(t.shape))).to(t.device, t.dtype)
             part = (t * weights).sum().to(torch.float64)
             total = part if total is None else total + part
     if total is None:
@@ -123,7 +132,9 @@ def differs(ours, theirs):
         return None if kinds[0] == kinds[1] else f"{ours}\n  PyTorch: {theirs}"
     if len(ours[0]) != len(theirs[0]):
         return f"{len(ours[0])} results, PyTorch {len(theirs[0])}"
-    mine, other = ({k: g for k, g in side[1].items() if any(g[2])} for side in (ours, theirs))  # None may stand for zeros
+    mine, other = (
+        {k: g for k, g in side[1].items() if any(g[2])} for side in (ours, theirs)
+    )  # None may stand for zeros
     if sorted(mine) != sorted(other):
         return f"gradients of {sorted(mine)}, PyTorch of {sorted(other)}"
     pairs = [*zip(ours[0], theirs[0], strict=True), *((mine[k], other[k]) for k in other)]

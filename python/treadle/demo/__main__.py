@@ -19,16 +19,16 @@ def arguments(argv):
     parser.add_argument("--output", default="demo", help="folder of the report (default: demo)")
     parser.add_argument("--module", default="treadle", help="the module to compare with NumPy")
     options = parser.parse_args(argv)
-    unknown = sorted(set(options.programs) - set(programs.NAMES))
+    unknown = sorted(set(options.programs) - set(programs.ALL))
     if unknown:
-        parser.error(f"no program {', '.join(unknown)}; there are {', '.join(programs.NAMES)}")
+        parser.error(f"no program {', '.join(unknown)}; there are {', '.join(programs.ALL)}")
     return options
 
 
 def main(argv=None):
     """The exit code: 1 if a program crashed or its results differ from NumPy's, else 0."""
     options = arguments(argv)
-    names = options.programs or list(programs.NAMES)
+    names = options.programs or list(programs.ALL)
     begin = time.perf_counter()
     rows, facts = run.run(names, options.module, options.device, options.size, options.output)
     page = pathlib.Path(options.output) / "report.html"

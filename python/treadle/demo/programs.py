@@ -49,6 +49,11 @@ NAMES = (
     "raw/photograph",
 )
 
+# Ordinary PyTorch programs, which run as they stand (torch_programs.py).
+TORCH = ("torch/digits_classifier",)
+
+ALL = NAMES + TORCH
+
 # Modules that only some programs want, and the package that brings each.
 PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image"}
 

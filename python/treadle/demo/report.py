@@ -10,7 +10,7 @@ import html
 import math
 import pathlib
 
-from .run import duration, scientific, times_faster
+from .run import duration, measured, scientific, times_faster
 
 STYLE = pathlib.Path(__file__).with_name("report.css")
 
@@ -29,12 +29,13 @@ def prose(text):
 
 def data_uri(path):
     data = base64.b64encode(pathlib.Path(path).read_bytes()).decode("ascii")
-    return f"data:image/png;base64,{data}"
+    kind = "svg+xml" if str(path).endswith(".svg") else "png"
+    return f"data:image/{kind};base64,{data}"
 
 
 def headline(rows):
     """One sentence on what came out of the programs that are NumPy's text."""
-    ratios = [row.ratio for row in rows if row.state == "ok" and row.ratio and not row.kernels]
+    ratios = [row.ratio for row in rows if row.state == "ok" and row.ratio and not row.kernels and row.peer == "NumPy"]
     if not ratios:
         return "No program ran to its end"
     middle = math.exp(sum(map(math.log, ratios)) / len(ratios))
@@ -85,7 +86,7 @@ def axis(scale):
 def table_row(row, scale):
     return f"""<tr class="{row.state}">
 <th scope="row"><a href="#{row.name}">{escape(row.title)}</a></th>
-<td>{duration(row.numpy)}</td><td>{duration(row.first)}</td><td>{duration(row.treadle)}</td>
+<td>{measured(row)}</td><td>{duration(row.first)}</td><td>{duration(row.treadle)}</td>
 <td class="ratio">{times_faster(row.ratio)}</td>
 <td class="room">{bar(scale, row.ratio)}</td>
 <td>{scientific(row.error)}</td>
@@ -153,7 +154,8 @@ def page(rows, facts, when):
 <p>Programs of this kind are plain NumPy files whose import says <code>import treadle as np</code>.
 The same text ran under NumPy and under treadle on this machine, and the results were compared.
 Those in <code>examples/kernels</code> and <code>examples/raw</code> write kernels of their own; beside
-them stands NumPy code that computes the same.</p>
+them stands NumPy code that computes the same. Those in <code>examples/torch</code> are PyTorch
+programs, which run as they stand; PyTorch takes NumPy's place there, where it is installed.</p>
 </header>
 {table(rows)}
 <p class="fine">NumPy and treadle: the median of repeated calls. First call: treadle's, with an

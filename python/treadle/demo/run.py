@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 
-from . import machine
+from . import machine, programs, torch_programs
 
 TIME_LIMIT = 300  # seconds for one program, far above what any takes
 
@@ -25,6 +25,7 @@ class Row:
         self.title = name
         self.story, self.size = [], {}
         self.kernels = False  # NumPy's side is another text
+        self.peer = "NumPy"  # who runs the same program
         self.tolerance, self.why = 0.0, ""
         self.numpy = self.first = self.treadle = None  # seconds
         self.error, self.pictures = None, []
@@ -63,6 +64,12 @@ def duration(seconds):
     return f"{value:.{max(0, 3 - len(str(int(value))))}f} {unit}"
 
 
+def measured(row):
+    """The other side's time, and who that is where it is not NumPy."""
+    text = duration(row.numpy)
+    return text if row.peer == "NumPy" or row.numpy is None else f"{text} ({row.peer})"
+
+
 def times_faster(ratio):
     """The ratio with two significant digits, or a dash."""
     if ratio is None:
@@ -86,6 +93,8 @@ def child_environment(device, cache):
 def run_program(name, module, size, pictures, env, show):
     """The row of one program; `show(row, stage)` is called as stages end."""
     row = Row(name)
+    if name in programs.TORCH:
+        return run_torch(row, size, pictures, env, show)
     command = [sys.executable, "-m", "treadle.demo.child", name, module, size, str(pictures)]
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(
@@ -112,6 +121,16 @@ def run_program(name, module, size, pictures, env, show):
     return row
 
 
+def run_torch(row, size, pictures, env, show):
+    """The row of a PyTorch program."""
+    try:
+        torch_programs.run_program(row, size, pictures, env, env.get("TREADLE_DEVICE"), show)
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+        row.state, row.traceback = "failed", str(error)
+        row.note = row.traceback.splitlines()[-1]
+    return row
+
+
 class Progress:
     """One line a program, completed as its stages end."""
 
@@ -125,7 +144,7 @@ class Progress:
     def show(self, row, stage):
         texts = {
             "start": f"[{self.count}/{self.total}] {row.title}\n      ",
-            "numpy": f"NumPy {duration(row.numpy)}",
+            "numpy": f"{row.peer} {duration(row.numpy)}",
             "first": f"   treadle first {duration(row.first)}",
             "treadle": f", then {duration(row.treadle)}   {times_faster(row.ratio)}",
             "done": f"   error {scientific(row.error)} of {scientific(row.tolerance)} allowed",
@@ -146,7 +165,7 @@ def table(rows):
     for row in rows:
         cells = (
             row.title,
-            duration(row.numpy),
+            measured(row),
             duration(row.first),
             duration(row.treadle),
             times_faster(row.ratio),

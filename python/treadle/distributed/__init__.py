@@ -71,6 +71,12 @@ def _begin(backend, device, place, timeout):
     return _state["world"]
 
 
+def launched():
+    """Was this process started by mpirun, torchrun, spawn() or another launcher whose variables init() reads?"""
+    place = _launch.place()
+    return place.mpi or place.host is not None
+
+
 def is_initialized():
     """Has init() been called, and finalize() not since?"""
     return _state["world"] is not None
@@ -330,6 +336,7 @@ __all__ = [
     "group",
     "init",
     "is_initialized",
+    "launched",
     "local_group",
     "rank",
     "recv",

@@ -130,7 +130,7 @@ class _Places:
         while self._pending and self._pending[0][1].done:
             self._pending.popleft()
         self._pending.extend((until, e) for e in events)
-        return events
+        return [] if wait else events  # without a stream of its own it stands in order already
 
     def look(self):
         """Aborts a group that NCCL found broken, or one of whose collectives does not end."""

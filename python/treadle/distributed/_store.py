@@ -164,14 +164,16 @@ class Client:
         self._watch = connect(host, ports, who, time.monotonic() + self._timeout)
         self._watch.settimeout(None)
         _write(self._watch, _WATCH)
-        threading.Thread(target=self._listen, args=(on_lost, on_left), name="treadle-watch", daemon=True).start()
+        threading.Thread(
+            target=self._listen, args=(self._watch, on_lost, on_left), name="treadle-watch", daemon=True
+        ).start()
 
-    def _listen(self, on_lost, on_left):
+    def _listen(self, sock, on_lost, on_left):
         while True:
             try:
-                op, who, said = _receive(self._watch)
+                op, who, said = _receive(sock)
             except (OSError, EOFError):
-                if self._watch is not None:
+                if self._watch is sock:
                     on_lost("")  # the one that serves
                 return
             if op == _BYE:

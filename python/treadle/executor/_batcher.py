@@ -20,8 +20,9 @@ _BUILTINS = set("abs bool complex divmod enumerate float int isinstance len max 
                 "tuple zip".split())  # fmt: skip
 _CHANGES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR",
             "STORE_DEREF", "IMPORT_NAME", "YIELD_VALUE"}  # fmt: skip
-_WORK = set("save savez savez_compressed savetxt load loadtxt memmap tofile fromfile genfromtxt dump dumps seed shuffle "
-            "copyto put place putmask fill sort partition resize setflags write print random".split())  # fmt: skip
+_WORK = set("save savez savez_compressed savetxt load loadtxt memmap tofile fromfile genfromtxt dump dumps seed "
+            "shuffle copyto put place putmask fill sort partition resize setflags write print "
+            "random".split())  # fmt: skip
 
 
 def _computes(x, seen):
@@ -85,7 +86,7 @@ class Batcher:
     """fn mapped over columns of arrays on a device, many items at once. Unbatched: it cannot be; why."""
 
     def __init__(self, fn, columns, n, device, as_array):
-        self._fn, self._columns, self._device, self._as_array = fn, columns, device, as_array
+        self._fn, self._columns, self.device, self._as_array = fn, columns, device, as_array
         self.n, self.again = n, 0
         firsts = [c.first() for c in columns]
         arrays = [x for x in firsts if isinstance(x, (numpy.ndarray, _core.ndarray))]
@@ -96,7 +97,7 @@ class Batcher:
         self._batch(0, 1)
 
     def _batch(self, lo, hi):
-        stacks = [_stacked(c, lo, hi, self._device) for c in self._columns]
+        stacks = [_stacked(c, lo, hi, self.device) for c in self._columns]
         if any(s is None for s in stacks):
             raise Unbatched("its items are arrays of different shapes")
         return self._many(*stacks)
@@ -124,6 +125,11 @@ class Batcher:
         if result is None:
             return [None] * n
         return list(result.get() if self._numpy else result)
+
+    def note(self):
+        if not self.again:
+            return None
+        return f"DeviceExecutor.map: {self.again} of {self.n} items ran one by one: they differ, or fail together"
 
     def _python(self, lo, hi):
         results = []

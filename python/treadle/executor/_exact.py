@@ -5,6 +5,7 @@ compute?)``. Where f's value is of different kinds the value is a pair too, of a
 """
 
 import functools
+import threading
 import types as _types
 
 import numpy
@@ -54,18 +55,22 @@ def _key(f):
 
 
 _programs = {}  # key, kinds, device: program; the oldest first
+_MADE = {BOOL: bool, INT: int, FLOAT: float}
 _MOST = 256
+_lock = threading.Lock()
 
 
 def program(f, kinds, device):
     """The Program of a function for kinds of numbers. REFUSALS: it cannot be compiled; why."""
     key = (_key(f), kinds, device.name)
-    found = _programs.pop(key, None)
+    found = _programs.get(key)
     if found is None or (type(f) is _types.FunctionType and _key(found.function) != key[0]):
         found = Program(f, kinds, device)
-    _programs[key] = found
-    while len(_programs) > _MOST:
-        _programs.pop(next(iter(_programs)))
+    with _lock:
+        _programs.pop(key, None)
+        _programs[key] = found
+        if len(_programs) > _MOST:
+            del _programs[next(iter(_programs))]
     return found
 
 
@@ -167,6 +172,14 @@ class Program:
         return None
 
 
+def _complexes(words, kinds):
+    values = words.tolist()
+    for i in () if kinds is None else numpy.flatnonzero(kinds != COMPLEX).tolist():
+        kind = int(kinds[i])
+        values[i] = _MADE[kind](values[i].real) if kind in _MADE else None
+    return values
+
+
 def _listed(layout, arrays, n):
     if layout[0] == "none":
         return [None] * n
@@ -175,7 +188,7 @@ def _listed(layout, arrays, n):
         return list(zip(*parts, strict=True)) if parts else [()] * n
     words = next(arrays)
     if layout[1] == COMPLEX:
-        return words.tolist()
+        return _complexes(words, next(arrays) if layout[0] == "mixed" else None)
     return _core._items_out(words, layout[1], next(arrays) if layout[0] == "mixed" else None)
 
 

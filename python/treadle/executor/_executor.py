@@ -127,39 +127,37 @@ class DeviceExecutor(concurrent.futures.Executor):
         found, n = columns(iterables)
         bar = Progress(progress, n, getattr(fn, "__name__", "map"))
         if self._engine is not None:
-            parts = self._by_engine(fn, found, n, chunksize, until, bar)
+            results = Results(self._by_engine(fn, found, n, chunksize, until, bar))
+        elif not n:
+            results = Results(told(iter(()), bar))
         else:
-            parts = self._compiled(fn, found, n, as_array, until, bar) if n else None
-        if parts is None:
-            values = told(self._by_python(fn, found, n, timeout, chunksize) if n else iter(()), bar)
-            return self._joined([list(values)]) if as_array else values
-        return self._joined(list(parts)) if as_array else Results(parts)
+            try:
+                job = self._job(chosen(fn, found, n, self._device or _core.device(), as_array))
+                results = Results(slices(job, until, bar, 8 * (len(found) + 1)), job)
+            except Refused as why:
+                values = told(self._by_python(fn, found, n, timeout, chunksize, str(why)), bar)
+                return self._joined([list(values)]) if as_array else values
+        return self._joined(list(results.parts)) if as_array else results
 
     def _joined(self, parts):
         return joined(parts, self._device or _core.device())
 
-    def _compiled(self, fn, found, n, as_array, until, bar):
-        """A generator of slices; None: Python runs the function."""
-        device = self._device or _core.device()
-        try:
-            mapper = chosen(fn, found, n, device, as_array)
-        except Refused as why:
-            self._why = str(why)
-            return None
-        job = Job(mapper, self._jobs.discard, 1 if device.kind == "cpu" else 16)
+    def _job(self, mapper):
+        """The thread that runs the mapper."""
+        job = Job(mapper, self._jobs.discard)
         with self._lock:
             self._check_open()
             self._jobs.add(job)
         job.start()
-        return slices(job, until, bar, 8 * (len(found) + 1))
+        return job
 
     # ---- what is not compiled ----
 
-    def _by_python(self, fn, found, n, timeout, chunksize):
+    def _by_python(self, fn, found, n, timeout, chunksize, why):
         items = [c.items for c in found]
         alone = _reaches_workers(fn, tuple(c.first() for c in found))
         where = "worker processes" if alone is None else f"threads ({alone})"
-        self._warn(fn, f"runs in {where}: {self._why}")
+        self._warn(fn, f"runs in {where}: {why}")
         if alone is not None:
             return self._threads.map(self._here(fn), *items, timeout=timeout)
         pool = self._pool()

@@ -23,7 +23,7 @@ class Mapper:
     Refused: the function cannot be compiled, or the first items are no numbers."""
 
     def __init__(self, fn, columns, n, device, as_array):
-        self._fn, self._columns, self._device, self._as_array = fn, columns, device, as_array
+        self._fn, self._columns, self.device, self._as_array = fn, columns, device, as_array
         self.n, self.again = n, 0  # again: items that Python ran
         first = [c.block(0, 1) for c in columns]
         kinds = tuple(b.met for b in first)
@@ -51,7 +51,7 @@ class Mapper:
         if OTHER in kinds:
             return None
         try:
-            return program(self._fn, kinds, self._device)
+            return program(self._fn, kinds, self.device)
         except REFUSALS:  # Python's own error for these, or its result
             return None
 
@@ -86,6 +86,16 @@ class Mapper:
         if array is not None:
             return array, None
         return self._python(blocks, left, made.as_list(outs, n))
+
+    def note(self):
+        """What the caller should know of the map; None: nothing."""
+        if 2 * self.again <= max(self.n, 1000):
+            return None
+        name = getattr(self._fn, "__qualname__", None) or repr(self._fn)
+        return (
+            f"DeviceExecutor.map: Python ran {self.again} of {self.n} items of {name} again, because int64 does not "
+            "hold what they compute, they divide by zero, or they raise: the compiled function does not help here"
+        )
 
     def _python(self, blocks, left, results):
         self.again += len(left)

@@ -3,8 +3,8 @@
 import traceback
 
 from .. import _core
-from ._columns import columns
 from ._choice import chosen
+from ._columns import columns
 from ._mapper import Refused
 
 
@@ -35,8 +35,8 @@ def _plain(fn, parts):
 
 
 def run(fn, parts):
-    """(the results of fn over zip(*parts), or of those before the one that failed; None, or that one's exception and its
-    traceback as text, which a pickled exception loses)."""
+    """(the results of fn over zip(*parts), or of those before the one that failed; None, or that one's exception and
+    its traceback as text, which a pickled exception loses)."""
     try:
         values, error = _compiled(fn, parts)
     except Refused:

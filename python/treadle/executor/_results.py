@@ -4,7 +4,10 @@ import collections
 import itertools
 import threading
 import time
+import warnings
 from concurrent.futures import TimeoutError
+
+from .._core import PerformanceWarning
 
 
 class Job(threading.Thread):
@@ -12,11 +15,13 @@ class Job(threading.Thread):
 
     FIRST, MOST, LONG = 1 << 6, 1 << 18, 0.02  # items of a slice; seconds after which slices do not grow
 
-    def __init__(self, mapper, done=None, scale=1):
+    def __init__(self, mapper, done):
         super().__init__(name="treadle-map")
-        self._mapper, self._done, self._scale = mapper, done, scale
+        self._mapper, self._done = mapper, done
+        self._scale = 1 if mapper.device.kind == "cpu" else 16
         self._ready, self._parts = threading.Condition(), collections.deque()
         self._over = self._unwanted = False
+        self.note = None  # what to tell the caller at the end
 
     def run(self):
         try:
@@ -24,12 +29,11 @@ class Job(threading.Thread):
         except BaseException as error:
             self._give(([], error))
         finally:
+            self._done(self)
             with self._ready:
                 self._over = True
-                self._mapper = None
+                self.note, self._mapper = self._mapper.note(), None
                 self._ready.notify_all()
-            if self._done is not None:
-                self._done(self)
 
     def _slices(self):
         lo, size = 0, self.FIRST * self._scale
@@ -76,16 +80,18 @@ def slices(job, until, progress, nbytes):
                     raise error
                 finally:
                     del part, error  # no circle through the traceback
+        if job.note:
+            warnings.warn(job.note, PerformanceWarning, stacklevel=2)
     finally:
         progress.close()
         job.cancel()
 
 
 class Results:
-    """An iterator over all slices' values. close(): the rest is not wanted."""
+    """An iterator over all slices' values; the slices are parts. close(): the rest is not wanted."""
 
-    def __init__(self, parts):
-        self._parts = parts
+    def __init__(self, parts, job=None):
+        self.parts, self._job = parts, job
         self._values = itertools.chain.from_iterable(parts)
 
     def __iter__(self):
@@ -95,5 +101,7 @@ class Results:
         return next(self._values)
 
     def close(self):
-        self._parts.close()
+        self.parts.close()
+        if self._job is not None:
+            self._job.cancel()
         self._values = iter(())

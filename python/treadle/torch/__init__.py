@@ -7,7 +7,20 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import _convert, _device, _dtypes, _elementwise, _index, _misc, _order, _parts, _printing, _products, _reduce, _shape
+from . import (
+    _convert,
+    _device,
+    _dtypes,
+    _elementwise,
+    _index,
+    _misc,
+    _order,
+    _parts,
+    _printing,
+    _products,
+    _reduce,
+    _shape,
+)
 from . import autograd as autograd
 from . import fft as fft
 from . import linalg as linalg
@@ -30,13 +43,12 @@ from .autograd.grad_mode import (
 )
 
 Tensor = _core.Tensor
-__version__ = "2.9.0+treadle"
 
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 newaxis = None
 strided, layout, memory_format = _convert.strided_layout, _convert.layout, _convert.memory_format
 OutOfMemoryError = _core.OutOfMemoryError
-backends, jit = _misc.backends(), _misc.JIT()
+jit = _misc.JIT()
 globals().update(_dtypes.NAMES)
 globals().update(_convert.FORMATS)
 globals().update(_convert.types(cuda=False))
@@ -64,13 +76,13 @@ def _attach():
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
     Tensor._make_subclass = staticmethod(_core._make_subclass)
-    Tensor.__module__ = "torch"
 
 
 _TWO = _elementwise.ROWS_OF_TWO
 # Methods that are functions of torch's just as they are.
 _AS_METHODS = (
-    "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ "
+    "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ "
+    "ldexp_ "
     "logit_ matmul nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
 )
 _attach()
@@ -87,7 +99,7 @@ def is_nonzero(input):
     return input.is_nonzero()
 
 
-def get_device_module(device=None):
+def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parameter
     """torch.cuda."""
     from . import cuda
 
@@ -95,11 +107,16 @@ def get_device_module(device=None):
 
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
-_MODULES = set("amp cuda distributed func multiprocessing nn optim testing utils serialization types".split())
-_FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp", "GradScaler": "amp"}
+_MODULES = set(
+    "amp backends cuda distributed distributions func multiprocessing nn optim testing utils serialization types "
+    "version".split()
+)
+_FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
+_FROM |= {"GradScaler": "amp"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
-    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear binary_cross_entropy_with_logits "
+    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
+    "binary_cross_entropy_with_logits "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss ctc_loss dropout "
     "embedding embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
     "max_pool1d max_pool2d max_pool3d poisson_nll_loss rms_norm rrelu triplet_margin_loss".split(),
@@ -110,6 +127,8 @@ _FROM |= dict.fromkeys(
 def __getattr__(name):
     from importlib import import_module
 
+    if name == "__version__":
+        return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name in _FROM:

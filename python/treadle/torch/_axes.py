@@ -1,4 +1,4 @@
-"""Dimension arguments, as PyTorch takes them: negative ones count from the end, several come as a tuple or one by one."""
+"""Dimension arguments, as PyTorch takes them: negative ones count from the end, several come as a tuple or singly."""
 
 from operator import index
 
@@ -18,7 +18,9 @@ def several(dim, ndim):
         return tuple(range(ndim))
     dims = tuple(one(d, ndim) for d in dim) if isinstance(dim, (tuple, list)) else (one(dim, ndim),)
     if len(set(dims)) != len(dims):
-        raise RuntimeError(f"dim {next(d for d in dims if dims.count(d) > 1)} appears multiple times in the list of dims")
+        raise RuntimeError(
+            f"dim {next(d for d in dims if dims.count(d) > 1)} appears multiple times in the list of dims"
+        )
     return dims
 
 

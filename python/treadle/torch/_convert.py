@@ -53,7 +53,9 @@ class TensorType:
         where = "cuda" if self._cuda else "cpu"
         if len(args) == 1 and not isinstance(args[0], int):
             data = args[0]
-            return data.to(where, self.dtype) if isinstance(data, Tensor) else tensor(data, dtype=self.dtype, device=where)
+            return (
+                data.to(where, self.dtype) if isinstance(data, Tensor) else tensor(data, dtype=self.dtype, device=where)
+            )
         return filled(tuple(args) or (0,), 0, self.dtype, where)
 
     def __instancecheck__(self, t):
@@ -190,7 +192,10 @@ def _numpy(self, *, force=False):
     a = array(self.detach())
     if a.device.kind != "cpu":
         if not force:
-            raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
+                "host memory first."
+            )
         return a.get()
     if self.dtype._name == "bfloat16":
         raise TypeError("Got unsupported ScalarType BFloat16")
@@ -199,8 +204,17 @@ def _numpy(self, *, force=False):
 
 @method()
 def __array__(self, dtype=None, copy=None):
-    a = array(self.detach()).get()
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    a = array(self).get()
     return a if dtype is None else a.astype(dtype, copy=False)
+
+
+@method()
+def __array_wrap__(self, values, context=None, return_scalar=False):
+    from ._create import tensor
+
+    return tensor(values)
 
 
 @method()
@@ -217,9 +231,10 @@ def __dlpack_device__(self):
 
 @method()
 def __reduce_ex__(self, protocol):
-    kind = type(self)
-    return _restored, (array(self.detach()).get() if self.dtype._name != "bfloat16" else array(self.detach().float()).get(),
-                       self.dtype, str(self.device), self.requires_grad and self.is_leaf, kind, dict(self.__dict__))  # fmt: skip
+    kind, t = None if type(self) is Tensor else type(self), self.detach()
+    values = array(t.float() if self.dtype._name == "bfloat16" else t).get()
+    is_asked = self.requires_grad and self.is_leaf
+    return _restored, (values, self.dtype, str(self.device), is_asked, kind, dict(self.__dict__))
 
 
 def _restored(values, dtype, where, requires_grad, kind, attributes):
@@ -227,7 +242,7 @@ def _restored(values, dtype, where, requires_grad, kind, attributes):
 
     where = where if where.split(":")[0] != "cuda" or _device.gpu_count() else "cpu"
     r = tensor(values, dtype=dtype, device=where)
-    r = r if kind is Tensor else make_subclass(kind, r, requires_grad)
+    r = r if kind is None else make_subclass(kind, r, requires_grad)
     r.__dict__.update(attributes)
     return r.requires_grad_() if requires_grad and not r.requires_grad else r
 
@@ -237,7 +252,9 @@ def __deepcopy__(self, memo):
     if id(self) in memo:
         return memo[id(self)]
     if not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.")
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
+        )
     r = self.detach().clone()
     r = r if type(self) is Tensor else make_subclass(type(self), r, self.requires_grad)
     memo[id(self)] = r
@@ -278,7 +295,10 @@ def __index__(self):
 @method()
 def __bool__(self):
     if self.numel() != 1:
-        raise RuntimeError("Boolean value of Tensor with " + ("no values is ambiguous" if not self.numel() else "more than one value is ambiguous"))
+        raise RuntimeError(
+            "Boolean value of Tensor with "
+            + ("no values is ambiguous" if not self.numel() else "more than one value is ambiguous")
+        )
     return _one(self, bool)
 
 
@@ -323,7 +343,8 @@ _FACTS = {
     "names": lambda self: (None,) * self.ndim,
     "name": lambda self: None,
     **dict.fromkeys(
-        "is_sparse is_quantized is_meta is_mps is_xpu is_mkldnn is_nested is_sparse_csr is_vulkan is_xla is_ipu is_mtia "
+        "is_sparse is_quantized is_meta is_mps is_xpu is_mkldnn is_nested is_sparse_csr is_vulkan is_xla is_ipu "
+        "is_mtia "
         "is_maia".split(),
         lambda self: False,
     ),
@@ -570,4 +591,3 @@ def typename(o):
         return o.type()
     kind = o if isinstance(o, type) else type(o)
     return f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
-

@@ -1,4 +1,6 @@
-"""Making tensors: of data, of one value, of ranges. They lie on the default device, the CPU unless a program says else."""
+"""Making tensors: of data, of one value, of ranges. They lie on the default device, the CPU unless a program says
+else.
+"""
 
 import math
 from operator import index as _index
@@ -100,7 +102,9 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 @function(out=False)
 def as_tensor(data, dtype=None, device=None):
-    """data itself if it is such a tensor; a NumPy array's memory, shared where dtype and device allow; else tensor(data)."""
+    """data itself if it is such a tensor; a NumPy array's memory, shared where dtype and device allow; else
+    tensor(data).
+    """
     if isinstance(data, Tensor):
         return data.to(device or data.device, data.dtype if dtype is None else dtype)
     if isinstance(data, numpy.ndarray) and data.ndim:
@@ -132,7 +136,11 @@ def from_numpy(ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     _dtypes.of(ndarray.dtype)
     if any(s < 0 for s in ndarray.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
     if not ndarray.flags.writeable or not ndarray.flags.aligned:
         return wrap(td.array(ndarray, device=td.device("cpu")))
     return wrap(td.from_dlpack(ndarray))
@@ -178,7 +186,17 @@ def ones(*size_, size=None, out=None, dtype=None, layout=None, device=None, requ
 
 
 @function(out=False)
-def empty(*size_, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None):
+def empty(
+    *size_,
+    size=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+    memory_format=None,
+):
     """Memory of a shape whose values nobody has set."""
     return filled(_shape(size_, size), 0, _type(dtype), device, requires_grad, out)
 
@@ -198,7 +216,9 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
         dtype = fill_value.dtype if dtype is None else dtype
         fill_value = fill_value.item()
     kind = _type(dtype, _dtypes.default_of(fill_value))
-    return filled(_shape((size,) if not isinstance(size, int) else (size,)), fill_value, kind, device, requires_grad, out)
+    return filled(
+        _shape((size,) if not isinstance(size, int) else (size,)), fill_value, kind, device, requires_grad, out
+    )
 
 
 def _alike(x, value, dtype, device, requires_grad):
@@ -248,13 +268,20 @@ _new("new_empty", 0)
 @method()
 def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """fill_value in a shape, in self's dtype and device."""
-    return filled(_shape((size,)), fill_value, _type(dtype, self.dtype), self.device if device is None else device, requires_grad)
+    return filled(
+        _shape((size,)), fill_value, _type(dtype, self.dtype), self.device if device is None else device, requires_grad
+    )
 
 
 @method()
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of data, in self's dtype and device."""
-    return tensor(data, dtype=_type(dtype, self.dtype), device=self.device if device is None else device, requires_grad=requires_grad)
+    return tensor(
+        data,
+        dtype=_type(dtype, self.dtype),
+        device=self.device if device is None else device,
+        requires_grad=requires_grad,
+    )
 
 
 @method()
@@ -273,7 +300,18 @@ def _plain_number(v):
 
 
 @function(out=False)
-def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def arange(
+    start=None,
+    end=None,
+    step=1,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """start, start + step, … below end; integers give int64, floats the default dtype."""
     start, end, step = (_plain_number(v) for v in (start, end, step))
     if end is None:
@@ -313,7 +351,11 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     """steps numbers from start to end, evenly spaced."""
     start, end = (_plain_number(v) for v in (start, end))
     kind = _type(dtype)
-    r = td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device)) if steps else td.zeros(0)
+    r = (
+        td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device))
+        if steps
+        else td.zeros(0)
+    )
     return _made(r.astype(kind._numpy), requires_grad, out)
 
 
@@ -327,7 +369,9 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 @function(out=False)
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Ones on the diagonal of n rows and m columns (None: n), zeros elsewhere."""
-    return _made(td.eye(n, n if m is None else m, dtype=_type(dtype)._numpy, device=_device.theirs(device)), requires_grad, out)
+    return _made(
+        td.eye(n, n if m is None else m, dtype=_type(dtype)._numpy, device=_device.theirs(device)), requires_grad, out
+    )
 
 
 # ---- windows ----
@@ -341,7 +385,9 @@ def _window(name, of_angle):
         return _made(w.astype(_type(dtype)._numpy), requires_grad)
 
     f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"A {name.removesuffix('_window')} window of window_length; periodic: one step of a longer one is left out."
+    f.__doc__ = (
+        f"A {name.removesuffix('_window')} window of window_length; periodic: one step of a longer one is left out."
+    )
     function(out=False)(f)
 
 

@@ -86,7 +86,9 @@ def without_gpu():
     if "gpu" not in _told:
         _told.add("gpu")
         why = _core.cuda_missing()
-        warnings.warn(f"no GPU is there: tensors stay on the CPU ({why})", _core.PerformanceWarning, stacklevel=_outside())
+        warnings.warn(
+            f"no GPU is there: tensors stay on the CPU ({why})", _core.PerformanceWarning, stacklevel=_outside()
+        )
 
 
 def _outside():

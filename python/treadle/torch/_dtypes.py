@@ -96,8 +96,7 @@ def set_default_dtype(d):
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d
-    if hasattr(_core, "_tensor_default"):
-        _core._tensor_default(d._numpy)
+    _core._grad_default_dtype(d._numpy)
 
 
 def get_default_dtype():
@@ -139,7 +138,10 @@ def promote_types(type1, type2):
             return b
         bits = 16 * a.itemsize
         if bits > 64 or a.itemsize > 1:
-            raise RuntimeError(f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {_plain(type1)} and {_plain(type2)}")
+            raise RuntimeError(
+                "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+                f"{_plain(type1)} and {_plain(type2)}"
+            )
         return DTYPES[f"int{bits}"]
     if b._kind == "c" and a is _DOUBLE:
         return DTYPES["complex128"]
@@ -147,12 +149,21 @@ def promote_types(type1, type2):
 
 
 def _plain(dt):
-    names = dict(uint16="UInt16", uint32="UInt32", uint64="UInt64", int8="Char", int16="Short", int32="Int", int64="Long")
+    names = {
+        "uint16": "UInt16",
+        "uint32": "UInt32",
+        "uint64": "UInt64",
+        "int8": "Char",
+        "int16": "Short",
+        "int32": "Int",
+        "int64": "Long",
+    }
     return names.get(dt._name, dt._name)
 
 
 def can_cast(from_, to):
     """May a result of one type be stored into a tensor of the other? From a higher kind to a lower one: no."""
+
     def place(dt):
         return "biifc".index("i" if dt._kind == "u" else dt._kind)
 
@@ -192,11 +203,16 @@ def _widened(real, other):
 class _Info:
     def __init__(self, dt, kinds):
         if dt._kind not in kinds:
-            raise TypeError(f"torch.{type(self).__name__}() requires a {'n integer' if 'i' in kinds else 'floating point'} input type.")
+            raise TypeError(
+                f"torch.{type(self).__name__}() requires a {'n integer' if 'i' in kinds else 'floating point'} "
+                "input type."
+            )
         self.dtype, self.bits = dt._name, 8 * dt.itemsize
 
     def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{k}={getattr(self, k):g}' for k in self._shown)}, dtype={self.dtype})"
+        return (
+            f"{type(self).__name__}({', '.join(f'{k}={getattr(self, k):g}' for k in self._shown)}, dtype={self.dtype})"
+        )
 
 
 class iinfo(_Info):

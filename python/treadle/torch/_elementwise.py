@@ -13,26 +13,25 @@ from ._results import named
 
 # torch's name: the row.
 ROWS = {
-    "abs": "absolute", "absolute": "absolute", "acos": "arccos", "acosh": "arccosh", "angle": "angle", "arccos": "arccos",
-    "arccosh": "arccosh", "arcsin": "arcsin", "arcsinh": "arcsinh", "arctan": "arctan", "arctanh": "arctanh",
-    "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh", "bitwise_not": "invert", "ceil": "ceil",
-    "conj_physical": "conjugate", "cos": "cos", "cosh": "cosh", "deg2rad": "radians", "erf": "erf", "erfc": "erfc",
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "fix": "trunc", "floor": "floor", "log": "log",
-    "log10": "log10", "log1p": "log1p", "log2": "log2", "neg": "negative", "negative": "negative",
-    "rad2deg": "degrees", "reciprocal": "reciprocal", "relu": "relu", "rsqrt": "rsqrt",
-    "sigmoid": "sigmoid", "sign": "sign", "signbit": "signbit", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt", "square": "square",
-    "tan": "tan", "tanh": "tanh", "trunc": "trunc",
+    "abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan":
+    "arctan", "atanh": "arctanh", "bitwise_not": "invert", "conj_physical": "conjugate", "deg2rad": "radians",
+    "fix": "trunc", "neg": "negative", "rad2deg": "degrees",
+    **{k: k for k in (
+        "absolute angle arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh erf erfc exp exp2 expm1 "
+        "floor log log10 log1p log2 negative reciprocal relu rsqrt sigmoid sign signbit sin sinh sqrt square "
+        "tan tanh trunc"
+    ).split()},
 }  # fmt: skip
 
 ROWS_OF_TWO = {
-    "arctan2": "arctan2", "atan2": "arctan2", "bitwise_and": "bitwise_and", "bitwise_left_shift": "left_shift",
-    "bitwise_or": "bitwise_or", "bitwise_right_shift": "right_shift", "bitwise_xor": "bitwise_xor", "copysign": "copysign",
-    "eq": "equal", "fmax": "fmax", "fmin": "fmin", "fmod": "fmod", "ge": "greater_equal", "gcd": "gcd",
-    "greater": "greater", "greater_equal": "greater_equal", "gt": "greater", "hypot": "hypot", "lcm": "lcm", "le": "less_equal", "less": "less",
-    "less_equal": "less_equal", "logaddexp": "logaddexp", "logaddexp2": "logaddexp2", "lt": "less", "maximum": "maximum",
-    "minimum": "minimum", "mul": "multiply", "multiply": "multiply", "ne": "not_equal", "nextafter": "nextafter",
-    "not_equal": "not_equal", "floor_divide": "floor_divide", "pow": "power", "remainder": "remainder",
-    "true_divide": "divide", "xlogy": "xlogy",
+    "atan2": "arctan2", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "eq": "equal",
+    "ge": "greater_equal", "gt": "greater", "le": "less_equal", "lt": "less", "mul": "multiply", "ne":
+    "not_equal", "pow": "power", "true_divide": "divide",
+    **{k: k for k in (
+        "arctan2 bitwise_and bitwise_or bitwise_xor copysign floor_divide fmax fmin fmod gcd greater "
+        "greater_equal hypot lcm less less_equal logaddexp logaddexp2 maximum minimum multiply nextafter "
+        "not_equal remainder xlogy"
+    ).split()},
 }  # fmt: skip
 
 
@@ -79,7 +78,10 @@ def sub(x, other, *, alpha=1):
     """x - alpha * other."""
     for t in (x, other):
         if getattr(t, "dtype", None) is _dtypes.DTYPES["bool"]:
-            raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert "
+                "a mask, use the `~` or `logical_not()` operator instead."
+            )
     return apply("subtract", x, scaled(other, alpha))
 
 
@@ -97,15 +99,25 @@ def div(x, other, *, rounding_mode=None):
     if rounding_mode == "floor":
         return apply("floor_divide", x, other)
     if rounding_mode != "trunc":
-        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
-    whole = not _dtypes.result_of([t for t in (x, other) if isinstance(t, Tensor)], [t for t in (x, other) if not isinstance(t, Tensor)])._kind in "fc"
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    whole = (
+        _dtypes.result_of(
+            [t for t in (x, other) if isinstance(t, Tensor)], [t for t in (x, other) if not isinstance(t, Tensor)]
+        )._kind
+        not in "fc"
+    )
     return apply("truncate_divide", x, other) if whole else apply("trunc", apply("divide", x, other))
 
 
 @both()
 def float_power(x, exponent):
     """x ** exponent in float64."""
-    wide = [t.to(_dtypes.DTYPES["complex128" if t.dtype.is_complex else "float64"]) if isinstance(t, Tensor) else float(t) for t in (x, exponent)]
+    wide = [
+        t.to(_dtypes.DTYPES["complex128" if t.dtype.is_complex else "float64"]) if isinstance(t, Tensor) else float(t)
+        for t in (x, exponent)
+    ]
     return apply("power", *wide)
 
 
@@ -337,7 +349,9 @@ def isclose(x, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def _plain(t):
-    return {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "bool": "Bool"}.get(t.dtype._name, t.dtype._name)
+    return {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "bool": "Bool"}.get(
+        t.dtype._name, t.dtype._name
+    )
 
 
 @both()
@@ -453,6 +467,6 @@ def _where(self, condition, other):
 inplace(
     *(k for k in ROWS if k not in ("angle", "signbit")),
     *(k for k in ROWS_OF_TWO if k not in "fmax fmin logaddexp logaddexp2 maximum minimum".split()),
-    *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac ldexp sgn "
-    "heaviside sinc logit nan_to_num logical_and logical_or logical_xor logical_not".split(),
+    *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac "
+    "ldexp sgn heaviside sinc logit nan_to_num logical_and logical_or logical_xor logical_not".split(),
 )  # fmt: skip

@@ -9,9 +9,9 @@ import numpy
 
 from . import _axes, _dtypes
 from ._create import tensor
+from ._parts import cat, narrow
 from ._prim import Tensor, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
 from ._register import METHODS, both, function, method
-from ._parts import cat, narrow
 from ._shape import expand, permute, ravel
 
 _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
@@ -19,7 +19,11 @@ _LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
 
 def _whole(name, places):
     if places.dtype._name not in ("int64", "int32"):
-        raise RuntimeError(f"{name}(): Expected dtype int64 for index" if name != "index_select" else f"{name}(): Expected dtype int32 or int64 for index")
+        raise RuntimeError(
+            f"{name}(): Expected dtype int64 for index"
+            if name != "index_select"
+            else f"{name}(): Expected dtype int32 or int64 for index"
+        )
     return places.detach()
 
 
@@ -27,17 +31,24 @@ def _along(places, dim):
     """The indices that name, for each element of places, the element of its own row whose number along dim it is."""
     dev = array(places).device
     return tuple(
-        places if d == dim else wrap(td.arange(n, device=dev).reshape([-1 if i == d else 1 for i in range(places.ndim)]))
+        places
+        if d == dim
+        else wrap(td.arange(n, device=dev).reshape([-1 if i == d else 1 for i in range(places.ndim)]))
         for d, n in enumerate(places.shape)
     )
 
 
 def _fits(name, x, places, dim):
     if x.ndim != places.ndim and x.ndim and places.ndim:
-        raise RuntimeError(f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor")
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
+        )
     for d in range(x.ndim):
         if d != dim and places.shape[d] > x.shape[d]:
-            raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places.shape)} to be no larger than self {list(x.shape)} apart from dimension {dim}")
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(places.shape)} to be no larger than "
+                f"self {list(x.shape)} apart from dimension {dim}"
+            )
 
 
 @both()
@@ -101,7 +112,9 @@ def masked_fill(x, mask, value):
     if mask.dtype is not _BOOL:
         raise RuntimeError(f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype}")
     if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
     value = value.to(x.dtype) if isinstance(value, Tensor) else scalar(value, x)
     return apply("select", mask, value, x)
 
@@ -156,7 +169,9 @@ def _added(self, key, values, alpha=1):
 def index_add_(self, dim, index, source, *, alpha=1):
     """self's slices along dim that index names, plus alpha times those of source."""
     if source.dtype is not self.dtype:
-        raise RuntimeError(f"index_add_(): self ({self.dtype}) and source ({source.dtype}) must have the same scalar type")
+        raise RuntimeError(
+            f"index_add_(): self ({self.dtype}) and source ({source.dtype}) must have the same scalar type"
+        )
     d = _axes.one(dim, self.ndim)
     return _added(self, (slice(None),) * d + (_whole("index_add_", index),), source, alpha)
 
@@ -310,7 +325,9 @@ def masked_scatter(x, mask, source):
 @method()
 def put_(self, index, source, accumulate=False):
     """source at places of the flattened tensor, or added there."""
-    places = tuple(wrap(i) for i in td.unravel_index(array(_whole("put_", index)) % max(self.numel(), 1), tuple(self.shape)))
+    places = tuple(
+        wrap(i) for i in td.unravel_index(array(_whole("put_", index)) % max(self.numel(), 1), tuple(self.shape))
+    )
     return index_put_(self, places, reshaped(source, tuple(index.shape)), accumulate)
 
 

@@ -1,6 +1,5 @@
 """Settings and switches that programs turn, most of which have nothing to turn here."""
 
-import contextlib
 import os
 import types as _types
 
@@ -95,27 +94,6 @@ def set_default_tensor_type(t):
     _dtypes.set_default_dtype(_BY_TYPE[name])
     cuda = t._cuda if isinstance(t, TensorType) else ".cuda." in str(t)
     _device.set_default_device("cuda" if cuda else "cpu")
-
-
-class Settings(_types.SimpleNamespace):
-    """A namespace of switches: any may be set and read; what was not set is False."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return False
-
-    def flags(self, **kwargs):
-        """A with statement that changes nothing."""
-        return contextlib.nullcontext()
-
-
-def backends():
-    """torch.backends: switches of libraries that are not used here."""
-    none = Settings(is_available=lambda: False, is_built=lambda: False, enabled=False)
-    cuda = Settings(is_built=lambda: True, matmul=Settings(), sdp_kernel=lambda **k: contextlib.nullcontext())
-    cudnn = Settings(is_available=lambda: False, version=lambda: None, enabled=True, benchmark=False, deterministic=False)
-    return Settings(cuda=cuda, cudnn=cudnn, mps=none, mkl=none, mkldnn=none, openmp=none, opt_einsum=none, xeon=none)
 
 
 class JIT(_types.SimpleNamespace):

@@ -1,7 +1,7 @@
 """Sorting, searching and counting. Values are read back through their places, so that gradients find their way."""
 
 from . import _axes, _dtypes
-from ._prim import Tensor, array, scalar, td, wrap
+from ._prim import Tensor, array, gathered, scalar, td, wrap
 from ._register import both, function, method
 from ._results import named
 
@@ -23,7 +23,7 @@ def sort(x, dim=-1, descending=False, stable=False):
     if isinstance(dim, bool):
         dim, descending = -1, dim
     places = argsort(x, dim, descending, stable)
-    return named("sort", "values indices")(x.gather(dim, places) if x.ndim else x.clone(), places)
+    return named("sort", "values indices")(gathered(x, _axes.one(dim, x.ndim), places, True) if x.ndim else x.clone(), places)
 
 
 @both()
@@ -41,7 +41,7 @@ def topk(x, k, dim=-1, largest=True, sorted=True):
     if not 0 <= k <= x.shape[dim]:
         raise RuntimeError("selected index k out of range")
     places = wrap(td.topk(array(x.detach()), k, dim, largest, True)[1]).to(_LONG)
-    return kind(x.gather(dim, places), places)
+    return kind(gathered(x, dim, places, True), places)
 
 
 @both()
@@ -49,7 +49,9 @@ def unique(x, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements (or slices along dim) in order; with where each element is among them, and how often
     each occurs, as asked."""
     a = array(x.detach())
-    r = td.unique(a if dim is not None else a.reshape(-1), False, return_inverse, return_counts, axis=dim, equal_nan=False)
+    r = td.unique(
+        a if dim is not None else a.reshape(-1), False, return_inverse, return_counts, axis=dim, equal_nan=False
+    )
     r = [wrap(part) for part in (r if isinstance(r, tuple) else (r,))]
     if return_inverse:
         r[1] = r[1].reshape(x.shape if dim is None else (-1,))
@@ -79,7 +81,9 @@ def unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
 def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
     """Where values would have to stand in the ordered last dimension: before equal ones, behind them with right."""
     if side is not None and (right and side == "left"):
-        raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
     side = "right" if right or side == "right" else "left"
     given = values if isinstance(values, Tensor) else scalar(values, sorted_sequence)
     edges, a = array(sorted_sequence.detach()), array(given.detach())
@@ -95,14 +99,20 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
 def _by_rows(edges, a, side):
     """For each row of edges where the values of the same row stand: how many edges come before."""
     if edges.shape[:-1] != a.shape[:-1]:
-        raise RuntimeError(f"torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor {list(edges.shape)} and input value tensor {list(a.shape)}")
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(edges.shape)} and input value tensor {list(a.shape)}"
+        )
     before = edges[..., None, :] < a[..., :, None] if side == "left" else edges[..., None, :] <= a[..., :, None]
     return td.sum(before, axis=-1)
 
 
 @function()
 def bucketize(x, boundaries, *, out_int32=False, right=False):
-    """The number of the bucket between boundaries, in which each element falls; right: a bound belongs to the bucket behind it."""
+    """The number of the bucket between boundaries, in which each element falls; right: a bound belongs to the bucket
+    behind it.
+    """
     return searchsorted(boundaries, x, out_int32=out_int32, right=right)
 
 
@@ -130,7 +140,10 @@ def histc(x, bins=100, min=0, max=0):
 
 @both()
 def histogram(x, bins, *, range=None, weight=None, density=False):
-    """(hist, bin_edges): how many elements, or the sum of their weights, fall into each bin; bins: a number or edges."""
+    """(hist, bin_edges): how many elements, or the sum of their weights, fall into each bin.
+
+    bins: their number, or their edges.
+    """
     x = x.detach()
     if isinstance(bins, Tensor):
         edges, limits = array(bins.detach()), None
@@ -156,7 +169,8 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 def is_nonzero(x):
     """Is the one element not 0? RuntimeError: there are more or none."""
     if x.numel() != 1:
-        raise RuntimeError("Boolean value of Tensor with " + ("no values is ambiguous" if not x.numel() else "more than one value is ambiguous"))
+        raise RuntimeError(
+            "Boolean value of Tensor with "
+            + ("no values is ambiguous" if not x.numel() else "more than one value is ambiguous")
+        )
     return bool(x)
-
-

@@ -3,9 +3,9 @@
 from operator import index as _index
 
 from . import _axes, _dtypes
-from ._prim import Tensor, array, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
+from ._prim import Tensor, array, cast, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
 from ._register import METHODS, both, function, method
-from ._shape import _each, atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
+from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
 
 # ---- joining ----
 
@@ -19,10 +19,15 @@ def cat(tensors, dim=0, *, axis=None):
         raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
     if parts[0].ndim == 0:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
-    _fitting(parts, _axes.one(dim, parts[0].ndim))
-    kind = _dtypes.result_of(tensors)
-    parts = [x.to(kind) for x in parts]
-    return join(parts, _axes.one(dim, parts[0].ndim))
+    dim, kind = _axes.one(dim, parts[0].ndim), parts[0].dtype
+    if any(x.dtype is not kind for x in tensors):
+        kind = _dtypes.result_of(tensors)
+        parts = [cast(x, kind) for x in parts]
+    try:
+        return join(parts, dim)
+    except RuntimeError:
+        _fitting(parts, dim)
+        raise
 
 
 def _fitting(parts, dim):
@@ -32,7 +37,10 @@ def _fitting(parts, dim):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {x.ndim}")
         if any(a != b for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != dim):
             at = next(i for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != dim and a != b)
-            raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first[at]} but got size {x.shape[at]} for tensor number {k} in the list.")
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {dim}. Expected size {first[at]} but got size "
+                f"{x.shape[at]} for tensor number {k} in the list."
+            )
 
 
 @function()
@@ -44,7 +52,10 @@ def stack(tensors, dim=0):
     dim, first = _axes.one(dim, tensors[0].ndim + 1), tensors[0].shape
     for k, x in enumerate(tensors):
         if x.shape != first:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x.shape)} at entry {k}")
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(x.shape)} at entry {k}"
+            )
     return cat([unsqueeze(x, dim) for x in tensors], dim)
 
 
@@ -118,7 +129,10 @@ def split_with_sizes(x, split_sizes, dim=0):
     """Parts along dim of those sizes: a tuple of views."""
     dim, at, parts = _axes.one(dim, x.ndim), 0, []
     if sum(split_sizes) != x.shape[dim]:
-        raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {x.shape[dim]} (input tensor's size at dimension {dim}), but got split_sizes={list(split_sizes)}")
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {x.shape[dim]} (input tensor's size at "
+            f"dimension {dim}), but got split_sizes={list(split_sizes)}"
+        )
     for n in split_sizes:
         parts.append(narrow(x, dim, at, n))
         at += n
@@ -179,7 +193,10 @@ def dsplit(x, indices_or_sections):
 
 def _even_split(name, x, cuts, dim):
     if isinstance(cuts, int) and x.shape[dim] % cuts:
-        raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {x.shape[dim]} is not divisible by the split_size {cuts}!")
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {x.shape[dim]} "
+            f"is not divisible by the split_size {cuts}!"
+        )
     return tensor_split(x, cuts, dim)
 
 
@@ -291,7 +308,9 @@ def meshgrid(*tensors, indexing="ij"):
     swap = indexing == "xy" and len(flat) > 1
     order = [1, 0, *range(2, len(flat))] if swap else list(range(len(flat)))
     shape = [len(flat[i]) for i in order]
-    grid = [expanded(reshaped(x, [-1 if order[j] == i else 1 for j in range(len(flat))]), shape) for i, x in enumerate(flat)]
+    grid = [
+        expanded(reshaped(x, [-1 if order[j] == i else 1 for j in range(len(flat))]), shape) for i, x in enumerate(flat)
+    ]
     return tuple(grid)
 
 

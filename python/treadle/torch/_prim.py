@@ -12,7 +12,7 @@ apply = _core._grad_apply  # (row, *operands): a row of the table of operations,
 recording = _core._grad_mode
 join = _core._grad_cat  # (tensors, dim): joined along it; one dtype
 cumulate = _core._grad_cumulate  # (row, x, dim): the sum (prod, max, min) of the elements up to each
-gathered = _core._grad_gather  # (x, dim, index): take_along_dim
+gathered = _core._grad_gather  # (x, dim, index, trusted=False): take_along_dim; trusted: the index is in range
 ROWS = _core.ufuncs()  # the rows, as functions of arrays
 reshaped = Tensor.reshape
 expanded = Tensor.expand
@@ -94,7 +94,8 @@ def check_version(t, version):
     """RuntimeError: a tensor that was saved for a backward pass has been written to."""
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{t.type().removeprefix('torch.')} {list(t.shape)}] is at version {t._version}; expected version {version} "
+        f"[torch.{t.type().removeprefix('torch.')} {list(t.shape)}] is at version {t._version}; expected version "
+        f"{version} "
         "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True)."
     )

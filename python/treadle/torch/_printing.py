@@ -4,7 +4,7 @@ import numpy
 
 from . import _dtypes
 
-_DEFAULT = dict(precision=4, threshold=1000, edgeitems=3, linewidth=80, sci_mode=None)
+_DEFAULT = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES = {
     "default": _DEFAULT,
     "short": dict(_DEFAULT, precision=2, edgeitems=2),
@@ -19,7 +19,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     and whether exponents are written (None: where they help); profile: "default", "short" or "full" first."""
     if profile is not None:
         OPTIONS.update({k: v for k, v in _PROFILES[profile].items() if k != "sci_mode"})
-    given = dict(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     OPTIONS.update({k: v for k, v in given.items() if v is not None})
     OPTIONS["sci_mode"] = sci_mode
 

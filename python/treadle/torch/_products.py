@@ -1,13 +1,13 @@
 """Products of tensors: matrix products by their many names, einsum, and what is composed of them."""
 
 import math
+from functools import cache
 
 from . import _axes
 from ._elementwise import scaled
-from ._prim import apply, reduce, reshaped, scalar, td, wrap
+from ._prim import apply, permuted, reduce, reshaped, scalar, td, wrap
 from ._register import both, function, inplace
 from ._shape import expand, permute, transpose
-
 
 
 def _dims(name, x, n, what):
@@ -31,7 +31,10 @@ def bmm(x, mat2):
     _dims("batch1 must be a 3D tensor", x, 3, "batch1")
     _dims("batch2 must be a 3D tensor", mat2, 3, "batch2")
     if x.shape[0] != mat2.shape[0]:
-        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{x.shape[0]}, {x.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}].")
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{x.shape[0]}, {x.shape[2]}] but "
+            f"got: [{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
     return x @ mat2
 
 
@@ -49,7 +52,10 @@ def dot(x, tensor):
     if x.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {x.ndim}D and {tensor.ndim}D tensors")
     if x.shape != tensor.shape:
-        raise RuntimeError(f"inconsistent tensor size, expected tensor [{x.numel()}] and src [{tensor.numel()}] to have the same number of elements, but got {x.numel()} and {tensor.numel()} elements respectively")
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{x.numel()}] and src [{tensor.numel()}] to have the same "
+            f"number of elements, but got {x.numel()} and {tensor.numel()} elements respectively"
+        )
     return x @ tensor
 
 
@@ -71,7 +77,10 @@ def inner(x, other):
 def outer(x, vec2):
     """The products of all pairs of elements of two vectors."""
     if x.ndim != 1 or vec2.ndim != 1:
-        raise RuntimeError(f"outer: Expected 1-D argument {'self' if x.ndim != 1 else 'vec2'}, but got {x.ndim if x.ndim != 1 else vec2.ndim}-D")
+        raise RuntimeError(
+            f"outer: Expected 1-D argument {'self' if x.ndim != 1 else 'vec2'}, but got "
+            f"{x.ndim if x.ndim != 1 else vec2.ndim}-D"
+        )
     return x[:, None] * vec2[None, :]
 
 
@@ -131,7 +140,10 @@ def tensordot(a, b, dims=2):
     ours, theirs = [_axes.one(d, a.ndim) for d in ours], [_axes.one(d, b.ndim) for d in theirs]
     for i, j in zip(ours, theirs, strict=True):
         if a.shape[i] != b.shape[j]:
-            raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}")
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has "
+                f"size {b.shape[j]} in dim {j}"
+            )
     left, right = [d for d in range(a.ndim) if d not in ours], [d for d in range(b.ndim) if d not in theirs]
     n = math.prod(a.shape[d] for d in ours)
     x = reshaped(permute(a, (*left, *ours)), (math.prod(a.shape[d] for d in left), n))
@@ -144,7 +156,7 @@ def einsum(equation, *operands):
     """Sums of products by labels, as NumPy's einsum: letters of either case, "..." for what is alike in all."""
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
-    given, out = _labels(equation, operands)
+    given, out = _labels(equation, tuple(x.ndim for x in operands))
     pairs = [_once(x, labels) for x, labels in zip(operands, given, strict=True)]
     while len(pairs) > 1:
         kept = {k for _, labels in pairs[2:] for k in labels} | set(out)
@@ -156,18 +168,25 @@ def einsum(equation, *operands):
     return permute(x, [labels.index(k) for k in out]) if labels != list(out) else x
 
 
-def _labels(equation, operands):
+@cache
+def _labels(equation, ndims):
     """A list of labels for each operand and for the result; an ellipsis stands for numbers."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
-    if len(parts) != len(operands):
-        raise RuntimeError(f"einsum(): {'fewer' if len(parts) > len(operands) else 'more'} operands were provided than specified in the equation")
+    if len(parts) != len(ndims):
+        raise RuntimeError(
+            f"einsum(): {'fewer' if len(parts) > len(ndims) else 'more'} operands were provided than specified "
+            "in the equation"
+        )
     given, most = [], 0
-    for part, x in zip(parts, operands, strict=True):
+    for part, ndim in zip(parts, ndims, strict=True):
         named = part.replace("...", "")
-        rest = x.ndim - len(named)
+        rest = ndim - len(named)
         if rest < 0 or (rest and "..." not in part):
-            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of dimensions ({x.ndim}) for operand {len(given)} and no ellipsis was given")
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of "
+                f"dimensions ({ndim}) for operand {len(given)} and no ellipsis was given"
+            )
         most = max(most, rest)
         at = part.find("...")
         given.append(list(part) if at < 0 else [*part[:at], *range(-rest, 0), *part[at + 3 :]])
@@ -203,16 +222,30 @@ def _pair(x, a, y, b, kept):
         for k, n in zip(labels, t.shape, strict=True):
             if extent.setdefault(k, n) != n:
                 if 1 not in (n, extent[k]):
-                    raise RuntimeError(f"einsum(): subscript {k} has size {n} for operand 1 which does not broadcast with previously seen size {extent[k]}")
+                    raise RuntimeError(
+                        f"einsum(): subscript {k} has size {n} for operand 1 which does not broadcast with "
+                        f"previously seen size {extent[k]}"
+                    )
                 extent[k] = max(n, extent[k])
-    x = expand(permute(x, [a.index(k) for k in (*batch, *left, *summed)]), [extent[k] for k in (*batch, *left, *summed)])
-    y = expand(permute(y, [b.index(k) for k in (*batch, *summed, *right)]), [extent[k] for k in (*batch, *summed, *right)])
-    sizes = [math.prod(extent[k] for k in part) for part in (left, summed, right)]
-    front = [extent[k] for k in batch]
-    x, y = reshaped(x, (*front, sizes[0], sizes[1])), reshaped(y, (*front, sizes[1], sizes[2]))
+    x = _laid(x, a, (batch, left, summed), extent)
+    y = _laid(y, b, (batch, summed, right), extent)
     r = x @ y if summed else x * y
     labels = [*batch, *left, *right]
-    return reshaped(r, tuple(extent[k] for k in labels)), labels
+    return r if len(left) == len(right) == 1 else reshaped(r, tuple(extent[k] for k in labels)), labels
+
+
+def _laid(t, labels, groups, extent):
+    """t with its dims in the order of groups, each group but the first as one dim."""
+    order = [k for group in groups for k in group]
+    if order != labels:
+        t = permuted(t, [labels.index(k) for k in order])
+    shape = [extent[k] for k in order]
+    if list(t.shape) != shape:
+        t = expand(t, shape)
+    if len(groups[1]) == len(groups[2]) == 1:
+        return t
+    merged = (math.prod(extent[k] for k in group) for group in groups[1:])
+    return reshaped(t, (*(extent[k] for k in groups[0]), *merged))
 
 
 @both()
@@ -233,7 +266,9 @@ def cross(x, other, dim=None):
         if dim is None:
             raise RuntimeError("linalg.cross: no dimension of size 3 in input")
     if x.shape[dim] != 3 or other.shape[dim] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {other.shape[dim]}")
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {other.shape[dim]}"
+        )
     return x.roll(-1, dim) * other.roll(-2, dim) - x.roll(-2, dim) * other.roll(-1, dim)
 
 

@@ -136,7 +136,17 @@ def _normal(g, shape, dtype):
 
 
 def _maker(name, draw, what):
-    def f(*size_, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    def f(
+        *size_,
+        size=None,
+        generator=None,
+        out=None,
+        dtype=None,
+        layout=None,
+        device=None,
+        requires_grad=False,
+        pin_memory=False,
+    ):
         t = _drawn(_shape(size_, size), draw, dtype, device, generator, requires_grad)
         return t if out is None else out.resize_(t.shape).copy_(t)
 
@@ -155,7 +165,19 @@ _maker("randn", _normal, "Normal numbers of mean 0 and variance 1")
 
 
 @function(out=False)
-def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def randint(
+    low,
+    high=None,
+    size=None,
+    *,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """Integers from low (0 if left out) to below high."""
     if size is None and not isinstance(high, int):
         low, high, size = 0, low, high
@@ -170,14 +192,24 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
 
 
 @function(out=False)
-def randint_like(input, low, high=None, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+def randint_like(
+    input, low, high=None, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None
+):
     """Integers from low (0 if left out) to below high, in input's shape, dtype and device."""
     low, high = (0, low) if high is None else (low, high)
-    return randint(low, high, tuple(input.shape), dtype=input.dtype if dtype is None else dtype, device=input.device if device is None else device)
+    return randint(
+        low,
+        high,
+        tuple(input.shape),
+        dtype=input.dtype if dtype is None else dtype,
+        device=input.device if device is None else device,
+    )
 
 
 @function(out=False)
-def randperm(n, *, generator=None, out=None, dtype=_LONG, layout=None, device=None, requires_grad=False, pin_memory=False):
+def randperm(
+    n, *, generator=None, out=None, dtype=_LONG, layout=None, device=None, requires_grad=False, pin_memory=False
+):
     """0 to n - 1 in random order."""
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
@@ -186,7 +218,19 @@ def randperm(n, *, generator=None, out=None, dtype=_LONG, layout=None, device=No
 
 
 @function(out=False)
-def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def normal(
+    mean=0.0,
+    std=1.0,
+    size=None,
+    *,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
     """Normal numbers of that mean and standard deviation, numbers or tensors."""
     first = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
     if first is None:
@@ -235,7 +279,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         r = key.topk(num_samples, 1)[1]
     else:
         edges = rows.cumsum(1)
-        u = _drawn((rows.shape[0], num_samples), _uniform, _dtypes.DTYPES["float64"], input.device, generator) * edges[:, -1:]
+        u = (
+            _drawn((rows.shape[0], num_samples), _uniform, _dtypes.DTYPES["float64"], input.device, generator)
+            * edges[:, -1:]
+        )
         r = (edges[:, None, :] <= u[:, :, None]).sum(-1)
     return r if input.ndim == 2 else r[0]
 
@@ -258,12 +305,36 @@ def _from_to(g, shape, dtype, low, high):
     return g.random(shape, dtype) * (high - low) + low
 
 
-_filler("uniform_", lambda g, s, d, a=0.0, b=1.0, **k: _from_to(g, s, d, k.get("from", a), k.get("to", b)), "Uniform numbers from `from` (0) to below `to` (1).")
-_filler("normal_", lambda g, s, d, mean=0.0, std=1.0: g.standard_normal(s, d) * std + mean, "Normal numbers of that mean and deviation.")
-_filler("log_normal_", lambda g, s, d, mean=1.0, std=2.0: td.exp(g.standard_normal(s, d) * std + mean), "exp of normal numbers of that mean and deviation.")
-_filler("exponential_", lambda g, s, d, lambd=1.0: -td.log1p(-g.random(s, d)) / lambd, "Exponential numbers of mean 1 / lambd.")
-_filler("cauchy_", lambda g, s, d, median=0.0, sigma=1.0: median + sigma * td.tan(3.141592653589793 * (g.random(s, d) - 0.5)), "Cauchy numbers about median.")
-_filler("geometric_", lambda g, s, d, p: td.floor(td.log1p(-g.random(s, d)) / float(td.log1p(-float(p)))) + 1, "Numbers of tries up to the first success, of probability p.")
+_filler(
+    "uniform_",
+    lambda g, s, d, a=0.0, b=1.0, **k: _from_to(g, s, d, k.get("from", a), k.get("to", b)),
+    "Uniform numbers from `from` (0) to below `to` (1).",
+)
+_filler(
+    "normal_",
+    lambda g, s, d, mean=0.0, std=1.0: g.standard_normal(s, d) * std + mean,
+    "Normal numbers of that mean and deviation.",
+)
+_filler(
+    "log_normal_",
+    lambda g, s, d, mean=1.0, std=2.0: td.exp(g.standard_normal(s, d) * std + mean),
+    "exp of normal numbers of that mean and deviation.",
+)
+_filler(
+    "exponential_",
+    lambda g, s, d, lambd=1.0: -td.log1p(-g.random(s, d)) / lambd,
+    "Exponential numbers of mean 1 / lambd.",
+)
+_filler(
+    "cauchy_",
+    lambda g, s, d, median=0.0, sigma=1.0: median + sigma * td.tan(3.141592653589793 * (g.random(s, d) - 0.5)),
+    "Cauchy numbers about median.",
+)
+_filler(
+    "geometric_",
+    lambda g, s, d, p: td.floor(td.log1p(-g.random(s, d)) / float(td.log1p(-float(p)))) + 1,
+    "Numbers of tries up to the first success, of probability p.",
+)
 
 
 @method()
@@ -276,9 +347,11 @@ def bernoulli_(self, p=0.5, *, generator=None):
 @method()
 def random_(self, *args, generator=None):
     """Integers from 0 (or the first of two arguments) to below the last; without arguments all that dtype holds."""
-    low, high = (0, *args)[-2:] if args else (0, 2**24 if self.dtype._kind == "f" else _dtypes.iinfo(self.dtype).max if self.dtype._kind in "iu" else 2)
+    low, high = (
+        (0, *args)[-2:]
+        if args
+        else (0, 2**24 if self.dtype._kind == "f" else _dtypes.iinfo(self.dtype).max if self.dtype._kind in "iu" else 2)
+    )
     if high is None:
         low, high = args[0], _dtypes.iinfo(self.dtype).max
     return self.copy_(wrap(_source(generator, array(self).device).integers(low, high, tuple(self.shape))))
-
-

@@ -5,7 +5,7 @@ from operator import index as _index
 
 from . import _axes, _dtypes
 from ._elementwise import truth
-from ._prim import Tensor, apply, array, cumulate, derived, reduce, scalar, td, wrap
+from ._prim import Tensor, apply, array, cumulate, derived, gathered, reduce, scalar, td, wrap
 from ._register import both, function, inplace, method
 from ._results import named
 
@@ -16,12 +16,17 @@ def _floating(name, x, dtype=None):
     if dtype is not None:
         return x.to(dtype)
     if x.dtype._kind not in "fc":
-        raise RuntimeError(f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {_spelled(x.dtype)}")
+        raise RuntimeError(
+            f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex "
+            f"dtype. Got: {_spelled(x.dtype)}"
+        )
     return x
 
 
 def _spelled(dt):
-    return {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}.get(dt._name, dt._name)
+    return {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}.get(
+        dt._name, dt._name
+    )
 
 
 # ---- sums ----
@@ -212,7 +217,7 @@ argmax, argmin = _arg("argmax"), _arg("argmin")
 
 def _picked(x, places, dim, keepdim):
     """The elements of x at places along dim, which has one place."""
-    r = x.gather(dim, places)
+    r = gathered(x, dim, places, True)
     return (r, places) if keepdim else (r.squeeze(dim), places.squeeze(dim))
 
 
@@ -275,7 +280,7 @@ def _median(name):
                 n = x.shape[dim]
                 place = apply("select", count < n, count.clamp(max=n - 1), place)
         place = place.expand([1 if i == dim else n for i, n in enumerate(x.shape)])
-        return kind(*_picked(x, order.gather(dim, place), dim, keepdim))
+        return kind(*_picked(x, gathered(order, dim, place, True), dim, keepdim))
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = "The median of all elements, the lower one of two; along dim: (values, indices)." + (
@@ -341,14 +346,17 @@ def _between(at, interpolation):
         return low, high, 0.5
     chosen = {"lower": low, "higher": high, "nearest": apply("rint", at).long()}
     if interpolation not in chosen:
-        raise RuntimeError("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got " + interpolation)
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            + interpolation
+        )
     return chosen[interpolation], chosen[interpolation], None
 
 
 def _at_last(y, places):
     """y[..., places] for places of shape (q, *batch, 1)."""
     y = y.expand((places.shape[0], *y.shape))
-    return y.gather(-1, places.clamp(min=0).expand((*y.shape[:-1], 1)))
+    return gathered(y, y.ndim - 1, places.clamp(min=0).expand((*y.shape[:-1], 1)), True)
 
 
 def _all_or_none(y):
@@ -406,7 +414,7 @@ def _running(name, better):
         best = (td.maximum if better == "max" else td.minimum).accumulate(a, axis=dim)
         at = td.arange(a.shape[dim], device=a.device).reshape([-1 if i == dim else 1 for i in range(a.ndim)])
         places = td.maximum.accumulate(td.where(a == best, at, 0), axis=dim)
-        return kind(x.gather(dim, wrap(places)), wrap(places))
+        return kind(gathered(x, dim, wrap(places), True), wrap(places))
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"The running {better} along dim and where it stands: (values, indices)."

@@ -98,7 +98,10 @@ def fill(out, r):
             fill(one, other)
         return out
     if out.requires_grad or r.requires_grad:
-        raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
+        raise RuntimeError(
+            "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad."
+        )
     if out.shape != r.shape:
         out.resize_(r.shape)
     return out.copy_(r)

@@ -4,5 +4,5 @@ from .. import evaluate
 
 
 def settle(tensors):
-    """Launches what the tensors' values are recorded as; the first ones' kernels write those that they compute besides."""
+    """Launches what the tensors' values are recorded as; a kernel writes what later ones want too."""
     evaluate(*(t._array for t in tensors if hasattr(t, "_array")))

@@ -112,7 +112,10 @@ def unflatten(x, dim, sizes):
         rest = -prod(sizes)
         sizes = tuple(shape[dim] // rest if n == -1 else n for n in sizes)
     if prod(sizes) != shape[dim]:
-        raise RuntimeError(f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor")
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) "
+            "in the input tensor"
+        )
     return reshaped(x, (*shape[:dim], *sizes, *shape[dim + 1 :]))
 
 
@@ -169,7 +172,10 @@ def permute(x, *dims):
     """The dimensions in the order dims."""
     dims = _axes.given(dims)
     if len(dims) != x.ndim:
-        raise RuntimeError(f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = {x.ndim} is not equal to len(dims) = {len(dims)}")
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+            f"desired ordering of dimensions i.e. input.dim() = {x.ndim} is not equal to len(dims) = {len(dims)}"
+        )
     return permuted(x, _axes.several(dims, x.ndim) if dims else ())
 
 
@@ -216,10 +222,15 @@ def expand(x, *shape, implicit=False):
     shape = _axes.given(shape)
     lead = len(shape) - x.ndim
     if lead < 0:
-        raise RuntimeError(f"expand({x.type()}{{{list(x.shape)}}}, size={list(shape)}): the number of sizes provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({x.ndim})")
+        raise RuntimeError(
+            f"expand({x.type()}{{{list(x.shape)}}}, size={list(shape)}): the number of sizes provided "
+            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({x.ndim})"
+        )
     if any(n == -1 for n in shape):
         if -1 in shape[:lead]:
-            raise RuntimeError("The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension 0")
+            raise RuntimeError(
+                "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension 0"
+            )
         shape = tuple(x.shape[i - lead] if n == -1 else n for i, n in enumerate(shape))
     return expanded(x, shape)
 
@@ -316,7 +327,9 @@ def diag_embed(x, offset=0, dim1=-2, dim2=-1):
     at = wrap(td.arange(side, device=array(x).device))
     rows, cols = at[:, None], at[None, :]
     line = rows if offset >= 0 else cols
-    spread = x[..., line.clamp(max=max(n - 1, 0)).expand((side, side))] if n else x.new_zeros((*x.shape[:-1], side, side))
+    spread = (
+        x[..., line.clamp(max=max(n - 1, 0)).expand((side, side))] if n else x.new_zeros((*x.shape[:-1], side, side))
+    )
     r = apply("select", cols - rows == offset, spread, scalar(0, x))
     return movedim(r, (-2, -1), (dim1, dim2)) if (dim1, dim2) != (-2, -1) else r
 

@@ -1,10 +1,10 @@
-"""torch.amp: mixed precision by PyTorch's names. Kernels are limited by memory and fuse, so autocast changes no dtype."""
+"""torch.amp: mixed precision by PyTorch's names. Nothing changes its dtype: kernels fuse instead."""
 
 import functools
 
 
 class autocast:
-    """A mode in which PyTorch picks half types; here dtypes stay as they are. For with statements, and as a decorator."""
+    """A mode in which PyTorch picks half types; here dtypes stay as they are. For with and as a decorator."""
 
     def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
         self.device, self.fast_dtype, self._enabled = device_type, dtype, enabled
@@ -26,7 +26,15 @@ class autocast:
 class GradScaler:
     """Scaled losses for half types: as nothing is rounded to them here, the scale is 1 and never changes."""
 
-    def __init__(self, device="cuda", init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=65536.0,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
         self._enabled = enabled
 
     def scale(self, outputs):

@@ -4,9 +4,9 @@ Transforms over several dimensions are made of those over one, and real ones of 
 """
 
 from . import _axes, _device, _dtypes
+from ._parts import cat, narrow, roll
 from ._prim import array, derived, td, wrap
 from ._register import both
-from ._parts import cat, narrow, roll
 
 _NORMS = ("backward", "ortho", "forward")
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -242,7 +242,19 @@ def _reflected(x, pad, mode):
 
 
 @both()
-def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None, align_to_window=None):
+def stft(
+    x,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    pad_mode="reflect",
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+    align_to_window=None,
+):
     """Transforms of overlapping windows: (…, frequencies, windows), complex."""
     if not return_complex and not x.dtype.is_complex and return_complex is not None:
         raise RuntimeError("stft: return_complex=False is not supported: take torch.view_as_real of the complex result")
@@ -257,7 +269,18 @@ def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, p
 
 
 @both()
-def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False):
+def istft(
+    x,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=None,
+    length=None,
+    return_complex=False,
+):
     """The signal of which stft made x: windows are added up and divided by what they weigh."""
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     norm = "ortho" if normalized else "backward"
@@ -278,6 +301,6 @@ def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, 
     stop = total - start if length is None else min(start + length, total)
     kept = narrow(weight, 0, start, stop - start)
     r = narrow(signal, -1, start, stop - start) / kept
-    return r if length is None or length <= stop - start else cat([r, r.new_zeros((*lead, length - (stop - start)))], -1)
-
-
+    return (
+        r if length is None or length <= stop - start else cat([r, r.new_zeros((*lead, length - (stop - start)))], -1)
+    )

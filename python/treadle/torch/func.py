@@ -74,9 +74,16 @@ def grad_and_value(func, argnums=0, has_aux=False):
             r = func(*_put(args, argnums, changed), **kwargs)
         value, aux = r if has_aux else (r, None)
         if value.numel() != 1 or value.ndim:
-            raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with {value.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?")
+            raise RuntimeError(
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+                f"{value.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
         graph = _nested()
-        found = autograd.grad(value, leaves, create_graph=graph, allow_unused=True) if value.requires_grad else [None] * len(leaves)
+        found = (
+            autograd.grad(value, leaves, create_graph=graph, allow_unused=True)
+            if value.requires_grad
+            else [None] * len(leaves)
+        )
         values = _zeros(found, leaves)
         grads = tuple(_shaped(o, values) for o in given)
         grads = grads if isinstance(argnums, tuple) else grads[0]
@@ -195,7 +202,10 @@ def stack_module_state(models):
     """(parameters, buffers) of models of one kind, stacked by name."""
     from ._parts import stack
 
-    params = {k: stack([dict(m.named_parameters())[k].detach() for m in models]).requires_grad_() for k, _ in models[0].named_parameters()}
+    params = {
+        k: stack([dict(m.named_parameters())[k].detach() for m in models]).requires_grad_()
+        for k, _ in models[0].named_parameters()
+    }
     buffers = {k: stack([dict(m.named_buffers())[k] for m in models]) for k, _ in models[0].named_buffers()}
     return params, buffers
 

@@ -1,4 +1,4 @@
-"""``torch.save`` and ``torch.load``: PyTorch's files (a zip archive of a pickle and the tensors' bytes) and safetensors.
+"""``torch.save`` and ``torch.load``: PyTorch's files (a zip archive of a pickle and tensors' bytes) and safetensors.
 
 Files go both ways between PyTorch and treadle. What is loaded is restricted to tensors and plain values unless
 ``weights_only=False``: a pickle can run any code."""
@@ -20,9 +20,18 @@ _ALIGN = 64  # bytes, of the tensors' places in the archive, as PyTorch has it
 
 # Storage classes in PyTorch's pickles, and the dtypes of their elements.
 STORAGES = {
-    "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",
-    "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8",
-    "BoolStorage": "bool", "ComplexDoubleStorage": "complex128", "ComplexFloatStorage": "complex64",
+    "DoubleStorage": "float64",
+    "FloatStorage": "float32",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "LongStorage": "int64",
+    "IntStorage": "int32",
+    "ShortStorage": "int16",
+    "CharStorage": "int8",
+    "ByteStorage": "uint8",
+    "BoolStorage": "bool",
+    "ComplexDoubleStorage": "complex128",
+    "ComplexFloatStorage": "complex64",
 }
 _CLASS_OF = {dtype: name for name, dtype in STORAGES.items()}
 
@@ -57,7 +66,11 @@ class _Pickler(pickle._Pickler):  # the one in Python: global names need not be 
 
     def reducer_override(self, obj):
         if isinstance(obj, Parameter):
-            return _Name("torch._utils", "_rebuild_parameter"), (obj.detach(), obj.requires_grad, collections.OrderedDict())
+            return _Name("torch._utils", "_rebuild_parameter"), (
+                obj.detach(),
+                obj.requires_grad,
+                collections.OrderedDict(),
+            )
         if isinstance(obj, torch.Tensor):
             return _Name("torch._utils", "_rebuild_tensor_v2"), self._parts(obj)
         return NotImplemented
@@ -115,8 +128,14 @@ def _add(archive, name, data):
     archive.writestr(info, data)
 
 
-def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True,
-         _disable_byteorder_record=False):
+def save(
+    obj,
+    f,
+    pickle_module=pickle,
+    pickle_protocol=2,
+    _use_new_zipfile_serialization=True,
+    _disable_byteorder_record=False,
+):
     """Writes obj (tensors, modules' and optimizers' state, whatever can be pickled) to a path or file.
 
     A path that ends in ".safetensors": a dict of names and tensors in that format."""
@@ -173,10 +192,20 @@ class _TypedName:
         self.dtype = dtype
 
 
-_REBUILD = {"_rebuild_tensor_v2": _rebuild_tensor, "_rebuild_tensor": _rebuild_tensor, "_rebuild_parameter": _rebuild_parameter}
-_SAFE = {("collections", "OrderedDict"): collections.OrderedDict, ("collections", "Counter"): collections.Counter,
-         ("builtins", "set"): set, ("builtins", "complex"): complex, ("builtins", "bytearray"): bytearray,
-         ("__builtin__", "set"): set, ("_codecs", "encode"): lambda text, how: text.encode(how)}
+_REBUILD = {
+    "_rebuild_tensor_v2": _rebuild_tensor,
+    "_rebuild_tensor": _rebuild_tensor,
+    "_rebuild_parameter": _rebuild_parameter,
+}
+_SAFE = {
+    ("collections", "OrderedDict"): collections.OrderedDict,
+    ("collections", "Counter"): collections.Counter,
+    ("builtins", "set"): set,
+    ("builtins", "complex"): complex,
+    ("builtins", "bytearray"): bytearray,
+    ("__builtin__", "set"): set,
+    ("_codecs", "encode"): lambda text, how: text.encode(how),
+}
 _SAFE_TORCH = {"Size", "device", "Tensor"}
 
 
@@ -201,7 +230,8 @@ class _Unpickler(pickle.Unpickler):
         if self.weights_only:
             raise pickle.UnpicklingError(
                 f"Weights only load failed: the file wants {module}.{name}, which could run any code. If you trust its "
-                "source, load it with `weights_only=False`.")
+                "source, load it with `weights_only=False`."
+            )
         return super().find_class("treadle." + module if root == "torch" else module, name)
 
     def persistent_load(self, found):
@@ -241,7 +271,7 @@ def _placing(map_location):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
-    """What save() or PyTorch's save() wrote, from a path or file. Tensors come back on the CPU, or where map_location says.
+    """What save() or PyTorch's save() wrote, from a path or file. Tensors come back on the CPU, or at map_location.
 
     pickle.UnpicklingError, unless weights_only=False, for a file that wants more than tensors and plain values."""
     place = _placing(map_location)
@@ -252,8 +282,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         with open(f, "rb") as file:
             return load(file, map_location, weights_only=weights_only, **pickle_load_args)
     if not zipfile.is_zipfile(f):
-        raise RuntimeError("torch.load: not a zip archive; files of PyTorch before 1.6 are read by PyTorch, which saves them "
-                           "anew")
+        raise RuntimeError(
+            "torch.load: not a zip archive; files of PyTorch before 1.6 are read by PyTorch, which saves them anew"
+        )
     with zipfile.ZipFile(f) as archive:
         name = next((n for n in archive.namelist() if n.endswith("/data.pkl")), None)
         if name is None:
@@ -266,8 +297,19 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 # ---- safetensors: the length of a JSON header in 8 bytes, the header, the tensors' bytes ----
 
-_SAFE_DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
-                "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool", "C64": "complex64"}
+_SAFE_DTYPES = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I64": "int64",
+    "I32": "int32",
+    "I16": "int16",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+    "C64": "complex64",
+}
 _SAFE_NAMES = {v: k for k, v in _SAFE_DTYPES.items()}
 
 
@@ -308,5 +350,7 @@ def load_safetensors(path):
     found = {}
     for name, entry in header.items():
         a, b = entry["data_offsets"]
-        found[name] = tensor_of(data[8 + length + a : 8 + length + b], _SAFE_DTYPES[entry["dtype"]], tuple(entry["shape"]))
+        found[name] = tensor_of(
+            data[8 + length + a : 8 + length + b], _SAFE_DTYPES[entry["dtype"]], tuple(entry["shape"])
+        )
     return found

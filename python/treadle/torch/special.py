@@ -145,9 +145,13 @@ FUNCTIONS["igammac"] = METHODS["igammac"] = gammaincc
 
 # ---- errors and normal distributions ----
 
-erfinv = _of_one("erfinv", _their.erfinv, lambda x, r: math.sqrt(math.pi) / 2 * apply("exp", r * r), "The inverse of erf.")
+erfinv = _of_one(
+    "erfinv", _their.erfinv, lambda x, r: math.sqrt(math.pi) / 2 * apply("exp", r * r), "The inverse of erf."
+)
 erfcx = _of_one("erfcx", _their.erfcx, lambda x, r: 2 * x * r - 2 / math.sqrt(math.pi), "exp(x * x) * erfc(x).")
-ndtri = _of_one("ndtri", _their.ndtri, lambda x, r: math.sqrt(2 * math.pi) * apply("exp", r * r / 2), "The inverse of ndtr.")
+ndtri = _of_one(
+    "ndtri", _their.ndtri, lambda x, r: math.sqrt(2 * math.pi) * apply("exp", r * r / 2), "The inverse of ndtr."
+)
 both()(erfinv)
 
 
@@ -269,5 +273,3 @@ def xlog1py(input, other):
     x, y = _beside(input, other)
     nothing = (x == 0) & (y == y)
     return apply("select", nothing, scalar(0, x), x * apply("log1p", apply("select", nothing, scalar(0, y), y)))
-
-

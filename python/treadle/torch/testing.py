@@ -22,13 +22,15 @@ def assert_close(
     actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True,
     check_dtype=True, check_layout=True, check_stride=False, msg=None,
 ):  # fmt: skip
-    """Asserts |actual - expected| <= atol + rtol |expected| for numbers, tensors, arrays, sequences and mappings of them.
+    """Asserts |actual - expected| <= atol + rtol |expected| for numbers, tensors, arrays, sequences and mappings of
+    them.
 
-    rtol and atol go by the dtypes if they are not given; both or none must be. AssertionError: says where and by how much.
+    rtol and atol go by the dtypes if they are not given; both or none must be.
+    AssertionError: says where and by how much.
     """
     if (rtol is None) != (atol is None):
         raise ValueError("rtol and atol must both be specified or both be unspecified, but got only one of them")
-    checks = dict(rtol=rtol, atol=atol, equal_nan=equal_nan, device=check_device, dtype=check_dtype)
+    checks = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan, "device": check_device, "dtype": check_dtype}
     try:
         _pair(actual, expected, checks, "")
     except AssertionError as e:
@@ -41,7 +43,11 @@ def _pair(a, b, checks, at):
     where = f"\n\nThe failure occurred for item {at}" if at else ""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if set(a) != set(b):
-            raise AssertionError(f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {sorted(set(b) - set(a), key=str)}\nAdditional keys in the actual mapping: {sorted(set(a) - set(b), key=str)}{where}")
+            raise AssertionError(
+                "The keys of the mappings do not match:\nMissing keys in the actual mapping: "
+                f"{sorted(set(b) - set(a), key=str)}\nAdditional keys in the actual mapping: "
+                f"{sorted(set(a) - set(b), key=str)}{where}"
+            )
         for k in b:
             _pair(a[k], b[k], checks, f"{at}[{k!r}]")
     elif isinstance(a, Sequence) and isinstance(b, Sequence) and not isinstance(a, str):
@@ -65,7 +71,9 @@ def _tensors(a, b, checks, where):
         raise AssertionError(f"The values for attribute 'shape' do not match: {x.shape} != {y.shape}.{where}")
     for name in ("device", "dtype"):
         if checks[name] and getattr(x, name) != getattr(y, name) and not scalars:
-            raise AssertionError(f"The values for attribute '{name}' do not match: {getattr(x, name)} != {getattr(y, name)}.{where}")
+            raise AssertionError(
+                f"The values for attribute '{name}' do not match: {getattr(x, name)} != {getattr(y, name)}.{where}"
+            )
     if checks["rtol"] is None:
         both = [_TOLERANCE.get(t.dtype._name, (0.0, 0.0)) for t in (x, y)]
         rtol, atol = (max(pair) for pair in zip(*both, strict=True))
@@ -73,31 +81,58 @@ def _tensors(a, b, checks, where):
         rtol, atol = checks["rtol"], checks["atol"]
     x, y = x.detach().cpu(), y.detach().cpu()
     kind = _dtypes.promote_types(x.dtype, y.dtype)
-    kind = _dtypes.DTYPES["complex128" if kind.is_complex else "float64"] if kind._kind in "fc" else _dtypes.DTYPES["int64"]
+    kind = (
+        _dtypes.DTYPES["complex128" if kind.is_complex else "float64"]
+        if kind._kind in "fc"
+        else _dtypes.DTYPES["int64"]
+    )
     p, q = (t.to(kind).numpy() for t in (x, y))
     with numpy.errstate(all="ignore"):
-        near = numpy.isclose(p, q, rtol, atol, checks["equal_nan"]) if rtol or atol else (p == q) | (checks["equal_nan"] & (p != p) & (q != q))
+        near = (
+            numpy.isclose(p, q, rtol, atol, checks["equal_nan"])
+            if rtol or atol
+            else (p == q) | (checks["equal_nan"] & (p != p) & (q != q))
+        )
     if not near.all():
         raise AssertionError(_said(p, q, near, rtol, atol, scalars) + where)
 
 
 def _number(v):
-    return as_tensor(numpy.asarray(v)) if isinstance(v, (numpy.ndarray, numpy.generic)) else as_tensor(
-        v, dtype=_dtypes.DTYPES["int64" if isinstance(v, int) else "complex128" if isinstance(v, complex) else "float64"])
+    return (
+        as_tensor(numpy.asarray(v))
+        if isinstance(v, (numpy.ndarray, numpy.generic))
+        else as_tensor(
+            v,
+            dtype=_dtypes.DTYPES[
+                "int64" if isinstance(v, int) else "complex128" if isinstance(v, complex) else "float64"
+            ],
+        )
+    )
 
 
 def _said(p, q, near, rtol, atol, scalars):
     kind = "equal" if not rtol and not atol else "close"
     if scalars or p.ndim == 0:
         off = abs(p - q)
-        return f"{'Scalars' if p.ndim == 0 else 'Tensor-likes'} are not {kind}!\n\nExpected {q.item()} but got {p.item()}.\nAbsolute difference: {off} (up to {atol} allowed)\nRelative difference: {off / abs(q) if q != 0 else float('inf')} (up to {rtol} allowed)"
+        ratio = off / abs(q) if q != 0 else float("inf")
+        return (
+            f"{'Scalars' if p.ndim == 0 else 'Tensor-likes'} are not {kind}!\n\nExpected {q.item()} but got {p.item()}.\n"
+            f"Absolute difference: {off} (up to {atol} allowed)\n"
+            f"Relative difference: {ratio} (up to {rtol} allowed)"
+        )
     with numpy.errstate(all="ignore"):
         off = numpy.where(near, 0, numpy.abs(p - q))
         ratio = numpy.where(near, 0, off / numpy.abs(q))
-    lines = [f"Tensor-likes are not {kind}!", "", f"Mismatched elements: {int((~near).sum())} / {near.size} ({100 * (~near).mean():.1f}%)"]
+    lines = [
+        f"Tensor-likes are not {kind}!",
+        "",
+        f"Mismatched elements: {int((~near).sum())} / {near.size} ({100 * (~near).mean():.1f}%)",
+    ]
     for name, values, limit in (("absolute", off, atol), ("relative", ratio, rtol)):
         place = numpy.unravel_index(int(numpy.nanargmax(values)) if not numpy.isnan(values).all() else 0, values.shape)
-        lines.append(f"Greatest {name} difference: {values[place]} at index {tuple(map(int, place))} (up to {limit} allowed)")
+        lines.append(
+            f"Greatest {name} difference: {values[place]} at index {tuple(map(int, place))} (up to {limit} allowed)"
+        )
     return "\n".join(lines)
 
 
@@ -107,17 +142,38 @@ def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=
         actual = as_tensor(actual)
     if not isinstance(expected, Tensor):
         expected = as_tensor(expected, dtype=actual.dtype)
-    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=False, check_dtype=False, msg=msg or None)
+    assert_close(
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_device=False,
+        check_dtype=False,
+        msg=msg or None,
+    )
 
 
-def make_tensor(*shape, dtype, device="cpu", low=None, high=None, requires_grad=False, noncontiguous=False, exclude_zero=False, memory_format=None):
+def make_tensor(
+    *shape,
+    dtype,
+    device="cpu",
+    low=None,
+    high=None,
+    requires_grad=False,
+    noncontiguous=False,
+    exclude_zero=False,
+    memory_format=None,
+):
     """Random numbers of a shape and dtype between low and high (by default about -9 to 9)."""
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     signed = dtype._kind in "ifc"
     low = (-9 if signed else 0) if low is None else low
     high = (2 if dtype._kind == "b" else 10 if dtype._kind in "iu" else 9) if high is None else high
     if dtype._kind == "c":
-        r = (rand(*shape, dtype=dtype.to_real(), device=device) + rand(*shape, dtype=dtype.to_real(), device=device) * 1j) * (high - low) + complex(low, low)
+        r = (
+            rand(*shape, dtype=dtype.to_real(), device=device) + rand(*shape, dtype=dtype.to_real(), device=device) * 1j
+        ) * (high - low) + complex(low, low)
         r = r.to(dtype)
     else:
         wide = dtype if dtype._name in ("float32", "float64") else _dtypes.DTYPES["float64"]

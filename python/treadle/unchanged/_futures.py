@@ -1,4 +1,4 @@
-"""``concurrent.futures`` as unchanged programs see it: maps of ProcessPoolExecutor are treadle's, all else is Python's."""
+"""``concurrent.futures`` as unchanged programs see it: ProcessPoolExecutor's maps are treadle's, all else Python's."""
 
 import concurrent.futures
 from concurrent.futures import *  # noqa: F403 - a face of that module

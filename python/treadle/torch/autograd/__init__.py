@@ -6,8 +6,10 @@ from . import functional, grad_mode
 from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-__all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "grad_mode",
-           "gradcheck", "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled"]  # fmt: skip
+__all__ = [
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "grad_mode", "gradcheck",
+    "gradgradcheck", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip
 
 
 def _tuple(o):
@@ -21,7 +23,9 @@ def _gradients(tensors, given):
         if g is None and t.requires_grad and t.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         if g is not None and g.shape != t.shape:
-            raise RuntimeError(f"Mismatch in shape: grad_output[0] has a shape of {g.shape} and output[0] has a shape of {t.shape}.")
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[0] has a shape of {g.shape} and output[0] has a shape of {t.shape}."
+            )
     return given
 
 
@@ -130,13 +134,18 @@ def gradcheck(func, inputs, *, eps=1e-06, atol=1e-05, rtol=0.001, raise_exceptio
             for i in range(out.numel()):
                 one = out.detach().new_zeros(out.shape).reshape(-1)
                 one[i] = 1
-                g = grad(out, x, one.reshape(out.shape), retain_graph=True, allow_unused=True)[0]
+                g = None
+                if out.requires_grad:
+                    g = grad(out, x, one.reshape(out.shape), retain_graph=True, allow_unused=True)[0]
                 ours = [0.0] * x.numel() if g is None else g.reshape(-1).tolist()
                 theirs = [float(c[k][i]) for c in numeric]
                 if any(abs(a - b) > atol + rtol * abs(b) for a, b in zip(ours, theirs, strict=True)):
                     if not raise_exception:
                         return False
-                    raise RuntimeError(f"Jacobian mismatch for output {k} with respect to input {at},\nnumerical:{theirs}\nanalytical:{ours}\n")
+                    raise RuntimeError(
+                        f"Jacobian mismatch for output {k} with respect to input "
+                        f"{at},\nnumerical:{theirs}\nanalytical:{ours}\n"
+                    )
     return True
 
 

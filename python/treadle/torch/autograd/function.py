@@ -63,10 +63,17 @@ class Function:
     @staticmethod
     def backward(ctx, *grad_outputs):
         """The arguments' gradients from those of the results."""
-        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it "
+            "with backward mode AD."
+        )
 
     def __new__(cls, *args, **kwargs):
-        raise RuntimeError(f"{cls} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.")
+        raise RuntimeError(
+            f"{cls} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch."
+        )
 
     @classmethod
     def apply(cls, *args, **kwargs):
@@ -91,9 +98,20 @@ def _recorded(cls, ctx, args, r):
     many = isinstance(r, (tuple, list))
     all_of = tuple(r) if many else (r,)
     places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-    live = [k for k, t in enumerate(all_of) if isinstance(t, Tensor) and t.dtype._kind in "fc" and id(t) not in ctx._plain]
-    ctx._call = (cls, len(args), places, [(all_of[k].shape, all_of[k].dtype, all_of[k].device) for k in live], live, len(all_of))
-    outputs = _core._grad_custom(ctx, _backward, tuple(args[i] for i in places), tuple(all_of[k].detach() for k in live))
+    live = [
+        k for k, t in enumerate(all_of) if isinstance(t, Tensor) and t.dtype._kind in "fc" and id(t) not in ctx._plain
+    ]
+    ctx._call = (
+        cls,
+        len(args),
+        places,
+        [(all_of[k].shape, all_of[k].dtype, all_of[k].device) for k in live],
+        live,
+        len(all_of),
+    )
+    outputs = _core._grad_custom(
+        ctx, _backward, tuple(args[i] for i in places), tuple(all_of[k].detach() for k in live)
+    )
     out = list(all_of)
     for k, t in zip(live, outputs, strict=True):
         out[k] = t
@@ -110,7 +128,10 @@ def _backward(ctx, *grads):
     back = cls.backward(ctx, *given)
     back = back if isinstance(back, tuple) else (back,)
     if len(back) > count and any(g is not None for g in back[count:]) or len(back) < count:
-        raise RuntimeError(f"function {type(ctx).__name__} returned an incorrect number of gradients (expected {count}, got {len(back)})")
+        raise RuntimeError(
+            f"function {type(ctx).__name__} returned an incorrect number of gradients (expected {count}, got "
+            f"{len(back)})"
+        )
     return tuple(back[i] for i in places)
 
 
@@ -128,5 +149,3 @@ def once_differentiable(f):
             return f(ctx, *args)
 
     return once
-
-

@@ -1,7 +1,7 @@
 """torch.autograd.functional: Jacobians, Hessians and their products with vectors, by backward passes."""
 
-from .._prim import Tensor
 from .._parts import stack
+from .._prim import Tensor
 
 
 def _tuple(o):
@@ -52,7 +52,10 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
                 found = _grad(flat[k], leaves, retain_graph=True, create_graph=create_graph, allow_unused=True)
             for rows_of, g, x in zip(parts, found, leaves, strict=True):
                 if g is None and strict:
-                    raise RuntimeError("Output 0 of the user-provided function is independent of input 0. This is not allowed in strict mode.")
+                    raise RuntimeError(
+                        "Output 0 of the user-provided function is independent of input 0. This is not allowed "
+                        "in strict mode."
+                    )
                 rows_of.append(_zero(g, x))
         rows.append(_as_given([_rows(p, out, x) for p, x in zip(parts, leaves, strict=True)], inputs))
     return _as_given(rows, outputs)
@@ -79,7 +82,10 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 def _vector(v, outputs):
     if v is None:
         if outputs.numel() != 1:
-            raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with a single element.")
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single Tensor with a "
+                "single element."
+            )
         return (outputs.detach().new_ones(outputs.shape),)
     return _tuple(v)
 

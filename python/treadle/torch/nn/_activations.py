@@ -149,8 +149,10 @@ def prelu(input, weight):
     if weight.numel() != 1:
         channels = input.size(1) if input.dim() > 1 else 1
         if weight.numel() != channels:
-            raise RuntimeError("Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-                               f"{weight.numel()} and channel size = {channels}.")
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{weight.numel()} and channel size = {channels}."
+            )
         weight = weight.reshape((1, -1, *[1] * (input.dim() - 2)))
     return torch.where(input > 0, input, weight * input)
 
@@ -173,8 +175,10 @@ def glu(input, dim=-1):
 def _dim_of(dim, ndim, name):
     if dim is not None:
         return dim
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-                  "argument.", stacklevel=3)
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=3,
+    )
     return 0 if ndim in (0, 1, 3) else 1
 
 

@@ -130,17 +130,25 @@ def _with_bias(y, bias):
 
 def _check(name, x, w, bias, groups, channels, of_bias):
     if x.dim() != w.dim():
-        raise RuntimeError(f"Expected {w.dim() - 1}D (unbatched) or {w.dim()}D (batched) input to {name}, but got input of "
-                           f"size: {list(x.shape)}")
+        raise RuntimeError(
+            f"Expected {w.dim() - 1}D (unbatched) or {w.dim()}D (batched) input to {name}, but got input of "
+            f"size: {list(x.shape)}"
+        )
     if groups <= 0 or w.size(0) % groups:
-        raise RuntimeError(f"expected weight to be divisible by {groups} at dimension 0, but got weight of size "
-                           f"{list(w.shape)} instead")
+        raise RuntimeError(
+            f"expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"{list(w.shape)} instead"
+        )
     if x.size(1) != channels:
-        raise RuntimeError(f"Given groups={groups}, weight of size {list(w.shape)}, expected input{list(x.shape)} to have "
-                           f"{channels} channels, but got {x.size(1)} channels instead")
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(w.shape)}, expected input{list(x.shape)} to have "
+            f"{channels} channels, but got {x.size(1)} channels instead"
+        )
     if bias is not None and tuple(bias.shape) != (of_bias,):
-        raise RuntimeError(f"Given weight of size {list(w.shape)}, expected bias to be 1-dimensional with {of_bias} elements, "
-                           f"but got bias of size {list(bias.shape)} instead")
+        raise RuntimeError(
+            f"Given weight of size {list(w.shape)}, expected bias to be 1-dimensional with {of_bias} elements, "
+            f"but got bias of size {list(bias.shape)} instead"
+        )
     if x.dtype != w.dtype:
         raise RuntimeError(f"Input type ({x.dtype}) and weight type ({w.dtype}) should be the same")
 
@@ -170,13 +178,17 @@ def _convolution(rank):
         pads = _pads(padding, kernel, stride, dilation)
         if min(places([n + a + b for n, (a, b) in zip(input.shape[2:], pads)], kernel, stride, dilation)) < 1:
             wide = " x ".join(str(n + a + b) for n, (a, b) in zip(input.shape[2:], pads))
-            raise RuntimeError(f"Calculated padded input size per channel: ({wide}). Kernel size: "
-                               f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size")
+            raise RuntimeError(
+                f"Calculated padded input size per channel: ({wide}). Kernel size: "
+                f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
+            )
         return _with_bias(Conv.apply(input, weight, Geometry(kernel, stride, pads, dilation, groups)), bias)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = (f"Correlates (N, C, {rank} dims) with weights (O, C / groups, {rank} dims); padding: numbers, "
-                    '"valid" or "same".')
+    call.__doc__ = (
+        f"Correlates (N, C, {rank} dims) with weights (O, C / groups, {rank} dims); padding: numbers, "
+        '"valid" or "same".'
+    )
     return call
 
 
@@ -192,8 +204,10 @@ def _transposed(rank):
         stride, dilation = spread(stride, rank, "stride"), spread(dilation, rank, "dilation")
         padding, more = spread(padding, rank, "padding"), spread(output_padding, rank, "output_padding")
         if any(m >= s and m >= d for m, s, d in zip(more, stride, dilation)):
-            raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got output_padding "
-                               f"{more}, stride {stride}, dilation {dilation}")
+            raise RuntimeError(
+                f"output padding must be smaller than either stride or dilation, but got output_padding "
+                f"{more}, stride {stride}, dilation {dilation}"
+            )
         sizes = zip(input.shape[2:], kernel, stride, padding, more, dilation)
         size = tuple((n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, k, s, p, m, d in sizes)
         geo = Geometry(kernel, stride, tuple((p, p) for p in padding), dilation, groups)

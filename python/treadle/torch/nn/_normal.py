@@ -21,8 +21,10 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Mean 0 and variance 1 over the last dims, then weight and bias of their shape."""
     shape = tuple(normalized_shape)
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
-        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
-                           f"[*{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}")
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"[*{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}"
+        )
     return _affine(_scaled(input, tuple(range(-len(shape), 0)), eps), weight, bias, shape)
 
 
@@ -32,16 +34,19 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, got input of size{list(input.shape)}")
     eps = torch.finfo(input.dtype).eps if eps is None else eps
-    return _affine(input * torch.rsqrt((input * input).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps), weight, None,
-                   shape)
+    return _affine(
+        input * torch.rsqrt((input * input).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps), weight, None, shape
+    )
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Mean 0 and variance 1 of each sample's groups of channels, then weight and bias of the channels."""
     n, c = input.shape[:2]
     if c % num_groups:
-        raise RuntimeError(f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
-                           f"{list(input.shape)} and num_groups={num_groups}")
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
     x = _scaled(input.reshape(n, num_groups, -1), (2,), eps).reshape(tuple(input.shape))
     return _affine(x, weight, bias, (1, c, *[1] * (input.dim() - 2)))
 
@@ -75,8 +80,9 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return _affine(d * torch.rsqrt(var + eps), weight, bias, shape)
 
 
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
-                  eps=1e-5):
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
+):
     """Mean 0 and variance 1 of each channel of each sample."""
     shape = (1, -1, *[1] * (input.dim() - 2))
     if not use_input_stats:
@@ -92,7 +98,9 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Over (k + alpha * mean square of size neighbouring channels) ** beta."""
     if input.dim() < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)")
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"
+        )
     squares = input * input
     n = input.size(1)
     low, high = size // 2, (size - 1) // 2

@@ -12,16 +12,20 @@ def _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
     stride = kernel if stride is None or stride == [] else spread(stride, rank, "stride")
     padding, dilation = spread(padding, rank, "padding"), spread(dilation, rank, "dilation")
     if any(2 * p > k for p, k in zip(padding, kernel)):
-        raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={max(padding)}, "
-                           f"kernel_size={max(kernel)} and dilation={max(dilation)}")
+        raise RuntimeError(
+            f"pad should be at most half of effective kernel size, but got pad={max(padding)}, "
+            f"kernel_size={max(kernel)} and dilation={max(dilation)}"
+        )
     out = []
     for n, k, s, p, d in zip(input.shape[2:], kernel, stride, padding, dilation):
         over = n + 2 * p - d * (k - 1) - 1
         m = (-(-over // s) if ceil_mode else over // s) + 1
         out.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)  # a window begins inside
     if min(out) < 1:
-        raise RuntimeError(f"Given input size: {tuple(input.shape[1:])}. Calculated output size: {tuple(out)}. Output size "
-                           "is too small")
+        raise RuntimeError(
+            f"Given input size: {tuple(input.shape[1:])}. Calculated output size: {tuple(out)}. Output size "
+            "is too small"
+        )
     return kernel, stride, padding, dilation, tuple(out)
 
 
@@ -76,7 +80,9 @@ def _max_pool(rank):
         if input.dim() == rank + 1:
             got = call(input.unsqueeze(0), kernel_size, stride, padding, dilation, ceil_mode, return_indices)
             return tuple(t.squeeze(0) for t in got) if return_indices else got.squeeze(0)
-        kernel, stride, padding, dilation, out = _geometry(input, rank, kernel_size, stride, padding, dilation, ceil_mode)
+        kernel, stride, padding, dilation, out = _geometry(
+            input, rank, kernel_size, stride, padding, dilation, ceil_mode
+        )
         pads = _pads(input, kernel, stride, padding, dilation, out)
         x = Pad.apply(input, pads, -math.inf) if any(map(any, pads)) else input
         best, place = _Largest.apply(x, kernel, stride, dilation)
@@ -85,7 +91,9 @@ def _max_pool(rank):
         return best
 
     call.__name__ = call.__qualname__ = f"max_pool{rank}d"
-    call.__doc__ = f"The largest element of each window of (N, C, {rank} dims); the first of equal ones has the gradient."
+    call.__doc__ = (
+        f"The largest element of each window of (N, C, {rank} dims); the first of equal ones has the gradient."
+    )
     return call
 
 
@@ -115,7 +123,9 @@ def _counts(size, kernel, stride, padding, out, include):
 
 
 def _avg_pool(rank):
-    def call(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    def call(
+        input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    ):
         if input.dim() == rank + 1:
             args = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
             return call(input.unsqueeze(0), *args).squeeze(0)
@@ -165,10 +175,12 @@ def _adaptive(rank, pool, along, name):
 
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
     _adaptive(n, p, lambda x, dim: x.mean(dim, keepdim=True), f"adaptive_avg_pool{n}d")
-    for n, p in enumerate((avg_pool1d, avg_pool2d, avg_pool3d), 1))
+    for n, p in enumerate((avg_pool1d, avg_pool2d, avg_pool3d), 1)
+)
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
     _adaptive(n, p, lambda x, dim: x.amax(dim, keepdim=True), f"adaptive_max_pool{n}d")
-    for n, p in enumerate((max_pool1d, max_pool2d, max_pool3d), 1))
+    for n, p in enumerate((max_pool1d, max_pool2d, max_pool3d), 1)
+)
 
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -213,17 +225,29 @@ def _linear(input, dim, m, scale, align_corners):
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
 
 
-def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
-                antialias=False):
+def interpolate(
+    input,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
+):
     """(N, C, *space) resampled to size, or by scale_factor: "nearest", "linear", "bilinear", "trilinear" or "area"."""
     rank = input.dim() - 2
     if (size is None) == (scale_factor is None):
-        raise ValueError("only one of size or scale_factor should be defined" if size is not None else
-                         "either size or scale_factor should be defined")
+        raise ValueError(
+            "only one of size or scale_factor should be defined"
+            if size is not None
+            else "either size or scale_factor should be defined"
+        )
     if antialias or (mode not in ("nearest", "area") and _LINEAR.get(mode) != rank):
         raise NotImplementedError(f"interpolate: mode {mode!r}{' with antialias' if antialias else ''} for {rank} dims")
     if align_corners is not None and mode in ("nearest", "area"):
-        raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | trilinear")
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | trilinear"
+        )
     scales = [None] * rank
     if size is None:
         scales = list(scale_factor) if hasattr(scale_factor, "__len__") else [float(scale_factor)] * rank

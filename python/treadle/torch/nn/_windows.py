@@ -16,7 +16,9 @@ def spread(value, n, name):
     if len(value) == 1:
         return value * n
     if len(value) != n:
-        raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values, but got {name}={list(value)}")
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {n} values, but got {name}={list(value)}"
+        )
     return value
 
 
@@ -62,7 +64,11 @@ def fold(cols, size, stride, dilation):
     """The sum of windows (N, C, *places, *kernel) laid back into (N, C, *size)."""
     n = len(size)
     out, kernel = cols.shape[2 : 2 + n], cols.shape[2 + n :]
-    if tuple(stride) == tuple(kernel) and all(d == 1 for d in dilation) and all(o * k == m for o, k, m in zip(out, kernel, size)):
+    if (
+        tuple(stride) == tuple(kernel)
+        and all(d == 1 for d in dilation)
+        and all(o * k == m for o, k, m in zip(out, kernel, size))
+    ):
         order = [0, 1] + [x for i in range(n) for x in (2 + i, 2 + n + i)]
         return cols.permute(order).reshape((*cols.shape[:2], *size))
     result = torch.zeros((*cols.shape[:2], *size), dtype=cols.dtype, device=cols.device)
@@ -116,7 +122,9 @@ def pad(input, pad, mode="constant", value=None):
 
     mode: "constant" (value, default 0; negative amounts cut off), "reflect", "replicate", "circular"."""
     if len(pad) % 2 or len(pad) // 2 > input.dim():
-        raise RuntimeError(f"Padding length must be divisible by 2 and at most twice the number of dimensions, got {len(pad)}")
+        raise RuntimeError(
+            f"Padding length must be divisible by 2 and at most twice the number of dimensions, got {len(pad)}"
+        )
     pads = [(int(pad[i]), int(pad[i + 1])) for i in range(len(pad) - 2, -1, -2)]
     if mode == "constant":
         return Pad.apply(input, pads, 0.0 if value is None else value) if any(map(any, pads)) else input
@@ -126,11 +134,14 @@ def pad(input, pad, mode="constant", value=None):
         dim = input.dim() - len(pads) + i
         n = input.size(dim)
         if max(a, b) >= n + (mode == "circular") and mode != "replicate":
-            raise RuntimeError(f"Padding size should be less than the corresponding input dimension, but got: padding "
-                               f"({a}, {b}) at dimension {dim} of input {list(input.shape)}")
+            raise RuntimeError(
+                f"Padding size should be less than the corresponding input dimension, but got: padding "
+                f"({a}, {b}) at dimension {dim} of input {list(input.shape)}"
+            )
         if a or b:
-            input = input.index_select(dim, torch.tensor([_mirrored(k, n, mode) for k in range(-a, n + b)],
-                                                         device=input.device))
+            input = input.index_select(
+                dim, torch.tensor([_mirrored(k, n, mode) for k in range(-a, n + b)], device=input.device)
+            )
     return input
 
 
@@ -166,9 +177,11 @@ def fold_columns(input, output_size, kernel_size, dilation=1, padding=0, stride=
     wide = tuple(n + 2 * p for n, p in zip(size, padding))
     out = places(wide, kernel, stride, dilation)
     if input.size(2) != math.prod(out):
-        raise RuntimeError(f"Given output_size={size}, kernel_size={kernel}, expected the size of input at dimension 2 to "
-                           f"match the calculated number of sliding blocks {' * '.join(map(str, out))} = {math.prod(out)}, "
-                           f"but got input.size(2)={input.size(2)}.")
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, expected the size of input at dimension 2 to "
+            f"match the calculated number of sliding blocks {' * '.join(map(str, out))} = {math.prod(out)}, "
+            f"but got input.size(2)={input.size(2)}."
+        )
     cols = input.reshape(input.size(0), -1, *kernel, *out).permute(0, 1, 4, 5, 2, 3)
     folded = Fold.apply(cols, wide, stride, dilation)
     return Pad.apply(folded, [(-p, -p) for p in padding], 0.0) if any(padding) else folded

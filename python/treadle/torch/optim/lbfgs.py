@@ -31,14 +31,14 @@ def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25
     done, tries, ends = False, 0, None
     while tries < most:
         now = (t, loss, grad, slope)
-        if loss > f0 + c1 * t * gtd0 or (tries > 1 and loss >= before[1]) or slope >= 0:
-            if abs(slope) <= -c2 * gtd0 and loss <= f0 + c1 * t * gtd0:
-                ends, done = [now], True
-            else:
-                ends = [before, now]
+        if loss > f0 + c1 * t * gtd0 or (tries > 1 and loss >= before[1]):
+            ends = [before, now]
             break
         if abs(slope) <= -c2 * gtd0:
             ends, done = [now], True
+            break
+        if slope >= 0:
+            ends = [before, now]
             break
         low, high = t + 0.01 * (t - before[0]), t * 10
         t = _cubic(before[0], before[1], before[3], t, loss, slope, (low, high))
@@ -81,17 +81,34 @@ def strong_wolfe(f, t, d, f0, g0, gtd0, c1=1e-4, c2=0.9, tolerance=1e-9, most=25
 
 
 class LBFGS(Optimizer):
-    """L-BFGS; ``step(closure)`` needs a closure that computes the loss and its gradients, and calls it several times."""
+    """L-BFGS; ``step(closure)`` calls a closure that computes the loss and its gradients, several times."""
 
-    def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9,
-                 history_size=100, line_search_fn=None):
+    def __init__(
+        self,
+        params,
+        lr=1,
+        max_iter=20,
+        max_eval=None,
+        tolerance_grad=1e-7,
+        tolerance_change=1e-9,
+        history_size=100,
+        line_search_fn=None,
+    ):
         check_positive(lr=lr)
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
-        super().__init__(params, {
-            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
-            "line_search_fn": line_search_fn})
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "max_iter": max_iter,
+                "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+                "tolerance_grad": tolerance_grad,
+                "tolerance_change": tolerance_change,
+                "history_size": history_size,
+                "line_search_fn": line_search_fn,
+            },
+        )
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
@@ -169,6 +186,7 @@ class LBFGS(Optimizer):
             starts = [p.detach().clone() for p in self._params]
             used = 0
             if group["line_search_fn"]:
+
                 def at(t, starts=starts, d=d):
                     self._move(starts, t, d)
                     return float(closure()), self._gradient()
@@ -182,10 +200,13 @@ class LBFGS(Optimizer):
                     grad = self._gradient()
             calls += used
             state["func_evals"] += used
-            if (n == group["max_iter"] or calls >= group["max_eval"]
-                    or grad.abs().max().item() <= group["tolerance_grad"]
-                    or (d * t).abs().max().item() <= group["tolerance_change"]
-                    or abs(loss - prev_loss) < group["tolerance_change"]):
+            if (
+                n == group["max_iter"]
+                or calls >= group["max_eval"]
+                or grad.abs().max().item() <= group["tolerance_grad"]
+                or (d * t).abs().max().item() <= group["tolerance_change"]
+                or abs(loss - prev_loss) < group["tolerance_change"]
+            ):
                 break
         state.update(d=d, t=t, prev_flat_grad=prev, prev_loss=prev_loss)
         return first

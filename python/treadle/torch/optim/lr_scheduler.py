@@ -1,6 +1,4 @@
-"""``torch.optim.lr_scheduler``: learning rates as functions of the step.
-
-A schedule that has a closed form says it in ``_at(base, t)``; one that changes what is there says so in ``get_lr()``."""
+"""``torch.optim.lr_scheduler``: learning rates as functions of the step."""
 
 import math
 import warnings
@@ -29,11 +27,8 @@ class LRScheduler:
     def _lrs(self):
         return [group["lr"] for group in self.optimizer.param_groups]
 
-    def _at(self, base, t):
-        raise NotImplementedError
-
     def get_lr(self):
-        return [self._at(base, self.last_epoch) for base in self.base_lrs]
+        raise NotImplementedError
 
     def get_last_lr(self):
         return self._last_lr
@@ -196,8 +191,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def _at(self, base, t):
-        return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+    def get_lr(self):
+        part = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * part for base in self.base_lrs]
 
     def step(self, epoch=None):
         t = self.last_epoch + 1 if epoch is None else epoch
@@ -213,9 +209,23 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 class OneCycleLR(LRScheduler):
     """Up to max_lr and down to far below the start within total_steps; momentum the other way."""
 
-    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,
-                 anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0,
-                 final_div_factor=1e4, three_phase=False, last_epoch=-1):
+    def __init__(
+        self,
+        optimizer,
+        max_lr,
+        total_steps=None,
+        epochs=None,
+        steps_per_epoch=None,
+        pct_start=0.3,
+        anneal_strategy="cos",
+        cycle_momentum=True,
+        base_momentum=0.85,
+        max_momentum=0.95,
+        div_factor=25.0,
+        final_div_factor=1e4,
+        three_phase=False,
+        last_epoch=-1,
+    ):
         if total_steps is None and (epochs is None or steps_per_epoch is None):
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
         if anneal_strategy not in ("cos", "linear"):
@@ -225,8 +235,11 @@ class OneCycleLR(LRScheduler):
         names = ("initial_lr", "max_lr", "min_lr")
         momenta = ("max_momentum", "base_momentum")
         if three_phase:
-            self._phases = [(up, names[0], names[1], *momenta), (2 * up, names[1], names[0], *momenta[::-1]),
-                            (n - 1, names[0], names[2], momenta[0], momenta[0])]
+            self._phases = [
+                (up, names[0], names[1], *momenta),
+                (2 * up, names[1], names[0], *momenta[::-1]),
+                (n - 1, names[0], names[2], momenta[0], momenta[0]),
+            ]
         else:
             self._phases = [(up, names[0], names[1], *momenta), (n - 1, names[1], names[2], *momenta[::-1])]
         self._linear, self.cycle_momentum = anneal_strategy == "linear", cycle_momentum
@@ -237,7 +250,9 @@ class OneCycleLR(LRScheduler):
                 group.update(initial_lr=high / div_factor, max_lr=high, min_lr=high / div_factor / final_div_factor)
                 if cycle_momentum:
                     if "momentum" not in group and "betas" not in group:
-                        raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+                        raise ValueError(
+                            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+                        )
                     group.update(max_momentum=max_momentum, base_momentum=base_momentum)
         super().__init__(optimizer, last_epoch)
 
@@ -248,11 +263,9 @@ class OneCycleLR(LRScheduler):
         t = self.last_epoch
         if t > self.total_steps:
             raise ValueError(f"Tried to step {t} times. The specified number of total steps is {self.total_steps}")
-        start = 0.0
-        for i, (end, *names) in enumerate(self._phases):
-            if t <= end or i == len(self._phases) - 1:
-                break
-            start = end
+        i = next((i for i, phase in enumerate(self._phases) if t <= phase[0]), len(self._phases) - 1)
+        start = self._phases[i - 1][0] if i else 0.0
+        end, *names = self._phases[i]
         part, lrs = (t - start) / (end - start), []
         for group in self.optimizer.param_groups:
             lrs.append(self._between(group[names[0]], group[names[1]], part))
@@ -268,9 +281,22 @@ class OneCycleLR(LRScheduler):
 class CyclicLR(LRScheduler):
     """Between base_lr and max_lr, up in step_size_up steps and down in step_size_down."""
 
-    def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0,
-                 scale_fn=None, scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9,
-                 last_epoch=-1):
+    def __init__(
+        self,
+        optimizer,
+        base_lr,
+        max_lr,
+        step_size_up=2000,
+        step_size_down=None,
+        mode="triangular",
+        gamma=1.0,
+        scale_fn=None,
+        scale_mode="cycle",
+        cycle_momentum=True,
+        base_momentum=0.8,
+        max_momentum=0.9,
+        last_epoch=-1,
+    ):
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         groups = optimizer.param_groups
@@ -317,9 +343,11 @@ class SequentialLR(LRScheduler):
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         if len(milestones) != len(schedulers) - 1:
-            raise ValueError(f"Sequential Schedulers expects number of schedulers provided to be one more than the number of "
-                             f"milestone points, but got number of schedulers {len(schedulers)} and the number of "
-                             f"milestones to be equal to {len(milestones)}")
+            raise ValueError(
+                f"Sequential Schedulers expects number of schedulers provided to be one more than the number of "
+                f"milestone points, but got number of schedulers {len(schedulers)} and the number of "
+                f"milestones to be equal to {len(milestones)}"
+            )
         self._schedulers, self._milestones, self.optimizer = schedulers, milestones, optimizer
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:
@@ -366,8 +394,18 @@ class ChainedScheduler(SequentialLR):
 class ReduceLROnPlateau(LRScheduler):
     """Times factor when a metric has not improved for more than patience epochs; ``step(metric)``."""
 
-    def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0,
-                 min_lr=0, eps=1e-8):
+    def __init__(
+        self,
+        optimizer,
+        mode="min",
+        factor=0.1,
+        patience=10,
+        threshold=1e-4,
+        threshold_mode="rel",
+        cooldown=0,
+        min_lr=0,
+        eps=1e-8,
+    ):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         if mode not in ("min", "max"):

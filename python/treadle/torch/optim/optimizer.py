@@ -27,8 +27,15 @@ def number(value):
 
 def check_positive(**values):
     """ValueError, in PyTorch's words, for a hyperparameter below 0."""
-    words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value",
-             "momentum": "momentum value", "alpha": "alpha value", "rho": "rho value", "lr_decay": "lr_decay value"}
+    words = {
+        "lr": "learning rate",
+        "eps": "epsilon value",
+        "weight_decay": "weight_decay value",
+        "momentum": "momentum value",
+        "alpha": "alpha value",
+        "rho": "rho value",
+        "lr_decay": "lr_decay value",
+    }
     for name, value in values.items():
         if not number(value) >= 0:
             raise ValueError(f"Invalid {words.get(name, name)}: {value}")
@@ -64,8 +71,10 @@ class Optimizer:
 
     def __init__(self, params, defaults):
         if isinstance(params, torch.Tensor):
-            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                            f"{torch.typename(params)}")
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                f"{torch.typename(params)}"
+            )
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
@@ -82,8 +91,10 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
         if isinstance(params, set):
-            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
-                            "in sets will change between runs. Please use a list instead.")
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
+                "in sets will change between runs. Please use a list instead."
+            )
         params = [params] if isinstance(params, torch.Tensor) else list(params)
         named = [p for p in params if isinstance(p, tuple)]
         if named:  # named_parameters()
@@ -160,8 +171,12 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 numbers.setdefault(id(p), len(numbers))
-            groups.append({**{k: v for k, v in group.items() if k != "params"},
-                           "params": [numbers[id(p)] for p in group["params"]]})
+            groups.append(
+                {
+                    **{k: v for k, v in group.items() if k != "params"},
+                    "params": [numbers[id(p)] for p in group["params"]],
+                }
+            )
         state = {numbers[id(p)]: dict(s) for p, s in self.state.items()}
         return {"state": state, "param_groups": groups}
 
@@ -171,7 +186,9 @@ class Optimizer:
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         params = {}
         for own, other in zip(self.param_groups, saved):
             params.update(zip(other["params"], own["params"]))

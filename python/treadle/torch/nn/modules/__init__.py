@@ -1,6 +1,6 @@
 """The modules of ``torch.nn``."""
 
-from .activation import *
+from .activation import *  # noqa: F403
 from .activation import __all__ as _activations
 from .attention import (
     MultiheadAttention,
@@ -11,7 +11,7 @@ from .attention import (
     TransformerEncoderLayer,
 )
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .conv import *
+from .conv import *  # noqa: F403
 from .conv import __all__ as _convolutions
 from .linear import Bilinear, Embedding, Flatten, Identity, Linear, Unflatten
 from .module import Module
@@ -30,9 +30,41 @@ from .norm import (
 from .rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
 
 __all__ = [
-    *_activations, *_convolutions, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Embedding", "Flatten", "GRU",
-    "GRUCell", "GroupNorm", "Identity", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LSTM", "LSTMCell",
-    "LayerNorm", "Linear", "LocalResponseNorm", "Module", "ModuleDict", "ModuleList", "MultiheadAttention",
-    "ParameterDict", "ParameterList", "RMSNorm", "RNN", "RNNBase", "RNNCell", "Sequential", "Transformer",
-    "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", "Unflatten",
+    *_activations,
+    *_convolutions,
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "Bilinear",
+    "Embedding",
+    "Flatten",
+    "GRU",
+    "GRUCell",
+    "GroupNorm",
+    "Identity",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LSTM",
+    "LSTMCell",
+    "LayerNorm",
+    "Linear",
+    "LocalResponseNorm",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "MultiheadAttention",
+    "ParameterDict",
+    "ParameterList",
+    "RMSNorm",
+    "RNN",
+    "RNNBase",
+    "RNNCell",
+    "Sequential",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+    "Unflatten",
 ]

@@ -40,16 +40,23 @@ _ACTIVATIONS = {
     "CosineSimilarity": (F.cosine_similarity, (("dim", 1), ("eps", 1e-8))),
     "PairwiseDistance": (F.pairwise_distance, (("p", 2.0), ("eps", 1e-6), ("keepdim", False))),
 }
-_DROPOUTS = {"Dropout": F.dropout, "Dropout1d": F.dropout1d, "Dropout2d": F.dropout2d, "Dropout3d": F.dropout3d,
-             "AlphaDropout": F.alpha_dropout}
+_DROPOUTS = {
+    "Dropout": F.dropout,
+    "Dropout1d": F.dropout1d,
+    "Dropout2d": F.dropout2d,
+    "Dropout3d": F.dropout3d,
+    "AlphaDropout": F.alpha_dropout,
+}
 _WEIGHT, _OLD = ("weight", None), (("size_average", None), ("reduce", None))
 _MEAN = ("reduction", "mean")
 _LOSSES = {
     "BCELoss": (F.binary_cross_entropy, (_WEIGHT, *_OLD, _MEAN)),
     "BCEWithLogitsLoss": (F.binary_cross_entropy_with_logits, (_WEIGHT, *_OLD, _MEAN, ("pos_weight", None))),
     "CosineEmbeddingLoss": (F.cosine_embedding_loss, (("margin", 0.0), *_OLD, _MEAN)),
-    "CrossEntropyLoss": (F.cross_entropy, (_WEIGHT, ("size_average", None), ("ignore_index", -100), ("reduce", None), _MEAN,
-                                           ("label_smoothing", 0.0))),
+    "CrossEntropyLoss": (
+        F.cross_entropy,
+        (_WEIGHT, ("size_average", None), ("ignore_index", -100), ("reduce", None), _MEAN, ("label_smoothing", 0.0)),
+    ),
     "GaussianNLLLoss": (F.gaussian_nll_loss, (("full", False), ("eps", 1e-6), _MEAN)),
     "HingeEmbeddingLoss": (F.hinge_embedding_loss, (("margin", 1.0), *_OLD, _MEAN)),
     "HuberLoss": (F.huber_loss, (_MEAN, ("delta", 1.0))),
@@ -60,17 +67,35 @@ _LOSSES = {
     "MultiLabelSoftMarginLoss": (F.multilabel_soft_margin_loss, (_WEIGHT, *_OLD, _MEAN)),
     "MultiMarginLoss": (F.multi_margin_loss, (("p", 1), ("margin", 1.0), _WEIGHT, *_OLD, _MEAN)),
     "NLLLoss": (F.nll_loss, (_WEIGHT, ("size_average", None), ("ignore_index", -100), ("reduce", None), _MEAN)),
-    "PoissonNLLLoss": (F.poisson_nll_loss, (("log_input", True), ("full", False), ("size_average", None), ("eps", 1e-8),
-                                            ("reduce", None), _MEAN)),
+    "PoissonNLLLoss": (
+        F.poisson_nll_loss,
+        (("log_input", True), ("full", False), ("size_average", None), ("eps", 1e-8), ("reduce", None), _MEAN),
+    ),
     "SmoothL1Loss": (F.smooth_l1_loss, (*_OLD, _MEAN, ("beta", 1.0))),
     "SoftMarginLoss": (F.soft_margin_loss, (*_OLD, _MEAN)),
-    "TripletMarginLoss": (F.triplet_margin_loss, (("margin", 1.0), ("p", 2.0), ("eps", 1e-6), ("swap", False), *_OLD, _MEAN)),
+    "TripletMarginLoss": (
+        F.triplet_margin_loss,
+        (("margin", 1.0), ("p", 2.0), ("eps", 1e-6), ("swap", False), *_OLD, _MEAN),
+    ),
 }
 # What repr() shows, where it is not every parameter that differs from "inplace=False".
-_SHOWN = {"LeakyReLU": ("negative_slope",), "Hardtanh": ("min_val", "max_val"), "Threshold": ("threshold", "value"),
-          "CELU": ("alpha",), "ELU": ("alpha",), "GELU": ("approximate",), "GLU": ("dim",), "Softmax": ("dim",),
-          "LogSoftmax": ("dim",), "Softmin": ("dim",), "Softplus": ("beta", "threshold"), "Hardshrink": (), "Softshrink": (),
-          "PixelShuffle": ("upscale_factor",), "PixelUnshuffle": ("downscale_factor",)}
+_SHOWN = {
+    "LeakyReLU": ("negative_slope",),
+    "Hardtanh": ("min_val", "max_val"),
+    "Threshold": ("threshold", "value"),
+    "CELU": ("alpha",),
+    "ELU": ("alpha",),
+    "GELU": ("approximate",),
+    "GLU": ("dim",),
+    "Softmax": ("dim",),
+    "LogSoftmax": ("dim",),
+    "Softmin": ("dim",),
+    "Softplus": ("beta", "threshold"),
+    "Hardshrink": (),
+    "Softshrink": (),
+    "PixelShuffle": ("upscale_factor",),
+    "PixelUnshuffle": ("downscale_factor",),
+}
 _BARE = {"Hardshrink": "lambd", "Softshrink": "lambd"}  # shown without its name
 
 
@@ -81,12 +106,16 @@ class _OfRow(Module):
         super().__init__()
         names = [name for name, _ in self._options]
         if len(args) > len(names):
-            raise TypeError(f"{type(self).__name__}.__init__() takes from 1 to {len(names) + 1} positional arguments but "
-                            f"{len(args) + 1} were given")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes from 1 to {len(names) + 1} positional arguments but "
+                f"{len(args) + 1} were given"
+            )
         values = {**dict(self._options), **dict(zip(names, args)), **kwargs}
         if len(values) > len(names):
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument "
-                            f"'{next(k for k in kwargs if k not in names)}'")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                f"'{next(k for k in kwargs if k not in names)}'"
+            )
         for name in names:
             if values[name] is _NONE:
                 raise TypeError(f"{type(self).__name__}.__init__() missing required argument: '{name}'")
@@ -111,11 +140,18 @@ class _OfRow(Module):
 
 def _make(name, function, options, base=_OfRow):
     first = (function.__doc__ or "").strip().split("\n")[0]
-    members = {"_call": staticmethod(function), "_options": options, "__doc__": f"{first or name}  Parameters: "
-               + (", ".join(k for k, _ in options) or "none") + ".", "__module__": __name__}
+    members = {
+        "_call": staticmethod(function),
+        "_options": options,
+        "__doc__": f"{first or name}  Parameters: " + (", ".join(k for k, _ in options) or "none") + ".",
+        "__module__": __name__,
+    }
     if len(options) == 0 or options == (("inplace", False),):  # the fast ones: no dict of parameters a call
-        members["forward"] = (lambda self, input: function(input)) if not options else (
-            lambda self, input: function(input, inplace=True) if self.inplace else function(input))
+        members["forward"] = (
+            (lambda self, input: function(input))
+            if not options
+            else (lambda self, input: function(input, inplace=True) if self.inplace else function(input))
+        )
     return type(name, (base,), members)
 
 
@@ -136,8 +172,9 @@ class _Dropout(Module):
 for _name, (_function, _options) in {**_ACTIVATIONS, **_LOSSES}.items():
     globals()[_name] = _make(_name, _function, _options)
 for _name, _function in _DROPOUTS.items():
-    globals()[_name] = type(_name, (_Dropout,), {"_call": staticmethod(_function), "__doc__": _function.__doc__,
-                                                 "__module__": __name__})
+    globals()[_name] = type(
+        _name, (_Dropout,), {"_call": staticmethod(_function), "__doc__": _function.__doc__, "__module__": __name__}
+    )
 
 
 class Softmax2d(Module):
@@ -153,7 +190,9 @@ class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(torch.full((num_parameters,), init, device=device, dtype=dtype or torch.get_default_dtype()))
+        self.weight = Parameter(
+            torch.full((num_parameters,), init, device=device, dtype=dtype or torch.get_default_dtype())
+        )
 
     def forward(self, input):
         return F.prelu(input, self.weight)

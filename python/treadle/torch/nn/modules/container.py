@@ -131,8 +131,10 @@ class ModuleList(_List, Module):
                 groups.append([i, i, text])
         if not groups:
             return f"{self._get_name()}()"
-        lines = [f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}"
-                 for a, b, text in groups]
+        lines = [
+            f"({a}): {_indented(text)}" if a == b else f"({a}-{b}): {b - a + 1} x {_indented(text)}"
+            for a, b, text in groups
+        ]
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
@@ -152,8 +154,9 @@ class ParameterList(_List, Module):
         super().__setattr__(name, value)
 
     def extra_repr(self):
-        return "\n".join(f"  ({k}): Parameter containing: [{p.dtype} of size {_extents(p)}]"
-                         for k, p in self._parameters.items())
+        return "\n".join(
+            f"  ({k}): Parameter containing: [{p.dtype} of size {_extents(p)}]" for k, p in self._parameters.items()
+        )
 
 
 class _Dict:
@@ -228,8 +231,10 @@ class ParameterDict(_Dict, Module):
         self.register_parameter(str(key), value if isinstance(value, Parameter) else Parameter(value))
 
     def extra_repr(self):
-        return "\n".join(f"  ({k}): Parameter containing: [{torch.typename(p.data)} of size {_extents(p)}]"
-                         for k, p in self._parameters.items())
+        return "\n".join(
+            f"  ({k}): Parameter containing: [{torch.typename(p.data)} of size {_extents(p)}]"
+            for k, p in self._parameters.items()
+        )
 
 
 def _extents(parameter):

@@ -14,8 +14,20 @@ class _ConvNd(Module):
 
     rank = transposed = None
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
         if groups <= 0:
             raise ValueError("groups must be a positive integer")
@@ -26,9 +38,16 @@ class _ConvNd(Module):
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'valid', 'same'}}")
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
-            raise ValueError("padding_mode must be one of {'zeros', 'reflect', 'replicate', 'circular'}, but got "
-                             f"padding_mode='{padding_mode}'")
-        self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
+            raise ValueError(
+                "padding_mode must be one of {'zeros', 'reflect', 'replicate', 'circular'}, but got "
+                f"padding_mode='{padding_mode}'"
+            )
+        self.in_channels, self.out_channels, self.groups, self.padding_mode = (
+            in_channels,
+            out_channels,
+            groups,
+            padding_mode,
+        )
         self.kernel_size = spread(kernel_size, self.rank, "kernel_size")
         self.stride, self.dilation = spread(stride, self.rank, "stride"), spread(dilation, self.rank, "dilation")
         if self.padding_of_same and padding == "same" and any(s != 1 for s in self.stride):
@@ -48,8 +67,17 @@ class _ConvNd(Module):
         fill_default(self.weight, self.bias)
 
     def forward(self, input):
-        return padded_conv(self.rank, input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups,
-                           self.padding_mode)
+        return padded_conv(
+            self.rank,
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.groups,
+            self.padding_mode,
+        )
 
     def extra_repr(self):
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
@@ -67,12 +95,26 @@ class _ConvTransposeNd(_ConvNd):
     transposed = True
     padding_of_same = False
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-                 dilation=1, padding_mode="zeros", device=None, dtype=None):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups=1,
+        bias=True,
+        dilation=1,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device,
-                         dtype)
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        )
         self.output_padding = spread(output_padding, self.rank, "output_padding")
 
     def _more(self, input, output_size):
@@ -83,14 +125,24 @@ class _ConvTransposeNd(_ConvNd):
         numbers = zip(input.shape[-self.rank :], self.kernel_size, self.stride, self.padding, self.dilation)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in numbers]
         if any(not m <= w < m + s for w, m, s in zip(wanted, least, self.stride)):
-            raise ValueError(f"requested an output size of {list(wanted)}, but valid sizes range from {least} to "
-                             f"{[m + s - 1 for m, s in zip(least, self.stride)]} (for an input of {list(input.shape)[2:]})")
+            raise ValueError(
+                f"requested an output size of {list(wanted)}, but valid sizes range from {least} to "
+                f"{[m + s - 1 for m, s in zip(least, self.stride)]} (for an input of {list(input.shape)[2:]})"
+            )
         return tuple(w - m for w, m in zip(wanted, least))
 
     def forward(self, input, output_size=None):
         function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
-        return function(input, self.weight, self.bias, self.stride, self.padding, self._more(input, output_size), self.groups,
-                        self.dilation)
+        return function(
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            self._more(input, output_size),
+            self.groups,
+            self.dilation,
+        )
 
 
 class _Pool(Module):
@@ -134,8 +186,13 @@ class _Adaptive(Module):
         return f"output_size={self.output_size}"
 
 
-_MODES = {"Reflection": "reflect", "Replication": "replicate", "Circular": "circular", "Zero": "constant",
-          "Constant": "constant"}
+_MODES = {
+    "Reflection": "reflect",
+    "Replication": "replicate",
+    "Circular": "circular",
+    "Zero": "constant",
+    "Constant": "constant",
+}
 
 
 class _PadNd(Module):
@@ -163,7 +220,9 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input):
-        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor)
+        return F.interpolate(
+            input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
+        )
 
     def extra_repr(self):
         first = f"scale_factor={float(self.scale_factor)!r}" if self.scale_factor is not None else f"size={self.size!r}"
@@ -196,8 +255,10 @@ class Fold(Module):
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self):
-        return (f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-                f"padding={self.padding}, stride={self.stride}")
+        return (
+            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
+            f"padding={self.padding}, stride={self.stride}"
+        )
 
 
 def _class(name, base, doc, **members):
@@ -211,13 +272,34 @@ _AVG = {"stride": None, "padding": 0, "ceil_mode": False, "count_include_pad": T
 for _n in (1, 2, 3):
     _class(f"Conv{_n}d", _ConvNd, f"Correlation of (N, C, {_n} dims) with trained weights.", rank=_n, transposed=False)
     _class(f"ConvTranspose{_n}d", _ConvTransposeNd, f"The adjoint of Conv{_n}d.", rank=_n)
-    _class(f"MaxPool{_n}d", _Pool, "The largest element of each window.", _options=_MAX,
-           _call=staticmethod(getattr(F, f"max_pool{_n}d")))
-    _class(f"AvgPool{_n}d", _Pool, "The mean of each window.", _call=staticmethod(getattr(F, f"avg_pool{_n}d")),
-           _options=_AVG if _n == 1 else {**_AVG, "divisor_override": None}, as_tuples=_n == 1)
+    _class(
+        f"MaxPool{_n}d",
+        _Pool,
+        "The largest element of each window.",
+        _options=_MAX,
+        _call=staticmethod(getattr(F, f"max_pool{_n}d")),
+    )
+    _class(
+        f"AvgPool{_n}d",
+        _Pool,
+        "The mean of each window.",
+        _call=staticmethod(getattr(F, f"avg_pool{_n}d")),
+        _options=_AVG if _n == 1 else {**_AVG, "divisor_override": None},
+        as_tuples=_n == 1,
+    )
     for _kind in ("Avg", "Max"):
-        _class(f"Adaptive{_kind}Pool{_n}d", _Adaptive, f"Pools the last {_n} dims to output_size.",
-               _call=staticmethod(getattr(F, f"adaptive_{_kind.lower()}_pool{_n}d")))
+        _class(
+            f"Adaptive{_kind}Pool{_n}d",
+            _Adaptive,
+            f"Pools the last {_n} dims to output_size.",
+            _call=staticmethod(getattr(F, f"adaptive_{_kind.lower()}_pool{_n}d")),
+        )
     for _kind, _mode in _MODES.items():
-        _class(f"{_kind}Pad{_n}d", _PadNd, f"Padding of the last {_n} dims: {_mode}.", rank=_n, mode=_mode,
-               valued=_kind == "Constant")
+        _class(
+            f"{_kind}Pad{_n}d",
+            _PadNd,
+            f"Padding of the last {_n} dims: {_mode}.",
+            rank=_n,
+            mode=_mode,
+            valued=_kind == "Constant",
+        )

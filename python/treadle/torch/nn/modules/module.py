@@ -1,4 +1,4 @@
-"""``Module``: parameters, buffers and modules by name; the state dictionary; hooks; where things are and how precise."""
+"""``Module``: parameters, buffers and modules by name; the state dictionary; hooks; devices and dtypes."""
 
 import functools
 import itertools
@@ -40,16 +40,25 @@ class Module:
         if not self.call_super_init and (args or kwargs):
             name = f"{type(self).__name__}.__init__()"
             raise TypeError(
-                f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'" if kwargs else
-                f"{name} takes 1 positional argument but {len(args) + 1} were given")
+                f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'"
+                if kwargs
+                else f"{name} takes 1 positional argument but {len(args) + 1} were given"
+            )
         put = functools.partial(object.__setattr__, self)
         put("training", True)
         for name in ("_parameters", "_buffers", "_modules"):
             put(name, {})
         put("_non_persistent_buffers_set", set())
-        for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
-                     "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
-                     "_load_state_dict_post_hooks"):
+        for name in (
+            "_forward_hooks",
+            "_forward_pre_hooks",
+            "_backward_hooks",
+            "_backward_pre_hooks",
+            "_state_dict_hooks",
+            "_state_dict_pre_hooks",
+            "_load_state_dict_pre_hooks",
+            "_load_state_dict_post_hooks",
+        ):
             put(name, OrderedDict())
         put("_hooked", False)
 
@@ -66,8 +75,15 @@ class Module:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
-        kind = ("_parameters" if isinstance(value, Parameter) else "_modules" if isinstance(value, Module) else
-                "_buffers" if isinstance(value, Buffer) else None)
+        kind = (
+            "_parameters"
+            if isinstance(value, Parameter)
+            else "_modules"
+            if isinstance(value, Module)
+            else "_buffers"
+            if isinstance(value, Buffer)
+            else None
+        )
         slots = self.__dict__
         if kind:
             if kind not in slots:
@@ -81,8 +97,11 @@ class Module:
         for kind, word in zip(_KINDS, ("parameter", "buffer", "child module")):
             if kind in slots and name in slots[kind]:
                 if value is not None and not (kind == "_buffers" and isinstance(value, torch.Tensor)):
-                    wanted = {"_parameters": "torch.nn.Parameter or None", "_buffers": "torch.Tensor, Buffer or None",
-                              "_modules": "torch.nn.Module or None"}[kind]
+                    wanted = {
+                        "_parameters": "torch.nn.Parameter or None",
+                        "_buffers": "torch.Tensor, Buffer or None",
+                        "_modules": "torch.nn.Module or None",
+                    }[kind]
                     raise TypeError(f"cannot assign '{torch.typename(value)}' as {word} '{name}' ({wanted} expected)")
                 slots[kind][name] = value
                 return
@@ -121,15 +140,17 @@ class Module:
         if hasattr(self, name) and name not in self.__dict__[kind]:
             raise KeyError(f"attribute '{name}' already exists")
         if value is not None and not isinstance(value, types):
-            raise TypeError(f"cannot assign '{torch.typename(value)}' object to {word} '{name}' "
-                            f"({torch.typename(types)} or None required)")
+            raise TypeError(
+                f"cannot assign '{torch.typename(value)}' object to {word} '{name}' "
+                f"({torch.typename(types)} or None required)"
+            )
         self.__dict__[kind][name] = value
 
     def register_parameter(self, name, param):
         self._register("_parameters", name, param, Parameter, "parameter")
 
     def register_buffer(self, name, tensor, persistent=True):
-        """A tensor that belongs to the module's state but is no parameter; ``persistent=False``: not in state_dict()."""
+        """A tensor that belongs to the module's state and is no parameter; ``persistent=False``: not in its state."""
         self._register("_buffers", name, tensor, torch.Tensor, "buffer")
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
@@ -294,10 +315,12 @@ class Module:
         return self
 
     def to(self, *args, **kwargs):
-        """to(device), to(dtype), to(device, dtype), to(tensor): everything within, in place; integers keep their dtype."""
+        """to(device), to(dtype), to(device, dtype), to(tensor): all within, in place; integers keep their dtype."""
         device, dtype, _ = _parse_to(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
 
         def move(t):
             given = {} if device is None else {"device": device}
@@ -380,7 +403,7 @@ class Module:
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """{path: tensor} of parameters and buffers; the tensors share memory with the module's."""
-        destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args):])
+        destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -414,15 +437,22 @@ class Module:
     def register_load_state_dict_post_hook(self, hook):
         return Handle(self._load_state_dict_post_hooks, hook)
 
-    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        known = {k: v for k, v in itertools.chain(self._parameters.items(), self._buffers.items())
-                 if v is not None and k not in self._non_persistent_buffers_set}
+        known = {
+            k: v
+            for k, v in itertools.chain(self._parameters.items(), self._buffers.items())
+            if v is not None and k not in self._non_persistent_buffers_set
+        }
         for name, own in known.items():
             key = prefix + name
             if key in state_dict:
-                self._load_one(name, own, key, state_dict[key], local_metadata.get("assign_to_params_buffers"), error_msgs)
+                self._load_one(
+                    name, own, key, state_dict[key], local_metadata.get("assign_to_params_buffers"), error_msgs
+                )
             elif strict:
                 missing_keys.append(key)
         extra = prefix + "_extra_state"
@@ -435,20 +465,24 @@ class Module:
             unexpected_keys.append(extra)
         if strict:
             for key in state_dict:
-                head = key[len(prefix):].split(".", 1) if key.startswith(prefix) and key != extra else None
+                head = key[len(prefix) :].split(".", 1) if key.startswith(prefix) and key != extra else None
                 if head and head[0] not in self._modules and (len(head) > 1 or head[0] not in known):
                     unexpected_keys.append(key)
 
     def _load_one(self, name, own, key, given, assign, error_msgs):
         if not isinstance(given, torch.Tensor):
-            error_msgs.append(f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object '
-                              f"from checkpoint but received {type(given)}")
+            error_msgs.append(
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object '
+                f"from checkpoint but received {type(given)}"
+            )
             return
         if own.dim() == 0 and tuple(given.shape) == (1,):  # versions before 0.4 had no 0-dimensional tensors
             given = given[0]
         if given.shape != own.shape:
-            error_msgs.append(f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
-                              f"the shape in current model is {own.shape}.")
+            error_msgs.append(
+                f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
+                f"the shape in current model is {own.shape}."
+            )
             return
         with torch.no_grad():
             if assign and name in self._parameters:
@@ -484,7 +518,9 @@ class Module:
         if strict and missing:
             errors.insert(0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing)))
         if errors:
-            raise RuntimeError("Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors)))
+            raise RuntimeError(
+                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors))
+            )
         return _IncompatibleKeys(missing, unexpected)
 
     # ---- text ----

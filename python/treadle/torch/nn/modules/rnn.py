@@ -41,8 +41,12 @@ class _Cell(Module):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         n = _MODES[self.mode][0] * hidden_size
-        for name, shape in (("weight_ih", (n, input_size)), ("weight_hh", (n, hidden_size)), ("bias_ih", (n,)),
-                            ("bias_hh", (n,))):
+        for name, shape in (
+            ("weight_ih", (n, input_size)),
+            ("weight_hh", (n, hidden_size)),
+            ("bias_ih", (n,)),
+            ("bias_hh", (n,)),
+        ):
             made = bias or name.startswith("weight")
             self.register_parameter(name, Parameter(torch.empty(*shape, device=device, dtype=dtype)) if made else None)
         self.reset_parameters()
@@ -107,14 +111,27 @@ class LSTMCell(_Cell):
 class RNNBase(Module):
     """Layers of cells along a sequence: (length, batch, features), or batch first, or without a batch."""
 
-    def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
-                 bidirectional=False, proj_size=0, device=None, dtype=None):
+    def __init__(
+        self,
+        mode,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        bias=True,
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+        proj_size=0,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
         if proj_size:
             raise NotImplementedError("RNNBase: proj_size")
         if not 0 <= dropout <= 1:
-            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being "
-                             "zeroed")
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
         n = _MODES[mode][0] * hidden_size
@@ -157,7 +174,9 @@ class RNNBase(Module):
         if input.dim() not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D tensor instead")
         if input.size(-1) != self.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+            )
         batched, count = input.dim() == 3, _MODES[self.mode][1]
         x = input if batched else input.unsqueeze(1)
         x = x.transpose(0, 1) if batched and self.batch_first else x

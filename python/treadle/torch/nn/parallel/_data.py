@@ -28,7 +28,9 @@ def _pieces(data, devices, dim):
 
 def scatter(inputs, target_gpus, dim=0):
     """inputs with their tensors cut along dim: one for each device, fewer where a tensor is shorter."""
-    return _pieces(inputs, [torch.device(d) if not isinstance(d, int) else torch.device("cuda", d) for d in target_gpus], dim)
+    return _pieces(
+        inputs, [torch.device(d) if not isinstance(d, int) else torch.device("cuda", d) for d in target_gpus], dim
+    )
 
 
 def gather(outputs, target_device, dim=0):
@@ -62,7 +64,7 @@ def _replica(module, device, detach, done):
         if t is None:
             return None
         if id(t) not in done:
-            done[id(t)] = (t.to(device) if keep else t.detach().to(device))
+            done[id(t)] = t.to(device) if keep else t.detach().to(device)
         return done[id(t)]
 
     new.__dict__["_parameters"] = {k: copy(p, not detach) for k, p in module._parameters.items()}
@@ -119,8 +121,10 @@ class DataParallel(Module):
         first = self._devices[0]
         for t in (*self.module.parameters(), *self.module.buffers()):
             if t.device != first:
-                raise RuntimeError(f"module must have its parameters and buffers on device {first} (device_ids[0]) but found "
-                                   f"one of them on device: {t.device}")
+                raise RuntimeError(
+                    f"module must have its parameters and buffers on device {first} (device_ids[0]) but found "
+                    f"one of them on device: {t.device}"
+                )
         given = scatter((inputs, kwargs), self._devices, self.dim)
         if len(given) == 1:
             return self.module(*given[0][0], **given[0][1])

@@ -1,8 +1,8 @@
-"""``DistributedDataParallel``: the same module in each process; gradients are averaged while the backward pass still runs.
+"""``DistributedDataParallel``: the same module in each process; gradients are averaged while the backward pass runs.
 
-Parameters are put into buckets, the last ones first, since their gradients come first. When a bucket's last gradient has
-come, its gradients are joined to one flat tensor and reduced by one collective; the last bucket's end is waited for, and
-the gradients are cut out of the flat tensors."""
+Parameters are put into buckets, the last ones first, since their gradients come first. When a bucket's last gradient
+has come, its gradients are joined to one flat tensor and reduced by one collective; behind the last bucket the
+gradients are cut out of the flat tensors."""
 
 import contextlib
 
@@ -15,6 +15,14 @@ class _Bucket:
         self.params = params
         self.missing = len(params)
         self.flat = self.work = None
+
+
+def _tensors(data):
+    if isinstance(data, torch.Tensor):
+        return [data]
+    if isinstance(data, dict):
+        data = data.values()
+    return [t for v in data for t in _tensors(v)] if isinstance(data, (list, tuple, type({}.values()))) else []
 
 
 def _buckets(params, limit):
@@ -35,26 +43,40 @@ def _buckets(params, limit):
 class DistributedDataParallel(Module):
     """module whose gradients are the means over all processes of the group; they begin with process 0's values.
 
-    Every process must use the same parameters in each backward pass; with find_unused_parameters those that got no gradient
-    count as zero (they are reduced in synchronise(), at the next forward pass at the latest)."""
+    Every trained parameter must get a gradient in each backward pass; with find_unused_parameters those that the output
+    does not depend on are found after the forward pass and count as zero."""
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, init_sync=True,
-                 process_group=None, bucket_cap_mb=25, find_unused_parameters=False, check_reduction=False,
-                 gradient_as_bucket_view=False, static_graph=False):
+    def __init__(
+        self,
+        module,
+        device_ids=None,
+        output_device=None,
+        dim=0,
+        broadcast_buffers=True,
+        init_sync=True,
+        process_group=None,
+        bucket_cap_mb=25,
+        find_unused_parameters=False,
+        check_reduction=False,
+        gradient_as_bucket_view=False,
+        static_graph=False,
+    ):
         super().__init__()
         self.module, self.dim, self.broadcast_buffers = module, dim, broadcast_buffers
         self.device_ids, self.process_group = device_ids, process_group
         self.find_unused_parameters, self.require_backward_grad_sync = find_unused_parameters, True
         self._trained = [p for p in module.parameters() if p.requires_grad]
         if not self._trained:
-            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
-                               "gradient.")
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
+                "gradient."
+            )
         self._size = torch.distributed.get_world_size(process_group)
         if init_sync:
             self._from_first([*module.parameters(), *module.buffers()])
         self._groups = _buckets(self._trained, (bucket_cap_mb or 25) * 2**20)
         self._bucket_of = {id(p): bucket for bucket in self._groups for p in bucket.params}
-        self._got = set()
+        self._begin()
         self._hooks = [p.register_post_accumulate_grad_hook(self._ready) for p in self._trained]
 
     def _from_first(self, tensors):
@@ -75,18 +97,20 @@ class DistributedDataParallel(Module):
     # ---- the backward pass ----
 
     def _ready(self, param):
-        """A parameter's gradient has been accumulated."""
+        """A parameter's gradient has been accumulated, or will not come."""
         if not self.require_backward_grad_sync:
             return
         if id(param) in self._got:
-            raise RuntimeError("Expected to mark a variable ready only once. A parameter got its gradient twice between two "
-                               "forward passes: use no_sync() to accumulate gradients")
+            raise RuntimeError(
+                "Expected to mark a variable ready only once. A parameter got its gradient twice between two "
+                "forward passes: use no_sync() to accumulate gradients"
+            )
         self._got.add(id(param))
-        bucket = self._bucket_of[id(param)]
-        bucket.missing -= 1
-        if bucket.missing == 0:
-            self._launch(bucket)
-        if len(self._got) == len(self._trained):
+        self._bucket_of[id(param)].missing -= 1
+        while self._next < len(self._groups) and self._groups[self._next].missing == 0:
+            self._launch(self._groups[self._next])  # in the same order in all processes
+            self._next += 1
+        if self._next == len(self._groups):
             self._finish()
 
     def _launch(self, bucket):
@@ -101,36 +125,55 @@ class DistributedDataParallel(Module):
                 bucket.work.wait()
                 self._cut(bucket.flat * (1 / self._size), bucket.params, self._put)
                 bucket.flat, bucket.work, bucket.missing = None, None, len(bucket.params)
-        self._got.clear()
+        self._begin()
 
     @staticmethod
     def _put(param, part):
-        param.grad = part.clone()
+        param.grad = part
 
-    def synchronize(self):
-        """Reduces what the last backward pass left over: buckets with parameters that got no gradient."""
+    def _begin(self):
+        self._got, self._next = set(), 0
+
+    def _check_ended(self):
         if not self._got:
             return
-        if not self.find_unused_parameters:
-            names = [n for n, p in self.module.named_parameters() if p.requires_grad and id(p) not in self._got]
-            raise RuntimeError("Expected to have finished reduction in the prior iteration before starting a new one. Parameters "
-                               f"that got no gradient: {', '.join(names)}. Pass `find_unused_parameters=True` to "
-                               "`torch.nn.parallel.DistributedDataParallel`")
-        for bucket in self._groups:
-            if bucket.work is None:
-                self._launch(bucket)
-        self._finish()
+        names = [n for n, p in self.module.named_parameters() if p.requires_grad and id(p) not in self._got]
+        raise RuntimeError(
+            "Expected to have finished reduction in the prior iteration before starting a new one. Parameters "
+            f"that got no gradient: {', '.join(names)}. Pass `find_unused_parameters=True` to "
+            "`torch.nn.parallel.DistributedDataParallel`"
+        )
+
+    def _skip_unused(self, result):
+        """Parameters that no output depends on count as ready, with zeros for those that have no gradient."""
+        reached, ahead = set(), [t.grad_fn for t in _tensors(result) if t.grad_fn is not None]
+        seen = set(ahead)
+        while ahead:
+            for node, _ in ahead.pop().next_functions:
+                if isinstance(node, torch.Tensor):
+                    reached.add(id(node))
+                elif node is not None and node not in seen:
+                    seen.add(node)
+                    ahead.append(node)
+        if reached:
+            for p in self._trained:
+                if id(p) not in reached:
+                    self._ready(p)
 
     # ---- the module's face ----
 
     def forward(self, *inputs, **kwargs):
-        if torch.is_grad_enabled() and self.require_backward_grad_sync:
-            self.synchronize()
+        synced = torch.is_grad_enabled() and self.require_backward_grad_sync
+        if synced:
+            self._check_ended()
             if self.broadcast_buffers and self.training and self._size > 1:
                 buffers = list(self.module.buffers())
                 if buffers:
                     self._from_first(buffers)
-        return self.module(*inputs, **kwargs)
+        result = self.module(*inputs, **kwargs)
+        if synced and self.find_unused_parameters:
+            self._skip_unused(result)
+        return result
 
     @contextlib.contextmanager
     def no_sync(self):
@@ -140,7 +183,3 @@ class DistributedDataParallel(Module):
             yield
         finally:
             self.require_backward_grad_sync = before
-
-    def train(self, mode=True):
-        super().train(mode)
-        return self

@@ -25,9 +25,11 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
             parts = [((t * t).sum() if p == 2 else (t.abs() ** p).sum()).to(first) for t in tensors]
             total = torch.stack(parts).sum() ** (1 / p)
         if error_if_nonfinite and not math.isfinite(total.item()):
-            raise RuntimeError(f"The total norm of order {p} for gradients from `parameters` is non-finite, so it cannot be "
-                               "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
-                               "`error_if_nonfinite=False`")
+            raise RuntimeError(
+                f"The total norm of order {p} for gradients from `parameters` is non-finite, so it cannot be "
+                "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+                "`error_if_nonfinite=False`"
+            )
         return total
 
 

@@ -29,8 +29,10 @@ def default_collate(batch):
         return torch.stack(batch, 0)
     if isinstance(first, numpy.ndarray):
         if first.dtype.kind in "SaUO":
-            raise TypeError("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-                            f"{first.dtype}")
+            raise TypeError(
+                "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+                f"{first.dtype}"
+            )
         return torch.as_tensor(numpy.stack(batch))
     if isinstance(first, numpy.generic) and first.dtype.kind not in "SaUO":
         return torch.as_tensor(numpy.array(batch))
@@ -48,5 +50,6 @@ def default_collate(batch):
         if any(len(item) != len(first) for item in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return [default_collate(list(values)) for values in zip(*batch)]
-    raise TypeError("default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-                    f"{type(first)}")
+    raise TypeError(
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
+    )

@@ -1,7 +1,8 @@
 """Data sets: items by number, or one after the other.
 
-A set may define ``__getitems__(numbers)``: the items of a batch at once. A set whose batch is made of whole tensors says so
-with ``__batch__(numbers)``: what collating its items would give; the loader takes it where it collates as usual."""
+A set may define ``__getitems__(numbers)``: the items of a batch at once. A set whose batch is made of whole tensors
+says so with ``__batch__(numbers)``: what collating its items would give; the loader takes it where it collates as
+usual."""
 
 import bisect
 import itertools
@@ -58,8 +59,12 @@ class StackDataset(Dataset):
 
     def __init__(self, *args, **kwargs):
         if bool(args) == bool(kwargs):
-            raise ValueError("Supported either `tuple`- (via `args`) or `dict`- (via `kwargs`) like input/output, but both "
-                             "types are given." if args else "At least one dataset should be passed")
+            raise ValueError(
+                "Supported either `tuple`- (via `args`) or `dict`- (via `kwargs`) like input/output, but both "
+                "types are given."
+                if args
+                else "At least one dataset should be passed"
+            )
         self.datasets = args or kwargs
         sizes = {len(d) for d in (args or kwargs.values())}
         if len(sizes) > 1:
@@ -90,9 +95,9 @@ class ConcatDataset(Dataset):
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, index):
-        if not -len(self) <= index < len(self):
+        if index < -len(self):
             raise ValueError("absolute value of index should not exceed dataset length")
-        index %= len(self)
+        index = index if index >= 0 else index + len(self)
         which = bisect.bisect_right(self.cumulative_sizes, index)
         return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
 

@@ -2,7 +2,6 @@
 
 import weakref
 
-from .... import torch
 from ._collate import default_collate, default_convert
 from ._dataset import IterableDataset
 from ._sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -54,22 +53,49 @@ class DataLoader:
     num_workers: how many processes load; they are spawned, so the script needs ``if __name__ == "__main__":`` and the
     set must be picklable. pin_memory is accepted; copies to a device go through pinned memory anyway."""
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
-                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
-                 generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        pin_memory=False,
+        drop_last=False,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
+        pin_memory_device="",
+        in_order=True,
+    ):
         self._check(num_workers, timeout, prefetch_factor, persistent_workers)
         iterable = isinstance(dataset, IterableDataset)
         if iterable and (shuffle or sampler is not None or batch_sampler is not None):
-            raise ValueError("DataLoader with IterableDataset: expected unspecified shuffle, sampler and batch_sampler option")
+            raise ValueError(
+                "DataLoader with IterableDataset: expected unspecified shuffle, sampler and batch_sampler option"
+            )
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-            raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+            )
         if batch_sampler is None and batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None:
-            sampler = (_Endless() if iterable else RandomSampler(dataset, generator=generator) if shuffle else
-                       SequentialSampler(dataset))
+            sampler = (
+                _Endless()
+                if iterable
+                else RandomSampler(dataset, generator=generator)
+                if shuffle
+                else SequentialSampler(dataset)
+            )
         batch_size = None if batch_sampler is not None else batch_size
         if batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
@@ -88,8 +114,10 @@ class DataLoader:
         if timeout < 0:
             raise ValueError("timeout option should be non-negative")
         if num_workers == 0 and prefetch_factor is not None:
-            raise ValueError("prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to "
-                             "enable multiprocessing, otherwise set prefetch_factor to None.")
+            raise ValueError(
+                "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to "
+                "enable multiprocessing, otherwise set prefetch_factor to None."
+            )
         if persistent_workers and num_workers == 0:
             raise ValueError("persistent_workers option needs num_workers > 0")
 
@@ -123,8 +151,14 @@ class DataLoader:
 
     def _workers(self):
         if self._pool is None:
-            pool = Pool(self.num_workers, self.multiprocessing_context, self.dataset, self._fetch(), self.worker_init_fn,
-                        self.timeout)
+            pool = Pool(
+                self.num_workers,
+                self.multiprocessing_context,
+                self.dataset,
+                self._fetch(),
+                self.worker_init_fn,
+                self.timeout,
+            )
             pool.fresh, pool.asked = True, 0
             if not self.persistent_workers:
                 return pool

@@ -1,7 +1,7 @@
 """Processes that load batches. They are spawned: what they get (the set, how to collate) is pickled.
 
-A task is (number, items' numbers); an answer (number, batch or Failed). Each process has a queue of tasks of its own; all
-answer into one. Tensors travel as NumPy arrays."""
+A task is (number, items' numbers); an answer (number, batch or Failed). Each process has a queue of tasks of its own;
+all answer into one. Tensors travel as NumPy arrays."""
 
 import dataclasses
 import multiprocessing

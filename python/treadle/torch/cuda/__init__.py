@@ -2,10 +2,11 @@
 
 import contextlib
 
-from .. import _core
-from .. import memory as _memory
-from . import _device
-from ._random import default_generator
+from ... import _core
+from ... import memory as _memory
+from .. import _device
+from .._random import default_generator
+from . import amp as amp
 
 OutOfMemoryError = _core.OutOfMemoryError
 
@@ -376,14 +377,28 @@ class _Nvtx:
 nvtx = _Nvtx()
 
 
+def is_current_stream_capturing():
+    """No."""
+    return False
+
+
+def is_tf32_supported():
+    """No: products of float32 are computed in float32."""
+    return False
+
+
+def memory_cached(device=None):
+    """memory_reserved."""
+    return memory_reserved(device)
+
+
+max_memory_cached = max_memory_reserved
+
+
 def __getattr__(name):
-    from ._convert import types
+    from .._convert import types
 
     made = types(True)
     if name in made:
         return made[name]
-    if name == "amp":
-        from . import amp
-
-        return amp
     raise AttributeError(f"module 'torch.cuda' has no attribute {name!r}")

@@ -1,0 +1,244 @@
+"""The primitives of tensors for all items: a rule computes with tensors that hold all items, so that gradients flow
+through them, to tensors outside and to those of every item (torch.func.grad)."""
+
+import treadle as td
+
+from .._vmap_array import Batched, Call, Unbatched, over, running
+from . import _dtypes, _prim
+from ._prim import Tensor, wrap
+from ._vmap_item import Item, rule
+
+
+@rule("apply")
+def _apply(c, row, *operands):
+    tensors = [x for x in operands if isinstance(x, Tensor)]
+    n = max(x.ndim for x in tensors)
+    if len({x.dtype for x in tensors}) > 1 and any(c.own(x) and not x.ndim for x in tensors) and row != "select":
+        # Items without dimensions have one more as values: what they make of dtypes is settled here.
+        kind = _dtypes.result_of(tensors, [x for x in operands if not isinstance(x, Tensor)])
+        operands = [_prim.cast(x, kind) if isinstance(x, Tensor) else x for x in operands]
+    return c.fn(row, *(c.aligned(x, n) for x in operands))
+
+
+@rule("join")
+def _join(c, tensors, dim):
+    return c.fn([c.front(x) for x in tensors], dim + 1 if dim >= 0 else dim)
+
+
+@rule("cumulate")
+def _cumulate(c, row, x, dim):
+    return c.fn(row, c.front(x), dim + 1) if x.ndim else c.front(x)
+
+
+@rule("gathered")
+def _gathered(c, x, dim, index, trusted=False):
+    return c.fn(c.front(x), dim + 1 if dim >= 0 else dim, c.front(index))
+
+
+@rule("reshaped")
+def _reshaped(c, x, *shape):
+    shape = _settled(tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape, x)
+    return c.fn(x._value, (c.n, *shape))
+
+
+@rule("view")
+def _viewed(c, x, *shape):
+    shape = _settled(tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape, x)
+    return x._value.view((c.n, *shape))
+
+
+def _settled(shape, x):
+    """The shape with its -1 counted, which an item's elements say."""
+    if -1 not in shape:
+        return shape
+    known = 1
+    for n in shape:
+        known *= n if n != -1 else 1
+    if not known or x.numel() % known or shape.count(-1) > 1:
+        raise RuntimeError(f"shape {list(shape)} is invalid for input of size {x.numel()}")
+    return tuple(x.numel() // known if n == -1 else n for n in shape)
+
+
+@rule("expanded")
+def _expanded(c, x, *shape):
+    shape = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    return c.fn(c.aligned(x, len(shape)), (c.n, *shape))
+
+
+@rule("permuted", "permute")
+def _permuted(c, x, *order):
+    order = tuple(order[0]) if len(order) == 1 and not isinstance(order[0], int) else order
+    return x._value.permute((0, *(k % x.ndim + 1 for k in order)))
+
+
+@rule("reduce")
+def _reduce(c, row, x, dim, keepdim, ddof=0):
+    if not x.ndim:  # an empty tuple of dims would mean all
+        return c.fn(row, x._value.unsqueeze(1), 1, False, ddof)
+    dims = range(x.ndim) if dim is None or dim == () else dim if isinstance(dim, (tuple, list)) else (dim,)
+    if any(not -x.ndim <= k < x.ndim for k in dims):
+        raise IndexError("Dimension out of range")
+    return c.fn(row, x._value, tuple(k % x.ndim + 1 for k in dims), keepdim, ddof)
+
+
+@rule("array", boxed=False)
+def _array(c, x):
+    return Batched(_prim.array(x._value), c.trace)
+
+
+@rule("wrap", boxed=False)
+def _wrap(c, a, *args, **kwargs):
+    return Item(c.outside(_prim.wrap, a._value, *args, **kwargs), c.trace)
+
+
+@rule("scalar", boxed=False)
+def _scalar(c, value, like, dtype=None):
+    return c.fn(value, like._value, dtype)
+
+
+@rule("cast")
+def _cast(c, x, dtype):
+    return c.fn(x._value, dtype)
+
+
+@rule("to_device")
+def _to_device(c, x, where):
+    return c.fn(x._value, where)
+
+
+@rule("strided")
+def _strided(c, x, shape, steps, offset):
+    if offset is not None:
+        raise Unbatched("as_strided with an offset in the storage of all items")
+    v = x._value
+    return c.fn(v, (c.n, *shape), (v.stride(0), *steps), None)
+
+
+@rule("matmul")
+def _matmul(c, a, b):
+    if not a.ndim or not b.ndim or a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+    if c.own(a) and not c.own(b) and b.ndim <= 2 and (a.ndim <= 2 or b.ndim == 1):  # one product of all rows
+        v = a._value
+        return (v.reshape((-1, v.shape[-1])) @ b).reshape((*v.shape[:-1], *b.shape[1:]))
+    if c.own(b) and not c.own(a) and b.ndim == 1 and a.ndim == 2:
+        return b._value @ a.transpose(0, 1)
+    row, column = a.ndim == 1, b.ndim == 1
+    a = a.unsqueeze(0) if row else a
+    b = b.unsqueeze(1) if column else b
+    n = max(a.ndim, b.ndim)
+    r = c.aligned(a, n) @ c.aligned(b, n)
+    r = r.squeeze(-1) if column else r
+    return r.squeeze(-1 if column else -2) if row else r
+
+
+def _subscript(c, x, key):
+    """The subscript of values, by the rules of arrays'."""
+    from .._vmap_shapes import _Subscript
+
+    def plain(k):
+        return _prim.array(k) if isinstance(k, Tensor) else k
+
+    arrays = Call(c.trace, "getitem", None)
+    return _Subscript(arrays, Batched(_prim.array(c.front(x)), c.trace), over(plain, key))
+
+
+def _key(s):
+    return tuple(wrap(k) if isinstance(k, td.ndarray) else k for k in s.key)
+
+
+@rule("getitem")
+def _getitem(c, x, key):
+    s = _subscript(c, x, key)
+    r = c.front(x)[_key(s)]
+    return r.permute(_order(s, r.ndim)) if s.moves else r
+
+
+def _order(s, ndim):
+    """The permutation that brings the index arrays' dimensions behind the slices before them."""
+    n, before = s.move
+    rest = [*range(1 + n, 1 + n + before), *range(1, 1 + n), *range(1 + n + before, ndim)]
+    return (0, *rest)
+
+
+@rule("setitem", boxed=False)
+def _setitem(c, x, key, value):
+    if not c.own(x):
+        raise Unbatched("a tensor that all items share is written")
+    s = _subscript(c, x, key)
+    c.trace.keep(x)
+    v = x._value
+    if isinstance(value, Tensor) and (value.ndim or c.own(value)):
+        into = v.detach()[_key(s)]
+        shape = tuple(into.permute(_order(s, into.ndim)).shape if s.moves else into.shape)
+        value = c.aligned(value, len(shape) - 1) if c.own(value) else value
+        extra = value.ndim - len(shape)
+        if extra > 0:  # leading extents of 1
+            value = value.reshape((*value.shape[: int(c.own(value))], *value.shape[extra:]))
+        value = value.expand(shape)
+        if s.moves:
+            order = _order(s, len(shape))
+            value = value.permute([order.index(k) for k in range(len(order))])
+    v[_key(s)] = value
+
+
+@rule("copy_", boxed=False)
+def _copied(c, x, src):
+    if not c.own(x):
+        raise Unbatched("a tensor that all items share is written")
+    c.trace.keep(x)
+    x._value.copy_(c.aligned(src, x.ndim) if isinstance(src, Tensor) else src)
+    return x
+
+
+@rule("add_at", boxed=False)
+def _add_at(c, x, key, values):
+    if not c.own(x):
+        raise Unbatched("a tensor that all items share is written")
+    s = _subscript(c, x, key)
+    if s.moves:
+        raise Unbatched("index_put_ behind slices")
+    c.trace.keep(x)
+    values = c.aligned(values, s.of(_prim.array(x._value)).ndim - 1) if c.own(values) else values
+    c.fn(x._value, _key(s), values)
+    return x
+
+
+@rule("run", boxed=False)
+def _run(c, tensors, gradients, inputs, keep, create, alone):
+    """The gradients of every item's results: the results of the items together are differentiated."""
+    if inputs is None or not all(c.own(x) for x in inputs):
+        raise Unbatched("a gradient by what all items share adds up over the items")
+    tensors = [c.front(t) for t in tensors]
+    gradients = [t.detach().new_ones(t.shape) if g is None else c.front(g)
+                 for t, g in zip(tensors, gradients, strict=True)]  # fmt: skip
+    found = c.fn(tuple(tensors), tuple(gradients), tuple(x._value for x in inputs), keep, create, alone)
+    return tuple(c.box(g) for g in found)
+
+
+@rule("custom")
+def _custom(c, state, back, inputs, outputs):
+    """A function with a formula for its gradients: the formula is asked for items' gradients, of items."""
+    own = [c.own(x) for x in inputs]
+    inside = (*running.traces, c.trace)
+
+    def backward(state, *grads):
+        before = running.traces
+        running.traces = inside
+        running.depth += 1
+        try:
+            found = back(state, *(c.box(g) for g in grads))
+            return tuple(_collected(c, g, one) for g, one in zip(found, own, strict=True))
+        finally:
+            running.traces = before
+            running.depth -= 1
+
+    return c.fn(state, backward, tuple(x._value if o else x for x, o in zip(inputs, own, strict=True)),
+                tuple(c.front(x) for x in outputs))  # fmt: skip
+
+
+def _collected(c, g, own):
+    """An operand's gradient as a value: what items share has the sum of theirs."""
+    if g is None or (not own and not c.own(g)):
+        return None if g is None else g * c.n
+    return c.front(g) if own else g._value.sum(0)

@@ -1,0 +1,25 @@
+"""torch.backends.cuda: switches of PyTorch's GPU libraries, which may be set and change nothing."""
+
+import contextlib
+from types import SimpleNamespace
+
+matmul = SimpleNamespace(
+    allow_tf32=False, allow_fp16_reduced_precision_reduction=False, allow_bf16_reduced_precision_reduction=False
+)
+
+
+def is_built():
+    """Yes: GPUs are used where there are any."""
+    return True
+
+
+def sdp_kernel(*args, **kwargs):
+    """A with statement that changes nothing."""
+    return contextlib.nullcontext()
+
+
+def enable_flash_sdp(enabled):
+    """Nothing."""
+
+
+enable_math_sdp = enable_mem_efficient_sdp = enable_flash_sdp

@@ -1,0 +1,338 @@
+"""Distributions with densities."""
+
+import math
+
+from .. import linalg
+from .._prim import apply, array, wrap
+from .._random import _normal, _source, _uniform
+from .._register import FUNCTIONS
+from ..special import digamma, lgamma
+from ._base import LOG_2PI, Distribution, broadcast, register_kl
+
+
+def drawn(draw, shape, like):
+    """Numbers of a shape in like's dtype, on its device."""
+    dev = array(like).device
+    wide = like.dtype._name if like.dtype._name in ("float32", "float64") else "float32"
+    return wrap(draw(_source(None, dev), tuple(shape), wide)).to(like.dtype)
+
+
+def _between(shape, like):
+    """Uniform numbers in (0, 1]."""
+    return 1 - drawn(_uniform, shape, like)
+
+
+class _Located(Distribution):
+    """Distributions with loc and scale."""
+
+    has_rsample = True
+    arg_names = ("loc", "scale")
+
+    def __init__(self, loc, scale, validate_args=None):
+        self.loc, self.scale = broadcast(loc, scale)
+        super().__init__(self.loc.shape)
+
+    mean = property(lambda self: self.loc, doc="The mean.")
+    mode = mean
+
+
+class Normal(_Located):
+    """Normal with mean loc and standard deviation scale."""
+
+    variance = property(lambda self: self.scale**2, doc="The variance.")
+    stddev = property(lambda self: self.scale, doc="The standard deviation.")
+
+    def rsample(self, sample_shape=()):
+        """loc + scale times normal draws."""
+        return self.loc + drawn(_normal, self._extended(sample_shape), self.loc) * self.scale
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - LOG_2PI / 2
+
+    def cdf(self, value):
+        """The probability up to value."""
+        return 0.5 * (1 + apply("erf", (value - self.loc) / self.scale / math.sqrt(2)))
+
+    def icdf(self, value):
+        """Where cdf is value."""
+        return self.loc + self.scale * FUNCTIONS["erfinv"](2 * value - 1) * math.sqrt(2)
+
+    def entropy(self):
+        """The entropy."""
+        return 0.5 + LOG_2PI / 2 + self.scale.log()
+
+
+class LogNormal(Normal):
+    """exp of a normal draw."""
+
+    mean = property(lambda self: (self.loc + self.scale**2 / 2).exp(), doc="The mean.")
+    variance = property(
+        lambda self: (apply("expm1", self.scale**2)) * (2 * self.loc + self.scale**2).exp(), doc="The variance."
+    )
+
+    def rsample(self, sample_shape=()):
+        """exp of normal draws."""
+        return super().rsample(sample_shape).exp()
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        return super().log_prob(value.log()) - value.log()
+
+    def entropy(self):
+        """The entropy."""
+        return super().entropy() + self.loc
+
+
+class HalfNormal(Distribution):
+    """The size of a normal draw of mean 0."""
+
+    has_rsample = True
+    arg_names = ("scale",)
+
+    def __init__(self, scale, validate_args=None):
+        (self.scale,) = broadcast(scale)
+        super().__init__(self.scale.shape)
+
+    mean = property(lambda self: self.scale * math.sqrt(2 / math.pi), doc="The mean.")
+    variance = property(lambda self: self.scale**2 * (1 - 2 / math.pi), doc="The variance.")
+
+    def rsample(self, sample_shape=()):
+        """Sizes of normal draws."""
+        return (drawn(_normal, self._extended(sample_shape), self.scale) * self.scale).abs()
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        inside = Normal(self.scale * 0, self.scale).log_prob(value) + math.log(2)
+        return apply("select", value >= 0, inside, -math.inf)
+
+
+class Laplace(_Located):
+    """An exponential on both sides of loc."""
+
+    variance = property(lambda self: 2 * self.scale**2, doc="The variance.")
+
+    def rsample(self, sample_shape=()):
+        """By inversion."""
+        u = drawn(_uniform, self._extended(sample_shape), self.loc) - 0.5
+        return self.loc - self.scale * u.sign() * apply("log1p", -2 * u.abs())
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
+
+    def entropy(self):
+        """The entropy."""
+        return 1 + (2 * self.scale).log()
+
+
+class Uniform(Distribution):
+    """Uniform in [low, high)."""
+
+    has_rsample = True
+    arg_names = ("low", "high")
+
+    def __init__(self, low, high, validate_args=None):
+        self.low, self.high = broadcast(low, high)
+        super().__init__(self.low.shape)
+
+    mean = property(lambda self: (self.low + self.high) / 2, doc="The mean.")
+    variance = property(lambda self: (self.high - self.low) ** 2 / 12, doc="The variance.")
+
+    def rsample(self, sample_shape=()):
+        """low + (high - low) times uniform draws."""
+        return self.low + drawn(_uniform, self._extended(sample_shape), self.low) * (self.high - self.low)
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        inside = (value >= self.low) & (value < self.high)
+        return apply("select", inside, -(self.high - self.low).log(), -math.inf)
+
+    def entropy(self):
+        """The entropy."""
+        return (self.high - self.low).log()
+
+
+class Exponential(Distribution):
+    """Exponential with mean 1 / rate."""
+
+    has_rsample = True
+    arg_names = ("rate",)
+
+    def __init__(self, rate, validate_args=None):
+        (self.rate,) = broadcast(rate)
+        super().__init__(self.rate.shape)
+
+    mean = property(lambda self: 1 / self.rate, doc="The mean.")
+    variance = property(lambda self: self.rate**-2, doc="The variance.")
+
+    def rsample(self, sample_shape=()):
+        """By inversion."""
+        return -_between(self._extended(sample_shape), self.rate).log() / self.rate
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        return self.rate.log() - self.rate * value
+
+    def entropy(self):
+        """The entropy."""
+        return 1 - self.rate.log()
+
+
+class Gamma(Distribution):
+    """Gamma of shape concentration, with mean concentration / rate."""
+
+    arg_names = ("concentration", "rate")
+
+    def __init__(self, concentration, rate, validate_args=None):
+        self.concentration, self.rate = broadcast(concentration, rate)
+        super().__init__(self.concentration.shape)
+
+    mean = property(lambda self: self.concentration / self.rate, doc="The mean.")
+    variance = property(lambda self: self.concentration / self.rate**2, doc="The variance.")
+
+    def sample(self, sample_shape=()):
+        """Draws by rejection, without a gradient."""
+        return _gamma(self.concentration, self._extended(sample_shape)) / self.rate.detach()
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        a, b = self.concentration, self.rate
+        return apply("xlogy", a, b) + apply("xlogy", a - 1, value) - b * value - lgamma(a)
+
+    def entropy(self):
+        """The entropy."""
+        a = self.concentration
+        return a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
+
+
+def _gamma(shape_of, size):
+    a = array(shape_of.detach())
+    g = _source(None, a.device).standard_gamma(a.astype("float64"), tuple(size))
+    return wrap(g).to(shape_of.dtype)
+
+
+class Beta(Distribution):
+    """Beta of shapes concentration1 and concentration0, in [0, 1]."""
+
+    arg_names = ("concentration1", "concentration0")
+
+    def __init__(self, concentration1, concentration0, validate_args=None):
+        self.concentration1, self.concentration0 = broadcast(concentration1, concentration0)
+        super().__init__(self.concentration1.shape)
+
+    mean = property(lambda self: self.concentration1 / (self.concentration1 + self.concentration0), doc="The mean.")
+
+    @property
+    def variance(self):
+        """The variance."""
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total**2 * (total + 1))
+
+    def sample(self, sample_shape=()):
+        """Shares of two gamma draws, without a gradient."""
+        a, b = (_gamma(c, self._extended(sample_shape)) for c in (self.concentration1, self.concentration0))
+        return a / (a + b)
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        a, b = self.concentration1, self.concentration0
+        return apply("xlogy", a - 1, value) + apply("xlogy", b - 1, 1 - value) + lgamma(a + b) - lgamma(a) - lgamma(b)
+
+
+class Dirichlet(Distribution):
+    """Shares of a whole, along the last dimension of concentration."""
+
+    arg_names = ("concentration",)
+
+    def __init__(self, concentration, validate_args=None):
+        self.concentration = concentration
+        super().__init__(concentration.shape[:-1], concentration.shape[-1:])
+
+    mean = property(lambda self: self.concentration / self.concentration.sum(-1, True), doc="The mean.")
+
+    @property
+    def variance(self):
+        """The variance."""
+        total = self.concentration.sum(-1, True)
+        return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
+
+    def sample(self, sample_shape=()):
+        """Shares of gamma draws, without a gradient."""
+        g = _gamma(self.concentration, self._extended(sample_shape))
+        return g / g.sum(-1, True)
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        a = self.concentration
+        return apply("xlogy", a - 1, value).sum(-1) + lgamma(a.sum(-1)) - lgamma(a).sum(-1)
+
+
+class MultivariateNormal(Distribution):
+    """Normal vectors of mean loc and a covariance_matrix, a precision_matrix or a Cholesky factor scale_tril."""
+
+    has_rsample = True
+    arg_names = ("loc", "scale_tril")
+
+    def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None, validate_args=None):
+        if scale_tril is None:
+            whole = linalg.inv(precision_matrix) if covariance_matrix is None else covariance_matrix
+            scale_tril = linalg.cholesky(whole)
+        n, lead = loc.shape[-1], broadcast(loc[..., 0], scale_tril[..., 0, 0])[0].shape
+        self.loc, self.scale_tril = loc.expand((*lead, n)), scale_tril.expand((*lead, n, n))
+        super().__init__(lead, (n,))
+
+    mean = property(lambda self: self.loc, doc="The mean.")
+    covariance_matrix = property(
+        lambda self: self.scale_tril @ self.scale_tril.transpose(-2, -1), doc="The covariance."
+    )
+    variance = property(lambda self: (self.scale_tril**2).sum(-1), doc="The variance of each part.")
+
+    def rsample(self, sample_shape=()):
+        """loc + scale_tril times normal draws."""
+        z = drawn(_normal, self._extended(sample_shape), self.loc)
+        return self.loc + (self.scale_tril @ z[..., None])[..., 0]
+
+    def _log_size(self):
+        return self.scale_tril.diagonal(0, -2, -1).log().sum(-1)
+
+    def log_prob(self, value):
+        """The logarithm of the density at value."""
+        z = linalg.solve_triangular(self.scale_tril, (value - self.loc)[..., None], upper=False)[..., 0]
+        return -0.5 * ((z * z).sum(-1) + self.event_shape[0] * LOG_2PI) - self._log_size()
+
+    def entropy(self):
+        """The entropy."""
+        return 0.5 * self.event_shape[0] * (1 + LOG_2PI) + self._log_size()
+
+
+@register_kl(Normal, Normal)
+def _(p, q):
+    ratio = (p.scale / q.scale) ** 2
+    return 0.5 * (ratio + ((p.loc - q.loc) / q.scale) ** 2 - 1 - ratio.log())
+
+
+@register_kl(Uniform, Uniform)
+def _(p, q):
+    r = ((q.high - q.low) / (p.high - p.low)).log()
+    return apply("select", (q.low > p.low) | (q.high < p.high), math.inf, r)
+
+
+@register_kl(Exponential, Exponential)
+def _(p, q):
+    ratio = q.rate / p.rate
+    return ratio - 1 - ratio.log()
+
+
+@register_kl(Gamma, Gamma)
+def _(p, q):
+    a, b = p.concentration, q.concentration
+    return b * (p.rate / q.rate).log() + lgamma(b) - lgamma(a) + (a - b) * digamma(a) + (q.rate - p.rate) * a / p.rate
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _(p, q):
+    m = linalg.solve_triangular(q.scale_tril, p.scale_tril, upper=False)
+    z = linalg.solve_triangular(q.scale_tril, (q.loc - p.loc)[..., None], upper=False)[..., 0]
+    inner = (m * m).sum((-2, -1)) + (z * z).sum(-1) - p.event_shape[0]
+    return q._log_size() - p._log_size() + 0.5 * inner

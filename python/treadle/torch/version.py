@@ -1,0 +1,8 @@
+"""torch.version: what PyTorch programs ask for."""
+
+from .. import _core
+
+__version__ = "2.9.0+treadle"
+cuda = next((f"{d.driver // 1000}.{d.driver % 1000 // 10}" for d in _core.devices() if d.kind == "cuda"), None)
+hip = git_version = None
+debug = False

@@ -1,0 +1,72 @@
+"""What each process of a DistributedDataParallel test runs."""
+
+import numpy as np
+
+import treadle.torch as torch
+from treadle.torch import nn
+from treadle.torch.nn.parallel import DistributedDataParallel
+
+
+class Shared(nn.Module):
+    """A weight that is used twice, a buffer, and a part that only some calls use."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+        self.last = nn.Linear(3, 2)
+        self.extra = nn.Linear(3, 2)
+
+    def forward(self, x, extra=False):
+        h = self.norm(self.first(torch.tanh(self.first(x))))
+        return self.last(h) + (self.extra(h) if extra else 0)
+
+
+def data(step):
+    rng = np.random.default_rng(step)
+    return rng.standard_normal((8, 3)).astype("f4"), rng.standard_normal((8, 2)).astype("f4")
+
+
+def share(values, rank, size):
+    return [torch.from_numpy(v[rank * len(v) // size : (rank + 1) * len(v) // size].copy()) for v in values]
+
+
+def train(steps=4):
+    """Losses and parameters of a net without batch statistics, trained on this process's share of each batch."""
+    dist = torch.distributed
+    torch.manual_seed(dist.get_rank())  # other values in each; those of process 0 count
+    net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
+    model = DistributedDataParallel(net, bucket_cap_mb=5e-5)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    start = [p.detach().numpy().copy() for p in net.parameters()]
+    for step in range(steps):
+        x, y = share(data(step), dist.get_rank(), dist.get_world_size())
+        optimizer.zero_grad()
+        ((model(x) - y) ** 2).mean().backward()
+        optimizer.step()
+    return len(model._groups), start, [p.detach().numpy() for p in net.parameters()]
+
+
+def odd():
+    """Unused parameters, accumulation without reducing, buffers, and the error for what was not said."""
+    dist = torch.distributed
+    rank = dist.get_rank()
+    torch.manual_seed(rank)
+    net = Shared()
+    model = DistributedDataParallel(net, find_unused_parameters=True)
+    x = torch.sin(torch.arange(12.0).reshape(4, 3) + 5 * rank)
+    weights = torch.arange(8.0).reshape(4, 2)
+    (model(x, extra=rank == 1) * weights).sum().backward()  # one process uses it, the other does not
+    found = [p.grad.numpy().copy() for p in (net.first.weight, net.extra.bias)]
+    with model.no_sync():
+        (model(x) * (weights + rank)).sum().backward()
+    apart = net.first.weight.grad.numpy().copy()
+    strict = DistributedDataParallel(Shared())
+    strict(x).sum().backward()
+    try:
+        strict(x)
+        words = ""
+    except RuntimeError as error:
+        words = str(error)
+    model(torch.ones(4, 3))  # begins with the buffers of process 0
+    return found, apart, words, net.norm.running_mean.numpy()
