@@ -1,7 +1,7 @@
 """Training steps of the classifier of digits, timed: `python digits.py [--device cuda] [--steps 200]`.
 
-PyTorch runs it as it stands, treadle with `python -m treadle digits.py`. Prints one JSON object: seconds of a step alone (the
-batch is there), of a step with its loader, and the last loss. Input is drawn by NumPy: no data set is needed.
+PyTorch runs it as it stands, treadle with `python -m treadle digits.py`. Prints one JSON object: seconds of a step
+(its batch is there), of a step with its loader, and the last loss. Input is drawn by NumPy: no data set is needed.
 """
 
 import argparse

@@ -34,6 +34,8 @@ overlapping(const td_view *w, int64_t *count)
         for (int i = 0; i < rest.shape.ndim; i++)
             if (rest.shape.dim[i] > 1 && (best < 0 || rest.shape.dim[i] < rest.shape.dim[best]))
                 best = i;
+        if (best < 0)
+            break; /* extents of 1 alone: not overlapping */
         axes |= 1u << best;
         *count *= rest.shape.dim[best];
         rest.shape.dim[best] = 1;
