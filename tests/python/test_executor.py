@@ -126,7 +126,7 @@ def escape_z0(c):
 
 def escape_square(c):
     z = 0
-    for n in range(50):
+    for n in range(50):  # noqa: B007 - it is returned
         z = z**2 + c
         if abs(z) > 2:
             break
