@@ -268,7 +268,7 @@ def main():
     options = p.parse_args()
     import treadle as td
 
-    gpus = sum(d.kind == "cuda" for d in td.devices())
+    gpus = td._core._gpu_count()
     options.device = options.device or ("cuda" if gpus > 1 else "cpu")
     options.processes = options.processes or (gpus if options.device == "cuda" else 2)
     options.largest = options.largest or (1 << 30 if options.device == "cuda" else 64 << 20)

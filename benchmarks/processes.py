@@ -137,8 +137,8 @@ def unchanged(row, library, ours, text):
 def script(row, library, ours, text):
     """The fastest round of a program, which is told what to measure; {ours} and {device} stand in its arguments. It
     may tell its own floor, in seconds."""
-    program, *arguments = text.format(ours=ours, device=row.device).split()
-    told = told_by([str(HERE / program), *arguments])
+    words = text.format(ours=ours, device=row.device).split()
+    told = told_by([str(HERE / word) if word.endswith(".py") else word for word in words])
     value = float(told["sums"][0]) if row.alike else None
     floor = {"floor": told["floor"]} if "floor" in told else {}
     return {"seconds": told["best"], "first": told["first"], "value": value, **floor}

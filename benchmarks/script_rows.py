@@ -37,5 +37,20 @@ def bigger(device):
                   target=Target(of_floor=0.85) if device == GPU else Target(of_best=1.0))
 
 
+def training(device):
+    """Steps of the digits' classifier, each with its loss looked at, as the example does; then by two processes."""
+    for batch, hidden in ((64, 256), (4096, 2048)):
+        text = f"programs/digits.py --device {device} --batch {batch} --hidden {hidden}"
+        texts = {"treadle": "-m {ours} --device {device} " + text, "torch": text, "torch.compile": text + " --compile"}
+        yield script(f"training step of the digits' classifier, batch {batch}, {hidden} wide", "training", device,
+                     texts, ONLY_TENSORS, alike=False, target=Target(of_best=1.0))
+    if device == GPU:
+        for batch, hidden in ((64, 256), (16384, 2048)):
+            text = f"programs/parallel.py {{}} --device cuda --batch {batch} --hidden {hidden}"
+            texts = {"treadle": text.format("{ours}.torch"), "torch": text.format("torch")}
+            yield script(f"the same by two GPUs, batch {batch} on each, {hidden} wide", "training", device, texts,
+                         ONLY_TENSORS, alike=False, target=Target(of_floor=0.95))
+
+
 def rows(device):
-    return [*maps(device), bigger(device)]
+    return [*maps(device), bigger(device), *training(device)]

@@ -79,7 +79,8 @@ def _cache():
         yield "cache", "kernels are kept in memory only (TREADLE_CACHE_DIR is empty)"
         return
     path = Path(folder) if folder else Path.home() / ".cache" / "treadle"
-    sizes = [n for f in path.rglob("*") if f.name[0] != "." and (n := _file_size(f)) is not None] if path.is_dir() else []
+    found = [f for f in path.rglob("*") if f.name[0] != "."] if path.is_dir() else []
+    sizes = [n for n in map(_file_size, found) if n is not None]
     yield "cache", f"{path}, {len(sizes)} kernels, {sum(sizes) / 2**20:.1f} MB"
 
 

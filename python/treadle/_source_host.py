@@ -11,8 +11,8 @@ def from_host(source, device=None):
     """An array of ``source``'s elements that are read when they are needed, chunk by chunk where they do not fit.
 
     ``source`` is a ``numpy.ndarray`` or ``numpy.memmap`` of numbers, or an object with ``shape``, ``dtype`` and slices
-    (a Zarr array, an HDF5 data set). It is neither copied nor written to: who changes it meanwhile changes what is read.
-    Slices of the array read only what they hold. TypeError: elements that are not numbers."""
+    (a Zarr array, an HDF5 data set). It is neither copied nor written to; who changes it meanwhile changes what is
+    read. Slices of the array read only what they hold. TypeError: elements that are not numbers."""
     if isinstance(source, _core.ndarray):
         return source
     if isinstance(source, np.ndarray):
@@ -30,8 +30,8 @@ def from_host(source, device=None):
 def stream(f, source, out=None, chunk=None):
     """``f`` of arrays on the host, computed in chunks of their rows that are copied while kernels run.
 
-    ``source`` is what :func:`from_host` takes, or a tuple of such, one for each parameter of ``f``; ``f`` gets arrays and
-    returns one, or a tuple or dict of them. ``chunk`` is how many rows go at once (by default as many as do well).
+    ``source`` is what :func:`from_host` takes, or a tuple of such, one for each parameter of ``f``; ``f`` gets arrays
+    and returns one, or a tuple or dict of them. ``chunk`` is how many rows go at once (by default as many as do well).
     A result stays on the device if it fits, else in the host's memory, or goes to ``out``, of its shape: a
     ``numpy.ndarray``, a ``numpy.memmap``, or an object that takes slices (Zarr, HDF5), which is then what is returned.
     OSError: there is no room for ``out`` on its disk."""

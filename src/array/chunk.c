@@ -19,70 +19,6 @@
 
 enum { SETS = 3, /* of buffers: feed.c */ WANTED_MAX = 128 };
 
-/* ---- what fits ---- */
-
-size_t
-td_chunk_room(td_dev *d)
-{
-    td_memstat m = td_mem_stats(d);
-    size_t bound = td_mem_bound(d), free_bytes = 0, total = 0;
-
-    if (td_dev_memory(d, &free_bytes, &total))
-        free_bytes = bound; /* the limit alone decides */
-    free_bytes += m.cached;
-    bound = bound > m.used ? bound - m.used : 0;
-    return bound < free_bytes ? bound : free_bytes;
-}
-
-static size_t
-bytes_of(const td_node *n)
-{
-    return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
-}
-
-/* May a result, or what is loaded, of so many bytes be held?  Something is left for the kernels. */
-static bool
-has_room(td_dev *d, size_t nbytes)
-{
-    return nbytes <= td_chunk_room(d) / 4 * 3;
-}
-
-/* The host nodes under n, references; *nbytes of those that are copied.  More than `most` are not told apart. */
-static int
-find_hosts(td_node *n, td_node *host[], int most, size_t *nbytes)
-{
-    td_walk w;
-    int k = 0;
-
-    *nbytes = 0;
-    td_walk_begin(&w);
-    td_walk_add(&w, n);
-    td_walk_end(&w);
-    for (int i = 0; i < w.n && k < most; i++) {
-        if (w.node[i]->kind != TD_N_HOST)
-            continue;
-        host[k++] = td_node_ref(w.node[i]);
-        if (!td_feeder_in_place(n->dev, w.node[i]->host))
-            *nbytes += td_host_bytes(w.node[i]->host);
-    }
-    return k;
-}
-
-bool
-td_chunk_fits(td_node *n)
-{
-    td_node *host[WANTED_MAX];
-    size_t nbytes;
-    int k;
-
-    if (!n->hosted || !td_node_pending(n))
-        return true;
-    k = find_hosts(n, host, WANTED_MAX, &nbytes);
-    for (int i = 0; i < k; i++)
-        td_node_unref(host[i]);
-    return has_room(n->dev, nbytes + bytes_of(n));
-}
-
 /* ---- one value ---- */
 
 /* A value to be computed: how it is cut, what it needs. */
@@ -157,111 +93,13 @@ make_plan(td_node *n, size_t room, plan *best)
     return found;
 }
 
-/* ---- parts of a value ---- */
-
-/* Places [*lo, hi) of axis k of a value that the view shows. */
-static void
-shown(const td_node *n, const td_view *v, const td_retrace *w, int k, int64_t *lo, int64_t *hi)
-{
-    int64_t last = w->start[k];
-
-    for (int i = 0; i < v->shape.ndim; i++)
-        if (w->axis[i] == k)
-            last += w->step[i] * (v->shape.dim[i] - 1);
-    *lo = last < w->start[k] ? last : w->start[k];
-    *hi = (last < w->start[k] ? w->start[k] : last) + 1;
-    (void)n;
-}
-
-/* Rows from *lo, or a little before, to hi of n as a node of its own; what it needs as a whole is evaluated. */
-static td_status
-cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
-{
-    td_cutter c;
-    td_survey *s = malloc(sizeof *s);
-    td_status st = s ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
-    bool again = true;
-
-    while (!st && again) { /* while one is evaluated, other threads may change the graph */
-        td_chunk_survey(n, axis, s);
-        again = s->nwhole > 0;
-        if (again) {
-            td_node *x = td_node_ref(s->whole[0]);
-
-            st = td_eval_node(x);
-            td_node_unref(x);
-        }
-    }
-    if (!st) {
-        *lo -= *lo % s->multiple;
-        c = (td_cutter){.lo = *lo, .hi = hi};
-        st = td_chunk_cut(&c, n, axis, out);
-        td_cutter_end(&c);
-    }
-    free(s);
-    return st;
-}
-
-/* The box of n that v shows; v becomes a view of that. */
-static td_status
-cut_box(td_node *n, td_view *v, td_node **out)
-{
-    td_view whole = n->view;
-    td_node *part = td_node_ref(n), *next;
-    td_retrace w;
-
-    if (!td_view_retrace(&whole, v, &w)) {
-        *out = part;
-        return TD_OK;
-    }
-    for (int k = 0; k < whole.shape.ndim; k++) {
-        int64_t lo, hi;
-        td_status st = TD_OK;
-
-        shown(n, v, &w, k, &lo, &hi);
-        if (hi - lo == whole.shape.dim[k] || !part->hosted)
-            continue;
-        st = cut_rows(part, k, &lo, hi, &next);
-        td_node_unref(part);
-        TD_TRY(st);
-        part = next;
-        w.start[k] -= lo;
-    }
-    v->offset = 0;
-    for (int k = 0; k < whole.shape.ndim; k++)
-        v->offset += w.start[k] * part->view.stride[k];
-    for (int i = 0; i < v->shape.ndim; i++)
-        v->stride[i] = w.axis[i] < 0 ? 0 : w.step[i] * part->view.stride[w.axis[i]];
-    *out = part;
-    return TD_OK;
-}
-
-td_status
-td_chunk_view(const td_array *a, td_node **out)
-{
-    td_node *n = a->store->node, *part;
-    td_view v = a->view;
-    td_status st = TD_SKIP;
-
-    if (n->kind == TD_N_HOST && a->dt == n->dt)
-        st = td_host_window(n, &v, out);
-    if (st != TD_SKIP || a->dt != n->dt || td_chunk_fits(n))
-        return st;
-    TD_TRY(cut_box(n, &v, &part));
-    st = td_eval_value(part);
-    if (!st)
-        st = part->buf ? td_node_leaf(part->buf, (td_dtype)part->dt, &v, out)
-                       : td_host_window(part, &v, out);
-    td_node_unref(part);
-    return st;
-}
-
 /* ---- a pass ---- */
 
 static bool
 same_feed(const td_feed *f, const td_node *n, int axis)
 {
-    return f->axis == axis && f->host->src == n->host->src && td_view_eq(&f->host->view, &n->host->view);
+    return f->axis == axis && f->host->src == n->host->src &&
+           td_view_eq(&f->host->view, &n->host->view);
 }
 
 static void
@@ -287,8 +125,9 @@ joins(const td_pass *p, const plan *w)
 {
     int most = (int)(sizeof p->feed / sizeof *p->feed);
 
-    return !p->njob || (p->njob < TD_PASS_JOBS && p->n == rows_of(w) && p->nfeed + w->s.nfed <= most &&
-                        same_feed(&p->feed[0], w->s.fed[0], w->s.axis[0]));
+    return !p->njob ||
+           (p->njob < TD_PASS_JOBS && p->n == rows_of(w) && p->nfeed + w->s.nfed <= most &&
+            same_feed(&p->feed[0], w->s.fed[0], w->s.axis[0]));
 }
 
 /* Elements behind one row of a reduction's result. */
@@ -370,8 +209,8 @@ add_reductions(td_pass *p, td_node *n)
     for (int i = 0; x && i < w.n && !st; i++) {
         td_node *r = w.node[i];
 
-        if (r->kind == TD_N_REDUCE && r->hosted && !has_job(p, r) && make_plan(r, p->room, x) && x->merges &&
-            !x->s.nwhole && joins(p, x) && bytes_of(r) <= p->room / 32 &&
+        if (r->kind == TD_N_REDUCE && r->hosted && !has_job(p, r) && make_plan(r, p->room, x) &&
+            x->merges && !x->s.nwhole && joins(p, x) && td_node_bytes(r) <= p->room / 32 &&
             td_eval_claim(r))
             st = add_job(p, x);
     }
@@ -390,90 +229,6 @@ add_waiting(td_pass *p)
     return st;
 }
 
-/* ---- results ---- */
-
-static td_status
-host_result(td_job *j)
-{
-    TD_TRY(td_source_of_bytes(j->dt, &j->node->view, &j->mem));
-    j->own = (td_sink){.dt = j->dt, .mem = j->mem->mem, .view = j->node->view};
-    j->sink = &j->own;
-    return TD_OK;
-}
-
-/* Where rows go. */
-static td_status
-open_result(td_job *j, const td_chunkopts *o)
-{
-    td_node *n = j->node;
-    td_status st;
-
-    if (td_job_merges(j))
-        return TD_OK;
-    if (o && o->sink) {
-        j->sink = o->sink;
-        return TD_OK;
-    }
-    if (!j->on_host && has_room(n->dev, bytes_of(n))) {
-        st = td_buf_new(n->dev, td_dev_stream(n->dev), bytes_of(n), &j->out);
-        if (st != TD_ERR_OOM) /* the pool's pieces are larger */
-            return st;
-    }
-    if (o && o->host)
-        return host_result(j);
-    return td_fail(TD_ERR_OOM,
-                   "a result of %zu bytes does not fit %s, which has %zu left: get() and td.stream "
-                   "bring it to the host, chunk by chunk",
-                   bytes_of(n), td_dev_info(n->dev)->name, td_chunk_room(n->dev));
-}
-
-/* n's value is the job's own memory now. */
-static td_status
-settle_host(td_job *j)
-{
-    td_host *h;
-
-    TD_TRY(td_host_new(j->mem, &j->node->view, &h));
-    td_node_settle_host(j->node, h);
-    return TD_OK;
-}
-
-static td_status
-settle_array(td_job *j)
-{
-    td_node *n = j->node, *r, *copy = NULL;
-    td_view v = n->view;
-    td_status st;
-
-    TD_TRY(td_array_node(&j->result, &r));
-    st = td_eval_node(r);
-    if (!st && !td_view_eq(&r->view, &v)) {
-        st = td_node_copy(r, j->dt, &v, &copy);
-        if (!st)
-            st = td_eval_node(copy);
-    }
-    if (!st)
-        td_node_settle(n, td_buf_ref(copy ? copy->buf : r->buf), &v);
-    td_node_unref(copy);
-    td_node_unref(r);
-    return st;
-}
-
-static td_status
-settle(td_job *j)
-{
-    td_buf *out = j->out;
-    td_view v = j->node->view;
-
-    if (td_job_merges(j))
-        return settle_array(j);
-    if (j->sink)
-        return j->sink == &j->own ? settle_host(j) : TD_OK;
-    j->out = NULL;
-    td_node_settle(j->node, out, &v);
-    return TD_OK;
-}
-
 /* ---- sizes ---- */
 
 /* Rows of a chunk: buffers and what is computed of them in half of the room. */
@@ -490,7 +245,7 @@ size_chunks(td_pass *p, int64_t want)
     }
     for (int i = 0; i < p->njob; i++)
         if (p->job[i].sink)
-            out += bytes_of(p->job[i].node);
+            out += td_node_bytes(p->job[i].node);
     need = ((SETS + 1) * in + (cpu ? 0 : 2 * out)) / n + 1;
     most = (cpu ? CHUNK_CPU : CHUNK_GPU) / ((moved + out) / n + 1);
     p->rows = (int64_t)(room / need < most ? room / need : most);
@@ -593,7 +348,7 @@ run_jobs(td_pass *p)
     td_status st = td_pass_run(p);
 
     for (int i = 0; i < p->njob && !st; i++)
-        st = settle(&p->job[i]);
+        st = td_job_settle(&p->job[i]);
     return st;
 }
 
@@ -610,11 +365,12 @@ run_pass(const set *s, plan *w)
     p->room = s->room;
     td_pending_hold(true);
     for (int i = 0; i < s->n && !st; i++)
-        if (!is_done(s, i) && make_plan(s->node[i], s->room, w) && joins(p, w) && td_eval_claim(s->node[i])) {
+        if (!is_done(s, i) && make_plan(s->node[i], s->room, w) && joins(p, w) &&
+            td_eval_claim(s->node[i])) {
             p->dev = s->node[i]->dev;
             st = add_job(p, w);
             if (!st)
-                st = open_result(&p->job[p->njob - 1], i ? NULL : s->o);
+                st = td_job_open(&p->job[p->njob - 1], i ? NULL : s->o);
         }
     if (!st && p->njob) /* else other threads have begun with all of them */
         st = add_waiting(p);
@@ -676,10 +432,10 @@ eval_set(set *s)
 static td_status
 load_all(td_node *n, const td_chunkopts *o, int *left)
 {
-    td_node *host[WANTED_MAX];
+    td_node *host[TD_CHUNK_HOSTS];
     size_t nbytes;
-    int k = find_hosts(n, host, WANTED_MAX, &nbytes);
-    bool fits = has_room(n->dev, nbytes + bytes_of(n)) && !o->rows;
+    int k = td_chunk_hosts(n, host, TD_CHUNK_HOSTS, &nbytes);
+    bool fits = td_chunk_has_room(n->dev, nbytes + td_node_bytes(n)) && !o->rows;
     td_status st = TD_OK;
 
     *left = 0;
@@ -758,7 +514,7 @@ fill_pass(td_pass *p, const td_job *like, td_survey *s)
         TD_TRY(add_top(j, like->top[k], like->axis[k]));
         go_over(p, j, like->top[k]->view.shape.dim[like->axis[k]], s);
     }
-    TD_TRY(open_result(j, &(td_chunkopts){.host = true}));
+    TD_TRY(td_job_open(j, &(td_chunkopts){.host = true}));
     size_chunks(p, like->chunk);
     return TD_OK;
 }

@@ -130,14 +130,17 @@ td_status td_chunk_count(const td_array *a, int64_t bins, const td_array *edges,
 /* As td_array_sort.  The runs of one axis are merged on the host. */
 td_status td_chunk_sort(const td_array *a, td_array *values, td_array *index);
 
+/* ---- sink.c ---- */
+/* a's value, of the sink's shape, cast to its dtype and written there; rows of a chunk, 0: as many as do well. */
+td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
+/* a's value where it fits, in chunks of so many rows. */
+td_status td_chunk_stream(const td_array *a, int64_t rows);
+/* a's value as the host has it: an owned source with memory, and the window on it.  TD_SKIP: it is on the device. */
+td_status td_chunk_host(const td_array *a, td_source **out, td_view *view);
 /* Memory of the host's for a result: a source of ours, not yet written to.  TD_ERR_NOMEM says what else there is. */
 td_status td_source_of_bytes(td_dtype dt, const td_view *view, td_source **out);
 
 /* ---- chunk.c ---- */
-
-/* A view of a hosted value, as a node: of the host's memory, or the part of the value that it shows, computed.
- * TD_SKIP: it fits, or has to be there as a whole. */
-td_status td_chunk_view(const td_array *a, td_node **out);
 
 typedef struct td_chunkopts {
     bool     host; /* what does not fit the device may become a host node; else TD_ERR_OOM */
@@ -149,21 +152,29 @@ typedef struct td_chunkopts {
  * device now. */
 td_status td_chunk_eval(td_node *n, const td_chunkopts *o);
 
-/* a's value, of the sink's shape, cast to its dtype and written there; rows of a chunk, 0: as many as do well. */
-td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
-/* a's value as the host has it: an owned source with memory, and the window on it.  TD_SKIP: it is on the device. */
-td_status td_chunk_host(const td_array *a, td_source **out, td_view *view);
-/* a's value where it fits, in chunks of so many rows. */
 /* A job of another kind than expressions: inputs and how they are cut are filled in, and `node`, whose shape and dtype
  * the result has, without sources; it is settled.  The caller's references on all of them stay his. */
 td_status td_chunk_job(td_job *j);
-td_status td_chunk_stream(const td_array *a, int64_t rows);
 
+/* ---- chunkview.c ---- */
+enum { TD_CHUNK_HOSTS = 128 };
+
+/* A view of a hosted value, as a node: of the host's memory, or the part of the value that it shows, computed.
+ * TD_SKIP: it fits, or has to be there as a whole. */
+td_status td_chunk_view(const td_array *a, td_node **out);
+size_t    td_node_bytes(const td_node *n);
+/* May a result, or what is loaded, of so many bytes be held?  Something is left for the kernels. */
+bool      td_chunk_has_room(td_dev *d, size_t nbytes);
+/* The host nodes under n, references; *nbytes of those that are copied.  No more than `most`. */
+int       td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes);
 /* Does evaluating n, hosted or not, leave its value on the device? */
 bool      td_chunk_fits(td_node *n);
-
 /* Bytes that the device still gives. */
 size_t    td_chunk_room(td_dev *d);
+
+/* ---- chunkresult.c ---- */
+td_status td_job_open(td_job *j, const td_chunkopts *o); /* where the job's rows go */
+td_status td_job_settle(td_job *j); /* with the pass done: its node gets the value */
 
 /* ---- chunkrun.c ---- */
 enum { TD_PASS_JOBS = 16 };

@@ -102,9 +102,8 @@ is_spread(td_red red)
 static td_dtype
 sum_dtype(const td_job *j, const td_array *x)
 {
-    td_dtype dt = is_spread(j->red) || j->red == TD_RED_mean
-                      ? td_promote(td_array_dtype(x), TD_F64)
-                      : j->dt;
+    td_dtype dt =
+        is_spread(j->red) || j->red == TD_RED_mean ? td_promote(td_array_dtype(x), TD_F64) : j->dt;
 
     if (td_dtype_is_complex(j->dt) || td_dtype_is_complex(dt))
         return TD_C128;
@@ -162,8 +161,8 @@ piece(const td_job *j, const td_array *x, td_array *out)
         return reduced(j, red == TD_RED_argmin ? TD_RED_min : TD_RED_max, x, td_array_dtype(x),
                        &out[1]);
     default:
-        return td_array_reduce(red, x, &(td_redargs){.axes = j->axes, .keepdims = j->keepdims, .dtype = -1},
-                               &out[0]);
+        return td_array_reduce(
+            red, x, &(td_redargs){.axes = j->axes, .keepdims = j->keepdims, .dtype = -1}, &out[0]);
     }
 }
 
@@ -205,7 +204,8 @@ merge_places(const td_job *j, const td_array *p, bool first, td_array *out)
         nan[i] = apply(&e, OP_not_equal, of(i ? &j->acc[1] : &p[1]), of(i ? &j->acc[1] : &p[1]));
     tie = apply(&e, OP_logical_or, of(tie), of(apply(&e, OP_logical_and, of(nan[0]), of(nan[1]))));
     tie = apply(&e, OP_logical_and, of(tie), of(apply(&e, OP_less, of(at), of(&j->acc[0]))));
-    better = apply(&e, OP_logical_or, of(better), of(apply(&e, OP_greater, of(nan[0]), of(nan[1]))));
+    better =
+        apply(&e, OP_logical_or, of(better), of(apply(&e, OP_greater, of(nan[0]), of(nan[1]))));
     take = apply(&e, OP_logical_or, of(better), of(tie));
     for (int i = 0; i < 2 && !e.st; i++)
         r[i] = keep(&e, &both,
@@ -237,7 +237,8 @@ merge_spread(const td_job *j, const td_array *p, td_array *out)
     const td_array *d, *r[2];
 
     d = apply(&e, OP_subtract, of(&p[0]), of(&j->acc[0]));
-    r[0] = apply(&e, OP_add, of(&j->acc[0]), of(apply(&e, OP_multiply, of(d), number(b / (a + b)))));
+    r[0] =
+        apply(&e, OP_add, of(&j->acc[0]), of(apply(&e, OP_multiply, of(d), number(b / (a + b)))));
     d = apply(&e, OP_multiply, of(squared(&e, d)), number(a * (b / (a + b))));
     r[1] = apply(&e, OP_add, of(apply(&e, OP_add, of(&j->acc[1]), of(&p[1]))), of(d));
     return end(&e, 2, r, out);
@@ -269,9 +270,9 @@ static td_status
 merge(const td_job *j, const td_array *p, td_array *out)
 {
     static const td_op by[TD_RED_COUNT] = {
-        [TD_RED_sum] = OP_add,       [TD_RED_mean] = OP_add,
-        [TD_RED_prod] = OP_multiply, [TD_RED_min] = OP_minimum,
-        [TD_RED_max] = OP_maximum,   [TD_RED_any] = OP_logical_or,
+        [TD_RED_sum] = OP_add,         [TD_RED_mean] = OP_add,
+        [TD_RED_prod] = OP_multiply,   [TD_RED_min] = OP_minimum,
+        [TD_RED_max] = OP_maximum,     [TD_RED_any] = OP_logical_or,
         [TD_RED_all] = OP_logical_and, [TD_RED_count_nonzero] = OP_add,
     };
 
@@ -314,7 +315,7 @@ finish(const td_job *j, td_array *out)
     double n = (double)j->rows * (double)j->inner, free = n - j->ddof;
     expr e = {.n = 0};
     const td_array *r = &j->acc[0];
-    td_array root;
+    td_array root = {0};
 
     if (j->red == TD_RED_mean)
         r = apply(&e, OP_divide, of(r), number(n));

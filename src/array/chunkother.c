@@ -110,6 +110,7 @@ one_cut(td_job *j, const td_array *cut, const td_array *all, const td_shape *sha
     TD_TRY(whole(all, &other));
     j->other = &other;
     st = run(j, &cut, shape, out);
+    j->other = NULL;
     td_array_unref(&other);
     return st;
 }
@@ -139,10 +140,11 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
         return one_cut(&j, b, a, &shape, out);
     }
     if (nc > room / 4)
-        return td_fail(TD_ERR_OOM,
-                       "matmul: of the operands (%zu and %zu bytes) and the result (%zu) two have to "
-                       "fit %s, which has %zu left",
-                       na, nb, nc, td_dev_info(td_array_dev(a))->name, room);
+        return td_fail(
+            TD_ERR_OOM,
+            "matmul: of the operands (%zu and %zu bytes) and the result (%zu) two have to "
+            "fit %s, which has %zu left",
+            na, nb, nc, td_dev_info(td_array_dev(a))->name, room);
     j.kind = &by_pieces;
     j.ntop = 2;
     j.axis[0] = 1;
@@ -154,7 +156,7 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
 static td_status
 count_rows(const td_job *j, const td_array *x, bool first, td_array *next)
 {
-    td_array r, *to = first ? &next[0] : &r;
+    td_array r = {0}, *to = first ? &next[0] : &r;
     td_status st = j->other ? td_array_histogram(&x[0], j->other, j->first, j->last, to)
                             : td_array_count(&x[0], j->bins, to);
 
@@ -174,8 +176,8 @@ first_axis(const td_array *a)
     int best = 0;
 
     for (int k = 1; k < a->view.shape.ndim; k++)
-        if (a->view.shape.dim[best] <= 1 || (a->view.shape.dim[k] > 1 && llabs(a->view.stride[k]) >
-                                                                             llabs(a->view.stride[best])))
+        if (a->view.shape.dim[best] <= 1 ||
+            (a->view.shape.dim[k] > 1 && llabs(a->view.stride[k]) > llabs(a->view.stride[best])))
             best = k;
     return best;
 }

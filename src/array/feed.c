@@ -17,18 +17,18 @@ enum {
     POLL_MS = 50, /* how long an interruption may go unseen */
 };
 
-typedef struct slot {
+typedef struct buffers {
     td_buf **buf;
     td_event *copied, *read; /* the rows are there; their readers have run */
     bool full, used;
-} slot;
+} buffers;
 
 struct td_feeder {
     const td_pass *p;
     td_dev *dev;
     td_stream *stream; /* NULL: nothing is copied */
     int nslot;
-    slot slot[SLOTS];
+    buffers slot[SLOTS];
     td_buf *bufs[SLOTS][2 * TD_WEIGHT_MAX];
     int64_t lo, taken; /* the first row; chunks taken so far */
     pthread_t thread;
@@ -112,7 +112,7 @@ chunk_end(const td_feeder *f, int64_t lo)
 static td_status
 fill(td_feeder *f, int k, int64_t lo, int64_t hi)
 {
-    slot *s = &f->slot[k];
+    buffers *s = &f->slot[k];
 
     if (s->used)
         TD_TRY(td_stream_wait(f->stream, s->read));
@@ -129,7 +129,7 @@ fill(td_feeder *f, int k, int64_t lo, int64_t hi)
 }
 
 static void *
-feed(void *ctx)
+run_feeder(void *ctx)
 {
     td_feeder *f = ctx;
     int64_t lo = f->lo, hi;
@@ -189,7 +189,8 @@ make_buffers(td_feeder *f)
         TD_TRY(td_event_new(f->dev, false, &f->slot[k].copied));
         TD_TRY(td_event_new(f->dev, false, &f->slot[k].read));
     }
-    return td_stream_enter(f->stream); /* the buffers come behind the default stream's work so far */
+    return td_stream_enter(
+        f->stream); /* the buffers come behind the default stream's work so far */
 }
 
 /* The program's signals are for its own threads. */
@@ -201,7 +202,7 @@ start(td_feeder *f)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    r = pthread_create(&f->thread, NULL, feed, f);
+    r = pthread_create(&f->thread, NULL, run_feeder, f);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     f->running = r == 0;
     return r ? td_fail(TD_ERR_NOMEM, "from_host: no thread to read with: %s", strerror(r)) : TD_OK;
@@ -276,14 +277,14 @@ wait_feeder(td_feeder *f, int k)
 }
 
 td_status
-td_feeder_take(td_feeder *f, int *out)
+td_feeder_take(td_feeder *f, int *slot)
 {
     int k = (int)(f->taken % f->nslot);
     int64_t lo = f->lo + f->taken * f->p->rows;
     td_status st;
     void *token;
 
-    *out = k;
+    *slot = k;
     f->taken++;
     if (!f->stream)
         return TD_OK;
@@ -299,25 +300,25 @@ td_feeder_take(td_feeder *f, int *out)
 }
 
 td_status
-td_feeder_give(td_feeder *f, int k)
+td_feeder_give(td_feeder *f, int slot)
 {
     td_status st;
 
     if (!f->stream)
         return TD_OK;
-    st = td_event_record(f->slot[k].read, td_dev_stream(f->dev));
+    st = td_event_record(f->slot[slot].read, td_dev_stream(f->dev));
     pthread_mutex_lock(&f->mu);
-    f->slot[k].used = true;
-    f->slot[k].full = false;
+    f->slot[slot].used = true;
+    f->slot[slot].full = false;
     pthread_cond_broadcast(&f->bell);
     pthread_mutex_unlock(&f->mu);
     return st;
 }
 
 td_buf *
-td_feeder_buf(const td_feeder *f, int k, int i)
+td_feeder_buf(const td_feeder *f, int slot, int feed)
 {
-    return f->slot[k].buf[i];
+    return f->slot[slot].buf[feed];
 }
 
 void

@@ -116,7 +116,7 @@ find_start(const td_view *base, int64_t offset, td_retrace *w)
 
 /* The axis of base that stride s steps along for `count` elements; -1: none. */
 static int
-stepped(const td_view *base, const td_retrace *w, int64_t s, int64_t count, bool taken[])
+stepped(const td_view *base, const td_retrace *w, int64_t s, int64_t count, const bool taken[])
 {
     for (int k = 0; k < base->shape.ndim; k++) {
         int64_t step = base->stride[k] ? s / base->stride[k] : 0,

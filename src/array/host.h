@@ -74,7 +74,7 @@ bool td_view_retrace(const td_view *base, const td_view *v, td_retrace *out);
 void      td_host_layout(const td_host *h, td_view *dense);
 size_t    td_host_bytes(const td_host *h); /* of that layout */
 /* Bytes [at, at + nbytes) of that layout to `to`: a td_filler whose ctx is a td_host. */
-td_status td_host_fill(void *h, size_t at, size_t nbytes, void *to);
+td_status td_host_fill(void *ctx, size_t at, size_t nbytes, void *to);
 /* Copied onto the device, on s: td_host_bytes bytes. */
 td_status td_host_copy(const td_host *h, td_stream *s, uintptr_t to);
 /* In C order into the host's memory. */

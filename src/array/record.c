@@ -583,7 +583,8 @@ td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array 
 
     TD_TRY(td_red_result(red, in, args->dtype, &dt));
     TD_TRY(check_reduction(red, a, args));
-    if (is_wide_spread(red, in) && !td_array_hosted(a)) /* what is on the host is read once: chunkjob.c */
+    if (is_wide_spread(red, in) &&
+        !td_array_hosted(a)) /* what is on the host is read once: chunkjob.c */
         return two_pass(red, a, args, dt, out);
     TD_TRY(reduced_shape(a, args, &s));
     TD_TRY(td_array_node(a, &src));

@@ -73,6 +73,7 @@ td_status complex_binary(walk *w, td_syn op, const thing *a, const thing *b, thi
 td_status complex_unary(walk *w, td_syn op, const thing *a, thing *out); /* + - */
 td_status complex_equal(walk *w, td_op op, const thing *a, const thing *b, thing *out);
 td_status complex_absolute(walk *w, const thing *a, thing *out);
+bool      complex_size(walk *w, td_op op, const thing *a, const thing *b, thing *out); /* |z| < k; false: cannot be told so */
 td_status complex_part(walk *w, const thing *a, bool imag, thing *out); /* a.real, of real numbers too */
 
 /* ---- exactcall.c ---- */

@@ -5,6 +5,8 @@
 #include "front/exact.h"
 #include "front/intrin.h"
 
+#include <math.h>
+
 static td_val
 real(walk *w, double v)
 {
@@ -215,16 +217,38 @@ int_or_float(walk *w, td_val v, td_val ints, thing *out)
 td_status
 complex_absolute(walk *w, const thing *a, thing *out)
 {
-    td_num z = exact_pair(w, a, false);
+    enum { FAR = 300 }; /* beyond 10**300 it may overflow */
+    td_num z = exact_pair(w, a, false), *pair = td_alloc(w->mem, sizeof *pair);
     td_val part[2] = {z.re, z.im}, r = td_emit(w->f, OP_hypot, part);
 
-    exact_domain(w, r, part, 2);
+    for (int i = 0; i < 2; i++)
+        exact_flag(w, TD_E2(w->f, greater, TD_E1(w->f, fabs, part[i]), real(w, pow(10, FAR))));
     exact_none(w, a);
     if (is_mixed(a))
         int_or_float(w, r, exact_is_int(w, a), out);
     else
         *out = num_of(td_type_weak('f'), td_num_of(r));
+    *pair = z;
+    out->pair = pair;
     return built(w, w->node);
+}
+
+/* |z| beside a constant k: |z|**2 beside k**2 says the same but where they are close. */
+bool
+complex_size(walk *w, td_op op, const thing *a, const thing *b, thing *out)
+{
+    const td_num *z = a->pair;
+    double k = b->known && is_num(b) ? as_double(b) : 0;
+    td_val size, off;
+
+    if (!z || !(k > 1e-100 && k < 1e100))
+        return false;
+    size =
+        TD_E2(w->f, add, TD_E2(w->f, multiply, z->re, z->re), TD_E2(w->f, multiply, z->im, z->im));
+    off = TD_E1(w->f, fabs, TD_E2(w->f, subtract, size, real(w, k * k)));
+    exact_flag(w, TD_E2(w->f, less_equal, off, real(w, k * k * 1e-14)));
+    *out = num_val(TD_BOOL, td_emit(w->f, op, (td_val[]){size, real(w, k * k)}));
+    return true;
 }
 
 td_status

@@ -413,6 +413,8 @@ exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         how = syns[i] == op ? rows[i] : how;
+    if (complex_size(w, how, a, b, out))
+        return built(w, w->node);
     if (is_complex(&x) || is_complex(&y) || is_float(&x) || is_float(&y)) {
         flag_wide(w, &x);
         flag_wide(w, &y);

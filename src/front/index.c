@@ -106,6 +106,13 @@ element_align(const view *v, const td_type *e)
     return v->align && v->align < size ? v->align : size;
 }
 
+/* A GPU reads a complex number at once; a CPU's loops become vectors of parts. */
+static bool
+by_parts(const walk *w, const view *v, const td_type *e)
+{
+    return !w->how->gpu && td_dtype_is_complex(e->dt) && !v->align;
+}
+
 td_status
 array_load(walk *w, const thing *a, thing *out)
 {
@@ -120,8 +127,9 @@ array_load(walk *w, const thing *a, thing *out)
         *out = (thing){.type = e, .view = at_record(w, v)};
         return built(w, w->node);
     }
-    *out =
-        num_of(e, td_num_load(w->f, v->base, e->dt, index, v->mask, 1, (int)element_align(v, e)));
+    *out = num_of(e, by_parts(w, v, e) ? td_num_load_parts(w->f, v->base, e->dt, index, v->mask)
+                                       : td_num_load(w->f, v->base, e->dt, index, v->mask, 1,
+                                                     (int)element_align(v, e)));
     return built(w, w->node);
 }
 
@@ -169,6 +177,7 @@ store_record(walk *w, const view *to, const thing *x, const td_type *t, uint32_t
 td_status
 array_store(walk *w, const thing *a, const thing *x, uint32_t node)
 {
+    td_val at;
     const view *v = a->view;
     const td_type *e = a->type->item[0];
 
@@ -188,8 +197,12 @@ array_store(walk *w, const thing *a, const thing *x, uint32_t node)
     if (td_dtype_is_complex(x->type->dt) && !td_dtype_is_complex(e->dt))
         return bad(w, node, TD_ERR_TYPE, "an element of %s cannot hold %s: take its .real or .imag",
                    a->type->name, x->type->name);
-    td_num_store(w->f, v->base, e->dt, v->offset.i == UINT32_MAX ? zero(w) : v->offset,
-                 num_as(w, x, e->dt), v->mask, (int)element_align(v, e));
+    at = v->offset.i == UINT32_MAX ? zero(w) : v->offset;
+    if (by_parts(w, v, e))
+        td_num_store_parts(w->f, v->base, e->dt, at, num_as(w, x, e->dt), v->mask);
+    else
+        td_num_store(w->f, v->base, e->dt, at, num_as(w, x, e->dt), v->mask,
+                     (int)element_align(v, e));
     return built(w, node);
 }
 

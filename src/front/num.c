@@ -330,7 +330,7 @@ fold_float(td_syn op, double a, double b, double *out)
     }
 }
 
-static double
+double
 as_double(const thing *x)
 {
     char k = td_dtype_kind(x->lit.dt);

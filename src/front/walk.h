@@ -72,6 +72,7 @@ typedef struct thing {
     bool      maybe;  /* in an exact function: it has a value where `given` says so */
     td_val    given;  /* bool */
     td_val    tag;    /* a mixed NUM's kind, uint8: exact.h */
+    const td_num *pair; /* in an exact function: the number is this one's absolute value; NULL: not known as one */
     td_scalar lit;
     td_num    num;    /* NUM: value; re is TD_NONE while it is only known */
     struct thing *item; /* TUPLE, SLICE, RANGE, ITER: type->n of them */
@@ -262,6 +263,7 @@ is_none(const thing *x)
 }
 bool is_int(const thing *x);                  /* an integer or bool */
 bool known_int(const thing *x, int64_t *out); /* an integer known when compiling */
+double as_double(const thing *x); /* of a real number known when compiling */
 td_val dim_val(walk *w, const dim *d);        /* int64 */
 static inline dim dim_known(int64_t v) { return (dim){TD_NONE, v}; }
 static inline dim dim_of(td_val v) { return (dim){v, -1}; }

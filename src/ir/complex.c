@@ -116,17 +116,40 @@ twice(td_fn *f, td_val mask)
 }
 
 td_num
+td_num_load_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask)
+{
+    int lanes = lanes_of(f, index);
+    td_val re;
+
+    if (!td_dtype_is_complex(dt))
+        return td_num_of(td_load(f, ptr, index, mask, lanes, 0));
+    index = place(f, index);
+    re = td_load(f, ptr, index, mask, lanes, 0);
+    return (td_num){re, td_load(f, ptr, next(f, index), mask, lanes, 0)};
+}
+
+void
+td_num_store_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td_val mask)
+{
+    if (!td_dtype_is_complex(dt)) {
+        td_store(f, ptr, index, x.re, mask, 0);
+        return;
+    }
+    index = place(f, index);
+    td_store(f, ptr, index, x.re, mask, 0);
+    td_store(f, ptr, next(f, index), x.im, mask, 0);
+}
+
+td_num
 td_num_load(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask, int lanes, int align)
 {
     td_val v;
 
     if (!td_dtype_is_complex(dt))
         return td_num_of(td_load(f, ptr, index, mask, lanes, align));
+    if (lanes_of(f, index) > 1)
+        return td_num_load_parts(f, ptr, dt, index, mask);
     index = place(f, index);
-    if (lanes_of(f, index) > 1) {
-        v = td_load(f, ptr, index, mask, lanes, 0);
-        return (td_num){v, td_load(f, ptr, next(f, index), mask, lanes, 0)};
-    }
     v = td_load(f, ptr, index, twice(f, mask), 2 * lanes, align);
     return (td_num){td_unzip(f, v, 0), td_unzip(f, v, 1)};
 }
@@ -138,12 +161,11 @@ td_num_store(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td_val m
         td_store(f, ptr, index, x.re, mask, align);
         return;
     }
-    index = place(f, index);
     if (lanes_of(f, index) > 1) {
-        td_store(f, ptr, index, x.re, mask, 0);
-        td_store(f, ptr, next(f, index), x.im, mask, 0);
+        td_num_store_parts(f, ptr, dt, index, x, mask);
         return;
     }
+    index = place(f, index);
     td_store(f, ptr, index, td_zip(f, x.re, x.im), twice(f, mask), align);
 }
 

@@ -34,6 +34,10 @@ td_val td_num_shared(td_fn *f, td_dtype dt, uint64_t count);
 td_num td_num_load(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask, int lanes, int align);
 void   td_num_store(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td_val mask, int align);
 
+/* The same of one element by two accesses, of which loops whose turns become lanes make vectors. */
+td_num td_num_load_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_val mask);
+void   td_num_store_parts(td_fn *f, td_val ptr, td_dtype dt, td_val index, td_num x, td_val mask);
+
 td_num td_num_splat(td_fn *f, td_num x, int lanes);
 td_num td_num_select(td_fn *f, td_val mask, td_num a, td_num b);
 td_num td_num_rotate(td_fn *f, td_num x, int k);

@@ -357,6 +357,14 @@ info(PyObject *module, PyObject *device)
     return py_device(device, &d) ? PyUnicode_FromString(td_comm_info(d)) : NULL;
 }
 
+/* How many there are, none of which is opened: a process that uses one has no business on the others. */
+static PyObject *
+gpus(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromLong(td_dev_count(TD_DEV_CUDA));
+}
+
 /* dtype: does NCCL compute with it? */
 static PyObject *
 reduces(PyObject *module, PyObject *dtype)
@@ -379,6 +387,7 @@ PyMethodDef py_nccl_functions[] = {
     {"_nccl_close", shut, METH_O, "_nccl_close(capsule): waits for its work and lets go of it."},
     {"_nccl_info", info, METH_O,
      "_nccl_info(device): path and version of NCCL, or what is missing."},
+    {"_gpu_count", gpus, METH_NOARGS, "_gpu_count(): how many GPUs there are."},
     {"_nccl_reduces", reduces, METH_O, "_nccl_reduces(dtype): does NCCL compute with it?"},
     {NULL, NULL, 0, NULL},
 };

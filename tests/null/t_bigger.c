@@ -9,7 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 61, COLUMNS = 5, CHUNK = 8, SEEDS = 12, CALLS_MAX = 40, FAILED = 719, OUT_OF_MEMORY = 2 };
+enum {
+    ROWS = 61,
+    COLUMNS = 5,
+    CHUNK = 8,
+    SEEDS = 12,
+    CALLS_MAX = 40,
+    FAILED = 719,
+    OUT_OF_MEMORY = 2
+};
 
 static td_dev *null;
 static int32_t host[ROWS][COLUMNS];
@@ -151,8 +159,9 @@ test_reader(void)
 int
 main(void)
 {
-    static const char *const calls[] = {"cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuStreamWaitEvent",
-                                        "cuEventRecord",     "cuLaunchKernel",    "cuEventCreate"};
+    static const char *const calls[] = {"cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
+                                        "cuStreamWaitEvent", "cuEventRecord",
+                                        "cuLaunchKernel",    "cuEventCreate"};
 
     CHECK_OK(td_dev_get("null", &null));
     for (int i = 0; i < ROWS; i++)

@@ -186,7 +186,7 @@ def test_a_late_failure_after_waiting_blames_nobody_before(fault):
         td.synchronize()
         x = td.arange(10) * 3
         td.evaluate(x)  # here
-        fault("cuCtxSynchronize", 1, 719)
+        fault("cuEventQuery", 1, 719)
         with pytest.raises(td.DeviceError, match=r"of the kernel arange multiply \(\w+\) launched at \S*test_errors.py:\d+$"):
             td.synchronize()
 
@@ -204,6 +204,6 @@ def test_a_late_failure_names_a_kernel_of_the_users(fault):
         td.synchronize()
         twice[1, 128](x)
         at = sys._getframe().f_lineno - 1
-        fault("cuCtxSynchronize", 1, 700)
+        fault("cuEventQuery", 1, 700)
         with pytest.raises(td.DeviceError, match=rf"of the kernel twice \(\w+\) launched at \S*test_errors.py:{at}$"):
             td.synchronize()

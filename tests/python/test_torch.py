@@ -50,6 +50,23 @@ def test_agrees_with_pytorch(name, theirs):
     assert not wrong, "\n".join(wrong)
 
 
+# What says where a tensor lies, or needs it on the CPU.
+LOCAL = {".to", ".cpu", ".numpy", ".resize_", ".__contains__", "device", "set_printoptions"}
+OTHERS = ["null"] + ["cuda"] * torch.cuda.is_available()
+
+
+@pytest.mark.parametrize("device", OTHERS)
+@pytest.mark.parametrize("name", [name for name in CASES if name not in LOCAL])
+def test_agrees_on_other_devices(name, device, theirs):
+    """All expressions on a GPU; the first of each name on the null device, which interprets a GPU's kernels."""
+    wrong = []
+    for expression in CASES[name] if device == "cuda" else CASES[name][:1]:
+        difference = torch_side.differs(torch_side.outcome(torch, expression, device), theirs[expression])
+        if difference:
+            wrong.append(f"{expression}: {difference}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_values_are_those_of_the_cases(theirs):
     assert sorted(theirs) == sorted(e for _, e in torch_cases.cases()), (
         "run torch_side.py torch_values.txt with PyTorch"

@@ -71,7 +71,7 @@ def reference(start, steps=4):
 
 
 def test_two_processes_train_as_one():
-    (count, start, first), (_, _, second) = td.distributed.spawn(side.train, 2, backend="local", devices="cpu", timeout=60)
+    (count, start, first), (_, _, second) = td.distributed.spawn(side.train, 2, backend="local", devices="cpu", timeout=120)
     assert count > 1  # buckets
     for a, b, want in zip(first, second, reference(start), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -79,7 +79,7 @@ def test_two_processes_train_as_one():
 
 
 def test_unused_parameters_and_accumulation():
-    first, second = td.distributed.spawn(side.odd, 2, backend="local", devices="cpu", timeout=60)
+    first, second = td.distributed.spawn(side.odd, 2, backend="local", devices="cpu", timeout=120)
     for a, b in zip(first[0], second[0], strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_allclose(first[0][1], [6, 8])  # the mean of 0 and the weights' sums

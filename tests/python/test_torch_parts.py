@@ -358,3 +358,29 @@ def test_functional_call_and_stacked_models():
 def test_the_page_says_which_names_there_are():
     done = subprocess.run([sys.executable, ROOT / "tools" / "torch_page.py", "--check"])
     assert done.returncode == 0, "docs/torch.md is out of date: PYTHONPATH=build/tree python tools/torch_page.py"
+
+
+UNCHANGED = """
+import numpy as np
+import torch
+import torch.backends.cudnn as cudnn
+from torch.cuda.amp import GradScaler, autocast
+from torch.distributions.normal import Normal
+from torch.utils.data import DataLoader
+
+cudnn.benchmark = True
+a = np.arange(4, dtype=np.float32)
+t = torch.from_numpy(a)
+t += 1
+assert torch.as_tensor(a * 2).sum().item() == 20 and torch.tensor(np.ones((2, 2))).dtype is torch.float64
+assert np.allclose(t, [1, 2, 3, 4]) and (t.numpy() + a).tolist() == [2, 4, 6, 8]
+assert torch.tensor([a, a]).shape == (2, 4) and torch.__version__ >= "2"
+print(Normal(0.0, 1.0).log_prob(torch.zeros(1)), type(torch.ones(1)).__module__)
+"""
+
+
+def test_programs_run_unchanged(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(UNCHANGED)
+    done = subprocess.run([sys.executable, "-m", "treadle", script], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "tensor([-0.9189]) treadle.torch\n", done.stderr

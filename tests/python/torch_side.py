@@ -19,11 +19,11 @@ CLOSE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 3e-5, "complex64": 3e-5, 
 KIN = {"NotImplementedError": "RuntimeError", "_LinAlgError": "LinAlgError"}  # a subclass, a private name
 
 
-def scope(torch):
-    """The names that an expression sees: fresh operands each time."""
+def scope(torch, device=None):
+    """The names that an expression sees: fresh operands each time, on a device."""
     names = {"torch": torch, "numpy": numpy}
     for name, value in torch_cases.operands().items():
-        names[name] = torch.from_numpy(numpy.array(value))
+        names[name] = torch.from_numpy(numpy.array(value)).to(device or "cpu")
         if name[0].islower() and value.dtype.kind == "f":
             names[name].requires_grad_()
     return {
@@ -90,9 +90,10 @@ def written(t):
     return [name, list(t.shape), values]
 
 
-def outcome(torch, expression):
+def outcome(torch, expression, device=None):
     """[results, gradients by operand]; or the name of the exception."""
-    names = scope(torch)
+    names = scope(torch, device)
+    torch.set_default_device(device)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -100,6 +101,8 @@ def outcome(torch, expression):
             grads = gradients(torch, r, names)
     except Exception as e:
         return f"{type(e).__name__}: {e}"
+    finally:
+        torch.set_default_device(None)
     return [[written(t) for t in r], grads]
 
 

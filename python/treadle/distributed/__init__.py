@@ -117,11 +117,10 @@ def spawn(f, n, *args, backend=None, devices=None, timeout=None):
 def _device(device, place):
     if device is not None:
         return _core.device(device)
-    first = _core.device()
-    if first.name == "cuda:0":  # nobody has asked for a certain one
-        count = sum(d.kind == "cuda" for d in _core.devices())
+    count = _core._gpu_count() if _core.options()["device"] in (None, "", "cuda") else 0
+    if count and (place.mpi or place.host is not None):  # the others are not even opened: each costs memory
         return _core.device(f"cuda:{place.local % count}")
-    return first
+    return _core.device()
 
 
 def _backend(backend, device, place):

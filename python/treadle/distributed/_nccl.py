@@ -159,7 +159,9 @@ class _Places:
                     _core._nccl_abort(p, why)
 
     def close(self):
-        """Ends the group, behind what is under way."""
+        """Ends the group, behind what is under way; that may be aborted meanwhile."""
+        while self._failed is None and any(not e.done for _, e in list(self._pending)):
+            time.sleep(0.0005)
         with self._ending:
             places, self._places = self._places, None
             self._pending.clear()
@@ -228,8 +230,8 @@ class NcclGroup(_Places, Group):
         return _Job(self, self._calls(calls, wait)) if calls else None
 
     def close(self):
-        self._watch.forget(self)
         super().close()
+        self._watch.forget(self)
 
     def _split(self, ranks, name):
         """The first of them makes the name of the new group; all get it, and its members join."""

@@ -23,7 +23,9 @@ def sort(x, dim=-1, descending=False, stable=False):
     if isinstance(dim, bool):
         dim, descending = -1, dim
     places = argsort(x, dim, descending, stable)
-    return named("sort", "values indices")(gathered(x, _axes.one(dim, x.ndim), places, True) if x.ndim else x.clone(), places)
+    return named("sort", "values indices")(
+        gathered(x, _axes.one(dim, x.ndim), places, True) if x.ndim else x.clone(), places
+    )
 
 
 @both()

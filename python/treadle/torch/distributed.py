@@ -13,7 +13,6 @@ from .. import _core
 from .. import distributed as _dist
 from ..distributed import DistributedError as DistError
 from ..distributed import _launch
-from . import _axes  # noqa: F401  (the package's own start)
 from .autograd.grad_mode import no_grad
 
 Tensor = _core.Tensor
@@ -83,9 +82,8 @@ def is_available():
 
 
 def is_nccl_available():
-    """Is there a GPU and NCCL for it?"""
-    device = _core.device()
-    return device.kind == "null" or (device.kind == "cuda" and _core._nccl_info(device).startswith("NCCL"))
+    """Is there a GPU? NCCL is looked for when it is first used."""
+    return _core._gpu_count() > 0 or (_core.options()["device"] or "").startswith("null")
 
 
 def is_gloo_available():
@@ -143,9 +141,6 @@ def init_process_group(
         device = "cpu"
     elif device_id is not None:
         device = f"cuda:{device_id}" if isinstance(device_id, int) else str(device_id)
-    elif _core.device().kind == "cpu":
-        count = sum(d.kind == "cuda" for d in _core.devices())
-        device = f"cuda:{place.local % max(count, 1)}"
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout or 1800.0
     carrier = "mpi" if name == "gloo" and place.mpi else _BACKENDS[name]
     _dist._begin(carrier, device, place, seconds)

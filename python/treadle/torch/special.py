@@ -73,7 +73,8 @@ def _beside(x, y):
 
 @derived("Polygamma")
 def _polygamma(a, *, n):
-    r = _their.digamma(a) if n == 0 else _their.polygamma(n, a)
+    with a.device:  # where n is put
+        r = _their.digamma(a) if n == 0 else _their.polygamma(n, a)
     return r if r.dtype == a.dtype else r.astype(a.dtype)
 
 

@@ -116,7 +116,8 @@ def _said(p, q, near, rtol, atol, scalars):
         off = abs(p - q)
         ratio = off / abs(q) if q != 0 else float("inf")
         return (
-            f"{'Scalars' if p.ndim == 0 else 'Tensor-likes'} are not {kind}!\n\nExpected {q.item()} but got {p.item()}.\n"
+            f"{'Scalars' if p.ndim == 0 else 'Tensor-likes'} are not {kind}!\n\n"
+            f"Expected {q.item()} but got {p.item()}.\n"
             f"Absolute difference: {off} (up to {atol} allowed)\n"
             f"Relative difference: {ratio} (up to {rtol} allowed)"
         )

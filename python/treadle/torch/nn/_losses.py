@@ -118,7 +118,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 
 def anywhere(t):
-    """Is an element true? What stands for an item under torch.vmap is asked for all items: a check fails for all then."""
+    """Is an element true? What stands for an item under torch.vmap is asked for all items at once."""
     while hasattr(t, "_value"):
         t = t._value
     return t.any().item()
