@@ -176,13 +176,17 @@ def _close(well=True):
     groups, world, mesh, store, server = (_state[k] for k in ("groups", "world", "mesh", "store", "server"))
     _state.update(world=None, store=None, server=None, mesh=None, groups=[])
     last = {g.name: g.count for g in [*groups, world] if g is not None}
-    for g in [*groups, world]:
-        if g is not None and well:
-            g.close()
+    ending = [g for g in [*groups, world] if g is not None and well]
+    for g in ending:
+        g.drain()
+    if store is not None and well:  # first: who waits for this process is to know
+        store.farewell(json.dumps(last).encode())
+    for g in ending:
+        g.close()
     if mesh is not None:
         mesh.close()
     if store is not None:
-        store.close(well, json.dumps(last).encode())
+        store.close(well)
     if server is not None:
         _let_go(server)
 

@@ -141,6 +141,9 @@ class Group:
     def _split(self, ranks, name):
         raise NotImplementedError
 
+    def drain(self):
+        """Returns when what was started has ended."""
+
     def close(self):
         """Ends the group: what was started is finished, the connections go."""
 

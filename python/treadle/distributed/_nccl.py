@@ -13,6 +13,7 @@ from ._errors import DistributedError, PeerError
 from ._group import Group, Work
 
 _LOOK = 0.25  # seconds between looks at what is under way
+_TOGETHER = 2.0  # seconds that a process which ends waits for the others to do so
 
 # Integers that NCCL does not compute with travel as wider ones: sums and products are the same in their last bits.
 _WIDER = {"int16": "int32", "uint16": "uint32"}
@@ -158,10 +159,14 @@ class _Places:
                 for p in self._places:
                     _core._nccl_abort(p, why)
 
-    def close(self):
-        """Ends the group, behind what is under way; that may be aborted meanwhile."""
+    def drain(self):
+        """Returns when what is under way has ended; that may be by an abort."""
         while self._failed is None and any(not e.done for _, e in list(self._pending)):
             time.sleep(0.0005)
+
+    def close(self):
+        """Ends the group, behind what is under way."""
+        self.drain()
         with self._ending:
             places, self._places = self._places, None
             self._pending.clear()
@@ -195,6 +200,8 @@ class NcclGroup(_Places, Group):
 
     def leave(self, rank, count):
         """A process has ended well after so many collectives."""
+        if rank == self.ranks[self.rank]:
+            return
         self._ends.append((count, rank))
         if self.count > count:
             self.abort(f"rank {rank} has left, and a collective waits for it")
@@ -230,6 +237,13 @@ class NcclGroup(_Places, Group):
         return _Job(self, self._calls(calls, wait)) if calls else None
 
     def close(self):
+        """Behind what is under way. NCCL ends a group together: where others stay, it is aborted on this side."""
+        self.drain()
+        until = time.monotonic() + _TOGETHER
+        while self._failed is None and len({r for _, r in self._ends}) < self.size - 1:
+            if time.monotonic() > until:
+                self.abort("this process has left, others stay")
+            time.sleep(0.001)
         super().close()
         self._watch.forget(self)
 

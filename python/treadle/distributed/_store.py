@@ -5,6 +5,7 @@ died: whoever watches is told. With a farewell a process says what it has done u
 protocol is bytes with lengths in front, nothing in it is executed.
 """
 
+import contextlib
 import socket
 import struct
 import threading
@@ -202,15 +203,20 @@ class Client:
             raise DistributedError(f"the store was closed while {key!r} was waited for")
         return value
 
-    def close(self, well=True, last=b""):
-        """well: else the others are told that this process has gone. last: what those who watch are told."""
+    def farewell(self, last=b""):
+        """Tells those who watch that this process ends well, and `last`. What is left to do is to watch, and to close."""
+        with contextlib.suppress(OSError):  # the server went first
+            _write(self._sock, _BYE, value=last)
+
+    def close(self, well=True):
+        """well: farewell() has been said; else the others are told that this process has gone."""
         sock, self._watch = self._watch, None
-        for s, words in ((sock, b""), (self._sock, last)):
+        for s in (sock, self._sock):
             if s is None:
                 continue
             try:
-                if well:
-                    _write(s, _BYE, value=words)
+                if well and s is sock:
+                    _write(s, _BYE)
                 s.shutdown(socket.SHUT_RDWR)
             except OSError:  # the server went first
                 pass
