@@ -45,7 +45,7 @@ def main():
     net = model(options.hidden).to(options.device)
     net = torch.compile(net) if options.compile else net
     loss_of, optimizer = nn.CrossEntropyLoss(), torch.optim.Adam(net.parameters(), lr=2e-3)
-    pixels, labels = data(options.samples, options.device)
+    pixels, labels = data(max(options.samples, options.batch), options.device)
 
     def step(x, y):
         optimizer.zero_grad()

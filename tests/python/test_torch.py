@@ -51,7 +51,7 @@ def test_agrees_with_pytorch(name, theirs):
 
 
 # What says where a tensor lies, or needs it on the CPU.
-LOCAL = {".to", ".cpu", ".numpy", ".resize_", ".__contains__", "device", "set_printoptions"}
+LOCAL = {".to", ".cpu", ".numpy", ".resize_", ".type", ".__contains__", "device", "set_printoptions", "typename"}
 OTHERS = ["null"] + ["cuda"] * torch.cuda.is_available()
 
 
