@@ -120,13 +120,15 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
 {
     td_shape shape = {.ndim = 2, .dim = {a->view.shape.dim[0], b->view.shape.dim[1]}};
     td_dtype dt = td_array_dtype(a);
-    size_t room = td_chunk_room(td_array_dev(a)), na = bytes_of(a), nb = bytes_of(b),
-           nc = (size_t)td_shape_size(&shape) * td_dtype_size(dt);
+    size_t na = bytes_of(a), nb = bytes_of(b),
+           nc = (size_t)td_shape_size(&shape) * td_dtype_size(dt), room;
     bool ha = td_array_hosted(a), hb = td_array_hosted(b), inner;
     td_job j = {.dt = dt, .ntop = 1};
 
     if ((!ha && !hb) || td_shape_size(&shape) == 0 || a->view.shape.dim[1] < 2)
         return TD_SKIP;
+    room = td_chunk_room(
+        td_array_dev(a)); /* asks the driver, which takes longer than a small product */
     if (na + nb + nc <= room / 2 && td_dev_info(td_array_dev(a))->kind != TD_DEV_CPU)
         return TD_SKIP;
     inner = nc <= room / 4 && ((ha && lies_across(a)) || (hb && !lies_across(b)));

@@ -262,6 +262,26 @@ test_rules(void)
     drop();
 }
 
+/* Asking the driver for its free memory takes as long as a small step: what is on the device does without. */
+static void
+test_unasked(void)
+{
+    td_shape square = {.ndim = 2, .dim = {16, 16}};
+    td_scalar one = {.dt = TD_F32, .f = {1}};
+    size_t left, total;
+    td_array a, b;
+
+    CHECK_OK(td_array_full(null, TD_F32, &square, one, &a));
+    CHECK_OK(td_array_eval(&(const td_array *){&a}, 1));
+    td_null_fail("cuMemGetInfo", 1, FAILED);
+    CHECK_OK(td_array_matmul(&a, &a, &b));
+    CHECK_OK(td_array_eval(&(const td_array *){&b}, 1));
+    CHECK(td_dev_memory(null, &left, &total)); /* the first one that asks */
+    td_null_fail("cuMemGetInfo", 0, 0);
+    td_array_unref(&b);
+    td_array_unref(&a);
+}
+
 int
 main(void)
 {
@@ -269,6 +289,7 @@ main(void)
     td_mem_on_pressure(td_spill);
     td_mem_on_oom(td_spill_note);
     CHECK(td_spill_on(null));
+    test_unasked();
     CHECK_OK(td_mem_limit(null, ROOM));
     for (uint64_t d = 0; d < 4; d++)
         test_long_program(d);
