@@ -16,7 +16,7 @@ echo "$sources" | xargs cppcheck -q -j2 --std=c11 --language=c -Isrc -Itests -Ii
     -DPy_BEGIN_ALLOW_THREADS= -DPy_END_ALLOW_THREADS= --enable=warning,performance,portability \
     --inline-suppr --suppressions-list=tools/cppcheck.txt --error-exitcode=1
 
-newest=$(find src tests include .clang-tidy -name '*.h' -o -name '*.def' -o -name .clang-tidy | xargs ls -t | head -1)
+newest=$(find src tests include .clang-tidy -name '*.h' -o -name '*.def' -o -name .clang-tidy | xargs ls -t | sed -n 1p)
 for file in $sources; do
     stamp=$stamps/$(echo "$file" | tr / -).ok
     [ "$stamp" -nt "$file" ] && [ "$stamp" -nt "$newest" ] || echo "$file $stamp"

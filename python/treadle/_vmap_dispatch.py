@@ -8,6 +8,8 @@ import functools
 import inspect
 import threading
 
+import numpy
+
 from . import _core
 from ._vmap_array import RULES, boxed, call, find, running
 
@@ -89,5 +91,7 @@ def install():
 
 def _replace(module, name, known):
     value = getattr(module, name)
+    if value is getattr(numpy, name, None):  # NumPy's own: it asks by itself
+        return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
         setattr(module, name, (_making if known in _MADE else _asking)(known, value))

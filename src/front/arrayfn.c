@@ -257,7 +257,7 @@ number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing
 {
     static const char *const known[] = {"shape", "ndim", "size", "itemsize", "nbytes", "strides"};
 
-    if (w->exact && strcmp(name, "real") && strcmp(name, "imag"))
+    if (w->exact && strcmp(name, "real") != 0 && strcmp(name, "imag") != 0)
         return bad(w, node, TD_ERR_VALUE, "compiled numbers have no attribute %s", name);
     if (w->exact)
         return complex_part(w, x, *name == 'i', out);

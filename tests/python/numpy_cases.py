@@ -224,6 +224,10 @@ ROWS = {
     "frompyfunc": "np.frompyfunc(lambda a, b: a if a > b else b, 2, 1)(s, 1.0).tolist() | np.frompyfunc(str, 1, 1)(i).tolist() | np.frompyfunc(abs, 1, 1).nin",
     "vectorize": "np.vectorize(added)(d, 1.5) | np.vectorize(lambda a: a * 2, otypes=['float64'])(s) | np.vectorize(worded)(i) | "
     "np.vectorize(np.sum, signature='(n)->()')(x) | np.vectorize(powers, excluded=['p'])(s, p=[1, 2])",
+    # ---- floating-point errors: what was asked before differs, what is asked for holds ----
+    "errstate geterr": "np.errstate(all='raise', under='ignore')(lambda: np.geterr())() | np.errstate(over='no such').__enter__()",
+    "seterr": "[r for old in [np.seterr(all='ignore')] for r in [np.seterr(over='raise', divide='raise')] + [np.seterr(**old)]] | np.seterr(all='no such')",
+    "geterrcall seterrcall": "(np.seterrcall(print), np.geterrcall() is print, np.seterrcall(None) is print)[1:]",
     # ---- text and files ----
     "array2string array_repr array_str": "x | v, precision=2 | s, 20, 3",
     "load save": "(np.save(path + '.npy', x), np.load(path + '.npy'))[1] | np.load(path + 'none')",

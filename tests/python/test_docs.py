@@ -16,6 +16,7 @@ import contextlib
 import ctypes
 import doctest
 import functools
+import gc
 import io
 import json
 import os
@@ -75,6 +76,8 @@ def run_session(text, scope, name, line):
 def test_python(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope = {"__name__": "__docs__"}
+    gc.collect()  # what a page before has left must not share memory with what this one limits
+    td.memory.trim("cpu")
     try:
         for line, text in of(page, "python"):
             name = f"{page.name}:{line}"

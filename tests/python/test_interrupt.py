@@ -33,7 +33,7 @@ def clean(dev):
     used = td.memory.stats(dev)["used"]
     yield dev
     gc.collect()
-    assert td.memory.stats(dev)["used"] == used
+    assert td.memory.stats(dev)["used"] <= used
 
 
 def endless(x):

@@ -15,7 +15,9 @@ N = MB // 8  # float64 numbers in a megabyte
 
 @pytest.fixture
 def room(dev):
-    """8 MB of the device beyond what is in use; what is above goes to the host."""
+    """8 MB of the device beyond what is in use; what is above goes to the host. The null device is one of its own: what
+    other tests have left in pieces of memory would count."""
+    dev = "null:6" if dev == "null" else dev
     spills = td.memory.spill(device=dev)
     gc.collect()
     td.synchronize(dev)
@@ -131,16 +133,23 @@ def test_recorded_readers_keep_their_value(room):
 
 
 def test_exported_memory_stays(room):
-    if room == "null":
+    if room.startswith("null"):
         pytest.skip("nobody reaches its memory")
     first = td.arange(float(N), device=room)
-    shared = np.from_dlpack(first) if room == "cpu" else first.__cuda_array_interface__
-    address = first.data.ptr if room != "cpu" else shared.ctypes.data
+
+    def shared():
+        """(its address, what shares it)"""
+        if room == "cpu":
+            there = np.from_dlpack(first)
+            return there.ctypes.data, there
+        return first.__cuda_array_interface__["data"][0], None
+
+    address, there = shared()
     keep = filled(room, 14)
     assert td.memory.stats(room)["away"] > 0
-    assert address == (first.data.ptr if room != "cpu" else np.from_dlpack(first).ctypes.data)
+    assert address == shared()[0]
     if room == "cpu":
-        shared[3] = -7
+        there[3] = -7
     assert float(first[3]) == (-7 if room == "cpu" else 3)
     del keep
 

@@ -1,6 +1,7 @@
 """Every function of NumPy's that treadle computes, in a function that vmap runs once for all items: against the loop over
 the items, with the array in question batched, and with all arrays. Which functions run item by item stands in LOOPED."""
 
+import tempfile
 import warnings
 
 import pytest
@@ -12,12 +13,13 @@ from treadle import _vmap
 pytestmark = cases.pytestmark
 
 N = 2  # items
+FOLDER = tempfile.TemporaryDirectory()  # for cases that write
 NAMES = [(module, name) for module in ("", "ndarray", "linalg", "fft") for name in cases.CASES[module]]
 
 
 def scopes():
     """The arrays of two items, and what all items share."""
-    shared = cases.operands(td, "float64", "contiguous", "/nowhere")
+    shared = cases.operands(td, "float64", "contiguous", FOLDER.name + "/file")
     arrays = {k: v for k, v in shared.items() if isinstance(v, td.ndarray)}
     other = {k: td.flip(v, 0) if k == "i" else ~v if v.dtype.kind == "b" else v * 0.75 + 0.5 for k, v in arrays.items()}
     return shared, {k: td.stack([v, other[k]]).astype(v.dtype) for k, v in arrays.items()}

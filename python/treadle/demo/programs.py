@@ -52,6 +52,9 @@ NAMES = (
 # Ordinary PyTorch programs, which run as they stand (torch_programs.py).
 TORCH = ("torch/digits_classifier",)
 
+# Programs that start processes of their own and are run as a whole.
+APART = ("distributed/covariance",)
+
 ALL = NAMES + TORCH
 
 # Modules that only some programs want, and the package that brings each.

@@ -204,7 +204,7 @@ class Client:
         return value
 
     def farewell(self, last=b""):
-        """Tells those who watch that this process ends well, and `last`. What is left to do is to watch, and to close."""
+        """Tells those who watch that this process ends well, and `last`. Left to do: to watch, and to close."""
         with contextlib.suppress(OSError):  # the server went first
             _write(self._sock, _BYE, value=last)
 
