@@ -39,7 +39,7 @@ def bigger(device):
 
 def training(device):
     """Steps of the digits' classifier, each with its loss looked at, as the example does; then by two processes."""
-    for batch, hidden in ((64, 256), (4096, 2048)):
+    for batch, hidden in ((64, 256), (4096, 2048) if device == GPU else (1024, 512)):
         text = f"programs/digits.py --device {device} --batch {batch} --hidden {hidden}"
         texts = {"treadle": "-m {ours} --device {device} " + text, "torch": text, "torch.compile": text + " --compile"}
         yield script(f"training step of the digits' classifier, batch {batch}, {hidden} wide", "training", device,

@@ -16,7 +16,6 @@ import contextlib
 import ctypes
 import doctest
 import functools
-import gc
 import io
 import json
 import os
@@ -72,23 +71,23 @@ def run_session(text, scope, name, line):
     assert runner.failures == 0, out.getvalue()
 
 
-@each_page
-def test_python(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def run_page(page):
+    """Runs a page's Python; in a process of its own, where no other page's memory, devices or settings are."""
     scope = {"__name__": "__docs__"}
-    gc.collect()  # what a page before has left must not share memory with what this one limits
-    td.memory.trim("cpu")
-    try:
-        for line, text in of(page, "python"):
-            name = f"{page.name}:{line}"
-            if ">>>" in text:
-                run_session(text, scope, name, line)
-            else:
-                code = compile("\n" * (line - 1) + text, str(page), "exec")
-                with contextlib.redirect_stdout(io.StringIO()):
-                    exec(code, scope)
-    finally:
-        td.use(None)
+    for line, text in of(page, "python"):
+        name = f"{page.name}:{line}"
+        if ">>>" in text:
+            run_session(text, scope, name, line)
+        else:
+            code = compile("\n" * (line - 1) + text, str(page), "exec")
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(code, scope)
+
+
+@each_page
+def test_python(page, tmp_path):
+    done = subprocess.run([sys.executable, __file__, page], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # ---- commands ----
@@ -251,3 +250,7 @@ def test_speed_table(tmp_path, monkeypatch):
     assert "| sum | 1 ms | numpy 3 ms | 3.00 | 50% |" in text and "2030-01-02: P, Cores 2" in text
     assert "gone" not in text and "15 GB/s" in text
     assert text in speed_table.filled(page, text)
+
+
+if __name__ == "__main__":
+    run_page(pathlib.Path(sys.argv[1]))
