@@ -31,6 +31,7 @@ import pytest
 import treadle as td
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = str(pathlib.Path(td.__file__).resolve().parents[1])  # the one under test, wherever a program runs
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```\n?", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"python", "sh", "console", "ir", "text"}
@@ -86,7 +87,10 @@ def run_page(page):
 
 @each_page
 def test_python(page, tmp_path):
-    done = subprocess.run([sys.executable, __file__, page], cwd=tmp_path, capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": PACKAGE}
+    done = subprocess.run(
+        [sys.executable, __file__, page], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -111,8 +115,7 @@ def known(words):
 def run_command(command, folder):
     """Standard output and error of `[NAME=value…] python …`."""
     words = shlex.split(command)
-    package = str(pathlib.Path(td.__file__).parents[1])  # the one under test, wherever the command runs
-    env = {**os.environ, "TREADLE_CACHE_DIR": str(folder), "PYTHONPATH": package}
+    env = {**os.environ, "TREADLE_CACHE_DIR": str(folder), "PYTHONPATH": PACKAGE}
     while "=" in words[0]:
         name, value = words.pop(0).split("=", 1)
         env[name] = value
