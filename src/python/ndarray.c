@@ -441,6 +441,33 @@ static const PyType_Slot own_slots[] = {
 static PyMethodDef methods[160];
 static PyType_Slot slots[96];
 
+void
+py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts,
+          const PyGetSetDef *const *fields, size_t nfields, const PyType_Slot *const *rows,
+          size_t nrows)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < nparts; i++)
+        for (const PyMethodDef *m = parts[i]; m->ml_name; m++) {
+            TD_ASSERT(n + 1 < t->nmethods);
+            t->methods[n++] = *m;
+        }
+    n = 0;
+    for (size_t i = 0; i < nfields; i++)
+        for (const PyGetSetDef *g = fields[i]; g->name; g++) {
+            TD_ASSERT(n + 1 < t->nattributes);
+            t->attributes[n++] = *g;
+        }
+    n = 0;
+    for (size_t i = 0; i < nrows; i++)
+        for (const PyType_Slot *s = rows[i]; s->slot; s++) {
+            TD_ASSERT(n + 2 < t->nslots);
+            t->slots[n++] = *s;
+        }
+    t->slots[n] = (PyType_Slot){Py_tp_methods, t->methods};
+}
+
 static void
 gather(void)
 {
@@ -449,26 +476,12 @@ gather(void)
                                   py_member_methods};
     const PyGetSetDef *const fields[] = {own_attributes, py_member_attributes};
     const PyType_Slot *const rows[] = {own_slots, py_number_slots};
-    size_t n = 0;
 
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const PyMethodDef *m = parts[i]; m->ml_name; m++) {
-            TD_ASSERT(n + 1 < sizeof methods / sizeof *methods);
-            methods[n++] = *m;
-        }
-    n = 0;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        for (const PyGetSetDef *g = fields[i]; g->name; g++) {
-            TD_ASSERT(n + 1 < sizeof attributes / sizeof *attributes);
-            attributes[n++] = *g;
-        }
-    n = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (const PyType_Slot *s = rows[i]; s->slot; s++) {
-            TD_ASSERT(n + 2 < sizeof slots / sizeof *slots);
-            slots[n++] = *s;
-        }
-    slots[n] = (PyType_Slot){Py_tp_methods, methods};
+    py_gather(&(py_table){methods, sizeof methods / sizeof *methods, attributes,
+                          sizeof attributes / sizeof *attributes, slots,
+                          sizeof slots / sizeof *slots},
+              parts, sizeof parts / sizeof *parts, fields, sizeof fields / sizeof *fields, rows,
+              sizeof rows / sizeof *rows);
 }
 
 bool

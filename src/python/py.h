@@ -123,6 +123,19 @@ bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* TypeError or a
 bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
 
 /* ---- ndarray.c ---- */
+/* The one table of each kind that a type wants, zeroed; slots end with a row for the methods. */
+typedef struct py_table {
+    PyMethodDef *methods;
+    size_t       nmethods;
+    PyGetSetDef *attributes;
+    size_t       nattributes;
+    PyType_Slot *slots;
+    size_t       nslots;
+} py_table;
+
+/* Fills t with the files' tables, each of which ends with a row without a name. */
+void py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts, const PyGetSetDef *const *fields,
+               size_t nfields, const PyType_Slot *const *rows, size_t nrows);
 py_ndarray *py_new(void);                             /* empty: a.store is NULL */
 PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
 PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */

@@ -579,26 +579,12 @@ gather(void)
                                   pt_hook_methods, pt_apply_methods};
     const PyGetSetDef *const fields[] = {own_attributes, pt_view_attributes, pt_grad_attributes};
     const PyType_Slot *const rows[] = {own_slots, pt_number_slots};
-    size_t n = 0;
 
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const PyMethodDef *m = parts[i]; m->ml_name; m++) {
-            TD_ASSERT(n + 1 < sizeof methods / sizeof *methods);
-            methods[n++] = *m;
-        }
-    n = 0;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        for (const PyGetSetDef *g = fields[i]; g->name; g++) {
-            TD_ASSERT(n + 1 < sizeof attributes / sizeof *attributes);
-            attributes[n++] = *g;
-        }
-    n = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (const PyType_Slot *s = rows[i]; s->slot; s++) {
-            TD_ASSERT(n + 2 < sizeof slots / sizeof *slots);
-            slots[n++] = *s;
-        }
-    slots[n] = (PyType_Slot){Py_tp_methods, methods};
+    py_gather(&(py_table){methods, sizeof methods / sizeof *methods, attributes,
+                          sizeof attributes / sizeof *attributes, slots,
+                          sizeof slots / sizeof *slots},
+              parts, sizeof parts / sizeof *parts, fields, sizeof fields / sizeof *fields, rows,
+              sizeof rows / sizeof *rows);
 }
 
 bool
