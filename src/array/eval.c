@@ -273,6 +273,16 @@ donated(const td_plan *p, const td_node *n, const td_view *out)
     return NULL;
 }
 
+/* What n's kernel computes beside n is being evaluated too: another thread that read its sources meanwhile could
+ * read one that n is written over. */
+static void
+mark_kept(const td_plan *p, const td_node *n, uint8_t busy)
+{
+    for (uint16_t i = 0; i < p->nopnd; i++)
+        if (p->opnd[i].role == TD_ROLE_STORE && p->opnd[i].node && p->opnd[i].node != n)
+            p->opnd[i].node->busy = busy;
+}
+
 static td_status
 map_new(td_node *n, td_plan *p)
 {
@@ -292,9 +302,12 @@ map_new(td_node *n, td_plan *p)
     td_buf_unref(out);
     TD_TRY(st);
     TD_TRY(td_plan_keep(p, n));
-    TD_TRY(p->axes ? td_row_eval(p) : td_eval_map(p));
-    td_plan_settle(p);
-    return TD_OK;
+    mark_kept(p, n, era);
+    st = p->axes ? td_row_eval(p) : td_eval_map(p);
+    if (!st)
+        td_plan_settle(p);
+    mark_kept(p, n, 0);
+    return st;
 }
 
 /* Has n been evaluated, or is that being done? */

@@ -65,6 +65,35 @@ def test_eight_threads_give_what_one_gives(dev):
         assert together.get(k) == mixed_work(k, again, rounds)
 
 
+def test_what_a_kernel_writes_beside_its_result_is_left_alone(dev):
+    """t is written over the old t; y, computed by the same kernel, still reads the old t until it is there."""
+    n = np.arange(77, dtype="float32").reshape(7, 11)
+    shared, wrong, device = [td.asarray(n + k) for k in range(3)], [], td.device()
+
+    def work(k):
+        mine = np.random.default_rng(k).integers(0, 50, n.shape).astype("float32")
+        with td.device(device.name):
+            t = td.asarray(mine)
+            for i in range(30 if dev != "null" else 4):
+                y = t * 2 + shared[i % 3]
+                t = td.where(y > 40, y - 40, y)
+                expect = mine * 2 + (n + i % 3)
+                mine = np.where(expect > 40, expect - 40, expect)
+                float(y.sum())  # from now on y is worth its memory
+                t[1:3] = t[0] + k  # looks at what other threads left pending
+                mine[1:3] = mine[0] + k
+                if not np.array_equal(y.get(), expect) or not np.array_equal(t.get(), mine):
+                    wrong.append((k, i))
+
+    for _ in range(12 if dev != "null" else 1):
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert not wrong
+
+
 def test_one_array_read_by_all(dev):
     """A chain that nobody has evaluated, evaluated by eight threads at the same moment."""
     x = td.arange(1000, dtype="float64")
