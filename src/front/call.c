@@ -246,8 +246,6 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
             !is_recursive(w, s)) /* the outermost frame only holds the call */
             recursive_found(w, s);
     }
-    if (is_recursive(w, s) && w->exact)
-        return bad(w, c->node, TD_ERR_TYPE, "%s calls itself", s->name);
     if (is_recursive(w, s))
         return call_recursive(w, s, c, out);
     fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree);

@@ -99,6 +99,7 @@ typedef struct td_compile {
     bool    gpu;      /* the target */
     bool    lines;    /* of a GPU's code: it tells which lines it is of */
     bool    by_parts; /* exact functions: a real number and a complex one meet by parts, as of Python 3.14 */
+    int64_t frames;   /* exact functions: what is deeper in calls is Python's */
     bool    plain;    /* loops stay as they are written: nothing is unrolled or made vectors */
     uint32_t threads, registers; /* most threads of a block, bounds; 0: not said */
 } td_compile;
