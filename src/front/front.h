@@ -53,6 +53,8 @@ typedef struct td_host {
     /* A free name of a function: its closure, globals, builtins.  TD_ERR_VALUE: not defined. */
     td_status (*name)(void *ctx, const struct td_source *s, uint32_t name, uint32_t *obj);
     td_status (*attr)(void *ctx, uint32_t obj, const char *name, uint32_t *out); /* TD_ERR_VALUE: none */
+    /* The Python function that exact functions call in obj's place.  TD_ERR_VALUE: there is none. */
+    td_status (*spelled)(void *ctx, uint32_t obj, uint32_t *out);
     td_status (*describe)(void *ctx, uint32_t obj, td_objinfo *out);
     td_status (*dtype)(void *ctx, td_dtype dt, uint32_t *out); /* the object that a.dtype is */
 } td_host;
