@@ -2,6 +2,7 @@
 
 import concurrent.futures as cf
 import functools
+import itertools
 import math
 import operator
 import os
@@ -399,6 +400,48 @@ def test_inputs_are_taken_at_once(ex):
     assert next(longer) == 2  # as zip leaves it
     with pytest.raises(ZeroDivisionError):
         ex.map(lambda x: x, (1 // (3 - i) for i in range(5)))
+
+
+# ---- iterables that are read as results are taken ----
+
+
+@pytest.mark.parametrize("engine", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+@pytest.mark.parametrize("f", [lambda x, y: x * y, lambda x, y: str(x)], ids=["compiled", "Python's"])
+def test_buffersize(f, size, engine):
+    read = []
+
+    def endless():
+        for i in itertools.count():
+            read.append(i)
+            yield i if i % 3 else i + 0.5
+
+    warnings.simplefilter("ignore", td.PerformanceWarning)
+    with cf.ThreadPoolExecutor(2) as pool, DeviceExecutor(max_workers=2, engine=pool if engine else None) as ex:
+        results = ex.map(f, endless(), itertools.repeat(2), buffersize=size)
+        assert len(read) == size
+        for i in range(40):
+            assert repr(next(results)) == repr(f(i if i % 3 else i + 0.5, 2))
+            assert len(read) == size + i + 1  # as Executor.map of Python 3.14
+        results.close()
+        assert list(ex.map(f, [], [], buffersize=size)) == []
+
+
+def test_buffersize_with_the_rest(ex):
+    results = ex.map(picky, itertools.count(), buffersize=3)
+    assert [next(results) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(KeyError):
+        next(results)
+    assert list(results) == []
+    whole = ex.map(lambda a, b: a * b, np.arange(5000), range(5000), buffersize=64, as_array=True)
+    np.testing.assert_array_equal(whole.get(), np.arange(5000) ** 2)
+    with pytest.raises(ZeroDivisionError):
+        list(ex.map(lambda x: x, (1 // (9 - i) for i in range(12)), buffersize=2))
+    with pytest.raises(cf.TimeoutError):
+        list(ex.map(slow, itertools.repeat(400_000), timeout=0.05, buffersize=1000))
+    for wrong, error in ((0, ValueError), (2.5, TypeError)):
+        with pytest.raises(error, match="buffersize"):
+            ex.map(abs, [1], buffersize=wrong)
 
 
 # ---- exceptions ----
