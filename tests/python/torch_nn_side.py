@@ -23,10 +23,11 @@ class Scope(dict):
 
     def __init__(self, torch):
         nn = torch.nn
-        super().__init__(torch=torch, nn=nn, F=nn.functional, inf=math.inf, lambda_=lambda t: 0.9 ** (t % 4))
+        super().__init__(torch=torch, nn=nn, F=nn.functional, inf=math.inf, lambda_=lambda t: 0.9 ** (t % 4),
+                         lambda_d=lambda a, b: (a - b).abs().amax(1))
         self.torch, self.leaves, self.modules, self.seed = torch, [], [], 0
         for f in (self.r, self.c, self.k, self.b, self.m, self.e, self.twice, self.same, self.put, self.trained, self.rates,
-                  self.clipped):
+                  self.clipped, self.packed):
             self[f.__name__] = f
 
     def c(self, *shape):
@@ -66,6 +67,9 @@ class Scope(dict):
 
     def put(self, module, name, value):
         setattr(module, name, value)
+
+    def packed(self, input, lengths, enforce_sorted=False, **options):
+        return self.torch.nn.utils.rnn.pack_padded_sequence(input, lengths, enforce_sorted=enforce_sorted, **options)
 
     def model(self):
         nn = self.torch.nn
@@ -107,7 +111,7 @@ class Scope(dict):
 
 
 def parts(r):
-    if isinstance(r, (tuple, list)) and not hasattr(r, "numel") and not hasattr(r, "_fields"):
+    if isinstance(r, (tuple, list)) and not hasattr(r, "numel") and (not hasattr(r, "_fields") or hasattr(r, "batch_sizes")):
         return [p for each in r for p in parts(each)]
     return [r]
 
