@@ -98,8 +98,7 @@ make_plan(td_node *n, size_t room, plan *best)
 static bool
 same_feed(const td_feed *f, const td_node *n, int axis)
 {
-    return f->axis == axis && f->host->src == n->host->src &&
-           td_view_eq(&f->host->view, &n->host->view);
+    return f->axis == axis && td_host_eq(f->host, n->host);
 }
 
 static void

@@ -40,11 +40,13 @@ typedef struct td_cutter {
     const td_feed *feed;  /* NULL: host nodes stay as they are */
     int            nfeed;
     int64_t        lo, hi; /* hi < 0: all rows */
+    td_hostlist   *list;   /* not NULL: rows are its places, from 0 to hi, instead, */
+    td_node       *places; /* and the same on the device: int64, of one axis, evaluated */
     struct td_cutnode *made;
     int            n, cap;
 } td_cutter;
 
-/* Rows of n along axis (-1: n itself) as a node: an owned reference.  What n needs as a whole is evaluated. */
+/* Rows of n along axis (-1: n itself) as a node: an owned reference.  TD_SKIP: it has none such at places of a list. */
 td_status td_chunk_cut(td_cutter *c, td_node *n, int axis, td_node **out);
 void      td_cutter_end(td_cutter *c);
 
@@ -130,6 +132,11 @@ td_status td_chunk_count(const td_array *a, int64_t bins, const td_array *edges,
 /* As td_array_sort.  The runs of one axis are merged on the host. */
 td_status td_chunk_sort(const td_array *a, td_array *values, td_array *index);
 
+/* ---- chunkpick.c ---- */
+/* As td_array_pick, checked.  Nothing is read yet, but where it has to be in memory for that.  TD_SKIP: a is, or fits, on the
+ * device. */
+td_status td_chunk_pick(const td_array *a, const td_pick *p, const td_shape *result, const td_shape *spread, td_array *out);
+
 /* ---- sink.c ---- */
 /* a's value, of the sink's shape, cast to its dtype and written there; rows of a chunk, 0: as many as do well. */
 td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
@@ -137,6 +144,9 @@ td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
 td_status td_chunk_stream(const td_array *a, int64_t rows);
 /* a's value as the host has it: an owned source with memory, and the window on it.  TD_SKIP: it is on the device. */
 td_status td_chunk_host(const td_array *a, td_source **out, td_view *view);
+/* n, of kind HOST, as a node whose elements are memory, no list: others are read into some.  TD_SKIP: they fit the device,
+ * where n's value is now, or soon. */
+td_status td_chunk_memory(td_node *n, td_node **out);
 /* Memory of the host's for a result: a source of ours, not yet written to.  TD_ERR_NOMEM says what else there is. */
 td_status td_source_of_bytes(td_dtype dt, const td_view *view, td_source **out);
 

@@ -17,10 +17,9 @@ open_feeds(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 {
     for (int i = 0; i < p->nfeed; i++) {
         td_feed *x = &p->feed[i];
-        td_host part = {.src = x->host->src};
+        td_host part = td_host_part(x->host, x->axis, lo, 1, hi - lo);
         td_view v;
 
-        part.view = td_view_slice(&x->host->view, x->axis, lo, 1, hi - lo);
         if (x->in_place) {
             v = part.view;
             v.offset -= td_feeder_origin(x->host);

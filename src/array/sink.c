@@ -268,13 +268,12 @@ td_chunk_store(const td_array *a, td_sink *to, int64_t rows)
     return st;
 }
 
-/* n, of kind HOST, as a node whose elements are memory: a reader's are read into some, unless they fit the device. */
-static td_status
-into_memory(td_node *n, td_node **out)
+td_status
+td_chunk_memory(td_node *n, td_node **out)
 {
     td_status st;
 
-    if (n->host->src->mem) {
+    if (n->host->src->mem && !n->host->list) {
         *out = td_node_ref(n);
         return TD_OK;
     }
@@ -300,7 +299,7 @@ td_chunk_host(const td_array *a, td_source **out, td_view *view)
     TD_TRY(td_array_node(a, &n));
     st = td_eval_value(n);
     if (!st)
-        st = n->kind == TD_N_HOST ? into_memory(n, &m) : TD_SKIP;
+        st = n->kind == TD_N_HOST ? td_chunk_memory(n, &m) : TD_SKIP;
     td_node_unref(n);
     TD_TRY(st);
     *out = td_source_ref(m->host->src);
