@@ -302,10 +302,11 @@ td_host_window(const td_node *n, const td_view *v, td_node **out)
     td_host h = *n->host;
     td_retrace w;
 
-    if (h.src->mem && is_dense(n)) {
+    if (is_dense(n)) {
         h.view = *v;
         h.view.offset += n->host->view.offset;
-        return td_host_node_of(n->dev, &h, out);
+        if (td_host_readable(&h))
+            return td_host_node_of(n->dev, &h, out);
     }
     if (!td_view_retrace(&n->view, v, &w))
         return TD_SKIP;
