@@ -179,7 +179,6 @@ bool
 td_host_box(const td_host *h, td_box *box)
 {
     const td_view *base = &h->src->view;
-    int last = -1;
     td_retrace w;
 
     if (td_shape_size(&h->view.shape) == 0 || !td_view_retrace(base, &h->view, &w))
@@ -192,11 +191,10 @@ td_host_box(const td_host *h, td_box *box)
     for (int i = 0; i < h->view.shape.ndim; i++) {
         if (h->view.shape.dim[i] == 1)
             continue;
-        if (w.axis[i] <= last || w.step[i] < 1)
+        if (w.axis[i] < 0 || w.step[i] < 1)
             return false;
-        last = w.axis[i];
-        box->step[last] = w.step[i];
-        box->count[last] = h->view.shape.dim[i];
+        box->step[w.axis[i]] = w.step[i];
+        box->count[w.axis[i]] = h->view.shape.dim[i];
     }
     return true;
 }

@@ -74,10 +74,10 @@ td_status td_host_node_of(td_dev *d, const td_host *h, td_node **out);
  * read so (a reader's elements in another order; axes of strided memory joined). */
 td_status td_host_window(const td_node *n, const td_view *v, td_node **out);
 
-/* A reader's window without a list as a box of its elements, in the same order; false: it is none. */
+/* A reader's window without a list as a box of its elements; false: it is none.  In C order they lie as td_host_layout says. */
 bool td_host_box(const td_host *h, td_box *box);
 /* Can what the window's source gives be brought to its order by who reads it?  Memory always; of a reader's, boxes, boxes of
- * which an axis goes by a list, and what lies side by side in the source's C order. */
+ * which an axis goes by a list and all are in order, and what lies side by side in the source's C order. */
 bool td_host_readable(const td_host *h);
 /* Axes from the longest stride to the shortest; where one repeats elements, C order. */
 void td_view_order(const td_view *v, int order[]);

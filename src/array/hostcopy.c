@@ -152,7 +152,7 @@ read_run(const td_host *h, char *out)
     return st;
 }
 
-/* A reader's elements in C order; td_host_window has seen to it that they can be had. */
+/* A reader's elements in the layout's order; td_host_window has seen to it that they can be had. */
 static td_status
 read_window(const td_host *h, void *out)
 {
@@ -186,6 +186,24 @@ td_host_copy(const td_host *h, td_stream *s, uintptr_t to)
     return st;
 }
 
+/* In C order, by way of memory in the layout. */
+static td_status
+read_permuted(const td_host *h, const td_view *layout, void *out)
+{
+    size_t nbytes = td_host_bytes(h);
+    td_source tmp = {.dt = h->src->dt, .mem = td_host_alloc(nbytes), .file = {.fd = -1}};
+    td_status st;
+
+    if (!tmp.mem)
+        return td_fail(TD_ERR_NOMEM, "from_host: %zu bytes of host memory", nbytes);
+    st = read_window(h, tmp.mem);
+    if (!st)
+        st = td_host_strided(&tmp, 0, layout->shape.dim, layout->stride, layout->shape.ndim, 0,
+                             td_shape_size(&layout->shape), out);
+    td_host_free(tmp.mem, nbytes);
+    return st;
+}
+
 td_status
 td_host_get(const td_host *h, void *out)
 {
@@ -194,9 +212,9 @@ td_host_get(const td_host *h, void *out)
 
     if (!td_host_bytes(h))
         return TD_OK;
-    if (!h->src->mem)
-        return read_window(h, out);
     td_host_layout(h, &own);
+    if (!h->src->mem)
+        return td_view_eq(&own, &c) ? read_window(h, out) : read_permuted(h, &own, out);
     TD_TRY(td_dev_get("cpu", &cpu));
     if (td_view_eq(&own, &c))
         return td_copy_fill(td_dev_stream(cpu), (uintptr_t)out, td_host_bytes(h), td_host_fill,

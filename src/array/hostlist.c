@@ -55,6 +55,7 @@ bool
 td_host_readable(const td_host *h)
 {
     int64_t lo = INT64_MAX, hi = INT64_MIN;
+    td_view layout;
     td_host all;
     td_box box;
 
@@ -67,7 +68,8 @@ td_host_readable(const td_host *h)
         hi = place(h, i) > hi ? place(h, i) : hi;
     }
     all = span(h, lo, hi + 1);
-    return td_host_box(&all, &box);
+    td_host_layout(&all, &layout);
+    return td_host_box(&all, &box) && td_view_is_contiguous(&layout);
 }
 
 /* The list of places in h's own list. */
