@@ -93,6 +93,28 @@ make_plan(td_node *n, size_t room, plan *best)
     return found;
 }
 
+int
+td_chunk_best_axis(td_node *n)
+{
+    plan *p = malloc(2 * sizeof *p), *best = p + 1; /* without memory for it no axis is better than others */
+    size_t room = td_chunk_room(n->dev);
+    int axis = -1;
+
+    for (int k = 0; p && k < n->view.shape.ndim; k++) {
+        if (n->view.shape.dim[k] <= 1)
+            continue;
+        p->n = p->top = n;
+        p->axis = k;
+        td_chunk_survey(n, k, &p->s);
+        if (p->s.nfed && (axis < 0 || is_better(p, best, room))) {
+            *best = *p;
+            axis = k;
+        }
+    }
+    free(p);
+    return axis;
+}
+
 /* ---- a pass ---- */
 
 static bool

@@ -179,7 +179,6 @@ bool
 td_host_box(const td_host *h, td_box *box)
 {
     const td_view *base = &h->src->view;
-    int last = -1;
     td_retrace w;
 
     if (td_shape_size(&h->view.shape) == 0 || !td_view_retrace(base, &h->view, &w))
@@ -192,11 +191,10 @@ td_host_box(const td_host *h, td_box *box)
     for (int i = 0; i < h->view.shape.ndim; i++) {
         if (h->view.shape.dim[i] == 1)
             continue;
-        if (w.axis[i] <= last || w.step[i] < 1)
+        if (w.axis[i] < 0 || w.step[i] < 1)
             return false;
-        last = w.axis[i];
-        box->step[last] = w.step[i];
-        box->count[last] = h->view.shape.dim[i];
+        box->step[w.axis[i]] = w.step[i];
+        box->count[w.axis[i]] = h->view.shape.dim[i];
     }
     return true;
 }
@@ -302,10 +300,11 @@ td_host_window(const td_node *n, const td_view *v, td_node **out)
     td_host h = *n->host;
     td_retrace w;
 
-    if (h.src->mem && is_dense(n)) {
+    if (is_dense(n)) {
         h.view = *v;
         h.view.offset += n->host->view.offset;
-        return td_host_node_of(n->dev, &h, out);
+        if (td_host_readable(&h))
+            return td_host_node_of(n->dev, &h, out);
     }
     if (!td_view_retrace(&n->view, v, &w))
         return TD_SKIP;

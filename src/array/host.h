@@ -74,8 +74,11 @@ td_status td_host_node_of(td_dev *d, const td_host *h, td_node **out);
  * read so (a reader's elements in another order; axes of strided memory joined). */
 td_status td_host_window(const td_node *n, const td_view *v, td_node **out);
 
-/* A reader's window without a list as a box of its elements, in the same order; false: it is none. */
+/* A reader's window without a list as a box of its elements; false: it is none.  In C order they lie as td_host_layout says. */
 bool td_host_box(const td_host *h, td_box *box);
+/* Can what the window's source gives be brought to its order by who reads it?  Memory always; of a reader's, boxes, boxes of
+ * which an axis goes by a list and all are in order, and what lies side by side in the source's C order. */
+bool td_host_readable(const td_host *h);
 /* Axes from the longest stride to the shortest; where one repeats elements, C order. */
 void td_view_order(const td_view *v, int order[]);
 
@@ -86,8 +89,6 @@ void      td_hostlist_unref(td_hostlist *l); /* ok on NULL */
 td_status td_host_pick(const td_node *n, int axis, td_hostlist *l, td_node **out);
 /* n as `view` of its source's memory shows it, whose axis goes by the list, in strides of that axis.  TD_SKIP: as above. */
 td_status td_host_pick_through(const td_node *n, const td_view *view, int axis, td_hostlist *l, td_node **out);
-/* Can what the window's source gives be brought to its order by who reads it?  Memory always. */
-bool      td_host_readable(const td_host *h);
 /* Elements [first, first + count) of a listed window on memory, in C order. */
 td_status td_host_listed(const td_host *h, int64_t first, int64_t count, char *to);
 /* All elements of a reader's listed window: boxes of neighbouring places. */

@@ -108,7 +108,51 @@ td_host_read(td_source *s, const td_box *box, void *out)
     return st;
 }
 
-/* A reader's elements in C order. */
+/* The least box that holds elements [lo, hi) of the source's C order; which of those is its first. */
+static int64_t
+box_around(const td_view *src, int64_t lo, int64_t hi, td_box *box)
+{
+    int64_t row = td_shape_size(&src->shape), first = 0;
+    bool apart = false;
+
+    box->ndim = src->shape.ndim;
+    for (int k = 0; k < box->ndim; k++) {
+        row /= src->shape.dim[k];
+        box->step[k] = 1;
+        box->start[k] = apart ? 0 : (lo - first) / row;
+        box->count[k] = apart ? src->shape.dim[k] : (hi - 1 - first) / row - box->start[k] + 1;
+        first += box->start[k] * row;
+        apart |= box->count[k] > 1;
+    }
+    return first;
+}
+
+/* Elements that lie side by side in the source's C order. */
+static td_status
+read_run(const td_host *h, char *out)
+{
+    int64_t lo = h->view.offset, n = td_shape_size(&h->view.shape), first, size = 1;
+    size_t item = td_dtype_size(h->src->dt);
+    td_box box;
+    td_status st;
+    char *tmp;
+
+    first = box_around(&h->src->view, lo, lo + n, &box);
+    for (int k = 0; k < box.ndim; k++)
+        size *= box.count[k];
+    if (size == n)
+        return td_host_read(h->src, &box, out);
+    tmp = td_host_alloc((size_t)size * item);
+    if (!tmp)
+        return td_fail(TD_ERR_NOMEM, "from_host: %zu bytes of host memory", (size_t)size * item);
+    st = td_host_read(h->src, &box, tmp);
+    if (!st)
+        memcpy(out, tmp + (size_t)(lo - first) * item, (size_t)n * item);
+    td_host_free(tmp, (size_t)size * item);
+    return st;
+}
+
+/* A reader's elements in the layout's order; td_host_window has seen to it that they can be had. */
 static td_status
 read_window(const td_host *h, void *out)
 {
@@ -116,8 +160,7 @@ read_window(const td_host *h, void *out)
 
     if (h->list)
         return td_host_read_listed(h, out);
-    TD_ASSERT(td_host_box(h, &box)); /* td_host_window has seen to it */
-    return td_host_read(h->src, &box, out);
+    return td_host_box(h, &box) ? td_host_read(h->src, &box, out) : read_run(h, out);
 }
 
 td_status
@@ -143,6 +186,24 @@ td_host_copy(const td_host *h, td_stream *s, uintptr_t to)
     return st;
 }
 
+/* In C order, by way of memory in the layout. */
+static td_status
+read_permuted(const td_host *h, const td_view *layout, void *out)
+{
+    size_t nbytes = td_host_bytes(h);
+    td_source tmp = {.dt = h->src->dt, .mem = td_host_alloc(nbytes), .file = {.fd = -1}};
+    td_status st;
+
+    if (!tmp.mem)
+        return td_fail(TD_ERR_NOMEM, "from_host: %zu bytes of host memory", nbytes);
+    st = read_window(h, tmp.mem);
+    if (!st)
+        st = td_host_strided(&tmp, 0, layout->shape.dim, layout->stride, layout->shape.ndim, 0,
+                             td_shape_size(&layout->shape), out);
+    td_host_free(tmp.mem, nbytes);
+    return st;
+}
+
 td_status
 td_host_get(const td_host *h, void *out)
 {
@@ -151,9 +212,9 @@ td_host_get(const td_host *h, void *out)
 
     if (!td_host_bytes(h))
         return TD_OK;
-    if (!h->src->mem)
-        return read_window(h, out);
     td_host_layout(h, &own);
+    if (!h->src->mem)
+        return td_view_eq(&own, &c) ? read_window(h, out) : read_permuted(h, &own, out);
     TD_TRY(td_dev_get("cpu", &cpu));
     if (td_view_eq(&own, &c))
         return td_copy_fill(td_dev_stream(cpu), (uintptr_t)out, td_host_bytes(h), td_host_fill,

@@ -55,19 +55,21 @@ bool
 td_host_readable(const td_host *h)
 {
     int64_t lo = INT64_MAX, hi = INT64_MIN;
+    td_view layout;
     td_host all;
     td_box box;
 
     if (h->src->mem || td_shape_size(&h->view.shape) == 0)
         return true;
     if (!h->list)
-        return td_host_box(h, &box);
+        return td_view_is_contiguous(&h->view) || td_host_box(h, &box);
     for (int64_t i = 0; i < h->view.shape.dim[h->listed]; i++) {
         lo = place(h, i) < lo ? place(h, i) : lo;
         hi = place(h, i) > hi ? place(h, i) : hi;
     }
     all = span(h, lo, hi + 1);
-    return td_host_box(&all, &box);
+    td_host_layout(&all, &layout);
+    return td_host_box(&all, &box) && td_view_is_contiguous(&layout);
 }
 
 /* The list of places in h's own list. */
