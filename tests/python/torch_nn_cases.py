@@ -57,7 +57,7 @@ CASES = [
     ("F.multi_margin_loss(r(3, 4), k(4, 3), {})", "reduction='mean' p=2,margin=0.5 weight=c(4) reduction='none'"),
     ("F.ctc_loss(r(6, 2, 4).log_softmax(2), k(3, 2, 3) + 1, (6, 5), (3, 2), {})", "blank=0 reduction='none' reduction='sum' "
      "zero_infinity=True"),
-    ("F.ctc_loss(r(4, 3, 4).log_softmax(2), k(3, 3, 3) + 1, {})", "(4,2,4),(3,3,0),reduction='none' "
+    ("F.ctc_loss(r(4, 3, 4).log_softmax(2), k(3, 3, 3) + 1, {})", "(4,2,4),(3,2,0),reduction='none' "
      "(4,2,4),(3,3,0),reduction='none',zero_infinity=True torch.tensor([4,3,1]),torch.tensor([2,1,1]) (4,4),(1,1,1) (4,4,5),(1,1,1) "
      "(4,4,4),(1,1,4) (4,4,4),(1,1),0 (4,4,4),(1,1,1),7"),
     ("F.ctc_loss(r(6, 2, 4).log_softmax(2), {}, (6, 6), (3, 2))", "k(3,5)+1 torch.tensor([2,2,2,1,1]) torch.tensor([[1,1,1],[2,3,-1]])"),
@@ -208,6 +208,25 @@ CASES = [
     ("torch.optim.SGD([torch.zeros(1)], lr=-1)",),
     ("torch.optim.SGD([torch.zeros(1)], nesterov=True)",),
     ("torch.optim.Adam([torch.zeros(1)], betas=(1.0, 0.9))",),
+    # ---- mixed precision: what has which dtype ----
+    ("amp(lambda w: {})", "h(3,4)@w torch.mm(h(3,4),w) torch.matmul(h(4),w) h(3,4).matmul(w) torch.bmm(h(1,3,4),w[None]) torch.mv(w,h(4)) "
+     "torch.dot(h(4),w[0]) torch.addmm(h(3,4),h(3,4),w) torch.einsum('ij,jk->ik',h(3,4),w) torch.inner(h(3,4),w) torch.outer(h(3),w[0]) "
+     "torch.tensordot(h(3,4),w,1) F.linear(h(3,4),w) F.linear(h(3,4),w,h(4)) F.linear(c(3,4),w.double()) "
+     "F.conv1d(h(1,4,5),w[:,:,None]) F.conv2d(h(1,4,2,2),w[:,:,None,None]) F.scaled_dot_product_attention(h(1,4,4),w[None],w[None]) "
+     "F.prelu(h(3,4),w[0]) torch.linalg.matrix_power(w,2) torch.linalg.multi_dot([w,w,w]) torch.linalg.vecdot(w,w) F.bilinear(h(3,4),h(3,4),w[None]) "
+     "w*z(4,4) w+h(4,4)@w torch.cat([h(4,4),z(4,4)]) (w.double()@w.double()) F.cross_entropy(w@h(4,4),k(4,4)) F.mse_loss(w@h(4,4),z(4,4)) "
+     "(w@h(4,4)).softmax(1) (w@h(4,4)).sum() (w@h(4,4)).exp() (w@h(4,4)).prod() F.layer_norm(w@h(4,4),(4,)) (w@h(4,4))**2 "
+     "F.nll_loss((w@h(4,4)).log_softmax(1),k(4,4)) F.binary_cross_entropy_with_logits(w@h(4,4),h(4,4)) torch.cdist(z(4,4),w) "
+     "torch.linalg.qr(w@h(4,4))[1] torch.fft.fft(w@h(4,4)).real torch.trace(w@w) torch.linalg.norm(w@w)"),
+    ("amp(lambda: {})", "nn.Linear(4,3)(h(2,4)) nn.Conv1d(4,3,2)(h(1,4,5)) nn.LayerNorm(4)(z(2,4)) nn.BatchNorm1d(4)(z(2,4)) "
+     "nn.GroupNorm(2,4)(z(2,4)) nn.CrossEntropyLoss()(z(2,4),k(4,2)) nn.MSELoss()(z(2,4),z(2,4)) nn.MultiheadAttention(4,2)(h(3,4),h(3,4),h(3,4)) "
+     "nn.TransformerEncoderLayer(4,2,6)(h(3,2,4)) nn.LSTM(4,3)(h(3,2,4)) nn.MaxPool3d(2)(z(1,2,2,2)) nn.Embedding(4,3)(k(4,3)) "
+     "F.batch_norm(z(2,4),h(4),h(4).exp(),h(4),h(4))"),
+    ("amp(lambda w: {}, 'float16')", "h(3,4)@w F.linear(h(3,4),w) F.mse_loss(w@w,w) torch.autograd.grad((w@w).sum(),w)[0]"),
+    ("amp(lambda w: w @ w, 'float64')",),
+    ("torch.autocast(3)",),
+    ("scaled([1.5, 2.5, inf, 1.0, -inf, 0.5], dict({}))", "init_scale=8.0 growth_interval=2,init_scale=4.0 backoff_factor=0.25,growth_factor=3.0,growth_interval=1 "
+     "enabled=False growth_factor=0.5 backoff_factor=1.5"),
     # ---- optimizers: parameters after some steps, and learning rates ----
     ("trained('SGD', dict({}))", "lr=0.1 momentum=0.9 momentum=0.9,nesterov=True,weight_decay=0.1 momentum=0.5,dampening=0.2 "
      "maximize=True"),

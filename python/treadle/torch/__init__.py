@@ -112,7 +112,11 @@ _MODULES = set(
     "version".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
-_FROM |= {"GradScaler": "amp"}
+_FROM |= dict.fromkeys(
+    "GradScaler is_autocast_enabled get_autocast_dtype set_autocast_enabled set_autocast_dtype is_autocast_cache_enabled "
+    "set_autocast_cache_enabled clear_autocast_cache".split(),
+    "amp",
+)
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
