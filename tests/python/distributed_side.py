@@ -113,6 +113,42 @@ def messages(group):
     group.barrier()
 
 
+def in_place(group):
+    """Lists of arrays that get the results: of all dtypes, lazy, views, strided, empty, shared with other values."""
+    r, n = group.rank, group.size
+    for wait in (True, False):
+        arrays = [array(r, (3, 5), dtype) for dtype in DTYPES]
+        work = group.all_reduce_(arrays, wait=wait)
+        assert (work if wait else work.wait()) == arrays
+        for a, dtype in zip(arrays, DTYPES):
+            want = values(0, (3, 5), dtype)
+            for k in range(1, n):
+                want = want + values(k, (3, 5), dtype)
+            same(a, want, (dtype, "in place"))
+        base = td.arange(24, dtype="float32").reshape(4, 6)
+        doubled, kept = base * 2, base[1]
+        lazy, other = td.ones(5) * (r + 1), td.zeros((2, 0))
+        before = kept + 1  # of the values from before
+        work = group.all_reduce_([base[1], base[2:, ::2], lazy, other], "mean", wait=wait)
+        if not wait:
+            work.wait()
+        same(base, np.arange(24.0).reshape(4, 6), "means of what is alike")
+        same(lazy, np.full(5, (n + 1) / 2), "lazy")
+        group.all_reduce_([base[1]], wait=True)
+        same(kept, np.arange(6.0, 12) * n, "a view sees it")
+        same(before, np.arange(7.0, 13), "recorded before")
+        same(doubled, np.arange(24.0).reshape(4, 6) * 2, "recorded before")
+    many = [td.full(1, float(k + r)) for k in range(300)]
+    group.all_reduce_(many)
+    assert [a.tolist()[0] for a in many] == [k * n + sum(range(n)) for k in range(300)]
+    for bad, error in (("median", ValueError), ("mean", TypeError)):
+        try:
+            group.all_reduce_([td.arange(3)], bad)
+        except error:
+            continue
+        raise AssertionError(bad)
+
+
 def details(group):
     """Lazy values, views, out=, empty arrays, no dimensions, works under way, a larger array."""
     r, n = group.rank, group.size
@@ -134,6 +170,7 @@ def details(group):
     for k in reversed(range(12)):
         same(works[k].wait(), np.full(5000 * (k + 1), float(k * n)), ("under way", k))
         assert works[k].done() and works[k].wait() is works[k].wait()
+    in_place(group)
     big = td.arange(300001, dtype="int64") * (r + 1)
     same(group.all_reduce(big), np.arange(300001) * sum(range(1, n + 1)), "larger")
 
