@@ -99,7 +99,9 @@ def _rows(a, values, index):
     """Along the last axis."""
     if a.dtype.kind == "c":
         return _complex(a, values, index)
-    return _core._sort(a, values, index) if a.size <= LIMIT else _large(a, values, index)
+    if a.size <= LIMIT or _core._on_host(a):  # what is on the host is sorted in runs
+        return _core._sort(a, values, index)
+    return _large(a, values, index)
 
 
 def _library(name, a, *args, by=None, **kw):

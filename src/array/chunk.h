@@ -132,6 +132,8 @@ td_status td_chunk_run(td_job *j, const td_array *const *in, const td_shape *sha
 
 /* ---- chunkother.c, chunkscan.c, chunksort.c: what is no expression.  TD_SKIP: nothing of it is on the host, or all fits the device ---- */
 td_status td_chunk_matmul(const td_array *a, const td_array *b, td_array *out); /* of two axes each, and one dtype */
+/* Of as many axes, the leading ones broadcast already; the result's shape.  Matrices themselves have to fit. */
+td_status td_chunk_matmul_batch(const td_array *a, const td_array *b, const td_shape *shape, td_array *out);
 /* As td_array_count; with edges as td_array_histogram. */
 td_status td_chunk_count(const td_array *a, int64_t bins, const td_array *edges, double first, double last, td_array *out);
 /* As td_array_cumulate, whose result is of that dtype. */
