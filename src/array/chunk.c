@@ -267,7 +267,7 @@ size_chunks(td_pass *p, int64_t want)
     for (int i = 0; i < p->njob; i++)
         if (p->job[i].sink)
             out += td_node_bytes(p->job[i].node);
-    need = ((SETS + 1) * in + (cpu ? 0 : 2 * out)) / n + 1;
+    need = ((SETS + 1) * in + (cpu ? 0 : (TD_DRAIN_SLOTS + 2) * out)) / n + 1;
     most = (cpu ? CHUNK_CPU : CHUNK_GPU) / ((moved + out) / n + 1);
     p->rows = (int64_t)(room / need < most ? room / need : most);
     p->rows = want ? want : p->rows;

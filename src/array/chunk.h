@@ -101,6 +101,7 @@ struct td_job {
     int64_t  chunk; /* rows of one, as asked; 0: as many as do well */
     int64_t  inner; /* reductions: elements behind one row */
     td_sums *sums; /* the pass's */
+    struct td_drain *drain; /* the pass's; NULL: rows that go to a sink are waited for */
     td_array acc[TD_JOB_ACCS], next[TD_JOB_ACCS];
     td_red   red; /* of reductions */
     uint32_t axes;
@@ -210,6 +211,7 @@ typedef struct td_pass {
     int     njob, nfeed;
     size_t  room; /* what the device had left at the beginning */
     td_sums sums;
+    struct td_drain *drain; /* NULL: nothing goes to a sink, or on a CPU */
     int64_t n, rows; /* rows in all, of a chunk */
     int     multiple;
 } td_pass;
