@@ -228,8 +228,12 @@ multiply(product *p, td_dtype dt, td_array *out)
     TD_TRY(as_dtype(&p->a, dt));
     TD_TRY(as_dtype(&p->b, dt));
     TD_TRY(set_up(p));
-    if (!p->fuses && !p->batch.ndim && (st = td_chunk_matmul(&p->a, &p->b, out)) != TD_SKIP)
-        return st;
+    if (!p->fuses) {
+        st = p->batch.ndim ? td_chunk_matmul_batch(&p->a, &p->b, &p->result, out)
+                           : td_chunk_matmul(&p->a, &p->b, out);
+        if (st != TD_SKIP)
+            return st;
+    }
     st = p->fuses ? TD_SKIP : by_library(p, out);
     return st == TD_SKIP || st == TD_ERR_LIBRARY ? by_kernel(p, out) : st;
 }
