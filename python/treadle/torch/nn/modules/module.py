@@ -88,7 +88,7 @@ class Module:
         if kind:
             if kind not in slots:
                 raise AttributeError(f"cannot assign {kind[1:]} before Module.__init__() call")
-            self._forget(name)
+            self._forget(name, kind)
             if kind == "_buffers":
                 self.register_buffer(name, value, value.persistent)
             else:
@@ -107,10 +107,12 @@ class Module:
                 return
         object.__setattr__(self, name, value)
 
-    def _forget(self, name):
+    def _forget(self, name, but):
+        """Nothing but a value of the kind ``but`` has this name; that one keeps its place among its kind."""
         self.__dict__.pop(name, None)
         for kind in _KINDS:
-            self.__dict__[kind].pop(name, None)
+            if kind != but:
+                self.__dict__[kind].pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
     def __delattr__(self, name):
