@@ -8,7 +8,6 @@
 #include "array/watch.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 static td_evalstat stats;
 
@@ -44,16 +43,11 @@ set_busy(td_node *n)
 static void
 await(const td_node *n)
 {
-    void *token;
-
     if (!is_busy(n))
         return;
     td_need_met(true); /* what is needed is looked for again */
-    while (is_busy(n)) {
-        token = td_graph_unlock();
-        sched_yield();
-        td_graph_lock(token);
-    }
+    while (is_busy(n))
+        td_graph_yield();
     td_need_met(false);
 }
 
@@ -378,6 +372,12 @@ td_eval_release(td_node *n)
 {
     n->busy = 0;
     n->claimed = false;
+}
+
+bool
+td_eval_is_taken(const td_node *n)
+{
+    return is_busy(n);
 }
 
 bool

@@ -121,5 +121,6 @@ td_status td_graph_await(td_event *e);
 td_status td_graph_await_stream(td_stream *s);
 void *td_graph_unlock(void);
 void  td_graph_lock(void *token);
+void  td_graph_yield(void); /* other threads go on: for who waits for what one of them does */
 
 #endif
