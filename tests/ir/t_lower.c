@@ -6,7 +6,6 @@
 
 #include "base/scratch.h"
 
-
 static td_status
 run_x86(const test_case *c, const td_lower *lw, const uint64_t *args)
 {
@@ -288,7 +287,8 @@ main(void)
     if (!again) {
         t = now_us();
         ptxas_flush();
-        printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n", (now_us() - t) / 1e6);
+        printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n",
+               (now_us() - t) / 1e6);
         test_older("t_lower", "x86-64-v2");
         test_older("t_lower", "x86-64-v3");
     }

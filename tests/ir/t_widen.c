@@ -8,7 +8,6 @@
 #include "ir/widen.h"
 #include "turns.h"
 
-
 typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
 
 static double pass_us, code_us;
