@@ -93,13 +93,34 @@ make_plan(td_node *n, size_t room, plan *best)
     return found;
 }
 
+int
+td_chunk_best_axis(td_node *n)
+{
+    plan *p = malloc(2 * sizeof *p), *best = p + 1; /* without memory for it no axis is better than others */
+    size_t room = td_chunk_room(n->dev);
+    int axis = -1;
+
+    for (int k = 0; p && k < n->view.shape.ndim; k++) {
+        if (n->view.shape.dim[k] <= 1)
+            continue;
+        p->n = p->top = n;
+        p->axis = k;
+        td_chunk_survey(n, k, &p->s);
+        if (p->s.nfed && (axis < 0 || is_better(p, best, room))) {
+            *best = *p;
+            axis = k;
+        }
+    }
+    free(p);
+    return axis;
+}
+
 /* ---- a pass ---- */
 
 static bool
 same_feed(const td_feed *f, const td_node *n, int axis)
 {
-    return f->axis == axis && f->host->src == n->host->src &&
-           td_view_eq(&f->host->view, &n->host->view);
+    return f->axis == axis && td_host_eq(f->host, n->host);
 }
 
 static void
@@ -440,9 +461,10 @@ load_all(td_node *n, const td_chunkopts *o, int *left)
 
     *left = 0;
     for (int i = 0; i < k; i++) {
-        bool stays = !fits || td_feeder_in_place(n->dev, host[i]->host);
+        bool there = host[i]->kind != TD_N_HOST; /* by now: another thread may have loaded it */
+        bool stays = !there && (!fits || td_feeder_in_place(n->dev, host[i]->host));
 
-        if (!st && !stays && host[i]->kind == TD_N_HOST)
+        if (!st && !stays && !there)
             st = td_eval_node(host[i]);
         *left += stays;
         td_node_unref(host[i]);

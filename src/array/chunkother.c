@@ -4,19 +4,11 @@
 
 #include <stdlib.h>
 
-/* A node that is settled with the result: the shape and the dtype of it. */
-static td_status
-result_node(td_dev *d, td_dtype dt, const td_shape *s, td_node **out)
-{
-    return td_node_new(TD_N_CAST, d, dt, s, out);
-}
-
-/* Runs a job over arrays, whose axes are set. */
-static td_status
-run(td_job *j, const td_array *const *in, const td_shape *shape, td_array *out)
+td_status
+td_chunk_run(td_job *j, const td_array *const *in, const td_shape *shape, td_array *out)
 {
     td_node *top[TD_JOB_TOPS] = {NULL}, *n = NULL;
-    td_status st = result_node(td_array_dev(in[0]), j->dt, shape, &n);
+    td_status st = td_node_new(TD_N_CAST, td_array_dev(in[0]), j->dt, shape, &n);
 
     for (int k = 0; k < j->ntop && !st; k++) {
         st = td_array_node(in[k], &top[k]);
@@ -57,13 +49,13 @@ whole(const td_array *a, td_array *out)
 /* ---- products ---- */
 
 static td_status
-left_rows(const td_job *j, const td_array *x, td_array *out)
+left_rows(td_job *j, const td_array *x, td_array *out)
 {
     return td_array_matmul(&x[0], j->other, out);
 }
 
 static td_status
-right_columns(const td_job *j, const td_array *x, td_array *out)
+right_columns(td_job *j, const td_array *x, td_array *out)
 {
     return td_array_matmul(j->other, &x[0], out);
 }
@@ -109,7 +101,7 @@ one_cut(td_job *j, const td_array *cut, const td_array *all, const td_shape *sha
 
     TD_TRY(whole(all, &other));
     j->other = &other;
-    st = run(j, &cut, shape, out);
+    st = td_chunk_run(j, &cut, shape, out);
     j->other = NULL;
     td_array_unref(&other);
     return st;
@@ -150,7 +142,7 @@ td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
     j.kind = &by_pieces;
     j.ntop = 2;
     j.axis[0] = 1;
-    return run(&j, (const td_array *[]){a, b}, &shape, out);
+    return td_chunk_run(&j, (const td_array *[]){a, b}, &shape, out);
 }
 
 /* ---- counts ---- */
@@ -203,5 +195,5 @@ td_chunk_count(const td_array *a, int64_t bins, const td_array *edges, double fi
         td_dev_info(td_array_dev(a))->kind != TD_DEV_CPU)
         return TD_SKIP;
     j.axis[0] = first_axis(a);
-    return run(&j, &a, &shape, out);
+    return td_chunk_run(&j, &a, &shape, out);
 }

@@ -150,7 +150,7 @@ merge_runs(merge *m)
 /* ---- runs ---- */
 
 static td_status
-sorted_values(const td_job *j, const td_array *x, td_array *out)
+sorted_values(td_job *j, const td_array *x, td_array *out)
 {
     merge *m = j->ctx;
 
@@ -166,7 +166,7 @@ sorted_values(const td_job *j, const td_array *x, td_array *out)
 }
 
 static td_status
-sorted_places(const td_job *j, const td_array *x, td_array *out)
+sorted_places(td_job *j, const td_array *x, td_array *out)
 {
     (void)j;
     return td_array_sort(x, NULL, out);
@@ -201,24 +201,11 @@ merged(merge *m, const td_node *runs, td_node **out)
 static td_status
 sort_rows(td_job *j, const td_array *a, td_dtype dt, const td_jobkind *kind, td_array *out)
 {
-    td_node *top, *n = NULL;
-    td_status st;
-
-    TD_TRY(td_array_node(a, &top));
-    st = td_node_new(TD_N_CAST, td_array_dev(a), dt, &a->view.shape, &n);
     j->kind = kind;
     j->ntop = 1;
-    j->top[0] = top;
-    j->node = n;
     j->dt = dt;
     j->to = j->axis[0];
-    if (!st)
-        st = td_chunk_job(j);
-    td_node_unref(top);
-    if (!st)
-        return td_array_of_node(n, out);
-    td_node_unref(n);
-    return st;
+    return td_chunk_run(j, &a, &a->view.shape, out);
 }
 
 /* All of one row: runs first. */

@@ -460,18 +460,22 @@ td_eval_node(td_node *n)
     td_need need;
     td_status st;
 
-    pthread_once(&once, watch_forks);
-    await(n);
     if (n->buf) {
         td_use_again(n);
         return TD_OK;
     }
+    pthread_once(&once, watch_forks);
+    td_node_ref(n); /* its array may get another value whenever the lock is given up */
+    await(n);
     td_need_begin(&need);
-    if (td_node_away(n))
+    if (n->buf) /* meanwhile, by another thread */
+        st = td_eval_node(n);
+    else if (td_node_away(n))
         st = bring_back(n);
     else
         st = n->kind == TD_N_HOST ? load(n) : eval_pending(&need, n);
     td_need_end(&need);
+    td_node_unref(n);
     return st;
 }
 

@@ -66,7 +66,8 @@ td_feeder_in_place(const td_dev *d, const td_host *h)
     size_t size = td_dtype_size(h->src->dt),
            align = td_dtype_is_complex(h->src->dt) ? size / 2 : size;
 
-    return td_dev_info(d)->kind == TD_DEV_CPU && h->src->mem && (uintptr_t)h->src->mem % align == 0;
+    return td_dev_info(d)->kind == TD_DEV_CPU && h->src->mem && !h->list &&
+           (uintptr_t)h->src->mem % align == 0;
 }
 
 int64_t
@@ -118,11 +119,11 @@ fill(td_feeder *f, int k, int64_t lo, int64_t hi)
         TD_TRY(td_stream_wait(f->stream, s->read));
     for (int i = 0; i < f->p->nfeed; i++) {
         const td_feed *x = &f->p->feed[i];
-        td_host part = {.src = x->host->src};
+        td_host part;
 
         if (x->in_place)
             continue;
-        part.view = td_view_slice(&x->host->view, x->axis, lo, 1, hi - lo);
+        part = td_host_part(x->host, x->axis, lo, 1, hi - lo);
         TD_TRY(td_host_copy(&part, f->stream, s->buf[i]->ptr));
     }
     return td_event_record(s->copied, f->stream);

@@ -22,7 +22,7 @@ bool      td_feeder_in_place(const td_dev *d, const td_host *h);
 td_status td_feed_stream(td_dev *d, td_stream **out);
 
 /* ---- sink.c ---- */
-/* Rows [j->lo, j->hi) of the job's result, `part`, to its sink. */
+/* j->count rows from j->at on of the job's result, `part`, to its sink. */
 td_status td_sink_put(td_job *j, td_node *part);
 
 #endif

@@ -94,7 +94,7 @@ hand_over(const td_job *j, const td_view *to, const void *from)
         return TD_OK;
     }
     for (int i = 0; i < box.ndim; i++) {
-        box.start[i] = i == j->to ? j->lo : 0;
+        box.start[i] = i == j->to ? j->at : 0;
         box.step[i] = 1;
         box.count[i] = to->shape.dim[i];
     }
@@ -124,7 +124,7 @@ copy_out(const td_job *j, const td_node *n, const td_view *to, bool fits)
 td_status
 td_sink_put(td_job *j, td_node *part)
 {
-    td_view to = td_view_slice(&j->sink->view, j->to, j->lo, 1, j->hi - j->lo);
+    td_view to = td_view_slice(&j->sink->view, j->to, j->at, 1, j->count);
     td_node *n;
     void *token;
     bool fits;
@@ -212,7 +212,7 @@ reserve(const td_sink *to)
 static td_status
 store_leaf(const td_node *n, td_sink *to)
 {
-    td_job j = {.sink = to, .dt = to->dt, .hi = n->view.shape.ndim ? n->view.shape.dim[0] : 1};
+    td_job j = {.sink = to, .dt = to->dt, .count = n->view.shape.ndim ? n->view.shape.dim[0] : 1};
     td_shape one = {.ndim = 1, .dim = {1}};
     td_node *flat = NULL;
     td_view v = n->view;
@@ -268,13 +268,12 @@ td_chunk_store(const td_array *a, td_sink *to, int64_t rows)
     return st;
 }
 
-/* n, of kind HOST, as a node whose elements are memory: a reader's are read into some, unless they fit the device. */
-static td_status
-into_memory(td_node *n, td_node **out)
+td_status
+td_chunk_memory(td_node *n, td_node **out)
 {
     td_status st;
 
-    if (n->host->src->mem) {
+    if (n->host->src->mem && !n->host->list) {
         *out = td_node_ref(n);
         return TD_OK;
     }
@@ -300,7 +299,7 @@ td_chunk_host(const td_array *a, td_source **out, td_view *view)
     TD_TRY(td_array_node(a, &n));
     st = td_eval_value(n);
     if (!st)
-        st = n->kind == TD_N_HOST ? into_memory(n, &m) : TD_SKIP;
+        st = n->kind == TD_N_HOST ? td_chunk_memory(n, &m) : TD_SKIP;
     td_node_unref(n);
     TD_TRY(st);
     *out = td_source_ref(m->host->src);
