@@ -228,7 +228,7 @@ class Sparse(Operators):
 
     @staticmethod
     def _putter(a, copy, device):
-        """What makes an array of a sparse matrix's, ours or SciPy's, one of ours: the same one, or with copy another."""
+        """What makes an array of a sparse matrix (ours or SciPy's) one of ours: itself, or with copy another."""
         if is_scipys(a):
             return lambda x: asarray(x, device=device)
         return lambda x: x.copy() if copy else x
