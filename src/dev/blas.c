@@ -33,10 +33,7 @@ typedef struct blas_table {
                         int compute, int algo);
 } blas_table;
 
-static const struct symbol {
-    const char *name;
-    size_t slot;
-} symbols[] = {
+static const td_lib_entry symbols[] = {
     {"cublasCreate_v2", offsetof(blas_table, create)},
     {"cublasSetStream_v2", offsetof(blas_table, set_stream)},
     {"cublasGetProperty", offsetof(blas_table, property)},
@@ -71,15 +68,10 @@ static td_status
 load(void)
 {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", NULL};
-    void *lib, *f;
+    void *lib;
 
-    TD_TRY(td_lib_open(names, "nvidia-cublas", &lib));
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        TD_TRY(td_lib_symbol(lib, symbols[i].name, &f));
-        memcpy((char *)&blas.call + symbols[i].slot, &f, sizeof f);
-    }
-    td_lib_path(lib, blas.path, sizeof blas.path);
-    return TD_OK;
+    return td_lib_table(names, "nvidia-cublas", symbols, sizeof symbols / sizeof *symbols,
+                        &blas.call, blas.path, sizeof blas.path, &lib);
 }
 
 static td_status
