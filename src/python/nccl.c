@@ -161,7 +161,6 @@ static bool
 memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *count, td_dtype *dt)
 {
     const td_array *a;
-    td_view v;
 
     *buf = NULL;
     if (o == Py_None)
@@ -171,16 +170,16 @@ memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *co
         return false;
     }
     a = py_array_of(o);
-    if (!py_ok(td_array_memory(a, false, buf, &v)))
-        return false;
-    if (td_array_dev(a) != td_comm_dev(c) || !td_view_is_contiguous(&v)) {
+    if (td_array_dev(a) != td_comm_dev(c) || !td_view_is_contiguous(&a->view)) {
         PyErr_SetString(PyExc_ValueError, "collective: C-contiguous arrays on the group's device");
         return false;
     }
+    if (!py_ok(td_array_use(a, false, buf)))
+        return false;
     (void)td_buf_ref(*buf);
     *dt = td_array_dtype(a);
     *count = (size_t)td_array_size(a);
-    *at = (*buf)->ptr + (uintptr_t)v.offset * td_dtype_size(*dt);
+    *at = (*buf)->ptr + (uintptr_t)a->view.offset * td_dtype_size(*dt);
     return true;
 }
 
@@ -304,6 +303,7 @@ run(PyObject *module, PyObject *args)
     row *rows;
     PyThreadState *gil;
     td_status st;
+    td_hold h;
     bool ok = true;
 
     (void)module;
@@ -315,6 +315,7 @@ run(PyObject *module, PyObject *args)
     rows = calloc((size_t)n, sizeof *rows);
     if (!rows)
         return PyErr_NoMemory();
+    td_hold_begin(&h);
     for (int i = 0; i < n && ok; i++)
         ok = parse_row(PyList_GetItem(calls, i), apart != 0, &rows[i]);
     if (ok) {
@@ -324,6 +325,7 @@ run(PyObject *module, PyObject *args)
         if (py_ok(st))
             result = apart && !td_tape_now() ? mark_rows(rows, n) : PyList_New(0);
     }
+    td_hold_end(&h);
     for (int i = 0; i < n; i++) {
         td_buf_unref(rows[i].src);
         td_buf_unref(rows[i].dst);

@@ -149,6 +149,42 @@ def in_place(group):
         raise AssertionError(bad)
 
 
+def recorded(group):
+    """Collectives in a graph: on inputs, on what it computes, in place on arrays from outside, random draws beside them."""
+    r, n = group.rank, group.size
+    total = td.zeros(4)
+
+    @td.graph
+    def f(x):
+        y = group.all_reduce(x * 2)
+        work = group.all_reduce_([total], wait=False)
+        z = group.all_gather(x)
+        work.wait()
+        return y + 1, z, group.broadcast(x + td.random.rand(4) * 0, n - 1)
+
+    begun = group.count
+    for step in range(3):
+        x = td.full(4, float(r + step))
+        total[...] = x
+        y, z, last = f(x)
+        same(y, np.full(4, 2.0 * sum(k + step for k in range(n)) + 1), "sum")
+        same(z, np.stack([np.full(4, float(k + step)) for k in range(n)]), "gathered")
+        same(last, np.full(4, n - 1.0 + step), "broadcast")
+        same(total, np.full(4, float(sum(k + step for k in range(n)))), "in place")
+    assert f.recordings == 1 and group.count == begun + 4 * 3
+    return f
+
+
+def replays_after_the_end():
+    f = recorded(dist.world())
+    dist.finalize()
+    try:
+        f(td.zeros(4))
+    except dist.PeerError as error:
+        return str(error)
+    return ""
+
+
 def details(group):
     """Lazy values, views, out=, empty arrays, no dimensions, works under way, a larger array."""
     r, n = group.rank, group.size
