@@ -2,6 +2,7 @@
 #include "array/array.h"
 
 #include "array/capture.h"
+#include "array/chunk.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -183,6 +184,37 @@ td_pick_check(const td_array *a, const td_pick *p)
     return TD_OK;
 }
 
+td_status
+td_picked_begin(const td_pick *p, td_picked *out)
+{
+    td_status st = TD_OK;
+
+    out->p = *p;
+    out->p.n = 0;
+    while (out->p.n < p->n && !st) {
+        int k = out->p.n;
+        td_node *n;
+
+        st = td_array_node(p->index[k], &n);
+        if (!st)
+            st = td_array_of_node(n, &out->index[k]);
+        if (!st) {
+            out->p.index[k] = &out->index[k];
+            out->p.n++;
+        }
+    }
+    if (st)
+        td_picked_end(out);
+    return st;
+}
+
+void
+td_picked_end(td_picked *k)
+{
+    while (k->p.n > 0)
+        td_array_unref(&k->index[--k->p.n]);
+}
+
 /* Negative indices count from the end. */
 static td_status
 wrapped(const td_array *index, int64_t extent, td_array *out)
@@ -338,46 +370,61 @@ record_gather(const td_array *a, const td_array *index, int rank, int axis, cons
     return st ? st : td_record(n, out);
 }
 
-/* a's memory with the picked axes as one, whose steps are elements, at axis p->place. */
-static td_array
-merged(const td_array *a, const td_pick *p)
+td_view
+td_pick_merged(const td_view *own, const td_pick *p)
 {
-    td_view v = {.offset = a->view.offset};
+    td_view v = {.offset = own->offset};
     int others = 0;
 
-    for (int i = 0; i <= a->view.shape.ndim; i++) {
+    for (int i = 0; i <= own->shape.ndim; i++) {
         if (others == p->place && v.shape.ndim == others) {
             v.shape.dim[v.shape.ndim] = 1;
             v.stride[v.shape.ndim++] = 1;
         }
-        if (i == a->view.shape.ndim || is_picked(p, i))
+        if (i == own->shape.ndim || is_picked(p, i))
             continue;
-        v.shape.dim[v.shape.ndim] = a->view.shape.dim[i];
-        v.stride[v.shape.ndim++] = a->view.stride[i];
+        v.shape.dim[v.shape.ndim] = own->shape.dim[i];
+        v.stride[v.shape.ndim++] = own->stride[i];
         others++;
     }
-    return td_array_view(a, &v);
+    return v;
 }
 
-td_status
-td_array_pick(const td_array *a, const td_pick *p, td_array *out)
+static td_status
+pick_held(const td_array *a, const td_pick *p, td_array *out)
 {
     bool one = p->n == 1 && p->axis[0] == p->place;
     int64_t step[TD_MAXDIM] = {1};
     td_shape result, spread;
     td_array from, at;
     td_status st;
+    td_view v;
 
     TD_TRY(td_pick_shapes(a, p, &result, &spread));
     TD_TRY(td_pick_check(a, p));
+    if (td_array_hosted(a) && (st = td_chunk_pick(a, p, &result, &spread, out)) != TD_SKIP)
+        return st;
     for (int k = 0; k < p->n && !one; k++)
         step[k] = a->view.stride[p->axis[k]];
     TD_TRY(td_pick_sum(a, p, &spread, step, &at));
-    from = one ? td_array_ref(a) : merged(a, p);
+    v = td_pick_merged(&a->view, p);
+    from = one ? td_array_ref(a) : td_array_view(a, &v);
     st = record_gather(&from, &at, spread.ndim - (from.view.shape.ndim - p->place - 1), p->place,
                        &result, out);
     td_array_unref(&from);
     td_array_unref(&at);
+    return st;
+}
+
+td_status
+td_array_pick(const td_array *a, const td_pick *p, td_array *out)
+{
+    td_picked k;
+    td_status st;
+
+    TD_TRY(td_picked_begin(p, &k));
+    st = pick_held(a, &k.p, out);
+    td_picked_end(&k);
     return st;
 }
 

@@ -48,6 +48,24 @@ bool      td_node_shared(const td_node *n);
  * held elsewhere copied.  writer: the pending value about to be written over them, or NULL. */
 td_status td_storage_own(td_storage *s, td_node *writer);
 
+/* td_writing - a write into a storage's memory: from when that has been found to be nobody else's until the kernel that
+ * writes has been launched, other threads do not read the storage.  On the stack. */
+typedef struct td_writing {
+    td_node *home; /* a reference; NULL: of one that is under way in this thread */
+    struct td_writing *outer; /* of the thread */
+} td_writing;
+
+void td_writing_begin(td_writing *w, td_storage *s); /* after td_storage_own */
+void td_writing_end(td_writing *w);
+void td_writing_wait(const td_storage *s); /* until no other thread writes to it */
+
+static inline void
+td_storage_settled(const td_storage *s)
+{
+    if (s->node->busy && s->node->buf)
+        td_writing_wait(s);
+}
+
 void td_eval_count_recorded(void);
 
 /* ---- index.c: what reading and writing by integer arrays share ---- */
@@ -57,6 +75,18 @@ td_status td_put_loop(const td_array *a, td_op *op, const td_operand *value, td_
 td_status td_pick_shapes(const td_array *a, const td_pick *p, td_shape *result, td_shape *spread);
 /* The sum over p of step[k] times index k (from the end where negative), of shape `spread`. */
 td_status td_pick_sum(const td_array *a, const td_pick *p, const td_shape *spread, const int64_t *step, td_array *out);
+
+/* td_picked - a pick whose indices stay what they are: what other threads write to their arrays between the look at their
+ * range and their use is not seen.  On the stack. */
+typedef struct td_picked {
+    td_pick  p;
+    td_array index[TD_MAXDIM];
+} td_picked;
+
+td_status td_picked_begin(const td_pick *p, td_picked *out); /* after a failure there is nothing to end */
+void      td_picked_end(td_picked *k);
+/* A view with the picked axes as one, whose steps are elements, at axis p->place. */
+td_view td_pick_merged(const td_view *own, const td_pick *p);
 
 /* n in another dtype, broadcast to the layout's shape and laid out so (NULL: its own shape in C order): a
  * new node that owns its value.  n's reference stays with the caller. */

@@ -21,6 +21,7 @@ def _decayed(group, p, grad):
 class Adam(Optimizer):
     """Steps by the mean gradient over the root of the mean squared gradient, moving means corrected for their start."""
 
+    _recordable = True
     _decoupled = False  # weight decay: of the gradient (False) or of the parameter
 
     def __init__(
@@ -61,12 +62,12 @@ class Adam(Optimizer):
     def _begin(self, group, p, state):
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
         _zeros(state, p, *names)
-        return names, count(state)
+        return names, count(state, group["capturable"])
 
     def _numbers(self, group, t):
         lr, (b1, b2), decay = number(group["lr"]), map(number, group["betas"]), group["weight_decay"]
         decay = 1 - lr * decay if group["decoupled_weight_decay"] else decay
-        return b1, 1 - b1, b2, 1 - b2, lr / (1 - b1**t), 1 / math.sqrt(1 - b2**t), group["eps"], decay
+        return b1, 1 - b1, b2, 1 - b2, lr / (1 - b1**t), (1 - b2**t) ** -0.5, group["eps"], decay
 
     def _rule(self, group, names):
         kind = "decoupled" if group["decoupled_weight_decay"] else "coupled"

@@ -10,9 +10,10 @@ import copy
 import functools
 from collections import OrderedDict, defaultdict
 
-from ... import torch
+from ... import _core, torch
 from .._settle import settle
 from ..nn.modules._hooks import Handle
+from . import _recorded
 from ._each import Each
 
 
@@ -25,8 +26,9 @@ required = _Required()
 
 
 def number(value):
-    """A hyperparameter, which may be a tensor, as a number."""
-    return value.item() if isinstance(value, torch.Tensor) else value
+    """A hyperparameter, which may be a tensor, as a number. While a graph is recorded it stays a tensor: a replay takes
+    the value that it has then."""
+    return value.item() if isinstance(value, torch.Tensor) and not _core._capturing() else value
 
 
 def check_positive(**values):
@@ -132,22 +134,36 @@ class Optimizer:
 
     # ---- a step ----
 
+    _recordable = False  # can a graph record a step?
     _rule = None  # a method of those that have a formula
 
     def _update(self, group, p, grad, state):
-        raise NotImplementedError
+        """A formula's step as recorded operations."""
+        names, step = self._begin(group, p, state)
+        new = self._rule(group, names)[1](p, grad, *[state[n] for n in names], *self._numbers(group, step))
+        p.copy_(new[0])
+        state.update(zip(names, new[1:]))
 
     def _steps(self, group):
         """Called once a group before its parameters: for what they share."""
 
     def _record(self, group, touched):
         """A step of the group's parameters as recorded operations; touched: a list that gets what they write."""
+        recording = _core._capturing()
+        if recording:
+            _recorded.check(self, group)
+        if self._recordable and group.get("capturable"):
+            touched.extend(_recorded.number_steps(self, group))
+        minus = group.get("maximize") and not self._rule  # a formula has its own
         for p in group["params"]:
             grad = p.grad
             if grad is None:
                 continue
             state = self.state[p]
-            self._update(group, p, -grad if group.get("maximize") else grad, state)
+            before = dict(state) if recording else None
+            self._update(group, p, -grad if minus else grad, state)
+            if recording:
+                _recorded.written(self, state, before)
             touched.append(p)
             touched.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
 
@@ -184,7 +200,8 @@ class Optimizer:
         with torch.no_grad():
             for group in self.param_groups:
                 self._steps(group)
-                (self._apply if self._rule else self._record)(group, touched)
+                recorded = not self._rule or group.get("capturable") or _core._capturing()
+                (self._record if recorded else self._apply)(group, touched)
             settle(touched)
         return loss
 
@@ -248,7 +265,9 @@ def _placed(value, p, key):
     return value.detach().to(device=p.device, dtype=dtype).clone()
 
 
-def count(state):
-    """The number of this step, from 1; kept in the state."""
+def count(state, tensor=False):
+    """The number of this step, from 1; kept in the state. tensor: as _recorded.number_steps has made it."""
+    if tensor:
+        return state["step"]
     state["step"] = int(number(state.get("step", 0))) + 1
     return state["step"]

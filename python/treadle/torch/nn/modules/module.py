@@ -317,8 +317,11 @@ class Module:
         return self
 
     def to(self, *args, **kwargs):
-        """to(device), to(dtype), to(device, dtype), to(tensor): all within, in place; integers keep their dtype."""
+        """to(device), to(dtype), to(device, dtype), to(tensor): all within, in place; integers keep their dtype.
+
+        memory_format: tensors of the rank that it is for are laid out so."""
         device, dtype, _ = _parse_to(args, kwargs)
+        last = kwargs.get("memory_format")
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
@@ -328,6 +331,8 @@ class Module:
             given = {} if device is None else {"device": device}
             if dtype is not None and (t.is_floating_point() or t.is_complex()):
                 given["dtype"] = dtype
+            if last is not None and t.dim() == last._rank:
+                given["memory_format"] = last
             return t.to(**given) if given else t
 
         return self._apply(move)
