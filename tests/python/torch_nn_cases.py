@@ -195,6 +195,36 @@ CASES = [
      "nn.utils.spectral_norm(nn.Linear(2,3)) nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)) "
      "nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(2,3))) "
      "nn.utils.parametrize.remove_parametrizations(nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)),'weight')"),
+    # ---- sparse tensors ----
+    ("sp(c(4)){}", ", .coalesce()"),
+    ("sp(r(4)){}", ".to_dense() .t().to_dense() .coalesce().indices() .coalesce().values() .indices() .values() .sparse_dim() "
+     ".dense_dim() ._nnz() .is_coalesced() .layout .is_sparse .requires_grad "
+     ".detach().to_dense() .shape .size(1)"),
+    ("torch.sparse.mm(sp(r(4)), r(4, 2))",),
+    ("sp(r(4)) @ r(4, 2)",),
+    ("sp(r(4)) @ r(4)",),
+    ("r(2, 3) @ sp(r(4))",),
+    ("torch.sparse.addmm(r(3, 2), sp(r(4)), r(4, 2), alpha=2.0, beta=0.5)",),
+    ("sp(r(4)).t() @ r(3, 2)",),
+    ("(sp(r(4)) + sp(r(2), places=((0, 2), (3, 1)))).to_dense()",),
+    ("(sp(r(4)) - sp(r(2), places=((0, 2), (3, 1)))).to_dense()",),
+    ("r(3, 4) + sp(r(4))",),
+    ("(sp(r(4)) * 2.5).to_dense()",),
+    ("(sp(r(4)) / 2.5).to_dense()",),
+    ("(sp(r(4)) * r(3, 4)).to_dense()",),
+    ("(-sp(r(4))).to_dense()",),
+    ("sp(c(4)).{}().to_dense()", "tanh abs sqrt relu"),
+    ("sp(r(4, 2), (3, 4, 2)).to_dense()",),
+    ("sp(r(4, 2), (3, 4, 2)).coalesce().values()",),
+    ("torch.sparse.sum(sp(r(4)){})", ", ,[0,1]"),
+    ("torch.sparse.sum(sp(r(4)), {}).to_dense()", "0 1"),
+    ("torch.sparse.sum(sp(c(4)), {})", "0 1"),
+    ("torch.sparse.sum(sp(c(4, 2), (3, 4, 2)), {})", "2 1 (0,2)"),
+    ("torch.relu(c(3, 4)).to_sparse({})", ", 1"),
+    ("torch.relu(c(3, 4)).to_sparse()",),
+    ("torch.relu(r(3, 4)).to_sparse().to_dense()",),
+    ("torch.sparse_coo_tensor({})", "torch.tensor([[0,1],[2,0]]),torch.tensor([1.0,2.0]) [[0,1],[2,0]],[3,4] [[0,1],[2,0]],[3.0,4],(4,5),dtype=torch.float64"),
+    ("repr(torch.sparse_coo_tensor({}))", "[[0,1],[2,0]],[3,4] [[0,1],[2,0]],[3.0,4],(4,5) [[0,1,1]],[[3.0],[4],[5]],dtype=torch.float64"),
     # ---- texts ----
     ("nn.{}", "Linear(2,3) Linear(2,3,bias=False) Conv2d(2,4,3,padding=1,groups=2,bias=False) ConvTranspose2d(2,3,3,2,1,1) "
      "MaxPool2d(2) MaxPool2d(3,2,1) AvgPool2d(2) AvgPool1d(2) AdaptiveAvgPool2d((1,2)) BatchNorm2d(3) LayerNorm(4) "

@@ -108,8 +108,8 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set(
-    "amp backends cuda distributed distributions func multiprocessing nn optim testing utils serialization types "
-    "version".split()
+    "amp backends cuda distributed distributions func multiprocessing nn optim testing utils serialization sparse "
+    "types version".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
 _FROM |= dict.fromkeys(
@@ -117,6 +117,7 @@ _FROM |= dict.fromkeys(
     "set_autocast_cache_enabled clear_autocast_cache".split(),
     "amp",
 )
+_FROM |= {"sparse_coo_tensor": "sparse", "sparse_coo": "sparse"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
