@@ -37,10 +37,7 @@ struct td_comm {
 
 /* ---- the library ---- */
 
-static const struct symbol {
-    const char *name;
-    size_t slot;
-} symbols[] = {
+static const td_lib_entry symbols[] = {
 #define FN(slot, symbol, params) {#symbol, offsetof(td_nccllib, slot)},
     TD_NCCL_FUNCTIONS(FN)
 #undef FN
@@ -60,16 +57,13 @@ load(void)
     static const char *const names[] = {"libnccl.so.2", NULL};
     void *lib, *f;
 
-    TD_TRY(td_lib_open(names, "nvidia-nccl-cu13 (CUDA 12: nvidia-nccl-cu12)", &lib));
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        TD_TRY(td_lib_symbol(lib, symbols[i].name, &f));
-        memcpy((char *)&found.call + symbols[i].slot, &f, sizeof f);
-    }
+    TD_TRY(td_lib_table(names, "nvidia-nccl-cu13 (CUDA 12: nvidia-nccl-cu12)", symbols,
+                        sizeof symbols / sizeof *symbols, &found.call, found.path,
+                        sizeof found.path, &lib));
     TD_TRY(td_lib_symbol(lib, "ncclGetErrorString", &f));
     memcpy(&found.error_text, &f, sizeof f);
     f = dlsym(lib, "ncclGetLastError");
     memcpy(&found.last_error, &f, sizeof f);
-    td_lib_path(lib, found.path, sizeof found.path);
     return TD_OK;
 }
 
@@ -601,7 +595,8 @@ td_comm_run(const td_comm_call *calls, int n)
         nbytes += calls[i].count * td_dtype_size(calls[i].dt);
     }
     if (is_one(&s))
-        return td_work_do(calls[0].stream, &(td_work){.kind = TD_TRACE_collective, .comm = &s, .nbytes = nbytes});
+        return td_work_do(calls[0].stream,
+                          &(td_work){.kind = TD_TRACE_collective, .comm = &s, .nbytes = nbytes});
     TD_TRY(td_tape_refuse("a collective of several devices"));
     return td_comm_do(&s);
 }

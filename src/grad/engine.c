@@ -6,7 +6,6 @@
  */
 #include "grad/internal.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 /* A function or leaf that a pass has met. */
@@ -279,12 +278,8 @@ accumulate(const pass *s, td_var *v, td_var *g)
 {
     td_status st;
 
-    while (v->busy) { /* another thread's pass, which cannot need this one */
-        void *token = td_graph_unlock();
-
-        sched_yield();
-        td_graph_lock(token);
-    }
+    while (v->busy) /* another thread's pass, which cannot need this one */
+        td_graph_yield();
     v->busy = true;
     st = added(s, v, g);
     v->busy = false;
