@@ -361,7 +361,7 @@ td_chunk_sort(const td_array *a, td_array *values, td_array *index)
 
     if (!td_array_hosted(a) || (nbytes <= room && td_array_size(a) <= UINT32_MAX))
         return TD_SKIP;
-    TD_TRY(td_sort_can(td_array_dev(a), td_array_dtype(a), 1));
+    TD_TRY(td_sort_can(td_array_dev(a), td_array_dtype(a), 1, true));
     for (int k = 1; k + 1 < s->ndim; k++)
         if (s->dim[k] > s->dim[j.axis[0]])
             j.axis[0] = k;
