@@ -60,7 +60,7 @@ def test_what_is_not_there_says_so():
     with pytest.raises(RuntimeError, match=r"cannot be multiplied \(3x4 and 3x1\)"):
         s @ torch.ones(3, 1, dtype=torch.float64)
     with pytest.raises(AttributeError, match="no attribute 'nowhere'"):
-        s.nowhere
+        s.nowhere()
 
 
 def test_a_sparse_parameter_is_trained():

@@ -113,8 +113,8 @@ _MODULES = set(
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
 _FROM |= dict.fromkeys(
-    "GradScaler is_autocast_enabled get_autocast_dtype set_autocast_enabled set_autocast_dtype is_autocast_cache_enabled "
-    "set_autocast_cache_enabled clear_autocast_cache".split(),
+    "GradScaler is_autocast_enabled get_autocast_dtype set_autocast_enabled set_autocast_dtype "
+    "is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache".split(),
     "amp",
 )
 _FROM |= {"sparse_coo_tensor": "sparse", "sparse_coo": "sparse"}

@@ -10,7 +10,7 @@ import re
 from . import _axes, _dtypes
 from ._convert import layout
 from ._create import tensor, zeros
-from ._prim import Tensor, array, derived, td, wrap
+from ._prim import Tensor, array, derived, td
 from ._size import Size
 
 __all__ = ["SparseTensor", "addmm", "mm", "sparse_coo_tensor", "sum"]
@@ -181,7 +181,7 @@ class SparseTensor:
         return flat
 
     def coalesce(self):
-        """Each place once, in order, with the sum of its values. It waits for a GPU: how many there are is looked at."""
+        """Each place once, in order, with the sum of its values. Waits for a GPU: how many there are is looked at."""
         if self._coalesced:
             return self
         own, at = self._flat_places().unique(return_inverse=True)
@@ -220,7 +220,9 @@ class SparseTensor:
     def t(self):
         """A matrix, transposed."""
         if self.ndim != 2:
-            raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is {self.ndim}D")
+            raise RuntimeError(
+                f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is {self.ndim}D"
+            )
         return self.transpose(0, 1)
 
     T = property(t, doc="A matrix, transposed.")
@@ -236,7 +238,9 @@ class SparseTensor:
         if isinstance(other, Tensor) and other.ndim:
             own = self.coalesce()
             if tuple(other.shape) != self._shape:
-                raise RuntimeError(f"mul: sizes {tuple(other.shape)} and {self._shape} of a dense and a sparse tensor differ")
+                raise RuntimeError(
+                    f"mul: sizes {tuple(other.shape)} and {self._shape} of a dense and a sparse tensor differ"
+                )
             return own._with(own._kept * other[tuple(own._at)])
         return self._with(self._kept * other)
 
@@ -309,8 +313,10 @@ def _refused(what):
     return NotImplementedError(f"sparse tensors: {what} is not there; use to_dense()")
 
 
-for _name in "abs sin sinh asin asinh tan tanh atan atanh sqrt square expm1 log1p erf relu sign sgn floor ceil round trunc".split():
-    # functions that leave 0 as it is
+_KEEP_ZERO = (
+    "abs sin sinh asin asinh tan tanh atan atanh sqrt square expm1 log1p erf relu sign sgn floor ceil round trunc"
+)
+for _name in _KEEP_ZERO.split():
 
     def _each(self, _name=_name):
         own = self.coalesce()
@@ -338,7 +344,8 @@ def sparse_coo_tensor(
     check_invariants=None,
     is_coalesced=None,
 ):
-    """A SparseTensor of values (nnz, …) at indices (sparse dimensions, nnz), integers. size None: the least that holds them.
+    """A SparseTensor of values (nnz, …) at indices (sparse dimensions, nnz), integers. size None: the least that holds
+    them.
 
     RuntimeError: an index is outside of size, or the shapes do not fit.
     """
@@ -362,7 +369,9 @@ def sparse_coo_tensor(
         raise RuntimeError(f"found negative index {indices.min().item()}")
     for d, (n, most) in enumerate(zip(shape, top)):
         if most > n:
-            raise RuntimeError(f"size is inconsistent with indices: for dim {d}, size is {n} but found index {most - 1}")
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {d}, size is {n} but found index {most - 1}"
+            )
     if requires_grad:
         values = values.detach().requires_grad_()
     return SparseTensor(indices, values, shape, bool(is_coalesced))
