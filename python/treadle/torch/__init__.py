@@ -75,6 +75,7 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    globals()["matmul"] = with_out(Tensor.matmul, "matmul")
     Tensor._make_subclass = staticmethod(_core._make_subclass)
 
 
@@ -83,7 +84,7 @@ _TWO = _elementwise.ROWS_OF_TWO
 _AS_METHODS = (
     "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ "
     "ldexp_ "
-    "logit_ matmul nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
+    "logit_ nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
 )
 _attach()
 

@@ -20,6 +20,11 @@ _LOW = (
     "conv_transpose1d conv_transpose2d conv_transpose3d scaled_dot_product_attention linalg.matmul linalg.multi_dot "
     "linalg.vecdot "
 )
+# Operations of PyTorch's own that are composed here, of listed ones among others.
+_WHOLE = (
+    "batch_norm instance_norm rms_norm gelu silu mish elu selu celu glu logsigmoid hardswish softshrink tanhshrink logit "
+    "logcumsumexp "
+)
 _LOSSES = (
     "binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss hinge_embedding_loss huber_loss "
     "kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss nll_loss poisson_nll_loss "
@@ -28,7 +33,7 @@ _LOSSES = (
 TABLE = {
     "cuda": {
         "low": _LOW + "mv addmv addr",
-        "kept": "dot vdot inner tensordot bilinear",
+        "kept": _WHOLE + "dot vdot inner tensordot bilinear",
         "full": _LOSSES
         + """
             acos arccos asin arcsin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow __pow__
@@ -39,7 +44,7 @@ TABLE = {
     },
     "cpu": {
         "low": _LOW + "inner tensordot",
-        "kept": "mv addmv dot vdot bilinear",
+        "kept": _WHOLE + "mv addmv dot vdot bilinear",
         "full": _LOSSES
         + """
             binary_cross_entropy avg_pool3d max_pool3d adaptive_avg_pool3d adaptive_max_pool3d polar prod quantile

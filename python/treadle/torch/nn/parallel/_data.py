@@ -5,6 +5,7 @@ A replica's parameters are copies that the graph knows, so the backward pass add
 import threading
 
 from .... import torch
+from ... import _autocast
 from ..modules.module import Module
 
 
@@ -79,9 +80,11 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
     results, grad = [None] * len(modules), torch.is_grad_enabled()
     kwargs_tup = kwargs_tup or [{}] * len(modules)
 
+    modes = [_autocast.again() for _ in modules]  # the caller's, for each thread
+
     def run(i):
         try:
-            with torch.set_grad_enabled(grad):
+            with torch.set_grad_enabled(grad), modes[i]:
                 given = inputs[i] if isinstance(inputs[i], (tuple, list)) else (inputs[i],)
                 results[i] = True, modules[i](*given, **kwargs_tup[i])
         except BaseException as error:
