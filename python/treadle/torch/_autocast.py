@@ -22,8 +22,8 @@ _LOW = (
 )
 # Operations of PyTorch's own that are composed here, of listed ones among others.
 _WHOLE = (
-    "batch_norm instance_norm rms_norm gelu silu mish elu selu celu glu logsigmoid hardswish softshrink tanhshrink logit "
-    "logcumsumexp "
+    "batch_norm instance_norm rms_norm gelu silu mish elu selu celu glu logsigmoid hardswish softshrink tanhshrink "
+    "logit logcumsumexp "
 )
 _LOSSES = (
     "binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss hinge_embedding_loss huber_loss "
@@ -37,9 +37,9 @@ TABLE = {
         "full": _LOSSES
         + """
             acos arccos asin arcsin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow __pow__
-            __rpow__ __rtruediv__ softplus layer_norm group_norm frobenius_norm nuclear_norm cosine_similarity dist
-            pdist cdist renorm logsumexp interpolate upsample normalize prod sum cumprod cumsum softmax softmin log_softmax
-            norm linalg.norm linalg.vector_norm linalg.matrix_norm special.softmax special.log_softmax special.expm1
+            __rpow__ __rtruediv__ softplus layer_norm group_norm frobenius_norm nuclear_norm cosine_similarity
+            dist pdist cdist renorm logsumexp interpolate upsample normalize prod sum cumprod cumsum softmax softmin
+            log_softmax norm linalg.norm linalg.vector_norm linalg.matrix_norm special.softmax special.log_softmax special.expm1
             special.log1p special.erfinv special.logsumexp""",
     },
     "cpu": {
