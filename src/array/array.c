@@ -362,13 +362,14 @@ td_record(td_node *n, td_array *out)
 static td_status
 pressed(td_node *n, td_status (*eval)(td_node *))
 {
-    td_status st = eval(n);
+    td_status st;
 
-    if (st != TD_ERR_OOM || !pending.orphaned)
-        return st;
     td_node_ref(n);
-    td_eval_others();
     st = eval(n);
+    if (st == TD_ERR_OOM && pending.orphaned) {
+        td_eval_others();
+        st = eval(n);
+    }
     td_node_unref(n);
     return st;
 }

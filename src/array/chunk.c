@@ -461,9 +461,10 @@ load_all(td_node *n, const td_chunkopts *o, int *left)
 
     *left = 0;
     for (int i = 0; i < k; i++) {
-        bool stays = !fits || td_feeder_in_place(n->dev, host[i]->host);
+        bool there = host[i]->kind != TD_N_HOST; /* by now: another thread may have loaded it */
+        bool stays = !there && (!fits || td_feeder_in_place(n->dev, host[i]->host));
 
-        if (!st && !stays && host[i]->kind == TD_N_HOST)
+        if (!st && !stays && !there)
             st = td_eval_node(host[i]);
         *left += stays;
         td_node_unref(host[i]);

@@ -184,6 +184,37 @@ td_pick_check(const td_array *a, const td_pick *p)
     return TD_OK;
 }
 
+td_status
+td_picked_begin(const td_pick *p, td_picked *out)
+{
+    td_status st = TD_OK;
+
+    out->p = *p;
+    out->p.n = 0;
+    while (out->p.n < p->n && !st) {
+        int k = out->p.n;
+        td_node *n;
+
+        st = td_array_node(p->index[k], &n);
+        if (!st)
+            st = td_array_of_node(n, &out->index[k]);
+        if (!st) {
+            out->p.index[k] = &out->index[k];
+            out->p.n++;
+        }
+    }
+    if (st)
+        td_picked_end(out);
+    return st;
+}
+
+void
+td_picked_end(td_picked *k)
+{
+    while (k->p.n > 0)
+        td_array_unref(&k->index[--k->p.n]);
+}
+
 /* Negative indices count from the end. */
 static td_status
 wrapped(const td_array *index, int64_t extent, td_array *out)
@@ -359,8 +390,8 @@ td_pick_merged(const td_view *own, const td_pick *p)
     return v;
 }
 
-td_status
-td_array_pick(const td_array *a, const td_pick *p, td_array *out)
+static td_status
+pick_held(const td_array *a, const td_pick *p, td_array *out)
 {
     bool one = p->n == 1 && p->axis[0] == p->place;
     int64_t step[TD_MAXDIM] = {1};
@@ -382,6 +413,18 @@ td_array_pick(const td_array *a, const td_pick *p, td_array *out)
                        &result, out);
     td_array_unref(&from);
     td_array_unref(&at);
+    return st;
+}
+
+td_status
+td_array_pick(const td_array *a, const td_pick *p, td_array *out)
+{
+    td_picked k;
+    td_status st;
+
+    TD_TRY(td_picked_begin(p, &k));
+    st = pick_held(a, &k.p, out);
+    td_picked_end(&k);
     return st;
 }
 

@@ -58,6 +58,15 @@ td_status td_pick_shapes(const td_array *a, const td_pick *p, td_shape *result, 
 /* The sum over p of step[k] times index k (from the end where negative), of shape `spread`. */
 td_status td_pick_sum(const td_array *a, const td_pick *p, const td_shape *spread, const int64_t *step, td_array *out);
 
+/* td_picked - a pick whose indices stay what they are: what other threads write to their arrays between the look at their
+ * range and their use is not seen.  On the stack. */
+typedef struct td_picked {
+    td_pick  p;
+    td_array index[TD_MAXDIM];
+} td_picked;
+
+td_status td_picked_begin(const td_pick *p, td_picked *out); /* after a failure there is nothing to end */
+void      td_picked_end(td_picked *k);
 /* A view with the picked axes as one, whose steps are elements, at axis p->place. */
 td_view td_pick_merged(const td_view *own, const td_pick *p);
 

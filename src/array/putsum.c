@@ -90,7 +90,7 @@ sorted_places(const td_array *a, const td_pick *p, const td_shape *spread, td_ar
 }
 
 static td_status
-by_runs(const td_array *a, const td_pick *p, const td_array *value)
+by_runs_held(const td_array *a, const td_pick *p, const td_array *value)
 {
     td_array rows = {0}, at = {0}, order = {0}, inner = {0};
     td_shape result, spread;
@@ -111,6 +111,18 @@ by_runs(const td_array *a, const td_pick *p, const td_array *value)
     td_array_unref(&at);
     td_array_unref(&order);
     td_array_unref(&inner);
+    return st;
+}
+
+static td_status
+by_runs(const td_array *a, const td_pick *p, const td_array *value)
+{
+    td_picked k;
+    td_status st;
+
+    TD_TRY(td_picked_begin(p, &k));
+    st = by_runs_held(a, &k.p, value);
+    td_picked_end(&k);
     return st;
 }
 

@@ -198,8 +198,8 @@ fits_result(const td_node *value, const target *t)
                    td_shape_text(&t->result, want, sizeof want));
 }
 
-td_status
-td_array_put(const td_array *a, const td_pick *p, const td_operand *value)
+static td_status
+put_held(const td_array *a, const td_pick *p, const td_operand *value)
 {
     td_putting w = {.op = TD_OPS};
     td_node *n;
@@ -230,6 +230,18 @@ td_array_put(const td_array *a, const td_pick *p, const td_operand *value)
     return st;
 }
 
+td_status
+td_array_put(const td_array *a, const td_pick *p, const td_operand *value)
+{
+    td_picked k;
+    td_status st;
+
+    TD_TRY(td_picked_begin(p, &k));
+    st = put_held(a, &k.p, value);
+    td_picked_end(&k);
+    return st;
+}
+
 static bool
 is_atomic(td_op op, td_dtype dt)
 {
@@ -248,8 +260,8 @@ td_put_loop(const td_array *a, td_op *op, const td_operand *value, td_dtype *dt)
     return td_op_loop(op, dt);
 }
 
-td_status
-td_array_put_op(const td_array *a, const td_pick *p, td_op op, const td_operand *value)
+static td_status
+put_op_held(const td_array *a, const td_pick *p, td_op op, const td_operand *value)
 {
     td_putting w = {0};
     td_node *n;
@@ -273,5 +285,17 @@ td_array_put_op(const td_array *a, const td_pick *p, td_op op, const td_operand 
     if (!st && td_shape_size(&t.result))
         return write_to(&t, &w);
     td_node_unref(w.value);
+    return st;
+}
+
+td_status
+td_array_put_op(const td_array *a, const td_pick *p, td_op op, const td_operand *value)
+{
+    td_picked k;
+    td_status st;
+
+    TD_TRY(td_picked_begin(p, &k));
+    st = put_op_held(a, &k.p, op, value);
+    td_picked_end(&k);
     return st;
 }

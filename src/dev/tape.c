@@ -10,7 +10,7 @@ enum {
     RUN_MIN =
         3, /* pieces of work that are quicker as one: a graph's launch takes about two's time */
     TOUCHES_MAX = 3, /* pieces that use a slot, beyond which copying it can pay */
-    WORDS_MAX = 512,
+    WORDS_MAX = TD_TAPE_CALLS * 2,
 };
 
 #define COPIED_MAX ((size_t)1 << 20) /* bytes of a slot that is copied */
@@ -23,6 +23,7 @@ typedef struct op {
     union {
         td_gemm gemm;
         td_fourier fourier;
+        size_t call; /* a collective's first */
     };
     int byte;
     size_t nbytes;
@@ -57,7 +58,7 @@ typedef struct draw {
     uint64_t key, offset;
 } draw;
 
-/* run - neighbouring ops: one that is patched, or some that are not, with or without a graph. */
+/* run - neighbouring ops: one that is patched or a collective, or some that are neither, with or without a graph. */
 typedef struct run {
     size_t first, n, nbytes;
     void *exec; /* NULL: piece by piece */
@@ -77,6 +78,7 @@ struct td_tape {
     LIST(op) ops;
     LIST(uint64_t) words;
     LIST(uint32_t) offsets; /* of arguments that lie side by side */
+    LIST(td_comm_call) calls; /* of collectives: a reference on each comm */
     LIST(patch) patches;
     LIST(td_buf *) owned;
     LIST(slot) slots;
@@ -164,6 +166,8 @@ td_tape_free(td_tape *t)
     for (size_t i = 0; i < t->runs.n; i++)
         if (t->runs.at[i].exec)
             t->dev->ops->graph_free(t->dev, t->runs.at[i].exec);
+    for (size_t i = 0; i < t->calls.n; i++)
+        td_comm_unref(t->calls.at[i].comm);
     for (size_t i = 0; i < t->owned.n; i++)
         td_buf_unref(t->owned.at[i]);
     for (size_t i = 0; i < t->slots.n; i++)
@@ -171,6 +175,7 @@ td_tape_free(td_tape *t)
     free(t->ops.at);
     free(t->words.at);
     free(t->offsets.at);
+    free(t->calls.at);
     free(t->patches.at);
     free(t->owned.at);
     free(t->slots.at);
@@ -240,6 +245,26 @@ refuse_kind(td_trace_kind kind)
                                                       : "waiting for the device");
 }
 
+/* A collective is not done: the other members are recording theirs. */
+static td_status
+add_calls(td_tape *t, op *o, const td_comm_set *s)
+{
+    uint64_t words[WORDS_MAX];
+
+    if (s->n > TD_TAPE_CALLS)
+        return td_fail(TD_ERR_VALUE, "graph: %d collectives at once, at most %d are possible", s->n,
+                       TD_TAPE_CALLS);
+    TD_TRY(GROW(t->calls, (size_t)s->n));
+    o->call = t->calls.n;
+    for (int i = 0; i < s->n; i++) {
+        words[2 * i] = s->call[i].src;
+        words[2 * i + 1] = s->call[i].dst;
+        t->calls.at[t->calls.n++] = s->call[i];
+        td_comm_ref(s->call[i].comm);
+    }
+    return add_words(t, o, words, 2 * s->n);
+}
+
 /* A library's work is done once besides: so it is known that the library does it, and has set itself up. */
 static td_status
 words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
@@ -264,6 +289,7 @@ words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
         return add_words(t, o,
                          (uint64_t[]){w->fourier->in.at, w->fourier->out.at, w->fourier->work}, 3);
     }
+    case TD_TRACE_collective: return add_calls(t, o, w->comm);
     default: return refuse_kind(w->kind);
     }
 }
@@ -438,6 +464,22 @@ words_now(const td_tape *t, const op *o, const td_tapeplay *p, uint64_t *room)
     return room;
 }
 
+/* With the addresses w. */
+static td_status
+do_calls(const td_tape *t, const op *o, td_stream *s, const uint64_t *w)
+{
+    td_comm_call calls[TD_TAPE_CALLS];
+    int n = o->nword / 2;
+
+    for (int i = 0; i < n; i++) {
+        calls[i] = t->calls.at[o->call + (size_t)i];
+        calls[i].src = w[2 * i];
+        calls[i].dst = w[2 * i + 1];
+        calls[i].stream = s;
+    }
+    return td_comm_run(calls, n);
+}
+
 static td_status
 do_op(const td_tape *t, const op *o, td_stream *s, const td_tapeplay *p, bool seen)
 {
@@ -467,8 +509,9 @@ do_op(const td_tape *t, const op *o, td_stream *s, const td_tapeplay *p, bool se
         f.work = w[2];
         k.fourier = &f;
         break;
-    case TD_TRACE_copy: k.src = w[1]; /* fall through */
-    default:            k.dst = w[0];
+    case TD_TRACE_collective: return do_calls(t, o, s, w);
+    case TD_TRACE_copy:       k.src = w[1]; /* fall through */
+    default:                  k.dst = w[0];
     }
     return seen ? td_work_do(s, &k) : td_work_run(s, &k);
 }
@@ -494,17 +537,25 @@ make_exec(const td_tape *t, run *r)
     }
 }
 
+/* Is it launched by itself?  NCCL's work could stand in a CUDA graph, which would then have to go before its comm
+ * can; behind a graph its call costs the host no more than one kernel. */
+static bool
+is_alone(const op *o)
+{
+    return o->npatch || o->kind == TD_TRACE_collective;
+}
+
 static td_status
 find_runs(td_tape *t)
 {
     for (size_t i = 0; i < t->ops.n;) {
         run r = {.first = i, .n = 1};
 
-        while (!t->ops.at[i].npatch && i + r.n < t->ops.n && !t->ops.at[i + r.n].npatch)
+        while (!is_alone(&t->ops.at[i]) && i + r.n < t->ops.n && !is_alone(&t->ops.at[i + r.n]))
             r.n++;
         for (size_t k = 0; k < r.n; k++)
             r.nbytes += t->ops.at[i + k].dims.nbytes;
-        if (!t->ops.at[i].npatch)
+        if (!is_alone(&t->ops.at[i]))
             make_exec(t, &r);
         i += r.n;
         TD_TRY(GROW(t->runs, 1));

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char ptx[] =
@@ -33,15 +32,6 @@ static const char ptx[] =
     ".visible .entry wild()\n{\n .reg .b64 %rd; mov.u64 %rd, 16; st.global.u32 [%rd], 1; ret;\n}\n";
 
 static td_dev *gpu;
-
-static double
-now_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 static void
 test_device(double start)

@@ -6,16 +6,6 @@
 
 #include "base/scratch.h"
 
-#include <time.h>
-
-static double
-seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static td_status
 run_x86(const test_case *c, const td_lower *lw, const uint64_t *args)
@@ -275,7 +265,7 @@ main(void)
 {
     const td_lower *lw = td_lower_open();
     bool again = getenv("TREADLE_CPU") != NULL;
-    double t = seconds();
+    double t = now_us();
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!again)
@@ -294,11 +284,11 @@ main(void)
     }
     fast(lw);
     refusals(lw);
-    printf("%d-byte vectors: compared in %.1f s\n", lw->vector_bytes, seconds() - t);
+    printf("%d-byte vectors: compared in %.1f s\n", lw->vector_bytes, (now_us() - t) / 1e6);
     if (!again) {
-        t = seconds();
+        t = now_us();
         ptxas_flush();
-        printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n", seconds() - t);
+        printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n", (now_us() - t) / 1e6);
         test_older("t_lower", "x86-64-v2");
         test_older("t_lower", "x86-64-v3");
     }

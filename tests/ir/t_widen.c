@@ -8,20 +8,10 @@
 #include "ir/widen.h"
 #include "turns.h"
 
-#include <time.h>
 
 typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
 
-static double
-seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double pass_seconds, code_seconds;
+static double pass_us, code_us;
 
 static td_status
 compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
@@ -29,7 +19,7 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
     td_fn f = td_fn_new(mem, c->name);
     void *object = NULL, *entry = NULL;
     const char *why = "";
-    double t = seconds();
+    double t = now_us();
     size_t nbytes;
     td_status st = strncmp(c->name, "each", 4) == 0
                        ? td_fn_widen_loops(&c->f, lw->vector_bytes, &f)
@@ -37,7 +27,7 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
 
     if (st == TD_SKIP)
         return td_fail(TD_ERR_VALUE, "not widened: %s", why);
-    pass_seconds += seconds() - t;
+    pass_us += now_us() - t;
     if (getenv("WIDE_DUMP")) {
         td_text text = {0};
 
@@ -48,11 +38,11 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
     }
     if (st)
         return st;
-    t = seconds();
+    t = now_us();
     TD_TRY(lw->object(&f, &object, &nbytes));
     st = lw->link(object, nbytes, c->name, &entry);
     free(object);
-    code_seconds += seconds() - t;
+    code_us += now_us() - t;
     *out = (entry_fn *)(uintptr_t)entry;
     return st;
 }
@@ -222,8 +212,8 @@ main(int argc, char **argv)
         declined();
     if (argc == 1)
         drawn(lw, 0, getenv("TREADLE_CPU") ? 20 : 150);
-    printf("%d-byte vectors: pass %.1f ms, code %.0f ms\n", lw->vector_bytes, pass_seconds * 1e3,
-           code_seconds * 1e3);
+    printf("%d-byte vectors: pass %.1f ms, code %.0f ms\n", lw->vector_bytes, pass_us / 1e3,
+           code_us / 1e3);
     if (argc == 1 && !getenv("TREADLE_CPU")) {
         test_older("t_widen", "x86-64-v2");
         test_older("t_widen", "x86-64-v3");

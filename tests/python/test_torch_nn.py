@@ -291,6 +291,15 @@ def test_subclass_must_begin_with_init():
         Bare()
 
 
+def test_a_module_that_is_replaced_keeps_its_place():
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 4))
+    net[0] = nn.Identity()
+    assert [type(m) for m in net] == [nn.Identity, nn.ReLU, nn.Linear]
+    net = nn.Linear(2, 3)
+    net.weight = nn.Parameter(torch.zeros(3, 2))
+    assert [n for n, _ in net.named_parameters()] == ["weight", "bias"]
+
+
 def test_lists_and_dicts():
     layers = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
     assert len(layers[1:]) == 2 and isinstance(layers[-1], nn.Linear) and list(layers[1:].state_dict()) == ["2.weight", "2.bias"]
