@@ -50,7 +50,7 @@ def _second(state):
 
 
 def _compensated(state, x):
-    """sum() as of Python 3.12: (the sum of the ints at the beginning, then that of all, what it loses, has a float come?)"""
+    """sum() as of Python 3.12: (the sum of the ints that come first, that of all, what it loses, has a float come?)"""
     whole, total, lost, floats = state
     if not isinstance(x, float):
         return (whole, total + x, lost, True) if floats else (whole + x, total, lost, False)
@@ -125,9 +125,9 @@ def _targets(node):
 
 def _is_plain(source):
     """Can its variables be told from the function's by their names?"""
-    return not any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in _below(source)) and all(
-        not g.is_async and _targets(g.target) is not None for g in source.generators
-    )
+    if any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in _below(source)):
+        return False
+    return all(not g.is_async and _targets(g.target) is not None for g in source.generators)
 
 
 def _renamed(source, suffix):
@@ -141,7 +141,7 @@ def _renamed(source, suffix):
 
 
 def _loops(source, inner, behind):
-    """The statements round `inner`, which is done for each item; behind(): statements behind each loop but the outermost."""
+    """The statements round `inner`, which is done for each item; behind(): what follows each but the first."""
     for k, g in reversed(list(enumerate(source.generators))):
         for test in reversed(g.ifs):
             inner = [_ast.If(test=test, body=inner, orelse=[])]
@@ -176,7 +176,7 @@ def _stepped(name, source, state, start):
 
 
 def _start(name, call):
-    """(has the call no other arguments than the iterable and a start that is known to us?, that start's node)."""
+    """(has the call no other arguments than the iterable and a start?, that start's node)."""
     others = [*call.args[1:], *(k.value for k in call.keywords)]
     if name not in ("sum", "prod") or not others:
         return not others, None

@@ -45,7 +45,7 @@ def is_prime(n):
 
 
 def is_product(n):
-    return any(i * j == n for i in range(2, n) for j in range(2, n)), any([i * i == n for i in range(n)])
+    return any(i * j == n for i in range(2, n) for j in range(2, n)), any([i * i == n for i in range(n)])  # noqa: C419
 
 
 def extremes(x):
@@ -62,7 +62,7 @@ def in_a_loop(n):
         if i % 2:
             total += sum(i * k for k in range(i))  # another k
         else:
-            total -= sum([k for k in range(3)])
+            total -= sum([k * k for k in range(3)])
     return total, k
 
 

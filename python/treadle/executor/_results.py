@@ -89,8 +89,8 @@ def slices(job, until, progress, nbytes):
 
 
 def buffered(first, coming, begin, size):
-    """A generator of the results of slices of rows: those of `first`, of `size` rows, then those of begin(columns, n) for
-    rows that are read from `coming` while results are taken, one for each."""
+    """A generator of the results of slices of rows: those of `first`, of `size` rows, then those of begin(columns, n)
+    for rows that are read from `coming` while results are taken, one for each."""
     flying, rows = collections.deque([first]), []
     try:
         while flying:
