@@ -184,20 +184,32 @@ def _start(name, call):
     return fits and (name == "sum" or not call.args[1:]), others[0]
 
 
+def _listed(source, state):
+    add = _ast.Call(func=_ast.Attribute(value=_name(state), attr="append", ctx=_LOAD), args=[source.elt], keywords=[])
+    return [_assign(state, _ast.List(elts=[], ctx=_LOAD)), *_loops(source, [_ast.Expr(value=add)], list)], _name(state)
+
+
 class _Folder:
     def __init__(self):
         self.made = 0
 
     def visit(self, node):
+        """The node with what is below it folded: first a call, since its expression needs no list."""
+        if isinstance(node, _ast.Call):
+            node = self.call(node)
+        if isinstance(node, _ast.ListComp) and _is_plain(node):
+            node = self.fold(node, None, _listed, node)
         for field in node._fields:
             value = getattr(node, field, None)
+            if field == "source":
+                continue
             if type(value) is list:
                 value[:] = [self.visit(v) if isinstance(v, _ast.AST) else v for v in value]
             elif isinstance(value, _ast.AST):
                 setattr(node, field, self.visit(value))
-        return self.fold(node) if isinstance(node, _ast.Call) else node
+        return node
 
-    def fold(self, call):
+    def call(self, call):
         name = getattr(call.func, "attr", None) or getattr(call.func, "id", None)
         source = call.args[0] if call.args else None
         if name not in _FOLDS and name not in _DECIDED or not isinstance(source, (_ast.GeneratorExp, _ast.ListComp)):
@@ -205,16 +217,21 @@ class _Folder:
         fits, start = _start(name, call)
         if not fits or not _is_plain(source) or (name == "len" and isinstance(source, _ast.GeneratorExp)):
             return call
+        if name in _DECIDED:
+            return self.fold(call, call.func, lambda own, state: _decided(name, own, state), source)
+        return self.fold(call, call.func, lambda own, state: _stepped(name, own, state, start), source)
+
+    def fold(self, node, func, how, source):
+        """A Folded in the node's place: `how` makes statements and value of the expression and its variable's name."""
         self.made += 1
-        state, shown = f"state.{self.made}", copy.deepcopy(source)
-        source = _renamed(source, f".{self.made}")
-        body, value = _decided(name, source, state) if name in _DECIDED else _stepped(name, source, state, start)
-        made = Folded(func=call.func, source=shown, body=body, value=value)
+        shown = copy.deepcopy(source)
+        body, value = how(_renamed(source, f".{self.made}"), f"state.{self.made}")
+        made = Folded(func=func, source=shown, body=body, value=value)
         for top in (*body, value, made):
             for n in _below(top):
                 if getattr(n, "lineno", None) is None:
                     for k in made._attributes:
-                        setattr(n, k, getattr(call, k))
+                        setattr(n, k, getattr(node, k))
         return made
 
 

@@ -252,7 +252,7 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     st = walk_body(w, &fr, c, out);
     w->node = c->node;
     at_line(w, c->node);
-    return st;
+    return !st && fr.skipped && w->again && is_none(out) ? TD_SKIP : st;
 }
 
 /* ---- calls ---- */

@@ -14,6 +14,12 @@ exact_flag(walk *w, td_val cond)
 }
 
 void
+exact_leave_flagged(walk *w)
+{
+    td_break_out(w->f, td_get(w->f, w->exact->bad), w->depth - w->exact->depth - 1);
+}
+
+void
 exact_leave(walk *w)
 {
     w->exact->checks++;
@@ -28,7 +34,7 @@ exact_turn(walk *w, uint32_t node)
     if (!w->exact)
         return 0;
     if (join_get(w, join_key(w, node, LOOP_CHECKS)))
-        td_break_out(w->f, td_get(w->f, w->exact->bad), w->depth - w->exact->depth - 1);
+        exact_leave_flagged(w);
     return w->exact->checks;
 }
 
@@ -232,6 +238,7 @@ fn_exact(walk *w, const call *c, int number, thing *out)
     td_set(w->f, g.bad, td_const_int(w->f, TD_BOOL, 0));
     open_block(w);
     w->exact = &g;
+    exact_heap(w);
     st = guarded(w, c, key, j ? &p : NULL);
     w->exact = NULL;
     if (st && !(st == TD_SKIP && w->again))

@@ -194,6 +194,25 @@ def all_(items, /):
     return True
 
 
+def list_(items=(), /):
+    made = []
+    for x in items:
+        made.append(x)  # noqa: PERF402 - this is what list() does
+    return made
+
+
+def sorted_(items, /):
+    made = list_(items)
+    for i in range(1, len(made)):
+        x = made[i]
+        j = i - 1
+        while j >= 0 and x < made[j]:
+            made[j + 1] = made[j]
+            j -= 1
+        made[j + 1] = x
+    return made
+
+
 def reduce(function, items, /, *start):
     total = start
     for x in items:
@@ -387,6 +406,8 @@ SPELLED = {
     any: any_,
     all: all_,
     functools.reduce: reduce,
+    list: list_,
+    sorted: sorted_,
 }
 if sys.version_info >= (3, 12):
     SPELLED[math.sumprod] = sumprod
