@@ -314,6 +314,31 @@ exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out
     return bad(w, w->node, TD_ERR_TYPE, "this operation of lists is Python's");
 }
 
+/* ---- lists that are returned ---- */
+
+bool
+exact_list_tells(walk *w)
+{
+    join *j = join_get(w, elements_key());
+
+    return !j || (j->type->kind == TD_T_NUM && !j->type->object && j->type->dt != TD_C128);
+}
+
+thing
+exact_list_array(walk *w, const thing *list)
+{
+    join *j = join_get(w, elements_key());
+    const td_type *item = td_type_num(j ? (td_dtype)j->type->dt : TD_I64);
+    td_val begin = TD_E2(w->f, multiply, begin_of(w, list), whole(w, 8));
+    td_val base = td_at_byte(w->f, w->exact->heap, begin, (td_dtype)item->dt);
+    dim n = dim_of(length(w, list));
+    thing x = array_thing(w, item, 1, &n, base, SPACE_LOCAL, "a list");
+
+    x.view->stride[0] = dim_known(8 / (int64_t)td_dtype_size((td_dtype)item->dt));
+    x.type = td_type_array(item, 1, 'A', true);
+    return x;
+}
+
 /* ---- methods ---- */
 
 static td_status
