@@ -179,7 +179,8 @@ check_result(walk *w, const thing *x)
     }
     if (exact_kinds(x->type) || (is_list(x) && exact_list_tells(w)))
         return TD_OK;
-    return bad(w, w->node, TD_ERR_TYPE, "the function returns %s", x->type->name);
+    return bad(w, w->node, TD_ERR_TYPE, "the function returns %s",
+               is_list(x) ? "a list that holds other things than real numbers" : x->type->name);
 }
 
 /* A mixed number becomes a tuple of its value and its tag. */

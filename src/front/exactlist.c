@@ -108,6 +108,14 @@ reserve(walk *w, td_val n)
     return at;
 }
 
+/* A function that calls itself has not the heap of its caller. */
+static td_status
+reach(walk *w)
+{
+    return w->outline ? bad(w, w->node, TD_ERR_TYPE, "a list in a function that calls itself")
+                      : TD_OK;
+}
+
 /* A list of n elements, which are not there yet; n is between 0 and the heap's size. */
 static td_status
 list_of(walk *w, td_val n, thing *out)
@@ -116,8 +124,7 @@ list_of(walk *w, td_val n, thing *out)
     const td_type *type;
     td_val at, room;
 
-    if (w->outline)
-        return bad(w, w->node, TD_ERR_TYPE, "a list is made in a function that calls itself");
+    TD_TRY(reach(w));
     if (w->exact->heap.i == UINT32_MAX) { /* the next walk has one from the beginning */
         w->lists = w->again = true;
         exact_heap(w);
@@ -211,6 +218,7 @@ exact_list_get(walk *w, const thing *list, const thing *key, thing *out)
 {
     td_val i;
 
+    TD_TRY(reach(w));
     TD_TRY(index_of(w, list, key, &i));
     return get(w, list, i, out);
 }
@@ -220,6 +228,7 @@ exact_list_set(walk *w, const thing *list, const thing *key, const thing *x)
 {
     td_val i;
 
+    TD_TRY(reach(w));
     TD_TRY(index_of(w, list, key, &i));
     return put(w, list, i, x);
 }
@@ -227,6 +236,7 @@ exact_list_set(walk *w, const thing *list, const thing *key, const thing *x)
 td_status
 exact_list_length(walk *w, const thing *list, thing *out)
 {
+    TD_TRY(reach(w));
     *out = num_index(length(w, list), true);
     out->small = true;
     return built(w, w->node);
@@ -235,6 +245,7 @@ exact_list_length(walk *w, const thing *list, thing *out)
 td_status
 exact_list_item(walk *w, const thing *list, td_val k, thing *out)
 {
+    TD_TRY(reach(w));
     turns_left(w, w->turns, "it goes over a list");
     td_break_if(w->f, TD_E2(w->f, greater_equal, k, length(w, list)));
     return get(w, list, k, out);
@@ -305,6 +316,7 @@ joined(walk *w, const thing *a, const thing *b, thing *out)
 td_status
 exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 {
+    TD_TRY(reach(w));
     if (op == TD_SYN_Mult && is_list(a) && is_num(b))
         return repeat(w, a, b, out);
     if (op == TD_SYN_Mult && is_num(a) && is_list(b))
@@ -321,22 +333,35 @@ exact_list_tells(walk *w)
 {
     join *j = join_get(w, elements_key());
 
-    return !j || (j->type->kind == TD_T_NUM && !j->type->object && j->type->dt != TD_C128);
+    return !j || (j->type->kind == TD_T_NUM && j->type->dt != TD_C128);
+}
+
+/* Of each element what stands `skip` words behind its beginning. */
+static thing
+array_of(walk *w, const thing *list, td_dtype dt, int64_t skip)
+{
+    const td_type *item = td_type_num(dt);
+    td_val begin = TD_E2(w->f, multiply, plus(w, begin_of(w, list), skip), whole(w, 8));
+    td_val base = td_at_byte(w->f, w->exact->heap, begin, dt);
+    dim n = dim_of(length(w, list));
+    thing x = array_thing(w, item, 1, &n, base, SPACE_LOCAL, "a list");
+
+    x.view->stride[0] = dim_known(size(w) * 8 / (int64_t)td_dtype_size(dt));
+    x.type = td_type_array(item, 1, 'A', true);
+    return x;
 }
 
 thing
 exact_list_array(walk *w, const thing *list)
 {
     join *j = join_get(w, elements_key());
-    const td_type *item = td_type_num(j ? (td_dtype)j->type->dt : TD_I64);
-    td_val begin = TD_E2(w->f, multiply, begin_of(w, list), whole(w, 8));
-    td_val base = td_at_byte(w->f, w->exact->heap, begin, (td_dtype)item->dt);
-    dim n = dim_of(length(w, list));
-    thing x = array_thing(w, item, 1, &n, base, SPACE_LOCAL, "a list");
+    thing part[2];
 
-    x.view->stride[0] = dim_known(8 / (int64_t)td_dtype_size((td_dtype)item->dt));
-    x.type = td_type_array(item, 1, 'A', true);
-    return x;
+    part[0] = array_of(w, list, j ? (td_dtype)j->type->dt : TD_I64, 0);
+    if (!j || !j->type->object)
+        return part[0];
+    part[1] = array_of(w, list, TD_U8, 1);
+    return tuple_of(w, part, 2);
 }
 
 /* ---- methods ---- */
@@ -410,6 +435,7 @@ static const struct {
 td_status
 exact_list_method(walk *w, const thing *list, const char *name, const call *c, thing *out)
 {
+    TD_TRY(reach(w));
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(methods[i].name, name) == 0 && !c->nkw) {
             TD_TRY(want_args(w, c, name, methods[i].least, methods[i].most));

@@ -101,12 +101,13 @@ LONGEST = 64  # a list that is returned; a longer one is made by Python
 
 def _layout(t):
     """What a compiled value's type stands for: ("number", kind), ("mixed", kind), ("none",), ("list", kind of its
-    items), ("tuple", layouts)."""
+    items), ("mixed list", kind), ("tuple", layouts)."""
     if t is None or getattr(t, "kind", None) == "none":
         return ("none",)
     if t.kind == "tuple":
         if len(t.items) == 2 and getattr(t.items[1], "dtype", None) == numpy.dtype("uint8"):
-            return ("mixed", _KINDS[numpy.dtype(t.items[0].dtype).char])
+            kind = _KINDS[numpy.dtype(t.items[0].dtype).char]
+            return ("mixed list" if t.items[0].kind == "array" else "mixed", kind)
         return ("tuple", [_layout(i) for i in t.items])
     kind = _KINDS[numpy.dtype(t.dtype).char]
     return ("list", kind) if t.kind == "array" else ("number", kind)
@@ -134,10 +135,16 @@ def _places(layout, text, found):
         out = f"r{len(found)}"
         found.append((out, DTYPES.get(kind, numpy.dtype("uint8")), _ONE.format(out=out, text=text), ()))
 
-    if layout[0] == "list":
+    def many(text, dtype):
         out = f"r{len(found)}"
-        found.append((out, DTYPES[layout[1]], _MANY.format(out=out, text=text, longest=LONGEST), (LONGEST,)))
+        found.append((out, dtype, _MANY.format(out=out, text=text, longest=LONGEST), (LONGEST,)))
         found.append((out + "n", DTYPES[INT], "", ()))
+
+    if layout[0] == "list":
+        many(text, DTYPES[layout[1]])
+    elif layout[0] == "mixed list":
+        many(text + "[0]", DTYPES[layout[1]])
+        many(text + "[1]", numpy.dtype("uint8"))
     elif layout[0] == "number":
         leaf(text, layout[1])
     elif layout[0] == "mixed":
@@ -220,8 +227,12 @@ def _listed(layout, arrays, n):
         parts = [_listed(part, arrays, n) for part in layout[1]]
         return list(zip(*parts, strict=True)) if parts else [()] * n
     words = next(arrays)
-    if layout[0] == "list":
-        return [row[:m].tolist() for row, m in zip(words, next(arrays).tolist(), strict=True)]
+    if "list" in layout[0]:
+        lengths = next(arrays).tolist()
+        if layout[0] == "list":
+            return [row[:m].tolist() for row, m in zip(words, lengths, strict=True)]
+        rows = zip(words, next(arrays), next(arrays).tolist(), strict=True)
+        return [_core._items_out(row[:m], layout[1], kinds[:m]) for row, kinds, m in rows]
     if layout[1] == COMPLEX:
         return _complexes(words, next(arrays) if layout[0] == "mixed" else None)
     return _core._items_out(words, layout[1], next(arrays) if layout[0] == "mixed" else None)
