@@ -89,11 +89,13 @@ td_status exact_list_set(walk *w, const thing *list, const thing *key, const thi
 td_status exact_list_length(walk *w, const thing *list, thing *out);
 td_status exact_list_item(walk *w, const thing *list, td_val k, thing *out); /* of a loop's turn, which ends the loop where there is none */
 td_status exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status exact_list_has(walk *w, const thing *list, const thing *x, thing *out); /* x in list */
 bool      exact_list_tells(walk *w); /* can what stands in lists be given to Python?  Real numbers can */
 thing     exact_list_array(walk *w, const thing *list); /* as an array, or two of numbers and kinds, for as long as the item is computed */
 td_status exact_list_method(walk *w, const thing *list, const char *name, const call *c, thing *out);
 
 /* ---- exactcall.c ---- */
+bool      exact_has_rule(int number, const call *c); /* of a function that is said in Python, too */
 td_status exact_call(walk *w, int number, const call *c, thing *out); /* of a row of intrinsic.def */
 td_status exact_convert(walk *w, const td_type *t, const call *c, thing *out); /* int(x) */
 

@@ -284,6 +284,13 @@ static const struct {
     {fn_is_integer, is_whole, false}, {fn_bit_length, ints, false},
 };
 
+/* min and max have a rule, but of a list: there Python's text goes through it. */
+bool
+exact_has_rule(int number, const call *c)
+{
+    return td_intrinsics[number].fn == fn_minmax && !(c->n == 1 && is_list(c->arg));
+}
+
 td_status
 exact_call(walk *w, int number, const call *c, thing *out)
 {

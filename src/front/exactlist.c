@@ -326,6 +326,32 @@ exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out
     return bad(w, w->node, TD_ERR_TYPE, "this operation of lists is Python's");
 }
 
+/* x in list: a NaN is in a list that it was put into itself, which only Python can tell. */
+td_status
+exact_list_has(walk *w, const thing *list, const thing *x, thing *out)
+{
+    td_val found = td_slot(w->f, TD_BOOL, 1), k;
+    thing e, same;
+    td_status st;
+
+    TD_TRY(reach(w));
+    if (!is_num(x))
+        return bad(w, w->node, TD_ERR_TYPE, "only numbers are looked for in a list");
+    if (x->type->dt == TD_F64)
+        exact_flag(w, TD_E1(w->f, isnan, exact_raw(w, x, TD_F64, false)));
+    td_set(w->f, found, td_const_int(w->f, TD_BOOL, 0));
+    k = td_for(w->f, whole(w, 0), length(w, list), whole(w, 1));
+    st = get(w, list, k, &e);
+    if (!st)
+        st = num_compare(w, TD_SYN_Eq, &e, x, &same);
+    if (!st)
+        td_set(w->f, found,
+               TD_E2(w->f, logical_or, td_get(w->f, found), val_as(w, &same, TD_BOOL)));
+    td_end(w->f);
+    *out = num_val(TD_BOOL, td_get(w->f, found));
+    return st ? st : built(w, w->node);
+}
+
 /* ---- lists that are returned ---- */
 
 bool

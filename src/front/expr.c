@@ -327,6 +327,8 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
 {
     thing any = num_bool(false), one;
 
+    if (is_list(b))
+        return exact_list_has(w, b, a, out);
     if (is_array(b)) {
         TD_TRY(num_compare(w, TD_SYN_Eq, b, a, &one));
         return call_row(w, fn_reduce, RED_any, &one, 1, out);

@@ -151,6 +151,11 @@ def powers(x):
     return [x**k for k in range(6)]
 
 
+def extremes(x):
+    a = [(x * k) % 1.7 for k in range(9)]
+    return min(a), max(a), min(a[0], a[1]), max([x, 1]), min([]) if x > 2 else 0
+
+
 def long(n):
     a = []
     for i in range(n):
@@ -180,6 +185,8 @@ MAPS = {
     "nothing left": (lambda n: [k for k in range(n)].pop(), [2, 1, 0]),
     "heap's end": (long, [3, 100, 5000, 10]),
     "long result": (lambda n: [k * 2 for k in range(n)], [3, 64, 65, 200]),
+    "in": (lambda x: (x in [1, 2.5, 3], x not in [x + 1], 7 in [k for k in range(9)]), [1, 2.5, 4, math.nan]),
+    "least": (extremes, [0.5, 1.25, 3]),
     "not": (lambda n: not [k for k in range(n)], range(3)),
 }
 

@@ -200,7 +200,8 @@ TAKES = {  # arguments of functions in SPELLED; the others take two numbers
     "lgamma": lambda n: (R.choice([R.uniform(-5, 5), R.uniform(-175, 175), R.randint(-3, 30), number()]),),
     "isclose": lambda n: (number(), number()),
     "reduce": lambda n: (horner, tuple(number() for _ in range(n)), number()),
-    **dict.fromkeys(["prod", "fsum", "sum", "any", "all"], lambda n: (tuple(number() for _ in range(n)),)),
+    **dict.fromkeys(["prod", "fsum", "sum", "any", "all", "list", "sorted"], lambda n: (tuple(number() for _ in range(n)),)),
+    **dict.fromkeys(["min", "max"], lambda n: (tuple(number() for _ in range(n + 1)),)),
 }
 
 
