@@ -4,6 +4,7 @@
 #include "base/err.h"
 
 #include <stdio.h>
+#include <time.h>
 
 static int check_failures;
 
@@ -23,5 +24,15 @@ check_that(int ok, const char *file, int line, const char *what, const char *why
 #define CHECK_FAILS(call, st, word)                                                                \
     check_that((call) == (st) && strstr(td_error(), word), __FILE__, __LINE__, #call " should fail with " #st " and say " #word, \
                td_error())
+
+/* A clock for what tests print and for how long they go on; no check depends on how fast the machine is. */
+static inline double
+now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
 
 #endif

@@ -4,7 +4,7 @@
 class Progress:
     """A bar of items and of bytes a second; on=False: nothing is shown.
 
-    total: how many items. ImportError: tqdm is not installed."""
+    total: how many items; None: not known. ImportError: tqdm is not installed."""
 
     def __init__(self, on, total, title):
         self._bar = None
@@ -30,3 +30,6 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+NO_BAR = Progress(False, None, "")

@@ -130,6 +130,34 @@ def solve(a, b):
     return matrix_transpose(sides), factors[2]
 
 
+def _dense(a):
+    """a in C order."""
+    return a if a.flags.c_contiguous else a.copy()
+
+
+def solve_small(a, x, text):
+    """On the CPU: x, the right sides of as many matrices a, becomes the solution; all of up to 32 rows and columns.
+
+    LinAlgError(text): one is singular.
+    """
+    *batch, n, k = x.shape
+    info = _info(batch, a.device)
+    _run("gesv_rows", "", (n, n, k), prod(batch), _dense(a), x, info)
+    check(info, text)
+
+
+def cholesky_small(a, upper, text):
+    """On the CPU: a, an array of the caller's own, becomes the factors.
+
+    LinAlgError(text): one is not positive definite.
+    """
+    *batch, n, _ = a.shape
+    info = _info(batch, a.device)
+    _run("potrf_rows", "U" if upper else "L", (n, n, 0), prod(batch), a, info)
+    check(info, text)
+    return a
+
+
 def inverse(a):
     """(inverse, info)."""
     *batch, n, _ = a.shape

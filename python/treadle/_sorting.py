@@ -91,15 +91,22 @@ def _on_device(a, axis, values, index):
     """a sorted along axis, and where its elements were, as asked for; None: NumPy's turn."""
     if a.device.kind == "cpu":
         return None
+    return _sorted(a, axis, values, index)
+
+
+def _sorted(a, axis, values, index):
     r = _rows(_to_last(a, axis), values, index)
     return r and tuple(x if x is None else _to_last(x, axis) for x in r)
 
 
 def _rows(a, values, index):
     """Along the last axis."""
+    here = a.device.kind == "cpu"
     if a.dtype.kind == "c":
-        return _complex(a, values, index)
-    return _core._sort(a, values, index) if a.size <= LIMIT else _large(a, values, index)
+        return None if here else _complex(a, values, index)
+    if here or a.size <= LIMIT or _core._on_host(a):  # what is on the host is sorted in runs
+        return _core._sort(a, values, index)
+    return _large(a, values, index)
 
 
 def _library(name, a, *args, by=None, **kw):
@@ -242,34 +249,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     if a.ndim == 0:
         a = a.reshape(1)
     a, axis = _axis("argsort", a, axis)
-    done = _on_device(a, axis, False, True)
-    return _library("argsort", _wide(a), axis, kind, by=_order) if done is None else done[1]
-
-
-# From so many elements, and so many a row, _order is quicker than NumPy's merge sort.
-REPAIR_MIN, REPAIR_ROW = 2048, 64
-
-
-def _order(a, axis, kind):
-    """argsort of a NumPy array. A stable order is the quick sort's, whose places in each run of equal elements are then
-    put in order: that costs a quarter more where the merge sort costs four times more."""
-    n = a.shape[axis]
-    if kind != "stable" or a.size < REPAIR_MIN or n < REPAIR_ROW or a.dtype.itemsize < 4 or a.dtype.kind not in "iuf":
-        return numpy.argsort(a, axis, kind)
-    a = numpy.ascontiguousarray(a if axis == a.ndim - 1 else a.swapaxes(axis, -1))
-    at = numpy.argsort(a, -1)
-    values = numpy.take_along_axis(a, at, -1)
-    again = numpy.zeros(a.shape, bool)  # equal to the one before
-    again[..., 1:] = values[..., 1:] == values[..., :-1]
-    if a.dtype.kind == "f":
-        again[..., 1:] |= numpy.isnan(values[..., :-1])
-    if again.any():
-        flat, again = at.reshape(-1), again.reshape(-1)
-        tied = again.copy()
-        tied[:-1] |= again[1:]
-        run = numpy.cumsum(~again[tied]) * n
-        flat[tied] = numpy.sort(run + flat[tied]) - run
-    return at if axis == a.ndim - 1 else at.swapaxes(axis, -1)
+    done = _sorted(a, axis, False, True)
+    return _library("argsort", _wide(a), axis, kind) if done is None else done[1]
 
 
 def _reversed(a, axis):

@@ -50,6 +50,10 @@ def _library(*rows, operands=1):
                 raise TypeError(f"{name}() missing {operands - len(args)} required positional argument")
             given = _core._beside(name, *args[:operands])
             why = _solver.missing(given[0].device, *rows)
+            small = None if why is not None else _SMALL.get(name)
+            r = None if small is None else small(*given, *args[operands:], **kwargs)
+            if r is not None:
+                return r
             if why == "":
                 return f(*_common(given), *args[operands:], **kwargs)
             theirs = partial(_by_threads, getattr(numpy.linalg, name), operands)
@@ -80,6 +84,55 @@ def _by_threads(f, operands, *args, **kwargs):
         return numpy.concatenate(parts)
     whole = map(numpy.concatenate, zip(*parts, strict=True))
     return type(parts[0])(*whole) if hasattr(parts[0], "_fields") else tuple(whole)
+
+
+# From so many matrices, of at most so many rows and right sides, the CPU's own code takes them all at once.
+_SMALL_MANY, _SMALL_ROWS = 16, 32
+
+
+def _small_batch(a, *more):
+    """The leading extents that a and more have together, if they are many small matrices for _small_*; else None."""
+    kinds = {x.dtype.str for x in (a, *more)}
+    n = a.shape[-1] if a.ndim > 1 else 0
+    if kinds not in ({"<f4"}, {"<f8"}) or not 0 < n <= _SMALL_ROWS or a.shape[-2] != n:
+        return None
+    try:
+        batch = numpy.broadcast_shapes(a.shape[:-2], *(x.shape[:-2] for x in more))
+    except ValueError:
+        return None
+    return batch if prod(batch) >= _SMALL_MANY else None
+
+
+def _small_systems(a, x, batch):
+    """a x = b, where x holds b and becomes the solution."""
+    _solver.solve_small(broadcast_to(a, (*batch, *a.shape[-2:])), x, _SINGULAR)
+    return x
+
+
+def _small_solve(a, b):
+    x = b[:, None] if b.ndim == 1 else b
+    if x.ndim < 2 or x.shape[-2] != a.shape[-1] or not 0 < x.shape[-1] <= _SMALL_ROWS:
+        return None
+    batch = _small_batch(a, x)
+    if batch is None:
+        return None
+    r = _small_systems(a, broadcast_to(x, (*batch, *x.shape[-2:])).copy(), batch)
+    return r[..., 0] if b.ndim == 1 else r
+
+
+def _small_inv(a):
+    batch = _small_batch(a)
+    return None if batch is None else _small_systems(a, _unit(a.shape[-1], a), batch)
+
+
+def _small_cholesky(a, /, *, upper=False):
+    if _small_batch(a) is None:
+        return None
+    return _solver.cholesky_small(a.copy(), upper, _INDEFINITE)
+
+
+_SMALL = {"solve": _small_solve, "inv": _small_inv, "cholesky": _small_cholesky}
+_SINGULAR, _INDEFINITE = "Singular matrix", "Matrix is not positive definite"
 
 
 def _common(arrays):
@@ -134,7 +187,7 @@ def solve(a, b):
     if x.shape[-2] != a.shape[-1]:
         raise ValueError(f"solve: matrices of shape {a.shape} and right sides of shape {b.shape}")
     r, info = _solver.solve(a, x)
-    _solver.check(info, "Singular matrix")
+    _solver.check(info, _SINGULAR)
     return r[..., 0] if b.ndim == 1 else r
 
 
@@ -143,7 +196,7 @@ def inv(a):
     """The inverses of square matrices. LinAlgError: one is singular, or not square."""
     _square(a)
     r, info = _solver.inverse(a)
-    _solver.check(info, "Singular matrix")
+    _solver.check(info, _SINGULAR)
     return r
 
 
@@ -233,7 +286,7 @@ def cholesky(a, /, *, upper=False):
     """
     _square(a)
     c, info = _solver.cholesky(a, upper)
-    _solver.check(info, "Matrix is not positive definite")
+    _solver.check(info, _INDEFINITE)
     return triu(c) if upper else tril(c)
 
 

@@ -93,13 +93,34 @@ make_plan(td_node *n, size_t room, plan *best)
     return found;
 }
 
+int
+td_chunk_best_axis(td_node *n)
+{
+    plan *p = malloc(2 * sizeof *p), *best = p + 1; /* without memory for it no axis is better than others */
+    size_t room = td_chunk_room(n->dev);
+    int axis = -1;
+
+    for (int k = 0; p && k < n->view.shape.ndim; k++) {
+        if (n->view.shape.dim[k] <= 1)
+            continue;
+        p->n = p->top = n;
+        p->axis = k;
+        td_chunk_survey(n, k, &p->s);
+        if (p->s.nfed && (axis < 0 || is_better(p, best, room))) {
+            *best = *p;
+            axis = k;
+        }
+    }
+    free(p);
+    return axis;
+}
+
 /* ---- a pass ---- */
 
 static bool
 same_feed(const td_feed *f, const td_node *n, int axis)
 {
-    return f->axis == axis && f->host->src == n->host->src &&
-           td_view_eq(&f->host->view, &n->host->view);
+    return f->axis == axis && td_host_eq(f->host, n->host);
 }
 
 static void
@@ -246,7 +267,7 @@ size_chunks(td_pass *p, int64_t want)
     for (int i = 0; i < p->njob; i++)
         if (p->job[i].sink)
             out += td_node_bytes(p->job[i].node);
-    need = ((SETS + 1) * in + (cpu ? 0 : 2 * out)) / n + 1;
+    need = ((SETS + 1) * in + (cpu ? 0 : (TD_DRAIN_SLOTS + 2) * out)) / n + 1;
     most = (cpu ? CHUNK_CPU : CHUNK_GPU) / ((moved + out) / n + 1);
     p->rows = (int64_t)(room / need < most ? room / need : most);
     p->rows = want ? want : p->rows;
@@ -520,27 +541,39 @@ fill_pass(td_pass *p, const td_job *like, td_survey *s)
     return TD_OK;
 }
 
+static td_status
+run_job(const td_job *j, td_survey *s)
+{
+    td_pass *p = calloc(1, sizeof *p);
+    td_status st;
+
+    if (!p)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    td_pending_hold(true);
+    st = fill_pass(p, j, s);
+    if (!st)
+        st = run_jobs(p);
+    td_pending_hold(false);
+    pass_end(p);
+    return st;
+}
+
 td_status
 td_chunk_job(td_job *j)
 {
     td_survey *s = malloc(sizeof *s);
-    td_pass *p = calloc(1, sizeof *p);
-    td_status st = s && p ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    td_status st = s ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
 
     if (!st)
         st = td_tape_refuse("streaming from the host's memory");
     if (!st)
         st = settle_inputs(j, s);
-    if (!st) {
-        td_pending_hold(true);
-        st = fill_pass(p, j, s);
-        if (!st)
-            st = run_jobs(p);
-        td_pending_hold(false);
-        pass_end(p);
-        p = NULL;
+    if (!st)
+        st = run_job(j, s);
+    if (st == TD_ERR_OOM && !td_job_merges(j) && !j->on_host) { /* what the result takes was missing */
+        j->on_host = true;
+        st = run_job(j, s);
     }
-    free(p);
     free(s);
     return st;
 }

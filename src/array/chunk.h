@@ -40,11 +40,13 @@ typedef struct td_cutter {
     const td_feed *feed;  /* NULL: host nodes stay as they are */
     int            nfeed;
     int64_t        lo, hi; /* hi < 0: all rows */
+    td_hostlist   *list;   /* not NULL: rows are its places, from 0 to hi, instead, */
+    td_node       *places; /* and the same on the device: int64, of one axis, evaluated */
     struct td_cutnode *made;
     int            n, cap;
 } td_cutter;
 
-/* Rows of n along axis (-1: n itself) as a node: an owned reference.  What n needs as a whole is evaluated. */
+/* Rows of n along axis (-1: n itself) as a node: an owned reference.  TD_SKIP: it has none such at places of a list. */
 td_status td_chunk_cut(td_cutter *c, td_node *n, int axis, td_node **out);
 void      td_cutter_end(td_cutter *c);
 
@@ -58,11 +60,12 @@ typedef struct td_job td_job;
 
 /* A kind of job.  Either step makes next[] from the rows x[] (arrays of the device's, not evaluated) and acc[] (first: they
  * are not there yet), and finish, with the last chunk done, the result from acc[]; or rows makes rows of the result of x[],
- * or they are x[0] where it is NULL. */
+ * or they are x[0] where it is NULL.  Rows may use acc[] and make next[] too, for the chunk behind, and say where else in the
+ * result they belong than x[] in its (at, count). */
 typedef struct td_jobkind {
     td_status (*step)(const td_job *j, const td_array *x, bool first, td_array *next);
     td_status (*finish)(const td_job *j, td_array *out);
-    td_status (*rows)(const td_job *j, const td_array *x, td_array *out);
+    td_status (*rows)(td_job *j, const td_array *x, td_array *out);
 } td_jobkind;
 
 /* Where a result goes that does not stay on the device: memory of the host's, or a writer. */
@@ -94,9 +97,11 @@ struct td_job {
     int      axis[TD_JOB_TOPS]; /* along this axis of each */
     int      to;   /* rows: along which axis of the result they stand */
     int64_t  lo, hi, rows; /* the present chunk, of how many in all */
+    int64_t  at, count; /* rows of the result that it makes */
     int64_t  chunk; /* rows of one, as asked; 0: as many as do well */
     int64_t  inner; /* reductions: elements behind one row */
     td_sums *sums; /* the pass's */
+    struct td_drain *drain; /* the pass's; NULL: rows that go to a sink are waited for */
     td_array acc[TD_JOB_ACCS], next[TD_JOB_ACCS];
     td_red   red; /* of reductions */
     uint32_t axes;
@@ -123,12 +128,26 @@ td_job_merges(const td_job *j)
     return j->kind->step != NULL;
 }
 
-/* ---- chunkother.c: what is no expression.  TD_SKIP: nothing of it is on the host, or all fits the device ---- */
+/* Runs a job of another kind over arrays, whose axes are set: a result of that shape and of the job's dtype. */
+td_status td_chunk_run(td_job *j, const td_array *const *in, const td_shape *shape, td_array *out);
+
+/* ---- chunkother.c, chunkscan.c, chunksort.c: what is no expression.  TD_SKIP: nothing of it is on the host, or all fits the device ---- */
 td_status td_chunk_matmul(const td_array *a, const td_array *b, td_array *out); /* of two axes each, and one dtype */
+/* Of as many axes, the leading ones broadcast already; the result's shape.  Matrices themselves have to fit. */
+td_status td_chunk_matmul_batch(const td_array *a, const td_array *b, const td_shape *shape, td_array *out);
 /* As td_array_count; with edges as td_array_histogram. */
 td_status td_chunk_count(const td_array *a, int64_t bins, const td_array *edges, double first, double last, td_array *out);
+/* As td_array_cumulate, whose result is of that dtype. */
+td_status td_chunk_cumulate(td_red red, const td_array *a, int axis, td_dtype dt, td_array *out);
+/* As td_array_select.  The mask is read twice: for how many there are, and for them. */
+td_status td_chunk_select(const td_array *a, const td_array *mask, td_array *out);
 /* As td_array_sort.  The runs of one axis are merged on the host. */
 td_status td_chunk_sort(const td_array *a, td_array *values, td_array *index);
+
+/* ---- chunkpick.c ---- */
+/* As td_array_pick, checked.  Nothing is read yet, but where it has to be in memory for that.  TD_SKIP: a is, or fits, on the
+ * device. */
+td_status td_chunk_pick(const td_array *a, const td_pick *p, const td_shape *result, const td_shape *spread, td_array *out);
 
 /* ---- sink.c ---- */
 /* a's value, of the sink's shape, cast to its dtype and written there; rows of a chunk, 0: as many as do well. */
@@ -137,6 +156,9 @@ td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
 td_status td_chunk_stream(const td_array *a, int64_t rows);
 /* a's value as the host has it: an owned source with memory, and the window on it.  TD_SKIP: it is on the device. */
 td_status td_chunk_host(const td_array *a, td_source **out, td_view *view);
+/* n, of kind HOST, as a node whose elements are memory, no list: others are read into some.  TD_SKIP: they fit the device,
+ * where n's value is now, or soon. */
+td_status td_chunk_memory(td_node *n, td_node **out);
 /* Memory of the host's for a result: a source of ours, not yet written to.  TD_ERR_NOMEM says what else there is. */
 td_status td_source_of_bytes(td_dtype dt, const td_view *view, td_source **out);
 
@@ -155,6 +177,9 @@ td_status td_chunk_eval(td_node *n, const td_chunkopts *o);
 /* A job of another kind than expressions: inputs and how they are cut are filled in, and `node`, whose shape and dtype
  * the result has, without sources; it is settled.  The caller's references on all of them stay his. */
 td_status td_chunk_job(td_job *j);
+
+/* The axis along which rows of n are best cut; -1: along none it has rows of what is on the host. */
+int       td_chunk_best_axis(td_node *n);
 
 /* ---- chunkview.c ---- */
 enum { TD_CHUNK_HOSTS = 128 };
@@ -186,6 +211,7 @@ typedef struct td_pass {
     int     njob, nfeed;
     size_t  room; /* what the device had left at the beginning */
     td_sums sums;
+    struct td_drain *drain; /* NULL: nothing goes to a sink, or on a CPU */
     int64_t n, rows; /* rows in all, of a chunk */
     int     multiple;
 } td_pass;

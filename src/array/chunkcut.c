@@ -217,11 +217,41 @@ rows_of(const td_cutter *c, const td_node *n, int axis)
     return c->hi < 0 ? n->view.shape.dim[axis] : c->hi - c->lo;
 }
 
+/* A gather of the list's places along axis. */
 static td_status
-cut_leaf(const td_cutter *c, const td_node *n, int axis, td_node **out)
+pick_leaf(const td_cutter *c, td_node *n, int axis, td_node **out)
+{
+    td_view v = c->places->view;
+    td_shape shape = n->view.shape;
+    td_node *at, *r;
+    td_status st;
+
+    shape.dim[axis] = c->hi;
+    for (int k = axis + 1; k < shape.ndim; k++) { /* it broadcasts to the axes behind */
+        v.stride[v.shape.ndim] = 0;
+        v.shape.dim[v.shape.ndim++] = 1;
+    }
+    TD_TRY(td_node_leaf(c->places->buf, TD_I64, &v, &at));
+    st = td_node_new(TD_N_GATHER, n->dev, (td_dtype)n->dt, &shape, &r);
+    if (!st) {
+        r->par[0] = (td_scalar){.dt = TD_I64, .i = axis};
+        r->par[1] = (td_scalar){.dt = TD_I64, .i = 1};
+        td_node_add_src(r, n);
+        td_node_add_src(r, at);
+        td_node_seal(r);
+        *out = r;
+    }
+    td_node_unref(at);
+    return st;
+}
+
+static td_status
+cut_leaf(const td_cutter *c, td_node *n, int axis, td_node **out)
 {
     td_view v = td_view_slice(&n->view, axis, c->hi < 0 ? 0 : c->lo, 1, rows_of(c, n, axis));
 
+    if (c->list)
+        return pick_leaf(c, n, axis, out);
     return td_node_leaf(n->buf, (td_dtype)n->dt, &v, out);
 }
 
@@ -231,12 +261,13 @@ cut_host(const td_cutter *c, td_node *n, int axis, td_node **out)
     for (int i = 0; i < c->nfeed; i++) {
         const td_feed *f = &c->feed[i];
 
-        if (f->axis == axis && f->host->src == n->host->src &&
-            td_view_eq(&f->host->view, &n->host->view)) {
+        if (f->axis == axis && td_host_eq(f->host, n->host)) {
             *out = td_node_ref(f->leaf);
             return TD_OK;
         }
     }
+    if (c->list)
+        return td_host_pick(n, axis, c->list, out);
     if (!c->feed && c->hi < 0) {
         *out = td_node_ref(n);
         return TD_OK;
@@ -318,6 +349,8 @@ cut_pending(td_cutter *c, td_node *n, int axis, td_node **out)
     td_status st;
 
     shape.dim[axis] = rows_of(c, n, axis);
+    if (c->list && (n->kind == TD_N_IOTA || n->kind == TD_N_RANDOM))
+        return TD_SKIP; /* their elements are made of their places */
     if (n->kind == TD_N_IOTA)
         return cut_iota(c, n, &shape, out);
     TD_TRY(td_node_new((td_kind)n->kind, n->dev, (td_dtype)n->dt, &shape, &r));

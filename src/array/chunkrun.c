@@ -17,10 +17,9 @@ open_feeds(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
 {
     for (int i = 0; i < p->nfeed; i++) {
         td_feed *x = &p->feed[i];
-        td_host part = {.src = x->host->src};
+        td_host part = td_host_part(x->host, x->axis, lo, 1, hi - lo);
         td_view v;
 
-        part.view = td_view_slice(&x->host->view, x->axis, lo, 1, hi - lo);
         if (x->in_place) {
             v = part.view;
             v.offset -= td_feeder_origin(x->host);
@@ -58,16 +57,22 @@ cut_all(td_pass *p, int64_t lo, int64_t hi, parts part)
 }
 
 static td_status
-step(td_job *j, const td_array *x)
+eval_next(td_job *j)
 {
     const td_array *all[TD_JOB_ACCS];
     int n = 0;
 
-    TD_TRY(j->kind->step(j, x, !j->acc[0].store, j->next));
     for (int i = 0; i < TD_JOB_ACCS; i++)
         if (j->next[i].store)
             all[n++] = &j->next[i];
     return td_array_eval(all, n);
+}
+
+static td_status
+step(td_job *j, const td_array *x)
+{
+    TD_TRY(j->kind->step(j, x, !j->acc[0].store, j->next));
+    return eval_next(j);
 }
 
 static td_status
@@ -77,7 +82,7 @@ put_rows(td_job *j, td_node *part)
 
     if (j->sink)
         return td_sink_put(j, part);
-    to = td_view_slice(&j->node->view, j->to, j->lo, 1, j->hi - j->lo);
+    to = td_view_slice(&j->node->view, j->to, j->at, 1, j->count);
     return td_eval_into(part, j->dt, j->out, &to);
 }
 
@@ -92,9 +97,9 @@ rows(td_job *j, const td_array *x)
     st = td_array_node(&r, &n);
     td_array_unref(&r);
     TD_TRY(st);
-    st = put_rows(j, n);
+    st = j->count ? put_rows(j, n) : TD_OK;
     td_node_unref(n);
-    return st;
+    return st ? st : eval_next(j);
 }
 
 /* One job's share of the chunk; the references on its parts go. */
@@ -147,8 +152,10 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
     for (int i = 0; i < p->njob; i++) {
         td_job *j = &p->job[i];
 
-        j->lo = lo;
+        j->lo = j->at = lo;
         j->hi = hi;
+        j->count = hi - lo;
+        j->drain = p->drain;
         j->sums = &p->sums;
         for (int k = 0; k < j->ntop && !st; k++)
             st = td_watch_check(part[i][k]);
@@ -192,22 +199,42 @@ run_span(td_pass *p, int64_t *lo)
     return st;
 }
 
+/* Rows that go to the host are copied while others are computed, where there is more than one chunk of them. */
+static td_status
+open_drain(td_pass *p)
+{
+    bool sinks = false;
+
+    for (int i = 0; i < p->njob; i++)
+        sinks |= p->job[i].sink != NULL;
+    if (!sinks || p->rows == p->n || td_dev_info(p->dev)->kind == TD_DEV_CPU)
+        return TD_OK;
+    return td_drain_open(p->dev, &p->drain);
+}
+
 td_status
 td_pass_run(td_pass *p)
 {
     uint8_t watching = td_watching;
-    int64_t lo = 0;
+    int64_t lo = 0, tried = -1;
     td_status st;
 
     td_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
-    for (;;) {
+    st = open_drain(p);
+    while (!st) {
         st = run_span(p, &lo);
-        if (st != TD_ERR_OOM || p->rows <= p->multiple)
+        if (st != TD_ERR_OOM || (p->rows <= p->multiple && lo == tried))
             break;
+        tried = lo;
+        st = td_drain_flush(p->drain); /* what it holds may be what was missing */
         p->rows = p->rows / 2 / p->multiple * p->multiple;
         if (p->rows < p->multiple)
             p->rows = p->multiple;
     }
+    if (!st)
+        st = td_drain_flush(p->drain);
+    td_drain_close(p->drain);
+    p->drain = NULL;
     for (int i = 0; i < p->njob && !st; i++)
         if (td_job_merges(&p->job[i]))
             st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);

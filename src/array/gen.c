@@ -120,6 +120,12 @@ index_of(td_gen *g, int k, bool spread)
     return TD_G2(g, add, g->base[k], j);
 }
 
+td_val
+td_gen_index(td_gen *g, int k)
+{
+    return index_of(g, k, false);
+}
+
 static int
 align_of(const td_gen *g, const td_opnd *o)
 {

@@ -13,6 +13,7 @@ typedef struct td_gen {
     const td_plan *p;
     int            lanes; /* neighbouring elements that td_gen_body computes */
     bool           aligned; /* their memory is aligned to lanes elements */
+    bool           draws;   /* CPU: they begin where the elements that share a random counter do (td_gen_draws) */
     td_val         mask;  /* lanes that exist; TD_NONE: all */
     td_val         ptr[TD_PLAN_OPNDS], scalar[TD_PLAN_SCALARS];
     td_val         dim[TD_MAXDIM], stride[TD_PLAN_OPNDS][TD_MAXDIM]; /* int64 */
@@ -63,5 +64,11 @@ td_val td_gen_int(td_gen *g, int64_t v);
 
 /* The draw of step s at the linear indices `index` (uint64, any lanes). */
 td_val td_gen_random(td_gen *g, const td_step *s, td_val index);
+
+/* How many elements share a counter of the plan's draws, where all rows begin with such a share; else 1. */
+int td_gen_draws(const td_plan *p);
+
+/* The element index of operand k at j, of the first lane, where its elements are consecutive. */
+td_val td_gen_index(td_gen *g, int k);
 
 #endif

@@ -2,6 +2,7 @@
 #include "array/array.h"
 
 #include "array/capture.h"
+#include "array/chunk.h"
 #include "array/eval.h"
 #include "array/internal.h"
 
@@ -369,25 +370,24 @@ record_gather(const td_array *a, const td_array *index, int rank, int axis, cons
     return st ? st : td_record(n, out);
 }
 
-/* a's memory with the picked axes as one, whose steps are elements, at axis p->place. */
-static td_array
-merged(const td_array *a, const td_pick *p)
+td_view
+td_pick_merged(const td_view *own, const td_pick *p)
 {
-    td_view v = {.offset = a->view.offset};
+    td_view v = {.offset = own->offset};
     int others = 0;
 
-    for (int i = 0; i <= a->view.shape.ndim; i++) {
+    for (int i = 0; i <= own->shape.ndim; i++) {
         if (others == p->place && v.shape.ndim == others) {
             v.shape.dim[v.shape.ndim] = 1;
             v.stride[v.shape.ndim++] = 1;
         }
-        if (i == a->view.shape.ndim || is_picked(p, i))
+        if (i == own->shape.ndim || is_picked(p, i))
             continue;
-        v.shape.dim[v.shape.ndim] = a->view.shape.dim[i];
-        v.stride[v.shape.ndim++] = a->view.stride[i];
+        v.shape.dim[v.shape.ndim] = own->shape.dim[i];
+        v.stride[v.shape.ndim++] = own->stride[i];
         others++;
     }
-    return td_array_view(a, &v);
+    return v;
 }
 
 static td_status
@@ -398,13 +398,17 @@ pick_held(const td_array *a, const td_pick *p, td_array *out)
     td_shape result, spread;
     td_array from, at;
     td_status st;
+    td_view v;
 
     TD_TRY(td_pick_shapes(a, p, &result, &spread));
     TD_TRY(td_pick_check(a, p));
+    if (td_array_hosted(a) && (st = td_chunk_pick(a, p, &result, &spread, out)) != TD_SKIP)
+        return st;
     for (int k = 0; k < p->n && !one; k++)
         step[k] = a->view.stride[p->axis[k]];
     TD_TRY(td_pick_sum(a, p, &spread, step, &at));
-    from = one ? td_array_ref(a) : merged(a, p);
+    v = td_pick_merged(&a->view, p);
+    from = one ? td_array_ref(a) : td_array_view(a, &v);
     st = record_gather(&from, &at, spread.ndim - (from.view.shape.ndim - p->place - 1), p->place,
                        &result, out);
     td_array_unref(&from);

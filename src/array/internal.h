@@ -85,6 +85,8 @@ typedef struct td_picked {
 
 td_status td_picked_begin(const td_pick *p, td_picked *out); /* after a failure there is nothing to end */
 void      td_picked_end(td_picked *k);
+/* A view with the picked axes as one, whose steps are elements, at axis p->place. */
+td_view td_pick_merged(const td_view *own, const td_pick *p);
 
 /* n in another dtype, broadcast to the layout's shape and laid out so (NULL: its own shape in C order): a
  * new node that owns its value.  n's reference stays with the caller. */

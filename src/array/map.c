@@ -13,12 +13,14 @@ enum {
     GPU_BLOCK = 256,
     CHUNK = 1 << 15,   /* elements of a row that one item takes at least */
     PARALLEL = 100000, /* elements times steps below which one thread is quicker */
+    LANES_MAX = 64,    /* an instruction's */
     OVERSPLIT = 4,     /* blocks a thread, so that uneven progress evens out */
 };
 
 typedef struct shape_of {
     const td_plan *p;
     int lanes;
+    bool draws; /* CPU: lanes begin where random counters do */
 } map_shape;
 
 /* ---- CPU ---- */
@@ -65,6 +67,7 @@ build_cpu(void *ctx, td_fn *f)
 
     td_gen_params(&g, 5);
     g.lanes = m->lanes;
+    g.draws = m->draws;
     one = td_gen_int(&g, 1);
     n = g.extra[4];
     bid = td_cast(f, td_index(f, OP_bid, 0), TD_I64);
@@ -229,6 +232,18 @@ fits(const td_plan *p)
     return p->nopnd * (p->nd + 1) + p->nscalar + 3 * p->nd <= TD_PLAN_WORDS;
 }
 
+/* Where lanes begin as random counters do, each counter is computed once, for several registers at a time. */
+static void
+widen_draws(map_shape *m)
+{
+    int share = td_gen_draws(m->p), wide = m->lanes * share;
+
+    wide = wide < LANES_MAX ? wide : LANES_MAX;
+    m->draws = share > 1 && m->lanes % share == 0;
+    if (m->draws && (m->p->flat ? m->p->total : m->p->dim[m->p->nd - 1]) >= wide)
+        m->lanes = wide;
+}
+
 static td_status
 launch_tiled(const td_plan *p, int lanes)
 {
@@ -265,9 +280,11 @@ td_eval_map(td_plan *p)
         td_graph_lock(token);
         return st;
     }
-    if (!gpu && m.lanes > 1)
+    if (!gpu && m.lanes > 1) {
         td_plan_flatten(p, m.lanes);
-    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | gpu);
+        widen_draws(&m);
+    }
+    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | (uint64_t)m.draws << 1 | gpu);
     st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);
     if (!st)
         st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(p, k, m.lanes);

@@ -301,7 +301,7 @@ static bool
 same_window(const td_node *a, const td_node *b)
 {
     return a->kind != TD_N_HOST ||
-           (a->host->src == b->host->src && td_view_eq(&a->host->view, &b->host->view));
+           td_host_eq(a->host, b->host);
 }
 
 static bool

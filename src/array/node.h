@@ -119,6 +119,7 @@ td_status td_graph_poll(void);
  * TD_ERR_CALLER: the work goes on and the caller lets go of it. */
 td_status td_graph_await(td_event *e);
 td_status td_graph_await_stream(td_stream *s);
+td_status td_graph_copy_out(td_stream *s, void *out, uintptr_t at, size_t nbytes); /* td_copy_out, waiting so */
 void *td_graph_unlock(void);
 void  td_graph_lock(void *token);
 void  td_graph_yield(void); /* other threads go on: for who waits for what one of them does */

@@ -249,7 +249,7 @@ value(const draw *d, const bool *odd)
     td_bug(__FILE__, __LINE__, "distribution");
 }
 
-/* Lanes that begin where a counter's share begins: every counter is computed once, and every lane by
+/* Lanes of a GPU's thread that begin where a counter's share begins: every counter is computed once, and every lane by
  * itself, with its place known. */
 static td_val
 grouped(draw *d, td_val first, int lanes, int shift)
@@ -270,6 +270,53 @@ grouped(draw *d, td_val first, int lanes, int shift)
     return out;
 }
 
+/* v's lanes, each 2^shift times. */
+static td_val
+repeated(td_fn *f, td_val v, int shift)
+{
+    for (int k = 0; k < shift; k++)
+        v = td_zip(f, v, v);
+    return v;
+}
+
+/* The same for lanes of a register: counters side by side, each of whose words all that share it get. */
+static td_val
+spread(draw *d, td_val first, int lanes, int shift)
+{
+    td_fn *f = d->g->f;
+
+    set_words(
+        d,
+        TD_E2(f, add, first, TD_E2(f, left_shift, td_iota(f, TD_U64, lanes >> shift), U64(shift))),
+        shift);
+    for (int k = 0; k < 4; k++)
+        d->w[k] = repeated(f, td_splat(f, d->w[k], lanes >> shift), shift);
+    d->place = td_iota(f, TD_U64, lanes);
+    return value(d, NULL);
+}
+
+int
+td_gen_draws(const td_plan *p)
+{
+    int most = 0;
+
+    for (uint16_t i = 0; i < p->nstep; i++) {
+        const td_step *s = &p->step[i];
+        const td_opnd *o = &p->opnd[s->opnd];
+        int n = 1 << share(s, s->dt == TD_F64 ? TD_F64 : TD_F32);
+
+        if (s->kind != TD_N_RANDOM)
+            continue;
+        if (o->inner != 1)
+            return 1;
+        for (int d = 0; d + 1 < p->nd && !p->flat; d++)
+            if (o->stride[d] % n)
+                return 1;
+        most = n > most ? n : most;
+    }
+    return most ? most : 1;
+}
+
 td_val
 td_gen_random(td_gen *g, const td_step *s, td_val i)
 {
@@ -277,7 +324,10 @@ td_gen_random(td_gen *g, const td_step *s, td_val i)
     draw d = {.g = g, .s = s, .dt = work, .place = i};
     int shift = share(s, work);
 
-    /* threads of a GPU begin at multiples of their lanes; registers of a CPU are better full */
+    if (g->draws && g->lanes % (1 << shift) == 0)
+        return spread(&d, td_cast(g->f, td_gen_index(g, s->opnd), TD_U64), g->lanes, shift);
+
+    /* threads of a GPU begin at multiples of their lanes */
     if (g->aligned && g->p->nd == 1 && g->p->opnd[s->opnd].inner == 1 && g->lanes > 1 &&
         g->lanes % (1 << shift) == 0)
         return grouped(&d, td_cast(g->f, g->j, TD_U64), g->lanes, shift);

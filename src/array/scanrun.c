@@ -1,5 +1,6 @@
 /* scanrun.c - choosing and launching the kernels of cumulative operations and of selection. */
 #include "array/array.h"
+#include "array/chunk.h"
 #include "array/eval.h"
 #include "array/internal.h"
 #include "array/reduce.h"
@@ -294,6 +295,16 @@ accumulator(td_dtype out)
     return TD_I64;
 }
 
+static td_status
+looked_at(const td_array *a, td_array *out)
+{
+    td_status st = td_watch_result("accumulate", &a, 1, out);
+
+    if (st)
+        td_array_unref(out);
+    return st;
+}
+
 td_status
 td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *out)
 {
@@ -309,6 +320,8 @@ td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *
     if (j.d.logical && (red == TD_RED_max || red == TD_RED_min))
         j.d.red = red == TD_RED_max ? TD_RED_sum : TD_RED_prod;
     j.d.acc = accumulator(j.d.out);
+    if ((st = td_chunk_cumulate(red, a, axis, j.d.out, out)) != TD_SKIP)
+        return !st && td_watch_asked() ? looked_at(a, out) : st;
     TD_TRY(td_array_empty(j.dev, j.d.out, s, out));
     j.n = s->dim[axis];
     for (int i = 0; i < axis; i++)
@@ -321,11 +334,9 @@ td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *
     if (!st)
         st = accumulate(&j, out->store->node->buf->ptr);
     td_node_unref(n);
-    if (!st && td_watch_asked())
-        st = td_watch_result("accumulate", &a, 1, out);
     if (st)
         td_array_unref(out);
-    return st;
+    return !st && td_watch_asked() ? looked_at(a, out) : st;
 }
 
 /* ---- selection ---- */
@@ -359,6 +370,11 @@ td_array_select(const td_array *a, const td_array *mask, td_array *out)
     TD_ASSERT(!a || td_shape_eq(&a->view.shape, &mask->view.shape));
     if (a)
         TD_TRY(td_one_device("mask", td_array_dev(a), td_array_dev(mask)));
+    if ((st = td_chunk_select(a, mask, out)) != TD_SKIP) {
+        if (!st && !a)
+            out->store->node->in_range = td_array_size(mask);
+        return st;
+    }
     j.n = td_array_size(mask);
     j.d = (td_scan){.red = TD_RED_sum,
                     .in = TD_BOOL,

@@ -9,7 +9,7 @@
 #include "dev/library.h"
 #include "dev/nccllib.h"
 #include "dev/raw.h"
-#include "dev/tape.h"
+#include "dev/work.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -19,24 +19,25 @@
 
 enum { ABORT_PATIENCE = 500000000 }; /* ns that an abort waits for a thread to come out of NCCL */
 
-/* td_comm - one owner; abort may come from another thread as long as the owner has it. */
+/* td_comm - refcounted: its owner's and those of tapes.  Abort may come from another thread as long as the owner has it. */
 struct td_comm {
+    atomic_int refs;
     td_dev *dev;
     const td_nccllib *nccl;
     td_stream *stream;
     int rank, size;
     pthread_mutex_t mu; /* guards handle, while NCCL is called */
     void *handle;       /* ncclComm_t; NULL: it has been ended */
+    _Atomic uint64_t begun, back;
+    _Atomic uint64_t limit; /* collectives that all members were there for */
+    atomic_int gone;        /* whose leaving set the limit */
     atomic_bool aborted;
     char why[256]; /* written before aborted is set */
 };
 
 /* ---- the library ---- */
 
-static const struct symbol {
-    const char *name;
-    size_t slot;
-} symbols[] = {
+static const td_lib_entry symbols[] = {
 #define FN(slot, symbol, params) {#symbol, offsetof(td_nccllib, slot)},
     TD_NCCL_FUNCTIONS(FN)
 #undef FN
@@ -56,16 +57,13 @@ load(void)
     static const char *const names[] = {"libnccl.so.2", NULL};
     void *lib, *f;
 
-    TD_TRY(td_lib_open(names, "nvidia-nccl-cu13 (CUDA 12: nvidia-nccl-cu12)", &lib));
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        TD_TRY(td_lib_symbol(lib, symbols[i].name, &f));
-        memcpy((char *)&found.call + symbols[i].slot, &f, sizeof f);
-    }
+    TD_TRY(td_lib_table(names, "nvidia-nccl-cu13 (CUDA 12: nvidia-nccl-cu12)", symbols,
+                        sizeof symbols / sizeof *symbols, &found.call, found.path,
+                        sizeof found.path, &lib));
     TD_TRY(td_lib_symbol(lib, "ncclGetErrorString", &f));
     memcpy(&found.error_text, &f, sizeof f);
     f = dlsym(lib, "ncclGetLastError");
     memcpy(&found.last_error, &f, sizeof f);
-    td_lib_path(lib, found.path, sizeof found.path);
     return TD_OK;
 }
 
@@ -151,6 +149,8 @@ comm_make(td_dev *d, const td_nccllib *nccl, int rank, int size, td_comm **out)
 
     if (!c)
         return td_fail(TD_ERR_NOMEM, "%s: no host memory for a communicator", d->info.name);
+    atomic_init(&c->refs, 1);
+    atomic_init(&c->limit, UINT64_MAX);
     c->dev = d;
     c->nccl = nccl;
     c->rank = rank;
@@ -228,23 +228,42 @@ td_comm_new(td_dev *const *d, const int *rank, int n, int size, const unsigned c
     return st;
 }
 
+td_comm *
+td_comm_ref(td_comm *c)
+{
+    atomic_fetch_add(&c->refs, 1);
+    return c;
+}
+
+void
+td_comm_unref(td_comm *c)
+{
+    if (atomic_fetch_sub(&c->refs, 1) != 1)
+        return;
+    td_stream_free(c->stream);
+    pthread_mutex_destroy(&c->mu);
+    free(c);
+}
+
 void
 td_comm_free(td_comm *c)
 {
-    bool pushed;
+    void *handle;
+    bool pushed, broken;
 
     if (!c)
         return;
     if (c->handle && td_cuda_enter(td_cuda_of(c->dev), &pushed) == TD_OK) {
-        if (c->dev->ops->sync(c->dev) || td_comm_check(c))
-            (void)c->nccl->abort(c->handle);
-        else
-            (void)c->nccl->destroy(c->handle);
+        broken = c->dev->ops->sync(c->dev) || td_comm_check(c);
+        pthread_mutex_lock(&c->mu); /* a graph's replay may be calling it */
+        handle = c->handle;
+        c->handle = NULL;
+        pthread_mutex_unlock(&c->mu);
+        if (handle)
+            (void)(broken ? c->nccl->abort : c->nccl->destroy)(handle);
         td_cuda_leave(td_cuda_of(c->dev), pushed);
     }
-    td_stream_free(c->stream);
-    pthread_mutex_destroy(&c->mu);
-    free(c);
+    td_comm_unref(c);
 }
 
 td_dev *
@@ -261,10 +280,26 @@ td_comm_stream(const td_comm *c)
 
 /* ---- the end of a broken one ---- */
 
+td_commcount
+td_comm_count(const td_comm *c)
+{
+    return (td_commcount){atomic_load(&c->begun), atomic_load(&c->back)};
+}
+
+void
+td_comm_left(td_comm *c, int rank, uint64_t count)
+{
+    atomic_store(&c->gone, rank);
+    if (count < atomic_load(&c->limit))
+        atomic_store(&c->limit, count);
+}
+
 /* The caller is told: then the next wait need not tell it once more. */
 static td_status
 was_aborted(td_comm *c)
 {
+    if (!atomic_load(&c->aborted))
+        return td_fail(TD_ERR_PEER, "%s: the group was closed", c->dev->info.name);
     td_dev_mend(c->dev);
     return td_fail(TD_ERR_PEER, "%s: the group is broken: %s", c->dev->info.name, c->why);
 }
@@ -438,32 +473,34 @@ by_address(const void *x, const void *y)
 
 /* The comms of the calls, each once; returns how many. */
 static int
-comms_of(const td_comm_call *calls, int n, td_comm **out)
+comms_of(const td_comm_set *s, td_comm **out)
 {
     int m = 0;
 
-    for (int i = 0; i < n; i++)
-        out[i] = calls[i].comm;
-    qsort(out, (size_t)n, sizeof *out, by_address);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < s->n; i++)
+        out[i] = s->call[i].comm;
+    qsort(out, (size_t)s->n, sizeof *out, by_address);
+    for (int i = 0; i < s->n; i++)
         if (!m || out[m - 1] != out[i])
             out[m++] = out[i];
     return m;
 }
 
 static td_status
-run_all(const td_comm_call *calls, int n)
+run_all(const td_comm_set *s)
 {
-    const td_nccllib *nccl = calls[0].comm->nccl;
-    td_dev *d = calls[0].comm->dev;
+    const td_nccllib *nccl = s->call[0].comm->nccl;
+    td_dev *d = s->call[0].comm->dev;
     bool pushed;
     td_status st, end;
 
+    if (s->n == 1)
+        return run_one(s->call);
     TD_TRY(td_cuda_enter(td_cuda_of(d), &pushed));
     st = status_of(d, NULL, nccl->group_start(), "ncclGroupStart");
     if (!st) {
-        for (int i = 0; i < n && !st; i++)
-            st = run_one(&calls[i]);
+        for (int i = 0; i < s->n && !st; i++)
+            st = run_one(&s->call[i]);
         end = status_of(d, NULL, nccl->group_end(), "ncclGroupEnd");
         st = st ? st : end;
     }
@@ -471,33 +508,101 @@ run_all(const td_comm_call *calls, int n)
     return st;
 }
 
-td_status
-td_comm_run(const td_comm_call *calls, int n)
+/* The calls of c that all members make. */
+static uint64_t
+collectives_of(const td_comm *c, const td_comm_set *s)
 {
-    td_comm **comm;
-    td_status st = TD_OK;
-    int m;
+    uint64_t k = 0;
 
-    if (n < 1)
-        return TD_OK;
-    TD_TRY(td_tape_refuse("a collective"));
-    for (int i = 0; i < n; i++)
-        TD_TRY(check_call(&calls[i]));
-    comm = malloc((size_t)n * sizeof(td_comm *));
-    if (!comm)
-        return td_fail(TD_ERR_NOMEM, "no host memory for %d collectives", n);
-    m = comms_of(calls, n, comm);
+    for (int i = 0; i < s->n; i++)
+        k += s->call[i].comm == c && s->call[i].op != TD_COMM_send && s->call[i].op != TD_COMM_recv;
+    return k;
+}
+
+/* c's mutex is held. */
+static td_status
+count_begun(td_comm *c, const td_comm_set *s)
+{
+    uint64_t k = collectives_of(c, s);
+
+    if (k && atomic_load(&c->begun) + k > atomic_load(&c->limit))
+        return td_fail(TD_ERR_PEER, "%s: rank %d has left the group", c->dev->info.name,
+                       atomic_load(&c->gone));
+    atomic_fetch_add(&c->begun, k);
+    return TD_OK;
+}
+
+/* comm: the m comms of s, in the order of their addresses. */
+static td_status
+run_locked(td_comm *const *comm, int m, const td_comm_set *s)
+{
+    td_status st = TD_OK;
+
     for (int i = 0; i < m; i++)
         pthread_mutex_lock(&comm[i]->mu);
-    st = run_all(calls, n);
-    for (int i = m; i-- > 0;)
+    for (int i = 0; i < m && !st; i++)
+        st = count_begun(comm[i], s);
+    st = st ? st : run_all(s);
+    for (int i = m; i-- > 0;) {
+        atomic_store(&comm[i]->back, atomic_load(&comm[i]->begun));
         pthread_mutex_unlock(&comm[i]->mu);
+    }
     for (int i = 0; i < m && !st; i++)
         if (comm[i]->dev->sync)
             st = td_stream_sync(comm[i]->stream);
     for (int i = 0; i < m; i++)
         if (atomic_load(&comm[i]->aborted)) /* while it was called: that is the reason */
             st = was_aborted(comm[i]);
+    return st;
+}
+
+/* Do all calls stand on one stream of one comm? */
+static bool
+is_one(const td_comm_set *s)
+{
+    for (int i = 1; i < s->n; i++)
+        if (s->call[i].comm != s->call[0].comm || s->call[i].stream != s->call[0].stream)
+            return false;
+    return true;
+}
+
+td_status
+td_comm_do(const td_comm_set *s)
+{
+    td_comm **comm;
+    td_status st;
+
+    if (is_one(s))
+        return run_locked(&s->call[0].comm, 1, s);
+    comm = malloc((size_t)s->n * sizeof(td_comm *));
+    if (!comm)
+        return td_fail(TD_ERR_NOMEM, "no host memory for %d collectives", s->n);
+    st = run_locked(comm, comms_of(s, comm), s);
     free(comm);
     return st;
+}
+
+td_status
+td_comm_run(const td_comm_call *calls, int n)
+{
+    td_comm_set s = {calls, n};
+    size_t nbytes = 0;
+
+    if (n < 1)
+        return TD_OK;
+    for (int i = 0; i < n; i++) {
+        TD_TRY(check_call(&calls[i]));
+        nbytes += calls[i].count * td_dtype_size(calls[i].dt);
+    }
+    if (is_one(&s))
+        return td_work_do(calls[0].stream,
+                          &(td_work){.kind = TD_TRACE_collective, .comm = &s, .nbytes = nbytes});
+    TD_TRY(td_tape_refuse("a collective of several devices"));
+    return td_comm_do(&s);
+}
+
+const char *
+td_comm_name(const td_comm_set *s)
+{
+    return op_names[s->call[0].op];
 }

@@ -21,7 +21,10 @@ td_status td_comm_id(td_dev *d, unsigned char out[TD_COMM_ID]);
 /* Joins n devices of this process as rank[0 … n-1] of `size`; returns when all of size have joined.  out[i] is owned.
  * The devices are of one kind. */
 td_status td_comm_new(td_dev *const *d, const int *rank, int n, int size, const unsigned char id[TD_COMM_ID], td_comm **out);
-void      td_comm_free(td_comm *c); /* ok on NULL; waits for its work unless it was aborted */
+/* Its owner's end: waits for its work unless it was aborted.  Calls of who refers to it still fail from then on. */
+void      td_comm_free(td_comm *c); /* ok on NULL */
+td_comm  *td_comm_ref(td_comm *c);
+void      td_comm_unref(td_comm *c);
 
 td_dev    *td_comm_dev(const td_comm *c);    /* borrowed */
 td_stream *td_comm_stream(const td_comm *c); /* borrowed: one of its own, which waits for no other and no other for it */
@@ -30,6 +33,15 @@ td_stream *td_comm_stream(const td_comm *c); /* borrowed: one of its own, which 
 td_status td_comm_check(td_comm *c);
 /* Ends what is under way, from any thread, and says why to whoever waits. */
 void      td_comm_abort(td_comm *c, const char *why);
+
+/* Collectives (not sends and receives) so far, alike in all members: those whose call has begun, and has come back. */
+typedef struct td_commcount {
+    uint64_t begun, back;
+} td_commcount;
+
+td_commcount td_comm_count(const td_comm *c);
+/* A member of the group has left after so many collectives: TD_ERR_PEER from then on for those beyond. */
+void         td_comm_left(td_comm *c, int rank, uint64_t count);
 
 typedef enum td_comm_op {
     TD_COMM_all_reduce,
@@ -56,10 +68,19 @@ typedef struct td_comm_call {
     td_stream  *stream; /* of the comm's device */
 } td_comm_call;
 
+/* td_comm_set - calls that are made together.  Borrowed. */
+typedef struct td_comm_set {
+    const td_comm_call *call;
+    int n;
+} td_comm_set;
+
 bool        td_comm_reduces(td_dtype dt); /* is it one of NCCL's numbers? */
 int         td_comm_find(const char *op); /* -1: there is none of that name */
 int         td_comm_find_red(const char *red);
-td_status   td_comm_run(const td_comm_call *calls, int n); /* all at once */
+/* All at once.  Of one comm they can be recorded (tape.h). */
+td_status   td_comm_run(const td_comm_call *calls, int n);
+td_status   td_comm_do(const td_comm_set *s); /* the calls themselves, which have been checked: for work.c */
+const char *td_comm_name(const td_comm_set *s); /* borrowed: the first one's */
 
 /* Text for `python -m treadle info`: path and version, or what is missing; borrowed. */
 const char *td_comm_info(td_dev *d);

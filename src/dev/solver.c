@@ -6,6 +6,7 @@
 #include "dev/solver.h"
 
 #include "dev/cuda.h"
+#include "dev/hostsmall.h"
 #include "dev/library.h"
 #include "dev/solvercall.h"
 #include "dev/work.h"
@@ -321,6 +322,8 @@ td_solver_can(td_dev *d, td_solver_op op)
     const td_solverlib *lib;
 
     if (d->info.kind == TD_DEV_CPU)
+        return td_hostsmall_can(op);
+    if (!td_solver_functions[op].run)
         return TD_SKIP;
     TD_TRY(library(d, &lib));
     if ((op == TD_SOLVE_syev_batched && !lib->syev_batched) || (op == TD_SOLVE_geev && !lib->geev))
@@ -343,12 +346,15 @@ td_solver_run(td_stream *s, const td_solver *j)
 td_status
 td_solver_do(td_stream *s, const td_solver *j)
 {
-    td_cuda *c = td_cuda_of(s->dev);
     bool pushed, with_blas = td_solver_functions[j->op].blas && s->dev->info.kind == TD_DEV_CUDA;
     const td_solverlib *lib;
     void *blas = NULL; /* the null device's functions want none */
+    td_cuda *c;
     td_status st;
 
+    if (s->dev->info.kind == TD_DEV_CPU)
+        return td_hostsmall_run(j);
+    c = td_cuda_of(s->dev);
     TD_TRY(library(s->dev, &lib));
     TD_TRY(td_cuda_enter(c, &pushed));
     pthread_mutex_lock(&c->solver_mu);

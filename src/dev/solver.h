@@ -41,7 +41,7 @@ int td_solver_arrays(const td_solver *j, td_solver_array out[TD_SOLVER_ARRAYS]);
 /* TD_ERR_TYPE, TD_ERR_VALUE: dtype, sizes or flags that the row does not take. */
 td_status td_solver_check(const td_solver *j);
 
-/* TD_SKIP: not here - the CPU, or a library without this row's function.  TD_ERR_LIBRARY names what to install. */
+/* TD_SKIP: not here - a row that the device has no function for.  TD_ERR_LIBRARY names what to install. */
 td_status td_solver_can(td_dev *d, td_solver_op op);
 /* j has been checked and can be done; nothing of it is empty.  TD_ERR_OOM: no room for the workspace. */
 td_status td_solver_run(td_stream *s, const td_solver *j);

@@ -1,4 +1,4 @@
-/* sort.c - sorting on a CUDA device: the library, its temporary memory, what its refusals mean.
+/* sort.c - sorting on a CUDA device, which hostsort.c does on the CPU: the library, its temporary memory, what its refusals mean.
  *
  * libtreadle_cub.so is compiled for some architectures and holds PTX for the others, with CUDA's
  * runtime inside.  A driver that is too old for either says so at the first launch; that device's
@@ -7,6 +7,7 @@
 #include "dev/sort.h"
 
 #include "dev/cuda.h"
+#include "dev/hostsort.h"
 #include "dev/library.h"
 #include "dev/null.h"
 #include "dev/work.h"
@@ -121,9 +122,13 @@ in_context(td_cuda *c, const td_cub *cub, td_stream *s, const td_cub_job *job)
 }
 
 td_status
-td_sort_can(td_dev *d, td_dtype dt, int64_t count)
+td_sort_can(td_dev *d, td_dtype dt, int64_t count, bool values)
 {
-    if (d->info.kind == TD_DEV_CPU || td_dtype_is_complex(dt) || count > UINT32_MAX)
+    if (td_dtype_is_complex(dt))
+        return TD_SKIP;
+    if (d->info.kind == TD_DEV_CPU)
+        return values ? TD_SKIP : TD_OK;
+    if (count > UINT32_MAX)
         return TD_SKIP;
     return library(d) && !atomic_load(&td_cuda_of(d)->unsorted) ? TD_OK : TD_SKIP;
 }
@@ -135,7 +140,7 @@ td_sort_run(td_stream *s, const td_sort *j)
 
     if (__builtin_mul_overflow(j->rows, j->n, &count))
         return TD_SKIP;
-    TD_TRY(td_sort_can(s->dev, j->dt, count));
+    TD_TRY(td_sort_can(s->dev, j->dt, count, j->out != 0));
     if (!count || (!j->out && !j->index))
         return TD_OK;
     return td_work_do(
@@ -148,10 +153,13 @@ td_sort_run(td_stream *s, const td_sort *j)
 td_status
 td_sort_do(td_stream *s, const td_sort *j)
 {
-    td_cuda *c = td_cuda_of(s->dev);
+    td_cuda *c;
     bool pushed;
     td_status st;
 
+    if (s->dev->info.kind == TD_DEV_CPU)
+        return td_hostsort_run(s, j);
+    c = td_cuda_of(s->dev);
     TD_TRY(td_cuda_enter(c, &pushed));
     st = in_context(c, library(s->dev), s,
                     &(td_cub_job){.kind = td_dtype_kind(j->dt),
@@ -190,7 +198,7 @@ td_sort_info(td_dev *d)
     const char *why = td_sort_missing(d);
 
     if (d->info.kind == TD_DEV_CPU)
-        return "NumPy";
+        return "NumPy; orders by this library";
     if (*why)
         snprintf(text, sizeof text, "NumPy, by way of the host: %s", why);
     else

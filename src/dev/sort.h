@@ -1,4 +1,4 @@
-/* sort.h - sorting on a CUDA device by libtreadle_cub.so, opened at first use.
+/* sort.h - sorting on a CUDA device by libtreadle_cub.so, opened at first use; orders on the CPU by hostsort.c.
  *
  * Rows of keys lie side by side in `in`; each is sorted by itself, ascending, NaN last.  The same keys
  * give the same result at every run.
@@ -17,9 +17,9 @@ typedef struct td_sort {
     uintptr_t index; /* int64: their places in the row before, equal ones in order; 0: not wanted */
 } td_sort;
 
-/* TD_SKIP: not here - complex dtypes, 2^32 elements or more, a device for which the library has no
- * code, a build without it; the caller sorts on the host. */
-td_status td_sort_can(td_dev *d, td_dtype dt, int64_t count);
+/* TD_SKIP: not here - complex dtypes, on a GPU 2^32 elements or more, a device for which the library has no
+ * code, a build without it; values on the CPU, where NumPy's sort is as quick.  The caller sorts on the host. */
+td_status td_sort_can(td_dev *d, td_dtype dt, int64_t count, bool values);
 /* Asynchronous.  TD_SKIP also where only the first launch tells that the device has no code;
  * TD_ERR_OOM: no room for what the sort needs besides, 4 to 40 bytes an element. */
 td_status td_sort_run(td_stream *s, const td_sort *job);

@@ -1,7 +1,7 @@
 /* tape.h - a thread's work on a device, recorded instead of done, to be done again and again.
  *
- * While a tape records, kernels, copies within the device, fills and products of the calling thread
- * are kept; what would need values (copies to and from the host, waiting) is refused by name.  Memory
+ * While a tape records, kernels, copies within the device, fills, products and collectives (nccl.h) of the calling
+ * thread are kept; what would need values (copies to and from the host, waiting) is refused by name.  Memory
  * made meanwhile is the tape's and stays as long as it does: blocks that nobody else holds any more
  * are handed out again within it.
  *
@@ -17,6 +17,8 @@
 #include "dev/trace.h"
 
 typedef struct td_tape td_tape;
+
+enum { TD_TAPE_CALLS = 256 }; /* collectives that can be recorded as called at once */
 typedef struct td_work td_work; /* work.h */
 
 extern _Thread_local td_tape *td_tape_current; /* what the calling thread records on; NULL: nothing */

@@ -30,6 +30,7 @@ td_watched(void)
     KIND(sort)     /* a library's sort */                                                          \
     KIND(solve)    /* a library's factorisation or solver */                                       \
     KIND(fourier)  /* a library's Fourier transform */                                             \
+    KIND(collective) /* a library's, with other devices */                                         \
     KIND(graph)    /* several kernels launched as one: tape.h */                                   \
     KIND(alloc)                                                                                    \
     KIND(free)                                                                                     \

@@ -62,6 +62,7 @@ td_work_run(td_stream *s, const td_work *w)
     case TD_TRACE_sort:    return td_sort_do(s, w->sort);
     case TD_TRACE_solve:   return td_solver_do(s, w->solver);
     case TD_TRACE_fourier: return td_fourier_do(s, w->fourier);
+    case TD_TRACE_collective: return td_comm_do(w->comm);
     case TD_TRACE_wait:    return wait_for(s, w);
     case TD_TRACE_graph:
     case TD_TRACE_alloc:
@@ -89,6 +90,8 @@ name_of(const td_work *w)
 {
     if (w->kind == TD_TRACE_solve)
         return td_solver_name(w->solver);
+    if (w->kind == TD_TRACE_collective)
+        return td_comm_name(w->comm);
     if (w->kind != TD_TRACE_kernel)
         return td_trace_kind_name(w->kind);
     return w->dims->what ? w->dims->what : w->func->name;

@@ -9,6 +9,7 @@
 #include "dev/blas.h"
 #include "dev/devops.h"
 #include "dev/fourier.h"
+#include "dev/nccl.h"
 #include "dev/solver.h"
 #include "dev/sort.h"
 #include "dev/tape.h"
@@ -28,6 +29,7 @@ struct td_work {
     const td_sort  *sort;
     const td_solver *solver;
     const td_fourier *fourier;
+    const td_comm_set *comm;   /* collective: calls of one comm */
     td_event       *event; /* wait: for it, else for the stream, or with `all` for the device */
     bool            all;
     td_filler      *fill;  /* copy_in: what writes it, in place of src; NULL: src does */

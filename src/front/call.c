@@ -246,8 +246,6 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
             !is_recursive(w, s)) /* the outermost frame only holds the call */
             recursive_found(w, s);
     }
-    if (is_recursive(w, s) && w->exact)
-        return bad(w, c->node, TD_ERR_TYPE, "%s calls itself", s->name);
     if (is_recursive(w, s))
         return call_recursive(w, s, c, out);
     fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree);
@@ -338,11 +336,14 @@ td_status
 call_object(walk *w, const thing *f, const call *c, thing *out)
 {
     td_objinfo info = {0};
-    uint32_t ufunc;
+    uint32_t ufunc, spelled;
 
     if (f->type->kind != TD_T_OBJECT)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
-    TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
+    if (w->exact && !w->host->spelled(w->host->ctx, f->type->object, &spelled))
+        TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
+    else
+        TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
     switch (info.kind) {
     case TD_OBJ_INTRINSIC:
         if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))

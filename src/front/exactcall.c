@@ -1,7 +1,8 @@
 /* exactcall.c - calls in exact functions: which of the known functions give CPython's results, and where.
  *
  * A row of intrinsic.def that no rule names is refused: NumPy's functions make NumPy's numbers, and some of
- * Python's (hypot, sum, gamma) compute in a way of their own.
+ * Python's (gamma) compute in a way of their own.  Those that the host has in Python (td_host.spelled: hypot, sum,
+ * comb) do not come here.
  */
 #include "front/exact.h"
 #include "front/intrin.h"
@@ -29,7 +30,7 @@ by_domain(walk *w, const call *c, int number, thing *out)
         if (!is_num(&c->arg[i]) || td_dtype_is_complex((td_dtype)c->arg[i].type->dt))
             return bad(w, c->node, TD_ERR_TYPE, "math's functions take real numbers, not %s",
                        c->arg[i].type->name);
-        if (!is_int(&c->arg[i]) || td_intrinsics[number].fn != fn_ldexp)
+        if (i == 0 || td_intrinsics[number].fn != fn_ldexp) /* whose exponent is an int */
             exact_float(w, &c->arg[i]);
         if (c->arg[i].type->dt == TD_F64 && n < TD_MAXARG)
             x[n++] = val_as(w, &c->arg[i], TD_F64);
@@ -233,20 +234,6 @@ counted(walk *w, const call *c, int number, thing *out)
 }
 
 static td_status
-divisors(walk *w, const call *c, int number, thing *out)
-{
-    if (td_intrinsics[number].row != OP_gcd || c->n != 2)
-        return bad(w, c->node, TD_ERR_TYPE, "only gcd of two ints");
-    for (uint32_t i = 0; i < c->n; i++) {
-        exact_pure(w, &c->arg[i], EXACT_BOOL);
-        if (is_int(&c->arg[i]))
-            exact_flag(w, TD_E2(w->f, equal, val_as(w, &c->arg[i], TD_I64),
-                                td_const_int(w->f, TD_I64, INT64_MIN)));
-    }
-    return ints(w, c, number, out);
-}
-
-static td_status
 root(walk *w, const call *c, int number, thing *out)
 {
     TD_TRY(ints(w, c, number, out));
@@ -293,9 +280,8 @@ static const struct {
     {fn_reversed, as_it_is, false},  {fn_isinstance, known_kind, false},
     {fn_binary, as_it_is, false},    {fn_compare, as_it_is, false},
     {fn_unary, as_it_is, false},     {fn_truth, as_it_is, false},
-    {fn_index_of, ints, false},      {fn_gcd, divisors, false},
-    {fn_isqrt, root, false},         {fn_is_integer, is_whole, false},
-    {fn_bit_length, ints, false},
+    {fn_index_of, ints, false},      {fn_isqrt, root, false},
+    {fn_is_integer, is_whole, false}, {fn_bit_length, ints, false},
 };
 
 td_status

@@ -53,6 +53,8 @@ typedef struct td_host {
     /* A free name of a function: its closure, globals, builtins.  TD_ERR_VALUE: not defined. */
     td_status (*name)(void *ctx, const struct td_source *s, uint32_t name, uint32_t *obj);
     td_status (*attr)(void *ctx, uint32_t obj, const char *name, uint32_t *out); /* TD_ERR_VALUE: none */
+    /* The Python function that exact functions call in obj's place.  TD_ERR_VALUE: there is none. */
+    td_status (*spelled)(void *ctx, uint32_t obj, uint32_t *out);
     td_status (*describe)(void *ctx, uint32_t obj, td_objinfo *out);
     td_status (*dtype)(void *ctx, td_dtype dt, uint32_t *out); /* the object that a.dtype is */
 } td_host;
@@ -99,6 +101,7 @@ typedef struct td_compile {
     bool    gpu;      /* the target */
     bool    lines;    /* of a GPU's code: it tells which lines it is of */
     bool    by_parts; /* exact functions: a real number and a complex one meet by parts, as of Python 3.14 */
+    int64_t frames;   /* exact functions: what is deeper in calls is Python's */
     bool    plain;    /* loops stay as they are written: nothing is unrolled or made vectors */
     uint32_t threads, registers; /* most threads of a block, bounds; 0: not said */
 } td_compile;

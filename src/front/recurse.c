@@ -5,10 +5,14 @@
  *
  *     word 0: 1 when the thread gave up inside;  1: how deep the calls are;  then arguments, then the result
  *
+ * In an exact function word 0 says instead that the item is Python's, as soon as that is known: a value that has
+ * wrapped may keep calls from ending.  Depths are those of Python's frames there, so that Python is asked before its
+ * own limit is reached.
+ *
  * Its parameters have the types that all calls' arguments meet in.  What it returns is told by the returns that do not
  * wait for it: a call whose result no walk has met yet is left out of the walk.
  */
-#include "front/walk.h"
+#include "front/exact.h"
 
 enum {
     STATUS,
@@ -140,6 +144,8 @@ put(walk *w, td_val ptr, uint32_t *at, const thing *x)
         td_num_store(w->f, word_at(w, ptr, *at, td_dtype_real_of(t->dt)), t->dt, first(w),
                      num_as(w, x, t->dt), TD_NONE, 0);
         *at += t->dt == TD_C128 ? 2 : 1;
+        if (is_mixed(x))
+            put_word(w, ptr, (*at)++, x->tag);
     } else if (has_view(t)) {
         put_view(w, ptr, at, x);
     }
@@ -174,6 +180,8 @@ get(walk *w, td_val ptr, uint32_t *at, const td_type *t)
         x = num_of(t, td_num_load(w->f, word_at(w, ptr, *at, td_dtype_real_of(t->dt)), t->dt,
                                   first(w), TD_NONE, 1, 0));
         *at += t->dt == TD_C128 ? 2 : 1;
+        if (is_mixed(&x))
+            x.tag = get_word(w, ptr, (*at)++, TD_U8);
     } else if (has_view(t)) {
         x = get_view(w, ptr, at, t);
     } else if (has_items(t)) {
@@ -190,7 +198,7 @@ words_of(const td_type *t)
     uint32_t n = 0;
 
     if (t->kind == TD_T_NUM)
-        return t->dt == TD_C128 ? 2 : 1;
+        return (t->dt == TD_C128 ? 2 : 1) + (t->object != 0);
     if (has_view(t))
         return 3 + 2u * t->ndim;
     for (uint32_t i = 0; has_items(t) && i < t->n; i++)
@@ -249,6 +257,12 @@ recursive_end(walk *w)
     leave(w, o->depth);
 }
 
+static void
+leave_if_bad(walk *w)
+{
+    td_break_out(w->f, td_get(w->f, w->exact->bad), w->depth - w->exact->depth - 1);
+}
+
 /* Too deep: the thread gives up, before its stack is full. */
 static td_status
 check_depth(walk *w, outline *o, td_val depth)
@@ -257,6 +271,11 @@ check_depth(walk *w, outline *o, td_val depth)
     thing value = num_of(td_type_num(TD_I64), (td_num){depth, TD_NONE});
 
     o->limit = td_const_int(w->f, TD_I64, DEEP);
+    if (w->exact) {
+        exact_flag(w, TD_E2(w->f, greater, depth, o->limit));
+        leave_if_bad(w);
+        return built(w, o->s->root);
+    }
     td_if(w->f, TD_E2(w->f, greater, depth, o->limit));
     TD_TRY(report_fail(w, site, &value, 1));
     thread_end(w);
@@ -269,7 +288,7 @@ static void
 set_limit(walk *w, const outline *o, uint32_t from)
 {
     bool gpu = w->how->gpu; /* whose calls save fewer registers */
-    int64_t bytes = gpu ? FRAME / 2 : FRAME, most;
+    int64_t bytes = gpu ? FRAME / 2 : FRAME, most, deep = w->exact ? w->how->frames : DEEP;
 
     for (uint32_t i = from; i < w->f->n; i++)
         bytes += w->f->ins[i].op == OP_local
@@ -278,7 +297,7 @@ set_limit(walk *w, const outline *o, uint32_t from)
                        : 4;
     most = (gpu ? TD_GPU_STACK : STACK) / bytes;
     if (!w->f->st)
-        w->f->ins[o->limit.i].imm = (uint64_t)(most < DEEP ? most : DEEP);
+        w->f->ins[o->limit.i].imm = (uint64_t)(most < deep ? most : deep);
 }
 
 static td_status
@@ -295,6 +314,10 @@ emit_body(walk *w, outline *o, frame *fr, thing *value)
         bound[o->param[i]] = get(w, o->frame, &at, join_get(w, param_key(o, i))->type);
     fr->bound = bound;
     o->depth = w->depth;
+    if (w->exact) {
+        w->exact->bad = td_slot(w->f, TD_BOOL, 1);
+        w->exact->depth = w->depth;
+    }
     open_block(w);
     TD_TRY(check_depth(w, o, depth));
     st = walk_body(w, fr, &none, value);
@@ -310,6 +333,8 @@ emit_body(walk *w, outline *o, frame *fr, thing *value)
         }
     }
     close_region(w);
+    if (w->exact)
+        put_word(w, o->frame, STATUS, td_get(w->f, w->exact->bad));
     return TD_OK;
 }
 
@@ -319,6 +344,7 @@ emit(walk *w, outline *o, uint32_t node)
     frame fr = {.s = o->s, .call = node, .inlined = true, .path = path_of(o)};
     turns *t = w->turns;
     outline *up = w->outline;
+    guard *outer = w->exact, own = {.bad = TD_NONE};
     bool parallel = w->parallel, block = w->turn_block;
     uint32_t inner = w->inner, from = w->f->n;
     thing value = {.type = td_type_none()};
@@ -332,10 +358,12 @@ emit(walk *w, outline *o, uint32_t node)
     w->turns = NULL;
     w->inner = 0;
     w->turn_block = false;
+    w->exact = outer ? &own : NULL;
     st = emit_body(w, o, &fr, &value);
     td_end(w->f);
     set_limit(w, o, from);
     w->outline = up;
+    w->exact = outer;
     w->turns = t;
     w->inner = inner;
     w->parallel = parallel;
@@ -369,11 +397,26 @@ arguments(walk *w, outline *o, const call *c, thing **out)
     return st;
 }
 
+/* How many of Python's frames a call adds to those that were there when the function began that is being emitted. */
+static int64_t
+frames_since(const walk *w)
+{
+    int64_t n = 1;
+
+    for (frame *fr = w->fr; fr->up; fr = fr->up) {
+        n += fr->folds;
+        if (w->outline && fr->path == path_of(w->outline))
+            break;
+        n++;
+    }
+    return n;
+}
+
 /* What the call hands over: the frame, filled. */
 static td_status
 hand_over(walk *w, outline *o, const thing *arg, td_val ptr, uint32_t *at)
 {
-    td_val level = td_const_int(w->f, TD_I64, 1);
+    td_val level = td_const_int(w->f, TD_I64, w->exact ? frames_since(w) : 1);
 
     if (w->outline)
         level = TD_E2(w->f, add, get_word(w, w->outline->frame, LEVEL, TD_I64), level);
@@ -413,11 +456,17 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
             "%s calls itself before it is known what it returns: it needs a return whose value "
             "does not come from such a call",
             s->name);
+    if (w->exact)
+        leave_if_bad(w);
     ptr = td_local(w->f, TD_U64, words + (j ? words_of(j->type) : 0));
     TD_TRY(hand_over(w, o, arg, ptr, &at));
     td_call_func(w->f, td_address(w->f, ptr), o->number);
     if (o->touches)
         turns_recurse(w);
+    if (w->exact) {
+        exact_flag(w, get_word(w, ptr, STATUS, TD_BOOL));
+        leave_if_bad(w);
+    }
     if (o->ends) {
         td_val status = get_word(w, ptr, STATUS, TD_U64);
 

@@ -184,15 +184,13 @@ strided_back(const td_back *b)
 {
     const window *p = b->fn->par;
     td_shape line = {.ndim = 1, .dim = {p->span}};
-    td_array flat, whole;
+    td_var *flat;
+    td_status st;
 
-    if (td_grad_wanted(b->g, 1))
-        return td_fail(TD_ERR_STATE, "as_strided of a tensor that is not contiguous: its gradient "
-                                     "has none of its own");
-    TD_TRY(into_zeros(&b->g[0]->value, &line, &p->at, &flat));
-    whole = td_array_view(&flat, &p->whole);
-    td_array_unref(&flat);
-    return td_var_new(&whole, &b->in[0]);
+    TD_TRY(td_var_place(b->g[0], &line, &p->at, &flat));
+    st = td_var_window(flat, &p->whole, &b->in[0]);
+    td_var_unref(flat);
+    return st;
 }
 
 static const td_rule slice_rule = {"Slice", slice_back, NULL, NULL},

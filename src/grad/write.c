@@ -54,30 +54,50 @@ value_back(const td_back *b, const written *p, const td_array *part)
     return st;
 }
 
-/* The same recorded, where the variable lies in C order: what was written reads its window, the rest is without. */
+/* line with zeros in the window w. */
+static td_status
+emptied(td_var *line, const td_view *w, td_var **out)
+{
+    td_var *part;
+    td_status st;
+
+    TD_TRY(td_var_copy(line, out));
+    st = td_var_window(*out, w, &part);
+    if (!st) {
+        st = td_var_store(part, &(td_varop){.scalar = {.dt = TD_I64}, .weak = 'i'});
+        td_var_unref(part);
+    }
+    if (st)
+        td_var_unref(*out);
+    return st;
+}
+
+/* The same recorded: g is placed on the memory, where what was written reads its window; the rest is without. */
 static td_status
 written_back_recorded(const td_back *b, const written *p)
 {
-    td_var *g = b->g[0], *part = NULL, *cast = NULL, *placed = NULL;
+    td_shape flat = {.ndim = 1, .dim = {p->span}};
+    td_var *line, *part = NULL, *cast = NULL, *rest = NULL;
     td_status st;
 
-    if (!td_view_is_contiguous(&p->whole) || p->span != td_shape_size(&p->from))
-        return td_fail(TD_ERR_STATE, "writing a part of a tensor that is not contiguous: its "
-                                     "gradient has none of its own");
-    st = td_var_window(g, &p->part, &part);
-    if (!st && td_back_wants(b, 1)) {
-        st = td_var_cast(part, p->dt, &cast);
+    TD_TRY(td_var_place(b->g[0], &flat, &p->whole, &line));
+    if (td_back_wants(b, 1)) {
+        st = td_var_window(line, &p->part, &part);
+        if (!st)
+            st = td_var_cast(part, p->dt, &cast);
         if (!st)
             st = td_var_sum_to(cast, &p->value, &b->in[1]);
-    }
+    } else
+        st = TD_OK;
     if (!st && td_back_wants(b, 0)) {
-        st = td_var_place(part, &p->from, &p->part, &placed);
+        st = emptied(line, &p->part, &rest);
         if (!st)
-            st = td_var_apply(OP_subtract, (td_varop[]){{.v = g}, {.v = placed}}, 2, &b->in[0]);
+            st = td_var_window(rest, &p->whole, &b->in[0]);
     }
+    td_var_unref(line);
     td_var_unref(part);
     td_var_unref(cast);
-    td_var_unref(placed);
+    td_var_unref(rest);
     return st;
 }
 

@@ -273,7 +273,7 @@ td_cache_put(td_hash key, const char *suffix, const void *code, size_t nbytes)
  * process.  (They also end when the process closes the file elsewhere, in a thread that makes another
  * entry; then an entry may be made twice, which does no harm.) */
 int
-td_cache_lock(td_hash key, bool *waited)
+td_cache_lock(td_hash key)
 {
     struct flock range = {.l_type = F_WRLCK,
                           .l_whence = SEEK_SET,
@@ -281,7 +281,6 @@ td_cache_lock(td_hash key, bool *waited)
                           .l_len = 1};
     int dir = open_directory(true), fd;
 
-    *waited = false;
     if (dir < 0)
         return -1;
     if (range.l_start < 0)
@@ -295,7 +294,6 @@ td_cache_lock(td_hash key, bool *waited)
             close(fd);
             return -1;
         }
-        *waited = true;
         nanosleep(&poll, NULL);
     }
     return fd;

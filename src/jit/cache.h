@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "base/hash.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* suffix: "o", "cubin".  TD_SKIP: no such entry, or none that may be used.  *code is owned (free) and has
@@ -22,9 +21,9 @@ void      td_cache_put(td_hash key, const char *suffix, const void *code, size_t
 void      td_cache_drop(td_hash key, const char *suffix);
 
 /* The right to make the entry, for td_cache_unlock once it has been put; -1: there is no cache to make it for, or
- * another process has taken too long.  *waited: another one had it, so that the entry may be there by now.  A process
- * that dies gives its locks up. */
-int  td_cache_lock(td_hash key, bool *waited);
+ * another process has taken too long.  Who has it looks for the entry once more: another may have had the right since
+ * the first look.  A process that dies gives its locks up. */
+int  td_cache_lock(td_hash key);
 void td_cache_unlock(int lock); /* ok on -1 */
 
 /* The calling thread's entries are in that folder from now on; NULL: in the usual one; "": nowhere.  Borrowed until the next call. */

@@ -215,13 +215,12 @@ traced(td_trace_kind kind, const making *m, td_status (*step)(const making *m))
     return st;
 }
 
-/* By one process at a time; who had to wait looks at the disk again. */
+/* By one process at a time, which looks at the disk again. */
 static td_status
 make_alone(const making *m)
 {
-    bool waited;
-    int lock = td_cache_lock(m->key, &waited);
-    td_status st = waited ? traced(TD_TRACE_load, m, make_from_disk) : TD_SKIP;
+    int lock = td_cache_lock(m->key);
+    td_status st = lock < 0 ? TD_SKIP : traced(TD_TRACE_load, m, make_from_disk);
 
     if (st == TD_SKIP) {
         st = m->engine->interpreted ? TD_OK : make_ir(m);

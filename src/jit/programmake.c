@@ -108,13 +108,12 @@ compile(const td_program *p, const td_source_job *job, td_image *out)
     return st;
 }
 
-/* By one process at a time: who had to wait looks at the disk again. */
+/* By one process at a time, which looks at the disk again. */
 static td_status
 compile_and_keep(const td_program *p, const td_source_job *job, td_hash key, td_image *out)
 {
-    bool waited;
-    int lock = td_cache_lock(key, &waited);
-    td_status st = waited ? td_program_find(key, job, out) : TD_SKIP;
+    int lock = td_cache_lock(key);
+    td_status st = lock < 0 ? TD_SKIP : td_program_find(key, job, out);
 
     if (st == TD_SKIP) {
         st = compile(p, job, out);

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { FRAMES_AROUND = 64 }; /* Python's frames that may stand around a function which an executor maps */
+
 /* launcher - a dispatcher with a launch's configuration. */
 typedef struct launcher {
     PyObject_HEAD py_dispatcher *d;
@@ -214,6 +216,7 @@ dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw)
                           .threads = threads,
                           .registers = registers,
                           .lines = lines,
+                          .frames = Py_GetRecursionLimit() - FRAMES_AROUND,
                           .by_parts = Py_Version >= 0x030e0000,
                           .plain = plain};
     d->keep = PyDict_New();

@@ -3,7 +3,9 @@
  * A place in a group is a capsule that owns a td_comm until _nccl_close.  Arrays that are given are evaluated first; those
  * that receive are fresh ones, which nobody else has seen.
  */
+#include "array/spill.h"
 #include "dev/nccl.h"
+#include "dev/tape.h"
 #include "python/py.h"
 
 #include <stdlib.h>
@@ -182,6 +184,13 @@ memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *co
     return true;
 }
 
+/* What a recorded collective runs beside is not known: it stands in the recording's order. */
+static td_stream *
+stream_for(td_comm *c, bool apart)
+{
+    return apart && !td_tape_now() ? td_comm_stream(c) : td_dev_stream(td_comm_dev(c));
+}
+
 /* (capsule, op, src, dst, reduction, peer) */
 static bool
 parse_row(PyObject *tuple, bool apart, row *r)
@@ -205,7 +214,7 @@ parse_row(PyObject *tuple, bool apart, row *r)
     k->comm = p->comm;
     k->op = (td_comm_op)i;
     k->red = (td_comm_red)j;
-    k->stream = apart ? td_comm_stream(p->comm) : td_dev_stream(td_comm_dev(p->comm));
+    k->stream = stream_for(p->comm, apart);
     if (!memory_of(src, p->comm, &r->src, &k->src, &from, &k->dt) ||
         !memory_of(dst, p->comm, &r->dst, &k->dst, &to, &k->dt))
         return false;
@@ -227,7 +236,7 @@ is_first(const row *rows, int i)
 static td_status
 run_rows(const row *rows, int n, bool apart)
 {
-    td_comm_call *calls = malloc((size_t)n * sizeof *calls);
+    td_comm_call *calls = calloc((size_t)n, sizeof *calls);
     td_status st = calls ? TD_OK : td_fail(TD_ERR_NOMEM, "no host memory for %d collectives", n);
 
     for (int i = 0; i < n && !st; i++) {
@@ -246,29 +255,47 @@ run_rows(const row *rows, int n, bool apart)
     return st;
 }
 
+/* An event behind what the stream, one of c's device, has been given. */
+static PyObject *
+mark(const td_comm *c, td_stream *s)
+{
+    td_dev *d = td_comm_dev(c);
+    td_event *e;
+    PyObject *o;
+
+    if (!py_ok(td_event_new(d, false, &e)))
+        return NULL;
+    o = py_event_wrap(e, d);
+    if (o && !py_ok(td_event_record(e, s)))
+        Py_CLEAR(o);
+    return o;
+}
+
+/* list gets an event of the stream. */
+static bool
+add_mark(PyObject *list, const td_comm *c, td_stream *s)
+{
+    PyObject *o = mark(c, s);
+    bool ok = o && PyList_Append(list, o) == 0;
+
+    Py_XDECREF(o);
+    return ok;
+}
+
 /* An event behind the calls, of each comm. */
 static PyObject *
 mark_rows(const row *rows, int n)
 {
     PyObject *list = PyList_New(0);
 
-    for (int i = 0; i < n && list; i++) {
-        td_dev *d = td_comm_dev(rows[i].call.comm);
-        PyObject *o = NULL;
-        td_event *e;
-
-        if (!is_first(rows, i))
-            continue;
-        if (py_ok(td_event_new(d, false, &e)))
-            o = py_event_wrap(e, d);
-        if (!o || !py_ok(td_event_record(e, rows[i].call.stream)) || PyList_Append(list, o) < 0)
+    for (int i = 0; i < n && list; i++)
+        if (is_first(rows, i) && !add_mark(list, rows[i].call.comm, rows[i].call.stream))
             Py_CLEAR(list);
-        Py_XDECREF(o);
-    }
     return list;
 }
 
-/* calls, whether on streams of their own -> events behind them, one for each comm */
+/* calls, whether on streams of their own -> then events behind them, one for each comm; else, and while the thread records,
+ * none: they stand in order */
 static PyObject *
 run(PyObject *module, PyObject *args)
 {
@@ -294,7 +321,8 @@ run(PyObject *module, PyObject *args)
         gil = PyEval_SaveThread();
         st = run_rows(rows, n, apart != 0);
         PyEval_RestoreThread(gil);
-        result = py_ok(st) ? mark_rows(rows, n) : NULL;
+        if (py_ok(st))
+            result = apart && !td_tape_now() ? mark_rows(rows, n) : PyList_New(0);
     }
     for (int i = 0; i < n; i++) {
         td_buf_unref(rows[i].src);
@@ -304,7 +332,133 @@ run(PyObject *module, PyObject *args)
     return result;
 }
 
-/* ---- ending ---- */
+/* ---- reductions in place ---- */
+
+/* The call for an array's memory, which is its own from then on.  1: done; 0: NCCL does not reduce it there; -1: raised. */
+static int
+place_call(PyObject *o, const td_comm *c, row *r)
+{
+    td_array *a;
+
+    if (!py_is_array(o)) {
+        PyErr_SetString(PyExc_TypeError, "collective: treadle arrays");
+        return -1;
+    }
+    a = py_array_of(o);
+    if (td_array_dev(a) != td_comm_dev(c) || !td_view_is_contiguous(&a->view) ||
+        !td_comm_reduces(td_array_dtype(a)))
+        return 0;
+    if (!py_ok(td_array_use(a, true, &r->dst)))
+        return -1;
+    (void)td_buf_ref(r->dst);
+    r->call.dt = td_array_dtype(a);
+    r->call.count = (size_t)td_array_size(a);
+    r->call.src = r->call.dst =
+        r->dst->ptr + (uintptr_t)a->view.offset * td_dtype_size(td_array_dtype(a));
+    return 1;
+}
+
+/* As place_call, of n arrays, n >= 1. */
+static int
+reduce_rows(PyObject *arrays, row *rows, int n, const td_comm_call *like, bool apart)
+{
+    PyThreadState *gil;
+    td_status st;
+    int done = 1;
+
+    for (int i = 0; i < n && done == 1; i++) {
+        rows[i].call = *like;
+        done = place_call(PyList_GetItem(arrays, i), like->comm, &rows[i]);
+    }
+    if (done != 1)
+        return done;
+    gil = PyEval_SaveThread();
+    st = run_rows(rows, n, apart && like->stream == td_comm_stream(like->comm));
+    PyEval_RestoreThread(gil);
+    return py_ok(st) ? 1 : -1;
+}
+
+/* capsule, a list of arrays, reduction, whether on a stream of its own -> an event behind it, or None: it stands in order;
+ * NotImplemented: one of the arrays is not on the device, dense in C order, and of a dtype that NCCL computes with */
+static PyObject *
+reduce_in_place(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *arrays;
+    td_comm_call like = {.op = TD_COMM_all_reduce};
+    const char *red;
+    int apart, n, done;
+    td_hold h;
+    row *rows;
+    place *p;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!sp:_nccl_reduce", &capsule, &PyList_Type, &arrays, &red,
+                          &apart) ||
+        !(p = place_of(capsule)))
+        return NULL;
+    n = (int)PyList_Size(arrays);
+    rows = calloc((size_t)n + 1, sizeof *rows);
+    if (!rows)
+        return PyErr_NoMemory();
+    like.comm = p->comm;
+    like.red = (td_comm_red)td_comm_find_red(red);
+    like.stream = stream_for(p->comm, apart != 0);
+    td_hold_begin(&h);
+    done = n ? reduce_rows(arrays, rows, n, &like, apart != 0) : 1;
+    td_hold_end(&h);
+    for (int i = 0; i < n; i++)
+        td_buf_unref(rows[i].dst);
+    free(rows);
+    if (done != 1)
+        return done ? NULL : Py_NewRef(Py_NotImplemented);
+    return like.stream == td_comm_stream(p->comm) ? mark(like.comm, like.stream) : Py_NewRef(Py_None);
+}
+
+/* ---- watching and ending ---- */
+
+/* capsule -> (collectives that have begun, whose call has come back) */
+static PyObject *
+count(PyObject *module, PyObject *capsule)
+{
+    place *p = place_of(capsule);
+    td_commcount k;
+
+    (void)module;
+    if (!p)
+        return NULL;
+    k = td_comm_count(p->comm);
+    return Py_BuildValue("(KK)", (unsigned long long)k.begun, (unsigned long long)k.back);
+}
+
+/* capsule -> events behind all that the device was given in the group */
+static PyObject *
+marks(PyObject *module, PyObject *capsule)
+{
+    place *p = place_of(capsule);
+    PyObject *list = p ? PyList_New(0) : NULL;
+
+    (void)module;
+    if (list && (!add_mark(list, p->comm, td_comm_stream(p->comm)) ||
+                 !add_mark(list, p->comm, td_dev_stream(td_comm_dev(p->comm)))))
+        Py_CLEAR(list);
+    return list;
+}
+
+/* capsule, rank, count */
+static PyObject *
+left(PyObject *module, PyObject *args)
+{
+    unsigned long long n;
+    PyObject *capsule;
+    place *p;
+    int rank;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OiK:_nccl_left", &capsule, &rank, &n) || !(p = place_of(capsule)))
+        return NULL;
+    td_comm_left(p->comm, rank, n);
+    return Py_NewRef(Py_None);
+}
 
 /* capsule: PeerError where the group is broken */
 static PyObject *
@@ -382,6 +536,13 @@ PyMethodDef py_nccl_functions[] = {
      "_nccl_join(devices, ranks, size, id): a capsule for each device."},
     {"_nccl_run", run, METH_VARARGS,
      "_nccl_run(calls, apart): (capsule, op, src, dst, reduction, peer) each; events behind them."},
+    {"_nccl_reduce", reduce_in_place, METH_VARARGS,
+     "_nccl_reduce(capsule, arrays, reduction, apart): in place; an event, None, NotImplemented."},
+    {"_nccl_count", count, METH_O,
+     "_nccl_count(capsule): collectives that have begun, and that have come back."},
+    {"_nccl_marks", marks, METH_O, "_nccl_marks(capsule): events behind what was given."},
+    {"_nccl_left", left, METH_VARARGS,
+     "_nccl_left(capsule, rank, count): a member has left after so many collectives."},
     {"_nccl_check", check, METH_O, "_nccl_check(capsule): PeerError where the group is broken."},
     {"_nccl_abort", stop, METH_VARARGS, "_nccl_abort(capsule, why): what is under way ends."},
     {"_nccl_close", shut, METH_O, "_nccl_close(capsule): waits for its work and lets go of it."},

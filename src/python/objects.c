@@ -234,6 +234,20 @@ ask_attr(void *ctx, uint32_t obj, const char *name, uint32_t *out)
     return give(a, v, out, name);
 }
 
+/* What the executor has in Python for a function that CPython computes in a way of its own. */
+static td_status
+ask_spelled(void *ctx, uint32_t obj, uint32_t *out)
+{
+    PyObject *module = PyImport_ImportModule("treadle.executor._pythons");
+    PyObject *all = module ? PyObject_GetAttrString(module, "SPELLED") : NULL;
+    PyObject *v = all ? PyDict_GetItemWithError(all, py_handle_object(obj)) : NULL;
+
+    Py_XINCREF(v);
+    Py_XDECREF(all);
+    Py_XDECREF(module);
+    return give(ctx, v, out, "a spelling");
+}
+
 /* ---- what an object is ---- */
 
 static const struct {
@@ -511,7 +525,7 @@ void
 py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
 {
     *a = (py_asking){
-        .host = {.name = ask_name, .attr = ask_attr, .describe = ask_describe, .dtype = ask_dtype},
+        .host = {.name = ask_name, .attr = ask_attr, .spelled = ask_spelled, .describe = ask_describe, .dtype = ask_dtype},
         .d = d,
         .spec = spec};
     a->host.ctx = a;

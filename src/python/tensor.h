@@ -33,6 +33,8 @@
  *   _grad_to_device(t, device)          a treadle.Device or its name
  *   _grad_custom(object, backward, inputs, outputs)  outputs (Tensors made unrecorded) as new Tensors of which
  *                                       backward(object, *gradients) gives the inputs' (None: zero)
+ *   _grad_bucket(parameters, full)      counts them as their gradients become complete, then calls full(bucket);
+ *                                       .arrays() .begin() .skip(i) .remove() .got .missing .on
  *   _grad_run(tensors, gradients, inputs, retain_graph, create_graph, collect)   a backward pass: gradients None or
  *                                       a tuple (with None); inputs None: all leaves; collect: a tuple of the inputs'
  *                                       gradients (None: not reached), else they are added to grad
@@ -97,6 +99,7 @@ int       pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 PyObject *pt_inplace(td_op op, PyObject *self, const td_varop *x, int n);
 bool      pt_grad_init(PyObject *module);
 bool      pt_hook_init(PyObject *module);
+bool      pt_bucket_init(PyObject *module);
 PyObject *pt_gradfn_object(td_gradfn *f);
 /* A sequence of Tensors (None: NULL where `holes`) as variables, borrowed from the tuple that *keep owns; the
  * caller frees both, also on failure. */

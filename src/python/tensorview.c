@@ -263,15 +263,6 @@ numel(PyObject *self, PyObject *unused)
 }
 
 static PyObject *
-is_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    (void)args;
-    (void)nargs;
-    (void)kwnames; /* memory_format */
-    return PyBool_FromLong(td_view_is_contiguous(&pt_var(self)->value.view));
-}
-
-static PyObject *
 stride(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"dim", NULL};
@@ -407,7 +398,6 @@ PyMethodDef pt_view_methods[] = {
     {"nelement", numel, METH_NOARGS, NULL},
     {"stride", PY_FAST(stride), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"storage_offset", storage_offset, METH_NOARGS, NULL},
-    {"is_contiguous", PY_FAST(is_contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static td_dev *cpu;
@@ -229,7 +228,7 @@ test_streams(void)
     td_event *e, *f, *plain;
     td_buf *b, *c;
     bool done = false;
-    double ms = -1;
+    double ms = -1, within;
     uintptr_t p;
 
     CHECK_OK(td_stream_new(cpu, &s));
@@ -238,14 +237,16 @@ test_streams(void)
     CHECK_OK(td_event_new(cpu, true, &f));
     CHECK_OK(td_event_new(cpu, false, &plain));
     CHECK_FAILS(td_event_elapsed(e, f, &ms), TD_ERR_VALUE, "recorded");
+    within = -now_us() / 1e3;
     CHECK_OK(td_event_record(e, s));
     usleep(2000);
     CHECK_OK(td_event_record(f, s));
+    within += now_us() / 1e3;
     CHECK_OK(td_stream_wait(td_dev_stream(cpu), f));
     CHECK_OK(td_event_sync(f));
     CHECK_OK(td_event_done(f, &done));
     CHECK_OK(td_event_elapsed(e, f, &ms));
-    CHECK(done && ms >= 2 && ms < 2000);
+    CHECK(done && ms >= 2 && ms <= within);
     CHECK_FAILS(td_event_elapsed(e, plain, &ms), TD_ERR_VALUE, "timing");
     CHECK_OK(td_stream_sync(s));
     CHECK_OK(td_dev_sync(cpu));
@@ -448,17 +449,14 @@ test_blas(void)
 static void
 show_speed(void)
 {
-    struct timespec a, b;
+    double from = now_us();
     td_buf *x;
 
-    clock_gettime(CLOCK_MONOTONIC, &a);
     for (int i = 0; i < 100000; i++) {
         (void)td_buf_new(cpu, NULL, 4096, &x);
         td_buf_unref(x);
     }
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    printf("t_dev: a kept block taken and given back in %.3f us\n",
-           ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / 1e8);
+    printf("t_dev: a kept block taken and given back in %.3f us\n", (now_us() - from) / 1e5);
 }
 
 int

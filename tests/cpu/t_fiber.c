@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { N = 1024 };
 
@@ -317,15 +316,6 @@ test_grid(void)
     free(b);
 }
 
-static double
-seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void
 print_costs(void)
 {
@@ -335,13 +325,13 @@ print_costs(void)
 
         b->rounds = 100;
         CHECK_OK(td_fibers_run(n, rotate, b));
-        start = seconds();
+        start = now_us();
         CHECK_OK(td_fibers_run(n, rotate, b));
         printf("%d fibers: %.1f ns for each at a barrier, ", n,
-               1e9 * (seconds() - start) / (200.0 * n));
-        start = seconds();
+               1e3 * (now_us() - start) / (200.0 * n));
+        start = now_us();
         CHECK_OK(td_fibers_run(n, count_one, b));
-        printf("%.1f to run one\n", 1e9 * (seconds() - start) / n);
+        printf("%.1f to run one\n", 1e3 * (now_us() - start) / n);
         free(b);
     }
 }

@@ -2,25 +2,14 @@
 #include "base/limits.h"
 #include "base/parallel.h"
 
+#include "check.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static int failures;
-
-static void
-check(int ok, const char *what)
-{
-    if (!ok) {
-        printf("t_parallel: %s\n", what);
-        failures++;
-    }
-}
 
 static void
 count_up(void *ctx, int64_t i)
@@ -80,7 +69,7 @@ test_callers(void)
         pthread_join(t[i], &bad);
         any = bad ? bad : any;
     }
-    check(!any, "concurrent callers: an index was missed or run twice");
+    CHECK(!any);
 }
 
 static atomic_bool stop;
@@ -112,8 +101,8 @@ test_fork(void)
     }
     atomic_store(&stop, true);
     pthread_join(other, NULL);
-    check(!bad, "fork: the child's pool is broken");
-    check(runs_each_once(1000), "fork: the parent's pool is broken");
+    CHECK(!bad);
+    CHECK(runs_each_once(1000));
 }
 
 static void
@@ -121,15 +110,6 @@ nothing(void *ctx, int64_t i)
 {
     (void)ctx;
     (void)i;
-}
-
-static double
-now_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
 static void
@@ -154,17 +134,17 @@ main(void)
 {
     atomic_int seen[200] = {0};
 
-    check(td_limit_cpus() >= 1 && td_parallel_width() >= 1, "width below 1");
-    check(td_limit_memory() > 1 << 20, "no memory");
+    CHECK(td_limit_cpus() >= 1 && td_parallel_width() >= 1);
+    CHECK(td_limit_memory() > 1 << 20);
     for (int64_t n = 0; n < 300; n++)
-        check(runs_each_once(n), "an index was missed or run twice");
-    check(runs_each_once(1000003), "a million indices: one was missed or run twice");
+        CHECK(runs_each_once(n));
+    CHECK(runs_each_once(1000003));
     td_parallel(20, nested, seen);
-    check(all_once(seen, 200), "nested calls: an index was missed or run twice");
+    CHECK(all_once(seen, 200));
     usleep(2000); /* the workers sleep now */
-    check(runs_each_once(100), "sleeping workers: an index was missed or run twice");
+    CHECK(runs_each_once(100));
     test_callers();
     test_fork();
     show_latency();
-    return failures != 0;
+    return check_failures != 0;
 }

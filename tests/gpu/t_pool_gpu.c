@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { STREAMS = 6, ROUNDS = 3000, MOST = 4 << 20, BUSY = 12 };
 
@@ -88,11 +87,11 @@ stress(uint64_t seed, int bits)
     static td_buf *b[LIVE];
     size_t limit = (size_t)8 << 30, live = 0;
     int n = 0, refused = 0;
-    struct timespec from, to;
+    double from;
 
     CHECK_OK(td_mem_trim(gpu));
     CHECK_OK(td_mem_limit(gpu, limit));
-    clock_gettime(CLOCK_MONOTONIC, &from);
+    from = now_us();
     for (int i = 0; i < STEPS; i++) {
         size_t top = (size_t)1 << next(&seed) % (uint64_t)bits,
                size = top + (size_t)next(&seed) % top;
@@ -111,11 +110,8 @@ stress(uint64_t seed, int bits)
             live += b[n++]->nbytes;
         }
     }
-    clock_gettime(CLOCK_MONOTONIC, &to);
     printf("t_pool_gpu: %d buffers of up to 2^%d bytes below 90 %% of a limit: %.1f us each\n",
-           STEPS, bits,
-           ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / 1e3 /
-               STEPS);
+           STEPS, bits, (now_us() - from) / STEPS);
     while (n > 0)
         td_buf_unref(b[--n]);
     CHECK(refused == 0);

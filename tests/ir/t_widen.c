@@ -8,20 +8,9 @@
 #include "ir/widen.h"
 #include "turns.h"
 
-#include <time.h>
-
 typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
 
-static double
-seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double pass_seconds, code_seconds;
+static double pass_us, code_us;
 
 static td_status
 compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
@@ -29,7 +18,7 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
     td_fn f = td_fn_new(mem, c->name);
     void *object = NULL, *entry = NULL;
     const char *why = "";
-    double t = seconds();
+    double t = now_us();
     size_t nbytes;
     td_status st = strncmp(c->name, "each", 4) == 0
                        ? td_fn_widen_loops(&c->f, lw->vector_bytes, &f)
@@ -37,7 +26,7 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
 
     if (st == TD_SKIP)
         return td_fail(TD_ERR_VALUE, "not widened: %s", why);
-    pass_seconds += seconds() - t;
+    pass_us += now_us() - t;
     if (getenv("WIDE_DUMP")) {
         td_text text = {0};
 
@@ -48,11 +37,11 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
     }
     if (st)
         return st;
-    t = seconds();
+    t = now_us();
     TD_TRY(lw->object(&f, &object, &nbytes));
     st = lw->link(object, nbytes, c->name, &entry);
     free(object);
-    code_seconds += seconds() - t;
+    code_us += now_us() - t;
     *out = (entry_fn *)(uintptr_t)entry;
     return st;
 }
@@ -79,14 +68,6 @@ launch(const test_case *c, entry_fn *entry, const uint64_t *args, const uint32_t
 }
 
 static void
-against(test_case *c, const char *engine, const uint64_t *want, const uint64_t *have)
-{
-    for (int k = 0; k < c->nout; k++)
-        test_compare(c, engine, k, (const char *)(uintptr_t)want[c->out[k].arg],
-                     (const char *)(uintptr_t)have[c->out[k].arg]);
-}
-
-static void
 clear(const test_case *c, const uint64_t *args)
 {
     for (int k = 0; k < c->nout; k++)
@@ -105,32 +86,24 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
     entry_fn *entry = NULL;
     bool ok;
 
-    memcpy(want, c->args, sizeof want);
-    memcpy(have, c->args, sizeof have);
-    for (int k = 0; k < c->nout; k++) {
-        size_t nbytes = (size_t)c->out[k].n * td_dtype_size(c->out[k].dt);
-
-        want[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
-        have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
-    }
+    test_outputs(c, want);
+    test_outputs(c, have);
     ok = CHECK_OK(td_fn_finish(&c->f)) &&
          CHECK_OK(td_interp(&c->f, grid, block, want, shared, NULL)) &&
          CHECK_OK(compile(c, lw, &mem, &entry));
     if (ok && CHECK(td_scratch_grow(shared))) {
         launch(c, entry, have, grid, block);
-        against(c, "widened", want, have);
+        test_compare_outputs(c, "widened", want, have);
         clear(c, have);
         if (strncmp(c->name, "each", 4) != 0 &&
             CHECK_OK(turns_run(&c->f, grid, block, have, shared)))
-            against(c, "in turns", want, have);
+            test_compare_outputs(c, "in turns", want, have);
     }
     if (check_failures != before)
         printf("    in %s, grid %u %u %u, block %u %u %u\n", c->name, grid[0], grid[1], grid[2],
                block[0], block[1], block[2]);
-    for (int k = 0; k < c->nout; k++) {
-        free((void *)(uintptr_t)want[c->out[k].arg]);
-        free((void *)(uintptr_t)have[c->out[k].arg]);
-    }
+    test_outputs_free(c, want);
+    test_outputs_free(c, have);
     td_arena_free(&mem);
 }
 
@@ -222,8 +195,8 @@ main(int argc, char **argv)
         declined();
     if (argc == 1)
         drawn(lw, 0, getenv("TREADLE_CPU") ? 20 : 150);
-    printf("%d-byte vectors: pass %.1f ms, code %.0f ms\n", lw->vector_bytes, pass_seconds * 1e3,
-           code_seconds * 1e3);
+    printf("%d-byte vectors: pass %.1f ms, code %.0f ms\n", lw->vector_bytes, pass_us / 1e3,
+           code_us / 1e3);
     if (argc == 1 && !getenv("TREADLE_CPU")) {
         test_older("t_widen", "x86-64-v2");
         test_older("t_widen", "x86-64-v3");

@@ -1,6 +1,8 @@
 """What the Python tests share: devices, dtypes, layouts, comparison with NumPy."""
 
+import gc
 import os
+import sys
 import time
 
 os.environ.setdefault("TREADLE_DEVICE", "cpu")
@@ -29,6 +31,31 @@ def rng():
     return np.random.default_rng(7)
 
 
+def _resident():
+    """Bytes of this process in memory now."""
+    with open("/proc/self/statm", encoding="utf-8") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.fixture
+def grown():
+    """grown(body, most): the process has grown by less than most bytes when the body has run, or when it has run again: what
+    other threads do comes and goes, what the body loses it loses each time. How often it ran."""
+
+    def check(body, most):
+        seen = []
+        while len(seen) < 3 and (not seen or seen[-1] >= most):
+            gc.collect()
+            before = _resident()
+            body()
+            gc.collect()
+            seen.append(_resident() - before)
+        assert seen[-1] < most, seen
+        return len(seen)
+
+    return check
+
+
 @pytest.fixture(params=DEVICES)
 def ctx(request):
     """A context of treadle.pycuda on every device; the thread is as before afterwards."""
@@ -39,6 +66,14 @@ def ctx(request):
     while context in _contexts._stack.contexts:
         driver.Context.pop()
     td.use(None)
+
+
+def pytest_runtest_setup(item):
+    """What a test draws without a seed of its own is not a matter of the tests before it."""
+    np.random.seed(7)
+    td.random.seed(7)
+    if torch := sys.modules.get("treadle.torch"):
+        torch.manual_seed(7)
 
 
 def pytest_configure(config):

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import time
 
 import numpy as np
 
@@ -285,25 +284,23 @@ def fails(rank):
 
 
 def dies(rank, how):
-    """One process goes while the others wait for it; they tell what they were told, how soon, and go on."""
+    """One process goes while the others wait for it; they tell what they were told, and go on."""
     x = kept = td.arange(1000.0) + 1
     kept = kept * 2
     float(kept.sum())
     dist.barrier()
     if dist.rank() == rank:
         os.kill(os.getpid(), signal.SIGKILL) if how == "kill" else os._exit(3) if how == "_exit" else sys.exit(0)
-    start = time.monotonic()
     try:
         while True:
             x = dist.all_reduce(x, "max")
             float(x.sum())
     except dist.PeerError as error:
-        soon = time.monotonic() - start < 20
         assert float(kept[-1]) == 2000 and float((td.arange(10.0) + 1).sum()) == 55.0  # the next call works
         try:
             dist.all_reduce(x)
         except dist.PeerError:
-            print(f"told: {error} {soon}")
+            print(f"told: {error}")
             return
     raise AssertionError("nobody said so")
 

@@ -43,19 +43,27 @@ def finish(process):
     return json.loads(out)
 
 
+def kept(folder):
+    """The entries that are whole."""
+    return [f for f in os.listdir(folder) if not f.startswith(".")]
+
+
 def test_processes_share_an_empty_cache(tmp_path):
     """Half of them in one order, so that all want the same kernel at once, half in their own."""
     seeds = [0] * (PROCESSES // 2) + list(range(PROCESSES // 2))
     made = [k for p in [start(tmp_path, KERNELS, seed) for seed in seeds] for k in finish(p)]
     assert sorted(set(made)) == list(range(KERNELS))
-    assert max(made.count(k) for k in range(KERNELS)) <= 2
+    assert len(made) < 2 * KERNELS  # not one each: who waits for seconds makes a kernel itself
     assert not [f for f in os.listdir(tmp_path) if f.startswith(".new")]
 
 
 def test_processes_killed_at_random_leave_no_bad_entry(tmp_path):
     for round_ in range(6):
         group = [start(tmp_path, KERNELS, 10 * round_ + k) for k in range(4)]
-        time.sleep(0.15 + 0.07 * round_)
+        wanted, until = min(len(kept(tmp_path)) + 1, KERNELS), time.monotonic() + 120
+        while len(kept(tmp_path)) < wanted and time.monotonic() < until:  # begun, however slow the machine is
+            time.sleep(0.005)
+        time.sleep(0.02 * round_)
         for process in group:
             process.send_signal(signal.SIGKILL)
             process.communicate()

@@ -358,7 +358,7 @@ def test_callbacks_come_in_order(dev):
     for i in range(10):
         cuda.to_device(np.zeros(10), stream=s)
         s.add_callback(note, i)
-    assert last.wait(20) and seen == [(True, 0, i, False) for i in range(10)]
+    assert last.wait(60) and seen == [(True, 0, i, False) for i in range(10)]
 
 
 def test_a_callback_that_fails_is_told(dev, monkeypatch):
@@ -370,7 +370,7 @@ def test_a_callback_that_fails_is_told(dev, monkeypatch):
 
     s.add_callback(fails)
     s.add_callback(lambda *a: done.set())
-    assert done.wait(20) and [u.exc_type for u in told] == [LookupError]
+    assert done.wait(60) and [u.exc_type for u in told] == [LookupError]
 
 
 def test_async_done(dev):
@@ -548,5 +548,5 @@ def test_kernels_run_on_streams(dev):
     for stream in (s, s.ptr, cuda.per_thread_default_stream(), cuda.default_stream(), 0, None):
         td._core.Dispatcher(_double)[4, 256, stream](d)
     s.add_callback(lambda *a: seen.set())
-    assert seen.wait(20)
+    assert seen.wait(60)
     assert (d.copy_to_host() == 64).all()

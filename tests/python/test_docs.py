@@ -121,7 +121,7 @@ def run_command(command, folder):
         env[name] = value
     assert words[0] == "python", f"not a command to run: {command}"
     done = subprocess.run([sys.executable, *words[1:]], cwd=folder, env=env, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+                          stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}"
     return done.stdout
 

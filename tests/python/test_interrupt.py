@@ -14,11 +14,11 @@ import treadle as td
 
 @contextlib.contextmanager
 def interrupted(after):
-    """The body is interrupted once, some seconds after its begin, or after `after` was called when it is a wait."""
+    """The body, which has no end, is interrupted once, some seconds after its begin."""
     timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             yield
     finally:
         timer.cancel()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import warnings
 import weakref
 
@@ -837,19 +838,25 @@ def test_exceptions_of_functions():
 
 def test_functions_give_the_gil_up():
     @jit(nogil=True)
-    def spin(a):
+    def spin(a, at, limit):
         n = 0
-        while a[0] == 0 and n < 1 << 40:
-            n += a[1] + 1
-        return n > 0
+        while a[0] == 0 and n < limit:
+            n += 1
+            a[at] = n  # perhaps a[0]: memory is looked at in every turn
+        return n
 
     a = np.zeros(2, dtype=np.int64)
+    limit = 1 << 33
+    assert spin(a, 1, 5) == a[1] == 5  # compiled
     seen = []
-    t = threading.Thread(target=lambda: seen.append(spin(a)))
+    t = threading.Thread(target=lambda: seen.append(spin(a, 1, limit)))
+    a[1] = 0
     t.start()
+    while a[1] == 0:  # it has not begun
+        time.sleep(0.001)
     a[0] = 1
-    t.join(60)
-    assert not t.is_alive()
+    t.join()
+    assert 0 < seen[0] < limit
 
 
 # ---- signatures and attributes ----

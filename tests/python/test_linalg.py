@@ -171,7 +171,13 @@ def test_layouts(dev, rng):
 
 
 def test_solve_broadcasts(dev, rng):
-    for sa, sb in (((3, 3), (3,)), ((2, 3, 3), (3,)), ((3, 3), (5, 3, 2)), ((2, 1, 3, 3), (4, 3, 2)), ((2, 3, 3), (3, 2))):
+    for sa, sb in (
+        ((3, 3), (3,)),
+        ((2, 3, 3), (3,)),
+        ((3, 3), (5, 3, 2)),
+        ((2, 1, 3, 3), (4, 3, 2)),
+        ((2, 3, 3), (3, 2)),
+    ):
         a, b = rng.normal(size=sa), rng.normal(size=sb)
         same(L.solve(td.asarray(a), td.asarray(b)), N.solve(a, b), 1e-9, (sa, sb))
     z = rng.normal(size=(3,)) + 1j
@@ -191,7 +197,14 @@ def test_many_at_once_and_one_by_one(dev, rng, monkeypatch):
         same(L.cholesky(q), N.cholesky(p), 1e-9)
         same(L.eigvalsh(q), N.eigvalsh(p), 1e-9)
         for mode in ("reduced", "complete"):
-            for x in (a, a[..., :2], np.swapaxes(a[..., :2], -1, -2), a * [1, 0, 1], a[..., :1] * 0, a.astype("c8") * 1j):
+            for x in (
+                a,
+                a[..., :2],
+                np.swapaxes(a[..., :2], -1, -2),
+                a * [1, 0, 1],
+                a[..., :1] * 0,
+                a.astype("c8") * 1j,
+            ):
                 for got, want in zip(L.qr(td.asarray(x), mode), N.qr(x, mode), strict=True):
                     same(got, want, tolerance(x.dtype), (rows, mode, x.shape))
 
@@ -207,6 +220,54 @@ def test_by_threads(dev, rng, monkeypatch):
     with pytest.raises(N.LinAlgError):
         t[4, 1] = 0
         L.inv(t)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_many_small(dtype, dev, rng):
+    """What the CPU computes with a matrix in each lane: all sizes, groups that are not full, pivots, right sides."""
+    for n, batch in itertools.product((1, 2, 7, 16, 31, 32, 33) if dev == "cpu" else (1, 3), ((16,), (2, 3, 7), (75,))):
+        a = rng.normal(size=(*batch, n, n)).astype(dtype)
+        a[..., 0, 0] = 0  # the first row is never the first pivot
+        a += np.roll(3 * n * np.eye(n, dtype=dtype), 1, 0)
+        p = (a @ adjoint(a) / n + np.eye(n)).astype(dtype)
+        t, q, tol, where = td.asarray(a), td.asarray(p), tolerance(dtype), (n, batch)
+        same(L.inv(t), N.inv(a), tol, where)
+        for upper in (False, True):
+            same(L.cholesky(q, upper=upper), N.cholesky(p, upper=upper), tol, where)
+        for k in (1, 5, 32, 33):
+            b = rng.normal(size=(*batch, n, k)).astype(dtype)
+            same(L.solve(t, td.asarray(b)), N.solve(a, b), tol, (*where, k))
+            x, y = np.swapaxes(a, -1, -2), np.broadcast_to(b[..., :1, :], b.shape)  # neither in C order
+            same(
+                L.solve(td.matrix_transpose(t), td.broadcast_to(td.asarray(b)[..., :1, :], b.shape)),
+                N.solve(x, y),
+                tol,
+                where,
+            )
+        same(L.solve(t, td.asarray(b[0, ..., :n, :1])), N.solve(a, b[0, ..., :n, :1]), tol, where)
+        np.testing.assert_array_equal(t.get(), a)
+        np.testing.assert_array_equal(q.get(), p)
+
+
+def test_one_of_many_small_is_singular(dev, rng):
+    a = rng.normal(size=(40, 4, 4)) + 4 * np.eye(4)
+    for at in (0, 17, 39) if dev == "cpu" else (17,):
+        bad = a.copy()
+        bad[at, 2] = 0
+        for f in (
+            lambda m, x: m.inv(x),
+            lambda m, x: m.solve(x, x),
+            lambda m, x: m.cholesky(-x @ np.swapaxes(x, -1, -2)),
+        ):
+            for m, x in ((N, bad), (L, td.asarray(bad))):
+                with pytest.raises(N.LinAlgError):
+                    f(m, x)
+        lost = a.copy()
+        lost[at, 1, 2] = np.nan
+        got = L.solve(td.asarray(lost), td.asarray(a)).get()
+        assert np.isnan(got[at]).any()
+        rest = np.arange(40) != at
+        same(td.asarray(got[rest]), np.broadcast_to(N.solve(a, a)[rest], got[rest].shape), 1e-9)
 
 
 EMPTY = ["inv(a)", "det(a)", "slogdet(a).sign", "slogdet(a).logabsdet", "solve(a, a)", "cholesky(a)", "eigvalsh(a)", "eigh(a).eigenvectors",

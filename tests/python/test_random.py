@@ -35,6 +35,16 @@ def test_normals_are_those_of_box_and_muller(n, dev):
     assert np.abs(got - want).max() < 3 * 2.0**-22  # 3 units in the last place of the greatest
 
 
+@pytest.mark.parametrize("shape", [(64,), (1000,), (3, 256), (5, 100), (5, 33), (9, 2), (64, 4), (2, 3, 68)])
+@pytest.mark.parametrize("name", ["random", "standard_normal"])
+def test_fusing_with_rows_changes_nothing(name, shape, dev):
+    """Whole registers of counters, rows that begin between counters, lanes across short rows: one draw's values."""
+    row = np.arange(shape[-1], dtype="float32")
+    draws = [getattr(td.random.default_rng(6, device=dev), name)(n, dtype="float32") for n in (shape, int(np.prod(shape)))]
+    want = draws[1].get().reshape(shape)
+    assert (draws[0] * td.array(row, device=dev)).get().tobytes() == (want * row).tobytes()
+
+
 def test_fusing_changes_nothing():
     a = td.random.default_rng(5)
     x, y = a.random(100), a.random(100)

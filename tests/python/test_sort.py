@@ -242,6 +242,38 @@ def test_large(dtype, rng):
             check(o, n)
 
 
+def one_far(x):
+    """All but one lie close together: the first cut leaves one bucket, which is cut again."""
+    y = (np.arange(x.size) % 97).astype(x.dtype)
+    if x.dtype.kind == "f":
+        y = 1 + y / 512
+    y[x.size // 2] = np.iinfo(x.dtype).max if x.dtype.kind in "iu" else np.finfo(x.dtype).max
+    return y
+
+
+# What a row of the CPU's radix sort can look like: buckets of one size, of very different ones, of one value.
+ROWS = {
+    "any": lambda x: x,
+    "rising": np.sort,
+    "falling": lambda x: np.sort(x)[::-1],
+    "between 0 and 1": lambda x: np.random.default_rng(5).random(x.size).astype(x.dtype),
+    "one far": one_far,
+    "alike": np.zeros_like,
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize(
+    "dtype", ["int8", "bool", "float16", "uint32", "int32", "float32", "uint64", "int64", "float64"]
+)
+def test_long_rows_on_the_cpu(dtype, kind, rng):
+    """Rows that all threads sort together, one alone and two."""
+    x = ROWS[kind](spread((150_000,), dtype, rng)) if dtype != "bool" else spread((150_000,), dtype, rng)
+    t = td.asarray(x, device="cpu")
+    same_order(td.argsort(t), x)
+    same_order(td.argsort(t.reshape(2, -1), 1), x.reshape(2, -1), 1)
+
+
 def test_info(dev):
     text, why = td._core._sort_info(dev)
     assert text and (dev == "cpu" or not why), f"{dev} sorts on the host: {why}"

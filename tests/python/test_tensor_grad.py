@@ -169,8 +169,40 @@ def test_writing_in_place(steps):
     y = leaf(x, grad=True) * 1
     steps(y, leaf(a))
     assert y.requires_grad and not y.is_leaf
-    if steps in (item, whole, copies):
-        check_second(lambda x, a: f(x * x, a * a), [x, a + 2])
+    check_second(lambda x, a: f(x * x, a * a), [x, a + 2])
+
+
+@pytest.mark.parametrize("steps", [item, views, written_later, puts, copies])
+def test_writing_to_what_lies_in_another_order(steps):
+    def f(x, a):
+        y = x.T * 1  # columns one behind the other, as x lies
+        assert not y.is_contiguous()
+        steps(y.T, a)
+        return y
+
+    x, a = parts((3, 4), (4,))
+    check_grad(f, [x, a + 2])
+    check_second(lambda x, a: f(x * x, a * a), [x, a + 2])
+
+
+def test_where_something_was_written_an_infinite_gradient_is_gone():
+    x = leaf(np.zeros(3), grad=True)
+    y = x * 1
+    y[1] = 2.0
+    g = leaf([1.0, np.inf, 3.0], grad=True)
+    (got,) = _core._grad_run(y, g, [x], True, True, True)
+    assert host(got).tolist() == [1, 0, 3] and got.requires_grad
+
+
+@pytest.mark.parametrize("window", [((2, 3), (1, 3), 0), ((3, 3), (1, 2), 2)])
+def test_windows_on_what_lies_in_another_order(window):
+    def f(x):
+        y = x.T * 1
+        return _core._grad_strided(y, *window)
+
+    (x,) = parts((3, 4))
+    check_grad(f, [x])
+    check_second(lambda x: f(x * x), [x])
 
 
 def test_a_buffer_takes_the_history_of_what_is_written_to_it():

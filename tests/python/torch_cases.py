@@ -233,7 +233,7 @@ channel_shuffle: torch.channel_shuffle(l.reshape(1, 4, 1, 3), 2)
 vander: torch.vander(v.detach()) ; torch.vander(v.detach(), 3, increasing=True)
 .size: x.size() ; x.size(0) ; x.size(dim=-1) ; x.shape ; x.shape[1:] ; x.dim() ; x.ndimension() ; x.nelement() ; len(x) ; x.ndim
 .stride: x.stride() ; x.t().stride() ; x.stride(0) ; x.is_contiguous() ; x.t().is_contiguous() ; x.storage_offset() ; x[1:].storage_offset() ; x.element_size() ; x.itemsize ; x.nbytes
-.contiguous: x.t().contiguous() ; x.t().contiguous().stride()
+.contiguous: x.t().contiguous() ; x.t().contiguous().stride() ; m[None].contiguous(memory_format=torch.channels_last).stride() ; m[None].contiguous(memory_format=torch.channels_last) * 2 ; m[None].clone(memory_format=torch.channels_last).stride() ; m[None].to(memory_format=torch.channels_last).is_contiguous(memory_format=torch.channels_last) ; m.is_contiguous(memory_format=torch.channels_last) ; m[None].is_contiguous(memory_format=torch.channels_last) ; m.contiguous(memory_format=torch.channels_last) ; m[None].to(memory_format=torch.channels_last).contiguous().stride() ; torch.zeros(2, 3, 2, 2, 2).to(torch.float64, memory_format=torch.channels_last_3d).stride() ; m[None].to(memory_format=torch.channels_last).dim_order() ; torch.zeros_like(m[None], memory_format=torch.channels_last).stride() ; torch.empty(1, 2, 3, 4, memory_format=torch.channels_last).stride() ; torch.nn.Conv2d(2, 3, 2).to(memory_format=torch.channels_last).weight.stride() ; torch.nn.functional.conv2d(m[None].to(memory_format=torch.channels_last), n[None, :, :2, :2].reshape(2, 2, 2, 2))
 # ---- indexing ----
 .__getitem__: x[0] ; x[:, 1] ; x[..., -1] ; x[1:, ::2] ; x[None] ; x[K] ; x[:, K] ; x[B] ; x[x > 0] ; x[K, K] ; x[K[:, None], K] ; x[1, 2] ; x[[0, 2]] ; m[:, K, 0] ; x[-1] ; x[T - 1] ; x[(0, 1)] ; x[torch.tensor([True, False, True])] ; m[0, ..., 1] ; x[:, [True, False, True, False]] ; x[G[:, 0]] ; I[B]
 .__setitem__: put_in(x, lambda t: t.__setitem__(0, 1.0)) ; put_in(x, lambda t: t.__setitem__((slice(None), 1), u)) ; put_in(x, lambda t: t.__setitem__(B, 0.0)) ; put_in(x, lambda t: t.__setitem__(K, y)) ; put_in(x, lambda t: t.__setitem__((K, K), u)) ; put_in(I, lambda t: t.__setitem__(I > 0, 7)) ; put_in(x, lambda t: t.__setitem__(Ellipsis, v)) ; put_in(x, lambda t: t.__setitem__(x > 0, y[x > 0]))
@@ -307,9 +307,9 @@ corrcoef: torch.corrcoef(x)
 matrix_power: torch.matrix_power(s, 3) ; s.matrix_power(0) ; torch.linalg.matrix_power(h, -2)
 matrix_exp: torch.matrix_exp(s * 0.3) ; torch.linalg.matrix_exp(s)
 # ---- linear algebra ----
-det: torch.det(s) ; s.det() ; torch.linalg.det(h)
+det: torch.det(s) ; s.det() ; torch.linalg.det(h) ; torch.det(u[:, None] * u + v[:3, None] * v[:3]) ; torch.det(torch.stack([s, u[:, None] * u + v[:3, None] * v[:3]])) ; torch.det(s - s) ; torch.det(torch.complex(s, h))
 logdet: torch.logdet(h) ; h.logdet()
-slogdet: torch.slogdet(s) ; torch.linalg.slogdet(h)
+slogdet: torch.slogdet(s) ; torch.linalg.slogdet(h) ; torch.slogdet(torch.complex(s, h)) ; torch.slogdet(torch.complex(s, h))[0]
 inverse: torch.inverse(s) ; s.inverse()
 pinverse: torch.pinverse(x)
 cholesky_solve: torch.cholesky_solve(x, torch.linalg.cholesky(h))
@@ -322,13 +322,13 @@ linalg.solve: torch.linalg.solve(s, u) ; torch.linalg.solve(h, x) ; torch.linalg
 linalg.solve_triangular: torch.linalg.solve_triangular(h.tril(), x, upper=False) ; torch.linalg.solve_triangular(h.triu(), x, upper=True) ; torch.linalg.solve_triangular(h.tril(), x.t(), upper=False, left=False) ; torch.linalg.solve_triangular(s.tril(), x, upper=False, unitriangular=True)
 linalg.cholesky: torch.linalg.cholesky(h) ; torch.linalg.cholesky(h, upper=True)
 linalg.cholesky_ex: torch.linalg.cholesky_ex(h)
-linalg.qr: torch.linalg.qr(s).Q.abs() ; torch.linalg.qr(s).R.abs() ; (lambda r: r[0] @ r[1])(torch.linalg.qr(n[0])) ; torch.linalg.qr(n[0].detach(), mode='r').R.abs()
+linalg.qr: torch.linalg.qr(s).Q.abs() ; torch.linalg.qr(s).R.abs() ; (lambda r: r[0] @ r[1])(torch.linalg.qr(n[0])) ; torch.linalg.qr(n[0].detach(), mode='r').R.abs() ; torch.linalg.qr(x).R.abs() ; torch.linalg.qr(m).Q.abs() ; (lambda r: r[0].sum() + r[1].abs().exp())(torch.linalg.qr(x, mode='complete')) ; torch.linalg.qr(n[0], mode='complete').Q
 linalg.svd: torch.linalg.svd(x, full_matrices=False).S ; (lambda r: r[0] @ torch.diag(r[1]) @ r[2])(torch.linalg.svd(x, full_matrices=False)) ; torch.linalg.svd(x)[0].abs() ; torch.linalg.svd(x, full_matrices=False)[2].abs()
 linalg.svdvals: torch.linalg.svdvals(x)
 linalg.eigh: torch.linalg.eigh(h)[0] ; torch.linalg.eigh(h)[1].abs() ; (lambda r: r[1] @ torch.diag(r[0].exp()) @ r[1].t())(torch.linalg.eigh(h))
 linalg.eigvalsh: torch.linalg.eigvalsh(h)
-linalg.eigvals: torch.linalg.eigvals(h.detach()).real.sort()[0]
-linalg.eig: torch.linalg.eig(h.detach())[0].real.sort()[0]
+linalg.eigvals: torch.linalg.eigvals(h.detach()).real.sort()[0] ; torch.linalg.eigvals(s).abs().sort()[0] ; torch.linalg.eigvals(torch.stack([s, s.t() * 2])).real.sum(1)
+linalg.eig: torch.linalg.eig(h.detach())[0].real.sort()[0] ; (lambda r: (r[1] @ torch.diag(r[0].exp()) @ torch.linalg.inv(r[1])).real)(torch.linalg.eig(s)) ; (lambda r: r[1].abs() @ r[0].abs())(torch.linalg.eig(s)) ; (lambda r: r[1] @ torch.diag(r[0] ** 2) @ torch.linalg.inv(r[1]))(torch.linalg.eig(Z * a0)) ; (lambda r: r[1][0].abs().sum())(torch.linalg.eig(torch.complex(s, h)))
 linalg.lstsq: torch.linalg.lstsq(n[0], v[:, None]).solution
 linalg.lu_factor: torch.linalg.lu_factor(h)
 linalg.lu: torch.linalg.lu(h)
@@ -486,9 +486,12 @@ distributions.Categorical: torch.distributions.Categorical(p).log_prob(K) ; torc
 # ---- functions of arrays ----
 func.grad: torch.func.grad(lambda t: (t ** 3).sum())(v.detach()) ; torch.func.grad(lambda a, b: (a * b).sum(), argnums=1)(v.detach(), v.detach() * 2)
 func.vjp: torch.func.vjp(lambda t: t.exp(), v.detach())[0] ; torch.func.vjp(lambda t: t.exp(), v.detach())[1](v.detach())
-func.jacrev: torch.func.jacrev(lambda t: t.exp())(v.detach())
+func.jacrev: torch.func.jacrev(lambda t: t.exp())(v.detach()) ; torch.func.jacrev(lambda a, b: (a * b, b.sum()), argnums=(0, 1))(v.detach(), v.detach() * 2) ; torch.func.jacrev(lambda d: {'r': d['a'] * d['b'].sum()})({'a': v.detach(), 'b': u.detach()})['r']['b'] ; torch.func.jacrev(lambda t: (t ** 2, t.sum()), has_aux=True)(v.detach())
 func.hessian: torch.func.hessian(lambda t: (t ** 3).sum())(v.detach())
-func.jvp: torch.func.jvp(lambda t: t.exp(), (v.detach(),), (v.detach(),))
+func.jvp: torch.func.jvp(lambda t: t.exp(), (v.detach(),), (v.detach(),)) ; torch.func.jvp(lambda d, t: (d['a'] * t).sum(), ({'a': v.detach()}, v.detach()), ({'a': v.detach() * 0 + 1}, v.detach() * 0.5)) ; torch.func.jvp(lambda t: (t * t, t + 1), (v.detach(),), (v.detach(),), has_aux=True) ; torch.func.jvp(torch.exp, v.detach(), v.detach()) ; torch.func.jvp(torch.mul, (v.detach(), v.detach()), (v.detach(),))
+func.linearize: torch.func.linearize(lambda t: t.sin() * t, v.detach())[1](v.detach() + 1) ; torch.func.linearize(torch.exp, v.detach())[0]
+func.functional_call: torch.func.functional_call(torch.nn.Linear(4, 3), {'weight': x, 'bias': u}, (y,)) ; torch.func.grad(lambda w, t: torch.func.functional_call(torch.nn.Linear(4, 3), w, t).pow(2).sum())({'weight': x.detach(), 'bias': u.detach()}, y.detach())['bias'] ; torch.func.jacrev(lambda w: torch.func.functional_call(torch.nn.Linear(4, 3), w, v.detach()))({'weight': x.detach(), 'bias': u.detach()})['weight']
+func.vmap: torch.func.vmap(torch.func.grad(lambda t, w: (t * w).sin().sum()), in_dims=(0, None))(x.detach(), v.detach()) ; torch.func.vmap(torch.dot)(x, y) ; torch.func.vmap(lambda t: t.sum(), in_dims=1)(x) ; torch.func.vmap(torch.func.jacrev(lambda t: t * t.sum()))(x.detach())
 func.grad_and_value: torch.func.grad_and_value(lambda t: (t ** 3).sum())(v.detach())
 func.jacfwd: torch.func.jacfwd(lambda t: t.exp())(v.detach())
 """

@@ -55,6 +55,20 @@ CASES = [
     ("F.cross_entropy(r(3, 4), k(4, 3) + 2)",),
     ("F.cross_entropy(r(3, 4), k(4, 2))",),
     ("F.multi_margin_loss(r(3, 4), k(4, 3), {})", "reduction='mean' p=2,margin=0.5 weight=c(4) reduction='none'"),
+    ("F.ctc_loss(r(6, 2, 4).log_softmax(2), k(3, 2, 3) + 1, (6, 5), (3, 2), {})", "blank=0 reduction='none' reduction='sum' "
+     "zero_infinity=True"),
+    ("F.ctc_loss(r(4, 3, 4).log_softmax(2), k(3, 3, 3) + 1, {})", "(4,2,4),(3,2,0),reduction='none' "
+     "(4,2,4),(3,3,0),reduction='none',zero_infinity=True torch.tensor([4,3,1]),torch.tensor([2,1,1]) (4,4),(1,1,1) (4,4,5),(1,1,1) "
+     "(4,4,4),(1,1,4) (4,4,4),(1,1),0 (4,4,4),(1,1,1),7"),
+    ("F.ctc_loss(r(6, 2, 4).log_softmax(2), {}, (6, 6), (3, 2))", "k(3,5)+1 torch.tensor([2,2,2,1,1]) torch.tensor([[1,1,1],[2,3,-1]])"),
+    ("F.ctc_loss(r(6, 2, 4).log_softmax(2), k(3, 2, 3), (6, 5), (3, 2), 3)",),
+    ("F.ctc_loss(r(6, 4).log_softmax(1), torch.tensor([1, 2]), (6,), (2,), {})", "reduction='mean' reduction='none'"),
+    ("nn.CTCLoss(blank=1, reduction='sum')(r(6, 2, 4).log_softmax(2), torch.tensor([0, 2, 3, 3]), (6, 4), (2, 2))",),
+    ("F.multilabel_margin_loss(r(3, 4), torch.tensor([[1, 2, -1, 0], [0, -1, 3, 1], [-1, 1, 2, 3]]), {})", "reduction='mean' "
+     "reduction='none'"),
+    ("nn.MultiLabelMarginLoss()(r(4), torch.tensor([3, 0, -1, 1]))",),
+    ("F.triplet_margin_with_distance_loss(r(3, 4), r(3, 4), r(3, 4), {})", "margin=2.0 swap=True,margin=3.0,reduction='sum' "
+     "distance_function=lambda_d"),
     # ---- windows ----
     ("F.conv1d(r(2, 4, 7), r(6, 4, 3), r(6), {})", "stride=1 padding=1 stride=2 stride=2,padding=1 dilation=2 padding='same'"),
     ("F.conv2d(r(2, 4, 5, 6), r(4, 4, 3, 2), r(4), {})", "stride=1 padding=1 stride=2,padding=(1,0) dilation=(1,2) padding='same'"),
@@ -109,6 +123,15 @@ CASES = [
     ("F.linear(r(4), r(5, 4), r(5))",),
     ("F.bilinear(r(3, 4), r(3, 2), r(5, 4, 2), r(5))",),
     ("F.embedding(k(5, 2, 3), r(5, 2), padding_idx=2)",),
+    ("F.embedding(k(5, 2, 3), r(5, 2), scale_grad_by_freq=True)",),
+    ("F.embedding_bag(k(5, 3, 4), r(5, 2), mode={!r})", "sum mean max least"),
+    ("F.embedding_bag(k(5, 7), r(5, 2), torch.tensor([0, 2, 2, 5]), {})", "mode='sum' mode='mean' mode='max' padding_idx=1 "
+     "mode='sum',padding_idx=-4 mode='max',padding_idx=1 scale_grad_by_freq=True,mode='sum' include_last_offset=True "
+     "mode='sum',per_sample_weights=r(7) mode='mean',per_sample_weights=r(7) mode='sum',per_sample_weights=r(6)"),
+    ("F.embedding_bag(k(5, 2, 3), r(5, 2), mode='sum', per_sample_weights=r(2, 3))",),
+    ("F.embedding_bag({})", "k(5,7),r(5,2) k(5,1,2,2),r(5,2)"),
+    ("m(nn.EmbeddingBag(5, 3, mode={!r}, padding_idx=1))(k(5, 2, 4))", "sum mean max"),
+    ("m(nn.EmbeddingBag(5, 3, max_norm=0.5))(k(4, 2, 2))",),
     ("F.one_hot(k(5, 2, 3))",),
     ("F.one_hot(k(5, 2, 3), 7)",),
     ("F.scaled_dot_product_attention(r(2, 3, 4), r(2, 5, 4), r(2, 5, 2))",),
@@ -138,6 +161,23 @@ CASES = [
     ("m(nn.{}(4, 3))(r(5, 2, 4))", "RNN GRU LSTM"),
     ("m(nn.{}(4, 3, 2, batch_first=True, bidirectional=True))(r(2, 5, 4))", "RNN GRU LSTM"),
     ("m(nn.RNN(4, 3, nonlinearity='relu'))(r(5, 4))",),
+    ("m(nn.LSTM(4, 5, proj_size=3))(r(5, 2, 4){})", ", ,(r(1,2,3),r(1,2,5))"),
+    ("m(nn.LSTM(4, 5, 2, proj_size=2, bidirectional=True, batch_first=True, bias=False))(r(2, 5, 4))",),
+    ("m(nn.LSTM(4, 5, proj_size=3))(r(5, 4), (r(1, 3), r(1, 5)))",),
+    ("m(nn.LSTM(4, 3))(r(5, 2, 4), {})", "(r(1,2,3),r(1,2,4)) (r(1,3,3),r(1,2,3)) (r(1,3),r(1,3))"),
+    ("m(nn.GRU(4, 3, 2))(r(5, 2, 4), {})", "r(2,2,3) r(1,2,3) r(2,3)"),
+    ("m(nn.{})(packed(r(4, 3, 4), [2, 4, 1]))", "RNN(4,3) GRU(4,3) LSTM(4,3) GRU(4,3,2,bidirectional=True) LSTM(4,5,2,proj_size=2) "
+     "LSTM(4,3,2,bias=False,bidirectional=True)"),
+    ("m(nn.GRU(4, 3, bidirectional=True))(packed(r(4, 3, 4), [2, 4, 1]), r(2, 3, 3))",),
+    ("m(nn.LSTM(4, 3))(packed(r(4, 3, 4), [4, 2, 2], enforce_sorted=True), (r(1, 3, 3), r(1, 3, 3)))",),
+    ("nn.utils.rnn.pad_packed_sequence(m(nn.LSTM(4, 3, bidirectional=True))(packed(r(3, 2, 4), [2, 3]))[0], True)",),
+    ("packed(r(4, 3), {})", "[2,3,1] [1,4,0] [2,1],enforce_sorted=True [2,3,1],enforce_sorted=True"),
+    ("packed(r(3, 4, 2), [3, 1, 4], batch_first=True)",),
+    ("nn.utils.rnn.pad_packed_sequence(packed(r(4, 3), [2, 3, 1]), {})", "False True,-1.5 total_length=5 total_length=2"),
+    ("list(nn.utils.rnn.unpack_sequence(nn.utils.rnn.pack_sequence([r(3, 2), r(1, 2), r(4, 2)], enforce_sorted=False)))",),
+    ("nn.utils.rnn.pad_sequence([r(3, 2), r(1, 2)], {})", "True False,7.0 padding_side='left'"),
+    ("nn.{}", "LSTM(4,3,proj_size=2) LSTM(4,3,proj_size=3) GRU(4,3,proj_size=1) LSTM(4,3,proj_size=-1) RNN(4,3,dropout=2.0) "
+     "GRU(4,0) GRU(4,2.5) LSTM(4,3,0)"),
     ("m(nn.MultiheadAttention(4, 2))(r(3, 2, 4), r(5, 2, 4), r(5, 2, 4))",),
     ("m(nn.MultiheadAttention(4, 2, batch_first=True, kdim=3, vdim=2))(r(2, 3, 4), r(2, 5, 3), r(2, 5, 2), b(2, 5))",),
     ("same(m(nn.MultiheadAttention(4, 2)), r(3, 4), attn_mask=torch.triu(c(3, 3), 1))",),
@@ -145,16 +185,26 @@ CASES = [
     ("m(nn.TransformerEncoderLayer(4, 2, 6, 0.0, 'gelu', norm_first=True))(r(3, 2, 4))",),
     ("m(nn.Transformer(4, 2, 1, 1, 6, 0.0))(r(3, 2, 4), r(2, 2, 4), tgt_mask=nn.Transformer.generate_square_subsequent_mask(2).double())",),
     ("m(nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))(r(2, 4))",),
+    ("m(nn.utils.weight_norm({}))(r(2, 4))", "nn.Linear(4,3) nn.Linear(4,3),dim=None nn.Linear(4,3),dim=1 nn.Linear(4,3),'bias'"),
+    ("m(nn.utils.parametrizations.weight_norm({}))(r(2, 4))", "nn.Linear(4,3) nn.Linear(4,3),dim=None nn.Linear(4,3),dim=1"),
+    ("m(nn.utils.parametrizations.weight_norm(nn.Conv1d(4, 3, 2)))(r(1, 4, 5))",),
+    ("m(nn.utils.parametrizations.weight_norm(nn.GRU(4, 3), 'weight_hh_l0'))(r(5, 2, 4))",),
+    ("nn.utils.remove_weight_norm({})", "nn.Linear(2,3)"),
+    ("nn.utils.parametrize.remove_parametrizations(nn.utils.parametrizations.weight_norm(nn.Linear(2, 3)), 'weight', False)",),
+    ("list({}.state_dict())", "nn.utils.weight_norm(nn.Linear(2,3)) nn.utils.parametrizations.weight_norm(nn.Linear(2,3)) "
+     "nn.utils.spectral_norm(nn.Linear(2,3)) nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)) "
+     "nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(2,3))) "
+     "nn.utils.parametrize.remove_parametrizations(nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)),'weight')"),
     # ---- texts ----
     ("nn.{}", "Linear(2,3) Linear(2,3,bias=False) Conv2d(2,4,3,padding=1,groups=2,bias=False) ConvTranspose2d(2,3,3,2,1,1) "
      "MaxPool2d(2) MaxPool2d(3,2,1) AvgPool2d(2) AvgPool1d(2) AdaptiveAvgPool2d((1,2)) BatchNorm2d(3) LayerNorm(4) "
-     "GroupNorm(2,4) Embedding(3,2,padding_idx=1) Dropout(0.2) ReLU() ReLU(inplace=True) LeakyReLU(0.2) ELU() GELU() "
+     "GroupNorm(2,4) Embedding(3,2,padding_idx=1) EmbeddingBag(3,2,mode='max') EmbeddingBag(3,2,padding_idx=4) Embedding(3,2,max_norm=1.0) utils.parametrizations.weight_norm(nn.Linear(2,3)) CTCLoss() Dropout(0.2) ReLU() ReLU(inplace=True) LeakyReLU(0.2) ELU() GELU() "
      "Softmax(dim=1) Flatten() LSTM(2,3,2,batch_first=True,bidirectional=True) GRUCell(2,3) RNNCell(2,3,nonlinearity='relu') "
      "Sequential(nn.Linear(2,3),nn.Sequential(nn.ReLU())) ModuleList([nn.ReLU(),nn.ReLU(),nn.Linear(1,1)]) "
      "ModuleDict({'a':nn.ReLU()}) ModuleList() CrossEntropyLoss() MSELoss() Unfold(2) Upsample(scale_factor=2) "
      "ZeroPad2d(1) ConstantPad1d(2,0.5) Identity() PReLU() Softplus() Hardtanh() Bilinear(2,3,4) RMSNorm(3) "
      "ParameterDict({'x':torch.zeros(2)}) ParameterList([torch.zeros(2,1)])"),
-    ("list({}.state_dict())", "nn.Linear(2,3) nn.BatchNorm1d(2) nn.LSTM(2,3,2,bidirectional=True) nn.MultiheadAttention(4,2) "
+    ("list({}.state_dict())", "nn.Linear(2,3) nn.BatchNorm1d(2) nn.LSTM(2,3,2,bidirectional=True) nn.LSTM(2,3,proj_size=1,bidirectional=True) nn.MultiheadAttention(4,2) "
      "nn.Transformer(4,2,1,1,6) nn.Sequential(nn.Linear(1,1),nn.Sequential(nn.Linear(1,1))) nn.LayerNorm(2,bias=False)"),
     ("nn.Linear(2, 3).load_state_dict({})", "{} {'weight':torch.zeros(3,3),'bias':torch.zeros(3)} "
      "{'weight':torch.zeros(3,2),'bias':torch.zeros(3),'x':torch.zeros(1)} {},strict=False"),
@@ -168,6 +218,25 @@ CASES = [
     ("torch.optim.SGD([torch.zeros(1)], lr=-1)",),
     ("torch.optim.SGD([torch.zeros(1)], nesterov=True)",),
     ("torch.optim.Adam([torch.zeros(1)], betas=(1.0, 0.9))",),
+    # ---- mixed precision: what has which dtype ----
+    ("amp(lambda w: {})", "h(3,4)@w torch.mm(h(3,4),w) torch.matmul(h(4),w) h(3,4).matmul(w) torch.bmm(h(1,3,4),w[None]) torch.mv(w,h(4)) "
+     "torch.dot(h(4),w[0]) torch.addmm(h(3,4),h(3,4),w) torch.einsum('ij,jk->ik',h(3,4),w) torch.inner(h(3,4),w) torch.outer(h(3),w[0]) "
+     "torch.tensordot(h(3,4),w,1) F.linear(h(3,4),w) F.linear(h(3,4),w,h(4)) F.linear(c(3,4),w.double()) "
+     "F.conv1d(h(1,4,5),w[:,:,None]) F.conv2d(h(1,4,2,2),w[:,:,None,None]) F.scaled_dot_product_attention(h(1,4,4),w[None],w[None]) "
+     "F.prelu(h(3,4),w[0]) torch.linalg.matrix_power(w,2) torch.linalg.multi_dot([w,w,w]) torch.linalg.vecdot(w,w) F.bilinear(h(3,4),h(3,4),w[None]) "
+     "w*z(4,4) w+h(4,4)@w torch.cat([h(4,4),z(4,4)]) (w.double()@w.double()) F.cross_entropy(w@h(4,4),k(4,4)) F.mse_loss(w@h(4,4),z(4,4)) "
+     "(w@h(4,4)).softmax(1) (w@h(4,4)).sum() (w@h(4,4)).exp() (w@h(4,4)).prod() F.layer_norm(w@h(4,4),(4,)) (w@h(4,4))**2 "
+     "F.nll_loss((w@h(4,4)).log_softmax(1),k(4,4)) F.binary_cross_entropy_with_logits(w@h(4,4),h(4,4)) torch.cdist(z(4,4),w) "
+     "torch.linalg.qr(w@h(4,4))[1] torch.fft.fft(w@h(4,4)).real torch.trace(w@w) torch.linalg.norm(w@w)"),
+    ("amp(lambda: {})", "nn.Linear(4,3)(h(2,4)) nn.Conv1d(4,3,2)(h(1,4,5)) nn.LayerNorm(4)(z(2,4)) nn.BatchNorm1d(4)(z(2,4)) "
+     "nn.GroupNorm(2,4)(z(2,4)) nn.CrossEntropyLoss()(z(2,4),k(4,2)) nn.MSELoss()(z(2,4),z(2,4)) nn.MultiheadAttention(4,2)(h(3,4),h(3,4),h(3,4)) "
+     "nn.TransformerEncoderLayer(4,2,6)(h(3,2,4)) nn.LSTM(4,3)(h(3,2,4)) nn.MaxPool3d(2)(z(1,2,2,2)) nn.Embedding(4,3)(k(4,3)) "
+     "F.batch_norm(z(2,4),h(4),h(4).exp(),h(4),h(4))"),
+    ("amp(lambda w: {}, 'float16')", "h(3,4)@w F.linear(h(3,4),w) F.mse_loss(w@w,w) torch.autograd.grad((w@w).sum(),w)[0]"),
+    ("amp(lambda w: w @ w, 'float64')",),
+    ("torch.autocast(3)",),
+    ("scaled([1.5, 2.5, inf, 1.0, -inf, 0.5], dict({}))", "init_scale=8.0 growth_interval=2,init_scale=4.0 backoff_factor=0.25,growth_factor=3.0,growth_interval=1 "
+     "enabled=False growth_factor=0.5 backoff_factor=1.5"),
     # ---- optimizers: parameters after some steps, and learning rates ----
     ("trained('SGD', dict({}))", "lr=0.1 momentum=0.9 momentum=0.9,nesterov=True,weight_decay=0.1 momentum=0.5,dampening=0.2 "
      "maximize=True"),

@@ -23,10 +23,11 @@ class Scope(dict):
 
     def __init__(self, torch):
         nn = torch.nn
-        super().__init__(torch=torch, nn=nn, F=nn.functional, inf=math.inf, lambda_=lambda t: 0.9 ** (t % 4))
+        super().__init__(torch=torch, nn=nn, F=nn.functional, inf=math.inf, lambda_=lambda t: 0.9 ** (t % 4),
+                         lambda_d=lambda a, b: (a - b).abs().amax(1))
         self.torch, self.leaves, self.modules, self.seed = torch, [], [], 0
         for f in (self.r, self.c, self.k, self.b, self.m, self.e, self.twice, self.same, self.put, self.trained, self.rates,
-                  self.clipped):
+                  self.clipped, self.packed, self.h, self.z, self.amp, self.scaled):
             self[f.__name__] = f
 
     def c(self, *shape):
@@ -66,6 +67,41 @@ class Scope(dict):
 
     def put(self, module, name, value):
         setattr(module, name, value)
+
+    def h(self, *shape):
+        return self.c(*shape).float()
+
+    def z(self, *shape):
+        return self.c(*shape).bfloat16()
+
+    def amp(self, f, dtype="bfloat16"):
+        """The dtypes of f's results under autocast, and that of the gradient of a float32 leaf through it."""
+        leaf = self.h(4, 4).requires_grad_()
+        with self.torch.autocast("cpu", dtype=getattr(self.torch, dtype)):
+            found = parts(f(leaf) if f.__code__.co_argcount else f())
+        if found[0].requires_grad and f.__code__.co_argcount:
+            sum(t.sum() for t in found).backward()
+        return [str(t.dtype) for t in (*found, *([] if leaf.grad is None else [leaf.grad]))]
+
+    def scaled(self, grads, options):
+        """What a GradScaler and an optimizer make of steps with these gradients."""
+        torch = self.torch
+        scaler = torch.amp.GradScaler("cpu", **options)
+        p = self.c(2).requires_grad_()
+        optimizer = torch.optim.SGD([p], lr=0.1)
+        found = []
+        for g in grads:
+            optimizer.zero_grad()
+            scaler.scale((p * g).sum()).backward()
+            scaler.unscale_(optimizer)
+            found += [p.grad.clone()] * math.isfinite(g)
+            scaler.step(optimizer)
+            scaler.update()
+            found += [p.detach().clone(), scaler.get_scale()]
+        return [*found, sorted(scaler.state_dict().items())]
+
+    def packed(self, input, lengths, enforce_sorted=False, **options):
+        return self.torch.nn.utils.rnn.pack_padded_sequence(input, lengths, enforce_sorted=enforce_sorted, **options)
 
     def model(self):
         nn = self.torch.nn
@@ -107,7 +143,7 @@ class Scope(dict):
 
 
 def parts(r):
-    if isinstance(r, (tuple, list)) and not hasattr(r, "numel") and not hasattr(r, "_fields"):
+    if isinstance(r, (tuple, list)) and not hasattr(r, "numel") and (not hasattr(r, "_fields") or hasattr(r, "batch_sizes")):
         return [p for each in r for p in parts(each)]
     return [r]
 
@@ -117,7 +153,8 @@ def written(t):
     if not hasattr(t, "detach"):
         return repr(t)
     a = t.detach().to("cpu").numpy().astype("f8").ravel()
-    sums = [float((a * numbers(a.size, 0)).sum()), float((a * numbers(a.size, 5)).sum())]
+    with numpy.errstate(invalid="ignore"):
+        sums = [float((a * numbers(a.size, k)).sum()) for k in (0, 5)]
     return [str(t.dtype).removeprefix("torch."), list(t.shape), sums]
 
 

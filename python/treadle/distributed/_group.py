@@ -32,6 +32,22 @@ class Work:
         return self._result
 
 
+class _Parts:
+    """Collectives whose results are put into arrays when they have been waited for."""
+
+    def __init__(self, works, put):
+        self._works, self._put = works, put
+
+    def done(self):
+        return all(w.done() for w in self._works)
+
+    def wait(self, timeout=None):
+        results = [w.wait(timeout) for w in self._works]
+        if self._put is not None:
+            self._put(results)
+            self._put = None
+
+
 class Group:
     """Processes that call collectives together: made by init() and group().
 
@@ -43,11 +59,16 @@ class Group:
 
     def __init__(self, rank, ranks, device, name):
         self.rank, self.ranks, self.size, self.device = rank, tuple(ranks), len(ranks), device
-        self.name, self.count = name, 0  # alike in all processes of the group: what it is called, collectives so far
-        self._splits = 0
+        self.name = name  # alike in all processes of the group, as the counts are
+        self._count = self._splits = 0
 
     def __repr__(self):
         return f"<{self.backend} group, rank {self.rank} of {self.size}, {self.device}>"
+
+    @property
+    def count(self):
+        """How many collectives have been called."""
+        return self._count
 
     # ---- collectives ----
 
@@ -58,6 +79,18 @@ class Group:
     def all_reduce(self, a, op="sum", *, out=None, wait=True):
         """The sum (prod, min, max, mean) of all processes' arrays, the same bits everywhere."""
         return self._run("all_reduce", a, a.shape, out, wait, op=op)
+
+    def all_reduce_(self, arrays, op="sum", *, wait=True):
+        """The same for a list of arrays at once, each of which gets its result: the list. Between GPUs by one launch,
+        in their memory where that is in C order; elsewhere by one message for each dtype.
+
+        With wait=False nothing may read or write the arrays before the Work's wait()."""
+        arrays = list(arrays)
+        for a in arrays:
+            self._own("all_reduce", a)
+            self._reduction("all_reduce", a, op)
+        work = Work(self._reduce_in_place([a for a in arrays if a.size], op, wait), arrays)
+        return work.wait() if wait else work
 
     def reduce(self, a, op="sum", root=0, *, out=None, wait=True):
         """As all_reduce, but only rank `root` has the values; elsewhere they are undefined."""
@@ -129,6 +162,23 @@ class Group:
         wait: the caller will call wait() at once."""
         raise NotImplementedError
 
+    def _reduce_in_place(self, arrays, op, wait):
+        """The same for several arrays, none of them empty: joined to one for each dtype."""
+        alike = {}
+        for a in arrays:
+            alike.setdefault(a.dtype, []).append(a)
+        flats = [treadle.concatenate([a.reshape(-1) for a in some]) for some in alike.values()]
+        works = [self.all_reduce(flat, op, wait=False) for flat in flats]
+
+        def put(results):
+            for some, flat in zip(alike.values(), results):
+                at = 0
+                for a in some:
+                    a[...] = flat[at : at + a.size].reshape(a.shape)
+                    at += a.size
+
+        return _Parts(works, put)
+
     def _exchange(self, kind, sends, recvs, wait):
         """The same for pairs (array, peer); arrays to receive into are views of results or results."""
         raise NotImplementedError
@@ -184,7 +234,7 @@ class Group:
         if op is not None:
             self._reduction(kind, a, op)
         result = treadle.empty(shape, a.dtype, device=self.device)
-        self.count += 1
+        self._count += 1
         job = self._start(kind, a, result, op, root, wait) if a.size else None
         return self._end(job, result, out, wait)
 

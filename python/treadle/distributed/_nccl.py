@@ -4,16 +4,16 @@ import json
 import threading
 import time
 import weakref
-from collections import deque
 
 import treadle
 
 from .. import _core
 from ._errors import DistributedError, PeerError
-from ._group import Group, Work
+from ._group import Group, Work, _Parts
 
 _LOOK = 0.25  # seconds between looks at what is under way
 _TOGETHER = 2.0  # seconds that a process which ends waits for the others to do so
+_AT_ONCE = 256  # reductions in one launch: what a recording takes
 
 # Integers that NCCL does not compute with travel as wider ones: sums and products are the same in their last bits.
 _WIDER = {"int16": "int32", "uint16": "uint32"}
@@ -108,7 +108,8 @@ class _Places:
     def _open(self, places, timeout):
         self._places, self._timeout, self._failed = places, timeout, None
         self._ending = threading.RLock()  # ending a group frees what an abort uses
-        self._pending = deque()  # (when it has to have ended, event)
+        self._mark = None  # (when it has to have ended, collectives begun, events behind them)
+        self._seen = 0  # collectives begun up to the last mark
 
     def check(self):
         """PeerError: the group is broken."""
@@ -123,15 +124,31 @@ class _Places:
         """(place, op, src, dst, reduction, peer) each, all at once."""
         self.check()
         try:
-            events = _core._nccl_run(calls, not wait)
+            return _core._nccl_run(calls, not wait)
         except DistributedError:
             self.check()  # which knows the reason
             raise
-        until = time.monotonic() + self._timeout
-        while self._pending and self._pending[0][1].done:
-            self._pending.popleft()
-        self._pending.extend((until, e) for e in events)
-        return [] if wait else events  # without a stream of its own it stands in order already
+
+    def _counts(self):
+        """Collectives that have begun, and whose calls have come back."""
+        counts = [_core._nccl_count(p) for p in self._places]
+        return sum(c[0] for c in counts), sum(c[1] for c in counts)
+
+    def _ended(self):
+        """Has what stands before the mark ended? Without one there is none, until something new has begun.
+
+        Marks are made here, not where collectives are called, which costs those nothing."""
+        if self._mark is None:
+            begun, _ = self._counts()
+            if begun == self._seen:
+                return True
+            events = [e for p in self._places for e in _core._nccl_marks(p)]
+            self._mark = time.monotonic() + self._timeout, begun, events
+        _, begun, events = self._mark
+        if self._counts()[1] < begun or not all(e.done for e in events):
+            return False
+        self._mark, self._seen = None, begun
+        return True
 
     def look(self):
         """Aborts a group that NCCL found broken, or one of whose collectives does not end."""
@@ -141,11 +158,8 @@ class _Places:
         try:
             for p in places:
                 _core._nccl_check(p)
-            while self._pending and self._pending[0][1].done:
-                self._pending.popleft()
-            late = self._pending and self._pending[0][0] < time.monotonic()
-        except IndexError:  # another thread has taken it
-            return
+            with self._ending:
+                late = not self._ended() and self._mark[0] < time.monotonic()
         except DistributedError as error:
             self.abort(str(error))
             return
@@ -161,7 +175,10 @@ class _Places:
 
     def drain(self):
         """Returns when what is under way has ended; that may be by an abort."""
-        while self._failed is None and any(not e.done for _, e in list(self._pending)):
+        while self._failed is None and self._places is not None:
+            with self._ending:
+                if self._ended() and self._ended():  # what came behind an older mark too
+                    return
             time.sleep(0.0005)
 
     def close(self):
@@ -169,7 +186,7 @@ class _Places:
         self.drain()
         with self._ending:
             places, self._places = self._places, None
-            self._pending.clear()
+            self._mark = None
             for p in places or ():
                 _core._nccl_close(p)
 
@@ -195,21 +212,40 @@ class NcclGroup(_Places, Group):
     def __init__(self, rank, ranks, device, name, place, timeout, watch):
         super().__init__(rank, ranks, device, name)
         self._open([place], timeout)
-        self._watch, self._ends = watch, []
+        self._watch, self._ends = watch, set()
         watch.add(self)
+
+    @property
+    def count(self):
+        """The core counts: replayed recordings call collectives too."""
+        return _core._nccl_count(self._places[0])[0] if self._places else 0
 
     def leave(self, rank, count):
         """A process has ended well after so many collectives."""
-        if rank == self.ranks[self.rank]:
+        if rank == self.ranks[self.rank] or not self._places:
             return
-        self._ends.append((count, rank))
+        self._ends.add(rank)
+        _core._nccl_left(self._places[0], rank, count)
         if self.count > count:
             self.abort(f"rank {rank} has left, and a collective waits for it")
 
+    def _reduce_in_place(self, arrays, op, wait):
+        self.check()
+        jobs, rest = [], arrays
+        while rest:
+            some, rest = rest[:_AT_ONCE], rest[_AT_ONCE:]
+            try:
+                event = _core._nccl_reduce(self._places[0], some, op, not wait)
+            except DistributedError:
+                self.check()  # which knows the reason
+                raise
+            if event is NotImplemented:
+                jobs.append(super()._reduce_in_place(some, op, wait))
+            elif event is not None:
+                jobs.append(_Job(self, [event]))
+        return jobs[0] if len(jobs) == 1 else _Parts(jobs, None) if jobs else None
+
     def _start(self, kind, src, dst, op, root, wait):
-        for count, rank in self._ends:
-            if self.count > count:
-                raise PeerError(f"rank {rank} has left")
         place = self._places[0] if self._places else None
         src = _flat(src)
         if kind == "all_to_all":
@@ -240,7 +276,7 @@ class NcclGroup(_Places, Group):
         """Behind what is under way. NCCL ends a group together: where others stay, it is aborted on this side."""
         self.drain()
         until = time.monotonic() + _TOGETHER
-        while self._failed is None and len({r for _, r in self._ends}) < self.size - 1:
+        while self._failed is None and len(self._ends) < self.size - 1:
             if time.monotonic() > until:
                 self.abort("this process has left, others stay")
             time.sleep(0.001)

@@ -186,3 +186,20 @@ def columns(iterables):
             rows = list(zip(*iterables, strict=False))
             found = [Items(c) for c in zip(*rows, strict=True)] or [Items(())] * len(found)
     return found, min(map(len, found), default=0)
+
+
+def columns_of(listed):
+    """The columns of a list of rows, and how many rows there are."""
+    return [Items(c) for c in zip(*listed, strict=True)], len(listed)
+
+
+def _in_parts(column, size=1024):
+    for lo in range(0, len(column), size):
+        part = column.part(lo, lo + size)
+        yield from part.tolist() if isinstance(part, numpy.ndarray) else part
+
+
+def rows(iterables):
+    """An iterator over zip(*iterables) that reads no further than it is asked; of arrays it gives columns' items."""
+    arrays = [isinstance(x, (numpy.ndarray, _core.ndarray)) for x in iterables]
+    return zip(*(_in_parts(_column(x)) if a else x for x, a in zip(iterables, arrays, strict=True)), strict=False)

@@ -5,6 +5,7 @@ compute?)``. Where f's value is of different kinds the value is a pair too, of a
 """
 
 import functools
+import sys
 import threading
 import types as _types
 
@@ -54,7 +55,7 @@ def _key(f):
     return f.__code__, id(f.__globals__), _cells(f), defaults
 
 
-_programs = {}  # key, kinds, device: program; the oldest first
+_programs = {}  # key, kinds, device, most calls inside of each other: program; the oldest first
 _MADE = {BOOL: bool, INT: int, FLOAT: float}
 _MOST = 256
 _lock = threading.Lock()
@@ -62,7 +63,7 @@ _lock = threading.Lock()
 
 def program(f, kinds, device):
     """The Program of a function for kinds of numbers. REFUSALS: it cannot be compiled; why."""
-    key = (_key(f), kinds, device.name)
+    key = (_key(f), kinds, device.name, sys.getrecursionlimit())
     found = _programs.get(key)
     if found is None or (type(f) is _types.FunctionType and _key(found.function) != key[0]):
         found = Program(f, kinds, device)

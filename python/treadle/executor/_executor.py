@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import functools
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -13,12 +14,12 @@ import warnings
 from concurrent.futures.process import BrokenProcessPool
 
 from .. import _core
-from .._progress import Progress
+from .._progress import NO_BAR, Progress
 from . import _remote
 from ._choice import chosen
-from ._columns import columns
+from ._columns import columns, columns_of, rows
 from ._mapper import Refused, joined
-from ._results import Job, Results, slices
+from ._results import Job, Results, buffered, slices
 
 _PARTS = 64  # slices of a map that an engine is given
 
@@ -108,7 +109,7 @@ class DeviceExecutor(concurrent.futures.Executor):
 
     # ---- map ----
 
-    def map(self, fn, *iterables, timeout=None, chunksize=1, as_array=False, progress=False):
+    def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None, as_array=False, progress=False):
         """An iterator of fn's results over zip(*iterables), in order: Python's values, and Python's exceptions.
 
         A function of numbers is compiled and runs over all items on the device; an item that int64 does not hold, that
@@ -118,26 +119,43 @@ class DeviceExecutor(concurrent.futures.Executor):
 
         iterables: lists, ranges, arrays (their items are the numbers that tolist() gives), or any others, which are
         read to their end at once. timeout: seconds from now after which the iterator raises TimeoutError. chunksize:
-        items that a worker process is given at once; 1: chosen. as_array: returns all results as one array on the
+        items that a worker process is given at once; 1: chosen. buffersize: iterables are read only so far ahead of the
+        results that were taken, as of Python 3.14, so that they may be endless. as_array: returns all results as one array on the
         device. progress: shows a bar (tqdm). RuntimeError: the executor was shut down."""
         if chunksize < 1:
             raise ValueError("chunksize must be >= 1.")
+        if buffersize is not None and not isinstance(buffersize, int):
+            raise TypeError("buffersize must be an integer or None")
+        if buffersize is not None and buffersize < 1:
+            raise ValueError("buffersize must be None or > 0")
         self._check_open()
         until = None if timeout is None else time.monotonic() + timeout
-        found, n = columns(iterables)
-        bar = Progress(progress, n, getattr(fn, "__name__", "map"))
-        if self._engine is not None:
-            results = Results(self._by_engine(fn, found, n, chunksize, until, bar))
-        elif not n:
-            results = Results(told(iter(()), bar))
+        name = getattr(fn, "__name__", "map")
+        if buffersize is None:
+            found, n = columns(iterables)
+            results = self._mapped(fn, found, n, until, chunksize, as_array, Progress(progress, n, name))
         else:
-            try:
-                job = self._job(chosen(fn, found, n, self._device or _core.device(), as_array))
-                results = Results(slices(job, until, bar, 8 * (len(found) + 1)), job)
-            except Refused as why:
-                values = told(self._by_python(fn, found, n, timeout, chunksize, str(why)), bar)
-                return self._joined([list(values)]) if as_array else values
-        return self._joined(list(results.parts)) if as_array else results
+            coming = rows(iterables)
+            first = columns_of(list(itertools.islice(coming, buffersize)))
+            begin = functools.partial(self._mapped, fn, until=until, chunksize=chunksize)
+            results = begin(*first)
+            results = told(buffered(results, coming, begin, buffersize), Progress(progress, None, name))
+        if not as_array:
+            return results
+        return self._joined(list(getattr(results, "parts", None) or [list(results)]))
+
+    def _mapped(self, fn, found, n, until, chunksize, as_array=False, bar=NO_BAR):
+        """An iterator of fn's results over columns of n items."""
+        if self._engine is not None:
+            return Results(self._by_engine(fn, found, n, chunksize, until, bar))
+        if not n:
+            return Results(told(iter(()), bar))
+        try:
+            job = self._job(chosen(fn, found, n, self._device or _core.device(), as_array))
+        except Refused as why:
+            timeout = None if until is None else until - time.monotonic()
+            return told(self._by_python(fn, found, n, timeout, chunksize, str(why)), bar)
+        return Results(slices(job, until, bar, 8 * (len(found) + 1)), job)
 
     def _joined(self, parts):
         return joined(parts, self._device or _core.device())
@@ -177,7 +195,7 @@ class DeviceExecutor(concurrent.futures.Executor):
             known = False
         if not known:
             name = getattr(fn, "__qualname__", None) or repr(fn)
-            warnings.warn(f"DeviceExecutor.map: {name} {why}", _core.PerformanceWarning, stacklevel=4)
+            warnings.warn(f"DeviceExecutor.map: {name} {why}", _core.PerformanceWarning, stacklevel=5)
 
     def _pool(self):
         with self._lock:

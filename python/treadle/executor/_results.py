@@ -8,6 +8,7 @@ import warnings
 from concurrent.futures import TimeoutError
 
 from .._core import PerformanceWarning
+from ._columns import columns_of
 
 
 class Job(threading.Thread):
@@ -85,6 +86,27 @@ def slices(job, until, progress, nbytes):
     finally:
         progress.close()
         job.cancel()
+
+
+def buffered(first, coming, begin, size):
+    """A generator of the results of slices of rows: those of `first`, of `size` rows, then those of begin(columns, n) for
+    rows that are read from `coming` while results are taken, one for each."""
+    flying, rows = collections.deque([first]), []
+    try:
+        while flying:
+            for value in flying[0]:
+                rows.extend(itertools.islice(coming, 1))
+                if 2 * len(rows) >= size:
+                    flying.append(begin(*columns_of(rows)))
+                    rows = []
+                yield value
+            flying.popleft()
+            if rows and not flying:
+                flying.append(begin(*columns_of(rows)))
+                rows = []
+    finally:
+        for results in flying:
+            results.close()
 
 
 class Results:

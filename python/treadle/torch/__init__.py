@@ -112,13 +112,17 @@ _MODULES = set(
     "version".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
-_FROM |= {"GradScaler": "amp"}
+_FROM |= dict.fromkeys(
+    "GradScaler is_autocast_enabled get_autocast_dtype set_autocast_enabled set_autocast_dtype is_autocast_cache_enabled "
+    "set_autocast_cache_enabled clear_autocast_cache".split(),
+    "amp",
+)
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "
     "binary_cross_entropy_with_logits "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss ctc_loss dropout "
-    "embedding embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
+    "embedding group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss "
     "max_pool1d max_pool2d max_pool3d poisson_nll_loss rms_norm rrelu triplet_margin_loss".split(),
     "nn.functional",
 )

@@ -137,6 +137,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     r = self if kind is None else cast(self, kind)
     if where is not None:
         r = to_device(r, _device.theirs(where))
+    r = laid_out(r, memory_format)
     return r.clone() if copy and r is self else r
 
 
@@ -359,17 +360,23 @@ class layout:
 
 
 class memory_format:
-    """A name for an order of dimensions in memory; tensors keep the order that they are made in."""
+    """An order of dimensions in memory: _rank is that of tensors which channels_last is for, 0: the dimensions' own."""
 
-    def __init__(self, name):
-        self._name = name
+    def __init__(self, name, rank):
+        self._name, self._rank = name, rank
 
     def __repr__(self):
         return "torch." + self._name
 
 
 strided_layout = layout()
-FORMATS = {k: memory_format(k) for k in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")}
+_RANKS = {"contiguous_format": 0, "preserve_format": 0, "channels_last": 4, "channels_last_3d": 5}
+FORMATS = {k: memory_format(k, rank) for k, rank in _RANKS.items()}
+
+
+def laid_out(x, memory_format):
+    """x with its channels last if memory_format says so, else x."""
+    return x if memory_format is None or not memory_format._rank else x.contiguous(memory_format=memory_format)
 
 
 def _part(self, name):

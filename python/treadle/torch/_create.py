@@ -207,7 +207,7 @@ def empty(
     memory_format=None,
 ):
     """Memory of a shape whose values nobody has set."""
-    return filled(_shape(size_, size), 0, _type(dtype), device, requires_grad, out)
+    return _laid(filled(_shape(size_, size), 0, _type(dtype), device, False, out), memory_format, requires_grad)
 
 
 @function(out=False)
@@ -230,33 +230,41 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, re
     )
 
 
-def _alike(x, value, dtype, device, requires_grad):
-    return filled(tuple(x.shape), value, _type(dtype, x.dtype), x.device if device is None else device, requires_grad)
+def _laid(t, memory_format, requires_grad):
+    from ._convert import laid_out
+
+    t = laid_out(t, memory_format)
+    return t.requires_grad_() if requires_grad else t
+
+
+def _alike(x, value, dtype, device, requires_grad, memory_format):
+    where = x.device if device is None else device
+    return _laid(filled(tuple(x.shape), value, _type(dtype, x.dtype), where), memory_format, requires_grad)
 
 
 @function(out=False)
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
     """Zeros in input's shape, dtype and device."""
-    return _alike(input, 0, dtype, device, requires_grad)
+    return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
 def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
     """Ones in input's shape, dtype and device."""
-    return _alike(input, 1, dtype, device, requires_grad)
+    return _alike(input, 1, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
 def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
     """Memory in input's shape, dtype and device whose values nobody has set."""
-    return _alike(input, 0, dtype, device, requires_grad)
+    return _alike(input, 0, dtype, device, requires_grad, memory_format)
 
 
 @function(out=False)
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
     """fill_value in input's shape, dtype and device."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return _alike(input, value, dtype, device, requires_grad)
+    return _alike(input, value, dtype, device, requires_grad, memory_format)
 
 
 def _new(name, value):

@@ -7,7 +7,7 @@ derivatives of any order follow.
 from numpy.linalg import LinAlgError as _TheirError
 
 from ._dtypes import DTYPES
-from ._prim import apply, array, derived, scalar, td, wrap
+from ._prim import apply, array, derived, join, scalar, td, wrap
 from ._register import function
 from ._results import named
 from ._shape import tril, triu
@@ -146,7 +146,20 @@ def _det(a):
 @_det.backward
 def _(inputs, r, g):
     (a,) = inputs
-    return (g * r.conj())[..., None, None] * adj(_inv(a))
+    try:
+        return (g * r.conj())[..., None, None] * adj(_inv(a))
+    except LinAlgError:
+        return g[..., None, None] * _cofactors(a)
+
+
+def _cofactors(a):
+    """What det is the sum of with each row, conjugated: of singular matrices too."""
+    u, s, vh = _svd(a, full=True)
+    n = s.shape[-1]
+    same = wrap(td.eye(n, dtype="bool", device=array(s).device))
+    others = apply("select", same, scalar(1, s), s[..., None, :].expand(*s.shape, n)).prod(-1)
+    phase = (_det(u) * _det(vh)).conj()
+    return phase[..., None, None] * ((u * others[..., None, :].to(u.dtype)) @ vh)
 
 
 def det(A):
@@ -163,8 +176,11 @@ def _slogdet(a):
 
 @_slogdet.backward
 def _(inputs, r, gs):
-    (a,), (_, g) = inputs, gs
-    return None if g is None else g[..., None, None] * adj(_inv(a))
+    (a,), (sign, _), (turn, g) = inputs, r, gs
+    g = scalar(0, sign).expand(sign.shape) if g is None else g.to(sign.dtype)
+    if turn is not None and sign.dtype.is_complex:
+        g = g - 1j * (turn.conj() * sign).imag
+    return g[..., None, None] * adj(_inv(a))
 
 
 def slogdet(A):
@@ -211,11 +227,23 @@ def _qr(a, *, mode):
 @_qr.backward
 def _(inputs, r, gs, *, mode):
     (a,), (Q, R), (gq, gr) = inputs, r, gs
-    if a.shape[-2] < a.shape[-1] or (mode == "complete" and a.shape[-2] != a.shape[-1]):
+    rows, columns = a.shape[-2:]
+    if mode == "complete" and rows > columns:
         raise RuntimeError(
-            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols or when there are "
-            "fewer rows than columns"
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols"
         )
+    if rows >= columns:
+        return _qr_back(a, Q, R, gq, gr)
+    rest = a[..., rows:]  # A = Q [R1, R2] with R2 = Q^H rest
+    if gr is None:
+        g = _qr_back(a[..., :rows], Q, R[..., :rows], gq, None)
+        return join([g, scalar(0, a).expand(rest.shape)], a.ndim - 1)
+    more = rest @ adj(gr[..., rows:])
+    g = _qr_back(a[..., :rows], Q, R[..., :rows], more if gq is None else gq + more, gr[..., :rows])
+    return join([g, Q @ gr[..., rows:]], a.ndim - 1)
+
+
+def _qr_back(a, Q, R, gq, gr):
     m = scalar(0, a).expand(R.shape)
     if gr is not None:
         m = m + R @ adj(gr)
@@ -271,16 +299,39 @@ def eigvalsh(A, UPLO="L"):
     return eigh(A, UPLO)[0]
 
 
+@derived("LinalgEig")
+def _eig(a):
+    return tuple(_checked("eig", _la.eig, a))
+
+
+@_eig.backward
+def _(inputs, r, gs):
+    """V^-H (diag(gw) + (V^H gV - V^H V diag(Re V^H gV)) / E) V^H, E the conjugate differences of eigenvalues. The vectors'
+    length is 1; what their phase would do to a result has no gradient.
+    """
+    (w, v), (gw, gv) = r, gs
+    middle = scalar(0, v).expand(v.shape)
+    if gv is not None:
+        inner = adj(v) @ gv
+        along = inner.diagonal(0, -2, -1).real.to(v.dtype)
+        inner = inner - adj(v) @ (v * along[..., None, :])
+        apart = (w[..., None, :] - w[..., :, None]).conj()
+        same = wrap(td.eye(w.shape[-1], dtype="bool", device=array(w).device))
+        middle = apply("select", same, scalar(0, inner), inner / apply("select", same, scalar(1, apart), apart))
+    if gw is not None:
+        middle = middle + gw.diag_embed()
+    return _solve(adj(v), middle @ adj(v))
+
+
 def eig(A):
-    """(eigenvalues, eigenvectors) of square A, complex. Not differentiated."""
+    """(eigenvalues, eigenvectors) of square A, complex."""
     square("eig", A)
-    kind = named("linalg_eig", "eigenvalues eigenvectors")
-    whole = A.detach() if A.dtype.is_complex else A.detach().to(A.dtype.to_complex())
-    return kind(*(wrap(part) for part in _checked("eig", _la.eig, array(whole))))
+    whole = A if A.dtype.is_complex else A.to(A.dtype.to_complex())
+    return named("linalg_eig", "eigenvalues eigenvectors")(*_eig(whole))
 
 
 def eigvals(A):
-    """The eigenvalues of square A, complex. Not differentiated."""
+    """The eigenvalues of square A, complex."""
     return eig(A)[0]
 
 

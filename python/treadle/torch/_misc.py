@@ -65,12 +65,6 @@ def is_warn_always_enabled():
 
 
 @function(out=False)
-def is_autocast_enabled(device_type=None):
-    """False: see torch.amp."""
-    return False
-
-
-@function(out=False)
 def compile(model=None, *args, **kwargs):
     """The function or module itself: what it records is compiled anyway."""
     return (lambda f: f) if model is None else model

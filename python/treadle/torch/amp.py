@@ -1,82 +1,171 @@
-"""torch.amp: mixed precision by PyTorch's names. Nothing changes its dtype: kernels fuse instead."""
+"""torch.amp: mixed precision. Operations that PyTorch lists take half types inside of autocast, others float32."""
 
 import functools
+import warnings
+
+from . import _autocast, _device
+from ._autocast import state
+from ._prim import Tensor
+from ._scaler import GradScaler
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+
+def _allowed(kind, dtype, enabled):
+    """Is autocast on there? A warning says why it is not."""
+    if not enabled:
+        return False
+    if kind == "cuda" and not _device.gpu_count():
+        warnings.warn(
+            "User provided device_type of 'cuda', but CUDA is not available. Disabling", UserWarning, stacklevel=4
+        )
+        return False
+    if dtype._name not in ("float16", "bfloat16"):
+        label = "CPU" if kind == "cpu" else "CUDA"
+        warnings.warn(
+            f"In {label} autocast, but the target dtype is not supported. Disabling autocast.\n{label} Autocast only "
+            "supports dtype of torch.bfloat16, torch.float16 currently.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return False
+    return True
 
 
 class autocast:
-    """A mode in which PyTorch picks half types; here dtypes stay as they are. For with and as a decorator."""
+    """A mode of the thread for `with` and as a decorator: matrix products, convolutions and their like take operands of
+    dtype, sums and losses float32, as PyTorch's lists for the kind of device say.
 
-    def __init__(self, device_type="cuda", dtype=None, enabled=True, cache_enabled=None):
-        self.device, self.fast_dtype, self._enabled = device_type, dtype, enabled
+    device_type: "cuda" or "cpu"; dtype: float16 or bfloat16 (None: float16 on GPUs, bfloat16 on CPUs); cache_enabled: a
+    parameter that is used several times is cast once. RuntimeError: no such kind of device.
+    """
+
+    def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        if device_type not in _autocast.TABLE:
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+        self.device = device_type
+        self.fast_dtype = _autocast.half_of(device_type) if dtype is None else dtype
+        self._enabled = _allowed(device_type, self.fast_dtype, enabled)
+        self._cache_enabled = state.caching if cache_enabled is None else cache_enabled
+        self._before = []
 
     def __enter__(self):
+        if self._enabled:
+            _autocast.install()
+        self._before.append((state.on, state.asked, state.chosen, state.caching))
+        state.on = state.asked = _with(state.asked, self.device, self.fast_dtype if self._enabled else None)
+        state.chosen = _with(state.chosen, self.device, self.fast_dtype)
+        state.caching = self._cache_enabled
+        state.nesting += 1
         return self
 
     def __exit__(self, *_):
+        state.on, state.asked, state.chosen, state.caching = self._before.pop()
+        state.nesting -= 1
+        if not state.nesting:
+            state.cache.clear()
         return False
 
     def __call__(self, f):
         @functools.wraps(f)
         def within(*args, **kwargs):
-            return f(*args, **kwargs)
+            with self:
+                return f(*args, **kwargs)
 
         return within
 
 
-class GradScaler:
-    """Scaled losses for half types: as nothing is rounded to them here, the scale is 1 and never changes."""
-
-    def __init__(
-        self,
-        device="cuda",
-        init_scale=65536.0,
-        growth_factor=2.0,
-        backoff_factor=0.5,
-        growth_interval=2000,
-        enabled=True,
-    ):
-        self._enabled = enabled
-
-    def scale(self, outputs):
-        """outputs."""
-        return outputs
-
-    def unscale_(self, optimizer):
-        """Nothing."""
-
-    def step(self, optimizer, *args, **kwargs):
-        """optimizer.step()."""
-        return optimizer.step(*args, **kwargs)
-
-    def update(self, new_scale=None):
-        """Nothing."""
-
-    def get_scale(self):
-        """1."""
-        return 1.0
-
-    def is_enabled(self):
-        """As it was made."""
-        return self._enabled
-
-    def state_dict(self):
-        """What load_state_dict takes."""
-        return {}
-
-    def load_state_dict(self, state_dict):
-        """Nothing."""
-
-
-def custom_fwd(fwd=None, *, device_type="cuda", cast_inputs=None):
-    """fwd itself."""
-    return (lambda f: f) if fwd is None else fwd
-
-
-def custom_bwd(bwd=None, *, device_type="cuda"):
-    """bwd itself."""
-    return (lambda f: f) if bwd is None else bwd
+def _with(modes, kind, dtype):
+    modes = {k: v for k, v in modes.items() if k != kind}
+    return modes if dtype is None else {**modes, kind: dtype}
 
 
 def is_autocast_available(device_type):
-    """Yes: it changes nothing."""
-    return True
+    """Is there an autocast for this kind of device?"""
+    return device_type in _autocast.TABLE
+
+
+def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
+    """For forward of an autograd.Function: with cast_inputs it runs without autocast on floats cast to that dtype, else
+    in the mode of its caller, which custom_bwd brings back.
+    """
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def forward(ctx, *args, **kwargs):
+        on = device_type in state.asked
+        ctx._dtype = _autocast.half_of(device_type)
+        if cast_inputs is None or not on:
+            ctx._fwd_used_autocast = on
+            return fwd(ctx, *args, **kwargs)
+        ctx._fwd_used_autocast = False
+        with autocast(device_type, enabled=False):
+            return fwd(ctx, *_cast(args, device_type, cast_inputs), **_cast(kwargs, device_type, cast_inputs))
+
+    return forward
+
+
+def _cast(o, kind, dtype):
+    if isinstance(o, Tensor):
+        there = o.is_floating_point() and o.device.type == kind and o.dtype._name != "float64"
+        return o.to(dtype) if there else o
+    if isinstance(o, dict):
+        return {k: _cast(v, kind, dtype) for k, v in o.items()}
+    return type(o)(_cast(v, kind, dtype) for v in o) if type(o) in (list, tuple) else o
+
+
+def custom_bwd(bwd=None, *, device_type):
+    """For backward of an autograd.Function whose forward has custom_fwd: it runs in forward's mode."""
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def backward(ctx, *args, **kwargs):
+        with autocast(device_type, ctx._dtype, ctx._fwd_used_autocast):
+            return bwd(ctx, *args, **kwargs)
+
+    return backward
+
+
+# ---- the mode by torch's names ----
+
+
+def is_autocast_enabled(device_type="cuda"):
+    """Is the thread inside of an autocast for this kind of device?"""
+    return device_type in state.asked
+
+
+def get_autocast_dtype(device_type):
+    """What autocast takes there unless it is told."""
+    return _autocast.half_of(device_type)
+
+
+def set_autocast_dtype(device_type, dtype):
+    """What autocast takes there unless it is told: for this thread."""
+    state.chosen = _with(state.chosen, device_type, dtype)
+
+
+def set_autocast_enabled(device_type, enabled=None):
+    """Switches the thread's mode for a kind of device; with one argument for GPUs."""
+    kind, enabled = ("cuda", device_type) if enabled is None else (device_type, enabled)
+    if enabled:
+        _autocast.install()
+    state.on = state.asked = _with(state.asked, kind, _autocast.half_of(kind) if enabled else None)
+
+
+def is_autocast_cache_enabled():
+    """Is a parameter cast once while its thread is inside of autocast?"""
+    return state.caching
+
+
+def set_autocast_cache_enabled(enabled):
+    """Switches that."""
+    state.caching = enabled
+
+
+def clear_autocast_cache():
+    """Forgets the parameters that were cast."""
+    state.cache.clear()

@@ -1,4 +1,4 @@
-"""torch.func: functions of functions, by backward passes: grad, vjp, jvp, jacrev, hessian; vmap."""
+"""torch.func: functions of functions, by backward passes: grad, vjp, jvp, jacrev, jacfwd, hessian, linearize; vmap."""
 
 import functools
 
@@ -142,34 +142,104 @@ def _flat(o, found):
             _flat(v, found)
 
 
+class _Flattened:
+    """func of trees of tensors as a function of tensors that gives a tuple of tensors: what it gave last is in `out`."""
+
+    def __init__(self, func, given, put, has_aux):
+        self.func, self.given, self.put, self.has_aux = func, given, put, has_aux
+        self.leaves, self.out, self.aux = [], None, None
+        _flat(given, self.leaves)
+
+    def __call__(self, *leaves):
+        values, found = iter(leaves), []
+        r = self.func(*self.put([_shaped(o, values) for o in self.given]))
+        self.out, self.aux = r if self.has_aux else (r, None)
+        _flat(self.out, found)
+        return tuple(found)
+
+    def result(self, parts):
+        """parts, one for each tensor that came out, in the place of those; and what came beside them."""
+        r = _shaped(self.out, iter(parts))
+        return (r, _shaped(self.aux, map(Tensor.detach, _listed(self.aux)))) if self.has_aux else r
+
+
+def _listed(o):
+    found = []
+    _flat(o, found)
+    return found
+
+
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
-    """(outputs, their derivatives along tangents)."""
-    out, along = functional.jvp(func, tuple(primals), tuple(tangents), create_graph=_nested())
-    return out, along
+    """(outputs, their derivatives along tangents); with has_aux what func gives beside its outputs comes third."""
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
+    flat = _Flattened(func, primals, list, has_aux)
+    directions = _listed(tangents)
+    if len(directions) != len(flat.leaves):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
+            "primals is a tuple of 3 tensors, tangents also must be."
+        )
+    outs, along = functional.jvp(flat, tuple(flat.leaves), tuple(directions), create_graph=_nested())
+    out, slopes = _shaped(flat.out, iter(outs)), _shaped(flat.out, iter(along))
+    return (out, slopes, flat.result(outs)[1]) if has_aux else (out, slopes)
+
+
+def linearize(func, *primals):
+    """(outputs, a function from tangents to the outputs' derivatives along them)."""
+
+    def along(*tangents):
+        return jvp(func, primals, tangents)[1]
+
+    return _shaped(r := func(*primals), map(Tensor.detach, _listed(r))), along
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
-    """A function that gives the Jacobian of func by its arguments argnums."""
+    """A function that gives the Jacobian of func by its arguments argnums: for each tensor that comes out the argument's
+    own structure. has_aux: func gives (outputs, what comes second).
+    """
 
     @_counted
     def jacobian(*args, **kwargs):
         given = _picked(args, argnums)
-
-        def of_given(*changed):
-            return func(*_put(args, argnums, changed), **kwargs)
-
-        r = functional.jacobian(of_given, given if isinstance(argnums, tuple) else given[0], create_graph=_nested())
-        return r
+        flat = _Flattened(
+            lambda *changed: func(*changed, **kwargs), given, lambda changed: _put(args, argnums, changed), has_aux
+        )
+        rows = functional.jacobian(flat, tuple(flat.leaves), create_graph=_nested())
+        parts = []
+        for row in rows:
+            values = iter(row)
+            by = tuple(_shaped(o, values) for o in given)
+            parts.append(by if isinstance(argnums, tuple) else by[0])
+        return flat.result(parts)
 
     return jacobian
 
 
-jacfwd = jacrev
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """jacrev: derivatives are backward passes here."""
+    return jacrev(func, argnums, has_aux=has_aux)
 
 
 def hessian(func, argnums=0):
     """A function that gives the second derivatives of func by its arguments argnums."""
     return jacrev(jacrev(func, argnums), argnums)
+
+
+def functionalize(func, *, remove="mutations"):
+    """func: what it writes is written to its own copies already, once a graph is recorded."""
+    return func
+
+
+def replace_all_batch_norm_modules_(root):
+    """root, whose batch norms keep no running statistics any more: vmap cannot write them."""
+    from .nn.modules.norm import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):

@@ -24,11 +24,11 @@ class ProcessPoolExecutor(DeviceExecutor):
         """A Future of fn(*args, **kwargs), which a worker process runs."""
         return self.submit_to_processes(fn, *args, **kwargs)
 
-    def map(self, fn, *iterables, timeout=None, chunksize=1):
+    def map(self, fn, *iterables, timeout=None, chunksize=1, buffersize=None):
         """An iterator of the results, in order. Items of arrays stay NumPy's numbers, which Python runs."""
         plain = [_core._proxy_plain(x) for x in iterables]
         items = [list(x) if isinstance(x, (numpy.ndarray, _core.ndarray)) else x for x in plain]
-        return super().map(fn, *items, timeout=timeout, chunksize=chunksize)
+        return super().map(fn, *items, timeout=timeout, chunksize=chunksize, buffersize=buffersize)
 
 
 def __getattr__(name):

@@ -1,13 +1,18 @@
 """torch.cuda.amp: torch.amp by its older name."""
 
-from ..amp import GradScaler, custom_bwd, custom_fwd
-from ..amp import autocast as _autocast
+from functools import partial
+
+from .. import amp as _amp
+from ..amp import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 
-class autocast(_autocast):
-    """torch.amp.autocast for GPUs: changes no dtype."""
+custom_fwd, custom_bwd = (partial(f, device_type="cuda") for f in (_amp.custom_fwd, _amp.custom_bwd))
+
+
+class autocast(_amp.autocast):
+    """torch.amp.autocast for GPUs."""
 
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
         super().__init__("cuda", dtype, enabled, cache_enabled)

@@ -3,7 +3,7 @@
 import math
 import warnings
 
-from ... import torch
+from ... import _core, torch
 from ._activations import logsigmoid
 
 
@@ -125,8 +125,9 @@ def anywhere(t):
 
 
 def _bounds(target, classes, ignore_index):
-    """IndexError, on the CPU, for a class that is none; elsewhere such a target's loss is NaN (nothing waits)."""
-    if target.device.type == "cpu":
+    """IndexError, on the CPU, for a class that is none; elsewhere, and where a graph is recorded, such a target's loss is
+    NaN (nothing waits)."""
+    if target.device.type == "cpu" and not _core._capturing():
         wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
         if anywhere(wrong):
             raise IndexError(f"Target {target[wrong][0].item()} is out of bounds.")
@@ -302,3 +303,29 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     if p == math.inf:
         return d.amax(-1, keepdim=keepdim)
     return (d**p).sum(-1, keepdim=keepdim) ** (1 / p) if p != 1 else d.sum(-1, keepdim=keepdim)
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """Σ max(0, 1 - (input[target] - input[other])) / C, where a row of target names classes, up to the first -1."""
+    if target.shape != input.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    x, y = (t.unsqueeze(0) if t.dim() == 1 else t for t in (input, target))
+    named = (y >= 0).to(torch.int64).cumprod(1).bool()
+    y = torch.where(named, y, 0)
+    own = torch.zeros(x.shape, dtype=torch.int64, device=x.device).scatter_add(1, y, named.to(torch.int64)) > 0
+    short = (1 - x.gather(1, y).unsqueeze(2) + x.unsqueeze(1)).clamp(min=0)  # (N, target, class)
+    loss = torch.where(named.unsqueeze(2) & ~own.unsqueeze(1), short, 0.0).sum((1, 2)) / x.size(1)
+    return reduced(loss if input.dim() > 1 else loss.squeeze(0), _old(size_average, reduce, reduction))
+
+
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance d (None: pairwise_distance)."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    far = distance_function or pairwise_distance
+    apart = far(anchor, negative)
+    if swap:
+        apart = torch.minimum(apart, far(positive, negative))
+    return reduced((far(anchor, positive) - apart + margin).clamp(min=0), reduction)

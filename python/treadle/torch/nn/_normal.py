@@ -4,9 +4,12 @@ from ... import torch
 
 
 def _affine(x, weight, bias, shape):
+    """x * weight + bias, of x's dtype whatever theirs is."""
+    dtype = x.dtype
     if weight is not None:
         x = x * weight.reshape(shape)
-    return x if bias is None else x + bias.reshape(shape)
+    x = x if bias is None else x + bias.reshape(shape)
+    return x if x.dtype is dtype else x.to(dtype)
 
 
 def _scaled(x, dims, eps):
@@ -67,7 +70,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
         scale = torch.rsqrt(running_var + eps)
-        return _affine((input - running_mean.reshape(shape)) * scale.reshape(shape), weight, bias, shape)
+        x = (input - running_mean.reshape(shape)) * scale.reshape(shape)
+        return _affine(x if x.dtype is input.dtype else x.to(input.dtype), weight, bias, shape)
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     mean = input.mean(dims, keepdim=True)

@@ -39,7 +39,9 @@ from ._activations import (
     tanhshrink,
     threshold,
 )
+from ._bags import embedding, embedding_bag
 from ._convolve import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ._ctc import ctc_loss
 from ._losses import (
     anywhere,
     binary_cross_entropy,
@@ -55,6 +57,7 @@ from ._losses import (
     margin_ranking_loss,
     mse_loss,
     multi_margin_loss,
+    multilabel_margin_loss,
     multilabel_soft_margin_loss,
     nll_loss,
     pairwise_distance,
@@ -62,6 +65,7 @@ from ._losses import (
     smooth_l1_loss,
     soft_margin_loss,
     triplet_margin_loss,
+    triplet_margin_with_distance_loss,
 )
 from ._normal import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
 from ._pools import (
@@ -112,12 +116,14 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",
     "dropout3d",
     "elu",
     "embedding",
+    "embedding_bag",
     "fold",
     "gaussian_nll_loss",
     "gelu",
@@ -149,6 +155,7 @@ __all__ = [
     "mish",
     "mse_loss",
     "multi_margin_loss",
+    "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
     "normalize",
@@ -179,6 +186,7 @@ __all__ = [
     "tanhshrink",
     "threshold",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "unfold",
     "upsample",
 ]
@@ -194,25 +202,6 @@ def bilinear(input1, input2, weight, bias=None):
     """For each o: input1 @ weight[o] @ input2, the sum over both last dims."""
     product = ((input1.unsqueeze(-2).unsqueeze(-2) @ weight).squeeze(-2) * input2.unsqueeze(-2)).sum(-1)
     return product if bias is None else product + bias
-
-
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    """The rows of weight that the integers of input name; the row padding_idx has no gradient."""
-    if scale_grad_by_freq:
-        raise NotImplementedError("embedding: scale_grad_by_freq")
-    if max_norm is not None:
-        with torch.no_grad():
-            norm = weight.norm(norm_type, 1, keepdim=True)
-            used = torch.zeros(weight.size(0), dtype=torch.bool, device=weight.device)
-            used[input.reshape(-1)] = True
-            weight.copy_(
-                torch.where(used.unsqueeze(1) & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight)
-            )
-    rows = weight[input]
-    if padding_idx is None:
-        return rows
-    own = input == (padding_idx if padding_idx >= 0 else weight.size(0) + padding_idx)
-    return torch.where(own.unsqueeze(-1), rows.detach(), rows)
 
 
 def one_hot(tensor, num_classes=-1):

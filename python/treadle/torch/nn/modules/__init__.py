@@ -13,7 +13,7 @@ from .attention import (
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .conv import *  # noqa: F403
 from .conv import __all__ as _convolutions
-from .linear import Bilinear, Embedding, Flatten, Identity, Linear, Unflatten
+from .linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from .module import Module
 from .norm import (
     BatchNorm1d,
@@ -28,6 +28,7 @@ from .norm import (
     RMSNorm,
 )
 from .rnn import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell
+from .sparse import Embedding, EmbeddingBag
 
 __all__ = [
     *_activations,
@@ -37,6 +38,7 @@ __all__ = [
     "BatchNorm3d",
     "Bilinear",
     "Embedding",
+    "EmbeddingBag",
     "Flatten",
     "GRU",
     "GRUCell",

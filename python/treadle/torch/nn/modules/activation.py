@@ -57,6 +57,7 @@ _LOSSES = {
         F.cross_entropy,
         (_WEIGHT, ("size_average", None), ("ignore_index", -100), ("reduce", None), _MEAN, ("label_smoothing", 0.0)),
     ),
+    "CTCLoss": (F.ctc_loss, (("blank", 0), _MEAN, ("zero_infinity", False))),
     "GaussianNLLLoss": (F.gaussian_nll_loss, (("full", False), ("eps", 1e-6), _MEAN)),
     "HingeEmbeddingLoss": (F.hinge_embedding_loss, (("margin", 1.0), *_OLD, _MEAN)),
     "HuberLoss": (F.huber_loss, (_MEAN, ("delta", 1.0))),
@@ -64,6 +65,7 @@ _LOSSES = {
     "L1Loss": (F.l1_loss, (*_OLD, _MEAN)),
     "MSELoss": (F.mse_loss, (*_OLD, _MEAN)),
     "MarginRankingLoss": (F.margin_ranking_loss, (("margin", 0.0), *_OLD, _MEAN)),
+    "MultiLabelMarginLoss": (F.multilabel_margin_loss, (*_OLD, _MEAN)),
     "MultiLabelSoftMarginLoss": (F.multilabel_soft_margin_loss, (_WEIGHT, *_OLD, _MEAN)),
     "MultiMarginLoss": (F.multi_margin_loss, (("p", 1), ("margin", 1.0), _WEIGHT, *_OLD, _MEAN)),
     "NLLLoss": (F.nll_loss, (_WEIGHT, ("size_average", None), ("ignore_index", -100), ("reduce", None), _MEAN)),
@@ -76,6 +78,10 @@ _LOSSES = {
     "TripletMarginLoss": (
         F.triplet_margin_loss,
         (("margin", 1.0), ("p", 2.0), ("eps", 1e-6), ("swap", False), *_OLD, _MEAN),
+    ),
+    "TripletMarginWithDistanceLoss": (
+        F.triplet_margin_with_distance_loss,
+        (("distance_function", None), ("margin", 1.0), ("swap", False), _MEAN),
     ),
 }
 # What repr() shows, where it is not every parameter that differs from "inplace=False".

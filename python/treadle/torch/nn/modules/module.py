@@ -88,7 +88,7 @@ class Module:
         if kind:
             if kind not in slots:
                 raise AttributeError(f"cannot assign {kind[1:]} before Module.__init__() call")
-            self._forget(name)
+            self._forget(name, kind)
             if kind == "_buffers":
                 self.register_buffer(name, value, value.persistent)
             else:
@@ -107,10 +107,12 @@ class Module:
                 return
         object.__setattr__(self, name, value)
 
-    def _forget(self, name):
+    def _forget(self, name, but):
+        """Nothing but a value of the kind ``but`` has this name; that one keeps its place among its kind."""
         self.__dict__.pop(name, None)
         for kind in _KINDS:
-            self.__dict__[kind].pop(name, None)
+            if kind != but:
+                self.__dict__[kind].pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
     def __delattr__(self, name):
@@ -315,8 +317,11 @@ class Module:
         return self
 
     def to(self, *args, **kwargs):
-        """to(device), to(dtype), to(device, dtype), to(tensor): all within, in place; integers keep their dtype."""
+        """to(device), to(dtype), to(device, dtype), to(tensor): all within, in place; integers keep their dtype.
+
+        memory_format: tensors of the rank that it is for are laid out so."""
         device, dtype, _ = _parse_to(args, kwargs)
+        last = kwargs.get("memory_format")
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
@@ -326,6 +331,8 @@ class Module:
             given = {} if device is None else {"device": device}
             if dtype is not None and (t.is_floating_point() or t.is_complex()):
                 given["dtype"] = dtype
+            if last is not None and t.dim() == last._rank:
+                given["memory_format"] = last
             return t.to(**given) if given else t
 
         return self._apply(move)

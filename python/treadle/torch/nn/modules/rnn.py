@@ -1,11 +1,14 @@
 """Recurrent layers: cells for one step, and layers that run them along a sequence."""
 
 import math
+import numbers
+import warnings
 
 from .... import torch
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ..utils.rnn import PackedSequence
 from .module import Module
 
 
@@ -65,6 +68,7 @@ class _Cell(Module):
             zeros = torch.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
             states = (zeros,) * _MODES[self.mode][1]
         gates_x = F.linear(input, self.weight_ih, self.bias_ih)
+        states = tuple(s.to(gates_x.dtype) for s in states)  # another one under autocast
         return _MODES[self.mode][2](gates_x, F.linear(states[0], self.weight_hh, self.bias_hh), states, function)
 
     def extra_repr(self):
@@ -109,7 +113,7 @@ class LSTMCell(_Cell):
 
 
 class RNNBase(Module):
-    """Layers of cells along a sequence: (length, batch, features), or batch first, or without a batch."""
+    """Layers of cells along a sequence: (length, batch, features), or batch first, without a batch, or packed."""
 
     def __init__(
         self,
@@ -126,20 +130,17 @@ class RNNBase(Module):
         dtype=None,
     ):
         super().__init__()
-        if proj_size:
-            raise NotImplementedError("RNNBase: proj_size")
-        if not 0 <= dropout <= 1:
-            raise ValueError(
-                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
-            )
+        _check_sizes(mode, hidden_size, num_layers, dropout, proj_size)
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
-        n = _MODES[mode][0] * hidden_size
+        self.proj_size = proj_size
+        n, out = _MODES[mode][0] * hidden_size, self._width
         for layer in range(num_layers):
             for end in self._ends:
-                width = input_size if layer == 0 else hidden_size * len(self._ends)
-                shapes = {"weight_ih": (n, width), "weight_hh": (n, hidden_size)}
+                width = input_size if layer == 0 else out * len(self._ends)
+                shapes = {"weight_ih": (n, width), "weight_hh": (n, out)}
                 shapes.update({"bias_ih": (n,), "bias_hh": (n,)} if bias else {})
+                shapes.update({"weight_hr": (proj_size, hidden_size)} if proj_size else {})
                 for name, shape in shapes.items():
                     value = Parameter(torch.empty(*shape, device=device, dtype=dtype))
                     self.register_parameter(f"{name}_l{layer}{end}", value)
@@ -149,6 +150,17 @@ class RNNBase(Module):
     def _ends(self):
         return ("", "_reverse") if self.bidirectional else ("",)
 
+    @property
+    def _width(self):
+        """The features of an output of one direction."""
+        return self.proj_size or self.hidden_size
+
+    @property
+    def all_weights(self):
+        """The parameters, a list for each layer and direction."""
+        ends = [f"_l{layer}{end}" for layer in range(self.num_layers) for end in self._ends]
+        return [[p for k, p in self._parameters.items() if k[k.index("_l") :] == end] for end in ends]
+
     def reset_parameters(self):
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for weight in self.parameters():
@@ -157,57 +169,129 @@ class RNNBase(Module):
     def flatten_parameters(self):
         """Nothing: the weights need not lie side by side."""
 
-    def _run(self, x, states, layer, end):
-        """One direction of one layer over (length, batch, features): the outputs, and the last states."""
-        get = self._parameters.get
-        gates = F.linear(x, get(f"weight_ih_l{layer}{end}"), get(f"bias_ih_l{layer}{end}"))  # of all steps at once
-        weight, bias = get(f"weight_hh_l{layer}{end}"), get(f"bias_hh_l{layer}{end}")
+    def _run(self, x, sizes, first, layer, end):
+        """One direction of one layer over the steps of x, which has (length, batch, features), or all steps' rows one
+        behind the other with sizes of them a step: the outputs like x, and the last states of all sequences.
+        """
+        names = ("weight_ih", "bias_ih", "weight_hh", "bias_hh", "weight_hr")
+        w_x, b_x, weight, bias, down = (getattr(self, f"{name}_l{layer}{end}", None) for name in names)
+        gates = F.linear(x, w_x, b_x)  # of all steps at once
         step, function = _MODES[self.mode][2], _FUNCTIONS.get(self.mode)
-        outputs = []
-        for t in reversed(range(x.size(0))) if end else range(x.size(0)):
-            states = step(gates[t], F.linear(states[0], weight, bias), states, function)
+        steps = gates.unbind(0) if sizes is None else gates.split(sizes)
+        steps, outputs, over = steps[::-1] if end else steps, [], []
+        first = tuple(s.to(gates.dtype) for s in first)  # another one under autocast
+        states = first if sizes is None else tuple(s[: steps[0].size(0)] for s in first)
+        for now in steps:
+            count, before = now.size(0), states[0].size(0)
+            if count < before:  # the shortest sequences are over: their states stay
+                over.append(tuple(s[count:] for s in states))
+                states = tuple(s[:count] for s in states)
+            elif count > before:  # from the end, the shorter sequences come in later
+                states = tuple(torch.cat([s, f[before:count]]) for s, f in zip(states, first, strict=True))
+            states = step(now, F.linear(states[0], weight, bias), states, function)
+            if down is not None:
+                states = (F.linear(states[0], down), *states[1:])
             outputs.append(states[0])
-        return torch.stack(outputs[::-1] if end else outputs), states
+        if over:
+            states = tuple(torch.cat(parts) for parts in zip(states, *reversed(over), strict=True))
+        outputs = outputs[::-1] if end else outputs
+        return torch.stack(outputs) if sizes is None else torch.cat(outputs), states
+
+    def _first(self, hx, x, batch, dims):
+        """The states to begin with: hx, checked, or zeros."""
+        shapes = [(self.num_layers * len(self._ends), batch, width) for width in (self._width, self.hidden_size)]
+        count = _MODES[self.mode][1]
+        if hx is None:
+            return tuple(torch.zeros(s, dtype=x.dtype, device=x.device) for s in shapes[:count])
+        given = tuple(hx) if count == 2 else (hx,)
+        if dims is not None and any(s.dim() != dims for s in given):
+            found = ", ".join(f"{s.dim()}-D" for s in given)
+            raise RuntimeError(
+                f"For {'batched 3-D' if dims == 3 else 'unbatched 2-D'} input, hx {'and cx ' * (count == 2)}should also "
+                + (f"be {dims}-D but got ({found}) tensors" if count == 2 else f"be {dims}-D but got {found} tensor")
+            )
+        given = tuple(s.unsqueeze(1) for s in given) if dims == 2 else given
+        for i, (s, shape) in enumerate(zip(given, shapes)):
+            if tuple(s.shape) != shape:
+                which = f"[{i}]" if count == 2 else ""
+                raise RuntimeError(f"Expected hidden{which} size {shape}, got {list(s.shape)}")
+        return given
 
     def forward(self, input, hx=None):
-        """(output, last states): the states are (layers * directions, batch, hidden)."""
-        if input.dim() not in (2, 3):
+        """(output, last states): the states are (layers * directions, batch, hidden). A PackedSequence gives one."""
+        packed = isinstance(input, PackedSequence)
+        x = input.data if packed else input
+        if not packed and input.dim() not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D tensor instead")
-        if input.size(-1) != self.input_size:
+        if x.size(-1) != self.input_size:
             raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
             )
-        batched, count = input.dim() == 3, _MODES[self.mode][1]
-        x = input if batched else input.unsqueeze(1)
-        x = x.transpose(0, 1) if batched and self.batch_first else x
-        given = None if hx is None else hx if count == 2 else (hx,)
-        if given is None:
-            shape = (self.num_layers * len(self._ends), x.size(1), self.hidden_size)
-            given = (torch.zeros(shape, dtype=x.dtype, device=x.device),) * count
+        sizes = input.batch_sizes.tolist() if packed else None
+        batched = packed or input.dim() == 3
+        if not packed:
+            x = input if batched else input.unsqueeze(1)
+            x = x.transpose(0, 1) if batched and self.batch_first else x
+        given = self._first(hx, x, sizes[0] if packed else x.size(1), None if packed else input.dim())
+        if packed and hx is not None and input.sorted_indices is not None:
+            given = tuple(s.index_select(1, input.sorted_indices) for s in given)
+        x, last = self._layers(x, sizes, given)
+        if packed:
+            x = PackedSequence(x, *input[1:])
+            if input.unsorted_indices is not None:
+                last = tuple(s.index_select(1, input.unsorted_indices) for s in last)
         elif not batched:
-            given = tuple(s.unsqueeze(1) for s in given)
+            x, last = x.squeeze(1), tuple(s.squeeze(1) for s in last)
+        elif self.batch_first:
+            x = x.transpose(0, 1)
+        return x, last if len(last) == 2 else last[0]
+
+    def _layers(self, x, sizes, given):
         last = []
         for layer in range(self.num_layers):
             if layer and self.dropout and self.training:
                 x = F.dropout(x, self.dropout)
             parts = []
             for end in self._ends:
-                part, states = self._run(x, tuple(s[len(last)] for s in given), layer, end)
+                part, states = self._run(x, sizes, tuple(s[len(last)] for s in given), layer, end)
                 parts.append(part)
                 last.append(states)
             x = parts[0] if len(parts) == 1 else torch.cat(parts, -1)
-        last = tuple(torch.stack([s[i] for s in last]) for i in range(count))
-        if not batched:
-            x, last = x.squeeze(1), tuple(s.squeeze(1) for s in last)
-        elif self.batch_first:
-            x = x.transpose(0, 1)
-        return x, last if count == 2 else last[0]
+        return x, tuple(torch.stack(states) for states in zip(*last, strict=True))
 
     def extra_repr(self):
-        text = f"{self.input_size}, {self.hidden_size}" + f", num_layers={self.num_layers}" * (self.num_layers != 1)
+        text = f"{self.input_size}, {self.hidden_size}" + f", proj_size={self.proj_size}" * bool(self.proj_size)
+        text += f", num_layers={self.num_layers}" * (self.num_layers != 1)
         text += ", bias=False" * (not self.bias) + ", batch_first=True" * bool(self.batch_first)
         text += f", dropout={self.dropout}" * bool(self.dropout)
         return text + ", bidirectional=True" * bool(self.bidirectional)
+
+
+def _check_sizes(mode, hidden_size, num_layers, dropout, proj_size):
+    if not isinstance(dropout, numbers.Number) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+            f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+            stacklevel=4,
+        )
+    if not isinstance(hidden_size, int):
+        raise TypeError(f"hidden_size should be of type int, got: {type(hidden_size).__name__}")
+    if hidden_size <= 0:
+        raise ValueError("hidden_size must be greater than zero")
+    if num_layers <= 0:
+        raise ValueError("num_layers must be greater than zero")
+    if proj_size < 0:
+        raise ValueError(
+            "proj_size should be a positive integer or zero to disable projections"
+        )
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
+    if proj_size and mode != "LSTM":
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
 
 class RNN(RNNBase):

@@ -1,20 +1,13 @@
 """``DistributedDataParallel``: the same module in each process; gradients are averaged while the backward pass runs.
 
 Parameters are put into buckets, the last ones first, since their gradients come first. When a bucket's last gradient
-has come, its gradients are joined to one flat tensor and reduced by one collective; behind the last bucket the
-gradients are cut out of the flat tensors."""
+has come, its gradients are averaged where they lie, by one launch; the last bucket's in the order of the device's other
+work, those before it beside the rest of the pass."""
 
 import contextlib
 
-from .... import torch
+from .... import _core, torch
 from ..modules.module import Module
-
-
-class _Bucket:
-    def __init__(self, params):
-        self.params = params
-        self.missing = len(params)
-        self.flat = self.work = None
 
 
 def _tensors(data):
@@ -37,7 +30,7 @@ def _buckets(params, limit):
         if size >= limit:
             done.append(held)
             del open_[key]
-    return [_Bucket(held) for held in (*done, *(held for held, _ in open_.values()))]
+    return [*done, *(held for held, _ in open_.values())]
 
 
 class DistributedDataParallel(Module):
@@ -64,80 +57,59 @@ class DistributedDataParallel(Module):
         super().__init__()
         self.module, self.dim, self.broadcast_buffers = module, dim, broadcast_buffers
         self.device_ids, self.process_group = device_ids, process_group
-        self.find_unused_parameters, self.require_backward_grad_sync = find_unused_parameters, True
+        self.find_unused_parameters = find_unused_parameters
         self._trained = [p for p in module.parameters() if p.requires_grad]
         if not self._trained:
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
                 "gradient."
             )
+        self._group = process_group or torch.distributed.group.WORLD
         self._size = torch.distributed.get_world_size(process_group)
         if init_sync:
             self._from_first([*module.parameters(), *module.buffers()])
         self._groups = _buckets(self._trained, (bucket_cap_mb or 25) * 2**20)
-        self._bucket_of = {id(p): bucket for bucket in self._groups for p in bucket.params}
-        self._begin()
-        self._hooks = [p.register_post_accumulate_grad_hook(self._ready) for p in self._trained]
+        self._buckets = [_core._grad_bucket(params, self._full) for params in self._groups]
+        self._works, self._next = [], 0
+        self._has_buffers = next(module.buffers(), None) is not None
+        self.require_backward_grad_sync = True
 
     def _from_first(self, tensors):
         """Process 0's values in all; joined, so that small tensors cost one collective."""
         with torch.no_grad():
-            for bucket in _buckets([t.detach() for t in tensors], 250 * 2**20):
-                flat = torch.cat([t.reshape(-1) for t in bucket.params])
+            for some in _buckets([t.detach() for t in tensors], 250 * 2**20):
+                flat = torch.cat([t.reshape(-1) for t in some])
                 torch.distributed.broadcast(flat, 0, group=self.process_group)
-                self._cut(flat, bucket.params, lambda t, part: t.copy_(part))
-
-    @staticmethod
-    def _cut(flat, tensors, put):
-        at = 0
-        for t in tensors:
-            put(t, flat[at : at + t.numel()].reshape(tuple(t.shape)))
-            at += t.numel()
+                at = 0
+                for t in some:
+                    t.copy_(flat[at : at + t.numel()].reshape(tuple(t.shape)))
+                    at += t.numel()
 
     # ---- the backward pass ----
 
-    def _ready(self, param):
-        """A parameter's gradient has been accumulated, or will not come."""
-        if not self.require_backward_grad_sync:
-            return
-        if id(param) in self._got:
-            raise RuntimeError(
-                "Expected to mark a variable ready only once. A parameter got its gradient twice between two "
-                "forward passes: use no_sync() to accumulate gradients"
-            )
-        self._got.add(id(param))
-        self._bucket_of[id(param)].missing -= 1
-        while self._next < len(self._groups) and self._groups[self._next].missing == 0:
-            self._launch(self._groups[self._next])  # in the same order in all processes
-            self._next += 1
-        if self._next == len(self._groups):
-            self._finish()
+    def _full(self, bucket):
+        """Called by the backward pass: all gradients of the bucket have come. They are sent in one order in all
+        processes, whatever order they come in."""
+        while self._next < len(self._buckets) and not self._buckets[self._next].missing:
+            arrays, self._next = self._buckets[self._next].arrays(), self._next + 1
+            if self._next < len(self._buckets):
+                self._works.append(self._group.all_reduce_(arrays, "mean", wait=False))
+            else:
+                self._finish(arrays)
 
-    def _launch(self, bucket):
-        with torch.no_grad():
-            grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in bucket.params]
-            bucket.flat = torch.cat([g.reshape(-1) for g in grads])
-            bucket.work = torch.distributed.all_reduce(bucket.flat, group=self.process_group, async_op=True)
-
-    def _finish(self):
-        with torch.no_grad():
-            for bucket in self._groups:
-                bucket.work.wait()
-                self._cut(bucket.flat * (1 / self._size), bucket.params, self._put)
-                bucket.flat, bucket.work, bucket.missing = None, None, len(bucket.params)
-        self._begin()
-
-    @staticmethod
-    def _put(param, part):
-        param.grad = part
-
-    def _begin(self):
-        self._got, self._next = set(), 0
+    def _finish(self, arrays):
+        for work in self._works:
+            work.wait()
+        self._group.all_reduce_(arrays, "mean")
+        self._works, self._next = [], 0
+        for bucket in self._buckets:
+            bucket.begin()
 
     def _check_ended(self):
-        if not self._got:
+        if all(b.missing == len(params) for b, params in zip(self._buckets, self._groups)):
             return
-        names = [n for n, p in self.module.named_parameters() if p.requires_grad and id(p) not in self._got]
+        got = {id(p) for b, params in zip(self._buckets, self._groups) for p, came in zip(params, b.got) if came}
+        names = [n for n, p in self.module.named_parameters() if p.requires_grad and id(p) not in got]
         raise RuntimeError(
             "Expected to have finished reduction in the prior iteration before starting a new one. Parameters "
             f"that got no gradient: {', '.join(names)}. Pass `find_unused_parameters=True` to "
@@ -156,20 +128,29 @@ class DistributedDataParallel(Module):
                     seen.add(node)
                     ahead.append(node)
         if reached:
-            for p in self._trained:
-                if id(p) not in reached:
-                    self._ready(p)
+            for bucket, params in zip(self._buckets, self._groups):
+                for i, p in enumerate(params):
+                    if id(p) not in reached:
+                        bucket.skip(i)
 
     # ---- the module's face ----
+
+    @property
+    def require_backward_grad_sync(self):
+        return self._synced
+
+    @require_backward_grad_sync.setter
+    def require_backward_grad_sync(self, value):
+        self._synced = value
+        for bucket in self._buckets:
+            bucket.on = value
 
     def forward(self, *inputs, **kwargs):
         synced = torch.is_grad_enabled() and self.require_backward_grad_sync
         if synced:
             self._check_ended()
-            if self.broadcast_buffers and self.training and self._size > 1:
-                buffers = list(self.module.buffers())
-                if buffers:
-                    self._from_first(buffers)
+            if self._has_buffers and self.broadcast_buffers and self.training and self._size > 1:
+                self._from_first(list(self.module.buffers()))
         result = self.module(*inputs, **kwargs)
         if synced and self.find_unused_parameters:
             self._skip_unused(result)
