@@ -1,4 +1,4 @@
-/* blas.c - matrix products through cuBLAS; the CPU's go on to hostblas.c.
+/* blas.c - matrix products through cuBLAS; the CPU's go on to hostblas.c and hostbf16.c.
  *
  * cuBLAS counts by columns; a row-major matrix is its transpose to it, so c = a b becomes
  * c' = b' a': the operands change places and nothing is moved.  Float32 is computed in float32 (the
@@ -7,6 +7,7 @@
 #include "dev/blas.h"
 
 #include "dev/cuda.h"
+#include "dev/hostbf16.h"
 #include "dev/hostblas.h"
 #include "dev/library.h"
 #include "dev/tape.h"
@@ -220,7 +221,9 @@ td_blas_gemm(td_stream *s, const td_gemm *g)
 td_status
 td_blas_run(td_stream *s, const td_gemm *g)
 {
-    return s->dev->info.kind == TD_DEV_CPU ? td_hostblas_gemm(g) : on_gpu(s, g);
+    if (s->dev->info.kind != TD_DEV_CPU)
+        return on_gpu(s, g);
+    return g->dt == TD_BF16 ? td_hostbf16_gemm(s, g) : td_hostblas_gemm(g);
 }
 
 size_t

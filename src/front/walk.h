@@ -123,6 +123,7 @@ typedef struct frame { /* a function that is being walked */
     bool            *local; /* by name: assigned somewhere in the function */
     loop            *loop;
     uint32_t         call;  /* the node in up that called */
+    uint32_t         folds; /* generator expressions that are gone through: frames of Python's */
     uint32_t         origin; /* td_inst.from of its instructions */
     uint64_t         path;  /* hash of the calls down to here */
     bool             inlined, blocked; /* blocked: returns leave a block region */

@@ -21,6 +21,7 @@ def _decayed(group, p, grad):
 class Adam(Optimizer):
     """Steps by the mean gradient over the root of the mean squared gradient, moving means corrected for their start."""
 
+    _recordable = True
     _decoupled = False  # weight decay: of the gradient (False) or of the parameter
 
     def __init__(
@@ -60,7 +61,8 @@ class Adam(Optimizer):
 
     def _update(self, group, p, grad, state):
         _zeros(state, p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
-        t, lr, (b1, b2) = count(state), number(group["lr"]), map(number, group["betas"])
+        t = count(state, group["capturable"])
+        lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
         start = p
         if group["weight_decay"]:
             if group["decoupled_weight_decay"]:
@@ -72,7 +74,7 @@ class Adam(Optimizer):
         if group["amsgrad"]:
             v = state["max_exp_avg_sq"] = torch.maximum(state["max_exp_avg_sq"], v)
         size = lr / (1 - b1**t)
-        p.copy_(start - m * size / (v.sqrt() * (1 / math.sqrt(1 - b2**t)) + group["eps"]))
+        p.copy_(start - m * size / (v.sqrt() * (1 - b2**t) ** -0.5 + group["eps"]))
 
 
 class AdamW(Adam):

@@ -7,9 +7,10 @@ import copy
 import functools
 from collections import OrderedDict, defaultdict
 
-from ... import torch
+from ... import _core, torch
 from .._settle import settle
 from ..nn.modules._hooks import Handle
+from . import _recorded
 
 
 class _Required:
@@ -21,8 +22,9 @@ required = _Required()
 
 
 def number(value):
-    """A hyperparameter, which may be a tensor, as a number."""
-    return value.item() if isinstance(value, torch.Tensor) else value
+    """A hyperparameter, which may be a tensor, as a number. While a graph is recorded it stays a tensor: a replay takes
+    the value that it has then."""
+    return value.item() if isinstance(value, torch.Tensor) and not _core._capturing() else value
 
 
 def check_positive(**values):
@@ -128,6 +130,8 @@ class Optimizer:
 
     # ---- a step ----
 
+    _recordable = False  # can a graph record a step?
+
     def _update(self, group, p, grad, state):
         raise NotImplementedError
 
@@ -142,15 +146,23 @@ class Optimizer:
             with torch.enable_grad():
                 loss = closure()
         touched, states = [], []
+        recording = _core._capturing()
         with torch.no_grad():
             for group in self.param_groups:
                 self._steps(group)
+                if recording:
+                    _recorded.check(self, group)
+                if self._recordable and group.get("capturable"):
+                    states.extend(_recorded.number_steps(self, group))
                 for p in group["params"]:
                     grad = p.grad
                     if grad is None:
                         continue
                     state = self.state[p]
+                    before = dict(state) if recording else None
                     self._update(group, p, -grad if group.get("maximize") else grad, state)
+                    if recording:
+                        _recorded.written(self, state, before)
                     touched.append(p)
                     states.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
             settle(touched + states)
@@ -216,7 +228,9 @@ def _placed(value, p, key):
     return value.detach().to(device=p.device, dtype=dtype).clone()
 
 
-def count(state):
-    """The number of this step, from 1; kept in the state."""
+def count(state, tensor=False):
+    """The number of this step, from 1; kept in the state. tensor: as _recorded.number_steps has made it."""
+    if tensor:
+        return state["step"]
     state["step"] = int(number(state.get("step", 0))) + 1
     return state["step"]

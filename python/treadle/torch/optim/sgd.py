@@ -7,6 +7,8 @@ from .optimizer import Optimizer, check_positive, count, number
 class SGD(Optimizer):
     """Steps against the gradient, with momentum."""
 
+    _recordable = True
+
     def __init__(
         self,
         params,
