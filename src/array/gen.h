@@ -13,6 +13,7 @@ typedef struct td_gen {
     const td_plan *p;
     int            lanes; /* neighbouring elements that td_gen_body computes */
     bool           aligned; /* their memory is aligned to lanes elements */
+    bool           past;    /* CPU: whole groups of results are written past the caches; their memory is aligned so */
     td_val         mask;  /* lanes that exist; TD_NONE: all */
     td_val         ptr[TD_PLAN_OPNDS], scalar[TD_PLAN_SCALARS];
     td_val         dim[TD_MAXDIM], stride[TD_PLAN_OPNDS][TD_MAXDIM]; /* int64 */
