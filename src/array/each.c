@@ -14,7 +14,7 @@
 struct td_eachfn {
     int nin, nnum;
     uint8_t dt[TD_EACH_ARRAYS], num_dt[TD_EACH_NUMBERS];
-    bool written[TD_EACH_ARRAYS];
+    bool written[TD_EACH_ARRAYS], shared[TD_EACH_ARRAYS]; /* shared: of no axes, the same for all elements */
     uint8_t input[TD_PLAN_OPNDS];    /* of each operand: whose memory it names */
     int16_t number[TD_PLAN_SCALARS]; /* of each scalar: the number that it is; -1: a constant */
     td_plan plan;                    /* collapsed, of one dim */
@@ -127,8 +127,10 @@ td_each_new(const td_array *in, int nin, const td_array *num, int nnum, const td
         return td_fail(TD_ERR_NOMEM, "each: %zu bytes", sizeof *e);
     e->nin = nin;
     e->nnum = nnum;
-    for (int i = 0; i < nin; i++)
+    for (int i = 0; i < nin; i++) {
         e->dt[i] = in[i].dt;
+        e->shared[i] = in[i].view.shape.ndim == 0;
+    }
     for (int k = 0; k < nnum; k++)
         e->num_dt[k] = num[k].dt;
     td_need_begin(&need);
@@ -173,14 +175,16 @@ settles(const td_node *n)
 bool
 td_each_fits(const td_eachfn *e, const td_array *const *row)
 {
-    if (td_capture_now() || td_watch_asked())
+    if (td_watch_asked())
         return false;
     for (int i = 0; i < e->nin; i++) {
         const td_array *a = row[i];
 
         if (a->dt != e->dt[i] || !a->whole || td_array_dev(a) != e->plan.dev ||
-            !settles(a->store->node) || a->store->node->hosted ||
-            !td_view_eq(&a->view, &row[0]->view) || (e->written[i] && a->store->readonly))
+            a->store->node->hosted || (e->written[i] && a->store->readonly))
+            return false;
+        if (e->shared[i] ? td_array_size(a) != 1
+                         : !settles(a->store->node) || !td_view_eq(&a->view, &row[0]->view))
             return false;
         for (int k = 0; k < i; k++)
             if ((e->written[i] || e->written[k]) && row[k]->store == a->store)

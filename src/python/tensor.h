@@ -38,8 +38,9 @@
  *   _grad_run(tensors, gradients, inputs, retain_graph, create_graph, collect)   a backward pass: gradients None or
  *                                       a tuple (with None); inputs None: all leaves; collect: a tuple of the inputs'
  *                                       gradients (None: not reached), else they are added to grad
- *   _grad_each(f, row, n, places)       f(*tensors, *n numbers as 0-d tensors) gives a tuple of new values, elementwise, of
- *                                       row[places[k]]; f is called once with placeholders of the row's dtypes
+ *   _grad_each(f, row, n, places, k)    f(*tensors, *n numbers as 0-d tensors) gives a tuple of new values, elementwise, of
+ *                                       row[places[i]]; f is called once with placeholders of the row's dtypes, of which the
+ *                                       last k have no axes: the same for all elements
  *   _grad_each_run(each, numbers, rows) writes them into every row, a tuple of Tensors; the rows that it cannot take
  *                                       (several layouts, expressions that would fuse, recordings) are a list, untouched
  *   _grad_mode() _grad_set_mode(flag)   of this thread: are operations recorded?  The second gives what it was

@@ -19,18 +19,19 @@ end_capsule(PyObject *o)
 
 typedef struct making {
     td_array in[TD_EACH_ARRAYS], num[TD_EACH_NUMBERS], out[TD_EACH_ARRAYS];
-    int nin, nnum, nout, to[TD_EACH_ARRAYS];
+    int nin, nshared, nnum, nout, to[TD_EACH_ARRAYS];
 } making;
 
 static td_status
-placeholder(td_dev *d, td_dtype dt, bool number, int k, td_array *out)
+placeholder(td_dev *d, td_dtype dt, bool number, int ndim, int k, td_array *out)
 {
     td_scalar value = {.dt = TD_F64, .f = {k + 0.5}};
     uint64_t bits[2];
     td_node *n;
 
     if (!number)
-        return td_array_empty(d, dt, &(td_shape){.ndim = 1, .dim = {LENGTH}}, out);
+        return td_array_empty(d, dt, &(td_shape){.ndim = (uint8_t)ndim, .dim = {ndim ? LENGTH : 0}},
+                              out);
     td_scalar_bits(value, dt, bits);
     TD_TRY(td_node_scalar(d, td_scalar_load(dt, bits), &n));
     return td_array_of_node(n, out);
@@ -46,7 +47,8 @@ arguments(making *m, td_dev *d, const td_dtype *dt)
         bool number = i >= m->nin;
         td_array *a = number ? &m->num[i - m->nin] : &m->in[i], mine;
         td_var *v = NULL;
-        td_status st = placeholder(d, dt[number ? 0 : i], number, i, a);
+        int ndim = i < m->nin - m->nshared;
+        td_status st = placeholder(d, dt[number ? 0 : i], number, ndim, i, a);
         PyObject *o;
 
         if (!st) {
@@ -115,7 +117,8 @@ making_end(making *m)
         td_array_unref(&m->num[i]);
 }
 
-/* _grad_each(function, row, numbers, places): a capsule.  row: Tensors as a row will have them. */
+/* _grad_each(function, row, numbers, places, shared): a capsule.  row: Tensors as a row will have them, the last `shared` of
+ * no axes. */
 static PyObject *
 each(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -129,15 +132,17 @@ each(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     (void)module;
     if (!m)
         return PyErr_NoMemory();
-    if (nargs != 4) {
-        PyErr_SetString(PyExc_TypeError, "_grad_each: expected 4 arguments");
+    if (nargs != 5) {
+        PyErr_SetString(PyExc_TypeError, "_grad_each: expected 5 arguments");
         goto out;
     }
     if (!pt_variables("_grad_each", args[1], false, &keep, &v, &m->nin))
         goto out;
     m->nnum = (int)PyLong_AsLong(args[2]);
+    m->nshared = PyErr_Occurred() ? 0 : (int)PyLong_AsLong(args[4]);
     if (PyErr_Occurred() || m->nin < 1 || m->nin > TD_EACH_ARRAYS || m->nnum < 0 ||
-        m->nnum > TD_EACH_NUMBERS || !places(args[3], m)) {
+        m->nnum > TD_EACH_NUMBERS || m->nshared < 0 || m->nshared >= m->nin ||
+        !places(args[3], m)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_ValueError, "_grad_each: too many arrays or numbers");
         goto out;

@@ -31,26 +31,31 @@ def number(value):
     return value.item() if isinstance(value, torch.Tensor) and not _core._capturing() else value
 
 
-def check_positive(**values):
-    """ValueError, in PyTorch's words, for a hyperparameter below 0."""
-    words = {
-        "lr": "learning rate",
-        "eps": "epsilon value",
-        "weight_decay": "weight_decay value",
-        "momentum": "momentum value",
-        "alpha": "alpha value",
-        "rho": "rho value",
-        "lr_decay": "lr_decay value",
-    }
-    for name, value in values.items():
-        if not number(value) >= 0:
-            raise ValueError(f"Invalid {words.get(name, name)}: {value}")
+# What is not below 0, and what PyTorch's words call it.
+_POSITIVE = {
+    "lr": "learning rate",
+    "eps": "epsilon value",
+    "weight_decay": "weight_decay value",
+    "momentum": "momentum value",
+    "alpha": "alpha value",
+    "lr_decay": "lr_decay value",
+    "momentum_decay": "momentum_decay",
+    "initial_accumulator_value": "initial_accumulator_value",
+}
 
 
-def check_betas(betas):
-    for i, beta in enumerate(betas):
+def options(given, unchecked=()):
+    """The options among the arguments of an optimizer's __init__, its locals().
+
+    ValueError, in PyTorch's words: one is out of its range; those that are unchecked have none."""
+    found = {k: v for k, v in given.items() if k not in ("self", "params", "__class__")}
+    for name, word in _POSITIVE.items():
+        if name in found and name not in unchecked and not number(found[name]) >= 0:
+            raise ValueError(f"Invalid {word}: {found[name]}")
+    for i, beta in enumerate(found.get("betas", ())):
         if not 0 <= number(beta) < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    return found
 
 
 def bound(function):
@@ -138,32 +143,19 @@ class Optimizer:
     _rule = None  # a method of those that have a formula
 
     def _update(self, group, p, grad, state):
-        """A formula's step as recorded operations."""
-        names, step = self._begin(group, p, state)
-        new = self._rule(group, names)[1](p, grad, *[state[n] for n in names], *self._numbers(group, step))
-        p.copy_(new[0])
-        state.update(zip(names, new[1:]))
+        raise NotImplementedError
 
     def _steps(self, group):
         """Called once a group before its parameters: for what they share."""
 
     def _record(self, group, touched):
         """A step of the group's parameters as recorded operations; touched: a list that gets what they write."""
-        recording = _core._capturing()
-        if recording:
-            _recorded.check(self, group)
-        if self._recordable and group.get("capturable"):
-            touched.extend(_recorded.number_steps(self, group))
-        minus = group.get("maximize") and not self._rule  # a formula has its own
         for p in group["params"]:
             grad = p.grad
             if grad is None:
                 continue
             state = self.state[p]
-            before = dict(state) if recording else None
-            self._update(group, p, -grad if minus else grad, state)
-            if recording:
-                _recorded.written(self, state, before)
+            self._update(group, p, -grad if group.get("maximize") else grad, state)
             touched.append(p)
             touched.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
 
@@ -175,17 +167,25 @@ class Optimizer:
             if grad is None:
                 continue
             state = self.state[p]
-            if not state:
-                fresh.append(state)
+            had = len(state)
             names, step = self._begin(group, p, state)
+            if len(state) > had:
+                fresh.append(state)
             rows.setdefault((names, step, p.dtype, p.device), []).append((p, grad, *[state[n] for n in names]))
+        recording = _core._capturing()
+        if recording and fresh:
+            raise _recorded.begins(self)
         settle([v for state in fresh for v in state.values() if isinstance(v, torch.Tensor)])
         for (names, step, *_), these in rows.items():
             name, formula = self._rule(group, names)
             numbers = self._numbers(group, step)
-            for row in Each.of(name, formula, these[0], len(numbers)).run(numbers, these):
+            for row in Each.of(name, formula, these[0], numbers).run(numbers, these):
                 new = formula(*row, *numbers)
                 row[0].copy_(new[0])
+                if recording:  # a replay has to find the state where it was
+                    for t, value in zip(row[2:], new[1:]):
+                        t.copy_(value)
+                    continue
                 self.state[row[0]].update(zip(names, new[1:]))
                 touched += [row[0], *new[1:]]
 
@@ -196,12 +196,15 @@ class Optimizer:
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        touched = []
+        touched, recording = [], _core._capturing()
         with torch.no_grad():
             for group in self.param_groups:
                 self._steps(group)
-                recorded = not self._rule or group.get("capturable") or _core._capturing()
-                (self._record if recorded else self._apply)(group, touched)
+                if recording:
+                    _recorded.check(self, group)
+                if self._recordable and group.get("capturable"):
+                    _recorded.number_steps(self, group)
+                (self._apply if self._rule else self._record)(group, touched)
             settle(touched)
         return loss
 
