@@ -111,7 +111,7 @@ def test_cross_entropy_of_classes_is_nll_of_log_softmax(shape, reduction, rng):
     y[0], given = 1, {"ignore_index": 1, "reduction": reduction}
     losses = F.cross_entropy(x, y, **given), F.nll_loss(torch.log_softmax(x, 1), y, **given)
     assert torch.allclose(*losses)
-    for n in (1, 2):  # and second derivatives
+    for _ in range(2):  # and second derivatives
         grads = [torch.autograd.grad((v * v).sum(), x, create_graph=True)[0] for v in losses]
         assert torch.allclose(*grads)
         losses = grads
