@@ -126,7 +126,7 @@ def anywhere(t):
 
 
 def _bounds(target, classes, ignore_index):
-    """IndexError, on the CPU, for a class that is none; elsewhere, and where a graph is recorded, such a target's loss is
+    """IndexError, on the CPU, for a class that is none; elsewhere, and where a graph is recorded, such a loss is
     NaN (nothing waits)."""
     if target.device.type == "cpu" and not _core._capturing():
         wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
