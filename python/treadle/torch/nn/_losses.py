@@ -126,8 +126,8 @@ def anywhere(t):
 
 
 def _bounds(target, classes, ignore_index):
-    """IndexError, on the CPU, for a class that is none; elsewhere, and where a graph is recorded, such a loss is
-    NaN (nothing waits)."""
+    """IndexError, on the CPU, for a class that is none; elsewhere, and in a recording, such a target's loss is NaN
+    (nothing waits)."""
     if target.device.type == "cpu" and not _core._capturing():
         wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
         if anywhere(wrong):
