@@ -69,6 +69,25 @@ install_requirements() {
     cp "$2" "$stamp"
 }
 
+# CPython's own tests of its library, which Debian packages apart: unpacked beside the requirements, since to install them
+# would bring the system's Python to the package's revision.  Where they cannot be had their tests are skipped.
+fetch_python_tests() {
+    to=$(pwd)/.venv/python-tests
+    package=libpython$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite
+    [ ! -e "$to" ] && command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+    mkdir -p "$to/archive"
+    echo "fetching $package"
+    if (cd "$to/archive" && { apt-get download -qq "$package" || { apt-get update -qq && apt-get download -qq "$package"; }; }) \
+        >/dev/null 2>&1; then
+        dpkg-deb -x "$to"/archive/*.deb "$to/archive"
+        mv "$to"/archive/usr/lib/python*/test "$to/test"
+        cp -rn "$(.venv/bin/python -c 'import test; print(test.__path__[0])')/." "$to/test" # what stands with the system's
+    else
+        echo "no $package: CPython's tests of executors are skipped"
+    fi
+    rm -rf "$to/archive"
+}
+
 install_packages "$@"
 make_venv .venv
 for group; do
@@ -80,6 +99,10 @@ for group; do
     conformance)
         make_venv .conformance-venv
         install_requirements .conformance-venv tools/requirements/conformance.txt
+        ;;
+    test)
+        install_requirements .venv tools/requirements/test.txt
+        fetch_python_tests
         ;;
     *) install_requirements .venv "tools/requirements/$group.txt" ;;
     esac

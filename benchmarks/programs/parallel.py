@@ -3,6 +3,7 @@
 MODULE is torch or treadle.torch: the same text. Every process has a device of its own and a batch of its own; gradients
 are averaged by DistributedDataParallel. "best" is the seconds of a step with all processes, "floor" those of a step of
 one process alone, without that: with two devices 2 * floor / best times as many samples are learned from in a second.
+--captured: besides "captured" and "captured floor", of steps that are recorded once as a graph and replayed.
 """
 
 import argparse
@@ -22,22 +23,62 @@ def free_port():
         return s.getsockname()[1]
 
 
+def timed(step, steps):
+    """Median seconds of a step whose loss is looked at; the last loss."""
+    times, last = [], 0.0
+    for _ in range(20 + steps):
+        start = time.perf_counter()
+        last = step().item()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[20:]), last
+
+
+def recorded(torch, step):
+    """The step as a graph's replay. PyTorch wants some steps on another stream before."""
+    if torch.__name__ == "torch":
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(11):
+                step()
+        torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+
+    def replay():
+        graph.replay()
+        return loss
+
+    return replay
+
+
 def trained(torch, net, options, device):
-    """Median seconds of a step; the last loss."""
+    """Median seconds of a step, of a replayed one (None: not asked for), and the last loss."""
     torch.manual_seed(1)
     x = torch.randn(options.batch, 64, device=device)
     y = torch.randint(0, 10, (options.batch,), device=device)
-    loss_of, optimizer = torch.nn.CrossEntropyLoss(), torch.optim.Adam(net.parameters(), lr=1e-3)
-    times, last = [], 0.0
-    for _ in range(20 + options.steps):
-        start = time.perf_counter()
-        optimizer.zero_grad()
-        loss = loss_of(net(x), y)
-        loss.backward()
-        optimizer.step()
-        last = loss.item()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times[20:]), last
+    loss_of = torch.nn.CrossEntropyLoss()
+
+    def stepper(**more):
+        optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, **more)
+
+        def step():
+            optimizer.zero_grad()
+            loss = loss_of(net(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+    seconds, last = timed(stepper(), options.steps)
+    if not options.captured:
+        return seconds, None, last
+    step = stepper(capturable=True)
+    for _ in range(3):
+        step()
+    return seconds, timed(recorded(torch, step), options.steps)[0], last
 
 
 def network(torch, hidden, device):
@@ -55,19 +96,22 @@ def work(rank, count, port, options, told):
     torch = importlib.import_module(options.module)
     distributed = importlib.import_module(f"{options.module}.distributed")
     parallel = importlib.import_module(f"{options.module}.nn.parallel")
-    on_gpu = options.device == "cuda"
-    device = f"cuda:{rank}" if on_gpu else "cpu"
-    if on_gpu:
+    on_gpu = options.device != "cpu"  # the null device is one that the host plays
+    device = f"{options.device}:{rank}" if on_gpu else "cpu"
+    if options.device == "cuda":
         torch.cuda.set_device(rank)
+    elif on_gpu:
+        importlib.import_module("treadle").use(device)
     net = network(torch, options.hidden, device)
     if count > 1:
-        distributed.init_process_group("nccl" if on_gpu else "gloo")
+        place = {"device_id": torch.device(device)} if on_gpu else {}
+        distributed.init_process_group("nccl" if on_gpu else "gloo", **place)
         net = parallel.DistributedDataParallel(net, device_ids=[rank] if on_gpu else None)
-    seconds, last = trained(torch, net, options, device)
+    found = trained(torch, net, options, device)
+    if rank == 0:
+        told.put(found)
     if count > 1:
         distributed.destroy_process_group()
-    if rank == 0:
-        told.put((seconds, last))
 
 
 def measured(count, options):
@@ -91,11 +135,15 @@ def main():
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--captured", action="store_true")
     options = parser.parse_args()
-    alone = measured(1, options)[0]
-    together, last = measured(options.processes, options)
-    print(json.dumps({"first": together, "best": together, "floor": alone, "sums": [last],
-                      "speed-up": round(options.processes * alone / together, 3)}))  # fmt: skip
+    alone, replayed_alone, _ = measured(1, options)
+    together, replayed, last = measured(options.processes, options)
+    found = {"first": together, "best": together, "floor": alone, "sums": [last],
+             "speed-up": round(options.processes * alone / together, 3)}  # fmt: skip
+    if options.captured:
+        found.update({"captured": replayed, "captured floor": replayed_alone})
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ Which of several functions on a line is meant is told by where the code object's
 import sys
 import weakref
 
+from ._folded import folded
+
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST; importing ast takes longer than parsing a kernel
 _ANONYMOUS = "<lambda>"
 
@@ -51,7 +53,7 @@ def _search(fn, code):
         node, shift = _whole_file(fn, code, lines), 0
     if node is None:
         raise OSError(_stale(fn, code))
-    return Found(node, shift, code.co_filename, lines)
+    return Found(folded(node), shift, code.co_filename, lines)
 
 
 def _stale(fn, code):

@@ -190,6 +190,7 @@ def batched(f, in_axes=0, out_axes=0, *, loop=True, randomness="error", face=Arr
         raise TypeError(f"vmap: {f!r} is not a function")
     in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     _vmap_dispatch.install()
+    _vmap_dispatch.adopt(f)
 
     def mapped(*args, **kwargs):
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):

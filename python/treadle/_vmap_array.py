@@ -313,7 +313,8 @@ SUBSCRIPTS = {"getitem": _get, "setitem": _set}
 
 def ufunc_call(ufunc, method, inputs, kwargs):
     if method == "__call__":
-        return call(ufunc.__name__, ufunc, inputs, kwargs)
+        name = "where" if ufunc.__name__ == "select" else ufunc.__name__  # the core's row; NumPy's select is another
+        return call(name, ufunc, inputs, kwargs)
     return call(f"ufunc.{method}", getattr(ufunc, method), inputs, kwargs)
 
 

@@ -1,12 +1,15 @@
 """The package's functions ask, from the first vmap on, whether a Batched is among their arguments.
 
 NumPy's functions have a protocol for that (`__array_function__`), and so have ufuncs. Ours are plain functions: a call
-costs nothing more until a program maps. Then each public function is replaced by one that looks at its arguments first.
+costs nothing more until a program maps. Then each public function is replaced by one that looks at its arguments first:
+in the package, and in all modules of the program that have imported it by name before.
 """
 
 import functools
 import inspect
+import sys
 import threading
+import types
 
 import numpy
 
@@ -21,6 +24,7 @@ _SKIPPED = set(
 )
 _lock = threading.Lock()
 _done = False
+_asked = {}  # address of a function that was replaced: (it, what stands for it)
 
 
 def _asking(name, f):
@@ -86,7 +90,36 @@ def install():
         for kind in (_spelled.Spelled, _special_kernel.Kernel):
             kind.__call__ = _asking_ufunc(kind.__call__)
         _vmap_random.install()
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] not in ("treadle", "numpy") and isinstance(module, types.ModuleType):
+                _exchange(vars(module))
         _done = True
+
+
+def _exchange(names):
+    for name, value in list(names.items()):
+        known = _asked.get(id(value))
+        if known is not None and known[0] is value:
+            names[name] = known[1]
+
+
+def adopt(f):
+    """The package's functions that f holds in its closure, or in globals that are no module's, ask from now on."""
+    f = getattr(f, "func", f)  # partial
+    f = getattr(f, "__func__", f)
+    f = f if isinstance(f, types.FunctionType) else getattr(type(f), "__call__", None)
+    if not isinstance(f, types.FunctionType):
+        return
+    module = sys.modules.get(f.__globals__.get("__name__"))
+    if module is None or vars(module) is not f.__globals__:
+        _exchange(f.__globals__)
+    for cell in f.__closure__ or ():
+        try:
+            known = _asked.get(id(cell.cell_contents))
+        except ValueError:  # nothing in it yet
+            continue
+        if known is not None and known[0] is cell.cell_contents:
+            cell.cell_contents = known[1]
 
 
 def _replace(module, name, known):
@@ -94,4 +127,6 @@ def _replace(module, name, known):
     if value is getattr(numpy, name, None):  # NumPy's own: it asks by itself
         return
     if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
-        setattr(module, name, (_making if known in _MADE else _asking)(known, value))
+        asking = (_making if known in _MADE else _asking)(known, value)
+        setattr(module, name, asking)
+        _asked.setdefault(id(value), (value, asking))

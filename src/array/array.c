@@ -9,10 +9,6 @@
 
 #include <stdlib.h>
 
-enum {
-    LONG_COPY = 4 << 20
-}; /* bytes; beside such a copy a look at the stream before costs nothing */
-
 /* All storages whose node may be pending, oldest first. */
 static struct {
     td_storage *first, *last;
@@ -385,6 +381,7 @@ td_storage_eval(td_storage *s)
 {
     if (td_capture_now())
         TD_TRY(td_capture_see(s));
+    td_storage_settled(s);
     while (!s->node->buf) /* again when another thread has written meanwhile */
         TD_TRY(eval_pressed(s->node));
     return TD_OK;
@@ -453,6 +450,7 @@ td_array_node(const td_array *a, td_node **out)
 
     if (td_capture_now())
         TD_TRY(td_capture_see(s));
+    td_storage_settled(s);
     if (a->whole) {
         *out = td_node_ref(s->node);
         return TD_OK;
@@ -583,7 +581,6 @@ td_array_get(const td_array *a, void *out)
     size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
     td_node *n;
     td_status st = TD_SKIP;
-    void *token;
 
     if (td_array_hosted(a)) {
         TD_TRY(td_array_node(a, &n));
@@ -593,15 +590,11 @@ td_array_get(const td_array *a, void *out)
     if (st != TD_SKIP)
         return st;
     st = td_node_dense(a, &n);
-    if (!st && nbytes >= LONG_COPY)
-        st = td_graph_await_stream(td_dev_stream(n->dev));
-    if (!st && nbytes) {
-        token = td_graph_unlock();
-        st = td_copy_out(td_dev_stream(n->dev), out,
-                         n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt),
-                         nbytes);
-        td_graph_lock(token);
-    }
+    if (!st && nbytes)
+        st = td_graph_copy_out(td_dev_stream(n->dev), out,
+                               n->buf->ptr +
+                                   (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt),
+                               nbytes);
     td_node_unref(n);
     return st;
 }

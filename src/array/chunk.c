@@ -345,7 +345,7 @@ settle_whole(const set *s, plan *w, bool *again)
     td_status st = TD_OK;
 
     for (int i = 0; i < s->n; i++) {
-        if (is_done(s, i))
+        if (is_done(s, i) || td_eval_running(s->node[i])) /* eval_ready waits for those */
             continue;
         if (!make_plan(s->node[i], s->room, w)) { /* everything */
             for (int k = 0; k < s->node[i]->nsrc; k++)
@@ -386,7 +386,7 @@ run_pass(const set *s, plan *w)
     p->room = s->room;
     td_pending_hold(true);
     for (int i = 0; i < s->n && !st; i++)
-        if (!is_done(s, i) && make_plan(s->node[i], s->room, w) && joins(p, w) &&
+        if (!is_done(s, i) && make_plan(s->node[i], s->room, w) && !w->s.nwhole && joins(p, w) &&
             td_eval_claim(s->node[i])) {
             p->dev = s->node[i]->dev;
             st = add_job(p, w);

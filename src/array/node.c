@@ -8,6 +8,7 @@
 #include "dev/site.h"
 #include "dev/trace.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,15 @@ td_graph_lock(void *token)
     td_turn_back();
     if (td_site_wanted())
         td_site_release();
+}
+
+void
+td_graph_yield(void)
+{
+    void *token = td_graph_unlock();
+
+    sched_yield();
+    td_graph_lock(token);
 }
 
 td_status

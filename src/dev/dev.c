@@ -149,6 +149,12 @@ waited(td_dev *d, td_status st)
     return st || !fn ? st : fn(d);
 }
 
+td_status
+td_dev_hear(td_dev *d)
+{
+    return waited(d, TD_OK);
+}
+
 /* Is it "KIND" or "KIND:N"? */
 static bool
 counted(const char *name, const char *kind, long *index)

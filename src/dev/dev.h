@@ -61,6 +61,7 @@ void td_dev_on_open(void (*fn)(td_dev *d));
 /* Called when the host has waited for work on d, or has got results from it: what fn returns is what the wait
  * comes to.  In any thread, without locks; NULL: nobody. */
 void td_dev_on_wait(td_status (*fn)(td_dev *d));
+td_status td_dev_hear(td_dev *d); /* calls it: the work was waited for by looks at an event */
 td_status td_dev_of(uintptr_t ptr, td_dev **out);              /* borrowed: the GPU whose memory it is; TD_ERR_VALUE: none's */
 const char *td_dev_cuda_missing(void);                /* why there is no CUDA device; "" when there is one; borrowed */
 

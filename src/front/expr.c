@@ -563,6 +563,40 @@ expr_named(walk *w, uint32_t node, thing *out)
     return assign(w, F(node, NamedExpr_target), out);
 }
 
+/* sum(f(x) for x in xs): the statements that stand for it, in exact functions, where the name is Python's.  Their
+ * variables are as they were afterwards: nothing else knows them. */
+static td_status
+expr_folded(walk *w, uint32_t node, thing *out)
+{
+    uint32_t func = F(node, Folded_func), n, *id;
+    bool method = kind_of(w, func) == TD_SYN_Attribute;
+    const char *name = name_of(w, method ? F(func, Attribute_attr) : F(func, Name_id)), *known;
+    td_objinfo info = {0};
+    thing f, *before;
+    td_status st;
+
+    TD_TRY(expr(w, func, &f));
+    if (f.type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, f.type->object, &info));
+    known = info.kind == TD_OBJ_INTRINSIC ? strchr(td_intrinsics[info.number].names, '.') : NULL;
+    if (!w->exact || !known || strcmp(known + 1, name) != 0)
+        return refuse(w, F(node, Folded_source));
+    id = assigned(w, F(node, Folded_body), 0, &n);
+    before = td_alloc(w->mem, (n + 1) * sizeof *before);
+    for (uint32_t i = 0; i < n; i++) {
+        before[i] = w->fr->var[id[i]];
+        w->fr->local[id[i]] = true;
+    }
+    w->fr->folds++;
+    st = stmts(w, F(node, Folded_body));
+    if (!st)
+        st = w->dead ? TD_SKIP : expr(w, F(node, Folded_value), out);
+    w->fr->folds--;
+    for (uint32_t i = 0; i < n; i++)
+        w->fr->var[id[i]] = before[i];
+    return st;
+}
+
 static td_status
 expr_lambda(walk *w, uint32_t node, thing *out)
 {
@@ -599,6 +633,7 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_Slice:     st = expr_slice(w, node, out); break;
     case TD_SYN_NamedExpr: st = expr_named(w, node, out); break;
     case TD_SYN_JoinedStr: st = expr_text(w, node, out); break;
+    case TD_SYN_Folded:    st = expr_folded(w, node, out); break;
     case TD_SYN_Lambda:    st = expr_lambda(w, node, out); break;
     default:               return refuse(w, node);
     }

@@ -403,8 +403,12 @@ frames_since(const walk *w)
 {
     int64_t n = 1;
 
-    for (frame *fr = w->fr; fr->up && !(w->outline && fr->path == path_of(w->outline)); fr = fr->up)
+    for (frame *fr = w->fr; fr->up; fr = fr->up) {
+        n += fr->folds;
+        if (w->outline && fr->path == path_of(w->outline))
+            break;
         n++;
+    }
     return n;
 }
 

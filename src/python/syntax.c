@@ -1,7 +1,7 @@
 /* syntax.c - a function's ast to the flat tree of front/syntax.h.
  *
  * Python finds and parses the source (treadle._source), once a code object; the nodes' classes and fields
- * are those of syntax.def.  A tree holds handles of the constants in it and keeps them.
+ * are those of syntax.def, Folded's treadle's own.  A tree holds handles of the constants in it and keeps them.
  */
 #include "python/kernel.h"
 
@@ -57,14 +57,16 @@ static bool
 read_table(void)
 {
     PyObject *m = PyImport_ImportModule("_ast"), *kinds = m ? PyDict_New() : NULL;
-    bool ok = kinds != NULL;
+    PyObject *own = PyImport_ImportModule("treadle._folded");
+    bool ok = kinds != NULL && own;
 
     syn.lineno = PyUnicode_InternFromString("lineno");
     syn.col = PyUnicode_InternFromString("col_offset");
     syn.end_col = PyUnicode_InternFromString("end_col_offset");
     ok = ok && syn.lineno && syn.col && syn.end_col;
     for (int k = 1; ok && k < TD_SYN_COUNT; k++) {
-        PyObject *class = PyObject_GetAttrString(m, td_syntab[k].name), *n = PyLong_FromLong(k);
+        PyObject *class = PyObject_GetAttrString(k == TD_SYN_Folded ? own : m, td_syntab[k].name),
+                 *n = PyLong_FromLong(k);
 
         ok = class && n && PyDict_SetItem(kinds, class, n) == 0 &&
              read_row(&syn.row[k], td_syntab[k].fields);
@@ -72,6 +74,7 @@ read_table(void)
         Py_XDECREF(n);
     }
     Py_XDECREF(m);
+    Py_XDECREF(own);
     if (ok)
         syn.kinds = kinds;
     else

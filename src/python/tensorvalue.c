@@ -160,13 +160,15 @@ tolist(PyObject *self, PyObject *unused)
     return r;
 }
 
-/* copy_(src, non_blocking=False): src broadcast and cast into this storage */
+/* copy_(src, non_blocking=False): src, on whatever device, broadcast and cast into this storage */
 static PyObject *
 copy_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static const char *const names[] = {"src", "non_blocking", NULL};
+    td_var *v = pt_var(self), *moved = NULL;
     PyObject *arg[2];
     td_varop x;
+    bool ok;
     int ours;
 
     if (!py_parse("copy_", names, 1, 2, args, nargs, kwnames, arg))
@@ -175,7 +177,13 @@ copy_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     if (!ours)
         PyErr_Format(PyExc_TypeError, "copy_(): argument must be Tensor, not %R",
                      (PyObject *)Py_TYPE(arg[0]));
-    return ours > 0 && pt_ok(td_var_store(pt_var(self), &x)) ? Py_NewRef(self) : NULL;
+    if (ours <= 0)
+        return NULL;
+    ok = !x.v || pt_ok(td_var_to_device(x.v, td_array_dev(&v->value), &moved));
+    x.v = moved;
+    ok = ok && pt_ok(td_var_store(v, &x));
+    td_var_unref(moved);
+    return ok ? Py_NewRef(self) : NULL;
 }
 
 static PyObject *

@@ -24,6 +24,32 @@ go_on(void)
     return TD_OK;
 }
 
+/* A small result is waited for in the same way, and what was left of one does not disturb the next. */
+static void
+small_results(td_dev *null, td_buf *b)
+{
+    unsigned char got[16];
+    td_stream *s = td_dev_stream(null);
+
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        td_null_delay(seed);
+        for (int i = 0; i < FILLS; i++)
+            CHECK_OK(td_fill(s, b->ptr, i, N));
+        memset(got, 255, sizeof got);
+        td_graph_on_poll(stop_at_once);
+        CHECK_FAILS(td_graph_copy_out(s, got, b->ptr, sizeof got), TD_ERR_CALLER, "interrupted");
+        CHECK(got[0] == 255 && got[15] == 255);
+        CHECK_OK(td_fill(s, b->ptr, FILLS, N));
+        td_graph_on_poll(go_on);
+        CHECK_OK(td_graph_copy_out(s, got, b->ptr, sizeof got));
+        CHECK(got[0] == FILLS && got[15] == FILLS);
+    }
+    td_null_delay(0);
+    td_graph_on_poll(stop_at_once);
+    CHECK_OK(td_graph_copy_out(s, got, b->ptr, sizeof got)); /* nothing is left: nobody is asked */
+    td_graph_on_poll(NULL);
+}
+
 int
 main(void)
 {
@@ -52,6 +78,7 @@ main(void)
     }
     td_null_delay(0);
     td_graph_on_poll(NULL);
+    small_results(null, b);
     td_event_free(e);
     td_buf_unref(b);
     return check_failures != 0;

@@ -13,9 +13,10 @@ from treadle.executor import DeviceExecutor
 from treadle.executor._pythons import SPELLED
 
 R = random.Random(11)
-ODD = [0, -0.0, 1, -1, 2.5, True, math.inf, -math.inf, math.nan, 1e300, 5e-324, 0.5, 23.0, 24, 171.0, -2.0, 1e16]
+ODD = [0, -0.0, 1, -1, 2.5, math.inf, -math.inf, math.nan, 1e300, 5e-324, 0.5, 23.0, 24, 171.0, -2.0, 1e16]
 X = [*ODD, *(R.gauss(0, 1) * 10.0 ** R.randint(-2, 2) for _ in range(40))]
 Y = [R.choice(ODD) if R.random() < 0.3 else R.gauss(0, 1) * 10.0 ** R.randint(-9, 9) for _ in X]
+Y = [float(y) for y in Y]  # each kind is a compilation
 N = [R.randint(-2, 30) for _ in X]
 K = [R.randint(-2, 12) for _ in X]
 
@@ -33,6 +34,70 @@ ONE = {name: getattr(math, name) for name in
        isinf isnan lgamma log log10 log1p log2 modf radians sin sinh sqrt tan tanh trunc ulp""".split()}  # fmt: skip
 TWO = {name: getattr(math, name) for name in "atan2 copysign fmod nextafter pow remainder hypot isclose".split()}
 INTS = {name: getattr(math, name) for name in "comb gcd lcm perm".split()}
+
+
+def products(n):
+    return sum(i * j for i in range(n) for j in range(i) if (i + j) % 2), len([k for k in range(n) if math.gcd(k, n) == 1])
+
+
+def is_prime(n):
+    return n > 1 and all(n % d for d in range(2, math.isqrt(n) + 1))
+
+
+def is_product(n):
+    return any(i * j == n for i in range(2, n) for j in range(2, n)), any([i * i == n for i in range(n)])
+
+
+def extremes(x):
+    return min(abs(x - k) for k in (1, 2.5, 4)), max(math.sin(k * x) for k in range(5)), max(k for k in range(3))
+
+
+def starts(n):
+    return sum((n * k for k in (1, 2.5)), 0.5), sum((k for k in (n, 2)), start=1), math.prod((n + k for k in (1, 2)), start=3)
+
+
+def in_a_loop(n):
+    total, k = 0, 5
+    for i in range(n):
+        if i % 2:
+            total += sum(i * k for k in range(i))  # another k
+        else:
+            total -= sum([k for k in range(3)])
+    return total, k
+
+
+def while_some(n):
+    steps = 0
+    while any(n % d == 0 for d in range(2, 6)):
+        n, steps = n + 1, steps + 1
+    return n, steps
+
+
+def partitions(n):
+    return 1 if n < 2 else sum(partitions(n - k) for k in range(1, 3))
+
+
+def one_below(n):
+    """Python's frames are two for each call."""
+    return 0 if n <= 0 else sum(one_below(n - k) + 1 for k in (1,))
+
+
+EXPRESSIONS = {
+    "sum, len": (products, range(12)),
+    "all": (is_prime, range(60)),
+    "any": (is_product, range(12)),
+    "min, max": (extremes, [0.1, 2.0, -3.5, 1e16]),
+    "nothing": (lambda n: max(k for k in range(n)), [3, 1, 2]),
+    "start": (starts, [1, 2]),
+    "of floats": (lambda n: sum(1 / k for k in range(1, n + 1)), range(9)),
+    "of huge floats": (lambda x: sum(x * k for k in (1e16, 1, -1e16, 1)), X[3:]),
+    "in a branch": (lambda n: sum(k for k in range(n)) if n > 3 else 0.5, range(7)),
+    "in a loop": (in_a_loop, range(9)),
+    "in a condition": (while_some, range(1, 30)),
+    "recursion": (partitions, range(10)),
+    "deep recursion": (one_below, [3, 200, 430]),
+    "too deep recursion": (one_below, [3, 600]),
+}
 CASES = {
     **{name: (f, X) for name, f in ONE.items()},
     **{name: (f, X, Y) for name, f in TWO.items()},
@@ -84,9 +149,8 @@ def ex():
         yield made
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_function_is_pythons(name, ex):
-    f, *columns = CASES[name]
+def check(ex, f, *columns):
+    """The map gives what Python gives, row by row, and compiles."""
     rows = list(zip(*columns))
     wanted = one_by_one(f, rows)
     fine = [row for row, w in zip(rows, wanted) if "Error" not in w]
@@ -96,6 +160,24 @@ def test_function_is_pythons(name, ex):
         for row, w in zip(rows, wanted):
             if "Error" in w:
                 assert one_by_one(lambda *xs: list(ex.map(f, *([x] for x in xs)))[0], [row]) == [w]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_function_is_pythons(name, ex):
+    check(ex, *CASES[name])
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_generator_expression(name, ex):
+    check(ex, *EXPRESSIONS[name])
+
+
+def test_names_that_mean_something_else(ex):
+    def sum(numbers):
+        return len(tuple(numbers))
+
+    with pytest.warns(td.PerformanceWarning, match="a generator expression cannot be compiled"):
+        assert list(ex.map(lambda n: sum(k for k in range(n)), [3, 4])) == [3, 4]
 
 
 def number():

@@ -1,6 +1,8 @@
 """treadle.vmap and treadle.map: against the loop over the items whose results are stacked."""
 
 import collections
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -291,17 +293,43 @@ def test_randomness():
         td.vmap(lambda x: x if td.random.random() + x > 0 else -x, randomness="same")(td.zeros(2))
 
 
-def test_names_imported_before():
-    """Functions that were imported by name before the first vmap know nothing of it; the result is the same."""
-    import subprocess
-    import sys
+IMPORTED_BEFORE = """
+import sys, types, warnings
+import treadle as td
+from treadle import concatenate, sum, where, zeros
+from treadle.fft import fft
+from treadle.linalg import norm
 
-    text = (
-        "import warnings; warnings.simplefilter('ignore')\n"
-        "from treadle import where, zeros, arange, ones\nimport treadle as td\n"
-        "assert td.vmap(lambda x: where(x > 1, x, 0) + zeros(2))(arange(3.0)).tolist() == [[0, 0], [0, 0], [2, 2]]\n"
-    )
-    subprocess.run([sys.executable, "-c", text], check=True)
+helper = types.ModuleType("helper")
+sys.modules["helper"] = helper
+exec("from treadle import stack\\ndef twice(x): return stack([x, x])", vars(helper))
+
+def inner():
+    from treadle import mean
+    return lambda x: mean(x) + x
+
+class Kept:
+    where = staticmethod(where)
+
+warnings.simplefilter("error", td.PerformanceWarning)
+x = td.arange(6.0).reshape(3, 2)
+for f in (
+    lambda x: where(x > 1, x, 0) + zeros(2),
+    lambda x: sum(x) + norm(x) + fft(x).real,
+    lambda x: concatenate([x, x]),
+    helper.twice,
+    inner(),
+    eval("lambda x: total(x)", {"total": sum}),
+    lambda x, where=where: where(x > 1, x, 0),
+    lambda x: Kept.where(x > 1, x, 0),
+):
+    assert td.vmap(f)(x).tolist() == [f(row).tolist() for row in x]
+"""
+
+
+def test_names_imported_before():
+    """Functions that were imported by name before the program's first vmap ask, too."""
+    subprocess.run([sys.executable, "-c", IMPORTED_BEFORE], check=True)
 
 
 # ---- map ----

@@ -70,3 +70,37 @@ def odd():
         words = str(error)
     model(torch.ones(4, 3))  # begins with the buffers of process 0
     return found, apart, words, net.norm.running_mean.numpy()
+
+
+def classify(replayed, steps=6):
+    """Losses and parameters of a classifier trained by Adam on a device each; from the third step on replayed."""
+    dist = torch.distributed
+    rank, size, device = dist.get_rank(), dist.get_world_size(), str(dist.group.WORLD.device)
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Dropout(0.3), nn.Linear(5, 2)).to(device)
+    model = DistributedDataParallel(net, bucket_cap_mb=5e-5)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05, capturable=True)
+    torch.manual_seed(rank)
+    x, y = torch.zeros(4, 3, device=device), torch.zeros(4, 2, device=device)
+
+    def work():
+        optimizer.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    graph, losses = torch.cuda.CUDAGraph(), []
+    for step in range(steps):
+        for place, part in zip((x, y), share(data(step), rank, size)):
+            place.copy_(part)
+        if replayed and step == 2:
+            with torch.cuda.graph(graph):
+                loss = work()
+        if replayed and step >= 2:
+            graph.replay()
+        else:
+            loss = work()
+        losses.append(loss.item())
+    called = dist.group.WORLD.count
+    return losses, [p.detach().cpu().numpy() for p in net.parameters()], called

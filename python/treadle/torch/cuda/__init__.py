@@ -7,6 +7,10 @@ from ... import memory as _memory
 from .. import _device
 from .._random import default_generator
 from . import amp as amp
+from .graphs import CUDAGraph as CUDAGraph
+from .graphs import graph as graph
+from .graphs import graph_pool_handle as graph_pool_handle
+from .graphs import is_current_stream_capturing as is_current_stream_capturing
 
 OutOfMemoryError = _core.OutOfMemoryError
 
@@ -375,11 +379,6 @@ class _Nvtx:
 
 
 nvtx = _Nvtx()
-
-
-def is_current_stream_capturing():
-    """No."""
-    return False
 
 
 def is_tf32_supported():

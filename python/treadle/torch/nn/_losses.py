@@ -3,7 +3,7 @@
 import math
 import warnings
 
-from ... import torch
+from ... import _core, torch
 from ._activations import logsigmoid
 
 
@@ -125,8 +125,9 @@ def anywhere(t):
 
 
 def _bounds(target, classes, ignore_index):
-    """IndexError, on the CPU, for a class that is none; elsewhere such a target's loss is NaN (nothing waits)."""
-    if target.device.type == "cpu":
+    """IndexError, on the CPU, for a class that is none; elsewhere, and where a graph is recorded, such a target's loss is
+    NaN (nothing waits)."""
+    if target.device.type == "cpu" and not _core._capturing():
         wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
         if anywhere(wrong):
             raise IndexError(f"Target {target[wrong][0].item()} is out of bounds.")

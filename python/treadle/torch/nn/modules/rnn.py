@@ -173,10 +173,9 @@ class RNNBase(Module):
         """One direction of one layer over the steps of x, which has (length, batch, features), or all steps' rows one
         behind the other with sizes of them a step: the outputs like x, and the last states of all sequences.
         """
-        get = self._parameters.get
-        gates = F.linear(x, get(f"weight_ih_l{layer}{end}"), get(f"bias_ih_l{layer}{end}"))  # of all steps at once
-        weight, bias = get(f"weight_hh_l{layer}{end}"), get(f"bias_hh_l{layer}{end}")
-        down = get(f"weight_hr_l{layer}{end}")
+        names = ("weight_ih", "bias_ih", "weight_hh", "bias_hh", "weight_hr")
+        w_x, b_x, weight, bias, down = (getattr(self, f"{name}_l{layer}{end}", None) for name in names)
+        gates = F.linear(x, w_x, b_x)  # of all steps at once
         step, function = _MODES[self.mode][2], _FUNCTIONS.get(self.mode)
         steps = gates.unbind(0) if sizes is None else gates.split(sizes)
         steps, outputs, over = steps[::-1] if end else steps, [], []
@@ -207,8 +206,9 @@ class RNNBase(Module):
         given = tuple(hx) if count == 2 else (hx,)
         if dims is not None and any(s.dim() != dims for s in given):
             found = ", ".join(f"{s.dim()}-D" for s in given)
+            kind, both = "batched 3-D" if dims == 3 else "unbatched 2-D", "and cx " * (count == 2)
             raise RuntimeError(
-                f"For {'batched 3-D' if dims == 3 else 'unbatched 2-D'} input, hx {'and cx ' * (count == 2)}should also "
+                f"For {kind} input, hx {both}should also "
                 + (f"be {dims}-D but got ({found}) tensors" if count == 2 else f"be {dims}-D but got {found} tensor")
             )
         given = tuple(s.unsqueeze(1) for s in given) if dims == 2 else given
@@ -286,9 +286,7 @@ def _check_sizes(mode, hidden_size, num_layers, dropout, proj_size):
     if num_layers <= 0:
         raise ValueError("num_layers must be greater than zero")
     if proj_size < 0:
-        raise ValueError(
-            "proj_size should be a positive integer or zero to disable projections"
-        )
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
     if proj_size >= hidden_size:
         raise ValueError("proj_size has to be smaller than hidden_size")
     if proj_size and mode != "LSTM":

@@ -1,0 +1,225 @@
+"""Calls over generator expressions, ``sum(f(x) for x in xs if g(x))``, as loops.
+
+``folded`` gives a function's tree in which such a call is a node of its own: what is called, the expression as it
+stands, statements that go through it, and the expression of the value. Compiled code takes the statements where the
+name means what the name says, Python's builtin or math's; their variables are seen by nothing else.
+"""
+
+import _ast
+import copy
+
+_LOAD, _STORE = _ast.Load(), _ast.Store()
+
+
+class Folded(_ast.expr):
+    _fields = ("func", "source", "body", "value")
+    _attributes = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+# ---- what a turn does: steps of a state, as functions that are compiled ----
+
+
+def _add(total, x):
+    return total + x
+
+
+def _multiply(total, x):
+    return total * x
+
+
+def _count(total, x):
+    return total + 1
+
+
+def _least(state, x):
+    if not state[0] or x < state[1]:
+        return True, x
+    return True, state[1]
+
+
+def _most(state, x):
+    if not state[0] or x > state[1]:
+        return True, x
+    return True, state[1]
+
+
+def _second(state):
+    if not state[0]:
+        raise ValueError("of nothing")
+    return state[1]
+
+
+def _compensated(state, x):
+    """sum() as of Python 3.12: (the sum of the ints at the beginning, then that of all, what it loses, has a float come?)"""
+    whole, total, lost, floats = state
+    if not isinstance(x, float):
+        return (whole, total + x, lost, True) if floats else (whole + x, total, lost, False)
+    if not floats:
+        return whole, whole + x, 0.0, True
+    after = total + x
+    if abs(total) >= abs(x):
+        return whole, after, lost + ((total - after) + x), True
+    return whole, after, lost + ((x - after) + total), True
+
+
+def _compensated_sum(state):
+    whole, total, lost, floats = state
+    if not floats:
+        return whole
+    return total + lost if lost != 0.0 and abs(lost) < float("inf") else total
+
+
+def _compensated_from(start):
+    return (0, start, 0.0, True) if isinstance(start, float) else (start, 0.0, 0.0, False)
+
+
+def _itself(x):
+    return x
+
+
+# name: (the state before, of a number or what `start` says; a step; the value of the last state)
+_FOLDS = {
+    "sum": (0, _itself, _add, _itself),
+    "prod": (1, _itself, _multiply, _itself),
+    "len": (0, _itself, _count, _itself),
+    "min": ((False, 0), None, _least, _second),
+    "max": ((False, 0), None, _most, _second),
+}
+_DECIDED = {"any": True, "all": False}  # by the first item that is so
+
+
+# ---- nodes ----
+
+
+def _name(id, ctx=_LOAD):
+    return _ast.Name(id=id, ctx=ctx)
+
+
+def _call(f, *args):
+    return _ast.Call(func=_ast.Constant(value=f), args=list(args), keywords=[])
+
+
+def _assign(name, value):
+    return _ast.Assign(targets=[_name(name, _STORE)], value=value)
+
+
+def _below(node):
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        for field in node._fields:
+            value = getattr(node, field, None)
+            stack += [v for v in (value if type(value) is list else (value,)) if isinstance(v, _ast.AST)]
+
+
+def _targets(node):
+    """The names of a target. None: it has others than names."""
+    if isinstance(node, _ast.Name):
+        return [node.id]
+    if not isinstance(node, (_ast.Tuple, _ast.List)):
+        return None
+    found = [_targets(e) for e in node.elts]
+    return None if None in found else [name for names in found for name in names]
+
+
+def _is_plain(source):
+    """Can its variables be told from the function's by their names?"""
+    return not any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in _below(source)) and all(
+        not g.is_async and _targets(g.target) is not None for g in source.generators
+    )
+
+
+def _renamed(source, suffix):
+    """The expression, whose own variables have other names than all else; the first iterable is not its own."""
+    names = {name for g in source.generators for name in _targets(g.target)}
+    first = set(_below(source.generators[0].iter))
+    for n in _below(source):
+        if isinstance(n, _ast.Name) and n.id in names and n not in first:
+            n.id += suffix
+    return source
+
+
+def _loops(source, inner, behind):
+    """The statements round `inner`, which is done for each item; behind(): statements behind each loop but the outermost."""
+    for k, g in reversed(list(enumerate(source.generators))):
+        for test in reversed(g.ifs):
+            inner = [_ast.If(test=test, body=inner, orelse=[])]
+        inner = [_ast.For(target=g.target, iter=g.iter, body=inner, orelse=[]), *(behind() if k else ())]
+    return inner
+
+
+def _decided(name, source, state):
+    """any and all. A list is made to its end first."""
+    found = _DECIDED[name]
+    wanted = source.elt if found else _ast.UnaryOp(op=_ast.Not(), operand=source.elt)
+    ends = [_ast.Break()] if isinstance(source, _ast.GeneratorExp) else []
+
+    def leave():
+        is_so = _name(state) if found else _ast.UnaryOp(op=_ast.Not(), operand=_name(state))
+        return [_ast.If(test=is_so, body=[_ast.Break()], orelse=[])] if ends else []
+
+    inner = [_ast.If(test=wanted, body=[_assign(state, _ast.Constant(value=found)), *ends], orelse=[])]
+    return [_assign(state, _ast.Constant(value=not found)), *_loops(source, inner, leave)], _name(state)
+
+
+def _stepped(name, source, state, start):
+    import sys
+
+    before, begin, step, end = _FOLDS[name]
+    if name == "sum" and sys.version_info >= (3, 12):
+        begin, step, end = _compensated_from, _compensated, _compensated_sum
+    first = _ast.Constant(value=before) if start is None else start
+    inner = [_assign(state, _call(step, _name(state), source.elt))]
+    body = [_assign(state, _call(begin, first) if begin else first), *_loops(source, inner, list)]
+    return body, _call(end, _name(state))
+
+
+def _start(name, call):
+    """(has the call no other arguments than the iterable and a start that is known to us?, that start's node)."""
+    others = [*call.args[1:], *(k.value for k in call.keywords)]
+    if name not in ("sum", "prod") or not others:
+        return not others, None
+    fits = len(others) == 1 and not isinstance(others[0], _ast.Starred) and all(k.arg == "start" for k in call.keywords)
+    return fits and (name == "sum" or not call.args[1:]), others[0]
+
+
+class _Folder:
+    def __init__(self):
+        self.made = 0
+
+    def visit(self, node):
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if type(value) is list:
+                value[:] = [self.visit(v) if isinstance(v, _ast.AST) else v for v in value]
+            elif isinstance(value, _ast.AST):
+                setattr(node, field, self.visit(value))
+        return self.fold(node) if isinstance(node, _ast.Call) else node
+
+    def fold(self, call):
+        name = getattr(call.func, "attr", None) or getattr(call.func, "id", None)
+        source = call.args[0] if call.args else None
+        if name not in _FOLDS and name not in _DECIDED or not isinstance(source, (_ast.GeneratorExp, _ast.ListComp)):
+            return call
+        fits, start = _start(name, call)
+        if not fits or not _is_plain(source) or (name == "len" and isinstance(source, _ast.GeneratorExp)):
+            return call
+        self.made += 1
+        state, shown = f"state.{self.made}", copy.deepcopy(source)
+        source = _renamed(source, f".{self.made}")
+        body, value = _decided(name, source, state) if name in _DECIDED else _stepped(name, source, state, start)
+        made = Folded(func=call.func, source=shown, body=body, value=value)
+        for top in (*body, value, made):
+            for n in _below(top):
+                if getattr(n, "lineno", None) is None:
+                    for k in made._attributes:
+                        setattr(n, k, getattr(call, k))
+        return made
+
+
+def folded(node):
+    """The node of a function, or one like it in which calls over generator expressions are Folded."""
+    if not any(isinstance(n, (_ast.GeneratorExp, _ast.ListComp)) for n in _below(node)):
+        return node
+    return _Folder().visit(copy.deepcopy(node))
