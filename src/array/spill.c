@@ -330,6 +330,12 @@ let_go(state *s)
     return n;
 }
 
+void
+td_spill_settle(td_dev *d)
+{
+    (void)let_go(state_of(d));
+}
+
 /* Programs that walk over more than fits want as much again next time: so much of the list goes there now, while what they
  * want is on its way here. */
 static void
