@@ -38,7 +38,7 @@ def bigger(device):
 
 
 def both_ways():
-    """Arrays of twice what fits, walked over; a result as large as its source. The floor is as much each way at once."""
+    """Arrays of twice what fits, walked over; a result as large as its source. The floor: as much each way at once."""
     for what, name in (("spill", "walk over arrays of 8 GB, of which 4 GB fit"),
                        ("out", "2 x of 8 GB to the host, memory limited to 4 GB")):  # fmt: skip
         text = f"bigger.py --gigabytes 8 --limit 4 --what {what} --by {{ours}} --device {{device}}"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR  ((size_t)1 << 20)  /* bytes between two places that are read rather than asked apart */
+#define NEAR  ((size_t)1 << 20) /* bytes between two places that are read rather than asked apart */
 #define BLOCK ((size_t)32 << 20) /* bytes of a box */
 
 td_status

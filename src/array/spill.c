@@ -25,7 +25,8 @@ typedef struct state {
     _Atomic uint64_t spilled, returned;
     _Atomic size_t away;
     uint64_t seen; /* values that had returned when memory was out last */
-    td_node *ahead[AHEAD]; /* values that are on their way to the host before their memory is wanted */
+    td_node
+        *ahead[AHEAD]; /* values that are on their way to the host before their memory is wanted */
     int nahead;
 } state;
 

@@ -13,7 +13,8 @@ struct td_away {
     td_hostmem m;
     size_t nbytes; /* in use, of m.nbytes */
     bool paged;    /* ordinary memory: there was none to pin, and copies wait */
-    td_buf *still;  /* what is being copied beside the default stream's work, a reference; NULL: nothing */
+    td_buf *
+        still; /* what is being copied beside the default stream's work, a reference; NULL: nothing */
     td_event *done; /* when that has been; NULL: nothing ever was */
 };
 
@@ -45,7 +46,8 @@ td_away_free(td_away *a)
 {
     if (!a)
         return;
-    td_buf_unref(a->still); /* who copies into its memory next comes behind this copy, on the same stream */
+    td_buf_unref(
+        a->still); /* who copies into its memory next comes behind this copy, on the same stream */
     a->still = NULL;
     pthread_mutex_lock(&kept.mu);
     a->next = kept.first;
