@@ -10,11 +10,12 @@ import sys
 import textwrap
 import types
 
+import page_tables
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "scipy.md"
 NAMES = ROOT / "python" / "treadle" / "scipy" / "_names.py"
 CUPY = ROOT / "tests" / "python" / "scipy_names.txt"
-BEGIN, END = "<!-- table: {} -->", "<!-- end -->"
 MODULES = (
     "cluster.hierarchy cluster.vq constants datasets differentiate fft fftpack integrate interpolate io linalg "
     "linalg.interpolative ndimage odr optimize signal signal.windows sparse sparse.csgraph sparse.linalg spatial "
@@ -71,21 +72,7 @@ def bounds():
     return [*lines, ""]
 
 
-def page(text):
-    """The page with its parts written anew."""
-    done, rest = "", text
-    while "<!-- table: " in rest:
-        head, _, rest = rest.partition("<!-- table: ")
-        module, _, rest = rest.partition(" -->")
-        _, _, rest = rest.partition(END)
-        done += f"{head}{BEGIN.format(module)}\n{table(module)}{END}"
-    return done + rest
-
-
 if __name__ == "__main__":
     if "--names" in sys.argv:
         write_names()
-    new = page(PAGE.read_text())
-    if "--check" in sys.argv:
-        sys.exit(new != PAGE.read_text())
-    PAGE.write_text(new)
+    page_tables.write(PAGE, table)

@@ -11,10 +11,11 @@ import sys
 import textwrap
 import types
 
+import page_tables
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "torch.md"
 NAMES = ROOT / "tests" / "python" / "torch_names.txt"
-BEGIN, END = "<!-- table: {} -->", "<!-- end -->"
 MODULES = "torch Tensor autograd autograd.functional cuda distributions fft func linalg random special testing".split()
 
 # What PyTorch keeps for itself, for other devices' libraries, for its compiler, and for quantised and sparse tensors.
@@ -93,21 +94,7 @@ def table(module):
     return "\n".join(lines)
 
 
-def page(text):
-    """The page with its parts written anew."""
-    done, rest = "", text
-    while "<!-- table: " in rest:
-        head, _, rest = rest.partition("<!-- table: ")
-        module, _, rest = rest.partition(" -->")
-        _, _, rest = rest.partition(END)
-        done += f"{head}{BEGIN.format(module)}\n{table(module)}{END}"
-    return done + rest
-
-
 if __name__ == "__main__":
     if "--names" in sys.argv:
         sys.exit(write_names())
-    new = page(PAGE.read_text())
-    if "--check" in sys.argv:
-        sys.exit(new != PAGE.read_text())
-    PAGE.write_text(new)
+    page_tables.write(PAGE, table)

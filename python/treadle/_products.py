@@ -34,10 +34,8 @@ def _matmul_shape(sa, sb):
 def _matmul(a, b):
     shape = _matmul_shape(a.shape, b.shape)
     where = a.device
-    halves = [x.dtype.kind == "V" for x in (a, b)]  # bfloat16, of which NumPy has no products
-    if where.kind == "cpu" and all(halves) and not _core._capturing():
-        return _matmul(a.astype("float32"), b.astype("float32")).astype("bfloat16")
-    if where.kind != "cpu" or any(halves) or _core._capturing():
+    halves = any(x.dtype.kind == "V" for x in (a, b)) or a.dtype == b.dtype == "float16"  # NumPy calls no BLAS for them
+    if where.kind != "cpu" or halves or _core._capturing():
         return _core._matmul(a, b)
     na, nb = _core._host_view(a), _core._host_view(b)
     dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)

@@ -104,7 +104,9 @@ def _rows(a, values, index):
     here = a.device.kind == "cpu"
     if a.dtype.kind == "c":
         return None if here else _complex(a, values, index)
-    return _core._sort(a, values, index) if here or a.size <= LIMIT else _large(a, values, index)
+    if here or a.size <= LIMIT or _core._on_host(a):  # what is on the host is sorted in runs
+        return _core._sort(a, values, index)
+    return _large(a, values, index)
 
 
 def _library(name, a, *args, by=None, **kw):

@@ -381,6 +381,7 @@ td_storage_eval(td_storage *s)
 {
     if (td_capture_now())
         TD_TRY(td_capture_see(s));
+    td_storage_settled(s);
     while (!s->node->buf) /* again when another thread has written meanwhile */
         TD_TRY(eval_pressed(s->node));
     return TD_OK;
@@ -449,6 +450,7 @@ td_array_node(const td_array *a, td_node **out)
 
     if (td_capture_now())
         TD_TRY(td_capture_see(s));
+    td_storage_settled(s);
     if (a->whole) {
         *out = td_node_ref(s->node);
         return TD_OK;

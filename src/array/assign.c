@@ -70,23 +70,81 @@ exclusive(const td_storage *s, td_node *writer)
     return ok && !w.full && home->refs == home_refs && atomic_load(&home->buf->refs) == buf_refs;
 }
 
+/* ---- writes under way ---- */
+
+static _Thread_local td_writing *writing;
+
+void
+td_writing_begin(td_writing *w, td_storage *s)
+{
+    w->home = td_eval_claim(s->node) ? td_node_ref(s->node) : NULL;
+    w->outer = writing;
+    writing = w;
+}
+
+void
+td_writing_end(td_writing *w)
+{
+    writing = w->outer;
+    if (w->home)
+        td_eval_release(w->home);
+    td_node_unref(w->home);
+}
+
+static bool
+is_own(const td_node *n)
+{
+    for (const td_writing *w = writing; w; w = w->outer)
+        if (w->home == n)
+            return true;
+    return false;
+}
+
+void
+td_writing_wait(const td_storage *s)
+{
+    while (s->node->buf && td_eval_is_taken(s->node) && !is_own(s->node))
+        td_graph_yield();
+}
+
+/* The storage gets a copy of its value, which is nobody else's until the lock is given up. */
+static td_status
+give_copy(td_storage *s)
+{
+    bool same = false;
+
+    while (!same) { /* again when another thread has written meanwhile */
+        td_node *from = s->node, *copy;
+        td_status st;
+
+        TD_TRY(td_node_copy(from, (td_dtype)s->dt, &from->view, &copy));
+        (void)td_node_ref(from);
+        st = td_eval_node(copy);
+        same = s->node == from;
+        td_node_unref(from);
+        if (!st && same)
+            td_storage_set(s, copy);
+        else
+            td_node_unref(copy);
+        TD_TRY(st);
+        TD_TRY(td_storage_eval(s));
+    }
+    return TD_OK;
+}
+
 td_status
 td_storage_own(td_storage *s, td_node *writer)
 {
-    td_node *copy;
-
     TD_TRY(td_storage_eval(s));
-    s->node->in_range = 0;
     td_capture_write(s);
-    if (td_node_shared(s->node) || exclusive(s, writer))
-        return TD_OK;
-    td_eval_others();
-    TD_TRY(td_storage_eval(s));
-    if (exclusive(s, writer))
-        return TD_OK;
-    TD_TRY(td_node_copy(s->node, (td_dtype)s->dt, &s->node->view, &copy));
-    td_storage_set(s, copy);
-    return td_storage_eval(s);
+    if (!td_node_shared(s->node) && !exclusive(s, writer)) {
+        td_eval_others();
+        TD_TRY(td_storage_eval(s));
+        if (!exclusive(s, writer))
+            TD_TRY(give_copy(s));
+    }
+    s->node->in_range = 0; /* the lock has been given up: somebody may have found it in range again */
+    return TD_OK;
 }
 
 td_status
@@ -129,20 +187,26 @@ write_part(const td_array *a, td_node *value)
 {
     td_storage *s = a->store;
     td_node *tmp = NULL;
-    td_status st;
+    td_writing w;
+    td_buf *buf;
+    td_status st = TD_OK;
     td_hold h;
 
     TD_TRY(td_storage_own(s, value));
-    if (td_eval_conflicts(value, td_array_dtype(a), s->node->buf, &a->view)) {
-        TD_TRY(td_node_copy(value, td_array_dtype(a), NULL, &tmp));
-        value = tmp;
-    }
+    td_writing_begin(&w, s);
     td_hold_begin(&h);
     td_hold_add(s->node);
-    st = tmp ? td_eval_node(tmp) : TD_OK;
+    buf = s->node->buf; /* the storage may be given another value meanwhile */
+    if (td_eval_conflicts(value, td_array_dtype(a), buf, &a->view)) {
+        st = td_node_copy(value, td_array_dtype(a), NULL, &tmp);
+        if (!st)
+            st = td_eval_node(tmp);
+        value = tmp;
+    }
     if (!st)
-        st = td_eval_into(value, td_array_dtype(a), s->node->buf, &a->view);
+        st = td_eval_into(value, td_array_dtype(a), buf, &a->view);
     td_hold_end(&h);
+    td_writing_end(&w);
     td_node_unref(tmp);
     return st;
 }

@@ -267,7 +267,7 @@ size_chunks(td_pass *p, int64_t want)
     for (int i = 0; i < p->njob; i++)
         if (p->job[i].sink)
             out += td_node_bytes(p->job[i].node);
-    need = ((SETS + 1) * in + (cpu ? 0 : 2 * out)) / n + 1;
+    need = ((SETS + 1) * in + (cpu ? 0 : (TD_DRAIN_SLOTS + 2) * out)) / n + 1;
     most = (cpu ? CHUNK_CPU : CHUNK_GPU) / ((moved + out) / n + 1);
     p->rows = (int64_t)(room / need < most ? room / need : most);
     p->rows = want ? want : p->rows;
@@ -345,7 +345,7 @@ settle_whole(const set *s, plan *w, bool *again)
     td_status st = TD_OK;
 
     for (int i = 0; i < s->n; i++) {
-        if (is_done(s, i))
+        if (is_done(s, i) || td_eval_running(s->node[i])) /* eval_ready waits for those */
             continue;
         if (!make_plan(s->node[i], s->room, w)) { /* everything */
             for (int k = 0; k < s->node[i]->nsrc; k++)
@@ -386,7 +386,7 @@ run_pass(const set *s, plan *w)
     p->room = s->room;
     td_pending_hold(true);
     for (int i = 0; i < s->n && !st; i++)
-        if (!is_done(s, i) && make_plan(s->node[i], s->room, w) && joins(p, w) &&
+        if (!is_done(s, i) && make_plan(s->node[i], s->room, w) && !w->s.nwhole && joins(p, w) &&
             td_eval_claim(s->node[i])) {
             p->dev = s->node[i]->dev;
             st = add_job(p, w);
@@ -541,27 +541,39 @@ fill_pass(td_pass *p, const td_job *like, td_survey *s)
     return TD_OK;
 }
 
+static td_status
+run_job(const td_job *j, td_survey *s)
+{
+    td_pass *p = calloc(1, sizeof *p);
+    td_status st;
+
+    if (!p)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    td_pending_hold(true);
+    st = fill_pass(p, j, s);
+    if (!st)
+        st = run_jobs(p);
+    td_pending_hold(false);
+    pass_end(p);
+    return st;
+}
+
 td_status
 td_chunk_job(td_job *j)
 {
     td_survey *s = malloc(sizeof *s);
-    td_pass *p = calloc(1, sizeof *p);
-    td_status st = s && p ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    td_status st = s ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
 
     if (!st)
         st = td_tape_refuse("streaming from the host's memory");
     if (!st)
         st = settle_inputs(j, s);
-    if (!st) {
-        td_pending_hold(true);
-        st = fill_pass(p, j, s);
-        if (!st)
-            st = run_jobs(p);
-        td_pending_hold(false);
-        pass_end(p);
-        p = NULL;
+    if (!st)
+        st = run_job(j, s);
+    if (st == TD_ERR_OOM && !td_job_merges(j) && !j->on_host) { /* what the result takes was missing */
+        j->on_host = true;
+        st = run_job(j, s);
     }
-    free(p);
     free(s);
     return st;
 }

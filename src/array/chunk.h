@@ -101,6 +101,7 @@ struct td_job {
     int64_t  chunk; /* rows of one, as asked; 0: as many as do well */
     int64_t  inner; /* reductions: elements behind one row */
     td_sums *sums; /* the pass's */
+    struct td_drain *drain; /* the pass's; NULL: rows that go to a sink are waited for */
     td_array acc[TD_JOB_ACCS], next[TD_JOB_ACCS];
     td_red   red; /* of reductions */
     uint32_t axes;
@@ -132,6 +133,8 @@ td_status td_chunk_run(td_job *j, const td_array *const *in, const td_shape *sha
 
 /* ---- chunkother.c, chunkscan.c, chunksort.c: what is no expression.  TD_SKIP: nothing of it is on the host, or all fits the device ---- */
 td_status td_chunk_matmul(const td_array *a, const td_array *b, td_array *out); /* of two axes each, and one dtype */
+/* Of as many axes, the leading ones broadcast already; the result's shape.  Matrices themselves have to fit. */
+td_status td_chunk_matmul_batch(const td_array *a, const td_array *b, const td_shape *shape, td_array *out);
 /* As td_array_count; with edges as td_array_histogram. */
 td_status td_chunk_count(const td_array *a, int64_t bins, const td_array *edges, double first, double last, td_array *out);
 /* As td_array_cumulate, whose result is of that dtype. */
@@ -208,6 +211,7 @@ typedef struct td_pass {
     int     njob, nfeed;
     size_t  room; /* what the device had left at the beginning */
     td_sums sums;
+    struct td_drain *drain; /* NULL: nothing goes to a sink, or on a CPU */
     int64_t n, rows; /* rows in all, of a chunk */
     int     multiple;
 } td_pass;

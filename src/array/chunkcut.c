@@ -124,7 +124,7 @@ survey(td_survey *s, td_walk *w, td_node *n, int axis)
 {
     if (!td_node_pending(n))
         return;
-    if (axis < 0) {
+    if (axis < 0 || td_eval_running(n)) {
         need_whole(s, n);
         return;
     }

@@ -107,6 +107,96 @@ one_cut(td_job *j, const td_array *cut, const td_array *all, const td_shape *sha
     return st;
 }
 
+/* ---- products of many matrices ---- */
+
+/* What of an operand belongs to places of the cut axis: rows, or all of it, where it is repeated there. */
+typedef struct batch {
+    td_array part[2];
+    bool cut[2];
+} batch;
+
+static td_status
+batch_rows(td_job *j, const td_array *x, td_array *out)
+{
+    const batch *w = j->ctx;
+    const td_array *in[2];
+
+    for (int i = 0, k = 0; i < 2; i++)
+        in[i] = w->cut[i] ? &x[k++] : &w->part[i];
+    return td_array_matmul(in[0], in[1], out);
+}
+
+static const td_jobkind by_batch = {.rows = batch_rows};
+
+/* The axis of the batch along which most of what is on the host is cut; -1: none. */
+static int
+batch_axis(const td_array *const in[2], int nbatch)
+{
+    size_t most = 0;
+    int best = -1;
+
+    for (int k = 0; k < nbatch; k++) {
+        size_t nbytes = 0;
+
+        for (int i = 0; i < 2; i++)
+            if (td_array_hosted(in[i]) && in[i]->view.stride[k])
+                nbytes += bytes_of(in[i]);
+        if (in[0]->view.shape.dim[k] > 1 && nbytes > most) {
+            most = nbytes;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* One place of an axis that an operand repeats. */
+static td_status
+one_place(const td_array *a, int axis, td_array *out)
+{
+    td_view v = td_view_slice(&a->view, axis, 0, 1, 1);
+    td_array r = td_array_view(a, &v);
+    td_status st = whole(&r, out);
+
+    td_array_unref(&r);
+    return st;
+}
+
+td_status
+td_chunk_matmul_batch(const td_array *a, const td_array *b, const td_shape *shape, td_array *out)
+{
+    const td_array *in[2] = {a, b}, *cut[2];
+    td_dev *d = td_array_dev(a);
+    batch w = {.cut = {false, false}};
+    td_job j = {.kind = &by_batch, .dt = td_array_dtype(a), .ctx = &w};
+    td_status st = TD_OK;
+    int axis;
+
+    if ((!td_array_hosted(a) && !td_array_hosted(b)) || td_shape_size(shape) == 0)
+        return TD_SKIP;
+    if (bytes_of(a) + bytes_of(b) + (size_t)td_shape_size(shape) * td_dtype_size(j.dt) <=
+            td_chunk_room(d) / 2 &&
+        td_dev_info(d)->kind != TD_DEV_CPU)
+        return TD_SKIP;
+    axis = batch_axis(in, shape->ndim - 2);
+    if (axis < 0)
+        return TD_SKIP;
+    for (int i = 0; i < 2 && !st; i++) {
+        w.cut[i] = in[i]->view.stride[axis] != 0;
+        if (w.cut[i])
+            cut[j.ntop++] = in[i];
+        else
+            st = one_place(in[i], axis, &w.part[i]);
+    }
+    j.axis[0] = j.axis[1] = j.to = axis;
+    if (!st)
+        st = td_chunk_run(&j, cut, shape, out);
+    for (int i = 0; i < 2; i++)
+        td_array_unref(&w.part[i]);
+    return st;
+}
+
+/* ---- products of two ---- */
+
 td_status
 td_chunk_matmul(const td_array *a, const td_array *b, td_array *out)
 {

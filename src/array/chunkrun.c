@@ -155,6 +155,7 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
         j->lo = j->at = lo;
         j->hi = hi;
         j->count = hi - lo;
+        j->drain = p->drain;
         j->sums = &p->sums;
         for (int k = 0; k < j->ntop && !st; k++)
             st = td_watch_check(part[i][k]);
@@ -198,22 +199,42 @@ run_span(td_pass *p, int64_t *lo)
     return st;
 }
 
+/* Rows that go to the host are copied while others are computed, where there is more than one chunk of them. */
+static td_status
+open_drain(td_pass *p)
+{
+    bool sinks = false;
+
+    for (int i = 0; i < p->njob; i++)
+        sinks |= p->job[i].sink != NULL;
+    if (!sinks || p->rows == p->n || td_dev_info(p->dev)->kind == TD_DEV_CPU)
+        return TD_OK;
+    return td_drain_open(p->dev, &p->drain);
+}
+
 td_status
 td_pass_run(td_pass *p)
 {
     uint8_t watching = td_watching;
-    int64_t lo = 0;
+    int64_t lo = 0, tried = -1;
     td_status st;
 
     td_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
-    for (;;) {
+    st = open_drain(p);
+    while (!st) {
         st = run_span(p, &lo);
-        if (st != TD_ERR_OOM || p->rows <= p->multiple)
+        if (st != TD_ERR_OOM || (p->rows <= p->multiple && lo == tried))
             break;
+        tried = lo;
+        st = td_drain_flush(p->drain); /* what it holds may be what was missing */
         p->rows = p->rows / 2 / p->multiple * p->multiple;
         if (p->rows < p->multiple)
             p->rows = p->multiple;
     }
+    if (!st)
+        st = td_drain_flush(p->drain);
+    td_drain_close(p->drain);
+    p->drain = NULL;
     for (int i = 0; i < p->njob && !st; i++)
         if (td_job_merges(&p->job[i]))
             st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);

@@ -105,7 +105,7 @@ selected(td_job *j, const td_array *x, td_array *out)
     td_status st;
 
     if (j->lo != w->lo) /* else the chunk is taken again, with fewer rows */
-        w->before = w->after;
+        w->before = j->lo ? w->after : 0;
     w->lo = j->lo;
     TD_TRY(td_array_select(j->ntop > 1 ? &x[1] : NULL, &x[0], &at));
     j->at = w->before;

@@ -8,7 +8,6 @@
 #include "array/watch.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 static td_evalstat stats;
 
@@ -33,20 +32,22 @@ is_busy(const td_node *n)
     return n->busy == era;
 }
 
+static void
+set_busy(td_node *n)
+{
+    n->busy = era;
+    n->claimed = false; /* in a forked child, by nobody that is left */
+}
+
 /* Until no other thread, which cannot need what this one evaluates, evaluates n. */
 static void
 await(const td_node *n)
 {
-    void *token;
-
     if (!is_busy(n))
         return;
     td_need_met(true); /* what is needed is looked for again */
-    while (is_busy(n)) {
-        token = td_graph_unlock();
-        sched_yield();
-        td_graph_lock(token);
-    }
+    while (is_busy(n))
+        td_graph_yield();
     td_need_met(false);
 }
 
@@ -72,7 +73,7 @@ bring_back(td_node *n)
     if (!td_node_away(n))
         return TD_OK;
     td_node_ref(n);
-    n->busy = era;
+    set_busy(n);
     st = td_spill_return(n);
     n->busy = 0;
     td_node_unref(n);
@@ -331,7 +332,7 @@ eval_rows(td_need *need, td_node *n)
     if (is_taken(n)) /* meanwhile, by another thread */
         return td_eval_node(n);
     td_node_ref(n);
-    n->busy = era;
+    set_busy(n);
     td_plan_begin(&p, n->dev, &r.shape);
     td_plan_rows(&p, r.axes, r.lack);
     st = map_new(n, &p);
@@ -362,6 +363,7 @@ td_eval_claim(td_node *n)
     if (is_busy(n))
         return false;
     n->busy = era;
+    n->claimed = true;
     return true;
 }
 
@@ -369,6 +371,19 @@ void
 td_eval_release(td_node *n)
 {
     n->busy = 0;
+    n->claimed = false;
+}
+
+bool
+td_eval_is_taken(const td_node *n)
+{
+    return is_busy(n);
+}
+
+bool
+td_eval_running(const td_node *n)
+{
+    return is_busy(n) && !n->claimed;
 }
 
 static td_status
@@ -377,7 +392,7 @@ load(td_node *n)
     td_status st;
 
     td_node_ref(n);
-    n->busy = era;
+    set_busy(n);
     st = td_host_load(n);
     n->busy = 0;
     td_node_unref(n);
@@ -442,7 +457,7 @@ eval_pending(td_need *need, td_node *n)
     if (is_taken(n)) /* meanwhile, while something under it was waited for */
         return td_eval_node(n);
     td_node_ref(n);
-    n->busy = era;
+    set_busy(n);
     st = st ? st : eval_once(n);
     if ((st == TD_SKIP || (st == TD_ERR_OOM && can_split(n))) && !(st = settle_sources(need, n)))
         st = eval_once(n);

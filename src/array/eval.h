@@ -16,6 +16,9 @@ td_status td_eval_spread(td_node *n);
 /* n, which waits, is evaluated by the caller from now on: other threads that need it wait.  False: another one is at it. */
 bool      td_eval_claim(td_node *n);
 void      td_eval_release(td_node *n);
+bool      td_eval_is_taken(const td_node *n); /* by a claim, or evaluated */
+/* Is another thread's kernel for n under way, which may write over what it reads?  Then n's sources are not for reading. */
+bool      td_eval_running(const td_node *n);
 
 /* n, evaluated straight into memory seen through `view` (of n's shape): for writes. */
 td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
@@ -36,8 +39,9 @@ bool td_eval_reads(td_node *n, const td_buf *buf);
 /* Does evaluating n read buf, other than element by element of dt through `view`? */
 bool td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *view);
 
-/* Launches the plan of a map. */
+/* Launches the plan of a map; one whose dims are fixed already. */
 td_status td_eval_map(td_plan *p);
+td_status td_map_launch(td_plan *p);
 
 /* count elements of value.dt at the start of out. */
 td_status td_eval_fill(td_buf *out, td_scalar value, int64_t count);

@@ -1,26 +1,17 @@
 /* feed.c - the feeder: a thread that copies rows to the device ahead of the kernels (feed.h). */
 #include "array/feed.h"
 
-#include "base/failure.h"
+#include "array/relay.h"
 #include "dev/raw.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-enum {
-    SLOTS = 3,
-    DEVICES = 32,
-    POLL_MS = 50, /* how long an interruption may go unseen */
-};
+enum { SLOTS = TD_RELAY_SLOTS, DEVICES = 32 };
 
 typedef struct buffers {
     td_buf **buf;
     td_event *copied, *read; /* the rows are there; their readers have run */
-    bool full, used;
+    bool used;
 } buffers;
 
 struct td_feeder {
@@ -31,30 +22,27 @@ struct td_feeder {
     buffers slot[SLOTS];
     td_buf *bufs[SLOTS][2 * TD_WEIGHT_MAX];
     int64_t lo, taken; /* the first row; chunks taken so far */
-    pthread_t thread;
-    bool running;
-    pthread_mutex_t mu; /* of what follows */
-    pthread_cond_t bell;
-    bool stop, ended;
-    td_failure failure;
+    td_relay relay; /* a slot is full when its rows are there or under way */
 };
 
 td_status
-td_feed_stream(td_dev *d, td_stream **out)
+td_feed_stream(td_dev *d, bool out, td_stream **s)
 {
     static struct {
         td_dev *dev;
-        td_stream *stream;
+        td_stream *stream[2];
     } known[DEVICES]; /* under the graph's lock */
     int i = 0;
 
     while (i < DEVICES - 1 && known[i].dev && known[i].dev != d)
         i++;
     if (known[i].dev != d) {
-        TD_TRY(td_stream_make(d, true, 0, &known[i].stream));
         known[i].dev = d;
+        known[i].stream[0] = known[i].stream[1] = NULL;
     }
-    *out = known[i].stream;
+    if (!known[i].stream[out])
+        TD_TRY(td_stream_make(d, true, 0, &known[i].stream[out]));
+    *s = known[i].stream[out];
     return TD_OK;
 }
 
@@ -137,27 +125,15 @@ run_feeder(void *ctx)
     td_status st = TD_OK;
 
     for (int k = 0; lo < f->p->n && !st; lo = hi, k = (k + 1) % f->nslot) {
-        bool stop;
-
         hi = chunk_end(f, lo);
-        pthread_mutex_lock(&f->mu);
-        while (f->slot[k].full && !f->stop)
-            pthread_cond_wait(&f->bell, &f->mu);
-        stop = f->stop;
-        pthread_mutex_unlock(&f->mu);
-        if (stop)
+        if (!td_relay_await(&f->relay, k, false))
             break;
         st = fill(f, k, lo, hi);
-        td_failure_note(&f->failure, st);
-        pthread_mutex_lock(&f->mu);
-        f->slot[k].full = !st;
-        pthread_cond_broadcast(&f->bell);
-        pthread_mutex_unlock(&f->mu);
+        td_relay_fail(&f->relay, st);
+        if (!st)
+            td_relay_set(&f->relay, k, true);
     }
-    pthread_mutex_lock(&f->mu);
-    f->ended = true;
-    pthread_cond_broadcast(&f->bell);
-    pthread_mutex_unlock(&f->mu);
+    td_relay_leave(&f->relay);
     return NULL;
 }
 
@@ -185,7 +161,7 @@ make_buffers(td_feeder *f)
     }
     if (!copies)
         return TD_OK;
-    TD_TRY(td_feed_stream(f->dev, &f->stream));
+    TD_TRY(td_feed_stream(f->dev, false, &f->stream));
     for (int k = 0; k < f->nslot; k++) {
         TD_TRY(td_event_new(f->dev, false, &f->slot[k].copied));
         TD_TRY(td_event_new(f->dev, false, &f->slot[k].read));
@@ -194,26 +170,10 @@ make_buffers(td_feeder *f)
         f->stream); /* the buffers come behind the default stream's work so far */
 }
 
-/* The program's signals are for its own threads. */
-static td_status
-start(td_feeder *f)
-{
-    sigset_t all, old;
-    int r;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    r = pthread_create(&f->thread, NULL, run_feeder, f);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    f->running = r == 0;
-    return r ? td_fail(TD_ERR_NOMEM, "from_host: no thread to read with: %s", strerror(r)) : TD_OK;
-}
-
 td_status
 td_feeder_open(const td_pass *p, int64_t lo, td_feeder **out)
 {
     td_feeder *f = calloc(1, sizeof *f);
-    pthread_condattr_t attr;
     td_status st;
 
     if (!f)
@@ -224,57 +184,15 @@ td_feeder_open(const td_pass *p, int64_t lo, td_feeder **out)
     f->nslot = p->n - lo > p->rows ? SLOTS : 1;
     for (int k = 0; k < SLOTS; k++)
         f->slot[k].buf = f->bufs[k];
-    pthread_mutex_init(&f->mu, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&f->bell, &attr);
-    pthread_condattr_destroy(&attr);
-    td_failure_init(&f->failure);
+    td_relay_init(&f->relay);
     st = make_buffers(f);
     if (!st && f->stream && f->nslot > 1)
-        st = start(f);
+        st = td_relay_start(&f->relay, run_feeder, f);
     if (st)
         td_feeder_close(f);
     else
         *out = f;
     return st;
-}
-
-/* Until slot k is full, the feeder has ended or a while has passed. */
-static bool
-wait_full(td_feeder *f, int k, bool *ended)
-{
-    struct timespec t;
-    bool full;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_nsec += POLL_MS * 1000000L;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&f->mu);
-    while (!f->slot[k].full && !f->ended)
-        if (pthread_cond_timedwait(&f->bell, &f->mu, &t) == ETIMEDOUT)
-            break;
-    full = f->slot[k].full;
-    *ended = f->ended;
-    pthread_mutex_unlock(&f->mu);
-    return full;
-}
-
-static td_status
-wait_feeder(td_feeder *f, int k)
-{
-    bool full, ended;
-
-    do {
-        void *token = td_graph_unlock();
-
-        full = wait_full(f, k, &ended);
-        td_graph_lock(token);
-        if (!full && !ended)
-            TD_TRY(td_graph_poll());
-    } while (!full && !ended);
-    return full ? TD_OK : td_failure_get(&f->failure);
 }
 
 td_status
@@ -289,8 +207,8 @@ td_feeder_take(td_feeder *f, int *slot)
     f->taken++;
     if (!f->stream)
         return TD_OK;
-    if (f->running) {
-        TD_TRY(wait_feeder(f, k));
+    if (f->relay.running) {
+        TD_TRY(td_relay_wait(&f->relay, k, true));
     } else {
         token = td_graph_unlock();
         st = fill(f, k, lo, chunk_end(f, lo));
@@ -308,11 +226,8 @@ td_feeder_give(td_feeder *f, int slot)
     if (!f->stream)
         return TD_OK;
     st = td_event_record(f->slot[slot].read, td_dev_stream(f->dev));
-    pthread_mutex_lock(&f->mu);
     f->slot[slot].used = true;
-    f->slot[slot].full = false;
-    pthread_cond_broadcast(&f->bell);
-    pthread_mutex_unlock(&f->mu);
+    td_relay_set(&f->relay, slot, false);
     return st;
 }
 
@@ -325,19 +240,9 @@ td_feeder_buf(const td_feeder *f, int slot, int feed)
 void
 td_feeder_close(td_feeder *f)
 {
-    void *token;
-
     if (!f)
         return;
-    if (f->running) {
-        pthread_mutex_lock(&f->mu);
-        f->stop = true;
-        pthread_cond_broadcast(&f->bell);
-        pthread_mutex_unlock(&f->mu);
-        token = td_graph_unlock(); /* it may be in a reader's hands, which needs the lock */
-        pthread_join(f->thread, NULL);
-        td_graph_lock(token);
-    }
+    td_relay_end(&f->relay);
     if (f->stream) /* what was copied ahead, and is not wanted any more, comes before the buffers' next use */
         (void)td_stream_leave(f->stream);
     for (int k = 0; k < SLOTS; k++) {
@@ -346,8 +251,5 @@ td_feeder_close(td_feeder *f)
         td_event_free(f->slot[k].copied);
         td_event_free(f->slot[k].read);
     }
-    (void)td_failure_end(&f->failure);
-    pthread_cond_destroy(&f->bell);
-    pthread_mutex_destroy(&f->mu);
     free(f);
 }

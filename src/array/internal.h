@@ -48,6 +48,24 @@ bool      td_node_shared(const td_node *n);
  * held elsewhere copied.  writer: the pending value about to be written over them, or NULL. */
 td_status td_storage_own(td_storage *s, td_node *writer);
 
+/* td_writing - a write into a storage's memory: from when that has been found to be nobody else's until the kernel that
+ * writes has been launched, other threads do not read the storage.  On the stack. */
+typedef struct td_writing {
+    td_node *home; /* a reference; NULL: of one that is under way in this thread */
+    struct td_writing *outer; /* of the thread */
+} td_writing;
+
+void td_writing_begin(td_writing *w, td_storage *s); /* after td_storage_own */
+void td_writing_end(td_writing *w);
+void td_writing_wait(const td_storage *s); /* until no other thread writes to it */
+
+static inline void
+td_storage_settled(const td_storage *s)
+{
+    if (s->node->busy && s->node->buf)
+        td_writing_wait(s);
+}
+
 void td_eval_count_recorded(void);
 
 /* ---- index.c: what reading and writing by integer arrays share ---- */

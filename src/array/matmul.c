@@ -176,6 +176,26 @@ by_library(const product *p, td_array *out)
     return st;
 }
 
+/* Half types that the library does not take: its product of float32, rounded once. */
+static td_status
+by_wide_library(product *p, td_array *out)
+{
+    td_dtype dt = td_array_dtype(&p->a);
+    td_array wide;
+    td_status st;
+
+    if (!td_dtype_is_half(dt))
+        return TD_SKIP;
+    TD_TRY(as_dtype(&p->a, TD_F32));
+    TD_TRY(as_dtype(&p->b, TD_F32));
+    st = by_library(p, &wide);
+    if (!st) {
+        st = td_array_cast(&wide, dt, out);
+        td_array_unref(&wide);
+    }
+    return st;
+}
+
 /* ---- the generated kernel: sum over k of a[…, m, k, 1] * b[…, 1, k, n] ---- */
 
 static td_view
@@ -194,19 +214,17 @@ with_axis(const td_view *v, int at)
 }
 
 static td_status
-by_kernel(product *p, td_array *out)
+by_kernel(product *p, td_dtype dt, td_array *out)
 {
     int nd = p->result.ndim;
-    td_dtype dt = td_array_dtype(&p->a);
+    td_dtype wide = td_dtype_is_half(dt) ? TD_F32 : dt; /* one rounding, at the end */
     td_redargs sum = {.axes = 1u << (nd - 1), .dtype = dt == TD_BOOL ? -1 : (int)dt};
     td_array a, b, ab = {0};
     td_view va, vb;
     td_status st;
 
-    if (td_dtype_is_half(dt)) { /* one rounding, at the end */
-        TD_TRY(as_dtype(&p->a, TD_F32));
-        TD_TRY(as_dtype(&p->b, TD_F32));
-    }
+    TD_TRY(as_dtype(&p->a, wide));
+    TD_TRY(as_dtype(&p->b, wide));
     va = with_axis(&p->a.view, nd);
     vb = with_axis(&p->b.view, nd - 2);
     a = td_array_view(&p->a, &va);
@@ -228,10 +246,16 @@ multiply(product *p, td_dtype dt, td_array *out)
     TD_TRY(as_dtype(&p->a, dt));
     TD_TRY(as_dtype(&p->b, dt));
     TD_TRY(set_up(p));
-    if (!p->fuses && !p->batch.ndim && (st = td_chunk_matmul(&p->a, &p->b, out)) != TD_SKIP)
-        return st;
+    if (!p->fuses) {
+        st = p->batch.ndim ? td_chunk_matmul_batch(&p->a, &p->b, &p->result, out)
+                           : td_chunk_matmul(&p->a, &p->b, out);
+        if (st != TD_SKIP)
+            return st;
+    }
     st = p->fuses ? TD_SKIP : by_library(p, out);
-    return st == TD_SKIP || st == TD_ERR_LIBRARY ? by_kernel(p, out) : st;
+    if (st == TD_SKIP && !p->fuses)
+        st = by_wide_library(p, out);
+    return st == TD_SKIP || st == TD_ERR_LIBRARY ? by_kernel(p, dt, out) : st;
 }
 
 static td_status

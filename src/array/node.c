@@ -7,6 +7,7 @@
 #include "dev/site.h"
 #include "dev/trace.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,15 @@ td_graph_lock(void *token)
         lock_hook(token);
     if (td_site_wanted())
         td_site_release();
+}
+
+void
+td_graph_yield(void)
+{
+    void *token = td_graph_unlock();
+
+    sched_yield();
+    td_graph_lock(token);
 }
 
 td_status

@@ -48,6 +48,7 @@ typedef struct td_node {
     uint8_t         computed; /* kernels that have computed it without writing it out */
     uint8_t         watch; /* td_fperr that are looked for when it is evaluated (watch.h) */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
+    bool            claimed; /* busy with a pass over rows (chunk.c), which writes over nothing that it reads */
     bool            hosted; /* of kind HOST, or computed of such: a guess until the graph is walked */
     uint16_t        op;   /* td_op, td_red or td_dist */
     int32_t         held; /* references of captures (capture.h), counted in refs too */
@@ -121,5 +122,6 @@ td_status td_graph_await_stream(td_stream *s);
 td_status td_graph_copy_out(td_stream *s, void *out, uintptr_t at, size_t nbytes); /* td_copy_out, waiting so */
 void *td_graph_unlock(void);
 void  td_graph_lock(void *token);
+void  td_graph_yield(void); /* other threads go on: for who waits for what one of them does */
 
 #endif

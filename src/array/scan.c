@@ -192,6 +192,15 @@ scan_block(gen *g, const td_num total[], td_num carry, td_num before[])
         before[k] = load_one(g, g->starts, G2(g, add, g->warp, little(g, k * warps)));
 }
 
+/* The thread's first element, of a tile that begins at `at`. */
+static td_val
+of_thread(gen *g, td_val at)
+{
+    td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
+
+    return G2(g, add, at, G2(g, multiply, td_cast(g->f, thread, TD_I64), big(g, g->d->lanes)));
+}
+
 /* A vector of a tile: where it lies, which of it is there, what was read. */
 typedef struct piece {
     td_val at, mask, raw;
@@ -239,9 +248,8 @@ tile(gen *g, td_val at, td_val hi, bool last, td_num carry)
     td_fn *f = g->f;
     piece p[UNROLL_MAX];
     td_num x[UNROLL_MAX], total[UNROLL_MAX], before[UNROLL_MAX];
-    td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
 
-    at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
+    at = of_thread(g, at);
     for (int k = 0; k < d->unroll; k++) {
         td_val j = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
 
@@ -319,9 +327,8 @@ totals_step(gen *g, td_val at, td_val hi, bool last, td_num slot)
     td_fn *f = g->f;
     td_num x[UNROLL_MAX], sum = td_num_get(f, slot);
     td_val mask = TD_NONE;
-    td_val thread = G2(g, add, G2(g, multiply, g->warp, little(g, WARP)), g->lane);
 
-    at = G2(g, add, at, G2(g, multiply, td_cast(f, thread, TD_I64), big(g, d->lanes)));
+    at = of_thread(g, at);
     for (int k = 0; k < d->unroll; k++) {
         td_val j = G2(g, add, at, big(g, (int64_t)k * d->team * d->lanes));
 

@@ -63,6 +63,7 @@ write_to(const target *t, td_putting *w)
 {
     td_storage *s = t->a->store;
     td_status st = td_storage_eval(s);
+    td_writing under;
     td_hold h;
 
     s->version++;
@@ -78,8 +79,10 @@ write_to(const target *t, td_putting *w)
     if (!st)
         st = td_storage_own(s, NULL);
     if (!st) {
+        td_writing_begin(&under, s);
         td_hold_add(s->node);
         st = td_eval_put(w, td_array_dtype(t->a), s->node->buf, &t->view);
+        td_writing_end(&under);
     }
     td_hold_end(&h);
     td_node_unref(w->value);

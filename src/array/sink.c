@@ -63,9 +63,10 @@ lay_out(td_node *part, const td_view *to, bool *fits, td_node **out)
 }
 
 static void
-scatter(const td_job *j, const td_view *to, const char *from)
+scatter(const td_drained *x, const char *from)
 {
-    size_t size = td_dtype_size(j->dt);
+    const td_view *to = &x->to;
+    size_t size = td_dtype_size(x->sink->dt);
     int64_t n = td_shape_size(&to->shape);
     int last = to->shape.ndim - 1;
     int64_t row = to->shape.dim[last];
@@ -78,45 +79,45 @@ scatter(const td_job *j, const td_view *to, const char *from)
             offset += rest % to->shape.dim[i] * to->stride[i];
             rest /= to->shape.dim[i];
         }
-        at = j->sink->mem + offset * (int64_t)size;
+        at = x->sink->mem + offset * (int64_t)size;
         for (int64_t i = 0; i < row; i++, from += size)
             memcpy(at + i * to->stride[last] * (int64_t)size, from, size);
     }
 }
 
 static td_status
-hand_over(const td_job *j, const td_view *to, const void *from)
+hand_over(const td_drained *x, const void *from)
 {
-    td_box box = {.ndim = to->shape.ndim};
+    td_box box = {.ndim = x->to.shape.ndim};
 
-    if (!j->sink->write) {
-        scatter(j, to, from);
+    if (!x->sink->write) {
+        scatter(x, from);
         return TD_OK;
     }
     for (int i = 0; i < box.ndim; i++) {
-        box.start[i] = i == j->to ? j->at : 0;
+        box.start[i] = i == x->axis ? x->at : 0;
         box.step[i] = 1;
-        box.count[i] = to->shape.dim[i];
+        box.count[i] = x->to.shape.dim[i];
     }
-    return j->sink->write(j->sink->owner, &box, from);
+    return x->sink->write(x->sink->owner, &box, from);
 }
 
-static td_status
-copy_out(const td_job *j, const td_node *n, const td_view *to, bool fits)
+td_status
+td_sink_copy(const td_drained *x, td_stream *s)
 {
-    size_t size = td_dtype_size(j->dt), nbytes = (size_t)td_shape_size(&to->shape) * size;
-    td_stream *s = td_dev_stream(n->dev);
+    size_t size = td_dtype_size(x->sink->dt),
+           nbytes = (size_t)td_shape_size(&x->to.shape) * size;
     void *tmp;
     td_status st;
 
-    if (fits)
-        return td_copy_out(s, j->sink->mem + to->offset * (int64_t)size, n->buf->ptr, nbytes);
+    if (x->fits)
+        return td_copy_out(s, x->sink->mem + x->to.offset * (int64_t)size, x->n->buf->ptr, nbytes);
     tmp = td_host_alloc(nbytes);
     if (!tmp)
         return td_fail(TD_ERR_NOMEM, "stream: %zu bytes of host memory", nbytes);
-    st = td_copy_out(s, tmp, n->buf->ptr, nbytes);
+    st = td_copy_out(s, tmp, x->n->buf->ptr, nbytes);
     if (!st)
-        st = hand_over(j, to, tmp);
+        st = hand_over(x, tmp);
     td_host_free(tmp, nbytes);
     return st;
 }
@@ -124,19 +125,26 @@ copy_out(const td_job *j, const td_node *n, const td_view *to, bool fits)
 td_status
 td_sink_put(td_job *j, td_node *part)
 {
-    td_view to = td_view_slice(&j->sink->view, j->to, j->at, 1, j->count);
-    td_node *n;
+    td_drained x = {.sink = j->sink,
+                    .to = td_view_slice(&j->sink->view, j->to, j->at, 1, j->count),
+                    .axis = j->to,
+                    .at = j->at};
     void *token;
     bool fits;
     td_status st;
 
     if (td_dev_info(part->dev)->kind == TD_DEV_CPU && !j->sink->write)
-        return put_in_place(j, part, &to);
-    TD_TRY(lay_out(part, &to, &fits, &n));
-    token = td_graph_unlock();
-    st = copy_out(j, n, &to, fits && !j->sink->write);
-    td_graph_lock(token);
-    td_node_unref(n);
+        return put_in_place(j, part, &x.to);
+    TD_TRY(lay_out(part, &x.to, &fits, &x.n));
+    x.fits = fits && !j->sink->write;
+    if (j->drain) {
+        st = td_drain_give(j->drain, &x);
+    } else {
+        token = td_graph_unlock();
+        st = td_sink_copy(&x, td_dev_stream(x.n->dev));
+        td_graph_lock(token);
+    }
+    td_node_unref(x.n);
     return st;
 }
 

@@ -41,6 +41,10 @@ td_array_sort(const td_array *a, td_array *values, td_array *index)
     if ((st = td_chunk_sort(a, values, index)) != TD_SKIP)
         return st;
     TD_TRY(td_sort_can(dev, td_array_dtype(a), td_array_size(a), values != NULL));
+    if (values)
+        values->store = NULL;
+    if (index)
+        index->store = NULL;
     st = values ? td_array_empty(dev, td_array_dtype(a), s, values) : TD_OK;
     if (!st && index)
         st = td_array_empty(dev, TD_I64, s, index);

@@ -1,6 +1,6 @@
-/* parallel.c - one thread pool for the process.
+/* parallel.c - thread pools for the process.
  *
- * One job runs at a time; who calls while another thread's job runs does its own work alone.  The
+ * One job of a pool runs at a time; who calls while another thread's job runs does its own work alone.  The
  * caller opens the gate, rings the bell, takes indices like every worker, closes the gate and waits
  * until nobody is inside.  A worker counts itself in before it reads the job and out when no index
  * is left, so a job's fields stand still as long as somebody may read them, and nobody waits for a
@@ -33,9 +33,10 @@ enum {
 #define GATE_WAITING 0x40000000u /* the caller sleeps until the last worker has left */
 #define GATE_COUNT   0x3fffffffu /* workers inside */
 
-static struct {
+typedef struct crew {
     pthread_mutex_t busy; /* held by the thread whose job runs */
     int workers;
+    uint32_t born; /* the bell before the first job of theirs */
     td_task *task;
     void *ctx;
     int64_t n, piece;
@@ -43,7 +44,14 @@ static struct {
     _Alignas(64) _Atomic uint32_t bell;
     _Atomic uint32_t asleep;
     _Alignas(64) _Atomic int64_t next;
-} pool = {.busy = PTHREAD_MUTEX_INITIALIZER, .gate = GATE_CLOSED};
+} crew;
+
+enum { CREWS = 2 }; /* td_parallel's, td_parallel_beside's */
+
+static crew crews[CREWS] = {
+    {.busy = PTHREAD_MUTEX_INITIALIZER, .gate = GATE_CLOSED},
+    {.busy = PTHREAD_MUTEX_INITIALIZER, .gate = GATE_CLOSED},
+};
 
 static int width = 1;
 static _Thread_local bool inside; /* a task of this thread's is running, or it is a worker */
@@ -80,68 +88,69 @@ futex_wake(_Atomic uint32_t *word, int n)
 }
 
 static void
-take_indices(void)
+take_indices(crew *c)
 {
     for (;;) {
-        int64_t i = atomic_fetch_add_explicit(&pool.next, pool.piece, memory_order_relaxed);
-        int64_t end = i + pool.piece < pool.n ? i + pool.piece : pool.n;
+        int64_t i = atomic_fetch_add_explicit(&c->next, c->piece, memory_order_relaxed);
+        int64_t end = i + c->piece < c->n ? i + c->piece : c->n;
 
-        if (i >= pool.n)
+        if (i >= c->n)
             return;
         for (; i < end; i++)
-            pool.task(pool.ctx, i);
+            c->task(c->ctx, i);
     }
 }
 
 static bool
-gate_enter(void)
+gate_enter(crew *c)
 {
-    uint32_t g = atomic_load(&pool.gate);
+    uint32_t g = atomic_load(&c->gate);
 
     while (!(g & GATE_CLOSED))
-        if (atomic_compare_exchange_weak(&pool.gate, &g, g + 1))
+        if (atomic_compare_exchange_weak(&c->gate, &g, g + 1))
             return true;
     return false;
 }
 
 static void
-gate_leave(void)
+gate_leave(crew *c)
 {
-    if (atomic_fetch_sub(&pool.gate, 1) == (GATE_CLOSED | GATE_WAITING | 1))
-        futex_wake(&pool.gate, 1);
+    if (atomic_fetch_sub(&c->gate, 1) == (GATE_CLOSED | GATE_WAITING | 1))
+        futex_wake(&c->gate, 1);
 }
 
 /* Returns when the bell differs from `seen`. */
 static void
-bell_wait(uint32_t seen)
+bell_wait(crew *c, uint32_t seen)
 {
     int64_t end = now_ns() + SPIN_NS;
 
     do {
         for (int k = 0; k < SPIN_BATCH; k++) {
-            if (atomic_load_explicit(&pool.bell, memory_order_acquire) != seen)
+            if (atomic_load_explicit(&c->bell, memory_order_acquire) != seen)
                 return;
             pause_cpu();
         }
     } while (now_ns() < end);
-    atomic_fetch_add(&pool.asleep, 1);
-    while (atomic_load(&pool.bell) == seen)
-        futex_wait(&pool.bell, seen);
-    atomic_fetch_sub(&pool.asleep, 1);
+    atomic_fetch_add(&c->asleep, 1);
+    while (atomic_load(&c->bell) == seen)
+        futex_wait(&c->bell, seen);
+    atomic_fetch_sub(&c->asleep, 1);
 }
 
 static void *
 worker(void *arg)
 {
-    uint32_t seen = (uint32_t)(uintptr_t)arg;
+    crew *c = arg;
+    uint32_t seen = c->born;
 
     inside = true;
     for (;;) {
-        bell_wait(seen);
-        seen = atomic_load(&pool.bell);
-        if (gate_enter()) {
-            take_indices();
-            gate_leave();
+        bell_wait(c, seen);
+        seen = atomic_load(&c->bell);
+        if (gate_enter(c)) {
+            take_indices(c);
+            gate_leave(c);
         }
     }
     return NULL;
@@ -151,27 +160,29 @@ worker(void *arg)
 static void
 in_child(void)
 {
-    pthread_mutex_init(&pool.busy, NULL);
-    pool.workers = 0;
-    atomic_store(&pool.gate, GATE_CLOSED);
-    atomic_store(&pool.asleep, 0);
+    for (crew *c = crews; c < crews + CREWS; c++) {
+        pthread_mutex_init(&c->busy, NULL);
+        c->workers = 0;
+        atomic_store(&c->gate, GATE_CLOSED);
+        atomic_store(&c->asleep, 0);
+    }
 }
 
 /* Starts the workers, with all signals blocked: those are for the program's own threads. */
 static void
-start(void)
+start(crew *c)
 {
     sigset_t all, old;
     pthread_attr_t attr;
     pthread_t t;
-    uintptr_t bell = atomic_load(&pool.bell);
 
+    c->born = atomic_load(&c->bell);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    while (pool.workers < width - 1 && pthread_create(&t, &attr, worker, (void *)bell) == 0)
-        pool.workers++;
+    while (c->workers < width - 1 && pthread_create(&t, &attr, worker, c) == 0)
+        c->workers++;
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
@@ -200,22 +211,22 @@ td_parallel_width(void)
 
 /* The job's fields are written: let the workers in and wake as many as there is work for. */
 static void
-open_gate(void)
+open_gate(crew *c)
 {
-    int64_t want = pool.n - 1 < pool.workers ? pool.n - 1 : pool.workers;
+    int64_t want = c->n - 1 < c->workers ? c->n - 1 : c->workers;
     int64_t awake;
 
-    atomic_store(&pool.gate, 0);
-    atomic_fetch_add(&pool.bell, 1);
-    awake = pool.workers - (int64_t)atomic_load(&pool.asleep);
+    atomic_store(&c->gate, 0);
+    atomic_fetch_add(&c->bell, 1);
+    awake = c->workers - (int64_t)atomic_load(&c->asleep);
     if (want > awake)
-        futex_wake(&pool.bell, (int)(want - awake));
+        futex_wake(&c->bell, (int)(want - awake));
 }
 
 static void
-close_gate(void)
+close_gate(crew *c)
 {
-    uint32_t g = atomic_fetch_or(&pool.gate, GATE_CLOSED) | GATE_CLOSED;
+    uint32_t g = atomic_fetch_or(&c->gate, GATE_CLOSED) | GATE_CLOSED;
     int64_t end;
 
     if (!(g & GATE_COUNT))
@@ -223,15 +234,15 @@ close_gate(void)
     end = now_ns() + SPIN_NS;
     do {
         for (int k = 0; k < SPIN_BATCH; k++) {
-            if (!(atomic_load(&pool.gate) & GATE_COUNT))
+            if (!(atomic_load(&c->gate) & GATE_COUNT))
                 return;
             pause_cpu();
         }
     } while (now_ns() < end);
-    g = atomic_fetch_or(&pool.gate, GATE_WAITING) | GATE_WAITING;
+    g = atomic_fetch_or(&c->gate, GATE_WAITING) | GATE_WAITING;
     while (g & GATE_COUNT) {
-        futex_wait(&pool.gate, g);
-        g = atomic_load(&pool.gate);
+        futex_wait(&c->gate, g);
+        g = atomic_load(&c->gate);
     }
 }
 
@@ -242,32 +253,44 @@ run_here(int64_t n, td_task *task, void *ctx)
         task(ctx, i);
 }
 
-void
-td_parallel(int64_t n, td_task *task, void *ctx)
+static void
+run(crew *c, int64_t n, td_task *task, void *ctx)
 {
     int wide = td_parallel_width();
     int saved = errno;
 
-    if (n < 2 || wide < 2 || inside || pthread_mutex_trylock(&pool.busy) != 0) {
+    if (n < 2 || wide < 2 || inside || pthread_mutex_trylock(&c->busy) != 0) {
         run_here(n, task, ctx);
         return;
     }
-    if (!pool.workers)
-        start();
-    pool.task = task;
-    pool.ctx = ctx;
-    pool.n = n;
-    pool.piece = n / ((int64_t)wide * PIECES);
-    if (pool.piece < 1)
-        pool.piece = 1;
-    atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+    if (!c->workers)
+        start(c);
+    c->task = task;
+    c->ctx = ctx;
+    c->n = n;
+    c->piece = n / ((int64_t)wide * PIECES);
+    if (c->piece < 1)
+        c->piece = 1;
+    atomic_store_explicit(&c->next, 0, memory_order_relaxed);
     inside = true;
-    open_gate();
-    take_indices();
-    close_gate();
+    open_gate(c);
+    take_indices(c);
+    close_gate(c);
     inside = false;
-    pthread_mutex_unlock(&pool.busy);
+    pthread_mutex_unlock(&c->busy);
     errno = saved; /* futex calls are not the caller's business */
+}
+
+void
+td_parallel(int64_t n, td_task *task, void *ctx)
+{
+    run(&crews[0], n, task, ctx);
+}
+
+void
+td_parallel_beside(int64_t n, td_task *task, void *ctx)
+{
+    run(&crews[1], n, task, ctx);
 }
 
 void

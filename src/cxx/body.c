@@ -582,3 +582,27 @@ td_body_read(cx_job *j, const cx_fn *f, cx_body *b)
         uses(b);
     return !b->doubt && !j->u.a->failed;
 }
+
+bool
+td_body_jumps(const cx_body *b, uint32_t n)
+{
+    const cx_stmt *s = &b->stmt[n];
+
+    if (s->kind == STMT_JUMP)
+        return true;
+    for (uint32_t c = s->child; c; c = s->kind == STMT_BLOCK ? b->stmt[c].next : 0)
+        if (td_body_jumps(b, c))
+            return true;
+    return s->other && td_body_jumps(b, s->other);
+}
+
+bool
+td_body_each(cx_job *j, uint32_t f, cx_body *b)
+{
+    const cx_fn *fn = &j->u.fn[f];
+
+    if (!fn->body_at || !(fn->kernel || fn->device))
+        return false;
+    (void)td_body_read(j, fn, b);
+    return true;
+}

@@ -70,6 +70,9 @@ typedef struct cx_body {
 
 /* false: something in it is not understood. */
 bool td_body_read(cx_job *j, const cx_fn *f, cx_body *b);
+/* What it has understood of the unit's function f; false: that has no body for a device. */
+bool td_body_each(cx_job *j, uint32_t f, cx_body *b);
+bool td_body_jumps(const cx_body *b, uint32_t n); /* return, break or continue stands in statement n */
 /* The variable that the word means at token `where`; UINT32_MAX: none. */
 uint32_t td_body_find(const cx_body *b, const tok *word, uint32_t where);
 /* *, & and - before a value, not between two. */

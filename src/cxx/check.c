@@ -93,9 +93,8 @@ td_cpu_check(cx_job *j)
     for (uint32_t f = 0; f < j->u.nfn; f++) {
         cx_body b;
 
-        if (!j->u.fn[f].body_at || !(j->u.fn[f].kernel || j->u.fn[f].device))
+        if (!td_body_each(j, f, &b))
             continue;
-        (void)td_body_read(j, &j->u.fn[f], &b); /* what it has understood is checked */
         for (uint32_t i = j->u.fn[f].body_at + 1; i < j->u.fn[f].end_at; i++) {
             const tok *t = &j->u.k.t[i];
 

@@ -44,19 +44,6 @@ changes_needed(const cx_body *b, const cx_stmt *s, bool *all)
     return any;
 }
 
-static bool
-has_jump(const cx_body *b, uint32_t n)
-{
-    const cx_stmt *s = &b->stmt[n];
-
-    if (s->kind == STMT_JUMP)
-        return true;
-    for (uint32_t c = s->child; c; c = s->kind == STMT_BLOCK ? b->stmt[c].next : 0)
-        if (has_jump(b, c))
-            return true;
-    return s->other && has_jump(b, s->other);
-}
-
 /* The statement, alike for all threads, runs once for the block. */
 static bool
 once(const cx_body *b, uint32_t n)
@@ -66,7 +53,7 @@ once(const cx_body *b, uint32_t n)
 
     if (!s->cut || s->waits)
         return false;
-    return s->kind == STMT_NAME || s->kind == STMT_SHARED || has_jump(b, n) ||
+    return s->kind == STMT_NAME || s->kind == STMT_SHARED || td_body_jumps(b, n) ||
            (changes_needed(b, s, &all) && all);
 }
 
@@ -92,7 +79,7 @@ need(cx_body *b, uint32_t n)
                 more |= need_range(b, b->local[v].from, b->local[v].end);
         return more;
     }
-    if (s->kind == STMT_NAME || s->kind == STMT_SHARED || has_jump(b, n) ||
+    if (s->kind == STMT_NAME || s->kind == STMT_SHARED || td_body_jumps(b, n) ||
         changes_needed(b, s, &all))
         more |= need_range(b, s->first, s->end);
     return more;

@@ -67,9 +67,8 @@ td_cpu_step(cx_job *j)
     for (uint32_t f = 0; f < j->u.nfn; f++) {
         cx_body b;
 
-        if (!j->u.fn[f].body_at || !(j->u.fn[f].kernel || j->u.fn[f].device))
+        if (!td_body_each(j, f, &b))
             continue;
-        (void)td_body_read(j, &j->u.fn[f], &b); /* what it has understood goes in step */
         for (uint32_t s = 1; s < b.nstmt; s++)
             if ((b.stmt[s].kind == STMT_EXPR || b.stmt[s].kind == STMT_DECLARE) &&
                 b.stmt[s].end > b.stmt[s].first + 1)

@@ -14,19 +14,6 @@ changes_once(const cx_body *b, uint32_t local, uint32_t at)
     return !b->local[local].odd;
 }
 
-static bool
-leaves(const cx_body *b, uint32_t n)
-{
-    const cx_stmt *s = &b->stmt[n];
-
-    if (s->kind == STMT_JUMP)
-        return true;
-    for (uint32_t c = s->child; c; c = s->kind == STMT_BLOCK ? b->stmt[c].next : 0)
-        if (leaves(b, c))
-            return true;
-    return s->other && leaves(b, s->other);
-}
-
 /* Where the ; or the end of the header's part at i is. */
 static uint32_t
 part(const cx_body *b, uint32_t i, uint32_t end)
@@ -43,7 +30,7 @@ td_plan_strided(const cx_body *b, uint32_t stmt, cx_stride *out)
     uint32_t v = UINT32_MAX, first, second, step;
     const cx_local *l;
 
-    if (s->kind != STMT_FOR || s->waits || s->cut || leaves(b, s->child))
+    if (s->kind != STMT_FOR || s->waits || s->cut || td_body_jumps(b, s->child))
         return false;
     for (uint32_t k = 0; k < b->nlocal; k++)
         if (b->local[k].stmt == stmt) {

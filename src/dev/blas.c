@@ -1,4 +1,4 @@
-/* blas.c - matrix products through cuBLAS; the CPU's go on to hostblas.c.
+/* blas.c - matrix products through cuBLAS; the CPU's go on to hostblas.c and hostbf16.c.
  *
  * cuBLAS counts by columns; a row-major matrix is its transpose to it, so c = a b becomes
  * c' = b' a': the operands change places and nothing is moved.  Float32 is computed in float32 (the
@@ -7,6 +7,7 @@
 #include "dev/blas.h"
 
 #include "dev/cuda.h"
+#include "dev/hostbf16.h"
 #include "dev/hostblas.h"
 #include "dev/library.h"
 #include "dev/tape.h"
@@ -33,10 +34,7 @@ typedef struct blas_table {
                         int compute, int algo);
 } blas_table;
 
-static const struct symbol {
-    const char *name;
-    size_t slot;
-} symbols[] = {
+static const td_lib_entry symbols[] = {
     {"cublasCreate_v2", offsetof(blas_table, create)},
     {"cublasSetStream_v2", offsetof(blas_table, set_stream)},
     {"cublasGetProperty", offsetof(blas_table, property)},
@@ -71,15 +69,10 @@ static td_status
 load(void)
 {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", NULL};
-    void *lib, *f;
+    void *lib;
 
-    TD_TRY(td_lib_open(names, "nvidia-cublas", &lib));
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        TD_TRY(td_lib_symbol(lib, symbols[i].name, &f));
-        memcpy((char *)&blas.call + symbols[i].slot, &f, sizeof f);
-    }
-    td_lib_path(lib, blas.path, sizeof blas.path);
-    return TD_OK;
+    return td_lib_table(names, "nvidia-cublas", symbols, sizeof symbols / sizeof *symbols,
+                        &blas.call, blas.path, sizeof blas.path, &lib);
 }
 
 static td_status
@@ -228,7 +221,9 @@ td_blas_gemm(td_stream *s, const td_gemm *g)
 td_status
 td_blas_run(td_stream *s, const td_gemm *g)
 {
-    return s->dev->info.kind == TD_DEV_CPU ? td_hostblas_gemm(g) : on_gpu(s, g);
+    if (s->dev->info.kind != TD_DEV_CPU)
+        return on_gpu(s, g);
+    return g->dt == TD_BF16 ? td_hostbf16_gemm(s, g) : td_hostblas_gemm(g);
 }
 
 size_t

@@ -3,7 +3,7 @@
  * c[m, n] = a[m, k] @ b[k, n], row-major; lda, ldb, ldc are row strides in elements; ta (tb) says that
  * a (b) is stored transposed.  `batch` products whose operands lie stride_* elements apart.
  * On a GPU (cuBLAS) half types (accumulated in float32), float32 (not TF32), float64 and complex numbers; on the
- * CPU (CBLAS) all but half types.  TD_ERR_LIBRARY names what to install; TD_SKIP: nothing for this dtype or device (null).
+ * CPU (CBLAS) all but half types, bfloat16 where the processor multiplies it.  TD_ERR_LIBRARY names what to install; TD_SKIP: nothing for this dtype or device (null).
  */
 #ifndef TD_DEV_BLAS_H
 #define TD_DEV_BLAS_H

@@ -39,7 +39,7 @@ typedef struct lane {
     cu_event last; /* after this copy's last transfer; NULL: it made none */
 } lane;
 
-/* td_stage - a device's lanes.  Made at its first large copy, lives as long as the process. */
+/* td_stage - a device's lanes for one direction.  Made at its first large copy, lives as long as the process. */
 struct td_stage {
     cu_event before; /* the caller's stream when the copy began */
     lane lane[LANES];
@@ -309,11 +309,14 @@ staged(job *j, td_stream *s)
     size_t done;
     td_status st, failed;
 
-    j->stage = c->stage;
+    j->stage = c->stage[j->out];
     j->chunk = chunk_for(j->nbytes, lanes);
-    TD_TRY(CU_TRY(c, cuEventRecord, c->stage->before, s->handle));
+    TD_TRY(CU_TRY(c, cuEventRecord, j->stage->before, s->handle));
     td_failure_init(&j->failure);
-    td_parallel(lanes, lane_run, j);
+    if (j->out)
+        td_parallel_beside(lanes, lane_run, j);
+    else
+        td_parallel(lanes, lane_run, j);
     st = join(j, s);
     failed = td_failure_end(&j->failure);
     if (failed)
@@ -324,21 +327,21 @@ staged(job *j, td_stream *s)
 
 /* The stage, once enough was copied to make it worth its while; NULL: not yet or not possible. */
 static td_stage *
-stage_get(td_cuda *c, size_t nbytes)
+stage_get(td_cuda *c, bool out, size_t nbytes)
 {
     td_stage *g;
 
-    if (c->stage)
-        return c->stage;
-    c->copied += nbytes;
-    if (c->copied < WARM)
+    if (c->stage[out])
+        return c->stage[out];
+    c->copied[out] += nbytes;
+    if (c->copied[out] < WARM)
         return NULL;
     g = calloc(1, sizeof *g);
     if (g && c->drv->cuEventCreate(&g->before, CU_EVENT_NO_TIMING) != 0) {
         free(g);
         g = NULL;
     }
-    c->stage = g;
+    c->stage[out] = g;
     return g;
 }
 
@@ -353,9 +356,9 @@ transfer(td_stream *s, job j)
     if (j.nbytes < STAGED || (!j.fill && is_pinned(j.c, j.host))) {
         st = rest(&j, s, 0);
     } else {
-        pthread_mutex_lock(&j.c->stage_mu);
-        st = stage_get(j.c, j.nbytes) ? staged(&j, s) : rest(&j, s, 0);
-        pthread_mutex_unlock(&j.c->stage_mu);
+        pthread_mutex_lock(&j.c->stage_mu[j.out]);
+        st = stage_get(j.c, j.out, j.nbytes) ? staged(&j, s) : rest(&j, s, 0);
+        pthread_mutex_unlock(&j.c->stage_mu[j.out]);
     }
     td_cuda_leave(j.c, pushed);
     return st;

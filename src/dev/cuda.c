@@ -493,7 +493,8 @@ td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *nam
         return st;
     }
     atomic_fetch_add(&td_site_wanters, 1); /* its kernels fail late */
-    pthread_mutex_init(&c->stage_mu, NULL);
+    pthread_mutex_init(&c->stage_mu[0], NULL);
+    pthread_mutex_init(&c->stage_mu[1], NULL);
     pthread_mutex_init(&c->blas_mu, NULL);
     pthread_mutex_init(&c->solver_mu, NULL);
     pthread_mutex_init(&c->plans_mu, NULL);

@@ -17,9 +17,10 @@ typedef struct td_cuda {
     const td_driver *drv;
     int              ordinal;
     cu_ctx           ctx; /* the primary one; never released */
-    pthread_mutex_t  stage_mu;
-    td_stage        *stage;  /* pinned buffers (copy.c); NULL until they are needed */
-    size_t           copied; /* bytes, before there was a stage */
+    /* Of copies in, and out, which go on at once. */
+    pthread_mutex_t  stage_mu[2];
+    td_stage        *stage[2];  /* pinned buffers (copy.c); NULL until they are needed */
+    size_t           copied[2]; /* bytes, before there was a stage */
     td_recent       *recent; /* launches that may be running; the failure after which the device is lost */
     const atomic_bool *forked; /* this process is a child of one that had the driver running */
     void            *blas;  /* cuBLAS's handle (blas.c), under blas_mu */

@@ -18,10 +18,7 @@ enum { PLANS_MAX = 64, KEY = 4 + 3 * TD_FOURIER_RANK + 4 };
 
 /* ---- the library ---- */
 
-static const struct symbol {
-    const char *name;
-    size_t slot;
-} symbols[] = {
+static const td_lib_entry symbols[] = {
 #define FN(slot, symbol, params) {#symbol, offsetof(td_fourierlib, slot)},
     TD_FOURIER_FUNCTIONS(FN)
 #undef FN
@@ -37,15 +34,10 @@ static td_status
 load(void)
 {
     static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", NULL};
-    void *lib, *f;
+    void *lib;
 
-    TD_TRY(td_lib_open(names, "nvidia-cufft", &lib));
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        TD_TRY(td_lib_symbol(lib, symbols[i].name, &f));
-        memcpy((char *)&found.call + symbols[i].slot, &f, sizeof f);
-    }
-    td_lib_path(lib, found.path, sizeof found.path);
-    return TD_OK;
+    return td_lib_table(names, "nvidia-cufft", symbols, sizeof symbols / sizeof *symbols,
+                        &found.call, found.path, sizeof found.path, &lib);
 }
 
 static td_status

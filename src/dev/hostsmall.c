@@ -92,7 +92,7 @@ pivot(group *g, int c)
         row = (((bits){0} + i) & more) | (row & ~more);
     }
     for (int l = 0; l < LANES; l++) {
-        int p = (int)((int64_t *)&row)[l];
+        int p = (int)row[l];
 
         for (int i = c; p != c && i < g->n + g->k; i++) {
             double *a = lane_of(&g->at[c][i], l), *b = lane_of(&g->at[p][i], l), t = *a;

@@ -214,6 +214,21 @@ td_lib_symbol(void *lib, const char *name, void **out)
     return TD_OK;
 }
 
+td_status
+td_lib_table(const char *const names[], const char *package, const td_lib_entry *entry, size_t n,
+             void *table, char *path, size_t path_size, void **out)
+{
+    void *f;
+
+    TD_TRY(td_lib_open(names, package, out));
+    for (size_t i = 0; i < n; i++) {
+        TD_TRY(td_lib_symbol(*out, entry[i].name, &f));
+        memcpy((char *)table + entry[i].slot, &f, sizeof f);
+    }
+    td_lib_path(*out, path, path_size);
+    return TD_OK;
+}
+
 const char *
 td_lib_path(void *lib, char *buf, size_t n)
 {

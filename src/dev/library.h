@@ -41,6 +41,15 @@ typedef struct td_lib_state {
 td_status td_lib_once(td_lib_state *s, td_status (*load)(void));
 /* TD_ERR_LIBRARY when it has no such symbol. */
 td_status td_lib_symbol(void *lib, const char *name, void **out);
+/* A function of a library, and where in a table its address goes. */
+typedef struct td_lib_entry {
+    const char *name;
+    size_t      slot; /* bytes from the table's begin */
+} td_lib_entry;
+
+/* Opens the library and finds the n entries; path (path_size bytes): where it is. */
+td_status td_lib_table(const char *const names[], const char *package, const td_lib_entry *entry, size_t n, void *table,
+                       char *path, size_t path_size, void **out);
 /* One of ours: it lies beside the library that this code is in.  For itself (RTLD_LOCAL), and stays open.
  * NULL: the loader's reason is in why. */
 void *td_lib_beside(const char *name, char *why, size_t n);

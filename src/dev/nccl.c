@@ -37,10 +37,7 @@ struct td_comm {
 
 /* ---- the library ---- */
 
-static const struct symbol {
-    const char *name;
-    size_t slot;
-} symbols[] = {
+static const td_lib_entry symbols[] = {
 #define FN(slot, symbol, params) {#symbol, offsetof(td_nccllib, slot)},
     TD_NCCL_FUNCTIONS(FN)
 #undef FN
@@ -60,16 +57,13 @@ load(void)
     static const char *const names[] = {"libnccl.so.2", NULL};
     void *lib, *f;
 
-    TD_TRY(td_lib_open(names, "nvidia-nccl-cu13 (CUDA 12: nvidia-nccl-cu12)", &lib));
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        TD_TRY(td_lib_symbol(lib, symbols[i].name, &f));
-        memcpy((char *)&found.call + symbols[i].slot, &f, sizeof f);
-    }
+    TD_TRY(td_lib_table(names, "nvidia-nccl-cu13 (CUDA 12: nvidia-nccl-cu12)", symbols,
+                        sizeof symbols / sizeof *symbols, &found.call, found.path,
+                        sizeof found.path, &lib));
     TD_TRY(td_lib_symbol(lib, "ncclGetErrorString", &f));
     memcpy(&found.error_text, &f, sizeof f);
     f = dlsym(lib, "ncclGetLastError");
     memcpy(&found.last_error, &f, sizeof f);
-    td_lib_path(lib, found.path, sizeof found.path);
     return TD_OK;
 }
 
@@ -460,8 +454,6 @@ run_one(const td_comm_call *k)
     bool pushed;
     td_status st;
 
-    if (!k->comm->handle)
-        return was_aborted(k->comm);
     TD_TRY(td_cuda_enter(c, &pushed));
     (void)td_cuda_launched(c, k->stream, "NCCL", op_names[k->op]);
     st = status_of(k->comm->dev, k->comm->handle, call(k), op_names[k->op]);
@@ -525,12 +517,14 @@ collectives_of(const td_comm *c, const td_comm_set *s)
     return k;
 }
 
-/* c's mutex is held. */
+/* c's mutex is held, so it stays open. */
 static td_status
 count_begun(td_comm *c, const td_comm_set *s)
 {
     uint64_t k = collectives_of(c, s);
 
+    if (!c->handle)
+        return was_aborted(c);
     if (k && atomic_load(&c->begun) + k > atomic_load(&c->limit))
         return td_fail(TD_ERR_PEER, "%s: rank %d has left the group", c->dev->info.name,
                        atomic_load(&c->gone));
@@ -601,7 +595,8 @@ td_comm_run(const td_comm_call *calls, int n)
         nbytes += calls[i].count * td_dtype_size(calls[i].dt);
     }
     if (is_one(&s))
-        return td_work_do(calls[0].stream, &(td_work){.kind = TD_TRACE_collective, .comm = &s, .nbytes = nbytes});
+        return td_work_do(calls[0].stream,
+                          &(td_work){.kind = TD_TRACE_collective, .comm = &s, .nbytes = nbytes});
     TD_TRY(td_tape_refuse("a collective of several devices"));
     return td_comm_do(&s);
 }

@@ -231,9 +231,6 @@ place     place_new(walk *w, const join *j);
 place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
 td_status place_set(walk *w, const place *p, const thing *x);
 thing     place_get(walk *w, const place *p);
-uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
-void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin */
-td_dtype  memory_dtype(const td_type *t);     /* what the base pointer of an array or record of type t points to */
 thing     stand_in(walk *w, const td_type *t); /* some value of type t, where only its type matters */
 
 /* ---- num.c ---- */
@@ -249,10 +246,15 @@ td_val val_as(walk *w, const thing *x, td_dtype dt); /* the same for real dtypes
 thing  num_convert(walk *w, const thing *x, const td_type *to); /* explicit or at a join */
 const td_type *num_common(const thing *a, const thing *b); /* the type that two operands meet in */
 td_status num_op(walk *w, td_op op, const thing *x, int n, thing *out); /* an elementwise row over operands of any types */
+
+/* ---- operator.c ---- */
 td_status num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
 td_status num_unary(walk *w, td_syn op, const thing *a, thing *out);
 td_status num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+double as_double(const thing *x); /* of a real number known when compiling */
 td_status truth(walk *w, const thing *x, thing *out); /* bool(x) */
+
+/* ---- num.c: what a thing is; extents ---- */
 static inline bool
 is_num(const thing *x)
 {
@@ -265,12 +267,12 @@ is_none(const thing *x)
 }
 bool is_int(const thing *x);                  /* an integer or bool */
 bool known_int(const thing *x, int64_t *out); /* an integer known when compiling */
-double as_double(const thing *x); /* of a real number known when compiling */
 td_val dim_val(walk *w, const dim *d);        /* int64 */
 static inline dim dim_known(int64_t v) { return (dim){TD_NONE, v}; }
 static inline dim dim_of(td_val v) { return (dim){v, -1}; }
 bool same_val(const walk *w, td_val a, td_val b, int depth); /* computed from the same by the same; depth: how far to look */
 bool same_dim(const walk *w, const dim *a, const dim *b);
+dim dim_mul(walk *w, dim a, dim b);
 dim dim_of_thing(walk *w, const thing *x);
 thing dim_thing(const dim *d); /* a Python int, not negative */
 
@@ -282,16 +284,27 @@ bool      is_pure(const walk *w, uint32_t node); /* may be computed though it is
 /* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */
 td_status choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out);
 
-/* ---- index.c ---- */
-td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
+/* ---- memory.c ---- */
+uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
+void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin */
+td_dtype  memory_dtype(const td_type *t);     /* what the base pointer of an array or record of type t points to */
 td_status array_load(walk *w, const thing *a, thing *out);           /* the element of a 0-d view */
 td_status array_store(walk *w, const thing *a, const thing *x, uint32_t node);
-td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
 thing     array_thing(walk *w, const td_type *item, uint32_t ndim, const dim *shape, td_val base, int space, const char *name);
 dim       stride_of(walk *w, const thing *a, uint32_t axis);
+td_status loaded(walk *w, thing *x); /* a 0-d view of a number becomes the number */
+view     *at_record(walk *w, const view *v); /* the record at a 0-d view of records: its offset goes into the pointer */
+static inline bool
+is_records(const td_type *array)
+{
+    return array->item[0]->kind == TD_T_RECORD;
+}
+
+/* ---- index.c ---- */
+td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
+td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
 td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
 td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
-td_status loaded(walk *w, thing *x); /* a 0-d view of a number becomes the number */
 
 /* ---- stmt.c, loop.c ---- */
 td_status stmts(walk *w, uint32_t list);

@@ -6,7 +6,6 @@
  */
 #include "grad/internal.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 /* A function or leaf that a pass has met. */
@@ -28,6 +27,7 @@ typedef struct pass {
     size_t nslot;
     uint32_t *order; /* functions, youngest first */
     size_t norder;
+    uint64_t since; /* functions up to this number are met, but not what they lead to */
 } pass;
 
 static size_t
@@ -130,7 +130,7 @@ collect(pass *s)
     for (size_t i = 0; i < s->n; i++) {
         td_gradfn *f = s->at[i].fn;
 
-        for (int k = 0; f && k < f->nin; k++)
+        for (int k = 0; f && f->seq > s->since && k < f->nin; k++)
             if (td_edge_live(&f->in[k])) {
                 TD_TRY(meet(s, &f->in[k], &at));
                 s->at[at].left++;
@@ -278,12 +278,8 @@ accumulate(const pass *s, td_var *v, td_var *g)
 {
     td_status st;
 
-    while (v->busy) { /* another thread's pass, which cannot need this one */
-        void *token = td_graph_unlock();
-
-        sched_yield();
-        td_graph_lock(token);
-    }
+    while (v->busy) /* another thread's pass, which cannot need this one */
+        td_graph_yield();
     v->busy = true;
     st = added(s, v, g);
     v->busy = false;
@@ -513,5 +509,27 @@ td_grad_run(const td_pass *p)
         st = step(&s, s.order[i]);
     end(&s);
     td_grad_set_mode(was);
+    return st;
+}
+
+td_status
+td_grad_reach(td_var *const *root, int n, uint64_t since, td_var ***leaves, int *nleaves,
+              bool *beyond)
+{
+    td_pass all = {.root = root, .nroot = n};
+    pass s = {.p = &all, .since = since};
+    td_status st = collect(&s);
+
+    *nleaves = 0;
+    *beyond = false;
+    *leaves = st ? NULL : malloc((s.n + 1) * sizeof **leaves);
+    if (!st && !*leaves)
+        st = td_fail(TD_ERR_NOMEM, "backward: out of host memory after %zu functions", s.n);
+    for (size_t i = 0; i < s.n && !st; i++)
+        if (s.at[i].leaf)
+            (*leaves)[(*nleaves)++] = td_var_ref(s.at[i].leaf);
+        else
+            *beyond |= s.at[i].fn->seq <= since;
+    end(&s);
     return st;
 }

@@ -58,6 +58,12 @@ td_gradfn_new(const td_rule *r, td_var *const *x, int nin, int nout, int nsaved,
     return st;
 }
 
+uint64_t
+td_grad_serial(void)
+{
+    return serial;
+}
+
 td_gradfn *
 td_gradfn_ref(td_gradfn *f)
 {

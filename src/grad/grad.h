@@ -193,5 +193,9 @@ typedef struct td_pass {
 } td_pass;
 
 td_status td_grad_run(const td_pass *p);
+uint64_t  td_grad_serial(void); /* the number of the youngest function */
+/* The leaves (a new list of owned ones) that the roots were made of by functions younger than `since`; *beyond: older ones
+ * had a part too.  TD_ERR_STATE: a root has no history. */
+td_status td_grad_reach(td_var *const *root, int n, uint64_t since, td_var ***leaves, int *nleaves, bool *beyond);
 
 #endif

@@ -5,11 +5,6 @@
  */
 #include "ir/expr.h"
 
-#define E1(op, a)       TD_E1(f, op, a)
-#define E2(op, a, b)    TD_E2(f, op, a, b)
-#define E3(op, a, b, c) TD_E3(f, op, a, b, c)
-#define K(v)            td_const(f, (td_dtype)td_at(f, x[0])->dt, (v))
-
 static char
 kind(const td_fn *f, const td_val *x)
 {
@@ -22,13 +17,19 @@ lanes(const td_fn *f, td_val x)
     return td_at(f, x)->lanes;
 }
 
+/* The remainder r is not 0 and has not the divisor's sign. */
+static td_val
+flips(td_fn *f, const td_val *x, td_val r)
+{
+    return E2(logical_and, E2(not_equal, r, K(0)),
+              E2(not_equal, E2(less, x[1], K(0)), E2(less, r, K(0))));
+}
+
 /* Floats as npy_divmod: the quotient is rounded from (x - remainder) / y. */
 static td_val
 float_remainder(td_fn *f, const td_val *x)
 {
-    td_val m = E2(fmod, x[0], x[1]), zero = K(0);
-    td_val flip = E2(logical_and, E2(not_equal, m, zero),
-                     E2(not_equal, E2(less, x[1], zero), E2(less, m, zero)));
+    td_val m = E2(fmod, x[0], x[1]), zero = K(0), flip = flips(f, x, m);
 
     m = E3(select, flip, E2(add, m, x[1]), m);
     return E3(select, E2(equal, m, zero), E2(copysign, zero, x[1]), m);
@@ -37,9 +38,7 @@ float_remainder(td_fn *f, const td_val *x)
 static td_val
 float_floor_divide(td_fn *f, const td_val *x)
 {
-    td_val r = E2(fmod, x[0], x[1]), zero = K(0);
-    td_val flip = E2(logical_and, E2(not_equal, r, zero),
-                     E2(not_equal, E2(less, x[1], zero), E2(less, r, zero)));
+    td_val r = E2(fmod, x[0], x[1]), zero = K(0), flip = flips(f, x, r);
     td_val plain = E2(divide, x[0], x[1]);
     td_val q = E2(divide, E2(subtract, x[0], r), x[1]), down, near;
 
@@ -220,46 +219,39 @@ expr_trunc(td_fn *f, const td_val *x)
     return kind(f, x) == 'f' ? E1(round_zero, x[0]) : x[0];
 }
 
+/* x[0] where it is first, or where x[nan] is a NaN; else x[1]. */
+static td_val
+first_of(td_fn *f, const td_val *x, td_val first, int nan)
+{
+    if (kind(f, x) == 'f')
+        first = E2(logical_or, first, E2(not_equal, x[nan], x[nan]));
+    return E3(select, first, x[0], x[1]);
+}
+
 /* NaN in either operand is the result. */
 static td_val
 expr_maximum(td_fn *f, const td_val *x)
 {
-    td_val first = E2(greater_equal, x[0], x[1]);
-
-    if (kind(f, x) == 'f')
-        first = E2(logical_or, first, E2(not_equal, x[0], x[0]));
-    return E3(select, first, x[0], x[1]);
+    return first_of(f, x, E2(greater_equal, x[0], x[1]), 0);
 }
 
 static td_val
 expr_minimum(td_fn *f, const td_val *x)
 {
-    td_val first = E2(less_equal, x[0], x[1]);
-
-    if (kind(f, x) == 'f')
-        first = E2(logical_or, first, E2(not_equal, x[0], x[0]));
-    return E3(select, first, x[0], x[1]);
+    return first_of(f, x, E2(less_equal, x[0], x[1]), 0);
 }
 
 /* NaN only where both operands are. */
 static td_val
 expr_fmax(td_fn *f, const td_val *x)
 {
-    td_val first = E2(greater_equal, x[0], x[1]);
-
-    if (kind(f, x) == 'f')
-        first = E2(logical_or, first, E2(not_equal, x[1], x[1]));
-    return E3(select, first, x[0], x[1]);
+    return first_of(f, x, E2(greater_equal, x[0], x[1]), 1);
 }
 
 static td_val
 expr_fmin(td_fn *f, const td_val *x)
 {
-    td_val first = E2(less_equal, x[0], x[1]);
-
-    if (kind(f, x) == 'f')
-        first = E2(logical_or, first, E2(not_equal, x[1], x[1]));
-    return E3(select, first, x[0], x[1]);
+    return first_of(f, x, E2(less_equal, x[0], x[1]), 1);
 }
 
 static td_val

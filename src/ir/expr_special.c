@@ -6,11 +6,6 @@
  */
 #include "ir/expr.h"
 
-#define E1(op, a)       TD_E1(f, op, a)
-#define E2(op, a, b)    TD_E2(f, op, a, b)
-#define E3(op, a, b, c) TD_E3(f, op, a, b, c)
-#define K(v)            td_const(f, (td_dtype)td_at(f, x[0])->dt, (v))
-
 td_val
 expr_rsqrt(td_fn *f, const td_val *x)
 {

@@ -339,19 +339,27 @@ event_dealloc(PyObject *self)
     release(self);
 }
 
+/* The stream that a method of an event's is given as `stream`. */
+static bool
+event_stream(const char *method, const event *e, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames, td_stream **out)
+{
+    static const char *const names[] = {"stream", NULL};
+    PyObject *arg[1];
+
+    return py_parse(method, names, 0, 1, args, nargs, kwnames, arg) &&
+           py_stream(arg[0], e->dev, out);
+}
+
 /* What has been recorded so far is launched first, so that the event stands behind it. */
 static PyObject *
 event_record(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"stream", NULL};
     event *e = (event *)self;
-    PyObject *arg[1];
     td_stream *s;
 
-    if (!py_parse("record", names, 0, 1, args, nargs, kwnames, arg) ||
-        !py_stream(arg[0], e->dev, &s))
-        return NULL;
-    if (!py_ok(td_eval_all()) || !py_ok(td_event_record(e->e, s)))
+    if (!event_stream("record", e, args, nargs, kwnames, &s) || !py_ok(td_eval_all()) ||
+        !py_ok(td_event_record(e->e, s)))
         return NULL;
     return Py_NewRef(self);
 }
@@ -359,12 +367,10 @@ event_record(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *
 static PyObject *
 event_wait(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    static const char *const names[] = {"stream", NULL};
     event *e = (event *)self;
-    PyObject *arg[1];
     td_stream *s;
 
-    if (!py_parse("wait", names, 0, 1, args, nargs, kwnames, arg) || !py_stream(arg[0], e->dev, &s))
+    if (!event_stream("wait", e, args, nargs, kwnames, &s))
         return NULL;
     return py_ok(td_stream_wait(s, e->e)) ? Py_NewRef(Py_None) : NULL;
 }

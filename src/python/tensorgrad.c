@@ -393,7 +393,50 @@ set_default(PyObject *module, PyObject *o)
     return pt_dtype_object(was);
 }
 
+static PyObject *
+serial(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(td_grad_serial());
+}
+
+/* _grad_reach(tensors, since): the leaves that they were made of by functions younger than that; None: older ones had a
+ * part too. */
+static PyObject *
+reach(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    unsigned long long since = nargs == 2 ? PyLong_AsUnsignedLongLong(args[1]) : 0;
+    PyObject *keep = NULL, *r = NULL;
+    td_var **set = NULL, **leaves = NULL;
+    int n = 0, count = 0;
+    bool beyond = false;
+
+    (void)module;
+    if (nargs != 2 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "_grad_reach: expected 2 arguments");
+    if (!PyErr_Occurred() && pt_variables("_grad_reach", args[0], false, &keep, &set, &n) &&
+        pt_ok(td_grad_reach(set, n, since, &leaves, &count, &beyond)))
+        r = beyond ? Py_NewRef(Py_None) : PyTuple_New(count);
+    for (int i = 0; i < count; i++) {
+        PyObject *one = r && !beyond ? pt_object(leaves[i]) : NULL;
+
+        if (one)
+            PyTuple_SetItem(r, i, one);
+        else if (!r || beyond)
+            td_var_unref(leaves[i]);
+        else
+            Py_CLEAR(r);
+    }
+    free(leaves);
+    free(set);
+    Py_XDECREF(keep);
+    return r;
+}
+
 PyMethodDef pt_grad_functions[] = {
+    {"_grad_serial", serial, METH_NOARGS, NULL},
+    {"_grad_reach", PY_FAST(reach), METH_FASTCALL, NULL},
     {"_grad_run", PY_FAST(run), METH_FASTCALL, NULL},
     {"_grad_mode", mode, METH_NOARGS, NULL},
     {"_grad_set_mode", set_mode, METH_O, NULL},

@@ -7,6 +7,7 @@
 #include "dev/library.h"
 
 #include "check.h"
+#include "copies.h"
 
 #include <complex.h>
 #include <math.h>
@@ -51,27 +52,6 @@ test_device(double start)
     CHECK_FAILS(td_dev_get("cuda:63", &d), TD_ERR_DEVICE, "cuda:63");
 }
 
-static int
-round_trip(td_stream *s, size_t n)
-{
-    unsigned char *in = malloc(n), *out = calloc(n, 1);
-    td_buf *a = NULL, *b = NULL;
-    int ok;
-
-    for (size_t k = 0; k < n; k++)
-        in[k] = (unsigned char)(k * 7 + k / 253 + k / 65537);
-    ok = CHECK_OK(td_buf_new(gpu, s, n, &a)) && CHECK_OK(td_buf_new(gpu, s, n, &b)) &&
-         CHECK(a->ptr % 512 == 0) && CHECK_OK(td_copy_in(s, a->ptr, in, n)) &&
-         CHECK_OK(td_copy(s, b->ptr, a->ptr, n)) && CHECK_OK(td_copy_out(s, out, b->ptr, n)) &&
-         CHECK(memcmp(in, out, n) == 0) && CHECK_OK(td_fill(s, b->ptr, 9, n)) &&
-         CHECK_OK(td_copy_out(s, out, b->ptr, n)) && CHECK(out[0] == 9 && out[n - 1] == 9);
-    td_buf_unref(a);
-    td_buf_unref(b);
-    free(in);
-    free(out);
-    return ok;
-}
-
 static void
 test_copies(void)
 {
@@ -82,8 +62,8 @@ test_copies(void)
     CHECK_OK(td_stream_new(gpu, &s));
     for (int r = 0; r < 3; r++)
         for (int i = 0; i < 7; i++) {
-            (void)round_trip(s, sizes[i]);
-            (void)round_trip(td_dev_stream(gpu), sizes[i]);
+            (void)copies_return(gpu, s, sizes[i]);
+            (void)copies_return(gpu, td_dev_stream(gpu), sizes[i]);
         }
     td_stream_free(s);
 }
@@ -94,7 +74,7 @@ test_oom(void)
     td_buf *b = NULL;
 
     CHECK_FAILS(td_buf_new(gpu, NULL, td_dev_info(gpu)->memory * 2, &b), TD_ERR_OOM, "asked for");
-    CHECK(round_trip(td_dev_stream(gpu), 1000));
+    CHECK(copies_return(gpu, td_dev_stream(gpu), 1000));
 }
 
 /* Work on a stream, staged copies and the default stream see each other's results. */

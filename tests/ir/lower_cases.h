@@ -534,6 +534,30 @@ test_compare(const test_case *c, const char *engine, int k, const char *want, co
     }
 }
 
+/* The case's arguments with outputs of their own, for test_outputs_free. */
+static inline void
+test_outputs(const test_case *c, uint64_t args[MAX_ARGS])
+{
+    memcpy(args, c->args, MAX_ARGS * sizeof *args);
+    for (int k = 0; k < c->nout; k++)
+        args[c->out[k].arg] = (uintptr_t)test_buffer((size_t)c->out[k].n * td_dtype_size(c->out[k].dt));
+}
+
+static inline void
+test_outputs_free(const test_case *c, const uint64_t args[MAX_ARGS])
+{
+    for (int k = 0; k < c->nout; k++)
+        free((void *)(uintptr_t)args[c->out[k].arg]);
+}
+
+static inline void
+test_compare_outputs(const test_case *c, const char *engine, const uint64_t *want, const uint64_t *have)
+{
+    for (int k = 0; k < c->nout; k++)
+        test_compare(c, engine, k, (const char *)(uintptr_t)want[c->out[k].arg],
+                     (const char *)(uintptr_t)have[c->out[k].arg]);
+}
+
 /* Runs the interpreter, and `run` with outputs of its own, and compares. */
 typedef td_status test_engine(const test_case *c, const td_lower *lw, const uint64_t *args);
 
@@ -543,27 +567,18 @@ test_against_interp(test_case *c, const td_lower *lw, const char *engine, test_e
     uint64_t want[MAX_ARGS], have[MAX_ARGS];
     bool ok;
 
-    memcpy(want, c->args, sizeof want);
-    memcpy(have, c->args, sizeof have);
-    for (int k = 0; k < c->nout; k++) {
-        size_t nbytes = (size_t)c->out[k].n * td_dtype_size(c->out[k].dt);
-
-        want[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
-        have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
-    }
+    test_outputs(c, want);
+    test_outputs(c, have);
     ok = CHECK_OK(td_fn_finish(&c->f));
     ok = ok && CHECK_OK(td_interp(&c->f, (uint32_t[]){c->grid, 1, 1}, (uint32_t[]){c->block, 1, 1},
                                   want, c->shared, NULL));
     ok = ok && CHECK_OK(run(c, lw, have));
     if (!ok)
         printf("    in %s\n", c->name);
-    for (int k = 0; ok && k < c->nout; k++)
-        test_compare(c, engine, k, (const char *)(uintptr_t)want[c->out[k].arg],
-                     (const char *)(uintptr_t)have[c->out[k].arg]);
-    for (int k = 0; k < c->nout; k++) {
-        free((void *)(uintptr_t)want[c->out[k].arg]);
-        free((void *)(uintptr_t)have[c->out[k].arg]);
-    }
+    else
+        test_compare_outputs(c, engine, want, have);
+    test_outputs_free(c, want);
+    test_outputs_free(c, have);
 }
 
 /* Frees the case with the inputs made by test_rows and test_casts (all pointer arguments). */

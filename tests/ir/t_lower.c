@@ -6,7 +6,6 @@
 
 #include "base/scratch.h"
 
-
 static td_status
 run_x86(const test_case *c, const td_lower *lw, const uint64_t *args)
 {
@@ -94,47 +93,43 @@ to_ptx(test_case *c, const td_lower *lw)
 
 /* ---- the tests ---- */
 
+typedef void rows_fn(test_case *c, td_dtype dt, int lanes, bool ptx);
+
+/* All rows of a dtype, of which n lanes make a register. */
 static void
-each_row(const td_lower *lw, td_dtype dt)
+each_row(const td_lower *lw, td_dtype dt, rows_fn *rows, int n, int gpu_lanes)
 {
-    int size = (int)td_dtype_size(dt), reg = lw->vector_bytes / size;
-    int lanes[] = {1, reg, reg / 2 ? reg / 2 : 1, 2 * reg > 64 ? 64 : 2 * reg},
-        gpu[] = {1, 16 / size};
+    int lanes[] = {1, n, n / 2 ? n / 2 : 1, 2 * n > 64 ? 64 : 2 * n}, gpu[] = {1, gpu_lanes};
     test_case c;
 
     for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
         test_begin(&c, "rows");
-        test_rows(&c, dt, lanes[k], false);
+        rows(&c, dt, lanes[k], false);
         test_against_interp(&c, lw, "x86", run_x86);
         test_end(&c);
     }
     for (int k = 0; k < 2; k++) {
         test_begin(&c, "rows");
-        test_rows(&c, dt, gpu[k], true);
+        rows(&c, dt, gpu[k], true);
         to_ptx(&c, lw);
         test_end(&c);
     }
 }
 
 static void
+each_real_row(const td_lower *lw, td_dtype dt)
+{
+    int size = (int)td_dtype_size(dt);
+
+    each_row(lw, dt, test_rows, lw->vector_bytes / size, 16 / size);
+}
+
+static void
 each_complex_row(const td_lower *lw, td_dtype dt)
 {
-    int part = (int)td_dtype_size(td_dtype_real_of(dt)), reg = lw->vector_bytes / part;
-    int lanes[] = {1, reg, reg / 2, 2 * reg}, gpu[] = {1, 8 / part};
-    test_case c;
+    int part = (int)td_dtype_size(td_dtype_real_of(dt));
 
-    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
-        test_begin(&c, "rows");
-        test_complex_rows(&c, dt, lanes[k], false);
-        test_against_interp(&c, lw, "x86", run_x86);
-        test_end(&c);
-    }
-    for (int k = 0; k < 2; k++) {
-        test_begin(&c, "rows");
-        test_complex_rows(&c, dt, gpu[k], true);
-        to_ptx(&c, lw);
-        test_end(&c);
-    }
+    each_row(lw, dt, test_complex_rows, lw->vector_bytes / part, 8 / part);
 }
 
 static void
@@ -275,7 +270,7 @@ main(void)
     for (int dt = 0; dt < TD_DTYPE_COUNT; dt++)
         if (!td_dtype_is_complex((td_dtype)dt)) {
             if (!td_dtype_is_half((td_dtype)dt))
-                each_row(lw, (td_dtype)dt);
+                each_real_row(lw, (td_dtype)dt);
             each_cast(lw, (td_dtype)dt);
         }
     for (uint32_t optimise = 0; optimise <= (again ? 0u : 3u); optimise += 3) {
@@ -288,7 +283,8 @@ main(void)
     if (!again) {
         t = now_us();
         ptxas_flush();
-        printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n", (now_us() - t) / 1e6);
+        printf(ptxas.have ? "assembled in %.1f s\n" : "ptxas is not on PATH\n",
+               (now_us() - t) / 1e6);
         test_older("t_lower", "x86-64-v2");
         test_older("t_lower", "x86-64-v3");
     }

@@ -8,7 +8,6 @@
 #include "ir/widen.h"
 #include "turns.h"
 
-
 typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
 
 static double pass_us, code_us;
@@ -69,14 +68,6 @@ launch(const test_case *c, entry_fn *entry, const uint64_t *args, const uint32_t
 }
 
 static void
-against(test_case *c, const char *engine, const uint64_t *want, const uint64_t *have)
-{
-    for (int k = 0; k < c->nout; k++)
-        test_compare(c, engine, k, (const char *)(uintptr_t)want[c->out[k].arg],
-                     (const char *)(uintptr_t)have[c->out[k].arg]);
-}
-
-static void
 clear(const test_case *c, const uint64_t *args)
 {
     for (int k = 0; k < c->nout; k++)
@@ -95,32 +86,24 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
     entry_fn *entry = NULL;
     bool ok;
 
-    memcpy(want, c->args, sizeof want);
-    memcpy(have, c->args, sizeof have);
-    for (int k = 0; k < c->nout; k++) {
-        size_t nbytes = (size_t)c->out[k].n * td_dtype_size(c->out[k].dt);
-
-        want[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
-        have[c->out[k].arg] = (uintptr_t)test_buffer(nbytes);
-    }
+    test_outputs(c, want);
+    test_outputs(c, have);
     ok = CHECK_OK(td_fn_finish(&c->f)) &&
          CHECK_OK(td_interp(&c->f, grid, block, want, shared, NULL)) &&
          CHECK_OK(compile(c, lw, &mem, &entry));
     if (ok && CHECK(td_scratch_grow(shared))) {
         launch(c, entry, have, grid, block);
-        against(c, "widened", want, have);
+        test_compare_outputs(c, "widened", want, have);
         clear(c, have);
         if (strncmp(c->name, "each", 4) != 0 &&
             CHECK_OK(turns_run(&c->f, grid, block, have, shared)))
-            against(c, "in turns", want, have);
+            test_compare_outputs(c, "in turns", want, have);
     }
     if (check_failures != before)
         printf("    in %s, grid %u %u %u, block %u %u %u\n", c->name, grid[0], grid[1], grid[2],
                block[0], block[1], block[2]);
-    for (int k = 0; k < c->nout; k++) {
-        free((void *)(uintptr_t)want[c->out[k].arg]);
-        free((void *)(uintptr_t)have[c->out[k].arg]);
-    }
+    test_outputs_free(c, want);
+    test_outputs_free(c, have);
     td_arena_free(&mem);
 }
 

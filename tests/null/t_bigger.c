@@ -3,11 +3,14 @@
  */
 #include "array/chunk.h"
 #include "dev/null.h"
+#include "dev/trace.h"
 
 #include "check.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     ROWS = 61,
@@ -142,6 +145,87 @@ test_failures(const char *call, int code)
     td_array_unref(&x);
 }
 
+/* ---- copies out go on beside what comes up ---- */
+
+enum { AHEAD = 3, WAIT_S = 60 };
+
+static struct {
+    pthread_mutex_t mu;
+    pthread_cond_t bell;
+    int64_t read; /* rows that the reader was asked for */
+    bool missed;
+} seen = {.mu = PTHREAD_MUTEX_INITIALIZER, .bell = PTHREAD_COND_INITIALIZER};
+
+static td_status
+read_and_tell(void *owner, const td_box *box, void *out)
+{
+    pthread_mutex_lock(&seen.mu);
+    seen.read = box->start[0] + box->count[0];
+    pthread_cond_broadcast(&seen.bell);
+    pthread_mutex_unlock(&seen.mu);
+    return read_rows(owner, box, out);
+}
+
+/* Does not return from the first chunk before the fourth is read, whose buffers are those of the first: its kernels
+ * have been launched by then, and others since. */
+static td_status
+write_late(void *owner, const td_box *box, const void *in)
+{
+    int32_t(*rows)[COLUMNS] = owner;
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += WAIT_S;
+    pthread_mutex_lock(&seen.mu);
+    while (box->start[0] == 0 && seen.read <= AHEAD * CHUNK && !seen.missed)
+        seen.missed = pthread_cond_timedwait(&seen.bell, &seen.mu, &end) != 0;
+    pthread_mutex_unlock(&seen.mu);
+    memcpy(rows[box->start[0]], in, (size_t)box->count[0] * sizeof *rows);
+    return TD_OK;
+}
+
+/* The streams that work of a kind went to, as bits. */
+static unsigned
+lanes_of(size_t from, size_t to, td_trace_kind kind)
+{
+    unsigned lanes = 0;
+    td_tracerec r;
+
+    for (size_t i = from; i < to; i++)
+        if (td_trace_get(i, &r) && r.kind == kind && r.dev == null)
+            lanes |= 1u << r.lane;
+    return lanes;
+}
+
+static void
+test_overlap(void)
+{
+    static int32_t rows[ROWS][COLUMNS];
+    td_sink to = {.dt = TD_I32, .write = write_late, .owner = rows};
+    td_array x, twice;
+    unsigned in, kernels, out;
+    size_t from, end;
+    bool same = true;
+
+    CHECK_OK(source(false, read_and_tell, &x));
+    CHECK_OK(td_array_apply(OP_add, (td_operand[]){{.array = &x}, {.array = &x}}, 2, &twice));
+    to.view = td_view_contiguous(&twice.view.shape);
+    td_trace_start(&from);
+    CHECK_OK(td_chunk_store(&twice, &to, CHUNK));
+    end = td_trace_stop();
+    CHECK(!seen.missed);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            same &= rows[i][j] == 2 * host[i][j];
+    CHECK(same);
+    in = lanes_of(from, end, TD_TRACE_copy_in);
+    kernels = lanes_of(from, end, TD_TRACE_kernel);
+    out = lanes_of(from, end, TD_TRACE_copy_out);
+    CHECK(in && kernels && out && !(in & kernels) && !(in & out) && !(kernels & out));
+    td_array_unref(&twice);
+    td_array_unref(&x);
+}
+
 static void
 test_reader(void)
 {
@@ -170,6 +254,7 @@ main(void)
             sums[j] += 2 * host[i][j];
         }
     test_orders();
+    test_overlap();
     test_reader();
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         test_failures(calls[i], FAILED);

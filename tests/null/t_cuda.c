@@ -7,6 +7,7 @@
 #include "dev/null.h"
 
 #include "check.h"
+#include "copies.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -128,27 +129,6 @@ test_oom(void)
     CHECK_OK(td_mem_trim(null));
 }
 
-static int
-round_trip(td_stream *s, size_t n)
-{
-    unsigned char *in = malloc(n), *out = calloc(n, 1);
-    td_buf *a = NULL, *b = NULL;
-    int ok;
-
-    for (size_t k = 0; k < n; k++)
-        in[k] = (unsigned char)(k * 7 + k / 253 + k / 65537);
-    ok = CHECK_OK(td_buf_new(null, s, n, &a)) && CHECK_OK(td_buf_new(null, s, n, &b)) &&
-         CHECK_OK(td_copy_in(s, a->ptr, in, n)) && CHECK_OK(td_copy(s, b->ptr, a->ptr, n)) &&
-         CHECK_OK(td_copy_out(s, out, b->ptr, n)) && CHECK(memcmp(in, out, n) == 0) &&
-         CHECK_OK(td_fill(s, b->ptr, 9, n)) && CHECK_OK(td_copy_out(s, out, b->ptr, n)) &&
-         CHECK(out[0] == 9 && out[n - 1] == 9);
-    td_buf_unref(a);
-    td_buf_unref(b);
-    free(in);
-    free(out);
-    return ok;
-}
-
 static void
 test_copies(void)
 {
@@ -160,8 +140,8 @@ test_copies(void)
 
     CHECK_OK(td_stream_new(null, &s));
     for (int i = 0; i < 7; i++) {
-        (void)round_trip(s, sizes[i]);
-        (void)round_trip(td_dev_stream(null), sizes[i]);
+        (void)copies_return(null, s, sizes[i]);
+        (void)copies_return(null, td_dev_stream(null), sizes[i]);
     }
     CHECK(td_null_live().pinned > 0); /* the large ones were staged */
     CHECK_OK(td_buf_new(null, s, 0, &a));

@@ -13,6 +13,10 @@ import treadle as td
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 BF16 = np.dtype(ml_dtypes.bfloat16)
+# Rows, columns and lengths round those of the CPU's panels, blocks and tiles; batches.
+PRODUCTS = [((), 4, 4, 1), ((), 5, 7, 3), ((), 12, 32, 384), ((), 13, 33, 385), ((), 3, 70, 20), ((), 121, 257, 31), ((), 240, 5, 770),
+            ((3,), 9, 40, 17), ((2, 5), 30, 64, 51), ((2,), 130, 140, 390)]  # fmt: skip
+
 # Rows of which NumPy has no function of that name, and those that are not made for floats.
 ELEMENTWISE = [n for n, row in ROWS.items() if "f" in row[1] and isinstance(getattr(np, n, None), np.ufunc)]
 
@@ -30,6 +34,31 @@ def agree(ours, theirs, ulp, context):
         return
     want = theirs.astype(BF16).astype("f8")
     np.testing.assert_allclose(got.astype("f8"), want, rtol=ulp * 2.0**-7, atol=0, err_msg=context)
+
+
+@pytest.mark.parametrize("half", ["bfloat16", "float16"])
+def test_products(half, dev, rng):
+    """Sums in float32, rounded once: to the last place, where nothing cancels."""
+    bits = 8 if half == "bfloat16" else 11
+    for batch, m, n, k in PRODUCTS if dev == "cpu" else PRODUCTS[:2]:
+        a, b = (td.asarray(rng.random((*batch, *s), "f4") + 0.1).astype(half) for s in ((m, k), (k, n)))
+        want = np.matmul(a.astype("f8").get(), b.astype("f8").get())
+        turned = [td.matrix_transpose(td.matrix_transpose(x).copy()) for x in (a, b)]
+        for x in (a, turned[0]):
+            for y in (b, turned[1]):
+                got = x @ y
+                assert got.dtype == a.dtype and got.shape == want.shape
+                np.testing.assert_allclose(got.astype("f8").get(), want, rtol=2.0**-bits * 1.01, err_msg=str((batch, m, n, k)))
+
+
+def test_products_of_special_values(dev):
+    x = np.zeros((16, 40), "f4")
+    x[0, 0], x[1, 1], x[2, 2], x[3, :] = np.inf, np.nan, -np.inf, 3e38
+    y = np.ones((40, 20), "f4")
+    y[0, 0], y[:, 5] = 0, -1
+    got = (td.asarray(x).astype("bfloat16") @ td.asarray(y).astype("bfloat16")).astype("f4").get()
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(got, x @ y)
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)

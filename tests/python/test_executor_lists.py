@@ -182,12 +182,12 @@ MAPS = {
     "beyond int64": (powers, [2, 10, 10**4]),
     "index": (lambda n: [1, 2, 3][n], [0, 2, -1, -3]),
     "no such index": (lambda n: [1, 2, 3][n], [0, 1, 3]),
-    "nothing left": (lambda n: [k for k in range(n)].pop(), [2, 1, 0]),
+    "nothing left": (lambda n: [k + 1 for k in range(n)].pop(), [2, 1, 0]),
     "heap's end": (long, [3, 100, 5000, 10]),
     "long result": (lambda n: [k * 2 for k in range(n)], [3, 64, 65, 200]),
-    "in": (lambda x: (x in [1, 2.5, 3], x not in [x + 1], 7 in [k for k in range(9)]), [1, 2.5, 4, math.nan]),
+    "in": (lambda x: (x in [1, 2.5, 3], x not in [x + 1], 7 in [2 * k - 1 for k in range(9)]), [1, 2.5, 4, math.nan]),
     "least": (extremes, [0.5, 1.25, 3]),
-    "not": (lambda n: not [k for k in range(n)], range(3)),
+    "not": (lambda n: not [k + 1 for k in range(n)], range(3)),
 }
 
 

@@ -365,3 +365,86 @@ def test_training_on_the_null_device():
 
     for ours, want in zip(step("null"), step("cpu"), strict=True):
         np.testing.assert_allclose(ours, want, rtol=2e-4, atol=2e-5)
+
+
+# ---- parametrizations ----
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+    def right_inverse(self, y):
+        return y / 2
+
+
+class Symmetric(nn.Module):
+    def forward(self, x):
+        return x.triu() + x.triu(1).t()
+
+
+def test_parametrizations_are_computed_when_they_are_read():
+    parametrize = nn.utils.parametrize
+    layer = nn.Linear(3, 3)
+    before = layer.weight.detach().clone()
+    assert parametrize.register_parametrization(layer, "weight", Doubled()) is layer
+    assert torch.equal(layer.weight, before) and torch.equal(layer.parametrizations.weight.original, before / 2)
+    assert isinstance(layer, nn.Linear) and parametrize.type_before_parametrizations(layer) is nn.Linear
+    assert parametrize.is_parametrized(layer, "weight") and not parametrize.is_parametrized(layer, "bias")
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert torch.equal(layer.weight, layer.weight.t())
+    layer(torch.ones(2, 3)).sum().backward()
+    assert layer.parametrizations.weight.original.grad.tolist() == [[4, 8, 8], [0, 4, 8], [0, 0, 4]]
+    with parametrize.cached():
+        assert layer.weight is layer.weight
+    assert layer.weight is not layer.weight
+    with pytest.raises(RuntimeError, match="Symmetric does not implement right_inverse"):
+        layer.weight = torch.eye(3)
+    now = layer.weight.detach()
+    parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear and list(dict(layer.named_parameters())) == ["bias", "weight"]
+    assert torch.equal(layer.weight, now) and isinstance(layer.weight, nn.Parameter)
+
+
+def test_assigning_sets_the_original_and_what_does_not_fit_is_refused():
+    parametrize = nn.utils.parametrize
+    layer = parametrize.register_parametrization(nn.Linear(2, 2), "weight", Doubled())
+    layer.weight = torch.eye(2)
+    assert layer.weight.tolist() == [[1, 0], [0, 1]] and layer.parametrizations.weight.original[0, 0].item() == 0.5
+    assert copy.deepcopy(layer).weight.tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(ValueError, match="may not change the shape"):
+        parametrize.register_parametrization(nn.Linear(2, 2), "weight", nn.Flatten(0))
+    with pytest.raises(ValueError, match="with name 'width'"):
+        parametrize.register_parametrization(nn.Linear(2, 2), "width", Doubled())
+    with pytest.raises(ValueError, match="does not have a parametrization on bias"):
+        parametrize.remove_parametrizations(layer, "bias")
+    other = parametrize.transfer_parametrizations_and_params(layer, nn.Linear(2, 2))
+    assert other.weight.tolist() == [[1, 0], [0, 1]] and other.parametrizations.weight.original is not layer.parametrizations.weight.original
+
+
+@pytest.mark.parametrize("made", [nn.utils.spectral_norm, nn.utils.parametrizations.spectral_norm])
+@pytest.mark.parametrize("layer", [lambda: nn.Linear(5, 4), lambda: nn.ConvTranspose1d(3, 4, 2)])
+def test_spectral_norms_are_one_after_enough_iterations(made, layer):
+    torch.manual_seed(0)
+    layer = made(layer(), n_power_iterations=100)
+    x = torch.rand(2, 5) if isinstance(layer, nn.Linear) else torch.rand(1, 3, 5)
+    layer(x)
+    rows = layer.weight.detach()
+    rows = rows if rows.dim() == 2 else rows.transpose(0, 1).reshape(4, -1)
+    assert torch.linalg.svdvals(rows)[0].item() == pytest.approx(1, abs=1e-5)
+    before = {k: v.clone() for k, v in layer.named_buffers()}
+    layer.eval()(x).sum().backward()
+    assert all(torch.equal(v, before[k]) for k, v in layer.named_buffers())
+    assert all(p.grad is not None for p in layer.parameters())
+
+
+def test_norms_before_the_call_can_be_removed():
+    layer = nn.utils.weight_norm(nn.Linear(3, 2))
+    weight = layer.weight.detach().clone()
+    with pytest.raises(RuntimeError, match="Cannot register two weight_norm hooks on the same parameter weight"):
+        nn.utils.weight_norm(layer)
+    nn.utils.remove_weight_norm(layer)
+    assert torch.allclose(layer.weight, weight) and list(dict(layer.named_parameters())) == ["bias", "weight"]
+    layer = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(layer))
+    assert torch.linalg.svdvals(layer.weight.detach())[0].item() == pytest.approx(1, abs=0.05)
+    assert not list(layer.named_buffers()) and layer(torch.ones(1, 3)).shape == (1, 2)

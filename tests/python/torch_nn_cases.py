@@ -185,10 +185,20 @@ CASES = [
     ("m(nn.TransformerEncoderLayer(4, 2, 6, 0.0, 'gelu', norm_first=True))(r(3, 2, 4))",),
     ("m(nn.Transformer(4, 2, 1, 1, 6, 0.0))(r(3, 2, 4), r(2, 2, 4), tgt_mask=nn.Transformer.generate_square_subsequent_mask(2).double())",),
     ("m(nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))(r(2, 4))",),
+    ("m(nn.utils.weight_norm({}))(r(2, 4))", "nn.Linear(4,3) nn.Linear(4,3),dim=None nn.Linear(4,3),dim=1 nn.Linear(4,3),'bias'"),
+    ("m(nn.utils.parametrizations.weight_norm({}))(r(2, 4))", "nn.Linear(4,3) nn.Linear(4,3),dim=None nn.Linear(4,3),dim=1"),
+    ("m(nn.utils.parametrizations.weight_norm(nn.Conv1d(4, 3, 2)))(r(1, 4, 5))",),
+    ("m(nn.utils.parametrizations.weight_norm(nn.GRU(4, 3), 'weight_hh_l0'))(r(5, 2, 4))",),
+    ("nn.utils.remove_weight_norm({})", "nn.Linear(2,3)"),
+    ("nn.utils.parametrize.remove_parametrizations(nn.utils.parametrizations.weight_norm(nn.Linear(2, 3)), 'weight', False)",),
+    ("list({}.state_dict())", "nn.utils.weight_norm(nn.Linear(2,3)) nn.utils.parametrizations.weight_norm(nn.Linear(2,3)) "
+     "nn.utils.spectral_norm(nn.Linear(2,3)) nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)) "
+     "nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(2,3))) "
+     "nn.utils.parametrize.remove_parametrizations(nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)),'weight')"),
     # ---- texts ----
     ("nn.{}", "Linear(2,3) Linear(2,3,bias=False) Conv2d(2,4,3,padding=1,groups=2,bias=False) ConvTranspose2d(2,3,3,2,1,1) "
      "MaxPool2d(2) MaxPool2d(3,2,1) AvgPool2d(2) AvgPool1d(2) AdaptiveAvgPool2d((1,2)) BatchNorm2d(3) LayerNorm(4) "
-     "GroupNorm(2,4) Embedding(3,2,padding_idx=1) EmbeddingBag(3,2,mode='max') EmbeddingBag(3,2,padding_idx=4) Embedding(3,2,max_norm=1.0) CTCLoss() Dropout(0.2) ReLU() ReLU(inplace=True) LeakyReLU(0.2) ELU() GELU() "
+     "GroupNorm(2,4) Embedding(3,2,padding_idx=1) EmbeddingBag(3,2,mode='max') EmbeddingBag(3,2,padding_idx=4) Embedding(3,2,max_norm=1.0) utils.parametrizations.weight_norm(nn.Linear(2,3)) CTCLoss() Dropout(0.2) ReLU() ReLU(inplace=True) LeakyReLU(0.2) ELU() GELU() "
      "Softmax(dim=1) Flatten() LSTM(2,3,2,batch_first=True,bidirectional=True) GRUCell(2,3) RNNCell(2,3,nonlinearity='relu') "
      "Sequential(nn.Linear(2,3),nn.Sequential(nn.ReLU())) ModuleList([nn.ReLU(),nn.ReLU(),nn.Linear(1,1)]) "
      "ModuleDict({'a':nn.ReLU()}) ModuleList() CrossEntropyLoss() MSELoss() Unfold(2) Upsample(scale_factor=2) "

@@ -8,16 +8,15 @@ import treadle
 
 from .. import _core
 from . import _ndimage_kernels as kernels
+from ._arguments import axis_of, host
 from ._ndimage_support import (
     axes_of,
-    axis_of,
     check_origin,
     deliver,
     each,
     expand,
     filter_mode,
     footprint_of,
-    host,
     offsets_of,
     output_dtype,
     real_array,
@@ -201,19 +200,24 @@ def sobel(input, axis=-1, output=None, mode="reflect", cval=0.0):
     return _derivative(input, axis, [1, 2, 1], output, mode, cval)
 
 
+def _over_axes(input, f, output, mode, cval, given, axes, term, whole):
+    """whole of the sum over axes of term(f(input, axis, …)); no axes: the input."""
+    x = _core.asarray(input)
+    axes = axes_of(axes, x.ndim)
+    d = output_dtype(output, x, x.dtype.kind == "c")
+    total = None
+    for axis, m in zip(axes, each(mode, len(axes)), strict=True):
+        r = term(_core.asarray(f(x, axis, d, m, cval, *given[0], **given[1])))
+        total = r if total is None else to_dtype(total + r, d)
+    return deliver(to_dtype(x if total is None else whole(total), d), output)
+
+
 def generic_laplace(
     input, derivative2, output=None, mode="reflect", cval=0.0, extra_arguments=(), extra_keywords=None, *, axes=None
 ):
     """The sum over axes of derivative2(input, axis, output, mode, cval, *extra_arguments, **extra_keywords)."""
-    x = _core.asarray(input)
-    axes = axes_of(axes, x.ndim)
-    d = output_dtype(output, x, x.dtype.kind == "c")
-    keywords = extra_keywords or {}
-    total = None
-    for axis, m in zip(axes, each(mode, len(axes)), strict=True):
-        r = _core.asarray(derivative2(x, axis, d, m, cval, *extra_arguments, **keywords))
-        total = r if total is None else to_dtype(total + r, d)
-    return deliver(to_dtype(x if total is None else total, d), output)
+    given = extra_arguments, extra_keywords or {}
+    return _over_axes(input, derivative2, output, mode, cval, given, axes, lambda r: r, lambda total: total)
 
 
 def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
@@ -240,15 +244,8 @@ def generic_gradient_magnitude(
     input, derivative, output=None, mode="reflect", cval=0.0, extra_arguments=(), extra_keywords=None, *, axes=None
 ):
     """The root of the sum over axes of derivative(input, axis, output, mode, cval, …) squared."""
-    x = _core.asarray(input)
-    axes = axes_of(axes, x.ndim)
-    d = output_dtype(output, x, x.dtype.kind == "c")
-    keywords = extra_keywords or {}
-    total = None
-    for axis, m in zip(axes, each(mode, len(axes)), strict=True):
-        r = _core.asarray(derivative(x, axis, d, m, cval, *extra_arguments, **keywords))
-        total = r * r if total is None else to_dtype(total + r * r, d)
-    return deliver(to_dtype(x if total is None else treadle.sqrt(total), d), output)
+    given = extra_arguments, extra_keywords or {}
+    return _over_axes(input, derivative, output, mode, cval, given, axes, lambda r: r * r, treadle.sqrt)
 
 
 def gaussian_gradient_magnitude(input, sigma, output=None, mode="reflect", cval=0.0, *, axes=None, **kwargs):

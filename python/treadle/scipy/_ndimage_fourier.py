@@ -8,7 +8,8 @@ import treadle
 
 from .. import _core
 from . import special
-from ._ndimage_support import axis_of, deliver, each, host
+from ._arguments import axis_of, host
+from ._ndimage_support import deliver, each
 
 
 def _output(x, output, kinds):

@@ -16,7 +16,8 @@ import treadle
 from .. import _core
 from .._generate import define, index, nest
 from .._jit import jit
-from ._ndimage_support import axis_of, deliver, each, host, output_dtype, to_dtype
+from ._arguments import axis_of, host
+from ._ndimage_support import deliver, each, output_dtype, to_dtype
 
 MODES = {
     "nearest": 0, "wrap": 1, "reflect": 2, "grid-mirror": 2, "mirror": 3, "constant": 4, "grid-wrap": 5,

@@ -7,8 +7,9 @@ import numpy
 import treadle
 
 from .. import _core, cuda
+from ._arguments import host
 from ._ndimage_morphology import _structure
-from ._ndimage_support import host, places
+from ._ndimage_support import places
 
 # ---- labels ----
 

@@ -10,8 +10,9 @@ import treadle
 from .. import _core
 from .._jit import jit
 from . import _ndimage_kernels as kernels
+from ._arguments import host
 from ._ndimage_filters import extreme
-from ._ndimage_support import axes_of, deliver, each, expand, host, offsets_of, output_dtype, places, real_array, spread
+from ._ndimage_support import axes_of, deliver, each, expand, offsets_of, output_dtype, places, real_array, spread
 
 _AT_ONCE = 32  # steps between two questions whether anything has changed
 

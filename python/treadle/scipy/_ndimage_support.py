@@ -5,6 +5,7 @@ import numpy
 import treadle
 
 from .. import _core
+from ._arguments import host
 from ._ndimage_kernels import FILTER_MODES
 
 
@@ -14,17 +15,6 @@ def real_array(x):
     if x.dtype.kind == "c":
         raise TypeError("Complex type not supported")
     return x
-
-
-def host(x, dtype=None):
-    """A small argument (weights, a footprint, labels' numbers) as NumPy's."""
-    return numpy.asarray(x.get() if isinstance(x, _core.ndarray) else x, dtype)
-
-
-def axis_of(axis, ndim):
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"axis {axis} is out of bounds for an array of {ndim} dims")
-    return axis % ndim
 
 
 def axes_of(axes, ndim):

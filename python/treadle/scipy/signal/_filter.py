@@ -10,8 +10,9 @@ import treadle
 
 from ... import _core
 from ..._jit import jit
+from .._arguments import axis_of, host
 from ._convolve import _direct
-from ._support import along, axis_of, cut, extended, floating, host
+from ._support import along, cut, extended, floating
 
 _FEW, _LONG = 1024, 4096  # lines and elements of them, from where pieces are worth it on a GPU
 

@@ -11,8 +11,9 @@ import treadle
 from ... import _core, fft
 from ..._jit import jit
 from .. import _ndimage_filters as filters
+from .._arguments import axis_of, host
 from ._filter import cut, filtfilt, lfilter, sosfilt, sosfiltfilt
-from ._support import axis_of, floating, host
+from ._support import floating
 from ._windows import get_window
 
 

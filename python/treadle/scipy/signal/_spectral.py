@@ -8,9 +8,10 @@ import numpy
 import treadle
 
 from ... import _core, fft
+from .._arguments import axis_of
 from ._filter import cut
 from ._resample import detrend as _detrend
-from ._support import axis_of, extended
+from ._support import extended
 from ._windows import get_window
 
 

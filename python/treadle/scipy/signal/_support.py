@@ -1,21 +1,10 @@
 """What the functions of scipy.signal share: axes, slices, borders, lengths of transforms."""
 
-import numpy
 
 import treadle
 
 from ... import _core
-
-
-def host(x, dtype=None):
-    """A small argument (coefficients) as NumPy's."""
-    return numpy.asarray(x.get() if isinstance(x, _core.ndarray) else x, dtype)
-
-
-def axis_of(axis, ndim):
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"axis {axis} is out of bounds for an array of {ndim} dims")
-    return axis % ndim
+from .._arguments import axis_of
 
 
 def cut(x, axis, *bounds):

@@ -8,8 +8,9 @@ import numpy
 import treadle
 
 from ... import _core, fft
+from .._arguments import host
 from ._convolve import convolve
-from ._support import cut, fast_length, host
+from ._support import cut, fast_length
 
 
 def _times(t):

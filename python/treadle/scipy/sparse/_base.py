@@ -11,9 +11,9 @@ import numpy
 
 import treadle as td
 
-from ..._core import zeros
+from ..._core import asarray, zeros
 from . import _parts
-from ._operators import Operators, is_number
+from ._operators import Operators, is_number, is_scipys
 
 
 class sparray:
@@ -225,6 +225,17 @@ class Sparse(Operators):
     def tobsr(self, blocksize=None, copy=False):
         """SciPy's bsr matrix, on the host."""
         return self._on_host("bsr", blocksize=blocksize)
+
+    @staticmethod
+    def _putter(a, copy, device):
+        """What makes an array of a sparse matrix (ours or SciPy's) one of ours: itself, or with copy another."""
+        if is_scipys(a):
+            return lambda x: asarray(x, device=device)
+        return lambda x: x.copy() if copy else x
+
+    def _cast(self, dtype):
+        if dtype is not None and self.data.dtype != numpy.dtype(dtype):
+            self.data = self.data.astype(dtype)
 
     def astype(self, dtype, casting="unsafe", copy=True):
         dtype = numpy.dtype(dtype)

@@ -51,8 +51,7 @@ class Compressed(Reductions, Indexing, Sparse):
                 raise ValueError(f"{self._format.upper()} arrays don't support {a.ndim}D input. Use 2D")
             a = a.asformat(self._format)
             self._take(a.data, a.indices, a.indptr, a.shape, a)
-        if dtype is not None and self.data.dtype != numpy.dtype(dtype):
-            self.data = self.data.astype(dtype)
+        self._cast(dtype)
 
     def _empty(self, shape, dtype, device):
         two = shape if len(shape) == 2 else (1, *shape)

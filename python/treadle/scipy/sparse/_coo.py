@@ -23,7 +23,7 @@ class _coo(Reductions, Sparse):
     def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=None, device=None):
         if isinstance(arg1, Sparse) or is_scipys(arg1):
             a = arg1.tocoo()
-            put = (lambda x: asarray(x, device=device)) if is_scipys(arg1) else (lambda x: x.copy() if copy else x)
+            put = self._putter(arg1, copy, device)
             self._take(put(a.data), tuple(put(c) for c in a.coords), a.shape, bool(a.has_canonical_format))
         elif isinstance(arg1, tuple) and len(arg1) == 2 and hasattr(arg1[1], "__len__"):
             self._from_pairs(*arg1, shape, dtype, copy, device)
@@ -34,8 +34,7 @@ class _coo(Reductions, Sparse):
             self._take(zeros(0, dtype=dtype or "float64", device=device), none, shape, True)
         else:
             self._from_dense(arg1, shape, dtype, device)
-        if dtype is not None and self.data.dtype != numpy.dtype(dtype):
-            self.data = self.data.astype(dtype)
+        self._cast(dtype)
 
     def _from_pairs(self, data, coords, shape, dtype, copy, device):
         given = [x.device for x in (data, *coords) if isinstance(x, ndarray)]

@@ -22,7 +22,7 @@ class _dia(Sums, Sparse):
     def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=None, device=None):
         if isinstance(arg1, Sparse) or is_scipys(arg1):
             a = arg1.todia()
-            put = (lambda x: asarray(x, device=device)) if is_scipys(arg1) else (lambda x: x.copy() if copy else x)
+            put = self._putter(arg1, copy, device)
             self._take(put(a.data), put(a.offsets), a.shape)
         elif isinstance(arg1, tuple) and len(arg1) == 2 and not all(isinstance(n, (int, numpy.integer)) for n in arg1):
             if shape is None:
@@ -35,8 +35,7 @@ class _dia(Sums, Sparse):
         else:
             a = self._class("coo")(arg1, shape=shape, dtype=dtype, device=device).todia()
             self._take(a.data, a.offsets, a.shape)
-        if dtype is not None and self.data.dtype != numpy.dtype(dtype):
-            self.data = self.data.astype(dtype)
+        self._cast(dtype)
 
     def _from_diagonals(self, data, offsets, shape, dtype, copy, device):
         given = [x.device for x in (data, offsets) if isinstance(x, ndarray)]

@@ -32,13 +32,15 @@ def _check(log_probs, targets, steps, lengths, blank):
     if (steps < 0).any() or steps.max() > length:
         raise RuntimeError(
             f"Expected input_lengths to have value at most {length}, but got value {steps.max()} (while checking "
-            "arguments for ctc_loss_cpu)"
+            "arguments for ctc_loss_allocate_outputs)"
         )
-    room = targets.size(1) if targets.dim() == 2 else len(targets)
-    if (lengths.sum() if targets.dim() == 1 else lengths.max()) > room:
+    if targets.dim() == 2 and lengths.max() > targets.size(1):
         raise RuntimeError(
-            f"ctc_loss: target_lengths {lengths.tolist()}, where targets have the shape {list(targets.shape)}"
+            f"Expected tensor to have size at least {lengths.max()} at dimension 1, but got size {targets.size(1)} for "
+            "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)"
         )
+    if targets.dim() == 1 and lengths.sum() != len(targets):
+        raise RuntimeError(f"ctc_loss: {len(targets)} targets one behind the other, of lengths {lengths.tolist()}")
 
 
 def _extended(targets, blank):

@@ -59,22 +59,31 @@ class Adam(Optimizer):
             },
         )
 
-    def _update(self, group, p, grad, state):
-        _zeros(state, p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
-        t = count(state, group["capturable"])
-        lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
-        start = p
-        if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                start = p * (1 - lr * group["weight_decay"])
-            else:
-                grad = grad + p * group["weight_decay"]
-        m = state["exp_avg"] = state["exp_avg"] * b1 + grad * (1 - b1)
-        v = state["exp_avg_sq"] = state["exp_avg_sq"] * b2 + grad * grad * (1 - b2)
-        if group["amsgrad"]:
-            v = state["max_exp_avg_sq"] = torch.maximum(state["max_exp_avg_sq"], v)
-        size = lr / (1 - b1**t)
-        p.copy_(start - m * size / (v.sqrt() * (1 - b2**t) ** -0.5 + group["eps"]))
+    def _begin(self, group, p, state):
+        names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+        _zeros(state, p, *names)
+        return names, count(state, group["capturable"])
+
+    def _numbers(self, group, t):
+        lr, (b1, b2), decay = number(group["lr"]), map(number, group["betas"]), group["weight_decay"]
+        decay = 1 - lr * decay if group["decoupled_weight_decay"] else decay
+        return b1, 1 - b1, b2, 1 - b2, lr / (1 - b1**t), (1 - b2**t) ** -0.5, group["eps"], decay
+
+    def _rule(self, group, names):
+        kind = "decoupled" if group["decoupled_weight_decay"] else "coupled"
+        decay, most, minus = kind if group["weight_decay"] else None, group["amsgrad"], group["maximize"]
+
+        def adam(p, grad, m, v, *rest):
+            *top, b1, c1, b2, c2, size, scale, eps, shrink = rest
+            grad = -grad if minus else grad
+            start = p * shrink if decay == "decoupled" else p
+            grad = grad + p * shrink if decay == "coupled" else grad
+            m = m * b1 + grad * c1
+            v = v * b2 + grad * grad * c2
+            top = [torch.maximum(top[0], v)] if most else []
+            return (start - m * size / ((top[0] if most else v).sqrt() * scale + eps), m, v, *top)
+
+        return ("adam", decay, most, minus), adam
 
 
 class AdamW(Adam):

@@ -41,17 +41,30 @@ class SGD(Optimizer):
             },
         )
 
-    def _update(self, group, p, grad, state):
-        momentum = group["momentum"]
-        if group["weight_decay"]:
-            grad = grad + p * group["weight_decay"]
-        if momentum:
-            held = state.get("momentum_buffer")
-            # Its own value: the gradient may be changed in place before the next step.
-            held = grad.clone() if held is None else held * momentum + grad * (1 - group["dampening"])
-            state["momentum_buffer"] = held
-            grad = grad + held * momentum if group["nesterov"] else held
-        p.copy_(p - grad * number(group["lr"]))
+    def _begin(self, group, p, state):
+        if not group["momentum"]:
+            return (), False
+        first = state.get("momentum_buffer") is None
+        if first:
+            state["momentum_buffer"] = torch.zeros_like(p)
+        return ("momentum_buffer",), first
+
+    def _numbers(self, group, first):
+        damped = 1.0 if first else 1 - group["dampening"]  # the first buffer is the gradient itself
+        return number(group["lr"]), number(group["momentum"]), damped, group["weight_decay"]
+
+    def _rule(self, group, names):
+        decay, nesterov, minus = bool(group["weight_decay"]), group["nesterov"], group["maximize"]
+
+        def sgd(p, grad, *rest):
+            *held, lr, momentum, damped, shrink = rest
+            grad = -grad if minus else grad
+            grad = grad + p * shrink if decay else grad
+            held = [held[0] * momentum + grad * damped] if held else []
+            move = grad + held[0] * momentum if nesterov else held[0] if held else grad
+            return (p - move * lr, *held)
+
+        return ("sgd", decay, bool(names), nesterov, minus), sgd
 
 
 class ASGD(Optimizer):

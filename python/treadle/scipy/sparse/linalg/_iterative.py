@@ -60,15 +60,30 @@ def _starts(A, x, b, x0):
     return b.copy() if x0 is None else b - A.matvec(x)
 
 
-def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, tol=None):
-    """Conjugate gradients, for Hermitian positive definite A."""
+def _begin(name, A, M, x0, b, rtol, atol, tol, maxiter):
+    """A, M, x, b, the residual, the length to get it to, and how often to try: never where b is 0, as then x is."""
     A, M, x, b = system(A, M, x0, b)
     size = norm(b)
-    goal = bound("cg", size, rtol, atol, tol)
+    goal = bound(name, size, rtol, atol, tol)
     if size == 0:
-        return b, 0
-    r, p, before = _starts(A, x, b, x0), None, None
-    maxiter = 10 * len(b) if maxiter is None else maxiter
+        return A, M, b, b, b, goal, 0
+    return A, M, x, b, _starts(A, x, b, x0), goal, 10 * len(b) if maxiter is None else maxiter
+
+
+def _judged(r, rho, goal, omega=None):
+    """info where a solver ends before its next step, or None. r: the residual; rho, omega: what the step divides by."""
+    asked = [td.sqrt((td.abs(r) ** 2).sum()), td.abs(rho)] + ([] if omega is None else [td.abs(omega)])
+    length, *divisors = td.stack(asked).tolist()
+    if length < goal:
+        return 0
+    small = numpy.finfo(r.dtype).eps ** 2
+    return next((info for info, d in zip((-10, -11), divisors) if d < small), None)
+
+
+def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, tol=None):
+    """Conjugate gradients, for Hermitian positive definite A."""
+    A, M, x, b, r, goal, maxiter = _begin("cg", A, M, x0, b, rtol, atol, tol, maxiter)
+    p = before = None
     for _ in range(maxiter):
         if norm(r) < goal:
             return x, 0
@@ -86,22 +101,12 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
 def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, tol=None):
     """Conjugate gradients squared, for any square A. info -10: breakdown, the residual is orthogonal to the first."""
-    A, M, x, b = system(A, M, x0, b)
-    size = norm(b)
-    goal = bound("cgs", size, rtol, atol, tol)
-    if size == 0:
-        return b, 0
-    r = _starts(A, x, b, x0)
+    A, M, x, b, r, goal, maxiter = _begin("cgs", A, M, x0, b, rtol, atol, tol, maxiter)
     first, p, q, before = r, None, None, None
-    small = numpy.finfo(x.dtype).eps ** 2
-    maxiter = 10 * len(b) if maxiter is None else maxiter
     for _ in range(maxiter):
         rho = dot(first, r)
-        length, product = td.stack([td.sqrt((td.abs(r) ** 2).sum()), td.abs(rho)]).tolist()
-        if length < goal:
-            return x, 0
-        if product < small:
-            return x, -10
+        if (info := _judged(r, rho, goal)) is not None:
+            return x, info
         u = r if p is None else r + (rho / before) * q
         p = u if p is None else u + (rho / before) * (q + (rho / before) * p)
         v = A.matvec(M.matvec(p))
@@ -118,23 +123,13 @@ def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=No
 
 def bicg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, tol=None):
     """Biconjugate gradients, for any square A whose conjugate transpose can be applied. info -10: breakdown."""
-    A, M, x, b = system(A, M, x0, b)
-    size = norm(b)
-    goal = bound("bicg", size, rtol, atol, tol)
-    if size == 0:
-        return b, 0
-    r = _starts(A, x, b, x0)
+    A, M, x, b, r, goal, maxiter = _begin("bicg", A, M, x0, b, rtol, atol, tol, maxiter)
     s, p, t, before = r, None, None, None
-    small = numpy.finfo(x.dtype).eps ** 2
-    maxiter = 10 * len(b) if maxiter is None else maxiter
     for _ in range(maxiter):
         z, w = M.matvec(r), M.rmatvec(s)
         rho = dot(s, z)
-        length, product = td.stack([td.sqrt((td.abs(r) ** 2).sum()), td.abs(rho)]).tolist()
-        if length < goal:
-            return x, 0
-        if product < small:
-            return x, -10
+        if (info := _judged(r, rho, goal)) is not None:
+            return x, info
         p = z if p is None else z + (rho / before) * p
         t = w if t is None else w + td.conj(rho / before) * t
         q, u = A.matvec(p), A.rmatvec(t)
@@ -148,25 +143,12 @@ def bicg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=N
 
 def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, tol=None):
     """Biconjugate gradients, stabilised, for any square A. info -10, -11: breakdown."""
-    A, M, x, b = system(A, M, x0, b)
-    size = norm(b)
-    goal = bound("bicgstab", size, rtol, atol, tol)
-    if size == 0:
-        return b, 0
-    r = _starts(A, x, b, x0)
+    A, M, x, b, r, goal, maxiter = _begin("bicgstab", A, M, x0, b, rtol, atol, tol, maxiter)
     first, p, v, before, alpha, omega = r, None, None, None, None, None
-    small = numpy.finfo(x.dtype).eps ** 2
-    maxiter = 10 * len(b) if maxiter is None else maxiter
     for _ in range(maxiter):
         rho = dot(first, r)
-        asked = [td.sqrt((td.abs(r) ** 2).sum()), td.abs(rho)] + ([] if omega is None else [td.abs(omega)])
-        length, product, *last = td.stack(asked).tolist()
-        if length < goal:
-            return x, 0
-        if product < small:
-            return x, -10
-        if last and last[0] < small:
-            return x, -11
+        if (info := _judged(r, rho, goal, omega)) is not None:
+            return x, info
         p = r if p is None else r + (rho / before) * (alpha / omega) * (p - omega * v)
         turned = M.matvec(p)
         v = A.matvec(turned)

@@ -173,10 +173,9 @@ class RNNBase(Module):
         """One direction of one layer over the steps of x, which has (length, batch, features), or all steps' rows one
         behind the other with sizes of them a step: the outputs like x, and the last states of all sequences.
         """
-        get = self._parameters.get
-        gates = F.linear(x, get(f"weight_ih_l{layer}{end}"), get(f"bias_ih_l{layer}{end}"))  # of all steps at once
-        weight, bias = get(f"weight_hh_l{layer}{end}"), get(f"bias_hh_l{layer}{end}")
-        down = get(f"weight_hr_l{layer}{end}")
+        names = ("weight_ih", "bias_ih", "weight_hh", "bias_hh", "weight_hr")
+        w_x, b_x, weight, bias, down = (getattr(self, f"{name}_l{layer}{end}", None) for name in names)
+        gates = F.linear(x, w_x, b_x)  # of all steps at once
         step, function = _MODES[self.mode][2], _FUNCTIONS.get(self.mode)
         steps = gates.unbind(0) if sizes is None else gates.split(sizes)
         steps, outputs, over = steps[::-1] if end else steps, [], []

@@ -5,6 +5,19 @@ import math
 from .... import torch
 from . import rnn
 
+_MODULES = set("parametrize parametrizations".split())
+_NORMS = set("weight_norm remove_weight_norm spectral_norm remove_spectral_norm".split())
+
+
+def __getattr__(name):  # what is made of modules, which are made of this package
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in _NORMS:
+        return getattr(import_module(f"{__name__}._weights"), name)
+    raise AttributeError(f"module 'torch.nn.utils' has no attribute {name!r}")
+
 
 def _listed(parameters):
     return [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
