@@ -1,6 +1,8 @@
 """Lists in functions that an executor maps: compiled with a heap for each item, and Python's where that does not do."""
 
 import math
+import shutil
+import subprocess
 import warnings
 
 import numpy as np
@@ -10,6 +12,7 @@ from conftest import DEVICES
 import treadle as td
 from treadle.executor import DeviceExecutor
 from treadle.executor._columns import columns
+from treadle.executor._exact import exact
 from treadle.executor._mapper import Mapper
 
 
@@ -270,3 +273,27 @@ def test_constant_lists(ex):
     with warnings.catch_warnings():
         warnings.simplefilter("error", td.PerformanceWarning)
         assert list(ex.map(horner, [1.5, 2])) == [horner(1.5), horner(2)]
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+@pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not here")
+@pytest.mark.parametrize("f", [factors, fib, math.gamma], ids=["lists", "recursion", "gamma"])
+def test_ptx_assembles(f, tmp_path):
+    def kernel(x, bad, out):
+        i = td.cuda.grid(1)
+        if i < bad.shape[0]:
+            v, b = exact(f, x[i])
+            bad[i] = b
+            if f is not factors:
+                out[i] = v
+            elif not b:
+                for k in range(len(v)):
+                    out[i] += v[k]
+
+    number = td.types.float64 if f is math.gamma else td.types.int64
+    ptx, _ = td.cuda.compile_ptx(kernel, (number[::1], td.types.boolean[::1], number[::1]), cc=(9, 0))
+    (tmp_path / "f.ptx").write_text(ptx)
+    subprocess.run(["ptxas", "-arch=sm_90", tmp_path / "f.ptx", "-o", tmp_path / "f.cubin"], check=True)
