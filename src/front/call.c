@@ -231,7 +231,7 @@ walk_body(walk *w, frame *fr, const call *c, thing *out)
     return st;
 }
 
-td_status
+static td_status
 call_source(walk *w, const td_source *s, const call *c, thing *out)
 {
     frame fr = {.s = s, .call = c->node, .inlined = true};

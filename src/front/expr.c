@@ -122,7 +122,7 @@ expr_attribute(walk *w, uint32_t node, thing *out)
 }
 
 /* May be computed though the program may not ask for it: no memory, no calls, no division. */
-bool
+static bool
 is_pure(const walk *w, uint32_t node)
 {
     switch (kind_of(w, node)) {

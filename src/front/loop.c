@@ -134,7 +134,8 @@ contains(const walk *w, uint32_t list, td_syn kind)
 
 /* ---- regions ---- */
 
-void
+/* Regions are counted: break_if's levels. */
+static void
 open_loop(walk *w)
 {
     td_loop(w->f);

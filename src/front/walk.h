@@ -281,7 +281,6 @@ td_status expr(walk *w, uint32_t node, thing *out);
 td_status expr_folded(walk *w, uint32_t node, thing *out); /* folded.c */
 td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
 thing     tuple_of(walk *w, const thing *item, uint32_t n);
-bool      is_pure(const walk *w, uint32_t node); /* may be computed though it is not asked for */
 /* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */
 td_status choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out);
 
@@ -321,7 +320,6 @@ bool      has_loops(const walk *w, uint32_t list);
 td_status turn(walk *w, loop *l, uint32_t body); /* one turn's statements, its variables kept */
 td_hash   loop_key(const loop *l, uint32_t name);
 bool      contains(const walk *w, uint32_t list, td_syn kind); /* outside of inner loops, for Continue and Break */
-void      open_loop(walk *w);  /* regions are counted: break_if's levels */
 void      open_block(walk *w);
 void      close_region(walk *w);
 void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
@@ -383,7 +381,6 @@ typedef struct call {
     thing   *kwarg;
 } call;
 td_status expr_call(walk *w, uint32_t node, thing *out);
-td_status call_source(walk *w, const td_source *s, const call *c, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
 /* Enters the function: parameters bound to c's arguments; then its body. */
 td_status walk_body(walk *w, frame *fr, const call *c, thing *out);
@@ -406,7 +403,6 @@ uint32_t  words_of(const td_type *t);
 td_status join_fitted(walk *w, const join *j, const thing *x, thing *out); /* x as the join's type */
 
 /* ---- named.c: named tuples ---- */
-thing     named_of(const td_type *t, const thing *tuple); /* of t's class, with the tuple's items */
 td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
 td_status named_replace(walk *w, const thing *self, const call *c, thing *out);
 td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);

@@ -166,7 +166,11 @@ class DeviceExecutor(concurrent.futures.Executor):
         with self._lock:
             self._check_open()
             self._jobs.add(job)
-        job.start()
+        try:
+            job.start()
+        except BaseException:  # Ctrl-C while the thread begins: nobody gets its results
+            job.cancel()
+            raise
         return job
 
     # ---- what is not compiled ----

@@ -31,26 +31,31 @@ def number(value):
     return value.item() if isinstance(value, torch.Tensor) and not _core._capturing() else value
 
 
-def check_positive(**values):
-    """ValueError, in PyTorch's words, for a hyperparameter below 0."""
-    words = {
-        "lr": "learning rate",
-        "eps": "epsilon value",
-        "weight_decay": "weight_decay value",
-        "momentum": "momentum value",
-        "alpha": "alpha value",
-        "rho": "rho value",
-        "lr_decay": "lr_decay value",
-    }
-    for name, value in values.items():
-        if not number(value) >= 0:
-            raise ValueError(f"Invalid {words.get(name, name)}: {value}")
+# What is not below 0, and what PyTorch's words call it.
+_POSITIVE = {
+    "lr": "learning rate",
+    "eps": "epsilon value",
+    "weight_decay": "weight_decay value",
+    "momentum": "momentum value",
+    "alpha": "alpha value",
+    "lr_decay": "lr_decay value",
+    "momentum_decay": "momentum_decay",
+    "initial_accumulator_value": "initial_accumulator_value",
+}
 
 
-def check_betas(betas):
-    for i, beta in enumerate(betas):
+def options(given, unchecked=()):
+    """The options among the arguments of an optimizer's __init__, its locals().
+
+    ValueError, in PyTorch's words: one is out of its range; those that are unchecked have none."""
+    found = {k: v for k, v in given.items() if k not in ("self", "params", "__class__")}
+    for name, word in _POSITIVE.items():
+        if name in found and name not in unchecked and not number(found[name]) >= 0:
+            raise ValueError(f"Invalid {word}: {found[name]}")
+    for i, beta in enumerate(found.get("betas", ())):
         if not 0 <= number(beta) < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    return found
 
 
 def bound(function):

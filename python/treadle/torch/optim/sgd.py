@@ -1,7 +1,7 @@
 """Optimizers that step by the gradient itself, its mean, or its sign."""
 
 from ... import torch
-from .optimizer import Optimizer, check_positive, count, number
+from .optimizer import Optimizer, count, number, options
 
 
 class SGD(Optimizer):
@@ -23,23 +23,9 @@ class SGD(Optimizer):
         differentiable=False,
         fused=None,
     ):
-        check_positive(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "dampening": dampening,
-                "weight_decay": weight_decay,
-                "nesterov": nesterov,
-                "maximize": maximize,
-                "foreach": foreach,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _begin(self, group, p, state):
         if not group["momentum"]:
@@ -83,21 +69,7 @@ class ASGD(Optimizer):
         differentiable=False,
         capturable=False,
     ):
-        check_positive(lr=lr, weight_decay=weight_decay)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lambd": lambd,
-                "alpha": alpha,
-                "t0": t0,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+        super().__init__(params, options(locals(), unchecked=("alpha",)))
 
     def _update(self, group, p, grad, state):
         if "ax" not in state:
@@ -126,21 +98,9 @@ class Rprop(Optimizer):
         maximize=False,
         differentiable=False,
     ):
-        check_positive(lr=lr)
         if not 0 < etas[0] < 1 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "etas": etas,
-                "step_sizes": step_sizes,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
         if "prev" not in state:

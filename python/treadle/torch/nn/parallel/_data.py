@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from .... import torch
+from ... import _autocast
 from ..modules.module import Module
 
 
@@ -89,9 +90,11 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
     kwargs_tup = kwargs_tup or [{}] * len(modules)
     ahead, done = itertools.count(), threading.Event()
 
+    modes = [_autocast.again() for _ in modules]  # the caller's, for each thread
+
     def run(i):
         try:
-            with torch.set_grad_enabled(grad):
+            with torch.set_grad_enabled(grad), modes[i]:
                 given = inputs[i] if isinstance(inputs[i], (tuple, list)) else (inputs[i],)
                 results[i] = True, modules[i](*given, **kwargs_tup[i])
         except BaseException as error:
