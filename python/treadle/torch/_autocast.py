@@ -151,6 +151,7 @@ def _asking(f, kinds):
     def op(*args, **kwargs):
         return _run(f, kinds, args, kwargs) if state.on else f(*args, **kwargs)
 
+    op._plain = f
     return op
 
 
