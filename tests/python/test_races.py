@@ -76,7 +76,7 @@ def step_graph(p):
 def step_host(p):
     x, _, _ = p.pick()
     h = td.from_host(p.rng.integers(0, 9, (8, 8)))
-    p.put(td.stream(lambda a, b: a * b + 1, h, x.get(), chunk=3) if p.draw(2) else h + x)
+    p.put(td.asarray(td.stream(lambda a: a * 3 + 1, h, chunk=3)) if p.draw(2) else h + x)
 
 
 def step_tensor(p):
