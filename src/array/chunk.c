@@ -96,7 +96,8 @@ make_plan(td_node *n, size_t room, plan *best)
 int
 td_chunk_best_axis(td_node *n)
 {
-    plan *p = malloc(2 * sizeof *p), *best = p + 1; /* without memory for it no axis is better than others */
+    plan *p = malloc(2 * sizeof *p),
+         *best = p + 1; /* without memory for it no axis is better than others */
     size_t room = td_chunk_room(n->dev);
     int axis = -1;
 
@@ -570,7 +571,8 @@ td_chunk_job(td_job *j)
         st = settle_inputs(j, s);
     if (!st)
         st = run_job(j, s);
-    if (st == TD_ERR_OOM && !td_job_merges(j) && !j->on_host) { /* what the result takes was missing */
+    if (st == TD_ERR_OOM && !td_job_merges(j) &&
+        !j->on_host) { /* what the result takes was missing */
         j->on_host = true;
         st = run_job(j, s);
     }

@@ -300,8 +300,7 @@ same_numbers(const td_node *a, const td_node *b)
 static bool
 same_window(const td_node *a, const td_node *b)
 {
-    return a->kind != TD_N_HOST ||
-           td_host_eq(a->host, b->host);
+    return a->kind != TD_N_HOST || td_host_eq(a->host, b->host);
 }
 
 static bool
