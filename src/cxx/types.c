@@ -190,8 +190,9 @@ spell(const tok *t, uint32_t n, spelling *s)
         td_text_addf(&s->base, "?");
 }
 
-char
-td_types_size(const cx_unit *u, const char *type, uint32_t *size)
+/* Kind ('?' not known) and bytes (0) of a type in normal spelling without qualifiers, not a pointer's. */
+static char
+types_size(const cx_unit *u, const char *type, uint32_t *size)
 {
     const char *plain = type;
 
@@ -211,7 +212,7 @@ td_types_size(const cx_unit *u, const char *type, uint32_t *size)
 static char
 resolve(const cx_unit *u, const char *base, int depth, td_cxx_param *p, int *stars, bool *constant)
 {
-    char kind = td_types_size(u, base, &p->size);
+    char kind = types_size(u, base, &p->size);
     const cx_alias *al = kind == '?' && depth < 8 ? find_alias(u, base) : NULL;
 
     if (al) {

@@ -12,8 +12,6 @@ uint32_t td_types_piece(const cx_unit *u, uint32_t i, uint32_t end);
 uint32_t td_types_name(const cx_unit *u, uint32_t i, uint32_t end);
 /* The type [i, end) in normal spelling. */
 const char *td_types_spell(const cx_unit *u, uint32_t i, uint32_t end);
-/* Kind ('?' not known) and bytes (0) of a type in normal spelling without qualifiers, not a pointer's. */
-char td_types_size(const cx_unit *u, const char *type, uint32_t *size);
 bool td_types_builtin(const tok *t); /* int, unsigned, float … : one of the language's own words */
 /* char1 … double4: components, 0: it is none. */
 int  td_types_vector(const char *name, uint32_t *size);

@@ -62,8 +62,9 @@ td_unit_macro(const cx_unit *u, const tok *t)
     return NULL;
 }
 
-bool
-td_unit_says(const cx_unit *u, const tok *t, const char *word)
+/* Whether t is the word, or a macro without arguments whose body has it. */
+static bool
+says(const cx_unit *u, const tok *t, const char *word)
 {
     const cx_macro *m;
 
@@ -205,15 +206,14 @@ specifiers(const cx_unit *u, uint32_t head, uint32_t end, cx_fn *f, cx_var *v)
     for (uint32_t i = head; i < end; i++) {
         const tok *t = &u->k.t[i];
 
-        f->kernel |= td_unit_says(u, t, "__global__");
-        f->device |= td_unit_says(u, t, "__device__");
-        v->external |= td_unit_says(u, t, "extern");
-        v->shared |= td_unit_says(u, t, "__shared__");
-        v->global |= td_unit_says(u, t, "__device__") || td_unit_says(u, t, "__constant__") ||
-                     td_unit_says(u, t, "__managed__");
-        v->constant |= td_unit_says(u, t, "constexpr") || td_unit_says(u, t, "const") ||
-                       td_unit_says(u, t, "__constant__");
-        if (td_unit_says(u, t, "__launch_bounds__") && i + 1 < end && is(u, i + 1, "("))
+        f->kernel |= says(u, t, "__global__");
+        f->device |= says(u, t, "__device__");
+        v->external |= says(u, t, "extern");
+        v->shared |= says(u, t, "__shared__");
+        v->global |=
+            says(u, t, "__device__") || says(u, t, "__constant__") || says(u, t, "__managed__");
+        v->constant |= says(u, t, "constexpr") || says(u, t, "const") || says(u, t, "__constant__");
+        if (says(u, t, "__launch_bounds__") && i + 1 < end && is(u, i + 1, "("))
             f->bounds_at = i + 1;
         if (is(u, i, "("))
             i = t->match;

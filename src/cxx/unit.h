@@ -56,8 +56,6 @@ typedef struct cx_unit {
 td_status td_unit_read(td_arena *a, const char *text, const char *file, cx_unit *u);
 
 const cx_macro *td_unit_macro(const cx_unit *u, const tok *t); /* of that name; NULL */
-/* Whether t is the word, or a macro without arguments whose body has it. */
-bool td_unit_says(const cx_unit *u, const tok *t, const char *word);
 bool td_tok_named(const tok *t, const char *name); /* a word of this text */
 
 #endif

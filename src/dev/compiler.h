@@ -27,8 +27,6 @@ td_status td_args_check(const td_args *a); /* TD_ERR_NOMEM */
 /* The job's options, which are nvcc's, in the words of another compiler (sourceopt.c). */
 typedef enum td_dialect { TD_DIALECT_NVRTC, TD_DIALECT_HOST, TD_DIALECT_NVCC } td_dialect; /* the last: but for what we say ourselves */
 void td_args_options(td_args *a, const td_source_job *job, td_dialect to);
-bool td_option_is(const char *option, const char *name); /* "-std=c++17" is "-std" */
-bool td_option_given(const td_source_job *job, const char *name);
 
 /* What a compiler that failed has said: TD_ERR_JIT. */
 td_status td_compile_failed(const td_source_job *job, const char *said);

@@ -310,8 +310,9 @@ td_culib_find(uintptr_t ptr, size_t *before)
     return n;
 }
 
-size_t
-td_culib_shared(const td_culib *l)
+/* Static shared memory of a block, bytes. */
+static size_t
+shared_of(const td_culib *l)
 {
     return *l->m->nstatic;
 }
@@ -334,8 +335,8 @@ td_culib_attribute(const td_culib *l, const td_cu_kernel *k, int number, int *ou
 {
     switch (number) {
     case CU_FUNC_MAX_THREADS:        *out = (int)(k->max_threads ? k->max_threads : TD_CU_THREADS); break;
-    case CU_FUNC_STATIC_SHARED:      *out = (int)td_culib_shared(l); break;
-    case CU_FUNC_MAX_DYNAMIC_SHARED: *out = TD_CU_SHARED - (int)td_culib_shared(l); break;
+    case CU_FUNC_STATIC_SHARED:      *out = (int)shared_of(l); break;
+    case CU_FUNC_MAX_DYNAMIC_SHARED: *out = TD_CU_SHARED - (int)shared_of(l); break;
     case CU_FUNC_CARVEOUT:           *out = -1; break; /* the driver chooses */
     default:
         *out = 0; /* constant and local memory, registers, versions: there are none */
@@ -371,7 +372,7 @@ run_block(void *ctx, int64_t i)
 td_status
 td_culib_check(const td_culib *l, const td_cu_kernel *k, const td_dims *d)
 {
-    size_t nshared = td_culib_shared(l) + d->shared;
+    size_t nshared = shared_of(l) + d->shared;
     uint64_t threads = (uint64_t)d->block[0] * d->block[1] * d->block[2];
     uint32_t most =
         k->max_threads && k->max_threads < TD_CU_THREADS ? k->max_threads : TD_CU_THREADS;
@@ -399,7 +400,7 @@ td_culib_run(const td_culib *lib, const td_cu_kernel *k, const td_dims *d, void 
 {
     launch l = {.k = k,
                 .block = {.param = param, .nshared = d->shared},
-                .nshared = td_culib_shared(lib) + d->shared,
+                .nshared = shared_of(lib) + d->shared,
                 .extent = extent_of,
                 .mu = PTHREAD_MUTEX_INITIALIZER};
 

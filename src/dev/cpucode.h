@@ -18,7 +18,6 @@ void      td_culib_close(td_culib *l);                       /* ok on NULL; none
 
 const td_cu_kernel *td_culib_kernel(const td_culib *l, const char *name); /* borrowed from l; NULL: it has none such */
 bool   td_culib_global(const td_culib *l, const char *name, uintptr_t *at, size_t *nbytes);
-size_t td_culib_shared(const td_culib *l); /* static shared memory of a block, bytes */
 
 /* Where argument i stands when they lie side by side, each aligned as C does. */
 size_t td_culib_offset(const td_cu_kernel *k, int i);

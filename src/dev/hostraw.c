@@ -103,8 +103,9 @@ holds(td_dev *d, uintptr_t ptr, size_t nbytes)
 
 /* ---- arrays and textures ---- */
 
-td_status
-td_hostarray_new(td_texarray *a)
+/* At, pitch, slice. */
+static td_status
+hostarray_new(td_texarray *a)
 {
     const td_texdesc *t = &a->desc;
     size_t rows = t->height ? t->height : 1, layers = t->depth ? t->depth : 1;
@@ -120,8 +121,8 @@ td_hostarray_new(td_texarray *a)
     return at ? TD_OK : td_fail(TD_ERR_OOM, "%zu bytes of host memory", a->slice * layers);
 }
 
-void
-td_hostarray_free(td_texarray *a)
+static void
+hostarray_free(td_texarray *a)
 {
     td_host_free((void *)a->at, a->slice * (a->desc.depth ? a->desc.depth : 1)); // NOLINT
 }
@@ -230,8 +231,8 @@ const td_rawops td_cpu_raw = {
     .holds = holds,
     .fill = fill,
     .copy = copy,
-    .array_new = td_hostarray_new,
-    .array_free = td_hostarray_free,
+    .array_new = hostarray_new,
+    .array_free = hostarray_free,
     .texture_new = texture_new,
     .texture_free = texture_free,
     .limit = limit,

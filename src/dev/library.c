@@ -39,8 +39,8 @@ td_lib_on_search(void (*fn)(void))
 }
 
 /* The hook stays until it has returned, so that a second thread does not look too early. */
-void
-td_lib_prepare(void)
+static void
+prepare(void)
 {
     void (*fn)(void) = atomic_load(&hook);
 
@@ -111,7 +111,7 @@ each_toolkit(folder_fn *fn, void *ctx)
 bool
 td_lib_each_folder(folder_fn *fn, void *ctx)
 {
-    td_lib_prepare();
+    prepare();
     return each_wheel(fn, ctx) || each_toolkit(fn, ctx);
 }
 
@@ -160,7 +160,7 @@ td_lib_open(const char *const names[], const char *package, void **out)
 {
     wanted w = {0};
 
-    td_lib_prepare();
+    prepare();
     for (const char *const *n = names; *n && !w.lib; n++)
         w.lib =
             dlopen(*n, RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
@@ -180,7 +180,7 @@ td_lib_locate(const char *const names[], const char *package, char *path, size_t
     wanted w = {.path = path, .n = n};
     void *lib;
 
-    td_lib_prepare();
+    prepare();
     path[0] = 0;
     for (const char *const *m = names; *m; m++)
         if ((lib = dlopen(*m, RTLD_NOW | RTLD_NOLOAD))) {
@@ -264,7 +264,7 @@ td_lib_once(td_lib_state *s, td_status (*load)(void))
 {
     td_status st = TD_OK;
 
-    td_lib_prepare();
+    prepare();
     pthread_mutex_lock(&s->mu);
     if (!s->there && s->missing && s->looked == td_lib_changes())
         st = td_fail(TD_ERR_LIBRARY, "%s", s->why);

@@ -12,8 +12,6 @@
 void td_lib_search(const char *colon_separated_dirs);
 /* `fn` is called once, without locks, before the first library is looked for; it may call td_lib_search. */
 void td_lib_on_search(void (*fn)(void));
-/* Calls it; for those who hold a lock when they call td_lib_open. */
-void td_lib_prepare(void);
 /* Changes with every td_lib_search: what was missing before may be there now. */
 unsigned td_lib_changes(void);
 

@@ -45,8 +45,6 @@ void td_hostbrick_run(const td_hostbrick *b);
 /* From the first byte to behind the last one of such a block. */
 size_t td_brick_span(size_t pitch, size_t slice, size_t width, size_t height, size_t depth);
 void td_hostfill(char *dst, size_t pitch, int size, uint32_t value, size_t width, size_t height);
-td_status td_hostarray_new(td_texarray *a); /* at, pitch, slice */
-void      td_hostarray_free(td_texarray *a);
 /* td_hostsettings - limits and preferences that are kept and have no effect. */
 enum { TD_LIMITS = 7 };
 typedef struct td_hostsettings {

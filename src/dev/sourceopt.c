@@ -124,22 +124,3 @@ td_args_options(td_args *a, const td_source_job *job, td_dialect to)
         }
     }
 }
-
-bool
-td_option_is(const char *option, const char *name)
-{
-    const char *value;
-    bool joined;
-    const row *r = find(option, &value, &joined);
-
-    return r && strcmp(r->name, name) == 0;
-}
-
-bool
-td_option_given(const td_source_job *job, const char *name)
-{
-    for (int i = 0; i < job->noption; i++)
-        if (td_option_is(job->option[i], name))
-            return true;
-    return false;
-}

@@ -15,7 +15,6 @@ typedef struct calc {
 /* The first n arguments as floats of the type they meet in: integers as Python's float, or float64. */
 td_status calc_begin(walk *w, const call *c, const char *what, uint32_t n, calc *k);
 thing     calc_end(calc *k, td_val v);                /* v as the arguments' type */
-td_status numbers_of(walk *w, const call *c, const char *what, const thing **x, uint32_t *n); /* a tuple's items */
 td_status as_float(walk *w, thing *x);                /* integers and bools become float, float64 */
 
 static inline td_val calc1(calc *k, td_op op, td_val a) { return td_emit(k->f, op, &a); }

@@ -290,7 +290,8 @@ element_at(walk *w, const thing *x, const nest *at, thing *out)
 
 /* ---- loops ---- */
 
-bool
+/* Provably of that shape, and in C order. */
+static bool
 can_be_flat(const thing *x, uint32_t n, const dim *shape)
 {
     if (!is_array(x))

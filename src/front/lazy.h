@@ -37,7 +37,6 @@ td_status element_at(walk *w, const thing *x, const nest *at, thing *out);
 void      nest_open(walk *w, nest *s, uint32_t n, const dim *shape, bool flat);
 void      nest_close(walk *w, nest *s);
 bool      flat_alone(walk *w, const thing *x); /* one loop over x, whatever runs */
-bool      can_be_flat(const thing *x, uint32_t n, const dim *shape); /* provably of that shape, and in C order */
 
 td_status new_array(walk *w, const td_type *item, uint32_t ndim, const dim *shape, thing *out); /* not initialised */
 

@@ -55,22 +55,6 @@ calc_end(calc *k, td_val v)
     return num_of(k->t, td_num_of(td_cast(k->f, v, k->t->dt)));
 }
 
-td_status
-numbers_of(walk *w, const call *c, const char *what, const thing **x, uint32_t *n)
-{
-    *x = c->arg;
-    *n = c->n;
-    if (c->n >= 1 && c->arg[0].type->kind == TD_T_TUPLE) {
-        *n = c->arg[0].type->n;
-        *x = c->arg[0].item;
-    }
-    for (uint32_t i = 0; i < *n; i++)
-        if (!is_num(&(*x)[i]))
-            return bad(w, c->node, TD_ERR_TYPE, "%s takes numbers, not %s", what,
-                       (*x)[i].type->name);
-    return TD_OK;
-}
-
 /* ---- functions of floats ---- */
 
 /* A row of ops.def over floats. */

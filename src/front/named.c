@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-thing
+/* Of t's class, with the tuple's items. */
+static thing
 named_of(const td_type *t, const thing *tuple)
 {
     thing x = *tuple;

@@ -175,6 +175,7 @@ typedef struct walk {
     td_origin *origin; /* of f, where it is watched */
     uint32_t caporigin;
     bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
+    bool     lists;  /* exact functions make lists: known from the walk before */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
@@ -279,7 +280,6 @@ thing dim_thing(const dim *d); /* a Python int, not negative */
 td_status expr(walk *w, uint32_t node, thing *out);
 td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
 thing     tuple_of(walk *w, const thing *item, uint32_t n);
-bool      is_pure(const walk *w, uint32_t node); /* may be computed though it is not asked for */
 /* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */
 td_status choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out);
 
@@ -319,7 +319,6 @@ bool      has_loops(const walk *w, uint32_t list);
 td_status turn(walk *w, loop *l, uint32_t body); /* one turn's statements, its variables kept */
 td_hash   loop_key(const loop *l, uint32_t name);
 bool      contains(const walk *w, uint32_t list, td_syn kind); /* outside of inner loops, for Continue and Break */
-void      open_loop(walk *w);  /* regions are counted: break_if's levels */
 void      open_block(walk *w);
 void      close_region(walk *w);
 void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
@@ -381,7 +380,6 @@ typedef struct call {
     thing   *kwarg;
 } call;
 td_status expr_call(walk *w, uint32_t node, thing *out);
-td_status call_source(walk *w, const td_source *s, const call *c, thing *out);
 td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
 /* Enters the function: parameters bound to c's arguments; then its body. */
 td_status walk_body(walk *w, frame *fr, const call *c, thing *out);
@@ -397,9 +395,13 @@ td_status call_recursive(walk *w, const td_source *s, const call *c, thing *out)
 void      recursive_touch(walk *w);  /* the function that is being emitted reads or writes arrays */
 void      recursive_end(walk *w);    /* and its thread gives up here */
 void      recursive_reset(walk *w);  /* a walk begins */
+/* A value's words in memory, from word *at on, which counts on. */
+void      words_put(walk *w, td_val ptr, uint32_t *at, const thing *x);
+thing     words_get(walk *w, td_val ptr, uint32_t *at, const td_type *t);
+uint32_t  words_of(const td_type *t);
+td_status join_fitted(walk *w, const join *j, const thing *x, thing *out); /* x as the join's type */
 
 /* ---- named.c: named tuples ---- */
-thing     named_of(const td_type *t, const thing *tuple); /* of t's class, with the tuple's items */
 td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
 td_status named_replace(walk *w, const thing *self, const call *c, thing *out);
 td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
@@ -460,6 +462,7 @@ bool      range_is_short(const thing *x);            /* known to have too few tu
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
+td_status iter_turns(walk *w, const thing *it, uint32_t node, thing *n);            /* the most that a loop over it has */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */
 

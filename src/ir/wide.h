@@ -156,7 +156,6 @@ void w_range(wide *w, uint32_t i, uint32_t end);
 
 /* ---- wideloop.c ---- */
 uint32_t w_loop(wide *w, uint32_t i); /* gives what comes behind */
-td_val w_left(wide *w, td_val first, td_val hi); /* hi - first, at most the lanes: int32; first < hi */
 
 /* ---- widehost.c: functions ---- */
 bool w_host(wide *w); /* chooses loops: each, and block outside of them; false: there are none */

@@ -141,8 +141,9 @@ for_apart(wide *w, uint32_t i, td_val live)
     td_end(f);
 }
 
-td_val
-w_left(wide *w, td_val first, td_val hi)
+/* Hi - first, at most the lanes: int32; first < hi. */
+static td_val
+left_of(wide *w, td_val first, td_val hi)
 {
     td_fn *f = w->f;
     td_dtype un = f->st || td_at(f, first)->dt == TD_I64 ? TD_U64 : TD_U32;
@@ -160,7 +161,7 @@ for_strip(wide *w, uint32_t i)
     td_val hi = w_one(w, s->arg[1]), first, n;
 
     first = td_for(f, w_one(w, s->arg[0]), hi, w_one(w, s->arg[2]));
-    n = w_left(w, first, hi);
+    n = left_of(w, first, hi);
     if (w->m.kind == W_COUNT)
         n = TD_E3(f, select, TD_E2(f, less, n, w->m.count), n, w->m.count);
     w->m = w->open[w->depth].m = (wmask){.kind = W_COUNT, .any = true, .count = n};

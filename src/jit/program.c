@@ -19,9 +19,11 @@ free_part(td_part *q)
     free(q);
 }
 
-static void
-free_program(td_program *p)
+void
+td_program_free(td_program *p)
 {
+    if (!p)
+        return;
     for (td_part *q; (q = p->parts);) {
         p->parts = q->next;
         free_part(q);
@@ -38,7 +40,6 @@ new_program(td_dev *d, td_program **out)
 
     if (!p)
         return td_fail(TD_ERR_NOMEM, "no host memory for a program");
-    atomic_init(&p->refs, 1);
     p->dev = d;
     pthread_mutex_init(&p->mu, NULL);
     *out = p;
@@ -56,7 +57,7 @@ td_program_new(const td_program_spec *s, td_program **out)
     if (!st)
         st = td_program_part(p, p->name, p->nname, &p->parts);
     if (st)
-        free_program(p);
+        td_program_free(p);
     else
         *out = p;
     return st;
@@ -74,7 +75,7 @@ td_program_load(td_dev *d, const void *image, size_t nbytes, td_program **out)
     if (q)
         q->image.data = malloc(nbytes + 1);
     if (!q || !q->image.data) {
-        free_program(p);
+        td_program_free(p);
         return td_fail(TD_ERR_NOMEM, "no host memory for a module of %zu bytes", nbytes);
     }
     memcpy(q->image.data, image, nbytes);
@@ -82,24 +83,10 @@ td_program_load(td_dev *d, const void *image, size_t nbytes, td_program **out)
     q->image.nbytes = nbytes;
     st = td_module_load(d, q->image.data, &q->module);
     if (st)
-        free_program(p);
+        td_program_free(p);
     else
         *out = p;
     return st;
-}
-
-td_program *
-td_program_ref(td_program *p)
-{
-    atomic_fetch_add(&p->refs, 1);
-    return p;
-}
-
-void
-td_program_unref(td_program *p)
-{
-    if (p && atomic_fetch_sub(&p->refs, 1) == 1)
-        free_program(p);
 }
 
 const td_cxx *

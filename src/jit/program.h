@@ -23,8 +23,7 @@ typedef struct td_program_spec {
 td_status td_program_new(const td_program_spec *s, td_program **out); /* owned.  TD_ERR_JIT, TD_ERR_LIBRARY */
 /* A module made elsewhere: cubin, PTX, fatbin. */
 td_status td_program_load(td_dev *d, const void *image, size_t nbytes, td_program **out);
-td_program *td_program_ref(td_program *p);
-void        td_program_unref(td_program *p); /* ok on NULL */
+void        td_program_free(td_program *p); /* ok on NULL */
 
 const td_cxx *td_program_text(const td_program *p);                       /* borrowed; NULL: loaded, not compiled */
 const void   *td_program_image(const td_program *p, size_t *nbytes);      /* borrowed */

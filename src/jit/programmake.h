@@ -23,7 +23,6 @@ typedef struct td_signed {
 } td_signed;
 
 struct td_program {
-    atomic_int         refs;
     td_dev            *dev; /* NULL: none */
     pthread_mutex_t    mu;  /* guards what follows, but for what td_program_read set */
     td_part           *parts;

@@ -104,8 +104,9 @@ py_raw_address(PyObject *o, const char *call, py_address *out)
     return ok;
 }
 
-bool
-py_raw_range(const py_address *a, size_t nbytes, const char *call)
+/* LogicError: it is not all there. */
+static bool
+in_range(const py_address *a, size_t nbytes, const char *call)
 {
     return nbytes <= a->known || py_ok(td_raw_check(a->dev, a->at, nbytes, call));
 }
@@ -188,7 +189,7 @@ view_of(const py_address *a, Py_ssize_t size, Py_ssize_t offset)
 
     PyOS_snprintf(call, sizeof call, "as_buffer(%zd, %zd)", size, offset);
     if (!py_raw_size(size, call) || !py_raw_size(offset, call) ||
-        !py_raw_range(a, (size_t)size + (size_t)offset, call))
+        !in_range(a, (size_t)size + (size_t)offset, call))
         return NULL;
     if (td_dev_info(a->dev)->kind == TD_DEV_CUDA)
         return PyErr_Format(PyExc_TypeError,
@@ -284,7 +285,7 @@ copy_host(PyObject *module, PyObject *args)
         return NULL;
     PyOS_snprintf(call, sizeof call, "%s(%p, %zd bytes)", out ? "cuMemcpyDtoH" : "cuMemcpyHtoD",
                   (void *)a.at, b.len); // NOLINT(performance-no-int-to-ptr)
-    if (!py_raw_range(&a, (size_t)b.len, call)) {
+    if (!in_range(&a, (size_t)b.len, call)) {
         PyBuffer_Release(&b);
         return NULL;
     }
@@ -334,7 +335,7 @@ copy_device(PyObject *module, PyObject *args)
         return NULL;
     PyOS_snprintf(call, sizeof call, "cuMemcpyDtoD(%p, %p, %zd bytes)", (void *)dst.at, // NOLINT
                   (void *)src.at, n);                                                   // NOLINT
-    if (!py_raw_range(&dst, (size_t)n, call) || !py_raw_range(&src, (size_t)n, call))
+    if (!in_range(&dst, (size_t)n, call) || !in_range(&src, (size_t)n, call))
         return NULL;
     if (dst.at < src.at + (size_t)n && src.at < dst.at + (size_t)n && n)
         return py_raise(td_raw_refuse(1, call, "source and destination overlap"));

@@ -15,7 +15,6 @@ typedef struct py_address {
 bool py_raw_dev(td_dev **out);                                    /* the thread's; LogicError: it has left its last context */
 bool py_raw_stream(PyObject *o, td_dev *d, td_stream **out);      /* as py_stream, in a context */
 bool py_raw_address(PyObject *o, const char *call, py_address *out);
-bool py_raw_range(const py_address *a, size_t nbytes, const char *call); /* LogicError: it is not all there */
 /* Copies without the GIL, waiting for the end if asked to; None, or NULL with the exception. */
 PyObject *py_raw_move(const py_address *dst, const py_address *src, size_t nbytes, td_stream *s, bool wait);
 bool py_raw_size(Py_ssize_t n, const char *call);                 /* LogicError: negative */

@@ -242,7 +242,6 @@ PyObject *py_result(const td_type *t, const unsigned char *at, py_call *c, td_ca
 
 /* ---- kernelinfo.c ---- */
 bool py_signature_fit(py_call *c); /* the arguments become those of the best signature; TypeError: there is none */
-bool py_signature_add(py_dispatcher *d, const td_type *const *type, uint32_t narg);
 void py_signatures_free(py_dispatcher *d);
 Py_ssize_t py_types_read(PyObject *types, const td_type **out); /* a tuple of treadle.types: how many; -1: exception */
 PyObject *py_types_spell(const td_type *const *type, uint32_t n); /* a tuple of texts */

@@ -75,8 +75,8 @@ py_types_read(PyObject *types, const td_type **out)
 
 /* ---- signatures ---- */
 
-bool
-py_signature_add(py_dispatcher *d, const td_type *const *type, uint32_t narg)
+static bool
+add_signature(py_dispatcher *d, const td_type *const *type, uint32_t narg)
 {
     py_signature *list = realloc(d->signature, (d->nsignature + 1) * sizeof *list);
     const td_type **own = malloc((narg + 1) * sizeof *own);
@@ -232,7 +232,7 @@ info_compile(PyObject *self, PyObject *args)
     n = py_types_read(types, type);
     dev = n < 0 ? NULL : device_of(d, where);
     if (!dev || !py_spec_for(d, dev, false, type, (uint32_t)n) ||
-        (keep && !py_signature_add(d, type, (uint32_t)n)))
+        (keep && !add_signature(d, type, (uint32_t)n)))
         return NULL;
     return Py_NewRef(Py_None);
 }

@@ -92,7 +92,7 @@ wrap(td_program *p)
     py_program *o = PyObject_New(py_program, program_type);
 
     if (!o) {
-        td_program_unref(p);
+        td_program_free(p);
         return NULL;
     }
     o->p = p;
@@ -275,7 +275,7 @@ dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
-    td_program_unref(of(self));
+    td_program_free(of(self));
     PyObject_Free(self);
     Py_DECREF(type);
 }

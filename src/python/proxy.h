@@ -133,7 +133,6 @@ extern PyMethodDef px_methods[];
 extern PyGetSetDef px_getset[];
 bool px_methods_init(void);
 bool px_number_init(void);
-PyObject *px_subscript(PyObject *self, PyObject *key);
 
 /* ---- proxycall.c ---- */
 bool      px_face_init(PyObject *module);

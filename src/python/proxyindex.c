@@ -264,8 +264,8 @@ far_pick(PyObject *self, PyObject *key)
     return r;
 }
 
-PyObject *
-px_subscript(PyObject *self, PyObject *key)
+static PyObject *
+subscript(PyObject *self, PyObject *key)
 {
     py_proxy *p = (py_proxy *)self;
     int64_t since;
@@ -443,7 +443,7 @@ item(PyObject *self, Py_ssize_t i)
     if (!py_is_array(held) && ((np_array *)held)->ndim == 1)
         return px_result(PySequence_GetItem(held, i), self);
     n = PyLong_FromSsize_t(i);
-    r = n ? px_subscript(self, n) : NULL;
+    r = n ? subscript(self, n) : NULL;
     Py_XDECREF(n);
     return r;
 }
@@ -481,7 +481,7 @@ contains(PyObject *self, PyObject *value)
 
 const PyType_Slot px_index_slots[] = {
     PY_SLOT(Py_mp_length, length),
-    PY_SLOT(Py_mp_subscript, px_subscript),
+    PY_SLOT(Py_mp_subscript, subscript),
     PY_SLOT(Py_mp_ass_subscript, assign),
     PY_SLOT(Py_sq_length, length),
     PY_SLOT(Py_sq_item, item),

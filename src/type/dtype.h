@@ -68,7 +68,6 @@ float    td_half_to_float(uint16_t h);
 uint16_t td_float_to_half(float f);
 uint16_t td_double_to_half(double d); /* one rounding */
 float    td_bfloat_to_float(uint16_t h);
-uint16_t td_float_to_bfloat(float f);
 uint16_t td_double_to_bfloat(double d); /* one rounding */
 
 /* C's conversion made total, NumPy's values on x86-64: out of range and NaN give the minimum. */

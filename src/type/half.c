@@ -74,8 +74,8 @@ td_bfloat_to_float(uint16_t h)
     return float_of((uint32_t)h << 16);
 }
 
-uint16_t
-td_float_to_bfloat(float f)
+static uint16_t
+float_to_bfloat(float f)
 {
     uint32_t u = bits_of(f);
 
@@ -94,5 +94,5 @@ td_double_to_bfloat(double d)
 
     if (d == d && (double)f != d && !(u & 1))
         u += (double)float_of(u & 0x7fffffffu) > (d < 0 ? -d : d) ? UINT32_MAX : 1;
-    return td_float_to_bfloat(float_of(u));
+    return float_to_bfloat(float_of(u));
 }

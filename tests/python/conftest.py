@@ -1,7 +1,9 @@
 """What the Python tests share: devices, dtypes, layouts, comparison with NumPy."""
 
+import ctypes
 import gc
 import os
+import pathlib
 import sys
 import time
 
@@ -54,6 +56,24 @@ def grown():
         return len(seen)
 
     return check
+
+
+LIB = ctypes.CDLL(str(pathlib.Path(td.__file__).parent / "libtreadle.so"))  # the core, for what tests alone call
+
+
+@pytest.fixture
+def fault():
+    """fault(call, n, code): the n-th call from now of the null device's driver function fails."""
+    called = set()
+
+    def fail(call, n, code):
+        called.add(call)
+        LIB.td_null_fail(call.encode(), n, code)
+
+    yield fail
+    for call in called:
+        LIB.td_null_fail(call.encode(), 0, 0)
+    td.device("null").synchronize()
 
 
 @pytest.fixture(params=DEVICES)

@@ -1,7 +1,5 @@
 """What bad input gets: the exception's type, its words, and that nothing else has changed."""
 
-import ctypes
-import pathlib
 import re
 import sys
 
@@ -136,22 +134,6 @@ def test_arrays_on_two_devices():
     with pytest.raises(ValueError, match=r"cpu.*null"):
         a + b
     check(a + td.asarray(b, device="cpu"), np.array([2.0]))
-
-
-@pytest.fixture
-def fault():
-    """fault(call, n, code): the n-th call from now of the null device's driver function fails."""
-    lib = ctypes.CDLL(str(pathlib.Path(td.__file__).parent / "libtreadle.so"))
-    called = set()
-
-    def fail(call, n, code):
-        called.add(call)
-        lib.td_null_fail(call.encode(), n, code)
-
-    yield fail
-    for call in called:
-        lib.td_null_fail(call.encode(), 0, 0)
-    td.device("null").synchronize()
 
 
 def test_a_late_failure_names_kernel_and_line(fault):

@@ -477,18 +477,21 @@ def slow(n):
     return total
 
 
-def maps_left():
-    return [t for t in threading.enumerate() if t.name == "treadle-map"]
+def maps_end():
+    """The maps' threads end, long before they would have done all that they were given."""
+    end = time.monotonic() + 60
+    while left := [t for t in threading.enumerate() if t.name == "treadle-map"]:
+        if time.monotonic() > end:
+            return False
+        left[0].join(0.1)
+    return True
 
 
 def test_a_map_that_nobody_wants_stops(ex):
     results = ex.map(slow, [50_000] * 100_000)
     next(results)
     results.close()
-    end = time.monotonic() + 60
-    while maps_left() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not maps_left()
+    assert maps_end()
     assert list(ex.map(slow, [3])) == [slow(3)]
 
 
@@ -523,9 +526,11 @@ def test_interrupted_map():
 
         ex = DeviceExecutor()
         list(ex.map(slow, [5]))
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        results = ex.map(slow, [400_000] * 20_000)
+        next(results)  # it computes
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
-            list(ex.map(slow, [400_000] * 20_000))
+            list(results)
         except KeyboardInterrupt:
             print("interrupted")
         print(list(ex.map(slow, [5])) == [slow(5)])
@@ -539,6 +544,22 @@ def test_interrupted_map():
     finally:
         os.unlink(file)
     assert done.stdout.split() == ["interrupted", "True"], done.stderr
+
+
+def test_interrupted_while_a_map_begins(ex, monkeypatch):
+    """Its thread has begun, and nobody has its results: it is not left to run to its end."""
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        if thread.name == "treadle-map":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ex.map(slow, [1_000_000] * 100_000)
+    monkeypatch.undo()
+    assert maps_end()
 
 
 # ---- what is not compiled ----

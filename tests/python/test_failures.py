@@ -5,19 +5,17 @@ are what they were, everything is freed, and the next run is right.
 """
 
 import contextlib
-import ctypes
 import gc
-import pathlib
 
 import numpy as np
 import pytest
+from conftest import LIB
 
 import treadle as td
 import treadle.distributed as dist
 import treadle.torch as torch
 from treadle.executor import DeviceExecutor
 
-LIB = ctypes.CDLL(str(pathlib.Path(td.__file__).parent / "libtreadle.so"))
 CALLS = ["cuMemCreate", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuLaunchKernel"]
 OUT_OF_MEMORY, LAUNCH_FAILED = 2, 719
 KB = 1 << 10

@@ -14,14 +14,23 @@ import treadle as td
 
 @contextlib.contextmanager
 def interrupted(after):
-    """The body, which has no end, is interrupted once, some seconds after its begin."""
-    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    """The body, which has no end, is interrupted some seconds after its begin; again much later, should that have come to
+    a place that cannot raise it."""
+    over = threading.Event()
+
+    def press():
+        wait = after
+        while not over.wait(wait):
+            os.kill(os.getpid(), signal.SIGINT)
+            wait = 10
+
+    timer = threading.Thread(target=press)
     try:
         with pytest.raises(KeyboardInterrupt):
             timer.start()
             yield
     finally:
-        timer.cancel()
+        over.set()
         timer.join()
 
 
