@@ -88,7 +88,7 @@ def _indent(line):
 
 
 def _parsed(text, name):
-    """compile() to a syntax tree. CPython before 3.11.5 counts the depth of all threads' trees together, and fails a thread
+    """compile() to a syntax tree. CPython before 3.11.5 counts the depth of all threads' trees as one, and fails a thread
     (SystemError, RecursionError) that another one interrupted: it tries again."""
     for attempt in range(_ATTEMPTS):
         try:
