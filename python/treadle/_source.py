@@ -11,6 +11,7 @@ from ._folded import folded
 
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST; importing ast takes longer than parsing a kernel
 _ANONYMOUS = "<lambda>"
+_ATTEMPTS = 50
 
 _found = {}  # id of a code object: its tree
 _files = {}  # name: (text, tree), the file parsed last
@@ -86,6 +87,17 @@ def _indent(line):
     return len(line) - len(line.lstrip())
 
 
+def _parsed(text, name):
+    """compile() to a syntax tree. CPython before 3.11.5 counts the depth of all threads' trees as one: a thread that another
+    one interrupted fails (SystemError, RecursionError), and tries again."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return compile(text, name, "exec", _ONLY_AST, dont_inherit=True)
+        except (SystemError, RecursionError):
+            if attempt == _ATTEMPTS - 1:
+                raise
+
+
 def _own_lines(code, lines):
     """The def parsed by itself: its lines are those down to the last that has code and all deeper ones behind it."""
     begin = code.co_firstlineno - 1
@@ -95,7 +107,7 @@ def _own_lines(code, lines):
         end += 1
     text = "".join(lines[begin:end])
     try:
-        tree = compile(("if 1:\n" if depth else "") + text, code.co_filename, "exec", _ONLY_AST, dont_inherit=True)
+        tree = _parsed(("if 1:\n" if depth else "") + text, code.co_filename)
     except (SyntaxError, ValueError):
         return None, 0
     body = tree.body[0].body if depth else tree.body
@@ -109,7 +121,7 @@ def _whole_file(fn, code, lines):
     known = _files.get(code.co_filename)
     if known is None or known[0] != text:
         try:
-            known = text, compile(text, code.co_filename, "exec", _ONLY_AST, dont_inherit=True)
+            known = text, _parsed(text, code.co_filename)
         except (SyntaxError, ValueError):
             raise OSError(_stale(fn, code)) from None
         _files.clear()

@@ -143,7 +143,8 @@ td_storage_own(td_storage *s, td_node *writer)
         if (!exclusive(s, writer))
             TD_TRY(give_copy(s));
     }
-    s->node->in_range = 0; /* the lock has been given up: somebody may have found it in range again */
+    s->node->in_range =
+        0; /* the lock has been given up: somebody may have found it in range again */
     return TD_OK;
 }
 

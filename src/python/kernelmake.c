@@ -361,7 +361,7 @@ new_spec(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type,
 py_spec *
 py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *type, uint32_t narg)
 {
-    py_spec *s = find(d, dev, serial, type, narg);
+    py_spec *s = find(d, dev, serial, type, narg), *other;
 
     if (s || PyErr_Occurred())
         return s;
@@ -372,6 +372,11 @@ py_spec_for(py_dispatcher *d, td_dev *dev, bool serial, const td_type *const *ty
         !fetch_memory(s) || !py_ok(make_kernel(s)) || !py_warn()) {
         free_spec(s);
         return NULL;
+    }
+    other = find(d, dev, serial, type, narg); /* by now: that of another thread */
+    if (other || PyErr_Occurred()) {
+        free_spec(s);
+        return other;
     }
     enter(d, s);
     return s;

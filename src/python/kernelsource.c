@@ -93,42 +93,57 @@ fill_source(py_dispatcher *d, PyObject *o, PyObject *fn, td_source *s)
     return ok;
 }
 
+static void
+free_source(td_source *s)
+{
+    free((void *)(uintptr_t)s->defaults);
+    free((void *)(uintptr_t)s->kwdefaults);
+    free(s);
+}
+
 void
 py_sources_free(py_dispatcher *d)
 {
-    for (uint32_t i = 0; i < d->nsource; i++) {
-        free((void *)(uintptr_t)d->source[i]->defaults);
-        free((void *)(uintptr_t)d->source[i]->kwdefaults);
-        free(d->source[i]);
-    }
+    for (uint32_t i = 0; i < d->nsource; i++)
+        free_source(d->source[i]);
     free(d->source);
     d->source = NULL;
     d->nsource = 0;
+}
+
+static td_source *
+known_source(const py_dispatcher *d, PyObject *o)
+{
+    for (uint32_t i = 0; i < d->nsource; i++)
+        if (py_handle_object(d->source[i]->object) == o)
+            return d->source[i];
+    return NULL;
 }
 
 const td_source *
 py_source(py_dispatcher *d, PyObject *o)
 {
     PyObject *fn = py_is_dispatcher(o) ? ((py_dispatcher *)o)->fn : o;
-    td_source *s, **list;
+    td_source *s = known_source(d, o), **list;
 
-    for (uint32_t i = 0; i < d->nsource; i++)
-        if (py_handle_object(d->source[i]->object) == o)
-            return d->source[i];
-    list = realloc(d->source, (d->nsource + 1) * sizeof *list);
+    if (s)
+        return s;
     s = calloc(1, sizeof *s);
-    if (list)
-        d->source = list;
-    if (!list || !s) {
-        free(s);
-        PyErr_NoMemory();
-        return NULL;
-    }
+    if (!s)
+        return PyErr_NoMemory(), NULL;
     if (!fill_source(d, o, fn, s)) {
-        free((void *)(uintptr_t)s->defaults);
-        free((void *)(uintptr_t)s->kwdefaults);
-        free(s);
+        free_source(s);
         return NULL;
     }
+    if (known_source(d, o)) { /* by now: other threads ran while Python read the source */
+        free_source(s);
+        return known_source(d, o);
+    }
+    list = realloc(d->source, (d->nsource + 1) * sizeof *list);
+    if (!list) {
+        free_source(s);
+        return PyErr_NoMemory(), NULL;
+    }
+    d->source = list;
     return d->source[d->nsource++] = s;
 }

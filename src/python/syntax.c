@@ -13,7 +13,7 @@
 enum { FIELDS_MAX = 8 };
 
 /* The table of classes as Python objects; made at the first tree. */
-static struct {
+static struct syn {
     PyObject *kinds; /* dict: class -> number */
     PyObject *lineno, *col, *end_col;
     struct row {
@@ -53,30 +53,33 @@ read_row(struct row *r, const char *fields)
     return true;
 }
 
+/* Imports run Python, and other threads meanwhile, which may come here too: the first to end leaves its table. */
 static bool
 read_table(void)
 {
+    struct syn x = {.tree = syn.tree};
     PyObject *m = PyImport_ImportModule("_ast"), *kinds = m ? PyDict_New() : NULL;
     PyObject *own = PyImport_ImportModule("treadle._folded");
     bool ok = kinds != NULL && own;
 
-    syn.lineno = PyUnicode_InternFromString("lineno");
-    syn.col = PyUnicode_InternFromString("col_offset");
-    syn.end_col = PyUnicode_InternFromString("end_col_offset");
-    ok = ok && syn.lineno && syn.col && syn.end_col;
+    x.lineno = PyUnicode_InternFromString("lineno");
+    x.col = PyUnicode_InternFromString("col_offset");
+    x.end_col = PyUnicode_InternFromString("end_col_offset");
+    ok = ok && x.lineno && x.col && x.end_col;
     for (int k = 1; ok && k < TD_SYN_COUNT; k++) {
         PyObject *class = PyObject_GetAttrString(k == TD_SYN_Folded ? own : m, td_syntab[k].name),
                  *n = PyLong_FromLong(k);
 
         ok = class && n && PyDict_SetItem(kinds, class, n) == 0 &&
-             read_row(&syn.row[k], td_syntab[k].fields);
+             read_row(&x.row[k], td_syntab[k].fields);
         Py_XDECREF(class);
         Py_XDECREF(n);
     }
     Py_XDECREF(m);
     Py_XDECREF(own);
-    if (ok)
-        syn.kinds = kinds;
+    x.kinds = kinds;
+    if (ok && !syn.kinds)
+        syn = x;
     else
         Py_XDECREF(kinds);
     return ok;

@@ -12,9 +12,9 @@
 
 typedef struct setting {
     const char *name;
-    int         cols, steps;
-    bool        unruly, faults, late, short_of_memory, at_large;
-    uint64_t    first, seeds; /* that are tried always */
+    int cols, steps;
+    bool unruly, faults, late, short_of_memory, at_large;
+    uint64_t first, seeds; /* that are tried always */
 } setting;
 
 static const setting settings[] = {
@@ -48,7 +48,8 @@ try(const setting *x, uint64_t seed)
     td_null_delay(x->late ? seed : 0);
     CHECK_OK(td_mem_limit(sa.dev, x->short_of_memory ? LIMIT : SIZE_MAX));
     if (x->faults)
-        td_null_fail(calls[stress_draw(&draw, sizeof calls / sizeof *calls)], 1 + (int)stress_draw(&draw, 40), FAILED);
+        td_null_fail(calls[stress_draw(&draw, sizeof calls / sizeof *calls)],
+                     1 + (int)stress_draw(&draw, 40), FAILED);
     ok = sa_try(seed);
     td_null_fail("cuInit", 0, 0);
     td_null_delay(0);

@@ -94,6 +94,33 @@ def test_what_a_kernel_writes_beside_its_result_is_left_alone(dev):
     assert not wrong
 
 
+def test_first_functions_of_many_threads(tmp_path):
+    """What is made at the first compilation is made once, whoever comes first, and so is each function's program."""
+    source = tmp_path / "functions.py"
+    source.write_text("def square(x):\n    return x * x + 1\n")
+    code = f"""
+    sys.setswitchinterval(1e-6)
+    sys.path.insert(0, {str(tmp_path)!r})
+    from functions import square
+    from treadle.executor import DeviceExecutor
+    got = []
+
+    def work():
+        with DeviceExecutor() as ex:
+            for _ in range(3):
+                got.append(list(ex.map(square, range(20))))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert got == [[x * x + 1 for x in range(20)]] * 24
+    """
+    for _ in range(2):
+        run(code, "cpu")
+
+
 def test_one_array_read_by_all(dev):
     """A chain that nobody has evaluated, evaluated by eight threads at the same moment."""
     x = td.arange(1000, dtype="float64")
