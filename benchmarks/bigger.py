@@ -1,12 +1,18 @@
 """bigger.py - standardises and reduces a float32 file that the device does not hold, and measures what bounds that.
 
     python benchmarks/bigger.py --device cuda --gigabytes 32 --limit 8
+    python benchmarks/bigger.py --device cuda --gigabytes 8 --limit 4 --what spill
+    python benchmarks/bigger.py --device cuda --gigabytes 8 --limit 4 --what out
 
 The file is written once and stays in the disk cache. The value is (z * z).sum() of z = (x - x.mean(0)) / x.std(0),
 which is the number of elements; x has to be read twice, so the floor is twice the file over the slower of reading the
 disk cache with as many threads as there are processors (by read(2), or by a mapping that has been read before,
 whichever is quicker) and copying pinned memory to the device. The last line is JSON: "first" and "best" (seconds),
 "floor" (seconds), "sums", and the speeds in GB/s that all of this comes from.
+
+--what spill: arrays of --gigabytes in all are read in turn, round after round, while no more than --limit fits: each
+that comes back from the host sends another there. The floor is copying as much to the device and from it at once, of
+pinned memory. --what out: 2 * x of a source in memory goes to memory of the host; the floor is the same.
 """
 
 import argparse
@@ -81,22 +87,96 @@ def memory_reading(source):
     return in_threads(work, source.nbytes)
 
 
-def bus(ours, device, nbytes=256 << 20):
-    """Bytes a second of pinned memory to the device."""
+def bus(ours, device, ways=("in",), nbytes=256 << 20):
+    """Bytes a second of pinned memory to the device ("in"), from it ("out"), or each way at once."""
     if not device.startswith("cuda"):
         return float("inf")
     td, cuda = importlib.import_module(ours), importlib.import_module(f"{ours}.cuda")
     with td.device(device):
-        host = cuda.pinned_array(nbytes, np.uint8)
-        host[:] = 1
-        there = cuda.device_array(nbytes, np.uint8)
+        host = [cuda.pinned_array(nbytes, np.uint8) for _ in ways]
+        there = [cuda.device_array(nbytes, np.uint8) for _ in ways]
+        streams = [cuda.stream() for _ in ways]
+        for h in host:
+            h[:] = 1
 
         def copy():
-            there.copy_to_device(host)
+            for way, h, d, s in zip(ways, host, there, streams, strict=True):
+                if way == "in":
+                    d.copy_to_device(h, stream=s)
+                else:
+                    d.copy_to_host(h, stream=s)
             cuda.synchronize()
 
         copy()
         return nbytes / min(seconds_of(copy) for _ in range(10))
+
+
+def spill(ours, device, limit, nbytes, rounds, pieces=32):
+    """Seconds of a round, the values' sums, how many bytes of a round came back and went, the peak."""
+    td = importlib.import_module(ours)
+    device = td.device(device)
+    td.memory.spill(True, device)
+    td.memory.trim(device)
+    td.memory.limit(td.memory.stats(device)["used"] + limit, device)
+    n = nbytes // pieces // 4
+    arrays = [td.full(n, float(k), dtype="float32", device=device) for k in range(pieces)]
+    for a in arrays:
+        td.evaluate(a)
+
+    def once():
+        most = [a.max() for a in arrays]
+        for m in most:
+            td.evaluate(m)
+        td.synchronize(device)
+        return float(sum(float(m) for m in most))
+
+    once()
+    before = td.memory.stats(device)
+    seconds, sums = [], []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        sums.append(once())
+        seconds.append(time.perf_counter() - begin)
+    after = td.memory.stats(device)
+    assert set(sums) == {pieces * (pieces - 1) / 2}, sums
+    moved = {k: (after[k] - before[k]) * 4 * n / rounds for k in ("returned", "spilled")}
+    return seconds, sums, moved, after["peak"]
+
+
+def out(ours, device, limit, nbytes, rounds):
+    """Seconds of 2 * x into memory of the host's, and the first and last values."""
+    td = importlib.import_module(ours)
+    device = td.device(device)
+    td.memory.limit(td.memory.stats(device)["used"] + limit, device)
+    source = np.ones((nbytes // (4 * COLUMNS), COLUMNS), np.float32)
+    to = np.zeros_like(source)
+    seconds = [seconds_of(lambda: td.stream(lambda x: x * 2, td.from_host(source, device=device), out=to))
+               for _ in range(rounds)]  # fmt: skip
+    assert (to[:: max(len(to) // 97, 1)] == 2).all()
+    return seconds, [float(to[0, 0]), float(to[-1, -1])], td.memory.stats(device)["peak"]
+
+
+def told(given, seconds, sums, floor, peak, speeds):
+    limit = int(given.limit * 1e9)
+    return json.dumps({"first": seconds[0], "best": min(seconds), "floor": floor, "share": floor / min(seconds),
+                       "sums": sums, "peak": peak, "limit": limit,
+                       "GB/s": {k: round(v / 1e9, 2) for k, v in speeds.items() if v != float("inf")}})  # fmt: skip
+
+
+def both_ways(given):
+    """The rows whose bytes go both ways."""
+    nbytes, limit = int(given.gigabytes * 1e9), int(given.limit * 1e9)
+    speeds = {"bus in": bus(given.by, given.device), "bus out": bus(given.by, given.device, ("out",)),
+              "bus both": bus(given.by, given.device, ("in", "out"))}  # fmt: skip
+    if given.what == "spill":
+        seconds, sums, moved, peak = spill(given.by, given.device, limit, nbytes, given.rounds)
+        speeds.update({k: v / min(seconds) for k, v in moved.items()})
+        floor = moved["returned"] / speeds["bus both"]
+    else:
+        seconds, sums, peak = out(given.by, given.device, limit, nbytes, given.rounds)
+        speeds["ours"] = nbytes / min(seconds)
+        floor = nbytes / speeds["bus both"]
+    print(told(given, seconds, sums, floor, peak, speeds))
 
 
 def by_treadle(ours, device, limit, source):
@@ -138,7 +218,11 @@ def main():
     parser.add_argument("--limit", type=float, default=0.25, help="of the device's memory, in gigabytes")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--directory", default=None, help="of the file")
+    parser.add_argument("--what", default="reduce", choices=("reduce", "spill", "out"))
     given = parser.parse_args()
+    if given.what != "reduce":
+        both_ways(given)
+        return
     with tempfile.TemporaryDirectory(prefix="treadle-bigger-", dir=given.directory) as folder:
         path = pathlib.Path(folder) / "x.f32"
         source = make(path, int(given.gigabytes * 1e9))
@@ -161,9 +245,7 @@ def main():
         floor = 2 * source.nbytes / min(reading, speeds.get("bus", float("inf")))
         best = min(seconds)
         speeds["ours"] = 2 * source.nbytes / best
-        print(json.dumps({"first": seconds[0], "best": best, "floor": floor, "share": floor / best, "sums": [value],
-                          "peak": peak(), "limit": limit,
-                          "GB/s": {k: round(v / 1e9, 2) for k, v in speeds.items() if v != float("inf")}}))
+        print(told(given, seconds, [value], floor, peak(), speeds))
 
 
 if __name__ == "__main__":

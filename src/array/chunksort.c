@@ -222,7 +222,13 @@ sorted_run(td_job *j, const td_array *x, td_array *out)
     m->begin[m->nrun] = j->hi;
     if (!r->place)
         return td_array_sort(x, out, NULL);
-    TD_TRY(td_array_sort(x, out, &at));
+    st = td_array_sort(x, out, &at);
+    if (st == TD_SKIP && !(st = td_array_sort(x, NULL, &at))) { /* a CPU: not both at once */
+        st = td_array_take(x, &at, 0, out);
+        if (st)
+            td_array_unref(&at);
+    }
+    TD_TRY(st);
     st = put_places(j, &at);
     td_array_unref(&at);
     if (st)
@@ -361,7 +367,7 @@ td_chunk_sort(const td_array *a, td_array *values, td_array *index)
 
     if (!td_array_hosted(a) || (nbytes <= room && td_array_size(a) <= UINT32_MAX))
         return TD_SKIP;
-    TD_TRY(td_sort_can(td_array_dev(a), td_array_dtype(a), 1, true));
+    TD_TRY(td_sort_can(td_array_dev(a), td_array_dtype(a), 1, !index));
     for (int k = 1; k + 1 < s->ndim; k++)
         if (s->dim[k] > s->dim[j.axis[0]])
             j.axis[0] = k;

@@ -5,6 +5,7 @@
 #include "array/internal.h"
 #include "array/row.h"
 #include "array/spill.h"
+#include "array/turn.h"
 #include "array/watch.h"
 
 #include <pthread.h>
@@ -46,8 +47,10 @@ await(const td_node *n)
     if (!is_busy(n))
         return;
     td_need_met(true); /* what is needed is looked for again */
+    td_turn_idle(true);
     while (is_busy(n))
         td_graph_yield();
+    td_turn_idle(false);
     td_need_met(false);
 }
 
@@ -482,14 +485,18 @@ td_eval_node(td_node *n)
     pthread_once(&once, watch_forks);
     td_node_ref(n); /* its array may get another value whenever the lock is given up */
     await(n);
-    td_need_begin(&need);
-    if (n->buf) /* meanwhile, by another thread */
-        st = td_eval_node(n);
-    else if (td_node_away(n))
-        st = bring_back(n);
-    else
-        st = n->kind == TD_N_HOST ? load(n) : eval_pending(&need, n);
-    td_need_end(&need);
+    td_turn_begin();
+    do {
+        td_need_begin(&need);
+        if (n->buf) /* meanwhile, by another thread */
+            st = td_eval_node(n);
+        else if (td_node_away(n))
+            st = bring_back(n);
+        else
+            st = n->kind == TD_N_HOST ? load(n) : eval_pending(&need, n);
+        td_need_end(&need);
+    } while (st == TD_ERR_OOM && td_turn_others());
+    td_turn_end();
     td_node_unref(n);
     return st;
 }

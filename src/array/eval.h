@@ -39,8 +39,9 @@ bool td_eval_reads(td_node *n, const td_buf *buf);
 /* Does evaluating n read buf, other than element by element of dt through `view`? */
 bool td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *view);
 
-/* Launches the plan of a map. */
+/* Launches the plan of a map; one whose dims are fixed already. */
 td_status td_eval_map(td_plan *p);
+td_status td_map_launch(td_plan *p);
 
 /* count elements of value.dt at the start of out. */
 td_status td_eval_fill(td_buf *out, td_scalar value, int64_t count);

@@ -255,7 +255,7 @@ launch_tiled(const td_plan *p, int lanes)
 }
 
 td_status
-td_eval_map(td_plan *p)
+td_map_launch(td_plan *p)
 {
     bool gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
     map_shape m = {.p = p};
@@ -266,7 +266,6 @@ td_eval_map(td_plan *p)
 
     if (p->total == 0 || p->nstore == 0)
         return TD_OK;
-    td_plan_collapse(p, 0, p->put);
     if (!fits(p))
         return TD_SKIP;
     m.lanes = gpu ? gpu_lanes(p) : p->nd ? td_jit_lanes(p->dev, td_plan_widest(p, true)) : 1;
@@ -290,4 +289,12 @@ td_eval_map(td_plan *p)
         st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(p, k, m.lanes);
     td_graph_lock(token);
     return st;
+}
+
+td_status
+td_eval_map(td_plan *p)
+{
+    if (p->total && p->nstore)
+        td_plan_collapse(p, 0, p->put);
+    return td_map_launch(p);
 }

@@ -3,6 +3,7 @@
 
 #include "array/host.h"
 #include "array/spill.h"
+#include "array/turn.h"
 #include "base/hash.h"
 #include "dev/site.h"
 #include "dev/trace.h"
@@ -47,6 +48,7 @@ td_graph_unlock(void)
 {
     if (td_site_wanted())
         td_site_hold();
+    td_turn_leave();
     return unlock_hook ? unlock_hook() : NULL;
 }
 
@@ -55,6 +57,7 @@ td_graph_lock(void *token)
 {
     if (lock_hook)
         lock_hook(token);
+    td_turn_back();
     if (td_site_wanted())
         td_site_release();
 }

@@ -122,6 +122,8 @@ size_t     td_mem_bound(td_dev *d); /* most that can be held: the limit, or the 
 typedef bool td_mem_pressure(td_dev *d, size_t nbytes);
 void td_mem_on_pressure(td_mem_pressure *fn); /* NULL: none */
 void td_mem_on_pressure_first(td_mem_pressure *fn); /* unless there is one */
+/* Called where that frees nothing: waits for what other threads of the program use for a while.  True: try again. */
+void td_mem_on_wait(td_mem_pressure *fn); /* NULL: none */
 /* Adds to the text of the error what else there is to say about d's memory; text is "" before. */
 typedef void td_mem_note(td_dev *d, char *text, size_t n);
 void td_mem_on_oom(td_mem_note *fn); /* NULL: none */

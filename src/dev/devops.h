@@ -233,6 +233,7 @@ const td_piece *td_pool_piece(const td_buf *b);
 /* ---- oom.c ---- */
 td_status td_pool_oom(td_dev *d, size_t nbytes); /* TD_ERR_OOM, with the numbers and the largest holders */
 bool      td_pool_pressed(td_dev *d, size_t nbytes); /* did the hook of td_mem_on_pressure free anything? */
+bool      td_pool_waited(td_dev *d, size_t nbytes);  /* the same of td_mem_on_wait's */
 char     *td_pool_site(void);                    /* where the program stands; owned; NULL: not known */
 
 /* ---- host.c ---- */

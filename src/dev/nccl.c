@@ -454,8 +454,6 @@ run_one(const td_comm_call *k)
     bool pushed;
     td_status st;
 
-    if (!k->comm->handle)
-        return was_aborted(k->comm);
     TD_TRY(td_cuda_enter(c, &pushed));
     (void)td_cuda_launched(c, k->stream, "NCCL", op_names[k->op]);
     st = status_of(k->comm->dev, k->comm->handle, call(k), op_names[k->op]);
@@ -519,12 +517,14 @@ collectives_of(const td_comm *c, const td_comm_set *s)
     return k;
 }
 
-/* c's mutex is held. */
+/* c's mutex is held, so it stays open. */
 static td_status
 count_begun(td_comm *c, const td_comm_set *s)
 {
     uint64_t k = collectives_of(c, s);
 
+    if (!c->handle)
+        return was_aborted(c);
     if (k && atomic_load(&c->begun) + k > atomic_load(&c->limit))
         return td_fail(TD_ERR_PEER, "%s: rank %d has left the group", c->dev->info.name,
                        atomic_load(&c->gone));

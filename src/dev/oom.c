@@ -1,5 +1,5 @@
 /* oom.c - what the pool tells: counts, the limit, and why memory is out and who holds it. */
-#include "dev/heap.h"
+#include "dev/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { HOLDERS = 4 }; /* named in an error */
 
-static _Atomic(td_mem_pressure *) pressure;
+static _Atomic(td_mem_pressure *) pressure, wait_hook;
 static _Atomic(td_mem_site *) site;
 static _Atomic(td_mem_note *) note;
 static _Thread_local bool pressing;
@@ -27,6 +27,12 @@ td_mem_on_pressure_first(td_mem_pressure *fn)
 }
 
 void
+td_mem_on_wait(td_mem_pressure *fn)
+{
+    atomic_store(&wait_hook, fn);
+}
+
+void
 td_mem_on_oom(td_mem_note *fn)
 {
     atomic_store(&note, fn);
@@ -38,10 +44,9 @@ td_mem_on_large(td_mem_site *fn)
     atomic_store(&site, fn);
 }
 
-bool
-td_pool_pressed(td_dev *d, size_t nbytes)
+static bool
+ask(td_mem_pressure *fn, td_dev *d, size_t nbytes)
 {
-    td_mem_pressure *fn = atomic_load(&pressure);
     bool freed;
 
     if (!fn || pressing)
@@ -50,6 +55,18 @@ td_pool_pressed(td_dev *d, size_t nbytes)
     freed = fn(d, nbytes);
     pressing = false;
     return freed;
+}
+
+bool
+td_pool_pressed(td_dev *d, size_t nbytes)
+{
+    return ask(atomic_load(&pressure), d, nbytes);
+}
+
+bool
+td_pool_waited(td_dev *d, size_t nbytes)
+{
+    return ask(atomic_load(&wait_hook), d, nbytes);
 }
 
 char *
@@ -87,14 +104,12 @@ td_status
 td_mem_limit(td_dev *d, size_t nbytes)
 {
     td_pool *p = &d->pool;
-    bool above;
 
     pthread_mutex_lock(&p->mu);
     p->limit = nbytes;
     p->full = SIZE_MAX;
-    above = p->held > nbytes;
     pthread_mutex_unlock(&p->mu);
-    return above ? td_mem_trim(d) : TD_OK;
+    return td_pool_shrink(d);
 }
 
 size_t

@@ -55,7 +55,8 @@ buf_new(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_buf **out)
                        s->dev->info.name, d->info.name);
     if (nbytes <= (size_t)PTRDIFF_MAX)
         st = td_pool_get(d, s, plain, nbytes, &b);
-    while (st == TD_ERR_OOM && nbytes <= (size_t)PTRDIFF_MAX && td_pool_pressed(d, nbytes))
+    while (st == TD_ERR_OOM && nbytes <= (size_t)PTRDIFF_MAX &&
+           (td_pool_pressed(d, nbytes) || td_pool_waited(d, nbytes)))
         st = td_pool_get(d, s, plain, nbytes, &b);
     if (st)
         return st == TD_ERR_OOM ? td_pool_oom(d, nbytes) : st;

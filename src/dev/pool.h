@@ -9,6 +9,8 @@
 /* ---- poolget.c ---- */
 /* A block for nbytes on s, handed out; `plain`: of memory without a grain.  TD_ERR_OOM has no text. */
 td_status td_pool_get(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_block **out);
+/* What is kept beyond the limit goes, and where more than that is in use what the program can do without for now. */
+td_status td_pool_shrink(td_dev *d);
 td_status td_pool_give_back(td_dev *d, td_region *list); /* regions that td_heap_idle unlinked; their records go */
 
 /* ---- pool.c ---- */

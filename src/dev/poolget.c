@@ -85,6 +85,34 @@ cut(td_dev *d, size_t need)
     return st;
 }
 
+static size_t
+beyond_limit(td_pool *p)
+{
+    size_t n;
+
+    pthread_mutex_lock(&p->mu);
+    n = p->held > p->limit ? p->held - p->limit : 0;
+    pthread_mutex_unlock(&p->mu);
+    return n;
+}
+
+td_status
+td_pool_shrink(td_dev *d)
+{
+    td_pool *p = &d->pool;
+    size_t n, used;
+
+    for (;;) {
+        if (beyond_limit(p))
+            TD_TRY(td_mem_trim(d));
+        if ((n = beyond_limit(p)) && p->grain)
+            TD_TRY(cut(d, n));
+        used = td_mem_stats(d).used;
+        if (used <= p->limit || !td_pool_pressed(d, used - p->limit < p->limit ? used - p->limit : p->limit))
+            return TD_OK;
+    }
+}
+
 /* ---- getting a block ---- */
 
 /* b is handed out on s for nbytes. */
@@ -138,18 +166,31 @@ driver_get(td_dev *d, td_piece *m)
     return st;
 }
 
+/* May a kept block of n bytes be handed out?  What is kept beyond a limit that was set later lies between blocks that are in
+ * use, or goes as soon as it can: *idle are such regions.  Under the lock. */
+static bool
+may_use(td_pool *p, size_t n, td_region **idle)
+{
+    if (p->held <= p->limit)
+        return true;
+    *idle = td_heap_idle(p);
+    return p->used <= p->limit && n <= p->limit - p->used;
+}
+
 /* A kept block, handed out; NULL when there is none. */
 static td_block *
 reuse(td_stream *s, int kind, size_t size, size_t nbytes)
 {
     td_pool *p = &s->dev->pool;
+    td_region *idle = NULL;
     td_block *b;
 
     pthread_mutex_lock(&p->mu);
-    b = td_heap_take(s, kind, size);
+    b = may_use(p, size, &idle) ? td_heap_take(s, kind, size) : NULL;
     if (b)
         hand_out(b, s, nbytes);
     pthread_mutex_unlock(&p->mu);
+    (void)td_pool_give_back(s->dev, idle);
     return b;
 }
 
@@ -243,15 +284,19 @@ static td_status
 steal(td_stream *s, int kind, size_t size, size_t nbytes, td_block **out)
 {
     td_pool *p = &s->dev->pool;
+    td_region *idle = NULL;
     td_block *b = NULL;
+    bool may;
     td_status st;
 
     pthread_mutex_lock(&p->mu);
-    for (td_stream *t = p->streams; t && !b; t = t->next)
+    may = may_use(p, size, &idle);
+    for (td_stream *t = p->streams; may && t && !b; t = t->next)
         b = t == s ? NULL : td_heap_take(t, kind, size);
     if (b)
         hand_out(b, s, nbytes);
     pthread_mutex_unlock(&p->mu);
+    (void)td_pool_give_back(s->dev, idle);
     if (!b)
         return TD_ERR_OOM;
     st = s->dev->ops->sync(s->dev);

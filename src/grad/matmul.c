@@ -213,7 +213,7 @@ record(td_var *x, td_var *y, td_gradfn **out)
 static td_status
 worded(td_status st, const td_shape *a, const td_shape *b)
 {
-    if (a->ndim != 2 || b->ndim != 2)
+    if (a->ndim != 2 || b->ndim != 2 || a->dim[1] == b->dim[0])
         return st;
     return td_fail(st,
                    "mat1 and mat2 shapes cannot be multiplied (%" PRId64 "x%" PRId64 " and %" PRId64

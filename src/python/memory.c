@@ -6,6 +6,7 @@
 #include "python/py.h"
 
 #include "array/spill.h"
+#include "array/turn.h"
 #include "dev/away.h"
 #include "dev/library.h"
 
@@ -40,6 +41,16 @@ relieve(td_dev *d, size_t nbytes)
 
     PyGILState_Release(gil);
     return freed;
+}
+
+static bool
+wait_for_others(td_dev *d, size_t nbytes)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    bool more = td_turn_wait(d, nbytes);
+
+    PyGILState_Release(gil);
+    return more;
 }
 
 /* device, on or None -> whether arrays are moved to the host from now on */
@@ -141,6 +152,7 @@ void
 py_memory_hooks(void)
 {
     td_mem_on_pressure(relieve);
+    td_mem_on_wait(wait_for_others);
     td_mem_on_oom(td_spill_note);
     td_lib_on_search(find_folders);
 }

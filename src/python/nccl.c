@@ -161,7 +161,6 @@ static bool
 memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *count, td_dtype *dt)
 {
     const td_array *a;
-    td_view v;
 
     *buf = NULL;
     if (o == Py_None)
@@ -171,16 +170,16 @@ memory_of(PyObject *o, const td_comm *c, td_buf **buf, uintptr_t *at, size_t *co
         return false;
     }
     a = py_array_of(o);
-    if (!py_ok(td_array_memory(a, false, buf, &v)))
-        return false;
-    if (td_array_dev(a) != td_comm_dev(c) || !td_view_is_contiguous(&v)) {
+    if (td_array_dev(a) != td_comm_dev(c) || !td_view_is_contiguous(&a->view)) {
         PyErr_SetString(PyExc_ValueError, "collective: C-contiguous arrays on the group's device");
         return false;
     }
+    if (!py_ok(td_array_use(a, false, buf)))
+        return false;
     (void)td_buf_ref(*buf);
     *dt = td_array_dtype(a);
     *count = (size_t)td_array_size(a);
-    *at = (*buf)->ptr + (uintptr_t)v.offset * td_dtype_size(*dt);
+    *at = (*buf)->ptr + (uintptr_t)a->view.offset * td_dtype_size(*dt);
     return true;
 }
 
@@ -304,6 +303,7 @@ run(PyObject *module, PyObject *args)
     row *rows;
     PyThreadState *gil;
     td_status st;
+    td_hold h;
     bool ok = true;
 
     (void)module;
@@ -315,6 +315,7 @@ run(PyObject *module, PyObject *args)
     rows = calloc((size_t)n, sizeof *rows);
     if (!rows)
         return PyErr_NoMemory();
+    td_hold_begin(&h);
     for (int i = 0; i < n && ok; i++)
         ok = parse_row(PyList_GetItem(calls, i), apart != 0, &rows[i]);
     if (ok) {
@@ -324,6 +325,7 @@ run(PyObject *module, PyObject *args)
         if (py_ok(st))
             result = apart && !td_tape_now() ? mark_rows(rows, n) : PyList_New(0);
     }
+    td_hold_end(&h);
     for (int i = 0; i < n; i++) {
         td_buf_unref(rows[i].src);
         td_buf_unref(rows[i].dst);
@@ -334,20 +336,26 @@ run(PyObject *module, PyObject *args)
 
 /* ---- reductions in place ---- */
 
-/* The call for an array's memory, which is its own from then on.  1: done; 0: NCCL does not reduce it there; -1: raised. */
+/* Does NCCL reduce it where it lies? */
+static bool
+is_reducible(PyObject *o, const td_comm *c, td_comm_red red)
+{
+    const td_array *a = py_is_array(o) ? py_array_of(o) : NULL;
+
+    return a && td_array_dev(a) == td_comm_dev(c) && td_view_is_contiguous(&a->view) &&
+           td_array_size(a) && td_comm_reduces(td_array_dtype(a)) &&
+           (red != TD_COMM_mean || td_dtype_is_float(td_array_dtype(a)));
+}
+
+/* The call for an array's memory, which is its own from then on.  1: done; 0: it is not reducible; -1: raised. */
 static int
 place_call(PyObject *o, const td_comm *c, row *r)
 {
     td_array *a;
 
-    if (!py_is_array(o)) {
-        PyErr_SetString(PyExc_TypeError, "collective: treadle arrays");
-        return -1;
-    }
-    a = py_array_of(o);
-    if (td_array_dev(a) != td_comm_dev(c) || !td_view_is_contiguous(&a->view) ||
-        !td_comm_reduces(td_array_dtype(a)))
+    if (!is_reducible(o, c, r->call.red))
         return 0;
+    a = py_array_of(o);
     if (!py_ok(td_array_use(a, true, &r->dst)))
         return -1;
     (void)td_buf_ref(r->dst);
@@ -379,14 +387,15 @@ reduce_rows(PyObject *arrays, row *rows, int n, const td_comm_call *like, bool a
 }
 
 /* capsule, a list of arrays, reduction, whether on a stream of its own -> an event behind it, or None: it stands in order;
- * NotImplemented: one of the arrays is not on the device, dense in C order, and of a dtype that NCCL computes with */
+ * NotImplemented: more than TD_TAPE_CALLS, no such reduction, or one of the arrays is empty, not on the device, not dense in
+ * C order, or of a dtype that NCCL does not compute with so */
 static PyObject *
 reduce_in_place(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *arrays;
     td_comm_call like = {.op = TD_COMM_all_reduce};
     const char *red;
-    int apart, n, done;
+    int apart, n, done, kind;
     td_hold h;
     row *rows;
     place *p;
@@ -397,11 +406,14 @@ reduce_in_place(PyObject *module, PyObject *args)
         !(p = place_of(capsule)))
         return NULL;
     n = (int)PyList_Size(arrays);
+    kind = td_comm_find_red(red);
+    if (kind < 0 || n > TD_TAPE_CALLS)
+        return Py_NewRef(Py_NotImplemented);
     rows = calloc((size_t)n + 1, sizeof *rows);
     if (!rows)
         return PyErr_NoMemory();
     like.comm = p->comm;
-    like.red = (td_comm_red)td_comm_find_red(red);
+    like.red = (td_comm_red)kind;
     like.stream = stream_for(p->comm, apart != 0);
     td_hold_begin(&h);
     done = n ? reduce_rows(arrays, rows, n, &like, apart != 0) : 1;

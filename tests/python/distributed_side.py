@@ -113,6 +113,78 @@ def messages(group):
     group.barrier()
 
 
+def in_place(group):
+    """Lists of arrays that get the results: of all dtypes, lazy, views, strided, empty, shared with other values."""
+    r, n = group.rank, group.size
+    for wait in (True, False):
+        arrays = [array(r, (3, 5), dtype) for dtype in DTYPES]
+        work = group.all_reduce_(arrays, wait=wait)
+        assert (work if wait else work.wait()) == arrays
+        for a, dtype in zip(arrays, DTYPES):
+            want = values(0, (3, 5), dtype)
+            for k in range(1, n):
+                want = want + values(k, (3, 5), dtype)
+            same(a, want, (dtype, "in place"))
+        base = td.arange(24, dtype="float32").reshape(4, 6)
+        doubled, kept = base * 2, base[1]
+        lazy, other = td.ones(5) * (r + 1), td.zeros((2, 0))
+        before = kept + 1  # of the values from before
+        work = group.all_reduce_([base[1], base[2:, ::2], lazy, other], "mean", wait=wait)
+        if not wait:
+            work.wait()
+        same(base, np.arange(24.0).reshape(4, 6), "means of what is alike")
+        same(lazy, np.full(5, (n + 1) / 2), "lazy")
+        group.all_reduce_([base[1]], wait=True)
+        same(kept, np.arange(6.0, 12) * n, "a view sees it")
+        same(before, np.arange(7.0, 13), "recorded before")
+        same(doubled, np.arange(24.0).reshape(4, 6) * 2, "recorded before")
+    many = [td.full(1, float(k + r)) for k in range(300)]
+    group.all_reduce_(many)
+    assert [a.tolist()[0] for a in many] == [k * n + sum(range(n)) for k in range(300)]
+    for bad, error in (("median", ValueError), ("mean", TypeError)):
+        try:
+            group.all_reduce_([td.arange(3)], bad)
+        except error:
+            continue
+        raise AssertionError(bad)
+
+
+def recorded(group):
+    """Collectives in a graph: on inputs, on what it computes, in place on arrays from outside, random draws beside them."""
+    r, n = group.rank, group.size
+    total = td.zeros(4)
+
+    @td.graph
+    def f(x):
+        y = group.all_reduce(x * 2)
+        work = group.all_reduce_([total], wait=False)
+        z = group.all_gather(x)
+        work.wait()
+        return y + 1, z, group.broadcast(x + td.random.rand(4) * 0, n - 1)
+
+    begun = group.count
+    for step in range(3):
+        x = td.full(4, float(r + step))
+        total[...] = x
+        y, z, last = f(x)
+        same(y, np.full(4, 2.0 * sum(k + step for k in range(n)) + 1), "sum")
+        same(z, np.stack([np.full(4, float(k + step)) for k in range(n)]), "gathered")
+        same(last, np.full(4, n - 1.0 + step), "broadcast")
+        same(total, np.full(4, float(sum(k + step for k in range(n)))), "in place")
+    assert f.recordings == 1 and group.count == begun + 4 * 3
+    return f
+
+
+def replays_after_the_end():
+    f = recorded(dist.world())
+    dist.finalize()
+    try:
+        f(td.zeros(4))
+    except dist.PeerError as error:
+        return str(error)
+    return ""
+
+
 def details(group):
     """Lazy values, views, out=, empty arrays, no dimensions, works under way, a larger array."""
     r, n = group.rank, group.size
@@ -134,6 +206,7 @@ def details(group):
     for k in reversed(range(12)):
         same(works[k].wait(), np.full(5000 * (k + 1), float(k * n)), ("under way", k))
         assert works[k].done() and works[k].wait() is works[k].wait()
+    in_place(group)
     big = td.arange(300001, dtype="int64") * (r + 1)
     same(group.all_reduce(big), np.arange(300001) * sum(range(1, n + 1)), "larger")
 

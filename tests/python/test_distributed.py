@@ -95,6 +95,11 @@ def test_beside_computation():
     assert dist.spawn(side.overlapping, 2, devices=["null", "null:1"], timeout=240) == [True, True]
 
 
+def test_recorded_collectives():
+    told = dist.spawn(side.replays_after_the_end, 2, devices=["null", "null:1"], timeout=240)
+    assert all("the group was closed" in text for text in told)
+
+
 @pytest.mark.parametrize("device", ["cpu", "null"])
 def test_example(device):
     command = [sys.executable, str(HERE.parents[1] / "examples/distributed/covariance.py")]

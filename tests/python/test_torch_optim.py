@@ -90,6 +90,54 @@ def test_values_read_before_a_step_stay():
     assert kept.tolist() == [2] * 5 and view.tolist() == [0] * 5 == p.tolist()
 
 
+def gradients(step, dev):
+    """Of three parameters: whole, by columns, and one that is still an expression in every other step."""
+    rng = np.random.default_rng(step)
+    a, b, c = (torch.from_numpy(rng.standard_normal(s).astype("float32")).to(dev) for s in ((7, 9), (9, 7), (5,)))
+    return a, b.T, c * 0.5 if step % 2 else c
+
+
+FORMULAS = [("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}),
+            ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "maximize": True}), ("Adam", {"weight_decay": 0.1}),
+            ("Adam", {"amsgrad": True, "maximize": True}), ("AdamW", {"weight_decay": 0.1, "lr": torch.tensor(0.01)})]  # fmt: skip
+
+
+@pytest.mark.parametrize("device", ["cpu", "null"])
+@pytest.mark.parametrize(("name", "options"), FORMULAS)
+def test_formulas_give_what_recording_gives(name, options, device, monkeypatch):
+    def run():
+        params = [nn.Parameter(torch.ones(s, device=device)) for s in ((7, 9), (7, 9), (5,))]
+        optimizer = getattr(optim, name)(params, **options)
+        for step in range(4):
+            for p, g in zip(params, gradients(step, device)):
+                p.grad = g
+            optimizer.step()
+        return [t.detach().cpu().numpy().tobytes() for t in params + [v for s in optimizer.state.values() for v in s.values()
+                                                               if isinstance(v, torch.Tensor)]]  # fmt: skip
+
+    in_place, asked = run(), []
+    monkeypatch.setattr(optim.optimizer.Each, "run", lambda self, numbers, rows: asked.append(rows) or rows)
+    assert run() == in_place and asked
+
+
+def test_a_formula_writes_what_is_the_parameters_alone():
+    """Copies that are recorded or share memory keep their values; views follow; a captured step is recorded."""
+    p = nn.Parameter(torch.ones(6))
+    optimizer = optim.SGD([p], lr=1.0, momentum=0.5)
+    again = p.detach()._array + 0
+    for _ in range(2):
+        p.grad = torch.ones(6)
+        version, kept, view = p._version, p.detach().clone(), p.detach()[::2]
+        before = p.tolist()
+        optimizer.step()
+        assert kept.tolist() == before and view.tolist() == p.tolist()[::2] and p._version > version
+    assert again.get().tolist() == [1] * 6 and p.tolist() == [-1.5] * 6
+    frozen = torch.zeros(6).expand(6)
+    p.grad = p.detach()  # on the parameter's own storage
+    optimizer.step()
+    assert frozen.tolist() == [0] * 6 and p.tolist() == [-0.75] * 6
+
+
 def test_state_goes_on_where_it_was():
     def run(steps, optimizer, p):
         for g in GRADS[steps]:

@@ -1,5 +1,7 @@
 """treadle.torch.nn.parallel: replicas on several devices of a process (the null device plays them), and two processes."""
 
+import threading
+
 import numpy as np
 import pytest
 import torch_parallel_side as side
@@ -36,6 +38,20 @@ def test_data_parallel_is_the_module():
     for p, q in zip(module.parameters(), alone.parameters(), strict=True):
         np.testing.assert_allclose(p.grad.cpu().numpy(), q.grad.numpy(), rtol=1e-5)
     assert list(parallel.state_dict()) == ["module." + k for k in module.state_dict()]
+
+
+def test_replicas_may_wait_for_each_other():
+    """As synchronised batch norms in one process do: each has a thread then."""
+    together = threading.Barrier(3, timeout=60)
+
+    class Waits(nn.Module):
+        def forward(self, x):
+            together.wait()
+            return x * 2
+
+    x = torch.arange(6.0)
+    got = nn.parallel.parallel_apply([Waits(), Waits(), Waits()], list(x.chunk(3)))
+    assert torch.cat(got).tolist() == (x * 2).tolist()
 
 
 def test_data_parallel_raises_what_a_replica_raises():

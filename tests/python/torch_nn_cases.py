@@ -108,6 +108,20 @@ CASES = [
     ("F.fold(r(2, 12, 12), (4, 5), (2, 2))",),
     ("F.pixel_shuffle(r(1, 8, 2, 3), 2)",),
     ("F.pixel_unshuffle(r(1, 2, 4, 6), 2)",),
+    ("F.grid_sample(r(2, 3, 4, 5), r(2, 3, 2, 2) * 1.4, {})", "align_corners=False align_corners=True padding_mode='border',align_corners=False "
+     "padding_mode='reflection',align_corners=False padding_mode='reflection',align_corners=True"),
+    ("F.grid_sample(r(2, 3, 4, 5), c(2, 3, 2, 2) * 0.9, mode='nearest', {})", "align_corners=False padding_mode='border',align_corners=True"),
+    ("F.grid_sample(r(1, 2, 3, 4, 3), r(1, 2, 2, 3, 3) * 1.2, align_corners={})", "False True"),
+    ("F.grid_sample(r(2, 1, 4, 5), F.affine_grid(r(2, 2, 3), (2, 1, 3, 4), False), align_corners=False)",),
+    ("F.affine_grid(r(2, 2, 3), (2, 1, 3, 4), align_corners={})", "False True"),
+    ("F.affine_grid(r(1, 3, 4), (1, 1, 2, 1, 3), align_corners=False)",),
+    ("F.max_unpool2d(*F.max_pool2d(r(1, 2, 5, 6), 2, return_indices=True), 2{})", ", ,output_size=(5,6) ,output_size=(9,9)"),
+    ("nn.MaxUnpool1d(3, 2, 1)(*nn.MaxPool1d(3, 2, 1, return_indices=True)(r(2, 3, 9)))",),
+    ("F.lp_pool3d(r(1, 2, 4, 4, 4).exp(), 2, 2)",),
+    ("nn.LPPool2d(3, 2, stride=1)(r(1, 2, 4, 4).exp())",),
+    ("nn.UpsamplingBilinear2d({})(r(1, 2, 3, 4))", "scale_factor=2 size=(5,3)"),
+    ("nn.UpsamplingNearest2d(scale_factor=2)(r(1, 2, 3, 4))",),
+    ("nn.ChannelShuffle(2)(r(1, 6, 2, 2))",),
     # ---- norms, products, attention ----
     ("F.batch_norm(r(3, 2, 4), None, None, r(2), r(2), training=True)",),
     ("F.batch_norm(r(3, 2, 4), c(2), c(2).exp(), r(2), r(2))",),
@@ -195,10 +209,40 @@ CASES = [
      "nn.utils.spectral_norm(nn.Linear(2,3)) nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)) "
      "nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(2,3))) "
      "nn.utils.parametrize.remove_parametrizations(nn.utils.parametrizations.spectral_norm(nn.Linear(2,3)),'weight')"),
+    # ---- sparse tensors ----
+    ("sp(c(4)){}", ", .coalesce()"),
+    ("sp(r(4)){}", ".to_dense() .t().to_dense() .coalesce().indices() .coalesce().values() .indices() .values() .sparse_dim() "
+     ".dense_dim() ._nnz() .is_coalesced() .layout .is_sparse .requires_grad "
+     ".detach().to_dense() .shape .size(1)"),
+    ("torch.sparse.mm(sp(r(4)), r(4, 2))",),
+    ("sp(r(4)) @ r(4, 2)",),
+    ("sp(r(4)) @ r(4)",),
+    ("r(2, 3) @ sp(r(4))",),
+    ("torch.sparse.addmm(r(3, 2), sp(r(4)), r(4, 2), alpha=2.0, beta=0.5)",),
+    ("sp(r(4)).t() @ r(3, 2)",),
+    ("(sp(r(4)) + sp(r(2), places=((0, 2), (3, 1)))).to_dense()",),
+    ("(sp(r(4)) - sp(r(2), places=((0, 2), (3, 1)))).to_dense()",),
+    ("r(3, 4) + sp(r(4))",),
+    ("(sp(r(4)) * 2.5).to_dense()",),
+    ("(sp(r(4)) / 2.5).to_dense()",),
+    ("(sp(r(4)) * r(3, 4)).to_dense()",),
+    ("(-sp(r(4))).to_dense()",),
+    ("sp(c(4)).{}().to_dense()", "tanh abs sqrt relu"),
+    ("sp(r(4, 2), (3, 4, 2)).to_dense()",),
+    ("sp(r(4, 2), (3, 4, 2)).coalesce().values()",),
+    ("torch.sparse.sum(sp(r(4)){})", ", ,[0,1]"),
+    ("torch.sparse.sum(sp(r(4)), {}).to_dense()", "0 1"),
+    ("torch.sparse.sum(sp(c(4)), {})", "0 1"),
+    ("torch.sparse.sum(sp(c(4, 2), (3, 4, 2)), {})", "2 1 (0,2)"),
+    ("torch.relu(c(3, 4)).to_sparse({})", ", 1"),
+    ("torch.relu(c(3, 4)).to_sparse()",),
+    ("torch.relu(r(3, 4)).to_sparse().to_dense()",),
+    ("torch.sparse_coo_tensor({})", "torch.tensor([[0,1],[2,0]]),torch.tensor([1.0,2.0]) [[0,1],[2,0]],[3,4] [[0,1],[2,0]],[3.0,4],(4,5),dtype=torch.float64"),
+    ("repr(torch.sparse_coo_tensor({}))", "[[0,1],[2,0]],[3,4] [[0,1],[2,0]],[3.0,4],(4,5) [[0,1,1]],[[3.0],[4],[5]],dtype=torch.float64"),
     # ---- texts ----
     ("nn.{}", "Linear(2,3) Linear(2,3,bias=False) Conv2d(2,4,3,padding=1,groups=2,bias=False) ConvTranspose2d(2,3,3,2,1,1) "
      "MaxPool2d(2) MaxPool2d(3,2,1) AvgPool2d(2) AvgPool1d(2) AdaptiveAvgPool2d((1,2)) BatchNorm2d(3) LayerNorm(4) "
-     "GroupNorm(2,4) Embedding(3,2,padding_idx=1) EmbeddingBag(3,2,mode='max') EmbeddingBag(3,2,padding_idx=4) Embedding(3,2,max_norm=1.0) utils.parametrizations.weight_norm(nn.Linear(2,3)) CTCLoss() Dropout(0.2) ReLU() ReLU(inplace=True) LeakyReLU(0.2) ELU() GELU() "
+     "GroupNorm(2,4) Embedding(3,2,padding_idx=1) EmbeddingBag(3,2,mode='max') EmbeddingBag(3,2,padding_idx=4) Embedding(3,2,max_norm=1.0) utils.parametrizations.weight_norm(nn.Linear(2,3)) CTCLoss() LPPool2d(2,3) LPPool1d(2,3,stride=1) MaxUnpool2d(2) UpsamplingNearest2d(scale_factor=2) UpsamplingBilinear2d(size=(2,3)) ChannelShuffle(2) Dropout(0.2) ReLU() ReLU(inplace=True) LeakyReLU(0.2) ELU() GELU() "
      "Softmax(dim=1) Flatten() LSTM(2,3,2,batch_first=True,bidirectional=True) GRUCell(2,3) RNNCell(2,3,nonlinearity='relu') "
      "Sequential(nn.Linear(2,3),nn.Sequential(nn.ReLU())) ModuleList([nn.ReLU(),nn.ReLU(),nn.Linear(1,1)]) "
      "ModuleDict({'a':nn.ReLU()}) ModuleList() CrossEntropyLoss() MSELoss() Unfold(2) Upsample(scale_factor=2) "

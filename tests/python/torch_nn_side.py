@@ -27,7 +27,7 @@ class Scope(dict):
                          lambda_d=lambda a, b: (a - b).abs().amax(1))
         self.torch, self.leaves, self.modules, self.seed = torch, [], [], 0
         for f in (self.r, self.c, self.k, self.b, self.m, self.e, self.twice, self.same, self.put, self.trained, self.rates,
-                  self.clipped, self.packed, self.h, self.z, self.amp, self.scaled):
+                  self.clipped, self.packed, self.h, self.z, self.amp, self.scaled, self.sp):
             self[f.__name__] = f
 
     def c(self, *shape):
@@ -73,6 +73,9 @@ class Scope(dict):
 
     def z(self, *shape):
         return self.c(*shape).bfloat16()
+
+    def sp(self, values, size=(3, 4), places=((2, 0, 2, 1), (1, 3, 1, 0))):
+        return self.torch.sparse_coo_tensor(self.torch.tensor(places), values, size)
 
     def amp(self, f, dtype="bfloat16"):
         """The dtypes of f's results under autocast, and that of the gradient of a float32 leaf through it."""
@@ -143,6 +146,8 @@ class Scope(dict):
 
 
 def parts(r):
+    if getattr(r, "is_sparse", False):
+        return [r._indices(), r._values(), repr(tuple(r.shape)), repr(r.is_coalesced())]
     if isinstance(r, (tuple, list)) and not hasattr(r, "numel") and (not hasattr(r, "_fields") or hasattr(r, "batch_sizes")):
         return [p for each in r for p in parts(each)]
     return [r]
@@ -152,7 +157,7 @@ def written(t):
     """A tensor as dtype, shape and two sums; anything else as its text."""
     if not hasattr(t, "detach"):
         return repr(t)
-    a = t.detach().to("cpu").numpy().astype("f8").ravel()
+    a = (t.to_dense() if t.is_sparse else t).detach().to("cpu").numpy().astype("f8").ravel()
     with numpy.errstate(invalid="ignore"):
         sums = [float((a * numbers(a.size, k)).sum()) for k in (0, 5)]
     return [str(t.dtype).removeprefix("torch."), list(t.shape), sums]

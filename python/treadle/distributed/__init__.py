@@ -261,6 +261,12 @@ def all_reduce(a, op="sum", *, out=None, group=None, wait=True):
     return _group(group).all_reduce(a, op, out=out, wait=wait)
 
 
+def all_reduce_(arrays, op="sum", *, group=None, wait=True):
+    """The same for a list of arrays at once, each of which gets its result in place: the list. Between GPUs one launch,
+    elsewhere one message for each dtype. With wait=False nothing may use the arrays before the Work's wait()."""
+    return _group(group).all_reduce_(arrays, op, wait=wait)
+
+
 def reduce(a, op="sum", root=0, *, out=None, group=None, wait=True):
     """As all_reduce, but only process `root` has the values; elsewhere they are undefined."""
     return _group(group).reduce(a, op, root, out=out, wait=wait)
@@ -329,6 +335,7 @@ __all__ = [
     "abort",
     "all_gather",
     "all_reduce",
+    "all_reduce_",
     "all_to_all",
     "barrier",
     "broadcast",

@@ -229,21 +229,31 @@ class NcclGroup(_Places, Group):
         if self.count > count:
             self.abort(f"rank {rank} has left, and a collective waits for it")
 
-    def _reduce_in_place(self, arrays, op, wait):
+    def all_reduce_(self, arrays, op="sum", *, wait=True):
+        arrays = list(arrays)
+        event = self._at_once(arrays, op, wait)
+        if event is NotImplemented:  # some are odd, or many: looked at one by one
+            return super().all_reduce_(arrays, op, wait=wait)
+        return arrays if wait else Work(event and _Job(self, [event]), arrays)
+
+    def _at_once(self, arrays, op, wait):
         self.check()
-        jobs, rest = [], arrays
-        while rest:
-            some, rest = rest[:_AT_ONCE], rest[_AT_ONCE:]
-            try:
-                event = _core._nccl_reduce(self._places[0], some, op, not wait)
-            except DistributedError:
-                self.check()  # which knows the reason
-                raise
+        try:
+            return _core._nccl_reduce(self._places[0], arrays, op, not wait)
+        except DistributedError:
+            self.check()  # which knows the reason
+            raise
+
+    def _reduce_in_place(self, arrays, op, wait):
+        jobs = []
+        for i in range(0, len(arrays), _AT_ONCE):
+            some = arrays[i : i + _AT_ONCE]
+            event = self._at_once(some, op, wait)
             if event is NotImplemented:
                 jobs.append(super()._reduce_in_place(some, op, wait))
             elif event is not None:
                 jobs.append(_Job(self, [event]))
-        return jobs[0] if len(jobs) == 1 else _Parts(jobs, None) if jobs else None
+        return _Parts(jobs, None) if jobs else None
 
     def _start(self, kind, src, dst, op, root, wait):
         place = self._places[0] if self._places else None

@@ -75,6 +75,7 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
+    globals()["matmul"] = with_out(Tensor.matmul, "matmul")
     Tensor._make_subclass = staticmethod(_core._make_subclass)
 
 
@@ -83,7 +84,7 @@ _TWO = _elementwise.ROWS_OF_TWO
 _AS_METHODS = (
     "addmv_ clamp_ clamp_max_ clamp_min_ clip_ clone detach detach_ erfinv_ fill_ frac_ gcd_ i0_ index_put_ lcm_ "
     "ldexp_ "
-    "logit_ matmul nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
+    "logit_ nan_to_num_ resize_as_ round_ sinc_ xlogy_ zero_".split()
 )
 _attach()
 
@@ -108,15 +109,16 @@ def get_device_module(device=None):  # noqa: F811 - PyTorch's name of the parame
 
 # Modules that are imported when they are first asked for, and the names that stand in them.
 _MODULES = set(
-    "amp backends cuda distributed distributions func multiprocessing nn optim testing utils serialization types "
-    "version".split()
+    "amp backends cuda distributed distributions func multiprocessing nn optim testing utils serialization sparse "
+    "types version".split()
 )
 _FROM = {"save": "serialization", "load": "serialization", "map": "_vmap", "vmap": "func", "autocast": "amp"}
 _FROM |= dict.fromkeys(
-    "GradScaler is_autocast_enabled get_autocast_dtype set_autocast_enabled set_autocast_dtype is_autocast_cache_enabled "
-    "set_autocast_cache_enabled clear_autocast_cache".split(),
+    "GradScaler is_autocast_enabled get_autocast_dtype set_autocast_enabled set_autocast_dtype "
+    "is_autocast_cache_enabled set_autocast_cache_enabled clear_autocast_cache".split(),
     "amp",
 )
+_FROM |= {"sparse_coo_tensor": "sparse", "sparse_coo": "sparse"}
 _FROM |= {"Stream": "cuda", "Event": "cuda"}
 _FROM |= dict.fromkeys(
     "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear "

@@ -1,8 +1,8 @@
 """Autocast: which operations take half types, and how they come to ask.
 
 Operations cost nothing more until a program enters its first autocast. Then each operation of the table is replaced,
-where modules hold it and in Tensor, by one that looks at its thread's mode first. Inside an operation the mode is off, so
-what it is composed of computes in the dtype that was chosen for it.
+where modules hold it and in Tensor, by one that looks at its thread's mode first. Inside an operation the mode is off,
+so what it is composed of computes in the dtype that was chosen for it.
 """
 
 import functools
@@ -20,30 +20,39 @@ _LOW = (
     "conv_transpose1d conv_transpose2d conv_transpose3d scaled_dot_product_attention linalg.matmul linalg.multi_dot "
     "linalg.vecdot "
 )
+# Operations of PyTorch's own that are composed here, of listed ones among others.
+_WHOLE = (
+    "batch_norm instance_norm rms_norm gelu silu mish elu selu celu glu logsigmoid hardswish softshrink tanhshrink "
+    "logit logcumsumexp "
+)
 _LOSSES = (
-    "binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss hinge_embedding_loss huber_loss kl_div "
-    "l1_loss margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss nll_loss poisson_nll_loss "
+    "binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss hinge_embedding_loss huber_loss "
+    "kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss nll_loss poisson_nll_loss "
     "smooth_l1_loss soft_margin_loss triplet_margin_loss "
 )
 TABLE = {
     "cuda": {
         "low": _LOW + "mv addmv addr",
-        "kept": "dot vdot inner tensordot bilinear",
-        "full": _LOSSES + "acos arccos asin arcsin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan "
-        "pow __pow__ __rpow__ __rtruediv__ softplus layer_norm group_norm frobenius_norm nuclear_norm cosine_similarity "
-        "dist pdist cdist renorm logsumexp interpolate upsample normalize prod sum cumprod cumsum softmax softmin "
-        "log_softmax norm linalg.norm linalg.vector_norm linalg.matrix_norm special.softmax special.log_softmax "
-        "special.expm1 special.log1p special.erfinv special.logsumexp",
+        "kept": _WHOLE + "dot vdot inner tensordot bilinear",
+        "full": _LOSSES
+        + """
+            acos arccos asin arcsin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow __pow__
+            __rpow__ __rtruediv__ softplus layer_norm group_norm frobenius_norm nuclear_norm cosine_similarity
+            dist pdist cdist renorm logsumexp interpolate upsample normalize prod sum cumprod cumsum softmax softmin
+            log_softmax norm linalg.norm linalg.vector_norm linalg.matrix_norm special.softmax special.log_softmax special.expm1
+            special.log1p special.erfinv special.logsumexp""",
     },
     "cpu": {
         "low": _LOW + "inner tensordot",
-        "kept": "mv addmv dot vdot bilinear",
-        "full": _LOSSES + "binary_cross_entropy avg_pool3d max_pool3d adaptive_avg_pool3d adaptive_max_pool3d polar prod "
-        "quantile nanquantile stft cdist trace view_as_complex cholesky_inverse cholesky_solve inverse lu_solve orgqr "
-        "pinverse triangular_solve svd linalg.cholesky linalg.cholesky_ex linalg.cond linalg.eig linalg.eigh "
-        "linalg.eigvals linalg.eigvalsh linalg.householder_product linalg.inv linalg.inv_ex linalg.lstsq linalg.lu_factor "
-        "linalg.lu_factor_ex linalg.matrix_rank linalg.pinv linalg.qr linalg.solve linalg.solve_triangular linalg.svd "
-        "linalg.svdvals linalg.tensorinv linalg.tensorsolve "
+        "kept": _WHOLE + "mv addmv dot vdot bilinear",
+        "full": _LOSSES
+        + """
+            binary_cross_entropy avg_pool3d max_pool3d adaptive_avg_pool3d adaptive_max_pool3d polar prod quantile
+            nanquantile stft cdist trace view_as_complex cholesky_inverse cholesky_solve inverse lu_solve orgqr pinverse
+            triangular_solve svd linalg.cholesky linalg.cholesky_ex linalg.cond linalg.eig linalg.eigh linalg.eigvals
+            linalg.eigvalsh linalg.householder_product linalg.inv linalg.inv_ex linalg.lstsq linalg.lu_factor
+            linalg.lu_factor_ex linalg.matrix_rank linalg.pinv linalg.qr linalg.solve linalg.solve_triangular linalg.svd
+            linalg.svdvals linalg.tensorinv linalg.tensorsolve """
         + " ".join(f"fft.{k}{n}" for k in "fft ifft rfft irfft hfft ihfft".split() for n in ("", "2", "n")),
     },
 }

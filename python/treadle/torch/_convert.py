@@ -353,10 +353,13 @@ _FACTS = {
 
 
 class layout:
-    """How elements lie in memory: torch.strided is the only way here."""
+    """How elements lie in memory: torch.strided, or torch.sparse_coo of sparse tensors."""
+
+    def __init__(self, name):
+        self._name = name
 
     def __repr__(self):
-        return "torch.strided"
+        return "torch." + self._name
 
 
 class memory_format:
@@ -369,7 +372,7 @@ class memory_format:
         return "torch." + self._name
 
 
-strided_layout = layout()
+strided_layout = layout("strided")
 _RANKS = {"contiguous_format": 0, "preserve_format": 0, "channels_last": 4, "channels_last_3d": 5}
 FORMATS = {k: memory_format(k, rank) for k, rank in _RANKS.items()}
 
@@ -509,6 +512,14 @@ def resize_as_(self, other, memory_format=None):
 def to_dense(self, dtype=None, *, masked_grad=None):
     """Itself, as dtype."""
     return self if dtype is None else cast(self, dtype)
+
+
+@method("to_sparse_coo")
+def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
+    """A sparse tensor of the elements that are not 0, its first sparse_dim dimensions (None: all) sparse."""
+    from . import sparse
+
+    return sparse.to_sparse(self, sparse_dim, layout)
 
 
 @method()

@@ -229,9 +229,7 @@ def _(inputs, r, gs, *, mode):
     (a,), (Q, R), (gq, gr) = inputs, r, gs
     rows, columns = a.shape[-2:]
     if mode == "complete" and rows > columns:
-        raise RuntimeError(
-            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols"
-        )
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
     if rows >= columns:
         return _qr_back(a, Q, R, gq, gr)
     rest = a[..., rows:]  # A = Q [R1, R2] with R2 = Q^H rest
@@ -306,8 +304,8 @@ def _eig(a):
 
 @_eig.backward
 def _(inputs, r, gs):
-    """V^-H (diag(gw) + (V^H gV - V^H V diag(Re V^H gV)) / E) V^H, E the conjugate differences of eigenvalues. The vectors'
-    length is 1; what their phase would do to a result has no gradient.
+    """V^-H (diag(gw) + (V^H gV - V^H V diag(Re V^H gV)) / E) V^H, E the conjugate differences of eigenvalues. The
+    vectors' length is 1; what their phase would do to a result has no gradient.
     """
     (w, v), (gw, gv) = r, gs
     middle = scalar(0, v).expand(v.shape)

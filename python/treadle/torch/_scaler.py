@@ -30,7 +30,9 @@ class GradScaler:
     ):
         if enabled and device == "cuda" and not _device.gpu_count():
             warnings.warn(
-                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", UserWarning, stacklevel=2
+                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
+                UserWarning,
+                stacklevel=2,
             )
             enabled = False
         if enabled and growth_factor <= 1.0:
@@ -112,7 +114,7 @@ class GradScaler:
             self._scale = float(new_scale.item() if isinstance(new_scale, Tensor) else new_scale)
         elif not entries:
             raise AssertionError("No inf checks were recorded prior to update.")
-        elif any([self._overflowed(e) for e in entries]):
+        elif any(self._overflowed(e) for e in entries):
             self._scale, self._growth_tracker = self._scale * self._backoff_factor, 0
         else:
             self._growth_tracker += 1

@@ -235,8 +235,15 @@ def _member(g):
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
     """The sum (PRODUCT, MIN, MAX, AVG) of all processes' tensors, in each of them."""
     if _member(group):
-        work = _group(group).all_reduce(tensor._array, op, wait=False)
-        return _end(work, lambda a: _fill(tensor, a), async_op)
+        work = _group(group).all_reduce_([tensor._array], op, wait=not async_op)
+        return Work(work, lambda done: None) if async_op else None
+
+
+def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
+    """all_reduce of all the tensors at once."""
+    if _member(group):
+        work = _group(group).all_reduce_([t._array for t in tensors], op, wait=not async_op)
+        return Work(work, lambda done: None) if async_op else None
 
 
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):

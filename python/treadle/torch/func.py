@@ -143,7 +143,7 @@ def _flat(o, found):
 
 
 class _Flattened:
-    """func of trees of tensors as a function of tensors that gives a tuple of tensors: what it gave last is in `out`."""
+    """func of trees of tensors as a function of tensors that gives a tuple of tensors; out: what it gave last."""
 
     def __init__(self, func, given, put, has_aux):
         self.func, self.given, self.put, self.has_aux = func, given, put, has_aux
@@ -177,8 +177,8 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     directions = _listed(tangents)
     if len(directions) != len(flat.leaves):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
-            "primals is a tuple of 3 tensors, tangents also must be."
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, "
+            "if primals is a tuple of 3 tensors, tangents also must be."
         )
     outs, along = functional.jvp(flat, tuple(flat.leaves), tuple(directions), create_graph=_nested())
     out, slopes = _shaped(flat.out, iter(outs)), _shaped(flat.out, iter(along))
@@ -195,8 +195,8 @@ def linearize(func, *primals):
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
-    """A function that gives the Jacobian of func by its arguments argnums: for each tensor that comes out the argument's
-    own structure. has_aux: func gives (outputs, what comes second).
+    """A function that gives the Jacobian of func by its arguments argnums: for each tensor that comes out the
+    argument's own structure. has_aux: func gives (outputs, what comes second).
     """
 
     @_counted

@@ -112,8 +112,8 @@ def embedding_bag(
 ):
     """The sum, mean or maximum of the rows of weight that each bag of integers names: (bags, features).
 
-    input (bags, n), or one bag behind the other with offsets where each begins; include_last_offset: the last of them is
-    the end. Rows padding_idx do not count; an empty bag gives zeros. The rest as in embedding.
+    input (bags, n), or one bag behind the other with offsets where each begins; include_last_offset: the last of them
+    is the end. Rows padding_idx do not count; an empty bag gives zeros. The rest as in embedding.
     """
     _check(input, offsets, mode, per_sample_weights)
     if input.dim() == 2:

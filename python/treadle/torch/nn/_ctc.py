@@ -68,9 +68,7 @@ def _forward(emitted, skip, steps, top):
     return now
 
 
-def ctc_loss(
-    log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False
-):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
     """-log of the probability that log_probs (T, N, C), or (T, C), emit the targets (N, S), or one behind the other.
 
     "mean" divides by the targets' lengths before the mean over the batch. zero_infinity: losses of targets that are too

@@ -183,18 +183,20 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
 )
 
 
-def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """The norm of each window."""
-    kernel = spread(kernel_size, 1, "kernel_size")
-    mean = avg_pool1d(input**norm_type, kernel, stride, 0, ceil_mode)
-    return (torch.relu(mean) * math.prod(kernel)) ** (1 / norm_type)
+def _lp_pool(rank):
+    pool = (avg_pool1d, avg_pool2d, avg_pool3d)[rank - 1]
+
+    def call(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+        kernel = spread(kernel_size, rank, "kernel_size")
+        mean = pool(input**norm_type, kernel, stride, 0, ceil_mode)
+        return (torch.relu(mean) * math.prod(kernel)) ** (1 / norm_type)
+
+    call.__name__ = call.__qualname__ = f"lp_pool{rank}d"
+    call.__doc__ = "The norm of each window."
+    return call
 
 
-def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """The norm of each window."""
-    kernel = spread(kernel_size, 2, "kernel_size")
-    mean = avg_pool2d(input**norm_type, kernel, stride, 0, ceil_mode)
-    return (torch.relu(mean) * math.prod(kernel)) ** (1 / norm_type)
+lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 
 
 # ---- resampling ----

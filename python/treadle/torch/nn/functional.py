@@ -81,6 +81,7 @@ from ._pools import (
     interpolate,
     lp_pool1d,
     lp_pool2d,
+    lp_pool3d,
     max_pool1d,
     max_pool2d,
     max_pool3d,
@@ -88,6 +89,7 @@ from ._pools import (
     pixel_unshuffle,
     upsample,
 )
+from ._sampling import affine_grid, grid_sample, max_unpool1d, max_unpool2d, max_unpool3d
 from ._windows import fold_columns as fold
 from ._windows import pad, unfold
 
@@ -98,6 +100,7 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -107,6 +110,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -128,6 +132,7 @@ __all__ = [
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hardshrink",
@@ -148,10 +153,14 @@ __all__ = [
     "logsigmoid",
     "lp_pool1d",
     "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
@@ -190,6 +199,9 @@ __all__ = [
     "unfold",
     "upsample",
 ]
+
+
+channel_shuffle = torch.channel_shuffle
 
 
 def linear(input, weight, bias=None):

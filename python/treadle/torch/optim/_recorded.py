@@ -2,6 +2,7 @@
 tensor, so that it is another one at each replay."""
 
 from ... import _core, torch
+from .._settle import settle
 
 
 def check(optimizer, group):
@@ -16,7 +17,8 @@ def check(optimizer, group):
         )
 
 
-def _begins(optimizer):
+def begins(optimizer):
+    """What is raised where the state of a parameter is made while a step is recorded."""
     return RuntimeError(
         f"{type(optimizer).__name__}: the state of a parameter begins while a step is recorded, and would begin anew at "
         "each replay: take a step before"
@@ -25,7 +27,7 @@ def _begins(optimizer):
 
 def number_steps(optimizer, group):
     """Makes the numbers of the steps that come now, one tensor for all parameters that have taken as many, which is each
-    one's state["step"]. Returns them."""
+    one's state["step"]."""
     state, raised, fresh = optimizer.state, {}, {}
     for p in group["params"]:
         if p.grad is None:
@@ -33,7 +35,7 @@ def number_steps(optimizer, group):
         at = state[p].get("step", 0)
         if not isinstance(at, torch.Tensor) or at.device != p.device:
             if _core._capturing():
-                raise _begins(optimizer)
+                raise begins(optimizer)
             key = float(at), p.device
             at = fresh[key] = fresh[key] if key in fresh else torch.full((), key[0], device=p.device)
         state[p]["step"] = raised[id(at)] = at
@@ -42,14 +44,4 @@ def number_steps(optimizer, group):
             state[p]["step"] = state[p]["step"].clone()
     for at in raised.values():
         at.add_(1)
-    return list(raised.values())
-
-
-def written(optimizer, state, before):
-    """The state of a parameter, which was `before`: its new tensors are written into those."""
-    for key, value in state.items():
-        if isinstance(value, torch.Tensor) and value is not before.get(key):
-            if key not in before:
-                raise _begins(optimizer)
-            before[key].copy_(value)
-            state[key] = before[key]
+    settle(list(raised.values()))

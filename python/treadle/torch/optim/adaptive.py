@@ -3,7 +3,7 @@
 import math
 
 from ... import torch
-from .optimizer import Optimizer, check_betas, check_positive, count, number
+from .optimizer import Optimizer, count, number, options
 
 
 def _zeros(state, p, *names):
@@ -13,9 +13,25 @@ def _zeros(state, p, *names):
 
 
 def _decayed(group, p, grad):
-    """The gradient with the weight decay's part."""
+    """(what a step starts from, the gradient): the weight decay's part is in the first if it is decoupled."""
     decay = group["weight_decay"]
-    return grad + p * decay if decay else grad
+    if not decay:
+        return p, grad
+    if group.get("decoupled_weight_decay"):
+        return p * (1 - number(group["lr"]) * decay), grad
+    return p, grad + p * decay
+
+
+def _mean(state, name, value, rate):
+    """The moving mean of values, kept in the state."""
+    state[name] = state[name] * rate + value * (1 - rate)
+    return state[name]
+
+
+def _moments(state, p, grad, betas):
+    """The moving means of gradients and of their squares."""
+    _zeros(state, p, "exp_avg", "exp_avg_sq")
+    return _mean(state, "exp_avg", grad, betas[0]), _mean(state, "exp_avg_sq", grad * grad, betas[1])
 
 
 class Adam(Optimizer):
@@ -40,41 +56,34 @@ class Adam(Optimizer):
         fused=None,
         decoupled_weight_decay=False,
     ):
-        check_positive(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "amsgrad": amsgrad,
-                "foreach": foreach,
-                "maximize": maximize,
-                "capturable": capturable,
-                "differentiable": differentiable,
-                "fused": fused,
-                "decoupled_weight_decay": decoupled_weight_decay or self._decoupled,
-            },
-        )
+        decoupled_weight_decay = decoupled_weight_decay or self._decoupled
+        super().__init__(params, options(locals()))
 
-    def _update(self, group, p, grad, state):
-        _zeros(state, p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
-        t = count(state, group["capturable"])
-        lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
-        start = p
-        if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                start = p * (1 - lr * group["weight_decay"])
-            else:
-                grad = grad + p * group["weight_decay"]
-        m = state["exp_avg"] = state["exp_avg"] * b1 + grad * (1 - b1)
-        v = state["exp_avg_sq"] = state["exp_avg_sq"] * b2 + grad * grad * (1 - b2)
-        if group["amsgrad"]:
-            v = state["max_exp_avg_sq"] = torch.maximum(state["max_exp_avg_sq"], v)
-        size = lr / (1 - b1**t)
-        p.copy_(start - m * size / (v.sqrt() * (1 - b2**t) ** -0.5 + group["eps"]))
+    def _begin(self, group, p, state):
+        names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+        _zeros(state, p, *names)
+        return names, count(state, group["capturable"])
+
+    def _numbers(self, group, t):
+        lr, (b1, b2), decay = number(group["lr"]), map(number, group["betas"]), group["weight_decay"]
+        decay = 1 - lr * decay if group["decoupled_weight_decay"] else decay
+        return b1, 1 - b1, b2, 1 - b2, lr / (1 - b1**t), (1 - b2**t) ** -0.5, group["eps"], decay
+
+    def _rule(self, group, names):
+        kind = "decoupled" if group["decoupled_weight_decay"] else "coupled"
+        decay, most, minus = kind if group["weight_decay"] else None, group["amsgrad"], group["maximize"]
+
+        def adam(p, grad, m, v, *rest):
+            *top, b1, c1, b2, c2, size, scale, eps, shrink = rest
+            grad = -grad if minus else grad
+            start = p * shrink if decay == "decoupled" else p
+            grad = grad + p * shrink if decay == "coupled" else grad
+            m = m * b1 + grad * c1
+            v = v * b2 + grad * grad * c2
+            top = [torch.maximum(top[0], v)] if most else []
+            return (start - m * size / ((top[0] if most else v).sqrt() * scale + eps), m, v, *top)
+
+        return ("adam", decay, most, minus), adam
 
 
 class AdamW(Adam):
@@ -104,37 +113,14 @@ class NAdam(Optimizer):
         capturable=False,
         differentiable=False,
     ):
-        check_positive(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
-        check_betas(betas)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "momentum_decay": momentum_decay,
-                "decoupled_weight_decay": decoupled_weight_decay,
-                "maximize": maximize,
-                "foreach": foreach,
-                "capturable": capturable,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
-        _zeros(state, p, "exp_avg", "exp_avg_sq")
         t, lr, (b1, b2) = count(state), number(group["lr"]), map(number, group["betas"])
-        start = p
-        if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                start = p * (1 - lr * group["weight_decay"])
-            else:
-                grad = _decayed(group, p, grad)
+        start, grad = _decayed(group, p, grad)
         now, then = (b1 * (1 - 0.5 * 0.96 ** (k * group["momentum_decay"])) for k in (t, t + 1))
         product = state["mu_product"] = number(state.get("mu_product", 1.0)) * now
-        m = state["exp_avg"] = state["exp_avg"] * b1 + grad * (1 - b1)
-        v = state["exp_avg_sq"] = state["exp_avg_sq"] * b2 + grad * grad * (1 - b2)
+        m, v = _moments(state, p, grad, (b1, b2))
         move = grad * (lr * (1 - now) / (1 - product)) + m * (lr * then / (1 - product * then))
         p.copy_(start - move / ((v * (1 / (1 - b2**t))).sqrt() + group["eps"]))
 
@@ -156,34 +142,12 @@ class RAdam(Optimizer):
         capturable=False,
         differentiable=False,
     ):
-        check_positive(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "maximize": maximize,
-                "foreach": foreach,
-                "capturable": capturable,
-                "decoupled_weight_decay": decoupled_weight_decay,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
-        _zeros(state, p, "exp_avg", "exp_avg_sq")
         t, lr, (b1, b2) = count(state), number(group["lr"]), map(number, group["betas"])
-        start = p
-        if group["weight_decay"]:
-            if group["decoupled_weight_decay"]:
-                start = p * (1 - lr * group["weight_decay"])
-            else:
-                grad = _decayed(group, p, grad)
-        m = state["exp_avg"] = state["exp_avg"] * b1 + grad * (1 - b1)
-        v = state["exp_avg_sq"] = state["exp_avg_sq"] * b2 + grad * grad * (1 - b2)
+        start, grad = _decayed(group, p, grad)
+        m, v = _moments(state, p, grad, (b1, b2))
         longest = 2 / (1 - b2) - 1
         length = longest - 2 * t * b2**t / (1 - b2**t)
         move = m * (lr / (1 - b1**t))
@@ -209,27 +173,13 @@ class Adamax(Optimizer):
         differentiable=False,
         capturable=False,
     ):
-        check_positive(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
         _zeros(state, p, "exp_avg", "exp_inf")
         t, lr, (b1, b2) = count(state), number(group["lr"]), map(number, group["betas"])
-        grad = _decayed(group, p, grad)
-        m = state["exp_avg"] = state["exp_avg"] * b1 + grad * (1 - b1)
+        _, grad = _decayed(group, p, grad)
+        m = _mean(state, "exp_avg", grad, b1)
         u = state["exp_inf"] = torch.maximum(state["exp_inf"] * b2, grad.abs() + group["eps"])
         p.copy_(p - m * (lr / (1 - b1**t)) / u)
 
@@ -251,28 +201,13 @@ class Adagrad(Optimizer):
         differentiable=False,
         fused=None,
     ):
-        check_positive(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay, eps=eps)
-        check_positive(initial_accumulator_value=initial_accumulator_value)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lr_decay": lr_decay,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "initial_accumulator_value": initial_accumulator_value,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
         if "sum" not in state:
             state["sum"] = torch.full_like(p, group["initial_accumulator_value"])
         t = count(state)
-        grad = _decayed(group, p, grad)
+        _, grad = _decayed(group, p, grad)
         total = state["sum"] = state["sum"] + grad * grad
         p.copy_(p - grad * (number(group["lr"]) / (1 + (t - 1) * group["lr_decay"])) / (total.sqrt() + group["eps"]))
 
@@ -293,30 +228,17 @@ class Adadelta(Optimizer):
         maximize=False,
         differentiable=False,
     ):
-        check_positive(lr=lr, eps=eps, weight_decay=weight_decay)
         if not 0 <= rho <= 1:
             raise ValueError(f"Invalid rho value: {rho}")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "rho": rho,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "maximize": maximize,
-                "capturable": capturable,
-                "foreach": foreach,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
         _zeros(state, p, "square_avg", "acc_delta")
         count(state)
-        rho, eps, grad = group["rho"], group["eps"], _decayed(group, p, grad)
-        v = state["square_avg"] = state["square_avg"] * rho + grad * grad * (1 - rho)
+        rho, eps, (_, grad) = group["rho"], group["eps"], _decayed(group, p, grad)
+        v = _mean(state, "square_avg", grad * grad, rho)
         delta = (state["acc_delta"] + eps).sqrt() / (v + eps).sqrt() * grad
-        state["acc_delta"] = state["acc_delta"] * rho + delta * delta * (1 - rho)
+        _mean(state, "acc_delta", delta * delta, rho)
         p.copy_(p - delta * number(group["lr"]))
 
 
@@ -337,22 +259,7 @@ class RMSprop(Optimizer):
         maximize=False,
         differentiable=False,
     ):
-        check_positive(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "alpha": alpha,
-                "eps": eps,
-                "centered": centered,
-                "weight_decay": weight_decay,
-                "capturable": capturable,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
         names = [
@@ -362,10 +269,10 @@ class RMSprop(Optimizer):
         ]
         _zeros(state, p, *names)
         count(state)
-        lr, a, grad = number(group["lr"]), group["alpha"], _decayed(group, p, grad)
-        v = state["square_avg"] = state["square_avg"] * a + grad * grad * (1 - a)
+        lr, a, (_, grad) = number(group["lr"]), group["alpha"], _decayed(group, p, grad)
+        v = _mean(state, "square_avg", grad * grad, a)
         if group["centered"]:
-            mean = state["grad_avg"] = state["grad_avg"] * a + grad * (1 - a)
+            mean = _mean(state, "grad_avg", grad, a)
             v = v - mean * mean
         move = grad / (v.sqrt() + group["eps"])
         if group["momentum"]:

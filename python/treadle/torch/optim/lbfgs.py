@@ -2,7 +2,7 @@
 
 from ... import torch
 from .._settle import settle
-from .optimizer import Optimizer, bound, check_positive, number
+from .optimizer import Optimizer, bound, number, options
 
 
 def _cubic(x1, f1, g1, x2, f2, g2, bounds=None):
@@ -94,21 +94,10 @@ class LBFGS(Optimizer):
         history_size=100,
         line_search_fn=None,
     ):
-        check_positive(lr=lr)
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "max_iter": max_iter,
-                "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-                "tolerance_grad": tolerance_grad,
-                "tolerance_change": tolerance_change,
-                "history_size": history_size,
-                "line_search_fn": line_search_fn,
-            },
-        )
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, options(locals()))
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]

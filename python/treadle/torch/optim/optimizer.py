@@ -1,7 +1,10 @@
 """``Optimizer``: groups of parameters with their options, the state of each, and the frame of a step.
 
-A subclass writes ``_update(group, p, grad, state)``: one parameter's new value and state, as in-place operations. These
-are recorded and run at the end of the step, one kernel a parameter, which writes the parameter and its state."""
+A subclass says what a step is in one of two ways. As a formula: ``_begin(group, p, state)`` makes the state's tensors and gives
+their names and what tells one step from another, ``_numbers(group, step)`` the step's numbers, and ``_rule(group, names)`` a key
+and a function of parameter, gradient, state's tensors and numbers: the new parameter and state. It is recorded once for a
+key; a step is one call for all parameters, each of which is one kernel that writes in place (``_each``). Or as
+``_update(group, p, grad, state)``: one parameter's new value and state, as operations that are recorded in every step."""
 
 import copy
 import functools
@@ -11,6 +14,7 @@ from ... import _core, torch
 from .._settle import settle
 from ..nn.modules._hooks import Handle
 from . import _recorded
+from ._each import Each
 
 
 class _Required:
@@ -27,26 +31,31 @@ def number(value):
     return value.item() if isinstance(value, torch.Tensor) and not _core._capturing() else value
 
 
-def check_positive(**values):
-    """ValueError, in PyTorch's words, for a hyperparameter below 0."""
-    words = {
-        "lr": "learning rate",
-        "eps": "epsilon value",
-        "weight_decay": "weight_decay value",
-        "momentum": "momentum value",
-        "alpha": "alpha value",
-        "rho": "rho value",
-        "lr_decay": "lr_decay value",
-    }
-    for name, value in values.items():
-        if not number(value) >= 0:
-            raise ValueError(f"Invalid {words.get(name, name)}: {value}")
+# What is not below 0, and what PyTorch's words call it.
+_POSITIVE = {
+    "lr": "learning rate",
+    "eps": "epsilon value",
+    "weight_decay": "weight_decay value",
+    "momentum": "momentum value",
+    "alpha": "alpha value",
+    "lr_decay": "lr_decay value",
+    "momentum_decay": "momentum_decay",
+    "initial_accumulator_value": "initial_accumulator_value",
+}
 
 
-def check_betas(betas):
-    for i, beta in enumerate(betas):
+def options(given, unchecked=()):
+    """The options among the arguments of an optimizer's __init__, its locals().
+
+    ValueError, in PyTorch's words: one is out of its range; those that are unchecked have none."""
+    found = {k: v for k, v in given.items() if k not in ("self", "params", "__class__")}
+    for name, word in _POSITIVE.items():
+        if name in found and name not in unchecked and not number(found[name]) >= 0:
+            raise ValueError(f"Invalid {word}: {found[name]}")
+    for i, beta in enumerate(found.get("betas", ())):
         if not 0 <= number(beta) < 1:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    return found
 
 
 def bound(function):
@@ -131,12 +140,54 @@ class Optimizer:
     # ---- a step ----
 
     _recordable = False  # can a graph record a step?
+    _rule = None  # a method of those that have a formula
 
     def _update(self, group, p, grad, state):
         raise NotImplementedError
 
     def _steps(self, group):
         """Called once a group before its parameters: for what they share."""
+
+    def _record(self, group, touched):
+        """A step of the group's parameters as recorded operations; touched: a list that gets what they write."""
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            self._update(group, p, -grad if group.get("maximize") else grad, state)
+            touched.append(p)
+            touched.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
+
+    def _apply(self, group, touched):
+        """The same by the group's formula, for all parameters of one dtype, device and step at once."""
+        rows, fresh = {}, []
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            had = len(state)
+            names, step = self._begin(group, p, state)
+            if len(state) > had:
+                fresh.append(state)
+            rows.setdefault((names, step, p.dtype, p.device), []).append((p, grad, *[state[n] for n in names]))
+        recording = _core._capturing()
+        if recording and fresh:
+            raise _recorded.begins(self)
+        settle([v for state in fresh for v in state.values() if isinstance(v, torch.Tensor)])
+        for (names, step, *_), these in rows.items():
+            name, formula = self._rule(group, names)
+            numbers = self._numbers(group, step)
+            for row in Each.of(name, formula, these[0], numbers).run(numbers, these):
+                new = formula(*row, *numbers)
+                row[0].copy_(new[0])
+                if recording:  # a replay has to find the state where it was
+                    for t, value in zip(row[2:], new[1:]):
+                        t.copy_(value)
+                    continue
+                self.state[row[0]].update(zip(names, new[1:]))
+                touched += [row[0], *new[1:]]
 
     @bound
     def step(self, closure=None):
@@ -145,27 +196,16 @@ class Optimizer:
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        touched, states = [], []
-        recording = _core._capturing()
+        touched, recording = [], _core._capturing()
         with torch.no_grad():
             for group in self.param_groups:
                 self._steps(group)
                 if recording:
                     _recorded.check(self, group)
                 if self._recordable and group.get("capturable"):
-                    states.extend(_recorded.number_steps(self, group))
-                for p in group["params"]:
-                    grad = p.grad
-                    if grad is None:
-                        continue
-                    state = self.state[p]
-                    before = dict(state) if recording else None
-                    self._update(group, p, -grad if group.get("maximize") else grad, state)
-                    if recording:
-                        _recorded.written(self, state, before)
-                    touched.append(p)
-                    states.extend(v for v in state.values() if isinstance(v, torch.Tensor) and v.dim())
-            settle(touched + states)
+                    _recorded.number_steps(self, group)
+                (self._apply if self._rule else self._record)(group, touched)
+            settle(touched)
         return loss
 
     def register_step_pre_hook(self, hook):

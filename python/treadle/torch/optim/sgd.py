@@ -1,7 +1,7 @@
 """Optimizers that step by the gradient itself, its mean, or its sign."""
 
 from ... import torch
-from .optimizer import Optimizer, check_positive, count, number
+from .optimizer import Optimizer, count, number, options
 
 
 class SGD(Optimizer):
@@ -23,35 +23,34 @@ class SGD(Optimizer):
         differentiable=False,
         fused=None,
     ):
-        check_positive(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "momentum": momentum,
-                "dampening": dampening,
-                "weight_decay": weight_decay,
-                "nesterov": nesterov,
-                "maximize": maximize,
-                "foreach": foreach,
-                "differentiable": differentiable,
-                "fused": fused,
-            },
-        )
+        super().__init__(params, options(locals()))
 
-    def _update(self, group, p, grad, state):
-        momentum = group["momentum"]
-        if group["weight_decay"]:
-            grad = grad + p * group["weight_decay"]
-        if momentum:
-            held = state.get("momentum_buffer")
-            # Its own value: the gradient may be changed in place before the next step.
-            held = grad.clone() if held is None else held * momentum + grad * (1 - group["dampening"])
-            state["momentum_buffer"] = held
-            grad = grad + held * momentum if group["nesterov"] else held
-        p.copy_(p - grad * number(group["lr"]))
+    def _begin(self, group, p, state):
+        if not group["momentum"]:
+            return (), False
+        first = state.get("momentum_buffer") is None
+        if first:
+            state["momentum_buffer"] = torch.zeros_like(p)
+        return ("momentum_buffer",), first
+
+    def _numbers(self, group, first):
+        damped = 1.0 if first else 1 - group["dampening"]  # the first buffer is the gradient itself
+        return number(group["lr"]), number(group["momentum"]), damped, group["weight_decay"]
+
+    def _rule(self, group, names):
+        decay, nesterov, minus = bool(group["weight_decay"]), group["nesterov"], group["maximize"]
+
+        def sgd(p, grad, *rest):
+            *held, lr, momentum, damped, shrink = rest
+            grad = -grad if minus else grad
+            grad = grad + p * shrink if decay else grad
+            held = [held[0] * momentum + grad * damped] if held else []
+            move = grad + held[0] * momentum if nesterov else held[0] if held else grad
+            return (p - move * lr, *held)
+
+        return ("sgd", decay, bool(names), nesterov, minus), sgd
 
 
 class ASGD(Optimizer):
@@ -70,21 +69,7 @@ class ASGD(Optimizer):
         differentiable=False,
         capturable=False,
     ):
-        check_positive(lr=lr, weight_decay=weight_decay)
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "lambd": lambd,
-                "alpha": alpha,
-                "t0": t0,
-                "weight_decay": weight_decay,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+        super().__init__(params, options(locals(), unchecked=("alpha",)))
 
     def _update(self, group, p, grad, state):
         if "ax" not in state:
@@ -113,21 +98,9 @@ class Rprop(Optimizer):
         maximize=False,
         differentiable=False,
     ):
-        check_positive(lr=lr)
         if not 0 < etas[0] < 1 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "etas": etas,
-                "step_sizes": step_sizes,
-                "foreach": foreach,
-                "maximize": maximize,
-                "differentiable": differentiable,
-                "capturable": capturable,
-            },
-        )
+        super().__init__(params, options(locals()))
 
     def _update(self, group, p, grad, state):
         if "prev" not in state:

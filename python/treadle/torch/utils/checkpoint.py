@@ -2,8 +2,8 @@
 
 import contextlib
 
-from .. import _autocast, _random, autograd
 from ... import _core
+from .. import _autocast, _random, autograd
 from .._prim import Tensor
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad
@@ -101,7 +101,8 @@ def checkpoint(
     """function(*args, **kwargs), of which nothing is kept for the backward pass: that calls function again.
 
     preserve_rng_state: with the same random numbers. Where function uses tensors with a history that are not among its
-    arguments, it is recorded as without checkpoint. use_reentrant, determinism_check and debug are taken: there is one way.
+    arguments, it is recorded as without checkpoint. use_reentrant, determinism_check and debug are taken: there is one
+    way.
     CheckpointError: the second call gives another number of tensors.
     """
     call = _Call(function, preserve_rng_state, context_fn)

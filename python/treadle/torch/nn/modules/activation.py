@@ -35,6 +35,7 @@ _ACTIVATIONS = {
     "Tanh": (F.tanh, ()),
     "Tanhshrink": (F.tanhshrink, ()),
     "Threshold": (F.threshold, (("threshold", _NONE), ("value", _NONE), ("inplace", False))),
+    "ChannelShuffle": (F.channel_shuffle, (("groups", _NONE),)),
     "PixelShuffle": (F.pixel_shuffle, (("upscale_factor", _NONE),)),
     "PixelUnshuffle": (F.pixel_unshuffle, (("downscale_factor", _NONE),)),
     "CosineSimilarity": (F.cosine_similarity, (("dim", 1), ("eps", 1e-8))),
@@ -99,6 +100,7 @@ _SHOWN = {
     "Softplus": ("beta", "threshold"),
     "Hardshrink": (),
     "Softshrink": (),
+    "ChannelShuffle": ("groups",),
     "PixelShuffle": ("upscale_factor",),
     "PixelUnshuffle": ("downscale_factor",),
 }

@@ -127,8 +127,8 @@ def _function(activation):
     return F.relu if activation == "relu" else F.gelu
 
 
-class TransformerEncoderLayer(Module):
-    """Self-attention and two linear layers, each with a norm and a path around it."""
+class _Layer(Module):
+    """Attentions (_attentions, by name) and two linear layers: norm1, … and dropout1, … are each part's."""
 
     def __init__(
         self,
@@ -146,56 +146,45 @@ class TransformerEncoderLayer(Module):
     ):
         super().__init__()
         made = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made)
+        parts = range(1, len(self._attentions) + 2)
+        for name in self._attentions:
+            self.add_module(name, MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made))
         self.linear1, self.dropout = Linear(d_model, dim_feedforward, **made), Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, **made)
         self.norm_first = norm_first
-        self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, **made) for _ in range(2))
-        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        for i in parts:
+            self.add_module(f"norm{i}", LayerNorm(d_model, layer_norm_eps, **made))
+        for i in parts:
+            self.add_module(f"dropout{i}", Dropout(dropout))
         self.activation = _function(activation)
-
-    def _attend(self, x, mask, padding, is_causal):
-        return self.dropout1(self.self_attn(x, x, x, padding, False, mask, is_causal=is_causal)[0])
 
     def _feed(self, x):
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def _through(self, x, *parts):
+        """x through functions one behind the other, each with its norm, its dropout and a path around it."""
+        for i, part in enumerate(parts, 1):
+            norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
+            x = x + drop(part(norm(x))) if self.norm_first else norm(x + drop(part(x)))
+        return x
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention and two linear layers, each with a norm and a path around it."""
+
+    _attentions = ("self_attn",)
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
-        x, rest = src, (src_mask, src_key_padding_mask, is_causal)
-        if self.norm_first:
-            x = x + self._attend(self.norm1(x), *rest)
-            return x + self._feed(self.norm2(x))
-        x = self.norm1(x + self._attend(x, *rest))
-        return self.norm2(x + self._feed(x))
+        def attend(x):
+            return self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)[0]
+
+        return self._through(src, attend, self._feed)
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(_Layer):
     """As an encoder's layer, with attention to the encoder's output between."""
 
-    def __init__(
-        self,
-        d_model,
-        nhead,
-        dim_feedforward=2048,
-        dropout=0.1,
-        activation=F.relu,
-        layer_norm_eps=1e-5,
-        batch_first=False,
-        norm_first=False,
-        bias=True,
-        device=None,
-        dtype=None,
-    ):
-        super().__init__()
-        made = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made)
-        self.linear1, self.dropout = Linear(d_model, dim_feedforward, **made), Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **made)
-        self.norm_first = norm_first
-        self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model, layer_norm_eps, **made) for _ in range(3))
-        self.dropout1, self.dropout2, self.dropout3 = (Dropout(dropout) for _ in range(3))
-        self.activation = _function(activation)
+    _attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -209,18 +198,12 @@ class TransformerDecoderLayer(Module):
         memory_is_causal=False,
     ):
         def own(x):
-            return self.dropout1(self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)[0])
+            return self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)[0]
 
         def other(x):
-            return self.dropout2(self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)[0])
+            return self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)[0]
 
-        def feed(x):
-            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-
-        x = tgt
-        for norm, part in ((self.norm1, own), (self.norm2, other), (self.norm3, feed)):
-            x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
-        return x
+        return self._through(tgt, own, other, self._feed)
 
 
 class _Stack(Module):

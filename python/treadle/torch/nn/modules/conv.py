@@ -229,6 +229,20 @@ class Upsample(Module):
         return f"{first}, mode={self.mode!r}"
 
 
+class UpsamplingNearest2d(Upsample):
+    """(N, C, H, W) to size, or by scale_factor: the nearest elements."""
+
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor)
+
+
+class UpsamplingBilinear2d(Upsample):
+    """(N, C, H, W) to size, or by scale_factor: between the elements, corners on corners."""
+
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, "bilinear", True)
+
+
 class Unfold(Module):
     """Windows as columns."""
 
@@ -261,12 +275,40 @@ class Fold(Module):
         )
 
 
+class _LPPool(Module):
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        super().__init__()
+        self.norm_type, self.kernel_size = norm_type, kernel_size
+        self.stride, self.ceil_mode = stride, ceil_mode
+
+    def forward(self, input):
+        return self._call(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self):
+        names = ("norm_type", "kernel_size", "stride", "ceil_mode")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
+
+
+class _MaxUnpool(Module):
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size = spread(kernel_size, self.rank, "kernel_size")
+        self.stride = self.kernel_size if stride is None else spread(stride, self.rank, "stride")
+        self.padding = spread(padding, self.rank, "padding")
+
+    def forward(self, input, indices, output_size=None):
+        return self._call(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
 def _class(name, base, doc, **members):
     globals()[name] = type(name, (base,), {"__doc__": doc, "__module__": __name__, **members})
     __all__.append(name)
 
 
-__all__ = ["Upsample", "Unfold", "Fold"]
+__all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "Unfold", "Fold"]
 _MAX = {"stride": None, "padding": 0, "dilation": 1, "return_indices": False, "ceil_mode": False}
 _AVG = {"stride": None, "padding": 0, "ceil_mode": False, "count_include_pad": True}
 for _n in (1, 2, 3):
@@ -286,6 +328,14 @@ for _n in (1, 2, 3):
         _call=staticmethod(getattr(F, f"avg_pool{_n}d")),
         _options=_AVG if _n == 1 else {**_AVG, "divisor_override": None},
         as_tuples=_n == 1,
+    )
+    _class(f"LPPool{_n}d", _LPPool, "The norm of each window.", _call=staticmethod(getattr(F, f"lp_pool{_n}d")))
+    _class(
+        f"MaxUnpool{_n}d",
+        _MaxUnpool,
+        f"The maxima that MaxPool{_n}d found, where they stood.",
+        _call=staticmethod(getattr(F, f"max_unpool{_n}d")),
+        rank=_n,
     )
     for _kind in ("Avg", "Max"):
         _class(

@@ -206,8 +206,9 @@ class RNNBase(Module):
         given = tuple(hx) if count == 2 else (hx,)
         if dims is not None and any(s.dim() != dims for s in given):
             found = ", ".join(f"{s.dim()}-D" for s in given)
+            kind, both = "batched 3-D" if dims == 3 else "unbatched 2-D", "and cx " * (count == 2)
             raise RuntimeError(
-                f"For {'batched 3-D' if dims == 3 else 'unbatched 2-D'} input, hx {'and cx ' * (count == 2)}should also "
+                f"For {kind} input, hx {both}should also "
                 + (f"be {dims}-D but got ({found}) tensors" if count == 2 else f"be {dims}-D but got {found} tensor")
             )
         given = tuple(s.unsqueeze(1) for s in given) if dims == 2 else given
@@ -285,9 +286,7 @@ def _check_sizes(mode, hidden_size, num_layers, dropout, proj_size):
     if num_layers <= 0:
         raise ValueError("num_layers must be greater than zero")
     if proj_size < 0:
-        raise ValueError(
-            "proj_size should be a positive integer or zero to disable projections"
-        )
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
     if proj_size >= hidden_size:
         raise ValueError("proj_size has to be smaller than hidden_size")
     if proj_size and mode != "LSTM":

@@ -2,9 +2,12 @@
 
 A replica's parameters are copies that the graph knows, so the backward pass adds the gradients of all up."""
 
+import itertools
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from .... import torch
+from ... import _autocast
 from ..modules.module import Module
 
 
@@ -74,25 +77,46 @@ def _replica(module, device, detach, done):
     return new
 
 
+_HEAD_START = 0.002  # seconds: threads that record at the same time take the interpreter from each other all the while
+_pools = {}  # by the number of threads
+
+
 def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
-    """Each module's result for its inputs, by a thread each; the first exception is raised."""
+    """Each module's result for its inputs; the first exception is raised.
+
+    The caller runs one after the other, since devices work on while the next one is recorded; where one takes long, or
+    waits for the others, threads take over those that have not begun."""
     results, grad = [None] * len(modules), torch.is_grad_enabled()
     kwargs_tup = kwargs_tup or [{}] * len(modules)
+    ahead, done = itertools.count(), threading.Event()
+
+    modes = [_autocast.again() for _ in modules]  # the caller's, for each thread
 
     def run(i):
         try:
-            with torch.set_grad_enabled(grad):
+            with torch.set_grad_enabled(grad), modes[i]:
                 given = inputs[i] if isinstance(inputs[i], (tuple, list)) else (inputs[i],)
                 results[i] = True, modules[i](*given, **kwargs_tup[i])
         except BaseException as error:
             results[i] = False, error
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(1, len(modules))]
-    for thread in threads:
-        thread.start()
-    run(0)
-    for thread in threads:
-        thread.join()
+    def work():
+        while (i := next(ahead)) < len(modules):
+            run(i)
+
+    def help_out():
+        if not done.wait(_HEAD_START):
+            work()
+
+    helpers = len(modules) - 1
+    if helpers and helpers not in _pools:
+        _pools[helpers] = ThreadPoolExecutor(helpers, thread_name_prefix="treadle-replica")
+    waiting = [_pools[helpers].submit(help_out) for _ in range(helpers)]
+    work()
+    done.set()
+    for helper in waiting:
+        if not helper.cancel():  # it has begun
+            helper.result()
     for good, value in results:
         if not good:
             raise value

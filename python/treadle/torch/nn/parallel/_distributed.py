@@ -18,8 +18,12 @@ def _tensors(data):
     return [t for v in data for t in _tensors(v)] if isinstance(data, (list, tuple, type({}.values()))) else []
 
 
-def _buckets(params, limit):
-    """Lists of parameters of one dtype and device, in the order in which gradients come, of about limit bytes each."""
+_FIRST = 2**20  # bytes of the bucket that is sent first: early, so that the rest of the pass hides it
+
+
+def _buckets(params, limit, first=None):
+    """Lists of parameters of one dtype and device, in the order in which gradients come, of about limit bytes each;
+    first: of the first one."""
     open_, done = {}, []
     for p in reversed(params):
         key = p.dtype, p.device
@@ -27,7 +31,7 @@ def _buckets(params, limit):
         held.append(p)
         size += p.numel() * p.element_size()
         open_[key] = (held, size)
-        if size >= limit:
+        if size >= (limit if done or first is None else min(limit, first)):
             done.append(held)
             del open_[key]
     return [*done, *(held for held, _ in open_.values())]
@@ -68,7 +72,7 @@ class DistributedDataParallel(Module):
         self._size = torch.distributed.get_world_size(process_group)
         if init_sync:
             self._from_first([*module.parameters(), *module.buffers()])
-        self._groups = _buckets(self._trained, (bucket_cap_mb or 25) * 2**20)
+        self._groups = _buckets(self._trained, (bucket_cap_mb or 25) * 2**20, _FIRST)
         self._buckets = [_core._grad_bucket(params, self._full) for params in self._groups]
         self._works, self._next = [], 0
         self._has_buffers = next(module.buffers(), None) is not None

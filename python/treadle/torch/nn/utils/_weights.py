@@ -11,7 +11,12 @@ def norm_except_dim(v, pow=2, dim=0):
     """The norms of v's parts along dim, of v's rank (dim -1: one norm of all)."""
     if dim == -1:
         return v.norm(pow)
-    return v.transpose(0, dim).reshape(v.size(dim), -1).norm(pow, 1).reshape([-1 if d == dim else 1 for d in range(v.dim())])
+    return (
+        v.transpose(0, dim)
+        .reshape(v.size(dim), -1)
+        .norm(pow, 1)
+        .reshape([-1 if d == dim else 1 for d in range(v.dim())])
+    )
 
 
 class _WeightNorm(Module):
@@ -39,7 +44,8 @@ class _SpectralNorm(Module):
             )
         if not -weight.dim() <= dim < weight.dim():
             raise IndexError(
-                f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but got {dim})"
+                f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but got "
+                f"{dim})"
             )
         self.dim = dim if dim >= 0 else dim + weight.dim()
         self.n_power_iterations, self.eps = n_power_iterations, eps
@@ -122,8 +128,8 @@ class _SpectralNormHook(_Hook):
 
 
 def weight_norm(module, name="weight", dim=0):
-    """module, whose parameter name is made of name_g, its length along dim (None: of the whole), and name_v, its direction,
-    before each call."""
+    """module, whose parameter name is made of name_g, its length along dim (None: of the whole), and name_v, its
+    direction, before each call."""
     norm = _WeightNorm(dim)
 
     def parts(weight):
@@ -140,8 +146,8 @@ def remove_weight_norm(module, name="weight"):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """module, whose parameter name is name_orig over its largest singular value before each call; name_u and name_v follow
-    its vectors. dim: the outputs' (None: 1 for transposed convolutions, else 0)."""
+    """module, whose parameter name is name_orig over its largest singular value before each call; name_u and name_v
+    follow its vectors. dim: the outputs' (None: 1 for transposed convolutions, else 0)."""
     dim = (1 if "ConvTranspose" in type(module).__name__ else 0) if dim is None else dim
     norm = _SpectralNorm(getattr(module, name), n_power_iterations, dim, eps)
 

@@ -7,8 +7,8 @@ __all__ = ["spectral_norm", "weight_norm"]
 
 
 def weight_norm(module, name="weight", dim=0):
-    """module, whose parameter name is computed from its length along dim (None: of the whole; original0) and its direction
-    (original1)."""
+    """module, whose parameter name is computed from its length along dim (None: of the whole; original0) and its
+    direction (original1)."""
     return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 

@@ -76,15 +76,15 @@ class ParametrizationList(ModuleList):
         with torch.no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
-                    raise RuntimeError(
-                        f"parametrization {type(module).__name__} does not implement right_inverse."
-                    )
+                    raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
             for name, v in zip(self._names(), (value,) if self.is_tensor else value, strict=True):
                 own = getattr(self, name)
                 if own.dtype != v.dtype:
-                    raise ValueError(f"The tensor returned by `right_inverse` has dtype {v.dtype} while `{name}` has "
-                                     f"dtype {own.dtype}")
+                    raise ValueError(
+                        f"The tensor returned by `right_inverse` has dtype {v.dtype} while `{name}` has "
+                        f"dtype {own.dtype}"
+                    )
                 own.data = v.detach().clone()
 
     def forward(self):
@@ -121,9 +121,9 @@ def _inject(module, name):
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
     """module, whose parameter or buffer tensor_name is parametrization(original) from now on.
 
-    A parametrization is a module; its right_inverse, if there is one, makes the original from the present value, and from
-    what is assigned later. Several for one name are applied one behind the other. unsafe: dtype and shape may change.
-    ValueError: there is no such tensor, or the parametrization changes its dtype or shape.
+    A parametrization is a module; its right_inverse, if there is one, makes the original from the present value, and
+    from what is assigned later. Several for one name are applied one behind the other. unsafe: dtype and shape may
+    change. ValueError: there is no such tensor, or the parametrization changes its dtype or shape.
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -148,7 +148,8 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         module.parametrizations[tensor_name] = chain
     else:
         raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
+            f"'{tensor_name}'"
         )
     return module
 

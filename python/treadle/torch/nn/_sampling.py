@@ -1,0 +1,131 @@
+"""Values between and beside the elements of grids: sampling at any places, and putting maxima back."""
+
+import itertools
+import math
+
+from ... import torch
+from ._windows import spread
+
+
+def affine_grid(theta, size, align_corners=False):
+    """The places, (N, H, W, 2) or (N, D, H, W, 3), that affine maps theta (N, 2, 3) or (N, 3, 4) take a grid to.
+
+    size: of what grid_sample will give, (N, C, H, W) or (N, C, D, H, W).
+    """
+    rank = len(size) - 2
+    if tuple(theta.shape[1:]) != (rank, rank + 1):
+        raise ValueError(
+            f"Expected a batch of {rank}D affine matrices of shape Nx{rank}x{rank + 1} for size {size}. Got "
+            f"{tuple(theta.shape)}."
+        )
+    lines = []
+    for n in size[2:]:
+        line = torch.linspace(-1, 1, n, dtype=theta.dtype, device=theta.device) if n > 1 else theta.new_zeros(1)
+        lines.append(line if align_corners else line * ((n - 1) / n))
+    places = torch.meshgrid(*lines, indexing="ij")[::-1]  # x, the last dimension, first
+    base = torch.stack([*places, torch.ones_like(places[0])], -1).reshape(1, -1, rank + 1)
+    return (base @ theta.transpose(1, 2)).reshape(size[0], *size[2:], rank)
+
+
+def _in_elements(x, n, align_corners):
+    """Places from -1 to 1 as element numbers."""
+    return (x + 1) * ((n - 1) / 2) if align_corners else ((x + 1) * n - 1) / 2
+
+
+def _reflected(x, n, align_corners):
+    low, span = (0.0, n - 1) if align_corners else (-0.5, n)
+    if not span:
+        return torch.zeros_like(x)
+    x = (x - low).abs()
+    turns = torch.floor(x.detach() / span)
+    rest = x - turns * span
+    return (torch.where(turns % 2 == 0, rest, span - rest) + low).clamp(0, n - 1)
+
+
+def _coordinates(grid, sizes, padding_mode, align_corners):
+    """Element numbers, one tensor a dimension of the input."""
+    found = []
+    for k, n in enumerate(sizes):
+        x = _in_elements(grid[..., len(sizes) - 1 - k], n, align_corners)
+        if padding_mode == "border":
+            x = x.clamp(0, n - 1)
+        elif padding_mode == "reflection":
+            x = _reflected(x, n, align_corners)
+        found.append(x)
+    return found
+
+
+def _taken(flat, sizes, places):
+    """The elements at integer places, 0 outside."""
+    there, number = None, 0
+    for place, n in zip(places, sizes, strict=True):
+        inside = (place >= 0) & (place <= n - 1)
+        there = inside if there is None else there & inside
+        number = number * n + place.clamp(0, n - 1).to(torch.int64)
+    shape = tuple(number.shape)
+    index = number.reshape(shape[0], 1, -1).expand(*flat.shape[:2], math.prod(shape[1:]))
+    return torch.where(there.unsqueeze(1), flat.gather(2, index).reshape(*flat.shape[:2], *shape[1:]), 0.0)
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """input (N, C, H, W) or (N, C, D, H, W) at the places grid (N, H', W', 2) or (N, D', H', W', 3) between -1 and 1.
+
+    mode: bilinear or nearest; padding_mode, of places outside: zeros, border or reflection; align_corners: -1 and 1 are
+    the middles of the outermost elements instead of their edges.
+    """
+    if mode not in ("bilinear", "nearest"):
+        if mode == "bicubic":
+            raise NotImplementedError("grid_sample: mode='bicubic'")
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            f"'{padding_mode}'"
+        )
+    sizes = tuple(input.shape[2:])
+    if grid.dim() != input.dim() or grid.size(-1) != len(sizes) or grid.size(0) != input.size(0):
+        raise RuntimeError(
+            f"grid_sample(): an input of shape {list(input.shape)} and a grid of shape {list(grid.shape)} do not fit"
+        )
+    at = _coordinates(grid, sizes, padding_mode, bool(align_corners))
+    flat = input.flatten(2)
+    if mode == "nearest":
+        return _taken(flat, sizes, [torch.round(x.detach()) for x in at])
+    low, total = [torch.floor(x.detach()) for x in at], None
+    for corner in itertools.product((0, 1), repeat=len(sizes)):
+        weight = None
+        for x, below, up in zip(at, low, corner, strict=True):
+            part = x - below if up else below + 1 - x
+            weight = part if weight is None else weight * part
+        value = _taken(flat, sizes, [below + up for below, up in zip(low, corner, strict=True)]) * weight.unsqueeze(1)
+        total = value if total is None else total + value
+    return total
+
+
+def _unpool(rank):
+    def call(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        kernel = spread(kernel_size, rank, "kernel_size")
+        step = kernel if stride is None else spread(stride, rank, "stride")
+        pad = spread(padding, rank, "padding")
+        sizes = input.shape[-rank:]
+        usual = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(sizes, step, pad, kernel, strict=True)]
+        shape = list(usual if output_size is None else output_size)[-rank:]
+        for n, m, s in zip(shape, usual, step, strict=True):
+            if not m - s < n < m + s:
+                raise ValueError(
+                    f'invalid output_size "{tuple(shape)}" (dim 0 must be between {usual[0] - step[0]} and '
+                    f"{usual[0] + step[0]})"
+                )
+        lead = tuple(input.shape[:-rank])
+        places, values = indices.reshape(*lead, -1), input.reshape(*lead, -1)
+        zeros = torch.zeros(*lead, math.prod(shape), dtype=input.dtype, device=input.device)
+        return zeros.scatter(len(lead), places, values).reshape(*lead, *shape)
+
+    call.__name__ = call.__qualname__ = f"max_unpool{rank}d"
+    call.__doc__ = f"The maxima that max_pool{rank}d found, where they stood; zeros elsewhere."
+    return call
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = map(_unpool, (1, 2, 3))
