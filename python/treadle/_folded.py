@@ -50,7 +50,7 @@ def _second(state):
 
 
 def _compensated(state, x):
-    """sum() as of Python 3.12: (the sum of the ints at the beginning, then that of all, what it loses, has a float come?)"""
+    """sum() as of Python 3.12: (the sum of the ints that come first, that of all, what it loses, has a float come?)"""
     whole, total, lost, floats = state
     if not isinstance(x, float):
         return (whole, total + x, lost, True) if floats else (whole + x, total, lost, False)
@@ -125,9 +125,9 @@ def _targets(node):
 
 def _is_plain(source):
     """Can its variables be told from the function's by their names?"""
-    return not any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in _below(source)) and all(
-        not g.is_async and _targets(g.target) is not None for g in source.generators
-    )
+    if any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in _below(source)):
+        return False
+    return all(not g.is_async and _targets(g.target) is not None for g in source.generators)
 
 
 def _renamed(source, suffix):
@@ -141,7 +141,7 @@ def _renamed(source, suffix):
 
 
 def _loops(source, inner, behind):
-    """The statements round `inner`, which is done for each item; behind(): statements behind each loop but the outermost."""
+    """The statements round `inner`, which is done for each item; behind(): what follows each but the first."""
     for k, g in reversed(list(enumerate(source.generators))):
         for test in reversed(g.ifs):
             inner = [_ast.If(test=test, body=inner, orelse=[])]
@@ -176,7 +176,7 @@ def _stepped(name, source, state, start):
 
 
 def _start(name, call):
-    """(has the call no other arguments than the iterable and a start that is known to us?, that start's node)."""
+    """(has the call no other arguments than the iterable and a start?, that start's node)."""
     others = [*call.args[1:], *(k.value for k in call.keywords)]
     if name not in ("sum", "prod") or not others:
         return not others, None
@@ -184,20 +184,32 @@ def _start(name, call):
     return fits and (name == "sum" or not call.args[1:]), others[0]
 
 
+def _listed(source, state):
+    add = _ast.Call(func=_ast.Attribute(value=_name(state), attr="append", ctx=_LOAD), args=[source.elt], keywords=[])
+    return [_assign(state, _ast.List(elts=[], ctx=_LOAD)), *_loops(source, [_ast.Expr(value=add)], list)], _name(state)
+
+
 class _Folder:
     def __init__(self):
         self.made = 0
 
     def visit(self, node):
+        """The node with what is below it folded: first a call, since its expression needs no list."""
+        if isinstance(node, _ast.Call):
+            node = self.call(node)
+        if isinstance(node, _ast.ListComp) and _is_plain(node):
+            node = self.fold(node, None, _listed, node)
         for field in node._fields:
             value = getattr(node, field, None)
+            if field == "source":
+                continue
             if type(value) is list:
                 value[:] = [self.visit(v) if isinstance(v, _ast.AST) else v for v in value]
             elif isinstance(value, _ast.AST):
                 setattr(node, field, self.visit(value))
-        return self.fold(node) if isinstance(node, _ast.Call) else node
+        return node
 
-    def fold(self, call):
+    def call(self, call):
         name = getattr(call.func, "attr", None) or getattr(call.func, "id", None)
         source = call.args[0] if call.args else None
         if name not in _FOLDS and name not in _DECIDED or not isinstance(source, (_ast.GeneratorExp, _ast.ListComp)):
@@ -205,16 +217,21 @@ class _Folder:
         fits, start = _start(name, call)
         if not fits or not _is_plain(source) or (name == "len" and isinstance(source, _ast.GeneratorExp)):
             return call
+        if name in _DECIDED:
+            return self.fold(call, call.func, lambda own, state: _decided(name, own, state), source)
+        return self.fold(call, call.func, lambda own, state: _stepped(name, own, state, start), source)
+
+    def fold(self, node, func, how, source):
+        """A Folded in the node's place: `how` makes statements and value of the expression and its variable's name."""
         self.made += 1
-        state, shown = f"state.{self.made}", copy.deepcopy(source)
-        source = _renamed(source, f".{self.made}")
-        body, value = _decided(name, source, state) if name in _DECIDED else _stepped(name, source, state, start)
-        made = Folded(func=call.func, source=shown, body=body, value=value)
+        shown = copy.deepcopy(source)
+        body, value = how(_renamed(source, f".{self.made}"), f"state.{self.made}")
+        made = Folded(func=func, source=shown, body=body, value=value)
         for top in (*body, value, made):
             for n in _below(top):
                 if getattr(n, "lineno", None) is None:
                     for k in made._attributes:
-                        setattr(n, k, getattr(call, k))
+                        setattr(n, k, getattr(node, k))
         return made
 
 

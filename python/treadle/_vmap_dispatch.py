@@ -107,7 +107,7 @@ def adopt(f):
     """The package's functions that f holds in its closure, or in globals that are no module's, ask from now on."""
     f = getattr(f, "func", f)  # partial
     f = getattr(f, "__func__", f)
-    f = f if isinstance(f, types.FunctionType) else getattr(type(f), "__call__", None)
+    f = f if isinstance(f, types.FunctionType) else vars(type(f)).get("__call__")
     if not isinstance(f, types.FunctionType):
         return
     module = sys.modules.get(f.__globals__.get("__name__"))

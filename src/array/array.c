@@ -591,10 +591,9 @@ td_array_get(const td_array *a, void *out)
         return st;
     st = td_node_dense(a, &n);
     if (!st && nbytes)
-        st = td_graph_copy_out(td_dev_stream(n->dev), out,
-                               n->buf->ptr +
-                                   (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt),
-                               nbytes);
+        st = td_graph_copy_out(
+            td_dev_stream(n->dev), out,
+            n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt), nbytes);
     td_node_unref(n);
     return st;
 }

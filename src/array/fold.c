@@ -206,17 +206,55 @@ along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
 
 /* ---- across, both: neighbouring units are neighbouring strips of one segment ---- */
 
+/* Row r, in lanes beyond the mask anything: nobody stores those.  With `near` to that slot. */
 static void
-across_rows(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+across_row(td_gen *g, const td_fold *d, const td_val slot[], td_val near, td_val r)
 {
     td_gen kept = *g;
-    td_val r = td_for(g->f, lo, hi, td_gen_int(g, 1));
+    td_val x;
 
     td_gen_row(g, r, g->p->nk, g->p->nd - 1, true);
     td_gen_uniform(g);
-    accumulate(g, d, slot, r);
-    td_end(g->f);
+    if (d->near) {
+        td_gen_body(g);
+        x = td_splat(g->f, g->val[d->value[0]].re, g->lanes);
+        td_set(g->f, near, TD_G2(g, add, td_get(g->f, near), x));
+    } else {
+        accumulate(g, d, slot, r);
+    }
     *g = kept;
+}
+
+/* Rows [lo, hi); `count` says how many where that is known, so that each has loads of its own, which a processor foresees; else 0. */
+static void
+across_rows(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, int count)
+{
+    td_fn *f = g->f;
+    td_val wide, near = TD_NONE;
+
+    if (d->near) { /* NEAR rows at most */
+        near = td_slot(f, TD_F32, g->lanes);
+        td_set(f, near, td_splat(f, td_const(f, TD_F32, 0), g->lanes));
+    }
+    for (int k = 0; k < count; k++)
+        across_row(g, d, slot, near, TD_G2(g, add, lo, td_gen_int(g, k)));
+    if (!count) {
+        across_row(g, d, slot, near, td_for(f, lo, hi, td_gen_int(g, 1)));
+        td_end(f);
+    }
+    if (d->near) {
+        wide = td_cast(f, td_get(f, near), TD_F64);
+        td_acc_add(f, d->red, d->pair, slot, &wide, TD_NONE);
+    }
+}
+
+static void
+across_near(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+{
+    td_val near = td_gen_int(g, NEAR), from = td_for(g->f, lo, hi, near);
+
+    across_rows(g, d, slot, from, TD_G2(g, minimum, TD_G2(g, add, from, near), hi), 0);
+    td_end(g->f);
 }
 
 /* `deep` rows from r on, all loads under way before the first is used; rows that are not below hi (TD_NONE:
@@ -289,8 +327,10 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
     g->j = j;
     if (d->deep > 1)
         across_deep(g, d, slot, lo, hi);
+    else if (d->near)
+        across_near(g, d, slot, lo, hi);
     else
-        across_rows(g, d, slot, lo, hi);
+        across_rows(g, d, slot, lo, hi, 0);
     td_acc_get(g->f, d->red, d->pair, slot, acc);
     at = TD_G2(g, add, TD_G2(g, multiply, row, n), j);
     finish(g, d, acc, TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), at));
@@ -299,15 +339,15 @@ across_unit(td_gen *g, td_fold *d, td_val unit)
 
 /* ---- across, CPU, long rows: the rows are streamed, accumulators live in the segment's memory ---- */
 
-enum { STREAM_ROWS = 8 }; /* read side by side, between loading and storing the accumulators */
+/* Read side by side, between loading and storing the accumulators. */
+enum { STREAM_ROWS = 8 };
 
 /* The strip at j: rows [from, to) on top of what earlier rows of the segment left at `home`. */
 static void
 stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val to, td_val fresh)
 {
     td_fn *f = g->f;
-    td_gen kept = *g;
-    td_val slot[TD_MAXACC], acc[TD_MAXACC], r, at = TD_G2(g, add, home, j);
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], at = TD_G2(g, add, home, j);
 
     td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
     g->j = j;
@@ -316,13 +356,16 @@ stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val t
     for (int i = 0; i < d->nacc; i++)
         td_set(f, slot[i], td_load(f, d->out_ptr[i], at, g->mask, g->lanes, 0));
     td_end(f);
-    r = td_for(f, from, to, td_gen_int(g, 1));
     g->j = j;
-    td_gen_row(g, r, g->p->nk, g->p->nd - 1, true);
-    td_gen_uniform(g);
-    accumulate(g, d, slot, r);
-    td_end(f);
-    *g = kept;
+    if (d->near) {
+        td_if(f, TD_G2(g, equal, TD_G2(g, subtract, to, from), td_gen_int(g, STREAM_ROWS)));
+        across_rows(g, d, slot, from, to, STREAM_ROWS);
+        td_else(f);
+        across_rows(g, d, slot, from, to, 0);
+        td_end(f);
+    } else {
+        across_rows(g, d, slot, from, to, 0);
+    }
     td_acc_get(g->f, d->red, d->pair, slot, acc);
     finish(g, d, acc, at);
 }

@@ -33,7 +33,7 @@ typedef struct td_fold {
     bool           streamed; /* CPU, across: row by row, accumulators in memory; never final */
     int            lanes;
     bool           cut;      /* results have several segments */
-    bool           near;     /* CPU, along: float32 sums are added up in float32 for a few terms */
+    bool           near;     /* CPU: float32 sums are added up in float32 for a few terms */
     int            team, block; /* GPU, along: threads a unit, threads a block */
     int            deep;        /* GPU, across: rows that a thread reads side by side */
     td_num         shift; /* while building: a float64 or complex128 number subtracted from the elements; TD_NONE: nothing */

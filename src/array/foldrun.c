@@ -105,6 +105,15 @@ form_gpu(job *j)
     cut(j, fill / j->d.team, (int64_t)j->d.team * lanes * 4, (int64_t)j->d.team * lanes);
 }
 
+/* A sum of float32 that may be added up in float32 for a few terms. */
+static bool
+adds_near(const job *j)
+{
+    return !j->d.merging && !j->d.pair && (j->d.red == TD_RED_sum || j->d.red == TD_RED_mean) &&
+           j->p->step[j->d.value[0]].dt == TD_F32 && j->d.acc[0] == TD_F64 &&
+           j->p->nstep <= NEAR_STEPS;
+}
+
 static void
 form_cpu(job *j)
 {
@@ -122,7 +131,8 @@ form_cpu(job *j)
         lanes /= 2;
     j->d.lanes = lanes;
     if (p->tail_kept) {
-        j->d.masked = lanes > 1;
+        j->d.masked = lanes > 1 && p->dim[p->nd - 1] % lanes != 0;
+        j->d.near = adds_near(j) && lanes > 1 && j->extent >= STREAM_MIN;
         j->strips = ceil_div(p->dim[p->nd - 1], lanes);
         j->d.streamed = !j->d.merging && j->strips > 1 && j->extent >= STREAM_MIN;
         if (j->d.streamed)
@@ -130,10 +140,7 @@ form_cpu(job *j)
         cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]) + 1, 1);
         return;
     }
-    j->d.near = !j->d.merging && !j->d.pair &&
-                (j->d.red == TD_RED_sum || j->d.red == TD_RED_mean) &&
-                p->step[j->d.value[0]].dt == TD_F32 && j->d.acc[0] == TD_F64 &&
-                p->nstep <= NEAR_STEPS && p->dim[p->nd - 1] >= NEAR_MIN && lanes > 1;
+    j->d.near = adds_near(j) && p->dim[p->nd - 1] >= NEAR_MIN && lanes > 1;
     if (p->nd - p->nk > 1) {
         j->extent = product(p, p->nk, p->nd - 1);
         cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]), 1);

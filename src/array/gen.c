@@ -262,7 +262,13 @@ td_gen_store(td_gen *g, int k)
     td_dtype dt = (td_dtype)o->dt;
     td_num v = td_num_splat(g->f, td_num_cast(g->f, g->val[g->p->store_step[k]], dt), g->lanes);
 
-    td_num_store(g->f, g->ptr[k], dt, index_of(g, k, false), v, g->mask, align_of(g, o));
+    bool past = g->past && g->mask.i == TD_NONE.i;
+
+    if (past)
+        g->f->cache = TD_CACHE_CS;
+    td_num_store(g->f, g->ptr[k], dt, index_of(g, k, false), v, g->mask,
+                 past ? g->lanes * (int)td_dtype_size(dt) : align_of(g, o));
+    g->f->cache = TD_CACHE_NONE;
 }
 
 static td_op

@@ -14,6 +14,7 @@ typedef struct td_gen {
     int            lanes; /* neighbouring elements that td_gen_body computes */
     bool           aligned; /* their memory is aligned to lanes elements */
     bool           draws;   /* CPU: they begin where the elements that share a random counter do (td_gen_draws) */
+    bool           past;    /* CPU: whole groups of results are written past the caches; their memory is aligned so */
     td_val         mask;  /* lanes that exist; TD_NONE: all */
     td_val         ptr[TD_PLAN_OPNDS], scalar[TD_PLAN_SCALARS];
     td_val         dim[TD_MAXDIM], stride[TD_PLAN_OPNDS][TD_MAXDIM]; /* int64 */

@@ -11,7 +11,8 @@ enum {
     SPIN_NS = 2000000, /* what is done so soon is waited for as closely as the driver would */
     NAP_NS = 200000,
     POLL_NS = 50000000, /* how long an interruption may stay unnoticed */
-    SMALL = 64 << 10,   /* bytes that are copied to pinned memory, so that nobody waits in the driver */
+    SMALL =
+        64 << 10, /* bytes that are copied to pinned memory, so that nobody waits in the driver */
 };
 
 static int64_t

@@ -8,9 +8,11 @@
 
 #include <inttypes.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,4 +124,23 @@ td_limit_memory(void)
            group = td_limit_group();
 
     return group < bytes ? group : bytes;
+}
+
+size_t
+td_limit_cache(void)
+{
+    static _Atomic size_t known; /* bytes, and 1 */
+    size_t n = known, kilobytes = 0;
+    char line[64], file[64];
+
+    if (n)
+        return n - 1;
+    for (int level = 0; level < 5;
+         level++) { /* sysconf gives a whole processor's; here it is one cache's */
+        snprintf(file, sizeof file, "/sys/devices/system/cpu/cpu0/cache/index%d/size", level);
+        if (line_of(file, line, sizeof line))
+            kilobytes = strtoull(line, NULL, 10);
+    }
+    known = kilobytes * 1024 + 1;
+    return kilobytes * 1024;
 }

@@ -1,10 +1,11 @@
-/* limits.h - how much of the machine this process may use: its affinity and its control group. */
+/* limits.h - how much of the machine this process may use: its affinity, its control group, the processor's cache. */
 #ifndef TD_BASE_LIMITS_H
 #define TD_BASE_LIMITS_H
 #include <stddef.h>
 
 int    td_limit_cpus(void);   /* >= 1; read anew at each call */
 size_t td_limit_memory(void); /* bytes of main memory that the process may hold, as far as is known */
+size_t td_limit_cache(void);  /* bytes of the last-level cache that a core reaches; 0: not known */
 size_t td_limit_group(void);  /* bytes above which its control group ends it; SIZE_MAX: no limit is set */
 
 #endif

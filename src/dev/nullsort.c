@@ -1,6 +1,7 @@
 /* nullsort.c - libtreadle_cub.so as the null device has it: the host sorts, and looks at its arguments. */
 #include "dev/dev.h"
 #include "dev/null.h"
+#include "dev/nulldrv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ sort(const td_cub_job *j, void *temp, size_t *nbytes, void *stream)
     items = malloc((size_t)j->n * sizeof *items);
     if (!items)
         return NO_MEMORY;
+    (void)td_null_finish_all();
     for (int64_t row = 0; row < j->rows; row++)
         sort_row(j, items, row);
     free(items);

@@ -252,7 +252,7 @@ call_source(walk *w, const td_source *s, const call *c, thing *out)
     st = walk_body(w, &fr, c, out);
     w->node = c->node;
     at_line(w, c->node);
-    return st;
+    return !st && fr.skipped && w->again && is_none(out) ? TD_SKIP : st;
 }
 
 /* ---- calls ---- */
@@ -340,10 +340,10 @@ call_object(walk *w, const thing *f, const call *c, thing *out)
 
     if (f->type->kind != TD_T_OBJECT)
         return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
-    if (w->exact && !w->host->spelled(w->host->ctx, f->type->object, &spelled))
+    TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
+    if (w->exact && !(info.kind == TD_OBJ_INTRINSIC && exact_has_rule(info.number, c)) &&
+        !w->host->spelled(w->host->ctx, f->type->object, &spelled))
         TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
-    else
-        TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
     switch (info.kind) {
     case TD_OBJ_INTRINSIC:
         if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))

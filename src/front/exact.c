@@ -14,6 +14,12 @@ exact_flag(walk *w, td_val cond)
 }
 
 void
+exact_leave_flagged(walk *w)
+{
+    td_break_out(w->f, td_get(w->f, w->exact->bad), w->depth - w->exact->depth - 1);
+}
+
+void
 exact_leave(walk *w)
 {
     w->exact->checks++;
@@ -28,7 +34,7 @@ exact_turn(walk *w, uint32_t node)
     if (!w->exact)
         return 0;
     if (join_get(w, join_key(w, node, LOOP_CHECKS)))
-        td_break_out(w->f, td_get(w->f, w->exact->bad), w->depth - w->exact->depth - 1);
+        exact_leave_flagged(w);
     return w->exact->checks;
 }
 
@@ -171,9 +177,10 @@ check_result(walk *w, const thing *x)
             TD_TRY(check_result(w, &x->item[i]));
         return TD_OK;
     }
-    if (exact_kinds(x->type))
+    if (exact_kinds(x->type) || (is_list(x) && exact_list_tells(w)))
         return TD_OK;
-    return bad(w, w->node, TD_ERR_TYPE, "the function returns %s", x->type->name);
+    return bad(w, w->node, TD_ERR_TYPE, "the function returns %s",
+               is_list(x) ? "a list that holds other things than real numbers" : x->type->name);
 }
 
 /* A mixed number becomes a tuple of its value and its tag. */
@@ -189,6 +196,8 @@ told(walk *w, const thing *x)
         part[1] = num_val(TD_U8, x->tag);
         return tuple_of(w, part, 2);
     }
+    if (is_list(x))
+        return exact_list_array(w, x);
     if (x->type->kind != TD_T_TUPLE)
         return *x;
     item = td_alloc(w->mem, (x->type->n + 1) * sizeof *item);
@@ -230,8 +239,9 @@ fn_exact(walk *w, const call *c, int number, thing *out)
     if (j)
         p = place_empty(w, j);
     td_set(w->f, g.bad, td_const_int(w->f, TD_BOOL, 0));
-    open_block(w);
     w->exact = &g;
+    exact_heap(w);
+    open_block(w);
     st = guarded(w, c, key, j ? &p : NULL);
     w->exact = NULL;
     if (st && !(st == TD_SKIP && w->again))
@@ -242,7 +252,9 @@ fn_exact(walk *w, const call *c, int number, thing *out)
         return TD_SKIP;
     if (join_get(w, key)) {
         part[0] = j ? place_get(w, &p) : stand_in(w, join_get(w, key)->type);
+        w->exact = &g;
         part[0] = told(w, &part[0]);
+        w->exact = NULL;
     }
     part[1] = num_val(TD_BOOL, td_get(w->f, g.bad));
     *out = tuple_of(w, part, 2);

@@ -28,10 +28,13 @@ struct guard {
     td_val   bad;    /* slot: the item is Python's */
     uint32_t depth;  /* of the regions around the block */
     uint32_t checks; /* places so far that may set it */
+    td_val   heap;   /* pointer to words for lists; TD_NONE: none */
+    td_val   top;    /* slot: how many are used */
 };
 
 /* ---- exact.c ---- */
 void     exact_flag(walk *w, td_val cond);   /* bool: where it holds the item is Python's */
+void     exact_leave_flagged(walk *w); /* control goes there if it is */
 void     exact_leave(walk *w);               /* it is, and control goes behind f */
 uint32_t exact_turn(walk *w, uint32_t node); /* a loop's turn begins; for exact_turned at its end */
 void     exact_turned(walk *w, uint32_t node, uint32_t before);
@@ -76,7 +79,23 @@ td_status complex_absolute(walk *w, const thing *a, thing *out);
 bool      complex_size(walk *w, td_op op, const thing *a, const thing *b, thing *out); /* |z| < k; false: cannot be told so */
 td_status complex_part(walk *w, const thing *a, bool imag, thing *out); /* a.real, of real numbers too */
 
+/* ---- exactlist.c ---- */
+bool      is_list(const thing *x);
+void      exact_heap(walk *w); /* the guard's, for an item that begins */
+int64_t   exact_heap_words(const walk *w);
+td_status exact_list(walk *w, const thing *item, uint32_t n, thing *out); /* [a, b, c] */
+td_status exact_list_get(walk *w, const thing *list, const thing *key, thing *out);
+td_status exact_list_set(walk *w, const thing *list, const thing *key, const thing *x);
+td_status exact_list_length(walk *w, const thing *list, thing *out);
+td_status exact_list_item(walk *w, const thing *list, td_val k, thing *out); /* of a loop's turn, which ends the loop where there is none */
+td_status exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status exact_list_has(walk *w, const thing *list, const thing *x, thing *out); /* x in list */
+bool      exact_list_tells(walk *w); /* can what stands in lists be given to Python?  Real numbers can */
+thing     exact_list_array(walk *w, const thing *list); /* as an array, or two of numbers and kinds, for as long as the item is computed */
+td_status exact_list_method(walk *w, const thing *list, const char *name, const call *c, thing *out);
+
 /* ---- exactcall.c ---- */
+bool      exact_has_rule(int number, const call *c); /* of a function that is said in Python, too */
 td_status exact_call(walk *w, int number, const call *c, thing *out); /* of a row of intrinsic.def */
 td_status exact_convert(walk *w, const td_type *t, const call *c, thing *out); /* int(x) */
 

@@ -327,6 +327,8 @@ compare_in(walk *w, const thing *a, const thing *b, thing *out)
 {
     thing any = num_bool(false), one;
 
+    if (is_list(b))
+        return exact_list_has(w, b, a, out);
     if (is_array(b)) {
         TD_TRY(num_compare(w, TD_SYN_Eq, b, a, &one));
         return call_row(w, fn_reduce, RED_any, &one, 1, out);
@@ -424,6 +426,8 @@ expr_binop(walk *w, uint32_t node, thing *out)
     TD_TRY(expr(w, F(node, BinOp_left), &a));
     TD_TRY(expr(w, F(node, BinOp_right), &b));
     w->node = node;
+    if (is_list(&a) || is_list(&b))
+        return exact_list_binary(w, op, &a, &b, out);
     if (op == TD_SYN_Add && a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
         uint32_t n = a.type->n + b.type->n;
         thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
@@ -469,9 +473,12 @@ expr_list(walk *w, uint32_t list, thing *out)
 
 /* A list is a tuple where compiled functions only go through it. */
 static td_status
-refuse_list(walk *w, uint32_t node)
+expr_new_list(walk *w, uint32_t list, thing *out)
 {
-    return bad(w, node, TD_ERR_TYPE, "a list is made here");
+    thing item;
+
+    TD_TRY(expr_list(w, list, &item));
+    return exact_list(w, item.item, item.type->n, out);
 }
 
 static td_status
@@ -502,6 +509,8 @@ expr_subscript(walk *w, uint32_t node, thing *out)
     TD_TRY(expr(w, F(node, Subscript_value), &x));
     TD_TRY(expr(w, F(node, Subscript_slice), &key));
     w->node = node;
+    if (is_list(&x))
+        return exact_list_get(w, &x, &key, out);
     switch ((td_tkind)x.type->kind) {
     case TD_T_TUPLE:  return tuple_index(w, &x, &key, node, out);
     case TD_T_ARRAY:  return array_index(w, &x, &key, node, out);
@@ -563,23 +572,39 @@ expr_named(walk *w, uint32_t node, thing *out)
     return assign(w, F(node, NamedExpr_target), out);
 }
 
+/* Is what stands there, a name or a module's, the function known under that name?  0 is. */
+static td_status
+is_named_so(walk *w, uint32_t func, bool *out)
+{
+    bool method = kind_of(w, func) == TD_SYN_Attribute;
+    const char *known;
+    td_objinfo info = {0};
+    thing f;
+
+    *out = !func;
+    if (!func)
+        return TD_OK;
+    TD_TRY(expr(w, func, &f));
+    if (f.type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, f.type->object, &info));
+    known = info.kind == TD_OBJ_INTRINSIC ? strchr(td_intrinsics[info.number].names, '.') : NULL;
+    *out = known &&
+           strcmp(known + 1, name_of(w, method ? F(func, Attribute_attr) : F(func, Name_id))) == 0;
+    return TD_OK;
+}
+
 /* sum(f(x) for x in xs): the statements that stand for it, in exact functions, where the name is Python's.  Their
  * variables are as they were afterwards: nothing else knows them. */
 static td_status
 expr_folded(walk *w, uint32_t node, thing *out)
 {
     uint32_t func = F(node, Folded_func), n, *id;
-    bool method = kind_of(w, func) == TD_SYN_Attribute;
-    const char *name = name_of(w, method ? F(func, Attribute_attr) : F(func, Name_id)), *known;
-    td_objinfo info = {0};
-    thing f, *before;
+    thing *before;
+    bool same;
     td_status st;
 
-    TD_TRY(expr(w, func, &f));
-    if (f.type->kind == TD_T_OBJECT)
-        TD_TRY(w->host->describe(w->host->ctx, f.type->object, &info));
-    known = info.kind == TD_OBJ_INTRINSIC ? strchr(td_intrinsics[info.number].names, '.') : NULL;
-    if (!w->exact || !known || strcmp(known + 1, name) != 0)
+    TD_TRY(is_named_so(w, func, &same));
+    if (!w->exact || !same)
         return refuse(w, F(node, Folded_source));
     id = assigned(w, F(node, Folded_body), 0, &n);
     before = td_alloc(w->mem, (n + 1) * sizeof *before);
@@ -627,7 +652,8 @@ expr(walk *w, uint32_t node, thing *out)
     case TD_SYN_Call:      st = expr_call(w, node, out); break;
     case TD_SYN_Tuple:     st = expr_list(w, F(node, Tuple_elts), out); break;
     case TD_SYN_List:
-        st = w->exact && !walked ? refuse_list(w, node) : expr_list(w, F(node, List_elts), out);
+        st = w->exact && !walked ? expr_new_list(w, F(node, List_elts), out)
+                                 : expr_list(w, F(node, List_elts), out);
         break;
     case TD_SYN_Subscript: st = expr_subscript(w, node, out); break;
     case TD_SYN_Slice:     st = expr_slice(w, node, out); break;

@@ -235,6 +235,8 @@ call_method(walk *w, const thing *self, const char *name, const call *c, thing *
     call own = *c;
     int row = -1;
 
+    if (is_list(self))
+        return exact_list_method(w, self, name, c, out);
     if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
         return group_method(w, self, name, c, out);
     if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)

@@ -10,6 +10,7 @@ enum {
     ITER_REVERSED,
     ITER_GRID, /* cg.this_grid(): nothing but methods */
     ITER_TEXT, /* f"…": its strings and values, for print */
+    ITER_LIST, /* of an exact function: exactlist.c */
 };
 enum { VOTE_COUNT, VOTE_ALL, VOTE_ANY, VOTE_SAME, VOTE_BALLOT };
 enum { SHUFFLE_LANE, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };

@@ -340,7 +340,7 @@ for_count(walk *w, uint32_t node, const thing *it)
 
     t = turns_begin(w, &l, node, it->prange, range_is_short(it));
     if (!up || turns_how(t) != RUN_IN_ORDER)
-        TD_TRY(iter_length(w, it, node, &n));
+        TD_TRY(iter_turns(w, it, node, &n));
     if (turns_how(t) != RUN_IN_ORDER)
         return for_parallel(w, node, it, t, &n);
     TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));

@@ -367,6 +367,12 @@ num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
 td_status
 truth(walk *w, const thing *x, thing *out)
 {
+    if (is_list(x)) {
+        thing n, zero = num_int(0);
+
+        TD_TRY(exact_list_length(w, x, &n));
+        return num_compare(w, TD_SYN_NotEq, &n, &zero, out);
+    }
     switch ((td_tkind)x->type->kind) {
     case TD_T_NONE:   *out = num_bool(false); return TD_OK;
     case TD_T_TUPLE:  *out = num_bool(x->type->n > 0); return TD_OK;

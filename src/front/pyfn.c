@@ -1,4 +1,5 @@
 /* pyfn.c - Python's own functions, and what `for` goes over. */
+#include "front/exact.h"
 #include "front/intrin.h"
 
 #include <string.h>
@@ -147,7 +148,7 @@ iter_of(walk *w, const thing *x, uint32_t node, thing *out)
     case TD_T_RANGE:
     case TD_T_TUPLE:
     case TD_T_ITER:
-        if (x->type->object < ITER_GRID)
+        if (x->type->object < ITER_GRID || is_list(x))
             break;
         /* fallthrough */
     case TD_T_ARRAY:
@@ -183,6 +184,8 @@ iter_length(walk *w, const thing *it, uint32_t node, thing *n)
 {
     thing m;
 
+    if (is_list(it))
+        return exact_list_length(w, it, n);
     switch ((td_tkind)it->type->kind) {
     case TD_T_RANGE: return range_length(w, it, n);
     case TD_T_TUPLE: *n = num_int(it->type->n); return TD_OK;
@@ -202,6 +205,27 @@ iter_length(walk *w, const thing *it, uint32_t node, thing *n)
     }
 }
 
+/* A list is asked in each turn how long it is. */
+td_status
+iter_turns(walk *w, const thing *it, uint32_t node, thing *n)
+{
+    uint32_t parts = it->type->object == ITER_ZIP ? it->type->n : 1;
+    thing m;
+
+    if (is_list(it)) {
+        *n = num_int(exact_heap_words(w));
+        return TD_OK;
+    }
+    if (it->type->kind != TD_T_ITER || it->type->object == ITER_REVERSED)
+        return iter_length(w, it, node, n);
+    TD_TRY(iter_turns(w, &it->item[0], node, n));
+    for (uint32_t i = 1; i < parts; i++) {
+        TD_TRY(iter_turns(w, &it->item[i], node, &m));
+        TD_TRY(num_op(w, OP_minimum, (thing[]){*n, m}, 2, n));
+    }
+    return TD_OK;
+}
+
 td_status
 iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
 {
@@ -210,6 +234,8 @@ iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
     td_status st;
     thing *pair;
 
+    if (is_list(it))
+        return exact_list_item(w, it, k, out);
     key.lin = w->item;
     if (td_at(w->f, k)->op == OP_const)
         key = num_int((int64_t)td_at(w->f, k)->imm);
@@ -293,6 +319,8 @@ fn_reversed(walk *w, const call *c, int number, thing *out)
 
     (void)number;
     TD_TRY(want_args(w, c, "reversed", 1, 1));
+    if (is_list(c->arg))
+        return bad(w, c->node, TD_ERR_TYPE, "a list that is gone through from its end is Python's");
     TD_TRY(iter_of(w, &c->arg[0], c->node, &item));
     return make_iter(w, ITER_REVERSED, &item, 1, out);
 }

@@ -135,8 +135,8 @@ put_view(walk *w, td_val ptr, uint32_t *at, const thing *x)
     note_alias(w, v);
 }
 
-static void
-put(walk *w, td_val ptr, uint32_t *at, const thing *x)
+void
+words_put(walk *w, td_val ptr, uint32_t *at, const thing *x)
 {
     const td_type *t = x->type;
 
@@ -150,7 +150,7 @@ put(walk *w, td_val ptr, uint32_t *at, const thing *x)
         put_view(w, ptr, at, x);
     }
     for (uint32_t i = 0; has_items(t) && i < t->n; i++)
-        put(w, ptr, at, &x->item[i]);
+        words_put(w, ptr, at, &x->item[i]);
 }
 
 static thing
@@ -171,8 +171,8 @@ get_view(walk *w, td_val ptr, uint32_t *at, const td_type *t)
     return x;
 }
 
-static thing
-get(walk *w, td_val ptr, uint32_t *at, const td_type *t)
+thing
+words_get(walk *w, td_val ptr, uint32_t *at, const td_type *t)
 {
     thing x = {.type = t};
 
@@ -187,12 +187,12 @@ get(walk *w, td_val ptr, uint32_t *at, const td_type *t)
     } else if (has_items(t)) {
         x.item = td_alloc(w->mem, (t->n + 1) * sizeof *x.item);
         for (uint32_t i = 0; i < t->n; i++)
-            x.item[i] = get(w, ptr, at, t->item[i]);
+            x.item[i] = words_get(w, ptr, at, t->item[i]);
     }
     return x;
 }
 
-static uint32_t
+uint32_t
 words_of(const td_type *t)
 {
     uint32_t n = 0;
@@ -207,8 +207,8 @@ words_of(const td_type *t)
 }
 
 /* x as the join's type: through slots, as where paths meet. */
-static td_status
-fitted(walk *w, const join *j, const thing *x, thing *out)
+td_status
+join_fitted(walk *w, const join *j, const thing *x, thing *out)
 {
     place p;
 
@@ -257,12 +257,6 @@ recursive_end(walk *w)
     leave(w, o->depth);
 }
 
-static void
-leave_if_bad(walk *w)
-{
-    td_break_out(w->f, td_get(w->f, w->exact->bad), w->depth - w->exact->depth - 1);
-}
-
 /* Too deep: the thread gives up, before its stack is full. */
 static td_status
 check_depth(walk *w, outline *o, td_val depth)
@@ -273,7 +267,7 @@ check_depth(walk *w, outline *o, td_val depth)
     o->limit = td_const_int(w->f, TD_I64, DEEP);
     if (w->exact) {
         exact_flag(w, TD_E2(w->f, greater, depth, o->limit));
-        leave_if_bad(w);
+        exact_leave_flagged(w);
         return built(w, o->s->root);
     }
     td_if(w->f, TD_E2(w->f, greater, depth, o->limit));
@@ -311,7 +305,7 @@ emit_body(walk *w, outline *o, frame *fr, thing *value)
     join *j;
 
     for (uint32_t i = 0; i < o->nparam; i++)
-        bound[o->param[i]] = get(w, o->frame, &at, join_get(w, param_key(o, i))->type);
+        bound[o->param[i]] = words_get(w, o->frame, &at, join_get(w, param_key(o, i))->type);
     fr->bound = bound;
     o->depth = w->depth;
     if (w->exact) {
@@ -328,8 +322,8 @@ emit_body(walk *w, outline *o, frame *fr, thing *value)
         TD_TRY(join_add(w, value_key(w, o), value, o->s->root, "the value returned"));
         j = join_get(w, value_key(w, o));
         if (join_types(w, j->type, value->type) == j->type) { /* else another walk follows */
-            TD_TRY(fitted(w, j, value, &result));
-            put(w, o->frame, &at, &result);
+            TD_TRY(join_fitted(w, j, value, &result));
+            words_put(w, o->frame, &at, &result);
         }
     }
     close_region(w);
@@ -344,7 +338,7 @@ emit(walk *w, outline *o, uint32_t node)
     frame fr = {.s = o->s, .call = node, .inlined = true, .path = path_of(o)};
     turns *t = w->turns;
     outline *up = w->outline;
-    guard *outer = w->exact, own = {.bad = TD_NONE};
+    guard *outer = w->exact, own = {.bad = TD_NONE, .heap = TD_NONE};
     bool parallel = w->parallel, block = w->turn_block;
     uint32_t inner = w->inner, from = w->f->n;
     thing value = {.type = td_type_none()};
@@ -425,8 +419,8 @@ hand_over(walk *w, outline *o, const thing *arg, td_val ptr, uint32_t *at)
     for (uint32_t i = 0; i < o->nparam; i++) {
         thing x;
 
-        TD_TRY(fitted(w, join_get(w, param_key(o, i)), &arg[o->param[i]], &x));
-        put(w, ptr, at, &x);
+        TD_TRY(join_fitted(w, join_get(w, param_key(o, i)), &arg[o->param[i]], &x));
+        words_put(w, ptr, at, &x);
     }
     return built(w, w->node);
 }
@@ -457,7 +451,7 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
             "does not come from such a call",
             s->name);
     if (w->exact)
-        leave_if_bad(w);
+        exact_leave_flagged(w);
     ptr = td_local(w->f, TD_U64, words + (j ? words_of(j->type) : 0));
     TD_TRY(hand_over(w, o, arg, ptr, &at));
     td_call_func(w->f, td_address(w->f, ptr), o->number);
@@ -465,7 +459,7 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
         turns_recurse(w);
     if (w->exact) {
         exact_flag(w, get_word(w, ptr, STATUS, TD_BOOL));
-        leave_if_bad(w);
+        exact_leave_flagged(w);
     }
     if (o->ends) {
         td_val status = get_word(w, ptr, STATUS, TD_U64);
@@ -480,6 +474,6 @@ call_recursive(walk *w, const td_source *s, const call *c, thing *out)
         w->again = true;
         return TD_SKIP;
     }
-    *out = get(w, ptr, &at, j->type);
+    *out = words_get(w, ptr, &at, j->type);
     return built(w, c->node);
 }

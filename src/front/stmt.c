@@ -1,4 +1,5 @@
 /* stmt.c - statements. */
+#include "front/exact.h"
 #include "front/intrin.h"
 
 #include <stdio.h>
@@ -70,6 +71,8 @@ assign_subscript(walk *w, uint32_t target, const thing *x)
     TD_TRY(expr(w, F(target, Subscript_value), &a));
     TD_TRY(expr(w, F(target, Subscript_slice), &key));
     w->node = target;
+    if (is_list(&a))
+        return exact_list_set(w, &a, &key, x);
     if (a.type->kind == TD_T_RECORD ||
         (a.type->kind == TD_T_ARRAY && a.type->ndim == 0 && key.type->kind == TD_T_OBJECT)) {
         td_objinfo info = {0};

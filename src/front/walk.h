@@ -175,6 +175,7 @@ typedef struct walk {
     td_origin *origin; /* of f, where it is watched */
     uint32_t caporigin;
     bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
+    bool     lists;  /* exact functions make lists: known from the walk before */
     guard   *exact;  /* inside of a function that must be exact; NULL: outside */
 } walk;
 
@@ -394,6 +395,11 @@ td_status call_recursive(walk *w, const td_source *s, const call *c, thing *out)
 void      recursive_touch(walk *w);  /* the function that is being emitted reads or writes arrays */
 void      recursive_end(walk *w);    /* and its thread gives up here */
 void      recursive_reset(walk *w);  /* a walk begins */
+/* A value's words in memory, from word *at on, which counts on. */
+void      words_put(walk *w, td_val ptr, uint32_t *at, const thing *x);
+thing     words_get(walk *w, td_val ptr, uint32_t *at, const td_type *t);
+uint32_t  words_of(const td_type *t);
+td_status join_fitted(walk *w, const join *j, const thing *x, thing *out); /* x as the join's type */
 
 /* ---- named.c: named tuples ---- */
 td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
@@ -456,6 +462,7 @@ bool      range_is_short(const thing *x);            /* known to have too few tu
 bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
 td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
 td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
+td_status iter_turns(walk *w, const thing *it, uint32_t node, thing *n);            /* the most that a loop over it has */
 td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
 td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */
 

@@ -99,11 +99,25 @@ load_at(lowering *L, LLVMTypeRef t, LLVMValueRef p, int align)
     return v;
 }
 
+/* On a CPU "cs" is a store past the caches, of whole vectors that are aligned: others would be cut. */
 static void
 store_at(lowering *L, LLVMValueRef v, LLVMValueRef p, int align)
 {
-    if (!with_cache(L, LLVMTypeOf(v), p, v))
-        LLVMSetAlignment(LLVMBuildStore(L->b, v, p), (unsigned)align);
+    static const char name[] = "nontemporal";
+    LLVMTypeRef t = LLVMTypeOf(v);
+    LLVMMetadataRef one;
+    LLVMValueRef st;
+
+    if (with_cache(L, t, p, v))
+        return;
+    st = LLVMBuildStore(L->b, v, p);
+    LLVMSetAlignment(st, (unsigned)align);
+    if (L->cache != TD_CACHE_CS || L->target != TD_TARGET_CPU || align < 16 ||
+        LLVMGetTypeKind(t) != LLVMVectorTypeKind)
+        return;
+    one = LLVMValueAsMetadata(low_cint(L, 32, 1, 1));
+    LLVMSetMetadata(st, LLVMGetMDKindIDInContext(L->cx, name, sizeof name - 1),
+                    LLVMMetadataAsValue(L->cx, LLVMMDNodeInContext2(L->cx, &one, 1)));
 }
 
 /* A lane's address: of its own index, or `lane` elements behind the first. */

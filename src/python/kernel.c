@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-enum { FRAMES_AROUND = 64 }; /* Python's frames that may stand around a function which an executor maps */
+enum {
+    FRAMES_AROUND = 64
+}; /* Python's frames that may stand around a function which an executor maps */
 
 /* launcher - a dispatcher with a launch's configuration. */
 typedef struct launcher {

@@ -524,9 +524,12 @@ ask_dtype(void *ctx, td_dtype dt, uint32_t *out)
 void
 py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
 {
-    *a = (py_asking){
-        .host = {.name = ask_name, .attr = ask_attr, .spelled = ask_spelled, .describe = ask_describe, .dtype = ask_dtype},
-        .d = d,
-        .spec = spec};
+    *a = (py_asking){.host = {.name = ask_name,
+                              .attr = ask_attr,
+                              .spelled = ask_spelled,
+                              .describe = ask_describe,
+                              .dtype = ask_dtype},
+                     .d = d,
+                     .spec = spec};
     a->host.ctx = a;
 }

@@ -1,6 +1,7 @@
 """What the compiler makes of a fused expression: vectors, one kernel, and stages that print."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -53,6 +54,40 @@ def test_a_gpu_kernel_reads_whole_complex_numbers():
     assert double.count("ld.global.v2") == 2 and double.count("st.global.v2") == 1
     tiled = stages("ptx", "null", COMPLEX.format("c8", ".T"))
     assert "ld.global.f32" not in tiled and "ld.shared.v2" in tiled and "st.shared.v2" in tiled
+
+
+PAST = """
+import numpy as np
+import treadle as td
+td._core.tune("past_share", {share})
+for dtype in {dtypes!r}:
+    x, y = ((np.arange({n}) % k).astype(dtype) for k in (7, 11))
+    a, b = td.asarray(x), td.asarray(y)
+    {text}
+"""
+SUM = "np.testing.assert_array_equal((a * b + b).get(), x * y + y)"
+ROWS = "r = td.empty((9, b.size), a.dtype); r[:] = b; np.testing.assert_array_equal(r.get()[8], y)"
+
+
+@pytest.mark.parametrize(
+    "past,share,n,text",
+    [
+        (True, 1, 1 << 18, SUM),
+        (True, 1, (1 << 18) + 5, SUM),
+        (False, 512, 1 << 18, SUM),
+        (True, 1, 1 << 18, ROWS),
+        (False, 1, (1 << 18) + 5, ROWS),
+        (False, 1, 1 << 18, "a += b; np.testing.assert_array_equal(a.get(), x + y)"),
+        (False, 1, 1 << 18, "r = td.empty(a.size + 1, a.dtype); r[1:] = a - b; np.testing.assert_array_equal(r.get()[1:], x - y)"),
+        (False, 1, 1 << 18, "r = td.empty(2 * a.size, a.dtype); r[::2] = a * b; np.testing.assert_array_equal(r.get()[::2], x * y)"),
+    ],
+)
+def test_results_that_leave_the_caches_anyway_are_written_past_them(past, share, n, text):
+    """On the CPU, in memory of their own whose rows are aligned."""
+    known = any(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"))
+    dtypes = ["float32", "float64", "int16", "bool", "complex64", "complex128"] if past else ["float32"]
+    said = stages("ir,asm", "cpu", PAST.format(share=share, n=n, text=text, dtypes=dtypes))
+    assert ("cache cs" in said, "movnt" in said) == (past and known, past and known)
 
 
 def test_expressions_do_not_contract():

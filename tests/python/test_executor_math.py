@@ -45,7 +45,7 @@ def is_prime(n):
 
 
 def is_product(n):
-    return any(i * j == n for i in range(2, n) for j in range(2, n)), any([i * i == n for i in range(n)])
+    return any(i * j == n for i in range(2, n) for j in range(2, n)), any([i * i == n for i in range(n)])  # noqa: C419
 
 
 def extremes(x):
@@ -62,7 +62,7 @@ def in_a_loop(n):
         if i % 2:
             total += sum(i * k for k in range(i))  # another k
         else:
-            total -= sum([k for k in range(3)])
+            total -= sum([k * k for k in range(3)])
     return total, k
 
 
@@ -200,7 +200,8 @@ TAKES = {  # arguments of functions in SPELLED; the others take two numbers
     "lgamma": lambda n: (R.choice([R.uniform(-5, 5), R.uniform(-175, 175), R.randint(-3, 30), number()]),),
     "isclose": lambda n: (number(), number()),
     "reduce": lambda n: (horner, tuple(number() for _ in range(n)), number()),
-    **dict.fromkeys(["prod", "fsum", "sum", "any", "all"], lambda n: (tuple(number() for _ in range(n)),)),
+    **dict.fromkeys(["prod", "fsum", "sum", "any", "all", "list", "sorted"], lambda n: (tuple(number() for _ in range(n)),)),
+    **dict.fromkeys(["min", "max"], lambda n: (tuple(number() for _ in range(n + 1)),)),
 }
 
 

@@ -218,6 +218,21 @@ def test_float32_sums_are_at_least_as_close_as_numpys(f, n, dev, rng):
         assert abs(ours - exact) <= 1.5 * abs(theirs - exact) + last_place + bound / 16, f"{name}: {ours} for {exact}, NumPy {theirs}"
 
 
+@pytest.mark.parametrize("columns", [1, 9, 33, 63, 64, 65, 128, 200, 1000])
+def test_float32_sums_over_leading_axes(columns, rng):
+    """On the CPU a few rows are added up in float32: groups of rows that are whole and not, strips of columns likewise."""
+    with td.device("cpu"):
+        for rows in (15, 16, 17, 24, 31, 100, 5003):
+            x = rng.integers(-99, 99, (rows, columns)).astype("f4")
+            check(td.asarray(x).sum(0), x.sum(0), 0, f"{rows} rows")
+            check((1 / td.asarray(x + 100)).sum(0), (1 / (x + 100)).sum(0, dtype="f8").astype("f4"), 16, f"{rows} rows")
+        wide = (rng.standard_normal(x.shape) * 10 ** rng.uniform(-6, 6, x.shape)).astype("f4")
+        bound = 16 * 2.0**-24 * abs(wide).sum(0, dtype="f8")
+        for name, exact, by in (("sum", wide.sum(0, dtype="f8"), 1), ("mean", wide.mean(0, dtype="f8"), rows)):
+            ours = getattr(td.asarray(wide), name)(0).get()
+            assert (abs(ours - exact) <= bound / by + np.spacing(abs(ours))).all(), name
+
+
 @pytest.mark.parametrize("name", ["sum", "max", "argmin", "var"])
 def test_rows_read_side_by_side(name, rng):
     """Leading axes on a GPU: whole rounds of rows and what is left of them, one segment and several."""

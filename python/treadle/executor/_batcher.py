@@ -87,7 +87,7 @@ class Batcher:
 
     def __init__(self, fn, columns, n, device, as_array):
         self._fn, self._columns, self.device, self._as_array = fn, columns, device, as_array
-        self.n, self.again = n, 0
+        self.n, self.again, self.words = n, 0, 1  # words: of an item's results, as Mapper has them
         firsts = [c.first() for c in columns]
         arrays = [x for x in firsts if isinstance(x, (numpy.ndarray, _core.ndarray))]
         if not arrays or type(fn) is not types.FunctionType or not _is_plain(fn, set()):

@@ -5,6 +5,7 @@ compute?)``. Where f's value is of different kinds the value is a pair too, of a
 """
 
 import functools
+import math
 import sys
 import threading
 import types as _types
@@ -95,23 +96,60 @@ def _plain(f):
 # ---- the layout of results ----
 
 
+LONGEST = 64  # a list that is returned; a longer one is made by Python
+
+
 def _layout(t):
-    """What a compiled value's type stands for: ("number", kind), ("mixed", kind), ("none",), ("tuple", layouts)."""
+    """What a compiled value's type stands for: ("number", kind), ("mixed", kind), ("none",), ("list", kind of its
+    items), ("mixed list", kind), ("tuple", layouts)."""
     if t is None or getattr(t, "kind", None) == "none":
         return ("none",)
     if t.kind == "tuple":
         if len(t.items) == 2 and getattr(t.items[1], "dtype", None) == numpy.dtype("uint8"):
-            return ("mixed", _KINDS[numpy.dtype(t.items[0].dtype).char])
+            kind = _KINDS[numpy.dtype(t.items[0].dtype).char]
+            return ("mixed list" if t.items[0].kind == "array" else "mixed", kind)
         return ("tuple", [_layout(i) for i in t.items])
-    return ("number", _KINDS[numpy.dtype(t.dtype).char])
+    kind = _KINDS[numpy.dtype(t.dtype).char]
+    return ("list", kind) if t.kind == "array" else ("number", kind)
+
+
+_ONE = """
+        {out}[i] = {text}
+"""
+_MANY = """
+        {out}n[i] = 0
+        if not b:
+            if len({text}) > {longest}:
+                bad[i] = True
+            else:
+                {out}n[i] = len({text})
+                for k in range(len({text})):
+                    {out}[i, k] = {text}[k]
+"""
 
 
 def _places(layout, text, found):
-    """Appends (text of a leaf's value, its dtype) for each array that results go to."""
-    if layout[0] == "number":
-        found.append((text, DTYPES[layout[1]]))
+    """Appends (name, dtype, statements that write it or "", what an item has there) for each array that results go to."""
+
+    def leaf(text, kind):
+        out = f"r{len(found)}"
+        found.append((out, DTYPES.get(kind, numpy.dtype("uint8")), _ONE.format(out=out, text=text), ()))
+
+    def many(text, dtype):
+        out = f"r{len(found)}"
+        found.append((out, dtype, _MANY.format(out=out, text=text, longest=LONGEST), (LONGEST,)))
+        found.append((out + "n", DTYPES[INT], "", ()))
+
+    if layout[0] == "list":
+        many(text, DTYPES[layout[1]])
+    elif layout[0] == "mixed list":
+        many(text + "[0]", DTYPES[layout[1]])
+        many(text + "[1]", numpy.dtype("uint8"))
+    elif layout[0] == "number":
+        leaf(text, layout[1])
     elif layout[0] == "mixed":
-        found += [(text + "[0]", DTYPES[layout[1]]), (text + "[1]", numpy.dtype("uint8"))]
+        leaf(text + "[0]", layout[1])
+        leaf(text + "[1]", None)
     elif layout[0] == "tuple":
         for i, part in enumerate(layout[1]):
             _places(part, f"{text}[{i}]", found)
@@ -128,13 +166,14 @@ class Program:
         with _core.device("cpu"):
             self.layout = self._probe(names, kinds)
         self._outs = _places(self.layout, "v", [])
-        outs = [f"r{i}" for i in range(len(self._outs))]
+        self.words = sum(math.prod(shape) for *_, shape in self._outs)  # of an item's results
+        outs = [out for out, *_ in self._outs]
         lines = [
             f"def mapped({', '.join([*names, 'bad', *outs])}):",
             "    for i in range(bad.shape[0]):",
             f"        v, b = _exact(_f, {', '.join(n + '[i]' for n in names)})",
             "        bad[i] = b",
-            *(f"        {out}[i] = {text}" for out, (text, _) in zip(outs, self._outs, strict=True)),
+            *(text for _, _, text, _ in self._outs),
         ]
         self._run = jit(define("\n".join([*lines, ""]), "mapped", _exact=exact, _f=self._f), nogil=True)
 
@@ -148,12 +187,12 @@ class Program:
         """Arrays of the results, and a NumPy array: which items are Python's."""
         if self._device.kind == "cpu":
             values = [v.get() if isinstance(v, _core.ndarray) else numpy.ascontiguousarray(v) for v in values]
-            bad, outs = numpy.empty(n, bool), [numpy.empty(n, d) for _, d in self._outs]
+            bad, outs = numpy.empty(n, bool), [numpy.empty((n, *s), d) for _, d, _, s in self._outs]
             self._run(*values, bad, *outs)
             return outs, bad
         values = [_core.asarray(v, device=self._device) for v in values]
         bad = _core.empty((n,), bool, device=self._device)
-        outs = [_core.empty((n,), d, device=self._device) for _, d in self._outs]
+        outs = [_core.empty((n, *s), d, device=self._device) for _, d, _, s in self._outs]
         self._run(*values, bad, *outs)
         return outs, bad.get()
 
@@ -188,6 +227,12 @@ def _listed(layout, arrays, n):
         parts = [_listed(part, arrays, n) for part in layout[1]]
         return list(zip(*parts, strict=True)) if parts else [()] * n
     words = next(arrays)
+    if "list" in layout[0]:
+        lengths = next(arrays).tolist()
+        if layout[0] == "list":
+            return [row[:m].tolist() for row, m in zip(words, lengths, strict=True)]
+        rows = zip(words, next(arrays), next(arrays).tolist(), strict=True)
+        return [_core._items_out(row[:m], layout[1], kinds[:m]) for row, kinds, m in rows]
     if layout[1] == COMPLEX:
         return _complexes(words, next(arrays) if layout[0] == "mixed" else None)
     return _core._items_out(words, layout[1], next(arrays) if layout[0] == "mixed" else None)

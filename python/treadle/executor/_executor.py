@@ -120,8 +120,8 @@ class DeviceExecutor(concurrent.futures.Executor):
         iterables: lists, ranges, arrays (their items are the numbers that tolist() gives), or any others, which are
         read to their end at once. timeout: seconds from now after which the iterator raises TimeoutError. chunksize:
         items that a worker process is given at once; 1: chosen. buffersize: iterables are read only so far ahead of the
-        results that were taken, as of Python 3.14, so that they may be endless. as_array: returns all results as one array on the
-        device. progress: shows a bar (tqdm). RuntimeError: the executor was shut down."""
+        results that were taken, as of Python 3.14, so that they may be endless. as_array: returns all results as one
+        array on the device. progress: shows a bar (tqdm). RuntimeError: the executor was shut down."""
         if chunksize < 1:
             raise ValueError("chunksize must be >= 1.")
         if buffersize is not None and not isinstance(buffersize, int):

@@ -33,7 +33,7 @@ class Mapper:
                 what = f"the items are not numbers that int64 and float64 hold, but {type(item).__name__}s"
                 raise Refused(what, hasattr(item, "dtype"))
         try:
-            program(fn, kinds, device)
+            self.words = program(fn, kinds, device).words
         except REFUSALS as error:
             raise Refused(str(error)) from None
 

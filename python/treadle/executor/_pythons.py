@@ -194,6 +194,41 @@ def all_(items, /):
     return True
 
 
+def list_(items=(), /):
+    made = []
+    for x in items:
+        made.append(x)  # noqa: PERF402 - this is what list() does
+    return made
+
+
+def sorted_(items, /):
+    made = list_(items)
+    for i in range(len(made)):
+        x = made[i]
+        if x != x:  # what is in order beside a NaN is the algorithm's to say
+            raise ArithmeticError("left to Python")
+        j = i - 1
+        while j >= 0 and x < made[j]:
+            made[j + 1] = made[j]
+            j -= 1
+        made[j + 1] = x
+    return made
+
+
+def min_(items, /):
+    best = items[0]
+    for x in items:
+        best = x if x < best else best
+    return best
+
+
+def max_(items, /):
+    best = items[0]
+    for x in items:
+        best = x if x > best else best
+    return best
+
+
 def reduce(function, items, /, *start):
     total = start
     for x in items:
@@ -387,6 +422,10 @@ SPELLED = {
     any: any_,
     all: all_,
     functools.reduce: reduce,
+    list: list_,
+    sorted: sorted_,
+    min: min_,
+    max: max_,
 }
 if sys.version_info >= (3, 12):
     SPELLED[math.sumprod] = sumprod

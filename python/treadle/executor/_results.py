@@ -9,6 +9,7 @@ from concurrent.futures import TimeoutError
 
 from .._core import PerformanceWarning
 from ._columns import columns_of
+from ._exact import LONGEST
 
 
 class Job(threading.Thread):
@@ -19,7 +20,7 @@ class Job(threading.Thread):
     def __init__(self, mapper, done):
         super().__init__(name="treadle-map")
         self._mapper, self._done = mapper, done
-        self._scale = 1 if mapper.device.kind == "cpu" else 16
+        self._scale = 1 if mapper.device.kind == "cpu" or mapper.words > LONGEST else 16
         self._ready, self._parts = threading.Condition(), collections.deque()
         self._over = self._unwanted = False
         self.note = None  # what to tell the caller at the end
@@ -89,8 +90,8 @@ def slices(job, until, progress, nbytes):
 
 
 def buffered(first, coming, begin, size):
-    """A generator of the results of slices of rows: those of `first`, of `size` rows, then those of begin(columns, n) for
-    rows that are read from `coming` while results are taken, one for each."""
+    """A generator of the results of slices of rows: those of `first`, of `size` rows, then those of begin(columns, n)
+    for rows that are read from `coming` while results are taken, one for each."""
     flying, rows = collections.deque([first]), []
     try:
         while flying:
