@@ -1,10 +1,10 @@
-"""Collectives, copies between devices and data-parallel training beside PyTorch's: results/multi-{cpu,cuda}.json and .md.
+"""Collectives, copies between devices, data-parallel training, beside PyTorch's: results/multi-{cpu,cuda}.{json,md}.
 
     python benchmarks/multi.py [--device cpu|cuda|null] [--processes N] [--largest BYTES] [--rounds 3]
                                [--libraries treadle,torch] [--parts collectives,training] [--output FOLDER]
 
-The part "training" (40 s on two GPUs) is a step of the digits' classifier, batch 64 a process, 256 wide: of one process,
-and of all with their gradients averaged; called, and replayed as a graph (not on CPUs).
+The part "training" (40 s on two GPUs) is a step of the digits' classifier, batch 64 a process, 256 wide: of one
+process, and of all with their gradients averaged; called, and replayed as a graph (not on CPUs).
 
 Every library runs in processes of its own, one a device, and the libraries take turns: round after round, so that what
 else the machine does meets all of them. A time is the median over the rounds, for a message of so many bytes a process;
@@ -290,7 +290,8 @@ def training_table(result):
     text += [f"| | one process, µs | {n} processes, µs | samples a second by one process's |", "| --- " * 4 + "|"]
     for library, kinds in result["training_seconds"].items():
         for kind, (alone, together) in kinds.items():
-            text.append(f"| {library}, {kind} | {alone * 1e6:.0f} | {together * 1e6:.0f} | {n * alone / together:.2f} |")
+            row = f"{library}, {kind}", f"{alone * 1e6:.0f}", f"{together * 1e6:.0f}", f"{n * alone / together:.2f}"
+            text.append("| " + " | ".join(row) + " |")
     return text + [f"\n{name}: {why}." for name, why in result["training_missing"].items()]
 
 

@@ -22,7 +22,10 @@ def _memory(a, what):
         raise AttributeError(f"'{what}' is for arrays on the CPU, and this one is on {a.device}")
     if a.dtype.kind == "V":
         raise AttributeError(f"'{what}': NumPy has no bfloat16")
-    return numpy.asarray(a)
+    try:
+        return numpy.asarray(memoryview(a))  # asarray(a) itself would ask for these members again where this fails
+    except MemoryError as error:  # values in the host's memory beyond what the limit allows: get() shows them
+        raise AttributeError(f"'{what}': {error}") from error
 
 
 def ctypes(a):

@@ -14,7 +14,8 @@
 struct td_eachfn {
     int nin, nnum;
     uint8_t dt[TD_EACH_ARRAYS], num_dt[TD_EACH_NUMBERS];
-    bool written[TD_EACH_ARRAYS], shared[TD_EACH_ARRAYS]; /* shared: of no axes, the same for all elements */
+    bool written[TD_EACH_ARRAYS],
+        shared[TD_EACH_ARRAYS];      /* shared: of no axes, the same for all elements */
     uint8_t input[TD_PLAN_OPNDS];    /* of each operand: whose memory it names */
     int16_t number[TD_PLAN_SCALARS]; /* of each scalar: the number that it is; -1: a constant */
     td_plan plan;                    /* collapsed, of one dim */

@@ -14,6 +14,7 @@ enum {
     GPU_BLOCK = 256,
     CHUNK = 1 << 15,   /* elements of a row that one item takes at least */
     PARALLEL = 100000, /* elements times steps below which one thread is quicker */
+    NARROW = 4,        /* elements of a row that are worth lanes of their own */
     LANES_MAX = 64,    /* an instruction's */
     OVERSPLIT = 4,     /* blocks a thread, so that uneven progress evens out */
 };
@@ -21,11 +22,20 @@ enum {
 typedef struct shape_of {
     const td_plan *p;
     int lanes;
-    bool draws; /* CPU: lanes begin where random counters do */
-    bool past;  /* CPU: what is written will not be in the caches anyway when it is read */
+    bool draws;       /* CPU: lanes begin where random counters do */
+    bool past;        /* CPU: what is written will not be in the caches anyway when it is read */
+    int64_t n, chunk; /* CPU: elements of a row, of an item */
+    int64_t chunks, items, per, blocks; /* items of a row, in all, of a block; blocks */
 } map_shape;
 
 /* ---- CPU ---- */
+
+/* CPU: is an item a piece of a row, of which there are several? */
+static bool
+split_rows(const map_shape *m)
+{
+    return m->p->nd > 1 && !m->p->flat && m->chunks > 1;
+}
 
 static void
 group(td_gen *g)
@@ -78,8 +88,10 @@ build_cpu(void *ctx, td_fn *f)
     last = TD_G2(&g, minimum, TD_G2(&g, add, first, g.extra[3]), g.extra[2]);
     item = td_for(f, first, last, one);
     if (m->p->nd > 1 && !m->p->flat) {
-        td_val row = TD_G2(&g, truncate_divide, item, g.extra[1]);
+        td_val row = item;
 
+        if (split_rows(m)) /* else an item is a row: short ones would notice the division */
+            row = TD_G2(&g, truncate_divide, item, g.extra[1]);
         item = TD_G2(&g, subtract, item, TD_G2(&g, multiply, row, g.extra[1]));
         td_gen_row(&g, row, 0, m->p->nd - 1, false);
     }
@@ -130,35 +142,41 @@ writes_past(const td_plan *p, int lanes, size_t from)
     return from && nbytes >= from;
 }
 
-static td_status
-launch_cpu(td_plan *p, td_kernel *k, int lanes)
+/* How rows are cut into items, and items dealt out to blocks. */
+static void
+cut(map_shape *m)
 {
-    int64_t n = p->flat ? p->total
-                : p->nd ? p->dim[p->nd - 1]
-                        : 1,
-            rows = p->total / n, chunk = n, blocks = 1, chunks, items, per;
-    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
-    int nw = td_plan_words(p, words);
-    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    const td_plan *p = m->p;
+    int64_t n = p->flat ? p->total : p->nd ? p->dim[p->nd - 1] : 1, rows = p->total / n, blocks = 1;
 
     if (p->total * p->nstep >= PARALLEL && td_dev_info(p->dev)->units > 1 &&
         p->put != TD_PUT_ORDERED)
         blocks = (int64_t)td_dev_info(p->dev)->units * OVERSPLIT;
+    m->n = m->chunk = n;
     if (rows < blocks && n > CHUNK / OVERSPLIT) {
-        chunk = (n * rows + blocks - 1) / blocks;
-        chunk = (chunk + lanes - 1) / lanes * lanes;
+        m->chunk = (n * rows + blocks - 1) / blocks;
+        m->chunk = (m->chunk + m->lanes - 1) / m->lanes * m->lanes;
     }
-    chunks = (n + chunk - 1) / chunk;
-    items = rows * chunks;
-    blocks = items < blocks ? items : blocks;
-    per = (items + blocks - 1) / blocks;
-    blocks = (items + per - 1) / per;
-    dims.grid[0] = (uint32_t)blocks;
-    words[nw++] = (uint64_t)chunk;
-    words[nw++] = (uint64_t)chunks;
-    words[nw++] = (uint64_t)items;
-    words[nw++] = (uint64_t)per;
-    words[nw++] = (uint64_t)n;
+    m->chunks = (n + m->chunk - 1) / m->chunk;
+    m->items = rows * m->chunks;
+    blocks = m->items < blocks ? m->items : blocks;
+    m->per = (m->items + blocks - 1) / blocks;
+    m->blocks = (m->items + m->per - 1) / m->per;
+}
+
+static td_status
+launch_cpu(const map_shape *m, td_kernel *k)
+{
+    const td_plan *p = m->p;
+    uint64_t words[TD_PLAN_WORDS + TD_PLAN_EXTRAS];
+    int nw = td_plan_words(p, words);
+    td_dims dims = {.grid = {(uint32_t)m->blocks, 1, 1}, .block = {1, 1, 1}};
+
+    words[nw++] = (uint64_t)m->chunk;
+    words[nw++] = (uint64_t)m->chunks;
+    words[nw++] = (uint64_t)m->items;
+    words[nw++] = (uint64_t)m->per;
+    words[nw++] = (uint64_t)m->n;
     td_plan_dims(p, k, "", &dims);
     return td_jit_launch(k, p->stream, &dims, words, nw);
 }
@@ -275,6 +293,28 @@ fits(const td_plan *p)
     return p->nopnd * (p->nd + 1) + p->nscalar + 3 * p->nd <= TD_PLAN_WORDS;
 }
 
+/* A copy whose rows are shorter than a register, as of the windows of an image: as many lanes as a row has, since to
+ * find each element's place for itself costs several times as much.  Only copies: a function's last bit may depend on
+ * the lanes. */
+static bool
+narrow_rows(map_shape *m)
+{
+    const td_plan *p = m->p;
+    int64_t n = p->dim[p->nd - 1];
+
+    if (p->nd < 2 || n >= m->lanes || n < NARROW)
+        return false;
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].inner == 2)
+            return false;
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (p->step[i].kind != TD_N_LEAF && p->step[i].kind != TD_N_CAST)
+            return false;
+    while (m->lanes / 2 >= n)
+        m->lanes /= 2;
+    return true;
+}
+
 /* Where lanes begin as random counters do, each counter is computed once, for several registers at a time. */
 static void
 widen_draws(map_shape *m)
@@ -324,16 +364,18 @@ td_map_launch(td_plan *p)
         td_graph_lock(token);
         return st;
     }
-    if (!gpu && m.lanes > 1) {
+    if (!gpu && m.lanes > 1 && !narrow_rows(&m)) {
         td_plan_flatten(p, m.lanes);
         widen_draws(&m);
     }
+    if (!gpu)
+        cut(&m);
     m.past = !gpu && writes_past(p, m.lanes, past);
-    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | (uint64_t)m.past << 2 |
-                                          (uint64_t)m.draws << 1 | gpu);
+    key = td_hash_u64(td_plan_key(p), (uint64_t)m.lanes << 8 | (uint64_t)split_rows(&m) << 3 |
+                                          (uint64_t)m.past << 2 | (uint64_t)m.draws << 1 | gpu);
     st = td_jit_get(p->dev, key, gpu ? build_gpu : build_cpu, &m, &k);
     if (!st)
-        st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(p, k, m.lanes);
+        st = gpu ? launch_gpu(p, k, m.lanes) : launch_cpu(&m, k);
     td_graph_lock(token);
     return st;
 }

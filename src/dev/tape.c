@@ -205,7 +205,7 @@ words_of(td_tape *t, op *o, td_stream *s, const td_work *w)
                          (uint64_t[]){w->fourier->in.at, w->fourier->out.at, w->fourier->work}, 3);
     }
     case TD_TRACE_collective: return add_calls(t, o, w->comm);
-    default: return refuse_kind(w->kind);
+    default:                  return refuse_kind(w->kind);
     }
 }
 

@@ -57,19 +57,19 @@ td_work_run(td_stream *s, const td_work *w)
     case TD_TRACE_copy:
         return w->to ? ops->raw->peer(s, w->to, w->dst, s->dev, w->src, w->nbytes)
                      : ops->copy(s, w->dst, w->src, w->nbytes);
-    case TD_TRACE_fill:    return ops->fill(s, w->dst, w->byte, w->nbytes);
-    case TD_TRACE_gemm:    return td_blas_run(s, w->gemm);
-    case TD_TRACE_sort:    return td_sort_do(s, w->sort);
-    case TD_TRACE_solve:   return td_solver_do(s, w->solver);
-    case TD_TRACE_fourier: return td_fourier_do(s, w->fourier);
+    case TD_TRACE_fill:       return ops->fill(s, w->dst, w->byte, w->nbytes);
+    case TD_TRACE_gemm:       return td_blas_run(s, w->gemm);
+    case TD_TRACE_sort:       return td_sort_do(s, w->sort);
+    case TD_TRACE_solve:      return td_solver_do(s, w->solver);
+    case TD_TRACE_fourier:    return td_fourier_do(s, w->fourier);
     case TD_TRACE_collective: return td_comm_do(w->comm);
-    case TD_TRACE_wait:    return wait_for(s, w);
+    case TD_TRACE_wait:       return wait_for(s, w);
     case TD_TRACE_graph:
     case TD_TRACE_alloc:
     case TD_TRACE_free:
     case TD_TRACE_compile:
     case TD_TRACE_load:
-    case TD_TRACE_COUNT:   break;
+    case TD_TRACE_COUNT:      break;
     }
     td_bug(__FILE__, __LINE__, "kind of work");
 }

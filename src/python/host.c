@@ -404,8 +404,12 @@ py_array_interface(PyObject *self, bool cuda)
         PyErr_Format(PyExc_AttributeError, "%s has no type string; use DLPack", td_dtype_name(dt));
         return NULL;
     }
-    if (!py_ok(td_array_memory(a, true, &buf, &v)))
+    if (!py_ok(td_array_memory(a, true, &buf, &v))) {
+        if (!cuda && PyErr_ExceptionMatches(PyExc_MemoryError)) /* NumPy asks for a copy then */
+            PyErr_SetString(PyExc_AttributeError,
+                            "the array's values lie in host memory that the limit keeps it from");
         return NULL;
+    }
     at = td_array_size(a) ? buf->ptr + (uintptr_t)(v.offset * (int64_t)td_dtype_size(dt)) : 0;
     shape = py_shape_tuple(&v.shape);
     strides = cuda && td_view_is_contiguous(&v) ? Py_NewRef(Py_None)

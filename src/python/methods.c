@@ -315,6 +315,10 @@ array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
         view = PyMemoryView_FromObject(self);
         host = view && py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", view) : NULL;
         Py_XDECREF(view);
+        if (!host && arg[1] != Py_False && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            PyErr_Clear(); /* values in host memory beyond what the limit allows */
+            host = py_get(self);
+        }
     } else
         host = py_get(self);
     if (!host || py_is_none(arg[0]))

@@ -3,8 +3,8 @@
  * A place in a group is a capsule that owns a td_comm until _nccl_close.  Arrays that are given are evaluated first; those
  * that receive are fresh ones, which nobody else has seen.
  */
-#include "array/spill.h"
 #include "dev/nccl.h"
+#include "array/spill.h"
 #include "dev/tape.h"
 #include "python/py.h"
 
@@ -423,7 +423,8 @@ reduce_in_place(PyObject *module, PyObject *args)
     free(rows);
     if (done != 1)
         return done ? NULL : Py_NewRef(Py_NotImplemented);
-    return like.stream == td_comm_stream(p->comm) ? mark(like.comm, like.stream) : Py_NewRef(Py_None);
+    return like.stream == td_comm_stream(p->comm) ? mark(like.comm, like.stream)
+                                                  : Py_NewRef(Py_None);
 }
 
 /* ---- watching and ending ---- */

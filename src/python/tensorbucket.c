@@ -15,8 +15,7 @@ typedef struct mark {
 } mark;
 
 struct bucket {
-    PyObject_HEAD
-    PyObject *params, *full; /* a tuple; full(bucket) is called */
+    PyObject_HEAD PyObject *params, *full; /* a tuple; full(bucket) is called */
     int n, missing;
     bool on, *got;
 };
@@ -316,11 +315,11 @@ pt_bucket_init(PyObject *m)
                                   {Py_tp_methods, methods},
                                   {Py_tp_getset, attributes},
                                   {0, NULL}};
-    static PyType_Spec spec = {
-        .name = "treadle._core.GradBucket",
-        .basicsize = sizeof(bucket),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC,
-        .slots = slots};
+    static PyType_Spec spec = {.name = "treadle._core.GradBucket",
+                               .basicsize = sizeof(bucket),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                        Py_TPFLAGS_HAVE_GC,
+                               .slots = slots};
 
     bucket_type = (PyTypeObject *)PyType_FromSpec(&spec);
     return bucket_type && PyModule_AddFunctions(m, functions) == 0;

@@ -1,7 +1,7 @@
 """Groups of GPUs and copies between them, on a machine that has two or more: python tests/gpu/two_gpus.py [PARTS].
 
-Needs treadle on the path and NCCL (pip install nvidia-nccl-cu13). Parts: copies, local, processes, death, torch; all by
-default. Exits with 77 where there are fewer than two GPUs, with 1 where a part failed. --device null plays it.
+Needs treadle on the path and NCCL (pip install nvidia-nccl-cu13). Parts: copies, local, processes, death, torch,
+recorded, training; all by default. Exits with 77 where there are fewer than two GPUs, with 1 where a part failed. --device null plays it.
 """
 
 import argparse
@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import distributed_side as side  # noqa: E402
 import numpy as np  # noqa: E402
 import test_distributed as launcher  # noqa: E402
+import torch_parallel_side as steps  # noqa: E402
 
 import treadle as td  # noqa: E402
 import treadle.distributed as dist  # noqa: E402
@@ -105,7 +106,27 @@ def torch(devices):
     assert dist.spawn(side.torch_program, n, devices=devices, timeout=300) == [True] * n
 
 
-PARTS = {f.__name__: f for f in (copies, local, processes, death, torch)}
+def recorded(devices):
+    """Collectives in graphs; replays after the group's end are told so."""
+    told = dist.spawn(side.replays_after_the_end, len(devices), devices=devices, timeout=300)
+    assert all("the group was closed" in text for text in told), told
+
+
+def training(devices):
+    """Data-parallel steps, called and replayed, end with the same parameters on all devices."""
+    called, replayed = (
+        dist.spawn(steps.classify, len(devices), flag, devices=devices, timeout=300) for flag in (False, True)
+    )
+    for results in (called, replayed):
+        for other in results[1:]:
+            for a, b in zip(results[0][1], other[1], strict=True):
+                np.testing.assert_array_equal(a, b)
+    for a, b in zip(called, replayed, strict=True):
+        np.testing.assert_allclose(b[0], a[0], rtol=1e-4)
+        assert a[2] == b[2]
+
+
+PARTS = {f.__name__: f for f in (copies, local, processes, death, torch, recorded, training)}
 
 
 def main():

@@ -198,6 +198,20 @@ def test_sorts_and_histograms(limited):
     assert np.array_equal(td.bincount(td.from_host(places.reshape(-1))).get(), np.bincount(places.reshape(-1)))
 
 
+def test_numpy_gets_a_copy_of_what_the_limit_keeps_from_the_cpu():
+    values = np.random.default_rng(0).standard_normal(4_000_000).astype("float32")
+    with td.device("cpu"):
+        td.memory.limit(8 << 20)
+        try:
+            x = td.from_host(values)
+            np.testing.assert_array_equal(np.asarray(np.argsort(x)), np.argsort(values, kind="stable"))
+            np.testing.assert_array_equal(np.asarray(x), values)
+            with pytest.raises(MemoryError):
+                np.asarray(x, copy=False)
+        finally:
+            td.memory.limit(None)
+
+
 @pytest.mark.parametrize("dtype", ["int16", "uint8", "float16", "float64"])
 def test_runs_merge_in_every_dtype(dtype):
     rng = np.random.default_rng(1)

@@ -103,6 +103,26 @@ def test_linear_and_cross_entropy_by_numpy(rng):
         np.testing.assert_allclose(t.grad.numpy(), want, atol=1e-12)
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("shape", [(6, 5), (4, 3, 2, 2)])
+def test_cross_entropy_of_classes_is_nll_of_log_softmax(shape, reduction, rng):
+    x = torch.from_numpy(rng.standard_normal(shape)).requires_grad_()
+    y = torch.from_numpy(rng.integers(0, shape[1], (shape[0], *shape[2:])))
+    y[0], given = 1, {"ignore_index": 1, "reduction": reduction}
+    losses = F.cross_entropy(x, y, **given), F.nll_loss(torch.log_softmax(x, 1), y, **given)
+    assert torch.allclose(*losses)
+    for _ in range(2):  # and second derivatives
+        grads = [torch.autograd.grad((v * v).sum(), x, create_graph=True)[0] for v in losses]
+        assert torch.allclose(*grads)
+        losses = grads
+    for wrong in (-1, shape[1]):
+        y[-1] = wrong
+        with pytest.raises(IndexError, match=f"Target {wrong} is out of bounds"):
+            F.cross_entropy(x, y, **given)
+        there = F.cross_entropy(x.detach().to("null"), y.to("null"), **given)
+        assert there.isnan().any().item()  # nothing waits
+
+
 def test_lstm_cell_by_numpy(rng):
     cell = nn.LSTMCell(3, 2).double()
     x, h, c = rng.standard_normal((4, 3)), rng.standard_normal((4, 2)), rng.standard_normal((4, 2))

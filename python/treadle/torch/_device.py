@@ -13,7 +13,7 @@ class device:
     """A device by name ("cpu", "cuda", "cuda:1"), by kind and number, or a GPU by number alone; `with device(...)`
     makes new tensors there. RuntimeError: no such kind."""
 
-    __slots__ = ("type", "index", "_entered")
+    __slots__ = ("type", "index", "_entered", "_theirs")
 
     def __init__(self, type, index=None):
         if isinstance(type, device):
@@ -28,6 +28,7 @@ class device:
         if type not in KINDS:
             raise RuntimeError(f"Expected one of {', '.join(KINDS)} device type at start of device string: {type}")
         self.type, self.index, self._entered = type, index, []
+        self._theirs = None  # the array layer's, once it is known and always the same
 
     def __repr__(self):
         return f"device(type={self.type!r}{'' if self.index is None else f', index={self.index}'})"
@@ -71,14 +72,15 @@ def theirs(where):
         where = get_default_device()
     elif not isinstance(where, device):
         where = device(where)
+    if where._theirs is not None:
+        return where._theirs
     if where.type == "cuda" and gpu_count() == 0:
         without_gpu()
         where = _CPU
-    if where.type == "cpu":
-        return _core.device("cpu")
-    if where.index is None:
-        return _core.device(f"{where.type}:{current() if where.type == 'cuda' else 0}")
-    return _core.device(f"{where.type}:{where.index}")
+    if where.index is None and where.type == "cuda":
+        return _core.device(f"cuda:{current()}")
+    where._theirs = _core.device("cpu" if where.type == "cpu" else f"{where.type}:{where.index or 0}")
+    return where._theirs
 
 
 def without_gpu():

@@ -1,4 +1,4 @@
-"""``torch.cuda.CUDAGraph``: work recorded once and replayed. It is treadle's recording (``td.graph``), on every device."""
+"""``torch.cuda.CUDAGraph``: work recorded once and replayed by treadle's recordings (``td.graph``), on all devices."""
 
 import contextlib
 
@@ -20,8 +20,8 @@ class CUDAGraph:
     """Recorded work, to be done by replay() any number of times; made by ``with torch.cuda.graph(g):``.
 
     A replay reads what tensors from before the recording hold then, and changes those that were changed in place;
-    tensors that were made while it was recorded have values after the first replay, which each one renews. Random draws
-    go on with their generator. Collectives of torch.distributed are recorded as well, when all processes record them."""
+    tensors that were made while it was recorded have values after the first replay, which each one renews. Random
+    draws go on with their generator. Collectives are recorded as well, when all processes record them."""
 
     def __init__(self, keep_graph=False):
         self._capture = self._recorded = None
@@ -71,8 +71,8 @@ class CUDAGraph:
 class graph(contextlib.AbstractContextManager):
     """``with torch.cuda.graph(g):`` records the block's work in the CUDAGraph g; nothing of it is done.
 
-    pool, stream and capture_error_mode change nothing. What was created lazily before, such as the state of an optimizer,
-    has to be there: take a step or two before."""
+    pool, stream and capture_error_mode change nothing. What is created when it is first needed, such as an optimizer's
+    state, has to be there: take a step before."""
 
     def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global"):
         self.cuda_graph = cuda_graph

@@ -4,6 +4,7 @@ import math
 import warnings
 
 from ... import _core, torch
+from .._prim import derived, td
 from ._activations import logsigmoid
 
 
@@ -125,8 +126,8 @@ def anywhere(t):
 
 
 def _bounds(target, classes, ignore_index):
-    """IndexError, on the CPU, for a class that is none; elsewhere, and where a graph is recorded, such a target's loss is
-    NaN (nothing waits)."""
+    """IndexError, on the CPU, for a class that is none; elsewhere, and in a recording, such a target's loss is NaN
+    (nothing waits)."""
     if target.device.type == "cpu" and not _core._capturing():
         wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
         if anywhere(wrong):
@@ -177,6 +178,61 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     return loss.sum() / w.sum() if reduction == "mean" else reduced(loss, reduction)
 
 
+# ---- cross entropy of class numbers: one function of rows forward, one backward ----
+
+
+def _numbers(classes, like, make):
+    """0 … classes - 1 along dim 1 of what has like's rank."""
+    numbers = make(classes, device=like.device)
+    return numbers if like.ndim == 2 else numbers.reshape((-1, *[1] * (like.ndim - 2)))
+
+
+def _one_more(t):
+    return t.reshape((t.shape[0], 1, *t.shape[1:]))
+
+
+@derived("NllLoss")
+def _entropy(a, target, *, ignore_index, reduction):
+    """(The loss of logits a, reduced; how many targets count): 0 where ignored, NaN for a class that is none."""
+    shifted = a - td.max(a, axis=1, keepdims=True)
+    own = _numbers(a.shape[1], a, td.arange) == _one_more(target)
+    lost = td.log(td.sum(td.exp(shifted), axis=1)) - td.sum(td.where(own, shifted, 0.0), axis=1)
+    counts = target != ignore_index
+    lost = td.where((target >= 0) & (target < a.shape[1]), lost, math.nan)
+    lost = td.where(counts, lost, 0.0)
+    td.evaluate(lost)  # by itself it is one kernel that owns rows
+    if reduction == "none":
+        return lost, counts
+    total, n = td.sum(lost), td.sum(counts, dtype=a.dtype)
+    return (total / n if reduction == "mean" else total), n
+
+
+@_entropy.backward
+def _(inputs, results, grads, *, ignore_index, reduction):
+    (x, target), (g, _) = inputs, grads
+    if g is None:
+        return None, None
+    e = (x - x.detach().amax(1, keepdim=True)).exp()
+    own = _numbers(x.size(1), x, torch.arange) == target.unsqueeze(1)
+    g = torch.where(target != ignore_index, g / results[1].detach() if reduction == "mean" else g, 0.0)
+    return (e / e.sum(1, keepdim=True) - own.to(x.dtype)) * g.unsqueeze(1), None
+
+
+def _plainly(input, target):
+    """Are these a batch of logits with a class number for each?"""
+    shape = input.shape
+    return len(shape) > 1 and (shape[0], *shape[2:]) == tuple(target.shape) and input.numel() > 0
+
+
+def _entropy_checked(input, target, ignore_index, reduction):
+    loss, _ = _entropy(input, target, ignore_index=ignore_index, reduction=reduction)
+    if target.device.type == "cpu" and not _core._capturing():
+        value = loss.detach()
+        if anywhere(value != value) if reduction == "none" or hasattr(value, "_value") else math.isnan(value.item()):
+            _bounds(target, input.size(1), ignore_index)
+    return loss
+
+
 def cross_entropy(
     input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
 ):
@@ -185,6 +241,10 @@ def cross_entropy(
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     dim = 0 if input.dim() == 1 else 1
+    classes = not target.is_floating_point()
+    if classes and weight is None and not label_smoothing and reduction in ("mean", "sum", "none"):
+        if _plainly(input, target):
+            return _entropy_checked(input, target, ignore_index, reduction)
     logp = torch.log_softmax(input, dim)
     if input.shape == target.shape and target.is_floating_point():
         return _soft(logp, target, weight, reduction, label_smoothing, dim)

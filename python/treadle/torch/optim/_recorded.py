@@ -12,8 +12,8 @@ def check(optimizer, group):
         raise RuntimeError(f"{name}: its steps cannot be recorded as a graph; those of Adam, AdamW and SGD can")
     if not group.get("capturable", True):
         raise RuntimeError(
-            f"Attempting CUDA graph capture of step() for an instance of {name} but param_groups' capturable is False. "
-            "If its steps are to be recorded, pass capturable=True"
+            f"Attempting CUDA graph capture of step() for an instance of {name} but param_groups' capturable is "
+            "False. If its steps are to be recorded, pass capturable=True"
         )
 
 
@@ -26,8 +26,8 @@ def begins(optimizer):
 
 
 def number_steps(optimizer, group):
-    """Makes the numbers of the steps that come now, one tensor for all parameters that have taken as many, which is each
-    one's state["step"]."""
+    """Makes the numbers of the steps that come now: one tensor for all parameters that have taken as many, which is
+    each one's state["step"]."""
     state, raised, fresh = optimizer.state, {}, {}
     for p in group["params"]:
         if p.grad is None:
@@ -37,7 +37,9 @@ def number_steps(optimizer, group):
             if _core._capturing():
                 raise begins(optimizer)
             key = float(at), p.device
-            at = fresh[key] = fresh[key] if key in fresh else torch.full((), key[0], device=p.device)
+            if key not in fresh:
+                fresh[key] = torch.full((), key[0], device=p.device)
+            at = fresh[key]
         state[p]["step"] = raised[id(at)] = at
     for p in group["params"]:  # those that take no step now part from the others
         if p.grad is None and id(state.get(p, {}).get("step")) in raised:
