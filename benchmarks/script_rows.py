@@ -37,6 +37,15 @@ def bigger(device):
                   target=Target(of_floor=0.85) if device == GPU else Target(of_best=1.0))
 
 
+def both_ways():
+    """Arrays of twice what fits, walked over; a result as large as its source. The floor: as much each way at once."""
+    for what, name in (("spill", "walk over arrays of 8 GB, of which 4 GB fit"),
+                       ("out", "2 x of 8 GB to the host, memory limited to 4 GB")):  # fmt: skip
+        text = f"bigger.py --gigabytes 8 --limit 4 --what {what} --by {{ours}} --device {{device}}"
+        yield script(name, "bigger than memory", GPU, {"treadle": text}, "takes arrays that fit",
+                     target=Target(of_floor=0.8))
+
+
 def training(device):
     """Steps of the digits' classifier, each with its loss looked at, as the example does; then by two processes."""
     for batch, hidden in ((64, 256), (4096, 2048) if device == GPU else (1024, 512)):
@@ -53,4 +62,4 @@ def training(device):
 
 
 def rows(device):
-    return [*maps(device), bigger(device), *training(device)]
+    return [*maps(device), bigger(device), *(both_ways() if device == GPU else ()), *training(device)]

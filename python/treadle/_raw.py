@@ -20,7 +20,19 @@ def _settable(name):
     return name in ("max_dynamic_shared_size_bytes", "preferred_shared_memory_carveout")
 
 
-class RawKernel:
+class _Keyed:
+    """Equal to another of its class that was made of the same."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return self._key() == other._key() if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self):
+        return hash(self._key())
+
+
+class RawKernel(_Keyed):
     """RawKernel(code, name, options=(), backend="nvrtc", *, translate_cucomplex=False,
     enable_cooperative_groups=False, jitify=False)
 
@@ -95,12 +107,6 @@ class RawKernel:
         return (self.code, self.name, self.options, self.backend, self.translate_cucomplex,
                 self.enable_cooperative_groups, self._of)  # fmt: skip
 
-    def __eq__(self, other):
-        return self._key() == other._key() if isinstance(other, RawKernel) else NotImplemented
-
-    def __hash__(self):
-        return hash(self._key())
-
     def __reduce__(self):
         if self._of is not None:
             return RawModule.get_function, (self._of, self.name)
@@ -155,7 +161,7 @@ def compiled(code, translate_cucomplex, options, names, device):
     return _core.program(code, device=device, options=options, names=names)
 
 
-class RawModule:
+class RawModule(_Keyed):
     """RawModule(*, code=None, path=None, options=(), backend="nvrtc", translate_cucomplex=False,
     enable_cooperative_groups=False, name_expressions=None, jitify=False)
 
@@ -218,12 +224,6 @@ class RawModule:
     def _key(self):
         return (self.code, self.file_path, self.options, self.backend, self.translate_cucomplex,
                 self.enable_cooperative_groups, self.name_expressions)  # fmt: skip
-
-    def __eq__(self, other):
-        return self._key() == other._key() if isinstance(other, RawModule) else NotImplemented
-
-    def __hash__(self):
-        return hash(self._key())
 
     def __reduce__(self):
         return _module_again, self._key()

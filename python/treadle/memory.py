@@ -16,7 +16,12 @@ def stats(device=None):
 
 def limit(nbytes=_KEEP, device=None):
     """Sets the most bytes that arrays and cached memory may take together; None: no limit. Without an argument
-    nothing is set. Returns the limit that holds now."""
+    nothing is set. Returns the limit that holds now.
+
+    What is cached beyond it goes at once, and arrays go to the host where :func:`spill` allows it. Arrays that stay
+    keep their memory, and pieces between them cannot go before they do; but nothing is given beside them until all
+    of it fits the limit. A request that does not fit while other threads compute waits for them, at most 10 seconds,
+    and not for threads that wait themselves: of several that hold a part of what they need one gets the error."""
     where = _device(device)
     if nbytes is not _KEEP:
         where.memory_limit(nbytes)
@@ -34,5 +39,5 @@ def spill(on=None, device=None):
 def trim(device=None):
     """Gives the memory that the pool keeps, on the device and on the host, back to the system."""
     where = _device(device)
-    where.memory_trim()
     _core._spill_trim(where)
+    where.memory_trim()

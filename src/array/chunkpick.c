@@ -134,7 +134,8 @@ pick(const picking *x, td_node *n, td_node **out)
 
     if (n->kind != TD_N_HOST && x->one)
         st = from_graph(x, n, out);
-    if (n->kind != TD_N_HOST && st == TD_SKIP) { /* it has to be there: on the host, chunk by chunk */
+    if (n->kind != TD_N_HOST &&
+        st == TD_SKIP) { /* it has to be there: on the host, chunk by chunk */
         st = td_eval_value(n);
         st = st ? st : TD_SKIP;
     }
@@ -178,8 +179,7 @@ shaped(td_node *r, const td_shape *result, td_array *out)
 static bool
 stays(td_node *n)
 {
-    if (n->kind == TD_N_HOST && n->host->src->mem &&
-        td_dev_info(n->dev)->kind == TD_DEV_CPU)
+    if (n->kind == TD_N_HOST && n->host->src->mem && td_dev_info(n->dev)->kind == TD_DEV_CPU)
         return true;
     return td_node_pending(n) && !td_chunk_fits(n);
 }

@@ -60,8 +60,8 @@ accumulated(td_job *j, const td_array *x, td_array *out)
 
     TD_TRY(td_array_cumulate(j->red, x, w->axis, w->acc, &r));
     if (w->axis == j->axis[0] && j->acc[0].store) {
-        st = td_array_apply(operation(j),
-                            (td_operand[]){{.array = &j->acc[0]}, {.array = &r}}, 2, &sum);
+        st = td_array_apply(operation(j), (td_operand[]){{.array = &j->acc[0]}, {.array = &r}}, 2,
+                            &sum);
         td_array_unref(&r);
         TD_TRY(st);
         r = sum;
@@ -116,10 +116,10 @@ selected(td_job *j, const td_array *x, td_array *out)
     else if (j->ntop > 1)
         st = td_array_cast(&at, j->dt, out);
     else
-        st = td_array_apply(OP_add,
-                            (td_operand[]){{.array = &at},
-                                           {.scalar = {.dt = TD_I64, .i = j->lo * w->inner}}},
-                            2, out);
+        st = td_array_apply(
+            OP_add,
+            (td_operand[]){{.array = &at}, {.scalar = {.dt = TD_I64, .i = j->lo * w->inner}}}, 2,
+            out);
     td_array_unref(&at);
     return st;
 }
@@ -144,10 +144,8 @@ td_chunk_select(const td_array *a, const td_array *mask, td_array *out)
 {
     const td_shape *s = &mask->view.shape;
     selecting w = {.lo = -1};
-    td_job j = {.kind = &by_selecting,
-                .ntop = a ? 2 : 1,
-                .dt = a ? td_array_dtype(a) : TD_I64,
-                .ctx = &w};
+    td_job j = {
+        .kind = &by_selecting, .ntop = a ? 2 : 1, .dt = a ? td_array_dtype(a) : TD_I64, .ctx = &w};
     td_shape shape = {.ndim = 1};
 
     if ((!td_array_hosted(mask) && !(a && td_array_hosted(a))) || td_array_size(mask) < 2 ||

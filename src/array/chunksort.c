@@ -191,7 +191,8 @@ static td_status
 put_places(td_job *j, const td_array *at)
 {
     runs *r = j->ctx;
-    td_job own = {.sink = &r->places, .dt = TD_I64, .at = j->lo, .count = j->hi - j->lo, .drain = j->drain};
+    td_job own = {
+        .sink = &r->places, .dt = TD_I64, .at = j->lo, .count = j->hi - j->lo, .drain = j->drain};
     td_operand first = {.scalar = {.dt = TD_I64, .i = j->lo}};
     td_array all;
     td_node *n;

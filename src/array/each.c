@@ -198,7 +198,7 @@ td_each_fits(const td_eachfn *e, const td_array *const *row)
 static td_status
 take(const td_eachfn *e, const td_array *const *row, td_plan *p)
 {
-    td_buf *buf[TD_EACH_ARRAYS];
+    td_buf *buf[TD_EACH_ARRAYS] = {NULL};
 
     for (int i = 0; i < e->nin; i++)
         TD_TRY(td_array_use(row[i], e->written[i], &buf[i]));
@@ -206,6 +206,24 @@ take(const td_eachfn *e, const td_array *const *row, td_plan *p)
         p->opnd[k].ptr = buf[e->input[k]]->ptr;
     p->total = p->dim[0] = td_array_size(row[0]);
     return TD_OK;
+}
+
+/* Other threads that would read what is being written wait. */
+static td_status
+run_row(const td_eachfn *e, const td_array *const *row, td_plan *p)
+{
+    td_writing w[TD_EACH_ARRAYS];
+    int n = 0;
+    td_status st;
+
+    TD_TRY(take(e, row, p));
+    for (int i = 0; i < e->nin; i++)
+        if (e->written[i])
+            td_writing_begin(&w[n++], row[i]->store);
+    st = td_map_launch(p);
+    while (n)
+        td_writing_end(&w[--n]);
+    return st;
 }
 
 td_status
@@ -229,11 +247,8 @@ td_each_run(const td_eachfn *e, const td_array *const *row, int nrow, const doub
     td_hold_begin(&h);
     for (int i = 0; i < nrow * e->nin && !st; i++) /* the others wait for nothing then */
         st = td_array_use(row[i], false, &buf);
-    for (int i = 0; i < nrow && !st; i++) {
-        st = take(e, row + i * e->nin, &p);
-        if (!st)
-            st = td_map_launch(&p);
-    }
+    for (int i = 0; i < nrow && !st; i++)
+        st = run_row(e, row + i * e->nin, &p);
     td_hold_end(&h);
     return st;
 }

@@ -17,7 +17,7 @@ enum { TD_EACH_ARRAYS = 16, TD_EACH_NUMBERS = 32 };
 /* in: nin arrays of one axis, or of none: the same for all elements of a row, and nnum numbers, 0-d, which nothing but the recording of out has used; out: nout results, of
  * which the k-th is written over in[to[k]], of its dtype.  TD_ERR_VALUE where they are not elementwise. */
 td_status td_each_new(const td_array *in, int nin, const td_array *num, int nnum, const td_array *out, const int *to,
-                      int nout, td_eachfn **e);
+                      int nout, td_eachfn **result);
 void      td_each_free(td_eachfn *e); /* ok on NULL */
 int       td_each_inputs(const td_eachfn *e);
 int       td_each_numbers(const td_eachfn *e);

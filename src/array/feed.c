@@ -22,7 +22,7 @@ struct td_feeder {
     buffers slot[SLOTS];
     td_buf *bufs[SLOTS][2 * TD_WEIGHT_MAX];
     int64_t lo, taken; /* the first row; chunks taken so far */
-    td_relay relay; /* a slot is full when its rows are there or under way */
+    td_relay relay;    /* a slot is full when its rows are there or under way */
 };
 
 td_status

@@ -13,6 +13,7 @@ enum {
     WARP_ROWS = 256,      /* GPU: threads of a block whose warps or threads take units */
     CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
     OVERSPLIT = 4,        /* CPU: blocks a thread */
+    SHARE = 1 << 18,      /* CPU: elements of a share that is cut further */
     SEG_MIN = 4096,       /* CPU: reduced elements a segment */
     STREAM_MIN = 16,      /* CPU: reduced rows that are worth a pass over memory */
     NEAR_MIN = 512,       /* CPU: elements of a row that is worth adding up in blocks */
@@ -114,13 +115,25 @@ adds_near(const job *j)
            j->p->nstep <= NEAR_STEPS;
 }
 
+/* Shares that a CPU's threads take one after the other: large ones are cut further, so that none of the threads has much
+ * left when the others are done.  Across, each share has accumulators of its own for all results. */
+static int64_t
+shares_of(const td_plan *p)
+{
+    int64_t units = td_dev_info(p->dev)->units, n = units * OVERSPLIT;
+
+    if (p->total * p->nstep < CPU_PARALLEL || units < 2)
+        return 1;
+    while (!p->tail_kept && n < units * OVERSPLIT * 4 && p->total / n > SHARE)
+        n *= 2;
+    return n;
+}
+
 static void
 form_cpu(job *j)
 {
     td_plan *p = j->p;
-    int units = td_dev_info(p->dev)->units;
-    int64_t want =
-        p->total * p->nstep >= CPU_PARALLEL && units > 1 ? (int64_t)units * OVERSPLIT : 1;
+    int64_t want = shares_of(p);
     int lanes = td_jit_lanes(p->dev, 2);
 
     if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
@@ -180,10 +193,8 @@ launch(job *j, td_kernel *k, td_buf *const *out)
         blocks = ceil_div(j->units, teams);
         dims.block[0] = (uint32_t)j->d.block;
     } else {
-        int64_t want = (int64_t)td_dev_info(j->p->dev)->units * OVERSPLIT;
+        int64_t want = shares_of(j->p);
 
-        if (j->p->total * j->p->nstep < CPU_PARALLEL)
-            want = 1;
         blocks = j->units < want ? j->units : want;
         extra[TD_FOLD_PER] = ceil_div(j->units, blocks);
         blocks = ceil_div(j->units, extra[TD_FOLD_PER]);

@@ -77,7 +77,7 @@ td_status td_host_window(const td_node *n, const td_view *v, td_node **out);
 /* A reader's window without a list as a box of its elements; false: it is none.  In C order they lie as td_host_layout says. */
 bool td_host_box(const td_host *h, td_box *box);
 /* Can what the window's source gives be brought to its order by who reads it?  Memory always; of a reader's, boxes, boxes of
- * which an axis goes by a list and all are in order, and what lies side by side in the source's C order. */
+ * which an axis goes by a list and all are in order, and runs of the source's C order. */
 bool td_host_readable(const td_host *h);
 /* Axes from the longest stride to the shortest; where one repeats elements, C order. */
 void td_view_order(const td_view *v, int order[]);
@@ -98,6 +98,8 @@ td_status td_host_read_listed(const td_host *h, char *to);
 /* Elements [first, first + count) of a window on memory of n axes dim, in that order. */
 td_status td_host_strided(td_source *s, int64_t offset, const int64_t *dim, const int64_t *stride, int n, int64_t first,
                           int64_t count, char *to);
+/* Is a reader's window runs of elements that lie side by side in its C order, in the order of the layout? */
+bool      td_host_runs(const td_host *h);
 /* A box of a reader's elements in C order. */
 td_status td_host_read(td_source *s, const td_box *box, void *out);
 

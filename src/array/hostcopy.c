@@ -127,12 +127,24 @@ box_around(const td_view *src, int64_t lo, int64_t hi, td_box *box)
     return first;
 }
 
-/* Elements that lie side by side in the source's C order. */
-static td_status
-read_run(const td_host *h, char *out)
+bool
+td_host_runs(const td_host *h)
 {
-    int64_t lo = h->view.offset, n = td_shape_size(&h->view.shape), first, size = 1;
+    int64_t dim[TD_MAXDIM], stride[TD_MAXDIM];
+    int n = copied_dims(&h->view, dim, stride);
+
+    for (int i = 0; i + 1 < n; i++)
+        if (stride[i] < stride[i + 1] * dim[i + 1])
+            return false;
+    return stride[n - 1] == 1;
+}
+
+/* n elements from lo on that lie side by side in the source's C order. */
+static td_status
+read_run(const td_host *h, int64_t lo, int64_t n, char *out)
+{
     size_t item = td_dtype_size(h->src->dt);
+    int64_t first, size = 1;
     td_box box;
     td_status st;
     char *tmp;
@@ -152,6 +164,26 @@ read_run(const td_host *h, char *out)
     return st;
 }
 
+static td_status
+read_runs(const td_host *h, char *out)
+{
+    int64_t dim[TD_MAXDIM], stride[TD_MAXDIM], size = td_shape_size(&h->view.shape);
+    int n = copied_dims(&h->view, dim, stride);
+    td_status st = TD_OK;
+
+    for (int64_t r = 0; r * dim[n - 1] < size && !st; r++) {
+        int64_t rest = r, lo = h->view.offset;
+
+        for (int i = n - 2; i >= 0; i--) {
+            lo += rest % dim[i] * stride[i];
+            rest /= dim[i];
+        }
+        st = read_run(h, lo, dim[n - 1], out);
+        out += (size_t)dim[n - 1] * td_dtype_size(h->src->dt);
+    }
+    return st;
+}
+
 /* A reader's elements in the layout's order; td_host_window has seen to it that they can be had. */
 static td_status
 read_window(const td_host *h, void *out)
@@ -160,7 +192,7 @@ read_window(const td_host *h, void *out)
 
     if (h->list)
         return td_host_read_listed(h, out);
-    return td_host_box(h, &box) ? td_host_read(h->src, &box, out) : read_run(h, out);
+    return td_host_box(h, &box) ? td_host_read(h->src, &box, out) : read_runs(h, out);
 }
 
 td_status

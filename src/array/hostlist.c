@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR  ((size_t)1 << 20)  /* bytes between two places that are read rather than asked apart */
+#define NEAR  ((size_t)1 << 20) /* bytes between two places that are read rather than asked apart */
 #define BLOCK ((size_t)32 << 20) /* bytes of a box */
 
 td_status
@@ -62,7 +62,7 @@ td_host_readable(const td_host *h)
     if (h->src->mem || td_shape_size(&h->view.shape) == 0)
         return true;
     if (!h->list)
-        return td_view_is_contiguous(&h->view) || td_host_box(h, &box);
+        return td_host_box(h, &box) || td_host_runs(h);
     for (int64_t i = 0; i < h->view.shape.dim[h->listed]; i++) {
         lo = place(h, i) < lo ? place(h, i) : lo;
         hi = place(h, i) > hi ? place(h, i) : hi;

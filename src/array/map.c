@@ -136,7 +136,7 @@ writes_past(const td_plan *p, int lanes, size_t from)
         if (!starts_whole(p, o, lanes))
             return false;
         for (uint16_t i = 0; i < p->nopnd; i++)
-            if (i != k && p->opnd[i].buf == o->buf)
+            if (i != k && (p->opnd[i].buf == o->buf || p->opnd[i].ptr == o->ptr))
                 return false;
     }
     return from && nbytes >= from;

@@ -105,8 +105,7 @@ hand_over(const td_drained *x, const void *from)
 td_status
 td_sink_copy(const td_drained *x, td_stream *s)
 {
-    size_t size = td_dtype_size(x->sink->dt),
-           nbytes = (size_t)td_shape_size(&x->to.shape) * size;
+    size_t size = td_dtype_size(x->sink->dt), nbytes = (size_t)td_shape_size(&x->to.shape) * size;
     void *tmp;
     td_status st;
 

@@ -2,6 +2,7 @@
 #include "array/spill.h"
 
 #include "array/array.h"
+#include "array/feed.h"
 #include "dev/away.h"
 #include "dev/tape.h"
 
@@ -12,6 +13,7 @@
 enum {
     LEAST = 32 << 10, /* bytes of a value that is worth a copy */
     DEVICES = 80,
+    AHEAD = 8,
 };
 
 uint64_t td_use_clock = 1;
@@ -22,6 +24,10 @@ typedef struct state {
     _Atomic bool on;
     _Atomic uint64_t spilled, returned;
     _Atomic size_t away;
+    uint64_t seen; /* values that had returned when memory was out last */
+    td_node
+        *ahead[AHEAD]; /* values that are on their way to the host before their memory is wanted */
+    int nahead;
 } state;
 
 static state all[DEVICES];
@@ -257,13 +263,19 @@ would_do(td_dev *d, size_t nbytes, size_t sum)
     return nbytes <= bound && sum >= nbytes - (most < nbytes ? most : nbytes);
 }
 
+/* Beside what is computed, with its memory kept until it is wanted; beside: NULL: at once. */
 static td_status
-go(td_node *n, state *s)
+go(td_node *n, state *s, td_stream *beside)
 {
     td_buf *b = n->buf;
     td_away *a;
 
-    TD_TRY(td_away_put(b, &a));
+    if (beside) {
+        TD_TRY(td_away_put_beside(b, beside, &a));
+        s->ahead[s->nahead++] = n;
+    } else {
+        TD_TRY(td_away_put(b, &a));
+    }
     n->kind = TD_N_AWAY;
     n->away = a;
     n->buf = NULL;
@@ -292,31 +304,89 @@ choose(td_held *list, size_t n, size_t *sum, bool *apart)
     return m;
 }
 
+static void
+not_ahead(state *s, const td_node *n)
+{
+    for (int i = 0; i < s->nahead; i++)
+        if (s->ahead[i] == n) {
+            s->ahead[i] = s->ahead[--s->nahead];
+            return;
+        }
+}
+
+/* The memory of what was on its way is wanted now. */
+static size_t
+let_go(state *s)
+{
+    size_t n = 0;
+
+    while (s->nahead > 0) {
+        td_away *a = s->ahead[s->nahead - 1]->away;
+
+        if (td_away_let_go(a))
+            break;
+        n += td_away_size(a);
+        s->nahead--;
+    }
+    return n;
+}
+
+void
+td_spill_settle(td_dev *d)
+{
+    (void)let_go(state_of(d));
+}
+
+/* Programs that walk over more than fits want as much again next time: so much of the list goes there now, while what they
+ * want is on its way here. */
+static void
+go_ahead(td_dev *d, state *s, const td_held *list, size_t n, size_t nbytes)
+{
+    bool walks = atomic_load(&s->returned) != s->seen;
+    td_stream *beside;
+    size_t gone = 0;
+
+    s->seen = atomic_load(&s->returned);
+    if (!walks || td_dev_info(d)->kind == TD_DEV_CPU || td_feed_stream(d, true, &beside))
+        return;
+    for (size_t i = 0; i < n && gone < nbytes && s->nahead < AHEAD; i++) {
+        size_t size = list[i].buf->capacity;
+
+        if (gone + size > nbytes + nbytes / 4 || go(list[i].buf->holder, s, beside))
+            return;
+        gone += size;
+    }
+}
+
 bool
 td_spill(td_dev *d, size_t nbytes)
 {
     state *s = state_of(d);
-    size_t n, sum, gone = 0;
+    size_t n, sum, gone = 0, i = 0;
     td_held *list = NULL;
     bool apart, went = false;
     td_status st;
 
     why[0] = 0;
+    gone = let_go(s);
+    went = gone > 0;
     if (!atomic_load(&s->on) || td_tape_now())
-        return false;
+        return went;
     if (td_away_held(d, LEAST, oldest_need(), &list, &n))
-        return false;
+        return went;
     n = choose(list, n, &sum, &apart);
     st = n && would_do(d, nbytes, sum) ? TD_OK : TD_SKIP;
     if (!st && apart)
         st = td_dev_sync(d);
-    for (size_t i = 0; i < n && !st && gone < nbytes; i++) {
+    for (; i < n && !st && gone < nbytes; i++) {
         size_t size = list[i].buf->capacity;
 
-        st = go(list[i].buf->holder, s);
+        st = go(list[i].buf->holder, s, NULL);
         gone += st ? 0 : size;
         went |= !st;
     }
+    if (!st)
+        go_ahead(d, s, list + i, n - i, nbytes);
     if (st && st != TD_SKIP)
         snprintf(why, sizeof why, "%s", td_error());
     free(list);
@@ -330,9 +400,15 @@ td_spill_return(td_node *n)
 {
     state *s = state_of(n->dev);
     td_view v = n->view;
-    td_buf *b;
+    td_buf *b = td_away_again(n->away);
     td_status st;
 
+    if (b) { /* it had not gone yet */
+        td_spill_drop(n);
+        td_node_settle(n, b, &v);
+        atomic_fetch_add(&s->returned, 1);
+        return TD_OK;
+    }
     TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev), td_away_size(n->away), &b));
     st = td_away_get(n->away, b);
     if (st) {
@@ -355,6 +431,7 @@ void
 td_spill_drop(td_node *n)
 {
     atomic_fetch_sub(&state_of(n->dev)->away, td_away_size(n->away));
+    not_ahead(state_of(n->dev), n);
     td_away_free(n->away);
     n->away = NULL;
 }

@@ -61,6 +61,9 @@ void td_spill_note(td_dev *d, char *text, size_t n);
 td_status td_spill_return(td_node *n);
 void      td_spill_drop(td_node *n); /* n, which is away, is nobody's any more */
 
+/* The memory of values that were sent ahead of their time goes back to the pool. */
+void   td_spill_settle(td_dev *d);
+
 size_t td_spill_size(const td_node *n); /* bytes of n, which is away */
 
 bool td_spill_on(td_dev *d); /* at first: on a GPU */

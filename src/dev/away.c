@@ -13,6 +13,9 @@ struct td_away {
     td_hostmem m;
     size_t nbytes; /* in use, of m.nbytes */
     bool paged;    /* ordinary memory: there was none to pin, and copies wait */
+    td_buf *
+        still; /* what is being copied beside the default stream's work, a reference; NULL: nothing */
+    td_event *done; /* when that has been; NULL: nothing ever was */
 };
 
 static struct {
@@ -43,6 +46,9 @@ td_away_free(td_away *a)
 {
     if (!a)
         return;
+    td_buf_unref(
+        a->still); /* who copies into its memory next comes behind this copy, on the same stream */
+    a->still = NULL;
     pthread_mutex_lock(&kept.mu);
     a->next = kept.first;
     kept.first = a;
@@ -76,6 +82,7 @@ give_back(td_away *a)
         td_host_free(a->m.host, a->m.nbytes);
     else
         st = td_hostmem_put(a->dev, &a->m);
+    td_event_free(a->done);
     free(a);
     return st;
 }
@@ -135,27 +142,81 @@ get_memory(td_dev *d, size_t nbytes, td_away **out)
     return td_fail(TD_ERR_NOMEM, "no host memory for %zu bytes", nbytes);
 }
 
+/* Memory for b's bytes. */
+static td_status
+take(const td_buf *b, td_away **out)
+{
+    td_dev *d = b->dev;
+
+    *out = reuse(d, b->nbytes);
+    if (!*out) {
+        if (td_away_kept(d) > td_mem_bound(d) / KEEP_PART)
+            TD_TRY(td_away_trim(d));
+        TD_TRY(get_memory(d, b->nbytes, out));
+    }
+    (*out)->nbytes = b->nbytes;
+    return TD_OK;
+}
+
 td_status
 td_away_put(const td_buf *b, td_away **out)
 {
-    td_dev *d = b->dev;
-    td_away *a = reuse(d, b->nbytes);
     bool later;
     td_status st;
 
-    if (!a) {
-        if (td_away_kept(d) > td_mem_bound(d) / KEEP_PART)
-            TD_TRY(td_away_trim(d));
-        TD_TRY(get_memory(d, b->nbytes, &a));
-    }
-    a->nbytes = b->nbytes;
-    st = td_copy_later(td_dev_stream(d), true, a->m.host, b->ptr, b->nbytes, &later);
+    TD_TRY(take(b, out));
+    if ((*out)->done) /* it may have been copied to on another stream */
+        TD_TRY(td_stream_wait(td_dev_stream(b->dev), (*out)->done));
+    st = td_copy_later(td_dev_stream(b->dev), true, (*out)->m.host, b->ptr, b->nbytes, &later);
+    if (st)
+        td_away_free(*out);
+    return st;
+}
+
+td_status
+td_away_put_beside(td_buf *b, td_stream *s, td_away **out)
+{
+    td_away *a;
+    bool later;
+    td_status st;
+
+    TD_TRY(take(b, &a));
+    st = a->done ? TD_OK : td_event_new(b->dev, false, &a->done);
+    if (!st)
+        st = td_event_record(a->done, td_dev_stream(b->dev));
+    if (!st)
+        st = td_stream_wait(s, a->done);
+    if (!st)
+        st = td_copy_later(s, true, a->m.host, b->ptr, b->nbytes, &later);
+    if (!st)
+        st = td_event_record(a->done, s);
     if (st) {
         td_away_free(a);
         return st;
     }
+    a->still = td_buf_ref(b);
     *out = a;
     return TD_OK;
+}
+
+td_status
+td_away_let_go(td_away *a)
+{
+    if (!a->still)
+        return TD_OK;
+    TD_TRY(td_stream_wait(td_dev_stream(a->dev), a->done));
+    td_buf_unref(a->still);
+    a->still = NULL;
+    return TD_OK;
+}
+
+td_buf *
+td_away_again(td_away *a)
+{
+    td_buf *b = a->still;
+
+    a->still = NULL;
+    return b;
 }
 
 td_status

@@ -1,7 +1,7 @@
 /* away.h - what buffers held, kept on the host for a while.
  *
  * Copies both ways go through the default stream of the buffer's device, in order with all that is given to it
- * before and after: nobody waits for them where the host memory is pinned.  Host memory that is not needed any
+ * before and after: nobody waits for them where the host memory is pinned.  Those of td_away_put_beside go on beside.  Host memory that is not needed any
  * more is kept for the next buffer of its size, since pinning is slow.  Any thread may call.
  */
 #ifndef TD_DEV_AWAY_H
@@ -13,6 +13,13 @@ typedef struct td_away td_away; /* the bytes of one buffer; one owner */
 /* b's bytes are on their way to the host; b may be let go of.  What other streams did with b has passed.
  * TD_ERR_OOM, TD_ERR_NOMEM: the host has no memory for them, pinned or not. */
 td_status td_away_put(const td_buf *b, td_away **out); /* owned */
+/* The same by way of s, a stream of its own, in order with what the default one has been given before alone: b is kept,
+ * with a reference of the result's, until td_away_let_go. */
+td_status td_away_put_beside(td_buf *b, td_stream *s, td_away **out);
+/* What the default stream is given from now on comes behind the copy, and the reference goes. */
+td_status td_away_let_go(td_away *a);
+/* The buffer as it was, where it has not been let go of: the reference is the caller's now; NULL: it has. */
+td_buf   *td_away_again(td_away *a);
 /* The bytes are on their way into b, which is as large as where they came from was. */
 td_status td_away_get(const td_away *a, const td_buf *b);
 size_t    td_away_size(const td_away *a);

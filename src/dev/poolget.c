@@ -108,7 +108,8 @@ td_pool_shrink(td_dev *d)
         if ((n = beyond_limit(p)) && p->grain)
             TD_TRY(cut(d, n));
         used = td_mem_stats(d).used;
-        if (used <= p->limit || !td_pool_pressed(d, used - p->limit < p->limit ? used - p->limit : p->limit))
+        if (used <= p->limit ||
+            !td_pool_pressed(d, used - p->limit < p->limit ? used - p->limit : p->limit))
             return TD_OK;
     }
 }

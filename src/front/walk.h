@@ -278,6 +278,7 @@ thing dim_thing(const dim *d); /* a Python int, not negative */
 
 /* ---- expr.c ---- */
 td_status expr(walk *w, uint32_t node, thing *out);
+td_status expr_folded(walk *w, uint32_t node, thing *out); /* folded.c */
 td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
 thing     tuple_of(walk *w, const thing *item, uint32_t n);
 /* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */

@@ -94,7 +94,10 @@ spill_trim(PyObject *module, PyObject *name)
     td_dev *d;
 
     (void)module;
-    return py_device(name, &d) && py_ok(td_away_trim(d)) ? Py_NewRef(Py_None) : NULL;
+    if (!py_device(name, &d))
+        return NULL;
+    td_spill_settle(d);
+    return py_ok(td_away_trim(d)) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- libraries ---- */

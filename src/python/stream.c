@@ -486,10 +486,51 @@ add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
     return *out && PyModule_AddObjectRef(m, name, (PyObject *)*out) == 0;
 }
 
+static bool
+init_event(PyObject *m)
+{
+    static PyMethodDef methods[] = {
+        {"record", PY_FAST(event_record), METH_FASTCALL | METH_KEYWORDS,
+         "record(stream=None): marks the stream's work so far."},
+        {"wait", PY_FAST(event_wait), METH_FASTCALL | METH_KEYWORDS,
+         "wait(stream=None): work given to the stream later waits for the event."},
+        {"query", event_query, METH_NOARGS, "query(): has the event passed?"},
+        {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
+        {"ipc_handle", event_handle, METH_NOARGS,
+         "ipc_handle(): 64 bytes by which another process finds an event made with interprocess."},
+        {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
+        {"elapsed_time", event_elapsed, METH_O,
+         "elapsed_time(end): milliseconds from this event to end."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyGetSetDef getset[] = {
+        {"done", event_done, NULL, "Has the event passed?", NULL},
+        {NULL, NULL, NULL, NULL, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
+                    "handle=None, disable_timing=False, block=False): a mark in a stream; handle: "
+                    "another process's."},
+        PY_SLOT(Py_tp_new, event_new),
+        PY_SLOT(Py_tp_dealloc, event_dealloc),
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getset},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "treadle.Event",
+        .basicsize = sizeof(event),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots,
+    };
+
+    return add_type(m, "Event", &spec, &py.event);
+}
+
 bool
 py_stream_init(PyObject *m)
 {
-    static PyMethodDef stream_methods[] = {
+    static PyMethodDef methods[] = {
         {"synchronize", stream_sync, METH_NOARGS, "synchronize(): waits for the stream's work."},
         {"wait_event", stream_wait, METH_O,
          "wait_event(event): work given to the stream later waits for it."},
@@ -519,7 +560,7 @@ py_stream_init(PyObject *m)
          "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
         {NULL, NULL, 0, NULL},
     };
-    static PyGetSetDef stream_getset[] = {
+    static PyGetSetDef getset[] = {
         {"ptr", stream_ptr, NULL,
          "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
         {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
@@ -529,7 +570,7 @@ py_stream_init(PyObject *m)
          NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };
-    static PyType_Slot stream_slots[] = {
+    static PyType_Slot slots[] = {
         {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
                     "ptds=False): a queue of "
                     "work; null: the device's default stream; non_blocking: does not wait for that "
@@ -541,51 +582,16 @@ py_stream_init(PyObject *m)
         PY_SLOT(Py_nb_bool, stream_true),
         PY_SLOT(Py_tp_richcompare, stream_compare),
         PY_SLOT(Py_tp_hash, stream_hash),
-        {Py_tp_methods, stream_methods},
-        {Py_tp_getset, stream_getset},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getset},
         {0, NULL},
     };
-    static PyType_Spec stream_spec = {
+    static PyType_Spec spec = {
         .name = "treadle.Stream",
         .basicsize = sizeof(stream),
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-        .slots = stream_slots,
-    };
-    static PyMethodDef event_methods[] = {
-        {"record", PY_FAST(event_record), METH_FASTCALL | METH_KEYWORDS,
-         "record(stream=None): marks the stream's work so far."},
-        {"wait", PY_FAST(event_wait), METH_FASTCALL | METH_KEYWORDS,
-         "wait(stream=None): work given to the stream later waits for the event."},
-        {"query", event_query, METH_NOARGS, "query(): has the event passed?"},
-        {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
-        {"ipc_handle", event_handle, METH_NOARGS,
-         "ipc_handle(): 64 bytes by which another process finds an event made with interprocess."},
-        {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
-        {"elapsed_time", event_elapsed, METH_O,
-         "elapsed_time(end): milliseconds from this event to end."},
-        {NULL, NULL, 0, NULL},
-    };
-    static PyGetSetDef event_getset[] = {
-        {"done", event_done, NULL, "Has the event passed?", NULL},
-        {NULL, NULL, NULL, NULL, NULL},
-    };
-    static PyType_Slot event_slots[] = {
-        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
-                    "handle=None, disable_timing=False, block=False): a mark in a stream; handle: "
-                    "another process's."},
-        PY_SLOT(Py_tp_new, event_new),
-        PY_SLOT(Py_tp_dealloc, event_dealloc),
-        {Py_tp_methods, event_methods},
-        {Py_tp_getset, event_getset},
-        {0, NULL},
-    };
-    static PyType_Spec event_spec = {
-        .name = "treadle.Event",
-        .basicsize = sizeof(event),
-        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-        .slots = event_slots,
+        .slots = slots,
     };
 
-    return add_type(m, "Stream", &stream_spec, &py.stream) &&
-           add_type(m, "Event", &event_spec, &py.event);
+    return add_type(m, "Stream", &spec, &py.stream) && init_event(m);
 }

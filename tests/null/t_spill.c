@@ -6,6 +6,7 @@
 #include "array/spill.h"
 #include "dev/away.h"
 #include "dev/null.h"
+#include "dev/trace.h"
 
 #include "check.h"
 
@@ -282,6 +283,50 @@ test_unasked(void)
     td_array_unref(&a);
 }
 
+/* The streams that copies of a kind went to, as bits. */
+static unsigned
+lanes_of(size_t from, size_t to, td_trace_kind kind)
+{
+    unsigned lanes = 0;
+    td_tracerec r;
+
+    for (size_t i = from; i < to; i++)
+        if (td_trace_get(i, &r) && r.kind == kind && r.dev == null)
+            lanes |= 1u << r.lane;
+    return lanes;
+}
+
+/* A program that walks over all its arrays again and again: what goes does so on a stream that nothing which comes back waits
+ * for. */
+static void
+test_walk(uint64_t delay)
+{
+    unsigned in, out;
+    size_t from, end;
+
+    td_null_delay(0);
+    for (int i = 0; i < ARRAYS; i++)
+        CHECK_OK(make(i, 1000 + i));
+    td_null_delay(delay);
+    td_trace_start(&from);
+    for (int k = 0; k < 4 * ARRAYS; k++) {
+        const td_array *a = &arr[k % ARRAYS];
+
+        CHECK_OK(td_array_eval(&a, 1));
+        td_array_offer(a);
+        if (k % 5 == 0) /* written while its copy may be under way */
+            CHECK_OK(write_half(k % ARRAYS, k % 2, -k));
+    }
+    end = td_trace_stop();
+    in = lanes_of(from, end, TD_TRACE_copy_in);
+    out = lanes_of(from, end, TD_TRACE_copy_out);
+    CHECK(in && out & ~in);
+    for (int i = 0; i < ARRAYS; i++)
+        CHECK_OK(look(i));
+    drop();
+    td_null_delay(0);
+}
+
 int
 main(void)
 {
@@ -293,6 +338,8 @@ main(void)
     CHECK_OK(td_mem_limit(null, ROOM));
     for (uint64_t d = 0; d < 4; d++)
         test_long_program(d);
+    for (uint64_t d = 0; d < 4; d++)
+        test_walk(d);
     test_rules();
     test_faults();
     return check_failures != 0;

@@ -88,8 +88,13 @@ def ctx(request):
     td.use(None)
 
 
+_begun = {}  # a file of tests -> its generators, with the states that its import left
+
+
 def pytest_runtest_setup(item):
     """What a test draws without a seed of its own is not a matter of the tests before it."""
+    for generator, state in _begun[item.module]:
+        generator.bit_generator.state = state
     np.random.seed(7)
     td.random.seed(7)
     if torch := sys.modules.get("treadle.torch"):
@@ -102,4 +107,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
+    for module in {item.module for item in items}:
+        drawn = (g for g in vars(module).values() if isinstance(g, np.random.Generator))
+        _begun[module] = [(g, g.bit_generator.state) for g in drawn]
     items.sort(key=lambda item: item.get_closest_marker("last") is not None)

@@ -228,6 +228,108 @@ def test_runs_merge_in_every_dtype(dtype):
             td.memory.limit(before)
 
 
+# ---- indexing, cumulative operations, batches, orders ----
+
+ROWS, COLS = 40000, 32
+PICKED = np.random.default_rng(7).integers(-ROWS, ROWS, 3000)
+MANY = np.random.default_rng(8).integers(0, ROWS, 2 * ROWS)
+ACROSS = np.random.default_rng(9).integers(-COLS, COLS, 3000)
+
+# What is larger than the limit stays outside of the result, or makes one that is larger too.
+LARGE = {
+    "rows": lambda np, x: x[PICKED],
+    "rows of rows": lambda np, x: x[PICKED][PICKED[:99] % 3000][::-3, 1:],
+    "columns of rows": lambda np, x: x[PICKED][:, [3, 1, 1]],
+    "columns": lambda np, x: x[:, [5, 1]].sum(0),
+    "points": lambda np, x: x[PICKED, ACROSS],
+    "table": lambda np, x: x[PICKED.reshape(50, 60)],
+    "take": lambda np, x: np.take(x, PICKED, axis=0).max(1),
+    "expression": lambda np, x: (x * 2 + 1)[PICKED],
+    "with a row": lambda np, x: (x - np.arange(float(COLS), dtype="float32"))[PICKED],
+    "with places": lambda np, x: (x + np.arange(ROWS, dtype="float32")[:, None])[PICKED],
+    "sums": lambda np, x: x.sum(1)[PICKED],
+    "more than there are": lambda np, x: x[MANY] * 2,
+    "table of more": lambda np, x: x[MANY.reshape(2, -1)].min((0, 2)),
+    "mask": lambda np, x: x[x > 0.5],
+    "mask of rows": lambda np, x: x[x[:, 0] > 0.5],
+    "empty mask": lambda np, x: x[x > 2],
+    "places": lambda np, x: np.flatnonzero(x > 0.9),
+    "cumsum": lambda np, x: np.cumsum(x, dtype="float64"),
+    "cumsum 0": lambda np, x: np.cumsum(x, 0, dtype="float64"),
+    "cumsum 1": lambda np, x: np.cumsum(x, 1, dtype="float64"),
+    "cumsum of ints": lambda np, x: np.cumsum((x * 10).astype("int32"), 0),
+    "cumprod": lambda np, x: np.cumprod(x * 0.002 + 0.999, 0, dtype="float64"),
+    "accumulate": lambda np, x: np.maximum.accumulate(x, 0),
+    "batch": lambda np, x: x.reshape(-1, 20, COLS) @ np.ones((COLS, 3), "float32"),
+    "batches": lambda np, x: x.reshape(-1, 20, COLS).transpose(0, 2, 1) @ x.reshape(-1, 20, COLS),
+    "argsort": lambda np, x: np.argsort(x.reshape(-1), kind="stable"),
+    "argsort of rows": lambda np, x: np.argsort(x.reshape(2, -1), axis=1, kind="stable"),
+    "sorted rows": lambda np, x: np.sort(x.reshape(2, -1), axis=1),
+}
+LARGE_NULLS = "rows;columns of rows;points;expression;table of more;mask;places;cumsum 0;cumsum 1;argsort".split(";")
+
+
+def large_cases():
+    for name in LARGE:
+        for kind in ("memory", "reader"):
+            yield pytest.param("cpu", name, kind, id=f"cpu-{name}-{kind}")
+    for k, name in enumerate(LARGE_NULLS):
+        yield pytest.param("null", name, "reader" if k % 2 else "memory", id=f"null-{name}")
+    yield pytest.param("null", "argsort of rows", "memory", id="null-argsort of rows")
+
+
+@pytest.fixture(scope="module")
+def large():
+    a = np.random.default_rng(6).random((ROWS, COLS), dtype=np.float32)
+    a[::7] = np.round(a[::7], 2)  # equal ones
+    return a
+
+
+@pytest.mark.parametrize(("device", "name", "kind"), list(large_cases()))
+def test_sources_larger_than_the_limit(device, name, kind, large):
+    a = large[:, :8].copy() if device == "null" and "sort" in name else large
+    want = LARGE[name](np, a)
+    with td.device(device):
+        before = td.memory.limit()
+        td.memory.trim()
+        td.memory.limit(td.memory.stats()["used"] + (4 << 20))
+        try:
+            got = LARGE[name](td, td.from_host(Reader(a) if kind == "reader" else a))
+            assert got.shape == want.shape and got.dtype == want.dtype
+            got = got.get()
+        finally:
+            td.memory.limit(before)
+    if "sort" in name or want.dtype.kind in "ib":
+        assert np.array_equal(got, want)
+    else:
+        np.testing.assert_allclose(got, want, rtol=2e-5)
+
+
+def test_indexing_reads_what_it_names(limited):
+    source = Reader(big(64))
+    x = td.from_host(source)
+    assert np.array_equal(x[[7, 5, 7, -1]].get(), source.a[[7, 5, 7, -1]])
+    assert source.read == 4 * 64 * 4  # rows 5 to 7 in one piece, and the last one
+    with pytest.raises(IndexError, match="index 120000 is out of bounds for axis 0 with size 120000"):
+        x[[0, 120000]]
+    assert x[td.asarray([], dtype="int64")].get().shape == (0, 64)
+
+
+def test_a_mask_that_changes_between_its_two_readings(limited):
+    a = big()
+
+    class Late(Reader):
+        def __getitem__(self, box):
+            if box[0].start == 0:
+                self.read += 1
+            return self.a[box] + (self.read > 1)
+
+    late = Late(a)
+    late.read = 0
+    with pytest.raises(ValueError, match="select: the mask changed while it was read"):
+        td.from_host(a)[td.from_host(late) > 1]
+
+
 # ---- out= ----
 
 

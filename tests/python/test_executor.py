@@ -2,7 +2,6 @@
 
 import concurrent.futures as cf
 import functools
-import itertools
 import math
 import operator
 import os
@@ -151,72 +150,6 @@ def closure(k):
     return lambda x: x + k
 
 
-def fib(n):
-    return n if n < 2 else fib(n - 1) + fib(n - 2)
-
-
-def ackermann(m, n):
-    if m == 0:
-        return n + 1
-    if n == 0:
-        return ackermann(m - 1, 1)
-    return ackermann(m - 1, ackermann(m, n - 1))
-
-
-def factorial(n):
-    if n < 2:
-        return 1
-    return n * factorial(n - 1)
-
-
-def is_even(n):
-    return True if n == 0 else is_odd(n - 1)
-
-
-def is_odd(n):
-    return False if n == 0 else is_even(n - 1)
-
-
-def in_steps(x):
-    """None, an int or a float, from calls inside of each other."""
-    if x < 0:
-        return None
-    if x == 0:
-        return 1.5
-    if x == 1:
-        return 7
-    return in_steps(x - 2) if x % 2 == 0 else in_steps(x - 3)
-
-
-def halves(n):
-    if n == 0:
-        return 0, 1.0
-    k, x = halves(n - 1)
-    return k + 1, x / 2
-
-
-def area(a, b, eps):
-    m = (a + b) / 2
-    fa, fm, fb = a * a * a, m * m * m, b * b * b
-    whole, split = (b - a) * (fa + fb) / 2, (m - a) * (fa + fm) / 2 + (b - m) * (fm + fb) / 2
-    if abs(whole - split) < eps:
-        return split
-    return area(a, m, eps / 2) + area(m, b, eps / 2)
-
-
-def doubling(n):
-    """Leaves int64 early; with values that have wrapped it would call itself for ever longer."""
-    return n if n < 2 else doubling(n - 1) * doubling(n - 2) * 3 + doubling(n - 1)
-
-
-def deep(n):
-    return 0 if n <= 0 else 1 + deeper(n)
-
-
-def deeper(n):
-    return deep(n - 1)
-
-
 PLANE = [complex(-2 + i * 0.07, 0.1 * j) for i in range(40) for j in range(4)]
 MAPS = {
     "z = 0": (escape_z0, [*PLANE, 0.25, -1, 1, 3]),
@@ -252,16 +185,6 @@ MAPS = {
     "empty": (lambda x: x, []),
     "generators": (lambda x, y: x + y, (i for i in range(5)), iter([1, 2.5, 3])),
     "arrays": (lambda x, y: x * y, np.arange(5), np.linspace(0, 1, 4)),
-    "recursion": (fib, [*range(15), 2.5, -3]),
-    "recursion of two": (ackermann, [0, 1, 2, 2], [3, 4, 5, 6]),
-    "recursion beyond int64": (factorial, [*range(25), 4.0]),
-    "recursion by way of another": (is_even, range(9)),
-    "recursion of kinds": (in_steps, [-1, 0, 4, 7, 9, 2.0]),
-    "recursion of tuples": (halves, range(9)),
-    "recursion of floats": (area, [0.0] * 5, [1.0, 2.0, 3.0, 4.0, 5.0], [1e-3] * 5),
-    "recursion of wrapped values": (doubling, range(14)),
-    "recursion that is deep": (deep, [5, 10, 300, 440]),
-    "recursion that is too deep": (deep, [5, 400, 3000, 10]),
     "shifts": (lambda x: (x << 60) >> 3, range(-3, 10)),
     "int to a power": (lambda x, n: x**n, [3, -2, 7, 10, 0], [10, 63, 22, 19, 0]),
     "int beside float": (lambda x, y: x < y, [2**53 + 1, 2**53], [float(2**53)] * 2),
@@ -296,8 +219,7 @@ def test_map_is_pythons(name, ex):
 
 
 @pytest.mark.parametrize("device", DEVICES[1:])
-@pytest.mark.parametrize("name", ["kinds", "escape", "int and float", "math", "pow", "tuples", "shifts", "behind a loop",
-                                  "recursion", "recursion of kinds", "recursion beyond int64"])  # fmt: skip
+@pytest.mark.parametrize("name", ["kinds", "escape", "int and float", "math", "pow", "tuples", "shifts", "behind a loop"])
 def test_map_on_devices(name, device):
     f, *items = MAPS[name]
     with DeviceExecutor(device) as ex:
@@ -330,23 +252,6 @@ def test_only_what_must_is_run_again():
         mapper = Mapper(f, found, n, td.device("cpu"), False)
         mapper.run(0, n)
         assert mapper.again == 0
-
-
-def test_deep_calls_are_pythons():
-    """Compiled calls go nearly as deep as Python's limit lets them, and no deeper than it says."""
-    xs = [10, 400, 440, 2000]
-    found, n = columns([xs])
-    mapper = Mapper(deep, found, n, td.device("cpu"), False)
-    values, error = mapper.run(0, n)
-    assert values == xs[:3] and type(error) is RecursionError and mapper.again == 1
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(700)
-    try:
-        mapper = Mapper(deep, found, n, td.device("cpu"), False)
-        values, error = mapper.run(0, n)
-        assert values == [10] and type(error) is RecursionError
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 def test_a_map_that_is_mostly_pythons_is_told(ex):
@@ -400,48 +305,6 @@ def test_inputs_are_taken_at_once(ex):
     assert next(longer) == 2  # as zip leaves it
     with pytest.raises(ZeroDivisionError):
         ex.map(lambda x: x, (1 // (3 - i) for i in range(5)))
-
-
-# ---- iterables that are read as results are taken ----
-
-
-@pytest.mark.parametrize("engine", [False, True])
-@pytest.mark.parametrize("size", [1, 2, 7, 100])
-@pytest.mark.parametrize("f", [lambda x, y: x * y, lambda x, y: str(x)], ids=["compiled", "Python's"])
-def test_buffersize(f, size, engine):
-    read = []
-
-    def endless():
-        for i in itertools.count():
-            read.append(i)
-            yield i if i % 3 else i + 0.5
-
-    warnings.simplefilter("ignore", td.PerformanceWarning)
-    with cf.ThreadPoolExecutor(2) as pool, DeviceExecutor(max_workers=2, engine=pool if engine else None) as ex:
-        results = ex.map(f, endless(), itertools.repeat(2), buffersize=size)
-        assert len(read) == size
-        for i in range(40):
-            assert repr(next(results)) == repr(f(i if i % 3 else i + 0.5, 2))
-            assert len(read) == size + i + 1  # as Executor.map of Python 3.14
-        results.close()
-        assert list(ex.map(f, [], [], buffersize=size)) == []
-
-
-def test_buffersize_with_the_rest(ex):
-    results = ex.map(picky, itertools.count(), buffersize=3)
-    assert [next(results) for _ in range(5)] == [0, 1, 2, 3, 4]
-    with pytest.raises(KeyError):
-        next(results)
-    assert list(results) == []
-    whole = ex.map(lambda a, b: a * b, np.arange(5000), range(5000), buffersize=64, as_array=True)
-    np.testing.assert_array_equal(whole.get(), np.arange(5000) ** 2)
-    with pytest.raises(ZeroDivisionError):
-        list(ex.map(lambda x: x, (1 // (9 - i) for i in range(12)), buffersize=2))
-    with pytest.raises(cf.TimeoutError):
-        list(ex.map(slow, itertools.repeat(400_000), timeout=0.05, buffersize=1000))
-    for wrong, error in ((0, ValueError), (2.5, TypeError)):
-        with pytest.raises(error, match="buffersize"):
-            ex.map(abs, [1], buffersize=wrong)
 
 
 # ---- exceptions ----

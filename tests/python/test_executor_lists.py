@@ -1,6 +1,8 @@
 """Lists in functions that an executor maps: compiled with a heap for each item, and Python's where that does not do."""
 
 import math
+import shutil
+import subprocess
 import warnings
 
 import numpy as np
@@ -10,6 +12,7 @@ from conftest import DEVICES
 import treadle as td
 from treadle.executor import DeviceExecutor
 from treadle.executor._columns import columns
+from treadle.executor._exact import exact
 from treadle.executor._mapper import Mapper
 
 
@@ -182,12 +185,12 @@ MAPS = {
     "beyond int64": (powers, [2, 10, 10**4]),
     "index": (lambda n: [1, 2, 3][n], [0, 2, -1, -3]),
     "no such index": (lambda n: [1, 2, 3][n], [0, 1, 3]),
-    "nothing left": (lambda n: [k for k in range(n)].pop(), [2, 1, 0]),
+    "nothing left": (lambda n: [k + 1 for k in range(n)].pop(), [2, 1, 0]),
     "heap's end": (long, [3, 100, 5000, 10]),
     "long result": (lambda n: [k * 2 for k in range(n)], [3, 64, 65, 200]),
-    "in": (lambda x: (x in [1, 2.5, 3], x not in [x + 1], 7 in [k for k in range(9)]), [1, 2.5, 4, math.nan]),
+    "in": (lambda x: (x in [1, 2.5, 3], x not in [x + 1], 7 in [2 * k - 1 for k in range(9)]), [1, 2.5, 4, math.nan]),
     "least": (extremes, [0.5, 1.25, 3]),
-    "not": (lambda n: not [k for k in range(n)], range(3)),
+    "not": (lambda n: not [k + 1 for k in range(n)], range(3)),
 }
 
 
@@ -270,3 +273,27 @@ def test_constant_lists(ex):
     with warnings.catch_warnings():
         warnings.simplefilter("error", td.PerformanceWarning)
         assert list(ex.map(horner, [1.5, 2])) == [horner(1.5), horner(2)]
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+@pytest.mark.skipif(not shutil.which("ptxas"), reason="ptxas of the CUDA toolkit is not here")
+@pytest.mark.parametrize("f", [factors, fib, math.gamma], ids=["lists", "recursion", "gamma"])
+def test_ptx_assembles(f, tmp_path):
+    def kernel(x, bad, out):
+        i = td.cuda.grid(1)
+        if i < bad.shape[0]:
+            v, b = exact(f, x[i])
+            bad[i] = b
+            if f is not factors:
+                out[i] = v
+            elif not b:
+                for k in range(len(v)):
+                    out[i] += v[k]
+
+    number = td.types.float64 if f is math.gamma else td.types.int64
+    ptx, _ = td.cuda.compile_ptx(kernel, (number[::1], td.types.boolean[::1], number[::1]), cc=(9, 0))
+    (tmp_path / "f.ptx").write_text(ptx)
+    subprocess.run(["ptxas", "-arch=sm_90", tmp_path / "f.ptx", "-o", tmp_path / "f.cubin"], check=True)

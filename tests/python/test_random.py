@@ -106,12 +106,12 @@ def test_shapes_and_dtypes():
 
 
 def test_module_level():
-    td.random.seed(3)
-    a = [td.random.rand(2, 3), td.random.randn(4), td.random.random((2,)), td.random.randint(0, 9, 5), td.random.normal(1, 2, 3),
-         td.random.uniform(2, 3, (2, 2)), td.random.random_sample(2), td.random.standard_normal(2), td.random.choice(5, 3)]  # fmt: skip
-    td.random.seed(3)
-    b = [td.random.rand(2, 3), td.random.randn(4), td.random.random((2,)), td.random.randint(0, 9, 5), td.random.normal(1, 2, 3),
-         td.random.uniform(2, 3, (2, 2)), td.random.random_sample(2), td.random.standard_normal(2), td.random.choice(5, 3)]  # fmt: skip
+    def draws():
+        td.random.seed(3)
+        return [td.random.rand(2, 3), td.random.randn(4), td.random.random((2,)), td.random.randint(0, 9, 5), td.random.normal(1, 2, 3),
+                td.random.uniform(2, 3, (2, 2)), td.random.random_sample(2), td.random.standard_normal(2), td.random.choice(5, 3)]  # fmt: skip
+
+    a, b = draws(), draws()
     for x, y in zip(a, b, strict=True):
         assert x.shape == y.shape and x.get().tobytes() == y.get().tobytes()
     assert a[0].shape == (2, 3) and 2 <= float(a[5].min()) <= float(a[5].max()) < 3

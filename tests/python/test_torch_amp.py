@@ -189,5 +189,8 @@ def test_float32_programs_pay_nothing():
         "assert before == (torch.Tensor.__matmul__, F.linear)\n"
         "with torch.autocast('cpu'): pass\n"
         "assert torch.Tensor.__matmul__ != before[0] and F.linear != before[1]\n"
+        "import warnings\nwarnings.simplefilter('error')\n"  # what asks for the mode is mapped over items as ever
+        "r = torch.vmap(lambda t: torch.rsqrt(t) @ F.linear(t, torch.ones(2, 2)))(torch.ones(3, 2))\n"
+        "assert r.tolist() == [4, 4, 4]\n"
     )
     subprocess.run([sys.executable, "-c", text], check=True)

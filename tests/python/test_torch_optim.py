@@ -1,6 +1,7 @@
 """treadle.torch.optim: steps by NumPy's formulas, what a step launches, state that is saved and goes on."""
 
 import copy
+import threading
 
 import numpy as np
 import pytest
@@ -136,6 +137,28 @@ def test_a_formula_writes_what_is_the_parameters_alone():
     p.grad = p.detach()  # on the parameter's own storage
     optimizer.step()
     assert frozen.tolist() == [0] * 6 and p.tolist() == [-0.75] * 6
+
+
+def test_threads_share_a_formula():
+    def run(seed, out):
+        params = [nn.Parameter(torch.full((50 + i,), float(seed))) for i in range(3)]
+        optimizer = optim.Adam(params, lr=0.1 * seed)
+        for step in range(30):
+            for p in params:
+                p.grad = p.detach() * 0.5 + step
+                td.evaluate(p.grad._array)
+            optimizer.step()
+        out[seed] = [p.tolist() for p in params]
+
+    want, got = {}, {}
+    for seed in (1, 2, 3):
+        run(seed, want)
+    threads = [threading.Thread(target=run, args=(seed, got)) for seed in want]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert got == want
 
 
 def test_state_goes_on_where_it_was():

@@ -71,11 +71,12 @@ def compare(text, names):
 
 
 # Names of which the expression that is tried runs item by item: results of other lengths, values that Python looks at,
-# gradients that add up over the items, counting, and the core's methods of a shared tensor with an item as argument.
+# gradients that add up over the items, counting, modules that are made within, and the core's methods of a shared tensor
+# with an item as argument.
 LOOPED = set(
-    ".apply_ .backward .resize_ .scatter_reduce_ .swapaxes_ .t_ argwhere bincount cummax cummin get_num_threads histc "
-    "histogram index_reduce linalg.lu linalg.lu_factor linalg.lu_solve lu_solve lu_unpack masked_select matrix_exp "
-    "nonzero scatter_reduce searchsorted special.airy_ai tensor unique unique_consecutive".split()
+    ".apply_ .backward .resize_ .scatter_reduce_ .swapaxes_ .t_ argwhere bincount cummax cummin func.functional_call "
+    "get_num_threads histc histogram index_reduce linalg.lu linalg.lu_factor linalg.lu_solve lu_solve lu_unpack masked_select "
+    "matrix_exp nonzero scatter_reduce searchsorted special.airy_ai tensor unique unique_consecutive".split()
 )
 
 

@@ -278,7 +278,7 @@ bincount: torch.bincount(L) ; torch.bincount(L, minlength=9) ; L.bincount(l.deta
 histc: torch.histc(x, 5, -2, 2) ; x.detach().histc(4)
 histogram: torch.histogram(x.detach(), 4) ; torch.histogram(x.detach(), torch.tensor([-2.0, 0.0, 1.0, 2.0])) ; torch.histogram(x.detach(), 4, range=(-1.0, 1.0), density=True)
 # ---- products ----
-matmul: torch.matmul(x.detach(), v.detach(), out=torch.zeros(3)) ; x @ n[0] ; x @ v ; u @ x ; v @ v ; m @ n ; torch.matmul(m, v) ; m @ n[0] ; torch.matmul(x, n) ; I @ I.t() ; C @ C.t()
+matmul: x @ n[0] ; torch.matmul(x.detach(), v.detach(), out=torch.zeros(3)) ; x @ v ; u @ x ; v @ v ; m @ n ; torch.matmul(m, v) ; m @ n[0] ; torch.matmul(x, n) ; I @ I.t() ; C @ C.t()
 mm: torch.mm(x, y.t()) ; x.mm(y.t())
 bmm: torch.bmm(m, n) ; m.bmm(n)
 mv: torch.mv(x, v) ; x.mv(v)

@@ -235,7 +235,6 @@ CASES = [
     ("torch.sparse.sum(sp(c(4)), {})", "0 1"),
     ("torch.sparse.sum(sp(c(4, 2), (3, 4, 2)), {})", "2 1 (0,2)"),
     ("torch.relu(c(3, 4)).to_sparse({})", ", 1"),
-    ("torch.relu(c(3, 4)).to_sparse()",),
     ("torch.relu(r(3, 4)).to_sparse().to_dense()",),
     ("torch.sparse_coo_tensor({})", "torch.tensor([[0,1],[2,0]]),torch.tensor([1.0,2.0]) [[0,1],[2,0]],[3,4] [[0,1],[2,0]],[3.0,4],(4,5),dtype=torch.float64"),
     ("repr(torch.sparse_coo_tensor({}))", "[[0,1],[2,0]],[3,4] [[0,1],[2,0]],[3.0,4],(4,5) [[0,1,1]],[[3.0],[4],[5]],dtype=torch.float64"),

@@ -44,7 +44,7 @@ def train(steps=4):
         optimizer.zero_grad()
         ((model(x) - y) ** 2).mean().backward()
         optimizer.step()
-    return len(model._groups), start, [p.detach().numpy() for p in net.parameters()]
+    return len(model._reducer.groups), start, [p.detach().numpy() for p in net.parameters()]
 
 
 def odd():
@@ -81,7 +81,8 @@ def classify(replayed, steps=6):
     model = DistributedDataParallel(net, bucket_cap_mb=5e-5)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05, capturable=True)
     torch.manual_seed(rank)
-    x, y = torch.zeros(4, 3, device=device), torch.zeros(4, 2, device=device)
+    rows = 8 // size
+    x, y = torch.zeros(rows, 3, device=device), torch.zeros(rows, 2, device=device)
 
     def work():
         optimizer.zero_grad()
@@ -93,7 +94,7 @@ def classify(replayed, steps=6):
     graph, losses = torch.cuda.CUDAGraph(), []
     for step in range(steps):
         for place, part in zip((x, y), share(data(step), rank, size)):
-            place.copy_(part)
+            place.copy_(part[:rows])
         if replayed and step == 2:
             with torch.cuda.graph(graph):
                 loss = work()

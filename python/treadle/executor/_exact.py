@@ -129,7 +129,7 @@ _MANY = """
 
 
 def _places(layout, text, found):
-    """Appends (name, dtype, statements that write it or "", what an item has there) for each array that results go to."""
+    """Appends (name, dtype, statements that write it or "", shape of an item's part) for each array of results."""
 
     def leaf(text, kind):
         out = f"r{len(found)}"

@@ -75,7 +75,6 @@ def _attach():
     for name in (*(k + "_" for k in _elementwise.ROWS), *_AS_METHODS):
         if name not in globals() and hasattr(Tensor, name):
             globals()[name] = getattr(Tensor, name)
-    globals()["matmul"] = with_out(Tensor.matmul, "matmul")
     Tensor._make_subclass = staticmethod(_core._make_subclass)
 
 

@@ -37,10 +37,10 @@ TABLE = {
         "full": _LOSSES
         + """
             acos arccos asin arcsin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow __pow__
-            __rpow__ __rtruediv__ softplus layer_norm group_norm frobenius_norm nuclear_norm cosine_similarity
-            dist pdist cdist renorm logsumexp interpolate upsample normalize prod sum cumprod cumsum softmax softmin
-            log_softmax norm linalg.norm linalg.vector_norm linalg.matrix_norm special.softmax special.log_softmax special.expm1
-            special.log1p special.erfinv special.logsumexp""",
+            __rpow__ __rtruediv__ softplus layer_norm group_norm frobenius_norm nuclear_norm cosine_similarity dist
+            pdist cdist renorm logsumexp interpolate upsample normalize prod sum cumprod cumsum softmax softmin
+            log_softmax norm linalg.norm linalg.vector_norm linalg.matrix_norm special.softmax special.log_softmax
+            special.expm1 special.log1p special.erfinv special.logsumexp""",
     },
     "cpu": {
         "low": _LOW + "inner tensordot",
@@ -151,6 +151,7 @@ def _asking(f, kinds):
     def op(*args, **kwargs):
         return _run(f, kinds, args, kwargs) if state.on else f(*args, **kwargs)
 
+    op._plain = f
     return op
 
 

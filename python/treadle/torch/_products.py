@@ -16,6 +16,12 @@ def _dims(name, x, n, what):
 
 
 @both()
+def matmul(x, other):
+    """The product over the last dimension of x and the last but one of other (of a vector its only one)."""
+    return x @ other
+
+
+@both()
 def mm(x, mat2):
     """The product of two matrices."""
     if x.ndim != 2:

@@ -42,6 +42,18 @@ def stride(x, dim=None):
     return steps if dim is None else steps[_axes.one(dim, x.ndim)]
 
 
+@method()
+def is_contiguous(x, memory_format=None):
+    """Do the elements lie in order, without gaps?"""
+    return array(x).flags.c_contiguous
+
+
+@method()
+def contiguous(x, memory_format=None):
+    """x, or a copy whose elements lie in order."""
+    return x if array(x).flags.c_contiguous else x.clone(memory_format="contiguous")
+
+
 # ---- the same elements in another shape ----
 
 

@@ -44,9 +44,19 @@ def _replace(module, swap):
     for name, value in list(vars(module).items()):
         if id(value) in swap:
             setattr(module, name, swap[id(value)])
-        elif isinstance(value, types.MethodDescriptorType) and value.__objclass__ is Tensor:
+        elif _is_native(value):
             swap[id(value)] = _asking_method(value.__name__, value)
             setattr(module, name, swap[id(value)])
+
+
+def _plain(f):
+    """f as it was before autocast asked for its mode in it."""
+    return getattr(f, "_plain", f)
+
+
+def _is_native(f):
+    f = _plain(f)
+    return isinstance(f, types.MethodDescriptorType) and f.__objclass__ is Tensor
 
 
 def _asking_method(name, f):
@@ -67,8 +77,8 @@ def _natives(torch):
     """torch.f whose f is the core's method."""
     for name, f in FUNCTIONS.items():
         held = vars(torch).get(name)
-        native = getattr(held, "__wrapped__", held)
-        if isinstance(native, types.MethodDescriptorType):
+        plain = _plain(held)
+        if isinstance(getattr(plain, "__wrapped__", plain), types.MethodDescriptorType):
             setattr(torch, name, _asking_named(held, f))
 
 

@@ -160,7 +160,7 @@ class _Flattened:
     def result(self, parts):
         """parts, one for each tensor that came out, in the place of those; and what came beside them."""
         r = _shaped(self.out, iter(parts))
-        return (r, _shaped(self.aux, map(Tensor.detach, _listed(self.aux)))) if self.has_aux else r
+        return (r, _shaped(self.aux, (t.detach() for t in _listed(self.aux)))) if self.has_aux else r
 
 
 def _listed(o):
@@ -191,7 +191,8 @@ def linearize(func, *primals):
     def along(*tangents):
         return jvp(func, primals, tangents)[1]
 
-    return _shaped(r := func(*primals), map(Tensor.detach, _listed(r))), along
+    r = func(*primals)
+    return _shaped(r, (t.detach() for t in _listed(r))), along
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):

@@ -20,8 +20,8 @@ def check(optimizer, group):
 def begins(optimizer):
     """What is raised where the state of a parameter is made while a step is recorded."""
     return RuntimeError(
-        f"{type(optimizer).__name__}: the state of a parameter begins while a step is recorded, and would begin anew at "
-        "each replay: take a step before"
+        f"{type(optimizer).__name__}: the state of a parameter begins while a step is recorded, and would begin anew "
+        "at each replay: take a step before"
     )
 
 

@@ -1,10 +1,11 @@
 """``Optimizer``: groups of parameters with their options, the state of each, and the frame of a step.
 
-A subclass says what a step is in one of two ways. As a formula: ``_begin(group, p, state)`` makes the state's tensors and gives
-their names and what tells one step from another, ``_numbers(group, step)`` the step's numbers, and ``_rule(group, names)`` a key
-and a function of parameter, gradient, state's tensors and numbers: the new parameter and state. It is recorded once for a
-key; a step is one call for all parameters, each of which is one kernel that writes in place (``_each``). Or as
-``_update(group, p, grad, state)``: one parameter's new value and state, as operations that are recorded in every step."""
+A subclass says what a step is in one of two ways. As a formula: ``_begin(group, p, state)`` makes the state's tensors
+and gives their names and what tells one step from another, ``_numbers(group, step)`` the step's numbers, and
+``_rule(group, names)`` a key and a function of parameter, gradient, state's tensors and numbers: the new parameter
+and state. It is recorded once for a key; a step is one call for all parameters, each of which is one kernel that
+writes in place (``_each``). Or as ``_update(group, p, grad, state)``: one parameter's new value and state, as
+operations that are recorded in every step."""
 
 import copy
 import functools

@@ -68,7 +68,8 @@ class _Cell(Module):
             zeros = torch.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
             states = (zeros,) * _MODES[self.mode][1]
         gates_x = F.linear(input, self.weight_ih, self.bias_ih)
-        states = tuple(s.to(gates_x.dtype) for s in states)  # another one under autocast
+        if states[0].dtype is not gates_x.dtype:  # under autocast
+            states = tuple(s.to(gates_x.dtype) for s in states)
         return _MODES[self.mode][2](gates_x, F.linear(states[0], self.weight_hh, self.bias_hh), states, function)
 
     def extra_repr(self):
@@ -179,7 +180,8 @@ class RNNBase(Module):
         step, function = _MODES[self.mode][2], _FUNCTIONS.get(self.mode)
         steps = gates.unbind(0) if sizes is None else gates.split(sizes)
         steps, outputs, over = steps[::-1] if end else steps, [], []
-        first = tuple(s.to(gates.dtype) for s in first)  # another one under autocast
+        if first[0].dtype is not gates.dtype:  # under autocast
+            first = tuple(s.to(gates.dtype) for s in first)
         states = first if sizes is None else tuple(s[: steps[0].size(0)] for s in first)
         for now in steps:
             count, before = now.size(0), states[0].size(0)

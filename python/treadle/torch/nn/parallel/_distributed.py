@@ -37,6 +37,44 @@ def _buckets(params, limit, first=None):
     return [*done, *(held for held, _ in open_.values())]
 
 
+class _Reducer:
+    """The buckets of a module's parameters and how far a backward pass has come; no attributes of a Module, which cost
+    a step several times as much."""
+
+    def __init__(self, groups, process_group):
+        self.groups = groups
+        self.reduce = process_group.all_reduce_
+        self.buckets = [_core._grad_bucket(params, self._full) for params in groups]
+        self._whole = [(bucket, len(params)) for bucket, params in zip(self.buckets, groups)]
+        self._works, self._next = [], 0
+
+    def _full(self, bucket):
+        """Called by the backward pass: all gradients of the bucket have come. They are sent in one order in all
+        processes, whatever order they come in."""
+        while self._next < len(self.buckets) and not self.buckets[self._next].missing:
+            arrays = self.buckets[self._next].arrays()
+            self._next += 1
+            if self._next < len(self.buckets):
+                self._works.append(self.reduce(arrays, "mean", wait=False))
+            else:
+                self._finish(arrays)
+
+    def _finish(self, arrays):
+        for work in self._works:
+            work.wait()
+        self.reduce(arrays, "mean")
+        self._works, self._next = [], 0
+        for bucket in self.buckets:
+            bucket.begin()
+
+    def is_open(self):
+        """Have some gradients come, and not all?"""
+        for bucket, count in self._whole:
+            if bucket.missing != count:
+                return True
+        return False
+
+
 class DistributedDataParallel(Module):
     """module whose gradients are the means over all processes of the group; they begin with process 0's values.
 
@@ -68,13 +106,11 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
                 "gradient."
             )
-        self._group = process_group or torch.distributed.group.WORLD
         self._size = torch.distributed.get_world_size(process_group)
         if init_sync:
             self._from_first([*module.parameters(), *module.buffers()])
-        self._groups = _buckets(self._trained, (bucket_cap_mb or 25) * 2**20, _FIRST)
-        self._buckets = [_core._grad_bucket(params, self._full) for params in self._groups]
-        self._works, self._next = [], 0
+        groups = _buckets(self._trained, (bucket_cap_mb or 25) * 2**20, _FIRST)
+        self._reducer = _Reducer(groups, process_group or torch.distributed.group.WORLD)
         self._has_buffers = next(module.buffers(), None) is not None
         self.require_backward_grad_sync = True
 
@@ -89,32 +125,11 @@ class DistributedDataParallel(Module):
                     t.copy_(flat[at : at + t.numel()].reshape(tuple(t.shape)))
                     at += t.numel()
 
-    # ---- the backward pass ----
-
-    def _full(self, bucket):
-        """Called by the backward pass: all gradients of the bucket have come. They are sent in one order in all
-        processes, whatever order they come in."""
-        while self._next < len(self._buckets) and not self._buckets[self._next].missing:
-            arrays, self._next = self._buckets[self._next].arrays(), self._next + 1
-            if self._next < len(self._buckets):
-                self._works.append(self._group.all_reduce_(arrays, "mean", wait=False))
-            else:
-                self._finish(arrays)
-
-    def _finish(self, arrays):
-        for work in self._works:
-            work.wait()
-        self._group.all_reduce_(arrays, "mean")
-        self._works, self._next = [], 0
-        for bucket in self._buckets:
-            bucket.begin()
-
-    def _check_ended(self):
-        if all(b.missing == len(params) for b, params in zip(self._buckets, self._groups)):
-            return
-        got = {id(p) for b, params in zip(self._buckets, self._groups) for p, came in zip(params, b.got) if came}
+    def _not_ended(self):
+        both = zip(self._reducer.buckets, self._reducer.groups)
+        got = {id(p) for bucket, params in both for p, came in zip(params, bucket.got) if came}
         names = [n for n, p in self.module.named_parameters() if p.requires_grad and id(p) not in got]
-        raise RuntimeError(
+        return RuntimeError(
             "Expected to have finished reduction in the prior iteration before starting a new one. Parameters "
             f"that got no gradient: {', '.join(names)}. Pass `find_unused_parameters=True` to "
             "`torch.nn.parallel.DistributedDataParallel`"
@@ -132,7 +147,7 @@ class DistributedDataParallel(Module):
                     seen.add(node)
                     ahead.append(node)
         if reached:
-            for bucket, params in zip(self._buckets, self._groups):
+            for bucket, params in zip(self._reducer.buckets, self._reducer.groups):
                 for i, p in enumerate(params):
                     if id(p) not in reached:
                         bucket.skip(i)
@@ -146,13 +161,14 @@ class DistributedDataParallel(Module):
     @require_backward_grad_sync.setter
     def require_backward_grad_sync(self, value):
         self._synced = value
-        for bucket in self._buckets:
+        for bucket in self._reducer.buckets:
             bucket.on = value
 
     def forward(self, *inputs, **kwargs):
-        synced = torch.is_grad_enabled() and self.require_backward_grad_sync
+        synced = torch.is_grad_enabled() and self._synced
         if synced:
-            self._check_ended()
+            if self._reducer.is_open():
+                raise self._not_ended()
             if self._has_buffers and self.broadcast_buffers and self.training and self._size > 1:
                 self._from_first(list(self.module.buffers()))
         result = self.module(*inputs, **kwargs)
