@@ -88,8 +88,10 @@ def _indent(line):
 
 
 def _parsed(text, name):
-    """compile() to a syntax tree. CPython before 3.11.5 counts the depth of all threads' trees as one: a thread that
-    another one interrupted fails (SystemError, RecursionError), and tries again."""
+    """compile() to a syntax tree.
+
+    CPython before 3.11.5 counts the depth of all threads' trees as one: a thread that another one interrupted fails
+    (SystemError, RecursionError), and tries again."""
     for attempt in range(_ATTEMPTS):
         try:
             return compile(text, name, "exec", _ONLY_AST, dont_inherit=True)
