@@ -69,7 +69,7 @@ td_host   td_host_part(const td_host *h, int axis, int64_t start, int64_t step, 
 /* A node over `view` of s: an owned reference. */
 td_status td_host_node(td_dev *d, td_source *s, const td_view *view, td_node **out);
 /* The same over the window that h describes, whose references stay the caller's. */
-td_status td_host_node_of(td_dev *d, const td_host *h, td_node **out);
+td_status td_host_node_of(td_dev *d, const td_host *like, td_node **out);
 /* A part of n, a host node: v counts in n's own layout, n->view.  TD_SKIP: only n as a whole can be
  * read so (a reader's elements in another order; axes of strided memory joined). */
 td_status td_host_window(const td_node *n, const td_view *v, td_node **out);

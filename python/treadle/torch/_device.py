@@ -112,8 +112,20 @@ def ours(d):
 
 
 def current():
-    """The number of the GPU that "cuda" means in this thread."""
-    return getattr(_chosen, "gpu", 0)
+    """The number of the GPU that "cuda" means in this thread: the chosen one, else arrays' default, else the first."""
+    number = getattr(_chosen, "gpu", None)
+    if number is None:
+        default = _core.device()
+        number = default.index if default.kind == "cuda" else 0
+    return number
+
+
+def of_recordings():
+    """The array layer's device whose work a graph records."""
+    default = _core.device()
+    if hasattr(_chosen, "gpu") or (default.kind == "cpu" and gpu_count()):
+        return _core.device(f"cuda:{current()}")
+    return default
 
 
 def choose(number):

@@ -30,9 +30,8 @@ class CUDAGraph:
         """The thread's work is recorded from now on instead of done. RuntimeError: it is being recorded already."""
         if is_current_stream_capturing():
             raise RuntimeError("capture_begin: the thread records another graph")
-        device = _core.device(f"cuda:{_device.current()}") if _device.gpu_count() else _core.device()
         self.reset()
-        self._capture, _ = _core._capture(device, ())
+        self._capture, _ = _core._capture(_device.of_recordings(), ())
 
     def capture_end(self):
         """Recording has ended. ValueError names what could not be recorded, with its line."""
