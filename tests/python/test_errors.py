@@ -142,7 +142,7 @@ def test_a_late_failure_names_kernel_and_line(fault):
         x = td.ones(100)
         td.evaluate(x)
         td.synchronize()
-        fault("cuStreamSynchronize", 1, 700)
+        fault("cuEventQuery", 1, 700)
         y = x * 2 + 1
         td.evaluate(y)
         z = td.exp(x)
@@ -152,7 +152,7 @@ def test_a_late_failure_names_kernel_and_line(fault):
         said = str(e.value)
         assert "CUDA_ERROR_ILLEGAL_ADDRESS" in said
         assert re.search(
-            r"told by cuStreamSynchronize, of one of the kernels "
+            r"told by cuEventQuery, of one of the kernels "
             rf"multiply add \(\w+\) launched at \S*test_errors.py:{at - 2}, exp \(\w+\) launched at \S*test_errors.py:{at + 2}$",
             said,
         ), said
