@@ -94,6 +94,17 @@ def test_parameters_that_miss_a_step_have_numbers_of_their_own():
     assert [optimizer.state[t]["step"].item() for t in (p, q)] == [3, 2]
 
 
+def test_a_chosen_gpu_that_is_not_there_records_nowhere_else():
+    x, graph = torch.ones(3), torch.cuda.CUDAGraph()
+    with torch.cuda.device(0):
+        if not torch.cuda.is_available():
+            with torch.cuda.graph(graph):
+                y = x + 1
+            graph.replay()
+            assert y.tolist() == [2, 2, 2]
+    assert torch._device.chosen() is None
+
+
 def test_two_processes_replay_their_collectives():
     eager, replayed = (
         td.distributed.spawn(side.classify, 2, flag, devices=["null:0", "null:1"], timeout=120) for flag in (False, True)

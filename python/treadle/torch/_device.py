@@ -111,9 +111,14 @@ def ours(d):
     return found
 
 
+def chosen():
+    """The number that choose() was given in this thread, or None."""
+    return getattr(_chosen, "gpu", None)
+
+
 def current():
     """The number of the GPU that "cuda" means in this thread: the chosen one, else arrays' default, else the first."""
-    number = getattr(_chosen, "gpu", None)
+    number = chosen()
     if number is None:
         default = _core.device()
         number = default.index if default.kind == "cuda" else 0
@@ -123,13 +128,13 @@ def current():
 def of_recordings():
     """The array layer's device whose work a graph records."""
     default = _core.device()
-    if hasattr(_chosen, "gpu") or (default.kind == "cpu" and gpu_count()):
+    if gpu_count() and (chosen() is not None or default.kind == "cpu"):
         return _core.device(f"cuda:{current()}")
     return default
 
 
 def choose(number):
-    """Makes that GPU the one that "cuda" means in this thread."""
+    """Makes that GPU the one that "cuda" means in this thread; None: none in particular."""
     _chosen.gpu = number
 
 

@@ -69,7 +69,7 @@ class device:
         self.idx = _number(device) if device is not None else -1
 
     def __enter__(self):
-        self._before = _device.current()
+        self._before = _device.chosen()
         if self.idx >= 0:
             _device.choose(self.idx)
 
