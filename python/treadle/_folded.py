@@ -103,7 +103,8 @@ def _assign(name, value):
     return _ast.Assign(targets=[_name(name, _STORE)], value=value)
 
 
-def _below(node):
+def walk(node):
+    """A syntax tree's nodes, each before those below it."""
     stack = [node]
     while stack:
         node = stack.pop()
@@ -125,7 +126,7 @@ def _targets(node):
 
 def _is_plain(source):
     """Can its variables be told from the function's by their names?"""
-    if any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in _below(source)):
+    if any(isinstance(n, (_ast.Lambda, _ast.NamedExpr, _ast.Await, _ast.Yield)) for n in walk(source)):
         return False
     return all(not g.is_async and _targets(g.target) is not None for g in source.generators)
 
@@ -133,8 +134,8 @@ def _is_plain(source):
 def _renamed(source, suffix):
     """The expression, whose own variables have other names than all else; the first iterable is not its own."""
     names = {name for g in source.generators for name in _targets(g.target)}
-    first = set(_below(source.generators[0].iter))
-    for n in _below(source):
+    first = set(walk(source.generators[0].iter))
+    for n in walk(source):
         if isinstance(n, _ast.Name) and n.id in names and n not in first:
             n.id += suffix
     return source
@@ -228,7 +229,7 @@ class _Folder:
         body, value = how(_renamed(source, f".{self.made}"), f"state.{self.made}")
         made = Folded(func=func, source=shown, body=body, value=value)
         for top in (*body, value, made):
-            for n in _below(top):
+            for n in walk(top):
                 if getattr(n, "lineno", None) is None:
                     for k in made._attributes:
                         setattr(n, k, getattr(node, k))
@@ -237,6 +238,6 @@ class _Folder:
 
 def folded(node):
     """The node of a function, or one like it in which calls over generator expressions are Folded."""
-    if not any(isinstance(n, (_ast.GeneratorExp, _ast.ListComp)) for n in _below(node)):
+    if not any(isinstance(n, (_ast.GeneratorExp, _ast.ListComp)) for n in walk(node)):
         return node
     return _Folder().visit(copy.deepcopy(node))

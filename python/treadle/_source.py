@@ -7,7 +7,7 @@ Which of several functions on a line is meant is told by where the code object's
 import sys
 import weakref
 
-from ._folded import folded
+from ._folded import folded, walk
 
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST; importing ast takes longer than parsing a kernel
 _ANONYMOUS = "<lambda>"
@@ -129,19 +129,7 @@ def _whole_file(fn, code, lines):
         _files.clear()
         _files[code.co_filename] = known
     wanted = "Lambda" if code.co_name == _ANONYMOUS else "FunctionDef"
-    return _choose([n for n in _walk(known[1]) if type(n).__name__ == wanted and _fits(n, code)], code)
-
-
-def _walk(node):
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        yield node
-        for name in node._fields:
-            value = getattr(node, name, None)
-            for child in value if type(value) is list else (value,):
-                if hasattr(child, "_fields"):
-                    stack.append(child)
+    return _choose([n for n in walk(known[1]) if type(n).__name__ == wanted and _fits(n, code)], code)
 
 
 def _parameters(a):

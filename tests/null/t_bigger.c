@@ -6,6 +6,7 @@
 #include "dev/trace.h"
 
 #include "check.h"
+#include "lanes.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -184,19 +185,6 @@ write_late(void *owner, const td_box *box, const void *in)
     return TD_OK;
 }
 
-/* The streams that work of a kind went to, as bits. */
-static unsigned
-lanes_of(size_t from, size_t to, td_trace_kind kind)
-{
-    unsigned lanes = 0;
-    td_tracerec r;
-
-    for (size_t i = from; i < to; i++)
-        if (td_trace_get(i, &r) && r.kind == kind && r.dev == null)
-            lanes |= 1u << r.lane;
-    return lanes;
-}
-
 static void
 test_overlap(void)
 {
@@ -218,9 +206,9 @@ test_overlap(void)
         for (int j = 0; j < COLUMNS; j++)
             same &= rows[i][j] == 2 * host[i][j];
     CHECK(same);
-    in = lanes_of(from, end, TD_TRACE_copy_in);
-    kernels = lanes_of(from, end, TD_TRACE_kernel);
-    out = lanes_of(from, end, TD_TRACE_copy_out);
+    in = lanes_of(null, from, end, TD_TRACE_copy_in);
+    kernels = lanes_of(null, from, end, TD_TRACE_kernel);
+    out = lanes_of(null, from, end, TD_TRACE_copy_out);
     CHECK(in && kernels && out && !(in & kernels) && !(in & out) && !(kernels & out));
     td_array_unref(&twice);
     td_array_unref(&x);

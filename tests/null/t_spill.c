@@ -9,6 +9,7 @@
 #include "dev/trace.h"
 
 #include "check.h"
+#include "lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,19 +284,6 @@ test_unasked(void)
     td_array_unref(&a);
 }
 
-/* The streams that copies of a kind went to, as bits. */
-static unsigned
-lanes_of(size_t from, size_t to, td_trace_kind kind)
-{
-    unsigned lanes = 0;
-    td_tracerec r;
-
-    for (size_t i = from; i < to; i++)
-        if (td_trace_get(i, &r) && r.kind == kind && r.dev == null)
-            lanes |= 1u << r.lane;
-    return lanes;
-}
-
 /* A program that walks over all its arrays again and again: what goes does so on a stream that nothing which comes back waits
  * for. */
 static void
@@ -318,8 +306,8 @@ test_walk(uint64_t delay)
             CHECK_OK(write_half(k % ARRAYS, k % 2, -k));
     }
     end = td_trace_stop();
-    in = lanes_of(from, end, TD_TRACE_copy_in);
-    out = lanes_of(from, end, TD_TRACE_copy_out);
+    in = lanes_of(null, from, end, TD_TRACE_copy_in);
+    out = lanes_of(null, from, end, TD_TRACE_copy_out);
     CHECK(in && out & ~in);
     for (int i = 0; i < ARRAYS; i++)
         CHECK_OK(look(i));

@@ -8,21 +8,10 @@ import warnings
 
 import numpy as np
 import pytest
+from small_kernels import add, store
 
 import treadle as td
 from treadle import cuda, jit
-
-
-@cuda.jit
-def add(a, b, c):
-    i = cuda.grid(1)
-    if i < c.shape[0]:
-        c[i] = a[i] + b[i]
-
-
-@cuda.jit
-def store(out, x):
-    out[cuda.grid(1)] = x
 
 
 # ---- where source comes from ----

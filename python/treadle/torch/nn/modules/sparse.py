@@ -32,6 +32,14 @@ class _Table(Module):
             with torch.no_grad():
                 self.weight[self.padding_idx] = 0
 
+    def _words(self):
+        """What every table says of itself: its size, its padding, how rows are scaled."""
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        scaled = "" if self.max_norm is None else f", max_norm={self.max_norm}"
+        scaled += f", norm_type={self.norm_type}" * (self.norm_type != 2)
+        scaled += ", scale_grad_by_freq=True" * self.scale_grad_by_freq
+        return f"{self.num_embeddings}, {self.embedding_dim}", padding, scaled
+
 
 def _two_dims(embeddings):
     if embeddings.dim() != 2:
@@ -81,11 +89,8 @@ class Embedding(_Table):
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 
     def extra_repr(self):
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        text += "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        text += "" if self.max_norm is None else f", max_norm={self.max_norm}"
-        text += f", norm_type={self.norm_type}" * (self.norm_type != 2)
-        return text + ", scale_grad_by_freq=True" * self.scale_grad_by_freq + ", sparse=True" * self.sparse
+        size, padding, scaled = self._words()
+        return size + padding + scaled + ", sparse=True" * self.sparse
 
 
 class EmbeddingBag(_Table):
@@ -146,9 +151,5 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self):
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        text += "" if self.max_norm is None else f", max_norm={self.max_norm}"
-        text += f", norm_type={self.norm_type}" * (self.norm_type != 2)
-        text += ", scale_grad_by_freq=True" * self.scale_grad_by_freq
-        text += f", mode={self.mode!r}"
-        return text + ("" if self.padding_idx is None else f", padding_idx={self.padding_idx}")
+        size, padding, scaled = self._words()
+        return size + scaled + f", mode={self.mode!r}" + padding
