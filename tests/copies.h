@@ -2,7 +2,7 @@
 #ifndef TD_TESTS_COPIES_H
 #define TD_TESTS_COPIES_H
 #include "check.h"
-#include "dev/dev.h"
+#include "dev/core/dev.h"
 
 #include <stdlib.h>
 #include <string.h>

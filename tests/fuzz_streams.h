@@ -7,7 +7,7 @@
  */
 #ifndef TD_TESTS_FUZZ_STREAMS_H
 #define TD_TESTS_FUZZ_STREAMS_H
-#include "dev/dev.h"
+#include "dev/core/dev.h"
 
 #include "check.h"
 

@@ -2,7 +2,7 @@
 #ifndef TD_TESTS_LANES_H
 #define TD_TESTS_LANES_H
 
-#include "dev/trace.h"
+#include "dev/core/trace.h"
 
 /* The streams that d's work of a kind went to, as bits, of the records from `from` to before `to`. */
 static inline unsigned

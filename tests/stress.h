@@ -6,7 +6,7 @@
  */
 #ifndef TD_TESTS_STRESS_H
 #define TD_TESTS_STRESS_H
-#include "array/node.h"
+#include "array/graph/node.h"
 
 #include "check.h"
 

@@ -1,9 +1,9 @@
 /* stress_values.h - arrays of the programs that threads run, beside what they should hold (stress_arrays.h). */
 #ifndef TD_TESTS_STRESS_VALUES_H
 #define TD_TESTS_STRESS_VALUES_H
-#include "array/capture.h"
-#include "array/chunk.h"
-#include "array/spill.h"
+#include "array/graph/capture.h"
+#include "array/outofcore/chunk.h"
+#include "array/run/spill.h"
 
 #include "stress.h"
 

@@ -2,7 +2,7 @@
 #ifndef TD_TESTS_TURNS_H
 #define TD_TESTS_TURNS_H
 #include "base/scratch.h"
-#include "ir/turns.h"
+#include "ir/interp/turns.h"
 #include "lower/lower.h"
 
 #include <stdlib.h>

@@ -71,7 +71,7 @@ def main():
     p.add_argument("outdir", type=pathlib.Path)
     p.add_argument("--opt", default="opt-19")
     p.add_argument("--llvm-dis", default="llvm-dis-19")
-    p.add_argument("--ops", type=pathlib.Path, default=top / "src/ir/ops.def")
+    p.add_argument("--ops", type=pathlib.Path, default=top / "src/ir/core/ops.def")
     a = p.parse_args()
     blobs = []
     if a.libdevice != "none":

@@ -108,6 +108,6 @@ for group; do
     esac
 done
 [ -n "$(.venv/bin/python tools/find_libdevice.py)" ] || install_requirements .venv tools/requirements/libdevice.txt
-# A compiler for src/dev/*.cu; without one GPUs' arrays are sorted on the host.
+# A compiler for src/dev/lib/*.cu; without one GPUs' arrays are sorted on the host.
 [ "${TREADLE_NVCC:-}" = none ] || [ -n "$(.venv/bin/python tools/find_nvcc.py 2>/dev/null)" ] ||
     install_requirements .venv tools/requirements/nvcc.txt || echo "no nvcc: the build goes on without libtreadle_cub.so"

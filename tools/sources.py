@@ -1,4 +1,4 @@
-"""Print the C files of folders, one a line; with --all everything below them that C reads.
+"""Print the C files of folders and of the rooms in them, one a line; with --all everything that C reads.
 
 A folder that is not there holds none.  Usage: sources.py [--all] FOLDER..."""
 import pathlib
@@ -6,9 +6,9 @@ import sys
 
 
 def main(args):
-    deep = args[0] == "--all"
-    for folder in args[deep:]:
-        for path in sorted(pathlib.Path(folder).glob("**/*.[chd]*" if deep else "*.c")):
+    everything = args[0] == "--all"
+    for folder in args[everything:]:
+        for path in sorted(pathlib.Path(folder).glob("**/*.[chd]*" if everything else "**/*.c")):
             print(path.as_posix())
 
 

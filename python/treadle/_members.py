@@ -1,4 +1,4 @@
-"""Members of ndarray that need no C of their own; src/python/members.c calls these functions with the array."""
+"""Members of ndarray that need no C of their own; src/python/ndarray/members.c calls these functions with the array."""
 
 import pickle
 from math import prod

@@ -1,7 +1,7 @@
 /* api.h - what the files of the C API share: the lock, handles, checks at the door. */
 #ifndef TD_API_API_H
 #define TD_API_API_H
-#include "array/array.h"
+#include "array/graph/array.h"
 
 #include "treadle.h"
 

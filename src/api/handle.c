@@ -6,7 +6,7 @@
  */
 #include "api/api.h"
 
-#include "array/spill.h"
+#include "array/run/spill.h"
 #include "jit/jit.h"
 
 #include <pthread.h>

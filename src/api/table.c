@@ -1,7 +1,7 @@
 /* table.c - errors, versions, and readings of the tables. */
 #include "api/api.h"
 
-#include "array/reduce.h"
+#include "array/graph/reduce.h"
 #include "jit/jit.h"
 
 #include <string.h>

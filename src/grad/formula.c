@@ -1,7 +1,7 @@
 /* formula.c - see formula.h. */
 #include "grad/formula.h"
 
-#include "array/reduce.h"
+#include "array/graph/reduce.h"
 
 #include <complex.h>
 #include <ctype.h>

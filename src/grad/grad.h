@@ -17,7 +17,7 @@
  */
 #ifndef TD_GRAD_GRAD_H
 #define TD_GRAD_GRAD_H
-#include "array/array.h"
+#include "array/graph/array.h"
 
 typedef struct td_var td_var;
 typedef struct td_gradfn  td_gradfn;

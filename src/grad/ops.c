@@ -2,7 +2,7 @@
 #include "grad/formula.h"
 #include "grad/internal.h"
 
-#include "array/reduce.h"
+#include "array/graph/reduce.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* engine.h - what differs between kinds of devices on the way from IR to a kernel. */
 #ifndef TD_JIT_ENGINE_H
 #define TD_JIT_ENGINE_H
-#include "dev/dev.h"
-#include "ir/ir.h"
+#include "dev/core/dev.h"
+#include "ir/core/ir.h"
 
 typedef struct td_engine {
     const char *suffix;      /* of entries on disk */

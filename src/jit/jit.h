@@ -8,8 +8,8 @@
  */
 #ifndef TD_JIT_JIT_H
 #define TD_JIT_JIT_H
-#include "dev/dev.h"
-#include "ir/ir.h"
+#include "dev/core/dev.h"
+#include "ir/core/ir.h"
 
 typedef struct td_kernel td_kernel;
 

@@ -5,7 +5,7 @@
  */
 #include "jit/library.h"
 
-#include "dev/library.h"
+#include "dev/foreign/library.h"
 
 #include <dlfcn.h>
 #include <limits.h>

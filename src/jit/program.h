@@ -5,7 +5,7 @@
 #ifndef TD_JIT_PROGRAM_H
 #define TD_JIT_PROGRAM_H
 #include "cxx/cxx.h"
-#include "dev/source.h"
+#include "dev/compile/source.h"
 
 typedef struct td_program td_program; /* counted: td_program_ref, _unref; the last one unloads the module */
 

@@ -2,7 +2,7 @@
 #ifndef TD_JIT_PROGRAMKEY_H
 #define TD_JIT_PROGRAMKEY_H
 #include "base/hash.h"
-#include "dev/source.h"
+#include "dev/compile/source.h"
 
 /* Of a job before its text is rewritten.  TD_SKIP: what it depends on is not known, so it is not kept;
  * TD_ERR_LIBRARY: there is no compiler for it. */

@@ -2,7 +2,7 @@
 #include "jit/programmake.h"
 
 #include "base/opts.h"
-#include "dev/trace.h"
+#include "dev/core/trace.h"
 #include "jit/cache.h"
 #include "jit/programkey.h"
 

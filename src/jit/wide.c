@@ -1,6 +1,6 @@
 /* wide.c - programs of a thread become programs of a block, for the CPU. */
 #include "base/opts.h"
-#include "ir/widen.h"
+#include "ir/wide/widen.h"
 #include "jit/engine.h"
 
 #include <stdio.h>

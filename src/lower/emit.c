@@ -24,7 +24,7 @@ static const struct row {
 #define SPECIAL(n)                             .how = ROW_SPECIAL, .fn = low_special_##n
 #define EXPR(n)                                .how = ROW_SPELLED
 #define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = {low},
-#include "ir/ops.def"
+#include "ir/core/ops.def"
 };
 
 static int

@@ -27,7 +27,7 @@ typedef struct low_region {
 typedef struct lowering {
     const td_fn      *f;
     int               target; /* TD_TARGET_CPU or _GPU */
-    bool              turns;  /* one of many threads on a CPU: ir/turns.h */
+    bool              turns;  /* one of many threads on a CPU: ir/interp/turns.h */
     uint64_t          nshared, nlocal, nstack; /* turns: bytes of arrays so far */
     LLVMContextRef    cx;
     LLVMModuleRef     mod;
@@ -133,7 +133,7 @@ typedef LLVMValueRef low_row(lowering *L, td_dtype dt, int lanes, const LLVMValu
 #define EXPR(n)
 #define SPECIAL(n) low_row low_special_##n;
 #define OP(n, ar, k, r, fl, mean, low, sl, de) low
-#include "ir/ops.def"
+#include "ir/core/ops.def"
 #undef BIN
 #undef CMP
 #undef INTRIN

@@ -5,11 +5,11 @@
  */
 #ifndef TD_LOWER_LOWER_H
 #define TD_LOWER_LOWER_H
-#include "ir/ir.h"
+#include "ir/core/ir.h"
 
 /* A CPU kernel `name` becomes
  *     void name(const uint64_t *args, int64_t bid, int64_t nblock)
- * (td_cpu_entry in dev/dev.h): parameter i is args[i]; tid is 0, bdim 1; shared memory lies on
+ * (td_cpu_entry in dev/core/dev.h): parameter i is args[i]; tid is 0, bdim 1; shared memory lies on
  * the stack. On a GPU parameter i is the kernel's i-th, of its dtype's size. */
 typedef struct td_lower {
     /* Symbol f->name in a relocatable ELF object; *out is owned (free). */

@@ -2,7 +2,7 @@
 #include "base/callmem.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "ir/turns.h"
+#include "ir/interp/turns.h"
 #include "lower/emit.h"
 #include "lower/host.h"
 

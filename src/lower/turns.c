@@ -1,11 +1,11 @@
-/* turns.c - the program of one thread as a CPU's function, whose threads take turns (ir/turns.h).
+/* turns.c - the program of one thread as a CPU's function, whose threads take turns (ir/interp/turns.h).
  *
  *     thread(args, self)           the kernel's instructions
  *     name(args, bid, nblock)      the entry: td_turns_block(thread, info, args, bid, nblock)
  *
  * What a thread knows of itself and its block is loaded where it begins.
  */
-#include "ir/turns.h"
+#include "ir/interp/turns.h"
 
 #include "lower/emit.h"
 

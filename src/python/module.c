@@ -1,7 +1,7 @@
 /* module.c - treadle._core: set-up, exceptions, argument parsing. */
-#include "python/chosen.h"
-#include "python/kernel.h"
-#include "python/program.h"
+#include "python/ndarray/chosen.h"
+#include "python/kernel/kernel.h"
+#include "python/program/program.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* t_dev.c - the CPU as a device: memory and its pool, copies, streams, events, launches. */
 #include "base/scratch.h"
-#include "dev/blas.h"
-#include "dev/dev.h"
-#include "dev/library.h"
+#include "dev/lib/blas.h"
+#include "dev/core/dev.h"
+#include "dev/foreign/library.h"
 
 #include "check.h"
 

@@ -1,8 +1,8 @@
 /* t_source.c - compilers of CUDA C++ text: running programs, options, images, what a text includes; shared objects as modules. */
 #include "check.h"
-#include "dev/compiler.h"
-#include "dev/cpucode.h"
-#include "dev/null.h"
+#include "dev/compile/compiler.h"
+#include "dev/cpu/cpucode.h"
+#include "dev/null/null.h"
 #include "jit/include.h"
 #include "jit/programkey.h"
 

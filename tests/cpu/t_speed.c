@@ -1,5 +1,5 @@
 /* t_speed.c - what a buffer of mixed size costs once the pool is warm: nothing is asked of the system. */
-#include "dev/dev.h"
+#include "dev/core/dev.h"
 
 #include "check.h"
 

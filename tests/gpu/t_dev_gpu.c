@@ -2,9 +2,9 @@
  *
  * Exits with 77 where there is no GPU.  Arguments: folders to look for cuBLAS in, separated by colons.
  */
-#include "dev/blas.h"
-#include "dev/dev.h"
-#include "dev/library.h"
+#include "dev/lib/blas.h"
+#include "dev/core/dev.h"
+#include "dev/foreign/library.h"
 
 #include "check.h"
 #include "copies.h"

@@ -2,8 +2,8 @@
  *
  * The device is lost to this process after it.  Exits with 77 where there is no GPU.
  */
-#include "dev/dev.h"
-#include "dev/site.h"
+#include "dev/core/dev.h"
+#include "dev/core/site.h"
 
 #include "check.h"
 

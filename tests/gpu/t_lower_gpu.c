@@ -2,7 +2,7 @@
  * all casts, control flow, memory, shared memory and shuffles.  Exits with 77 where there is no
  * GPU.
  */
-#include "dev/dev.h"
+#include "dev/core/dev.h"
 #include "ir/lower_cases.h"
 #include "ir/lower_kernel.h"
 

@@ -3,7 +3,7 @@
  * Streams here run beside each other; each value is written, read on another stream behind work that
  * keeps it busy, and freed at once.  Memory handed out too early would be overwritten meanwhile.
  */
-#include "dev/dev.h"
+#include "dev/core/dev.h"
 
 #include "fuzz_streams.h"
 

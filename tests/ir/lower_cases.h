@@ -4,8 +4,8 @@
 #ifndef TD_TESTS_LOWER_CASES_H
 #define TD_TESTS_LOWER_CASES_H
 #include "check.h"
-#include "ir/complex.h"
-#include "ir/interp.h"
+#include "ir/core/complex.h"
+#include "ir/interp/interp.h"
 #include "lower/lower.h"
 
 #include <float.h>
@@ -259,7 +259,7 @@ static const uint8_t test_how[TD_OPS] = {
 #define SPECIAL(n)                         0
 #define EXPR(n)                            2
 #define OP(n, ar, k, r, fl, mean, low, sl, de) [OP_##n] = low,
-#include "ir/ops.def"
+#include "ir/core/ops.def"
 #undef BIN
 #undef CMP
 #undef INTRIN

@@ -1,7 +1,7 @@
 /* t_callmem.c - memory of a call: taken and released by a program in the interpreter, and what outlives the call. */
 #include "base/callmem.h"
 #include "check.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 #include <string.h>
 

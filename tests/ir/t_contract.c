@@ -2,7 +2,7 @@
  * what C's fma does.
  */
 #include "check.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 #include <math.h>
 

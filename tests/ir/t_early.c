@@ -1,6 +1,6 @@
 /* t_early.c - loads go before arithmetic, but not past a store, a loop's edge or what their address needs. */
 #include "check.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* t_interp.c - the interpreter's arithmetic where C and hardware leave room: the SPECIAL rows, casts,
  * and every elementwise operation at one lane and at many.
  */
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -15,8 +15,8 @@
  * Besides: every elementwise operation with every dtype it admits, made by the builder, survives
  * the round trip.
  */
-#include "ir/complex.h"
-#include "ir/interp.h"
+#include "ir/core/complex.h"
+#include "ir/interp/interp.h"
 #include "turns.h"
 
 #include <dirent.h>

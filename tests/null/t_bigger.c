@@ -1,9 +1,9 @@
 /* t_bigger.c - chunks of what is on the host: in every order that streams and events allow, and with every call of the
  * driver failing once.  Values are right or there is an error, and nothing is left behind.
  */
-#include "array/chunk.h"
-#include "dev/null.h"
-#include "dev/trace.h"
+#include "array/outofcore/chunk.h"
+#include "dev/null/null.h"
+#include "dev/core/trace.h"
 
 #include "check.h"
 #include "lanes.h"

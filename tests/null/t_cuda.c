@@ -3,8 +3,8 @@
  * Every driver call is made to fail once in every operation that makes it: the operation must say so,
  * leave its inputs intact and lose nothing.
  */
-#include "dev/dev.h"
-#include "dev/null.h"
+#include "dev/core/dev.h"
+#include "dev/null/null.h"
 
 #include "check.h"
 #include "copies.h"

@@ -5,7 +5,7 @@
  * inputs are what they were, nothing is kept, and the same program then succeeds.
  */
 #include "check.h"
-#include "dev/dev.h"
+#include "dev/core/dev.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,7 +192,7 @@ static const struct program {
 
 static const char *const calls[] = {
 #define CU(name, symbol, need, params) #name,
-#include "dev/driver.def"
+#include "dev/foreign/driver.def"
 };
 
 /* ---- trying them ---- */

@@ -3,7 +3,7 @@
  * Under the sanitizers a leak or a use of what is gone is an error too.
  */
 #include "check.h"
-#include "dev/dev.h"
+#include "dev/core/dev.h"
 #include "grad/grad.h"
 
 #include <math.h>
@@ -375,7 +375,7 @@ program(td_var *x, td_var *index)
 
 static const char *const calls[] = {
 #define CU(name, symbol, need, params) #name,
-#include "dev/driver.def"
+#include "dev/foreign/driver.def"
 };
 
 static int

@@ -1,5 +1,5 @@
 /* t_host.c - host memory that a device reaches, copies that do not wait, streams by their handle, facts. */
-#include "dev/nulldrv.h"
+#include "dev/null/nulldrv.h"
 
 #include "check.h"
 

@@ -1,8 +1,8 @@
 /* t_pool.c - the pool's promises on the null device: room below 90 % of a limit, order between
  * streams, what happens when memory is out.
  */
-#include "dev/dev.h"
-#include "dev/null.h"
+#include "dev/core/dev.h"
+#include "dev/null/null.h"
 
 #include "check.h"
 

@@ -3,8 +3,8 @@
  * Memory that is short, work that is late and calls that fail come on top.  TREADLE_STRESS=seconds goes on with further
  * seeds; a seed that found something is tried again with its number as argument and the setting's name.
  */
-#include "dev/away.h"
-#include "dev/null.h"
+#include "dev/pool/away.h"
+#include "dev/null/null.h"
 
 #include "stress_arrays.h"
 
@@ -30,7 +30,7 @@ enum { SETTINGS = sizeof settings / sizeof *settings, FAILED = 719 };
 
 static const char *const calls[] = {
 #define CU(name, symbol, need, params) #name,
-#include "dev/driver.def"
+#include "dev/foreign/driver.def"
 };
 
 static bool

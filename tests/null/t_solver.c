@@ -1,7 +1,7 @@
 /* t_solver.c - jobs for solvers and Fourier transforms: refusals, memory that is not there, the order of work on a stream.
  * What they compute is tested from Python. */
-#include "dev/fourier.h"
-#include "dev/solver.h"
+#include "dev/lib/fourier.h"
+#include "dev/lib/solver.h"
 
 #include "check.h"
 

@@ -2,11 +2,11 @@
  *
  * The device's work is done late and in an order drawn by chance; every driver call fails once.  No value is lost.
  */
-#include "array/array.h"
-#include "array/spill.h"
-#include "dev/away.h"
-#include "dev/null.h"
-#include "dev/trace.h"
+#include "array/graph/array.h"
+#include "array/run/spill.h"
+#include "dev/pool/away.h"
+#include "dev/null/null.h"
+#include "dev/core/trace.h"
 
 #include "check.h"
 #include "lanes.h"
@@ -174,7 +174,7 @@ test_long_program(uint64_t delay)
 
 static const char *const calls[] = {
 #define CU(name, symbol, need, params) #name,
-#include "dev/driver.def"
+#include "dev/foreign/driver.def"
 };
 
 /* Everything once round: goes, comes back, is computed with and written to. */

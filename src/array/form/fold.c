@@ -1,0 +1,547 @@
+/* fold.c - kernels that reduce: loops, launch shapes, the second pass.
+ *
+ * A unit is one row of results times one segment of what is reduced.  Two forms:
+ *   along: the last dim is reduced; lanes run along it and are merged at the end.  On a GPU a thread, a
+ *          warp or a block takes a unit.
+ *   across: the last dim is kept; each lane owns a result and walks over the reduced dims.
+ * When there are too few results to fill the machine, the reduced range is cut into segments whose
+ * accumulators go to memory and are merged by a second kernel of the same form.  Segment bounds depend
+ * on sizes and the device only, so results are the same from run to run.
+ */
+#include "array/form/fold.h"
+
+#include "array/plan/acc.h"
+#include "array/plan/gen.h"
+
+enum { NEAR = 16 }; /* float32 terms that are added up in float32 */
+
+static td_val
+as_i64(td_gen *g, td_op which)
+{
+    return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
+}
+
+/* The first element of every result in g's lanes becomes what is subtracted from all of its elements. */
+static void
+find_shift(td_gen *g, td_fold *d)
+{
+    d->shift = td_num_of(TD_NONE);
+    if (d->merging || !td_red_shifts(d->red))
+        return;
+    td_gen_uniform(g);
+    td_gen_body(g);
+    d->shift = td_acc_shift(g->f, d->pair, g->val[d->value[0]]);
+}
+
+/* The accumulators that the elements at g->j stand for. */
+static void
+lifted(td_gen *g, const td_fold *d, td_val index, td_val out[])
+{
+    if (d->merging)
+        for (int i = 0; i < d->nacc; i++)
+            out[i] = g->val[d->value[i]].re;
+    else
+        td_red_lift(g->f, d->red, d->pair, d->acc,
+                    td_acc_shifted(g->f, d->pair, g->val[d->value[0]], d->shift), index, out);
+    for (int i = 0; i < d->nacc; i++)
+        out[i] = td_splat(g->f, out[i], g->lanes);
+}
+
+/* slot = merge(slot, elements at g->j), lanes under the mask only. */
+static void
+accumulate(td_gen *g, const td_fold *d, const td_val slot[], td_val index)
+{
+    td_val x[TD_MAXACC];
+
+    td_gen_body(g);
+    lifted(g, d, index, x);
+    td_acc_add(g->f, d->red, d->pair, slot, x, g->mask);
+}
+
+/* Accumulators to results or to the segments' memory at element `at`. */
+static void
+finish(td_gen *g, const td_fold *d, const td_val acc[], td_val at)
+{
+    td_num r;
+
+    if (!d->final) {
+        for (int i = 0; i < d->nacc; i++)
+            td_store(g->f, d->out_ptr[i], at, acc[i], g->mask, 0);
+        return;
+    }
+    r = td_red_finish(g->f, d->red, d->pair, acc, g->extra[TD_FOLD_COUNT], d->ddof_param, d->out);
+    td_num_store(g->f, d->out_ptr[0], d->out, at, r, g->mask, 0);
+}
+
+static void
+declare(td_gen *g, td_fold *d)
+{
+    td_gen_params(g, TD_FOLD_EXTRAS);
+    d->ddof_param = td_param(g->f, TD_F64);
+    for (int i = 0; i < (d->final ? 1 : d->nacc); i++)
+        d->out_ptr[i] = td_num_param_ptr(g->f, d->final ? d->out : d->acc[i]);
+}
+
+/* Quotient by extra argument `by`, and the remainder. */
+static td_val
+split(td_gen *g, td_val a, int by, td_val *rest)
+{
+    td_val q = TD_G2(g, truncate_divide, a, g->extra[by]);
+
+    *rest = TD_G2(g, subtract, a, TD_G2(g, multiply, q, g->extra[by]));
+    return q;
+}
+
+/* Bounds of a segment. */
+static void
+bounds(td_gen *g, const td_fold *d, td_val seg, td_val *lo, td_val *hi)
+{
+    if (!d->cut) {
+        *lo = td_gen_int(g, 0);
+        *hi = g->extra[TD_FOLD_EXTENT];
+        return;
+    }
+    *lo = TD_G2(g, multiply, seg, g->extra[TD_FOLD_SEGLEN]);
+    *hi = TD_G2(g, minimum, TD_G2(g, add, *lo, g->extra[TD_FOLD_SEGLEN]), g->extra[TD_FOLD_EXTENT]);
+}
+
+/* The row of a unit of `along`, and its segment. */
+static td_val
+row_of(td_gen *g, const td_fold *d, td_val unit, td_val *seg)
+{
+    *seg = TD_NONE;
+    return d->cut ? split(g, unit, TD_FOLD_SEGS, seg) : unit;
+}
+
+/* ---- along, CPU ---- */
+
+/* Whole blocks of NEAR vectors from lo on: each lane adds up that many float32 in float32 before it is added to
+ * the float64 accumulator.  The error is at most NEAR - 1 roundings of the sum of magnitudes; NumPy's pairwise
+ * sum has 16 - 1 within its blocks of 128, too, then 3 for its 8 partial sums and log2(n / 128) between blocks.
+ * Returns where the rest begins. */
+static td_val
+along_near(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+{
+    td_fn *f = g->f;
+    int64_t block = (int64_t)NEAR * g->lanes;
+    td_val near = td_slot(f, TD_F32, g->lanes), at, n, wide;
+
+    at = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, block - 1)), td_gen_int(g, block));
+    for (int k = 0; k < NEAR; k++) {
+        g->j = TD_G2(g, add, at, td_gen_int(g, (int64_t)k * g->lanes));
+        td_gen_body(g);
+        wide = td_splat(f, g->val[d->value[0]].re, g->lanes);
+        td_set(f, near, k ? TD_G2(g, add, td_get(f, near), wide) : wide);
+    }
+    wide = td_cast(f, td_get(f, near), TD_F64);
+    td_acc_add(f, d->red, d->pair, slot, &wide, TD_NONE);
+    td_end(f);
+    n = TD_G2(g, maximum, TD_G2(g, subtract, hi, lo), td_gen_int(g, 0));
+    return TD_G2(g, add, lo, TD_G2(g, bitwise_and, n, td_gen_int(g, ~(block - 1))));
+}
+
+static void
+along_run(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, td_val first)
+{
+    td_fn *f = g->f;
+    td_val lanes = td_gen_int(g, g->lanes), full, tail, iota = td_iota(f, TD_I64, g->lanes);
+
+    td_gen_uniform(g);
+    g->mask = TD_NONE;
+    if (d->near)
+        lo = along_near(g, d, slot, lo, hi);
+    g->j = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, g->lanes - 1)), lanes);
+    accumulate(g, d, slot, TD_G2(g, add, TD_G2(g, add, first, g->j), iota));
+    td_end(f);
+    if (g->lanes == 1)
+        return;
+    full =
+        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    tail = TD_G2(g, add, lo, full);
+    td_if(f, TD_G2(g, less, tail, hi));
+    g->j = tail;
+    g->mask = TD_G2(g, less, iota, TD_G2(g, subtract, hi, tail));
+    accumulate(g, d, slot, TD_G2(g, add, TD_G2(g, add, first, g->j), iota));
+    td_end(f);
+    g->mask = TD_NONE;
+}
+
+/* Segments count rows of the reduced dims, or elements where there is one reduced dim. */
+static void
+along_cpu_unit(td_gen *g, td_fold *d, td_val unit)
+{
+    const td_plan *p = g->p;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, row, zero = td_gen_int(g, 0);
+    bool rows = p->nd - p->nk > 1;
+
+    row = row_of(g, d, unit, &seg);
+    bounds(g, d, seg, &lo, &hi);
+    td_gen_row(g, row, 0, p->nk, false);
+    g->lanes = 1;
+    g->j = zero;
+    find_shift(g, d);
+    g->lanes = d->lanes;
+    td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
+    if (rows) {
+        td_gen kept = *g;
+        td_val r = td_for(g->f, lo, hi, td_gen_int(g, 1)), n = g->dim[p->nd - 1];
+
+        td_gen_row(g, r, p->nk, p->nd - 1, true);
+        along_run(g, d, slot, zero, n, TD_G2(g, multiply, r, n));
+        td_end(g->f);
+        *g = kept;
+    } else if (p->nd > p->nk) {
+        along_run(g, d, slot, lo, hi, zero);
+    } else { /* nothing is reduced: one element */
+        td_gen_uniform(g);
+        g->lanes = 1;
+        accumulate(g, d, slot, zero);
+    }
+    td_acc_get(g->f, d->red, d->pair, slot, acc);
+    td_acc_lanes(g->f, d->red, d->pair, d->lanes, acc);
+    g->lanes = 1;
+    finish(g, d, acc, unit);
+    g->lanes = d->lanes;
+}
+
+/* ---- across, both: neighbouring units are neighbouring strips of one segment ---- */
+
+/* Row r, in lanes beyond the mask anything: nobody stores those.  With `near` to that slot. */
+static void
+across_row(td_gen *g, const td_fold *d, const td_val slot[], td_val near, td_val r)
+{
+    td_gen kept = *g;
+    td_val x;
+
+    td_gen_row(g, r, g->p->nk, g->p->nd - 1, true);
+    td_gen_uniform(g);
+    if (d->near) {
+        td_gen_body(g);
+        x = td_splat(g->f, g->val[d->value[0]].re, g->lanes);
+        td_set(g->f, near, TD_G2(g, add, td_get(g->f, near), x));
+    } else {
+        accumulate(g, d, slot, r);
+    }
+    *g = kept;
+}
+
+/* Rows [lo, hi); `count` says how many where that is known, so that each has loads of its own, which a processor foresees; else 0. */
+static void
+across_rows(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, int count)
+{
+    td_fn *f = g->f;
+    td_val wide, near = TD_NONE;
+
+    if (d->near) { /* NEAR rows at most */
+        near = td_slot(f, TD_F32, g->lanes);
+        td_set(f, near, td_splat(f, td_const(f, TD_F32, 0), g->lanes));
+    }
+    for (int k = 0; k < count; k++)
+        across_row(g, d, slot, near, TD_G2(g, add, lo, td_gen_int(g, k)));
+    if (!count) {
+        across_row(g, d, slot, near, td_for(f, lo, hi, td_gen_int(g, 1)));
+        td_end(f);
+    }
+    if (d->near) {
+        wide = td_cast(f, td_get(f, near), TD_F64);
+        td_acc_add(f, d->red, d->pair, slot, &wide, TD_NONE);
+    }
+}
+
+static void
+across_near(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+{
+    td_val near = td_gen_int(g, NEAR), from = td_for(g->f, lo, hi, near);
+
+    across_rows(g, d, slot, from, TD_G2(g, minimum, TD_G2(g, add, from, near), hi), 0);
+    td_end(g->f);
+}
+
+/* `deep` rows from r on, all loads under way before the first is used; rows that are not below hi (TD_NONE:
+ * all are) are read at r instead and left out. */
+static void
+across_round(const td_gen *g, const td_fold *d, const td_val slot[], td_val r, td_val hi)
+{
+    td_gen each[TD_FOLD_DEEP];
+    td_val row[TD_FOLD_DEEP], ok[TD_FOLD_DEEP], x[TD_MAXACC];
+
+    for (int u = 0; u < d->deep; u++) {
+        td_gen *e = &each[u];
+
+        *e = *g;
+        ok[u] = TD_NONE;
+        row[u] = TD_G2(e, add, r, td_gen_int(e, u));
+        if (hi.i != UINT32_MAX) {
+            ok[u] = TD_G2(e, less, row[u], hi);
+            row[u] = TD_E3(e->f, select, ok[u], row[u], r);
+        }
+        td_gen_row(e, row[u], g->p->nk, g->p->nd - 1, true);
+        for (int i = 0; i < g->p->nstep; i++)
+            if (g->p->step[i].kind == TD_N_LEAF)
+                e->val[i] = td_gen_step(e, i);
+    }
+    for (int u = 0; u < d->deep; u++) {
+        for (int i = 0; i < g->p->nstep; i++)
+            if (g->p->step[i].kind != TD_N_LEAF)
+                each[u].val[i] = td_gen_step(&each[u], i);
+        lifted(&each[u], d, row[u], x);
+        td_acc_add(g->f, d->red, d->pair, slot, x, ok[u]);
+    }
+}
+
+static void
+across_deep(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi)
+{
+    td_fn *f = g->f;
+    td_val deep = td_gen_int(g, d->deep), n, rest, r;
+
+    r = td_for(f, lo, TD_G2(g, subtract, hi, td_gen_int(g, d->deep - 1)), deep);
+    across_round(g, d, slot, r, TD_NONE);
+    td_end(f);
+    n = TD_G2(g, maximum, TD_G2(g, subtract, hi, lo), td_gen_int(g, 0));
+    rest = TD_G2(g, add, lo, TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(d->deep - 1))));
+    td_if(f, TD_G2(g, less, rest, hi));
+    across_round(g, d, slot, rest, hi);
+    td_end(f);
+}
+
+static void
+across_unit(td_gen *g, td_fold *d, td_val unit)
+{
+    const td_plan *p = g->p;
+    td_fn *f = g->f;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], seg, lo, hi, at, row, strip, n = g->dim[p->nd - 1], j;
+
+    at = unit;
+    seg = d->cut ? split(g, unit, TD_FOLD_OWN, &at) : td_gen_int(g, 0);
+    bounds(g, d, seg, &lo, &hi);
+    strip = at;
+    row = p->nk ? split(g, at, TD_FOLD_STRIPS, &strip) : td_gen_int(g, 0);
+    td_gen_row(g, row, 0, p->nk, false);
+    j = TD_G2(g, multiply, strip, td_gen_int(g, g->lanes));
+    g->mask = d->masked ? TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, j))
+                        : TD_NONE;
+    td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
+    g->j = j;
+    find_shift(g, d);
+    g->j = j;
+    if (d->deep > 1)
+        across_deep(g, d, slot, lo, hi);
+    else if (d->near)
+        across_near(g, d, slot, lo, hi);
+    else
+        across_rows(g, d, slot, lo, hi, 0);
+    td_acc_get(g->f, d->red, d->pair, slot, acc);
+    at = TD_G2(g, add, TD_G2(g, multiply, row, n), j);
+    finish(g, d, acc, TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), at));
+    g->mask = TD_NONE;
+}
+
+/* ---- across, CPU, long rows: the rows are streamed, accumulators live in the segment's memory ---- */
+
+/* Read side by side, between loading and storing the accumulators. */
+enum { STREAM_ROWS = 8 };
+
+/* The strip at j: rows [from, to) on top of what earlier rows of the segment left at `home`. */
+static void
+stream_strip(td_gen *g, td_fold *d, td_val j, td_val home, td_val from, td_val to, td_val fresh)
+{
+    td_fn *f = g->f;
+    td_val slot[TD_MAXACC], acc[TD_MAXACC], at = TD_G2(g, add, home, j);
+
+    td_acc_start(g->f, d->red, d->pair, d->acc, g->lanes, slot);
+    g->j = j;
+    find_shift(g, d);
+    td_if(f, TD_E1(f, logical_not, fresh));
+    for (int i = 0; i < d->nacc; i++)
+        td_set(f, slot[i], td_load(f, d->out_ptr[i], at, g->mask, g->lanes, 0));
+    td_end(f);
+    g->j = j;
+    if (d->near) {
+        td_if(f, TD_G2(g, equal, TD_G2(g, subtract, to, from), td_gen_int(g, STREAM_ROWS)));
+        across_rows(g, d, slot, from, to, STREAM_ROWS);
+        td_else(f);
+        across_rows(g, d, slot, from, to, 0);
+        td_end(f);
+    } else {
+        across_rows(g, d, slot, from, to, 0);
+    }
+    td_acc_get(g->f, d->red, d->pair, slot, acc);
+    finish(g, d, acc, at);
+}
+
+static void
+stream_unit(td_gen *g, td_fold *d, td_val unit)
+{
+    const td_plan *p = g->p;
+    td_fn *f = g->f;
+    td_val seg, row, lo, hi, home, from, to, fresh, j, tail, n = g->dim[p->nd - 1];
+    td_val lanes = td_gen_int(g, g->lanes), rows = td_gen_int(g, STREAM_ROWS);
+
+    seg = split(g, unit, TD_FOLD_OWN, &row);
+    bounds(g, d, seg, &lo, &hi);
+    td_gen_row(g, row, 0, p->nk, false);
+    home =
+        TD_G2(g, add, TD_G2(g, multiply, seg, g->extra[TD_FOLD_ROWS]), TD_G2(g, multiply, row, n));
+    from = td_for(f, lo, hi, rows);
+    to = TD_G2(g, minimum, TD_G2(g, add, from, rows), hi);
+    fresh = TD_G2(g, equal, from, lo);
+    j = td_for(f, td_gen_int(g, 0), TD_G2(g, subtract, n, td_gen_int(g, g->lanes - 1)), lanes);
+    stream_strip(g, d, j, home, from, to, fresh);
+    td_end(f);
+    tail = TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(g->lanes - 1)));
+    td_if(f, TD_G2(g, less, tail, n));
+    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, tail));
+    stream_strip(g, d, tail, home, from, to, fresh);
+    td_end(f);
+    g->mask = TD_NONE;
+    td_end(f);
+}
+
+td_status
+td_fold_build_cpu(void *ctx, td_fn *f)
+{
+    td_fold *d = ctx;
+    td_gen g = {.f = f, .p = d->p};
+    td_val lo, hi, unit;
+
+    declare(&g, d);
+    g.lanes = d->lanes;
+    lo = TD_G2(&g, multiply, as_i64(&g, OP_bid), g.extra[TD_FOLD_PER]);
+    hi = TD_G2(&g, minimum, TD_G2(&g, add, lo, g.extra[TD_FOLD_PER]), g.extra[TD_FOLD_UNITS]);
+    unit = td_for(f, lo, hi, td_gen_int(&g, 1));
+    if (d->streamed)
+        stream_unit(&g, d, unit);
+    else if (d->p->tail_kept)
+        across_unit(&g, d, unit);
+    else
+        along_cpu_unit(&g, d, unit);
+    td_end(f);
+    return f->st;
+}
+
+/* ---- along, GPU ---- */
+
+/* Elements first, first + step, … below hi, `lanes` at a time where they fit whole. */
+static void
+along_thread(td_gen *g, const td_fold *d, const td_val slot[], const td_val slot1[], td_val lo,
+             td_val hi, td_val lane)
+{
+    td_fn *f = g->f;
+    td_val v = td_gen_int(g, d->lanes), team = td_gen_int(g, d->team), zero = td_gen_int(g, 0),
+           from;
+
+    g->lanes = d->lanes;
+    td_gen_uniform(g);
+    from = TD_G2(g, add, lo, TD_G2(g, multiply, lane, v));
+    g->j = td_for(f, from, TD_G2(g, subtract, hi, td_gen_int(g, d->lanes - 1)),
+                  TD_G2(g, multiply, team, v));
+    accumulate(g, d, slot, TD_G2(g, add, g->j, td_iota(f, TD_I64, d->lanes)));
+    td_end(f);
+    if (d->lanes == 1)
+        return;
+    from =
+        TD_G2(g, bitwise_and, TD_G2(g, subtract, hi, lo), td_gen_int(g, ~(int64_t)(d->lanes - 1)));
+    from = TD_G2(g, add, TD_G2(g, add, lo, TD_G2(g, maximum, from, zero)), lane);
+    g->lanes = 1;
+    td_gen_uniform(g);
+    g->j = td_for(f, from, hi, team);
+    accumulate(g, d, slot1, g->j);
+    td_end(f);
+    g->lanes = d->lanes;
+}
+
+/* Several reduced dims: every element's place is worked out. */
+static void
+along_scattered(td_gen *g, const td_fold *d, const td_val slot[], td_val lo, td_val hi, td_val lane)
+{
+    const td_plan *p = g->p;
+    td_gen kept = *g;
+    td_val r = td_for(g->f, TD_G2(g, add, lo, lane), hi, td_gen_int(g, d->team));
+    td_val q;
+
+    g->lanes = 1;
+    if (p->nd > p->nk) {
+        q = td_gen_divide(g, r, p->nd - 1, &g->j);
+        td_gen_row(g, q, p->nk, p->nd - 1, true);
+    }
+    td_gen_uniform(g);
+    accumulate(g, d, slot, r);
+    td_end(g->f);
+    *g = kept;
+}
+
+/* acc of all threads of the team. */
+static void
+merge_team(td_gen *g, const td_fold *d, td_val acc[], td_val tid)
+{
+    td_val mem[TD_MAXACC];
+    int warps = d->team / 32;
+
+    td_acc_warp(g->f, d->red, d->pair, warps > 1 ? 32 : d->team, acc);
+    if (warps <= 1)
+        return;
+    td_acc_put(g->f, d->red, d->pair, d->acc, acc, tid, warps, mem);
+    td_barrier(g->f);
+    td_acc_take(g->f, d->red, d->pair, d->acc, mem, tid, warps, acc);
+}
+
+static void
+along_gpu(td_gen *g, td_fold *d)
+{
+    const td_plan *p = g->p;
+    td_fn *f = g->f;
+    int teams = d->block / d->team;
+    td_val tid = as_i64(g, OP_tid), team, lane, unit, seg, lo, hi, row, slot[TD_MAXACC],
+           slot1[TD_MAXACC];
+    td_val acc[TD_MAXACC], acc1[TD_MAXACC];
+
+    team = TD_G2(g, truncate_divide, tid, td_gen_int(g, d->team));
+    lane = TD_G2(g, subtract, tid, TD_G2(g, multiply, team, td_gen_int(g, d->team)));
+    unit = TD_G2(g, add, TD_G2(g, multiply, as_i64(g, OP_bid), td_gen_int(g, teams)), team);
+    td_acc_start(g->f, d->red, d->pair, d->acc, d->lanes, slot);
+    td_acc_start(g->f, d->red, d->pair, d->acc, 1, slot1);
+    td_if(f, TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS]));
+    row = row_of(g, d, unit, &seg);
+    bounds(g, d, seg, &lo, &hi);
+    td_gen_row(g, row, 0, p->nk, false);
+    g->lanes = 1;
+    g->j = td_gen_int(g, 0);
+    find_shift(g, d);
+    if (p->nd - p->nk == 1)
+        along_thread(g, d, slot, slot1, lo, hi, lane);
+    else
+        along_scattered(g, d, slot, lo, hi, lane);
+    td_end(f);
+    td_acc_get(f, d->red, d->pair, slot, acc);
+    td_acc_lanes(f, d->red, d->pair, d->lanes, acc);
+    td_acc_get(f, d->red, d->pair, slot1, acc1);
+    td_red_merge(f, d->red, d->pair, acc, acc1, acc);
+    merge_team(g, d, acc, tid);
+    td_if(f, TD_G2(g, logical_and, TD_G2(g, equal, lane, td_gen_int(g, 0)),
+                   TD_G2(g, less, unit, g->extra[TD_FOLD_UNITS])));
+    g->lanes = 1;
+    finish(g, d, acc, unit);
+    td_end(f);
+}
+
+td_status
+td_fold_build_gpu(void *ctx, td_fn *f)
+{
+    td_fold *d = ctx;
+    td_gen g = {.f = f, .p = d->p, .aligned = d->lanes > 1};
+    td_val unit;
+
+    declare(&g, d);
+    g.lanes = d->lanes;
+    if (!d->p->tail_kept) {
+        along_gpu(&g, d);
+        return f->st;
+    }
+    unit = TD_G2(&g, add, TD_G2(&g, multiply, as_i64(&g, OP_bid), as_i64(&g, OP_bdim)),
+                 as_i64(&g, OP_tid));
+    td_if(f, TD_G2(&g, less, unit, g.extra[TD_FOLD_UNITS]));
+    across_unit(&g, d, unit);
+    td_end(f);
+    return f->st;
+}

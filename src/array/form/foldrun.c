@@ -1,0 +1,373 @@
+/* foldrun.c - choosing and launching the kernels of a reduction. */
+#include "array/run/eval.h"
+#include "array/form/fold.h"
+#include "array/plan/tune.h"
+#include "dev/core/trace.h"
+#include "jit/jit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BLOCK = 512,          /* GPU: threads of a block that takes one unit */
+    WARP_ROWS = 256,      /* GPU: threads of a block whose warps or threads take units */
+    CPU_PARALLEL = 50000, /* elements times steps below which one thread is quicker */
+    OVERSPLIT = 4,        /* CPU: blocks a thread */
+    SHARE = 1 << 18,      /* CPU: elements of a share that is cut further */
+    SEG_MIN = 4096,       /* CPU: reduced elements a segment */
+    STREAM_MIN = 16,      /* CPU: reduced rows that are worth a pass over memory */
+    NEAR_MIN = 512,       /* CPU: elements of a row that is worth adding up in blocks */
+    NEAR_STEPS = 8,       /* CPU: steps of an expression that is worth writing out NEAR times */
+};
+
+/* One reduction as it is carried out: sizes, and where accumulators and results go. */
+typedef struct job {
+    td_plan *p;
+    td_fold d;
+    bool gpu;
+    int64_t rows, reduced; /* results; reduced elements behind each */
+    int64_t extent;        /* positions that segments divide */
+    int64_t segs, seglen, strips, units;
+    double ddof;
+    int64_t count;
+} job;
+
+static int64_t
+ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t
+product(const td_plan *p, int from, int to)
+{
+    int64_t n = 1;
+
+    for (int i = from; i < to; i++)
+        n *= p->dim[i];
+    return n;
+}
+
+static void
+cut(job *j, int64_t want_units, int64_t min_len, int64_t round)
+{
+    int64_t own = j->p->tail_kept ? j->rows / j->p->dim[j->p->nd - 1] * j->strips
+                                  : j->rows; /* units a segment */
+
+    j->segs = 1;
+    if (!j->d.merging && own < want_units)
+        j->segs = want_units / own;
+    if (j->segs > j->extent / min_len)
+        j->segs = j->extent / min_len;
+    if (j->segs < 1)
+        j->segs = 1;
+    j->seglen = ceil_div(j->extent, j->segs);
+    j->seglen = ceil_div(j->seglen, round) * round;
+    j->segs = ceil_div(j->extent, j->seglen);
+    j->units = own * j->segs;
+    j->d.cut = j->segs > 1;
+}
+
+/* Threads that share a unit: few long rows take large blocks, many take small ones. */
+static int
+team_of(const job *j)
+{
+    if (j->reduced >= 1024 || (j->rows < 64 && j->reduced >= 128))
+        return j->rows >= 1024 ? BLOCK / 2 : BLOCK;
+    return j->reduced > 16 ? 32 : 1;
+}
+
+/* Enough threads to fill the machine; a team is a thread, a warp or a block by the length of a row. */
+static void
+form_gpu(job *j)
+{
+    const td_devinfo *info = td_dev_info(j->p->dev);
+    td_plan *p = j->p;
+    int64_t fill = (int64_t)info->units * 2048; /* along: threads */
+    int lanes = 16 / td_plan_widest(p, false);
+
+    while (lanes > 1 && !td_plan_aligned(p, lanes))
+        lanes /= 2;
+    if (p->tail_kept) {
+        while (lanes > 1 && p->dim[p->nd - 1] % lanes)
+            lanes /= 2;
+        j->d.lanes = lanes;
+        j->d.block = td_tune[TD_TUNE_across_block];
+        j->strips = ceil_div(p->dim[p->nd - 1], lanes);
+        j->d.deep = p->nstep <= 4 ? td_tune[TD_TUNE_across_deep] : p->nstep <= 16 ? 2 : 1;
+        while (j->d.deep > 1 && j->d.deep > j->extent)
+            j->d.deep /= 2;
+        cut(j, (int64_t)info->units * td_tune[TD_TUNE_across_threads], 32, j->d.deep);
+        return;
+    }
+    j->d.lanes = p->nd - p->nk == 1 ? lanes : 1;
+    j->d.team = team_of(j);
+    j->d.block = j->d.team > 32 ? j->d.team : WARP_ROWS;
+    cut(j, fill / j->d.team, (int64_t)j->d.team * lanes * 4, (int64_t)j->d.team * lanes);
+}
+
+/* A sum of float32 that may be added up in float32 for a few terms. */
+static bool
+adds_near(const job *j)
+{
+    return !j->d.merging && !j->d.pair && (j->d.red == TD_RED_sum || j->d.red == TD_RED_mean) &&
+           j->p->step[j->d.value[0]].dt == TD_F32 && j->d.acc[0] == TD_F64 &&
+           j->p->nstep <= NEAR_STEPS;
+}
+
+/* Shares that a CPU's threads take one after the other: large ones are cut further, so that none of the threads has much
+ * left when the others are done.  Across, each share has accumulators of its own for all results. */
+static int64_t
+shares_of(const td_plan *p)
+{
+    int64_t units = td_dev_info(p->dev)->units, n = units * OVERSPLIT;
+
+    if (p->total * p->nstep < CPU_PARALLEL || units < 2)
+        return 1;
+    while (!p->tail_kept && n < units * OVERSPLIT * 4 && p->total / n > SHARE)
+        n *= 2;
+    return n;
+}
+
+static void
+form_cpu(job *j)
+{
+    td_plan *p = j->p;
+    int64_t want = shares_of(p);
+    int lanes = td_jit_lanes(p->dev, 2);
+
+    if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
+        lanes = 1;
+    if (p->tail_kept && lanes > 1)
+        lanes = td_plan_complex(p) ? 32 : 64; /* long runs of every row */
+    while (lanes > 8 && lanes / 2 >= p->dim[p->nd - 1])
+        lanes /= 2;
+    j->d.lanes = lanes;
+    if (p->tail_kept) {
+        j->d.masked = lanes > 1 && p->dim[p->nd - 1] % lanes != 0;
+        j->d.near = adds_near(j) && lanes > 1 && j->extent >= STREAM_MIN;
+        j->strips = ceil_div(p->dim[p->nd - 1], lanes);
+        j->d.streamed = !j->d.merging && j->strips > 1 && j->extent >= STREAM_MIN;
+        if (j->d.streamed)
+            j->strips = 1;
+        cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]) + 1, 1);
+        return;
+    }
+    j->d.near = adds_near(j) && p->dim[p->nd - 1] >= NEAR_MIN && lanes > 1;
+    if (p->nd - p->nk > 1) {
+        j->extent = product(p, p->nk, p->nd - 1);
+        cut(j, want, ceil_div(SEG_MIN, p->dim[p->nd - 1]), 1);
+    } else {
+        cut(j, want, SEG_MIN, lanes);
+    }
+}
+
+/* What is launched; for those who watch: results and accumulators are the last arguments. */
+static void
+tell(const job *j, td_kernel *k, td_dims *dims)
+{
+    char head[48] = "";
+
+    if (!td_jit_label(k))
+        snprintf(head, sizeof head, "%s of %s", td_redtab[j->d.red].name,
+                 j->d.merging ? "parts" : "");
+    td_plan_dims(j->p, k, head, dims);
+    if (!td_watched())
+        return;
+    dims->last = (uint16_t)(j->d.final ? 1 : j->d.nacc);
+    for (int i = 0; i < dims->last; i++)
+        dims->nbytes +=
+            (size_t)(j->rows * j->segs) * td_dtype_size(j->d.final ? j->d.out : j->d.acc[i]);
+}
+
+static td_status
+launch(job *j, td_kernel *k, td_buf *const *out)
+{
+    uint64_t words[TD_PLAN_WORDS + TD_FOLD_EXTRAS + 1 + TD_MAXACC];
+    int nw = td_plan_words(j->p, words);
+    int64_t extra[TD_FOLD_EXTRAS] = {0}, blocks = 1, teams;
+    td_dims dims = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+
+    if (j->gpu) {
+        teams = j->p->tail_kept ? j->d.block : j->d.block / j->d.team;
+        blocks = ceil_div(j->units, teams);
+        dims.block[0] = (uint32_t)j->d.block;
+    } else {
+        int64_t want = shares_of(j->p);
+
+        blocks = j->units < want ? j->units : want;
+        extra[TD_FOLD_PER] = ceil_div(j->units, blocks);
+        blocks = ceil_div(j->units, extra[TD_FOLD_PER]);
+    }
+    dims.grid[0] = (uint32_t)blocks;
+    extra[TD_FOLD_COUNT] = j->count;
+    extra[TD_FOLD_SEGS] = j->segs;
+    extra[TD_FOLD_SEGLEN] = j->seglen;
+    extra[TD_FOLD_EXTENT] = j->extent;
+    extra[TD_FOLD_UNITS] = j->units;
+    extra[TD_FOLD_OWN] = j->units / j->segs;
+    extra[TD_FOLD_STRIPS] = j->strips;
+    extra[TD_FOLD_ROWS] = j->rows;
+    for (int i = 0; i < TD_FOLD_EXTRAS; i++)
+        words[nw++] = (uint64_t)extra[i];
+    memcpy(&words[nw++], &j->ddof, sizeof j->ddof);
+    for (int i = 0; i < (j->d.final ? 1 : j->d.nacc); i++)
+        words[nw++] = out[i]->ptr;
+    tell(j, k, &dims);
+    return td_jit_launch(k, j->p->stream, &dims, words, nw);
+}
+
+static td_hash
+key_of(const job *j)
+{
+    const td_fold *d = &j->d;
+    td_hash h = td_plan_key(j->p);
+
+    h = td_hash_u64(
+        h, (uint64_t)d->red << 32 | (uint64_t)d->out << 24 | (uint64_t)d->lanes << 16 |
+               (uint64_t)d->near << 15 | (uint64_t)d->deep << 8 | (uint64_t)d->cut << 7 |
+               (uint64_t)d->streamed << 6 | (uint64_t)d->merging << 5 | (uint64_t)d->final << 4 |
+               (uint64_t)d->masked << 3 | (uint64_t)d->pair << 2 | (uint64_t)j->gpu << 1 | 1);
+    h = td_hash_u64(h, (uint64_t)d->team << 32 | (uint64_t)d->block);
+    for (int i = 0; i < d->nacc; i++)
+        h = td_hash_u64(h, (uint64_t)d->value[i] << 8 | d->acc[i]);
+    return h;
+}
+
+static td_status
+run(job *j, td_buf *const *out)
+{
+    void *token = td_graph_unlock();
+    td_kernel *k;
+    td_status st;
+
+    st =
+        td_jit_get(j->p->dev, key_of(j), j->gpu ? td_fold_build_gpu : td_fold_build_cpu, &j->d, &k);
+    if (!st)
+        st = launch(j, k, out);
+    td_graph_lock(token);
+    return st;
+}
+
+static void
+size_up(job *j, uint32_t axes)
+{
+    td_plan *p = j->p;
+
+    td_plan_collapse(p, axes, j->d.red == TD_RED_argmin || j->d.red == TD_RED_argmax);
+    j->gpu = td_dev_info(p->dev)->kind != TD_DEV_CPU;
+    j->rows = product(p, 0, p->nk) * (p->tail_kept ? p->dim[p->nd - 1] : 1);
+    j->reduced = j->extent = p->total / j->rows;
+    j->strips = 0;
+    if (j->gpu)
+        form_gpu(j);
+    else
+        form_cpu(j);
+}
+
+/* The segments' accumulators, seen as [rows, segments], merged into the results. */
+static td_status
+merge_segments(const job *first, td_buf *const *part, td_buf *out)
+{
+    td_plan p;
+    job j = {.p = &p, .d = first->d, .ddof = first->ddof, .count = first->count};
+    td_view v = {.shape = {.ndim = 2, .dim = {first->rows, first->segs}}};
+    td_status st = TD_OK;
+
+    v.stride[0] = first->p->tail_kept ? 1 : first->segs;
+    v.stride[1] = first->p->tail_kept ? first->rows : 1;
+    if (first->p->tail_kept) { /* segments outermost: memory order */
+        v.shape.dim[0] = first->segs;
+        v.shape.dim[1] = first->rows;
+        v.stride[0] = first->rows;
+        v.stride[1] = 1;
+    }
+    td_plan_begin(&p, first->p->dev, &v.shape);
+    p.site = first->p->site;
+    for (int i = 0; i < first->d.nacc && !st; i++) {
+        td_node *n = NULL;
+
+        st = td_node_leaf(part[i], first->d.acc[i], &v, &n);
+        if (!st)
+            st = td_plan_add(&p, n, &j.d.value[i]);
+        td_node_unref(n);
+    }
+    if (!st) {
+        j.d.p = &p;
+        j.d.merging = j.d.final = true;
+        j.d.masked = j.d.streamed = j.d.near = false;
+        j.d.team = j.d.block = j.d.deep = 0;
+        size_up(&j, first->p->tail_kept ? 1 : 2);
+        st = run(&j, &out);
+    }
+    td_plan_end(&p);
+    return st;
+}
+
+static td_status
+reduce_plan(job *j, td_buf *out)
+{
+    td_buf *part[TD_MAXACC] = {NULL};
+    td_status st = TD_OK;
+
+    j->d.final = j->segs == 1 && !j->d.streamed;
+    if (j->d.final)
+        return run(j, &out);
+    for (int i = 0; i < j->d.nacc && !st; i++)
+        st = td_buf_new(j->p->dev, j->p->stream,
+                        (size_t)(j->rows * j->segs) * td_dtype_size(j->d.acc[i]), &part[i]);
+    if (!st)
+        st = run(j, part);
+    if (!st)
+        st = merge_segments(j, part, out);
+    for (int i = 0; i < j->d.nacc; i++)
+        td_buf_unref(part[i]);
+    return st;
+}
+
+static td_status
+reduce_into(td_node *n, td_plan *p, td_buf *out)
+{
+    job j = {.p = p,
+             .ddof = n->par[0].f[0],
+             .d = {.p = p, .red = (td_red)n->op, .out = (td_dtype)n->dt}};
+    td_dtype in = (td_dtype)n->src[0]->dt;
+    int64_t results = td_shape_size(&n->view.shape);
+
+    j.d.pair = td_red_pair(j.d.red, in, j.d.out);
+    j.d.nacc = td_red_nacc(j.d.red, j.d.pair);
+    for (int i = 0; i < j.d.nacc; i++)
+        j.d.acc[i] = td_red_acc(j.d.red, i, in, j.d.out);
+    j.count = p->total / results;
+    TD_TRY(td_plan_add(p, n->src[0], &j.d.value[0]));
+    for (uint16_t i = 0; i < p->nstep; i++)
+        p->seen[i]->computed = 1;
+    size_up(&j, n->axes);
+    return reduce_plan(&j, out);
+}
+
+td_status
+td_eval_reduce(td_node *n)
+{
+    td_view v = td_view_contiguous(&n->view.shape);
+    int64_t results = td_shape_size(&n->view.shape);
+    td_plan p;
+    td_buf *out;
+    td_status st = TD_OK;
+
+    TD_TRY(td_buf_new(n->dev, td_dev_stream(n->dev),
+                      (size_t)results * td_dtype_size((td_dtype)n->dt), &out));
+    td_plan_begin(&p, n->dev, &n->src[0]->view.shape);
+    p.site = n->site;
+    if (results && p.total)
+        st = reduce_into(n, &p, out);
+    else if (results)
+        st = td_eval_fill(out, td_red_empty((td_red)n->op, (td_dtype)n->dt), results);
+    td_plan_end(&p);
+    if (st) {
+        td_buf_unref(out);
+        return st;
+    }
+    td_node_settle(n, out, &v);
+    return TD_OK;
+}

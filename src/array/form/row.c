@@ -1,0 +1,526 @@
+/* row.c - code for a kernel that owns rows.
+ *
+ * A pass goes through the row and feeds the reductions of its stage; then their accumulators are brought
+ * together and their results are known to all threads of the row.  The last pass writes.  On a GPU a thread
+ * takes vectors `team` vectors apart.  On a CPU lanes run
+ * along the row, the tail under a mask.
+ */
+#include "array/form/row.h"
+
+#include "array/plan/acc.h"
+#include "array/plan/gen.h"
+
+#include <string.h>
+
+enum { SCRATCH_MAX = 2 };
+
+typedef struct build {
+    const td_row *r;
+    td_gen g;
+    td_val home[TD_PLAN_OPNDS]; /* bases of the row */
+    td_val tid, lane;           /* GPU: the thread's place in the block, in its team */
+    td_val there;               /* GPU: the row exists; TD_NONE: it does */
+    td_val e, ok; /* number in the row of lane 0's element; it exists (TD_NONE: it does) */
+    td_val chunk; /* GPU: the first element of this round */
+    td_num (*kept)[TD_PLAN_STEPS]; /* values of each of a thread's vectors; {0}: none yet */
+    td_val scratch[SCRATCH_MAX];
+    bool want[TD_PLAN_STEPS]; /* steps whose elements the pass computes */
+    td_val slot[TD_PLAN_STEPS][TD_MAXACC], acc[TD_PLAN_STEPS][TD_MAXACC],
+        mem[TD_PLAN_STEPS][TD_MAXACC]; /* of the pass's reductions */
+    td_num shift[TD_PLAN_STEPS];       /* TD_NONE: nothing */
+} build;
+
+static td_val
+as_i64(td_gen *g, td_op which)
+{
+    return td_cast(g->f, td_index(g->f, which, 0), TD_I64);
+}
+
+/* A GPU's registers hold elements: its lanes are merged before they are added. */
+static int
+acc_lanes(const td_row *r)
+{
+    return r->gpu ? 1 : r->lanes;
+}
+
+static bool
+feeds(const build *b, int i, int pass)
+{
+    const td_step *s = &b->r->p->step[i];
+
+    return s->kind == TD_N_REDUCE && s->stage == pass + 1;
+}
+
+/* The dtypes of a reduction's accumulators; returns whether they are those of a complex number. */
+static bool
+acc_dtypes(const td_plan *p, const td_step *s, td_dtype dt[])
+{
+    td_dtype in = (td_dtype)p->step[s->src[0]].dt, out = (td_dtype)s->dt;
+    bool pair = td_red_pair((td_red)s->op, in, out);
+
+    for (int i = 0; i < td_red_nacc((td_red)s->op, pair); i++)
+        dt[i] = td_red_acc((td_red)s->op, i, in, out);
+    return pair;
+}
+
+/* A store of one value a row. */
+static bool
+row_store(const td_plan *p, int k)
+{
+    for (int d = p->nk; d < p->nd; d++)
+        if (p->opnd[k].stride[d])
+            return false;
+    return true;
+}
+
+static bool
+stored_in(const build *b, int k, int pass, bool of_row)
+{
+    const td_plan *p = b->r->p;
+
+    return p->opnd[k].role == TD_ROLE_STORE && p->step[p->store_step[k]].stage == pass &&
+           row_store(p, k) == of_row;
+}
+
+static td_dtype
+step_dtype(const build *b, int i)
+{
+    return td_gen_compute((td_dtype)b->r->p->step[i].dt);
+}
+
+/* Is step i's value at hand from an earlier pass? */
+static bool
+carried(const build *b, int i, int pass)
+{
+    return b->r->held ? b->kept[0][i].re.i != 0 : b->r->saved[i] && b->r->need[i] < pass;
+}
+
+/* Under each wanted step, what it is computed from. */
+static void
+close_over(const build *b, int pass, bool anew, bool want[])
+{
+    const td_plan *p = b->r->p;
+
+    for (int i = p->nstep - 1; i >= 0; i--) {
+        const td_step *s = &p->step[i];
+
+        want[i] &= !s->uniform;
+        if (!want[i] || (!anew && carried(b, i, pass)))
+            continue;
+        for (int k = 0; k < s->nsrc; k++)
+            want[s->src[k]] = true;
+    }
+}
+
+/* Is there anything to go through the row for? */
+static bool
+find_wanted(build *b, int pass)
+{
+    const td_plan *p = b->r->p;
+    bool any = false;
+
+    memset(b->want, 0, sizeof b->want);
+    for (int i = 0; i < p->nstep; i++)
+        if (feeds(b, i, pass))
+            any = b->want[p->step[i].src[0]] = true;
+    for (int k = 0; k < p->nopnd; k++)
+        if (stored_in(b, k, pass, false))
+            any = b->want[p->store_step[k]] = true;
+    close_over(b, pass, false, b->want);
+    return any;
+}
+
+/* ---- what a row has one of ---- */
+
+/* Values of the row that this pass is the first to know, and the stores of them. */
+static void
+row_values(build *b, int pass)
+{
+    td_gen *g = &b->g;
+    const td_plan *p = b->r->p;
+    bool any = false;
+
+    memcpy(g->base, b->home, sizeof b->home);
+    g->lanes = 1;
+    g->mask = TD_NONE;
+    g->j = td_gen_int(g, 0);
+    for (int i = 0; i < p->nstep; i++)
+        if (p->step[i].uniform && p->step[i].stage == pass && p->step[i].kind != TD_N_REDUCE)
+            g->val[i] = td_gen_step(g, i);
+    for (int k = 0; k < p->nopnd; k++)
+        any |= stored_in(b, k, pass, true);
+    if (!any)
+        return;
+    if (b->r->gpu) {
+        td_val first = TD_G2(g, equal, b->lane, td_gen_int(g, 0));
+
+        if (b->there.i != UINT32_MAX)
+            first = TD_G2(g, logical_and, first, b->there);
+        td_if(g->f, first);
+    }
+    for (int k = 0; k < p->nopnd; k++)
+        if (stored_in(b, k, pass, true))
+            td_gen_store(g, k);
+    if (b->r->gpu)
+        td_end(g->f);
+}
+
+/* The row's first element, for reductions that subtract it from all others. */
+static void
+find_shifts(build *b, int pass)
+{
+    const td_plan *p = b->r->p;
+    bool want[TD_PLAN_STEPS] = {false}, any = false;
+    td_dtype dt[TD_MAXACC];
+    td_gen g = b->g;
+
+    for (int i = 0; i < p->nstep; i++) {
+        b->shift[i] = td_num_of(TD_NONE);
+        if (feeds(b, i, pass) && td_red_shifts((td_red)p->step[i].op))
+            any = want[p->step[i].src[0]] = true;
+    }
+    if (!any)
+        return;
+    close_over(b, pass, true, want);
+    g.lanes = 1;
+    for (int i = 0; i < p->nstep; i++)
+        if (want[i])
+            g.val[i] = td_gen_step(&g, i);
+    for (int i = 0; i < p->nstep; i++)
+        if (feeds(b, i, pass) && td_red_shifts((td_red)p->step[i].op))
+            b->shift[i] =
+                td_acc_shift(g.f, acc_dtypes(p, &p->step[i], dt), g.val[p->step[i].src[0]]);
+}
+
+static void
+start(build *b, int pass)
+{
+    const td_plan *p = b->r->p;
+    td_dtype dt[TD_MAXACC];
+    bool pair;
+
+    find_shifts(b, pass);
+    for (int i = 0; i < p->nstep; i++) {
+        if (!feeds(b, i, pass))
+            continue;
+        pair = acc_dtypes(p, &p->step[i], dt);
+        td_acc_start(b->g.f, (td_red)p->step[i].op, pair, dt, acc_lanes(b->r), b->slot[i]);
+    }
+}
+
+/* The pass's reductions: accumulators of all threads of the row become one, and that the step's value. */
+static void
+bring_together(build *b, int pass)
+{
+    const td_plan *p = b->r->p;
+    int warps = b->r->gpu ? b->r->team / 32 : 0;
+    td_fn *f = b->g.f;
+    td_dtype dt[TD_MAXACC];
+    td_num v;
+    bool pair;
+
+    for (int i = 0; i < p->nstep; i++) {
+        td_red red = (td_red)p->step[i].op;
+
+        if (!feeds(b, i, pass))
+            continue;
+        pair = acc_dtypes(p, &p->step[i], dt);
+        td_acc_get(f, red, pair, b->slot[i], b->acc[i]);
+        td_acc_lanes(f, red, pair, acc_lanes(b->r), b->acc[i]);
+        if (b->r->gpu)
+            td_acc_warp(f, red, pair, warps ? 32 : b->r->team, b->acc[i]);
+        if (warps > 1)
+            td_acc_put(f, red, pair, dt, b->acc[i], b->tid, warps, b->mem[i]);
+    }
+    if (warps > 1)
+        td_barrier(f);
+    for (int i = 0; i < p->nstep; i++) {
+        const td_step *s = &p->step[i];
+
+        if (!feeds(b, i, pass))
+            continue;
+        pair = acc_dtypes(p, s, dt);
+        if (warps > 1)
+            td_acc_take(f, (td_red)s->op, pair, dt, b->mem[i], b->tid, warps, b->acc[i]);
+        v = td_red_finish(f, (td_red)s->op, pair, b->acc[i], b->g.extra[TD_ROW_LENGTH],
+                          b->g.scalar[s->scalar], (td_dtype)s->dt);
+        b->g.val[i] = td_num_cast(f, v, td_gen_compute((td_dtype)s->dt));
+    }
+}
+
+/* ---- elements ---- */
+
+/* Goes to the thread's u-th vector of this round.  One that does not exist is read at the row's start. */
+static void
+place(build *b, int u)
+{
+    const td_row *r = b->r;
+    const td_plan *p = r->p;
+    td_gen *g = &b->g;
+    bool unsure = r->ragged && (!r->held || u == r->each - 1);
+
+    if (!r->gpu)
+        return;
+    b->e = TD_G2(g, multiply, b->lane, td_gen_int(g, r->lanes));
+    b->e = TD_G2(g, add, b->chunk,
+                 TD_G2(g, add, b->e, td_gen_int(g, (int64_t)u * r->team * r->lanes)));
+    b->ok = TD_NONE;
+    if (unsure) {
+        b->ok = TD_G2(g, less, b->e, g->extra[TD_ROW_LENGTH]);
+        b->e = TD_E3(g->f, select, b->ok, b->e, td_gen_int(g, 0));
+    }
+    memcpy(g->base, b->home, sizeof b->home);
+    g->j = b->e;
+    if (p->nd - p->nk > 1)
+        td_gen_row(g, td_gen_divide(g, b->e, p->nd - 1, &g->j), p->nk, p->nd - 1, true);
+}
+
+static td_num
+fetch(build *b, int i)
+{
+    td_gen *g = &b->g;
+
+    return td_num_load(g->f, b->scratch[b->r->saved[i] - 1], step_dtype(b, i), b->e, g->mask,
+                       g->lanes, 0);
+}
+
+static void
+save(build *b, int i, td_num v)
+{
+    td_gen *g = &b->g;
+
+    td_num_store(g->f, b->scratch[b->r->saved[i] - 1], step_dtype(b, i), b->e,
+                 td_num_splat(g->f, v, g->lanes), g->mask, 0);
+}
+
+/* The wanted steps of vector u, those at hand not anew; early: only what stays, from memory. */
+static void
+compute(build *b, int u, int pass, bool early)
+{
+    const td_plan *p = b->r->p;
+    td_gen *g = &b->g;
+    td_num *kept = b->kept[u];
+
+    for (int i = 0; i < p->nstep; i++) {
+        if (!b->want[i] ||
+            (early && (p->step[i].kind != TD_N_LEAF || (b->r->held && b->r->last[i] == pass))))
+            continue;
+        if (!kept[i].re.i && b->r->saved[i] && b->r->need[i] < pass)
+            kept[i] = fetch(b, i);
+        else if (!kept[i].re.i)
+            kept[i] = td_gen_step(g, i);
+        g->val[i] = kept[i];
+        if (b->r->saved[i] && b->r->need[i] == pass)
+            save(b, i, kept[i]);
+    }
+}
+
+static void
+accumulate(build *b, int i)
+{
+    const td_step *s = &b->r->p->step[i];
+    td_red red = (td_red)s->op;
+    td_gen *g = &b->g;
+    td_val index = TD_G2(g, add, b->e, td_iota(g->f, TD_I64, g->lanes)), lifted[TD_MAXACC];
+    td_dtype dt[TD_MAXACC];
+    bool pair = acc_dtypes(b->r->p, s, dt);
+    td_num x = td_acc_shifted(g->f, pair, g->val[s->src[0]], b->shift[i]);
+
+    td_red_lift(g->f, red, pair, dt, x, index, lifted);
+    for (int k = 0; k < td_red_nacc(red, pair); k++)
+        lifted[k] = td_splat(g->f, lifted[k], g->lanes);
+    if (acc_lanes(b->r) < g->lanes)
+        td_acc_lanes(g->f, red, pair, g->lanes, lifted);
+    td_acc_add(g->f, red, pair, b->slot[i], lifted, b->r->gpu ? b->ok : g->mask);
+}
+
+static void
+write(build *b, int pass)
+{
+    const td_plan *p = b->r->p;
+    td_val guard = b->r->gpu ? b->ok : TD_NONE;
+    bool any = false;
+
+    for (int k = 0; k < p->nopnd; k++)
+        any |= stored_in(b, k, pass, false);
+    if (!any)
+        return;
+    if (b->r->gpu && b->there.i != UINT32_MAX)
+        guard = guard.i == UINT32_MAX ? b->there : TD_G2(&b->g, logical_and, guard, b->there);
+    if (guard.i != UINT32_MAX)
+        td_if(b->g.f, guard);
+    for (int k = 0; k < p->nopnd; k++)
+        if (stored_in(b, k, pass, false))
+            td_gen_store(&b->g, k);
+    if (guard.i != UINT32_MAX)
+        td_end(b->g.f);
+}
+
+/* n vectors.  What stays in registers is read before the first is used; what does not would need registers
+ * of its own. */
+static void
+visit(build *b, int pass, int n)
+{
+    if (!b->r->held)
+        memset(b->kept, 0, (size_t)n * sizeof *b->kept);
+    for (int u = 0; u < n && n > 1; u++) {
+        place(b, u);
+        compute(b, u, pass, true);
+    }
+    for (int u = 0; u < n; u++) {
+        place(b, u);
+        compute(b, u, pass, false);
+        for (int i = 0; i < b->r->p->nstep; i++)
+            if (feeds(b, i, pass))
+                accumulate(b, i);
+        write(b, pass);
+    }
+}
+
+static void
+pass_gpu(build *b, int pass)
+{
+    const td_row *r = b->r;
+    td_gen *g = &b->g;
+    int64_t round = (int64_t)r->each * r->team * r->lanes;
+
+    b->chunk = td_gen_int(g, 0);
+    if (r->held) {
+        visit(b, pass, r->each);
+        return;
+    }
+    b->chunk = td_for(g->f, b->chunk, g->extra[TD_ROW_LENGTH], td_gen_int(g, round));
+    visit(b, pass, r->each);
+    td_end(g->f);
+}
+
+/* n neighbouring elements, the first being number `first` of the row. */
+static void
+run_cpu(build *b, int pass, td_val n, td_val first)
+{
+    td_gen *g = &b->g;
+    td_fn *f = g->f;
+    td_val lanes = td_gen_int(g, b->r->lanes), full;
+
+    full = TD_G2(g, bitwise_and, n, td_gen_int(g, ~(int64_t)(b->r->lanes - 1)));
+    g->j = td_for(f, td_gen_int(g, 0), full, lanes);
+    g->mask = TD_NONE;
+    b->e = TD_G2(g, add, first, g->j);
+    visit(b, pass, 1);
+    td_end(f);
+    td_if(f, TD_G2(g, less, full, n));
+    g->j = full;
+    g->mask = TD_G2(g, less, td_iota(f, TD_I64, g->lanes), TD_G2(g, subtract, n, full));
+    b->e = TD_G2(g, add, first, full);
+    visit(b, pass, 1);
+    td_end(f);
+    g->mask = TD_NONE;
+}
+
+static void
+pass_cpu(build *b, int pass)
+{
+    const td_plan *p = b->r->p;
+    td_gen *g = &b->g;
+    td_val n = g->dim[p->nd - 1], at, zero = td_gen_int(g, 0);
+
+    if (p->nd - p->nk == 1) {
+        run_cpu(b, pass, n, zero);
+        return;
+    }
+    at = td_for(g->f, zero, g->extra[TD_ROW_LENGTH], n);
+    memcpy(g->base, b->home, sizeof b->home);
+    td_gen_row(g, td_gen_divide(g, at, p->nd - 1, NULL), p->nk, p->nd - 1, true);
+    run_cpu(b, pass, n, at);
+    td_end(g->f);
+}
+
+static void
+all_passes(build *b)
+{
+    td_gen *g = &b->g;
+
+    memcpy(b->home, g->base, sizeof b->home);
+    for (int pass = 0; pass < b->r->passes; pass++) {
+        row_values(b, pass);
+        if (!find_wanted(b, pass))
+            continue;
+        start(b, pass);
+        g->lanes = b->r->lanes;
+        if (b->r->gpu)
+            pass_gpu(b, pass);
+        else
+            pass_cpu(b, pass);
+        bring_together(b, pass);
+    }
+}
+
+static void
+build_gpu(build *b)
+{
+    const td_row *r = b->r;
+    td_gen *g = &b->g;
+    td_val row, last;
+    int teams = r->block / r->team;
+
+    b->tid = as_i64(g, OP_tid);
+    b->lane = TD_G2(g, bitwise_and, b->tid, td_gen_int(g, r->team - 1));
+    row = as_i64(g, OP_bid);
+    b->there = TD_NONE;
+    if (teams > 1) { /* threads without a row repeat the last: shuffles need whole warps */
+        row = TD_G2(g, multiply, row, td_gen_int(g, teams));
+        row = TD_G2(g, add, row,
+                    TD_G2(g, right_shift, b->tid, td_gen_int(g, __builtin_ctz((unsigned)r->team))));
+        b->there = TD_G2(g, less, row, g->extra[TD_ROW_ROWS]);
+        last = TD_G2(g, subtract, g->extra[TD_ROW_ROWS], td_gen_int(g, 1));
+        row = TD_G2(g, minimum, row, last);
+    }
+    td_gen_row(g, row, 0, r->p->nk, false);
+    all_passes(b);
+}
+
+static void
+build_cpu(build *b)
+{
+    const td_row *r = b->r;
+    td_gen *g = &b->g;
+    td_val lo, hi, row;
+
+    for (int i = 0; i < r->p->nstep; i++)
+        if (r->saved[i])
+            b->scratch[r->saved[i] - 1] =
+                td_num_shared(g->f, step_dtype(b, i), (uint64_t)r->scratch);
+    b->ok = b->there = TD_NONE;
+    lo = TD_G2(g, multiply, as_i64(g, OP_bid), g->extra[TD_ROW_PER]);
+    hi = TD_G2(g, minimum, TD_G2(g, add, lo, g->extra[TD_ROW_PER]), g->extra[TD_ROW_ROWS]);
+    row = td_for(g->f, lo, hi, td_gen_int(g, 1));
+    td_gen_row(g, row, 0, r->p->nk, false);
+    all_passes(b);
+    td_end(g->f);
+}
+
+td_status
+td_row_build(void *ctx, td_fn *f)
+{
+    const td_row *r = ctx;
+    build *b = td_alloc_big(f->mem, sizeof *b);
+    int vectors = r->gpu ? r->each : 1;
+
+    if (!b)
+        return td_fail(TD_ERR_NOMEM, "row kernel: out of host memory");
+    b->kept = td_alloc_big(f->mem, (size_t)vectors * sizeof *b->kept);
+    if (!b->kept)
+        return td_fail(TD_ERR_NOMEM, "row kernel: out of host memory");
+    b->r = r;
+    b->g.f = f;
+    b->g.p = r->p;
+    b->g.aligned = r->gpu && r->lanes > 1;
+    td_gen_params(&b->g, TD_ROW_EXTRAS);
+    f->threads = (uint32_t)r->block;
+    f->resident = (uint32_t)r->resident;
+    if (r->gpu)
+        build_gpu(b);
+    else
+        build_cpu(b);
+    return f->st;
+}

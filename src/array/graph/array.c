@@ -1,0 +1,599 @@
+/* array.c - storages and views on them. */
+#include "array/graph/array.h"
+
+#include "array/graph/capture.h"
+#include "array/outofcore/chunk.h"
+#include "array/run/eval.h"
+#include "array/graph/internal.h"
+#include "array/run/watch.h"
+
+#include <stdlib.h>
+
+/* All storages whose node may be pending, oldest first. */
+static struct {
+    td_storage *first, *last;
+    int64_t count;
+    size_t orphaned; /* bytes that only pending nodes hold, since the last full evaluation */
+} pending;
+
+static _Thread_local int holding; /* this thread evaluates values that others may wait for */
+
+void
+td_pending_hold(bool hold)
+{
+    holding += hold ? 1 : -1;
+}
+
+static void
+unlist(td_storage *s)
+{
+    if (!s->listed)
+        return;
+    *(s->prev ? &s->prev->next : &pending.first) = s->next;
+    *(s->next ? &s->next->prev : &pending.last) = s->prev;
+    s->prev = s->next = NULL;
+    s->listed = false;
+    pending.count--;
+}
+
+static void
+list(td_storage *s)
+{
+    s->lister = td_capture_serial();
+    if (s->listed)
+        return;
+    s->prev = pending.last;
+    *(pending.last ? &pending.last->next : &pending.first) = s;
+    pending.last = s;
+    s->listed = true;
+    pending.count++;
+}
+
+td_storage *
+td_pending_next(const td_storage *s)
+{
+    uint64_t own = td_capture_serial();
+    td_storage *r = s ? s->next : pending.first;
+
+    while (r && r->lister != own)
+        r = r->next;
+    return r;
+}
+
+/* The oldest that is the caller's to evaluate: what a capture records is no one else's, and what was
+ * recorded outside is not the capture's. */
+static td_storage *
+oldest(void)
+{
+    return holding ? NULL : td_pending_next(NULL);
+}
+
+static td_status
+eval_one(td_storage *s)
+{
+    td_node *n = td_node_ref(s->node);
+    td_status st = TD_OK;
+
+    unlist(s);
+    if (n->kind != TD_N_HOST && td_chunk_fits(n)) /* what streams is for who asks for it */
+        st = td_eval_node(n);
+    td_node_unref(n);
+    return st;
+}
+
+td_status
+td_eval_all(void)
+{
+    td_storage *s;
+
+    while ((s = oldest()))
+        TD_TRY(eval_one(s));
+    pending.orphaned = 0;
+    return TD_OK;
+}
+
+void
+td_pending_drop(uint64_t lister)
+{
+    for (td_storage *s = pending.first, *next; s; s = next) {
+        next = s->next;
+        if (s->lister == lister)
+            unlist(s);
+    }
+}
+
+void
+td_eval_others(void)
+{
+    while (td_eval_all()) /* what fails has left the list */
+        ;
+}
+
+/* Keeps what waits bounded, oldest first. */
+static void
+bound_pending(td_dev *d)
+{
+    if (pending.orphaned && pending.orphaned > td_mem_bound(d) / 8)
+        td_eval_others();
+    for (td_storage *s; pending.count > TD_PENDING_MAX && (s = oldest());)
+        (void)eval_one(s); /* a failure is told to who looks at the value */
+}
+
+/* A named node loses a name; memory that only pending nodes still hold is counted. */
+static void
+drop_node(td_node *n)
+{
+    n->named--;
+    if (n->kind == TD_N_LEAF && n->refs > 1 && !n->named)
+        pending.orphaned += n->buf->nbytes;
+    td_node_unref(n);
+}
+
+void
+td_storage_set(td_storage *s, td_node *n)
+{
+    td_node *old = s->node;
+
+    td_capture_write(s);
+    n->named++;
+    s->node = n;
+    if (td_node_pending(n) && n->kind != TD_N_HOST &&
+        !td_node_away(n)) /* what is on the host waits for nobody */
+        list(s);
+    else
+        unlist(s);
+    if (old)
+        drop_node(old);
+}
+
+static td_status
+storage_new(td_node *n, td_storage **out)
+{
+    td_storage *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        td_node_unref(n);
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    }
+    s->refs = 1;
+    s->dt = n->dt;
+    s->dev = n->dev;
+    s->owner = td_capture_serial();
+    td_storage_set(s, n);
+    *out = s;
+    return TD_OK;
+}
+
+static void
+storage_unref(td_storage *s)
+{
+    if (!s || --s->refs)
+        return;
+    unlist(s);
+    drop_node(s->node);
+    free(s);
+}
+
+td_status
+td_array_of_node(td_node *n, td_array *out)
+{
+    out->view = n->view;
+    out->whole = true;
+    out->dt = n->dt;
+    return storage_new(n, &out->store);
+}
+
+td_array
+td_array_ref(const td_array *a)
+{
+    a->store->refs++;
+    return *a;
+}
+
+void
+td_array_unref(td_array *a)
+{
+    storage_unref(a->store);
+    a->store = NULL;
+}
+
+td_array
+td_array_view(const td_array *a, const td_view *v)
+{
+    td_array r = {.store = a->store, .view = *v, .dt = a->dt};
+
+    r.store->refs++;
+    r.whole = a->dt == a->store->dt && td_view_eq(v, &a->store->node->view);
+    return r;
+}
+
+bool
+td_node_shared(const td_node *n)
+{
+    return n->buf &&
+           (atomic_load(&n->buf->flags) & TD_BUF_SHARED || atomic_load(&n->buf->lent) > 0);
+}
+
+/* ---- growth ---- */
+
+static uint32_t recent_cuts[16];
+static unsigned next_cut;
+
+static bool
+cut_before(const td_node *n)
+{
+    for (unsigned i = 0; i < 16; i++)
+        if (recent_cuts[i] == n->sig[TD_SIGDEPTH - 1])
+            return true;
+    return false;
+}
+
+void
+td_walk_begin(td_walk *w)
+{
+    w->n = 0;
+}
+
+void
+td_walk_add(td_walk *w, td_node *n)
+{
+    if (!td_node_pending(n) || td_node_away(n) || n->slot ||
+        w->n == (int)(sizeof w->node / sizeof *w->node))
+        return;
+    n->slot = 1;
+    w->node[w->n++] = n;
+    for (int i = 0; i < n->nsrc; i++)
+        td_walk_add(w, n->src[i]);
+}
+
+void
+td_walk_end(td_walk *w)
+{
+    for (int i = 0; i < w->n; i++)
+        w->node[i]->slot = 0;
+}
+
+/* Counts the pending nodes under n, itself included, each once. */
+static uint32_t
+weigh_one(td_node *n)
+{
+    td_walk w;
+
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    if (w.n)
+        n->weight = (uint32_t)w.n;
+    return (uint32_t)w.n;
+}
+
+/* What a node over these sources would weigh. */
+static uint32_t
+weigh(td_node *const *src, int n, td_walk *w)
+{
+    for (int i = 0; i < n; i++)
+        weigh_one(src[i]);
+    td_walk_begin(w);
+    for (int i = 0; i < n; i++)
+        td_walk_add(w, src[i]);
+    td_walk_end(w);
+    return 1 + (uint32_t)w->n;
+}
+
+/* The heaviest value that Python holds; one where an earlier cut fell wins, so that cuts repeat with
+ * the user's loop and so do kernels.  Without such a value the heaviest source; NULL: none pending. */
+static td_node *
+choose_cut(const td_walk *w, td_node *const *src, int n)
+{
+    td_node *best = NULL;
+    bool best_seen = false;
+
+    for (int i = 0; i < w->n; i++) {
+        td_node *c = w->node[i];
+        bool seen;
+
+        if (!c->named || c->kind == TD_N_HOST)
+            continue;
+        seen = weigh_one(c) * 4 >= TD_WEIGHT_MAX && cut_before(c);
+        if (!best || seen > best_seen || (seen == best_seen && c->weight > best->weight)) {
+            best = c;
+            best_seen = seen;
+        }
+    }
+    for (int i = 0; i < n && (!best || !best->named); i++)
+        if (td_node_pending(src[i]) && src[i]->kind != TD_N_HOST &&
+            (!best || src[i]->weight > best->weight))
+            best = src[i];
+    return best;
+}
+
+td_status
+td_cut(td_node *const *src, int n)
+{
+    td_walk walk;
+    td_node *best;
+    uint32_t w = 1;
+
+    for (int i = 0; i < n; i++)
+        if (td_node_pending(src[i]))
+            w += src[i]->weight;
+    if (w <= TD_WEIGHT_MAX)
+        return TD_OK;
+    while (weigh(src, n, &walk) > TD_WEIGHT_MAX && (best = choose_cut(&walk, src, n))) {
+        if (!cut_before(best))
+            recent_cuts[next_cut++ % 16] = best->sig[TD_SIGDEPTH - 1];
+        TD_TRY(td_eval_node(best));
+    }
+    return TD_OK;
+}
+
+td_status
+td_record(td_node *n, td_array *out)
+{
+    bool now = false;
+    td_status st = TD_OK;
+
+    td_node_seal(n);
+    td_eval_count_recorded();
+    for (int i = 0; i < n->nsrc; i++)
+        now |= td_node_shared(n->src[i]);
+    bound_pending(n->dev);
+    if (td_watch_asked() && !td_capture_now() && td_watch_applies(n))
+        n->watch = td_watching;
+    if (n->watch && !n->hosted)
+        st = td_watch_node(n);
+    else if (now)
+        st = td_eval_node(n);
+    if (st) {
+        td_node_unref(n);
+        return st;
+    }
+    return td_array_of_node(n, out);
+}
+
+/* ---- values and memory ---- */
+
+/* When memory is out, what else waits is run, for it may hold memory that nobody else does; then n is
+ * tried once more. */
+static td_status
+pressed(td_node *n, td_status (*eval)(td_node *))
+{
+    td_status st;
+
+    td_node_ref(n);
+    st = eval(n);
+    if (st == TD_ERR_OOM && pending.orphaned) {
+        td_eval_others();
+        st = eval(n);
+    }
+    td_node_unref(n);
+    return st;
+}
+
+static td_status
+eval_pressed(td_node *n)
+{
+    return pressed(n, td_eval_node);
+}
+
+td_status
+td_storage_eval(td_storage *s)
+{
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
+    td_storage_settled(s);
+    while (!s->node->buf) /* again when another thread has written meanwhile */
+        TD_TRY(eval_pressed(s->node));
+    return TD_OK;
+}
+
+/* The same, where a value on the host does as well. */
+static td_status
+storage_value(td_storage *s)
+{
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
+    while (!s->node->buf && s->node->kind != TD_N_HOST)
+        TD_TRY(pressed(s->node, td_eval_value));
+    return TD_OK;
+}
+
+/* The complex elements of which a's are the real (*op: OP_real) or imaginary parts; false: a's are none. */
+static bool
+parts_of(const td_array *a, td_view *v, td_op *op)
+{
+    const td_storage *s = a->store;
+
+    if (a->dt == s->dt || a->dt != td_dtype_real_of((td_dtype)s->dt) || td_node_shared(s->node))
+        return false;
+    *v = a->view;
+    for (int i = 0; i < v->shape.ndim; i++) {
+        if (v->stride[i] % 2 && v->shape.dim[i] > 1)
+            return false;
+        v->stride[i] /= 2;
+    }
+    *op = a->view.offset & 1 ? OP_imag : OP_real;
+    v->offset = a->view.offset >> 1;
+    return true;
+}
+
+/* Read as an operation on whole elements: it fuses, and memory is read in order. */
+static td_status
+part_node(const td_array *a, const td_view *v, td_op op, td_node **out)
+{
+    td_array all = {.store = a->store, .view = *v, .dt = a->store->dt};
+    td_node *src;
+    td_status st;
+
+    all.whole = td_view_eq(v, &a->store->node->view);
+    TD_TRY(td_array_node(&all, &src));
+    st = td_cut(&src, 1);
+    if (!st)
+        st = td_node_new(TD_N_OP, src->dev, td_array_dtype(a), &v->shape, out);
+    if (!st) {
+        (*out)->op = (uint16_t)op;
+        td_node_add_src(*out, src);
+        td_node_follow(*out);
+        td_node_seal(*out);
+    }
+    td_node_unref(src);
+    return st;
+}
+
+td_status
+td_array_node(const td_array *a, td_node **out)
+{
+    td_storage *s = a->store;
+    td_view v;
+    td_op op;
+    td_status st;
+
+    if (td_capture_now())
+        TD_TRY(td_capture_see(s));
+    td_storage_settled(s);
+    if (a->whole) {
+        *out = td_node_ref(s->node);
+        return TD_OK;
+    }
+    if (s->node->hosted && (st = td_chunk_view(a, out)) != TD_SKIP)
+        return st;
+    if (parts_of(a, &v, &op))
+        return part_node(a, &v, op, out);
+    TD_TRY(td_storage_eval(s));
+    return td_node_leaf(s->node->buf, td_array_dtype(a), &a->view, out);
+}
+
+td_status
+td_array_again(const td_array *a, td_array *out)
+{
+    td_node *n;
+
+    if (!a->whole || td_node_shared(a->store->node))
+        return td_array_copy(a, out);
+    TD_TRY(td_array_node(a, &n));
+    return td_array_of_node(n, out);
+}
+
+td_status
+td_array_memory(const td_array *a, bool share, td_buf **buf, td_view *view)
+{
+    td_storage *s = a->store;
+
+    TD_TRY(td_tape_refuse("reading values on the host or in another library"));
+    TD_TRY(td_storage_eval(s));
+    if (share && !td_node_shared(s->node)) {
+        TD_TRY(td_storage_own(s, NULL));
+        atomic_fetch_or(&s->node->buf->flags, TD_BUF_SHARED);
+    }
+    *buf = s->node->buf;
+    *view = a->view;
+    return TD_OK;
+}
+
+td_status
+td_array_lend(const td_array *a, td_buf **buf, td_view *view)
+{
+    td_storage *s = a->store;
+
+    TD_TRY(td_array_memory(a, false, buf, view));
+    if (!td_node_shared(s->node))
+        TD_TRY(td_storage_own(s, NULL));
+    *buf = td_buf_ref(s->node->buf);
+    atomic_fetch_add(&(*buf)->lent, 1);
+    return TD_OK;
+}
+
+void
+td_array_return(td_buf *buf)
+{
+    atomic_fetch_sub(&buf->lent, 1);
+    td_buf_unref(buf);
+}
+
+td_status
+td_array_eval(const td_array *const *a, int n)
+{
+    /* All are wanted: a kernel of one that computes another on its way writes it too. */
+    for (int i = 1; i < n; i++)
+        if (td_node_pending(a[i]->store->node))
+            a[i]->store->node->computed = 1;
+    for (int i = 0; i < n; i++) {
+        if (i)
+            TD_TRY(td_graph_poll());
+        TD_TRY(storage_value(a[i]->store));
+    }
+    return TD_OK;
+}
+
+td_status
+td_node_dense(const td_array *a, td_node **out)
+{
+    td_node *n, *flat;
+    td_status st;
+
+    *out = NULL;
+    TD_TRY(td_array_node(a, &n));
+    st = eval_pressed(n);
+    if (!st && !td_view_is_contiguous(&n->view)) {
+        st = td_node_copy(n, (td_dtype)n->dt, NULL, &flat);
+        if (!st) {
+            td_node_unref(n);
+            n = flat;
+            st = td_eval_node(n);
+        }
+    }
+    if (st)
+        td_node_unref(n);
+    else
+        *out = n;
+    return st;
+}
+
+/* n's elements in C order, straight from the host's memory or chunk by chunk.  TD_SKIP: they are, or fit, on the device. */
+static td_status
+get_hosted(td_node *n, void *out)
+{
+    td_sink to = {.dt = (td_dtype)n->dt, .mem = out, .view = td_view_contiguous(&n->view.shape)};
+    td_status st;
+    void *token;
+
+    if (n->kind == TD_N_HOST) {
+        token = td_graph_unlock();
+        st = td_host_get(n->host, out);
+        td_graph_lock(token);
+        return st;
+    }
+    if (!td_node_pending(n) || td_chunk_fits(n))
+        return TD_SKIP;
+    st = td_chunk_eval(n, &(td_chunkopts){.sink = &to});
+    return st || !n->buf ? st : TD_SKIP;
+}
+
+bool
+td_array_hosted(const td_array *a)
+{
+    return a->store->node->hosted;
+}
+
+td_status
+td_array_get(const td_array *a, void *out)
+{
+    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
+    td_node *n;
+    td_status st = TD_SKIP;
+
+    if (td_array_hosted(a)) {
+        TD_TRY(td_array_node(a, &n));
+        st = get_hosted(n, out);
+        td_node_unref(n);
+    }
+    if (st != TD_SKIP)
+        return st;
+    st = td_node_dense(a, &n);
+    if (!st && nbytes)
+        st = td_graph_copy_out(
+            td_dev_stream(n->dev), out,
+            n->buf->ptr + (uintptr_t)n->view.offset * td_dtype_size((td_dtype)n->dt), nbytes);
+    td_node_unref(n);
+    return st;
+}

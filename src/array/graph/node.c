@@ -1,0 +1,328 @@
+/* node.c - making, sharing and releasing graph nodes. */
+#include "array/graph/node.h"
+
+#include "array/source/host.h"
+#include "array/run/spill.h"
+#include "array/graph/turn.h"
+#include "base/hash.h"
+#include "dev/core/site.h"
+#include "dev/core/trace.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *(*unlock_hook)(void);
+static void (*lock_hook)(void *);
+static td_status (*poll_hook)(void);
+
+void
+td_graph_hooks(void *(*unlock)(void), void (*lock)(void *))
+{
+    unlock_hook = unlock;
+    lock_hook = lock;
+}
+
+bool
+td_graph_hooks_first(void *(*unlock)(void), void (*lock)(void *))
+{
+    if (!unlock_hook)
+        td_graph_hooks(unlock, lock);
+    return unlock_hook == unlock;
+}
+
+void
+td_graph_on_poll(td_status (*poll)(void))
+{
+    poll_hook = poll;
+}
+
+td_status
+td_graph_poll(void)
+{
+    return poll_hook ? poll_hook() : TD_OK;
+}
+
+void *
+td_graph_unlock(void)
+{
+    if (td_site_wanted())
+        td_site_hold();
+    td_turn_leave();
+    return unlock_hook ? unlock_hook() : NULL;
+}
+
+void
+td_graph_lock(void *token)
+{
+    if (lock_hook)
+        lock_hook(token);
+    td_turn_back();
+    if (td_site_wanted())
+        td_site_release();
+}
+
+void
+td_graph_yield(void)
+{
+    void *token = td_graph_unlock();
+
+    sched_yield();
+    td_graph_lock(token);
+}
+
+td_status
+td_node_new(td_kind kind, td_dev *d, td_dtype dt, const td_shape *s, td_node **out)
+{
+    td_node *n = malloc(sizeof *n);
+
+    if (!n)
+        return td_fail(TD_ERR_NOMEM, "array: out of host memory for a graph node");
+    memset(n, 0, offsetof(td_node, view));
+    n->refs = 1;
+    n->kind = (uint8_t)kind;
+    n->dt = (uint8_t)dt;
+    n->dev = d;
+    n->weight = 1;
+    n->site = td_watched() && td_tracing() ? td_site_now() : 0;
+    n->view = td_view_contiguous(s);
+    *out = n;
+    return TD_OK;
+}
+
+static bool
+seen_before(const td_node *n, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (n->src[k] == n->src[i])
+            return true;
+    return false;
+}
+
+void
+td_node_add_src(td_node *n, td_node *src)
+{
+    TD_ASSERT(n->nsrc < TD_MAXSRC);
+    n->src[n->nsrc] = td_node_ref(src);
+    src->uses += !seen_before(n, n->nsrc++);
+    n->hosted |= src->hosted;
+}
+
+void
+td_node_seal(td_node *n)
+{
+    uint64_t own = (uint64_t)n->kind << 32 | (uint64_t)n->dt << 24 |
+                   (uint64_t)n->view.shape.ndim << 16 | n->op;
+
+    for (int i = 0; i < n->nsrc; i++)
+        if (td_node_pending(n->src[i]) && !seen_before(n, i))
+            n->weight += n->src[i]->weight;
+    n->sig[0] = (uint32_t)td_mix64(own);
+    for (int k = 1; k < TD_SIGDEPTH; k++) {
+        uint64_t h = own;
+
+        for (int i = 0; i < n->nsrc; i++)
+            h = td_mix64(h + n->src[i]->sig[k - 1]);
+        n->sig[k] = (uint32_t)td_mix64(h);
+    }
+}
+
+/* Axes from the longest stride to the shortest; false for a view that says nothing about order. */
+static bool
+axis_order(const td_view *v, const td_shape *s, int order[])
+{
+    if (!td_shape_eq(&v->shape, s))
+        return false;
+    for (int i = 0; i < s->ndim; i++) {
+        int at = i;
+
+        if (v->stride[i] == 0 && s->dim[i] > 1)
+            return false;
+        for (; at > 0 && s->dim[i] > 1; at--) { /* insertion; axes of extent 1 stay */
+            int64_t before = v->stride[order[at - 1]], own = v->stride[i];
+
+            if ((before < 0 ? -before : before) >= (own < 0 ? -own : own))
+                break;
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    return true;
+}
+
+void
+td_node_follow(td_node *n)
+{
+    int order[TD_MAXDIM], other[TD_MAXDIM], nd = n->view.shape.ndim;
+    bool found = false;
+    int64_t step = 1;
+
+    for (int i = 0; i < n->nsrc && nd > 1; i++) {
+        if (!axis_order(&n->src[i]->view, &n->view.shape, found ? other : order))
+            continue;
+        if (found && memcmp(order, other, (size_t)nd * sizeof *order) != 0)
+            return; /* no agreement: C order */
+        found = true;
+    }
+    for (int k = nd - 1; k >= 0 && found; k--) {
+        n->view.stride[order[k]] = step;
+        step *= n->view.shape.dim[order[k]];
+    }
+}
+
+/* n, which has a buffer, is the value that it holds: what spill.c finds by the buffer. */
+static void
+hold(td_node *n, bool first)
+{
+    if (n->buf->release || (n->buf->holder && !first))
+        return;
+    n->buf->holder = n;
+    if (first)
+        td_use(n);
+}
+
+static void
+let_go(td_node *n)
+{
+    if (n->buf && n->buf->holder == n)
+        n->buf->holder = NULL;
+    td_buf_unref(n->buf);
+    if (n->away)
+        td_spill_drop(n);
+}
+
+td_status
+td_node_leaf(td_buf *b, td_dtype dt, const td_view *v, td_node **out)
+{
+    TD_TRY(td_node_new(TD_N_LEAF, b->dev, dt, &v->shape, out));
+    (*out)->buf = td_buf_ref(b);
+    hold(*out, false);
+    (*out)->view = *v;
+    (*out)->weight = 0;
+    return TD_OK;
+}
+
+td_status
+td_node_scalar(td_dev *d, td_scalar s, td_node **out)
+{
+    TD_TRY(td_node_new(TD_N_SCALAR, d, s.dt, &(td_shape){0}, out));
+    (*out)->par[0] = s;
+    (*out)->weight = 0;
+    return TD_OK;
+}
+
+td_node *
+td_node_ref(td_node *n)
+{
+    n->refs++;
+    return n;
+}
+
+/* A lazy graph is as deep as the user's loop: the dead are chained, not recursed into. */
+void
+td_node_unref(td_node *n)
+{
+    td_node *dead;
+
+    if (!n || --n->refs > 0)
+        return;
+    n->dead = NULL;
+    for (dead = n; dead; free(n)) {
+        n = dead;
+        dead = n->dead;
+        for (int i = 0; i < n->nsrc; i++) {
+            n->src[i]->uses -= !seen_before(n, i);
+            if (--n->src[i]->refs == 0) {
+                n->src[i]->dead = dead;
+                dead = n->src[i];
+            }
+        }
+        let_go(n);
+        td_host_unref(n->host);
+    }
+}
+
+static void
+drop_sources(td_node *n)
+{
+    int nsrc = n->nsrc;
+
+    n->nsrc = 0;
+    for (int i = 0; i < nsrc; i++)
+        n->src[i]->uses -= !seen_before(n, i);
+    for (int i = 0; i < nsrc; i++)
+        td_node_unref(n->src[i]);
+    td_host_unref(n->host);
+    n->host = NULL;
+}
+
+void
+td_node_settle(td_node *n, td_buf *buf, const td_view *view)
+{
+    TD_ASSERT(!n->buf);
+    n->buf = buf;
+    hold(n, true);
+    n->view = *view;
+    n->kind = TD_N_LEAF;
+    n->weight = 0;
+    n->hosted = false;
+    drop_sources(n);
+}
+
+void
+td_node_settle_host(td_node *n, td_host *h)
+{
+    TD_ASSERT(!n->buf);
+    n->kind = TD_N_HOST;
+    n->weight = 1;
+    n->hosted = true;
+    drop_sources(n);
+    n->host = h;
+}
+
+/* Of a and b, which are of one kind: the others of par hold nothing. */
+static bool
+same_numbers(const td_node *a, const td_node *b)
+{
+    static const uint8_t used[] = {
+        [TD_N_SCALAR] = 1, [TD_N_IOTA] = 2, [TD_N_RANDOM] = TD_NPAR, [TD_N_REDUCE] = 1,
+        [TD_N_GATHER] = 2, [TD_N_HOST] = 0, [TD_N_AWAY] = 0};
+    uint64_t x[2], y[2];
+
+    for (int i = 0; i < used[a->kind]; i++) {
+        if (a->par[i].dt != b->par[i].dt)
+            return false;
+        td_scalar_bits(a->par[i], a->par[i].dt, x);
+        td_scalar_bits(b->par[i], b->par[i].dt, y);
+        if (x[0] != y[0] || x[1] != y[1])
+            return false;
+    }
+    return true;
+}
+
+static bool
+same_window(const td_node *a, const td_node *b)
+{
+    return a->kind != TD_N_HOST || td_host_eq(a->host, b->host);
+}
+
+static bool
+alike(const td_node *a, const td_node *b, int depth)
+{
+    if (a == b)
+        return true;
+    if (depth == 0 || td_node_away(a) || a->buf || b->buf || a->kind != b->kind || a->dt != b->dt ||
+        a->op != b->op || a->nsrc != b->nsrc || a->axes != b->axes || a->dev != b->dev ||
+        !td_shape_eq(&a->view.shape, &b->view.shape) || !same_numbers(a, b) || !same_window(a, b))
+        return false;
+    for (int i = 0; i < a->nsrc; i++)
+        if (!alike(a->src[i], b->src[i], depth - 1))
+            return false;
+    return true;
+}
+
+bool
+td_node_alike(const td_node *a, const td_node *b)
+{
+    return alike(a, b, TD_SIGDEPTH);
+}

@@ -1,0 +1,134 @@
+/* turn.c - who is at work, who waits for memory. */
+#include "array/graph/turn.h"
+
+#include "array/graph/node.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum {
+    NAP_NS = 200000,
+    PATIENCE_S = 10, /* for others that are at work for ever and keep what they have */
+};
+
+static struct {
+    int working;    /* threads that have given up the lock and go on by themselves */
+    int evaluating; /* evaluations that are open and not put off */
+    uint64_t ended; /* evaluations so far */
+} now;
+
+static _Thread_local struct {
+    int away;  /* calls of td_turn_leave without a td_turn_back */
+    int idle;  /* of td_turn_idle */
+    int depth; /* of td_turn_begin */
+} own;
+
+/* The child has not the other threads. */
+static void
+in_child(void)
+{
+    now.working = own.away && !own.idle;
+    now.evaluating = own.depth > 0;
+}
+
+static void
+watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+void
+td_turn_leave(void)
+{
+    if (own.away++ == 0 && !own.idle)
+        now.working++;
+}
+
+void
+td_turn_back(void)
+{
+    if (--own.away == 0 && !own.idle)
+        now.working--;
+}
+
+void
+td_turn_idle(bool idle)
+{
+    int before = own.idle;
+
+    own.idle += idle ? 1 : -1;
+    if (own.away && !before != !own.idle)
+        now.working += idle ? -1 : 1;
+}
+
+static int64_t
+seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+static void
+nap(void)
+{
+    void *token = td_graph_unlock();
+
+    (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    td_graph_lock(token);
+}
+
+bool
+td_turn_wait(td_dev *d, size_t nbytes)
+{
+    size_t used = td_mem_stats(d).used;
+    int64_t begin = seconds();
+    bool more = false;
+
+    if (nbytes > td_mem_bound(d))
+        return false;
+    td_turn_idle(true);
+    while (!more && now.working > 0 && seconds() - begin < PATIENCE_S) {
+        nap();
+        more = td_mem_stats(d).used < used;
+    }
+    td_turn_idle(false);
+    return more;
+}
+
+void
+td_turn_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
+    if (own.depth++ == 0)
+        now.evaluating++;
+}
+
+void
+td_turn_end(void)
+{
+    if (--own.depth)
+        return;
+    now.evaluating--;
+    now.ended++;
+}
+
+bool
+td_turn_others(void)
+{
+    uint64_t before = now.ended;
+    int64_t begin = seconds();
+
+    if (own.depth != 1 || now.evaluating < 2)
+        return false;
+    now.evaluating--;
+    td_turn_idle(true);
+    while (now.ended == before && now.evaluating > 0 && seconds() - begin < PATIENCE_S)
+        nap();
+    td_turn_idle(false);
+    now.evaluating++;
+    return seconds() - begin < PATIENCE_S;
+}

@@ -1,0 +1,169 @@
+/* chunkview.c - what of hosted values fits the device, and parts of values that do not. */
+#include "array/outofcore/chunk.h"
+#include "array/run/eval.h"
+#include "array/outofcore/feed.h"
+
+#include <stdlib.h>
+
+/* ---- what fits ---- */
+
+size_t
+td_chunk_room(td_dev *d)
+{
+    td_memstat m = td_mem_stats(d);
+    size_t bound = td_mem_bound(d), free_bytes = 0, total = 0;
+
+    if (td_dev_memory(d, &free_bytes, &total))
+        free_bytes = bound; /* the limit alone decides */
+    free_bytes += m.cached;
+    bound = bound > m.used ? bound - m.used : 0;
+    return bound < free_bytes ? bound : free_bytes;
+}
+
+size_t
+td_node_bytes(const td_node *n)
+{
+    return (size_t)td_shape_size(&n->view.shape) * td_dtype_size((td_dtype)n->dt);
+}
+
+/* May a result, or what is loaded, of so many bytes be held?  Something is left for the kernels. */
+bool
+td_chunk_has_room(td_dev *d, size_t nbytes)
+{
+    return nbytes <= td_chunk_room(d) / 4 * 3;
+}
+
+/* The host nodes under n, references; *nbytes of those that are copied.  More than `most` are not told apart. */
+int
+td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes)
+{
+    td_walk w;
+    int k = 0;
+
+    *nbytes = 0;
+    td_walk_begin(&w);
+    td_walk_add(&w, n);
+    td_walk_end(&w);
+    for (int i = 0; i < w.n && k < most; i++) {
+        if (w.node[i]->kind != TD_N_HOST)
+            continue;
+        host[k++] = td_node_ref(w.node[i]);
+        if (!td_feeder_in_place(n->dev, w.node[i]->host))
+            *nbytes += td_host_bytes(w.node[i]->host);
+    }
+    return k;
+}
+
+bool
+td_chunk_fits(td_node *n)
+{
+    td_node *host[TD_CHUNK_HOSTS];
+    size_t nbytes;
+    int k;
+
+    if (!n->hosted || !td_node_pending(n))
+        return true;
+    k = td_chunk_hosts(n, host, TD_CHUNK_HOSTS, &nbytes);
+    for (int i = 0; i < k; i++)
+        td_node_unref(host[i]);
+    return td_chunk_has_room(n->dev, nbytes + td_node_bytes(n));
+}
+
+/* ---- parts of a value ---- */
+
+/* Places [*lo, hi) of axis k of a value that the view shows. */
+static void
+shown(const td_node *n, const td_view *v, const td_retrace *w, int k, int64_t *lo, int64_t *hi)
+{
+    int64_t last = w->start[k];
+
+    for (int i = 0; i < v->shape.ndim; i++)
+        if (w->axis[i] == k)
+            last += w->step[i] * (v->shape.dim[i] - 1);
+    *lo = last < w->start[k] ? last : w->start[k];
+    *hi = (last < w->start[k] ? w->start[k] : last) + 1;
+    (void)n;
+}
+
+/* Rows from *lo, or a little before, to hi of n as a node of its own; what it needs as a whole is evaluated. */
+static td_status
+cut_rows(td_node *n, int axis, int64_t *lo, int64_t hi, td_node **out)
+{
+    td_cutter c;
+    td_survey *s = malloc(sizeof *s);
+    td_status st = s ? TD_OK : td_fail(TD_ERR_NOMEM, "array: out of host memory");
+    bool again = true;
+
+    while (!st && again) { /* while one is evaluated, other threads may change the graph */
+        td_chunk_survey(n, axis, s);
+        again = s->nwhole > 0;
+        if (again) {
+            td_node *x = td_node_ref(s->whole[0]);
+
+            st = td_eval_node(x);
+            td_node_unref(x);
+        }
+    }
+    if (!st) {
+        *lo -= *lo % s->multiple;
+        c = (td_cutter){.lo = *lo, .hi = hi};
+        st = td_chunk_cut(&c, n, axis, out);
+        td_cutter_end(&c);
+    }
+    free(s);
+    return st;
+}
+
+/* The box of n that v shows; v becomes a view of that. */
+static td_status
+cut_box(td_node *n, td_view *v, td_node **out)
+{
+    td_view whole = n->view;
+    td_node *part = td_node_ref(n), *next;
+    td_retrace w;
+
+    if (!td_view_retrace(&whole, v, &w)) {
+        *out = part;
+        return TD_OK;
+    }
+    for (int k = 0; k < whole.shape.ndim; k++) {
+        int64_t lo, hi;
+        td_status st = TD_OK;
+
+        shown(n, v, &w, k, &lo, &hi);
+        if (hi - lo == whole.shape.dim[k] || !part->hosted)
+            continue;
+        st = cut_rows(part, k, &lo, hi, &next);
+        td_node_unref(part);
+        TD_TRY(st);
+        part = next;
+        w.start[k] -= lo;
+    }
+    v->offset = 0;
+    for (int k = 0; k < whole.shape.ndim; k++)
+        v->offset += w.start[k] * part->view.stride[k];
+    for (int i = 0; i < v->shape.ndim; i++)
+        v->stride[i] = w.axis[i] < 0 ? 0 : w.step[i] * part->view.stride[w.axis[i]];
+    *out = part;
+    return TD_OK;
+}
+
+td_status
+td_chunk_view(const td_array *a, td_node **out)
+{
+    td_node *n = a->store->node, *part;
+    td_view v = a->view;
+    td_status st = TD_SKIP;
+
+    if (n->kind == TD_N_HOST && a->dt == n->dt)
+        st = td_host_window(n, &v, out);
+    if (st != TD_SKIP || a->dt != n->dt || td_chunk_fits(n))
+        return st;
+    TD_TRY(cut_box(n, &v, &part));
+    st = td_eval_value(part);
+    if (!st)
+        st = part->buf ? td_node_leaf(part->buf, (td_dtype)part->dt, &v, out)
+                       : td_host_window(part, &v, out);
+    td_node_unref(part);
+    return st;
+}

@@ -1,0 +1,338 @@
+/* gen.c - kernel IR for a plan. */
+#include "array/plan/gen.h"
+
+td_val
+td_gen_int(td_gen *g, int64_t v)
+{
+    return td_const_int(g->f, TD_I64, v);
+}
+
+td_dtype
+td_gen_compute(td_dtype dt)
+{
+    return td_dtype_is_half(dt) ? TD_F32 : dt;
+}
+
+void
+td_gen_params(td_gen *g, int n)
+{
+    const td_plan *p = g->p;
+
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        if (p->opnd[k].role != TD_ROLE_INDEX)
+            g->ptr[k] = td_num_param_ptr(g->f, (td_dtype)p->opnd[k].dt);
+    for (int d = 0; d < p->nd; d++)
+        g->dim[d] = td_param(g->f, TD_I64);
+    for (int d = 1; d < p->nd && td_plan_narrow(p); d++) {
+        g->magic[d] = td_param(g->f, TD_U32);
+        g->shift[d] = td_param(g->f, TD_U32);
+    }
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        for (int d = 0; d + 1 < p->nd; d++)
+            g->stride[k][d] = td_param(g->f, TD_I64);
+        if (p->opnd[k].inner == 2)
+            g->stride[k][p->nd - 1] = td_param(g->f, TD_I64);
+    }
+    for (uint16_t i = 0; i < p->nscalar; i++)
+        g->scalar[i] = td_param(g->f, (td_dtype)p->scalar_dt[i]);
+    for (int i = 0; i < n; i++)
+        g->extra[i] = td_param(g->f, TD_I64);
+    for (uint16_t k = 0; k < p->nopnd; k++)
+        g->base[k] = td_gen_int(g, 0);
+    g->j = g->base[0];
+    g->mask = TD_NONE;
+    g->lanes = 1;
+}
+
+td_val
+td_gen_divide(td_gen *g, td_val at, int d, td_val *rest)
+{
+    bool narrow = td_plan_narrow(g->p);
+    td_dtype dt = narrow ? TD_U32 : TD_I64;
+    td_val n = td_cast(g->f, g->dim[d], dt), q;
+
+    at = td_cast(g->f, at, dt);
+    q = narrow ? TD_G2(g, right_shift, TD_G2(g, mulhi, at, g->magic[d]), g->shift[d])
+               : TD_G2(g, truncate_divide, at, n);
+    if (rest)
+        *rest = td_cast(g->f, TD_G2(g, subtract, at, TD_G2(g, multiply, q, n)), TD_I64);
+    return td_cast(g->f, q, TD_I64);
+}
+
+/* coord[from, to) of an element number. */
+static void
+unravel(td_gen *g, td_val at, int from, int to, td_val coord[])
+{
+    for (int d = to - 1; d > from; d--)
+        at = td_gen_divide(g, at, d, &coord[d]);
+    coord[from] = at;
+}
+
+void
+td_gen_row(td_gen *g, td_val at, int from, int to, bool to_be_added)
+{
+    const td_plan *p = g->p;
+    td_val coord[TD_MAXDIM];
+
+    if (from < to)
+        unravel(g, at, from, to, coord);
+    for (uint16_t k = 0; k < p->nopnd; k++) {
+        if (!to_be_added)
+            g->base[k] = td_gen_int(g, 0);
+        for (int d = from; d < to; d++)
+            g->base[k] = TD_G2(g, add, g->base[k], TD_G2(g, multiply, coord[d], g->stride[k][d]));
+    }
+}
+
+void
+td_gen_flat(td_gen *g)
+{
+    td_val at = TD_G2(g, add, g->j, td_iota(g->f, TD_I64, g->lanes));
+
+    unravel(g, at, 0, g->p->nd, g->coord);
+}
+
+static td_val
+flat_index(td_gen *g, int k)
+{
+    td_val at = TD_G2(g, multiply, g->coord[0], g->stride[k][0]);
+
+    for (int d = 1; d < g->p->nd; d++)
+        at = TD_G2(g, add, at, TD_G2(g, multiply, g->coord[d], g->stride[k][d]));
+    return at;
+}
+
+/* Element index of operand k at j: one lane when the elements are consecutive. */
+static td_val
+index_of(td_gen *g, int k, bool spread)
+{
+    const td_opnd *o = &g->p->opnd[k];
+    td_val j = g->j;
+
+    if (o->inner == 0)
+        return g->base[k];
+    if (o->inner == 2 && g->p->flat)
+        return flat_index(g, k);
+    if (g->lanes > 1 && (o->inner == 2 || spread))
+        j = TD_G2(g, add, j, td_iota(g->f, TD_I64, g->lanes));
+    if (o->inner == 2)
+        j = TD_G2(g, multiply, j, g->stride[k][g->p->nd - 1]);
+    return TD_G2(g, add, g->base[k], j);
+}
+
+td_val
+td_gen_index(td_gen *g, int k)
+{
+    return index_of(g, k, false);
+}
+
+static int
+align_of(const td_gen *g, const td_opnd *o)
+{
+    int size = (int)td_dtype_size((td_dtype)o->dt), n = g->lanes * size;
+
+    if (g->aligned && o->inner == 1 && g->lanes > 1)
+        return n < 16 ? n : 16;
+    /* NumPy aligns complex elements to their parts */
+    return td_dtype_is_complex((td_dtype)o->dt) && td_dev_info(g->p->dev)->kind != TD_DEV_CPU ? size
+                                                                                              : 0;
+}
+
+static td_num
+load(td_gen *g, int k, td_val index, int lanes)
+{
+    const td_opnd *o = &g->p->opnd[k];
+    td_num v = td_num_load(g->f, g->ptr[k], (td_dtype)o->dt, index, lanes > 1 ? g->mask : TD_NONE,
+                           lanes, align_of(g, o));
+
+    return td_num_cast(g->f, v, td_gen_compute((td_dtype)o->dt));
+}
+
+/* Values of a half dtype are rounded to it after every operation, as NumPy does. */
+static td_num
+rounded(td_gen *g, td_num v, td_dtype dt)
+{
+    if (td_dtype_is_half(dt))
+        v = td_num_cast(g->f, v, dt);
+    return td_num_cast(g->f, v, td_gen_compute(dt));
+}
+
+static td_num
+iota(td_gen *g, const td_step *s)
+{
+    td_val i = index_of(g, s->opnd, true), start = g->scalar[s->scalar],
+           step = g->scalar[s->scalar + 1];
+    td_dtype dt = (td_dtype)g->p->scalar_dt[s->scalar];
+
+    i = TD_G2(g, add, start, TD_G2(g, multiply, td_cast(g->f, i, dt), step));
+    return rounded(g, td_num_of(i), (td_dtype)s->dt);
+}
+
+static td_num
+gather(td_gen *g, const td_step *s)
+{
+    td_val i = TD_G2(g, multiply, g->val[s->src[0]].re, g->scalar[s->scalar]);
+    int lanes;
+
+    i = TD_G2(g, add, i, index_of(g, s->opnd, true));
+    lanes = g->f->st ? 1 : td_at(g->f, i)->lanes;
+    return load(g, s->opnd, i, lanes);
+}
+
+static td_num
+scalar(td_gen *g, const td_step *s)
+{
+    td_num v = {g->scalar[s->scalar], TD_NONE};
+
+    if (td_dtype_is_complex((td_dtype)s->dt))
+        v.im = g->scalar[s->scalar + 1];
+    return td_num_cast(g->f, v, td_gen_compute((td_dtype)s->dt));
+}
+
+static td_num
+tiled(td_gen *g, const td_step *s)
+{
+    td_dtype dt = (td_dtype)s->dt;
+    int align = td_dtype_is_complex(dt) ? (int)td_dtype_size(dt) : 0;
+
+    return td_num_cast(
+        g->f, td_num_load(g->f, g->tile[s->opnd], dt, g->tile_index, TD_NONE, g->lanes, align),
+        td_gen_compute(dt));
+}
+
+static td_num
+compute(td_gen *g, const td_step *s)
+{
+    td_num x[TD_MAXSRC];
+    td_dtype dt = (td_dtype)s->dt;
+
+    for (int i = 0; i < s->nsrc; i++)
+        x[i] = g->val[s->src[i]];
+    switch ((td_kind)s->kind) {
+    case TD_N_SCALAR: return scalar(g, s);
+    case TD_N_LEAF:
+        if (g->tile[s->opnd].i)
+            return tiled(g, s);
+        return load(g, s->opnd, index_of(g, s->opnd, false),
+                    g->p->opnd[s->opnd].inner ? g->lanes : 1);
+    case TD_N_OP:   return rounded(g, td_num_emit(g->f, (td_op)s->op, x), dt);
+    case TD_N_CAST: return rounded(g, x[0], dt);
+    case TD_N_IOTA: return iota(g, s);
+    case TD_N_RANDOM:
+        return td_num_of(td_gen_random(g, s, td_cast(g->f, index_of(g, s->opnd, true), TD_U64)));
+    case TD_N_GATHER: return gather(g, s);
+    case TD_N_SEARCH: return td_num_of(td_gen_search(g, s, x[0].re, index_of(g, s->opnd, false)));
+    case TD_N_REDUCE:
+    case TD_N_AWAY:
+    case TD_N_HOST:   break;
+    }
+    td_bug(__FILE__, __LINE__, "step kind");
+}
+
+void
+td_gen_uniform(td_gen *g)
+{
+    int lanes = g->lanes;
+
+    g->lanes = 1;
+    for (uint16_t i = 0; i < g->p->nstep; i++)
+        if (g->p->step[i].uniform)
+            g->val[i] = compute(g, &g->p->step[i]);
+    g->lanes = lanes;
+}
+
+void
+td_gen_body(td_gen *g)
+{
+    for (uint16_t i = 0; i < g->p->nstep; i++)
+        if (!g->p->step[i].uniform)
+            g->val[i] = compute(g, &g->p->step[i]);
+}
+
+td_num
+td_gen_step(td_gen *g, int step)
+{
+    return compute(g, &g->p->step[step]);
+}
+
+void
+td_gen_store(td_gen *g, int k)
+{
+    const td_opnd *o = &g->p->opnd[k];
+    td_dtype dt = (td_dtype)o->dt;
+    td_num v = td_num_splat(g->f, td_num_cast(g->f, g->val[g->p->store_step[k]], dt), g->lanes);
+
+    bool past = g->past && g->mask.i == TD_NONE.i;
+
+    if (past)
+        g->f->cache = TD_CACHE_CS;
+    td_num_store(g->f, g->ptr[k], dt, index_of(g, k, false), v, g->mask,
+                 past ? g->lanes * (int)td_dtype_size(dt) : align_of(g, o));
+    g->f->cache = TD_CACHE_NONE;
+}
+
+static td_op
+atomic_of(uint16_t op)
+{
+    switch (op) {
+    case OP_add:         return OP_atomic_add;
+    case OP_maximum:     return OP_atomic_max;
+    case OP_minimum:     return OP_atomic_min;
+    case OP_bitwise_and: return OP_atomic_and;
+    case OP_bitwise_or:  return OP_atomic_or;
+    case OP_bitwise_xor: return OP_atomic_xor;
+    }
+    td_bug(__FILE__, __LINE__, "atomic operation");
+}
+
+/* Memory becomes op(memory, value), one lane at a time. */
+static void
+combine(td_gen *g, uint16_t k, td_val at, td_num v, td_val mask)
+{
+    const td_plan *p = g->p;
+    td_dtype dt = (td_dtype)p->opnd[k].dt, work;
+    td_num old;
+
+    if (p->put == TD_PUT_FREE) {
+        td_atomic(g->f, atomic_of(p->put_op), g->ptr[k], at, td_cast(g->f, v.re, dt), mask);
+        return;
+    }
+    work = td_num_is_pair(v) || g->f->st ? dt : (td_dtype)td_at(g->f, v.re)->dt;
+    old = td_num_cast(g->f, td_num_load(g->f, g->ptr[k], dt, at, mask, 1, 0), work);
+    v = td_num_cast(g->f, td_num_emit(g->f, (td_op)p->put_op, (td_num[]){old, v}), dt);
+    td_num_store(g->f, g->ptr[k], dt, at, v, mask, 0);
+}
+
+static void
+scatter(td_gen *g, uint16_t k)
+{
+    const td_plan *p = g->p;
+    td_val at = TD_G2(g, add, index_of(g, k, true), g->val[p->put_at].re), mask = g->mask;
+    td_dtype dt = (td_dtype)p->opnd[k].dt;
+    td_num v = g->val[p->store_step[k]];
+
+    if (p->put_guard != TD_PLAN_NOSTEP) {
+        td_val ok = td_splat(g->f, g->val[p->put_guard].re, g->lanes);
+
+        mask = mask.i == TD_NONE.i ? ok : TD_G2(g, logical_and, mask, ok);
+    }
+    at = td_splat(g->f, at, g->lanes);
+    if (p->put_op != TD_OPS)
+        combine(g, k, at, v, mask);
+    else
+        td_num_store(g->f, g->ptr[k], dt, at,
+                     td_num_splat(g->f, td_num_cast(g->f, v, dt), g->lanes), mask, 0);
+}
+
+void
+td_gen_stores(td_gen *g)
+{
+    for (uint16_t k = 0; k < g->p->nopnd; k++) {
+        if (g->p->opnd[k].role != TD_ROLE_STORE)
+            continue;
+        if (g->p->put)
+            scatter(g, k);
+        else
+            td_gen_store(g, k);
+    }
+}

@@ -1,0 +1,144 @@
+/* fourier.c - arrays for the device's Fourier transforms: their strides as the library's layouts. */
+#include "array/run/factor.h"
+#include "array/run/spill.h"
+
+#include <string.h>
+
+/* The strides of v, whose last `rank` axes are transformed, as steps of the library's: all axes of the batch go in
+ * one step, and each transformed axis in a multiple of the next one's. */
+static bool
+layout(const td_view *v, int rank, td_fourier_side *out)
+{
+    int nd = v->shape.ndim, first = nd - rank;
+    int64_t span = 0;
+
+    out->stride = v->stride[nd - 1];
+    for (int i = 0; i < rank; i++) {
+        int64_t here = v->stride[first + i], inner = i + 1 < rank ? v->stride[first + i + 1] : 1;
+
+        if (here <= 0 || inner <= 0 || (i + 1 < rank && here % inner))
+            return false;
+        if (i + 1 < rank && (out->embed[i + 1] = here / inner) < v->shape.dim[first + i + 1])
+            return false;
+    }
+    out->embed[0] = v->shape.dim[first];
+    out->dist = 0;
+    for (int i = first - 1; i >= 0; i--) {
+        if (v->shape.dim[i] == 1)
+            continue;
+        if (v->stride[i] <= 0 || (span && v->stride[i] != span))
+            return false;
+        if (!span)
+            out->dist = v->stride[i];
+        span = v->stride[i] * v->shape.dim[i];
+    }
+    if (!span)
+        out->dist = 1;
+    return true;
+}
+
+/* An axis of extent 1 steps nowhere: as if it lay dense. */
+static td_view
+normal(const td_view *v)
+{
+    td_view r = *v;
+    int64_t inner = 1;
+
+    for (int i = v->shape.ndim - 1; i >= 0; i--) {
+        if (r.shape.dim[i] == 1)
+            r.stride[i] = inner;
+        inner = r.stride[i] * r.shape.dim[i];
+    }
+    return r;
+}
+
+static bool
+fits(const td_array *a, int rank, const td_fourier *j, td_fourier_side *side)
+{
+    td_view v = normal(&a->view);
+    size_t size = td_dtype_size(td_array_dtype(a));
+
+    return layout(&v, rank, side) && (size_t)a->view.offset * size % (j->wide ? 16 : 8) == 0;
+}
+
+static uintptr_t
+address(const td_buf *b, const td_array *a)
+{
+    return b->ptr + (uintptr_t)a->view.offset * td_dtype_size(td_array_dtype(a));
+}
+
+static td_status
+run_held(td_fourier *j, const td_array *in, const td_array *out)
+{
+    td_dev *dev = td_array_dev(out);
+    td_stream *s = td_dev_stream(dev);
+    td_buf *bin, *bout, *work = NULL;
+    size_t nwork;
+    void *token;
+    td_status st;
+
+    if (j->kind == TD_FOURIER_C2R)
+        TD_TRY(td_array_use(in, true, &bin));
+    TD_TRY(td_array_use(out, true, &bout));
+    TD_TRY(td_array_use(in, j->kind == TD_FOURIER_C2R, &bin));
+    j->in.at = address(bin, in);
+    j->out.at = address(bout, out);
+    (void)td_buf_ref(bin);
+    (void)td_buf_ref(bout);
+    token = td_graph_unlock();
+    st = td_fourier_plan(s, j, false, &nwork);
+    if (!st && nwork)
+        st = td_buf_new(dev, s, nwork, &work);
+    if (!st) {
+        j->work = work ? work->ptr : 0;
+        st = td_fourier_run(s, j);
+    }
+    td_graph_lock(token);
+    td_buf_unref(work);
+    td_buf_unref(bin);
+    td_buf_unref(bout);
+    return st;
+}
+
+static td_status
+run(td_fourier *j, const td_array *in, const td_array *out)
+{
+    td_status st;
+    td_hold h;
+
+    td_hold_begin(&h);
+    st = run_held(j, in, out);
+    td_hold_end(&h);
+    return st;
+}
+
+td_status
+td_array_fourier(const td_array *in, const td_array *out, td_fourier_kind kind, bool inverse,
+                 int rank)
+{
+    const td_shape *so = &out->view.shape, *si = &in->view.shape;
+    const td_shape *n = kind == TD_FOURIER_R2C ? si : so;
+    td_fourier j = {.kind = kind, .inverse = inverse, .rank = rank, .batch = 1};
+    td_dtype wide = kind == TD_FOURIER_R2C ? TD_F64 : TD_C128;
+    td_array dense = {0};
+    td_status st;
+
+    TD_ASSERT(rank > 0 && rank <= TD_FOURIER_RANK && si->ndim == so->ndim && si->ndim >= rank);
+    TD_TRY(td_fourier_can(td_array_dev(in)));
+    TD_TRY(td_one_device("fft", td_array_dev(in), td_array_dev(out)));
+    j.wide = td_array_dtype(in) == wide;
+    for (int i = 0; i < n->ndim; i++)
+        *(i < n->ndim - rank ? &j.batch : &j.n[i - (n->ndim - rank)]) *= n->dim[i];
+    memcpy(j.n, n->dim + (n->ndim - rank), (size_t)rank * sizeof *j.n);
+    if (!td_array_size(out) || !td_array_size(in))
+        return TD_OK;
+    if (!fits(out, rank, &j, &j.out))
+        return TD_SKIP;
+    if (fits(in, rank, &j, &j.in))
+        return run(&j, in, out);
+    TD_TRY(td_array_copy(in, &dense));
+    TD_ASSERT(fits(&dense, rank, &j, &j.in));
+    st = run(&j, &dense, out);
+    td_array_unref(&dense);
+    return st;
+}

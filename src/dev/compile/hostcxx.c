@@ -1,0 +1,286 @@
+/* hostcxx.c - CUDA C++ for the CPU: the system's C++ compiler makes a shared object of the rewritten text.
+ *
+ * clang++ before g++: it vectorises loops over threads that g++ 12 leaves scalar.  TREADLE_CXX says another.
+ */
+#include "dev/compile/compiler.h"
+
+#include "base/hash.h"
+#include "base/opts.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+enum { CLANG_NEWEST = 30, CLANG_OLDEST = 10 };
+
+/* ---- which one ---- */
+
+static struct {
+    pthread_mutex_t mu;
+    char *path; /* PATH, when it was looked for */
+    char found[PATH_MAX];
+} cxx = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static bool
+look(char *buf, size_t n)
+{
+    static const char *const plain[] = {"g++", "c++"};
+    const char *given = td_options()->cxx;
+    char name[32];
+
+    if (given)
+        return td_spawn_find(given, buf, n) != NULL;
+    if (td_spawn_find("clang++", buf, n))
+        return true;
+    for (int v = CLANG_NEWEST; v >= CLANG_OLDEST; v--) {
+        snprintf(name, sizeof name, "clang++-%d", v);
+        if (td_spawn_find(name, buf, n))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (td_spawn_find(plain[i], buf, n))
+            return true;
+    return false;
+}
+
+static td_status
+find_compiler(char *buf, size_t n)
+{
+    const char *path = getenv("PATH");
+    bool ok;
+
+    pthread_mutex_lock(&cxx.mu);
+    if (!cxx.found[0] || !cxx.path || strcmp(cxx.path, path ? path : "") != 0) {
+        free(cxx.path);
+        cxx.path = strdup(path ? path : "");
+        if (!look(cxx.found, sizeof cxx.found))
+            cxx.found[0] = 0;
+    }
+    ok = snprintf(buf, n, "%s", cxx.found) > 0;
+    pthread_mutex_unlock(&cxx.mu);
+    if (ok)
+        return TD_OK;
+    return td_fail(TD_ERR_LIBRARY,
+                   td_options()->cxx
+                       ? "CUDA C++ on the CPU: TREADLE_CXX names %s, which cannot be run"
+                       : "CUDA C++ on the CPU needs a C++ compiler on PATH: clang++ (better) or "
+                         "g++, of the system's package clang or g++%s",
+                   td_options()->cxx ? td_options()->cxx : "");
+}
+
+/* What -march=native depends on. */
+static td_hash
+this_cpu(void)
+{
+    td_hash h = TD_HASH_INIT;
+
+#if defined(__x86_64__)
+    static const unsigned leaves[][2] = {{1, 0}, {7, 0}, {7, 1}, {0xd, 1}, {0x80000001u, 0}};
+
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+
+        if (__get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d)) {
+            if (leaves[i][0] == 1)
+                b = 0; /* the core's own number */
+            h = td_hash_u64(h, (uint64_t)a << 32 | b);
+            h = td_hash_u64(h, (uint64_t)c << 32 | d);
+        }
+    }
+#else
+    h = td_hash_u64(h, getauxval(AT_HWCAP));
+    h = td_hash_u64(h, getauxval(AT_HWCAP2));
+#endif
+    return h;
+}
+
+static const char *
+march(void)
+{
+    return td_options()->cpu ? td_options()->cpu : "native";
+}
+
+/* Its version by its file: starting it would take longer than all else that a program from the cache needs. */
+static td_status
+version(char *out, size_t n)
+{
+    char path[PATH_MAX], hex[33];
+    struct stat s;
+
+    TD_TRY(find_compiler(path, sizeof path));
+    if (stat(path, &s))
+        memset(&s, 0, sizeof s);
+    td_hash_hex(this_cpu(), hex);
+    snprintf(out, n, "%s %lld.%09ld %lld for %s %s", path, (long long)s.st_mtim.tv_sec,
+             s.st_mtim.tv_nsec, (long long)s.st_size, march(), td_options()->cpu ? "" : hex);
+    return TD_OK;
+}
+
+/* ---- the command ---- */
+
+static bool
+is_clang(const char *path)
+{
+    const char *name = strrchr(path, '/');
+
+    return strstr(name ? name : path, "clang") != NULL;
+}
+
+static void
+add_options(td_args *a, const td_source_job *job)
+{
+    td_args all = {0};
+
+    td_args_options(&all, job, TD_DIALECT_HOST);
+    for (int i = 0; i < all.n; i++)
+        if (strncmp(all.v[i], "-D", 2) != 0 && strncmp(all.v[i], "-U", 2) != 0)
+            td_args_add(a, "%s", all.v[i]);
+    a->failed = a->failed || all.failed;
+    td_args_free(&all);
+}
+
+/* Errors where CUDA has none would keep loops from being vectorised; names that are unique in the process would
+ * keep a module from being unloaded, and join it with others. */
+static void
+add_command(td_args *a, const char *path, const td_source_job *job, const td_temp *t)
+{
+    static const char *const flags[] = {
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fno-strict-aliasing",
+        "-Wl,--as-needed",
+        "-Wno-attributes",
+        "-Wno-unknown-pragmas",
+    };
+    char dir[PATH_MAX];
+
+    td_args_add(a, "%s", path);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        td_args_add(a, "%s", flags[i]);
+    td_args_add(a, job->debug ? "-O1" : "-O3");
+    if (job->debug)
+        td_args_add(a, "-g");
+    td_args_add(a, "-march=%s", march());
+    /* What either says of the loops that regions.h makes for rows of known lengths is not the user's. */
+    td_args_add(a, is_clang(path) ? "-Wno-pass-failed" : "-Wno-aggressive-loop-optimizations");
+    if (!is_clang(path))
+        td_args_add(a, "-fno-gnu-unique");
+#if defined(__x86_64__) && defined(__GLIBC__)
+    else { /* exp and its like in loops: vector functions of the C library, as kernels in Python have */
+        td_args_add(a, "-fveclib=libmvec");
+        td_args_add(a, "-lmvec");
+    }
+#endif
+    td_args_add(a, "-I%s", td_source_include(dir, sizeof dir));
+    add_options(a, job);
+    td_args_add(a, "-o");
+    td_args_add(a, "%s", td_temp_path(t, "kernel.so", dir, sizeof dir));
+    td_args_add(a, "%s", td_temp_path(t, "kernel.cpp", dir, sizeof dir));
+}
+
+/* The symbols of a shared object's table are the names that were asked for. */
+static td_status
+same_symbols(const td_source_job *job, td_image *out)
+{
+    out->symbol = calloc((size_t)job->nname + 1, sizeof *out->symbol);
+    for (int i = 0; out->symbol && i < job->nname; i++) {
+        out->symbol[i] = strdup(job->name[i]);
+        if (!out->symbol[i])
+            break;
+        out->nsymbol++;
+    }
+    return out->nsymbol == job->nname ? TD_OK : td_fail(TD_ERR_NOMEM, "no memory for names");
+}
+
+/* "-DN=4" and "-UN" are lines of the text, behind its #include of our header: on the command line they would change the names in
+ * the headers that it includes. */
+static void
+add_macros(td_text *text, const td_source_job *job)
+{
+    td_args a = {0};
+
+    td_args_options(&a, job, TD_DIALECT_HOST);
+    for (int i = 0; i < a.n; i++) {
+        const char *name = a.v[i] + 2, *value = strchr(name, '=');
+
+        if (strncmp(a.v[i], "-U", 2) == 0)
+            td_text_addf(text, "#undef %s\n", name);
+        else if (strncmp(a.v[i], "-D", 2) == 0 && value)
+            td_text_addf(text, "#define %.*s %s\n", (int)(value - name), name, value + 1);
+        else if (strncmp(a.v[i], "-D", 2) == 0)
+            td_text_addf(text, "#define %s 1\n", name);
+    }
+    text->failed = text->failed || a.failed;
+    td_args_free(&a);
+}
+
+static td_status
+write_text(const td_source_job *job, const td_temp *t)
+{
+    const char *rest = strstr(job->text, "treadle_cuda.h");
+    td_text text = {0};
+    td_status st;
+
+    rest = rest ? strchr(rest, '\n') : NULL;
+    rest = rest ? rest + 1 : job->text;
+    td_text_add(&text, job->text, (size_t)(rest - job->text));
+    add_macros(&text, job);
+    td_text_addf(&text, "%s", rest);
+    st = text.failed ? td_fail(TD_ERR_NOMEM, "no memory for the text of %s", job->file)
+                     : td_temp_write(t, "kernel.cpp", text.s, text.n);
+    td_text_free(&text);
+    return st;
+}
+
+static td_status
+run(const td_source_job *job, const td_temp *t, td_image *out)
+{
+    td_text said = {0};
+    td_args args = {0};
+    char path[PATH_MAX];
+    int code = 0;
+    td_status st;
+
+    TD_TRY(find_compiler(path, sizeof path));
+    TD_TRY(write_text(job, t));
+    add_command(&args, path, job, t);
+    st = td_args_check(&args);
+    if (!st)
+        st = td_spawn_run(args.v, &said, &code);
+    if (!st && code)
+        st = td_compile_failed(job, said.s);
+    td_args_free(&args);
+    if (!st)
+        st = td_temp_read(t, "kernel.so", &out->data, &out->nbytes);
+    if (!st && said.n)
+        out->log = td_text_take(&said);
+    td_text_free(&said);
+    return st ? st : same_symbols(job, out);
+}
+
+static td_status
+compile(const td_source_job *job, td_image *out)
+{
+    td_temp t;
+    td_status st;
+
+    TD_TRY(td_temp_begin(&t, job->keep));
+    st = run(job, &t, out);
+    td_temp_end(&t);
+    return st;
+}
+
+const td_compiler td_compiler_host = {version, compile};

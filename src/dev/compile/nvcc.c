@@ -1,0 +1,282 @@
+/* nvcc.c - CUDA C++ for GPUs by the toolkit's nvcc, where there is no NVRTC: a cubin.
+ *
+ * A template has no code before something uses an instance, so functions that take the addresses of those wanted are
+ * added behind the text.  Their symbols are found in the cubin, by the names that cu++filt gives them.
+ */
+#include "dev/compile/compiler.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static td_status
+find_nvcc(char *buf, size_t n)
+{
+    static const char *const places[] = {"nvcc", "/usr/local/cuda/bin/nvcc", "/opt/cuda/bin/nvcc"};
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (td_spawn_find(places[i], buf, n))
+            return TD_OK;
+    return td_fail(TD_ERR_LIBRARY, "there is no nvcc on PATH");
+}
+
+static td_status
+version(char *out, size_t n)
+{
+    char path[PATH_MAX];
+    struct stat s;
+
+    TD_TRY(find_nvcc(path, sizeof path));
+    if (stat(path, &s))
+        memset(&s, 0, sizeof s);
+    snprintf(out, n, "nvcc %s %lld.%09ld %lld", path, (long long)s.st_mtim.tv_sec,
+             s.st_mtim.tv_nsec, (long long)s.st_size);
+    return TD_OK;
+}
+
+/* ---- the text ---- */
+
+static td_status
+write_text(const td_source_job *job, const td_temp *t)
+{
+    td_text text = {0};
+    td_status st;
+
+    td_text_addf(&text, "#line 1 \"%s\"\n%s\n", job->file, job->text);
+    for (int i = 0; i < job->nname; i++)
+        if (strchr(job->name[i], '<'))
+            td_text_addf(&text, "void *td_wanted_%d() { return (void *)&%s; }\n", i, job->name[i]);
+    st = text.failed ? td_fail(TD_ERR_NOMEM, "no memory for the text of %s", job->file)
+                     : td_temp_write(t, "kernel.cu", text.s, text.n);
+    td_text_free(&text);
+    return st;
+}
+
+/* ---- symbols ---- */
+
+/* The n-th kernel's symbol in a cubin: global functions, in the table's order.  NULL: there are fewer. */
+static const char *
+symbol_at(const char *cubin, size_t nbytes, int n)
+{
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)(const void *)cubin;
+    const Elf64_Shdr *sec = (const Elf64_Shdr *)(const void *)(cubin + h->e_shoff);
+
+    if (nbytes < sizeof *h || h->e_shoff + h->e_shnum * sizeof *sec > nbytes)
+        return NULL;
+    for (int i = 0; i < h->e_shnum; i++) {
+        const Elf64_Sym *sym = (const Elf64_Sym *)(const void *)(cubin + sec[i].sh_offset);
+
+        for (size_t k = 0; sec[i].sh_type == SHT_SYMTAB && k < sec[i].sh_size / sizeof *sym; k++)
+            if (ELF64_ST_TYPE(sym[k].st_info) == STT_FUNC && sym[k].st_shndx && n-- == 0)
+                return cubin + sec[sec[i].sh_link].sh_offset + sym[k].st_name;
+    }
+    return NULL;
+}
+
+/* A name without what spellings differ in: blanks, and casts of numbers, "f<float, (int)4>". */
+static void
+plain_name(const char *name, size_t n, char *out, size_t room)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < n && at + 1 < room; i++) {
+        if (name[i] == '(' && i &&
+            (name[i - 1] == '<' || name[i - 1] == ',' || name[i - 1] == ' ')) {
+            const char *close = memchr(name + i, ')', n - i);
+
+            if (close && close + 1 < name + n &&
+                (isdigit((unsigned char)close[1]) || close[1] == '-')) {
+                i = (size_t)(close - name);
+                continue;
+            }
+        }
+        if (!isspace((unsigned char)name[i]))
+            out[at++] = name[i];
+    }
+    out[at] = 0;
+}
+
+/* "void ns::f<float, (int)4>(float *, T2)" is `name` where what stands before the parameters is. */
+static bool
+is_called(const char *demangled, const char *name)
+{
+    char want[1024], have[1024];
+    const char *from = demangled, *end = demangled;
+    int depth = 0;
+
+    for (; *end && *end != '\n' && !(*end == '(' && depth == 0 && end[-(end > demangled)] != ' ');
+         end++) {
+        depth += *end == '<' || *end == '(';
+        depth -= *end == '>' || *end == ')';
+        if (*end == ' ' && depth == 0)
+            from = end + 1;
+    }
+    plain_name(name, strlen(name), want, sizeof want);
+    plain_name(from, (size_t)(end - from), have, sizeof have);
+    return strcmp(want, have) == 0;
+}
+
+/* cu++filt beside nvcc, else the c++filt of the linker that nvcc needs. */
+static td_status
+find_filter(const char *nvcc, char *path, size_t n)
+{
+    const char *slash = strrchr(nvcc, '/');
+    char beside[PATH_MAX];
+
+    snprintf(beside, sizeof beside, "%.*s/cu++filt", (int)(slash - nvcc), nvcc);
+    if (td_spawn_find(beside, path, n) || td_spawn_find("c++filt", path, n))
+        return TD_OK;
+    return td_fail(TD_ERR_LIBRARY, "templates need a cu++filt beside nvcc, or a c++filt on PATH");
+}
+
+/* All symbols in words: a line for each. */
+static td_status
+demangle(const char *nvcc, const td_image *i, td_text *lines)
+{
+    char path[PATH_MAX];
+    td_args a = {0};
+    int code = 0;
+    td_status st;
+
+    TD_TRY(find_filter(nvcc, path, sizeof path));
+    td_args_add(&a, "%s", path);
+    for (int k = 0;; k++) {
+        const char *symbol = symbol_at(i->data, i->nbytes, k);
+
+        if (!symbol)
+            break;
+        td_args_add(&a, "%s", symbol);
+    }
+    st = td_args_check(&a);
+    if (!st)
+        st = td_spawn_run(a.v, lines, &code);
+    td_args_free(&a);
+    return !st && code ? td_fail(TD_ERR_LIBRARY, "%s: %s", path, lines->s ? lines->s : "failed")
+                       : st;
+}
+
+static td_status
+add_symbol(td_image *out, const char *name, const char *lines)
+{
+    const char *line = lines;
+
+    for (int k = 0; line && *line; k++) {
+        const char *symbol = symbol_at(out->data, out->nbytes, k);
+
+        if (!symbol)
+            break;
+        if (strcmp(symbol, name) == 0 || is_called(line, name)) {
+            out->symbol[out->nsymbol] = strdup(symbol);
+            return out->symbol[out->nsymbol] ? (out->nsymbol++, TD_OK)
+                                             : td_fail(TD_ERR_NOMEM, "no memory for names");
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return td_fail(TD_ERR_JIT, "nvcc made no kernel \"%s\"", name);
+}
+
+static td_status
+find_symbols(const td_source_job *job, const char *nvcc, td_image *out)
+{
+    td_text lines = {0};
+    td_status st = job->nname ? demangle(nvcc, out, &lines) : TD_OK;
+
+    out->symbol = calloc((size_t)job->nname + 1, sizeof *out->symbol);
+    if (!st && !out->symbol)
+        st = td_fail(TD_ERR_NOMEM, "no memory for names");
+    for (int i = 0; !st && i < job->nname; i++)
+        st = add_symbol(out, job->name[i], lines.s);
+    td_text_free(&lines);
+    return st;
+}
+
+/* ---- compiling ---- */
+
+static const char ptx_prefix[] = "compute_";
+
+static bool
+makes_ptx(const td_source_job *job)
+{
+    return strncmp(job->arch, ptx_prefix, strlen(ptx_prefix)) == 0;
+}
+
+static td_status
+run(const td_source_job *job, const td_temp *t, td_image *out)
+{
+    bool ptx = makes_ptx(job);
+    const char *result = ptx ? "kernel.ptx" : "kernel.cubin";
+    char nvcc[PATH_MAX], path[PATH_MAX];
+    td_text said = {0};
+    td_args a = {0};
+    int code = 0;
+    td_status st;
+
+    TD_TRY(find_nvcc(nvcc, sizeof nvcc));
+    TD_TRY(write_text(job, t));
+    td_args_add(&a, "%s", nvcc);
+    td_args_add(&a, ptx ? "-ptx" : "-cubin");
+    td_args_add(&a, "-arch=%s", job->arch);
+    td_args_options(&a, job, TD_DIALECT_NVCC);
+    if (job->debug)
+        td_args_add(&a, "-lineinfo");
+    td_args_add(&a, "-o");
+    td_args_add(&a, "%s", td_temp_path(t, result, path, sizeof path));
+    td_args_add(&a, "%s", td_temp_path(t, "kernel.cu", path, sizeof path));
+    st = td_args_check(&a);
+    if (!st)
+        st = td_spawn_run(a.v, &said, &code);
+    if (!st && code)
+        st = td_compile_failed(job, said.s);
+    td_args_free(&a);
+    if (!st)
+        st = td_temp_read(t, result, &out->data, &out->nbytes);
+    if (!st && said.n)
+        out->log = td_text_take(&said);
+    td_text_free(&said);
+    return st;
+}
+
+/* PTX has no table of symbols: those of a cubin of the same text. */
+static td_status
+symbols_of_ptx(const td_source_job *job, const char *nvcc, const td_temp *t, td_image *out)
+{
+    td_source_job machine = *job;
+    td_image cubin = {0};
+    char arch[32];
+    td_status st;
+
+    snprintf(arch, sizeof arch, "sm_%s", job->arch + strlen(ptx_prefix));
+    machine.arch = arch;
+    st = run(&machine, t, &cubin);
+    if (!st)
+        st = find_symbols(job, nvcc, &cubin);
+    out->symbol = cubin.symbol;
+    out->nsymbol = cubin.nsymbol;
+    cubin.symbol = NULL;
+    cubin.nsymbol = 0;
+    td_image_free(&cubin);
+    return st;
+}
+
+static td_status
+compile(const td_source_job *job, td_image *out)
+{
+    char nvcc[PATH_MAX];
+    td_temp t;
+    td_status st;
+
+    TD_TRY(find_nvcc(nvcc, sizeof nvcc));
+    TD_TRY(td_temp_begin(&t, job->keep));
+    st = run(job, &t, out);
+    if (!st)
+        st = makes_ptx(job) ? symbols_of_ptx(job, nvcc, &t, out) : find_symbols(job, nvcc, out);
+    td_temp_end(&t);
+    return st;
+}
+
+const td_compiler td_compiler_nvcc = {version, compile};

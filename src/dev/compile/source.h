@@ -1,0 +1,46 @@
+/* source.h - compilers of CUDA C++ text: NVRTC, nvcc, and the system's C++ compiler for the CPU.
+ *
+ * No cache here and no rewriting: jit/program.h has both.
+ */
+#ifndef TD_DEV_SOURCE_H
+#define TD_DEV_SOURCE_H
+#include "cuhost/abi.h"
+#include "dev/core/dev.h"
+
+/* td_source_job - one text to compile.  Borrowed. */
+typedef struct td_source_job {
+    const char        *text, *file;  /* file: as its errors and #line name it */
+    const char *const *option;       /* as nvcc takes them: "-DN=4", "-I/x", "--use_fast_math", "-std=c++17" */
+    int                noption;
+    const char *const *name;         /* kernels and instances whose symbols are wanted: "add", "f<float, 4>" */
+    int                nname;
+    const char        *arch;         /* "sm_90", "compute_90" (PTX); "host": for this CPU */
+    bool               debug;
+    const char        *keep;         /* folder that intermediate files stay in; NULL: none stay */
+} td_source_job;
+
+/* td_image - compiled code.  td_image_free. */
+typedef struct td_image {
+    void   *data;    /* cubin, PTX with its NUL, or a shared object: what td_module_load takes */
+    size_t  nbytes;
+    char  **symbol;  /* of each name of the job, in its order */
+    int     nsymbol;
+    char   *log;     /* warnings; NULL: none */
+} td_image;
+
+void td_image_free(td_image *i); /* its members; ok on zeroes */
+
+/* Which compiler a job for `arch` would take, and its version: "nvrtc 13.0", "nvcc 12.4 /usr/bin/nvcc", "clang++ 14.0.6 …"; part of the
+ * cache's key.  TD_ERR_LIBRARY: there is none; the text names the package to install. */
+td_status td_source_compiler(const char *arch, char *out, size_t n);
+/* TD_ERR_JIT: the compiler's own text, with the user's lines. */
+td_status td_source_compile(const td_source_job *job, td_image *out);
+
+/* ---- modules (func.c), for code of any origin ---- */
+/* What td_module_load takes on the CPU and the null device: a shared object made from cuhost's headers. */
+td_status td_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes); /* TD_ERR_VALUE: it has none */
+/* Parameters of f as its compiler tells, and where each stands among arguments that lie side by side; TD_SKIP: the device does
+ * not know them.  On GPUs sizes only (kind '?', align 0). */
+td_status td_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset); /* TD_ERR_INDEX: it has fewer */
+
+#endif

@@ -1,0 +1,593 @@
+/* cuda.c - NVIDIA devices through the driver's table: contexts, memory, streams, events.
+ *
+ * Streams are made as CuPy, Numba and PyCUDA make them: they wait for the legacy default stream and
+ * it for them.  Nothing here runs after main() has returned, when the driver may be gone.
+ */
+#include "dev/cuda/cuda.h"
+
+#include "base/opts.h"
+#include "dev/core/rawops.h"
+#include "dev/core/site.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The driver itself and the one that the host plays: a child of fork() has lost those that ran. */
+static struct {
+    atomic_bool running, forked;
+} drivers[2];
+
+static size_t
+driver_of(td_devkind kind)
+{
+    return kind == TD_DEV_NULL;
+}
+
+/* ---- errors and contexts ---- */
+
+/* After these the driver answers every call of the process with an error: cuda.h. */
+static const int fatal[] = {
+    226, /* CUDA_ERROR_CONTAINED */
+    CU_ILLEGAL_ADDRESS,
+    702, /* CUDA_ERROR_LAUNCH_TIMEOUT */
+    710, /* CUDA_ERROR_ASSERT */
+    714, /* CUDA_ERROR_HARDWARE_STACK_ERROR */
+    715, /* CUDA_ERROR_ILLEGAL_INSTRUCTION */
+    716, /* CUDA_ERROR_MISALIGNED_ADDRESS */
+    717, /* CUDA_ERROR_INVALID_ADDRESS_SPACE */
+    718, /* CUDA_ERROR_INVALID_PC */
+    CU_LAUNCH_FAILED,
+    721, /* CUDA_ERROR_TENSOR_MEMORY_LEAK */
+    810, /* CUDA_ERROR_MPS_CLIENT_TERMINATED */
+    911, /* CUDA_ERROR_EXTERNAL_DEVICE */
+};
+
+bool
+td_cuda_lost(int code)
+{
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        if (fatal[i] == code)
+            return true;
+    return false;
+}
+
+td_status
+td_cuda_fail(const td_cuda *c, td_status st, int code, const char *call, const char *why)
+{
+    char told[TD_RECENT_TEXT];
+
+    if (td_cuda_lost(code))
+        td_recent_fail(c->recent, why, call);
+    return td_fail_code(st, code, "%s: %s: %s%s", c->dev.info.name, call, why,
+                        td_recent_told(c->recent, told));
+}
+
+td_status
+td_cuda_status(const td_cuda *c, int code, const char *call)
+{
+    const char *name = "unknown error", *text = "";
+    char why[512];
+
+    if (code == 0)
+        return TD_OK;
+    c->drv->cuGetErrorName(code, &name);
+    c->drv->cuGetErrorString(code, &text);
+    snprintf(why, sizeof why, "%s (%s)", name ? name : "unknown error", text ? text : "");
+    return td_cuda_fail(c, code == CU_OUT_OF_MEMORY ? TD_ERR_OOM : TD_ERR_DEVICE, code, call, why);
+}
+
+static td_status
+was_forked(const char *name)
+{
+    return td_fail(TD_ERR_DEVICE,
+                   "%s: this process was forked after CUDA was initialised, which CUDA cannot "
+                   "follow; start workers with the \"spawn\" method",
+                   name);
+}
+
+td_status
+td_cuda_enter_slow(td_cuda *c, bool *pushed)
+{
+    if (atomic_load(c->forked))
+        return was_forked(c->dev.info.name);
+    TD_TRY(CU_TRY(c, cuCtxPushCurrent, c->ctx));
+    *pushed = true;
+    return TD_OK;
+}
+
+void
+td_cuda_leave_slow(td_cuda *c)
+{
+    cu_ctx old;
+
+    (void)c->drv->cuCtxPopCurrent(
+        &old); /* fails only where the context is broken: its next use says so */
+}
+
+/* Between a begin and its end: one call of the driver's. */
+static _Thread_local struct {
+    td_status st; /* why the context cannot be entered */
+    bool pushed;
+} inside;
+
+bool
+td_cuda_begin(td_cuda *c)
+{
+    inside.st = td_cuda_enter(c, &inside.pushed);
+    return inside.st == TD_OK;
+}
+
+td_status
+td_cuda_end(td_cuda *c, int code, const char *call)
+{
+    td_status st;
+
+    if (code == CU_NOT_CALLED)
+        return inside.st;
+    st = td_cuda_status(c, code, call);
+    td_cuda_leave(c, inside.pushed);
+    return st;
+}
+
+/* ---- launches that may be running ---- */
+
+uint64_t
+td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const char *what)
+{
+    return td_recent_add(c->recent, &(td_launched){.stream = s,
+                                                   .legacy = s == &s->dev->def,
+                                                   .apart = s->foreign || s->apart,
+                                                   .name = name,
+                                                   .what = what,
+                                                   .site = td_site_held()});
+}
+
+/* Waiting gave st: what was launched up to that number has ended if it could; s NULL: everywhere. */
+static td_status
+waited(const td_cuda *c, td_status st, const td_stream *s, uint64_t number)
+{
+    if (!st)
+        td_recent_done(c->recent, s, number);
+    return st;
+}
+
+td_status
+td_cuda_sync(const td_cuda *c, const td_stream *s)
+{
+    uint64_t number = td_recent_last(c->recent);
+
+    return waited(c, CU_TRY(c, cuStreamSynchronize, s->handle), s, number);
+}
+
+static void
+in_child(void)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (atomic_load(&drivers[i].running))
+            atomic_store(&drivers[i].forked, true);
+}
+
+/* ---- memory ---- */
+
+static td_status
+memory(td_dev *d, size_t *free_bytes, size_t *total_bytes)
+{
+    td_cuda *c = td_cuda_of(d);
+
+    return CU_CALL(c, cuMemGetInfo, free_bytes, total_bytes);
+}
+
+static td_status
+sync_all(td_dev *d)
+{
+    td_cuda *c = td_cuda_of(d);
+    uint64_t number = td_recent_last(c->recent);
+    td_status st = td_cuda_end(c, td_cuda_begin(c) ? c->drv->cuCtxSynchronize() : CU_NOT_CALLED,
+                               "cuCtxSynchronize");
+
+    return waited(c, st, NULL, number);
+}
+
+static td_status
+copy(td_stream *s, uintptr_t dst, uintptr_t src, size_t nbytes)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+
+    return CU_CALL(c, cuMemcpyDtoDAsync, dst, src, nbytes, s->handle);
+}
+
+static td_status
+fill(td_stream *s, uintptr_t dst, int byte, size_t nbytes)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+
+    return CU_CALL(c, cuMemsetD8Async, dst, (unsigned char)byte, nbytes, s->handle);
+}
+
+/* ---- streams ---- */
+
+static td_status
+stream_new(td_stream *s)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    cu_stream h = NULL;
+    td_status st = CU_CALL(c, cuStreamCreate, &h, 0);
+
+    s->handle = h;
+    return st;
+}
+
+/* Under the device's context: later work on `after` waits for what `before` has. */
+static td_status
+put_after(td_cuda *c, void *before, void *after)
+{
+    cu_event e = NULL;
+    td_status st = CU_TRY(c, cuEventCreate, &e, CU_EVENT_NO_TIMING);
+
+    if (st)
+        return st;
+    st = CU_TRY(c, cuEventRecord, e, before);
+    st = st ? st : CU_TRY(c, cuStreamWaitEvent, after, e, 0);
+    (void)c->drv->cuEventDestroy(e);
+    return st;
+}
+
+static td_status
+order(td_dev *d, void *before, void *after)
+{
+    td_cuda *c = td_cuda_of(d);
+    bool pushed;
+    td_status st;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    st = put_after(c, before, after);
+    td_cuda_leave(c, pushed);
+    return st;
+}
+
+/* The default stream takes over the stream's memory, so it must come after the stream's work.  An
+ * event says so without waiting here: this may run in a finaliser. */
+static void
+stream_free(td_stream *s)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+    bool pushed;
+
+    if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
+        return;
+    if (put_after(c, s->handle, NULL))
+        (void)c->drv->cuStreamSynchronize(s->handle);
+    (void)c->drv->cuStreamDestroy(s->handle);
+    td_recent_gone(c->recent, s, false);
+    td_cuda_leave(c, pushed);
+}
+
+static td_status
+stream_sync(td_stream *s)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+
+    uint64_t number = td_recent_last(c->recent);
+
+    return waited(c, CU_CALL(c, cuStreamSynchronize, s->handle), s, number);
+}
+
+static td_status
+stream_wait(td_stream *s, td_event *e)
+{
+    td_cuda *c = td_cuda_of(s->dev);
+
+    return CU_CALL(c, cuStreamWaitEvent, s->handle, e->handle, 0);
+}
+
+/* ---- events ---- */
+
+static td_status
+event_new(td_event *e)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    cu_event h = NULL;
+    td_status st = CU_CALL(c, cuEventCreate, &h, e->timing ? 0 : CU_EVENT_NO_TIMING);
+
+    e->handle = h;
+    return st;
+}
+
+static void
+event_free(td_event *e)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    bool pushed;
+
+    if (atomic_load(c->forked) || td_cuda_enter(c, &pushed))
+        return;
+    (void)c->drv->cuEventDestroy(e->handle);
+    td_cuda_leave(c, pushed);
+}
+
+static td_status
+event_record(td_event *e, td_stream *s)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+
+    e->on = s;
+    e->launches = td_recent_last(c->recent);
+    return CU_CALL(c, cuEventRecord, e->handle, s->handle);
+}
+
+static td_status
+event_sync(td_event *e)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+
+    td_status st = CU_CALL(c, cuEventSynchronize, e->handle);
+
+    return e->on ? waited(c, st, e->on, e->launches) : st;
+}
+
+static td_status
+event_done(td_event *e, bool *out)
+{
+    td_cuda *c = td_cuda_of(e->dev);
+    bool pushed;
+    int r;
+
+    TD_TRY(td_cuda_enter(c, &pushed));
+    r = c->drv->cuEventQuery(e->handle);
+    td_cuda_leave(c, pushed);
+    *out = r == 0;
+    if (*out && e->on)
+        (void)waited(c, TD_OK, e->on, e->launches);
+    return r == CU_NOT_READY ? TD_OK : td_cuda_status(c, r, "cuEventQuery");
+}
+
+static td_status
+event_elapsed(td_event *from, td_event *to, double *ms)
+{
+    td_cuda *c = td_cuda_of(from->dev);
+    float x = 0;
+    td_status st = CU_CALL(c, cuEventElapsedTime, &x, from->handle, to->handle);
+
+    *ms = (double)x;
+    return st;
+}
+
+static const td_devops cuda_ops = {
+    .align = 512,
+    .raw = &td_cuda_raw,
+    .mem_get = td_cuda_mem_get,
+    .mem_put = td_cuda_mem_put,
+    .mem_cut = td_cuda_mem_cut,
+    .mem_join = td_cuda_mem_join,
+    .share_new = td_pool_plain,
+    .share = td_cuda_share,
+    .share_open = td_cuda_share_open,
+    .share_close = td_cuda_share_close,
+    .memory = memory,
+    .host_get = td_cuda_host_get,
+    .host_put = td_cuda_host_put,
+    .copy_later = td_cuda_copy_later,
+    .attribute = td_cuda_attribute,
+    .uuid = td_cuda_uuid,
+    .profiler = td_cuda_profiler,
+    .sync = sync_all,
+    .copy_in = td_cuda_copy_in,
+    .copy_fill = td_cuda_copy_fill,
+    .copy_out = td_cuda_copy_out,
+    .copy = copy,
+    .fill = fill,
+    .stream_new = stream_new,
+    .stream_free = stream_free,
+    .stream_sync = stream_sync,
+    .stream_wait = stream_wait,
+    .order = order,
+    .event_new = event_new,
+    .event_free = event_free,
+    .event_record = event_record,
+    .event_sync = event_sync,
+    .event_done = event_done,
+    .event_elapsed = event_elapsed,
+    .module_load = td_cuda_module_load,
+    .module_free = td_cuda_module_free,
+    .module_func = td_cuda_module_func,
+    .module_global = td_cuda_module_global,
+    .func_param = td_cuda_func_param,
+    .assemble = td_cuda_assemble,
+    .func_attribute = td_cuda_func_attribute,
+    .func_resident = td_cuda_func_resident,
+    .launch = td_cuda_launch,
+    .graph_begin = td_cuda_graph_begin,
+    .graph_end = td_cuda_graph_end,
+    .graph_launch = td_cuda_graph_launch,
+    .graph_free = td_cuda_graph_free,
+};
+
+/* ---- devices ---- */
+
+/* Memory moves its width twice a clock.  0 where the driver does not tell. */
+static double
+bandwidth(const td_cuda *c, int dev)
+{
+    int khz = 0, bits = 0;
+
+    if (c->drv->cuDeviceGetAttribute(&khz, CU_ATTR_MEMORY_KHZ, dev) ||
+        c->drv->cuDeviceGetAttribute(&bits, CU_ATTR_MEMORY_BITS, dev))
+        return 0;
+    return 2e3 * khz * bits / 8;
+}
+
+/* Fills info and the context in. */
+static td_status
+describe(td_cuda *c)
+{
+    td_devinfo *i = &c->dev.info;
+    int dev, major, minor, shared;
+
+    TD_TRY(CU_TRY(c, cuDeviceGet, &dev, c->ordinal));
+    TD_TRY(CU_TRY(c, cuDeviceGetName, i->model, (int)sizeof i->model, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &major, CU_ATTR_MAJOR, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &minor, CU_ATTR_MINOR, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->units, CU_ATTR_UNITS, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->warp, CU_ATTR_WARP, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &i->max_threads, CU_ATTR_MAX_THREADS, dev));
+    TD_TRY(CU_TRY(c, cuDeviceGetAttribute, &shared, CU_ATTR_MAX_SHARED, dev));
+    TD_TRY(CU_TRY(c, cuDeviceTotalMem, &i->memory, dev));
+    TD_TRY(CU_TRY(c, cuDriverGetVersion, &i->driver));
+    i->max_shared = (size_t)shared;
+    i->bandwidth = bandwidth(c, dev);
+    snprintf(i->arch, sizeof i->arch, "sm_%d%d", major, minor);
+    return CU_TRY(c, cuDevicePrimaryCtxRetain, &c->ctx, dev);
+}
+
+static void
+watch_once(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+/* From now on a child of this process must not use that driver. */
+static void
+watch_forks(td_devkind kind)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    atomic_store(&drivers[driver_of(kind)].running, true);
+    pthread_once(&once, watch_once);
+}
+
+static td_status
+no_host_memory(const char *name)
+{
+    return td_fail(TD_ERR_NOMEM, "%s: no host memory for the device's record", name);
+}
+
+td_status
+td_cuda_make(const td_driver *drv, int ordinal, td_devkind kind, const char *name, td_cuda **out)
+{
+    td_cuda *c;
+    td_status st;
+
+    if (atomic_load(&drivers[driver_of(kind)].forked))
+        return was_forked(name);
+    watch_forks(kind);
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return no_host_memory(name);
+    c->recent = td_recent_new();
+    if (!c->recent) {
+        free(c);
+        return no_host_memory(name);
+    }
+    c->drv = drv;
+    c->ordinal = ordinal;
+    c->forked = &drivers[driver_of(kind)].forked;
+    c->dev.info.kind = kind;
+    c->dev.info.index = ordinal;
+    snprintf(c->dev.info.name, sizeof c->dev.info.name, "%s", name);
+    st = describe(c);
+    if (st) {
+        free(c->recent);
+        free(c);
+        return st;
+    }
+    atomic_fetch_add(&td_site_wanters, 1); /* its kernels fail late */
+    pthread_mutex_init(&c->stage_mu[0], NULL);
+    pthread_mutex_init(&c->stage_mu[1], NULL);
+    pthread_mutex_init(&c->blas_mu, NULL);
+    pthread_mutex_init(&c->solver_mu, NULL);
+    pthread_mutex_init(&c->plans_mu, NULL);
+    pthread_mutex_init(&c->parts_mu, NULL);
+    td_dev_init(&c->dev, &cuda_ops);
+    c->dev.pool.grain = td_cuda_grain(c);
+    *out = c;
+    return TD_OK;
+}
+
+/* The driver and its devices, asked for once: a forked child must not ask again. */
+static struct {
+    const td_driver *drv; /* NULL: no device, and why */
+    int count;
+    const char *why;
+} found;
+
+static void
+find_devices(void)
+{
+    const td_driver *drv = td_driver_open(&found.why);
+
+    if (!drv)
+        return;
+    watch_forks(TD_DEV_CUDA);
+    if (drv->cuDeviceGetCount(&found.count) != 0 || found.count < 1) {
+        found.count = 0;
+        found.why = "the NVIDIA driver finds no device";
+        return;
+    }
+    found.drv = drv;
+}
+
+static const td_driver *
+driver_with_devices(int *count, const char **why)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_devices);
+    *count = found.count;
+    *why = found.why;
+    return found.drv;
+}
+
+int
+td_cuda_count(void)
+{
+    const char *why;
+    int n;
+
+    (void)driver_with_devices(&n, &why);
+    return n;
+}
+
+const char *
+td_cuda_missing(void)
+{
+    const char *why;
+    int n;
+
+    return driver_with_devices(&n, &why) ? "" : why;
+}
+
+td_status
+td_cuda_where(uintptr_t ptr, int *index)
+{
+    const char *why;
+    int n;
+    const td_driver *drv = driver_with_devices(&n, &why);
+
+    if (!drv)
+        return td_fail(TD_ERR_DEVICE, "memory at %#" PRIxPTR ": %s", ptr, why);
+    if (drv->cuPointerGetAttribute(index, CU_POINTER_ORDINAL, (cu_ptr)ptr) != 0)
+        return td_fail(TD_ERR_VALUE, "memory at %#" PRIxPTR ": no GPU of this process has it", ptr);
+    return TD_OK;
+}
+
+td_status
+td_cuda_open(int index, td_dev **out)
+{
+    const char *why;
+    char name[24];
+    int n;
+    const td_driver *drv = driver_with_devices(&n, &why);
+    td_cuda *c = NULL;
+
+    if (!drv)
+        return td_fail(TD_ERR_DEVICE, "cuda:%d: %s", index, why);
+    if (index >= n)
+        return td_fail(TD_ERR_DEVICE, "cuda:%d: there %s %d CUDA device%s", index,
+                       n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+    snprintf(name, sizeof name, "cuda:%d", index);
+    TD_TRY(td_cuda_make(drv, index, TD_DEV_CUDA, name, &c));
+    *out = &c->dev;
+    return TD_OK;
+}

@@ -1,0 +1,280 @@
+/* library.c - finds and opens foreign libraries. */
+#include "dev/foreign/library.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t mu;
+    char *dirs; /* NULL: none */
+    unsigned changes;
+} search = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+void
+td_lib_search(const char *colon_separated_dirs)
+{
+    char *copy = colon_separated_dirs ? strdup(colon_separated_dirs) : NULL;
+
+    pthread_mutex_lock(&search.mu);
+    free(search.dirs);
+    search.dirs = copy;
+    search.changes++;
+    pthread_mutex_unlock(&search.mu);
+}
+
+static _Atomic(void (*)(void)) hook;
+
+void
+td_lib_on_search(void (*fn)(void))
+{
+    atomic_store(&hook, fn);
+}
+
+/* The hook stays until it has returned, so that a second thread does not look too early. */
+static void
+prepare(void)
+{
+    void (*fn)(void) = atomic_load(&hook);
+
+    if (fn)
+        fn();
+    atomic_store(&hook, NULL);
+}
+
+unsigned
+td_lib_changes(void)
+{
+    unsigned n;
+
+    pthread_mutex_lock(&search.mu);
+    n = search.changes;
+    pthread_mutex_unlock(&search.mu);
+    return n;
+}
+
+/* ---- folders ---- */
+
+typedef bool folder_fn(void *ctx, const char *dir);
+
+/* The parts of a list that colons separate. */
+static bool
+each_part(const char *list, folder_fn *fn, void *ctx)
+{
+    char dir[PATH_MAX];
+
+    for (const char *p = list; p && *p; p += strspn(p, ":")) {
+        size_t n = strcspn(p, ":");
+
+        if (n && snprintf(dir, sizeof dir, "%.*s", (int)n, p) < (int)sizeof dir && fn(ctx, dir))
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+static bool
+each_wheel(folder_fn *fn, void *ctx)
+{
+    char *dirs;
+    bool done;
+
+    pthread_mutex_lock(&search.mu);
+    dirs = search.dirs ? strdup(search.dirs) : NULL;
+    pthread_mutex_unlock(&search.mu);
+    done = each_part(dirs, fn, ctx);
+    free(dirs);
+    return done;
+}
+
+static bool
+each_toolkit(folder_fn *fn, void *ctx)
+{
+    glob_t g = {0};
+    bool done = false;
+
+    if (glob("/usr/local/cuda/lib64", 0, NULL, &g) == 0 || g.gl_pathc == 0)
+        (void)glob("/usr/local/cuda-*/lib64", GLOB_APPEND, NULL, &g);
+    for (size_t i = 0; i < g.gl_pathc && !done; i++)
+        done = fn(ctx, g.gl_pathv[i]);
+    globfree(&g);
+    return done;
+}
+
+bool
+td_lib_each_folder(folder_fn *fn, void *ctx)
+{
+    prepare();
+    return each_wheel(fn, ctx) || each_toolkit(fn, ctx);
+}
+
+/* ---- opening ---- */
+
+/* wanted - a library that is looked for in folders. */
+typedef struct wanted {
+    const char *name;
+    void *lib;  /* opened */
+    char *path; /* or only found: at most n bytes */
+    size_t n;
+} wanted;
+
+static bool
+open_in(void *ctx, const char *dir)
+{
+    wanted *w = ctx;
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", dir, w->name) < (int)sizeof path)
+        w->lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return w->lib != NULL;
+}
+
+static bool
+find_in(void *ctx, const char *dir)
+{
+    wanted *w = ctx;
+
+    if (snprintf(w->path, w->n, "%s/%s", dir, w->name) < (int)w->n && access(w->path, R_OK) == 0)
+        return true;
+    w->path[0] = 0;
+    return false;
+}
+
+static td_status
+not_found(const char *name, const char *package)
+{
+    return td_fail(TD_ERR_LIBRARY,
+                   "%s was not found: pip install %s, or put it on the loader's path", name,
+                   package);
+}
+
+td_status
+td_lib_open(const char *const names[], const char *package, void **out)
+{
+    wanted w = {0};
+
+    prepare();
+    for (const char *const *n = names; *n && !w.lib; n++)
+        w.lib =
+            dlopen(*n, RTLD_NOW | RTLD_NOLOAD); /* another package's: two copies would not agree */
+    for (const char *const *n = names; (w.name = *n) && !w.lib; n++)
+        (void)each_wheel(open_in, &w);
+    for (const char *const *n = names; *n && !w.lib; n++)
+        w.lib = dlopen(*n, RTLD_NOW | RTLD_LOCAL);
+    for (const char *const *n = names; (w.name = *n) && !w.lib; n++)
+        (void)each_toolkit(open_in, &w);
+    *out = w.lib;
+    return w.lib ? TD_OK : not_found(names[0], package);
+}
+
+td_status
+td_lib_locate(const char *const names[], const char *package, char *path, size_t n)
+{
+    wanted w = {.path = path, .n = n};
+    void *lib;
+
+    prepare();
+    path[0] = 0;
+    for (const char *const *m = names; *m; m++)
+        if ((lib = dlopen(*m, RTLD_NOW | RTLD_NOLOAD))) {
+            td_lib_path(lib, path, n);
+            dlclose(lib); /* it is others' */
+            return TD_OK;
+        }
+    for (const char *const *m = names; (w.name = *m); m++)
+        if (each_wheel(find_in, &w) || each_part(getenv("LD_LIBRARY_PATH"), find_in, &w))
+            return TD_OK;
+    for (const char *const *m = names; (w.name = *m); m++)
+        if (each_toolkit(find_in, &w))
+            return TD_OK;
+    for (const char *const *m = names; *m; m++)
+        if ((lib = dlopen(*m, RTLD_NOW | RTLD_LOCAL))) {
+            td_lib_path(lib, path, n);
+            return TD_OK; /* it stays open: next time it is found at once */
+        }
+    return not_found(names[0], package);
+}
+
+td_status
+td_lib_symbol(void *lib, const char *name, void **out)
+{
+    char path[512];
+
+    *out = dlsym(lib, name);
+    if (!*out)
+        return td_fail(TD_ERR_LIBRARY, "%s has no %s: it is too old",
+                       td_lib_path(lib, path, sizeof path), name);
+    return TD_OK;
+}
+
+td_status
+td_lib_table(const char *const names[], const char *package, const td_lib_entry *entry, size_t n,
+             void *table, char *path, size_t path_size, void **out)
+{
+    void *f;
+
+    TD_TRY(td_lib_open(names, package, out));
+    for (size_t i = 0; i < n; i++) {
+        TD_TRY(td_lib_symbol(*out, entry[i].name, &f));
+        memcpy((char *)table + entry[i].slot, &f, sizeof f);
+    }
+    td_lib_path(*out, path, path_size);
+    return TD_OK;
+}
+
+const char *
+td_lib_path(void *lib, char *buf, size_t n)
+{
+    struct link_map *map = NULL;
+
+    if (dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0 && map)
+        snprintf(buf, n, "%s", map->l_name);
+    else
+        snprintf(buf, n, "a library");
+    return buf;
+}
+
+void *
+td_lib_beside(const char *name, char *why, size_t n)
+{
+    char path[PATH_MAX];
+    Dl_info self;
+    const char *slash;
+    void *handle;
+
+    if (!dladdr(&search, &self) || !(slash = strrchr(self.dli_fname, '/')))
+        slash = self.dli_fname = ""; /* the loader's path is searched */
+    snprintf(path, sizeof path, "%.*s%s%s", (int)(slash - self.dli_fname), self.dli_fname,
+             *slash ? "/" : "", name);
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        snprintf(why, n, "%s", dlerror());
+    return handle;
+}
+
+td_status
+td_lib_once(td_lib_state *s, td_status (*load)(void))
+{
+    td_status st = TD_OK;
+
+    prepare();
+    pthread_mutex_lock(&s->mu);
+    if (!s->there && s->missing && s->looked == td_lib_changes())
+        st = td_fail(TD_ERR_LIBRARY, "%s", s->why);
+    else if (!s->there) {
+        s->looked = td_lib_changes();
+        st = load();
+        s->there = st == TD_OK;
+        s->missing = st != TD_OK;
+        snprintf(s->why, sizeof s->why, "%s", st ? td_error() : "");
+    }
+    pthread_mutex_unlock(&s->mu);
+    return st;
+}

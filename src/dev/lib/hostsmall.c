@@ -1,0 +1,287 @@
+/* hostsmall.c - systems and Cholesky factors of many small matrices on the CPU.
+ *
+ * A matrix is a lane: eight of them stand side by side, element by element, so that every step is one for vectors whatever a matrix's
+ * size.  All are computed in float64, with LAPACK's choice of pivots: the first of the largest.  The body is compiled for three
+ * widths of vectors; products and sums are rounded apart, so that the values are the same on all.
+ */
+#include "dev/lib/hostsmall.h"
+
+#include "base/parallel.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { LANES = 8, GRAIN = 1 << 15 /* multiplications that are worth a thread */ };
+
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t bits __attribute__((vector_size(LANES * sizeof(int64_t))));
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* group - matrices first … first + count - 1 of a job, n x n, and k columns of right sides behind each row. */
+typedef struct group {
+    const td_solver *j;
+    int64_t first, count;
+    int n, k;
+    lanes at[TD_SMALL_ROWS][2 * TD_SMALL_ROWS];
+    int info[LANES];
+} group;
+
+/* ---- memory to lanes and back ---- */
+
+INLINE double *
+lane_of(lanes *v, int lane)
+{
+    return (double *)v + lane;
+}
+
+/* Columns of the group from those of an array of the job; lanes without a matrix repeat the last one's. */
+static void
+load(group *g, int array, int column, int width)
+{
+    int64_t size = (int64_t)g->n * width;
+
+    for (int l = 0; l < LANES; l++) {
+        int64_t base = (g->first + (l < g->count ? l : g->count - 1)) * size;
+        const float *f = (const float *)g->j->at[array] + base;
+        const double *d = (const double *)g->j->at[array] + base;
+
+        for (int i = 0; i < g->n; i++)
+            if (g->j->dt == TD_F32)
+                for (int c = 0; c < width; c++)
+                    *lane_of(&g->at[i][column + c], l) = *f++;
+            else
+                for (int c = 0; c < width; c++)
+                    *lane_of(&g->at[i][column + c], l) = *d++;
+    }
+}
+
+static void
+store(group *g, int array, int column, int width)
+{
+    int64_t size = (int64_t)g->n * width;
+
+    for (int l = 0; l < g->count; l++) {
+        float *f = (float *)g->j->at[array] + (g->first + l) * size;
+        double *d = (double *)g->j->at[array] + (g->first + l) * size;
+
+        for (int i = 0; i < g->n; i++)
+            if (g->j->dt == TD_F32)
+                for (int c = 0; c < width; c++)
+                    *f++ = (float)*lane_of(&g->at[i][column + c], l);
+            else
+                for (int c = 0; c < width; c++)
+                    *d++ = *lane_of(&g->at[i][column + c], l);
+    }
+}
+
+/* ---- systems ---- */
+
+/* The row of the largest element of column c from row c on comes to row c, in each lane its own. */
+INLINE void
+pivot(group *g, int c)
+{
+    const bits magnitude = (bits){0} + INT64_MAX;
+    bits best = (bits)g->at[c][c] & magnitude, row = (bits){0} + c;
+
+    for (int i = c + 1; i < g->n; i++) {
+        bits x = (bits)g->at[i][c] & magnitude, more = (bits)((lanes)x > (lanes)best);
+
+        best = (x & more) | (best & ~more);
+        row = (((bits){0} + i) & more) | (row & ~more);
+    }
+    for (int l = 0; l < LANES; l++) {
+        int p = (int)row[l];
+
+        for (int i = c; p != c && i < g->n + g->k; i++) {
+            double *a = lane_of(&g->at[c][i], l), *b = lane_of(&g->at[p][i], l), t = *a;
+
+            *a = *b;
+            *b = t;
+        }
+        if (*lane_of(&g->at[c][c], l) == 0 && !g->info[l])
+            g->info[l] = c + 1;
+    }
+}
+
+INLINE void
+eliminate(group *g)
+{
+    for (int c = 0; c < g->n; c++) {
+        pivot(g, c);
+        for (int i = c + 1; i < g->n; i++) {
+            lanes f = g->at[i][c] / g->at[c][c];
+
+            for (int k = c + 1; k < g->n + g->k; k++)
+                g->at[i][k] -= f * g->at[c][k];
+        }
+    }
+}
+
+INLINE void
+substitute(group *g)
+{
+    for (int i = g->n - 1; i >= 0; i--)
+        for (int c = g->n; c < g->n + g->k; c++) {
+            lanes x = g->at[i][c];
+
+            for (int k = i + 1; k < g->n; k++)
+                x -= g->at[i][k] * g->at[k][c];
+            g->at[i][c] = x / g->at[i][i];
+        }
+}
+
+/* ---- Cholesky factors ---- */
+
+/* Of the lower triangle, whose rows become the factor's; info: the first row without a positive diagonal. */
+INLINE void
+factor(group *g)
+{
+    for (int c = 0; c < g->n; c++) {
+        for (int k = 0; k < c; k++)
+            g->at[c][c] -= g->at[c][k] * g->at[c][k];
+        for (int l = 0; l < LANES; l++) {
+            double *d = lane_of(&g->at[c][c], l);
+
+            if (!(*d > 0) && !g->info[l])
+                g->info[l] = c + 1;
+            *d = sqrt(*d);
+        }
+        for (int i = c + 1; i < g->n; i++) {
+            lanes x = g->at[i][c];
+
+            for (int k = 0; k < c; k++)
+                x -= g->at[i][k] * g->at[c][k];
+            g->at[i][c] = x / g->at[c][c];
+            g->at[c][i] = (lanes){0};
+        }
+    }
+}
+
+/* The upper triangle's adjoint below, or the lower one's above. */
+static void
+mirror(group *g, bool up)
+{
+    for (int i = 0; i < g->n; i++)
+        for (int k = 0; k < i; k++) {
+            g->at[up ? k : i][up ? i : k] = g->at[up ? i : k][up ? k : i];
+            if (up)
+                g->at[i][k] = (lanes){0};
+        }
+}
+
+/* ---- one group for each width of vectors ---- */
+
+INLINE void
+compute(group *g)
+{
+    if (g->j->op == TD_SOLVE_potrf_rows) {
+        factor(g);
+    } else {
+        eliminate(g);
+        substitute(g);
+    }
+}
+
+static void
+compute_any(group *g)
+{
+    compute(g);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void
+compute_avx2(group *g)
+{
+    compute(g);
+}
+
+__attribute__((target("avx512f"))) static void
+compute_avx512(group *g)
+{
+    compute(g);
+}
+#endif
+
+static void
+compute_here(group *g)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        compute_avx512(g);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        compute_avx2(g);
+        return;
+    }
+#endif
+    compute_any(g);
+}
+
+/* ---- all groups ---- */
+
+typedef struct pieces {
+    const td_solver *j;
+    int64_t n;
+} pieces;
+
+static void
+run_group(const td_solver *j, int64_t first, int64_t count)
+{
+    bool cholesky = j->op == TD_SOLVE_potrf_rows, upper = j->flag[0] == 'U';
+    int32_t *info = (int32_t *)j->at[cholesky ? 1 : 2] + first;
+    group g; /* 128 KB, of which most is not used */
+
+    g.j = j;
+    g.first = first;
+    g.count = count;
+    g.n = (int)j->n;
+    g.k = cholesky ? 0 : (int)j->k;
+    memset(g.info, 0, sizeof g.info);
+    load(&g, 0, 0, g.n);
+    if (!cholesky)
+        load(&g, 1, g.n, g.k);
+    else if (upper)
+        mirror(&g, false);
+    compute_here(&g);
+    if (cholesky && upper)
+        mirror(&g, true);
+    store(&g, cholesky ? 0 : 1, cholesky ? 0 : g.n, cholesky ? g.n : g.k);
+    for (int l = 0; l < g.count; l++)
+        info[l] = g.info[l];
+}
+
+static void
+run_piece(void *ctx, int64_t p)
+{
+    const pieces *a = ctx;
+    int64_t lo, hi;
+
+    td_parallel_piece(0, a->j->batch, a->n, p, &lo, &hi);
+    for (; lo < hi; lo += LANES)
+        run_group(a->j, lo, hi - lo < LANES ? hi - lo : LANES);
+}
+
+td_status
+td_hostsmall_can(td_solver_op op)
+{
+    return op == TD_SOLVE_gesv_rows || op == TD_SOLVE_potrf_rows ? TD_OK : TD_SKIP;
+}
+
+td_status
+td_hostsmall_run(const td_solver *j)
+{
+    int64_t each = j->n * j->n * (j->n + j->k + 1) / LANES + 1,
+            most = (j->batch + LANES - 1) / LANES;
+    pieces a = {j, j->batch / (GRAIN / each + 1) + 1};
+
+    if ((j->dt != TD_F32 && j->dt != TD_F64) || j->n > TD_SMALL_ROWS || j->k > TD_SMALL_ROWS)
+        return td_fail(TD_ERR_VALUE, "solver: matrices of %d rows at most of float32 or float64",
+                       TD_SMALL_ROWS);
+    if (a.n > most)
+        a.n = most;
+    td_parallel(a.n, run_piece, &a);
+    return TD_OK;
+}

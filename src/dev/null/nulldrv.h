@@ -1,0 +1,137 @@
+/* nulldrv.h - the host-played driver's parts: null.c (state), nullapi.c (functions), nullcode.c (code). */
+#ifndef TD_DEV_NULLDRV_H
+#define TD_DEV_NULLDRV_H
+#include "dev/cuda/cuda.h"
+#include "dev/null/null.h"
+#include "dev/core/rawops.h"
+
+typedef enum null_call {
+#define CU(name, symbol, need, params) NULL_##name,
+#include "dev/foreign/driver.def"
+    NULL_CALLS
+} null_call;
+
+#define NULL_MEMORY ((size_t)8 << 30) /* what the device claims to have; no page of it exists before it is touched */
+
+/* A handle of the driver's.  Owned by the driver's list from _new to _free. */
+typedef enum null_kind {
+    NULL_STREAM,
+    NULL_EVENT,
+    NULL_MODULE,
+    NULL_LINK,
+    NULL_PINNED,
+    NULL_PHYSICAL, /* memory without an address */
+    NULL_GRAPH,
+    NULL_EXEC,
+    NULL_ARRAY,   /* data: a td_texarray and its memory */
+    NULL_TEXTURE, /* data: the td_cu_texture that kernels get as its number */
+} null_kind;
+
+typedef struct null_object {
+    struct null_object *next;
+    null_kind           kind;
+    int64_t             ns;   /* an event's time */
+    void               *data; /* freed with the object */
+    size_t              nbytes;
+    uint64_t            serial; /* no two objects have the same */
+    unsigned            flags;  /* a stream's */
+    uint64_t            at;     /* physical memory: where in the file; event: the work that recorded it last; pinned memory: its address */
+    int                 mapped; /* how often */
+    int                 device; /* where it was made */
+} null_object;
+
+typedef struct null_range {
+    uintptr_t    ptr;
+    size_t       nbytes;
+    uint64_t     at;      /* where in the file */
+    null_object *from;    /* mapped from physical memory */
+    int          mapped;  /* reserved addresses: how many such lie in them */
+    bool         foreign; /* another process's */
+    int          device;  /* whose memory it is */
+} null_range;
+
+typedef struct null_ranges {
+    null_range *at;
+    size_t      n, cap;
+} null_ranges;
+
+/* ---- null.c ---- */
+int  td_null_due(null_call call);     /* the code that td_null_fail wants, or 0 */
+int  td_null_due_ctx(null_call call); /* the same; without a current context the code for that */
+int  td_null_push(cu_ctx ctx);
+int  td_null_pop(cu_ctx *ctx);
+cu_ctx td_null_current(void);
+cu_ctx td_null_context(int device);
+int  td_null_device_of(cu_ctx ctx); /* -1: no context */
+int  td_null_device(void);          /* the current context's; it has been asked for */
+null_object *td_null_object_new(null_kind kind);   /* NULL: no memory */
+bool td_null_object_is(const void *handle, null_kind kind);
+bool td_null_object_free(void *handle, null_kind kind); /* false: there is no such thing */
+
+null_object *td_null_object_with(const void *data, null_kind kind); /* NULL: there is none */
+
+bool td_null_pinned(uintptr_t ptr, size_t nbytes, null_object **out); /* does it lie in host memory that is pinned? out: or NULL */
+
+/* ---- nullapi.c ---- */
+int  td_null_stream_device(cu_stream s); /* a default stream is the current context's */
+int  td_null_stream_ok(cu_stream s); /* 0: there is such a stream, or it is a name of a default one */
+
+/* ---- nullmem.c ---- */
+size_t td_null_buffer(uintptr_t ptr, size_t *before); /* bytes of a live buffer from ptr on, and before it; 0: in none */
+int  td_null_mem_check(cu_ptr ptr, size_t nbytes); /* 0 when all of it is there */
+bool td_null_mem_range(cu_ptr ptr, cu_ptr *start, size_t *nbytes); /* the allocation that ptr lies in */
+void td_null_mem_count(size_t *count, size_t *bytes);
+void td_null_note_buffer(uintptr_t ptr, size_t nbytes, bool on); /* the pool tells of every buffer */
+
+/* ---- nullqueue.c ---- */
+typedef enum null_workkind { NULL_COPY, NULL_FILL, NULL_BRICK, NULL_RECORD, NULL_WAIT, NULL_LAUNCH, NULL_CALL } null_workkind;
+
+enum { NULL_PARAMS = 512 }; /* of a launch; 4096 bytes */
+
+/* null_work - something given to a stream.  The queue's. */
+typedef struct null_work {
+    struct null_work *next;
+    null_workkind     kind;
+    uint64_t          id, stream, after; /* stream: below TD_NULL_MAX a device's default one; after: what an event that is waited for stands for */
+    int               device;
+    bool              blocking;          /* the stream and the legacy one wait for each other */
+    bool              dst_dev, src_dev;  /* checked against what is there */
+    void             *dst;
+    const void       *src;
+    size_t            nbytes;            /* of dst; of src too, unless: */
+    size_t            src_nbytes;
+    uint32_t          value;             /* fill: rows of elements of `size` bytes */
+    int               size;
+    size_t            pitch, width, height;
+    td_hostbrick      brick;             /* with dst and src set, where all of it lies */
+    null_object      *event;
+    char              name[256]; /* a kernel's */
+    td_dims           dims;
+    int               narg;
+    uint64_t          arg[NULL_PARAMS];
+    int (*call)(const uint64_t *arg); /* a library's function that the host plays */
+    const struct null_code *code; /* a CPU's, whose arguments lie side by side in arg; NULL: the hook's */
+} null_work;
+
+int  td_null_submit(cu_stream s, null_work work); /* done now, or queued */
+int  td_null_finish(cu_stream s);                 /* does all work of s; the code of work that failed */
+int  td_null_finish_all(void);                    /* the current device's; without one everybody's */
+bool td_null_is_late(void);                       /* is work queued? */
+bool td_null_idle(cu_stream s); /* has its work been done? */
+bool td_null_passed(const null_object *event, bool wait);
+
+/* ---- nullcode.c ---- */
+int td_null_run(const null_work *w); /* a launch, through the hook */
+const char *td_null_hook_error(void); /* what the launch hook said last on this thread; borrowed */
+
+/* ---- nullgraph.c ---- */
+
+/* False: the stream is not being captured and the work is to be done.  True: it was kept, or *code says
+ * why not. */
+bool td_null_keep(cu_stream stream, const null_work *w, int *code);
+
+/* ---- the driver's functions ---- */
+#define CU(name, symbol, need, params) int td_null_##name params;
+#include "dev/foreign/driver.def"
+
+#endif

@@ -1,0 +1,176 @@
+/* nulleigen.c - cuSOLVER's eigenvalues as the null device has them. */
+#include "dev/null/nulldrv.h"
+#include "dev/null/nullsolver.h"
+#include "dev/lib/solverlib.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALLOC_FAILED = 2, INVALID_VALUE = 3, ROOM = TD_NULL_ROOM };
+
+#define UNUSED(x) ((void)(x))
+
+int
+td_null_syevd_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a,
+                   int64_t lda, int wt, const void *w, int compute, size_t *dev, size_t *host)
+{
+    UNUSED(h), UNUSED(p), UNUSED(vectors), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda),
+        UNUSED(w);
+    return at == compute && td_null_size_of(at) >= td_null_size_of(wt) ? td_null_say_room(dev, host)
+                                                                       : INVALID_VALUE;
+}
+
+/* One matrix; wt: what its values are. */
+static int
+symmetric(int type, int vectors, int uplo, int64_t n, void *a, int wt, void *w, int *info)
+{
+    null_number *x;
+    double *values;
+
+    if (!td_null_holds(a, type, n * n) || !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4))
+        return INVALID_VALUE;
+    (void)td_null_finish_all();
+    x = td_null_take(type, a, n * n, n * n);
+    values = calloc((size_t)n + 1, sizeof *values);
+    td_null_eigh(x, n, uplo == 1, values, x + n * n);
+    td_null_put_reals(wt, w, values, n);
+    if (vectors)
+        td_null_put_all(type, a, x + n * n, n * n);
+    free(x);
+    free(values);
+    *info = 0;
+    return 0;
+}
+
+int
+td_null_syevd(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a, int64_t lda,
+              int wt, void *w, int compute, void *work, size_t dev, void *host_work, size_t host,
+              int *info)
+{
+    UNUSED(h), UNUSED(p), UNUSED(compute);
+    if (!td_null_has_room(work, dev, host_work, host) || lda != n)
+        return INVALID_VALUE;
+    return symmetric(at, vectors, uplo, n, a, wt, w, info);
+}
+
+int
+td_null_syevj_batched_size(void *h, int vectors, int uplo, int n, const void *a, int lda,
+                           const void *w, int *lwork, void *jacobi, int batch)
+{
+    UNUSED(h), UNUSED(vectors), UNUSED(uplo), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(w),
+        UNUSED(batch);
+    *lwork = ROOM;
+    return jacobi ? 0 : INVALID_VALUE;
+}
+
+int
+td_null_syevj_batched(int type, int vectors, int uplo, int n, void *a, int lda, void *w, void *work,
+                      int lwork, int *info, int batch)
+{
+    int real = type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type, code = 0;
+    size_t count = (size_t)n;
+
+    if (lwork != ROOM || !td_null_holds_words(work, ROOM * td_null_size_of(type)) || lda != n)
+        return INVALID_VALUE;
+    for (size_t b = 0; !code && b < (size_t)batch; b++)
+        code =
+            symmetric(type, vectors, uplo, n, (char *)a + b * count * count * td_null_size_of(type),
+                      real, (char *)w + b * count * td_null_size_of(real), info + b);
+    return code;
+}
+
+int
+td_null_syev_batched_size(void *h, void *p, int vectors, int uplo, int64_t n, int at, const void *a,
+                          int64_t lda, int wt, const void *w, int compute, size_t *dev,
+                          size_t *host, int64_t batch)
+{
+    UNUSED(batch);
+    return td_null_syevd_size(h, p, vectors, uplo, n, at, a, lda, wt, w, compute, dev, host);
+}
+
+int
+td_null_syev_batched(void *h, void *p, int vectors, int uplo, int64_t n, int at, void *a,
+                     int64_t lda, int wt, void *w, int compute, void *work, size_t dev,
+                     void *host_work, size_t host, int *info, int64_t batch)
+{
+    size_t count = (size_t)n;
+    int code = 0;
+
+    for (size_t b = 0; !code && b < (size_t)batch; b++)
+        code = td_null_syevd(h, p, vectors, uplo, n, at,
+                             (char *)a + b * count * count * td_null_size_of(at), lda, wt,
+                             (char *)w + b * count * td_null_size_of(wt), compute, work, dev,
+                             host_work, host, info + b);
+    return code;
+}
+
+int
+td_null_geev_size(void *h, void *p, int left, int right, int64_t n, int at, const void *a,
+                  int64_t lda, int wt, const void *w, int lt, const void *vl, int64_t ldvl, int rt,
+                  const void *vr, int64_t ldvr, int compute, size_t *dev, size_t *host)
+{
+    UNUSED(h), UNUSED(p), UNUSED(right), UNUSED(n), UNUSED(a), UNUSED(lda), UNUSED(w), UNUSED(vl);
+    UNUSED(ldvl), UNUSED(vr), UNUSED(ldvr);
+    return !left && at == compute && at == lt && at == rt && wt >= CUDA_C_32F
+               ? td_null_say_room(dev, host)
+               : INVALID_VALUE;
+}
+
+/* Real matrices: values that are real in all but rounding become so, the others' conjugates follow them, and the
+ * vectors are stored as LAPACK does.  v: vectors; stored behind them. */
+static void
+pair_up(null_number *w, null_number *v, int64_t n)
+{
+    null_number *sorted = v + n * n, *values = sorted + n * n;
+    double size = 0;
+    int64_t at = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        size = cabs(w[i]) > size ? cabs(w[i]) : size;
+    for (int64_t i = 0; i < n; i++) {
+        bool is_real = cabs(w[i] - conj(w[i])) < 1e-9 * size;
+        null_number big = 0;
+
+        if (!is_real && cimag(w[i]) < 0)
+            continue;
+        for (int64_t r = 0; r < n; r++)
+            big = cabs(v[r + i * n]) > cabs(big) ? v[r + i * n] : big;
+        for (int64_t r = 0; r < n && at < n; r++) {
+            null_number x = v[r + i * n] / (is_real ? big / cabs(big) : 1);
+
+            sorted[r + at * n] = creal(x);
+            if (!is_real && at + 1 < n)
+                sorted[r + (at + 1) * n] = cimag(x);
+        }
+        values[at++] = is_real ? creal(w[i]) : w[i];
+        if (!is_real)
+            values[at++] = conj(w[i]);
+    }
+    memcpy(w, values, (size_t)n * sizeof *w);
+    memcpy(v, sorted, (size_t)(n * n) * sizeof *v);
+}
+
+int
+td_null_geev(void *h, void *p, int left, int right, int64_t n, int at, void *a, int64_t lda, int wt,
+             void *w, int lt, void *vl, int64_t ldvl, int rt, void *vr, int64_t ldvr, int compute,
+             void *work, size_t dev, void *host_work, size_t host, int *info)
+{
+    null_number *x;
+
+    UNUSED(h), UNUSED(p), UNUSED(left), UNUSED(lt), UNUSED(vl), UNUSED(ldvl), UNUSED(compute);
+    if (!td_null_has_room(work, dev, host_work, host) || lda != n || ldvr != n ||
+        !td_null_holds(a, at, n * n) || !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4) ||
+        (right && !td_null_holds(vr, rt, n * n)))
+        return INVALID_VALUE;
+    (void)td_null_finish_all();
+    if (!(x = td_null_take(at, a, n * n, n + 2 * n * n + n)))
+        return ALLOC_FAILED;
+    *info = td_null_eig(x, n, x + n * n, x + n * n + n);
+    if (at == CUDA_R_32F || at == CUDA_R_64F)
+        pair_up(x + n * n, x + n * n + n, n);
+    td_null_put_all(wt, w, x + n * n, n);
+    if (right)
+        td_null_put_all(rt, vr, x + n * n + n, n * n);
+    free(x);
+    return 0;
+}

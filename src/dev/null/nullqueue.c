@@ -1,0 +1,268 @@
+/* nullqueue.c - the order of work on the host-played driver's streams.
+ *
+ * As a rule work is done when it is given.  After td_null_delay(seed) it waits in a queue and is done
+ * in some order that the driver's rules allow, drawn by chance: work on one stream in its order, on
+ * the legacy stream after all that other streams were given before and they after it, behind an event
+ * when what the event stands for is done.  Calls that wait for work do what they wait for, and asking
+ * for an event does a little.  So what a program forgot to order goes wrong, and each seed repeats.
+ */
+#include "dev/null/nulldrv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { QUEUE_MAX = 96, NOT_ASKED = 4 };
+
+static struct {
+    pthread_mutex_t mu;
+    uint64_t seed;     /* 0: no queue */
+    _Atomic bool late; /* there is one; read while work is done */
+    uint64_t serial;
+    null_work *first; /* as given */
+    int count;
+    int failed; /* the first failure of queued work, not yet told */
+} queue = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t
+draw(void)
+{
+    queue.seed = queue.seed * 6364136223846793005u + 1442695040888963407u;
+    return queue.seed >> 33;
+}
+
+/* ---- doing work ---- */
+
+static void
+set_time(null_object *e)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (td_null_object_is(e, NULL_EVENT))
+        e->ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int
+perform(const null_work *w)
+{
+    int r = 0;
+
+    if (w->dst_dev)
+        r = td_null_mem_check((uintptr_t)w->dst, w->nbytes);
+    if (!r && w->src_dev)
+        r = td_null_mem_check((uintptr_t)w->src, w->src_nbytes ? w->src_nbytes : w->nbytes);
+    if (r)
+        return r;
+    switch (w->kind) {
+    case NULL_COPY:   memmove(w->dst, w->src, w->nbytes); break;
+    case NULL_FILL:   td_hostfill(w->dst, w->pitch, w->size, w->value, w->width, w->height); break;
+    case NULL_BRICK:  td_hostbrick_run(&w->brick); break;
+    case NULL_RECORD: set_time(w->event); break;
+    case NULL_WAIT:   break;
+    case NULL_LAUNCH: return td_null_run(w);
+    case NULL_CALL:   return w->call(w->arg);
+    }
+    return 0;
+}
+
+/* ---- the queue, under its lock ---- */
+
+static const null_work *
+find(uint64_t id)
+{
+    const null_work *w = queue.first;
+
+    while (w && w->id != id)
+        w = w->next;
+    return w;
+}
+
+static bool
+is_default(const null_work *w)
+{
+    return w->stream < TD_NULL_MAX;
+}
+
+static bool
+comes_before(const null_work *u, const null_work *w)
+{
+    if (u->stream == w->stream || u->device != w->device)
+        return u->stream == w->stream;
+    return (is_default(u) && w->blocking) || (is_default(w) && u->blocking);
+}
+
+static bool
+is_ready(const null_work *w)
+{
+    for (const null_work *u = queue.first; u != w; u = u->next)
+        if (comes_before(u, w))
+            return false;
+    return w->kind != NULL_WAIT || !find(w->after);
+}
+
+/* Does one of the works that may be done now.  There is one always: the first is. */
+static void
+step(void)
+{
+    null_work **at = &queue.first, *w, **chosen = NULL;
+    uint64_t n = 0;
+    int r;
+
+    for (; *at; at = &(*at)->next)
+        if (is_ready(*at) && draw() % ++n == 0)
+            chosen = at;
+    w = *chosen;
+    r = perform(w);
+    *chosen = w->next;
+    queue.count--;
+    queue.failed = queue.failed ? queue.failed : r;
+    free(w);
+}
+
+static bool
+has_work(uint64_t stream)
+{
+    for (const null_work *w = queue.first; w; w = w->next)
+        if (w->stream == stream)
+            return true;
+    return false;
+}
+
+/* device -1: any. */
+static bool
+has_work_of(int device)
+{
+    for (const null_work *w = queue.first; w; w = w->next)
+        if (device < 0 || w->device == device)
+            return true;
+    return false;
+}
+
+static int
+take_failure(void)
+{
+    int r = queue.failed;
+
+    queue.failed = 0;
+    return r;
+}
+
+/* ---- for the driver's functions ---- */
+
+void
+td_null_delay(uint64_t seed)
+{
+    (void)td_null_finish_all();
+    pthread_mutex_lock(&queue.mu);
+    queue.seed = seed;
+    atomic_store(&queue.late, seed != 0);
+    pthread_mutex_unlock(&queue.mu);
+}
+
+bool
+td_null_is_late(void)
+{
+    return atomic_load(&queue.late);
+}
+
+/* *device: where a default stream is meant, the current context's. */
+static uint64_t
+stream_of(cu_stream s, bool *blocking, int *device)
+{
+    const null_object *o = td_null_object_is(s, NULL_STREAM) ? (const null_object *)s : NULL;
+
+    /* NULL and the driver's names of its own default streams are the legacy stream */
+    *blocking = !o || !(o->flags & CU_STREAM_NON_BLOCKING);
+    *device = td_null_stream_device(s);
+    return o ? o->serial : (uint64_t)*device;
+}
+
+int
+td_null_submit(cu_stream s, null_work work)
+{
+    null_work *w, **at = &queue.first;
+    int r = 0;
+
+    if (td_null_keep(s, &work, &r))
+        return r;
+    pthread_mutex_lock(&queue.mu);
+    w = queue.seed ? malloc(sizeof *w) : NULL;
+    work.id = ++queue.serial;
+    work.stream = stream_of(s, &work.blocking, &work.device);
+    if (work.kind == NULL_RECORD)
+        work.event->at = work.id;
+    if (work.kind == NULL_WAIT)
+        work.after = work.event->at;
+    if (w) {
+        *w = work;
+        w->next = NULL;
+        while (*at)
+            at = &(*at)->next;
+        *at = w;
+        for (queue.count++; queue.count > QUEUE_MAX;)
+            step();
+    }
+    pthread_mutex_unlock(&queue.mu);
+    if (!w)
+        r = perform(&work);
+    return r;
+}
+
+int
+td_null_finish(cu_stream s)
+{
+    bool blocking;
+    int device, r;
+    uint64_t stream = stream_of(s, &blocking, &device);
+
+    pthread_mutex_lock(&queue.mu);
+    while (has_work(stream))
+        step();
+    r = take_failure();
+    pthread_mutex_unlock(&queue.mu);
+    return r;
+}
+
+int
+td_null_finish_all(void)
+{
+    int r;
+
+    pthread_mutex_lock(&queue.mu);
+    while (has_work_of(td_null_device()))
+        step();
+    r = take_failure();
+    pthread_mutex_unlock(&queue.mu);
+    return r;
+}
+
+bool
+td_null_idle(cu_stream s)
+{
+    bool blocking, idle;
+    int device;
+    uint64_t stream = stream_of(s, &blocking, &device);
+
+    pthread_mutex_lock(&queue.mu);
+    for (int i = 0; i < NOT_ASKED && queue.count && draw() % 2; i++)
+        step();
+    idle = !has_work(stream);
+    pthread_mutex_unlock(&queue.mu);
+    return idle;
+}
+
+bool
+td_null_passed(const null_object *event, bool wait)
+{
+    bool passed;
+
+    pthread_mutex_lock(&queue.mu);
+    while (wait && find(event->at))
+        step();
+    for (int i = 0; i < NOT_ASKED && queue.count && draw() % 2; i++)
+        step();
+    passed = !find(event->at);
+    pthread_mutex_unlock(&queue.mu);
+    return passed;
+}

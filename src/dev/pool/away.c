@@ -1,0 +1,268 @@
+/* away.c - buffers' bytes on the host, and the memory that is kept for them. */
+#include "dev/pool/away.h"
+
+#include "dev/pool/pool.h"
+
+#include <stdlib.h>
+
+enum { KEEP_PART = 8 }; /* at most a part of what the device may hold is kept without use */
+
+struct td_away {
+    td_away *next; /* among those kept */
+    td_dev *dev;
+    td_hostmem m;
+    size_t nbytes; /* in use, of m.nbytes */
+    bool paged;    /* ordinary memory: there was none to pin, and copies wait */
+    td_buf *
+        still; /* what is being copied beside the default stream's work, a reference; NULL: nothing */
+    td_event *done; /* when that has been; NULL: nothing ever was */
+};
+
+static struct {
+    pthread_mutex_t mu;
+    td_away *first;
+} kept = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
+size_t
+td_away_size(const td_away *a)
+{
+    return a->nbytes;
+}
+
+size_t
+td_away_kept(td_dev *d)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&kept.mu);
+    for (const td_away *a = kept.first; a; a = a->next)
+        n += a->dev == d ? a->m.nbytes : 0;
+    pthread_mutex_unlock(&kept.mu);
+    return n;
+}
+
+void
+td_away_free(td_away *a)
+{
+    if (!a)
+        return;
+    td_buf_unref(
+        a->still); /* who copies into its memory next comes behind this copy, on the same stream */
+    a->still = NULL;
+    pthread_mutex_lock(&kept.mu);
+    a->next = kept.first;
+    kept.first = a;
+    pthread_mutex_unlock(&kept.mu);
+}
+
+/* The smallest kept one that holds nbytes and is not twice as large; NULL: none. */
+static td_away *
+reuse(td_dev *d, size_t nbytes)
+{
+    td_away **best = NULL, *a;
+
+    pthread_mutex_lock(&kept.mu);
+    for (td_away **at = &kept.first; *at; at = &(*at)->next)
+        if ((*at)->dev == d && (*at)->m.nbytes >= nbytes && (*at)->m.nbytes / 2 <= nbytes &&
+            (!best || (*at)->m.nbytes < (*best)->m.nbytes))
+            best = at;
+    a = best ? *best : NULL;
+    if (best)
+        *best = a->next;
+    pthread_mutex_unlock(&kept.mu);
+    return a;
+}
+
+static td_status
+give_back(td_away *a)
+{
+    td_status st = TD_OK;
+
+    if (a->paged)
+        td_host_free(a->m.host, a->m.nbytes);
+    else
+        st = td_hostmem_put(a->dev, &a->m);
+    td_event_free(a->done);
+    free(a);
+    return st;
+}
+
+td_status
+td_away_trim(td_dev *d)
+{
+    td_away *list = NULL;
+    td_status st, r;
+
+    pthread_mutex_lock(&kept.mu);
+    for (td_away **at = &kept.first, *a; (a = *at);) {
+        if (a->dev != d) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        a->next = list;
+        list = a;
+    }
+    pthread_mutex_unlock(&kept.mu);
+    if (!list)
+        return TD_OK;
+    st = d->ops->sync(d); /* copies may be under way */
+    for (td_away *a; (a = list);) {
+        list = a->next;
+        r = give_back(a);
+        st = st ? st : r;
+    }
+    return st;
+}
+
+/* New memory: pinned, else pinned in place of what is kept, else of the ordinary kind. */
+static td_status
+get_memory(td_dev *d, size_t nbytes, td_away **out)
+{
+    td_away *a = calloc(1, sizeof *a);
+    td_status st;
+
+    if (!a)
+        return td_fail(TD_ERR_NOMEM, "no host memory for a record");
+    a->dev = d;
+    a->m = (td_hostmem){.kind = TD_HOST_PINNED, .nbytes = nbytes};
+    st = td_hostmem_get(d, &a->m);
+    if (st && td_away_kept(d) && !td_away_trim(d))
+        st = td_hostmem_get(d, &a->m);
+    if (st) {
+        a->m.nbytes = nbytes;
+        a->m.host = td_host_alloc(nbytes);
+        a->paged = true;
+    }
+    if (a->m.host) {
+        *out = a;
+        return TD_OK;
+    }
+    free(a);
+    return td_fail(TD_ERR_NOMEM, "no host memory for %zu bytes", nbytes);
+}
+
+/* Memory for b's bytes. */
+static td_status
+take(const td_buf *b, td_away **out)
+{
+    td_dev *d = b->dev;
+
+    *out = reuse(d, b->nbytes);
+    if (!*out) {
+        if (td_away_kept(d) > td_mem_bound(d) / KEEP_PART)
+            TD_TRY(td_away_trim(d));
+        TD_TRY(get_memory(d, b->nbytes, out));
+    }
+    (*out)->nbytes = b->nbytes;
+    return TD_OK;
+}
+
+td_status
+td_away_put(const td_buf *b, td_away **out)
+{
+    bool later;
+    td_status st;
+
+    TD_TRY(take(b, out));
+    if ((*out)->done) /* it may have been copied to on another stream */
+        TD_TRY(td_stream_wait(td_dev_stream(b->dev), (*out)->done));
+    st = td_copy_later(td_dev_stream(b->dev), true, (*out)->m.host, b->ptr, b->nbytes, &later);
+    if (st)
+        td_away_free(*out);
+    return st;
+}
+
+td_status
+td_away_put_beside(td_buf *b, td_stream *s, td_away **out)
+{
+    td_away *a;
+    bool later;
+    td_status st;
+
+    TD_TRY(take(b, &a));
+    st = a->done ? TD_OK : td_event_new(b->dev, false, &a->done);
+    if (!st)
+        st = td_event_record(a->done, td_dev_stream(b->dev));
+    if (!st)
+        st = td_stream_wait(s, a->done);
+    if (!st)
+        st = td_copy_later(s, true, a->m.host, b->ptr, b->nbytes, &later);
+    if (!st)
+        st = td_event_record(a->done, s);
+    if (st) {
+        td_away_free(a);
+        return st;
+    }
+    a->still = td_buf_ref(b);
+    *out = a;
+    return TD_OK;
+}
+
+td_status
+td_away_let_go(td_away *a)
+{
+    if (!a->still)
+        return TD_OK;
+    TD_TRY(td_stream_wait(td_dev_stream(a->dev), a->done));
+    td_buf_unref(a->still);
+    a->still = NULL;
+    return TD_OK;
+}
+
+td_buf *
+td_away_again(td_away *a)
+{
+    td_buf *b = a->still;
+
+    a->still = NULL;
+    return b;
+}
+
+td_status
+td_away_get(const td_away *a, const td_buf *b)
+{
+    bool later;
+
+    TD_ASSERT(b->nbytes == a->nbytes);
+    return td_copy_later(td_dev_stream(a->dev), false, a->m.host, b->ptr, a->nbytes, &later);
+}
+
+/* ---- who holds buffers ---- */
+
+static bool
+is_held(td_block *b, size_t least, uint64_t before)
+{
+    return !b->free && !b->gone && b->buf.holder && b->buf.nbytes >= least && b->buf.used &&
+           b->buf.used < before && atomic_load(&b->buf.refs) > 0;
+}
+
+/* Under the pool's lock: those that match, into list where that is not NULL; returns how many. */
+static size_t
+find_held(td_dev *d, size_t least, uint64_t before, td_held *list)
+{
+    size_t n = 0;
+
+    for (const td_region *r = d->pool.regions; r; r = r->next)
+        for (td_block *b = r->first; b; b = b->right)
+            if (is_held(b, least, before)) {
+                if (list)
+                    list[n] = (td_held){.buf = &b->buf,
+                                        .used = b->buf.used,
+                                        .apart = b->nuse || b->buf.stream != &d->def};
+                n++;
+            }
+    return n;
+}
+
+td_status
+td_away_held(td_dev *d, size_t least, uint64_t before, td_held **out, size_t *n)
+{
+    pthread_mutex_lock(&d->pool.mu);
+    *n = find_held(d, least, before, NULL);
+    *out = malloc((*n + 1) * sizeof **out);
+    if (*out)
+        *n = find_held(d, least, before, *out);
+    pthread_mutex_unlock(&d->pool.mu);
+    return *out ? TD_OK : td_fail(TD_ERR_NOMEM, "no host memory for a list");
+}

@@ -1,0 +1,618 @@
+/* expr.c - expressions: each node gives a thing. */
+#include "front/infer/exact.h"
+#include "front/infer/intrin.h"
+
+#include <string.h>
+
+thing
+tuple_of(walk *w, const thing *item, uint32_t n)
+{
+    const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
+    thing t = {.item = td_alloc(w->mem, (n + 1) * sizeof *t.item)};
+
+    for (uint32_t i = 0; i < n; i++) {
+        t.item[i] = item[i];
+        type[i] = item[i].type;
+    }
+    t.type = td_type_tuple(type, n);
+    return t;
+}
+
+/* Its name is what errors show: strings with their quotes. */
+static const td_type *
+object_type(walk *w, uint32_t obj, const td_objinfo *info)
+{
+    size_t n = info->text ? strlen(info->text) : 0;
+    char *quoted;
+
+    if (info->kind != TD_OBJ_STR || n > 60)
+        return td_type_object(obj, info->kind == TD_OBJ_STR ? "a string"
+                                   : n                      ? info->text
+                                                            : "object");
+    quoted = td_alloc(w->mem, n + 3);
+    quoted[0] = quoted[n + 1] = '"';
+    if (n)
+        memcpy(quoted + 1, info->text, n);
+    return td_type_object(obj, quoted);
+}
+
+td_status
+object(walk *w, uint32_t obj, uint32_t node, thing *out)
+{
+    td_objinfo info = {0};
+    bool value = false;
+
+    TD_TRY(w->host->describe(w->host->ctx, obj, &info));
+    if (w->exact && (info.kind == TD_OBJ_ARRAY || info.kind == TD_OBJ_NUMBER ||
+                     (info.kind == TD_OBJ_INT && info.num.dt == TD_U64)))
+        return bad(w, node, TD_ERR_TYPE, "%s",
+                   info.kind == TD_OBJ_ARRAY ? "an array is used here"
+                   : info.kind == TD_OBJ_INT ? "this int is beyond 64 bits with a sign"
+                                             : "this is NumPy's number, not Python's");
+    switch (info.kind) {
+    case TD_OBJ_NONE: *out = (thing){.type = td_type_none()}; return TD_OK;
+    case TD_OBJ_BOOL: *out = num_bool(info.num.i); return TD_OK;
+    case TD_OBJ_INT:
+        *out =
+            info.num.dt == TD_U64 ? num_known(info.num, td_type_num(TD_U64)) : num_int(info.num.i);
+        return TD_OK;
+    case TD_OBJ_FLOAT:   *out = num_float(info.num.f[0]); return TD_OK;
+    case TD_OBJ_COMPLEX: *out = num_known(info.num, td_type_weak('c')); return TD_OK;
+    case TD_OBJ_NUMBER:  *out = num_known(info.num, td_type_num(info.num.dt)); return TD_OK;
+    case TD_OBJ_ARRAY:   *out = hidden_array(w, obj, info.type); return built(w, node);
+    case TD_OBJ_TUPLE:   {
+        thing *item = td_alloc(w->mem, (info.n + 1) * sizeof *item);
+
+        for (uint32_t i = 0; i < info.n; i++)
+            TD_TRY(object(w, info.item[i], node, &item[i]));
+        *out = tuple_of(w, item, info.n);
+        if (info.object)
+            out->type = td_type_named(info.object, info.text, out->type->item, info.n);
+        return TD_OK;
+    }
+    case TD_OBJ_INTRINSIC:
+        TD_TRY(value_intrinsic(w, info.number, node, &value, out));
+        if (value)
+            return TD_OK;
+        break;
+    default: break;
+    }
+    *out = (thing){.type = object_type(w, obj, &info)};
+    return TD_OK;
+}
+
+static td_status
+expr_name(walk *w, uint32_t node, thing *out)
+{
+    uint32_t id = F(node, Name_id), obj;
+
+    if (w->fr->var[id].type) {
+        *out = w->fr->var[id];
+        carry_read(w, out);
+        if (out->maybe && w->exact)
+            exact_flag(w, TD_E1(w->f, logical_not, out->given));
+        out->maybe = false;
+        return TD_OK;
+    }
+    if (w->fr->local[id]) {
+        if (w->walks == 0 || w->again) { /* it may come round a loop: the next walk will know */
+            w->again = true;
+            return TD_SKIP;
+        }
+        return bad(w, node, TD_ERR_VALUE, "%s is used before it is assigned", name_of(w, id));
+    }
+    if (w->host->name(w->host->ctx, w->fr->s, id - 1, &obj))
+        return bad(w, node, TD_ERR_VALUE, "%s is not defined", name_of(w, id));
+    return object(w, obj, node, out);
+}
+
+static td_status
+expr_attribute(walk *w, uint32_t node, thing *out)
+{
+    const char *name = name_of(w, F(node, Attribute_attr));
+    uint32_t obj;
+    thing x;
+
+    TD_TRY(expr(w, F(node, Attribute_value), &x));
+    if (x.type->kind != TD_T_OBJECT)
+        return attribute(w, &x, name, node, out);
+    if (w->host->attr(w->host->ctx, x.type->object, name, &obj))
+        return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s", x.type->name, name);
+    return object(w, obj, node, out);
+}
+
+/* May be computed though the program may not ask for it: no memory, no calls, no division. */
+static bool
+is_pure(const walk *w, uint32_t node)
+{
+    switch (kind_of(w, node)) {
+    case TD_SYN_Name: {
+        const thing *x = &w->fr->var[F(node, Name_id)];
+
+        return x->type ? !x->maybe : !w->fr->local[F(node, Name_id)];
+    }
+    case TD_SYN_Constant:  return true;
+    case TD_SYN_Attribute: return is_pure(w, F(node, Attribute_value));
+    case TD_SYN_UnaryOp:   return is_pure(w, F(node, UnaryOp_operand));
+    case TD_SYN_BinOp:     {
+        td_syn op = kind_of(w, F(node, BinOp_op));
+
+        return !w->exact &&
+               (op == TD_SYN_Add || op == TD_SYN_Sub || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
+                op == TD_SYN_BitOr || op == TD_SYN_BitXor) &&
+               is_pure(w, F(node, BinOp_left)) && is_pure(w, F(node, BinOp_right));
+    }
+    case TD_SYN_Compare: {
+        uint32_t more = F(node, Compare_comparators);
+
+        for (uint32_t i = 0; i < count_of(w, more); i++)
+            if (!is_pure(w, item_of(w, more, i)))
+                return false;
+        return is_pure(w, F(node, Compare_left));
+    }
+    case TD_SYN_BoolOp: {
+        uint32_t list = F(node, BoolOp_values);
+
+        for (uint32_t i = 0; i < count_of(w, list); i++)
+            if (!is_pure(w, item_of(w, list, i)))
+                return false;
+        return true;
+    }
+    default: return false;
+    }
+}
+
+/* One branch of a choice: its value meets the others' in the join and in the place. */
+static td_status
+branch(walk *w, td_hash key, const place *p, uint32_t node, const thing *have)
+{
+    thing x = {0};
+
+    if (have)
+        x = *have;
+    else
+        TD_TRY(expr(w, node, &x));
+    TD_TRY(settle(w, &x));
+    TD_TRY(join_add(w, key, &x, node ? node : w->node, "the value"));
+    return p ? place_set(w, p, &x) : TD_OK;
+}
+
+/* Values under a condition that only the running program knows.  other 0: `have` stands there. */
+static td_status
+choose_between(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other,
+               const thing *have, thing *out)
+{
+    td_hash key = join_key(w, node, 0);
+    join *j = join_get(w, key);
+    place p = {0};
+    td_status st;
+
+    if (j)
+        p = place_new(w, j);
+    td_if(w->f, cond->num.re);
+    st = branch(w, key, j ? &p : NULL, then, NULL);
+    if (st != TD_SKIP ||
+        !w->again) /* one that waits for the next walk leaves the other one's type */
+        TD_TRY(st);
+    td_else(w->f);
+    st = branch(w, key, j ? &p : NULL, other, have);
+    if (st != TD_SKIP || !w->again)
+        TD_TRY(st);
+    td_end(w->f);
+    if (!join_get(w, key))
+        return TD_SKIP;
+    *out = j ? place_get(w, &p) : stand_in(w, join_get(w, key)->type);
+    return built(w, node);
+}
+
+td_status
+choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out)
+{
+    if (cond->known)
+        return expr(w, cond->lit.i ? then : other, out);
+    if (is_pure(w, then) && is_pure(w, other)) {
+        thing x[3] = {*cond};
+
+        TD_TRY(expr(w, then, &x[1]));
+        TD_TRY(expr(w, other, &x[2]));
+        if (w->exact && is_num(&x[1]) && is_num(&x[2]) && exact_kinds(x[1].type) &&
+            exact_kinds(x[2].type))
+            return exact_select(w, &x[0], &x[1], &x[2], out);
+        if (is_num(&x[1]) && is_num(&x[2])) {
+            bool nonneg = x[1].nonneg && x[2].nonneg;
+
+            TD_TRY(num_op(w, OP_select, x, 3, out));
+            out->nonneg = out->nonneg || nonneg;
+            return TD_OK;
+        }
+    }
+    return choose_between(w, node, cond, then, other, NULL, out);
+}
+
+static td_status
+expr_ifexp(walk *w, uint32_t node, thing *out)
+{
+    thing c;
+
+    TD_TRY(expr(w, F(node, IfExp_test), &c));
+    TD_TRY(truth(w, &c, &c));
+    return choose(w, node, &c, F(node, IfExp_body), F(node, IfExp_orelse), out);
+}
+
+/* `a and b`, `a or b`: the value of the operand that decided; b is computed only then, unless that is harmless. */
+static td_status
+expr_boolop(walk *w, uint32_t node, thing *out)
+{
+    bool is_and = kind_of(w, F(node, BoolOp_op)) == TD_SYN_And;
+    uint32_t list = F(node, BoolOp_values);
+    thing x, c;
+
+    TD_TRY(expr(w, item_of(w, list, 0), &x));
+    for (uint32_t i = 1; i < count_of(w, list); i++) {
+        uint32_t right = item_of(w, list, i);
+
+        TD_TRY(truth(w, &x, &c));
+        if (c.known) {
+            if ((bool)c.lit.i != is_and)
+                break;
+            TD_TRY(expr(w, right, &x));
+            continue;
+        }
+        if (is_pure(w, right)) {
+            thing y;
+
+            TD_TRY(expr(w, right, &y));
+            if (is_num(&y) && x.type->dt == TD_BOOL && y.type->dt == TD_BOOL) {
+                TD_TRY(num_op(w, is_and ? OP_logical_and : OP_logical_or, (thing[]){x, y}, 2, &x));
+                continue;
+            }
+        }
+        if (!is_and)
+            TD_TRY(num_op(w, OP_logical_not, &c, 1, &c));
+        TD_TRY(choose_between(w, right, &c, right, 0, &x, &x));
+    }
+    *out = x;
+    return TD_OK;
+}
+
+static td_status
+same_object(const thing *a, const thing *b, bool *same)
+{
+    if (is_none(a) || is_none(b))
+        *same = is_none(a) && is_none(b);
+    else if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT)
+        *same = a->type->object == b->type->object;
+    else if (a->known && b->known && a->type->dt == TD_BOOL && b->type->dt == TD_BOOL)
+        *same = a->lit.i == b->lit.i;
+    else
+        return TD_SKIP;
+    return TD_OK;
+}
+
+static td_status compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+
+/* Strings by their text; numpy.dtype("float32") and numpy.float32 are one dtype. */
+static bool
+equal_objects(walk *w, const thing *a, const thing *b)
+{
+    td_objinfo x = {0}, y = {0};
+
+    if (a->type->object == b->type->object)
+        return true;
+    if (w->host->describe(w->host->ctx, a->type->object, &x) ||
+        w->host->describe(w->host->ctx, b->type->object, &y) || x.kind != y.kind)
+        return false;
+    if (x.kind == TD_OBJ_STR)
+        return strcmp(x.text, y.text) == 0;
+    return x.kind == TD_OBJ_TYPE && x.type && y.type && x.type->kind == TD_T_NUM &&
+           y.type->kind == TD_T_NUM && x.type->dt == y.type->dt;
+}
+
+static td_status
+compare_tuples(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    thing all = num_bool(a->type->n == b->type->n), one;
+
+    if (w->exact || (op != TD_SYN_Eq && op != TD_SYN_NotEq))
+        return bad(w, w->node, TD_ERR_TYPE, "tuples are compared by == and != only in kernels");
+    for (uint32_t i = 0; a->type->n == b->type->n && i < a->type->n; i++) {
+        TD_TRY(compare(w, TD_SYN_Eq, &a->item[i], &b->item[i], &one));
+        TD_TRY(num_op(w, OP_logical_and, (thing[]){all, one}, 2, &all));
+    }
+    return op == TD_SYN_Eq ? (*out = all, TD_OK) : num_unary(w, TD_SYN_Not, &all, out);
+}
+
+static td_status
+compare_in(walk *w, const thing *a, const thing *b, thing *out)
+{
+    thing any = num_bool(false), one;
+
+    if (is_list(b))
+        return exact_list_has(w, b, a, out);
+    if (is_array(b)) {
+        TD_TRY(num_compare(w, TD_SYN_Eq, b, a, &one));
+        return call_row(w, fn_reduce, RED_any, &one, 1, out);
+    }
+    if (b->type->kind != TD_T_TUPLE)
+        return bad(w, w->node, TD_ERR_TYPE,
+                   "`in` looks into tuples and arrays only in kernels, not into %s", b->type->name);
+    if (w->exact && is_num(a) && a->type->dt == TD_F64) /* NaN is in what holds that very object */
+        exact_flag(w, TD_E1(w->f, isnan, exact_raw(w, a, TD_F64, false)));
+    for (uint32_t i = 0; i < b->type->n; i++) {
+        TD_TRY(compare(w, TD_SYN_Eq, a, &b->item[i], &one));
+        if (one.known && one.lit.i) {
+            any = num_bool(true);
+            break;
+        }
+        if (!one.known)
+            TD_TRY(num_op(w, OP_logical_or, (thing[]){any, one}, 2, &any));
+    }
+    *out = any;
+    return TD_OK;
+}
+
+static td_status
+compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    bool same;
+
+    if (w->exact && (is_none(a) || is_none(b)) && (is_mixed(a) || is_mixed(b)) &&
+        (op == TD_SYN_Is || op == TD_SYN_IsNot || op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
+        thing none = num_known((td_scalar){.dt = TD_U8, .u = EXACT_NONE}, td_type_num(TD_U8)),
+              tag = num_val(TD_U8, exact_tag(w, is_mixed(a) ? a : b));
+
+        return num_op(w, op == TD_SYN_Is || op == TD_SYN_Eq ? OP_equal : OP_not_equal,
+                      (thing[]){tag, none}, 2, out);
+    }
+    switch (op) {
+    case TD_SYN_Is:
+    case TD_SYN_IsNot:
+        if (same_object(a, b, &same))
+            return bad(w, w->node, TD_ERR_TYPE,
+                       "`is` between %s and %s: kernels compare identity with None, bools and "
+                       "functions only; use ==",
+                       a->type->name, b->type->name);
+        *out = num_bool(same == (op == TD_SYN_Is));
+        return TD_OK;
+    case TD_SYN_In:    return compare_in(w, a, b, out);
+    case TD_SYN_NotIn: TD_TRY(compare_in(w, a, b, out)); return num_unary(w, TD_SYN_Not, out, out);
+    default:           break;
+    }
+    if (a->type->kind == TD_T_OBJECT && b->type->kind == TD_T_OBJECT &&
+        (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
+        *out = num_bool(equal_objects(w, a, b) == (op == TD_SYN_Eq));
+        return TD_OK;
+    }
+    if ((is_none(a) || is_none(b)) && (op == TD_SYN_Eq || op == TD_SYN_NotEq)) {
+        *out = num_bool((is_none(a) && is_none(b)) == (op == TD_SYN_Eq));
+        return TD_OK;
+    }
+    if (a->type->kind == TD_T_TUPLE && b->type->kind == TD_T_TUPLE)
+        return compare_tuples(w, op, a, b, out);
+    return num_compare(w, op, a, b, out);
+}
+
+/* a < b < c: every operand once. */
+static td_status
+expr_compare(walk *w, uint32_t node, thing *out)
+{
+    uint32_t ops = F(node, Compare_ops), right = F(node, Compare_comparators);
+    thing a, b, all = {0}, one;
+
+    TD_TRY(expr(w, F(node, Compare_left), &a));
+    for (uint32_t i = 0; i < count_of(w, ops); i++, a = b) {
+        w->walked = kind_of(w, item_of(w, ops, i)) == TD_SYN_In ||
+                    kind_of(w, item_of(w, ops, i)) == TD_SYN_NotIn;
+        TD_TRY(expr(w, item_of(w, right, i), &b));
+        w->node = node;
+        TD_TRY(compare(w, kind_of(w, item_of(w, ops, i)), &a, &b, &one));
+        if (i == 0)
+            all = one;
+        else if (all.known || one.known)
+            all = (all.known ? all.lit.i : one.lit.i) ? (all.known ? one : all) : num_bool(false);
+        else
+            TD_TRY(num_op(w, OP_logical_and, (thing[]){all, one}, 2, &all));
+    }
+    *out = all;
+    return TD_OK;
+}
+
+static td_status
+expr_binop(walk *w, uint32_t node, thing *out)
+{
+    td_syn op = kind_of(w, F(node, BinOp_op));
+    thing a, b;
+
+    TD_TRY(expr(w, F(node, BinOp_left), &a));
+    TD_TRY(expr(w, F(node, BinOp_right), &b));
+    w->node = node;
+    if (is_list(&a) || is_list(&b))
+        return exact_list_binary(w, op, &a, &b, out);
+    if (op == TD_SYN_Add && a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
+        uint32_t n = a.type->n + b.type->n;
+        thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
+
+        memcpy(item, a.item, a.type->n * sizeof *item);
+        memcpy(item + a.type->n, b.item, b.type->n * sizeof *item);
+        *out = tuple_of(w, item, n);
+        return TD_OK;
+    }
+    return num_binary(w, op, &a, &b, out);
+}
+
+static td_status
+expr_list(walk *w, uint32_t list, thing *out)
+{
+    uint32_t n = count_of(w, list), m = 0, cap = n;
+    thing *item = td_alloc(w->mem, (cap + 1) * sizeof *item), x;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = item_of(w, list, i);
+        bool star = kind_of(w, node) == TD_SYN_Starred;
+        uint32_t add = 1;
+
+        TD_TRY(expr(w, star ? F(node, Starred_value) : node, &x));
+        if (star && x.type->kind != TD_T_TUPLE)
+            return bad(w, node, TD_ERR_TYPE, "only a tuple can be unpacked by *, not %s",
+                       x.type->name);
+        if (star)
+            add = x.type->n;
+        if (m + add > cap) {
+            thing *more = td_alloc(w->mem, (m + add + n + 1) * sizeof *more);
+
+            memcpy(more, item, m * sizeof *item);
+            item = more;
+            cap = m + add + n;
+        }
+        memcpy(item + m, star ? x.item : &x, add * sizeof x);
+        m += add;
+    }
+    *out = tuple_of(w, item, m);
+    return TD_OK;
+}
+
+/* A list is a tuple where compiled functions only go through it. */
+static td_status
+expr_new_list(walk *w, uint32_t list, thing *out)
+{
+    thing item;
+
+    TD_TRY(expr_list(w, list, &item));
+    return exact_list(w, item.item, item.type->n, out);
+}
+
+static td_status
+expr_slice(walk *w, uint32_t node, thing *out)
+{
+    const uint32_t part[3] = {F(node, Slice_lower), F(node, Slice_upper), F(node, Slice_step)};
+    const td_type *type[3];
+
+    *out = (thing){.item = td_alloc(w->mem, 3 * sizeof *out->item)};
+    for (int i = 0; i < 3; i++) {
+        out->item[i] = (thing){.type = td_type_none()};
+        if (part[i])
+            TD_TRY(expr(w, part[i], &out->item[i]));
+        if (!is_none(&out->item[i]) && !is_int(&out->item[i]))
+            return bad(w, part[i], TD_ERR_TYPE, "slices take integers, not %s",
+                       out->item[i].type->name);
+        type[i] = out->item[i].type;
+    }
+    out->type = td_type_slice(type);
+    return TD_OK;
+}
+
+static td_status
+expr_subscript(walk *w, uint32_t node, thing *out)
+{
+    thing x, key = {0};
+
+    TD_TRY(expr(w, F(node, Subscript_value), &x));
+    TD_TRY(expr(w, F(node, Subscript_slice), &key));
+    w->node = node;
+    if (is_list(&x))
+        return exact_list_get(w, &x, &key, out);
+    switch ((td_tkind)x.type->kind) {
+    case TD_T_TUPLE:  return tuple_index(w, &x, &key, node, out);
+    case TD_T_ARRAY:  return array_index(w, &x, &key, node, out);
+    case TD_T_RECORD: {
+        td_objinfo info = {0};
+
+        if (key.type->kind == TD_T_OBJECT)
+            TD_TRY(w->host->describe(w->host->ctx, key.type->object, &info));
+        if (info.kind != TD_OBJ_STR)
+            return bad(w, node, TD_ERR_TYPE,
+                       "a record is indexed by a field's name that is known when compiling, not %s",
+                       key.type->name);
+        TD_TRY(record_field(w, &x, info.text, node, out));
+        return loaded(w, out);
+    }
+    default: return bad(w, node, TD_ERR_TYPE, "%s cannot be indexed in a kernel", x.type->name);
+    }
+}
+
+static td_status
+expr_unary(walk *w, uint32_t node, thing *out)
+{
+    thing x;
+
+    TD_TRY(expr(w, F(node, UnaryOp_operand), &x));
+    w->node = node;
+    return num_unary(w, kind_of(w, F(node, UnaryOp_op)), &x, out);
+}
+
+/* f"…": its pieces, which print puts together. */
+static td_status
+expr_text(walk *w, uint32_t node, thing *out)
+{
+    uint32_t list = F(node, JoinedStr_values), n = count_of(w, list);
+    thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
+    const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t piece = item_of(w, list, i);
+
+        if (kind_of(w, piece) == TD_SYN_FormattedValue) {
+            if (F(piece, FormattedValue_format_spec))
+                return bad(
+                    w, piece, TD_ERR_TYPE,
+                    "kernels print numbers as str does: leave out what stands behind the colon");
+            piece = F(piece, FormattedValue_value);
+        }
+        TD_TRY(expr(w, piece, &item[i]));
+        type[i] = item[i].type;
+    }
+    *out = (thing){.type = td_type_iter(ITER_TEXT, type, n), .item = item};
+    return TD_OK;
+}
+
+static td_status
+expr_named(walk *w, uint32_t node, thing *out)
+{
+    TD_TRY(expr(w, F(node, NamedExpr_value), out));
+    return assign(w, F(node, NamedExpr_target), out);
+}
+
+static td_status
+expr_lambda(walk *w, uint32_t node, thing *out)
+{
+    (void)out;
+    return bad(
+        w, node, TD_ERR_TYPE,
+        "a lambda inside a kernel cannot be kept in a variable: define the function outside");
+}
+
+td_status
+expr(walk *w, uint32_t node, thing *out)
+{
+    bool walked = w->walked;
+    td_status st;
+
+    w->walked = false;
+    w->node = node;
+    at_line(w, node);
+    switch (kind_of(w, node)) {
+    case TD_SYN_Name:      st = expr_name(w, node, out); break;
+    case TD_SYN_Constant:  st = object(w, F(node, Constant_value), node, out); break;
+    case TD_SYN_Attribute: st = expr_attribute(w, node, out); break;
+    case TD_SYN_BinOp:     st = expr_binop(w, node, out); break;
+    case TD_SYN_UnaryOp:   st = expr_unary(w, node, out); break;
+    case TD_SYN_BoolOp:    st = expr_boolop(w, node, out); break;
+    case TD_SYN_Compare:   st = expr_compare(w, node, out); break;
+    case TD_SYN_IfExp:     st = expr_ifexp(w, node, out); break;
+    case TD_SYN_Call:      st = expr_call(w, node, out); break;
+    case TD_SYN_Tuple:     st = expr_list(w, F(node, Tuple_elts), out); break;
+    case TD_SYN_List:
+        st = w->exact && !walked ? expr_new_list(w, F(node, List_elts), out)
+                                 : expr_list(w, F(node, List_elts), out);
+        break;
+    case TD_SYN_Subscript: st = expr_subscript(w, node, out); break;
+    case TD_SYN_Slice:     st = expr_slice(w, node, out); break;
+    case TD_SYN_NamedExpr: st = expr_named(w, node, out); break;
+    case TD_SYN_JoinedStr: st = expr_text(w, node, out); break;
+    case TD_SYN_Folded:    st = expr_folded(w, node, out); break;
+    case TD_SYN_Lambda:    st = expr_lambda(w, node, out); break;
+    default:               return refuse(w, node);
+    }
+    w->node = node;
+    return st;
+}

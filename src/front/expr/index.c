@@ -1,0 +1,449 @@
+/* index.c - positions, slices and views: a[key] of arrays; items of tuples; fields of records. */
+#include "front/infer/exact.h"
+#include "front/infer/walk.h"
+
+#include <string.h>
+
+/* ---- one index ---- */
+
+static td_val
+zero(walk *w)
+{
+    return td_const_int(w->f, TD_I64, 0);
+}
+
+/* i as a position on an axis of extent n: from the end where it is negative. */
+static td_val
+position(walk *w, const thing *i, const dim *n)
+{
+    td_val v;
+    int64_t k;
+
+    if (known_int(i, &k))
+        return k >= 0 ? td_const_int(w->f, TD_I64, k)
+                      : TD_E2(w->f, add, dim_val(w, n), td_const_int(w->f, TD_I64, k));
+    v = val_as(w, i, TD_I64);
+    if (i->nonneg)
+        return v;
+    return TD_E3(w->f, select, TD_E2(w->f, less, v, zero(w)), TD_E2(w->f, add, v, dim_val(w, n)),
+                 v);
+}
+
+/* Debug: is 0 <= v < shape[axis]?  Tells the host when not; name: "" for what has none. */
+static td_status
+check_range(walk *w, const char *name, const dim *shape, uint32_t ndim, uint32_t axis, td_val v,
+            const thing *given, uint32_t node, td_val *ok)
+{
+    thing value[TD_REPORT_VALUES];
+    uint32_t n = 0, site = site_new(w, TD_REPORT_INDEX, node, name);
+
+    *ok = TD_E2(w->f, less, td_cast(w->f, v, TD_U64),
+                td_cast(w->f, dim_val(w, &shape[axis]), TD_U64));
+    value[n++] = num_int(axis);
+    value[n++] = *given;
+    for (uint32_t i = 0; i < ndim && n < TD_REPORT_VALUES; i++)
+        value[n++] = dim_thing(&shape[i]);
+    td_if(w->f, TD_E1(w->f, logical_not, *ok));
+    TD_TRY(report_fail(w, site, value, n));
+    td_end(w->f);
+    return built(w, node);
+}
+
+/* The same of an array's axis; where the check fails, memory is left alone: the view's mask. */
+static td_status
+check_index(walk *w, const thing *a, view *r, uint32_t axis, td_val v, const thing *given,
+            uint32_t node)
+{
+    const view *from = a->view;
+    td_val ok;
+
+    TD_TRY(check_range(w, from->name ? from->name : "", from->shape, a->type->ndim, axis, v, given,
+                       node, &ok));
+    r->mask = r->mask.i == UINT32_MAX ? ok : TD_E2(w->f, logical_and, r->mask, ok);
+    return TD_OK;
+}
+
+/* ---- slices ---- */
+
+static td_val
+clamp(walk *w, td_val v, td_val lo, td_val hi)
+{
+    return TD_E2(w->f, minimum, TD_E2(w->f, maximum, v, lo), hi);
+}
+
+/* One end of a slice on an axis of extent n: Python's rules for a step of that sign. */
+static td_val
+slice_end(walk *w, const thing *x, const dim *n, bool up, bool is_start)
+{
+    td_val len = dim_val(w, n), least = up ? zero(w) : td_const_int(w->f, TD_I64, -1);
+    td_val most = up ? len : TD_E2(w->f, subtract, len, td_const_int(w->f, TD_I64, 1));
+
+    if (is_none(x))
+        return is_start == up ? least : most;
+    return clamp(w, position(w, x, n), least, most);
+}
+
+static td_status
+slice_axis(walk *w, const thing *s, const dim *n, uint32_t node, td_val *start, dim *count,
+           dim *step)
+{
+    int64_t k = 1;
+    td_val lo, hi, span;
+
+    if (!is_none(&s->item[2]) && !known_int(&s->item[2], &k))
+        return bad(w, node, TD_ERR_TYPE,
+                   "a slice's step is a number known when compiling in a kernel");
+    if (k == 0)
+        return bad(w, node, TD_ERR_VALUE, "slice step cannot be zero");
+    *step = dim_known(k);
+    if (is_none(&s->item[0]) && is_none(&s->item[1]) && k == 1) {
+        *start = TD_NONE;
+        *count = *n;
+        return TD_OK;
+    }
+    lo = slice_end(w, &s->item[0], n, k > 0, true);
+    hi = slice_end(w, &s->item[1], n, k > 0, false);
+    *start = lo;
+    span = k > 0 ? TD_E2(w->f, subtract, hi, lo) : TD_E2(w->f, subtract, lo, hi);
+    if (k != 1 && k != -1) {
+        int64_t m = k < 0 ? -k : k;
+
+        span = TD_E2(w->f, floor_divide, TD_E2(w->f, add, span, td_const_int(w->f, TD_I64, m - 1)),
+                     td_const_int(w->f, TD_I64, m));
+    }
+    *count = dim_of(TD_E2(w->f, maximum, span, zero(w)));
+    return TD_OK;
+}
+
+/* ---- a[key] ---- */
+
+static td_val
+add_to(walk *w, td_val sum, td_val v)
+{
+    return sum.i == UINT32_MAX ? v : TD_E2(w->f, add, sum, v);
+}
+
+typedef struct cut { /* a view that is being made */
+    const thing *a;
+    view *r;
+    uint32_t axis; /* of a: next */
+    uint32_t ndim; /* of r */
+    bool strided;  /* an axis was left out behind a kept one, or cut: not C-contiguous any more */
+    bool kept;
+} cut;
+
+static void
+move(walk *w, cut *c, td_val by)
+{
+    dim s = stride_of(w, c->a, c->axis);
+    dim step = dim_mul(w, dim_of(by), s);
+
+    c->r->offset = add_to(w, c->r->offset, step.v);
+}
+
+static td_status
+cut_one(walk *w, cut *c, const thing *k, uint32_t node)
+{
+    const dim *n = &c->a->view->shape[c->axis];
+
+    if (c->axis >= c->a->type->ndim)
+        return bad(w, node, TD_ERR_VALUE, "%s has %u dims: too many indices", c->a->type->name,
+                   c->a->type->ndim);
+    if (is_int(k)) {
+        td_val v = position(w, k, n);
+
+        if (w->how->debug)
+            TD_TRY(check_index(w, c->a, c->r, c->axis, v, k, node));
+        move(w, c, v);
+        if (c->a->view->axis[c->axis] >= 0)
+            c->r->at[c->a->view->axis[c->axis]] = lin_index(w, k);
+        c->strided = c->strided || c->kept;
+    } else if (k->type->kind == TD_T_SLICE) {
+        td_val start = TD_NONE;
+        dim count, step, s = stride_of(w, c->a, c->axis);
+        bool whole;
+
+        TD_TRY(slice_axis(w, k, n, node, &start, &count, &step));
+        whole = start.i == UINT32_MAX;
+        if (!whole)
+            move(w, c, start);
+        c->strided = c->strided || (c->kept && !whole) || step.known != 1;
+        c->r->axis[c->ndim] = whole ? c->a->view->axis[c->axis] : -1;
+        c->r->shape[c->ndim] = count;
+        c->r->stride[c->ndim++] = dim_mul(w, s, step);
+        c->kept = true;
+    } else {
+        return bad(w, node, TD_ERR_TYPE,
+                   "an array is indexed by integers, slices, ... and None in a kernel, not %s",
+                   k->type->name);
+    }
+    c->axis++;
+    return TD_OK;
+}
+
+static bool
+is_ellipsis(walk *w, const thing *k)
+{
+    td_objinfo info = {0};
+
+    return k->type->kind == TD_T_OBJECT &&
+           !w->host->describe(w->host->ctx, k->type->object, &info) && info.kind == TD_OBJ_ELLIPSIS;
+}
+
+static td_status
+cut_rest(walk *w, cut *c, uint32_t until)
+{
+    thing whole = {.item = td_alloc(w->mem, 3 * sizeof whole)};
+    const td_type *type[3];
+
+    for (int i = 0; i < 3; i++) {
+        whole.item[i] = (thing){.type = td_type_none()};
+        type[i] = td_type_none();
+    }
+    whole.type = td_type_slice(type);
+    while (c->axis < until)
+        TD_TRY(cut_one(w, c, &whole, w->node));
+    return TD_OK;
+}
+
+/* a[key] as a view; ndim 0 is an element. */
+static td_status
+cut_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
+{
+    bool many = key->type->kind == TD_T_TUPLE;
+    const thing *k = many ? key->item : key;
+    uint32_t n = many ? key->type->n : 1, real = 0;
+    cut c = {.a = a, .r = td_alloc(w->mem, sizeof *c.r)};
+    char layout;
+
+    *c.r = *a->view;
+    for (uint32_t i = 0; i < n; i++)
+        real += !is_none(&k[i]) && !is_ellipsis(w, &k[i]);
+    if (real > a->type->ndim)
+        return bad(w, node, TD_ERR_VALUE, "%s has %u dims: %u indices are too many", a->type->name,
+                   a->type->ndim, real);
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_ellipsis(w, &k[i])) {
+            uint32_t behind = 0;
+
+            for (uint32_t j = i + 1; j < n; j++)
+                behind += !is_none(&k[j]);
+            TD_TRY(cut_rest(w, &c, a->type->ndim - behind));
+        } else if (is_none(&k[i])) {
+            c.r->axis[c.ndim] = -1;
+            c.r->shape[c.ndim] = dim_known(1);
+            c.r->stride[c.ndim++] = dim_known(0);
+            c.strided = true;
+        } else {
+            TD_TRY(cut_one(w, &c, &k[i], node));
+        }
+    }
+    TD_TRY(cut_rest(w, &c, a->type->ndim));
+    layout = c.ndim == 0                                                                    ? 'C'
+             : a->type->layout == 'C' && !c.strided                                         ? 'C'
+             : a->type->layout == 'F' && c.ndim == a->type->ndim && !c.strided && real == 0 ? 'F'
+                                                                                            : 'A';
+    *out = (thing){.type = td_type_array(a->type->item[0], c.ndim, layout, a->type->readonly),
+                   .view = c.r};
+    return built(w, node);
+}
+
+td_status
+element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
+{
+    return cut_view(w, a, key, node, out);
+}
+
+td_status
+array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out)
+{
+    td_objinfo info = {0};
+
+    if (key->type->kind == TD_T_OBJECT && is_records(a->type))
+        TD_TRY(w->host->describe(w->host->ctx, key->type->object, &info));
+    if (info.kind == TD_OBJ_STR)
+        return record_field(w, a, info.text, node, out);
+    if (a->lazy) {
+        thing own = *a;
+
+        TD_TRY(settle(w, &own));
+        TD_TRY(cut_view(w, &own, key, node, out));
+        return loaded(w, out);
+    }
+    TD_TRY(cut_view(w, a, key, node, out));
+    return loaded(w, out);
+}
+
+/* ---- tuples and records ---- */
+
+static td_status
+tuple_choose(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
+{
+    thing at = *key, got = t->item[t->type->n - 1];
+    dim all = {TD_NONE, t->type->n};
+    td_val ok;
+
+    for (uint32_t i = 0; i < t->type->n; i++)
+        if (!is_num(&t->item[i]))
+            return bad(
+                w, node, TD_ERR_TYPE,
+                "an index that is known only at run time chooses among numbers; %s holds others",
+                t->type->name);
+    if (w->exact) {
+        td_val k;
+
+        exact_pure(w, &at, EXACT_BOOL);
+        k = val_as(w, &at, TD_I64);
+        exact_flag(w, TD_E2(w->f, less, k, td_const_int(w->f, TD_I64, -(int64_t)t->type->n)));
+        exact_flag(w, TD_E2(w->f, greater_equal, k, td_const_int(w->f, TD_I64, t->type->n)));
+    }
+    if (!at.nonneg)
+        at = num_index(position(w, key, &all), true);
+    if (w->how->debug)
+        TD_TRY(check_range(w, "", &all, 1, 0, val_as(w, &at, TD_I64), key, node, &ok));
+    for (uint32_t i = t->type->n - 1; i-- > 0;) {
+        thing k = num_int(i), is;
+
+        TD_TRY(num_compare(w, TD_SYN_Eq, &at, &k, &is));
+        TD_TRY(w->exact ? exact_select(w, &is, &t->item[i], &got, &got)
+                        : num_op(w, OP_select, (thing[]){is, t->item[i], got}, 3, &got));
+    }
+    *out = got;
+    return TD_OK;
+}
+
+static td_status
+tuple_slice(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
+{
+    int64_t i, n = t->type->n, lim[3];
+    thing *item = td_alloc(w->mem, (t->type->n + 1) * sizeof *item);
+    uint32_t m = 0;
+
+    for (int k = 0; k < 3; k++)
+        if (is_none(&key->item[k]))
+            lim[k] = INT64_MIN;
+        else if (!known_int(&key->item[k], &lim[k]))
+            return bad(w, node, TD_ERR_TYPE, "a tuple is sliced by numbers known when compiling");
+    if (lim[2] == INT64_MIN)
+        lim[2] = 1;
+    if (lim[2] == 0)
+        return bad(w, node, TD_ERR_VALUE, "slice step cannot be zero");
+    for (int k = 0; k < 2; k++) {
+        bool up = lim[2] > 0;
+        int64_t least = up ? 0 : -1, most = up ? n : n - 1;
+
+        if (lim[k] == INT64_MIN)
+            lim[k] = (k == 0) == up ? least : most;
+        else
+            lim[k] = lim[k] < 0 ? lim[k] + n : lim[k];
+        lim[k] = lim[k] < least ? least : lim[k] > most ? most : lim[k];
+    }
+    for (i = lim[0]; lim[2] > 0 ? i < lim[1] : i > lim[1]; i += lim[2])
+        item[m++] = t->item[i];
+    *out = tuple_of(w, item, m);
+    return TD_OK;
+}
+
+td_status
+tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out)
+{
+    int64_t i, n = t->type->n;
+
+    if (key->type->kind == TD_T_SLICE)
+        return tuple_slice(w, t, key, node, out);
+    if (!is_int(key))
+        return bad(w, node, TD_ERR_TYPE, "a tuple is indexed by an integer, not %s",
+                   key->type->name);
+    if (n == 0)
+        return bad(w, node, TD_ERR_INDEX, "index of an empty tuple");
+    if (!known_int(key, &i))
+        return tuple_choose(w, t, key, node, out);
+    if (i < -n || i >= n)
+        return bad(w, node, TD_ERR_INDEX, "index %lld of a tuple of %lld", (long long)i,
+                   (long long)n);
+    *out = t->item[i < 0 ? i + n : i];
+    return TD_OK;
+}
+
+static const td_field *
+find_field(const td_type *rec, const char *name)
+{
+    for (uint32_t i = 0; i < rec->n; i++)
+        if (strcmp(rec->field[i].name, name) == 0)
+            return &rec->field[i];
+    return NULL;
+}
+
+/* What the address of a field is a multiple of, in records that lie behind each other from an aligned address on. */
+static uint32_t
+field_align(const view *v, const td_type *rec, const td_field *f)
+{
+    uint32_t all = f->offset | (v->align ? v->align : rec->size);
+
+    return all & (~all + 1);
+}
+
+/* The field of all records of an array: an array with the records' strides, in its own units. */
+static td_status
+field_array(walk *w, const thing *a, const td_type *rec, const td_field *f, uint32_t node,
+            thing *out)
+{
+    uint32_t n = a->type->ndim, unit = f->type->kind == TD_T_NUM ? td_type_size(f->type) : 1;
+    view *v = at_record(w, a->view);
+
+    if (f->ndim || rec->size % unit)
+        return bad(w, node, TD_ERR_TYPE, "take an element of the array before its field: a[i].%s",
+                   f->name);
+    v->align = field_align(a->view, rec, f);
+    v->base = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
+                         unit == 1 && f->type->kind == TD_T_RECORD ? TD_U8
+                                                                   : td_dtype_real_of(f->type->dt));
+    for (uint32_t i = 0; i < n; i++)
+        if (v->stride[i].v.i == UINT32_MAX)
+            v->stride[i] = dim_known(v->stride[i].known / unit);
+        else if (unit > 1)
+            v->stride[i] = dim_of(
+                TD_E2(w->f, truncate_divide, v->stride[i].v, td_const_int(w->f, TD_I64, unit)));
+    *out = (thing){.type = td_type_array(f->type, n, 'A', a->type->readonly), .view = v};
+    return built(w, node);
+}
+
+/* r is a record, or an array of them: the field of each. */
+td_status
+record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out)
+{
+    bool array = r->type->kind == TD_T_ARRAY;
+    const td_type *rec = array ? r->type->item[0] : r->type;
+    const td_field *f = find_field(rec, name);
+    view *v = td_alloc(w->mem, sizeof *v);
+    uint32_t n = array ? r->type->ndim : 0;
+    td_val here;
+
+    if (!f)
+        return bad(w, node, TD_ERR_VALUE, "%s has no field %s", rec->name, name);
+    if (array && n)
+        return field_array(w, r, rec, f, node, out);
+    *v = *r->view;
+    here = td_at_byte(w->f, v->base, td_const_int(w->f, TD_I64, f->offset),
+                      f->type->kind == TD_T_RECORD ? TD_U8 : td_dtype_real_of(f->type->dt));
+    v->base = here;
+    v->offset = TD_NONE;
+    v->align = field_align(r->view, rec, f);
+    if (f->type->kind == TD_T_RECORD && !f->ndim) {
+        *out = (thing){.type = f->type, .view = v};
+        return built(w, node);
+    }
+    for (uint32_t i = 0; i < f->ndim; i++)
+        v->shape[i] = dim_known(f->shape[i]);
+    *out = array_thing(w, f->type, f->ndim, v->shape, here, v->space, name);
+    out->view->arg = r->view->arg;
+    out->view->root =
+        r->view->root; /* the record's place among its neighbours, not the field's own axes */
+    out->view->nroot = r->view->nroot;
+    out->view->form = r->view->form;
+    memcpy(out->view->at, r->view->at, sizeof r->view->at);
+    memset(out->view->axis, -1, sizeof out->view->axis);
+    out->view->mask = r->view->mask;
+    out->view->align = v->align;
+    return built(w, node);
+}

@@ -1,0 +1,399 @@
+/* operator.c - Python's operators on numbers: what is known is computed here, the rest by rows. */
+#include "front/infer/exact.h"
+#include "front/infer/intrin.h"
+
+#include <math.h>
+
+/* ---- folding: Python's numbers whose values are known ---- */
+
+static bool
+floor_div(int64_t a, int64_t b, int64_t *q, int64_t *r)
+{
+    if (b == 0 || (a == INT64_MIN && b == -1))
+        return false;
+    *q = a / b;
+    *r = a % b;
+    if (*r && (*r < 0) != (b < 0)) {
+        *q -= 1;
+        *r += b;
+    }
+    return true;
+}
+
+static bool
+power_int(int64_t a, int64_t b, int64_t *out)
+{
+    if (b < 0)
+        return false;
+    for (*out = 1; b; b--) {
+        if (__builtin_mul_overflow(*out, a, out))
+            return false;
+        if (b > 64 && (a == 0 || a == 1))
+            return true;
+    }
+    return true;
+}
+
+static bool
+fold_int(td_syn op, int64_t a, int64_t b, int64_t *out)
+{
+    int64_t q, r;
+
+    switch (op) {
+    case TD_SYN_Add:    return !__builtin_add_overflow(a, b, out);
+    case TD_SYN_Sub:    return !__builtin_sub_overflow(a, b, out);
+    case TD_SYN_Mult:   return !__builtin_mul_overflow(a, b, out);
+    case TD_SYN_BitAnd: return *out = a & b, true;
+    case TD_SYN_BitOr:  return *out = a | b, true;
+    case TD_SYN_BitXor: return *out = a ^ b, true;
+    case TD_SYN_Pow:    return power_int(a, b, out);
+    case TD_SYN_LShift:
+        return b >= 0 && b < 63 && a >= 0 && a < INT64_C(1) << (62 - b) && (*out = a << b, true);
+    case TD_SYN_RShift:   return b >= 0 && (*out = a >> (b < 63 ? b : 63), true);
+    case TD_SYN_FloorDiv: return floor_div(a, b, &q, &r) && (*out = q, true);
+    case TD_SYN_Mod:      return floor_div(a, b, &q, &r) && (*out = r, true);
+    default:              return false;
+    }
+}
+
+static bool
+fold_float(td_syn op, double a, double b, double *out)
+{
+    switch (op) {
+    case TD_SYN_Add:  return *out = a + b, true;
+    case TD_SYN_Sub:  return *out = a - b, true;
+    case TD_SYN_Mult: return *out = a * b, true;
+    case TD_SYN_Div:  return b != 0 && (*out = a / b, true);
+    case TD_SYN_Pow:  return (a > 0 || b == nearbyint(b)) && a != 0 && (*out = pow(a, b), true);
+    default:          return false;
+    }
+}
+
+double
+as_double(const thing *x)
+{
+    char k = td_dtype_kind(x->lit.dt);
+
+    return k == 'f' ? x->lit.f[0] : k == 'u' ? (double)x->lit.u : (double)x->lit.i;
+}
+
+static bool
+fold(td_syn op, const thing *a, const thing *b, thing *out)
+{
+    bool python =
+        (a->type->weak || a->type->dt == TD_BOOL) && (b->type->weak || b->type->dt == TD_BOOL);
+    int64_t i;
+    double d;
+
+    if (!a->known || !b->known || !python || td_dtype_is_complex(a->type->dt) ||
+        td_dtype_is_complex(b->type->dt))
+        return false;
+    if (is_int(a) && is_int(b) && op != TD_SYN_Div && !(op == TD_SYN_Pow && b->lit.i < 0)) {
+        if (!fold_int(op, a->lit.i, b->lit.i, &i))
+            return false;
+        *out = num_int(i);
+        if (a->type->dt == TD_BOOL && b->type->dt == TD_BOOL &&
+            (op == TD_SYN_BitAnd || op == TD_SYN_BitOr || op == TD_SYN_BitXor))
+            *out = num_bool(i);
+        return true;
+    }
+    if (!fold_float(op, as_double(a), as_double(b), &d) || !isfinite(d))
+        return false;
+    *out = num_float(d);
+    return true;
+}
+
+/* ---- Python's operators ---- */
+
+static const struct sign {
+    td_syn syn;
+    td_op row;
+    const char *sign;
+} signs[] = {
+    {TD_SYN_Add, OP_add, "+"},
+    {TD_SYN_Sub, OP_subtract, "-"},
+    {TD_SYN_Mult, OP_multiply, "*"},
+    {TD_SYN_Div, OP_divide, "/"},
+    {TD_SYN_FloorDiv, OP_floor_divide, "//"},
+    {TD_SYN_Mod, OP_remainder, "%"},
+    {TD_SYN_Pow, OP_power, "**"},
+    {TD_SYN_LShift, OP_left_shift, "<<"},
+    {TD_SYN_RShift, OP_right_shift, ">>"},
+    {TD_SYN_BitAnd, OP_bitwise_and, "&"},
+    {TD_SYN_BitOr, OP_bitwise_or, "|"},
+    {TD_SYN_BitXor, OP_bitwise_xor, "^"},
+    {TD_SYN_Eq, OP_equal, "=="},
+    {TD_SYN_NotEq, OP_not_equal, "!="},
+    {TD_SYN_Lt, OP_less, "<"},
+    {TD_SYN_LtE, OP_less_equal, "<="},
+    {TD_SYN_Gt, OP_greater, ">"},
+    {TD_SYN_GtE, OP_greater_equal, ">="},
+};
+
+static const struct sign *
+sign_of(td_syn syn)
+{
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (signs[i].syn == syn)
+            return &signs[i];
+    return NULL;
+}
+
+/* x ** n for a small whole n, by squaring. */
+static td_status
+power_known(walk *w, const thing *x, int64_t n, thing *out)
+{
+    thing have = *x, got = {0};
+    bool any = false;
+
+    for (; n; n >>= 1) {
+        if (n & 1) {
+            if (any)
+                TD_TRY(num_op(w, OP_multiply, (thing[]){got, have}, 2, &got));
+            else
+                got = have;
+            any = true;
+        }
+        if (n > 1)
+            TD_TRY(num_op(w, OP_multiply, (thing[]){have, have}, 2, &have));
+    }
+    *out = got;
+    return TD_OK;
+}
+
+static td_status
+power(walk *w, const thing *a, const thing *b, thing *out)
+{
+    bool whole = is_int(b) || (b->known && td_dtype_is_float(b->type->dt) && b->type->weak &&
+                               b->lit.f[0] == (int64_t)b->lit.f[0]);
+
+    if (is_int(a) && is_int(b) && b->known && b->lit.i < 0) {
+        thing x = num_convert(w, a, a->type->weak ? td_type_weak('f') : td_type_num(TD_F64));
+
+        return power(w, &x, b, out);
+    }
+    if (b->known && whole && !(is_int(a) && !is_int(b))) {
+        int64_t n = is_int(b) ? b->lit.i : (int64_t)b->lit.f[0];
+
+        if (n >= 1 && n <= 16)
+            return power_known(w, a, n, out);
+        if (n < 0 && n >= -16) {
+            thing one = num_float(1), y;
+
+            TD_TRY(power_known(w, a, -n, &y));
+            return num_op(w, OP_divide, (thing[]){one, y}, 2, out);
+        }
+    }
+    if (b->known && !is_int(b) && !is_int(a) && b->lit.f[0] == 0.5 && b->type->weak)
+        return num_op(w, OP_sqrt, a, 1, out);
+    return num_op(w, OP_power, (thing[]){*a, *b}, 2, out);
+}
+
+static td_status
+check_zero(walk *w, const thing *b, const char *sign)
+{
+    thing zero = num_int(0), is_zero;
+    uint32_t site;
+
+    if (!w->how->checked || (b->known && as_double(b) != 0))
+        return TD_OK;
+    TD_TRY(num_op(w, OP_equal, (thing[]){*b, zero}, 2, &is_zero));
+    site = site_new(w, TD_REPORT_ZERO, w->node, sign);
+    td_if(w->f, is_zero.num.re);
+    TD_TRY(report_fail(w, site, NULL, 0));
+    thread_end(w);
+    td_end(w->f);
+    return TD_OK;
+}
+
+/* Is a op b of integers never below 0? */
+static bool
+stays_up(td_syn op, const thing *a, const thing *b)
+{
+    switch (op) {
+    case TD_SYN_Add:
+    case TD_SYN_Mult:
+    case TD_SYN_FloorDiv:
+    case TD_SYN_BitOr:
+    case TD_SYN_BitXor:   return a->nonneg && b->nonneg;
+    case TD_SYN_Mod:      return b->nonneg;
+    case TD_SYN_BitAnd:   return a->nonneg || b->nonneg;
+    case TD_SYN_RShift:   return a->nonneg;
+    default:              return false;
+    }
+}
+
+td_status
+num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    const struct sign *o = sign_of(op);
+    const lin *at;
+    const flatix *own, *bound;
+    bool nonneg;
+
+    if (op == TD_SYN_MatMult && (is_array(a) || is_array(b)))
+        return array_product(w, a, b, out);
+    if (!o)
+        return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s",
+                   td_syntab[op].name, a->type->name, b->type->name);
+    if (is_array(a) || is_array(b))
+        return array_operator(w, fn_binary, op, (thing[]){*a, *b}, 2, out);
+    if (!is_num(a) || !is_num(b))
+        return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s in a kernel",
+                   o->sign, a->type->name, b->type->name);
+    if (fold(op, a, b, out))
+        return TD_OK;
+    if (w->exact)
+        return exact_binary(w, op, a, b, out);
+    if (op == TD_SYN_Pow)
+        return power(w, a, b, out);
+    if (op == TD_SYN_Div || op == TD_SYN_FloorDiv || op == TD_SYN_Mod)
+        TD_TRY(check_zero(w, b, o->sign));
+    if (op == TD_SYN_Div && is_int(a) && is_int(b)) {
+        const td_type *t = num_common(a, b);
+        thing x = num_convert(w, a, t->weak ? td_type_weak('f') : td_type_num(TD_F64));
+        thing y = num_convert(w, b, x.type);
+
+        return num_op(w, OP_divide, (thing[]){x, y}, 2, out);
+    }
+    at = lin_binary(w, op, a, b);
+    flat_binary(w, op, a, b, &own, &bound);
+    nonneg = stays_up(op, a, b) || flat_is_whole(own) || flat_is_whole(bound);
+    TD_TRY(num_op(w, o->row, (thing[]){*a, *b}, 2, out)); /* out may be a or b */
+    if (is_num(out) && out->type->dt == TD_I64) {         /* narrower ones wrap round */
+        out->lin = at;
+        out->own = own;
+        out->bound = bound;
+        out->nonneg = nonneg;
+    }
+    return TD_OK;
+}
+
+td_status
+num_unary(walk *w, td_syn op, const thing *a, thing *out)
+{
+    thing x = *a;
+
+    if (op == TD_SYN_Not) {
+        TD_TRY(truth(w, a, &x));
+        if (x.known)
+            *out = num_bool(!x.lit.i);
+        else
+            TD_TRY(num_op(w, OP_logical_not, &x, 1, out));
+        return TD_OK;
+    }
+    if (is_array(a))
+        return array_operator(w, fn_unary, op, a, 1, out);
+    if (!is_num(a))
+        return bad(w, w->node, TD_ERR_TYPE, "unary %s is not defined for %s in a kernel",
+                   op == TD_SYN_USub   ? "-"
+                   : op == TD_SYN_UAdd ? "+"
+                                       : "~",
+                   a->type->name);
+    if (w->exact && !x.known)
+        return exact_unary(w, op, a, out);
+    if (x.type->dt == TD_BOOL && (op != TD_SYN_Invert || w->exact))
+        x = num_convert(w, &x, td_type_weak('i'));
+    if (x.known && x.type->weak && op == TD_SYN_USub && !td_dtype_is_complex(x.type->dt)) {
+        *out = is_int(&x) ? num_int((int64_t)(0 - (uint64_t)x.lit.i)) : num_float(-x.lit.f[0]);
+        return TD_OK;
+    }
+    if (x.known && x.type->weak && op == TD_SYN_Invert && is_int(&x)) {
+        *out = num_int(~x.lit.i);
+        return TD_OK;
+    }
+    if (op == TD_SYN_UAdd) {
+        *out = x;
+        return TD_OK;
+    }
+    return num_op(w, op == TD_SYN_USub ? OP_negative : OP_invert, &x, 1, out);
+}
+
+/* Do float64s not hold it? */
+static bool
+is_wide(int64_t v)
+{
+    return v > INT64_C(1) << 53 || v < -(INT64_C(1) << 53);
+}
+
+static bool
+fold_compare(td_syn op, const thing *a, const thing *b, bool *out)
+{
+    double x, y;
+
+    if (!a->known || !b->known || td_dtype_is_complex(a->type->dt) ||
+        td_dtype_is_complex(b->type->dt))
+        return false;
+    x = as_double(a);
+    y = as_double(b);
+    if ((is_int(a) && is_wide(a->lit.i)) || (is_int(b) && is_wide(b->lit.i)))
+        return false;
+    switch (op) {
+    case TD_SYN_Eq:    return *out = x == y, true;
+    case TD_SYN_NotEq: return *out = x != y, true;
+    case TD_SYN_Lt:    return *out = x < y, true;
+    case TD_SYN_LtE:   return *out = x <= y, true;
+    case TD_SYN_Gt:    return *out = x > y, true;
+    case TD_SYN_GtE:   return *out = x >= y, true;
+    default:           return false;
+    }
+}
+
+td_status
+num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    const struct sign *o = sign_of(op);
+    bool yes;
+
+    if (o && (is_array(a) || is_array(b)) && (is_array(a) || is_num(a)) &&
+        (is_array(b) || is_num(b)))
+        return array_operator(w, fn_compare, op, (thing[]){*a, *b}, 2, out);
+    if (!o || !is_num(a) || !is_num(b))
+        return bad(w, w->node, TD_ERR_TYPE, "%s is not defined between %s and %s in a kernel",
+                   o ? o->sign : td_syntab[op].name, a->type->name, b->type->name);
+    if ((td_dtype_is_complex(a->type->dt) || td_dtype_is_complex(b->type->dt)) && op != TD_SYN_Eq &&
+        op != TD_SYN_NotEq)
+        return bad(w, w->node, TD_ERR_TYPE, "complex numbers have no order: %s between %s and %s",
+                   o->sign, a->type->name, b->type->name);
+    if (fold_compare(op, a, b, &yes)) {
+        *out = num_bool(yes);
+        return TD_OK;
+    }
+    if (w->exact)
+        return exact_compare(w, op, a, b, out);
+    return num_op(w, o->row, (thing[]){*a, *b}, 2, out);
+}
+
+td_status
+truth(walk *w, const thing *x, thing *out)
+{
+    if (is_list(x)) {
+        thing n, zero = num_int(0);
+
+        TD_TRY(exact_list_length(w, x, &n));
+        return num_compare(w, TD_SYN_NotEq, &n, &zero, out);
+    }
+    switch ((td_tkind)x->type->kind) {
+    case TD_T_NONE:   *out = num_bool(false); return TD_OK;
+    case TD_T_TUPLE:  *out = num_bool(x->type->n > 0); return TD_OK;
+    case TD_T_OBJECT: *out = num_bool(true); return TD_OK;
+    case TD_T_NUM:    {
+        thing zero = num_int(0);
+
+        if (x->type->dt == TD_BOOL && !is_mixed(x)) {
+            *out = *x;
+            return TD_OK;
+        }
+        if (is_mixed(x)) { /* None is 0 */
+            thing raw = num_of(td_type_num((td_dtype)x->type->dt), x->num);
+
+            return raw.type->dt == TD_BOOL ? (*out = raw, TD_OK)
+                                           : num_op(w, OP_not_equal, (thing[]){raw, zero}, 2, out);
+        }
+        return num_compare(w, TD_SYN_NotEq, x, &zero, out);
+    }
+    default:
+        return bad(w, w->node, TD_ERR_TYPE, "%s has no truth value: compare it, or use its size",
+                   x->type->name);
+    }
+}

@@ -1,0 +1,516 @@
+/* arrayfn.c - attributes of arrays, and the functions that see an array's memory with another shape. */
+#include "front/infer/exact.h"
+#include "front/infer/lazy.h"
+
+#include <string.h>
+
+/* ---- dtypes as values ---- */
+
+td_status
+as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out)
+{
+    td_objinfo info = {0};
+    td_dtype dt;
+
+    if (x && x->type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
+    if (info.kind == TD_OBJ_STR && !td_dtype_parse(info.text, &dt)) {
+        *out = td_type_num(dt);
+        return TD_OK;
+    }
+    if (info.kind != TD_OBJ_TYPE || (info.type->kind != TD_T_NUM && info.type->kind != TD_T_RECORD))
+        return bad(w, node, TD_ERR_TYPE, "a dtype that is known when compiling is needed here%s%s",
+                   x ? ", not " : "", x ? x->type->name : "");
+    *out = info.type->weak ? td_type_num(info.type->dt) : info.type;
+    return TD_OK;
+}
+
+static td_status
+dtype_thing(walk *w, const td_type *t, uint32_t node, thing *out)
+{
+    uint32_t obj;
+
+    if (t->kind != TD_T_NUM || !w->host->dtype || w->host->dtype(w->host->ctx, t->dt, &obj))
+        return bad(w, node, TD_ERR_TYPE, "the dtype of %s has no value in a kernel", t->name);
+    return object(w, obj, node, out);
+}
+
+/* ---- attributes ---- */
+
+typedef td_status attribute_fn(walk *w, const thing *a, uint32_t node, thing *out);
+
+static td_status
+at_shape(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    thing item[TD_MAXDIM_KERNEL];
+
+    (void)node;
+    for (uint32_t i = 0; i < a->type->ndim; i++)
+        item[i] = dim_thing(&a->view->shape[i]);
+    *out = tuple_of(w, item, a->type->ndim);
+    return TD_OK;
+}
+
+static td_status
+at_ndim(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    (void)w;
+    (void)node;
+    *out = num_int(a->type->ndim);
+    return TD_OK;
+}
+
+static td_status
+at_size(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    (void)node;
+    *out = num_int(1);
+    for (uint32_t i = 0; i < a->type->ndim; i++) {
+        thing n = dim_thing(&a->view->shape[i]);
+
+        TD_TRY(num_binary(w, TD_SYN_Mult, out, &n, out));
+    }
+    return TD_OK;
+}
+
+static td_status
+at_itemsize(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    (void)w;
+    (void)node;
+    *out = num_int(td_type_size(a->type->item[0]));
+    return TD_OK;
+}
+
+static td_status
+at_nbytes(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    thing size;
+
+    TD_TRY(at_itemsize(w, a, node, &size));
+    TD_TRY(at_size(w, a, node, out));
+    return num_binary(w, TD_SYN_Mult, out, &size, out);
+}
+
+static td_status
+at_strides(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    thing item[TD_MAXDIM_KERNEL],
+        unit = num_int(a->type->item[0]->kind == TD_T_RECORD ? 1 : td_type_size(a->type->item[0]));
+
+    (void)node;
+    for (uint32_t i = 0; i < a->type->ndim; i++) {
+        dim s = stride_of(w, a, i);
+        thing t = dim_thing(&s);
+
+        t.nonneg = t.nonneg && t.known;
+        TD_TRY(num_binary(w, TD_SYN_Mult, &t, &unit, &item[i]));
+    }
+    *out = tuple_of(w, item, a->type->ndim);
+    return TD_OK;
+}
+
+static td_status
+at_dtype(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    return dtype_thing(w, a->type->item[0], node, out);
+}
+
+/* A view of a with other axes: axis[i] of a becomes axis i, TD_MAXDIM_KERNEL a new one of 1. */
+static thing
+with_axes(walk *w, const thing *a, const uint32_t *axis, uint32_t n, char layout)
+{
+    thing t = {.type = td_type_array(a->type->item[0], n, layout, a->type->readonly),
+               .view = td_alloc(w->mem, sizeof(view))};
+
+    *t.view = *a->view;
+    for (uint32_t i = 0; i < n; i++) {
+        bool made = axis[i] == TD_MAXDIM_KERNEL;
+
+        t.view->shape[i] = made ? dim_known(1) : a->view->shape[axis[i]];
+        t.view->stride[i] = made ? dim_known(0) : stride_of(w, a, axis[i]);
+        t.view->axis[i] = made ? -1 : a->view->axis[axis[i]];
+    }
+    return t;
+}
+
+static td_status
+at_transposed(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    uint32_t n = a->type->ndim, axis[TD_MAXDIM_KERNEL];
+    thing x = *a;
+
+    TD_TRY(settle(w, &x));
+    for (uint32_t i = 0; i < n; i++)
+        axis[i] = n - 1 - i;
+    *out = with_axes(w, &x, axis, n,
+                     x.type->layout == 'C'   ? 'F'
+                     : x.type->layout == 'F' ? 'C'
+                                             : 'A');
+    return built(w, node);
+}
+
+/* The real (0) or imaginary (1) parts of complex elements: every second float. */
+static td_status
+parts(walk *w, const thing *a, int which, uint32_t node, thing *out)
+{
+    const td_type *e = a->type->item[0];
+    td_val two = td_const_int(w->f, TD_I64, 2), at;
+    thing x = *a, t;
+
+    if (e->kind != TD_T_NUM || !td_dtype_is_complex(e->dt) || a->lazy) {
+        if (e->kind == TD_T_NUM && is_array(a) && (which || a->lazy))
+            return call_row(w, fn_row, which ? OP_imag : OP_real, &x, 1, out);
+        *out = *a;
+        return TD_OK;
+    }
+    t = (thing){.type = td_type_array(td_type_num(td_dtype_real_of(e->dt)), a->type->ndim, 'A',
+                                      a->type->readonly),
+                .view = td_alloc(w->mem, sizeof(view))};
+    *t.view = *a->view;
+    at = td_const_int(w->f, TD_I64, which);
+    if (a->view->offset.i != UINT32_MAX)
+        at = TD_E2(w->f, add, TD_E2(w->f, multiply, a->view->offset, two), at);
+    t.view->offset = at;
+    for (uint32_t i = 0; i < a->type->ndim; i++) {
+        dim s = stride_of(w, a, i);
+
+        t.view->stride[i] = dim_of(TD_E2(w->f, multiply, dim_val(w, &s), two));
+    }
+    *out = t;
+    return built(w, node);
+}
+
+static td_status
+at_real(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    return parts(w, a, 0, node, out);
+}
+
+static td_status
+at_imag(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    return parts(w, a, 1, node, out);
+}
+
+/* `to` shows the memory of `from` with other axes, n of them. */
+static void
+same_memory(walk *w, view *to, const view *from, uint32_t n)
+{
+    to->mask = from->mask;
+    to->arg = from->arg;
+    to->fresh = from->fresh;
+    view_of(w, to, from, n);
+}
+
+static td_status
+reshaped(walk *w, const thing *a, const dim *shape, uint32_t n, uint32_t node, thing *out)
+{
+    thing x = *a;
+
+    TD_TRY(settle(w, &x));
+    if (x.type->layout != 'C')
+        return bad(
+            w, node, TD_ERR_TYPE,
+            "%s is not in C order, so another shape would need a copy: loop over its indices",
+            x.type->name);
+    *out = array_thing(w, x.type->item[0], n, shape, x.view->base, x.view->space, x.view->name);
+    out->type = td_type_array(x.type->item[0], n, 'C', x.type->readonly);
+    out->view->offset = x.view->offset;
+    same_memory(w, out->view, x.view, n);
+    return built(w, node);
+}
+
+static td_status
+at_flat(walk *w, const thing *a, uint32_t node, thing *out)
+{
+    dim n = dim_of(dims_product(w, a->view->shape, a->type->ndim));
+
+    return reshaped(w, a, &n, 1, node, out);
+}
+
+static const struct {
+    const char *name;
+    attribute_fn *fn;
+} attributes[] = {
+    {"shape", at_shape},   {"ndim", at_ndim},       {"size", at_size},   {"itemsize", at_itemsize},
+    {"nbytes", at_nbytes}, {"strides", at_strides}, {"dtype", at_dtype}, {"T", at_transposed},
+    {"real", at_real},     {"imag", at_imag},       {"flat", at_flat},
+};
+
+td_status
+array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing *out)
+{
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (strcmp(attributes[i].name, name) == 0)
+            return attributes[i].fn(w, a, node, out);
+    if (a->type->item[0]->kind == TD_T_RECORD)
+        return record_field(w, a, name, node, out);
+    return bad(w, node, TD_ERR_VALUE,
+               "%s has no attribute %s in a kernel; it has shape, ndim, size, itemsize, nbytes, "
+               "strides, dtype, T, real, imag and flat",
+               a->type->name, name);
+}
+
+td_status
+number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing *out)
+{
+    static const char *const known[] = {"shape", "ndim", "size", "itemsize", "nbytes", "strides"};
+
+    if (w->exact && strcmp(name, "real") != 0 && strcmp(name, "imag") != 0)
+        return bad(w, node, TD_ERR_VALUE, "compiled numbers have no attribute %s", name);
+    if (w->exact)
+        return complex_part(w, x, *name == 'i', out);
+    if (strcmp(name, "real") == 0 || strcmp(name, "imag") == 0)
+        return num_op(w, *name == 'r' ? OP_real : OP_imag, x, 1, out);
+    if (strcmp(name, "dtype") == 0)
+        return dtype_thing(w, td_type_num(x->type->dt), node, out);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], name) == 0) {
+            thing a = {.type = td_type_array(td_type_num(x->type->dt), 0, 'C', true)};
+
+            return array_attribute(w, &a, name, node, out);
+        }
+    return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", x->type->name, name);
+}
+
+/* ---- functions: the first argument is the array ---- */
+
+static td_status
+want_array(walk *w, const call *c, const char *what)
+{
+    if (c->n && c->arg[0].type->kind == TD_T_ARRAY)
+        return TD_OK;
+    return bad(w, c->node, TD_ERR_TYPE, "%s takes an array, not %s", what,
+               c->n ? c->arg[0].type->name : "nothing");
+}
+
+/* numpy.shape, ndim, size: row is the place in `attributes`. */
+td_status
+fn_attribute(walk *w, const call *c, int number, thing *out)
+{
+    int row = td_intrinsics[number].row;
+
+    TD_TRY(want_args(w, c, attributes[row].name, 1, 1));
+    if (is_num(c->arg))
+        return number_attribute(w, c->arg, attributes[row].name, c->node, out);
+    TD_TRY(want_array(w, c, attributes[row].name));
+    return attributes[row].fn(w, c->arg, c->node, out);
+}
+
+/* A shape: an integer, a tuple of them, or (many) the arguments from `first` on. */
+td_status
+shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape,
+           uint32_t *n)
+{
+    const thing *item = given;
+
+    *n = 1;
+    if (many && c->n > first + 1) {
+        item = &c->arg[first];
+        *n = c->n - first;
+    } else if (given && given->type->kind == TD_T_TUPLE) {
+        item = given->item;
+        *n = given->type->n;
+    }
+    if (!given || *n > TD_MAXDIM_KERNEL)
+        return bad(w, c->node, TD_ERR_TYPE, "a shape of at most %d extents is needed here",
+                   TD_MAXDIM_KERNEL);
+    for (uint32_t i = 0; i < *n; i++) {
+        if (!is_int(&item[i]))
+            return bad(w, c->node, TD_ERR_TYPE, "a shape holds integers, not %s",
+                       item[i].type->name);
+        shape[i] = dim_of_thing(w, &item[i]);
+    }
+    return TD_OK;
+}
+
+/* One extent may be -1: what is left. */
+td_status
+fn_reshape(walk *w, const call *c, int number, thing *out)
+{
+    const thing *given = arg_or_kw(c, 1, "shape");
+    dim shape[TD_MAXDIM_KERNEL];
+    td_val all, rest = TD_NONE, size;
+    uint32_t n, open = UINT32_MAX;
+    thing both[2];
+
+    (void)number;
+    TD_TRY(want_array(w, c, "reshape"));
+    TD_TRY(shape_from(w, c, 1, given, true, shape, &n));
+    for (uint32_t i = 0; i < n; i++) {
+        if (shape[i].v.i == UINT32_MAX && shape[i].known == -1)
+            open = i;
+        else
+            rest = rest.i == UINT32_MAX ? dim_val(w, &shape[i])
+                                        : TD_E2(w->f, multiply, rest, dim_val(w, &shape[i]));
+    }
+    size = dims_product(w, c->arg[0].view->shape, c->arg[0].type->ndim);
+    if (rest.i == UINT32_MAX)
+        rest = td_const_int(w->f, TD_I64, 1);
+    if (open != UINT32_MAX)
+        shape[open] = dim_of(TD_E2(w->f, truncate_divide, size, rest));
+    all = dims_product(w, shape, n);
+    both[0] = num_index(size, true);
+    both[1] = num_index(all, true);
+    if (w->how->mode != TD_MODE_KERNEL || w->how->debug)
+        TD_TRY(must(w, TD_E2(w->f, equal, all, size), TD_REPORT_SHAPE, "reshape", both, 2));
+    return reshaped(w, &c->arg[0], shape, n, c->node, out);
+}
+
+td_status
+fn_ravel(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_array(w, c, "ravel"));
+    return at_flat(w, &c->arg[0], c->node, out);
+}
+
+static td_status
+axis_of(walk *w, const call *c, const thing *x, uint32_t n, uint32_t *out)
+{
+    int64_t k;
+
+    if (!x || !known_int(x, &k) || k < -(int64_t)n || k >= (int64_t)n)
+        return bad(w, c->node, TD_ERR_VALUE,
+                   "an axis is a number known when compiling, from %d to %d", -(int)n, (int)n - 1);
+    *out = (uint32_t)(k < 0 ? k + n : k);
+    return TD_OK;
+}
+
+td_status
+fn_transpose(walk *w, const call *c, int number, thing *out)
+{
+    const thing *axes = arg_or_kw(c, 1, "axes");
+    uint32_t n, axis[TD_MAXDIM_KERNEL];
+    thing x, none = {.type = td_type_tuple(NULL, 0)};
+
+    (void)number;
+    TD_TRY(want_array(w, c, "transpose"));
+    n = c->arg[0].type->ndim;
+    if (!axes || is_none(axes))
+        return at_transposed(w, &c->arg[0], c->node, out);
+    if (axes->type->kind != TD_T_TUPLE)
+        axes = &none;
+    if (c->n != n + 1 && axes->type->n != n)
+        return bad(w, c->node, TD_ERR_VALUE, "transpose takes all %u axes", n);
+    for (uint32_t i = 0; i < n; i++)
+        TD_TRY(axis_of(w, c, axes->type->n ? &axes->item[i] : &c->arg[1 + i], n, &axis[i]));
+    x = c->arg[0];
+    TD_TRY(settle(w, &x));
+    *out = with_axes(w, &x, axis, n, 'A');
+    return built(w, c->node);
+}
+
+td_status
+fn_swapaxes(walk *w, const call *c, int number, thing *out)
+{
+    uint32_t n, axis[TD_MAXDIM_KERNEL], a, b;
+    thing x;
+
+    (void)number;
+    TD_TRY(want_args(w, c, "swapaxes", 3, 3));
+    TD_TRY(want_array(w, c, "swapaxes"));
+    n = c->arg[0].type->ndim;
+    TD_TRY(axis_of(w, c, &c->arg[1], n, &a));
+    TD_TRY(axis_of(w, c, &c->arg[2], n, &b));
+    for (uint32_t i = 0; i < n; i++)
+        axis[i] = i == a ? b : i == b ? a : i;
+    x = c->arg[0];
+    TD_TRY(settle(w, &x));
+    *out = with_axes(w, &x, axis, n, a == b ? x.type->layout : 'A');
+    return built(w, c->node);
+}
+
+/* row 0: squeeze, of axes of 1; 1: expand_dims */
+td_status
+fn_one_axis(walk *w, const call *c, int number, thing *out)
+{
+    bool more = td_intrinsics[number].row;
+    const thing *given = arg_or_kw(c, 1, "axis");
+    uint32_t n, axis[TD_MAXDIM_KERNEL + 1], m = 0, at = UINT32_MAX;
+    thing x;
+
+    TD_TRY(want_array(w, c, more ? "expand_dims" : "squeeze"));
+    x = c->arg[0];
+    n = x.type->ndim;
+    TD_TRY(settle(w, &x));
+    if (given || more)
+        TD_TRY(axis_of(w, c, given, n + more, &at));
+    for (uint32_t i = 0; i < n + more; i++) {
+        const dim *d = more ? NULL : &x.view->shape[i];
+
+        if (more)
+            axis[m++] = i == at ? TD_MAXDIM_KERNEL : i > at ? i - 1 : i;
+        else if (at == UINT32_MAX && d->v.i != UINT32_MAX)
+            return bad(w, c->node, TD_ERR_TYPE,
+                       "squeeze needs axis=: which extents are 1 is known only at run time");
+        else if (i != at && (at != UINT32_MAX || d->known != 1))
+            axis[m++] = i;
+    }
+    if (m > TD_MAXDIM_KERNEL)
+        return bad(w, c->node, TD_ERR_TYPE, "an array has at most %d dims", TD_MAXDIM_KERNEL);
+    *out = with_axes(w, &x, axis, m, x.type->layout == 'C' && !more ? 'C' : 'A');
+    return built(w, c->node);
+}
+
+/* a.view(dtype): the last axis's bytes as another dtype's elements. */
+td_status
+fn_view(walk *w, const call *c, int number, thing *out)
+{
+    const td_type *t, *e;
+    td_val p, zero = td_const_int(w->f, TD_I64, 0);
+    dim shape[TD_MAXDIM_KERNEL];
+    uint32_t n;
+    thing x;
+
+    (void)number;
+    TD_TRY(want_array(w, c, "view"));
+    TD_TRY(as_dtype(w, arg_or_kw(c, 1, "dtype"), c->node, &t));
+    x = c->arg[0];
+    TD_TRY(settle(w, &x));
+    e = x.type->item[0];
+    n = x.type->ndim;
+    if (x.type->layout != 'C' || e->kind != TD_T_NUM || t->kind != TD_T_NUM || n == 0)
+        return bad(w, c->node, TD_ERR_TYPE, "%s cannot be seen as %s: only numbers in C order can",
+                   x.type->name, t->name);
+    memcpy(shape, x.view->shape, sizeof shape);
+    if (td_type_size(e) != td_type_size(t)) {
+        td_val bytes = TD_E2(w->f, multiply, dim_val(w, &shape[n - 1]),
+                             td_const_int(w->f, TD_I64, td_type_size(e)));
+
+        shape[n - 1] = dim_of(
+            TD_E2(w->f, truncate_divide, bytes, td_const_int(w->f, TD_I64, td_type_size(t))));
+    }
+    p = x.view->offset.i == UINT32_MAX
+            ? zero
+            : TD_E2(w->f, multiply, x.view->offset, td_const_int(w->f, TD_I64, td_type_size(e)));
+    *out = array_thing(w, t, n, shape, td_at_byte(w->f, x.view->base, p, td_dtype_real_of(t->dt)),
+                       x.view->space, x.view->name);
+    out->type = td_type_array(t, n, 'C', x.type->readonly);
+    same_memory(w, out->view, x.view, n);
+    return built(w, c->node);
+}
+
+/* ---- stores ---- */
+
+/* row 0: a.fill(v); 1: numpy.copyto(a, b) */
+td_status
+fn_fill(walk *w, const call *c, int number, thing *out)
+{
+    TD_TRY(want_args(w, c, td_intrinsics[number].row ? "copyto" : "fill", 2, 2));
+    TD_TRY(want_array(w, c, "this function"));
+    *out = (thing){.type = td_type_none()};
+    return call_fill(w, &c->arg[0], &c->arg[1], c->node);
+}
+
+td_status
+fn_array_item(walk *w, const call *c, int number, thing *out)
+{
+    thing key;
+
+    TD_TRY(want_array(w, c, "item"));
+    key = tuple_of(w, c->arg + 1, c->n - 1);
+    TD_TRY(array_index(w, &c->arg[0], &key, c->node, out));
+    return fn_item(w, &(call){.node = c->node, .n = 1, .arg = out}, number, out);
+}

@@ -1,0 +1,382 @@
+/* call.c - calls: arguments bound to parameters, and functions walked in place. */
+#include "front/infer/exact.h"
+
+#include <string.h>
+
+enum { MAX_CALLS = 64 }; /* functions walked inside each other */
+
+/* ---- parameters ---- */
+
+static const thing *
+keyword(const call *c, const char *name, bool *used)
+{
+    for (uint32_t i = 0; i < c->nkw; i++)
+        if (strcmp(c->kw[i], name) == 0) {
+            used[i] = true;
+            return &c->kwarg[i];
+        }
+    return NULL;
+}
+
+/* The name of parameter i among posonlyargs and args. */
+static uint32_t
+param_name(const walk *w, uint32_t args, uint32_t i)
+{
+    uint32_t first = F(args, arguments_posonlyargs), n = count_of(w, first);
+    uint32_t arg = i < n ? item_of(w, first, i) : item_of(w, F(args, arguments_args), i - n);
+
+    return F(arg, arg_arg);
+}
+
+static td_status
+bind_one(walk *w, uint32_t name, const thing *x)
+{
+    thing own = *x;
+
+    TD_TRY(settle(w, &own));
+    w->fr->var[name] = own;
+    x = &own;
+    if (x->view && !x->view->name) {
+        x->view->name = name_of(w, name);
+        note_name(w, x);
+    }
+    return TD_OK;
+}
+
+static td_status
+bind_positional(walk *w, uint32_t args, const call *c, bool *used)
+{
+    uint32_t n = count_of(w, F(args, arguments_posonlyargs)) + count_of(w, F(args, arguments_args));
+    uint32_t first_default = n - w->fr->s->ndefault;
+
+    if (c->n > n && !F(args, arguments_vararg))
+        return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s takes %u arguments, not %u", w->fr->s->name,
+                   n, c->n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t name = param_name(w, args, i);
+        const thing *k = keyword(c, name_of(w, name), used);
+        thing x;
+
+        if (i < c->n && k)
+            return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s: argument %s is given twice",
+                       w->fr->s->name, name_of(w, name));
+        if (i < c->n)
+            x = c->arg[i];
+        else if (k)
+            x = *k;
+        else if (i < first_default)
+            return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s: argument %s is missing", w->fr->s->name,
+                       name_of(w, name));
+        else
+            TD_TRY(object(w, w->fr->s->defaults[i - first_default], w->fr->s->root, &x));
+        TD_TRY(bind_one(w, name, &x));
+    }
+    if (F(args, arguments_vararg)) {
+        thing rest = tuple_of(w, c->arg + (c->n < n ? c->n : n), c->n < n ? 0 : c->n - n);
+
+        TD_TRY(bind_one(w, F(F(args, arguments_vararg), arg_arg), &rest));
+    }
+    return TD_OK;
+}
+
+td_status
+bind_params(walk *w, uint32_t args, const call *c)
+{
+    bool used[64] = {false};
+    uint32_t only = F(args, arguments_kwonlyargs);
+
+    if (c->nkw > 64 || F(args, arguments_kwarg))
+        return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s: ** parameters are not supported in kernels",
+                   w->fr->s->name);
+    TD_TRY(bind_positional(w, args, c, used));
+    for (uint32_t i = 0; i < count_of(w, only); i++) {
+        uint32_t name = F(item_of(w, only, i), arg_arg);
+        const thing *k = keyword(c, name_of(w, name), used);
+        thing x;
+
+        if (k)
+            x = *k;
+        else if (w->fr->s->kwdefaults && w->fr->s->kwdefaults[i])
+            TD_TRY(object(w, w->fr->s->kwdefaults[i], w->fr->s->root, &x));
+        else
+            return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s: argument %s is missing", w->fr->s->name,
+                       name_of(w, name));
+        TD_TRY(bind_one(w, name, &x));
+    }
+    for (uint32_t i = 0; i < c->nkw; i++)
+        if (!used[i])
+            return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s has no argument %s", w->fr->s->name,
+                       c->kw[i]);
+    return TD_OK;
+}
+
+/* ---- bodies ---- */
+
+static uint32_t
+count_returns(const walk *w, uint32_t list)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t node = item_of(w, list, i);
+
+        switch (kind_of(w, node)) {
+        case TD_SYN_Return: n++; break;
+        case TD_SYN_If:
+            n += count_returns(w, F(node, If_body)) + count_returns(w, F(node, If_orelse));
+            break;
+        case TD_SYN_For:
+            n += count_returns(w, F(node, For_body)) + count_returns(w, F(node, For_orelse));
+            break;
+        case TD_SYN_While:
+            n += count_returns(w, F(node, While_body)) + count_returns(w, F(node, While_orelse));
+            break;
+        default: break;
+        }
+    }
+    return n;
+}
+
+static void
+find_locals(walk *w, uint32_t body)
+{
+    uint32_t n, *id = assigned(w, body, 0, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        w->fr->local[id[i]] = true;
+    for (uint32_t i = 0; i < count_of(w, body); i++) {
+        uint32_t node = item_of(w, body, i);
+
+        if (kind_of(w, node) == TD_SYN_Global)
+            for (uint32_t j = 0; j < count_of(w, F(node, Global_names)); j++)
+                w->fr->local[item_of(w, F(node, Global_names), j)] = false;
+    }
+}
+
+/* Does the function return in one place only, its last statement? */
+static bool
+returns_at_end(walk *w, uint32_t body)
+{
+    uint32_t n = count_of(w, body),
+             most = n && kind_of(w, item_of(w, body, n - 1)) == TD_SYN_Return;
+
+    return count_returns(w, body) == most;
+}
+
+td_hash
+result_key(const walk *w)
+{
+    return join_key(w, w->fr->s->root, 0);
+}
+
+static td_status
+body_of_function(walk *w, uint32_t body, thing *out)
+{
+    frame *fr = w->fr;
+    td_hash key = result_key(w);
+    join *j = join_get(w, key);
+    thing none = {.type = td_type_none()};
+
+    fr->blocked = !returns_at_end(w, body);
+    if (!fr->blocked) {
+        fr->result = none;
+        TD_TRY(stmts(w, body));
+        *out = fr->result;
+        w->dead = false;
+        return TD_OK;
+    }
+    if (j)
+        fr->results = place_empty(w, j);
+    fr->depth_return = w->depth;
+    open_block(w);
+    TD_TRY(stmts(w, body));
+    if (!w->dead) {
+        TD_TRY(join_add(w, key, &none, fr->s->root, "the value returned"));
+        if (j)
+            TD_TRY(place_set(w, &fr->results, &none));
+    }
+    close_region(w);
+    w->dead = false;
+    j = join_get(w, key);
+    *out = fr->results.slots.type ? place_get(w, &fr->results) : j ? stand_in(w, j->type) : none;
+    return TD_OK;
+}
+
+td_status
+walk_body(walk *w, frame *fr, const call *c, thing *out)
+{
+    bool lambda;
+    uint32_t root = fr->s->root, args, body;
+    td_status st = TD_OK;
+
+    fr->up = w->fr;
+    fr->var = td_alloc(w->mem, (fr->s->nnames + 1) * sizeof *fr->var);
+    fr->local = td_alloc(w->mem, fr->s->nnames + 1);
+    w->fr = fr;
+    enter_function(w, fr);
+    lambda = kind_of(w, root) == TD_SYN_Lambda;
+    args = lambda ? F(root, Lambda_args) : F(root, FunctionDef_args);
+    body = lambda ? F(root, Lambda_body) : F(root, FunctionDef_body);
+    if (kind_of(w, root) == TD_SYN_AsyncFunctionDef)
+        st = bad(w, root, TD_ERR_TYPE, "async functions cannot be compiled");
+    else if (!lambda)
+        find_locals(w, body);
+    for (uint32_t i = 0; fr->bound && i <= fr->s->nnames; i++)
+        fr->var[i] = fr->bound[i];
+    if (!st && !fr->bound)
+        st = bind_params(w, args, c);
+    if (!st)
+        st = lambda ? expr(w, body, out) : body_of_function(w, body, out);
+    w->fr = fr->up;
+    return st;
+}
+
+static td_status
+call_source(walk *w, const td_source *s, const call *c, thing *out)
+{
+    frame fr = {.s = s, .call = c->node, .inlined = true};
+    uint32_t depth = 0;
+    td_status st;
+
+    for (frame *up = w->fr; up; up = up->up) {
+        if (++depth > MAX_CALLS)
+            return bad(w, c->node, TD_ERR_TYPE, "%s: more than %d functions call each other",
+                       s->name, MAX_CALLS);
+        if (up->s == s && up->up &&
+            !is_recursive(w, s)) /* the outermost frame only holds the call */
+            recursive_found(w, s);
+    }
+    if (is_recursive(w, s))
+        return call_recursive(w, s, c, out);
+    fr.path = td_mix64(w->fr->path ^ ((uint64_t)c->node << 20) ^ (uintptr_t)s->tree);
+    st = walk_body(w, &fr, c, out);
+    w->node = c->node;
+    at_line(w, c->node);
+    return !st && fr.skipped && w->again && is_none(out) ? TD_SKIP : st;
+}
+
+/* ---- calls ---- */
+
+static td_status
+collect(walk *w, uint32_t node, call *c)
+{
+    uint32_t list = F(node, Call_args), kws = F(node, Call_keywords), cap = count_of(w, list) + 1,
+             n = 0;
+
+    c->node = node;
+    c->arg = td_alloc(w->mem, cap * sizeof *c->arg);
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t a = item_of(w, list, i);
+        thing x, *more;
+
+        if (kind_of(w, a) != TD_SYN_Starred) {
+            TD_TRY(expr(w, a, &c->arg[n++]));
+            continue;
+        }
+        TD_TRY(expr(w, F(a, Starred_value), &x));
+        if (x.type->kind != TD_T_TUPLE)
+            return bad(w, a, TD_ERR_TYPE, "only a tuple can be passed by *, not %s", x.type->name);
+        cap += x.type->n;
+        more = td_alloc(w->mem, cap * sizeof *more);
+        memcpy(more, c->arg, n * sizeof *more);
+        memcpy(more + n, x.item, x.type->n * sizeof *more);
+        c->arg = more;
+        n += x.type->n;
+    }
+    c->n = n;
+    c->nkw = count_of(w, kws);
+    c->kw = td_alloc(w->mem, (c->nkw + 1) * sizeof *c->kw);
+    c->kwarg = td_alloc(w->mem, (c->nkw + 1) * sizeof *c->kwarg);
+    for (uint32_t i = 0; i < c->nkw; i++) {
+        uint32_t k = item_of(w, kws, i);
+
+        if (!F(k, keyword_arg))
+            return bad(w, k, TD_ERR_TYPE, "** arguments are not supported in kernels");
+        c->kw[i] = name_of(w, F(k, keyword_arg));
+        TD_TRY(expr(w, F(k, keyword_value), &c->kwarg[i]));
+    }
+    w->node = node;
+    return TD_OK;
+}
+
+/* int(x), np.float32(x): a type that is called converts. */
+static td_status
+convert(walk *w, const td_type *t, const call *c, thing *out)
+{
+    thing x;
+
+    if (c->n == 2 && t->kind == TD_T_NUM && t->dt == TD_C128)
+        return complex_parts(w, t, c, out);
+    TD_TRY(want_args(w, c, t->name, 0, 1));
+    if (c->n == 1 && is_array(c->arg) && t->kind == TD_T_NUM)
+        return bad(w, c->node, TD_ERR_TYPE, "%s converts one number: write a.astype(%s) for %s",
+                   t->name, t->name, c->arg->type->name);
+    if (t->kind != TD_T_NUM)
+        return bad(w, c->node, TD_ERR_TYPE, "%s cannot be made by a call in a kernel", t->name);
+    if (c->n == 0) {
+        thing zero = num_int(0);
+
+        *out = num_convert(w, &zero, t);
+        return TD_OK;
+    }
+    x = c->arg[0];
+    TD_TRY(loaded(w, &x));
+    if (!is_num(&x))
+        return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s", t->name, x.type->name);
+    if (t->dt == TD_BOOL)
+        return truth(w, &x, out);
+    if (td_dtype_is_complex(x.type->dt) && !td_dtype_is_complex(t->dt))
+        return bad(w, c->node, TD_ERR_TYPE, "%s cannot convert %s: take its .real or .imag",
+                   t->name, x.type->name);
+    *out = num_convert(w, &x, t);
+    return TD_OK;
+}
+
+td_status
+call_object(walk *w, const thing *f, const call *c, thing *out)
+{
+    td_objinfo info = {0};
+    uint32_t ufunc, spelled;
+
+    if (f->type->kind != TD_T_OBJECT)
+        return bad(w, c->node, TD_ERR_TYPE, "%s cannot be called", f->type->name);
+    TD_TRY(w->host->describe(w->host->ctx, f->type->object, &info));
+    if (w->exact && !(info.kind == TD_OBJ_INTRINSIC && exact_has_rule(info.number, c)) &&
+        !w->host->spelled(w->host->ctx, f->type->object, &spelled))
+        TD_TRY(w->host->describe(w->host->ctx, spelled, &info));
+    switch (info.kind) {
+    case TD_OBJ_INTRINSIC:
+        if (w->exact && !w->host->attr(w->host->ctx, f->type->object, "nin", &ufunc))
+            return bad(w, c->node, TD_ERR_TYPE, "%s gives NumPy's numbers", f->type->name);
+        return call_intrinsic(w, info.number, c, out);
+    case TD_OBJ_FUNCTION: return call_source(w, info.source, c, out);
+    case TD_OBJ_TYPE:
+        return w->exact ? exact_convert(w, info.type, c, out) : convert(w, info.type, c, out);
+    case TD_OBJ_NAMED: return call_named(w, &info, f->type->object, c, out);
+    default:
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "%s cannot be called in a kernel: it is no function that treadle knows or can "
+                   "compile",
+                   f->type->name);
+    }
+}
+
+td_status
+expr_call(walk *w, uint32_t node, thing *out)
+{
+    uint32_t func = F(node, Call_func);
+    call c = {0};
+    thing f, self = {0};
+    const char *method = NULL;
+
+    if (kind_of(w, func) == TD_SYN_Attribute) {
+        TD_TRY(expr(w, F(func, Attribute_value), &self));
+        if (self.type->kind != TD_T_OBJECT)
+            method = name_of(w, F(func, Attribute_attr));
+    }
+    if (!method)
+        TD_TRY(expr(w, func, &f));
+    TD_TRY(collect(w, node, &c));
+    w->node = node;
+    return method ? call_method(w, &self, method, &c, out) : call_object(w, &f, &c, out);
+}

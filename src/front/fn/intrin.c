@@ -1,0 +1,288 @@
+/* intrin.c - calls of known functions, attributes and methods of values. */
+#include "front/infer/exact.h"
+#include "front/infer/lazy.h"
+#include "front/expr/typed.h"
+#include "ir/interp/interp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const td_intrinsic_row td_intrinsics[] = {
+#define FN(fn, row, names)    {fn, names, row, INTRIN_FN, NULL, NULL},
+#define VALUE(fn, row, names) {fn, names, row, INTRIN_VALUE, NULL, NULL},
+#define PURE(fn, row, names)  {fn, names, row, INTRIN_PURE, NULL, NULL},
+#define ELEM(fn, row, names)  {fn, names, row, INTRIN_ELEM, NULL, NULL},
+#include "front/infer/intrinsic.def"
+#define TYPED(names, sig, spell, how) {fn_typed, names, how, INTRIN_FN, sig, spell},
+#include "front/infer/typed.def"
+};
+
+enum { COUNT = sizeof td_intrinsics / sizeof *td_intrinsics };
+
+const char *
+td_intrinsic(int number)
+{
+    return number >= 0 && number < COUNT ? td_intrinsics[number].names : NULL;
+}
+
+/* ---- known results of known numbers ---- */
+
+enum { MAX_KNOWN = 8 }; /* numbers of a result */
+
+static bool
+all_known(const thing *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (x[i].type->kind == TD_T_TUPLE ? !all_known(x[i].item, x[i].type->n)
+                                          : !is_num(&x[i]) || !x[i].known)
+            return false;
+    return true;
+}
+
+static bool
+holds_numbers(const thing *x)
+{
+    for (uint32_t i = 0; i < x->type->n && x->type->kind == TD_T_TUPLE; i++)
+        if (!is_num(&x->item[i]))
+            return false;
+    return is_num(x) || (x->type->kind == TD_T_TUPLE && x->type->n <= MAX_KNOWN);
+}
+
+/* Runs w->f, a function without parameters but the result's address, in the interpreter. */
+static td_status
+run_known(walk *w, td_val ptr, thing *part, uint32_t n)
+{
+    uint64_t word[2 * MAX_KNOWN], arg = (uint64_t)(uintptr_t)word;
+    const uint32_t one[3] = {1, 1, 1};
+
+    for (uint32_t i = 0; i < n; i++) {
+        td_num v = num_as(w, &part[i], part[i].type->dt);
+
+        td_num_store(w->f,
+                     td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 16 * (int64_t)i),
+                                td_dtype_real_of(part[i].type->dt)),
+                     part[i].type->dt, td_const_int(w->f, TD_I64, 0), v, TD_NONE, 0);
+    }
+    TD_TRY(td_fn_finish(w->f));
+    TD_TRY(td_interp(w->f, one, one, &arg, 0, NULL));
+    for (uint32_t i = 0; i < n; i++)
+        part[i] = num_known(td_scalar_load(part[i].type->dt, &word[2 * i]), part[i].type);
+    return TD_OK;
+}
+
+/* The function's result as known numbers: what compiles needs no float64 to hold math.pi / 180 or sqrt(2).
+ * TD_SKIP: the result is nothing known. */
+static td_status
+call_known(walk *w, const td_intrinsic_row *row, const call *c, int number, thing *out)
+{
+    td_fn own = td_fn_new(w->mem, "known"), *f = w->f;
+    uint32_t nhidden = w->made->nhidden, nsite = w->made->nsite;
+    td_val ptr;
+    td_status st;
+
+    w->f = &own;
+    ptr = td_param_ptr(w->f, TD_U8);
+    st = row->fn(w, c, number, out);
+    if (!st && (!holds_numbers(out) || w->made->nhidden != nhidden || w->made->nsite != nsite))
+        st = TD_SKIP;
+    if (!st && out->type->kind == TD_T_TUPLE)
+        st = run_known(w, ptr, out->item, out->type->n);
+    else if (!st && !out->known)
+        st = run_known(w, ptr, out, 1);
+    w->f = f;
+    return st;
+}
+
+td_status
+call_intrinsic(walk *w, int number, const call *c, thing *out)
+{
+    const td_intrinsic_row *row = &td_intrinsics[number];
+
+    TD_ASSERT(number >= 0 && number < COUNT);
+    if (w->exact)
+        return exact_call(w, number, c, out);
+    if (row->how == INTRIN_ELEM || row->how == INTRIN_PURE) {
+        for (uint32_t i = 0; i < c->n; i++)
+            TD_TRY(loaded(w, &c->arg[i]));
+        for (uint32_t i = 0; row->how == INTRIN_ELEM && i < c->n; i++)
+            if (is_array(&c->arg[i]))
+                return lazy_call(w, number, c, out);
+        if (c->n && all_known(c->arg, c->n) && all_known(c->kwarg, c->nkw)) {
+            td_status st = call_known(w, row, c, number, out);
+
+            if (st != TD_SKIP)
+                return st;
+        }
+    }
+    return row->fn(w, c, number, out);
+}
+
+td_status
+call_row(walk *w, intrinsic_fn *fn, int row, const thing *x, uint32_t n, thing *out)
+{
+    call c = {.node = w->node, .n = n, .arg = td_alloc(w->mem, (n + 1) * sizeof *c.arg)};
+
+    memcpy(c.arg, x, n * sizeof *x);
+    for (int i = 0; i < COUNT; i++)
+        if (td_intrinsics[i].fn == fn && td_intrinsics[i].row == row)
+            return call_intrinsic(w, i, &c, out);
+    return bad(w, w->node, TD_ERR_TYPE, "this operation is not defined for arrays");
+}
+
+td_status
+value_intrinsic(walk *w, int number, uint32_t node, bool *is_value, thing *out)
+{
+    call c = {.node = node};
+
+    TD_ASSERT(number >= 0 && number < COUNT);
+    *is_value = td_intrinsics[number].how == INTRIN_VALUE;
+    return *is_value ? td_intrinsics[number].fn(w, &c, number, out) : TD_OK;
+}
+
+const thing *
+arg_or_kw(const call *c, uint32_t i, const char *name)
+{
+    if (i < c->n)
+        return &c->arg[i];
+    for (uint32_t k = 0; k < c->nkw; k++)
+        if (strcmp(c->kw[k], name) == 0)
+            return &c->kwarg[k];
+    return NULL;
+}
+
+td_status
+want_args(walk *w, const call *c, const char *what, uint32_t least, uint32_t most)
+{
+    char many[32];
+
+    if (c->n >= least && c->n <= most)
+        return TD_OK;
+    if (least == most)
+        snprintf(many, sizeof many, "%u", least);
+    else if (most == UINT32_MAX)
+        snprintf(many, sizeof many, "%u or more", least);
+    else
+        snprintf(many, sizeof many, "%u to %u", least, most);
+    return bad(w, c->node, TD_ERR_TYPE, "%s takes %s arguments, not %u", what, many, c->n);
+}
+
+/* A function that is a row of ops.def. */
+td_status
+fn_row(walk *w, const call *c, int number, thing *out)
+{
+    td_op op = (td_op)td_intrinsics[number].row;
+    thing x[TD_MAXARG];
+
+    TD_TRY(want_args(w, c, td_optab[op].name, td_optab[op].arity, td_optab[op].arity));
+    for (uint32_t i = 0; i < c->n; i++) {
+        x[i] = c->arg[i];
+        TD_TRY(loaded(w, &x[i]));
+    }
+    return num_op(w, op, x, td_optab[op].arity, out);
+}
+
+/* ---- attributes and methods ---- */
+
+td_status
+attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out)
+{
+    if (self->type->kind == TD_T_ARRAY && self->type->ndim == 0 && !self->lazy &&
+        self->type->item[0]->kind == TD_T_RECORD)
+        return record_field(w, self, name, node, out);
+    if (self->type->kind == TD_T_ARRAY)
+        return array_attribute(w, self, name, node, out);
+    if (self->type->kind == TD_T_RECORD) {
+        TD_TRY(record_field(w, self, name, node, out));
+        return loaded(w, out);
+    }
+    if (self->type->kind == TD_T_TUPLE && self->type->object)
+        return named_attribute(w, self, name, node, out);
+    if (is_num(self))
+        return number_attribute(w, self, name, node, out);
+    return bad(w, node, TD_ERR_VALUE, "%s has no attribute %s in a kernel", self->type->name, name);
+}
+
+/* The row that one of its names says is PREFIX.NAME; -1: none. */
+static int
+row_named(const char *prefix, const char *name)
+{
+    char dotted[80];
+    int n = snprintf(dotted, sizeof dotted, "%s.%s", prefix, name);
+
+    for (int i = 0; n < (int)sizeof dotted && i < COUNT; i++)
+        for (const char *p = td_intrinsics[i].names; *p;) {
+            size_t len = strcspn(p, " ");
+
+            if (len == (size_t)n && memcmp(p, dotted, len) == 0)
+                return i;
+            p += len + strspn(p + len, " ");
+        }
+    return -1;
+}
+
+/* A method is a row under its class's name, whose first argument is the value. */
+td_status
+call_method(walk *w, const thing *self, const char *name, const call *c, thing *out)
+{
+    static const char *const of_numbers[] = {"numpy.generic", "builtins.float", "builtins.int",
+                                             NULL},
+                             *const of_arrays[] = {"numpy.ndarray", NULL},
+                             *const of_tuples[] = {"builtins.tuple", NULL}, *const none[] = {NULL};
+    const char *const *class = is_num(self)                     ? of_numbers
+                               : self->type->kind == TD_T_ARRAY ? of_arrays
+                               : self->type->kind == TD_T_TUPLE ? of_tuples
+                                                                : none;
+    call own = *c;
+    int row = -1;
+
+    if (is_list(self))
+        return exact_list_method(w, self, name, c, out);
+    if (self->type->kind == TD_T_ITER && self->type->object == ITER_GRID)
+        return group_method(w, self, name, c, out);
+    if (self->type->kind == TD_T_TUPLE && self->type->object && strcmp(name, "_replace") == 0)
+        return named_replace(w, self, c, out);
+
+    for (; *class && row < 0; class ++)
+        row = row_named(*class, name);
+    if (row < 0)
+        return bad(w, c->node, TD_ERR_VALUE, "%s has no method %s in a kernel", self->type->name,
+                   name);
+    own.n = c->n + 1;
+    own.arg = td_alloc(w->mem, (own.n + 1) * sizeof *own.arg);
+    own.arg[0] = *self;
+    if (c->n)
+        memcpy(own.arg + 1, c->arg, c->n * sizeof *own.arg);
+    return call_intrinsic(w, row, &own, out);
+}
+
+td_status
+store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at)
+{
+    td_val base = td_address(w->f, x->view->base), zero = td_const_int(w->f, TD_I64, 0);
+    uint32_t n = x->type->ndim;
+
+    if (x->type->item[0]->kind == TD_T_RECORD)
+        return bad(w, w->fr->s->root, TD_ERR_TYPE, "%s cannot be returned: write into an argument",
+                   x->type->name);
+    if (x->view->offset.i != UINT32_MAX)
+        base = TD_E2(w->f, add, base,
+                     td_cast(w->f,
+                             TD_E2(w->f, multiply, x->view->offset,
+                                   td_const_int(w->f, TD_I64, td_type_size(x->type->item[0]))),
+                             TD_U64));
+    for (uint32_t i = 0; i < td_type_words(x->type); i++, (*at)++) {
+        td_val v = base,
+               p = td_at_byte(w->f, ptr, td_const_int(w->f, TD_I64, 8 * (int64_t)*at), TD_U64);
+
+        if (i >= 1 && i <= n)
+            v = dim_val(w, &x->view->shape[i - 1]);
+        if (i > n) {
+            dim s = stride_of(w, x, i - 1 - n);
+
+            v = dim_val(w, &s);
+        }
+        td_store(w->f, p, zero, td_cast(w->f, v, TD_U64), TD_NONE, 0);
+    }
+    note_alias(w, x->view);
+    return built(w, w->fr->s->root);
+}

@@ -1,0 +1,500 @@
+/* pyfn.c - Python's own functions, and what `for` goes over. */
+#include "front/infer/exact.h"
+#include "front/infer/intrin.h"
+
+#include <string.h>
+
+/* ---- range ---- */
+
+td_status
+fn_range(walk *w, const call *c, int number, thing *out)
+{
+    thing part[3] = {num_int(0), num_int(0), num_int(1)};
+    const td_type *type[3];
+
+    TD_TRY(want_args(w, c, "range", 1, 3));
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (!is_int(&c->arg[i]))
+            return bad(w, c->node, TD_ERR_TYPE, "range takes integers, not %s: write int(…)",
+                       c->arg[i].type->name);
+        part[c->n == 1 ? 1 : i] = c->arg[i];
+    }
+    if (part[2].known && part[2].lit.i == 0)
+        return bad(w, c->node, TD_ERR_VALUE, "range's step cannot be zero");
+    *out = (thing){.item = td_alloc(w->mem, sizeof part)};
+    for (int i = 0; i < 3; i++) {
+        out->item[i] = part[i];
+        type[i] = part[i].type;
+    }
+    out->type = td_type_range(type);
+    out->prange = td_intrinsics[number].row;
+    return TD_OK;
+}
+
+/* How many numbers range(lo, hi, step) has; step 0 at run time: none. */
+static td_status
+range_length(walk *w, const thing *r, thing *n)
+{
+    const thing *lo = &r->item[0], *hi = &r->item[1], *step = &r->item[2];
+    td_val a = val_as(w, lo, TD_I64), b = val_as(w, hi, TD_I64),
+           zero = td_const_int(w->f, TD_I64, 0);
+    int64_t from, to, k;
+    td_val s, up, span, one;
+
+    if (known_int(step, &k) && known_int(lo, &from) && known_int(hi, &to)) {
+        int64_t d = k > 0 ? to - from : from - to, m = k > 0 ? k : -k;
+
+        *n = num_int(d <= 0 ? 0 : (d + m - 1) / m);
+        return TD_OK;
+    }
+    if (known_int(step, &k) && k == 1) {
+        *n = num_index(known_int(lo, &from) && from == 0 ? b : TD_E2(w->f, subtract, b, a), false);
+        return TD_OK;
+    }
+    s = val_as(w, step, TD_I64);
+    span = TD_E2(w->f, subtract, b, a);
+    if (!step->nonneg) {
+        up = TD_E2(w->f, greater, s, zero);
+        span = TD_E3(w->f, select, up, span, TD_E2(w->f, subtract, a, b));
+        s = TD_E1(w->f, absolute, s);
+    }
+    one = td_const_int(w->f, TD_I64, 1);
+    span = TD_E2(w->f, add, TD_E2(w->f, subtract, span, one), s);
+    *n = num_index(TD_E3(w->f, select, TD_E2(w->f, less, span, zero), zero,
+                         TD_E2(w->f, truncate_divide, span, s)),
+                   false);
+    return built(w, w->node);
+}
+
+static const lin *
+range_lin(walk *w, const thing *r)
+{
+    thing at = num_index(td_const_int(w->f, TD_I64, 0), true), lo = r->item[0], by;
+    int64_t step = 1; /* one that is not known, but positive: what is counted are its multiples */
+
+    if (!w->item || (!known_int(&r->item[2], &step) && !r->item[2].nonneg))
+        return NULL;
+    by = num_int(step);
+    at.lin = w->item;
+    at.lin = lin_binary(w, TD_SYN_Mult, &at, &by);
+    return lin_binary(w, TD_SYN_Add, &at, &lo);
+}
+
+void
+range_facts(walk *w, const thing *r, thing *x)
+{
+    dim end;
+
+    x->lin = range_lin(w, r);
+    if (!x->nonneg || !range_goes_up(r))
+        return;
+    if (w->item && w->item->mul > 0)
+        x->own = flat_variable(w, w->item->loop);
+    end = dim_of_thing(w, &r->item[1]);
+    x->bound = flat_below(w, &end);
+}
+
+bool
+range_is_short(const thing *x)
+{
+    int64_t lo, hi, step;
+
+    return x->type->kind == TD_T_RANGE && known_int(&x->item[0], &lo) &&
+           known_int(&x->item[1], &hi) && known_int(&x->item[2], &step) &&
+           (hi - lo) / (step ? step : 1) < 16;
+}
+
+static void
+range_item(walk *w, const thing *r, td_val k, thing *out)
+{
+    int64_t from, to, step = 0;
+    bool whole = known_int(&r->item[2], &step) && step == 1;
+    td_val v = k;
+
+    if (!whole)
+        v = TD_E2(w->f, multiply, v, val_as(w, &r->item[2], TD_I64));
+    if (!known_int(&r->item[0], &from) || from)
+        v = TD_E2(w->f, add, v, val_as(w, &r->item[0], TD_I64));
+    *out = num_index(v, step < 0 ? r->item[1].nonneg || (known_int(&r->item[1], &to) && to >= -1)
+                                 : r->item[0].nonneg && (step > 0 || r->item[2].nonneg));
+    range_facts(w, r, out);
+}
+
+bool
+range_goes_up(const thing *x)
+{
+    int64_t step;
+
+    return x->type->kind == TD_T_RANGE &&
+           (known_int(&x->item[2], &step) ? step > 0 : x->item[2].nonneg);
+}
+
+td_val
+range_for(walk *w, const thing *r)
+{
+    td_val step = val_as(w, &r->item[2], TD_I64);
+
+    if (!r->item[2].known) /* a step of 0 is an error in Python, and endless here */
+        step = TD_E2(w->f, maximum, step, td_const_int(w->f, TD_I64, 1));
+    return td_for(w->f, val_as(w, &r->item[0], TD_I64), val_as(w, &r->item[1], TD_I64), step);
+}
+
+/* ---- iteration ---- */
+
+td_status
+iter_of(walk *w, const thing *x, uint32_t node, thing *out)
+{
+    switch ((td_tkind)x->type->kind) {
+    case TD_T_RANGE:
+    case TD_T_TUPLE:
+    case TD_T_ITER:
+        if (x->type->object < ITER_GRID || is_list(x))
+            break;
+        /* fallthrough */
+    case TD_T_ARRAY:
+        if (x->type->ndim)
+            break;
+        /* fallthrough */
+    default:
+        return bad(w, node, TD_ERR_TYPE, "%s cannot be iterated over in a kernel", x->type->name);
+    }
+    *out = *x;
+    TD_TRY(settle(w, out));
+    if (x->type->kind == TD_T_ITER) { /* over tuples only it is known when compiling: a tuple too */
+        const thing *it = x->item;
+        uint32_t n = UINT32_MAX;
+        thing *item;
+
+        for (uint32_t i = 0; i < x->type->n; i++) {
+            if (it[i].type->kind != TD_T_TUPLE && !(x->type->object == ITER_ENUMERATE && i == 1))
+                return TD_OK;
+            if (it[i].type->kind == TD_T_TUPLE && it[i].type->n < n)
+                n = it[i].type->n;
+        }
+        item = td_alloc(w->mem, (n + 1) * sizeof *item);
+        for (uint32_t k = 0; k < n; k++)
+            TD_TRY(iter_item(w, x, td_const_int(w->f, TD_I64, k), node, &item[k]));
+        *out = tuple_of(w, item, n);
+    }
+    return TD_OK;
+}
+
+td_status
+iter_length(walk *w, const thing *it, uint32_t node, thing *n)
+{
+    thing m;
+
+    if (is_list(it))
+        return exact_list_length(w, it, n);
+    switch ((td_tkind)it->type->kind) {
+    case TD_T_RANGE: return range_length(w, it, n);
+    case TD_T_TUPLE: *n = num_int(it->type->n); return TD_OK;
+    case TD_T_ARRAY: *n = dim_thing(&it->view->shape[0]); return TD_OK;
+    case TD_T_ITER:  {
+        uint32_t parts = it->type->object == ITER_ZIP ? it->type->n : 1;
+
+        TD_TRY(iter_length(w, &it->item[0], node, n));
+        for (uint32_t i = 1; i < parts; i++) {
+            TD_TRY(iter_length(w, &it->item[i], node, &m));
+            TD_TRY(num_op(w, OP_minimum, (thing[]){*n, m}, 2, n));
+        }
+        return TD_OK;
+    }
+    default:
+        return bad(w, node, TD_ERR_TYPE, "%s cannot be iterated over in a kernel", it->type->name);
+    }
+}
+
+/* A list is asked in each turn how long it is. */
+td_status
+iter_turns(walk *w, const thing *it, uint32_t node, thing *n)
+{
+    uint32_t parts = it->type->object == ITER_ZIP ? it->type->n : 1;
+    thing m;
+
+    if (is_list(it)) {
+        *n = num_int(exact_heap_words(w));
+        return TD_OK;
+    }
+    if (it->type->kind != TD_T_ITER || it->type->object == ITER_REVERSED)
+        return iter_length(w, it, node, n);
+    TD_TRY(iter_turns(w, &it->item[0], node, n));
+    for (uint32_t i = 1; i < parts; i++) {
+        TD_TRY(iter_turns(w, &it->item[i], node, &m));
+        TD_TRY(num_op(w, OP_minimum, (thing[]){*n, m}, 2, n));
+    }
+    return TD_OK;
+}
+
+td_status
+iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out)
+{
+    thing key = num_index(k, true), n;
+    const lin *item = w->item;
+    td_status st;
+    thing *pair;
+
+    if (is_list(it))
+        return exact_list_item(w, it, k, out);
+    key.lin = w->item;
+    if (td_at(w->f, k)->op == OP_const)
+        key = num_int((int64_t)td_at(w->f, k)->imm);
+    switch ((td_tkind)it->type->kind) {
+    case TD_T_RANGE: range_item(w, it, k, out); return built(w, node);
+    case TD_T_TUPLE: return tuple_index(w, it, &key, node, out);
+    case TD_T_ARRAY: return array_index(w, it, &key, node, out);
+    case TD_T_ITER:  break;
+    default:
+        return bad(w, node, TD_ERR_TYPE, "%s cannot be iterated over in a kernel", it->type->name);
+    }
+    pair = td_alloc(w->mem, (it->type->n + 2) * sizeof *pair);
+    switch (it->type->object) {
+    case ITER_ENUMERATE:
+        TD_TRY(num_binary(w, TD_SYN_Add, &it->item[1], &key, &pair[0]));
+        TD_TRY(iter_item(w, &it->item[0], k, node, &pair[1]));
+        *out = tuple_of(w, pair, 2);
+        return TD_OK;
+    case ITER_REVERSED:
+        TD_TRY(iter_length(w, &it->item[0], node, &n));
+        TD_TRY(num_binary(w, TD_SYN_Sub, &n, &key, &n));
+        key = num_int(1);
+        TD_TRY(num_binary(w, TD_SYN_Sub, &n, &key, &n));
+        if (item)
+            w->item = lin_reversed(w, item, TD_E2(w->f, add, val_as(w, &n, TD_I64), k));
+        st = iter_item(w, &it->item[0], val_as(w, &n, TD_I64), node, out);
+        w->item = item;
+        return st;
+    default:
+        for (uint32_t i = 0; i < it->type->n; i++)
+            TD_TRY(iter_item(w, &it->item[i], k, node, &pair[i]));
+        *out = tuple_of(w, pair, it->type->n);
+        return TD_OK;
+    }
+}
+
+static td_status
+make_iter(walk *w, uint32_t which, const thing *item, uint32_t n, thing *out)
+{
+    const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
+
+    *out = (thing){.item = td_alloc(w->mem, (n + 1) * sizeof *out->item)};
+    for (uint32_t i = 0; i < n; i++) {
+        out->item[i] = item[i];
+        type[i] = item[i].type;
+    }
+    out->type = td_type_iter(which, type, n);
+    return TD_OK;
+}
+
+td_status
+fn_enumerate(walk *w, const call *c, int number, thing *out)
+{
+    const thing *start = arg_or_kw(c, 1, "start");
+    thing item[2] = {{0}, num_int(0)};
+
+    (void)number;
+    TD_TRY(want_args(w, c, "enumerate", 1, 2));
+    TD_TRY(iter_of(w, &c->arg[0], c->node, &item[0]));
+    if (start)
+        item[1] = *start;
+    return make_iter(w, ITER_ENUMERATE, item, 2, out);
+}
+
+td_status
+fn_zip(walk *w, const call *c, int number, thing *out)
+{
+    thing *item = td_alloc(w->mem, (c->n + 1) * sizeof *item);
+
+    (void)number;
+    TD_TRY(want_args(w, c, "zip", 1, 16));
+    for (uint32_t i = 0; i < c->n; i++)
+        TD_TRY(iter_of(w, &c->arg[i], c->node, &item[i]));
+    return make_iter(w, ITER_ZIP, item, c->n, out);
+}
+
+td_status
+fn_reversed(walk *w, const call *c, int number, thing *out)
+{
+    thing item;
+
+    (void)number;
+    TD_TRY(want_args(w, c, "reversed", 1, 1));
+    if (is_list(c->arg))
+        return bad(w, c->node, TD_ERR_TYPE, "a list that is gone through from its end is Python's");
+    TD_TRY(iter_of(w, &c->arg[0], c->node, &item));
+    return make_iter(w, ITER_REVERSED, &item, 1, out);
+}
+
+/* ---- functions of values ---- */
+
+td_status
+fn_len(walk *w, const call *c, int number, thing *out)
+{
+    const thing *x = c->arg;
+
+    (void)number;
+    TD_TRY(want_args(w, c, "len", 1, 1));
+    if (x->type->kind == TD_T_OBJECT) {
+        td_objinfo info = {0};
+        int64_t n = 0;
+
+        TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
+        if (info.kind != TD_OBJ_STR)
+            return bad(w, c->node, TD_ERR_TYPE, "%s has no len in a kernel", x->type->name);
+        for (const char *p = info.text; *p; p++)
+            n += ((unsigned char)*p & 0xc0) != 0x80; /* characters, not bytes */
+        *out = num_int(n);
+        return TD_OK;
+    }
+    if (x->type->kind == TD_T_ARRAY && x->type->ndim == 0)
+        return bad(w, c->node, TD_ERR_TYPE, "len of a 0-d array");
+    return iter_length(w, x, c->node, out);
+}
+
+/* min, max of arguments or of one tuple: Python's, the first of equals; NaN is no less than anything. */
+td_status
+fn_minmax(walk *w, const call *c, int number, thing *out)
+{
+    bool is_min = td_intrinsics[number].row == OP_minimum;
+    const thing *x = c->arg;
+    uint32_t n = c->n;
+
+    TD_TRY(want_args(w, c, is_min ? "min" : "max", 1, UINT32_MAX));
+    if (n == 1 && x->type->kind == TD_T_TUPLE) {
+        n = x->type->n;
+        x = x->item;
+    } else if (n == 1 && x->type->kind == TD_T_ARRAY) {
+        return call_method(w, x, is_min ? "min" : "max", &(call){.node = c->node}, out);
+    }
+    if (n == 0)
+        return bad(w, c->node, TD_ERR_VALUE, "%s of nothing", is_min ? "min" : "max");
+    *out = x[0];
+    for (uint32_t i = 1; i < n; i++) {
+        bool nonneg = is_min ? out->nonneg && x[i].nonneg : out->nonneg || x[i].nonneg;
+        thing less;
+
+        if (is_int(out) && is_int(&x[i]) && !(out->known && x[i].known)) {
+            TD_TRY(num_op(w, is_min ? OP_minimum : OP_maximum, (thing[]){*out, x[i]}, 2, out));
+        } else {
+            TD_TRY(num_compare(w, is_min ? TD_SYN_Lt : TD_SYN_Gt, &x[i], out, &less));
+            if (less.known)
+                *out = less.lit.i ? x[i] : *out;
+            else
+                TD_TRY(num_op(w, OP_select, (thing[]){less, x[i], *out}, 3, out));
+        }
+        out->nonneg = out->nonneg || (nonneg && is_int(out));
+    }
+    return TD_OK;
+}
+
+td_status
+fn_abs(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "abs", 1, 1));
+    if (c->arg[0].known && c->arg[0].type->weak && !td_dtype_is_complex(c->arg[0].type->dt)) {
+        *out = is_int(c->arg)
+                   ? num_int(c->arg[0].lit.i < 0 ? -c->arg[0].lit.i : c->arg[0].lit.i)
+                   : num_float(c->arg[0].lit.f[0] < 0 ? -c->arg[0].lit.f[0] : c->arg[0].lit.f[0]);
+        return TD_OK;
+    }
+    return num_op(w, OP_absolute, c->arg, 1, out);
+}
+
+td_status
+fn_pow(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "pow", 2, 2));
+    return num_binary(w, TD_SYN_Pow, &c->arg[0], &c->arg[1], out);
+}
+
+td_status
+fn_divmod(walk *w, const call *c, int number, thing *out)
+{
+    thing x[2];
+
+    (void)number;
+    TD_TRY(want_args(w, c, "divmod", 2, 2));
+    TD_TRY(num_binary(w, TD_SYN_FloorDiv, &c->arg[0], &c->arg[1], &x[0]));
+    TD_TRY(num_binary(w, TD_SYN_Mod, &c->arg[0], &c->arg[1], &x[1]));
+    *out = tuple_of(w, x, 2);
+    return TD_OK;
+}
+
+/* round(x): to the even integer, an int; round(x, n): x * 10**n rounded, divided again. */
+td_status
+fn_round(walk *w, const call *c, int number, thing *out)
+{
+    thing x, scale, ten = num_float(10);
+
+    (void)number;
+    TD_TRY(want_args(w, c, "round", 1, 2));
+    if (is_int(c->arg)) {
+        *out = c->arg[0];
+        return TD_OK;
+    }
+    if (c->n == 1 || is_none(&c->arg[1])) {
+        TD_TRY(num_op(w, OP_rint, c->arg, 1, &x));
+        *out = num_convert(w, &x, td_type_weak('i'));
+        return TD_OK;
+    }
+    TD_TRY(num_binary(w, TD_SYN_Pow, &ten, &c->arg[1], &scale));
+    TD_TRY(num_binary(w, TD_SYN_Mult, &c->arg[0], &scale, &x));
+    TD_TRY(num_op(w, OP_rint, &x, 1, &x));
+    return num_binary(w, TD_SYN_Div, &x, &scale, out);
+}
+
+td_status
+fn_print(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    *out = (thing){.type = td_type_none()};
+    return emit_print(w, c);
+}
+
+/* isinstance, when compiling: Python's classes take the weak numbers and the dtypes of their kind. */
+static bool
+is_instance(const thing *x, const td_objinfo *cls)
+{
+    const td_type *t = cls->type;
+
+    if (cls->kind != TD_OBJ_TYPE || !t || t->kind != TD_T_NUM || !is_num(x))
+        return false;
+    if (!t->weak)
+        return !x->type->weak && x->type->dt == t->dt;
+    if (t->dt == TD_I64)
+        return is_int(x);
+    return t->dt == TD_F64 ? x->type->dt == TD_F64 : x->type->dt == TD_C128;
+}
+
+td_status
+fn_isinstance(walk *w, const call *c, int number, thing *out)
+{
+    const thing *cls;
+    uint32_t n = 1;
+    bool yes = false;
+
+    (void)number;
+    TD_TRY(want_args(w, c, "isinstance", 2, 2));
+    cls = &c->arg[1];
+    if (cls->type->kind == TD_T_TUPLE) {
+        n = cls->type->n;
+        cls = cls->item;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        td_objinfo info = {0};
+
+        if (cls[i].type->kind != TD_T_OBJECT)
+            return bad(w, c->node, TD_ERR_TYPE, "isinstance needs a class or a tuple of classes");
+        TD_TRY(w->host->describe(w->host->ctx, cls[i].type->object, &info));
+        yes = yes ||
+              (info.kind == TD_OBJ_NAMED && c->arg[0].type->kind == TD_T_TUPLE &&
+               c->arg[0].type->object == cls[i].type->object) ||
+              is_instance(&c->arg[0], &info) ||
+              (c->arg[0].type->kind == TD_T_TUPLE && info.kind == TD_OBJ_INTRINSIC &&
+               td_intrinsics[info.number].fn == fn_tuple);
+    }
+    *out = num_bool(yes);
+    return TD_OK;
+}

@@ -1,0 +1,97 @@
+/* seqfn.c - functions of tuples and strings, and those that kernels refuse with advice. */
+#include "front/infer/lazy.h"
+
+#include <string.h>
+
+td_status
+fn_ord(walk *w, const call *c, int number, thing *out)
+{
+    td_objinfo info = {0};
+    const unsigned char *s;
+    uint32_t code, more;
+
+    (void)number;
+    TD_TRY(want_args(w, c, "ord", 1, 1));
+    if (c->arg->type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, c->arg->type->object, &info));
+    if (info.kind != TD_OBJ_STR)
+        return bad(w, c->node, TD_ERR_TYPE, "ord takes a constant string of one character, not %s",
+                   c->arg->type->name);
+    s = (const unsigned char *)info.text;
+    more = *s < 0x80 ? 0 : *s < 0xe0 ? 1 : *s < 0xf0 ? 2 : 3;
+    code = more ? *s & (0x3f >> more) : *s;
+    for (uint32_t i = 1; i <= more; i++)
+        code = code << 6 | (s[i] & 0x3f);
+    if (!*s || s[1 + more])
+        return bad(w, c->node, TD_ERR_TYPE, "ord takes a string of one character");
+    *out = num_int(code);
+    return TD_OK;
+}
+
+td_status
+fn_refuse(walk *w, const call *c, int number, thing *out)
+{
+    static const char *const advice[] = {
+        "sorted makes a list, which kernels have not: sort the array before the call",
+        "type: types are known when compiling; use isinstance(x, …) or x.dtype",
+        "hash and id speak of Python's objects, which kernels have not: compare numbers",
+        "kernels make no strings: print(…) takes numbers and constant strings",
+        "kernels have no lists, dicts, sets or files: use tuples and arrays",
+        "this needs the array's elements in order: sort before the call, with treadle or NumPy",
+    };
+
+    (void)out;
+    return bad(w, c->node, TD_ERR_TYPE, "%s", advice[td_intrinsics[number].row]);
+}
+
+/* tuple(), tuple(t) */
+td_status
+fn_tuple(walk *w, const call *c, int number, thing *out)
+{
+    (void)number;
+    TD_TRY(want_args(w, c, "tuple", 0, 1));
+    *out = tuple_of(w, NULL, 0);
+    if (c->n == 0)
+        return TD_OK;
+    TD_TRY(iter_of(w, c->arg, c->node, out));
+    if (out->type->kind != TD_T_TUPLE)
+        return bad(w, c->node, TD_ERR_TYPE,
+                   "tuple(%s): a tuple's length must be known when compiling", c->arg->type->name);
+    return TD_OK;
+}
+
+/* t.index(x) (row 0), t.count(x) */
+td_status
+fn_tuple_index(walk *w, const call *c, int number, thing *out)
+{
+    bool counts = td_intrinsics[number].row;
+    const thing *t = c->arg;
+    thing same, k, found = num_bool(false);
+
+    TD_TRY(want_args(w, c, counts ? "count" : "index", 2, 2));
+    if (t->type->kind != TD_T_TUPLE)
+        return bad(w, c->node, TD_ERR_TYPE, "index and count are tuples' methods, not %s's",
+                   t->type->name);
+    *out = num_int(0);
+    for (uint32_t i = t->type->n; i-- > 0;) {
+        TD_TRY(num_compare(w, TD_SYN_Eq, &t->item[i], &c->arg[1], &same));
+        if (counts) {
+            TD_TRY(num_binary(w, TD_SYN_Add, out, &same, out));
+            continue;
+        }
+        k = num_int(i);
+        if (same.known) {
+            *out = same.lit.i ? k : *out;
+            found = same.lit.i ? same : found;
+            continue;
+        }
+        TD_TRY(num_op(w, OP_select, (thing[]){same, k, *out}, 3, out));
+        TD_TRY(num_op(w, OP_logical_or, (thing[]){found, same}, 2, &found));
+    }
+    out->nonneg = true;
+    if (counts || (found.known && found.lit.i))
+        return TD_OK;
+    if (found.known)
+        return bad(w, c->node, TD_ERR_VALUE, "tuple.index(x): x is not in the tuple");
+    return must(w, val_as(w, &found, TD_BOOL), TD_REPORT_ABSENT, "tuple.index(x)", NULL, 0);
+}

@@ -1,0 +1,102 @@
+/* exact.h - functions of numbers that give CPython's own results, or say that they cannot.
+ *
+ * treadle.exact(f, *numbers) walks f in a block of its own (w->exact is its guard).  In there ints, floats, bools,
+ * complex numbers and None are Python's: where int64 or the machine's arithmetic would part from Python's (a sum
+ * that overflows, a division by zero, a function's domain, an exception, a variable without a value), a flag is set
+ * and the caller runs that item in Python.  Flags are set in passing; control leaves at `raise` and at the head of a
+ * loop's turns, so that loops end.  What cannot be kept exact is refused (bad), and nothing is said about the value of
+ * an item whose flag is set.
+ *
+ * Where paths meet with different kinds of numbers the value is mixed: a type whose `object` holds the kinds' bits,
+ * and a tag that says which one it is.  It is an int64, a float64 or a complex128 then; ints that a float64 does not
+ * hold are flagged when they go in.
+ */
+#ifndef TD_FRONT_EXACT_H
+#define TD_FRONT_EXACT_H
+#include "front/infer/walk.h"
+
+enum {
+    EXACT_BOOL = 1,
+    EXACT_INT = 2,
+    EXACT_FLOAT = 4,
+    EXACT_NONE = 8,
+    EXACT_COMPLEX = 16,
+    EXACT_REAL = EXACT_BOOL | EXACT_INT | EXACT_FLOAT,
+};
+
+struct guard {
+    td_val   bad;    /* slot: the item is Python's */
+    uint32_t depth;  /* of the regions around the block */
+    uint32_t checks; /* places so far that may set it */
+    td_val   heap;   /* pointer to words for lists; TD_NONE: none */
+    td_val   top;    /* slot: how many are used */
+};
+
+/* ---- exact.c ---- */
+void     exact_flag(walk *w, td_val cond);   /* bool: where it holds the item is Python's */
+void     exact_leave_flagged(walk *w); /* control goes there if it is */
+void     exact_leave(walk *w);               /* it is, and control goes behind f */
+uint32_t exact_turn(walk *w, uint32_t node); /* a loop's turn begins; for exact_turned at its end */
+void     exact_turned(walk *w, uint32_t node, uint32_t before);
+uint32_t exact_kinds(const td_type *t);      /* 0: none of them */
+const td_type *exact_join(const td_type *a, const td_type *b); /* NULL: they do not meet */
+td_val   exact_tag(walk *w, const thing *x);
+/* x as dt, whatever kind it is; of a complex number the real part.  whole: ints that a float64 does not hold are
+ * flagged. */
+td_val   exact_raw(walk *w, const thing *x, td_dtype dt, bool whole);
+td_num   exact_pair(walk *w, const thing *x, bool whole); /* x as complex128 */
+/* A mixed x becomes the one kind that its dtype stands for, or with EXACT_REAL a real one where that is complex;
+ * what is neither that nor of the kinds is flagged. */
+void     exact_pure(walk *w, thing *x, uint32_t kinds);
+void     exact_float(walk *w, thing *x); /* float(x) of a number, rounded as Python does */
+static inline bool
+is_mixed(const thing *x)
+{
+    return x->type->kind == TD_T_NUM && x->type->object != 0;
+}
+
+/* ---- exactnum.c: the operators; a and b are numbers ---- */
+td_status exact_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status exact_unary(walk *w, td_syn op, const thing *a, thing *out); /* + - ~ */
+td_status exact_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status exact_select(walk *w, const thing *cond, const thing *a, const thing *b, thing *out);
+void      exact_none(walk *w, const thing *x); /* flags None */
+td_val    exact_is_int(walk *w, const thing *x); /* bool: no float and not complex */
+/* r of ints is an int, with no negative zero, and flagged where a float64 may not hold it. */
+td_val    exact_settled(walk *w, td_val r, td_val ints);
+void      exact_domain(walk *w, td_val r, const td_val *x, uint32_t n); /* r: a function of floats x, as math has it */
+
+/* ---- exactcomplex.c: of operands of which one is complex, or may be ---- */
+static inline bool
+is_complex(const thing *x)
+{
+    return is_num(x) && x->type->dt == TD_C128;
+}
+td_status complex_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status complex_unary(walk *w, td_syn op, const thing *a, thing *out); /* + - */
+td_status complex_equal(walk *w, td_op op, const thing *a, const thing *b, thing *out);
+td_status complex_absolute(walk *w, const thing *a, thing *out);
+bool      complex_size(walk *w, td_op op, const thing *a, const thing *b, thing *out); /* |z| < k; false: cannot be told so */
+td_status complex_part(walk *w, const thing *a, bool imag, thing *out); /* a.real, of real numbers too */
+
+/* ---- exactlist.c ---- */
+bool      is_list(const thing *x);
+void      exact_heap(walk *w); /* the guard's, for an item that begins */
+int64_t   exact_heap_words(const walk *w);
+td_status exact_list(walk *w, const thing *item, uint32_t n, thing *out); /* [a, b, c] */
+td_status exact_list_get(walk *w, const thing *list, const thing *key, thing *out);
+td_status exact_list_set(walk *w, const thing *list, const thing *key, const thing *x);
+td_status exact_list_length(walk *w, const thing *list, thing *out);
+td_status exact_list_item(walk *w, const thing *list, td_val k, thing *out); /* of a loop's turn, which ends the loop where there is none */
+td_status exact_list_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status exact_list_has(walk *w, const thing *list, const thing *x, thing *out); /* x in list */
+bool      exact_list_tells(walk *w); /* can what stands in lists be given to Python?  Real numbers can */
+thing     exact_list_array(walk *w, const thing *list); /* as an array, or two of numbers and kinds, for as long as the item is computed */
+td_status exact_list_method(walk *w, const thing *list, const char *name, const call *c, thing *out);
+
+/* ---- exactcall.c ---- */
+bool      exact_has_rule(int number, const call *c); /* of a function that is said in Python, too */
+td_status exact_call(walk *w, int number, const call *c, thing *out); /* of a row of intrinsic.def */
+td_status exact_convert(walk *w, const td_type *t, const call *c, thing *out); /* int(x) */
+
+#endif

@@ -1,0 +1,325 @@
+/* join.c - where paths meet: the type that values of several paths share, and the slots that carry it. */
+#include "front/infer/exact.h"
+
+#include <string.h>
+
+static const td_type *
+join_numbers(const td_type *a, const td_type *b)
+{
+    thing x = {.type = a}, y = {.type = b};
+    const td_type *t = num_common(&x, &y);
+
+    /* A variable that starts as a Python int and takes narrow integers is a counter or a sum: it stays wide. */
+    if ((a->weak || b->weak) && td_dtype_is_int(t->dt) && !t->weak && t->dt != TD_U64)
+        return td_type_num(TD_I64);
+    return t;
+}
+
+static const td_type *
+join_lists(const walk *w, const td_type *a, const td_type *b)
+{
+    const td_type *item[64];
+
+    if (a->n != b->n || a->n > 64 || a->object != b->object)
+        return NULL;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (!(item[i] = join_types(w, a->item[i], b->item[i])))
+            return NULL;
+    return a->kind == TD_T_TUPLE && a->object ? td_type_named(a->object, a->name, item, a->n)
+           : a->kind == TD_T_TUPLE            ? td_type_tuple(item, a->n)
+           : a->kind == TD_T_SLICE            ? td_type_slice(item)
+           : a->kind == TD_T_RANGE            ? td_type_range(item)
+                                              : td_type_iter(a->object, item, a->n);
+}
+
+const td_type *
+join_types(const walk *w, const td_type *a, const td_type *b)
+{
+    if (a == b)
+        return a;
+    if (w->exact && (exact_kinds(a) || exact_kinds(b)))
+        return exact_join(a, b);
+    if (a->kind != b->kind)
+        return NULL;
+    switch ((td_tkind)a->kind) {
+    case TD_T_NUM: return a->dt == TD_BOOL && b->dt == TD_BOOL ? a : join_numbers(a, b);
+    case TD_T_ARRAY:
+        if (a->item[0] != b->item[0] || a->ndim != b->ndim)
+            return NULL;
+        return td_type_array(a->item[0], a->ndim, a->layout == b->layout ? a->layout : 'A',
+                             a->readonly || b->readonly);
+    case TD_T_TUPLE:
+    case TD_T_SLICE:
+    case TD_T_RANGE:
+    case TD_T_ITER:   return join_lists(w, a, b);
+    case TD_T_NONE:
+    case TD_T_RECORD:
+    case TD_T_OBJECT: return NULL;
+    }
+    return NULL;
+}
+
+td_hash
+join_key(const walk *w, uint32_t node, uint32_t name)
+{
+    return td_hash_u64(td_hash_u64(TD_HASH_INIT, w->fr->path), (uint64_t)node << 32 | name);
+}
+
+join *
+join_get(walk *w, td_hash key)
+{
+    return td_map_get(&w->joins, key);
+}
+
+td_status
+join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name)
+{
+    join *j = td_map_get(&w->joins, key);
+    const td_type *t;
+
+    if (!j) {
+        j = td_alloc(w->mem, sizeof *j);
+        *j = (join){x->type, x->nonneg, x->small && w->exact, x->maybe};
+        w->again = true;
+        return td_map_set(&w->joins, key, j);
+    }
+    t = join_types(w, j->type, x->type);
+    if (!t)
+        return bad(w, node, TD_ERR_TYPE,
+                   "%s is %s on one path and %s on another; a variable has one type where paths "
+                   "meet: use two names",
+                   name, j->type->name, x->type->name);
+    if (t != j->type || (j->nonneg && !x->nonneg) || (j->small && !x->small) ||
+        (x->maybe && !j->unbound))
+        w->again = true;
+    j->type = t;
+    j->nonneg = j->nonneg && x->nonneg;
+    j->small = j->small && x->small;
+    j->unbound = j->unbound || x->maybe;
+    return TD_OK;
+}
+
+void
+join_unbound(walk *w, td_hash key)
+{
+    join *j = join_get(w, key);
+
+    if (!w->exact || !j || j->unbound)
+        return;
+    j->unbound = true;
+    w->again = true;
+}
+
+/* ---- places: the same shape as the thing, with slots for values ---- */
+
+static td_val
+slot(walk *w, td_dtype dt)
+{
+    return td_slot(w->f, dt, 1);
+}
+
+static thing
+slots_for(walk *w, const td_type *t)
+{
+    thing p = {.type = t};
+
+    switch ((td_tkind)t->kind) {
+    case TD_T_NUM:
+        p.num = td_num_slot(w->f, t->dt, 1);
+        if (is_mixed(&p))
+            p.tag = slot(w, TD_U8);
+        break;
+    case TD_T_TUPLE:
+    case TD_T_SLICE:
+    case TD_T_RANGE:
+    case TD_T_ITER:
+        p.item = td_alloc(w->mem, (t->n + 1) * sizeof *p.item);
+        for (uint32_t i = 0; i < t->n; i++)
+            p.item[i] = slots_for(w, t->item[i]);
+        break;
+    case TD_T_RECORD:
+    case TD_T_ARRAY:
+        p.view = td_alloc(w->mem, sizeof *p.view);
+        *p.view = (view){.base = slot(w, TD_U64), .offset = slot(w, TD_I64), .arg = NO_ARG};
+        p.view->mask = w->how->debug ? slot(w, TD_BOOL) : TD_NONE;
+        for (uint32_t i = 0; i < t->ndim; i++) {
+            p.view->shape[i] = dim_of(slot(w, TD_I64));
+            p.view->stride[i] = dim_of(slot(w, TD_I64));
+        }
+        break;
+    case TD_T_NONE:
+    case TD_T_OBJECT: break;
+    }
+    return p;
+}
+
+static void
+clear(walk *w, td_val s)
+{
+    if (s.i != UINT32_MAX)
+        td_set(w->f, s, td_const_int(w->f, (td_dtype)td_at(w->f, s)->dt, 0));
+}
+
+static void
+clear_slots(walk *w, const thing *p)
+{
+    bool many = p->type->kind != TD_T_ARRAY && p->type->kind != TD_T_RECORD && p->item;
+
+    if (is_num(p)) {
+        clear(w, p->num.re);
+        if (td_num_is_pair(p->num))
+            clear(w, p->num.im);
+        if (is_mixed(p))
+            clear(w, p->tag);
+    }
+    if (p->view) {
+        clear(w, p->view->base);
+        clear(w, p->view->offset);
+        clear(w, p->view->mask);
+        for (uint32_t i = 0; i < p->type->ndim; i++) {
+            clear(w, p->view->shape[i].v);
+            clear(w, p->view->stride[i].v);
+        }
+    }
+    for (uint32_t i = 0; many && i < p->type->n; i++)
+        clear_slots(w, &p->item[i]);
+}
+
+place
+place_new(walk *w, const join *j)
+{
+    return (place){.slots = slots_for(w, j->type),
+                   .nonneg = j->nonneg,
+                   .small = j->small,
+                   .maybe = j->unbound,
+                   .given = j->unbound ? slot(w, TD_BOOL) : TD_NONE};
+}
+
+place
+place_empty(walk *w, const join *j)
+{
+    place p = place_new(w, j);
+
+    clear_slots(w, &p.slots);
+    clear(w, p.given);
+    return p;
+}
+
+static void
+set_view(walk *w, const thing *p, const thing *x)
+{
+    const view *s = p->view, *v = x->view;
+
+    td_set(w->f, s->base, td_address(w->f, v->base));
+    td_set(w->f, s->offset, v->offset.i == UINT32_MAX ? td_const_int(w->f, TD_I64, 0) : v->offset);
+    if (s->mask.i != UINT32_MAX) /* what a failed check left out stays out */
+        td_set(w->f, s->mask, v->mask.i == UINT32_MAX ? td_const_int(w->f, TD_BOOL, 1) : v->mask);
+    for (uint32_t i = 0; i < p->type->ndim; i++) {
+        dim stride = stride_of(w, x, i);
+
+        td_set(w->f, s->shape[i].v, dim_val(w, &v->shape[i]));
+        td_set(w->f, s->stride[i].v, dim_val(w, &stride));
+    }
+    note_alias(w, v); /* what is written through the variable may be written through its source */
+}
+
+static void
+set_slots(walk *w, const thing *p, const thing *x)
+{
+    switch ((td_tkind)p->type->kind) {
+    case TD_T_NUM:
+        if (!is_mixed(p)) {
+            td_num_set(w->f, p->num, num_as(w, x, p->type->dt));
+            break;
+        }
+        if (is_complex(p))
+            td_num_set(w->f, p->num, exact_pair(w, x, true));
+        else
+            td_set(w->f, p->num.re, exact_raw(w, x, (td_dtype)p->type->dt, true));
+        td_set(w->f, p->tag, exact_tag(w, x));
+        break;
+    case TD_T_TUPLE:
+    case TD_T_SLICE:
+    case TD_T_RANGE:
+    case TD_T_ITER:
+        for (uint32_t i = 0; i < p->type->n; i++)
+            set_slots(w, &p->item[i], &x->item[i]);
+        break;
+    case TD_T_RECORD:
+    case TD_T_ARRAY:  set_view(w, p, x); break;
+    case TD_T_NONE:
+    case TD_T_OBJECT: break;
+    }
+}
+
+td_status
+place_set(walk *w, const place *p, const thing *x)
+{
+    if (join_types(w, p->slots.type, x->type) != p->slots.type || (x->maybe && !p->maybe)) {
+        w->again = true; /* the join has grown meanwhile: this walk's code is not kept */
+        return TD_OK;
+    }
+    set_slots(w, &p->slots, x);
+    if (p->maybe)
+        td_set(w->f, p->given, x->maybe ? x->given : td_const_int(w->f, TD_BOOL, 1));
+    return built(w, w->node);
+}
+
+static thing
+get_slots(walk *w, const thing *p, bool nonneg)
+{
+    thing x = {.type = p->type};
+
+    switch ((td_tkind)p->type->kind) {
+    case TD_T_NUM:
+        x = num_of(p->type, td_num_get(w->f, p->num));
+        x.nonneg = nonneg;
+        if (is_mixed(p))
+            x.tag = td_get(w->f, p->tag);
+        break;
+    case TD_T_TUPLE:
+    case TD_T_SLICE:
+    case TD_T_RANGE:
+    case TD_T_ITER:
+        x.item = td_alloc(w->mem, (p->type->n + 1) * sizeof *x.item);
+        for (uint32_t i = 0; i < p->type->n; i++)
+            x.item[i] = get_slots(w, &p->item[i], false);
+        break;
+    case TD_T_RECORD:
+    case TD_T_ARRAY:
+        x.view = td_alloc(w->mem, sizeof *x.view);
+        *x.view = *p->view;
+        x.view->base = td_pointer(w->f, td_get(w->f, p->view->base), memory_dtype(p->type));
+        x.view->offset = td_get(w->f, p->view->offset);
+        if (p->view->mask.i != UINT32_MAX)
+            x.view->mask = td_get(w->f, p->view->mask);
+        for (uint32_t i = 0; i < p->type->ndim; i++) {
+            x.view->shape[i] = dim_of(td_get(w->f, p->view->shape[i].v));
+            x.view->stride[i] = dim_of(td_get(w->f, p->view->stride[i].v));
+        }
+        break;
+    case TD_T_NONE:
+    case TD_T_OBJECT: break;
+    }
+    return x;
+}
+
+thing
+place_get(walk *w, const place *p)
+{
+    thing x = get_slots(w, &p->slots, p->nonneg);
+
+    x.small = p->small;
+    x.maybe = p->maybe;
+    x.given = p->maybe ? td_get(w->f, p->given) : TD_NONE;
+    return x;
+}
+
+thing
+stand_in(walk *w, const td_type *t)
+{
+    join j = {.type = t};
+    place p = place_new(w, &j);
+
+    return place_get(w, &p);
+}

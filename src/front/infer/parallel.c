@@ -1,0 +1,516 @@
+/* parallel.c - which loops may run their turns in any order, and how they then run.
+ *
+ * While a loop is walked, all accesses to arrays in it are noted with what is known of their indices, and all reads of
+ * variables that still hold an earlier turn's value.  The turns are independent when no variable is carried and when
+ * each array that is written has an axis on which every access of a turn has the same index, a different one for every
+ * turn (mul * i + add with mul not 0): then no turn touches what another one does.  Arrays of different arguments are
+ * taken to be apart; td_made.apart tells the caller to see to it.  Verdicts outlive the walk: one that finds a loop
+ * independent has the next one emit it so, which goes on looking.
+ */
+#include "front/infer/exact.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct access {
+    struct access *next;
+    const view *v;
+    uint32_t root, line;
+    bool write, inner; /* inner: in a loop of a turn */
+} access;
+
+typedef struct verdict {
+    bool independent, never, lanes;
+    uint32_t line; /* of what stands in the way */
+    char why[200];
+} verdict;
+
+struct turns {
+    turns *up;
+    verdict *v;
+    access *all;
+    uint32_t node, first; /* first: the instructions of the loop begin here */
+    uint32_t line, forms; /* forms: views with axes of their own that were made before */
+    uint32_t stored;      /* a store in it that no parallel loop holds; 0: none */
+    const frame *fr;
+    bool asked, outermost, inner_lanes, few;
+    const char *reduced; /* names of what its turns are combined in, for explain */
+    how_run how;
+};
+
+static void never(turns *t, uint32_t line, const char *why);
+
+/* How a loop runs that is not asked about any more. */
+static how_run
+choose_run(const walk *w, const turns *t)
+{
+    bool free = t->v->independent && !t->v->never;
+
+    if (w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->outline || w->exact)
+        return RUN_IN_ORDER;
+    if (!w->parallel)
+        return free || (t->asked && !t->v->never) ? RUN_PARALLEL : RUN_IN_ORDER;
+    if (w->how->gpu)
+        return free && w->inner == t->node && w->turns && w->turns->fr == t->fr ? RUN_ACROSS
+                                                                                : RUN_IN_ORDER;
+    return free && t->v->lanes ? RUN_LANES : RUN_IN_ORDER;
+}
+
+turns *
+turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few)
+{
+    td_hash key = join_key(w, node, UINT32_MAX);
+    turns *t = td_alloc(w->mem, sizeof *t);
+    verdict *v = td_map_get(&w->verdicts, key);
+
+    if (!v) {
+        v = td_alloc(w->mem, sizeof *v);
+        if (td_map_set(&w->verdicts, key, v))
+            w->mem->failed = true;
+    }
+    *t = (turns){.up = w->turns,
+                 .v = v,
+                 .node = node,
+                 .fr = w->fr,
+                 .first = w->f->n,
+                 .forms = w->forms,
+                 .asked = asked && w->how->prange && !w->parallel,
+                 .few = few,
+                 .line = w->fr->s->tree[node + 1]};
+    t->outermost = !w->parallel;
+    t->how = choose_run(w, t);
+    w->turns = t;
+    if (l)
+        l->turns = t;
+    return t;
+}
+
+how_run
+turns_how(const turns *t)
+{
+    return t->how;
+}
+
+bool
+turns_lanes(const turns *t)
+{
+    return t->v->lanes;
+}
+
+bool
+turns_free(walk *w, uint32_t node)
+{
+    const verdict *v = td_map_get(&w->verdicts, join_key(w, node, UINT32_MAX));
+
+    return v && v->independent && !v->never;
+}
+
+static void
+never(turns *t, uint32_t line, const char *why)
+{
+    if (t->v->never)
+        return;
+    snprintf(t->v->why, sizeof t->v->why, "%s", why);
+    t->v->line = line;
+    t->v->never = true;
+}
+
+void
+turns_left(walk *w, turns *only, const char *why)
+{
+    if (only)
+        never(only, w->f->line, why);
+    for (turns *t = w->turns; t && !only; t = t->up)
+        if (t->fr == w->fr)
+            never(t, w->f->line, why);
+}
+
+void
+turns_recurse(walk *w)
+{
+    for (turns *t = w->turns; t; t = t->up)
+        if (!t->asked)
+            never(t, w->f->line,
+                  "a function that calls itself uses arrays, and nobody knows where");
+}
+
+void
+turns_print(walk *w)
+{
+    for (turns *t = w->turns; t; t = t->up)
+        if (!t->asked)
+            never(t, w->f->line, "what the turns print comes in their order");
+}
+
+static td_status
+refuse_store(walk *w, uint32_t node)
+{
+    return bad(
+        w, node, TD_ERR_TYPE,
+        "on a GPU only loops whose turns are independent may store, and this is outside of "
+        "them: the function's explain(), where its arrays are NumPy's, tells why a loop runs "
+        "in order; store in a loop of its own, or give it arrays of the CPU");
+}
+
+td_status
+turns_store(walk *w, uint32_t node)
+{
+    turns *t = w->turns;
+
+    if (!w->how->gpu || w->how->mode != TD_MODE_FUNCTION || !w->how->parallel || w->parallel)
+        return TD_OK;
+    if (!t)
+        return refuse_store(w, node);
+    while (t->up)
+        t = t->up;
+    t->stored = t->fr == w->fr ? node : t->node;
+    return TD_OK;
+}
+
+/* ---- indices ---- */
+
+enum { MOST = 1 << 30 }; /* of mul and add: places of different turns then differ in 64 bits, too */
+
+static const lin *
+lin_new(walk *w, lin x)
+{
+    lin *own = td_alloc(w->mem, sizeof *own);
+
+    *own = x;
+    return own;
+}
+
+const lin *
+lin_of(walk *w, turns *t)
+{
+    return lin_new(w, (lin){.loop = t, .mul = 1, .inv = TD_NONE, .nonneg = true});
+}
+
+uint32_t
+turns_first(const turns *t)
+{
+    return t->first;
+}
+
+static bool
+is_before(const walk *w, const turns *t, const thing *x)
+{
+    return !x->known && !td_num_is_pair(x->num) && is_invariant(w, x->num.re, t->first, 4);
+}
+
+const lin *
+lin_binary(walk *w, td_syn op, const thing *a, const thing *b)
+{
+    const thing *l = a->lin ? a : b, *r = a->lin ? b : a;
+    lin x;
+    int64_t k;
+
+    if (!l->lin || r->lin || !is_int(r) || (op == TD_SYN_Sub && l == b))
+        return NULL;
+    x = *l->lin;
+    if (known_int(r, &k) && (k > MOST || k < -MOST))
+        return NULL;
+    if (op == TD_SYN_Mult && known_int(r, &k) && (x.inv.i == UINT32_MAX || k == 1)) {
+        x.mul *= k;
+        x.add *= k;
+    } else if ((op == TD_SYN_Add || op == TD_SYN_Sub) && known_int(r, &k)) {
+        x.add += op == TD_SYN_Add ? k : -k;
+    } else if (op == TD_SYN_Add && x.inv.i == UINT32_MAX && is_before(w, x.loop, r)) {
+        x.inv = r->num.re;
+        x.nonneg = r->nonneg;
+    } else {
+        return NULL;
+    }
+    return x.mul > MOST || x.mul < -MOST || x.add > MOST || x.add < -MOST ? NULL : lin_new(w, x);
+}
+
+const lin *
+lin_reversed(walk *w, const lin *x, td_val last)
+{
+    lin r = *x;
+
+    r.mul = -r.mul;
+    r.inv = last;
+    r.nonneg = false;
+    return lin_new(w, r);
+}
+
+const lin *
+lin_index(walk *w, const thing *k)
+{
+    lin x = {.inv = TD_NONE};
+
+    if (!k->own && (!k->lin || k->nonneg))
+        return k->lin;
+    if (k->lin)
+        x = *k->lin;
+    x.wraps = !k->nonneg && (x.mul < 0 || x.add < 0 || !x.nonneg);
+    x.own = k->own;
+    return lin_new(w, x);
+}
+
+/* ---- accesses ---- */
+
+void
+view_root(view *v, uint32_t ndim)
+{
+    v->root = v->arg < NO_ARG ? v->arg + 1 : NO_ARG + 1 + v->base.i;
+    v->nroot = (uint8_t)ndim;
+    v->form = 0;
+    for (uint32_t i = 0; i < ndim; i++)
+        v->axis[i] = (int8_t)i;
+    memset(v->at, 0, sizeof v->at);
+}
+
+/* Of a part the dependence test keeps what was indexed before; of a whole it follows the new axes. */
+void
+view_of(walk *w, view *v, const view *from, uint32_t ndim)
+{
+    bool whole = from->nroot > 0;
+
+    for (int i = 0; i < from->nroot; i++)
+        whole = whole && !from->at[i];
+    view_root(v, ndim);
+    v->root = from->root;
+    if (whole) {
+        v->form = ++w->forms;
+        return;
+    }
+    v->nroot = from->nroot;
+    v->form = from->form;
+    memset(v->axis, -1, sizeof v->axis);
+    memcpy(v->at, from->at, sizeof v->at);
+}
+
+void
+touch(walk *w, const view *v, bool write)
+{
+    if (!w->parallel &&
+        w->sync < w->loops) { /* what threads of a GPU read has been written by others */
+        w->sync = w->loops;
+        w->again = true;
+    }
+    recursive_touch(w);
+    for (turns *t = w->turns; t; t = t->up) {
+        access *a;
+
+        if (v->root > NO_ARG && v->root - NO_ARG - 1 >= t->first)
+            continue; /* memory of one turn */
+        a = td_alloc(w->mem, sizeof *a);
+        *a = (access){
+            t->all,  v,
+            v->root, w->f->line,
+            write,   t != w->turns || w->nests || (w->fr->loop && w->fr->loop->turns != t)};
+        t->all = a;
+    }
+}
+
+static bool
+same_index(const walk *w, const lin *a, const lin *b)
+{
+    return a && b && a->loop == b->loop && a->mul == b->mul && a->add == b->add &&
+           same_val(w, a->inv, b->inv, 4);
+}
+
+/* Is there an axis of this root on which each turn has one index of its own?  Views with axes of their own must be one
+ * and the same, made before the loop.  *wraps: only that an index may be negative stands in the way. */
+static bool
+apart(const walk *w, const turns *t, uint32_t root, bool *wraps)
+{
+    *wraps = false;
+    for (int axis = 0; axis < TD_MAXDIM_KERNEL; axis++) {
+        const view *v = NULL;
+        const lin *one = NULL;
+        bool all = true, wrap = false, line = true, flats = true;
+
+        for (const access *a = t->all; a && all; a = a->next) {
+            const lin *x = axis < a->v->nroot ? a->v->at[axis] : NULL;
+
+            if (a->root != root)
+                continue;
+            one = one ? one : x;
+            v = v ? v : a->v;
+            all = x && a->v->form == v->form && v->form <= t->forms;
+            line = line && all && x->loop == t && x->mul && same_index(w, one, x);
+            flats = flats && all && flat_apart(w, t, one->own, x->own);
+            all = line || flats;
+            wrap = wrap || (x && x->wraps);
+        }
+        if (one && ((line && !wrap) || flats))
+            return true;
+        all = line;
+        *wraps = *wraps || (all && one);
+    }
+    return false;
+}
+
+/* ---- variables ---- */
+
+const carry *
+carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also)
+{
+    carry *c = td_alloc(w->mem, sizeof *c);
+
+    *c = (carry){t, name, behind, also};
+    return c;
+}
+
+const carry *
+carry_join(walk *w, const carry *a, const carry *b)
+{
+    if (!a || a == b)
+        return b;
+    for (; a; a = a->also)
+        b = carry_new(w, a->loop, a->name, a->behind, b);
+    return b;
+}
+
+void
+carry_read(walk *w, const thing *x)
+{
+    for (const carry *c = x->carry; c; c = c->also) {
+        verdict *v = c->loop->v;
+
+        if (v->never || c->loop->asked)
+            continue;
+        v->never = true;
+        v->line = w->f->line;
+        snprintf(v->why, sizeof v->why,
+                 c->behind ? "%s is used after the loop, which needs the last turn's value"
+                           : "%s holds what an earlier turn left in it",
+                 name_of(w, c->name));
+        if (c->loop->how != RUN_IN_ORDER)
+            w->again = true;
+    }
+}
+
+/* ---- verdicts ---- */
+
+/* Is some access to the root at i * w and more? */
+static bool
+is_flattened(const turns *t, uint32_t root)
+{
+    for (const access *a = t->all; a; a = a->next)
+        for (int axis = 0; axis < a->v->nroot && a->root == root; axis++)
+            if (a->v->at[axis] && flat_is_scaled(a->v->at[axis]->own, t))
+                return true;
+    return false;
+}
+
+static void
+judge(walk *w, turns *t)
+{
+    verdict *v = t->v;
+    bool writes = false, wraps = false;
+
+    for (const access *a = t->all; a; a = a->next)
+        writes = writes || a->write;
+    for (const access *a = t->all; a && writes && !v->never; a = a->next) {
+        if (a->root && (!a->write || apart(w, t, a->root, &wraps)))
+            continue;
+        v->line = a->line;
+        v->never = true;
+        snprintf(
+            v->why, sizeof v->why,
+            wraps ? "an index of %s may be negative, which counts from the end, where another "
+                    "turn may write%s"
+                  : "it cannot be shown that turns write %s at places that no other turn touches%s",
+            a->v->name ? a->v->name : "different parts of an array",
+            is_flattened(t, a->root) ? ": of i * w + j, j runs over range(w)" : "");
+    }
+    if (!v->never && !v->independent) {
+        v->independent = true;
+        w->again = true; /* the next walk emits it so */
+    }
+}
+
+/* Do neighbouring turns touch, again and again, elements that lie far from each other? */
+static bool
+strides(const turns *t)
+{
+    for (const access *a = t->all; a; a = a->next)
+        for (int axis = 0; axis < a->v->nroot && a->inner; axis++) {
+            const lin *x = a->v->at[axis];
+
+            if (x && x->loop == t && (axis + 1 < a->v->nroot || (x->mul != 1 && x->mul != -1)))
+                return true;
+        }
+    return false;
+}
+
+/* Turns become lanes where that pays: in the innermost loops of independent turns; where these hold other loops, only if
+ * they go through memory side by side. */
+static void
+judge_lanes(walk *w, turns *t)
+{
+    verdict *v = t->v;
+    bool free = (v->independent || t->asked) && !v->never && !w->how->gpu && w->how->parallel;
+    bool lanes = free && !t->inner_lanes && !t->few && !strides(t);
+
+    if (lanes != v->lanes)
+        w->again = true;
+    v->lanes = lanes;
+    for (turns *up = t->up; lanes && up; up = up->up)
+        up->inner_lanes = true;
+}
+
+/* A line for explain(): how this loop runs, or what stands in the way. */
+static void
+note(walk *w, const turns *t)
+{
+    td_text text = {0};
+    char *kept;
+
+    if (w->made->notes)
+        td_text_addf(&text, "%s", w->made->notes);
+    if (t->how == RUN_PARALLEL)
+        td_text_addf(&text, "line %u: the loop runs in parallel%s%s%s\n", t->line,
+                     t->asked ? ", as prange asks" : "",
+                     t->reduced ? "; combined in a fixed order: " : "",
+                     t->reduced ? t->reduced : "");
+    else if (t->v->never)
+        td_text_addf(&text, "line %u: the loop runs in order: line %u: %s\n", t->line, t->v->line,
+                     t->v->why);
+    else
+        td_text_addf(
+            &text,
+            "line %u: the loop runs in order: its arrays overlap, or parallel=False asks so\n",
+            t->line);
+    kept = td_alloc(w->mem, text.n + 1);
+    if (text.n)
+        memcpy(kept, text.s, text.n);
+    w->made->notes = kept;
+    td_text_free(&text);
+}
+
+void
+turns_reduce(walk *w, turns *t, const char *name)
+{
+    size_t n = t->reduced ? strlen(t->reduced) + 2 : 0;
+    char *both = td_alloc(w->mem, n + strlen(name) + 1);
+
+    sprintf(both, "%s%s%s", t->reduced ? t->reduced : "", t->reduced ? ", " : "", name);
+    t->reduced = both;
+}
+
+td_status
+turns_end(walk *w, turns *t)
+{
+    w->turns = t->up;
+    if (w->how->mode != TD_MODE_FUNCTION)
+        return TD_OK;
+    if (!w->again) {
+        if (!t->asked)
+            judge(w, t);
+        if (t->v->never && t->how != RUN_IN_ORDER)
+            w->again = true;
+        judge_lanes(w, t);
+    }
+    if (t->how != RUN_IN_ORDER)
+        w->made->apart = true;
+    if (t->outermost)
+        note(w, t);
+    if (t->stored && !w->again && t->how != RUN_PARALLEL)
+        return refuse_store(w, t->stored);
+    return TD_OK;
+}

@@ -1,0 +1,358 @@
+/* report.c - raise, assert, print and failed checks: how a thread tells the host (report.h). */
+#include "front/infer/exact.h"
+#include "front/infer/intrin.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ---- hidden arguments: declared before the first statement, so a new one means another walk ---- */
+
+static uint32_t
+hidden_find(walk *w, td_hiddenkind kind, uint32_t object, const td_type *t)
+{
+    td_made *m = w->made;
+
+    for (uint32_t i = 0; i < m->nhidden; i++)
+        if (m->hidden[i].kind == kind && m->hidden[i].object == object)
+            return i;
+    if (m->nhidden == w->caphidden) {
+        td_hidden *more = td_alloc(w->mem, (w->caphidden = 2 * w->caphidden + 8) * sizeof *more);
+        thing *values = td_alloc(w->mem, w->caphidden * sizeof *values);
+
+        if (m->nhidden) {
+            memcpy(more, m->hidden, m->nhidden * sizeof *more);
+            memcpy(values, w->hidden, m->nhidden * sizeof *values);
+        }
+        m->hidden = more;
+        w->hidden = values;
+    }
+    m->hidden[m->nhidden] = (td_hidden){kind, object, t};
+    w->hidden[m->nhidden] = param_thing(w, t ? t : td_type_num(TD_U64), NO_ARG);
+    w->again = true;
+    return m->nhidden++;
+}
+
+td_val
+hidden_address(walk *w, td_hiddenkind kind)
+{
+    uint32_t i = hidden_find(w, kind, 0, NULL); /* may move the list */
+
+    return w->hidden[i].num.re;
+}
+
+thing
+hidden_array(walk *w, uint32_t object, const td_type *t)
+{
+    uint32_t i = hidden_find(w, TD_HIDDEN_ARRAY, object, t);
+
+    return w->hidden[i];
+}
+
+/* ---- sites ---- */
+
+uint32_t
+site_new(walk *w, td_report kind, uint32_t node, const char *text)
+{
+    td_made *m = w->made;
+
+    if (m->nsite == w->capsite) {
+        td_site *more = td_alloc(w->mem, (w->capsite = 2 * w->capsite + 8) * sizeof *more);
+
+        if (m->nsite)
+            memcpy(more, m->site, m->nsite * sizeof *more);
+        m->site = more;
+    }
+    m->site[m->nsite] = (td_site){.kind = kind,
+                                  .text = text,
+                                  .file = w->fr->s->file,
+                                  .function = w->fr->s->name,
+                                  .line = w->fr->s->tree[node + 1]};
+    return m->nsite++;
+}
+
+static td_val
+mail(walk *w, td_dtype dt, size_t offset)
+{
+    td_val box = td_pointer(w->f, hidden_address(w, TD_HIDDEN_MAILBOX), TD_U8);
+
+    return td_at_byte(w->f, box, td_const_int(w->f, TD_I64, (int64_t)offset), dt);
+}
+
+static void
+put(walk *w, td_val ptr, td_val index, td_val v)
+{
+    td_store(w->f, ptr, index, v, TD_NONE, 0);
+}
+
+void
+put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site)
+{
+    const td_type **type = td_alloc(w->mem, (n + 1) * sizeof *type);
+    uint32_t word = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        td_dtype dt = value[i].type->dt, real = td_dtype_real_of(dt);
+        td_num v = num_as(w, &value[i], dt);
+
+        for (int part = 0; part < (td_num_is_pair(v) ? 2 : 1); part++, word++) {
+            td_val at = TD_E2(w->f, add, index, td_const_int(w->f, TD_I64, word));
+            td_val byte = TD_E2(w->f, multiply, at, td_const_int(w->f, TD_I64, 8));
+
+            put(w, td_at_byte(w->f, ptr, byte, real), td_const_int(w->f, TD_I64, 0),
+                part ? v.im : v.re);
+        }
+        type[i] = value[i].type;
+    }
+    site->arg = type;
+    site->narg = n;
+}
+
+/* Is this a turn of a loop that runs on the cores of a CPU, or may it be called from one? */
+static bool
+on_piece(const walk *w)
+{
+    return (w->parallel || (w->outline && w->how->mode != TD_MODE_KERNEL)) && !w->how->gpu;
+}
+
+td_status
+report_fail(walk *w, uint32_t site, const thing *value, uint32_t n)
+{
+    td_val none, at0, number, first;
+
+    if (w->exact)
+        return TD_OK;
+    none = td_const_int(w->f, TD_U32, 0);
+    at0 = td_const_int(w->f, TD_I64, 0);
+    number = td_const_int(w->f, TD_U32, site + 1);
+    first = td_atomic_cas(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, none, number,
+                          TD_NONE);
+
+    td_if(w->f, TD_E2(w->f, equal, first, none));
+    for (int axis = 0; axis < 3 && !on_piece(w); axis++) {
+        td_val i = td_const_int(w->f, TD_I64, axis);
+
+        put(w, mail(w, TD_I32, offsetof(td_mailbox, block)), i, td_index(w->f, OP_bid, axis));
+        put(w, mail(w, TD_I32, offsetof(td_mailbox, thread)), i, td_index(w->f, OP_tid, axis));
+    }
+    put_values(w, mail(w, TD_U64, offsetof(td_mailbox, value)), at0, value, n,
+               &w->made->site[site]);
+    td_fence(w->f, 2);
+    put(w, mail(w, TD_U32, offsetof(td_mailbox, ready)), at0, td_const_int(w->f, TD_U32, 1));
+    td_end(w->f);
+    return built(w, w->node);
+}
+
+void
+thread_end(walk *w)
+{
+    if (w->exact) {
+        exact_leave(w);
+    } else if (w->outline) {
+        recursive_end(w);
+    } else if (!w->parallel) {
+        td_exit_if(w->f, td_const_int(w->f, TD_BOOL, 1));
+    } else if (w->turn_block) {
+        leave(w, w->turn_depth);
+    } else { /* the next walk gives turns a block that can be left */
+        w->fails = w->again = true;
+    }
+}
+
+void
+end_if_failed(walk *w)
+{
+    td_val at0 = td_const_int(w->f, TD_I64, 0), none = td_const_int(w->f, TD_U32, 0), site;
+
+    if (!w->fails)
+        return;
+    site = td_load(w->f, mail(w, TD_U32, offsetof(td_mailbox, site)), at0, TD_NONE, 1, 0);
+    td_exit_if(w->f, TD_E2(w->f, not_equal, site, none));
+}
+
+/* ---- statements ---- */
+
+/* The text of a constant string node; NULL: another expression. */
+static const char *
+constant_text(walk *w, uint32_t node)
+{
+    td_objinfo info = {0};
+
+    if (!node)
+        return "";
+    if (kind_of(w, node) != TD_SYN_Constant ||
+        w->host->describe(w->host->ctx, F(node, Constant_value), &info))
+        return NULL;
+    return info.kind == TD_OBJ_STR ? info.text : NULL;
+}
+
+/* raise X, raise X("text"): the class, and the text in *text. */
+static td_status
+raised(walk *w, uint32_t exc, uint32_t *object_, const char **text)
+{
+    uint32_t cls = exc;
+    td_objinfo info = {0};
+    thing x;
+
+    *text = "";
+    if (kind_of(w, exc) == TD_SYN_Call) {
+        uint32_t args = F(exc, Call_args);
+
+        cls = F(exc, Call_func);
+        if (count_of(w, args) > 1 || count_of(w, F(exc, Call_keywords)))
+            return bad(w, exc, TD_ERR_TYPE,
+                       "a kernel raises an exception with one constant string");
+        if (count_of(w, args))
+            *text = constant_text(w, item_of(w, args, 0));
+        if (!*text)
+            return bad(w, exc, TD_ERR_TYPE,
+                       "a kernel raises an exception with a constant string, nothing computed");
+    }
+    TD_TRY(expr(w, cls, &x));
+    if (x.type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, x.type->object, &info));
+    if (info.kind != TD_OBJ_EXCEPTION)
+        return bad(w, exc, TD_ERR_TYPE, "%s is no exception class", x.type->name);
+    *object_ = x.type->object;
+    return TD_OK;
+}
+
+td_status
+stmt_raise(walk *w, uint32_t node)
+{
+    uint32_t site, object_ = 0;
+    const char *text = "";
+
+    if (w->exact) {
+        exact_leave(w);
+        w->dead = true;
+        return built(w, node);
+    }
+    if (!F(node, Raise_exc))
+        return bad(w, node, TD_ERR_TYPE,
+                   "raise without an exception: kernels have none to raise again");
+    TD_TRY(raised(w, F(node, Raise_exc), &object_, &text));
+    site = site_new(w, TD_REPORT_RAISE, node, text);
+    w->made->site[site].object = object_;
+    TD_TRY(report_fail(w, site, NULL, 0));
+    thread_end(w);
+    w->dead = true;
+    return built(w, node);
+}
+
+td_status
+stmt_assert(walk *w, uint32_t node)
+{
+    const char *text = constant_text(w, F(node, Assert_msg));
+    uint32_t site;
+    thing c;
+
+    TD_TRY(expr(w, F(node, Assert_test), &c));
+    TD_TRY(truth(w, &c, &c));
+    if (!text && !w->exact)
+        return bad(w, F(node, Assert_msg), TD_ERR_TYPE,
+                   "an assertion's message is a constant string in a kernel");
+    if (c.known && c.lit.i)
+        return TD_OK;
+    if (w->exact) {
+        TD_TRY(num_unary(w, TD_SYN_Not, &c, &c));
+        exact_flag(w, val_as(w, &c, TD_BOOL));
+        return built(w, node);
+    }
+    site = site_new(w, TD_REPORT_ASSERT, node, text);
+    TD_TRY(num_unary(w, TD_SYN_Not, &c, &c));
+    td_if(w->f, val_as(w, &c, TD_BOOL));
+    TD_TRY(report_fail(w, site, NULL, 0));
+    thread_end(w);
+    td_end(w->f);
+    return built(w, node);
+}
+
+/* ---- print ---- */
+
+/* How many pieces x has. */
+static uint32_t
+count_pieces(const thing *x, uint32_t n)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += x[i].type->kind == TD_T_ITER ? count_pieces(x[i].item, x[i].type->n) : 1;
+    return sum;
+}
+
+static td_status
+print_piece(walk *w, const call *c, const thing *x, td_text *text, thing *value, uint32_t *n)
+{
+    td_objinfo info = {0};
+
+    if (x->type->kind == TD_T_ITER && x->type->object == ITER_TEXT) {
+        for (uint32_t i = 0; i < x->type->n; i++)
+            TD_TRY(print_piece(w, c, &x->item[i], text, value, n));
+        return TD_OK;
+    }
+    if (x->type->kind == TD_T_OBJECT)
+        TD_TRY(w->host->describe(w->host->ctx, x->type->object, &info));
+    if (is_num(x)) {
+        value[(*n)++] = *x;
+        td_text_addf(text, "\1");
+    } else if (is_none(x)) {
+        td_text_addf(text, "None");
+    } else if (info.kind == TD_OBJ_STR) {
+        td_text_addf(text, "%s", info.text);
+    } else {
+        return bad(w, c->node, TD_ERR_TYPE, "a kernel prints numbers and constant strings, not %s",
+                   x->type->name);
+    }
+    return TD_OK;
+}
+
+static void
+emit_record(walk *w, const thing *value, uint32_t n, td_site *site, uint32_t number)
+{
+    td_val at0 = td_const_int(w->f, TD_I64, 0), words, used, end, cap, first;
+    uint32_t nwords = 1;
+
+    for (uint32_t i = 0; i < n; i++)
+        nwords += td_dtype_is_complex(value[i].type->dt) ? 2 : 1;
+    words = td_const_int(w->f, TD_U64, nwords);
+    used = td_atomic(w->f, OP_atomic_add, mail(w, TD_U64, offsetof(td_mailbox, used)), at0, words,
+                     TD_NONE);
+    end = TD_E2(w->f, add, used, words);
+    cap = td_load(w->f, mail(w, TD_U64, offsetof(td_mailbox, capacity)), at0, TD_NONE, 1, 0);
+    td_if(w->f, TD_E2(w->f, less_equal, end, cap));
+    first = td_cast(w->f, used, TD_I64);
+    put_values(w, mail(w, TD_U64, offsetof(td_mailbox, word)),
+               TD_E2(w->f, add, first, td_const_int(w->f, TD_I64, 1)), value, n, site);
+    td_fence(w->f, 2);
+    put(w, mail(w, TD_U64, offsetof(td_mailbox, word)), first, td_const_int(w->f, TD_U64, number));
+    td_end(w->f);
+}
+
+td_status
+emit_print(walk *w, const call *c)
+{
+    td_text text = {0};
+    thing *value = td_alloc(w->mem, (count_pieces(c->arg, c->n) + 1) * sizeof *value);
+    uint32_t n = 0, site;
+    td_status st =
+        c->nkw ? bad(w, c->node, TD_ERR_TYPE, "print takes no keyword arguments in a kernel")
+               : TD_OK;
+    char *kept = NULL;
+
+    for (uint32_t i = 0; !st && i < c->n; i++) {
+        td_text_addf(&text, "%s", i ? " " : "");
+        st = print_piece(w, c, &c->arg[i], &text, value, &n);
+    }
+    if (!st) {
+        kept = td_alloc(w->mem, text.n + 1);
+        if (text.n)
+            memcpy(kept, text.s, text.n);
+    }
+    td_text_free(&text);
+    if (st)
+        return st;
+    turns_print(w);
+    site = site_new(w, TD_REPORT_PRINT, c->node, kept);
+    emit_record(w, value, n, &w->made->site[site], site + 1);
+    return built(w, c->node);
+}

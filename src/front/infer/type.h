@@ -1,0 +1,71 @@
+/* type.h - the types of values in Python kernels.
+ *
+ * Types are made once and never freed, so they are compared by address.  Callers hold one lock
+ * around all functions (under Python: the GIL).
+ */
+#ifndef TD_FRONT_TYPE_H
+#define TD_FRONT_TYPE_H
+#include "base/hash.h"
+#include "base/text.h"
+#include "type/dtype.h"
+
+typedef enum td_tkind {
+    TD_T_NUM,    /* a number or bool of dt */
+    TD_T_NONE,   /* None */
+    TD_T_TUPLE,  /* item[n]; of a named one `object` is its class */
+    TD_T_ARRAY,  /* elements of item[0] (NUM or RECORD), ndim, layout */
+    TD_T_RECORD, /* a structured dtype */
+    TD_T_OBJECT, /* known when compiling: a function, module, dtype, string, class; `object` is its handle */
+    TD_T_SLICE,  /* item[3]: start, stop, step, each NONE or NUM */
+    TD_T_RANGE,  /* item[3] */
+    TD_T_ITER,   /* enumerate, zip, reversed: `object` says which; item[n] */
+} td_tkind;
+
+typedef struct td_field {
+    const char *name;
+    const struct td_type *type; /* NUM or RECORD; with ndim of a sub-array's elements */
+    uint32_t offset;
+    uint32_t ndim;
+    int64_t  shape[4];
+} td_field;
+
+enum { TD_MAXDIM_KERNEL = 8 };
+
+typedef struct td_type {
+    uint8_t  kind;
+    uint8_t  dt;     /* NUM */
+    bool     weak;   /* NUM: a Python int, float or complex: beside a float it takes that one's dtype */
+    char     layout; /* ARRAY: 'C', 'F', 'A' (any strides) */
+    uint8_t  ndim;   /* ARRAY */
+    bool     readonly; /* ARRAY */
+    uint32_t n;
+    uint32_t object; /* NUM: a mixed one's kinds */
+    const struct td_type *const *item;
+    /* RECORD */
+    const td_field *field; /* n of them */
+    uint32_t size, align;
+    const char *name; /* as errors and explain show it: "float32", "array(float32, 2d, C)" */
+} td_type;
+
+const td_type *td_type_num(td_dtype dt);
+const td_type *td_type_weak(char kind); /* 'i', 'f' or 'c': Python's int, float, complex */
+const td_type *td_type_mixed(uint32_t kinds); /* of front/infer/exact.h, at least one; of a single kind: that one's type */
+const td_type *td_type_none(void);
+const td_type *td_type_tuple(const td_type *const *item, uint32_t n);
+const td_type *td_type_named(uint32_t object, const char *name, const td_type *const *item, uint32_t n); /* name: the class's; of one's type's name the part before "(" counts */
+const td_type *td_type_slice(const td_type *const item[3]);
+const td_type *td_type_range(const td_type *const item[3]);
+const td_type *td_type_iter(uint32_t which, const td_type *const *item, uint32_t n);
+const td_type *td_type_array(const td_type *item, uint32_t ndim, char layout, bool readonly);
+const td_type *td_type_record(const td_field *field, uint32_t n, uint32_t size, uint32_t align); /* copies */
+const td_type *td_type_object(uint32_t object, const char *name);
+
+/* Bytes of an element in memory (NUM, RECORD). */
+uint32_t td_type_size(const td_type *t);
+
+/* Words of kernel arguments that a value takes: NUM 1 (complex 2: re, im); NONE, OBJECT 0; TUPLE its items';
+ * ARRAY 1 + ndim, and ndim more when layout is 'A' or the elements are records: address, shape, strides in units of
+ * the element's size (bytes for records); RECORD 1: its address. */
+uint32_t td_type_words(const td_type *t);
+
+#endif

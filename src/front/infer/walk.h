@@ -1,0 +1,470 @@
+/* walk.h - the state of one walk over a function's tree; internal to front/.
+ *
+ * A walk computes, for each expression, a thing: a value with a type, known when compiling or held by
+ * instructions.  Variables that do not change under control flow are just things; where paths meet, the
+ * variables assigned on them go through slots (a place), whose types stand in a table of joins that outlives
+ * the walk.  When a join's type grows, the walk is repeated with the new table; the last walk's IR is kept.
+ */
+#ifndef TD_FRONT_WALK_H
+#define TD_FRONT_WALK_H
+#include "base/map.h"
+#include "front/infer/front.h"
+#include "front/infer/report.h"
+#include "front/infer/syntax.h"
+#include "ir/core/complex.h"
+
+typedef struct dim { /* an int64 extent or stride */
+    td_val  v;       /* TD_NONE: known */
+    int64_t known;   /* -1: only v */
+} dim;
+
+/* flat - a number as an index into a flattened array (flat.c). */
+typedef struct flatix flatix;
+
+enum { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
+enum { NO_ARG = 64 };
+
+/* lin - an integer that is mul * i + add + inv for a loop's variable i: what the dependence test knows of an index. */
+typedef struct lin {
+    struct turns *loop;
+    int64_t mul, add;
+    td_val  inv; /* computed before the loop, or the same in all its turns; TD_NONE: none */
+    bool    nonneg; /* inv is never below 0 */
+    bool    wraps;  /* as an index: it may be negative, which counts from the end */
+    const flatix *own; /* as an index: see thing */
+} lin;
+
+/* turns - what one walk sees of a loop's turns (parallel.c). */
+typedef struct turns turns;
+
+/* carry - a variable's value that comes from an earlier turn of a loop. */
+typedef struct carry {
+    turns      *loop;
+    uint32_t    name;
+    bool        behind; /* the value that the loop left behind */
+    const struct carry *also;
+} carry;
+
+/* view - where an array's elements (or a record) lie.  Arena of the compilation. */
+typedef struct view {
+    td_val   base;   /* pointer to elements of the dtype (complex: its parts); records: to bytes */
+    td_val   offset; /* int64, in units of stride; TD_NONE: 0 */
+    dim      shape[TD_MAXDIM_KERNEL], stride[TD_MAXDIM_KERNEL]; /* stride in elements; records: bytes */
+    td_val   mask;   /* TD_NONE, or whether the element is there: a failed check leaves memory alone */
+    int      space;
+    uint32_t align;     /* of every element's address, where it is less than its size; else 0 */
+    bool     fresh;     /* memory that the function took: no argument's */
+    uint32_t arg;       /* the argument that it is part of; NO_ARG: none */
+    const char *name;   /* for errors: the argument's or variable's */
+    uint32_t root;      /* which memory: arrays of different roots are apart; 0: not known */
+    uint32_t form;      /* which view with other axes the axes are of: reshape's; 0: the root's own */
+    uint8_t  nroot;     /* dims of the root, for lin; 0: they are not followed */
+    int8_t   axis[TD_MAXDIM_KERNEL];    /* the root's axis that each of this view's is; -1: none */
+    const lin *at[TD_MAXDIM_KERNEL];    /* by the root's axis: the index taken there; NULL: several, or not known */
+} view;
+
+typedef struct thing {
+    const td_type *type;
+    bool      known;  /* NUM: lit is its value */
+    bool      prange; /* RANGE: its turns may run in any order */
+    bool      nonneg; /* NUM of integers: never below 0, so that an index needs no look at its sign */
+    bool      small;  /* the same, in an exact function: its size grows by little steps, so that it never comes near 2**63 */
+    bool      maybe;  /* in an exact function: it has a value where `given` says so */
+    td_val    given;  /* bool */
+    td_val    tag;    /* a mixed NUM's kind, uint8: exact.h */
+    const td_num *pair; /* in an exact function: the number is this one's absolute value; NULL: not known as one */
+    td_scalar lit;
+    td_num    num;    /* NUM: value; re is TD_NONE while it is only known */
+    struct thing *item; /* TUPLE, SLICE, RANGE, ITER: type->n of them */
+    view     *view;   /* ARRAY, RECORD */
+    struct lazy *lazy; /* ARRAY without memory: lazy.h */
+    const lin   *lin;   /* NUM of integers: NULL: not known as one */
+    const flatix *own, *bound; /* the same: within a block that belongs to a turn; from 0 up to something */
+    const carry *carry; /* NULL: a value of this turn, or from before the loops */
+} thing;
+
+typedef struct join {
+    const td_type *type;
+    bool nonneg, small;
+    bool unbound; /* on some path there is no value */
+} join;
+
+/* place - slots that hold a thing of a type: the td_vals in it are slots. */
+typedef struct place {
+    thing slots;
+    bool  nonneg, small;
+    bool  maybe;
+    td_val given; /* where `maybe` says so: the slot that tells whether there is a value */
+} place;
+
+typedef struct loop { /* the innermost loop that break and continue leave */
+    struct loop *up;
+    uint32_t depth_break, depth_next; /* regions open outside of the one that is left */
+    uint32_t  nvar, *var; /* names assigned in the loop */
+    place    *where;      /* their places; valid where `has` says */
+    bool     *has;
+    uint32_t  node;
+    uint64_t  path; /* the joins' */
+    td_val    mark;  /* valid where `sweeps`: how many arrays had been made before the loop */
+    bool      sweeps;
+    uint32_t  arrays; /* walk.arrays when the loop began */
+    turns    *turns;
+    const carry **before; /* what the variables carried when the loop began */
+} loop;
+
+typedef struct outline outline; /* a function that calls itself: recurse.c */
+
+typedef struct frame { /* a function that is being walked */
+    struct frame    *up;
+    const thing     *bound;  /* its parameters' values by name; NULL: a call gives them */
+    bool             skipped; /* a return waits for the next walk */
+    const td_source *s;
+    thing           *var;   /* by name; type NULL: not bound */
+    bool            *local; /* by name: assigned somewhere in the function */
+    loop            *loop;
+    uint32_t         call;  /* the node in up that called */
+    uint32_t         folds; /* generator expressions that are gone through: frames of Python's */
+    uint32_t         origin; /* td_inst.from of its instructions */
+    uint64_t         path;  /* hash of the calls down to here */
+    bool             inlined, blocked; /* blocked: returns leave a block region */
+    uint32_t         depth_return;
+    thing            result; /* of a single return at the end */
+    place            results; /* else */
+} frame;
+
+typedef struct dynpart { /* a part of dynamic shared memory, from byte start to byte end, int64 */
+    struct dynpart *up;
+    const char     *name;
+    td_val          start, end;
+    int64_t         bytes; /* end, before it is made a multiple of what parts begin at; -1: known at a launch only */
+} dynpart;
+
+typedef struct guard guard; /* of an exact function: exact.h */
+
+typedef struct walk {
+    td_fn            *f;
+    td_arena         *mem;
+    const td_host    *host;
+    const td_compile *how;
+    td_made          *made;
+    frame            *fr;
+    td_map            joins; /* hash of path, node and name -> join */
+    bool     again;  /* a join grew, or something was not known yet */
+    uint32_t walks;  /* done before */
+    uint32_t depth;  /* open regions of loop, for, block */
+    uint32_t node;   /* being walked, for errors */
+    bool     dead;   /* control does not get here */
+    const lin *item; /* of the number of the turn whose item is being made */
+    turns   *turns;  /* the innermost loop that is being walked, over all frames */
+    bool     parallel; /* inside of a parallel region */
+    uint32_t arrays;   /* places so far that make arrays */
+    bool     fails;    /* there a turn may fail: each stands in a block, known from the walk before */
+    bool     turn_block; /* it does, */
+    uint32_t turn_depth; /* and this is the depth around it */
+    uint32_t forms;    /* views with other axes that have been made */
+    uint32_t inner;    /* the loop whose turns a GPU's threads share out along x; 0: none */
+    uint32_t nests;    /* open loops over the elements of whole arrays */
+    uint32_t loops;    /* parallel loops that a GPU's function has begun */
+    uint32_t sync;     /* of these the first so many are over for all threads before anything else, kept from walk to walk */
+    td_map   verdicts; /* hash of path and node -> verdict, kept from walk to walk */
+    thing   *hidden; /* values of made->hidden */
+    uint32_t capsite, caphidden;
+    dynpart *parts;  /* the last one first */
+    outline  *outlines; /* kept from walk to walk */
+    outline  *outline;  /* the innermost that is being emitted */
+    td_origin *origin; /* of f, where it is watched */
+    uint32_t caporigin;
+    bool     walked; /* the expression that comes is only gone through: a list may stand for a tuple */
+    bool     lists;  /* exact functions make lists: known from the walk before */
+    guard   *exact;  /* inside of a function that must be exact; NULL: outside */
+} walk;
+
+/* ---- the tree ---- */
+static inline uint32_t
+field_of(const walk *w, uint32_t node, int field)
+{
+    return w->fr->s->tree[node + (uint32_t)field];
+}
+#define F(node, field) field_of(w, node, syn_##field)
+
+static inline td_syn
+kind_of(const walk *w, uint32_t node)
+{
+    return node ? (td_syn)w->fr->s->tree[node] : TD_SYN_NONE;
+}
+
+static inline uint32_t
+count_of(const walk *w, uint32_t list)
+{
+    return list ? w->fr->s->tree[list] : 0;
+}
+
+static inline uint32_t
+item_of(const walk *w, uint32_t list, uint32_t i)
+{
+    return w->fr->s->tree[list + 1 + i];
+}
+
+static inline const char *
+name_of(const walk *w, uint32_t id) /* id as in the tree: number + 1 */
+{
+    return w->fr->s->names[id - 1];
+}
+
+/* ---- diag.c ---- */
+/* Fails with a paragraph: the sentence, file and line, the line with a caret under `node`, the calls around it.
+ * what: what was found and what to write instead, without a full stop at the end. */
+td_status bad(walk *w, uint32_t node, td_status st, const char *what, ...) TD_PRINTF(4, 5);
+/* Fails for a kind of node that kernels do not have, with what to write instead. */
+td_status refuse(walk *w, uint32_t node);
+/* An error of the IR builder, told with the node. */
+td_status built(walk *w, uint32_t node);
+
+/* ---- join.c ---- */
+const td_type *join_types(const walk *w, const td_type *a, const td_type *b); /* NULL: they do not meet */
+td_hash   join_key(const walk *w, uint32_t node, uint32_t name);
+join     *join_get(walk *w, td_hash key); /* NULL: no path has come there yet */
+/* A path arrives with x: the join grows; TD_ERR_TYPE when it cannot, in the name of `name`. */
+td_status join_add(walk *w, td_hash key, const thing *x, uint32_t node, const char *name);
+void      join_unbound(walk *w, td_hash key); /* a path arrives without a value, which exact functions tell; no join: nothing */
+place     place_new(walk *w, const join *j);
+place     place_empty(walk *w, const join *j); /* set to 0: else a turn would get what another one left there */
+td_status place_set(walk *w, const place *p, const thing *x);
+thing     place_get(walk *w, const place *p);
+thing     stand_in(walk *w, const td_type *t); /* some value of type t, where only its type matters */
+
+/* ---- num.c ---- */
+thing  num_known(td_scalar s, const td_type *t);
+thing  num_int(int64_t v);    /* a Python int */
+thing  num_float(double v);
+thing  num_bool(bool v);
+thing  num_of(const td_type *t, td_num v);
+thing  num_val(td_dtype dt, td_val v);
+thing  num_index(td_val v, bool nonneg);   /* a Python int held by an int64 */
+td_num num_as(walk *w, const thing *x, td_dtype dt); /* emits: the value as dt */
+td_val val_as(walk *w, const thing *x, td_dtype dt); /* the same for real dtypes */
+thing  num_convert(walk *w, const thing *x, const td_type *to); /* explicit or at a join */
+const td_type *num_common(const thing *a, const thing *b); /* the type that two operands meet in */
+td_status num_op(walk *w, td_op op, const thing *x, int n, thing *out); /* an elementwise row over operands of any types */
+
+/* ---- operator.c ---- */
+td_status num_binary(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+td_status num_unary(walk *w, td_syn op, const thing *a, thing *out);
+td_status num_compare(walk *w, td_syn op, const thing *a, const thing *b, thing *out);
+double as_double(const thing *x); /* of a real number known when compiling */
+td_status truth(walk *w, const thing *x, thing *out); /* bool(x) */
+
+/* ---- num.c: what a thing is; extents ---- */
+static inline bool
+is_num(const thing *x)
+{
+    return x->type->kind == TD_T_NUM;
+}
+static inline bool
+is_none(const thing *x)
+{
+    return x->type->kind == TD_T_NONE;
+}
+bool is_int(const thing *x);                  /* an integer or bool */
+bool known_int(const thing *x, int64_t *out); /* an integer known when compiling */
+td_val dim_val(walk *w, const dim *d);        /* int64 */
+static inline dim dim_known(int64_t v) { return (dim){TD_NONE, v}; }
+static inline dim dim_of(td_val v) { return (dim){v, -1}; }
+bool same_val(const walk *w, td_val a, td_val b, int depth); /* computed from the same by the same; depth: how far to look */
+bool same_dim(const walk *w, const dim *a, const dim *b);
+dim dim_mul(walk *w, dim a, dim b);
+dim dim_of_thing(walk *w, const thing *x);
+thing dim_thing(const dim *d); /* a Python int, not negative */
+
+/* ---- expr.c ---- */
+td_status expr(walk *w, uint32_t node, thing *out);
+td_status expr_folded(walk *w, uint32_t node, thing *out); /* folded.c */
+td_status object(walk *w, uint32_t obj, uint32_t node, thing *out); /* what an object is worth in a kernel */
+thing     tuple_of(walk *w, const thing *item, uint32_t n);
+/* Both branches of a choice: emits `then` and `other` under cond and joins what they give. */
+td_status choose(walk *w, uint32_t node, const thing *cond, uint32_t then, uint32_t other, thing *out);
+
+/* ---- memory.c ---- */
+uint32_t  element_align(const view *v, const td_type *e); /* bytes that the address of an element of type e is a multiple of */
+void      note_alias(walk *w, const view *v); /* v's memory is now reached through a variable of unknown origin */
+td_dtype  memory_dtype(const td_type *t);     /* what the base pointer of an array or record of type t points to */
+td_status array_load(walk *w, const thing *a, thing *out);           /* the element of a 0-d view */
+td_status array_store(walk *w, const thing *a, const thing *x, uint32_t node);
+thing     array_thing(walk *w, const td_type *item, uint32_t ndim, const dim *shape, td_val base, int space, const char *name);
+dim       stride_of(walk *w, const thing *a, uint32_t axis);
+td_status loaded(walk *w, thing *x); /* a 0-d view of a number becomes the number */
+view     *at_record(walk *w, const view *v); /* the record at a 0-d view of records: its offset goes into the pointer */
+static inline bool
+is_records(const td_type *array)
+{
+    return array->item[0]->kind == TD_T_RECORD;
+}
+
+/* ---- index.c ---- */
+td_status array_index(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key]: element or view */
+td_status element_view(walk *w, const thing *a, const thing *key, uint32_t node, thing *out); /* a[key] as a view, 0-d for an element */
+td_status tuple_index(walk *w, const thing *t, const thing *key, uint32_t node, thing *out);
+td_status record_field(walk *w, const thing *r, const char *name, uint32_t node, thing *out); /* a view: number (0-d array), record or array */
+
+/* ---- stmt.c, loop.c ---- */
+td_status stmts(walk *w, uint32_t list);
+td_status assign(walk *w, uint32_t target, const thing *x);
+void      bind(walk *w, uint32_t name, const thing *x); /* name: as in the tree */
+td_status stmt_for(walk *w, uint32_t node);
+td_status stmt_while(walk *w, uint32_t node);
+td_status leave_loop(walk *w, uint32_t node, bool next);
+/* Names assigned in a list of statements, each once; in *n. */
+uint32_t *assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n);
+uint32_t *assigned_by(walk *w, uint32_t node, uint32_t *n); /* the same for one statement */
+bool      has_loops(const walk *w, uint32_t list);
+td_status turn(walk *w, loop *l, uint32_t body); /* one turn's statements, its variables kept */
+td_hash   loop_key(const loop *l, uint32_t name);
+bool      contains(const walk *w, uint32_t list, td_syn kind); /* outside of inner loops, for Continue and Break */
+void      open_block(walk *w);
+void      close_region(walk *w);
+void      leave(walk *w, uint32_t depth); /* control leaves all regions opened since `depth` of them were open */
+
+/* ---- parallel.c ---- */
+typedef enum how_run {
+    RUN_IN_ORDER,
+    RUN_PARALLEL,
+    RUN_LANES,   /* inside of a parallel loop: its turns are lanes of vectors */
+    RUN_ACROSS,  /* inside of a GPU's parallel loop, whose only statement it is: along x */
+} how_run;
+turns    *turns_begin(walk *w, loop *l, uint32_t node, bool asked, bool few); /* asked: by prange; few: too few turns for lanes */
+how_run   turns_how(const turns *t);
+bool      turns_lanes(const turns *t); /* are a parallel loop's turns lanes, too? */
+bool      turns_free(walk *w, uint32_t node); /* was the loop found independent by an earlier walk? */
+/* A store: on a GPU only turns of loops that run in parallel may. */
+td_status turns_store(walk *w, uint32_t node);
+void      turns_recurse(walk *w); /* a function is called that calls itself, and reads or writes arrays */
+void      turns_print(walk *w); /* what is printed comes in the turns' order */
+td_status turns_end(walk *w, turns *t);
+/* Control leaves this loop, or (NULL) all loops of the function: their turns cannot run in any order. */
+void      turns_left(walk *w, turns *only, const char *why);
+const lin *lin_of(walk *w, turns *t);                              /* the loop's variable */
+const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
+const lin *lin_reversed(walk *w, const lin *x, td_val last);       /* last - x, of x the loop's variable */
+const lin *lin_index(walk *w, const thing *k);                     /* of an index: does it count from the end? */
+void      carry_read(walk *w, const thing *x);
+const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
+const carry *carry_join(walk *w, const carry *a, const carry *b);
+void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
+void      view_root(view *v, uint32_t ndim);  /* v is memory of its own */
+void      view_of(walk *w, view *v, const view *from, uint32_t ndim); /* v is from's memory with axes of its own */
+void      turns_reduce(walk *w, turns *t, const char *name); /* its turns' values of the variable are combined */
+uint32_t  turns_first(const turns *t); /* the instructions of the loop begin there */
+
+/* ---- flat.c ---- */
+bool is_invariant(const walk *w, td_val v, uint32_t first, int depth); /* made of what stands before instruction `first` by arithmetic alone */
+const flatix *flat_variable(walk *w, turns *t);
+const flatix *flat_below(walk *w, const dim *end); /* of what runs over range(end) */
+void flat_binary(walk *w, td_syn op, const thing *a, const thing *b, const flatix **own, const flatix **bound);
+bool flat_is_whole(const flatix *x); /* NULL is none: x counts through its block, so it is not negative */
+bool flat_is_scaled(const flatix *x, const turns *t); /* t's variable times something */
+bool flat_apart(const walk *w, const turns *t, const flatix *a, const flatix *b); /* they meet in no two different turns of t */
+
+/* ---- prange.c ---- */
+td_status reduce_combine(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* op: Lt for min, Gt for max */
+
+/* ---- gridsum.c: what a GPU's threads have found, combined, in an order that only depends on the grid ---- */
+td_status grid_part(walk *w, td_syn op, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
+td_status grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out); /* of all blocks, in every thread */
+td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
+
+/* ---- call.c ---- */
+typedef struct call {
+    uint32_t node, n; /* positional arguments */
+    thing   *arg;
+    uint32_t nkw;
+    const char **kw;
+    thing   *kwarg;
+} call;
+td_status expr_call(walk *w, uint32_t node, thing *out);
+td_status call_object(walk *w, const thing *f, const call *c, thing *out); /* a function value over things */
+/* Enters the function: parameters bound to c's arguments; then its body. */
+td_status walk_body(walk *w, frame *fr, const call *c, thing *out);
+
+td_status bind_params(walk *w, uint32_t args, const call *c); /* of w->fr */
+td_hash   result_key(const walk *w); /* of the join of what w->fr returns */
+
+/* ---- recurse.c: functions that call themselves ---- */
+/* Is s one?  Known from the walk before. */
+bool      is_recursive(const walk *w, const td_source *s);
+void      recursive_found(walk *w, const td_source *s); /* for the next walk */
+td_status call_recursive(walk *w, const td_source *s, const call *c, thing *out);
+void      recursive_touch(walk *w);  /* the function that is being emitted reads or writes arrays */
+void      recursive_end(walk *w);    /* and its thread gives up here */
+void      recursive_reset(walk *w);  /* a walk begins */
+/* A value's words in memory, from word *at on, which counts on. */
+void      words_put(walk *w, td_val ptr, uint32_t *at, const thing *x);
+thing     words_get(walk *w, td_val ptr, uint32_t *at, const td_type *t);
+uint32_t  words_of(const td_type *t);
+td_status join_fitted(walk *w, const join *j, const thing *x, thing *out); /* x as the join's type */
+
+/* ---- named.c: named tuples ---- */
+td_status call_named(walk *w, const td_objinfo *class, uint32_t object_, const call *c, thing *out);
+td_status named_replace(walk *w, const thing *self, const call *c, thing *out);
+td_status named_attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
+
+/* ---- intrin.c ---- */
+typedef td_status intrinsic_fn(walk *w, const call *c, int number, thing *out);
+td_status call_intrinsic(walk *w, int number, const call *c, thing *out);
+td_status value_intrinsic(walk *w, int number, uint32_t node, bool *is_value, thing *out);
+td_status call_method(walk *w, const thing *self, const char *name, const call *c, thing *out);
+td_status attribute(walk *w, const thing *self, const char *name, uint32_t node, thing *out);
+/* The keyword argument of that name, else the i-th positional; NULL: neither. */
+const thing *arg_or_kw(const call *c, uint32_t i, const char *name);
+td_status want_args(walk *w, const call *c, const char *what, uint32_t least, uint32_t most);
+
+td_status call_row(walk *w, intrinsic_fn *fn, int row, const thing *x, uint32_t n, thing *out); /* the row with that function and number */
+td_status array_attribute(walk *w, const thing *a, const char *name, uint32_t node, thing *out);
+td_status number_attribute(walk *w, const thing *x, const char *name, uint32_t node, thing *out);
+td_status array_operator(walk *w, intrinsic_fn *fn, td_syn op, const thing *x, uint32_t n, thing *out); /* lazily, of elements */
+td_status array_product(walk *w, const thing *a, const thing *b, thing *out);                           /* a @ b */
+td_status as_dtype(walk *w, const thing *x, uint32_t node, const td_type **out); /* what an object means as a dtype */
+td_status shape_from(walk *w, const call *c, uint32_t first, const thing *given, bool many, dim *shape, uint32_t *n);
+td_status complex_parts(walk *w, const td_type *t, const call *c, thing *out); /* complex(re, im) */
+td_status loop_mark(walk *w, loop *l);  /* a loop begins: turns free the arrays that they leave behind */
+td_status loop_sweep(walk *w, loop *l); /* a turn ends */
+td_status settle(walk *w, thing *x); /* an array expression gets memory: before it is named, passed or returned */
+static inline bool
+is_array(const thing *x)
+{
+    return x->type->kind == TD_T_ARRAY && x->type->ndim > 0;
+}
+
+td_status store_result_array(walk *w, const thing *x, td_val ptr, uint32_t *at);
+
+/* ---- report.c ---- */
+uint32_t  site_new(walk *w, td_report kind, uint32_t node, const char *text);
+td_status report_fail(walk *w, uint32_t site, const thing *value, uint32_t n); /* emits; the thread goes on */
+td_status stmt_raise(walk *w, uint32_t node);
+td_status stmt_assert(walk *w, uint32_t node);
+td_status emit_print(walk *w, const call *c);
+td_val    hidden_address(walk *w, td_hiddenkind kind);
+thing     hidden_array(walk *w, uint32_t object, const td_type *t);
+thing     param_thing(walk *w, const td_type *t, uint32_t arg); /* declares the words of an argument */
+void      thread_end(walk *w); /* the thread, the function, or the turn of a parallel loop gives up here */
+void      end_if_failed(walk *w); /* behind a parallel loop: the function gives up if a turn has */
+
+/* The values, a word each (complex: two), from ptr[index] on; ptr points to words.  The site gets their types. */
+void      put_values(walk *w, td_val ptr, td_val index, const thing *value, uint32_t n, td_site *site);
+
+/* ---- debug.c: what only who watches a kernel wants ---- */
+void      at_line(walk *w, uint32_t node);         /* what is emitted now is the program's line of node */
+void      enter_function(walk *w, frame *fr);      /* its instructions have an origin */
+void      note_name(walk *w, const thing *x);      /* x's memory has its view's name */
+
+/* ---- pyfn.c: what iterates ---- */
+td_status iter_of(walk *w, const thing *x, uint32_t node, thing *out); /* RANGE, TUPLE, ARRAY, ITER */
+void      range_facts(walk *w, const thing *r, thing *x); /* what is known of x, the range's value in the turn w->item */
+bool      range_is_short(const thing *x);            /* known to have too few turns for lanes */
+bool      range_goes_up(const thing *x); /* a RANGE whose step is known to be above 0 */
+td_val    range_for(walk *w, const thing *r); /* opens the loop over such a range, whose counter is the number itself */
+td_status iter_length(walk *w, const thing *it, uint32_t node, thing *n);           /* not of a TUPLE */
+td_status iter_turns(walk *w, const thing *it, uint32_t node, thing *n);            /* the most that a loop over it has */
+td_status iter_item(walk *w, const thing *it, td_val k, uint32_t node, thing *out); /* the k-th; k: int64, below the length */
+td_status call_fill(walk *w, const thing *to, const thing *x, uint32_t node);       /* to[...] = x, a number or an array that broadcasts */
+
+#endif

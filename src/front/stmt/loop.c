@@ -1,0 +1,439 @@
+/* loop.c - loops, and which names statements assign. */
+#include "front/infer/exact.h"
+
+#include <string.h>
+
+/* ---- names that are assigned ---- */
+
+typedef struct names {
+    uint32_t n, cap, *id;
+} names;
+
+static void
+add_name(walk *w, names *s, uint32_t id)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->id[i] == id)
+            return;
+    if (s->n == s->cap) {
+        uint32_t *more = td_alloc(w->mem, (s->cap = 2 * s->cap + 8) * sizeof *more);
+
+        if (s->n)
+            memcpy(more, s->id, s->n * sizeof *more);
+        s->id = more;
+    }
+    s->id[s->n++] = id;
+}
+
+static void
+targets_of(walk *w, names *s, uint32_t target)
+{
+    uint32_t list = kind_of(w, target) == TD_SYN_Tuple  ? F(target, Tuple_elts)
+                    : kind_of(w, target) == TD_SYN_List ? F(target, List_elts)
+                                                        : 0;
+
+    if (kind_of(w, target) == TD_SYN_Name)
+        add_name(w, s, F(target, Name_id));
+    else if (kind_of(w, target) == TD_SYN_Starred)
+        targets_of(w, s, F(target, Starred_value));
+    for (uint32_t i = 0; i < count_of(w, list); i++)
+        targets_of(w, s, item_of(w, list, i));
+}
+
+/* Walks all nodes below: fields are found by the table, so := in an expression counts too. */
+static void
+names_below(walk *w, names *s, uint32_t node)
+{
+    td_syn k = kind_of(w, node);
+    const char *p = td_syntab[k].fields;
+    uint32_t at = node + TD_SYN_HEAD;
+
+    switch (k) {
+    case TD_SYN_FunctionDef:
+    case TD_SYN_Lambda:      return;
+    case TD_SYN_Assign:
+        for (uint32_t i = 0; i < count_of(w, F(node, Assign_targets)); i++)
+            targets_of(w, s, item_of(w, F(node, Assign_targets), i));
+        break;
+    case TD_SYN_AugAssign: targets_of(w, s, F(node, AugAssign_target)); break;
+    case TD_SYN_AnnAssign: targets_of(w, s, F(node, AnnAssign_target)); break;
+    case TD_SYN_NamedExpr: targets_of(w, s, F(node, NamedExpr_target)); break;
+    case TD_SYN_For:       targets_of(w, s, F(node, For_target)); break;
+    default:               break;
+    }
+    for (; *p; at++) {
+        const char *what = strchr(p, ':') + 1;
+        uint32_t v = field_of(w, at, 0);
+
+        if (*what == 'n' && v)
+            names_below(w, s, v);
+        for (uint32_t i = 0; *what == 'l' && i < count_of(w, v); i++)
+            if (item_of(w, v, i))
+                names_below(w, s, item_of(w, v, i));
+        p = what[1] ? what + 2 : what + 1;
+    }
+}
+
+uint32_t *
+assigned(walk *w, uint32_t list, uint32_t also, uint32_t *n)
+{
+    names s = {0};
+
+    if (also)
+        targets_of(w, &s, also);
+    for (uint32_t i = 0; i < count_of(w, list); i++)
+        names_below(w, &s, item_of(w, list, i));
+    *n = s.n;
+    return s.id;
+}
+
+uint32_t *
+assigned_by(walk *w, uint32_t node, uint32_t *n)
+{
+    names s = {0};
+
+    names_below(w, &s, node);
+    *n = s.n;
+    return s.id;
+}
+
+bool
+has_loops(const walk *w, uint32_t list)
+{
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t node = item_of(w, list, i);
+        td_syn k = kind_of(w, node);
+
+        if (k == TD_SYN_For || k == TD_SYN_While ||
+            (k == TD_SYN_If &&
+             (has_loops(w, F(node, If_body)) || has_loops(w, F(node, If_orelse)))))
+            return true;
+    }
+    return false;
+}
+
+bool
+contains(const walk *w, uint32_t list, td_syn kind)
+{
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t node = item_of(w, list, i);
+        td_syn k = kind_of(w, node);
+
+        if (k == kind)
+            return true;
+        if (k == TD_SYN_If &&
+            (contains(w, F(node, If_body), kind) || contains(w, F(node, If_orelse), kind)))
+            return true;
+        if (k == TD_SYN_For && contains(w, F(node, For_orelse), kind))
+            return true;
+        if (k == TD_SYN_While && contains(w, F(node, While_orelse), kind))
+            return true;
+    }
+    return false;
+}
+
+/* ---- regions ---- */
+
+/* Regions are counted: break_if's levels. */
+static void
+open_loop(walk *w)
+{
+    td_loop(w->f);
+    w->depth++;
+}
+
+void
+open_block(walk *w)
+{
+    td_block(w->f);
+    w->depth++;
+}
+
+void
+close_region(walk *w)
+{
+    td_end(w->f);
+    w->depth--;
+}
+
+void
+leave(walk *w, uint32_t depth)
+{
+    td_break_out(w->f, td_const_int(w->f, TD_BOOL, 1), w->depth - depth - 1);
+}
+
+/* ---- variables of a loop ---- */
+
+td_hash
+loop_key(const loop *l, uint32_t name)
+{
+    return td_hash_u64(td_hash_u64(TD_HASH_INIT, l->path), (uint64_t)l->node << 32 | name);
+}
+
+/* What the loop assigns gets places; what holds before it goes in. */
+static td_status
+enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
+{
+    l->var = assigned(w, list, target, &l->nvar);
+    l->where = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->where);
+    l->has = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->has);
+    l->node = node;
+    l->path = w->fr->path;
+    l->before = td_alloc(w->mem, (l->nvar + 1) * sizeof *l->before);
+    for (uint32_t i = 0; i < l->nvar; i++) {
+        thing *x = &w->fr->var[l->var[i]];
+        td_hash key = loop_key(l, l->var[i]);
+
+        l->before[i] = x->carry;
+        if (x->type)
+            TD_TRY(join_add(w, key, x, node, name_of(w, l->var[i])));
+        if (join_get(w, key)) {
+            l->where[i] =
+                x->type ? place_new(w, join_get(w, key)) : place_empty(w, join_get(w, key));
+            l->has[i] = true;
+            if (x->type)
+                TD_TRY(place_set(w, &l->where[i], x));
+        }
+        if (!x->type)
+            join_unbound(w, key);
+    }
+    l->up = w->fr->loop;
+    w->fr->loop = l;
+    return loop_mark(w, l);
+}
+
+/* The variables as they stand go to the next turn, or out. */
+static td_status
+keep(walk *w, const loop *l)
+{
+    for (uint32_t i = 0; i < l->nvar; i++) {
+        const thing *x = &w->fr->var[l->var[i]];
+
+        if (!x->type)
+            continue;
+        TD_TRY(join_add(w, loop_key(l, l->var[i]), x, l->node, name_of(w, l->var[i])));
+        if (l->has[i])
+            TD_TRY(place_set(w, &l->where[i], x));
+    }
+    return TD_OK;
+}
+
+/* behind: after the loop, not at the head of a turn. */
+static void
+recall(walk *w, const loop *l, bool behind)
+{
+    for (uint32_t i = 0; i < l->nvar; i++) {
+        thing *x = &w->fr->var[l->var[i]];
+        const char *name = x->type && x->view ? x->view->name : NULL;
+        join *j = join_get(w, loop_key(l, l->var[i]));
+
+        if (l->has[i])
+            *x = place_get(w, &l->where[i]);
+        else if (j)
+            *x = stand_in(w, j->type);
+        if (x->type && x->view)
+            x->view->name = name;
+        x->carry =
+            l->turns ? carry_new(w, l->turns, l->var[i], behind, l->before[i]) : l->before[i];
+    }
+}
+
+td_status
+leave_loop(walk *w, uint32_t node, bool next)
+{
+    loop *l = w->fr->loop;
+
+    if (!l)
+        return bad(w, node, TD_ERR_VALUE, "%s outside of a loop", next ? "continue" : "break");
+    if (!next && l->turns)
+        turns_left(w, l->turns, "the loop is left by break");
+    TD_TRY(keep(w, l));
+    leave(w, next ? l->depth_next : l->depth_break);
+    w->dead = true;
+    return built(w, node);
+}
+
+/* A loop with an else: the whole lies in a block that break leaves, so that else runs only without a break. */
+static void
+begin_else(walk *w, uint32_t orelse)
+{
+    if (count_of(w, orelse))
+        open_block(w);
+}
+
+static td_status
+end_else(walk *w, loop *l, uint32_t orelse)
+{
+    w->fr->loop = l->up;
+    w->dead = false;
+    if (!count_of(w, orelse))
+        return TD_OK;
+    recall(w, l, true);
+    TD_TRY(stmts(w, orelse));
+    if (!w->dead)
+        TD_TRY(keep(w, l));
+    w->dead = false;
+    close_region(w);
+    return TD_OK;
+}
+
+/* One turn: the body, in a block where continue needs one, and its variables kept. */
+td_status
+turn(walk *w, loop *l, uint32_t body)
+{
+    bool block = contains(w, body, TD_SYN_Continue);
+
+    w->dead = false;
+    l->depth_next = w->depth;
+    if (block)
+        open_block(w);
+    TD_TRY(stmts(w, body));
+    if (!w->dead)
+        TD_TRY(keep(w, l));
+    if (block)
+        close_region(w);
+    return loop_sweep(w, l);
+}
+
+td_status
+stmt_while(walk *w, uint32_t node)
+{
+    loop l = {0};
+    thing c;
+    uint32_t body = F(node, While_body), checks;
+
+    TD_TRY(enter(w, &l, body, 0, node));
+    l.depth_break = w->depth;
+    begin_else(w, F(node, While_orelse));
+    open_loop(w);
+    recall(w, &l, false);
+    checks = exact_turn(w, node);
+    TD_TRY(expr(w, F(node, While_test), &c));
+    TD_TRY(truth(w, &c, &c));
+    if (!c.known)
+        td_break_if(w->f, TD_E1(w->f, logical_not, c.num.re));
+    else if (!c.lit.i)
+        td_break_if(w->f, td_const_int(w->f, TD_BOOL, 1));
+    TD_TRY(turn(w, &l, body));
+    exact_turned(w, node, checks);
+    close_region(w);
+    TD_TRY(end_else(w, &l, F(node, While_orelse)));
+    recall(w, &l, true);
+    if (c.known && c.lit.i && !contains(w, body, TD_SYN_Break))
+        w->dead = true; /* while True without a break */
+    return built(w, node);
+}
+
+/* ---- for ---- */
+
+/* for over `n` turns, the k-th of which gives element k of what is iterated. */
+static td_status
+for_count(walk *w, uint32_t node, const thing *it)
+{
+    turns *t;
+    loop l = {0};
+    /* LLVM takes loops apart that count by ones, which a GPU's memory likes; a CPU's lanes are found by the step. */
+    bool up = range_goes_up(it) && (it->item[2].known || !w->how->gpu);
+    thing x, n;
+    td_val k, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    uint32_t checks;
+
+    t = turns_begin(w, &l, node, it->prange, range_is_short(it));
+    if (!up || turns_how(t) != RUN_IN_ORDER)
+        TD_TRY(iter_turns(w, it, node, &n));
+    if (turns_how(t) != RUN_IN_ORDER)
+        return for_parallel(w, node, it, t, &n);
+    TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
+    l.depth_break = w->depth;
+    begin_else(w, F(node, For_orelse));
+    k = up ? range_for(w, it) : td_for(w->f, zero, val_as(w, &n, TD_I64), one);
+    w->depth++;
+    recall(w, &l, false);
+    checks = exact_turn(w, node);
+    w->item = lin_of(w, t);
+    if (up) {
+        x = num_index(k, it->item[0].nonneg);
+        x.small = it->item[0].small && it->item[2].small;
+        range_facts(w, it, &x);
+    } else {
+        TD_TRY(iter_item(w, it, k, node, &x));
+    }
+    w->item = NULL;
+    TD_TRY(assign(w, F(node, For_target), &x));
+    TD_TRY(turn(w, &l, F(node, For_body)));
+    exact_turned(w, node, checks);
+    TD_TRY(turns_end(w, t));
+    close_region(w);
+    TD_TRY(end_else(w, &l, F(node, For_orelse)));
+    recall(w, &l, true);
+    return built(w, node);
+}
+
+/* Over the items of a tuple, whose types may differ: the body is walked once for each, its joins apart. */
+static td_status
+for_tuple(walk *w, uint32_t node, const thing *t)
+{
+    uint64_t path = w->fr->path;
+
+    for (uint32_t i = 0; i < t->type->n && !w->dead; i++) {
+        TD_TRY(assign(w, F(node, For_target), &t->item[i]));
+        w->fr->path = td_mix64(path + i + 1);
+        TD_TRY(stmts(w, F(node, For_body)));
+        w->fr->path = path;
+    }
+    return w->dead ? TD_OK : stmts(w, F(node, For_orelse));
+}
+
+/* The same where turns are left early: what the body assigns goes through places. */
+static td_status
+for_tuple_left(walk *w, uint32_t node, const thing *t)
+{
+    uint64_t path = w->fr->path;
+    loop l = {0};
+
+    TD_TRY(enter(w, &l, F(node, For_body), F(node, For_target), node));
+    l.depth_break = w->depth;
+    open_block(w);
+    for (uint32_t i = 0; i < t->type->n; i++) {
+        thing x = t->item[i];
+
+        recall(w, &l, false);
+        TD_TRY(assign(w, F(node, For_target), &x));
+        w->fr->path = td_mix64(path + i + 1);
+        l.depth_next = w->depth;
+        open_block(w);
+        TD_TRY(stmts(w, F(node, For_body)));
+        w->fr->path = path;
+        if (!w->dead)
+            TD_TRY(keep(w, &l));
+        close_region(w);
+        w->dead = false;
+    }
+    w->fr->loop = l.up;
+    if (count_of(w, F(node, For_orelse))) {
+        recall(w, &l, true);
+        TD_TRY(stmts(w, F(node, For_orelse)));
+        TD_TRY(keep(w, &l));
+    }
+    w->dead = false;
+    close_region(w);
+    recall(w, &l, true);
+    return built(w, node);
+}
+
+td_status
+stmt_for(walk *w, uint32_t node)
+{
+    thing x, it;
+
+    w->walked = true;
+    TD_TRY(expr(w, F(node, For_iter), &x));
+    w->node = node;
+    TD_TRY(iter_of(w, &x, F(node, For_iter), &it));
+    if (it.type->kind != TD_T_TUPLE)
+        return for_count(w, node, &it);
+    return contains(w, F(node, For_body), TD_SYN_Break) ||
+                   contains(w, F(node, For_body), TD_SYN_Continue)
+               ? for_tuple_left(w, node, &it)
+               : for_tuple(w, node, &it);
+}

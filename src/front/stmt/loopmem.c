@@ -1,0 +1,84 @@
+/* loopmem.c - arrays that a loop's turns make and leave behind are freed at the end of the turn.
+ *
+ * What a loop makes can be reached afterwards only through the variables that it assigns, whose values stand in places
+ * at the end of a turn: blocks that are younger than the loop and hold none of the addresses there are nobody's.
+ */
+#include "base/callmem.h"
+#include "front/infer/lazy.h"
+
+#include <stddef.h>
+
+static td_hash
+key_of(const loop *l)
+{
+    return loop_key(l, UINT32_MAX - 1);
+}
+
+static td_val
+heap_of(walk *w)
+{
+    return hidden_address(w, TD_HIDDEN_CALLMEM);
+}
+
+/* Whether the loop makes arrays is known from the walk before. */
+td_status
+loop_mark(walk *w, loop *l)
+{
+    td_val taken;
+
+    l->arrays = w->arrays;
+    l->sweeps = !w->parallel && w->how->mode != TD_MODE_KERNEL && join_get(w, key_of(l));
+    if (!l->sweeps)
+        return TD_OK;
+    taken = td_at_byte(w->f, td_pointer(w->f, heap_of(w), TD_U64),
+                       td_const_int(w->f, TD_I64, offsetof(td_callmem, taken)), TD_U64);
+    l->mark = td_load(w->f, taken, td_const_int(w->f, TD_I64, 0), TD_NONE, 1, 0);
+    return built(w, l->node);
+}
+
+static uint32_t
+count_arrays(const td_type *t)
+{
+    uint32_t n = t->kind == TD_T_ARRAY;
+
+    for (uint32_t i = 0; t->kind != TD_T_ARRAY && t->item && i < t->n; i++)
+        n += count_arrays(t->item[i]);
+    return n;
+}
+
+/* The addresses of the arrays in x, from word *at on. */
+static void
+put_addresses(walk *w, const thing *x, td_val words, uint32_t *at)
+{
+    if (x->type->kind == TD_T_ARRAY)
+        td_store(w->f, words, td_const_int(w->f, TD_I64, (*at)++), td_address(w->f, x->view->base),
+                 TD_NONE, 0);
+    else
+        for (uint32_t i = 0; x->item && i < x->type->n; i++)
+            put_addresses(w, &x->item[i], words, at);
+}
+
+td_status
+loop_sweep(walk *w, loop *l)
+{
+    const thing none = {.type = td_type_none()};
+    uint32_t n = 1, at = 1;
+    td_val words;
+
+    if (w->arrays == l->arrays)
+        return TD_OK;
+    if (!l->sweeps)
+        return w->parallel ? TD_OK : join_add(w, key_of(l), &none, l->node, "the loop");
+    for (uint32_t i = 0; i < l->nvar; i++)
+        n += l->has[i] ? count_arrays(l->where[i].slots.type) : 0;
+    words = td_local(w->f, TD_U64, n);
+    td_store(w->f, words, td_const_int(w->f, TD_I64, 0), l->mark, TD_NONE, 0);
+    for (uint32_t i = 0; i < l->nvar; i++)
+        if (l->has[i] && count_arrays(l->where[i].slots.type)) {
+            thing x = place_get(w, &l->where[i]);
+
+            put_addresses(w, &x, words, &at);
+        }
+    td_release(w->f, heap_of(w), td_address(w->f, words), td_const_int(w->f, TD_I64, n));
+    return built(w, l->node);
+}

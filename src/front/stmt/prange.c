@@ -1,0 +1,491 @@
+/* prange.c - loops whose turns run in any order: on the cores of a CPU and as lanes of its vectors, or one a thread on
+ * a GPU.
+ *
+ * Variables that such a loop assigns belong to each turn.  Under prange a variable that the body only changes by
+ * +=, -=, *=, &=, |=, ^=, x = min(x, …) or x = max(x, …) is reduced: each piece of the loop starts with the operation's
+ * neutral value, and the pieces' results are combined in their order, so a result does not depend on who ran what.
+ */
+#include "front/infer/walk.h"
+
+#include <string.h>
+
+enum {
+    PIECES = 256, /* more than threads, so that long turns spread; a piece costs 0.1 us */
+    SUMMED =
+        64, /* the same where the turns reduce something: the partial results wait in an array */
+    LANES = 16,   /* turns that fill a CPU's vectors, partial results of a piece */
+    GRAIN = 4096, /* turns of a body without loops that are worth a piece */
+};
+
+/* ---- reductions ---- */
+
+typedef struct reduction {
+    uint32_t name;
+    td_syn op; /* Add, Mult, BitAnd, BitOr, BitXor; Lt: min, Gt: max; NONE: no reduction */
+    thing before;
+    td_val part;    /* local array of the pieces' results */
+    uint32_t entry; /* on a GPU: which of the blocks' partial results */
+} reduction;
+
+/* `name = min(name, e)`: Lt or Gt. */
+static td_syn
+extreme(const walk *w, uint32_t value, uint32_t name)
+{
+    uint32_t args = kind_of(w, value) == TD_SYN_Call ? F(value, Call_args) : 0, func;
+    const char *what;
+    bool first;
+
+    if (count_of(w, args) != 2 || kind_of(w, F(value, Call_func)) != TD_SYN_Name)
+        return TD_SYN_NONE;
+    func = F(F(value, Call_func), Name_id);
+    what = name_of(w, func);
+    first =
+        kind_of(w, item_of(w, args, 0)) == TD_SYN_Name && F(item_of(w, args, 0), Name_id) == name;
+    if (!first && !(kind_of(w, item_of(w, args, 1)) == TD_SYN_Name &&
+                    F(item_of(w, args, 1), Name_id) == name))
+        return TD_SYN_NONE;
+    return strcmp(what, "min") == 0   ? TD_SYN_Lt
+           : strcmp(what, "max") == 0 ? TD_SYN_Gt
+                                      : TD_SYN_NONE;
+}
+
+static bool
+is_name(const walk *w, uint32_t node, uint32_t name)
+{
+    return kind_of(w, node) == TD_SYN_Name && F(node, Name_id) == name;
+}
+
+/* How the statement changes `name`: the operation; NONE: it assigns it otherwise; COUNT: it does not assign it. */
+static td_syn
+change(const walk *w, uint32_t node, uint32_t name)
+{
+    if (kind_of(w, node) == TD_SYN_AugAssign && is_name(w, F(node, AugAssign_target), name)) {
+        td_syn op = kind_of(w, F(node, AugAssign_op));
+
+        return op == TD_SYN_Sub ? TD_SYN_Add
+               : op == TD_SYN_Add || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
+                       op == TD_SYN_BitOr || op == TD_SYN_BitXor
+                   ? op
+                   : TD_SYN_NONE;
+    }
+    if (kind_of(w, node) == TD_SYN_Assign && count_of(w, F(node, Assign_targets)) == 1 &&
+        is_name(w, item_of(w, F(node, Assign_targets), 0), name)) {
+        uint32_t v = F(node, Assign_value);
+
+        if (kind_of(w, v) == TD_SYN_BinOp && is_name(w, F(v, BinOp_left), name)) {
+            td_syn op = kind_of(w, F(v, BinOp_op));
+
+            return op == TD_SYN_Sub                        ? TD_SYN_Add
+                   : op == TD_SYN_Add || op == TD_SYN_Mult ? op
+                                                           : TD_SYN_NONE;
+        }
+        return extreme(w, v, name);
+    }
+    return TD_SYN_COUNT;
+}
+
+/* All statements below that change `name` do it by one operation: that; COUNT: none does. */
+static td_syn
+change_in(walk *w, uint32_t list, uint32_t name)
+{
+    td_syn all = TD_SYN_COUNT;
+
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        uint32_t node = item_of(w, list, i), below[2] = {0, 0}, n;
+        td_syn k = kind_of(w, node), one = change(w, node, name);
+
+        if (k == TD_SYN_If)
+            below[0] = F(node, If_body), below[1] = F(node, If_orelse);
+        else if (k == TD_SYN_For)
+            below[0] = F(node, For_body), below[1] = F(node, For_orelse);
+        else if (k == TD_SYN_While)
+            below[0] = F(node, While_body), below[1] = F(node, While_orelse);
+        else if (one == TD_SYN_COUNT) {
+            uint32_t *id = assigned_by(w, node, &n);
+
+            for (uint32_t j = 0; j < n; j++)
+                if (id[j] == name)
+                    return TD_SYN_NONE;
+        }
+        for (int b = 0; b < 2; b++) {
+            td_syn in = change_in(w, below[b], name);
+
+            if (in != TD_SYN_COUNT && one != TD_SYN_COUNT && in != one)
+                return TD_SYN_NONE;
+            one = in != TD_SYN_COUNT ? in : one;
+        }
+        if (one == TD_SYN_NONE || (one != TD_SYN_COUNT && all != TD_SYN_COUNT && one != all))
+            return TD_SYN_NONE;
+        all = one != TD_SYN_COUNT ? one : all;
+    }
+    return all;
+}
+
+static thing
+neutral(const reduction *r)
+{
+    switch (r->op) {
+    case TD_SYN_Add:
+    case TD_SYN_BitXor: return num_int(0);
+    case TD_SYN_Mult:   return num_int(1);
+    default:            return r->before; /* min, max, &, |: the value itself again changes nothing */
+    }
+}
+
+td_status
+reduce_combine(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+{
+    if (op == TD_SYN_Lt || op == TD_SYN_Gt)
+        return num_op(w, op == TD_SYN_Lt ? OP_minimum : OP_maximum, (thing[]){*a, *b}, 2, out);
+    return num_binary(w, op, a, b, out);
+}
+
+/* ---- a CPU's cores ---- */
+
+/* Room for the pieces' results, filled with the neutral value: not all pieces need to run. */
+static td_status
+prepare(walk *w, reduction *r, const td_type *t)
+{
+    thing n = neutral(r);
+    td_val p, zero = td_const_int(w->f, TD_I64, 0);
+    uint32_t words = td_dtype_is_complex(t->dt) ? 2 : 1;
+
+    r->part = td_local(w->f, td_dtype_real_of(t->dt), SUMMED * LANES * words);
+    p = td_each(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES));
+    td_num_store(w->f, r->part, t->dt, p, num_as(w, &n, t->dt), TD_NONE, 0);
+    td_end(w->f);
+    return built(w, w->node);
+}
+
+/* before op part 0 op part 1 … becomes the variable. */
+static td_status
+gather(walk *w, const reduction *r, const td_type *t)
+{
+    place total = place_new(w, &(join){.type = t});
+    td_val p, zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    thing sum, part;
+
+    TD_TRY(place_set(w, &total, &r->before));
+    p = td_for(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES), one);
+    sum = place_get(w, &total);
+    part = num_of(t, td_num_load(w->f, r->part, t->dt, p, TD_NONE, 1, 0));
+    TD_TRY(reduce_combine(w, r->op, &sum, &part, &sum));
+    TD_TRY(place_set(w, &total, &sum));
+    td_end(w->f);
+    w->fr->var[r->name] = place_get(w, &total);
+    return built(w, w->node);
+}
+
+typedef struct region { /* a parallel loop that is being emitted */
+    uint32_t node, body, n, *name;
+    thing *before;
+    reduction *red;
+    uint32_t nred;
+    loop l; /* its variables: the reduced ones */
+} region;
+
+static td_status
+find_reductions(walk *w, region *g, bool asked)
+{
+    g->red = td_alloc(w->mem, (g->n + 1) * sizeof *g->red);
+    g->l.var = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.var);
+    g->l.where = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.where);
+    g->l.has = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.has);
+    g->l.before = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.before);
+    for (uint32_t i = 0; asked && i < g->n; i++) {
+        const thing *x = &w->fr->var[g->name[i]];
+        td_syn op = x->type && is_num(x) ? change_in(w, g->body, g->name[i]) : TD_SYN_NONE;
+        reduction *r = &g->red[g->nred];
+        join *j;
+
+        if (op == TD_SYN_NONE || op == TD_SYN_COUNT)
+            continue;
+        *r = (reduction){.name = g->name[i], .op = op, .before = *x};
+        TD_TRY(join_add(w, loop_key(&g->l, r->name), x, g->node, name_of(w, r->name)));
+        j = join_get(w, loop_key(&g->l, r->name));
+        g->l.where[g->nred].slots.type = j->type; /* what this walk knows; it may grow */
+        if (!w->how->gpu)
+            TD_TRY(prepare(w, r, j->type));
+        g->l.var[g->nred++] = r->name;
+        g->l.nvar = g->nred;
+    }
+    return TD_OK;
+}
+
+static bool
+is_reduced(const region *g, uint32_t name)
+{
+    for (uint32_t i = 0; i < g->nred; i++)
+        if (g->red[i].name == name)
+            return true;
+    return false;
+}
+
+/* The k-th turn, whose variables are its own. */
+static td_status
+one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
+{
+    thing x;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        thing *v = &w->fr->var[g->name[i]];
+
+        *v = g->before[i];
+        if (v->type && !is_reduced(g, g->name[i]))
+            v->carry = carry_new(w, t, g->name[i], false, v->carry);
+    }
+    for (uint32_t i = 0; i < g->nred; i++)
+        w->fr->var[g->red[i].name] = place_get(w, &g->l.where[i]);
+    w->item = lin_of(w, t);
+    TD_TRY(iter_item(w, it, k, g->node, &x));
+    w->item = NULL;
+    TD_TRY(assign(w, F(g->node, For_target), &x));
+    return turn(w, &g->l, g->body);
+}
+
+/* The k-th turn alone, in a block of its own where it may fail: the turn ends there, and no other. */
+static td_status
+guarded_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
+{
+    uint32_t depth = w->turn_depth;
+    bool block = w->turn_block;
+
+    w->depth++;
+    w->turn_depth = w->depth;
+    if ((w->turn_block = w->fails))
+        open_block(w);
+    TD_TRY(one_turn(w, g, it, t, k));
+    if (w->turn_block)
+        close_region(w);
+    w->turn_depth = depth;
+    w->turn_block = block;
+    close_region(w);
+    return built(w, g->node);
+}
+
+/* What is reduced gets places for one who takes turns, which hold the neutral value. */
+static td_status
+start_reductions(walk *w, region *g)
+{
+    for (uint32_t i = 0; i < g->nred; i++) {
+        thing start = neutral(&g->red[i]);
+
+        g->l.where[i] = place_new(w, &(join){.type = g->l.where[i].slots.type});
+        g->l.has[i] = true;
+        TD_TRY(place_set(w, &g->l.where[i], &start));
+    }
+    return TD_OK;
+}
+
+/* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
+ * the array at LANES * piece + l. */
+static td_status
+sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val lo, td_val hi)
+{
+    td_val lanes = td_const_int(w->f, TD_I64, LANES), at, k;
+    td_val l = td_each(w->f, td_const_int(w->f, TD_I64, 0), lanes);
+    thing x;
+
+    w->depth++;
+    TD_TRY(start_reductions(w, g));
+    k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, lanes);
+    TD_TRY(guarded_turn(w, g, it, t, k));
+    at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
+    for (uint32_t i = 0; i < g->nred; i++) {
+        const td_type *type = g->l.where[i].slots.type;
+
+        x = place_get(w, &g->l.where[i]);
+        td_num_store(w->f, g->red[i].part, type->dt, at, num_as(w, &x, type->dt), TD_NONE, 0);
+    }
+    close_region(w);
+    return TD_OK;
+}
+
+/* Chunks of `grain` turns are spread over the pieces; a loop too short for two runs at once in its caller. */
+static td_status
+on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
+{
+    bool lanes = turns_lanes(t) && !g->nred;
+    int chunk = !has_loops(w, g->body) ? GRAIN : lanes ? LANES : 1;
+    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64), chunks, first,
+           lo, hi;
+
+    count = TD_E2(w->f, maximum, count, zero);
+    chunks = TD_E2(w->f, truncate_divide,
+                   TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
+    first = td_pieces(w->f, zero, chunks, g->nred ? SUMMED : PIECES);
+    lo = TD_E2(w->f, multiply, first, grain);
+    hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
+    TD_TRY(g->nred ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
+                   : guarded_turn(w, g, it, t,
+                                  lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
+    td_end(w->f);
+    end_if_failed(w);
+    return built(w, g->node);
+}
+
+/* ---- a GPU's threads ---- */
+
+static td_val
+of_axis(walk *w, td_op which, int axis)
+{
+    return td_cast(w->f, td_index(w->f, which, axis), TD_I64);
+}
+
+/* The thread's place on an axis of the grid, or (size) how many there are. */
+static td_val
+place_on(walk *w, int axis, bool size)
+{
+    td_val block = of_axis(w, OP_bdim, axis);
+
+    if (size)
+        return TD_E2(w->f, multiply, of_axis(w, OP_gdim, axis), block);
+    return TD_E2(w->f, add, TD_E2(w->f, multiply, of_axis(w, OP_bid, axis), block),
+                 of_axis(w, OP_tid, axis));
+}
+
+/* The loop of independent turns that is all of the list; 0: none. */
+static uint32_t
+only_loop(walk *w, uint32_t list)
+{
+    uint32_t node = count_of(w, list) == 1 ? item_of(w, list, 0) : 0;
+
+    return kind_of(w, node) == TD_SYN_For && !count_of(w, F(node, For_orelse)) &&
+                   turns_free(w, node)
+               ? node
+               : 0;
+}
+
+/* Who launches the function is told how many turns the loop has, or the one that stands across it. */
+static void
+tell_turns(walk *w, td_val many, bool outer)
+{
+    td_spreads *x = &w->made->loops;
+    uint32_t term = td_spread_add(x, w->mem, w->f, many), at = x->nloop - !outer;
+
+    if (at < TD_SPREAD_LOOPS && outer)
+        x->loop[at] = (td_spread){.turns = term, .nested = w->inner != 0};
+    else if (at < TD_SPREAD_LOOPS)
+        x->loop[at].inner = term;
+    x->nloop += outer;
+}
+
+static td_status
+across(walk *w, region *g, const thing *it, turns *t, const thing *n)
+{
+    td_val many = val_as(w, n, TD_I64);
+
+    w->inner = 0;
+    tell_turns(w, many, false);
+    return guarded_turn(w, g, it, t,
+                        td_for(w->f, place_on(w, 0, false), many, place_on(w, 0, true)));
+}
+
+static bool
+in_loop(const walk *w)
+{
+    for (const frame *fr = w->fr; fr; fr = fr->up)
+        if (fr->loop)
+            return true;
+    return false;
+}
+
+/* Turns are dealt out to all threads of the grid; of two loops, one all that the other does, the inner one's along x,
+ * where neighbouring threads touch neighbouring elements.  What follows waits for all turns. */
+static td_status
+on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool again)
+{
+    td_val id, size, many;
+
+    if (w->sync < w->loops) {
+        w->sync = w->loops;
+        w->again = true;
+    }
+    w->inner = only_loop(w, g->body);
+    id = place_on(w, w->inner != 0, false);
+    size = place_on(w, w->inner != 0, true);
+    if (!w->inner) { /* of both axes: another loop may be over two */
+        id = TD_E2(w->f, add, id, TD_E2(w->f, multiply, place_on(w, 1, false), size));
+        size = TD_E2(w->f, multiply, size, place_on(w, 1, true));
+    }
+    if (w->made->spread < (w->inner ? 2 : 1))
+        w->made->spread = w->inner ? 2 : 1;
+    TD_TRY(start_reductions(w, g));
+    many = val_as(w, n, TD_I64);
+    tell_turns(w, many, true);
+    TD_TRY(guarded_turn(w, g, it, t, td_for(w->f, id, many, size)));
+    w->inner = 0;
+    for (uint32_t i = 0; i < g->nred; i++) {
+        thing own = place_get(w, &g->l.where[i]);
+
+        TD_TRY(grid_part(w, g->red[i].op, &own, &g->red[i].entry));
+    }
+    if (w->loops++ < w->sync || again || g->nred) {
+        td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
+        w->made->cooperative = true;
+    }
+    return built(w, g->node);
+}
+
+/* The same as gather, of the blocks' results: every thread has the variable then. */
+static td_status
+gather_grid(walk *w, const reduction *r, const td_type *t)
+{
+    place total = place_new(w, &(join){.type = t});
+    thing start = neutral(r), sum;
+
+    start = num_convert(w, &start, t);
+    TD_TRY(grid_total(w, r->op, &start, r->entry, &sum));
+    TD_TRY(reduce_combine(w, r->op, &r->before, &sum, &sum));
+    TD_TRY(place_set(w, &total, &sum));
+    w->fr->var[r->name] = place_get(w, &total);
+    return built(w, w->node);
+}
+
+/* ---- both ---- */
+
+td_status
+for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
+{
+    region g = {.node = node, .body = F(node, For_body)};
+    td_status st;
+    bool again;
+
+    g.l = (loop){.up = w->fr->loop, .node = node, .path = w->fr->path, .turns = t};
+    g.name = assigned(w, g.body, F(node, For_target), &g.n);
+    g.before = td_alloc(w->mem, (g.n + 1) * sizeof *g.before);
+    for (uint32_t i = 0; i < g.n; i++)
+        g.before[i] = w->fr->var[g.name[i]];
+    TD_TRY(find_reductions(w, &g, it->prange && turns_how(t) == RUN_PARALLEL && w->how->prange));
+    again = in_loop(w);
+    w->fr->loop = &g.l;
+    w->parallel = true;
+    st = turns_how(t) == RUN_LANES
+             ? guarded_turn(w, &g, it, t,
+                            td_each(w->f, td_const_int(w->f, TD_I64, 0), val_as(w, n, TD_I64)))
+         : turns_how(t) == RUN_ACROSS ? across(w, &g, it, t, n)
+         : w->how->gpu                ? on_grid(w, &g, it, t, n, again)
+                                      : on_cores(w, &g, it, t, n);
+    TD_TRY(st);
+    for (uint32_t i = 0; i < g.nred; i++)
+        turns_reduce(w, t, name_of(w, g.red[i].name));
+    w->parallel = turns_how(t) != RUN_PARALLEL;
+    w->fr->loop = g.l.up;
+    w->dead = false;
+    TD_TRY(turns_end(w, t));
+    for (uint32_t i = 0; i < g.n; i++) { /* the turns' variables are gone with them */
+        thing *x = &w->fr->var[g.name[i]];
+
+        if (x->type)
+            *x = stand_in(w, x->type);
+        x->carry = carry_new(w, t, g.name[i], true, g.before[i].carry);
+    }
+    for (uint32_t i = 0; i < g.nred; i++)
+        TD_TRY(w->how->gpu ? gather_grid(w, &g.red[i], g.l.where[i].slots.type)
+                           : gather(w, &g.red[i], g.l.where[i].slots.type));
+    if (w->how->gpu && g.nred &&
+        again) /* the next time round the partial results are written again */
+        td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
+    return count_of(w, F(node, For_orelse)) ? stmts(w, F(node, For_orelse)) : TD_OK;
+}

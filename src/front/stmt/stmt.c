@@ -1,0 +1,418 @@
+/* stmt.c - statements. */
+#include "front/infer/exact.h"
+#include "front/infer/intrin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void
+bind(walk *w, uint32_t name, const thing *x)
+{
+    w->fr->var[name] = *x;
+    if (x->view && !x->view->name) {
+        x->view->name = name_of(w, name);
+        note_name(w, x);
+    }
+}
+
+static td_status
+unpack(walk *w, uint32_t list, const thing *x, uint32_t node)
+{
+    uint32_t n = count_of(w, list), star = n, have;
+
+    if (x->type->kind != TD_T_TUPLE)
+        return bad(w, node, TD_ERR_TYPE, "%s cannot be unpacked into %u names: only tuples can",
+                   x->type->name, n);
+    have = x->type->n;
+    for (uint32_t i = 0; i < n; i++)
+        if (kind_of(w, item_of(w, list, i)) == TD_SYN_Starred)
+            star = i;
+    if (star == n ? have != n : have + 1 < n)
+        return bad(w, node, TD_ERR_VALUE, "%u values to unpack into %u names", have, n);
+    for (uint32_t i = 0, at = 0; i < n; i++) {
+        uint32_t target = item_of(w, list, i);
+
+        if (i == star) {
+            uint32_t m = have - (n - 1);
+            thing rest = tuple_of(w, x->item + at, m);
+
+            TD_TRY(assign(w, F(target, Starred_value), &rest));
+            at += m;
+        } else {
+            TD_TRY(assign(w, target, &x->item[at++]));
+        }
+    }
+    return TD_OK;
+}
+
+/* a[i:j] = x: element by element over the view. */
+static td_status
+store_view(walk *w, const thing *to, const thing *x, uint32_t node)
+{
+    return call_fill(w, to, x, node);
+}
+
+/* to, an element or a field, = x: copies, as NumPy's records do.  A nested record is an element of its kind. */
+static td_status
+store_to(walk *w, const thing *to, const thing *x, uint32_t node)
+{
+    thing own = *to;
+
+    if (to->type->kind == TD_T_RECORD)
+        own.type = td_type_array(to->type, 0, 'C', false);
+    return own.type->ndim ? store_view(w, &own, x, node) : array_store(w, &own, x, node);
+}
+
+static td_status
+assign_subscript(walk *w, uint32_t target, const thing *x)
+{
+    thing a, key = {0}, to;
+
+    TD_TRY(expr(w, F(target, Subscript_value), &a));
+    TD_TRY(expr(w, F(target, Subscript_slice), &key));
+    w->node = target;
+    if (is_list(&a))
+        return exact_list_set(w, &a, &key, x);
+    if (a.type->kind == TD_T_RECORD ||
+        (a.type->kind == TD_T_ARRAY && a.type->ndim == 0 && key.type->kind == TD_T_OBJECT)) {
+        td_objinfo info = {0};
+
+        if (key.type->kind == TD_T_OBJECT)
+            TD_TRY(w->host->describe(w->host->ctx, key.type->object, &info));
+        if (info.kind != TD_OBJ_STR)
+            return bad(w, target, TD_ERR_TYPE,
+                       "a record's field is named by a string known when compiling");
+        TD_TRY(record_field(w, &a, info.text, target, &to));
+    } else if (is_array(&a) && is_array(&key)) { /* a[mask] = x */
+        if (key.type->item[0]->dt != TD_BOOL || key.type->ndim != a.type->ndim || !is_num(x))
+            return bad(
+                w, target, TD_ERR_TYPE,
+                "an array of bools of the array's shape chooses what becomes one number; here "
+                "%s chooses in %s what becomes %s: use numpy.where, or a loop",
+                key.type->name, a.type->name, x->type->name);
+        TD_TRY(array_operator(w, fn_where, 0, (thing[]){key, *x, a}, 3, &to));
+        return call_fill(w, &a, &to, target);
+    } else if (a.type->kind == TD_T_ARRAY) {
+        TD_TRY(element_view(w, &a, &key, target, &to));
+    } else {
+        return bad(w, target, TD_ERR_TYPE, "an element of %s cannot be assigned in a kernel",
+                   a.type->name);
+    }
+    return store_to(w, &to, x, target);
+}
+
+static td_status
+assign_attribute(walk *w, uint32_t target, const thing *x)
+{
+    thing r, to;
+
+    TD_TRY(expr(w, F(target, Attribute_value), &r));
+    if (r.type->kind != TD_T_RECORD)
+        return bad(w, target, TD_ERR_TYPE, "an attribute of %s cannot be assigned in a kernel",
+                   r.type->name);
+    TD_TRY(record_field(w, &r, name_of(w, F(target, Attribute_attr)), target, &to));
+    return store_to(w, &to, x, target);
+}
+
+td_status
+assign(walk *w, uint32_t target, const thing *x)
+{
+    thing own;
+
+    switch (kind_of(w, target)) {
+    case TD_SYN_Name:
+        if (!w->fr->local[F(target, Name_id)])
+            return bad(w, target, TD_ERR_TYPE, "%s is a global: a kernel cannot change it",
+                       name_of(w, F(target, Name_id)));
+        own = *x;
+        TD_TRY(settle(w, &own));
+        bind(w, F(target, Name_id), &own);
+        return TD_OK;
+    case TD_SYN_Tuple:     return unpack(w, F(target, Tuple_elts), x, target);
+    case TD_SYN_List:      return unpack(w, F(target, List_elts), x, target);
+    case TD_SYN_Subscript: return assign_subscript(w, target, x);
+    case TD_SYN_Attribute: return assign_attribute(w, target, x);
+    default:
+        return bad(w, target, TD_ERR_TYPE, "%s cannot be assigned to",
+                   td_syntab[kind_of(w, target)].name);
+    }
+}
+
+static td_status
+stmt_assign(walk *w, uint32_t node)
+{
+    uint32_t targets = F(node, Assign_targets);
+    thing x;
+
+    TD_TRY(expr(w, F(node, Assign_value), &x));
+    for (uint32_t i = 0; i < count_of(w, targets); i++)
+        TD_TRY(assign(w, item_of(w, targets, i), &x));
+    return TD_OK;
+}
+
+/* a[key] op= v of an element that is a number: its place is computed once.  *done: false for another target. */
+static td_status
+change_element(walk *w, uint32_t node, bool *done)
+{
+    uint32_t target = F(node, AugAssign_target);
+    thing a, key, to, x, v;
+
+    *done = false;
+    if (kind_of(w, target) != TD_SYN_Subscript)
+        return TD_OK;
+    TD_TRY(expr(w, F(target, Subscript_value), &a));
+    if (a.type->kind != TD_T_ARRAY || a.lazy || !a.type->ndim ||
+        a.type->item[0]->kind == TD_T_RECORD)
+        return TD_OK;
+    TD_TRY(expr(w, F(target, Subscript_slice), &key));
+    w->node = target;
+    TD_TRY(element_view(w, &a, &key, target, &to));
+    if (to.type->ndim)
+        return TD_OK;
+    *done = true;
+    TD_TRY(array_load(w, &to, &x));
+    TD_TRY(expr(w, F(node, AugAssign_value), &v));
+    w->node = node;
+    TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &x, &v, &v));
+    return array_store(w, &to, &v, target);
+}
+
+/* x op= v.  What is read and written again is computed twice: expressions have no effects that would tell. */
+static td_status
+stmt_augassign(walk *w, uint32_t node)
+{
+    uint32_t target = F(node, AugAssign_target);
+    thing a, b, r;
+    bool done;
+
+    TD_TRY(change_element(w, node, &done));
+    if (done)
+        return TD_OK;
+    TD_TRY(expr(w, target, &a));
+    TD_TRY(expr(w, F(node, AugAssign_value), &b));
+    w->node = node;
+    if (is_array(&a)) { /* in its place, under all its names */
+        TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
+        if (!td_can_cast(r.type->item[0]->dt, a.type->item[0]->dt, 'k'))
+            return bad(w, node, TD_ERR_TYPE, "%s cannot be changed to %s in its place",
+                       a.type->name, r.type->item[0]->name);
+        return call_fill(w, &a, &r, node);
+    }
+    if (a.type->kind == TD_T_TUPLE && b.type->kind == TD_T_TUPLE) {
+        uint32_t n = a.type->n + b.type->n;
+        thing *item = td_alloc(w->mem, (n + 1) * sizeof *item);
+
+        memcpy(item, a.item, a.type->n * sizeof *item);
+        memcpy(item + a.type->n, b.item, b.type->n * sizeof *item);
+        r = tuple_of(w, item, n);
+    } else {
+        TD_TRY(num_binary(w, kind_of(w, F(node, AugAssign_op)), &a, &b, &r));
+    }
+    return assign(w, target, &r);
+}
+
+/* ---- if ---- */
+
+/* The variables of one branch arrive where the branches meet. */
+static td_status
+arrive(walk *w, uint32_t node, const uint32_t *name, uint32_t n, const place *p, const bool *has,
+       bool *missing)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const thing *x = &w->fr->var[name[i]];
+
+        if (!x->type) {
+            missing[i] = true;
+            continue;
+        }
+        TD_TRY(join_add(w, join_key(w, node, name[i]), x, node, name_of(w, name[i])));
+        if (has[i])
+            TD_TRY(place_set(w, &p[i], x));
+    }
+    return TD_OK;
+}
+
+typedef struct meeting { /* of the paths through an if */
+    uint32_t n, *name;
+    place *place;
+    bool *has, *missing; /* missing: without a value on a path that gets here */
+    thing *before;
+    const carry **carried; /* on any path */
+} meeting;
+
+static void
+meet_begin(walk *w, uint32_t node, meeting *m)
+{
+    m->place = td_alloc(w->mem, (m->n + 1) * sizeof *m->place);
+    m->has = td_alloc(w->mem, (m->n + 1) * sizeof *m->has);
+    m->missing = td_alloc(w->mem, m->n + 1);
+    m->before = td_alloc(w->mem, (m->n + 1) * sizeof *m->before);
+    m->carried = td_alloc(w->mem, (m->n + 1) * sizeof *m->carried);
+    for (uint32_t i = 0; i < m->n; i++) {
+        join *j = join_get(w, join_key(w, node, m->name[i]));
+
+        m->has[i] = j != NULL;
+        if (j)
+            m->place[i] = place_empty(w, j);
+        m->before[i] = w->fr->var[m->name[i]];
+    }
+}
+
+static void
+meet_end(walk *w, uint32_t node, meeting *m)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        join *j = join_get(w, join_key(w, node, m->name[i]));
+
+        if (m->missing[i])
+            join_unbound(w, join_key(w, node, m->name[i]));
+        if (m->has[i])
+            w->fr->var[m->name[i]] = place_get(w, &m->place[i]);
+        else if (j)
+            w->fr->var[m->name[i]] = stand_in(w, j->type);
+        if (w->fr->var[m->name[i]].view && m->before[i].view)
+            w->fr->var[m->name[i]].view->name = m->before[i].view->name;
+        w->fr->var[m->name[i]].carry = m->carried[i];
+    }
+}
+
+static td_status
+one_branch(walk *w, uint32_t node, uint32_t list, meeting *m, bool *dead)
+{
+    for (uint32_t i = 0; i < m->n; i++)
+        w->fr->var[m->name[i]] = m->before[i];
+    w->dead = false;
+    TD_TRY(stmts(w, list));
+    *dead = w->dead;
+    if (w->dead)
+        return TD_OK;
+    for (uint32_t i = 0; i < m->n; i++)
+        m->carried[i] = carry_join(w, w->fr->var[m->name[i]].carry, m->carried[i]);
+    return arrive(w, node, m->name, m->n, m->place, m->has, m->missing);
+}
+
+static uint32_t *
+assigned_in_two(walk *w, uint32_t a, uint32_t b, uint32_t *n)
+{
+    uint32_t na, nb, *x = assigned(w, a, 0, &na), *y = assigned(w, b, 0, &nb);
+    uint32_t *all = td_alloc(w->mem, (na + nb + 1) * sizeof *all);
+
+    memcpy(all, x, na * sizeof *all);
+    *n = na;
+    for (uint32_t i = 0; i < nb; i++) {
+        bool seen = false;
+
+        for (uint32_t j = 0; j < na; j++)
+            seen = seen || x[j] == y[i];
+        if (!seen)
+            all[(*n)++] = y[i];
+    }
+    return all;
+}
+
+static td_status
+stmt_if(walk *w, uint32_t node)
+{
+    uint32_t body = F(node, If_body), orelse = F(node, If_orelse);
+    meeting m = {0};
+    bool dead_then, dead_else;
+    thing c;
+
+    TD_TRY(expr(w, F(node, If_test), &c));
+    TD_TRY(truth(w, &c, &c));
+    if (c.known)
+        return stmts(w, c.lit.i ? body : orelse);
+    m.name = assigned_in_two(w, body, orelse, &m.n);
+    meet_begin(w, node, &m);
+    td_if(w->f, c.num.re);
+    TD_TRY(one_branch(w, node, body, &m, &dead_then));
+    td_else(w->f);
+    TD_TRY(one_branch(w, node, orelse, &m, &dead_else));
+    td_end(w->f);
+    w->dead = dead_then && dead_else;
+    if (!w->dead)
+        meet_end(w, node, &m);
+    return built(w, node);
+}
+
+/* ---- return ---- */
+
+static td_status
+stmt_return(walk *w, uint32_t node)
+{
+    thing x = {.type = td_type_none()};
+    td_hash key = join_key(w, w->fr->s->root, 0);
+
+    if (F(node, Return_value))
+        TD_TRY(expr(w, F(node, Return_value), &x));
+    TD_TRY(settle(w, &x));
+    turns_left(w, NULL, "the function returns inside the loop");
+    w->dead = true;
+    if (!w->fr->blocked) {
+        w->fr->result = x;
+        return TD_OK;
+    }
+    TD_TRY(join_add(w, key, &x, node, "the value returned"));
+    if (w->fr->results.slots.type)
+        TD_TRY(place_set(w, &w->fr->results, &x));
+    leave(w, w->fr->depth_return);
+    return TD_OK;
+}
+
+static td_status
+stmt_expr(walk *w, uint32_t node)
+{
+    thing x;
+
+    if (kind_of(w, F(node, Expr_value)) == TD_SYN_Constant)
+        return TD_OK; /* a docstring */
+    return expr(w, F(node, Expr_value), &x);
+}
+
+static td_status
+stmt_annassign(walk *w, uint32_t node)
+{
+    thing x;
+
+    if (!F(node, AnnAssign_value))
+        return TD_OK;
+    TD_TRY(expr(w, F(node, AnnAssign_value), &x));
+    return assign(w, F(node, AnnAssign_target), &x);
+}
+
+static td_status
+stmt(walk *w, uint32_t node)
+{
+    w->node = node;
+    at_line(w, node);
+    switch (kind_of(w, node)) {
+    case TD_SYN_Assign:    return stmt_assign(w, node);
+    case TD_SYN_AugAssign: return stmt_augassign(w, node);
+    case TD_SYN_AnnAssign: return stmt_annassign(w, node);
+    case TD_SYN_Expr:      return stmt_expr(w, node);
+    case TD_SYN_If:        return stmt_if(w, node);
+    case TD_SYN_For:       return stmt_for(w, node);
+    case TD_SYN_While:     return stmt_while(w, node);
+    case TD_SYN_Return:    return stmt_return(w, node);
+    case TD_SYN_Break:     return leave_loop(w, node, false);
+    case TD_SYN_Continue:  return leave_loop(w, node, true);
+    case TD_SYN_Raise:     return stmt_raise(w, node);
+    case TD_SYN_Assert:    return stmt_assert(w, node);
+    case TD_SYN_Pass:      return TD_OK;
+    default:               return refuse(w, node);
+    }
+}
+
+td_status
+stmts(walk *w, uint32_t list)
+{
+    for (uint32_t i = 0; i < count_of(w, list) && !w->dead; i++) {
+        td_status st = stmt(w, item_of(w, list, i));
+
+        if (st && !(st == TD_SKIP && w->again)) /* skipped: it waits for the next walk */
+            return st;
+        if (st && kind_of(w, item_of(w, list, i)) == TD_SYN_Return)
+            w->dead = w->fr->skipped = true;
+    }
+    return TD_OK;
+}

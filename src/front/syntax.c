@@ -1,7 +1,0 @@
-/* syntax.c - the table of node kinds. */
-#include "front/syntax.h"
-
-const td_synrow td_syntab[TD_SYN_COUNT] = {
-#define SYN(kind, fields) [TD_SYN_##kind] = {#kind, fields},
-#include "front/syntax.def"
-};

@@ -1,0 +1,139 @@
+/* widehost.c - loops of independent turns in a function that is not a kernel of threads: what is outside
+ * of them stays as it is, what is inside is a group's.
+ */
+#include "ir/wide/wide.h"
+
+#include <string.h>
+
+/* Does every turn of loop i begin with a slot of its own? */
+static bool
+is_own(const wide *w, uint32_t i, uint32_t slot)
+{
+    uint32_t home = w->at[slot].home;
+
+    return !w->at[slot].gets || home == i || (home != W_ROOT && w_inside(w, home, i)) ||
+           (slot > i && slot < w_end(w, i));
+}
+
+/* Is every turn of loop i its own: nothing but its end leaves it, its variables begin in it? */
+static bool
+fits(const wide *w, uint32_t i)
+{
+    for (uint32_t k = i + 1; k < w_end(w, i); k++) {
+        const td_inst *s = &w->in->ins[k];
+
+        switch (s->op) {
+        case OP_break_if:
+            if (w->at[k].target == i || !w_inside(w, w->at[k].target, i))
+                return false;
+            break;
+        case OP_set:
+            if (!is_own(w, i, s->arg[0].i))
+                return false;
+            break;
+        case OP_exit_if:
+        case OP_barrier:
+        case OP_barrier_count:
+        case OP_grid_barrier:
+        case OP_parallel:
+        case OP_take:          return false; /* memory of one turn */
+        default:
+            if (w_is_warp(s->op) || (s->flags & TD_INST_EACH))
+                return false; /* of nested loops the inner one is taken: its elements are neighbours */
+        }
+    }
+    return true;
+}
+
+bool
+w_host(wide *w)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < w->in->n; i++) {
+        const td_inst *s = &w->in->ins[i];
+        uint32_t p = w->at[i].parent;
+
+        w->at[i].each = s->op == OP_for && (s->flags & TD_INST_EACH) && fits(w, i);
+        w->at[i].block = !w->at[i].each && (p == W_ROOT || w->at[p].block);
+        found |= w->at[i].each;
+    }
+    return found;
+}
+
+/* The turns from `first` on, as many as m says. */
+static void
+run_turns(wide *w, uint32_t i, td_val first, wmask m)
+{
+    uint32_t mark = w->nundo;
+
+    w->m = m;
+    w->epoch = ++w->runs;
+    w_defined(w, i, first, TD_NONE);
+    w_run_group(w, i + 1, w_end(w, i));
+    w_close(w, mark);
+    w->epoch = 0;
+}
+
+/* The loop over whole groups, and what is left. */
+static void
+run_each(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_fn *f = w->f;
+    td_dtype dt = (td_dtype)s->dt;
+    td_val lanes = w_int(w, dt, w->lanes), zero = w_int(w, dt, 0), lo, hi, n, left, whole;
+
+    w_do_once(w, i, w_end(w, i));
+    w_storage(w, i + 1, w_end(w, i));
+    lo = w_one(w, s->arg[0]);
+    hi = w_one(w, s->arg[1]);
+    n = TD_E3(f, select, TD_E2(f, less, lo, hi), TD_E2(f, subtract, hi, lo), zero);
+    left = TD_E2(f, bitwise_and, n, w_int(w, dt, w->lanes - 1));
+    whole = TD_E2(f, subtract, TD_E2(f, add, lo, n), left);
+    run_turns(w, i, td_for(f, lo, whole, lanes), (wmask){.kind = W_FULL, .any = true});
+    td_end(f);
+    td_if(f, TD_E2(f, less, zero, left));
+    run_turns(w, i, whole,
+              (wmask){.kind = W_COUNT, .any = true, .count = td_cast(f, left, TD_I32)});
+    td_end(f);
+}
+
+/* i as it stands. */
+static void
+same(wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    td_inst own = *s;
+    td_val v;
+
+    w->f->line = s->line;
+    for (int a = 0; a < TD_MAXARG; a++)
+        if (s->arg[a].i != UINT32_MAX)
+            own.arg[a] = w_one(w, s->arg[a]);
+    v = td_push(w->f, own);
+    if (td_optab[s->op].value)
+        w_defined(w, i, v, TD_NONE);
+}
+
+void
+w_function(wide *w)
+{
+    w->f->nparam = w->in->nparam;
+    w->epoch = 0;
+    w->alive = w->ended = w->tail = TD_NONE;
+    for (uint32_t i = 0; i < w->in->n && !w->f->st; i++) {
+        switch (w->in->ins[i].op) {
+        case OP_slot: w_storage(w, i, i + 1); continue;
+        case OP_get:
+        case OP_set:  w_inst(w, i); continue;
+        }
+        if (!w->at[i].each) {
+            same(w, i);
+            continue;
+        }
+        w->f->line = w->in->ins[i].line;
+        run_each(w, i);
+        i = w_end(w, i);
+    }
+}

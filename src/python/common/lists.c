@@ -1,0 +1,202 @@
+/* lists.c - nested lists and tuples of Python numbers to arrays, without NumPy.
+ *
+ * Anything else in a list (arrays, ragged rows, numbers that need NumPy's judgement) is declined.
+ */
+#include "python/common/py.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* nest - what one walk over the list finds out; then where the second walk writes. */
+typedef struct nest {
+    td_shape shape;
+    char kind; /* b, i, f, c: the highest met; 0: no number met */
+    bool leaf; /* numbers have been met at depth shape.ndim */
+    void *at;
+} nest;
+
+static bool
+is_list(PyObject *o)
+{
+    return PyList_CheckExact(o) || PyTuple_CheckExact(o);
+}
+
+static Py_ssize_t
+size_of(PyObject *o)
+{
+    return PyList_CheckExact(o) ? PyList_Size(o) : PyTuple_Size(o);
+}
+
+static PyObject *
+item_of(PyObject *o, Py_ssize_t i) /* borrowed */
+{
+    return PyList_CheckExact(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i);
+}
+
+static char
+kind_of(PyObject *o)
+{
+    return Py_IS_TYPE(o, &PyFloat_Type)     ? 'f'
+           : Py_IS_TYPE(o, &PyLong_Type)    ? 'i'
+           : Py_IS_TYPE(o, &PyBool_Type)    ? 'b'
+           : Py_IS_TYPE(o, &PyComplex_Type) ? 'c'
+                                            : 0;
+}
+
+/* b < i < f < c, which is not the letters' order. */
+static int
+rank_of(char kind)
+{
+    return kind == 'c' ? 4 : kind == 'f' ? 3 : kind == 'i' ? 2 : kind == 'b' ? 1 : 0;
+}
+
+static bool
+measure(PyObject *o, int depth, nest *n)
+{
+    Py_ssize_t size;
+
+    if (!is_list(o)) {
+        char kind = kind_of(o);
+
+        if (!kind || n->shape.ndim != depth)
+            return false;
+        n->leaf = true;
+        if (rank_of(kind) > rank_of(n->kind))
+            n->kind = kind;
+        return true;
+    }
+    size = size_of(o);
+    if (depth == n->shape.ndim) { /* the first of its depth decides */
+        if (n->leaf || depth == TD_MAXDIM)
+            return false;
+        n->shape.dim[n->shape.ndim++] = size;
+    } else if (n->shape.dim[depth] != size)
+        return false;
+    for (Py_ssize_t i = 0; i < size; i++)
+        if (!measure(item_of(o, i), depth + 1, n))
+            return false;
+    return true;
+}
+
+static bool
+fill_one(PyObject *o, nest *n)
+{
+    switch (n->kind) {
+    case 'b': {
+        uint8_t **p = (uint8_t **)&n->at;
+
+        *(*p)++ = o == Py_True;
+        return true;
+    }
+    case 'i': {
+        int64_t **p = (int64_t **)&n->at;
+        int over = 0;
+
+        *(*p)++ = PyLong_AsLongLongAndOverflow(o, &over);
+        return !over; /* uint64 or larger: NumPy decides */
+    }
+    case 'f': {
+        double **p = (double **)&n->at;
+
+        *(*p)++ = PyFloat_AsDouble(o);
+        break;
+    }
+    default: {
+        double **p = (double **)&n->at;
+
+        *(*p)++ = PyComplex_RealAsDouble(o);
+        *(*p)++ = PyComplex_ImagAsDouble(o);
+    }
+    }
+    return true;
+}
+
+static bool
+fill(PyObject *o, nest *n)
+{
+    Py_ssize_t size;
+
+    if (!is_list(o))
+        return fill_one(o, n);
+    size = size_of(o);
+    for (Py_ssize_t i = 0; i < size; i++)
+        if (!fill(item_of(o, i), n))
+            return false;
+    return true;
+}
+
+/* Would an element not fit into the integer dtype?  NumPy words the refusal then. */
+static bool
+fits(const nest *n, int dt, const int64_t *v, int64_t count)
+{
+    int64_t lo, hi;
+    int bits;
+
+    if (n->kind != 'i' || dt < 0 || !td_dtype_is_int((td_dtype)dt) || dt == TD_I64)
+        return true;
+    bits = 8 * (int)td_dtype_size((td_dtype)dt);
+    lo = td_dtype_kind((td_dtype)dt) == 'u' ? 0 : -((int64_t)1 << (bits - 1));
+    hi = dt == TD_U64 ? INT64_MAX : lo ? -(lo + 1) : ((int64_t)1 << bits) - 1;
+    for (int64_t i = 0; i < count; i++)
+        if (v[i] < lo || v[i] > hi)
+            return false;
+    return true;
+}
+
+/* The numbers in another dtype: here, so that a device is sent what it keeps. */
+static td_status
+converted(const td_shape *s, td_dtype from, const char *data, td_dtype to, td_dev *dev,
+          td_array *out)
+{
+    size_t step = td_dtype_size(from), size = td_dtype_size(to);
+    int64_t count = td_shape_size(s);
+    char *packed = malloc((size_t)count * size + 1);
+    td_status st;
+
+    if (!packed)
+        return td_fail(TD_ERR_NOMEM, "asarray: no memory for %zu bytes", (size_t)count * size);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits[2];
+
+        td_scalar_bits(td_scalar_load(from, data + (size_t)i * step), to, bits);
+        memcpy(packed + (size_t)i * size, bits, size);
+    }
+    st = td_array_from_host(dev, to, s, packed, out);
+    free(packed);
+    return st;
+}
+
+int
+py_list(PyObject *obj, int dt, td_dev *dev, td_array *out)
+{
+    static const td_dtype own[] = {TD_F64, TD_BOOL, TD_I64, TD_F64, TD_C128};
+    nest n = {.kind = 0};
+    int64_t count;
+    void *data;
+    td_status st;
+    td_dtype from;
+    int r = 0;
+
+    if (!is_list(obj) || !measure(obj, 0, &n))
+        return 0;
+    if (n.kind == 'c' && dt > TD_BOOL && !td_dtype_is_complex((td_dtype)dt))
+        return 0; /* NumPy refuses */
+    from = own[rank_of(n.kind)];
+    if (n.kind == 'c' && dt >= 0 && !td_dtype_is_complex((td_dtype)dt))
+        return 0; /* NumPy words the refusal */
+    count = td_shape_size(&n.shape);
+    data = n.at = malloc((size_t)count * td_dtype_size(from) + 1);
+    if (!data) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (fill(obj, &n) && !PyErr_Occurred() && fits(&n, dt, data, count)) {
+        if (dt < 0 || (td_dtype)dt == from)
+            st = td_array_from_host(dev, from, &n.shape, data, out);
+        else
+            st = converted(&n.shape, from, data, (td_dtype)dt, dev, out);
+        r = py_ok(st) ? 1 : -1;
+    }
+    free(data);
+    return PyErr_Occurred() ? -1 : r;
+}

@@ -1,0 +1,259 @@
+/* operand.c - what stands beside an array in an operation. */
+#include "python/common/py.h"
+
+/* The dtype that Python's integers must fit beside the others; TD_DTYPE_COUNT: none but weak ones. */
+static td_dtype
+strong_dtype(td_op op, const td_operand *x, int n)
+{
+    td_dtype dt = TD_DTYPE_COUNT;
+
+    for (int i = op == OP_select; i < n; i++) {
+        td_dtype own = x[i].array ? td_array_dtype(x[i].array) : x[i].scalar.dt;
+
+        if (!x[i].array && x[i].weak)
+            continue;
+        dt = dt == TD_DTYPE_COUNT ? own : td_promote(dt, own);
+    }
+    return dt;
+}
+
+static bool
+in_range(td_scalar s, td_dtype dt)
+{
+    int bits = 8 * (int)td_dtype_size(dt);
+
+    if (s.dt == TD_F64)
+        return false;
+    if (td_dtype_kind(dt) == 'u')
+        return s.dt == TD_U64 ? bits == 64 : s.i >= 0 && (bits == 64 || s.i >> bits == 0);
+    return s.dt == TD_I64 &&
+           (bits == 64 || (s.i >= -((int64_t)1 << (bits - 1)) && s.i >> (bits - 1) <= 0));
+}
+
+static void
+out_of_bounds(td_scalar s, td_dtype dt)
+{
+    PyObject *n = s.dt == TD_F64 ? PyLong_FromDouble(s.f[0]) : py_scalar_object(s);
+
+    if (n)
+        PyErr_Format(PyExc_OverflowError, "Python integer %S out of bounds for %s", n,
+                     td_dtype_name(dt));
+    Py_XDECREF(n);
+}
+
+bool
+py_int_fits(td_scalar s, td_dtype dt)
+{
+    if (!td_dtype_is_int(dt) || in_range(s, dt))
+        return true;
+    out_of_bounds(s, dt);
+    return false;
+}
+
+bool
+py_real_fits(td_scalar s, char weak, td_dtype dt)
+{
+    if (weak != 'c' || td_dtype_is_complex(dt) || dt == TD_BOOL)
+        return py_cast_warning(s.dt, dt);
+    PyErr_Format(PyExc_TypeError, "%s argument must be a real number, not 'complex'",
+                 td_dtype_is_float(dt) ? "float()" : "int()");
+    return false;
+}
+
+/* Python integers beyond 64 bits travel as doubles: fine beside floats, and for comparing. */
+static bool
+settle_wide(td_op op, td_operand *x, int n)
+{
+    td_dtype dt = strong_dtype(op, x, n);
+    bool floats = dt != TD_DTYPE_COUNT && (td_dtype_is_float(dt) || td_dtype_is_complex(dt));
+
+    for (int i = 0; i < n; i++) {
+        if (x[i].array || x[i].weak != 'i' || x[i].scalar.dt != TD_F64)
+            continue;
+        if (floats)
+            x[i].weak = 'f';
+        else if (td_optab[op].result == TD_RES_BOOL)
+            x[i].weak = 0;
+        else {
+            out_of_bounds(x[i].scalar, dt == TD_DTYPE_COUNT || dt == TD_BOOL ? TD_I64 : dt);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Memory of another library, shared: 1; not that: 0; exception: -1.  A GPU's stays where it is. */
+static int
+foreign(PyObject *o, td_dev *dev, td_array *out)
+{
+    td_array raw;
+    int r = py_share_foreign(o, &raw);
+
+    if (r <= 0)
+        return r;
+    if (td_dev_info(td_array_dev(&raw))->kind != TD_DEV_CPU) {
+        *out = raw;
+        return 1;
+    }
+    r = (dev || py_device(NULL, &dev)) && py_to_device(&raw, -1, dev, out) ? 1 : -1;
+    td_array_unref(&raw);
+    return r;
+}
+
+/* 1: converted; 0: not ours; -1: exception. */
+static int
+array_like(PyObject *o, td_dev *dev, td_array *out)
+{
+    PyObject *attr;
+    int r;
+
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || o == Py_None)
+        return 0;
+    if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_CheckBuffer(o)) {
+        r = foreign(o, dev, out);
+        if (r)
+            return r;
+        attr = py_attr(o, "__array__");
+        if (!attr)
+            return PyErr_Occurred() ? -1 : 0;
+        Py_DECREF(attr);
+    }
+    return py_asarray(o, -1, dev, out) ? 1 : -1;
+}
+
+int
+py_stranger(PyObject *o)
+{
+    PyObject *attr;
+
+    if (py_is_array(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) ||
+        PyList_Check(o) || PyTuple_Check(o))
+        return 0;
+    if (PyObject_CheckBuffer(o)) { /* NumPy's arrays; a masked one says what it is made over */
+        attr = py_attr(o, "_baseclass");
+        Py_XDECREF(attr);
+        return PyErr_Occurred() ? -1 : attr != NULL;
+    }
+    attr = py_attr(o, "__array_ufunc__");
+    if (!attr)
+        return PyErr_Occurred() ? -1 : 0;
+    Py_DECREF(attr);
+    attr = py_attr(o, "__dlpack__"); /* a fellow array, which is converted */
+    Py_XDECREF(attr);
+    return PyErr_Occurred() ? -1 : !attr;
+}
+
+static td_dev *
+device_of(PyObject *const *o, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (py_is_array(px_bare(o[i])))
+            return td_array_dev(py_array_of(px_bare(o[i])));
+    return NULL;
+}
+
+int
+py_args_fill(py_args *g, td_op op, PyObject *const *o, int n)
+{
+    bool wide = false;
+    int r = 1;
+
+    g->n = 0;
+    for (int i = 0; i < n && r > 0; i++) {
+        td_operand *x = &g->x[i];
+        PyObject *item = px_bare(o[i]);
+
+        g->own[i].store = NULL;
+        g->n = i + 1;
+        x->array = NULL;
+        x->weak = 0;
+        if (py_is_array(item)) {
+            x->array = py_array_of(item);
+            continue;
+        }
+        r = py_number(item, &x->scalar, &x->weak);
+        if (r > 0)
+            wide |= x->weak == 'i' && x->scalar.dt == TD_F64;
+        else if (r == 0) {
+            r = array_like(item, device_of(o, n), &g->own[i]);
+            x->array = &g->own[i];
+            x->weak = 0;
+        }
+    }
+    if (r > 0 && wide && !settle_wide(op, g->x, n))
+        r = -1;
+    if (r <= 0)
+        py_args_free(g);
+    return r;
+}
+
+void
+py_args_free(py_args *g)
+{
+    for (int i = 0; i < g->n; i++)
+        if (g->own[i].store)
+            td_array_unref(&g->own[i]);
+}
+
+bool
+py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own)
+{
+    int r;
+
+    o = px_bare(o);
+    own->store = NULL;
+    x->array = NULL;
+    x->weak = 0;
+    if (py_is_array(o)) {
+        x->array = py_array_of(o);
+        return py_ok(td_one_device("assignment", dev, td_array_dev(x->array))) &&
+               py_cast_warning(td_array_dtype(x->array), dst);
+    } else {
+        r = py_number(o, &x->scalar, &x->weak);
+        if (r < 0)
+            return false;
+        if (r && x->weak == 'i' && x->scalar.dt == TD_F64)
+            x->weak = 'f';
+        if (r)
+            return py_real_fits(x->scalar, x->weak, dst) &&
+                   (x->weak != 'i' || py_int_fits(x->scalar, dst));
+    }
+    x->weak = 0;
+    x->array = own;
+    if (!py_asarray(o, -1, dev, own)) {
+        own->store = NULL;
+        return false;
+    }
+    if (py_cast_warning(td_array_dtype(own), dst))
+        return true;
+    td_array_unref(own);
+    return false;
+}
+
+PyObject *
+py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const char *what = nargs ? PyUnicode_AsUTF8AndSize(args[0], NULL) : "";
+    td_dev *dev = what ? device_of(args + 1, (int)nargs - 1) : NULL;
+    PyObject *r = what ? PyTuple_New(nargs - 1) : NULL;
+    bool ok = r != NULL;
+
+    (void)module;
+    for (Py_ssize_t i = 1; i < nargs && ok; i++) {
+        PyObject *o = px_bare(args[i]), *one = py_is_array(o) ? Py_NewRef(o) : (PyObject *)py_new();
+
+        ok = one != NULL;
+        if (ok && py_is_array(o))
+            ok = py_ok(td_one_device(what, dev, td_array_dev(py_array_of(one))));
+        else if (ok && !py_asarray(args[i], -1, dev, py_array_of(one))) {
+            py_array_of(one)->store = NULL;
+            ok = false;
+        }
+        if (ok)
+            PyTuple_SetItem(r, i - 1, Py_NewRef(one));
+        Py_XDECREF(one);
+    }
+    if (!ok)
+        Py_CLEAR(r);
+    return r;
+}

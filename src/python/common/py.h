@@ -1,0 +1,238 @@
+/* py.h - what the files of the extension share.
+ *
+ * The only folder that includes Python.h, in its limited API of 3.11.  A function here parses, calls
+ * one td_ function and wraps what came back.  All run with the GIL held: it is the lock of the lazy
+ * graph, and the core gives it up (td_graph_hooks) while it compiles, runs or waits.
+ * Functions that return an object return a new reference, or NULL with an exception set; functions
+ * that return bool return false with an exception set.
+ */
+#ifndef TD_PYTHON_PY_H
+#define TD_PYTHON_PY_H
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+
+#include "array/graph/array.h"
+
+/* treadle.ndarray - a view on a storage.  Holds no Python object, so it takes no part in collection. */
+typedef struct py_ndarray {
+    PyObject_HEAD
+    td_array  a;
+    bool      readonly; /* broadcast views */
+    PyObject *weak;     /* head of the weak references */
+} py_ndarray;
+
+/* Number slots cannot reach module state in 3.11: what the extension made stands in one static, and
+ * another interpreter gets ImportError. */
+typedef struct py_state {
+    PyInterpreterState *interp;
+    PyTypeObject *ndarray, *ufunc, *device, *stream, *event, *generator, *memory, *hostmem, *dispatcher, *allocation;
+    PyObject *error, *oom, *compile, *device_error, *logic_error, *launch_error, *missing, *distributed, *peer, *slow; /* exception classes; PerformanceWarning */
+    PyObject *numpy;                 /* the module, once asked for */
+    PyObject *dtype[TD_DTYPE_COUNT]; /* numpy.dtype objects, once asked for */
+} py_state;
+
+extern py_state py;
+
+/* A function's address as the void * that slots want. */
+#define PY_SLOT(id, fn) {id, (void *)(uintptr_t)(fn)}
+#define PY_FAST(fn)     ((PyCFunction)(void (*)(void))(fn))
+
+/* ---- module.c ---- */
+PyObject *py_raise(td_status st); /* the exception for st with the core's text; always NULL */
+bool      py_ok(td_status st);    /* false: raised */
+bool      py_warn(void);          /* gives the warning that jit/ left, if any */
+/* Arguments of a METH_FASTCALL | METH_KEYWORDS call by name: borrowed, NULL where absent.  names ends
+ * with NULL; the first nmin are required, the first npos may be positional. */
+bool py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames, PyObject **out);
+PyObject *py_package(const char *module, const char *name); /* an attribute of a module of the package */
+bool      py_is_none(PyObject *o);                          /* NULL or None */
+bool      py_flag(PyObject *o, bool dflt, bool *out);       /* truth; NULL: dflt */
+/* fn(head, *args, **kw) */
+PyObject *py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+/* ---- dtype.c ---- */
+bool      py_dtype(PyObject *o, td_dtype *out);           /* a name, type, numpy.dtype … */
+bool      py_dtype_or(PyObject *o, int dflt, int *out);   /* NULL, None: dflt */
+PyObject *py_dtype_object(td_dtype dt);                   /* numpy.dtype */
+PyObject *py_numpy(void);                                 /* borrowed: the module */
+bool      py_ml_dtypes(void);                             /* is it there? then bfloat16 has a NumPy dtype that prints */
+bool      py_cast_warning(td_dtype from, td_dtype to);    /* NumPy's ComplexWarning where an imaginary part is dropped; false: raised */
+PyObject *py_scalar_object(td_scalar s);                  /* a Python number */
+const char *py_dtype_format(td_dtype dt);                 /* the buffer protocol's; NULL: none */
+bool        py_format_dtype(const char *format, Py_ssize_t itemsize, td_dtype *out); /* false, no exception: not ours */
+
+/* ---- convert.c ---- */
+/* Anything array-like to an array on dev (NULL: the default) of dtype dt (-1: its own); reads all of
+ * obj before it returns.  A treadle array comes back as it is where nothing has to change. */
+bool py_asarray(PyObject *obj, int dt, td_dev *dev, td_array *out);
+bool py_share(PyObject *obj, int dt, td_dev *dev, td_array *out); /* memory of others, no copy; ValueError when it cannot */
+PyObject *py_array_object(PyObject *obj); /* obj itself, or its numbers as an array on the default device */
+bool py_to_device(const td_array *a, int dt, td_dev *dev, td_array *out); /* a itself where nothing changes; NULL: where it is */
+/* a, which shares memory of others, in dtype dt (-1: its own) on dev (NULL: where it is); what is copied has been read on return. */
+typedef enum py_copy { PY_COPY_NEVER, PY_COPY_IF_NEEDED, PY_COPY_ALWAYS } py_copy;
+bool py_settle(const td_array *a, int dt, td_dev *dev, py_copy copy, td_array *out);
+/* A number to a scalar: 1; not a number: 0; exception: -1.  *weak as in td_operand. */
+int  py_number(PyObject *obj, td_scalar *out, char *weak);
+/* obj's numbers, if it is a list or tuple of Python numbers: 1; else 0; exception: -1 (lists.c). */
+int  py_list(PyObject *obj, int dt, td_dev *dev, td_array *out);
+
+/* ---- foreign.c, dlpack.c ---- */
+/* py_owner - who lends us memory; the head of a record that `end` frees, with the GIL, once no buffer
+ * needs it and the device has done our work on it. */
+typedef struct py_owner {
+    struct py_owner *next;
+    void (*end)(struct py_owner *o);
+    td_dev   *dev;
+    td_event *done;
+} py_owner;
+
+void py_owner_end(py_owner *o); /* the exception that is set stays as it is */
+void py_owner_retire(void *owner); /* its `end` is called later, after the work that its device has been given; from any thread */
+/* b is released once what s has been given has passed.  False: it is not, and it is the caller's still. */
+bool py_lend(Py_buffer *b, td_stream *s);
+/* Memory on d as an array; v counts elements from `at` on.  Takes over o, also on failure. */
+bool py_adopt(td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, py_owner *o, td_array *out);
+/* The same of memory that obj keeps. */
+bool py_adopt_of(PyObject *obj, td_dev *d, const void *at, td_dtype dt, const td_view *v, bool readonly, td_array *out);
+bool py_buffer_shape(const Py_buffer *b, td_dtype *dt, td_shape *s); /* false, no exception: not ours */
+/* The memory itself, by one protocol or by any but buffers: 1; obj has none that we could use: 0; exception: -1. */
+int       py_share_buffer(PyObject *obj, td_array *out);
+int       py_share_dlpack(PyObject *obj, const td_dev *to, td_array *out); /* to (or NULL): where it is wanted in the end */
+int       py_share_foreign(PyObject *obj, td_array *out);
+PyObject *py_attr(PyObject *o, const char *name); /* NULL without an exception: there is none */
+void      py_drain(void); /* lets go of owners whose last buffer is gone */
+
+/* Operands of one call; own[i].store is NULL where x[i] needs no array of its own. */
+typedef struct py_args {
+    td_operand x[3];
+    td_array   own[3];
+    int        n;
+} py_args;
+
+int  py_args_fill(py_args *g, td_op op, PyObject *const *o, int n); /* 1; 0: an operand is not ours to convert; -1 */
+void py_args_free(py_args *g);
+int  py_stranger(PyObject *o); /* 1: an object with NumPy's protocol and no memory of plain numbers (a Series, a Dask array, a masked one): its operator is to be asked; 0; -1 */
+/* _beside(what, *operands): a tuple of arrays on the device of the arrays among them; ValueError: they have several. */
+PyObject *py_beside(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+bool py_int_fits(td_scalar s, td_dtype dt);                    /* OverflowError for a Python int out of range */
+bool py_real_fits(td_scalar s, char weak, td_dtype dt);        /* TypeError or a warning for a complex number that becomes real */
+bool py_value(PyObject *o, td_dtype dst, td_dev *dev, td_operand *x, td_array *own); /* what is assigned to an array of dst */
+
+/* ---- ndarray.c ---- */
+/* The one table of each kind that a type wants, zeroed; slots end with a row for the methods. */
+typedef struct py_table {
+    PyMethodDef *methods;
+    size_t       nmethods;
+    PyGetSetDef *attributes;
+    size_t       nattributes;
+    PyType_Slot *slots;
+    size_t       nslots;
+} py_table;
+
+/* Fills t with the files' tables, each of which ends with a row without a name. */
+void py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts, const PyGetSetDef *const *fields,
+               size_t nfields, const PyType_Slot *const *rows, size_t nrows);
+py_ndarray *py_new(void);                             /* empty: a.store is NULL */
+PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
+PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
+bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
+bool        py_shape(PyObject *o, td_shape *out);     /* an int or a sequence of ints; may hold -1 */
+PyObject   *py_shape_tuple(const td_shape *s);
+bool        py_ndarray_init(PyObject *module);
+static inline bool
+py_is_array(PyObject *o)
+{
+    return Py_IS_TYPE(o, py.ndarray);
+}
+static inline td_array *
+py_array_of(PyObject *o)
+{
+    return &((py_ndarray *)o)->a;
+}
+
+/* ---- number.c, methods.c, shape.c, reduce.c, numba.c: parts of ndarray, each ends with a zero row ---- */
+extern const PyType_Slot py_number_slots[];
+extern PyMethodDef       py_value_methods[], py_shape_methods[], py_reduce_methods[], py_interop_methods[], py_dlpack_methods[],
+    py_numba_methods[], py_member_methods[];
+extern PyGetSetDef py_member_attributes[];
+PyObject *py_transposed(PyObject *self);
+extern PyMethodDef py_reduce_functions[]; /* the same as functions of the module */
+PyObject *py_reduce(td_red red, PyObject *self, PyObject *const arg[6]); /* axis, dtype, out, keepdims, initial, where; NULL: absent */
+bool      py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out); /* None: all */
+
+/* ---- index.c ---- */
+/* The window of `from` that a subscript of integers, slices, Ellipsis and None names: 1; arrays are among them: 0;
+ * exception: -1.  *single: nothing but integers, and a single element. */
+int       py_view_of(PyObject *key, const td_view *from, td_view *out, bool *single);
+PyObject *py_subscript(PyObject *self, PyObject *key);
+int       py_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
+PyObject *py_item(PyObject *self, Py_ssize_t i);
+bool      py_read_scalar(const td_array *a, td_scalar *out); /* the only element */
+
+/* ---- host.c ---- */
+PyObject *py_get(PyObject *self);                         /* a numpy.ndarray of its own */
+PyObject *py_get_as(PyObject *self, td_dtype instead);    /* the same; bfloat16 as uint16 (its bits) or cast to instead */
+PyObject *py_get_later(PyObject *self);                   /* a Future of that */
+PyObject *py_host_view(const td_array *a, bool share);    /* CPU: a numpy.ndarray over the same memory */
+int       py_getbuffer(PyObject *self, Py_buffer *b, int flags);
+void      py_releasebuffer(PyObject *self, Py_buffer *b);
+PyObject *py_array_interface(PyObject *self, bool cuda);
+PyObject *py_host_bytes(PyObject *module, PyObject *n);
+bool      py_memory_init(PyObject *module);
+
+/* ---- create.c, scan.c, pick.c, device.c, stream.c, random.c, ufunc.c, dlpack.c, foreign.c: functions and types of the module ---- */
+PyObject *py_fused_product(PyObject *x, PyObject *y); /* x @ y as a reduction of the graph; None: td_matmul_fuses is false */
+extern PyMethodDef py_create_functions[], py_scan_functions[], py_pick_functions[], py_device_functions[], py_table_functions[], py_items_functions[],
+    py_dlpack_functions[], py_foreign_functions[];
+bool      py_ufunc_init(PyObject *module);
+/* ufunccall.c: NumPy's parameters; NULL without an error: an operand is neither array nor number */
+PyObject *py_ufunc_call(td_op op, PyObject *args, PyObject *kw);
+PyObject *py_ufuncs(PyObject *module, PyObject *unused);
+bool      py_takes_truth(td_op op); /* logical_and and its kin: operands of any dtype, read as bool */
+bool      py_device_init(PyObject *module);
+extern PyMethodDef py_stream_functions[];
+bool      py_stream_init(PyObject *module);
+/* What a stream= argument means on d: a Stream; NULL and None the thread's current one; 0 (or 1) d's default one; 2 the
+ * calling thread's; the number of a CUstream; an object with __cuda_stream__.  Borrowed.  ValueError: a stream of another device; TypeError. */
+bool      py_stream(PyObject *o, td_dev *d, td_stream **out);
+bool      py_shared_bytes(PyObject *o, uint32_t *out); /* of a launch; ValueError: no such number (kerneldims.c) */
+PyObject *py_stream_wrap(td_stream *s);         /* a Stream that does not own s */
+PyObject *py_event_wrap(td_event *e, td_dev *d); /* takes over e, also on failure */
+td_stream *py_current_stream(td_dev *d);        /* current.c: borrowed */
+td_stream *py_captured_stream(td_stream *s);    /* s, or the default one where s is being captured */
+bool      py_current_init(PyObject *module);    /* behind py_stream_init */
+bool      py_rawcall_init(PyObject *module);    /* rawcall.c */
+bool      px_init(PyObject *module);            /* proxy.c: unchanged programs */
+/* What stands behind an object of an unchanged program: the array that a proxy holds, NumPy's function or module for
+ * a face; other objects as they are.  Borrowed. */
+PyObject *px_bare(PyObject *o);
+PyObject *px_shown(PyObject *r); /* takes over a result for the program: a proxy of NumPy's array where programs run unchanged */
+bool      py_hostmem_init(PyObject *module);    /* hostmem.c */
+bool      py_site_init(void);                   /* site.c: errors of memory and profiles name Python lines */
+extern PyMethodDef py_errstate_functions[];     /* errstate.c */
+void py_errstate_hooks(void);
+extern PyMethodDef py_source_functions[];       /* source.c */
+/* The exception that is set, kept while a failure goes through the core, whose status is returned; and raised again,
+ * by the number that td_error_code gives.  In any thread, with the GIL. */
+td_status py_keep(void);
+PyObject *py_kept_raise(void);
+td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
+extern PyMethodDef py_solver_functions[];       /* solver.c */
+extern PyMethodDef py_nccl_functions[];         /* nccl.c */
+extern PyMethodDef py_memory_functions[];       /* memory.c */
+extern PyMethodDef py_share_functions[];        /* share.c */
+void      py_memory_hooks(void);                /* what the core asks Python for */
+bool      py_random_init(PyObject *module);
+bool      py_tensor_init(PyObject *module);     /* tensor.c */
+bool      py_graph_init(PyObject *module);
+bool      py_capture_keep(PyObject *o);         /* graph.c: o lives as long as the open capture, if there is one */
+extern PyMethodDef py_raw_functions[];          /* driver.c: treadle.pycuda.driver */
+bool      py_raw_init(PyObject *module);
+extern PyMethodDef py_profile_functions[];
+bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
+PyObject *py_device_object(td_dev *d);
+#endif

@@ -1,0 +1,597 @@
+/* stream.c - treadle.Stream and treadle.Event: order and time of a device's work. */
+#include "python/common/py.h"
+
+#include "dev/core/raw.h"
+
+typedef struct stream {
+    PyObject_HEAD td_stream *s;
+    bool owned; /* false: the device's default stream */
+} stream;
+
+typedef struct event {
+    PyObject_HEAD td_event *e;
+    td_dev *dev;
+} event;
+
+/* An object of type or of what is derived from it, which brings no garbage collection. */
+static void *
+allocate(PyTypeObject *type)
+{
+    return ((allocfunc)(uintptr_t)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+
+static void
+release(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+stream_wrap(PyTypeObject *type, td_stream *s, bool owned)
+{
+    stream *r = allocate(type);
+
+    if (!r) {
+        if (owned)
+            td_stream_free(s);
+        return NULL;
+    }
+    r->s = s;
+    r->owned = owned;
+    return (PyObject *)r;
+}
+
+PyObject *
+py_stream_wrap(td_stream *s)
+{
+    return stream_wrap(py.stream, s, false);
+}
+
+/* The number of a CUstream that o stands for: 1; 0: none. */
+static int
+stream_number(PyObject *o, void **out)
+{
+    PyObject *f = PyLong_Check(o) ? NULL : py_attr(o, "__cuda_stream__"), *pair, *n;
+
+    if (!f && !PyLong_Check(o))
+        return PyErr_Occurred() ? -1 : 0;
+    pair = f ? PyObject_CallFunction(f, NULL) : NULL;
+    n = f ? pair && PyTuple_Check(pair) ? PyTuple_GetItem(pair, 1) : NULL : o;
+    *out = n ? PyLong_AsVoidPtr(n) : NULL;
+    if (f && pair && !n && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "stream: __cuda_stream__ gives a tuple (version, handle)");
+    Py_XDECREF(pair);
+    Py_XDECREF(f);
+    return PyErr_Occurred() ? -1 : 1;
+}
+
+bool
+py_stream(PyObject *o, td_dev *d, td_stream **out)
+{
+    void *handle;
+    int r;
+
+    *out = py_captured_stream(py_current_stream(d));
+    if (py_is_none(o))
+        return true;
+    if (PyObject_TypeCheck(o, py.stream)) {
+        *out = py_captured_stream(((stream *)o)->s);
+        if (td_stream_dev(*out) == d)
+            return true;
+        PyErr_Format(PyExc_ValueError, "the stream belongs to %s, the work to %s",
+                     td_dev_info(td_stream_dev(*out))->name, td_dev_info(d)->name);
+        return false;
+    }
+    r = stream_number(o, &handle);
+    if (r == 0)
+        PyErr_Format(PyExc_TypeError, "a stream is a Stream, None or the number of one, not %R",
+                     (PyObject *)Py_TYPE(o));
+    return r > 0 && py_ok(td_stream_of(d, handle, out));
+}
+
+static PyObject *
+stream_of(PyObject *module, PyObject *args)
+{
+    PyObject *where, *number;
+    td_stream *s;
+    td_dev *d;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:_stream_of", &where, &number) || !py_device(where, &d) ||
+        !py_stream(number, d, &s))
+        return NULL;
+    return stream_wrap(py.stream, s, false);
+}
+
+/* CuPy's first parameter is `null`, a bool, ours is the device. */
+static PyObject *
+stream_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"device", "null", "non_blocking", "priority", "ptds", NULL};
+    PyObject *where = NULL, *urgent = NULL;
+    td_stream *s = NULL;
+    int null = 0, apart = 0, priority = 0;
+    td_dev *d;
+    int ptds = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OppOp:Stream", names, &where, &null, &apart,
+                                     &urgent, &ptds))
+        return NULL;
+    if (where && PyBool_Check(where)) {
+        null = where == Py_True;
+        where = NULL;
+    }
+    if (!py_is_none(urgent))
+        priority = (int)PyLong_AsLong(urgent);
+    if (PyErr_Occurred() || !py_device(where, &d))
+        return NULL;
+    if (null || ptds)
+        return py_ok(td_stream_of(d, (void *)(uintptr_t)(null ? 0 : 2), &s))
+                   ? stream_wrap(type, s, false)
+                   : NULL;
+    if (!py_ok(apart || priority ? td_stream_make(d, apart, priority, &s) : td_stream_new(d, &s)))
+        return NULL;
+    return stream_wrap(type, s, true);
+}
+
+static void
+stream_dealloc(PyObject *self)
+{
+    stream *s = (stream *)self;
+
+    if (s->owned)
+        td_stream_free(s->s);
+    release(self);
+}
+
+static PyObject *
+stream_sync(PyObject *self, PyObject *unused)
+{
+    td_stream *s = ((stream *)self)->s;
+    PyThreadState *gil;
+    td_status st;
+
+    (void)unused;
+    if (!py_ok(td_graph_await_stream(s)))
+        return NULL;
+    gil = PyEval_SaveThread();
+    st = td_stream_sync(s);
+    PyEval_RestoreThread(gil);
+    return st ? py_raise(st) : Py_NewRef(Py_None);
+}
+
+static PyObject *
+stream_wait(PyObject *self, PyObject *e)
+{
+    if (!PyObject_TypeCheck(e, py.event)) {
+        PyErr_SetString(PyExc_TypeError, "wait_event(event) takes a treadle.Event");
+        return NULL;
+    }
+    return py_ok(td_stream_wait(((stream *)self)->s, ((event *)e)->e)) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
+stream_ptr(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromVoidPtr(td_stream_handle(((stream *)self)->s));
+}
+
+static PyObject *
+stream_done(PyObject *self, void *unused)
+{
+    bool done;
+
+    (void)unused;
+    return py_ok(td_stream_done(((stream *)self)->s, &done)) ? PyBool_FromLong(done) : NULL;
+}
+
+static PyObject *
+stream_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_device_object(td_stream_dev(((stream *)self)->s));
+}
+
+/* Another library's, or a default one: not made by this object. */
+static PyObject *
+stream_external(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!((stream *)self)->owned);
+}
+
+static PyObject *
+stream_int(PyObject *self)
+{
+    return stream_ptr(self, NULL);
+}
+
+static int
+stream_true(PyObject *self)
+{
+    (void)self;
+    return 1;
+}
+
+static PyObject *
+stream_protocol(PyObject *self, PyObject *unused)
+{
+    PyObject *n = stream_ptr(self, unused);
+
+    return n ? Py_BuildValue("(iN)", 0, n) : NULL;
+}
+
+/* Methods that a function of treadle.cuda carries out. */
+static PyObject *
+stream_forward(PyObject *self, const char *name, PyObject *const *args, Py_ssize_t nargs,
+               PyObject *kwnames)
+{
+    PyObject *f = py_package("treadle.cuda._streams", name),
+             *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+#define STREAM_FORWARD(name)                                                                       \
+    static PyObject *stream_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,        \
+                                   PyObject *kwnames)                                              \
+    {                                                                                              \
+        return stream_forward(self, #name, args, nargs, kwnames);                                  \
+    }
+STREAM_FORWARD(add_callback)
+STREAM_FORWARD(async_done)
+STREAM_FORWARD(auto_synchronize)
+STREAM_FORWARD(use)
+STREAM_FORWARD(begin_capture)
+STREAM_FORWARD(end_capture)
+STREAM_FORWARD(is_capturing)
+STREAM_FORWARD(launch_host_func)
+STREAM_FORWARD(record)
+STREAM_FORWARD(enter)
+STREAM_FORWARD(leave)
+
+/* Handles on the same stream are equal. */
+static PyObject *
+stream_compare(PyObject *x, PyObject *y, int how)
+{
+    if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(y, py.stream))
+        return Py_NewRef(Py_NotImplemented);
+    return PyBool_FromLong((((stream *)x)->s == ((stream *)y)->s) == (how == Py_EQ));
+}
+
+static Py_hash_t
+stream_hash(PyObject *self)
+{
+    return (Py_hash_t)((uintptr_t)((stream *)self)->s >> 4);
+}
+
+static PyObject *
+stream_handle(PyObject *self, void *unused)
+{
+    (void)unused;
+    return stream_forward(self, "handle", NULL, 0, NULL);
+}
+
+static PyObject *
+event_wrap(PyTypeObject *type, td_event *e, td_dev *d)
+{
+    event *r = allocate(type);
+
+    if (!r) {
+        td_event_free(e);
+        return NULL;
+    }
+    r->e = e;
+    r->dev = d;
+    return (PyObject *)r;
+}
+
+/* CuPy's first parameter is `block`, a bool, which is our `blocking`; disable_timing its `timing`. */
+static PyObject *
+event_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"device", "timing",         "blocking", "interprocess",
+                            "handle", "disable_timing", "block",    NULL};
+    int timing = 1, untimed = 0, blocking = 0, sleep = 0, shared = 0;
+    const char *handle = NULL;
+    PyObject *where = NULL;
+    Py_ssize_t nhandle = 0;
+    unsigned flags;
+    td_event *e;
+    td_dev *d;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|Opppy#pp:Event", names, &where, &timing, &blocking,
+                                     &shared, &handle, &nhandle, &untimed, &sleep))
+        return NULL;
+    if (where && PyBool_Check(where)) {
+        sleep = where == Py_True;
+        where = NULL;
+    }
+    timing = timing && !untimed;
+    blocking = blocking || sleep;
+    if (!py_device(where, &d))
+        return NULL;
+    flags = (blocking ? TD_EVENT_BLOCKING : 0) | (timing ? 0 : TD_EVENT_NO_TIMING) |
+            (shared ? TD_EVENT_SHARED : 0);
+    if (handle && nhandle != 64)
+        return PyErr_Format(PyExc_ValueError, "Event: a handle has 64 bytes, not %zd", nhandle);
+    if (!py_ok(handle ? td_event_receive(d, (const unsigned char *)handle, &e)
+                      : td_event_make(d, flags, &e)))
+        return NULL;
+    return event_wrap(type, e, d);
+}
+
+PyObject *
+py_event_wrap(td_event *e, td_dev *d)
+{
+    return event_wrap(py.event, e, d);
+}
+
+static void
+event_dealloc(PyObject *self)
+{
+    td_event_free(((event *)self)->e);
+    release(self);
+}
+
+/* The stream that a method of an event's is given as `stream`. */
+static bool
+event_stream(const char *method, const event *e, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames, td_stream **out)
+{
+    static const char *const names[] = {"stream", NULL};
+    PyObject *arg[1];
+
+    return py_parse(method, names, 0, 1, args, nargs, kwnames, arg) &&
+           py_stream(arg[0], e->dev, out);
+}
+
+/* What has been recorded so far is launched first, so that the event stands behind it. */
+static PyObject *
+event_record(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    event *e = (event *)self;
+    td_stream *s;
+
+    if (!event_stream("record", e, args, nargs, kwnames, &s) || !py_ok(td_eval_all()) ||
+        !py_ok(td_event_record(e->e, s)))
+        return NULL;
+    return Py_NewRef(self);
+}
+
+static PyObject *
+event_wait(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    event *e = (event *)self;
+    td_stream *s;
+
+    if (!event_stream("wait", e, args, nargs, kwnames, &s))
+        return NULL;
+    return py_ok(td_stream_wait(s, e->e)) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
+event_sync(PyObject *self, PyObject *unused)
+{
+    td_event *e = ((event *)self)->e;
+    PyThreadState *gil;
+    td_status st;
+
+    (void)unused;
+    if (!py_ok(td_graph_await(e)))
+        return NULL;
+    gil = PyEval_SaveThread();
+    st = td_event_sync(e);
+    PyEval_RestoreThread(gil);
+    return st ? py_raise(st) : Py_NewRef(Py_None);
+}
+
+static PyObject *
+event_done(PyObject *self, void *unused)
+{
+    bool done;
+
+    (void)unused;
+    return py_ok(td_event_done(((event *)self)->e, &done)) ? PyBool_FromLong(done) : NULL;
+}
+
+/* Bytes by which another process finds the event. */
+static PyObject *
+event_handle(PyObject *self, PyObject *unused)
+{
+    unsigned char bytes[64];
+
+    (void)unused;
+    return py_ok(td_event_send(((event *)self)->e, bytes))
+               ? PyBytes_FromStringAndSize((const char *)bytes, sizeof bytes)
+               : NULL;
+}
+
+static PyObject *
+event_query(PyObject *self, PyObject *unused)
+{
+    return event_done(self, unused);
+}
+
+static PyObject *
+event_elapsed(PyObject *self, PyObject *end)
+{
+    double ms;
+
+    if (!PyObject_TypeCheck(end, py.event)) {
+        PyErr_SetString(PyExc_TypeError, "elapsed(event) takes a treadle.Event");
+        return NULL;
+    }
+    return py_ok(td_event_elapsed(((event *)self)->e, ((event *)end)->e, &ms))
+               ? PyFloat_FromDouble(ms)
+               : NULL;
+}
+
+/* What lies beside an array in a copy on a stream: an array, or host memory by the buffer protocol. */
+static bool
+host_memory(PyObject *o, bool write, Py_buffer *b)
+{
+    return PyObject_GetBuffer(o, b, PyBUF_C_CONTIGUOUS | (write ? PyBUF_WRITABLE : 0)) == 0;
+}
+
+static PyObject *
+copy_on(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    Py_buffer host;
+    const td_array *a;
+    bool in, later = false;
+    td_stream *s;
+    td_status st;
+
+    (void)module;
+    if (nargs != 3 || !(py_is_array(args[0]) || py_is_array(args[1]))) {
+        PyErr_SetString(PyExc_TypeError, "copyto: on a stream one side is a treadle array");
+        return NULL;
+    }
+    in = py_is_array(args[0]);
+    a = py_array_of(args[in ? 0 : 1]);
+    if (!py_stream(args[2], td_array_dev(a), &s) || (in && !py_writable((py_ndarray *)args[0])))
+        return NULL;
+    if (in && py_is_array(args[1]))
+        return py_ok(td_array_move(a, py_array_of(args[1]), s)) ? Py_NewRef(Py_None) : NULL;
+    if (!host_memory(args[in ? 1 : 0], !in, &host))
+        return NULL;
+    st = in ? td_array_load(a, s, host.buf, (size_t)host.len, &later)
+            : td_array_store(a, s, host.buf, (size_t)host.len, &later);
+    if (!later || !py_lend(&host, s)) {
+        if (later) /* nobody else would keep the memory */
+            st = td_stream_sync(s);
+        PyBuffer_Release(&host);
+    }
+    return py_ok(st) ? Py_NewRef(Py_None) : NULL;
+}
+
+PyMethodDef py_stream_functions[] = {
+    {"_copy_on", PY_FAST(copy_on), METH_FASTCALL,
+     "_copy_on(dst, src, stream): for copyto; same shape, same dtype."},
+    {"_stream_of", stream_of, METH_VARARGS,
+     "_stream_of(device, stream): the Stream that a stream= argument means there."},
+    {NULL, NULL, 0, NULL},
+};
+
+static bool
+add_type(PyObject *m, const char *name, PyType_Spec *spec, PyTypeObject **out)
+{
+    *out = (PyTypeObject *)PyType_FromSpec(spec);
+    return *out && PyModule_AddObjectRef(m, name, (PyObject *)*out) == 0;
+}
+
+static bool
+init_event(PyObject *m)
+{
+    static PyMethodDef methods[] = {
+        {"record", PY_FAST(event_record), METH_FASTCALL | METH_KEYWORDS,
+         "record(stream=None): marks the stream's work so far."},
+        {"wait", PY_FAST(event_wait), METH_FASTCALL | METH_KEYWORDS,
+         "wait(stream=None): work given to the stream later waits for the event."},
+        {"query", event_query, METH_NOARGS, "query(): has the event passed?"},
+        {"synchronize", event_sync, METH_NOARGS, "synchronize(): waits for the event."},
+        {"ipc_handle", event_handle, METH_NOARGS,
+         "ipc_handle(): 64 bytes by which another process finds an event made with interprocess."},
+        {"elapsed", event_elapsed, METH_O, "elapsed(end): milliseconds from this event to end."},
+        {"elapsed_time", event_elapsed, METH_O,
+         "elapsed_time(end): milliseconds from this event to end."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyGetSetDef getset[] = {
+        {"done", event_done, NULL, "Has the event passed?", NULL},
+        {NULL, NULL, NULL, NULL, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "Event(device=None, timing=True, blocking=False, interprocess=False, "
+                    "handle=None, disable_timing=False, block=False): a mark in a stream; handle: "
+                    "another process's."},
+        PY_SLOT(Py_tp_new, event_new),
+        PY_SLOT(Py_tp_dealloc, event_dealloc),
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getset},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "treadle.Event",
+        .basicsize = sizeof(event),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots,
+    };
+
+    return add_type(m, "Event", &spec, &py.event);
+}
+
+bool
+py_stream_init(PyObject *m)
+{
+    static PyMethodDef methods[] = {
+        {"synchronize", stream_sync, METH_NOARGS, "synchronize(): waits for the stream's work."},
+        {"wait_event", stream_wait, METH_O,
+         "wait_event(event): work given to the stream later waits for it."},
+        {"add_callback", PY_FAST(stream_add_callback), METH_FASTCALL | METH_KEYWORDS,
+         "add_callback(callback, arg=None): callback(stream, status, arg) is called on a thread of "
+         "its own once the stream's work so far is done; status 0: all went well. Calls of one "
+         "stream come in order; later work does not wait for them."},
+        {"async_done", PY_FAST(stream_async_done), METH_FASTCALL | METH_KEYWORDS,
+         "async_done(): an awaitable that is done when the stream's work so far is."},
+        {"auto_synchronize", PY_FAST(stream_auto_synchronize), METH_FASTCALL | METH_KEYWORDS,
+         "auto_synchronize(): a context manager; at its end the stream is waited for."},
+        {"use", PY_FAST(stream_use), METH_FASTCALL | METH_KEYWORDS,
+         "use(): the thread's current stream from now on; `with stream:` for a block."},
+        {"__enter__", PY_FAST(stream_enter), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"__exit__", PY_FAST(stream_leave), METH_FASTCALL | METH_KEYWORDS, NULL},
+        {"record", PY_FAST(stream_record), METH_FASTCALL | METH_KEYWORDS,
+         "record(event=None): marks the stream's work so far; returns the event, or a new one."},
+        {"launch_host_func", PY_FAST(stream_launch_host_func), METH_FASTCALL | METH_KEYWORDS,
+         "launch_host_func(callback, arg=None): as add_callback, of callback(arg)."},
+        {"begin_capture", PY_FAST(stream_begin_capture), METH_FASTCALL | METH_KEYWORDS,
+         "begin_capture(mode=None): the thread's work is recorded from now on, and not done."},
+        {"end_capture", PY_FAST(stream_end_capture), METH_FASTCALL | METH_KEYWORDS,
+         "end_capture(): what was recorded, a treadle.cuda.Graph."},
+        {"is_capturing", PY_FAST(stream_is_capturing), METH_FASTCALL | METH_KEYWORDS,
+         "is_capturing(): does the thread record the stream's work?"},
+        {"__cuda_stream__", stream_protocol, METH_NOARGS,
+         "__cuda_stream__(): (0, handle), the protocol of CUDA's Python libraries."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyGetSetDef getset[] = {
+        {"ptr", stream_ptr, NULL,
+         "The CUstream as an int; 0 for the default stream and on the CPU.", NULL},
+        {"handle", stream_handle, NULL, "The CUstream as a ctypes.c_void_p.", NULL},
+        {"device", stream_device, NULL, "The device whose work it orders.", NULL},
+        {"done", stream_done, NULL, "Has the stream's work so far passed?", NULL},
+        {"external", stream_external, NULL, "Was it made elsewhere? True of default streams too.",
+         NULL},
+        {NULL, NULL, NULL, NULL, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "Stream(device=None, null=False, non_blocking=False, priority=None, "
+                    "ptds=False): a queue of "
+                    "work; null: the device's default stream; non_blocking: does not wait for that "
+                    "one; a lower "
+                    "priority number comes first; ptds: the calling thread's default stream."},
+        PY_SLOT(Py_tp_new, stream_new),
+        PY_SLOT(Py_tp_dealloc, stream_dealloc),
+        PY_SLOT(Py_nb_int, stream_int),
+        PY_SLOT(Py_nb_bool, stream_true),
+        PY_SLOT(Py_tp_richcompare, stream_compare),
+        PY_SLOT(Py_tp_hash, stream_hash),
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getset},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "treadle.Stream",
+        .basicsize = sizeof(stream),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots,
+    };
+
+    return add_type(m, "Stream", &spec, &py.stream) && init_event(m);
+}

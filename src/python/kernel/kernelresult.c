@@ -1,0 +1,185 @@
+/* kernelresult.c - what a compiled function returned, from memory to Python objects. */
+#include "python/kernel/kernel.h"
+
+#include <string.h>
+
+static PyObject *
+number_of(const td_type *t, const unsigned char *at)
+{
+    size_t half = td_dtype_size((td_dtype)t->dt) / 2;
+    unsigned char bits[16];
+
+    memcpy(bits, at, 8);
+    if (td_dtype_is_complex((td_dtype)t->dt)) /* a word each for the two parts */
+        memcpy(bits + half, at + 8, half);
+    return py_scalar_object(td_scalar_load((td_dtype)t->dt, bits));
+}
+
+/* ---- arrays: NumPy's, over memory that the function took or that an argument has ---- */
+
+static void
+drop_block(PyObject *capsule)
+{
+    td_callmem_drop(PyCapsule_GetPointer(capsule, NULL));
+}
+
+/* Who keeps the memory at an address: a capsule for the heap's block, or the argument.  A new reference. */
+static PyObject *
+keeper_of(uint64_t address, py_call *c, td_callmem *heap)
+{
+    td_callblock *b = td_callmem_find(heap, address);
+
+    if (b && b->owner)
+        return Py_NewRef((PyObject *)b->owner);
+    if (b)
+        return b->owner = PyCapsule_New(b, NULL, drop_block);
+    for (uint32_t i = 0; i < c->nleaf; i++) {
+        const py_leaf *l = &c->leaf[i];
+
+        if (l->kind == PY_LEAF_HOST && l->host.obj &&
+            address - (uint64_t)(uintptr_t)l->host.buf <= (uint64_t)l->host.len)
+            return Py_NewRef(l->host.obj);
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "%U returned a part of an array that is no NumPy array: return "
+                 "a copy",
+                 c->d->name);
+    return NULL;
+}
+
+static PyObject *
+numbers_tuple(const int64_t *v, int n)
+{
+    PyObject *t = PyTuple_New(n);
+
+    for (int i = 0; t && i < n; i++) {
+        PyObject *k = PyLong_FromLongLong(v[i]);
+
+        if (!k || PyTuple_SetItem(t, i, k) < 0)
+            Py_CLEAR(t);
+    }
+    return t;
+}
+
+/* An object with __array_interface__ that holds the keeper. */
+static PyObject *
+exporter(const td_type *t, const uint64_t *word, PyObject *keeper)
+{
+    int64_t shape[TD_MAXDIM_KERNEL], stride[TD_MAXDIM_KERNEL];
+    int n = t->ndim;
+    int64_t size = td_type_size(t->item[0]), step = size;
+    PyObject *face = NULL, *class = py_package("types", "SimpleNamespace"), *none, *kw, *o = NULL;
+
+    for (int i = 0; i < n; i++) {
+        int axis = t->layout == 'F' ? i : n - 1 - i;
+
+        shape[axis] = (int64_t)word[1 + axis];
+        stride[axis] = t->layout == 'A' ? (int64_t)word[1 + n + axis] * size : step;
+        step *= shape[axis];
+    }
+    face = Py_BuildValue("{s:(KO),s:N,s:N,s:s,s:i}", "data", (unsigned long long)word[0],
+                         t->readonly ? Py_True : Py_False, "shape", numbers_tuple(shape, n),
+                         "strides", numbers_tuple(stride, n), "typestr",
+                         td_dtab[t->item[0]->dt].typestr, "version", 3);
+    kw = face ? Py_BuildValue("{s:O,s:O}", "__array_interface__", face, "keeper", keeper) : NULL;
+    none = PyTuple_New(0);
+    if (class && kw && none)
+        o = PyObject_Call(class, none, kw);
+    Py_XDECREF(face);
+    Py_XDECREF(class);
+    Py_XDECREF(kw);
+    Py_XDECREF(none);
+    return o;
+}
+
+static PyObject *
+array_of(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
+{
+    uint64_t word[1 + 2 * TD_MAXDIM_KERNEL];
+    PyObject *keeper, *o = NULL, *np = py_numpy(), *array = NULL;
+
+    if (t->item[0]->dt == TD_BF16) {
+        PyErr_Format(PyExc_TypeError,
+                     "%U returned an array of bfloat16, which NumPy has not: "
+                     "store into an argument",
+                     c->d->name);
+        return NULL;
+    }
+    memcpy(word, at, 8 * td_type_words(t));
+    keeper = keeper_of(word[0], c, heap);
+    if (keeper)
+        o = exporter(t, word, keeper);
+    if (o && np)
+        array = PyObject_CallMethod(np, "asarray", "O", o);
+    Py_XDECREF(keeper);
+    Py_XDECREF(o);
+    return px_shown(array);
+}
+
+/* The tuple, whose reference is taken, as what the type's class makes of it. */
+static PyObject *
+of_class(const td_type *t, PyObject *tuple)
+{
+    PyObject *named;
+
+    if (!tuple || !t->object)
+        return tuple;
+    named = PyObject_CallMethod(py_handle_object(t->object), "_make", "(O)", tuple);
+    Py_DECREF(tuple);
+    return named;
+}
+
+PyObject *
+py_shown(const td_type *t, const uint64_t *word)
+{
+    PyObject *o = NULL, *np, *tuple;
+
+    switch ((td_tkind)t->kind) {
+    case TD_T_NUM:    return number_of(t, (const unsigned char *)word);
+    case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
+    case TD_T_ARRAY:
+        np = py_numpy();
+        o = np ? exporter(t, word, Py_None) : NULL;
+        tuple = o ? PyObject_CallMethod(np, "asarray", "O", o) : NULL;
+        Py_XDECREF(o);
+        return tuple;
+    case TD_T_TUPLE: break;
+    default:         return Py_NewRef(Py_None);
+    }
+    tuple = PyTuple_New((Py_ssize_t)t->n);
+    for (uint32_t i = 0; tuple && i < t->n; i++) {
+        PyObject *item = py_shown(t->item[i], word);
+
+        if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)i, item) < 0)
+            Py_CLEAR(tuple);
+        word += td_type_words(t->item[i]);
+    }
+    return of_class(t, tuple);
+}
+
+PyObject *
+py_result(const td_type *t, const unsigned char *at, py_call *c, td_callmem *heap)
+{
+    PyObject *tuple;
+
+    switch ((td_tkind)t->kind) {
+    case TD_T_NONE:   return Py_NewRef(Py_None);
+    case TD_T_OBJECT: return Py_NewRef(py_handle_object(t->object));
+    case TD_T_NUM:    return number_of(t, at);
+    case TD_T_ARRAY:  return array_of(t, at, c, heap);
+    case TD_T_TUPLE:  break;
+    default:
+        PyErr_Format(PyExc_TypeError, "%U returned %s, which has no form in Python", c->d->name,
+                     t->name);
+        return NULL;
+    }
+    tuple = PyTuple_New((Py_ssize_t)t->n);
+    for (uint32_t i = 0; tuple && i < t->n; i++) {
+        PyObject *item = py_result(t->item[i], at, c, heap);
+
+        if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)i, item) < 0)
+            Py_CLEAR(tuple);
+        at += 8 * (size_t)td_type_words(t->item[i]);
+    }
+    return of_class(t, tuple);
+}

@@ -1,0 +1,511 @@
+/* kernelrun.c - the launch: arguments to words, words to the device.
+ *
+ * Two steps, since writing moves memory: first every array is evaluated and those that are written become
+ * nobody else's, then addresses are taken, and nothing gives the GIL up from there to the launch.  Host
+ * memory is used where it lies on the CPU; a GPU gets copies, and what it wrote is copied back.
+ */
+#include "array/run/spill.h"
+#include "dev/core/site.h"
+#include "python/kernel/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* run - one launch.  On the caller's stack. */
+typedef struct run {
+    py_call *c;
+    py_spec *s;
+    td_stream *stream;
+    td_dims dims;
+    uint32_t n; /* words */
+    uint64_t word[PY_WORDS];
+    unsigned char *result;
+    uint64_t port;   /* what a watched kernel stores breakpoints to */
+    td_buf *there;   /* the result on a GPU */
+    td_callmem heap; /* what the function took for arrays */
+} run;
+
+static bool
+is_written(const run *r, const py_leaf *l)
+{
+    return r->s->made.written >> l->arg & 1;
+}
+
+static PyObject *
+arg_name(const run *r, const py_leaf *l)
+{
+    py_dispatcher *d = r->c->d;
+
+    return l->arg < d->nparam ? Py_NewRef(PyTuple_GetItem(d->params, l->arg))
+                              : PyUnicode_FromFormat("argument %d", (int)l->arg);
+}
+
+static bool
+read_only(const run *r, const py_leaf *l)
+{
+    PyObject *name = arg_name(r, l);
+
+    if (name)
+        PyErr_Format(PyExc_ValueError,
+                     "%U writes to argument '%U', which is read-only: give it a copy",
+                     r->c->d->name, name);
+    Py_XDECREF(name);
+    return false;
+}
+
+/* ---- arrays ---- */
+
+/* Everything pending is launched; what is written becomes its array's alone. */
+static bool
+settle_arrays(run *r)
+{
+    py_call *c = r->c;
+
+    for (uint32_t i = 0; i < c->nleaf; i++) {
+        py_leaf *l = &c->leaf[i];
+
+        if (l->readonly && is_written(r, l))
+            return read_only(r, l);
+        if (l->kind == PY_LEAF_ARRAY && !py_ok(td_array_use(l->array, false, &l->buf)))
+            return false;
+    }
+    for (uint32_t i = 0; i < c->nleaf; i++) {
+        py_leaf *l = &c->leaf[i];
+
+        if (l->kind == PY_LEAF_ARRAY && is_written(r, l) &&
+            !py_ok(td_array_use(l->array, true, &l->buf)))
+            return false;
+    }
+    return true;
+}
+
+static bool
+array_words(run *r, const td_type *t, const td_array *a)
+{
+    td_buf *b;
+
+    if (!py_ok(td_array_use(a, false, &b)))
+        return false;
+    r->n += py_array_words(
+        t, b->ptr + (uintptr_t)(a->view.offset * (int64_t)td_dtype_size(td_array_dtype(a))),
+        &a->view, r->word + r->n);
+    return true;
+}
+
+/* ---- host memory on a GPU ---- */
+
+static bool
+warn_copy(const run *r, const py_leaf *l)
+{
+    PyObject *name = arg_name(r, l);
+    int st = -1;
+
+    if (name)
+        st = PyErr_WarnFormat(py.slow, 1,
+                              "%U: argument '%U' is host memory: it is copied to %s and back. Use "
+                              "cuda.to_device, or cuda.In, Out or InOut to say which way",
+                              r->c->d->name, name, td_dev_info(r->s->dev)->name);
+    Py_XDECREF(name);
+    return st == 0;
+}
+
+static bool
+copy_there(run *r, py_leaf *l)
+{
+    size_t n = (size_t)l->host.len;
+    char *packed = NULL;
+    bool ok;
+
+    if (l->kind == PY_LEAF_HOST && !l->said && !warn_copy(r, l))
+        return false;
+    if (!py_ok(td_buf_new(r->s->dev, r->stream, n ? n : 1, &l->buf)))
+        return false;
+    if (l->way == PY_OUT)
+        return true;
+    if (l->kind == PY_LEAF_HOST && !PyBuffer_IsContiguous(&l->host, 'C')) {
+        packed = malloc(n + 1);
+        if (!packed || PyBuffer_ToContiguous(packed, &l->host, l->host.len, 'C') < 0) {
+            free(packed);
+            return packed ? false : (PyErr_NoMemory(), false);
+        }
+    }
+    ok = py_ok(td_copy_in(r->stream, l->buf->ptr, packed ? packed : l->host.buf, n));
+    free(packed);
+    return ok;
+}
+
+static bool
+copy_back(run *r, py_leaf *l)
+{
+    size_t n = (size_t)l->host.len;
+    char *packed = NULL;
+    PyThreadState *gil;
+    td_status st;
+    bool ok;
+
+    if (!l->buf || l->way == PY_IN || l->readonly || !is_written(r, l))
+        return true;
+    if (l->kind == PY_LEAF_HOST && !PyBuffer_IsContiguous(&l->host, 'C')) {
+        packed = malloc(n + 1);
+        if (!packed)
+            return PyErr_NoMemory(), false;
+    }
+    gil = PyEval_SaveThread();
+    st = td_copy_out(r->stream, packed ? packed : l->host.buf, l->buf->ptr, n);
+    PyEval_RestoreThread(gil);
+    ok = py_ok(st) && (!packed || PyBuffer_FromContiguous(&l->host, packed, l->host.len, 'C') == 0);
+    free(packed);
+    return ok;
+}
+
+/* ---- words ---- */
+
+static bool
+host_words(run *r, py_leaf *l)
+{
+    td_view v;
+    uintptr_t at;
+
+    if (td_dev_info(r->s->dev)->kind != TD_DEV_CPU && !copy_there(r, l))
+        return false;
+    at = l->buf ? l->buf->ptr : (uintptr_t)l->host.buf;
+    if (l->kind == PY_LEAF_RECORD) {
+        r->word[r->n++] = at;
+        return true;
+    }
+    py_host_view_of(l, &v);
+    r->n += py_array_words(l->type, at, &v, r->word + r->n);
+    return true;
+}
+
+static bool
+add_words(run *r)
+{
+    py_call *c = r->c;
+
+    for (uint32_t i = 0; i < c->nleaf; i++) {
+        py_leaf *l = &c->leaf[i];
+
+        if (r->n + 2 * TD_MAXDIM_KERNEL + 1 > PY_WORDS) {
+            PyErr_Format(PyExc_TypeError, "%U: more than %d words of arguments", c->d->name,
+                         PY_WORDS);
+            return false;
+        }
+        switch (l->kind) {
+        case PY_LEAF_WORD:
+            r->word[r->n++] = l->word[0];
+            if (l->nword == 2)
+                r->word[r->n++] = l->word[1];
+            break;
+        case PY_LEAF_ARRAY:
+            r->n += py_array_words(
+                l->type,
+                l->buf->ptr + (uintptr_t)(l->array->view.offset *
+                                          (int64_t)td_dtype_size(td_array_dtype(l->array))),
+                &l->array->view, r->word + r->n);
+            break;
+        default:
+            if (!host_words(r, l))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool
+add_hidden(run *r)
+{
+    const td_made *m = &r->s->made;
+
+    for (uint32_t i = 0; i < m->nhidden; i++) {
+        if (r->n + 2 * TD_MAXDIM_KERNEL + 1 > PY_WORDS) {
+            PyErr_SetString(PyExc_TypeError, "more words of arguments than a kernel takes");
+            return false;
+        }
+        switch (m->hidden[i].kind) {
+        case TD_HIDDEN_MAILBOX:  r->word[r->n++] = r->s->box->mem.dev; break;
+        case TD_HIDDEN_GRID:     r->word[r->n++] = r->s->grid->ptr; break;
+        case TD_HIDDEN_PARTIALS: r->word[r->n++] = r->s->partials->ptr; break;
+        case TD_HIDDEN_PORT:     r->word[r->n++] = (uint64_t)(uintptr_t)&r->port; break;
+        case TD_HIDDEN_CALLMEM:  r->word[r->n++] = (uint64_t)(uintptr_t)&r->heap; break;
+        case TD_HIDDEN_SHARED:   r->word[r->n++] = r->dims.shared; break;
+        case TD_HIDDEN_RESULT:
+            r->word[r->n++] = r->there ? r->there->ptr : (uint64_t)(uintptr_t)r->result;
+            break;
+        case TD_HIDDEN_ARRAY:
+            if (!array_words(r, m->hidden[i].type, &r->s->hidden[i]->a))
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+/* ---- the launch ---- */
+
+void
+py_call_keep(py_call *c, bool on)
+{
+    for (uint32_t i = 0; i < c->nleaf; i++) {
+        if (c->leaf[i].kind != PY_LEAF_ARRAY)
+            continue;
+        if (on)
+            (void)td_buf_ref(c->leaf[i].buf);
+        else
+            td_buf_unref(c->leaf[i].buf);
+    }
+}
+
+static td_status
+launch_here(run *r)
+{
+    void *token;
+    td_status st;
+
+    if (r->c->d->gil)
+        return td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
+    py_call_keep(r->c, true);
+    token = td_graph_unlock();
+    st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
+    td_graph_lock(token);
+    py_call_keep(r->c, false);
+    return st;
+}
+
+/* The kernel in the user's words, for profiles and failures: its function's name. */
+static const char *
+label(const run *r)
+{
+    const char *text = td_jit_label(r->s->kernel);
+
+    if (!text) {
+        text = PyUnicode_AsUTF8AndSize(r->c->d->name, NULL);
+        if (!text)
+            PyErr_Clear(); /* a name that is no text */
+        text = td_name_text(td_name_id(text));
+        td_jit_set_label(r->s->kernel, text);
+    }
+    return text;
+}
+
+/* On a GPU the driver's call returns at once, and giving the GIL up would cost as much. */
+static td_status
+launch_there(run *r)
+{
+    td_status st = td_stream_enter(r->stream);
+
+    r->dims.what = label(r);
+    td_site_hold(); /* a failure that comes late names the line */
+    if (!st)
+        st = td_jit_launch(r->s->kernel, r->stream, &r->dims, r->word, (int)r->n);
+    for (uint32_t i = 0; !st && i < r->c->nleaf; i++)
+        if (r->c->leaf[i].buf && r->c->leaf[i].buf->stream != r->stream)
+            td_buf_use(r->c->leaf[i].buf, r->stream);
+    td_site_release();
+    return st ? st : td_stream_leave(r->stream);
+}
+
+static bool
+launch(run *r)
+{
+    bool here = td_dev_info(r->s->dev)->kind == TD_DEV_CPU;
+
+    if (r->s->mode == PY_WATCHED)
+        return py_watched_launch(r->s, r->c, &r->dims, r->word, &r->port);
+    if (!py_ok(here ? launch_here(r) : launch_there(r)))
+        return false;
+    if (!r->s->box)
+        return true;
+    py_box_watch(r->s->box, r->stream);
+    return !here || py_box_read(r->s->box);
+}
+
+static bool
+finish(run *r)
+{
+    py_call *c = r->c;
+
+    for (uint32_t i = 0; c->hosts && i < c->nleaf; i++)
+        if ((c->leaf[i].kind == PY_LEAF_HOST || c->leaf[i].kind == PY_LEAF_RECORD) &&
+            !copy_back(r, &c->leaf[i]))
+            return false;
+    return true;
+}
+
+/* How a function is launched depends on its arguments. */
+static bool
+choose_dims(run *r)
+{
+    if (r->c->d->how.mode == TD_MODE_KERNEL)
+        return true;
+    py_spread_dims(r->s, r->word, r->n, &r->dims);
+    return py_dims_check(r->c->d, r->s, &r->dims);
+}
+
+static bool
+run_all(run *r)
+{
+    return add_words(r) && choose_dims(r) && add_hidden(r) && launch(r) && finish(r);
+}
+
+/* The compilation for the call, its arrays ready: another one where a loop's turns would meet in them. */
+static bool
+find_spec(run *r)
+{
+    py_call *c = r->c;
+
+    r->s = py_spec_for(c->d, c->dev, false, c->type, c->narg);
+    if (!r->s || !settle_arrays(r))
+        return false;
+    if (!r->s->made.apart || !py_call_overlaps(c, r->s->made.written))
+        return true;
+    r->s = py_spec_for(c->d, c->dev, true, c->type, c->narg);
+    return r->s && settle_arrays(r);
+}
+
+/* Room for what a function returns: on a GPU there, too. */
+static bool
+make_room(run *r, uint64_t *small, size_t nsmall)
+{
+    size_t n = r->s->made.result_bytes;
+
+    r->result = n > nsmall ? calloc(1, n) : (unsigned char *)small;
+    if (!r->result)
+        return PyErr_NoMemory(), false;
+    return !n || td_dev_info(r->s->dev)->kind == TD_DEV_CPU ||
+           (py_ok(td_buf_new(r->s->dev, r->stream, n, &r->there)) &&
+            py_ok(td_fill(r->stream, r->there->ptr, 0, n)));
+}
+
+/* After the launch: what was returned, from the device. */
+static PyObject *
+take_result(run *r)
+{
+    PyThreadState *gil;
+    td_status st = TD_OK;
+
+    if (r->c->d->how.mode == TD_MODE_KERNEL)
+        return Py_NewRef(Py_None);
+    if (r->there) {
+        gil = PyEval_SaveThread();
+        st = td_copy_out(r->stream, r->result, r->there->ptr, r->s->made.result_bytes);
+        PyEval_RestoreThread(gil);
+    }
+    return py_ok(st) ? py_result(r->s->made.result, r->result, r->c, &r->heap) : NULL;
+}
+
+static PyObject *
+run_call(py_call *c, const py_dims *dims)
+{
+    uint64_t small[16] = {0};
+    PyObject *answer = NULL;
+    run r; /* its words are written before they are read */
+
+    r.c = c;
+    r.n = 0;
+    r.there = NULL;
+    r.heap = (td_callmem){0};
+    r.stream = dims->stream ? dims->stream : td_dev_stream(c->dev);
+    if (!find_spec(&r))
+        return NULL;
+    r.dims = dims->dims;
+    r.dims.cooperative = r.s->made.cooperative;
+    if (c->d->how.mode == TD_MODE_KERNEL && !py_dims_check(c->d, r.s, &r.dims))
+        return NULL;
+    r.s->busy++;
+    if (make_room(&r, small, sizeof small) && run_all(&r))
+        answer = take_result(&r);
+    td_callmem_free(&r.heap);
+    td_buf_unref(r.there);
+    r.s->busy--;
+    if (r.result != (unsigned char *)small)
+        free(r.result);
+    return answer;
+}
+
+/* ---- binding ---- */
+
+static PyObject *
+wrong_count(py_dispatcher *d, Py_ssize_t nargs)
+{
+    PyObject *comma = PyUnicode_FromString(", "),
+             *names = comma ? PyUnicode_Join(comma, d->params) : NULL;
+
+    if (names)
+        PyErr_Format(PyExc_TypeError, "%U takes %u argument%s (%U), not %zd", d->name, d->nparam,
+                     d->nparam == 1 ? "" : "s", names, nargs);
+    Py_XDECREF(comma);
+    Py_XDECREF(names);
+    return NULL;
+}
+
+/* Which parameter a keyword names; -1: exception. */
+static Py_ssize_t
+param_of(py_dispatcher *d, PyObject *name)
+{
+    for (Py_ssize_t i = 0; i < (Py_ssize_t)d->nparam; i++)
+        if (PyUnicode_Compare(PyTuple_GetItem(d->params, i), name) == 0)
+            return i;
+    PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", d->name, name);
+    return -1;
+}
+
+/* Keywords and defaults to their places in full: borrowed; -1: exception. */
+static Py_ssize_t
+bind(py_dispatcher *d, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **full)
+{
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0,
+               ndef = d->defaults ? PyTuple_Size(d->defaults) : 0, have = (Py_ssize_t)d->nparam;
+
+    if (nargs > PY_LEAVES || have > PY_LEAVES || (nargs > have && !d->star))
+        return wrong_count(d, nargs), -1;
+    memset(full, 0, PY_LEAVES * sizeof *full);
+    memcpy(full, args, (size_t)nargs * sizeof *full);
+    for (Py_ssize_t i = 0; i < nkw; i++) {
+        Py_ssize_t at = param_of(d, PyTuple_GetItem(kwnames, i));
+
+        if (at < 0)
+            return -1;
+        if (full[at]) {
+            PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", d->name,
+                         PyTuple_GetItem(kwnames, i));
+            return -1;
+        }
+        full[at] = args[nargs + i];
+    }
+    for (Py_ssize_t i = 0; i < have; i++) {
+        if (!full[i] && i >= have - ndef)
+            full[i] = PyTuple_GetItem(d->defaults, i - (have - ndef));
+        if (!full[i])
+            return wrong_count(d, nargs + nkw), -1;
+    }
+    return have > nargs ? have : nargs;
+}
+
+PyObject *
+py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_ssize_t nargs,
+               PyObject *kwnames)
+{
+    PyObject *full[PY_LEAVES], *answer = NULL;
+    td_hold h;
+    py_call c;
+
+    if (kwnames || nargs != (Py_ssize_t)d->nparam) {
+        nargs = bind(d, args, nargs, kwnames, full);
+        if (nargs < 0)
+            return NULL;
+        args = full;
+    }
+    if (!py_call_begin(&c, d, dims->stream, args, nargs))
+        return NULL;
+    for (Py_ssize_t i = 0; i < nargs; i++)
+        if (!py_call_add(&c, args[i]))
+            goto out;
+    td_hold_begin(&h);
+    if (!d->nsignature || py_signature_fit(&c))
+        answer = run_call(&c, dims);
+    td_hold_end(&h);
+out:
+    py_call_end(&c);
+    return answer;
+}

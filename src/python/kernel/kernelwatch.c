@@ -1,0 +1,267 @@
+/* kernelwatch.c - launches under treadle.debug(): the interpreter runs kernels of the CPU and of the null device,
+ * whose memory the host reaches, and stops in the debugger where they ask for it.
+ */
+#include "base/opts.h"
+#include "dev/core/dev.h"
+#include "dev/core/tape.h"
+#include "ir/interp/interp.h"
+#include "python/kernel/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What treadle.debug() said in this thread; nobody said anything: TREADLE_DEBUG. */
+static _Thread_local struct {
+    bool said, on;
+    uint32_t block[3], thread[3]; /* that breakpoints stop */
+} debug;
+
+static int sessions; /* how many threads have said anything; under the GIL */
+
+py_mode
+py_mode_of(const td_dev *d)
+{
+    bool on = td_options()->debug;
+
+    if (sessions && debug.said)
+        on = debug.on;
+    if (!on)
+        return PY_PLAIN;
+    return td_dev_info(d)->kind == TD_DEV_CUDA ? PY_CHECKED : PY_WATCHED;
+}
+
+/* ---- breakpoints ---- */
+
+/* watch - one launch.  On the caller's stack. */
+typedef struct watch {
+    py_spec *s;
+    PyObject *error; /* what the debugger was left by */
+} watch;
+
+/* The function of the program that the site stands in: borrowed. */
+static PyObject *
+function_of(const py_spec *s, const td_site *site)
+{
+    for (uint32_t i = 0; i < s->home->nsource; i++) {
+        const td_source *from = s->home->source[i];
+
+        if (from->object && strcmp(from->file, site->file) == 0 &&
+            strcmp(from->name, site->function) == 0)
+            return py_handle_object(from->object);
+    }
+    return s->home->fn;
+}
+
+/* The variables that the site tells of: a dict. */
+static PyObject *
+variables(const td_site *site, const uint64_t *word)
+{
+    PyObject *d = PyDict_New();
+    const char *name = site->text;
+
+    for (uint32_t i = 0; d && i < site->narg; i++) {
+        size_t n = strcspn(++name, "\1");
+        PyObject *key = PyUnicode_FromStringAndSize(name, (Py_ssize_t)n),
+                 *value = key ? py_shown(site->arg[i], word) : NULL;
+
+        if (!value || PyDict_SetItem(d, key, value) < 0)
+            Py_CLEAR(d);
+        Py_XDECREF(key);
+        Py_XDECREF(value);
+        word += td_type_words(site->arg[i]);
+        name += n;
+    }
+    return d;
+}
+
+static bool
+ask(const py_spec *s, const uint64_t *word, const uint32_t b[3], const uint32_t t[3])
+{
+    const td_site *site = &s->made.site[word[0] - 1];
+    PyObject *stop = py_package("treadle._debug", "stop"),
+             *locals = stop ? variables(site, word + 1) : NULL, *r = NULL;
+
+    if (locals)
+        r = PyObject_CallFunction(stop, "OssIO(III)(III)", function_of(s, site), site->function,
+                                  site->file, (unsigned)site->line, locals, b[0], b[1], b[2], t[0],
+                                  t[1], t[2]);
+    Py_XDECREF(stop);
+    Py_XDECREF(locals);
+    Py_XDECREF(r);
+    return r != NULL;
+}
+
+static td_status
+halt(void *ctx, uint64_t word, const uint32_t b[3], const uint32_t t[3])
+{
+    watch *w = ctx;
+    PyGILState_STATE gil;
+
+    if (memcmp(b, debug.block, sizeof debug.block) != 0 ||
+        memcmp(t, debug.thread, sizeof debug.thread) != 0)
+        return TD_OK;
+    gil = PyGILState_Ensure();
+    if (!ask(w->s, (const uint64_t *)(uintptr_t)word, b, t)) {
+        PyObject *type, *value, *trace;
+
+        PyErr_Fetch(&type, &value, &trace);
+        PyErr_NormalizeException(&type, &value, &trace);
+        w->error = value;
+        Py_XDECREF(type);
+        Py_XDECREF(trace);
+    }
+    PyGILState_Release(gil);
+    return w->error ? td_fail(TD_ERR_KERNEL, "the debugger was left") : TD_OK;
+}
+
+/* ---- the names of memory ---- */
+
+/* v's strides are in units of `unit` bytes. */
+static td_named
+named_view(const char *name, uintptr_t at, const td_type *item, const td_view *v, int64_t unit)
+{
+    td_named n = {.name = name, .at = at, .size = td_type_size(item), .ndim = v->shape.ndim};
+
+    for (int i = 0; i < n.ndim && i < TD_NAMED_DIMS; i++) {
+        n.dim[i] = v->shape.dim[i];
+        n.stride[i] = v->stride[i] * unit;
+    }
+    return n;
+}
+
+static const char *
+utf8(PyObject *name)
+{
+    const char *s = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+
+    if (!s)
+        PyErr_Clear();
+    return s ? s : "an argument";
+}
+
+static td_named
+named_leaf(const py_call *c, const py_leaf *l)
+{
+    const char *name =
+        l->arg < c->d->nparam ? utf8(PyTuple_GetItem(c->d->params, l->arg)) : "an argument";
+    bool record = l->kind == PY_LEAF_RECORD;
+    const td_type *item = record ? l->type : l->type->item[0];
+    td_view v = {0};
+    uintptr_t at;
+
+    if (l->kind == PY_LEAF_ARRAY) {
+        int64_t size = (int64_t)td_dtype_size(td_array_dtype(l->array));
+
+        return named_view(name, l->buf->ptr + (uintptr_t)(l->array->view.offset * size), item,
+                          &l->array->view, size);
+    }
+    at = l->buf ? l->buf->ptr : (uintptr_t)l->host.buf;
+    if (!record)
+        py_host_view_of(l, &v);
+    return named_view(name, at, item, &v, item->kind == TD_T_RECORD ? 1 : td_type_size(item));
+}
+
+/* Arrays of the program's globals are not among them: kernels only read those. */
+static td_named *
+names(const py_call *c, uint32_t *count)
+{
+    td_named *all = calloc(c->nleaf + 1, sizeof *all);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; all && i < c->nleaf; i++)
+        if (c->leaf[i].kind != PY_LEAF_WORD)
+            all[n++] = named_leaf(c, &c->leaf[i]);
+    *count = n;
+    return all;
+}
+
+/* ---- the launch ---- */
+
+/* What the kernel itself told comes first, but for an index that is wrong because it overflowed. */
+static bool
+finish(watch *w, td_status st, const char *text)
+{
+    if (w->error) {
+        PyErr_SetObject((PyObject *)Py_TYPE(w->error), w->error);
+        Py_CLEAR(w->error);
+        if (w->s->box)
+            py_box_drop(w->s->box);
+        return false;
+    }
+    if (w->s->box && st == TD_ERR_OVERFLOW)
+        py_box_drop(w->s->box);
+    if (w->s->box && !py_box_read(w->s->box))
+        return false;
+    return py_ok(st ? td_fail(st, "%s", text) : TD_OK);
+}
+
+bool
+py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port)
+{
+    bool here = td_dev_info(s->dev)->kind == TD_DEV_CPU;
+    watch w = {.s = s};
+    td_check check = {.port = (uint64_t)(uintptr_t)port, .halt = halt, .ctx = &w};
+    td_named *named = names(c, &check.nnamed);
+    char text[1024] = "";
+    td_status st;
+    void *token;
+
+    if (!named)
+        return PyErr_NoMemory(), false;
+    check.named = named;
+    st = td_tape_refuse("a kernel under treadle.debug()");
+    if (!st && !here)
+        st = td_dev_sync(s->dev); /* what was launched before */
+    if (st) {
+        free(named);
+        return py_ok(st);
+    }
+    py_call_keep(c, true);
+    token = td_graph_unlock();
+    st = td_interp_checked(&s->made.fn, dims->grid, dims->block, word, dims->shared,
+                           here ? NULL : td_null_extent, &check);
+    if (st)
+        strncpy(text, td_error(), sizeof text - 1);
+    td_graph_lock(token);
+    py_call_keep(c, false);
+    free(named);
+    return finish(&w, st, text);
+}
+
+/* ---- treadle.debug() ---- */
+
+/* _debug(on, block, thread): on: None: as TREADLE_DEBUG says.  What was said before. */
+static PyObject *
+say(PyObject *module, PyObject *args)
+{
+    PyObject *on, *before;
+    unsigned b[3], t[3];
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O(III)(III):_debug", &on, &b[0], &b[1], &b[2], &t[0], &t[1],
+                          &t[2]))
+        return NULL;
+    before = Py_BuildValue("O(III)(III)",
+                           !debug.said ? Py_None
+                           : debug.on  ? Py_True
+                                       : Py_False,
+                           debug.block[0], debug.block[1], debug.block[2], debug.thread[0],
+                           debug.thread[1], debug.thread[2]);
+    if (!before)
+        return NULL;
+    sessions += (on != Py_None) - debug.said;
+    debug.said = on != Py_None;
+    debug.on = on == Py_True;
+    for (int i = 0; i < 3; i++) {
+        debug.block[i] = b[i];
+        debug.thread[i] = t[i];
+    }
+    return before;
+}
+
+PyMethodDef py_debug_functions[] = {
+    {"_debug", say, METH_VARARGS,
+     "_debug(on, block, thread): launches of this thread are debugged, or not; None: as "
+     "TREADLE_DEBUG says. Gives what was said before."},
+    {NULL, NULL, 0, NULL},
+};

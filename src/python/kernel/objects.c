@@ -1,0 +1,535 @@
+/* objects.c - Python objects as the front sees them: handles, names, attributes, descriptions.
+ *
+ * What a compilation takes for a constant is noted with it (py_dep): a name of the globals, a cell, an
+ * attribute of an object that is no module.  A module's attribute counts as fixed once the name of the
+ * module has been checked.
+ */
+#include "python/kernel/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- handles ---- */
+
+static struct {
+    PyObject **obj; /* by handle, borrowed from whoever keeps it; NULL: nobody does any more */
+    uint32_t *keepers;
+    uint32_t n, cap;
+    PyObject *index; /* dict: address -> handle, of those that are kept */
+} table;
+
+static bool
+grow(void)
+{
+    uint32_t cap = table.cap ? table.cap * 2 : 256;
+    PyObject **obj = realloc(table.obj, cap * sizeof *obj);
+    uint32_t *keepers;
+
+    if (!obj)
+        return PyErr_NoMemory(), false;
+    table.obj = obj;
+    keepers = realloc(table.keepers, cap * sizeof *keepers);
+    if (!keepers)
+        return PyErr_NoMemory(), false;
+    table.keepers = keepers;
+    table.cap = cap;
+    return true;
+}
+
+static uint32_t
+new_handle(PyObject *at, PyObject *o)
+{
+    uint32_t h = table.n ? table.n : 1;
+    PyObject *number;
+    bool ok;
+
+    if ((h >= table.cap && !grow()) || !(number = PyLong_FromUnsignedLong(h)))
+        return 0;
+    ok = PyDict_SetItem(table.index, at, number) == 0;
+    Py_DECREF(number);
+    if (!ok)
+        return 0;
+    table.obj[h] = o;
+    table.keepers[h] = 0;
+    table.n = h + 1;
+    return h;
+}
+
+uint32_t
+py_handle(PyObject *keep, PyObject *o)
+{
+    PyObject *at = PyLong_FromVoidPtr(o = px_bare(o)), *number;
+    uint32_t h = 0;
+
+    if (at && (table.index || (table.index = PyDict_New()))) {
+        number = PyDict_GetItemWithError(table.index, at);
+        h = number             ? (uint32_t)PyLong_AsUnsignedLong(number)
+            : PyErr_Occurred() ? 0
+                               : new_handle(at, o);
+    }
+    Py_XDECREF(at);
+    number = h ? PyLong_FromUnsignedLong(h) : NULL;
+    if (!number)
+        return 0;
+    if (!PyDict_GetItemWithError(keep, number)) {
+        if (PyErr_Occurred() || PyDict_SetItem(keep, number, o) < 0)
+            h = 0;
+        else
+            table.keepers[h]++;
+    }
+    Py_DECREF(number);
+    return h;
+}
+
+PyObject *
+py_handle_object(uint32_t h)
+{
+    return table.obj[h];
+}
+
+void
+py_handles_drop(PyObject *keep)
+{
+    PyObject *number, *o;
+    Py_ssize_t at = 0;
+
+    while (keep && PyDict_Next(keep, &at, &number, &o)) {
+        uint32_t h = (uint32_t)PyLong_AsUnsignedLong(number);
+        PyObject *place;
+
+        if (--table.keepers[h])
+            continue;
+        table.obj[h] = NULL;
+        place = PyLong_FromVoidPtr(o);
+        if (place)
+            PyDict_DelItem(table.index, place);
+        Py_XDECREF(place);
+        PyErr_Clear();
+    }
+    Py_XDECREF(keep);
+}
+
+/* ---- dependencies ---- */
+
+/* Notes one; takes over no references. */
+static bool
+depend(py_spec *s, PyObject *space, PyObject *name, PyObject *value, bool attr)
+{
+    for (uint32_t i = 0; i < s->ndep; i++)
+        if (s->dep[i].space == space && s->dep[i].name == name && s->dep[i].attr == attr)
+            return true;
+    if (s->ndep == s->cdep) {
+        uint32_t cap = s->cdep ? s->cdep * 2 : 8;
+        py_dep *p = realloc(s->dep, cap * sizeof *p);
+
+        if (!p)
+            return PyErr_NoMemory(), false;
+        s->dep = p;
+        s->cdep = cap;
+    }
+    s->dep[s->ndep++] = (py_dep){Py_NewRef(space), Py_XNewRef(name), Py_XNewRef(value), attr};
+    return true;
+}
+
+/* ---- names ---- */
+
+/* The cell of a free name; NULL without an exception: it is none.  A new reference. */
+static PyObject *
+find_cell(PyObject *fn, PyObject *name)
+{
+    PyObject *cells = PyObject_GetAttrString(fn, "__closure__"),
+             *code = cells && cells != Py_None ? PyObject_GetAttrString(fn, "__code__") : NULL,
+             *free = code ? PyObject_GetAttrString(code, "co_freevars") : NULL, *cell = NULL;
+
+    for (Py_ssize_t i = 0; free && !cell && i < PyTuple_Size(free); i++)
+        if (PyUnicode_Compare(PyTuple_GetItem(free, i), name) == 0)
+            cell = Py_NewRef(PyTuple_GetItem(cells, i));
+    Py_XDECREF(cells);
+    Py_XDECREF(code);
+    Py_XDECREF(free);
+    return cell;
+}
+
+static PyObject *
+find_builtin(PyObject *globals, PyObject *name)
+{
+    PyObject *b = PyDict_GetItemString(globals, "__builtins__"), *v = NULL;
+
+    if (b && PyModule_Check(b))
+        b = PyModule_GetDict(b);
+    if (!b)
+        b = PyEval_GetBuiltins();
+    if (b && PyDict_Check(b))
+        v = PyDict_GetItemWithError(b, name);
+    return Py_XNewRef(v);
+}
+
+/* The value of a name in fn; NULL without an exception: not defined.  A new reference. */
+static PyObject *
+find_name(py_spec *spec, PyObject *fn, PyObject *name)
+{
+    PyObject *cell = find_cell(fn, name), *globals, *v = NULL;
+
+    if (cell) {
+        v = PyObject_GetAttrString(cell, "cell_contents");
+        if (!v)
+            PyErr_Clear(); /* empty: assigned later */
+        if (v && !depend(spec, cell, NULL, v, false))
+            Py_CLEAR(v);
+        Py_DECREF(cell);
+        return v;
+    }
+    globals = PyErr_Occurred() ? NULL : PyObject_GetAttrString(fn, "__globals__");
+    if (!globals)
+        return NULL;
+    v = Py_XNewRef(PyDict_GetItemWithError(globals, name));
+    if (!PyErr_Occurred() && !depend(spec, globals, name, v, false))
+        Py_CLEAR(v);
+    if (!v && !PyErr_Occurred())
+        v = find_builtin(globals, name);
+    Py_DECREF(globals);
+    return v;
+}
+
+static td_status
+give(py_asking *a, PyObject *v, uint32_t *out, const char *what)
+{
+    if (v) {
+        *out = py_handle(a->d->keep, v);
+        Py_DECREF(v);
+        if (*out)
+            return TD_OK;
+        return td_fail(TD_ERR_NOMEM, "%s: memory is out", what);
+    }
+    PyErr_Clear();
+    return td_fail(TD_ERR_VALUE, "%s is not defined", what);
+}
+
+static td_status
+ask_name(void *ctx, const td_source *s, uint32_t name, uint32_t *out)
+{
+    py_asking *a = ctx;
+    PyObject *fn = py_handle_object(s->object), *key = PyUnicode_FromString(s->names[name]);
+    PyObject *v;
+
+    if (py_is_dispatcher(fn))
+        fn = ((py_dispatcher *)fn)->fn;
+    PyUnicode_InternInPlace(&key);
+    v = key ? find_name(a->spec, fn, key) : NULL;
+    Py_XDECREF(key);
+    return give(a, v, out, s->names[name]);
+}
+
+static td_status
+ask_attr(void *ctx, uint32_t obj, const char *name, uint32_t *out)
+{
+    py_asking *a = ctx;
+    PyObject *o = py_handle_object(obj), *key = PyUnicode_FromString(name);
+    PyObject *v = key ? PyObject_GetAttr(o, key) : NULL;
+
+    PyUnicode_InternInPlace(&key);
+    if (v && !PyModule_Check(o) && py_intrinsic(v) < 0 && !depend(a->spec, o, key, v, true))
+        Py_CLEAR(v);
+    Py_XDECREF(key);
+    return give(a, v, out, name);
+}
+
+/* What the executor has in Python for a function that CPython computes in a way of its own. */
+static td_status
+ask_spelled(void *ctx, uint32_t obj, uint32_t *out)
+{
+    PyObject *module = PyImport_ImportModule("treadle.executor._pythons");
+    PyObject *all = module ? PyObject_GetAttrString(module, "SPELLED") : NULL;
+    PyObject *v = all ? PyDict_GetItemWithError(all, py_handle_object(obj)) : NULL;
+
+    Py_XINCREF(v);
+    Py_XDECREF(all);
+    Py_XDECREF(module);
+    return give(ctx, v, out, "a spelling");
+}
+
+/* ---- what an object is ---- */
+
+static const struct {
+    char weak;
+    td_objkind kind;
+} numbers[] = {{'b', TD_OBJ_BOOL},
+               {'i', TD_OBJ_INT},
+               {'f', TD_OBJ_FLOAT},
+               {'c', TD_OBJ_COMPLEX},
+               {0, TD_OBJ_NUMBER}};
+
+static td_status
+failed(const char *what)
+{
+    PyErr_Clear();
+    return td_fail(TD_ERR_TYPE, "%s cannot be used in a kernel", what);
+}
+
+/* An enum's member stands for its value; a new reference to that, or to o itself. */
+static PyObject *
+plain(PyObject *o)
+{
+    PyObject *m = PyDict_GetItemString(PyImport_GetModuleDict(), "enum"),
+             *class = m ? PyObject_GetAttrString(m, "Enum") : NULL;
+    int member = class ? PyObject_IsInstance(o, class) : 0;
+
+    Py_XDECREF(class);
+    if (member <= 0)
+        return PyErr_Clear(), Py_NewRef(o);
+    return PyObject_GetAttrString(o, "value");
+}
+
+/* 1: a number; 0: none */
+static int
+describe_number(PyObject *o, td_objinfo *out)
+{
+    char weak;
+
+    if (PyUnicode_Check(o) || PyTuple_Check(o) || py_is_array(o) || PyType_Check(o) ||
+        py_number(o, &out->num, &weak) <= 0)
+        return PyErr_Clear(), 0;
+    if (weak == 'i' && out->num.dt == TD_F64) /* beyond 64 bits */
+        return 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].weak == weak)
+            out->kind = numbers[i].kind;
+    return 1;
+}
+
+static td_status
+describe_tuple(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    Py_ssize_t n = PyTuple_Size(o);
+    uint32_t *item = td_alloc_big(&a->spec->mem, ((size_t)n + 1) * sizeof *item);
+
+    if (!item)
+        return td_fail(TD_ERR_NOMEM, "a tuple of %zd items", n);
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!(item[i] = py_handle(a->d->keep, PyTuple_GetItem(o, i))))
+            return failed("a tuple");
+    out->kind = TD_OBJ_TUPLE;
+    out->item = item;
+    out->n = (uint32_t)n;
+    return TD_OK;
+}
+
+bool
+py_is_named(PyObject *class)
+{
+    return PyType_Check(class) && class != (PyObject *)&PyTuple_Type &&
+           PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) &&
+           PyObject_HasAttrString(class, "_fields");
+}
+
+/* A class of named tuples: its fields.  TD_SKIP: it is none. */
+static td_status
+describe_named(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    PyObject *fields = py_is_named(o) ? PyObject_GetAttrString(o, "_fields") : NULL, *name;
+    td_status st = TD_SKIP;
+
+    PyErr_Clear();
+    if (fields && PyTuple_Check(fields))
+        st = describe_tuple(a, fields, out);
+    Py_XDECREF(fields);
+    if (st)
+        return st;
+    name = PyType_GetName((PyTypeObject *)o);
+    out->text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    Py_XDECREF(name); /* the class has it too */
+    out->kind = TD_OBJ_NAMED;
+    return out->text ? TD_OK : failed("a class of named tuples");
+}
+
+static td_status
+describe_array(PyObject *o, td_objinfo *out)
+{
+    const td_array *a = py_array_of(o);
+
+    out->kind = TD_OBJ_ARRAY;
+    out->type = py_array_type(py_num_type(td_array_dtype(a)), &a->view, true);
+    return out->type ? TD_OK : failed("an array of so many dimensions");
+}
+
+/* A NumPy array is a constant: it is copied to the device, in C order, once the kernel is made. */
+static td_status
+describe_numpy(PyObject *o, td_objinfo *out)
+{
+    PyObject *dtype = PyObject_GetAttrString(o, "dtype"), *ndim = PyObject_GetAttrString(o, "ndim");
+    const td_type *item = dtype && ndim ? py_dtype_type(dtype) : NULL;
+    long n = ndim ? PyLong_AsLong(ndim) : 0;
+
+    Py_XDECREF(dtype);
+    Py_XDECREF(ndim);
+    if (!item || n > TD_MAXDIM_KERNEL)
+        return failed("this NumPy array");
+    out->kind = TD_OBJ_ARRAY;
+    out->type = td_type_array(item, (uint32_t)n, 'C', true);
+    return TD_OK;
+}
+
+static bool
+is_numpy_array(PyObject *o)
+{
+    PyObject *np = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy"),
+             *class = np ? PyObject_GetAttrString(np, "ndarray") : NULL;
+    bool r = class && PyObject_IsInstance(o, class) == 1;
+
+    Py_XDECREF(class);
+    PyErr_Clear();
+    return r;
+}
+
+static bool
+is_function(PyObject *o)
+{
+    static PyObject *class;
+
+    if (!class) {
+        class = py_package("types", "FunctionType");
+        PyErr_Clear();
+    }
+    return class && PyObject_IsInstance(o, class) == 1;
+}
+
+static td_status
+describe_function(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    out->source = py_source(a->d, o);
+    if (!out->source) {
+        PyObject *type, *value, *trace, *text;
+        const char *why;
+        td_status st;
+
+        PyErr_Fetch(&type, &value, &trace);
+        text = value ? PyObject_Str(value) : NULL;
+        why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+        st = td_fail(TD_ERR_VALUE, "%s", why ? why : "a function's source cannot be found");
+        Py_XDECREF(text);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+        return st;
+    }
+    out->kind = TD_OBJ_FUNCTION;
+    return TD_OK;
+}
+
+/* The repr of something that kernels cannot use, 80 characters at most, in the compilation's memory. */
+static td_status
+describe_other(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    PyObject *text = PyObject_Repr(o);
+    const char *s = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    char *copy = td_alloc(&a->spec->mem, 96);
+
+    PyErr_Clear();
+    PyOS_snprintf(copy, 96, "%.80s%s", s ? s : "an object", s && strlen(s) > 80 ? "…" : "");
+    Py_XDECREF(text);
+    out->kind = TD_OBJ_OTHER;
+    out->text = copy;
+    return TD_OK;
+}
+
+/* The kinds that one look at the object tells.  TD_SKIP: none of them. */
+static td_status
+describe_simple(PyObject *o, td_objinfo *out)
+{
+    if (o == Py_None || o == Py_Ellipsis) {
+        out->kind = o == Py_None ? TD_OBJ_NONE : TD_OBJ_ELLIPSIS;
+        return TD_OK;
+    }
+    if (PyUnicode_Check(o)) {
+        out->kind = TD_OBJ_STR;
+        out->text = PyUnicode_AsUTF8AndSize(o, NULL);
+        return out->text ? TD_OK : failed("a string of broken surrogates");
+    }
+    if (PyExceptionClass_Check(o)) {
+        PyObject *name = PyType_GetName((PyTypeObject *)o);
+
+        out->kind = TD_OBJ_EXCEPTION;
+        out->text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+        Py_XDECREF(name); /* the class has it too */
+        return out->text ? TD_OK : failed("an exception class");
+    }
+    return TD_SKIP;
+}
+
+static td_status
+describe(py_asking *a, PyObject *o, td_objinfo *out)
+{
+    td_status st = describe_simple(o, out);
+    int r;
+
+    if (st != TD_SKIP)
+        return st;
+    if (py_is_array(o))
+        return describe_array(o, out);
+    r = py_type_of(o, &out->type);
+    if (r < 0)
+        return failed("this type");
+    if (r) {
+        out->kind = TD_OBJ_TYPE;
+        return TD_OK;
+    }
+    r = py_intrinsic(o);
+    if (r >= 0) {
+        out->kind = TD_OBJ_INTRINSIC;
+        out->number = r;
+        return TD_OK;
+    }
+    PyErr_Clear();
+    if (is_numpy_array(o))
+        return describe_numpy(o, out);
+    if (describe_number(o, out))
+        return TD_OK;
+    if (PyTuple_Check(o)) {
+        td_objinfo class = {0};
+        PyObject *type = (PyObject *)Py_TYPE(o);
+
+        TD_TRY(describe_tuple(a, o, out));
+        st = describe_named(a, type, &class);
+        out->text = class.text;
+        out->object = st ? 0 : py_handle(a->d->keep, type);
+        return st == TD_SKIP || out->object ? TD_OK : failed("a named tuple");
+    }
+    if ((st = describe_named(a, o, out)) != TD_SKIP)
+        return st;
+    if (py_is_dispatcher(o) || is_function(o))
+        return describe_function(a, o, out);
+    return describe_other(a, o, out);
+}
+
+static td_status
+ask_describe(void *ctx, uint32_t obj, td_objinfo *out)
+{
+    PyObject *o = plain(py_handle_object(obj));
+    td_status st;
+
+    memset(out, 0, sizeof *out);
+    if (!o)
+        return failed("an enum's member without a value");
+    st = describe(ctx, o, out);
+    Py_DECREF(o); /* what out borrows of it is the member's, too */
+    return st;
+}
+
+static td_status
+ask_dtype(void *ctx, td_dtype dt, uint32_t *out)
+{
+    return give(ctx, py_dtype_object(dt), out, td_dtype_name(dt));
+}
+
+void
+py_asking_begin(py_asking *a, py_dispatcher *d, py_spec *spec)
+{
+    *a = (py_asking){.host = {.name = ask_name,
+                              .attr = ask_attr,
+                              .spelled = ask_spelled,
+                              .describe = ask_describe,
+                              .dtype = ask_dtype},
+                     .d = d,
+                     .spec = spec};
+    a->host.ctx = a;
+}

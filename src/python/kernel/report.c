@@ -1,0 +1,496 @@
+/* report.c - what kernels tell: prints, and failures that become exceptions.
+ *
+ * A kernel that can report has a mailbox (front/infer/report.h).  After every wait for its device the host looks
+ * into those of kernels that have been launched: prints go to Python's print, a failure becomes the
+ * exception that the wait raises.  On the CPU the launch itself has waited.
+ */
+#include "dev/cpu/cpucode.h"
+#include "python/kernel/kernel.h"
+#include "python/program/program.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PRINT_WORDS = 1 << 17 };
+
+static struct {
+    py_box *first;       /* of kernels that have been launched; under the GIL */
+    atomic_int watched;  /* how many */
+    PyObject *exception; /* what a wait has met and nobody has raised yet */
+} all;
+
+/* ---- values ---- */
+
+/* The shortest text that reads back as the same float32. */
+static PyObject *
+short_float(float x)
+{
+    for (int digits = 6; digits <= 9; digits++) {
+        char *s = PyOS_double_to_string((double)x, 'g', digits, Py_DTSF_ADD_DOT_0, NULL);
+        PyObject *text = NULL;
+
+        if (!s)
+            return NULL;
+        if (digits == 9 || !(strtof(s, NULL) != x))
+            text = PyUnicode_FromString(s);
+        PyMem_Free(s);
+        if (text || digits == 9)
+            return text;
+    }
+    return NULL;
+}
+
+static PyObject *
+value_text(const td_type *t, const uint64_t *word)
+{
+    size_t half = td_dtype_size((td_dtype)t->dt) / 2;
+    unsigned char bits[16];
+    PyObject *o, *text;
+    td_scalar s;
+
+    memcpy(bits, word, 8);
+    if (td_dtype_is_complex((td_dtype)t->dt))
+        memcpy(bits + half, word + 1, half);
+    s = td_scalar_load((td_dtype)t->dt, bits);
+    if (td_dtype_is_float((td_dtype)t->dt) && t->dt != TD_F64)
+        return short_float((float)s.f[0]);
+    o = py_scalar_object(s);
+    text = o ? PyObject_Str(o) : NULL;
+    Py_XDECREF(o);
+    return text;
+}
+
+/* The site's text with its values in the places of '\1'. */
+static PyObject *
+filled(const td_site *site, const uint64_t *word)
+{
+    PyObject *pieces = PyList_New(0), *empty = PyUnicode_FromString(""), *r = NULL;
+    const char *p = site->text ? site->text : "";
+    uint32_t value = 0;
+    bool ok = pieces && empty;
+
+    while (ok && *p) {
+        size_t n = strcspn(p, "\1");
+        PyObject *piece;
+
+        if (n) {
+            piece = PyUnicode_DecodeUTF8(p, (Py_ssize_t)n, "replace");
+        } else {
+            const td_type *t = site->arg[value++];
+
+            piece = value_text(t, word);
+            word += td_type_words(t);
+            n = 1;
+        }
+        ok = piece && PyList_Append(pieces, piece) == 0;
+        Py_XDECREF(piece);
+        p += n;
+    }
+    if (ok)
+        r = PyUnicode_Join(empty, pieces);
+    Py_XDECREF(pieces);
+    Py_XDECREF(empty);
+    return r;
+}
+
+/* ---- prints ---- */
+
+static void
+print_text(PyObject *text)
+{
+    PyObject *builtins = text ? PyEval_GetBuiltins() : NULL,
+             *print = builtins ? PyDict_GetItemString(builtins, "print") : NULL,
+             *r = print ? PyObject_CallFunctionObjArgs(print, text, NULL) : NULL;
+
+    if (!r)
+        PyErr_WriteUnraisable(text);
+    Py_XDECREF(r);
+    Py_XDECREF(text);
+}
+
+static uint64_t
+load(const uint64_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static uint32_t
+record_words(const td_site *site)
+{
+    uint32_t n = 1;
+
+    for (uint32_t i = 0; i < site->narg; i++)
+        n += td_type_words(site->arg[i]);
+    return n;
+}
+
+/* Is the last launch over, so that the buffer of prints can begin anew? */
+static bool
+is_idle(const py_box *b)
+{
+    bool done = true;
+
+    return !b->last || (td_event_done(b->last, &done) == TD_OK && done);
+}
+
+/* Printing runs Python code, which may launch and wait: everything is read anew after each. */
+static void
+print_all(py_box *b)
+{
+    const td_made *m = &b->spec->made;
+
+    b->spec->busy++; /* it stays */
+    for (;;) {
+        uint64_t end = load(&b->mail->used), number;
+        const td_site *site;
+        const uint64_t *record;
+
+        if (end > b->mail->capacity)
+            end = b->mail->capacity;
+        if (b->read >= end || !(number = load(&b->mail->word[b->read])) || number > m->nsite)
+            break;
+        site = &m->site[number - 1];
+        record = &b->mail->word[b->read];
+        b->read += record_words(site);
+        print_text(filled(site, record + 1));
+    }
+    if (b->mail->used && b->read && is_idle(b)) {
+        memset(b->mail->word, 0, b->read * sizeof *b->mail->word);
+        b->mail->used = b->read = 0;
+    }
+    b->spec->busy--;
+}
+
+/* ---- failures ---- */
+
+static PyObject *
+index_text(const td_site *site, const uint64_t *value)
+{
+    td_shape s = {.ndim = (int32_t)site->narg - 2};
+    char shape[128];
+
+    if (site->narg < 2 || s.ndim > TD_MAXDIM)
+        return PyUnicode_FromFormat("index out of range of '%s'", site->text);
+    for (int i = 0; i < s.ndim; i++)
+        s.dim[i] = (int64_t)value[i + 2];
+    if (!*site->text) /* a tuple, or an array without a name */
+        return PyUnicode_FromFormat("index %lld is out of bounds for axis %lld with size %lld",
+                                    (long long)value[1], (long long)value[0],
+                                    (long long)s.dim[value[0]]);
+    return PyUnicode_FromFormat("index %lld is out of bounds for axis %lld of '%s' with shape %s",
+                                (long long)value[1], (long long)value[0], site->text,
+                                td_shape_text(&s, shape, sizeof shape));
+}
+
+static PyObject *
+failure_text(const td_site *site, const uint64_t *value)
+{
+    switch ((td_report)site->kind) {
+    case TD_REPORT_INDEX: return index_text(site, value);
+    case TD_REPORT_ZERO:  return PyUnicode_FromString("division by zero");
+    case TD_REPORT_SHAPE:
+        return PyUnicode_FromFormat("%s: %lld and %lld elements do not fit", site->text,
+                                    (long long)value[0], (long long)value[1]);
+    case TD_REPORT_EMPTY:
+        return PyUnicode_FromFormat("%s of an empty array has no value", site->text);
+    case TD_REPORT_ABSENT: return PyUnicode_FromFormat("%s: it is not there", site->text);
+    case TD_REPORT_DEPTH:
+        return PyUnicode_FromFormat(
+            "%s: %lld calls inside of each other, more than a thread's stack holds", site->text,
+            (long long)value[0]);
+    case TD_REPORT_MEMORY:
+        return PyUnicode_FromFormat("no memory for an array of %lld bytes", (long long)value[0]);
+    default: return PyUnicode_FromString(site->text ? site->text : "");
+    }
+}
+
+static PyObject *
+failure_class(const td_site *site)
+{
+    switch ((td_report)site->kind) {
+    case TD_REPORT_ASSERT:   return PyExc_AssertionError;
+    case TD_REPORT_INDEX:    return PyExc_IndexError;
+    case TD_REPORT_ZERO:     return PyExc_ZeroDivisionError;
+    case TD_REPORT_OVERFLOW: return PyExc_OverflowError;
+    case TD_REPORT_SHAPE:
+    case TD_REPORT_EMPTY:
+    case TD_REPORT_ABSENT:   return PyExc_ValueError;
+    case TD_REPORT_DEPTH:    return PyExc_RecursionError;
+    case TD_REPORT_MEMORY:   return PyExc_MemoryError;
+    default:                 break;
+    }
+    return site->object ? py_handle_object(site->object) : PyExc_RuntimeError;
+}
+
+/* Where it happened, in a kernel with the thread. */
+static PyObject *
+place_text(const py_box *b, const td_site *site)
+{
+    const td_mailbox *m = b->mail;
+
+    if (b->spec->home->how.mode != TD_MODE_KERNEL)
+        return PyUnicode_FromFormat("in %s, %s:%u", site->function, site->file,
+                                    (unsigned)site->line);
+    return PyUnicode_FromFormat("kernel %U, block (%d, %d, %d), thread (%d, %d, %d), %s:%u",
+                                b->spec->home->name, m->block[0], m->block[1], m->block[2],
+                                m->thread[0], m->thread[1], m->thread[2], site->file,
+                                (unsigned)site->line);
+}
+
+void
+py_box_drop(py_box *b)
+{
+    b->mail->ready = 0;
+    b->mail->site = 0;
+}
+
+/* The exception of the failure in b, which is taken out; NULL: another exception was raised instead. */
+static PyObject *
+failure(py_box *b)
+{
+    uint32_t number = b->mail->site;
+    const td_site *site = &b->spec->made.site[number - 1];
+    bool kernel = b->spec->home->how.mode == TD_MODE_KERNEL;
+    PyObject *text = failure_text(site, b->mail->value), *place = place_text(b, site),
+             *whole = NULL, *e = NULL;
+
+    py_box_drop(b);
+    if (text && place && PyUnicode_GetLength(text) && kernel)
+        whole = PyUnicode_FromFormat("%U [%U]", text, place);
+    else if (text && place)
+        whole = Py_NewRef(kernel ? place : text);
+    if (whole && PyUnicode_GetLength(whole))
+        e = PyObject_CallFunctionObjArgs(failure_class(site), whole, NULL);
+    else if (whole)
+        e = PyObject_CallFunctionObjArgs(failure_class(site), NULL);
+    if (e && !kernel) {
+        PyObject *r = PyObject_CallMethod(e, "add_note", "O", place);
+
+        Py_XDECREF(r);
+        PyErr_Clear();
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(place);
+    Py_XDECREF(whole);
+    return e;
+}
+
+static bool
+has_failed(const py_box *b)
+{
+    return __atomic_load_n(&b->mail->ready, __ATOMIC_ACQUIRE) && b->mail->site &&
+           b->mail->site <= b->spec->made.nsite;
+}
+
+/* ---- looking ---- */
+
+bool
+py_box_read(py_box *b)
+{
+    PyObject *e;
+
+    print_all(b);
+    if (!has_failed(b))
+        return true;
+    e = failure(b);
+    if (e)
+        PyErr_SetObject((PyObject *)Py_TYPE(e), e);
+    Py_XDECREF(e);
+    return false;
+}
+
+/* Looks into the boxes of d's kernels. */
+static td_status
+look(const td_dev *d)
+{
+    td_status st = TD_OK;
+
+    for (py_box *b = all.first; b; b = b->next)
+        if (b->spec->dev == d && b->mail->used > b->read) {
+            print_all(b);
+            b = all.first; /* what was printed may have changed the list */
+        }
+    for (py_box *b = all.first; b && !st; b = b->next) {
+        PyObject *e;
+
+        if (b->spec->dev != d || !has_failed(b))
+            continue;
+        e = failure(b);
+        if (!e) {
+            PyErr_WriteUnraisable(NULL);
+            continue;
+        }
+        Py_XDECREF(all.exception);
+        all.exception = e;
+        st = td_fail(TD_ERR_KERNEL, "a kernel failed: its exception has been kept");
+    }
+    return st;
+}
+
+static td_status
+after_wait(td_dev *d)
+{
+    PyGILState_STATE gil;
+    PyObject *type, *value, *trace;
+    td_status st;
+
+    if ((!atomic_load_explicit(&all.watched, memory_order_relaxed) && !td_culib_has_printed()) ||
+        !Py_IsInitialized())
+        return TD_OK;
+    gil = PyGILState_Ensure();
+    PyErr_Fetch(&type, &value, &trace);
+    if (!py_program_flush())
+        PyErr_WriteUnraisable(NULL);
+    st = look(d);
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(gil);
+    return st;
+}
+
+PyObject *
+py_report_raise(void)
+{
+    PyObject *e = all.exception;
+
+    all.exception = NULL;
+    if (e)
+        PyErr_SetObject((PyObject *)Py_TYPE(e), e);
+    else
+        PyErr_SetString(PyExc_RuntimeError, "a kernel failed; another thread has its exception");
+    Py_XDECREF(e);
+    return NULL;
+}
+
+/* ---- boxes ---- */
+
+static bool
+prints(const td_made *m)
+{
+    for (uint32_t i = 0; i < m->nsite; i++)
+        if (m->site[i].kind == TD_REPORT_PRINT)
+            return true;
+    return false;
+}
+
+/* Boxes whose kernels have gone; the device may still have to run them, and then writes there. */
+static py_box *dead;
+
+static void
+end_box(py_box *b)
+{
+    td_event_free(b->last);
+    td_buf_unref(b->buf);
+    (void)td_hostmem_put(b->dev, &b->mem);
+    free(b);
+}
+
+static void
+bury(void)
+{
+    for (py_box **p = &dead, *b; (b = *p);)
+        if (is_idle(b)) {
+            *p = b->next;
+            end_box(b);
+        } else {
+            p = &b->next;
+        }
+}
+
+/* The box's own end frees the memory. */
+static void
+keep_memory(void *box)
+{
+    (void)box;
+}
+
+bool
+py_box_new(py_spec *s)
+{
+    uint64_t words = prints(&s->made) ? PRINT_WORDS : 0;
+    size_t nbytes = sizeof(td_mailbox) + words * sizeof(uint64_t);
+    py_box *b = calloc(1, sizeof *b);
+
+    if (!b)
+        return PyErr_NoMemory(), false;
+    bury();
+    b->spec = s;
+    b->dev = s->dev;
+    b->mem = (td_hostmem){.kind = TD_HOST_MAPPED, .nbytes = nbytes};
+    if (!py_ok(td_hostmem_get(s->dev, &b->mem))) {
+        free(b);
+        return false;
+    }
+    if (!py_ok(td_buf_wrap(s->dev, (void *)b->mem.dev, nbytes, keep_memory, b, &b->buf))) {
+        (void)td_hostmem_put(s->dev, &b->mem);
+        free(b);
+        return false;
+    }
+    b->mail = b->mem.host;
+    memset(b->mail, 0, nbytes);
+    b->mail->capacity = words;
+    s->box = b;
+    return true;
+}
+
+/* Nothing is waited for: this runs in finalisers.  The default stream's event stands behind the work of
+ * all streams. */
+void
+py_box_free(py_box *b)
+{
+    bool launched = b && b->place;
+
+    if (!b)
+        return;
+    if (launched) {
+        *b->place = b->next;
+        if (b->next)
+            b->next->place = b->place;
+        atomic_fetch_sub(&all.watched, 1);
+    }
+    if (!launched || td_dev_info(b->dev)->kind == TD_DEV_CPU) {
+        end_box(b);
+        return;
+    }
+    if (!b->last && td_event_new(b->dev, false, &b->last))
+        return; /* without an event it is never known to be free */
+    if (td_event_record(b->last, td_dev_stream(b->dev)))
+        return;
+    b->next = dead;
+    dead = b;
+}
+
+/* A printing kernel's launches do not overlap, and an event tells when the last has ended. */
+static void
+mark(py_box *b, td_stream *s)
+{
+    if (!b->mail->capacity || td_dev_info(b->spec->dev)->kind == TD_DEV_CPU)
+        return;
+    if (!b->last && td_event_new(b->spec->dev, false, &b->last))
+        return;
+    if (b->stream && b->stream != s)
+        (void)td_stream_wait(s, b->last);
+    (void)td_event_record(b->last, s);
+    b->stream = s;
+}
+
+void
+py_box_watch(py_box *b, td_stream *s)
+{
+    mark(b, s);
+    if (b->place)
+        return;
+    b->next = all.first;
+    if (b->next)
+        b->next->place = &b->next;
+    b->place = &all.first;
+    all.first = b;
+    atomic_fetch_add(&all.watched, 1);
+}
+
+void
+py_report_init(void)
+{
+    td_dev_on_wait(after_wait);
+}

@@ -1,0 +1,559 @@
+/* create.c - functions that make arrays. */
+#include "python/common/py.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
+
+/* obj as it is where nothing has to change, else converted. */
+static PyObject *
+convert(PyObject *obj, PyObject *dtype, PyObject *device)
+{
+    td_dev *dev = NULL;
+    py_ndarray *r;
+    int dt;
+
+    if (!py_dtype_or(dtype, -1, &dt) || (!py_is_none(device) && !py_device(device, &dev)))
+        return NULL;
+    if (py_is_array(obj) && (dt < 0 || (td_dtype)dt == td_array_dtype(py_array_of(obj))) &&
+        (!dev || dev == td_array_dev(py_array_of(obj))))
+        return Py_NewRef(obj);
+    r = py_new();
+    if (r && !py_asarray(obj, dt, dev, &r->a)) {
+        r->a.store = NULL;
+        Py_CLEAR(r);
+    }
+    return (PyObject *)r;
+}
+
+static PyObject *
+share(PyObject *obj, PyObject *dtype, PyObject *device)
+{
+    td_dev *dev = NULL;
+    py_ndarray *r;
+    bool ok;
+    int dt;
+
+    py_drain();
+    if (!py_dtype_or(dtype, -1, &dt) || (!py_is_none(device) && !py_device(device, &dev)))
+        return NULL;
+    if (py_is_array(obj) && (dt < 0 || (td_dtype)dt == td_array_dtype(py_array_of(obj))) &&
+        (!dev || dev == td_array_dev(py_array_of(obj))))
+        return Py_NewRef(obj);
+    r = py_new();
+    if (!r)
+        return NULL;
+    ok = py_is_array(obj) ? py_settle(py_array_of(obj), dt, dev, PY_COPY_NEVER, &r->a)
+                          : py_share(obj, dt, dev, &r->a);
+    if (!ok) {
+        r->a.store = NULL;
+        Py_CLEAR(r);
+    }
+    return (PyObject *)r;
+}
+
+static PyObject *
+asarray(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"a", "dtype", "order", "copy", "device", "like", NULL};
+    PyObject *arg[6], *r;
+
+    (void)module;
+    if (!py_parse("asarray", names, 1, 3, args, nargs, kwnames, arg))
+        return NULL;
+    if (arg[3] == Py_False)
+        return share(arg[0], arg[1], arg[4]);
+    r = convert(arg[0], arg[1], arg[4]);
+    if (r && r == arg[0] && arg[3] == Py_True) {
+        Py_DECREF(r);
+        r = PyObject_CallMethod(arg[0], "copy", NULL);
+    }
+    return r;
+}
+
+static PyObject *
+pad_axes(PyObject *a, long ndmin)
+{
+    td_shape s = py_array_of(a)->view.shape, wide = {.ndim = (int32_t)ndmin};
+    py_ndarray *r;
+    td_status st;
+
+    for (int i = 0; i < wide.ndim; i++)
+        wide.dim[i] = i < wide.ndim - s.ndim ? 1 : s.dim[i - (wide.ndim - s.ndim)];
+    r = py_new();
+    st = r ? td_array_reshape(py_array_of(a), &wide, &r->a) : TD_OK;
+    Py_DECREF(a);
+    return r ? py_done(r, st) : NULL;
+}
+
+static PyObject *
+array(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"object", "dtype",  "copy", "order", "subok",
+                                        "ndmin",  "device", "like", NULL};
+    PyObject *arg[8], *r;
+    long ndmin;
+
+    (void)module;
+    if (!py_parse("array", names, 1, 2, args, nargs, kwnames, arg))
+        return NULL;
+    if (arg[2] == Py_False)
+        r = share(arg[0], arg[1], arg[6]);
+    else
+        r = convert(arg[0], arg[1], arg[6]);
+    if (r && r == arg[0] && arg[2] != Py_False && arg[2] != Py_None) {
+        Py_DECREF(r);
+        r = PyObject_CallMethod(arg[0], "copy", NULL);
+    }
+    ndmin = arg[5] ? PyLong_AsLong(arg[5]) : 0;
+    if (r && (PyErr_Occurred() || ndmin > TD_MAXDIM)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "array: ndmin is at most %d", TD_MAXDIM);
+        Py_CLEAR(r);
+    }
+    return r && ndmin > py_array_of(r)->view.shape.ndim ? pad_axes(r, ndmin) : r;
+}
+
+/* shape, dtype and device of zeros, ones, empty and full; value NULL: empty. */
+static PyObject *
+filled(PyObject *shape, PyObject *dtype, int dflt, PyObject *device, const td_scalar *value)
+{
+    py_ndarray *r;
+    td_shape s, checked;
+    td_dev *dev;
+    int dt;
+
+    if (!py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(dtype, dflt, &dt) || !py_device(device, &dev))
+        return NULL;
+    r = py_new();
+    if (!r)
+        return NULL;
+    return py_done(r, value ? td_array_full(dev, (td_dtype)dt, &checked, *value, &r->a)
+                            : td_array_empty(dev, (td_dtype)dt, &checked, &r->a));
+}
+
+static PyObject *
+filled_function(const char *fn, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                const td_scalar *value)
+{
+    static const char *const names[] = {"shape", "dtype", "order", "device", "like", NULL};
+    PyObject *arg[5];
+
+    return py_parse(fn, names, 1, 3, args, nargs, kwnames, arg)
+               ? filled(arg[0], arg[1], TD_F64, arg[3], value)
+               : NULL;
+}
+
+static PyObject *
+empty(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    (void)module;
+    return filled_function("empty", args, nargs, kwnames, NULL);
+}
+
+static PyObject *
+zeros(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    (void)module;
+    return filled_function("zeros", args, nargs, kwnames, &(td_scalar){.dt = TD_I64, .i = 0});
+}
+
+static PyObject *
+ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    (void)module;
+    return filled_function("ones", args, nargs, kwnames, &(td_scalar){.dt = TD_I64, .i = 1});
+}
+
+static PyObject *
+full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"shape",  "fill_value", "dtype", "order",
+                                        "device", "like",       NULL};
+    PyObject *arg[6], *r;
+    td_array own;
+    td_operand x;
+    td_status st;
+    int dt, is_number;
+
+    (void)module;
+    if (!py_parse("full", names, 2, 4, args, nargs, kwnames, arg) || !py_dtype_or(arg[2], -1, &dt))
+        return NULL;
+    is_number = py_is_array(arg[1]) ? 0 : py_number(arg[1], &x.scalar, &x.weak);
+    if (is_number < 0)
+        return NULL;
+    if (is_number && dt < 0)
+        return filled(arg[0], NULL, x.scalar.dt, arg[4], &x.scalar);
+    if (dt < 0) { /* the values' own dtype */
+        if (!py_asarray(arg[1], -1, NULL, &own))
+            return NULL;
+        dt = (int)td_array_dtype(&own);
+        td_array_unref(&own);
+    }
+    r = filled(arg[0], NULL, dt, arg[4], NULL);
+    if (r && py_value(arg[1], (td_dtype)dt, td_array_dev(py_array_of(r)), &x, &own)) {
+        st = td_array_assign(py_array_of(r), &x);
+        if (own.store)
+            td_array_unref(&own);
+        if (!st)
+            return r;
+        py_raise(st);
+    }
+    Py_XDECREF(r);
+    return NULL;
+}
+
+/* ---- arange ---- */
+
+/* The core counts in int64 or in float64. */
+static void
+align(td_scalar *start, td_scalar *step)
+{
+    bool floats = td_dtype_is_float(start->dt) || td_dtype_is_float(step->dt);
+    td_scalar *const s[2] = {start, step};
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t bits[2];
+        td_dtype dt = floats ? TD_F64 : TD_I64;
+
+        td_scalar_bits(*s[i], dt, bits);
+        *s[i] = td_scalar_load(dt, bits);
+    }
+}
+
+/* A number of arange's; *dt is promoted to hold it. */
+static bool
+bound(PyObject *o, td_scalar *s, int *dt)
+{
+    char weak = 0;
+    int r = 1;
+
+    if (py_is_array(o)) {
+        if (td_array_size(py_array_of(o)) != 1 || !py_read_scalar(py_array_of(o), s))
+            r = PyErr_Occurred() ? -1 : 0;
+    } else
+        r = py_number(o, s, &weak);
+    if (r == 0)
+        PyErr_Format(PyExc_TypeError, "arange: start, stop and step are numbers, not %R",
+                     (PyObject *)Py_TYPE(o));
+    if (r > 0 && td_dtype_is_complex(s->dt)) {
+        PyErr_SetString(PyExc_TypeError, "arange: complex numbers have no order");
+        r = -1;
+    }
+    if (r > 0)
+        *dt = *dt < 0 ? (int)s->dt : (int)td_promote((td_dtype)*dt, s->dt);
+    return r > 0;
+}
+
+static double
+as_double(td_scalar s)
+{
+    return td_dtype_is_float(s.dt)      ? s.f[0]
+           : td_dtype_kind(s.dt) == 'u' ? (double)s.u
+                                        : (double)s.i;
+}
+
+static int64_t
+exact_steps(int64_t start, int64_t stop, int64_t step)
+{
+    if (step > 0)
+        return (stop - start + step - 1) / step;
+    return step < 0 ? (start - stop - step - 1) / -step : 0;
+}
+
+static bool
+count_steps(const td_scalar s[3], int64_t *n)
+{
+    bool floats =
+        td_dtype_is_float(s[0].dt) || td_dtype_is_float(s[1].dt) || td_dtype_is_float(s[2].dt);
+    double steps;
+
+    *n = 0;
+    if (as_double(s[2]) == 0) {
+        PyErr_SetString(PyExc_ZeroDivisionError, "division by zero");
+        return false;
+    }
+    steps = ceil((as_double(s[1]) - as_double(s[0])) / as_double(s[2]));
+    if (isnan(steps) || steps > 0x1p62) {
+        PyErr_SetString(PyExc_ValueError, "Maximum allowed size exceeded");
+        return false;
+    }
+    *n = steps > 0 ? (int64_t)steps : 0;
+    if (!floats && steps > 0x1p50) /* beyond doubles: count exactly */
+        *n = exact_steps(s[0].i, s[1].i, s[2].i);
+    return true;
+}
+
+static PyObject *
+arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"start", "stop", "step", "dtype", "device", "like", NULL};
+    td_scalar s[3] = {{.dt = TD_I64}, {.dt = TD_I64}, {.dt = TD_I64, .i = 1}};
+    PyObject *arg[6];
+    py_ndarray *r;
+    td_dev *dev;
+    int64_t n;
+    int own = -1, dt;
+
+    (void)module;
+    if (!py_parse("arange", names, 0, 4, args, nargs, kwnames, arg))
+        return NULL;
+    if (py_is_none(arg[1]) && nargs > 0) {
+        arg[1] = arg[0];
+        arg[0] = NULL;
+    }
+    if (py_is_none(arg[1])) {
+        PyErr_SetString(PyExc_TypeError, "arange() requires stop to be specified.");
+        return NULL;
+    }
+    for (int i = 0; i < 3; i++)
+        if (!py_is_none(arg[i]) && !bound(arg[i], &s[i], &own))
+            return NULL;
+    if (!count_steps(s, &n) || !py_dtype_or(arg[3], own, &dt) || !py_device(arg[4], &dev))
+        return NULL;
+    align(&s[0], &s[2]);
+    r = py_new();
+    return r ? py_done(r, td_array_iota(dev, (td_dtype)dt, n, s[0], s[2], &r->a)) : NULL;
+}
+
+/* ---- the core's functions that the package builds on ---- */
+
+static bool
+want_array(const char *fn, PyObject *o)
+{
+    if (!py_is_array(o))
+        PyErr_Format(PyExc_TypeError, "%s: expected treadle.ndarray, not %R", fn,
+                     (PyObject *)Py_TYPE(o));
+    return py_is_array(o);
+}
+
+static PyObject *
+broadcast_to(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    py_ndarray *r;
+    td_shape s, checked;
+
+    (void)module;
+    if (nargs != 2 || !want_array("broadcast_to", args[0]) || !py_shape(args[1], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)))
+        return NULL;
+    r = py_new();
+    if (r)
+        r->readonly = true;
+    return r ? py_done(r, td_array_broadcast(py_array_of(args[0]), &checked, &r->a)) : NULL;
+}
+
+static PyObject *
+take(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_array index;
+    py_ndarray *r;
+    td_status st;
+    int axis;
+
+    (void)module;
+    if (nargs != 3 || !want_array("take", args[0]))
+        return NULL;
+    axis = (int)PyLong_AsLong(args[2]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (py_is_array(args[1]) && !py_ok(td_one_device("take", td_array_dev(py_array_of(args[0])),
+                                                     td_array_dev(py_array_of(args[1])))))
+        return NULL;
+    if (!py_asarray(args[1], TD_I64, td_array_dev(py_array_of(args[0])), &index))
+        return NULL;
+    r = py_new();
+    st = r ? td_array_take(py_array_of(args[0]), &index, axis, &r->a) : TD_OK;
+    td_array_unref(&index);
+    return r ? py_done(r, st) : NULL;
+}
+
+static PyObject *
+product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    py_ndarray *r;
+
+    (void)module;
+    if (nargs != 2 || !want_array("matmul", args[0]) || !want_array("matmul", args[1]))
+        return NULL;
+    r = py_new();
+    return r ? py_done(r, td_array_matmul(py_array_of(args[0]), py_array_of(args[1]), &r->a))
+             : NULL;
+}
+
+PyObject *
+py_fused_product(PyObject *x, PyObject *y)
+{
+    py_ndarray *r;
+
+    if (!py_is_array(x) || !py_is_array(y) ||
+        td_array_dev(py_array_of(x)) != td_array_dev(py_array_of(y)) ||
+        !td_matmul_fuses(py_array_of(x), py_array_of(y)))
+        return Py_NewRef(Py_None);
+    r = py_new();
+    return r ? py_done(r, td_array_matmul(py_array_of(x), py_array_of(y), &r->a)) : NULL;
+}
+
+/* a @ b where the graph computes it; None: a library had better, or the operands are no arrays */
+static PyObject *
+fused_product(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    if (nargs == 2)
+        return py_fused_product(args[0], args[1]);
+    PyErr_SetString(PyExc_TypeError, "_fused_product: expected two operands");
+    return NULL;
+}
+
+/* _on_host(a): are a's elements on the host still, or does a wait for such? */
+static PyObject *
+on_host(PyObject *module, PyObject *o)
+{
+    (void)module;
+    return want_array("on_host", o) ? PyBool_FromLong(td_array_hosted(py_array_of(o))) : NULL;
+}
+
+static PyObject *
+host_view(PyObject *module, PyObject *o)
+{
+    (void)module;
+    return want_array("host_view", o) ? py_host_view(py_array_of(o), false) : NULL;
+}
+
+/* Are both views of one storage?  Nothing is computed. */
+static PyObject *
+same_storage(PyObject *module, PyObject *args)
+{
+    PyObject *a, *b;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:_same_storage", &a, &b) || !want_array("same_storage", a) ||
+        !want_array("same_storage", b))
+        return NULL;
+    return PyBool_FromLong(py_array_of(a)->store == py_array_of(b)->store);
+}
+
+/* May o's memory be written from outside?  Not when recorded operations still read it. */
+static PyObject *
+is_exclusive(PyObject *module, PyObject *o)
+{
+    td_buf *buf;
+    td_view v;
+    td_node *n;
+
+    (void)module;
+    if (!want_array("is_exclusive", o) || !py_ok(td_array_memory(py_array_of(o), false, &buf, &v)))
+        return NULL;
+    n = py_array_of(o)->store->node;
+    return PyBool_FromLong((atomic_load(&buf->flags) & TD_BUF_SHARED) ||
+                           (n && n->refs == 1 && n->buf == buf && atomic_load(&buf->refs) == 1));
+}
+
+static PyObject *
+assign_where(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_array *a, own;
+    td_operand x;
+    td_status st;
+
+    (void)module;
+    if (nargs != 3 || !want_array("assign_where", args[0]) || !want_array("assign_where", args[1]))
+        return NULL;
+    a = py_array_of(args[0]);
+    if (!py_writable((py_ndarray *)args[0]) ||
+        !py_value(args[2], td_array_dtype(a), td_array_dev(a), &x, &own))
+        return NULL;
+    st = td_array_assign_where(a, py_array_of(args[1]), &x);
+    if (own.store)
+        td_array_unref(&own);
+    return st ? py_raise(st) : Py_NewRef(Py_None);
+}
+
+static PyObject *
+evaluate(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    enum { BATCH = 32 };
+    const td_array *a[BATCH];
+
+    (void)module;
+    if (nargs == 0)
+        return py_ok(td_eval_all()) && py_warn() ? Py_NewRef(Py_None) : NULL;
+    for (Py_ssize_t i = 0; i < nargs; i += BATCH) {
+        int n = 0;
+
+        for (; n < BATCH && i + n < nargs; n++) {
+            if (!want_array("evaluate", args[i + n]))
+                return NULL;
+            a[n] = py_array_of(args[i + n]);
+        }
+        if (!py_ok(td_array_eval(a, n)))
+            return NULL;
+    }
+    return py_warn() ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
+asnumpy(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"a", "stream", "order", "out", NULL};
+    PyObject *arg[4];
+
+    (void)module;
+    if (!py_parse("asnumpy", names, 1, 4, args, nargs, kwnames, arg))
+        return NULL;
+    if (py_is_array(arg[0]))
+        return py_get(arg[0]);
+    return py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", arg[0]) : NULL;
+}
+
+static PyObject *
+bfloat16(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return py_dtype_object(TD_BF16);
+}
+
+PyMethodDef py_create_functions[] = {
+    {"_bfloat16", bfloat16, METH_NOARGS, NULL},
+    {"array", PY_FAST(array), FAST_KW,
+     "array($module, /, object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, "
+     "device=None, like=None)\n--\n\nA new array of object's numbers."},
+    {"asarray", PY_FAST(asarray), FAST_KW,
+     "asarray($module, /, a, dtype=None, order=None, *, copy=None, device=None, like=None)\n--\n\n"
+     "a itself if it is a treadle array of that dtype and device, else a copy; copy=False shares "
+     "NumPy's memory on the CPU or raises ValueError."},
+    {"empty", PY_FAST(empty), FAST_KW,
+     "empty($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An uninitialised array; float64 where no dtype is given."},
+    {"zeros", PY_FAST(zeros), FAST_KW,
+     "zeros($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of zeros; float64 where no dtype is given."},
+    {"ones", PY_FAST(ones), FAST_KW,
+     "ones($module, /, shape, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of ones; float64 where no dtype is given."},
+    {"full", PY_FAST(full), FAST_KW,
+     "full($module, /, shape, fill_value, dtype=None, order='C', *, device=None, like=None)\n--\n\n"
+     "An array of one value, in its own dtype where none is given."},
+    {"arange", PY_FAST(arange), FAST_KW,
+     "arange($module, /, start=None, stop=None, step=1, dtype=None, *, device=None, "
+     "like=None)\n--\n\n"
+     "Numbers at equal steps from start, before stop; with one argument from 0 to that."},
+    {"asnumpy", PY_FAST(asnumpy), FAST_KW,
+     "asnumpy($module, /, a, stream=None, order='C', out=None)\n--\n\n"
+     "The values as a numpy.ndarray."},
+    {"evaluate", PY_FAST(evaluate), METH_FASTCALL,
+     "evaluate(*arrays): launches their recorded work; without arguments, everybody's."},
+    {"_broadcast_to", PY_FAST(broadcast_to), METH_FASTCALL, NULL},
+    {"_take", PY_FAST(take), METH_FASTCALL, NULL},
+    {"_beside", PY_FAST(py_beside), METH_FASTCALL, NULL},
+    {"_matmul", PY_FAST(product), METH_FASTCALL, NULL},
+    {"_fused_product", PY_FAST(fused_product), METH_FASTCALL, NULL},
+    {"_host_view", host_view, METH_O, NULL},
+    {"_on_host", on_host, METH_O, NULL},
+    {"_is_exclusive", is_exclusive, METH_O, NULL},
+    {"_same_storage", same_storage, METH_VARARGS, NULL},
+    {"_assign_where", PY_FAST(assign_where), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,413 @@
+/* methods.c - methods of ndarray about its values: copies, conversions, and what NumPy calls. */
+#include "python/common/py.h"
+
+#include <string.h>
+
+static PyObject *
+astype(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"dtype", "order", "casting", "subok", "copy", NULL};
+    PyObject *arg[5];
+    td_array *a = py_array_of(self);
+    const char *casting = "unsafe";
+    py_ndarray *r;
+    td_dtype dt;
+    bool copy;
+
+    if (!py_parse("astype", names, 1, 5, args, nargs, kwnames, arg) || !py_dtype(arg[0], &dt) ||
+        !py_flag(arg[4], true, &copy))
+        return NULL;
+    if (arg[2] && !(casting = PyUnicode_AsUTF8AndSize(arg[2], NULL)))
+        return NULL;
+    if (!td_can_cast(td_array_dtype(a), dt,
+                     strcmp(casting, "same_kind") == 0 ? 'k'
+                     : casting[0] == 's'               ? 's'
+                                                       : 'u')) {
+        PyErr_Format(PyExc_TypeError,
+                     "Cannot cast array data from %s to %s according to the rule '%s'",
+                     td_dtype_name(td_array_dtype(a)), td_dtype_name(dt), casting);
+        return NULL;
+    }
+    if (!copy && dt == td_array_dtype(a))
+        return Py_NewRef(self);
+    if (!py_cast_warning(td_array_dtype(a), dt))
+        return NULL;
+    r = py_new();
+    return r ? py_done(r, td_array_cast(a, dt, &r->a)) : NULL;
+}
+
+static PyObject *
+view(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"dtype", NULL};
+    PyObject *arg[1];
+    py_ndarray *r;
+    int dt;
+
+    if (!py_parse("view", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_dtype_or(arg[0], (int)td_array_dtype(py_array_of(self)), &dt))
+        return NULL;
+    r = py_new();
+    if (r)
+        r->readonly = ((py_ndarray *)self)->readonly;
+    return r ? py_done(r, td_array_retype(py_array_of(self), (td_dtype)dt, &r->a)) : NULL;
+}
+
+static PyObject *
+copy(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"order", NULL};
+    PyObject *arg[1];
+    py_ndarray *r;
+
+    if (!py_parse("copy", names, 0, 1, args, nargs, kwnames, arg))
+        return NULL;
+    r = py_new();
+    return r ? py_done(r, td_array_copy(py_array_of(self), &r->a)) : NULL;
+}
+
+static PyObject *
+deepcopy(PyObject *self, PyObject *memo)
+{
+    (void)memo;
+    return copy(self, NULL, 0, NULL);
+}
+
+static PyObject *
+get(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"blocking", NULL};
+    PyObject *arg[1];
+    bool blocking;
+
+    if (!py_parse("get", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_flag(arg[0], true, &blocking))
+        return NULL;
+    return blocking ? py_get(self) : py_get_later(self);
+}
+
+static PyObject *
+to_device(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"device", "stream", NULL};
+    PyObject *arg[2];
+    py_ndarray *r;
+    td_dev *dev;
+
+    if (!py_parse("to_device", names, 1, 1, args, nargs, kwnames, arg) || !py_device(arg[0], &dev))
+        return NULL;
+    if (!py_is_none(arg[1])) {
+        PyErr_SetString(PyExc_ValueError, "to_device: arrays are copied on the default stream");
+        return NULL;
+    }
+    if (dev == td_array_dev(py_array_of(self)))
+        return Py_NewRef(self);
+    r = py_new();
+    if (r && !py_to_device(py_array_of(self), -1, dev, &r->a)) {
+        r->a.store = NULL;
+        Py_CLEAR(r);
+    }
+    return (PyObject *)r;
+}
+
+static PyObject *
+fill(PyObject *self, PyObject *value)
+{
+    td_array *a = py_array_of(self), own;
+    td_operand x;
+    td_status st;
+
+    if (!py_writable((py_ndarray *)self) ||
+        !py_value(value, td_array_dtype(a), td_array_dev(a), &x, &own))
+        return NULL;
+    st = td_array_assign(a, &x);
+    if (own.store)
+        td_array_unref(&own);
+    return st ? py_raise(st) : Py_NewRef(Py_None);
+}
+
+static PyObject *
+only_element(PyObject *self)
+{
+    td_scalar s;
+
+    if (td_array_size(py_array_of(self)) != 1) {
+        PyErr_SetString(PyExc_ValueError, "can only convert an array of size 1 to a Python scalar");
+        return NULL;
+    }
+    return py_read_scalar(py_array_of(self), &s) ? py_scalar_object(s) : NULL;
+}
+
+static PyObject *
+as_complex(PyObject *self, PyObject *unused)
+{
+    PyObject *n = only_element(self), *r;
+
+    (void)unused;
+    if (!n && PyErr_ExceptionMatches(PyExc_ValueError))
+        PyErr_SetString(PyExc_TypeError,
+                        "only 0-dimensional arrays can be converted to Python scalars");
+    r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+
+static PyObject *
+item(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *key, *flat = NULL, *one, *r = NULL;
+
+    if (nargs == 0)
+        return only_element(self);
+    key = nargs == 1 ? Py_NewRef(args[0]) : PyTuple_New(nargs);
+    for (Py_ssize_t i = 0; nargs > 1 && key && i < nargs; i++)
+        PyTuple_SetItem(key, i, Py_NewRef(args[i]));
+    if (key && !PyTuple_Check(key)) /* one number counts in C order */
+        flat = PyObject_CallMethod(self, "reshape", "i", -1);
+    else
+        flat = Py_NewRef(self);
+    one = key && flat ? PyObject_GetItem(flat, key) : NULL;
+    if (one)
+        r = py_is_array(one) ? only_element(one) : NULL;
+    Py_XDECREF(one);
+    Py_XDECREF(flat);
+    Py_XDECREF(key);
+    return r;
+}
+
+static PyObject *
+tolist(PyObject *self, PyObject *unused)
+{
+    PyObject *host = py_get_as(self, TD_F32), /* bfloat16 is no dtype of NumPy's own */
+        *r = host ? PyObject_CallMethod(host, "tolist", NULL) : NULL;
+
+    (void)unused;
+    Py_XDECREF(host);
+    return r;
+}
+
+static PyObject *
+tobytes(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"order", NULL};
+    PyObject *arg[1], *host, *r;
+
+    if (!py_parse("tobytes", names, 0, 1, args, nargs, kwnames, arg))
+        return NULL;
+    host = py_get_as(self, TD_U16);
+    r = host ? PyObject_CallMethod(host, "tobytes", "O", arg[0] ? arg[0] : Py_None) : NULL;
+    Py_XDECREF(host);
+    return r;
+}
+
+static PyObject *
+array_namespace(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"api_version", NULL};
+    static const char *const versions[] = {"2021.12", "2022.12", "2023.12", "2024.12"};
+    PyObject *arg[1];
+
+    (void)self;
+    if (!py_parse("__array_namespace__", names, 0, 0, args, nargs, kwnames, arg))
+        return NULL;
+    for (size_t i = 0; !py_is_none(arg[0]) && i <= sizeof versions / sizeof *versions; i++) {
+        if (i == sizeof versions / sizeof *versions) {
+            PyErr_Format(PyExc_ValueError,
+                         "Version \"%S\" of the Array API Standard is not supported.", arg[0]);
+            return NULL;
+        }
+        if (PyUnicode_Check(arg[0]) && PyUnicode_CompareWithASCIIString(arg[0], versions[i]) == 0)
+            break;
+    }
+    return PyImport_ImportModule("treadle");
+}
+
+static PyObject *
+format(PyObject *self, PyObject *spec)
+{
+    PyObject *n, *r;
+
+    if (PyUnicode_CompareWithASCIIString(spec, "") == 0)
+        return PyObject_Str(self);
+    if (py_array_of(self)->view.shape.ndim) {
+        PyErr_SetString(PyExc_TypeError,
+                        "unsupported format string passed to treadle.ndarray.__format__");
+        return NULL;
+    }
+    n = only_element(self);
+    r = n ? PyObject_Format(n, spec) : NULL;
+    Py_XDECREF(n);
+    return r;
+}
+
+/* pickle: what the package's function of that name makes of it. */
+static PyObject *
+reduce(PyObject *self, PyObject *protocol)
+{
+    PyObject *f = py_package("treadle._pickle", "reduce"),
+             *r = f ? PyObject_CallFunctionObjArgs(f, self, protocol, NULL) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+PyMethodDef py_value_methods[] = {
+    {"astype", PY_FAST(astype), METH_FASTCALL | METH_KEYWORDS,
+     "astype(dtype, order='K', casting='unsafe', subok=True, copy=True): a copy in another dtype."},
+    {"view", PY_FAST(view), METH_FASTCALL | METH_KEYWORDS,
+     "view(dtype=None): the same memory as elements of another dtype; one of another size needs a "
+     "last axis whose elements lie side by side, else ValueError."},
+    {"copy", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS,
+     "copy(order='C'): an array of its own with the same values."},
+    {"__copy__", PY_FAST(copy), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__deepcopy__", deepcopy, METH_O, NULL},
+    {"get", PY_FAST(get), METH_FASTCALL | METH_KEYWORDS,
+     "get(blocking=True): the values as a numpy.ndarray of its own. With blocking=False a "
+     "concurrent.futures.Future at once: result() is the array of the values as they are now."},
+    {"to_device", PY_FAST(to_device), METH_FASTCALL | METH_KEYWORDS,
+     "to_device($self, device, /, *, stream=None)\n--\n\n"
+     "The array itself if it lives there, else a copy there."},
+    {"fill", fill, METH_O, "fill(value): every element becomes value."},
+    {"item", PY_FAST(item), METH_FASTCALL, "item(*index): one element as a Python number."},
+    {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
+    {"tobytes", PY_FAST(tobytes), METH_FASTCALL | METH_KEYWORDS,
+     "tobytes(order='C'): the elements in C order, or in Fortran's."},
+    {"__array_namespace__", PY_FAST(array_namespace), METH_FASTCALL | METH_KEYWORDS,
+     "__array_namespace__($self, /, *, api_version=None)\n--\n\n"
+     "The module treadle, for programs of the array API standard."},
+    {"__complex__", as_complex, METH_NOARGS, NULL},
+    {"__format__", format, METH_O, NULL},
+    {"__reduce_ex__", reduce, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- what NumPy calls ---- */
+
+/* td.config.implicit_host: counts, warns, refuses. */
+static bool
+note_implicit(PyObject *self)
+{
+    PyObject *f = py_package("treadle._implicit", "note"),
+             *r = f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
+
+    Py_XDECREF(f);
+    Py_XDECREF(r);
+    return r != NULL;
+}
+
+static PyObject *
+array_protocol(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"dtype", "copy", NULL};
+    PyObject *arg[2], *host, *view, *r;
+    bool cpu = td_dev_info(td_array_dev(py_array_of(self)))->kind == TD_DEV_CPU;
+
+    if (!py_parse("__array__", names, 0, 2, args, nargs, kwnames, arg))
+        return NULL;
+    if (arg[1] == Py_False && !cpu) {
+        PyErr_SetString(PyExc_ValueError,
+                        "__array__: an array on a GPU becomes a NumPy array by copying only");
+        return NULL;
+    }
+    if (!cpu && !note_implicit(self))
+        return NULL;
+    if (cpu && arg[1] != Py_True && py_dtype_format(td_array_dtype(py_array_of(self)))) {
+        view = PyMemoryView_FromObject(self);
+        host = view && py_numpy() ? PyObject_CallMethod(py.numpy, "asarray", "(O)", view) : NULL;
+        Py_XDECREF(view);
+        if (!host && arg[1] != Py_False && PyErr_ExceptionMatches(PyExc_MemoryError)) {
+            PyErr_Clear(); /* values in host memory beyond what the limit allows */
+            host = py_get(self);
+        }
+    } else
+        host = py_get(self);
+    if (!host || py_is_none(arg[0]))
+        return host;
+    r = PyObject_CallMethod(py.numpy, "asarray", "OO", host, arg[0]);
+    if (r && r != host && arg[1] == Py_False) {
+        PyErr_SetString(PyExc_ValueError, "__array__: another dtype needs a copy");
+        Py_CLEAR(r);
+    }
+    Py_DECREF(host);
+    return r;
+}
+
+static PyObject *
+forward(const char *module, const char *name, PyObject *self, PyObject *const *args,
+        Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *f = py_package(module, name),
+             *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+/* Methods that a function of the package of the same name carries out. */
+#define FORWARD(module, name)                                                                      \
+    static PyObject *forward_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,       \
+                                    PyObject *kwnames)                                             \
+    {                                                                                              \
+        return forward(module, #name, self, args, nargs, kwnames);                                 \
+    }
+FORWARD("treadle._interop", array_ufunc)
+FORWARD("treadle._interop", array_function)
+FORWARD("treadle._interop", array_wrap)
+FORWARD("treadle", dot)
+FORWARD("treadle", round)
+FORWARD("treadle", clip)
+FORWARD("treadle", take)
+FORWARD("treadle", repeat)
+FORWARD("treadle", nonzero)
+FORWARD("treadle", trace)
+FORWARD("treadle", diagonal)
+FORWARD("treadle", ptp)
+FORWARD("treadle._members", conj)
+FORWARD("treadle", cumsum)
+FORWARD("treadle", cumprod)
+FORWARD("treadle", argsort)
+FORWARD("treadle", searchsorted)
+FORWARD("treadle", argpartition)
+FORWARD("treadle", put)
+FORWARD("treadle", choose)
+FORWARD("treadle._indexing", compress_of)
+FORWARD("treadle._sorting", sort_in_place)
+FORWARD("treadle._sorting", partition_in_place)
+
+#define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
+
+PyMethodDef py_interop_methods[] = {
+    {"__array__", PY_FAST(array_protocol), FAST_KW, "__array__(dtype=None, copy=None)"},
+    {"__array_ufunc__", PY_FAST(forward_array_ufunc), FAST_KW, NULL},
+    {"__array_function__", PY_FAST(forward_array_function), FAST_KW, NULL},
+    {"__array_wrap__", PY_FAST(forward_array_wrap), FAST_KW, NULL},
+    {"dot", PY_FAST(forward_dot), FAST_KW, "dot(b): as treadle.dot."},
+    {"round", PY_FAST(forward_round), FAST_KW, "round(decimals=0): as treadle.round."},
+    {"clip", PY_FAST(forward_clip), FAST_KW, "clip(min=None, max=None): as treadle.clip."},
+    {"take", PY_FAST(forward_take), FAST_KW, "take(indices, axis=None): as treadle.take."},
+    {"put", PY_FAST(forward_put), FAST_KW, "put(ind, v, mode='raise'): as treadle.put."},
+    {"choose", PY_FAST(forward_choose), FAST_KW, "choose(choices): as treadle.choose."},
+    {"compress", PY_FAST(forward_compress_of), FAST_KW,
+     "compress(condition, axis=None): as treadle.compress."},
+    {"repeat", PY_FAST(forward_repeat), FAST_KW, "repeat(repeats, axis=None): as treadle.repeat."},
+    {"nonzero", PY_FAST(forward_nonzero), FAST_KW, "nonzero(): as treadle.nonzero."},
+    {"trace", PY_FAST(forward_trace), FAST_KW, "trace(offset=0): as treadle.trace."},
+    {"diagonal", PY_FAST(forward_diagonal), FAST_KW, "diagonal(offset=0): as treadle.diagonal."},
+    {"ptp", PY_FAST(forward_ptp), FAST_KW, "ptp(axis=None): as treadle.ptp."},
+    {"conj", PY_FAST(forward_conj), FAST_KW, "conj(): as treadle.conj."},
+    {"cumsum", PY_FAST(forward_cumsum), FAST_KW,
+     "cumsum(axis=None, dtype=None, out=None): as treadle.cumsum."},
+    {"cumprod", PY_FAST(forward_cumprod), FAST_KW,
+     "cumprod(axis=None, dtype=None, out=None): as treadle.cumprod."},
+    {"argsort", PY_FAST(forward_argsort), FAST_KW, "argsort(axis=-1): as treadle.argsort."},
+    {"searchsorted", PY_FAST(forward_searchsorted), FAST_KW,
+     "searchsorted(v, side='left'): as treadle.searchsorted."},
+    {"argpartition", PY_FAST(forward_argpartition), FAST_KW,
+     "argpartition(kth, axis=-1): as treadle.argpartition."},
+    {"partition", PY_FAST(forward_partition_in_place), FAST_KW,
+     "partition(kth, axis=-1): partitions the array itself."},
+    {"sort", PY_FAST(forward_sort_in_place), FAST_KW,
+     "sort(axis=-1, kind=None): sorts the array itself."},
+    {"conjugate", PY_FAST(forward_conj), FAST_KW, "conjugate(): as treadle.conj."},
+    {NULL, NULL, 0, NULL},
+};

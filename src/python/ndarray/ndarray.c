@@ -1,0 +1,506 @@
+/* ndarray.c - treadle.ndarray: its life and its attributes. */
+#include "python/common/py.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
+
+py_ndarray *
+py_new(void)
+{
+    py_ndarray *r = PyObject_New(py_ndarray, py.ndarray);
+
+    if (!r)
+        return NULL;
+    r->a.store = NULL;
+    r->readonly = false;
+    r->weak = NULL;
+    return r;
+}
+
+PyObject *
+py_done(py_ndarray *r, td_status st)
+{
+    if (!st) {
+        td_array_offer(&r->a);
+        return (PyObject *)r;
+    }
+    r->a.store = NULL;
+    Py_DECREF(r);
+    return py_raise(st);
+}
+
+PyObject *
+py_wrap(td_array *a)
+{
+    py_ndarray *r = py_new();
+
+    if (!r) {
+        td_array_unref(a);
+        return NULL;
+    }
+    r->a = *a;
+    a->store = NULL;
+    td_array_offer(&r->a);
+    return (PyObject *)r;
+}
+
+static void
+ndarray_dealloc(PyObject *self)
+{
+    py_ndarray *nd = (py_ndarray *)self;
+    PyTypeObject *type = Py_TYPE(self);
+
+    if (nd->weak)
+        PyObject_ClearWeakRefs(self);
+    if (nd->a.store)
+        td_array_unref(&nd->a);
+    PyObject_Free(self);
+    Py_DECREF(type);
+    py_drain();
+}
+
+bool
+py_writable(const py_ndarray *self)
+{
+    if (self->readonly || self->a.store->readonly)
+        PyErr_SetString(PyExc_ValueError, "assignment destination is read-only");
+    return !(self->readonly || self->a.store->readonly);
+}
+
+static bool
+shape_item(PyObject *o, int64_t *out)
+{
+    PyObject *n = PyNumber_Index(o);
+
+    *out = n ? PyLong_AsLongLong(n) : -1;
+    Py_XDECREF(n);
+    return !(*out == -1 && PyErr_Occurred());
+}
+
+bool
+py_shape(PyObject *o, td_shape *out)
+{
+    Py_ssize_t n;
+    bool ok = true;
+
+    out->ndim = 1;
+    if (PyLong_Check(o) || (!PySequence_Check(o) && PyIndex_Check(o)))
+        return shape_item(o, &out->dim[0]);
+    n = PySequence_Size(o);
+    if (n < 0)
+        return false;
+    if (n > TD_MAXDIM) {
+        PyErr_Format(PyExc_ValueError, "an array of %zd dimensions: at most %d are supported", n,
+                     TD_MAXDIM);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n && ok; i++) {
+        PyObject *item = PySequence_GetItem(o, i);
+
+        ok = item && shape_item(item, &out->dim[i]);
+        Py_XDECREF(item);
+    }
+    out->ndim = (int32_t)n;
+    return ok;
+}
+
+PyObject *
+py_shape_tuple(const td_shape *s)
+{
+    PyObject *t = PyTuple_New(s->ndim);
+
+    for (int i = 0; t && i < s->ndim; i++)
+        if (PyTuple_SetItem(t, i, PyLong_FromLongLong(s->dim[i])) < 0)
+            Py_CLEAR(t);
+    return t;
+}
+
+/* ---- attributes ---- */
+
+static PyObject *
+get_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_shape_tuple(&py_array_of(self)->view.shape);
+}
+
+static int
+set_shape(PyObject *self, PyObject *value, void *unused)
+{
+    td_array *a = py_array_of(self), r;
+    td_shape s;
+
+    (void)unused;
+    if (!value || !py_shape(value, &s) || !py_ok(td_array_reshape(a, &s, &r)))
+        return -1;
+    if (r.store != a->store) {
+        td_array_unref(&r);
+        PyErr_SetString(PyExc_AttributeError,
+                        "Incompatible shape for in-place modification. Use `.reshape()` to "
+                        "make a copy with the desired shape.");
+        return -1;
+    }
+    td_array_unref(a);
+    *a = r;
+    return 0;
+}
+
+static PyObject *
+get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_dtype_object(td_array_dtype(py_array_of(self)));
+}
+
+static PyObject *
+get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(py_array_of(self)->view.shape.ndim);
+}
+
+static PyObject *
+get_size(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(td_array_size(py_array_of(self)));
+}
+
+static PyObject *
+get_itemsize(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(td_dtype_size(td_array_dtype(py_array_of(self))));
+}
+
+static PyObject *
+get_nbytes(PyObject *self, void *unused)
+{
+    td_array *a = py_array_of(self);
+
+    (void)unused;
+    return PyLong_FromLongLong(td_array_size(a) * (int64_t)td_dtype_size(td_array_dtype(a)));
+}
+
+static PyObject *
+get_strides(PyObject *self, void *unused)
+{
+    td_array *a = py_array_of(self);
+    td_shape bytes = a->view.shape;
+
+    (void)unused;
+    for (int i = 0; i < bytes.ndim; i++)
+        bytes.dim[i] = a->view.stride[i] * (int64_t)td_dtype_size(td_array_dtype(a));
+    return py_shape_tuple(&bytes);
+}
+
+static PyObject *
+get_flags(PyObject *self, void *unused)
+{
+    py_ndarray *nd = (py_ndarray *)self;
+    int order[TD_MAXDIM], ndim = nd->a.view.shape.ndim;
+    PyObject *make = py_package("treadle._interop", "Flags"), *r = NULL;
+    td_view t;
+
+    (void)unused;
+    for (int i = 0; i < ndim; i++)
+        order[i] = ndim - 1 - i;
+    if (make && py_ok(td_view_transpose(&nd->a.view, order, &t)))
+        r = PyObject_CallFunction(make, "Oiiii", self, td_view_is_contiguous(&nd->a.view),
+                                  td_view_is_contiguous(&t), nd->a.whole,
+                                  !nd->readonly && !nd->a.store->readonly);
+    Py_XDECREF(make);
+    return r;
+}
+
+static PyObject *
+get_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_device_object(td_array_dev(py_array_of(self)));
+}
+
+static PyObject *
+get_transposed(PyObject *self, void *unused)
+{
+    (void)unused;
+    return py_transposed(self);
+}
+
+/* imag NULL: the real part.  Of a real array the array itself, and zeros that cannot be written. */
+static PyObject *
+get_part(PyObject *self, void *imag)
+{
+    const td_array *a = py_array_of(self);
+    py_ndarray *r;
+
+    if (!td_dtype_is_complex(td_array_dtype(a)) && !imag)
+        return Py_NewRef(self);
+    r = py_new();
+    if (!r)
+        return NULL;
+    r->readonly = ((py_ndarray *)self)->readonly;
+    if (td_dtype_is_complex(td_array_dtype(a))) {
+        r->a = td_array_part(a, imag != NULL);
+        return (PyObject *)r;
+    }
+    r->readonly = true;
+    return py_done(r, td_array_full(td_array_dev(a), td_array_dtype(a), &a->view.shape,
+                                    (td_scalar){.dt = TD_I64}, &r->a));
+}
+
+static int
+set_part(PyObject *self, PyObject *value, void *imag)
+{
+    PyObject *part;
+    int r;
+
+    if (!value) {
+        PyErr_SetString(PyExc_AttributeError, "cannot delete a part of an array");
+        return -1;
+    }
+    if (imag && !td_dtype_is_complex(td_array_dtype(py_array_of(self)))) {
+        PyErr_SetString(PyExc_TypeError, "array does not have imaginary part to set");
+        return -1;
+    }
+    part = get_part(self, imag);
+    r = part ? PyObject_SetItem(part, Py_Ellipsis, value) : -1;
+    Py_XDECREF(part);
+    return r;
+}
+
+static PyObject *
+get_data(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyMemoryView_FromObject(self);
+}
+
+static PyObject *
+get_interface(PyObject *self, void *cuda)
+{
+    return py_array_interface(self, cuda != NULL);
+}
+
+/* What numba.cuda's programs ask for, of treadle.cuda. */
+static PyObject *
+get_numba(PyObject *self, void *name)
+{
+    PyObject *f = py_package("treadle.cuda._arrays", name),
+             *r = f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+static const PyGetSetDef own_attributes[] = {
+    {"gpu_data", get_numba, NULL, "The memory under the array, a treadle.cuda.MemoryPointer.",
+     "gpu_data"},
+    {"device_ctypes_pointer", get_numba, NULL, "The first element's address, a ctypes.c_void_p.",
+     "device_ctypes_pointer"},
+    {"alloc_size", get_numba, NULL, "Bytes from the first element to behind the last.",
+     "alloc_size"},
+    {"shape", get_shape, set_shape, "Extents, a tuple of ints.", NULL},
+    {"dtype", get_dtype, NULL, "The element type, a numpy.dtype.", NULL},
+    {"ndim", get_ndim, NULL, "Number of axes.", NULL},
+    {"size", get_size, NULL, "Number of elements.", NULL},
+    {"itemsize", get_itemsize, NULL, "Bytes of one element.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
+    {"strides", get_strides, NULL, "Bytes from one element to the next along each axis.", NULL},
+    {"flags", get_flags, NULL, "c_contiguous, f_contiguous, owndata, writeable.", NULL},
+    {"device", get_device, NULL, "Where the elements live, a treadle.Device.", NULL},
+    {"T", get_transposed, NULL, "The view with its axes reversed.", NULL},
+    {"real", get_part, set_part, "The real parts, a view; of a real array the array itself.", NULL},
+    {"imag", get_part, set_part,
+     "The imaginary parts, a view; of a real array zeros that cannot be written.", &py},
+    {"data", get_data, NULL, "A memoryview of the elements (CPU arrays only).", NULL},
+    {"__array_interface__", get_interface, NULL,
+     "NumPy's array interface (CPU arrays only); shares memory.", NULL},
+    {"__cuda_array_interface__", get_interface, NULL,
+     "Numba's CUDA array interface, version 3 (CUDA arrays only); shares memory.", &py},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+/* ---- the container protocol ---- */
+
+static Py_ssize_t
+length(PyObject *self)
+{
+    const td_shape *s = &py_array_of(self)->view.shape;
+
+    if (s->ndim == 0)
+        PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+    return s->ndim ? (Py_ssize_t)s->dim[0] : -1;
+}
+
+static PyObject *
+iterate(PyObject *self)
+{
+    if (py_array_of(self)->view.shape.ndim)
+        return PySeqIter_New(self);
+    PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
+    return NULL;
+}
+
+static int
+contains(PyObject *self, PyObject *value)
+{
+    PyObject *eq = PyObject_RichCompare(self, value, Py_EQ), *any = NULL;
+    int r = -1;
+
+    if (eq && !py_is_array(eq))
+        r = PyObject_IsTrue(eq);
+    else if (eq) {
+        any = py_reduce(TD_RED_any, eq, (PyObject *const[6]){NULL});
+        r = any ? PyObject_IsTrue(any) : -1;
+    }
+    Py_XDECREF(eq);
+    Py_XDECREF(any);
+    return r;
+}
+
+/* NumPy's text of the same elements. */
+static PyObject *
+text(PyObject *self, const char *function)
+{
+    PyObject *np = py_numpy(), *host = np ? py_get_as(self, TD_F32) : NULL;
+    PyObject *r = host ? PyObject_CallMethod(np, function, "(O)", host) : NULL;
+
+    Py_XDECREF(host);
+    if (r && td_array_dtype(py_array_of(self)) == TD_BF16) {
+        PyObject *named =
+            PyObject_CallMethod(r, "replace", "ss", "dtype=float32", "dtype=bfloat16");
+
+        Py_DECREF(r);
+        r = named;
+    }
+    return r;
+}
+
+static PyObject *
+repr(PyObject *self)
+{
+    return text(self, "array_repr");
+}
+
+static PyObject *
+str(PyObject *self)
+{
+    return text(self, "array_str");
+}
+
+static PyObject *
+make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"shape", "dtype", NULL};
+    PyObject *shape, *dtype = NULL;
+    py_ndarray *r;
+    td_dev *dev;
+    td_shape s, checked;
+    int dt;
+
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:ndarray", names, &shape, &dtype) ||
+        !py_shape(shape, &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype_or(dtype, TD_F64, &dt) || !py_device(NULL, &dev))
+        return NULL;
+    r = py_new();
+    return r ? py_done(r, td_array_empty(dev, (td_dtype)dt, &checked, &r->a)) : NULL;
+}
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_ndarray, weak), READONLY, NULL},
+    {0},
+};
+
+static PyGetSetDef attributes[48]; /* gathered below */
+
+static const PyType_Slot own_slots[] = {
+    PY_SLOT(Py_tp_dealloc, ndarray_dealloc),
+    PY_SLOT(Py_tp_new, make),
+    PY_SLOT(Py_tp_repr, repr),
+    PY_SLOT(Py_tp_str, str),
+    PY_SLOT(Py_tp_iter, iterate),
+    PY_SLOT(Py_tp_hash, PyObject_HashNotImplemented),
+    {Py_tp_getset, attributes},
+    {Py_tp_members, members},
+    PY_SLOT(Py_mp_length, length),
+    PY_SLOT(Py_mp_subscript, py_subscript),
+    PY_SLOT(Py_mp_ass_subscript, py_ass_subscript),
+    PY_SLOT(Py_sq_length, length),
+    PY_SLOT(Py_sq_item, py_item),
+    PY_SLOT(Py_sq_contains, contains),
+    PY_SLOT(Py_bf_getbuffer, py_getbuffer),
+    PY_SLOT(Py_bf_releasebuffer, py_releasebuffer),
+    {0, NULL},
+};
+
+/* ---- putting the parts together ---- */
+
+static PyMethodDef methods[160];
+static PyType_Slot slots[96];
+
+void
+py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts,
+          const PyGetSetDef *const *fields, size_t nfields, const PyType_Slot *const *rows,
+          size_t nrows)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < nparts; i++)
+        for (const PyMethodDef *m = parts[i]; m->ml_name; m++) {
+            TD_ASSERT(n + 1 < t->nmethods);
+            t->methods[n++] = *m;
+        }
+    n = 0;
+    for (size_t i = 0; i < nfields; i++)
+        for (const PyGetSetDef *g = fields[i]; g->name; g++) {
+            TD_ASSERT(n + 1 < t->nattributes);
+            t->attributes[n++] = *g;
+        }
+    n = 0;
+    for (size_t i = 0; i < nrows; i++)
+        for (const PyType_Slot *s = rows[i]; s->slot; s++) {
+            TD_ASSERT(n + 2 < t->nslots);
+            t->slots[n++] = *s;
+        }
+    t->slots[n] = (PyType_Slot){Py_tp_methods, t->methods};
+}
+
+static void
+gather(void)
+{
+    PyMethodDef *const parts[] = {py_value_methods,   py_shape_methods,  py_reduce_methods,
+                                  py_interop_methods, py_dlpack_methods, py_numba_methods,
+                                  py_member_methods};
+    const PyGetSetDef *const fields[] = {own_attributes, py_member_attributes};
+    const PyType_Slot *const rows[] = {own_slots, py_number_slots};
+
+    py_gather(&(py_table){methods, sizeof methods / sizeof *methods, attributes,
+                          sizeof attributes / sizeof *attributes, slots,
+                          sizeof slots / sizeof *slots},
+              parts, sizeof parts / sizeof *parts, fields, sizeof fields / sizeof *fields, rows,
+              sizeof rows / sizeof *rows);
+}
+
+bool
+py_ndarray_init(PyObject *m)
+{
+    static PyType_Spec spec = {
+        .name = "treadle.ndarray",
+        .basicsize = sizeof(py_ndarray),
+        .flags = Py_TPFLAGS_DEFAULT,
+        .slots = slots,
+    };
+
+    PyObject *priority = PyFloat_FromDouble(100);
+    bool ok;
+
+    gather();
+    py.ndarray = (PyTypeObject *)PyType_FromSpec(&spec);
+    ok = priority && py.ndarray &&
+         PyObject_SetAttrString((PyObject *)py.ndarray, "__array_priority__", priority) == 0;
+    Py_XDECREF(priority);
+    return ok && PyModule_AddObjectRef(m, "ndarray", (PyObject *)py.ndarray) == 0;
+}

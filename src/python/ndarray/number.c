@@ -1,0 +1,212 @@
+/* number.c - the number protocol of ndarray: operators, comparisons, conversion to Python numbers.
+ *
+ * The slots are a reading of ops.def's last column.
+ */
+#include "python/common/py.h"
+
+/* Two operands of which one is an ndarray; NotImplemented where the other is not an array or a number. */
+static PyObject *
+binary(td_op op, PyObject *x, PyObject *y)
+{
+    PyObject *const o[2] = {x, y};
+    py_ndarray *r;
+    td_status st;
+    py_args g;
+    int other = py_stranger(x), ours;
+
+    if (!other)
+        other = py_stranger(y);
+    if (other)
+        return other < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+    ours = py_args_fill(&g, op, o, 2);
+    if (ours <= 0)
+        return ours ? NULL : Py_NewRef(Py_NotImplemented);
+    r = py_new();
+    if (!r) {
+        py_args_free(&g);
+        return NULL;
+    }
+    st = td_array_apply(op, g.x, 2, &r->a);
+    py_args_free(&g);
+    return py_done(r, st);
+}
+
+static PyObject *
+inplace(td_op op, PyObject *self, PyObject *y)
+{
+    PyObject *const o[2] = {self, y};
+    td_status st;
+    py_args g;
+    int ours;
+
+    if (!py_writable((py_ndarray *)self))
+        return NULL;
+    ours = py_args_fill(&g, op, o, 2);
+    if (ours <= 0)
+        return ours ? NULL : Py_NewRef(Py_NotImplemented);
+    st = td_array_apply_into(op, g.x, 2, py_array_of(self));
+    py_args_free(&g);
+    return st ? py_raise(st) : Py_NewRef(self);
+}
+
+static PyObject *
+unary(td_op op, PyObject *x)
+{
+    td_operand o = {.array = py_array_of(x)};
+    py_ndarray *r = py_new();
+
+    return r ? py_done(r, td_array_apply(op, &o, 1, &r->a)) : NULL;
+}
+
+#include "python/ndarray/numberslots.h" /* behind what it calls */
+
+static PyObject *
+nb_divmod(PyObject *x, PyObject *y)
+{
+    PyObject *q = binary(OP_floor_divide, x, y), *m, *pair;
+
+    if (!q || q == Py_NotImplemented)
+        return q;
+    m = binary(OP_remainder, x, y);
+    pair = m ? PyTuple_Pack(2, q, m) : NULL;
+    Py_DECREF(q);
+    Py_XDECREF(m);
+    return pair;
+}
+
+/* ---- matrix product: CPU arrays go to NumPy on the same memory ---- */
+
+static bool
+matrix_operand(PyObject *x)
+{
+    return py_is_array(x) || PyList_Check(x) || PyTuple_Check(x) || PyObject_CheckBuffer(x);
+}
+
+static PyObject *
+nb_matmul(PyObject *x, PyObject *y)
+{
+    PyObject *f, *r;
+
+    if (!matrix_operand(x) || !matrix_operand(y))
+        return Py_NewRef(Py_NotImplemented);
+    r = py_fused_product(x, y);
+    if (r != Py_None)
+        return r;
+    Py_DECREF(r);
+    f = py_package("treadle._products", "matmul");
+    r = f ? PyObject_CallFunctionObjArgs(f, x, y, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
+nb_inplace_matmul(PyObject *x, PyObject *y)
+{
+    PyObject *r = nb_matmul(x, y);
+    td_operand value;
+    td_status st;
+
+    if (!r || r == Py_NotImplemented || !py_writable((py_ndarray *)x)) {
+        if (r != Py_NotImplemented)
+            Py_CLEAR(r);
+        return r;
+    }
+    value = (td_operand){.array = py_array_of(r)};
+    st = td_array_assign(py_array_of(x), &value);
+    Py_DECREF(r);
+    return st ? py_raise(st) : Py_NewRef(x);
+}
+
+/* ---- Python numbers ---- */
+
+static int
+nb_bool(PyObject *self)
+{
+    int64_t n = td_array_size(py_array_of(self));
+    td_scalar s;
+    uint64_t bits[2];
+
+    if (n == 1) {
+        if (!py_read_scalar(py_array_of(self), &s))
+            return -1;
+        td_scalar_bits(s, TD_BOOL, bits);
+        return bits[0] != 0;
+    }
+    PyErr_SetString(PyExc_ValueError,
+                    n ? "The truth value of an array with more than one element is ambiguous. Use "
+                        "a.any() or a.all()"
+                      : "The truth value of an empty array is ambiguous. Use `array.size > 0` to "
+                        "check that an array is not empty.");
+    return -1;
+}
+
+static PyObject *
+number(PyObject *self)
+{
+    td_scalar s;
+
+    if (td_array_size(py_array_of(self)) != 1) {
+        PyErr_SetString(PyExc_TypeError, "only length-1 arrays can be converted to Python scalars");
+        return NULL;
+    }
+    return py_read_scalar(py_array_of(self), &s) ? py_scalar_object(s) : NULL;
+}
+
+static PyObject *
+converted(PyObject *self, PyObject *(*how)(PyObject *))
+{
+    PyObject *n = number(self), *r = n ? how(n) : NULL;
+
+    Py_XDECREF(n);
+    return r;
+}
+
+static PyObject *
+nb_int(PyObject *self)
+{
+    return converted(self, PyNumber_Long);
+}
+
+static PyObject *
+nb_float(PyObject *self)
+{
+    td_scalar s;
+
+    if (!td_dtype_is_complex(td_array_dtype(py_array_of(self))))
+        return converted(self, PyNumber_Float);
+    if (td_array_size(py_array_of(self)) != 1)
+        return number(self);
+    return py_cast_warning(TD_C128, TD_F64) && py_read_scalar(py_array_of(self), &s)
+               ? PyFloat_FromDouble(s.f[0])
+               : NULL;
+}
+
+static PyObject *
+nb_index(PyObject *self)
+{
+    const td_array *a = py_array_of(self);
+
+    if (a->view.shape.ndim == 0 && td_dtype_is_int(td_array_dtype(a)))
+        return number(self);
+    PyErr_SetString(PyExc_TypeError,
+                    "only integer scalar arrays can be converted to a scalar index");
+    return NULL;
+}
+
+const PyType_Slot py_number_slots[] = {
+#define BINARY(op, nb) PY_SLOT(Py_nb_##nb, nb_##nb), PY_SLOT(Py_nb_inplace_##nb, nb_inplace_##nb),
+#define UNARY(op, nb)  PY_SLOT(Py_nb_##nb, nb_##nb),
+#define POWER(op)      PY_SLOT(Py_nb_power, nb_power), PY_SLOT(Py_nb_inplace_power, nb_inplace_power),
+#define COMPARE(op, py)
+#define OP(name, arity, kinds, result, flags, meaning, lowering, slot, derivative) NB_##slot(name)
+#include "ir/core/ops.def"
+    PY_SLOT(Py_tp_richcompare, compare),
+    PY_SLOT(Py_nb_divmod, nb_divmod),
+    PY_SLOT(Py_nb_matrix_multiply, nb_matmul),
+    PY_SLOT(Py_nb_inplace_matrix_multiply, nb_inplace_matmul),
+    PY_SLOT(Py_nb_bool, nb_bool),
+    PY_SLOT(Py_nb_int, nb_int),
+    PY_SLOT(Py_nb_float, nb_float),
+    PY_SLOT(Py_nb_index, nb_index),
+    {0, NULL},
+};

@@ -1,0 +1,365 @@
+/* random.c - what treadle.random.Generator is built on: draws that are recorded like any operation.
+ *
+ * The counter's offset is taken when a draw is recorded, so evaluation order never changes numbers.
+ */
+#include "python/common/py.h"
+
+#include "array/graph/capture.h"
+#include "base/hash.h"
+
+#define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
+
+typedef struct generator {
+    PyObject_HEAD td_rng own;
+    struct generator
+        *of;     /* a reference: the one whose counter this one draws with; NULL: its own */
+    td_dev *dev; /* NULL: the default device at each draw */
+} generator;
+
+static td_rng *
+rng_of(PyObject *self)
+{
+    generator *g = (generator *)self;
+
+    return g->of ? &g->of->own : &g->own;
+}
+
+static PyObject *
+generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"seed", "device", NULL};
+    PyObject *seed = NULL, *where = NULL;
+    generator *g, *of = NULL;
+    td_dev *dev = NULL;
+    uint64_t key = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O:Generator", names, &seed, &where) ||
+        (!py_is_none(where) && !py_device(where, &dev)))
+        return NULL;
+    if (PyObject_TypeCheck(seed, py.generator)) {
+        of = (generator *)seed;
+        of = of->of ? of->of : of;
+    } else
+        key = PyLong_AsUnsignedLongLongMask(seed);
+    if (PyErr_Occurred())
+        return NULL;
+    g = (generator *)PyType_GenericAlloc(type, 0);
+    if (!g)
+        return NULL;
+    /* neighbouring seeds give distant keys */
+    g->own = (td_rng){.key = td_mix64(key + 0x9e3779b97f4a7c15u), .born = td_capture_serial()};
+    g->of = (generator *)Py_XNewRef((PyObject *)of);
+    g->dev = dev;
+    return (PyObject *)g;
+}
+
+static void
+generator_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    Py_XDECREF((PyObject *)((generator *)self)->of);
+    if (PyType_GetFlags(type) & Py_TPFLAGS_HAVE_GC) /* a class of the package */
+        PyObject_GC_Del(self);
+    else
+        PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+draw(PyObject *self, td_dist dist, PyObject *size, int dt, const td_scalar par[2])
+{
+    generator *g = (generator *)self;
+    td_dev *dev = g->dev;
+    td_shape s = {.ndim = 0}, checked;
+    py_ndarray *r;
+
+    if ((!dev && !py_device(NULL, &dev)) || (!py_is_none(size) && !py_shape(size, &s)) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_capture_keep(self))
+        return NULL;
+    r = py_new();
+    return r ? py_done(r,
+                       td_array_random(dev, rng_of(self), dist, (td_dtype)dt, &checked, par, &r->a))
+             : NULL;
+}
+
+static bool
+float_dtype(const char *fn, PyObject *o, int *dt)
+{
+    if (!py_dtype_or(o, TD_F64, dt))
+        return false;
+    if (*dt != TD_F32 && *dt != TD_F64) {
+        PyErr_Format(PyExc_TypeError, "%s: Unsupported dtype %s: float32 and float64 are drawn", fn,
+                     td_dtype_name((td_dtype)*dt));
+        return false;
+    }
+    return true;
+}
+
+static const td_scalar unit[2] = {{.dt = TD_F64, .f = {0}}, {.dt = TD_F64, .f = {1}}};
+
+/* The draw itself, or out filled with it. */
+static PyObject *
+into(PyObject *drawn, PyObject *out)
+{
+    td_operand x;
+    td_status st;
+
+    if (!drawn || py_is_none(out))
+        return drawn;
+    x = (td_operand){.array = py_array_of(drawn)};
+    st = td_array_assign(py_array_of(out), &x);
+    Py_DECREF(drawn);
+    return st ? py_raise(st) : Py_NewRef(out);
+}
+
+/* Is out what size and dtype say? */
+static bool
+fits(const td_array *out, PyObject *size, int dt)
+{
+    td_shape s;
+
+    if ((int)td_array_dtype(out) != dt) {
+        PyErr_Format(PyExc_TypeError,
+                     "Supplied output array has the wrong type. Expected %s, got %s",
+                     td_dtype_name((td_dtype)dt), td_dtype_name(td_array_dtype(out)));
+        return false;
+    }
+    if (py_is_none(size))
+        return true;
+    if (!py_shape(size, &s))
+        return false;
+    if (!td_shape_eq(&s, &out->view.shape))
+        PyErr_SetString(PyExc_ValueError, "size must match out.shape when used together");
+    return !PyErr_Occurred();
+}
+
+static PyObject *
+simple(const char *fn, td_dist dist, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+       PyObject *kwnames)
+{
+    static const char *const names[] = {"size", "dtype", "out", NULL};
+    PyObject *arg[3], *shape, *r;
+    int dt;
+
+    if (!py_parse(fn, names, 0, 3, args, nargs, kwnames, arg) || !float_dtype(fn, arg[1], &dt))
+        return NULL;
+    if (py_is_none(arg[2]))
+        return draw(self, dist, arg[0], dt, unit);
+    if (!py_is_array(arg[2])) {
+        PyErr_Format(PyExc_TypeError, "%s: out must be a treadle array", fn);
+        return NULL;
+    }
+    if (!py_writable((py_ndarray *)arg[2]) || !fits(py_array_of(arg[2]), arg[0], dt))
+        return NULL;
+    shape = py_shape_tuple(&py_array_of(arg[2])->view.shape);
+    r = shape ? into(draw(self, dist, shape, dt, unit), arg[2]) : NULL;
+    Py_XDECREF(shape);
+    return r;
+}
+
+static PyObject *
+uniform01(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    return simple("random", TD_DIST_UNIFORM, self, args, nargs, kwnames);
+}
+
+static PyObject *
+standard_normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    return simple("standard_normal", TD_DIST_NORMAL, self, args, nargs, kwnames);
+}
+
+/* 1: a plain number; 0: an array; -1: exception. */
+static int
+plain(PyObject *o, double dflt, double *out)
+{
+    *out = dflt;
+    if (!o)
+        return 1;
+    if (py_is_array(o))
+        return 0;
+    if (!PyFloat_Check(o) && !PyLong_Check(o) && !PyIndex_Check(o))
+        return 0;
+    *out = PyFloat_AsDouble(o);
+    if (!PyErr_Occurred())
+        return 1;
+    PyErr_Clear();
+    return 0;
+}
+
+/* Draws spelled with others, in treadle/_draws.py. */
+static PyObject *
+through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                PyObject *kwnames)
+{
+    PyObject *f = py_package("treadle._draws", name);
+    PyObject *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
+normal(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"loc", "scale", "size", "dtype", NULL};
+    td_scalar par[2] = {{.dt = TD_F64}, {.dt = TD_F64}};
+    PyObject *arg[4];
+    int dt;
+
+    if (!py_parse("normal", names, 0, 3, args, nargs, kwnames, arg) ||
+        !float_dtype("normal", arg[3], &dt))
+        return NULL;
+    if (!plain(arg[0], 0, &par[0].f[0]) || !plain(arg[1], 1, &par[1].f[0]))
+        return through_package("normal", self, args, nargs, kwnames);
+    if (par[1].f[0] < 0) {
+        PyErr_SetString(PyExc_ValueError, "scale < 0");
+        return NULL;
+    }
+    return draw(self, TD_DIST_NORMAL, arg[2], dt, par);
+}
+
+static PyObject *
+uniform(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"low", "high", "size", "dtype", NULL};
+    PyObject *arg[4];
+    double lo, hi;
+    int dt;
+
+    if (!py_parse("uniform", names, 0, 3, args, nargs, kwnames, arg) ||
+        !float_dtype("uniform", arg[3], &dt))
+        return NULL;
+    if (plain(arg[0], 0, &lo) && plain(arg[1], 1, &hi) && lo == 0 && hi == 1)
+        return draw(self, TD_DIST_UNIFORM, arg[2], dt, unit);
+    return through_package("uniform", self, args, nargs, kwnames);
+}
+
+/* The bounds where they are ints that make an easy range: par, true. false: the package's part, or an exception. */
+static bool
+int_bounds(PyObject *const arg[5], int dt, td_scalar par[2])
+{
+    int bits = dt == TD_BOOL ? 1 : 8 * (int)td_dtype_size((td_dtype)dt);
+    bool endpoint, neg = td_dtype_kind((td_dtype)dt) == 'i';
+    int64_t low, high, min, most;
+
+    if (!py_flag(arg[4], false, &endpoint))
+        return false;
+    low = py_is_none(arg[1]) ? 0 : PyLong_AsLongLong(arg[0]);
+    high = PyErr_Occurred() ? 0 : PyLong_AsLongLong(py_is_none(arg[1]) ? arg[0] : arg[1]);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        return false;
+    }
+    min = neg ? bits == 64 ? INT64_MIN : -((int64_t)1 << (bits - 1)) : 0;
+    most = bits == 64 || bits - neg == 63 ? INT64_MAX : ((int64_t)1 << (bits - neg)) - 1;
+    if (low < min || (endpoint ? high > most || high == INT64_MAX : high - 1 > most) ||
+        low >= high + endpoint)
+        return false;
+    par[0] = (td_scalar){.dt = TD_U64, .u = (uint64_t)low}; /* added modulo 2^64 */
+    par[1] = (td_scalar){.dt = TD_U64, .u = (uint64_t)high + endpoint - (uint64_t)low};
+    return true;
+}
+
+static PyObject *
+integers(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"low", "high", "size", "dtype", "endpoint", NULL};
+    PyObject *arg[5];
+    td_scalar par[2];
+    int dt;
+
+    if (!py_parse("integers", names, 1, 5, args, nargs, kwnames, arg) ||
+        !py_dtype_or(arg[3], TD_I64, &dt))
+        return NULL;
+    if ((td_dtype_is_int((td_dtype)dt) || dt == TD_BOOL) && PyLong_Check(arg[0]) &&
+        (py_is_none(arg[1]) || PyLong_Check(arg[1])) && int_bounds(arg, dt, par))
+        return draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
+    return PyErr_Occurred() ? NULL : through_package("integers", self, args, nargs, kwnames);
+}
+
+/* _words(low, range, size, dtype): low plus what is below range, both modulo 2^64; range 0: all of 2^64. */
+static PyObject *
+words(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"low", "range", "size", "dtype", NULL};
+    td_scalar par[2] = {{.dt = TD_U64}, {.dt = TD_U64}};
+    PyObject *arg[4];
+    int dt;
+
+    if (!py_parse("_words", names, 4, 4, args, nargs, kwnames, arg) ||
+        !py_dtype_or(arg[3], TD_U64, &dt))
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        par[i].u = PyLong_AsUnsignedLongLongMask(arg[i]);
+    return PyErr_Occurred() ? NULL : draw(self, TD_DIST_INTEGERS, arg[2], dt, par);
+}
+
+/* (key, next counter): what the next draw depends on. */
+static PyObject *
+get_state(PyObject *self, void *unused)
+{
+    td_rng g = *rng_of(self);
+
+    (void)unused;
+    return Py_BuildValue("(KK)", (unsigned long long)g.key, (unsigned long long)g.offset);
+}
+
+static int
+set_state(PyObject *self, PyObject *value, void *unused)
+{
+    unsigned long long key, offset;
+
+    (void)unused;
+    if (!value || !PyTuple_Check(value) || !PyArg_ParseTuple(value, "KK", &key, &offset)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "state is a tuple (key, counter)");
+        return -1;
+    }
+    *rng_of(self) = (td_rng){.key = key, .offset = offset};
+    return 0;
+}
+
+bool
+py_random_init(PyObject *m)
+{
+    static PyMethodDef methods[] = {
+        {"random", PY_FAST(uniform01), FAST_KW,
+         "random(size=None, dtype=float, out=None): uniform in [0, 1)."},
+        {"standard_normal", PY_FAST(standard_normal), FAST_KW,
+         "standard_normal(size=None, dtype=float, out=None)"},
+        {"normal", PY_FAST(normal), FAST_KW,
+         "normal(loc=0.0, scale=1.0, size=None, *, dtype=float)"},
+        {"uniform", PY_FAST(uniform), FAST_KW,
+         "uniform(low=0.0, high=1.0, size=None, *, dtype=float)"},
+        {"integers", PY_FAST(integers), FAST_KW,
+         "integers(low, high=None, size=None, dtype=int, endpoint=False): uniform in [low, high), "
+         "with "
+         "endpoint in [low, high]; in [0, low) without high."},
+        {"_words", PY_FAST(words), FAST_KW,
+         "_words(low, range, size, dtype): integers modulo 2**64."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyGetSetDef getset[] = {
+        {"state", get_state, set_state, "(key, next counter), to save and to restore.", NULL},
+        {NULL, NULL, NULL, NULL, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "Generator(seed, device=None): counter-based random numbers (Philox4x32-10)."},
+        PY_SLOT(Py_tp_new, generator_new),
+        PY_SLOT(Py_tp_dealloc, generator_dealloc),
+        {Py_tp_methods, methods},
+        {Py_tp_getset, getset},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "treadle.random.Generator",
+        .basicsize = sizeof(generator),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+        .slots = slots,
+    };
+
+    py.generator = (PyTypeObject *)PyType_FromSpec(&spec);
+    return py.generator && PyModule_AddObjectRef(m, "Generator", (PyObject *)py.generator) == 0;
+}

@@ -1,0 +1,243 @@
+/* reduce.c - the reductions as methods and as functions: a reading of reduce.def. */
+#include "python/common/py.h"
+
+#include <string.h>
+
+bool
+py_axes(const char *fn, PyObject *axis, int ndim, uint32_t *out)
+{
+    Py_ssize_t n = 1;
+
+    *out = ndim ? (uint32_t)((1ull << ndim) - 1) : 0;
+    if (py_is_none(axis))
+        return true;
+    *out = 0;
+    if (PyTuple_Check(axis) || PyList_Check(axis))
+        n = PySequence_Size(axis);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = PyTuple_Check(axis) || PyList_Check(axis) ? PySequence_GetItem(axis, i)
+                                                                : Py_NewRef(axis);
+        PyObject *number = o ? PyNumber_Index(o) : NULL;
+        int64_t value = number ? PyLong_AsLongLong(number) : -1;
+        int k;
+
+        Py_XDECREF(o);
+        Py_XDECREF(number);
+        if (ndim == 0 && !PyErr_Occurred() && (value == 0 || value == -1))
+            continue; /* NumPy lets 0-d arrays have it */
+        if (PyErr_Occurred() || !py_ok(td_axis_normalize(fn, value, ndim, &k)))
+            return false;
+        if (*out >> k & 1) {
+            PyErr_SetString(PyExc_ValueError, "duplicate value in 'axis'");
+            return false;
+        }
+        *out |= 1u << k;
+    }
+    return true;
+}
+
+static const char *const red_names[] = {
+#define RED(name, ...) #name,
+#include "array/graph/reduce.def"
+};
+
+/* Over no axes: every element is reduced alone, along an axis of extent 1 that is added for it. */
+static td_status
+each_alone(td_red red, const td_array *a, td_redargs g, td_array *out)
+{
+    td_shape s = a->view.shape;
+    td_array tall;
+    td_status st;
+
+    if (s.ndim == TD_MAXDIM)
+        return td_fail(TD_ERR_VALUE, "%s: axis=() of an array of %d dimensions", red_names[red],
+                       s.ndim);
+    g.axes = 1u << s.ndim;
+    g.keepdims = false;
+    s.dim[s.ndim++] = 1;
+    TD_TRY(td_array_reshape(a, &s, &tall));
+    st = td_array_reduce(red, &tall, &g, out);
+    td_array_unref(&tall);
+    return st;
+}
+
+static PyObject *
+reduce_into(td_red red, PyObject *self, const td_redargs *g, PyObject *out)
+{
+    py_ndarray *r = py_new();
+    td_operand value;
+    td_status st;
+
+    if (!r)
+        return NULL;
+    if (g->axes || py_array_of(self)->view.shape.ndim == 0)
+        st = td_array_reduce(red, py_array_of(self), g, &r->a);
+    else
+        st = each_alone(red, py_array_of(self), *g, &r->a);
+    if (st || py_is_none(out))
+        return py_done(r, st);
+    if (!py_is_array(out) || !py_writable((py_ndarray *)out) ||
+        !td_shape_eq(&py_array_of(out)->view.shape, &r->a.view.shape)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "%s: out must be a treadle array of the result's shape",
+                         red_names[red]);
+        Py_DECREF((PyObject *)r);
+        return NULL;
+    }
+    value = (td_operand){.array = &r->a};
+    st = td_array_assign(py_array_of(out), &value);
+    Py_DECREF((PyObject *)r);
+    return st ? py_raise(st) : Py_NewRef(out);
+}
+
+/* The places of parameters, whatever the order in which a method takes them. */
+enum { AXIS, DTYPE, OUT, KEEPDIMS, DDOF, INITIAL, WHERE, MEAN, CORRECTION, NPARAM };
+
+/* where=, initial= and mean= are spelled with other reductions, in Python; correction is ddof by another name. */
+static PyObject *
+reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
+{
+    PyObject *f = py_package("treadle._masked", "reduce"), *r = NULL;
+    PyObject *given[CORRECTION];
+
+    for (int i = 0; i < CORRECTION; i++)
+        given[i] = arg[i] ? arg[i] : Py_None;
+    if (f)
+        r = PyObject_CallFunction(f, "sOOOOOOOOO", red_names[red], self, given[0], given[1],
+                                  given[2], given[3], given[4], given[5], given[6], given[7]);
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
+reduce_with(td_red red, PyObject *self, PyObject *arg[NPARAM])
+{
+    td_redargs g = {.dtype = -1};
+    const td_shape *s = &py_array_of(self)->view.shape;
+
+    if (!py_is_none(arg[CORRECTION])) {
+        if (arg[DDOF]) {
+            PyErr_SetString(PyExc_ValueError,
+                            "ddof and correction can't be provided simultaneously.");
+            return NULL;
+        }
+        arg[DDOF] = arg[CORRECTION];
+    }
+    if (!py_is_none(arg[INITIAL]) || !py_is_none(arg[MEAN]) ||
+        (arg[WHERE] && arg[WHERE] != Py_True))
+        return reduce_spelled(red, self, arg);
+    if (!py_axes(red_names[red], arg[AXIS], s->ndim, &g.axes) ||
+        !py_dtype_or(arg[DTYPE], -1, &g.dtype) || !py_flag(arg[KEEPDIMS], false, &g.keepdims) ||
+        (g.dtype >= 0 && !py_cast_warning(td_array_dtype(py_array_of(self)), (td_dtype)g.dtype)))
+        return NULL;
+    if (arg[DDOF]) {
+        g.ddof = PyFloat_AsDouble(arg[DDOF]);
+        if (PyErr_Occurred())
+            return NULL;
+    }
+    return reduce_into(red, self, &g, arg[OUT]);
+}
+
+PyObject *
+py_reduce(td_red red, PyObject *self, PyObject *const arg[6])
+{
+    PyObject *all[NPARAM] = {arg[0], arg[1], arg[2], arg[3], NULL, arg[4], arg[5]};
+
+    return reduce_with(red, self, all);
+}
+
+/* NumPy's parameters: a letter names each in its order (behind | by keyword only), then the same as text. */
+#define SUM(pick)                                                                                  \
+    pick("atokiw", "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True")
+#define EXTREME(pick) pick("aokiw", "axis=None, out=None, keepdims=False, initial=None, where=True")
+#define TRUTH(pick)   pick("aok|w", "axis=None, out=None, keepdims=False, *, where=True")
+#define AVERAGE(pick)                                                                              \
+    pick("atok|w", "axis=None, dtype=None, out=None, keepdims=False, *, where=True")
+#define SPREAD(pick)                                                                               \
+    pick("atodk|wmc", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "   \
+                      "mean=None, correction=None")
+#define PLACE(pick) pick("ao|k", "axis=None, out=None, *, keepdims=False")
+#define COUNT(pick) pick("a|k", "axis=None, *, keepdims=False")
+
+#define PARAMS_sum(pick)           SUM(pick)
+#define PARAMS_prod(pick)          SUM(pick)
+#define PARAMS_min(pick)           EXTREME(pick)
+#define PARAMS_max(pick)           EXTREME(pick)
+#define PARAMS_any(pick)           TRUTH(pick)
+#define PARAMS_all(pick)           TRUTH(pick)
+#define PARAMS_mean(pick)          AVERAGE(pick)
+#define PARAMS_var(pick)           SPREAD(pick)
+#define PARAMS_std(pick)           SPREAD(pick)
+#define PARAMS_argmin(pick)        PLACE(pick)
+#define PARAMS_argmax(pick)        PLACE(pick)
+#define PARAMS_count_nonzero(pick) COUNT(pick)
+#define ORDER(order, text)         order
+#define TEXT(order, text)          text
+
+static const char *const orders[] = {
+#define RED(name, ...) PARAMS_##name(ORDER),
+#include "array/graph/reduce.def"
+};
+
+/* head "a": a function, whose first parameter that is; NULL: a method of self. */
+static PyObject *
+reduce_call(td_red red, const char *head, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+            PyObject *kwnames)
+{
+    static const char letters[] = "atokdiwmc";
+    static const char *const words[] = {"axis",    "dtype", "out",  "keepdims",  "ddof",
+                                        "initial", "where", "mean", "correction"};
+    const char *names[NPARAM + 2] = {head}, *order = orders[red];
+    PyObject *given[NPARAM + 1], *arg[NPARAM] = {NULL}, *r;
+    int n = head != NULL, npos = 0, first = n;
+
+    for (const char *c = order; *c; c++) {
+        if (*c == '|')
+            npos = n;
+        else
+            names[n++] = words[strchr(letters, *c) - letters];
+    }
+    if (!py_parse(red_names[red], names, first, npos ? npos : n, args, nargs, kwnames, given))
+        return NULL;
+    n = first;
+    for (const char *c = order; *c; c++)
+        if (*c != '|')
+            arg[strchr(letters, *c) - letters] = given[n++];
+    if (!head)
+        return reduce_with(red, self, arg);
+    self = py_array_object(given[0]);
+    r = self ? reduce_with(red, self, arg) : NULL;
+    Py_XDECREF(self);
+    return r;
+}
+
+#define RED(name, ...)                                                                             \
+    static PyObject *red_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,           \
+                                PyObject *kwnames)                                                 \
+    {                                                                                              \
+        return reduce_call(TD_RED_##name, NULL, self, args, nargs, kwnames);                       \
+    }                                                                                              \
+    static PyObject *fn_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs,          \
+                               PyObject *kwnames)                                                  \
+    {                                                                                              \
+        return reduce_call(TD_RED_##name, "a", module, args, nargs, kwnames);                      \
+    }
+#include "array/graph/reduce.def"
+
+PyMethodDef py_reduce_methods[] = {
+#define RED(name, nacc, npair, identity, meaning, derivative)                                      \
+    {#name, PY_FAST(red_##name), METH_FASTCALL | METH_KEYWORDS,                                    \
+     #name "($self, /, " PARAMS_##name(TEXT) ")\n--\n\n" meaning},
+#include "array/graph/reduce.def"
+    {NULL, NULL, 0, NULL},
+};
+
+PyMethodDef py_reduce_functions[] = {
+#define RED(name, nacc, npair, identity, meaning, derivative)                                      \
+    {#name, PY_FAST(fn_##name), METH_FASTCALL | METH_KEYWORDS,                                     \
+     #name                                                                                         \
+     "($module, /, a, " PARAMS_##name(TEXT) ")\n--\n\n" meaning                                    \
+                                            ", with the parameters of the method of that name."},
+#include "array/graph/reduce.def"
+    {NULL, NULL, 0, NULL},
+};

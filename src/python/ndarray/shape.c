@@ -1,0 +1,304 @@
+/* shape.c - methods of ndarray that give the same elements under another shape. */
+#include "python/common/py.h"
+
+#include <stdlib.h>
+
+/* A view of self that a core function made; broadcast views stay read-only. */
+static PyObject *
+view_done(PyObject *self, py_ndarray *r, td_status st)
+{
+    if (r && !st)
+        r->readonly = ((py_ndarray *)self)->readonly && r->a.store == py_array_of(self)->store;
+    return r ? py_done(r, st) : NULL;
+}
+
+static bool
+shape_of_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
+{
+    td_shape one;
+
+    if (nargs == 1)
+        return py_shape(args[0], out);
+    if (nargs > TD_MAXDIM) {
+        PyErr_Format(PyExc_ValueError, "at most %d dimensions are supported", TD_MAXDIM);
+        return false;
+    }
+    out->ndim = (int32_t)nargs;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        if (!py_shape(args[i], &one))
+            return false;
+        out->dim[i] = one.dim[0];
+    }
+    return true;
+}
+
+/* order= as its letter; 0: raised. */
+static char
+order_of(PyObject *o)
+{
+    if (py_is_none(o))
+        return 'C';
+    for (const char *c = "CFAK"; PyUnicode_Check(o) && *c; c++)
+        if (PyUnicode_CompareWithASCIIString(o, (char[]){*c, 0}) == 0)
+            return *c;
+    PyErr_SetString(PyExc_ValueError, "order must be one of 'C', 'F', 'A', or 'K'");
+    return 0;
+}
+
+static void
+reverse(td_shape *s)
+{
+    for (int i = 0, j = s->ndim - 1; i < j; i++, j--) {
+        int64_t t = s->dim[i];
+
+        s->dim[i] = s->dim[j];
+        s->dim[j] = t;
+    }
+}
+
+static td_status
+transpose_all(const td_array *a, td_array *out)
+{
+    int axes[TD_MAXDIM];
+
+    for (int i = 0; i < a->view.shape.ndim; i++)
+        axes[i] = a->view.shape.ndim - 1 - i;
+    return td_array_transpose(a, axes, out);
+}
+
+PyObject *
+py_transposed(PyObject *self)
+{
+    py_ndarray *r = py_new();
+
+    return view_done(self, r, r ? transpose_all(py_array_of(self), &r->a) : TD_OK);
+}
+
+/* Elements are counted with the first axis fastest: reshape between two reversals of the axes. */
+static td_status
+reshape_fortran(const td_array *a, td_shape s, td_array *out)
+{
+    td_array t, u;
+    td_status st;
+
+    reverse(&s);
+    TD_TRY(transpose_all(a, &t));
+    st = td_array_reshape(&t, &s, &u);
+    td_array_unref(&t);
+    TD_TRY(st);
+    st = transpose_all(&u, out);
+    td_array_unref(&u);
+    return st;
+}
+
+/* Do the elements lie in Fortran's order, and not in C's? */
+static bool
+lies_in_fortran(const td_array *a)
+{
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    td_view t;
+
+    for (int i = 0; i < ndim; i++)
+        axes[i] = ndim - 1 - i;
+    return !td_view_transpose(&a->view, axes, &t) && td_view_is_contiguous(&t) &&
+           !td_view_is_contiguous(&a->view);
+}
+
+/* Elements are counted as memory has them: the axis of the longest steps first. */
+static td_status
+reshape_kept(const td_array *a, const td_shape *s, td_array *out)
+{
+    int axes[TD_MAXDIM];
+    td_status st;
+    td_array t;
+
+    for (int i = 0, at; i < a->view.shape.ndim; i++) {
+        for (at = i; at > 0 && llabs(a->view.stride[axes[at - 1]]) < llabs(a->view.stride[i]); at--)
+            axes[at] = axes[at - 1];
+        axes[at] = i;
+    }
+    TD_TRY(td_array_transpose(a, axes, &t));
+    st = td_array_reshape(&t, s, out);
+    td_array_unref(&t);
+    return st;
+}
+
+static PyObject *
+reshape_to(PyObject *self, const td_shape *s, char order)
+{
+    td_array *a = py_array_of(self);
+    py_ndarray *r = order ? py_new() : NULL;
+
+    if (!r)
+        return NULL;
+    if (order == 'A')
+        order = lies_in_fortran(a) ? 'F' : 'C';
+    return view_done(self, r,
+                     order == 'F'   ? reshape_fortran(a, *s, &r->a)
+                     : order == 'K' ? reshape_kept(a, s, &r->a)
+                                    : td_array_reshape(a, s, &r->a));
+}
+
+static PyObject *
+reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"order", "copy", "shape", NULL};
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyObject *arg[3] = {NULL, NULL, NULL}, *r, *copied;
+    td_shape s;
+    char order;
+
+    if (nkw && !py_parse("reshape", names, 0, 0, args + nargs, 0, kwnames, arg))
+        return NULL;
+    if (arg[2] ? !py_shape(arg[2], &s) : !shape_of_args(args, nargs, &s))
+        return NULL;
+    order = order_of(arg[0]);
+    if (order == 'K') {
+        PyErr_SetString(PyExc_ValueError, "order 'K' is not permitted for reshaping");
+        return NULL;
+    }
+    r = reshape_to(self, &s, order);
+    if (!r || py_is_none(arg[1]))
+        return r;
+    if (arg[1] == Py_True) {
+        copied = PyObject_CallMethod(r, "copy", NULL);
+        Py_DECREF(r);
+        return copied;
+    }
+    if (py_array_of(r)->store != py_array_of(self)->store) {
+        PyErr_SetString(PyExc_ValueError, "Unable to avoid creating a copy while reshaping.");
+        Py_CLEAR(r);
+    }
+    return r;
+}
+
+static PyObject *
+ravel(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"order", "stream", NULL}; /* a stream orders nothing here */
+    static const td_shape flat = {.ndim = 1, .dim = {-1}};
+    td_shape s = flat;
+    PyObject *arg[2], *r, *packed;
+
+    if (!py_parse("ravel", names, 0, 2, args, nargs, kwnames, arg))
+        return NULL;
+    s.dim[0] = td_array_size(py_array_of(self));
+    r = reshape_to(self, &s, order_of(arg[0]));
+    if (!r || td_view_is_contiguous(&py_array_of(r)->view))
+        return r;
+    packed =
+        PyObject_CallMethod(r, "copy", NULL); /* of elements that lie apart NumPy's is no view */
+    Py_DECREF(r);
+    return packed;
+}
+
+static PyObject *
+flatten(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *flat = ravel(self, args, nargs, kwnames), *r;
+
+    if (!flat || py_array_of(flat)->store != py_array_of(self)->store)
+        return flat;
+    r = PyObject_CallMethod(flat, "copy", NULL);
+    Py_DECREF(flat);
+    return r;
+}
+
+static PyObject *
+transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_array *a = py_array_of(self);
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim;
+    py_ndarray *r;
+    td_shape s;
+
+    if (nargs == 0 || (nargs == 1 && args[0] == Py_None))
+        return py_transposed(self);
+    if (!shape_of_args(args, nargs, &s))
+        return NULL;
+    if (s.ndim != ndim) {
+        PyErr_SetString(PyExc_ValueError, "axes don't match array");
+        return NULL;
+    }
+    for (int i = 0; i < ndim; i++)
+        if (!py_ok(td_axis_normalize("transpose", s.dim[i], ndim, &axes[i])))
+            return NULL;
+    r = py_new();
+    return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
+}
+
+static bool
+axis_arg(const char *fn, PyObject *o, int ndim, int *out)
+{
+    long axis = PyLong_AsLong(o);
+
+    return !(axis == -1 && PyErr_Occurred()) && py_ok(td_axis_normalize(fn, axis, ndim, out));
+}
+
+static PyObject *
+swapaxes(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_array *a = py_array_of(self);
+    int axes[TD_MAXDIM], ndim = a->view.shape.ndim, i, j;
+    py_ndarray *r;
+
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "swapaxes(axis1, axis2) takes two axes");
+        return NULL;
+    }
+    if (!axis_arg("swapaxes", args[0], ndim, &i) || !axis_arg("swapaxes", args[1], ndim, &j))
+        return NULL;
+    for (int k = 0; k < ndim; k++)
+        axes[k] = k == i ? j : k == j ? i : k;
+    r = py_new();
+    return view_done(self, r, r ? td_array_transpose(a, axes, &r->a) : TD_OK);
+}
+
+static PyObject *
+squeeze(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"axis", "stream", NULL};
+    const td_view *from = &py_array_of(self)->view;
+    td_view v = {.offset = from->offset};
+    PyObject *arg[2];
+    py_ndarray *r;
+    uint32_t axes;
+
+    if (!py_parse("squeeze", names, 0, 2, args, nargs, kwnames, arg) ||
+        !py_axes("squeeze", arg[0], from->shape.ndim, &axes))
+        return NULL;
+    for (int i = 0; i < from->shape.ndim; i++) {
+        bool named = axes >> i & 1;
+
+        if (named && !py_is_none(arg[0]) && from->shape.dim[i] != 1) {
+            PyErr_SetString(PyExc_ValueError,
+                            "cannot select an axis to squeeze out which has size not equal to one");
+            return NULL;
+        }
+        if (named && from->shape.dim[i] == 1)
+            continue;
+        v.shape.dim[v.shape.ndim] = from->shape.dim[i];
+        v.stride[v.shape.ndim++] = from->stride[i];
+    }
+    r = py_new();
+    if (r)
+        r->a = td_array_view(py_array_of(self), &v);
+    return view_done(self, r, TD_OK);
+}
+
+PyMethodDef py_shape_methods[] = {
+    {"reshape", PY_FAST(reshape), METH_FASTCALL | METH_KEYWORDS,
+     "reshape(*shape, order='C', copy=None): a view where the layout allows it, else a copy.  One "
+     "extent may be -1."},
+    {"ravel", PY_FAST(ravel), METH_FASTCALL | METH_KEYWORDS,
+     "ravel(order='C', stream=0): one axis; a view where possible."},
+    {"flatten", PY_FAST(flatten), METH_FASTCALL | METH_KEYWORDS,
+     "flatten(order='C'): a copy with one axis."},
+    {"transpose", PY_FAST(transpose), METH_FASTCALL,
+     "transpose(*axes): a view with its axes permuted."},
+    {"swapaxes", PY_FAST(swapaxes), METH_FASTCALL,
+     "swapaxes(axis1, axis2): a view with two axes exchanged."},
+    {"squeeze", PY_FAST(squeeze), METH_FASTCALL | METH_KEYWORDS,
+     "squeeze(axis=None, stream=0): a view without axes of extent 1."},
+    {NULL, NULL, 0, NULL},
+};

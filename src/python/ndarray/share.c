@@ -1,0 +1,113 @@
+/* share.c - arrays for other processes: handles as bytes (dev/pool/share.h). */
+#include "python/common/py.h"
+
+#include "dev/pool/share.h"
+
+#include <string.h>
+
+/* array -> handle, dtype, shape, strides, offset in elements, read-only */
+static PyObject *
+send_array(PyObject *module, PyObject *o)
+{
+    PyObject *shape, *strides, *r = NULL;
+    td_handle h;
+    td_view v;
+    td_shape steps;
+
+    (void)module;
+    if (!py_is_array(o)) {
+        PyErr_SetString(PyExc_TypeError, "_send takes a treadle array");
+        return NULL;
+    }
+    if (!py_ok(td_array_send(py_array_of(o), &h, &v)))
+        return NULL;
+    steps = v.shape;
+    memcpy(steps.dim, v.stride, sizeof steps.dim);
+    shape = py_shape_tuple(&v.shape);
+    strides = py_shape_tuple(&steps);
+    if (shape && strides)
+        r = Py_BuildValue(
+            "y#sOOLO", (const char *)&h, (Py_ssize_t)sizeof h,
+            td_dtype_name(td_array_dtype(py_array_of(o))), shape, strides, (long long)v.offset,
+            ((py_ndarray *)o)->readonly || py_array_of(o)->store->readonly ? Py_True : Py_False);
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    return r;
+}
+
+static bool
+get_dims(PyObject *tuple, int64_t *out, int32_t *n)
+{
+    Py_ssize_t len = PyTuple_Size(tuple);
+
+    if (len < 0 || len > TD_MAXDIM) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "shared array: too many dimensions");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < len; i++)
+        out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    *n = (int32_t)len;
+    return !PyErr_Occurred();
+}
+
+/* What lies outside the buffer is refused: handles come from elsewhere. */
+static bool
+fits(const td_view *v, td_dtype dt, const td_buf *b)
+{
+    int64_t lo, hi;
+
+    td_view_extent(v, &lo, &hi);
+    return lo >= 0 && hi <= (int64_t)(b->nbytes / td_dtype_size(dt));
+}
+
+static PyObject *
+receive_array(PyObject *module, PyObject *args)
+{
+    PyObject *shape, *strides, *result = NULL, *name;
+    const char *bytes;
+    Py_ssize_t n;
+    long long offset;
+    int readonly, nstride;
+    td_buf *b = NULL;
+    td_array a;
+    td_handle h;
+    td_dtype dt;
+    td_view v = {.offset = 0};
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#OO!O!Lp:_receive", &bytes, &n, &name, &PyTuple_Type, &shape,
+                          &PyTuple_Type, &strides, &offset, &readonly) ||
+        !py_dtype(name, &dt) || !get_dims(shape, v.shape.dim, &v.shape.ndim) ||
+        !get_dims(strides, v.stride, &nstride))
+        return NULL;
+    if (n != sizeof h || nstride != v.shape.ndim) {
+        PyErr_SetString(PyExc_ValueError, "shared array: this is not a handle");
+        return NULL;
+    }
+    memcpy(&h, bytes, sizeof h);
+    v.offset = offset;
+    if (!py_ok(td_share_receive(&h, &b)))
+        return NULL;
+    if (!fits(&v, dt, b))
+        PyErr_SetString(PyExc_ValueError, "shared array: the view lies outside its memory");
+    else if (py_ok(td_array_wrap(b, dt, &v, readonly, &a)))
+        result = py_wrap(&a);
+    td_buf_unref(b);
+    return result;
+}
+
+static PyObject *
+waiting(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    td_share_poll();
+    return PyLong_FromLong(td_share_waiting());
+}
+
+PyMethodDef py_share_functions[] = {
+    {"_send", send_array, METH_O, "_send(array): the arguments of _receive in another process."},
+    {"_receive", receive_array, METH_VARARGS, "_receive(...): the array, of the same memory."},
+    {"_sent", waiting, METH_NOARGS, "_sent(): how many handles nobody has received yet."},
+    {NULL, NULL, 0, NULL},
+};

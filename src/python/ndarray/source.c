@@ -1,0 +1,324 @@
+/* source.c - arrays whose elements stay with NumPy's memory or with a reader until they are needed.
+ *
+ * A reader is called by threads of the core, which take the GIL for it.  What it raises is kept (py_kept) until the
+ * failure has come back to a call from Python.
+ */
+#include "python/common/py.h"
+
+#include "array/outofcore/chunk.h"
+
+#include <stdlib.h>
+
+/* ---- exceptions that wait for the core to come back ---- */
+
+enum { KEPT = 16 };
+
+/* Under the GIL; a failure's number says its place. */
+static struct {
+    PyObject *type, *value, *trace;
+    int code;
+} kept[KEPT];
+static int kept_last;
+
+td_status
+py_keep(void)
+{
+    int code = ++kept_last, k = code % KEPT;
+
+    Py_XDECREF(kept[k].type); /* of a failure that nobody has asked for */
+    Py_XDECREF(kept[k].value);
+    Py_XDECREF(kept[k].trace);
+    PyErr_Fetch(&kept[k].type, &kept[k].value, &kept[k].trace);
+    kept[k].code = code;
+    return td_fail_code(TD_ERR_CALLER, code, "the program's own code failed");
+}
+
+PyObject *
+py_kept_raise(void)
+{
+    int code = td_error_code(), k = code % KEPT;
+
+    if (code > 0 && kept[k].code == code && kept[k].type) {
+        PyErr_Restore(kept[k].type, kept[k].value, kept[k].trace);
+        kept[k].type = kept[k].value = kept[k].trace = NULL;
+    } else {
+        PyErr_SetString(PyExc_RuntimeError, td_error());
+    }
+    return NULL;
+}
+
+/* Has the program been interrupted? */
+td_status
+py_poll(void)
+{
+    return PyErr_CheckSignals() < 0 ? py_keep() : TD_OK;
+}
+
+/* ---- sources ---- */
+
+typedef struct lender {
+    py_owner head;
+    Py_buffer view;
+} lender;
+
+static void
+end_lender(py_owner *o)
+{
+    PyBuffer_Release(&((lender *)o)->view);
+    free(o);
+}
+
+/* Of boxes; or, borrowed and for the time of one call, a writer. */
+typedef struct reader {
+    py_owner head;
+    PyObject *read;
+    Py_ssize_t item; /* bytes of an element */
+} reader;
+
+static void
+end_reader(py_owner *o)
+{
+    Py_DECREF(((reader *)o)->read);
+    free(o);
+}
+
+static PyObject *
+numbers(const int64_t *x, int n)
+{
+    PyObject *t = PyTuple_New(n);
+
+    for (int i = 0; t && i < n; i++)
+        if (PyTuple_SetItem(t, i, PyLong_FromLongLong(x[i])) < 0)
+            Py_CLEAR(t);
+    return t;
+}
+
+/* read(start, step, count, memory) */
+static td_status
+read_box(void *owner, const td_box *box, void *out)
+{
+    const reader *o = owner;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *start = numbers(box->start, box->ndim), *step = numbers(box->step, box->ndim),
+             *count = numbers(box->count, box->ndim), *memory = NULL, *r = NULL;
+    td_status st = TD_OK;
+    Py_ssize_t nbytes = o->item;
+
+    for (int i = 0; i < box->ndim; i++)
+        nbytes *= (Py_ssize_t)box->count[i];
+    if (start && step && count)
+        memory = PyMemoryView_FromMemory(out, nbytes, PyBUF_WRITE);
+    if (memory)
+        r = PyObject_CallFunctionObjArgs(o->read, start, step, count, memory, NULL);
+    if (!r)
+        st = py_keep();
+    Py_XDECREF(start);
+    Py_XDECREF(step);
+    Py_XDECREF(count);
+    Py_XDECREF(memory);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+/* An array over a source made as `like`, whose owner is o: it is taken over, also on failure. */
+static PyObject *
+array_over(const td_source *like, td_dev *d, py_owner *o)
+{
+    td_source *s;
+    py_ndarray *r = NULL;
+    td_node *n = NULL;
+    td_dev *cpu;
+    td_status st = td_dev_get("cpu", &cpu);
+
+    o->dev = cpu; /* the core has done its reading when it lets go */
+    if (!st)
+        st = td_source_new(like, &s);
+    if (st) {
+        py_owner_end(o);
+        return py_raise(st);
+    }
+    st = td_host_node(d, s, &like->view, &n);
+    td_source_unref(s);
+    r = st ? NULL : py_new();
+    if (!st && !r)
+        td_node_unref(n);
+    if (st)
+        return py_raise(st);
+    return r ? py_done(r, td_array_of_node(n, &r->a)) : NULL;
+}
+
+/* _from_host(obj, device): an array over what obj's buffer shows; None: obj has none that the core reads. */
+static PyObject *
+from_host(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    lender *o;
+    td_source like = {.release = py_owner_retire};
+    int64_t size;
+    td_dev *d;
+    bool ours;
+
+    (void)module;
+    py_drain();
+    if (nargs != 2 || !py_device(args[1], &d) || !PyObject_CheckBuffer(args[0]))
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    o = calloc(1, sizeof *o);
+    if (!o)
+        return PyErr_NoMemory();
+    if (PyObject_GetBuffer(args[0], &o->view, PyBUF_FULL_RO) < 0) {
+        PyErr_Clear();
+        free(o);
+        return Py_NewRef(Py_None);
+    }
+    o->head.end = end_lender;
+    ours = py_buffer_shape(&o->view, &like.dt, &like.view.shape);
+    size = ours ? (int64_t)td_dtype_size(like.dt) : 1;
+    for (int i = 0; ours && i < o->view.ndim; i++) {
+        ours = o->view.strides[i] % size == 0 || o->view.shape[i] <= 1;
+        like.view.stride[i] = o->view.shape[i] > 1 ? o->view.strides[i] / size : 0;
+    }
+    if (!ours) {
+        end_lender(&o->head);
+        return Py_NewRef(Py_None);
+    }
+    like.mem = o->view.buf;
+    like.owner = o;
+    return array_over(&like, d, &o->head);
+}
+
+/* _from_reader(read, shape, dtype, device): read(start, step, count, memory) writes a box in C order. */
+static PyObject *
+from_reader(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_source like = {.release = py_owner_retire, .read = read_box};
+    td_shape s, checked;
+    reader *o;
+    td_dev *d;
+
+    (void)module;
+    py_drain();
+    if (nargs != 4 || !py_shape(args[1], &s) || !py_ok(td_shape_make(s.ndim, s.dim, &checked)) ||
+        !py_dtype(args[2], &like.dt) || !py_device(args[3], &d))
+        return NULL;
+    o = calloc(1, sizeof *o);
+    if (!o)
+        return PyErr_NoMemory();
+    o->head.end = end_reader;
+    o->read = Py_NewRef(args[0]);
+    o->item = (Py_ssize_t)td_dtype_size(like.dt);
+    like.view = td_view_contiguous(&checked);
+    like.owner = o;
+    return array_over(&like, d, &o->head);
+}
+
+/* ---- streaming ---- */
+
+/* write(start, count, memory) */
+static td_status
+write_box(void *owner, const td_box *box, const void *in)
+{
+    const reader *o = owner;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *start = numbers(box->start, box->ndim), *count = numbers(box->count, box->ndim),
+             *memory = NULL, *r = NULL;
+    td_status st = TD_OK;
+    Py_ssize_t nbytes = o->item;
+
+    for (int i = 0; i < box->ndim; i++)
+        nbytes *= (Py_ssize_t)box->count[i];
+    if (start && count)
+        memory = PyMemoryView_FromMemory((char *)(uintptr_t)in, nbytes, PyBUF_READ);
+    if (memory)
+        r = PyObject_CallFunctionObjArgs(o->read, start, count, memory, NULL);
+    if (!r)
+        st = py_keep();
+    Py_XDECREF(start);
+    Py_XDECREF(count);
+    Py_XDECREF(memory);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+static bool
+stream_args(PyObject *const *args, Py_ssize_t nargs, Py_ssize_t want, int64_t *rows)
+{
+    if (nargs != want || !py_is_array(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "stream: expected treadle.ndarray");
+        return false;
+    }
+    *rows = PyLong_AsLongLong(args[1]);
+    return !PyErr_Occurred();
+}
+
+/* _stream(a, rows): a is evaluated, in chunks of so many rows if it is made of what is on the host; 0: as do well. */
+static PyObject *
+stream(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    int64_t rows;
+
+    (void)module;
+    if (!stream_args(args, nargs, 2, &rows) ||
+        !py_ok(td_chunk_stream(py_array_of(args[0]), rows)) || !py_warn())
+        return NULL;
+    return Py_NewRef(args[0]);
+}
+
+/* _stream_into(a, rows, out): into a writable buffer of numbers; None: it is none of ours. */
+static PyObject *
+stream_into(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    td_sink to = {.mem = NULL};
+    td_status st = TD_SKIP;
+    int64_t rows, size;
+    Py_buffer b;
+    bool ours;
+
+    (void)module;
+    if (!stream_args(args, nargs, 3, &rows))
+        return NULL;
+    if (PyObject_GetBuffer(args[2], &b, PyBUF_FULL) < 0)
+        return NULL;
+    ours = py_buffer_shape(&b, &to.dt, &to.view.shape);
+    size = ours ? (int64_t)td_dtype_size(to.dt) : 1;
+    for (int i = 0; ours && i < b.ndim; i++) {
+        ours = b.strides[i] % size == 0;
+        to.view.stride[i] = b.strides[i] / size;
+    }
+    to.mem = b.buf;
+    if (ours)
+        st = td_chunk_store(py_array_of(args[0]), &to, rows);
+    PyBuffer_Release(&b);
+    if (st == TD_SKIP)
+        return Py_NewRef(Py_None);
+    return py_ok(st) && py_warn() ? Py_NewRef(Py_True) : NULL;
+}
+
+/* _stream_through(a, rows, write, shape, dtype): write(start, count, memory) takes boxes in C order. */
+static PyObject *
+stream_through(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    reader o = {.item = 0};
+    td_sink to = {.write = write_box, .owner = &o};
+    td_shape s, checked;
+    int64_t rows;
+
+    (void)module;
+    if (!stream_args(args, nargs, 5, &rows) || !py_shape(args[3], &s) ||
+        !py_ok(td_shape_make(s.ndim, s.dim, &checked)) || !py_dtype(args[4], &to.dt))
+        return NULL;
+    o.read = args[2];
+    o.item = (Py_ssize_t)td_dtype_size(to.dt);
+    to.view = td_view_contiguous(&checked);
+    return py_ok(td_chunk_store(py_array_of(args[0]), &to, rows)) && py_warn() ? Py_NewRef(Py_None)
+                                                                               : NULL;
+}
+
+PyMethodDef py_source_functions[] = {
+    {"_stream", PY_FAST(stream), METH_FASTCALL, NULL},
+    {"_stream_into", PY_FAST(stream_into), METH_FASTCALL, NULL},
+    {"_stream_through", PY_FAST(stream_through), METH_FASTCALL, NULL},
+    {"_from_host", PY_FAST(from_host), METH_FASTCALL, NULL},
+    {"_from_reader", PY_FAST(from_reader), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

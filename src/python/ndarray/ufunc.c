@@ -1,0 +1,434 @@
+/* ufunc.c - treadle.ufunc: the rows of ops.def as functions, their methods and attributes. */
+#include "python/common/py.h"
+
+#include <math.h>
+
+typedef struct ufunc {
+    PyObject_HEAD td_op op;
+} ufunc;
+
+static const td_opinfo *
+row_of(PyObject *self)
+{
+    return &td_optab[((ufunc *)self)->op];
+}
+
+/* Is the array that the result is to go into, or the mask, an object with NumPy's protocol? */
+static bool
+strange_keywords(PyObject *kw)
+{
+    PyObject *out = kw ? PyDict_GetItemString(kw, "out") : NULL;
+    PyObject *where = kw ? PyDict_GetItemString(kw, "where") : NULL;
+
+    return (out && py_stranger(out) > 0) || (where && py_stranger(where) > 0);
+}
+
+/* What an operand that is neither array nor number makes of the function (a sparse matrix): its __array_ufunc__, which
+ * NumPy's functions ask too. */
+static PyObject *
+overridden(PyObject *self, PyObject *args, PyObject *kw)
+{
+    static const char *const keys[] = {"out", "where"};
+    PyObject *f = NULL, *r = NULL, *all, *head;
+    Py_ssize_t n = PyTuple_Size(args);
+
+    for (Py_ssize_t i = 0; !f && i < n + 2; i++) {
+        PyObject *o = i < n ? PyTuple_GetItem(args, i)
+                      : kw  ? PyDict_GetItemString(kw, keys[i - n])
+                            : NULL;
+
+        if (!o || py_is_array(o))
+            continue;
+        f = PyObject_GetAttrString(o, "__array_ufunc__");
+        if (!f)
+            PyErr_Clear();
+    }
+    head = f ? Py_BuildValue("(Os)", self, "__call__") : NULL;
+    all = head ? PySequence_Concat(head, args) : NULL;
+    if (all && f != Py_None)
+        r = PyObject_Call(f, all, kw);
+    Py_XDECREF(all);
+    Py_XDECREF(head);
+    Py_XDECREF(f);
+    if ((r && r != Py_NotImplemented) || PyErr_Occurred())
+        return r;
+    Py_XDECREF(r);
+    PyErr_Format(PyExc_TypeError, "%s: operands must be arrays or numbers", row_of(self)->name);
+    return NULL;
+}
+
+static PyObject *
+ufunc_call(PyObject *self, PyObject *args, PyObject *kw)
+{
+    PyObject *r = py_ufunc_call(((ufunc *)self)->op, args, kw);
+
+    if (r)
+        return r;
+    if (PyErr_Occurred()) {
+        PyObject *type, *value, *trace;
+
+        PyErr_Fetch(&type, &value, &trace);
+        if (!strange_keywords(kw)) {
+            PyErr_Restore(type, value, trace);
+            return NULL;
+        }
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    }
+    return overridden(self, args, kw);
+}
+
+/* The reductions that repeat an operation. */
+static const struct repeated {
+    td_op op;
+    td_red red;
+} repeated[] = {
+    {OP_add, TD_RED_sum},     {OP_multiply, TD_RED_prod},   {OP_maximum, TD_RED_max},
+    {OP_minimum, TD_RED_min}, {OP_logical_and, TD_RED_all}, {OP_logical_or, TD_RED_any},
+};
+
+/* treadle._folds.method(name, ...) */
+static PyObject *
+through_folds(PyObject *self, const char *method, PyObject *args, PyObject *kw)
+{
+    PyObject *f = py_package("treadle._folds", method);
+    PyObject *head = f ? Py_BuildValue("(s)", row_of(self)->name) : NULL;
+    PyObject *all = head ? PySequence_Concat(head, args) : NULL;
+    PyObject *r = all ? PyObject_Call(f, all, kw) : NULL;
+
+    Py_XDECREF(all);
+    Py_XDECREF(head);
+    Py_XDECREF(f);
+    return r;
+}
+
+static PyObject *
+ufunc_accumulate(PyObject *self, PyObject *args, PyObject *kw)
+{
+    return through_folds(self, "accumulate", args, kw);
+}
+
+static PyObject *
+ufunc_reduceat(PyObject *self, PyObject *args, PyObject *kw)
+{
+    return through_folds(self, "reduceat", args, kw);
+}
+
+static PyObject *
+ufunc_outer(PyObject *self, PyObject *args, PyObject *kw)
+{
+    return through_folds(self, "outer", args, kw);
+}
+
+/* The same for arguments of a fast call. */
+static PyObject *
+fast_through_folds(PyObject *self, const char *method, PyObject *const *args, Py_ssize_t nargs,
+                   PyObject *kwnames)
+{
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyObject *all = PyTuple_New(nargs), *kw = PyDict_New(), *r = NULL;
+    bool ok = all && kw;
+
+    for (Py_ssize_t i = 0; ok && i < nargs; i++)
+        ok = PyTuple_SetItem(all, i, Py_NewRef(args[i])) == 0;
+    for (Py_ssize_t i = 0; ok && i < nkw; i++)
+        ok = PyDict_SetItem(kw, PyTuple_GetItem(kwnames, i), args[nargs + i]) == 0;
+    if (ok)
+        r = through_folds(self, method, all, kw);
+    Py_XDECREF(all);
+    Py_XDECREF(kw);
+    return r;
+}
+
+static PyObject *
+ufunc_reduce(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"array",    "axis",    "dtype", "out",
+                                        "keepdims", "initial", "where", NULL};
+    PyObject *arg[7], *a, *r = NULL, *zero;
+    size_t i = 0, n = sizeof repeated / sizeof *repeated;
+
+    while (i < n && repeated[i].op != ((ufunc *)self)->op)
+        i++;
+    if (i == n)
+        return fast_through_folds(self, "reduce", args, nargs, kwnames);
+    zero = PyLong_FromLong(0);
+    if (zero && py_parse("reduce", names, 1, 7, args, nargs, kwnames, arg)) {
+        a = py_array_object(arg[0]);
+        if (!arg[1])
+            arg[1] = zero;
+        if (arg[3] && PyTuple_Check(arg[3]) && PyTuple_Size(arg[3]) == 1)
+            arg[3] = PyTuple_GetItem(arg[3], 0);
+        if (a)
+            r = py_reduce(repeated[i].red, a, arg + 1);
+        Py_XDECREF(a);
+    }
+    Py_XDECREF(zero);
+    return r;
+}
+
+/* ---- attributes ---- */
+
+static PyObject *
+get_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(row_of(self)->name);
+}
+
+static PyObject *
+get_doc(PyObject *self, void *unused)
+{
+    static const char *const heads[] = {"", "x", "x, y", "x, y, z"};
+    const td_opinfo *row = row_of(self);
+
+    (void)unused;
+    return PyUnicode_FromFormat(
+        "%s(%s, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, "
+        "subok=True, signature=None)\n\n%s, element by element.\n\n"
+        "Operands are arrays, numbers or lists that broadcast together; the dtype follows "
+        "NumPy's\npromotion.  Shapes that do not broadcast raise ValueError.",
+        row->name, heads[row->arity], row->meaning);
+}
+
+static PyObject *
+get_nin(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(row_of(self)->arity);
+}
+
+static PyObject *
+get_nout(PyObject *self, void *unused)
+{
+    (void)self, (void)unused;
+    return PyLong_FromLong(1);
+}
+
+static PyObject *
+get_nargs(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(row_of(self)->arity + 1);
+}
+
+/* Elementwise: no loop runs over axes of its own. */
+static PyObject *
+get_signature(PyObject *self, void *unused)
+{
+    (void)self, (void)unused;
+    return Py_NewRef(Py_None);
+}
+
+/* What inspect.signature gives. */
+static PyObject *
+get_parameters(PyObject *self, void *unused)
+{
+    PyObject *f = py_package("treadle._spelled", "parameters");
+    PyObject *r = f ? PyObject_CallFunction(f, "ii", row_of(self)->arity, 1) : NULL;
+
+    (void)unused;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* NumPy's characters of dtypes, and 0 for bfloat16, which has none; in the order of its lists of loops. */
+static const char dtype_char[] = {
+    [TD_BOOL] = '?', [TD_I8] = 'b',  [TD_I16] = 'h', [TD_I32] = 'i', [TD_I64] = 'l',
+    [TD_U8] = 'B',   [TD_U16] = 'H', [TD_U32] = 'I', [TD_U64] = 'L', [TD_F16] = 'e',
+    [TD_BF16] = 0,   [TD_F32] = 'f', [TD_F64] = 'd', [TD_C64] = 'F', [TD_C128] = 'D',
+};
+static const td_dtype listed[] = {TD_BOOL, TD_I8,  TD_U8,  TD_I16, TD_U16, TD_I32, TD_U32,
+                                  TD_I64,  TD_U64, TD_F16, TD_F32, TD_F64, TD_C64, TD_C128};
+
+/* "dd->d", if the row has a loop over operands of dt; else NULL without an exception. */
+static PyObject *
+loop_text(td_op op, td_dtype dt)
+{
+    td_dtype in = dt;
+    td_op row = op;
+    char text[TD_MAXARG + 4];
+    int n = 0;
+
+    if (td_op_loop(&row, &in) || (in != dt && !py_takes_truth(op)))
+        return NULL;
+    for (int i = 0; i < td_optab[op].arity; i++)
+        text[n++] = dtype_char[op == OP_select && i == 0 ? TD_BOOL : dt];
+    text[n++] = '-';
+    text[n++] = '>';
+    text[n++] = dtype_char[td_op_result(row, in)];
+    return PyUnicode_FromStringAndSize(text, n);
+}
+
+static PyObject *
+get_types(PyObject *self, void *unused)
+{
+    PyObject *list = PyList_New(0);
+
+    (void)unused;
+    for (size_t i = 0; list && i < sizeof listed / sizeof *listed; i++) {
+        PyObject *text = loop_text(((ufunc *)self)->op, listed[i]);
+
+        if (PyErr_Occurred() || (text && PyList_Append(list, text) < 0))
+            Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static PyObject *
+get_ntypes(PyObject *self, void *unused)
+{
+    PyObject *list = get_types(self, unused),
+             *n = list ? PyLong_FromSsize_t(PyList_Size(list)) : NULL;
+
+    Py_XDECREF(list);
+    return n;
+}
+
+/* What an operation leaves as it is; None: there is no such number. */
+static PyObject *
+get_identity(PyObject *self, void *unused)
+{
+    (void)unused;
+    switch (((ufunc *)self)->op) {
+    case OP_add:
+    case OP_bitwise_or:
+    case OP_bitwise_xor:
+    case OP_gcd:
+    case OP_hypot:       return PyLong_FromLong(0);
+    case OP_multiply:    return PyLong_FromLong(1);
+    case OP_bitwise_and: return PyLong_FromLong(-1);
+    case OP_logaddexp:
+    case OP_logaddexp2:  return PyFloat_FromDouble(-INFINITY);
+    case OP_logical_and: return Py_NewRef(Py_True);
+    case OP_logical_or:
+    case OP_logical_xor: return Py_NewRef(Py_False);
+    default:             return Py_NewRef(Py_None);
+    }
+}
+
+static PyObject *
+get_meaning(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(row_of(self)->meaning);
+}
+
+static PyObject *
+ufunc_repr(PyObject *self)
+{
+    return PyUnicode_FromFormat("<ufunc '%s'>", row_of(self)->name);
+}
+
+/* indices[, values] */
+static PyObject *
+ufunc_at(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *f, *name, *r = NULL;
+
+    if (nargs != row_of(self)->arity + 1 || nargs > 3) {
+        PyErr_Format(PyExc_TypeError, "%s.at: expected an array, indices%s", row_of(self)->name,
+                     row_of(self)->arity == 2 ? " and values" : " alone");
+        return NULL;
+    }
+    name = get_name(self, NULL);
+    f = name ? py_package("treadle._writing", "at") : NULL;
+    if (f)
+        r = PyObject_CallFunctionObjArgs(f, name, args[0], args[1], nargs > 2 ? args[2] : NULL,
+                                         NULL);
+    Py_XDECREF(f);
+    Py_XDECREF(name);
+    return r;
+}
+
+/* Pickled by name. */
+static PyObject *
+ufunc_pickle(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return get_name(self, NULL);
+}
+
+static void
+ufunc_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+bool
+py_ufunc_init(PyObject *m)
+{
+    static PyGetSetDef getset[] = {
+        {"__name__", get_name, NULL, NULL, NULL},
+        {"__qualname__", get_name, NULL, NULL, NULL},
+        {"__doc__", get_doc, NULL, NULL, NULL},
+        {"nin", get_nin, NULL, "Number of operands.", NULL},
+        {"nout", get_nout, NULL, "Number of results.", NULL},
+        {"nargs", get_nargs, NULL, "Number of operands and results.", NULL},
+        {"types", get_types, NULL, "The loops, as NumPy's characters of dtypes: 'dd->d'.", NULL},
+        {"ntypes", get_ntypes, NULL, "Number of loops.", NULL},
+        {"identity", get_identity, NULL, "What the operation leaves as it is, or None.", NULL},
+        {"signature", get_signature, NULL, "None: the operation is of single elements.", NULL},
+        {"__signature__", get_parameters, NULL, NULL, NULL},
+        {"meaning", get_meaning, NULL, "The operation as a NumPy expression.", NULL},
+        {NULL, NULL, NULL, NULL, NULL},
+    };
+    static PyMethodDef methods[] = {
+        {"reduce", PY_FAST(ufunc_reduce), METH_FASTCALL | METH_KEYWORDS,
+         "reduce(array, axis=0, dtype=None, out=None, keepdims=False): the operation along axes."},
+        {"at", PY_FAST(ufunc_at), METH_FASTCALL,
+         "at(array, indices[, values]): array[indices] = operation(array[indices], values), in "
+         "place and "
+         "once for each time that an index occurs."},
+        {"accumulate", PY_FAST(ufunc_accumulate), METH_VARARGS | METH_KEYWORDS,
+         "accumulate(array, axis=0, dtype=None, out=None): the operation repeated up to each "
+         "element along an axis."},
+        {"reduceat", PY_FAST(ufunc_reduceat), METH_VARARGS | METH_KEYWORDS,
+         "reduceat(array, indices, axis=0, dtype=None, out=None): the operation along an axis from "
+         "each index to the next; the element there where the next is no larger."},
+        {"outer", PY_FAST(ufunc_outer), METH_VARARGS | METH_KEYWORDS,
+         "outer(a, b, /, **kwargs): the operation of every element of a with every one of b."},
+        {"__reduce__", ufunc_pickle, METH_NOARGS, NULL},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyType_Slot slots[] = {
+        PY_SLOT(Py_tp_dealloc, ufunc_dealloc),
+        PY_SLOT(Py_tp_call, ufunc_call),
+        PY_SLOT(Py_tp_repr, ufunc_repr),
+        {Py_tp_getset, getset},
+        {Py_tp_methods, methods},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {
+        .name = "treadle.ufunc",
+        .basicsize = sizeof(ufunc),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+        .slots = slots,
+    };
+
+    py.ufunc = (PyTypeObject *)PyType_FromSpec(&spec);
+    return py.ufunc && PyModule_AddObjectRef(m, "ufunc", (PyObject *)py.ufunc) == 0;
+}
+
+PyObject *
+py_ufuncs(PyObject *module, PyObject *unused)
+{
+    PyObject *d = PyDict_New();
+
+    (void)module, (void)unused;
+    for (int i = 0; d && i < TD_OPS; i++) {
+        ufunc *f = PyObject_New(ufunc, py.ufunc);
+
+        if (f)
+            f->op = (td_op)i;
+        if (!f || PyDict_SetItemString(d, td_optab[i].name, (PyObject *)f) < 0)
+            Py_CLEAR(d);
+        Py_XDECREF((PyObject *)f);
+    }
+    return d;
+}

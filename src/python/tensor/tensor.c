@@ -1,0 +1,614 @@
+/* tensor.c - _core.Tensor: its life, its attributes, arguments of its methods. */
+#include "python/tensor/tensor.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
+
+py_tensors pt;
+
+PyObject *
+pt_raise(td_status st)
+{
+    if (PyErr_Occurred()) /* a program's own function has failed */
+        return NULL;
+    if (st == TD_ERR_VALUE || st == TD_ERR_TYPE || st == TD_ERR_OVERFLOW) {
+        PyErr_SetString(PyExc_RuntimeError, td_error());
+        return NULL;
+    }
+    return py_raise(st);
+}
+
+bool
+pt_ok(td_status st)
+{
+    if (st)
+        pt_raise(st);
+    return !st;
+}
+
+/* ---- life ---- */
+
+PyObject *
+pt_object(td_var *v)
+{
+    py_tensor *t;
+
+    if (v->self) {
+        PyObject *known = Py_NewRef((PyObject *)v->self);
+
+        td_var_unref(v);
+        return known;
+    }
+    t = PyObject_GC_New(py_tensor, pt.type);
+    if (!t) {
+        td_var_unref(v);
+        return NULL;
+    }
+    t->v = v;
+    t->dict = t->weak = NULL;
+    v->self = t;
+    return (PyObject *)t; /* untracked: it holds no object yet */
+}
+
+PyObject *
+pt_done(td_status st, td_var *v)
+{
+    return st ? pt_raise(st) : pt_object(v);
+}
+
+static int
+visit_object(void *o, void *ctx)
+{
+    void *const *both = ctx;
+    visitproc visit;
+
+    memcpy(&visit, both[0], sizeof visit);
+    return visit(o, both[1]);
+}
+
+static int
+traverse(PyObject *self, visitproc visit, void *arg)
+{
+    py_tensor *t = (py_tensor *)self;
+    void *both[2] = {&visit, arg};
+    int r = 0;
+
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(t->dict);
+    if (t->v)
+        td_var_visit(t->v, visit_object, both, &r);
+    return r;
+}
+
+static int
+clear(PyObject *self)
+{
+    py_tensor *t = (py_tensor *)self;
+    td_var *v = t->v;
+
+    Py_CLEAR(t->dict);
+    if (v && v->refs == 1)
+        td_var_forget(v);
+    return 0;
+}
+
+static void
+dealloc(PyObject *self)
+{
+    py_tensor *t = (py_tensor *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free);
+
+    PyObject_GC_UnTrack(self);
+    if (t->weak)
+        PyObject_ClearWeakRefs(self);
+    Py_CLEAR(t->dict);
+    if (t->v) {
+        t->v->self = NULL;
+        td_var_unref(t->v);
+    }
+    release(self);
+    Py_DECREF(type);
+    py_drain();
+}
+
+/* An attribute that is an object of the program's may refer to the tensor: from now on collectors look. */
+static int
+set_attribute(PyObject *self, PyObject *name, PyObject *value)
+{
+    if (!PyObject_GC_IsTracked(self))
+        PyObject_GC_Track(self);
+    return PyObject_GenericSetAttr(self, name, value);
+}
+
+static PyObject *
+make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    PyObject *all, *r;
+    Py_ssize_t n = PyTuple_Size(args);
+
+    if (pt.make) {
+        all = PyTuple_New(n + 1);
+        if (!all)
+            return NULL;
+        PyTuple_SetItem(all, 0, Py_NewRef((PyObject *)type));
+        for (Py_ssize_t i = 0; i < n; i++)
+            PyTuple_SetItem(all, i + 1, Py_NewRef(PyTuple_GetItem(args, i)));
+        r = PyObject_Call(pt.make, all, kw);
+        Py_DECREF(all);
+        return r;
+    }
+    PyErr_SetString(PyExc_TypeError, "Tensor: import treadle.torch, which makes them");
+    return NULL;
+}
+
+/* Attributes are set while an instance is made (Parameter's), before anything else can be. */
+static int
+init(PyObject *self, PyObject *args, PyObject *kw)
+{
+    (void)self;
+    (void)args;
+    (void)kw;
+    return 0;
+}
+
+/* _make_subclass(cls, data, require_grad=False): data's storage as an instance of cls */
+static PyObject *
+make_subclass(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    allocfunc alloc;
+    py_tensor *t;
+    td_var *data, *v;
+
+    (void)module;
+    if (nargs < 2 || nargs > 3 || !PyType_Check(args[0]) ||
+        !PyType_IsSubtype((PyTypeObject *)args[0], pt.type)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "_make_subclass: expected a subclass of Tensor and a Tensor");
+        return NULL;
+    }
+    if (!pt_tensor_arg("_make_subclass", args[1], &data) || !pt_ok(td_var_detach(data, &v)))
+        return NULL;
+    if (nargs > 2 && !pt_ok(td_var_require(v, PyObject_IsTrue(args[2]) > 0))) {
+        td_var_unref(v);
+        return NULL;
+    }
+    alloc = (allocfunc)(uintptr_t)PyType_GetSlot((PyTypeObject *)args[0], Py_tp_alloc);
+    t = (py_tensor *)alloc((PyTypeObject *)args[0], 0);
+    if (!t) {
+        td_var_unref(v);
+        return NULL;
+    }
+    t->v = v;
+    v->self = t;
+    return (PyObject *)t;
+}
+
+/* ---- arguments ---- */
+
+bool
+pt_tensor_arg(const char *fn, PyObject *o, td_var **out)
+{
+    if (pt_is(o)) {
+        *out = pt_var(o);
+        return true;
+    }
+    PyErr_Format(PyExc_TypeError, "%s(): argument must be Tensor, not %R", fn,
+                 (PyObject *)Py_TYPE(o));
+    return false;
+}
+
+int
+pt_operand(PyObject *o, td_varop *out)
+{
+    int r;
+
+    if (pt_is(o)) {
+        out->v = pt_var(o);
+        return 1;
+    }
+    out->v = NULL;
+    r = py_number(o, &out->scalar, &out->weak);
+    if (r > 0 && !out->weak) { /* NumPy's numbers are Python's here */
+        char kind = td_dtype_kind(out->scalar.dt);
+
+        out->weak = kind == 'u' ? 'i' : kind;
+    }
+    if (r > 0 && out->weak == 'i' && out->scalar.dt == TD_F64)
+        out->weak = 'f';
+    return r;
+}
+
+bool
+pt_shape_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
+{
+    if (nargs == 1 && !PyLong_Check(args[0]))
+        return py_shape(args[0], out);
+    if (nargs > TD_MAXDIM) {
+        PyErr_Format(PyExc_ValueError, "a tensor of %zd dimensions: at most %d", nargs, TD_MAXDIM);
+        return false;
+    }
+    out->ndim = (int32_t)nargs;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        PyObject *n = PyNumber_Index(args[i]);
+
+        out->dim[i] = n ? PyLong_AsLongLong(n) : -1;
+        Py_XDECREF(n);
+        if (out->dim[i] == -1 && PyErr_Occurred())
+            return false;
+    }
+    return true;
+}
+
+bool
+pt_axis(PyObject *o, int ndim, int *out)
+{
+    PyObject *n = PyNumber_Index(o);
+    long k = n ? PyLong_AsLong(n) : -1;
+    int wide = ndim ? ndim : 1;
+
+    Py_XDECREF(n);
+    if (k == -1 && PyErr_Occurred())
+        return false;
+    if (k < -wide || k >= wide) {
+        PyErr_Format(PyExc_IndexError,
+                     "Dimension out of range (expected to be in range of [%d, %d], but got %ld)",
+                     -wide, wide - 1, k);
+        return false;
+    }
+    *out = (int)(k < 0 ? k + wide : k);
+    return true;
+}
+
+bool
+pt_axes(PyObject *o, int ndim, uint32_t *out)
+{
+    Py_ssize_t n;
+    int k;
+
+    *out = ndim ? (uint32_t)((1ull << ndim) - 1) : 0;
+    if (py_is_none(o))
+        return true;
+    if (!PyTuple_Check(o) && !PyList_Check(o)) {
+        if (!pt_axis(o, ndim, &k))
+            return false;
+        *out = ndim ? 1u << k : 0;
+        return true;
+    }
+    n = PySequence_Size(o);
+    if (n == 0)
+        return true;
+    *out = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PySequence_GetItem(o, i);
+        bool ok = item && pt_axis(item, ndim, &k);
+
+        Py_XDECREF(item);
+        if (!ok)
+            return false;
+        if (ndim && *out >> k & 1) {
+            PyErr_Format(PyExc_RuntimeError, "dim %d appears multiple times in the list of dims",
+                         k);
+            return false;
+        }
+        *out |= ndim ? 1u << k : 0;
+    }
+    return true;
+}
+
+/* ---- how dtypes, shapes and devices are shown ---- */
+
+PyObject *
+pt_dtype_object(td_dtype dt)
+{
+    return pt.dtype[dt] ? Py_NewRef(pt.dtype[dt]) : py_dtype_object(dt);
+}
+
+bool
+pt_dtype(PyObject *o, td_dtype *out)
+{
+    for (int i = 0; i < TD_DTYPE_COUNT; i++)
+        if (pt.dtype[i] == o) {
+            *out = (td_dtype)i;
+            return true;
+        }
+    if (o == (PyObject *)&PyFloat_Type) {
+        *out = td_grad_default();
+        return true;
+    }
+    return py_dtype(o, out);
+}
+
+bool
+pt_dtype_or(PyObject *o, int dflt, int *out)
+{
+    td_dtype dt;
+
+    *out = dflt;
+    if (py_is_none(o))
+        return true;
+    if (!pt_dtype(o, &dt))
+        return false;
+    *out = (int)dt;
+    return true;
+}
+
+/* _tensor_classes(size=None, dtype=None, device=None, make=None): size(shape tuple), a dict from names to dtype objects,
+ * device(treadle.Device), make(cls, ...) for Tensor(...) */
+static PyObject *
+tensor_classes(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"size", "dtype", "device", "make", NULL};
+    PyObject *arg[4], *key, *value, **const kept[] = {&pt.size, NULL, &pt.device, &pt.make};
+    Py_ssize_t at = 0;
+
+    (void)module;
+    if (!py_parse("_tensor_classes", names, 0, 4, args, nargs, kwnames, arg))
+        return NULL;
+    while (!py_is_none(arg[1]) && PyDict_Next(arg[1], &at, &key, &value)) {
+        td_dtype dt;
+
+        if (!py_dtype(key, &dt))
+            return NULL;
+        Py_XDECREF(pt.dtype[dt]);
+        pt.dtype[dt] = Py_NewRef(value);
+    }
+    for (int i = 0; i < 4; i++)
+        if (kept[i] && !py_is_none(arg[i])) {
+            Py_XDECREF(*kept[i]);
+            *kept[i] = Py_NewRef(arg[i]);
+        }
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
+shown_shape(const td_shape *s)
+{
+    PyObject *t = py_shape_tuple(s), *r;
+
+    if (!t || !pt.size)
+        return t;
+    r = PyObject_CallFunctionObjArgs(pt.size, t, NULL);
+    Py_DECREF(t);
+    return r;
+}
+
+/* ---- attributes ---- */
+
+static const td_view *
+view_of(PyObject *self)
+{
+    return &pt_var(self)->value.view;
+}
+
+static PyObject *
+get_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return shown_shape(&view_of(self)->shape);
+}
+
+static PyObject *
+get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return pt_dtype_object(td_array_dtype(&pt_var(self)->value));
+}
+
+static PyObject *
+get_device(PyObject *self, void *unused)
+{
+    PyObject *d = py_device_object(td_array_dev(&pt_var(self)->value)), *r;
+
+    (void)unused;
+    if (!d || !pt.device)
+        return d;
+    r = PyObject_CallFunctionObjArgs(pt.device, d, NULL);
+    Py_DECREF(d);
+    return r;
+}
+
+static PyObject *
+get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(view_of(self)->shape.ndim);
+}
+
+static PyObject *
+get_array(PyObject *self, void *unused)
+{
+    td_array a = td_array_ref(&pt_var(self)->value);
+
+    (void)unused;
+    return py_wrap(&a);
+}
+
+static PyObject *
+get_itemsize(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(td_dtype_size(td_array_dtype(&pt_var(self)->value)));
+}
+
+static PyObject *
+get_nbytes(PyObject *self, void *unused)
+{
+    const td_array *a = &pt_var(self)->value;
+
+    (void)unused;
+    return PyLong_FromLongLong(td_array_size(a) * (int64_t)td_dtype_size(td_array_dtype(a)));
+}
+
+static PyGetSetDef own_attributes[] = {
+    {"_array", get_array, NULL, "The treadle.ndarray on the same storage.", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"shape", get_shape, NULL, "Extents.", NULL},
+    {"dtype", get_dtype, NULL, "The elements' dtype.", NULL},
+    {"device", get_device, NULL, "Where the elements live.", NULL},
+    {"ndim", get_ndim, NULL, "Number of axes.", NULL},
+    {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+/* ---- the container protocol ---- */
+
+static Py_ssize_t
+length(PyObject *self)
+{
+    const td_shape *s = &view_of(self)->shape;
+
+    if (s->ndim == 0)
+        PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
+    return s->ndim ? (Py_ssize_t)s->dim[0] : -1;
+}
+
+static PyObject *
+item_at(PyObject *self, Py_ssize_t i)
+{
+    PyObject *key = PyLong_FromSsize_t(i), *r = key ? pt_subscript(self, key) : NULL;
+
+    Py_XDECREF(key);
+    return r;
+}
+
+static PyObject *
+iterate(PyObject *self)
+{
+    if (view_of(self)->shape.ndim)
+        return PySeqIter_New(self);
+    PyErr_SetString(PyExc_TypeError, "iteration over a 0-d tensor");
+    return NULL;
+}
+
+static Py_hash_t
+hash(PyObject *self)
+{
+    return (Py_hash_t)((uintptr_t)self >> 4);
+}
+
+/* The array's text; treadle.torch puts PyTorch's in its place. */
+static PyObject *
+repr(PyObject *self)
+{
+    PyObject *a = get_array(self, NULL), *text = a ? PyObject_Repr(a) : NULL, *r;
+
+    r = text ? PyUnicode_FromFormat("Tensor(%U)", text) : NULL;
+    Py_XDECREF(a);
+    Py_XDECREF(text);
+    return r;
+}
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_tensor, weak), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(py_tensor, dict), READONLY, NULL},
+    {0},
+};
+
+static PyGetSetDef attributes[32];
+
+static const PyType_Slot own_slots[] = {
+    PY_SLOT(Py_tp_dealloc, dealloc),
+    PY_SLOT(Py_tp_traverse, traverse),
+    PY_SLOT(Py_tp_clear, clear),
+    PY_SLOT(Py_tp_new, make),
+    PY_SLOT(Py_tp_init, init),
+    PY_SLOT(Py_tp_repr, repr),
+    PY_SLOT(Py_tp_iter, iterate),
+    PY_SLOT(Py_tp_hash, hash),
+    PY_SLOT(Py_tp_setattro, set_attribute),
+    {Py_tp_getset, attributes},
+    {Py_tp_members, members},
+    PY_SLOT(Py_mp_length, length),
+    PY_SLOT(Py_mp_subscript, pt_subscript),
+    PY_SLOT(Py_mp_ass_subscript, pt_ass_subscript),
+    PY_SLOT(Py_sq_length, length),
+    PY_SLOT(Py_sq_item, item_at),
+    {0, NULL},
+};
+
+/* ---- functions of the module ---- */
+
+/* tensor_wrap(ndarray, requires_grad=False): a Tensor on the same storage */
+static PyObject *
+tensor_wrap(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"array", "requires_grad", NULL};
+    PyObject *arg[2];
+    td_array a;
+    td_var *v;
+    bool on;
+
+    (void)module;
+    if (!py_parse("tensor_wrap", names, 1, 2, args, nargs, kwnames, arg) ||
+        !py_flag(arg[1], false, &on))
+        return NULL;
+    if (!py_is_array(arg[0])) {
+        PyErr_SetString(PyExc_TypeError, "tensor_wrap: expected a treadle.ndarray");
+        return NULL;
+    }
+    a = td_array_ref(py_array_of(arg[0]));
+    if (!pt_ok(td_var_new(&a, &v)))
+        return NULL;
+    if (on && !pt_ok(td_var_require(v, true))) {
+        td_var_unref(v);
+        return NULL;
+    }
+    return pt_object(v);
+}
+
+static PyMethodDef functions[] = {
+    {"tensor_wrap", PY_FAST(tensor_wrap), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"_tensor_classes", PY_FAST(tensor_classes), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"_make_subclass", PY_FAST(make_subclass), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- putting the parts together ---- */
+
+static PyMethodDef methods[240];
+static PyType_Slot slots[96];
+
+static void
+gather(void)
+{
+    PyMethodDef *const parts[] = {pt_value_methods, pt_view_methods, pt_grad_methods,
+                                  pt_hook_methods, pt_apply_methods};
+    const PyGetSetDef *const fields[] = {own_attributes, pt_view_attributes, pt_grad_attributes};
+    const PyType_Slot *const rows[] = {own_slots, pt_number_slots};
+
+    py_gather(&(py_table){methods, sizeof methods / sizeof *methods, attributes,
+                          sizeof attributes / sizeof *attributes, slots,
+                          sizeof slots / sizeof *slots},
+              parts, sizeof parts / sizeof *parts, fields, sizeof fields / sizeof *fields, rows,
+              sizeof rows / sizeof *rows);
+}
+
+bool
+py_tensor_init(PyObject *m)
+{
+    static PyType_Spec spec = {
+        .name = "treadle.torch.Tensor",
+        .basicsize = sizeof(py_tensor),
+        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+        .slots = slots,
+    };
+    PyObject *priority = PyLong_FromLong(1000);
+    bool ok;
+
+    gather();
+    pt.type = (PyTypeObject *)PyType_FromSpec(&spec);
+    ok = priority && pt.type &&
+         PyObject_SetAttrString((PyObject *)pt.type, "__array_priority__", priority) == 0 &&
+         PyModule_AddObjectRef(m, "Tensor", (PyObject *)pt.type) == 0 &&
+         PyModule_AddFunctions(m, functions) == 0 &&
+         PyModule_AddFunctions(m, pt_grad_functions) == 0 &&
+         PyModule_AddFunctions(m, pt_compose_functions) == 0 &&
+         PyModule_AddFunctions(m, pt_each_functions) == 0 && pt_grad_init(m) && pt_hook_init(m) &&
+         pt_bucket_init(m);
+    Py_XDECREF(priority);
+    return ok;
+}

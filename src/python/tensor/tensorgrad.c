@@ -1,0 +1,466 @@
+/* tensorgrad.c - what Tensor shows of derivatives: requires_grad, grad, backward, grad_fn, hooks, modes. */
+#include "python/tensor/tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- attributes ---- */
+
+static PyObject *
+get_requires_grad(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(td_var_tracked(pt_var(self)));
+}
+
+static int
+set_requires_grad(PyObject *self, PyObject *value, void *unused)
+{
+    int on = value ? PyObject_IsTrue(value) : 0;
+
+    (void)unused;
+    return on >= 0 && pt_ok(td_var_require(pt_var(self), on)) ? 0 : -1;
+}
+
+static PyObject *
+requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"requires_grad", NULL};
+    PyObject *arg[1];
+    bool on;
+
+    if (!py_parse("requires_grad_", names, 0, 1, args, nargs, kwnames, arg) ||
+        !py_flag(arg[0], true, &on) || !pt_ok(td_var_require(pt_var(self), on)))
+        return NULL;
+    return Py_NewRef(self);
+}
+
+static PyObject *
+get_grad(PyObject *self, void *unused)
+{
+    td_var *g = pt_var(self)->grad;
+
+    (void)unused;
+    return g ? pt_object(td_var_ref(g)) : Py_NewRef(Py_None);
+}
+
+static int
+set_grad(PyObject *self, PyObject *value, void *unused)
+{
+    td_var *v = pt_var(self), *old = v->grad, *g = NULL;
+    char have[256], want[256];
+
+    (void)unused;
+    if (!py_is_none(value)) {
+        if (!pt_is(value)) {
+            PyErr_SetString(PyExc_TypeError, "assigned grad expected to be a Tensor or None");
+            return -1;
+        }
+        g = pt_var(value);
+        if (g == v || !td_shape_eq(&g->value.view.shape, &v->value.view.shape)) {
+            PyErr_Format(PyExc_RuntimeError,
+                         g == v ? "can't assign Variable as its own grad"
+                                : "assigned grad has data of a different size: %s, not %s",
+                         td_shape_text(&g->value.view.shape, have, sizeof have),
+                         td_shape_text(&v->value.view.shape, want, sizeof want));
+            return -1;
+        }
+        td_var_ref(g);
+    }
+    v->grad = g;
+    td_var_unref(old);
+    return 0;
+}
+
+static PyObject *
+get_is_leaf(PyObject *self, void *unused)
+{
+    td_var *v = pt_var(self);
+
+    (void)unused;
+    return PyBool_FromLong(v->requires_grad || !td_var_tracked(v));
+}
+
+static PyObject *
+get_version(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLong(pt_var(self)->value.store->version);
+}
+
+static PyObject *
+get_base(PyObject *self, void *unused)
+{
+    td_var *b = pt_var(self)->base;
+
+    (void)unused;
+    return b ? pt_object(td_var_ref(b)) : Py_NewRef(Py_None);
+}
+
+static PyObject *
+get_data(PyObject *self, void *unused)
+{
+    td_var *r = NULL;
+    td_status st = td_var_detach(pt_var(self), &r);
+
+    (void)unused;
+    return pt_done(st, r);
+}
+
+static int
+set_data(PyObject *self, PyObject *value, void *unused)
+{
+    td_array a;
+
+    (void)unused;
+    if (!value || !pt_is(value)) {
+        PyErr_SetString(PyExc_TypeError, "Variable data has to be a tensor");
+        return -1;
+    }
+    a = td_array_ref(&pt_var(value)->value);
+    return pt_ok(td_var_set(pt_var(self), &a)) ? 0 : -1;
+}
+
+static PyObject *
+get_retains(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(pt_var(self)->retain);
+}
+
+/* ---- grad_fn ---- */
+
+typedef struct py_gradfn {
+    PyObject_HEAD td_gradfn *f;
+} py_gradfn;
+
+PyObject *
+pt_gradfn_object(td_gradfn *f)
+{
+    py_gradfn *o;
+
+    if (f->self)
+        return Py_NewRef((PyObject *)f->self);
+    if (f->object)
+        return Py_NewRef(PyTuple_GetItem((PyObject *)f->object, 0));
+    o = PyObject_New(py_gradfn, pt.fn);
+    if (!o)
+        return NULL;
+    o->f = td_gradfn_ref(f);
+    f->self = o;
+    return (PyObject *)o;
+}
+
+static void
+gradfn_dealloc(PyObject *self)
+{
+    py_gradfn *o = (py_gradfn *)self;
+    PyTypeObject *type = Py_TYPE(self);
+
+    o->f->self = NULL;
+    td_gradfn_unref(o->f);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+gradfn_name(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyUnicode_FromFormat("%sBackward0", ((py_gradfn *)self)->f->rule->name);
+}
+
+static PyObject *
+gradfn_repr(PyObject *self)
+{
+    return PyUnicode_FromFormat("<%sBackward0>", ((py_gradfn *)self)->f->rule->name);
+}
+
+/* ((function or leaf's accumulator, output), ...) */
+static PyObject *
+gradfn_next(PyObject *self, void *unused)
+{
+    td_gradfn *f = ((py_gradfn *)self)->f;
+    PyObject *all = PyTuple_New(f->nin);
+
+    (void)unused;
+    for (int i = 0; all && i < f->nin; i++) {
+        const td_edge *e = &f->in[i];
+        PyObject *to = e->fn     ? pt_gradfn_object(e->fn)
+                       : e->leaf ? pt_object(td_var_ref(e->leaf))
+                                 : Py_NewRef(Py_None);
+        PyObject *pair = to ? Py_BuildValue("(NI)", to, e->out) : NULL;
+
+        if (!pair)
+            Py_CLEAR(all);
+        else
+            PyTuple_SetItem(all, i, pair);
+    }
+    return all;
+}
+
+static PyObject *
+get_grad_fn(PyObject *self, void *unused)
+{
+    PyObject *r;
+    td_edge e;
+
+    (void)unused;
+    if (!pt_ok(td_var_edge(pt_var(self), &e)))
+        return NULL;
+    r = e.fn ? pt_gradfn_object(e.fn) : Py_NewRef(Py_None);
+    td_edge_drop(&e);
+    return r;
+}
+
+PyGetSetDef pt_grad_attributes[] = {
+    {"requires_grad", get_requires_grad, set_requires_grad, "Are operations on it recorded?", NULL},
+    {"grad", get_grad, set_grad, "The gradient that backward passes have left, or None.", NULL},
+    {"grad_fn", get_grad_fn, NULL, "What made it, or None.", NULL},
+    {"is_leaf", get_is_leaf, NULL, "Was it made by the program, not by a recorded operation?",
+     NULL},
+    {"_version", get_version, NULL, "How often its storage has been written to.", NULL},
+    {"_base", get_base, NULL, "The tensor that it is a view of, or None.", NULL},
+    {"data", get_data, set_data, "The same storage without the history.", NULL},
+    {"retains_grad", get_retains, NULL, "Does it keep its gradient though it is no leaf?", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+/* ---- backward ---- */
+
+bool
+pt_variables(const char *what, PyObject *o, bool holes, PyObject **keep, td_var ***out, int *n)
+{
+    Py_ssize_t count;
+    bool ok = true;
+
+    *out = NULL;
+    *keep = pt_is(o) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
+    if (!*keep)
+        return false;
+    count = PyTuple_Size(*keep);
+    *n = (int)count;
+    *out = calloc((size_t)count + 1, sizeof **out);
+    if (!*out)
+        return PyErr_NoMemory(), false;
+    for (Py_ssize_t i = 0; i < count && ok; i++) {
+        PyObject *item = PyTuple_GetItem(*keep, i);
+
+        if (!(holes && item == Py_None))
+            ok = pt_tensor_arg(what, item, &(*out)[i]);
+    }
+    return ok;
+}
+
+/* _run(tensors, gradients, inputs, retain, graph, collect): a tuple of gradients (None: not reached) where
+ * `collect`; else None, and they are in the leaves' (or inputs') grad.  gradients: None or one each; inputs: None, all leaves */
+static PyObject *
+run(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *keep[3] = {NULL}, *r = NULL;
+    td_var **set[3] = {NULL}, **found = NULL;
+    int n[3] = {0};
+    bool ok = nargs == 6, collect = ok && PyObject_IsTrue(args[5]) > 0;
+    td_pass p;
+
+    (void)module;
+    if (!ok)
+        PyErr_SetString(PyExc_TypeError, "_grad_run: expected 6 arguments");
+    for (int i = 0; i < 3 && ok; i++)
+        if (args[i] != Py_None)
+            ok = pt_variables("backward", args[i], i == 1, &keep[i], &set[i], &n[i]);
+    if (ok && set[1] && n[1] != n[0]) {
+        PyErr_Format(PyExc_RuntimeError, "got %d tensors and %d gradients", n[0], n[1]);
+        ok = false;
+    }
+    if (ok && collect)
+        ok = (found = calloc((size_t)n[2] + 1, sizeof *found)) != NULL;
+    if (!ok)
+        goto out;
+    p = (td_pass){.root = set[0],
+                  .grad = set[1],
+                  .nroot = n[0],
+                  .input = set[2],
+                  .ninput = n[2],
+                  .found = found,
+                  .retain = PyObject_IsTrue(args[3]) > 0,
+                  .graph = PyObject_IsTrue(args[4]) > 0};
+    if (!pt_ok(td_grad_run(&p)))
+        goto out;
+    r = collect ? PyTuple_New(n[2]) : Py_NewRef(Py_None);
+    for (int i = 0; r && collect && i < n[2]; i++) {
+        PyObject *one = found[i] ? pt_object(found[i]) : Py_NewRef(Py_None);
+
+        found[i] = NULL;
+        PyTuple_SetItem(r, i, one);
+    }
+out:
+    for (int i = 0; found && i < n[2]; i++)
+        td_var_unref(found[i]);
+    free(found);
+    for (int i = 0; i < 3; i++) {
+        free(set[i]);
+        Py_XDECREF(keep[i]);
+    }
+    return r;
+}
+
+static PyObject *
+backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs", NULL};
+    PyObject *arg[4], *all[6];
+    bool graph, retain;
+
+    if (!py_parse("backward", names, 0, 4, args, nargs, kwnames, arg) ||
+        !py_flag(arg[2], false, &graph) ||
+        !py_flag(py_is_none(arg[1]) ? NULL : arg[1], graph, &retain))
+        return NULL;
+    all[0] = self;
+    all[1] = py_is_none(arg[0]) ? Py_None : arg[0];
+    all[2] = py_is_none(arg[3]) ? Py_None : arg[3];
+    all[3] = retain ? Py_True : Py_False;
+    all[4] = graph ? Py_True : Py_False;
+    all[5] = Py_False;
+    return run(NULL, all, 6);
+}
+
+static PyObject *
+detach(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return get_data(self, NULL);
+}
+
+static PyObject *
+detach_(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    td_var_forget(pt_var(self));
+    pt_var(self)->requires_grad = false;
+    return Py_NewRef(self);
+}
+
+static PyObject *
+retain_grad(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return pt_ok(td_var_retain(pt_var(self))) ? Py_NewRef(Py_None) : NULL;
+}
+
+PyMethodDef pt_grad_methods[] = {
+    {"requires_grad_", PY_FAST(requires_grad_), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"backward", PY_FAST(backward), METH_FASTCALL | METH_KEYWORDS,
+     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): gradients of "
+     "the "
+     "leaves that it was made of are added to their grad."},
+    {"detach", detach, METH_NOARGS, "detach(): the same storage without the history."},
+    {"detach_", detach_, METH_NOARGS, "detach_(): forgets its history."},
+    {"retain_grad", retain_grad, METH_NOARGS, "retain_grad(): backward passes keep its gradient."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- modes ---- */
+
+static PyObject *
+mode(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(td_grad_mode());
+}
+
+static PyObject *
+set_mode(PyObject *module, PyObject *on)
+{
+    int t = PyObject_IsTrue(on);
+
+    (void)module;
+    return t < 0 ? NULL : PyBool_FromLong(td_grad_set_mode(t));
+}
+
+static PyObject *
+set_default(PyObject *module, PyObject *o)
+{
+    td_dtype dt, was = td_grad_default();
+
+    (void)module;
+    if (o != Py_None) {
+        if (!pt_dtype(o, &dt))
+            return NULL;
+        td_grad_set_default(dt);
+    }
+    return pt_dtype_object(was);
+}
+
+static PyObject *
+serial(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(td_grad_serial());
+}
+
+/* _grad_reach(tensors, since): the leaves that they were made of by functions younger than that; None: older ones had a
+ * part too. */
+static PyObject *
+reach(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    unsigned long long since = nargs == 2 ? PyLong_AsUnsignedLongLong(args[1]) : 0;
+    PyObject *keep = NULL, *r = NULL;
+    td_var **set = NULL, **leaves = NULL;
+    int n = 0, count = 0;
+    bool beyond = false;
+
+    (void)module;
+    if (nargs != 2 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "_grad_reach: expected 2 arguments");
+    if (!PyErr_Occurred() && pt_variables("_grad_reach", args[0], false, &keep, &set, &n) &&
+        pt_ok(td_grad_reach(set, n, since, &leaves, &count, &beyond)))
+        r = beyond ? Py_NewRef(Py_None) : PyTuple_New(count);
+    for (int i = 0; i < count; i++) {
+        PyObject *one = r && !beyond ? pt_object(leaves[i]) : NULL;
+
+        if (one)
+            PyTuple_SetItem(r, i, one);
+        else if (!r || beyond)
+            td_var_unref(leaves[i]);
+        else
+            Py_CLEAR(r);
+    }
+    free(leaves);
+    free(set);
+    Py_XDECREF(keep);
+    return r;
+}
+
+PyMethodDef pt_grad_functions[] = {
+    {"_grad_serial", serial, METH_NOARGS, NULL},
+    {"_grad_reach", PY_FAST(reach), METH_FASTCALL, NULL},
+    {"_grad_run", PY_FAST(run), METH_FASTCALL, NULL},
+    {"_grad_mode", mode, METH_NOARGS, NULL},
+    {"_grad_set_mode", set_mode, METH_O, NULL},
+    {"_grad_default_dtype", set_default, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool
+pt_grad_init(PyObject *m)
+{
+    static PyMethodDef methods[] = {{"name", gradfn_name, METH_NOARGS, NULL},
+                                    {NULL, NULL, 0, NULL}};
+    static PyGetSetDef attributes[] = {{"next_functions", gradfn_next, NULL, NULL, NULL},
+                                       {NULL, NULL, NULL, NULL, NULL}};
+    static PyType_Slot slots[] = {PY_SLOT(Py_tp_dealloc, gradfn_dealloc),
+                                  PY_SLOT(Py_tp_repr, gradfn_repr),
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_getset, attributes},
+                                  {0, NULL}};
+    static PyType_Spec spec = {.name = "treadle.torch.Node",
+                               .basicsize = sizeof(py_gradfn),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               .slots = slots};
+
+    pt.fn = (PyTypeObject *)PyType_FromSpec(&spec);
+    return pt.fn && PyModule_AddObjectRef(m, "_GradFn", (PyObject *)pt.fn) == 0;
+}

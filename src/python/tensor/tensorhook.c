@@ -1,0 +1,315 @@
+/* tensorhook.c - what programs hang on Tensors: hooks, and functions with a backward of their own. */
+#include "python/tensor/tensor.h"
+
+#include <stdlib.h>
+
+/* ---- hooks ---- */
+
+typedef struct handle handle;
+
+/* hook - a td_hook that calls a function of Python's.  The list that it stands in owns it. */
+typedef struct hook {
+    td_hook h;
+    td_hook **list;
+    handle *handle; /* what can remove it, borrowed */
+} hook;
+
+struct handle {
+    PyObject_HEAD hook *hook; /* NULL: it is gone */
+};
+
+static void
+hook_free(td_hook *h)
+{
+    hook *k = (hook *)h;
+    PyObject *f = h->object;
+
+    if (k->handle)
+        k->handle->hook = NULL;
+    free(k);
+    Py_DECREF(f);
+}
+
+static td_status
+failed(void)
+{
+    return td_fail(TD_ERR_CALLER, "a function of the program's failed in a backward pass");
+}
+
+static td_status
+before(td_hook *h, td_var **g)
+{
+    PyObject *arg = pt_object(td_var_ref(*g)), *f = Py_NewRef((PyObject *)h->object);
+    PyObject *r = arg ? PyObject_CallFunctionObjArgs(f, arg, NULL) : NULL;
+
+    Py_XDECREF(arg);
+    Py_DECREF(f);
+    if (!r)
+        return failed();
+    if (r != Py_None) {
+        td_var *changed;
+
+        if (!pt_tensor_arg("hook", r, &changed)) {
+            Py_DECREF(r);
+            return failed();
+        }
+        td_var_ref(changed);
+        td_var_unref(*g);
+        *g = changed;
+    }
+    Py_DECREF(r);
+    return TD_OK;
+}
+
+static td_status
+after(td_hook *h, td_var *v)
+{
+    PyObject *arg = pt_object(td_var_ref(v)), *f = Py_NewRef((PyObject *)h->object);
+    PyObject *r = arg ? PyObject_CallFunctionObjArgs(f, arg, NULL) : NULL;
+
+    Py_XDECREF(arg);
+    Py_DECREF(f);
+    if (!r)
+        return failed();
+    Py_DECREF(r);
+    return TD_OK;
+}
+
+static void
+handle_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    if (((handle *)self)->hook)
+        ((handle *)self)->hook->handle = NULL;
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+handle_remove(PyObject *self, PyObject *unused)
+{
+    hook *k = ((handle *)self)->hook;
+
+    (void)unused;
+    if (k)
+        td_hook_drop(k->list, &k->h);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
+handle_enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return Py_NewRef(self);
+}
+
+static PyObject *
+handle_exit(PyObject *self, PyObject *args)
+{
+    (void)args;
+    return handle_remove(self, NULL);
+}
+
+/* f in list; from now on collectors look at self. */
+static PyObject *
+hang(PyObject *self, td_hook **list, PyObject *f, uint32_t out, bool last)
+{
+    handle *r = PyObject_New(handle, pt.handle);
+    hook *k = r ? calloc(1, sizeof *k) : NULL;
+
+    if (!k) {
+        if (r)
+            PyErr_NoMemory();
+        PyObject_Free(r);
+        return NULL;
+    }
+    k->h = (td_hook){.before = last ? NULL : before,
+                     .after = last ? after : NULL,
+                     .free = hook_free,
+                     .object = Py_NewRef(f),
+                     .visited = true,
+                     .out = out};
+    k->list = list;
+    k->handle = r;
+    r->hook = k;
+    td_hook_add(list, &k->h);
+    if (!PyObject_GC_IsTracked(self))
+        PyObject_GC_Track(self);
+    return (PyObject *)r;
+}
+
+static PyObject *
+register_hook(PyObject *self, PyObject *f)
+{
+    td_var *v = pt_var(self);
+    td_edge e;
+
+    if (!pt_ok(td_var_edge(v, &e)))
+        return NULL;
+    td_edge_drop(&e);
+    if (td_var_tracked(v))
+        return hang(self, v->fn ? &v->fn->hooks : &v->hooks, f, v->out, false);
+    PyErr_SetString(PyExc_RuntimeError,
+                    "cannot register a hook on a tensor that doesn't require gradient");
+    return NULL;
+}
+
+static PyObject *
+register_after(PyObject *self, PyObject *f)
+{
+    td_var *v = pt_var(self);
+
+    if (v->requires_grad && !v->fn)
+        return hang(self, &v->hooks, f, 0, true);
+    PyErr_SetString(PyExc_RuntimeError,
+                    td_var_tracked(v)
+                        ? "post accumulate grad hooks cannot be registered on non-leaf tensors"
+                        : "cannot register a hook on a tensor that doesn't require gradient");
+    return NULL;
+}
+
+PyMethodDef pt_hook_methods[] = {
+    {"register_hook", register_hook, METH_O,
+     "register_hook(f): f(gradient) is called when it is known, and may give another."},
+    {"register_post_accumulate_grad_hook", register_after, METH_O,
+     "register_post_accumulate_grad_hook(f): f(tensor) is called once its grad is complete."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- functions with a backward of their own ---- */
+
+static void
+custom_end(void *object)
+{
+    Py_DECREF((PyObject *)object);
+}
+
+/* The gradients (None: none came) behind the object. */
+static PyObject *
+arguments(PyObject *object, const td_back *b)
+{
+    PyObject *args = PyTuple_New(b->fn->nout + 1);
+
+    if (!args)
+        return NULL;
+    PyTuple_SetItem(args, 0, Py_NewRef(object));
+    for (int k = 0; k < b->fn->nout; k++) {
+        PyObject *g = b->g[k] ? pt_object(td_var_ref(b->g[k])) : Py_NewRef(Py_None);
+
+        if (!g) {
+            Py_DECREF(args);
+            return NULL;
+        }
+        PyTuple_SetItem(args, k + 1, g);
+    }
+    return args;
+}
+
+/* What the function gave, as gradients of the inputs. */
+static bool
+results(PyObject *r, const td_back *b)
+{
+    PyObject *all = PyTuple_Check(r) ? Py_NewRef(r) : PyTuple_Pack(1, r);
+    Py_ssize_t n = all ? PyTuple_Size(all) : 0;
+    bool ok = all != NULL;
+
+    for (Py_ssize_t i = b->fn->nin; i < n && ok; i++)
+        ok = PyTuple_GetItem(all, i) == Py_None;
+    if (all && (!ok || n < b->fn->nin)) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "function %sBackward returned an incorrect number of gradients (expected %d, "
+                     "got %zd)",
+                     b->fn->rule->name, b->fn->nin, n);
+        ok = false;
+    }
+    for (int i = 0; i < b->fn->nin && ok; i++) {
+        PyObject *one = PyTuple_GetItem(all, i);
+        td_var *g;
+
+        if (one == Py_None)
+            continue;
+        ok = pt_tensor_arg("backward", one, &g);
+        if (ok)
+            b->in[i] = td_var_ref(g);
+    }
+    Py_XDECREF(all);
+    return ok;
+}
+
+static td_status
+custom_run(void *object, const td_back *b)
+{
+    PyObject *pair = object, *args = arguments(PyTuple_GetItem(pair, 0), b);
+    PyObject *r = args ? PyObject_Call(PyTuple_GetItem(pair, 1), args, NULL) : NULL;
+    bool ok = r && results(r, b);
+
+    Py_XDECREF(args);
+    Py_XDECREF(r);
+    return ok ? TD_OK : failed();
+}
+
+/* _grad_custom(object, backward, inputs, outputs, name="Custom"): inputs hold Tensors and None */
+static PyObject *
+custom(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *keep[2] = {NULL}, *r = NULL;
+    td_var **set[2] = {NULL}, **out = NULL;
+    const char *name = nargs > 4 ? PyUnicode_AsUTF8AndSize(args[4], NULL) : "Custom";
+    td_custom c = {.run = custom_run, .end = custom_end};
+    int n[2] = {0};
+    bool ok = nargs >= 4 && name;
+
+    (void)module;
+    if (!ok && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "_grad_custom: expected 4 arguments");
+    for (int i = 0; i < 2 && ok; i++)
+        ok = pt_variables("_grad_custom", args[i + 2], i == 0, &keep[i], &set[i], &n[i]);
+    if (ok)
+        ok = (out = calloc((size_t)n[1] + 1, sizeof *out)) &&
+             (c.object = PyTuple_Pack(2, args[0], args[1]));
+    if (ok)
+        ok = pt_ok(td_var_custom(&c, name, set[0], n[0], set[1], n[1], out));
+    r = ok ? PyTuple_New(n[1]) : NULL;
+    for (int i = 0; ok && i < n[1]; i++) {
+        PyObject *one = pt_object(out[i]);
+
+        if (one && !PyObject_GC_IsTracked(one))
+            PyObject_GC_Track(one);
+        if (r)
+            PyTuple_SetItem(r, i, one);
+        else
+            Py_XDECREF(one);
+    }
+    for (int i = 0; i < 2; i++) {
+        free(set[i]);
+        Py_XDECREF(keep[i]);
+    }
+    free(out);
+    return r;
+}
+
+static PyMethodDef functions[] = {
+    {"_grad_custom", PY_FAST(custom), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool
+pt_hook_init(PyObject *m)
+{
+    static PyMethodDef methods[] = {
+        {"remove", handle_remove, METH_NOARGS, "remove(): not called any more."},
+        {"__enter__", handle_enter, METH_NOARGS, NULL},
+        {"__exit__", handle_exit, METH_VARARGS, NULL},
+        {NULL, NULL, 0, NULL}};
+    static PyType_Slot slots[] = {
+        PY_SLOT(Py_tp_dealloc, handle_dealloc), {Py_tp_methods, methods}, {0, NULL}};
+    static PyType_Spec spec = {.name = "treadle.torch.RemovableHandle",
+                               .basicsize = sizeof(handle),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               .slots = slots};
+
+    pt.handle = (PyTypeObject *)PyType_FromSpec(&spec);
+    return pt.handle && PyModule_AddObjectRef(m, "_HookHandle", (PyObject *)pt.handle) == 0 &&
+           PyModule_AddFunctions(m, functions) == 0;
+}

@@ -1,0 +1,119 @@
+/* tensorindex.c - subscripts of Tensor: views by integers and slices; arrays go to treadle/_tensor_index.py. */
+#include "python/tensor/tensor.h"
+
+static bool
+names_array(PyObject *o)
+{
+    const td_array *a;
+
+    if (!pt_is(o))
+        return PyBool_Check(o);
+    a = &pt_var(o)->value;
+    return a->view.shape.ndim != 0 || td_array_dtype(a) == TD_BOOL;
+}
+
+/* Does the subscript hold arrays? */
+static bool
+has_arrays(PyObject *key)
+{
+    if (!PyTuple_Check(key))
+        return names_array(key);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(key); i++)
+        if (names_array(PyTuple_GetItem(key, i)))
+            return true;
+    return false;
+}
+
+/* The window that key names, and the same were v contiguous: 1; arrays: 0; -1. */
+static int
+windows(td_var *v, PyObject *key, td_view *w, td_view *dense)
+{
+    td_view flat = td_view_contiguous(&v->value.view.shape);
+    bool single;
+    int r = has_arrays(key) ? 0 : py_view_of(key, &v->value.view, w, &single);
+
+    return r > 0 ? py_view_of(key, &flat, dense, &single) : r;
+}
+
+static PyObject *
+through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
+{
+    PyObject *f = py_package("treadle._tensor_index", name);
+    PyObject *r = f ? PyObject_CallFunctionObjArgs(f, self, key, value, NULL) : NULL;
+
+    Py_XDECREF(f);
+    return r;
+}
+
+/* Rows by one index array: what embeddings and batches do. */
+static bool
+names_rows(td_var *v, PyObject *key)
+{
+    return pt_is(key) && v->value.view.shape.ndim && pt_var(key)->value.view.shape.ndim &&
+           td_array_dtype(&pt_var(key)->value) == TD_I64 &&
+           td_array_dev(&pt_var(key)->value) == td_array_dev(&v->value);
+}
+
+static PyObject *
+rows(td_var *v, td_var *index)
+{
+    td_pick p = {.n = 1, .index = {&index->value}};
+    td_var *r = NULL;
+    td_status st = td_var_pick(v, &p, &index, &r);
+
+    return pt_done(st, r);
+}
+
+PyObject *
+pt_subscript(PyObject *self, PyObject *key)
+{
+    td_view w, dense;
+    td_var *r = NULL;
+    td_status st;
+    int plain;
+
+    if (names_rows(pt_var(self), key))
+        return rows(pt_var(self), pt_var(key));
+    plain = windows(pt_var(self), key, &w, &dense);
+
+    if (plain <= 0)
+        return plain ? NULL : through_package("getitem", self, key, NULL);
+    st = td_var_slice(pt_var(self), &w, &dense, &r);
+    return pt_done(st, r);
+}
+
+int
+pt_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
+{
+    td_view w, dense;
+    td_varop x;
+    td_var *part;
+    td_status st;
+    int r;
+
+    if (!value) {
+        PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
+        return -1;
+    }
+    r = windows(pt_var(self), key, &w, &dense);
+    if (r > 0)
+        r = pt_operand(value, &x);
+    if (r <= 0) {
+        PyObject *done = r ? NULL : through_package("setitem", self, key, value);
+
+        Py_XDECREF(done);
+        return done ? 0 : -1;
+    }
+    st = td_var_slice(pt_var(self), &w, &dense, &part);
+    if (!st) {
+        st = td_var_store(part, &x);
+        td_var_unref(part);
+    }
+    return pt_ok(st) ? 0 : -1;
+}
+
+PyObject *
+pt_inplace(td_op op, PyObject *self, const td_varop *x, int n)
+{
+    return pt_ok(td_var_apply_into(op, x, n, pt_var(self))) ? Py_NewRef(self) : NULL;
+}

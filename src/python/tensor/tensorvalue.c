@@ -1,0 +1,210 @@
+/* tensorvalue.c - Tensor's methods about values: copies, casts, filling, lists. */
+#include "python/tensor/tensor.h"
+
+/* ---- memory formats ---- */
+
+/* The axes of a tensor in the order of the memory format that is asked for: 1 where that is channels last, which is for
+ * tensors of one rank alone; 0: the axes' own order; -1: an exception. */
+static int
+format(const char *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+       int axes[TD_MAXDIM])
+{
+    static const char *const names[] = {"memory_format", NULL};
+    int n = pt_var(self)->value.view.shape.ndim;
+    PyObject *arg[1], *rank;
+    long want;
+
+    if (!nargs && !kwnames)
+        return 0;
+    if (!py_parse(fn, names, 0, 1, args, nargs, kwnames, arg))
+        return -1;
+    if (py_is_none(arg[0]))
+        return 0;
+    rank = PyObject_GetAttrString(arg[0], "_rank");
+    want = rank ? PyLong_AsLong(rank) : -1;
+    Py_XDECREF(rank);
+    if (want <= 0)
+        return PyErr_Occurred() ? -1 : 0;
+    if (n != want) {
+        PyErr_Format(PyExc_RuntimeError, "required rank %ld tensor to use channels_last%s format",
+                     want, want == 5 ? "_3d" : "");
+        return -1;
+    }
+    axes[0] = 0;
+    axes[n - 1] = 1;
+    for (int i = 1; i < n - 1; i++)
+        axes[i] = i + 1;
+    return 1;
+}
+
+/* A copy whose channels lie last. */
+static PyObject *
+channels_last(td_var *v, const int *axes)
+{
+    td_var *turned, *copy, *r = NULL;
+    int back[TD_MAXDIM];
+    td_status st;
+
+    for (int i = 0; i < v->value.view.shape.ndim; i++)
+        back[axes[i]] = i;
+    st = td_var_transpose(v, axes, &turned);
+    if (!st) {
+        st = td_var_copy(turned, &copy);
+        td_var_unref(turned);
+    }
+    if (!st) {
+        st = td_var_transpose(copy, back, &r);
+        td_var_unref(copy);
+    }
+    return pt_done(st, r);
+}
+
+static PyObject *
+clone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int axes[TD_MAXDIM], last = format("clone", self, args, nargs, kwnames, axes);
+    td_var *r = NULL;
+    td_status st;
+
+    if (last)
+        return last < 0 ? NULL : channels_last(pt_var(self), axes);
+    st = td_var_copy(pt_var(self), &r);
+    return pt_done(st, r);
+}
+
+/* Do self's elements lie in that order? */
+static bool
+lies_so(PyObject *self, int last, const int *axes)
+{
+    const td_view *v = &pt_var(self)->value.view;
+    td_view turned;
+
+    if (!last)
+        return td_view_is_contiguous(v);
+    return !td_view_transpose(v, axes, &turned) && td_view_is_contiguous(&turned);
+}
+
+static PyObject *
+contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int axes[TD_MAXDIM], last = format("contiguous", self, args, nargs, kwnames, axes);
+
+    if (last < 0)
+        return NULL;
+    return lies_so(self, last, axes) ? Py_NewRef(self) : clone(self, args, nargs, kwnames);
+}
+
+static PyObject *
+is_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int axes[TD_MAXDIM], last = format("is_contiguous", self, args, nargs, kwnames, axes);
+
+    if (last < 0) { /* another rank: it does not */
+        if (!PyErr_ExceptionMatches(PyExc_RuntimeError))
+            return NULL;
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    return PyBool_FromLong(lies_so(self, last, axes));
+}
+
+/* ---- casts and values ---- */
+
+/* _cast(dtype): itself where nothing changes */
+static PyObject *
+cast(PyObject *self, PyObject *dtype)
+{
+    td_var *r = NULL;
+    td_dtype dt;
+    td_status st;
+
+    if (!pt_dtype(dtype, &dt))
+        return NULL;
+    if (dt == td_array_dtype(&pt_var(self)->value))
+        return Py_NewRef(self);
+    st = td_var_cast(pt_var(self), dt, &r);
+    return pt_done(st, r);
+}
+
+#define CASTS(M)                                                                                   \
+    M(half, TD_F16)                                                                                \
+    M(bfloat16, TD_BF16)                                                                           \
+    M(float, TD_F32)                                                                               \
+    M(double, TD_F64)                                                                              \
+    M(int, TD_I32)                                                                                 \
+    M(long, TD_I64)                                                                                \
+    M(short, TD_I16)                                                                               \
+    M(bool, TD_BOOL)
+#define CAST(name, dt)                                                                             \
+    static PyObject *to_##name(PyObject *self, PyObject *unused)                                   \
+    {                                                                                              \
+        td_var *r = NULL;                                                                          \
+        td_status st;                                                                              \
+                                                                                                   \
+        (void)unused;                                                                              \
+        if (td_array_dtype(&pt_var(self)->value) == dt)                                            \
+            return Py_NewRef(self);                                                                \
+        st = td_var_cast(pt_var(self), dt, &r);                                                    \
+        return pt_done(st, r);                                                                     \
+    }
+CASTS(CAST)
+
+static PyObject *
+tolist(PyObject *self, PyObject *unused)
+{
+    td_array a = td_array_ref(&pt_var(self)->value);
+    PyObject *nd = py_wrap(&a), *r = nd ? PyObject_CallMethod(nd, "tolist", NULL) : NULL;
+
+    (void)unused;
+    Py_XDECREF(nd);
+    return r;
+}
+
+/* copy_(src, non_blocking=False): src, on whatever device, broadcast and cast into this storage */
+static PyObject *
+copy_(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const char *const names[] = {"src", "non_blocking", NULL};
+    td_var *v = pt_var(self), *moved = NULL;
+    PyObject *arg[2];
+    td_varop x;
+    bool ok;
+    int ours;
+
+    if (!py_parse("copy_", names, 1, 2, args, nargs, kwnames, arg))
+        return NULL;
+    ours = pt_operand(arg[0], &x);
+    if (!ours)
+        PyErr_Format(PyExc_TypeError, "copy_(): argument must be Tensor, not %R",
+                     (PyObject *)Py_TYPE(arg[0]));
+    if (ours <= 0)
+        return NULL;
+    ok = !x.v || pt_ok(td_var_to_device(x.v, td_array_dev(&v->value), &moved));
+    x.v = moved;
+    ok = ok && pt_ok(td_var_store(v, &x));
+    td_var_unref(moved);
+    return ok ? Py_NewRef(self) : NULL;
+}
+
+static PyObject *
+zero_(PyObject *self, PyObject *unused)
+{
+    td_varop zero = {.scalar = {.dt = TD_I64}, .weak = 'i'};
+
+    (void)unused;
+    return pt_ok(td_var_store(pt_var(self), &zero)) ? Py_NewRef(self) : NULL;
+}
+
+#define CAST_ROW(name, dt) {#name, to_##name, METH_NOARGS, NULL},
+
+PyMethodDef pt_value_methods[] = {
+    CASTS(CAST_ROW){"_cast", cast, METH_O, NULL},
+    {"clone", PY_FAST(clone), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"contiguous", PY_FAST(contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"is_contiguous", PY_FAST(is_contiguous), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"tolist", tolist, METH_NOARGS, "tolist(): nested lists of Python numbers."},
+    {"copy_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"fill_", PY_FAST(copy_), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"zero_", zero_, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
