@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh DIR - layers, layout, checkers; DIR has been built (compile_commands.json).  What clang-tidy
+# lint.sh DIR - layers, layout, licences, checkers; DIR has been built (compile_commands.json).  What clang-tidy
 # found clean it looks at again only when the file, a header or its configuration changes.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,6 +10,7 @@ mkdir -p "$stamps"
 
 .venv/bin/python tools/layers.py src
 .venv/bin/ruff check -q .
+.venv/bin/python tools/notices.py --check "$dir"
 # Headers are lists laid out by hand.
 echo "$sources" | xargs clang-format-19 --dry-run -Werror
 echo "$sources" | xargs cppcheck -q -j2 --std=c11 --language=c -Isrc -Itests -Iinclude -I"$dir" -D__x86_64__ -D__linux__ -D__GNUC__ \

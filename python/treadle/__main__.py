@@ -1,5 +1,5 @@
 """``python -m treadle script.py``: a program runs unchanged. ``python -m treadle info``: what was found, what is
-missing, how to get it."""
+missing, how to get it. ``python -m treadle licenses``: the terms of treadle and of what it contains."""
 
 import contextlib
 import importlib.util
@@ -15,6 +15,7 @@ USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explai
        python -m treadle [options] -m module arguments…
        python -m treadle [options] -c code arguments…
        python -m treadle info
+       python -m treadle licenses [--list]
        python -m treadle.demo"""
 
 # What is opened when first needed: library, what it serves, package that brings it.
@@ -102,6 +103,11 @@ def _usage(status):
 def main(arguments):
     if arguments == ["info"]:
         info()
+        return 0
+    if arguments in (["licenses"], ["licenses", "--list"]):
+        from ._licences import licences
+
+        licences(brief=len(arguments) > 1)
         return 0
     options, rest = {}, list(arguments)
     while rest and rest[0].startswith("--"):

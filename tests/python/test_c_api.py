@@ -54,7 +54,8 @@ def test_what_is_installed(prefix):
     files = sorted(p.relative_to(prefix).as_posix() for p in prefix.rglob("*") if p.is_file())
     assert [f for f in files if f != "lib/libtreadle_cub.so"] == [  # which needs nvcc
         "include/treadle.h", "include/treadle_tables.h", "lib/libtreadle.so", "lib/libtreadle_jit.so",
-        "lib/pkgconfig/treadle.pc",
+        "lib/pkgconfig/treadle.pc", "share/doc/treadle/LICENSE", "share/doc/treadle/NOTICE",
+        "share/doc/treadle/THIRD_PARTY_NOTICES.txt",
     ]
     exported = run("nm", "-D", "--defined-only", prefix / "lib/libtreadle.so")
     declared = re.findall(r"^TREADLE_API .*?(treadle_\w+)\(", (prefix / "include/treadle.h").read_text(), re.M)

@@ -1,0 +1,32 @@
+"""``python -m treadle licenses``: what treadle and what it contains of others' work may be used for."""
+
+import importlib.resources
+import os
+import re
+import sys
+
+_COMPONENT = re.compile(r"^(\S.*)\n    Version: (.*)\n    Licence: (.*)\n    In the wheel: (.*)$", re.MULTILINE)
+
+
+def _file(name):
+    return (importlib.resources.files(__package__) / "licenses" / name).read_text(encoding="utf-8")
+
+
+def components():
+    """(name, version, SPDX expression, files of the package) of each work of others in the wheel."""
+    return _COMPONENT.findall(_file("THIRD_PARTY_NOTICES.txt"))
+
+
+def _lines():
+    yield "treadle: Apache-2.0"
+    yield from (f"{name}, version {version}: {terms} ({where})" for name, version, terms, where in components())
+
+
+def licences(brief):
+    """Prints the texts; brief: a line for each component."""
+    names = ("NOTICE", "LICENSE", "THIRD_PARTY_NOTICES.txt")
+    try:
+        print("\n".join(_lines() if brief else map(_file, names)))
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
