@@ -1,4 +1,6 @@
-"""Times variants of the numbers of src/array/plan/tune.def. Usage: PYTHONPATH=build/tree python tools/tune.py [PART...]"""
+"""Times variants of the numbers of src/array/plan/tune.def.
+
+Usage: PYTHONPATH=build/tree python tools/tune.py [PART...]"""
 
 import itertools
 import sys

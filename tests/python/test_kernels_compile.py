@@ -16,7 +16,6 @@ from small_kernels import add, store
 import treadle as td
 from treadle import cuda, jit
 
-
 SCALE = 3
 pair = (lambda x: x + 1, lambda x: x + 2)
 

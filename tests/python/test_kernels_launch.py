@@ -13,7 +13,6 @@ from small_kernels import add, store
 import treadle as td
 from treadle import cuda, jit
 
-
 # ---- where source comes from ----
 
 pair = (lambda x: x + 1, lambda x: x + 2)

@@ -1,4 +1,6 @@
-"""The methods of ndarray that numba.cuda's device arrays have and NumPy's lack (src/python/ndarray/numba.c calls them)."""
+"""The methods of ndarray that numba.cuda's device arrays have and NumPy's lack.
+
+src/python/ndarray/numba.c calls them."""
 
 import ctypes
 
