@@ -1,7 +1,7 @@
 #!/bin/sh
 # gpu.sh WHEEL OUT [STAGE...] - what there is to see of treadle on a machine with a GPU, its driver and a
 # Python that has NumPy, pytest and hypothesis: installs the wheel into a folder of its own, runs the C
-# tests beside it (any t_*), the Python tests, the demonstration and the benchmark; results go to OUT.
+# tests beside it (any t_*; with libtreadle_null.so), the Python tests, the demonstration and the benchmark; results go to OUT.
 # Stages: info ctest pytest demo bench; all of them unless named.
 set -u
 cd "$(dirname "$0")/.."
@@ -14,6 +14,7 @@ TREADLE_CACHE_DIR=$(mktemp -d)
 export TREADLE_CACHE_DIR PYTHONPATH="$site" PYTHONUNBUFFERED=1
 mkdir -p "$out"
 python3 -m pip install -q --no-index --no-deps --no-compile --target "$site" "$wheel" || exit 1
+cp "$(dirname "$wheel")/libtreadle_null.so" "$site/treadle" || exit 1 # the tests' device; no wheel has it
 status=0
 
 for stage; do

@@ -8,7 +8,7 @@ stamps=$dir/lint
 sources=$(find src tests examples -name '*.c' | LC_ALL=C sort)
 mkdir -p "$stamps"
 
-.venv/bin/python tools/layers.py src
+.venv/bin/python tools/layers.py src "$dir"
 .venv/bin/ruff check -q .
 .venv/bin/python tools/notices.py --check "$dir"
 # Headers are lists laid out by hand.

@@ -2,9 +2,9 @@
 #include "check.h"
 #include "dev/compile/compiler.h"
 #include "dev/cpu/cpucode.h"
-#include "dev/null/null.h"
 #include "jit/include.h"
 #include "jit/programkey.h"
+#include "null/null.h"
 
 #include <stdint.h>
 #include <stdlib.h>

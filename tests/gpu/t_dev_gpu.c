@@ -2,7 +2,7 @@
  *
  * Exits with 77 where there is no GPU.  Arguments: folders to look for cuBLAS in, separated by colons.
  */
-#include "dev/lib/blas.h"
+#include "dev/core/blas.h"
 #include "dev/core/dev.h"
 #include "dev/foreign/library.h"
 

@@ -3,9 +3,9 @@
  * kernels before and after.
  */
 #include "base/scratch.h"
+#include "ir/wide/widen.h"
 #include "ir/wide_random.h"
 #include "ir/wide_table.h"
-#include "ir/wide/widen.h"
 #include "turns.h"
 
 typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);

@@ -2,8 +2,8 @@
  * driver failing once.  Values are right or there is an error, and nothing is left behind.
  */
 #include "array/outofcore/chunk.h"
-#include "dev/null/null.h"
 #include "dev/core/trace.h"
+#include "null/null.h"
 
 #include "check.h"
 #include "lanes.h"

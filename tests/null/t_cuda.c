@@ -4,7 +4,7 @@
  * leave its inputs intact and lose nothing.
  */
 #include "dev/core/dev.h"
-#include "dev/null/null.h"
+#include "null/null.h"
 
 #include "check.h"
 #include "copies.h"

@@ -6,6 +6,7 @@
  */
 #include "check.h"
 #include "dev/core/dev.h"
+#include "null/null.h"
 
 #include <math.h>
 #include <string.h>

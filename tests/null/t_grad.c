@@ -5,6 +5,7 @@
 #include "check.h"
 #include "dev/core/dev.h"
 #include "grad/grad.h"
+#include "null/null.h"
 
 #include <math.h>
 #include <stdlib.h>

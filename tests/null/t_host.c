@@ -1,5 +1,6 @@
 /* t_host.c - host memory that a device reaches, copies that do not wait, streams by their handle, facts. */
-#include "dev/null/nulldrv.h"
+#include "null/null.h"
+#include "null/nulldrv.h"
 
 #include "check.h"
 

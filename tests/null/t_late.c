@@ -1,7 +1,7 @@
 /* t_late.c - kernels whose failure is told late: which launches are named, and that it is not forgotten. */
-#include "dev/null/null.h"
 #include "dev/core/recent.h"
 #include "dev/core/tape.h"
+#include "null/null.h"
 
 #include "check.h"
 

@@ -1,8 +1,8 @@
 /* t_nccl.c - groups of devices and copies between them: order with other work, refusals, failures, ends.
  * What collectives compute is tested from Python. */
 #include "dev/core/devops.h"
-#include "dev/lib/nccl.h"
-#include "dev/null/null.h"
+#include "dev/core/nccl.h"
+#include "null/null.h"
 
 #include "check.h"
 

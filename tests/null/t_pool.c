@@ -2,7 +2,7 @@
  * streams, what happens when memory is out.
  */
 #include "dev/core/dev.h"
-#include "dev/null/null.h"
+#include "null/null.h"
 
 #include "check.h"
 

@@ -4,7 +4,7 @@
  * seeds; a seed that found something is tried again with its number as argument and the setting's name.
  */
 #include "dev/pool/away.h"
-#include "dev/null/null.h"
+#include "null/null.h"
 
 #include "stress_arrays.h"
 

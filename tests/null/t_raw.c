@@ -3,8 +3,8 @@
  * What is refused changes nothing; each driver call is made to fail once, says so, and nothing is lost.
  */
 #include "cuhost/abi.h"
-#include "dev/null/null.h"
 #include "dev/core/raw.h"
+#include "null/null.h"
 
 #include "check.h"
 

@@ -1,7 +1,8 @@
 /* t_solver.c - jobs for solvers and Fourier transforms: refusals, memory that is not there, the order of work on a stream.
  * What they compute is tested from Python. */
-#include "dev/lib/fourier.h"
-#include "dev/lib/solver.h"
+#include "dev/core/fourier.h"
+#include "dev/core/solver.h"
+#include "null/null.h"
 
 #include "check.h"
 

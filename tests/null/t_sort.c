@@ -1,8 +1,9 @@
 /* t_sort.c - the way to libtreadle_cub.so: temporary memory, refusals, failures.  What it sorts is
  * tested from Python, on the null device with the library that the host plays. */
+#include "dev/core/sort.h"
 #include "dev/foreign/library.h"
-#include "dev/null/null.h"
-#include "dev/lib/sort.h"
+#include "dev/lib/cub.h"
+#include "null/null.h"
 
 #include "check.h"
 

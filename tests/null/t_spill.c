@@ -4,9 +4,9 @@
  */
 #include "array/graph/array.h"
 #include "array/run/spill.h"
-#include "dev/pool/away.h"
-#include "dev/null/null.h"
 #include "dev/core/trace.h"
+#include "dev/pool/away.h"
+#include "null/null.h"
 
 #include "check.h"
 #include "lanes.h"

@@ -1,5 +1,5 @@
 /* t_stream.c - streams of the null device while its work is late and in an order drawn by chance. */
-#include "dev/null/null.h"
+#include "null/null.h"
 
 #include "fuzz_streams.h"
 

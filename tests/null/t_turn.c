@@ -1,7 +1,7 @@
 /* t_turn.c - threads that wait for memory which others use for a while, and those that must not wait; limits set late. */
 #include "array/graph/node.h"
 #include "array/graph/turn.h"
-#include "dev/null/null.h"
+#include "null/null.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* t_wait.c - waiting for work that a program may break off: it is asked while work is left, and only then. */
 #include "array/graph/node.h"
-#include "dev/null/null.h"
+#include "null/null.h"
 
 #include "check.h"
 

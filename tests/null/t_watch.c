@@ -3,8 +3,8 @@
  * A tape whose graph cannot be made is replayed piece by piece; a profile whose events fail lacks times.
  * Neither changes what the work does, and nothing is lost.
  */
-#include "dev/null/null.h"
 #include "dev/core/tape.h"
+#include "null/null.h"
 
 #include "check.h"
 

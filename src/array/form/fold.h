@@ -43,4 +43,7 @@ typedef struct td_fold {
 td_status td_fold_build_cpu(void *ctx, td_fn *f);
 td_status td_fold_build_gpu(void *ctx, td_fn *f);
 
+/* n, a pending reduction whose source may be pending.  TD_SKIP: its source does not fit one kernel. */
+td_status td_eval_reduce(td_node *n);
+
 #endif

@@ -1,6 +1,6 @@
 /* foldrun.c - choosing and launching the kernels of a reduction. */
-#include "array/run/eval.h"
 #include "array/form/fold.h"
+#include "array/graph/values.h"
 #include "array/plan/tune.h"
 #include "dev/core/trace.h"
 #include "jit/jit.h"

@@ -3,9 +3,9 @@
  * On a CPU a block runs a share of the items, an item being a piece of one row (the last dim); lanes
  * run along it, the tail under a mask.  On a GPU a thread computes one 16-byte vector of a row.
  */
-#include "array/run/eval.h"
-#include "array/plan/gen.h"
+#include "array/form/map.h"
 #include "array/form/tile.h"
+#include "array/plan/gen.h"
 #include "array/plan/tune.h"
 #include "base/limits.h"
 #include "jit/jit.h"

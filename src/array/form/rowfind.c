@@ -1,6 +1,6 @@
 /* rowfind.c - which rows a node is computed over. */
-#include "array/graph/internal.h"
 #include "array/form/row.h"
+#include "array/graph/internal.h"
 #include "dev/core/dev.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* rowrun.c - choosing the form of a row kernel and launching it. */
-#include "array/plan/gen.h"
 #include "array/form/row.h"
+#include "array/plan/gen.h"
 #include "array/plan/tune.h"
 #include "jit/jit.h"
 

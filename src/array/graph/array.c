@@ -2,10 +2,8 @@
 #include "array/graph/array.h"
 
 #include "array/graph/capture.h"
-#include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
-#include "array/run/watch.h"
+#include "array/graph/values.h"
 
 #include <stdlib.h>
 
@@ -549,26 +547,6 @@ td_node_dense(const td_array *a, td_node **out)
     return st;
 }
 
-/* n's elements in C order, straight from the host's memory or chunk by chunk.  TD_SKIP: they are, or fit, on the device. */
-static td_status
-get_hosted(td_node *n, void *out)
-{
-    td_sink to = {.dt = (td_dtype)n->dt, .mem = out, .view = td_view_contiguous(&n->view.shape)};
-    td_status st;
-    void *token;
-
-    if (n->kind == TD_N_HOST) {
-        token = td_graph_unlock();
-        st = td_host_get(n->host, out);
-        td_graph_lock(token);
-        return st;
-    }
-    if (!td_node_pending(n) || td_chunk_fits(n))
-        return TD_SKIP;
-    st = td_chunk_eval(n, &(td_chunkopts){.sink = &to});
-    return st || !n->buf ? st : TD_SKIP;
-}
-
 bool
 td_array_hosted(const td_array *a)
 {
@@ -584,7 +562,7 @@ td_array_get(const td_array *a, void *out)
 
     if (td_array_hosted(a)) {
         TD_TRY(td_array_node(a, &n));
-        st = get_hosted(n, out);
+        st = td_chunk_get(n, out);
         td_node_unref(n);
     }
     if (st != TD_SKIP)

@@ -1,9 +1,8 @@
 /* capture.c - recording a function of arrays and replaying it. */
 #include "array/graph/capture.h"
 
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
-#include "array/run/spill.h"
+#include "array/graph/values.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "array/graph/array.h"
 
 #include "array/graph/capture.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
 
 td_status

@@ -2,9 +2,8 @@
 #include "array/graph/array.h"
 
 #include "array/graph/capture.h"
-#include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/graph/values.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* node.c - making, sharing and releasing graph nodes. */
 #include "array/graph/node.h"
 
-#include "array/source/host.h"
-#include "array/run/spill.h"
 #include "array/graph/turn.h"
+#include "array/graph/values.h"
 #include "base/hash.h"
 #include "dev/core/site.h"
 #include "dev/core/trace.h"
@@ -270,7 +269,7 @@ td_node_settle(td_node *n, td_buf *buf, const td_view *view)
 }
 
 void
-td_node_settle_host(td_node *n, td_host *h)
+td_node_settle_host(td_node *n, struct td_host *h)
 {
     TD_ASSERT(!n->buf);
     n->kind = TD_N_HOST;

@@ -2,9 +2,9 @@
  * checked where the user's line stands. */
 #include "array/graph/array.h"
 
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
 #include "array/graph/reduce.h"
+#include "array/graph/values.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  */
 #include "array/outofcore/chunk.h"
 
-#include "array/run/eval.h"
 #include "array/outofcore/feed.h"
+#include "array/run/eval.h"
 #include "dev/core/tape.h"
 
 #include <stdlib.h>

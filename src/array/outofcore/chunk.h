@@ -9,8 +9,9 @@
  */
 #ifndef TD_ARRAY_CHUNK_H
 #define TD_ARRAY_CHUNK_H
-#include "array/source/host.h"
 #include "array/graph/internal.h"
+#include "array/graph/values.h"
+#include "array/source/host.h"
 
 /* td_feed - a window whose rows are uploaded.  The pass's. */
 typedef struct td_feed {
@@ -131,24 +132,6 @@ td_job_merges(const td_job *j)
 /* Runs a job of another kind over arrays, whose axes are set: a result of that shape and of the job's dtype. */
 td_status td_chunk_run(td_job *j, const td_array *const *in, const td_shape *shape, td_array *out);
 
-/* ---- chunkother.c, chunkscan.c, chunksort.c: what is no expression.  TD_SKIP: nothing of it is on the host, or all fits the device ---- */
-td_status td_chunk_matmul(const td_array *a, const td_array *b, td_array *out); /* of two axes each, and one dtype */
-/* Of as many axes, the leading ones broadcast already; the result's shape.  Matrices themselves have to fit. */
-td_status td_chunk_matmul_batch(const td_array *a, const td_array *b, const td_shape *shape, td_array *out);
-/* As td_array_count; with edges as td_array_histogram. */
-td_status td_chunk_count(const td_array *a, int64_t bins, const td_array *edges, double first, double last, td_array *out);
-/* As td_array_cumulate, whose result is of that dtype. */
-td_status td_chunk_cumulate(td_red red, const td_array *a, int axis, td_dtype dt, td_array *out);
-/* As td_array_select.  The mask is read twice: for how many there are, and for them. */
-td_status td_chunk_select(const td_array *a, const td_array *mask, td_array *out);
-/* As td_array_sort.  The runs of one axis are merged on the host. */
-td_status td_chunk_sort(const td_array *a, td_array *values, td_array *index);
-
-/* ---- chunkpick.c ---- */
-/* As td_array_pick, checked.  Nothing is read yet, but where it has to be in memory for that.  TD_SKIP: a is, or fits, on the
- * device. */
-td_status td_chunk_pick(const td_array *a, const td_pick *p, const td_shape *result, const td_shape *spread, td_array *out);
-
 /* ---- sink.c ---- */
 /* a's value, of the sink's shape, cast to its dtype and written there; rows of a chunk, 0: as many as do well. */
 td_status td_chunk_store(const td_array *a, td_sink *to, int64_t rows);
@@ -164,16 +147,6 @@ td_status td_source_of_bytes(td_dtype dt, const td_view *view, td_source **out);
 
 /* ---- chunk.c ---- */
 
-typedef struct td_chunkopts {
-    bool     host; /* what does not fit the device may become a host node; else TD_ERR_OOM */
-    td_sink *sink; /* where the result goes if it is made of rows: n stays as it is then.  NULL: where it fits */
-    int64_t  rows; /* of a chunk; 0: as many as do well */
-} td_chunkopts;
-
-/* n, hosted and pending, becomes a leaf, a host node, or has gone to the sink.  TD_SKIP: all that it needs is on the
- * device now. */
-td_status td_chunk_eval(td_node *n, const td_chunkopts *o);
-
 /* A job of another kind than expressions: inputs and how they are cut are filled in, and `node`, whose shape and dtype
  * the result has, without sources; it is settled.  The caller's references on all of them stay his. */
 td_status td_chunk_job(td_job *j);
@@ -184,16 +157,11 @@ int       td_chunk_best_axis(td_node *n);
 /* ---- chunkview.c ---- */
 enum { TD_CHUNK_HOSTS = 128 };
 
-/* A view of a hosted value, as a node: of the host's memory, or the part of the value that it shows, computed.
- * TD_SKIP: it fits, or has to be there as a whole. */
-td_status td_chunk_view(const td_array *a, td_node **out);
 size_t    td_node_bytes(const td_node *n);
 /* May a result, or what is loaded, of so many bytes be held?  Something is left for the kernels. */
 bool      td_chunk_has_room(td_dev *d, size_t nbytes);
 /* The host nodes under n, references; *nbytes of those that are copied.  No more than `most`. */
 int       td_chunk_hosts(td_node *n, td_node *host[], int most, size_t *nbytes);
-/* Does evaluating n, hosted or not, leave its value on the device? */
-bool      td_chunk_fits(td_node *n);
 /* Bytes that the device still gives. */
 size_t    td_chunk_room(td_dev *d);
 

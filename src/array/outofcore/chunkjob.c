@@ -3,8 +3,8 @@
  * Sums of floats are kept in float64, as within one kernel.  Variances are kept as mean and sum of squared
  * deviations, which merge without loss (Chan, Golub, LeVeque: Updating formulae, 1979).
  */
-#include "array/outofcore/chunk.h"
 #include "array/graph/reduce.h"
+#include "array/outofcore/chunk.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
  * launches; so filling, copying and computing of three chunks go on at once.  What the device reads in place needs none of it.
  */
 #include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/outofcore/feed.h"
+#include "array/run/eval.h"
 #include "array/run/watch.h"
 
 /* ---- rows of one chunk ---- */

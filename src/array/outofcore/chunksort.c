@@ -5,10 +5,10 @@
  * places are asked for, each run is values and places; of equal elements those of the run before come first.
  */
 #include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/outofcore/feed.h"
+#include "array/run/eval.h"
 #include "base/parallel.h"
-#include "dev/lib/sort.h"
+#include "dev/core/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

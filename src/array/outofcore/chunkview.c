@@ -1,7 +1,7 @@
 /* chunkview.c - what of hosted values fits the device, and parts of values that do not. */
 #include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/outofcore/feed.h"
+#include "array/run/eval.h"
 
 #include <stdlib.h>
 
@@ -166,4 +166,23 @@ td_chunk_view(const td_array *a, td_node **out)
                        : td_host_window(part, &v, out);
     td_node_unref(part);
     return st;
+}
+
+td_status
+td_chunk_get(td_node *n, void *out)
+{
+    td_sink to = {.dt = (td_dtype)n->dt, .mem = out, .view = td_view_contiguous(&n->view.shape)};
+    td_status st;
+    void *token;
+
+    if (n->kind == TD_N_HOST) {
+        token = td_graph_unlock();
+        st = td_host_get(n->host, out);
+        td_graph_lock(token);
+        return st;
+    }
+    if (!td_node_pending(n) || td_chunk_fits(n))
+        return TD_SKIP;
+    st = td_chunk_eval(n, &(td_chunkopts){.sink = &to});
+    return st || !n->buf ? st : TD_SKIP;
 }

@@ -18,9 +18,6 @@ td_buf   *td_feeder_buf(const td_feeder *f, int slot, int feed); /* borrowed */
 int64_t   td_feeder_origin(const td_host *h);
 bool      td_feeder_in_place(const td_dev *d, const td_host *h);
 
-/* The device's stream for copies in, or out, whose work does not wait for the default one's, nor that for it; borrowed. */
-td_status td_feed_stream(td_dev *d, bool out, td_stream **s);
-
 /* ---- drain.c: the results' rows on their way to the host ---- */
 
 /* td_drain - of one pass on a device that copies: its thread, which copies and writes while the next chunks are computed. */

@@ -3,8 +3,8 @@
  * A file that is mapped has no room on the disk before it is written to, and touching memory for which there is none ends the
  * process: room is asked for first.
  */
-#include "array/run/eval.h"
 #include "array/outofcore/feed.h"
+#include "array/run/eval.h"
 
 #include <errno.h>
 #include <fcntl.h>

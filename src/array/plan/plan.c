@@ -1,7 +1,7 @@
 /* plan.c - collecting a fused kernel out of the graph. */
 #include "array/plan/plan.h"
 
-#include "array/run/spill.h"
+#include "array/graph/values.h"
 
 #include <string.h>
 

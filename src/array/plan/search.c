@@ -1,7 +1,7 @@
 /* search.c - searching in sorted arrays: a loop over the bits of the answer, the same for all lanes. */
 #include "array/graph/array.h"
-#include "array/plan/gen.h"
 #include "array/graph/internal.h"
+#include "array/plan/gen.h"
 
 /* The order of sorting: NaN comes after all numbers. */
 static td_val

@@ -2,8 +2,8 @@
 #include "array/graph/array.h"
 
 #include "array/graph/capture.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 #include "array/run/spill.h"
 
 /* The nodes under a value about to be written, each with how often the value itself refers to it and

@@ -1,8 +1,7 @@
 /* countrun.c - choosing and launching counting kernels. */
-#include "array/outofcore/chunk.h"
 #include "array/form/count.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 #include "jit/jit.h"
 
 #include <float.h>

@@ -1,9 +1,10 @@
 /* each.c - one elementwise function over many rows of arrays. */
 #include "array/run/each.h"
 
+#include "array/form/map.h"
 #include "array/graph/capture.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 #include "array/run/spill.h"
 #include "array/run/watch.h"
 

@@ -1,12 +1,14 @@
 /* eval.c - from pending nodes to launched kernels. */
 #include "array/run/eval.h"
+#include "array/form/fold.h"
+#include "array/form/map.h"
 
-#include "array/outofcore/chunk.h"
-#include "array/graph/internal.h"
 #include "array/form/row.h"
-#include "array/run/spill.h"
+#include "array/graph/internal.h"
 #include "array/graph/turn.h"
+#include "array/run/spill.h"
 #include "array/run/watch.h"
+#include "array/source/host.h"
 
 #include <pthread.h>
 

@@ -1,17 +1,8 @@
 /* eval.h - evaluation of nodes, inside the array layer. */
 #ifndef TD_ARRAY_EVAL_H
 #define TD_ARRAY_EVAL_H
-#include "array/graph/array.h"
+#include "array/graph/values.h"
 #include "array/plan/plan.h"
-
-/* n becomes a leaf: its kernels, and those of what it needs, are launched. */
-td_status td_eval_node(td_node *n);
-
-/* The same, but what does not fit the device becomes a host node. */
-td_status td_eval_value(td_node *n);
-
-/* n, a variance that two passes compute better than one kernel: its value is computed so.  TD_SKIP: it is none. */
-td_status td_eval_spread(td_node *n);
 
 /* n, which waits, is evaluated by the caller from now on: other threads that need it wait.  False: another one is at it. */
 bool      td_eval_claim(td_node *n);
@@ -19,9 +10,6 @@ void      td_eval_release(td_node *n);
 bool      td_eval_is_taken(const td_node *n); /* by a claim, or evaluated */
 /* Is another thread's kernel for n under way, which may write over what it reads?  Then n's sources are not for reading. */
 bool      td_eval_running(const td_node *n);
-
-/* n, evaluated straight into memory seen through `view` (of n's shape): for writes. */
-td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
 
 /* What td_eval_put writes: op(memory, value), or with op TD_OPS value, `at` elements behind an element of the
  * view (NULL: there itself, value alone), where guard (NULL: everywhere).  The nodes broadcast to the view's shape. */
@@ -38,15 +26,5 @@ bool td_eval_reads(td_node *n, const td_buf *buf);
 
 /* Does evaluating n read buf, other than element by element of dt through `view`? */
 bool td_eval_conflicts(td_node *n, td_dtype dt, const td_buf *buf, const td_view *view);
-
-/* Launches the plan of a map; one whose dims are fixed already. */
-td_status td_eval_map(td_plan *p);
-td_status td_map_launch(td_plan *p);
-
-/* count elements of value.dt at the start of out. */
-td_status td_eval_fill(td_buf *out, td_scalar value, int64_t count);
-
-/* n, a pending reduction whose source may be pending.  TD_SKIP: its source does not fit one kernel. */
-td_status td_eval_reduce(td_node *n);
 
 #endif

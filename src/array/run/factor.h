@@ -2,8 +2,8 @@
 #ifndef TD_ARRAY_FACTOR_H
 #define TD_ARRAY_FACTOR_H
 #include "array/graph/array.h"
-#include "dev/lib/fourier.h"
-#include "dev/lib/solver.h"
+#include "dev/core/fourier.h"
+#include "dev/core/solver.h"
 
 /* j, its op, dtype, sizes and flags set, on n contiguous arrays of the row's sizes, in its order; those that are
  * written are the caller's own.  Runs at once.  TD_SKIP: the device has no library for it. */

@@ -1,9 +1,8 @@
 /* matmul.c - matrix products: the vendor's library where there is one, else a generated kernel. */
-#include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 #include "array/run/watch.h"
-#include "dev/lib/blas.h"
+#include "dev/core/blas.h"
 
 #include <string.h>
 

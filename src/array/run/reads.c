@@ -1,6 +1,6 @@
 /* reads.c - does evaluating a value read memory that is about to be written? */
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 
 bool
 td_eval_reads(td_node *n, const td_buf *buf)

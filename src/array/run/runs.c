@@ -4,8 +4,8 @@
  * indices, as in NumPy, on every device.
  */
 #include "array/graph/array.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 #include "array/run/spill.h"
 #include "jit/jit.h"
 

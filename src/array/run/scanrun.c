@@ -1,11 +1,10 @@
 /* scanrun.c - choosing and launching the kernels of cumulative operations and of selection. */
+#include "array/form/scan.h"
 #include "array/graph/array.h"
-#include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
 #include "array/graph/reduce.h"
-#include "array/form/scan.h"
 #include "array/plan/tune.h"
+#include "array/run/eval.h"
 #include "array/run/watch.h"
 #include "jit/jit.h"
 

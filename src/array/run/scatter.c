@@ -7,8 +7,8 @@
  */
 #include "array/graph/array.h"
 
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 #include "array/run/spill.h"
 
 typedef struct target {

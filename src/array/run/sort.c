@@ -1,9 +1,8 @@
 /* sort.c - arrays for the device's sort: the source dense, memory for the results. */
-#include "dev/lib/sort.h"
+#include "dev/core/sort.h"
 
-#include "array/outofcore/chunk.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 
 static uintptr_t
 address(const td_node *n)

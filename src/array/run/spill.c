@@ -2,9 +2,8 @@
 #include "array/run/spill.h"
 
 #include "array/graph/array.h"
-#include "array/outofcore/feed.h"
-#include "dev/pool/away.h"
 #include "dev/core/tape.h"
+#include "dev/pool/away.h"
 
 #include <pthread.h>
 #include <stdio.h>

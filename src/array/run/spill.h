@@ -9,16 +9,7 @@
  */
 #ifndef TD_ARRAY_SPILL_H
 #define TD_ARRAY_SPILL_H
-#include "array/graph/node.h"
-
-/* Ticks when an evaluation looks at what it needs; what it looks at is marked with the time. */
-extern uint64_t td_use_clock;
-
-static inline void
-td_use(const td_node *leaf)
-{
-    leaf->buf->used = td_use_clock;
-}
+#include "array/graph/values.h"
 
 /* The same, unless its memory is being used by address still. */
 static inline void
@@ -38,19 +29,7 @@ typedef struct td_need {
 
 void td_need_begin(td_need *x);
 void td_need_look(td_need *x);
-void td_need_met(bool met); /* of the thread's last */
 void td_need_end(td_need *x);
-
-/* td_hold - values that a function uses by address until its work has been launched, on the stack.  Holds nest. */
-typedef struct td_hold {
-    struct td_hold *outer; /* of the thread */
-    td_node **node, *few[16];
-    int       n, cap;
-} td_hold;
-
-void td_hold_begin(td_hold *h);
-void td_hold_add(td_node *n); /* a leaf, to the thread's last hold; without one it stays until it is used again */
-void td_hold_end(td_hold *h);
 
 /* Makes room for nbytes on d: what td_mem_on_pressure wants.  False: nothing went. */
 bool td_spill(td_dev *d, size_t nbytes);
@@ -59,7 +38,6 @@ void td_spill_note(td_dev *d, char *text, size_t n);
 
 /* n, which is away, becomes a leaf again. */
 td_status td_spill_return(td_node *n);
-void      td_spill_drop(td_node *n); /* n, which is away, is nobody's any more */
 
 /* The memory of values that were sent ahead of their time goes back to the pool. */
 void   td_spill_settle(td_dev *d);

@@ -2,8 +2,8 @@
 #include "array/run/watch.h"
 
 #include "array/graph/capture.h"
-#include "array/run/eval.h"
 #include "array/graph/internal.h"
+#include "array/run/eval.h"
 
 atomic_int td_fp_watchers;
 _Thread_local uint8_t td_watching;

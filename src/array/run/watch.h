@@ -6,7 +6,7 @@
  */
 #ifndef TD_ARRAY_WATCH_H
 #define TD_ARRAY_WATCH_H
-#include "array/graph/array.h"
+#include "array/graph/values.h"
 
 typedef enum td_fperr {
     TD_FP_DIVIDE = 1,  /* infinity of finite numbers, at a pole; an integer divided by zero */
@@ -17,25 +17,12 @@ typedef enum td_fperr {
 
 enum { TD_FP_ALL = 15, TD_FP_RAISE = 4 }; /* bits to shift a kind by: to be told as an error in any case */
 
-extern atomic_int td_fp_watchers;               /* threads that watch */
-extern _Thread_local uint8_t td_watching;    /* kinds, and those to raise TD_FP_RAISE further up */
-
-static inline bool
-td_watch_asked(void)
-{
-    return atomic_load_explicit(&td_fp_watchers, memory_order_relaxed) && td_watching;
-}
-
 void td_watch_set(uint8_t kinds); /* of the thread, from now on */
 
 /* Told of what was found in an operation; what it returns the operation ends with.  With the graph's lock. */
 typedef td_status td_watch_found(td_fperr kind, const char *op, bool raises);
 void td_watch_on_found(td_watch_found *fn); /* NULL: TD_ERR_FLOAT */
 
-/* n, just recorded, whose watch is set: evaluated and checked. */
-td_status td_watch_node(td_node *n);
-/* Can n be something that is checked for? */
-bool      td_watch_applies(const td_node *n);
 /* All pending nodes under n and n itself that have a watch: they are checked, and have none any more.  For those who are
  * about to evaluate n, or a part of it. */
 td_status td_watch_check(td_node *n);

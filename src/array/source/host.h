@@ -8,7 +8,7 @@
  */
 #ifndef TD_ARRAY_HOST_H
 #define TD_ARRAY_HOST_H
-#include "array/graph/array.h"
+#include "array/graph/values.h"
 
 #include <pthread.h>
 
@@ -61,8 +61,6 @@ td_source *td_source_ref(td_source *s);
 void       td_source_unref(td_source *s); /* ok on NULL */
 
 td_status td_host_new(td_source *s, const td_view *view, td_host **out); /* owned; refs s */
-void      td_host_unref(td_host *h); /* ok on NULL */
-bool      td_host_eq(const td_host *a, const td_host *b); /* the same elements, as far as one look tells */
 /* h with axis cut to start, start + step, …: a record without references, good while h is. */
 td_host   td_host_part(const td_host *h, int axis, int64_t start, int64_t step, int64_t count);
 

@@ -1,6 +1,6 @@
 /* cudaheaders.c - where CUDA's headers are, and stand-ins for the host's. */
-#include "dev/foreign/library.h"
 #include "dev/compile/nvrtc.h"
+#include "dev/foreign/library.h"
 
 #include <limits.h>
 #include <stdio.h>

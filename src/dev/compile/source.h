@@ -36,11 +36,4 @@ td_status td_source_compiler(const char *arch, char *out, size_t n);
 /* TD_ERR_JIT: the compiler's own text, with the user's lines. */
 td_status td_source_compile(const td_source_job *job, td_image *out);
 
-/* ---- modules (func.c), for code of any origin ---- */
-/* What td_module_load takes on the CPU and the null device: a shared object made from cuhost's headers. */
-td_status td_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes); /* TD_ERR_VALUE: it has none */
-/* Parameters of f as its compiler tells, and where each stands among arguments that lie side by side; TD_SKIP: the device does
- * not know them.  On GPUs sizes only (kind '?', align 0). */
-td_status td_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset); /* TD_ERR_INDEX: it has fewer */
-
 #endif

@@ -8,6 +8,7 @@
 #ifndef TD_DEV_DEV_H
 #define TD_DEV_DEV_H
 #include "base/err.h"
+#include "cuhost/abi.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -242,21 +243,20 @@ td_status td_func_resident(td_func *f, int threads, size_t shared, int *nblock);
 td_dev   *td_func_dev(const td_func *f);                                 /* borrowed */
 void      td_func_free(td_func *f);                                      /* ok on NULL */
 
+/* A module's variable.  TD_ERR_VALUE: it has none of that name. */
+td_status td_module_global(td_module *m, const char *name, uintptr_t *ptr, size_t *nbytes);
+/* Parameters of f as its compiler tells, and where each stands among arguments that lie side by side; TD_SKIP: the device does
+ * not know them.  On GPUs sizes only (kind '?', align 0). */
+td_status td_func_param(const td_func *f, int i, td_cu_param *out, size_t *offset); /* TD_ERR_INDEX: it has fewer */
+
 /* args: one 8-byte word an argument, low bytes first, or as dims->offset says.  Errors name the kernel and the dims. */
 td_status td_launch(td_func *f, td_stream *s, const td_dims *dims, const uint64_t *args, int narg);
 
-/* ---- the null device ---- */
+/* ---- the null device (played.h) ---- */
 
 /* Runs a launch on the null device: set by jit/, which interprets the kernel of that name. */
 typedef td_status td_null_launch(const char *name, const td_dims *dims, const uint64_t *args, int narg);
 void td_null_on_launch(td_null_launch *hook);
-
-/* The n-th call from now of the named driver function fails with `code`; n = 0 clears. */
-void td_null_fail(const char *call, int n, int code);
-
-/* From now on the null device's work is done late and in an order drawn by chance that the streams and
- * events allow; 0: at once again. */
-void td_null_delay(uint64_t seed);
 
 /* How many bytes from `ptr` on belong to its live allocation; 0 when it lies in none. */
 size_t td_null_extent(uintptr_t ptr);

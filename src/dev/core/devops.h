@@ -225,6 +225,10 @@ td_stream *td_pool_stream_find(td_dev *d, const void *handle); /* borrowed; NULL
 void td_pool_stream_gone(td_stream *s); /* its owner frees it: its work, then s, now or with its last buffer */
 void td_pool_lock(td_dev *d, bool lock);      /* round fork() */
 
+typedef enum td_found { TD_FOUND_NOT, TD_FOUND_FREE, TD_FOUND_LIVE } td_found;
+/* Is ptr in memory that the pool has, and in a live buffer?  Of that *nbytes lie from ptr on, *before (may be NULL)
+ * before it.  Walks the blocks of a region. */
+td_found td_pool_find(td_dev *d, uintptr_t ptr, size_t *nbytes, size_t *before);
 /* As td_buf_new, in memory that mem_get gave without a grain. */
 td_status td_pool_plain(td_dev *d, size_t nbytes, td_buf **out);
 /* The piece that b's memory was cut from; NULL: it is not the pool's. */
@@ -264,9 +268,5 @@ int       td_cuda_count(void);
 const char *td_cuda_missing(void); /* "" when there is a device */
 td_status td_cuda_where(uintptr_t ptr, int *index); /* the device whose memory it is; TD_ERR_VALUE: none's */
 td_status td_cuda_open(int index, td_dev **out); /* makes the device: called once an index */
-td_status td_null_open(int index, td_dev **out); /* the same for null devices */
-int       td_null_owner(uintptr_t ptr);          /* the null device whose memory it is; -1: none's */
-
-enum { TD_NULL_MAX = 8 }; /* null devices */
 
 #endif

@@ -1,6 +1,5 @@
 /* func.c - modules, functions and launches on any device: records, checks, dispatch. */
 #include "dev/core/site.h"
-#include "dev/compile/source.h"
 #include "dev/core/work.h"
 
 #include <stdio.h>

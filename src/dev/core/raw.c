@@ -1,7 +1,6 @@
 /* raw.c - the driver's interface on any device: ranges are looked up, sizes checked, then the device's table. */
-#include "dev/foreign/driver.h"
-#include "dev/pool/pool.h"
 #include "dev/core/rawops.h"
+#include "dev/foreign/driver.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

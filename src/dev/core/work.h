@@ -6,12 +6,12 @@
  */
 #ifndef TD_DEV_WORK_H
 #define TD_DEV_WORK_H
-#include "dev/lib/blas.h"
+#include "dev/core/blas.h"
 #include "dev/core/devops.h"
-#include "dev/lib/fourier.h"
-#include "dev/lib/nccl.h"
-#include "dev/lib/solver.h"
-#include "dev/lib/sort.h"
+#include "dev/core/fourier.h"
+#include "dev/core/nccl.h"
+#include "dev/core/solver.h"
+#include "dev/core/sort.h"
 #include "dev/core/tape.h"
 
 /* td_work - one piece of work on a stream.  Plain data, borrowed. */

@@ -1,6 +1,6 @@
 /* cpumodule.c - the CPU's modules: shared objects made from CUDA C++ (cpucode.c). */
-#include "dev/cpu/cpucode.h"
 #include "dev/core/devops.h"
+#include "dev/cpu/cpucode.h"
 #include "dev/pool/pool.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* hostraw.c - raw.h on the host: the CPU's table, and what the host-played driver takes from it. */
 #include "base/limits.h"
+#include "dev/core/rawops.h"
 #include "dev/cpu/cpucode.h"
 #include "dev/foreign/driver.h"
-#include "dev/core/rawops.h"
 
 #include <stdlib.h>
 #include <string.h>

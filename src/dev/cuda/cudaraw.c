@@ -1,6 +1,6 @@
 /* cudaraw.c - raw.h on an NVIDIA device: the driver's calls with its structures. */
-#include "dev/cuda/cuda.h"
 #include "dev/core/rawops.h"
+#include "dev/cuda/cuda.h"
 
 #include <string.h>
 

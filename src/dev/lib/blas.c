@@ -4,14 +4,14 @@
  * c' = b' a': the operands change places and nothing is moved.  Float32 is computed in float32 (the
  * library's default; TF32 would have to be asked for), half accumulates in float32.
  */
-#include "dev/lib/blas.h"
+#include "dev/core/blas.h"
 
-#include "dev/cuda/cuda.h"
-#include "dev/lib/hostbf16.h"
-#include "dev/lib/hostblas.h"
-#include "dev/foreign/library.h"
 #include "dev/core/tape.h"
 #include "dev/core/work.h"
+#include "dev/cuda/cuda.h"
+#include "dev/foreign/library.h"
+#include "dev/lib/hostbf16.h"
+#include "dev/lib/hostblas.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -29,4 +29,7 @@ typedef struct td_cub {
 
 typedef const td_cub *td_cub_open_fn(void);
 
+/* sort.c, for tests: every device's library from now on; NULL: the one that is found. */
+void td_sort_use(const td_cub *table);
+
 #endif

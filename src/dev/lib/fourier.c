@@ -3,12 +3,13 @@
  * A plan holds tables in device memory, so a device keeps PLANS_MAX of them, and what has not been used longest makes
  * room.  Work in flight may read a plan's tables: the device is waited for before one goes.
  */
-#include "dev/lib/fourier.h"
+#include "dev/core/fourier.h"
+#include "dev/core/played.h"
 
-#include "dev/cuda/cuda.h"
-#include "dev/lib/fourierlib.h"
-#include "dev/foreign/library.h"
 #include "dev/core/work.h"
+#include "dev/cuda/cuda.h"
+#include "dev/foreign/library.h"
+#include "dev/lib/fourierlib.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ load(void)
 static td_status
 library(const td_dev *d, const td_fourierlib **out)
 {
-    *out = d->info.kind == TD_DEV_NULL ? &td_null_fourier : &found.call;
+    *out = d->info.kind == TD_DEV_NULL ? td_player_found()->fourier : &found.call;
     return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, load);
 }
 
@@ -297,7 +298,7 @@ td_fourier_info(td_dev *d)
         snprintf(text, sizeof text, "NumPy, by way of the host: %s", td_error());
         return text;
     }
-    if (lib == &td_null_fourier)
+    if (lib != &found.call)
         return "played by the host";
     (void)lib->version(&v); /* 12103 for 12.1.3 */
     snprintf(text, sizeof text, "cuFFT %d.%d.%d, %s", v / 1000, v / 100 % 10, v % 100, found.path);

@@ -26,7 +26,4 @@ typedef struct td_fourierlib {
 /* Elements are cudaDataType's numbers, from library_types.h: CUDA_R_32F and its like; directions cufft.h's. */
 enum { CUFFT_R32 = 0, CUFFT_R64 = 1, CUFFT_C32 = 4, CUFFT_C64 = 5, CUFFT_FORWARD = -1, CUFFT_INVERSE = 1 };
 
-/* The null device's (nullfourier.c). */
-extern const td_fourierlib td_null_fourier;
-
 #endif

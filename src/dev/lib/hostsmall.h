@@ -1,7 +1,7 @@
 /* hostsmall.h - many small matrices on the CPU: a matrix in each lane of a vector, groups of them by all threads. */
 #ifndef TD_DEV_HOSTSMALL_H
 #define TD_DEV_HOSTSMALL_H
-#include "dev/lib/solver.h"
+#include "dev/core/solver.h"
 
 enum { TD_SMALL_ROWS = 32 }; /* of a matrix, and columns of its right sides */
 

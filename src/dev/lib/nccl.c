@@ -3,10 +3,11 @@
  * A communicator is used by one thread at a time, under its mutex; td_comm_run takes those of all its comms in the order of
  * their addresses.  Abort does not wait for the mutex for ever: who holds it may be what has to be ended.
  */
+#include "dev/core/played.h"
 #include "dev/lib/ncclparts.h"
 
-#include "dev/foreign/library.h"
 #include "dev/core/raw.h"
+#include "dev/foreign/library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ library(const td_dev *d, const td_nccllib **out)
 {
     if (d->info.kind == TD_DEV_CPU)
         return td_fail(TD_ERR_VALUE, "NCCL: groups are of GPUs, not of %s", d->info.name);
-    *out = d->info.kind == TD_DEV_NULL ? &td_null_nccl : &found.call;
+    *out = d->info.kind == TD_DEV_NULL ? td_player_found()->nccl : &found.call;
     return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, load);
 }
 

@@ -66,11 +66,4 @@ enum {
 enum { NCCL_SUM, NCCL_PROD, NCCL_MAX, NCCL_MIN, NCCL_AVG };
 enum { NCCL_SYSTEM_ERROR = 2, NCCL_INVALID_ARGUMENT = 4, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6, NCCL_IN_PROGRESS = 7 };
 
-/* The null device's (nullnccl.c). */
-extern const td_nccllib td_null_nccl;
-
-/* nullsum.c: bytes of an element; dst[i] = from[0][i] op from[1][i] op …, of n rows. */
-extern const size_t td_nccl_size[NCCL_TYPES];
-void td_null_combine(int type, int op, const char *const *from, int n, size_t count, char *dst);
-
 #endif

@@ -2,7 +2,7 @@
 #ifndef TD_DEV_NCCLPARTS_H
 #define TD_DEV_NCCLPARTS_H
 #include "dev/cuda/cuda.h"
-#include "dev/lib/nccl.h"
+#include "dev/core/nccl.h"
 #include "dev/lib/nccllib.h"
 
 /* td_comm - refcounted: its owner's and those of tapes.  Abort may come from another thread as long as the owner has it. */

@@ -1,6 +1,6 @@
 /* ncclrun.c - collectives: what of NCCL's each is, and calls that are made together. */
-#include "dev/lib/ncclparts.h"
 #include "dev/core/work.h"
+#include "dev/lib/ncclparts.h"
 
 #include <stdlib.h>
 #include <string.h>

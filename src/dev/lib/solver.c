@@ -3,13 +3,14 @@
  * A device has one handle of cuSOLVER, used by one thread at a time.  Some of its functions work on the host too and
  * want memory there; the handle keeps that, since nobody says when such a function has let go of it.
  */
-#include "dev/lib/solver.h"
+#include "dev/core/solver.h"
+#include "dev/core/played.h"
 
-#include "dev/cuda/cuda.h"
-#include "dev/lib/hostsmall.h"
-#include "dev/foreign/library.h"
-#include "dev/lib/solvercall.h"
 #include "dev/core/work.h"
+#include "dev/cuda/cuda.h"
+#include "dev/foreign/library.h"
+#include "dev/lib/hostsmall.h"
+#include "dev/lib/solvercall.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static const struct row {
 #define EACH                             false
 #define ALL                              true
 #define SOLVE(name, once, arrays, flags) [TD_SOLVE_##name] = {#name, arrays, flags, once},
-#include "dev/lib/solver.def"
+#include "dev/core/solver.def"
 #undef EACH
 #undef ALL
 };
@@ -78,7 +79,7 @@ load(void)
 static td_status
 library(const td_dev *d, const td_solverlib **out)
 {
-    *out = d->info.kind == TD_DEV_NULL ? &td_null_solver : &found.call;
+    *out = d->info.kind == TD_DEV_NULL ? td_player_found()->solver : &found.call;
     return d->info.kind == TD_DEV_NULL ? TD_OK : td_lib_once(&found.state, load);
 }
 
@@ -388,7 +389,7 @@ td_solver_info(td_dev *d)
         snprintf(text, sizeof text, "NumPy, by way of the host: %s", td_error());
         return text;
     }
-    if (lib == &td_null_solver)
+    if (lib != &found.call)
         return "played by the host";
     for (int i = 0; i < 3; i++)
         (void)lib->property(i, &v[i]);

@@ -1,7 +1,7 @@
 /* solvercall.h - a row of solver.def as a call of a library's function. */
 #ifndef TD_DEV_SOLVERCALL_H
 #define TD_DEV_SOLVERCALL_H
-#include "dev/lib/solver.h"
+#include "dev/core/solver.h"
 #include "dev/lib/solverlib.h"
 
 /* One call.  at: the row's arrays, of all matrices or of one. */

@@ -13,7 +13,4 @@ typedef struct td_solverlib {
 /* cudaDataType, from library_types.h: what the libraries call elements. */
 enum { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_C_32F = 4, CUDA_C_64F = 5 };
 
-/* The null device's (nullsolver.c). */
-extern const td_solverlib td_null_solver;
-
 #endif

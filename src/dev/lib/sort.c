@@ -4,13 +4,14 @@
  * runtime inside.  A driver that is too old for either says so at the first launch; that device's
  * arrays are sorted on the host from then on.
  */
-#include "dev/lib/sort.h"
+#include "dev/core/sort.h"
 
-#include "dev/cuda/cuda.h"
-#include "dev/lib/hostsort.h"
-#include "dev/foreign/library.h"
-#include "dev/null/null.h"
+#include "dev/core/played.h"
 #include "dev/core/work.h"
+#include "dev/cuda/cuda.h"
+#include "dev/foreign/library.h"
+#include "dev/lib/cub.h"
+#include "dev/lib/hostsort.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ library(const td_dev *d)
     if (use)
         return use;
     if (d->info.kind == TD_DEV_NULL)
-        return &td_null_cub;
+        return td_player_found()->cub;
     (void)pthread_once(&lib.once, start);
     return lib.found;
 }

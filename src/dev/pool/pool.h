@@ -13,12 +13,6 @@ td_status td_pool_get(td_dev *d, td_stream *s, bool plain, size_t nbytes, td_blo
 td_status td_pool_shrink(td_dev *d);
 td_status td_pool_give_back(td_dev *d, td_region *list); /* regions that td_heap_idle unlinked; their records go */
 
-/* ---- pool.c ---- */
-typedef enum td_found { TD_FOUND_NOT, TD_FOUND_FREE, TD_FOUND_LIVE } td_found;
-/* Is ptr in memory that the pool has, and in a live buffer?  Of that *nbytes lie from ptr on, *before (may be NULL) before it.  Walks the blocks of a
- * region. */
-td_found td_pool_find(td_dev *d, uintptr_t ptr, size_t *nbytes, size_t *before);
-
 /* ---- poolwait.c; the first two under the pool's lock, the others without it ---- */
 void td_pool_retire(td_block *b); /* b, just freed: to its heap, or where it waits for what may still use it */
 void td_pool_note_use(td_block *b, td_stream *s); /* adds s to those that b waits for */

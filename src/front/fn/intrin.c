@@ -1,7 +1,7 @@
 /* intrin.c - calls of known functions, attributes and methods of values. */
+#include "front/expr/typed.h"
 #include "front/infer/exact.h"
 #include "front/infer/lazy.h"
-#include "front/expr/typed.h"
 #include "ir/interp/interp.h"
 
 #include <stdio.h>

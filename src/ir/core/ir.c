@@ -572,3 +572,12 @@ td_fn_hash(const td_fn *f)
         h = td_hash_add(h, f->origin[i].file, strlen(f->origin[i].file));
     return h;
 }
+
+bool
+td_fn_has_functions(const td_fn *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->ins[i].op == OP_func)
+            return true;
+    return false;
+}

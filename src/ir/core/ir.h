@@ -176,6 +176,12 @@ td_status td_fn_loads_first(td_fn *f);
  * Values keep their numbers. */
 td_status td_fn_exits(const td_fn *in, td_arena *mem, td_fn *out);
 
+/* waits.c: does a loop of f, which has been finished, seem to wait for what another thread writes? */
+td_status td_fn_waits(const td_fn *f, td_arena *mem, bool *out);
+
+/* Has it a `func`?  Then the interpreter runs its threads on a CPU: their stacks there are too small for calls that go deep. */
+bool td_fn_has_functions(const td_fn *f);
+
 /* Matches the regions, then verifies.  Called once, when the last instruction is in. */
 td_status td_fn_finish(td_fn *f);
 

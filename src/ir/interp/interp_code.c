@@ -1,8 +1,6 @@
 /* interp_code.c - decodes a kernel for the interpreter: operands become offsets, regions jumps. */
 #include "ir/interp/interp_code.h"
 
-#include "ir/wide/widen.h"
-
 #include <string.h>
 
 enum { MAXDEPTH = 64, ALIGN = 128 };

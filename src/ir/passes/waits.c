@@ -5,7 +5,8 @@
  * turn (probing, a sum by compare-and-swap), or a counter runs up to a bound, a loop ends by itself.  In doubt it
  * waits.
  */
-#include "ir/wide/widen.h"
+
+#include "ir/core/ir.h"
 
 #include <string.h>
 

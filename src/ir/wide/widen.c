@@ -36,15 +36,6 @@ refused(const wide *w, const td_inst *s)
     return NULL;
 }
 
-bool
-td_fn_has_functions(const td_fn *f)
-{
-    for (uint32_t i = 0; i < f->n; i++)
-        if (f->ins[i].op == OP_func)
-            return true;
-    return false;
-}
-
 /* One way of cutting a block's threads into groups. */
 static td_status
 know(wide *w, bool linear)

@@ -22,16 +22,8 @@ enum { TD_WIDE_WORDS = 6, TD_WIDE_THREADS = 1024 };
  * must take turns (turns.h); out is then unusable. */
 td_status td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why);
 
-bool td_fn_has_functions(const td_fn *f);
-
-/* waits.c: does a loop of f, which has been finished, seem to wait for what another thread writes? */
-td_status td_fn_waits(const td_fn *f, td_arena *mem, bool *out);
-
 /* A function that runs once: its loops whose turns do not depend on each other (td_each) run as many at a
  * time as there are lanes; of nested ones the inner.  TD_SKIP: it has none that can be. */
 td_status td_fn_widen_loops(const td_fn *in, int vector_bytes, td_fn *out);
-
-/* Has it a `func`?  Then the interpreter runs its threads on a CPU: their stacks there are too small for calls that go deep. */
-bool td_fn_has_functions(const td_fn *f);
 
 #endif

@@ -5,10 +5,10 @@
  */
 #include "python/common/py.h"
 
-#include "array/run/spill.h"
 #include "array/graph/turn.h"
-#include "dev/pool/away.h"
+#include "array/run/spill.h"
 #include "dev/foreign/library.h"
+#include "dev/pool/away.h"
 
 /* ---- memory is out ---- */
 

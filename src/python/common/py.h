@@ -40,10 +40,20 @@ extern py_state py;
 #define PY_SLOT(id, fn) {id, (void *)(uintptr_t)(fn)}
 #define PY_FAST(fn)     ((PyCFunction)(void (*)(void))(fn))
 
-/* ---- module.c ---- */
+/* ---- fail.c ---- */
 PyObject *py_raise(td_status st); /* the exception for st with the core's text; always NULL */
 bool      py_ok(td_status st);    /* false: raised */
 bool      py_warn(void);          /* gives the warning that jit/ left, if any */
+/* The exception that is set, kept while a failure goes through the core, whose status is returned; and raised again,
+ * by the number that td_error_code gives.  In any thread, with the GIL. */
+td_status py_keep(void);
+PyObject *py_kept_raise(void);
+/* kernel/report.c, program/program.c: the failure that a kernel has told, as an exception (always NULL); what kernels have printed. */
+PyObject *py_report_raise(void);
+bool      py_program_flush(void);
+td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
+
+/* ---- call.c ---- */
 /* Arguments of a METH_FASTCALL | METH_KEYWORDS call by name: borrowed, NULL where absent.  names ends
  * with NULL; the first nmin are required, the first npos may be positional. */
 bool py_parse(const char *fn, const char *const *names, int nmin, int npos, PyObject *const *args, Py_ssize_t nargs,
@@ -53,6 +63,14 @@ bool      py_is_none(PyObject *o);                          /* NULL or None */
 bool      py_flag(PyObject *o, bool dflt, bool *out);       /* truth; NULL: dflt */
 /* fn(head, *args, **kw) */
 PyObject *py_call_with(PyObject *fn, PyObject *head, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+/* ---- wrap.c ---- */
+py_ndarray *py_new(void);    /* empty: a.store is NULL */
+PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
+PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
+bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
+bool        py_shape(PyObject *o, td_shape *out);     /* an int or a sequence of ints; may hold -1 */
+PyObject   *py_shape_tuple(const td_shape *s);
 
 /* ---- dtype.c ---- */
 bool      py_dtype(PyObject *o, td_dtype *out);           /* a name, type, numpy.dtype … */
@@ -136,12 +154,6 @@ typedef struct py_table {
 /* Fills t with the files' tables, each of which ends with a row without a name. */
 void py_gather(const py_table *t, PyMethodDef *const *parts, size_t nparts, const PyGetSetDef *const *fields,
                size_t nfields, const PyType_Slot *const *rows, size_t nrows);
-py_ndarray *py_new(void);                             /* empty: a.store is NULL */
-PyObject   *py_done(py_ndarray *r, td_status st);     /* r, or on failure its end and the exception */
-PyObject   *py_wrap(td_array *a);                     /* takes over a, also on failure */
-bool        py_writable(const py_ndarray *self);      /* ValueError when read-only */
-bool        py_shape(PyObject *o, td_shape *out);     /* an int or a sequence of ints; may hold -1 */
-PyObject   *py_shape_tuple(const td_shape *s);
 bool        py_ndarray_init(PyObject *module);
 static inline bool
 py_is_array(PyObject *o)
@@ -216,11 +228,6 @@ bool      py_site_init(void);                   /* site.c: errors of memory and 
 extern PyMethodDef py_errstate_functions[];     /* errstate.c */
 void py_errstate_hooks(void);
 extern PyMethodDef py_source_functions[];       /* source.c */
-/* The exception that is set, kept while a failure goes through the core, whose status is returned; and raised again,
- * by the number that td_error_code gives.  In any thread, with the GIL. */
-td_status py_keep(void);
-PyObject *py_kept_raise(void);
-td_status py_poll(void); /* runs signal handlers; TD_ERR_CALLER: one of them has raised */
 extern PyMethodDef py_solver_functions[];       /* solver.c */
 extern PyMethodDef py_nccl_functions[];         /* nccl.c */
 extern PyMethodDef py_memory_functions[];       /* memory.c */

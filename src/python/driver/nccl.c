@@ -3,7 +3,7 @@
  * A place in a group is a capsule that owns a td_comm until _nccl_close.  Arrays that are given are evaluated first; those
  * that receive are fresh ones, which nobody else has seen.
  */
-#include "dev/lib/nccl.h"
+#include "dev/core/nccl.h"
 #include "array/run/spill.h"
 #include "dev/core/tape.h"
 #include "python/common/py.h"

@@ -256,7 +256,6 @@ void      py_box_free(py_box *b);                 /* ok on NULL */
 void      py_box_watch(py_box *b, td_stream *s);  /* the kernel has been launched on s */
 void      py_box_drop(py_box *b);                 /* forgets a failure */
 bool      py_box_read(py_box *b);                 /* prints what was printed, raises what failed */
-PyObject *py_report_raise(void);                  /* the exception of a failure that a wait has met; NULL always */
 void      py_report_init(void);
 
 td_dev *py_cpu(void);

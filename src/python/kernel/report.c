@@ -6,7 +6,6 @@
  */
 #include "dev/cpu/cpucode.h"
 #include "python/kernel/kernel.h"
-#include "python/program/program.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

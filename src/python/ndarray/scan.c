@@ -1,7 +1,7 @@
 /* scan.c - cumulative operations, selection and sorting, for python/treadle/_sorting.py and _indexing.py. */
 #include "python/common/py.h"
 
-#include "dev/lib/sort.h"
+#include "dev/core/sort.h"
 
 static bool
 want_array(const char *fn, PyObject *o)

@@ -1,6 +1,6 @@
 /* source.c - arrays whose elements stay with NumPy's memory or with a reader until they are needed.
  *
- * A reader is called by threads of the core, which take the GIL for it.  What it raises is kept (py_kept) until the
+ * A reader is called by threads of the core, which take the GIL for it.  What it raises is kept (py_keep) until the
  * failure has come back to a call from Python.
  */
 #include "python/common/py.h"
@@ -8,53 +8,6 @@
 #include "array/outofcore/chunk.h"
 
 #include <stdlib.h>
-
-/* ---- exceptions that wait for the core to come back ---- */
-
-enum { KEPT = 16 };
-
-/* Under the GIL; a failure's number says its place. */
-static struct {
-    PyObject *type, *value, *trace;
-    int code;
-} kept[KEPT];
-static int kept_last;
-
-td_status
-py_keep(void)
-{
-    int code = ++kept_last, k = code % KEPT;
-
-    Py_XDECREF(kept[k].type); /* of a failure that nobody has asked for */
-    Py_XDECREF(kept[k].value);
-    Py_XDECREF(kept[k].trace);
-    PyErr_Fetch(&kept[k].type, &kept[k].value, &kept[k].trace);
-    kept[k].code = code;
-    return td_fail_code(TD_ERR_CALLER, code, "the program's own code failed");
-}
-
-PyObject *
-py_kept_raise(void)
-{
-    int code = td_error_code(), k = code % KEPT;
-
-    if (code > 0 && kept[k].code == code && kept[k].type) {
-        PyErr_Restore(kept[k].type, kept[k].value, kept[k].trace);
-        kept[k].type = kept[k].value = kept[k].trace = NULL;
-    } else {
-        PyErr_SetString(PyExc_RuntimeError, td_error());
-    }
-    return NULL;
-}
-
-/* Has the program been interrupted? */
-td_status
-py_poll(void)
-{
-    return PyErr_CheckSignals() < 0 ? py_keep() : TD_OK;
-}
-
-/* ---- sources ---- */
 
 typedef struct lender {
     py_owner head;

@@ -88,7 +88,6 @@ bool      py_cukernel_init(PyObject *module);
 
 /* ---- program.c ---- */
 /* What kernels on the CPU have printed goes to sys.stdout.  False: exception. */
-bool py_program_flush(void);
 bool py_program_init(PyObject *module);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "array/graph/capture.h"
 #include "array/run/spill.h"
+#include "dev/core/site.h"
 #include "dev/cpu/cpucode.h"
 #include "dev/foreign/driver.h"
-#include "dev/core/site.h"
 
 #include <string.h>
 

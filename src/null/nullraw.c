@@ -1,6 +1,6 @@
 /* nullraw.c - the host-played driver's fills, blocks, arrays, textures and settings. */
 #include "cuhost/abi.h"
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

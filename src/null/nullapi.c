@@ -1,5 +1,5 @@
 /* nullapi.c - the host-played driver's functions for devices, contexts, memory, streams and events. */
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* nullgraph.c - graphs of the host-played driver: work captured from a stream, done when launched. */
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <stdlib.h>
 #include <string.h>

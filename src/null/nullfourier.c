@@ -1,6 +1,6 @@
 /* nullfourier.c - cuFFT as the null device has it: sums over all pairs, and a look at the arguments. */
 #include "dev/lib/fourierlib.h"
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <complex.h>
 #include <math.h>
@@ -94,7 +94,7 @@ static int
 set_work(int handle, void *work)
 {
     plans[handle].work = work;
-    return work && td_null_extent((uintptr_t)work) >= ROOM ? 0 : INVALID_VALUE;
+    return work && td_null_bytes((uintptr_t)work) >= ROOM ? 0 : INVALID_VALUE;
 }
 
 static int
@@ -225,7 +225,7 @@ transform_batch(const uint64_t *arg)
     long long total = 1, longest = 1;
     double complex *x;
 
-    if (!td_null_extent((uintptr_t)in) || !td_null_extent((uintptr_t)out))
+    if (!td_null_bytes((uintptr_t)in) || !td_null_bytes((uintptr_t)out))
         return INVALID_VALUE;
     for (int i = 0; i < p->rank; i++) {
         total *= p->n[i];

@@ -1,7 +1,7 @@
 /* nullblas.c - cuBLAS as the null device has it, and the table of all that it and cuSOLVER do there. */
-#include "dev/null/nulldrv.h"
-#include "dev/null/nullsolver.h"
 #include "dev/lib/solverlib.h"
+#include "null/nulldrv.h"
+#include "null/nullsolver.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  * Parts of the file are never used twice; freed ones are punched out of it.
  */
 #include "dev/cpu/cpucode.h"
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ range_extent(const null_ranges *r, uintptr_t ptr, bool joined)
 }
 
 size_t
-td_null_extent(uintptr_t ptr)
+td_null_bytes(uintptr_t ptr)
 {
     null_object *o;
     size_t n;
@@ -153,7 +153,7 @@ td_null_owner(uintptr_t ptr)
     int device = -1;
     size_t i;
 
-    if (!td_null_extent(ptr))
+    if (!td_null_bytes(ptr))
         return -1;
     pthread_mutex_lock(&drv.mu);
     i = range_above(&drv.mem, ptr);

@@ -1,9 +1,14 @@
 /* nulldrv.h - the host-played driver's parts: null.c (state), nullapi.c (functions), nullcode.c (code). */
 #ifndef TD_DEV_NULLDRV_H
 #define TD_DEV_NULLDRV_H
-#include "dev/cuda/cuda.h"
-#include "dev/null/null.h"
+#include "dev/core/played.h"
 #include "dev/core/rawops.h"
+#include "dev/cuda/cuda.h"
+#include "dev/lib/cub.h"
+#include "dev/lib/fourierlib.h"
+#include "dev/lib/nccllib.h"
+#include "dev/lib/solverlib.h"
+#include "null/null.h"
 
 typedef enum null_call {
 #define CU(name, symbol, need, params) NULL_##name,
@@ -133,5 +138,18 @@ bool td_null_keep(cu_stream stream, const null_work *w, int *code);
 /* ---- the driver's functions ---- */
 #define CU(name, symbol, need, params) int td_null_##name params;
 #include "dev/foreign/driver.def"
+
+/* ---- the vendor's libraries, played ---- */
+extern const td_fourierlib td_null_fourier; /* nullfourier.c */
+extern const td_nccllib    td_null_nccl;    /* nullnccl.c */
+extern const td_solverlib  td_null_solver;  /* nullblas.c */
+extern const td_cub        td_null_cub;     /* nullsort.c */
+
+size_t td_null_bytes(uintptr_t ptr); /* of its live allocation from ptr on; 0: it lies in none */
+int    td_null_owner(uintptr_t ptr); /* the null device whose memory it is; -1: none's */
+
+/* nullsum.c: bytes of an element; dst[i] = from[0][i] op from[1][i] op …, of n rows. */
+extern const size_t td_nccl_size[NCCL_TYPES];
+void td_null_combine(int type, int op, const char *const *from, int n, size_t count, char *dst);
 
 #endif

@@ -10,7 +10,7 @@
 
 typedef enum td_solver_op {
 #define SOLVE(name, once, arrays, flags) TD_SOLVE_##name,
-#include "dev/lib/solver.def"
+#include "dev/core/solver.def"
     TD_SOLVER_OPS
 } td_solver_op;
 

@@ -5,7 +5,6 @@
  */
 #ifndef TD_DEV_SORT_H
 #define TD_DEV_SORT_H
-#include "dev/lib/cub.h"
 #include "dev/core/dev.h"
 #include "type/dtype.h"
 
@@ -28,8 +27,5 @@ td_status td_sort_run(td_stream *s, const td_sort *job);
 const char *td_sort_info(td_dev *d);
 /* Why this GPU's arrays are sorted on the host; "" while nothing speaks against it; borrowed. */
 const char *td_sort_missing(td_dev *d);
-
-/* For tests: every device's library from now on; NULL: the one that is found. */
-void td_sort_use(const td_cub *table);
 
 #endif

@@ -4,7 +4,7 @@
  * copies stay within allocations.  td_null_fail makes any call fail.  nullmem.c has the memory,
  * nullqueue.c the order of work, nullcode.c modules and launches, nullapi.c the other functions.
  */
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,8 +234,8 @@ static const td_driver null_driver = {
 #include "dev/foreign/driver.def"
 };
 
-td_status
-td_null_open(int index, td_dev **out)
+static td_status
+open_device(int index, td_dev **out)
 {
     char name[16] = "null";
     td_cuda *c;
@@ -246,4 +246,20 @@ td_null_open(int index, td_dev **out)
     c->dev.live = td_null_note_buffer;
     *out = &c->dev;
     return TD_OK;
+}
+
+const td_player *td_null_player(void);
+
+const td_player *
+td_null_player(void)
+{
+    static const td_player player = {.open = open_device,
+                                     .owner = td_null_owner,
+                                     .bytes = td_null_bytes,
+                                     .fourier = &td_null_fourier,
+                                     .nccl = &td_null_nccl,
+                                     .solver = &td_null_solver,
+                                     .cub = &td_null_cub};
+
+    return &player;
 }

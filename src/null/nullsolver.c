@@ -3,10 +3,10 @@
  * Every function wants the workspace that it asked for, in the device's memory, and host memory where the libraries want
  * some.  Numbers of all dtypes are computed with as complex ones of double precision (nullfactor.c).
  */
-#include "dev/null/nullsolver.h"
+#include "null/nullsolver.h"
 
-#include "dev/null/nulldrv.h"
 #include "dev/lib/solverlib.h"
+#include "null/nulldrv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +23,13 @@ td_null_size_of(int type)
 bool
 td_null_holds(const void *p, int type, int64_t count)
 {
-    return !count || td_null_extent((uintptr_t)p) >= (size_t)count * td_null_size_of(type);
+    return !count || td_null_bytes((uintptr_t)p) >= (size_t)count * td_null_size_of(type);
 }
 
 bool
 td_null_holds_words(const void *p, size_t nbytes)
 {
-    return td_null_extent((uintptr_t)p) >= nbytes;
+    return td_null_bytes((uintptr_t)p) >= nbytes;
 }
 
 bool

@@ -6,7 +6,7 @@
  * when what the event stands for is done.  Calls that wait for work do what they wait for, and asking
  * for an event does a little.  So what a program forgot to order goes wrong, and each seed repeats.
  */
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <stdlib.h>
 #include <string.h>

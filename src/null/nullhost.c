@@ -1,5 +1,5 @@
 /* nullhost.c - pinned host memory of the host-played driver: an object that knows its addresses. */
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <stdlib.h>
 

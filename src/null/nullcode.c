@@ -5,7 +5,7 @@
  * of that name does.  Or it is CUDA C++ that was compiled for a CPU (cpucode.h), which runs by itself.
  */
 #include "dev/cpu/cpucode.h"
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -28,14 +28,7 @@ typedef struct null_module {
     td_culib *lib; /* NULL: PTX */
 } null_module;
 
-static _Atomic(td_null_launch *) hook;
 static _Thread_local char hook_error[1024];
-
-void
-td_null_on_launch(td_null_launch *h)
-{
-    atomic_store(&hook, h);
-}
 
 const char *
 td_null_hook_error(void)
@@ -345,7 +338,7 @@ int
 td_null_run(const null_work *w)
 {
     hook_error[0] = 0;
-    if ((w->code ? run_cu(w) : atomic_load(&hook)(w->name, &w->dims, w->arg, w->narg)) == TD_OK)
+    if ((w->code ? run_cu(w) : td_null_hook()(w->name, &w->dims, w->arg, w->narg)) == TD_OK)
         return 0;
     snprintf(hook_error, sizeof hook_error, "%s", td_error());
     return CU_LAUNCH_FAILED;
@@ -377,7 +370,7 @@ launch(const null_code *k, td_dims dims, cu_stream stream, void **param)
         return CU_INVALID_VALUE;
     if (k->cu && (!gather(k, param, &w) || td_culib_check(k->lib, k->cu, &dims)))
         return CU_INVALID_VALUE;
-    if (!k->cu && !atomic_load(&hook))
+    if (!k->cu && !td_null_hook())
         return CU_NOT_SUPPORTED; /* nobody can run kernels */
     for (int i = 0; !k->cu && i < k->nparam; i++)
         memcpy(&w.arg[i], param[i], k->nbytes[i]);

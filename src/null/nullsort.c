@@ -1,7 +1,7 @@
 /* nullsort.c - libtreadle_cub.so as the null device has it: the host sorts, and looks at its arguments. */
 #include "dev/core/dev.h"
-#include "dev/null/null.h"
-#include "dev/null/nulldrv.h"
+#include "null/null.h"
+#include "null/nulldrv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ sort_row(const td_cub_job *j, item *items, int64_t row)
 static bool
 holds(const void *p, size_t nbytes)
 {
-    return !p || td_null_extent((uintptr_t)p) >= nbytes;
+    return !p || td_null_bytes((uintptr_t)p) >= nbytes;
 }
 
 static int

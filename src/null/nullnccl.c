@@ -5,7 +5,7 @@
  * returns when it is done, where NCCL would leave it waiting on the stream; a group of calls is done together, as there.
  */
 #include "dev/lib/nccllib.h"
-#include "dev/null/nulldrv.h"
+#include "null/nulldrv.h"
 
 #include <fcntl.h>
 #include <stdio.h>

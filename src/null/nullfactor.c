@@ -1,5 +1,5 @@
 /* nullfactor.c - the arithmetic of nullsolver.h. */
-#include "dev/null/nullsolver.h"
+#include "null/nullsolver.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* nulleigen.c - cuSOLVER's eigenvalues as the null device has them. */
-#include "dev/null/nulldrv.h"
-#include "dev/null/nullsolver.h"
 #include "dev/lib/solverlib.h"
+#include "null/nulldrv.h"
+#include "null/nullsolver.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,98 @@
+/* wrap.c - arrays of the core as objects of Python, and shapes as tuples. */
+#include "python/common/py.h"
+
+py_ndarray *
+py_new(void)
+{
+    py_ndarray *r = PyObject_New(py_ndarray, py.ndarray);
+
+    if (!r)
+        return NULL;
+    r->a.store = NULL;
+    r->readonly = false;
+    r->weak = NULL;
+    return r;
+}
+
+PyObject *
+py_done(py_ndarray *r, td_status st)
+{
+    if (!st) {
+        td_array_offer(&r->a);
+        return (PyObject *)r;
+    }
+    r->a.store = NULL;
+    Py_DECREF(r);
+    return py_raise(st);
+}
+
+PyObject *
+py_wrap(td_array *a)
+{
+    py_ndarray *r = py_new();
+
+    if (!r) {
+        td_array_unref(a);
+        return NULL;
+    }
+    r->a = *a;
+    a->store = NULL;
+    td_array_offer(&r->a);
+    return (PyObject *)r;
+}
+
+bool
+py_writable(const py_ndarray *self)
+{
+    if (self->readonly || self->a.store->readonly)
+        PyErr_SetString(PyExc_ValueError, "assignment destination is read-only");
+    return !(self->readonly || self->a.store->readonly);
+}
+
+static bool
+shape_item(PyObject *o, int64_t *out)
+{
+    PyObject *n = PyNumber_Index(o);
+
+    *out = n ? PyLong_AsLongLong(n) : -1;
+    Py_XDECREF(n);
+    return !(*out == -1 && PyErr_Occurred());
+}
+
+bool
+py_shape(PyObject *o, td_shape *out)
+{
+    Py_ssize_t n;
+    bool ok = true;
+
+    out->ndim = 1;
+    if (PyLong_Check(o) || (!PySequence_Check(o) && PyIndex_Check(o)))
+        return shape_item(o, &out->dim[0]);
+    n = PySequence_Size(o);
+    if (n < 0)
+        return false;
+    if (n > TD_MAXDIM) {
+        PyErr_Format(PyExc_ValueError, "an array of %zd dimensions: at most %d are supported", n,
+                     TD_MAXDIM);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n && ok; i++) {
+        PyObject *item = PySequence_GetItem(o, i);
+
+        ok = item && shape_item(item, &out->dim[i]);
+        Py_XDECREF(item);
+    }
+    out->ndim = (int32_t)n;
+    return ok;
+}
+
+PyObject *
+py_shape_tuple(const td_shape *s)
+{
+    PyObject *t = PyTuple_New(s->ndim);
+
+    for (int i = 0; t && i < s->ndim; i++)
+        if (PyTuple_SetItem(t, i, PyLong_FromLongLong(s->dim[i])) < 0)
+            Py_CLEAR(t);
+    return t;
+}
