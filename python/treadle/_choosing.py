@@ -5,7 +5,7 @@ import numpy
 from . import _core
 from ._core import arange, asarray, empty, ndarray, ones
 from ._indexing import flatnonzero, gather, nonzero, scatter
-from ._place import on
+from ._place import elements, on
 from ._shape import _axes, _axis, _cut, concatenate
 
 _UFUNC = _core.ufuncs()
@@ -248,7 +248,7 @@ def insert(arr, obj, values, axis=None):
     """
     a, axis = _along(arr, axis, "insert")
     n, one = a.shape[axis], _single(obj)
-    values = on(a.device, values).astype(a.dtype)
+    values = elements("insert", values, a.dtype, a.device)
     if one is not None:
         if not -n <= one <= n:
             raise IndexError(f"index {one} is out of bounds for axis {axis} with size {n}")

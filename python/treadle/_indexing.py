@@ -12,6 +12,7 @@ import numpy
 from . import _core
 from ._core import asarray, empty, ndarray
 from ._host import library
+from ._place import allow
 
 FULL = slice(None)
 
@@ -56,7 +57,7 @@ def compress(condition, a, axis=None, out=None):
     if condition.ndim != 1:
         raise ValueError("condition must be a 1-d array")
     r = take(a, flatnonzero(condition), axis)
-    return r if out is None else _store(out, r)
+    return r if out is None else _store_safely("compress", out, r)
 
 
 def compress_of(a, condition, axis=None, out=None):
@@ -89,10 +90,17 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     elif mode == "clip":
         indices = _core.ufuncs()["minimum"](_core.ufuncs()["maximum"](indices, 0), n - 1)
     r = _core._take(a, indices, axis % a.ndim)
-    return r if out is None else _store(out, r)
+    return r if out is None else _store_safely("take", out, r)
 
 
 def _store(out, value):
+    out[...] = value
+    return out
+
+
+def _store_safely(name, out, value):
+    """NumPy works in a copy of out that is as value is: out has to fit there."""
+    allow(name, out.dtype, value.dtype, "safe")
     out[...] = value
     return out
 

@@ -6,7 +6,7 @@ import numpy
 
 from . import _core
 from ._core import asarray, ndarray
-from ._spelled import spelled
+from ._spelled import into, spelled
 
 _UFUNC = _core.ufuncs()
 _select, _minimum, _maximum, _rint = (_UFUNC[k] for k in ("select", "minimum", "maximum", "rint"))
@@ -22,11 +22,8 @@ class _BFLOAT16_RANGE:
     min, max = -3.3895313892515355e38, 3.3895313892515355e38
 
 
-def _into(out, value):
-    if out is None:
-        return value
-    out[...] = value
-    return out
+def _into(name, out, value):
+    return value if out is None else into(name, out, value)
 
 
 def where(condition, x=None, y=None, /):
@@ -48,7 +45,7 @@ def clip(a, min=None, max=None, out=None, *, a_min=None, a_max=None):
         a = _maximum(a, low)
     if high is not None:
         a = _minimum(a, high)
-    return _into(out, a if low is not None or high is not None else a.copy())
+    return _into("clip", out, a if low is not None or high is not None else a.copy())
 
 
 def round(a, decimals=0, out=None):
@@ -60,13 +57,13 @@ def round(a, decimals=0, out=None):
         a = a.astype("float16")
     if _kind(a) in "iu":
         if decimals >= 0:
-            return _into(out, a.copy())
+            return _into("round", out, a.copy())
         unit = 10**-decimals
-        return _into(out, (_rint(a / unit) * unit).astype(a.dtype))
+        return _into("round", out, (_rint(a / unit) * unit).astype(a.dtype))
     if decimals == 0:
-        return _into(out, _rint(a))
+        return _into("round", out, _rint(a))
     unit = 10.0 ** abs(decimals)
-    return _into(out, _rint(a * unit) / unit if decimals > 0 else _rint(a / unit) * unit)
+    return _into("round", out, _rint(a * unit) / unit if decimals > 0 else _rint(a / unit) * unit)
 
 
 around = round
@@ -113,7 +110,7 @@ def array_equiv(a1, a2):
 def ptp(a, axis=None, out=None, keepdims=False):
     """The range, largest minus smallest."""
     a = asarray(a)
-    return _into(out, a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims))
+    return _into("ptp", out, a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims))
 
 
 def _fitted(w, a, axis):
@@ -169,12 +166,12 @@ def _ordered(x, name):
 
 def isposinf(x, out=None):
     """Is it +inf?"""
-    return _into(out, _ordered(x, "isposinf") == float("inf"))
+    return _into("isposinf", out, _ordered(x, "isposinf") == float("inf"))
 
 
 def isneginf(x, out=None):
     """Is it -inf?"""
-    return _into(out, _ordered(x, "isneginf") == float("-inf"))
+    return _into("isneginf", out, _ordered(x, "isneginf") == float("-inf"))
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
@@ -191,7 +188,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     r = _select(_isnan(x), nan, x)
     r = _select(isposinf(x), float(info.max) if posinf is None else posinf, r)
     r = _select(isneginf(x), float(info.min) if neginf is None else neginf, r)
-    return r if copy else _into(x, r)
+    return r if copy else _into("nan_to_num", x, r)
 
 
 def real_if_close(a, tol=100):

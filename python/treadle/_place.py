@@ -28,3 +28,23 @@ def castable(source, target, rule):
     if "V" in source.kind + target.kind:
         return rule == "unsafe" or source == target or (rule == "same_kind" and source.kind in "biufV")
     return numpy.can_cast(source, target, rule)
+
+
+def allow(what, source, target, rule):
+    """TypeError that names the function `what`, unless the rule allows the cast."""
+    if not castable(source, target, rule):
+        raise TypeError(f"{what}: Cannot cast array data from {source!r} to {target!r} according to the rule {rule!r}")
+
+
+def elements(what, x, dtype, device, rule="unsafe"):
+    """What is to be written to an array of dtype: arrays by the rule; numbers and lists each as a number of dtype,
+    which for a complex number and a real dtype is a TypeError.
+    """
+    if isinstance(x, (ndarray, numpy.ndarray)):
+        allow(what, x.dtype, dtype, rule)
+    elif dtype.kind != "V":
+        try:
+            return on(device, numpy.asarray(x, dtype))
+        except TypeError as e:
+            raise TypeError(f"{what}: {e}; the array is of {dtype}") from None
+    return on(device, x).astype(dtype)

@@ -5,8 +5,9 @@ import numpy
 from . import _core
 from ._choosing import unravel_index
 from ._core import arange, asarray, empty, ndarray
+from ._host import library
 from ._indexing import Pick, _items, flatnonzero, gather, parse, scatter, write
-from ._place import on
+from ._place import elements, on
 from ._shape import concatenate
 
 _UFUNC = _core.ufuncs()
@@ -40,19 +41,22 @@ def at(name, a, indices, values=None):
         part = a[key if Ellipsis in key else (*key, ...)]  # an array even where the key names one element
         part[...] = (_UFUNC[name](part) if unary else _UFUNC[name](part, values)).astype(a.dtype)
         return
-    if a.dtype.kind == "c" and not unary:
+    if unary:
+        values = 0  # not read
+    elif not numpy.isscalar(values):
+        values = on(a.device, values)
+    given = values.dtype if isinstance(values, ndarray) else numpy.result_type(values)
+    if not unary and "c" in (a.dtype.kind, given.kind):
         _complex_at(name, a, indices, values)
         return
     p = parse(a, indices)
-    if not unary and not numpy.isscalar(values):
-        values = on(a.device, values)
     if name in _LOW_BITS and a.dtype.kind in "iu" and a.device.kind != "cpu" and type(values) is not float:
         values = on(a.device, values, a.dtype if type(values) is int else None)
         if numpy.result_type(a.dtype, values.dtype).kind in "iu":
             values = values.astype(a.dtype, copy=False)
             name, values = ("add", 0 - values) if name == "subtract" else (name, values)
-    if not _core._put_op(p.view, *p.rest, name, 0 if unary else values):
-        _by_runs(name, p, 0 if unary else values)
+    if not _core._put_op(p.view, *p.rest, name, values):
+        _by_runs(name, p, values)
 
 
 def _by_runs(name, p, values):
@@ -83,17 +87,28 @@ def _by_runs(name, p, values):
 
 def add_at(a, index, values):
     """a[index] += values, once for each time that an index occurs; the indices are known to be right."""
+    if a.dtype.kind == "c":
+        for part in ("real", "imag"):
+            add_at(getattr(a, part), index, _UFUNC[part](values))
+        return
     p = Pick(a, [0], [index], 0, Pick.TRUSTED)
     if not _core._put_op(p.view, *p.rest, "add", values):
         _by_runs("add", p, values)
 
 
+_COMPLEX_FOLDS = {"add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin"}
+
+
 def _complex_at(name, a, indices, values):
-    """Complex numbers are added up part by part; other operations fold the values of each place by a loop."""
-    values = on(a.device, values)
+    """Complex numbers are added up part by part; products and extremes fold the values of each place by a loop. All
+    else is NumPy's: into a real array, or of a comparison, each step of one place is cast, and a kernel's quotient by 0
+    raises.
+    """
+    given, values = values, on(a.device, values)
     dt = _UFUNC[name](empty(0, a.dtype, device=a.device), values.ravel()[:0]).dtype
-    if not numpy.can_cast(dt, a.dtype, "same_kind"):
-        raise TypeError(f"Cannot cast ufunc '{name}' output from {dt} to {a.dtype} with casting rule 'same_kind'")
+    if a.dtype.kind != "c" or dt.kind != "c" or name not in _COMPLEX_FOLDS:
+        library(f"numpy.{name}.at", _numpy_at, (name, indices, given), {"out": a})
+        return
     if name in ("add", "subtract"):
         for part in ("real", "imag"):
             one = _UFUNC[part](values) if values.dtype.kind == "c" else values if part == "real" else None
@@ -117,6 +132,10 @@ def _complex_at(name, a, indices, values):
     named = gather(ranked, start)
     scatter(flat, named, fold_runs(name, gather(values, order), start, stop, gather(flat, named)))
     a[...] = flat.reshape(a.shape)
+
+
+def _numpy_at(name, indices, values, out):
+    getattr(numpy, name).at(out, indices, values)
 
 
 def _scalar(value, beside):
@@ -163,8 +182,9 @@ def put(a, ind, v, mode="raise"):
     """Writes v, repeated as needed, at places of the flat a; of a place named twice the last value stays."""
     _writable(a, "put")
     ind = _index(ind, a.size, mode, a.device)
-    if ind.size and asarray(v).size:
-        write(_flat_pick(a, ind), _repeated(v, ind.size, a.device).astype(a.dtype))
+    v = elements("put", v, a.dtype, a.device)
+    if ind.size and v.size:
+        write(_flat_pick(a, ind), _repeated(v, ind.size, a.device))
 
 
 def putmask(a, /, mask, values):
@@ -173,19 +193,19 @@ def putmask(a, /, mask, values):
     mask = on(a.device, mask).astype("bool")
     if mask.shape != a.shape:
         raise ValueError("putmask: mask and data must be the same size")
-    values = on(a.device, values)
+    values = elements("putmask", values, a.dtype, a.device, "safe")
     if values.size == 0:
         return
     if values.shape != a.shape:
         values = _repeated(values, a.size, a.device)
         values = values.reshape(a.shape) if values.size == a.size else values.reshape(())
-    _core._assign_where(a, mask, values.astype(a.dtype))
+    _core._assign_where(a, mask, values)
 
 
 def place(arr, mask, vals):
     """Where mask is true, arr takes the next element of vals, which are repeated as needed."""
     _writable(arr, "place")
-    mask, vals = on(arr.device, mask).astype("bool"), on(arr.device, vals).ravel()
+    mask, vals = on(arr.device, mask).astype("bool"), elements("place", vals, arr.dtype, arr.device, "safe").ravel()
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     mask = mask.reshape(arr.shape)
@@ -194,10 +214,10 @@ def place(arr, mask, vals):
             raise ValueError("Cannot insert from an empty array!")
         return
     if vals.size == 1:
-        return _core._assign_where(arr, mask, vals.reshape(()).astype(arr.dtype))
+        return _core._assign_where(arr, mask, vals.reshape(()))
     rank = _core._cumsum(mask.ravel(), 0, "int64") - 1
     chosen = gather(vals, _UFUNC["maximum"](rank, 0) % vals.size)
-    _core._assign_where(arr, mask, chosen.reshape(arr.shape).astype(arr.dtype))
+    _core._assign_where(arr, mask, chosen.reshape(arr.shape))
     return None
 
 
@@ -256,4 +276,4 @@ def fill_diagonal(a, val, wrap=False):
     ind = arange(0, end, step, device=a.device)
     if ind.size:
         p = _flat_pick(a, ind, Pick.DISTINCT | Pick.TRUSTED)
-        write(p, _repeated(val, ind.size, a.device).astype(a.dtype)[: ind.size])
+        write(p, _repeated(elements("fill_diagonal", val, a.dtype, a.device), ind.size, a.device)[: ind.size])

@@ -427,3 +427,50 @@ def test_mixed_expressions(data):
     assert (np.isfinite(got) == finite).all()
     size = abs(theirs[finite]).max(initial=1)
     np.testing.assert_allclose(got[finite], theirs[finite], rtol=2e-4, atol=2e-4 * size)
+
+
+# ---- reductions over columns ----
+
+WIDTHS = [1, 8, 9, 31, 32, 33, 63, 64, 65, 127, 130]
+REDUCTIONS = ["sum", "prod", "mean", "min", "max", "ptp", "var", "std", "nansum", "nanmax", "any", "argmax", "count_nonzero"]
+
+
+def reduced(x, t, name, axis):
+    theirs = getattr(np, name)(x, axis=axis)
+    ours = getattr(td, name)(t, axis=axis).get()
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, name
+    single = np.finfo(theirs.dtype).eps > 1e-10 if theirs.dtype.kind in "fc" else False
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4 if single else 1e-9, atol=1e-5 if single else 1e-12, err_msg=f"{name} {axis}")
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_reductions_of_columns(name, dtype, rng):
+    """Widths round those of vectors; rows few and many, so that parts of them are merged or not."""
+    for width in WIDTHS:
+        for rows in (3, 40, 300):
+            z = (1 + rng.standard_normal((rows, width)) / 30 + 1j * rng.standard_normal((rows, width)) / 30).astype(dtype)
+            reduced(z, td.asarray(z), name, 0)
+    for shape, axis in (((5, 40, 70), 1), ((5, 40, 70), (0, 1)), ((40, 3, 70), 0), ((70, 40), 1), ((70, 40), None)):
+        z = (1 + rng.standard_normal(shape) / 30 + 1j * rng.standard_normal(shape) / 30).astype(dtype)
+        if not (isinstance(axis, tuple) and name == "argmax"):
+            reduced(z, td.asarray(z), name, axis)
+            reduced(z.T, td.asarray(z).T, name, axis if not isinstance(axis, int) else z.ndim - 1 - axis)
+
+
+@pytest.mark.parametrize("width", [9, 33, 65, 130])
+def test_complex_within_reductions(width, rng):
+    """Operands are real and values complex, or the reverse."""
+    x = rng.standard_normal((300, width))
+    for dtype in ("float32", "float64"):
+        a = x.astype(dtype)
+        t = td.asarray(a)
+        z, u = a + 1j * a[::-1], td.asarray(a + 1j * a[::-1])
+        for f in (
+            lambda m, a, z: a + 1j * a, lambda m, a, z: 2 - 1j * a, lambda m, a, z: m.abs(a + 1j), lambda m, a, z: z.real + a,
+            lambda m, a, z: z.imag, lambda m, a, z: m.abs(z), lambda m, a, z: (z * a).real, lambda m, a, z: (1j * a).imag,
+            lambda m, a, z: m.where(a > 0, z, a), lambda m, a, z: z == a, lambda m, a, z: a.astype(z.dtype),
+        ):  # fmt: skip
+            for name, axis in (("sum", 0), ("sum", 1), ("max", 0), ("var", 0)):
+                reduced(f(np, a, z), f(td, t, u), name, axis)
+        reduced(a, t, "ptp", 0)

@@ -51,6 +51,95 @@ def test_random_steps(crossover, device, seeds):
     assert status == 0, out + err
 
 
+@pytest.mark.parametrize(("rows", "device"), [(40, "cpu"), (8, "cpu"), (40, "null")])
+def test_random_choices(rows, device):
+    """Choices by masks as indices, operands, values, outputs, drawn at random, beside NumPy's; above and below the crossover."""
+    args = ("--device", device, HERE / "unchanged_choices.py", 0, 120, 50, rows)
+    status, out, err = run(*args, crossover=500, PYTHONWARNINGS="ignore")
+    assert status == 0, out[-2000:] + err
+
+
+CHOICES_AS_INDICES = """
+import numpy as np
+n = 250
+x, y = np.mgrid[0:n, 0:n]
+x.shape = y.shape = n * n
+N = np.zeros((n, n), np.int64)
+at = (x % 3) == 0
+N[x[at], y[at]] = 1
+np.logical_not(at, at)
+x, y = x[at], y[at]
+at = (x % 2) == 0
+N[x[at], y[at]] = 2
+print(N.sum(), [N[x[at]].shape for _ in range(2)])
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "null"])
+def test_choices_as_indices(tmp_path, device):
+    """Several times: what was read of a choice as of NumPy's array depended on where memory lies."""
+    path = program(tmp_path, "prog.py", CHOICES_AS_INDICES)
+    want = run(path, treadle=False)
+    for _ in range(4):
+        status, out, err = run("--device", device, path)
+        assert (status, out) == want[:2], err
+
+
+OUT_BY_POSITION = """
+import numpy as np
+x, o, p = np.ones((60, 60)) * 2, np.zeros(60), np.zeros(60)
+at = np.arange(60)
+def show(name, *outs):
+    print(name, *[v.ravel()[:3].round(6).tolist() for v in outs])
+    for v in outs:
+        v[...] = 0
+np.sum(x, 0, None, o), show("sum", o)
+np.max(x, 0, o), show("max", o)
+np.all(x, 0, o), show("all", o)
+np.take(x[0], at, 0, o), show("take", o)
+np.dot(x, np.ones(60), o), show("dot", o)
+np.matmul(x, np.ones(60), o), show("matmul", o)
+np.compress([True] * 60, x[0], 0, o), show("compress", o)
+np.concatenate([x[0]], 0, o), show("concatenate", o)
+np.add(x[0], 1, o), show("add", o)
+np.modf(x[0] + 0.5, o, p), show("modf", o, p)
+np.add.reduce(x, 0, None, o), show("add.reduce", o)
+np.add.reduceat(x, [0], 0, None, o[None]), show("add.reduceat", o)
+np.argmax(x, 0, at), show("argmax", at)
+for out in (x, x.T):
+    view = out[:2]
+    np.cumsum(x, 1, None, out), print(view[:, :3].round(6).tolist())
+    np.clip(x, 1, 5, out), print(view[:, :3].round(6).tolist())
+    np.subtract(out, 1, out), print(view[:, :3].round(6).tolist())
+    np.add.accumulate(x, 0, None, out), print(view[:, :3].round(6).tolist())
+    np.round(out / 7, 1, out), print(view[:, :3].round(6).tolist())
+x.sum(0, None, o), show("x.sum", o)
+x.sum(axis=0, out=o), show("x.sum", o)
+x.mean(0, None, o), show("x.mean", o)
+x.std(0, None, o), show("x.std", o)
+x.min(0, o), show("x.min", o)
+x[0].take(at, 0, o), show("x.take", o)
+x.dot(np.ones(60), o), show("x.dot", o)
+x[0].compress([True] * 60, 0, o), show("x.compress", o)
+x.clip(1, 5, x), x.cumsum(0, None, x), x.round(1, x), show("x", x)
+for refused in (lambda: np.add(x, 1, at), lambda: np.sum(x, 0, None, o, out=o), lambda: np.add(x, 1, o, o), lambda: x.sum(0, None, at[:3])):
+    try:
+        refused()
+    except (TypeError, ValueError) as e:
+        print(type(e).__name__)
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "null"])
+@pytest.mark.parametrize("crossover", [1, 500, NEVER])
+def test_out_by_position(tmp_path, crossover, device):
+    """out= that is not named is written where it is, whoever holds it and the operands."""
+    path = program(tmp_path, "prog.py", OUT_BY_POSITION)
+    status, out, err = run("--device", device, path, crossover=crossover)
+    assert status == 0, err
+    assert out == run(path, treadle=False)[1]
+
+
 @pytest.mark.parametrize(("crossover", "device"), [(1, "cpu"), (5000, "null")])
 def test_libraries(crossover, device):
     """SciPy and scikit-learn take a program's arrays, write into them, and give NumPy's."""

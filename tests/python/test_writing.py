@@ -1,5 +1,7 @@
 """Writing at places that arrays name, against NumPy: repeated places, ufunc.at, put and its like, read-only arrays."""
 
+import warnings
+
 import numpy as np
 import pytest
 from conftest import DEVICES
@@ -204,6 +206,80 @@ def test_at_of_two_dtypes(name, value, dev):
 def t_at(name, t, i, v):
     getattr(td, name).at(t, td.asarray(i), v)
     return t
+
+
+# ---- complex numbers into real arrays, and the reverse ----
+
+BINARY = [n for n in AT if getattr(np, n).nin == 2] + ["divide", "power", "equal", "less", "logical_and", "arctan2", "hypot"]
+COMPLEX_VALUES = [1j, 2.5 - 1j, np.complex64(2j), np.array([1j, 2, 3 + 1j]), np.array([2j, 1, 0], "complex64")]
+REAL_VALUES = [2, 2.5, np.array([1.5, 2, 3])]
+
+
+def side_by_side(f, dtype, value):
+    """What f(module, array, value) does to arrays of dtype on both sides: raises a TypeError, or leaves the same."""
+    x, t = np.arange(3).astype(dtype), td.asarray(np.arange(3).astype(dtype))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        theirs, error = outcome(lambda: f(np, x, value))
+        ours, refused = outcome(lambda: f(td, t, td.asarray(value) if isinstance(value, np.ndarray) else value))
+    context = f"{dtype} {value!r}: NumPy {error!r}, here {refused!r}"
+    assert (error is None) == (refused is None), context
+    if error is not None:
+        assert isinstance(refused, TypeError) == isinstance(error, TypeError), context
+    np.testing.assert_allclose(t.get(), x, rtol=1e-3 if np.dtype(dtype).char in "efF" else 1e-9, err_msg=context)
+    if isinstance(theirs, np.ndarray) and error is None:
+        np.testing.assert_allclose(ours.get(), theirs, rtol=1e-3, err_msg=context)
+
+
+@pytest.mark.parametrize("name", sorted(set(BINARY)))
+def test_at_of_complex(name, dev):
+    """Whatever is cast on the way, the process lives and arrays are NumPy's."""
+    for dtype in [*REAL, "complex64", "complex128"]:
+        for value in COMPLEX_VALUES + (REAL_VALUES if dtype.startswith("c") else []):
+            for index in ([0, 0, 2], 1, slice(None)):
+                v = value[0] if isinstance(value, np.ndarray) and index == 1 else value
+                if name == "power" and np.dtype(dtype).kind in "iu":
+                    continue  # zero to an imaginary power is no integer
+                side_by_side(lambda m, a, v, i=index: getattr(m, name).at(a, i, v), dtype, v)
+
+
+INTO_REAL = {
+    "putmask": lambda m, a, v: m.putmask(a, m.asarray([True, False, True]), v),
+    "place": lambda m, a, v: m.place(a, m.asarray([True, False, True]), v),
+    "put": lambda m, a, v: m.put(a, [0, 2, 1], v),
+    "copyto": lambda m, a, v: m.copyto(a, v),
+    "copyto where": lambda m, a, v: m.copyto(a, v, where=m.asarray([True, False, True])),
+    "fill_diagonal": lambda m, a, v: m.fill_diagonal(a.reshape(1, 3), v),
+    "put_along_axis": lambda m, a, v: m.put_along_axis(a, m.asarray([0, 1, 2]), v, 0),
+    "insert": lambda m, a, v: m.insert(a, 1, v),
+    "setitem": lambda m, a, v: a.__setitem__(slice(None), v),
+    "indices": lambda m, a, v: a.__setitem__(m.asarray([0, 1, 1]), v),
+    "mask": lambda m, a, v: a.__setitem__(a >= 0, v),
+    "add": lambda m, a, v: m.add(a, v, out=a),
+    "add where": lambda m, a, v: m.add(a, v, out=a, where=m.asarray([True, False, True])),
+    "in place": lambda m, a, v: a.__imul__(v),
+    "reduceat": lambda m, a, v: m.add.reduceat(m.asarray(v).reshape(-1), m.asarray([0]), out=a[:1]),
+    "accumulate": lambda m, a, v: m.add.accumulate(m.asarray(v) * m.ones(3), out=a),
+    "sum": lambda m, a, v: m.sum(m.asarray(v) * m.ones((2, 3)), axis=0, out=a),
+    "take": lambda m, a, v: m.take(m.asarray(v) * m.ones(3), [0, 1, 2], out=a),
+    "compress": lambda m, a, v: m.compress([True] * 3, m.asarray(v) * m.ones(3), out=a),
+    "clip": lambda m, a, v: m.clip(m.asarray(v) * m.ones(3), 0, 1, out=a),
+    "sqrt": lambda m, a, v: m.sqrt(m.asarray(v) * m.ones(3), out=a),
+    "concatenate": lambda m, a, v: m.concatenate([m.asarray(v) * m.ones(3)], out=a),
+    "matmul": lambda m, a, v: m.matmul(m.eye(3), m.asarray(v) * m.ones(3), out=a),
+}
+
+
+@pytest.mark.parametrize("name", INTO_REAL)
+def test_complex_into_real(name, dev):
+    for dtype in [*REAL, "complex64", "complex128"]:
+        for value in COMPLEX_VALUES + REAL_VALUES:
+            side_by_side(INTO_REAL[name], dtype, value)
+
+
+def test_complex_weights(dev):
+    x, w = np.arange(40) % 7 / 7, np.arange(40) + 1j
+    np.testing.assert_allclose(td.histogram(td.asarray(x), bins=4, weights=td.asarray(w))[0].get(), np.histogram(x, 4, weights=w)[0])
 
 
 def test_at_sums_in_the_order_of_the_indices(dev):

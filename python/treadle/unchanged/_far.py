@@ -4,8 +4,10 @@ Treadle's function of the name is tried first. What it declines NumPy computes o
 errors; that is counted (``treadle.fallbacks()``) and told by ``--explain``.
 """
 
+import inspect
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy
 
@@ -51,6 +53,7 @@ explanation = None  # who is told why treadle declined: see _explain
 faces = {}  # NumPy's ufuncs: their faces; filled by install()
 is_own = bool  # of globals, as _imports has it; set by install()
 _known = {}  # full name: treadle's function or None
+_outs = {}  # full name: what _find_out says
 
 
 # On the CPU these are NumPy's own work, on treadle's memory: no way round through treadle's functions of the names.
@@ -116,12 +119,66 @@ def _finish(full, r, args, kwargs):
     return _wrap(r)
 
 
-def _store(out, value):
+# ---- results that have a place ----
+
+# Of ufuncs.
+_METHODS_OUT = {"reduce": ("out", "keepdims", "initial", "where"), "accumulate": ("out",), "reduceat": ("out",)}
+
+
+def _find_out(full, target):
+    """(where out= stands among the arguments, the names from there on); None: it is only ever named."""
+    last = full.rpartition(".")[2]
+    if isinstance(target, numpy.ufunc):
+        return target.nin, ("out",)
+    if last in _METHODS_OUT and isinstance(getattr(target, "__self__", None), numpy.ufunc):
+        return 4 if last == "reduceat" else 3, _METHODS_OUT[last]
+    try:
+        known = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    names = tuple(p.name for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+    return (names.index("out"), names[names.index("out") :]) if "out" in names else None
+
+
+def named_out(full, target, args, kwargs):
+    """A call's arguments with out= among the named ones: a position says nothing of what is to be written. None: NumPy
+    refuses the call."""
+    if full not in _outs:
+        _outs[full] = _find_out(full, target)
+    if _outs[full] is None or len(args) <= _outs[full][0]:
+        return args, kwargs
+    at, names = _outs[full]
+    if isinstance(target, numpy.ufunc):
+        more = {"out": args[at:] if target.nout > 1 else args[at]}
+    else:
+        more = dict(zip(names, args[at:], strict=False))
+    room = target.nout if isinstance(target, numpy.ufunc) else len(names)
+    if len(args) > at + room or more.keys() & kwargs.keys():
+        return None
+    return args[:at], {**kwargs, **more}
+
+
+def method(name):
+    """NumPy's function for a method that is called with out=."""
+    face = SimpleNamespace(_name=f"numpy.{name}", _target=getattr(numpy, name))
+    if name == "compress":
+        return lambda a, condition, *args, **kwargs: call(face, condition, a, *args, **kwargs)
+    return lambda *args, **kwargs: call(face, *args, **kwargs)
+
+
+_COPY_OUT = {"numpy.take", "numpy.compress"}  # NumPy's work in a copy of out that is as the result is
+
+
+def _store(full, out, value):
     """value into the program's array out, as NumPy's functions do."""
     if isinstance(value, _ours):
         target = _held(out)
         if target.shape != value.shape or not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
             raise ValueError("out")  # NumPy says it
+        if full == "numpy.dot" and target.dtype != value.dtype:
+            raise ValueError("out")
+        if full in _COPY_OUT and not numpy.can_cast(target.dtype, value.dtype, "safe"):
+            raise ValueError("out")
         if isinstance(target, _ours):
             target[...] = value
             return out
@@ -144,7 +201,7 @@ def _try(f, full, args, kwargs):
         return _finish(full, r, args, kwargs)
     if type(out) is not _proxy:
         raise NotImplementedError("out")
-    return _store(out, r)
+    return _store(full, out, r)
 
 
 _FLAGS = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
@@ -221,6 +278,10 @@ _RULES = {
 def call(face, *args, **kwargs):
     """The call of a face with operands that treadle holds, or with a result that would be big."""
     full = face._name
+    named = named_out(full, face._target, args, kwargs)
+    if named is None:
+        return host(face._target, full, args, kwargs)
+    args, kwargs = named
     if full in _RULES:
         r = _RULES[full](face, *args, **kwargs)
         if r is not NotImplemented:
@@ -323,6 +384,7 @@ def _defers(x):
 
 def array_function(self, func, types, args, kwargs):
     """A library's call of a function of NumPy's with proxies among its arguments."""
+    args, kwargs = named_out(f"{func.__module__}.{func.__name__}", func, tuple(args), kwargs) or (args, kwargs)
     plain = [_plain(a) for a in args]
     named = {k: _plain(v) for k, v in kwargs.items()}
     r = func(*plain, **named)

@@ -16,6 +16,7 @@ enum {
     SHARE = 1 << 18,      /* CPU: elements of a share that is cut further */
     SEG_MIN = 4096,       /* CPU: reduced elements a segment */
     STREAM_MIN = 16,      /* CPU: reduced rows that are worth a pass over memory */
+    WIDEST = 64,          /* CPU: numbers of a vector, the most that code may have */
     NEAR_MIN = 512,       /* CPU: elements of a row that is worth adding up in blocks */
     NEAR_STEPS = 8,       /* CPU: steps of an expression that is worth writing out NEAR times */
 };
@@ -129,6 +130,14 @@ shares_of(const td_plan *p)
     return n;
 }
 
+/* Does a kernel read, hold or write complex numbers?  Merging reads only their parts, which are real, and `ends` writes
+ * two real numbers as one complex number. */
+static bool
+has_complex(const job *j)
+{
+    return j->d.pair || td_dtype_is_complex(j->d.out) || td_plan_complex(j->p);
+}
+
 static void
 form_cpu(job *j)
 {
@@ -139,7 +148,7 @@ form_cpu(job *j)
     if (p->nd == p->nk + (p->tail_kept ? 1 : 0))
         lanes = 1;
     if (p->tail_kept && lanes > 1)
-        lanes = td_plan_complex(p) ? 32 : 64; /* long runs of every row */
+        lanes = has_complex(j) ? WIDEST / 2 : WIDEST; /* long runs of every row; a complex is two */
     while (lanes > 8 && lanes / 2 >= p->dim[p->nd - 1])
         lanes /= 2;
     j->d.lanes = lanes;

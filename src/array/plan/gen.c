@@ -290,14 +290,17 @@ static void
 combine(td_gen *g, uint16_t k, td_val at, td_num v, td_val mask)
 {
     const td_plan *p = g->p;
-    td_dtype dt = (td_dtype)p->opnd[k].dt, work;
+    td_dtype dt = (td_dtype)p->opnd[k].dt, work = dt;
     td_num old;
 
     if (p->put == TD_PUT_FREE) {
         td_atomic(g->f, atomic_of(p->put_op), g->ptr[k], at, td_cast(g->f, v.re, dt), mask);
         return;
     }
-    work = td_num_is_pair(v) || g->f->st ? dt : (td_dtype)td_at(g->f, v.re)->dt;
+    if (!g->f->st)
+        work = (td_dtype)td_at(g->f, v.re)->dt;
+    if (td_num_is_pair(v)) /* memory may be real: then each step drops the imaginary part */
+        work = td_dtype_complex_of(work);
     old = td_num_cast(g->f, td_num_load(g->f, g->ptr[k], dt, at, mask, 1, 0), work);
     v = td_num_cast(g->f, td_num_emit(g->f, (td_op)p->put_op, (td_num[]){old, v}), dt);
     td_num_store(g->f, g->ptr[k], dt, at, v, mask, 0);

@@ -128,6 +128,6 @@ void      td_plan_dims(const td_plan *p, td_kernel *k, const char *head, td_dims
 
 /* Largest element among operands and steps, in bytes; parts: of complex ones a component. */
 int       td_plan_widest(const td_plan *p, bool parts);
-bool      td_plan_complex(const td_plan *p); /* is an operand complex? */
+bool      td_plan_complex(const td_plan *p); /* is an operand or a step complex? */
 
 #endif

@@ -372,5 +372,8 @@ td_plan_complex(const td_plan *p)
     for (uint16_t k = 0; k < p->nopnd; k++)
         if (td_dtype_is_complex((td_dtype)p->opnd[k].dt))
             return true;
+    for (uint16_t i = 0; i < p->nstep; i++)
+        if (td_dtype_is_complex((td_dtype)p->step[i].dt))
+            return true;
     return false;
 }

@@ -121,6 +121,11 @@ td_array_put_runs(const td_array *a, td_op op, const td_array *at, const td_arra
     td_hold h;
 
     TD_TRY(td_put_loop(a, &d.op, &x, &d.work));
+    if (td_dtype_is_complex(d.work) ||
+        td_dtype_is_complex(d.dt)) /* a thread's accumulator is one number, not a pair */
+        return td_fail(TD_ERR_TYPE, "%s by runs: not defined for an array of %s and values of %s",
+                       td_optab[op].name, td_dtype_name(d.dt),
+                       td_dtype_name(td_array_dtype(value)));
     TD_TRY(td_array_cast(value, d.work, &cast));
     part[2] = &cast;
     a->store->version++;

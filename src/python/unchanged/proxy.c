@@ -58,7 +58,7 @@ dealloc(PyObject *self)
 int
 px_dtype(PyObject *np)
 {
-    const PyObject *d = ((const np_array *)np)->dtype;
+    const PyObject *d = px_np(np)->dtype;
 
     for (int i = 0; i < TD_DTYPE_COUNT; i++)
         if (px.dtype[i] == d)

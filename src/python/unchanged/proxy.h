@@ -1,6 +1,8 @@
 /* proxy.h - numpy.ndarray as unchanged programs see it.
  *
- * A proxy holds either an array of NumPy's (small work, and what only NumPy does) or one of treadle's (big work).
+ * A proxy holds one of three things (px_kind): an array of NumPy's (small work, and what only NumPy does), one of
+ * treadle's (big work), or a choice by a mask whose elements nobody has needed yet (chosen.h).  Code that reads an array
+ * gets it by px_array, which takes the elements of a choice out, and reads NumPy's struct by px_np, which refuses others.
  * What is held does not change its kind while something else is a view of it: they share their memory.
  * An array of treadle's on the CPU shows its memory to small work by NumPy's view of it (`host`); while such a
  * view lives the memory is lent, and operations on it run when they are recorded.
@@ -13,7 +15,7 @@
 
 typedef struct py_proxy {
     PyObject_HEAD
-    PyObject *held;  /* numpy.ndarray or treadle.ndarray; or a chosen (chosen.h) until its elements are needed */
+    PyObject *held;  /* one of px_kind's, never PX_OTHER */
     PyObject *host;  /* NumPy's view of the memory of an array of treadle's on the CPU; or NULL */
     PyObject *owner; /* the proxy that this one is a view of; or NULL */
     PyObject *weak;
@@ -54,10 +56,36 @@ px_is(PyObject *o)
 {
     return Py_IS_TYPE(o, px.proxy);
 }
+
+typedef enum px_kind { PX_OTHER, PX_NUMPYS, PX_TREADLES, PX_CHOICE } px_kind;
+
+/* What o is, or what it holds, if it is a proxy. */
+static inline px_kind
+px_kind_of(PyObject *o)
+{
+    PyObject *held = px_is(o) ? ((py_proxy *)o)->held : o;
+
+    return Py_IS_TYPE(held, px.ndarray) ? PX_NUMPYS
+           : py_is_array(held)          ? PX_TREADLES
+           : py_is_chosen(held)         ? PX_CHOICE
+                                        : PX_OTHER;
+}
+static inline bool
+px_is_np(PyObject *o)
+{
+    return Py_IS_TYPE(o, px.ndarray);
+}
+/* The struct of an array of NumPy's; anything else is a mistake that must not read memory. */
+static inline const np_array *
+px_np(PyObject *o)
+{
+    TD_ASSERT(px_is_np(o));
+    return (const np_array *)o;
+}
 static inline int64_t
 px_np_size(PyObject *o)
 {
-    const np_array *a = (const np_array *)o;
+    const np_array *a = px_np(o);
     int64_t n = 1;
 
     for (int i = 0; i < a->ndim; i++)
@@ -68,28 +96,34 @@ px_np_size(PyObject *o)
 static inline bool
 px_is_big(PyObject *held)
 {
-    return Py_IS_TYPE(held, px.ndarray) && ((np_array *)held)->ndim && px_np_size(held) >= px.crossover;
+    return px_is_np(held) && px_np(held)->ndim && px_np_size(held) >= px.crossover;
 }
 static inline bool
 px_is_far(PyObject *o)
 {
-    return px_is(o) && py_is_array(((py_proxy *)o)->held);
+    return px_is(o) && px_kind_of(o) == PX_TREADLES;
 }
 static inline bool
 px_on_cpu(PyObject *td)
 {
     return td_dev_info(td_array_dev(py_array_of(td)))->kind == TD_DEV_CPU;
 }
-/* What o holds, if it is a proxy; borrowed. */
+/* What o holds, if it is a proxy; borrowed.  It may be a choice: px_array leaves none. */
 static inline PyObject *
 px_held(PyObject *o)
 {
     return px_is(o) ? ((py_proxy *)o)->held : o;
 }
-static inline bool
-px_is_np(PyObject *o)
+/* Axes and elements of an array of NumPy's or treadle's. */
+static inline int
+px_ndim(PyObject *array)
 {
-    return Py_IS_TYPE(o, px.ndarray);
+    return py_is_array(array) ? py_array_of(array)->view.shape.ndim : px_np(array)->ndim;
+}
+static inline int64_t
+px_size(PyObject *array)
+{
+    return py_is_array(array) ? td_array_size(py_array_of(array)) : px_np_size(array);
 }
 /* ---- proxy.c, proxyhold.c, proxyresult.c, proxymodule.c ---- */
 bool      px_module_init(PyObject *module);
@@ -101,6 +135,7 @@ PyObject *px_scalar(PyObject *td);                      /* the element of a trea
  * CPU NumPy's view. */
 PyObject *px_operand(PyObject *o);
 bool      px_take(PyObject *o);                         /* takes out the elements of a chosen; other objects stay; false: raised */
+PyObject *px_array(PyObject *o);                        /* what o holds after px_take, an array; borrowed; NULL: raised */
 PyObject *px_host(PyObject *o);                         /* o as NumPy has it, a new reference: memory shared on the CPU, a copy from a GPU; other objects as they are */
 PyObject *px_hand_out(PyObject *o);                     /* the same for who may write there: a GPU's array comes down */
 PyObject *px_ready(PyObject *o);                        /* NumPy's array for a library of NumPy's that only reads: memory on the CPU that is there; NULL without an exception: it is not */
@@ -124,7 +159,7 @@ PyObject *px_reduce_chosen(PyObject *o, const char *name); /* NumPy's scalar; NU
 static inline bool
 px_is_chosen(PyObject *o)
 {
-    return px_is(o) && py_is_chosen(((py_proxy *)o)->held);
+    return px_is(o) && px_kind_of(o) == PX_CHOICE;
 }
 
 /* ---- proxynumber.c, proxyindex.c, proxymethods.c: parts of the type ---- */

@@ -43,9 +43,11 @@ px_bare(PyObject *o)
     if (!px.ndarray)
         return o;
     if (px_is(o)) {
-        if (!px_take(o))
+        PyObject *array = px_array(o);
+
+        if (!array)
             PyErr_Clear(); /* what is done with it says more */
-        return px_held(o);
+        return array ? array : o;
     }
     if (Py_IS_TYPE(o, px.face) || Py_IS_TYPE(o, px.uface))
         return ((face *)o)->target;
@@ -123,9 +125,8 @@ px_lifted(PyObject *o)
 
         if (!px_take(o))
             return NULL;
-
         px_settle(o);
-        held = px_held(o);
+        held = px_array(o);
         return px_may_lift(held) ? px_lift(held) : Py_NewRef(held);
     }
     return is_sequence(o) && holds_proxies(o, DEPTH) ? map_items(o, px_lifted) : Py_NewRef(o);
@@ -143,7 +144,7 @@ is_far(PyObject *o)
 
         if (px_is_big(px_held(o)))
             px_settle(o);
-        held = px_operand(o);
+        held = px_operand(o); /* takes the elements of a choice out */
 
         return held && py_is_array(held);
     }
@@ -196,8 +197,8 @@ px_reach(PyObject *const *o, int n)
         if (px_is_np(o[i])) {
             if (px_dtype(o[i]) < 0)
                 return -1;
-            if (((np_array *)o[i])->ndim)
-                a[count++] = (np_array *)o[i];
+            if (px_np(o[i])->ndim)
+                a[count++] = px_np(o[i]);
         } else if (!px_may_lift(o[i]) || is_sequence(o[i]))
             return -1;
     return count ? broadcast(a, count) : 1;
@@ -210,7 +211,7 @@ grows(PyObject *const *plain, int nin)
     int arrays = 0;
 
     for (int i = 0; i < nin; i++)
-        if (px_is_np(plain[i]) && ((np_array *)plain[i])->ndim) {
+        if (px_is_np(plain[i]) && px_np(plain[i])->ndim) {
             if (__builtin_mul_overflow(product, px_np_size(plain[i]), &product))
                 product = INT64_MAX;
             arrays++;

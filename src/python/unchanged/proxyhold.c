@@ -25,16 +25,26 @@ bool
 px_take(PyObject *o)
 {
     py_proxy *p = (py_proxy *)o;
-    PyObject *taken;
+    PyObject *chosen, *taken;
 
     if (!px_is_chosen(o))
         return true;
-    taken = py_chosen_taken(p->held);
-    if (!taken)
-        return false;
-    Py_DECREF(p->held);
-    p->held = taken;
-    return true;
+    chosen =
+        Py_NewRef(p->held); /* another thread may take them too while this one waits for them */
+    taken = py_chosen_taken(chosen);
+    if (taken && p->held == chosen) {
+        p->held = taken;
+        Py_DECREF(chosen);
+    } else
+        Py_XDECREF(taken);
+    Py_DECREF(chosen);
+    return taken != NULL;
+}
+
+PyObject *
+px_array(PyObject *o)
+{
+    return px_take(o) ? px_held(o) : NULL;
 }
 
 PyObject *
@@ -143,13 +153,13 @@ px_lift(PyObject *o)
 
     if (!px_is_np(o))
         return Py_NewRef(o);
-    if (((np_array *)o)->ndim == 0) {
+    if (px_np(o)->ndim == 0) {
         PyObject *none = PyTuple_New(0), *r = none ? PyObject_GetItem(o, none) : NULL;
 
         Py_XDECREF(none);
         return r;
     }
-    big = px_np_size(o) >= px.crossover && ((np_array *)o)->flags & NP_ALIGNED;
+    big = px_np_size(o) >= px.crossover && px_np(o)->flags & NP_ALIGNED;
     if (big ? !py_share(o, -1, NULL, &a) : !py_asarray(o, -1, NULL, &a)) {
         if (!big)
             return NULL;
@@ -267,6 +277,8 @@ px_come_down(PyObject *self)
     py_proxy *p = (py_proxy *)self;
     PyObject *host;
 
+    if (!px_take(self))
+        return false;
     if (!px_is_far(self))
         return true;
     px_settle(self);
@@ -302,7 +314,9 @@ px_wear(PyObject *o)
 PyObject *
 px_hand_out(PyObject *o)
 {
-    bool gpu = px_is_far(o) && !px_on_cpu(((py_proxy *)o)->held);
+    PyObject *array = px_array(o);
 
-    return gpu && !px_come_down(o) ? NULL : px_host(o);
+    if (!array || (px_is_far(o) && !px_on_cpu(array) && !px_come_down(o)))
+        return NULL;
+    return px_host(o);
 }

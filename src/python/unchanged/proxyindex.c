@@ -58,9 +58,7 @@ plain_item(PyObject *o, bool far)
         return plain_list(o);
     if (!px_is(o))
         return Py_NewRef(o);
-    if (!px_take(o))
-        return NULL;
-    return far ? Py_NewRef(px_held(o)) : px_host(o);
+    return far ? Py_XNewRef(px_array(o)) : px_host(o);
 }
 
 static PyObject *
@@ -331,9 +329,12 @@ is_small(PyObject *self, PyObject *key, key_kind kind)
         PyObject *index =
             PyTuple_CheckExact(key) && PyTuple_Size(key) ? PyTuple_GetItem(key, 0) : key;
 
-        return px_is(index) && py_is_array(((py_proxy *)index)->held) ? 0
-               : px_is(index) ? px_np_size(((py_proxy *)index)->held) < px.crossover
-                              : PyList_Check(index) || PyTuple_Check(index);
+        switch (px_kind_of(index)) {
+        case PX_NUMPYS:   return px_size(px_held(index)) < px.crossover;
+        case PX_TREADLES: return 0;
+        case PX_CHOICE:   return px_take(index) ? 0 : -1; /* treadle has its elements now */
+        case PX_OTHER:    return is_sequence(index);
+        }
     }
     r = near_view(p, key);
     if (r || PyErr_Occurred()) {
@@ -369,7 +370,7 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
         return -1;
     px_settle(self);
     px_settle(value);
-    operand = px_held(value);
+    operand = px_array(value);
     if (px_may_lift(operand)) {
         k = plain_key(key, true);
         v = k ? px_lift(operand) : NULL;
@@ -383,18 +384,14 @@ far_assign(PyObject *self, PyObject *key, PyObject *value)
     return r == 0 && !px_note("setitem", self) ? -1 : r;
 }
 
-static int
-ndim_of(PyObject *held)
-{
-    return py_is_array(held) ? py_array_of(held)->view.shape.ndim : ((np_array *)held)->ndim;
-}
-
 static bool
 is_number(PyObject *value)
 {
-    PyObject *held = px_held(value);
+    px_kind kind = px_kind_of(value);
 
-    return !is_sequence(held) && ((!px_is_np(held) && !py_is_array(held)) || !ndim_of(held));
+    return kind == PX_OTHER
+               ? !is_sequence(value)
+               : kind != PX_CHOICE && !px_ndim(px_held(value)); /* a choice has an axis */
 }
 
 static int
@@ -425,22 +422,21 @@ assign(PyObject *self, PyObject *key, PyObject *value)
 static Py_ssize_t
 length(PyObject *self)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL;
+    PyObject *held = px_array(self);
 
-    return !held                      ? -1
-           : py_is_array(held)        ? PyObject_Size(held)
-           : ((np_array *)held)->ndim ? ((np_array *)held)->dim[0]
-                                      : PyObject_Size(held);
+    return !held                                 ? -1
+           : px_is_np(held) && px_np(held)->ndim ? px_np(held)->dim[0]
+                                                 : PyObject_Size(held);
 }
 
 static PyObject *
 item(PyObject *self, Py_ssize_t i)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL, *n, *r;
+    PyObject *held = px_array(self), *n, *r;
 
     if (!held)
         return NULL;
-    if (!py_is_array(held) && ((np_array *)held)->ndim == 1)
+    if (px_is_np(held) && px_np(held)->ndim == 1)
         return px_result(PySequence_GetItem(held, i), self);
     n = PyLong_FromSsize_t(i);
     r = n ? subscript(self, n) : NULL;
@@ -452,11 +448,11 @@ item(PyObject *self, Py_ssize_t i)
 static PyObject *
 iterate(PyObject *self)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL, *host, *r;
+    PyObject *held = px_array(self), *host, *r;
 
     if (!held)
         return NULL;
-    if (ndim_of(held) > 1)
+    if (px_ndim(held) > 1)
         return PySeqIter_New(self);
     host = px_host(self);
     r = host ? PyObject_GetIter(host) : NULL;

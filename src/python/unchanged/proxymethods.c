@@ -79,9 +79,19 @@ host_call(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize
     return r;
 }
 
+/* Where out= stands among the arguments; 0: the method has none. */
+static const uint8_t out_at[PX_METHODS] = {
+    [M_all] = 1,    [M_any] = 1, [M_argmax] = 1, [M_argmin] = 1,   [M_choose] = 1,
+    [M_clip] = 2,   [M_max] = 1, [M_min] = 1,    [M_compress] = 2, [M_cumprod] = 2,
+    [M_cumsum] = 2, [M_dot] = 1, [M_mean] = 2,   [M_prod] = 2,     [M_round] = 1,
+    [M_std] = 2,    [M_sum] = 2, [M_take] = 2,   [M_trace] = 4,    [M_var] = 2,
+};
+
 static bool
-has_out(PyObject *kwnames)
+has_out(px_method m, Py_ssize_t nargs, PyObject *kwnames)
 {
+    if (out_at[m] && nargs > out_at[m])
+        return true;
     for (Py_ssize_t i = kwnames ? PyTuple_Size(kwnames) : 0; i-- > 0;)
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, i), "out") == 0)
             return true;
@@ -97,7 +107,7 @@ far_call(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
 
     bool numpys = row->how == HOST || (row->how == TIES && px_on_cpu(px_held(self)));
 
-    if (row->far && !numpys && !has_out(kwnames)) {
+    if (row->far && !numpys) {
         px_settle(self);
         r = call(row->far, ((py_proxy *)self)->held, args, nargs, kwnames, px_lifted);
         if (r && row->how == SEES && py_is_array(r) && !py_array_of(r)->view.shape.ndim) {
@@ -114,6 +124,28 @@ far_call(const struct row *row, PyObject *self, PyObject *const *args, Py_ssize_
     r = host_call(row, self, args, nargs, kwnames);
     if (r && !numpys && !px_note(row->name, self))
         Py_CLEAR(r);
+    return r;
+}
+
+static bool
+any_far(PyObject *held, PyObject *const *args, Py_ssize_t n)
+{
+    bool far = py_is_array(held);
+
+    for (Py_ssize_t i = 0; i < n; i++)
+        far |= px_kind_of(args[i]) == PX_TREADLES || px_kind_of(args[i]) == PX_CHOICE;
+    return far;
+}
+
+/* The function of the method's name: it knows which arrays a result may be written to. */
+static PyObject *
+call_with_out(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+              PyObject *kwnames)
+{
+    PyObject *f = PyObject_CallMethod(px.far, "method", "s", name),
+             *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
+
+    Py_XDECREF(f);
     return r;
 }
 
@@ -136,6 +168,8 @@ method(px_method m, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
     held = px_operand(self);
     if (!held)
         return NULL;
+    if (has_out(m, nargs, kwnames) && any_far(held, args, n))
+        return call_with_out(rows[m].name, self, args, nargs, kwnames);
     if (rows[m].how == OWNS && py_is_array(((py_proxy *)self)->held)) {
         if (!px_come_down(self))
             return NULL;
@@ -186,7 +220,7 @@ through_far(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *k
 static bool
 is_number(PyObject *o)
 {
-    return PyObject_TypeCheck(o, px.generic) || (px_is_np(o) && ((np_array *)o)->ndim == 0);
+    return PyObject_TypeCheck(o, px.generic) || (px_is_np(o) && px_np(o)->ndim == 0);
 }
 
 /* A scalar of NumPy's beside a proxy comes here: the program's own operation, whose result is a proxy. */
@@ -216,7 +250,7 @@ array_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject
 static PyObject *
 size_of(PyObject *self, PyObject *unused)
 {
-    PyObject *nbytes = px_take(self) ? PyObject_GetAttrString(px_held(self), "nbytes") : NULL;
+    PyObject *nbytes = px_take(self) ? PyObject_GetAttrString(px_array(self), "nbytes") : NULL;
     Py_ssize_t n = nbytes ? PyLong_AsSsize_t(nbytes) : -1;
 
     (void)unused;
@@ -240,14 +274,15 @@ PyMethodDef px_methods[] = {
 static PyObject *
 get_shape(PyObject *self, void *unused)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL, *t;
-    const np_array *a = (const np_array *)held;
+    PyObject *held = px_array(self), *t;
+    const np_array *a;
 
     (void)unused;
     if (!held)
         return NULL;
     if (py_is_array(held))
         return py_shape_tuple(&py_array_of(held)->view.shape);
+    a = px_np(held);
     t = PyTuple_New(a->ndim);
     for (int i = 0; t && i < a->ndim; i++)
         if (PyTuple_SetItem(t, i, PyLong_FromSsize_t(a->dim[i])) < 0)
@@ -258,37 +293,35 @@ get_shape(PyObject *self, void *unused)
 static PyObject *
 get_ndim(PyObject *self, void *unused)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL;
+    PyObject *held = px_array(self);
 
     (void)unused;
     if (!held)
         return NULL;
-    return PyLong_FromLong(py_is_array(held) ? py_array_of(held)->view.shape.ndim
-                                             : ((np_array *)held)->ndim);
+    return PyLong_FromLong(px_ndim(held));
 }
 
 static PyObject *
 get_size(PyObject *self, void *unused)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL;
+    PyObject *held = px_array(self);
 
     (void)unused;
     if (!held)
         return NULL;
-    return PyLong_FromLongLong(py_is_array(held) ? td_array_size(py_array_of(held))
-                                                 : px_np_size(held));
+    return PyLong_FromLongLong(px_size(held));
 }
 
 static PyObject *
 get_dtype(PyObject *self, void *unused)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL;
+    PyObject *held = px_array(self);
 
     (void)unused;
     if (!held)
         return NULL;
     return py_is_array(held) ? py_dtype_object(td_array_dtype(py_array_of(held)))
-                             : Py_NewRef(((np_array *)held)->dtype);
+                             : Py_NewRef(px_np(held)->dtype);
 }
 
 /* An attribute that both kinds of arrays have, with one meaning. */
@@ -304,7 +337,7 @@ get_either(PyObject *self, void *name)
 static PyObject *
 get_flags(PyObject *self, void *unused)
 {
-    PyObject *held = px_take(self) ? px_held(self) : NULL;
+    PyObject *held = px_array(self);
 
     (void)unused;
     if (!held)

@@ -9,7 +9,7 @@ layout_holds(PyObject *np)
              *at = a ? PyObject_GetAttrString(a, "ctypes") : NULL,
              *data = at ? PyObject_GetAttrString(at, "data") : NULL,
              *dtype = a ? PyObject_GetAttrString(a, "dtype") : NULL;
-    const np_array *n = (const np_array *)a;
+    const np_array *n = (const np_array *)a; /* px.ndarray is not known yet */
     bool ok = data && dtype && PyLong_AsVoidPtr(data) == n->data && n->ndim == 2 &&
               n->dim[0] == 2 && n->dim[1] == 3 && n->stride[0] == 12 && n->stride[1] == 4 &&
               !n->base && n->dtype == dtype &&
@@ -100,7 +100,7 @@ static PyObject *
 held(PyObject *module, PyObject *o)
 {
     (void)module;
-    return px_take(o) ? Py_NewRef(px_held(o)) : NULL;
+    return Py_XNewRef(px_array(o));
 }
 
 static PyObject *
@@ -137,7 +137,7 @@ settle(PyObject *module, PyObject *o)
 static PyObject *
 lift(PyObject *module, PyObject *o)
 {
-    PyObject *operand = px_take(o) ? px_held(o) : NULL;
+    PyObject *operand = px_array(o);
 
     (void)module;
     if (!operand)

@@ -75,8 +75,8 @@ far_binary(const struct row *row, int how, PyObject *x, PyObject *y)
 
     px_settle(x);
     px_settle(y);
-    a = px_held(x);
-    b = px_held(y);
+    a = px_array(x);
+    b = px_array(y);
     if (px_may_lift(a) && px_may_lift(b)) {
         la = px_lift(a);
         lb = la ? px_lift(b) : NULL;
@@ -225,8 +225,8 @@ inplace(px_op op, PyObject *self, PyObject *y)
     }
     px_settle(y);
     px_settle(self);
-    held = px_held(self);
-    b = px_held(y);
+    held = px_array(self);
+    b = px_array(y);
     if (px_may_lift(b)) {
         lb = px_lift(b);
         if (lb)
@@ -267,7 +267,7 @@ unary(px_op op, PyObject *x)
     if (!py_is_array(a) && (px_np_size(a) < px.crossover || px_dtype(a) < 0))
         return px_result(rows[op].one(a), NULL);
     px_settle(x);
-    la = px_lift(px_held(x));
+    la = px_lift(px_array(x));
     r = la && py_is_array(la) ? far(la) : NULL;
     Py_XDECREF(la);
     if (r)

@@ -7,7 +7,7 @@
 static bool
 is_fresh(PyObject *r)
 {
-    const np_array *a = (const np_array *)r;
+    const np_array *a = px_np(r);
 
     if (Py_REFCNT(r) != 1)
         return false;
@@ -32,7 +32,7 @@ end_keeper(py_owner *o)
 static bool
 adopt(PyObject *r, td_dtype dt, td_dev *cpu, td_array *out)
 {
-    const np_array *a = (const np_array *)r;
+    const np_array *a = px_np(r);
     keeper *k = calloc(1, sizeof *k);
     td_shape s = {.ndim = a->ndim};
     td_view v;
@@ -70,7 +70,7 @@ adopt(PyObject *r, td_dtype dt, td_dev *cpu, td_array *out)
 static bool
 copied_up(PyObject *r, td_dev *dev, td_array *out)
 {
-    const np_array *a = (const np_array *)r;
+    const np_array *a = px_np(r);
     PyObject *t;
     td_array raw;
     int axes[TD_MAXDIM];
@@ -94,7 +94,7 @@ copied_up(PyObject *r, td_dev *dev, td_array *out)
 static PyObject *
 move_up(PyObject *r)
 {
-    const np_array *a = (const np_array *)r;
+    const np_array *a = px_np(r);
     int dt = px_dtype(r);
     td_dev *dev;
     td_array own;
@@ -125,7 +125,7 @@ px_settle(PyObject *o)
     if (!px_is(o))
         return;
     if (p->host && Py_REFCNT(p->host) == 1) {
-        ((py_ndarray *)p->held)->readonly = !(((np_array *)p->host)->flags & NP_WRITE);
+        ((py_ndarray *)p->held)->readonly = !(px_np(p->host)->flags & NP_WRITE);
         Py_CLEAR(p->host);
     }
     p->small = 0;
@@ -138,7 +138,7 @@ px_settle(PyObject *o)
 static PyObject *
 wrap_np(PyObject *r, PyObject *of)
 {
-    const np_array *a = (const np_array *)r;
+    const np_array *a = px_np(r);
     PyObject *owner = NULL, *up;
 
     if (px_is_big(r) && is_fresh(r)) {
@@ -161,8 +161,7 @@ wrap_td(PyObject *r, PyObject *of)
         Py_DECREF(r);
         return n;
     }
-    if (of && px_is(of) && py_is_array(((py_proxy *)of)->held) &&
-        py_array_of(((py_proxy *)of)->held)->store == py_array_of(r)->store)
+    if (of && px_is_far(of) && py_array_of(((py_proxy *)of)->held)->store == py_array_of(r)->store)
         owner = ((py_proxy *)of)->owner ? ((py_proxy *)of)->owner : of;
     return px_new(r, owner);
 }
