@@ -117,7 +117,8 @@ static td_status
 gather_array(walk *w, const reduction *r, uint32_t node)
 {
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
-    thing key = num_index(td_for(w->f, zero, td_const_int(w->f, TD_I64, SUMMED), one), true), part;
+    td_val n = dim_val(w, &r->parts.view->shape[0]);
+    thing key = num_index(td_for(w->f, zero, n, one), true), part;
 
     w->depth++;
     TD_TRY(array_index(w, &r->parts, &key, node, &part));
@@ -130,6 +131,7 @@ gather_array(walk *w, const reduction *r, uint32_t node)
 
 typedef struct region { /* a parallel loop that is being emitted */
     uint32_t node, body, n, *name;
+    const thing *count; /* of turns */
     thing *before;
     reduction *red, *arr; /* numbers, arrays */
     uint32_t nred, narr;
@@ -138,10 +140,11 @@ typedef struct region { /* a parallel loop that is being emitted */
     loop l;       /* its variables: the reduced ones */
 } region;
 
-/* Room for a copy of the array for each piece, which begins as what changes nothing. */
+/* Room for a copy of the array for each piece, which begins as what changes nothing.  No piece is without a turn. */
 static td_status
 prepare_array(walk *w, region *g, reduction *r)
 {
+    td_val zero = td_const_int(w->f, TD_I64, 0), most = td_const_int(w->f, TD_I64, SUMMED);
     const thing *x = &r->before;
     dim shape[TD_MAXDIM_KERNEL];
     thing start = neutral(r);
@@ -154,7 +157,8 @@ prepare_array(walk *w, region *g, reduction *r)
             "let each turn store to places of its own, or write range",
             name_of(w, r->name),
             w->how->gpu ? "a GPU's threads do not get" : "would have too many dims");
-    shape[0] = dim_known(SUMMED);
+    most = TD_E2(w->f, minimum, val_as(w, g->count, TD_I64), most);
+    shape[0] = dim_of(TD_E2(w->f, maximum, most, zero));
     memcpy(shape + 1, x->view->shape, ndim * sizeof *shape);
     TD_TRY(new_array(w, x->type->item[0], ndim + 1, shape, &r->parts));
     return call_fill(w, &r->parts, &start, g->node);
@@ -361,7 +365,9 @@ static td_status
 on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
 {
     bool reduces = g->nred || g->narr, lanes = turns_lanes(t) && !reduces;
-    int chunk = !has_loops(w, g->body) ? GRAIN : lanes ? LANES : 1;
+    bool loops =
+        g->narr || has_loops(w, g->body); /* an array is changed by a loop over its elements */
+    int chunk = !loops ? GRAIN : lanes ? LANES : 1;
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64), chunks, first,
            lo, hi;
@@ -503,7 +509,7 @@ gather_grid(walk *w, const reduction *r, const td_type *t)
 td_status
 for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
 {
-    region g = {.node = node, .body = F(node, For_body)};
+    region g = {.node = node, .body = F(node, For_body), .count = n};
     td_status st;
     bool again;
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 typedef struct found {
-    uint32_t name;
+    uint32_t loop, name;
     uint32_t at;         /* places that name it and are part of a change */
-    uint32_t nown, *own; /* names that the loop assigns */
+    uint32_t nown, *own; /* names that differ from turn to turn; NULL: not looked for yet */
     reducing how;
 } found;
 
@@ -88,7 +88,9 @@ same_constant(walk *w, uint32_t a, uint32_t b)
         return true;
     if (object(w, F(a, Constant_value), a, &x) || object(w, F(b, Constant_value), b, &y))
         return false;
-    return x.known && y.known && x.type == y.type && memcmp(&x.lit, &y.lit, sizeof x.lit) == 0;
+    if (!x.known || !y.known || x.type != y.type || td_dtype_is_complex(x.type->dt))
+        return false;
+    return is_int(&x) ? x.lit.i == y.lit.i : as_double(&x) == as_double(&y);
 }
 
 /* Calls that give the same for the same: functions of numbers. */
@@ -213,13 +215,13 @@ is_counter(walk *w, uint32_t list, uint32_t name, const found *x)
 /* The names that differ from turn to turn: those that the loop assigns, but for inner loops' counters that take the
  * same values in all turns. */
 static void
-find_own(walk *w, found *x, uint32_t node)
+find_own(walk *w, found *x)
 {
-    uint32_t keep = 0, body = F(node, For_body);
+    uint32_t keep = 0, body = F(x->loop, For_body), target = F(x->loop, For_target);
 
-    x->own = assigned(w, body, F(node, For_target), &x->nown);
+    x->own = assigned(w, body, target, &x->nown);
     for (uint32_t i = 0; i < x->nown; i++)
-        if (named(w, F(node, For_target), x->own[i]) || !is_counter(w, body, x->own[i], x))
+        if (named(w, target, x->own[i]) || !is_counter(w, body, x->own[i], x))
             x->own[keep++] = x->own[i];
     x->nown = keep;
 }
@@ -352,12 +354,15 @@ take_if(walk *w, found *x, uint32_t node)
 
 /* a, or a[k] with a k that is the same in all turns. */
 static bool
-is_target(const walk *w, const found *x, uint32_t target)
+is_target(walk *w, found *x, uint32_t target)
 {
     if (kind_of(w, target) != TD_SYN_Subscript)
         return is_name(w, target, x->name);
-    return is_name(w, F(target, Subscript_value), x->name) &&
-           !named(w, F(target, Subscript_slice), x->name) &&
+    if (!is_name(w, F(target, Subscript_value), x->name))
+        return false;
+    if (!x->own)
+        find_own(w, x);
+    return !named(w, F(target, Subscript_slice), x->name) &&
            is_fixed(w, F(target, Subscript_slice), x->own, x->nown);
 }
 
@@ -414,9 +419,8 @@ bool
 find_reducing(walk *w, uint32_t node, uint32_t name, reducing *out)
 {
     uint32_t body = F(node, For_body);
-    found x = {.name = name};
+    found x = {.loop = node, .name = name};
 
-    find_own(w, &x, node);
     take_all(w, &x, body);
     *out = x.how;
     return x.how.op && x.at == named_in(w, body, name) && !named(w, F(node, For_target), name);
@@ -456,9 +460,9 @@ uint32_t
 find_shared(walk *w, uint32_t node, uint32_t **name, uint32_t **at)
 {
     uint32_t n = 0;
-    found x = {0};
+    found x = {.loop = node};
 
-    find_own(w, &x, node);
+    find_own(w, &x);
     *name = td_alloc(w->mem, (w->fr->s->nnames + 1) * sizeof **name);
     *at = td_alloc(w->mem, (w->fr->s->nnames + 1) * sizeof **at);
     shared_in(w, F(node, For_body), &x, *name, *at, &n);

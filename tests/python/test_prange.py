@@ -240,7 +240,7 @@ def test_counters_of_inner_loops_are_a_turns_own():
         for _ in range(2):
             for i in prange(a.size):
                 z = 0.0
-                for k in range(20):
+                for k in range(20):  # noqa: B007
                     z += a[i]
                     if z > 5:
                         break
