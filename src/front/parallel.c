@@ -398,6 +398,21 @@ carry_gone(const carry *c)
     return false;
 }
 
+turns *
+turns_outer(const turns *t)
+{
+    return t->up;
+}
+
+bool
+turns_touch(const turns *t, uint32_t root)
+{
+    for (const access *a = t->all; a; a = a->next)
+        if (root && a->root == root)
+            return true;
+    return false;
+}
+
 td_status
 turns_refuse(walk *w, const turns *t)
 {

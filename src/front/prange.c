@@ -149,6 +149,7 @@ prepare_array(walk *w, region *g, reduction *r)
     dim shape[TD_MAXDIM_KERNEL];
     thing start = neutral(r);
     uint32_t ndim = x->type->ndim;
+    turns *own = w->turns;
 
     if (w->how->gpu || ndim == TD_MAXDIM_KERNEL)
         return bad(
@@ -161,7 +162,10 @@ prepare_array(walk *w, region *g, reduction *r)
     shape[0] = dim_of(TD_E2(w->f, maximum, most, zero));
     memcpy(shape + 1, x->view->shape, ndim * sizeof *shape);
     TD_TRY(new_array(w, x->type->item[0], ndim + 1, shape, &r->parts));
-    return call_fill(w, &r->parts, &start, g->node);
+    w->turns = turns_outer(own); /* no turn does this */
+    TD_TRY(call_fill(w, &r->parts, &start, g->node));
+    w->turns = own;
+    return TD_OK;
 }
 
 static td_status
@@ -217,6 +221,21 @@ find_elements(walk *w, region *g)
         g->arr[g->narr] = (reduction){.name = name[i], .how.op = how.op, .before = *x};
         TD_TRY(prepare_array(w, g, &g->arr[g->narr++]));
     }
+    return TD_OK;
+}
+
+/* An array of which pieces have copies is reached by another name: the turns would not see what they change. */
+static td_status
+refuse_alias(walk *w, const region *g, const turns *t)
+{
+    for (uint32_t i = 0; i < g->narr && turns_spread(t) && !w->again; i++)
+        if (turns_touch(t, g->arr[i].before.view->root))
+            return bad(
+                w, g->node, TD_ERR_TYPE,
+                "%s is combined over the turns of the prange on line %u, which use its memory by "
+                "another name besides: its elements have their values behind the loop only; use "
+                "another array, or write range",
+                name_of(w, g->arr[i].name), w->fr->s->tree[g->node + 1]);
     return TD_OK;
 }
 
@@ -531,6 +550,7 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
     TD_TRY(st);
     TD_TRY(turns_refuse(w, t));
     TD_TRY(refuse_clash(w, &g, t));
+    TD_TRY(refuse_alias(w, &g, t));
     for (uint32_t i = 0; i < g.nred; i++)
         turns_reduce(w, t, name_of(w, g.red[i].name));
     for (uint32_t i = 0; i < g.narr; i++)

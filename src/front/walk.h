@@ -349,6 +349,8 @@ const lin *lin_reversed(walk *w, const lin *x, td_val last);       /* last - x, 
 const lin *lin_index(walk *w, const thing *k);                     /* of an index: does it count from the end? */
 /* A variable is read.  Fails where turns that prange spreads have left it. */
 td_status carry_read(walk *w, const thing *x, uint32_t node);
+turns    *turns_outer(const turns *t);
+bool      turns_touch(const turns *t, uint32_t root); /* a turn reads or writes such memory (view.root) */
 bool      turns_spread(const turns *t); /* do its turns run at once because prange asks so? */
 /* Turns of a prange read what other turns have left: fails, behind their body. */
 td_status turns_refuse(walk *w, const turns *t);

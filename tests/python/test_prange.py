@@ -284,6 +284,21 @@ def test_an_argument_is_summed_in_its_place():
     assert "combined in a fixed order: h" in f.explain()
 
 
+def test_an_array_that_is_summed_and_read_by_another_name_is_refused():
+    @njit(parallel=True)
+    def f(a):
+        h = np.zeros(4)
+        g = h[1:]
+        s = 0.0
+        for i in prange(a.size):
+            h += a[i]
+            s += g[0]
+        return s
+
+    with pytest.raises(TypeError, match="h is combined over the turns of the prange .*another name"):
+        f(np.ones(9))
+
+
 def test_changing_one_element_on_a_gpu_is_refused():
     @njit(parallel=True)
     def f(a, h):
