@@ -24,6 +24,8 @@ compile(const test_case *c, const td_lower *lw, td_arena *mem, entry_fn **out)
                        ? td_fn_widen_loops(&c->f, lw->vector_bytes, &f)
                        : td_fn_widen(&c->f, lw->vector_bytes, &f, &why);
 
+    if (st == TD_SKIP && strncmp(c->name, "drawn", 5) == 0 && strstr(why, "waits for"))
+        return TD_SKIP; /* chance has drawn a loop that asks memory: turns alone run it */
     if (st == TD_SKIP)
         return td_fail(TD_ERR_VALUE, "not widened: %s", why);
     pass_us += now_us() - t;
@@ -84,16 +86,19 @@ compare(test_case *c, const td_lower *lw, const uint32_t grid[3], const uint32_t
     int before = check_failures;
     td_arena mem = {0};
     entry_fn *entry = NULL;
+    td_status st = TD_OK;
     bool ok;
 
     test_outputs(c, want);
     test_outputs(c, have);
     ok = CHECK_OK(td_fn_finish(&c->f)) &&
          CHECK_OK(td_interp(&c->f, grid, block, want, shared, NULL)) &&
-         CHECK_OK(compile(c, lw, &mem, &entry));
+         ((st = compile(c, lw, &mem, &entry)) == TD_SKIP || CHECK_OK(st));
     if (ok && CHECK(td_scratch_grow(shared))) {
-        launch(c, entry, have, grid, block);
-        test_compare_outputs(c, "widened", want, have);
+        if (!st) {
+            launch(c, entry, have, grid, block);
+            test_compare_outputs(c, "widened", want, have);
+        }
         clear(c, have);
         if (strncmp(c->name, "each", 4) != 0 &&
             CHECK_OK(turns_run(&c->f, grid, block, have, shared)))
@@ -125,17 +130,18 @@ written(const td_lower *lw, const char *only)
 static void
 drawn(const td_lower *lw, uint64_t from, uint64_t to)
 {
-    static const uint32_t blocks[][3] = {{64, 1, 1}, {37, 1, 1}, {16, 4, 1}, {5, 3, 2}, {1, 9, 1}};
+    static const uint32_t blocks[][3] = {{64, 1, 1}, {37, 1, 1}, {16, 4, 1}, {5, 3, 2},
+                                         {1, 9, 1},  {1, 1, 1},  {1, 1, 1}};
     test_case c;
 
     for (uint64_t seed = from; seed < to; seed++) {
-        const uint32_t *block = blocks[seed % 5];
+        const uint32_t *block = blocks[seed % 7], threads = block[0] * block[1] * block[2];
         char name[32];
 
         snprintf(name, sizeof name, "drawn_%llu", (unsigned long long)seed);
         test_begin(&c, name);
-        wide_draw(&c, seed, block[0] * block[1] * block[2]);
-        compare(&c, lw, (uint32_t[]){2, 1, 1}, block, 0);
+        wide_draw(&c, seed, threads);
+        compare(&c, lw, (uint32_t[]){1 + (threads > 1), 1, 1}, block, 0);
         test_end(&c);
     }
 }

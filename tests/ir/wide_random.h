@@ -1,18 +1,20 @@
 /* wide_random.h - structured programs of a thread drawn by chance: slots, nested conditions and loops,
  * breaks out of several regions, early ends, gathers, shared memory between barriers, integer atomics.
- * What a thread writes depends on no other thread but through shared memory and a barrier.
+ * What a thread writes depends on no other thread but through shared memory and a barrier.  A thread reads again
+ * what it wrote itself: all of `cells` and `kept` where it is the only one, else its own elements of `out`.
  */
 #ifndef TD_TESTS_WIDE_RANDOM_H
 #define TD_TESTS_WIDE_RANDOM_H
 #include "ir/wide_cases.h"
 
-enum { DRAW_IN = 256, DRAW_OUT = 1024, DRAW_SLOTS = 7, DRAW_LOG = 4 };
+enum { DRAW_IN = 256, DRAW_OUT = 1024, DRAW_SLOTS = 7, DRAW_LOG = 4, DRAW_CELLS = 4 };
 
 typedef struct draw {
     test_case *c;
     uint64_t state;
     td_val ints, floats, out, fout, sums, shared, slot[DRAW_SLOTS], tid, lin, gid, n, zero;
-    uint32_t nthread; /* of a block */
+    td_val cells, kept; /* global and shared memory of a thread that is alone in the grid; TD_NONE: it is not */
+    uint32_t nthread;   /* of a block */
     int depth, level, left; /* open regions, of those the breakable ones, statements to come */
     int together;           /* breakable regions that all threads leave together */
     bool ends, apart;       /* ends: exits are wanted; apart: threads' paths may differ here */
@@ -27,6 +29,48 @@ draw_next(draw *d, uint64_t n)
 }
 
 static td_val draw_int(draw *d, int deep);
+
+/* Memory that this thread alone reads and writes, and a place in it. */
+static inline td_val
+draw_own(draw *d, td_val *at)
+{
+    td_fn *f = &d->c->f;
+    uint64_t which = draw_next(d, 4);
+
+    *at = td_const_int(f, TD_I32, (int64_t)draw_next(d, DRAW_CELLS));
+    if (d->cells.i == UINT32_MAX) {
+        *at = TD_E2(f, add, TD_E2(f, multiply, d->gid, td_const_int(f, TD_I32, DRAW_LOG)), *at);
+        return d->out;
+    }
+    if (which == 3)
+        *at = TD_E2(f, bitwise_and, draw_int(d, 0), td_const_int(f, TD_I32, DRAW_CELLS - 1));
+    return which < 2 ? d->cells : d->kept;
+}
+
+static inline td_val
+draw_own_load(draw *d)
+{
+    td_val at, p = draw_own(d, &at);
+
+    return td_load(&d->c->f, p, at, TD_NONE, 1, 0);
+}
+
+/* Changes such memory.  No other thread touches it, so what an atomic operation gives is known, too. */
+static inline void
+draw_own_write(draw *d)
+{
+    static const td_op ops[] = {OP_atomic_add, OP_atomic_max, OP_atomic_exch, OP_atomic_xor};
+    td_fn *f = &d->c->f;
+    td_val at, p = draw_own(d, &at), v = draw_int(d, 1);
+
+    if (draw_next(d, 3))
+        td_store(f, p, at, v, TD_NONE, 0);
+    else if (draw_next(d, 2))
+        td_atomic(f, ops[draw_next(d, 4)], p, at, v, TD_NONE);
+    else
+        td_set(f, d->slot[draw_next(d, 3)],
+               td_atomic(f, ops[draw_next(d, 4)], p, at, v, TD_NONE));
+}
 
 static inline td_val
 draw_float(draw *d, int deep)
@@ -55,6 +99,8 @@ draw_int(draw *d, int deep)
                                 OP_bitwise_xor, OP_fmod,     OP_minimum};
     td_fn *f = &d->c->f;
 
+    if (draw_next(d, 6) == 0)
+        return draw_own_load(d);
     switch (deep ? draw_next(d, 10) : draw_next(d, 6)) {
     case 0:
     case 1: return td_get(f, d->slot[draw_next(d, 3)]);
@@ -174,9 +220,11 @@ draw_write(draw *d)
     td_val own = TD_E2(f, multiply, d->gid, td_const_int(f, TD_I32, DRAW_LOG)), at;
 
     at = TD_E2(f, add, own, td_const_int(f, TD_I32, (int64_t)draw_next(d, DRAW_LOG)));
-    switch (draw_next(d, 3)) {
+    switch (draw_next(d, 5)) {
     case 0: td_store(f, d->out, at, draw_int(d, 1), TD_NONE, 0); break;
     case 1: td_store(f, d->fout, d->gid, draw_float(d, 1), TD_NONE, 0); break;
+    case 2:
+    case 3: draw_own_write(d); break;
     default:
         at = TD_E2(f, bitwise_and, draw_int(d, 1), td_const_int(f, TD_I32, 7));
         if (draw_next(d, 2))
@@ -273,7 +321,7 @@ draw_body(draw *d, int n)
     d->depth--;
 }
 
-/* A kernel for blocks of `nthread` threads, two blocks at most.  A third of the kernels have barriers, half
+/* A kernel for blocks of `nthread` threads, two blocks at most, of one thread: one.  A third of the kernels have barriers, half
  * of them threads that end early. */
 static inline void
 wide_draw(test_case *c, uint64_t seed, uint32_t nthread)
@@ -291,9 +339,16 @@ wide_draw(test_case *c, uint64_t seed, uint32_t nthread)
     d.n = test_word(c, TD_I32, seed % 31);
     d.shared = seed % 3 == 1 ? td_shared(f, TD_I32, nthread) : TD_NONE;
     d.ends = seed % 2;
+    d.cells = d.kept = TD_NONE;
     for (int k = 0; k < DRAW_SLOTS; k++)
         d.slot[k] = td_slot(f, slots[k], 1);
     d.zero = td_const_int(f, TD_I32, 0);
+    if (nthread == 1) {
+        d.cells = test_out(c, TD_I32, DRAW_CELLS, "cells", 0);
+        d.kept = td_shared(f, TD_I32, DRAW_CELLS);
+        for (int k = 0; k < DRAW_CELLS; k++)
+            td_store(f, d.kept, td_const_int(f, TD_I32, k), td_const_int(f, TD_I32, 7 * k), TD_NONE, 0);
+    }
     d.tid = td_index(f, OP_tid, 0);
     row = TD_E2(f, multiply, td_index(f, OP_tid, 2), td_index(f, OP_bdim, 1));
     row = TD_E2(f, add, row, td_index(f, OP_tid, 1));
@@ -314,6 +369,9 @@ wide_draw(test_case *c, uint64_t seed, uint32_t nthread)
         td_store(f, d.out, TD_E2(f, add, TD_E2(f, multiply, d.gid, td_const_int(f, TD_I32, DRAW_LOG)),
                                  td_const_int(f, TD_I32, k)),
                  td_get(f, d.slot[k]), TD_NONE, 0);
+    for (int k = 0; nthread == 1 && k < DRAW_CELLS; k++)
+        td_store(f, d.out, td_const_int(f, TD_I32, DRAW_LOG + k),
+                 td_load(f, d.kept, td_const_int(f, TD_I32, k), TD_NONE, 1, 0), TD_NONE, 0);
     if (d.wrapped)
         td_end(f);
 }

@@ -108,6 +108,76 @@ def test_shared_and_local(dev, dtype):
     assert np.array_equal(out, want.reshape(-1).astype(dtype))
 
 
+def store_if(a):
+    if a[1] > 0:
+        a[0] = 42
+
+
+def store_else(a):
+    if a[1] < 0:
+        a[1] = 1
+    else:
+        a[0] = 42
+
+
+def store_in_loop(a):
+    for _ in range(3):
+        a[0] += 1
+
+
+def store_in_while(a):
+    while a[0] < 20:
+        a[0] += 4
+
+
+def add_if(a):
+    if a[1] > 0:
+        cuda.atomic.add(a, 0, 5)
+
+
+def store_in_nest(a):
+    for k in range(4):
+        if k > 1:
+            a[0] += k
+
+
+STORES = {store_if: 42, store_else: 42, store_in_loop: 10, store_in_while: 23, add_if: 12, store_in_nest: 12}
+
+
+@pytest.mark.parametrize("store", STORES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("wait", ["none", "syncwarp", "threadfence", "syncthreads"])
+def test_a_read_sees_the_store_in_the_region_before_it(dev, store, wait):
+    def whole(a, b):
+        store(a)
+        if wait == "syncwarp":
+            cuda.syncwarp()
+        elif wait == "threadfence":
+            cuda.threadfence()
+        elif wait == "syncthreads":
+            cuda.syncthreads()
+        b[0] = a[0]
+        for k in range(2):
+            b[1 + k] = a[0]
+            store(a)
+        b[3] = a[0]
+
+    def of_shared(a, b):
+        s = cuda.shared.array(2, np.int64)
+        s[0] = a[0]
+        s[1] = a[1]
+        whole(s, b)
+
+    wanted = [STORES[store]]
+    a = [wanted[0], 7]
+    for _ in range(2):
+        wanted.append(a[0])
+        a[0] = STORES[store] if store in (store_if, store_else) else a[0]
+        a[0] += 3 if store is store_in_loop else 5 if store in (add_if, store_in_nest) else 0
+    wanted.append(a[0])
+    for kernel in (whole, of_shared):
+        assert run(kernel, 1, 1, np.array([7, 7]), np.zeros(4, int))[1].tolist() == wanted
+
+
 def test_array_alignment_and_layout(dev):
     def kernel(out):
         a = cuda.shared.array(5, cuda.float32, alignment=256)

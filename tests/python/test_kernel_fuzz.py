@@ -1,4 +1,4 @@
-"""Random functions, well typed, against CPython: on the interpreter and compiled.
+"""Random functions and kernels of one thread, well typed, against CPython: on the interpreter and compiled.
 
 Variables have a type each (i: int, x: float, b: bool), loops are bounded, integers are kept small, divisors away from 0.
 """
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treadle as td
-from treadle import _core
+from treadle import _core, cuda
 
 INTS = ("i0", "i1", "n", "int(c[i1 % 5])", "int(d[-1])", "len(a)")
 FLOATS = ("x0", "x1", "a[0]", "a[i0 % 7]", "a[-1 - i1 % 3]", "z")
@@ -143,3 +143,29 @@ def test_random_functions(text):
         np.testing.assert_allclose(got[device], wanted, rtol=1e-9, err_msg=device)
         for a, b in zip(args[:2], wanted_args[:2]):
             np.testing.assert_allclose(a, b, rtol=1e-9, err_msg=device)
+
+
+@st.composite
+def kernels(draw):
+    """The same statements, whose stores in ifs and loops come before reads that are alike in all threads."""
+    body = draw(statements(3)) + ["out[0] = a[0]; out[1] = c[1]"] + draw(statements(2))
+    body = [line.replace("return x0, i0, x1", "return") for line in body]
+    body += ["out[2] = x0 + x1; out[3] = i0 + i1; out[4] = a[1] + c[0]"]
+    return "\n".join(["def f(a, c, d, n, z, out):", "    i0 = n; i1 = 3; x0 = z; x1 = 0.5", *indented(body)]) + "\n"
+
+
+@settings(max_examples=60)
+@given(kernels())
+def test_random_kernels_of_one_thread(text):
+    f = made(text)
+    wanted, args = (*arguments(), np.zeros(5)), (*arguments(), np.zeros(5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            f(*wanted)
+        except (RuntimeWarning, OverflowError):
+            return
+    with td.device("cpu"):
+        cuda.jit(f, fastmath=False)[1, 1](*args)
+    for a, b in zip((*args[:2], args[5]), (*wanted[:2], wanted[5])):
+        np.testing.assert_allclose(a, b, rtol=1e-9)

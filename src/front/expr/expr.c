@@ -88,7 +88,7 @@ expr_name(walk *w, uint32_t node, thing *out)
 
     if (w->fr->var[id].type) {
         *out = w->fr->var[id];
-        carry_read(w, out);
+        TD_TRY(carry_read(w, out, node));
         if (out->maybe && w->exact)
             exact_flag(w, TD_E1(w->f, logical_not, out->given));
         out->maybe = false;

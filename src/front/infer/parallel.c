@@ -35,6 +35,8 @@ struct turns {
     const frame *fr;
     bool asked, outermost, inner_lanes, few;
     const char *reduced; /* names of what its turns are combined in, for explain */
+    uint32_t read,
+        name; /* of prange: where a turn reads what another one left, in which variable; 0: nowhere */
     how_run how;
 };
 
@@ -351,7 +353,7 @@ carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also)
 {
     carry *c = td_alloc(w->mem, sizeof *c);
 
-    *c = (carry){t, name, behind, also};
+    *c = (carry){.loop = t, .name = name, .behind = behind, .also = also};
     return c;
 }
 
@@ -365,12 +367,87 @@ carry_join(walk *w, const carry *a, const carry *b)
     return b;
 }
 
-void
-carry_read(walk *w, const thing *x)
+const carry *
+carry_weak(walk *w, const carry *c)
+{
+    const carry *out = NULL;
+
+    for (; c; c = c->also) {
+        carry *own = td_alloc(w->mem, sizeof *own);
+
+        *own = *c;
+        own->also = out;
+        own->weak = c->weak || c->loop->asked;
+        out = own;
+    }
+    return out;
+}
+
+bool
+turns_spread(const turns *t)
+{
+    return t->asked && t->how == RUN_PARALLEL && !t->v->never;
+}
+
+bool
+carry_gone(const carry *c)
+{
+    for (; c; c = c->also)
+        if (c->behind && turns_spread(c->loop))
+            return true;
+    return false;
+}
+
+turns *
+turns_outer(const turns *t)
+{
+    return t->up;
+}
+
+bool
+turns_touch(const turns *t, uint32_t root)
+{
+    for (const access *a = t->all; a; a = a->next)
+        if (root && a->root == root)
+            return true;
+    return false;
+}
+
+td_status
+turns_refuse(walk *w, const turns *t)
+{
+    const char *name;
+
+    if (!t->read || !turns_spread(t) || w->again)
+        return TD_OK;
+    name = name_of(w, t->name);
+    return bad(w, t->read, TD_ERR_TYPE,
+               "%s holds what another turn of the prange on line %u left in it, and turns run in "
+               "any order: combine turns by %s += x, *=, &=, |=, ^=, %s = min(%s, x), max or "
+               "if x < %s: %s = x and use %s for nothing else, set %s in each turn before it is "
+               "used, or write range",
+               name, t->line, name, name, name, name, name, name, name);
+}
+
+td_status
+carry_read(walk *w, const thing *x, uint32_t node)
 {
     for (const carry *c = x->carry; c; c = c->also) {
         verdict *v = c->loop->v;
 
+        if (turns_spread(c->loop) && !c->weak) {
+            if (c->behind && !w->again)
+                return bad(
+                    w, node, TD_ERR_TYPE,
+                    "%s is used after the prange on line %u, whose turns run in any order, so "
+                    "there is no last one: let the turns store to an array, combine them, or "
+                    "write range",
+                    name_of(w, c->name), c->loop->line);
+            if (!c->behind && !c->loop->read) {
+                c->loop->read = node;
+                c->loop->name = c->name;
+            }
+        }
         if (v->never || c->loop->asked)
             continue;
         v->never = true;
@@ -382,6 +459,7 @@ carry_read(walk *w, const thing *x)
         if (c->loop->how != RUN_IN_ORDER)
             w->again = true;
     }
+    return TD_OK;
 }
 
 /* ---- verdicts ---- */
@@ -397,17 +475,29 @@ is_flattened(const turns *t, uint32_t root)
     return false;
 }
 
+/* The first access that is not shown to be apart from other turns'; NULL: all are. */
+static const access *
+in_the_way(walk *w, const turns *t, bool *wraps)
+{
+    bool writes = false;
+
+    *wraps = false;
+    for (const access *a = t->all; a; a = a->next)
+        writes = writes || a->write;
+    for (const access *a = t->all; a && writes; a = a->next)
+        if (!a->root || (a->write && !apart(w, t, a->root, wraps)))
+            return a;
+    return NULL;
+}
+
 static void
 judge(walk *w, turns *t)
 {
     verdict *v = t->v;
-    bool writes = false, wraps = false;
+    bool wraps;
+    const access *a = v->never ? NULL : in_the_way(w, t, &wraps);
 
-    for (const access *a = t->all; a; a = a->next)
-        writes = writes || a->write;
-    for (const access *a = t->all; a && writes && !v->never; a = a->next) {
-        if (a->root && (!a->write || apart(w, t, a->root, &wraps)))
-            continue;
+    if (a) {
         v->line = a->line;
         v->never = true;
         snprintf(
@@ -459,12 +549,14 @@ static void
 note(walk *w, const turns *t)
 {
     td_text text = {0};
+    bool wraps;
+    const access *a = t->asked && t->how == RUN_PARALLEL ? in_the_way(w, t, &wraps) : NULL;
     char *kept;
 
     if (w->made->notes)
         td_text_addf(&text, "%s", w->made->notes);
     if (t->how == RUN_PARALLEL)
-        td_text_addf(&text, "line %u: the loop runs in parallel%s%s%s\n", t->line,
+        td_text_addf(&text, "line %u: the loop runs in parallel%s%s%s", t->line,
                      t->asked ? ", as prange asks" : "",
                      t->reduced ? "; combined in a fixed order: " : "",
                      t->reduced ? t->reduced : "");
@@ -476,6 +568,14 @@ note(walk *w, const turns *t)
             &text,
             "line %u: the loop runs in order: its arrays overlap, or parallel=False asks so\n",
             t->line);
+    if (t->how == RUN_PARALLEL && a)
+        td_text_addf(
+            &text,
+            "; line %u: whether another turn touches the places of %s that a turn writes is not "
+            "known: where one does, the result depends on who comes last",
+            a->line, a->v->name ? a->v->name : "different parts of an array");
+    if (t->how == RUN_PARALLEL)
+        td_text_addf(&text, "\n");
     kept = td_alloc(w->mem, text.n + 1);
     if (text.n)
         memcpy(kept, text.s, text.n);

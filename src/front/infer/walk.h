@@ -42,6 +42,7 @@ typedef struct carry {
     turns      *loop;
     uint32_t    name;
     bool        behind; /* the value that the loop left behind */
+    bool        weak;   /* an inner loop sets it, if that has a turn */
     const struct carry *also;
 } carry;
 
@@ -346,7 +347,15 @@ const lin *lin_of(walk *w, turns *t);                              /* the loop's
 const lin *lin_binary(walk *w, td_syn op, const thing *a, const thing *b);
 const lin *lin_reversed(walk *w, const lin *x, td_val last);       /* last - x, of x the loop's variable */
 const lin *lin_index(walk *w, const thing *k);                     /* of an index: does it count from the end? */
-void      carry_read(walk *w, const thing *x);
+/* A variable is read.  Fails where turns that prange spreads have left it. */
+td_status carry_read(walk *w, const thing *x, uint32_t node);
+turns    *turns_outer(const turns *t);
+bool      turns_touch(const turns *t, uint32_t root); /* a turn reads or writes such memory (view.root) */
+bool      turns_spread(const turns *t); /* do its turns run at once because prange asks so? */
+/* Turns of a prange read what other turns have left: fails, behind their body. */
+td_status turns_refuse(walk *w, const turns *t);
+const carry *carry_weak(walk *w, const carry *c); /* of the loops that prange spreads */
+bool      carry_gone(const carry *c);             /* turns that prange spreads have left it */
 const carry *carry_new(walk *w, turns *t, uint32_t name, bool behind, const carry *also);
 const carry *carry_join(walk *w, const carry *a, const carry *b);
 void      touch(walk *w, const view *v, bool write); /* an element, or the whole of a view, is read or written */
@@ -364,12 +373,26 @@ bool flat_is_whole(const flatix *x); /* NULL is none: x counts through its block
 bool flat_is_scaled(const flatix *x, const turns *t); /* t's variable times something */
 bool flat_apart(const walk *w, const turns *t, const flatix *a, const flatix *b); /* they meet in no two different turns of t */
 
+/* ---- reduced.c ---- */
+typedef struct reducing { /* how turns change a variable */
+    td_syn   op;      /* Add, Mult, BitAnd, BitOr, BitXor; Lt: min, Gt: max; And, Or: of bools; Eq: it is set to `same` */
+    uint32_t same;    /* node of a constant */
+    bool     renames; /* it is assigned, not only changed in its place */
+} reducing;
+bool find_reducing(walk *w, uint32_t node, uint32_t name, reducing *out); /* by turns of the loop node; false: it is no reduction */
+/* Arrays that turns of the loop do not assign, of which each changes the same elements: how many; *at: the statements. */
+uint32_t find_shared(walk *w, uint32_t node, uint32_t **name, uint32_t **at);
+
 /* ---- prange.c ---- */
-td_status reduce_combine(walk *w, td_syn op, const thing *a, const thing *b, thing *out); /* op: Lt for min, Gt for max */
+typedef struct combining {
+    td_syn op;  /* as in reducing */
+    thing  same;
+} combining;
+td_status reduce_combine(walk *w, const combining *how, const thing *a, const thing *b, thing *out);
 
 /* ---- gridsum.c: what a GPU's threads have found, combined, in an order that only depends on the grid ---- */
-td_status grid_part(walk *w, td_syn op, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
-td_status grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out); /* of all blocks, in every thread */
+td_status grid_part(walk *w, const combining *how, const thing *own, uint32_t *entry); /* all threads come here, and then to a grid barrier */
+td_status grid_total(walk *w, const combining *how, const thing *neutral, uint32_t entry, thing *out); /* of all blocks, in every thread */
 td_status for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n); /* n turns */
 
 /* ---- call.c ---- */

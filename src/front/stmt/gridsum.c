@@ -37,7 +37,7 @@ count(walk *w, td_op extent)
 
 /* x of all threads of the block, combined; every thread gets it. */
 static td_status
-block_total(walk *w, td_syn op, const thing *x, thing *out)
+block_total(walk *w, const combining *how, const thing *x, thing *out)
 {
     const td_type *t = x->type;
     td_val room = td_num_shared(w->f, t->dt, THREADS), n = td_slot(w->f, TD_I64, 1);
@@ -57,7 +57,7 @@ block_total(walk *w, td_syn op, const thing *x, thing *out)
     td_if(w->f, TD_E2(w->f, less, other, v));
     a = num_of(t, td_num_load(w->f, room, t->dt, me, TD_NONE, 1, 0));
     b = num_of(t, td_num_load(w->f, room, t->dt, other, TD_NONE, 1, 0));
-    TD_TRY(reduce_combine(w, op, &a, &b, &a));
+    TD_TRY(reduce_combine(w, how, &a, &b, &a));
     td_num_store(w->f, room, t->dt, me, num_as(w, &a, t->dt), TD_NONE, 0);
     td_end(w->f);
     td_barrier(w->f);
@@ -79,14 +79,14 @@ entry_at(walk *w, uint32_t entry, td_val block, td_dtype dt)
 }
 
 td_status
-grid_part(walk *w, td_syn op, const thing *own, uint32_t *entry)
+grid_part(walk *w, const combining *how, const thing *own, uint32_t *entry)
 {
     td_dtype dt = own->type->dt;
     td_val first = TD_E2(w->f, equal, linear(w, OP_tid, OP_bdim), int64_of(w, 0));
     thing x;
 
     *entry = w->made->partials++;
-    TD_TRY(block_total(w, op, own, &x));
+    TD_TRY(block_total(w, how, own, &x));
     td_if(w->f, first);
     td_num_store(w->f, entry_at(w, *entry, linear(w, OP_bid, OP_gdim), dt), dt, int64_of(w, 0),
                  num_as(w, &x, dt), TD_NONE, 0);
@@ -95,7 +95,7 @@ grid_part(walk *w, td_syn op, const thing *own, uint32_t *entry)
 }
 
 td_status
-grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out)
+grid_total(walk *w, const combining *how, const thing *neutral, uint32_t entry, thing *out)
 {
     const td_type *t = neutral->type;
     place sum = place_new(w, &(join){.type = t});
@@ -107,9 +107,9 @@ grid_total(walk *w, td_syn op, const thing *neutral, uint32_t entry, thing *out)
     a = place_get(w, &sum);
     b = num_of(
         t, td_num_load(w->f, entry_at(w, entry, k, t->dt), t->dt, int64_of(w, 0), TD_NONE, 1, 0));
-    TD_TRY(reduce_combine(w, op, &a, &b, &a));
+    TD_TRY(reduce_combine(w, how, &a, &b, &a));
     TD_TRY(place_set(w, &sum, &a));
     td_end(w->f);
     a = place_get(w, &sum);
-    return block_total(w, op, &a, out);
+    return block_total(w, how, &a, out);
 }

@@ -202,6 +202,13 @@ enter(walk *w, loop *l, uint32_t list, uint32_t target, uint32_t node)
     return loop_mark(w, l);
 }
 
+/* Under this the verdicts keep what a prange in the loop left in the variable, for the next walk. */
+static td_hash
+gone_key(const loop *l, uint32_t name)
+{
+    return td_hash_u64(loop_key(l, name), TD_SYN_COUNT);
+}
+
 /* The variables as they stand go to the next turn, or out. */
 static td_status
 keep(walk *w, const loop *l)
@@ -214,8 +221,35 @@ keep(walk *w, const loop *l)
         TD_TRY(join_add(w, loop_key(l, l->var[i]), x, l->node, name_of(w, l->var[i])));
         if (l->has[i])
             TD_TRY(place_set(w, &l->where[i], x));
+        if (carry_gone(x->carry) && !td_map_get(&w->verdicts, gone_key(l, l->var[i]))) {
+            if (td_map_set(&w->verdicts, gone_key(l, l->var[i]), (void *)x->carry))
+                w->mem->failed = true;
+            w->again = true;
+        }
     }
     return TD_OK;
+}
+
+/* Does a turn of the loop set the variable, whatever its conditions? */
+static bool
+sets_always(walk *w, const loop *l, uint32_t name)
+{
+    bool counts = kind_of(w, l->node) == TD_SYN_For;
+    uint32_t list = counts ? F(l->node, For_body) : F(l->node, While_body), n;
+    uint32_t *id = assigned(w, 0, counts ? F(l->node, For_target) : 0, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (id[i] == name)
+            return true;
+    for (uint32_t i = 0; i < count_of(w, list); i++) {
+        td_syn k = kind_of(w, item_of(w, list, i));
+
+        id = k == TD_SYN_Assign ? assigned_by(w, item_of(w, list, i), &n) : NULL;
+        for (uint32_t j = 0; id && j < n; j++)
+            if (id[j] == name)
+                return true;
+    }
+    return false;
 }
 
 /* behind: after the loop, not at the head of a turn. */
@@ -233,8 +267,11 @@ recall(walk *w, const loop *l, bool behind)
             *x = stand_in(w, j->type);
         if (x->type && x->view)
             x->view->name = name;
-        x->carry =
-            l->turns ? carry_new(w, l->turns, l->var[i], behind, l->before[i]) : l->before[i];
+        x->carry = carry_join(w, td_map_get(&w->verdicts, gone_key(l, l->var[i])), l->before[i]);
+        if (behind && sets_always(w, l, l->var[i]))
+            x->carry = carry_weak(w, x->carry);
+        if (l->turns)
+            x->carry = carry_new(w, l->turns, l->var[i], behind, x->carry);
     }
 }
 

@@ -1,11 +1,12 @@
 /* prange.c - loops whose turns run in any order: on the cores of a CPU and as lanes of its vectors, or one a thread on
  * a GPU.
  *
- * Variables that such a loop assigns belong to each turn.  Under prange a variable that the body only changes by
- * +=, -=, *=, &=, |=, ^=, x = min(x, …) or x = max(x, …) is reduced: each piece of the loop starts with the operation's
- * neutral value, and the pieces' results are combined in their order, so a result does not depend on who ran what.
+ * Variables that such a loop assigns belong to each turn.  Under prange a variable that the body only changes as
+ * reduced.c says is reduced: each piece of the loop starts with the operation's neutral value, and the pieces' results
+ * are combined in their order, so a result does not depend on who ran what.  Of an array each piece has a copy.  What a
+ * turn reads of another turn's besides is refused (parallel.c).
  */
-#include "front/infer/walk.h"
+#include "front/infer/lazy.h"
 
 #include <string.h>
 
@@ -21,123 +22,58 @@ enum {
 
 typedef struct reduction {
     uint32_t name;
-    td_syn op; /* Add, Mult, BitAnd, BitOr, BitXor; Lt: min, Gt: max; NONE: no reduction */
+    combining how;
     thing before;
+    thing parts;    /* of an array: as many of it as there are pieces, */
+    thing own;      /* and the one of the piece at work */
     td_val part;    /* local array of the pieces' results */
     uint32_t entry; /* on a GPU: which of the blocks' partial results */
 } reduction;
 
-/* `name = min(name, e)`: Lt or Gt. */
-static td_syn
-extreme(const walk *w, uint32_t value, uint32_t name)
-{
-    uint32_t args = kind_of(w, value) == TD_SYN_Call ? F(value, Call_args) : 0, func;
-    const char *what;
-    bool first;
-
-    if (count_of(w, args) != 2 || kind_of(w, F(value, Call_func)) != TD_SYN_Name)
-        return TD_SYN_NONE;
-    func = F(F(value, Call_func), Name_id);
-    what = name_of(w, func);
-    first =
-        kind_of(w, item_of(w, args, 0)) == TD_SYN_Name && F(item_of(w, args, 0), Name_id) == name;
-    if (!first && !(kind_of(w, item_of(w, args, 1)) == TD_SYN_Name &&
-                    F(item_of(w, args, 1), Name_id) == name))
-        return TD_SYN_NONE;
-    return strcmp(what, "min") == 0   ? TD_SYN_Lt
-           : strcmp(what, "max") == 0 ? TD_SYN_Gt
-                                      : TD_SYN_NONE;
-}
-
-static bool
-is_name(const walk *w, uint32_t node, uint32_t name)
-{
-    return kind_of(w, node) == TD_SYN_Name && F(node, Name_id) == name;
-}
-
-/* How the statement changes `name`: the operation; NONE: it assigns it otherwise; COUNT: it does not assign it. */
-static td_syn
-change(const walk *w, uint32_t node, uint32_t name)
-{
-    if (kind_of(w, node) == TD_SYN_AugAssign && is_name(w, F(node, AugAssign_target), name)) {
-        td_syn op = kind_of(w, F(node, AugAssign_op));
-
-        return op == TD_SYN_Sub ? TD_SYN_Add
-               : op == TD_SYN_Add || op == TD_SYN_Mult || op == TD_SYN_BitAnd ||
-                       op == TD_SYN_BitOr || op == TD_SYN_BitXor
-                   ? op
-                   : TD_SYN_NONE;
-    }
-    if (kind_of(w, node) == TD_SYN_Assign && count_of(w, F(node, Assign_targets)) == 1 &&
-        is_name(w, item_of(w, F(node, Assign_targets), 0), name)) {
-        uint32_t v = F(node, Assign_value);
-
-        if (kind_of(w, v) == TD_SYN_BinOp && is_name(w, F(v, BinOp_left), name)) {
-            td_syn op = kind_of(w, F(v, BinOp_op));
-
-            return op == TD_SYN_Sub                        ? TD_SYN_Add
-                   : op == TD_SYN_Add || op == TD_SYN_Mult ? op
-                                                           : TD_SYN_NONE;
-        }
-        return extreme(w, v, name);
-    }
-    return TD_SYN_COUNT;
-}
-
-/* All statements below that change `name` do it by one operation: that; COUNT: none does. */
-static td_syn
-change_in(walk *w, uint32_t list, uint32_t name)
-{
-    td_syn all = TD_SYN_COUNT;
-
-    for (uint32_t i = 0; i < count_of(w, list); i++) {
-        uint32_t node = item_of(w, list, i), below[2] = {0, 0}, n;
-        td_syn k = kind_of(w, node), one = change(w, node, name);
-
-        if (k == TD_SYN_If)
-            below[0] = F(node, If_body), below[1] = F(node, If_orelse);
-        else if (k == TD_SYN_For)
-            below[0] = F(node, For_body), below[1] = F(node, For_orelse);
-        else if (k == TD_SYN_While)
-            below[0] = F(node, While_body), below[1] = F(node, While_orelse);
-        else if (one == TD_SYN_COUNT) {
-            uint32_t *id = assigned_by(w, node, &n);
-
-            for (uint32_t j = 0; j < n; j++)
-                if (id[j] == name)
-                    return TD_SYN_NONE;
-        }
-        for (int b = 0; b < 2; b++) {
-            td_syn in = change_in(w, below[b], name);
-
-            if (in != TD_SYN_COUNT && one != TD_SYN_COUNT && in != one)
-                return TD_SYN_NONE;
-            one = in != TD_SYN_COUNT ? in : one;
-        }
-        if (one == TD_SYN_NONE || (one != TD_SYN_COUNT && all != TD_SYN_COUNT && one != all))
-            return TD_SYN_NONE;
-        all = one != TD_SYN_COUNT ? one : all;
-    }
-    return all;
-}
-
 static thing
 neutral(const reduction *r)
 {
-    switch (r->op) {
+    switch (r->how.op) {
     case TD_SYN_Add:
     case TD_SYN_BitXor: return num_int(0);
     case TD_SYN_Mult:   return num_int(1);
-    default:            return r->before; /* min, max, &, |: the value itself again changes nothing */
+    default:
+        return r->before; /* min, max, &, |, one constant: the value itself again changes nothing */
     }
 }
 
-td_status
-reduce_combine(walk *w, td_syn op, const thing *a, const thing *b, thing *out)
+/* What turns set to one constant is that in either, or as it was. */
+static td_status
+combine_same(walk *w, const thing *same, const thing *a, const thing *b, thing *out)
 {
+    thing k = num_convert(w, same, a->type), hit;
+    td_dtype dt = b->type->dt;
+
+    TD_TRY(num_compare(w, TD_SYN_Eq, a, &k, &hit));
+    if (hit.known)
+        *out = hit.lit.i ? *a : *b;
+    else
+        *out = num_of(
+            b->type,
+            (td_num){TD_E3(w->f, select, hit.num.re, val_as(w, a, dt), val_as(w, b, dt)), TD_NONE});
+    return built(w, w->node);
+}
+
+td_status
+reduce_combine(walk *w, const combining *how, const thing *a, const thing *b, thing *out)
+{
+    td_syn op = how->op;
+
     if (op == TD_SYN_Lt || op == TD_SYN_Gt)
         return num_op(w, op == TD_SYN_Lt ? OP_minimum : OP_maximum, (thing[]){*a, *b}, 2, out);
-    return num_binary(w, op, a, b, out);
+    if (op == TD_SYN_Eq)
+        return combine_same(w, &how->same, a, b, out);
+    if (op != TD_SYN_And && op != TD_SYN_Or)
+        return num_binary(w, op, a, b, out);
+    if (a->type->dt != TD_BOOL || b->type->dt != TD_BOOL)
+        return bad(w, w->node, TD_ERR_TYPE, "turns of a prange combine bools by and, or, not %s",
+                   b->type->name);
+    return num_binary(w, op == TD_SYN_And ? TD_SYN_BitAnd : TD_SYN_BitOr, a, b, out);
 }
 
 /* ---- a CPU's cores ---- */
@@ -169,47 +105,169 @@ gather(walk *w, const reduction *r, const td_type *t)
     p = td_for(w->f, zero, td_const_int(w->f, TD_I64, SUMMED * LANES), one);
     sum = place_get(w, &total);
     part = num_of(t, td_num_load(w->f, r->part, t->dt, p, TD_NONE, 1, 0));
-    TD_TRY(reduce_combine(w, r->op, &sum, &part, &sum));
+    TD_TRY(reduce_combine(w, &r->how, &sum, &part, &sum));
     TD_TRY(place_set(w, &total, &sum));
     td_end(w->f);
     w->fr->var[r->name] = place_get(w, &total);
     return built(w, w->node);
 }
 
+/* The same for an array, in its place. */
+static td_status
+gather_array(walk *w, const reduction *r, uint32_t node)
+{
+    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val n = dim_val(w, &r->parts.view->shape[0]);
+    thing key = num_index(td_for(w->f, zero, n, one), true), part;
+
+    w->depth++;
+    TD_TRY(array_index(w, &r->parts, &key, node, &part));
+    TD_TRY(num_binary(w, r->how.op, &r->before, &part, &part));
+    TD_TRY(call_fill(w, &r->before, &part, node));
+    close_region(w);
+    w->fr->var[r->name] = r->before;
+    return built(w, node);
+}
+
 typedef struct region { /* a parallel loop that is being emitted */
     uint32_t node, body, n, *name;
+    const thing *count; /* of turns */
     thing *before;
-    reduction *red;
-    uint32_t nred;
-    loop l; /* its variables: the reduced ones */
+    reduction *red, *arr; /* numbers, arrays */
+    uint32_t nred, narr;
+    uint32_t clash,
+        clashing; /* a statement that turns must not do at once, to which array; 0: none */
+    loop l;       /* its variables: the reduced ones */
 } region;
+
+/* Room for a copy of the array for each piece, which begins as what changes nothing.  No piece is without a turn. */
+static td_status
+prepare_array(walk *w, region *g, reduction *r)
+{
+    td_val zero = td_const_int(w->f, TD_I64, 0), most = td_const_int(w->f, TD_I64, SUMMED);
+    const thing *x = &r->before;
+    dim shape[TD_MAXDIM_KERNEL];
+    thing start = neutral(r);
+    uint32_t ndim = x->type->ndim;
+    turns *own = w->turns;
+
+    if (w->how->gpu || ndim == TD_MAXDIM_KERNEL)
+        return bad(
+            w, g->node, TD_ERR_TYPE,
+            "turns of this prange change the array %s in its place: each needs a copy, which %s; "
+            "let each turn store to places of its own, or write range",
+            name_of(w, r->name),
+            w->how->gpu ? "a GPU's threads do not get" : "would have too many dims");
+    most = TD_E2(w->f, minimum, val_as(w, g->count, TD_I64), most);
+    shape[0] = dim_of(TD_E2(w->f, maximum, most, zero));
+    memcpy(shape + 1, x->view->shape, ndim * sizeof *shape);
+    TD_TRY(new_array(w, x->type->item[0], ndim + 1, shape, &r->parts));
+    w->turns = turns_outer(own); /* no turn does this */
+    TD_TRY(call_fill(w, &r->parts, &start, g->node));
+    w->turns = own;
+    return TD_OK;
+}
+
+static td_status
+find_reduction(walk *w, region *g, uint32_t name)
+{
+    const thing *x = &w->fr->var[name];
+    reduction *r = &g->red[g->nred];
+    reducing how;
+    join *j;
+
+    if (!x->type || !find_reducing(w, g->node, name, &how))
+        return TD_OK;
+    *r = (reduction){.name = name, .how.op = how.op, .before = *x};
+    if (is_array(x) && !x->lazy && x->type->item[0]->kind == TD_T_NUM && !how.renames) {
+        g->arr[g->narr] = *r;
+        return prepare_array(w, g, &g->arr[g->narr++]);
+    }
+    if (!is_num(x) || ((how.op == TD_SYN_And || how.op == TD_SYN_Or) && x->type->dt != TD_BOOL) ||
+        (how.op == TD_SYN_Eq && td_dtype_is_complex(x->type->dt)))
+        return TD_OK;
+    if (how.same)
+        TD_TRY(expr(w, how.same, &r->how.same));
+    if (how.same && (!is_num(&r->how.same) || td_dtype_is_complex(r->how.same.type->dt)))
+        return TD_OK;
+    TD_TRY(join_add(w, loop_key(&g->l, name), x, g->node, name_of(w, name)));
+    j = join_get(w, loop_key(&g->l, name));
+    g->l.where[g->nred].slots.type = j->type; /* what this walk knows; it may grow */
+    if (!w->how->gpu)
+        TD_TRY(prepare(w, r, j->type));
+    g->l.var[g->nred++] = name;
+    g->l.nvar = g->nred;
+    return TD_OK;
+}
+
+/* h[0] += x: the turns of a piece change its copy of h. */
+static td_status
+find_elements(walk *w, region *g)
+{
+    uint32_t *name, *at, n = find_shared(w, g->node, &name, &at);
+    reducing how;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const thing *x = &w->fr->var[name[i]];
+
+        if (!x->type || !is_array(x))
+            continue;
+        if (x->lazy || x->type->item[0]->kind != TD_T_NUM ||
+            !find_reducing(w, g->node, name[i], &how)) {
+            g->clash = at[i];
+            g->clashing = name[i];
+            continue;
+        }
+        g->arr[g->narr] = (reduction){.name = name[i], .how.op = how.op, .before = *x};
+        TD_TRY(prepare_array(w, g, &g->arr[g->narr++]));
+    }
+    return TD_OK;
+}
+
+/* An array of which pieces have copies is reached by another name: the turns would not see what they change. */
+static td_status
+refuse_alias(walk *w, const region *g, const turns *t)
+{
+    for (uint32_t i = 0; i < g->narr && turns_spread(t) && !w->again; i++)
+        if (turns_touch(t, g->arr[i].before.view->root))
+            return bad(
+                w, g->node, TD_ERR_TYPE,
+                "%s is combined over the turns of the prange on line %u, which use its memory by "
+                "another name besides: its elements have their values behind the loop only; use "
+                "another array, or write range",
+                name_of(w, g->arr[i].name), w->fr->s->tree[g->node + 1]);
+    return TD_OK;
+}
+
+/* Turns change one element, and not in a way that can be combined: only in their order. */
+static td_status
+refuse_clash(walk *w, const region *g, const turns *t)
+{
+    const char *name;
+
+    if (!g->clash || !turns_spread(t) || w->again)
+        return TD_OK;
+    name = name_of(w, g->clashing);
+    return bad(
+        w, g->clash, TD_ERR_TYPE,
+        "%s has elements that all turns of the prange on line %u change, at once: change it in "
+        "all places by one of +=, -=, *=, /=, &=, |=, ^= and use %s for nothing else, or "
+        "write range",
+        name, w->fr->s->tree[g->node + 1], name);
+}
 
 static td_status
 find_reductions(walk *w, region *g, bool asked)
 {
     g->red = td_alloc(w->mem, (g->n + 1) * sizeof *g->red);
+    g->arr = td_alloc(w->mem, (w->fr->s->nnames + 1) * sizeof *g->arr);
     g->l.var = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.var);
     g->l.where = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.where);
     g->l.has = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.has);
     g->l.before = td_alloc(w->mem, (g->n + 1) * sizeof *g->l.before);
-    for (uint32_t i = 0; asked && i < g->n; i++) {
-        const thing *x = &w->fr->var[g->name[i]];
-        td_syn op = x->type && is_num(x) ? change_in(w, g->body, g->name[i]) : TD_SYN_NONE;
-        reduction *r = &g->red[g->nred];
-        join *j;
-
-        if (op == TD_SYN_NONE || op == TD_SYN_COUNT)
-            continue;
-        *r = (reduction){.name = g->name[i], .op = op, .before = *x};
-        TD_TRY(join_add(w, loop_key(&g->l, r->name), x, g->node, name_of(w, r->name)));
-        j = join_get(w, loop_key(&g->l, r->name));
-        g->l.where[g->nred].slots.type = j->type; /* what this walk knows; it may grow */
-        if (!w->how->gpu)
-            TD_TRY(prepare(w, r, j->type));
-        g->l.var[g->nred++] = r->name;
-        g->l.nvar = g->nred;
-    }
-    return TD_OK;
+    for (uint32_t i = 0; asked && i < g->n; i++)
+        TD_TRY(find_reduction(w, g, g->name[i]));
+    return asked ? find_elements(w, g) : TD_OK;
 }
 
 static bool
@@ -217,6 +275,9 @@ is_reduced(const region *g, uint32_t name)
 {
     for (uint32_t i = 0; i < g->nred; i++)
         if (g->red[i].name == name)
+            return true;
+    for (uint32_t i = 0; i < g->narr; i++)
+        if (g->arr[i].name == name)
             return true;
     return false;
 }
@@ -231,11 +292,13 @@ one_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
         thing *v = &w->fr->var[g->name[i]];
 
         *v = g->before[i];
-        if (v->type && !is_reduced(g, g->name[i]))
+        if (!is_reduced(g, g->name[i]))
             v->carry = carry_new(w, t, g->name[i], false, v->carry);
     }
     for (uint32_t i = 0; i < g->nred; i++)
         w->fr->var[g->red[i].name] = place_get(w, &g->l.where[i]);
+    for (uint32_t i = 0; i < g->narr; i++)
+        w->fr->var[g->arr[i].name] = g->arr[i].own;
     w->item = lin_of(w, t);
     TD_TRY(iter_item(w, it, k, g->node, &x));
     w->item = NULL;
@@ -263,6 +326,19 @@ guarded_turn(walk *w, region *g, const thing *it, turns *t, td_val k)
     return built(w, g->node);
 }
 
+/* The piece's own copies of the arrays. */
+static td_status
+start_arrays(walk *w, region *g, td_val piece)
+{
+    for (uint32_t i = 0; i < g->narr; i++) {
+        thing key = num_index(piece, true);
+
+        TD_TRY(array_index(w, &g->arr[i].parts, &key, g->node, &g->arr[i].own));
+        g->arr[i].own.view->name = name_of(w, g->arr[i].name);
+    }
+    return TD_OK;
+}
+
 /* What is reduced gets places for one who takes turns, which hold the neutral value. */
 static td_status
 start_reductions(walk *w, region *g)
@@ -278,17 +354,19 @@ start_reductions(walk *w, region *g)
 }
 
 /* Turns [lo, hi) that reduce something: lane l of LANES takes every turn l + LANES * n, and leaves its result in
- * the array at LANES * piece + l. */
+ * the array at LANES * piece + l.  Arrays there is one of for a piece, so one lane takes all its turns. */
 static td_status
 sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val lo, td_val hi)
 {
-    td_val lanes = td_const_int(w->f, TD_I64, LANES), at, k;
-    td_val l = td_each(w->f, td_const_int(w->f, TD_I64, 0), lanes);
+    td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
+    td_val lanes = td_const_int(w->f, TD_I64, LANES), at, k, l;
     thing x;
 
+    l = g->narr ? td_for(w->f, zero, one, one) : td_each(w->f, zero, lanes);
     w->depth++;
+    TD_TRY(start_arrays(w, g, piece));
     TD_TRY(start_reductions(w, g));
-    k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, lanes);
+    k = td_for(w->f, TD_E2(w->f, add, lo, l), hi, g->narr ? one : lanes);
     TD_TRY(guarded_turn(w, g, it, t, k));
     at = TD_E2(w->f, add, TD_E2(w->f, multiply, piece, lanes), l);
     for (uint32_t i = 0; i < g->nred; i++) {
@@ -305,8 +383,10 @@ sum_on_lanes(walk *w, region *g, const thing *it, turns *t, td_val piece, td_val
 static td_status
 on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
 {
-    bool lanes = turns_lanes(t) && !g->nred;
-    int chunk = !has_loops(w, g->body) ? GRAIN : lanes ? LANES : 1;
+    bool reduces = g->nred || g->narr, lanes = turns_lanes(t) && !reduces;
+    bool loops =
+        g->narr || has_loops(w, g->body); /* an array is changed by a loop over its elements */
+    int chunk = !loops ? GRAIN : lanes ? LANES : 1;
     td_val zero = td_const_int(w->f, TD_I64, 0), one = td_const_int(w->f, TD_I64, 1);
     td_val grain = td_const_int(w->f, TD_I64, chunk), count = val_as(w, n, TD_I64), chunks, first,
            lo, hi;
@@ -314,10 +394,10 @@ on_cores(walk *w, region *g, const thing *it, turns *t, const thing *n)
     count = TD_E2(w->f, maximum, count, zero);
     chunks = TD_E2(w->f, truncate_divide,
                    TD_E2(w->f, add, count, TD_E2(w->f, subtract, grain, one)), grain);
-    first = td_pieces(w->f, zero, chunks, g->nred ? SUMMED : PIECES);
+    first = td_pieces(w->f, zero, chunks, reduces ? SUMMED : PIECES);
     lo = TD_E2(w->f, multiply, first, grain);
     hi = TD_E2(w->f, minimum, TD_E2(w->f, multiply, td_piece_end(w->f, first), grain), count);
-    TD_TRY(g->nred ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
+    TD_TRY(reduces ? sum_on_lanes(w, g, it, t, td_piece(w->f, first), lo, hi)
                    : guarded_turn(w, g, it, t,
                                   lanes ? td_each(w->f, lo, hi) : td_for(w->f, lo, hi, one)));
     td_end(w->f);
@@ -419,7 +499,7 @@ on_grid(walk *w, region *g, const thing *it, turns *t, const thing *n, bool agai
     for (uint32_t i = 0; i < g->nred; i++) {
         thing own = place_get(w, &g->l.where[i]);
 
-        TD_TRY(grid_part(w, g->red[i].op, &own, &g->red[i].entry));
+        TD_TRY(grid_part(w, &g->red[i].how, &own, &g->red[i].entry));
     }
     if (w->loops++ < w->sync || again || g->nred) {
         td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));
@@ -436,8 +516,8 @@ gather_grid(walk *w, const reduction *r, const td_type *t)
     thing start = neutral(r), sum;
 
     start = num_convert(w, &start, t);
-    TD_TRY(grid_total(w, r->op, &start, r->entry, &sum));
-    TD_TRY(reduce_combine(w, r->op, &r->before, &sum, &sum));
+    TD_TRY(grid_total(w, &r->how, &start, r->entry, &sum));
+    TD_TRY(reduce_combine(w, &r->how, &r->before, &sum, &sum));
     TD_TRY(place_set(w, &total, &sum));
     w->fr->var[r->name] = place_get(w, &total);
     return built(w, w->node);
@@ -448,7 +528,7 @@ gather_grid(walk *w, const reduction *r, const td_type *t)
 td_status
 for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
 {
-    region g = {.node = node, .body = F(node, For_body)};
+    region g = {.node = node, .body = F(node, For_body), .count = n};
     td_status st;
     bool again;
 
@@ -468,8 +548,13 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
          : w->how->gpu                ? on_grid(w, &g, it, t, n, again)
                                       : on_cores(w, &g, it, t, n);
     TD_TRY(st);
+    TD_TRY(turns_refuse(w, t));
+    TD_TRY(refuse_clash(w, &g, t));
+    TD_TRY(refuse_alias(w, &g, t));
     for (uint32_t i = 0; i < g.nred; i++)
         turns_reduce(w, t, name_of(w, g.red[i].name));
+    for (uint32_t i = 0; i < g.narr; i++)
+        turns_reduce(w, t, name_of(w, g.arr[i].name));
     w->parallel = turns_how(t) != RUN_PARALLEL;
     w->fr->loop = g.l.up;
     w->dead = false;
@@ -484,6 +569,8 @@ for_parallel(walk *w, uint32_t node, const thing *it, turns *t, const thing *n)
     for (uint32_t i = 0; i < g.nred; i++)
         TD_TRY(w->how->gpu ? gather_grid(w, &g.red[i], g.l.where[i].slots.type)
                            : gather(w, &g.red[i], g.l.where[i].slots.type));
+    for (uint32_t i = 0; i < g.narr; i++)
+        TD_TRY(gather_array(w, &g.arr[i], node));
     if (w->how->gpu && g.nred &&
         again) /* the next time round the partial results are written again */
         td_grid_barrier(w->f, td_pointer(w->f, hidden_address(w, TD_HIDDEN_GRID), TD_U32));

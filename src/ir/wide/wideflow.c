@@ -121,7 +121,7 @@ space_of(const wide *w, td_val p)
 }
 
 /* A load may be done before the phase's other work when nothing was written to such memory, and no thread
- * ended, before it. */
+ * ended, before it.  Only an edge ends a phase: what an if or a loop inside of one writes is done after such a load. */
 static void
 find_clean(wide *w)
 {
@@ -131,8 +131,7 @@ find_clean(wide *w)
     for (uint32_t i = 0; i < w->in->n; i++) {
         const td_inst *s = &w->in->ins[i];
 
-        if (barrier(s->op) || (w_at_block(w, i) && (s->op == OP_else || s->op == OP_end)) ||
-            (td_op_opens(s->op) && w->at[i].block))
+        if (w_edge(w, i))
             written = 0;
         if (s->op == OP_load)
             w->at[i].clean = alive && !(written & space_of(w, s->arg[0]));
