@@ -1,4 +1,4 @@
-"""Write docs/numpy.md: every public name of NumPy and what treadle has for it, read from treadle._names.
+"""Write docs/numpy.md: every public name of NumPy and what treadle has for it, read from treadle._numpy._names.
 
     PYTHONPATH=build/tree python tools/numpy_page.py [--check]
 
@@ -8,7 +8,7 @@
 import pathlib
 import sys
 
-from treadle import _names
+from treadle._numpy import _names
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "numpy.md"
 TITLES = {
@@ -25,7 +25,7 @@ STATUSES = ("native", "composed", "host", "numpy")
 
 HEAD = """# NumPy's names
 
-<!-- written by tools/numpy_page.py from python/treadle/_names.py -->
+<!-- written by tools/numpy_page.py from python/treadle/_numpy/_names.py -->
 
 Every public name of NumPy 2.4, and how `treadle` has it:
 

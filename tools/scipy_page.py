@@ -60,7 +60,7 @@ def table(module):
 
 def bounds():
     """What the kernels of special functions promise, smallest first."""
-    from treadle.scipy._special_kernel import Kernel
+    from treadle.scipy._special._kernel import Kernel
 
     special = importlib.import_module("treadle.scipy.special")
     native = (n for names in special.NATIVE.values() for n in names.split())

@@ -1,4 +1,6 @@
-"""Computes python/treadle/scipy/_special_coefficients.py: Chebyshev coefficients of special functions' smooth parts.
+"""Computes the Chebyshev coefficients of special functions' smooth parts.
+
+They stand in python/treadle/scipy/_special/_coefficients.py.
 
 Needs mpmath, which nothing else here does. Each row below is a name, a function of t from -1 to 1 and what the row
 stands for; the values at Chebyshev's nodes give the coefficients (DLMF 3.11.10), cut where they fall below 2^-56 of the

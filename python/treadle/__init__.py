@@ -4,7 +4,7 @@ Operations are recorded and run, fused into few kernels, when a value is looked 
 where a driver and a device are found, else on the CPU. ``python -m treadle info`` says what was found.
 """
 
-from . import _core, _watch
+from . import _core
 from ._core import (
     CompileError,
     DeviceError,
@@ -33,6 +33,7 @@ from ._core import (
     use,
     zeros,
 )
+from ._exchange import _watch
 
 # The only place where a second name exists: NumPy's synonyms of rows of ops.def and reduce.def.
 ALIASES = {
@@ -68,60 +69,62 @@ _INTERNAL |= {"real", "imag", "angle"}  # functions of _math with NumPy's parame
 # Modules and the names that they hold; each is imported when one of its names is first asked for. What NumPy computes
 # for treadle, and NumPy's own objects, stand in _names.
 _HOME = {
-    "_calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid vander",
-    "_bits": "bitwise_count packbits unpackbits",
-    "_errstate": "errstate geterr geterrcall seterr seterrcall",
-    "_files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
+    "_numpy._calculus": "convolve correlate corrcoef cov diff ediff1d gradient interp trapezoid vander",
+    "_numpy._bits": "bitwise_count packbits unpackbits",
+    "_numpy._errstate": "errstate geterr geterrcall seterr seterrcall",
+    "_numpy._files": "frombuffer fromfile fromiter fromregex fromstring genfromtxt load loadtxt save savetxt savez "
     "savez_compressed",
-    "_fuse": "fuse",
-    "_grids": "c_ index_exp mgrid ogrid r_ s_",
-    "_host": "fallbacks",
-    "_iterate": "apply_along_axis apply_over_axes broadcast frompyfunc ndenumerate nditer",
-    "_poly": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
-    "_texts": "array2string array_repr array_str",
-    "_windows": "bartlett blackman hamming hanning i0 kaiser",
-    "_graph": "graph",
+    "_compile._fuse": "fuse",
+    "_numpy._grids": "c_ index_exp mgrid ogrid r_ s_",
+    "_exchange._host": "fallbacks",
+    "_numpy._iterate": "apply_along_axis apply_over_axes broadcast frompyfunc ndenumerate nditer",
+    "_numpy._poly": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
+    "_numpy._texts": "array2string array_repr array_str",
+    "_numpy._windows": "bartlett blackman hamming hanning i0 kaiser",
+    "_compile._graph": "graph",
     "distributed._errors": "DistributedError PeerError",
     "cuda._pools": "get_default_memory_pool get_default_pinned_memory_pool",
-    "_build": "build",
-    "_guvectorize": "guvectorize",
-    "_jit": "jit njit prange",
-    "_stencil": "stencil",
+    "_compile._build": "build",
+    "_compile._guvectorize": "guvectorize",
+    "_compile._jit": "jit njit prange",
+    "_compile._stencil": "stencil",
     "unchanged": "install load_ipython_extension",
-    "_vectorize": "vectorize",
-    "_vmap": "map vmap",
-    "_profile": "profile",
-    "_debug": "debug",
-    "_create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like eye "
-    "fromfunction full_like geomspace identity indices linspace logspace meshgrid ones_like tri tril triu zeros_like "
-    "copy",
-    "_einsum": "einsum einsum_path",
-    "_floats": "divmod frexp ldexp modf nextafter spacing",
-    "_indexing": "argwhere compress extract flatnonzero nonzero take",
-    "_math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag isclose "
-    "iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real real_if_close round "
-    "shape size sinc unwrap where",
-    "_namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
-    "_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
-    "_quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
-    "_overlap": "may_share_memory shares_memory",
-    "_pad": "pad",
-    "_raw": "RawKernel RawModule",
-    "_rawelement": "ElementwiseKernel",
-    "_rawreduce": "ReductionKernel",
-    "_products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
-    "_shape": "append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_shapes "
-    "broadcast_to column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit "
-    "hstack matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 row_stack split "
-    "squeeze stack swapaxes tile transpose unstack vsplit vstack",
-    "_counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
-    "_searching": "digitize searchsorted",
-    "_choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select tril_indices "
-    "trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
-    "_writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
-    "_sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values",
-    "_source_host": "from_host stream",
-    "_sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
+    "_compile._vectorize": "vectorize",
+    "_vmap._vmap": "map vmap",
+    "_observe._profile": "profile",
+    "_observe._debug": "debug",
+    "_numpy._create": "asanyarray asarray_chkfinite ascontiguousarray asfortranarray isfortran require empty_like "
+    "eye fromfunction full_like geomspace identity indices linspace logspace meshgrid ones_like tri tril triu "
+    "zeros_like copy",
+    "linalg._einsum": "einsum einsum_path",
+    "_numpy._floats": "divmod frexp ldexp modf nextafter spacing",
+    "_select._indexing": "argwhere compress extract flatnonzero nonzero take",
+    "_numpy._math": "allclose angle around array_equal array_equiv average clip common_type fix float_power imag "
+    "isclose iscomplex iscomplexobj isneginf isposinf isreal isrealobj isscalar nan_to_num ndim ptp real "
+    "real_if_close round shape size sinc unwrap where",
+    "_numpy._namespace": "__array_namespace_info__ astype cumulative_prod cumulative_sum finfo",
+    "_numpy._nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar",
+    "_select._quantile": "median nanmedian nanpercentile nanquantile percentile quantile",
+    "_numpy._overlap": "may_share_memory shares_memory",
+    "_numpy._pad": "pad",
+    "_raw._kernel": "RawKernel RawModule",
+    "_raw._element": "ElementwiseKernel",
+    "_raw._reduce": "ReductionKernel",
+    "linalg._products": "cross diag diagonal diagflat dot inner kron matmul matvec outer tensordot trace vdot vecdot "
+    "vecmat",
+    "_numpy._shape": "append array_split atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_shapes "
+    "broadcast_to column_stack concat concatenate copyto dsplit dstack expand_dims flip fliplr flipud hsplit hstack "
+    "matrix_transpose moveaxis permute_dims ravel repeat reshape resize roll rollaxis rot90 row_stack split squeeze "
+    "stack swapaxes tile transpose unstack vsplit vstack",
+    "_select._counting": "bincount histogram histogram2d histogram_bin_edges histogramdd",
+    "_select._searching": "digitize searchsorted",
+    "_select._choosing": "choose delete diag_indices insert ix_ mask_indices piecewise ravel_multi_index select "
+    "tril_indices trim_zeros triu_indices unravel_index diag_indices_from tril_indices_from triu_indices_from",
+    "_select._writing": "fill_diagonal place put put_along_axis putmask take_along_axis",
+    "_select._sets": "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
+    "unique_values",
+    "_exchange._source_host": "from_host stream",
+    "_select._sorting": "argpartition argsort cumprod cumsum lexsort partition sort sort_complex topk",
 }
 _MODULES = set(
     "cuda cupyx demo distributed emath executor fft lib linalg memory polynomial pycuda random scipy special torch "
@@ -159,7 +162,7 @@ def __getattr__(name):
     elif name == "__version__":
         value = _version()
     else:
-        value = _load("_names").find(name)
+        value = _load("_numpy._names").find(name)
     globals()[name] = value
     return value
 
@@ -180,9 +183,9 @@ def _version():
 
 
 if _core.options()["profile"]:
-    _load("_profile").whole_program(_core.options()["profile"])
+    _load("_observe._profile").whole_program(_core.options()["profile"])
 
 
 def __dir__():
-    names = _load("_names")
+    names = _load("_numpy._names")
     return sorted({*globals(), *_FROM, *_MODULES, *names.NUMPY, *names.HOST, "bfloat16", "bool", "config"})

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from . import _core, config
-from ._libraries import folders
+from ._exchange._libraries import folders
 
 USAGE = """usage: python -m treadle [--device NAME] [--profile[=FILE]] [--explain] [--keep NAME] script.py arguments…
        python -m treadle [options] -m module arguments…

@@ -2,7 +2,8 @@
 
 from types import SimpleNamespace
 
-from . import _core, _host, _implicit
+from . import _core
+from ._exchange import _host, _implicit
 
 
 class Config(SimpleNamespace):

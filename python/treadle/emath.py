@@ -2,7 +2,7 @@
 
 from . import _core
 from ._core import asarray, ndarray
-from ._math import _kind
+from ._numpy._math import _kind
 
 _UFUNC = _core.ufuncs()
 _SINGLE = ("float16", "float32", "int8", "uint8", "int16", "uint16")

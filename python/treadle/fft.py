@@ -12,10 +12,11 @@ from math import prod, sqrt
 
 import numpy
 
-from . import _core, _host
+from . import _core
 from ._core import arange, asarray, empty, zeros
-from ._math import where
-from ._shape import concatenate, moveaxis, roll
+from ._exchange import _host
+from ._numpy._math import where
+from ._numpy._shape import concatenate, moveaxis, roll
 
 _conj = _core.ufuncs()["conjugate"]
 

@@ -19,7 +19,7 @@ import enum
 
 import numpy
 
-from ._typeclasses import (
+from ._compile._typeclasses import (
     Array,
     BaseTuple,
     Boolean,
@@ -106,7 +106,7 @@ def parse(spelling):
     if spelling is None:
         return none
     if isinstance(spelling, str):
-        from ._typetext import read
+        from ._compile._typetext import read
 
         return read(spelling)
     if isinstance(spelling, tuple):

@@ -80,7 +80,8 @@ def fault():
 @pytest.fixture(params=DEVICES)
 def ctx(request):
     """A context of treadle.pycuda on every device; the thread is as before afterwards."""
-    from treadle.pycuda import _contexts, driver
+    from treadle.pycuda import driver
+    from treadle.pycuda._driver import _contexts
 
     context = driver.Device(request.param).make_context()
     yield context

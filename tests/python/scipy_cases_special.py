@@ -9,7 +9,7 @@ import numpy as np
 from scipy_side import Case
 
 import treadle.scipy.special as ours
-from treadle.scipy._special_kernel import KERNELS
+from treadle.scipy._special._kernel import KERNELS
 
 MODULES = ("special",)
 ODD = np.array([0.0, -0.0, math.inf, -math.inf, math.nan, 1, -1, 2, -2])

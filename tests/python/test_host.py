@@ -1,4 +1,4 @@
-"""Trips to the host (treadle._host): what is counted, told and refused, and what comes back."""
+"""Trips to the host (treadle._exchange._host): what is counted, told and refused, and what comes back."""
 
 import threading
 import warnings
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import _host
+from treadle._exchange import _host
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import _core, _solver
+from treadle import _core
+from treadle.linalg import _solver
 
 L, N = td.linalg, np.linalg
 DTYPES = ["f4", "f8", "c8", "c16"]

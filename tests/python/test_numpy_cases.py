@@ -1,5 +1,5 @@
 """Every name of NumPy that treadle computes, against NumPy: values, dtypes, shapes and the types of exceptions, over
-dtypes, layouts and devices. The names are those of treadle._names; one without a row of cases fails."""
+dtypes, layouts and devices. The names are those of treadle._numpy._names; one without a row of cases fails."""
 
 import importlib
 import pickle
@@ -12,7 +12,7 @@ import numpy_cases_members as members
 import pytest
 
 import treadle as td
-from treadle import _names
+from treadle._numpy import _names
 
 DTYPES = "float64 float32 float16 int64 int8 uint8 bool complex128 complex64".split()
 FEW = "float64 int32 complex128".split()

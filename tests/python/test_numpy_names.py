@@ -1,4 +1,4 @@
-"""The table of NumPy's names (treadle._names): every name has a status that holds, and docs/numpy.md says the same."""
+"""The table of NumPy's names (treadle._numpy._names): every name has a status that holds, and docs/numpy.md says the same."""
 
 import pathlib
 import subprocess
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import _names
+from treadle._numpy import _names
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = ("", "ndarray", "linalg", "fft", "random", "random.Generator", "polynomial", "lib.stride_tricks")

@@ -1,5 +1,5 @@
 """Functions take the parameters that NumPy's take: each of them, given NumPy's default beside the arguments of a case that
-NumPy accepts, changes nothing. What is refused stands in treadle._names.PARAMETERS with the reason."""
+NumPy accepts, changes nothing. What is refused stands in treadle._numpy._names.PARAMETERS with the reason."""
 
 import ast
 import inspect
@@ -10,7 +10,7 @@ import pytest
 from test_numpy_cases import CASES, DRAWS, difference, operands, outcome
 
 import treadle as td
-from treadle import _names
+from treadle._numpy import _names
 
 # What stands for a default that cannot be written.
 WRITTEN = {"where": True, "keepdims": False, "initial": 1, "correction": 0}

@@ -177,7 +177,7 @@ def test_signatures(name):
 @pytest.mark.parametrize("few", [64, 2])  # with 2 rows of a GPU are not sorted but searched
 @pytest.mark.parametrize("dtype", ["i4", "f4", "f8", "u1", "f2", "?"])
 def test_topk(dtype, few, dev, monkeypatch):
-    monkeypatch.setattr("treadle._sorting.FEW", few)
+    monkeypatch.setattr("treadle._select._sorting.FEW", few)
     x = (np.abs(S.normal(size=(4, 9))) * 9).astype(dtype)
     if x.dtype.kind == "f":
         x[0, 1], x[2, 2:], x[3, 4] = np.nan, -np.inf, np.inf
@@ -197,7 +197,7 @@ def test_topk(dtype, few, dev, monkeypatch):
 
 def test_more_than_one_sort_takes(dev, monkeypatch):
     """Rows by themselves, and halves merged, as from 2**32 elements on."""
-    monkeypatch.setattr("treadle._sorting.LIMIT", 16)
+    monkeypatch.setattr("treadle._select._sorting.LIMIT", 16)
     for dtype in ("i4", "f4", "c8"):
         x = S.integers(-5, 5, 50).astype(dtype)
         x[4] = np.nan if dtype != "i4" else 0
@@ -208,7 +208,7 @@ def test_more_than_one_sort_takes(dev, monkeypatch):
 
 
 def test_pieces_that_are_accumulated_side_by_side(dev, monkeypatch):
-    monkeypatch.setattr("treadle._folds.CHUNK", 8)
+    monkeypatch.setattr("treadle._numpy._folds.CHUNK", 8)
     x = S.integers(1, 50, (2, 53))
     for name in ("fmax", "bitwise_xor", "gcd", "logaddexp"):
         equal(getattr(td, name).accumulate(td.asarray(x), 1), getattr(np, name).accumulate(x, 1), name)
@@ -273,7 +273,7 @@ def test_quantiles_of_drawn_numbers(data):
     numbers = st.one_of(st.floats(-9, 9, width=32), st.just(np.nan))
     x = np.array(data.draw(st.lists(numbers, min_size=1, max_size=12)), data.draw(st.sampled_from(["f8", "f4"])))
     q = data.draw(st.one_of(st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1, max_size=3)))
-    from treadle._quantile import _METHODS
+    from treadle._select._quantile import _METHODS
 
     method, name = data.draw(st.sampled_from(sorted(_METHODS))), data.draw(st.sampled_from(["quantile", "nanquantile"]))
     with td.device("null"), nothing_on_the_host():
@@ -285,8 +285,8 @@ def test_quantiles_of_drawn_numbers(data):
 
 
 def test_long_vectors_are_convolved_by_transforms(dev, monkeypatch):
-    monkeypatch.setattr("treadle._calculus.SHORT", {"cpu": 0, "null": 0, "cuda": 0})
-    monkeypatch.setattr("treadle._calculus.LONG", 100)
+    monkeypatch.setattr("treadle._numpy._calculus.SHORT", {"cpu": 0, "null": 0, "cuda": 0})
+    monkeypatch.setattr("treadle._numpy._calculus.LONG", 100)
     a, b = S.normal(size=90), S.normal(size=20)
     pairs = [(a, b), (b, a), (a, b[1:]), (a + 1j * a, b - 2j * b), (a.astype("f4"), b.astype("f4"))]
     for (x, y), mode, name in itertools.product(pairs, ("full", "same", "valid"), ("convolve", "correlate")):
@@ -303,8 +303,8 @@ def test_long_vectors_are_convolved_by_transforms(dev, monkeypatch):
 def test_selection_of_long_vectors(kind, monkeypatch):
     """Medians, quantiles and top elements by histograms, for vectors that are long here already."""
     for name, value in {"LONG": 64, "BINS": 8, "SMALL": 8, "SHARE": 16}.items():
-        monkeypatch.setattr(f"treadle._selection.{name}", value)
-    monkeypatch.setattr("treadle._sorting.FEW", 4)
+        monkeypatch.setattr(f"treadle._select._selection.{name}", value)
+    monkeypatch.setattr("treadle._select._sorting.FEW", 4)
     n = 300
     x = {
         "normal": S.normal(size=n), "few values": S.integers(0, 5, n), "one value": np.full(n, 3.0), "spread out": np.exp(S.normal(size=n) * 5),
@@ -345,8 +345,8 @@ def test_numbers_on_edges_and_beside_them(bins, span, dtype, dev):
 
 
 def test_many_weights_in_few_bins(monkeypatch):
-    monkeypatch.setattr("treadle._counting.LONG", 4)
-    monkeypatch.setattr("treadle._counting.PIECES", 8)
+    monkeypatch.setattr("treadle._select._counting.LONG", 4)
+    monkeypatch.setattr("treadle._select._counting.PIECES", 8)
     w, y = S.normal(size=500), S.normal(size=500)
     with td.device("null"), nothing_on_the_host():
         for n in (1, 3, 40):

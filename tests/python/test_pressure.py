@@ -90,9 +90,9 @@ LIBRARY = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import treadle
-assert "treadle._libraries" not in sys.modules
+assert "treadle._exchange._libraries" not in sys.modules
 print(treadle._core._open_library("libtreadletiny.so.7", "nvidia-tiny"))
-assert "treadle._libraries" in sys.modules
+assert "treadle._exchange._libraries" in sys.modules
 try:
     treadle._core._open_library("libtreadlenothing.so.7", "nvidia-tiny")
 except treadle.MissingLibraryError as e:

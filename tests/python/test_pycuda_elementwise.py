@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import _core, _rawtext
-from treadle.pycuda import _launch, driver, elementwise, gpuarray, reduction, scan, tools
+from treadle import _core
+from treadle._raw._kernel import _rawtext
+from treadle.pycuda import driver, elementwise, gpuarray, reduction, scan, tools
+from treadle.pycuda._driver import _launch
 from treadle.pycuda.elementwise import ElementwiseKernel, ScalarArg, VectorArg
 from treadle.pycuda.reduction import ReductionKernel
 from treadle.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel

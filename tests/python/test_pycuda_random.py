@@ -7,7 +7,9 @@ import statistics
 import numpy as np
 import pytest
 
-from treadle.pycuda import _sobol, _streams, curandom, gpuarray
+from treadle.pycuda import curandom, gpuarray
+from treadle.pycuda._arrays import _sobol
+from treadle.pycuda._driver import _streams
 
 PSEUDO = [curandom.XORWOWRandomNumberGenerator, curandom.MRG32k3aRandomNumberGenerator]
 SOBOL = [curandom.Sobol32RandomNumberGenerator, curandom.Sobol64RandomNumberGenerator,

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import _core, _rawtext
+from treadle import _core
+from treadle._raw._kernel import _rawtext
 
 F4, F8, C8, I1, F2 = (np.dtype(t) for t in ("f4", "f8", "c8", "i1", "f2"))
 

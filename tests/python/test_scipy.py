@@ -10,7 +10,7 @@ import scipy_side
 from conftest import DEVICES
 
 import treadle as td
-from treadle import _host
+from treadle._exchange import _host
 from treadle.scipy import _table
 
 HERE = pathlib.Path(__file__).resolve().parent

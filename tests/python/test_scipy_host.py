@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treadle as td
-from treadle import _host
+from treadle._exchange import _host
 
 
 @pytest.fixture

@@ -10,8 +10,10 @@ import scipy.special
 from special_values import VALUES
 
 import treadle as td
-from treadle.scipy import _ndimage_interpolation, _ndimage_morphology, ndimage, signal, special
-from treadle.scipy._special_kernel import KERNELS
+from treadle.scipy import ndimage, signal, special
+from treadle.scipy._ndimage import _interpolation as _ndimage_interpolation
+from treadle.scipy._ndimage import _morphology as _ndimage_morphology
+from treadle.scipy._special._kernel import KERNELS
 from treadle.scipy.signal import _filter, _resample
 
 for file in special.NATIVE:

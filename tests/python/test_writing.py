@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hn
 from numpy_side import REAL, check, outcome, values
 
 import treadle as td
-from treadle import _indexing
+from treadle._select import _indexing
 
 
 @st.composite

@@ -1,7 +1,7 @@
 """``cuda.jit``: kernels and device functions written in Python."""
 
 from .. import _core
-from .._function import FUNCTION, KERNEL, Function, is_signature, signatures_of
+from .._compile._function import FUNCTION, KERNEL, Function, is_signature, signatures_of
 
 _REGISTERS, _CONST, _LOCAL, _THREADS = 4, 2, 3, 0  # CU_FUNC_ATTRIBUTE_…
 _SHARED = 1

@@ -46,7 +46,7 @@ class DeviceRecords:
 
     @property
     def flags(self):
-        from .._interop import Flags
+        from .._exchange._interop import Flags
 
         packed = self._data.is_c_contiguous()
         c, f = packed and (self._order == "C" or self.ndim < 2), packed and (self._order == "F" or self.ndim < 2)

@@ -5,8 +5,8 @@ import functools
 import numpy
 
 from .. import _core, types
-from .._function import Function
-from .._generate import define
+from .._compile._function import Function
+from .._compile._generate import define
 from ._kernel import jit
 
 _BLOCK = 256

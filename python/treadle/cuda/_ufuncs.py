@@ -1,6 +1,6 @@
 """``cuda.vectorize`` and ``cuda.guvectorize``: treadle's, whose calls with NumPy arrays run on the current device."""
 
-from .. import _guvectorize, _vectorize
+from .._compile import _guvectorize, _vectorize
 
 
 def vectorize(ftylist_or_function=(), target="cuda", identity=None, **options):

@@ -5,7 +5,7 @@ Hooks tell at the end of their block, not while it runs.
 
 import sys
 
-from .._profile import profile
+from .._observe._profile import profile
 
 
 class MemoryHook:

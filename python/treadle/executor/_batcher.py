@@ -11,8 +11,8 @@ import types
 import numpy
 
 from .. import _core
-from .._vmap import batched
-from .._vmap_array import Unbatched
+from .._vmap._array import Unbatched
+from .._vmap._vmap import batched
 from ._columns import Array, Numbers, Rows
 
 _MODULES = ("numpy", "treadle", "math", "cmath", "operator")

@@ -8,7 +8,7 @@ def chosen(fn, columns, n, device, as_array):
     try:
         return Mapper(fn, columns, n, device, as_array)
     except Refused as numbers:
-        from .._vmap_array import Unbatched
+        from .._vmap._array import Unbatched
         from ._batcher import Batcher
 
         try:

@@ -13,9 +13,9 @@ import types as _types
 import numpy
 
 from .. import _core, types
-from .._generate import define
-from .._jit import jit
-from .._mapped import REFUSALS as _REFUSALS
+from .._compile._generate import define
+from .._compile._jit import jit
+from .._compile._mapped import REFUSALS as _REFUSALS
 from ._columns import BOOL, COMPLEX, DTYPES, FLOAT, INT
 
 REFUSALS = (*_REFUSALS, IndexError)

@@ -14,7 +14,7 @@ import warnings
 from concurrent.futures.process import BrokenProcessPool
 
 from .. import _core
-from .._progress import NO_BAR, Progress
+from .._observe._progress import NO_BAR, Progress
 from . import _remote
 from ._choice import chosen
 from ._columns import columns, columns_of, rows

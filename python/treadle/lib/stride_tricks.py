@@ -1,7 +1,7 @@
 """Views by strides, as numpy.lib.stride_tricks."""
 
 from treadle._core import asarray
-from treadle._shape import _axes
+from treadle._numpy._shape import _axes
 
 __all__ = ["as_strided", "sliding_window_view"]
 

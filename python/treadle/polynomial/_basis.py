@@ -10,10 +10,11 @@ import warnings
 
 import numpy
 
-from treadle import _core, _host
+from treadle import _core
 from treadle._core import asarray, ndarray
-from treadle._place import on
-from treadle._shape import stack
+from treadle._exchange import _host
+from treadle._exchange._place import on
+from treadle._numpy._shape import stack
 
 _UFUNC = _core.ufuncs()
 _exp, _sqrt = _UFUNC["exp"], _UFUNC["sqrt"]
@@ -137,7 +138,7 @@ def _matrices(rule, n):
 
 
 def _check(x, y, deg):
-    from treadle._poly import check_points
+    from treadle._numpy._poly import check_points
 
     if deg.ndim > 1 or deg.dtype.kind not in "iu" or deg.size == 0:
         raise TypeError("deg must be an int or non-empty 1-D array of int")

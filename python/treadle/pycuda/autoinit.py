@@ -5,8 +5,8 @@ context and device are what it made. The context is popped when the program ends
 
 import atexit
 
-from . import _contexts
 from . import driver as cuda
+from ._driver import _contexts
 from .tools import make_default_context
 
 cuda.init()

@@ -2,8 +2,8 @@
 
 import atexit
 
-from . import _contexts
 from . import driver as cuda
+from ._driver import _contexts
 from .tools import make_default_context
 
 

@@ -6,8 +6,8 @@ import subprocess
 import tempfile
 
 from .. import _core
-from .._rawtext import include_option
-from ._module import Module
+from .._raw._text import include_option
+from ._driver._module import Module
 
 DEFAULT_NVCC_FLAGS = [f.strip() for f in os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split() if f.strip()]
 

@@ -6,8 +6,8 @@ from .. import _core
 from .. import frexp as _frexp
 from .. import ldexp as _ldexp
 from .. import modf as _modf
-from ._gpuarray import _UFUNC, GPUArray, _delivered
-from ._pointer import ordered
+from ._arrays._gpuarray import _UFUNC, GPUArray, _delivered
+from ._driver._pointer import ordered
 
 _UNARY = {
     "fabs": "absolute",

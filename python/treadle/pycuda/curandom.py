@@ -8,10 +8,11 @@ import numpy
 
 from .. import _core
 from ..random import default_rng as _default_rng
-from . import _layout, _sobol, _streams
-from ._arraymake import empty, to_gpu
-from ._gpuarray import GPUArray
-from ._pointer import ordered
+from ._arrays import _sobol
+from ._arrays._arraymake import empty, to_gpu
+from ._arrays._gpuarray import GPUArray
+from ._driver import _layout, _streams
+from ._driver._pointer import ordered
 
 _RAND = {"float32", "float64", "int32", "uint32"}
 

@@ -5,11 +5,11 @@ Names of compiled code (Module, Function, module_from_file, module_from_buffer) 
 
 from .. import _core
 from .._core import DeviceAllocation
-from . import _blocks, _enums, _errors, _host, _memory
-from ._contexts import Context, Device, init
-from ._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError, refusal
-from ._events import Event, Stream
-from ._memory import PointerHolderBase, mem_alloc
+from ._driver import _blocks, _enums, _errors, _host, _memory
+from ._driver._contexts import Context, Device, init
+from ._driver._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError, refusal
+from ._driver._events import Event, Stream
+from ._driver._memory import PointerHolderBase, mem_alloc
 
 _INTERNAL = {"as_array", "enum_of", "made", "shape_of"}
 
@@ -96,7 +96,7 @@ def __getattr__(name):
     """Names of compiled code, when first asked for: their module needs this one."""
     if name not in _CODE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _module
+    from ._driver import _module
 
     globals()[name] = found = getattr(_module, name)
     return found

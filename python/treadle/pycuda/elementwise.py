@@ -8,10 +8,11 @@ import re
 
 import numpy
 
-from .. import _core, _rawtext
-from ._gpuarray import GPUArray
-from ._kerneltext import HEAD, built
-from ._launch import runs_on_host, splay
+from .. import _core
+from .._raw import _text as _rawtext
+from ._arrays._gpuarray import GPUArray
+from ._arrays._kerneltext import HEAD, built
+from ._driver._launch import runs_on_host, splay
 from .tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 
 __all__ = [

@@ -3,7 +3,7 @@
 Functions and methods have PyCUDA's parameters; those that give one value give a GPUArray without axes.
 """
 
-from ._arrayfunctions import (
+from ._arrays._arrayfunctions import (
     all,
     any,
     concatenate,
@@ -30,7 +30,7 @@ from ._arrayfunctions import (
     transpose,
     where,
 )
-from ._arraymake import (
+from ._arrays._arraymake import (
     arange,
     empty,
     empty_like,
@@ -43,8 +43,8 @@ from ._arraymake import (
     zeros,
     zeros_like,
 )
-from ._gpuarray import GPUArray, splay
-from ._vec import vec
+from ._arrays._gpuarray import GPUArray, splay
+from ._arrays._vec import vec
 
 __all__ = [
     "GPUArray",

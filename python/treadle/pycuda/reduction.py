@@ -6,10 +6,11 @@ run. Where there are several, a second kernel joins them.
 
 import numpy
 
-from .. import _core, _rawtext
-from ._gpuarray import GPUArray
-from ._kerneltext import HEAD, built
-from ._launch import runs_on_host
+from .. import _core
+from .._raw import _text as _rawtext
+from ._arrays._gpuarray import GPUArray
+from ._arrays._kerneltext import HEAD, built
+from ._driver._launch import runs_on_host
 from .elementwise import vectors
 from .tools import ScalarArg, VectorArg, context_dependent_memoize, dtype_to_ctype, parse_c_args
 

@@ -8,10 +8,11 @@ CPU an interval is one loop. Elements are joined in their order: the expression 
 
 import numpy
 
-from .. import _core, _rawtext
-from ._gpuarray import GPUArray
-from ._kerneltext import HEAD, built
-from ._launch import runs_on_host
+from .. import _core
+from .._raw import _text as _rawtext
+from ._arrays._gpuarray import GPUArray
+from ._arrays._kerneltext import HEAD, built
+from ._driver._launch import runs_on_host
 from .tools import dtype_to_ctype
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]

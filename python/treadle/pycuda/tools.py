@@ -10,14 +10,14 @@ import struct
 import numpy
 
 from . import driver as cuda
-from ._pools import (
+from ._arrays._vec import NAMES, vec
+from ._driver._pools import (
     DeviceMemoryPool,
     PageLockedAllocator,
     PageLockedMemoryPool,
     PooledDeviceAllocation,
     PooledHostAllocation,
 )
-from ._vec import NAMES, vec
 
 
 def _wanted():

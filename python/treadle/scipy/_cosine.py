@@ -10,12 +10,13 @@ import importlib.util
 from functools import lru_cache
 from math import pi, sqrt
 
-from .. import _core, _host
+from .. import _core
 from .. import fft as _fft
 from .._core import arange, asarray
-from .._indexing import take
-from .._math import where
-from .._shape import concatenate, moveaxis
+from .._exchange import _host
+from .._numpy._math import where
+from .._numpy._shape import concatenate, moveaxis
+from .._select._indexing import take
 from ._transforms import _axes, _float
 
 _exp = _core.ufuncs()["exp"]

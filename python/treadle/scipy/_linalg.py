@@ -12,14 +12,15 @@ from math import ceil, log2
 import numpy
 from numpy.linalg import LinAlgError
 
-from .. import _core, _host, _products, _solver
+from .. import _core
 from .. import linalg as _numpys
 from .._core import arange, asarray, empty, zeros
-from .._create import eye, tril, triu
-from .._math import where
-from .._products import matmul
-from .._shape import broadcast_to, matrix_transpose
-from ..linalg import _adjoint, _common
+from .._exchange import _host
+from .._numpy._create import eye, tril, triu
+from .._numpy._math import where
+from .._numpy._shape import broadcast_to, matrix_transpose
+from ..linalg import _adjoint, _common, _products, _solver
+from ..linalg._products import matmul
 from . import _table
 
 __all__ = ["LinAlgError"]

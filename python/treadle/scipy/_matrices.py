@@ -6,11 +6,11 @@ import numpy
 
 from .. import _core
 from .._core import arange, asarray, ones, zeros
-from .._create import tril
-from .._indexing import take
-from .._math import where
-from .._products import diag
-from .._shape import atleast_1d, atleast_2d, broadcast_to, concatenate
+from .._numpy._create import tril
+from .._numpy._math import where
+from .._numpy._shape import atleast_1d, atleast_2d, broadcast_to, concatenate
+from .._select._indexing import take
+from ..linalg._products import diag
 
 _UFUNC = _core.ufuncs()
 _abs, _exp, _conj = _UFUNC["absolute"], _UFUNC["exp"], _UFUNC["conjugate"]
@@ -157,7 +157,7 @@ def fiedler_companion(a):
     """A pentadiagonal matrix with the polynomial a's roots as eigenvalues."""
     a = atleast_1d(asarray(a))
     if a.ndim > 1:
-        from .._shape import stack
+        from .._numpy._shape import stack
 
         rows = [fiedler_companion(x) for x in a.reshape((-1, a.shape[-1]))]
         return stack(rows).reshape((*a.shape[:-1], *rows[0].shape))

@@ -16,7 +16,8 @@ import types
 
 import numpy
 
-from .. import _core, _host
+from .. import _core
+from .._exchange import _host
 from ._names import NAMES
 
 TABLES = {}  # module -> Table, of the modules that have been imported

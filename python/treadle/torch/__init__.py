@@ -7,9 +7,11 @@ the backward passes that follow from them. Tensors lie on the CPU until a progra
 import math as _math
 
 from .. import _core
-from . import (
+from . import _device, autograd, fft, linalg, random, special
+from ._device import device, get_default_device, set_default_device
+from ._register import FUNCTIONS, METHODS, with_out
+from ._tensor import (
     _convert,
-    _device,
     _dtypes,
     _elementwise,
     _index,
@@ -21,18 +23,11 @@ from . import (
     _reduce,
     _shape,
 )
-from . import autograd as autograd
-from . import fft as fft
-from . import linalg as linalg
-from . import random as random
-from . import special as special
-from ._create import tensor
-from ._device import device, get_default_device, set_default_device
-from ._dtypes import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
-from ._printing import set_printoptions
-from ._random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from ._register import FUNCTIONS, METHODS, with_out
-from ._size import Size
+from ._tensor._create import tensor
+from ._tensor._dtypes import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
+from ._tensor._printing import set_printoptions
+from ._tensor._random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from ._tensor._size import Size
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,

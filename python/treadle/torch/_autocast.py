@@ -10,8 +10,8 @@ import sys
 import threading
 import types
 
-from . import _dtypes
 from ._prim import Tensor, recording
+from ._tensor import _dtypes
 
 # As PyTorch's lists for GPUs and CPUs have them. low: half; full: float32; both by casting floats that are not float64;
 # kept: as it is, and so is what it is composed of. What is in none promotes among its operands, as without autocast.

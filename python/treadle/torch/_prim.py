@@ -4,7 +4,7 @@ that is given beside them (`derived`)."""
 import treadle as td
 
 from .. import _core
-from . import _axes
+from ._tensor import _axes
 
 Tensor = _core.Tensor
 wrap = _core.tensor_wrap  # (array, requires_grad=False): a tensor on the same storage
@@ -56,7 +56,7 @@ def strided(x, shape, steps, offset):
 
 def add_at(x, key, values):
     """x[key] += values, in place, once for each time that an index occurs; x."""
-    from .._tensor_index import add_item
+    from .._select._tensor_index import add_item
 
     add_item(x, key, values)
     return x

@@ -1,12 +1,14 @@
-"""torch.vmap and torch.map: a function of one item's tensors, run once for all items (see treadle/_vmap.py)."""
+"""torch.vmap and torch.map: a function of one item's tensors, run once for all items (see treadle/_vmap/_vmap.py)."""
 
 import functools
 import sys
 import threading
 import types
 
-from .. import _core, _vmap, _vmap_dispatch
-from .._vmap_array import find, running
+from .. import _core
+from .._vmap import _dispatch as _vmap_dispatch
+from .._vmap import _vmap
+from .._vmap._array import find, running
 from . import _prim, _vmap_rules  # noqa: F401  (enters the rules)
 from ._prim import Tensor, wrap
 from ._register import FUNCTIONS
@@ -160,7 +162,7 @@ def _chunked(mapped, func, in_dims, out_dims, size):
 
     @functools.wraps(func)
     def chunks(*args, **kwargs):
-        from ._parts import cat
+        from ._tensor._parts import cat
 
         dims = tuple(in_dims) if isinstance(in_dims, (tuple, list)) else in_dims
         taken, n = _vmap._mapped_sizes((args, kwargs), (dims, 0), Tensors)

@@ -1,18 +1,20 @@
 """Item: what a function sees in the place of one item's tensor while torch.vmap runs it once for all items.
 
-It is to Tensor what Batched is to an array (treadle/_vmap_array.py): functions are composed of few primitives
+It is to Tensor what Batched is to an array (treadle/_vmap/_array.py): functions are composed of few primitives
 (_prim.py), which ask for a rule (_vmap_rules.py); whatever is computed as an array goes through the rules for arrays.
 """
 
 import functools
 from functools import partial
 
-from .. import _core, _vmap
-from .._vmap_array import ITEMS, Batched, Call, Unbatched, find, ruled, running
-from . import _dtypes, _prim
+from .. import _core
+from .._vmap import _vmap
+from .._vmap._array import ITEMS, Batched, Call, Unbatched, find, ruled, running
+from . import _prim
 from ._prim import Tensor
 from ._register import METHODS
-from ._size import Size
+from ._tensor import _dtypes
+from ._tensor._size import Size
 
 RULES = {}  # primitive: (rule, does it give values?)
 
@@ -218,7 +220,7 @@ def spread(x, n):
 def stacked(results, box):
     first = results[0]
     if isinstance(first, Tensor):
-        from ._parts import stack
+        from ._tensor._parts import stack
 
         return box(stack(results))
     if isinstance(first, (tuple, list)):

@@ -3,9 +3,10 @@ through them, to tensors outside and to those of every item (torch.func.grad).""
 
 import treadle as td
 
-from .._vmap_array import Batched, Call, Unbatched, over, running
-from . import _dtypes, _prim
+from .._vmap._array import Batched, Call, Unbatched, over, running
+from . import _prim
 from ._prim import Tensor, wrap
+from ._tensor import _dtypes
 from ._vmap_item import Item, rule
 
 
@@ -134,7 +135,7 @@ def _matmul(c, a, b):
 
 def _subscript(c, x, key):
     """The subscript of values, by the rules of arrays'."""
-    from .._vmap_shapes import _Subscript
+    from .._vmap._shapes import _Subscript
 
     def plain(k):
         return _prim.array(k) if isinstance(k, Tensor) else k

@@ -3,10 +3,11 @@
 Transforms over several dimensions are made of those over one, and real ones of complex ones where a gradient passes.
 """
 
-from . import _axes, _device, _dtypes
-from ._parts import cat, narrow, roll
+from . import _device
 from ._prim import array, derived, td, wrap
 from ._register import both
+from ._tensor import _axes, _dtypes
+from ._tensor._parts import cat, narrow, roll
 
 _NORMS = ("backward", "ortho", "forward")
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}

@@ -271,7 +271,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 def stack_module_state(models):
     """(parameters, buffers) of models of one kind, stacked by name."""
-    from ._parts import stack
+    from ._tensor._parts import stack
 
     params = {
         k: stack([dict(m.named_parameters())[k].detach() for m in models]).requires_grad_()

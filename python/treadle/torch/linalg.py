@@ -6,9 +6,11 @@ Factors and solves stand in _factors.py, with their derivatives; the rest is com
 import math
 from operator import index as _index
 
-from . import _axes
-from ._dtypes import finfo
-from ._factors import (
+from ._prim import Tensor, apply, array, reduce, scalar, td, wrap
+from ._register import both, function
+from ._tensor import _axes
+from ._tensor._dtypes import finfo
+from ._tensor._factors import (
     LinAlgError,
     adj,
     cholesky,
@@ -33,14 +35,12 @@ from ._factors import (
     svd,
     svdvals,
 )
-from ._prim import Tensor, apply, array, reduce, scalar, td, wrap
-from ._products import cross as _cross
-from ._products import norm_of
-from ._register import both, function
-from ._results import named
-from ._shape import diagonal as _diagonal
-from ._shape import movedim, reshape, tril
-from ._shape import vander as _vander
+from ._tensor._products import cross as _cross
+from ._tensor._products import norm_of
+from ._tensor._results import named
+from ._tensor._shape import diagonal as _diagonal
+from ._tensor._shape import movedim, reshape, tril
+from ._tensor._shape import vander as _vander
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",

@@ -1,6 +1,6 @@
 """torch.random: the default generator's seed and state."""
 
-from ._random import (
+from ._tensor._random import (
     Generator,
     default_generator,
     fork_rng,

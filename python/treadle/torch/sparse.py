@@ -7,11 +7,11 @@ formats, products of two sparse tensors, elementwise products of two) says so; t
 import math
 import re
 
-from . import _axes, _dtypes
-from ._convert import layout
-from ._create import tensor, zeros
 from ._prim import Tensor, array, derived, td
-from ._size import Size
+from ._tensor import _axes, _dtypes
+from ._tensor._convert import layout
+from ._tensor._create import tensor, zeros
+from ._tensor._size import Size
 
 __all__ = ["SparseTensor", "addmm", "mm", "sparse_coo_tensor", "sum"]
 
@@ -262,7 +262,7 @@ class SparseTensor:
             raise RuntimeError(
                 f"add: expected sizes of 'self' and 'other' to match, but {self._shape} != {other._shape}"
             )
-        from ._parts import cat
+        from ._tensor._parts import cat
 
         dtype = _dtypes.promote_types(self.dtype, other.dtype)
         values = cat([self._kept.to(dtype), other._kept.to(dtype)])

@@ -3,15 +3,15 @@ derivatives where these are known in closed form."""
 
 import math
 
-from . import _elementwise, _reduce
 from ._prim import ROWS, Tensor, apply, derived, scalar, td
 from ._register import FUNCTIONS, METHODS, both, inplace
+from ._tensor import _elementwise, _reduce
 
 _their = td.special
 
 
 def _float(x):
-    from ._dtypes import get_default_dtype
+    from ._tensor._dtypes import get_default_dtype
 
     return x if x.dtype._kind in "fc" else x.to(get_default_dtype())
 
@@ -58,7 +58,7 @@ def _of_two(name, theirs, slope=None, doc=None):
 
 def _beside(x, y):
     """Two operands as tensors of one dtype and shape."""
-    from ._dtypes import result_of
+    from ._tensor._dtypes import result_of
 
     like = x if isinstance(x, Tensor) else y
     both_ = [t for t in (x, y) if isinstance(t, Tensor)]

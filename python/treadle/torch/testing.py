@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy
 
-from . import _dtypes
-from ._create import as_tensor
 from ._prim import Tensor
 from ._register import FUNCTIONS
+from ._tensor import _dtypes
+from ._tensor._create import as_tensor
 
 rand = FUNCTIONS["rand"]
 

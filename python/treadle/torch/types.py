@@ -3,7 +3,8 @@
 import builtins
 
 from .. import _core
-from . import _device, _dtypes, _size
+from . import _device
+from ._tensor import _dtypes, _size
 
 Number = builtins.int | builtins.float | builtins.bool
 Device = _device.device | str | builtins.int | None

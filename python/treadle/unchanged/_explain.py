@@ -4,7 +4,9 @@ import os
 import sys
 import time
 
-from treadle import _core, _host, _implicit, _profile
+from treadle import _core
+from treadle._exchange import _host, _implicit
+from treadle._observe import _profile
 
 LINES = 12  # of each table
 

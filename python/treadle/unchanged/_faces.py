@@ -122,7 +122,7 @@ def _fromfunction():
 
 def _errors(name):
     def make():
-        from treadle import _errstate
+        from treadle._numpy import _errstate
 
         return _errstate.of_numpy()[name]
 

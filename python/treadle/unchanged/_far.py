@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import numpy
 
 import treadle
-from treadle import _core, _host
+from treadle import _core
+from treadle._exchange import _host
 
 _plain, _lifted, _wrap, _held = _core._proxy_plain, _core._proxy_lifted, _core._proxy_wrap, _core._proxy_held
 _proxy, _ours = _core.proxy, _core.ndarray

@@ -6,8 +6,9 @@ order get their arrays on the host instead.
 
 import functools
 
-from treadle import _core, _jit, cuda, guvectorize, prange, stencil, types, vectorize
-from treadle._jit import CPUFunction
+from treadle import _core, cuda, guvectorize, prange, stencil, types, vectorize
+from treadle._compile import _jit
+from treadle._compile._jit import CPUFunction
 from treadle.types import *  # noqa: F403
 
 __all__ = ["cuda", "guvectorize", "jit", "njit", "prange", "stencil", "types", "vectorize"]

@@ -95,7 +95,7 @@ def run(kind, what, arguments, device=None, profile=None, explain=None):
     if device:
         treadle.use(device)
     if profile is not None:
-        from treadle._profile import whole_program
+        from treadle._observe._profile import whole_program
 
         whole_program(profile)
     install()

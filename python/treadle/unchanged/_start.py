@@ -2,7 +2,8 @@
 
 import warnings
 
-from treadle import _core, _host, config
+from treadle import _core, config
+from treadle._exchange import _host
 
 from . import _crossover, _faces, _far, _imports
 

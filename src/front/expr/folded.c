@@ -1,4 +1,4 @@
-/* folded.c - calls over generator expressions, which the tree has as loops too (treadle._folded). */
+/* folded.c - calls over generator expressions, which the tree has as loops too (treadle._compile._folded). */
 #include "front/infer/exact.h"
 #include "front/infer/intrin.h"
 

@@ -1,13 +1,13 @@
-/* errstate.c - what treadle._errstate is built on: watching for floating-point errors, and being told of them. */
+/* errstate.c - what treadle._numpy._errstate is built on: watching for floating-point errors, and being told of them. */
 #include "python/common/py.h"
 
 #include "array/run/watch.h"
 
-/* treadle._errstate.found(kind, operation, raises) says what is done; what it raises the operation raises. */
+/* treadle._numpy._errstate.found(kind, operation, raises) says what is done; what it raises the operation raises. */
 static td_status
 found(td_fperr kind, const char *op, bool raises)
 {
-    PyObject *f = py_package("treadle._errstate", "found"), *r;
+    PyObject *f = py_package("treadle._numpy._errstate", "found"), *r;
 
     r = f ? PyObject_CallFunction(f, "isO", (int)kind, op, raises ? Py_True : Py_False) : NULL;
     Py_XDECREF(f);

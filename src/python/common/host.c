@@ -316,7 +316,7 @@ py_get_later(PyObject *self)
 {
     py_ndarray *r = py_new();
     PyObject *now = r ? py_done(r, td_array_snapshot(py_array_of(self), &r->a)) : NULL,
-             *start = now ? py_package("treadle._transfer", "start") : NULL,
+             *start = now ? py_package("treadle._exchange._transfer", "start") : NULL,
              *later = start ? PyObject_CallFunctionObjArgs(start, now, NULL) : NULL;
 
     Py_XDECREF(now);

@@ -110,7 +110,7 @@ find_folders(void)
     const char *text;
 
     PyErr_Fetch(&type, &value, &trace);
-    f = py_package("treadle._libraries", "folders");
+    f = py_package("treadle._exchange._libraries", "folders");
     dirs = f ? PyObject_CallFunction(f, NULL) : NULL;
     text = dirs ? PyUnicode_AsUTF8AndSize(dirs, NULL) : NULL;
     if (text)

@@ -1,4 +1,4 @@
-/* profile.c - the core's records of a profile, for treadle/_profile.py. */
+/* profile.c - the core's records of a profile, for treadle/_observe/_profile.py. */
 #include "python/common/py.h"
 
 #include "dev/core/trace.h"

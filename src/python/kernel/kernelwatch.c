@@ -78,7 +78,7 @@ static bool
 ask(const py_spec *s, const uint64_t *word, const uint32_t b[3], const uint32_t t[3])
 {
     const td_site *site = &s->made.site[word[0] - 1];
-    PyObject *stop = py_package("treadle._debug", "stop"),
+    PyObject *stop = py_package("treadle._observe._debug", "stop"),
              *locals = stop ? variables(site, word + 1) : NULL, *r = NULL;
 
     if (locals)

@@ -1,6 +1,6 @@
 /* syntax.c - a function's ast to the flat tree of front/infer/syntax.h.
  *
- * Python finds and parses the source (treadle._source), once a code object; the nodes' classes and fields
+ * Python finds and parses the source (treadle._compile._source), once a code object; the nodes' classes and fields
  * are those of syntax.def, Folded's treadle's own.  A tree holds handles of the constants in it and keeps them.
  */
 #include "python/kernel/kernel.h"
@@ -59,7 +59,7 @@ read_table(void)
 {
     struct syn x = {.tree = syn.tree};
     PyObject *m = PyImport_ImportModule("_ast"), *kinds = m ? PyDict_New() : NULL;
-    PyObject *own = PyImport_ImportModule("treadle._folded");
+    PyObject *own = PyImport_ImportModule("treadle._compile._folded");
     bool ok = kinds != NULL && own;
 
     x.lineno = PyUnicode_InternFromString("lineno");
@@ -357,7 +357,7 @@ py_tree_of(PyObject *fn)
 
     if (!syn.kinds && !read_table())
         return NULL;
-    find = py_package("treadle._source", "find");
+    find = py_package("treadle._compile._source", "find");
     found = find ? PyObject_CallFunctionObjArgs(find, fn, NULL) : NULL;
     Py_XDECREF(find);
     if (!found)

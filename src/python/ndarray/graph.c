@@ -1,4 +1,4 @@
-/* graph.c - treadle._core.Capture, on which treadle/_graph.py stands: a function's work, recorded. */
+/* graph.c - treadle._core.Capture, on which treadle/_compile/_graph.py stands: a function's work, recorded. */
 #include "python/common/py.h"
 
 #include "array/graph/capture.h"

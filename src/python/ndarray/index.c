@@ -1,5 +1,5 @@
 /* index.c - subscripts: integers, slices, Ellipsis and None make views; arrays go on to
- * td_array_take or to treadle/_indexing.py.
+ * td_array_take or to treadle/_select/_indexing.py.
  */
 #include "python/common/py.h"
 
@@ -205,7 +205,7 @@ py_read_scalar(const td_array *a, td_scalar *out)
 static PyObject *
 through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
 {
-    PyObject *f = py_package("treadle._indexing", name);
+    PyObject *f = py_package("treadle._select._indexing", name);
     PyObject *r = f ? PyObject_CallFunctionObjArgs(f, self, key, value, NULL) : NULL;
 
     Py_XDECREF(f);

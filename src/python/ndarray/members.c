@@ -1,12 +1,12 @@
 /* members.c - members of ndarray that NumPy's have beside numbers and shapes: what they are views of, whether they
- * can be written, their bytes, their pickles.  Most are functions of treadle._members. */
+ * can be written, their bytes, their pickles.  Most are functions of treadle._numpy._members. */
 #include "python/common/py.h"
 
 static PyObject *
 forward(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
         PyObject *kwnames)
 {
-    PyObject *f = py_package("treadle._members", name),
+    PyObject *f = py_package("treadle._numpy._members", name),
              *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
 
     Py_XDECREF(f);

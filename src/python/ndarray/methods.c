@@ -244,7 +244,7 @@ format(PyObject *self, PyObject *spec)
 static PyObject *
 reduce(PyObject *self, PyObject *protocol)
 {
-    PyObject *f = py_package("treadle._pickle", "reduce"),
+    PyObject *f = py_package("treadle._exchange._pickle", "reduce"),
              *r = f ? PyObject_CallFunctionObjArgs(f, self, protocol, NULL) : NULL;
 
     Py_XDECREF(f);
@@ -287,7 +287,7 @@ PyMethodDef py_value_methods[] = {
 static bool
 note_implicit(PyObject *self)
 {
-    PyObject *f = py_package("treadle._implicit", "note"),
+    PyObject *f = py_package("treadle._exchange._implicit", "note"),
              *r = f ? PyObject_CallFunctionObjArgs(f, self, NULL) : NULL;
 
     Py_XDECREF(f);
@@ -350,9 +350,9 @@ forward(const char *module, const char *name, PyObject *self, PyObject *const *a
     {                                                                                              \
         return forward(module, #name, self, args, nargs, kwnames);                                 \
     }
-FORWARD("treadle._interop", array_ufunc)
-FORWARD("treadle._interop", array_function)
-FORWARD("treadle._interop", array_wrap)
+FORWARD("treadle._exchange._interop", array_ufunc)
+FORWARD("treadle._exchange._interop", array_function)
+FORWARD("treadle._exchange._interop", array_wrap)
 FORWARD("treadle", dot)
 FORWARD("treadle", round)
 FORWARD("treadle", clip)
@@ -362,7 +362,7 @@ FORWARD("treadle", nonzero)
 FORWARD("treadle", trace)
 FORWARD("treadle", diagonal)
 FORWARD("treadle", ptp)
-FORWARD("treadle._members", conj)
+FORWARD("treadle._numpy._members", conj)
 FORWARD("treadle", cumsum)
 FORWARD("treadle", cumprod)
 FORWARD("treadle", argsort)
@@ -370,9 +370,9 @@ FORWARD("treadle", searchsorted)
 FORWARD("treadle", argpartition)
 FORWARD("treadle", put)
 FORWARD("treadle", choose)
-FORWARD("treadle._indexing", compress_of)
-FORWARD("treadle._sorting", sort_in_place)
-FORWARD("treadle._sorting", partition_in_place)
+FORWARD("treadle._select._indexing", compress_of)
+FORWARD("treadle._select._sorting", sort_in_place)
+FORWARD("treadle._select._sorting", partition_in_place)
 
 #define FAST_KW (METH_FASTCALL | METH_KEYWORDS)
 

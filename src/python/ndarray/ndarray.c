@@ -104,7 +104,7 @@ get_flags(PyObject *self, void *unused)
 {
     py_ndarray *nd = (py_ndarray *)self;
     int order[TD_MAXDIM], ndim = nd->a.view.shape.ndim;
-    PyObject *make = py_package("treadle._interop", "Flags"), *r = NULL;
+    PyObject *make = py_package("treadle._exchange._interop", "Flags"), *r = NULL;
     td_view t;
 
     (void)unused;

@@ -93,7 +93,7 @@ nb_matmul(PyObject *x, PyObject *y)
     if (r != Py_None)
         return r;
     Py_DECREF(r);
-    f = py_package("treadle._products", "matmul");
+    f = py_package("treadle.linalg._products", "matmul");
     r = f ? PyObject_CallFunctionObjArgs(f, x, y, NULL) : NULL;
     Py_XDECREF(f);
     return r;

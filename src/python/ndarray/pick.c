@@ -1,4 +1,4 @@
-/* pick.c - the extension's side of subscripts with index arrays; treadle/_indexing.py takes keys apart. */
+/* pick.c - the extension's side of subscripts with index arrays; treadle/_select/_indexing.py takes keys apart. */
 #include "python/common/py.h"
 
 #include "ir/core/op.h"

@@ -188,12 +188,12 @@ plain(PyObject *o, double dflt, double *out)
     return 0;
 }
 
-/* Draws spelled with others, in treadle/_draws.py. */
+/* Draws spelled with others, in treadle/random/_draws.py. */
 static PyObject *
 through_package(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                 PyObject *kwnames)
 {
-    PyObject *f = py_package("treadle._draws", name);
+    PyObject *f = py_package("treadle.random._draws", name);
     PyObject *r = f ? py_call_with(f, self, args, nargs, kwnames) : NULL;
 
     Py_XDECREF(f);

@@ -97,7 +97,7 @@ enum { AXIS, DTYPE, OUT, KEEPDIMS, DDOF, INITIAL, WHERE, MEAN, CORRECTION, NPARA
 static PyObject *
 reduce_spelled(td_red red, PyObject *self, PyObject *const arg[NPARAM])
 {
-    PyObject *f = py_package("treadle._masked", "reduce"), *r = NULL;
+    PyObject *f = py_package("treadle._numpy._masked", "reduce"), *r = NULL;
     PyObject *given[CORRECTION];
 
     for (int i = 0; i < CORRECTION; i++)

@@ -1,4 +1,4 @@
-/* scan.c - cumulative operations, selection and sorting, for python/treadle/_sorting.py and _indexing.py. */
+/* scan.c - cumulative operations, selection and sorting, for python/treadle/_select/_sorting.py and _indexing.py. */
 #include "python/common/py.h"
 
 #include "dev/core/sort.h"

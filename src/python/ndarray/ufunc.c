@@ -88,11 +88,11 @@ static const struct repeated {
     {OP_minimum, TD_RED_min}, {OP_logical_and, TD_RED_all}, {OP_logical_or, TD_RED_any},
 };
 
-/* treadle._folds.method(name, ...) */
+/* treadle._numpy._folds.method(name, ...) */
 static PyObject *
 through_folds(PyObject *self, const char *method, PyObject *args, PyObject *kw)
 {
-    PyObject *f = py_package("treadle._folds", method);
+    PyObject *f = py_package("treadle._numpy._folds", method);
     PyObject *head = f ? Py_BuildValue("(s)", row_of(self)->name) : NULL;
     PyObject *all = head ? PySequence_Concat(head, args) : NULL;
     PyObject *r = all ? PyObject_Call(f, all, kw) : NULL;
@@ -225,7 +225,7 @@ get_signature(PyObject *self, void *unused)
 static PyObject *
 get_parameters(PyObject *self, void *unused)
 {
-    PyObject *f = py_package("treadle._spelled", "parameters");
+    PyObject *f = py_package("treadle._numpy._spelled", "parameters");
     PyObject *r = f ? PyObject_CallFunction(f, "ii", row_of(self)->arity, 1) : NULL;
 
     (void)unused;
@@ -334,7 +334,7 @@ ufunc_at(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     }
     name = get_name(self, NULL);
-    f = name ? py_package("treadle._writing", "at") : NULL;
+    f = name ? py_package("treadle._select._writing", "at") : NULL;
     if (f)
         r = PyObject_CallFunctionObjArgs(f, name, args[0], args[1], nargs > 2 ? args[2] : NULL,
                                          NULL);

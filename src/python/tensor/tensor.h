@@ -25,7 +25,7 @@
  *                                       trusted: it is known to be in range, and is not looked at
  *   _grad_pick(t, axes, indices, place, flags)       index arrays (Tensors) for ascending axes of t, as array.h's td_pick
  *   _grad_put(t, axes, indices, place, flags, value, accumulate)   a new Tensor; of several for one place the last, or
- *                                       their sum.  _grad_put_ writes t.  treadle._tensor_index takes subscripts apart
+ *                                       their sum.  _grad_put_ writes t.  treadle._select._tensor_index takes subscripts apart
  *   _grad_scatter(t, dim, index, value, accumulate)  the same along an axis, as _grad_gather reads: scatter, scatter_add
  *   _grad_flip(t, dims)                 a view
  *   _grad_strided(t, shape, strides, offset)         as_strided, in elements of the storage

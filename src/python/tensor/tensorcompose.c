@@ -256,7 +256,7 @@ picked_free(picked *k)
     Py_XDECREF(k->keep);
 }
 
-/* t, axes, indices, place, flags (treadle._indexing.Pick's) */
+/* t, axes, indices, place, flags (treadle._select._indexing.Pick's) */
 static bool
 picked_from(PyObject *const *args, picked *k)
 {

@@ -1,4 +1,4 @@
-/* tensorindex.c - subscripts of Tensor: views by integers and slices; arrays go to treadle/_tensor_index.py. */
+/* tensorindex.c - subscripts of Tensor: views by integers and slices; arrays go to treadle/_select/_tensor_index.py. */
 #include "python/tensor/tensor.h"
 
 static bool
@@ -38,7 +38,7 @@ windows(td_var *v, PyObject *key, td_view *w, td_view *dense)
 static PyObject *
 through_package(const char *name, PyObject *self, PyObject *key, PyObject *value)
 {
-    PyObject *f = py_package("treadle._tensor_index", name);
+    PyObject *f = py_package("treadle._select._tensor_index", name);
     PyObject *r = f ? PyObject_CallFunctionObjArgs(f, self, key, value, NULL) : NULL;
 
     Py_XDECREF(f);

@@ -9,9 +9,9 @@ import numpy
 import treadle
 
 from ... import _core, fft
-from ..._generate import _INDICES, define, index, nest
-from ..._jit import jit
-from .. import _ndimage_filters as filters
+from ..._compile._generate import _INDICES, define, index, nest
+from ..._compile._jit import jit
+from .._ndimage import _filters as filters
 from ._support import fast_length
 
 _MODES = ("full", "same", "valid")

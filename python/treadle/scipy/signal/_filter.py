@@ -9,7 +9,7 @@ import numpy
 import treadle
 
 from ... import _core
-from ..._jit import jit
+from ..._compile._jit import jit
 from .._arguments import axis_of, host
 from ._convolve import _direct
 from ._support import along, cut, extended, floating

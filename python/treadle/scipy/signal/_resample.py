@@ -9,9 +9,9 @@ import numpy
 import treadle
 
 from ... import _core, fft
-from ..._jit import jit
-from .. import _ndimage_filters as filters
+from ..._compile._jit import jit
 from .._arguments import axis_of, host
+from .._ndimage import _filters as filters
 from ._filter import cut, filtfilt, lfilter, sosfilt, sosfiltfilt
 from ._support import floating
 from ._windows import get_window

@@ -1,7 +1,7 @@
 """SciPy's matrices and treadle's, one made of the other."""
 
-from ... import _host
 from ..._core import MissingLibraryError
+from ..._exchange import _host
 from .. import _table
 from ._base import CLASSES
 from ._operators import is_scipys

@@ -7,7 +7,8 @@ stored.
 
 import functools
 
-from ... import _jit, cuda
+from ... import cuda
+from ..._compile import _jit
 
 prange = _jit.prange
 

@@ -65,7 +65,7 @@ def grad(
 
 def _batched(outputs, inputs, given, keep, graph, unused):
     """grad for each row of the gradients given, stacked."""
-    from .._parts import stack
+    from .._tensor._parts import stack
 
     count = len(given[0])
     rows = [

@@ -119,7 +119,7 @@ def _recorded(cls, ctx, args, r):
 
 
 def _backward(ctx, *grads):
-    from .._create import zeros
+    from .._tensor._create import zeros
 
     cls, count, places, facts, live, total = ctx._call
     given = [None] * total

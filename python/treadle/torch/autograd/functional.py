@@ -1,7 +1,7 @@
 """torch.autograd.functional: Jacobians, Hessians and their products with vectors, by backward passes."""
 
-from .._parts import stack
 from .._prim import Tensor
+from .._tensor._parts import stack
 
 
 def _tuple(o):

@@ -5,8 +5,8 @@ import contextlib
 from ... import _core
 from ... import memory as _memory
 from .. import _device
-from .._random import default_generator
-from . import amp as amp
+from .._tensor._random import default_generator
+from . import amp
 from .graphs import CUDAGraph as CUDAGraph
 from .graphs import graph as graph
 from .graphs import graph_pool_handle as graph_pool_handle
@@ -395,7 +395,7 @@ max_memory_cached = max_memory_reserved
 
 
 def __getattr__(name):
-    from .._convert import types
+    from .._tensor._convert import types
 
     made = types(True)
     if name in made:

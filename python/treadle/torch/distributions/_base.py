@@ -2,9 +2,9 @@
 
 import math
 
-from .._create import as_tensor
 from .._prim import Tensor, td
-from .._size import Size
+from .._tensor._create import as_tensor
+from .._tensor._size import Size
 from ..autograd.grad_mode import no_grad
 
 _KL = {}

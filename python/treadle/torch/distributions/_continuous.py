@@ -4,8 +4,8 @@ import math
 
 from .. import linalg
 from .._prim import apply, array, wrap
-from .._random import _normal, _source, _uniform
 from .._register import FUNCTIONS
+from .._tensor._random import _normal, _source, _uniform
 from ..special import digamma, lgamma
 from ._base import LOG_2PI, Distribution, broadcast, register_kl
 

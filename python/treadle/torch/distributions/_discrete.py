@@ -3,9 +3,9 @@
 import math
 
 from .._prim import apply, array, scalar, td, wrap
-from .._random import _source, _uniform
-from .._reduce import log_softmax, logsumexp, softmax
 from .._register import FUNCTIONS
+from .._tensor._random import _source, _uniform
+from .._tensor._reduce import log_softmax, logsumexp, softmax
 from ..special import lgamma
 from ._base import Distribution, broadcast, register_kl
 from ._continuous import _between, drawn

@@ -2,7 +2,7 @@
 tensor, so that it is another one at each replay."""
 
 from ... import _core, torch
-from .._settle import settle
+from .._tensor._settle import settle
 
 
 def check(optimizer, group):

@@ -1,7 +1,7 @@
 """L-BFGS: steps along an estimate of Newton's direction, from the last gradients."""
 
 from ... import torch
-from .._settle import settle
+from .._tensor._settle import settle
 from .optimizer import Optimizer, bound, number, options
 
 

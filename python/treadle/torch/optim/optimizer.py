@@ -12,7 +12,7 @@ import functools
 from collections import OrderedDict, defaultdict
 
 from ... import _core, torch
-from .._settle import settle
+from .._tensor._settle import settle
 from ..nn.modules._hooks import Handle
 from . import _recorded
 from ._each import Each

@@ -3,8 +3,9 @@
 import contextlib
 
 from ... import _core
-from .. import _autocast, _random, autograd
+from .. import _autocast, autograd
 from .._prim import Tensor
+from .._tensor import _random
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad
 from ..func import _flat, _shaped

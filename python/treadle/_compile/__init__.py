@@ -1,0 +1,1 @@
+"""Python functions that are compiled: their source, their types, what makes kernels of them."""

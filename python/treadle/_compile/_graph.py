@@ -1,0 +1,170 @@
+"""treadle.graph: a function's kernels, recorded once for each kind of input and replayed."""
+
+from functools import update_wrapper
+
+from .. import _core
+from .._core import asarray, ndarray
+
+_KINDS, _STRUCTURES = 8, 32  # recordings kept: of one structure with its constants; structures
+
+_ARRAY = object()  # stands for an array in a structure
+
+
+def _flatten(x, arrays):
+    """x with _ARRAY in place of its arrays, which are appended: hashable."""
+    kind = type(x)
+    if kind is ndarray:
+        arrays.append(x)
+        return _ARRAY
+    if kind is tuple or kind is list:
+        return kind, tuple(_flatten(y, arrays) for y in x)
+    if kind is dict:
+        return dict, tuple((k, _flatten(y, arrays)) for k, y in x.items())
+    if hasattr(kind, "__array_interface__") or hasattr(kind, "__dlpack__"):
+        arrays.append(asarray(x))
+        return _ARRAY
+    try:
+        hash(x)
+    except TypeError:
+        raise TypeError(f"graph: an argument of type {kind.__name__} is neither an array nor hashable") from None
+    return kind, x
+
+
+def _unflatten(form, arrays):
+    """What _flatten took apart; arrays is an iterator."""
+    if form is _ARRAY:
+        return next(arrays)
+    kind, x = form
+    if kind is tuple or kind is list:
+        return kind(_unflatten(y, arrays) for y in x)
+    if kind is dict:
+        return {k: _unflatten(y, arrays) for k, y in x}
+    return x
+
+
+class _Recorded:
+    """One recording: the core's capture and the structure of the results."""
+
+    def __init__(self, capture, form):
+        self.capture, self.form = capture, form
+
+    def play(self, inputs):
+        results = self.capture.play(inputs)
+        if results is None:
+            return False, None
+        if self.form is _ARRAY:
+            return True, results[0]
+        return True, _unflatten(self.form, iter(results))
+
+
+class graph:
+    """graph(f, *, static_outputs=False): f, a function of arrays, as the kernels that it launches.
+
+    For each kind of arguments (shapes, dtypes, strides and device of the arrays; the values of everything else)
+    the first call runs f once to record its work, and every call launches what was recorded: without f's Python
+    code, and without planning. On a GPU what the inputs do not touch is a CUDA graph.
+
+    Arguments and results are arrays, or tuples, lists and dicts of them; other arguments are constants. NumPy
+    arrays among the arguments are copied to the default device at each call. Results are new arrays at each call;
+    with static_outputs each call fills the same ones again. Arrays that f uses without being given them stay
+    alive; each call reads what they hold then, and in-place changes of them happen at each call. Random draws
+    continue their generator's sequence. Inputs are read-only in f.
+
+    ValueError names what cannot be recorded, with its line: values on the host (print, float, if x > 0, a[mask]),
+    copies from and to the host, waiting, other streams, another graph. An index array out of range takes
+    the nearest index in range.
+
+    Can be used as a decorator."""
+
+    def __init__(self, f, *, static_outputs=False):
+        if not callable(f):
+            raise TypeError(f"graph: {f!r} is not a function")
+        update_wrapper(self, f)
+        self._f = f
+        self._static = static_outputs
+        self._recorded = {}  # structure: recordings, the last used first
+        self._last = None
+
+    def __get__(self, obj, kind=None):
+        """A method's graph is its object's own."""
+        if obj is None:
+            return self
+        bound = graph(self._f.__get__(obj, kind), static_outputs=self._static)
+        name = self.__name__
+        if hasattr(obj, "__dict__"):
+            obj.__dict__[name] = bound
+        return bound
+
+    def __call__(self, *args, **kwargs):
+        inputs = []
+        if kwargs:
+            key = _flatten((args, kwargs), inputs)
+        elif len(args) == 1 and type(args[0]) is ndarray:
+            key, inputs = _ARRAY, args
+        else:
+            key = _flatten(args, inputs)
+        inputs = tuple(inputs)
+        known = self._recorded.get(key, ())
+        for i, r in enumerate(known):
+            done, result = r.play(inputs)
+            if done:
+                if i:
+                    known.insert(0, known.pop(i))
+                self._last = r
+                return result
+        return self._record(key, inputs, args, kwargs)
+
+    def _record(self, key, inputs, args, kwargs):
+        where = inputs[0].device if inputs else _core.device()
+        capture, places = _core._capture(where, inputs)
+        results = []
+        try:
+            it = iter(places)
+            if key is _ARRAY:
+                value = self._f(*places)
+            elif kwargs:
+                a, k = _unflatten(key, it)
+                value = self._f(*a, **k)
+            else:
+                value = self._f(*_unflatten(key, it))
+            form = _flatten(value, results)
+            capture.end(tuple(results), self._static)
+        except BaseException:
+            capture.drop()
+            raise
+        recorded = _Recorded(capture, form)
+        done, result = recorded.play(inputs)
+        if not done:
+            raise ValueError(
+                "graph: an array that the function changes in place shares its memory with another; copy it first"
+            )
+        known = self._recorded.setdefault(key, [])
+        known.insert(0, recorded)
+        del known[_KINDS:]  # what comes once must not pile up memory
+        if len(self._recorded) > _STRUCTURES:
+            del self._recorded[next(iter(self._recorded))]
+        self._last = recorded
+        return result
+
+    def _info(self, name):
+        return self._last.capture.info[name] if self._last else 0
+
+    @property
+    def kernels(self):
+        """Kernels that the last call launched, as recorded."""
+        return self._info("kernels")
+
+    @property
+    def nbytes(self):
+        """Bytes of device memory that the last call's recording keeps for temporaries."""
+        return self._info("nbytes")
+
+    @property
+    def recordings(self):
+        """How many kinds of arguments have been recorded and are kept."""
+        return sum(map(len, self._recorded.values()))
+
+    def clear(self):
+        """Forgets all recordings and gives their memory back."""
+        self._recorded.clear()
+        self._last = None

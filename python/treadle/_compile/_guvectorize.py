@@ -1,0 +1,160 @@
+"""``guvectorize``: a function of small arrays that takes larger ones."""
+
+import functools
+import re
+
+import numpy
+
+from .. import types
+from ._function import Function
+from ._generate import Home, define, device_of, index, nest
+from ._jit import jit
+
+_SIDE = r"\((?:\s*\w+\s*(?:,\s*\w+\s*)*)?\)"
+_LAYOUT = re.compile(rf"\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*->\s*{_SIDE}(?:\s*,\s*{_SIDE})*\s*")
+
+
+def _sides(layout):
+    """[('n', 'm'), ...] of the inputs and of the outputs of '(n,m),(m)->(n)'."""
+    if not isinstance(layout, str) or not _LAYOUT.fullmatch(layout):
+        raise ValueError(f"guvectorize: {layout!r} is not a layout, as '(m,n),(n)->(m)' is")
+    return [
+        [tuple(x.strip() for x in part.split(",") if x.strip()) for part in re.findall(r"\(([^)]*)\)", side)]
+        for side in layout.split("->")
+    ]
+
+
+class GUFunc:
+    """A function that writes its results into its last arguments, called with arrays of which it takes the last axes.
+
+    nin, nout, signature and types are a numpy.ufunc's. Results are NumPy arrays where all operands are NumPy's, else
+    treadle's on the operands' device."""
+
+    def __init__(self, fn, signatures, layout, target="cpu", options=None):
+        if isinstance(fn, Function):
+            fn = fn.py_func
+        functools.update_wrapper(self, fn)
+        self.py_func, self.signature, self._target = fn, layout, target
+        self._inputs, self._outputs = _sides(layout)
+        self.nin, self.nout = len(self._inputs), len(self._outputs)
+        self.nargs = self.nin + self.nout
+        self._options = {k: v for k, v in (options or {}).items() if k not in ("nopython", "writable_args")}
+        self._rows = []
+        if fn.__code__.co_argcount != self.nargs:
+            raise TypeError(f"{fn.__name__} takes {fn.__code__.co_argcount} arguments, {layout} has {self.nargs}")
+        unknown = {n for o in self._outputs for n in o} - {n for i in self._inputs for n in i}
+        if unknown:
+            raise ValueError(f"guvectorize: {', '.join(sorted(unknown))} of the results is no axis of the operands")
+        device_of(target)
+        for s in signatures:
+            self.add(s)
+
+    def __repr__(self):
+        return f"<gufunc '{self.__name__}'>"
+
+    def add(self, sig):
+        """Takes in a signature, whose result is void."""
+        args, _ = types.normalize(sig)
+        if len(args) != self.nargs:
+            have = f"the signature {sig} has {len(args)} types"
+            raise TypeError(f"{self.__name__}: {have}, {self.signature} {self.nargs}")
+        items = [t.items[0] if t.kind == "array" else t for t in args]
+        boxed = tuple(t.kind == "array" and not core for t, core in zip(args, self._inputs, strict=False))
+        self._rows.append((tuple(numpy.dtype(t.dtype) for t in items), boxed))
+        return self
+
+    def build_ufunc(self):
+        """Itself: what numba's GUFunc has for the same."""
+        return self
+
+    @property
+    def types(self):
+        """'dd->d' for each signature."""
+        return ["".join(d.char for d in row[: self.nin]) + "->" + "".join(d.char for d in row[self.nin :])
+                for row, _ in self._rows]  # fmt: skip
+
+    def _resolve(self, values, outs):
+        have = [numpy.dtype(v.dtype) for v in values]
+        if not self._rows:
+            known = all(hasattr(o, "dtype") for o in outs)  # bfloat16 has no common dtype with others
+            result = None if known else functools.reduce(numpy.promote_types, have)
+            return (*have, *(numpy.dtype(getattr(o, "dtype", result)) for o in outs)), (False,) * self.nin
+        for exact in (True, False):
+            for row, boxed in self._rows:
+                pairs = zip(have, row, strict=False)
+                if all(d == want if exact else numpy.can_cast(d, want, "safe") for d, want in pairs):
+                    return row, boxed
+        raise TypeError(
+            f"gufunc '{self.__name__}' not supported for the input types {', '.join(map(str, have))}: it has "
+            f"{', '.join(self.types)}"
+        )
+
+    def __call__(self, *args, out=None, stream=0):
+        """Results of the operands; they may follow as arguments, or come as out= (an array or a tuple)."""
+        if len(args) not in (self.nin, self.nargs):
+            raise TypeError(f"{self.__name__}() takes {self.nin} or {self.nargs} arguments, not {len(args)}")
+        outs = list(args[self.nin :] or (out if isinstance(out, tuple) else (out,) * (self.nout if out is None else 1)))
+        values = [a if hasattr(a, "shape") else numpy.asarray(a) for a in args[: self.nin]]
+        row, boxed = self._resolve(values, outs)
+        home = Home([*values, *outs], device_of(self._target))
+        loops, sizes = self._shapes(values)
+        within = loops or (1,)  # a loop of one turn
+        operands = []
+        for v, d, core, box in zip(values, row, self._inputs, boxed, strict=False):
+            shape = tuple(sizes[n] for n in core)
+            operands.append(home.bring(v, d, within + shape))
+            if box:
+                operands[-1] = operands[-1].reshape((*within, 1))
+        results = []
+        for o, d, core in zip(outs, row[self.nin :], self._outputs, strict=True):
+            shape = tuple(sizes[n] for n in core)
+            mine = o if home.takes(o, loops + shape, d, values) else home.empty(loops + shape, d)
+            results.append(mine)
+            operands.append(mine.reshape(within + (shape or (1,))))
+        _loop(self, len(within))(*operands)
+        if home.device is not None:  # reshape gave arrays of their own
+            results = [a.reshape(r.shape) for a, r in zip(operands[self.nin :], results, strict=True)]
+        if stream:
+            stream.synchronize()
+        given = tuple(_numpy_scalar(home.give(r, o)) for r, o in zip(results, outs, strict=True))
+        return given[0] if self.nout == 1 else given
+
+    def _shapes(self, values):
+        """The shape of the loops, and how long each named axis is."""
+        sizes, loops = {}, []
+        for k, (v, core) in enumerate(zip(values, self._inputs, strict=True)):
+            n = len(v.shape) - len(core)
+            if n < 0:
+                asked = f"{self.signature} asks for {len(core)}"
+                raise ValueError(f"{self.__name__}: operand {k} has {len(v.shape)} dims, {asked}")
+            loops.append(tuple(v.shape[:n]))
+            for name, size in zip(core, v.shape[n:], strict=True):
+                if sizes.setdefault(name, size) != size:
+                    have = f"axis {name} of operand {k} has {size} elements"
+                    raise ValueError(f"{self.__name__}: {have}, not {sizes[name]}")
+        return numpy.broadcast_shapes(*loops), sizes
+
+
+def _numpy_scalar(x):
+    return x[()] if isinstance(x, numpy.ndarray) and x.ndim == 0 else x
+
+
+@functools.lru_cache(maxsize=1024)
+def _loop(g, ndim):
+    names, at = [f"x{k}" for k in range(g.nargs)], index(ndim)
+    body = nest([f"x0.shape[{k}]" for k in range(ndim)], [f"_f({', '.join(f'{n}[{at}]' for n in names)})"])
+    name = g.__name__ if g.__name__.isidentifier() else "function"
+    return jit(define("\n".join([f"def {name}({', '.join(names)}):", *body, ""]), name, _f=g.py_func), **g._options)
+
+
+def guvectorize(ftylist, signature=None, target="cpu", **options):
+    """A GUFunc: ``@guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)")``.
+
+    ftylist: a signature, or a list of them; None or the layout itself: it is compiled for what it meets. signature: the
+    layout, the axes that the function itself works on. target, options: as of vectorize.
+    ValueError: no layout; TypeError: signatures that do not fit it."""
+    options.pop("cache", None)
+    if signature is None:
+        ftylist, signature = (), ftylist
+    given = ftylist if isinstance(ftylist, list) else [ftylist] if ftylist else []
+    return lambda fn: GUFunc(fn, given, signature, target, options)

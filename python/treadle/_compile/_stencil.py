@@ -1,0 +1,150 @@
+"""``stencil``: a function of an array's elements round one place, at each place of the array."""
+
+import ast
+import functools
+
+import numpy
+
+from .. import types
+from ._function import Function
+from ._generate import Home, define, index, is_array, nest
+from ._jit import jit
+from ._source import find
+
+_PLACE = [f"_at{k}" for k in range(8)]  # a place's indices: names that no function has
+
+
+def _constants(node):
+    """The offsets of a relative index; None: they are computed."""
+    items = node.elts if isinstance(node, ast.Tuple) else [node]
+    try:
+        return [ast.literal_eval(i) for i in items]
+    except ValueError:
+        return None
+
+
+class _Relative(ast.NodeTransformer):
+    """a[1, 0] becomes a[i + 1, j + 0]; offsets collects the least and the most of each axis."""
+
+    def __init__(self, names, fn):
+        self.names, self.fn, self.offsets, self.computed = names, fn, {}, False
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        if not isinstance(node.value, ast.Name) or node.value.id not in self.names:
+            return node
+        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        known = _constants(node.slice)
+        self.computed |= known is None
+        for k, offset in enumerate(known or ()):
+            if type(offset) is not int:
+                where = f"stencil {self.fn.__name__}: {ast.unparse(node)}"
+                raise ValueError(f"{where}: an offset is an integer, not {offset!r}")
+            low, high = self.offsets.get(k, (0, 0))
+            self.offsets[k] = min(low, offset), max(high, offset)
+        moved = [ast.BinOp(ast.Name(n, ast.Load()), ast.Add(), i) for n, i in zip(_PLACE, items, strict=False)]
+        index = moved[0] if len(moved) == 1 else ast.Tuple(moved, ast.Load())
+        return ast.copy_location(ast.Subscript(node.value, index, node.ctx), node)
+
+
+class StencilFunc:
+    """Called with arrays of one shape (and numbers): an array of what the function gives at each place.
+
+    In the function a[0, 1] is the neighbour one further on axis 1. Where a neighbour would lie outside, the result is
+    cval. Results are NumPy arrays where all operands are NumPy's, else treadle's on the operands' device."""
+
+    def __init__(self, fn, mode="constant", cval=0, neighborhood=None, standard_indexing=()):
+        if mode != "constant":
+            raise ValueError(f"stencil: mode is 'constant', not {mode!r}")
+        if isinstance(fn, Function):
+            fn = fn.py_func
+        functools.update_wrapper(self, fn)
+        self.py_func, self._cval, self._given, self._standard = fn, cval, neighborhood, standard_indexing
+        self._params = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+        self._made = {}
+        if not self._params or self._params[0] in standard_indexing:
+            raise ValueError("stencil: the first argument is an array with relative indices")
+        if set(standard_indexing) - set(self._params):
+            raise ValueError(f"stencil: standard_indexing names arguments, not {standard_indexing!r}")
+
+    def __repr__(self):
+        return f"<stencil '{self.__name__}'>"
+
+    @property
+    def neighborhood(self):
+        """Pairs of the least and the greatest offset on each axis, as given; None: found in the function."""
+        return self._given
+
+    def _make(self, arrays, ndim):
+        """(the function at one place, the function over all places, the pairs of offsets)."""
+        relative = [p for p, a in zip(self._params, arrays, strict=True) if a and p not in self._standard]
+        moved = _Relative(relative, self.py_func)
+        node = moved.visit(ast.parse(ast.unparse(find(self.py_func).node)).body[0])
+        if isinstance(node, ast.Expr):  # a lambda
+            lines = [f"return {ast.unparse(node.value.body)}"]
+        else:
+            lines = ast.unparse(ast.Module(node.body, [])).splitlines()
+        if self._given is None and moved.computed:
+            raise ValueError(f"stencil {self.__name__}: offsets are computed: give the neighborhood=")
+        pairs = self._given or [moved.offsets.get(k, (0, 0)) for k in range(ndim)]
+        if len(pairs) != ndim or (moved.offsets and max(moved.offsets) >= ndim):
+            what = f"the array has {ndim} dims, the function or neighborhood another number"
+            raise ValueError(f"stencil {self.__name__}: {what}")
+        cells = dict(zip(self.py_func.__code__.co_freevars, self.py_func.__closure__ or (), strict=True))
+        space = {**self.py_func.__globals__, **{k: c.cell_contents for k, c in cells.items()}}
+        head = f"def place({', '.join([*_PLACE[:ndim], *self._params])}):"
+        place = define("\n".join([head, *(f"    {x}" for x in lines), ""]), "place", **space)
+        ranges = [f"{-min(low, 0)}, out.shape[{k}] - {max(high, 0)}" for k, (low, high) in enumerate(pairs)]
+        names = [f"x{k}" for k in range(len(self._params))]
+        body = nest(ranges, [f"out[{index(ndim)}] = place({index(ndim)}, {', '.join(names)})"])
+        every = define("\n".join([f"def stencil(out, {', '.join(names)}):", *body, ""]), "stencil", place=place)
+        return jit(place), jit(every), pairs
+
+    def __call__(self, *args, out=None):
+        """Of arrays and numbers; out: an array that takes the result, whose borders stay as they are.
+
+        ValueError: arrays that are smaller than the first."""
+        if len(args) != len(self._params):
+            raise TypeError(f"{self.__name__}() takes {len(self._params)} arguments, not {len(args)}")
+        args = [
+            a if isinstance(a, (bool, int, float, complex)) or hasattr(a, "dtype") else numpy.asarray(a) for a in args
+        ]
+        if not is_array(args[0]):
+            raise TypeError(f"{self.__name__}: the first argument is an array, not {type(args[0]).__name__}")
+        home, shape = Home([*args, out]), args[0].shape
+        for p, a in zip(self._params, args, strict=True):
+            if is_array(a) and p not in self._standard and (
+                len(a.shape) != len(shape) or any(m < n for m, n in zip(a.shape, shape, strict=True))
+            ):  # fmt: skip
+                raise ValueError(f"{self.__name__}: {p} has the shape {a.shape}, the first array {shape}")
+        arrays = tuple(map(is_array, args))
+        key = (arrays, len(shape))
+        if key not in self._made:
+            self._made[key] = self._make(*key)
+        place, every, _ = self._made[key]
+        operands = [home.bring(a, a.dtype) if is_array(a) else a for a in args]
+        dtype = self._dtype(place, operands, len(shape))
+        result = out if home.takes(out, shape, dtype, args) else self._border(home, shape, dtype, out)
+        every(result, *operands)
+        return home.give(result, out)
+
+    def _border(self, home, shape, dtype, out):
+        if out is not None:
+            return home.bring(out, dtype).copy()
+        if not numpy.can_cast(numpy.asarray(self._cval).dtype, dtype, "same_kind"):
+            raise ValueError(f"{self.__name__}: cval {self._cval!r} does not go into {dtype}")
+        return home.full(shape, self._cval, dtype)
+
+    def _dtype(self, place, operands, ndim):
+        row = tuple(types.parse(t) for t in place._types(*(0,) * ndim, *operands))
+        return numpy.dtype(place.compile(row).return_type.dtype)
+
+
+def stencil(func_or_mode="constant", **options):
+    """A StencilFunc: ``@stencil``, ``@stencil(cval=1.0)``.
+
+    options: cval (0), neighborhood (pairs of offsets, one an axis, where the function computes them),
+    standard_indexing (names of arguments that are indexed as usual)."""
+    if isinstance(func_or_mode, str):
+        return lambda fn: StencilFunc(fn, func_or_mode, **options)
+    return StencilFunc(func_or_mode, **options)

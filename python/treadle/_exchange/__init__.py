@@ -1,0 +1,1 @@
+"""Other libraries and other processes: protocols, copies, trips to the host."""

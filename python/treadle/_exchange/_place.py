@@ -1,0 +1,50 @@
+"""Where the package's functions of several arrays compute: on one device, that of their first array."""
+
+import numpy
+
+from .. import _core
+from .._core import asarray, empty, ndarray
+
+
+def on(device, x, dtype=None):
+    """x, an array or what becomes one, on device, as dtype if that is given. ValueError: it lies on another device."""
+    if isinstance(x, ndarray) and x.device != device:
+        _core._beside("operands", empty(0, device=device), x)
+    return asarray(x, dtype, device=device)
+
+
+def own(a):
+    """a, or the array that it becomes."""
+    return a if isinstance(a, ndarray) else asarray(a)
+
+
+RULES = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def castable(source, target, rule):
+    """Does the rule allow the cast? numpy.can_cast, and what holds of bfloat16. ValueError: there is no such rule."""
+    if rule not in RULES:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, RULES))} (got {rule!r})")
+    if "V" in source.kind + target.kind:
+        return rule == "unsafe" or source == target or (rule == "same_kind" and source.kind in "biufV")
+    return numpy.can_cast(source, target, rule)
+
+
+def allow(what, source, target, rule):
+    """TypeError that names the function `what`, unless the rule allows the cast."""
+    if not castable(source, target, rule):
+        raise TypeError(f"{what}: Cannot cast array data from {source!r} to {target!r} according to the rule {rule!r}")
+
+
+def elements(what, x, dtype, device, rule="unsafe"):
+    """What is to be written to an array of dtype: arrays by the rule; numbers and lists each as a number of dtype,
+    which for a complex number and a real dtype is a TypeError.
+    """
+    if isinstance(x, (ndarray, numpy.ndarray)):
+        allow(what, x.dtype, dtype, rule)
+    elif dtype.kind != "V":
+        try:
+            return on(device, numpy.asarray(x, dtype))
+        except TypeError as e:
+            raise TypeError(f"{what}: {e}; the array is of {dtype}") from None
+    return on(device, x).astype(dtype)

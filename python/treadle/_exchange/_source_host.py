@@ -1,0 +1,80 @@
+"""Arrays whose elements stay on the host until they are needed: memory, mapped files, readers such as Zarr's."""
+
+import operator
+
+import numpy as np
+
+from .. import _core
+
+
+def from_host(source, device=None):
+    """An array of ``source``'s elements that are read when they are needed, chunk by chunk where they do not fit.
+
+    ``source`` is a ``numpy.ndarray`` or ``numpy.memmap`` of numbers, or an object with ``shape``, ``dtype`` and slices
+    (a Zarr array, an HDF5 data set). It is neither copied nor written to; who changes it meanwhile changes what is
+    read. Slices of the array read only what they hold. TypeError: elements that are not numbers."""
+    if isinstance(source, _core.ndarray):
+        return source
+    if isinstance(source, np.ndarray):
+        found = _core._from_host(source, device)
+        if found is not None:
+            return found
+    shape = getattr(source, "shape", None)
+    dtype = getattr(source, "dtype", None)
+    if shape is None or dtype is None or not hasattr(source, "__getitem__"):
+        raise TypeError(f"from_host: expected an array or an object with shape, dtype and slices, not {type(source)}")
+    native = np.dtype(dtype).newbyteorder("=")
+    return _core._from_reader(_reader(source, native), tuple(map(operator.index, shape)), native, device)
+
+
+def stream(f, source, out=None, chunk=None):
+    """``f`` of arrays on the host, computed in chunks of their rows that are copied while kernels run.
+
+    ``source`` is what :func:`from_host` takes, or a tuple of such, one for each parameter of ``f``; ``f`` gets arrays
+    and returns one, or a tuple or dict of them. ``chunk`` is how many rows go at once (by default as many as do well).
+    A result stays on the device if it fits, else in the host's memory, or goes to ``out``, of its shape: a
+    ``numpy.ndarray``, a ``numpy.memmap``, or an object that takes slices (Zarr, HDF5), which is then what is returned.
+    OSError: there is no room for ``out`` on its disk."""
+    rows = 0 if chunk is None else operator.index(chunk)
+    if rows < 0:
+        raise ValueError(f"stream: chunk={chunk} rows")
+    made = f(*map(from_host, source)) if isinstance(source, tuple) else f(from_host(source))
+    return _each(made, out, rows)
+
+
+def _each(made, out, rows):
+    if isinstance(made, (tuple, list)):
+        outs = (None,) * len(made) if out is None else out
+        return type(made)(_each(a, o, rows) for a, o in zip(made, outs, strict=True))
+    if isinstance(made, dict):
+        return {k: _each(a, None if out is None else out[k], rows) for k, a in made.items()}
+    if not isinstance(made, _core.ndarray):
+        return made
+    if out is None:
+        return _core._stream(made, rows)
+    _into(made, out, rows)
+    return out
+
+
+def _into(a, out, rows):
+    if isinstance(out, _core.ndarray):
+        out[...] = _core._stream(a, rows)
+    elif not isinstance(out, np.ndarray) or _core._stream_into(a, rows, out) is None:
+        dtype = np.dtype(out.dtype).newbyteorder("=")
+        _core._stream_through(a, rows, _writer(out, dtype), tuple(map(operator.index, out.shape)), dtype)
+
+
+def _reader(source, dtype):
+    def read(start, step, count, memory):
+        box = tuple(slice(a, a + (n - 1) * s + 1, s) for a, s, n in zip(start, step, count, strict=True))
+        np.frombuffer(memory, dtype).reshape(count)[...] = source[box] if box else source[()]
+
+    return read
+
+
+def _writer(out, dtype):
+    def write(start, count, memory):
+        box = tuple(slice(a, a + n) for a, n in zip(start, count, strict=True))
+        out[box] = np.frombuffer(memory, dtype).reshape(count)
+
+    return write

@@ -1,0 +1,1 @@
+"""NumPy's functions that are composed of others, and what NumPy's names are here."""

@@ -1,0 +1,397 @@
+"""Differences, slopes, areas, interpolation, convolution and covariance: spelled with other operations."""
+
+import numpy
+
+from .. import _core
+from .._core import arange, asarray, empty, ndarray, zeros
+from .._exchange._host import library
+from .._exchange._place import on
+from .._exchange._place import own as _own
+from .._select._indexing import gather
+from ..linalg._products import _conjugate, matmul
+from ._math import average, clip
+from ._shape import _axis, _cut, concatenate, expand_dims
+
+_UFUNC = _core.ufuncs()
+_select, _isnan = _UFUNC["select"], _UFUNC["isnan"]
+
+
+def _floating(a):
+    a = _own(a)
+    return a if a.dtype.kind in "fc" else a.astype("float64")
+
+
+def _piece(a, axis, start, stop, step=None):
+    return a[_cut(a.ndim, axis, slice(start, stop, step))]
+
+
+# ---- differences ----
+
+
+def _beside(x, a, axis):
+    """What diff is to put beside a: an array, or one value along the axis."""
+    x = on(a.device, x)
+    return _core._broadcast_to(x, (*a.shape[:axis], 1, *a.shape[axis + 1 :])) if x.ndim == 0 else x
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """Differences of neighbours along axis, n times; of bools, whether they differ."""
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    a = _own(a)
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    axis = _axis(axis, a.ndim, "diff")
+    parts = [None if x is None else _beside(x, a, axis) for x in (prepend, append)]
+    if prepend is not None or append is not None:
+        a = concatenate([x for x in (parts[0], a, parts[1]) if x is not None], axis)
+    for _ in range(n):
+        later, earlier = _piece(a, axis, 1, None), _piece(a, axis, None, -1)
+        a = later != earlier if a.dtype.kind == "b" else later - earlier
+    return a
+
+
+def ediff1d(ary, to_end=None, to_begin=None):
+    """Differences of neighbours of the flat array, with values before and after them."""
+    a = _own(ary).ravel()
+    d = _piece(a, 0, 1, None) - _piece(a, 0, None, -1)
+    ends = []
+    for name, x in (("to_begin", to_begin), ("to_end", to_end)):
+        x = None if x is None else on(a.device, x).ravel()
+        if x is not None and not numpy.can_cast(x.dtype, a.dtype, "same_kind"):
+            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+        ends.append(x)
+    parts = [x for x in (ends[0], d, ends[1]) if x is not None]
+    return d if len(parts) == 1 else concatenate(parts, 0, dtype=a.dtype)
+
+
+def _number(x):
+    """Is it a number, or an array of no axes?"""
+    return x.ndim == 0 if isinstance(x, ndarray) else numpy.ndim(x) == 0
+
+
+def _spacings(varargs, axes, f):
+    """For each axis a number, or the distances of neighbouring coordinates."""
+    if len(varargs) == 0:
+        return [1.0] * len(axes)
+    if len(varargs) == 1 and _number(varargs[0]):
+        return [float(varargs[0])] * len(axes)
+    if len(varargs) != len(axes):
+        raise TypeError("invalid number of arguments")
+    steps = []
+    for x, axis in zip(varargs, axes, strict=True):
+        if _number(x):
+            steps.append(float(x))
+            continue
+        x = on(f.device, x)
+        if x.ndim != 1:
+            raise ValueError("distances must be either scalars or 1d")
+        if x.shape[0] != f.shape[axis]:
+            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        d = x.astype("float64") if x.dtype.kind in "biu" else x
+        d = d[1:] - d[:-1]
+        even = d.shape[0] and bool((d == d[0]).all())
+        steps.append(float(d[0]) if even else d)
+    return steps
+
+
+def _inner(f, axis, d):
+    """Slopes at the inner points: by neighbours on both sides, weighted where these are unequally far."""
+    before, at, after = _piece(f, axis, None, -2), _piece(f, axis, 1, -1), _piece(f, axis, 2, None)
+    if isinstance(d, float):
+        return (after - before) / (2.0 * d)
+    shape = [-1 if k == axis else 1 for k in range(f.ndim)]
+    one, two = d[:-1], d[1:]
+    weights = (-two / (one * (one + two)), (two - one) / (one * two), one / (two * (one + two)))
+    a, b, c = (w.reshape(shape) for w in weights)
+    return a * before + b * at + c * after
+
+
+def _end(f, axis, d, order, last):
+    """The slope at an end, of one or two neighbours there."""
+    n = f.shape[axis]
+    places = (n - 1, n - 2, n - 3) if last else (0, 1, 2)
+    x, y, *z = (_piece(f, axis, k, k + 1) for k in places[: order + 1])
+    sign = 1.0 if last else -1.0
+    if isinstance(d, float):
+        one = two = d
+    else:  # the first distances from this end
+        one, two = (d[-1], d[-order]) if last else (d[0], d[order - 1])
+    if order == 1:
+        return sign * (x - y) / one
+    a = (2.0 * one + two) / (one * (one + two))
+    return sign * (a * x - (one + two) / (one * two) * y + one / (two * (one + two)) * z[0])
+
+
+def gradient(f, *varargs, axis=None, edge_order=1):
+    """The slope of f along every axis, or those given: by second-order differences inside, of first or second order
+    at the ends. Distances: a number, one for each axis, or coordinates for each axis. An array, or a tuple of them.
+    """
+    f = _own(f)
+    if f.dtype.kind == "b":
+        raise TypeError("gradient: bools have no differences")
+    f = _floating(f)
+    axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [_axis(k, f.ndim, "gradient") for k in axes]
+    if edge_order not in (1, 2):
+        raise ValueError("'edge_order' greater than 2 not supported")
+    r = []
+    for k, d in zip(axes, _spacings(varargs, axes, f), strict=True):
+        if f.shape[k] < edge_order + 1:
+            raise ValueError(
+                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
+                "required."
+            )
+        ends = _end(f, k, d, edge_order, False), _end(f, k, d, edge_order, True)
+        r.append(concatenate([ends[0], _inner(f, k, d), ends[1]], k, dtype=f.dtype))
+    return r[0] if len(r) == 1 else tuple(r)
+
+
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """The area under y by the trapezoidal rule, at coordinates x or at equal distances dx."""
+    y = _own(y)
+    axis = _axis(axis, y.ndim, "trapezoid")
+    d = dx
+    if x is not None:
+        x = on(y.device, x)
+        d = diff(x) if x.ndim == 1 else diff(x, axis=axis)
+        if x.ndim == 1:
+            d = d.reshape([-1 if k == axis else 1 for k in range(y.ndim)])
+    return (d * (_piece(y, axis, 1, None) + _piece(y, axis, None, -1)) / 2.0).sum(axis)
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """The piecewise linear function through the points (xp, fp), xp rising, at x; left and right of them the end
+    values, or those given. With a period, xp is taken modulo it and sorted.
+    """
+    where = next((a.device for a in (x, fp, xp) if isinstance(a, ndarray)), None)
+    x, xp = (on(where, a) for a in (x, xp))
+    if x.dtype.kind == "c" or xp.dtype.kind == "c":
+        raise TypeError("interp: coordinates are real numbers")
+    x, xp = (a.astype("float64", copy=False) for a in (x, xp))
+    fp = _floating(on(where, fp))
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError("Data points must be 1-D sequences")
+    n = xp.shape[0]
+    if n != fp.shape[0]:
+        raise ValueError("fp and xp are not of the same length.")
+    if n == 0:
+        raise ValueError("array of sample points is empty")
+    fp = fp.astype("complex128" if fp.dtype.kind == "c" else "float64", copy=False)
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        from .._select._sorting import argsort
+
+        period, left, right = abs(period), None, None
+        x, xp = x % period, xp % period
+        order = argsort(xp)
+        xp, fp = gather(xp, order), gather(fp, order)
+        xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp, n = concatenate([fp[-1:], fp, fp[:1]]), n + 2
+    from .._select._searching import searchsorted
+
+    at = clip(searchsorted(xp, x, "right") - 1, 0, max(n - 2, 0))
+    x0, y0 = gather(xp, at), gather(fp, at)
+    if n > 1:
+        x1, y1 = gather(xp, at + 1), gather(fp, at + 1)
+        slope = (y1 - y0) / (x1 - x0)
+        r = slope * (x - x0) + y0
+        r = _select(_isnan(r), slope * (x - x1) + y1, r)
+        r = _select(_isnan(r) & (y0 == y1), y0, r)
+    else:
+        r = y0
+    r = _select(x < xp[0], fp[0] if left is None else left, r)
+    r = _select(x > xp[-1], fp[-1] if right is None else right, _select(x == xp[-1], fp[-1], r))
+    return _select(_isnan(x), x, r) if n > 1 else r
+
+
+# ---- sliding products ----
+
+
+def _part(mode, n, m):
+    """Where a mode's part of the full product of n and m <= n elements begins, and how long it is."""
+    return {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
+
+
+def _slid(a, v, mode):
+    """sum over k of a[n + k] v[k] for every n at which they overlap, as the mode says; v is no longer than a."""
+    n, m = a.shape[0], v.shape[0]
+    first, count = _part(mode, n, m)
+    at = arange(count, device=a.device)[:, None] + (arange(m, device=a.device) + (first - m + 1))[None, :]
+    inside = (at >= 0) & (at < n)
+    terms = _select(inside, gather(a, clip(at, 0, n - 1)) * v, asarray(0, a.dtype, device=a.device))
+    return terms.any(-1) if terms.dtype.kind == "b" else terms.sum(-1, dtype=terms.dtype)
+
+
+def _sliding(name, a, v, mode):
+    a, v = (_own(x) for x in (a, v))
+    if isinstance(mode, int):
+        mode = ("valid", "same", "full")[mode]
+    if mode not in ("valid", "same", "full"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (case sensitive), got {mode!r}")
+    if name == "convolve":
+        a, v = (x.reshape(1) if x.ndim == 0 else x for x in (a, v))
+    if a.ndim != 1 or v.ndim != 1:
+        raise ValueError(f"{name}: one-dimensional arrays are wanted, not {a.ndim} and {v.ndim} dimensions")
+    for x, which in ((a, "first"), (v, "second")):
+        if x.shape[0] == 0:
+            raise ValueError(f"{name}: the {which} array cannot be empty")
+    return a, v, mode
+
+
+SHORT = {"cpu": 1024, "cuda": 256, "null": 256}  # elements of the shorter vector from which transforms are quicker
+LONG = 1 << 22  # products from which they are
+
+
+def _by_transforms(a, v, mode):
+    """The convolution of floats by Fourier transforms, in double precision, where they are long enough and finite; else
+    None."""
+    from .. import fft as transforms
+
+    n, m = a.shape[0], v.shape[0]
+    if a.dtype.kind not in "fc" or m < SHORT[a.device.kind] or n * m < LONG or transforms._missing(a.device):
+        return None
+    if not bool(_UFUNC["isfinite"](a).all() & _UFUNC["isfinite"](v).all()):
+        return None
+    wide = "complex128" if a.dtype.kind == "c" else "float64"
+    size, kind = 1 << (n + m - 2).bit_length(), "" if wide == "complex128" else "r"
+    forward, back = getattr(transforms, kind + "fft"), getattr(transforms, f"i{kind}fft")
+    product = back(forward(a.astype(wide), size) * forward(v.astype(wide), size), size)
+    first, count = _part(mode, n, m)
+    return product[first : first + count].astype(a.dtype)
+
+
+def _products(name, a, v, mode):
+    """The sliding sums of a with v backwards (convolve), v being no longer; of one dtype."""
+    r = _by_transforms(a, v, mode)
+    if r is not None:
+        return r
+    if a.device.kind == "cpu" and a.dtype.kind != "V":
+        backwards = v if name == "convolve" else v[::-1]
+        if name == "correlate":
+            return library("numpy.correlate", numpy.correlate, (a, _conjugate(backwards), mode), {})
+        return library("numpy.convolve", numpy.convolve, (a, backwards, mode), {})
+    return _slid(a, v[::-1], mode)
+
+
+def convolve(a, v, mode="full"):
+    """The discrete convolution of two vectors: NumPy's on the CPU's memory, elsewhere one fused sum; of long vectors
+    of floats by Fourier transforms. mode: "full", "same" (as long as the longer one) or "valid" (whole overlaps).
+    """
+    a, v, mode = _sliding("convolve", a, v, mode)
+    if v.shape[0] > a.shape[0]:
+        a, v = v, a
+    dt = numpy.result_type(a.dtype, v.dtype)
+    return _products("convolve", a.astype(dt, copy=False), v.astype(dt, copy=False), mode)
+
+
+def correlate(a, v, mode="valid"):
+    """The cross-correlation of two vectors, v conjugated: computed as convolve is."""
+    a, v, mode = _sliding("correlate", a, v, mode)
+    dt = numpy.result_type(a.dtype, v.dtype)
+    a, v = a.astype(dt, copy=False), _conjugate(v.astype(dt, copy=False))
+    if v.shape[0] <= a.shape[0]:
+        return _products("correlate", a, v[::-1], mode)
+    return _products("correlate", v, a[::-1], mode)[::-1]
+
+
+# ---- covariance ----
+
+
+def _real(a):
+    return _UFUNC["real"](a) if a.dtype.kind == "c" else a
+
+
+def _weights(w, x, name, whole):
+    """Checked, on x's device, in float64."""
+    w = on(x.device, w).astype("float64", copy=False)
+    if whole and bool((w != _UFUNC["rint"](w)).any()):
+        raise TypeError(f"{name} must be integer")
+    if w.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if w.ndim == 0 or w.shape[0] != x.shape[1]:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if bool((w < 0).any()):
+        raise ValueError(f"{name} cannot be negative")
+    return w
+
+
+def _observations(m, y, rowvar, dtype):
+    """A matrix with a variable a row."""
+    m = asarray(m)
+    given = [m] if y is None else [m, on(m.device, y)]
+    for a, name in zip(given, "my", strict=False):
+        if a.ndim > 2:
+            raise ValueError(f"{name} has more than 2 dimensions")
+    dt = dtype or numpy.result_type(*(a.dtype for a in given), "float64")
+    rows = []
+    for a in given:
+        a = a.astype(dt, copy=False)
+        two = a.reshape((1, -1)) if a.ndim < 2 else a
+        turned = not rowvar and a.ndim == 2 and (a is given[0] or a.shape[0] != 1)
+        rows.append(two.T if turned else two)
+    return rows[0] if len(rows) == 1 else concatenate(rows, 0)
+
+
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    """The covariance matrix of variables in rows (rowvar=False: in columns), observations weighted as asked."""
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    x = _observations(m, y, rowvar, dtype)
+    if x.shape[0] == 0:
+        return empty((0, 0), dtype="float64", device=x.device)
+    n = x.shape[1]
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    f = None if fweights is None else _weights(fweights, x, "fweights", True)
+    each = None if aweights is None else _weights(aweights, x, "aweights", False)
+    w = f if each is None else each if f is None else f * each
+    total = n if w is None else float(w.sum())
+    if w is None or ddof == 0 or each is None:
+        left = total - (ddof if ddof else 0)
+    else:
+        left = total - ddof * float((w * each).sum()) / total
+    left = max(float(left), 0.0)
+    w = w if w is None else w.astype(x.dtype, copy=False)
+    away = x - expand_dims(average(x, 1, w), 1)
+    right = away if w is None else away * w
+    c = matmul(away, _conjugate(right).T)
+    return (c * (1.0 / left if left else float("inf"))).squeeze()
+
+
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """The matrix of correlation coefficients of variables in rows (rowvar=False: in columns)."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    d = _UFUNC["sqrt"](_real(c.reshape(-1)[:: c.shape[0] + 1]))
+    c = c / d[:, None] / d[None, :]
+    if c.dtype.kind == "c":
+        return (clip(_real(c), -1, 1) + clip(_UFUNC["imag"](c), -1, 1) * 1j).astype(c.dtype, copy=False)
+    return clip(c, -1, 1)
+
+
+# ---- powers and grids ----
+
+
+def vander(x, N=None, increasing=False):
+    """The matrix of the powers of x, a power a column, the highest first."""
+    x = _own(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    n = x.shape[0] if N is None else N
+    powers = arange(n, device=x.device)
+    one = numpy.result_type(x.dtype, int)
+    return x.astype(one)[:, None] ** (powers if increasing else powers[::-1])[None, :]
+
+
+def polyval(p, x):
+    """The polynomial with the coefficients p, the highest first, at x."""
+    where = next((a.device for a in (x, p) if isinstance(a, ndarray)), None)
+    p, x = on(where, p), on(where, x)
+    y = zeros(x.shape, x.dtype, device=x.device)
+    for k in range(p.shape[0]):
+        y = y * x + p[k]
+    return y

@@ -1,0 +1,196 @@
+"""Floating-point errors: errstate, seterr, geterr, seterrcall, geterrcall, as NumPy's, for values on every device.
+
+Nothing is looked for until it is asked for. Then each operation that a thread records runs at once and its result is
+compared with its operands, one more kernel an operation: for finding where a NaN comes from, not for every day.
+"""
+
+import functools
+import sys
+import threading
+import warnings
+
+from .. import _core
+
+_KINDS = {
+    "divide": (1, "divide by zero"),
+    "over": (2, "overflow"),
+    "under": (4, "underflow"),
+    "invalid": (8, "invalid value"),
+}
+_MODES = ("ignore", "warn", "raise", "call", "print", "log")
+_RAISE = 4  # bits to shift a kind by: it is raised, whoever looks
+_KEEP = object()
+
+
+class _State(threading.local):
+    def __init__(self):
+        self.modes = dict.fromkeys(_KINDS, "ignore")
+        self.call = None
+
+
+_state = _State()
+
+
+def _checked(all, given):
+    """The modes named: of each kind its own, or that of all."""
+    modes = {k: all if v is None else v for k, v in given.items()}
+    for k, mode in modes.items():
+        if mode is not None and mode not in _MODES:
+            raise ValueError(f"errstate: {k}={mode!r}; there are {', '.join(map(repr, _MODES))}")
+    return {k: v for k, v in modes.items() if v is not None}
+
+
+def _set(modes):
+    old = _state.modes
+    _state.modes = {**old, **modes}
+    look = 0
+    for k, mode in _state.modes.items():
+        bit = _KINDS[k][0]
+        look |= (mode != "ignore" and bit) | (mode == "raise" and bit << _RAISE)
+    _core._look_for(look)
+    return old
+
+
+def seterr(all=None, divide=None, over=None, under=None, invalid=None):
+    """Sets what the calling thread does about floating-point errors; returns what it did before, as a dict. Each is one
+    of 'ignore', 'warn' (RuntimeWarning), 'raise' (FloatingPointError), 'call' (seterrcall's function), 'print' (to
+    standard error) and 'log' (seterrcall's object); None: as it was. At first, otherwise than in NumPy, all are
+    ignored. See errstate."""
+    return dict(_set(_checked(all, {"divide": divide, "over": over, "under": under, "invalid": invalid})))
+
+
+def geterr():
+    """What the calling thread does about floating-point errors: a dict of divide, over, under, invalid."""
+    return dict(_state.modes)
+
+
+def seterrcall(func):
+    """Sets the function(what, flag) that 'call' calls, or the object whose write(text) 'log' calls; None: neither.
+    Returns the one before."""
+    if func is not None and not callable(func) and not callable(getattr(func, "write", None)):
+        raise ValueError("Only callable can be used as callback")
+    old, _state.call = _state.call, func
+    return old
+
+
+def geterrcall():
+    """What seterrcall has set."""
+    return _state.call
+
+
+class errstate:
+    """with errstate(invalid="raise"): ... : seterr for a while, in the calling thread; call= as by seterrcall. Also a
+    decorator of functions.
+
+    Inside, operations on arrays of every device are evaluated where they are recorded, and their results compared with
+    their operands: NaN of numbers is invalid, infinity of finite numbers divide at a pole (x / 0, log(0)) and over
+    elsewhere, what is less than the least normal number under. Looked at are elementwise operations, casts, sums,
+    products, means, variances, cumulative sums and products and matrix products; of the last two only what no operand
+    holds anywhere. Compiled functions and recorded graphs are not looked into. Operations over sources outside of the
+    device (from_host) are checked part by part when they are evaluated."""
+
+    def __init__(self, *, call=_KEEP, all=None, divide=None, over=None, under=None, invalid=None):
+        self._modes = _checked(all, {"divide": divide, "over": over, "under": under, "invalid": invalid})
+        self._call = call
+        self._before = None
+
+    def __enter__(self):
+        if self._before is not None:
+            raise TypeError("Cannot enter `errstate` twice.")
+        self._before = _set(self._modes), _state.call
+        if self._call is not _KEEP:
+            try:
+                seterrcall(self._call)
+            except ValueError:
+                self.__exit__()
+                raise
+
+    def __exit__(self, *exc):
+        modes, _state.call = self._before
+        self._before = None
+        _set(modes)
+
+    def __call__(self, func):
+        @functools.wraps(func)
+        def inner(*args, **kwargs):
+            again = errstate(call=self._call, **self._modes)
+            with again:
+                return func(*args, **kwargs)
+
+        return inner
+
+
+def _level():
+    """Of the frame that is not the package's own, as warnings.warn counts from its caller's caller."""
+    level, frame = 1, sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "treadle":
+        level, frame = level + 1, frame.f_back
+    return level + 1
+
+
+def found(kind, operation, raises):
+    """Called by the core: an operation, watched by this thread, has an error of that kind."""
+    name, what = next((k, text) for k, (bit, text) in _KINDS.items() if bit == kind)
+    mode, call = _state.modes[name], _state.call
+    text = f"{what} encountered in {operation}"
+    if mode == "ignore":  # it was recorded under another mode, and is computed now
+        mode = "raise" if raises else "warn"
+    if mode == "raise":
+        raise FloatingPointError(text)
+    if mode == "warn":
+        warnings.warn(text, RuntimeWarning, stacklevel=_level())
+    elif mode == "print":
+        print(f"Warning: {text}", file=sys.stderr)
+    elif call is None:
+        raise NameError(f"{mode} specified for {what} (in {operation}) but seterrcall has set nothing")
+    elif mode == "call":
+        call(what, kind)
+    else:
+        call.write(f"Warning: {text}\n")
+
+
+def of_numpy():
+    """numpy.errstate and seterr that speak for treadle's values too, for unchanged programs."""
+    import numpy
+
+    class NumpyErrstate(numpy.errstate):
+        __doc__ = numpy.errstate.__doc__
+        __slots__ = ("_td_given", "_td_ours")
+        __module__ = "numpy"
+
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self._td_given = kwargs
+
+        def __enter__(self):
+            super().__enter__()
+            self._td_ours = errstate(**self._td_given)
+            self._td_ours.__enter__()
+
+        def __exit__(self, *exc):
+            self._td_ours.__exit__()
+            return super().__exit__(*exc)
+
+        def __call__(self, func):
+            @functools.wraps(func)
+            def inner(*args, **kwargs):
+                with type(self)(**self._td_given):
+                    return func(*args, **kwargs)
+
+            return inner
+
+    NumpyErrstate.__name__ = NumpyErrstate.__qualname__ = "errstate"
+
+    @functools.wraps(numpy.seterr)
+    def set_both(all=None, divide=None, over=None, under=None, invalid=None):
+        old = numpy.seterr(all, divide, over, under, invalid)
+        seterr(all, divide, over, under, invalid)
+        return old
+
+    @functools.wraps(numpy.seterrcall)
+    def set_call(func):
+        old = numpy.seterrcall(func)
+        seterrcall(func)
+        return old
+
+    return {"errstate": NumpyErrstate, "seterr": set_both, "seterrcall": set_call}

@@ -1,0 +1,94 @@
+"""Arrays from and to files, buffers and iterators: NumPy's functions, whose results become arrays of the device."""
+
+import functools
+
+import numpy
+
+from .._core import asarray, asnumpy, ndarray
+
+_READING = "frombuffer fromfile fromiter fromstring fromregex genfromtxt loadtxt"
+
+
+def _down(x):
+    """x with NumPy's arrays in the place of treadle's."""
+    if isinstance(x, ndarray):
+        return asnumpy(x)
+    return type(x)(map(_down, x)) if type(x) in (list, tuple) else x
+
+
+def _up(x):
+    """Arrays of dtypes that treadle has as its own; others (text, structures) as they are."""
+    if type(x) in (list, tuple):
+        return type(x)(map(_up, x))
+    return asarray(x) if isinstance(x, numpy.ndarray) and x.dtype.kind in "biufc" and x.dtype.itemsize <= 16 else x
+
+
+def _reader(theirs):
+    @functools.wraps(theirs)
+    def fn(*args, like=None, **kwargs):
+        return _up(theirs(*args, **kwargs))
+
+    fn.__module__ = __name__
+    return fn
+
+
+def _writer(theirs):
+    @functools.wraps(theirs)
+    def fn(*args, **kwargs):
+        return theirs(*map(_down, args), **{k: _down(v) for k, v in kwargs.items()})
+
+    fn.__module__ = __name__
+    return fn
+
+
+globals().update((name, _reader(getattr(numpy, name))) for name in _READING.split())
+save, savez, savez_compressed, savetxt = map(_writer, (numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt))
+
+
+class _Archive:
+    """An .npz file whose members are arrays of the device: a mapping, to be closed or used in a with statement."""
+
+    def __init__(self, theirs):
+        self._theirs = theirs
+
+    def __getitem__(self, key):
+        return _up(self._theirs[key])
+
+    def get(self, key, default=None, /):
+        return self[key] if key in self else default
+
+    def items(self):
+        return ((k, self[k]) for k in self)
+
+    def values(self):
+        return (self[k] for k in self)
+
+    def keys(self):
+        return self._theirs.keys()
+
+    def __iter__(self):
+        return iter(self._theirs)
+
+    def __len__(self):
+        return len(self._theirs)
+
+    def __contains__(self, key):
+        return key in self._theirs
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._theirs.close()
+
+    def __getattr__(self, name):  # files, f, zip, fid, close, …
+        return getattr(self._theirs, name)
+
+    def __repr__(self):
+        return repr(self._theirs)
+
+
+@functools.wraps(numpy.load)
+def load(*args, **kwargs):
+    theirs = numpy.load(*args, **kwargs)
+    return _Archive(theirs) if isinstance(theirs, numpy.lib.npyio.NpzFile) else _up(theirs)

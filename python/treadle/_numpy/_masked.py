@@ -1,0 +1,92 @@
+"""Reductions with where=, initial= and mean=, spelled with the reductions that have none of them."""
+
+import math
+
+from .. import _core
+from .._core import asarray
+
+_UFUNC = _core.ufuncs()
+_select, _subtract, _multiply, _divide = (_UFUNC[k] for k in ("select", "subtract", "multiply", "divide"))
+
+# What an element left out counts as, and the operation that joins a first value to the result.
+_IDENTITY = {"sum": 0, "prod": 1, "any": False, "all": True}
+_JOIN = {
+    "sum": "add",
+    "prod": "multiply",
+    "min": "minimum",
+    "max": "maximum",
+    "any": "logical_or",
+    "all": "logical_and",
+}
+
+
+def reduce(name, a, axis, dtype, out, keepdims, ddof, initial, where, mean):
+    """The reduction called name of a; None: the parameter was not given."""
+    if where is not None and where is not True:
+        where = asarray(where, device=a.device)
+        if where.dtype.kind != "b":
+            held = repr(where.dtype)
+            raise TypeError(f"Cannot cast array data from {held} to dtype('bool') according to the rule 'safe'")
+        where = _core._broadcast_to(where, a.shape)
+    else:
+        where = None
+    keepdims = bool(keepdims)
+    if name == "mean":
+        r = _mean(a, axis, dtype, keepdims, where)
+    elif name in ("var", "std"):
+        r = _variance(a, axis, dtype, keepdims, ddof or 0, where, mean)
+        r = _UFUNC["sqrt"](r) if name == "std" else r
+    else:
+        r = _fold(name, a, axis, dtype, keepdims, initial, where)
+    if out is None:
+        return r
+    if out.shape != r.shape:
+        raise ValueError(f"{name}: out has the shape {out.shape}, the result {r.shape}")
+    out[...] = r
+    return out
+
+
+def _fold(name, a, axis, dtype, keepdims, initial, where):
+    if where is not None:
+        if name not in _IDENTITY and initial is None:
+            raise ValueError(
+                f"reduction operation '{_JOIN[name]}' does not have an identity, so to use a where mask one has to "
+                "specify 'initial'"
+            )
+        other = _IDENTITY.get(name)
+        a = _select(where, a, asarray(initial if other is None else other, dtype=a.dtype, device=a.device))
+    kw = {} if dtype is None else {"dtype": dtype}
+    if initial is None:
+        return getattr(a, name)(axis, keepdims=keepdims, **kw)
+    if name not in _IDENTITY and a.size == 0:
+        shape = a.any(axis, keepdims=keepdims).shape
+        return _core.full(shape, initial, dtype=a.dtype, device=a.device)
+    r = getattr(a, name)(axis, keepdims=keepdims, **kw)
+    return _UFUNC[_JOIN[name]](r, asarray(initial, dtype=r.dtype, device=r.device))
+
+
+def _counts(a, axis, keepdims, where):
+    """How many elements each result is made of: a number, or an array where a mask says."""
+    if where is not None:
+        return where.sum(axis, keepdims=keepdims)
+    axes = range(a.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    return math.prod(a.shape[k] for k in axes)
+
+
+def _mean(a, axis, dtype, keepdims, where):
+    dtype = dtype or ("float64" if a.dtype.kind in "biu" else None)
+    total = _fold("sum", a, axis, dtype, keepdims, None, where)
+    return _divide(total, _counts(a, axis, keepdims, where)).astype(total.dtype, copy=False)
+
+
+def _variance(a, axis, dtype, keepdims, ddof, where, mean):
+    """NumPy's: the sum of squared distances from the mean, over the number of elements less ddof."""
+    if dtype is not None or a.dtype.kind in "biu":
+        a = a.astype(dtype or "float64", copy=False)
+    mean = _mean(a, axis, None, True, where) if mean is None else mean
+    x = _subtract(a, mean)
+    x = _multiply(x, x) if x.dtype.kind != "c" else x.real * x.real + x.imag * x.imag
+    total = _fold("sum", x, axis, None, keepdims, None, where)
+    n = _counts(a, axis, keepdims, where) - ddof
+    n = max(n, 0) if isinstance(n, (int, float)) else _UFUNC["maximum"](n, 0)
+    return _divide(total, asarray(n, device=a.device)).astype(total.dtype, copy=False)

@@ -1,0 +1,131 @@
+"""Members of ndarray that need no C of their own; src/python/ndarray/members.c calls these functions with the array."""
+
+import pickle
+from math import prod
+
+import numpy
+
+from .. import _core
+from .._core import empty
+from ._flat import flat, set_flat  # noqa: F401
+
+
+def matrix_transposed(a):
+    if a.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return a.swapaxes(-1, -2)
+
+
+def _memory(a, what):
+    """NumPy's view of a CPU array's memory."""
+    if a.device.kind != "cpu":
+        raise AttributeError(f"'{what}' is for arrays on the CPU, and this one is on {a.device}")
+    if a.dtype.kind == "V":
+        raise AttributeError(f"'{what}': NumPy has no bfloat16")
+    try:
+        return numpy.asarray(memoryview(a))  # asarray(a) itself would ask for these members again where this fails
+    except MemoryError as error:  # values in the host's memory beyond what the limit allows: get() shows them
+        raise AttributeError(f"'{what}': {error}") from error
+
+
+def ctypes(a):
+    return _memory(a, "ctypes").ctypes
+
+
+def array_struct(a):
+    return _memory(a, "__array_struct__").__array_struct__
+
+
+# ---- bytes ----
+
+
+def byteswap(a, inplace=False):
+    size = a.itemsize // 2 if a.dtype.kind == "c" else a.itemsize
+    if inplace and not a.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    swapped = a.copy()
+    if size > 1 and a.size:
+        bits = swapped.reshape(-1).view("uint8").reshape((-1, size))
+        bits[...] = bits[:, ::-1].copy()
+    if not inplace:
+        return swapped
+    # As integers, so that the bits of a NaN arrive as they are.
+    word = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}[size]
+    if a.dtype.kind == "c":
+        a.real, a.imag = swapped.real, swapped.imag
+    else:
+        a.view(word)[...] = swapped.view(word)
+    return a
+
+
+def _field(a, dtype, offset):
+    dtype = empty(0, dtype).dtype
+    if not 0 <= offset <= a.itemsize - dtype.itemsize:
+        raise ValueError(
+            f"Need 0 <= offset <= {a.itemsize - dtype.itemsize} for requested type but received offset = {offset}"
+        )
+    if dtype.itemsize == a.itemsize:
+        return a.view(dtype)
+    return a[..., None].view("uint8")[..., offset : offset + dtype.itemsize].view(dtype)[..., 0]
+
+
+def getfield(a, dtype, offset=0):
+    return _field(a, dtype, offset)
+
+
+def setfield(a, val, dtype, offset=0):
+    if not a.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    _field(a, dtype, offset)[...] = val
+
+
+def tofile(a, fid, sep="", format="%s"):
+    _core.asnumpy(a).tofile(fid, sep, format)
+
+
+# ---- the array itself ----
+
+
+def resize(a, *new_shape, refcheck=True):
+    shape = new_shape[0] if len(new_shape) == 1 and not hasattr(new_shape[0], "__index__") else new_shape
+    if shape is None or not new_shape:
+        return
+    shape = tuple(int(n) for n in shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("all elements of 'new_shape' must be non-negative")
+    if not a.flags.owndata:
+        raise ValueError("cannot resize this array: it does not own its data")
+    if not a.flags.writeable:
+        raise ValueError("cannot resize this array: it is read-only")
+    old, n = a.reshape(-1), min(a.size, prod(shape))
+    r = _core.zeros(prod(shape), a.dtype, device=a.device)
+    r[:n] = old[:n]
+    a._become(r.reshape(shape))
+
+
+def setstate(a, state, /):
+    host = numpy.empty(0)
+    host.__setstate__(state)
+    a._become(_core.array(host, device=a.device))
+
+
+# ---- pickles ----
+
+
+def dumps(a):
+    return pickle.dumps(a, protocol=-1)
+
+
+def dump(a, file):
+    if hasattr(file, "write"):
+        pickle.dump(a, file, protocol=-1)
+    else:
+        with open(file, "wb") as f:
+            pickle.dump(a, f, protocol=-1)
+
+
+def conj(a, *args, **kwargs):
+    """Of real numbers the array itself."""
+    if a.dtype.kind != "c" and not args and not kwargs:
+        return a
+    return _core.ufuncs()["conjugate"](a, *args, **kwargs)

@@ -1,0 +1,179 @@
+"""Reductions and running sums that leave NaN out.
+
+They are spelled with the plain ones and fuse with what feeds them, so they give NumPy's values without its
+RuntimeWarning: to warn, a value would have to be computed at once.
+"""
+
+import numpy
+
+from .. import _core
+from .._core import asarray
+from .._exchange._place import on
+from .._exchange._place import own as _own
+from .._select._sorting import cumprod, cumsum
+
+_UFUNC = _core.ufuncs()
+_select, _isnan, _sqrt = _UFUNC["select"], _UFUNC["isnan"], _UFUNC["sqrt"]
+
+
+def _has_nan(a):
+    return a.dtype.kind in "fcV"
+
+
+def _into(out, value):
+    if out is None:
+        return value
+    if out.shape != value.shape:
+        raise ValueError(f"out has shape {out.shape}, the result {value.shape}")
+    out[...] = value
+    return out
+
+
+def _filled(a, instead):
+    a = _own(a)
+    return _select(_isnan(a), asarray(instead, a.dtype, device=a.device), a) if _has_nan(a) else a
+
+
+def _more(initial, where):
+    """The keywords that are given."""
+    more = {} if initial is None else {"initial": initial}
+    return more if where is True or where is None else {**more, "where": where}
+
+
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """The sum of what is not NaN; 0 where all is."""
+    return _filled(a, 0).sum(axis, dtype, out, keepdims, **_more(initial, where))
+
+
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """The product of what is not NaN; 1 where all is."""
+    return _filled(a, 1).prod(axis, dtype, out, keepdims, **_more(initial, where))
+
+
+def nancumsum(a, axis=None, dtype=None, out=None):
+    """Sums of the elements up to each, NaN counting as 0."""
+    return cumsum(_filled(a, 0), axis, dtype, out)
+
+
+def nancumprod(a, axis=None, dtype=None, out=None):
+    """Products of the elements up to each, NaN counting as 1."""
+    return cumprod(_filled(a, 1), axis, dtype, out)
+
+
+# ---- extremes ----
+
+
+def _counted(a, where):
+    """What is no NaN and not left out."""
+    there = ~_isnan(a)
+    if where is True or where is None:
+        return there
+    return there & _core._broadcast_to(on(a.device, where).astype("bool", copy=False), a.shape)
+
+
+def _worst(a, value):
+    return complex(value, value) if a.dtype.kind == "c" else value
+
+
+def _extreme(a, method, instead, axis, out, keepdims, initial, where):
+    a = _own(a)
+    if not _has_nan(a):
+        return getattr(a, method)(axis, out, keepdims, **_more(initial, where))
+    more = _more(initial, where)
+    if where is not True and initial is None:
+        return getattr(a, method)(axis, out, keepdims, **more)  # is refused
+    there = _counted(a, where)
+    more.pop("where", None)
+    worst = asarray(_worst(a, instead), a.dtype, device=a.device)
+    r = getattr(_select(there, a, worst), method)(axis, keepdims=keepdims, **more)
+    if initial is None:
+        r = _select(there.any(axis, keepdims=keepdims), r, asarray(float("nan"), a.dtype, device=a.device))
+    return _into(out, r)
+
+
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    """The largest of what is not NaN; NaN where all is. ValueError for an empty array."""
+    return _extreme(a, "max", float("-inf"), axis, out, keepdims, initial, where)
+
+
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    """The smallest of what is not NaN; NaN where all is. ValueError for an empty array."""
+    return _extreme(a, "min", float("inf"), axis, out, keepdims, initial, where)
+
+
+def _place(a, method, instead, axis, out, keepdims):
+    a = _own(a)
+    if _has_nan(a) and bool(_isnan(a).all(axis).any()):
+        raise ValueError("All-NaN slice encountered")
+    r = getattr(_filled(a, instead), method)(axis, keepdims=keepdims)
+    return _into(out, r)
+
+
+def nanargmax(a, axis=None, out=None, *, keepdims=False):
+    """Where the largest of what is not NaN stands first. ValueError where all is NaN, for which it is evaluated."""
+    return _place(a, "argmax", float("-inf"), axis, out, keepdims)
+
+
+def nanargmin(a, axis=None, out=None, *, keepdims=False):
+    """Where the smallest of what is not NaN stands first. ValueError where all is NaN, for which it is evaluated."""
+    return _place(a, "argmin", float("inf"), axis, out, keepdims)
+
+
+# ---- moments ----
+
+
+def _wide(a):
+    """The dtype in which sums are kept until they are divided and rounded."""
+    return "complex128" if a.dtype.kind == "c" else "float64"
+
+
+def _mean(a, there, axis, keepdims):
+    total = _select(there, a, asarray(0, a.dtype, device=a.device)).sum(axis, _wide(a), None, keepdims)
+    return total / there.sum(axis, keepdims=keepdims).astype("float64")
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """The mean of what is not NaN; NaN where all is."""
+    a = _own(a)
+    if not _has_nan(a):
+        return a.mean(axis, dtype, out, keepdims, **_more(None, where))
+    return _into(out, _mean(a, _counted(a, where), axis, keepdims).astype(dtype or a.dtype))
+
+
+def _variance(a, axis, ddof, keepdims, where, mean):
+    """In the wide dtype; NaN where there are no more numbers than ddof."""
+    there = _counted(a, where)
+    mean = _mean(a, there, axis, True) if mean is None else on(a.device, mean)
+    away = _select(there, a - mean, 0.0)
+    square = away * away if a.dtype.kind != "c" else _UFUNC["square"](_UFUNC["absolute"](away))
+    left = there.sum(axis, keepdims=keepdims).astype("float64") - ddof
+    total = square.sum(axis, "float64", None, keepdims)
+    return _select(left > 0, total / left, float("nan"))
+
+
+def _real(dtype):
+    return numpy.empty(0, dtype).real.dtype
+
+
+def _spread(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
+    a = _own(a)
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    if not _has_nan(a):
+        more = _more(None, where) | ({} if mean is None else {"mean": mean})
+        return getattr(a, name)(axis, dtype, out, ddof, keepdims, **more)
+    r = _variance(a, axis, ddof, keepdims, where, mean)
+    return _into(out, (_sqrt(r) if name == "std" else r).astype(_real(dtype or a.dtype)))
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """The variance of what is not NaN; NaN where that is no more than ddof (or correction) numbers. mean: known
+    already, with the axes kept."""
+    return _spread("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """The standard deviation of what is not NaN; NaN where that is no more than ddof (or correction) numbers."""
+    return _spread("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)

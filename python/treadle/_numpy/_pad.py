@@ -1,0 +1,185 @@
+"""pad: arrays with borders in all of NumPy's modes.
+
+An axis at a time, as NumPy: borders of the second axis continue those of the first. Modes that repeat elements take
+them by an index, the others join border, array and border.
+"""
+
+import numpy
+
+from .. import _core
+from .._core import asarray, asnumpy, empty, full, ndarray
+from .._exchange import _host
+from ._shape import _cut, concatenate
+
+# The keywords of each mode, and their defaults.
+_KEYWORDS = {
+    "constant": {"constant_values": 0},
+    "edge": {},
+    "empty": {},
+    "linear_ramp": {"end_values": 0},
+    "maximum": {"stat_length": None},
+    "mean": {"stat_length": None},
+    "median": {"stat_length": None},
+    "minimum": {"stat_length": None},
+    "reflect": {"reflect_type": "even"},
+    "symmetric": {"reflect_type": "even"},
+    "wrap": {},
+}
+
+
+def _pairs(x, ndim, what, integers=False):
+    """(before, after) for each axis, from a number, a pair, or a pair for each axis."""
+    x = asnumpy(x)
+    try:
+        pairs = numpy.broadcast_to(x, (ndim, 2)).tolist()
+    except ValueError:
+        raise ValueError(f"pad: {what} of shape {x.shape} does not broadcast to one pair for {ndim} axes") from None
+    if integers:
+        if x.dtype.kind not in "iu" and x.size:
+            raise TypeError(f"`{what}` must be of integral type.")
+        if (x < 0).any():
+            raise ValueError(f"index can't contain negative values: {what} {x.tolist()}")
+    return pairs
+
+
+def _widths(pad_width, ndim):
+    if isinstance(pad_width, dict):
+        pairs = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            pairs[axis] = width if isinstance(width, tuple) else (width, width)
+        pad_width = pairs
+    return _pairs(pad_width, ndim, "pad_width", integers=True)
+
+
+def _piece(a, axis, start, stop):
+    return a[_cut(a.ndim, axis, slice(start, stop))]
+
+
+def _wide(edge, axis, n):
+    """A border of one element, n times along axis."""
+    shape = list(edge.shape)
+    shape[axis] = n
+    return _core._broadcast_to(edge, tuple(shape))
+
+
+def _joined(a, axis, before, after):
+    return concatenate([part for part in (before, a, after) if part is not None], axis, dtype=a.dtype)
+
+
+def _repeated(a, axis, lo, hi, mode, options):
+    if options.get("reflect_type") == "odd":
+        return _odd(a, axis, lo, hi, mode)
+    index = numpy.pad(numpy.arange(a.shape[axis]), (lo, hi), mode=mode)
+    return _core._take(a, asarray(index, device=a.device), axis)
+
+
+def _odd(a, axis, lo, hi, mode):
+    """Reflections turned about the edge's value, as often as the border is longer than the array."""
+    n = a.shape[axis]
+    if n == 1 and mode == "reflect":
+        return _repeated(a, axis, lo, hi, "edge", {})
+    shift = 1 if mode == "reflect" else 0
+    while lo or hi:
+        size = a.shape[axis]
+        reach = (size - shift) if size == n else (size - shift) // (n - shift) * (n - shift)
+        one, two = min(lo, reach), min(hi, reach)
+        first, last = _piece(a, axis, 0, 1), _piece(a, axis, size - 1, size)
+        before = _flip(_piece(a, axis, shift, shift + one), axis)
+        after = _flip(_piece(a, axis, size - shift - two, size - shift), axis)
+        a = _joined(a, axis, 2 * first - before if one else None, 2 * last - after if two else None)
+        lo, hi = lo - one, hi - two
+    return a
+
+
+def _flip(a, axis):
+    return a[_cut(a.ndim, axis, slice(None, None, -1))]
+
+
+def _ramp(edge, axis, n, end, rising):
+    """n values from end up to, but not with, the edge; rising: towards the array."""
+    steps = asarray(numpy.arange(n) / n, device=edge.device)
+    steps = (steps if rising else steps[::-1]).reshape([-1 if k == axis else 1 for k in range(edge.ndim)])
+    values = end + (edge - end) * steps
+    if edge.dtype.kind in "iu":
+        values = _core.ufuncs()["floor"](values)
+    return values.astype(edge.dtype)
+
+
+def _statistic(a, axis, mode, length, end):
+    """One statistic of the `length` elements next to an end."""
+    n = a.shape[axis]
+    length = n if length is None else min(int(length), n)
+    if length < 1 and mode in ("maximum", "minimum"):
+        raise ValueError("stat_length of 0 yields no value for padding")
+    part = _piece(a, axis, 0, length) if end == 0 else _piece(a, axis, n - length, n)
+    if mode == "median":
+        from .._select._quantile import median
+
+        r = median(part, axis, keepdims=True)
+    else:
+        r = getattr(part, {"maximum": "max", "minimum": "min", "mean": "mean"}[mode])(axis, keepdims=True)
+    if a.dtype.kind in "iu" and r.dtype.kind == "f":
+        r = _core.ufuncs()["rint"](r)
+    return r.astype(a.dtype)
+
+
+def _borders(a, axis, lo, hi, mode, option):
+    """The border before and after a; None where it is 0 wide."""
+    n, widths = a.shape[axis], (lo, hi)
+    r = [None, None]
+    for end in (0, 1):
+        if widths[end] == 0:
+            continue
+        shape = (*a.shape[:axis], widths[end], *a.shape[axis + 1 :])
+        if mode == "constant":
+            r[end] = full(shape, option[end], a.dtype, device=a.device)
+        elif mode == "empty":
+            r[end] = empty(shape, a.dtype, device=a.device)
+        elif mode == "linear_ramp":
+            edge = _piece(a, axis, 0, 1) if end == 0 else _piece(a, axis, n - 1, n)
+            r[end] = _ramp(edge, axis, widths[end], option[end], end == 0)
+        else:
+            r[end] = _wide(_statistic(a, axis, mode, option[end], end), axis, widths[end])
+    return r
+
+
+def _by_function(a, widths, f, kwargs):
+    """A caller's own mode: f(vector, (before, after), axis, kwargs) changes vectors of a host array in place."""
+    return _host.fallback("numpy.pad", numpy.pad, (a, widths, f), kwargs, "its mode is a Python function")
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    """array with borders, pad_width elements wide: a number, a pair (before, after), a pair for each axis, or a dict
+    from axes to pairs.
+
+    Modes: "constant" (constant_values), "edge", "empty", "linear_ramp" (end_values), "maximum", "mean", "median" and
+    "minimum" (stat_length), "reflect" and "symmetric" (reflect_type "even" or "odd"), "wrap", or a function as
+    numpy.pad calls it, which runs on the host. ValueError for other modes and keywords of other modes.
+    """
+    a = array if isinstance(array, ndarray) else asarray(array)
+    widths = _widths(pad_width, a.ndim)
+    if callable(mode):
+        return _by_function(a, widths, mode, kwargs)
+    if mode not in _KEYWORDS:
+        raise ValueError(f"mode '{mode}' is not supported")
+    strange = set(kwargs) - set(_KEYWORDS[mode])
+    if strange:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {strange}")
+    options = {**_KEYWORDS[mode], **kwargs}
+    if options.get("reflect_type", "even") not in ("even", "odd"):
+        raise ValueError(f"pad: reflect_type is 'even' or 'odd', not {options['reflect_type']!r}")
+    per_axis = [(None, None)] * a.ndim
+    for name, value in options.items():
+        if name != "reflect_type" and value is not None:
+            per_axis = _pairs(value, a.ndim, name, integers=name == "stat_length")
+    start = a
+    for axis, (lo, hi) in enumerate(widths):
+        if lo == hi == 0:
+            continue
+        if a.shape[axis] == 0 and mode not in ("constant", "empty"):
+            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+        if mode in ("edge", "reflect", "symmetric", "wrap"):
+            a = _repeated(a, axis, lo, hi, mode, options)
+        else:
+            a = _joined(a, axis, *_borders(a, axis, lo, hi, mode, per_axis[axis]))
+    return a.copy() if a is start else a

@@ -1,0 +1,291 @@
+"""Polynomials by their coefficients, the highest first. The few coefficients of a poly1d live on the host; values,
+matrices and fits are computed where their arrays are."""
+
+import numpy
+
+from .. import _core
+from .._core import asarray, ndarray
+from .._exchange import _host
+from .._exchange._place import on
+from ..linalg._products import diag
+from ._calculus import polyval as _values
+from ._calculus import vander
+from ._names import HOST
+from ._shape import concatenate
+
+_UFUNC = _core.ufuncs()
+
+
+def _vector(p):
+    """Coefficients as an array of one axis or, of a poly1d, its own."""
+    p = p.coeffs if isinstance(p, (poly1d, numpy.poly1d)) else p
+    p = p if isinstance(p, ndarray) else asarray(p)
+    return p.reshape(1) if p.ndim == 0 else p
+
+
+def _as_given(result, *given):
+    """A poly1d where one was given."""
+    return poly1d(result) if any(isinstance(p, (poly1d, numpy.poly1d)) for p in given) else result
+
+
+def _sum(a1, a2, op):
+    a, b = _core._beside("polyadd", _vector(a1), _vector(a2))
+    short = abs(len(a) - len(b))
+    if short:
+        fill = _core.zeros(short, (a if len(a) < len(b) else b).dtype, device=a.device)
+        a, b = (concatenate([fill, a]), b) if len(a) < len(b) else (a, concatenate([fill, b]))
+    return _as_given(_UFUNC[op](a, b), a1, a2)
+
+
+def polyadd(a1, a2):
+    """The sum of two polynomials."""
+    return _sum(a1, a2, "add")
+
+
+def polysub(a1, a2):
+    """The difference of two polynomials."""
+    return _sum(a1, a2, "subtract")
+
+
+def polymul(a1, a2):
+    """The product of two polynomials."""
+    from ._calculus import convolve
+
+    return _as_given(convolve(*_core._beside("polymul", _vector(a1), _vector(a2))), a1, a2)
+
+
+def polydiv(u, v):
+    """Quotient and remainder of two polynomials, computed on the host."""
+    given, (u, v) = (u, v), (_host_vector(p) for p in (u, v))
+    q, r = _host.fallback("numpy.polydiv", numpy.polydiv, (u, v), {}, HOST["polydiv"])
+    return _as_given(q, *given), _as_given(r, *given)
+
+
+def _host_vector(p):
+    return p._p.coeffs if isinstance(p, poly1d) else p.coeffs if isinstance(p, numpy.poly1d) else p
+
+
+def polyder(p, m=1):
+    """The m-th derivative."""
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    y = _vector(p)
+    for _ in range(m):
+        n = len(y) - 1
+        y = y[:-1] * _core.arange(n, 0, -1, device=y.device)
+    return _as_given(y, p)
+
+
+def polyint(p, m=1, k=None):
+    """The m-th integral; k holds the m constants, or one for all."""
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    y = _vector(p)
+    k = _core.zeros(m, device=y.device) if k is None else on(y.device, k).reshape(-1)
+    if len(k) == 1 and m > 1:
+        k = k * _core.ones(m, device=y.device)
+    if len(k) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    for step in range(m):
+        divisors = _core.arange(len(y), 0, -1, device=y.device)
+        y = concatenate([y / divisors, k[step : step + 1]])
+    return _as_given(y, p)
+
+
+def poly(seq_of_zeros):
+    """The coefficients of the polynomial that has those roots, or those eigenvalues of a square matrix."""
+    if isinstance(seq_of_zeros, ndarray) and seq_of_zeros.ndim == 2:
+        from ..linalg import eigvals
+
+        if seq_of_zeros.shape[0] == seq_of_zeros.shape[1] > 0:
+            seq_of_zeros = eigvals(seq_of_zeros)
+    return _host.fallback("numpy.poly", numpy.poly, (seq_of_zeros,), {}, HOST["poly"])
+
+
+def roots(p):
+    """The roots: the eigenvalues of the companion matrix."""
+    p = _vector(p)
+    if p.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    from .._select._indexing import flatnonzero
+    from ..linalg import eigvals
+
+    used = flatnonzero(p)
+    if len(used) == 0:
+        return _core.empty(0, "float64", device=p.device)
+    first, last = int(used[0]), int(used[-1])
+    zeros = len(p) - last - 1
+    p = p[first : last + 1]
+    p = p if p.dtype.kind in "fc" else p.astype("float64")
+    n = len(p)
+    if n == 1:
+        return _core.zeros(zeros, "float64" if zeros == 0 or p.dtype.kind != "c" else p.dtype, device=p.device)
+    companion = diag(_core.ones(n - 2, p.dtype, device=p.device), -1)
+    companion[0] = -p[1:] / p[0]
+    r = eigvals(companion)
+    return concatenate([r, _core.zeros(zeros, r.dtype, device=r.device)]) if zeros else r
+
+
+def check_points(x, y):
+    """NumPy's refusals of what a polynomial cannot be fitted to."""
+    if x.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if x.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim < 1 or y.ndim > 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if x.shape[0] != y.shape[0]:
+        raise TypeError("expected x and y to have same length")
+
+
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The coefficients of the polynomial of degree deg that is nearest to the points in the least squares' sense."""
+    from ..linalg import inv, lstsq
+
+    deg = int(deg)
+    x, y = _core._beside("polyfit", x, y)
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    check_points(x, y)
+    x = x + 0.0
+    rcond = len(x) * numpy.finfo(x.dtype).eps if rcond is None else rcond
+    lhs, rhs = vander(x, deg + 1), y + 0.0
+    if w is not None:
+        w = on(x.device, w) + 0.0
+        if w.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if w.shape[0] != y.shape[0]:
+            raise TypeError("expected w and y to have the same length")
+        lhs, rhs = lhs * w[:, None], rhs * (w[:, None] if rhs.ndim == 2 else w)
+    scale = _UFUNC["sqrt"]((lhs * lhs).sum(0))
+    c, residuals, rank, s = lstsq(lhs / scale, rhs, rcond)
+    c = (c.T / scale).T
+    if int(rank) != deg + 1 and not full:
+        import warnings
+
+        warnings.warn("Polyfit may be poorly conditioned", numpy.exceptions.RankWarning, stacklevel=2)
+    if full:
+        return c, residuals, rank, s, rcond
+    if not cov:
+        return c
+    scaled = lhs / scale
+    base = inv(scaled.T @ scaled) / (scale[:, None] * scale)
+    if cov == "unscaled":
+        factor = 1
+    else:
+        if len(x) <= deg + 1:
+            raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+        factor = residuals / (len(x) - deg - 1)
+    return c, base * factor if y.ndim == 1 else base[:, :, None] * factor
+
+
+def polyval(p, x):
+    """The polynomial with the coefficients p, the highest first, at x: an array, a number or another polynomial."""
+    if isinstance(x, (poly1d, numpy.poly1d)):
+        y = poly1d([0])
+        for c in poly1d(p)._p.coeffs:
+            y = y * x + c
+        return y
+    return _values(_vector(p), x)
+
+
+class poly1d:
+    """A polynomial of one variable, as numpy.poly1d: p(x), p.r, p * q, p[power]. Its few coefficients live on the host;
+    p(x) is computed where x is, and attributes that are arrays are treadle's."""
+
+    __hash__ = None
+    __array_priority__ = 200
+
+    def __init__(self, c_or_r, r=False, variable=None):
+        if isinstance(c_or_r, poly1d):
+            variable = c_or_r.variable if variable is None else variable
+            c_or_r = c_or_r._p
+        if r and isinstance(c_or_r, ndarray):
+            c_or_r, r = poly(c_or_r), False
+
+        def make(c):  # which keeps what it is given
+            return numpy.poly1d(c if isinstance(c, numpy.poly1d) else numpy.array(c), r, variable)
+
+        why = "a poly1d's coefficients are kept there"
+        self._p = _host.library("numpy.poly1d", make, (c_or_r,), {}, why)
+
+    @classmethod
+    def _of(cls, theirs):
+        return cls(theirs) if isinstance(theirs, numpy.poly1d) else theirs
+
+    def __call__(self, val):
+        return polyval(self, val)
+
+    def __array__(self, dtype=None, copy=None):
+        return self._p.__array__(dtype, copy)
+
+    def __getitem__(self, power):
+        return self._p[power]
+
+    def __setitem__(self, power, value):
+        self._p[power] = value
+
+    def __eq__(self, other):
+        return self._p == getattr(other, "_p", other)
+
+    def __ne__(self, other):
+        return self._p != getattr(other, "_p", other)
+
+    def __truediv__(self, other):
+        r = self._p / _plain(other)
+        return tuple(map(self._of, r)) if isinstance(r, tuple) else self._of(r)
+
+    def __rtruediv__(self, other):
+        return tuple(map(self._of, _plain(other) / self._p))
+
+    def __iter__(self):
+        return iter(self._p)
+
+    def __len__(self):
+        return len(self._p)
+
+    def __repr__(self):
+        return repr(self._p)
+
+    def __str__(self):
+        return str(self._p)
+
+    order = o = property(lambda self: self._p.order)
+    variable = property(lambda self: self._p.variable)
+    roots = r = property(lambda self: asarray(self._p.roots))
+    coeffs = c = coef = coefficients = property(lambda self: asarray(self._p.coeffs))
+
+    @coeffs.setter
+    def coeffs(self, value):
+        self._p.coeffs = value
+
+    def deriv(self, m=1):
+        """The m-th derivative."""
+        return poly1d(self._p.deriv(m))
+
+    def integ(self, m=1, k=0):
+        """The m-th integral with the constants k."""
+        return poly1d(self._p.integ(m, k))
+
+
+def _plain(x):
+    """An operand as numpy.poly1d's operators take it."""
+    if isinstance(x, ndarray):
+        return poly1d(x)._p if x.ndim else x.item()
+    return getattr(x, "_p", x)
+
+
+def _operator(name):
+    theirs = getattr(numpy.poly1d, name)
+
+    def fn(self, *other):
+        return self._of(theirs(self._p, *map(_plain, other)))
+
+    fn.__name__ = fn.__qualname__ = name
+    return fn
+
+
+for _name in "neg pos add radd sub rsub mul rmul pow".split():
+    setattr(poly1d, f"__{_name}__", _operator(f"__{_name}__"))

@@ -1,0 +1,222 @@
+"""Ufuncs that are spelled with others: functions of arrays that take what NumPy's ufuncs take: out, where, casting,
+dtype and, if their signature names axes, axis, axes and keepdims."""
+
+import functools
+
+import numpy
+
+from .. import _core
+from .._core import asarray, empty, ndarray
+from .._exchange import _host
+from .._exchange._place import castable
+from ._shape import broadcast_to, moveaxis
+
+
+def into(name, out, value, where=True, rule="same_kind"):
+    """Writes value into out, where the mask is true, and gives out. TypeError: the rule does not allow the cast;
+    ValueError: the shapes do not fit."""
+    if not isinstance(out, ndarray):
+        raise TypeError(f"{name}: out must be a treadle array, not {type(out).__name__}")
+    if not castable(value.dtype, out.dtype, rule):
+        raise TypeError(f"Cannot cast ufunc '{name}' output from {value.dtype} to {out.dtype} with rule '{rule}'")
+    if numpy.broadcast_shapes(value.shape, out.shape) != out.shape:
+        raise ValueError(f"{name}: out has shape {out.shape}, the result {value.shape}")
+    if where is True:
+        out[...] = value
+    else:
+        mask = _core._beside(name, out, where)[1]
+        if mask.dtype.kind != "b":
+            raise TypeError(f"{name}: where must be bool, not {mask.dtype}")
+        _core._assign_where(out, broadcast_to(mask, out.shape), broadcast_to(value, out.shape))
+    return out
+
+
+def parameters(nin, nout):
+    """The inspect.Signature of a ufunc's call, as NumPy's."""
+    from inspect import Parameter, Signature
+
+    names = ["x"] if nin == 1 else [f"x{k + 1}" for k in range(nin)]
+    kinds = {"out": Parameter.POSITIONAL_OR_KEYWORD}
+    defaults = {"out": None if nout == 1 else (None,) * nout, "where": True, "casting": "same_kind", "order": "K"}
+    defaults |= {"dtype": None, "subok": True, "signature": None}
+    given = [Parameter(n, Parameter.POSITIONAL_ONLY) for n in names]
+    return Signature(
+        given + [Parameter(k, kinds.get(k, Parameter.KEYWORD_ONLY), default=v) for k, v in defaults.items()]
+    )
+
+
+def _loop(name, nin, dtype, signature, sig):
+    """The dtypes that dtype= or signature= asks operands to be cast to; None: their own."""
+    if signature is not None and sig is not None:
+        raise TypeError("cannot specify both 'sig' and 'signature'")
+    signature = sig if signature is None else signature
+    if signature is None:
+        return [dtype] * nin
+    if dtype is not None:
+        raise TypeError("cannot specify both 'signature' and 'dtype'")
+    if not isinstance(signature, (str, tuple)):
+        raise TypeError("the signature object to ufunc must be a string or a tuple.")
+    entries = list(signature.replace("->", "")) if isinstance(signature, str) else list(signature)
+    if len(entries) == 1:
+        entries *= nin
+    if len(entries) < nin:
+        raise ValueError(f"{name}: a signature has an entry for each of {nin} operands, not {len(entries)}")
+    return entries[:nin]
+
+
+def _cast(name, args, loop, rule):
+    """Operands in the loop's dtypes. TypeError: the rule does not allow it."""
+    made = []
+    for a, dtype in zip(args, loop, strict=True):
+        if dtype is not None:
+            dtype = empty(0, dtype).dtype
+            a = a if isinstance(a, ndarray) else asarray(a)
+            if not castable(a.dtype, dtype, rule):
+                raise TypeError(f"Cannot cast ufunc '{name}' input from {a.dtype} to {dtype} by '{rule}'")
+            a = a.astype(dtype, copy=False)
+        made.append(a)
+    return made
+
+
+class Spelled:
+    """A function of nin arrays that NumPy has as a ufunc. dtypes: what dtype= may say (None: anything that operands can
+    be cast to; they are)."""
+
+    def __init__(self, f, nin, nout=1, dtypes=None, typed=None):
+        functools.update_wrapper(self, f)
+        self._f, self._dtypes, self._typed = f, dtypes, nin if typed is None else typed
+        self.nin, self.nout, self.nargs, self.signature, self.identity = nin, nout, nin + nout, None, None
+
+    __signature__ = property(lambda self: parameters(self.nin, self.nout))
+
+    def __repr__(self):
+        return f"<ufunc '{self.__name__}'>"
+
+    def __call__(self, *args, out=None, where=True, casting="same_kind", order="K", dtype=None, subok=True,
+                 signature=None, sig=None):  # fmt: skip
+        if not self.nin <= len(args) <= self.nargs:
+            raise TypeError(
+                f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments, not {len(args)}"
+            )
+        args, more = args[: self.nin], args[self.nin :]
+        if more and out is not None:
+            raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+        outs = (more or (out if isinstance(out, tuple) else (out,))) + (None,) * self.nout
+        if dtype is not None or signature is not None or sig is not None:
+            args = self._typed_operands(args, _loop(self.__name__, self.nin, dtype, signature, sig), casting)
+        made = self._f(*args)
+        if out is None and not more and where is True:
+            return made
+        made = made if self.nout > 1 else (made,)
+        results = tuple(self._placed(r, o, where, casting) for r, o in zip(made, outs))
+        return results if self.nout > 1 else results[0]
+
+    def _typed_operands(self, args, loop, rule):
+        for dtype in loop:
+            if self._dtypes is not None and dtype is not None and empty(0, dtype).dtype.name not in self._dtypes:
+                raise TypeError(
+                    f"No loop matching the specified signature and casting was found for ufunc {self.__name__}"
+                )
+        return _cast(self.__name__, args[: self._typed], loop[: self._typed], rule) + list(args[self._typed :])
+
+    def _placed(self, value, out, where, rule):
+        if out is not None:
+            return into(self.__name__, out, value, where, rule)
+        if where is True:
+            return value
+        return _core.ufuncs()["select"](where, value, False)
+
+    def outer(self, a, b, **kwargs):
+        """The function of all pairs of elements."""
+        if self.nin != 2:
+            raise ValueError("outer product only supported for binary functions")
+        a, b = (x if isinstance(x, ndarray) else asarray(x) for x in (a, b))
+        return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
+
+    def _numpys(self, method):
+        """A method of NumPy's ufunc, on the host."""
+        name = f"numpy.{self.__name__}.{method}"
+        theirs = getattr(getattr(numpy, self.__name__), method)
+        return lambda *args, **kwargs: _host.fallback(name, theirs, args, kwargs, "its elements go one after another")
+
+    reduce = property(lambda self: self._numpys("reduce"))
+    accumulate = property(lambda self: self._numpys("accumulate"))
+    reduceat = property(lambda self: self._numpys("reduceat"))
+
+    def at(self, a, indices, *b):
+        """a[indices] = the function of a[indices] (and b), in place and for each index in turn."""
+        host = a.get()
+        _host.fallback(f"numpy.{self.__name__}.at", getattr(numpy, self.__name__).at, (host, indices, *b), {})
+        a[...] = host
+
+
+def spelled(nin, nout=1, dtypes=None, typed=None):
+    """Makes a Spelled of a function."""
+    return lambda f: Spelled(f, nin, nout, dtypes, typed)
+
+
+# ---- functions of vectors and matrices ----
+
+
+def _core_axes(name, counts, axes, axis, keepdims):
+    """For each operand and the result, the axes that the signature is about."""
+    if axes is not None and axis is not None:
+        raise TypeError("cannot specify both 'axis' and 'axes'")
+    if axis is not None:
+        if set(counts[:-1]) != {1}:
+            raise TypeError(f"{name}: axis can only be used with a single shared core dimension")
+        return [(axis,)] * (len(counts) - 1) + [(axis,) if counts[-1] or keepdims else ()]
+    axes = [tuple(a) if isinstance(a, (tuple, list)) else (a,) for a in axes]
+    if len(axes) == len(counts) - 1 and (counts[-1] == 0 or keepdims):
+        axes.append(axes[0] if keepdims else ())
+    if len(axes) != len(counts):
+        raise ValueError(f"{name}: axes should be a list with an entry for all {len(counts)} inputs and outputs")
+    for a, n in zip(axes, counts):
+        if len(a) != n and not (keepdims and a is axes[-1]):
+            raise ValueError(f"{name}: axes item {a} should be a tuple with {n} elements")
+    return axes
+
+
+def generalised(layout):
+    """Makes a function of two arrays, whose last axes the layout names, as "(n),(n)->()", take the parameters of such
+    ufuncs of NumPy's."""
+    counts = [len([n for n in part.strip(" ()").split(",") if n]) for part in layout.replace("->", "),").split("),")]
+
+    def decorate(f):
+        name = f.__name__
+
+        @functools.wraps(f)
+        def fn(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
+               keepdims=False, signature=None, sig=None):  # fmt: skip
+            given = _core._beside(name, x1, x2)
+            given = _cast(name, given, _loop(name, 2, dtype, signature, sig), casting)
+            if keepdims and (counts[-1] or len(set(counts[:-1])) > 1):
+                raise TypeError(f"{name} does not support keepdims: its signature does not allow it")
+            at = None if axes is None and axis is None else _core_axes(name, counts, axes, axis, keepdims)
+            for k, (a, n) in enumerate(zip(given, counts)):
+                if a.ndim < n:
+                    raise ValueError(
+                        f"{name}: Input operand {k} does not have enough dimensions (has {a.ndim}, gufunc core with "
+                        f"signature {fn.signature} requires {n})"
+                    )
+            if at is not None:
+                given = [moveaxis(a, k, tuple(range(-n, 0))) for a, k, n in zip(given, at, counts) if n]
+            r = f(*given)
+            if keepdims:
+                r = r[..., None]
+            if at is not None and at[-1]:
+                r = moveaxis(r, tuple(range(-len(at[-1]), 0)), at[-1])
+            out = out[0] if isinstance(out, tuple) else out
+            return r if out is None else _whole(name, out, r, casting)
+
+        del fn.__wrapped__  # its parameters are those above
+        fn.signature, fn.nin, fn.nout, fn.nargs = layout, 2, 1, 3
+        return fn
+
+    return decorate
+
+
+def _whole(name, out, r, rule):
+    if isinstance(out, ndarray) and out.shape != r.shape:
+        raise ValueError(f"{name}: out has shape {out.shape}, the result {r.shape}")
+    return into(name, out, r, True, rule)

@@ -1,0 +1,19 @@
+"""Arrays as text: NumPy's, of values brought to the host as print does it."""
+
+import functools
+
+import numpy
+
+from .._core import asnumpy
+
+
+def _of_values(theirs):
+    @functools.wraps(theirs)
+    def fn(a, *args, **kwargs):
+        return theirs(asnumpy(a), *args, **kwargs)
+
+    fn.__module__ = __name__
+    return fn
+
+
+array2string, array_repr, array_str = map(_of_values, (numpy.array2string, numpy.array_repr, numpy.array_str))

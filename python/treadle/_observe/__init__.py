@@ -1,0 +1,1 @@
+"""Watching a program: profiles, the debugger, progress."""

@@ -1,0 +1,99 @@
+"""treadle.debug: kernels with all checks, and a place for breakpoint() to stop."""
+
+import ast
+import os
+import pdb
+import sys
+from bdb import BdbQuit
+
+from .. import _core
+
+_FIRST = (0, 0, 0)
+
+
+class debug:
+    """debug(thread=None, on=True): a context manager; kernels that this thread launches in it are debugged.
+
+    with treadle.debug():
+        kernel[grid, block](x)
+
+    On every device they are compiled with checks: an index out of bounds raises IndexError with the array's name and
+    shape, the block, the thread and the line, and the device stays usable. On the CPU and the null device they run in
+    the interpreter, slowly, which also raises
+      RuntimeError   two threads use one byte, one of them writes, and nothing orders them; shared or local memory is
+                     read that nobody has written; a barrier that not all threads of the block reach
+      OverflowError  an index was computed by arithmetic that left its dtype's range
+    and breakpoint() in a kernel stops in pdb with the variables of one thread.
+
+    thread: whose breakpoints stop, (block, thread), each an int or a tuple of up to 3; None: the first of the grid.
+    on=False: launches in it are not debugged, whatever TREADLE_DEBUG says. Contexts nest; they can be entered again.
+    TREADLE_DEBUG=1 debugs all launches of a program that are in no such context."""
+
+    def __init__(self, thread=None, on=True):
+        block, one = (_FIRST, _FIRST) if thread is None else thread
+        self._said = (bool(on), _three("block", block), _three("thread", one))
+        self._before = []
+
+    def __enter__(self):
+        self._before.append(_core._debug(*self._said))
+        return self
+
+    def __exit__(self, *exc):
+        _core._debug(*self._before.pop())
+        return False
+
+
+def _three(what, x):
+    x = (x,) if isinstance(x, int) else tuple(x)
+    if len(x) > 3 or any(not isinstance(i, int) or i < 0 for i in x):
+        raise ValueError(f"debug: the {what} is an int or a tuple of up to 3 that are not negative, not {x}")
+    return x + (0,) * (3 - len(x))
+
+
+class _Pdb(pdb.Pdb):
+    """pdb at a kernel's line. There is no next line to step to: what goes on goes on to the next breakpoint()."""
+
+    def _go_on(self, arg):
+        return self.do_continue(arg)
+
+    do_n = do_next = do_s = do_step = do_r = do_return = do_unt = do_until = _go_on
+
+
+def _line_of(file, line, function):
+    """Code that calls what stands in its globals as _treadle_stop, from that line of the file."""
+    tree = ast.parse("_treadle_stop()", mode="eval")
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line
+    return compile(tree, file, "eval").replace(co_name=function)
+
+
+def stop(fn, function, file, line, variables, block, thread):
+    """Called from the launch, where a kernel's thread has come to breakpoint()."""
+    if os.environ.get("PYTHONBREAKPOINT") == "0":
+        return
+    fn = getattr(fn, "py_func", fn)
+    quits = []
+
+    def enter():
+        p = _Pdb(nosigint=True)
+        p.message(f"{function}: block {block}, thread {thread}")
+        p.reset()
+        p.interaction(sys._getframe(1), None)
+        quits.append(p.quitting)
+
+    space = {**fn.__globals__, **_closure(fn), "_treadle_stop": enter}
+    eval(_line_of(file, line, function), space, variables)
+    if quits[0]:
+        raise BdbQuit
+
+
+def _closure(fn):
+    """The variables of functions around fn that have a value."""
+    found = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            continue
+    return found

@@ -1,0 +1,181 @@
+"""treadle.profile: what ran, when, and for which line of the program."""
+
+import json
+from collections import namedtuple
+
+from .. import _core
+
+Record = namedtuple("Record", "kind name line asked device stream thread failed nbytes begin end on off")
+Record.__doc__ = """One thing that was done. Times are seconds since the profile began.
+
+kind: kernel, copy_in (from the host), copy_out (to it), copy (within the device), fill, gemm (a library's product),
+graph (kernels launched as one), alloc, free, compile, load (of a kernel from disk), wait. line: "file.py:12", where the
+program wrote what was computed. asked: where it was asked for, the line that needed its value; the same for what is
+done at once. begin, end: the call. on, off: the device's work, None where there is none. nbytes: read and
+written, or allocated."""
+
+_DEVICE = ("kernel", "copy_in", "copy_out", "copy", "fill", "gemm", "graph")
+
+
+class profile:
+    """profile(): a context manager that records all device work, memory and compilation of the process.
+
+    with treadle.profile() as p:
+        ...
+    print(p)                     # a table: what took the time, by line
+    p.save("trace.json")         # for https://ui.perfetto.dev or chrome://tracing
+
+    records: all Records. The device's times are read afterwards: nothing waits for it while the program runs."""
+
+    def __init__(self):
+        self.records = []
+        self.dropped = 0
+        self._from = None
+
+    def __enter__(self):
+        if self._from is not None:
+            raise RuntimeError("profile: it is open already")
+        self._from = _core._trace_start()
+        return self
+
+    def __exit__(self, *exc):
+        try:
+            self._collect()
+        except Exception:
+            if exc[0] is None:  # the program's own error says more
+                raise
+        return False
+
+    def _collect(self):
+        first, self._from = self._from, None
+        last = _core._trace_stop()
+        rows = _core._trace_records(first, last)
+        self.dropped = _core._trace_dropped()
+        zero = min((r[9] for r in rows), default=0)
+        self.records = [_record(r, zero) for r in rows]
+
+    def rows(self):
+        """Groups by line and name, the longest first: dicts of kind, name, line, device, calls, seconds, nbytes,
+        rate (bytes a second) and share (of the device's bandwidth); the last two None where not known."""
+        groups = {}
+        for r in self.records:
+            if r.kind != "free":
+                groups.setdefault((r.kind, r.name, r.line, r.device), []).append(r)
+        peak = {d: _core._bandwidth(d) for d in {r.device for r in self.records if r.kind in _DEVICE}}
+        rows = [_row(key, group, peak) for key, group in groups.items()]
+        return sorted(rows, key=lambda r: -r["seconds"])
+
+    def table(self, limit=40):
+        """The groups as text, at most `limit` of them."""
+        rows = self.rows()
+        head = ("kind", "name", "calls", "total ms", "mean ms", "MB", "GB/s", "% peak", "line")
+        cells = [head] + [_cells(r) for r in rows[:limit]]
+        width = [max(len(c[i]) for c in cells) for i in range(len(head))]
+        text = ["  ".join(map(_pad, range(len(head)), line, width)).rstrip() for line in cells]
+        if len(rows) > limit:
+            text.append(f"… and {len(rows) - limit} more")
+        if self.dropped:
+            text.append(f"{self.dropped} records found no room and are missing")
+        return "\n".join(text)
+
+    __str__ = table
+
+    def save(self, path):
+        """Writes a Chrome trace (JSON), which Perfetto opens: a lane for each host thread and device stream."""
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"traceEvents": self._events(), "displayTimeUnit": "ms"}, f)
+
+    def _events(self):
+        devices = sorted({r.device for r in self.records if r.on is not None})
+        pid = {d: i + 2 for i, d in enumerate(devices)}
+        lanes = {(1, r.thread, "thread") for r in self.records}
+        lanes |= {(pid[r.device], r.stream, "stream") for r in self.records if r.on is not None}
+        events = [_meta("process_name", 1, 0, "host")]
+        events += [_meta("process_name", pid[d], 0, d) for d in devices]
+        events += [_meta("thread_name", p, t, f"{what} {t}") for p, t, what in sorted(lanes)]
+        spans = [_event(r, 1, r.thread, r.begin, r.end) for r in self.records]
+        for _, lane in sorted(self._by_stream().items()):
+            end = 0.0
+            for r in lane:  # one after the other, also where the events' times are a little off
+                begin, end = max(r.on, end), max(r.on, r.off, end)
+                spans.append(_event(r, pid[r.device], r.stream, begin, end))
+        return events + sorted(spans, key=lambda e: (e["pid"], e["tid"], e["ts"], -e["dur"]))
+
+    def _by_stream(self):
+        lanes = {}
+        for r in sorted((r for r in self.records if r.on is not None), key=lambda r: (r.on, r.off)):
+            lanes.setdefault((r.device, r.stream), []).append(r)
+        return lanes
+
+
+def _record(r, zero):
+    *head, lane, thread, failed, nbytes, begin, end, on, off = r
+
+    def since(ns):
+        return (ns - zero) / 1e9 if ns else None
+
+    return Record(*head, lane, thread, bool(failed), nbytes, *map(since, (begin, end, on, off)))
+
+
+def _seconds(r):
+    return r.off - r.on if r.on is not None else 0.0 if r.kind in _DEVICE else r.end - r.begin
+
+
+def _row(key, group, peak):
+    kind, name, line, device = key
+    seconds, nbytes = sum(map(_seconds, group)), sum(r.nbytes for r in group)
+    rate = nbytes / seconds if kind in _DEVICE and nbytes and seconds else None
+    within = kind not in ("copy_in", "copy_out")  # those are bound by the bus
+    share = rate / peak[device] if rate and within and peak[device] else None
+    return {"kind": kind, "name": name, "line": line, "device": device, "calls": len(group), "seconds": seconds,
+            "nbytes": nbytes, "rate": rate, "share": share}  # fmt: skip
+
+
+def _pad(i, cell, width):
+    return cell.ljust(width) if i in (0, 1, 8) else cell.rjust(width)
+
+
+def _cells(r):
+    def text(x, form, scale=1.0):
+        return "" if x is None else form.format(x * scale)
+
+    return (r["kind"], "" if r["name"] == r["kind"] else r["name"], str(r["calls"]), text(r["seconds"], "{:.3f}", 1e3),
+            text(r["seconds"] / r["calls"], "{:.4f}", 1e3), text(r["nbytes"] or None, "{:.3f}", 1e-6),
+            text(r["rate"], "{:.1f}", 1e-9), text(r["share"], "{:.0f}", 100), r["line"])  # fmt: skip
+
+
+def _meta(what, pid, tid, name):
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def _event(r, pid, tid, begin, end):
+    args = {"line": r.line, "asked": r.asked, "bytes": r.nbytes}
+    if r.failed:
+        args["failed"] = True
+    if pid > 1 and r.nbytes and end > begin:
+        args["GB/s"] = round(r.nbytes / (end - begin) / 1e9, 3)
+    return {"ph": "X", "name": r.name, "cat": r.kind, "pid": pid, "tid": tid, "ts": round(begin * 1e6, 3),
+            "dur": round(max(end - begin, 0.0) * 1e6, 3), "args": args}  # fmt: skip
+
+
+def whole_program(path):
+    """Profiles from now to the end of the process: the trace goes to path ("": nowhere), the table to stderr."""
+    import atexit
+    import os
+    import sys
+
+    p, pid = profile(), os.getpid()
+    p.__enter__()
+
+    def finish():
+        if os.getpid() != pid:  # a forked child: the program is the parent
+            return
+        p._collect()
+        sys.stderr.write(p.table() + "\n")
+        try:
+            if path:
+                p.save(path)
+        except OSError as e:
+            sys.stderr.write(f"TREADLE_PROFILE: {e}\n")
+
+    atexit.register(finish)

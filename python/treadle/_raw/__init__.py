@@ -1,0 +1,1 @@
+"""Kernels written as CUDA C++ text, by CuPy's names."""

@@ -1,0 +1,1 @@
+"""Choosing, ordering and counting elements: subscripts with arrays, sorting, searching, sets, histograms."""

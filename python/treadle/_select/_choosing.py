@@ -1,0 +1,315 @@
+"""Indices of places, choosing between arrays, and arrays with elements less and more."""
+
+import numpy
+
+from .. import _core
+from .._core import arange, asarray, empty, ndarray, ones
+from .._exchange._place import elements, on
+from .._numpy._shape import _axes, _axis, _cut, concatenate
+from ._indexing import flatnonzero, gather, nonzero, scatter
+
+_UFUNC = _core.ufuncs()
+
+
+# ---- numbers of places ----
+
+
+def unravel_index(indices, shape, order="C"):
+    """The indices along each axis of places that are numbered through an array of that shape."""
+    at = asarray(indices)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if at.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    total = int(numpy.prod(shape, dtype=object)) if shape else 1
+    if at.size and (int(at.min()) < 0 or int(at.max()) >= total):
+        bad = int(at.min()) if int(at.min()) < 0 else int(at.max())
+        raise ValueError(f"index {bad} is out of bounds for array with size {total}")
+    at, axes = at.astype("int64"), []
+    for n in reversed(shape) if order == "C" else shape:
+        axes.append(at % n)
+        at = at // n
+    return tuple(reversed(axes) if order == "C" else axes)
+
+
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    """The number of each place, counted through an array of shape dims."""
+    arrays = [asarray(i) for i in multi_index]
+    if len(arrays) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    modes = mode if isinstance(mode, tuple) else (mode,) * len(dims)
+    total, step = 0, 1
+    pairs = list(zip(arrays, dims, modes, strict=True))
+    for i, n, how in reversed(pairs) if order == "C" else pairs:
+        if i.dtype.kind not in "iu":
+            raise TypeError("only int indices permitted")
+        i = i.astype("int64")
+        if how == "wrap":
+            i = i % n
+        elif how == "clip":
+            i = _UFUNC["minimum"](_UFUNC["maximum"](i, 0), n - 1)
+        elif i.size and (int(i.min()) < 0 or int(i.max()) >= n):
+            raise ValueError("invalid entry in coordinates array")
+        total = total + i * step
+        step *= n
+    return total
+
+
+def diag_indices(n, ndim=2):
+    """The indices of the main diagonal of an array of ndim axes of extent n."""
+    return (arange(n),) * ndim
+
+
+def _triangle(keep, n, k, m):
+    rows, columns = arange(n).reshape((n, 1)), arange(n if m is None else m)
+    return nonzero(_core._broadcast_to(keep(columns - rows, k), (n, n if m is None else m)))
+
+
+def tril_indices(n, k=0, m=None):
+    """The indices of the elements on and below the k-th diagonal."""
+    return _triangle(lambda d, k: d <= k, n, k, m)
+
+
+def triu_indices(n, k=0, m=None):
+    """The indices of the elements on and above the k-th diagonal."""
+    return _triangle(lambda d, k: d >= k, n, k, m)
+
+
+def _square(a, name):
+    a = asarray(a)
+    if a.ndim != 2:
+        raise ValueError(f"{name}: the array has {a.ndim} dimensions, not 2")
+    return a
+
+
+def tril_indices_from(arr, k=0):
+    """tril_indices of a matrix's extents."""
+    rows, columns = _square(arr, "tril_indices_from").shape
+    return tril_indices(rows, k, columns)
+
+
+def triu_indices_from(arr, k=0):
+    """triu_indices of a matrix's extents."""
+    rows, columns = _square(arr, "triu_indices_from").shape
+    return triu_indices(rows, k, columns)
+
+
+def diag_indices_from(arr):
+    """diag_indices of an array whose axes have one extent."""
+    arr = asarray(arr)
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError(f"All dimensions of input must be of equal length, not {arr.shape}")
+    return diag_indices(arr.shape[0], arr.ndim)
+
+
+def ix_(*args):
+    """Index arrays that pick every combination of the given ones."""
+    out = []
+    for k, seq in enumerate(args):
+        a = asarray(seq)
+        if a.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if a.size == 0:
+            a = a.astype("int64")
+        if a.dtype.kind == "b":
+            a = flatnonzero(a)
+        out.append(a.reshape([-1 if j == k else 1 for j in range(len(args))]))
+    return tuple(out)
+
+
+# ---- choosing ----
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """Element by element one of the choices, the one that a numbers."""
+    a = asarray(a)
+    if a.dtype.kind not in "biu" or a.dtype == "uint64":
+        raise TypeError(f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'")
+    choices = list(choices)
+    n = len(choices)
+    if mode == "raise" and a.size and (int(a.min()) < 0 or int(a.max()) >= n):
+        raise ValueError("invalid entry in choice array")
+    if mode == "wrap":
+        a = a % n
+    weak = [c if type(c) in (bool, int, float, complex) else asarray(c) for c in choices]
+    dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
+    choices = [on(a.device, c, dt) for c in weak]
+    shape = numpy.broadcast_shapes(a.shape, *(c.shape for c in choices))
+    r = _core._broadcast_to(choices[-1], shape)
+    for k in range(n - 2, -1, -1):
+        r = _UFUNC["select"](a <= k, choices[k], r)
+    r = r.copy() if n == 1 else r
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def select(condlist, choicelist, default=0):
+    """Element by element the choice of the first condition that is true, else default."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [asarray(c) for c in condlist]
+    for k, c in enumerate(conditions):
+        if c.dtype.kind != "b":
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+    weak = [c if type(c) in (bool, int, float) else asarray(c) for c in (*choicelist, default)]
+    dt = numpy.result_type(*(c.dtype if isinstance(c, ndarray) else c for c in weak))
+    r = on(conditions[0].device, weak[-1], dt)
+    for c, v in zip(reversed(conditions), reversed(weak[:-1]), strict=True):
+        r = _UFUNC["select"](c, on(c.device, v, dt), r)
+    return r
+
+
+def piecewise(x, condlist, funclist, *args, **kw):
+    """The functions (or numbers) of funclist where their conditions hold; one more is for the rest."""
+    x = asarray(x)
+    one = not isinstance(condlist, (list, tuple))
+    if one or (x.ndim and not isinstance(condlist[0], (list, tuple, ndarray, numpy.ndarray))):
+        condlist = [condlist]
+    conditions = [on(x.device, c).astype("bool") for c in condlist]
+    funclist = list(funclist)
+    if len(funclist) == len(conditions) + 1:
+        rest = conditions[0]
+        for c in conditions[1:]:
+            rest = rest | c
+        conditions.append(~rest)
+    elif len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions "
+            "are expected"
+        )
+    y = _core._broadcast_to(asarray(0, dtype=x.dtype, device=x.device), x.shape).copy()
+    for c, f in zip(conditions, funclist, strict=True):
+        if not callable(f):
+            y[c] = f
+        elif (part := x[c]).size:
+            y[c] = f(part, *args, **kw)
+    return y
+
+
+# ---- arrays with elements less and more ----
+
+
+def _along(arr, axis, what):
+    """arr as an array, and the axis (None: of the flat array)."""
+    a = asarray(arr)
+    return (a.ravel(), 0) if axis is None else (a, _axis(axis, a.ndim, what))
+
+
+def _single(obj):
+    """obj as one index, or None: an integer, or an array of one."""
+    if isinstance(obj, (int, numpy.integer)) and not isinstance(obj, bool):
+        return int(obj)
+    if isinstance(obj, slice):
+        return None
+    at = obj if isinstance(obj, ndarray) else numpy.asarray(obj)
+    return int(at.reshape(())) if at.size == 1 and at.dtype.kind in "iu" else None
+
+
+def _index_array(obj, device):
+    """obj as an array; an empty list names no places."""
+    at = on(device, obj)
+    return at.astype("int64") if at.size == 0 and not isinstance(obj, (ndarray, numpy.ndarray)) else at
+
+
+def delete(arr, obj, axis=None):
+    """arr without the elements that obj (a number, slice or array) names along axis (None: of the flat array).
+
+    IndexError: obj names a place outside; ValueError: a mask is not as long as the axis.
+    """
+    a, axis = _along(arr, axis, "delete")
+    n, one = a.shape[axis], _single(obj)
+    if one is not None:
+        if not -n <= one < n:
+            raise IndexError(f"index {one} is out of bounds for axis {axis} with size {n}")
+        parts = slice(None, one % n), slice(one % n + 1, None)
+        return concatenate([a[_cut(a.ndim, axis, part)] for part in parts], axis)
+    keep = ones(n, dtype="bool", device=a.device)
+    if isinstance(obj, slice):
+        keep[obj] = False
+    else:
+        at = _index_array(obj, a.device)
+        if at.dtype.kind == "b" and at.shape != (n,):
+            raise ValueError(
+                f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
+            )
+        keep[at] = False
+    return _core._select(a, keep) if a.ndim == 1 else gather(a, flatnonzero(keep), axis)
+
+
+def insert(arr, obj, values, axis=None):
+    """arr with values before the places that obj names along axis (None: of the flat array).
+
+    IndexError: obj names a place outside.
+    """
+    a, axis = _along(arr, axis, "insert")
+    n, one = a.shape[axis], _single(obj)
+    values = elements("insert", values, a.dtype, a.device)
+    if one is not None:
+        if not -n <= one <= n:
+            raise IndexError(f"index {one} is out of bounds for axis {axis} with size {n}")
+        values = values.reshape((1,) * (a.ndim - values.ndim) + values.shape)
+        if (obj.ndim if isinstance(obj, ndarray) else numpy.ndim(obj)) == 0:
+            values = values.transpose([*range(1, axis + 1), 0, *range(axis + 1, a.ndim)])
+        one = one + n if one < 0 else one
+        shape = [values.shape[axis] if k == axis else m for k, m in enumerate(a.shape)]
+        parts = [a[_cut(a.ndim, axis, slice(None, one))], _core._broadcast_to(values, shape)]
+        return concatenate([*parts, a[_cut(a.ndim, axis, slice(one, None))]], axis)
+    if isinstance(obj, slice):
+        at = arange(*obj.indices(n), device=a.device)
+    else:
+        at = _index_array(obj, a.device)
+        if at.ndim > 1:
+            raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+        at = flatnonzero(at) if at.dtype.kind == "b" else at.astype("int64")
+    if bool(((at < -n) | (at > n)).any()):
+        raise IndexError(f"insert: an index is out of bounds for axis {axis} with size {n}")
+    return _spliced(a, _UFUNC["select"](at < 0, at + n, at), values, axis)
+
+
+def _spliced(a, at, values, axis):
+    """Several places: each moves on by as many as are inserted before it."""
+    from ._sorting import argsort
+
+    many, n, device = at.shape[0], a.shape[axis], a.device
+    order = argsort(at, kind="stable")
+    places = empty(many, dtype="int64", device=device)
+    scatter(places, order, gather(at, order) + arange(many, device=device))
+    rest = ones(n + many, dtype="bool", device=device)
+    scatter(rest, places, False)
+    r = empty((*a.shape[:axis], n + many, *a.shape[axis + 1 :]), a.dtype, device=device)
+    for index, value in ((flatnonzero(rest), a), (places, values)):
+        scatter(r, index, value, axis)
+    return r
+
+
+def trim_zeros(filt, trim="fb", axis=None):
+    """filt without the zeros before its first ("f") and behind its last ("b") element that is none, along every axis
+    or those given. A list or tuple stays one."""
+    a = asarray(filt)
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = range(a.ndim) if axis is None else _axes(axis, a.ndim, "trim_zeros")
+    there, cut = a != 0, []
+    for k in range(a.ndim):
+        lines = there.any(tuple(j for j in range(a.ndim) if j != k)) if a.ndim > 1 else there
+        found = flatnonzero(lines) if k in axes else None
+        if found is None:
+            cut.append(slice(None))
+        elif found.shape[0] == 0:
+            cut.append(slice(0, 0))
+        else:
+            cut.append(slice(int(found[0]) if "f" in trim else None, int(found[-1]) + 1 if "b" in trim else None))
+    if not cut:
+        return filt
+    return (filt if isinstance(filt, (list, tuple)) and a.ndim == 1 else a)[cut[0] if len(cut) == 1 else tuple(cut)]
+
+
+def mask_indices(n, mask_func, k=0):
+    """The indices of what mask_func(a, k), as triu or tril, leaves of an n by n array."""
+    return nonzero(asarray(mask_func(ones((n, n), dtype="int64"), k)) != 0)

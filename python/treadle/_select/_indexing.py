@@ -1,0 +1,372 @@
+"""Subscripts that hold arrays, taken apart.
+
+Views (integers, slices, Ellipsis, None) never come here; they are the extension's. The rules are
+NumPy's: index arrays broadcast together, and their axes stand where the first of them stood, or in
+front when a slice stands between them.
+"""
+
+from math import prod
+
+import numpy
+
+from .. import _core
+from .._core import asarray, empty, ndarray
+from .._exchange._host import library
+from .._exchange._place import allow
+
+FULL = slice(None)
+
+
+def _is_true(a):
+    return a if a.dtype.kind == "b" else a != 0
+
+
+def flatnonzero(a):
+    """Positions of the elements of a, in C order, that are not zero."""
+    a = asarray(a)
+    return _core._select(None, _is_true(a).ravel())
+
+
+def nonzero(a):
+    """A tuple of arrays, one an axis: the indices of the elements that are not zero."""
+    a = asarray(a)
+    if a.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    if a.device.kind == "cpu" and a.dtype.kind != "V":
+        return library("numpy.nonzero", numpy.nonzero, (a,), {})
+    at, axes = flatnonzero(a), []
+    for n in reversed(a.shape[1:]):
+        axes.append(at % n)
+        at = at // n
+    return (at, *reversed(axes))
+
+
+def argwhere(a):
+    """The indices of the elements that are not zero, an element a row."""
+    a = asarray(a)
+    if a.ndim == 0:
+        return empty((int(bool(a)), 0), dtype="int64", device=a.device)
+    from .._numpy._shape import stack
+
+    return stack(nonzero(a), axis=-1)
+
+
+def compress(condition, a, axis=None, out=None):
+    """The slices of a along axis where condition is true."""
+    a, condition = _core._beside("compress", a, condition)
+    if condition.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    r = take(a, flatnonzero(condition), axis)
+    return r if out is None else _store_safely("compress", out, r)
+
+
+def compress_of(a, condition, axis=None, out=None):
+    """The method: as compress."""
+    return compress(condition, a, axis, out)
+
+
+def extract(condition, arr):
+    """The elements of arr where condition is true."""
+    condition, arr = _core._beside("extract", condition, arr)
+    return compress(condition.ravel(), arr.ravel())
+
+
+def take(a, indices, axis=None, out=None, mode="raise"):
+    """Elements of a along axis (None: of the flat array) at integer indices; IndexError out of range."""
+    given = isinstance(indices, (ndarray, numpy.ndarray))
+    a, indices = _core._beside("take", a, indices)
+    if indices.dtype.kind not in "iub":
+        if indices.size or given:
+            raise TypeError(f"Cannot cast array data from {indices.dtype} to int64 according to the rule 'same_kind'")
+        indices = indices.astype("int64")
+    if axis is None:
+        a, axis = a.ravel(), 0
+    a = a.reshape(1) if a.ndim == 0 else a
+    if not -a.ndim <= axis < a.ndim:
+        raise IndexError(f"take: axis {axis} is out of bounds for array of dimension {a.ndim}")
+    n = a.shape[axis]
+    if mode == "wrap":
+        indices = indices % n
+    elif mode == "clip":
+        indices = _core.ufuncs()["minimum"](_core.ufuncs()["maximum"](indices, 0), n - 1)
+    r = _core._take(a, indices, axis % a.ndim)
+    return r if out is None else _store_safely("take", out, r)
+
+
+def _store(out, value):
+    out[...] = value
+    return out
+
+
+def _store_safely(name, out, value):
+    """NumPy works in a copy of out that is as value is: out has to fit there."""
+    allow(name, out.dtype, value.dtype, "safe")
+    out[...] = value
+    return out
+
+
+# ---- parsing ----
+
+
+def _index_array(x, item):
+    """An item of a subscript of x as an array on x's device."""
+    a = _core._beside("indices", x, item)[1]
+    if a.size == 0 and not isinstance(item, ndarray) and a.dtype.kind == "f":
+        a = a.astype("int64")  # an empty list
+    if a.dtype.kind not in "biu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    return a
+
+
+def _index_item(x, item):
+    a = _index_array(x, item)
+    return int(a) if a.ndim == 0 and a.dtype.kind != "b" else a
+
+
+def _mask_axes(a, mask, axis):
+    for k, n in enumerate(mask.shape):
+        if n not in (0, a.shape[axis + k]):  # NumPy lets a mask of no elements select none of any number
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis + k}; size of axis is "
+                f"{a.shape[axis + k]} but size of corresponding boolean axis is {n}"
+            )
+
+
+def _is_plain(item):
+    return item is None or item is Ellipsis or isinstance(item, slice) or (type(item) is int)
+
+
+def _items(a, key):
+    """The subscript with Ellipsis spelled out: one item an axis of a, and None; arrays converted."""
+    items = [i if _is_plain(i) else _index_item(a, i) for i in (key if type(key) is tuple else (key,))]
+    used = sum(_width(i) for i in items)
+    if used > a.ndim:
+        raise IndexError(f"too many indices for array: array is {a.ndim}-dimensional, but {used} were indexed")
+    rest = [FULL] * (a.ndim - used)
+    dots = [k for k, i in enumerate(items) if i is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    at = dots[0] if dots else len(items)
+    return items[:at] + rest + items[at + 1 :]
+
+
+def _width(item):
+    """How many axes an item stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, ndarray) and item.dtype.kind == "b" else 1
+
+
+class Pick:
+    """A subscript taken apart: a view of the array, and the index arrays that stand for some of its axes."""
+
+    __slots__ = ("view", "axes", "shown", "arrays", "place", "flags")
+    DISTINCT, TRUSTED = 1, 2
+
+    def __init__(self, view=None, axes=(), arrays=(), place=0, flags=0):
+        self.view, self.axes, self.shown, self.arrays = view, [*axes], [*axes], [*arrays]
+        self.place, self.flags = place, flags
+
+    def add(self, axis, shown, index):
+        self.axes.append(axis)
+        self.shown.append(shown)
+        self.arrays.append(index)
+
+    @property
+    def rest(self):
+        """The arguments of _core._pick and its like after the view."""
+        return tuple(self.axes), tuple(self.shown), tuple(self.arrays), self.place, self.flags
+
+    def places(self):
+        """How many places the index arrays can name."""
+        return prod(self.view.shape[k] for k in self.axes)
+
+    def shape(self):
+        """What the index arrays broadcast to."""
+        try:
+            return numpy.broadcast_shapes(*(i.shape for i in self.arrays))
+        except ValueError:
+            shapes = " ".join(str(i.shape).replace(", ", ",") for i in self.arrays)
+            raise IndexError(
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}"
+            ) from None
+
+    def numbers(self, steps):
+        """The sum of the index arrays, from the end where negative, each times its step."""
+        select, total = _core.ufuncs()["select"], 0
+        for axis, index, step in zip(self.axes, self.arrays, steps, strict=True):
+            index = asarray(index, dtype="int64", device=self.view.device)
+            total = total + select(index < 0, index + self.view.shape[axis], index) * step
+        return _core._broadcast_to(total, self.shape()).ravel()
+
+
+def parse(a, key):
+    """key's Pick. Index arrays next to one another put their axes where they stand, others in front; integers
+    count among them.
+    """
+    p, basic, spots, masks, arrays, axis, kept = Pick(place=None), [], [], 0, 0, 0, 0
+    for item in _items(a, key):
+        array = isinstance(item, ndarray)
+        if (array or isinstance(item, int)) and p.place is None:
+            p.place = kept
+        if not array:
+            if isinstance(item, int):
+                spots.append(len(basic))
+            kept += not isinstance(item, int)
+            axis += item is not None
+            basic.append(item)
+            continue
+        if item.dtype.kind != "b":
+            found, cut = (item,), FULL
+        elif item.ndim == 0:  # an axis of extent 1, taken or not
+            found, cut = (numpy.zeros(int(bool(item)), dtype=numpy.int64),), None
+        else:
+            _mask_axes(a, item, axis)
+            found, cut = nonzero(item), FULL
+        arrays += 1
+        masks += item.dtype.kind == "b"
+        for index in found:
+            spots.append(len(basic))
+            p.add(kept, axis, index)
+            basic.append(cut)
+            kept, axis = kept + 1, axis + (cut is FULL)
+    p.view = a[tuple(basic)]
+    p.shape()
+    if spots[-1] - spots[0] + 1 != len(spots):
+        p.place = 0
+    if masks and masks == arrays:
+        p.flags = Pick.TRUSTED | (Pick.DISTINCT if masks == 1 else 0)
+    return p
+
+
+# ---- reading and writing ----
+
+
+def owner_of(key):
+    """The part of a key whose class knows better what a subscript with it means (an item of vmap's), or None."""
+    for x in key if type(key) is tuple else (key,):
+        if hasattr(type(x), "_subscript"):
+            return x
+    return None
+
+
+def getitem(a, key):
+    """a[key] for a key that holds arrays."""
+    owner = owner_of(key)
+    if owner is not None:
+        return owner._subscript("getitem", a, key)
+    mask = _whole_mask(a, key)
+    if mask is not None:
+        return _core._select(a, mask)
+    p = parse(a, key)
+    return _core._pick(p.view, *p.rest) if p.arrays else p.view.copy()
+
+
+def _whole_mask(a, key):
+    """key as a boolean array of a's shape, if it is one."""
+    if isinstance(key, (tuple, int)) or key is None or key is Ellipsis:
+        return None
+    mask = _index_array(a, key)
+    if mask.dtype.kind != "b" or mask.shape != a.shape or a.ndim == 0:
+        return None
+    return asarray(mask, device=a.device)
+
+
+def _assign_mask(a, mask, value):
+    """a[mask] = value where value does not run along the masked axes; False: it does."""
+    tail = a.ndim - mask.ndim
+    if not numpy.isscalar(value):
+        value = _core._beside("assignment", a, value)[1]
+        if value.ndim > tail:
+            return False
+    mask = asarray(mask, device=a.device)
+    if tail:
+        mask = _core._broadcast_to(mask.reshape(mask.shape + (1,) * tail), a.shape)
+    _core._assign_where(a, mask, value)
+    return True
+
+
+def _assign_chosen(a, mask, value):
+    """a[mask] = value for a mask of a's shape and a value for each place; False: it is not that."""
+    if mask.shape != a.shape or not a.flags.c_contiguous:
+        return False
+    flat = a.reshape(-1)
+    write(Pick(flat, [0], [_core._select(None, mask)], 0, Pick.DISTINCT | Pick.TRUSTED), value)
+    return True
+
+
+def setitem(a, key, value):
+    """a[key] = value for a key that holds arrays."""
+    owner = owner_of(key)
+    if owner is not None:
+        return owner._subscript("setitem", a, key, value)
+    if not isinstance(key, (tuple, int)) and key is not None and key is not Ellipsis:
+        mask = _index_array(a, key)
+        if mask.dtype.kind == "b" and 0 < mask.ndim <= a.ndim:
+            _mask_axes(a, mask, 0)
+            if mask.size and (_assign_mask(a, mask, value) or _assign_chosen(a, mask, value)):
+                return None
+    p = parse(a, key)
+    if not p.arrays:
+        p.view[...] = value
+    else:
+        write(p, value)
+    return None
+
+
+def gather(a, at, axis=0):
+    """a's elements along axis at places that are known to be right, which a reading for a check would cost."""
+    p = Pick(a, [axis], [at], axis, Pick.TRUSTED)
+    return _core._pick(p.view, *p.rest)
+
+
+def scatter(a, at, value, axis=0):
+    """Writes value along axis at places that are known to be right and distinct."""
+    write(Pick(a, [axis], [at], axis, Pick.DISTINCT | Pick.TRUSTED), value)
+
+
+MAP_MIN, MAP_PER_INDEX = 1 << 24, 64
+
+
+def write(p, value):
+    """What p names becomes value; of several values for one place the last stays."""
+    n = prod(p.shape())
+    if p.view.device.kind != "cpu" and not p.flags & Pick.DISTINCT and p.places() > max(MAP_MIN, MAP_PER_INDEX * n):
+        p, value = _only_last(p, value)
+    _core._put(p.view, *p.rest, value)
+
+
+def _steps(p):
+    """Numbers the places in C order."""
+    steps, n = [], 1
+    for k in reversed(p.axes):
+        steps.insert(0, n)
+        n *= p.view.shape[k]
+    return steps
+
+
+def _only_last(p, value):
+    """p and value without what a later index overwrites, found by sorting: for few indices into many places."""
+    from ._sorting import argsort
+
+    _core._check(p.view, *p.rest)
+    shape, dev = p.shape(), p.view.device
+    numbers = p.numbers(_steps(p))
+    order = argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    last = _core._broadcast_to(asarray(True, device=dev), ranked.shape).copy()
+    last[:-1] = ranked[1:] != ranked[:-1]
+    keep = order[last]
+    arrays = [_core._broadcast_to(asarray(i, device=dev), shape).ravel()[keep] for i in p.arrays]
+    if not numpy.isscalar(value):
+        value = asarray(value, device=dev)
+        rest = [n for k, n in enumerate(p.view.shape) if k not in p.axes]
+        rank, full = len(shape), (*rest[: p.place], *shape, *rest[p.place :])
+        while value.ndim > len(full) and value.shape[0] == 1:
+            value = value.reshape(value.shape[1:])
+        if value.ndim > len(full) - p.place - rank:
+            value = _core._broadcast_to(value, full)
+            value = value.reshape((*full[: p.place], prod(shape), *full[p.place + rank :]))
+            value = _core._take(value, keep, p.place)
+    q = Pick(p.view, p.axes, arrays, p.place, Pick.DISTINCT | Pick.TRUSTED)
+    return q, value

@@ -1,0 +1,75 @@
+"""Order statistics of long vectors on a GPU, without sorting them: a histogram tells in which bin they lie, and only
+what is in that bin is sorted. That reads the data five times, where a sort reads and writes them four to eight times,
+and numbers besides where places are asked for.
+"""
+
+import numpy
+
+from .. import _core
+from .._core import asnumpy
+from .._exchange._place import on
+
+_UFUNC = _core.ufuncs()
+_select = _UFUNC["select"]
+
+LONG = 1 << 22  # elements from which it is worth while
+BINS = 4096  # are counted in shared memory
+LEVELS = 4  # histograms one inside of the other, before the sort is the quicker way
+SHARE, SMALL = 256, 1 << 16  # what is sorted: no more than that part of the data, or so many elements
+
+
+def serves(x):
+    """Is x a long vector of floats on a GPU?"""
+    return x.device.kind != "cpu" and x.ndim == 1 and x.size >= LONG and x.dtype in ("float32", "float64")
+
+
+def _number(a):
+    return asnumpy(a)[()]
+
+
+def _tightened(x, start, stop, closed):
+    """The least and the greatest element between start and stop."""
+    below = x <= stop if closed else x < stop
+    inf = x.dtype.type(numpy.inf)
+    return _number(_select(x >= start, x, inf).min()), _number(_select(below, x, -inf).max())
+
+
+def around(x, first, last):
+    """(values, places): a sorted array that holds the elements from place first to place last of the sorted x, and how
+    many come before it; None: x holds NaN or infinities, or too many elements are nearly the same."""
+    both = _number(_core._ends(x))
+    start, stop = x.dtype.type(both.real), x.dtype.type(both.imag)
+    if not numpy.isfinite(stop - start):
+        return None
+    below, closed = 0, True  # elements before start; does the range hold stop?
+    for level in range(LEVELS):
+        if level:
+            start, stop = _tightened(x, start, stop, closed)
+        if start == stop:
+            return _core._broadcast_to(on(x.device, start), (last - first + 1,)), first
+        edges = numpy.linspace(start, stop, BINS + 1, dtype=x.dtype)
+        if not (edges[:-1] < edges[1:]).all() or BINS / (float(stop) - float(start)) > numpy.finfo(x.dtype).max:
+            return None
+        counts = _core._histogram(x, on(x.device, edges), float(start), float(stop))
+        ends = below + numpy.cumsum(asnumpy(counts))
+        low, high = (int(numpy.searchsorted(ends, k, "right")) for k in (first, last))
+        below = int(ends[low - 1]) if low else below
+        start, stop, closed = edges[low], edges[high + 1], high == BINS - 1
+        if ends[high] - below <= max(SMALL, x.size // SHARE):
+            from ._sorting import sort
+
+            inside = (x >= start) & (x <= stop if closed else x < stop)
+            return sort(_core._select(x, inside)), below
+    return None
+
+
+def largest(x, k):
+    """The places of the k largest elements of x in no order; None as above."""
+    found = around(x, x.size - k, x.size - k)
+    if found is None:
+        return None
+    from .._numpy._shape import concatenate
+
+    least = found[0][x.size - k - found[1]]
+    above = _core._select(None, x > least)
+    return concatenate((above, _core._select(None, x == least)[: k - above.shape[0]]))

@@ -1,0 +1,458 @@
+"""Cumulative operations and sorting.
+
+Cumulative operations are the machine's own kernels on every device. Sorting is CUB's on a GPU, and what
+is found from a sorted array stays there; on the CPU it is NumPy's, on the memory itself. A device for which the build
+has no code sorts by way of the host, which counts as a fallback.
+"""
+
+from typing import NamedTuple
+
+import numpy
+
+from .. import _core
+from .._core import arange, asarray, asnumpy, empty, ndarray
+from .._exchange import _host
+from .._exchange._place import on
+from .._exchange._place import own as _own
+from ._indexing import Pick, _store, scatter
+
+_UFUNC = _core.ufuncs()
+_select = _UFUNC["select"]
+
+
+def _along(call, a, axis, dtype, out):
+    a = _own(a)
+    if a.ndim == 0:
+        a = a.reshape(1)
+    a, axis = _axis(call.__name__[1:], a, axis)
+    r = call(a, axis, dtype)
+    return r if out is None else _store(out, r)
+
+
+def cumsum(a, axis=None, dtype=None, out=None):
+    """Sums of the elements up to each, along axis (None: of the flat array); floats are added in float64."""
+    return _along(_core._cumsum, a, axis, dtype, out)
+
+
+def cumprod(a, axis=None, dtype=None, out=None):
+    """Products of the elements up to each, along axis (None: of the flat array)."""
+    return _along(_core._cumprod, a, axis, dtype, out)
+
+
+# ---- arguments ----
+
+
+_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
+
+
+def _kind(name, kind, order, stable):
+    """NumPy's kind, from arguments as NumPy takes them."""
+    if order is not None:
+        raise ValueError(f"{name}: order names fields, and there are none")
+    if kind not in _KINDS:
+        raise ValueError(f"{name}: kind is {kind!r}; it can be quicksort, mergesort, heapsort or stable")
+    if kind is not None and stable is not None:
+        raise ValueError(f"{name}: kind and stable cannot both be given")
+    return "stable" if stable else kind
+
+
+def _axis(name, a, axis):
+    """a and the axis to sort along, from 0 on; None: the flat array."""
+    if axis is None:
+        return a.ravel(), 0
+    if not -a.ndim <= axis < a.ndim:
+        raise getattr(numpy, "exceptions", numpy).AxisError(axis, a.ndim, name)
+    return a, axis % a.ndim
+
+
+def _to_last(a, axis):
+    return a if axis == a.ndim - 1 else a.swapaxes(axis, -1)
+
+
+def _is_half(a):
+    return a.dtype.kind == "V" or a.dtype == numpy.float16
+
+
+def _wide(a):
+    """For NumPy's sorts, half types in float32: it has no bfloat16, and 2.4 misplaces float16 beside inf and NaN."""
+    return a.astype("float32") if _is_half(a) else a
+
+
+def _narrow(r, a):
+    """A result of _wide(a) in a's dtype."""
+    return r.astype("bfloat16" if a.dtype.kind == "V" else a.dtype) if _is_half(r) or _is_half(a) else r
+
+
+# ---- the device's sort ----
+
+LIMIT = (1 << 32) - 1  # elements of one sort: places are counted with 32 bits
+
+
+def _on_device(a, axis, values, index):
+    """a sorted along axis, and where its elements were, as asked for; None: NumPy's turn."""
+    if a.device.kind == "cpu":
+        return None
+    return _sorted(a, axis, values, index)
+
+
+def _sorted(a, axis, values, index):
+    r = _rows(_to_last(a, axis), values, index)
+    return r and tuple(x if x is None else _to_last(x, axis) for x in r)
+
+
+def _rows(a, values, index):
+    """Along the last axis."""
+    here = a.device.kind == "cpu"
+    if a.dtype.kind == "c":
+        return None if here else _complex(a, values, index)
+    if here or a.size <= LIMIT or _core._on_host(a):  # what is on the host is sorted in runs
+        return _core._sort(a, values, index)
+    return _large(a, values, index)
+
+
+def _library(name, a, *args, by=None, **kw):
+    """NumPy's function of that name (by: another one); on a device a fallback, with the reason why nothing sorts there,
+    unless there are no elements."""
+    if a.size == 0 and a.device.kind != "cpu":
+        r = (by or getattr(numpy, name))(numpy.empty(a.shape, a.dtype), *args, **kw)
+        return type(r)(on(a.device, x) for x in r) if type(r) is tuple else on(a.device, r)
+    why = None if a.device.kind == "cpu" else _core._sort_info(a.device)[1] or None
+    return _host.library("numpy." + name, by or getattr(numpy, name), (a, *args), kw, why)
+
+
+def _along_last(a, at):
+    """a's elements at the indices at, which are known to be right, along the last axis."""
+    rows = [arange(n, device=a.device).reshape([n] + [1] * (a.ndim - 1 - k)) for k, n in enumerate(a.shape[:-1])]
+    p = Pick(a, range(a.ndim), [*rows, at], 0, Pick.TRUSTED)
+    return _core._pick(p.view, *p.rest)
+
+
+def _by_keys(keys):
+    """The order of several keys along the last axis, the last one first: a stable sort a key."""
+    at = None
+    for key in keys:
+        done = _rows(key if at is None else _along_last(key, at), False, True)
+        if done is None:
+            return None
+        at = done[1] if at is None else _along_last(at, done[1])
+    return at
+
+
+def _code(x):
+    """float32 without NaN as integers of the same order, -0 as 0."""
+    bits = _select(x == 0, numpy.float32(0), x).view("int32")
+    return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype("int64")
+
+
+def _complex_keys(a):
+    """What complex numbers are sorted by, the last first: real parts, then imaginary ones; NumPy puts a NaN in the
+    imaginary part behind all numbers, and one in the real part behind those."""
+    re, im = _UFUNC["real"](a), _UFUNC["imag"](a)
+    if not bool(_UFUNC["isnan"](a).any()):
+        return [(_code(re) << 32) + _code(im)] if a.dtype == numpy.complex64 else [im, re]
+    lost = _UFUNC["isnan"](im).astype("uint8") + _UFUNC["isnan"](re).astype("uint8") * 2
+    return [im, re, lost]
+
+
+def _complex(a, values, index):
+    at = _by_keys(_complex_keys(a)) if a.size else arange(0, device=a.device).reshape(a.shape)
+    if at is None:
+        return None
+    return _along_last(a, at) if values else None, at if index else None
+
+
+def _large(a, values, index):
+    """More elements than one sort takes: rows by themselves, and halves of a row merged."""
+    n = a.shape[-1]
+    flat = a.reshape((-1, n))
+    out = [empty(flat.shape, d, device=a.device) if w else None for d, w in ((a.dtype, values), ("int64", index))]
+    many = max(LIMIT // n, 1)
+    for k in range(0, flat.shape[0], many):
+        part = flat[k : k + many]
+        done = _merged(part[0], index) if n > LIMIT else _core._sort(part, values, index)
+        if done is None:
+            return None
+        for to, x in zip(out, done, strict=True):
+            if to is not None:
+                to[k : k + many] = x
+    return tuple(x if x is None else x.reshape(a.shape) for x in out)
+
+
+def _merged(a, index):
+    """A vector's halves, sorted, each element put where it stands among all: as many places on as elements of the
+    other half come before it."""
+    from ._searching import searchsorted
+
+    cut = a.shape[0] // 2
+    halves = [_rows(x, True, index) for x in (a[:cut], a[cut:])]
+    if None in halves:
+        return None
+    (x, i), (y, j) = halves
+    at = [arange(len(one), device=a.device) + searchsorted(other, one, side)
+          for one, other, side in ((x, y, "left"), (y, x, "right"))]  # fmt: skip
+    pairs = [(a.dtype, x, y)] + ([("int64", i, j + cut)] if index else [])
+    out = [empty(a.shape, dtype, device=a.device) for dtype, _, _ in pairs]
+    for r, (_, one, other) in zip(out, pairs, strict=True):
+        for places, v in zip(at, (one, other), strict=True):
+            scatter(r, places, v)
+    return (*out, None)[:2]
+
+
+# ---- sorting ----
+
+
+def _host_sorted(a, axis, kind):
+    """A sorted copy by NumPy."""
+    return _host_ordered("sort", a, axis, kind)
+
+
+def _host_ordered(name, a, *args):
+    """A copy that NumPy's method of that name has put in order, on a CPU in the memory of the result."""
+    if _is_half(a):
+        return _narrow(_host_ordered(name, _wide(a), *args), a)
+    if a.device.kind != "cpu":
+        return _library(name, a, *(args if name == "sort" else args[::-1]))
+    if _core._on_host(a):  # so is the result
+        host = _core._host_view(a).copy()
+        r = _core._from_host(host, a.device)
+    else:
+        r = empty(a.shape, dtype=a.dtype, device=a.device)
+        host = _core._host_view(r)
+        numpy.copyto(host, _core._host_view(a))
+    getattr(host, name)(*(args if name == "sort" else args[::-1]))
+    return r
+
+
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
+    """A sorted copy along axis (None: of the flat array); NaN at the end, complex numbers by their real parts first.
+
+    Equal elements cannot be told apart, so kind and stable change nothing on a GPU. ValueError: an unknown
+    kind; AxisError: an axis that a does not have.
+    """
+    if descending:
+        return _reversed(sort(a, axis, kind, order, stable=stable), axis)
+    kind = _kind("sort", kind, order, stable)
+    a, axis = _axis("sort", _own(a), axis)
+    done = _on_device(a, axis, True, False)
+    return _host_sorted(a, axis, kind) if done is None else done[0]
+
+
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
+    """The indices, int64, that would sort a along axis (None: of the flat array).
+
+    Equal elements keep their order, unless another kind than "stable" or stable=False allows a CPU otherwise; -0.0
+    equals 0.0 and every NaN all others.
+    """
+    if descending:
+        return _argsort_descending(a, axis, kind, order, stable)
+    kind = _kind("argsort", kind, order, stable) or ("stable" if stable is None else None)
+    a = _own(a)
+    if a.ndim == 0:
+        a = a.reshape(1)
+    a, axis = _axis("argsort", a, axis)
+    done = _sorted(a, axis, False, True)
+    return _library("argsort", _wide(a), axis, kind) if done is None else done[1]
+
+
+def _reversed(a, axis):
+    """A view from the end of axis on (None: of a flat array)."""
+    return a[(slice(None),) * ((axis or 0) % a.ndim) + (slice(None, None, -1),)]
+
+
+def _argsort_descending(a, axis, kind, order, stable):
+    """Sorted from the end on and read from the end on, so that equal elements keep their order where asked."""
+    a, axis = _axis("argsort", _own(a), axis)
+    return a.shape[axis] - 1 - _reversed(argsort(_reversed(a, axis), axis, kind, order, stable=stable), axis)
+
+
+def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
+    """The array itself, sorted along axis."""
+    kind = _kind("sort", kind, order, stable)
+    if not a.flags.writeable:
+        raise ValueError("sort: the array is read-only")
+    if a.device.kind == "cpu" and not _is_half(a) and _core._is_exclusive(a):
+        _core._host_view(a).sort(_axis("sort", a, axis)[1], kind)
+    else:
+        a[...] = sort(a, axis, kind)
+
+
+def sort_complex(a):
+    """A flat sort of a's values, real parts first, as complex numbers."""
+    a = _own(a)
+    small = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
+    return sort(a if a.dtype.kind == "c" else a.astype("complex64" if small else "complex128"))
+
+
+# ---- the first of many ----
+
+
+def _places(name, kth, n):
+    """kth as NumPy's partition takes it, checked."""
+    places = numpy.atleast_1d(numpy.asarray(asnumpy(kth)))
+    if places.dtype.kind not in "iu":
+        raise TypeError(f"{name}: kth must be an integer, not {places.dtype}")
+    if n and ((places < -n) | (places >= n)).any():
+        raise ValueError(f"{name}: kth {asnumpy(kth)} is out of bounds for an axis of {n} elements")
+    return places
+
+
+def _partitioned(name, a, kth, axis, kind, order):
+    """a, its axis, places, and what the device's sort gives: values (partition) or places."""
+    if order is not None:
+        raise ValueError(f"{name}: order names fields, and there are none")
+    if kind != "introselect":
+        raise ValueError(f"{name}: select kind must be one of 'introselect' (got {kind!r})")
+    a = _own(a)
+    a, axis = _axis(name, a.reshape(1) if a.ndim == 0 and name == "argpartition" else a, axis)
+    places = _places(name, kth, a.shape[axis])
+    return a, axis, places, _on_device(a, axis, name == "partition", name == "argpartition")
+
+
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    """A copy along axis with element kth (or several) where sorting would put it, smaller ones before it.
+
+    A GPU sorts. ValueError: kth lies outside of the axis.
+    """
+    a, axis, places, done = _partitioned("partition", a, kth, axis, kind, order)
+    return _host_ordered("partition", a, axis, places) if done is None else done[0]
+
+
+def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    """The indices, int64, of partition."""
+    a, axis, places, done = _partitioned("argpartition", a, kth, axis, kind, order)
+    return _library("argpartition", _wide(a), places, axis) if done is None else done[1]
+
+
+def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
+    """The array itself, partitioned along axis."""
+    a[...] = partition(a, kth, axis, kind, order)
+
+
+class TopK(NamedTuple):
+    """What topk gives: the elements and where they stood."""
+
+    values: ndarray
+    indices: ndarray
+
+
+def _topk(a, k, largest, ordered):
+    """The places of topk along the last axis, by NumPy."""
+    n = a.shape[-1]
+    if 0 < k < n:
+        at = numpy.argpartition(a, n - k if largest else k - 1)[..., slice(n - k, None) if largest else slice(k)]
+    else:
+        at = numpy.broadcast_to(numpy.arange(n)[:k], (*a.shape[:-1], k)).copy()
+    if not ordered:
+        return at
+    by = numpy.argsort(numpy.take_along_axis(a, at, -1))
+    return numpy.take_along_axis(at, by[..., ::-1] if largest else by, -1)
+
+
+FEW = 64  # the part of a long vector up to which its top elements are selected, not sorted
+
+
+def _few(x, k, largest):
+    """The top elements of a long vector of floats on a GPU, and their places; None: it is sorted."""
+    from . import _selection
+
+    if not _selection.serves(x):
+        return None
+    at = _selection.largest(x if largest else -x, k)
+    if at is None:
+        return None
+    values = _along_last(x, at)
+    by = _rows(values, False, True)[1]
+    by = by[::-1] if largest else by
+    return _along_last(values, by), _along_last(at, by)
+
+
+TURNS = 8  # elements of rows that are found one after the other, a reading for each, rather than by sorting
+
+
+def _by_turns(rows, k, largest):
+    """The top elements of rows and their places; None: sorting tells better, for what is left is no better than what is
+    out."""
+    if rows.dtype.kind not in "iuf" or rows.size == 0:
+        return None
+    limits = numpy.finfo(rows.dtype) if rows.dtype.kind == "f" else numpy.iinfo(rows.dtype)
+    worst = limits.min if largest else limits.max
+    if rows.dtype.kind == "f":
+        worst = float("-inf") if largest else float("inf")
+    out, places = rows.dtype.type(worst), []
+    x = _select(_UFUNC["isnan"](rows), out, rows) if rows.dtype.kind == "f" and not largest else rows
+    number, twice = arange(rows.shape[-1], device=rows.device), False
+    for _ in range(k):
+        left = x
+        for p in places:
+            left = _select(number == p[..., None], out, left)
+        at = left.argmax(-1) if largest else left.argmin(-1)
+        for p in places:
+            twice = (at == p) | twice
+        places.append(at)
+    if places[1:] and bool(twice.any()):
+        return None
+    at = empty((*rows.shape[:-1], k), dtype="int64", device=rows.device)
+    for j, p in enumerate(places):
+        at[..., j] = p
+    values = _along_last(rows, at)
+    mixed = rows.dtype.kind == "f" and not largest and bool((~(values < out)).any())  # infinities come before NaN
+    return None if mixed else (values, at)
+
+
+def topk(a, k, axis=-1, largest=True, sorted=True):
+    """The k largest elements (largest=False: the smallest) along axis and their int64 places: (values, indices).
+
+    The best comes first; sorted=False leaves the order open. NaN counts as larger than every number, as in sort.
+    Which of equal elements are taken is open. ValueError: k is negative or larger than the axis.
+    """
+    a = _own(a)
+    flat = a.ndim == 0
+    a, axis = _axis("topk", a.reshape(1) if flat else a, axis)
+    k, n = int(k), a.shape[axis]
+    if not 0 <= k <= n:
+        raise ValueError(f"topk: k is {k}, the axis has {n} elements")
+    rows = _to_last(a, axis)
+    if rows.device.kind != "cpu" and 0 < k <= n // FEW:
+        few = _few(rows, k, largest) if rows.ndim == 1 else _by_turns(rows, k, largest) if k <= TURNS else None
+        if few is not None:
+            return TopK(*(_to_last(x, axis) for x in few))
+    done = _on_device(rows, a.ndim - 1, False, True)
+    if done is None:
+        at = _host.library("treadle.topk", _topk, (_wide(rows), k, largest, sorted), {})
+    else:
+        at = done[1][..., n - k :][..., ::-1] if largest else done[1][..., :k]
+    r = TopK(*(_to_last(x, axis) for x in (_along_last(rows, at), at)))
+    return TopK(*(x.reshape(()) for x in r)) if flat and k == 1 else r
+
+
+# ---- several keys ----
+
+
+def lexsort(keys, axis=-1):
+    """The indices, int64, that sort by several keys along axis, the last one first; equal elements keep their order.
+
+    keys: a sequence of arrays that broadcast together, or an array whose rows are the keys.
+    """
+    if not isinstance(keys, (tuple, list)):
+        keys = _own(keys)
+        keys = [keys[k] for k in range(keys.shape[0])] if keys.ndim else []
+    if not keys:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    keys = list(_core._beside("lexsort", *keys)) if len(keys) > 1 else [_own(keys[0])]
+    shape = numpy.broadcast_shapes(*(k.shape for k in keys))
+    if not shape:
+        return asarray(0, dtype="int64", device=keys[0].device)
+    if any(k.shape != shape for k in keys):
+        raise ValueError("all keys need to be the same shape")
+    if not -len(shape) <= axis < len(shape):
+        raise getattr(numpy, "exceptions", numpy).AxisError(axis, len(shape))
+    axis %= len(shape)
+    if keys[0].device.kind != "cpu":
+        split = [
+            _to_last(part, axis) for key in keys for part in (_complex_keys(key) if key.dtype.kind == "c" else [key])
+        ]
+        at = _by_keys(split)
+        if at is not None:
+            return _to_last(at, axis)
+    why = None if keys[0].device.kind == "cpu" else _core._sort_info(keys[0].device)[1] or None
+    return on(keys[0].device, _host.library("numpy.lexsort", numpy.lexsort, ([_wide(k) for k in keys], axis), {}, why))

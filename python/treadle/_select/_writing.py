@@ -1,0 +1,279 @@
+"""Writing at places that arrays name: ufunc.at, put and its like."""
+
+import numpy
+
+from .. import _core
+from .._core import arange, asarray, empty, ndarray
+from .._exchange._host import library
+from .._exchange._place import elements, on
+from .._numpy._shape import concatenate
+from ._choosing import unravel_index
+from ._indexing import Pick, _items, flatnonzero, gather, parse, scatter, write
+
+_UFUNC = _core.ufuncs()
+
+
+def _writable(a, what):
+    if not isinstance(a, ndarray):
+        raise TypeError(f"{what}: expected a treadle array, not {type(a).__name__}")
+    if not a.flags.writeable:
+        raise ValueError(f"{what}: the array is read-only")
+    return a
+
+
+# ---- ufunc.at ----
+
+
+def _has_arrays(a, key):
+    return any(isinstance(i, ndarray) for i in _items(a, key))
+
+
+# The low bits of the result follow from the operands' low bits: what is wider may be cut before an atomic operation.
+_LOW_BITS = {"add", "subtract", "bitwise_and", "bitwise_or", "bitwise_xor"}
+
+
+def at(name, a, indices, values=None):
+    """a[indices] = name(a[indices], values), once for each time that an index occurs; in the order of the indices."""
+    _writable(a, name + ".at")
+    unary = values is None
+    if not _has_arrays(a, indices):
+        key = indices if type(indices) is tuple else (indices,)
+        part = a[key if Ellipsis in key else (*key, ...)]  # an array even where the key names one element
+        part[...] = (_UFUNC[name](part) if unary else _UFUNC[name](part, values)).astype(a.dtype)
+        return
+    if unary:
+        values = 0  # not read
+    elif not numpy.isscalar(values):
+        values = on(a.device, values)
+    given = values.dtype if isinstance(values, ndarray) else numpy.result_type(values)
+    if not unary and "c" in (a.dtype.kind, given.kind):
+        _complex_at(name, a, indices, values)
+        return
+    p = parse(a, indices)
+    if name in _LOW_BITS and a.dtype.kind in "iu" and a.device.kind != "cpu" and type(values) is not float:
+        values = on(a.device, values, a.dtype if type(values) is int else None)
+        if numpy.result_type(a.dtype, values.dtype).kind in "iu":
+            values = values.astype(a.dtype, copy=False)
+            name, values = ("add", 0 - values) if name == "subtract" else (name, values)
+    if not _core._put_op(p.view, *p.rest, name, values):
+        _by_runs(name, p, values)
+
+
+def _by_runs(name, p, values):
+    """Sorts the indices, so that equal places stand together in their order, and gives every place to one thread."""
+    from ._sorting import argsort
+
+    _core._check(p.view, *p.rest)
+    dev, shape = p.view.device, p.shape()
+    item = p.view.dtype.itemsize
+    places = p.numbers([p.view.strides[k] // item for k in p.axes])
+    order = argsort(places, kind="stable")
+    rest = [k for k in range(p.view.ndim) if k not in p.axes]
+    extents = [p.view.shape[k] for k in rest]
+    inner = asarray(0, dtype="int64", device=dev)
+    for j, k in enumerate(rest):
+        inner = inner + (arange(p.view.shape[k], device=dev) * (p.view.strides[k] // item)).reshape(
+            [-1 if i == j else 1 for i in range(len(rest))]
+        )
+    values = on(dev, values) if not numpy.isscalar(values) else _scalar(values, p.view)
+    full = (*extents[: p.place], *shape, *extents[p.place :])
+    values = _core._broadcast_to(values, full)
+    n = len(shape)
+    front = [*range(p.place, p.place + n), *range(p.place), *range(p.place + n, len(full))]
+    values = values.transpose(front).reshape((places.size, -1 if places.size else 0))
+    inner = _core._broadcast_to(inner, tuple(extents)).ravel()
+    _core._put_runs(p.view, name, gather(places, order), order, inner, values)
+
+
+def add_at(a, index, values):
+    """a[index] += values, once for each time that an index occurs; the indices are known to be right."""
+    if a.dtype.kind == "c":
+        for part in ("real", "imag"):
+            add_at(getattr(a, part), index, _UFUNC[part](values))
+        return
+    p = Pick(a, [0], [index], 0, Pick.TRUSTED)
+    if not _core._put_op(p.view, *p.rest, "add", values):
+        _by_runs("add", p, values)
+
+
+_COMPLEX_FOLDS = {"add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin"}
+
+
+def _complex_at(name, a, indices, values):
+    """Complex numbers are added up part by part; products and extremes fold the values of each place by a loop. All
+    else is NumPy's: into a real array, or of a comparison, each step of one place is cast, and a kernel's quotient by 0
+    raises.
+    """
+    given, values = values, on(a.device, values)
+    dt = _UFUNC[name](empty(0, a.dtype, device=a.device), values.ravel()[:0]).dtype
+    if a.dtype.kind != "c" or dt.kind != "c" or name not in _COMPLEX_FOLDS:
+        library(f"numpy.{name}.at", _numpy_at, (name, indices, given), {"out": a})
+        return
+    if name in ("add", "subtract"):
+        for part in ("real", "imag"):
+            one = _UFUNC[part](values) if values.dtype.kind == "c" else values if part == "real" else None
+            if one is not None:
+                at(name, getattr(a, part), indices, one)
+        return
+    places = arange(a.size, device=a.device).reshape(a.shape)[indices]
+    if not places.size:
+        return
+    from .._numpy._folds import fold_runs
+    from ._sorting import argsort
+
+    values = _core._broadcast_to(values.astype(dt, copy=False), places.shape).ravel()
+    order = argsort(places.ravel(), kind="stable")
+    ranked, flat = gather(places.ravel(), order), a.ravel().astype(dt)
+    first = empty(ranked.shape, dtype="bool", device=a.device)
+    first[:1] = True
+    first[1:] = ranked[1:] != ranked[:-1]
+    start = flatnonzero(first)
+    stop = concatenate((start[1:], asarray([ranked.shape[0]], device=a.device)))
+    named = gather(ranked, start)
+    scatter(flat, named, fold_runs(name, gather(values, order), start, stop, gather(flat, named)))
+    a[...] = flat.reshape(a.shape)
+
+
+def _numpy_at(name, indices, values, out):
+    getattr(numpy, name).at(out, indices, values)
+
+
+def _scalar(value, beside):
+    """A Python number takes the dtype that it has beside an array."""
+    dt = numpy.result_type(beside.dtype, value if type(value) in (bool, int, float) else numpy.asarray(value).dtype)
+    return on(beside.device, value, dt)
+
+
+# ---- put and its like ----
+
+
+def _flat_pick(a, index, flags=0):
+    """A Pick of the flat a; of all its axes where it cannot be seen flat."""
+    if a.flags.c_contiguous:
+        return Pick(a.reshape(-1), [0], [index], 0, flags)
+    _core._check(_core._broadcast_to(asarray(0, device=a.device), (a.size,)), (0,), (0,), (index,), 0, flags)
+    index = index % a.size
+    return Pick(a, range(a.ndim), unravel_index(index, a.shape), 0, flags | Pick.TRUSTED)
+
+
+def _index(ind, n, mode, device):
+    ind = on(device, ind)
+    if ind.dtype.kind not in "iub":
+        raise TypeError(f"indices: expected integers, not {ind.dtype}")
+    ind = ind.ravel().astype("int64")
+    if mode == "wrap":
+        return ind % n
+    if mode == "clip":
+        return _UFUNC["minimum"](_UFUNC["maximum"](ind, 0), n - 1)
+    if mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+    return ind
+
+
+def _repeated(values, n, device):
+    """values, flat, over and over to n elements."""
+    values = on(device, values).ravel()
+    if values.size in (1, n):
+        return values
+    return gather(values, arange(n, device=device) % values.size)
+
+
+def put(a, ind, v, mode="raise"):
+    """Writes v, repeated as needed, at places of the flat a; of a place named twice the last value stays."""
+    _writable(a, "put")
+    ind = _index(ind, a.size, mode, a.device)
+    v = elements("put", v, a.dtype, a.device)
+    if ind.size and v.size:
+        write(_flat_pick(a, ind), _repeated(v, ind.size, a.device))
+
+
+def putmask(a, /, mask, values):
+    """Where mask is true, a becomes the element of values, flat and repeated, at the same place."""
+    _writable(a, "putmask")
+    mask = on(a.device, mask).astype("bool")
+    if mask.shape != a.shape:
+        raise ValueError("putmask: mask and data must be the same size")
+    values = elements("putmask", values, a.dtype, a.device, "safe")
+    if values.size == 0:
+        return
+    if values.shape != a.shape:
+        values = _repeated(values, a.size, a.device)
+        values = values.reshape(a.shape) if values.size == a.size else values.reshape(())
+    _core._assign_where(a, mask, values)
+
+
+def place(arr, mask, vals):
+    """Where mask is true, arr takes the next element of vals, which are repeated as needed."""
+    _writable(arr, "place")
+    mask, vals = on(arr.device, mask).astype("bool"), elements("place", vals, arr.dtype, arr.device, "safe").ravel()
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    mask = mask.reshape(arr.shape)
+    if vals.size == 0:
+        if bool(mask.any()):
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    if vals.size == 1:
+        return _core._assign_where(arr, mask, vals.reshape(()))
+    rank = _core._cumsum(mask.ravel(), 0, "int64") - 1
+    chosen = gather(vals, _UFUNC["maximum"](rank, 0) % vals.size)
+    _core._assign_where(arr, mask, chosen.reshape(arr.shape))
+    return None
+
+
+def _along(arr, indices, axis):
+    """A Pick of arr's elements at indices along axis, the other axes keeping their places."""
+    indices = on(arr.device, indices)
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = arr.reshape(-1), 0
+    if not -arr.ndim <= axis < arr.ndim:
+        raise numpy.exceptions.AxisError(axis, arr.ndim)
+    axis %= arr.ndim
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if indices.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    indices = indices.astype("int64")
+    arrays = [
+        indices if k == axis else arange(n, device=arr.device).reshape([-1 if j == k else 1 for j in range(arr.ndim)])
+        for k, n in enumerate(arr.shape)
+    ]
+    _core._check(arr, (axis,), (axis,), (indices,), 0, 0)
+    return Pick(arr, range(arr.ndim), arrays, 0, Pick.TRUSTED)
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """Elements of arr at indices along axis, slice by slice: what argsort and argmax give, applied."""
+    p = _along(asarray(arr), indices, axis)
+    p.shape()
+    return _core._pick(p.view, *p.rest)
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Writes values at indices along axis, slice by slice."""
+    _writable(arr, "put_along_axis")
+    if axis is None and not arr.flags.c_contiguous:
+        p = _flat_pick(arr, on(arr.device, indices).astype("int64"))
+    else:
+        p = _along(arr, indices, axis)
+    write(p, values if numpy.isscalar(values) else on(arr.device, values))
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Writes val, flat and repeated, on the main diagonal of a."""
+    _writable(a, "fill_diagonal")
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    rows, columns = a.shape[0], a.shape[1]
+    if a.ndim == 2:
+        step, end = columns + 1, a.size if wrap else min(a.size, columns * columns)
+    else:
+        step, end = 1 + sum(rows**k for k in range(1, a.ndim)), a.size
+    ind = arange(0, end, step, device=a.device)
+    if ind.size:
+        p = _flat_pick(a, ind, Pick.DISTINCT | Pick.TRUSTED)
+        write(p, _repeated(elements("fill_diagonal", val, a.dtype, a.device), ind.size, a.device)[: ind.size])

@@ -1,0 +1,1 @@
+"""Functions of one item, run once for all items."""

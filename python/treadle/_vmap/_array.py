@@ -1,0 +1,501 @@
+"""Batched: what a function sees in the place of one item while it runs once for all items (`_vmap.py`).
+
+It looks like an array of the item's shape. Its value has one more axis, the first, over which the items stand; the
+value is an array, or a Batched of a vmap that runs outside of this one. Every operation goes through `call`, which
+asks the table of rules (`_vmap_rules.py`, `_vmap_shapes.py`) what the function of items is as a function of values.
+What has no rule runs item by item, told and counted (treadle.fallbacks); what a Batched cannot answer because the
+items would answer differently (`bool`, `float`, `.get()`) raises Unbatched, and the whole function runs item by item.
+"""
+
+import threading
+
+import numpy
+
+from .. import ALIASES, _core
+from .._core import ndarray
+from .._exchange import _host
+
+
+class Unbatched(TypeError):
+    """The function cannot run once for all items: why."""
+
+
+class Trace:
+    """One vmap that is running: how many items, the values that are mapped, how deep it stands in others, what it may
+    do."""
+
+    __slots__ = ("size", "given", "level", "outer", "loop", "randomness", "drawn", "kept")
+
+    def __init__(self, size, given, loop, randomness):
+        self.size, self.given, self.loop, self.randomness = size, given, loop, randomness
+        self.level = len(running.traces)
+        self.outer = running.traces[-1] if running.traces else None
+        self.drawn, self.kept = False, {}
+
+    @property
+    def device(self):
+        """Where the first argument lies."""
+        return memory(self.given[0]).device
+
+    def keep(self, x):
+        """Called before x is written: an argument that has the same memory is kept as it is, since the function may
+        have to begin anew, item by item."""
+        x = memory(x)
+        for k, value in enumerate(map(memory, self.given)):
+            if k not in self.kept and _core._same_storage(value, x):
+                self.kept[k] = value, value.copy()
+        if self.outer is not None:
+            self.outer.keep(x)
+
+    def restore(self):
+        """The arguments as they were."""
+        for value, before in self.kept.values():
+            value[...] = before
+        self.kept.clear()
+
+
+def memory(x):
+    """The array that holds the elements of x, a tensor or an item of items."""
+    while hasattr(x, "_value"):
+        x = x._value
+    return x if isinstance(x, ndarray) else x._array
+
+
+class _Running(threading.local):
+    traces, depth = (), 0
+
+
+# This thread's vmaps that are running. traces: those that the code stands in, the outermost first, without those whose
+# rule is at work; depth: how many there are.
+running = _Running()
+
+
+class Batched:
+    """An item of all items."""
+
+    __slots__ = ("_value", "_trace", "__weakref__")
+    __array_priority__ = 1000.0
+    __hash__ = None
+
+    def __init__(self, value, trace):
+        self._value, self._trace = value, trace
+
+    __class__ = property(lambda self: ndarray)  # isinstance(x, ndarray) asks how an object behaves
+
+    # ---- what is known of every item ----
+
+    shape = property(lambda self: self._value.shape[1:])
+    ndim = property(lambda self: self._value.ndim - 1)
+    dtype = property(lambda self: self._value.dtype)
+    device = property(lambda self: self._value.device)
+    itemsize = property(lambda self: self._value.itemsize)
+
+    @property
+    def size(self):
+        n = 1
+        for extent in self.shape:
+            n *= extent
+        return n
+
+    nbytes = property(lambda self: self.size * self.itemsize)
+    T = property(lambda self: apply("transpose", self))
+    mT = property(lambda self: apply("matrix_transpose", self))
+    real = property(lambda self: apply("real", self))
+    imag = property(lambda self: apply("imag", self))
+    flags = property(lambda self: self._value.flags)
+    flat = property(lambda self: self._refuse(".flat"))
+    strides = property(lambda self: self._value.strides[1:])
+
+    def __len__(self):
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        return f"<one of {self._trace.size} arrays of shape {self.shape}, {self.dtype}>"
+
+    # ---- what each item answers differently ----
+
+    def _refuse(self, what):
+        raise Unbatched(f"{what} of an array has another value for every item")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return ufunc_call(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        return call(numpy_name(func), func, args, kwargs)
+
+    # NumPy would take an array without axes for an object; this property is what it asks before.
+    __array_struct__ = property(lambda self: self._refuse("conversion to NumPy"))
+
+    def __getitem__(self, key):
+        return apply("getitem", self, key)
+
+    def __setitem__(self, key, value):
+        apply("setitem", self, key, value)
+
+    def _subscript(self, name, a, *args):
+        """What a[key] means whose key holds this one (_indexing.py asks)."""
+        return apply(name, a, *args)
+
+    # ---- methods whose parameters are not those of the function of the same name ----
+
+    def reshape(self, *shape, **kwargs):
+        return apply("reshape", self, shape[0] if len(shape) == 1 else shape, **kwargs)
+
+    def transpose(self, *axes):
+        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        return apply("transpose", self, axes or None)
+
+    def flatten(self, order="C"):
+        return apply("ravel", self, order).copy()
+
+    def copy(self, order="C"):
+        return Batched(self._value.copy(), self._trace)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True, **kwargs):
+        return Batched(self._value.astype(dtype, casting=casting, copy=copy, **kwargs), self._trace)
+
+    def view(self, *args, **kwargs):
+        if self.ndim == 0 or kwargs or len(args) != 1:
+            self._refuse("a view")
+        return Batched(self._value.view(*args), self._trace)
+
+    def to_device(self, *args, **kwargs):
+        return Batched(self._value.to_device(*args, **kwargs), self._trace)
+
+    def conj(self):
+        return apply("conjugate", self)
+
+    conjugate = conj
+
+    def fill(self, value):
+        self[...] = value
+
+    def sort(self, axis=-1, **kwargs):
+        self[...] = apply("sort", self, axis, **kwargs)
+
+    def clip(self, min=None, max=None, **kwargs):
+        return apply("clip", self, min, max, **kwargs)
+
+    def put(self, indices, values, mode="raise"):
+        self._refuse("put")
+
+    def __divmod__(self, other):
+        return apply("divmod", self, other)
+
+    def __rdivmod__(self, other):
+        return apply("divmod", other, self)
+
+    def __matmul__(self, other):
+        return apply("matmul", self, other)
+
+    def __rmatmul__(self, other):
+        return apply("matmul", other, self)
+
+    def __pos__(self):
+        return apply("positive", self)
+
+    def __neg__(self):
+        return apply("negative", self)
+
+    def __invert__(self):
+        return apply("invert", self)
+
+    def __abs__(self):
+        return apply("absolute", self)
+
+
+def _method(name):
+    def method(self, *args, **kwargs):
+        return apply(name, self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _refusal(name, text):
+    def method(self, *args, **kwargs):
+        self._refuse(text)
+
+    method.__name__ = name
+    return method
+
+
+def _operators(name, row):
+    def forward(self, other):
+        return apply(row, self, other)
+
+    def reflected(self, other):
+        return apply(row, other, self)
+
+    def in_place(self, other):
+        self[...] = apply(row, self, other)
+        return self
+
+    setattr(Batched, f"__{name}__", forward)
+    if name not in _COMPARISONS:
+        setattr(Batched, f"__r{name}__", reflected)
+        setattr(Batched, f"__i{name}__", in_place)
+
+
+_COMPARISONS = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
+_ARITHMETIC = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+_METHODS = (
+    "all any argmax argmin argpartition argsort compress choose count_nonzero cumprod cumsum diagonal dot max mean min "
+    "nonzero prod ptp ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
+)
+_REFUSED = {
+    "__bool__": "the truth value", "__float__": "float()", "__int__": "int()", "__complex__": "complex()",
+    "__contains__": "`in`", "get": ".get()", "item": ".item()",
+    "tolist": ".tolist()", "tobytes": ".tobytes()", "__reduce__": "pickling", "__imatmul__": "@= in place",
+}  # fmt: skip
+for _name, _row in (_COMPARISONS | _ARITHMETIC).items():
+    _operators(_name, _row)
+for _name in _METHODS.split():
+    setattr(Batched, _name, _method(_name))
+for _name, _text in _REFUSED.items():
+    setattr(Batched, _name, _refusal(_name, _text))
+
+
+# ---- calls ----
+
+
+def numpy_name(func):
+    """The name in the table of a function of NumPy's: "sum", "linalg.norm"."""
+    home = getattr(func, "__module__", None) or ""
+    return f"{home.partition('.')[2]}.{func.__name__}" if home.startswith("numpy.") else func.__name__
+
+
+def function(name):
+    """treadle's function of that name in the table."""
+    import treadle
+
+    found = treadle
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def apply(name, *args, **kwargs):
+    """treadle's function of that name, or the subscript called getitem or setitem."""
+    return call(name, SUBSCRIPTS.get(name) or function(name), args, kwargs)
+
+
+def _get(a, key):
+    return a[key]
+
+
+def _set(a, key, value):
+    a[key] = value
+
+
+SUBSCRIPTS = {"getitem": _get, "setitem": _set}
+
+
+def ufunc_call(ufunc, method, inputs, kwargs):
+    if method == "__call__":
+        name = "where" if ufunc.__name__ == "select" else ufunc.__name__  # the core's row; NumPy's select is another
+        return call(name, ufunc, inputs, kwargs)
+    return call(f"ufunc.{method}", getattr(ufunc, method), inputs, kwargs)
+
+
+def boxed(value):
+    """A value whose first axes stand for the vmaps that are running, the outermost first."""
+    for trace in running.traces:
+        value = Batched(value, trace)
+    return value
+
+
+ITEMS = {Batched}  # the classes that stand for an item
+
+
+def find(x, best=None):
+    """The innermost of the vmaps whose Batched stand in x, in tuples, lists and dicts too."""
+    if type(x) in ITEMS:
+        return x._trace if best is None or x._trace.level > best.level else best
+    if type(x) in (tuple, list):
+        for item in x:
+            best = find(item, best)
+    elif type(x) is dict:
+        for item in x.values():
+            best = find(item, best)
+    elif type(x) is slice:
+        best = find((x.start, x.stop, x.step), best)
+    return best
+
+
+def over(f, x):
+    """x with f of what is no tuple, list, dict or slice in it."""
+    if type(x) in (tuple, list):
+        return type(x)(over(f, item) for item in x)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(over(f, item) for item in x))
+    if type(x) is dict:
+        return {k: over(f, item) for k, item in x.items()}
+    if type(x) is slice:
+        return slice(over(f, x.start), over(f, x.stop), over(f, x.step))
+    return f(x)
+
+
+class Call:
+    """A function that is being called for one trace: what rules ask about their arguments."""
+
+    __slots__ = ("trace", "name", "fn", "n")
+
+    def __init__(self, trace, name, fn):
+        self.trace, self.name, self.fn, self.n = trace, name, fn, trace.size
+
+    def has(self, x):
+        """Is x, or something in it, different for every item?"""
+        return find(x) is self.trace
+
+    def own(self, x):
+        """Is x itself an item of this trace's?"""
+        return type(x) in ITEMS and x._trace is self.trace
+
+    def box(self, value):
+        """A value as what stands for its items; no array: itself."""
+        return Batched(value, self.trace) if isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) else value
+
+    def plain(self, x):
+        """x as an array of treadle's, or a Batched."""
+        return x if isinstance(x, ndarray) else function("asarray")(x, device=self.trace.device)
+
+    def front(self, x):
+        """x's value, all items alike where it is no Batched of this trace."""
+        if self.own(x):
+            return x._value
+        x = self.plain(x)
+        return function("broadcast_to")(x, (self.n, *x.shape))
+
+    def aligned(self, x, ndim):
+        """x's value with axes of extent 1 behind the first, so that items broadcast to ndim axes; others stay."""
+        if not self.own(x):
+            return x
+        v, more = x._value, ndim - x.ndim
+        return v.reshape((self.n, *(1,) * more, *v.shape[1:])) if more > 0 else v
+
+    # ---- item by item ----
+
+    def item(self, args, i):
+        """The arguments of item i."""
+        return over(lambda x: x._value[i] if self.own(x) else x, args)
+
+    def each(self, args, kwargs, why):
+        """The call item by item, and its results stacked."""
+        if not self.trace.loop:
+            raise Unbatched(f"{self.name} runs item by item: {why}")
+        if not self.n:
+            raise Unbatched(f"{self.name} has no items, and without a rule their results' shape is not known")
+        nbytes = sum(x.nbytes for x in _leaves((args, kwargs)))
+        _host.note(f"vmap of {self.name}", nbytes * self.n, why, "runs item by item")
+        results = [self.fn(*self.item(args, i), **self.item(kwargs, i)) for i in range(self.n)]
+        return stacked(results, self.box)
+
+    def outside(self, f, *args, **kwargs):
+        """f(...) as outside of this trace: rules work on values."""
+        before = running.traces
+        running.traces = before[: self.trace.level]
+        try:
+            return f(*args, **kwargs)
+        finally:
+            running.traces = before
+
+
+def _leaves(x):
+    found = []
+    over(lambda leaf: found.append(leaf) if type(leaf) in ITEMS else None, x)
+    return found
+
+
+def stacked(results, box):
+    """box of the results' leaves, stacked along a first axis; ValueError where their shapes differ."""
+    first = results[0]
+    if first is None:
+        return None
+    if isinstance(first, (tuple, list)):
+        parts = [stacked(list(part), box) for part in zip(*results, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    if type(first) is dict:
+        return {k: stacked([r[k] for r in results], box) for k in first}
+    asarray, stack = function("asarray"), function("stack")
+    device = next((r.device for r in results if isinstance(r, ndarray)), None)
+    return box(stack([r if isinstance(r, ndarray) else asarray(r, device=device) for r in results]))
+
+
+RULES = {}  # name: (rule, does it give values, which become Batched?)
+
+
+def call(name, fn, args, kwargs):
+    """fn(*args, **kwargs) with Batched among the arguments: by the rule of that name."""
+    trace = find((args, kwargs))
+    if trace is None:
+        return fn(*args, **kwargs)
+    out = kwargs.get("out")
+    if out is not None:
+        own = ("out", "where") if hasattr(fn, "nin") else ("out",)  # a ufunc's mask says what is written
+        rest = {k: v for k, v in kwargs.items() if k not in own}
+        return _into(out, call(name, fn, args, rest), kwargs.get("where", True) if len(own) > 1 else True)
+    c = Call(trace, name, fn)
+    return c.outside(ruled, c, RULES.get(ALIASES.get(name, name), (None, False)), args, kwargs)
+
+
+def ruled(c, rule, args, kwargs):
+    """The call by a rule (a function, does it give values?), or item by item."""
+    f, boxed = rule
+    if f is None:
+        return c.each(args, kwargs, "there is no rule for it")
+    try:
+        r = f(c, *args, **kwargs)
+    except Unbatched:
+        raise
+    except Exception as error:  # in words of values: an item says it in the function's own
+        if not c.n:
+            raise
+        c.fn(*c.item(args, 0), **c.item(kwargs, 0))
+        return c.each(args, kwargs, f"its rule failed: {type(error).__name__}: {error}")
+    if r is NotImplemented:
+        return c.each(args, kwargs, "its rule does not take these arguments")
+    return over(c.box, r) if boxed else r
+
+
+def _into(out, result, where=True):
+    """Writes results into the arrays out where the mask says so; out, with results where it has None."""
+    if isinstance(out, tuple):
+        results = result if isinstance(result, tuple) else (result,)
+        given = tuple(r if o is None else _into(o, r, where) for o, r in zip(out, results, strict=True))
+        return given if len(given) > 1 else given[0]
+    out[...] = result if where is True else apply("where", where, result, out)
+    return out
+
+
+def rule(names, boxed=True):
+    """Puts a rule into the table under the names: f(c, *args, **kwargs) gives values, which become Batched; without
+    boxed it works on items and gives Batched itself. NotImplemented: item by item."""
+
+    def put(f):
+        for name in names.split():
+            RULES[name] = f, boxed
+        return f
+
+    return put

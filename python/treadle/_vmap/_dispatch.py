@@ -1,0 +1,133 @@
+"""The package's functions ask, from the first vmap on, whether a Batched is among their arguments.
+
+NumPy's functions have a protocol for that (`__array_function__`), and so have ufuncs. Ours are plain functions: a call
+costs nothing more until a program maps. Then each public function is replaced by one that looks at its arguments first:
+in the package, and in all modules of the program that have imported it by name before.
+"""
+
+import functools
+import inspect
+import sys
+import threading
+import types
+
+import numpy
+
+from .. import _core
+from ._array import RULES, boxed, call, find, running
+
+_MADE = ("zeros", "empty", "ones", "full")
+_SUBMODULES = ("linalg", "fft")
+_SKIPPED = set(
+    "vmap map use device devices synchronize from_dlpack fallbacks graph jit njit prange vectorize guvectorize stencil "
+    "fuse profile debug install build load".split()
+)
+_lock = threading.Lock()
+_done = False
+_asked = {}  # address of a function that was replaced: (it, what stands for it)
+
+
+def _asking(name, f):
+    @functools.wraps(f)
+    def fn(*args, **kwargs):
+        if running.depth and find((args, kwargs)) is not None:
+            return call(name, fn, args, kwargs)
+        return f(*args, **kwargs)
+
+    return fn
+
+
+def _asking_ufunc(f):
+    @functools.wraps(f)
+    def ask(self, *args, **kwargs):
+        if running.depth and find((args, kwargs)) is not None:
+            return call(self.__name__ if self.__name__ in RULES else "ufunc", self, args, kwargs)
+        return f(self, *args, **kwargs)
+
+    return ask
+
+
+def _made(f, args, kwargs):
+    """zeros, empty, ones or full, called while a function runs for all items: every item has an array of its own, which
+    it can write."""
+    shape, *rest = args if args else (kwargs.pop("shape"),)
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    return boxed(f((*(t.size for t in running.traces), *shape), *rest, **kwargs))
+
+
+def _making(name, f):
+    asking = _asking(name, f)
+
+    @functools.wraps(f)
+    def fn(*args, **kwargs):
+        if running.traces and find((args, kwargs)) is None:
+            return _made(f, args, kwargs)
+        return asking(*args, **kwargs)
+
+    return fn
+
+
+def install():
+    """Replaces the functions of treadle, treadle.linalg and treadle.fft, once."""
+    global _done
+    with _lock:
+        if _done:
+            return
+        import treadle
+
+        from .._numpy import _names, _spelled
+        from ..scipy._special import _kernel as _special_kernel
+        from . import _random as _vmap_random  # noqa: F401  (the table)
+
+        names = {n for n, v in vars(treadle).items() if inspect.isroutine(v)} | set(treadle._FROM)
+        for name in names - _SKIPPED:
+            if name[0] != "_":
+                _replace(treadle, name, name)
+        for part in _SUBMODULES:
+            module = getattr(treadle, part)
+            for name in _names.numpys(part):
+                if hasattr(module, name):
+                    _replace(module, name, f"{part}.{name}")
+        for kind in (_spelled.Spelled, _special_kernel.Kernel):
+            kind.__call__ = _asking_ufunc(kind.__call__)
+        _vmap_random.install()
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] not in ("treadle", "numpy") and isinstance(module, types.ModuleType):
+                _exchange(vars(module))
+        _done = True
+
+
+def _exchange(names):
+    for name, value in list(names.items()):
+        known = _asked.get(id(value))
+        if known is not None and known[0] is value:
+            names[name] = known[1]
+
+
+def adopt(f):
+    """The package's functions that f holds in its closure, or in globals that are no module's, ask from now on."""
+    f = getattr(f, "func", f)  # partial
+    f = getattr(f, "__func__", f)
+    f = f if isinstance(f, types.FunctionType) else vars(type(f)).get("__call__")
+    if not isinstance(f, types.FunctionType):
+        return
+    module = sys.modules.get(f.__globals__.get("__name__"))
+    if module is None or vars(module) is not f.__globals__:
+        _exchange(f.__globals__)
+    for cell in f.__closure__ or ():
+        try:
+            known = _asked.get(id(cell.cell_contents))
+        except ValueError:  # nothing in it yet
+            continue
+        if known is not None and known[0] is cell.cell_contents:
+            cell.cell_contents = known[1]
+
+
+def _replace(module, name, known):
+    value = getattr(module, name)
+    if value is getattr(numpy, name, None):  # NumPy's own: it asks by itself
+        return
+    if inspect.isroutine(value) and not isinstance(value, _core.ufunc):
+        asking = (_making if known in _MADE else _asking)(known, value)
+        setattr(module, name, asking)
+        _asked.setdefault(id(value), (value, asking))

@@ -1,0 +1,237 @@
+"""Products of vectors and matrices: NumPy's on the same memory on the CPU, the core's on a GPU."""
+
+from math import prod
+
+import numpy
+
+from .. import _core
+from .._core import asarray, empty, ndarray, zeros
+from .._numpy._spelled import generalised
+
+_UFUNC = _core.ufuncs()
+
+
+def _pair(a, b):
+    """Both as arrays on one device."""
+    return _core._beside("product", a, b)
+
+
+def _matmul_shape(sa, sb):
+    if not sa or not sb:
+        raise ValueError("matmul: operands have no axis to multiply along; use * for scalars")
+    k, rows = sa[-1], sb[-2] if len(sb) > 1 else sb[0]
+    if k != rows:
+        raise ValueError(f"matmul: shapes {sa} and {sb}: inner sizes {k} and {rows} differ")
+    if len(sa) == len(sb) == 2:
+        return sa[0], sb[1]
+    try:
+        batch = numpy.broadcast_shapes(sa[:-2], sb[:-2])
+    except ValueError:
+        raise ValueError(f"matmul: shapes {sa} and {sb}: leading axes do not broadcast") from None
+    return (*batch, *sa[-2:-1], *(sb[-1:] if len(sb) > 1 else ()))
+
+
+def _matmul(a, b):
+    shape = _matmul_shape(a.shape, b.shape)
+    where = a.device
+    halves = any(x.dtype.kind == "V" for x in (a, b)) or a.dtype == b.dtype == "float16"  # NumPy calls no BLAS for them
+    if where.kind != "cpu" or halves or _core._capturing():
+        return _core._matmul(a, b)
+    na, nb = _core._host_view(a), _core._host_view(b)
+    dt = na.dtype if na.dtype is nb.dtype else numpy.result_type(na, nb)
+    if _core._on_host(a) or _core._on_host(b):  # so is the result, which may be as large
+        return _core._from_host(numpy.matmul(na, nb), where)
+    r = empty(shape, dt, device=where)
+    if not _core._looks():
+        numpy.matmul(na, nb, out=_core._host_view(r))
+        return r
+    with numpy.errstate(all="ignore"):
+        numpy.matmul(na, nb, out=_core._host_view(r))
+    _core._look_at("matmul", a, b, r)
+    return r
+
+
+def matmul(a, b, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True, axes=None, axis=None,
+           keepdims=False, signature=None, sig=None):  # fmt: skip
+    """The matrix product: the last axis of a with the last but one of b, broadcast over the others."""
+    plain = axes is None and axis is None and not keepdims and signature is None and sig is None
+    if out is None and dtype is None and plain:
+        return r if (r := _core._fused_product(a, b)) is not None else _matmul(*_pair(a, b))
+    f = _MATMULS[tuple((x.ndim if isinstance(x, ndarray) else numpy.ndim(x)) == 1 for x in (a, b))]
+    return f(a, b, out, casting=casting, dtype=dtype, axes=axes, axis=axis, keepdims=keepdims, signature=signature,
+             sig=sig)  # fmt: skip
+
+
+def _product(signature):
+    def product(a, b):
+        return _matmul(a, b)
+
+    product.__name__ = "matmul"
+    return generalised(signature)(product)
+
+
+# matmul by which of its operands are vectors
+_MATMULS = {
+    (False, False): _product("(n,k),(k,m)->(n,m)"),
+    (False, True): _product("(n,k),(k)->(n)"),
+    (True, False): _product("(k),(k,m)->(m)"),
+    (True, True): _product("(k),(k)->()"),
+}
+
+
+def dot(a, b, out=None):
+    """Sum of products over the last axis of a and the last but one of b; of scalars the product."""
+    if out is None and (r := _core._fused_product(a, b)) is not None:
+        return r
+    a, b = _pair(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        r = a * b
+    elif a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b, out=out)
+    else:
+        k = b.ndim - 2 if b.ndim > 1 else 0
+        r = tensordot(a, b, ((a.ndim - 1,), (k,)))
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def tensordot(a, b, axes=2):
+    """Sum of products over pairs of axes: the last n of a with the first n of b, or as given."""
+    a, b = _pair(a, b)
+    if isinstance(axes, int):
+        axes = (tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes)))
+    left, right = (tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in axes)
+    if any(not -x.ndim <= k < x.ndim for x, axes in ((a, left), (b, right)) for k in axes):
+        raise IndexError(f"tensordot: axes {left} and {right} of arrays of {a.ndim} and {b.ndim} dimensions")
+    left, right = [k % a.ndim for k in left], [k % b.ndim for k in right]
+    if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
+        raise ValueError(f"tensordot: shapes {a.shape} and {b.shape} differ along axes {left} and {right}")
+    keep_a = [k for k in range(a.ndim) if k not in left]
+    keep_b = [k for k in range(b.ndim) if k not in right]
+    n = prod(a.shape[k] for k in left)
+    rows, columns = [a.shape[k] for k in keep_a], [b.shape[k] for k in keep_b]
+    m = matmul(
+        a.transpose(keep_a + left).reshape((prod(rows), n)), b.transpose(right + keep_b).reshape((n, prod(columns)))
+    )
+    return m.reshape((*rows, *columns))
+
+
+def _conjugate(a):
+    """a itself where it is real."""
+    return _core.ufuncs()["conjugate"](a) if a.dtype.kind == "c" else a
+
+
+def vdot(a, b, /):
+    """The scalar product of the flattened arrays, the first one conjugated."""
+    a, b = _pair(a, b)
+    return matmul(_conjugate(a.ravel()), b.ravel())
+
+
+@generalised("(n),(n)->()")
+def vecdot(a, b):
+    """The scalar products of the vectors along an axis of both, the first one conjugated, broadcast over the others."""
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"vecdot: the axes have {a.shape[-1]} and {b.shape[-1]} elements")
+    product = _conjugate(a) * b
+    if product.dtype.kind == "b":
+        return product.any(-1)
+    return product.sum(-1, dtype=product.dtype)
+
+
+@generalised("(m,n),(n)->(m)")
+def matvec(a, b):
+    """Matrices in the last two axes of a times vectors in the last axis of b."""
+    return matmul(a, b[..., None])[..., 0]
+
+
+@generalised("(n),(n,m)->(m)")
+def vecmat(a, b):
+    """Vectors in the last axis of a, conjugated, times matrices in the last two axes of b."""
+    return matmul(_conjugate(a)[..., None, :], b)[..., 0, :]
+
+
+def kron(a, b):
+    """The Kronecker product: a with every element replaced by itself times b."""
+    a, b = _pair(a, b)
+    n = max(a.ndim, b.ndim)
+    sa, sb = (1,) * (n - a.ndim) + a.shape, (1,) * (n - b.ndim) + b.shape
+    left = a.reshape([x for m in sa for x in (m, 1)])
+    right = b.reshape([x for m in sb for x in (1, m)])
+    return (left * right).reshape([p * q for p, q in zip(sa, sb, strict=True)])
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The vector product along axes of 3 elements; where one has 2, its third is 0."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    from .._numpy._shape import moveaxis, stack
+
+    a, b = _pair(a, b)
+    a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
+    m, n = a.shape[-1], b.shape[-1]
+    if not (2 <= m <= 3 and 2 <= n <= 3):
+        raise ValueError(f"cross: both arrays must be (arrays of) 2- or 3-dimensional vectors, but have {m} and {n}")
+    x, y = ([v[..., k] for k in range(v.shape[-1])] for v in (a, b))
+    third = x[0] * y[1] - x[1] * y[0]
+    if m == n == 2:
+        return third
+    if m == 2:
+        parts = [x[1] * y[2], -(x[0] * y[2]), third]
+    elif n == 2:
+        parts = [-(x[2] * y[1]), x[2] * y[0], third]
+    else:
+        parts = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], third]
+    return moveaxis(stack(parts, -1), -1, axisc)
+
+
+def inner(a, b, /):
+    """Sum of products over the last axes."""
+    a, b = _pair(a, b)
+    return a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
+
+
+def outer(a, b, out=None):
+    """Every element of a times every element of b."""
+    a, b = _pair(a, b)
+    return _UFUNC["multiply"](a.ravel()[:, None], b.ravel()[None, :], out=out)
+
+
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """The diagonal of two axes, as the last axis."""
+    a = asarray(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    one, two = axis1 % a.ndim, axis2 % a.ndim
+    rest = [k for k in range(a.ndim) if k not in (one, two)]
+    a = a.transpose([*rest, one, two])
+    m, n = a.shape[-2:]
+    count = max(0, min(m, n - offset) if offset >= 0 else min(m + offset, n))
+    start = offset if offset >= 0 else -offset * n
+    flat = a.reshape((*a.shape[:-2], m * n))
+    return flat[..., start : start + count * (n + 1) : n + 1][..., :count]
+
+
+def diag(v, k=0):
+    """The k-th diagonal of a matrix, or the matrix that has v there."""
+    v = asarray(v)
+    if v.ndim == 2:
+        return diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = v.shape[0] + abs(k)
+    r = zeros((n, n), v.dtype, device=v.device)
+    first = k if k >= 0 else -k * n
+    r.reshape(-1)[first : first + v.shape[0] * (n + 1) : n + 1][: v.shape[0]] = v
+    return r
+
+
+def diagflat(v, k=0):
+    """The matrix that has the flattened v as its k-th diagonal."""
+    return diag(asarray(v).ravel(), k)
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """The sum along a diagonal."""
+    return diagonal(a, offset, axis1, axis2).sum(-1, dtype=dtype, out=out)

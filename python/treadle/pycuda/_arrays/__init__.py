@@ -1,0 +1,1 @@
+"""GPUArray and the text of its kernels."""

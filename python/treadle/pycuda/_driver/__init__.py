@@ -1,0 +1,1 @@
+"""What the driver's interface is made of: contexts, memory, modules, launches."""

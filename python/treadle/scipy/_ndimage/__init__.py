@@ -1,0 +1,1 @@
+"""Images of any number of axes: filters, measurements, morphology."""

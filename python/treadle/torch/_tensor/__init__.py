@@ -1,0 +1,1 @@
+"""What tensors do: creation, arithmetic, shapes, reductions, text."""

@@ -1,0 +1,612 @@
+"""Tensors as other dtypes, on other devices, and as NumPy's, Python's and other libraries' values."""
+
+import copy as _copy
+
+import numpy
+
+from .. import _device
+from .._prim import Tensor, array, cast, td, to_device, wrap
+from .._register import both, function, method
+from . import _dtypes, _printing
+
+# ---- dtypes ----
+
+_CASTS = {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32", "long": "int64",
+    "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+
+
+def _cast_to(name, dt):
+    def f(self, memory_format=None):
+        return cast(self, dt)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"As {dt}."
+    method()(f)
+
+
+for _name, _to in _CASTS.items():
+    _cast_to(_name, _dtypes.DTYPES[_to])
+
+_TYPES = {
+    "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "bfloat16": "BFloat16Tensor",
+    "int64": "LongTensor", "int32": "IntTensor", "int16": "ShortTensor", "int8": "CharTensor", "uint8": "ByteTensor",
+    "bool": "BoolTensor", "complex64": "ComplexFloatTensor", "complex128": "ComplexDoubleTensor",
+    "uint16": "UInt16Tensor", "uint32": "UInt32Tensor", "uint64": "UInt64Tensor",
+}  # fmt: skip
+_BY_TYPE = {v: _dtypes.DTYPES[k] for k, v in _TYPES.items()}
+
+
+class TensorType:
+    """torch.FloatTensor and its fellows: makes tensors of one dtype, of data or of a shape."""
+
+    def __init__(self, name, cuda):
+        self.__name__, self.dtype, self._cuda = name, _BY_TYPE[name], cuda
+        self.__doc__ = f"Tensors of {self.dtype}: of data, or of a shape."
+
+    def __repr__(self):
+        return f"<class 'torch.{'cuda.' if self._cuda else ''}{self.__name__}'>"
+
+    def __call__(self, *args):
+        from ._create import filled, tensor
+
+        where = "cuda" if self._cuda else "cpu"
+        if len(args) == 1 and not isinstance(args[0], int):
+            data = args[0]
+            return (
+                data.to(where, self.dtype) if isinstance(data, Tensor) else tensor(data, dtype=self.dtype, device=where)
+            )
+        return filled(tuple(args) or (0,), 0, self.dtype, where)
+
+    def __instancecheck__(self, t):
+        return isinstance(t, Tensor) and t.dtype is self.dtype and t.is_cuda == self._cuda
+
+
+def types(cuda):
+    """The TensorTypes by name."""
+    return {name: TensorType(name, cuda) for name in _BY_TYPE}
+
+
+def _made(cls, *args, **kwargs):
+    """torch.Tensor(2, 3), torch.Tensor([1, 2]), torch.Tensor(tensor): of the default dtype."""
+    from ._create import filled, tensor
+
+    default = _dtypes.get_default_dtype()
+    where = kwargs.get("device")
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        r = args[0].detach()
+    elif len(args) == 1 and not isinstance(args[0], (int, tuple)) or (len(args) == 1 and type(args[0]) is tuple):
+        r = tensor(args[0], dtype=default, device=where)
+    else:
+        r = filled(tuple(args) or (0,), 0, default, where)
+    return r if cls is Tensor else make_subclass(cls, r)
+
+
+def make_subclass(cls, data, require_grad=False):
+    """data's memory as an instance of a subclass of Tensor."""
+    from ... import _core
+
+    return _core._make_subclass(cls, data, require_grad)
+
+
+@method("type")
+def _type(self, dtype=None, non_blocking=False):
+    """The name of the tensor's type; with dtype the tensor as that: a dtype, a type or its name."""
+    if dtype is None:
+        return f"torch.{'cuda.' if self.is_cuda else ''}{_TYPES[self.dtype._name]}"
+    if isinstance(dtype, _dtypes.dtype):
+        return cast(self, dtype)
+    name = dtype.__name__ if isinstance(dtype, TensorType) else str(dtype).rsplit(".", 1)[-1]
+    if name not in _BY_TYPE:
+        raise ValueError(f"invalid type: '{dtype}'")
+    cuda = dtype._cuda if isinstance(dtype, TensorType) else ".cuda." in str(dtype)
+    return self.to("cuda" if cuda else "cpu", _BY_TYPE[name])
+
+
+@method()
+def type_as(self, other):
+    """As other's dtype, on its device."""
+    return self.to(other.device, other.dtype)
+
+
+# ---- devices ----
+
+
+def _asked(args, dtype, device):
+    """(device, dtype) of to's arguments in their many orders."""
+    for a in args:
+        if isinstance(a, Tensor):
+            device, dtype = a.device, a.dtype
+        elif isinstance(a, _dtypes.dtype):
+            dtype = a
+        elif isinstance(a, (str, _device.device)) or type(a) is int:
+            device = a
+    return device, dtype
+
+
+@method()
+def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None, other=None):
+    """On a device, as a dtype, or as another tensor: to("cuda"), to(torch.float64), to(other), in any combination.
+
+    Itself where nothing changes, unless copy=True.
+    """
+    given = [a for a in args if type(a) is not bool]
+    flags = [a for a in args if type(a) is bool]
+    copy = flags[1] if len(flags) > 1 else copy
+    where, kind = _asked((*given, *(() if other is None else (other,))), dtype, device)
+    r = self if kind is None else cast(self, kind)
+    if where is not None:
+        r = to_device(r, _device.theirs(where))
+    r = laid_out(r, memory_format)
+    return r.clone() if copy and r is self else r
+
+
+@method()
+def cpu(self, memory_format=None):
+    """On the CPU."""
+    return to_device(self, _device.theirs("cpu"))
+
+
+@method()
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """On a GPU; without one on the CPU, which is told once."""
+    return to_device(self, _device.theirs("cuda" if device is None else device))
+
+
+@both()
+def get_device(self):
+    """The GPU's number; -1 on the CPU."""
+    return self.device.index or 0 if self.is_cuda else -1
+
+
+@method()
+def pin_memory(self, device=None):
+    """Itself: copies to GPUs go through pinned memory of the core's own."""
+    return self
+
+
+@method()
+def is_pinned(self, device=None):
+    """No: see pin_memory."""
+    return False
+
+
+@method()
+def record_stream(self, stream):
+    """Nothing: memory in flight is held by what uses it."""
+
+
+@method()
+def share_memory_(self):
+    """Itself: only for processes that share an address space."""
+    return self
+
+
+# ---- values ----
+
+
+@method("numpy")
+def _numpy(self, *, force=False):
+    """A NumPy array on the same memory (a copy from a GPU with force). RuntimeError: it requires grad."""
+    if self.requires_grad and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    a = array(self.detach())
+    if a.device.kind != "cpu":
+        if not force:
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
+                "host memory first."
+            )
+        return a.get()
+    if self.dtype._name == "bfloat16":
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    return numpy.from_dlpack(a) if a.size and a.dtype.kind != "b" else numpy.asarray(a.get())
+
+
+@method()
+def __array__(self, dtype=None, copy=None):
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    a = array(self).get()
+    return a if dtype is None else a.astype(dtype, copy=False)
+
+
+@method()
+def __array_wrap__(self, values, context=None, return_scalar=False):
+    from ._create import tensor
+
+    return tensor(values)
+
+
+@method()
+def __dlpack__(self, *, stream=None, **kwargs):
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return array(self).__dlpack__(stream=stream, **kwargs)
+
+
+@method()
+def __dlpack_device__(self):
+    return array(self).__dlpack_device__()
+
+
+@method()
+def __reduce_ex__(self, protocol):
+    kind, t = None if type(self) is Tensor else type(self), self.detach()
+    values = array(t.float() if self.dtype._name == "bfloat16" else t).get()
+    is_asked = self.requires_grad and self.is_leaf
+    return _restored, (values, self.dtype, str(self.device), is_asked, kind, dict(self.__dict__))
+
+
+def _restored(values, dtype, where, requires_grad, kind, attributes):
+    from ._create import tensor
+
+    where = where if where.split(":")[0] != "cuda" or _device.gpu_count() else "cpu"
+    r = tensor(values, dtype=dtype, device=where)
+    r = r if kind is None else make_subclass(kind, r, requires_grad)
+    r.__dict__.update(attributes)
+    return r.requires_grad_() if requires_grad and not r.requires_grad else r
+
+
+@method()
+def __deepcopy__(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
+        )
+    r = self.detach().clone()
+    r = r if type(self) is Tensor else make_subclass(type(self), r, self.requires_grad)
+    memo[id(self)] = r
+    r.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+    if self.grad is not None:
+        r.grad = _copy.deepcopy(self.grad, memo)
+    return r.requires_grad_() if self.requires_grad and not r.requires_grad else r
+
+
+def _one(self, what):
+    if self.numel() != 1:
+        raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+    return what(self.detach().item())
+
+
+@method()
+def __float__(self):
+    return _one(self, float)
+
+
+@method()
+def __int__(self):
+    return _one(self, int)
+
+
+@method()
+def __complex__(self):
+    return _one(self, complex)
+
+
+@method()
+def __index__(self):
+    if self.dtype._kind not in "biu" or self.numel() != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return _one(self, int)
+
+
+@method()
+def __bool__(self):
+    if self.numel() != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with "
+            + ("no values is ambiguous" if not self.numel() else "more than one value is ambiguous")
+        )
+    return _one(self, bool)
+
+
+@method()
+def __contains__(self, element):
+    return bool((self == element).any())
+
+
+@method()
+def __format__(self, spec):
+    if self.ndim == 0 and type(self) is Tensor:
+        return format(self.detach().item(), spec)
+    return object.__format__(self, spec)
+
+
+@method()
+def __pos__(self):
+    return self
+
+
+@method()
+def __repr__(self, *, tensor_contents=None):
+    return _printing.text(self)
+
+
+@method()
+def __dir__(self):
+    return sorted({*object.__dir__(self)})
+
+
+# ---- what is true of tensors ----
+
+_FACTS = {
+    "is_cuda": lambda self: self.device.type == "cuda",
+    "is_cpu": lambda self: self.device.type == "cpu",
+    "layout": lambda self: strided_layout,
+    "H": lambda self: self.t().conj() if self.ndim else self,
+    "mH": lambda self: self.transpose(-2, -1).conj(),
+    "real": lambda self: _part(self, "real") if self.dtype.is_complex else self,
+    "imag": lambda self: _imag(self),
+    "output_nr": lambda self: 0,
+    "names": lambda self: (None,) * self.ndim,
+    "name": lambda self: None,
+    **dict.fromkeys(
+        "is_sparse is_quantized is_meta is_mps is_xpu is_mkldnn is_nested is_sparse_csr is_vulkan is_xla is_ipu "
+        "is_mtia "
+        "is_maia".split(),
+        lambda self: False,
+    ),
+}
+
+
+class layout:
+    """How elements lie in memory: torch.strided, or torch.sparse_coo of sparse tensors."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __repr__(self):
+        return "torch." + self._name
+
+
+class memory_format:
+    """An order of dimensions in memory: _rank is that of tensors which channels_last is for, 0: the dimensions' own."""
+
+    def __init__(self, name, rank):
+        self._name, self._rank = name, rank
+
+    def __repr__(self):
+        return "torch." + self._name
+
+
+strided_layout = layout("strided")
+_RANKS = {"contiguous_format": 0, "preserve_format": 0, "channels_last": 4, "channels_last_3d": 5}
+FORMATS = {k: memory_format(k, rank) for k, rank in _RANKS.items()}
+
+
+def laid_out(x, memory_format):
+    """x with its channels last if memory_format says so, else x."""
+    return x if memory_format is None or not memory_format._rank else x.contiguous(memory_format=memory_format)
+
+
+def _part(self, name):
+    from .._prim import apply
+
+    return apply(name, self)
+
+
+def _imag(self):
+    if not self.dtype.is_complex:
+        raise TypeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _part(self, "imag")
+
+
+def facts():
+    """The properties of tensors."""
+    r = {name: property(f, doc=f"See PyTorch's {name}.") for name, f in _FACTS.items()}
+    r["real"] = property(_FACTS["real"], lambda self, value: _set_part(self, "real", value), doc="The real parts.")
+    r["imag"] = property(_FACTS["imag"], lambda self, value: _set_part(self, "imag", value), doc="The imaginary parts.")
+    return r
+
+
+def _set_part(self, name, value):
+    setattr(array(self), name, array(value) if isinstance(value, Tensor) else value)
+
+
+@both()
+def is_floating_point(self):
+    """Is its dtype a real floating-point type?"""
+    return self.dtype._kind == "f"
+
+
+@both()
+def is_complex(self):
+    """Is its dtype complex?"""
+    return self.dtype._kind == "c"
+
+
+@both()
+def is_signed(self):
+    """Can its elements be negative?"""
+    return self.dtype.is_signed
+
+
+@both()
+def is_same_size(self, other):
+    """Have both one shape?"""
+    return self.shape == other.shape
+
+
+def _never(name):
+    def f(self):
+        return False
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "No."
+    both()(f)
+
+
+for _name in "is_conj is_neg is_inference is_distributed".split():
+    _never(_name)
+
+
+@method()
+def is_shared(self):
+    """No."""
+    return False
+
+
+@method()
+def is_set_to(self, other):
+    """Are both the same view of one memory?"""
+    return self.data_ptr() == other.data_ptr() and self.shape == other.shape and self.stride() == other.stride()
+
+
+@method()
+def element_size(self):
+    """Bytes of an element."""
+    return self.dtype.itemsize
+
+
+@method()
+def data_ptr(self):
+    """The address of the first element."""
+    return array(self.detach()).__dlpack_device__() and _address(array(self.detach()))
+
+
+def _address(a):
+    if a.device.kind == "cpu":
+        return numpy.from_dlpack(a).ctypes.data
+    return a.__cuda_array_interface__["data"][0]
+
+
+@method()
+def storage_offset(self):
+    """The first element's place in the memory."""
+    a = array(self)
+    return 0 if a.base is None else (_address(a) - _address(a.base)) // a.itemsize
+
+
+@method()
+def dim_order(self):
+    """The dimensions from the largest step to the least."""
+    return tuple(sorted(range(self.ndim), key=lambda d: -self.stride()[d]))
+
+
+# ---- memory ----
+
+
+@method()
+def resize_(self, *size, memory_format=None):
+    """Another shape: what was there stays in order, what is added is 0."""
+    from ._axes import given
+
+    shape = given(size)
+    n, have = int(numpy.prod(shape)), self.numel()
+    flat = array(self.detach()).reshape(-1)
+    flat = flat[:n] if n <= have else td.concatenate([flat, td.zeros(n - have, flat.dtype, device=flat.device)])
+    self.data = wrap(td.array(flat.reshape(shape)))
+    return self
+
+
+@method()
+def resize_as_(self, other, memory_format=None):
+    """other's shape."""
+    return resize_(self, tuple(other.shape))
+
+
+@method()
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """Itself, as dtype."""
+    return self if dtype is None else cast(self, dtype)
+
+
+@method("to_sparse_coo")
+def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
+    """A sparse tensor of the elements that are not 0, its first sparse_dim dimensions (None: all) sparse."""
+    from .. import sparse
+
+    return sparse.to_sparse(self, sparse_dim, layout)
+
+
+@method()
+def as_subclass(self, cls):
+    """Its memory as an instance of a subclass of Tensor."""
+    return make_subclass(cls, self)
+
+
+@method()
+def set_(self, source=None, *rest):
+    """source's memory instead of its own."""
+    self.data = self.new_empty(0) if source is None else source
+    return self
+
+
+def _moved(name):
+    """A view of itself in the tensor's place: squeeze_ and its like."""
+
+    def f(self, *args, **kwargs):
+        if not self.is_leaf:
+            raise RuntimeError(f"{name}_(): a tensor that was computed keeps its shape; use {name}()")
+        self.data = getattr(self.detach(), name)(*args, **kwargs)
+        return self
+
+    f.__name__ = f.__qualname__ = name + "_"
+    f.__doc__ = f"{name} of itself, which must have no history."
+    method()(f)
+
+
+for _name in "squeeze unsqueeze t transpose swapaxes swapdims".split():
+    _moved(_name)
+
+
+@both()
+def view_as_real(self):
+    """Complex numbers as a last dimension of their parts."""
+    if not self.dtype.is_complex:
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    from ._parts import stack
+
+    return stack([self.real, self.imag], -1)
+
+
+@both()
+def view_as_complex(self):
+    """A last dimension of two parts as complex numbers."""
+    from ._elementwise import complex_
+
+    if self.shape[-1:] != (2,):
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    return complex_(self[..., 0], self[..., 1])
+
+
+# ---- Python functions over elements ----
+
+
+@method()
+def apply_(self, f):
+    """f of each element, a Python function of one number."""
+    values = array(self.detach()).get()
+    return self.copy_(wrap(td.asarray(numpy.vectorize(f, [values.dtype])(values), device=array(self).device)))
+
+
+@method()
+def map_(self, other, f):
+    """f of each pair of elements, a Python function of two numbers."""
+    a, b = array(self.detach()).get(), array(other.detach()).get()
+    return self.copy_(wrap(td.asarray(numpy.vectorize(f, [a.dtype])(a, b), device=array(self).device)))
+
+
+@function("is_tensor", out=False)
+def _is_tensor(obj):
+    """Is obj a Tensor?"""
+    return isinstance(obj, Tensor)
+
+
+@function(out=False)
+def is_storage(obj):
+    """No: memory is shown as tensors only."""
+    return False
+
+
+@function(out=False)
+def typename(o):
+    """The name of o's type, a tensor's with its dtype."""
+    if isinstance(o, Tensor):
+        return o.type()
+    kind = o if isinstance(o, type) else type(o)
+    return f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__

@@ -1,0 +1,422 @@
+"""Making tensors: of data, of one value, of ranges. They lie on the default device, the CPU unless a program says
+else.
+"""
+
+import math
+from operator import index as _index
+
+import numpy
+
+from ... import _core
+from .. import _device
+from .._prim import Tensor, array, td, wrap
+from .._register import function, method
+from . import _dtypes
+
+_LONG = _dtypes.DTYPES["int64"]
+
+
+def _shape(args, size=None):
+    if size is not None:
+        args = (size,)
+    if len(args) == 1 and not hasattr(args[0], "__index__"):
+        args = tuple(args[0])
+    shape = tuple(_index(n) for n in args)
+    for n in shape:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
+    return shape
+
+
+def _made(a, requires_grad=False, out=None):
+    t = wrap(a)
+    if out is not None:
+        out.resize_(t.shape)
+        return out.copy_(t)
+    return t.requires_grad_() if requires_grad else t
+
+
+def _type(dtype, default=None):
+    return (default or _dtypes.get_default_dtype()) if dtype is None else _dtypes.asked(dtype)
+
+
+# ---- of data ----
+
+
+def _is_plain(data):
+    """Is it made of Python's numbers alone, as far as its first element shows?"""
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, (bool, int, float, complex, list, tuple)) and not isinstance(data, numpy.generic)
+
+
+def _theirs(data):
+    """What a program that runs unchanged sees as NumPy's array, as NumPy's; anything else as it is."""
+    return data if isinstance(data, (numpy.ndarray, list, tuple)) else _core._proxy_plain(data)
+
+
+def _numbers(data):
+    """data as a NumPy array of a dtype that tensors have."""
+    data = _theirs(data)
+    if isinstance(data, (list, tuple)) and _holds_tensors(data):
+        data = _plain(data)
+    try:
+        a = numpy.asarray(data)
+    except ValueError as e:
+        raise ValueError(f"expected sequence of equal lengths: {e}") from None
+    if a.dtype.kind not in "biufcV":
+        raise TypeError(f"new(): invalid data type '{a.dtype if a.dtype.kind != 'O' else type(data).__name__}'")
+    return a
+
+
+def _holds_tensors(data):
+    return any(isinstance(v, Tensor) or (isinstance(v, (list, tuple)) and _holds_tensors(v)) for v in data)
+
+
+def _plain(data):
+    return [_plain(v) if isinstance(v, (list, tuple)) else v.tolist() if isinstance(v, Tensor) else v for v in data]
+
+
+def _inferred(data, a):
+    if _is_plain(data) or (isinstance(data, (list, tuple)) and _holds_tensors(data) and a.dtype.kind == "f"):
+        if a.size == 0 or a.dtype.kind in "fc":
+            default = _dtypes.get_default_dtype()
+            return default.to_complex() if a.dtype.kind == "c" else default
+        return _dtypes.of(a.dtype) if a.dtype.kind in "bi" else _LONG
+    return _dtypes.of(a.dtype)
+
+
+def _of_data(data, dtype, device):
+    if isinstance(data, td.ndarray):
+        return data.astype(_dtypes.asked(dtype)._numpy) if dtype is not None else data
+    a = _numbers(data)
+    kind = _inferred(data, a) if dtype is None else _dtypes.asked(dtype)
+    a = a.astype(kind._numpy) if kind._name != "bfloat16" and a.dtype != kind._numpy else a
+    r = td.asarray(a, device=_device.theirs(device))
+    return r.astype(kind._numpy) if r.dtype != kind._numpy else r
+
+
+@function(out=False)
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of numbers, nested lists, a NumPy array or a tensor, of which it is always a copy.
+
+    Python's integers become int64, its floats the default dtype; NumPy's dtypes stay. TypeError: no numbers.
+    """
+    if isinstance(data, Tensor):
+        r = data.detach().to(device or data.device, data.dtype if dtype is None else dtype, copy=True)
+        return r.requires_grad_() if requires_grad else r
+    return _made(_of_data(data, dtype, device), requires_grad)
+
+
+@function(out=False)
+def as_tensor(data, dtype=None, device=None):
+    """data itself if it is such a tensor; a NumPy array's memory, shared where dtype and device allow; else
+    tensor(data).
+    """
+    if isinstance(data, Tensor):
+        return data.to(device or data.device, data.dtype if dtype is None else dtype)
+    data = _theirs(data)
+    if isinstance(data, numpy.ndarray) and data.ndim:
+        t = from_numpy(data)
+        where = _device.get_default_device() if device is None else device
+        return t.to(where, t.dtype if dtype is None else dtype)
+    return tensor(data, dtype=dtype, device=device)
+
+
+@function(out=False)
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """as_tensor; copy=True: never shared, copy=False: ValueError where it cannot be."""
+    r = as_tensor(obj, dtype, device)
+    if copy and r is obj:
+        r = r.clone()
+    return r.requires_grad_() if requires_grad else r
+
+
+@function(out=False)
+def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False):
+    """A tensor without dimensions, of the default dtype."""
+    return tensor(s, dtype=_type(dtype), device=device, requires_grad=requires_grad)
+
+
+@function(out=False)
+def from_numpy(ndarray):
+    """A tensor on the array's memory: what is written into one is seen in the other. Read-only arrays are copied."""
+    ndarray = _theirs(ndarray)
+    if not isinstance(ndarray, numpy.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    _dtypes.of(ndarray.dtype)
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+    if not ndarray.flags.writeable or not ndarray.flags.aligned:
+        return wrap(td.array(ndarray, device=td.device("cpu")))
+    return wrap(td.from_dlpack(ndarray))
+
+
+@function(out=False)
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A tensor on a buffer's memory."""
+    t = from_numpy(numpy.frombuffer(buffer, _dtypes.asked(dtype)._numpy, count, offset))
+    return t.requires_grad_() if requires_grad else t
+
+
+@function(out=False)
+def from_dlpack(ext_tensor):
+    """A tensor on the memory of another library's."""
+    return wrap(td.from_dlpack(array(ext_tensor) if isinstance(ext_tensor, Tensor) else ext_tensor))
+
+
+@function(out=False)
+def to_dlpack(tensor):
+    """A DLPack capsule of the tensor's memory."""
+    return array(tensor).__dlpack__()
+
+
+# ---- of one value ----
+
+
+def filled(shape, value, dtype, device, requires_grad=False, out=None):
+    """A tensor of value everywhere: a number until it is written to."""
+    return _made(td.full(shape, value, dtype._numpy, device=_device.theirs(device)), requires_grad, out)
+
+
+@function(out=False)
+def zeros(*size_, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """Zeros of a shape, given as ints or one tuple."""
+    return filled(_shape(size_, size), 0, _type(dtype), device, requires_grad, out)
+
+
+@function(out=False)
+def ones(*size_, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """Ones of a shape, given as ints or one tuple."""
+    return filled(_shape(size_, size), 1, _type(dtype), device, requires_grad, out)
+
+
+@function(out=False)
+def empty(
+    *size_,
+    size=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+    memory_format=None,
+):
+    """Memory of a shape whose values nobody has set."""
+    return _laid(filled(_shape(size_, size), 0, _type(dtype), device, False, out), memory_format, requires_grad)
+
+
+@function(out=False)
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """Memory of a shape, with steps in elements between neighbours."""
+    span = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if math.prod(size) else 0
+    t = filled((span,), 0, _type(dtype), device).as_strided(size, stride)
+    return t.requires_grad_() if requires_grad else t
+
+
+@function(out=False)
+def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """fill_value in a shape; without dtype it has the one of a tensor of that number."""
+    if isinstance(fill_value, Tensor):
+        dtype = fill_value.dtype if dtype is None else dtype
+        fill_value = fill_value.item()
+    kind = _type(dtype, _dtypes.default_of(fill_value))
+    return filled(
+        _shape((size,) if not isinstance(size, int) else (size,)), fill_value, kind, device, requires_grad, out
+    )
+
+
+def _laid(t, memory_format, requires_grad):
+    from ._convert import laid_out
+
+    t = laid_out(t, memory_format)
+    return t.requires_grad_() if requires_grad else t
+
+
+def _alike(x, value, dtype, device, requires_grad, memory_format):
+    where = x.device if device is None else device
+    return _laid(filled(tuple(x.shape), value, _type(dtype, x.dtype), where), memory_format, requires_grad)
+
+
+@function(out=False)
+def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+    """Zeros in input's shape, dtype and device."""
+    return _alike(input, 0, dtype, device, requires_grad, memory_format)
+
+
+@function(out=False)
+def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+    """Ones in input's shape, dtype and device."""
+    return _alike(input, 1, dtype, device, requires_grad, memory_format)
+
+
+@function(out=False)
+def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+    """Memory in input's shape, dtype and device whose values nobody has set."""
+    return _alike(input, 0, dtype, device, requires_grad, memory_format)
+
+
+@function(out=False)
+def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
+    """fill_value in input's shape, dtype and device."""
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return _alike(input, value, dtype, device, requires_grad, memory_format)
+
+
+def _new(name, value):
+    def f(self, *size_, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+        where = self.device if device is None else device
+        return filled(_shape(size_, size), value, _type(dtype, self.dtype), where, requires_grad)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"A tensor of a shape, of {value}, in self's dtype and device."
+    method()(f)
+
+
+_new("new_zeros", 0)
+_new("new_ones", 1)
+_new("new_empty", 0)
+
+
+@method()
+def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """fill_value in a shape, in self's dtype and device."""
+    return filled(
+        _shape((size,)), fill_value, _type(dtype, self.dtype), self.device if device is None else device, requires_grad
+    )
+
+
+@method()
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of data, in self's dtype and device."""
+    return tensor(
+        data,
+        dtype=_type(dtype, self.dtype),
+        device=self.device if device is None else device,
+        requires_grad=requires_grad,
+    )
+
+
+@method()
+def new(self, *args):
+    """A tensor of self's dtype and device: of data, or of a shape."""
+    if len(args) == 1 and isinstance(args[0], (list, Tensor, numpy.ndarray)):
+        return new_tensor(self, args[0])
+    return filled(_shape(args) if args else (0,), 0, self.dtype, self.device)
+
+
+# ---- ranges ----
+
+
+def _plain_number(v):
+    return v.item() if isinstance(v, (Tensor, numpy.generic)) else v
+
+
+@function(out=False)
+def arange(
+    start=None,
+    end=None,
+    step=1,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
+    """start, start + step, … below end; integers give int64, floats the default dtype."""
+    start, end, step = (_plain_number(v) for v in (start, end, step))
+    if end is None:
+        start, end = 0, start
+    if start is None:
+        start = 0
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    floats = any(isinstance(v, float) for v in (start, end, step))
+    kind = _type(dtype, None if floats else _LONG)
+    n = max(math.ceil((end - start) / step), 0)
+    return _made(_counted(start, step, n, kind, device), requires_grad, out)
+
+
+def _counted(start, step, n, kind, device):
+    """start + step * i for i < n, computed as PyTorch does: in float64 or int64, then cast."""
+    dev = _device.theirs(device)
+    if isinstance(start, float) or isinstance(step, float):
+        r = td.arange(n, dtype="float64", device=dev) * float(step) + float(start)
+    else:
+        r = td.arange(start, start + step * n, step, dtype="int64", device=dev)
+    return r.astype(kind._numpy) if r.dtype != kind._numpy else r
+
+
+@function("range", out=False)
+def _range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """start, start + step, … up to end, which belongs to it."""
+    start, end = (0, start) if end is None else (start, end)
+    n = int((end - start) / step) + 1
+    return _made(_counted(float(start), step, n, _type(dtype), device), requires_grad, out)
+
+
+@function(out=False)
+def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """steps numbers from start to end, evenly spaced."""
+    start, end = (_plain_number(v) for v in (start, end))
+    kind = _type(dtype)
+    r = (
+        td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device))
+        if steps
+        else td.zeros(0)
+    )
+    return _made(r.astype(kind._numpy), requires_grad, out)
+
+
+@function(out=False)
+def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """base to the powers linspace(start, end, steps)."""
+    at = td.linspace(float(start), float(end), steps, dtype="float64", device=_device.theirs(device))
+    return _made((float(base) ** at).astype(_type(dtype)._numpy), requires_grad, out)
+
+
+@function(out=False)
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """Ones on the diagonal of n rows and m columns (None: n), zeros elsewhere."""
+    return _made(
+        td.eye(n, n if m is None else m, dtype=_type(dtype)._numpy, device=_device.theirs(device)), requires_grad, out
+    )
+
+
+# ---- windows ----
+
+
+def _window(name, of_angle):
+    def f(window_length, periodic=True, *rest, dtype=None, layout=None, device=None, requires_grad=False, **named):
+        n = window_length - (0 if periodic else 1)
+        k = td.arange(window_length, dtype="float64", device=_device.theirs(device))
+        w = of_angle(k / max(n, 1), *rest, **named) if window_length > 1 else k + 1.0
+        return _made(w.astype(_type(dtype)._numpy), requires_grad)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = (
+        f"A {name.removesuffix('_window')} window of window_length; periodic: one step of a longer one is left out."
+    )
+    function(out=False)(f)
+
+
+def _kaiser(t, beta=12.0):
+    from ...special import i0
+
+    return i0(beta * td.sqrt(td.maximum(1 - (2 * t - 1) ** 2, 0.0))) / float(numpy.i0(beta))
+
+
+_window("hann_window", lambda t: 0.5 - 0.5 * td.cos(2 * math.pi * t))
+_window("hamming_window", lambda t, alpha=0.54, beta=0.46: alpha - beta * td.cos(2 * math.pi * t))
+_window("blackman_window", lambda t: 0.42 - 0.5 * td.cos(2 * math.pi * t) + 0.08 * td.cos(4 * math.pi * t))
+_window("bartlett_window", lambda t: 1 - td.absolute(2 * t - 1))
+_window("kaiser_window", _kaiser)

@@ -1,0 +1,245 @@
+"""torch.dtype: one object for each element type, what is true of it, and how types meet.
+
+The facts are one table. An object knows the array layer's dtype (`dtype._numpy`) and the other way round (`of`).
+"""
+
+import numpy
+
+from ... import _core
+
+_FACTS = (
+    # name, the array layer's, bits, kind (b bool, i signed, u unsigned, f float, c complex), second names
+    ("bool", "bool", 8, "b", ""),
+    ("uint8", "uint8", 8, "u", ""),
+    ("uint16", "uint16", 16, "u", ""),
+    ("uint32", "uint32", 32, "u", ""),
+    ("uint64", "uint64", 64, "u", ""),
+    ("int8", "int8", 8, "i", ""),
+    ("int16", "int16", 16, "i", "short"),
+    ("int32", "int32", 32, "i", "int"),
+    ("int64", "int64", 64, "i", "long"),
+    ("float16", "float16", 16, "f", "half"),
+    ("bfloat16", "bfloat16", 16, "f", ""),
+    ("float32", "float32", 32, "f", "float"),
+    ("float64", "float64", 64, "f", "double"),
+    ("complex64", "complex64", 64, "c", "cfloat"),
+    ("complex128", "complex128", 128, "c", "cdouble"),
+)
+_RANK = "buifc"
+
+
+class dtype:
+    """The type of a tensor's elements: torch.float32 and its fellows are the only ones there are."""
+
+    __slots__ = ("_name", "_numpy", "_kind", "itemsize")
+
+    def __init__(self, name, theirs, bits, kind):
+        self._name, self._kind, self.itemsize = name, kind, bits // 8
+        self._numpy = _core._bfloat16() if theirs == "bfloat16" else numpy.dtype(theirs)
+
+    def __repr__(self):
+        return "torch." + self._name
+
+    def __reduce__(self):
+        return _by_name, (self._name,)
+
+    is_floating_point = property(lambda self: self._kind == "f", doc="A real floating-point type?")
+    is_complex = property(lambda self: self._kind == "c", doc="A complex type?")
+    is_signed = property(lambda self: self._kind in "ifc", doc="Can it be negative?")
+
+    def to_complex(self):
+        """The complex type whose parts are of this one. TypeError: none."""
+        return _PARTS_OF[self] if self in _PARTS_OF else _no(self, "complex")
+
+    def to_real(self):
+        """The type of a complex type's parts; a real type itself."""
+        return next((part for part, whole in _PARTS_OF.items() if whole is self), self)
+
+
+def _no(dt, what):
+    raise TypeError(f"{dt} has no {what} type")
+
+
+def _by_name(name):
+    return DTYPES[name]
+
+
+DTYPES = {name: dtype(name, theirs, bits, kind) for name, theirs, bits, kind, _ in _FACTS}
+NAMES = {**DTYPES, **{other: DTYPES[name] for name, *_, also in _FACTS for other in also.split()}}
+_OF = {dt._numpy: dt for dt in DTYPES.values()}
+_PARTS_OF = {DTYPES["float32"]: DTYPES["complex64"], DTYPES["float64"]: DTYPES["complex128"]}
+_BOOL, _LONG, _FLOAT, _DOUBLE = (DTYPES[k] for k in ("bool", "int64", "float32", "float64"))
+_default = _FLOAT
+
+
+def of(theirs):
+    """The object for a dtype of the array layer's or of NumPy's. TypeError: tensors have none such."""
+    found = _OF.get(theirs)
+    if found is None:
+        raise TypeError(f"can't convert np.ndarray of type {theirs}: tensors are {', '.join(DTYPES)}")
+    return found
+
+
+def asked(dt):
+    """The object that a dtype argument means: an object, Python's bool, int, float or complex. TypeError: none."""
+    if isinstance(dt, dtype):
+        return dt
+    for python, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
+        if dt is python:
+            return DTYPES[name]
+    raise TypeError(f"dtype must be torch.dtype, not {type(dt).__name__}")
+
+
+def set_default_dtype(d):
+    """The type of new floating-point tensors from now on: torch.float32 at first. TypeError: not a real float."""
+    global _default
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default = d
+    _core._grad_default_dtype(d._numpy)
+
+
+def get_default_dtype():
+    """The type of new floating-point tensors."""
+    return _default
+
+
+def default_of(value):
+    """The type that a Python number becomes in a tensor of its own."""
+    if isinstance(value, bool):
+        return _BOOL
+    if isinstance(value, int):
+        return _LONG
+    return _default.to_complex() if isinstance(value, complex) else _default
+
+
+# ---- how types meet ----
+
+
+def promote_types(type1, type2):
+    """The smallest type that both fit in, as operations of two tensors give it.
+
+    Floats win over integers whatever their sizes; uint8 and a signed integer give a signed one that holds both.
+    """
+    for name, dt in (("type1", type1), ("type2", type2)):
+        if not isinstance(dt, dtype):
+            raise TypeError(f"promote_types(): argument '{name}' must be torch.dtype, not {type(dt).__name__}")
+    a, b = (type1, type2) if _RANK.index(type1._kind) <= _RANK.index(type2._kind) else (type2, type1)
+    if a is b:
+        return a
+    if a._kind == b._kind:
+        if a.itemsize == b.itemsize:  # float16 and bfloat16
+            return _FLOAT
+        return max(a, b, key=lambda dt: dt.itemsize)
+    if a._kind == "b":
+        return b
+    if b._kind == "i":
+        if a.itemsize < b.itemsize:
+            return b
+        bits = 16 * a.itemsize
+        if bits > 64 or a.itemsize > 1:
+            raise RuntimeError(
+                "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+                f"{_plain(type1)} and {_plain(type2)}"
+            )
+        return DTYPES[f"int{bits}"]
+    if b._kind == "c" and a is _DOUBLE:
+        return DTYPES["complex128"]
+    return b
+
+
+def _plain(dt):
+    names = {
+        "uint16": "UInt16",
+        "uint32": "UInt32",
+        "uint64": "UInt64",
+        "int8": "Char",
+        "int16": "Short",
+        "int32": "Int",
+        "int64": "Long",
+    }
+    return names.get(dt._name, dt._name)
+
+
+def can_cast(from_, to):
+    """May a result of one type be stored into a tensor of the other? From a higher kind to a lower one: no."""
+
+    def place(dt):
+        return "biifc".index("i" if dt._kind == "u" else dt._kind)
+
+    if from_._kind == "i" and to._kind == "u":
+        return True
+    return place(from_) <= place(to)
+
+
+def result_of(tensors, numbers=()):
+    """The type that an operation of these tensors and Python numbers has.
+
+    A tensor without dimensions counts only where its kind is higher than that of those with some, a number only where
+    its kind is higher than that of all tensors.
+    """
+    best = [None, None]
+    for t in tensors:
+        place = 0 if t.ndim else 1
+        best[place] = t.dtype if best[place] is None else promote_types(best[place], t.dtype)
+    r = best[0]
+    for other in (best[1], *(default_of(v) for v in numbers)):
+        if other is not None and (r is None or _category(other) > _category(r)):
+            r = other if r is None or not (other.is_complex and r.is_floating_point) else _widened(r, other)
+    return r
+
+
+def _category(dt):
+    return {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}[dt._kind]
+
+
+def _widened(real, other):
+    return real.to_complex() if real in _PARTS_OF else other
+
+
+# ---- limits ----
+
+
+class _Info:
+    def __init__(self, dt, kinds):
+        if dt._kind not in kinds:
+            raise TypeError(
+                f"torch.{type(self).__name__}() requires a {'n integer' if 'i' in kinds else 'floating point'} "
+                "input type."
+            )
+        self.dtype, self.bits = dt._name, 8 * dt.itemsize
+
+    def __repr__(self):
+        return (
+            f"{type(self).__name__}({', '.join(f'{k}={getattr(self, k):g}' for k in self._shown)}, dtype={self.dtype})"
+        )
+
+
+class iinfo(_Info):
+    """Limits of an integer type: bits, min, max."""
+
+    def __init__(self, type):
+        super().__init__(type, "iu")
+        self._shown = ("min", "max")
+        self.min = -(1 << self.bits - 1) if type._kind == "i" else 0
+        self.max = (1 << self.bits - (type._kind == "i")) - 1
+
+
+class finfo(_Info):
+    """Limits of a floating-point type (None: the default one): eps, max, min, tiny, smallest_normal, resolution."""
+
+    def __init__(self, type=None):
+        type = _default if type is None else type
+        super().__init__(type, "fc")
+        type = type.to_real()
+        self._shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        self.dtype, self.bits = type._name, 8 * type.itemsize
+        if type._name == "bfloat16":
+            self.resolution, self.eps, self.tiny = 0.01, 2.0**-7, 2.0**-126
+            self.max = (2 - 2.0**-7) * 2.0**127
+            self.min = -self.max
+        else:
+            theirs = numpy.finfo(type._numpy)
+            for k in ("resolution", "min", "max", "eps", "tiny"):
+                setattr(self, k, float(getattr(theirs, k)))
+        self.smallest_normal = self.tiny

@@ -1,0 +1,472 @@
+"""Functions of elements: rows of the core's table under PyTorch's names, and what is composed of them.
+
+Rows bring their derivatives along; what is composed is differentiated through its parts.
+"""
+
+import math
+
+from .._prim import ROWS as CORE
+from .._prim import Tensor, apply, derived, scalar, td
+from .._register import both, function, inplace, method
+from . import _dtypes
+from ._results import named
+
+# torch's name: the row.
+ROWS = {
+    "abs": "absolute", "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan":
+    "arctan", "atanh": "arctanh", "bitwise_not": "invert", "conj_physical": "conjugate", "deg2rad": "radians",
+    "fix": "trunc", "neg": "negative", "rad2deg": "degrees",
+    **{k: k for k in (
+        "absolute angle arccos arccosh arcsin arcsinh arctan arctanh ceil cos cosh erf erfc exp exp2 expm1 "
+        "floor log log10 log1p log2 negative reciprocal relu rsqrt sigmoid sign signbit sin sinh sqrt square "
+        "tan tanh trunc"
+    ).split()},
+}  # fmt: skip
+
+ROWS_OF_TWO = {
+    "atan2": "arctan2", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "eq": "equal",
+    "ge": "greater_equal", "gt": "greater", "le": "less_equal", "lt": "less", "mul": "multiply", "ne":
+    "not_equal", "pow": "power", "true_divide": "divide",
+    **{k: k for k in (
+        "arctan2 bitwise_and bitwise_or bitwise_xor copysign floor_divide fmax fmin fmod gcd greater "
+        "greater_equal hypot lcm less less_equal logaddexp logaddexp2 maximum minimum multiply nextafter "
+        "not_equal remainder xlogy"
+    ).split()},
+}  # fmt: skip
+
+
+def _row(name, row, operands):
+    if operands == 1:
+
+        def f(x):
+            return apply(row, x)
+
+    else:
+
+        def f(x, other):
+            return apply(row, x, other)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"{row} of the elements of {'a tensor' if operands == 1 else 'two tensors, or of one and a number'}."
+    return both()(f)
+
+
+for _name, _r in ROWS.items():
+    _row(_name, _r, 1)
+for _name, _r in ROWS_OF_TWO.items():
+    _row(_name, _r, 2)
+
+
+# ---- arithmetic with factors ----
+
+
+def scaled(x, factor):
+    """factor * x, and x itself for 1."""
+    if type(factor) in (int, float) and factor == 1:
+        return x
+    return apply("multiply", x, factor) if isinstance(x, Tensor) or isinstance(factor, Tensor) else x * factor
+
+
+@both()
+def add(x, other, *, alpha=1):
+    """x + alpha * other."""
+    return apply("add", x, scaled(other, alpha))
+
+
+@both("subtract")
+def sub(x, other, *, alpha=1):
+    """x - alpha * other."""
+    for t in (x, other):
+        if getattr(t, "dtype", None) is _dtypes.DTYPES["bool"]:
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert "
+                "a mask, use the `~` or `logical_not()` operator instead."
+            )
+    return apply("subtract", x, scaled(other, alpha))
+
+
+@both()
+def rsub(x, other, *, alpha=1):
+    """other - alpha * x."""
+    return apply("subtract", other, scaled(x, alpha))
+
+
+@both("divide")
+def div(x, other, *, rounding_mode=None):
+    """x / other; rounding_mode: None, "trunc" (towards zero) or "floor". Integers divide to floats without one."""
+    if rounding_mode is None:
+        return apply("divide", x, other)
+    if rounding_mode == "floor":
+        return apply("floor_divide", x, other)
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    whole = (
+        _dtypes.result_of(
+            [t for t in (x, other) if isinstance(t, Tensor)], [t for t in (x, other) if not isinstance(t, Tensor)]
+        )._kind
+        not in "fc"
+    )
+    return apply("truncate_divide", x, other) if whole else apply("trunc", apply("divide", x, other))
+
+
+@both()
+def float_power(x, exponent):
+    """x ** exponent in float64."""
+    wide = [
+        t.to(_dtypes.DTYPES["complex128" if t.dtype.is_complex else "float64"]) if isinstance(t, Tensor) else float(t)
+        for t in (x, exponent)
+    ]
+    return apply("power", *wide)
+
+
+@both()
+def addcmul(x, tensor1, tensor2, *, value=1):
+    """x + value * tensor1 * tensor2."""
+    return x + scaled(tensor1 * tensor2, value)
+
+
+@both()
+def addcdiv(x, tensor1, tensor2, *, value=1):
+    """x + value * tensor1 / tensor2."""
+    return x + scaled(tensor1 / tensor2, value)
+
+
+@both()
+def lerp(x, end, weight):
+    """x + weight * (end - x)."""
+    return x + weight * (end - x)
+
+
+@both("clip")
+def clamp(x, min=None, max=None):
+    """x, at least min and at most max (None: no bound); numbers or tensors. On a bound the gradient goes to x."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if min is not None:
+        x = apply("select", x < min, min, x)
+    return x if max is None else apply("select", x > max, max, x)
+
+
+@both()
+def clamp_min(x, min):
+    """x, at least min."""
+    return clamp(x, min)
+
+
+@both()
+def clamp_max(x, max):
+    """x, at most max."""
+    return clamp(x, None, max)
+
+
+@function()
+def threshold(x, threshold, value):
+    """x where it is above threshold, else value."""
+    return apply("select", x > threshold, x, value)
+
+
+@both()
+def round_(x, *, decimals=0):
+    """x to so many decimals, halves to even."""
+    if not decimals:
+        return apply("rint", x) if x.dtype._kind in "fc" else x.clone()
+    ten = 10.0 ** abs(decimals)
+    return apply("rint", x * ten) / ten if decimals > 0 else apply("rint", x / ten) * ten
+
+
+@both()
+def frac(x):
+    """x without its whole part."""
+    return x - apply("trunc", x)
+
+
+@both()
+def positive(x):
+    """x itself."""
+    return x
+
+
+@derived("Frexp")
+def _frexp(a):
+    return CORE["mantissa"](a), CORE["exponent"](a).astype("int32")
+
+
+@_frexp.backward
+def _(inputs, r, g):
+    return None if g[0] is None else g[0] * apply("power", 2.0, -r[1].to(g[0].dtype))
+
+
+@both()
+def frexp(x):
+    """(mantissa, exponent): x is mantissa * 2 ** exponent; the exponents are int32."""
+    return named("frexp", "mantissa exponent")(*_frexp(x))
+
+
+@both()
+def ldexp(x, other):
+    """x * 2 ** other."""
+    return x * apply("power", 2.0, other)
+
+
+@both()
+def sgn(x):
+    """x / |x|, and 0 for 0."""
+    if not x.dtype.is_complex:
+        return apply("sign", x)
+    size = apply("absolute", x)
+    return x / apply("select", size == 0, scalar(1, size), size)
+
+
+@both()
+def heaviside(x, values):
+    """0 where x < 0, 1 where x > 0, values where it is 0."""
+    return apply("select", x == 0, values, (x > 0).to(x.dtype))
+
+
+@both()
+def sinc(x):
+    """sin(pi x) / (pi x), and 1 for 0."""
+    return _sinc(x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype()))
+
+
+@derived("Sinc")
+def _sinc(a):
+    return td.sinc(a)
+
+
+@_sinc.backward
+def _(inputs, r, g):
+    """(cos y - sinc x) / x with y = pi x; near 0, where that cancels, its series."""
+    (x,) = inputs
+    y = x * math.pi
+    near = apply("absolute", y) < 0.5
+    t = y * y
+    series = -y * (1 / 3 - t * (1 / 30 - t * (1 / 840 - t * (1 / 45360 - t / 3991680)))) * math.pi
+    return g * apply("select", near, series, (apply("cos", y) - r) / apply("select", near, scalar(1, x), x))
+
+
+@both()
+def logit(x, eps=None):
+    """log(x / (1 - x)); x is clamped to [eps, 1 - eps] before."""
+    return apply("logit", x if eps is None else clamp(x, eps, 1 - eps))
+
+
+@both()
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    """x with numbers in the place of NaN and infinities (None: the type's largest and least)."""
+    if x.dtype._kind not in "fc":
+        return x.clone()
+    limits = _dtypes.finfo(x.dtype)
+    r = apply("select", x != x, nan or 0.0, x)
+    r = apply("select", r == math.inf, limits.max if posinf is None else posinf, r)
+    return apply("select", r == -math.inf, limits.min if neginf is None else neginf, r)
+
+
+# ---- what is true of elements ----
+
+
+def truth(x):
+    """x != 0, as bool."""
+    return x if x.dtype is _dtypes.DTYPES["bool"] else x != 0
+
+
+@both()
+def logical_and(x, other):
+    """Are both nonzero?"""
+    return apply("logical_and", truth(x), truth(other))
+
+
+@both()
+def logical_or(x, other):
+    """Is one nonzero?"""
+    return apply("logical_or", truth(x), truth(other))
+
+
+@both()
+def logical_xor(x, other):
+    """Is just one nonzero?"""
+    return apply("logical_xor", truth(x), truth(other))
+
+
+@both()
+def logical_not(x):
+    """Is it zero?"""
+    return x == 0
+
+
+def _always(x, value):
+    from ._create import full
+
+    return full(x.shape, value, dtype=_dtypes.DTYPES["bool"], device=x.device)
+
+
+def _of_floats(name, row, otherwise):
+    def f(x):
+        return apply(row, x) if x.dtype._kind in "fc" else _always(x, otherwise)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"{row} of the elements."
+    return both()(f)
+
+
+isfinite, isinf, isnan = (_of_floats(k, k, k == "isfinite") for k in ("isfinite", "isinf", "isnan"))
+
+
+@both()
+def isposinf(x):
+    """Is it infinity?"""
+    return x == math.inf if x.dtype._kind == "f" else _always(x, False)
+
+
+@both()
+def isneginf(x):
+    """Is it minus infinity?"""
+    return x == -math.inf if x.dtype._kind == "f" else _always(x, False)
+
+
+@both()
+def isreal(x):
+    """Is its imaginary part 0?"""
+    return x.imag == 0 if x.dtype.is_complex else _always(x, True)
+
+
+@both()
+def isclose(x, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """|x - other| <= atol + rtol |other|, or both the same."""
+    if x.dtype is not other.dtype:
+        raise RuntimeError(f"{_plain(x)} did not match {_plain(other)}")
+    x, other = x.detach(), other.detach()
+    same = x == other
+    if x.dtype._kind in "fc":
+        if equal_nan:
+            same = same | ((x != x) & (other != other))
+        near = apply("absolute", x - other) <= atol + apply("absolute", other * rtol)
+        return same | (near & apply("isfinite", x) & apply("isfinite", other))
+    away = apply("absolute", x.double() - other.double())
+    return same | (away <= atol + apply("absolute", other.double() * rtol))
+
+
+def _plain(t):
+    return {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "bool": "Bool"}.get(
+        t.dtype._name, t.dtype._name
+    )
+
+
+@both()
+def allclose(x, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Are all elements close (isclose)? A Python bool."""
+    return bool(isclose(x, other, rtol, atol, equal_nan).all())
+
+
+@both()
+def equal(x, other):
+    """Have both the same shape and elements? A Python bool."""
+    if x is other:
+        return not bool(isnan(x).any())
+    return x.shape == other.shape and bool((x == other).all())
+
+
+# ---- activations that stand in torch itself ----
+
+
+@function()
+def selu(x):
+    """scale * (max(x, 0) + min(0, alpha * (exp(x) - 1)))."""
+    alpha, scale = 1.6732632423543772, 1.0507009873554805
+    return scale * apply("select", x > 0, x, alpha * apply("expm1", x))
+
+
+@function()
+def celu(x, alpha=1.0):
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
+    return apply("select", x > 0, x, alpha * apply("expm1", x / alpha))
+
+
+@both()
+def hardshrink(x, lambd=0.5):
+    """0 between -lambd and lambd, else x."""
+    return apply("select", apply("absolute", x) <= lambd, scalar(0, x), x)
+
+
+@both()
+def prelu(x, weight):
+    """x where it is above 0, else weight * x; weight: one number, or one for each channel (dimension 1)."""
+    if weight.numel() != 1:
+        weight = weight.reshape([-1 if i == 1 else 1 for i in range(x.ndim)])
+    return apply("select", x > 0, x, weight * x)
+
+
+# ---- complex numbers ----
+
+
+@function()
+def complex_(real, imag):
+    """Complex numbers of two tensors of parts."""
+    return real + imag * 1j
+
+
+@function()
+def polar(abs, angle):
+    """Complex numbers by size and angle."""
+    return complex_(abs * apply("cos", angle), abs * apply("sin", angle))
+
+
+@both()
+def conj(x):
+    """The conjugate; a real tensor itself."""
+    return apply("conjugate", x) if x.dtype.is_complex else x
+
+
+@both()
+def resolve_conj(x):
+    """x: conjugates are never kept as marks here."""
+    return x
+
+
+@both()
+def resolve_neg(x):
+    """x: negatives are never kept as marks here."""
+    return x
+
+
+@function()
+def real(x):
+    """The real parts; a real tensor itself."""
+    return x.real
+
+
+@function()
+def imag(x):
+    """The imaginary parts. RuntimeError: x is real."""
+    return x.imag
+
+
+# ---- choosing ----
+
+
+@function()
+def where(condition, input=None, other=None):
+    """input where condition, else other: tensors or numbers. With condition alone: its nonzero places, a tensor a
+    dimension."""
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        kind = _dtypes.promote_types(_dtypes.default_of(input), _dtypes.default_of(other))
+        input = scalar(input, condition, kind)
+    return apply("select", condition, input, other)
+
+
+@method("where")
+def _where(self, condition, other):
+    """self where condition, else other."""
+    return where(condition, self, other)
+
+
+inplace(
+    *(k for k in ROWS if k not in ("angle", "signbit")),
+    *(k for k in ROWS_OF_TWO if k not in "fmax fmin logaddexp logaddexp2 maximum minimum".split()),
+    *"add sub subtract rsub div divide float_power addcmul addcdiv lerp clamp clip clamp_min clamp_max round frac "
+    "ldexp sgn heaviside sinc logit nan_to_num logical_and logical_or logical_xor logical_not".split(),
+)  # fmt: skip

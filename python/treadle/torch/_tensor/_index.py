@@ -1,0 +1,412 @@
+"""Reading and writing at places that tensors name: gather, scatter and their like, all of them indexing by tensors.
+
+In-place forms are the ones that are written; those without an underscore write into a copy.
+"""
+
+from operator import index as _index
+
+import numpy
+
+from .._prim import Tensor, apply, array, cast, derived, gathered, reshaped, scalar, td, wrap
+from .._register import METHODS, both, function, method
+from . import _axes, _dtypes
+from ._create import tensor
+from ._parts import cat, narrow
+from ._shape import expand, permute, ravel
+
+_LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
+
+
+def _whole(name, places):
+    if places.dtype._name not in ("int64", "int32"):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int64 for index"
+            if name != "index_select"
+            else f"{name}(): Expected dtype int32 or int64 for index"
+        )
+    return places.detach()
+
+
+def _along(places, dim):
+    """The indices that name, for each element of places, the element of its own row whose number along dim it is."""
+    dev = array(places).device
+    return tuple(
+        places
+        if d == dim
+        else wrap(td.arange(n, device=dev).reshape([-1 if i == d else 1 for i in range(places.ndim)]))
+        for d, n in enumerate(places.shape)
+    )
+
+
+def _fits(name, x, places, dim):
+    if x.ndim != places.ndim and x.ndim and places.ndim:
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
+        )
+    for d in range(x.ndim):
+        if d != dim and places.shape[d] > x.shape[d]:
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(places.shape)} to be no larger than "
+                f"self {list(x.shape)} apart from dimension {dim}"
+            )
+
+
+@both()
+def gather(x, dim, index, *, sparse_grad=False):
+    """x[i, index[i, j], …] for each element of index: it stands in for one coordinate, dim."""
+    if x.ndim == 0 or index.ndim == 0:
+        return reshaped(reshaped(x, (-1,))[_whole("gather", reshaped(index, (-1,)))], tuple(index.shape))
+    dim = _axes.one(dim, x.ndim)
+    _fits("gather", x, index, dim)
+    return gathered(x, dim, cast(_whole("gather", index), _LONG))
+
+
+@both()
+def take_along_dim(x, indices, dim=None):
+    """gather whose index and tensor broadcast; without dim in the flattened tensor."""
+    if dim is None:
+        return ravel(x)[ravel(indices)]
+    dim = _axes.one(dim, x.ndim)
+    shape = td.broadcast_shapes(*(tuple(1 if i == dim else n for i, n in enumerate(t.shape)) for t in (x, indices)))
+    x = expand(x, tuple(x.shape[i] if i == dim else n for i, n in enumerate(shape)))
+    return gather(x, dim, expand(indices, tuple(indices.shape[i] if i == dim else n for i, n in enumerate(shape))))
+
+
+@both()
+def index_select(x, dim, index):
+    """The slices along dim whose numbers index names."""
+    if x.ndim == 0:
+        return x.clone()
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    return x[(slice(None),) * _axes.one(dim, x.ndim) + (reshaped(_whole("index_select", index), (-1,)),)]
+
+
+@both()
+def take(x, index):
+    """Elements of the flattened tensor, in index's shape."""
+    return ravel(x)[_whole("take", index)]
+
+
+@both()
+def masked_select(x, mask):
+    """The elements where mask is true, in one dimension."""
+    shape = td.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
+    return expand(x, shape)[expand(mask, shape)]
+
+
+# ---- writing one value ----
+
+
+@method()
+def masked_fill_(self, mask, value):
+    """value where mask is true."""
+    if mask.dtype is not _BOOL:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+    return self.copy_(masked_fill(self.clone(), mask, value))
+
+
+@both()
+def masked_fill(x, mask, value):
+    """x with value where mask is true."""
+    if mask.dtype is not _BOOL:
+        raise RuntimeError(f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    value = value.to(x.dtype) if isinstance(value, Tensor) else scalar(value, x)
+    return apply("select", mask, value, x)
+
+
+@method()
+def index_fill_(self, dim, index, value):
+    """value in the slices along dim that index names."""
+    self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_fill_", index),)] = value
+    return self
+
+
+@method()
+def fill_diagonal_(self, fill_value, wrap=False):
+    """fill_value on the diagonal; wrap: again below the square of a tall matrix."""
+    if self.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    n, shape = min(self.shape), tuple(self.shape)
+    steps = [1]
+    for extent in shape[:0:-1]:
+        steps.insert(0, steps[0] * extent)
+    step = sum(steps)
+    count = -(-self.numel() // step) if wrap and self.ndim == 2 and shape[0] > shape[1] else n
+    flat = td.arange(count, device=array(self).device) * step
+    self[tuple(_wrapped(i) for i in td.unravel_index(flat, shape))] = fill_value
+    return self
+
+
+_wrapped = wrap
+
+
+# ---- writing many ----
+
+
+@method()
+def index_put_(self, indices, values, accumulate=False):
+    """self[indices] = values, or += of each of them with accumulate."""
+    key = tuple(slice(None) if i is None else i for i in indices)
+    if not accumulate:
+        self[key] = values.to(self.dtype)
+        return self
+    return _added(self, key, values)
+
+
+def _added(self, key, values, alpha=1):
+    from .._prim import add_at
+
+    values = values if type(alpha) is int and alpha == 1 else values * alpha
+    return add_at(self, key, values)
+
+
+@method()
+def index_add_(self, dim, index, source, *, alpha=1):
+    """self's slices along dim that index names, plus alpha times those of source."""
+    if source.dtype is not self.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({self.dtype}) and source ({source.dtype}) must have the same scalar type"
+        )
+    d = _axes.one(dim, self.ndim)
+    return _added(self, (slice(None),) * d + (_whole("index_add_", index),), source, alpha)
+
+
+@method()
+def index_copy_(self, dim, index, source):
+    """source's slices at those of self along dim that index names."""
+    self[(slice(None),) * _axes.one(dim, self.ndim) + (_whole("index_copy_", index),)] = source
+    return self
+
+
+def _cut(src, index):
+    """src as far as index goes."""
+    for d, n in enumerate(index.shape):
+        src = narrow(src, d, 0, n) if src.shape[d] != n else src
+    return src
+
+
+@method()
+def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
+    """self[i, index[i, j], …] = src[i, j, …]; src: a tensor or a number; reduce: "add" or "multiply" instead."""
+    src = value if src is None else src
+    d = _axes.one(dim, self.ndim)
+    if reduce is not None:
+        if not isinstance(src, Tensor):
+            src = scalar(src, self).expand(index.shape)
+        return scatter_reduce_(self, d, index, src, {"add": "sum", "multiply": "prod"}[reduce])
+    if index.numel() == 0:
+        return self
+    _fits("scatter", self, index, d)
+    self[_along(_whole("scatter", index), d)] = _cut(src, index) if isinstance(src, Tensor) else src
+    return self
+
+
+@method()
+def scatter_add_(self, dim, index, src):
+    """self[i, index[i, j], …] += src[i, j, …]."""
+    d = _axes.one(dim, self.ndim)
+    _fits("scatter_add", self, index, d)
+    return _added(self, _along(_whole("scatter_add", index), d), _cut(src, index))
+
+
+_REDUCE = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "maximum", "amin": "minimum"}
+_NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "amax": float("-inf"), "amin": float("inf")}
+
+
+def _start_of(x, name):
+    """A tensor of what changes nothing: for integers the limits of their type."""
+    value = _NEUTRAL[name]
+    if x.dtype._kind in "iu" and abs(value) > 1:
+        info = _dtypes.iinfo(x.dtype)
+        value = info.max if value > 0 else info.min
+    return scalar(value, x).expand(x.shape)
+
+
+@derived("ScatterReduce")
+def _folded(a, values, *places, row):
+    r = td.array(a)
+    getattr(td, row).at(r, tuple(places), values)
+    return r
+
+
+@_folded.backward
+def _(inputs, r, g, *, row):
+    """Where a product or an extreme came from: all parts share it that could have made it."""
+    a, values, *places = inputs
+    key = tuple(places)
+    if row == "multiply":
+        # the product of the others: r / it, and by counting where it is zero
+        zero_a, zero_v = (a == 0), (values == 0)
+        zeros = _added(zero_a.long(), key, zero_v.long())
+        one = scalar(1, a)
+        rest = _folded(apply("select", zero_a, one, a), apply("select", zero_v, one, values), *places, row=row)
+        own_a = apply("select", zeros - zero_a.long() == 0, rest, scalar(0, a)) / apply("select", zero_a, one, a)
+        at_v = apply("select", zeros[key] - zero_v.long() == 0, rest[key], scalar(0, a))
+        return (g * own_a, g[key] * at_v / apply("select", zero_v, one, values), *(None for _ in places))
+    hit_a, hit_v = (a == r).to(g.dtype), (values == r[key]).to(g.dtype)
+    share = g / _added(hit_a.clone(), key, hit_v)
+    return (share * hit_a, share[key] * hit_v, *(None for _ in places))
+
+
+def _fold(x, key, values, name, include_self):
+    """What scatter_reduce and index_reduce give, out of place."""
+    if name not in _REDUCE:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {name}")
+    count = _added(scalar(0, x, _LONG).expand(x.shape).clone(), key, scalar(1, x, _LONG).expand(values.shape))
+    base = x if include_self else apply("select", count > 0, _start_of(x, name), x)
+    if name in ("sum", "mean"):
+        r = _added(base.clone(), key, values)
+        if name == "sum":
+            return r
+        count = count + 1 if include_self else count.clamp(min=1)
+        return r / count if x.dtype._kind in "fc" else apply("floor_divide", r, count)
+    return _folded(base, values, *_full_key(x, key), row=_REDUCE[name])
+
+
+def _full_key(x, key):
+    """Tensors for slices, so that every dimension has one."""
+    if all(isinstance(k, Tensor) for k in key) and len(key) == x.ndim:
+        return key
+    dev, out = array(x).device, []
+    for d in range(x.ndim):
+        one = key[d] if d < len(key) and isinstance(key[d], Tensor) else wrap(td.arange(x.shape[d], device=dev))
+        out.append(reshaped(one, tuple(-1 if i == d else 1 for i in range(x.ndim))))
+    return tuple(out)
+
+
+@both()
+def scatter_reduce(x, dim, index, src, reduce, *, include_self=True):
+    """x with src's elements folded in where index puts them: reduce: sum, prod, mean, amax or amin."""
+    d = _axes.one(dim, x.ndim)
+    _fits("scatter_reduce", x, index, d)
+    return _fold(x, _along(_whole("scatter_reduce", index), d), _cut(src, index), reduce, include_self)
+
+
+@method()
+def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
+    """scatter_reduce, written into the tensor itself."""
+    return self.copy_(scatter_reduce(self.clone(), dim, index, src, reduce, include_self=include_self))
+
+
+@both()
+def index_reduce(x, dim, index, source, reduce, *, include_self=True):
+    """x with source's slices folded in along dim where index puts them: reduce: prod, mean, amax or amin."""
+    key = (slice(None),) * _axes.one(dim, x.ndim) + (_whole("index_reduce", index),)
+    return _fold(x, key, source, reduce, include_self)
+
+
+@method()
+def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
+    """index_reduce, written into the tensor itself."""
+    return self.copy_(index_reduce(self.clone(), dim, index, source, reduce, include_self=include_self))
+
+
+@method()
+def masked_scatter_(self, mask, source):
+    """source's elements, in order, where mask is true."""
+    return self.copy_(masked_scatter(self.clone(), mask, source))
+
+
+@both()
+def masked_scatter(x, mask, source):
+    """x with source's elements, in order, where mask is true."""
+    shape = td.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
+    x, mask = expand(x, shape), expand(mask.detach(), shape)
+    flat = ravel(mask)
+    place = wrap(td.cumsum(array(flat).astype("int64")) - 1).clamp(min=0, max=max(source.numel() - 1, 0))
+    return apply("select", mask, reshaped(ravel(source)[place], shape), x)
+
+
+@method()
+def put_(self, index, source, accumulate=False):
+    """source at places of the flattened tensor, or added there."""
+    places = tuple(
+        wrap(i) for i in td.unravel_index(array(_whole("put_", index)) % max(self.numel(), 1), tuple(self.shape))
+    )
+    return index_put_(self, places, reshaped(source, tuple(index.shape)), accumulate)
+
+
+# ---- the same, out of place ----
+
+
+def _on_a_copy(name):
+    def f(x, *args, **kwargs):
+        return METHODS[name + "_"](x.clone(), *args, **kwargs)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"{name}_ on a copy: " + (METHODS[name + "_"].__doc__ or "")
+    both()(f)
+
+
+for _name in "index_fill index_put index_add index_copy scatter scatter_add put".split():
+    _on_a_copy(_name)
+
+
+@both()
+def select_scatter(x, src, dim, index):
+    """x with src as its index-th slice along dim."""
+    r = x.clone()
+    r[(slice(None),) * _axes.one(dim, x.ndim) + (_index(index),)] = src
+    return r
+
+
+@both()
+def slice_scatter(x, src, dim=0, start=None, end=None, step=1):
+    """x with src in the slice start:end:step along dim."""
+    r = x.clone()
+    r[(slice(None),) * _axes.one(dim, x.ndim) + (slice(start, end, step),)] = src
+    return r
+
+
+@both()
+def diagonal_scatter(x, src, offset=0, dim1=0, dim2=1):
+    """x with src on the diagonal of two dimensions."""
+    r = x.clone()
+    r.diagonal(offset, dim1, dim2).copy_(src)
+    return r
+
+
+# ---- where something is ----
+
+
+@both()
+def nonzero(x, *, as_tuple=False):
+    """The places of what is not 0: a row each, or with as_tuple a tensor for each dimension."""
+    found = [wrap(i) for i in td.nonzero(array(x.detach()))] if x.ndim else []
+    if as_tuple:
+        return tuple(found) if x.ndim else tuple(wrap(i) for i in td.nonzero(array(x.detach()).reshape(-1)))
+    if not found:
+        n = int(bool(x)) if x.ndim == 0 else 0
+        return x.new_zeros((n, 0), dtype=_LONG)
+    return permute(cat([reshaped(i, (1, -1)) for i in found], 0), 1, 0).contiguous()
+
+
+@both()
+def argwhere(x):
+    """The places of what is not 0, a row each."""
+    return nonzero(x)
+
+
+@function(out=False)
+def unravel_index(indices, shape):
+    """Coordinates of places in a flattened tensor of that shape: a tuple."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(wrap(i) for i in td.unravel_index(array(indices), shape))
+
+
+def _triangle(name):
+    def f(row, col, offset=0, *, dtype=_LONG, device=None, layout=None):
+        return tensor(numpy.stack(getattr(numpy, name)(row, offset, col)), dtype=dtype, device=device)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "Rows and columns of a matrix's triangle, as two rows of a tensor."
+    function()(f)
+
+
+_triangle("tril_indices")
+_triangle("triu_indices")

@@ -1,0 +1,178 @@
+"""Sorting, searching and counting. Values are read back through their places, so that gradients find their way."""
+
+from .._prim import Tensor, array, gathered, scalar, td, wrap
+from .._register import both, function, method
+from . import _axes, _dtypes
+from ._results import named
+
+_LONG, _INT = _dtypes.DTYPES["int64"], _dtypes.DTYPES["int32"]
+
+
+@both()
+def argsort(x, dim=-1, descending=False, stable=False):
+    """Where the elements of the sorted order stand along dim."""
+    if x.ndim == 0:
+        return x.new_zeros((), dtype=_LONG)
+    order = td.argsort(array(x.detach()), axis=_axes.one(dim, x.ndim), stable=True, descending=descending)
+    return wrap(order)
+
+
+@both()
+def sort(x, dim=-1, descending=False, stable=False):
+    """(values, indices) in order along dim; NaN counts as the largest."""
+    if isinstance(dim, bool):
+        dim, descending = -1, dim
+    places = argsort(x, dim, descending, stable)
+    return named("sort", "values indices")(
+        gathered(x, _axes.one(dim, x.ndim), places, True) if x.ndim else x.clone(), places
+    )
+
+
+@both()
+def msort(x):
+    """The values in order along the first dimension."""
+    return sort(x, 0)[0]
+
+
+@both()
+def topk(x, k, dim=-1, largest=True, sorted=True):
+    """The k largest (or smallest) along dim, in order: (values, indices)."""
+    kind, dim = named("topk", "values indices"), _axes.one(dim, x.ndim)
+    if x.ndim == 0:
+        return kind(x.clone(), x.new_zeros((), dtype=_LONG))
+    if not 0 <= k <= x.shape[dim]:
+        raise RuntimeError("selected index k out of range")
+    places = wrap(td.topk(array(x.detach()), k, dim, largest, True)[1]).to(_LONG)
+    return kind(gathered(x, dim, places, True), places)
+
+
+@both()
+def unique(x, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The different elements (or slices along dim) in order; with where each element is among them, and how often
+    each occurs, as asked."""
+    a = array(x.detach())
+    r = td.unique(
+        a if dim is not None else a.reshape(-1), False, return_inverse, return_counts, axis=dim, equal_nan=False
+    )
+    r = [wrap(part) for part in (r if isinstance(r, tuple) else (r,))]
+    if return_inverse:
+        r[1] = r[1].reshape(x.shape if dim is None else (-1,))
+    return r[0] if len(r) == 1 else tuple(r)
+
+
+@both()
+def unique_consecutive(x, return_inverse=False, return_counts=False, dim=None):
+    """The elements (or slices along dim) without those equal to their neighbour before."""
+    x = x.detach()
+    rows = x.reshape(-1) if dim is None else x.movedim(dim, 0)
+    n = len(rows)
+    flat = rows.reshape((n, -1))
+    new = array((flat[1:] != flat[:-1]).any(1)) if n else td.zeros(0, "bool")
+    first = td.concatenate([td.ones(min(n, 1), dtype="bool", device=array(x).device), new])
+    starts = td.flatnonzero(first)
+    values = rows[wrap(starts)]
+    r = [values if dim is None else values.movedim(0, dim)]
+    if return_inverse:
+        r.append(wrap(td.cumsum(first.astype("int64")) - 1).reshape(x.shape if dim is None else (-1,)))
+    if return_counts:
+        r.append(wrap(td.diff(td.concatenate([starts, td.asarray([n], device=starts.device)]))))
+    return r[0] if len(r) == 1 else tuple(r)
+
+
+@function()
+def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
+    """Where values would have to stand in the ordered last dimension: before equal ones, behind them with right."""
+    if side is not None and (right and side == "left"):
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    side = "right" if right or side == "right" else "left"
+    given = values if isinstance(values, Tensor) else scalar(values, sorted_sequence)
+    edges, a = array(sorted_sequence.detach()), array(given.detach())
+    if sorter is not None:
+        edges = td.take_along_axis(edges, array(sorter), axis=-1)
+    if edges.ndim == 1:
+        r = td.searchsorted(edges, a, side)
+    else:
+        r = _by_rows(edges, a, side)
+    return wrap(td.asarray(r, device=edges.device)).to(_INT if out_int32 else _LONG)
+
+
+def _by_rows(edges, a, side):
+    """For each row of edges where the values of the same row stand: how many edges come before."""
+    if edges.shape[:-1] != a.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{list(edges.shape)} and input value tensor {list(a.shape)}"
+        )
+    before = edges[..., None, :] < a[..., :, None] if side == "left" else edges[..., None, :] <= a[..., :, None]
+    return td.sum(before, axis=-1)
+
+
+@function()
+def bucketize(x, boundaries, *, out_int32=False, right=False):
+    """The number of the bucket between boundaries, in which each element falls; right: a bound belongs to the bucket
+    behind it.
+    """
+    return searchsorted(boundaries, x, out_int32=out_int32, right=right)
+
+
+@both()
+def bincount(x, weights=None, minlength=0):
+    """How often each integer from 0 on occurs, or the sum of its weights."""
+    w = None if weights is None else array(weights.detach())
+    r = wrap(td.bincount(array(x), w, minlength))
+    return r.to(weights.dtype) if weights is not None and weights.dtype._name == "float32" else r
+
+
+def _limits(x, low, high):
+    if low == high:
+        low, high = (float(x.min()), float(x.max())) if x.numel() else (0.0, 0.0)
+    return (low - 1, high + 1) if low == high else (low, high)
+
+
+@both()
+def histc(x, bins=100, min=0, max=0):
+    """How many elements fall into each of so many bins from min to max (both 0: the extremes), in x's dtype."""
+    x = x.detach()
+    counts = td.histogram(array(x).reshape(-1), bins, _limits(x, min, max))[0]
+    return wrap(counts).to(x.dtype)
+
+
+@both()
+def histogram(x, bins, *, range=None, weight=None, density=False):
+    """(hist, bin_edges): how many elements, or the sum of their weights, fall into each bin.
+
+    bins: their number, or their edges.
+    """
+    x = x.detach()
+    if isinstance(bins, Tensor):
+        edges, limits = array(bins.detach()), None
+    else:
+        edges, limits = bins, range or _limits(x, 0, 0)
+    w = None if weight is None else array(weight.detach()).reshape(-1)
+    hist, at = td.histogram(array(x).reshape(-1), edges, limits, density, w)
+    return named("histogram", "hist bin_edges")(wrap(td.asarray(hist)).to(x.dtype), wrap(td.asarray(at)).to(x.dtype))
+
+
+@function()
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    """Which elements are among test_elements."""
+    a, b = (array(t.detach()) if isinstance(t, Tensor) else t for t in (elements, test_elements))
+    if not isinstance(elements, Tensor):
+        a = array(scalar(elements, test_elements))
+    if not isinstance(test_elements, Tensor):
+        b = array(scalar(test_elements, elements))
+    return wrap(td.isin(a, b, assume_unique, invert))
+
+
+@method()
+def is_nonzero(x):
+    """Is the one element not 0? RuntimeError: there are more or none."""
+    if x.numel() != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with "
+            + ("no values is ambiguous" if not x.numel() else "more than one value is ambiguous")
+        )
+    return bool(x)

@@ -1,0 +1,383 @@
+"""Joining tensors, taking them apart, turning them round, and grids of their elements."""
+
+from operator import index as _index
+
+from .._prim import Tensor, array, cast, derived, expanded, join, permuted, recording, reshaped, strided, td, wrap
+from .._register import METHODS, both, function, method
+from . import _axes, _dtypes
+from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel, transpose, unsqueeze
+
+# ---- joining ----
+
+
+@function("concat", "concatenate")
+def cat(tensors, dim=0, *, axis=None):
+    """The tensors one behind the other along dim; what has no elements in one dimension is passed over."""
+    dim = dim if axis is None else axis
+    parts = [x for x in tensors if not (x.ndim == 1 and x.shape[0] == 0)] or list(tensors)[:1]
+    if not parts:
+        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+    if parts[0].ndim == 0:
+        raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
+    dim, kind = _axes.one(dim, parts[0].ndim), parts[0].dtype
+    if any(x.dtype is not kind for x in tensors):
+        kind = _dtypes.result_of(tensors)
+        parts = [cast(x, kind) for x in parts]
+    try:
+        return join(parts, dim)
+    except RuntimeError:
+        _fitting(parts, dim)
+        raise
+
+
+def _fitting(parts, dim):
+    first = parts[0].shape
+    for k, x in enumerate(parts):
+        if x.ndim != len(first):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {x.ndim}")
+        if any(a != b for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != dim):
+            at = next(i for i, (a, b) in enumerate(zip(first, x.shape, strict=True)) if i != dim and a != b)
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {dim}. Expected size {first[at]} but got size "
+                f"{x.shape[at]} for tensor number {k} in the list."
+            )
+
+
+@function()
+def stack(tensors, dim=0):
+    """The tensors along a new dimension at dim."""
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    dim, first = _axes.one(dim, tensors[0].ndim + 1), tensors[0].shape
+    for k, x in enumerate(tensors):
+        if x.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(x.shape)} at entry {k}"
+            )
+    return cat([unsqueeze(x, dim) for x in tensors], dim)
+
+
+@function()
+def hstack(tensors):
+    """The tensors side by side: along the second dimension, vectors along the first."""
+    tensors = atleast_1d(list(tensors))
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+@function("row_stack")
+def vstack(tensors):
+    """The tensors below each other, vectors as rows."""
+    return cat(atleast_2d(list(tensors)), 0)
+
+
+@function()
+def dstack(tensors):
+    """The tensors along the third dimension."""
+    return cat(atleast_3d(list(tensors)), 2)
+
+
+@function()
+def column_stack(tensors):
+    """The tensors side by side, vectors as columns."""
+    return cat([reshaped(x, (-1, 1)) if x.ndim < 2 else x for x in tensors], 1)
+
+
+@function()
+def block_diag(*tensors):
+    """The matrices along the diagonal of one, zeros elsewhere."""
+    tensors = [atleast_2d(x) for x in tensors]
+    width, at, rows = sum(x.shape[1] for x in tensors), 0, []
+    for x in tensors:
+        left, right = x.new_zeros((x.shape[0], at)), x.new_zeros((x.shape[0], width - at - x.shape[1]))
+        rows.append(cat([left, x, right], 1))
+        at += x.shape[1]
+    return cat(rows, 0)
+
+
+# ---- parts ----
+
+
+@both()
+def narrow(x, dim, start, length):
+    """length elements of dim from start on: a view."""
+    dim = _axes.one(dim, x.ndim)
+    start, n = int(start), x.shape[dim]
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start = start + n if start < 0 else start
+    if length < 0 or start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return x[(slice(None),) * dim + (slice(start, start + length),)]
+
+
+@both()
+def narrow_copy(x, dim, start, length):
+    """A copy of narrow."""
+    return narrow(x, dim, start, length).clone()
+
+
+@both()
+def select(x, dim, index):
+    """The index-th slice along dim: a view."""
+    return x[(slice(None),) * _axes.one(dim, x.ndim) + (_index(index),)]
+
+
+@both("unsafe_split_with_sizes")
+def split_with_sizes(x, split_sizes, dim=0):
+    """Parts along dim of those sizes: a tuple of views."""
+    dim, at, parts = _axes.one(dim, x.ndim), 0, []
+    if sum(split_sizes) != x.shape[dim]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {x.shape[dim]} (input tensor's size at "
+            f"dimension {dim}), but got split_sizes={list(split_sizes)}"
+        )
+    for n in split_sizes:
+        parts.append(narrow(x, dim, at, n))
+        at += n
+    return tuple(parts)
+
+
+@both("unsafe_split")
+def split(x, split_size_or_sections, dim=0):
+    """Parts along dim, of one size (the last may be smaller) or of these sizes: a tuple of views."""
+    if isinstance(split_size_or_sections, (tuple, list)):
+        return split_with_sizes(x, split_size_or_sections, dim)
+    dim, k = _axes.one(dim, x.ndim), _index(split_size_or_sections)
+    n = x.shape[dim]
+    if k < 1 and n:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={k}")
+    return tuple(narrow(x, dim, at, min(k, n - at)) for at in range(0, max(n, 1), max(k, 1)))
+
+
+@both("unsafe_chunk")
+def chunk(x, chunks, dim=0):
+    """At most so many parts of one size along dim (the last may be smaller): a tuple of views."""
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    n = x.shape[_axes.one(dim, x.ndim)]
+    return split(x, max(-(-n // chunks), 1), dim)
+
+
+@both()
+def tensor_split(x, indices_or_sections, dim=0):
+    """Parts along dim, at indices or so many of nearly one size: a tuple of views."""
+    dim = _axes.one(dim, x.ndim)
+    n, cuts = x.shape[dim], indices_or_sections
+    if isinstance(cuts, Tensor):
+        cuts = cuts.tolist()
+    if not isinstance(cuts, (tuple, list)):
+        cuts = [n // cuts * i + min(i, n % cuts) for i in range(1, cuts)]
+    edges = [0, *(slice(0, c).indices(n)[1] for c in cuts), n]
+    return tuple(narrow(x, dim, a, max(b - a, 0)) for a, b in zip(edges[:-1], edges[1:], strict=True))
+
+
+@both()
+def hsplit(x, indices_or_sections):
+    """tensor_split along the second dimension, of a vector along its only one."""
+    return _even_split("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1)
+
+
+@both()
+def vsplit(x, indices_or_sections):
+    """tensor_split along the first dimension."""
+    return _even_split("vsplit", x, indices_or_sections, 0)
+
+
+@both()
+def dsplit(x, indices_or_sections):
+    """tensor_split along the third dimension."""
+    return _even_split("dsplit", x, indices_or_sections, 2)
+
+
+def _even_split(name, x, cuts, dim):
+    if isinstance(cuts, int) and x.shape[dim] % cuts:
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {x.shape[dim]} "
+            f"is not divisible by the split_size {cuts}!"
+        )
+    return tensor_split(x, cuts, dim)
+
+
+@both()
+def unbind(x, dim=0):
+    """The slices along dim: a tuple of views."""
+    dim = _axes.one(dim, x.ndim)
+    return tuple(select(x, dim, i) for i in range(x.shape[dim]))
+
+
+@both()
+def flip(x, *dims):
+    """The elements of dims in reverse order."""
+    dims = _axes.several(_axes.given(dims), x.ndim) if dims and dims != ((),) else ()
+    if not dims:
+        return x.clone()
+    return _flip(x, dims=dims)
+
+
+@derived("Flip", linear=True)
+def _flip(a, *, dims):
+    return td.flip(a, axis=dims)
+
+
+@_flip.backward
+def _(inputs, r, g, *, dims):
+    return _flip(g, dims=dims)
+
+
+@both()
+def fliplr(x):
+    """The second dimension in reverse order."""
+    return flip(x, 1)
+
+
+@both()
+def flipud(x):
+    """The first dimension in reverse order."""
+    return flip(x, 0)
+
+
+@both()
+def roll(x, shifts, dims=None):
+    """The elements moved on by shifts along dims, the last ones to the front; without dims in the flattened tensor."""
+    if dims is None:
+        return reshaped(roll(ravel(x), shifts, 0), tuple(x.shape))
+    shifts = shifts if isinstance(shifts, (tuple, list)) else (shifts,)
+    dims = dims if isinstance(dims, (tuple, list)) else (dims,)
+    if len(shifts) != len(dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    for k, d in zip(shifts, dims, strict=True):
+        n = x.shape[_axes.one(d, x.ndim)]
+        k = _index(k) % n if n else 0
+        x = cat([narrow(x, d, n - k, k), narrow(x, d, 0, n - k)], d) if k else x
+    return x.clone() if all(k == 0 for k in shifts) else x
+
+
+@both()
+def rot90(x, k=1, dims=(0, 1)):
+    """Turned k times by a right angle, from the first of dims towards the second."""
+    a, b = (_axes.one(d, x.ndim) for d in dims)
+    k %= 4
+    if k == 2:
+        return flip(x, (a, b))
+    if k == 1:
+        return transpose(flip(x, b), a, b)
+    return flip(transpose(x, a, b), b) if k == 3 else x.clone()
+
+
+@method()
+def unfold(x, dimension, size, step):
+    """Windows of size elements along dimension, step apart, as a last dimension: a view."""
+    if x.ndim == 0:
+        x, dimension = reshaped(x, (1,)), 0
+    d, a = _axes.one(dimension, x.ndim), array(x)
+    if size > x.shape[d]:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {x.shape[d]} but size is {size}")
+    count = (x.shape[d] - size) // step + 1
+    if step < size and recording() and x.requires_grad:  # elements in several windows: their gradients add up
+        dev = a.device
+        places = wrap(td.arange(count, device=dev)[:, None] * step + td.arange(size, device=dev))
+        return x[(slice(None),) * d + (places,)].movedim(d + 1, -1)
+    steps = [s // a.itemsize for s in a.strides]
+    shape = [*x.shape[:d], count, *x.shape[d + 1 :], size]
+    return strided(x, shape, [*steps[:d], steps[d] * step, *steps[d + 1 :], steps[d]], None)
+
+
+@both()
+def as_strided(x, size, stride, storage_offset=None):
+    """A view of x's memory: extents, steps in elements, and the first element."""
+    if recording() and x.requires_grad and array(x).flags.c_contiguous and not storage_offset:
+        at = td.asarray(0, device=array(x).device)
+        for n, s in zip(size, stride, strict=True):
+            at = at[..., None] + td.arange(n, device=at.device) * s
+        return ravel(x)[wrap(at)]
+    return strided(x, tuple(size), tuple(stride), storage_offset)
+
+
+# ---- grids ----
+
+
+@function(out=False)
+def meshgrid(*tensors, indexing="ij"):
+    """Coordinates of the grid that vectors span: a tuple; indexing "ij" or "xy"."""
+    tensors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    flat = [ravel(x) for x in tensors]
+    swap = indexing == "xy" and len(flat) > 1
+    order = [1, 0, *range(2, len(flat))] if swap else list(range(len(flat)))
+    shape = [len(flat[i]) for i in order]
+    grid = [
+        expanded(reshaped(x, [-1 if order[j] == i else 1 for j in range(len(flat))]), shape) for i, x in enumerate(flat)
+    ]
+    return tuple(grid)
+
+
+@function(out=False)
+def cartesian_prod(*tensors):
+    """All combinations of an element of each, as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([ravel(x) for x in meshgrid(*tensors)], 1)
+
+
+@function(out=False)
+def combinations(x, r=2, with_replacement=False):
+    """All combinations of r elements, as rows."""
+    from itertools import combinations as some
+    from itertools import combinations_with_replacement as repeated
+
+    places = list((repeated if with_replacement else some)(range(len(x)), r))
+    if not places:
+        return x.new_empty((0, r))
+    return x[wrap(td.asarray(places, device=array(x).device))]
+
+
+# ---- images ----
+
+
+@function()
+def pixel_shuffle(x, upscale_factor):
+    """Channels (*, C r r, H, W) as finer pixels (*, C, H r, W r)."""
+    r, (*lead, c, h, w) = upscale_factor, x.shape
+    n = len(lead)
+    x = reshaped(x, (*lead, c // (r * r), r, r, h, w))
+    return reshaped(permuted(x, (*range(n + 1), n + 3, n + 1, n + 4, n + 2)), (*lead, c // (r * r), h * r, w * r))
+
+
+@function()
+def pixel_unshuffle(x, downscale_factor):
+    """Pixels (*, C, H r, W r) as channels (*, C r r, H, W)."""
+    r, (*lead, c, h, w) = downscale_factor, x.shape
+    n = len(lead)
+    x = reshaped(x, (*lead, c, h // r, r, w // r, r))
+    return reshaped(permuted(x, (*range(n + 1), n + 2, n + 4, n + 1, n + 3)), (*lead, c * r * r, h // r, w // r))
+
+
+@function()
+def channel_shuffle(x, groups):
+    """The channels (dimension 1) dealt out to groups in turn."""
+    b, c, *rest = x.shape
+    return reshaped(transpose(reshaped(x, (b, groups, c // groups, *rest)), 1, 2), (b, c, *rest))
+
+
+# ---- PyTorch's copies of views ----
+
+
+def _copied(name, f):
+    def copy(x, *args, **kwargs):
+        r = f(x, *args, **kwargs)
+        return tuple(part.clone() for part in r) if isinstance(r, tuple) else r.clone()
+
+    copy.__name__ = copy.__qualname__ = name + "_copy"
+    copy.__doc__ = f"A copy of {name}."
+    function()(copy)
+
+
+def _enter_copies():
+    for name in "as_strided detach diagonal permute squeeze t transpose unsqueeze".split():
+        _copied(name, METHODS.get(name) or getattr(Tensor, name))
+
+
+_enter_copies()

@@ -1,0 +1,387 @@
+"""Products of tensors: matrix products by their many names, einsum, and what is composed of them."""
+
+import math
+from functools import cache
+
+from .._prim import apply, permuted, reduce, reshaped, scalar, td, wrap
+from .._register import both, function, inplace
+from . import _axes
+from ._elementwise import scaled
+from ._shape import expand, permute, transpose
+
+
+def _dims(name, x, n, what):
+    if x.ndim != n:
+        raise RuntimeError(f"{name}: expected {what} to have {n} dimensions, but got {x.ndim}D")
+
+
+@both()
+def matmul(x, other):
+    """The product over the last dimension of x and the last but one of other (of a vector its only one)."""
+    return x @ other
+
+
+@both()
+def mm(x, mat2):
+    """The product of two matrices."""
+    if x.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    if mat2.ndim != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    return x @ mat2
+
+
+@both()
+def bmm(x, mat2):
+    """The products of two stacks of matrices."""
+    _dims("batch1 must be a 3D tensor", x, 3, "batch1")
+    _dims("batch2 must be a 3D tensor", mat2, 3, "batch2")
+    if x.shape[0] != mat2.shape[0]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{x.shape[0]}, {x.shape[2]}] but "
+            f"got: [{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
+    return x @ mat2
+
+
+@both()
+def mv(x, vec):
+    """A matrix times a vector."""
+    _dims("mv", x, 2, "the matrix")
+    _dims("mv", vec, 1, "the vector")
+    return x @ vec
+
+
+@both()
+def dot(x, tensor):
+    """The sum of products of two vectors."""
+    if x.ndim != 1 or tensor.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {x.ndim}D and {tensor.ndim}D tensors")
+    if x.shape != tensor.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{x.numel()}] and src [{tensor.numel()}] to have the same "
+            f"number of elements, but got {x.numel()} and {tensor.numel()} elements respectively"
+        )
+    return x @ tensor
+
+
+@both()
+def vdot(x, other):
+    """dot with the first vector conjugated."""
+    return dot(x.conj(), other)
+
+
+@both()
+def inner(x, other):
+    """Sums of products along the last dimensions."""
+    if x.ndim == 0 or other.ndim == 0:
+        return x * other
+    return tensordot(x, other, ([-1], [-1]))
+
+
+@both("ger")
+def outer(x, vec2):
+    """The products of all pairs of elements of two vectors."""
+    if x.ndim != 1 or vec2.ndim != 1:
+        raise RuntimeError(
+            f"outer: Expected 1-D argument {'self' if x.ndim != 1 else 'vec2'}, but got "
+            f"{x.ndim if x.ndim != 1 else vec2.ndim}-D"
+        )
+    return x[:, None] * vec2[None, :]
+
+
+def _sum(x, product, beta, alpha):
+    product = scaled(product, alpha)
+    return product if type(beta) in (int, float) and beta == 0 else scaled(x, beta) + product
+
+
+@both()
+def addmm(x, mat1, mat2, *, beta=1, alpha=1):
+    """beta * x + alpha * mat1 @ mat2."""
+    return _sum(x, mm(mat1, mat2), beta, alpha)
+
+
+@both()
+def addmv(x, mat, vec, *, beta=1, alpha=1):
+    """beta * x + alpha * mat @ vec."""
+    return _sum(x, mv(mat, vec), beta, alpha)
+
+
+@both()
+def addr(x, vec1, vec2, *, beta=1, alpha=1):
+    """beta * x + alpha * outer(vec1, vec2)."""
+    return _sum(x, outer(vec1, vec2), beta, alpha)
+
+
+@both()
+def baddbmm(x, batch1, batch2, *, beta=1, alpha=1):
+    """beta * x + alpha * batch1 @ batch2, for each matrix."""
+    return _sum(x, bmm(batch1, batch2), beta, alpha)
+
+
+@both()
+def addbmm(x, batch1, batch2, *, beta=1, alpha=1):
+    """beta * x + alpha times the sum of all products of two stacks of matrices."""
+    return _sum(x, reduce("sum", bmm(batch1, batch2), 0, False), beta, alpha)
+
+
+@function()
+def chain_matmul(*matrices):
+    """The product of matrices, in the cheapest order."""
+    from ..linalg import multi_dot
+
+    return multi_dot(matrices[0] if len(matrices) == 1 else matrices)
+
+
+# ---- sums over chosen dimensions ----
+
+
+@function()
+def tensordot(a, b, dims=2):
+    """Sums of products over dims of both: their number (the last of a, the first of b), or two lists."""
+    if isinstance(dims, int):
+        ours, theirs = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        ours, theirs = (list(d) if isinstance(d, (tuple, list)) else [int(d)] for d in dims)
+    ours, theirs = [_axes.one(d, a.ndim) for d in ours], [_axes.one(d, b.ndim) for d in theirs]
+    for i, j in zip(ours, theirs, strict=True):
+        if a.shape[i] != b.shape[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second has "
+                f"size {b.shape[j]} in dim {j}"
+            )
+    left, right = [d for d in range(a.ndim) if d not in ours], [d for d in range(b.ndim) if d not in theirs]
+    n = math.prod(a.shape[d] for d in ours)
+    x = reshaped(permute(a, (*left, *ours)), (math.prod(a.shape[d] for d in left), n))
+    y = reshaped(permute(b, (*theirs, *right)), (n, math.prod(b.shape[d] for d in right)))
+    return reshaped(x @ y, (*(a.shape[d] for d in left), *(b.shape[d] for d in right)))
+
+
+@function()
+def einsum(equation, *operands):
+    """Sums of products by labels, as NumPy's einsum: letters of either case, "..." for what is alike in all."""
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    given, out = _labels(equation, tuple(x.ndim for x in operands))
+    pairs = [_once(x, labels) for x, labels in zip(operands, given, strict=True)]
+    while len(pairs) > 1:
+        kept = {k for _, labels in pairs[2:] for k in labels} | set(out)
+        pairs[:2] = [_pair(*pairs[0], *pairs[1], kept)]
+    x, labels = pairs[0]
+    gone = tuple(i for i, k in enumerate(labels) if k not in out)
+    x = reduce("sum", x, gone, False) if gone else x
+    labels = [k for k in labels if k in out]
+    return permute(x, [labels.index(k) for k in out]) if labels != list(out) else x
+
+
+@cache
+def _labels(equation, ndims):
+    """A list of labels for each operand and for the result; an ellipsis stands for numbers."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    parts = left.split(",")
+    if len(parts) != len(ndims):
+        raise RuntimeError(
+            f"einsum(): {'fewer' if len(parts) > len(ndims) else 'more'} operands were provided than specified "
+            "in the equation"
+        )
+    given, most = [], 0
+    for part, ndim in zip(parts, ndims, strict=True):
+        named = part.replace("...", "")
+        rest = ndim - len(named)
+        if rest < 0 or (rest and "..." not in part):
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(named)}) does not match the number of "
+                f"dimensions ({ndim}) for operand {len(given)} and no ellipsis was given"
+            )
+        most = max(most, rest)
+        at = part.find("...")
+        given.append(list(part) if at < 0 else [*part[:at], *range(-rest, 0), *part[at + 3 :]])
+    dots = list(range(-most, 0))
+    if not arrow:
+        letters = [k for part in parts for k in part if k != "."]
+        return given, [*dots, *sorted(k for k in set(letters) if letters.count(k) == 1)]
+    at = right.find("...")
+    return given, list(right) if at < 0 else [*right[:at], *dots, *right[at + 3 :]]
+
+
+def _once(x, labels):
+    """x with each label once: repeated ones are diagonals."""
+    while len(set(labels)) < len(labels):
+        k = next(k for k in labels if labels.count(k) > 1)
+        i = labels.index(k)
+        j = labels.index(k, i + 1)
+        x = x.diagonal(0, i, j)
+        labels = [m for n, m in enumerate(labels) if n not in (i, j)] + [k]
+    return x, labels
+
+
+def _pair(x, a, y, b, kept):
+    """The product of two operands, summed over the labels that only they have: a matrix product where it is one."""
+    alone_a, alone_b = (tuple(i for i, k in enumerate(p) if k not in q and k not in kept) for p, q in ((a, b), (b, a)))
+    x, y = (reduce("sum", t, gone, False) if gone else t for t, gone in ((x, alone_a), (y, alone_b)))
+    a, b = [k for k in a if k in b or k in kept], [k for k in b if k in a or k in kept]
+    summed = [k for k in a if k in b and k not in kept]
+    batch = [k for k in a if k in b and k in kept]
+    left, right = [k for k in a if k not in b], [k for k in b if k not in a]
+    extent = {}
+    for t, labels in ((x, a), (y, b)):
+        for k, n in zip(labels, t.shape, strict=True):
+            if extent.setdefault(k, n) != n:
+                if 1 not in (n, extent[k]):
+                    raise RuntimeError(
+                        f"einsum(): subscript {k} has size {n} for operand 1 which does not broadcast with "
+                        f"previously seen size {extent[k]}"
+                    )
+                extent[k] = max(n, extent[k])
+    x = _laid(x, a, (batch, left, summed), extent)
+    y = _laid(y, b, (batch, summed, right), extent)
+    r = x @ y if summed else x * y
+    labels = [*batch, *left, *right]
+    return r if len(left) == len(right) == 1 else reshaped(r, tuple(extent[k] for k in labels)), labels
+
+
+def _laid(t, labels, groups, extent):
+    """t with its dims in the order of groups, each group but the first as one dim."""
+    order = [k for group in groups for k in group]
+    if order != labels:
+        t = permuted(t, [labels.index(k) for k in order])
+    shape = [extent[k] for k in order]
+    if list(t.shape) != shape:
+        t = expand(t, shape)
+    if len(groups[1]) == len(groups[2]) == 1:
+        return t
+    merged = (math.prod(extent[k] for k in group) for group in groups[1:])
+    return reshaped(t, (*(extent[k] for k in groups[0]), *merged))
+
+
+@both()
+def kron(x, other):
+    """All products of an element of x and one of other, as blocks."""
+    n = max(x.ndim, other.ndim)
+    a, b = ((1,) * (n - t.ndim) + tuple(t.shape) for t in (x, other))
+    left = reshaped(x, tuple(m for k in a for m in (k, 1)))
+    right = reshaped(other, tuple(m for k in b for m in (1, k)))
+    return reshaped(left * right, tuple(i * j for i, j in zip(a, b, strict=True)))
+
+
+@both()
+def cross(x, other, dim=None):
+    """Vector products along dim, which has 3 elements (None: the first such)."""
+    if dim is None:
+        dim = next((i for i, n in enumerate(x.shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("linalg.cross: no dimension of size 3 in input")
+    if x.shape[dim] != 3 or other.shape[dim] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and {other.shape[dim]}"
+        )
+    return x.roll(-1, dim) * other.roll(-2, dim) - x.roll(-2, dim) * other.roll(-1, dim)
+
+
+@both()
+def trace(x):
+    """The sum of a matrix's diagonal."""
+    if x.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
+    return x.diagonal().sum()
+
+
+# ---- distances ----
+
+
+def norm_of(x, p, dims, keepdim):
+    """The p-norm of elements over dims (vectors): its gradient at 0 is 0."""
+    size = apply("absolute", x)
+    if p == math.inf or p == -math.inf:
+        return reduce("max" if p > 0 else "min", size, dims, keepdim)
+    if p == 0:
+        return reduce("sum", (size != 0).to(size.dtype), dims, keepdim)
+    if p == 1:
+        return reduce("sum", size, dims, keepdim)
+    total = reduce("sum", apply("square", size) if p == 2 else apply("power", size, p), dims, keepdim)
+    nothing = total == 0
+    safe = apply("select", nothing, scalar(1, total), total)
+    root = apply("sqrt", safe) if p == 2 else apply("power", safe, 1 / p)
+    return apply("select", nothing, scalar(0, total), root)
+
+
+@both()
+def dist(x, other, p=2):
+    """The p-norm of x - other."""
+    return norm_of(x - other, p, None, False)
+
+
+@both()
+def norm(x, p="fro", dim=None, keepdim=False, dtype=None):
+    """The p-norm over dim (None: all elements); "fro" is 2, "nuc" the sum of singular values."""
+    x = x if dtype is None else x.to(dtype)
+    if p == "nuc":
+        from ..linalg import matrix_norm
+
+        return matrix_norm(x, "nuc", (0, 1) if dim is None else dim, keepdim)
+    return norm_of(x, 2 if p in ("fro", None) else p, dim, keepdim)
+
+
+@both()
+def renorm(x, p, dim, maxnorm):
+    """The slices along dim, scaled down to a p-norm of maxnorm where theirs is larger."""
+    dim = _axes.one(dim, x.ndim)
+    size = norm_of(x, p, tuple(d for d in range(x.ndim) if d != dim), True)
+    return x * apply("select", size > maxnorm, maxnorm / (size + 1e-7), scalar(1, size))
+
+
+@function()
+def cdist(x1, x2, p=2.0, compute_mode=None):
+    """The p-norm distances of all pairs of rows."""
+    return norm_of(x1[..., :, None, :] - x2[..., None, :, :], p, -1, False)
+
+
+@function()
+def pdist(x, p=2.0):
+    """The p-norm distances of all pairs of different rows, in order."""
+    i, j = (wrap(k) for k in td.triu_indices(len(x), 1))
+    return norm_of(x[i.to(x.device)] - x[j.to(x.device)], p, -1, False)
+
+
+@function()
+def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
+    """The p-norms of rows' differences, to which eps is added."""
+    return norm_of(x1 - x2 + eps, p, -1, keepdim)
+
+
+@function()
+def cosine_similarity(x1, x2, dim=1, eps=1e-08):
+    """The cosine of the angle between vectors along dim."""
+    lengths = [apply("select", n > eps, n, scalar(eps, n)) for n in (norm_of(x, 2, dim, False) for x in (x1, x2))]
+    return reduce("sum", x1 * x2, dim, False) / (lengths[0] * lengths[1])
+
+
+# ---- statistics ----
+
+
+@both()
+def cov(x, *, correction=1, fweights=None, aweights=None):
+    """The covariances of rows; a vector's variance. fweights: how often each column counts; aweights: its weight."""
+    x = x if x.ndim == 2 else reshaped(x, (1, -1))
+    n, w = x.shape[1], None
+    for one in (fweights, aweights):
+        w = one.to(x.dtype) if w is None and one is not None else w * one if one is not None else w
+    total = scalar(n, x) if w is None else w.sum()
+    mean = reduce("mean", x, 1, True) if w is None else reduce("sum", x * w, 1, True) / total
+    off = x - mean
+    lost = correction if aweights is None else correction * (w * aweights).sum() / total
+    r = (off if w is None else off * w) @ transpose(off, 0, 1).conj() / (total - lost).clamp(min=0)
+    return r.squeeze()
+
+
+@both()
+def corrcoef(x):
+    """The correlations of rows."""
+    c = cov(x)
+    if c.ndim == 0:
+        return c / c
+    size = apply("sqrt", c.diagonal())
+    return (c / size[:, None] / size[None, :]).clamp(-1, 1)
+
+
+inplace(*"addmm addmv addr baddbmm addbmm renorm".split())

@@ -1,0 +1,358 @@
+"""Random tensors: Philox's numbers from torch.manual_seed's seed, made on the device and fused into what uses them.
+
+The same seed gives the same numbers on every device; they are not PyTorch's.
+"""
+
+import contextlib
+import os
+import threading
+
+from ... import random as _random
+from .. import _device
+from .._prim import Tensor, array, td, wrap
+from .._register import both, function, method
+from . import _dtypes
+from ._create import _shape, tensor
+
+_LONG, _FLOAT = _dtypes.DTYPES["int64"], _dtypes.DTYPES["float32"]
+
+
+class Generator:
+    """A source of random numbers with a seed and a state of its own: Generator(device="cpu")."""
+
+    def __init__(self, device="cpu"):
+        self.device = _device.device(device)
+        self._on, self._lock = {}, threading.Lock()
+        self.manual_seed(67280421310721)
+
+    def manual_seed(self, seed):
+        """Starts anew from seed; self."""
+        self._seed = int(seed) % 2**64
+        self._bits = _random.Philox(self._seed)
+        self._on.clear()
+        return self
+
+    def seed(self):
+        """Starts anew from a seed of the system's, which is returned."""
+        return self.manual_seed(int.from_bytes(os.urandom(8), "little") >> 1).initial_seed()
+
+    def initial_seed(self):
+        """The seed that it last started from."""
+        return self._seed
+
+    def get_state(self):
+        """Where it stands, as a tensor of bytes."""
+        key, counter = self._bits._stream.state
+        words = b"".join(int(v).to_bytes(8, "little") for v in (self._seed, key, counter))
+        return tensor(list(words), dtype=_dtypes.DTYPES["uint8"])
+
+    def set_state(self, new_state):
+        """Goes on where get_state was called."""
+        words = bytes(new_state.tolist())
+        if len(words) != 24:
+            raise RuntimeError(f"RNG state must be 24 bytes of a Generator's get_state, not {len(words)}")
+        seed, key, counter = (int.from_bytes(words[i : i + 8], "little") for i in (0, 8, 16))
+        self.manual_seed(seed)
+        self._bits._stream.state = (key, counter)
+        return self
+
+    def clone_state(self):
+        """Another generator that stands where this one stands."""
+        return Generator(self.device).set_state(self.get_state())
+
+    def _at(self, dev):
+        """What draws on a device, from one stream for all."""
+        found = self._on.get(dev)
+        if found is None:
+            found = self._on[dev] = _random.Generator(self._bits, dev)
+        return found
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed):
+    """Starts the default generator anew: the same program draws the same numbers. The Generator."""
+    return default_generator.manual_seed(seed)
+
+
+def seed():
+    """Starts the default generator anew from the system; the seed."""
+    return default_generator.seed()
+
+
+def initial_seed():
+    """The default generator's seed."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state():
+    """Where the default generator stands, as a tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state):
+    """The default generator goes on where get_rng_state was called."""
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices=None, enabled=True):
+    """Behind it the default generator stands where it stood before."""
+    state = get_rng_state() if enabled else None
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)
+
+
+# ---- draws ----
+
+
+def _source(generator, dev):
+    return (generator or default_generator)._at(dev)
+
+
+def _drawn(shape, draw, dtype, device, generator, requires_grad=False):
+    """draw(generator, shape, dtype) on a device; what is narrower than float32 is drawn in it."""
+    dev = _device.theirs(device)
+    kind = _dtypes.get_default_dtype() if dtype is None else _dtypes.asked(dtype)
+    if kind.is_complex:
+        parts = [draw(_source(generator, dev), shape, kind.to_real()._name) for _ in range(2)]
+        a = (parts[0] + parts[1] * 1j) * (0.5**0.5 if draw is _normal else 1)
+        return wrap(a.astype(kind._numpy))
+    wide = kind._name if kind._name in ("float32", "float64") else "float32"
+    a = draw(_source(generator, dev), shape, wide)
+    t = wrap(a.astype(kind._numpy) if a.dtype != kind._numpy else a)
+    return t.requires_grad_() if requires_grad else t
+
+
+def _uniform(g, shape, dtype):
+    return g.random(shape, dtype)
+
+
+def _normal(g, shape, dtype):
+    return g.standard_normal(shape, dtype)
+
+
+def _maker(name, draw, what):
+    def f(
+        *size_,
+        size=None,
+        generator=None,
+        out=None,
+        dtype=None,
+        layout=None,
+        device=None,
+        requires_grad=False,
+        pin_memory=False,
+    ):
+        t = _drawn(_shape(size_, size), draw, dtype, device, generator, requires_grad)
+        return t if out is None else out.resize_(t.shape).copy_(t)
+
+    def like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, generator=None):
+        kind, where = (input.dtype if dtype is None else dtype), (input.device if device is None else device)
+        return _drawn(tuple(input.shape), draw, kind, where, generator, requires_grad)
+
+    for g, also in ((f, ""), (like, "_like")):
+        g.__name__ = g.__qualname__ = name + also
+        g.__doc__ = f"{what} of a shape." if not also else f"{what} in input's shape, dtype and device."
+        function(out=False)(g)
+
+
+_maker("rand", _uniform, "Uniform numbers in [0, 1)")
+_maker("randn", _normal, "Normal numbers of mean 0 and variance 1")
+
+
+@function(out=False)
+def randint(
+    low,
+    high=None,
+    size=None,
+    *,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
+    """Integers from low (0 if left out) to below high."""
+    if size is None and not isinstance(high, int):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    a = _source(generator, _device.theirs(device)).integers(low, high, _shape((size,)))
+    kind = _LONG if dtype is None else _dtypes.asked(dtype)
+    t = wrap(a.astype(kind._numpy))
+    return t if out is None else out.resize_(t.shape).copy_(t)
+
+
+@function(out=False)
+def randint_like(
+    input, low, high=None, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None
+):
+    """Integers from low (0 if left out) to below high, in input's shape, dtype and device."""
+    low, high = (0, low) if high is None else (low, high)
+    return randint(
+        low,
+        high,
+        tuple(input.shape),
+        dtype=input.dtype if dtype is None else dtype,
+        device=input.device if device is None else device,
+    )
+
+
+@function(out=False)
+def randperm(
+    n, *, generator=None, out=None, dtype=_LONG, layout=None, device=None, requires_grad=False, pin_memory=False
+):
+    """0 to n - 1 in random order."""
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}")
+    a = _source(generator, _device.theirs(device)).permutation(td.arange(n, device=_device.theirs(device)))
+    return wrap(a.astype(dtype._numpy) if a.dtype != dtype._numpy else a)
+
+
+@function(out=False)
+def normal(
+    mean=0.0,
+    std=1.0,
+    size=None,
+    *,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    requires_grad=False,
+    pin_memory=False,
+):
+    """Normal numbers of that mean and standard deviation, numbers or tensors."""
+    first = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
+    if first is None:
+        r = _drawn(_shape((size,)), _normal, dtype, device, generator) * std + mean
+    else:
+        shape = td.broadcast_shapes(*(tuple(v.shape) for v in (mean, std) if isinstance(v, Tensor)))
+        r = _drawn(shape, _normal, first.dtype, first.device, generator) * std + mean
+    r = r.detach()
+    if out is not None:
+        return out.resize_(r.shape).copy_(r)
+    return r.requires_grad_() if requires_grad else r
+
+
+@both()
+def bernoulli(input, p=None, *, generator=None):
+    """1 with probability input (or p), else 0."""
+    chance = input.detach() if p is None else p
+    return (_drawn(tuple(input.shape), _uniform, _FLOAT, input.device, generator) < chance).to(input.dtype)
+
+
+@function(out=False)
+def poisson(input, generator=None):
+    """Numbers of events where input are expected."""
+    g = _source(generator, array(input).device)
+    return wrap(g.poisson(array(input.detach()).astype("float64"), tuple(input.shape))).to(input.dtype)
+
+
+@function(out=False)
+def binomial(count, prob, generator=None):
+    """How often of count times what has probability prob occurs."""
+    g = _source(generator, array(count).device)
+    n, p = array(count.detach()).astype("int64"), array(prob.detach()).astype("float64")
+    return wrap(g.binomial(n, p)).to(count.dtype)
+
+
+@both()
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """num_samples places of the last dimension, drawn with probabilities in proportion to input."""
+    rows = input.detach().double() if input.ndim == 2 else input.detach().double()[None]
+    if not replacement:
+        if num_samples > rows.shape[1]:
+            raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        # the largest of u ** (1 / p), as log(u) / p, are a draw without replacement
+        u = _drawn(tuple(rows.shape), _uniform, _dtypes.DTYPES["float64"], input.device, generator)
+        key = (1 - u).log() / rows
+        r = key.topk(num_samples, 1)[1]
+    else:
+        edges = rows.cumsum(1)
+        u = (
+            _drawn((rows.shape[0], num_samples), _uniform, _dtypes.DTYPES["float64"], input.device, generator)
+            * edges[:, -1:]
+        )
+        r = (edges[:, None, :] <= u[:, :, None]).sum(-1)
+    return r if input.ndim == 2 else r[0]
+
+
+# ---- into a tensor ----
+
+
+def _filler(name, draw, doc):
+    def f(self, *args, generator=None, **kwargs):
+        shape, wide = tuple(self.shape), self.dtype._name if self.dtype._name in ("float32", "float64") else "float32"
+        a = draw(_source(generator, array(self).device), shape, wide, *args, **kwargs)
+        return self.copy_(wrap(a))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    method()(f)
+
+
+def _from_to(g, shape, dtype, low, high):
+    return g.random(shape, dtype) * (high - low) + low
+
+
+_filler(
+    "uniform_",
+    lambda g, s, d, a=0.0, b=1.0, **k: _from_to(g, s, d, k.get("from", a), k.get("to", b)),
+    "Uniform numbers from `from` (0) to below `to` (1).",
+)
+_filler(
+    "normal_",
+    lambda g, s, d, mean=0.0, std=1.0: g.standard_normal(s, d) * std + mean,
+    "Normal numbers of that mean and deviation.",
+)
+_filler(
+    "log_normal_",
+    lambda g, s, d, mean=1.0, std=2.0: td.exp(g.standard_normal(s, d) * std + mean),
+    "exp of normal numbers of that mean and deviation.",
+)
+_filler(
+    "exponential_",
+    lambda g, s, d, lambd=1.0: -td.log1p(-g.random(s, d)) / lambd,
+    "Exponential numbers of mean 1 / lambd.",
+)
+_filler(
+    "cauchy_",
+    lambda g, s, d, median=0.0, sigma=1.0: median + sigma * td.tan(3.141592653589793 * (g.random(s, d) - 0.5)),
+    "Cauchy numbers about median.",
+)
+_filler(
+    "geometric_",
+    lambda g, s, d, p: td.floor(td.log1p(-g.random(s, d)) / float(td.log1p(-float(p)))) + 1,
+    "Numbers of tries up to the first success, of probability p.",
+)
+
+
+@method()
+def bernoulli_(self, p=0.5, *, generator=None):
+    """1 with probability p, a number or a tensor, else 0."""
+    chance = p.detach() if isinstance(p, Tensor) else p
+    return self.copy_(_drawn(tuple(self.shape), _uniform, _FLOAT, self.device, generator) < chance)
+
+
+@method()
+def random_(self, *args, generator=None):
+    """Integers from 0 (or the first of two arguments) to below the last; without arguments all that dtype holds."""
+    low, high = (
+        (0, *args)[-2:]
+        if args
+        else (0, 2**24 if self.dtype._kind == "f" else _dtypes.iinfo(self.dtype).max if self.dtype._kind in "iu" else 2)
+    )
+    if high is None:
+        low, high = args[0], _dtypes.iinfo(self.dtype).max
+    return self.copy_(wrap(_source(generator, array(self).device).integers(low, high, tuple(self.shape))))

@@ -1,0 +1,531 @@
+"""Reductions and running sums that Tensor itself has not: composed of sum, amax, gather and their like."""
+
+import math
+from operator import index as _index
+
+from .._prim import Tensor, apply, array, cumulate, derived, gathered, reduce, scalar, td, wrap
+from .._register import both, function, inplace, method
+from . import _axes, _dtypes
+from ._elementwise import truth
+from ._results import named
+
+_LONG, _BOOL = _dtypes.DTYPES["int64"], _dtypes.DTYPES["bool"]
+
+
+def _floating(name, x, dtype=None):
+    if dtype is not None:
+        return x.to(dtype)
+    if x.dtype._kind not in "fc":
+        raise RuntimeError(
+            f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex "
+            f"dtype. Got: {_spelled(x.dtype)}"
+        )
+    return x
+
+
+def _spelled(dt):
+    return {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte", "int16": "Short", "int8": "Char"}.get(
+        dt._name, dt._name
+    )
+
+
+# ---- sums ----
+
+
+@both()
+def sum_(x, dim=None, keepdim=False, *, dtype=None, axis=None):
+    """The sum over dim (None: all); integers and bools add up as int64."""
+    dim = axis if dim is None else dim
+    if dtype is not None:
+        x = x.to(dtype)
+    elif x.dtype._kind in "bui" and x.dtype is not _LONG:
+        x = x.to(_LONG)
+    return reduce("sum", x, dim, keepdim)
+
+
+@both()
+def mean(x, dim=None, keepdim=False, *, dtype=None, axis=None):
+    """The mean over dim (None: all)."""
+    return reduce("mean", _floating("mean", x, dtype), axis if dim is None else dim, keepdim)
+
+
+@both()
+def prod(x, dim=None, keepdim=False, *, dtype=None):
+    """The product over dim (None: all)."""
+    x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
+    return reduce("prod", x, dim, keepdim)
+
+
+@both()
+def nansum(x, dim=None, keepdim=False, *, dtype=None):
+    """The sum of what is not NaN."""
+    return sum_(apply("select", x != x, scalar(0, x), x), dim, keepdim, dtype=dtype)
+
+
+@both()
+def nanmean(x, dim=None, keepdim=False, *, dtype=None):
+    """The mean of what is not NaN."""
+    return nansum(x, dim, keepdim, dtype=dtype) / sum_(x == x, dim, keepdim)
+
+
+@both()
+def var(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """The variance over dim (None: all), divided by the count less correction (1; 0 for unbiased=False)."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    ddof = correction if correction is not None else 1 if unbiased is None else int(unbiased)
+    return reduce("var", x, dim, keepdim, ddof)
+
+
+@both()
+def std(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """The standard deviation over dim: the root of var."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    ddof = correction if correction is not None else 1 if unbiased is None else int(unbiased)
+    return reduce("std", x, dim, keepdim, ddof)
+
+
+@function()
+def var_mean(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """(var, mean)."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return var(x, dim, unbiased, keepdim, correction=correction), mean(x, dim, keepdim)
+
+
+@function()
+def std_mean(x, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """(std, mean)."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return std(x, dim, unbiased, keepdim, correction=correction), mean(x, dim, keepdim)
+
+
+@both()
+def count_nonzero(x, dim=None):
+    """How many elements along dim are not 0."""
+    return sum_(truth(x), dim)
+
+
+@both()
+def logsumexp(x, dim=None, keepdim=False):
+    """log(sum(exp(x))), without overflow."""
+    x = x if x.dtype._kind in "fc" else x.to(_dtypes.get_default_dtype())
+    dims = _axes.several(dim, x.ndim)
+    top = reduce("max", x.detach(), dims, True)
+    top = apply("select", apply("isfinite", top), top, scalar(0, top))
+    r = apply("log", reduce("sum", apply("exp", x - top), dims, True)) + top
+    return r if keepdim else squeezed(r, dims)
+
+
+def squeezed(x, dims):
+    """x without the dims, which have one element each."""
+    return x.reshape([n for i, n in enumerate(x.shape) if i not in dims])
+
+
+@both()
+def softmax(x, dim, dtype=None):
+    """exp(x) over its sum along dim."""
+    return _softmax(x if dtype is None else x.to(dtype), dim=_axes.one(dim, x.ndim))
+
+
+@both()
+def log_softmax(x, dim, dtype=None):
+    """The logarithm of softmax."""
+    return _log_softmax(x if dtype is None else x.to(dtype), dim=_axes.one(dim, x.ndim))
+
+
+def _shifted(a, dim):
+    return a - td.max(a, axis=dim, keepdims=True) if a.ndim else a - a
+
+
+def _softmax_of(a, dim):
+    e = td.exp(_shifted(a, dim))
+    return e / td.sum(e, axis=dim, keepdims=True) if a.ndim else e
+
+
+@derived("Softmax")
+def _softmax(a, *, dim):
+    return _softmax_of(a, dim)
+
+
+@_softmax.backward
+def _(inputs, r, g, *, dim):
+    part = g * r
+    return part - r * reduce("sum", part, dim, True) if r.ndim else part * 0
+
+
+@derived("LogSoftmax")
+def _log_softmax(a, *, dim):
+    s = _shifted(a, dim)
+    return s - td.log(td.sum(td.exp(s), axis=dim, keepdims=True)) if a.ndim else s
+
+
+@_log_softmax.backward
+def _(inputs, r, g, *, dim):
+    return g - apply("exp", r) * reduce("sum", g, dim, True) if r.ndim else g * 0
+
+
+# ---- truth ----
+
+
+def _true(name):
+    def f(x, dim=None, keepdim=False):
+        r = reduce(name, truth(x.detach()), dim, keepdim)
+        return r.to(x.dtype) if x.dtype._name == "uint8" else r
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Is {name} element along dim (None: of all) nonzero?"
+    return both()(f)
+
+
+all_, any_ = _true("all"), _true("any")
+
+# ---- extremes ----
+
+
+def _extreme(name):
+    def f(x, dim=None, keepdim=False):
+        return reduce(name[1:], x, dim, keepdim)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The {name[1:]} over dim (None: all); ties share the gradient."
+    return both()(f)
+
+
+amax, amin = _extreme("amax"), _extreme("amin")
+
+
+def _arg(name):
+    def f(x, dim=None, keepdim=False):
+        x = x.detach()
+        if dim is None:
+            r = wrap(getattr(td, name)(array(x).reshape(-1)))
+            return r.reshape([1] * x.ndim) if keepdim else r
+        if x.ndim == 0:
+            return x.new_zeros((), dtype=_LONG)
+        return wrap(getattr(td, name)(array(x), axis=_axes.one(dim, x.ndim), keepdims=keepdim))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Where the {name[3:]} along dim is, counted from 0 (None: in the flattened tensor)."
+    return both()(f)
+
+
+argmax, argmin = _arg("argmax"), _arg("argmin")
+
+
+def _picked(x, places, dim, keepdim):
+    """The elements of x at places along dim, which has one place."""
+    r = gathered(x, dim, places, True)
+    return (r, places) if keepdim else (r.squeeze(dim), places.squeeze(dim))
+
+
+def _max_or_min(name, two, arg, all_of):
+    def f(x, dim=None, keepdim=False, *, other=None):
+        if isinstance(dim, Tensor) or other is not None:
+            return apply(two, x, dim if other is None else other)
+        if dim is None:
+            return all_of(x)
+        kind = named(name, "values indices")
+        if x.ndim == 0:
+            return kind(x.clone(), x.new_zeros((), dtype=_LONG))
+        dim = _axes.one(dim, x.ndim)
+        return kind(*_picked(x, arg(x, dim, True), dim, keepdim))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The {name} of all elements; along dim: (values, indices); with another tensor: of pairs."
+    return both()(f)
+
+
+max_ = _max_or_min("max", "maximum", argmax, amax)
+min_ = _max_or_min("min", "minimum", argmin, amin)
+
+
+@both()
+def aminmax(x, *, dim=None, keepdim=False):
+    """(min, max) of all elements, or along dim."""
+    return named("aminmax", "min max")(amin(x, dim, keepdim), amax(x, dim, keepdim))
+
+
+# ---- order statistics ----
+
+
+def _sorted_at(x, place, dim, keepdim, kind):
+    order = x.detach().argsort(dim)
+    return kind(*_picked(x, order.narrow(dim, place, 1), dim, keepdim))
+
+
+@both()
+def kthvalue(x, k, dim=-1, keepdim=False):
+    """The k-th smallest along dim, counted from 1: (values, indices)."""
+    kind, dim = named("kthvalue", "values indices"), _axes.one(dim, x.ndim)
+    if not 1 <= k <= x.shape[dim]:
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
+    return _sorted_at(x, k - 1, dim, keepdim, kind)
+
+
+def _median(name):
+    def f(x, dim=None, keepdim=False):
+        if dim is None:
+            return f(x.reshape(-1), 0)[0]
+        kind, dim = named(name, "values indices"), _axes.one(dim, x.ndim)
+        order = x.detach().argsort(dim)
+        if x.dtype._kind != "f":
+            place = scalar((x.shape[dim] - 1) // 2, order)
+        else:  # NaN sorts last
+            count = sum_(x.detach() == x.detach(), dim, True)
+            place = apply("floor_divide", count - 1, 2).clamp(min=0)
+            if name == "median":
+                n = x.shape[dim]
+                place = apply("select", count < n, count.clamp(max=n - 1), place)
+        place = place.expand([1 if i == dim else n for i, n in enumerate(x.shape)])
+        return kind(*_picked(x, gathered(order, dim, place, True), dim, keepdim))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "The median of all elements, the lower one of two; along dim: (values, indices)." + (
+        " NaN is passed over." if name == "nanmedian" else " NaN where there is one."
+    )
+    return both()(f)
+
+
+median, nanmedian = _median("median"), _median("nanmedian")
+
+
+@both()
+def mode(x, dim=-1, keepdim=False):
+    """The most frequent value along dim, the least of several: (values, indices), the last place of the value."""
+    dim = _axes.one(dim, x.ndim)
+    values = x.detach().transpose(dim, -1).sort(-1)[0]
+    counts = (values[..., :, None] == values[..., None, :]).sum(-1)
+    best = values.gather(-1, counts.argmax(-1, True)).transpose(dim, -1)
+    at = wrap(td.arange(x.shape[dim], device=array(x).device)).reshape([-1 if i == dim else 1 for i in range(x.ndim)])
+    places = reduce("max", apply("select", x.detach() == best, at, -1), dim, True)
+    return named("mode", "values indices")(*_picked(x, places, dim, keepdim))
+
+
+def _quantile(name, known):
+    def f(x, q, dim=None, keepdim=False, *, interpolation="linear"):
+        several = isinstance(q, Tensor) and q.ndim == 1
+        q = q.detach() if isinstance(q, Tensor) else scalar(q, x)
+        shape = tuple(x.shape)
+        if dim is None:
+            y, where = x.reshape(-1), None
+        else:
+            where = _axes.one(dim, x.ndim)
+            y = x.transpose(where, -1)
+        y = y.sort(-1)[0]
+        here = known(y)
+        at = q.reshape([-1] + [1] * y.ndim) * (here - 1).to(y.dtype)
+        low, high, part = _between(at, interpolation)
+        a, b = (_at_last(y, i) for i in (low, high))
+        r = a if part is None else a + (b - a) * part
+        r = apply("select", here == 0, math.nan, r)
+        if known is _all_or_none:
+            r = apply("select", apply("isnan", y[..., -1:]), math.nan, r)
+        if where is None:
+            r = r.reshape((-1, *([1] * len(shape) if keepdim else ())))
+        else:
+            r = r.transpose(where + 1, -1)
+            r = r if keepdim else r.squeeze(where + 1)
+        return r if several else r[0]
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "The q-quantiles along dim (None: of all); interpolation: linear, lower, higher, nearest, midpoint." + (
+        " NaN is passed over." if name == "nanquantile" else ""
+    )
+    return both()(f)
+
+
+def _between(at, interpolation):
+    """The places below and above, and how far between them to go (None: not at all)."""
+    low, high = apply("floor", at).long(), apply("ceil", at).long()
+    if interpolation == "linear":
+        return low, high, at - apply("floor", at)
+    if interpolation == "midpoint":
+        return low, high, 0.5
+    chosen = {"lower": low, "higher": high, "nearest": apply("rint", at).long()}
+    if interpolation not in chosen:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            + interpolation
+        )
+    return chosen[interpolation], chosen[interpolation], None
+
+
+def _at_last(y, places):
+    """y[..., places] for places of shape (q, *batch, 1)."""
+    y = y.expand((places.shape[0], *y.shape))
+    return gathered(y, y.ndim - 1, places.clamp(min=0).expand((*y.shape[:-1], 1)), True)
+
+
+def _all_or_none(y):
+    return scalar(y.shape[-1], y, _LONG)
+
+
+def _not_nan(y):
+    return sum_(y.detach() == y.detach(), -1, True)
+
+
+quantile, nanquantile = _quantile("quantile", _all_or_none), _quantile("nanquantile", _not_nan)
+
+# ---- running ----
+
+
+@both()
+def cumsum(x, dim, *, dtype=None):
+    """Running sums along dim; integers add up as int64."""
+    x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
+    return cumulate("sum", x, _axes.one(dim, x.ndim)) if x.ndim else x.clone()
+
+
+@both()
+def cumprod(x, dim, *, dtype=None):
+    """Running products along dim."""
+    x = x.to(dtype) if dtype is not None else x.to(_LONG) if x.dtype._kind in "bui" else x
+    return _cumprod(x, dim=_axes.one(dim, x.ndim)) if x.ndim else x.clone()
+
+
+@derived("Cumprod")
+def _cumprod(a, *, dim):
+    return td.cumprod(a, axis=dim)
+
+
+@_cumprod.backward
+def _(inputs, r, g, *, dim):
+    """Of each x[k]: the sum of g[j] times the product of x[:j+1] without x[k], written out where x may be 0."""
+    (x,) = inputs
+    x, g = x.transpose(dim, -1), g.transpose(dim, -1)
+    n = x.shape[-1]
+    at = wrap(td.arange(n, device=array(x).device))
+    # without[..., k, j] is the product of x[0..j] with x[k] taken for 1, for j >= k
+    spread = apply("select", at[:, None] == at[None, :], scalar(1, x), x[..., None, :])
+    without = _cumprod(spread, dim=x.ndim) * (at[None, :] >= at[:, None])
+    return (without * g[..., None, :]).sum(-1).transpose(dim, -1)
+
+
+def _running(name, better):
+    def f(x, dim):
+        kind = named(name, "values indices")
+        if x.ndim == 0:
+            return kind(x.clone(), x.new_zeros((), dtype=_LONG))
+        dim = _axes.one(dim, x.ndim)
+        a = array(x.detach())
+        best = (td.maximum if better == "max" else td.minimum).accumulate(a, axis=dim)
+        at = td.arange(a.shape[dim], device=a.device).reshape([-1 if i == dim else 1 for i in range(a.ndim)])
+        places = td.maximum.accumulate(td.where(a == best, at, 0), axis=dim)
+        return kind(gathered(x, dim, wrap(places), True), wrap(places))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The running {better} along dim and where it stands: (values, indices)."
+    return both()(f)
+
+
+cummax, cummin = _running("cummax", "max"), _running("cummin", "min")
+
+
+@both()
+def logcumsumexp(x, dim):
+    """log(cumsum(exp(x))), without overflow: by doubling, so that each element has a sum of its own neighbours."""
+    if x.ndim == 0:
+        return x.clone()
+    dim, step = _axes.one(dim, x.ndim), 1
+    n = x.shape[dim]
+    while step < n:
+        later = apply("logaddexp", x.narrow(dim, step, n - step), x.narrow(dim, 0, n - step))
+        x = joined([x.narrow(dim, 0, step), later], dim)
+        step *= 2
+    return x
+
+
+def joined(tensors, dim):
+    from ._parts import cat
+
+    return cat(tensors, dim)
+
+
+@both()
+def diff(x, n=1, dim=-1, prepend=None, append=None):
+    """Differences of neighbours along dim, n times over."""
+    ends = [t for t in (prepend, x, append) if t is not None]
+    if len(ends) > 1:
+        x = joined(ends, dim)
+    for _ in range(_index(n)):
+        count = x.shape[dim]
+        a, b = x.narrow(dim, min(1, count), max(count - 1, 0)), x.narrow(dim, 0, max(count - 1, 0))
+        x = apply("not_equal", a, b) if x.dtype is _BOOL else a - b
+    return x
+
+
+def _steps(y, x, dx, dim):
+    n = y.shape[dim]
+    pairs = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2
+    if x is None:
+        return pairs * dx
+    if x.ndim == 1:
+        return pairs * diff(x).reshape([-1 if i == dim else 1 for i in range(y.ndim)])
+    return pairs * diff(x, dim=dim)
+
+
+@function("trapz")
+def trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The integral of y along dim by trapezia; x: where, or dx: how far apart."""
+    dim = _axes.one(dim, y.ndim)
+    return _steps(y, x, dx, dim).sum(dim)
+
+
+@function()
+def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+    """Running integrals of y along dim."""
+    dim = _axes.one(dim, y.ndim)
+    return cumsum(_steps(y, x, dx, dim), dim)
+
+
+@function(out=False)
+def gradient(x, *, spacing=1, dim=None, edge_order=1):
+    """Derivatives of x along its dims by central differences: a tuple of tensors; spacing: a number, one for each dim,
+    or coordinates."""
+    dims = _axes.several(dim, x.ndim)
+    steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
+    return tuple(_slope(x, d, h, edge_order) for d, h in zip(dims, steps, strict=True))
+
+
+def _slope(x, dim, step, order):
+    n = x.shape[dim]
+    if n < order + 1:
+        raise RuntimeError(f"torch.gradient expected each dimension size to be at least {order + 1}")
+    shape = [-1 if i == dim else 1 for i in range(x.ndim)]
+    at = step if isinstance(step, Tensor) else None
+    d = diff(x, dim=dim)
+    h = scalar(step, x).expand(n - 1).reshape(shape) if at is None else diff(at).reshape(shape)
+    slope = d / h
+    a, b = (slope.narrow(dim, i, n - 2) for i in (0, 1))
+    ha, hb = (h.narrow(dim, i, n - 2) for i in (0, 1))
+    inner = (a * hb + b * ha) / (ha + hb)
+    first, last = slope.narrow(dim, 0, 1), slope.narrow(dim, n - 2, 1)
+    if order == 2:
+        first = first + (first - inner.narrow(dim, 0, 1))
+        last = last + (last - inner.narrow(dim, n - 3, 1))
+    return joined([first, inner, last], dim)
+
+
+@method()
+def sum_to_size(x, *size):
+    """x summed to what would be broadcast to its shape."""
+    size = _axes.given(size)
+    lead = x.ndim - len(size)
+    x = reduce("sum", x, tuple(range(lead)), False) if lead else x
+    dims = tuple(i for i, (n, m) in enumerate(zip(x.shape, size, strict=True)) if m == 1 and n != 1)
+    return reduce("sum", x, dims, True) if dims else x
+
+
+@both()
+def hash_tensor(x, dim=(), *, keepdim=False, mode=0):
+    """The exclusive or of the elements' bits."""
+    bits = array(x.detach().double()).view("uint64")
+    for d in sorted(_axes.several(dim, x.ndim), reverse=True):
+        bits = td.bitwise_xor.reduce(bits, axis=d, keepdims=keepdim)
+    return wrap(bits)
+
+
+inplace("cumsum", "cumprod")
