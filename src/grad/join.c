@@ -280,58 +280,6 @@ td_var_cumulate(td_red red, td_var *v, int axis, td_var **out)
     return st;
 }
 
-/* ---- other devices ---- */
-
-static td_status
-moved(const td_array *a, td_dev *d, td_array *out)
-{
-    size_t nbytes = (size_t)td_array_size(a) * td_dtype_size(td_array_dtype(a));
-    td_status st = td_array_to_device(a, d, out);
-    void *host;
-
-    if (st != TD_SKIP)
-        return st;
-    host = td_host_alloc(nbytes);
-    if (!host && nbytes)
-        return td_fail(TD_ERR_NOMEM, "to: %zu bytes of host memory", nbytes);
-    st = td_array_get(a, host);
-    if (!st)
-        st = td_array_from_host(d, td_array_dtype(a), &a->view.shape, host, out);
-    td_host_free(host, nbytes);
-    return st;
-}
-
-static td_status
-device_back(const td_back *b)
-{
-    return td_var_to_device(b->g[0], *(td_dev *const *)b->fn->par, &b->in[0]);
-}
-
-static const td_rule device_rule = {"ToCopy", device_back, NULL, NULL};
-
-td_status
-td_var_to_device(td_var *v, td_dev *d, td_var **out)
-{
-    td_gradfn *f = NULL;
-    td_array a;
-    td_status st = TD_OK;
-
-    if (td_array_dev(&v->value) == d) {
-        *out = td_var_ref(v);
-        return TD_OK;
-    }
-    TD_TRY(moved(&v->value, d, &a));
-    if (td_grad_wanted(&v, 1))
-        st = td_gradfn_new(&device_rule, &v, 1, 1, 0, sizeof(td_dev *), &f);
-    if (st) {
-        td_array_unref(&a);
-        return st;
-    }
-    if (f)
-        *(td_dev **)f->par = td_array_dev(&v->value);
-    return td_gradfn_result(f, &a, 0, out);
-}
-
 /* ---- functions of a program's own ---- */
 
 typedef struct custom {

@@ -273,14 +273,6 @@ static low_inst *const coretab[OP_COUNT] = {
 
 /* ---- the function ---- */
 
-void
-low_host_attrs(const lowering *L, LLVMValueRef fn)
-{
-    low_attr(L, fn, "nounwind", 0);
-    if (low_host()->vector_bytes == 64)
-        low_attr_text(L, fn, "prefer-vector-width", "512");
-}
-
 static td_status
 declare_host(lowering *L)
 {

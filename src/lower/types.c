@@ -1,5 +1,6 @@
 /* types.c - LLVM types of IR values, constants, and the builder calls that every file needs. */
 #include "lower/emit.h"
+#include "lower/host.h"
 
 #include <string.h>
 
@@ -201,4 +202,12 @@ low_attr_text(const lowering *L, LLVMValueRef fn, const char *name, const char *
     LLVMAddAttributeAtIndex(
         fn, LLVMAttributeFunctionIndex,
         LLVMCreateStringAttribute(L->cx, name, (unsigned)strlen(name), v, (unsigned)strlen(v)));
+}
+
+void
+low_host_attrs(const lowering *L, LLVMValueRef fn)
+{
+    low_attr(L, fn, "nounwind", 0);
+    if (low_host()->vector_bytes == 64)
+        low_attr_text(L, fn, "prefer-vector-width", "512");
 }

@@ -43,6 +43,7 @@ bool      td_cuda_lost(int code); /* does the device answer nothing more after t
 td_status td_cuda_status(const td_cuda *c, int code, const char *call); /* 0: TD_OK */
 #define CU_TRY(c, call, ...) td_cuda_status((c), (c)->drv->call(__VA_ARGS__), #call)
 
+td_status td_cuda_was_forked(const char *name); /* TD_ERR_DEVICE: the process was forked after the driver was initialised */
 td_status td_cuda_enter_slow(td_cuda *c, bool *pushed);
 void      td_cuda_leave_slow(td_cuda *c);
 
@@ -80,6 +81,8 @@ enum { CU_NOT_CALLED = -1 };
     td_cuda_end((c), td_cuda_begin(c) ? (c)->drv->call(__VA_ARGS__) : CU_NOT_CALLED, #call)
 
 /* In the context: waits for what s was given. */
+/* Waiting gave st: what was launched up to that number has ended if it could; s NULL: everywhere. */
+td_status td_cuda_waited(const td_cuda *c, td_status st, const td_stream *s, uint64_t number);
 td_status td_cuda_sync(const td_cuda *c, const td_stream *s);
 /* What s is about to be given, for a failure that is told late; the number for td_recent_drop. */
 uint64_t  td_cuda_launched(const td_cuda *c, const td_stream *s, const char *name, const char *what);

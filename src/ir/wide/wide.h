@@ -103,6 +103,19 @@ w_src(const wide *w, td_val v)
     return w->at[v.i].alias;
 }
 
+static inline wshape
+w_shape(const wide *w, td_val v)
+{
+    return (wshape)w->at[w_src(w, v)].shape;
+}
+
+/* One value for all lanes? */
+static inline bool
+w_is_alike(wshape s)
+{
+    return s == W_BLOCK || s == W_GROUP;
+}
+
 /* The instruction behind region i. */
 static inline uint32_t
 w_end(const wide *w, uint32_t i)

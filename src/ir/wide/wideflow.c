@@ -333,6 +333,77 @@ find_home(wide *w, uint32_t slot)
     }
 }
 
+bool
+w_is_warp(unsigned op)
+{
+    switch (op) {
+    case OP_lane:
+    case OP_shuffle_xor:
+    case OP_shuffle:
+    case OP_ballot:
+    case OP_match_any:
+    case OP_activemask:
+    case OP_syncwarp:    return true;
+    }
+    return false;
+}
+
+/* Does every turn of loop i begin with a slot of its own? */
+static bool
+is_own(const wide *w, uint32_t i, uint32_t slot)
+{
+    uint32_t home = w->at[slot].home;
+
+    return !w->at[slot].gets || home == i || (home != W_ROOT && w_inside(w, home, i)) ||
+           (slot > i && slot < w_end(w, i));
+}
+
+/* Is every turn of loop i its own: nothing but its end leaves it, its variables begin in it? */
+static bool
+fits(const wide *w, uint32_t i)
+{
+    for (uint32_t k = i + 1; k < w_end(w, i); k++) {
+        const td_inst *s = &w->in->ins[k];
+
+        switch (s->op) {
+        case OP_break_if:
+            if (w->at[k].target == i || !w_inside(w, w->at[k].target, i))
+                return false;
+            break;
+        case OP_set:
+            if (!is_own(w, i, s->arg[0].i))
+                return false;
+            break;
+        case OP_exit_if:
+        case OP_barrier:
+        case OP_barrier_count:
+        case OP_grid_barrier:
+        case OP_parallel:
+        case OP_take:          return false; /* memory of one turn */
+        default:
+            if (w_is_warp(s->op) || (s->flags & TD_INST_EACH))
+                return false; /* of nested loops the inner one is taken: its elements are neighbours */
+        }
+    }
+    return true;
+}
+
+bool
+w_host(wide *w)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < w->in->n; i++) {
+        const td_inst *s = &w->in->ins[i];
+        uint32_t p = w->at[i].parent;
+
+        w->at[i].each = s->op == OP_for && (s->flags & TD_INST_EACH) && fits(w, i);
+        w->at[i].block = !w->at[i].each && (p == W_ROOT || w->at[p].block);
+        found |= w->at[i].each;
+    }
+    return found;
+}
+
 td_status
 w_flow(wide *w)
 {
@@ -354,4 +425,48 @@ w_flow(wide *w)
     find_block_level(w);
     find_clean(w);
     return TD_OK;
+}
+
+/* ---- questions that shapes answer, once they are known ---- */
+
+bool
+w_edge(const wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+
+    switch (s->op) {
+    case OP_barrier:
+    case OP_barrier_count: return true;
+    case OP_if:
+    case OP_for:
+    case OP_loop:
+    case OP_block:
+    case OP_else:          return w->at[i].block;
+    case OP_end:           return w->at[s->jump].block;
+    case OP_break_if:      return w->at[w->at[i].target].block;
+    case OP_exit_if:       return w->barriers && w_at_block(w, i) && w_shape(w, s->arg[0]) == W_BLOCK;
+    }
+    return false;
+}
+
+bool
+w_is_local(const wide *w, td_val p)
+{
+    uint32_t i = w_src(w, p);
+
+    return w->in->ins[i].op == OP_local && !(w->host && w_at_block(w, i));
+}
+
+bool
+w_once(const wide *w, uint32_t i)
+{
+    const td_inst *s = &w->in->ins[i];
+    int last = td_optab[s->op].arity;
+
+    if (w_is_local(w, s->arg[0]))
+        return false;
+    for (int a = 0; a < last; a++)
+        if (s->arg[a].i != UINT32_MAX && !w_is_alike(w_shape(w, s->arg[a])))
+            return false;
+    return true;
 }

@@ -5,62 +5,6 @@
 
 #include <string.h>
 
-/* Does every turn of loop i begin with a slot of its own? */
-static bool
-is_own(const wide *w, uint32_t i, uint32_t slot)
-{
-    uint32_t home = w->at[slot].home;
-
-    return !w->at[slot].gets || home == i || (home != W_ROOT && w_inside(w, home, i)) ||
-           (slot > i && slot < w_end(w, i));
-}
-
-/* Is every turn of loop i its own: nothing but its end leaves it, its variables begin in it? */
-static bool
-fits(const wide *w, uint32_t i)
-{
-    for (uint32_t k = i + 1; k < w_end(w, i); k++) {
-        const td_inst *s = &w->in->ins[k];
-
-        switch (s->op) {
-        case OP_break_if:
-            if (w->at[k].target == i || !w_inside(w, w->at[k].target, i))
-                return false;
-            break;
-        case OP_set:
-            if (!is_own(w, i, s->arg[0].i))
-                return false;
-            break;
-        case OP_exit_if:
-        case OP_barrier:
-        case OP_barrier_count:
-        case OP_grid_barrier:
-        case OP_parallel:
-        case OP_take:          return false; /* memory of one turn */
-        default:
-            if (w_is_warp(s->op) || (s->flags & TD_INST_EACH))
-                return false; /* of nested loops the inner one is taken: its elements are neighbours */
-        }
-    }
-    return true;
-}
-
-bool
-w_host(wide *w)
-{
-    bool found = false;
-
-    for (uint32_t i = 0; i < w->in->n; i++) {
-        const td_inst *s = &w->in->ins[i];
-        uint32_t p = w->at[i].parent;
-
-        w->at[i].each = s->op == OP_for && (s->flags & TD_INST_EACH) && fits(w, i);
-        w->at[i].block = !w->at[i].each && (p == W_ROOT || w->at[p].block);
-        found |= w->at[i].each;
-    }
-    return found;
-}
-
 /* The turns from `first` on, as many as m says. */
 static void
 run_turns(wide *w, uint32_t i, td_val first, wmask m)

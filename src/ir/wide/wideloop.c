@@ -6,18 +6,6 @@
  */
 #include "ir/wide/wide.h"
 
-static wshape
-shape(const wide *w, td_val v)
-{
-    return (wshape)w->at[w_src(w, v)].shape;
-}
-
-static bool
-alike(wshape s)
-{
-    return s == W_BLOCK || s == W_GROUP;
-}
-
 static td_val
 live_lanes(wide *w)
 {
@@ -73,7 +61,7 @@ counts_only(const wide *w, uint32_t i)
             (w->in->ins[k].op == OP_break_if &&
              (w->at[k].target == i || !w_inside(w, w->at[k].target, i))))
             return false;
-    return alike(shape(w, s->arg[0])) && step->op == OP_const && step->imm == 1 &&
+    return w_is_alike(w_shape(w, s->arg[0])) && step->op == OP_const && step->imm == 1 &&
            w_end(w, i) - i <= W_SPLIT_MOST;
 }
 
@@ -178,9 +166,9 @@ w_loop(wide *w, uint32_t i)
     uint32_t mark;
     td_val live = TD_NONE;
     bool strip = w->at[i].strip && !w->at[i].leak && w->m.kind != W_SOME;
-    bool apart =
-        s->op == OP_for && !strip &&
-        (!alike(shape(w, s->arg[0])) || !alike(shape(w, s->arg[1])) || !alike(shape(w, s->arg[2])));
+    bool apart = s->op == OP_for && !strip &&
+                 (!w_is_alike(w_shape(w, s->arg[0])) || !w_is_alike(w_shape(w, s->arg[1])) ||
+                  !w_is_alike(w_shape(w, s->arg[2])));
 
     w->f->line = s->line;
     if (w->at[i].leak || apart)

@@ -13,18 +13,6 @@
 
 enum { SELECT_MOST = 6 };
 
-static wshape
-shape(const wide *w, td_val v)
-{
-    return (wshape)w->at[w_src(w, v)].shape;
-}
-
-static bool
-alike(wshape s)
-{
-    return s == W_BLOCK || s == W_GROUP;
-}
-
 td_val
 w_any(wide *w, td_val mask)
 {
@@ -113,7 +101,7 @@ wants_mask(const wide *w, uint32_t i)
         return false;
     switch (s->op) {
     case OP_for:     return !w->at[i].strip || w->at[i].leak;
-    case OP_if:      return shape(w, s->arg[0]) != W_PREFIX || w_has_else(w, i);
+    case OP_if:      return w_shape(w, s->arg[0]) != W_PREFIX || w_has_else(w, i);
     case OP_set:     return w->at[i].partial;
     case OP_load:    return w->at[i].shape == W_LANES;
     case OP_slot:
@@ -166,7 +154,7 @@ is_short(const wide *w, uint32_t i, uint32_t end)
         const td_inst *s = &w->in->ins[k];
 
         if (s->op == OP_store || s->op == OP_load) {
-            if (w_once(w, k) || !alike(shape(w, s->arg[0])))
+            if (w_once(w, k) || !w_is_alike(w_shape(w, s->arg[0])))
                 return false;
         } else if (!pure(s->op) && s->op != OP_set) {
             return false;
@@ -243,10 +231,10 @@ static likely
 likely_of(const wide *w, td_val v, int depth)
 {
     const td_inst *s = &w->in->ins[w_src(w, v)];
-    wshape own = shape(w, v);
+    wshape own = w_shape(w, v);
     likely a, b, strong;
 
-    if (alike(own))
+    if (w_is_alike(own))
         return EITHER;
     if (own == W_PREFIX || own == W_SUFFIX)
         return YES;
@@ -258,7 +246,7 @@ likely_of(const wide *w, td_val v, int depth)
         return a == YES ? NO : a == NO ? YES : a;
     case OP_equal:
     case OP_not_equal:
-        if (shape(w, s->arg[0]) > W_AFFINE || shape(w, s->arg[1]) > W_AFFINE)
+        if (w_shape(w, s->arg[0]) > W_AFFINE || w_shape(w, s->arg[1]) > W_AFFINE)
             return UNKNOWN;
         return s->op == OP_equal ? NO : YES;
     case OP_logical_and:
@@ -315,9 +303,9 @@ do_if(wide *w, uint32_t i)
     bool other = w_has_else(w, i);
 
     w->f->line = w->in->ins[i].line;
-    if (alike(shape(w, c))) {
+    if (w_is_alike(w_shape(w, c))) {
         if_alike(w, i);
-    } else if (shape(w, c) == W_PREFIX && !other && w->m.kind != W_SOME) {
+    } else if (w_shape(w, c) == W_PREFIX && !other && w->m.kind != W_SOME) {
         if_prefix(w, i);
     } else {
         td_val mask = w_mask(w), yes = w_vec(w, c);
@@ -366,7 +354,7 @@ do_break(wide *w, uint32_t i)
     td_val c, mask;
 
     w->f->line = s->line;
-    if (alike(shape(w, s->arg[0])) && !parts(w, i, target)) {
+    if (w_is_alike(w_shape(w, s->arg[0])) && !parts(w, i, target)) {
         td_break_out(w->f, w_one(w, s->arg[0]), (int)s->imm);
         return;
     }
@@ -412,10 +400,10 @@ exit_before(wide *w, uint32_t i, uint32_t end)
     wmask m;
 
     w->f->line = w->in->ins[i].line;
-    if (alike(shape(w, c))) {
+    if (w_is_alike(w_shape(w, c))) {
         td_if(w->f, TD_E1(w->f, logical_not, w_one(w, c)));
         m = w->m;
-    } else if (shape(w, c) == W_SUFFIX && w->m.kind != W_SOME) {
+    } else if (w_shape(w, c) == W_SUFFIX && w->m.kind != W_SOME) {
         n = w_one(w, c);
         if (w->m.kind == W_COUNT)
             n = TD_E3(w->f, select, TD_E2(w->f, less, n, w->m.count), n, w->m.count);
@@ -445,7 +433,7 @@ wants_any(const wide *w, uint32_t i)
     if (s->op == OP_load || s->op == OP_store)
         return w_once(w, i);
     return td_op_is_breakable(s->op) || s->op == OP_nanosleep ||
-           (s->op == OP_if && alike(shape(w, s->arg[0])));
+           (s->op == OP_if && w_is_alike(w_shape(w, s->arg[0])));
 }
 
 static void
@@ -487,7 +475,8 @@ w_range(wide *w, uint32_t i, uint32_t end)
         } else if (op == OP_break_if) {
             do_break(w, i++);
         } else if (op == OP_exit_if) {
-            if (!w->barriers && alike(shape(w, w->in->ins[i].arg[0])) && !parts(w, i, W_ROOT))
+            if (!w->barriers && w_is_alike(w_shape(w, w->in->ins[i].arg[0])) &&
+                !parts(w, i, W_ROOT))
                 do_leave(w, i++);
             else
                 do_exit(w, i++);

@@ -11,38 +11,10 @@
 
 enum { SUM_MOST = 4 }; /* depth of the sums that an index is */
 
-static wshape
-shape(const wide *w, td_val v)
-{
-    return (wshape)w->at[w_src(w, v)].shape;
-}
-
 static bool
 alike(const wide *w, td_val v)
 {
-    return v.i == UINT32_MAX || shape(w, v) == W_BLOCK || shape(w, v) == W_GROUP;
-}
-
-bool
-w_is_local(const wide *w, td_val p)
-{
-    uint32_t i = w_src(w, p);
-
-    return w->in->ins[i].op == OP_local && !(w->host && w_at_block(w, i));
-}
-
-bool
-w_once(const wide *w, uint32_t i)
-{
-    const td_inst *s = &w->in->ins[i];
-    int last = td_optab[s->op].arity;
-
-    if (w_is_local(w, s->arg[0]))
-        return false;
-    for (int a = 0; a < last; a++)
-        if (!alike(w, s->arg[a]))
-            return false;
-    return true;
+    return v.i == UINT32_MAX || w_shape(w, v) == W_BLOCK || w_shape(w, v) == W_GROUP;
 }
 
 /* Neighbouring elements for neighbouring lanes. */
@@ -213,7 +185,7 @@ wrapped(const wide *w, td_val index)
 {
     const td_inst *s = &w->in->ins[w_src(w, index)], *c, *zero;
 
-    if (s->op != OP_select || shape(w, s->arg[2]) != W_AFFINE)
+    if (s->op != OP_select || w_shape(w, s->arg[2]) != W_AFFINE)
         return TD_NONE;
     c = &w->in->ins[w_src(w, s->arg[0])];
     if (c->op != OP_less || w_src(w, c->arg[0]) != w_src(w, s->arg[2]))
@@ -232,7 +204,7 @@ stride_if(const wide *w, td_val index, int depth)
 
     if (alike(w, index))
         return 0;
-    if (x.i != UINT32_MAX || shape(w, index) == W_AFFINE)
+    if (x.i != UINT32_MAX || w_shape(w, index) == W_AFFINE)
         return w->at[w_src(w, x.i != UINT32_MAX ? x : index)].stride;
     if (s->op != OP_add || !depth)
         return INT64_MIN;
@@ -248,7 +220,7 @@ straight(wide *w, td_val index, td_val *ok)
     const td_inst *s = &w->in->ins[w_src(w, index)];
     td_val x = wrapped(w, index), a, b;
 
-    if (alike(w, index) || (x.i == UINT32_MAX && shape(w, index) == W_AFFINE))
+    if (alike(w, index) || (x.i == UINT32_MAX && w_shape(w, index) == W_AFFINE))
         return w_one(w, index);
     if (x.i != UINT32_MAX) {
         a = w_one(w, x);
@@ -356,7 +328,7 @@ w_access(wide *w, uint32_t i)
         swap_once(w, i, mask);
         return;
     }
-    apart = !td_op_is_atomic(s->op) && shape(w, s->arg[1]) == W_LANES;
+    apart = !td_op_is_atomic(s->op) && w_shape(w, s->arg[1]) == W_LANES;
     if (w_is_local(w, s->arg[0]))
         v = access(w, i, w_one(w, s->arg[0]), local_index(w, s->arg[1]), mask);
     else if (apart && stride_if(w, s->arg[1], SUM_MOST) == 1)

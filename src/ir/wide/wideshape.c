@@ -6,18 +6,6 @@
 enum { COSTLY = 255, CHEAP = 12, HOT = 8, DEEPEST = 6 };
 
 static wshape
-shape(const wide *w, td_val v)
-{
-    return (wshape)w->at[w_src(w, v)].shape;
-}
-
-static bool
-alike(wshape s)
-{
-    return s == W_BLOCK || s == W_GROUP;
-}
-
-static wshape
 most(wshape a, wshape b)
 {
     return a > b ? a : b;
@@ -71,12 +59,12 @@ stride_of(const wide *w, const td_inst *s, int64_t *out)
 static wshape
 comparison(const wide *w, const td_inst *s)
 {
-    wshape a = shape(w, s->arg[0]), b = shape(w, s->arg[1]);
+    wshape a = w_shape(w, s->arg[0]), b = w_shape(w, s->arg[1]);
     td_dtype dt = (td_dtype)td_at(w->in, s->arg[0])->dt;
     bool up = a == W_AFFINE, less = s->op == OP_less || s->op == OP_less_equal;
     const wat *v = &w->at[w_src(w, s->arg[up ? 0 : 1])];
 
-    if ((dt != TD_I32 && dt != TD_I64) || !alike(up ? b : a) || v->shape != W_AFFINE ||
+    if ((dt != TD_I32 && dt != TD_I64) || !w_is_alike(up ? b : a) || v->shape != W_AFFINE ||
         v->stride != 1)
         return W_LANES;
     return up == less ? W_PREFIX : W_SUFFIX;
@@ -86,7 +74,7 @@ static wshape
 logical(const wide *w, const td_inst *s)
 {
     bool and = s->op == OP_logical_and || s->op == OP_bitwise_and;
-    wshape a = shape(w, s->arg[0]), b = shape(w, s->arg[1]), want = and ? W_PREFIX : W_SUFFIX;
+    wshape a = w_shape(w, s->arg[0]), b = w_shape(w, s->arg[1]), want = and ? W_PREFIX : W_SUFFIX;
     int64_t c;
 
     if (s->op == OP_logical_xor || s->op == OP_bitwise_xor) {
@@ -94,7 +82,7 @@ logical(const wide *w, const td_inst *s)
             return W_LANES;
         return a == W_PREFIX ? W_SUFFIX : W_PREFIX;
     }
-    return (a == want || alike(a)) && (b == want || alike(b)) ? want : W_LANES;
+    return (a == want || w_is_alike(a)) && (b == want || w_is_alike(b)) ? want : W_LANES;
 }
 
 /* Of an elementwise operation, cast or bitcast. */
@@ -105,13 +93,13 @@ elementwise(wide *w, uint32_t i)
     wshape all = W_NONE;
 
     for (int a = 0; a < td_optab[s->op].arity; a++) {
-        wshape one = shape(w, s->arg[a]);
+        wshape one = w_shape(w, s->arg[a]);
 
         if (one == W_NONE)
             return W_NONE;
         all = most(all, one);
     }
-    if (alike(all))
+    if (w_is_alike(all))
         return all;
     if (all == W_AFFINE && counts((td_dtype)s->dt) && stride_of(w, s, &w->at[i].stride))
         return w->at[i].stride ? W_AFFINE : W_GROUP;
@@ -133,29 +121,29 @@ elementwise(wide *w, uint32_t i)
 static wshape
 of_pointer(const wide *w, const td_inst *s)
 {
-    wshape p = shape(w, s->arg[0]), i = s->op == OP_at ? shape(w, s->arg[1]) : W_BLOCK;
+    wshape p = w_shape(w, s->arg[0]), i = s->op == OP_at ? w_shape(w, s->arg[1]) : W_BLOCK;
 
     if (p == W_NONE || i == W_NONE)
         return W_NONE;
-    return alike(p) && alike(i) ? most(p, i) : W_LANES;
+    return w_is_alike(p) && w_is_alike(i) ? most(p, i) : W_LANES;
 }
 
 static wshape
 of_load(const wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
-    wshape idx = most(shape(w, s->arg[0]), shape(w, s->arg[1])), mask = W_BLOCK;
+    wshape idx = most(w_shape(w, s->arg[0]), w_shape(w, s->arg[1])), mask = W_BLOCK;
 
-    if (shape(w, s->arg[0]) == W_NONE || shape(w, s->arg[1]) == W_NONE)
+    if (w_shape(w, s->arg[0]) == W_NONE || w_shape(w, s->arg[1]) == W_NONE)
         return W_NONE;
     if (w_is_local(w, s->arg[0]))
         return W_LANES;
 
     if (s->arg[2].i != UINT32_MAX)
-        mask = shape(w, s->arg[2]);
+        mask = w_shape(w, s->arg[2]);
     if (mask == W_NONE)
         return W_NONE;
-    if (!alike(idx) || !alike(mask))
+    if (!w_is_alike(idx) || !w_is_alike(mask))
         return W_LANES;
     return idx == W_BLOCK && mask == W_BLOCK && w->at[i].clean ? W_BLOCK : W_GROUP;
 }
@@ -164,19 +152,19 @@ static wshape
 of_counter(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
-    wshape lo = shape(w, s->arg[0]), hi = shape(w, s->arg[1]), step = shape(w, s->arg[2]);
+    wshape lo = w_shape(w, s->arg[0]), hi = w_shape(w, s->arg[1]), step = w_shape(w, s->arg[2]);
 
     if (lo == W_NONE || hi == W_NONE || step == W_NONE)
         return W_NONE;
     w->at[i].stride = w->at[w_src(w, s->arg[0])].stride;
-    w->at[i].strip = lo == W_AFFINE && w->at[i].stride == 1 && alike(hi) && alike(step);
-    if (!alike(lo) || !alike(hi) || !alike(step)) {
+    w->at[i].strip = lo == W_AFFINE && w->at[i].stride == 1 && w_is_alike(hi) && w_is_alike(step);
+    if (!w_is_alike(lo) || !w_is_alike(hi) || !w_is_alike(step)) {
         w->at[i].vary = w->at[i].one_by_one = true;
         w->at[i].leak |= !w->at[i].strip;
     }
-    if (!alike(step) || (!alike(lo) && lo != W_AFFINE))
+    if (!w_is_alike(step) || (!w_is_alike(lo) && lo != W_AFFINE))
         return W_LANES;
-    return lo == W_AFFINE ? W_AFFINE : most(lo, most(alike(hi) ? hi : W_GROUP, step));
+    return lo == W_AFFINE ? W_AFFINE : most(lo, most(w_is_alike(hi) ? hi : W_GROUP, step));
 }
 
 static wshape
@@ -296,12 +284,12 @@ leave(wide *w, uint32_t i, uint32_t target, bool return_)
 static bool
 of_exit(wide *w, uint32_t i)
 {
-    wshape c = shape(w, w->in->ins[i].arg[0]);
+    wshape c = w_shape(w, w->in->ins[i].arg[0]);
 
     if (c == W_NONE || (!w->barriers && w->at[i].parent == W_ROOT) ||
         (c == W_BLOCK && w_at_block(w, i)))
         return false;
-    if (!w->barriers && alike(c) && !parts(w, i, W_ROOT)) {
+    if (!w->barriers && w_is_alike(c) && !parts(w, i, W_ROOT)) {
         w->leaves = true;
         return false;
     }
@@ -316,13 +304,13 @@ of_region(wide *w, uint32_t i)
     bool was = w->at[i].vary;
 
     if (s->op == OP_if)
-        w->at[i].vary |= shape(w, s->arg[0]) > W_GROUP;
+        w->at[i].vary |= w_shape(w, s->arg[0]) > W_GROUP;
     else if (s->op == OP_else)
         w->at[i].vary = w->at[w->at[i].target].vary;
     else if (s->op == OP_exit_if)
         return of_exit(w, i);
-    else if (s->op == OP_break_if && shape(w, s->arg[0]) != W_NONE &&
-             (shape(w, s->arg[0]) > W_GROUP || parts(w, i, w->at[i].target)))
+    else if (s->op == OP_break_if && w_shape(w, s->arg[0]) != W_NONE &&
+             (w_shape(w, s->arg[0]) > W_GROUP || parts(w, i, w->at[i].target)))
         return leave(w, i, w->at[i].target, false);
     return was != w->at[i].vary;
 }
@@ -367,32 +355,12 @@ check_block_level(wide *w)
 
         for (int a = 0; ours && a < (s->op == OP_for ? 3 : s->op == OP_if || s->op == OP_break_if);
              a++)
-            if (shape(w, s->arg[a]) != W_BLOCK) {
+            if (w_shape(w, s->arg[a]) != W_BLOCK) {
                 w->why = "a barrier stands where not all threads may come";
                 return TD_SKIP;
             }
     }
     return TD_OK;
-}
-
-bool
-w_edge(const wide *w, uint32_t i)
-{
-    const td_inst *s = &w->in->ins[i];
-
-    switch (s->op) {
-    case OP_barrier:
-    case OP_barrier_count: return true;
-    case OP_if:
-    case OP_for:
-    case OP_loop:
-    case OP_block:
-    case OP_else:          return w->at[i].block;
-    case OP_end:           return w->at[s->jump].block;
-    case OP_break_if:      return w->at[w->at[i].target].block;
-    case OP_exit_if:       return w->barriers && w_at_block(w, i) && shape(w, s->arg[0]) == W_BLOCK;
-    }
-    return false;
 }
 
 static void

@@ -24,18 +24,6 @@ w_select(wide *w, td_val mask, td_val a, td_val b)
     return td_bitcast(f, TD_E3(f, select, mask, a, b), dt);
 }
 
-static wshape
-shape(const wide *w, td_val v)
-{
-    return (wshape)w->at[w_src(w, v)].shape;
-}
-
-static bool
-alike(wshape s)
-{
-    return s == W_BLOCK || s == W_GROUP;
-}
-
 /* ---- what holds where ---- */
 
 static void
@@ -223,7 +211,7 @@ static td_val
 count_of(wide *w, uint32_t i)
 {
     const td_inst *s = &w->in->ins[i];
-    bool first = shape(w, s->arg[0]) > W_GROUP;
+    bool first = w_shape(w, s->arg[0]) > W_GROUP;
     td_val a, b;
 
     a = w_one(w, s->arg[!first]);
@@ -236,7 +224,7 @@ count_of(wide *w, uint32_t i)
     case OP_logical_xor:
     case OP_bitwise_xor:   return a;
     }
-    if (!alike(shape(w, s->arg[first])))
+    if (!w_is_alike(w_shape(w, s->arg[first])))
         return least(w, a, b);
     return w->at[i].shape == W_PREFIX ? TD_E3(w->f, select, b, a, w_int(w, TD_I32, 0))
                                       : TD_E3(w->f, select, b, w_int(w, TD_I32, 0), a);
@@ -314,8 +302,8 @@ once(wide *w, uint32_t i)
     td_val v;
 
     if (s.op == OP_nanosleep)
-        s.arg[0] = alike(shape(w, s.arg[0])) ? w_one(w, s.arg[0])
-                                             : td_extract(w->f, w_vec(w, s.arg[0]), 0);
+        s.arg[0] = w_is_alike(w_shape(w, s.arg[0])) ? w_one(w, s.arg[0])
+                                                    : td_extract(w->f, w_vec(w, s.arg[0]), 0);
     v = td_push(w->f, s);
     if (s.op == OP_clock)
         w_defined(w, i, v, TD_NONE);

@@ -3,21 +3,6 @@
 
 enum { WARP = 32 };
 
-bool
-w_is_warp(unsigned op)
-{
-    switch (op) {
-    case OP_lane:
-    case OP_shuffle_xor:
-    case OP_shuffle:
-    case OP_ballot:
-    case OP_match_any:
-    case OP_activemask:
-    case OP_syncwarp:    return true;
-    }
-    return false;
-}
-
 /* A bit for each lane at work that is one of the members. */
 static td_val
 present(wide *w, td_val members)

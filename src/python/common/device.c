@@ -428,3 +428,11 @@ PyMethodDef py_device_functions[] = {
      "options(): what was read from TREADLE_* in the environment."},
     {NULL, NULL, 0, NULL},
 };
+
+td_dev *
+py_cpu(void)
+{
+    td_dev *d = NULL;
+
+    return td_dev_get("cpu", &d) ? NULL : d;
+}

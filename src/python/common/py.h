@@ -242,4 +242,5 @@ bool      py_raw_init(PyObject *module);
 extern PyMethodDef py_profile_functions[];
 bool      py_device(PyObject *o, td_dev **out); /* None: the default; a name; a Device */
 PyObject *py_device_object(td_dev *d);
+td_dev   *py_cpu(void); /* borrowed; NULL: there is none */
 #endif

@@ -290,14 +290,6 @@ get_device(PyObject *self, void *unused)
     return PyBool_FromLong(((py_dispatcher *)self)->device);
 }
 
-td_dev *
-py_cpu(void)
-{
-    td_dev *d = NULL;
-
-    return td_dev_get("cpu", &d) ? NULL : d;
-}
-
 static bool
 init_launcher(void)
 {

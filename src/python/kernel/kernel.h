@@ -258,6 +258,5 @@ void      py_box_drop(py_box *b);                 /* forgets a failure */
 bool      py_box_read(py_box *b);                 /* prints what was printed, raises what failed */
 void      py_report_init(void);
 
-td_dev *py_cpu(void);
 bool    py_kernel_init(PyObject *module);
 #endif

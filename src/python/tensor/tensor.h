@@ -79,7 +79,7 @@ pt_var(PyObject *o)
     return ((py_tensor *)o)->v;
 }
 
-/* ---- tensor.c ---- */
+/* ---- tensorarg.c, tensor.c ---- */
 PyObject *pt_raise(td_status st);                  /* always NULL */
 bool      pt_ok(td_status st);
 PyObject *pt_object(td_var *v);                    /* v's object; takes over v, also on failure */

@@ -125,10 +125,11 @@ px_size(PyObject *array)
 {
     return py_is_array(array) ? td_array_size(py_array_of(array)) : px_np_size(array);
 }
-/* ---- proxy.c, proxyhold.c, proxyresult.c, proxymodule.c ---- */
+/* ---- proxylife.c, proxy.c, proxyhold.c, proxyresult.c, proxymodule.c ---- */
 bool      px_module_init(PyObject *module);
 int       px_dtype(PyObject *np);                       /* the td_dtype of an array of NumPy's; -1: treadle has none */
 PyObject *px_new(PyObject *held, PyObject *owner);      /* takes over held, also on failure; owner borrowed or NULL */
+void      px_dealloc(PyObject *self);
 PyObject *px_result(PyObject *r, PyObject *of);         /* takes over what NumPy or treadle returned; of: its operand, or NULL */
 PyObject *px_scalar(PyObject *td);                      /* the element of a treadle array as NumPy's scalar */
 /* What an operation on o works with, borrowed until px_settle(o): the held array; for small evaluated arrays on the

@@ -1,0 +1,197 @@
+/* tensorarg.c - Tensors made from the core's variables, and the arguments of their methods. */
+#include "python/tensor/tensor.h"
+
+py_tensors pt;
+
+PyObject *
+pt_raise(td_status st)
+{
+    if (PyErr_Occurred()) /* a program's own function has failed */
+        return NULL;
+    if (st == TD_ERR_VALUE || st == TD_ERR_TYPE || st == TD_ERR_OVERFLOW) {
+        PyErr_SetString(PyExc_RuntimeError, td_error());
+        return NULL;
+    }
+    return py_raise(st);
+}
+
+bool
+pt_ok(td_status st)
+{
+    if (st)
+        pt_raise(st);
+    return !st;
+}
+
+PyObject *
+pt_object(td_var *v)
+{
+    py_tensor *t;
+
+    if (v->self) {
+        PyObject *known = Py_NewRef((PyObject *)v->self);
+
+        td_var_unref(v);
+        return known;
+    }
+    t = PyObject_GC_New(py_tensor, pt.type);
+    if (!t) {
+        td_var_unref(v);
+        return NULL;
+    }
+    t->v = v;
+    t->dict = t->weak = NULL;
+    v->self = t;
+    return (PyObject *)t; /* untracked: it holds no object yet */
+}
+
+PyObject *
+pt_done(td_status st, td_var *v)
+{
+    return st ? pt_raise(st) : pt_object(v);
+}
+
+bool
+pt_tensor_arg(const char *fn, PyObject *o, td_var **out)
+{
+    if (pt_is(o)) {
+        *out = pt_var(o);
+        return true;
+    }
+    PyErr_Format(PyExc_TypeError, "%s(): argument must be Tensor, not %R", fn,
+                 (PyObject *)Py_TYPE(o));
+    return false;
+}
+
+int
+pt_operand(PyObject *o, td_varop *out)
+{
+    int r;
+
+    if (pt_is(o)) {
+        out->v = pt_var(o);
+        return 1;
+    }
+    out->v = NULL;
+    r = py_number(o, &out->scalar, &out->weak);
+    if (r > 0 && !out->weak) { /* NumPy's numbers are Python's here */
+        char kind = td_dtype_kind(out->scalar.dt);
+
+        out->weak = kind == 'u' ? 'i' : kind;
+    }
+    if (r > 0 && out->weak == 'i' && out->scalar.dt == TD_F64)
+        out->weak = 'f';
+    return r;
+}
+
+bool
+pt_shape_args(PyObject *const *args, Py_ssize_t nargs, td_shape *out)
+{
+    if (nargs == 1 && !PyLong_Check(args[0]))
+        return py_shape(args[0], out);
+    if (nargs > TD_MAXDIM) {
+        PyErr_Format(PyExc_ValueError, "a tensor of %zd dimensions: at most %d", nargs, TD_MAXDIM);
+        return false;
+    }
+    out->ndim = (int32_t)nargs;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        PyObject *n = PyNumber_Index(args[i]);
+
+        out->dim[i] = n ? PyLong_AsLongLong(n) : -1;
+        Py_XDECREF(n);
+        if (out->dim[i] == -1 && PyErr_Occurred())
+            return false;
+    }
+    return true;
+}
+
+bool
+pt_axis(PyObject *o, int ndim, int *out)
+{
+    PyObject *n = PyNumber_Index(o);
+    long k = n ? PyLong_AsLong(n) : -1;
+    int wide = ndim ? ndim : 1;
+
+    Py_XDECREF(n);
+    if (k == -1 && PyErr_Occurred())
+        return false;
+    if (k < -wide || k >= wide) {
+        PyErr_Format(PyExc_IndexError,
+                     "Dimension out of range (expected to be in range of [%d, %d], but got %ld)",
+                     -wide, wide - 1, k);
+        return false;
+    }
+    *out = (int)(k < 0 ? k + wide : k);
+    return true;
+}
+
+bool
+pt_axes(PyObject *o, int ndim, uint32_t *out)
+{
+    Py_ssize_t n;
+    int k;
+
+    *out = ndim ? (uint32_t)((1ull << ndim) - 1) : 0;
+    if (py_is_none(o))
+        return true;
+    if (!PyTuple_Check(o) && !PyList_Check(o)) {
+        if (!pt_axis(o, ndim, &k))
+            return false;
+        *out = ndim ? 1u << k : 0;
+        return true;
+    }
+    n = PySequence_Size(o);
+    if (n == 0)
+        return true;
+    *out = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PySequence_GetItem(o, i);
+        bool ok = item && pt_axis(item, ndim, &k);
+
+        Py_XDECREF(item);
+        if (!ok)
+            return false;
+        if (ndim && *out >> k & 1) {
+            PyErr_Format(PyExc_RuntimeError, "dim %d appears multiple times in the list of dims",
+                         k);
+            return false;
+        }
+        *out |= ndim ? 1u << k : 0;
+    }
+    return true;
+}
+
+PyObject *
+pt_dtype_object(td_dtype dt)
+{
+    return pt.dtype[dt] ? Py_NewRef(pt.dtype[dt]) : py_dtype_object(dt);
+}
+
+bool
+pt_dtype(PyObject *o, td_dtype *out)
+{
+    for (int i = 0; i < TD_DTYPE_COUNT; i++)
+        if (pt.dtype[i] == o) {
+            *out = (td_dtype)i;
+            return true;
+        }
+    if (o == (PyObject *)&PyFloat_Type) {
+        *out = td_grad_default();
+        return true;
+    }
+    return py_dtype(o, out);
+}
+
+bool
+pt_dtype_or(PyObject *o, int dflt, int *out)
+{
+    td_dtype dt;
+
+    *out = dflt;
+    if (py_is_none(o))
+        return true;
+    if (!pt_dtype(o, &dt))
+        return false;
+    *out = (int)dt;
+    return true;
+}
