@@ -2,6 +2,7 @@
 # gpu.sh WHEEL OUT [STAGE...] - what there is to see of treadle on a machine with a GPU, its driver and a
 # Python that has NumPy, pytest and hypothesis: installs the wheel into a folder of its own, runs the C
 # tests beside it (any t_*; with libtreadle_null.so), the Python tests, the demonstration and the benchmark; results go to OUT.
+# libtreadle_null.so needs LAPACKE, BLAS and FFTW: the machine has them, or their lib*.so.* lie beside the wheel too.
 # Stages: info ctest pytest demo bench; all of them unless named.
 set -u
 cd "$(dirname "$0")/.."
@@ -15,6 +16,10 @@ export TREADLE_CACHE_DIR PYTHONPATH="$site" PYTHONUNBUFFERED=1
 mkdir -p "$out"
 python3 -m pip install -q --no-index --no-deps --no-compile --target "$site" "$wheel" || exit 1
 cp "$(dirname "$wheel")/libtreadle_null.so" "$site/treadle" || exit 1 # the tests' device; no wheel has it
+for lib in "$(dirname "$wheel")"/lib*.so.*; do
+    [ ! -f "$lib" ] || cp "$lib" "$site/treadle" || exit 1
+done
+export LD_LIBRARY_PATH="$site/treadle${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 status=0
 
 for stage; do
@@ -24,7 +29,7 @@ for stage; do
     ctest)
         for t in "$(dirname "$wheel")"/t_*; do
             echo "-- $(basename "$t")"
-            LD_LIBRARY_PATH=$site/treadle "$t"
+            "$t"
         done
         ;;
     pytest)

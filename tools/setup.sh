@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 
 packages_of() {
     case $1 in
-    build) echo gcc g++ make python3-dev python3-venv llvm-19-dev llvm-19 libzstd-dev zlib1g-dev ;;
+    build) echo gcc g++ make python3-dev python3-venv llvm-19-dev llvm-19 libzstd-dev zlib1g-dev \
+        liblapacke-dev libfftw3-dev ;; # the last two: the tests' device
     lint) echo clang-format-19 clang-tidy-19 cppcheck ;;
     esac
 }

@@ -1,11 +1,16 @@
-/* nullblas.c - cuBLAS as the null device has it, and the table of all that it and cuSOLVER do there. */
+/* nullblas.c - cuBLAS as the null device has it, and the table of all that it and cuSOLVER do there.
+ *
+ * BLAS and LAPACK compute; the functions look at their arguments.
+ */
 #include "dev/lib/solverlib.h"
 #include "null/nulldrv.h"
 #include "null/nullsolver.h"
 
+#include <cblas.h>
 #include <stdlib.h>
 
-enum { INVALID_VALUE = 7 }; /* CUBLAS_STATUS_INVALID_VALUE */
+/* cuSOLVER's number, as td_null_lu gives it, and CUBLAS_STATUS_INVALID_VALUE. */
+enum { ALLOC_FAILED = 2, INVALID_VALUE = 7 };
 
 static const int types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
 
@@ -14,48 +19,32 @@ static const int types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
 static int
 getrf_batched(int type, int n, void **a, int lda, int *pivot, int *info, int batch)
 {
-    int64_t wide[n + 1];
+    int code = 0;
 
     if (lda != n || !td_null_holds_words(a, (size_t)batch * sizeof *a) ||
         !td_null_holds_words(pivot, (size_t)batch * (size_t)n * sizeof *pivot) ||
         !td_null_holds_words(info, (size_t)batch * sizeof *info))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    for (int b = 0; b < batch; b++) {
-        null_number *x = td_null_take(type, a[b], (int64_t)n * n, 0);
-
-        info[b] = td_null_lu(x, n, n, wide);
-        td_null_put_all(type, a[b], x, (int64_t)n * n);
-        for (int i = 0; i < n; i++)
-            pivot[b * n + i] = (int)wide[i];
-        free(x);
-    }
-    return 0;
+    for (size_t b = 0; !code && b < (size_t)batch; b++)
+        code = td_null_lu(type, n, n, a[b], pivot + b * (size_t)n, info + b);
+    return code;
 }
 
 static int
 getrs_batched(int type, int trans, int n, int nrhs, void **a, int lda, const int *pivot, void **b,
               int ldb, int *host_info, int batch)
 {
-    int64_t wide[n + 1];
+    int code = 0;
 
     if (lda != n || ldb != n || !td_null_holds_words(a, (size_t)batch * sizeof *a) ||
         !td_null_holds_words(b, (size_t)batch * sizeof *b))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    for (int c = 0; c < batch; c++) {
-        null_number *x = td_null_take(type, a[c], (int64_t)n * n, 0);
-        null_number *y = td_null_take(type, b[c], (int64_t)n * nrhs, 0);
-
-        for (int i = 0; i < n; i++)
-            wide[i] = pivot[c * n + i];
-        td_null_solve_lu(x, n, wide, trans, y, nrhs);
-        td_null_put_all(type, b[c], y, (int64_t)n * nrhs);
-        free(x);
-        free(y);
-    }
+    for (size_t c = 0; !code && c < (size_t)batch; c++)
+        code = td_null_solve_lu(type, trans, n, nrhs, a[c], pivot + c * (size_t)n, b[c]);
     *host_info = 0;
-    return 0;
+    return code;
 }
 
 static int
@@ -79,38 +68,39 @@ getri_batched(int type, int n, void **a, int lda, const int *pivot, void **c, in
 static int
 geqrf_batched(int type, int m, int n, void **a, int lda, void **tau, int *host_info, int batch)
 {
-    int64_t count = (int64_t)m * n, least = m < n ? m : n;
+    int code = 0;
 
     if (lda != m || !td_null_holds_words(a, (size_t)batch * sizeof *a) ||
         !td_null_holds_words(tau, (size_t)batch * sizeof *tau))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    for (int b = 0; b < batch; b++) {
-        null_number *x = td_null_take(type, a[b], count, least);
-
-        td_null_qr(x, m, n, x + count);
-        td_null_put_all(type, a[b], x, count);
-        td_null_put_all(type, tau[b], x + count, least);
-        free(x);
-    }
+    for (int b = 0; !code && b < batch; b++)
+        code = td_null_qr(type, m, n, a[b], tau[b]);
     *host_info = 0;
-    return 0;
+    return code;
 }
 
 static int
 triangle(int type, int uplo, int trans, int diag, int m, int n, const void *a, void *b)
 {
+    static const null_number one = 1;
     null_number *x, *y;
 
     if (!td_null_holds(a, type, (int64_t)m * m) || !td_null_holds(b, type, (int64_t)m * n))
         return INVALID_VALUE;
     x = td_null_take(type, a, (int64_t)m * m, 0);
     y = td_null_take(type, b, (int64_t)m * n, 0);
-    td_null_triangle(x, m, uplo == 1, trans, diag == 1, y, n);
-    td_null_put_all(type, b, y, (int64_t)m * n);
+    if (x && y) {
+        cblas_ztrsm(CblasColMajor, CblasLeft, uplo == 1 ? CblasUpper : CblasLower,
+                    trans == 0   ? CblasNoTrans
+                    : trans == 1 ? CblasTrans
+                                 : CblasConjTrans,
+                    diag == 1 ? CblasUnit : CblasNonUnit, m, n, &one, x, m, y, m);
+        td_null_put_all(type, b, y, (int64_t)m * n);
+    }
     free(x);
     free(y);
-    return 0;
+    return x && y ? 0 : ALLOC_FAILED;
 }
 
 static int

@@ -1,10 +1,10 @@
-/* nulleigen.c - cuSOLVER's eigenvalues as the null device has them. */
+/* nulleigen.c - cuSOLVER's eigenvalues as the null device has them: LAPACK computes. */
 #include "dev/lib/solverlib.h"
 #include "null/nulldrv.h"
 #include "null/nullsolver.h"
 
+#include <lapacke.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ALLOC_FAILED = 2, INVALID_VALUE = 3, ROOM = TD_NULL_ROOM };
 
@@ -30,15 +30,16 @@ symmetric(int type, int vectors, int uplo, int64_t n, void *a, int wt, void *w, 
     if (!td_null_holds(a, type, n * n) || !td_null_holds(w, wt, n) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    x = td_null_take(type, a, n * n, n * n);
-    values = calloc((size_t)n + 1, sizeof *values);
-    td_null_eigh(x, n, uplo == 1, values, x + n * n);
+    if (!(x = td_null_take(type, a, n * n, n)))
+        return ALLOC_FAILED;
+    values = (double *)(x + n * n);
+    *info = td_null_spread(x, n * n, n)
+                ? 0
+                : LAPACKE_zheev(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', uplo == 1 ? 'U' : 'L',
+                                (int)n, x, (int)n, values);
     td_null_put_reals(wt, w, values, n);
-    if (vectors)
-        td_null_put_all(type, a, x + n * n, n * n);
+    td_null_put_all(type, a, x, n * n); /* without vectors it is used up */
     free(x);
-    free(values);
-    *info = 0;
     return 0;
 }
 
@@ -116,38 +117,28 @@ td_null_geev_size(void *h, void *p, int left, int right, int64_t n, int at, cons
                : INVALID_VALUE;
 }
 
-/* Real matrices: values that are real in all but rounding become so, the others' conjugates follow them, and the
- * vectors are stored as LAPACK does.  v: vectors; stored behind them. */
-static void
-pair_up(null_number *w, null_number *v, int64_t n)
+/* A real matrix: a pair's vector has its real part in one column of v and its imaginary part in the next. */
+static int
+eigen_real(int type, int n, const void *a, char job, null_number *w, null_number *v)
 {
-    null_number *sorted = v + n * n, *values = sorted + n * n;
-    double size = 0;
-    int64_t at = 0;
+    size_t count = (size_t)n * (size_t)n;
+    double *x = malloc((2 * count + 2 * (size_t)n + 1) * sizeof *x), *r, *re, *im;
+    int info;
 
-    for (int64_t i = 0; i < n; i++)
-        size = cabs(w[i]) > size ? cabs(w[i]) : size;
-    for (int64_t i = 0; i < n; i++) {
-        bool is_real = cabs(w[i] - conj(w[i])) < 1e-9 * size;
-        null_number big = 0;
-
-        if (!is_real && cimag(w[i]) < 0)
-            continue;
-        for (int64_t r = 0; r < n; r++)
-            big = cabs(v[r + i * n]) > cabs(big) ? v[r + i * n] : big;
-        for (int64_t r = 0; r < n && at < n; r++) {
-            null_number x = v[r + i * n] / (is_real ? big / cabs(big) : 1);
-
-            sorted[r + at * n] = creal(x);
-            if (!is_real && at + 1 < n)
-                sorted[r + (at + 1) * n] = cimag(x);
-        }
-        values[at++] = is_real ? creal(w[i]) : w[i];
-        if (!is_real)
-            values[at++] = conj(w[i]);
-    }
-    memcpy(w, values, (size_t)n * sizeof *w);
-    memcpy(v, sorted, (size_t)(n * n) * sizeof *v);
+    if (!x)
+        return LAPACK_WORK_MEMORY_ERROR;
+    r = x + count;
+    re = r + count;
+    im = re + n;
+    for (size_t i = 0; i < count; i++)
+        x[i] = creal(td_null_number(type, a, (int64_t)i));
+    info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', job, n, x, n, re, im, NULL, n, r, n);
+    for (int i = 0; i < n; i++)
+        w[i] = re[i] + I * im[i];
+    for (size_t i = 0; job == 'V' && i < count; i++)
+        v[i] = r[i];
+    free(x);
+    return info;
 }
 
 int
@@ -155,7 +146,9 @@ td_null_geev(void *h, void *p, int left, int right, int64_t n, int at, void *a, 
              void *w, int lt, void *vl, int64_t ldvl, int rt, void *vr, int64_t ldvr, int compute,
              void *work, size_t dev, void *host_work, size_t host, int *info)
 {
-    null_number *x;
+    null_number *x, *values, *vectors;
+    char job = right ? 'V' : 'N';
+    int size = (int)n;
 
     UNUSED(h), UNUSED(p), UNUSED(left), UNUSED(lt), UNUSED(vl), UNUSED(ldvl), UNUSED(compute);
     if (!td_null_has_room(work, dev, host_work, host) || lda != n || ldvr != n ||
@@ -163,14 +156,20 @@ td_null_geev(void *h, void *p, int left, int right, int64_t n, int at, void *a, 
         (right && !td_null_holds(vr, rt, n * n)))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    if (!(x = td_null_take(at, a, n * n, n + 2 * n * n + n)))
+    if (!(x = td_null_take(at, a, n * n, n + n * n)))
         return ALLOC_FAILED;
-    *info = td_null_eig(x, n, x + n * n, x + n * n + n);
-    if (at == CUDA_R_32F || at == CUDA_R_64F)
-        pair_up(x + n * n, x + n * n + n, n);
-    td_null_put_all(wt, w, x + n * n, n);
+    values = x + n * n;
+    vectors = values + n;
+    if (td_null_spread(x, n * n, n + n * n))
+        *info = 0;
+    else if (at == CUDA_R_32F || at == CUDA_R_64F)
+        *info = eigen_real(at, size, a, job, values, vectors);
+    else
+        *info = LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', job, size, x, size, values, NULL, size,
+                              vectors, size);
+    td_null_put_all(wt, w, values, n);
     if (right)
-        td_null_put_all(rt, vr, x + n * n + n, n * n);
+        td_null_put_all(rt, vr, vectors, n * n);
     free(x);
     return 0;
 }

@@ -1,24 +1,18 @@
-/* nullfourier.c - cuFFT as the null device has it: sums over all pairs, and a look at the arguments. */
+/* nullfourier.c - cuFFT as the null device has it: FFTW computes, and the functions look at their arguments. */
 #include "dev/lib/fourierlib.h"
 #include "null/nulldrv.h"
 
-#include <complex.h>
-#include <math.h>
-#include <stdlib.h>
+#include <fftw3.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { INVALID_PLAN = 1, ALLOC_FAILED = 2, INVALID_VALUE = 4, PLANS = 256, RANK = 3, ROOM = 512 };
-
-typedef struct side {
-    long long embed[RANK], stride, dist;
-} side;
 
 typedef struct plan {
     bool used, made;
     int rank;
     bool wide, from_real, to_real;
-    long long n[RANK], batch;
-    side in, out;
+    fftw_iodim64 dims[RANK], batch;
     void *work;
     cu_stream stream;
 } plan;
@@ -66,19 +60,15 @@ make(int handle, int rank, const long long *n, const long long *in_embed, long l
     p->wide = exec_type == CUFFT_C64;
     p->from_real = in_type < CUFFT_C32;
     p->to_real = out_type < CUFFT_C32;
-    p->batch = batch;
+    p->batch = (fftw_iodim64){batch, in_dist, out_dist};
     p->made = true;
-    for (int i = 0; i < rank; i++) {
-        p->n[i] = n[i];
-        p->in.embed[i] = in_embed[i];
-        p->out.embed[i] = out_embed[i];
+    for (int i = rank - 1; i >= 0; i--) {
+        p->dims[i] = (fftw_iodim64){n[i], in_stride, out_stride};
         if (n[i] < 1 || (i && in_embed[i] < 1) || (i && out_embed[i] < 1))
             return INVALID_VALUE;
+        in_stride *= in_embed[i];
+        out_stride *= out_embed[i];
     }
-    p->in.stride = in_stride;
-    p->in.dist = in_dist;
-    p->out.stride = out_stride;
-    p->out.dist = out_dist;
     *work = ROOM;
     return 0;
 }
@@ -104,117 +94,36 @@ version(int *v)
     return 0;
 }
 
-/* ---- one transform ---- */
+/* ---- transforms ---- */
 
-static long long
-place(const plan *p, const side *s, const long long *at)
-{
-    long long k = at[0];
+/* FFTW lets one thread at a time make or free a plan. */
+static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER;
 
-    for (int i = 1; i < p->rank; i++)
-        k = k * s->embed[i] + at[i];
-    return k * s->stride;
-}
-
-static double complex
-read_at(const void *data, bool wide, bool real, long long i)
-{
-    if (real)
-        return wide ? ((const double *)data)[i] : (double)((const float *)data)[i];
-    return wide ? ((const double complex *)data)[i]
-                : (double complex)((const float complex *)data)[i];
-}
-
-static void
-write_at(void *data, bool wide, bool real, long long i, double complex x)
-{
-    if (real && wide)
-        ((double *)data)[i] = creal(x);
-    else if (real)
-        ((float *)data)[i] = (float)creal(x);
-    else if (wide)
-        ((double complex *)data)[i] = x;
-    else
-        ((float complex *)data)[i] = (float complex)x;
-}
-
-/* Moves at on in C order; false behind the last element. */
-static bool
-next(const plan *p, long long *at)
-{
-    for (int i = p->rank - 1; i >= 0; i--) {
-        if (++at[i] < p->n[i])
-            return true;
-        at[i] = 0;
+/* FFTW has each function twice, for double precision and for single. */
+#define TRANSFORM(name, fftw)                                                                      \
+    static int name(const plan *p, void *in, void *out, int sign)                                  \
+    {                                                                                              \
+        fftw##_plan made;                                                                          \
+                                                                                                   \
+        pthread_mutex_lock(&planning);                                                             \
+        made = p->from_real ? fftw##_plan_guru64_dft_r2c(p->rank, p->dims, 1, &p->batch, in, out,  \
+                                                         FFTW_ESTIMATE)                            \
+               : p->to_real ? fftw##_plan_guru64_dft_c2r(p->rank, p->dims, 1, &p->batch, in, out,  \
+                                                         FFTW_ESTIMATE)                            \
+                            : fftw##_plan_guru64_dft(p->rank, p->dims, 1, &p->batch, in, out,      \
+                                                     sign, FFTW_ESTIMATE);                         \
+        pthread_mutex_unlock(&planning);                                                           \
+        if (!made)                                                                                 \
+            return INVALID_VALUE;                                                                  \
+        fftw##_execute(made);                                                                      \
+        pthread_mutex_lock(&planning);                                                             \
+        fftw##_destroy_plan(made);                                                                 \
+        pthread_mutex_unlock(&planning);                                                           \
+        return 0;                                                                                  \
     }
-    return false;
-}
 
-/* One axis of x, whose elements lie `step` apart in groups of n * step. */
-static void
-transform(double complex *x, long long total, long long n, long long step, int sign,
-          double complex *row, const double complex *root)
-{
-    for (long long base = 0; base < total; base++) {
-        if (base / step % n)
-            continue;
-        for (long long k = 0; k < n; k++) {
-            row[k] = 0;
-            for (long long i = 0; i < n; i++)
-                row[k] += x[base + i * step] * (sign < 0 ? conj(root[i * k % n]) : root[i * k % n]);
-        }
-        for (long long k = 0; k < n; k++)
-            x[base + k * step] = row[k];
-    }
-}
-
-static void
-transform_all(const plan *p, double complex *x, long long total, int sign, double complex *row)
-{
-    long long step = 1;
-    double turn = 6.283185307179586;
-
-    for (int a = p->rank - 1; a >= 0; step *= p->n[a--]) {
-        double complex *root = row + p->n[a];
-
-        for (long long i = 0; i < p->n[a]; i++)
-            root[i] = cos(turn * (double)i / (double)p->n[a]) +
-                      I * sin(turn * (double)i / (double)p->n[a]);
-        transform(x, total, p->n[a], step, sign, row, root);
-    }
-}
-
-/* The half that is stored stands for both. */
-static double complex
-read_half(const plan *p, const void *in, bool wide, const long long *at, long long base)
-{
-    long long other[RANK], last = p->n[p->rank - 1];
-
-    if (at[p->rank - 1] <= last / 2)
-        return read_at(in, wide, false, base + place(p, &p->in, at));
-    for (int i = 0; i < p->rank; i++)
-        other[i] = at[i] ? p->n[i] - at[i] : 0;
-    return conj(read_at(in, wide, false, base + place(p, &p->in, other)));
-}
-
-static void
-one(const plan *p, const void *in, void *out, long long b, int sign, double complex *x,
-    double complex *row)
-{
-    long long at[RANK] = {0}, total = 0, last = p->n[p->rank - 1], from = b * p->in.dist;
-
-    do
-        x[total++] = p->to_real ? read_half(p, in, p->wide, at, from)
-                                : read_at(in, p->wide, p->from_real, from + place(p, &p->in, at));
-    while (next(p, at));
-    transform_all(p, x, total, sign, row);
-    total = 0;
-    do {
-        if (!p->from_real || at[p->rank - 1] <= last / 2)
-            write_at(out, p->wide, p->to_real, b * p->out.dist + place(p, &p->out, at), x[total]);
-        total++;
-    } while (next(p, at));
-}
+TRANSFORM(in_double, fftw)
+TRANSFORM(in_single, fftwf)
 
 /* arg: plan, in, out, direction. */
 static int
@@ -222,24 +131,14 @@ transform_batch(const uint64_t *arg)
 {
     const plan *p = &plans[arg[0]];
     void *in = (void *)(uintptr_t)arg[1], *out = (void *)(uintptr_t)arg[2];
-    long long total = 1, longest = 1;
-    double complex *x;
+    int code;
 
     if (!td_null_bytes((uintptr_t)in) || !td_null_bytes((uintptr_t)out))
         return INVALID_VALUE;
-    for (int i = 0; i < p->rank; i++) {
-        total *= p->n[i];
-        longest = p->n[i] > longest ? p->n[i] : longest;
-    }
-    x = malloc((size_t)(total + 2 * longest) * sizeof *x);
-    if (!x)
-        return ALLOC_FAILED;
-    for (long long b = 0; b < p->batch; b++)
-        one(p, in, out, b, (int)(int64_t)arg[3], x, x + total);
+    code = (p->wide ? in_double : in_single)(p, in, out, (int)(int64_t)arg[3]);
     if (p->to_real) /* as cuFFT may */
         memset(in, 0xff, p->wide ? 16 : 8);
-    free(x);
-    return 0;
+    return code;
 }
 
 static int

@@ -1,13 +1,15 @@
-/* nullsolver.c - cuSOLVER and cuBLAS as the null device has them: the host computes, and looks at its arguments.
+/* nullsolver.c - cuSOLVER as the null device has it: LAPACK computes, and the functions look at their arguments.
  *
  * Every function wants the workspace that it asked for, in the device's memory, and host memory where the libraries want
- * some.  Numbers of all dtypes are computed with as complex ones of double precision (nullfactor.c).
+ * some.  LAPACK gets numbers of all dtypes as complex ones of double precision.
  */
 #include "null/nullsolver.h"
 
 #include "dev/lib/solverlib.h"
 #include "null/nulldrv.h"
 
+#include <lapacke.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +89,22 @@ td_null_take(int type, const void *a, int64_t count, int64_t more)
     return x;
 }
 
+/* LAPACK iterates over finite numbers alone.  True: one of x's `count` is not; they and the `more` behind are NaN now. */
+bool
+td_null_spread(null_number *x, int64_t count, int64_t more)
+{
+    double *parts = (double *)x;
+    int64_t i = 0;
+
+    while (i < count && isfinite(creal(x[i])) && isfinite(cimag(x[i])))
+        i++;
+    if (i == count)
+        return false;
+    for (i = 0; i < 2 * (count + more); i++)
+        parts[i] = NAN;
+    return true;
+}
+
 /* ---- handles ---- */
 
 int
@@ -94,6 +112,7 @@ td_null_create(void **h)
 {
     static int there;
 
+    LAPACKE_set_nancheck(0); /* cuSOLVER factorises NaN too */
     *h = &there;
     return 0;
 }
@@ -134,53 +153,57 @@ td_null_getrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a
 }
 
 int
-td_null_getrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t lda, int64_t *pivot,
-              int compute, void *work, size_t dev, void *host_work, size_t host, int *info)
+td_null_lu(int type, int m, int n, void *a, int *pivot, int *info)
 {
-    null_number *x;
+    null_number *x = td_null_take(type, a, (int64_t)m * n, 0);
 
-    UNUSED(h), UNUSED(p), UNUSED(compute);
-    if (!td_null_has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
-        !td_null_holds_words(pivot, (size_t)(m < n ? m : n) * 8) || !td_null_holds_words(info, 4))
-        return INVALID_VALUE;
-    (void)td_null_finish_all();
-    if (!(x = td_null_take(at, a, m * n, 0)))
+    if (!x)
         return ALLOC_FAILED;
-    *info = td_null_lu(x, m, n, pivot);
-    td_null_put_all(at, a, x, m * n);
+    *info = LAPACKE_zgetrf(LAPACK_COL_MAJOR, m, n, x, m, pivot);
+    td_null_put_all(type, a, x, (int64_t)m * n);
     free(x);
     return 0;
 }
 
-static void
-swap_elements(null_number *b, int64_t i, int64_t j)
+int
+td_null_getrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t lda, int64_t *pivot,
+              int compute, void *work, size_t dev, void *host_work, size_t host, int *info)
 {
-    null_number t = b[i];
+    int64_t least = m < n ? m : n;
+    int narrow[least + 1], code;
 
-    b[i] = b[j];
-    b[j] = t;
+    UNUSED(h), UNUSED(p), UNUSED(compute);
+    if (!td_null_has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
+        !td_null_holds_words(pivot, (size_t)least * 8) || !td_null_holds_words(info, 4))
+        return INVALID_VALUE;
+    (void)td_null_finish_all();
+    code = td_null_lu(at, (int)m, (int)n, a, narrow, info);
+    for (int64_t i = 0; !code && i < least; i++)
+        pivot[i] = narrow[i];
+    return code;
 }
 
-/* b becomes x of op(P L U) x = b. */
-void
-td_null_solve_lu(const null_number *lu, int64_t n, const int64_t *pivot, int trans, null_number *b,
-                 int64_t k)
+int
+td_null_solve_lu(int type, int trans, int n, int nrhs, const void *a, const int *pivot, void *b)
 {
-    for (int64_t c = 0; c < k && !trans; c++)
-        for (int64_t i = 0; i < n; i++)
-            swap_elements(b + c * n, i, pivot[i] - 1);
-    td_null_triangle(lu, n, trans != 0, trans, trans == 0, b, k);
-    td_null_triangle(lu, n, trans == 0, trans, trans != 0, b, k);
-    for (int64_t c = 0; c < k && trans; c++)
-        for (int64_t i = n - 1; i >= 0; i--)
-            swap_elements(b + c * n, i, pivot[i] - 1);
+    int64_t count = (int64_t)n * nrhs;
+    null_number *x = td_null_take(type, a, (int64_t)n * n, 0);
+    null_number *y = td_null_take(type, b, count, 0);
+
+    if (x && y) {
+        (void)LAPACKE_zgetrs(LAPACK_COL_MAJOR, "NTC"[trans], n, nrhs, x, n, pivot, y, n);
+        td_null_put_all(type, b, y, count);
+    }
+    free(x);
+    free(y);
+    return x && y ? 0 : ALLOC_FAILED;
 }
 
 int
 td_null_getrs(void *h, void *p, int trans, int64_t n, int64_t nrhs, int at, const void *a,
               int64_t lda, const int64_t *pivot, int bt, void *b, int64_t ldb, int *info)
 {
-    null_number *x, *y;
+    int narrow[n + 1];
 
     UNUSED(h), UNUSED(p);
     if (lda != n || ldb != n || at != bt || !td_null_holds(a, at, n * n) ||
@@ -188,16 +211,10 @@ td_null_getrs(void *h, void *p, int trans, int64_t n, int64_t nrhs, int at, cons
         !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    x = td_null_take(at, a, n * n, 0);
-    y = td_null_take(at, b, n * nrhs, 0);
-    if (x && y) {
-        td_null_solve_lu(x, n, pivot, trans, y, nrhs);
-        td_null_put_all(at, b, y, n * nrhs);
-        *info = 0;
-    }
-    free(x);
-    free(y);
-    return x && y ? 0 : ALLOC_FAILED;
+    for (int64_t i = 0; i < n; i++)
+        narrow[i] = (int)pivot[i];
+    *info = 0;
+    return td_null_solve_lu(at, trans, (int)n, (int)nrhs, a, narrow, b);
 }
 
 int
@@ -217,7 +234,7 @@ cholesky(int type, void *a, int64_t n, int uplo, int *info)
         return INVALID_VALUE;
     if (!(x = td_null_take(type, a, n * n, 0)))
         return ALLOC_FAILED;
-    *info = td_null_cholesky(x, n, uplo == 1);
+    *info = LAPACKE_zpotrf(LAPACK_COL_MAJOR, uplo == 1 ? 'U' : 'L', (int)n, x, (int)n);
     td_null_put_all(type, a, x, n * n);
     free(x);
     return 0;
@@ -239,7 +256,6 @@ td_null_potrs(void *h, void *p, int uplo, int64_t n, int64_t nrhs, int at, const
               int64_t lda, int bt, void *b, int64_t ldb, int *info)
 {
     null_number *x, *y;
-    bool upper = uplo == 1;
 
     UNUSED(h), UNUSED(p);
     if (lda != n || ldb != n || at != bt || !td_null_holds(a, at, n * n) ||
@@ -249,10 +265,9 @@ td_null_potrs(void *h, void *p, int uplo, int64_t n, int64_t nrhs, int at, const
     x = td_null_take(at, a, n * n, 0);
     y = td_null_take(at, b, n * nrhs, 0);
     if (x && y) {
-        td_null_triangle(x, n, upper, upper ? 2 : 0, false, y, nrhs);
-        td_null_triangle(x, n, upper, upper ? 0 : 2, false, y, nrhs);
+        *info = LAPACKE_zpotrs(LAPACK_COL_MAJOR, uplo == 1 ? 'U' : 'L', (int)n, (int)nrhs, x,
+                               (int)n, y, (int)n);
         td_null_put_all(at, b, y, n * nrhs);
-        *info = 0;
     }
     free(x);
     free(y);
@@ -270,26 +285,34 @@ td_null_geqrf_size(void *h, void *p, int64_t m, int64_t n, int at, const void *a
 }
 
 int
+td_null_qr(int type, int m, int n, void *a, void *tau)
+{
+    int64_t count = (int64_t)m * n, least = m < n ? m : n;
+    null_number *x = td_null_take(type, a, count, least);
+
+    if (!x)
+        return ALLOC_FAILED;
+    (void)LAPACKE_zgeqrf(LAPACK_COL_MAJOR, m, n, x, m, x + count);
+    td_null_put_all(type, a, x, count);
+    td_null_put_all(type, tau, x + count, least);
+    free(x);
+    return 0;
+}
+
+int
 td_null_geqrf(void *h, void *p, int64_t m, int64_t n, int at, void *a, int64_t lda, int tt,
               void *tau, int compute, void *work, size_t dev, void *host_work, size_t host,
               int *info)
 {
     int64_t least = m < n ? m : n;
-    null_number *x;
 
     UNUSED(h), UNUSED(p), UNUSED(compute), UNUSED(tt);
     if (!td_null_has_room(work, dev, host_work, host) || lda != m || !td_null_holds(a, at, m * n) ||
         !td_null_holds(tau, at, least) || !td_null_holds_words(info, 4))
         return INVALID_VALUE;
     (void)td_null_finish_all();
-    if (!(x = td_null_take(at, a, m * n, least)))
-        return ALLOC_FAILED;
-    td_null_qr(x, m, n, x + m * n);
-    td_null_put_all(at, a, x, m * n);
-    td_null_put_all(at, tau, x + m * n, least);
-    free(x);
     *info = 0;
-    return 0;
+    return td_null_qr(at, (int)m, (int)n, a, tau);
 }
 
 int
@@ -316,9 +339,8 @@ td_null_orgqr(int type, int m, int n, int k, void *a, int lda, const void *tau, 
     x = td_null_take(type, a, count, 0);
     t = td_null_take(type, tau, k, 0);
     if (x && t) {
-        td_null_q(x, m, n, k, t);
+        *info = LAPACKE_zungqr(LAPACK_COL_MAJOR, m, n, k, x, m, t);
         td_null_put_all(type, a, x, count);
-        *info = 0;
     }
     free(x);
     free(t);
@@ -333,29 +355,30 @@ singular(int type, char job, int64_t m, int64_t n, void *a, void *s, void *u, vo
          int *info)
 {
     int real = type == CUDA_C_32F ? CUDA_R_32F : type == CUDA_C_64F ? CUDA_R_64F : type;
-    int64_t columns = job == 'A' ? m : n;
-    null_number *x = td_null_take(type, a, m * n, (m - n) * m + n * n), *y = x + m * columns;
-    double *values = calloc((size_t)n + 1, sizeof *values);
+    int64_t columns = job == 'N' ? 0 : job == 'A' ? m : n, rows = job == 'N' ? 0 : n;
+    int64_t room = m * columns + rows * n + n;
+    null_number *x, *left, *right;
+    double *values;
 
     if (m < n || !td_null_holds(a, type, m * n) || !td_null_holds(s, real, n) ||
-        !td_null_holds_words(info, 4) ||
-        (job != 'N' && (!td_null_holds(u, type, m * columns) || !td_null_holds(v, type, n * n)))) {
-        free(x);
-        free(values);
+        !td_null_holds_words(info, 4) || !td_null_holds(u, type, m * columns) ||
+        !td_null_holds(v, type, rows * n))
         return INVALID_VALUE;
-    }
-    td_null_svd(x, m, n, values, y);
+    if (!(x = td_null_take(type, a, m * n, room)))
+        return ALLOC_FAILED;
+    left = x + m * n;
+    right = left + m * columns;
+    values = (double *)(right + rows * n); /* and what does not converge */
+    *info = td_null_spread(x, m * n, room)
+                ? 0
+                : LAPACKE_zgesvd(LAPACK_COL_MAJOR, job, job, (int)m, (int)n, x, (int)m, values,
+                                 left, (int)m, right, (int)n, values + n);
     td_null_put_reals(real, s, values, n);
     td_null_put_all(type, a, x, m * n); /* used up */
-    if (job != 'N') {
-        td_null_complete(x, m, n, columns);
-        td_null_put_all(type, u, x, m * columns);
-        for (int64_t i = 0; i < n * n; i++)
-            td_null_put(type, v, i, adjoint ? conj(y[i / n + i % n * n]) : y[i]);
-    }
+    td_null_put_all(type, u, left, m * columns);
+    for (int64_t i = 0; i < rows * n; i++)
+        td_null_put(type, v, i, adjoint ? right[i] : conj(right[i / n + i % n * n]));
     free(x);
-    free(values);
-    *info = 0;
     return 0;
 }
 

@@ -142,6 +142,11 @@ def test_a_library_that_the_table_does_not_name_is_found(piece):
     assert unnamed(with_component(links=["*madeup*"]), more=piece) == []
 
 
+def test_the_tests_library_links_what_it_likes():
+    text = NINJA.replace("libtreadle_jit.so", "libtreadle_null.so").format(blobs="madeup_blobs", more="-lmadeup")
+    assert "build libtreadle_null.so: " in text and list(notices.linked(text)) == []
+
+
 def test_generated_sources_are_found():
     assert len(unnamed(TABLE, blobs="madeup_blobs")) == 1
 
