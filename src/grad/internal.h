@@ -5,7 +5,7 @@
 
 void      td_hooks_free(td_hook *h);
 td_status td_var_twin(td_var *v, td_var **out); /* v's storage without a history; kept with v */
-td_status td_var_spread(td_var *v, const td_shape *s, td_var **out); /* expand as a recorded value: backward's */
+td_status td_var_broadcast(td_var *v, const td_shape *s, td_var **out); /* expand as a recorded value: backward's */
 /* Writing through another view of the storage has given v's base a new history: v's follows. */
 td_status td_var_refresh(td_var *v);
 /* v, which keeps its gradient, is about to be f's output `out`. */

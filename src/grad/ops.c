@@ -141,7 +141,7 @@ td_var_expand(td_var *v, const td_shape *s, td_var **out)
 }
 
 td_status
-td_var_spread(td_var *v, const td_shape *s, td_var **out)
+td_var_broadcast(td_var *v, const td_shape *s, td_var **out)
 {
     td_array a;
 
@@ -149,7 +149,7 @@ td_var_spread(td_var *v, const td_shape *s, td_var **out)
         *out = td_var_ref(v);
         return TD_OK;
     }
-    TD_TRY(td_array_spread(&v->value, s, &a));
+    TD_TRY(td_array_broadcast_as(&v->value, s, &a));
     return reshaped(&expand_rule, v, NULL, &a, out);
 }
 
@@ -167,19 +167,19 @@ td_var_sum_to(td_var *v, const td_shape *s, td_var **out)
         return TD_OK;
     }
     if (extra < 0)
-        return td_var_spread(v, s, out);
+        return td_var_broadcast(v, s, out);
     for (int i = 0; i < have->ndim; i++)
         if (i < extra || (s->dim[i - extra] == 1 && have->dim[i] != 1))
             g.axes |= 1u << i;
     if (!g.axes)
-        return td_var_spread(v, s, out);
+        return td_var_broadcast(v, s, out);
     g.keepdims = g.axes >> extra != 0;
     TD_TRY(td_var_reduce(TD_RED_sum, v, &g, &r));
     if (td_shape_eq(&r->value.view.shape, s)) {
         *out = r;
         return TD_OK;
     }
-    st = g.keepdims ? td_var_reshape(r, s, out) : td_var_spread(r, s, out);
+    st = g.keepdims ? td_var_reshape(r, s, out) : td_var_broadcast(r, s, out);
     td_var_unref(r);
     return st;
 }
@@ -241,7 +241,7 @@ reduce_back(const td_back *b)
     st = td_var_cast(r.v, p->dt, &cast);
     td_var_unref(r.v);
     TD_TRY(st);
-    st = td_var_spread(cast, &p->from, &b->in[0]);
+    st = td_var_broadcast(cast, &p->from, &b->in[0]);
     td_var_unref(cast);
     return st;
 }

@@ -12,7 +12,7 @@ typedef struct td_engine {
     /* IR to what is kept on disk; *code is owned (free). */
     td_status (*compile)(td_dev *d, const td_fn *f, void **code, size_t *nbytes);
     /* Code to a function for launches that lives as long as the process; name is borrowed as long.  *turns: its
-     * launches take a td_turns behind the arguments. */
+     * launches take a td_kfiber_launch behind the arguments. */
     td_status (*load)(td_dev *d, const char *name, const void *code, size_t nbytes, td_func **out, bool *turns);
     /* Bytes that one thread handles at a time. */
     int (*width)(void);

@@ -10,7 +10,7 @@
 #include "dev/core/tape.h"
 #include "dev/core/trace.h"
 #include "ir/interp/interp.h"
-#include "ir/interp/turns.h"
+#include "ir/interp/kfiber.h"
 #include "jit/cache.h"
 #include "jit/engine.h"
 #include "jit/library.h"
@@ -30,7 +30,7 @@ struct td_kernel {
     state state;   /* guarded by jit.mu; the rest is constant once READY */
     char name[20]; /* "k_" and the key's first 16 digits */
     td_func *func;
-    bool turns;                  /* launched with a td_turns */
+    bool turns;                  /* launched with a td_kfiber_launch */
     _Atomic(const char *) label; /* td_jit_set_label */
     td_arena mem;                /* of fn */
     td_fn fn;                    /* interpreted engines only */
@@ -356,15 +356,15 @@ static td_status
 launch_turns(const td_kernel *k, td_stream *s, const td_dims *dims, const uint64_t *args, int narg)
 {
     uint64_t words[narg + 1];
-    td_turns turns;
+    td_kfiber_launch turns;
     td_status st, own;
 
     TD_TRY(td_tape_refuse("a kernel whose threads take turns"));
     memcpy(words, args, (size_t)narg * sizeof *words);
     words[narg] = (uintptr_t)&turns;
-    td_turns_init(&turns, k->name, dims->shared);
+    td_kfiber_launch_init(&turns, k->name, dims->shared);
     st = td_launch(k->func, s, dims, words, narg + 1);
-    own = td_turns_status(&turns);
+    own = td_kfiber_launch_status(&turns);
     return st ? st : own;
 }
 

@@ -97,7 +97,7 @@ cas(lowering *L, const td_inst *s, LLVMValueRef p, LLVMValueRef expected, LLVMVa
 
     old = swap(L, p, LLVMBuildBitCast(L->b, expected, t, ""), LLVMBuildBitCast(L->b, new, t, ""),
                &ok);
-    low_turn_unless(L, ok);
+    low_kfiber_unless(L, ok);
     return LLVMBuildBitCast(L->b, old, own, "");
 }
 

@@ -131,7 +131,7 @@ LLVMValueRef
 low_exit_if(lowering *L, const td_inst *s)
 {
     if (L->turns) {
-        low_turn_exit_if(L, s);
+        low_kfiber_exit_if(L, s);
         return NULL;
     }
     if (!L->exit)
@@ -200,7 +200,7 @@ low_end(lowering *L, const td_inst *s)
         return NULL;
     }
     if (r->op == OP_loop)
-        low_turn_again(L, s);
+        low_kfiber_again(L, s);
     if (r->op == OP_func) {
         low_end_func(L, r);
         return NULL;

@@ -280,7 +280,7 @@ declare_host(lowering *L)
 
     L->turns = L->f->simt;
     if (L->turns) {
-        low_turn_declare(L);
+        low_kfiber_declare(L);
         return TD_OK;
     }
     L->fn = LLVMAddFunction(L->mod, L->f->name,
@@ -350,7 +350,7 @@ lower_body(lowering *L)
     LLVMPositionBuilderAtEnd(L->b, L->entry);
     LLVMBuildBr(L->b, first);
     if (L->turns)
-        low_turn_entry(L);
+        low_kfiber_entry(L);
     return L->st;
 }
 

@@ -27,7 +27,7 @@ typedef struct low_region {
 typedef struct lowering {
     const td_fn      *f;
     int               target; /* TD_TARGET_CPU or _GPU */
-    bool              turns;  /* one of many threads on a CPU: ir/interp/turns.h */
+    bool              turns;  /* one of many threads on a CPU: ir/interp/kfiber.h */
     uint64_t          nshared, nlocal, nstack; /* turns: bytes of arrays so far */
     LLVMContextRef    cx;
     LLVMModuleRef     mod;
@@ -82,20 +82,20 @@ low_inst low_barrier, low_barrier_count, low_grid_barrier;            /* thread.
 low_inst low_clock, low_take, low_release, low_nanosleep;                                    /* thread.c */
 low_inst low_shuffle_xor, low_shuffle, low_ballot, low_match_any;     /* warp.c */
 low_inst low_activemask, low_syncwarp;                                /* warp.c */
-low_inst low_turn_index, low_turn_shared, low_turn_local;             /* turns.c */
+low_inst low_kfiber_index, low_kfiber_shared, low_kfiber_local;             /* kfiber.c */
 low_inst low_permute, low_any, low_all, low_bits, low_unbits;         /* lanes.c */
 /* control.c: a region that is open from now on, to be closed by low_end. */
 low_region *low_open(lowering *L, td_op op);
 void        low_end_parallel(lowering *L, const low_region *r); /* parallel.c */
-/* turns.c: threads that take turns. */
-void         low_turn_declare(lowering *L); /* L->fn */
-void         low_turn_entry(lowering *L);   /* behind all else */
-LLVMValueRef low_turn_dynamic(lowering *L);
-LLVMValueRef low_turn_meet(lowering *L, const td_inst *s, LLVMValueRef value, LLVMValueRef which,
+/* kfiber.c: threads that take turns. */
+void         low_kfiber_declare(lowering *L); /* L->fn */
+void         low_kfiber_entry(lowering *L);   /* behind all else */
+LLVMValueRef low_kfiber_dynamic(lowering *L);
+LLVMValueRef low_kfiber_meet(lowering *L, const td_inst *s, LLVMValueRef value, LLVMValueRef which,
                            LLVMValueRef members); /* integers, or NULL; uint64 */
-void         low_turn_exit_if(lowering *L, const td_inst *s);
-void         low_turn_again(lowering *L, const td_inst *s); /* the loop that s ends takes another turn */
-void         low_turn_unless(lowering *L, LLVMValueRef ok); /* a compare-and-swap that failed */
+void         low_kfiber_exit_if(lowering *L, const td_inst *s);
+void         low_kfiber_again(lowering *L, const td_inst *s); /* the loop that s ends takes another turn */
+void         low_kfiber_unless(lowering *L, LLVMValueRef ok); /* a compare-and-swap that failed */
 /* func.c: the values from outside that the function uses, and so a call of it; *n of them, 0 before its code is made. */
 const uint32_t *low_func_uses(const lowering *L, uint64_t number, uint32_t *n);
 void        low_end_func(lowering *L, const low_region *r);

@@ -370,7 +370,7 @@ low_shared(lowering *L, const td_inst *s)
     LLVMValueRef g;
 
     if (L->turns)
-        return low_turn_shared(L, s);
+        return low_kfiber_shared(L, s);
     if (L->target == TD_TARGET_CPU) {
         g = low_at_entry(L, t, false);
         LLVMSetAlignment(g, 64);
@@ -386,7 +386,7 @@ low_shared(lowering *L, const td_inst *s)
 LLVMValueRef
 low_local(lowering *L, const td_inst *s)
 {
-    LLVMValueRef p = L->turns ? low_turn_local(L, s) : NULL;
+    LLVMValueRef p = L->turns ? low_kfiber_local(L, s) : NULL;
 
     if (p)
         return p;
@@ -404,7 +404,7 @@ low_dynamic(lowering *L, const td_inst *s)
 
     (void)s;
     if (L->turns)
-        return low_turn_dynamic(L);
+        return low_kfiber_dynamic(L);
     if (L->target == TD_TARGET_CPU)
         return low_runtime(L, "td_scratch", low_ptr(L, 0), NULL, 0);
     if (!g) {

@@ -2,7 +2,7 @@
 #include "base/callmem.h"
 #include "base/parallel.h"
 #include "base/scratch.h"
-#include "ir/interp/turns.h"
+#include "ir/interp/kfiber.h"
 #include "lower/emit.h"
 #include "lower/host.h"
 
@@ -62,9 +62,9 @@ static const struct {
     {"td_scratch", (void (*)(void))td_scratch},
     {"td_callmem_release", (void (*)(void))td_callmem_release},
     {"td_callmem_take", (void (*)(void))td_callmem_take},
-    {"td_turns_block", (void (*)(void))td_turns_block},
-    {"td_turn_meet", (void (*)(void))td_turn_meet},
-    {"td_turn_pass", (void (*)(void))td_turn_pass},
+    {"td_kfiber_do_block", (void (*)(void))td_kfiber_do_block},
+    {"td_kfiber_meet", (void (*)(void))td_kfiber_meet},
+    {"td_kfiber_pass", (void (*)(void))td_kfiber_pass},
     {"td_run_clock", (void (*)(void))run_clock},
     {"td_run_pieces", (void (*)(void))run_pieces},
     {"td_run_nanosleep", (void (*)(void))run_nanosleep},

@@ -1,7 +1,7 @@
 /* thread.c - thread and block indices, barriers, time.
  *
  * A block on the CPU is one thread, and the grid has one axis: it needs no barrier.  Threads that take turns
- * have all of them (turns.c).
+ * have all of them (kfiber.c).
  */
 #include "lower/emit.h"
 
@@ -28,7 +28,7 @@ LLVMValueRef
 low_tid(lowering *L, const td_inst *s)
 {
     if (L->turns)
-        return low_turn_index(L, s);
+        return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? low_cint(L, 32, 1, 0) : sreg(L, "tid", s->imm);
 }
 
@@ -36,7 +36,7 @@ LLVMValueRef
 low_bdim(lowering *L, const td_inst *s)
 {
     if (L->turns)
-        return low_turn_index(L, s);
+        return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? low_cint(L, 32, 1, 1) : sreg(L, "ntid", s->imm);
 }
 
@@ -44,7 +44,7 @@ LLVMValueRef
 low_bid(lowering *L, const td_inst *s)
 {
     if (L->turns)
-        return low_turn_index(L, s);
+        return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? host_axis(L, 1, s->imm, 0) : sreg(L, "ctaid", s->imm);
 }
 
@@ -52,7 +52,7 @@ LLVMValueRef
 low_gdim(lowering *L, const td_inst *s)
 {
     if (L->turns)
-        return low_turn_index(L, s);
+        return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU ? host_axis(L, 2, s->imm, 1) : sreg(L, "nctaid", s->imm);
 }
 
@@ -60,7 +60,7 @@ LLVMValueRef
 low_lane_index(lowering *L, const td_inst *s)
 {
     if (L->turns)
-        return low_turn_index(L, s);
+        return low_kfiber_index(L, s);
     return L->target == TD_TARGET_CPU
                ? low_cint(L, 32, 1, 0)
                : low_intrin(L, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0, NULL, 0);
@@ -70,7 +70,7 @@ LLVMValueRef
 low_barrier(lowering *L, const td_inst *s)
 {
     if (L->turns)
-        low_turn_meet(L, s, NULL, NULL, NULL);
+        low_kfiber_meet(L, s, NULL, NULL, NULL);
     if (L->target == TD_TARGET_GPU)
         low_intrin(L, "llvm.nvvm.barrier0", NULL, 0, NULL, 0);
     return NULL;
@@ -82,7 +82,7 @@ low_barrier_count(lowering *L, const td_inst *s)
     LLVMValueRef c = LLVMBuildZExt(L->b, L->val[s->arg[0].i], low_int(L, 32, 1), "");
 
     if (L->turns)
-        return LLVMBuildTrunc(L->b, low_turn_meet(L, s, c, NULL, NULL), low_int(L, 32, 1), "");
+        return LLVMBuildTrunc(L->b, low_kfiber_meet(L, s, c, NULL, NULL), low_int(L, 32, 1), "");
     return L->target == TD_TARGET_CPU ? c
                                       : low_intrin(L, "llvm.nvvm.barrier0.popc", NULL, 0, &c, 1);
 }
@@ -132,7 +132,7 @@ low_grid_barrier(lowering *L, const td_inst *s)
     LLVMValueRef tid;
 
     if (L->turns) {
-        low_turn_meet(L, s, NULL, NULL, NULL);
+        low_kfiber_meet(L, s, NULL, NULL, NULL);
         return NULL;
     }
     if (L->target == TD_TARGET_CPU)

@@ -1,7 +1,7 @@
 /* warp.c - exchanges between the threads of a warp.
  *
  * A block on the CPU is one thread, which has nobody to ask: there a pass makes lanes of a warp's
- * threads before (lanes.c), or threads take turns (turns.c).
+ * threads before (lanes.c), or threads take turns (kfiber.c).
  */
 #include "lower/emit.h"
 
@@ -76,7 +76,7 @@ meet(lowering *L, const td_inst *s, LLVMValueRef which, LLVMValueRef members)
 {
     LLVMValueRef value = s->arg[0].i == UINT32_MAX ? NULL : to_word(L, s->arg[0]);
 
-    return of_word(L, low_turn_meet(L, s, value, which, members), s);
+    return of_word(L, low_kfiber_meet(L, s, value, which, members), s);
 }
 
 LLVMValueRef
@@ -149,7 +149,7 @@ low_syncwarp(lowering *L, const td_inst *s)
     LLVMValueRef members = L->val[s->arg[0].i];
 
     if (L->turns) {
-        low_turn_meet(L, s, NULL, NULL, members);
+        low_kfiber_meet(L, s, NULL, NULL, members);
         return NULL;
     }
     if (L->target == TD_TARGET_CPU)

@@ -33,7 +33,7 @@ symmetric(int type, int vectors, int uplo, int64_t n, void *a, int wt, void *w, 
     if (!(x = td_null_take(type, a, n * n, n)))
         return ALLOC_FAILED;
     values = (double *)(x + n * n);
-    *info = td_null_spread(x, n * n, n)
+    *info = td_null_poison(x, n * n, n)
                 ? 0
                 : LAPACKE_zheev(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', uplo == 1 ? 'U' : 'L',
                                 (int)n, x, (int)n, values);
@@ -160,7 +160,7 @@ td_null_geev(void *h, void *p, int left, int right, int64_t n, int at, void *a, 
         return ALLOC_FAILED;
     values = x + n * n;
     vectors = values + n;
-    if (td_null_spread(x, n * n, n + n * n))
+    if (td_null_poison(x, n * n, n + n * n))
         *info = 0;
     else if (at == CUDA_R_32F || at == CUDA_R_64F)
         *info = eigen_real(at, size, a, job, values, vectors);

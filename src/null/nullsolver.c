@@ -91,7 +91,7 @@ td_null_take(int type, const void *a, int64_t count, int64_t more)
 
 /* LAPACK iterates over finite numbers alone.  True: one of x's `count` is not; they and the `more` behind are NaN now. */
 bool
-td_null_spread(null_number *x, int64_t count, int64_t more)
+td_null_poison(null_number *x, int64_t count, int64_t more)
 {
     double *parts = (double *)x;
     int64_t i = 0;
@@ -369,7 +369,7 @@ singular(int type, char job, int64_t m, int64_t n, void *a, void *s, void *u, vo
     left = x + m * n;
     right = left + m * columns;
     values = (double *)(right + rows * n); /* and what does not converge */
-    *info = td_null_spread(x, m * n, room)
+    *info = td_null_poison(x, m * n, room)
                 ? 0
                 : LAPACKE_zgesvd(LAPACK_COL_MAJOR, job, job, (int)m, (int)n, x, (int)m, values,
                                  left, (int)m, right, (int)n, values + n);

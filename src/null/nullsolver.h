@@ -20,7 +20,7 @@ void         td_null_put_all(int type, void *a, const null_number *x, int64_t co
 null_number *td_null_take(int type, const void *a, int64_t count, int64_t more); /* owned: count numbers, room for more; NULL: no memory */
 void         td_null_put_reals(int type, void *a, const double *x, int64_t count);
 size_t       td_null_size_of(int type);
-bool         td_null_spread(null_number *x, int64_t count, int64_t more); /* true: a number was not finite, all are NaN now */
+bool         td_null_poison(null_number *x, int64_t count, int64_t more); /* true: a number was not finite, all are NaN now */
 /* Workspaces: all functions want as much, and look whether they got it; what is on the host is written over. */
 enum { TD_NULL_ROOM = 256 };
 int  td_null_say_room(size_t *dev, size_t *host);

@@ -17,7 +17,7 @@
  */
 #include "ir/core/complex.h"
 #include "ir/interp/interp.h"
-#include "turns.h"
+#include "kfiber.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "ir/wide/widen.h"
 #include "ir/wide_random.h"
 #include "ir/wide_table.h"
-#include "turns.h"
+#include "kfiber.h"
 
 typedef void entry_fn(const uint64_t *args, int64_t bx, int64_t byz);
 

@@ -336,10 +336,10 @@ td_record(td_node *n, td_array *out)
     for (int i = 0; i < n->nsrc; i++)
         now |= td_node_shared(n->src[i]);
     bound_pending(n->dev);
-    if (td_watch_asked() && !td_capture_now() && td_watch_applies(n))
-        n->watch = td_watching;
+    if (td_fp_asked() && !td_capture_now() && td_fp_applies(n))
+        n->watch = td_fp_watching;
     if (n->watch && !n->hosted)
-        st = td_watch_node(n);
+        st = td_fp_check_node(n);
     else if (now)
         st = td_eval_node(n);
     if (st) {

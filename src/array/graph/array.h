@@ -135,7 +135,7 @@ td_status td_array_retype(const td_array *a, td_dtype dt, td_array *out);
 td_array  td_array_part(const td_array *a, bool imag); /* the real or imaginary parts of a complex array */
 td_status td_array_broadcast(const td_array *a, const td_shape *s, td_array *out); /* read-only by convention */
 /* The same as a value of its own, recorded: it fuses, where a view of a pending array has that evaluated. */
-td_status td_array_spread(const td_array *a, const td_shape *s, td_array *out);
+td_status td_array_broadcast_as(const td_array *a, const td_shape *s, td_array *out);
 
 /* ---- writing ---- */
 /* a[...] = value, broadcast and cast; NumPy's result when they overlap. */

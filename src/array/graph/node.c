@@ -1,7 +1,7 @@
 /* node.c - making, sharing and releasing graph nodes. */
 #include "array/graph/node.h"
 
-#include "array/graph/turn.h"
+#include "array/graph/memwait.h"
 #include "array/graph/values.h"
 #include "base/hash.h"
 #include "dev/core/site.h"
@@ -47,7 +47,7 @@ td_graph_unlock(void)
 {
     if (td_site_wanted())
         td_site_hold();
-    td_turn_leave();
+    td_memwait_leave();
     return unlock_hook ? unlock_hook() : NULL;
 }
 
@@ -56,7 +56,7 @@ td_graph_lock(void *token)
 {
     if (lock_hook)
         lock_hook(token);
-    td_turn_back();
+    td_memwait_back();
     if (td_site_wanted())
         td_site_release();
 }

@@ -46,7 +46,7 @@ typedef struct td_node {
     uint8_t         dt;    /* td_dtype */
     uint8_t         nsrc;
     uint8_t         computed; /* kernels that have computed it without writing it out */
-    uint8_t         watch; /* td_fperr that are looked for when it is evaluated (watch.h) */
+    uint8_t         watch; /* td_fperr that are looked for when it is evaluated (fperror.h) */
     uint8_t         busy; /* the era (eval.c) in which a thread evaluates it, the graph's lock given up */
     bool            claimed; /* busy with a pass over rows (chunk.c), which writes over nothing that it reads */
     bool            hosted; /* of kind HOST, or computed of such: a guess until the graph is walked */

@@ -415,7 +415,7 @@ td_array_copy(const td_array *a, td_array *out)
 }
 
 td_status
-td_array_spread(const td_array *a, const td_shape *s, td_array *out)
+td_array_broadcast_as(const td_array *a, const td_shape *s, td_array *out)
 {
     td_view layout = td_view_contiguous(s), unused;
     td_node *n, *r;
@@ -512,7 +512,7 @@ two_pass(td_red red, const td_array *a, const td_redargs *args, td_dtype out_dt,
 
 /* A variance whose squares float64 alone does not hold. */
 static bool
-is_wide_spread(td_red red, td_dtype in)
+is_two_pass_variance(td_red red, td_dtype in)
 {
     return (red == TD_RED_var || red == TD_RED_std) && in != TD_F32 && in != TD_C64 &&
            !td_dtype_is_half(in);
@@ -520,7 +520,7 @@ is_wide_spread(td_red red, td_dtype in)
 
 /* The value of n, a reduction, by two passes. */
 static td_status
-spread_of(td_node *n, td_array *out)
+variance_of(td_node *n, td_array *out)
 {
     td_redargs args = {.axes = n->axes,
                        .keepdims = n->view.shape.ndim == n->src[0]->view.shape.ndim,
@@ -535,16 +535,16 @@ spread_of(td_node *n, td_array *out)
 }
 
 td_status
-td_eval_spread(td_node *n)
+td_eval_variance(td_node *n)
 {
     td_view v = n->view;
     td_node *value;
     td_array r;
     td_status st;
 
-    if (n->kind != TD_N_REDUCE || !is_wide_spread((td_red)n->op, (td_dtype)n->src[0]->dt))
+    if (n->kind != TD_N_REDUCE || !is_two_pass_variance((td_red)n->op, (td_dtype)n->src[0]->dt))
         return TD_SKIP;
-    TD_TRY(spread_of(n, &r));
+    TD_TRY(variance_of(n, &r));
     st = td_array_node(&r, &value);
     td_array_unref(&r);
     TD_TRY(st);
@@ -583,7 +583,7 @@ td_array_reduce(td_red red, const td_array *a, const td_redargs *args, td_array 
 
     TD_TRY(td_red_result(red, in, args->dtype, &dt));
     TD_TRY(check_reduction(red, a, args));
-    if (is_wide_spread(red, in) &&
+    if (is_two_pass_variance(red, in) &&
         !td_array_hosted(a)) /* what is on the host is read once: chunkjob.c */
         return two_pass(red, a, args, dt, out);
     TD_TRY(reduced_shape(a, args, &s));

@@ -16,7 +16,7 @@ td_status td_eval_node(td_node *n);
 td_status td_eval_value(td_node *n);
 
 /* n, a variance that two passes compute better than one kernel: its value is computed so.  TD_SKIP: it is none. */
-td_status td_eval_spread(td_node *n);
+td_status td_eval_variance(td_node *n);
 
 /* n, evaluated straight into memory seen through `view` (of n's shape): for writes. */
 td_status td_eval_into(td_node *n, td_dtype dt, td_buf *buf, const td_view *view);
@@ -52,18 +52,18 @@ void td_hold_end(td_hold *h);
 /* ---- run/watch.c: floating-point errors ---- */
 
 extern atomic_int td_fp_watchers; /* threads that watch */
-extern _Thread_local uint8_t td_watching;  /* kinds, and those to raise TD_FP_RAISE further up */
+extern _Thread_local uint8_t td_fp_watching;  /* kinds, and those to raise TD_FP_RAISE further up */
 
 static inline bool
-td_watch_asked(void)
+td_fp_asked(void)
 {
-    return atomic_load_explicit(&td_fp_watchers, memory_order_relaxed) && td_watching;
+    return atomic_load_explicit(&td_fp_watchers, memory_order_relaxed) && td_fp_watching;
 }
 
 /* n, just recorded, whose watch is set: evaluated and checked. */
-td_status td_watch_node(td_node *n);
+td_status td_fp_check_node(td_node *n);
 /* Can n be something that is checked for? */
-bool td_watch_applies(const td_node *n);
+bool td_fp_applies(const td_node *n);
 
 /* ---- outofcore/chunk.c ---- */
 

@@ -93,7 +93,7 @@ is_arg(td_red red)
 }
 
 static bool
-is_spread(td_red red)
+is_variance(td_red red)
 {
     return red == TD_RED_var || red == TD_RED_std;
 }
@@ -102,8 +102,9 @@ is_spread(td_red red)
 static td_dtype
 sum_dtype(const td_job *j, const td_array *x)
 {
-    td_dtype dt =
-        is_spread(j->red) || j->red == TD_RED_mean ? td_promote(td_array_dtype(x), TD_F64) : j->dt;
+    td_dtype dt = is_variance(j->red) || j->red == TD_RED_mean
+                      ? td_promote(td_array_dtype(x), TD_F64)
+                      : j->dt;
 
     if (td_dtype_is_complex(j->dt) || td_dtype_is_complex(dt))
         return TD_C128;
@@ -230,7 +231,7 @@ squared(expr *e, const td_array *d)
 }
 
 static td_status
-merge_spread(const td_job *j, const td_array *p, td_array *out)
+merge_variance(const td_job *j, const td_array *p, td_array *out)
 {
     double a = (double)j->lo * (double)j->inner, b = (double)(j->hi - j->lo) * (double)j->inner;
     expr e = {.n = 0};
@@ -276,8 +277,8 @@ merge(const td_job *j, const td_array *p, td_array *out)
         [TD_RED_all] = OP_logical_and, [TD_RED_count_nonzero] = OP_add,
     };
 
-    if (is_spread(j->red))
-        return merge_spread(j, p, out);
+    if (is_variance(j->red))
+        return merge_variance(j, p, out);
     if (j->red == TD_RED_ends)
         return merge_ends(j, p, out);
     return td_array_apply(by[j->red], (td_operand[]){of(&j->acc[0]), of(p)}, 2, out);
@@ -319,7 +320,7 @@ finish(const td_job *j, td_array *out)
 
     if (j->red == TD_RED_mean)
         r = apply(&e, OP_divide, of(r), number(n));
-    if (is_spread(j->red))
+    if (is_variance(j->red))
         r = apply(&e, OP_divide, of(&j->acc[1]), number(free > 0 ? free : 0));
     if (j->red == TD_RED_std && !e.st)
         r = keep(&e, &root, td_array_apply(OP_sqrt, (td_operand[]){of(r)}, 1, &root));

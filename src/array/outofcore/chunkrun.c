@@ -7,7 +7,7 @@
 #include "array/outofcore/chunk.h"
 #include "array/outofcore/feed.h"
 #include "array/run/eval.h"
-#include "array/run/watch.h"
+#include "array/run/fperror.h"
 
 /* ---- rows of one chunk ---- */
 
@@ -158,7 +158,7 @@ run_chunk(td_pass *p, const td_feeder *f, int slot, int64_t lo, int64_t hi)
         j->drain = p->drain;
         j->sums = &p->sums;
         for (int k = 0; k < j->ntop && !st; k++)
-            st = td_watch_check(part[i][k]);
+            st = td_fp_check(part[i][k]);
         st = st ? st : run_job(j, part[i]);
         for (int k = 0; k < j->ntop; k++)
             td_node_unref(part[i][k]);
@@ -215,11 +215,11 @@ open_drain(td_pass *p)
 td_status
 td_pass_run(td_pass *p)
 {
-    uint8_t watching = td_watching;
+    uint8_t watching = td_fp_watching;
     int64_t lo = 0, tried = -1;
     td_status st;
 
-    td_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
+    td_fp_watching = 0; /* the nodes say what is looked for; how chunks are put together is ours */
     st = open_drain(p);
     while (!st) {
         st = run_span(p, &lo);
@@ -240,6 +240,6 @@ td_pass_run(td_pass *p)
             st = p->job[i].kind->finish(&p->job[i], &p->job[i].result);
     for (int i = 0; i < p->njob; i++)
         forget(p->job[i].acc);
-    td_watching = watching;
+    td_fp_watching = watching;
     return st;
 }

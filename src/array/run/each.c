@@ -5,8 +5,8 @@
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
+#include "array/run/fperror.h"
 #include "array/run/spill.h"
-#include "array/run/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,7 @@ settles(const td_node *n)
 bool
 td_each_fits(const td_eachfn *e, const td_array *const *row)
 {
-    if (td_watch_asked())
+    if (td_fp_asked())
         return false;
     for (int i = 0; i < e->nin; i++) {
         const td_array *a = row[i];

@@ -5,9 +5,9 @@
 
 #include "array/form/row.h"
 #include "array/graph/internal.h"
-#include "array/graph/turn.h"
+#include "array/graph/memwait.h"
+#include "array/run/fperror.h"
 #include "array/run/spill.h"
-#include "array/run/watch.h"
 #include "array/source/host.h"
 
 #include <pthread.h>
@@ -49,10 +49,10 @@ await(const td_node *n)
     if (!is_busy(n))
         return;
     td_need_met(true); /* what is needed is looked for again */
-    td_turn_idle(true);
+    td_memwait_idle(true);
     while (is_busy(n))
         td_graph_yield();
-    td_turn_idle(false);
+    td_memwait_idle(false);
     td_need_met(false);
 }
 
@@ -449,11 +449,11 @@ eval_pending(td_need *need, td_node *n)
 
     if (n->hosted) {
         st = td_chunk_eval(n, &(td_chunkopts){.host = false});
-        st = st == TD_SKIP ? td_watch_check(n) : st;
+        st = st == TD_SKIP ? td_fp_check(n) : st;
         if (st || is_taken(n))
             return st ? st : td_eval_node(n);
     }
-    if ((st = td_eval_spread(n)) != TD_SKIP)
+    if ((st = td_eval_variance(n)) != TD_SKIP)
         return st;
     st = eval_rows(need, n);
     if (st != TD_SKIP && !(st == TD_ERR_OOM && !is_taken(n) && can_split(n)))
@@ -487,7 +487,7 @@ td_eval_node(td_node *n)
     pthread_once(&once, watch_forks);
     td_node_ref(n); /* its array may get another value whenever the lock is given up */
     await(n);
-    td_turn_begin();
+    td_memwait_begin();
     do {
         td_need_begin(&need);
         if (n->buf) /* meanwhile, by another thread */
@@ -497,8 +497,8 @@ td_eval_node(td_node *n)
         else
             st = n->kind == TD_N_HOST ? load(n) : eval_pending(&need, n);
         td_need_end(&need);
-    } while (st == TD_ERR_OOM && td_turn_others());
-    td_turn_end();
+    } while (st == TD_ERR_OOM && td_memwait_others());
+    td_memwait_end();
     td_node_unref(n);
     return st;
 }

@@ -1,7 +1,7 @@
 /* matmul.c - matrix products: the vendor's library where there is one, else a generated kernel. */
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
-#include "array/run/watch.h"
+#include "array/run/fperror.h"
 #include "dev/core/blas.h"
 
 #include <string.h>
@@ -300,15 +300,15 @@ matmul(const td_array *a, const td_array *b, td_array *out)
 td_status
 td_array_matmul(const td_array *a, const td_array *b, td_array *out)
 {
-    uint8_t asked = td_watch_asked() ? td_watching : 0;
+    uint8_t asked = td_fp_asked() ? td_fp_watching : 0;
     td_status st;
 
     if (!asked)
         return matmul(a, b, out);
-    td_watching = 0; /* not of the operations that it may be made of */
+    td_fp_watching = 0; /* not of the operations that it may be made of */
     st = matmul(a, b, out);
-    td_watching = asked;
-    if (!st && (st = td_watch_result("matmul", (const td_array *[]){a, b}, 2, out)))
+    td_fp_watching = asked;
+    if (!st && (st = td_fp_check_result("matmul", (const td_array *[]){a, b}, 2, out)))
         td_array_unref(out);
     return st;
 }

@@ -5,7 +5,7 @@
 #include "array/graph/reduce.h"
 #include "array/plan/tune.h"
 #include "array/run/eval.h"
-#include "array/run/watch.h"
+#include "array/run/fperror.h"
 #include "jit/jit.h"
 
 enum {
@@ -297,7 +297,7 @@ accumulator(td_dtype out)
 static td_status
 looked_at(const td_array *a, td_array *out)
 {
-    td_status st = td_watch_result("accumulate", &a, 1, out);
+    td_status st = td_fp_check_result("accumulate", &a, 1, out);
 
     if (st)
         td_array_unref(out);
@@ -320,7 +320,7 @@ td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *
         j.d.red = red == TD_RED_max ? TD_RED_sum : TD_RED_prod;
     j.d.acc = accumulator(j.d.out);
     if ((st = td_chunk_cumulate(red, a, axis, j.d.out, out)) != TD_SKIP)
-        return !st && td_watch_asked() ? looked_at(a, out) : st;
+        return !st && td_fp_asked() ? looked_at(a, out) : st;
     TD_TRY(td_array_empty(j.dev, j.d.out, s, out));
     j.n = s->dim[axis];
     for (int i = 0; i < axis; i++)
@@ -335,7 +335,7 @@ td_array_cumulate(td_red red, const td_array *a, int axis, int dtype, td_array *
     td_node_unref(n);
     if (st)
         td_array_unref(out);
-    return !st && td_watch_asked() ? looked_at(a, out) : st;
+    return !st && td_fp_asked() ? looked_at(a, out) : st;
 }
 
 /* ---- selection ---- */

@@ -8,7 +8,7 @@
  */
 #ifndef TD_FRONT_FRONT_H
 #define TD_FRONT_FRONT_H
-#include "front/infer/spread.h"
+#include "front/infer/parloops.h"
 #include "front/infer/type.h"
 #include "ir/core/ir.h"
 
@@ -150,7 +150,7 @@ typedef struct td_made {
     uint64_t       dynamic; /* dynamic shared memory, bytes that a launch must give at the least */
     bool           sized;   /* which is all that is used: other parts' sizes are known to a launch only */
     uint32_t       spread;  /* FUNCTION on a GPU: axes of the grid that its loops are spread over, 0..2 */
-    td_spreads     loops;  /* the turns of those loops */
+    td_parloops     loops;  /* the turns of those loops */
     uint32_t       partials; /* of TD_HIDDEN_PARTIALS, for each block */
     bool           apart;   /* made for arrays of which those that are written overlap no other argument */
     const char    *notes;   /* for explain: what became of the loops, a line each; NULL: none */

@@ -384,7 +384,7 @@ carry_weak(walk *w, const carry *c)
 }
 
 bool
-turns_spread(const turns *t)
+turns_are_prange(const turns *t)
 {
     return t->asked && t->how == RUN_PARALLEL && !t->v->never;
 }
@@ -393,7 +393,7 @@ bool
 carry_gone(const carry *c)
 {
     for (; c; c = c->also)
-        if (c->behind && turns_spread(c->loop))
+        if (c->behind && turns_are_prange(c->loop))
             return true;
     return false;
 }
@@ -418,7 +418,7 @@ turns_refuse(walk *w, const turns *t)
 {
     const char *name;
 
-    if (!t->read || !turns_spread(t) || w->again)
+    if (!t->read || !turns_are_prange(t) || w->again)
         return TD_OK;
     name = name_of(w, t->name);
     return bad(w, t->read, TD_ERR_TYPE,
@@ -435,7 +435,7 @@ carry_read(walk *w, const thing *x, uint32_t node)
     for (const carry *c = x->carry; c; c = c->also) {
         verdict *v = c->loop->v;
 
-        if (turns_spread(c->loop) && !c->weak) {
+        if (turns_are_prange(c->loop) && !c->weak) {
             if (c->behind && !w->again)
                 return bad(
                     w, node, TD_ERR_TYPE,

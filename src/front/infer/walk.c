@@ -132,7 +132,7 @@ begin_walk(walk *w, const td_source *s)
     w->made->apart = false;
     w->made->spread = 0;
     w->made->partials = 0;
-    w->made->loops = (td_spreads){.term = NULL};
+    w->made->loops = (td_parloops){.term = NULL};
     w->made->cooperative = w->made->cooperative && w->how->mode == TD_MODE_KERNEL;
     w->made->notes = NULL;
     w->made->nsite = 0;

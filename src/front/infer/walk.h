@@ -351,7 +351,7 @@ const lin *lin_index(walk *w, const thing *k);                     /* of an inde
 td_status carry_read(walk *w, const thing *x, uint32_t node);
 turns    *turns_outer(const turns *t);
 bool      turns_touch(const turns *t, uint32_t root); /* a turn reads or writes such memory (view.root) */
-bool      turns_spread(const turns *t); /* do its turns run at once because prange asks so? */
+bool      turns_are_prange(const turns *t); /* do its turns run at once because prange asks so? */
 /* Turns of a prange read what other turns have left: fails, behind their body. */
 td_status turns_refuse(walk *w, const turns *t);
 const carry *carry_weak(walk *w, const carry *c); /* of the loops that prange spreads */

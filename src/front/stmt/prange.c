@@ -228,7 +228,7 @@ find_elements(walk *w, region *g)
 static td_status
 refuse_alias(walk *w, const region *g, const turns *t)
 {
-    for (uint32_t i = 0; i < g->narr && turns_spread(t) && !w->again; i++)
+    for (uint32_t i = 0; i < g->narr && turns_are_prange(t) && !w->again; i++)
         if (turns_touch(t, g->arr[i].before.view->root))
             return bad(
                 w, g->node, TD_ERR_TYPE,
@@ -245,7 +245,7 @@ refuse_clash(walk *w, const region *g, const turns *t)
 {
     const char *name;
 
-    if (!g->clash || !turns_spread(t) || w->again)
+    if (!g->clash || !turns_are_prange(t) || w->again)
         return TD_OK;
     name = name_of(w, g->clashing);
     return bad(
@@ -441,12 +441,12 @@ only_loop(walk *w, uint32_t list)
 static void
 tell_turns(walk *w, td_val many, bool outer)
 {
-    td_spreads *x = &w->made->loops;
-    uint32_t term = td_spread_add(x, w->mem, w->f, many), at = x->nloop - !outer;
+    td_parloops *x = &w->made->loops;
+    uint32_t term = td_parloop_add(x, w->mem, w->f, many), at = x->nloop - !outer;
 
-    if (at < TD_SPREAD_LOOPS && outer)
-        x->loop[at] = (td_spread){.turns = term, .nested = w->inner != 0};
-    else if (at < TD_SPREAD_LOOPS)
+    if (at < TD_PARLOOPS && outer)
+        x->loop[at] = (td_parloop){.turns = term, .nested = w->inner != 0};
+    else if (at < TD_PARLOOPS)
         x->loop[at].inner = term;
     x->nloop += outer;
 }

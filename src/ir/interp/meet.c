@@ -4,7 +4,7 @@
  * members of an exchange their values.
  */
 #include "base/fiber.h"
-#include "ir/interp/turns.h"
+#include "ir/interp/kfiber.h"
 
 #include <sched.h>
 #include <string.h>
@@ -19,11 +19,11 @@ enum {
 
 /* All n threads from th on have come, or have returned. */
 static void
-open_gate(td_turn *self, td_turn_gate *g, td_turn *th, uint64_t n)
+open_gate(td_kfiber *self, td_kfiber_gate *g, td_kfiber *th, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        if (td_turn_missed(&th[i]) || (th[i].gone && g->site->op == OP_grid_barrier)) {
-            (void)td_turn_divergent(self, &th[i]);
+        if (td_kfiber_missed(&th[i]) || (th[i].gone && g->site->op == OP_grid_barrier)) {
+            (void)td_kfiber_divergent(self, &th[i]);
             return;
         }
     for (uint64_t i = 0; i < n; i++)
@@ -34,15 +34,15 @@ open_gate(td_turn *self, td_turn_gate *g, td_turn *th, uint64_t n)
 }
 
 static uint64_t
-barrier(td_turn *self, const td_turn_site *site, td_turn_gate *g, td_turn *th, uint64_t n,
+barrier(td_kfiber *self, const td_kfiber_site *site, td_kfiber_gate *g, td_kfiber *th, uint64_t n,
         uint64_t cond)
 {
-    int first = (int)td_turn_place(th);
+    int first = (int)td_kfiber_place(th);
 
     self->site = site;
     if (g->site && g->site != site) { /* not where the others wait: nobody goes on */
         td_fiber_barrier(&self->state, first, (int)n);
-        return td_turn_divergent(self, th == self ? th + 1 : th);
+        return td_kfiber_divergent(self, th == self ? th + 1 : th);
     }
     g->site = site;
     g->count += cond;
@@ -56,9 +56,9 @@ barrier(td_turn *self, const td_turn_site *site, td_turn_gate *g, td_turn *th, u
 
 /* What thread k gets from the threads m of its warp. */
 static uint64_t
-received(const td_turn *w, int k, uint32_t m)
+received(const td_kfiber *w, int k, uint32_t m)
 {
-    const td_turn_site *s = w[k].site;
+    const td_kfiber_site *s = w[k].site;
     uint32_t from = s->op == OP_shuffle ? (uint32_t)w[k].which % WARP
                                         : (uint32_t)k ^ (uint32_t)w[k].which % WARP;
     uint64_t out = 0;
@@ -79,7 +79,7 @@ received(const td_turn *w, int k, uint32_t m)
 
 /* The threads m of a warp stand at one place. */
 static void
-serve(td_turn *w, uint32_t m)
+serve(td_kfiber *w, uint32_t m)
 {
     uint64_t got[WARP] = {0};
 
@@ -96,11 +96,11 @@ serve(td_turn *w, uint32_t m)
 
 /* Waits with the first of the members who has come to the same place. */
 static void
-wait_for_members(td_turn *w, td_turn *self)
+wait_for_members(td_kfiber *w, td_kfiber *self)
 {
     self->gate = &self->state;
     for (uint32_t left = self->members; left; left &= left - 1) {
-        td_turn *o = &w[__builtin_ctz(left)];
+        td_kfiber *o = &w[__builtin_ctz(left)];
 
         if (o != self && o->site == self->site && o->members == self->members) {
             self->gate = o->gate;
@@ -108,17 +108,18 @@ wait_for_members(td_turn *w, td_turn *self)
         }
     }
     w->moves++;
-    td_fiber_meet(self->gate, (int)td_turn_place(w), self->members);
+    td_fiber_meet(self->gate, (int)td_kfiber_place(w), self->members);
 }
 
 static uint64_t
-exchange(td_turn *w, td_turn *self, uint32_t here)
+exchange(td_kfiber *w, td_kfiber *self, uint32_t here)
 {
     uint32_t m = 0;
 
     if (!(self->members >> self->lane & 1))
-        return td_turn_fail(self, self->site, "thread %d of the warp is not among the members 0x%x",
-                            self->lane, self->members);
+        return td_kfiber_fail(self, self->site,
+                              "thread %d of the warp is not among the members 0x%x", self->lane,
+                              self->members);
     self->members &= here;
     wait_for_members(w, self);
     if (!self->site || self->stop)
@@ -126,28 +127,28 @@ exchange(td_turn *w, td_turn *self, uint32_t here)
     for (uint32_t left = self->members; left; left &= left - 1) {
         int k = __builtin_ctz(left);
 
-        if (td_turn_missed(&w[k]))
-            return td_turn_divergent(self, &w[k]);
+        if (td_kfiber_missed(&w[k]))
+            return td_kfiber_divergent(self, &w[k]);
         m |= w[k].gone ? 0 : (uint32_t)1 << k;
     }
     serve(w, m);
     return self->value;
 }
 
-static const td_turn *
-stands_active(const td_turn *t)
+static const td_kfiber *
+stands_active(const td_kfiber *t)
 {
     return t->site && t->site->op == OP_activemask ? t : NULL;
 }
 
 /* Those who stand here when none of the warp's threads does anything more without them. */
 static uint64_t
-active(td_turn *w, td_turn *self, uint32_t here)
+active(td_kfiber *w, td_kfiber *self, uint32_t here)
 {
     w->moves++;
     while (self->site && !self->stop) {
         uint32_t seen = w->moves, m = 0;
-        const td_turn *first;
+        const td_kfiber *first;
 
         td_fiber_yield();
         if (!self->site || w->moves != seen)
@@ -166,12 +167,12 @@ active(td_turn *w, td_turn *self, uint32_t here)
 }
 
 uint64_t
-td_turn_meet(td_turn *self, const td_turn_site *site, uint64_t value, uint64_t which,
-             uint64_t members)
+td_kfiber_meet(td_kfiber *self, const td_kfiber_site *site, uint64_t value, uint64_t which,
+               uint64_t members)
 {
-    td_turn_block *b = self->block;
-    td_turn_run *r = b->run;
-    td_turn *w = self - self->lane, *th = r->th + (uint64_t)(b - r->block) * (uint64_t)r->n;
+    td_kfiber_block *b = self->block;
+    td_kfiber_run *r = b->run;
+    td_kfiber *w = self - self->lane, *th = r->th + (uint64_t)(b - r->block) * (uint64_t)r->n;
     int left = r->n - (int)(w - th);
     uint32_t here = left < WARP ? ((uint32_t)1 << left) - 1 : UINT32_MAX;
 
@@ -187,7 +188,7 @@ td_turn_meet(td_turn *self, const td_turn_site *site, uint64_t value, uint64_t w
 }
 
 void
-td_turn_pass(td_turn *self)
+td_kfiber_pass(td_kfiber *self)
 {
     if (++self->turns % PATIENCE)
         return;

@@ -19,7 +19,7 @@ enum { TD_WIDE_WORDS = 6, TD_WIDE_THREADS = 1024 };
 
 /* in has been finished; out, made by td_fn_new in any arena, is filled and finished.  vector_bytes: of
  * the CPU's registers.  TD_SKIP: lanes cannot do what it asks (*why says what; static), so threads
- * must take turns (turns.h); out is then unusable. */
+ * must take turns (kfiber.h); out is then unusable. */
 td_status td_fn_widen(const td_fn *in, int vector_bytes, td_fn *out, const char **why);
 
 /* A function that runs once: its loops whose turns do not depend on each other (td_each) run as many at a

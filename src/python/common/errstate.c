@@ -1,7 +1,7 @@
 /* errstate.c - what treadle._numpy._errstate is built on: watching for floating-point errors, and being told of them. */
 #include "python/common/py.h"
 
-#include "array/run/watch.h"
+#include "array/run/fperror.h"
 
 /* treadle._numpy._errstate.found(kind, operation, raises) says what is done; what it raises the operation raises. */
 static td_status
@@ -27,7 +27,7 @@ look_for(PyObject *module, PyObject *kinds)
         return NULL;
     if (k < 0 || k > UINT8_MAX)
         return PyErr_Format(PyExc_ValueError, "_look_for: %ld", k);
-    td_watch_set((uint8_t)k);
+    td_fp_watch((uint8_t)k);
     return Py_NewRef(Py_None);
 }
 
@@ -36,7 +36,7 @@ looks(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return PyBool_FromLong(td_watch_asked());
+    return PyBool_FromLong(td_fp_asked());
 }
 
 /* name, operands, result */
@@ -49,8 +49,8 @@ look_at(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "sO!O!O!:_look_at", &op, py.ndarray, &a, py.ndarray, &b, py.ndarray,
                           &r) ||
-        !py_ok(td_watch_result(op, (const td_array *[]){py_array_of(a), py_array_of(b)}, 2,
-                               py_array_of(r))))
+        !py_ok(td_fp_check_result(op, (const td_array *[]){py_array_of(a), py_array_of(b)}, 2,
+                                  py_array_of(r))))
         return NULL;
     return Py_NewRef(Py_None);
 }
@@ -69,5 +69,5 @@ PyMethodDef py_errstate_functions[] = {
 void
 py_errstate_hooks(void)
 {
-    td_watch_on_found(found);
+    td_fp_on_found(found);
 }

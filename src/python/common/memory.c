@@ -5,7 +5,7 @@
  */
 #include "python/common/py.h"
 
-#include "array/graph/turn.h"
+#include "array/graph/memwait.h"
 #include "array/run/spill.h"
 #include "dev/foreign/library.h"
 #include "dev/pool/away.h"
@@ -47,7 +47,7 @@ static bool
 wait_for_others(td_dev *d, size_t nbytes)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    bool more = td_turn_wait(d, nbytes);
+    bool more = td_memwait_wait(d, nbytes);
 
     PyGILState_Release(gil);
     return more;

@@ -8,7 +8,7 @@
  *   kernelmake.c  from argument types to a kernel: front, jit, what the compilation read
  *   kernelrun.c   the launch
  *   kernelbuild.c code for files
- *   kernelwatch.c launches under treadle.debug()
+ *   kerneldebug.c launches under treadle.debug()
  *   report.c      mailboxes: what kernels print and raise
  *   kernel.c      the types that Python sees
  *
@@ -94,7 +94,7 @@ typedef struct py_box {
 /* What treadle.debug() makes of a launch: nothing; indices are checked; the interpreter runs it and checks the rest. */
 typedef enum py_mode { PY_PLAIN, PY_CHECKED, PY_WATCHED } py_mode;
 
-py_mode py_mode_of(const td_dev *d); /* of the calling thread's launches on d; kernelwatch.c */
+py_mode py_mode_of(const td_dev *d); /* of the calling thread's launches on d; kerneldebug.c */
 
 /* py_spec - a function compiled for a row of argument types on one device.  Its dispatcher's. */
 typedef struct py_spec {
@@ -221,9 +221,9 @@ typedef struct py_dims {
 void      py_call_keep(py_call *c, bool on); /* the arrays' buffers stay while the GIL is given up */
 PyObject *py_kernel_call(py_dispatcher *d, const py_dims *dims, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
-/* ---- kernelwatch.c ---- */
+/* ---- kerneldebug.c ---- */
 /* Runs s in the interpreter.  port: what TD_HIDDEN_PORT is.  False: an exception is set. */
-bool py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port);
+bool py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port);
 extern PyMethodDef py_debug_functions[];
 
 /* ---- kerneldims.c ---- */
@@ -231,9 +231,9 @@ bool py_dims_read(py_dispatcher *d, PyObject *key, py_dims *out);               
 td_status py_blocks_most(const py_spec *s, const td_dims *dims, int64_t *out); /* on the device at once; dims.grid is not read */
 bool py_dims_check(py_dispatcher *d, const py_spec *s, const td_dims *dims);      /* the device's limits */
 
-/* ---- kernelspread.c ---- */
+/* ---- kernelparallel.c ---- */
 bool py_call_overlaps(const py_call *c, uint64_t written); /* does an argument that is written share memory with another? */
-void py_spread_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims); /* of a function: its loops' turns over a GPU's threads; word: the arguments' */
+void py_parallel_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims); /* of a function: its loops' turns over a GPU's threads; word: the arguments' */
 size_t py_partials_bytes(const py_spec *s);                /* of TD_HIDDEN_PARTIALS, for any launch */
 
 /* ---- kernelresult.c ---- */

@@ -311,7 +311,7 @@ launch(run *r)
     bool here = td_dev_info(r->s->dev)->kind == TD_DEV_CPU;
 
     if (r->s->mode == PY_WATCHED)
-        return py_watched_launch(r->s, r->c, &r->dims, r->word, &r->port);
+        return py_debug_launch(r->s, r->c, &r->dims, r->word, &r->port);
     if (!py_ok(here ? launch_here(r) : launch_there(r)))
         return false;
     if (!r->s->box)
@@ -338,7 +338,7 @@ choose_dims(run *r)
 {
     if (r->c->d->how.mode == TD_MODE_KERNEL)
         return true;
-    py_spread_dims(r->s, r->word, r->n, &r->dims);
+    py_parallel_dims(r->s, r->word, r->n, &r->dims);
     return py_dims_check(r->c->d, r->s, &r->dims);
 }
 

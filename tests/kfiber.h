@@ -1,8 +1,8 @@
-/* turns.h - runs a kernel as compiled code whose threads take turns, as the CPU does where lanes cannot. */
-#ifndef TD_TESTS_TURNS_H
-#define TD_TESTS_TURNS_H
+/* kfiber.h - runs a kernel as compiled code whose threads take turns, as the CPU does where lanes cannot. */
+#ifndef TD_TESTS_KFIBER_H
+#define TD_TESTS_KFIBER_H
 #include "base/scratch.h"
-#include "ir/interp/turns.h"
+#include "ir/interp/kfiber.h"
 #include "lower/lower.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ turns_run(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const
     td_status st = f->nparam + 7 <= sizeof words / sizeof *words && td_scratch_grow(shared)
                        ? turns_compile(f, &mem, &entry)
                        : TD_ERR_NOMEM;
-    td_turns t;
+    td_kfiber_launch t;
 
     if (!st) {
         memcpy(words, args, f->nparam * sizeof *words);
@@ -47,12 +47,12 @@ turns_run(const td_fn *f, const uint32_t grid[3], const uint32_t block[3], const
             words[f->nparam + 1 + (uint32_t)k] = block[k];
             words[f->nparam + 4 + (uint32_t)k] = grid[k];
         }
-        td_turns_init(&t, f->name, shared);
+        td_kfiber_launch_init(&t, f->name, shared);
         for (uint32_t z = 0; z < grid[2]; z++)
             for (uint32_t y = 0; y < grid[1]; y++)
                 for (uint32_t x = 0; x < grid[0]; x++)
                     entry(words, x, (int64_t)(z << 16 | y));
-        st = td_turns_status(&t);
+        st = td_kfiber_launch_status(&t);
     }
     td_arena_free(&mem);
     return st;

@@ -1,11 +1,11 @@
-/* turns.c - the program of one thread as a CPU's function, whose threads take turns (ir/interp/turns.h).
+/* kfiber.c - the program of one thread as a CPU's function, whose threads take turns (ir/interp/kfiber.h).
  *
  *     thread(args, self)           the kernel's instructions
- *     name(args, bid, nblock)      the entry: td_turns_block(thread, info, args, bid, nblock)
+ *     name(args, bid, nblock)      the entry: td_kfiber_do_block(thread, info, args, bid, nblock)
  *
  * What a thread knows of itself and its block is loaded where it begins.
  */
-#include "ir/interp/turns.h"
+#include "ir/interp/kfiber.h"
 
 #include "lower/emit.h"
 
@@ -20,7 +20,7 @@ void_type(const lowering *L)
 }
 
 void
-low_turn_declare(lowering *L)
+low_kfiber_declare(lowering *L)
 {
     LLVMTypeRef par[2] = {low_ptr(L, 0), low_ptr(L, 0)};
 
@@ -48,25 +48,25 @@ field(lowering *L, LLVMTypeRef t, bool block, size_t offset)
 
     LLVMPositionBuilderAtEnd(L->b, L->entry);
     if (block)
-        p = LLVMBuildLoad2(L->b, low_ptr(L, 0), at_byte(L, p, offsetof(td_turn, block)), "");
+        p = LLVMBuildLoad2(L->b, low_ptr(L, 0), at_byte(L, p, offsetof(td_kfiber, block)), "");
     v = LLVMBuildLoad2(L->b, t, at_byte(L, p, offset), "");
     LLVMPositionBuilderAtEnd(L->b, here);
     return v;
 }
 
 LLVMValueRef
-low_turn_index(lowering *L, const td_inst *s)
+low_kfiber_index(lowering *L, const td_inst *s)
 {
     LLVMTypeRef i32 = low_int(L, 32, 1);
     size_t k = sizeof(int32_t) * (size_t)s->imm;
 
     switch ((int)s->op) {
-    case OP_bid:  return field(L, i32, true, offsetof(td_turn_block, bid) + k);
-    case OP_bdim: return field(L, i32, true, offsetof(td_turn_block, bdim) + k);
-    case OP_gdim: return field(L, i32, true, offsetof(td_turn_block, gdim) + k);
-    case OP_tid:  return field(L, i32, false, offsetof(td_turn, tid) + k);
+    case OP_bid:  return field(L, i32, true, offsetof(td_kfiber_block, bid) + k);
+    case OP_bdim: return field(L, i32, true, offsetof(td_kfiber_block, bdim) + k);
+    case OP_gdim: return field(L, i32, true, offsetof(td_kfiber_block, gdim) + k);
+    case OP_tid:  return field(L, i32, false, offsetof(td_kfiber, tid) + k);
     }
-    return field(L, i32, false, offsetof(td_turn, lane));
+    return field(L, i32, false, offsetof(td_kfiber, lane));
 }
 
 static LLVMValueRef
@@ -79,19 +79,19 @@ array(lowering *L, const td_inst *s, uint64_t *used, bool block, size_t offset)
 }
 
 LLVMValueRef
-low_turn_shared(lowering *L, const td_inst *s)
+low_kfiber_shared(lowering *L, const td_inst *s)
 {
-    return array(L, s, &L->nshared, true, offsetof(td_turn_block, shared));
+    return array(L, s, &L->nshared, true, offsetof(td_kfiber_block, shared));
 }
 
 LLVMValueRef
-low_turn_dynamic(lowering *L)
+low_kfiber_dynamic(lowering *L)
 {
-    return field(L, low_ptr(L, 0), true, offsetof(td_turn_block, dynamic));
+    return field(L, low_ptr(L, 0), true, offsetof(td_kfiber_block, dynamic));
 }
 
 LLVMValueRef
-low_turn_local(lowering *L, const td_inst *s)
+low_kfiber_local(lowering *L, const td_inst *s)
 {
     uint64_t nbytes = s->imm * td_dtype_size((td_dtype)s->dt);
 
@@ -99,7 +99,7 @@ low_turn_local(lowering *L, const td_inst *s)
         L->nstack += nbytes;
         return NULL;
     }
-    return array(L, s, &L->nlocal, false, offsetof(td_turn, local));
+    return array(L, s, &L->nlocal, false, offsetof(td_kfiber, local));
 }
 
 /* ---- where it waits ---- */
@@ -150,14 +150,14 @@ leave_if_stopped(lowering *L)
 {
     LLVMTypeRef i32 = low_int(L, 32, 1);
     LLVMValueRef stop = LLVMBuildLoad2(
-        L->b, i32, at_byte(L, LLVMGetParam(L->fn, SELF), offsetof(td_turn, stop)), "");
+        L->b, i32, at_byte(L, LLVMGetParam(L->fn, SELF), offsetof(td_kfiber, stop)), "");
 
     leave_if(L, low_icmp(L, LLVMIntNE, stop, low_zero(i32)), exit_of(L));
 }
 
 LLVMValueRef
-low_turn_meet(lowering *L, const td_inst *s, LLVMValueRef value, LLVMValueRef which,
-              LLVMValueRef members)
+low_kfiber_meet(lowering *L, const td_inst *s, LLVMValueRef value, LLVMValueRef which,
+                LLVMValueRef members)
 {
     LLVMTypeRef i64 = low_int(L, 64, 1);
     LLVMValueRef none = low_zero(i64),
@@ -167,7 +167,7 @@ low_turn_meet(lowering *L, const td_inst *s, LLVMValueRef value, LLVMValueRef wh
 
     for (int i = 2; i < 5; i++)
         arg[i] = LLVMBuildIntCast2(L->b, arg[i], i64, 0, "");
-    got = low_runtime(L, "td_turn_meet", i64, arg, 5);
+    got = low_runtime(L, "td_kfiber_meet", i64, arg, 5);
     leave_if_stopped(L);
     return got;
 }
@@ -187,19 +187,19 @@ pass(lowering *L)
 {
     LLVMValueRef self = LLVMGetParam(L->fn, SELF);
 
-    low_runtime(L, "td_turn_pass", void_type(L), &self, 1);
+    low_runtime(L, "td_kfiber_pass", void_type(L), &self, 1);
     leave_if_stopped(L);
 }
 
 void
-low_turn_again(lowering *L, const td_inst *s)
+low_kfiber_again(lowering *L, const td_inst *s)
 {
     if (L->turns && looks(L, s))
         pass(L);
 }
 
 void
-low_turn_unless(lowering *L, LLVMValueRef ok)
+low_kfiber_unless(lowering *L, LLVMValueRef ok)
 {
     LLVMBasicBlockRef join;
 
@@ -212,7 +212,7 @@ low_turn_unless(lowering *L, LLVMValueRef ok)
 }
 
 void
-low_turn_exit_if(lowering *L, const td_inst *s)
+low_kfiber_exit_if(lowering *L, const td_inst *s)
 {
     LLVMBasicBlockRef ends = low_block(L, "ends"), here;
 
@@ -220,7 +220,7 @@ low_turn_exit_if(lowering *L, const td_inst *s)
     here = LLVMGetInsertBlock(L->b);
     LLVMPositionBuilderAtEnd(L->b, ends);
     LLVMBuildStore(L->b, low_cint(L, 32, 1, 1),
-                   at_byte(L, LLVMGetParam(L->fn, SELF), offsetof(td_turn, ended)));
+                   at_byte(L, LLVMGetParam(L->fn, SELF), offsetof(td_kfiber, ended)));
     LLVMBuildBr(L->b, exit_of(L));
     LLVMPositionBuilderAtEnd(L->b, here);
 }
@@ -228,7 +228,7 @@ low_turn_exit_if(lowering *L, const td_inst *s)
 /* ---- the entry ---- */
 
 void
-low_turn_entry(lowering *L)
+low_kfiber_entry(lowering *L)
 {
     LLVMTypeRef word = low_int(L, 64, 1), par[3] = {low_ptr(L, 0), word, word};
     LLVMValueRef thread = L->fn, arg[5], info[4];
@@ -247,6 +247,6 @@ low_turn_entry(lowering *L)
     arg[1] = constant(L, "info", info, 4);
     for (unsigned i = 0; i < 3; i++)
         arg[2 + i] = LLVMGetParam(L->fn, i);
-    low_runtime(L, "td_turns_block", void_type(L), arg, 5);
+    low_runtime(L, "td_kfiber_do_block", void_type(L), arg, 5);
     LLVMBuildRetVoid(L->b);
 }

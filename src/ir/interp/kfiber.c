@@ -1,5 +1,5 @@
-/* turns.c - blocks whose threads take turns: memory, threads, what is said of those that wait for ever. */
-#include "ir/interp/turns.h"
+/* kfiber.c - blocks whose threads take turns: memory, threads, what is said of those that wait for ever. */
+#include "ir/interp/kfiber.h"
 
 #include "base/fiber.h"
 #include "base/scratch.h"
@@ -16,21 +16,21 @@ enum { WARP = 32, ALIGN = 64 };
 /* ---- a launch ---- */
 
 void
-td_turns_init(td_turns *t, const char *kernel, size_t shared)
+td_kfiber_launch_init(td_kfiber_launch *t, const char *kernel, size_t shared)
 {
-    *t = (td_turns){.kernel = kernel, .shared = shared};
+    *t = (td_kfiber_launch){.kernel = kernel, .shared = shared};
     pthread_mutex_init(&t->mu, NULL);
 }
 
 td_status
-td_turns_status(td_turns *t)
+td_kfiber_launch_status(td_kfiber_launch *t)
 {
     pthread_mutex_destroy(&t->mu);
     return t->st ? td_fail(t->st, "%s", t->text) : TD_OK;
 }
 
 static uint64_t
-number(const td_turn_block *b)
+number(const td_kfiber_block *b)
 {
     return (uint64_t)b->bid[0] +
            (uint64_t)b->gdim[0] *
@@ -39,7 +39,7 @@ number(const td_turn_block *b)
 
 /* The thread's error becomes the launch's, unless an earlier block has one. */
 static void
-record(td_turns *t, td_status st, uint64_t block)
+record(td_kfiber_launch *t, td_status st, uint64_t block)
 {
     pthread_mutex_lock(&t->mu);
     if (!t->st || block < t->block) {
@@ -53,10 +53,10 @@ record(td_turns *t, td_status st, uint64_t block)
 /* ---- failures ---- */
 
 uint64_t
-td_turn_fail(td_turn *self, const td_turn_site *site, const char *what, ...)
+td_kfiber_fail(td_kfiber *self, const td_kfiber_site *site, const char *what, ...)
 {
-    const td_turn_block *b = self->block;
-    td_turn_run *r = b->run;
+    const td_kfiber_block *b = self->block;
+    td_kfiber_run *r = b->run;
     char text[400];
     va_list ap;
 
@@ -77,20 +77,20 @@ td_turn_fail(td_turn *self, const td_turn_site *site, const char *what, ...)
 }
 
 uint64_t
-td_turn_divergent(td_turn *self, const td_turn *other)
+td_kfiber_divergent(td_kfiber *self, const td_kfiber *other)
 {
-    const td_turn_site *site = self->site;
+    const td_kfiber_site *site = self->site;
     char where[40] = "it has ended";
 
     if (other->site)
         snprintf(where, sizeof where, "it waits at line %u", other->site->line);
-    return td_turn_fail(self, site, "divergent %s: thread (%d, %d, %d) does not reach it: %s",
-                        td_optab[site->op].name, other->tid[0], other->tid[1], other->tid[2],
-                        where);
+    return td_kfiber_fail(self, site, "divergent %s: thread (%d, %d, %d) does not reach it: %s",
+                          td_optab[site->op].name, other->tid[0], other->tid[1], other->tid[2],
+                          where);
 }
 
 static bool
-exchanges(const td_turn *t)
+exchanges(const td_kfiber *t)
 {
     if (!t->site)
         return false;
@@ -105,30 +105,30 @@ exchanges(const td_turn *t)
 
 /* A member of the warp for which thread l waits for ever. */
 static void
-stuck_in_warp(td_turn *w, int n)
+stuck_in_warp(td_kfiber *w, int n)
 {
     for (int l = 0; l < n; l++)
         for (int k = 0; exchanges(&w[l]) && k < n; k++)
             if ((w[l].members >> k & 1) && !w[k].ended &&
                 (w[k].site != w[l].site || w[k].members != w[l].members)) {
-                (void)td_turn_divergent(&w[l], &w[k]);
+                (void)td_kfiber_divergent(&w[l], &w[k]);
                 return;
             }
 }
 
 /* Two threads of n that stand at different barriers, or of which one has returned. */
 static void
-stuck_at_barriers(td_turn *th, uint64_t n)
+stuck_at_barriers(td_kfiber *th, uint64_t n)
 {
-    td_turn *first = NULL;
+    td_kfiber *first = NULL;
 
     for (uint64_t i = 0; i < n; i++) {
-        td_turn *t = &th[i];
+        td_kfiber *t = &th[i];
 
         if (t->ended)
             continue;
         if (first && t->site != first->site) {
-            (void)(first->site ? td_turn_divergent(first, t) : td_turn_divergent(t, first));
+            (void)(first->site ? td_kfiber_divergent(first, t) : td_kfiber_divergent(t, first));
             return;
         }
         first = first ? first : t;
@@ -137,10 +137,10 @@ stuck_at_barriers(td_turn *th, uint64_t n)
 
 /* Nobody can go on: looks in the order in which the interpreter comes to it. */
 static void
-explain(td_turn_run *r)
+explain(td_kfiber_run *r)
 {
     for (uint64_t b = 0; b < r->nblock && !r->failed; b++) {
-        td_turn *th = r->th + b * (uint64_t)r->n;
+        td_kfiber *th = r->th + b * (uint64_t)r->n;
 
         for (int w = 0; w < r->n && !r->failed; w += WARP)
             stuck_in_warp(th + w, r->n - w < WARP ? r->n - w : WARP);
@@ -160,11 +160,11 @@ rounded(size_t n)
 }
 
 static void
-start_block(td_turn_run *r, uint64_t k, const int32_t bid[3], char *shared, char *local)
+start_block(td_kfiber_run *r, uint64_t k, const int32_t bid[3], char *shared, char *local)
 {
     const uint64_t *words = r->args + r->info->nparam + 1;
-    td_turn_block *b = &r->block[k];
-    td_turn *th = r->th + k * (uint64_t)r->n;
+    td_kfiber_block *b = &r->block[k];
+    td_kfiber *th = r->th + k * (uint64_t)r->n;
 
     b->run = r;
     b->shared = shared;
@@ -187,8 +187,8 @@ start_block(td_turn_run *r, uint64_t k, const int32_t bid[3], char *shared, char
 static void
 thread(void *ctx, int i)
 {
-    td_turn_run *r = ctx;
-    td_turn *t = &r->th[i];
+    td_kfiber_run *r = ctx;
+    td_kfiber *t = &r->th[i];
 
     r->fn(r->args, t);
     t->gone = true;
@@ -197,7 +197,7 @@ thread(void *ctx, int i)
 
 /* Memory of all blocks: one piece; NULL: there is none. */
 static char *
-lay(td_turn_run *r, char **shared, char **local, size_t *step)
+lay(td_kfiber_run *r, char **shared, char **local, size_t *step)
 {
     size_t all = r->nblock * (size_t)r->n,
            records = rounded(r->nblock * sizeof *r->block) + rounded(all * sizeof *r->th);
@@ -209,14 +209,14 @@ lay(td_turn_run *r, char **shared, char **local, size_t *step)
         return NULL;
     *shared = p + (ALIGN - (uintptr_t)p % ALIGN) % ALIGN;
     *local = *shared + r->nblock * *step;
-    r->block = (td_turn_block *)(void *)(*local + all * rounded(r->info->local));
-    r->th = (td_turn *)(void *)((char *)r->block + rounded(r->nblock * sizeof *r->block));
+    r->block = (td_kfiber_block *)(void *)(*local + all * rounded(r->info->local));
+    r->th = (td_kfiber *)(void *)((char *)r->block + rounded(r->nblock * sizeof *r->block));
     memset(r->block, 0, records);
     return p;
 }
 
 static void
-run(td_turn_run *r, const int32_t from[3], const int32_t to[3])
+run(td_kfiber_run *r, const int32_t from[3], const int32_t to[3])
 {
     char *shared, *local, *memory;
     size_t step;
@@ -245,18 +245,18 @@ run(td_turn_run *r, const int32_t from[3], const int32_t to[3])
 }
 
 void
-td_turns_block(td_turn_fn *fn, const td_turn_info *info, const uint64_t *args, int64_t bid,
-               int64_t nblock)
+td_kfiber_do_block(td_kfiber_fn *fn, const td_kfiber_info *info, const uint64_t *args, int64_t bid,
+                   int64_t nblock)
 {
     const uint64_t *words = args + info->nparam + 1;
     int32_t from[3] = {(int32_t)bid, (int32_t)(nblock & UINT16_MAX), (int32_t)(nblock >> 16)},
             to[3] = {from[0] + 1, from[1] + 1, from[2] + 1};
-    td_turn_run r = {.launch = (td_turns *)(uintptr_t)args[info->nparam],
-                     .fn = fn,
-                     .info = info,
-                     .args = args,
-                     .nblock = 1,
-                     .n = (int)(words[0] * words[1] * words[2])};
+    td_kfiber_run r = {.launch = (td_kfiber_launch *)(uintptr_t)args[info->nparam],
+                       .fn = fn,
+                       .info = info,
+                       .args = args,
+                       .nblock = 1,
+                       .n = (int)(words[0] * words[1] * words[2])};
 
     if (info->meets) {
         if (bid || nblock)

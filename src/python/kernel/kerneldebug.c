@@ -1,4 +1,4 @@
-/* kernelwatch.c - launches under treadle.debug(): the interpreter runs kernels of the CPU and of the null device,
+/* kerneldebug.c - launches under treadle.debug(): the interpreter runs kernels of the CPU and of the null device,
  * whose memory the host reaches, and stops in the debugger where they ask for it.
  */
 #include "base/opts.h"
@@ -196,7 +196,7 @@ finish(watch *w, td_status st, const char *text)
 }
 
 bool
-py_watched_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port)
+py_debug_launch(py_spec *s, py_call *c, const td_dims *dims, const uint64_t *word, uint64_t *port)
 {
     bool here = td_dev_info(s->dev)->kind == TD_DEV_CPU;
     watch w = {.s = s};

@@ -1,6 +1,6 @@
-/* t_turn.c - threads that wait for memory which others use for a while, and those that must not wait; limits set late. */
+/* t_memwait.c - threads that wait for memory which others use for a while, and those that must not wait; limits set late. */
+#include "array/graph/memwait.h"
 #include "array/graph/node.h"
-#include "array/graph/turn.h"
 #include "null/null.h"
 
 #include "check.h"
@@ -34,7 +34,7 @@ static bool
 wait_hook(td_dev *d, size_t nbytes)
 {
     asked++;
-    return td_turn_wait(d, nbytes);
+    return td_memwait_wait(d, nbytes);
 }
 
 static void
@@ -124,14 +124,14 @@ puts_off(void *arg)
 {
     (void)arg;
     pthread_mutex_lock(&graph);
-    td_turn_begin();
+    td_memwait_begin();
     step = 1;
-    CHECK(td_turn_others());
+    CHECK(td_memwait_others());
     CHECK(step == 2);
-    td_turn_begin(); /* one inside does not count */
-    CHECK(!td_turn_others());
-    td_turn_end();
-    td_turn_end();
+    td_memwait_begin(); /* one inside does not count */
+    CHECK(!td_memwait_others());
+    td_memwait_end();
+    td_memwait_end();
     pthread_mutex_unlock(&graph);
     return NULL;
 }
@@ -144,14 +144,14 @@ test_put_off(void)
 
     step = 0;
     pthread_mutex_lock(&graph);
-    td_turn_begin();
-    CHECK(!td_turn_others()); /* there are none */
+    td_memwait_begin();
+    CHECK(!td_memwait_others()); /* there are none */
     pthread_create(&t, NULL, puts_off, NULL);
     token = td_graph_unlock();
     until(&step, 1);
     td_graph_lock(token);
     step = 2;
-    td_turn_end();
+    td_memwait_end();
     pthread_mutex_unlock(&graph);
     pthread_join(t, NULL);
 }

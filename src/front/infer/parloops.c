@@ -1,5 +1,5 @@
 /* spread.c - numbers of turns as arithmetic of arguments. */
-#include "front/infer/spread.h"
+#include "front/infer/parloops.h"
 #include "type/dtype.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ is_known_op(unsigned op)
 }
 
 static uint32_t
-add(td_spreads *x, td_arena *mem, const td_fn *f, td_val v, int depth)
+add(td_parloops *x, td_arena *mem, const td_fn *f, td_val v, int depth)
 {
     const td_inst *s = &f->ins[v.i];
     td_term t = {.op = s->op, .dt = s->dt, .imm = (int64_t)s->imm};
@@ -53,7 +53,7 @@ add(td_spreads *x, td_arena *mem, const td_fn *f, td_val v, int depth)
 }
 
 uint32_t
-td_spread_add(td_spreads *x, td_arena *mem, const td_fn *f, td_val v)
+td_parloop_add(td_parloops *x, td_arena *mem, const td_fn *f, td_val v)
 {
     return f->st || mem->failed ? 0 : add(x, mem, f, v, DEPTH);
 }
@@ -92,7 +92,8 @@ compute(const td_term *t, const int64_t *v, const uint64_t *word, uint32_t n, in
 }
 
 bool
-td_spread_value(const td_spreads *x, uint32_t term, const uint64_t *word, uint32_t n, int64_t *out)
+td_parloop_value(const td_parloops *x, uint32_t term, const uint64_t *word, uint32_t n,
+                 int64_t *out)
 {
     const td_term *t = term && term <= x->nterm ? &x->term[term - 1] : NULL;
     int64_t v[3] = {0};
@@ -100,7 +101,7 @@ td_spread_value(const td_spreads *x, uint32_t term, const uint64_t *word, uint32
     if (!t)
         return false;
     for (int k = 0; k < t->narg; k++) /* as deep as add went */
-        if (!td_spread_value(x, t->arg[k], word, n, &v[k]))
+        if (!td_parloop_value(x, t->arg[k], word, n, &v[k]))
             return false;
     return compute(t, v, word, n, out);
 }

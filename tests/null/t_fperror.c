@@ -1,4 +1,4 @@
-/* t_watch.c - tapes and profiles over the driver that the host plays, with every call of theirs failing.
+/* t_fperror.c - tapes and profiles over the driver that the host plays, with every call of theirs failing.
  *
  * A tape whose graph cannot be made is replayed piece by piece; a profile whose events fail lacks times.
  * Neither changes what the work does, and nothing is lost.

@@ -1,5 +1,5 @@
-/* turn.c - who is at work, who waits for memory. */
-#include "array/graph/turn.h"
+/* memwait.c - who is at work, who waits for memory. */
+#include "array/graph/memwait.h"
 
 #include "array/graph/node.h"
 
@@ -18,9 +18,9 @@ static struct {
 } now;
 
 static _Thread_local struct {
-    int away;  /* calls of td_turn_leave without a td_turn_back */
-    int idle;  /* of td_turn_idle */
-    int depth; /* of td_turn_begin */
+    int away;  /* calls of td_memwait_leave without a td_memwait_back */
+    int idle;  /* of td_memwait_idle */
+    int depth; /* of td_memwait_begin */
 } own;
 
 /* The child has not the other threads. */
@@ -38,21 +38,21 @@ watch_forks(void)
 }
 
 void
-td_turn_leave(void)
+td_memwait_leave(void)
 {
     if (own.away++ == 0 && !own.idle)
         now.working++;
 }
 
 void
-td_turn_back(void)
+td_memwait_back(void)
 {
     if (--own.away == 0 && !own.idle)
         now.working--;
 }
 
 void
-td_turn_idle(bool idle)
+td_memwait_idle(bool idle)
 {
     int before = own.idle;
 
@@ -80,7 +80,7 @@ nap(void)
 }
 
 bool
-td_turn_wait(td_dev *d, size_t nbytes)
+td_memwait_wait(td_dev *d, size_t nbytes)
 {
     size_t used = td_mem_stats(d).used;
     int64_t begin = seconds();
@@ -88,17 +88,17 @@ td_turn_wait(td_dev *d, size_t nbytes)
 
     if (nbytes > td_mem_bound(d))
         return false;
-    td_turn_idle(true);
+    td_memwait_idle(true);
     while (!more && now.working > 0 && seconds() - begin < PATIENCE_S) {
         nap();
         more = td_mem_stats(d).used < used;
     }
-    td_turn_idle(false);
+    td_memwait_idle(false);
     return more;
 }
 
 void
-td_turn_begin(void)
+td_memwait_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -108,7 +108,7 @@ td_turn_begin(void)
 }
 
 void
-td_turn_end(void)
+td_memwait_end(void)
 {
     if (--own.depth)
         return;
@@ -117,7 +117,7 @@ td_turn_end(void)
 }
 
 bool
-td_turn_others(void)
+td_memwait_others(void)
 {
     uint64_t before = now.ended;
     int64_t begin = seconds();
@@ -125,10 +125,10 @@ td_turn_others(void)
     if (own.depth != 1 || now.evaluating < 2)
         return false;
     now.evaluating--;
-    td_turn_idle(true);
+    td_memwait_idle(true);
     while (now.ended == before && now.evaluating > 0 && seconds() - begin < PATIENCE_S)
         nap();
-    td_turn_idle(false);
+    td_memwait_idle(false);
     now.evaluating++;
     return seconds() - begin < PATIENCE_S;
 }

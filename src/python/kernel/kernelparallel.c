@@ -1,4 +1,4 @@
-/* kernelspread.c - functions whose loops are spread over cores or a GPU's threads: when, and over how many.
+/* kernelparallel.c - functions whose loops are spread over cores or a GPU's threads: when, and over how many.
  *
  * The front proves that the turns of a loop do not touch what others do, taking arguments to be apart
  * (td_made.apart).  Here it is seen whether they are.
@@ -127,7 +127,7 @@ turns_of(const py_spec *s, uint32_t term, const uint64_t *word, uint32_t n, int6
 {
     int64_t turns;
 
-    if (!td_spread_value(&s->made.loops, term, word, n, &turns))
+    if (!td_parloop_value(&s->made.loops, term, word, n, &turns))
         return else_;
     return turns < 1 ? 1 : turns;
 }
@@ -145,15 +145,15 @@ static void
 grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t block[3],
          int64_t out[2])
 {
-    const td_spreads *x = &s->made.loops;
+    const td_parloops *x = &s->made.loops;
     int64_t most = most_blocks(s), busy = (int64_t)td_dev_info(s->dev)->units * BLOCKS * BLOCK;
     int64_t threads = (int64_t)block[0] * block[1];
-    bool all = x->nloop <= TD_SPREAD_LOOPS;
+    bool all = x->nloop <= TD_PARLOOPS;
 
     out[0] = out[1] = 1;
     for (uint32_t i = 0; all && i < x->nloop;
          i++) { /* loops across rows first: they say how wide the grid is */
-        const td_spread *l = &x->loop[i];
+        const td_parloop *l = &x->loop[i];
         int64_t wide, high;
 
         if (!l->nested)
@@ -163,7 +163,7 @@ grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t bloc
         out[0] = wide > out[0] ? wide : out[0];
         out[1] = high > out[1] ? high : out[1];
     }
-    for (uint32_t i = 0; i < x->nloop && i < TD_SPREAD_LOOPS; i++) {
+    for (uint32_t i = 0; i < x->nloop && i < TD_PARLOOPS; i++) {
         int64_t want = blocks_for(turns_of(s, x->loop[i].turns, word, n, busy), threads, most);
 
         if (x->loop[i].nested || want <= out[0] * out[1])
@@ -182,7 +182,7 @@ grid_for(const py_spec *s, const uint64_t *word, uint32_t n, const uint32_t bloc
 }
 
 void
-py_spread_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims)
+py_parallel_dims(const py_spec *s, const uint64_t *word, uint32_t n, td_dims *dims)
 {
     int64_t most, grid[2];
 

@@ -1,24 +1,24 @@
-/* watch.c - which values tell of floating-point errors, and looking at them. */
-#include "array/run/watch.h"
+/* fperror.c - which values tell of floating-point errors, and looking at them. */
+#include "array/run/fperror.h"
 
 #include "array/graph/capture.h"
 #include "array/graph/internal.h"
 #include "array/run/eval.h"
 
 atomic_int td_fp_watchers;
-_Thread_local uint8_t td_watching;
+_Thread_local uint8_t td_fp_watching;
 
-static _Atomic(td_watch_found *) found;
+static _Atomic(td_fp_found *) found;
 
 void
-td_watch_set(uint8_t kinds)
+td_fp_watch(uint8_t kinds)
 {
-    atomic_fetch_add(&td_fp_watchers, (kinds != 0) - (td_watching != 0));
-    td_watching = kinds;
+    atomic_fetch_add(&td_fp_watchers, (kinds != 0) - (td_fp_watching != 0));
+    td_fp_watching = kinds;
 }
 
 void
-td_watch_on_found(td_watch_found *fn)
+td_fp_on_found(td_fp_found *fn)
 {
     atomic_store(&found, fn);
 }
@@ -82,7 +82,7 @@ is_inexact(uint8_t dt)
 }
 
 bool
-td_watch_applies(const td_node *n)
+td_fp_applies(const td_node *n)
 {
     pole p;
     under u;
@@ -316,7 +316,7 @@ static td_status
 tell(td_fperr kind, const char *op, bool raises)
 {
     static const char *const words[] = {"divide by zero", "overflow", "underflow", "invalid value"};
-    td_watch_found *fn = atomic_load(&found);
+    td_fp_found *fn = atomic_load(&found);
 
     if (fn)
         return fn(kind, op, raises);
@@ -358,12 +358,12 @@ name_of(const seen *s)
 static td_status
 check(const seen *s, uint8_t asked)
 {
-    uint8_t own = td_watching;
+    uint8_t own = td_fp_watching;
     maker m = {.st = TD_OK};
     const td_array *in[TD_MAXSRC], *out;
     finding f = {{NULL}};
 
-    td_watching = 0; /* what is computed here is not watched */
+    td_fp_watching = 0; /* what is computed here is not watched */
     for (int i = 0; i < s->nsrc; i++)
         in[i] = value(&m, s->src[i]);
     out = value(&m, s->out);
@@ -371,7 +371,7 @@ check(const seen *s, uint8_t asked)
         f = s->kind == TD_N_OP     ? in_operation(&m, s, in, out)
             : s->kind == TD_N_CAST ? in_cast(&m, in[0], out)
                                    : in_reduction(&m, s, in[0], out);
-    td_watching = own;
+    td_fp_watching = own;
     (void)(m.st || look(&m, &f, asked, name_of(s)));
     end(&m);
     return m.st;
@@ -398,7 +398,7 @@ forget(seen *s)
 }
 
 td_status
-td_watch_node(td_node *n)
+td_fp_check_node(td_node *n)
 {
     seen s = see(n);
     uint8_t asked = n->watch;
@@ -413,7 +413,7 @@ td_watch_node(td_node *n)
 }
 
 td_status
-td_watch_check(td_node *n)
+td_fp_check(td_node *n)
 {
     td_status st = TD_OK;
     td_walk w;
@@ -439,23 +439,23 @@ td_watch_check(td_node *n)
 }
 
 td_status
-td_watch_result(const char *op, const td_array *const *in, int nin, const td_array *out)
+td_fp_check_result(const char *op, const td_array *const *in, int nin, const td_array *out)
 {
-    uint8_t own = td_watching;
+    uint8_t own = td_fp_watching;
     maker m = {.st = TD_OK};
     bool nan = false, wild = false;
     finding f = {{NULL}};
 
     if (!own || !is_inexact(out->dt) || td_capture_now())
         return TD_OK;
-    td_watching = 0;
+    td_fp_watching = 0;
     for (int i = 0; i < nin; i++) {
         nan |= holds_somewhere(&m, where(&m, OP_isnan, in[i]));
         wild |= holds_somewhere(&m, unbounded(&m, &in[i], 1));
     }
     f.at[1] = wild ? NULL : where(&m, OP_isinf, out);
     f.at[3] = nan ? NULL : where(&m, OP_isnan, out);
-    td_watching = own;
+    td_fp_watching = own;
     (void)(m.st || look(&m, &f, own, op));
     end(&m);
     return m.st;
